@@ -1,0 +1,142 @@
+# Helpers for tests/<area>/CMakeLists.txt.
+#
+#   rtl_add_gtest(TARGET AREA area SOURCES a.cpp shim.c [LIBS lib...] [SOFTGPU] [WHOLE] options...)
+#       a GoogleTest program; its cases are ctest tests `area.Suite.Case`, or one test `area.TARGET`
+#       with WHOLE (for programs whose start is dear, such as those that open a GPU)
+#   rtl_add_program(TARGET SOURCES a.c [LIBS lib...])
+#       a plain program for tests, in build/tests/bin
+#   rtl_add_test(area.what COMMAND cmd... [DEPENDS target...] options...)
+#       a ctest test around any command
+#   rtl_add_hip_program(TARGET SOURCE x.hip [FLAGS flag...] [DEPENDS file...])
+#       a HIP program in build/tests/bin/TARGET
+#   rtl_add_code_object(TARGET SOURCE x.cl)
+#       kernels of OpenCL C source as a loadable code object build/tests/bin/TARGET.co
+#
+# Options of both test functions:
+#   SOFTGPU          runs on the software GPU (LD_LIBRARY_PATH)
+#   SANITIZE         also runs in the sanitizer builds (GoogleTest programs without SOFTGPU always do)
+#   NO_SANITIZE      never runs there
+#   NO_TSAN          runs under address,undefined, not under thread
+#   SERIAL           never beside another test
+#   ENV A=b...       environment
+#   TIMEOUT seconds  60 when absent
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+set(RTL_SOFTGPU_DIR ${CMAKE_BINARY_DIR}/lib/softgpu)
+set(RTL_GFX_TARGET gfx906 CACHE STRING "GPU that test kernels are compiled for")
+find_program(RTL_HIPCC hipcc REQUIRED)
+# Any clang of LLVM 14 or newer has the amdgcn back end; hipcc brings 15, clang-14 may be the plain name.
+find_program(RTL_AMDGCN_CLANG NAMES clang-15 clang clang-14 REQUIRED)
+
+# Builds what the sanitizer runs need, and nothing that they do not.
+if(NOT TARGET rtl_sanitize_tests)
+  add_custom_target(rtl_sanitize_tests)
+endif()
+
+set(_rtl_test_flags SOFTGPU SANITIZE NO_SANITIZE NO_TSAN SERIAL)
+set(_rtl_test_values TIMEOUT)
+set(_rtl_test_lists ENV LIBS DEPENDS)
+
+# Sets `properties` (a list for PROPERTIES), `environment` and `sanitized` from the parsed options in
+# ARG_*. The environment is no member of the list, because it is a list itself.
+macro(_rtl_test_properties default_sanitize)
+  set(sanitized ${default_sanitize})
+  if(ARG_SANITIZE)
+    set(sanitized TRUE)
+  endif()
+  if(ARG_NO_SANITIZE OR (ARG_NO_TSAN AND RTL_SANITIZE STREQUAL "thread"))
+    set(sanitized FALSE)
+  endif()
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 60)
+  endif()
+  set(environment ${ARG_ENV})
+  if(ARG_SOFTGPU)
+    list(APPEND environment "LD_LIBRARY_PATH=${RTL_SOFTGPU_DIR}")
+  endif()
+  set(properties TIMEOUT ${ARG_TIMEOUT})
+  if(ARG_SERIAL)
+    list(APPEND properties RUN_SERIAL TRUE)
+  endif()
+  if(sanitized)
+    list(APPEND properties LABELS sanitize)
+  endif()
+endmacro()
+
+function(rtl_add_program target)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  add_executable(${target} ${ARG_SOURCES})
+  target_link_libraries(${target} PRIVATE ${ARG_LIBS})
+endfunction()
+
+function(rtl_add_gtest target)
+  cmake_parse_arguments(ARG "${_rtl_test_flags};WHOLE" "${_rtl_test_values};AREA"
+                        "${_rtl_test_lists};SOURCES" ${ARGN})
+  add_executable(${target} ${ARG_SOURCES})
+  target_link_libraries(${target} PRIVATE ${ARG_LIBS} GTest::gtest GTest::gtest_main Threads::Threads)
+  if(ARG_SOFTGPU)
+    _rtl_test_properties(FALSE)
+    add_dependencies(${target} softgpu)
+  else()
+    _rtl_test_properties(TRUE)
+  endif()
+  if(ARG_DEPENDS)
+    add_dependencies(${target} ${ARG_DEPENDS})
+  endif()
+  if(sanitized)
+    add_dependencies(rtl_sanitize_tests ${target})
+  endif()
+  if(ARG_WHOLE)
+    add_test(NAME ${ARG_AREA}.${target} COMMAND ${target})
+    set_tests_properties(${ARG_AREA}.${target} PROPERTIES ${properties} ENVIRONMENT "${environment}")
+  else()
+    # gtest_discover_tests cannot pass a list as a property; env(1) in front of the program can.
+    if(environment)
+      set_target_properties(${target} PROPERTIES CROSSCOMPILING_EMULATOR "env;${environment}")
+    endif()
+    gtest_discover_tests(${target} TEST_PREFIX "${ARG_AREA}." DISCOVERY_MODE PRE_TEST
+                         DISCOVERY_TIMEOUT 30 PROPERTIES ${properties})
+  endif()
+endfunction()
+
+function(rtl_add_test name)
+  cmake_parse_arguments(ARG "${_rtl_test_flags}" "${_rtl_test_values}" "${_rtl_test_lists};COMMAND" ${ARGN})
+  _rtl_test_properties(FALSE)
+  add_test(NAME ${name} COMMAND ${ARG_COMMAND})
+  set_tests_properties(${name} PROPERTIES ${properties} ENVIRONMENT "${environment}")
+  if(sanitized AND ARG_DEPENDS)
+    add_dependencies(rtl_sanitize_tests ${ARG_DEPENDS})
+  endif()
+endfunction()
+
+# hipcc asks a Python script for the machine's GPUs unless it is told the target; HIP_PLATFORM and
+# --offload-arch tell it everything. It is C++: our own headers are reached by the usual include roots.
+function(rtl_add_hip_program target)
+  cmake_parse_arguments(ARG "" "SOURCE" "FLAGS;DEPENDS" ${ARGN})
+  set(out ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${target})
+  get_filename_component(source ${ARG_SOURCE} ABSOLUTE)
+  add_custom_command(
+    OUTPUT ${out}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+    COMMAND ${CMAKE_COMMAND} -E env HIP_PLATFORM=amd ${RTL_HIPCC} --offload-arch=${RTL_GFX_TARGET} -O2
+            -std=c++17 -I${CMAKE_SOURCE_DIR}/include -I${CMAKE_SOURCE_DIR}/src ${ARG_FLAGS} ${source} -o ${out}
+    DEPENDS ${source} ${ARG_DEPENDS}
+    COMMENT "HIP ${target}" VERBATIM)
+  add_custom_target(${target} ALL DEPENDS ${out})
+endfunction()
+
+# -nogpulib: the kernels call no device library, so none need be installed.
+function(rtl_add_code_object target)
+  cmake_parse_arguments(ARG "" "SOURCE" "" ${ARGN})
+  set(out ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${target}.co)
+  get_filename_component(source ${ARG_SOURCE} ABSOLUTE)
+  add_custom_command(
+    OUTPUT ${out}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+    COMMAND ${RTL_AMDGCN_CLANG} -x cl -cl-std=CL2.0 -target amdgcn-amd-amdhsa -mcpu=${RTL_GFX_TARGET} -nogpulib
+            -O2 ${source} -o ${out}
+    DEPENDS ${source}
+    COMMENT "code object ${target}" VERBATIM)
+  add_custom_target(${target} ALL DEPENDS ${out})
+endfunction()
