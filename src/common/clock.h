@@ -1,0 +1,16 @@
+/**
+ * Clocks of the host.
+ */
+#ifndef RTL_COMMON_CLOCK_H
+#define RTL_COMMON_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+/** Reads a clock in ns. Any thread. */
+uint64_t rtl_clock_ns(clockid_t clock);
+
+/** The trace's clock: CLOCK_BOOTTIME in ns. */
+uint64_t rtl_now(void);
+
+#endif
