@@ -1,0 +1,447 @@
+#include "softgpu/aql.h"
+
+#include "softgpu/clock.h"
+#include "softgpu/events.h"
+#include "softgpu/exec.h"
+
+#include <hsa/amd_hsa_signal.h>
+#include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
+#include <string.h>
+
+enum {
+    PACKET_BYTES = 64,
+    BURST = 256, /* packets started in one visit, so that a busy queue does not starve the others */
+    MAX_WORKGROUP = 1024,
+    MAX_GROUP_SEGMENT = 64 << 10,
+    /* Vendor packets: hsa_ext_amd.h names the barrier; ROCr names the PM4 buffer in
+       amd_aql_queue.cpp. */
+    FORMAT_PM4 = 1,
+};
+
+/* What the packet processor writes to queue_inactive_signal; ROCr 5.2.3 translates each bit to the
+ * status that the queue's error callback gets (AqlQueue::DynamicScratchHandler). */
+enum {
+    ERROR_DIMENSIONS = 2,     /* HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS */
+    ERROR_GROUP_SEGMENT = 4,  /* HSA_STATUS_ERROR_INVALID_ALLOCATION */
+    ERROR_CODE = 8,           /* HSA_STATUS_ERROR_INVALID_CODE_OBJECT */
+    ERROR_FORMAT = 32,        /* HSA_STATUS_ERROR_INVALID_PACKET_FORMAT */
+    ERROR_WORKGROUP = 64,     /* HSA_STATUS_ERROR_INVALID_ARGUMENT */
+    ERROR_VENDOR_FORMAT = 256 /* HSA_STATUS_ERROR_INVALID_PACKET_FORMAT */
+};
+
+/* Every AQL packet has its header in front and its completion signal at the end. */
+typedef union sg_packet {
+    uint16_t header;
+    hsa_amd_vendor_packet_header_t vendor;
+    hsa_kernel_dispatch_packet_t kernel;
+    hsa_barrier_and_packet_t barrier;
+    hsa_amd_barrier_value_packet_t value;
+    uint8_t bytes[PACKET_BYTES];
+} sg_packet_t;
+
+_Static_assert(sizeof(sg_packet_t) == PACKET_BYTES, "an AQL packet has 64 bytes");
+
+static unsigned packet_type(uint16_t header)
+{
+    return (header >> HSA_PACKET_HEADER_TYPE) & ((1U << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
+}
+
+static bool has_barrier_bit(uint16_t header)
+{
+    return ((header >> HSA_PACKET_HEADER_BARRIER) & 1) != 0;
+}
+
+static char *slot_of(const sg_queue_t *queue, uint64_t index)
+{
+    return (char *)queue->ring + (index & (queue->aql.slots - 1)) * PACKET_BYTES;
+}
+
+static _Atomic uint16_t *header_of(const sg_queue_t *queue, uint64_t index)
+{
+    return (_Atomic uint16_t *)(void *)slot_of(queue, index);
+}
+
+/* A signal's value is a plain int64 in ROCr's struct; the device shares it with the host. */
+static _Atomic int64_t *signal_value(uint64_t handle)
+{
+    return (_Atomic int64_t *)(uintptr_t) & ((amd_signal_t *)(uintptr_t)handle)->value;
+}
+
+static int64_t read_signal(uint64_t handle)
+{
+    return atomic_load_explicit(signal_value(handle), memory_order_acquire);
+}
+
+/* Tells a sleeping host that a signal changed. Mailbox and event must have been read before the
+ * change: whoever waits may destroy the signal as soon as he sees it. */
+static void interrupt(uint64_t mailbox, uint32_t event)
+{
+    if (mailbox == 0)
+        return;
+    atomic_store_explicit((_Atomic uint64_t *)(uintptr_t)mailbox, event, memory_order_release);
+    sg_event_raise(event);
+}
+
+/* ---- completion ---- */
+
+static void complete(const sg_queue_t *queue, const softgpu_truth_entry_t *entry)
+{
+    if (sg_truth_on())
+        sg_truth_write(entry);
+    if (entry->signal == 0)
+        return;
+    amd_signal_t *signal = (amd_signal_t *)(uintptr_t)entry->signal;
+    if (queue->aql.queue->queue_properties & AMD_QUEUE_PROPERTIES_ENABLE_PROFILING) {
+        signal->start_ts = entry->start_ticks;
+        signal->end_ts = entry->end_ticks;
+    }
+    uint64_t mailbox = signal->event_mailbox_ptr;
+    uint32_t event = signal->event_id;
+    (void)atomic_fetch_sub_explicit(signal_value(entry->signal), 1, memory_order_release);
+    interrupt(mailbox, event);
+}
+
+/* The flight that completes next. */
+static uint32_t first_flight(const sg_aql_t *aql)
+{
+    uint32_t first = 0;
+    for (uint32_t i = 1; i < aql->flights; i++)
+        if (aql->flight[i].complete < aql->flight[first].complete)
+            first = i;
+    return first;
+}
+
+static bool retire(sg_queue_t *queue)
+{
+    sg_aql_t *aql = &queue->aql;
+    bool progress = false;
+    while (aql->flights > 0) {
+        sg_flight_t *flight = &aql->flight[first_flight(aql)];
+        if (flight->complete > sg_clock_ticks()) {
+            queue->wake = flight->complete;
+            break;
+        }
+        complete(queue, &flight->entry);
+        if (flight->holds_queue)
+            aql->held = false;
+        *flight = aql->flight[--aql->flights];
+        progress = true;
+    }
+    return progress;
+}
+
+/* Completes a packet that ends at entry->end_ticks: now if that has come, else when it comes. */
+static void finish(sg_queue_t *queue, const softgpu_truth_entry_t *entry, bool holds_queue)
+{
+    uint64_t complete_at = entry->end_ticks;
+    if (sg_settings()->delay_ticks > 0)
+        complete_at += sg_random(&queue->delays) % (sg_settings()->delay_ticks + 1);
+    if (complete_at <= entry->start_ticks) {
+        complete(queue, entry);
+        return;
+    }
+    sg_aql_t *aql = &queue->aql;
+    sg_flight_t *flight = &aql->flight[aql->flights++];
+    flight->complete = complete_at;
+    flight->holds_queue = holds_queue;
+    flight->entry = *entry;
+    aql->held = aql->held || holds_queue;
+}
+
+/* ---- the start of packets ---- */
+
+static void describe(const sg_queue_t *queue, const sg_packet_t *packet, softgpu_truth_kind_t kind,
+                     softgpu_truth_entry_t *entry)
+{
+    memset(entry, 0, sizeof(*entry));
+    entry->kind = kind;
+    entry->pid = queue->pid;
+    entry->gpu = queue->gpu;
+    entry->queue = queue->ordinal;
+    entry->queue_address = (uintptr_t)queue->aql.queue;
+    entry->index = queue->aql.next;
+    entry->name = "";
+    entry->header = packet->header;
+    entry->signal = packet->kernel.completion_signal.handle;
+}
+
+static void set_times(softgpu_truth_entry_t *entry, uint64_t start, uint64_t end)
+{
+    entry->start_ticks = start;
+    entry->end_ticks = end;
+    entry->start_ns = start * SG_NS_PER_TICK;
+    entry->end_ns = end * SG_NS_PER_TICK;
+}
+
+/* Frees the slot for the program. */
+static void consume(sg_queue_t *queue)
+{
+    sg_aql_t *aql = &queue->aql;
+    atomic_store_explicit(header_of(queue, aql->next), HSA_PACKET_TYPE_INVALID,
+                          memory_order_release);
+    aql->next++;
+    aql->barrier_start = 0;
+    atomic_store_explicit((_Atomic uint64_t *)(uintptr_t)&aql->queue->read_dispatch_id, aql->next,
+                          memory_order_release);
+}
+
+/* A malformed packet: the queue stops for good with the packet in its slot, and ROCr's handler for
+ * queue_inactive_signal calls the program's error callback. Kernels in flight still complete. */
+static void fail(sg_queue_t *queue, const sg_packet_t *packet, int64_t error)
+{
+    softgpu_truth_entry_t entry;
+    describe(queue, packet, SOFTGPU_TRUTH_ERROR, &entry);
+    entry.signal = 0;
+    uint64_t now = sg_clock_ticks();
+    set_times(&entry, now, now);
+    if (sg_truth_on())
+        sg_truth_write(&entry);
+    sg_debug("queue %u: packet %llu with header 0x%04x is malformed (error %lld)", queue->ordinal,
+             (unsigned long long)queue->aql.next, packet->header, (long long)error);
+    queue->aql.failed = true;
+    uint64_t handle = queue->aql.queue->queue_inactive_signal.handle;
+    if (handle == 0)
+        return;
+    const amd_signal_t *signal = (const amd_signal_t *)(uintptr_t)handle;
+    uint64_t mailbox = signal->event_mailbox_ptr;
+    uint32_t event = signal->event_id;
+    atomic_store_explicit(signal_value(handle), error, memory_order_release);
+    interrupt(mailbox, event);
+}
+
+/* hsa.h on hsa_kernel_dispatch_packet_t: sizes are positive, a grid is not smaller than its
+ * workgroup, and the dimensions that setup does not name are 1. */
+static int64_t check_sizes(const hsa_kernel_dispatch_packet_t *packet)
+{
+    const uint32_t grid[3] = {packet->grid_size_x, packet->grid_size_y, packet->grid_size_z};
+    const uint16_t group[3] = {packet->workgroup_size_x, packet->workgroup_size_y,
+                               packet->workgroup_size_z};
+    unsigned dimensions = (packet->setup >> HSA_KERNEL_DISPATCH_PACKET_SETUP_DIMENSIONS) &
+                          ((1U << HSA_KERNEL_DISPATCH_PACKET_SETUP_WIDTH_DIMENSIONS) - 1);
+    if (dimensions < 1 || dimensions > 3)
+        return ERROR_DIMENSIONS;
+    uint64_t work_items = 1;
+    for (unsigned i = 0; i < 3; i++) {
+        if (grid[i] == 0 || group[i] == 0 || grid[i] < group[i])
+            return ERROR_DIMENSIONS;
+        if (i >= dimensions && (grid[i] != 1 || group[i] != 1))
+            return ERROR_DIMENSIONS;
+        work_items *= group[i];
+    }
+    return work_items > MAX_WORKGROUP ? ERROR_WORKGROUP : 0;
+}
+
+static int64_t check_kernel(const hsa_kernel_dispatch_packet_t *packet)
+{
+    int64_t error = check_sizes(packet);
+    if (error == 0 && packet->group_segment_size > MAX_GROUP_SEGMENT)
+        error = ERROR_GROUP_SEGMENT;
+    if (error == 0 && packet->kernel_object == 0)
+        error = ERROR_CODE;
+    return error;
+}
+
+/* The kernel does its work at its start; its signal falls at its end. A kernel that needs scratch
+ * memory gets none: nothing here executes shader code that would spill, so the device never asks
+ * ROCr for it (queue_inactive_signal codes 1 and 0x400). */
+static bool start_kernel(sg_queue_t *queue, const sg_packet_t *packet)
+{
+    int64_t error = check_kernel(&packet->kernel);
+    if (error != 0) {
+        fail(queue, packet, error);
+        return false;
+    }
+    sg_aql_t *aql = &queue->aql;
+    const sg_kernel_t *kernel = sg_kernel_find(packet->kernel.kernel_object);
+    if (!sg_kernel_ready(kernel, &packet->kernel, queue->gpu))
+        return false;
+    uint64_t ticks = sg_model_ticks(kernel, &packet->kernel, queue->ordinal, aql->dispatches++);
+
+    softgpu_truth_entry_t entry;
+    describe(queue, packet, SOFTGPU_TRUTH_KERNEL, &entry);
+    entry.kernel_object = packet->kernel.kernel_object;
+    entry.name = sg_kernel_name(kernel);
+    entry.kernarg = (uintptr_t)packet->kernel.kernarg_address;
+    entry.grid[0] = packet->kernel.grid_size_x;
+    entry.grid[1] = packet->kernel.grid_size_y;
+    entry.grid[2] = packet->kernel.grid_size_z;
+    entry.block[0] = packet->kernel.workgroup_size_x;
+    entry.block[1] = packet->kernel.workgroup_size_y;
+    entry.block[2] = packet->kernel.workgroup_size_z;
+
+    consume(queue);
+    uint64_t start = sg_clock_ticks();
+    set_times(&entry, start, start + ticks);
+    sg_kernel_run(kernel, &packet->kernel, queue->gpu);
+    finish(queue, &entry, false);
+    return true;
+}
+
+/* Barriers, and packets that do nothing on this device. They begin when the packet processor
+ * reaches them and end when their condition holds. */
+static void pass_barrier(sg_queue_t *queue, const sg_packet_t *packet, softgpu_truth_kind_t kind)
+{
+    softgpu_truth_entry_t entry;
+    describe(queue, packet, kind, &entry);
+    uint64_t now = sg_clock_ticks();
+    set_times(&entry, queue->aql.barrier_start ? queue->aql.barrier_start : now, now);
+    consume(queue);
+    uint64_t delay = sg_settings()->delay_ticks;
+    if (delay == 0)
+        complete(queue, &entry);
+    else
+        finish(queue, &entry, true);
+}
+
+/* HSA 2.9.7 and 2.9.8: a dependency is met when its signal is 0; a null handle does not count. */
+static bool barrier_and_met(const sg_packet_t *packet)
+{
+    for (int i = 0; i < 5; i++) {
+        uint64_t handle = packet->barrier.dep_signal[i].handle;
+        if (handle != 0 && read_signal(handle) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool barrier_or_met(const sg_packet_t *packet)
+{
+    bool any = false;
+    for (int i = 0; i < 5; i++) {
+        uint64_t handle = packet->barrier.dep_signal[i].handle;
+        if (handle == 0)
+            continue;
+        if (read_signal(handle) == 0)
+            return true;
+        any = true;
+    }
+    return !any;
+}
+
+static bool barrier_value_met(const sg_packet_t *packet)
+{
+    if (packet->value.signal.handle == 0)
+        return true;
+    int64_t value = read_signal(packet->value.signal.handle) & packet->value.mask;
+    switch (packet->value.cond) {
+    case HSA_SIGNAL_CONDITION_EQ:
+        return value == packet->value.value;
+    case HSA_SIGNAL_CONDITION_NE:
+        return value != packet->value.value;
+    case HSA_SIGNAL_CONDITION_LT:
+        return value < packet->value.value;
+    default:
+        return value >= packet->value.value;
+    }
+}
+
+static bool try_barrier(sg_queue_t *queue, const sg_packet_t *packet, bool met)
+{
+    if (!met) {
+        if (queue->aql.barrier_start == 0)
+            queue->aql.barrier_start = sg_clock_ticks();
+        return false;
+    }
+    pass_barrier(queue, packet, SOFTGPU_TRUTH_BARRIER);
+    return true;
+}
+
+static bool start_vendor(sg_queue_t *queue, const sg_packet_t *packet)
+{
+    switch (packet->vendor.AmdFormat) {
+    case HSA_AMD_PACKET_TYPE_BARRIER_VALUE:
+        if (packet->value.cond > HSA_SIGNAL_CONDITION_GTE)
+            break;
+        return try_barrier(queue, packet, barrier_value_met(packet));
+    case FORMAT_PM4: /* ROCr's cache invalidation: the host's caches are coherent */
+        pass_barrier(queue, packet, SOFTGPU_TRUTH_VENDOR);
+        return true;
+    default:
+        break;
+    }
+    fail(queue, packet, ERROR_VENDOR_FORMAT);
+    return false;
+}
+
+/* Starts the packet; false if it must wait or the queue has failed. */
+static bool start(sg_queue_t *queue, const sg_packet_t *packet)
+{
+    const unsigned used_bits =
+        HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE + HSA_PACKET_HEADER_WIDTH_SCRELEASE_FENCE_SCOPE;
+    if (packet->header >> used_bits) {
+        fail(queue, packet, ERROR_FORMAT);
+        return false;
+    }
+    switch (packet_type(packet->header)) {
+    case HSA_PACKET_TYPE_VENDOR_SPECIFIC:
+        return start_vendor(queue, packet);
+    case HSA_PACKET_TYPE_KERNEL_DISPATCH:
+        if (queue->aql.flights >= sg_settings()->width)
+            return false;
+        return start_kernel(queue, packet);
+    case HSA_PACKET_TYPE_BARRIER_AND:
+        return try_barrier(queue, packet, barrier_and_met(packet));
+    case HSA_PACKET_TYPE_BARRIER_OR:
+        return try_barrier(queue, packet, barrier_or_met(packet));
+    case HSA_PACKET_TYPE_AGENT_DISPATCH: /* no agent code to run: it is done */
+        pass_barrier(queue, packet, SOFTGPU_TRUTH_AGENT);
+        return true;
+    default:
+        fail(queue, packet, ERROR_FORMAT);
+        return false;
+    }
+}
+
+/* Takes note of a doorbell. Its value is one packet index that is valid; but producers of a shared
+ * queue ring in any order, and a lower value may have replaced a higher one before the device
+ * looked. So a ring announces, as on gfx9 hardware (which reads the write index when a doorbell
+ * rings), everything below the write index too. SOFTGPU_READ_AHEAD does so without a ring. */
+static void listen(sg_queue_t *queue)
+{
+    sg_aql_t *aql = &queue->aql;
+    bool rung = sg_settings()->read_ahead;
+    if (atomic_load_explicit(queue->doorbell, memory_order_relaxed) != SG_DOORBELL_SILENT) {
+        uint64_t value =
+            atomic_exchange_explicit(queue->doorbell, SG_DOORBELL_SILENT, memory_order_acquire);
+        if (value + 1 > aql->limit)
+            aql->limit = value + 1;
+        rung = true;
+    }
+    if (atomic_load_explicit(&queue->rung, memory_order_relaxed) &&
+        atomic_exchange_explicit(&queue->rung, false, memory_order_acquire))
+        rung = true;
+    if (!rung)
+        return;
+    uint64_t written = atomic_load_explicit(
+        (_Atomic uint64_t *)(uintptr_t)&aql->queue->write_dispatch_id, memory_order_acquire);
+    if (written > aql->limit)
+        aql->limit = written;
+}
+
+static bool may_start(const sg_queue_t *queue, uint16_t header)
+{
+    if (packet_type(header) == HSA_PACKET_TYPE_INVALID)
+        return false;
+    return queue->aql.flights == 0 || !has_barrier_bit(header);
+}
+
+bool sg_aql_serve(sg_queue_t *queue)
+{
+    sg_aql_t *aql = &queue->aql;
+    bool progress = retire(queue);
+    listen(queue);
+    for (int i = 0; i < BURST && !aql->failed && !aql->held && aql->next < aql->limit; i++) {
+        uint16_t header = atomic_load_explicit(header_of(queue, aql->next), memory_order_acquire);
+        if (!may_start(queue, header))
+            break;
+        sg_packet_t packet;
+        memcpy(&packet, slot_of(queue, aql->next), sizeof(packet));
+        if (!start(queue, &packet))
+            break;
+        progress = true;
+    }
+    if (aql->flights > 0)
+        queue->wake = aql->flight[first_flight(aql)].complete;
+    return progress;
+}

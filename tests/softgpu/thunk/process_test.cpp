@@ -1,0 +1,209 @@
+#include "fixture.h"
+
+#include <cstring>
+#include <fstream>
+#include <hsakmt.h>
+#include <sys/wait.h>
+
+namespace
+{
+
+class Process : public Gpu
+{
+  protected:
+    static unsigned threads()
+    {
+        std::ifstream status("/proc/self/status");
+        std::string word;
+        unsigned count = 0;
+        while (status >> word)
+            if (word == "Threads:")
+                status >> count;
+        return count;
+    }
+
+    /* Address space in pages. */
+    static uint64_t address_space()
+    {
+        std::ifstream statm("/proc/self/statm");
+        uint64_t pages = 0;
+        statm >> pages;
+        return pages;
+    }
+
+    unsigned logged_kernels()
+    {
+        char error[256] = "";
+        softgpu_truth_t *truth = softgpu_truth_open(log_path().c_str(), error, sizeof error);
+        EXPECT_NE(truth, nullptr) << error;
+        softgpu_truth_entry_t entry;
+        unsigned count = 0;
+        while (truth && softgpu_truth_next(truth, &entry) == 1)
+            if (entry.kind == SOFTGPU_TRUTH_KERNEL && std::string(entry.name) == "quick")
+                count++;
+        softgpu_truth_close(truth);
+        return count;
+    }
+
+    bool work()
+    {
+        hsa_queue_t *queue = gpu_queue(machine.gpu[0], 64);
+        launch(queue, kernels.quick, true);
+        bool done = gpu_drain(queue);
+        hsa_queue_destroy(queue);
+        return done;
+    }
+
+    /* Runs `body` in a forked child and returns its exit status, or -1 after 30 s. */
+    template <typename Body> static int in_child(Body body)
+    {
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(30);
+            _exit(body());
+        }
+        int status = 0;
+        if (waitpid(child, &status, 0) != child || !WIFEXITED(status))
+            return -1;
+        return WEXITSTATUS(status);
+    }
+};
+
+TEST_F(Process, OpensAndClosesAgainAndAgain)
+{
+    unsigned threads_before = threads();
+    uint64_t space = 0;
+    for (int i = 0; i < 20; i++) {
+        open();
+        ASSERT_TRUE(work());
+        close();
+        EXPECT_EQ(threads(), threads_before);
+        if (i == 10)
+            space = address_space();
+    }
+    EXPECT_EQ(logged_kernels(), 20U); /* the log goes on from one opening to the next */
+    /* The scratch pool alone is 4 GB for each GPU: what stays must not grow by such an amount. */
+    EXPECT_LT(address_space(), space + (uint64_t{1} << 30) / 4096);
+}
+
+TEST_F(Process, InitCountsReferences)
+{
+    open();
+    ASSERT_EQ(hsa_init(), HSA_STATUS_SUCCESS);
+    ASSERT_EQ(hsa_shut_down(), HSA_STATUS_SUCCESS);
+    EXPECT_TRUE(work());
+}
+
+TEST_F(Process, ThunkCountsReferences)
+{
+    EXPECT_EQ(hsaKmtCloseKFD(), HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED);
+    ASSERT_EQ(hsaKmtOpenKFD(), HSAKMT_STATUS_SUCCESS);
+    ASSERT_EQ(hsaKmtOpenKFD(), HSAKMT_STATUS_KERNEL_ALREADY_OPENED);
+    ASSERT_EQ(hsaKmtCloseKFD(), HSAKMT_STATUS_SUCCESS);
+    HsaVersionInfo version = {};
+    EXPECT_EQ(hsaKmtGetVersion(&version), HSAKMT_STATUS_SUCCESS);
+    ASSERT_EQ(hsaKmtCloseKFD(), HSAKMT_STATUS_SUCCESS);
+    EXPECT_EQ(hsaKmtGetVersion(&version), HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED);
+}
+
+TEST_F(Process, ChildOfAFreshProcessHasItsOwnGpu)
+{
+    EXPECT_EQ(in_child([this] {
+                  open();
+                  return work() ? 0 : 1;
+              }),
+              0);
+    open();
+    EXPECT_TRUE(work());
+}
+
+TEST_F(Process, ChildAfterAClosedGpuHasItsOwn)
+{
+    open();
+    ASSERT_TRUE(work());
+    close();
+    EXPECT_EQ(in_child([this] {
+                  open();
+                  return work() ? 0 : 1;
+              }),
+              0);
+}
+
+/* In the child of a process whose GPU is open, calls fail; they neither hang nor crash, and the
+ * parent does not notice. */
+TEST_F(Process, ChildOfAnOpenGpuFailsCleanly)
+{
+    open();
+    hsa_queue_t *queue = gpu_queue(machine.gpu[0], 64);
+    auto *shared = static_cast<char *>(gpu_memory(&machine, machine.vram[0], 8 << 20));
+    shared[0] = 'p';
+    int status = in_child([this, shared] {
+        HsaVersionInfo version = {};
+        if (hsaKmtGetVersion(&version) != HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED)
+            return 1;
+        hsa_queue_t *mine = nullptr;
+        if (hsa_queue_create(machine.gpu[0], 64, HSA_QUEUE_TYPE_MULTI, nullptr, nullptr, UINT32_MAX,
+                             UINT32_MAX, &mine) == HSA_STATUS_SUCCESS)
+            return 2;
+        void *memory = nullptr;
+        if (hsa_amd_memory_pool_allocate(machine.vram[0], 8 << 20, 0, &memory) ==
+            HSA_STATUS_SUCCESS)
+            return 3;
+        /* What an exit handler gives back is the parent's, and stays there. */
+        if (hsa_amd_memory_pool_free(shared) != HSA_STATUS_SUCCESS)
+            return 4;
+        return shared[0] == 'p' ? 0 : 5;
+    });
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(shared[0], 'p');
+    EXPECT_EQ(hsa_amd_memory_pool_free(shared), HSA_STATUS_SUCCESS);
+    launch(queue, kernels.slow, true);
+    EXPECT_TRUE(gpu_drain(queue));
+    hsa_queue_destroy(queue);
+}
+
+/* Such a child may open the thunk itself; what it does then is its own. */
+TEST_F(Process, ChildMayOpenTheThunkAnew)
+{
+    open();
+    EXPECT_EQ(in_child([] {
+                  if (hsaKmtOpenKFD() != HSAKMT_STATUS_SUCCESS)
+                      return 1;
+                  HsaSystemProperties properties = {};
+                  if (hsaKmtAcquireSystemProperties(&properties) != HSAKMT_STATUS_SUCCESS)
+                      return 2;
+                  if (properties.NumNodes != 2)
+                      return 3;
+                  return hsaKmtCloseKFD() == HSAKMT_STATUS_SUCCESS ? 0 : 4;
+              }),
+              0);
+    EXPECT_TRUE(work());
+}
+
+TEST_F(Process, ForksWhileTheDeviceWorks)
+{
+    open();
+    hsa_queue_t *queue = gpu_queue(machine.gpu[0], 4096);
+    for (int i = 0; i < 20; i++) {
+        for (int k = 0; k < 500; k++)
+            launch(queue, kernels.quick, false);
+        ASSERT_EQ(in_child([] { return 7; }), 7);
+    }
+    EXPECT_TRUE(gpu_drain(queue));
+    hsa_queue_destroy(queue);
+}
+
+TEST_F(Process, ManyGpus)
+{
+    setting("SOFTGPU_DEVICES", "16");
+    open();
+    EXPECT_EQ(machine.gpus, 16U);
+    for (unsigned i = 0; i < machine.gpus; i++) {
+        hsa_queue_t *queue = gpu_queue(machine.gpu[i], 64);
+        EXPECT_TRUE(gpu_drain(queue));
+        EXPECT_EQ(log_of(queue).at(0).gpu, i);
+        hsa_queue_destroy(queue);
+    }
+}
+
+} // namespace
