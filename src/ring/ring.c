@@ -1,0 +1,199 @@
+/*
+ * A record is committed by the word at its first slot: a function of its position, so that neither
+ * a record of the last lap nor a slot in the middle of a longer record can be taken for it. The
+ * reader clears the first word of every slot that it has read before it gives the slot back.
+ *
+ *     head ----> reserved by writers, filled in any order, committed one by one
+ *     tail ----> read in order; never passes a record that is reserved and not committed,
+ *                unless the process is dead
+ */
+#include "ring/ring.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t commit_word(uint64_t position)
+{
+    return (uint32_t)((position * UINT64_C(0x9E3779B97F4A7C15)) >> 32) | 1u;
+}
+
+static unsigned char *slot_at(const struct rtl_ring *ring, uint64_t position)
+{
+    return ring->slots + (position & ring->mask) * RTL_SLOT_SIZE;
+}
+
+static _Atomic uint32_t *commit_at(const struct rtl_ring *ring, uint64_t position)
+{
+    return (_Atomic uint32_t *)(void *)slot_at(ring, position);
+}
+
+/* Reserves between 1 and `most` slots, all of them if `whole`; 0 when there is no room. */
+static uint64_t reserve(struct rtl_ring *ring, uint64_t most, bool whole, uint64_t *position)
+{
+    struct rtl_ring_header *header = ring->header;
+    uint64_t head = atomic_load_explicit(&header->head, memory_order_relaxed);
+    for (;;) {
+        uint64_t tail = atomic_load_explicit(&header->tail, memory_order_acquire);
+        uint64_t end = tail + ring->mask + 1;
+        uint64_t usable = atomic_load_explicit(&header->usable, memory_order_relaxed);
+        if (usable < ring->mask + 1 && usable < end)
+            end = usable;
+        uint64_t room = end > head ? end - head : 0;
+        uint64_t count = room < most ? room : most;
+        if (count == 0 || (whole && count < most))
+            return 0;
+        if (atomic_compare_exchange_weak_explicit(&header->head, &head, head + count,
+                                                  memory_order_relaxed, memory_order_relaxed)) {
+            *position = head;
+            return count;
+        }
+    }
+}
+
+static void commit(struct rtl_ring *ring, uint64_t position, enum rtl_wire_type type,
+                   uint16_t slots)
+{
+    struct rtl_wire_header *header = (struct rtl_wire_header *)(void *)slot_at(ring, position);
+    header->type = (uint16_t)type;
+    header->slots = slots;
+    atomic_store_explicit(commit_at(ring, position), commit_word(position), memory_order_release);
+}
+
+/* Copies into the ring's bytes from `offset` behind the record's start, around the end if need be.
+ */
+static void copy_in(struct rtl_ring *ring, uint64_t position, size_t offset, const void *data,
+                    size_t size)
+{
+    size_t whole = (size_t)(ring->mask + 1) * RTL_SLOT_SIZE;
+    size_t at = ((size_t)(position & ring->mask) * RTL_SLOT_SIZE + offset) % whole;
+    size_t first = whole - at < size ? whole - at : size;
+    if (first > 0)
+        memcpy(ring->slots + at, data, first);
+    if (size > first)
+        memcpy(ring->slots, (const unsigned char *)data + first, size - first);
+}
+
+bool rtl_ring_push(struct rtl_ring *ring, enum rtl_wire_type type, const struct rtl_piece *pieces,
+                   unsigned count)
+{
+    size_t size = sizeof(struct rtl_wire_header);
+    for (unsigned i = 0; i < count; i++)
+        size += pieces[i].size;
+    uint64_t slots = (size + RTL_SLOT_SIZE - 1) / RTL_SLOT_SIZE;
+    uint64_t position;
+    if (slots > (ring->mask + 1) / 4 || slots > UINT16_MAX ||
+        reserve(ring, slots, true, &position) == 0)
+        return false;
+    size_t offset = sizeof(struct rtl_wire_header);
+    for (unsigned i = 0; i < count; i++) {
+        copy_in(ring, position, offset, pieces[i].data, pieces[i].size);
+        offset += pieces[i].size;
+    }
+    commit(ring, position, type, (uint16_t)slots);
+    return true;
+}
+
+unsigned rtl_ring_push_kernels(struct rtl_ring *ring, const struct rtl_wire_kernel *kernels,
+                               unsigned count)
+{
+    uint64_t position = 0;
+    unsigned done = 0;
+    while (done < count) {
+        uint64_t got = reserve(ring, count - done, false, &position);
+        if (got == 0)
+            break;
+        for (uint64_t i = 0; i < got; i++) {
+            memcpy(slot_at(ring, position + i) + sizeof(struct rtl_wire_header), &kernels[done + i],
+                   sizeof *kernels);
+            commit(ring, position + i, RTL_WIRE_KERNEL, 1);
+        }
+        done += (unsigned)got;
+    }
+    return done;
+}
+
+void rtl_ring_close(struct rtl_ring *ring)
+{
+    atomic_store_explicit(&ring->header->state, RTL_RING_CLOSED, memory_order_release);
+}
+
+bool rtl_ring_closed(const struct rtl_ring *ring)
+{
+    return atomic_load_explicit(&ring->header->state, memory_order_acquire) == RTL_RING_CLOSED;
+}
+
+uint64_t rtl_ring_pending(const struct rtl_ring *ring)
+{
+    uint64_t tail = atomic_load_explicit(&ring->header->tail, memory_order_relaxed);
+    return atomic_load_explicit(&ring->header->head, memory_order_relaxed) - tail;
+}
+
+static void clear(struct rtl_ring *ring, uint64_t position, uint64_t slots)
+{
+    for (uint64_t i = 0; i < slots; i++)
+        atomic_store_explicit(commit_at(ring, position + i), 0, memory_order_relaxed);
+}
+
+/* Hands a record that runs over the end of the ring to the handler in one piece. */
+static void handle_wrapped(struct rtl_ring *ring, uint64_t position,
+                           const struct rtl_wire_header *header, rtl_ring_handler handler,
+                           void *context)
+{
+    size_t size = (size_t)header->slots * RTL_SLOT_SIZE;
+    size_t first = (size_t)(ring->mask + 1 - (position & ring->mask)) * RTL_SLOT_SIZE;
+    unsigned char *whole = malloc(size);
+    if (whole == NULL)
+        return;
+    memcpy(whole, slot_at(ring, position), first);
+    memcpy(whole + first, ring->slots, size - first);
+    handler(context, (enum rtl_wire_type)header->type, whole + sizeof *header,
+            size - sizeof *header);
+    free(whole);
+}
+
+static void handle(struct rtl_ring *ring, uint64_t position, const struct rtl_wire_header *header,
+                   rtl_ring_handler handler, void *context)
+{
+    if ((position & ring->mask) + header->slots > ring->mask + 1) {
+        handle_wrapped(ring, position, header, handler, context);
+        return;
+    }
+    handler(context, (enum rtl_wire_type)header->type, slot_at(ring, position) + sizeof *header,
+            (size_t)header->slots * RTL_SLOT_SIZE - sizeof *header);
+}
+
+/* True if a whole record is at `tail`; its header is copied, since the other process owns the
+ * memory. */
+static bool committed(const struct rtl_ring *ring, uint64_t tail, uint64_t head,
+                      struct rtl_wire_header *header)
+{
+    if (atomic_load_explicit(commit_at(ring, tail), memory_order_acquire) != commit_word(tail))
+        return false;
+    memcpy(header, slot_at(ring, tail), sizeof *header);
+    return header->slots > 0 && header->slots <= head - tail &&
+           header->slots <= (ring->mask + 1) / 4;
+}
+
+uint64_t rtl_ring_read(struct rtl_ring *ring, uint64_t most, bool dead, rtl_ring_handler handler,
+                       void *context, uint64_t *torn)
+{
+    uint64_t tail = atomic_load_explicit(&ring->header->tail, memory_order_relaxed);
+    uint64_t head = atomic_load_explicit(&ring->header->head, memory_order_acquire);
+    uint64_t begin = tail;
+    while (tail != head && tail - begin < most) {
+        struct rtl_wire_header header;
+        uint64_t slots = 1;
+        if (committed(ring, tail, head, &header)) {
+            slots = header.slots;
+            handle(ring, tail, &header, handler, context);
+        } else if (dead) {
+            *torn += 1;
+        } else {
+            break;
+        }
+        clear(ring, tail, slots);
+        tail += slots;
+        atomic_store_explicit(&ring->header->tail, tail, memory_order_release);
+    }
+    return tail - begin;
+}

@@ -1,0 +1,122 @@
+/**
+ * The ring in shared memory between a profiled process (many writers) and the collector (one
+ * reader).
+ *
+ * A writer reserves slots by moving `head`, fills them, and commits with one release store. It
+ * takes no lock, makes no system call and never waits: if the reader has not made room, the push
+ * fails and the caller counts the loss. A writer that dies between reservation and commit leaves a
+ * hole that the reader skips once the process is gone. What was committed survives a kill -9 of the
+ * process.
+ *
+ * A session is a folder (mode 0700) that the collector makes, in /dev/shm where there is one; it
+ * holds the file `session` and one `ring.PID.N` for each process. The folder's path travels in
+ * RTL_SESSION.
+ */
+#ifndef RTL_RING_H
+#define RTL_RING_H
+
+#include "ring/wire.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum rtl_ring_state { RTL_RING_OPEN = 1, RTL_RING_CLOSED = 2 };
+
+/** Head of the file; offsets are the same in every process. Fields without _Atomic are written
+ * before the file gets its final name and never again. */
+struct rtl_ring_header {
+    uint64_t magic;
+    uint32_t wire_version;
+    uint32_t slots; /**< power of two */
+    uint32_t pid;
+    uint32_t ordinal;       /**< N of the file's name */
+    uint64_t process_start; /**< start time of pid in clock ticks since boot (/proc/PID/stat, field
+                               22) */
+    char library_version[32];
+    _Atomic uint32_t state;  /**< enum rtl_ring_state */
+    _Atomic uint32_t queues; /**< ledger rows in use */
+    _Atomic uint64_t usable; /**< slots whose memory is reserved: below the number of slots, the
+                                ring does not wrap yet and ends here (rtl_ring_reserve_memory) */
+    _Alignas(64) _Atomic uint64_t head; /**< next slot to reserve */
+    _Alignas(64) _Atomic uint64_t tail; /**< next slot to read */
+    _Alignas(64) struct rtl_wire_ledger ledger[RTL_LEDGER_ROWS];
+};
+
+/** A writer's or the reader's mapping of a ring. */
+struct rtl_ring {
+    struct rtl_ring_header *header;
+    unsigned char *slots;
+    uint64_t mask;
+    size_t size; /**< of the mapping, bytes */
+    int file;    /**< the writer's descriptor until all memory is reserved, else -1 */
+};
+
+/** A piece of a record: body or text. */
+struct rtl_piece {
+    const void *data;
+    size_t size;
+};
+
+/** Makes a session folder and writes its path to `path`. 0, or -1 with errno set. */
+int rtl_session_create(char *path, size_t path_size);
+
+/** Tells whether the session at `path` was made by a collector of the same wire version. 1 yes, 0
+ * another version (its number in *version), -1 with errno set if there is no session. */
+int rtl_session_check(const char *path, uint32_t *version);
+
+/** Removes the session's files and its folder. */
+void rtl_session_remove(const char *path);
+
+/** Makes the ring of this process in the session, with at least `bytes` of slots. 0, or -1 with
+ * errno set. */
+int rtl_ring_create(struct rtl_ring *ring, const char *session, size_t bytes);
+
+/** Reserves memory for the next piece of the ring's slots, so that a full /dev/shm shows here and
+ * not as a SIGBUS in the program. rtl_ring_create reserves the first piece; the worker calls this
+ * until it returns 0. 1: more to do, 0: all reserved, -1: no memory (the ring then ends where it
+ * is; writers see it as full). */
+int rtl_ring_reserve_memory(struct rtl_ring *ring);
+
+/** Maps a ring file for reading. Returns 0; -1 with errno set; -2 when the ring is of another wire
+ * version
+ *  (`*version` and `library_version`, 32 bytes, say which). */
+int rtl_ring_open(struct rtl_ring *ring, const char *path, uint32_t *version,
+                  char *library_version);
+
+/** Unmaps; the file stays. */
+void rtl_ring_unmap(struct rtl_ring *ring);
+
+/** Writes one record of `type` out of pieces. Any thread. False: no room (nothing was written), or
+ * the record is larger than a quarter of the ring. */
+bool rtl_ring_push(struct rtl_ring *ring, enum rtl_wire_type type, const struct rtl_piece *pieces,
+                   unsigned count);
+
+/** Writes up to `count` kernels with one reservation. Any thread. Returns how many found room. */
+unsigned rtl_ring_push_kernels(struct rtl_ring *ring, const struct rtl_wire_kernel *kernels,
+                               unsigned count);
+
+/** Says that no more records will come. */
+void rtl_ring_close(struct rtl_ring *ring);
+
+/** True once rtl_ring_close was called by the process. */
+bool rtl_ring_closed(const struct rtl_ring *ring);
+
+/** True while the process that made the ring lives (pid and start time match). */
+bool rtl_ring_process_alive(const struct rtl_ring *ring);
+
+/** Slots written and not yet read, uncommitted ones included. */
+uint64_t rtl_ring_pending(const struct rtl_ring *ring);
+
+/** Takes a record; `body` is aligned to 8, valid during the call, `size` bytes long (padding up to
+ * the slot included). */
+typedef void (*rtl_ring_handler)(void *context, enum rtl_wire_type type, const void *body,
+                                 size_t size);
+
+/** Reads up to `most` slots' worth of committed records in ring order and hands each to `handler`.
+ * One reader only. `dead`: the process is gone, so skip holes; skipped slots are added to *torn.
+ * Returns the number of slots consumed. */
+uint64_t rtl_ring_read(struct rtl_ring *ring, uint64_t most, bool dead, rtl_ring_handler handler,
+                       void *context, uint64_t *torn);
+
+#endif

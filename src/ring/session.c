@@ -1,0 +1,268 @@
+/* The session's folder and the files in it. */
+#include "common/log.h"
+#include "ring/ring.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define RING_MAGIC              UINT64_C(0x31474e49524c5452) /* "RTLRING1" */
+#define MOST_RINGS_OF_A_PROCESS 64u
+#define PIECE                   (2u << 20)
+
+int rtl_session_create(char *path, size_t path_size)
+{
+    const char *temporary = getenv("TMPDIR"); // NOLINT(concurrency-mt-unsafe): nobody sets it
+    const char *folders[] = {"/dev/shm", temporary != NULL ? temporary : "/tmp", "/tmp"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        (void)snprintf(path, path_size, "%s/rtl.XXXXXX", folders[i]);
+        if (mkdtemp(path) != NULL)
+            break;
+        path[0] = '\0';
+    }
+    if (path[0] == '\0')
+        return -1;
+    char name[512];
+    (void)snprintf(name, sizeof name, "%s/session", path);
+    int file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0)
+        return -1;
+    int written = dprintf(file, "wire %u\nversion %s\n", RTL_WIRE_VERSION, RTL_VERSION);
+    close(file);
+    return written > 0 ? 0 : -1;
+}
+
+int rtl_session_check(const char *path, uint32_t *version)
+{
+    char name[512];
+    char text[128];
+    (void)snprintf(name, sizeof name, "%s/session", path);
+    int file = open(name, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return -1;
+    ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    if (length <= 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    text[length] = '\0';
+    if (strncmp(text, "wire ", 5) != 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    *version = (uint32_t)strtoul(text + 5, NULL, 10);
+    return *version == RTL_WIRE_VERSION ? 1 : 0;
+}
+
+void rtl_session_remove(const char *path)
+{
+    DIR *folder = opendir(path);
+    if (folder == NULL)
+        return;
+    struct dirent *entry;
+    while ((entry = readdir(folder)) != NULL) { // NOLINT(concurrency-mt-unsafe): own stream
+        if (strncmp(entry->d_name, "ring.", 5) == 0 || strncmp(entry->d_name, ".ring.", 6) == 0 ||
+            strcmp(entry->d_name, "session") == 0)
+            (void)unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    closedir(folder);
+    (void)rmdir(path);
+}
+
+/* A field of /proc/PID/stat from the fourth on, as proc(5) counts; `name_end` is the parenthesis
+ * that ends the second. */
+static uint64_t stat_field(const char *name_end, int number)
+{
+    for (int field = 2; field < number && name_end != NULL; field++)
+        name_end = strchr(name_end + 1, ' ');
+    return name_end != NULL ? strtoull(name_end, NULL, 10) : 0;
+}
+
+/* Start time of a process, 0 if there is none such (or only its zombie). Where only the main thread
+ * has ended the process looks like a zombie too, but has other threads. */
+static uint64_t process_start(uint32_t pid)
+{
+    char text[1024];
+    (void)snprintf(text, sizeof text, "/proc/%u/stat", pid);
+    int file = open(text, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    if (length <= 0)
+        return 0;
+    text[length] = '\0';
+    const char *name_end = strrchr(text, ')'); /* the name may hold anything */
+    if (name_end == NULL || name_end[1] == '\0' || name_end[2] == 'X')
+        return 0;
+    enum { THREADS = 20, START_TIME = 22 };
+    if (name_end[2] == 'Z' && stat_field(name_end, THREADS) <= 1)
+        return 0;
+    return stat_field(name_end, START_TIME);
+}
+
+/* The largest power of two of slots that fits into `bytes`, and into a quarter of what the file
+ * system has left. */
+static uint32_t fitting_slots(const char *session, size_t bytes)
+{
+    struct statvfs space;
+    if (statvfs(session, &space) == 0) {
+        uint64_t left = (uint64_t)space.f_bavail * space.f_frsize / 4;
+        if (left < bytes)
+            bytes = (size_t)left;
+    }
+    uint32_t slots = 1024;
+    while (slots < (1u << 24) && (uint64_t)slots * 2 * RTL_SLOT_SIZE <= bytes)
+        slots *= 2;
+    return slots;
+}
+
+static int map(struct rtl_ring *ring, int file, uint32_t slots)
+{
+    ring->size = sizeof(struct rtl_ring_header) + (size_t)slots * RTL_SLOT_SIZE;
+    void *memory = mmap(NULL, ring->size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (memory == MAP_FAILED)
+        return -1;
+    ring->header = memory;
+    ring->slots = (unsigned char *)memory + sizeof(struct rtl_ring_header);
+    ring->mask = slots - 1;
+    return 0;
+}
+
+int rtl_ring_reserve_memory(struct rtl_ring *ring)
+{
+    uint64_t usable = atomic_load_explicit(&ring->header->usable, memory_order_relaxed);
+    size_t done = sizeof(struct rtl_ring_header) + (size_t)usable * RTL_SLOT_SIZE;
+    if (ring->file < 0 || done >= ring->size)
+        return 0;
+    size_t piece = ring->size - done < PIECE ? ring->size - done : PIECE;
+    int failed = fallocate(ring->file, 0, (off_t)done, (off_t)piece);
+    if (failed == 0 || errno == EOPNOTSUPP) {
+        atomic_store_explicit(&ring->header->usable, usable + piece / RTL_SLOT_SIZE,
+                              memory_order_relaxed);
+        if (done + piece < ring->size)
+            return 1;
+    }
+    close(ring->file);
+    ring->file = -1;
+    return failed == 0 || errno == EOPNOTSUPP ? 0 : -1;
+}
+
+static int fill_header(struct rtl_ring *ring, uint32_t ordinal)
+{
+    struct rtl_ring_header *header = ring->header;
+    header->magic = RING_MAGIC;
+    header->wire_version = RTL_WIRE_VERSION;
+    header->slots = (uint32_t)ring->mask + 1;
+    header->pid = (uint32_t)getpid();
+    header->ordinal = ordinal;
+    header->process_start = process_start(header->pid);
+    (void)snprintf(header->library_version, sizeof header->library_version, "%s", RTL_VERSION);
+    atomic_store(&header->state, RTL_RING_OPEN);
+    return rtl_ring_reserve_memory(ring) < 0 ? -1 : 0;
+}
+
+/* Builds the file under a name that the collector does not look at, then gives it its own. */
+static int make_file(struct rtl_ring *ring, const char *session, uint32_t ordinal, size_t bytes)
+{
+    char hidden[512];
+    char name[512];
+    (void)snprintf(hidden, sizeof hidden, "%s/.ring.%d.%u", session, (int)getpid(), ordinal);
+    (void)snprintf(name, sizeof name, "%s/ring.%d.%u", session, (int)getpid(), ordinal);
+    if (access(name, F_OK) == 0) {
+        errno = EEXIST;
+        return -1;
+    }
+    ring->file = open(hidden, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (ring->file < 0)
+        return -1;
+    uint32_t slots = fitting_slots(session, bytes);
+    off_t size = (off_t)(sizeof(struct rtl_ring_header) + (size_t)slots * RTL_SLOT_SIZE);
+    if (ftruncate(ring->file, size) == 0 &&
+        fallocate(ring->file, 0, 0, sizeof(struct rtl_ring_header)) == 0 &&
+        map(ring, ring->file, slots) == 0) {
+        if (fill_header(ring, ordinal) == 0 && rename(hidden, name) == 0)
+            return 0;
+        rtl_ring_unmap(ring);
+    }
+    int saved = errno;
+    if (ring->file >= 0)
+        close(ring->file);
+    (void)unlink(hidden);
+    errno = saved;
+    return -1;
+}
+
+int rtl_ring_create(struct rtl_ring *ring, const char *session, size_t bytes)
+{
+    for (uint32_t ordinal = 0; ordinal < MOST_RINGS_OF_A_PROCESS; ordinal++) {
+        if (make_file(ring, session, ordinal, bytes) == 0)
+            return 0;
+        if (errno != EEXIST)
+            return -1;
+    }
+    return -1;
+}
+
+/* Checks a header that another process wrote. 0, -1 with errno, -2 other version. */
+static int check_header(const struct rtl_ring_header *header, off_t size, uint32_t *version,
+                        char *library_version)
+{
+    if (header->magic != RING_MAGIC) {
+        errno = EINVAL;
+        return -1;
+    }
+    memcpy(library_version, header->library_version, sizeof header->library_version);
+    library_version[sizeof header->library_version - 1] = '\0';
+    *version = header->wire_version;
+    if (header->wire_version != RTL_WIRE_VERSION)
+        return -2;
+    uint64_t slots = header->slots;
+    if (slots < 4 || (slots & (slots - 1)) != 0 ||
+        sizeof *header + slots * RTL_SLOT_SIZE != (uint64_t)size) {
+        errno = EINVAL;
+        return -1;
+    }
+    return 0;
+}
+
+int rtl_ring_open(struct rtl_ring *ring, const char *path, uint32_t *version, char *library_version)
+{
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    if (file < 0)
+        return -1;
+    struct stat status;
+    struct rtl_ring_header header;
+    int result = -1;
+    errno = EINVAL;
+    if (fstat(file, &status) == 0 && pread(file, &header, sizeof header, 0) == sizeof header)
+        result = check_header(&header, status.st_size, version, library_version);
+    if (result == 0)
+        result = map(ring, file, header.slots);
+    ring->file = -1;
+    int saved = errno;
+    close(file);
+    errno = saved;
+    return result;
+}
+
+void rtl_ring_unmap(struct rtl_ring *ring)
+{
+    if (ring->header != NULL)
+        munmap(ring->header, ring->size);
+    ring->header = NULL;
+}
+
+bool rtl_ring_process_alive(const struct rtl_ring *ring)
+{
+    return process_start(ring->header->pid) == ring->header->process_start;
+}

@@ -1,0 +1,422 @@
+#include "../common/check.h"
+#include "ring/ring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define WRITERS       4
+#define EACH          20000u
+#define SMALLEST_RING (64u << 10) /* 1024 slots */
+
+struct fixture {
+    char session[256];
+    struct rtl_ring writer, reader;
+};
+
+static int find_ring(const char *session, int pid, unsigned ordinal, struct rtl_ring *ring)
+{
+    char path[512];
+    uint32_t version;
+    char library[32];
+    (void)snprintf(path, sizeof path, "%s/ring.%d.%u", session, pid, ordinal);
+    return rtl_ring_open(ring, path, &version, library);
+}
+
+static const char *set_up(struct fixture *f)
+{
+    CHECK(rtl_session_create(f->session, sizeof f->session) == 0);
+    CHECK(rtl_ring_create(&f->writer, f->session, SMALLEST_RING) == 0);
+    while (rtl_ring_reserve_memory(&f->writer) > 0)
+        continue;
+    CHECK(find_ring(f->session, getpid(), 0, &f->reader) == 0);
+    return NULL;
+}
+
+static void tear_down(struct fixture *f)
+{
+    rtl_ring_unmap(&f->writer);
+    rtl_ring_unmap(&f->reader);
+    rtl_session_remove(f->session);
+}
+
+/* What a reader got. */
+struct got {
+    unsigned count;
+    unsigned bad;
+    enum rtl_wire_type type;
+    unsigned char body[70000];
+    size_t size;
+};
+
+static void keep_last(void *context, enum rtl_wire_type type, const void *body, size_t size)
+{
+    struct got *got = context;
+    got->count++;
+    got->type = type;
+    got->size = size;
+    memcpy(got->body, body, size < sizeof got->body ? size : sizeof got->body);
+}
+
+static bool push_text(struct rtl_ring *ring, const char *text)
+{
+    struct rtl_wire_note note = {.time_ns = 7, .queue = 3, .text_length = (uint16_t)strlen(text)};
+    struct rtl_piece pieces[] = {{&note, sizeof note}, {text, strlen(text)}};
+    return rtl_ring_push(ring, RTL_WIRE_NOTE, pieces, 2);
+}
+
+const char *Ring_RecordsComeOutAsTheyWentIn(void)
+{
+    struct fixture f;
+    static struct got got;
+    uint64_t torn = 0;
+    CHECK_DONE(set_up(&f));
+    memset(&got, 0, sizeof got);
+    CHECK(rtl_ring_read(&f.reader, 10, false, keep_last, &got, &torn) == 0);
+    CHECK(push_text(&f.writer, "hello"));
+    CHECK(rtl_ring_read(&f.reader, 10, false, keep_last, &got, &torn) == 1);
+    struct rtl_wire_note note;
+    memcpy(&note, got.body, sizeof note);
+    CHECK(got.count == 1 && got.type == RTL_WIRE_NOTE);
+    CHECK(note.time_ns == 7 && note.queue == 3 && note.text_length == 5);
+    CHECK(memcmp(got.body + sizeof note, "hello", 5) == 0);
+    CHECK(torn == 0 && rtl_ring_pending(&f.reader) == 0);
+    CHECK(!rtl_ring_closed(&f.reader));
+    rtl_ring_close(&f.writer);
+    CHECK(rtl_ring_closed(&f.reader));
+    tear_down(&f);
+    return NULL;
+}
+
+/* Lengths that are prime to the ring's size, so that records begin and wrap at every place in it.
+ */
+const char *Ring_LongRecordsRunOverTheEnd(void)
+{
+    struct fixture f;
+    static struct got got;
+    static char text[3000];
+    uint64_t torn = 0;
+    CHECK_DONE(set_up(&f));
+    for (unsigned round = 0; round < 2000; round++) {
+        size_t length = 1 + (size_t)round * 37 % (sizeof text - 1);
+        for (size_t i = 0; i < length; i++)
+            text[i] = (char)('a' + (i * 7 + round) % 26);
+        text[length] = '\0';
+        got.count = 0;
+        CHECK(push_text(&f.writer, text));
+        CHECK(rtl_ring_read(&f.reader, 1, false, keep_last, &got, &torn) > 0);
+        CHECK(got.count == 1);
+        CHECK(memcmp(got.body + sizeof(struct rtl_wire_note), text, length) == 0);
+    }
+    CHECK(torn == 0);
+    tear_down(&f);
+    return NULL;
+}
+
+const char *Ring_FullRingRefusesAndKeeps(void)
+{
+    struct fixture f;
+    static struct got got;
+    uint64_t torn = 0;
+    uint64_t pushed = 0;
+    CHECK_DONE(set_up(&f));
+    while (push_text(&f.writer, "x"))
+        pushed++;
+    CHECK(pushed == f.writer.mask + 1);
+    CHECK(rtl_ring_read(&f.reader, 1, false, keep_last, &got, &torn) == 1);
+    CHECK(push_text(&f.writer, "y"));
+    CHECK(!push_text(&f.writer, "z"));
+    got.count = 0;
+    CHECK(rtl_ring_read(&f.reader, UINT64_MAX, false, keep_last, &got, &torn) == pushed);
+    CHECK(got.count == pushed && got.body[sizeof(struct rtl_wire_note)] == 'y');
+    tear_down(&f);
+    return NULL;
+}
+
+const char *Ring_TooLongRecordIsRefused(void)
+{
+    struct fixture f;
+    CHECK_DONE(set_up(&f));
+    static char text[SMALLEST_RING];
+    memset(text, 'a', SMALLEST_RING / 2);
+    CHECK(!push_text(&f.writer, text));
+    CHECK(rtl_ring_pending(&f.writer) == 0);
+    tear_down(&f);
+    return NULL;
+}
+
+struct writing {
+    struct rtl_ring *ring;
+    uint32_t id;
+    uint64_t refused;
+};
+
+/* Every third record is two slots long. */
+static void *write_many(void *context)
+{
+    struct writing *w = context;
+    char tail[64] = {0};
+    for (uint64_t i = 0; i < EACH;) {
+        struct rtl_wire_clock clock = {.ticks = i, .system_ns = ~i, .agent = w->id};
+        struct rtl_piece pieces[] = {{&clock, sizeof clock}, {tail, i % 3 == 0 ? sizeof tail : 0}};
+        if (rtl_ring_push(w->ring, RTL_WIRE_CLOCK, pieces, 2))
+            i++;
+        else
+            w->refused++;
+    }
+    return NULL;
+}
+
+struct order {
+    uint64_t next[WRITERS];
+    unsigned wrong;
+};
+
+static void check_order(void *context, enum rtl_wire_type type, const void *body, size_t size)
+{
+    struct order *order = context;
+    const struct rtl_wire_clock *clock = body;
+    size_t slots = clock->ticks % 3 == 0 ? 2 : 1;
+    if (type != RTL_WIRE_CLOCK || clock->agent >= WRITERS ||
+        clock->ticks != order->next[clock->agent] || clock->system_ns != ~clock->ticks ||
+        size != slots * RTL_SLOT_SIZE - sizeof(struct rtl_wire_header)) {
+        order->wrong++;
+        return;
+    }
+    order->next[clock->agent]++;
+}
+
+/* Through one mapping, because ThreadSanitizer takes two mappings for different memory. */
+const char *Ring_ManyWritersOneReader(void)
+{
+    struct fixture f;
+    struct order order = {0};
+    struct writing w[WRITERS];
+    pthread_t threads[WRITERS];
+    uint64_t torn = 0;
+    CHECK_DONE(set_up(&f));
+    for (uint32_t i = 0; i < WRITERS; i++) {
+        w[i] = (struct writing){&f.writer, i, 0};
+        CHECK(pthread_create(&threads[i], NULL, write_many, &w[i]) == 0);
+    }
+    uint64_t total = 0;
+    uint64_t expected = 0;
+    for (uint64_t i = 0; i < EACH; i++)
+        expected += (uint64_t)WRITERS * (i % 3 == 0 ? 2 : 1);
+    while (total < expected)
+        total += rtl_ring_read(&f.writer, 100, false, check_order, &order, &torn);
+    for (uint32_t i = 0; i < WRITERS; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK(order.next[i] == EACH);
+    }
+    CHECK(order.wrong == 0 && torn == 0 && total == expected);
+    tear_down(&f);
+    return NULL;
+}
+
+static void sum_packets(void *context, enum rtl_wire_type type, const void *body, size_t size)
+{
+    (void)size;
+    uint64_t *next = context;
+    const struct rtl_wire_kernel *kernel = body;
+    if (type == RTL_WIRE_KERNEL && kernel->packet == *next && kernel->end == *next * 3)
+        ++*next;
+}
+
+const char *Ring_KernelsInBatches(void)
+{
+    struct fixture f;
+    struct rtl_wire_kernel kernels[300];
+    uint64_t torn = 0;
+    uint64_t next = 0;
+    CHECK_DONE(set_up(&f));
+    for (uint64_t i = 0; i < 300; i++)
+        kernels[i] = (struct rtl_wire_kernel){.packet = i, .end = i * 3};
+    CHECK(rtl_ring_push_kernels(&f.writer, kernels, 300) == 300);
+    CHECK(rtl_ring_read(&f.reader, UINT64_MAX, false, sum_packets, &next, &torn) == 300);
+    CHECK(next == 300);
+    unsigned pushed = 0;
+    for (int i = 0; i < 4; i++)
+        pushed += rtl_ring_push_kernels(&f.writer, kernels, 300);
+    CHECK(pushed == f.writer.mask + 1); /* the last batch found room for a part of it */
+    tear_down(&f);
+    return NULL;
+}
+
+/* Runs `child` in a process of its own, which makes a ring in the session, and waits for its end.
+ */
+static int run_child(const char *session, void (*child)(struct rtl_ring *ring))
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct rtl_ring ring;
+        if (rtl_ring_create(&ring, session, SMALLEST_RING) != 0)
+            _exit(1);
+        child(&ring);
+        _exit(0);
+    }
+    int status;
+    return waitpid(pid, &status, 0) == pid ? pid : -1;
+}
+
+static void write_and_die(struct rtl_ring *ring)
+{
+    for (int i = 0; i < 10; i++)
+        (void)push_text(ring, "before");
+    raise(SIGKILL);
+}
+
+const char *Ring_KilledWriterLeavesWhatItCommitted(void)
+{
+    struct fixture f;
+    struct rtl_ring orphan;
+    static struct got got;
+    uint64_t torn = 0;
+    CHECK_DONE(set_up(&f));
+    int pid = run_child(f.session, write_and_die);
+    CHECK(pid > 0 && find_ring(f.session, pid, 0, &orphan) == 0);
+    CHECK(!rtl_ring_process_alive(&orphan) && rtl_ring_process_alive(&f.reader));
+    CHECK(!rtl_ring_closed(&orphan));
+    got.count = 0;
+    CHECK(rtl_ring_read(&orphan, UINT64_MAX, true, keep_last, &got, &torn) == 10);
+    CHECK(got.count == 10 && torn == 0);
+    rtl_ring_unmap(&orphan);
+    tear_down(&f);
+    return NULL;
+}
+
+/* Reserves like a writer that dies before it commits. */
+static void leave_hole(struct rtl_ring *ring)
+{
+    (void)push_text(ring, "before");
+    atomic_fetch_add(&ring->header->head, 2);
+    (void)push_text(ring, "behind");
+}
+
+const char *Ring_HoleOfADeadWriterIsSkipped(void)
+{
+    struct fixture f;
+    struct rtl_ring orphan;
+    static struct got got;
+    uint64_t torn = 0;
+    CHECK_DONE(set_up(&f));
+    int pid = run_child(f.session, leave_hole);
+    CHECK(pid > 0 && find_ring(f.session, pid, 0, &orphan) == 0);
+    got.count = 0;
+    CHECK(rtl_ring_read(&orphan, UINT64_MAX, true, keep_last, &got, &torn) == 4);
+    CHECK(got.count == 2 && torn == 2);
+    CHECK(memcmp(got.body + sizeof(struct rtl_wire_note), "behind", 6) == 0);
+    rtl_ring_unmap(&orphan);
+    tear_down(&f);
+    return NULL;
+}
+
+const char *Ring_HoleOfALivingWriterHoldsTheReader(void)
+{
+    struct fixture f;
+    static struct got got;
+    uint64_t torn = 0;
+    CHECK_DONE(set_up(&f));
+    leave_hole(&f.writer);
+    got.count = 0;
+    CHECK(rtl_ring_read(&f.reader, UINT64_MAX, false, keep_last, &got, &torn) == 1);
+    CHECK(got.count == 1 && torn == 0);
+    CHECK(rtl_ring_read(&f.reader, UINT64_MAX, false, keep_last, &got, &torn) == 0);
+    tear_down(&f);
+    return NULL;
+}
+
+const char *Ring_EndsWhereMemoryEnds(void)
+{
+    struct fixture f;
+    static struct got got;
+    uint64_t torn = 0;
+    CHECK_DONE(set_up(&f));
+    atomic_store(&f.writer.header->usable, 100); /* as if /dev/shm were full beyond */
+    for (int i = 0; i < 100; i++)
+        CHECK(push_text(&f.writer, "x"));
+    CHECK(!push_text(&f.writer, "x"));
+    CHECK(rtl_ring_read(&f.reader, UINT64_MAX, false, keep_last, &got, &torn) == 100);
+    CHECK(!push_text(&f.writer, "x")); /* the ring does not wrap before it is whole */
+    tear_down(&f);
+    return NULL;
+}
+
+const char *Session_OtherVersionIsTold(void)
+{
+    struct fixture f;
+    struct rtl_ring ring;
+    char path[512];
+    uint32_t version = 0;
+    char library[32];
+    CHECK_DONE(set_up(&f));
+    CHECK(rtl_session_check(f.session, &version) == 1 && version == RTL_WIRE_VERSION);
+    f.writer.header->wire_version = 4242;
+    (void)snprintf(path, sizeof path, "%s/ring.%d.0", f.session, (int)getpid());
+    CHECK(rtl_ring_open(&ring, path, &version, library) == -2);
+    CHECK(version == 4242 && strcmp(library, RTL_VERSION) == 0);
+    (void)snprintf(path, sizeof path, "%s/session", f.session);
+    int file = open(path, O_WRONLY | O_TRUNC);
+    CHECK(file >= 0 && dprintf(file, "wire 77\n") == 8);
+    close(file);
+    CHECK(rtl_session_check(f.session, &version) == 0 && version == 77);
+    CHECK(rtl_session_check("/nonexistent", &version) == -1 && errno == ENOENT);
+    tear_down(&f);
+    return NULL;
+}
+
+const char *Session_JunkIsNoRing(void)
+{
+    struct fixture f;
+    struct rtl_ring ring;
+    char path[512];
+    uint32_t version = 0;
+    char library[32];
+    CHECK_DONE(set_up(&f));
+    (void)snprintf(path, sizeof path, "%s/ring.1.0", f.session);
+    int file = open(path, O_WRONLY | O_CREAT, 0600);
+    CHECK(file >= 0);
+    CHECK(rtl_ring_open(&ring, path, &version, library) == -1 && errno == EINVAL);
+    static const char junk[200000];
+    CHECK(write(file, junk, sizeof junk) == (ssize_t)sizeof junk);
+    CHECK(rtl_ring_open(&ring, path, &version, library) == -1 && errno == EINVAL);
+    /* A header that promises more slots than the file has. */
+    CHECK(pwrite(file, f.writer.header, 64, 0) == 64);
+    CHECK(rtl_ring_open(&ring, path, &version, library) == -1 && errno == EINVAL);
+    close(file);
+    tear_down(&f);
+    return NULL;
+}
+
+const char *Session_ProcessesGetRingsOfTheirOwn(void)
+{
+    struct fixture f;
+    struct rtl_ring second;
+    struct rtl_ring found;
+    CHECK_DONE(set_up(&f));
+    CHECK(rtl_ring_create(&second, f.session, SMALLEST_RING) == 0);
+    CHECK(second.header->ordinal == 1);
+    CHECK(find_ring(f.session, getpid(), 1, &found) == 0);
+    CHECK(found.header->pid == (uint32_t)getpid());
+    rtl_ring_unmap(&found);
+    rtl_ring_unmap(&second);
+    tear_down(&f);
+    return NULL;
+}
+
+const char *Session_RemoveLeavesNothing(void)
+{
+    struct fixture f;
+    CHECK_DONE(set_up(&f));
+    struct stat status;
+    CHECK(stat(f.session, &status) == 0 && (status.st_mode & 0777) == 0700);
+    tear_down(&f);
+    CHECK(stat(f.session, &status) == -1 && errno == ENOENT);
+    return NULL;
+}

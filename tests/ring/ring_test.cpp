@@ -1,0 +1,16 @@
+#include "../common/check.h"
+
+RTL_C_TEST(Ring, RecordsComeOutAsTheyWentIn)
+RTL_C_TEST(Ring, LongRecordsRunOverTheEnd)
+RTL_C_TEST(Ring, FullRingRefusesAndKeeps)
+RTL_C_TEST(Ring, TooLongRecordIsRefused)
+RTL_C_TEST(Ring, ManyWritersOneReader)
+RTL_C_TEST(Ring, KernelsInBatches)
+RTL_C_TEST(Ring, KilledWriterLeavesWhatItCommitted)
+RTL_C_TEST(Ring, HoleOfADeadWriterIsSkipped)
+RTL_C_TEST(Ring, HoleOfALivingWriterHoldsTheReader)
+RTL_C_TEST(Ring, EndsWhereMemoryEnds)
+RTL_C_TEST(Session, OtherVersionIsTold)
+RTL_C_TEST(Session, JunkIsNoRing)
+RTL_C_TEST(Session, ProcessesGetRingsOfTheirOwn)
+RTL_C_TEST(Session, RemoveLeavesNothing)
