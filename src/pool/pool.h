@@ -1,0 +1,58 @@
+/**
+ * The signal pool: completion signals that are made once and used over and over.
+ *
+ * Any thread takes and gives in batches, without locks and without a system call: a stack of ids
+ * whose head carries a tag against re-use. Only one thread, the completion worker, makes signals
+ * (rtl_pool_grow). How a signal is made is the caller's affair, so that the pool can be tested and
+ * fuzzed alone.
+ */
+#ifndef RTL_POOL_H
+#define RTL_POOL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/** What the pool needs from its owner. `create` writes a new signal's handle (value 1) and returns
+ * true, or returns false; `destroy` gives one back. */
+struct rtl_pool_backend {
+    bool (*create)(void *context, uint64_t *handle);
+    void (*destroy)(void *context, uint64_t handle);
+    void *context;
+};
+
+struct rtl_pool {
+    _Atomic uint64_t *handles; /**< by id; written before the id is first given */
+    _Atomic uint32_t *next;    /**< id + 1 of the next free one; 0 ends the list */
+    uint32_t limit;
+    _Atomic uint32_t made; /**< ids in use or free: 0 … made-1 */
+    struct rtl_pool_backend backend;
+    _Alignas(64) _Atomic uint64_t head; /**< tag << 32 | id + 1 */
+    _Alignas(64) _Atomic int64_t free;  /**< how many are on the stack; may lag for a moment */
+};
+
+/** Makes an empty pool of at most `limit` signals. False without memory. */
+bool rtl_pool_init(struct rtl_pool *pool, uint32_t limit, struct rtl_pool_backend backend);
+
+/** Destroys the free signals and the pool's memory. Signals that were taken and not given are left
+ * alone, since a device may still write to them. No other thread may use the pool. Returns how many
+ * were left. */
+uint32_t rtl_pool_end(struct rtl_pool *pool);
+
+/** Takes up to `count` signals; returns how many. Any thread, lock-free. */
+unsigned rtl_pool_take(struct rtl_pool *pool, uint32_t *ids, unsigned count);
+
+/** Gives signals back; their value must be 1 again. Any thread, lock-free. */
+void rtl_pool_give(struct rtl_pool *pool, const uint32_t *ids, unsigned count);
+
+/** Makes signals until `made` is at least `target` (or the limit is reached, or the backend fails).
+ * One thread only. Returns how many were made. */
+unsigned rtl_pool_grow(struct rtl_pool *pool, uint32_t target);
+
+/** Handle of a taken signal. */
+static inline uint64_t rtl_pool_handle(const struct rtl_pool *pool, uint32_t id)
+{
+    return atomic_load_explicit(&pool->handles[id], memory_order_relaxed);
+}
+
+#endif

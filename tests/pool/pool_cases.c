@@ -1,0 +1,154 @@
+#include "../common/check.h"
+#include "pool/pool.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* A backend that numbers its signals from 1000 and can be made to fail. */
+struct maker {
+    unsigned made, destroyed, fail_after;
+};
+
+static bool make(void *context, uint64_t *handle)
+{
+    struct maker *maker = context;
+    if (maker->made == maker->fail_after)
+        return false;
+    *handle = 1000 + maker->made++;
+    return true;
+}
+
+static void destroy(void *context, uint64_t handle)
+{
+    (void)handle;
+    ((struct maker *)context)->destroyed++;
+}
+
+static const char *set_up(struct rtl_pool *pool, struct maker *maker, uint32_t limit)
+{
+    *maker = (struct maker){.fail_after = UINT32_MAX};
+    struct rtl_pool_backend backend = {make, destroy, maker};
+    CHECK(rtl_pool_init(pool, limit, backend));
+    return NULL;
+}
+
+const char *Pool_GrowsToTheTargetAndNotBeyondTheLimit(void)
+{
+    struct rtl_pool pool;
+    struct maker maker;
+    CHECK_DONE(set_up(&pool, &maker, 100));
+    CHECK(rtl_pool_grow(&pool, 64) == 64);
+    CHECK(rtl_pool_grow(&pool, 64) == 0);
+    CHECK(rtl_pool_grow(&pool, 1000) == 36);
+    CHECK(maker.made == 100);
+    CHECK(rtl_pool_end(&pool) == 0);
+    return NULL;
+}
+
+const char *Pool_GivesWhatItHasAndTakesItBack(void)
+{
+    struct rtl_pool pool;
+    struct maker maker;
+    uint32_t ids[20];
+    bool seen[10] = {false};
+    CHECK_DONE(set_up(&pool, &maker, 10));
+    CHECK(rtl_pool_take(&pool, ids, 1) == 0);
+    CHECK(rtl_pool_grow(&pool, 10) == 10);
+    CHECK(rtl_pool_take(&pool, ids, 4) == 4);
+    CHECK(rtl_pool_take(&pool, ids + 4, 16) == 6);
+    CHECK(rtl_pool_take(&pool, ids + 10, 1) == 0);
+    for (int i = 0; i < 10; i++) {
+        CHECK(ids[i] < 10 && !seen[ids[i]]);
+        seen[ids[i]] = true;
+        CHECK(rtl_pool_handle(&pool, ids[i]) == 1000 + ids[i]);
+    }
+    rtl_pool_give(&pool, ids, 0);
+    rtl_pool_give(&pool, ids, 10);
+    CHECK(rtl_pool_take(&pool, ids, 20) == 10);
+    rtl_pool_give(&pool, ids, 10);
+    CHECK(rtl_pool_end(&pool) == 0);
+    return NULL;
+}
+
+const char *Pool_StopsGrowingWhenSignalsCannotBeMade(void)
+{
+    struct rtl_pool pool;
+    struct maker maker;
+    CHECK_DONE(set_up(&pool, &maker, 100));
+    maker.fail_after = 7;
+    CHECK(rtl_pool_grow(&pool, 50) == 7);
+    CHECK(rtl_pool_grow(&pool, 50) == 0);
+    maker.fail_after = 9;
+    CHECK(rtl_pool_grow(&pool, 50) == 2);
+    CHECK(rtl_pool_end(&pool) == 0 && maker.destroyed == 9);
+    return NULL;
+}
+
+const char *Pool_EndDestroysTheFreeAndCountsTheRest(void)
+{
+    struct rtl_pool pool;
+    struct maker maker;
+    uint32_t ids[3];
+    CHECK_DONE(set_up(&pool, &maker, 10));
+    CHECK(rtl_pool_grow(&pool, 10) == 10);
+    CHECK(rtl_pool_take(&pool, ids, 3) == 3);
+    CHECK(rtl_pool_end(&pool) == 3);
+    CHECK(maker.destroyed == 7);
+    return NULL;
+}
+
+#define THREADS 4
+#define ROUNDS  30000
+#define SIGNALS 64
+
+struct hand {
+    struct rtl_pool *pool;
+    _Atomic int *holder; /* per id: 0 free, else number of the hand */
+    int number;
+    unsigned wrong;
+};
+
+static void *take_and_give(void *context)
+{
+    struct hand *hand = context;
+    unsigned random = (unsigned)hand->number * 7919u;
+    for (int round = 0; round < ROUNDS; round++) {
+        uint32_t ids[16];
+        random = random * 1664525u + 1013904223u;
+        unsigned got = rtl_pool_take(hand->pool, ids, 1 + (random >> 16) % 16);
+        for (unsigned i = 0; i < got; i++) {
+            int free = 0;
+            if (!atomic_compare_exchange_strong(&hand->holder[ids[i]], &free, hand->number))
+                hand->wrong++;
+        }
+        for (unsigned i = 0; i < got; i++)
+            atomic_store(&hand->holder[ids[i]], 0);
+        rtl_pool_give(hand->pool, ids, got);
+    }
+    return NULL;
+}
+
+const char *Pool_NoSignalIsInTwoHands(void)
+{
+    struct rtl_pool pool;
+    struct maker maker;
+    static _Atomic int holder[SIGNALS];
+    struct hand hands[THREADS];
+    pthread_t threads[THREADS];
+    CHECK_DONE(set_up(&pool, &maker, SIGNALS));
+    CHECK(rtl_pool_grow(&pool, SIGNALS / 2) == SIGNALS / 2);
+    for (int i = 0; i < THREADS; i++) {
+        hands[i] = (struct hand){&pool, holder, i + 1, 0};
+        CHECK(pthread_create(&threads[i], NULL, take_and_give, &hands[i]) == 0);
+    }
+    CHECK(rtl_pool_grow(&pool, SIGNALS) == SIGNALS / 2); /* while the others are at it */
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK(hands[i].wrong == 0);
+    }
+    uint32_t all[SIGNALS + 1];
+    CHECK(rtl_pool_take(&pool, all, SIGNALS + 1) == SIGNALS);
+    rtl_pool_give(&pool, all, SIGNALS);
+    CHECK(rtl_pool_end(&pool) == 0);
+    return NULL;
+}

@@ -1,0 +1,7 @@
+#include "../common/check.h"
+
+RTL_C_TEST(Pool, GrowsToTheTargetAndNotBeyondTheLimit)
+RTL_C_TEST(Pool, GivesWhatItHasAndTakesItBack)
+RTL_C_TEST(Pool, StopsGrowingWhenSignalsCannotBeMade)
+RTL_C_TEST(Pool, EndDestroysTheFreeAndCountsTheRest)
+RTL_C_TEST(Pool, NoSignalIsInTwoHands)
