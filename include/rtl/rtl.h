@@ -1,0 +1,32 @@
+/**
+ * RTL inside a program.
+ *
+ * librtl.so is loaded by the HSA runtime (HSA_TOOLS_LIB), not linked. A program that wants to talk
+ * to it links librtl.so, or finds the functions with dlsym(RTLD_DEFAULT, …) so that it runs without
+ * RTL as well.
+ */
+#ifndef RTL_H
+#define RTL_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define RTL_API __attribute__((visibility("default")))
+#else
+#define RTL_API
+#endif
+
+/** Version of the library, "major.minor.patch"; static storage. Any thread, at any time. */
+RTL_API const char *rtlVersion(void);
+
+/** 1 if this process is being recorded, 0 if not: librtl.so was not loaded as a tool, or could not
+ * reach a collector. Any thread, at any time. */
+RTL_API int rtlRecording(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,74 @@
+/**
+ * Which entries of the HSA API tables RTL uses, and where they lie.
+ *
+ * The core table has had one order from ROCr 5.2 to August 2025; the AMD extension table got two
+ * entries inserted in ROCm 5.6. Source: hsa_api_trace.h of ROCr 5.2.3 and 6.2.4;
+ * tests/intercept/layout_test.cpp compares with the installed one.
+ */
+#ifndef RTL_INTERCEPT_API_ENTRIES_H
+#define RTL_INTERCEPT_API_ENTRIES_H
+
+#include <stdint.h>
+
+/* X(entry, position in the core table) */
+#define RTL_CORE_ENTRIES(X)                                                                        \
+    X(hsa_system_get_info, 2)                                                                      \
+    X(hsa_iterate_agents, 5)                                                                       \
+    X(hsa_agent_get_info, 6)                                                                       \
+    X(hsa_queue_create, 7)                                                                         \
+    X(hsa_queue_destroy, 9)                                                                        \
+    X(hsa_queue_load_read_index_scacquire, 11)                                                     \
+    X(hsa_queue_load_write_index_scacquire, 13)                                                    \
+    X(hsa_queue_load_write_index_relaxed, 14)                                                      \
+    X(hsa_queue_store_write_index_relaxed, 15)                                                     \
+    X(hsa_queue_store_write_index_screlease, 16)                                                   \
+    X(hsa_queue_cas_write_index_scacq_screl, 17)                                                   \
+    X(hsa_queue_cas_write_index_scacquire, 18)                                                     \
+    X(hsa_queue_cas_write_index_relaxed, 19)                                                       \
+    X(hsa_queue_cas_write_index_screlease, 20)                                                     \
+    X(hsa_queue_add_write_index_scacq_screl, 21)                                                   \
+    X(hsa_queue_add_write_index_scacquire, 22)                                                     \
+    X(hsa_queue_add_write_index_relaxed, 23)                                                       \
+    X(hsa_queue_add_write_index_screlease, 24)                                                     \
+    X(hsa_signal_destroy, 38)                                                                      \
+    X(hsa_signal_store_relaxed, 41)                                                                \
+    X(hsa_signal_store_screlease, 42)                                                              \
+    X(hsa_signal_exchange_relaxed, 57)                                                             \
+    X(hsa_signal_exchange_scacquire, 58)                                                           \
+    X(hsa_signal_exchange_screlease, 59)                                                           \
+    X(hsa_signal_exchange_scacq_screl, 60)                                                         \
+    X(hsa_signal_add_relaxed, 61)                                                                  \
+    X(hsa_signal_add_scacquire, 62)                                                                \
+    X(hsa_signal_add_screlease, 63)                                                                \
+    X(hsa_signal_add_scacq_screl, 64)                                                              \
+    X(hsa_signal_subtract_screlease, 67)                                                           \
+    X(hsa_signal_cas_relaxed, 69)                                                                  \
+    X(hsa_signal_cas_scacquire, 70)                                                                \
+    X(hsa_signal_cas_screlease, 71)                                                                \
+    X(hsa_signal_cas_scacq_screl, 72)                                                              \
+    X(hsa_executable_destroy, 84)                                                                  \
+    X(hsa_executable_freeze, 86)                                                                   \
+    X(hsa_executable_symbol_get_info, 93)                                                          \
+    X(hsa_signal_silent_store_relaxed, 102)                                                        \
+    X(hsa_signal_silent_store_screlease, 103)                                                      \
+    X(hsa_executable_iterate_agent_symbols, 123)
+
+/* X(entry, position up to ROCm 5.5, position from ROCm 5.6) */
+#define RTL_EXT_ENTRIES(X)                                                                         \
+    X(hsa_amd_profiling_set_profiler_enabled, 2, 2)                                                \
+    X(hsa_amd_profiling_convert_tick_to_system_domain, 6, 6)                                       \
+    X(hsa_amd_signal_create, 31, 33)
+
+/** Names of the entries. */
+enum rtl_entry {
+#define X(name, ...) RTL_ENTRY_##name,
+    RTL_CORE_ENTRIES(X) RTL_EXT_ENTRIES(X)
+#undef X
+        RTL_ENTRIES
+};
+
+/** Byte offset of an entry in its table for a table of `table_size` bytes, 0 if it has none. For
+ * tests. */
+uint32_t rtl_api_offset(enum rtl_entry entry, uint32_t table_size);
+
+#endif

@@ -1,0 +1,81 @@
+#include "intercept/config.h"
+
+#include "common/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_RING (32u << 20)
+#define DEFAULT_POOL 73728u /* four full rings of 16384 packets, and what is in passing */
+#define MOST_POOL    (1u << 20)
+
+static const char *setting(const char *name)
+{
+    const char *value = getenv(name); // NOLINT(concurrency-mt-unsafe): read once, at load
+    return value != NULL && *value != '\0' ? value : NULL;
+}
+
+static enum rtl_mode read_mode(void)
+{
+    static const struct {
+        const char *name;
+        enum rtl_mode mode;
+    } modes[] = {{"lite", RTL_MODE_LITE},
+                 {"standard", RTL_MODE_STANDARD},
+                 {"default", RTL_MODE_STANDARD},
+                 {"hip", RTL_MODE_HIP},
+                 {"full", RTL_MODE_FULL}};
+    const char *value = setting("RTL_MODE");
+    if (value == NULL)
+        return RTL_MODE_LITE;
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (strcmp(value, modes[i].name) == 0)
+            return modes[i].mode;
+    rtl_complain("RTL_MODE=%s is not a mode (lite, standard, hip, full); using lite", value);
+    return RTL_MODE_LITE;
+}
+
+/* There is one way into a queue so far; who asks for another is told. */
+static void check_way(void)
+{
+    const char *value = setting("RTL_QUEUE");
+    if (value == NULL || strcmp(value, "auto") == 0 || strcmp(value, "interpose") == 0)
+        return;
+    rtl_complain("RTL_QUEUE=%s is not available in this version (interpose, auto); using interpose",
+                 value);
+}
+
+/* A number with an optional K, M or G; `otherwise` if it is not set, wrong or outside [least,
+ * most]. */
+static uint64_t read_number(const char *name, uint64_t otherwise, uint64_t least, uint64_t most)
+{
+    const char *value = setting(name);
+    if (value == NULL)
+        return otherwise;
+    char *end;
+    uint64_t number = strtoull(value, &end, 10);
+    static const char units[] = "KMG";
+    const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
+    if (unit != NULL) {
+        number <<= 10 * (unit - units + 1);
+        end++;
+    }
+    if (end != value && *end == '\0' && number >= least && number <= most)
+        return number;
+    rtl_complain("%s=%s is not a number from %llu to %llu; using %llu", name, value,
+                 (unsigned long long)least, (unsigned long long)most,
+                 (unsigned long long)otherwise);
+    return otherwise;
+}
+
+void rtl_config_read(struct rtl_config *config)
+{
+    rtl_log_debug(setting("RTL_DEBUG") != NULL && strcmp(setting("RTL_DEBUG"), "0") != 0);
+    config->mode = read_mode();
+    check_way();
+    config->session = setting("RTL_SESSION");
+    config->output = setting("RTL_OUTPUT");
+    config->ring_bytes = (size_t)read_number("RTL_BUFFER", DEFAULT_RING, 64u << 10, 1u << 30);
+    config->pool_limit = (uint32_t)read_number("RTL_POOL", DEFAULT_POOL, 1, MOST_POOL);
+    config->pending = (uint32_t)read_number("RTL_PENDING", 0, 0, 1u << 24);
+}

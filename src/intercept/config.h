@@ -1,0 +1,26 @@
+/**
+ * Settings of the library, from the environment.
+ */
+#ifndef RTL_INTERCEPT_CONFIG_H
+#define RTL_INTERCEPT_CONFIG_H
+
+#include "ring/wire.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct rtl_config {
+    enum rtl_mode
+        mode; /**< RTL_MODE: lite (default of the bare library), standard, default, hip, full */
+    const char *session; /**< RTL_SESSION: folder of the collector, NULL if we have to start one */
+    const char *output;  /**< RTL_OUTPUT, for the collector that we start; NULL if not set */
+    size_t ring_bytes;   /**< RTL_BUFFER: size of the ring, bytes or with K, M, G */
+    uint32_t pool_limit; /**< RTL_POOL: most signals */
+    uint32_t pending;    /**< RTL_PENDING: least records per queue; 0: twice the queue's size */
+};
+
+/** Reads the environment; a setting that cannot be used is named in one sentence and its default is
+ * taken. */
+void rtl_config_read(struct rtl_config *config);
+
+#endif

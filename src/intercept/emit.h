@@ -1,0 +1,41 @@
+/**
+ * The way out: from this process into its ring.
+ *
+ * Kernels are pushed by whoever harvested them and counted as lost when the ring is full.
+ * Definitions (process, agents, queues, symbols, clocks, notes) must not be lost: what finds no
+ * room is kept and sent later by the worker. Readers resolve ids when they read, so a late
+ * definition does no harm.
+ */
+#ifndef RTL_INTERCEPT_EMIT_H
+#define RTL_INTERCEPT_EMIT_H
+
+#include "ring/ring.h"
+
+/** Sets the ring that everything goes to; NULL: everything is dropped. */
+void rtl_emit_open(struct rtl_ring *ring);
+
+/** Sends a definition, or keeps it for later. Any thread but not a harvester: may take a lock and
+ * allocate. */
+void rtl_emit_definition(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count);
+
+/** Sends one sentence for the reader of the trace; `queue` RTL_NONE: about the process. As
+ * rtl_emit_definition. */
+void rtl_emit_note(uint32_t queue, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Sends what was kept. Worker only. False if something is still waiting. */
+bool rtl_emit_flush(void);
+
+/** Sends a record now or not at all. Any thread, lock-free. */
+bool rtl_emit_try(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count);
+
+/** Sends kernels now or not at all; returns how many went. Any thread, lock-free. */
+unsigned rtl_emit_kernels(const struct rtl_wire_kernel *kernels, unsigned count);
+
+/** True while the ring has room for `slots` more; a hint. */
+bool rtl_emit_room(uint64_t slots);
+
+/** In a forked child: the ring belongs to the parent; drop everything from now on.
+ * Async-signal-safe. */
+void rtl_emit_forked(void);
+
+#endif

@@ -1,0 +1,43 @@
+/**
+ * Harvesting: from finished kernels to records in the ring.
+ */
+#ifndef RTL_INTERCEPT_HARVEST_H
+#define RTL_INTERCEPT_HARVEST_H
+
+#include "intercept/queues.h"
+#include "pool/pool.h"
+
+/** The signals of this process. */
+extern struct rtl_pool rtl_signals;
+
+/** Harvests finished records of a queue from its head on; gives up after `patience` records in a
+ * row whose kernels have not completed. Those that have to be forwarded are left alone. Any thread.
+ * Returns how many. */
+unsigned rtl_harvest(struct rtl_queue *queue, unsigned most, unsigned patience);
+
+/** Forwards the completion of replaced signals, oldest first. One thread at a time per queue: while
+ * another is at it, nothing is done. Any thread. Returns how many. */
+unsigned rtl_harvest_forward(struct rtl_queue *queue);
+
+/** Moves a record whose kernel runs on and on out of the way of the ring, if the ring runs short.
+ * Worker only. */
+void rtl_harvest_set_aside(struct rtl_queue *queue);
+
+/** Looks after the records that were set aside. Worker only. Returns how many were finished. */
+unsigned rtl_harvest_aside(void);
+
+/** Accounts for everything of a queue that is destroyed: finished records are harvested, the others
+ * counted as lost. Worker only. */
+void rtl_harvest_close(struct rtl_queue *queue);
+
+/** The program is about to write to a signal: harvests the record that borrows it if its kernel has
+ * completed. With `destroyed`, gives up the record otherwise. Any thread. */
+void rtl_harvest_settle(uint64_t handle, bool destroyed);
+
+/** Judge of rtl_borrows. */
+enum rtl_record_standing rtl_harvest_judge(struct rtl_record_name name, uint64_t handle);
+
+/** How many records have been submitted and not harvested, over all queues; a hint. */
+uint64_t rtl_harvest_pending(void);
+
+#endif

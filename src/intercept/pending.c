@@ -1,0 +1,191 @@
+#include "intercept/pending.h"
+
+#include <hsa/amd_hsa_signal.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum phase { PHASE_PENDING = 1, PHASE_DONE = 2 };
+
+static uint64_t state_of(uint64_t sequence, enum phase phase)
+{
+    return sequence * 4 + phase;
+}
+
+static struct rtl_record *record_at(const struct rtl_pending *pending, uint64_t sequence)
+{
+    return &pending->records[sequence & pending->mask];
+}
+
+bool rtl_pending_init(struct rtl_pending *pending, uint64_t capacity)
+{
+    uint64_t records = 64;
+    while (records < capacity)
+        records *= 2;
+    uint64_t bytes = records * sizeof(struct rtl_record);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return false;
+    pending->records = memory;
+    pending->mask = records - 1;
+    pending->mapped = bytes;
+    return true;
+}
+
+uint64_t rtl_pending_room(struct rtl_pending *pending)
+{
+    uint64_t used = atomic_load_explicit(&pending->tail, memory_order_relaxed) -
+                    atomic_load_explicit(&pending->head, memory_order_acquire);
+    return pending->mask + 1 - used;
+}
+
+static void put(_Atomic uint64_t *field, uint64_t value)
+{
+    atomic_store_explicit(field, value, memory_order_relaxed);
+}
+
+static uint64_t get(_Atomic uint64_t *field)
+{
+    return atomic_load_explicit(field, memory_order_relaxed);
+}
+
+uint64_t rtl_pending_add(struct rtl_pending *pending, const struct rtl_kernel_facts *facts)
+{
+    uint64_t sequence = get(&pending->tail);
+    struct rtl_record *record = record_at(pending, sequence);
+    put(&record->own, facts->own);
+    put(&record->kernel_object, facts->kernel_object);
+    put(&record->packet, facts->packet);
+    put(&record->grid_xy, facts->grid[0] | (uint64_t)facts->grid[1] << 32);
+    put(&record->grid_z_group, facts->grid[2] | (uint64_t)facts->group_size << 32);
+    put(&record->block_flags, facts->block[0] | (uint64_t)facts->block[1] << 16 |
+                                  (uint64_t)facts->block[2] << 32 | (uint64_t)facts->flags << 48);
+    put(&record->signal_epoch, facts->pool_id | (uint64_t)facts->epoch << 32);
+    if (rtl_is_replaced(facts))
+        atomic_fetch_add_explicit(&pending->owed, 1, memory_order_relaxed);
+    atomic_store_explicit(&record->state, state_of(sequence, PHASE_PENDING), memory_order_release);
+    atomic_store_explicit(&pending->tail, sequence + 1, memory_order_release);
+    return sequence;
+}
+
+static void read_facts(struct rtl_record *record, struct rtl_kernel_facts *facts)
+{
+    uint64_t xy = get(&record->grid_xy);
+    uint64_t z_group = get(&record->grid_z_group);
+    uint64_t block = get(&record->block_flags);
+    uint64_t signal = get(&record->signal_epoch);
+    facts->own = get(&record->own);
+    facts->kernel_object = get(&record->kernel_object);
+    facts->packet = get(&record->packet);
+    facts->grid[0] = (uint32_t)xy;
+    facts->grid[1] = (uint32_t)(xy >> 32);
+    facts->grid[2] = (uint32_t)z_group;
+    facts->group_size = (uint32_t)(z_group >> 32);
+    facts->block[0] = (uint16_t)block;
+    facts->block[1] = (uint16_t)(block >> 16);
+    facts->block[2] = (uint16_t)(block >> 32);
+    facts->flags = (uint16_t)(block >> 48);
+    facts->pool_id = (uint32_t)signal;
+    facts->epoch = (uint32_t)(signal >> 32);
+    facts->start = 0;
+    facts->end = 0;
+}
+
+static bool claim(struct rtl_record *record, uint64_t sequence)
+{
+    uint64_t expected = state_of(sequence, PHASE_PENDING);
+    return atomic_compare_exchange_strong_explicit(&record->state, &expected,
+                                                   state_of(sequence, PHASE_DONE),
+                                                   memory_order_acq_rel, memory_order_relaxed);
+}
+
+bool rtl_signal_completed(uint64_t handle)
+{
+    const amd_signal_t *signal = (const amd_signal_t *)(uintptr_t)handle;
+    return __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE) < 1;
+}
+
+void rtl_signal_times(uint64_t handle, struct rtl_kernel_facts *facts)
+{
+    const amd_signal_t *signal = (const amd_signal_t *)(uintptr_t)handle;
+    facts->start = __atomic_load_n(&signal->start_ts, __ATOMIC_RELAXED);
+    facts->end = __atomic_load_n(&signal->end_ts, __ATOMIC_RELAXED);
+}
+
+/* Looks at a record without claiming it. */
+static enum rtl_take look(struct rtl_pending *pending, const struct rtl_pool *pool,
+                          uint64_t sequence, struct rtl_kernel_facts *facts, uint64_t *signal)
+{
+    struct rtl_record *record = record_at(pending, sequence);
+    if (atomic_load_explicit(&record->state, memory_order_acquire) !=
+        state_of(sequence, PHASE_PENDING))
+        return RTL_TAKE_DONE;
+    read_facts(record, facts);
+    /* The slot may have been used again since `state` was read: look before following a pointer. */
+    atomic_thread_fence(memory_order_acquire);
+    if (atomic_load_explicit(&record->state, memory_order_relaxed) !=
+        state_of(sequence, PHASE_PENDING))
+        return RTL_TAKE_DONE;
+    *signal = facts->pool_id == UINT32_MAX ? facts->own : rtl_pool_handle(pool, facts->pool_id);
+    if (!rtl_signal_completed(*signal))
+        return RTL_TAKE_WAITING;
+    return rtl_is_replaced(facts) ? RTL_TAKE_FORWARD : RTL_TAKE_TAKEN;
+}
+
+bool rtl_pending_owes(struct rtl_pending *pending, const struct rtl_pool *pool, uint64_t sequence)
+{
+    struct rtl_kernel_facts facts;
+    uint64_t signal;
+    return look(pending, pool, sequence, &facts, &signal) == RTL_TAKE_FORWARD;
+}
+
+enum rtl_take rtl_pending_take(struct rtl_pending *pending, const struct rtl_pool *pool,
+                               uint64_t sequence, bool forwards, struct rtl_kernel_facts *facts)
+{
+    uint64_t signal;
+    enum rtl_take found = look(pending, pool, sequence, facts, &signal);
+    if (found != RTL_TAKE_TAKEN && (found != RTL_TAKE_FORWARD || !forwards))
+        return found;
+    rtl_signal_times(signal, facts);
+    return claim(record_at(pending, sequence), sequence) ? RTL_TAKE_TAKEN : RTL_TAKE_DONE;
+}
+
+bool rtl_pending_abandon(struct rtl_pending *pending, uint64_t sequence,
+                         struct rtl_kernel_facts *facts)
+{
+    struct rtl_record *record = record_at(pending, sequence);
+    if (atomic_load_explicit(&record->state, memory_order_acquire) !=
+        state_of(sequence, PHASE_PENDING))
+        return false;
+    read_facts(record, facts);
+    return claim(record, sequence);
+}
+
+void rtl_pending_advance(struct rtl_pending *pending)
+{
+    uint64_t head = atomic_load_explicit(&pending->head, memory_order_acquire);
+    for (;;) {
+        uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
+        uint64_t next = head;
+        while (next != tail &&
+               atomic_load_explicit(&record_at(pending, next)->state, memory_order_acquire) ==
+                   state_of(next, PHASE_DONE))
+            next++;
+        if (next == head ||
+            atomic_compare_exchange_strong_explicit(&pending->head, &head, next,
+                                                    memory_order_acq_rel, memory_order_acquire))
+            return;
+    }
+}
+
+enum rtl_record_standing rtl_pending_judge(const struct rtl_pending *pending, uint64_t sequence,
+                                           uint64_t handle)
+{
+    struct rtl_record *record = record_at(pending, sequence);
+    uint64_t state = atomic_load_explicit(&record->state, memory_order_acquire);
+    if (state > state_of(sequence, PHASE_PENDING))
+        return RTL_RECORD_STALE;
+    if (state < state_of(sequence, PHASE_PENDING))
+        return RTL_RECORD_OTHER; /* its submitter is about to publish it */
+    uint64_t own = atomic_load_explicit(&record->own, memory_order_relaxed);
+    return own == handle ? RTL_RECORD_LIVE : RTL_RECORD_OTHER;
+}

@@ -1,0 +1,111 @@
+/**
+ * The records of one queue: kernels that were submitted and whose times have not been read yet.
+ *
+ * A ring. One thread at a time adds (the one that submits the queue's packets); any thread harvests
+ * what is finished: the worker normally, the submitter when room runs out, a thread that is about
+ * to re-arm or destroy a borrowed signal. Nobody waits for anybody: a harvester copies the record
+ * and its times and then claims it with one exchange on `state`; who loses throws the copy away.
+ */
+#ifndef RTL_INTERCEPT_PENDING_H
+#define RTL_INTERCEPT_PENDING_H
+
+#include "intercept/borrow.h"
+#include "pool/pool.h"
+
+#include <hsa/hsa.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum rtl_record_flags {
+    RTL_RECORD_BARRIER = 1 /**< not a kernel: only its signal is forwarded */
+};
+
+/** One record, one cache line. All fields are atomics because a late harvester may read them while
+ * the slot is being used again; its claim then fails. */
+struct rtl_record {
+    _Atomic uint64_t state; /**< sequence * 4 + phase; grows only */
+    _Atomic uint64_t own;   /**< the program's signal handle, 0 if it had none */
+    _Atomic uint64_t kernel_object;
+    _Atomic uint64_t packet;       /**< index in the queue */
+    _Atomic uint64_t grid_xy;      /**< grid_x | grid_y << 32 */
+    _Atomic uint64_t grid_z_group; /**< grid_z | group segment size << 32 */
+    _Atomic uint64_t block_flags;  /**< block x, y, z, flags: 16 bits each */
+    _Atomic uint64_t signal_epoch; /**< pool id (RTL_NONE: borrowed) | code epoch << 32 */
+};
+
+_Static_assert(sizeof(struct rtl_record) == 64, "one cache line");
+
+/** What goes into a record and comes out again. */
+struct rtl_kernel_facts {
+    uint64_t own;
+    uint64_t kernel_object;
+    uint64_t packet;
+    uint32_t grid[3];
+    uint32_t group_size;
+    uint16_t block[3];
+    uint16_t flags;
+    uint32_t pool_id; /**< RTL_NONE: `own` is borrowed */
+    uint32_t epoch;
+    uint64_t start, end; /**< ticks, set by the harvest */
+};
+
+struct rtl_pending {
+    struct rtl_record *records;
+    uint64_t mask;
+    uint64_t mapped;                    /**< bytes */
+    _Alignas(64) _Atomic uint64_t tail; /**< next sequence; moved by the submitter */
+    _Alignas(64) _Atomic uint64_t head; /**< records before it are done */
+    _Atomic uint32_t owed;              /**< replaced signals that are not forwarded yet */
+};
+
+/** Makes room for at least `capacity` records (rounded up to a power of two). False without memory.
+ */
+bool rtl_pending_init(struct rtl_pending *pending, uint64_t capacity);
+
+/** How many more records find room now. Submitter only. */
+uint64_t rtl_pending_room(struct rtl_pending *pending);
+
+/** Adds a record; there must be room. Submitter only. Returns its sequence number. */
+uint64_t rtl_pending_add(struct rtl_pending *pending, const struct rtl_kernel_facts *facts);
+
+enum rtl_take {
+    RTL_TAKE_DONE,    /**< taken before, by somebody else */
+    RTL_TAKE_WAITING, /**< its kernel has not completed */
+    RTL_TAKE_FORWARD, /**< completed, but its signal has to be forwarded, in order */
+    RTL_TAKE_TAKEN    /**< now the caller's, facts and times filled */
+};
+
+/** Tries to take the record `sequence`. With `forwards`, takes those that need forwarding as well.
+ * The pool's signal in the facts is the caller's now: to be set to 1 and given back. Any thread. */
+enum rtl_take rtl_pending_take(struct rtl_pending *pending, const struct rtl_pool *pool,
+                               uint64_t sequence, bool forwards, struct rtl_kernel_facts *facts);
+
+/** True if the record's kernel has completed and its signal has to be forwarded. Any thread. */
+bool rtl_pending_owes(struct rtl_pending *pending, const struct rtl_pool *pool, uint64_t sequence);
+
+/** Takes the record whether its kernel has completed or not (times are then 0). False if it was
+ * taken before. */
+bool rtl_pending_abandon(struct rtl_pending *pending, uint64_t sequence,
+                         struct rtl_kernel_facts *facts);
+
+/** Moves `head` over records that are done. Any thread. */
+void rtl_pending_advance(struct rtl_pending *pending);
+
+/** Standing of a record as a borrower of `handle` (see borrow.h). Any thread. */
+enum rtl_record_standing rtl_pending_judge(const struct rtl_pending *pending, uint64_t sequence,
+                                           uint64_t handle);
+
+/** True if the device has completed the signal (value below 1); acquires what it wrote before. */
+bool rtl_signal_completed(uint64_t handle);
+
+/** Copies the device's timestamps out of a signal. */
+void rtl_signal_times(uint64_t handle, struct rtl_kernel_facts *facts);
+
+/** True if the facts are of a packet whose own signal was replaced. */
+static inline bool rtl_is_replaced(const struct rtl_kernel_facts *facts)
+{
+    return facts->own != 0 && facts->pool_id != UINT32_MAX;
+}
+
+#endif

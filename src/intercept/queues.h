@@ -1,0 +1,85 @@
+/**
+ * The queues that RTL follows, by interposition.
+ *
+ * Producers reserve packets on a *virtual write index* of ours and write them straight into the
+ * real ring. When a doorbell is rung, the packets that are ready are rewritten in place, and only
+ * then the real write index and the real doorbell move. The command processor never sees a packet
+ * before it is rewritten, and never an index past one that is written.
+ *
+ * A queue's state outlives the queue: it is used again for another queue, never freed, so that a
+ * thread that comes late finds memory and not a hole.
+ */
+#ifndef RTL_INTERCEPT_QUEUES_H
+#define RTL_INTERCEPT_QUEUES_H
+
+#include "intercept/config.h"
+#include "intercept/pending.h"
+#include "intercept/rewrite.h"
+#include "ring/ring.h"
+
+#include <hsa/hsa.h>
+#include <stdatomic.h>
+
+#define RTL_MOST_QUEUES 1024u /* alive at the same time */
+
+enum rtl_queue_phase {
+    RTL_QUEUE_FREE,
+    RTL_QUEUE_LIVE,
+    RTL_QUEUE_CLOSING, /**< destroyed; the worker still has to account for its records */
+};
+
+struct rtl_queue {
+    hsa_queue_t *queue;
+    uint64_t doorbell; /**< signal handle */
+    uint64_t size;     /**< packets */
+    uint32_t id;       /**< in the trace; row of the ledger */
+    uint32_t slot;     /**< place in the list of queues */
+    uint32_t agent;
+    uint32_t references; /**< cooperative queues are handed out several times; under the lock */
+    struct rtl_wire_ledger *ledger;
+    _Atomic uint32_t phase; /**< enum rtl_queue_phase */
+    _Alignas(64) _Atomic uint64_t virtual_index;
+    /** Submissions asked for; who makes it 1 submits for all. */
+    _Alignas(64) _Atomic uint32_t requests;
+    _Atomic uint64_t submitted; /**< packets before it are the device's */
+    _Atomic uint64_t newest;    /**< largest end tick that was harvested */
+    _Atomic bool forwarding;    /**< somebody is forwarding signals of this queue */
+    _Atomic uint8_t *alone;     /**< see rtl_rewriter; NULL in full mode */
+    uint64_t alone_size;        /**< slots that it has room for */
+    uint64_t freed_at;          /**< when the phase became FREE, ns; 0: never used */
+    struct rtl_rewriter rewriter;
+    struct rtl_pending pending;
+};
+
+/** Prepares the list for a ring (NULL: accounts go nowhere) and hooks the queue and write-index
+ * entries. */
+void rtl_queues_hook(const struct rtl_config *config, struct rtl_ring *ring);
+
+/** Number of places in the list that were ever used, and the queue in a place. Any thread. */
+uint32_t rtl_queues_count(void);
+struct rtl_queue *rtl_queues_at(uint32_t slot);
+
+/** Rewrites and publishes what is ready in the queue. Any thread; if another thread is at it, that
+ * one does it. */
+void rtl_queues_submit(struct rtl_queue *queue);
+
+/** The queue that a doorbell belongs to, NULL if it is none of ours. Lock-free, any thread. */
+struct rtl_queue *rtl_queues_by_doorbell(uint64_t handle);
+
+/** Marks a CLOSING queue whose records are all accounted for as free. Worker only. */
+void rtl_queues_release(struct rtl_queue *queue);
+
+/** How many signals the pool should have for the queues that live now: at once, so that full queues
+ * find one for each packet, and with time, so that every record may hold one. */
+struct rtl_queues_demand {
+    uint32_t at_once, with_time;
+};
+struct rtl_queues_demand rtl_queues_demand(void);
+
+/** Closes all queues that are still there: the runtime shuts down. */
+void rtl_queues_close_all(void);
+
+/** The borrowed-signal table, shared by all queues. */
+extern struct rtl_borrow_table rtl_borrows;
+
+#endif

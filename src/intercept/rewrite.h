@@ -1,0 +1,60 @@
+/**
+ * Packet rewriting: gives the kernels of a batch a completion signal that RTL can read times from.
+ *
+ * Pure: memory only, no HSA calls, no allocation, no locks. Nothing but the `completion_signal` of
+ * a packet is changed, and only in packets that the device cannot have seen yet. One thread at a
+ * time per queue.
+ *
+ * What happens to a kernel packet that the mode wants profiled:
+ *   no signal of its own          a pool signal is put in
+ *   a plain user signal at 1 that
+ *   nobody else is using          borrowed: the packet stays as it is, its times are read from that
+ * signal any other signal              replaced by a pool signal; the worker forwards the
+ * completion While forwards are owed, the signals of barrier packets are replaced and forwarded
+ * too, or they would overtake the kernels before them.
+ */
+#ifndef RTL_INTERCEPT_REWRITE_H
+#define RTL_INTERCEPT_REWRITE_H
+
+#include "intercept/borrow.h"
+#include "intercept/pending.h"
+#include "pool/pool.h"
+#include "ring/wire.h"
+
+#include <stdint.h>
+
+#define RTL_REWRITE_CACHE 64u
+
+struct rtl_rewriter {
+    struct rtl_pending *pending;
+    struct rtl_pool *pool;
+    struct rtl_borrow_table *borrows;
+    struct rtl_wire_ledger *ledger;
+    enum rtl_mode mode;
+    /** By slot of the queue: 1 if the packet's slot was reserved alone, 0 if with others (a batch).
+     * Modes that make no difference may leave it NULL. Written by producers. */
+    _Atomic uint8_t *alone;
+    uint32_t slot;                   /**< of the queue, in names of records */
+    uint32_t ids[RTL_REWRITE_CACHE]; /**< pool signals at hand */
+    uint32_t id_count;
+    /** Harvests some finished records of the queue, to make room or free signals; returns how many.
+     * Must not wait. */
+    unsigned (*help)(void *context);
+    void *context;
+};
+
+/** Rewrites the packets [first, first + count) of a ring at `base` with `mask` + 1 slots. `epoch`:
+ * current code epoch (symbols.h). */
+void rtl_rewrite(struct rtl_rewriter *rewriter, void *base, uint64_t mask, uint64_t first,
+                 uint64_t count, uint32_t epoch);
+
+/** Gives the signals at hand back to the pool. */
+void rtl_rewrite_release(struct rtl_rewriter *rewriter);
+
+/** Packet type in an AQL header. */
+static inline unsigned rtl_packet_type(uint16_t header)
+{
+    return (header >> HSA_PACKET_HEADER_TYPE) & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
+}
+
+#endif

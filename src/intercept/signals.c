@@ -1,0 +1,98 @@
+#include "intercept/signals.h"
+
+#include "intercept/api.h"
+#include "intercept/harvest.h"
+#include "intercept/queues.h"
+
+#include <hsa/amd_hsa_signal.h>
+
+/* True if the store was the doorbell of a followed queue and has been dealt with. */
+static bool doorbell(hsa_signal_t signal)
+{
+    const amd_signal_t *memory = (const amd_signal_t *)(uintptr_t)signal.handle;
+    if (memory->kind >= 0) {
+        rtl_harvest_settle(signal.handle, false);
+        return false;
+    }
+    struct rtl_queue *queue = rtl_queues_by_doorbell(signal.handle);
+    if (queue == NULL)
+        return false;
+    rtl_queues_submit(queue);
+    return true;
+}
+
+#define STORE(name)                                                                                \
+    static void name(hsa_signal_t signal, hsa_signal_value_t value)                                \
+    {                                                                                              \
+        if (!doorbell(signal))                                                                     \
+            rtl_api.hsa_signal_##name(signal, value);                                              \
+    }
+
+#define EXCHANGE(order)                                                                            \
+    static hsa_signal_value_t exchange_##order(hsa_signal_t signal, hsa_signal_value_t value)      \
+    {                                                                                              \
+        rtl_harvest_settle(signal.handle, false);                                                  \
+        return rtl_api.hsa_signal_exchange_##order(signal, value);                                 \
+    }
+
+#define CAS(order)                                                                                 \
+    static hsa_signal_value_t cas_##order(hsa_signal_t signal, hsa_signal_value_t expected,        \
+                                          hsa_signal_value_t value)                                \
+    {                                                                                              \
+        rtl_harvest_settle(signal.handle, false);                                                  \
+        return rtl_api.hsa_signal_cas_##order(signal, expected, value);                            \
+    }
+
+#define ADD(order)                                                                                 \
+    static void add_##order(hsa_signal_t signal, hsa_signal_value_t value)                         \
+    {                                                                                              \
+        rtl_harvest_settle(signal.handle, false);                                                  \
+        rtl_api.hsa_signal_add_##order(signal, value);                                             \
+    }
+
+STORE(store_relaxed)
+STORE(store_screlease)
+STORE(silent_store_relaxed)
+STORE(silent_store_screlease)
+EXCHANGE(relaxed)
+EXCHANGE(scacquire)
+EXCHANGE(screlease)
+EXCHANGE(scacq_screl)
+CAS(relaxed)
+CAS(scacquire)
+CAS(screlease)
+CAS(scacq_screl)
+ADD(relaxed)
+ADD(scacquire)
+ADD(screlease)
+ADD(scacq_screl)
+
+static hsa_status_t destroy(hsa_signal_t signal)
+{
+    if (signal.handle != 0)
+        rtl_harvest_settle(signal.handle, true);
+    return rtl_api.hsa_signal_destroy(signal);
+}
+
+#define HOOK(entry, function) rtl_api_hook(RTL_ENTRY_hsa_signal_##entry, (void (*)(void))(function))
+
+void rtl_signals_hook(void)
+{
+    HOOK(store_relaxed, store_relaxed);
+    HOOK(store_screlease, store_screlease);
+    HOOK(silent_store_relaxed, silent_store_relaxed);
+    HOOK(silent_store_screlease, silent_store_screlease);
+    HOOK(exchange_relaxed, exchange_relaxed);
+    HOOK(exchange_scacquire, exchange_scacquire);
+    HOOK(exchange_screlease, exchange_screlease);
+    HOOK(exchange_scacq_screl, exchange_scacq_screl);
+    HOOK(cas_relaxed, cas_relaxed);
+    HOOK(cas_scacquire, cas_scacquire);
+    HOOK(cas_screlease, cas_screlease);
+    HOOK(cas_scacq_screl, cas_scacq_screl);
+    HOOK(add_relaxed, add_relaxed);
+    HOOK(add_scacquire, add_scacquire);
+    HOOK(add_screlease, add_screlease);
+    HOOK(add_scacq_screl, add_scacq_screl);
+    HOOK(destroy, destroy);
+}

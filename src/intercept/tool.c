@@ -1,0 +1,287 @@
+/*
+ * Loading and unloading: the HSA runtime calls OnLoad when the program initialises it and OnUnload
+ * when it shuts it down. A program may do both several times; the ring is made once and stays.
+ *
+ * The end of a process, however it comes about, needs no help from us: what was harvested is in
+ * shared memory. At an orderly exit we harvest what is finished, say what is not, and close the
+ * ring; the worker goes on until the very end, because the runtime's own exit code may still wait
+ * for signals that it forwards.
+ */
+#include "common/clock.h"
+#include "common/log.h"
+#include "intercept/agents.h"
+#include "intercept/api.h"
+#include "intercept/config.h"
+#include "intercept/emit.h"
+#include "intercept/harvest.h"
+#include "intercept/queues.h"
+#include "intercept/signals.h"
+#include "intercept/spawn.h"
+#include "intercept/symbols.h"
+#include "intercept/worker.h"
+
+#include <rtl/rtl.h>
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXPORT           __attribute__((visibility("default")))
+#define STOP_PATIENCE_NS UINT64_C(1000000000)
+
+EXPORT bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *names);
+EXPORT void OnUnload(void);
+
+static struct rtl_config config;
+static struct rtl_ring ring;
+static _Atomic bool recording; /* the ring is there */
+static _Atomic bool hooked;    /* between OnLoad and OnUnload */
+static pid_t owner;            /* process that made the ring */
+static char own_session[256];
+
+static bool create_signal(void *context, uint64_t *handle)
+{
+    (void)context;
+    hsa_signal_t signal;
+    if (rtl_api.hsa_amd_signal_create(1, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &signal) !=
+        HSA_STATUS_SUCCESS)
+        return false;
+    *handle = signal.handle;
+    return true;
+}
+
+static void destroy_signal(void *context, uint64_t handle)
+{
+    (void)context;
+    hsa_signal_t signal = {handle};
+    rtl_api.hsa_signal_destroy(signal);
+}
+
+/* The command line with blanks for the zeros between its words. */
+static size_t read_command(char *text, size_t size)
+{
+    int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    ssize_t length = read(file, text, size);
+    close(file);
+    while (length > 0 && text[length - 1] == '\0')
+        length--;
+    for (ssize_t i = 0; i < length; i++)
+        if (text[i] == '\0')
+            text[i] = ' ';
+    return length > 0 ? (size_t)length : 0;
+}
+
+/* Rank of the process in its job, as launchers tell it. */
+static const char *read_rank(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                        "SLURM_PROCID", "RANK"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *rank = getenv(names[i]); // NOLINT(concurrency-mt-unsafe): read once, at load
+        if (rank != NULL && *rank != '\0' && strlen(rank) < 32)
+            return rank;
+    }
+    return "";
+}
+
+static void describe_process(void)
+{
+    char command[4096];
+    char host[256] = "";
+    Dl_info library = {.dli_fname = ""};
+    const char *rank = read_rank();
+    uint16_t major = 0;
+    uint16_t minor = 0;
+    (void)gethostname(host, sizeof host - 1);
+    if (dladdr((void *)(uintptr_t)OnLoad, &library) == 0)
+        library.dli_fname = "";
+    rtl_api.hsa_system_get_info(HSA_SYSTEM_INFO_VERSION_MAJOR, &major);
+    rtl_api.hsa_system_get_info(HSA_SYSTEM_INFO_VERSION_MINOR, &minor);
+    struct rtl_wire_process wire = {
+        .time_ns = rtl_now(),
+        .pid = (uint32_t)getpid(),
+        .ppid = (uint32_t)getppid(),
+        .mode = (uint32_t)config.mode,
+        .way = RTL_WAY_INTERPOSE,
+        .core_table = rtl_api.core_size,
+        .ext_table = rtl_api.ext_size,
+        .hsa_major = major,
+        .hsa_minor = minor,
+        .command_length = (uint16_t)read_command(command, sizeof command),
+        .host_length = (uint16_t)strlen(host),
+        .library_length = (uint16_t)strlen(library.dli_fname),
+        .rank_length = (uint16_t)strlen(rank),
+    };
+    struct rtl_piece pieces[] = {{&wire, sizeof wire},
+                                 {command, wire.command_length},
+                                 {host, wire.host_length},
+                                 {library.dli_fname, wire.library_length},
+                                 {rank, wire.rank_length}};
+    rtl_emit_definition(RTL_WIRE_PROCESS, pieces, 5);
+}
+
+static bool check_session(const char *session)
+{
+    uint32_t version = 0;
+    int found = rtl_session_check(session, &version);
+    if (found < 0)
+        rtl_complain("RTL_SESSION=%s is not a session (%s): nothing is recorded", session,
+                     strerrordesc_np(errno));
+    else if (found == 0)
+        rtl_complain("librtl.so %s speaks version %u and the rtl that collects speaks version %u: "
+                     "they are from different builds, nothing is recorded",
+                     RTL_VERSION, RTL_WIRE_VERSION, version);
+    return found == 1;
+}
+
+/* Makes the ring, in the session of the collector that started us or in one of our own. */
+static bool open_ring(void)
+{
+    const char *session = config.session;
+    if (session == NULL) {
+        if (rtl_session_create(own_session, sizeof own_session) != 0) {
+            rtl_complain("no session folder could be made (%s): nothing is recorded",
+                         strerrordesc_np(errno));
+            return false;
+        }
+        session = own_session;
+    } else if (!check_session(session)) {
+        return false;
+    }
+    if (rtl_ring_create(&ring, session, config.ring_bytes) != 0) {
+        rtl_complain("no ring could be made in %s (%s): nothing is recorded", session,
+                     strerrordesc_np(errno));
+        return false;
+    }
+    if (config.session == NULL && !rtl_spawn_collector(session, config.output)) {
+        rtl_session_remove(session);
+        return false;
+    }
+    return true;
+}
+
+static void harvest_all(void)
+{
+    for (uint32_t i = 0; i < rtl_queues_count(); i++)
+        (void)rtl_harvest(rtl_queues_at(i), UINT32_MAX, UINT32_MAX);
+}
+
+static void describe_clocks(void)
+{
+    for (uint32_t i = 0; i < rtl_queues_count(); i++) {
+        struct rtl_queue *queue = rtl_queues_at(i);
+        rtl_agents_clock(queue->agent, atomic_load(&queue->newest));
+    }
+    rtl_agents_clock_end();
+}
+
+/* First of the program's exit handlers to run, since it is among the last that were set up. */
+static void at_exit(void)
+{
+    if (!recording || getpid() != owner)
+        return;
+    /* What the worker forwarded has let the program end; it may still hold the records. */
+    rtl_worker_settle(STOP_PATIENCE_NS);
+    harvest_all();
+    if (hooked)
+        describe_clocks();
+}
+
+/* The orderly end. The runtime may be gone, so there are no HSA calls here; and its own exit code
+ * may still be to come, so the worker goes on. What it still records counts; what is left when the
+ * process is gone, the collector knows as lost to the shutdown. */
+__attribute__((destructor)) static void at_unload(void)
+{
+    if (!recording || getpid() != owner)
+        return;
+    int saved = errno;
+    rtl_worker_settle(STOP_PATIENCE_NS);
+    harvest_all();
+    (void)rtl_emit_flush();
+    rtl_ring_close(&ring);
+    errno = saved;
+}
+
+static void in_child(void)
+{
+    recording = false;
+    rtl_emit_forked();
+    rtl_worker_forked();
+}
+
+/* Once in the life of the process. */
+static bool begin(void)
+{
+    rtl_config_read(&config);
+    if (!open_ring())
+        return false;
+    owner = getpid();
+    recording = true;
+    rtl_emit_open(&ring);
+    describe_process();
+    pthread_atfork(NULL, NULL, in_child);
+    atexit(at_exit);
+    return true;
+}
+
+bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *names)
+{
+    (void)version;
+    (void)failed;
+    (void)names;
+    static bool begun;
+    const char *missing = "";
+    int saved = errno;
+    if (!rtl_api_take(table, &missing)) {
+        rtl_complain("this HSA runtime has no %s: nothing is recorded", missing);
+    } else if (begun ? recording : (begun = true, begin())) {
+        rtl_agents_list();
+        rtl_agents_bracket();
+        struct rtl_pool_backend backend = {create_signal, destroy_signal, NULL};
+        if (rtl_pool_init(&rtl_signals, config.pool_limit, backend)) {
+            hooked = true;
+            rtl_symbols_hook();
+            rtl_signals_hook();
+            rtl_queues_hook(&config, &ring);
+        }
+    }
+    errno = saved;
+    return true; /* always: ROCr 5.2.3 unloads a tool that says false but keeps its entries */
+}
+
+const char *rtlVersion(void)
+{
+    return RTL_VERSION;
+}
+
+int rtlRecording(void)
+{
+    return recording;
+}
+
+void OnUnload(void)
+{
+    if (!hooked || !recording || getpid() != owner)
+        return;
+    int saved = errno;
+    rtl_queues_close_all();
+    if (rtl_worker_stop(STOP_PATIENCE_NS)) {
+        (void)rtl_worker_round(); /* accounts for the queues that were just closed */
+        describe_clocks();
+        (void)rtl_emit_flush();
+        uint32_t left = rtl_pool_end(&rtl_signals);
+        rtl_debug("shut down; %u signals still belong to kernels that never completed", left);
+        hooked = false;
+    } else {
+        rtl_emit_note(RTL_NONE,
+                      "the worker did not stop within 1 s at the shut-down of the runtime");
+    }
+    errno = saved;
+}

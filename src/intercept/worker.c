@@ -1,0 +1,242 @@
+#include "intercept/worker.h"
+
+#include "common/clock.h"
+#include "intercept/agents.h"
+#include "intercept/emit.h"
+#include "intercept/harvest.h"
+#include "intercept/queues.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PIECE_OF_SIGNALS  512u /* that the pool grows by in a round when nobody waits */
+#define FIRST_SIGNALS     64u
+#define PATIENCE          64u  /* records of running kernels to look behind */
+#define BUSY_ROUND        512u /* so many records in a round: go on at once */
+#define SHORTEST_NAP_NS   50000u
+#define LONGEST_NAP_NS    1000000u /* while something is pending */
+#define IDLE_NAP_NS       5000000u /* while nothing is */
+#define BRACKET_PERIOD_NS UINT64_C(10000000000)
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_t thread;
+static bool running; /* under the lock */
+static struct rtl_ring *ring;
+static _Atomic bool stopping;
+static _Atomic bool ended;
+static _Atomic uint32_t wanted_signals;
+static _Atomic bool no_more_signals; /* the runtime refused to make one */
+static _Atomic uint32_t rounds;
+static _Atomic uint32_t bell; /* futex: moved to cut a nap short */
+
+static void nap(uint32_t bell_seen, uint64_t ns)
+{
+    struct timespec time = {.tv_sec = 0, .tv_nsec = (long)ns};
+    syscall(SYS_futex, &bell, FUTEX_WAIT_PRIVATE, bell_seen, &time, NULL, 0);
+}
+
+static void ring_bell(void)
+{
+    atomic_fetch_add(&bell, 1);
+    syscall(SYS_futex, &bell, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static void grow_pool(void)
+{
+    struct rtl_queues_demand demand = rtl_queues_demand();
+    uint32_t made = atomic_load_explicit(&rtl_signals.made, memory_order_relaxed);
+    uint32_t target =
+        made + PIECE_OF_SIGNALS < demand.with_time ? made + PIECE_OF_SIGNALS : demand.with_time;
+    uint32_t wanted = atomic_load_explicit(&wanted_signals, memory_order_relaxed);
+    uint32_t floors[] = {FIRST_SIGNALS, demand.at_once, wanted};
+    for (unsigned i = 0; i < sizeof floors / sizeof *floors; i++)
+        if (target < floors[i])
+            target = floors[i];
+    if (target > rtl_signals.limit)
+        target = rtl_signals.limit;
+    if (made < target)
+        made += rtl_pool_grow(&rtl_signals, target);
+    atomic_store_explicit(&no_more_signals, made < target, memory_order_relaxed);
+}
+
+static unsigned serve(struct rtl_queue *queue)
+{
+    unsigned finished = rtl_harvest_forward(queue);
+    uint64_t used = atomic_load_explicit(&queue->pending.tail, memory_order_relaxed) -
+                    atomic_load_explicit(&queue->pending.head, memory_order_relaxed);
+    if (used == 0)
+        return finished;
+    /* A full ring of ours holds records back: they find room in the next round, or the queue's own
+     * run out. */
+    if (rtl_emit_room(BUSY_ROUND) || used > (queue->pending.mask + 1) / 2)
+        finished += rtl_harvest(queue, BUSY_ROUND,
+                                used > (queue->pending.mask + 1) / 2 ? UINT32_MAX : PATIENCE);
+    rtl_harvest_set_aside(queue);
+    return finished;
+}
+
+static void close_queue(struct rtl_queue *queue)
+{
+    rtl_harvest_close(queue);
+    struct rtl_wire_queue_end end = {.time_ns = rtl_now(), .queue = queue->id};
+    struct rtl_piece piece = {&end, sizeof end};
+    rtl_emit_definition(RTL_WIRE_QUEUE_END, &piece, 1);
+    rtl_queues_release(queue);
+}
+
+unsigned rtl_worker_round(void)
+{
+    grow_pool();
+    if (ring != NULL)
+        (void)rtl_ring_reserve_memory(ring); /* a piece a round: zeroing memory takes time */
+    (void)rtl_emit_flush();
+    unsigned finished = rtl_harvest_aside();
+    for (uint32_t i = 0; i < rtl_queues_count(); i++) {
+        struct rtl_queue *queue = rtl_queues_at(i);
+        uint32_t phase = atomic_load_explicit(&queue->phase, memory_order_acquire);
+        if (phase == RTL_QUEUE_FREE)
+            continue;
+        if (phase == RTL_QUEUE_LIVE &&
+            atomic_load_explicit(&queue->virtual_index, memory_order_relaxed) !=
+                atomic_load_explicit(&queue->submitted, memory_order_relaxed))
+            rtl_queues_submit(
+                queue); /* a full ring or a doorbell that passed us by held packets back */
+        finished += serve(queue);
+        uint64_t newest = atomic_load_explicit(&queue->newest, memory_order_relaxed);
+        if (newest != 0)
+            rtl_agents_clock(queue->agent, newest);
+        if (phase == RTL_QUEUE_CLOSING)
+            close_queue(queue);
+    }
+    return finished;
+}
+
+static void *work(void *unused)
+{
+    (void)unused;
+    pthread_setname_np(pthread_self(), "rtl-worker");
+    uint64_t length = SHORTEST_NAP_NS;
+    uint64_t next_bracket = rtl_now() + BRACKET_PERIOD_NS;
+    while (!atomic_load_explicit(&stopping, memory_order_acquire)) {
+        uint32_t bell_seen = atomic_load(&bell);
+        unsigned finished = rtl_worker_round();
+        atomic_fetch_add_explicit(&rounds, 1, memory_order_release);
+        if (rtl_now() > next_bracket) {
+            rtl_agents_bracket();
+            next_bracket = rtl_now() + BRACKET_PERIOD_NS;
+        }
+        if (finished >= BUSY_ROUND)
+            continue;
+        uint64_t longest = rtl_harvest_pending() > 0 ? LONGEST_NAP_NS : IDLE_NAP_NS;
+        length = finished > 0 ? SHORTEST_NAP_NS : length * 2;
+        if (length > longest)
+            length = longest;
+        nap(bell_seen, length);
+    }
+    atomic_store_explicit(&ended, true, memory_order_release);
+    return NULL;
+}
+
+/* With all signals blocked, so that the program's handlers never run on our thread. */
+static bool start_thread(void)
+{
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&thread, NULL, work, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+bool rtl_worker_start(struct rtl_ring *to)
+{
+    pthread_mutex_lock(&lock);
+    if (!running) {
+        ring = to;
+        atomic_store(&stopping, false);
+        atomic_store(&ended, false);
+        running = start_thread();
+    }
+    bool result = running;
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+static void wait_until(bool (*done)(uint32_t), uint32_t argument, uint64_t patience_ns)
+{
+    uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
+    struct timespec step = {.tv_sec = 0, .tv_nsec = 50000};
+    while (!done(argument) && rtl_clock_ns(CLOCK_MONOTONIC) < deadline)
+        nanosleep(&step, NULL);
+}
+
+static bool pool_has(uint32_t signals)
+{
+    return atomic_load_explicit(&rtl_signals.made, memory_order_acquire) >= signals ||
+           atomic_load_explicit(&no_more_signals, memory_order_relaxed);
+}
+
+static bool worker_ended(uint32_t unused)
+{
+    (void)unused;
+    return atomic_load_explicit(&ended, memory_order_acquire);
+}
+
+void rtl_worker_provide(uint32_t signals, uint64_t patience_ns)
+{
+    if (signals > rtl_signals.limit)
+        signals = rtl_signals.limit;
+    atomic_store_explicit(&wanted_signals, signals, memory_order_relaxed);
+    if (pool_has(signals))
+        return;
+    ring_bell();
+    wait_until(pool_has, signals, patience_ns);
+}
+
+static bool rounds_reached(uint32_t goal)
+{
+    return (int32_t)(atomic_load_explicit(&rounds, memory_order_acquire) - goal) >= 0 ||
+           worker_ended(0);
+}
+
+void rtl_worker_settle(uint64_t patience_ns)
+{
+    pthread_mutex_lock(&lock);
+    bool waits = running;
+    pthread_mutex_unlock(&lock);
+    if (!waits)
+        return;
+    uint32_t goal = atomic_load(&rounds) + 2;
+    ring_bell();
+    wait_until(rounds_reached, goal, patience_ns);
+}
+
+bool rtl_worker_stop(uint64_t patience_ns)
+{
+    pthread_mutex_lock(&lock);
+    bool stopped = true;
+    if (running) {
+        atomic_store_explicit(&stopping, true, memory_order_release);
+        ring_bell();
+        wait_until(worker_ended, 0, patience_ns);
+        stopped = worker_ended(0);
+        if (stopped) {
+            pthread_join(thread, NULL);
+            running = false;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return stopped;
+}
+
+void rtl_worker_forked(void)
+{
+    running = false;
+    pthread_mutex_init(&lock, NULL);
+}

@@ -1,0 +1,37 @@
+/**
+ * The completion worker: one thread that harvests, forwards, makes signals and describes clocks.
+ *
+ * It polls; nobody wakes it from a hot path, because a wake-up costs the program's thread
+ * microseconds and a worker that sleeps costs nothing. All signals are blocked in it.
+ */
+#ifndef RTL_INTERCEPT_WORKER_H
+#define RTL_INTERCEPT_WORKER_H
+
+#include "ring/ring.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Starts the worker if it does not run. False if no thread could be made. Any thread. */
+bool rtl_worker_start(struct rtl_ring *ring);
+
+/** Has the pool grown to `signals`, and waits for that at most `patience_ns`, or until the runtime
+ * refuses to make more. For places that are slow anyway. */
+void rtl_worker_provide(uint32_t signals, uint64_t patience_ns);
+
+/** Waits until the worker has finished the round it may be in and one more, at most `patience_ns`:
+ * what it had taken from a queue is then in the ring. At once if no worker runs. */
+void rtl_worker_settle(uint64_t patience_ns);
+
+/** Asks the worker to end and waits at most `patience_ns`; true if it has ended. What the worker
+ * does may then be done by the caller. */
+bool rtl_worker_stop(uint64_t patience_ns);
+
+/** In a forked child, where the thread does not exist. */
+void rtl_worker_forked(void);
+
+/** One round of the worker's work; returns how many records were finished. For the worker, or
+ * whoever stopped it. */
+unsigned rtl_worker_round(void);
+
+#endif

@@ -1,0 +1,207 @@
+#include "../common/check.h"
+#include "fake_signals.h"
+#include "intercept/pending.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#define RECORDS 64u
+
+static struct rtl_pending pending;
+static struct rtl_pool pool;
+
+static const char *set_up(void)
+{
+    memset(&pending, 0, sizeof pending);
+    CHECK(rtl_pending_init(&pending, RECORDS) && pending.mask + 1 == RECORDS);
+    CHECK(fake_pool(&pool, RECORDS));
+    return NULL;
+}
+
+/* Adds a record with a pool signal; returns that signal. */
+static uint64_t add(uint64_t own)
+{
+    struct rtl_kernel_facts facts = {.own = own, .packet = 5};
+    if (rtl_pool_take(&pool, &facts.pool_id, 1) != 1)
+        return 0;
+    rtl_pending_add(&pending, &facts);
+    return rtl_pool_handle(&pool, facts.pool_id);
+}
+
+static enum rtl_take take(uint64_t sequence, bool forwards)
+{
+    struct rtl_kernel_facts facts;
+    return rtl_pending_take(&pending, &pool, sequence, forwards, &facts);
+}
+
+const char *Pending_FactsComeBack(void)
+{
+    CHECK_DONE(set_up());
+    struct rtl_kernel_facts in = {
+        .kernel_object = UINT64_MAX - 1,
+        .packet = UINT64_MAX - 2,
+        .grid = {UINT32_MAX, UINT32_MAX - 1, UINT32_MAX - 2},
+        .group_size = UINT32_MAX - 3,
+        .block = {UINT16_MAX, UINT16_MAX - 1, UINT16_MAX - 2},
+        .flags = RTL_RECORD_BARRIER,
+        .epoch = UINT32_MAX,
+    };
+    struct rtl_kernel_facts out;
+    CHECK(rtl_pool_take(&pool, &in.pool_id, 1) == 1);
+    CHECK(rtl_pending_add(&pending, &in) == 0);
+    fake_complete(rtl_pool_handle(&pool, in.pool_id), UINT64_MAX - 9, UINT64_MAX - 8);
+    CHECK(rtl_pending_take(&pending, &pool, 0, false, &out) == RTL_TAKE_TAKEN);
+    CHECK(out.kernel_object == in.kernel_object && out.packet == in.packet && out.own == 0);
+    CHECK(memcmp(out.grid, in.grid, sizeof in.grid) == 0);
+    CHECK(memcmp(out.block, in.block, sizeof in.block) == 0);
+    CHECK(out.group_size == in.group_size && out.flags == in.flags && out.epoch == in.epoch);
+    CHECK(out.pool_id == in.pool_id);
+    CHECK(out.start == UINT64_MAX - 9 && out.end == UINT64_MAX - 8);
+    return NULL;
+}
+
+const char *Pending_WaitingIsNotTaken(void)
+{
+    CHECK_DONE(set_up());
+    uint64_t signal = add(0);
+    CHECK(take(0, true) == RTL_TAKE_WAITING);
+    CHECK(take(1, true) == RTL_TAKE_DONE); /* never added */
+    fake_complete(signal, 1, 2);
+    CHECK(take(0, true) == RTL_TAKE_TAKEN);
+    return NULL;
+}
+
+const char *Pending_OnlyOneTakes(void)
+{
+    CHECK_DONE(set_up());
+    fake_complete(add(0), 1, 2);
+    CHECK(take(0, false) == RTL_TAKE_TAKEN);
+    CHECK(take(0, false) == RTL_TAKE_DONE);
+    return NULL;
+}
+
+const char *Pending_AdvanceStopsAtTheFirstThatWaits(void)
+{
+    CHECK_DONE(set_up());
+    uint64_t signals[4];
+    for (int i = 0; i < 4; i++)
+        signals[i] = add(0);
+    CHECK(rtl_pending_room(&pending) == RECORDS - 4);
+    fake_complete(signals[0], 1, 2);
+    fake_complete(signals[2], 1, 2);
+    CHECK(take(0, false) == RTL_TAKE_TAKEN && take(2, false) == RTL_TAKE_TAKEN);
+    rtl_pending_advance(&pending);
+    CHECK(pending.head == 1 && rtl_pending_room(&pending) == RECORDS - 3);
+    fake_complete(signals[1], 1, 2);
+    CHECK(take(1, false) == RTL_TAKE_TAKEN);
+    rtl_pending_advance(&pending);
+    CHECK(pending.head == 3);
+    return NULL;
+}
+
+const char *Pending_AbandonedIsGone(void)
+{
+    CHECK_DONE(set_up());
+    struct rtl_kernel_facts facts;
+    uint64_t signal = add(0);
+    CHECK(rtl_pending_abandon(&pending, 0, &facts) && facts.packet == 5);
+    fake_complete(signal, 1, 2);
+    CHECK(take(0, true) == RTL_TAKE_DONE && !rtl_pending_abandon(&pending, 0, &facts));
+    return NULL;
+}
+
+const char *Pending_ForwardsAreForTheWorker(void)
+{
+    CHECK_DONE(set_up());
+    uint64_t own = fake_signal(3);
+    uint64_t signal = add(own);
+    CHECK(pending.owed == 1 && !rtl_pending_owes(&pending, &pool, 0));
+    fake_complete(signal, 1, 2);
+    CHECK(rtl_pending_owes(&pending, &pool, 0));
+    CHECK(take(0, false) == RTL_TAKE_FORWARD);
+    CHECK(take(0, true) == RTL_TAKE_TAKEN && !rtl_pending_owes(&pending, &pool, 0));
+    return NULL;
+}
+
+const char *Pending_StandingOfRecords(void)
+{
+    CHECK_DONE(set_up());
+    uint64_t own = fake_signal(1);
+    struct rtl_kernel_facts facts = {.own = own, .pool_id = UINT32_MAX};
+    CHECK(rtl_pending_judge(&pending, 0, own) == RTL_RECORD_OTHER); /* about to be added */
+    rtl_pending_add(&pending, &facts);
+    CHECK(rtl_pending_judge(&pending, 0, own) == RTL_RECORD_LIVE);
+    CHECK(rtl_pending_judge(&pending, 0, own + 64) == RTL_RECORD_OTHER);
+    CHECK(rtl_pending_judge(&pending, RECORDS, own) == RTL_RECORD_OTHER); /* next lap */
+    fake_complete(own, 1, 2);
+    CHECK(take(0, false) == RTL_TAKE_TAKEN);
+    CHECK(rtl_pending_judge(&pending, 0, own) == RTL_RECORD_STALE);
+    return NULL;
+}
+
+#define HARVESTERS 3
+#define TOTAL      60000u
+
+struct harvest {
+    unsigned taken;
+    uint64_t packets; /* sum, to tell which */
+    unsigned wrong;
+};
+
+static void *harvest(void *context)
+{
+    struct harvest *harvest = context;
+    while (atomic_load(&pending.head) < TOTAL) {
+        uint64_t tail = atomic_load(&pending.tail);
+        for (uint64_t at = atomic_load(&pending.head); at < tail; at++) {
+            struct rtl_kernel_facts facts;
+            if (rtl_pending_take(&pending, &pool, at, true, &facts) != RTL_TAKE_TAKEN)
+                continue;
+            harvest->taken++;
+            harvest->packets += facts.packet;
+            if (facts.packet != at || facts.start != at + 1 || facts.kernel_object != at * 64)
+                harvest->wrong++;
+            amd_signal_t *signal = (amd_signal_t *)(uintptr_t)rtl_pool_handle(&pool, facts.pool_id);
+            __atomic_store_n(&signal->value, 1, __ATOMIC_RELAXED);
+            rtl_pool_give(&pool, &facts.pool_id, 1);
+        }
+        rtl_pending_advance(&pending);
+        sched_yield();
+    }
+    return NULL;
+}
+
+/* The device completes at once; a signal is back in the pool only when its record was taken. */
+static void submit_all(void)
+{
+    for (uint64_t i = 0; i < TOTAL;) {
+        struct rtl_kernel_facts facts = {.packet = i, .kernel_object = i * 64};
+        if (rtl_pending_room(&pending) == 0 || rtl_pool_take(&pool, &facts.pool_id, 1) == 0) {
+            sched_yield();
+            continue;
+        }
+        rtl_pending_add(&pending, &facts);
+        fake_complete(rtl_pool_handle(&pool, facts.pool_id), i + 1, i + 2);
+        i++;
+    }
+}
+
+const char *Pending_EveryRecordIsTakenOnce(void)
+{
+    CHECK_DONE(set_up());
+    struct harvest harvests[HARVESTERS] = {{0}};
+    pthread_t threads[HARVESTERS];
+    for (int i = 0; i < HARVESTERS; i++)
+        CHECK(pthread_create(&threads[i], NULL, harvest, &harvests[i]) == 0);
+    submit_all();
+    unsigned taken = 0;
+    uint64_t packets = 0;
+    for (int i = 0; i < HARVESTERS; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK(harvests[i].wrong == 0);
+        taken += harvests[i].taken;
+        packets += harvests[i].packets;
+    }
+    CHECK(taken == TOTAL && packets == (uint64_t)TOTAL * (TOTAL - 1) / 2);
+    return NULL;
+}

@@ -1,0 +1,323 @@
+#include "../common/check.h"
+#include "fake_signals.h"
+#include "intercept/rewrite.h"
+
+#include <hsa/hsa_ext_amd.h>
+
+#define SLOTS UINT64_C(64)
+
+/* One queue without a runtime. */
+struct bench {
+    struct rtl_pending pending;
+    struct rtl_pool pool;
+    struct rtl_borrow_table borrows;
+    struct rtl_wire_ledger ledger;
+    struct rtl_rewriter rewriter;
+    unsigned helps;
+    bool help_harvests;
+    _Atomic uint8_t alone[SLOTS];
+    _Alignas(64) hsa_kernel_dispatch_packet_t ring[SLOTS];
+};
+
+static struct bench bench;
+
+static enum rtl_record_standing judge(struct rtl_record_name name, uint64_t handle)
+{
+    return rtl_pending_judge(&bench.pending, name.sequence, handle);
+}
+
+/* Completes and harvests the oldest record when it is told to. */
+static unsigned help(void *context)
+{
+    (void)context;
+    bench.helps++;
+    if (!bench.help_harvests)
+        return 0;
+    struct rtl_kernel_facts facts;
+    uint64_t head = atomic_load(&bench.pending.head);
+    if (rtl_pending_take(&bench.pending, &bench.pool, head, true, &facts) != RTL_TAKE_TAKEN)
+        return 0;
+    rtl_pending_advance(&bench.pending);
+    amd_signal_t *signal = (amd_signal_t *)(uintptr_t)rtl_pool_handle(&bench.pool, facts.pool_id);
+    signal->value = 1;
+    rtl_pool_give(&bench.pool, &facts.pool_id, 1);
+    return 1;
+}
+
+static const char *set_up(enum rtl_mode mode, uint32_t signals)
+{
+    struct rtl_pool pool = bench.pool;
+    memset(&bench, 0, sizeof bench);
+    bench.pool = pool;
+    CHECK(rtl_pending_init(&bench.pending, SLOTS));
+    CHECK(fake_pool(&bench.pool, signals));
+    bench.borrows.judge = judge;
+    bench.rewriter = (struct rtl_rewriter){.pending = &bench.pending,
+                                           .pool = &bench.pool,
+                                           .borrows = &bench.borrows,
+                                           .ledger = &bench.ledger,
+                                           .mode = mode,
+                                           .alone = bench.alone,
+                                           .slot = 5,
+                                           .help = help};
+    return NULL;
+}
+
+static hsa_kernel_dispatch_packet_t *kernel(uint64_t index, uint64_t signal)
+{
+    hsa_kernel_dispatch_packet_t *packet = &bench.ring[index % SLOTS];
+    memset(packet, 0, sizeof *packet);
+    packet->header = HSA_PACKET_TYPE_KERNEL_DISPATCH | 1 << HSA_PACKET_HEADER_BARRIER;
+    packet->setup = 3;
+    packet->workgroup_size_x = 64;
+    packet->workgroup_size_y = 2;
+    packet->workgroup_size_z = 1;
+    packet->grid_size_x = (uint32_t)(1000 + index);
+    packet->grid_size_y = 4;
+    packet->grid_size_z = 1;
+    packet->group_segment_size = 512;
+    packet->kernel_object = 0x7f0000001040;
+    packet->kernarg_address = &bench;
+    packet->completion_signal.handle = signal;
+    return packet;
+}
+
+static hsa_barrier_and_packet_t *barrier(uint64_t index, uint16_t type, uint64_t signal)
+{
+    hsa_barrier_and_packet_t *packet = (hsa_barrier_and_packet_t *)(void *)kernel(index, signal);
+    memset(packet, 0, sizeof *packet);
+    packet->header = type;
+    packet->completion_signal.handle = signal;
+    return packet;
+}
+
+static void rewrite(uint64_t first, uint64_t count)
+{
+    rtl_rewrite(&bench.rewriter, bench.ring, SLOTS - 1, first, count, 9);
+}
+
+static enum rtl_take take(uint64_t sequence, struct rtl_kernel_facts *facts)
+{
+    return rtl_pending_take(&bench.pending, &bench.pool, sequence, true, facts);
+}
+
+const char *Rewrite_KernelWithoutSignalGetsOneAndNothingElseChanges(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    struct rtl_kernel_facts facts;
+    hsa_kernel_dispatch_packet_t *packet = kernel(3, 0);
+    hsa_kernel_dispatch_packet_t before = *packet;
+    rewrite(3, 1);
+    uint64_t signal = packet->completion_signal.handle;
+    CHECK(signal != 0);
+    packet->completion_signal.handle = 0;
+    CHECK(memcmp(packet, &before, sizeof before) == 0);
+    CHECK(take(0, &facts) == RTL_TAKE_WAITING);
+    fake_complete(signal, 100, 250);
+    CHECK(take(0, &facts) == RTL_TAKE_TAKEN);
+    CHECK(facts.start == 100 && facts.end == 250 && facts.packet == 3 && facts.epoch == 9);
+    CHECK(facts.kernel_object == 0x7f0000001040 && facts.group_size == 512 && facts.own == 0);
+    CHECK(facts.grid[0] == 1003 && facts.grid[1] == 4 && facts.grid[2] == 1);
+    CHECK(facts.block[0] == 64 && facts.block[1] == 2 && facts.block[2] == 1);
+    CHECK(bench.ledger.seen == 1 && bench.ledger.packets == 1 && bench.ledger.borrowed == 0);
+    return NULL;
+}
+
+const char *Rewrite_PlainSignalIsBorrowed(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    struct rtl_kernel_facts facts;
+    struct rtl_record_name name;
+    uint64_t own = fake_signal(1);
+    hsa_kernel_dispatch_packet_t *packet = kernel(0, own);
+    rewrite(0, 1);
+    CHECK(packet->completion_signal.handle == own);
+    CHECK(rtl_borrow_find(&bench.borrows, own, &name) && name.slot == 5 && name.sequence == 0);
+    fake_complete(own, 7, 9);
+    CHECK(take(0, &facts) == RTL_TAKE_TAKEN);
+    CHECK(facts.own == own && facts.pool_id == UINT32_MAX && facts.start == 7 && facts.end == 9);
+    CHECK(!rtl_borrow_find(&bench.borrows, own, &name));
+    CHECK(bench.ledger.borrowed == 1 && bench.pending.owed == 0);
+    return NULL;
+}
+
+const char *Rewrite_CountingSignalIsReplaced(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    struct rtl_kernel_facts facts;
+    uint64_t own = fake_signal(2);
+    hsa_kernel_dispatch_packet_t *packet = kernel(0, own);
+    rewrite(0, 1);
+    CHECK(packet->completion_signal.handle != own && packet->completion_signal.handle != 0);
+    CHECK(bench.pending.owed == 1 && bench.ledger.borrowed == 0);
+    fake_complete(packet->completion_signal.handle, 1, 2);
+    CHECK(take(0, &facts) == RTL_TAKE_TAKEN && facts.own == own && rtl_is_replaced(&facts));
+    return NULL;
+}
+
+const char *Rewrite_SignalOfAPacketInFlightIsReplaced(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    uint64_t own = fake_signal(1);
+    hsa_kernel_dispatch_packet_t *first = kernel(0, own);
+    hsa_kernel_dispatch_packet_t *second = kernel(1, own);
+    rewrite(0, 2);
+    CHECK(first->completion_signal.handle == own);
+    CHECK(second->completion_signal.handle != own);
+    CHECK(bench.ledger.borrowed == 1 && bench.pending.owed == 1);
+    return NULL;
+}
+
+const char *Rewrite_BorrowingAgainAfterCompletion(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    struct rtl_kernel_facts facts;
+    uint64_t own = fake_signal(1);
+    for (uint64_t i = 0; i < 3 * SLOTS; i++) {
+        hsa_kernel_dispatch_packet_t *packet = kernel(i, own);
+        rewrite(i, 1);
+        CHECK(packet->completion_signal.handle == own);
+        fake_complete(own, i + 1, i + 2);
+        CHECK(take(i, &facts) == RTL_TAKE_TAKEN && facts.packet == i && facts.start == i + 1);
+        rtl_pending_advance(&bench.pending);
+        ((amd_signal_t *)(uintptr_t)own)->value = 1;
+    }
+    CHECK(bench.ledger.borrowed == 3 * SLOTS);
+    return NULL;
+}
+
+const char *Rewrite_BarrierIsForwardedOnlyBehindAForward(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    struct rtl_kernel_facts facts;
+    uint64_t own = fake_signal(1);
+    uint64_t counting = fake_signal(5);
+    hsa_barrier_and_packet_t *alone = barrier(0, HSA_PACKET_TYPE_BARRIER_AND, own);
+    rewrite(0, 1);
+    CHECK(alone->completion_signal.handle == own);
+    (void)kernel(1, counting);
+    hsa_barrier_and_packet_t *behind = barrier(2, HSA_PACKET_TYPE_BARRIER_OR, own);
+    hsa_barrier_and_packet_t *without = barrier(3, HSA_PACKET_TYPE_BARRIER_AND, 0);
+    rewrite(1, 3);
+    CHECK(behind->completion_signal.handle != own && behind->completion_signal.handle != 0);
+    CHECK(without->completion_signal.handle == 0);
+    CHECK(bench.pending.owed == 2 && bench.ledger.seen == 1 && bench.ledger.packets == 4);
+    fake_complete(behind->completion_signal.handle, 1, 2);
+    CHECK(take(1, &facts) == RTL_TAKE_TAKEN);
+    CHECK(facts.own == own && (facts.flags & RTL_RECORD_BARRIER) != 0);
+    return NULL;
+}
+
+const char *Rewrite_UnknownVendorPacketIsLeftAlone(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    uint64_t own = fake_signal(1);
+    (void)kernel(0, fake_signal(2)); /* a forward is owed from here on */
+    for (uint8_t format = 0; format < 5; format++) {
+        hsa_barrier_and_packet_t *packet = barrier(1, HSA_PACKET_TYPE_VENDOR_SPECIFIC, own);
+        ((hsa_amd_barrier_value_packet_t *)(void *)packet)->header.AmdFormat = format;
+        rewrite(format == 0 ? 0 : 1, format == 0 ? 2 : 1);
+        CHECK((packet->completion_signal.handle != own) ==
+              (format == HSA_AMD_PACKET_TYPE_BARRIER_VALUE));
+    }
+    return NULL;
+}
+
+/* How many of a single kernel, a single one with a signal, and a batch of two are rewritten or
+ * borrowed; all four are submitted together, as happens when one thread submits for others. */
+static const char *count_records(enum rtl_mode mode, uint64_t *single, uint64_t *own,
+                                 uint64_t *batch)
+{
+    CHECK_DONE(set_up(mode, 64));
+    uint64_t signal = fake_signal(1);
+    (void)kernel(0, 0);
+    (void)kernel(1, signal);
+    (void)kernel(2, 0);
+    (void)kernel(3, 0);
+    bench.alone[0] = 1;
+    bench.alone[1] = 1;
+    rewrite(0, 4);
+    *single = bench.ring[0].completion_signal.handle != 0;
+    *own = bench.ledger.borrowed;
+    *batch = (bench.ring[2].completion_signal.handle != 0) +
+             (bench.ring[3].completion_signal.handle != 0);
+    CHECK(bench.pending.tail == *single + *own + *batch);
+    CHECK(bench.ledger.seen == 4);
+    CHECK(bench.ledger.skipped == 4 - bench.pending.tail);
+    return NULL;
+}
+
+const char *Rewrite_ModesChoose(void)
+{
+    uint64_t single;
+    uint64_t own;
+    uint64_t batch;
+    CHECK_DONE(count_records(RTL_MODE_LITE, &single, &own, &batch));
+    CHECK(single == 1 && own == 0 && batch == 0);
+    CHECK_DONE(count_records(RTL_MODE_STANDARD, &single, &own, &batch));
+    CHECK(single == 1 && own == 1 && batch == 0);
+    CHECK_DONE(count_records(RTL_MODE_HIP, &single, &own, &batch));
+    CHECK(single == 1 && own == 1 && batch == 0);
+    CHECK_DONE(count_records(RTL_MODE_FULL, &single, &own, &batch));
+    CHECK(single == 1 && own == 1 && batch == 2);
+    return NULL;
+}
+
+const char *Rewrite_EmptyPoolIsCounted(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 2));
+    for (uint64_t i = 0; i < 5; i++)
+        (void)kernel(i, 0);
+    rewrite(0, 5);
+    CHECK(bench.ring[1].completion_signal.handle != 0);
+    for (int i = 2; i < 5; i++)
+        CHECK(bench.ring[i].completion_signal.handle == 0);
+    CHECK(bench.ledger.seen == 5 && bench.ledger.lost[RTL_LOST_POOL] == 3 && bench.helps > 0);
+    CHECK(bench.pending.tail == 2);
+    return NULL;
+}
+
+const char *Rewrite_FullRecordsAreCounted(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 2 * SLOTS));
+    for (uint64_t i = 0; i < SLOTS; i++)
+        (void)kernel(i, 0);
+    rewrite(0, SLOTS);
+    CHECK(bench.ledger.lost[RTL_LOST_PENDING] == 0);
+    hsa_kernel_dispatch_packet_t *packet = kernel(0, 0);
+    rewrite(SLOTS, 1);
+    CHECK(packet->completion_signal.handle == 0);
+    CHECK(bench.ledger.lost[RTL_LOST_PENDING] == 1 && bench.helps > 0);
+    return NULL;
+}
+
+const char *Rewrite_HelpMakesRoom(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 1));
+    bench.help_harvests = true;
+    for (uint64_t i = 0; i < 3 * SLOTS; i++) {
+        hsa_kernel_dispatch_packet_t *packet = kernel(i, 0);
+        rewrite(i, 1);
+        CHECK(packet->completion_signal.handle != 0);
+        fake_complete(packet->completion_signal.handle, i + 1, i + 2);
+    }
+    CHECK(bench.ledger.lost[RTL_LOST_POOL] == 0 && bench.ledger.lost[RTL_LOST_PENDING] == 0);
+    CHECK(bench.helps == 3 * SLOTS - 1);
+    return NULL;
+}
+
+const char *Rewrite_PacketsWrap(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    uint64_t first = 1000 * SLOTS - 3;
+    for (uint64_t i = first; i < first + 6; i++)
+        (void)kernel(i, 0);
+    rewrite(first, 6);
+    for (uint64_t i = first; i < first + 6; i++) {
+        struct rtl_kernel_facts facts;
+        fake_complete(bench.ring[i % SLOTS].completion_signal.handle, 1, 2);
+        CHECK(take(i - first, &facts) == RTL_TAKE_TAKEN && facts.packet == i);
+        CHECK(facts.grid[0] == (uint32_t)(1000 + i));
+    }
+    return NULL;
+}
