@@ -1,0 +1,216 @@
+/**
+ * Reading RTL traces.
+ *
+ *     rtl_trace_t *trace;
+ *     char error[256];
+ *     if (rtlTraceOpen("trace.db", &trace, error, sizeof error) != RTL_OK)
+ *         return fputs(error, stderr), 1;
+ *     rtl_kernel_filter_t all = RTL_KERNEL_FILTER_ALL;
+ *     rtl_kernel_iter_t *it;
+ *     rtl_kernel_t kernel;
+ *     rtlTraceKernels(trace, &all, &it);
+ *     while (rtlKernelNext(it, &kernel) == RTL_OK)
+ *         printf("%s %" PRIu64 "\n", kernel.name, kernel.end - kernel.start);
+ *     rtlKernelIterFree(it);
+ *     rtlTraceClose(trace);
+ *
+ * Times are nanoseconds on the trace's clock (CLOCK_BOOTTIME of the host that recorded), unless a
+ * field's name ends in `ticks`. A trace may be read while it is being written. A trace handle and
+ * what comes from it belong to one thread at a time; two handles are independent. Strings belong to
+ * the trace and live until it is closed. Structures only grow at their end within a major version.
+ */
+#ifndef RTL_TRACE_H
+#define RTL_TRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define RTL_TRACE_API __attribute__((visibility("default")))
+#else
+#define RTL_TRACE_API
+#endif
+
+/** Outcome of a call. */
+typedef enum rtl_status {
+    RTL_OK = 0,
+    RTL_END = 1,         /**< iterator: nothing more */
+    RTL_E_IO = 2,        /**< the file could not be opened or read */
+    RTL_E_NOT_TRACE = 3, /**< the file is not an RTL trace */
+    RTL_E_VERSION = 4,   /**< the trace is of a newer major format version */
+    RTL_E_DAMAGED = 5,   /**< a checksum or a bound is wrong */
+    RTL_E_MEMORY = 6,
+    RTL_E_ARGUMENT = 7
+} rtl_status_t;
+
+typedef struct rtl_trace rtl_trace_t;
+typedef struct rtl_kernel_iter rtl_kernel_iter_t;
+
+/** "None" in 32-bit fields, where SQL has NULL. */
+#define RTL_TRACE_NONE UINT32_MAX
+
+/** Opens a trace for reading only. On failure `*trace` is NULL and `error` (may be NULL) gets one
+ * sentence that names the file. */
+RTL_TRACE_API rtl_status_t rtlTraceOpen(const char *path, rtl_trace_t **trace, char *error,
+                                        size_t error_size);
+
+/** Closes the trace and everything read from it; NULL is allowed. */
+RTL_TRACE_API void rtlTraceClose(rtl_trace_t *trace);
+
+/** The last error of this trace in one sentence; "" if none. */
+RTL_TRACE_API const char *rtlTraceError(const rtl_trace_t *trace);
+
+/** Facts about the whole trace. */
+typedef struct rtl_trace_info {
+    uint32_t format_major, format_minor;
+    const char *creator; /**< program and version that wrote it */
+    const char *command; /**< command line that was recorded, else that of the first process, "" if
+                            unknown */
+    const char *host;
+    const char *mode;        /**< "full", "standard", … of the first process */
+    uint64_t start, end;     /**< recording began and (so far) ended */
+    int64_t realtime_offset; /**< CLOCK_REALTIME - CLOCK_BOOTTIME at the start, ns */
+    int finished;    /**< 1 if the collector ended in order; 0: still recording, or it was killed */
+    int exit_status; /**< of the recorded program: 0-255, 256 + signal, or -1 if unknown */
+    uint64_t kernels;
+    uint64_t bytes; /**< size of the file */
+} rtl_trace_info_t;
+
+RTL_TRACE_API rtl_status_t rtlTraceInfo(rtl_trace_t *trace, rtl_trace_info_t *info);
+
+/** A process of the trace; `process` counts from 1. */
+typedef struct rtl_process {
+    uint32_t process;
+    uint32_t pid, ppid;
+    const char *command, *host, *rank, *mode, *way, *library; /**< "" if unknown */
+    uint64_t start, end;                                      /**< end 0: unknown */
+    const char *state; /**< "closed" (ended in order), "died", "running", "refused" (its librtl was
+                          of another build: nothing of it is in the trace) */
+    uint64_t torn;     /**< ring slots that were reserved and never committed */
+} rtl_process_t;
+
+typedef struct rtl_agent {
+    uint32_t process, agent;
+    uint32_t gpu; /**< ordinal among the GPUs, RTL_TRACE_NONE for a CPU */
+    const char *type, *name, *product, *uuid;
+    uint32_t node, bdf, compute_units;
+    uint64_t clock_hz;
+} rtl_agent_t;
+
+typedef struct rtl_queue {
+    uint32_t process, queue, agent, gpu;
+    uint64_t address, hsa_id;
+    uint32_t size;
+    const char *way;     /**< "interpose", "intercept", "pass" */
+    uint64_t start, end; /**< end 0: not destroyed */
+    uint64_t kernels;    /**< in the trace */
+} rtl_queue_t;
+
+typedef struct rtl_symbol {
+    uint32_t process, symbol, agent;
+    uint64_t kernel_object;
+    const char *name; /**< demangled */
+    const char *mangled;
+    uint32_t kernarg_size, group_size, private_size;
+} rtl_symbol_t;
+
+/** Why a kernel was seen and is not in the trace; the order is that of `lost` in rtl_ledger_t. */
+typedef enum rtl_loss {
+    RTL_LOSS_POOL,
+    RTL_LOSS_PENDING,
+    RTL_LOSS_RING,
+    RTL_LOSS_SHUTDOWN,
+    RTL_LOSS_REARMED,
+    RTL_LOSS_KILLED,
+    RTL_LOSS_NO_TIME,
+    RTL_LOSS_REASONS
+} rtl_loss_t;
+
+/** Short name of a reason as in the `reason` column of `ledger` ("pool", "ring", …). */
+RTL_TRACE_API const char *rtlLossName(rtl_loss_t reason);
+
+/** One queue's account. seen = recorded + skipped + the sum of lost, if the process has ended. */
+typedef struct rtl_ledger {
+    uint32_t process, queue;
+    uint64_t packets;  /**< AQL packets of every kind */
+    uint64_t seen;     /**< kernel packets */
+    uint64_t recorded; /**< handed over by the process */
+    uint64_t stored;   /**< in the trace file */
+    uint64_t skipped;  /**< left out by the mode */
+    uint64_t lost[RTL_LOSS_REASONS];
+    uint64_t forwarded, borrowed, helped;
+} rtl_ledger_t;
+
+typedef struct rtl_note {
+    uint32_t process, queue; /**< queue RTL_TRACE_NONE: about the process */
+    uint64_t time;
+    const char *text;
+} rtl_note_t;
+
+/** The lists. `*items` is an array of `*count` elements that belongs to the trace and lives until
+ * it is closed. */
+RTL_TRACE_API rtl_status_t rtlTraceProcesses(rtl_trace_t *, const rtl_process_t **items,
+                                             size_t *count);
+RTL_TRACE_API rtl_status_t rtlTraceAgents(rtl_trace_t *, const rtl_agent_t **items, size_t *count);
+RTL_TRACE_API rtl_status_t rtlTraceQueues(rtl_trace_t *, const rtl_queue_t **items, size_t *count);
+RTL_TRACE_API rtl_status_t rtlTraceSymbols(rtl_trace_t *, const rtl_symbol_t **items,
+                                           size_t *count);
+RTL_TRACE_API rtl_status_t rtlTraceLedger(rtl_trace_t *, const rtl_ledger_t **items, size_t *count);
+RTL_TRACE_API rtl_status_t rtlTraceNotes(rtl_trace_t *, const rtl_note_t **items, size_t *count);
+
+/** One kernel. */
+typedef struct rtl_kernel {
+    uint64_t id; /**< unique in the trace, stable */
+    uint32_t process, gpu, queue;
+    uint64_t packet;     /**< packet index in the queue */
+    const char *name;    /**< demangled; "kernel object 0x…" when no symbol is known, "unknown
+                             kernel" when nothing is */
+    const char *mangled; /**< "" when no symbol is known */
+    uint32_t symbol;     /**< RTL_TRACE_NONE when no symbol is known */
+    uint64_t start, end;
+    uint64_t start_ticks, end_ticks; /**< as the device wrote them */
+    uint32_t grid[3];                /**< work-items */
+    uint32_t block[3];
+    uint32_t group_size, private_size; /**< bytes */
+    uint64_t correlation;              /**< id of the host call, 0 if none */
+    uint32_t launch, node;             /**< RTL_TRACE_NONE if not replayed from a graph */
+} rtl_kernel_t;
+
+/** Which kernels. Zero/NONE fields do not restrict. */
+typedef struct rtl_kernel_filter {
+    uint64_t from, to; /**< kernels that overlap [from, to); to 0: no end */
+    uint32_t process;  /**< 0: all */
+    uint32_t queue;    /**< RTL_TRACE_NONE: all */
+    int by_queue; /**< 1: process, queue, packet order (cheapest); 0: by start time over all queues
+                   */
+} rtl_kernel_filter_t;
+
+#define RTL_KERNEL_FILTER_ALL                                                                      \
+    {                                                                                              \
+        0, 0, 0, RTL_TRACE_NONE, 0                                                                 \
+    }
+
+/** Starts an iteration; free it with rtlKernelIterFree before the trace is closed. Memory is
+ * bounded by a chunk per queue. */
+RTL_TRACE_API rtl_status_t rtlTraceKernels(rtl_trace_t *, const rtl_kernel_filter_t *filter,
+                                           rtl_kernel_iter_t **iter);
+
+/** RTL_OK and a kernel, RTL_END, or an error (then rtlTraceError tells). */
+RTL_TRACE_API rtl_status_t rtlKernelNext(rtl_kernel_iter_t *iter, rtl_kernel_t *kernel);
+
+RTL_TRACE_API void rtlKernelIterFree(rtl_kernel_iter_t *iter);
+
+/** Turns a tick count of an agent into ns on the trace's clock, by the clock points of the trace.
+ */
+RTL_TRACE_API rtl_status_t rtlTraceTicksToNs(rtl_trace_t *, uint32_t process, uint32_t agent,
+                                             uint64_t ticks, uint64_t *ns);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

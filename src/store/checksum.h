@@ -1,0 +1,11 @@
+/** CRC-32C (Castagnoli, RFC 3720 appendix B.4), to notice damaged bytes. */
+#ifndef RTL_STORE_CHECKSUM_H
+#define RTL_STORE_CHECKSUM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Continues `crc` (0 to begin) over `size` bytes. Any thread. */
+uint32_t rtl_crc32c(uint32_t crc, const void *data, size_t size);
+
+#endif

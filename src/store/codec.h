@@ -1,0 +1,52 @@
+/**
+ * Packing the kernels of one queue into a chunk and back. Pure: no file, no SQLite, no clock.
+ *
+ * A chunk stands alone. Its data is seven columns; each holds, per kernel, a difference to what the
+ * kernels before it predict, because launches repeat: the same kernel in the same node takes about
+ * the same time after about the same gap. docs/format.md specifies every byte.
+ */
+#ifndef RTL_STORE_CODEC_H
+#define RTL_STORE_CODEC_H
+
+#include "ring/wire.h"
+
+#include <stddef.h>
+
+/** Most kernels in a chunk that a writer makes. */
+#define RTL_CHUNK_KERNELS 32768u
+
+/** Most kernels in a chunk that a reader takes: 16 bits of a kernel's id are its place in the
+ * chunk. */
+#define RTL_CHUNK_KERNELS_MAX 65536u
+
+/** What stands beside a chunk's data in its table row. Times are ticks. */
+struct rtl_chunk {
+    uint32_t process, queue;
+    uint32_t kernels;
+    uint64_t packet_min, packet_max;
+    uint64_t start_min; /**< earliest start */
+    uint64_t end_max;   /**< latest start or end */
+    uint32_t checksum;  /**< CRC-32C over the fields above and the data */
+};
+
+/** Buffers and zstd contexts, used again for every chunk. One thread at a time. */
+struct rtl_codec;
+
+/** NULL when memory is short. */
+struct rtl_codec *rtl_codec_new(void);
+
+/** NULL is allowed. */
+void rtl_codec_free(struct rtl_codec *codec);
+
+/** Packs `count` kernels (1 to RTL_CHUNK_KERNELS) of one queue, in the order given. Fills `chunk`
+ * but for process, which the caller has set; `*data` belongs to the codec and lives until its next
+ * use. 0, or -1 when memory is short. */
+int rtl_codec_encode(struct rtl_codec *codec, const struct rtl_wire_kernel *kernels, uint32_t count,
+                     struct rtl_chunk *chunk, const unsigned char **data, size_t *size);
+
+/** Unpacks a chunk into `kernels`, which has room for chunk->kernels. 0; -1 if the data or a field
+ * of `chunk` is damaged (whatever the bytes are, nothing outside is read or written). */
+int rtl_codec_decode(struct rtl_codec *codec, const struct rtl_chunk *chunk,
+                     const unsigned char *data, size_t size, struct rtl_wire_kernel *kernels);
+
+#endif

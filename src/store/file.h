@@ -1,0 +1,26 @@
+/**
+ * Making the file of a trace, so that no file that is there is ever lost.
+ */
+#ifndef RTL_STORE_FILE_H
+#define RTL_STORE_FILE_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Makes an empty trace at `path`, mode 0600 whatever the umask. It is made under another name in
+ * the same folder and gets its own when it is complete. A file that is there is only replaced if
+ * `replace` says so, if it is a trace (or empty), and if nobody is recording into it. Returns the
+ * path to open, symbolic links resolved (the caller frees it); NULL with one sentence in `error`.
+ */
+char *rtl_file_create(const char *path, bool replace, char *error, size_t error_size);
+
+/** What went wrong with the files of `db` when `result` was returned, in words: the system's own
+ * for what SQLite only calls an I/O error. `text` is room for them. */
+const char *rtl_file_reason(sqlite3 *db, int result, char *text, size_t size);
+
+/** Start time of a process in clock ticks since boot (/proc/PID/stat, field 22); 0 if there is no
+ * such process. With its pid it names a process for good, until the machine restarts. */
+unsigned long long rtl_file_process_start(long pid);
+
+#endif

@@ -1,0 +1,407 @@
+/* Iterating over kernels: a merge of the chunks that a filter leaves, by time or by packet.
+ *
+ * The chunks stand in the order of the earliest kernel that each may hold. One is unpacked when the
+ * merge reaches that; so as many are open at once as overlap, which is one per queue as long as the
+ * kernels of a queue come about in order. */
+#include "store/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What kernels and chunks are ordered by. */
+struct key {
+    uint64_t major, minor;
+};
+
+/* A kernel of an open chunk with its key. */
+struct place {
+    struct key key;
+    uint32_t kernel;
+};
+
+/* A chunk that is being read. */
+struct cursor {
+    const struct rtl_chunk_row *row;
+    struct rtl_wire_kernel *kernels;
+    struct place *places; /* of the kernels that pass the filter, in order */
+    uint32_t count, next;
+    uint32_t capacity; /* of both arrays */
+};
+
+/* A chunk that is not open yet. */
+struct waiting {
+    struct key key; /* not above any of its kernels */
+    const struct rtl_chunk_row *row;
+};
+
+struct rtl_kernel_iter {
+    rtl_trace_t *trace;
+    rtl_kernel_filter_t filter;
+    rtl_status_t failed; /* once an error, always that */
+    sqlite3_stmt *data;
+    struct rtl_codec *codec;
+    struct waiting *waiting;
+    size_t waiting_count, waiting_next;
+    struct cursor **heap; /* open chunks, the one with the least kernel first */
+    size_t heap_count, heap_capacity;
+    struct cursor *spare; /* a closed one, for its memory */
+};
+
+static int compare(const struct key *a, const struct key *b)
+{
+    if (a->major != b->major)
+        return a->major < b->major ? -1 : 1;
+    return (a->minor > b->minor) - (a->minor < b->minor);
+}
+
+static struct key chunk_key(const rtl_kernel_filter_t *filter, const struct rtl_chunk_row *row)
+{
+    if (filter->by_queue)
+        return (struct key){rtl_map_key(row->chunk.process, row->chunk.queue),
+                            row->chunk.packet_min};
+    return (struct key){row->from, 0};
+}
+
+/* Chunks that may hold a kernel of the filter. */
+static bool chunk_passes(const rtl_kernel_filter_t *filter, const struct rtl_chunk_row *row)
+{
+    return (filter->process == 0 || row->chunk.process == filter->process) &&
+           (filter->queue == RTL_TRACE_NONE || row->chunk.queue == filter->queue) &&
+           (filter->to == 0 || row->from < filter->to) && row->to >= filter->from;
+}
+
+static bool time_passes(const rtl_kernel_filter_t *filter, uint64_t start, uint64_t end)
+{
+    return (filter->to == 0 || start < filter->to) && (end > filter->from || start >= filter->from);
+}
+
+static int by_key(const void *left, const void *right)
+{
+    const struct waiting *a = left;
+    const struct waiting *b = right;
+    int order = compare(&a->key, &b->key);
+    return order ? order : (a->row > b->row) - (a->row < b->row);
+}
+
+static int place_by_key(const void *left, const void *right)
+{
+    const struct place *a = left;
+    const struct place *b = right;
+    int order = compare(&a->key, &b->key);
+    return order ? order : (a->kernel > b->kernel) - (a->kernel < b->kernel);
+}
+
+static rtl_status_t fail(rtl_kernel_iter_t *iter, rtl_status_t status)
+{
+    iter->failed = status;
+    return status;
+}
+
+static rtl_status_t fail_memory(rtl_kernel_iter_t *iter)
+{
+    return fail(iter, rtl_trace_fail_sqlite(iter->trace, SQLITE_NOMEM));
+}
+
+static rtl_status_t fail_chunk(rtl_kernel_iter_t *iter, const struct rtl_chunk_row *row)
+{
+    return fail(iter, rtl_trace_fail(iter->trace, RTL_E_DAMAGED,
+                                     "the trace %s is damaged: kernel chunk %lld does not match "
+                                     "its checksum or its format",
+                                     iter->trace->path, (long long)row->number));
+}
+
+static void free_cursor(struct cursor *cursor)
+{
+    if (!cursor)
+        return;
+    free(cursor->kernels);
+    free(cursor->places);
+    free(cursor);
+}
+
+static struct cursor *new_cursor(rtl_kernel_iter_t *iter, const struct rtl_chunk_row *row)
+{
+    struct cursor *cursor = iter->spare ? iter->spare : calloc(1, sizeof *cursor);
+    iter->spare = NULL;
+    if (!cursor)
+        return NULL;
+    uint32_t count = row->chunk.kernels;
+    if (cursor->capacity < count) {
+        free(cursor->kernels);
+        free(cursor->places);
+        cursor->kernels = calloc(count, sizeof *cursor->kernels);
+        cursor->places = calloc(count, sizeof *cursor->places);
+        cursor->capacity = count;
+    }
+    if (!cursor->kernels || !cursor->places) {
+        free_cursor(cursor);
+        return NULL;
+    }
+    cursor->row = row;
+    cursor->count = cursor->next = 0;
+    return cursor;
+}
+
+/* Puts the kernels that pass in order. They mostly are. */
+static void order(const rtl_kernel_iter_t *iter, struct cursor *cursor)
+{
+    const struct rtl_chunk_row *row = cursor->row;
+    const rtl_kernel_filter_t *filter = &iter->filter;
+    bool all = filter->from == 0 && filter->to == 0;
+    bool sorted = true;
+    struct key last = {0, 0};
+    uint64_t queue = rtl_map_key(row->chunk.process, row->chunk.queue);
+    for (uint32_t i = 0; i < row->chunk.kernels; i++) {
+        const struct rtl_wire_kernel *kernel = &cursor->kernels[i];
+        struct key key = {queue, kernel->packet};
+        uint64_t start = filter->by_queue && all ? 0 : rtl_trace_ns(row->clock, kernel->start);
+        if (!all && !time_passes(filter, start, rtl_trace_ns(row->clock, kernel->end)))
+            continue;
+        if (!filter->by_queue)
+            key = (struct key){start, 0};
+        sorted = sorted && compare(&last, &key) <= 0;
+        last = key;
+        cursor->places[cursor->count++] = (struct place){key, i};
+    }
+    if (!sorted)
+        qsort(cursor->places, cursor->count, sizeof *cursor->places, place_by_key);
+}
+
+/* True if the kernels lie where the chunk's row says; the merge relies on it. */
+static bool within(const struct cursor *cursor)
+{
+    const struct rtl_chunk *chunk = &cursor->row->chunk;
+    for (uint32_t i = 0; i < chunk->kernels; i++) {
+        const struct rtl_wire_kernel *kernel = &cursor->kernels[i];
+        if (kernel->packet < chunk->packet_min || kernel->packet > chunk->packet_max ||
+            kernel->start < chunk->start_min || kernel->start > chunk->end_max ||
+            kernel->end > chunk->end_max)
+            return false;
+    }
+    return true;
+}
+
+static rtl_status_t unpack(rtl_kernel_iter_t *iter, struct cursor *cursor)
+{
+    const struct rtl_chunk_row *row = cursor->row;
+    rtl_status_t status = RTL_OK;
+    (void)sqlite3_bind_int64(iter->data, 1, row->number);
+    int result = sqlite3_step(iter->data);
+    if (result != SQLITE_ROW) {
+        status = result == SQLITE_DONE ? fail_chunk(iter, row)
+                                       : fail(iter, rtl_trace_fail_sqlite(iter->trace, result));
+    } else {
+        const unsigned char *data = sqlite3_column_blob(iter->data, 0);
+        size_t size = (size_t)sqlite3_column_bytes(iter->data, 0);
+        if (!data || rtl_codec_decode(iter->codec, &row->chunk, data, size, cursor->kernels) != 0 ||
+            !within(cursor))
+            status = fail_chunk(iter, row);
+    }
+    (void)sqlite3_reset(iter->data);
+    return status;
+}
+
+/* The heap. */
+
+static bool before(const struct cursor *a, const struct cursor *b)
+{
+    int order = compare(&a->places[a->next].key, &b->places[b->next].key);
+    return order ? order < 0 : a->row < b->row;
+}
+
+static void sift_down(rtl_kernel_iter_t *iter)
+{
+    struct cursor **heap = iter->heap;
+    size_t i = 0;
+    for (;;) {
+        size_t child = 2 * i + 1;
+        if (child >= iter->heap_count)
+            return;
+        if (child + 1 < iter->heap_count && before(heap[child + 1], heap[child]))
+            child++;
+        if (!before(heap[child], heap[i]))
+            return;
+        struct cursor *moved = heap[i];
+        heap[i] = heap[child];
+        heap[child] = moved;
+        i = child;
+    }
+}
+
+static bool push(rtl_kernel_iter_t *iter, struct cursor *cursor)
+{
+    if (iter->heap_count == iter->heap_capacity) {
+        size_t capacity = iter->heap_capacity ? iter->heap_capacity * 2 : 16;
+        struct cursor **heap = realloc(iter->heap, capacity * sizeof(struct cursor *));
+        if (!heap)
+            return false;
+        iter->heap = heap;
+        iter->heap_capacity = capacity;
+    }
+    size_t i = iter->heap_count++;
+    while (i && before(cursor, iter->heap[(i - 1) / 2])) {
+        iter->heap[i] = iter->heap[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    iter->heap[i] = cursor;
+    return true;
+}
+
+static void retire(rtl_kernel_iter_t *iter, struct cursor *cursor)
+{
+    free_cursor(iter->spare);
+    iter->spare = cursor;
+}
+
+static rtl_status_t open_next(rtl_kernel_iter_t *iter)
+{
+    const struct rtl_chunk_row *row = iter->waiting[iter->waiting_next++].row;
+    /* Before memory is asked for: a damaged row may claim anything. */
+    if (row->chunk.kernels == 0 || row->chunk.kernels > RTL_CHUNK_KERNELS_MAX)
+        return fail_chunk(iter, row);
+    struct cursor *cursor = new_cursor(iter, row);
+    if (!cursor)
+        return fail_memory(iter);
+    rtl_status_t status = unpack(iter, cursor);
+    if (status == RTL_OK)
+        order(iter, cursor);
+    if (status != RTL_OK || cursor->count == 0) {
+        retire(iter, cursor);
+        return status;
+    }
+    if (push(iter, cursor))
+        return RTL_OK;
+    free_cursor(cursor);
+    return fail_memory(iter);
+}
+
+/* True if a chunk that is not open may hold the next kernel. */
+static bool must_open(const rtl_kernel_iter_t *iter)
+{
+    if (iter->waiting_next == iter->waiting_count)
+        return false;
+    if (iter->heap_count == 0)
+        return true;
+    const struct cursor *least = iter->heap[0];
+    return compare(&iter->waiting[iter->waiting_next].key, &least->places[least->next].key) <= 0;
+}
+
+static void fill(const rtl_kernel_iter_t *iter, const struct cursor *cursor, rtl_kernel_t *kernel)
+{
+    /* Only a process that died while it defined a shape leaves kernels without one. */
+    static const struct rtl_shape unknown = {
+        .symbol = RTL_TRACE_NONE, .name = "unknown kernel", .mangled = ""};
+    const struct place *place = &cursor->places[cursor->next];
+    const struct rtl_wire_kernel *wire = &cursor->kernels[place->kernel];
+    const struct rtl_chunk_row *row = cursor->row;
+    uint32_t found =
+        rtl_map_get(&iter->trace->shape_index, rtl_map_key(row->chunk.process, wire->shape));
+    const struct rtl_shape *shape =
+        found == RTL_MAP_MISSING ? &unknown
+                                 : (const struct rtl_shape *)iter->trace->shapes.items + found;
+    kernel->id = (uint64_t)row->number * RTL_CHUNK_KERNELS_MAX + place->kernel;
+    kernel->process = row->chunk.process;
+    kernel->gpu = row->gpu;
+    kernel->queue = row->chunk.queue;
+    kernel->packet = wire->packet;
+    kernel->name = shape->name;
+    kernel->mangled = shape->mangled;
+    kernel->symbol = shape->symbol;
+    kernel->start =
+        iter->filter.by_queue ? rtl_trace_ns(row->clock, wire->start) : place->key.major;
+    kernel->end = rtl_trace_ns(row->clock, wire->end);
+    kernel->start_ticks = wire->start;
+    kernel->end_ticks = wire->end;
+    memcpy(kernel->grid, shape->grid, sizeof kernel->grid);
+    memcpy(kernel->block, shape->block, sizeof kernel->block);
+    kernel->group_size = shape->group_size;
+    kernel->private_size = shape->private_size;
+    kernel->correlation = wire->correlation;
+    kernel->launch = wire->launch;
+    kernel->node = wire->node;
+}
+
+rtl_status_t rtlKernelNext(rtl_kernel_iter_t *iter, rtl_kernel_t *kernel)
+{
+    if (!iter || !kernel)
+        return RTL_E_ARGUMENT;
+    if (iter->failed != RTL_OK)
+        return iter->failed;
+    while (must_open(iter)) {
+        rtl_status_t status = open_next(iter);
+        if (status != RTL_OK)
+            return status;
+    }
+    if (iter->heap_count == 0)
+        return RTL_END;
+    struct cursor *least = iter->heap[0];
+    fill(iter, least, kernel);
+    if (++least->next == least->count) {
+        iter->heap[0] = iter->heap[--iter->heap_count];
+        retire(iter, least);
+    }
+    sift_down(iter);
+    return RTL_OK;
+}
+
+static rtl_status_t choose_chunks(rtl_kernel_iter_t *iter, int64_t chunk)
+{
+    const struct rtl_list *chunks = &iter->trace->chunks;
+    const struct rtl_chunk_row *rows = chunks->items;
+    iter->waiting = calloc(chunks->count + 1, sizeof *iter->waiting);
+    if (!iter->waiting)
+        return fail_memory(iter);
+    for (size_t i = 0; i < chunks->count; i++)
+        if ((chunk == 0 || rows[i].number == chunk) && chunk_passes(&iter->filter, &rows[i]))
+            iter->waiting[iter->waiting_count++] =
+                (struct waiting){chunk_key(&iter->filter, &rows[i]), &rows[i]};
+    qsort(iter->waiting, iter->waiting_count, sizeof *iter->waiting, by_key);
+    return RTL_OK;
+}
+
+rtl_status_t rtl_trace_kernels(rtl_trace_t *trace, const rtl_kernel_filter_t *filter, int64_t chunk,
+                               rtl_kernel_iter_t **iter)
+{
+    rtl_kernel_iter_t *made = calloc(1, sizeof *made);
+    if (!made)
+        return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
+    made->trace = trace;
+    made->filter = *filter;
+    made->codec = rtl_codec_new();
+    rtl_status_t status = made->codec ? choose_chunks(made, chunk) : fail_memory(made);
+    if (status == RTL_OK) {
+        int result =
+            sqlite3_prepare_v2(trace->db, "SELECT data FROM main.kernel_chunks WHERE chunk = ?", -1,
+                               &made->data, NULL);
+        if (result != SQLITE_OK)
+            status = rtl_trace_fail_sqlite(trace, result);
+    }
+    if (status == RTL_OK)
+        *iter = made;
+    else
+        rtlKernelIterFree(made);
+    return status;
+}
+
+rtl_status_t rtlTraceKernels(rtl_trace_t *trace, const rtl_kernel_filter_t *filter,
+                             rtl_kernel_iter_t **iter)
+{
+    if (!trace || !filter || !iter)
+        return RTL_E_ARGUMENT;
+    *iter = NULL;
+    return rtl_trace_kernels(trace, filter, 0, iter);
+}
+
+void rtlKernelIterFree(rtl_kernel_iter_t *iter)
+{
+    if (!iter)
+        return;
+    (void)sqlite3_finalize(iter->data);
+    rtl_codec_free(iter->codec);
+    for (size_t i = 0; i < iter->heap_count; i++)
+        free_cursor(iter->heap[i]);
+    free_cursor(iter->spare);
+    free(iter->heap);
+    free(iter->waiting);
+    free(iter);
+}

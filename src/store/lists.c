@@ -1,0 +1,634 @@
+/* Reading the tables of a trace into memory: everything but the kernels. */
+#include "store/reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define STRINGS_BLOCK 65536u
+
+struct rtl_strings {
+    struct rtl_strings *next;
+    size_t used, size;
+    char text[];
+};
+
+struct rtl_bracket_row {
+    uint32_t process;
+    struct rtl_wire_bracket bracket;
+};
+
+const char *rtl_trace_string(rtl_trace_t *trace, const char *text)
+{
+    if (!text || !*text)
+        return "";
+    size_t size = strlen(text) + 1;
+    struct rtl_strings *block = trace->strings;
+    if (!block || block->size - block->used < size) {
+        size_t room = size > STRINGS_BLOCK ? size : STRINGS_BLOCK;
+        block = malloc(sizeof *block + room);
+        if (!block)
+            return NULL;
+        *block = (struct rtl_strings){.next = trace->strings, .size = room};
+        trace->strings = block;
+    }
+    char *copy = block->text + block->used;
+    memcpy(copy, text, size);
+    block->used += size;
+    return copy;
+}
+
+/* Values of the current row. NULL is 0, "" or "none". */
+
+static uint64_t u64(sqlite3_stmt *row, int column)
+{
+    return (uint64_t)sqlite3_column_int64(row, column);
+}
+
+static uint32_t u32(rtl_trace_t *trace, sqlite3_stmt *row, int column)
+{
+    sqlite3_int64 value = sqlite3_column_int64(row, column);
+    if (value < 0 || value > UINT32_MAX)
+        trace->damaged = true;
+    return (uint32_t)value;
+}
+
+static uint32_t u32_or_none(rtl_trace_t *trace, sqlite3_stmt *row, int column)
+{
+    return sqlite3_column_type(row, column) == SQLITE_NULL ? RTL_TRACE_NONE
+                                                           : u32(trace, row, column);
+}
+
+static const char *string(rtl_trace_t *trace, sqlite3_stmt *row, int column)
+{
+    return rtl_trace_string(trace, (const char *)sqlite3_column_text(row, column));
+}
+
+static void *append(struct rtl_list *list, size_t size)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? list->capacity * 2 : 16;
+        void *items = realloc(list->items, capacity * size);
+        if (!items)
+            return NULL;
+        list->items = items;
+        list->capacity = capacity;
+    }
+    void *item = (char *)list->items + list->count++ * size;
+    memset(item, 0, size);
+    return item;
+}
+
+static rtl_status_t no_memory(rtl_trace_t *trace)
+{
+    return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
+}
+
+/* Takes the row; `item` is its place in the list, zeroed. 0, or -1 when memory is short. */
+typedef int (*take_row)(rtl_trace_t *trace, sqlite3_stmt *row, void *item);
+
+struct table {
+    const char *query;
+    size_t size;
+    take_row take;
+    struct rtl_list *list;
+};
+
+static rtl_status_t load(rtl_trace_t *trace, const struct table *table)
+{
+    sqlite3_stmt *row = NULL;
+    rtl_status_t status = RTL_OK;
+    int result = sqlite3_prepare_v2(trace->db, table->query, -1, &row, NULL);
+    if (result != SQLITE_OK)
+        return rtl_trace_fail_sqlite(trace, result);
+    while (status == RTL_OK && (result = sqlite3_step(row)) == SQLITE_ROW) {
+        void *item = append(table->list, table->size);
+        if (!item || table->take(trace, row, item) != 0)
+            status = no_memory(trace);
+        else if (trace->damaged)
+            status = rtl_trace_fail(trace, RTL_E_DAMAGED,
+                                    "the trace %s is damaged: a number is out of range in the rows "
+                                    "of \"%s\"",
+                                    trace->path, table->query);
+    }
+    if (status == RTL_OK && result != SQLITE_DONE)
+        status = rtl_trace_fail_sqlite(trace, result);
+    (void)sqlite3_finalize(row);
+    return status;
+}
+
+/* The place of the item that was appended last. */
+static uint32_t last_place(const struct rtl_list *list)
+{
+    return (uint32_t)(list->count - 1);
+}
+
+static int take_process(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
+{
+    rtl_process_t *process = item;
+    process->process = u32(trace, row, 0);
+    process->pid = u32(trace, row, 1);
+    process->ppid = u32(trace, row, 2);
+    process->command = string(trace, row, 3);
+    process->host = string(trace, row, 4);
+    process->rank = string(trace, row, 5);
+    process->mode = string(trace, row, 6);
+    process->way = string(trace, row, 7);
+    process->library = string(trace, row, 8);
+    process->start = u64(row, 9);
+    process->end = u64(row, 10);
+    process->state = string(trace, row, 11);
+    process->torn = u64(row, 12);
+    if (!process->command || !process->host || !process->rank || !process->mode || !process->way ||
+        !process->library || !process->state)
+        return -1;
+    return rtl_map_put(&trace->process_index, process->process, last_place(&trace->processes));
+}
+
+static int take_agent(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
+{
+    rtl_agent_t *agent = item;
+    agent->process = u32(trace, row, 0);
+    agent->agent = u32(trace, row, 1);
+    agent->gpu = u32_or_none(trace, row, 2);
+    agent->type = string(trace, row, 3);
+    agent->name = string(trace, row, 4);
+    agent->product = string(trace, row, 5);
+    agent->uuid = string(trace, row, 6);
+    agent->node = u32(trace, row, 7);
+    agent->bdf = u32(trace, row, 8);
+    agent->compute_units = u32(trace, row, 9);
+    agent->clock_hz = u64(row, 10);
+    if (!agent->type || !agent->name || !agent->product || !agent->uuid)
+        return -1;
+    return rtl_map_put(&trace->agent_index, rtl_map_key(agent->process, agent->agent),
+                       last_place(&trace->agents));
+}
+
+static uint32_t gpu_of(const rtl_trace_t *trace, uint32_t process, uint32_t agent)
+{
+    uint32_t place = rtl_map_get(&trace->agent_index, rtl_map_key(process, agent));
+    return place == RTL_MAP_MISSING ? RTL_TRACE_NONE
+                                    : ((const rtl_agent_t *)trace->agents.items)[place].gpu;
+}
+
+static int take_queue(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
+{
+    rtl_queue_t *queue = item;
+    queue->process = u32(trace, row, 0);
+    queue->queue = u32(trace, row, 1);
+    queue->agent = u32(trace, row, 2);
+    queue->address = u64(row, 3);
+    queue->hsa_id = u64(row, 4);
+    queue->size = u32(trace, row, 5);
+    queue->way = string(trace, row, 6);
+    queue->start = u64(row, 7);
+    queue->end = u64(row, 8);
+    queue->gpu = gpu_of(trace, queue->process, queue->agent);
+    if (!queue->way)
+        return -1;
+    return rtl_map_put(&trace->queue_index, rtl_map_key(queue->process, queue->queue),
+                       last_place(&trace->queues));
+}
+
+static int take_symbol(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
+{
+    rtl_symbol_t *symbol = item;
+    symbol->process = u32(trace, row, 0);
+    symbol->symbol = u32(trace, row, 1);
+    symbol->agent = u32(trace, row, 2);
+    symbol->kernel_object = u64(row, 3);
+    symbol->name = string(trace, row, 4);
+    symbol->mangled = string(trace, row, 5);
+    symbol->kernarg_size = u32(trace, row, 6);
+    symbol->group_size = u32(trace, row, 7);
+    symbol->private_size = u32(trace, row, 8);
+    if (!symbol->name || !symbol->mangled)
+        return -1;
+    return rtl_map_put(&trace->symbol_index, rtl_map_key(symbol->process, symbol->symbol),
+                       last_place(&trace->symbols));
+}
+
+/* The names of a shape: its symbol's, or what can be said without one. */
+static int name_shape(rtl_trace_t *trace, struct rtl_shape *shape, uint64_t kernel_object)
+{
+    uint32_t place = rtl_map_get(&trace->symbol_index, rtl_map_key(shape->process, shape->symbol));
+    if (shape->symbol != RTL_TRACE_NONE && place != RTL_MAP_MISSING) {
+        const rtl_symbol_t *symbol = (const rtl_symbol_t *)trace->symbols.items + place;
+        shape->name = symbol->name;
+        shape->mangled = symbol->mangled;
+        return 0;
+    }
+    char name[40];
+    (void)snprintf(name, sizeof name, "kernel object 0x%llx", (unsigned long long)kernel_object);
+    shape->symbol = RTL_TRACE_NONE;
+    shape->name = rtl_trace_string(trace, name);
+    shape->mangled = "";
+    return shape->name ? 0 : -1;
+}
+
+static int take_shape(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
+{
+    struct rtl_shape *shape = item;
+    shape->process = u32(trace, row, 0);
+    shape->shape = u32(trace, row, 1);
+    shape->symbol = u32_or_none(trace, row, 2);
+    for (int i = 0; i < 3; i++) {
+        shape->grid[i] = u32(trace, row, 4 + i);
+        shape->block[i] = u32(trace, row, 7 + i);
+    }
+    shape->group_size = u32(trace, row, 10);
+    shape->private_size = u32(trace, row, 11);
+    if (name_shape(trace, shape, u64(row, 3)) != 0)
+        return -1;
+    return rtl_map_put(&trace->shape_index, rtl_map_key(shape->process, shape->shape),
+                       last_place(&trace->shapes));
+}
+
+static int take_bracket(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
+{
+    struct rtl_bracket_row *bracket = item;
+    bracket->process = u32(trace, row, 0);
+    bracket->bracket.system_ns = u64(row, 1);
+    bracket->bracket.boottime_ns = u64(row, 2);
+    bracket->bracket.width_ns = u64(row, 3);
+    return 0;
+}
+
+static int take_note(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
+{
+    rtl_note_t *note = item;
+    note->process = u32(trace, row, 0);
+    note->queue = u32_or_none(trace, row, 1);
+    note->time = u64(row, 2);
+    note->text = string(trace, row, 3);
+    return note->text ? 0 : -1;
+}
+
+static int take_account(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
+{
+    rtl_ledger_t *account = item;
+    account->process = u32(trace, row, 0);
+    account->queue = u32(trace, row, 1);
+    account->packets = u64(row, 2);
+    account->seen = u64(row, 3);
+    account->skipped = u64(row, 4);
+    account->recorded = u64(row, 5);
+    account->forwarded = u64(row, 6);
+    account->borrowed = u64(row, 7);
+    account->helped = u64(row, 8);
+    return rtl_map_put(&trace->ledger_index, rtl_map_key(account->process, account->queue),
+                       last_place(&trace->ledger));
+}
+
+static rtl_ledger_t *account_of(rtl_trace_t *trace, uint32_t process, uint32_t queue)
+{
+    uint32_t place = rtl_map_get(&trace->ledger_index, rtl_map_key(process, queue));
+    /* A process with more queues than rows has the rest of them in the last row. */
+    if (place == RTL_MAP_MISSING && queue >= RTL_LEDGER_ROWS)
+        place = rtl_map_get(&trace->ledger_index, rtl_map_key(process, RTL_LEDGER_ROWS - 1));
+    if (place != RTL_MAP_MISSING)
+        return (rtl_ledger_t *)trace->ledger.items + place;
+    rtl_ledger_t *account = append(&trace->ledger, sizeof *account);
+    if (!account || rtl_map_put(&trace->ledger_index, rtl_map_key(process, queue),
+                                last_place(&trace->ledger)) != 0)
+        return NULL;
+    account->process = process;
+    account->queue = queue;
+    return account;
+}
+
+/* Not a list: the row's number goes into its account. */
+static int take_loss(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
+{
+    (void)item;
+    const char *reason = (const char *)sqlite3_column_text(row, 2);
+    rtl_ledger_t *account = account_of(trace, u32(trace, row, 0), u32(trace, row, 1));
+    if (!account)
+        return -1;
+    for (int i = 0; reason && i < RTL_LOSS_REASONS; i++)
+        if (strcmp(reason, rtlLossName((rtl_loss_t)i)) == 0)
+            account->lost[i] = u64(row, 3);
+    return 0;
+}
+
+/* A chunk with what is known of its queue: clock, GPU, counts. */
+static int take_chunk(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
+{
+    struct rtl_chunk_row *chunk = item;
+    chunk->number = sqlite3_column_int64(row, 0);
+    chunk->chunk = (struct rtl_chunk){
+        .process = u32(trace, row, 1),
+        .queue = u32(trace, row, 2),
+        .kernels = u32(trace, row, 3),
+        .packet_min = u64(row, 4),
+        .packet_max = u64(row, 5),
+        .start_min = u64(row, 6),
+        .end_max = u64(row, 7),
+        .checksum = u32(trace, row, 8),
+    };
+    uint32_t process = chunk->chunk.process;
+    uint32_t place = rtl_map_get(&trace->queue_index, rtl_map_key(process, chunk->chunk.queue));
+    chunk->gpu = RTL_TRACE_NONE;
+    if (place != RTL_MAP_MISSING) {
+        rtl_queue_t *queue = (rtl_queue_t *)trace->queues.items + place;
+        uint32_t agent = rtl_map_get(&trace->agent_index, rtl_map_key(process, queue->agent));
+        queue->kernels += chunk->chunk.kernels;
+        chunk->gpu = queue->gpu;
+        if (agent != RTL_MAP_MISSING)
+            chunk->clock = (struct rtl_agent_clock *)trace->clocks.items + agent;
+    }
+    chunk->from = rtl_trace_ns(chunk->clock, chunk->chunk.start_min);
+    chunk->to = rtl_trace_ns(chunk->clock, chunk->chunk.end_max);
+    trace->info.kernels += chunk->chunk.kernels;
+    rtl_ledger_t *account = account_of(trace, process, chunk->chunk.queue);
+    if (!account)
+        return -1;
+    account->stored += chunk->chunk.kernels;
+    return 0;
+}
+
+/* Clocks. */
+
+static rtl_status_t make_system_lines(rtl_trace_t *trace)
+{
+    const struct rtl_bracket_row *rows = trace->brackets.items;
+    struct rtl_wire_bracket *brackets = calloc(trace->brackets.count + 1, sizeof *brackets);
+    rtl_status_t status = RTL_OK;
+    if (!brackets)
+        return no_memory(trace);
+    const rtl_process_t *processes = trace->processes.items;
+    size_t next = 0;
+    /* Both are in the order of processes. */
+    for (size_t i = 0; i < trace->processes.count && status == RTL_OK; i++) {
+        size_t count = 0;
+        for (; rows && next < trace->brackets.count && rows[next].process <= processes[i].process;
+             next++)
+            if (rows[next].process == processes[i].process)
+                brackets[count++] = rows[next].bracket;
+        struct rtl_line *line = append(&trace->system_lines, sizeof *line);
+        if (!line || rtl_clock_make_system(line, brackets, count) != 0)
+            status = no_memory(trace);
+    }
+    free(brackets);
+    return status;
+}
+
+static int take_clock_point(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
+{
+    (void)item;
+    uint32_t place =
+        rtl_map_get(&trace->agent_index, rtl_map_key(u32(trace, row, 0), u32(trace, row, 1)));
+    if (place == RTL_MAP_MISSING)
+        return 0;
+    struct rtl_agent_clock *clock = (struct rtl_agent_clock *)trace->clocks.items + place;
+    return rtl_line_add(&clock->ticks, u64(row, 2), u64(row, 3));
+}
+
+/* A clock for every agent, without points yet. */
+static rtl_status_t make_clocks(rtl_trace_t *trace)
+{
+    const rtl_agent_t *agents = trace->agents.items;
+    for (size_t i = 0; i < trace->agents.count; i++) {
+        struct rtl_agent_clock *clock = append(&trace->clocks, sizeof *clock);
+        if (!clock)
+            return no_memory(trace);
+        uint32_t place = rtl_map_get(&trace->process_index, agents[i].process);
+        if (place != RTL_MAP_MISSING)
+            clock->system = (struct rtl_line *)trace->system_lines.items + place;
+    }
+    return RTL_OK;
+}
+
+static void finish_clocks(rtl_trace_t *trace)
+{
+    const rtl_agent_t *agents = trace->agents.items;
+    struct rtl_agent_clock *clocks = trace->clocks.items;
+    for (size_t i = 0; i < trace->clocks.count; i++)
+        rtl_clock_finish_ticks(&clocks[i].ticks, agents[i].clock_hz);
+}
+
+static rtl_status_t load_clocks(rtl_trace_t *trace)
+{
+    /* Unsigned order: what SQLite sees as negative is above the rest. */
+    static const char points_query[] =
+        "SELECT process, agent, ticks, system FROM main.clock_points "
+        "ORDER BY process, agent, ticks < 0, ticks";
+    static const char brackets_query[] =
+        "SELECT process, system, boottime, width "
+        "FROM main.clock_brackets ORDER BY process, system < 0, system";
+    struct rtl_list none = {0};
+    const struct table brackets = {brackets_query, sizeof(struct rtl_bracket_row), take_bracket,
+                                   &trace->brackets};
+    const struct table points = {points_query, 1, take_clock_point, &none};
+    rtl_status_t status = load(trace, &brackets);
+    if (status == RTL_OK)
+        status = make_system_lines(trace);
+    if (status == RTL_OK)
+        status = make_clocks(trace);
+    if (status == RTL_OK)
+        status = load(trace, &points);
+    free(none.items);
+    finish_clocks(trace);
+    return status;
+}
+
+/* Facts. */
+
+static int take_fact(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
+{
+    (void)item;
+    rtl_trace_info_t *info = &trace->info;
+    const char *key = (const char *)sqlite3_column_text(row, 0);
+    if (!key)
+        return 0;
+    if (strcmp(key, "creator") == 0)
+        info->creator = string(trace, row, 1);
+    else if (strcmp(key, "command") == 0)
+        info->command = string(trace, row, 1);
+    else if (strcmp(key, "host") == 0)
+        info->host = string(trace, row, 1);
+    else if (strcmp(key, "start") == 0)
+        info->start = u64(row, 1);
+    else if (strcmp(key, "end") == 0)
+        info->end = u64(row, 1);
+    else if (strcmp(key, "realtime_offset") == 0)
+        info->realtime_offset = sqlite3_column_int64(row, 1);
+    else if (strcmp(key, "finished") == 0)
+        info->finished = sqlite3_column_int(row, 1) != 0;
+    else if (strcmp(key, "exit_status") == 0)
+        info->exit_status = sqlite3_column_int(row, 1);
+    return info->creator && info->command && info->host ? 0 : -1;
+}
+
+static uint64_t size_of(const char *path, const char *suffix)
+{
+    struct stat status;
+    char *name = sqlite3_mprintf("%s%s", path, suffix);
+    uint64_t size = name && stat(name, &status) == 0 ? (uint64_t)status.st_size : 0;
+    sqlite3_free(name);
+    return size;
+}
+
+static rtl_status_t load_facts(rtl_trace_t *trace)
+{
+    struct rtl_list none = {0};
+    const struct table facts = {"SELECT key, value FROM main.meta", 1, take_fact, &none};
+    rtl_trace_info_t *info = &trace->info;
+    info->creator = info->command = info->host = info->mode = "";
+    info->exit_status = -1;
+    info->bytes = size_of(trace->path, "") + size_of(trace->path, "-wal");
+    rtl_status_t status = load(trace, &facts);
+    free(none.items);
+    if (trace->processes.count) {
+        const rtl_process_t *first = trace->processes.items;
+        info->mode = first->mode;
+        if (!info->command[0]) /* recorded without rtl trace */
+            info->command = first->command;
+    }
+    return status;
+}
+
+/* Everything. */
+
+static int by_queue(const void *left, const void *right)
+{
+    const rtl_ledger_t *a = left;
+    const rtl_ledger_t *b = right;
+    uint64_t key_a = rtl_map_key(a->process, a->queue);
+    uint64_t key_b = rtl_map_key(b->process, b->queue);
+    return (key_a > key_b) - (key_a < key_b);
+}
+
+static rtl_status_t load_definitions(rtl_trace_t *trace)
+{
+    const struct table tables[] = {
+        {"SELECT process, pid, ppid, command, host, rank, mode, way, library, start, end, state, "
+         "torn FROM main.processes ORDER BY process",
+         sizeof(rtl_process_t), take_process, &trace->processes},
+        {"SELECT process, agent, gpu, type, name, product, uuid, node, bdf, compute_units, "
+         "clock_hz FROM main.agents ORDER BY process, agent",
+         sizeof(rtl_agent_t), take_agent, &trace->agents},
+        {"SELECT process, queue, agent, address, hsa_id, size, way, start, end FROM main.queues "
+         "ORDER BY process, queue",
+         sizeof(rtl_queue_t), take_queue, &trace->queues},
+        {"SELECT process, symbol, agent, kernel_object, name, mangled, kernarg_size, group_size, "
+         "private_size FROM main.symbols ORDER BY process, symbol",
+         sizeof(rtl_symbol_t), take_symbol, &trace->symbols},
+        {"SELECT process, shape, symbol, kernel_object, grid_x, grid_y, grid_z, block_x, block_y, "
+         "block_z, group_size, private_size FROM main.shapes",
+         sizeof(struct rtl_shape), take_shape, &trace->shapes},
+        {"SELECT process, queue, time, text FROM main.notes ORDER BY id", sizeof(rtl_note_t),
+         take_note, &trace->notes},
+        {"SELECT process, queue, packets, seen, skipped, recorded, forwarded, borrowed, helped "
+         "FROM main.ledger_rows ORDER BY process, queue",
+         sizeof(rtl_ledger_t), take_account, &trace->ledger},
+    };
+    rtl_status_t status = RTL_OK;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && status == RTL_OK; i++)
+        status = load(trace, &tables[i]);
+    return status;
+}
+
+/* A chunk that was full has been stored as soon as it was, and the account of a process that still
+ * runs (or ran when its collector was killed) is as old as the last checkpoint: what is in the file
+ * was recorded, and seen. */
+static void catch_up(rtl_trace_t *trace)
+{
+    const rtl_process_t *processes = trace->processes.items;
+    rtl_ledger_t *accounts = trace->ledger.items;
+    for (size_t i = 0; i < trace->ledger.count; i++) {
+        rtl_ledger_t *account = &accounts[i];
+        uint32_t place = rtl_map_get(&trace->process_index, account->process);
+        if (place == RTL_MAP_MISSING || strcmp(processes[place].state, "running") != 0 ||
+            account->seen == 0 || account->recorded >= account->stored)
+            continue;
+        account->recorded = account->stored;
+        uint64_t explained = account->recorded + account->skipped;
+        for (unsigned reason = 0; reason < RTL_LOSS_REASONS; reason++)
+            explained += account->lost[reason];
+        if (account->seen < explained)
+            account->seen = explained;
+    }
+}
+
+/* What needs the definitions: losses and chunks. */
+static rtl_status_t load_contents(rtl_trace_t *trace)
+{
+    struct rtl_list none = {0};
+    const struct table losses = {"SELECT process, queue, reason, lost FROM main.ledger_losses", 1,
+                                 take_loss, &none};
+    const struct table chunks = {
+        "SELECT chunk, process, queue, kernels, packet_min, packet_max, "
+        "start_min, end_max, checksum FROM main.kernel_chunks ORDER BY chunk",
+        sizeof(struct rtl_chunk_row), take_chunk, &trace->chunks};
+    rtl_status_t status = load(trace, &losses);
+    free(none.items);
+    if (status == RTL_OK)
+        status = load(trace, &chunks);
+    catch_up(trace);
+    if (trace->ledger.count)
+        qsort(trace->ledger.items, trace->ledger.count, sizeof(rtl_ledger_t), by_queue);
+    return status;
+}
+
+rtl_status_t rtl_trace_load(rtl_trace_t *trace)
+{
+    rtl_status_t status = load_definitions(trace);
+    if (status == RTL_OK)
+        status = load_clocks(trace);
+    if (status == RTL_OK)
+        status = load_facts(trace);
+    if (status == RTL_OK)
+        status = load_contents(trace);
+    return status;
+}
+
+static void free_lines(rtl_trace_t *trace)
+{
+    struct rtl_agent_clock *clocks = trace->clocks.items;
+    for (size_t i = 0; i < trace->clocks.count; i++)
+        rtl_line_free(&clocks[i].ticks);
+    struct rtl_line *lines = trace->system_lines.items;
+    for (size_t i = 0; i < trace->system_lines.count; i++)
+        rtl_line_free(&lines[i]);
+}
+
+static void free_list(struct rtl_list *list)
+{
+    free(list->items);
+    *list = (struct rtl_list){0};
+}
+
+static void free_strings(struct rtl_trace *trace)
+{
+    while (trace->strings) {
+        struct rtl_strings *next = trace->strings->next;
+        free(trace->strings);
+        trace->strings = next;
+    }
+}
+
+void rtl_trace_unload(rtl_trace_t *trace)
+{
+    free_lines(trace);
+    free_list(&trace->processes);
+    free_list(&trace->agents);
+    free_list(&trace->queues);
+    free_list(&trace->symbols);
+    free_list(&trace->ledger);
+    free_list(&trace->notes);
+    free_list(&trace->shapes);
+    free_list(&trace->chunks);
+    free_list(&trace->brackets);
+    free_list(&trace->system_lines);
+    free_list(&trace->clocks);
+    rtl_map_clear(&trace->process_index);
+    rtl_map_clear(&trace->agent_index);
+    rtl_map_clear(&trace->queue_index);
+    rtl_map_clear(&trace->symbol_index);
+    rtl_map_clear(&trace->shape_index);
+    rtl_map_clear(&trace->ledger_index);
+    free_strings(trace);
+}

@@ -1,0 +1,37 @@
+/**
+ * Definitions that wait for the next checkpoint: kept as they came, so that a transaction that
+ * failed can be made again.
+ */
+#ifndef RTL_STORE_PENDING_H
+#define RTL_STORE_PENDING_H
+
+#include "ring/wire.h"
+
+#include <stddef.h>
+
+/** Zeroed memory is an empty list. */
+struct rtl_pending {
+    unsigned char *bytes;
+    size_t size, capacity;
+};
+
+/** A definition of the list; it lives until the list is changed. */
+struct rtl_pending_item {
+    enum rtl_wire_type type;
+    uint32_t process;
+    const void *body;  /**< aligned to 8 */
+    const char *texts; /**< what followed the body */
+};
+
+/** Appends a copy. 0, or -1 when memory is short. */
+int rtl_pending_add(struct rtl_pending *pending, enum rtl_wire_type type, uint32_t process,
+                    const void *body, size_t body_size, const char *texts, size_t texts_size);
+
+/** The item at `*at` (0 to begin), and moves `*at` to the next; 0 at the end, else 1. */
+int rtl_pending_next(const struct rtl_pending *pending, size_t *at, struct rtl_pending_item *item);
+
+/** Empties the list and keeps its memory; rtl_pending_free gives that back too. */
+void rtl_pending_clear(struct rtl_pending *pending);
+void rtl_pending_free(struct rtl_pending *pending);
+
+#endif

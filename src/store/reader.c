@@ -1,0 +1,314 @@
+#include "store/reader.h"
+
+#include "store/schema.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BUSY_MS 2000
+
+rtl_status_t rtl_trace_fail(rtl_trace_t *trace, rtl_status_t status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang-tidy 14 misses va_start here */
+    (void)vsnprintf(trace->error, sizeof trace->error, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+rtl_status_t rtl_trace_fail_sqlite(rtl_trace_t *trace, int result)
+{
+    switch (result & 0xff) {
+    case SQLITE_NOTADB:
+        return rtl_trace_fail(trace, RTL_E_NOT_TRACE, "%s is not an RTL trace", trace->path);
+    case SQLITE_NOMEM:
+        return rtl_trace_fail(trace, RTL_E_MEMORY, "cannot read the trace %s: memory is short",
+                              trace->path);
+    case SQLITE_CORRUPT:
+    case SQLITE_ERROR: /* a table or column is missing */
+    case SQLITE_FORMAT:
+        return rtl_trace_fail(trace, RTL_E_DAMAGED, "the trace %s is damaged: %s", trace->path,
+                              sqlite3_errmsg(trace->db));
+    default:
+        return rtl_trace_fail(trace, RTL_E_IO, "cannot read the trace %s: %s", trace->path,
+                              sqlite3_errmsg(trace->db));
+    }
+}
+
+/* Opening. */
+
+struct opening {
+    const char *path;
+    char *error;
+    size_t error_size;
+};
+
+static rtl_status_t refuse(const struct opening *opening, rtl_status_t status, const char *why)
+{
+    if (opening->error && opening->error_size)
+        (void)snprintf(opening->error, opening->error_size, "cannot open the trace %s: %s",
+                       opening->path, why);
+    return status;
+}
+
+/* A name for SQLite that says that nobody writes to the file, so that no lock and no shared memory
+ * is needed (https://www.sqlite.org/uri.html). The caller frees it with sqlite3_free. */
+static char *immutable_name(const char *path)
+{
+    sqlite3_str *name = sqlite3_str_new(NULL);
+    sqlite3_str_appendall(name, path[0] == '/' ? "file://" : "file:");
+    for (const char *c = path; *c; c++) {
+        if (strchr("?#%", *c))
+            sqlite3_str_appendf(name, "%%%02X", (unsigned char)*c);
+        else
+            sqlite3_str_appendchar(name, 1, *c);
+    }
+    sqlite3_str_appendall(name, "?immutable=1");
+    return sqlite3_str_finish(name);
+}
+
+static bool has_log(const char *path)
+{
+    struct stat status;
+    char *name = sqlite3_mprintf("%s-wal", path);
+    bool found = name && stat(name, &status) == 0 && status.st_size > 0;
+    sqlite3_free(name);
+    return found;
+}
+
+static int try_open(const char *name, int flags, sqlite3 **db)
+{
+    int result =
+        sqlite3_open_v2(name, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | flags, NULL);
+    if (result == SQLITE_OK) {
+        (void)sqlite3_busy_timeout(*db, BUSY_MS);
+        /* The first statement that really opens the file; the file is not trusted. */
+        result = sqlite3_exec(*db,
+                              "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;"
+                              "PRAGMA schema_version;",
+                              NULL, NULL, NULL);
+    }
+    if (result != SQLITE_OK) {
+        (void)sqlite3_close(*db);
+        *db = NULL;
+    }
+    return result;
+}
+
+/* A trace that was not closed in order has SQLite's log mode in its head, and reading that makes a
+ * file beside it. Where the folder cannot be written and no log is left, the file is all there is.
+ */
+static int open_in_closed_folder(const char *path, sqlite3 **db)
+{
+    char *name = immutable_name(path);
+    int result = name ? try_open(name, SQLITE_OPEN_URI, db) : SQLITE_NOMEM;
+    sqlite3_free(name);
+    return result;
+}
+
+rtl_status_t rtl_trace_connect(const char *path, sqlite3 **db, char *error, size_t error_size)
+{
+    const struct opening opening = {path, error, error_size};
+    char text[128];
+    *db = NULL;
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return refuse(&opening, RTL_E_IO, strerror_r(errno, text, sizeof text));
+    bool regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    (void)close(fd);
+    if (!regular)
+        return refuse(&opening, RTL_E_NOT_TRACE, "it is not a regular file");
+
+    int result = try_open(path, 0, db);
+    int kind = result & 0xff;
+    if (kind == SQLITE_CANTOPEN || kind == SQLITE_READONLY) {
+        if (has_log(path))
+            return refuse(&opening, RTL_E_IO,
+                          "it was not closed in order and its folder cannot be written; copy it "
+                          "with its -wal file to another folder");
+        result = open_in_closed_folder(path, db);
+    }
+    if (result == SQLITE_OK)
+        return RTL_OK;
+    if ((result & 0xff) == SQLITE_NOTADB)
+        return refuse(&opening, RTL_E_NOT_TRACE, "it is not an RTL trace");
+    return refuse(&opening, (result & 0xff) == SQLITE_CORRUPT ? RTL_E_DAMAGED : RTL_E_IO,
+                  sqlite3_errstr(result));
+}
+
+static int pragma(sqlite3 *db, const char *text, int *value)
+{
+    sqlite3_stmt *statement = NULL;
+    int result = sqlite3_prepare_v2(db, text, -1, &statement, NULL);
+    if (result == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+        *value = sqlite3_column_int(statement, 0);
+    int end = sqlite3_finalize(statement);
+    return result == SQLITE_OK ? end : result;
+}
+
+static rtl_status_t check_version(rtl_trace_t *trace)
+{
+    int id = 0;
+    int version = 0;
+    int result = pragma(trace->db, "PRAGMA application_id", &id);
+    if (result == SQLITE_OK)
+        result = pragma(trace->db, "PRAGMA user_version", &version);
+    if (result != SQLITE_OK)
+        return rtl_trace_fail_sqlite(trace, result);
+    if (id != RTL_APPLICATION_ID)
+        return rtl_trace_fail(trace, RTL_E_NOT_TRACE,
+                              "cannot open the trace %s: it is not an RTL trace", trace->path);
+    int major = version / RTL_FORMAT_SCALE;
+    int minor = version % RTL_FORMAT_SCALE;
+    if (major > RTL_FORMAT_MAJOR)
+        return rtl_trace_fail(trace, RTL_E_VERSION,
+                              "cannot open the trace %s: its format is version %d.%d and this "
+                              "program reads up to version %d; use a newer rtl",
+                              trace->path, major, minor, RTL_FORMAT_MAJOR);
+    if (major < 1 || minor < 0)
+        return rtl_trace_fail(trace, RTL_E_DAMAGED,
+                              "the trace %s is damaged: its format version is %d", trace->path,
+                              version);
+    trace->info.format_major = (uint32_t)major;
+    trace->info.format_minor = (uint32_t)minor;
+    return RTL_OK;
+}
+
+rtl_trace_t *rtl_trace_over(sqlite3 *db, const char *path, rtl_status_t *status, char *error,
+                            size_t error_size)
+{
+    const struct opening opening = {path, error, error_size};
+    rtl_trace_t *trace = calloc(1, sizeof *trace);
+    if (!trace || !(trace->path = strdup(path))) {
+        free(trace);
+        *status = refuse(&opening, RTL_E_MEMORY, "memory is short");
+        return NULL;
+    }
+    trace->db = db;
+    *status = check_version(trace);
+    if (*status == RTL_OK)
+        *status = rtl_trace_load(trace);
+    if (*status == RTL_OK)
+        return trace;
+    if (error && error_size)
+        (void)snprintf(error, error_size, "%s", trace->error);
+    rtlTraceClose(trace);
+    return NULL;
+}
+
+rtl_status_t rtlTraceOpen(const char *path, rtl_trace_t **trace, char *error, size_t error_size)
+{
+    if (error && error_size)
+        error[0] = '\0';
+    if (!trace)
+        return RTL_E_ARGUMENT;
+    *trace = NULL;
+    if (!path)
+        return RTL_E_ARGUMENT;
+    sqlite3 *db = NULL;
+    rtl_status_t status = rtl_trace_connect(path, &db, error, error_size);
+    if (status != RTL_OK)
+        return status;
+    /* One read transaction for the life of the handle: all that is read is of one moment, however
+     * far the recording goes on. */
+    (void)sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
+    *trace = rtl_trace_over(db, path, &status, error, error_size);
+    if (*trace)
+        (*trace)->owned = true;
+    else
+        (void)sqlite3_close(db);
+    return status;
+}
+
+void rtlTraceClose(rtl_trace_t *trace)
+{
+    if (!trace)
+        return;
+    rtl_trace_unload(trace);
+    if (trace->owned)
+        (void)sqlite3_close(trace->db);
+    free(trace->path);
+    free(trace);
+}
+
+const char *rtlTraceError(const rtl_trace_t *trace)
+{
+    return trace ? trace->error : "";
+}
+
+/* Giving out what was loaded. */
+
+static rtl_status_t give(const struct rtl_list *list, const void **items, size_t *count)
+{
+    if (!items || !count)
+        return RTL_E_ARGUMENT;
+    *items = list->items;
+    *count = list->count;
+    return RTL_OK;
+}
+
+rtl_status_t rtlTraceInfo(rtl_trace_t *trace, rtl_trace_info_t *info)
+{
+    if (!trace || !info)
+        return RTL_E_ARGUMENT;
+    *info = trace->info;
+    return RTL_OK;
+}
+
+rtl_status_t rtlTraceProcesses(rtl_trace_t *trace, const rtl_process_t **items, size_t *count)
+{
+    return trace ? give(&trace->processes, (const void **)items, count) : RTL_E_ARGUMENT;
+}
+
+rtl_status_t rtlTraceAgents(rtl_trace_t *trace, const rtl_agent_t **items, size_t *count)
+{
+    return trace ? give(&trace->agents, (const void **)items, count) : RTL_E_ARGUMENT;
+}
+
+rtl_status_t rtlTraceQueues(rtl_trace_t *trace, const rtl_queue_t **items, size_t *count)
+{
+    return trace ? give(&trace->queues, (const void **)items, count) : RTL_E_ARGUMENT;
+}
+
+rtl_status_t rtlTraceSymbols(rtl_trace_t *trace, const rtl_symbol_t **items, size_t *count)
+{
+    return trace ? give(&trace->symbols, (const void **)items, count) : RTL_E_ARGUMENT;
+}
+
+rtl_status_t rtlTraceLedger(rtl_trace_t *trace, const rtl_ledger_t **items, size_t *count)
+{
+    return trace ? give(&trace->ledger, (const void **)items, count) : RTL_E_ARGUMENT;
+}
+
+rtl_status_t rtlTraceNotes(rtl_trace_t *trace, const rtl_note_t **items, size_t *count)
+{
+    return trace ? give(&trace->notes, (const void **)items, count) : RTL_E_ARGUMENT;
+}
+
+uint64_t rtl_trace_ns(struct rtl_agent_clock *clock, uint64_t ticks)
+{
+    if (!clock)
+        return ticks;
+    uint64_t system = rtl_line_at(&clock->ticks, ticks);
+    return clock->system ? rtl_line_at(clock->system, system) : system;
+}
+
+rtl_status_t rtlTraceTicksToNs(rtl_trace_t *trace, uint32_t process, uint32_t agent, uint64_t ticks,
+                               uint64_t *ns)
+{
+    if (!trace || !ns)
+        return RTL_E_ARGUMENT;
+    uint32_t place = rtl_map_get(&trace->agent_index, rtl_map_key(process, agent));
+    if (place == RTL_MAP_MISSING)
+        return rtl_trace_fail(trace, RTL_E_ARGUMENT, "process %u has no agent %u", process, agent);
+    *ns = rtl_trace_ns((struct rtl_agent_clock *)trace->clocks.items + place, ticks);
+    return RTL_OK;
+}

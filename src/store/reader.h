@@ -1,0 +1,99 @@
+/**
+ * The inside of a trace handle, for the sources of the reader and for SQL. Programs use
+ * <rtl/rtl_trace.h>.
+ */
+#ifndef RTL_STORE_READER_H
+#define RTL_STORE_READER_H
+
+#include "rtl/rtl_trace.h"
+#include "store/clock.h"
+#include "store/codec.h"
+#include "store/map.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+
+/** The clock of an agent: its ticks to the HSA system clock, and that to the trace's clock. */
+struct rtl_agent_clock {
+    struct rtl_line ticks;
+    struct rtl_line *system; /**< of the process */
+};
+
+/** A chunk's row without its data, and its time range on the trace's clock. */
+struct rtl_chunk_row {
+    int64_t number;
+    struct rtl_chunk chunk;
+    uint64_t from, to;             /**< earliest start, latest start or end, ns */
+    struct rtl_agent_clock *clock; /**< NULL if the agent is unknown */
+    uint32_t gpu;
+};
+
+/** A launch geometry with its symbol resolved. */
+struct rtl_shape {
+    uint32_t process, shape, symbol;
+    const char *name, *mangled;
+    uint32_t grid[3], block[3];
+    uint32_t group_size, private_size;
+};
+
+/** A block of strings. */
+struct rtl_strings;
+
+struct rtl_list {
+    void *items;
+    size_t count, capacity;
+};
+
+struct rtl_trace {
+    sqlite3 *db;
+    bool owned;   /**< the connection is closed with the trace */
+    bool damaged; /**< a value of the row being read is out of range */
+    char *path;
+    char error[512];
+    rtl_trace_info_t info;
+    struct rtl_strings *strings;
+    /* Of the public structs. */
+    struct rtl_list processes, agents, queues, symbols, ledger, notes;
+    struct rtl_list shapes;       /**< struct rtl_shape */
+    struct rtl_list brackets;     /**< struct rtl_bracket_row, in lists.c */
+    struct rtl_list chunks;       /**< struct rtl_chunk_row, by number */
+    struct rtl_list clocks;       /**< struct rtl_agent_clock, in the order of `agents` */
+    struct rtl_list system_lines; /**< struct rtl_line, in the order of `processes` */
+    /* Places in the lists by process, or process and id. */
+    struct rtl_map process_index, agent_index, queue_index, symbol_index, shape_index;
+    struct rtl_map ledger_index;
+};
+
+/** A trace over an open connection, which stays the caller's. On failure NULL, the status in
+ * `*status` and a sentence in `error`. */
+rtl_trace_t *rtl_trace_over(sqlite3 *db, const char *path, rtl_status_t *status, char *error,
+                            size_t error_size);
+
+/** Opens `path` for reading only, or says in one sentence why not. */
+rtl_status_t rtl_trace_connect(const char *path, sqlite3 **db, char *error, size_t error_size);
+
+/** Sets the trace's error and returns `status`. */
+rtl_status_t rtl_trace_fail(rtl_trace_t *trace, rtl_status_t status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** The same for an SQLite result. */
+rtl_status_t rtl_trace_fail_sqlite(rtl_trace_t *trace, int result);
+
+/** Keeps a copy of `text` (NULL is taken as "") until the trace is closed; NULL when memory is
+ * short. */
+const char *rtl_trace_string(rtl_trace_t *trace, const char *text);
+
+/** Reads everything but the kernels. */
+rtl_status_t rtl_trace_load(rtl_trace_t *trace);
+
+/** Frees what rtl_trace_load made. */
+void rtl_trace_unload(rtl_trace_t *trace);
+
+/** Ticks of an agent on the trace's clock; without a clock they are taken as ns. */
+uint64_t rtl_trace_ns(struct rtl_agent_clock *clock, uint64_t ticks);
+
+/** As rtlTraceKernels, restricted to one chunk unless `chunk` is 0. */
+rtl_status_t rtl_trace_kernels(rtl_trace_t *trace, const rtl_kernel_filter_t *filter, int64_t chunk,
+                               rtl_kernel_iter_t **iter);
+
+#endif

@@ -1,0 +1,337 @@
+#include "store/rows.h"
+
+#include "rtl/rtl_trace.h"
+#include "store/text.h"
+
+#include <stdlib.h>
+
+enum statement {
+    INSERT_PROCESS,
+    INSERT_AGENT,
+    INSERT_QUEUE,
+    END_QUEUE,
+    INSERT_SYMBOL,
+    INSERT_SHAPE,
+    INSERT_CLOCK,
+    INSERT_BRACKET,
+    INSERT_NOTE,
+    INSERT_CHUNK,
+    INSERT_ACCOUNT,
+    CLEAR_LOSSES,
+    INSERT_LOSS,
+    END_PROCESS,
+    INSERT_META
+};
+
+/* "INSERT OR REPLACE" where a key could come twice from a ring that lost records: the later one is
+ * taken, and nothing else of the trace is. */
+static const char *const sources[] = {
+    [INSERT_PROCESS] =
+        "INSERT INTO processes VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, 'running', 0)",
+    [INSERT_AGENT] = "INSERT OR REPLACE INTO agents VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [INSERT_QUEUE] = "INSERT OR REPLACE INTO queues VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)",
+    [END_QUEUE] = "UPDATE queues SET end = ? WHERE process = ? AND queue = ?",
+    [INSERT_SYMBOL] = "INSERT OR REPLACE INTO symbols VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [INSERT_SHAPE] = "INSERT OR REPLACE INTO shapes VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [INSERT_CLOCK] = "INSERT OR REPLACE INTO clock_points VALUES(?, ?, ?, ?)",
+    [INSERT_BRACKET] = "INSERT OR REPLACE INTO clock_brackets VALUES(?, ?, ?, ?, ?, ?)",
+    [INSERT_NOTE] = "INSERT INTO notes(process, queue, time, text) VALUES(?, ?, ?, ?)",
+    [INSERT_CHUNK] = "INSERT OR REPLACE INTO kernel_chunks VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [INSERT_ACCOUNT] = "INSERT OR REPLACE INTO ledger_rows VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [CLEAR_LOSSES] = "DELETE FROM ledger_losses WHERE process = ? AND queue = ?",
+    [INSERT_LOSS] = "INSERT INTO ledger_losses VALUES(?, ?, ?, ?)",
+    [END_PROCESS] = "UPDATE processes SET end = ?, state = ?, torn = ? WHERE process = ?",
+    [INSERT_META] = "INSERT OR REPLACE INTO meta VALUES(?, ?)",
+};
+
+_Static_assert(sizeof sources / sizeof *sources <= RTL_ROWS_STATEMENTS, "room for the statements");
+
+/* A value to bind. */
+struct value {
+    enum { NUMBER, ID, TEXT, BLOB } kind;
+    uint64_t number; /* or the size of a blob */
+    const void *bytes;
+};
+
+static struct value number(uint64_t value)
+{
+    return (struct value){.kind = NUMBER, .number = value};
+}
+
+/* An id that may be RTL_NONE, which is stored as NULL. */
+static struct value id(uint32_t value)
+{
+    return (struct value){.kind = ID, .number = value};
+}
+
+static struct value text(const char *value)
+{
+    return (struct value){.kind = TEXT, .bytes = value};
+}
+
+static int bind(sqlite3_stmt *statement, int place, const struct value *value)
+{
+    switch (value->kind) {
+    case TEXT:
+        return sqlite3_bind_text(statement, place, value->bytes, -1, SQLITE_STATIC);
+    case BLOB:
+        return sqlite3_bind_blob64(statement, place, value->bytes, value->number, SQLITE_STATIC);
+    case ID:
+        if (value->number == RTL_NONE)
+            return sqlite3_bind_null(statement, place);
+        break;
+    case NUMBER:
+        break;
+    }
+    return sqlite3_bind_int64(statement, place, (sqlite3_int64)value->number);
+}
+
+static int run(struct rtl_rows *rows, enum statement which, const struct value *values, int count)
+{
+    sqlite3_stmt **statement = &rows->statements[which];
+    int result = SQLITE_OK;
+    if (!*statement)
+        result = sqlite3_prepare_v3(rows->db, sources[which], -1, SQLITE_PREPARE_PERSISTENT,
+                                    statement, NULL);
+    for (int i = 0; i < count && result == SQLITE_OK; i++)
+        result = bind(*statement, i + 1, &values[i]);
+    if (result != SQLITE_OK)
+        return result;
+    (void)sqlite3_step(*statement);
+    result = sqlite3_reset(*statement);
+    (void)sqlite3_clear_bindings(*statement);
+    return result;
+}
+
+#define RUN(rows, which, values) run(rows, which, values, (int)(sizeof(values) / sizeof *(values)))
+
+/* Takes the next text of `length` bytes. */
+static char *take(const char **texts, size_t length)
+{
+    char *copy = rtl_text_copy(*texts, length);
+    *texts += length;
+    return copy;
+}
+
+static int insert_process(struct rtl_rows *rows, uint32_t process,
+                          const struct rtl_wire_process *body, const char *texts)
+{
+    char *command = take(&texts, body->command_length);
+    char *host = take(&texts, body->host_length);
+    char *library = take(&texts, body->library_length);
+    char *rank = take(&texts, body->rank_length);
+    char *hsa = sqlite3_mprintf("%d.%d", body->hsa_major, body->hsa_minor);
+    const struct value values[] = {number(process),
+                                   number(body->pid),
+                                   number(body->ppid),
+                                   text(command),
+                                   text(host),
+                                   text(rank),
+                                   text(rtl_text_mode(body->mode)),
+                                   text(rtl_text_way(body->way)),
+                                   text(library),
+                                   text(hsa),
+                                   number(body->core_table),
+                                   number(body->ext_table),
+                                   number(body->time_ns)};
+    int result = RUN(rows, INSERT_PROCESS, values);
+    free(command);
+    free(host);
+    free(library);
+    free(rank);
+    sqlite3_free(hsa);
+    return result;
+}
+
+static int insert_agent(struct rtl_rows *rows, uint32_t process, const struct rtl_wire_agent *body,
+                        const char *texts)
+{
+    char *name = take(&texts, body->name_length);
+    char *product = take(&texts, body->product_length);
+    char *uuid = take(&texts, body->uuid_length);
+    const struct value values[] = {number(process),
+                                   number(body->agent),
+                                   id(body->gpu),
+                                   text(rtl_text_device(body->device_type)),
+                                   text(name),
+                                   text(product),
+                                   text(uuid),
+                                   number(body->node),
+                                   number(body->bdf),
+                                   number(body->compute_units),
+                                   number(body->clock_hz),
+                                   number(body->handle)};
+    int result = RUN(rows, INSERT_AGENT, values);
+    free(name);
+    free(product);
+    free(uuid);
+    return result;
+}
+
+static int insert_queue(struct rtl_rows *rows, uint32_t process, const struct rtl_wire_queue *body)
+{
+    const struct value values[] = {
+        number(process),        number(body->queue),           number(body->agent),
+        number(body->address),  number(body->hsa_id),          number(body->size),
+        number(body->hsa_type), text(rtl_text_way(body->way)), number(body->time_ns)};
+    return RUN(rows, INSERT_QUEUE, values);
+}
+
+static int end_queue(struct rtl_rows *rows, uint32_t process, const struct rtl_wire_queue_end *body)
+{
+    const struct value values[] = {number(body->time_ns), number(process), number(body->queue)};
+    return RUN(rows, END_QUEUE, values);
+}
+
+static int insert_symbol(struct rtl_rows *rows, uint32_t process,
+                         const struct rtl_wire_symbol *body, const char *texts)
+{
+    char *mangled = take(&texts, body->name_length);
+    char *name = mangled ? rtl_text_demangle(mangled) : NULL;
+    const struct value values[] = {number(process),
+                                   number(body->symbol),
+                                   number(body->agent),
+                                   number(body->kernel_object),
+                                   text(name),
+                                   text(mangled),
+                                   number(body->kernarg_size),
+                                   number(body->group_size),
+                                   number(body->private_size)};
+    int result = RUN(rows, INSERT_SYMBOL, values);
+    free(name);
+    free(mangled);
+    return result;
+}
+
+static int insert_shape(struct rtl_rows *rows, uint32_t process, const struct rtl_wire_shape *body)
+{
+    const struct value values[] = {number(process),          number(body->shape),
+                                   id(body->symbol),         number(body->kernel_object),
+                                   number(body->grid[0]),    number(body->grid[1]),
+                                   number(body->grid[2]),    number(body->block[0]),
+                                   number(body->block[1]),   number(body->block[2]),
+                                   number(body->group_size), number(body->private_size)};
+    return RUN(rows, INSERT_SHAPE, values);
+}
+
+static int insert_clock(struct rtl_rows *rows, uint32_t process, const struct rtl_wire_clock *body)
+{
+    const struct value values[] = {number(process), number(body->agent), number(body->ticks),
+                                   number(body->system_ns)};
+    return RUN(rows, INSERT_CLOCK, values);
+}
+
+static int insert_bracket(struct rtl_rows *rows, uint32_t process,
+                          const struct rtl_wire_bracket *body)
+{
+    const struct value values[] = {
+        number(process),           number(body->system_ns),   number(body->monotonic_ns),
+        number(body->boottime_ns), number(body->realtime_ns), number(body->width_ns)};
+    return RUN(rows, INSERT_BRACKET, values);
+}
+
+static int insert_note(struct rtl_rows *rows, uint32_t process, const struct rtl_wire_note *body,
+                       const char *texts)
+{
+    char *sentence = take(&texts, body->text_length);
+    const struct value values[] = {number(process), id(body->queue), number(body->time_ns),
+                                   text(sentence)};
+    int result = RUN(rows, INSERT_NOTE, values);
+    free(sentence);
+    return result;
+}
+
+int rtl_rows_definition(struct rtl_rows *rows, enum rtl_wire_type type, uint32_t process,
+                        const void *body, const char *texts)
+{
+    switch (type) {
+    case RTL_WIRE_PROCESS:
+        return insert_process(rows, process, body, texts);
+    case RTL_WIRE_AGENT:
+        return insert_agent(rows, process, body, texts);
+    case RTL_WIRE_QUEUE:
+        return insert_queue(rows, process, body);
+    case RTL_WIRE_QUEUE_END:
+        return end_queue(rows, process, body);
+    case RTL_WIRE_SYMBOL:
+        return insert_symbol(rows, process, body, texts);
+    case RTL_WIRE_SHAPE:
+        return insert_shape(rows, process, body);
+    case RTL_WIRE_CLOCK:
+        return insert_clock(rows, process, body);
+    case RTL_WIRE_BRACKET:
+        return insert_bracket(rows, process, body);
+    case RTL_WIRE_NOTE:
+        return insert_note(rows, process, body, texts);
+    case RTL_WIRE_KERNEL:
+        break;
+    }
+    return SQLITE_MISUSE;
+}
+
+int rtl_rows_chunk(struct rtl_rows *rows, int64_t chunk_number, const struct rtl_chunk *chunk,
+                   const void *data, size_t size)
+{
+    const struct value values[] = {
+        number((uint64_t)chunk_number), number(chunk->process),
+        number(chunk->queue),           number(chunk->kernels),
+        number(chunk->packet_min),      number(chunk->packet_max),
+        number(chunk->start_min),       number(chunk->end_max),
+        number(chunk->checksum),        {.kind = BLOB, .bytes = data, .number = size}};
+    return RUN(rows, INSERT_CHUNK, values);
+}
+
+int rtl_rows_account(struct rtl_rows *rows, uint32_t process, uint32_t queue,
+                     const struct rtl_writer_account *account)
+{
+    const struct value values[] = {number(process),
+                                   number(queue),
+                                   number(account->packets),
+                                   number(account->seen),
+                                   number(account->skipped),
+                                   number(account->recorded),
+                                   number(account->forwarded),
+                                   number(account->borrowed),
+                                   number(account->helped)};
+    const struct value key[] = {number(process), number(queue)};
+    int result = RUN(rows, INSERT_ACCOUNT, values);
+    if (result == SQLITE_OK)
+        result = RUN(rows, CLEAR_LOSSES, key);
+    for (int reason = 0; reason < RTL_LOST_REASONS && result == SQLITE_OK; reason++) {
+        if (account->lost[reason] == 0)
+            continue;
+        const struct value loss[] = {number(process), number(queue),
+                                     text(rtlLossName((rtl_loss_t)reason)),
+                                     number(account->lost[reason])};
+        result = RUN(rows, INSERT_LOSS, loss);
+    }
+    return result;
+}
+
+int rtl_rows_process_end(struct rtl_rows *rows, uint32_t process, const char *state, uint64_t time,
+                         uint64_t torn)
+{
+    const struct value end = time ? number(time) : id(RTL_NONE);
+    const struct value values[] = {end, text(state), number(torn), number(process)};
+    return RUN(rows, END_PROCESS, values);
+}
+
+int rtl_rows_meta_number(struct rtl_rows *rows, const char *key, int64_t value)
+{
+    const struct value values[] = {text(key), number((uint64_t)value)};
+    return RUN(rows, INSERT_META, values);
+}
+
+int rtl_rows_meta_text(struct rtl_rows *rows, const char *key, const char *value)
+{
+    const struct value values[] = {text(key), text(value)};
+    return RUN(rows, INSERT_META, values);
+}
+
+void rtl_rows_close(struct rtl_rows *rows)
+{
+    for (int i = 0; i < RTL_ROWS_STATEMENTS; i++) {
+        (void)sqlite3_finalize(rows->statements[i]);
+        rows->statements[i] = NULL;
+    }
+}

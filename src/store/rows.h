@@ -1,0 +1,46 @@
+/**
+ * One definition of the wire, one row of the trace: the statements that store them. Used by the
+ * writer only.
+ */
+#ifndef RTL_STORE_ROWS_H
+#define RTL_STORE_ROWS_H
+
+#include "ring/wire.h"
+#include "store/codec.h"
+#include "store/writer.h"
+
+#include <sqlite3.h>
+#include <stddef.h>
+
+#define RTL_ROWS_STATEMENTS 16
+
+/** Prepared statements, made when first needed. */
+struct rtl_rows {
+    sqlite3 *db;
+    sqlite3_stmt *statements[RTL_ROWS_STATEMENTS];
+};
+
+/** Frees the statements. */
+void rtl_rows_close(struct rtl_rows *rows);
+
+/** Stores a definition; `body` is the struct of ring/wire.h for `type`, `texts` what follows it.
+ * Names are demangled here. An SQLite result code, SQLITE_OK if all is well. All functions below
+ * alike. */
+int rtl_rows_definition(struct rtl_rows *rows, enum rtl_wire_type type, uint32_t process,
+                        const void *body, const char *texts);
+
+/** Stores a chunk under its number, over what was there before. */
+int rtl_rows_chunk(struct rtl_rows *rows, int64_t number, const struct rtl_chunk *chunk,
+                   const void *data, size_t size);
+
+int rtl_rows_account(struct rtl_rows *rows, uint32_t process, uint32_t queue,
+                     const struct rtl_writer_account *account);
+
+int rtl_rows_process_end(struct rtl_rows *rows, uint32_t process, const char *state, uint64_t time,
+                         uint64_t torn);
+
+/** Facts about the whole trace. */
+int rtl_rows_meta_number(struct rtl_rows *rows, const char *key, int64_t value);
+int rtl_rows_meta_text(struct rtl_rows *rows, const char *key, const char *value);
+
+#endif

@@ -1,0 +1,48 @@
+#include "store/schema.h"
+
+/* Tables that are looked up by (process, id) have that as their key and no rowid. Unsigned 64-bit
+ * values are stored as the signed value of the same bits; "none" is NULL. */
+const char rtl_schema[] =
+    "CREATE TABLE meta(key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;"
+
+    "CREATE TABLE processes(process INTEGER PRIMARY KEY, pid INTEGER, ppid INTEGER, command TEXT,"
+    " host TEXT, rank TEXT, mode TEXT, way TEXT, library TEXT, hsa TEXT, core_table INTEGER,"
+    " ext_table INTEGER, start INTEGER, end INTEGER, state TEXT, torn INTEGER);"
+
+    "CREATE TABLE agents(process INTEGER, agent INTEGER, gpu INTEGER, type TEXT, name TEXT,"
+    " product TEXT, uuid TEXT, node INTEGER, bdf INTEGER, compute_units INTEGER,"
+    " clock_hz INTEGER, handle INTEGER, PRIMARY KEY(process, agent)) WITHOUT ROWID;"
+
+    "CREATE TABLE queues(process INTEGER, queue INTEGER, agent INTEGER, address INTEGER,"
+    " hsa_id INTEGER, size INTEGER, type INTEGER, way TEXT, start INTEGER, end INTEGER,"
+    " PRIMARY KEY(process, queue)) WITHOUT ROWID;"
+
+    "CREATE TABLE symbols(process INTEGER, symbol INTEGER, agent INTEGER, kernel_object INTEGER,"
+    " name TEXT, mangled TEXT, kernarg_size INTEGER, group_size INTEGER, private_size INTEGER,"
+    " PRIMARY KEY(process, symbol)) WITHOUT ROWID;"
+
+    "CREATE TABLE shapes(process INTEGER, shape INTEGER, symbol INTEGER, kernel_object INTEGER,"
+    " grid_x INTEGER, grid_y INTEGER, grid_z INTEGER, block_x INTEGER, block_y INTEGER,"
+    " block_z INTEGER, group_size INTEGER, private_size INTEGER,"
+    " PRIMARY KEY(process, shape)) WITHOUT ROWID;"
+
+    "CREATE TABLE clock_points(process INTEGER, agent INTEGER, ticks INTEGER, system INTEGER,"
+    " PRIMARY KEY(process, agent, ticks)) WITHOUT ROWID;"
+
+    "CREATE TABLE clock_brackets(process INTEGER, system INTEGER, monotonic INTEGER,"
+    " boottime INTEGER, realtime INTEGER, width INTEGER,"
+    " PRIMARY KEY(process, system)) WITHOUT ROWID;"
+
+    "CREATE TABLE kernel_chunks(chunk INTEGER PRIMARY KEY, process INTEGER, queue INTEGER,"
+    " kernels INTEGER, packet_min INTEGER, packet_max INTEGER, start_min INTEGER,"
+    " end_max INTEGER, checksum INTEGER, data BLOB);"
+
+    "CREATE TABLE ledger_rows(process INTEGER, queue INTEGER, packets INTEGER, seen INTEGER,"
+    " skipped INTEGER, recorded INTEGER, forwarded INTEGER, borrowed INTEGER, helped INTEGER,"
+    " PRIMARY KEY(process, queue)) WITHOUT ROWID;"
+
+    "CREATE TABLE ledger_losses(process INTEGER, queue INTEGER, reason TEXT, lost INTEGER,"
+    " PRIMARY KEY(process, queue, reason)) WITHOUT ROWID;"
+
+    "CREATE TABLE notes(id INTEGER PRIMARY KEY, process INTEGER, queue INTEGER, time INTEGER,"
+    " text TEXT);";

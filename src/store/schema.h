@@ -1,0 +1,20 @@
+/**
+ * The schema of a trace file: the one place where its tables are defined. docs/format.md is the
+ * specification; a change here is a change there and of the version below.
+ */
+#ifndef RTL_STORE_SCHEMA_H
+#define RTL_STORE_SCHEMA_H
+
+/** SQLite application_id of every trace: "RTLt". */
+#define RTL_APPLICATION_ID 0x52544c74
+
+/** A reader refuses a newer major version; a newer minor one only adds tables, columns and
+ * keys. SQLite's user_version holds major * 1000 + minor. */
+#define RTL_FORMAT_MAJOR 1
+#define RTL_FORMAT_MINOR 0
+#define RTL_FORMAT_SCALE 1000
+
+/** Statements that make an empty trace in an empty database. */
+extern const char rtl_schema[];
+
+#endif

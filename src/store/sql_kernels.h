@@ -1,0 +1,10 @@
+/** The virtual table `kernels`: SQL over the reader's iteration. */
+#ifndef RTL_STORE_SQL_KERNELS_H
+#define RTL_STORE_SQL_KERNELS_H
+
+#include <sqlite3.h>
+
+/** Adds the table to a connection whose main database is a trace. An SQLite result code. */
+int rtl_sql_register_kernels(sqlite3 *db);
+
+#endif

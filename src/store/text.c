@@ -1,0 +1,79 @@
+#include "store/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* libstdc++'s demangler, as the Itanium C++ ABI (3.4, "Demangler API") declares it. */
+char *__cxa_demangle(const char *mangled, char *buffer, /* NOLINT(bugprone-reserved-identifier) */
+                     size_t *length, int *status);
+
+static const char *pick(const char *const *names, size_t count, uint32_t which, const char *other)
+{
+    return which < count ? names[which] : other;
+}
+
+const char *rtl_text_mode(uint32_t mode)
+{
+    static const char *const names[] = {"lite", "standard", "hip", "full"};
+    return pick(names, sizeof names / sizeof *names, mode, "unknown");
+}
+
+const char *rtl_text_way(uint32_t way)
+{
+    static const char *const names[] = {"pass", "interpose", "intercept"};
+    return pick(names, sizeof names / sizeof *names, way, "unknown");
+}
+
+const char *rtl_text_device(uint32_t type)
+{
+    static const char *const names[] = {"CPU", "GPU", "DSP"};
+    return pick(names, sizeof names / sizeof *names, type, "other");
+}
+
+/* Length of the UTF-8 character at `text`, 0 if there is none. */
+static size_t character(const unsigned char *text, size_t left)
+{
+    if (text[0] < 0x80)
+        return 1;
+    size_t length = text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
+    if (text[0] < 0xc2 || text[0] > 0xf4 || length > left)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    /* Overlong forms, surrogates, and what lies beyond U+10FFFF. */
+    if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) ||
+        (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
+        return 0;
+    return length;
+}
+
+char *rtl_text_copy(const char *bytes, size_t length)
+{
+    length = length ? strnlen(bytes, length) : 0;
+    char *copy = malloc(length + 1);
+    if (!copy)
+        return NULL;
+    if (length)
+        memcpy(copy, bytes, length);
+    copy[length] = '\0';
+    for (size_t i = 0; i < length;) {
+        size_t size = character((unsigned char *)copy + i, length - i);
+        if (size == 0)
+            copy[i] = '?';
+        i += size ? size : 1;
+    }
+    return copy;
+}
+
+char *rtl_text_demangle(const char *mangled)
+{
+    /* Without the prefix the demangler would take a C name for a type: "i" for int. */
+    if (strncmp(mangled, "_Z", 2) == 0) {
+        int status = 0;
+        char *name = __cxa_demangle(mangled, NULL, NULL, &status);
+        if (name)
+            return name;
+    }
+    return strdup(mangled);
+}

@@ -1,0 +1,21 @@
+/** Names and texts as they stand in a trace file. */
+#ifndef RTL_STORE_TEXT_H
+#define RTL_STORE_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+const char *rtl_text_mode(uint32_t mode);   /**< of enum rtl_mode; "unknown" beyond it */
+const char *rtl_text_way(uint32_t way);     /**< of enum rtl_queue_way; "unknown" beyond it */
+const char *rtl_text_device(uint32_t type); /**< "CPU", "GPU", "DSP" of hsa_device_type_t, or
+                                                 "other" */
+
+/** Copies `length` bytes as a string that every reader can take: it ends at a NUL byte, and a byte
+ * that is not UTF-8 (RFC 3629) becomes '?'. The caller frees it; NULL when memory is short. */
+char *rtl_text_copy(const char *bytes, size_t length);
+
+/** The name of a kernel as its author wrote it: demangled if it is an Itanium C++ ABI name, else as
+ * it is. The caller frees it; NULL when memory is short. */
+char *rtl_text_demangle(const char *mangled);
+
+#endif

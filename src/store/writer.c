@@ -1,0 +1,560 @@
+#include "store/writer.h"
+
+#include "store/codec.h"
+#include "store/file.h"
+#include "store/map.h"
+#include "store/pending.h"
+#include "store/rows.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Room for kernels over all queues: 56 bytes each, so 29 MB at most. */
+#define ROOM_MAX   524288u
+#define ROOM_FIRST 64u
+
+/* At a checkpoint a chunk of fewer kernels stays open and is written again, longer, at the next:
+ * programs that launch slowly get full chunks too, and the file is complete all the same. */
+#define SEAL_AT 8192u
+
+/* Definitions that wait: stored early beyond the first, left out beyond the second. */
+#define PENDING_SOON ((size_t)1 << 20)
+#define PENDING_MAX  ((size_t)16 << 20)
+
+#define BUSY_MS       100  /* a checkpoint that finds the file locked is tried again later */
+#define BUSY_CLOSE_MS 3000 /* the last one waits for the reader */
+#define RETRY_NS      UINT64_C(200000000)
+
+/* Pages of the write-ahead log before SQLite moves them into the file (and syncs): 16 MB. */
+#define LOG_PAGES 4000
+
+/* A queue with the chunk that is being filled. */
+struct queue {
+    uint32_t process, queue;
+    struct rtl_wire_kernel *kernels;
+    uint32_t count, capacity;
+    uint32_t stored; /* of `count`, as last stored under `chunk` */
+    int64_t chunk;
+    bool account_new;
+    struct rtl_writer_account account;
+};
+
+struct process_end {
+    uint32_t process;
+    const char *state;
+    uint64_t time, torn;
+};
+
+struct rtl_writer {
+    sqlite3 *db;
+    char *path;
+    struct rtl_rows rows;
+    struct rtl_codec *codec;
+    struct rtl_pending pending;
+    struct rtl_map index; /* (process, queue) to place in `queues` */
+    struct queue *queues;
+    uint32_t queue_count, queue_capacity;
+    uint32_t last; /* place of the queue that was used last */
+    uint32_t processes;
+    struct process_end *ends;
+    size_t end_count;
+    uint32_t room; /* of all queues, kernels */
+    int64_t next_chunk;
+    uint64_t kernels, dropped;
+    uint64_t retry_at; /* after a failure: nothing is tried before */
+    char error[512];
+};
+
+static uint64_t now(clockid_t clock)
+{
+    struct timespec time = {0};
+    (void)clock_gettime(clock, &time);
+    return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
+}
+
+__attribute__((format(printf, 2, 3))) static void set_error(struct rtl_writer *writer,
+                                                            const char *format, ...)
+{
+    if (writer->error[0])
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang-tidy 14 misses va_start here */
+    (void)vsnprintf(writer->error, sizeof writer->error, format, arguments);
+    va_end(arguments);
+}
+
+static void set_memory_error(struct rtl_writer *writer)
+{
+    set_error(writer, "cannot write the trace %s: memory is short", writer->path);
+}
+
+static void set_sqlite_error(struct rtl_writer *writer, int result)
+{
+    char text[128];
+    set_error(writer, "cannot write the trace %s: %s", writer->path,
+              rtl_file_reason(writer->db, result, text, sizeof text));
+}
+
+/* Opening. */
+
+static int store_facts(struct rtl_writer *writer, const struct rtl_writer_options *options)
+{
+    char host[256] = "";
+    uint64_t start = now(CLOCK_BOOTTIME);
+    const struct {
+        const char *key;
+        int64_t value;
+    } numbers[] = {
+        {"start", (int64_t)start},
+        {"end", (int64_t)start},
+        {"realtime_offset", (int64_t)(now(CLOCK_REALTIME) - start)},
+        {"finished", 0},
+        {"exit_status", -1},
+        {"writer_pid", getpid()},
+        {"writer_start", (int64_t)rtl_file_process_start(getpid())},
+    };
+    (void)gethostname(host, sizeof host - 1);
+    int result = sqlite3_exec(writer->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && result == SQLITE_OK; i++)
+        result = rtl_rows_meta_number(&writer->rows, numbers[i].key, numbers[i].value);
+    if (result == SQLITE_OK)
+        result = rtl_rows_meta_text(&writer->rows, "creator", "rtl " RTL_VERSION);
+    if (result == SQLITE_OK)
+        result = rtl_rows_meta_text(&writer->rows, "host", host);
+    if (result == SQLITE_OK)
+        result = rtl_rows_meta_text(&writer->rows, "command",
+                                    options && options->command ? options->command : "");
+    if (result == SQLITE_OK)
+        result = sqlite3_exec(writer->db, "COMMIT", NULL, NULL, NULL);
+    return result;
+}
+
+/* The write-ahead log lets readers look at the trace while it is written. Where the file system
+ * cannot have one, SQLite keeps its rollback journal, and readers wait a little. */
+static int open_database(struct rtl_writer *writer, const struct rtl_writer_options *options)
+{
+    char pragmas[160];
+    (void)snprintf(pragmas, sizeof pragmas,
+                   "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+                   "PRAGMA wal_autocheckpoint=%d; PRAGMA temp_store=MEMORY;",
+                   LOG_PAGES);
+    int result = sqlite3_open_v2(writer->path, &writer->db,
+                                 SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    if (result != SQLITE_OK)
+        return result;
+    (void)sqlite3_busy_timeout(writer->db, BUSY_MS);
+    result = sqlite3_exec(writer->db, pragmas, NULL, NULL, NULL);
+    if (result != SQLITE_OK)
+        return result;
+    writer->rows.db = writer->db;
+    return store_facts(writer, options);
+}
+
+static void release(struct rtl_writer *writer)
+{
+    rtl_rows_close(&writer->rows);
+    (void)sqlite3_close(writer->db);
+    rtl_codec_free(writer->codec);
+    rtl_pending_free(&writer->pending);
+    rtl_map_clear(&writer->index);
+    for (uint32_t i = 0; i < writer->queue_count; i++)
+        free(writer->queues[i].kernels);
+    free(writer->queues);
+    free(writer->ends);
+    free(writer->path);
+    free(writer);
+}
+
+struct rtl_writer *rtl_writer_open(const char *path, const struct rtl_writer_options *options,
+                                   char *error, size_t error_size)
+{
+    struct rtl_writer *writer = calloc(1, sizeof *writer);
+    if (!writer || !(writer->codec = rtl_codec_new())) {
+        (void)snprintf(error, error_size, "cannot write the trace %s: memory is short", path);
+        free(writer);
+        return NULL;
+    }
+    writer->next_chunk = 1;
+    writer->path = rtl_file_create(path, options && options->replace, error, error_size);
+    if (!writer->path) {
+        release(writer);
+        return NULL;
+    }
+    int result = open_database(writer, options);
+    if (result != SQLITE_OK) {
+        set_sqlite_error(writer, result);
+        (void)snprintf(error, error_size, "%s", writer->error);
+        release(writer);
+        return NULL;
+    }
+    return writer;
+}
+
+/* Storing. */
+
+static int store_definitions(struct rtl_writer *writer)
+{
+    struct rtl_pending_item item;
+    int result = SQLITE_OK;
+    for (size_t at = 0; result == SQLITE_OK && rtl_pending_next(&writer->pending, &at, &item);)
+        result = rtl_rows_definition(&writer->rows, item.type, item.process, item.body, item.texts);
+    return result;
+}
+
+static int store_chunk(struct rtl_writer *writer, struct queue *queue)
+{
+    if (queue->count == queue->stored)
+        return SQLITE_OK;
+    struct rtl_chunk chunk = {.process = queue->process};
+    const unsigned char *data = NULL;
+    size_t size = 0;
+    if (rtl_codec_encode(writer->codec, queue->kernels, queue->count, &chunk, &data, &size) != 0)
+        return SQLITE_NOMEM;
+    if (queue->chunk == 0)
+        queue->chunk = writer->next_chunk++;
+    return rtl_rows_chunk(&writer->rows, queue->chunk, &chunk, data, size);
+}
+
+static int store_accounts(struct rtl_writer *writer)
+{
+    int result = SQLITE_OK;
+    for (uint32_t i = 0; i < writer->queue_count && result == SQLITE_OK; i++) {
+        const struct queue *queue = &writer->queues[i];
+        if (queue->account_new)
+            result = rtl_rows_account(&writer->rows, queue->process, queue->queue, &queue->account);
+    }
+    return result;
+}
+
+static int store_ends(struct rtl_writer *writer)
+{
+    int result = SQLITE_OK;
+    for (size_t i = 0; i < writer->end_count && result == SQLITE_OK; i++) {
+        const struct process_end *end = &writer->ends[i];
+        result =
+            rtl_rows_process_end(&writer->rows, end->process, end->state, end->time, end->torn);
+    }
+    return result;
+}
+
+/* All that is new but for kernels, and those of all queues or of `only`. */
+static int store_content(struct rtl_writer *writer, struct queue *only)
+{
+    int result = store_definitions(writer);
+    if (result == SQLITE_OK && only)
+        return store_chunk(writer, only);
+    for (uint32_t i = 0; i < writer->queue_count && result == SQLITE_OK; i++)
+        result = store_chunk(writer, &writer->queues[i]);
+    if (result == SQLITE_OK)
+        result = store_accounts(writer);
+    if (result == SQLITE_OK)
+        result = store_ends(writer);
+    if (result == SQLITE_OK)
+        result = rtl_rows_meta_number(&writer->rows, "end", (int64_t)now(CLOCK_BOOTTIME));
+    return result;
+}
+
+/* Ends a queue's chunk: what comes next goes into another. */
+static void seal(struct rtl_writer *writer, struct queue *queue, bool keep_room)
+{
+    queue->count = queue->stored = 0;
+    queue->chunk = 0;
+    if (keep_room)
+        return;
+    writer->room -= queue->capacity;
+    free(queue->kernels);
+    queue->kernels = NULL;
+    queue->capacity = 0;
+}
+
+static void mark_stored(struct rtl_writer *writer, struct queue *only, bool seal_all)
+{
+    rtl_pending_clear(&writer->pending);
+    if (only) {
+        seal(writer, only, true);
+        return;
+    }
+    writer->end_count = 0;
+    for (uint32_t i = 0; i < writer->queue_count; i++) {
+        struct queue *queue = &writer->queues[i];
+        queue->account_new = false;
+        queue->stored = queue->count;
+        if (seal_all)
+            seal(writer, queue, false);
+        else if (queue->count >= SEAL_AT)
+            seal(writer, queue, true);
+    }
+}
+
+/* One transaction. An SQLite result code; unless it is SQLITE_OK all is kept for another try. */
+static int store(struct rtl_writer *writer, struct queue *only, bool seal_all)
+{
+    int result = sqlite3_exec(writer->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    if (result == SQLITE_OK)
+        result = store_content(writer, only);
+    if (result == SQLITE_OK)
+        result = sqlite3_exec(writer->db, "COMMIT", NULL, NULL, NULL);
+    if (result == SQLITE_OK) {
+        mark_stored(writer, only, seal_all);
+        writer->retry_at = 0;
+        return SQLITE_OK;
+    }
+    if ((result & 0xff) != SQLITE_BUSY)
+        set_sqlite_error(writer, result);
+    if (!sqlite3_get_autocommit(writer->db))
+        (void)sqlite3_exec(writer->db, "ROLLBACK", NULL, NULL, NULL);
+    writer->retry_at = now(CLOCK_MONOTONIC) + RETRY_NS;
+    return result;
+}
+
+/* False shortly after a failure: trying costs time that the ring needs. */
+static bool may_store(const struct rtl_writer *writer)
+{
+    return writer->retry_at == 0 || now(CLOCK_MONOTONIC) >= writer->retry_at;
+}
+
+int rtl_writer_checkpoint(struct rtl_writer *writer)
+{
+    int result = store(writer, NULL, false);
+    return result == SQLITE_OK || (result & 0xff) == SQLITE_BUSY ? 0 : -1;
+}
+
+/* Queues. */
+
+static struct queue *add_queue(struct rtl_writer *writer, uint32_t process, uint32_t queue)
+{
+    if (writer->queue_count == writer->queue_capacity) {
+        uint32_t capacity = writer->queue_capacity ? writer->queue_capacity * 2 : 16;
+        struct queue *queues = realloc(writer->queues, capacity * sizeof *queues);
+        if (!queues)
+            return NULL;
+        writer->queues = queues;
+        writer->queue_capacity = capacity;
+    }
+    uint32_t place = writer->queue_count;
+    if (rtl_map_put(&writer->index, rtl_map_key(process, queue), place) != 0)
+        return NULL;
+    writer->queues[place] = (struct queue){.process = process, .queue = queue};
+    writer->queue_count++;
+    return &writer->queues[place];
+}
+
+/* The queue, made when it is first seen; NULL when memory is short. */
+static struct queue *find_queue(struct rtl_writer *writer, uint32_t process, uint32_t queue)
+{
+    if (writer->last < writer->queue_count) {
+        struct queue *last = &writer->queues[writer->last];
+        if (last->queue == queue && last->process == process)
+            return last;
+    }
+    uint32_t place = rtl_map_get(&writer->index, rtl_map_key(process, queue));
+    struct queue *found =
+        place != RTL_MAP_MISSING ? &writer->queues[place] : add_queue(writer, process, queue);
+    if (found)
+        writer->last = (uint32_t)(found - writer->queues);
+    else
+        set_memory_error(writer);
+    return found;
+}
+
+static bool grow(struct rtl_writer *writer, struct queue *queue)
+{
+    uint32_t capacity = queue->capacity ? queue->capacity * 2 : ROOM_FIRST;
+    if (writer->room + capacity - queue->capacity > ROOM_MAX) {
+        if (!may_store(writer) || store(writer, NULL, true) != SQLITE_OK)
+            return false;
+        capacity = ROOM_FIRST;
+    }
+    struct rtl_wire_kernel *kernels = realloc(queue->kernels, capacity * sizeof *kernels);
+    if (!kernels) {
+        set_memory_error(writer);
+        return false;
+    }
+    writer->room += capacity - queue->capacity;
+    queue->kernels = kernels;
+    queue->capacity = capacity;
+    return true;
+}
+
+static bool make_room(struct rtl_writer *writer, struct queue *queue)
+{
+    if (queue->capacity < RTL_CHUNK_KERNELS)
+        return grow(writer, queue);
+    return may_store(writer) && store(writer, queue, false) == SQLITE_OK;
+}
+
+void rtl_writer_kernel(struct rtl_writer *writer, uint32_t process,
+                       const struct rtl_wire_kernel *kernel)
+{
+    writer->kernels++;
+    struct queue *queue = find_queue(writer, process, kernel->queue);
+    if (!queue || (queue->count == queue->capacity && !make_room(writer, queue))) {
+        writer->dropped++;
+        return;
+    }
+    queue->kernels[queue->count++] = *kernel;
+}
+
+void rtl_writer_ledger(struct rtl_writer *writer, uint32_t process, uint32_t queue,
+                       const struct rtl_writer_account *account)
+{
+    struct queue *found = find_queue(writer, process, queue);
+    if (!found)
+        return;
+    found->account_new = true;
+    found->account = *account;
+}
+
+/* Definitions. */
+
+static void add(struct rtl_writer *writer, enum rtl_wire_type type, uint32_t process,
+                const void *body, size_t body_size, const char *texts, size_t texts_size)
+{
+    if (writer->pending.size > PENDING_SOON && may_store(writer))
+        (void)store(writer, NULL, false);
+    if (writer->pending.size > PENDING_MAX ||
+        rtl_pending_add(&writer->pending, type, process, body, body_size, texts, texts_size) != 0)
+        set_memory_error(writer);
+}
+
+uint32_t rtl_writer_process(struct rtl_writer *writer, const struct rtl_wire_process *process,
+                            const char *texts)
+{
+    size_t size = (size_t)process->command_length + process->host_length + process->library_length +
+                  process->rank_length;
+    uint32_t number = ++writer->processes;
+    add(writer, RTL_WIRE_PROCESS, number, process, sizeof *process, texts, size);
+    return number;
+}
+
+void rtl_writer_agent(struct rtl_writer *writer, uint32_t process,
+                      const struct rtl_wire_agent *agent, const char *texts)
+{
+    size_t size = (size_t)agent->name_length + agent->product_length + agent->uuid_length;
+    add(writer, RTL_WIRE_AGENT, process, agent, sizeof *agent, texts, size);
+}
+
+void rtl_writer_queue(struct rtl_writer *writer, uint32_t process,
+                      const struct rtl_wire_queue *queue)
+{
+    add(writer, RTL_WIRE_QUEUE, process, queue, sizeof *queue, NULL, 0);
+}
+
+void rtl_writer_queue_end(struct rtl_writer *writer, uint32_t process,
+                          const struct rtl_wire_queue_end *end)
+{
+    add(writer, RTL_WIRE_QUEUE_END, process, end, sizeof *end, NULL, 0);
+}
+
+void rtl_writer_symbol(struct rtl_writer *writer, uint32_t process,
+                       const struct rtl_wire_symbol *symbol, const char *texts)
+{
+    add(writer, RTL_WIRE_SYMBOL, process, symbol, sizeof *symbol, texts, symbol->name_length);
+}
+
+void rtl_writer_shape(struct rtl_writer *writer, uint32_t process,
+                      const struct rtl_wire_shape *shape)
+{
+    add(writer, RTL_WIRE_SHAPE, process, shape, sizeof *shape, NULL, 0);
+}
+
+void rtl_writer_clock(struct rtl_writer *writer, uint32_t process,
+                      const struct rtl_wire_clock *clock)
+{
+    add(writer, RTL_WIRE_CLOCK, process, clock, sizeof *clock, NULL, 0);
+}
+
+void rtl_writer_bracket(struct rtl_writer *writer, uint32_t process,
+                        const struct rtl_wire_bracket *bracket)
+{
+    add(writer, RTL_WIRE_BRACKET, process, bracket, sizeof *bracket, NULL, 0);
+}
+
+void rtl_writer_note(struct rtl_writer *writer, uint32_t process, const struct rtl_wire_note *note,
+                     const char *texts)
+{
+    add(writer, RTL_WIRE_NOTE, process, note, sizeof *note, texts, note->text_length);
+}
+
+void rtl_writer_process_end(struct rtl_writer *writer, uint32_t process, const char *state,
+                            uint64_t time, uint64_t torn)
+{
+    struct process_end *ends =
+        realloc(writer->ends, (writer->end_count + 1) * sizeof *writer->ends);
+    if (!ends) {
+        set_memory_error(writer);
+        return;
+    }
+    writer->ends = ends;
+    /* The states that a caller may name; the text may not outlive the call. */
+    const char *known = strcmp(state, "closed") == 0    ? "closed"
+                        : strcmp(state, "refused") == 0 ? "refused"
+                                                        : "died";
+    ends[writer->end_count++] = (struct process_end){process, known, time, torn};
+}
+
+uint64_t rtl_writer_kernels(const struct rtl_writer *writer)
+{
+    return writer->kernels;
+}
+
+const char *rtl_writer_error(const struct rtl_writer *writer)
+{
+    return writer->error;
+}
+
+/* Closing. */
+
+static void note_dropped(struct rtl_writer *writer)
+{
+    char sentence[640];
+    if (writer->dropped == 0)
+        return;
+    int length = snprintf(sentence, sizeof sentence, "%llu kernels could not be stored: %s",
+                          (unsigned long long)writer->dropped, writer->error);
+    const struct rtl_wire_note note = {
+        .time_ns = now(CLOCK_BOOTTIME), .queue = RTL_NONE, .text_length = (uint16_t)length};
+    rtl_writer_note(writer, 1, &note, sentence);
+}
+
+static int store_finish(struct rtl_writer *writer, int exit_status)
+{
+    int result = sqlite3_exec(writer->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    if (result == SQLITE_OK)
+        result = rtl_rows_meta_number(&writer->rows, "finished", 1);
+    if (result == SQLITE_OK)
+        result = rtl_rows_meta_number(&writer->rows, "exit_status", exit_status);
+    if (result == SQLITE_OK)
+        result = sqlite3_exec(writer->db, "COMMIT", NULL, NULL, NULL);
+    if (result != SQLITE_OK)
+        set_sqlite_error(writer, result);
+    return result;
+}
+
+int rtl_writer_close(struct rtl_writer *writer, int exit_status, char *error, size_t error_size)
+{
+    (void)sqlite3_busy_timeout(writer->db, BUSY_CLOSE_MS);
+    note_dropped(writer);
+    int result = store(writer, NULL, true);
+    if (result == SQLITE_OK)
+        result = store_finish(writer, exit_status);
+    else
+        set_sqlite_error(writer, result);
+    /* A reader that looks at the trace now keeps the log in place: then the trace is complete with
+     * it, and stays so. */
+    rtl_rows_close(&writer->rows);
+    if (result == SQLITE_OK)
+        (void)sqlite3_exec(writer->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
+    if (writer->error[0])
+        (void)snprintf(error, error_size, "%s", writer->error);
+    bool whole = result == SQLITE_OK && writer->dropped == 0;
+    release(writer);
+    return whole ? 0 : -1;
+}

@@ -1,0 +1,80 @@
+/**
+ * Writing a trace file.
+ *
+ * One writer per file, one thread per writer. Definitions and kernels come in ring order, per
+ * process; the writer gathers the kernels of each queue into chunks and stores them, with
+ * everything else that is new, at each checkpoint (one transaction). What was checkpointed survives
+ * a kill -9. The structures of ring/wire.h are taken as they are.
+ */
+#ifndef RTL_STORE_WRITER_H
+#define RTL_STORE_WRITER_H
+
+#include "ring/wire.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct rtl_writer;
+
+struct rtl_writer_options {
+    const char *command; /**< command line of `rtl trace`, NULL if unknown */
+    /** An existing trace or empty file may be replaced, unless somebody records into it; it stays
+     * until the new one could be made. Other files are never replaced. */
+    bool replace;
+};
+
+/** Makes the file (mode 0600) and its schema. NULL on failure, with one sentence in `error` that
+ * names the file: it exists, folder missing or not writable, disk full, … */
+struct rtl_writer *rtl_writer_open(const char *path, const struct rtl_writer_options *options,
+                                   char *error, size_t error_size);
+
+/** Adds a process; returns its id in the trace (from 1). Texts are not terminated. */
+uint32_t rtl_writer_process(struct rtl_writer *writer, const struct rtl_wire_process *process,
+                            const char *texts);
+
+void rtl_writer_agent(struct rtl_writer *, uint32_t process, const struct rtl_wire_agent *,
+                      const char *texts);
+void rtl_writer_queue(struct rtl_writer *, uint32_t process, const struct rtl_wire_queue *);
+void rtl_writer_queue_end(struct rtl_writer *, uint32_t process, const struct rtl_wire_queue_end *);
+void rtl_writer_symbol(struct rtl_writer *, uint32_t process, const struct rtl_wire_symbol *,
+                       const char *texts);
+void rtl_writer_shape(struct rtl_writer *, uint32_t process, const struct rtl_wire_shape *);
+void rtl_writer_clock(struct rtl_writer *, uint32_t process, const struct rtl_wire_clock *);
+void rtl_writer_bracket(struct rtl_writer *, uint32_t process, const struct rtl_wire_bracket *);
+void rtl_writer_note(struct rtl_writer *, uint32_t process, const struct rtl_wire_note *,
+                     const char *texts);
+
+/** The hot one: appends a kernel to its queue's chunk. */
+void rtl_writer_kernel(struct rtl_writer *, uint32_t process, const struct rtl_wire_kernel *);
+
+/** Sets a queue's account as read from the ring (absolute values, copied by the caller). */
+struct rtl_writer_account {
+    uint64_t packets, seen, skipped, recorded, forwarded, borrowed, helped;
+    uint64_t lost[RTL_LOST_REASONS];
+};
+void rtl_writer_ledger(struct rtl_writer *, uint32_t process, uint32_t queue,
+                       const struct rtl_writer_account *account);
+
+/** Ends a process: `state` "closed", "died" or "refused" (librtl of another build); `torn` slots
+ * lost in the ring; time in ns (CLOCK_BOOTTIME). */
+void rtl_writer_process_end(struct rtl_writer *, uint32_t process, const char *state, uint64_t time,
+                            uint64_t torn);
+
+/** Stores what is new, in one transaction. 0, or -1: rtl_writer_error says why (disk full, …); what
+ * was stored before stays readable, all else is kept (within 45 MB) and may be tried again. A
+ * file that a reader has locked is no failure: the next checkpoint stores what this one could not.
+ */
+int rtl_writer_checkpoint(struct rtl_writer *);
+
+/** How many kernels were given to the writer, for progress lines. */
+uint64_t rtl_writer_kernels(const struct rtl_writer *);
+
+/** The first error in one sentence, "" if none. */
+const char *rtl_writer_error(const struct rtl_writer *);
+
+/** Last checkpoint; marks the trace finished, makes it one file, frees the writer (also on
+ * failure). `exit_status` as in rtl_trace_info_t. 0, or -1 with the sentence in `error`, also when
+ * kernels were left out because an earlier checkpoint failed. */
+int rtl_writer_close(struct rtl_writer *, int exit_status, char *error, size_t error_size);
+
+#endif

@@ -1,0 +1,194 @@
+/* How fast traces are written and read, and how large they are.
+ *
+ *     bench_store [--kernels N] [--jitter PERCENT] [--file PATH]
+ *
+ * One thread. `replay` is a graph of 512 nodes launched again and again, `eager` the same kernels
+ * launched one by one with correlation ids; durations and gaps have normal jitter of the given
+ * standard deviation, and one kernel in a thousand takes five times as long. A line each: name,
+ * kernels, bytes per kernel, kernels per second written, read by queue, read by time. */
+#include "store/writer.h"
+
+#include <math.h>
+#include <rtl/rtl_trace.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NODES  512u
+#define SHAPES 40u
+#define PREPARED                                                                                   \
+    ((size_t)NODES * 256)  /* kernels made beforehand, so that making them is not measured */
+#define CHECKPOINT 250000u /* as many kernels as come in a tenth of a second or so */
+#define OUTLIER    1000u
+
+struct bench {
+    uint64_t kernels;
+    double jitter;
+    const char *path;
+};
+
+static double seconds(void)
+{
+    struct timespec time;
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static uint32_t random32(void)
+{
+    static uint64_t state = 1;
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(state >> 32);
+}
+
+/* Normal with deviation 1 (Box and Muller). */
+static double normal(void)
+{
+    double u = (random32() + 1.0) / 4294967297.0;
+    double v = random32() / 4294967296.0;
+    return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
+}
+
+static uint64_t jittered(double value, double jitter)
+{
+    double result = value * (1 + jitter * normal());
+    return result > 0 ? (uint64_t)result : 0;
+}
+
+/* Kernels whose times are relative: start holds the gap to the kernel before. */
+static struct rtl_wire_kernel *prepare(const struct bench *bench)
+{
+    struct rtl_wire_kernel *kernels = calloc(PREPARED, sizeof *kernels);
+    double durations[NODES];
+    double gaps[NODES];
+    uint32_t shapes[NODES];
+    if (!kernels)
+        exit(1); /* NOLINT(concurrency-mt-unsafe): one thread */
+    for (uint32_t i = 0; i < NODES; i++) {
+        durations[i] = 200 + random32() % 1800;
+        gaps[i] = 100 + random32() % 200;
+        shapes[i] = random32() % SHAPES;
+    }
+    for (size_t i = 0; i < PREPARED; i++) {
+        uint32_t node = (uint32_t)(i % NODES);
+        double duration = durations[node] * (random32() % OUTLIER ? 1 : 5);
+        kernels[i].start = jittered(gaps[node], bench->jitter);
+        kernels[i].end = jittered(duration, bench->jitter);
+        kernels[i].shape = shapes[node];
+        kernels[i].node = node;
+    }
+    return kernels;
+}
+
+static uint32_t define(struct rtl_writer *writer)
+{
+    const struct rtl_wire_process process = {.pid = 1};
+    const struct rtl_wire_agent agent = {.clock_hz = 100000000, .device_type = 1};
+    const struct rtl_wire_queue queue = {.size = 16384, .way = RTL_WAY_INTERPOSE};
+    const struct rtl_wire_clock point = {.ticks = 0, .system_ns = 0};
+    uint32_t id = rtl_writer_process(writer, &process, "");
+    rtl_writer_agent(writer, id, &agent, "");
+    rtl_writer_queue(writer, id, &queue);
+    rtl_writer_clock(writer, id, &point);
+    for (uint32_t i = 0; i < SHAPES; i++) {
+        const struct rtl_wire_symbol symbol = {.symbol = i, .name_length = 13};
+        const struct rtl_wire_shape shape = {.shape = i, .symbol = i, .grid = {64, 1, 1}};
+        rtl_writer_symbol(writer, id, &symbol, "_Z6kernelPfPi");
+        rtl_writer_shape(writer, id, &shape);
+    }
+    return id;
+}
+
+static void write_kernels(struct rtl_writer *writer, uint32_t process, const struct bench *bench,
+                          const struct rtl_wire_kernel *prepared, bool replay)
+{
+    uint64_t time = UINT64_C(123456789012);
+    for (uint64_t i = 0; i < bench->kernels; i++) {
+        struct rtl_wire_kernel kernel = prepared[i % PREPARED];
+        kernel.packet = i;
+        kernel.start += time;
+        kernel.end += kernel.start;
+        time = kernel.end;
+        kernel.correlation = replay ? 1 + i / NODES : 1 + i;
+        kernel.launch = replay ? (uint32_t)(i / NODES) : RTL_NONE;
+        kernel.node = replay ? kernel.node : RTL_NONE;
+        rtl_writer_kernel(writer, process, &kernel);
+        if (i % CHECKPOINT == CHECKPOINT - 1)
+            (void)rtl_writer_checkpoint(writer);
+    }
+}
+
+static double read_kernels(rtl_trace_t *trace, uint64_t expected, int by_queue)
+{
+    rtl_kernel_filter_t filter = RTL_KERNEL_FILTER_ALL;
+    rtl_kernel_iter_t *iter = NULL;
+    rtl_kernel_t kernel;
+    uint64_t count = 0;
+    double begin = seconds();
+    filter.by_queue = by_queue;
+    if (rtlTraceKernels(trace, &filter, &iter) == RTL_OK)
+        while (rtlKernelNext(iter, &kernel) == RTL_OK)
+            count++;
+    rtlKernelIterFree(iter);
+    if (count != expected) {
+        (void)fprintf(stderr, "bench_store: %llu kernels came back of %llu\n",
+                      (unsigned long long)count, (unsigned long long)expected);
+        exit(1); /* NOLINT(concurrency-mt-unsafe): one thread */
+    }
+    return (double)count / (seconds() - begin);
+}
+
+static void run(const struct bench *bench, const struct rtl_wire_kernel *prepared, bool replay)
+{
+    char error[512] = "";
+    const struct rtl_writer_options options = {.command = "bench_store", .replace = true};
+    rtl_trace_t *trace = NULL;
+    rtl_trace_info_t info;
+    double begin = seconds();
+    struct rtl_writer *writer = rtl_writer_open(bench->path, &options, error, sizeof error);
+    if (writer) {
+        write_kernels(writer, define(writer), bench, prepared, replay);
+        (void)rtl_writer_close(writer, 0, error, sizeof error);
+    }
+    double written = (double)bench->kernels / (seconds() - begin);
+    if (error[0] || rtlTraceOpen(bench->path, &trace, error, sizeof error) != RTL_OK) {
+        (void)fprintf(stderr, "bench_store: %s\n", error);
+        exit(1); /* NOLINT(concurrency-mt-unsafe): one thread */
+    }
+    (void)rtlTraceInfo(trace, &info);
+    double by_queue = read_kernels(trace, bench->kernels, 1);
+    double by_time = read_kernels(trace, bench->kernels, 0);
+    (void)printf(
+        "%-6s %llu kernels  %.2f B/kernel  write %.2f M/s  read by queue %.2f M/s  by time "
+        "%.2f M/s\n",
+        replay ? "replay" : "eager", (unsigned long long)bench->kernels,
+        (double)info.bytes / (double)bench->kernels, written / 1e6, by_queue / 1e6, by_time / 1e6);
+    rtlTraceClose(trace);
+    (void)unlink(bench->path);
+}
+
+int main(int count, char **arguments)
+{
+    struct bench bench = {.kernels = 4000000, .jitter = 0.02, .path = "/tmp/rtl-bench-store.db"};
+    for (int i = 1; i < count; i += 2) {
+        const char *value = i + 1 < count ? arguments[i + 1] : "";
+        if (strcmp(arguments[i], "--kernels") == 0 && strtoull(value, NULL, 10) > 0) {
+            bench.kernels = strtoull(value, NULL, 10);
+        } else if (strcmp(arguments[i], "--jitter") == 0 && *value) {
+            bench.jitter = strtod(value, NULL) / 100;
+        } else if (strcmp(arguments[i], "--file") == 0 && *value) {
+            bench.path = value;
+        } else {
+            (void)fprintf(stderr, "usage: bench_store [--kernels N] [--jitter PERCENT] "
+                                  "[--file PATH]\n");
+            return 2;
+        }
+    }
+    struct rtl_wire_kernel *prepared = prepare(&bench);
+    run(&bench, prepared, true);
+    run(&bench, prepared, false);
+    free(prepared);
+    return 0;
+}

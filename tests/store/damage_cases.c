@@ -1,0 +1,177 @@
+/* Files that are no traces, newer ones, and damaged ones: a sentence, never a crash. */
+#include "fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool write_bytes(const char *path, const void *bytes, size_t size)
+{
+    FILE *file = fopen(path, "w");
+    return file && fwrite(bytes, 1, size, file) == size && fclose(file) == 0;
+}
+
+/* Opening fails with `want` and a sentence that names the file and has `why` in it. */
+static const char *fails(const char *path, rtl_status_t want, const char *why)
+{
+    char error[512] = "";
+    rtl_trace_t *trace = (rtl_trace_t *)&error;
+    CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == want);
+    CHECK(trace == NULL);
+    if (!strstr(error, path) || !strstr(error, why))
+        return check_failed(path, 0, error);
+    return NULL;
+}
+
+const char *Damage_NotATrace(void)
+{
+    char path[FIXTURE_PATH];
+    CHECK(fixture_path(path));
+    CHECK_DONE(fails(path, RTL_E_IO, "No such file"));
+    CHECK(write_bytes(path, "", 0));
+    CHECK_DONE(fails(path, RTL_E_NOT_TRACE, "not an RTL trace"));
+    CHECK(write_bytes(path, "just a text that is long enough to look like something", 50));
+    CHECK_DONE(fails(path, RTL_E_NOT_TRACE, "not an RTL trace"));
+    CHECK(unlink(path) == 0);
+    char *slash = strrchr(path, '/');
+    *slash = '\0';
+    CHECK_DONE(fails(path, RTL_E_NOT_TRACE, "not a regular file"));
+    *slash = '/';
+    sqlite3 *db = NULL;
+    CHECK(sqlite3_open(path, &db) == SQLITE_OK);
+    CHECK(sqlite3_exec(db, "CREATE TABLE other(x)", NULL, NULL, NULL) == SQLITE_OK);
+    CHECK(sqlite3_close(db) == SQLITE_OK);
+    CHECK_DONE(fails(path, RTL_E_NOT_TRACE, "not an RTL trace"));
+    CHECK(rtlTraceOpen(path, NULL, NULL, 0) == RTL_E_ARGUMENT);
+    rtl_trace_t *trace = NULL;
+    CHECK(rtlTraceOpen(NULL, &trace, NULL, 0) == RTL_E_ARGUMENT);
+    CHECK(rtlTraceOpen(path, &trace, NULL, 0) == RTL_E_NOT_TRACE);
+    rtlTraceClose(NULL);
+    rtlKernelIterFree(NULL);
+    fixture_remove(path);
+    return NULL;
+}
+
+const char *Damage_NewerVersions(void)
+{
+    char path[FIXTURE_PATH];
+    CHECK(fixture_path(path));
+    CHECK(fixture_trace(path, 100));
+    CHECK(fixture_sql(path, "CREATE TABLE future(x); ALTER TABLE kernel_chunks ADD COLUMN y;"
+                            "ALTER TABLE queues ADD COLUMN z; INSERT INTO meta VALUES('new', 1);"
+                            "PRAGMA user_version=1099"));
+    CHECK(fixture_count(path) == 200);
+    CHECK(fixture_sql(path, "PRAGMA user_version=2000"));
+    CHECK_DONE(fails(path, RTL_E_VERSION, "version 2.0"));
+    CHECK(fixture_sql(path, "PRAGMA user_version=-5"));
+    CHECK_DONE(fails(path, RTL_E_DAMAGED, "damaged"));
+    fixture_remove(path);
+    return NULL;
+}
+
+/* Iterating a trace after `sql` has changed it fails as damaged, in either order. */
+static const char *iteration_fails(const char *sql)
+{
+    char path[FIXTURE_PATH];
+    char error[512];
+    rtl_trace_t *trace = NULL;
+    CHECK(fixture_path(path));
+    CHECK(fixture_trace(path, 40000));
+    CHECK(fixture_count(path) == 80000);
+    CHECK(fixture_sql(path, sql));
+    CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
+    for (int by_queue = 0; by_queue < 2; by_queue++) {
+        rtl_kernel_filter_t filter = RTL_KERNEL_FILTER_ALL;
+        size_t count = 0;
+        rtl_status_t status = RTL_OK;
+        filter.by_queue = by_queue;
+        CHECK(fixture_read(trace, &filter, &count, &status) == NULL);
+        CHECK(status == RTL_E_DAMAGED && strstr(rtlTraceError(trace), "chunk 2") != NULL);
+    }
+    rtlTraceClose(trace);
+    fixture_remove(path);
+    return NULL;
+}
+
+const char *Damage_ChunkIsTold(void)
+{
+    CHECK_DONE(iteration_fails("UPDATE kernel_chunks SET checksum = checksum - 1 WHERE chunk = 2"));
+    CHECK_DONE(iteration_fails("UPDATE kernel_chunks SET data = x'00' WHERE chunk = 2"));
+    CHECK_DONE(iteration_fails("UPDATE kernel_chunks SET data = NULL WHERE chunk = 2"));
+    CHECK_DONE(iteration_fails("UPDATE kernel_chunks SET data = 'text' WHERE chunk = 2"));
+    CHECK_DONE(iteration_fails("UPDATE kernel_chunks SET kernels = 4000000000 WHERE chunk = 2"));
+    CHECK_DONE(iteration_fails("UPDATE kernel_chunks SET kernels = 0 WHERE chunk = 2"));
+    CHECK_DONE(iteration_fails("UPDATE kernel_chunks SET start_min = 0 WHERE chunk = 2"));
+    CHECK_DONE(iteration_fails("UPDATE kernel_chunks SET queue = 0 WHERE chunk = 2"));
+    return NULL;
+}
+
+static const char *opening_fails(const char *sql)
+{
+    char path[FIXTURE_PATH];
+    CHECK(fixture_path(path));
+    CHECK(fixture_trace(path, 10));
+    CHECK(fixture_sql(path, sql));
+    CHECK_DONE(fails(path, RTL_E_DAMAGED, "damaged"));
+    fixture_remove(path);
+    return NULL;
+}
+
+const char *Damage_RowsAreTold(void)
+{
+    CHECK_DONE(opening_fails("DROP TABLE queues"));
+    CHECK_DONE(opening_fails("UPDATE shapes SET grid_x = -1"));
+    CHECK_DONE(opening_fails("UPDATE kernel_chunks SET kernels = 5000000000"));
+    CHECK_DONE(opening_fails("UPDATE processes SET pid = 1 << 40"));
+    return NULL;
+}
+
+/* Reads all that can be read; what it says does not matter. */
+static void read_everything(const char *path)
+{
+    char error[512];
+    rtl_trace_t *trace = NULL;
+    if (rtlTraceOpen(path, &trace, error, sizeof error) != RTL_OK)
+        return;
+    const rtl_kernel_filter_t all = RTL_KERNEL_FILTER_ALL;
+    rtl_kernel_iter_t *iter = NULL;
+    rtl_kernel_t kernel;
+    if (rtlTraceKernels(trace, &all, &iter) == RTL_OK)
+        while (rtlKernelNext(iter, &kernel) == RTL_OK)
+            continue;
+    rtlKernelIterFree(iter);
+    rtlTraceClose(trace);
+}
+
+/* A whole file; its size, 0 if it cannot be read or does not fit. */
+static size_t read_bytes(const char *path, unsigned char *bytes, size_t room)
+{
+    FILE *file = fopen(path, "r");
+    size_t size = file ? fread(bytes, 1, room, file) : 0;
+    if (file)
+        (void)fclose(file);
+    return size < room ? size : 0;
+}
+
+const char *Damage_AnyByteOfTheFile(void)
+{
+    char path[FIXTURE_PATH];
+    static unsigned char bytes[1 << 20];
+    static unsigned char damaged[sizeof bytes];
+    uint64_t seed = 12;
+    CHECK(fixture_path(path));
+    CHECK(fixture_trace(path, 200));
+    size_t size = read_bytes(path, bytes, sizeof bytes);
+    CHECK(size > 4096);
+    for (int round = 0; round < 400; round++) {
+        size_t cut = round % 10 ? size : fixture_random(&seed) % size;
+        memcpy(damaged, bytes, size);
+        for (int i = 0; i <= round % 4; i++)
+            damaged[fixture_random(&seed) % size] = (unsigned char)fixture_random(&seed);
+        CHECK(write_bytes(path, damaged, cut));
+        read_everything(path);
+    }
+    CHECK(write_bytes(path, bytes, size) && fixture_count(path) == 400);
+    fixture_remove(path);
+    return NULL;
+}

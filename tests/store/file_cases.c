@@ -1,0 +1,514 @@
+/* The file itself: its making, its neighbours, full disks, killed writers, readers beside it. */
+#include "fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *with_suffix(const char *path, const char *suffix)
+{
+    static _Thread_local char name[FIXTURE_PATH + 16];
+    (void)snprintf(name, sizeof name, "%s%s", path, suffix);
+    return name;
+}
+
+static bool there(const char *path, const char *suffix)
+{
+    return access(with_suffix(path, suffix), F_OK) == 0;
+}
+
+static mode_t mode_of(const char *path, const char *suffix)
+{
+    struct stat status;
+    return stat(with_suffix(path, suffix), &status) == 0 ? status.st_mode & 0777 : 0;
+}
+
+/* Opening fails, with a sentence that has the path and `why` in it. */
+static const char *refused(const char *path, bool replace, const char *why)
+{
+    char error[512] = "";
+    const struct rtl_writer_options options = {.replace = replace};
+    struct rtl_writer *writer = rtl_writer_open(path, &options, error, sizeof error);
+    CHECK(writer == NULL);
+    if (!strstr(error, path) || !strstr(error, why))
+        return check_failed(path, 0, error);
+    return NULL;
+}
+
+static bool write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    return file && fputs(text, file) >= 0 && fclose(file) == 0;
+}
+
+/* Runs a test in a process of its own, which may lower its limits or its rights. */
+static const char *in_child(const char *(*test)(const char *path), const char *path)
+{
+    int ends[2];
+    static _Thread_local char text[512];
+    CHECK(pipe(ends) == 0);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        const char *failed = test(path);
+        if (failed)
+            (void)!write(ends[1], failed, strlen(failed));
+        _exit(failed != NULL);
+    }
+    (void)close(ends[1]);
+    ssize_t size = read(ends[0], text, sizeof text - 1);
+    (void)close(ends[0]);
+    int status = 0;
+    CHECK(waitpid(child, &status, 0) == child);
+    if (size > 0) {
+        text[size] = '\0';
+        return text;
+    }
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    return NULL;
+}
+
+static const char *private_child(const char *path)
+{
+    static const mode_t umasks[] = {0, 0777, 022};
+    char error[512];
+    for (size_t i = 0; i < sizeof umasks / sizeof *umasks; i++) {
+        (void)umask(umasks[i]);
+        struct rtl_writer *writer = fixture_open(path);
+        CHECK(writer != NULL);
+        CHECK(mode_of(path, "") == 0600);
+        fixture_kernels(writer, fixture_define(writer, 1, 2), 0, 0, 10);
+        CHECK(rtl_writer_checkpoint(writer) == 0);
+        CHECK(mode_of(path, "-wal") == 0600 && mode_of(path, "-shm") == 0600);
+        CHECK(rtl_writer_close(writer, 0, error, sizeof error) == 0);
+        CHECK(mode_of(path, "") == 0600);
+        CHECK(unlink(path) == 0);
+    }
+    return NULL;
+}
+
+const char *File_IsPrivateWhateverTheUmask(void)
+{
+    char path[FIXTURE_PATH];
+    CHECK(fixture_path(path));
+    CHECK_DONE(in_child(private_child, path));
+    fixture_remove(path);
+    return NULL;
+}
+
+const char *File_IsOneFileWhenClosed(void)
+{
+    char path[FIXTURE_PATH];
+    CHECK(fixture_path(path));
+    CHECK(fixture_trace(path, 1000));
+    CHECK(!there(path, "-wal") && !there(path, "-shm") && !there(path, "-journal"));
+    CHECK(fixture_count(path) == 2000);
+    fixture_remove(path);
+    char *slash = strrchr(path, '/');
+    *slash = '\0';
+    CHECK(access(path, F_OK) != 0); /* nothing else was in the folder */
+    return NULL;
+}
+
+const char *File_ExistingIsRefused(void)
+{
+    char path[FIXTURE_PATH];
+    CHECK(fixture_path(path));
+    CHECK(fixture_trace(path, 10));
+    CHECK_DONE(refused(path, false, "exists"));
+    CHECK(fixture_count(path) == 20);
+    fixture_remove(path);
+    return NULL;
+}
+
+const char *File_ExistingTraceIsReplaced(void)
+{
+    char path[FIXTURE_PATH];
+    char error[512];
+    const struct rtl_writer_options options = {.replace = true};
+    CHECK(fixture_path(path));
+    CHECK(fixture_trace(path, 10));
+    /* The log of a recording that was killed must not become the new trace's. */
+    CHECK(write_text(with_suffix(path, "-wal"), "leftover"));
+    struct rtl_writer *writer = rtl_writer_open(path, &options, error, sizeof error);
+    CHECK(writer != NULL);
+    fixture_kernels(writer, fixture_define(writer, 1, 2), 0, 0, 7);
+    CHECK(rtl_writer_close(writer, 0, error, sizeof error) == 0);
+    CHECK(fixture_count(path) == 7);
+    /* So is an empty file, as mktemp makes it. */
+    CHECK(unlink(path) == 0 && write_text(path, ""));
+    writer = rtl_writer_open(path, &options, error, sizeof error);
+    CHECK(writer != NULL && rtl_writer_close(writer, 0, error, sizeof error) == 0);
+    CHECK(fixture_count(path) == 0);
+    fixture_remove(path);
+    return NULL;
+}
+
+const char *File_OtherFilesAreNotReplaced(void)
+{
+    char path[FIXTURE_PATH];
+    char text[32] = "";
+    CHECK(fixture_path(path));
+    CHECK(write_text(path, "a letter, not a trace"));
+    CHECK_DONE(refused(path, true, "not a trace"));
+    FILE *file = fopen(path, "r");
+    CHECK(file && fgets(text, sizeof text, file) && fclose(file) == 0);
+    CHECK(strcmp(text, "a letter, not a trace") == 0);
+    fixture_remove(path);
+    return NULL;
+}
+
+const char *File_TraceBeingRecordedIsNotReplaced(void)
+{
+    char path[FIXTURE_PATH];
+    char error[512];
+    char pid[32];
+    CHECK(fixture_path(path));
+    struct rtl_writer *writer = fixture_open(path);
+    CHECK(writer != NULL);
+    (void)snprintf(pid, sizeof pid, "process %d is recording", (int)getpid());
+    CHECK_DONE(refused(path, true, pid));
+    fixture_kernels(writer, fixture_define(writer, 1, 2), 0, 0, 7);
+    CHECK(rtl_writer_close(writer, 0, error, sizeof error) == 0);
+    CHECK(fixture_count(path) == 7);
+    fixture_remove(path);
+    return NULL;
+}
+
+/* Root may write anywhere; nobody else may. */
+static bool lose_rights(void)
+{
+    return getuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0);
+}
+
+static const char *closed_folder_child(const char *path)
+{
+    CHECK(lose_rights());
+    return refused(path, false, "Permission denied");
+}
+
+const char *File_PlacesThatCannotBeWritten(void)
+{
+    char path[FIXTURE_PATH];
+    char inner[FIXTURE_PATH + 16];
+    CHECK(fixture_path(path));
+    (void)snprintf(inner, sizeof inner, "%s/trace.db", path);
+    CHECK_DONE(refused(inner, false, "No such file or directory"));
+    CHECK(mkdir(path, 0555) == 0);
+    CHECK_DONE(refused(path, true, "folder"));
+    CHECK(chmod(path, 0555) == 0);
+    *strrchr(path, '/') = '\0';
+    CHECK(chmod(path, 0755) == 0);
+    CHECK_DONE(in_child(closed_folder_child, inner));
+    CHECK_DONE(refused("/dev/null", true, "not a regular file"));
+    (void)snprintf(inner, sizeof inner, "%s/trace.db", path);
+    CHECK(rmdir(inner) == 0 && rmdir(path) == 0);
+    return NULL;
+}
+
+/* A limit on the size of files stands for a disk that is full: writes beyond it fail with EFBIG
+ * once the signal is ignored. */
+static bool limit_files(rlim_t size)
+{
+    struct rlimit limit;
+    (void)signal(SIGXFSZ, SIG_IGN);
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0)
+        return false;
+    limit.rlim_cur = size < limit.rlim_max ? size : limit.rlim_max;
+    return setrlimit(RLIMIT_FSIZE, &limit) == 0;
+}
+
+static const char *full_start_child(const char *path)
+{
+    CHECK(limit_files(8192));
+    return refused(path, false, "File too large");
+}
+
+const char *File_FullDiskAtTheStart(void)
+{
+    char path[FIXTURE_PATH];
+    CHECK(fixture_path(path));
+    CHECK_DONE(in_child(full_start_child, path));
+    CHECK(!there(path, ""));
+    *strrchr(path, '/') = '\0';
+    CHECK(rmdir(path) == 0); /* nothing was left behind */
+    return NULL;
+}
+
+/* Kernels that hardly compress, so that limits are reached soon. */
+static void noisy_kernels(struct rtl_writer *writer, uint32_t process, uint64_t from, uint64_t to)
+{
+    uint64_t seed = from;
+    for (uint64_t i = from; i < to; i++) {
+        struct rtl_wire_kernel kernel = fixture_kernel(0, i);
+        kernel.correlation = fixture_random(&seed);
+        rtl_writer_kernel(writer, process, &kernel);
+    }
+}
+
+static const char *full_then_room_child(const char *path)
+{
+    char error[512];
+    struct rtl_writer *writer = fixture_open(path);
+    CHECK(writer != NULL);
+    uint32_t process = fixture_define(writer, 1, 2);
+    noisy_kernels(writer, process, 0, 100);
+    CHECK(rtl_writer_checkpoint(writer) == 0);
+    CHECK(rtl_writer_error(writer)[0] == '\0');
+    CHECK(limit_files(200000));
+    noisy_kernels(writer, process, 100, 20000);
+    CHECK(rtl_writer_checkpoint(writer) == -1);
+    CHECK(strstr(rtl_writer_error(writer), path) != NULL);
+    CHECK(strstr(rtl_writer_error(writer), "File too large") != NULL);
+    CHECK(fixture_count(path) == 100);
+    CHECK(limit_files(RLIM_INFINITY));
+    CHECK(rtl_writer_checkpoint(writer) == 0);
+    CHECK(fixture_count(path) == 20000);
+    CHECK(rtl_writer_close(writer, 0, error, sizeof error) == 0);
+    CHECK(fixture_count(path) == 20000);
+    return NULL;
+}
+
+const char *File_FullDiskLaterAndThenRoom(void)
+{
+    char path[FIXTURE_PATH];
+    CHECK(fixture_path(path));
+    CHECK_DONE(in_child(full_then_room_child, path));
+    fixture_remove(path);
+    return NULL;
+}
+
+static const char *full_to_the_end_child(const char *path)
+{
+    char error[512] = "";
+    struct rtl_writer *writer = fixture_open(path);
+    CHECK(writer != NULL);
+    uint32_t process = fixture_define(writer, 1, 2);
+    CHECK(limit_files(400000));
+    for (uint64_t i = 0; i < 40; i++) {
+        noisy_kernels(writer, process, i * 5000, (i + 1) * 5000);
+        (void)rtl_writer_checkpoint(writer);
+    }
+    CHECK(rtl_writer_kernels(writer) == 200000);
+    CHECK(rtl_writer_close(writer, 0, error, sizeof error) == -1);
+    CHECK(strstr(error, path) != NULL && strstr(error, "File too large") != NULL);
+    return NULL;
+}
+
+const char *File_FullDiskToTheEnd(void)
+{
+    char path[FIXTURE_PATH];
+    char error[512];
+    rtl_trace_t *trace = NULL;
+    rtl_trace_info_t info;
+    CHECK(fixture_path(path));
+    CHECK_DONE(in_child(full_to_the_end_child, path));
+    int64_t count = fixture_count(path);
+    CHECK(count >= 5000 && count < 200000);
+    CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
+    CHECK(rtlTraceInfo(trace, &info) == RTL_OK && info.finished == 0);
+    rtlTraceClose(trace);
+    fixture_remove(path);
+    return NULL;
+}
+
+/* Writes until it is killed; tells by the pipe what is stored. */
+static void record_until_killed(const char *path, int tell)
+{
+    struct rtl_writer *writer = fixture_open(path);
+    if (!writer)
+        _exit(1);
+    uint32_t process = fixture_define(writer, 1, 2);
+    for (uint64_t i = 0;; i += 700) {
+        fixture_kernels(writer, process, 0, i, i + 700);
+        uint64_t stored = i + 700;
+        if (rtl_writer_checkpoint(writer) != 0 ||
+            write(tell, &stored, sizeof stored) != (ssize_t)sizeof stored)
+            _exit(1);
+    }
+}
+
+/* Kills a writer after some checkpoints; *stored is the last that it told. */
+static const char *kill_writer(const char *path, int checkpoints, unsigned delay_us,
+                               uint64_t *stored)
+{
+    int ends[2];
+    CHECK(pipe(ends) == 0);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0)
+        record_until_killed(path, ends[1]);
+    (void)close(ends[1]);
+    for (int i = 0; i < checkpoints; i++)
+        CHECK(read(ends[0], stored, sizeof *stored) == (ssize_t)sizeof *stored);
+    (void)usleep(delay_us);
+    CHECK(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
+    while (read(ends[0], stored, sizeof *stored) == (ssize_t)sizeof *stored)
+        continue;
+    (void)close(ends[0]);
+    return NULL;
+}
+
+static const char *check_killed(const char *path, uint64_t stored)
+{
+    char error[512];
+    rtl_trace_t *trace = NULL;
+    rtl_trace_info_t info;
+    rtl_kernel_filter_t filter = RTL_KERNEL_FILTER_ALL;
+    size_t count = 0;
+    rtl_status_t status = RTL_OK;
+    filter.by_queue = 1;
+    CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
+    CHECK(rtlTraceInfo(trace, &info) == RTL_OK);
+    CHECK(info.finished == 0 && info.exit_status == -1);
+    rtl_kernel_t *kernels = fixture_read(trace, &filter, &count, &status);
+    CHECK(kernels && count >= stored && count <= stored + 700);
+    for (size_t i = 0; i < count; i++)
+        CHECK(kernels[i].packet == i);
+    free(kernels);
+    rtlTraceClose(trace);
+    return NULL;
+}
+
+const char *File_KilledWriterLeavesWhatItStored(void)
+{
+    uint64_t seed = 11;
+    for (int round = 0; round < 15; round++) {
+        char path[FIXTURE_PATH];
+        uint64_t stored = 0;
+        CHECK(fixture_path(path));
+        CHECK_DONE(
+            kill_writer(path, 1 + round, (unsigned)(fixture_random(&seed) % 20000), &stored));
+        CHECK_DONE(check_killed(path, stored));
+        fixture_remove(path);
+    }
+    return NULL;
+}
+
+static const char *read_only_child(const char *path)
+{
+    CHECK(lose_rights());
+    if (!there(path, "-wal")) {
+        CHECK(fixture_count(path) == 20);
+        return NULL;
+    }
+    char error[512] = "";
+    rtl_trace_t *trace = NULL;
+    rtl_status_t status = rtlTraceOpen(path, &trace, error, sizeof error);
+    rtlTraceClose(trace);
+    /* SQLite may or may not be able to; if not, we say what to do. */
+    CHECK(status == RTL_OK || (status == RTL_E_IO && strstr(error, "copy it") != NULL));
+    return NULL;
+}
+
+/* A trace in log mode without a log (its last reader moved it into the file), and one with. */
+const char *File_KilledTraceInAClosedFolder(void)
+{
+    char path[FIXTURE_PATH];
+    char folder[FIXTURE_PATH];
+    uint64_t stored = 0;
+    CHECK(fixture_path(path));
+    (void)snprintf(folder, sizeof folder, "%s", path);
+    *strrchr(folder, '/') = '\0';
+    CHECK(fixture_trace(path, 10));
+    CHECK(fixture_sql(path, "PRAGMA journal_mode=WAL"));
+    CHECK(!there(path, "-wal") && !there(path, "-shm"));
+    CHECK(chmod(path, 0444) == 0 && chmod(folder, 0555) == 0);
+    CHECK_DONE(in_child(read_only_child, path));
+    CHECK(chmod(folder, 0755) == 0 && unlink(path) == 0);
+
+    CHECK_DONE(kill_writer(path, 3, 0, &stored));
+    CHECK(there(path, "-wal"));
+    CHECK(chmod(path, 0444) == 0 && chmod(with_suffix(path, "-wal"), 0444) == 0);
+    CHECK(unlink(with_suffix(path, "-shm")) == 0 && chmod(folder, 0555) == 0);
+    CHECK_DONE(in_child(read_only_child, path));
+    CHECK(chmod(folder, 0755) == 0);
+    fixture_remove(path);
+    return NULL;
+}
+
+const char *File_ReaderWhileWriting(void)
+{
+    char path[FIXTURE_PATH];
+    char error[512];
+    CHECK(fixture_path(path));
+    struct rtl_writer *writer = fixture_open(path);
+    uint32_t process = fixture_define(writer, 1, 2);
+    CHECK(fixture_count(path) == 0);
+    for (uint64_t i = 0; i < 20; i++) {
+        fixture_kernels(writer, process, 0, i * 3000, (i + 1) * 3000);
+        CHECK(rtl_writer_checkpoint(writer) == 0);
+        CHECK(fixture_count(path) == (int64_t)(i + 1) * 3000);
+    }
+    CHECK(rtl_writer_close(writer, 0, error, sizeof error) == 0);
+    CHECK(fixture_count(path) == 60000);
+    fixture_remove(path);
+    return NULL;
+}
+
+/* A full chunk is stored between checkpoints, the account at one: it must not seem to have more
+ * than was seen. */
+const char *File_AccountOfARunningProcessKeepsUp(void)
+{
+    char path[FIXTURE_PATH];
+    CHECK(fixture_path(path));
+    struct rtl_writer *writer = fixture_open(path);
+    CHECK(writer != NULL);
+    uint32_t process = fixture_define(writer, 1, 1);
+    struct rtl_writer_account account = {.packets = 5, .seen = 5, .recorded = 3, .lost = {2}};
+    fixture_kernels(writer, process, 0, 0, 3);
+    rtl_writer_ledger(writer, process, 0, &account);
+    CHECK(rtl_writer_checkpoint(writer) == 0);
+    fixture_kernels(writer, process, 0, 3, 100000);
+    rtl_trace_t *trace = NULL;
+    const rtl_ledger_t *ledger = NULL;
+    size_t count = 0;
+    CHECK(rtlTraceOpen(path, &trace, NULL, 0) == RTL_OK);
+    CHECK(rtlTraceLedger(trace, &ledger, &count) == RTL_OK && count == 1);
+    CHECK(ledger->stored > 3 && ledger->recorded == ledger->stored);
+    CHECK(ledger->seen == ledger->stored + 2 && ledger->lost[RTL_LOSS_POOL] == 2);
+    rtlTraceClose(trace);
+    CHECK(rtl_writer_close(writer, 0, NULL, 0) == 0);
+    fixture_remove(path);
+    return NULL;
+}
+
+const char *File_ReaderThatStaysHoldsNothingUp(void)
+{
+    char path[FIXTURE_PATH];
+    char error[512];
+    rtl_trace_t *trace = NULL;
+    rtl_trace_info_t info;
+    const rtl_kernel_filter_t all = RTL_KERNEL_FILTER_ALL;
+    size_t count = 0;
+    rtl_status_t status = RTL_OK;
+    CHECK(fixture_path(path));
+    struct rtl_writer *writer = fixture_open(path);
+    uint32_t process = fixture_define(writer, 1, 2);
+    fixture_kernels(writer, process, 0, 0, 500);
+    CHECK(rtl_writer_checkpoint(writer) == 0);
+    CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
+    for (uint64_t i = 1; i < 100; i++) {
+        fixture_kernels(writer, process, 0, i * 500, (i + 1) * 500);
+        CHECK(rtl_writer_checkpoint(writer) == 0);
+    }
+    CHECK(rtl_writer_close(writer, 3, error, sizeof error) == 0);
+    /* It still sees the moment at which it was opened… */
+    rtl_kernel_t *kernels = fixture_read(trace, &all, &count, &status);
+    CHECK(kernels && count == 500);
+    free(kernels);
+    /* …and another the end. */
+    CHECK(fixture_count(path) == 50000);
+    rtlTraceClose(trace);
+    CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
+    CHECK(rtlTraceInfo(trace, &info) == RTL_OK && info.finished == 1 && info.exit_status == 3);
+    rtlTraceClose(trace);
+    fixture_remove(path);
+    return NULL;
+}
