@@ -1,0 +1,294 @@
+#include "collect/collect.h"
+#include "collect/source.h"
+#include "common/clock.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A round reads at most this many slots of a ring, so that many rings and the caller's signals are
+ * all looked after: 65536 slots are 4 MiB and some 20 ms of writing. */
+#define ROUND_SLOTS 65536u
+/* How long a process may live on after it closed its ring. */
+#define CLOSED_NS UINT64_C(2000000000)
+
+/* A ring that gave this many slots in a round is read again at once. */
+#define BUSY_SLOTS 4096u
+
+#define CHECKPOINT_NS 1000000000u
+#define SCAN_NS       20000000u
+#define LIVENESS_NS   20000000u
+#define WAIT_MOST_MS  10u
+
+struct rtl_collector {
+    char *session;
+    struct rtl_writer *writer;
+    rtl_collector_say say;
+    void *context;
+    struct source **sources;
+    unsigned count, capacity;
+    uint64_t checkpoint_at, scan_at, liveness_at; /* CLOCK_BOOTTIME, ns */
+    unsigned wait_ms;
+    int store_failed;
+};
+
+struct rtl_collector *rtl_collector_new(const char *session, struct rtl_writer *writer,
+                                        rtl_collector_say say, void *context)
+{
+    struct rtl_collector *collector = calloc(1, sizeof *collector);
+    if (!collector)
+        return NULL;
+    collector->session = strdup(session);
+    if (!collector->session) {
+        free(collector);
+        return NULL;
+    }
+    collector->writer = writer;
+    collector->say = say;
+    collector->context = context;
+    collector->checkpoint_at = rtl_now() + CHECKPOINT_NS;
+    return collector;
+}
+
+/* Reads `ring.PID.N`; a ring in the making has another name. */
+static bool parse_ring_name(const char *name, uint32_t *pid, uint32_t *ordinal)
+{
+    if (strncmp(name, "ring.", 5) != 0)
+        return false;
+    char *end;
+    unsigned long first = strtoul(name + 5, &end, 10);
+    if (end == name + 5 || *end != '.')
+        return false;
+    const char *second = end + 1;
+    unsigned long last = strtoul(second, &end, 10);
+    if (end == second || *end != '\0')
+        return false;
+    *pid = (uint32_t)first;
+    *ordinal = (uint32_t)last;
+    return true;
+}
+
+/* Ended rings are unlinked, so their name may come again; only rings whose file stays are known by
+ * it. */
+static bool known(const struct rtl_collector *collector, uint32_t pid, uint32_t ordinal)
+{
+    for (unsigned i = collector->count; i-- > 0;) {
+        const struct source *source = collector->sources[i];
+        if (source->state != SOURCE_ENDED && source->pid == pid && source->ordinal == ordinal)
+            return true;
+    }
+    return false;
+}
+
+static bool make_room(struct rtl_collector *collector)
+{
+    if (collector->count < collector->capacity)
+        return true;
+    unsigned capacity = collector->capacity ? 2 * collector->capacity : 16;
+    struct source **sources = realloc(collector->sources, capacity * sizeof(struct source *));
+    if (!sources)
+        return false;
+    collector->sources = sources;
+    collector->capacity = capacity;
+    return true;
+}
+
+static void add_ring(struct rtl_collector *collector, const char *name, uint32_t pid,
+                     uint32_t ordinal)
+{
+    char path[4096];
+    char sentence[512] = "";
+    if (!make_room(collector) ||
+        snprintf(path, sizeof path, "%s/%s", collector->session, name) >= (int)sizeof path)
+        return;
+    struct source *source =
+        source_open(path, pid, ordinal, collector->writer, sentence, sizeof sentence);
+    if (!source)
+        return;
+    collector->sources[collector->count++] = source;
+    if (sentence[0] && collector->say)
+        collector->say(collector->context, sentence);
+}
+
+static int is_ring(const struct dirent *entry)
+{
+    uint32_t pid;
+    uint32_t ordinal;
+    return parse_ring_name(entry->d_name, &pid, &ordinal);
+}
+
+static void scan(struct rtl_collector *collector)
+{
+    struct dirent **names = NULL;
+    int count = scandir(collector->session, &names, is_ring, versionsort);
+    for (int i = 0; i < count; ++i) {
+        uint32_t pid = 0;
+        uint32_t ordinal = 0;
+        if (parse_ring_name(names[i]->d_name, &pid, &ordinal) && !known(collector, pid, ordinal))
+            add_ring(collector, names[i]->d_name, pid, ordinal);
+        free(names[i]);
+    }
+    free(names);
+}
+
+/* A later ring of the same process means that an exec has replaced the image that wrote this one.
+ */
+static bool superseded(const struct rtl_collector *collector, const struct source *source)
+{
+    for (unsigned i = 0; i < collector->count; ++i) {
+        const struct source *other = collector->sources[i];
+        if (other != source && other->state != SOURCE_REFUSED && other->pid == source->pid &&
+            other->process_start == source->process_start && other->ordinal > source->ordinal)
+            return true;
+    }
+    return false;
+}
+
+/* A closed ring is not at its end yet: until the process is gone, its worker may hand in what
+ * completes during the exit. A process that stays on regardless is not waited for. */
+static bool closed_for_long(struct source *source)
+{
+    uint64_t now = rtl_now();
+    if (source->closed_since == 0)
+        source->closed_since = now;
+    return now - source->closed_since > CLOSED_NS && rtl_ring_pending(&source->ring) == 0;
+}
+
+static void settle_if_over(const struct rtl_collector *collector, struct source *source)
+{
+    /* Liveness is asked before the closed mark is read: a process that closes and then goes is
+     * closed, not dead. */
+    bool gone = !rtl_ring_process_alive(&source->ring) || superseded(collector, source);
+    bool closed = rtl_ring_closed(&source->ring);
+    while (closed && source_drain(source, ROUND_SLOTS) > 0)
+        ;
+    if (closed && (gone || closed_for_long(source)))
+        source_settle(source, SOURCE_CLOSED);
+    else if (gone)
+        source_settle(source, SOURCE_DIED);
+}
+
+static void settle_all(struct rtl_collector *collector)
+{
+    for (unsigned i = 0; i < collector->count; ++i) {
+        if (collector->sources[i]->state == SOURCE_OPEN)
+            settle_if_over(collector, collector->sources[i]);
+        else
+            source_forget_if_gone(collector->sources[i]);
+    }
+}
+
+void rtl_collector_look(struct rtl_collector *collector)
+{
+    scan(collector);
+    settle_all(collector);
+}
+
+static void checkpoint(struct rtl_collector *collector)
+{
+    for (unsigned i = 0; i < collector->count; ++i)
+        if (collector->sources[i]->state == SOURCE_OPEN)
+            source_ledger(collector->sources[i]);
+    collector->store_failed = rtl_writer_checkpoint(collector->writer) != 0;
+}
+
+static uint64_t drain_all(struct rtl_collector *collector)
+{
+    uint64_t most = 0;
+    for (unsigned i = 0; i < collector->count; ++i) {
+        if (collector->sources[i]->state != SOURCE_OPEN)
+            continue;
+        uint64_t slots = source_drain(collector->sources[i], ROUND_SLOTS);
+        if (slots > most)
+            most = slots;
+    }
+    return most;
+}
+
+static unsigned next_wait(unsigned wait_ms, uint64_t slots)
+{
+    if (slots >= BUSY_SLOTS)
+        return 0;
+    if (slots > 0 || wait_ms == 0)
+        return 1;
+    return wait_ms < WAIT_MOST_MS / 2 ? 2 * wait_ms : WAIT_MOST_MS;
+}
+
+unsigned rtl_collector_round(struct rtl_collector *collector)
+{
+    uint64_t now = rtl_now();
+    if (now >= collector->scan_at) {
+        scan(collector);
+        collector->scan_at = now + SCAN_NS;
+    }
+    uint64_t slots = drain_all(collector);
+    if (now >= collector->liveness_at) {
+        settle_all(collector);
+        collector->liveness_at = now + LIVENESS_NS;
+    }
+    if (now >= collector->checkpoint_at) {
+        checkpoint(collector);
+        collector->checkpoint_at = rtl_now() + CHECKPOINT_NS;
+    }
+    collector->wait_ms = next_wait(collector->wait_ms, slots);
+    return collector->wait_ms;
+}
+
+void rtl_collector_status(const struct rtl_collector *collector,
+                          struct rtl_collector_status *status)
+{
+    *status = (struct rtl_collector_status){
+        .kernels = rtl_writer_kernels(collector->writer),
+        .processes = collector->count,
+        .store_failed = collector->store_failed,
+    };
+    for (unsigned i = 0; i < collector->count; ++i) {
+        const struct source *source = collector->sources[i];
+        status->lost += source->lost;
+        status->open += source->state == SOURCE_OPEN;
+        status->refused += source->state == SOURCE_REFUSED;
+        status->alive += source_alive(source);
+    }
+}
+
+unsigned rtl_collector_open_pids(const struct rtl_collector *collector, uint32_t *pids,
+                                 unsigned most)
+{
+    unsigned open = 0;
+    for (unsigned i = 0; i < collector->count; ++i) {
+        if (collector->sources[i]->state != SOURCE_OPEN)
+            continue;
+        if (open < most)
+            pids[open] = collector->sources[i]->pid;
+        ++open;
+    }
+    return open;
+}
+
+void rtl_collector_note(struct rtl_collector *collector, const char *sentence)
+{
+    struct rtl_wire_note note = {
+        .time_ns = rtl_now(),
+        .queue = RTL_NONE,
+        .text_length = (uint16_t)strlen(sentence),
+    };
+    uint32_t process = 0;
+    for (unsigned i = 0; i < collector->count && !process; ++i)
+        process = collector->sources[i]->process;
+    rtl_writer_note(collector->writer, process, &note, sentence);
+}
+
+void rtl_collector_end(struct rtl_collector *collector)
+{
+    if (!collector)
+        return;
+    rtl_collector_look(collector);
+    (void)drain_all(collector);
+    checkpoint(collector);
+    for (unsigned i = 0; i < collector->count; ++i)
+        source_free(collector->sources[i]);
+    free(collector->sources);
+    free(collector->session);
+    free(collector);
+}

@@ -1,0 +1,68 @@
+/**
+ * The collector: empties the rings of a session into a trace.
+ *
+ * A session is a folder of rings, one for each process image that loaded librtl (ring/ring.h). The
+ * collector finds new rings, hands their records to the writer (store/writer.h), copies their
+ * ledgers, stores all of it at least each second, and settles the account of a process when it
+ * ends: what it had seen and not handed over is counted as lost, at its shut-down if it closed its
+ * ring (RTL_LOST_SHUTDOWN), else as killed (RTL_LOST_KILLED). Ring files are removed as they end.
+ *
+ * One thread drives it by rounds and sleeps between them as it is told; nothing here blocks on the
+ * profiled processes.
+ */
+#ifndef RTL_COLLECT_H
+#define RTL_COLLECT_H
+
+#include "store/writer.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rtl_collector;
+
+/** What a caller may want to show or decide on. Counts are of the whole session so far. */
+struct rtl_collector_status {
+    uint64_t kernels;   /**< handed to the writer */
+    uint64_t lost;      /**< lost with any reason, as the ledgers say */
+    unsigned processes; /**< rings found, refused ones included */
+    unsigned open;      /**< of these: rings that still may get records */
+    unsigned alive;     /**< of these: rings whose process still exists, open or not */
+    unsigned refused;   /**< rings of another build */
+    int store_failed;   /**< 1 if the last checkpoint failed; rtl_writer_error says why */
+};
+
+/** Takes a sentence (no newline) for the user. Called from rtl_collector_round. */
+typedef void (*rtl_collector_say)(void *context, const char *sentence);
+
+/** A collector for the folder `session`, which must exist; `writer` stays the caller's and must
+ * outlive it. `say` may be NULL: the sentences are in the trace as notes in any case. NULL if
+ * memory is short. */
+struct rtl_collector *rtl_collector_new(const char *session, struct rtl_writer *writer,
+                                        rtl_collector_say say, void *context);
+
+/** One round: finds new rings, reads what is there, stores if a second has passed. Returns how long
+ * to wait until the next round, in milliseconds: 0 while a ring fills quickly, up to 10 when
+ * nothing happens. */
+unsigned rtl_collector_round(struct rtl_collector *collector);
+
+/** Finds new rings and ended processes at once, for a caller that is about to decide on the status.
+ */
+void rtl_collector_look(struct rtl_collector *collector);
+
+/** The state after the last round. */
+void rtl_collector_status(const struct rtl_collector *collector,
+                          struct rtl_collector_status *status);
+
+/** Puts up to `most` process ids of open rings into `pids`; returns how many there are. */
+unsigned rtl_collector_open_pids(const struct rtl_collector *collector, uint32_t *pids,
+                                 unsigned most);
+
+/** Adds a sentence about the session to the trace: about its first process, or about process 0 (the
+ * whole trace) if there is none. */
+void rtl_collector_note(struct rtl_collector *collector, const char *sentence);
+
+/** Reads what is left, settles rings whose process is gone, leaves the others as "running", stores.
+ * Frees the collector; the session folder is not removed. NULL is allowed. */
+void rtl_collector_end(struct rtl_collector *collector);
+
+#endif

@@ -1,0 +1,87 @@
+#include "collect/output.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *rank(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                        "SLURM_PROCID", "RANK"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
+        const char *value = secure_getenv(names[i]);
+        if (value && value[0])
+            return value;
+    }
+    return "0";
+}
+
+/* What `%c` stands for, or NULL if it stands for itself. */
+static const char *replacement(char c, const char *pid, const char *host)
+{
+    switch (c) {
+    case 'p':
+        return pid;
+    case 'h':
+        return host;
+    case 'r':
+        return rank();
+    case '%':
+        return "%";
+    default:
+        return NULL;
+    }
+}
+
+int rtl_output_expand(const char *pattern, uint32_t pid, char *path, size_t path_size)
+{
+    char number[16];
+    char host[256] = "";
+    (void)snprintf(number, sizeof number, "%" PRIu32, pid);
+    if (gethostname(host, sizeof host - 1) != 0 || !host[0])
+        (void)snprintf(host, sizeof host, "localhost");
+
+    size_t used = 0;
+    for (const char *c = pattern; *c; ++c) {
+        const char *text = c[0] == '%' ? replacement(c[1], number, host) : NULL;
+        size_t length = text ? strlen(text) : 1;
+        if (used + length >= path_size)
+            return -1;
+        memcpy(path + used, text ? text : c, length);
+        used += length;
+        if (text)
+            ++c;
+    }
+    if (used >= path_size)
+        return -1;
+    path[used] = '\0';
+    return 0;
+}
+
+int rtl_output_free_name(char *path, size_t path_size)
+{
+    if (access(path, F_OK) != 0)
+        return 0;
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(path, '.');
+    size_t stem =
+        dot && dot > path && (!slash || dot > slash + 1) ? (size_t)(dot - path) : strlen(path);
+    char *candidate = malloc(path_size);
+    int number = candidate ? 1 : -1;
+    while (number > 0) {
+        int length =
+            snprintf(candidate, path_size, "%.*s-%d%s", (int)stem, path, number, path + stem);
+        if (length < 0 || (size_t)length >= path_size)
+            number = -1;
+        else if (access(candidate, F_OK) != 0)
+            break;
+        else
+            ++number;
+    }
+    if (number > 0)
+        memcpy(path, candidate, strlen(candidate) + 1);
+    free(candidate);
+    return number;
+}

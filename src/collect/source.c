@@ -1,0 +1,311 @@
+#include "collect/source.h"
+
+#include "common/clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A process whose own description never came (it died first, or is refused) is known by its ring.
+ */
+static void describe_by_ring(struct source *source, const char *library)
+{
+    struct rtl_wire_process process = {
+        .time_ns = rtl_now(),
+        .pid = source->pid,
+        .mode = RTL_MODE_LITE,
+        .way = RTL_WAY_PASS,
+        .library_length = (uint16_t)strlen(library),
+    };
+    source->process = rtl_writer_process(source->writer, &process, library);
+}
+
+static void note(struct source *source, const char *sentence)
+{
+    struct rtl_wire_note body = {
+        .time_ns = rtl_now(),
+        .queue = RTL_NONE,
+        .text_length = (uint16_t)strlen(sentence),
+    };
+    rtl_writer_note(source->writer, source->process, &body, sentence);
+}
+
+static void refuse(struct source *source, uint32_t version, const char *library, char *sentence,
+                   size_t sentence_size)
+{
+    (void)snprintf(
+        sentence, sentence_size,
+        "process %" PRIu32 " uses librtl %s from another build (wire version %" PRIu32
+        ", this rtl has %u), its kernels are not in the trace: run it with the librtl.so "
+        "that belongs to this rtl",
+        source->pid, library[0] ? library : "(unknown version)", version, RTL_WIRE_VERSION);
+    source->state = SOURCE_REFUSED;
+    describe_by_ring(source, library);
+    note(source, sentence);
+    rtl_writer_process_end(source->writer, source->process, "refused", rtl_now(), 0);
+}
+
+struct source *source_open(const char *path, uint32_t pid, uint32_t ordinal,
+                           struct rtl_writer *writer, char *sentence, size_t sentence_size)
+{
+    struct source *source = calloc(1, sizeof *source);
+    if (!source)
+        return NULL;
+    source->path = strdup(path);
+    source->pid = pid;
+    source->ordinal = ordinal;
+    source->writer = writer;
+
+    uint32_t version = 0;
+    char library[33] = "";
+    int opened = source->path ? rtl_ring_open(&source->ring, path, &version, library) : -1;
+    if (opened == -2) {
+        library[32] = '\0';
+        refuse(source, version, library, sentence, sentence_size);
+        return source;
+    }
+    if (opened) {
+        free(source->path);
+        free(source);
+        return NULL;
+    }
+    source->process_start = source->ring.header->process_start;
+    return source;
+}
+
+/* Row of the ledger that a queue's account stands in; the last row takes all queues beyond it. */
+static uint32_t row_of(uint32_t queue)
+{
+    return queue < RTL_LEDGER_ROWS ? queue : RTL_LEDGER_ROWS - 1;
+}
+
+/* What has to follow the body for its texts, or SIZE_MAX if the body itself is cut short. */
+static size_t texts_size(enum rtl_wire_type type, const void *body, size_t size)
+{
+    switch (type) {
+    case RTL_WIRE_PROCESS: {
+        const struct rtl_wire_process *p = body;
+        return size < sizeof *p ? SIZE_MAX
+                                : (size_t)p->command_length + p->host_length + p->library_length +
+                                      p->rank_length;
+    }
+    case RTL_WIRE_AGENT: {
+        const struct rtl_wire_agent *a = body;
+        return size < sizeof *a ? SIZE_MAX
+                                : (size_t)a->name_length + a->product_length + a->uuid_length;
+    }
+    case RTL_WIRE_SYMBOL: {
+        const struct rtl_wire_symbol *s = body;
+        return size < sizeof *s ? SIZE_MAX : s->name_length;
+    }
+    case RTL_WIRE_NOTE: {
+        const struct rtl_wire_note *n = body;
+        return size < sizeof *n ? SIZE_MAX : n->text_length;
+    }
+    default:
+        return 0;
+    }
+}
+
+static size_t body_size(enum rtl_wire_type type)
+{
+    switch (type) {
+    case RTL_WIRE_PROCESS:
+        return sizeof(struct rtl_wire_process);
+    case RTL_WIRE_AGENT:
+        return sizeof(struct rtl_wire_agent);
+    case RTL_WIRE_QUEUE:
+        return sizeof(struct rtl_wire_queue);
+    case RTL_WIRE_QUEUE_END:
+        return sizeof(struct rtl_wire_queue_end);
+    case RTL_WIRE_SYMBOL:
+        return sizeof(struct rtl_wire_symbol);
+    case RTL_WIRE_SHAPE:
+        return sizeof(struct rtl_wire_shape);
+    case RTL_WIRE_KERNEL:
+        return sizeof(struct rtl_wire_kernel);
+    case RTL_WIRE_CLOCK:
+        return sizeof(struct rtl_wire_clock);
+    case RTL_WIRE_BRACKET:
+        return sizeof(struct rtl_wire_bracket);
+    case RTL_WIRE_NOTE:
+        return sizeof(struct rtl_wire_note);
+    }
+    return SIZE_MAX;
+}
+
+static void take_definition(struct source *source, enum rtl_wire_type type, const void *body)
+{
+    struct rtl_writer *writer = source->writer;
+    const char *texts = (const char *)body + body_size(type);
+    switch (type) {
+    case RTL_WIRE_PROCESS:
+        if (!source->process)
+            source->process = rtl_writer_process(writer, body, texts);
+        break;
+    case RTL_WIRE_AGENT:
+        rtl_writer_agent(writer, source->process, body, texts);
+        break;
+    case RTL_WIRE_QUEUE:
+        rtl_writer_queue(writer, source->process, body);
+        break;
+    case RTL_WIRE_QUEUE_END:
+        rtl_writer_queue_end(writer, source->process, body);
+        break;
+    case RTL_WIRE_SYMBOL:
+        rtl_writer_symbol(writer, source->process, body, texts);
+        break;
+    case RTL_WIRE_SHAPE:
+        rtl_writer_shape(writer, source->process, body);
+        break;
+    case RTL_WIRE_CLOCK:
+        rtl_writer_clock(writer, source->process, body);
+        break;
+    case RTL_WIRE_BRACKET:
+        rtl_writer_bracket(writer, source->process, body);
+        break;
+    case RTL_WIRE_NOTE:
+        rtl_writer_note(writer, source->process, body, texts);
+        break;
+    case RTL_WIRE_KERNEL:
+        break;
+    }
+}
+
+/* The memory is shared with a process that may be broken: a record whose lengths do not fit is
+ * counted, not followed. */
+static void take(void *context, enum rtl_wire_type type, const void *body, size_t size)
+{
+    struct source *source = context;
+    size_t fixed = body_size(type);
+    if (fixed > size || texts_size(type, body, size) > size - fixed) {
+        ++source->malformed;
+        return;
+    }
+    if (!source->process && type != RTL_WIRE_PROCESS)
+        describe_by_ring(source, "");
+    if (type == RTL_WIRE_KERNEL) {
+        const struct rtl_wire_kernel *kernel = body;
+        ++source->received[row_of(kernel->queue)];
+        rtl_writer_kernel(source->writer, source->process, kernel);
+        return;
+    }
+    take_definition(source, type, body);
+}
+
+uint64_t source_drain(struct source *source, uint64_t most)
+{
+    return rtl_ring_read(&source->ring, most, false, take, source, &source->torn);
+}
+
+static uint64_t load(const _Atomic uint64_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_acquire);
+}
+
+static uint64_t lost_in(const struct rtl_writer_account *account)
+{
+    uint64_t lost = 0;
+    for (unsigned reason = 0; reason < RTL_LOST_REASONS; ++reason)
+        lost += account->lost[reason];
+    return lost;
+}
+
+/* `seen` is read last: a row that moves meanwhile shows kernels as pending, never as negative. */
+static void read_row(const struct rtl_wire_ledger *row, struct rtl_writer_account *account)
+{
+    account->recorded = load(&row->recorded);
+    account->skipped = load(&row->skipped);
+    account->forwarded = load(&row->forwarded);
+    account->borrowed = load(&row->borrowed);
+    account->helped = load(&row->helped);
+    for (unsigned reason = 0; reason < RTL_LOST_REASONS; ++reason)
+        account->lost[reason] = load(&row->lost[reason]);
+    account->packets = load(&row->packets);
+    account->seen = load(&row->seen);
+}
+
+/* An ended process cannot account for what it still held: what was seen, and is neither recorded
+ * nor explained, ended with it, for `reason`. A process that died may have handed over more than it
+ * had counted. Sums that do not fit otherwise stay as they are, for the reader's verdict. */
+static void settle_row(struct rtl_writer_account *account, uint64_t received, enum rtl_lost reason)
+{
+    if (reason == RTL_LOST_KILLED || account->recorded < received)
+        account->recorded = received;
+    uint64_t explained = account->recorded + account->skipped + lost_in(account);
+    if (account->seen > explained)
+        account->lost[reason] += account->seen - explained;
+}
+
+/* `reason` is that of what is left over, RTL_LOST_REASONS while the process may still hand it in.
+ */
+static void copy_ledger(struct source *source, enum rtl_lost reason)
+{
+    struct rtl_ring_header *header = source->ring.header;
+    uint32_t rows = atomic_load_explicit(&header->queues, memory_order_acquire);
+    if (rows > RTL_LEDGER_ROWS)
+        rows = RTL_LEDGER_ROWS;
+    source->lost = 0;
+    for (uint32_t row = 0; row < rows && source->process; ++row) {
+        struct rtl_writer_account account;
+        read_row(&header->ledger[row], &account);
+        if (reason != RTL_LOST_REASONS)
+            settle_row(&account, source->received[row], reason);
+        source->lost += lost_in(&account);
+        rtl_writer_ledger(source->writer, source->process, row, &account);
+    }
+}
+
+void source_ledger(struct source *source)
+{
+    copy_ledger(source, RTL_LOST_REASONS);
+}
+
+static void note_malformed(struct source *source)
+{
+    if (!source->malformed)
+        return;
+    char sentence[160];
+    (void)snprintf(sentence, sizeof sentence,
+                   "%" PRIu64 " records of process %" PRIu32
+                   " were malformed and left out: its memory was probably overwritten",
+                   source->malformed, source->pid);
+    note(source, sentence);
+}
+
+void source_settle(struct source *source, enum source_end end)
+{
+    bool died = end == SOURCE_DIED;
+    while (rtl_ring_read(&source->ring, UINT64_MAX, true, take, source, &source->torn) > 0)
+        ;
+    if (!source->process)
+        describe_by_ring(source, source->ring.header->library_version);
+    copy_ledger(source, died ? RTL_LOST_KILLED : RTL_LOST_SHUTDOWN);
+    note_malformed(source);
+    rtl_writer_process_end(source->writer, source->process, died ? "died" : "closed", rtl_now(),
+                           source->torn);
+    (void)unlink(source->path);
+    source->state = SOURCE_ENDED;
+}
+
+bool source_alive(const struct source *source)
+{
+    return source->ring.header && rtl_ring_process_alive(&source->ring);
+}
+
+void source_forget_if_gone(struct source *source)
+{
+    if (source->ring.header && !rtl_ring_process_alive(&source->ring))
+        rtl_ring_unmap(&source->ring);
+}
+
+void source_free(struct source *source)
+{
+    if (!source)
+        return;
+    rtl_ring_unmap(&source->ring);
+    free(source->path);
+    free(source);
+}

@@ -1,0 +1,63 @@
+/**
+ * One ring on its way into the trace (private to the collector).
+ */
+#ifndef RTL_COLLECT_SOURCE_H
+#define RTL_COLLECT_SOURCE_H
+
+#include "ring/ring.h"
+#include "store/writer.h"
+
+enum source_state {
+    SOURCE_OPEN,    /**< may still get records */
+    SOURCE_ENDED,   /**< closed or died; settled */
+    SOURCE_REFUSED, /**< ring of another build */
+};
+
+struct source {
+    struct rtl_ring ring; /**< mapped until the process is gone: its header says whether it is */
+    enum source_state state;
+    uint32_t pid, ordinal;
+    uint64_t process_start;             /**< as in the ring's header */
+    uint32_t process;                   /**< id in the trace, 0 before it has one */
+    uint64_t torn;                      /**< slots that the process reserved and never wrote */
+    uint64_t closed_since;              /**< when the ring was first found closed, ns; 0: open */
+    uint64_t malformed;                 /**< records that contradict themselves */
+    uint64_t lost;                      /**< sum over the ledger, as last copied */
+    uint64_t received[RTL_LEDGER_ROWS]; /**< kernels by ledger row */
+    char *path;                         /**< of the ring's file */
+    struct rtl_writer *writer;
+};
+
+/** Makes a source of a ring file. Returns NULL if the file cannot be opened (try again later) or
+ * memory is short. A ring of another build gives a source in state SOURCE_REFUSED, with one
+ * sentence for the user in `sentence`. */
+struct source *source_open(const char *path, uint32_t pid, uint32_t ordinal,
+                           struct rtl_writer *writer, char *sentence, size_t sentence_size);
+
+/** Reads up to `most` slots into the writer. Returns slots consumed. */
+uint64_t source_drain(struct source *source, uint64_t most);
+
+/** Copies the ledger into the writer. */
+void source_ledger(struct source *source);
+
+/** How a process ended for the trace. */
+enum source_end {
+    SOURCE_CLOSED, /**< it closed its ring: what it still owed is counted as lost at the shut-down
+                    */
+    SOURCE_DIED,   /**< it is gone without closing: what it still owed is counted as killed */
+};
+
+/** The last of an ended ring, which nobody writes any more: everything left, the ledger, the end.
+ * Removes the ring's file. */
+void source_settle(struct source *source, enum source_end end);
+
+/** True while the process that made the ring exists. */
+bool source_alive(const struct source *source);
+
+/** Unmaps an ended ring once its process is gone. */
+void source_forget_if_gone(struct source *source);
+
+/** Frees it; an open ring is unmapped and its file stays. */
+void source_free(struct source *source);
+
+#endif
