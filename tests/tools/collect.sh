@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# rtl collect: detaches, never overwrites, ends by itself, removes the session, and says what is wrong
+# before it detaches.
+source "$(dirname "$0")/lib.sh"
+
+new_session() {
+    session=$(mktemp -d -p "$scratch" session.XXXX)
+    printf 'wire %s\nversion test\n' "${1:-1}" >"$session/session"
+}
+
+status=0
+"$rtl" collect >run.out 2>run.err || status=$?
+equal "status without a session" "$status" 2
+grep -q -- '--session' run.err || fail "the sentence does not name --session"
+status=0
+"$rtl" collect --session /nowhere -o a.db >run.out 2>run.err || status=$?
+equal "status of a missing session" "$status" 2
+grep -q '/nowhere' run.err || fail "the sentence does not name the session"
+new_session 999
+status=0
+"$rtl" collect --session "$session" -o a.db >run.out 2>run.err || status=$?
+equal "status of another build's session" "$status" 2
+grep -q 'another build' run.err && grep -q 999 run.err || fail "the sentence does not say that the session is of another build"
+[ ! -e a.db ] || fail "a refused collector left a file"
+
+# Detached: its caller's pipe is closed while it waits for a ring that never comes, and a signal ends it.
+new_session
+: >taken.db
+setsid "$rtl" collect --session "$session" --pid 77 -o 'taken.db' >run.out 2>run.err &
+within 10 test -e taken-1.db || fail "no other name was taken"
+wait $! || true
+pid=$(pgrep -f -- "collect --session $session" | head -n 1)
+[ -n "$pid" ] || fail "there is no collector in the background"
+equal "its stdout" "$(readlink "/proc/$pid/fd/1")" /dev/null
+equal "its stderr" "$(readlink "/proc/$pid/fd/2")" /dev/null
+kill "$pid"
+within 10 test ! -e "$session" || fail "the session was not removed"
+[ ! -s taken.db ] || fail "the existing file was overwritten"
+grep -q 'taken-1.db' run.err || fail "nobody said where the trace is"
+"$rtl" check taken-1.db >check.out 2>&1 && fail "a trace of nothing is called complete"
+grep -q 'taken-1.db' check.out || fail "the trace does not say that its name was taken"
+equal "finished" "$("$rtl" info --json taken-1.db | grep -c '"finished": true')" 1
+
+# A place that cannot be written is said while somebody can still read it.
+new_session
+status=0
+"$rtl" collect --session "$session" -o /nowhere/a.db >run.out 2>run.err || status=$?
+within 5 grep -q '/nowhere/a.db' run.err || fail "nobody said that the output cannot be written"
+equal "status of an output that cannot be written" "$status" 2
+[ ! -e "$session" ] || fail "the session was not removed"

@@ -1,0 +1,367 @@
+/* The collector against fake processes that end in every way. */
+#include "collect/collect.h"
+#include "made.h"
+
+#include <rtl/rtl_trace.h>
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What a test looks at in a trace. */
+struct seen {
+    rtl_trace_t *trace;
+    const rtl_process_t *processes;
+    const rtl_ledger_t *ledger;
+    const rtl_note_t *notes;
+    size_t process_count, ledger_count, note_count;
+    uint64_t kernels;
+};
+
+static const char *look(struct made *made, struct seen *seen)
+{
+    rtl_trace_info_t info;
+    char error[512] = "";
+    CHECK_DONE(made_end(made));
+    CHECK(rtlTraceOpen(made->trace, &seen->trace, error, sizeof error) == RTL_OK);
+    CHECK(rtlTraceInfo(seen->trace, &info) == RTL_OK);
+    CHECK(rtlTraceProcesses(seen->trace, &seen->processes, &seen->process_count) == RTL_OK);
+    CHECK(rtlTraceLedger(seen->trace, &seen->ledger, &seen->ledger_count) == RTL_OK);
+    CHECK(rtlTraceNotes(seen->trace, &seen->notes, &seen->note_count) == RTL_OK);
+    CHECK(info.finished == 1);
+    seen->kernels = info.kernels;
+    return NULL;
+}
+
+static void done(struct made *made, struct seen *seen)
+{
+    rtlTraceClose(seen->trace);
+    made_clean(made);
+}
+
+#define SOME UINT64_C(1000)
+
+static void some_kernels(struct rtl_ring *ring)
+{
+    made_definitions(ring);
+    made_queue(ring, 0, 0x1000, MADE_BEGIN_NS);
+    for (uint64_t i = 0; i < SOME; ++i)
+        made_kernel(ring, 0, i, i % 2, MADE_BEGIN + 10 * i, MADE_BEGIN + 10 * i + 5);
+}
+
+static void close_in_order(struct rtl_ring *ring)
+{
+    some_kernels(ring);
+    made_ledger(ring, 0, SOME + 7, SOME, 7);
+    rtl_ring_close(ring);
+}
+
+const char *Collect_ClosedProcess(void)
+{
+    struct made made;
+    struct seen seen;
+    CHECK_DONE(made_begin(&made));
+    pid_t pid = made_process(&made, close_in_order);
+    CHECK_DONE(look(&made, &seen));
+    CHECK(seen.process_count == 1);
+    CHECK(seen.processes[0].pid == (uint32_t)pid);
+    CHECK(strcmp(seen.processes[0].state, "closed") == 0);
+    CHECK(strcmp(seen.processes[0].command, "fake") == 0);
+    CHECK(seen.kernels == SOME);
+    CHECK(seen.ledger_count == 1);
+    CHECK(seen.ledger[0].seen == SOME + 7 && seen.ledger[0].recorded == SOME);
+    CHECK(seen.ledger[0].stored == SOME && seen.ledger[0].skipped == 7);
+    CHECK(seen.ledger[0].lost[RTL_LOSS_KILLED] == 0);
+    done(&made, &seen);
+    return NULL;
+}
+
+static void close_in_debt(struct rtl_ring *ring)
+{
+    some_kernels(ring);
+    made_ledger(ring, 0, SOME + 9, SOME, 7);
+    rtl_ring_close(ring);
+}
+
+const char *Collect_ClosedProcessWithKernelsUnderWay(void)
+{
+    struct made made;
+    struct seen seen;
+    CHECK_DONE(made_begin(&made));
+    (void)made_process(&made, close_in_debt);
+    CHECK_DONE(look(&made, &seen));
+    CHECK(strcmp(seen.processes[0].state, "closed") == 0);
+    CHECK(seen.ledger[0].recorded == SOME && seen.ledger[0].skipped == 7);
+    CHECK(seen.ledger[0].lost[RTL_LOSS_SHUTDOWN] == 2);
+    CHECK(seen.ledger[0].lost[RTL_LOSS_KILLED] == 0);
+    done(&made, &seen);
+    return NULL;
+}
+
+/* Of 1020 kernels 1000 were handed over, 5 left out by the mode, 3 lost on the way and 12 were
+ * still with the process. Its own count of what it handed over lags behind by two. */
+static void die_in_debt(struct rtl_ring *ring)
+{
+    some_kernels(ring);
+    made_ledger(ring, 0, SOME + 20, SOME - 2, 5);
+    atomic_store(&ring->header->ledger[0].lost[RTL_LOST_POOL], 3);
+    (void)raise(SIGKILL);
+}
+
+const char *Collect_KilledProcess(void)
+{
+    struct made made;
+    struct seen seen;
+    CHECK_DONE(made_begin(&made));
+    (void)made_process(&made, die_in_debt);
+    CHECK_DONE(look(&made, &seen));
+    CHECK(seen.process_count == 1);
+    CHECK(strcmp(seen.processes[0].state, "died") == 0);
+    CHECK(seen.kernels == SOME);
+    CHECK(seen.ledger[0].recorded == SOME && seen.ledger[0].stored == SOME);
+    CHECK(seen.ledger[0].skipped == 5);
+    CHECK(seen.ledger[0].lost[RTL_LOSS_POOL] == 3);
+    CHECK(seen.ledger[0].lost[RTL_LOSS_KILLED] == 12);
+    done(&made, &seen);
+    return NULL;
+}
+
+/* Dies between the reservation of two slots and their use; what another thread wrote behind them is
+ * there. */
+static void die_in_a_push(struct rtl_ring *ring)
+{
+    some_kernels(ring);
+    atomic_fetch_add(&ring->header->head, 2);
+    made_kernel(ring, 0, SOME, 0, MADE_BEGIN + 10 * SOME, MADE_BEGIN + 10 * SOME + 5);
+    made_ledger(ring, 0, SOME + 3, SOME + 1, 0);
+    (void)raise(SIGKILL);
+}
+
+const char *Collect_KilledInTheMiddleOfAPush(void)
+{
+    struct made made;
+    struct seen seen;
+    CHECK_DONE(made_begin(&made));
+    (void)made_process(&made, die_in_a_push);
+    CHECK_DONE(look(&made, &seen));
+    CHECK(seen.processes[0].torn == 2);
+    CHECK(seen.kernels == SOME + 1);
+    CHECK(seen.ledger[0].lost[RTL_LOSS_KILLED] == 2);
+    done(&made, &seen);
+    return NULL;
+}
+
+static void die_at_once(struct rtl_ring *ring)
+{
+    (void)ring;
+    (void)raise(SIGKILL);
+}
+
+const char *Collect_KilledBeforeItSaidAnything(void)
+{
+    struct made made;
+    struct seen seen;
+    CHECK_DONE(made_begin(&made));
+    pid_t pid = made_process(&made, die_at_once);
+    CHECK_DONE(look(&made, &seen));
+    CHECK(seen.process_count == 1);
+    CHECK(seen.processes[0].pid == (uint32_t)pid);
+    CHECK(strcmp(seen.processes[0].state, "died") == 0);
+    CHECK(seen.kernels == 0);
+    done(&made, &seen);
+    return NULL;
+}
+
+static void be_a_stranger(struct rtl_ring *ring)
+{
+    close_in_order(ring);
+    ring->header->wire_version = RTL_WIRE_VERSION + 1;
+    (void)snprintf(ring->header->library_version, sizeof ring->header->library_version, "9.8.7");
+}
+
+static char told[512];
+
+static void tell(void *context, const char *sentence)
+{
+    (void)context;
+    (void)snprintf(told, sizeof told, "%s", sentence);
+}
+
+/* The sentence names the process, the library's version and what to do, to the user and in the
+ * trace; others are collected all the same. */
+const char *Collect_RefusesAnotherWireVersion(void)
+{
+    struct made made;
+    struct seen seen;
+    char pid_text[32];
+    char error[512] = "";
+    CHECK_DONE(made_begin(&made));
+    pid_t pid = made_process(&made, be_a_stranger);
+    (void)made_process(&made, close_in_order);
+    struct rtl_collector *collector = rtl_collector_new(made.session, made.writer, tell, NULL);
+    CHECK(collector != NULL);
+    told[0] = '\0';
+    for (int i = 0; i < 3; ++i) {
+        (void)rtl_collector_round(collector);
+        (void)usleep(25000);
+    }
+    struct rtl_collector_status status;
+    rtl_collector_status(collector, &status);
+    rtl_collector_end(collector);
+    CHECK(status.refused == 1 && status.processes == 2 && status.open == 0);
+    (void)snprintf(pid_text, sizeof pid_text, "process %d ", (int)pid);
+    CHECK(strstr(told, pid_text) && strstr(told, "9.8.7") && strstr(told, "another build"));
+    CHECK(strstr(told, "librtl.so that belongs to this rtl"));
+
+    CHECK(rtl_writer_close(made.writer, 0, error, sizeof error) == 0);
+    CHECK(rtlTraceOpen(made.trace, &seen.trace, error, sizeof error) == RTL_OK);
+    CHECK(rtlTraceProcesses(seen.trace, &seen.processes, &seen.process_count) == RTL_OK);
+    CHECK(rtlTraceNotes(seen.trace, &seen.notes, &seen.note_count) == RTL_OK);
+    CHECK(seen.process_count == 2);
+    unsigned refused = 0;
+    for (size_t i = 0; i < 2; ++i)
+        refused += seen.processes[i].pid == (uint32_t)pid &&
+                   strcmp(seen.processes[i].state, "refused") == 0;
+    CHECK(refused == 1);
+    CHECK(seen.note_count == 1 && strcmp(seen.notes[0].text, told) == 0);
+    done(&made, &seen);
+    return NULL;
+}
+
+/* As an exec of a program that loads librtl again: a second ring of the same process. */
+static const char *exec_session;
+
+static void exec_another(struct rtl_ring *ring)
+{
+    struct rtl_ring second;
+    some_kernels(ring);
+    made_ledger(ring, 0, SOME + 1, SOME, 0);
+    if (rtl_ring_create(&second, exec_session, 1u << 20) != 0)
+        _exit(3);
+    while (rtl_ring_reserve_memory(&second) > 0)
+        ;
+    close_in_order(&second);
+    for (;;)
+        (void)pause();
+}
+
+/* The first image is over although the process lives. */
+const char *Collect_ImageReplacedByExec(void)
+{
+    struct made made;
+    struct rtl_collector_status status;
+    CHECK_DONE(made_begin(&made));
+    exec_session = made.session;
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct rtl_ring ring;
+        if (rtl_ring_create(&ring, made.session, 1u << 20) != 0)
+            _exit(1);
+        while (rtl_ring_reserve_memory(&ring) > 0)
+            ;
+        exec_another(&ring);
+    }
+    struct rtl_collector *collector = rtl_collector_new(made.session, made.writer, NULL, NULL);
+    CHECK(collector != NULL);
+    for (int i = 0; i < 500; ++i) {
+        (void)rtl_collector_round(collector);
+        rtl_collector_status(collector, &status);
+        if (status.processes == 2 && status.open == 0)
+            break;
+        (void)usleep(10000);
+    }
+    CHECK(status.processes == 2 && status.open == 0);
+    CHECK(status.kernels == 2 * SOME);
+    CHECK(status.lost == 1);
+    CHECK(status.alive == 2);
+    (void)kill(pid, SIGKILL);
+    rtl_collector_end(collector);
+    char error[512];
+    CHECK(rtl_writer_close(made.writer, 0, error, sizeof error) == 0);
+    made_clean(&made);
+    return NULL;
+}
+
+/* Lengths that reach beyond the record, and a type that nobody knows. */
+static void lie(struct rtl_ring *ring)
+{
+    some_kernels(ring);
+    struct rtl_wire_note note = {.queue = RTL_NONE, .text_length = 60000};
+    struct rtl_piece piece = {&note, sizeof note};
+    (void)rtl_ring_push(ring, RTL_WIRE_NOTE, &piece, 1);
+    (void)rtl_ring_push(ring, (enum rtl_wire_type)77, &piece, 1);
+    made_ledger(ring, 0, SOME, SOME, 0);
+    rtl_ring_close(ring);
+}
+
+const char *Collect_MalformedRecordsAreCounted(void)
+{
+    struct made made;
+    struct seen seen;
+    CHECK_DONE(made_begin(&made));
+    (void)made_process(&made, lie);
+    CHECK_DONE(look(&made, &seen));
+    CHECK(seen.kernels == SOME);
+    CHECK(seen.note_count == 1);
+    CHECK(strncmp(seen.notes[0].text, "2 records of process", 20) == 0);
+    done(&made, &seen);
+    return NULL;
+}
+
+/* Many times the ring's size while the collector runs: nothing lost, nothing twice, and the ring's
+ * file is gone at the end. */
+#define MANY 200000u
+
+static void write_many(struct rtl_ring *ring)
+{
+    made_definitions(ring);
+    made_queue(ring, 0, 0x1000, MADE_BEGIN_NS);
+    for (uint64_t i = 0; i < MANY; ++i) {
+        struct rtl_wire_kernel kernel = {.packet = i,
+                                         .start = MADE_BEGIN + i,
+                                         .end = MADE_BEGIN + i + 1,
+                                         .launch = RTL_NONE,
+                                         .node = RTL_NONE};
+        while (rtl_ring_push_kernels(ring, &kernel, 1) == 0)
+            (void)usleep(100);
+    }
+    made_ledger(ring, 0, MANY, MANY, 0);
+    rtl_ring_close(ring);
+}
+
+const char *Collect_FollowsARunningProcess(void)
+{
+    struct made made;
+    struct seen seen;
+    char error[512] = "";
+    CHECK_DONE(made_begin(&made));
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(made_process(&made, write_many) > 0 ? 0 : 1);
+    struct rtl_collector *collector = rtl_collector_new(made.session, made.writer, NULL, NULL);
+    CHECK(collector != NULL);
+    struct rtl_collector_status status = {0};
+    while (status.processes == 0 || status.open > 0) {
+        (void)usleep(1000 * rtl_collector_round(collector));
+        rtl_collector_status(collector, &status);
+    }
+    char command[MADE_PATH];
+    (void)snprintf(command, sizeof command, "ls %s/ring.* >/dev/null 2>&1", made.session);
+    CHECK(made_shell(command) != 0);
+    rtl_collector_end(collector);
+    CHECK(rtl_writer_close(made.writer, 0, error, sizeof error) == 0);
+    CHECK(rtlTraceOpen(made.trace, &seen.trace, error, sizeof error) == RTL_OK);
+    rtl_kernel_filter_t filter = RTL_KERNEL_FILTER_ALL;
+    rtl_kernel_iter_t *iter;
+    rtl_kernel_t kernel;
+    filter.by_queue = 1;
+    CHECK(rtlTraceKernels(seen.trace, &filter, &iter) == RTL_OK);
+    uint64_t next = 0;
+    while (rtlKernelNext(iter, &kernel) == RTL_OK)
+        CHECK(kernel.packet == next++);
+    CHECK(next == MANY);
+    rtlKernelIterFree(iter);
+    done(&made, &seen);
+    return NULL;
+}

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# A program ends under rtl trace as it ends without: status, signal, output, arguments, environment,
+# descriptors; signals sent to rtl reach it; and the trace says how it ended.
+source "$(dirname "$0")/lib.sh"
+trace=("$rtl" trace -q -f --gpu soft -o t.db --)
+
+# status_of COMMAND...: as wait(2) has it through the shell, 128 + signal if it died.
+status_of() {
+    local status=0
+    # The subshell's own message about a signal is not ours.
+    { (exec "$@") >run.out 2>run.err </dev/null; } 2>/dev/null || status=$?
+    echo "$status"
+}
+
+ended() {
+    "$rtl" info --json t.db | sed -n 's/.*"exit_status": \(-\{0,1\}[0-9]*\).*/\1/p'
+}
+
+# Exit statuses.
+for status in 0 1 7 42 126 255; do
+    equal "exit $status" "$(status_of "${trace[@]}" sh -c "exit $status")" "$status"
+    equal "exit $status in the trace" "$(ended)" "$status"
+done
+
+# Deaths: the caller sees the same signal, and rtl leaves no core of its own.
+for signal in SEGV ABRT KILL TERM INT HUP USR1 FPE; do
+    number=$(kill -l "$signal")
+    equal "death by $signal" "$(status_of "${trace[@]}" sh -c "ulimit -c 0; kill -$signal \$\$")" $((128 + number))
+    equal "death by $signal in the trace" "$(ended)" $((256 + number))
+done
+ls core* >/dev/null 2>&1 && fail "a core was left"
+
+# What the program gets is what the caller gave.
+printf 'in\0put' >input
+printf '%s\n' 'printf "%s|" "$@"; cat; echo err >&2' >show.sh
+"${trace[@]}" sh show.sh -o x --gpu '' 'a b' '*' <input >run.out 2>run.err
+printf -- '-o|x|--gpu||a b|*|in\0put' | cmp -s - run.out || fail "arguments, input or output were changed"
+equal "stderr" "$(cat run.err)" err
+"${trace[@]}" sh -c 'ls /proc/self/fd | tr "\n" " "' >run.out 2>run.err
+sh -c 'ls /proc/self/fd | tr "\n" " "' >plain.out
+cmp -s plain.out run.out || fail "the program got other descriptors"
+mask='grep -E "Sig(Blk|Ign)" /proc/self/status'
+"${trace[@]}" sh -c "$mask" >run.out
+sh -c "$mask" >plain.out
+cmp -s plain.out run.out || fail "the program got another signal mask"
+
+# The environment: ours behind the tools that are there already, and only what is needed.
+HSA_TOOLS_LIB="other.so /old/librtl.so" LD_LIBRARY_PATH=/mine "${trace[@]}" env >run.out
+equal "HSA_TOOLS_LIB" "$(sed -n 's/^HSA_TOOLS_LIB=//p' run.out)" "other.so $build/lib/librtl.so"
+equal "LD_LIBRARY_PATH" "$(sed -n 's/^LD_LIBRARY_PATH=//p' run.out)" "$build/lib/softgpu:/mine"
+equal "RTL_MODE" "$(sed -n 's/^RTL_MODE=//p' run.out)" full
+session=$(sed -n 's/^RTL_SESSION=//p' run.out)
+[ -n "$session" ] || fail "there was no session"
+[ ! -e "$session" ] || fail "the session $session was left behind"
+"$rtl" trace -q -f --gpu soft -m lite --buffer 8M -o t.db env >run.out
+equal "RTL_MODE of lite" "$(sed -n 's/^RTL_MODE=//p' run.out)" lite
+equal "RTL_BUFFER" "$(sed -n 's/^RTL_BUFFER=//p' run.out)" 8388608
+
+# Signals to rtl reach the program, which decides.
+cat >catch.sh <<'END'
+for signal in TERM USR1 USR2 HUP INT; do trap "echo $signal; exit 3" $signal; done
+echo ready
+while :; do sleep 0.02; done
+END
+for signal in TERM USR1 USR2 HUP INT; do
+    : >run.out
+    # A shell without job control starts its background jobs with INT ignored; env puts it back.
+    env --default-signal "${trace[@]}" bash catch.sh >run.out 2>run.err &
+    within 10 grep -q ready run.out || fail "the program did not start"
+    kill "-$signal" $!
+    status=0
+    wait $! || status=$?
+    equal "status after $signal" "$status" 3
+    equal "what the program caught" "$(tail -n 1 run.out)" "$signal"
+done
+
+# A parent that ignores SIGCHLD loses no status.
+equal "SIGCHLD ignored" "$(status_of env --ignore-signal=CHLD "${trace[@]}" sh -c 'exit 9')" 9
+
+# The program's stop is rtl's stop for a shell with job control, and both go on.
+if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then # needs a pseudo-terminal
+    cat >stop.sh <<END
+set -m
+${trace[*]} sh -c 'kill -TSTP \$\$; echo went on; exit 6' >stopped.out &
+wait \$!
+jobs -s >jobs.out
+fg >/dev/null
+echo \$? >status.out
+END
+    timeout 20 script -qec "bash stop.sh" /dev/null >script.out 2>&1 </dev/null || true
+    grep -q Stopped jobs.out || fail "the stopped program did not stop rtl"
+    equal "output after the stop" "$(cat stopped.out)" "went on"
+    equal "status after the stop" "$(cat status.out)" 6
+fi
+
+# Relative output, names with blanks, %-words.
+mkdir "a folder"
+"$rtl" trace -q --gpu soft -o 'a folder/run-%r.db' true
+[ -s 'a folder/run-0.db' ] || fail "the output's name was not expanded"
+RTL_OUTPUT='from-%p.db' "$rtl" trace -q --gpu soft -- sh -c 'echo $$' >run.out
+[ -s "from-$(cat run.out).db" ] || fail "RTL_OUTPUT was not obeyed, or %p is not the program"
+
+# The summary goes to stderr, unless -q; stdout is the program's.
+"$rtl" trace -f --gpu soft -o t.db -- echo mine >run.out 2>run.err
+equal "stdout" "$(cat run.out)" mine
+grep -q 't.db' run.err || fail "there is no summary on stderr"
+grep -q 'no GPU runtime was loaded by echo' <("$rtl" check t.db) || fail "the trace does not say that no GPU runtime was loaded"

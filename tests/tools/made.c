@@ -1,0 +1,157 @@
+#include "made.h"
+
+#include "collect/collect.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+const char *const made_names[2] = {"_Z3addPi", "_Z3mulPf"};
+
+const char *made_begin(struct made *made)
+{
+    char error[512] = "";
+    struct rtl_writer_options options = {.command = "made up", .replace = false};
+    memset(made, 0, sizeof *made);
+    (void)snprintf(made->folder, sizeof made->folder, "/tmp/rtl-tools-XXXXXX");
+    CHECK(mkdtemp(made->folder) != NULL);
+    (void)snprintf(made->trace, sizeof made->trace, "%s/trace.db", made->folder);
+    (void)snprintf(made->truth, sizeof made->truth, "%s/truth", made->folder);
+    CHECK(rtl_session_create(made->session, sizeof made->session) == 0);
+    made->writer = rtl_writer_open(made->trace, &options, error, sizeof error);
+    CHECK(made->writer != NULL);
+    return NULL;
+}
+
+pid_t made_process(const struct made *made, made_work work)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct rtl_ring ring;
+        if (rtl_ring_create(&ring, made->session, 1u << 20) != 0)
+            _exit(1);
+        while (rtl_ring_reserve_memory(&ring) > 0)
+            ;
+        work(&ring);
+        _exit(0);
+    }
+    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    return pid;
+}
+
+const char *made_end(struct made *made)
+{
+    char error[512] = "";
+    struct rtl_collector *collector = rtl_collector_new(made->session, made->writer, NULL, NULL);
+    CHECK(collector != NULL);
+    (void)rtl_collector_round(collector);
+    rtl_collector_end(collector);
+    CHECK(rtl_writer_close(made->writer, 0, error, sizeof error) == 0);
+    made->writer = NULL;
+    return NULL;
+}
+
+void made_clean(struct made *made)
+{
+    char command[MADE_PATH];
+    rtl_session_remove(made->session);
+    (void)snprintf(command, sizeof command, "rm -rf %s", made->folder);
+    (void)made_shell(command);
+}
+
+static void push(struct rtl_ring *ring, enum rtl_wire_type type, const void *body, size_t size,
+                 const char *texts)
+{
+    const struct rtl_piece pieces[] = {{body, size}, {texts, strlen(texts)}};
+    if (!rtl_ring_push(ring, type, pieces, 2))
+        _exit(2);
+}
+
+static void push_clock(struct rtl_ring *ring, uint64_t ticks)
+{
+    struct rtl_wire_clock clock = {.ticks = ticks, .system_ns = ticks * MADE_TICK_NS, .agent = 0};
+    push(ring, RTL_WIRE_CLOCK, &clock, sizeof clock, "");
+}
+
+void made_definitions(struct rtl_ring *ring)
+{
+    struct rtl_wire_process process = {.time_ns = MADE_BEGIN_NS,
+                                       .pid = (uint32_t)getpid(),
+                                       .mode = RTL_MODE_FULL,
+                                       .way = RTL_WAY_INTERPOSE,
+                                       .command_length = 4,
+                                       .host_length = 4};
+    struct rtl_wire_agent agent = {.clock_hz = 100000000,
+                                   .device_type = 1,
+                                   .name_length = 6,
+                                   .product_length = 4,
+                                   .uuid_length = 5};
+    struct rtl_wire_bracket bracket = {.system_ns = MADE_BEGIN_NS,
+                                       .boottime_ns = MADE_BEGIN_NS,
+                                       .monotonic_ns = MADE_BEGIN_NS,
+                                       .realtime_ns = MADE_BEGIN_NS,
+                                       .width_ns = 100};
+    push(ring, RTL_WIRE_PROCESS, &process, sizeof process, "fakehost");
+    push(ring, RTL_WIRE_AGENT, &agent, sizeof agent, "gfx906cardGPU-1");
+    push(ring, RTL_WIRE_BRACKET, &bracket, sizeof bracket, "");
+    push_clock(ring, MADE_BEGIN);
+    push_clock(ring, 10 * MADE_BEGIN);
+    for (uint32_t i = 0; i < 2; ++i) {
+        struct rtl_wire_symbol symbol = {
+            .kernel_object = 64 + i, .symbol = i, .name_length = (uint16_t)strlen(made_names[i])};
+        struct rtl_wire_shape shape = {.shape = i,
+                                       .symbol = i,
+                                       .grid = {64, 1, 1},
+                                       .block = {64, 1, 1},
+                                       .kernel_object = 64 + i};
+        push(ring, RTL_WIRE_SYMBOL, &symbol, sizeof symbol, made_names[i]);
+        push(ring, RTL_WIRE_SHAPE, &shape, sizeof shape, "");
+    }
+}
+
+void made_queue(struct rtl_ring *ring, uint32_t queue, uint64_t address, uint64_t time_ns)
+{
+    struct rtl_wire_queue body = {.time_ns = time_ns,
+                                  .address = address,
+                                  .hsa_id = queue,
+                                  .queue = queue,
+                                  .size = 64,
+                                  .way = RTL_WAY_INTERPOSE};
+    push(ring, RTL_WIRE_QUEUE, &body, sizeof body, "");
+}
+
+void made_kernel(struct rtl_ring *ring, uint32_t queue, uint64_t packet, uint32_t shape,
+                 uint64_t start, uint64_t end)
+{
+    struct rtl_wire_kernel kernel = {.packet = packet,
+                                     .start = start,
+                                     .end = end,
+                                     .queue = queue,
+                                     .shape = shape,
+                                     .launch = RTL_NONE,
+                                     .node = RTL_NONE};
+    if (rtl_ring_push_kernels(ring, &kernel, 1) != 1)
+        _exit(2);
+}
+
+void made_ledger(struct rtl_ring *ring, uint32_t queue, uint64_t seen, uint64_t recorded,
+                 uint64_t skipped)
+{
+    struct rtl_wire_ledger *row = &ring->header->ledger[queue];
+    atomic_store(&row->seen, seen);
+    atomic_store(&row->packets, seen);
+    atomic_store(&row->recorded, recorded);
+    atomic_store(&row->skipped, skipped);
+    if (atomic_load(&ring->header->queues) <= queue)
+        atomic_store(&ring->header->queues, queue + 1);
+}
+
+int made_shell(const char *command)
+{
+    int status =
+        system(command); // NOLINT(cert-env33-c,concurrency-mt-unsafe): the test's own words
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 256 + WTERMSIG(status);
+}

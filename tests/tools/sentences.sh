@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# Each mistake on the command line has a sentence that names it, and its status.
+source "$(dirname "$0")/lib.sh"
+
+# wrong STATUS PATTERN... -- COMMAND: ends with the status and says one line that matches all patterns.
+wrong() {
+    local wanted=$1 patterns=() pattern status=0
+    shift
+    while [ "$1" != -- ]; do
+        patterns+=("$1")
+        shift
+    done
+    shift
+    "$@" >wrong.out 2>wrong.err || status=$?
+    equal "status of '${*:2}'" "$status" "$wanted"
+    [ ! -s wrong.out ] || fail "'${*:2}' wrote to stdout"
+    equal "lines of '${*:2}'" "$(wc -l <wrong.err)" 1
+    grep -q '^rtl: ' wrong.err || fail "'${*:2}' does not say who speaks"
+    for pattern in "${patterns[@]}"; do
+        grep -q -F -e "$pattern" wrong.err || fail "the sentence of '${*:2}' does not say '$pattern'"
+    done
+}
+
+# Commands.
+equal "version" "$("$rtl" --version)" "$("$rtl" trace --version)"
+"$rtl" --help | grep -q 'Usage: rtl COMMAND' || fail "there is no help"
+"$rtl" >help.out 2>&1 && fail "rtl without a command ended well"
+wrong 2 "sumary" "'summary'" -- "$rtl" sumary
+wrong 2 "xyzzy" "--help" -- "$rtl" xyzzy
+wrong 2 "--frob" -- "$rtl" --frob
+wrong 2 "xyzzy" -- "$rtl" help xyzzy
+for command in trace summary info check sql doctor demo; do
+    "$rtl" help "$command" | grep -q "Usage: rtl $command" || fail "rtl help $command does not help"
+    "$rtl" "$command" --help | cmp -s - <("$rtl" help "$command") || fail "rtl $command --help is not rtl help $command"
+    "$rtl" --help | grep -q "^  $command " || fail "rtl --help does not name $command"
+done
+
+# Trace.
+printf '#!/bin/sh\n' >plain
+mkdir folder
+wrong 127 "no-such" -- "$rtl" trace --gpu soft -o a.db -- no-such
+wrong 127 "./no-such" -- "$rtl" trace --gpu soft -o a.db -- ./no-such
+wrong 126 "./plain" -- "$rtl" trace --gpu soft -o a.db -- ./plain
+wrong 126 "./folder" -- "$rtl" trace --gpu soft -o a.db -- ./folder
+wrong 2 "no program" -- "$rtl" trace --gpu soft -o a.db
+wrong 2 "'fast'" "lite, standard, hip or full" -- "$rtl" trace -m fast --gpu soft -- touch started
+wrong 2 "'hard'" "auto, soft or real" -- "$rtl" trace --gpu hard -- touch started
+wrong 2 "'64X'" "--buffer" -- "$rtl" trace --gpu soft --buffer 64X -- touch started
+wrong 2 "'1'" "--buffer" -- "$rtl" trace --gpu soft --buffer 1 -- touch started
+wrong 2 "'-5M'" "--buffer" -- "$rtl" trace --gpu soft --buffer -5M -- touch started
+wrong 2 "nowhere/a.db" -- "$rtl" trace --gpu soft -o nowhere/a.db -- touch started
+wrong 2 "folder" -- "$rtl" trace --gpu soft -f -o folder -- touch started
+echo precious >old.db
+wrong 2 "old.db" "-f" -- "$rtl" trace --gpu soft -o old.db -- touch started
+wrong 127 "no-such" -- "$rtl" trace --gpu soft -f -o old.db -- no-such
+equal "the old file" "$(cat old.db)" precious
+if [ ! -e /dev/kfd ]; then
+    wrong 2 "/dev/kfd" "--gpu soft" -- "$rtl" trace -- touch started
+    wrong 2 "/dev/kfd" "--gpu soft" -- "$rtl" trace --gpu real -- touch started
+fi
+LD_LIBRARY_PATH=$build/lib/softgpu "$rtl" trace -q -o led.db true || fail "auto does not take the software GPU that it is led to"
+wrong 2 "LD_LIBRARY_PATH" -- env LD_LIBRARY_PATH="$build/lib/softgpu" "$rtl" trace --gpu real -- touch started
+[ ! -e started ] || fail "a refused trace started the program"
+[ ! -e a.db ] || fail "a refused trace left a file"
+
+# An installation without its parts.
+mkdir -p lone/bin lone/lib
+cp "$rtl" lone/bin/rtl
+wrong 2 "software GPU" -- lone/bin/rtl trace --gpu soft -- touch started
+mkdir lone/lib/softgpu
+touch lone/lib/softgpu/libhsakmt.so.1
+wrong 2 "librtl.so" -- lone/bin/rtl trace --gpu soft -- touch started
+wrong 2 "rtl-demo-decode" -- lone/bin/rtl demo
+
+# Reading.
+for command in summary info check; do
+    wrong 2 "no trace" -- "$rtl" "$command"
+    wrong 2 "none.db" -- "$rtl" "$command" none.db
+    wrong 2 "old.db" -- "$rtl" "$command" old.db
+    wrong 2 "folder" -- "$rtl" "$command" folder
+    wrong 2 "'b.db'" -- "$rtl" "$command" led.db b.db
+done
+wrong 2 "'many'" "--top" -- "$rtl" summary led.db --top many
+wrong 2 "none.log" -- "$rtl" check led.db --truth none.log
+wrong 2 "old.db" -- "$rtl" check led.db --truth old.db
+wrong 2 "statement" -- "$rtl" sql led.db
+wrong 2 "syntax error" -- "$rtl" sql led.db 'SELEKT 1'
+wrong 2 "no such table: nowhere" -- "$rtl" sql led.db 'SELECT * FROM nowhere'
+wrong 2 "none.db" -- "$rtl" sql none.db 'SELECT 1'
+wrong 2 "'2'" -- "$rtl" sql led.db SELECT 2
+wrong 2 "'now'" -- "$rtl" doctor now
+wrong 2 "'now'" -- "$rtl" demo now
+[ ! -e none.db ] || fail "reading made a file"
+
+# Rows and JSON.
+equal "rows" "$("$rtl" sql led.db "SELECT 1, 'a', NULL, 2.5 UNION ALL SELECT 2, '', 'x', 0 ORDER BY 1")" $'1|a||2.5\n2||x|0'
+equal "JSON rows" "$("$rtl" sql --json led.db "SELECT 1 AS n, 'a\"b' AS t, NULL AS z" | tr -d '[:space:]')" '[{"n":1,"t":"a\"b","z":null}]'
+equal "no JSON rows" "$("$rtl" sql --json led.db 'SELECT 1 WHERE 0')" '[]'
+equal "the trace after a write" "$("$rtl" sql led.db 'DELETE FROM notes' 2>/dev/null; "$rtl" sql led.db 'SELECT count(*) FROM notes')" 1
+! "$rtl" check led.db >check.out || fail "a trace of nothing is called complete"

@@ -1,0 +1,179 @@
+/* The numbers of rtl summary against ones worked out by hand. */
+#include "common/account.h"
+#include "common/show.h"
+#include "made.h"
+#include "tally.h"
+
+#include <string.h>
+
+/* Queue 0:  add [0, 100)            add [200, 300)
+ * Queue 1:          mul [50, 150)   mul [200, 240) mul [500, 500)
+ * Their union is [0, 150) and [200, 300): 250 of 500 ticks; queue 0 is busy 200, queue 1 140. */
+static void overlap(struct rtl_ring *ring)
+{
+    made_definitions(ring);
+    made_queue(ring, 0, 0x1000, MADE_BEGIN_NS);
+    made_queue(ring, 1, 0x2000, MADE_BEGIN_NS);
+    made_kernel(ring, 0, 0, 0, MADE_BEGIN, MADE_BEGIN + 100);
+    made_kernel(ring, 1, 0, 1, MADE_BEGIN + 50, MADE_BEGIN + 150);
+    made_kernel(ring, 0, 1, 0, MADE_BEGIN + 200, MADE_BEGIN + 300);
+    made_kernel(ring, 1, 1, 1, MADE_BEGIN + 200, MADE_BEGIN + 240);
+    made_kernel(ring, 1, 2, 1, MADE_BEGIN + 500, MADE_BEGIN + 500);
+    made_ledger(ring, 0, 2, 2, 0);
+    made_ledger(ring, 1, 3, 3, 0);
+    rtl_ring_close(ring);
+}
+
+static const char *check_names(const struct tally *tally)
+{
+    CHECK(tally->name_count == 2 && tally->kernels == 5);
+    CHECK(tally->total == 340 * MADE_TICK_NS);
+    const struct tally_name *add = &tally->names[0];
+    const struct tally_name *mul = &tally->names[1];
+    CHECK(strcmp(add->name, "add(int*)") == 0);
+    CHECK(add->calls == 2 && add->total == 200 * MADE_TICK_NS);
+    CHECK(add->min == 100 * MADE_TICK_NS && add->max == 100 * MADE_TICK_NS);
+    CHECK(strcmp(mul->name, "mul(float*)") == 0);
+    CHECK(mul->calls == 3 && mul->total == 140 * MADE_TICK_NS);
+    CHECK(mul->min == 0 && mul->max == 100 * MADE_TICK_NS);
+    return NULL;
+}
+
+const char *Summary_Numbers(void)
+{
+    struct made made;
+    struct tally tally;
+    rtl_trace_t *trace;
+    char error[512] = "";
+    CHECK_DONE(made_begin(&made));
+    (void)made_process(&made, overlap);
+    CHECK_DONE(made_end(&made));
+    CHECK(rtlTraceOpen(made.trace, &trace, error, sizeof error) == RTL_OK);
+    CHECK(tally_read(trace, &tally) == RTL_OK);
+    CHECK_DONE(check_names(&tally));
+    CHECK(tally.gpu_count == 1 && tally.gpus[0].queues == 2);
+    CHECK(tally.gpus[0].span.kernels == 5);
+    CHECK(tally.gpus[0].span.busy == 250 * MADE_TICK_NS);
+    CHECK(tally.gpus[0].span.first == MADE_BEGIN_NS);
+    CHECK(tally.queue_count == 2);
+    CHECK(tally.queues[0].span.busy == 200 * MADE_TICK_NS);
+    CHECK(tally.queues[1].span.busy == 140 * MADE_TICK_NS);
+    tally_free(&tally);
+    rtlTraceClose(trace);
+    made_clean(&made);
+    return NULL;
+}
+
+/* The same device in two processes is one device; its busy time is the union over both. */
+const char *Summary_OneDeviceInTwoProcesses(void)
+{
+    struct made made;
+    struct tally tally;
+    rtl_trace_t *trace;
+    char error[512] = "";
+    CHECK_DONE(made_begin(&made));
+    (void)made_process(&made, overlap);
+    (void)made_process(&made, overlap);
+    CHECK_DONE(made_end(&made));
+    CHECK(rtlTraceOpen(made.trace, &trace, error, sizeof error) == RTL_OK);
+    CHECK(tally_read(trace, &tally) == RTL_OK);
+    CHECK(tally.gpu_count == 1 && tally.gpus[0].queues == 4 && tally.queue_count == 4);
+    CHECK(tally.gpus[0].span.kernels == 10);
+    CHECK(tally.gpus[0].span.busy == 250 * MADE_TICK_NS);
+    CHECK(tally.name_count == 2 && tally.names[0].calls == 4);
+    tally_free(&tally);
+    rtlTraceClose(trace);
+    made_clean(&made);
+    return NULL;
+}
+
+static const char *verdict_of(made_work work, struct verdict *verdict, char *line, size_t size)
+{
+    struct made made;
+    rtl_trace_t *trace;
+    char error[512] = "";
+    CHECK_DONE(made_begin(&made));
+    if (work)
+        (void)made_process(&made, work);
+    CHECK_DONE(made_end(&made));
+    CHECK(rtlTraceOpen(made.trace, &trace, error, sizeof error) == RTL_OK);
+    CHECK(account_verdict(trace, verdict) == RTL_OK);
+    account_line(verdict, line, size);
+    rtlTraceClose(trace);
+    made_clean(&made);
+    return NULL;
+}
+
+static void skip_some(struct rtl_ring *ring)
+{
+    overlap(ring);
+    made_ledger(ring, 0, 1502, 2, 1500);
+}
+
+static void lose_one(struct rtl_ring *ring)
+{
+    overlap(ring);
+    made_ledger(ring, 0, 3, 2, 0);
+    atomic_store(&ring->header->ledger[0].lost[RTL_LOST_RING], 1);
+}
+
+static void leave_one(struct rtl_ring *ring)
+{
+    overlap(ring);
+    made_ledger(ring, 0, 3, 2, 0);
+}
+
+static void record_unseen(struct rtl_ring *ring)
+{
+    overlap(ring);
+    made_ledger(ring, 0, 1, 2, 0);
+}
+
+static void count_too_much(struct rtl_ring *ring)
+{
+    overlap(ring);
+    made_ledger(ring, 0, 3, 3, 0);
+}
+
+const char *Summary_Verdicts(void)
+{
+    struct verdict verdict;
+    char line[512];
+    CHECK_DONE(verdict_of(overlap, &verdict, line, sizeof line));
+    CHECK(verdict.complete && strcmp(line, "complete: 5 of 5 kernels") == 0);
+    CHECK_DONE(verdict_of(skip_some, &verdict, line, sizeof line));
+    CHECK(verdict.complete);
+    CHECK(strcmp(line, "complete: 5 of 1 505 kernels, 1 500 left out by the mode") == 0);
+    CHECK_DONE(verdict_of(lose_one, &verdict, line, sizeof line));
+    CHECK(!verdict.complete && strstr(line, "1 lost (the collector was too slow"));
+    CHECK_DONE(verdict_of(leave_one, &verdict, line, sizeof line));
+    CHECK(!verdict.complete && strstr(line, "1 lost (not finished when the program"));
+    CHECK_DONE(verdict_of(record_unseen, &verdict, line, sizeof line));
+    CHECK(!verdict.complete && strstr(line, "explains more kernels than it saw"));
+    CHECK_DONE(verdict_of(count_too_much, &verdict, line, sizeof line));
+    CHECK(!verdict.complete && strstr(line, "1 handed over and not in the file"));
+    CHECK_DONE(verdict_of(NULL, &verdict, line, sizeof line));
+    CHECK(!verdict.complete && strstr(line, "nothing recorded"));
+    return NULL;
+}
+
+const char *Show_Numbers(void)
+{
+    char cut[64];
+    CHECK(strcmp(show_count(0).text, "0") == 0);
+    CHECK(strcmp(show_count(999).text, "999") == 0);
+    CHECK(strcmp(show_count(1000).text, "1 000") == 0);
+    CHECK(strcmp(show_count(UINT64_MAX).text, "18 446 744 073 709 551 615") == 0);
+    CHECK(strcmp(show_duration(0).text, "0 ns") == 0);
+    CHECK(strcmp(show_duration(999).text, "999 ns") == 0);
+    CHECK(strcmp(show_duration(1000).text, "1.000 us") == 0);
+    CHECK(strcmp(show_duration(123456).text, "123.5 us") == 0);
+    CHECK(strcmp(show_duration(2.5e9).text, "2.500 s") == 0);
+    CHECK(strcmp(show_bytes(1023).text, "1023 B") == 0);
+    CHECK(strcmp(show_bytes(1536).text, "1.5 KiB") == 0);
+    CHECK(strcmp(show_share(1, 3).text, "33.3 %") == 0);
+    CHECK(strcmp(show_share(0, 0).text, "0.0 %") == 0);
+    CHECK(strcmp(show_name("abcdefghijklmnop", 12, cut, sizeof cut), "abcdef...nop") == 0);
+    CHECK(strcmp(show_name("abcdefghijklmnop", 0, cut, sizeof cut), "abcdefghijklmnop") == 0);
+    return NULL;
+}

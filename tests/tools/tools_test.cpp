@@ -1,0 +1,31 @@
+#include "../common/check.h"
+
+RTL_C_TEST(Collect, ClosedProcess)
+RTL_C_TEST(Collect, ClosedProcessWithKernelsUnderWay)
+RTL_C_TEST(Collect, KilledProcess)
+RTL_C_TEST(Collect, KilledInTheMiddleOfAPush)
+RTL_C_TEST(Collect, KilledBeforeItSaidAnything)
+RTL_C_TEST(Collect, RefusesAnotherWireVersion)
+RTL_C_TEST(Collect, ImageReplacedByExec)
+RTL_C_TEST(Collect, MalformedRecordsAreCounted)
+RTL_C_TEST(Collect, FollowsARunningProcess)
+
+RTL_C_TEST(Output, Expansions)
+RTL_C_TEST(Output, TooLong)
+RTL_C_TEST(Output, FreeNames)
+
+RTL_C_TEST(Truth, Equal)
+RTL_C_TEST(Truth, Missing)
+RTL_C_TEST(Truth, LeftOutByTheMode)
+RTL_C_TEST(Truth, LostAsTheLedgerSays)
+RTL_C_TEST(Truth, LedgerLeavesOutTooMuch)
+RTL_C_TEST(Truth, Twice)
+RTL_C_TEST(Truth, Invented)
+RTL_C_TEST(Truth, AnotherName)
+RTL_C_TEST(Truth, AnotherTick)
+RTL_C_TEST(Truth, QueueUnknownToTheTrace)
+
+RTL_C_TEST(Summary, Numbers)
+RTL_C_TEST(Summary, OneDeviceInTwoProcesses)
+RTL_C_TEST(Summary, Verdicts)
+RTL_C_TEST(Show, Numbers)

@@ -1,0 +1,312 @@
+/* rtl check: is every kernel in the trace, and is the trace true? */
+#include "check.h"
+
+#include "command.h"
+#include "common/account.h"
+#include "common/open.h"
+#include "common/parse.h"
+#include "common/say.h"
+#include "common/show.h"
+#include "common/table.h"
+#include "truth.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct check {
+    const char *path;
+    struct verdict verdict;
+    const rtl_ledger_t *rows;
+    size_t row_count;
+    const rtl_note_t *notes;
+    size_t note_count;
+    bool against_truth;
+    struct truth_result truth;
+};
+
+static void show_ledger(const struct check *check)
+{
+    static const char *const heading[] = {"process", "queue",   "seen",     "in trace", "left out",
+                                          "lost",    "pending", "borrowed", "forwarded"};
+    struct table *table = table_new("rrrrrrrrr");
+    for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
+        table_cell(table, heading[i]);
+    for (size_t i = 0; i < check->row_count; ++i) {
+        struct account account;
+        account_of(&check->rows[i], &account);
+        table_cell(table, show_count(check->rows[i].process).text);
+        table_cell(table, show_count(check->rows[i].queue).text);
+        table_cell(table, show_count(account.seen).text);
+        table_cell(table, show_count(account.stored).text);
+        table_cell(table, show_count(account.skipped).text);
+        table_cell(table, show_count(account.lost_total).text);
+        table_cell(table, show_count(account.pending).text);
+        table_cell(table, show_count(account.borrowed).text);
+        table_cell(table, show_count(account.forwarded).text);
+    }
+    table_print(table, stdout);
+}
+
+static const char *why_pending(const struct verdict *verdict)
+{
+    if (!verdict->finished)
+        return "the recording is still going on, or its collector was killed";
+    if (verdict->running)
+        return "under way in processes that outlived the recording";
+    return "neither recorded nor explained, which is an error of RTL: report it";
+}
+
+static void show_reasons(const struct verdict *verdict)
+{
+    const struct account *total = &verdict->total;
+    for (unsigned i = 0; i < RTL_LOSS_REASONS; ++i) {
+        if (total->lost[i] == 0)
+            continue;
+        (void)printf("  lost %s (%s): %s\n    what to do: %s\n", show_count(total->lost[i]).text,
+                     rtlLossName((rtl_loss_t)i), account_meaning((rtl_loss_t)i),
+                     account_advice((rtl_loss_t)i));
+    }
+    if (total->skipped)
+        (void)printf("  left out %s: the mode does not record them\n    what to do: record in full "
+                     "mode (rtl trace -m full) to have them\n",
+                     show_count(total->skipped).text);
+    if (total->pending || total->unstored)
+        (void)printf("  not accounted for %s: %s\n",
+                     show_count(total->pending + total->unstored).text, why_pending(verdict));
+    if (verdict->torn)
+        (void)printf("  torn %s slots: records that a dying process had begun\n",
+                     show_count(verdict->torn).text);
+}
+
+static void show_notes(const struct check *check)
+{
+    for (size_t i = 0; i < check->note_count; ++i)
+        (void)printf("  note: %s\n", check->notes[i].text);
+}
+
+static void show_difference(const char *what, uint64_t count)
+{
+    if (count)
+        (void)printf("  %s: %s\n", what, show_count(count).text);
+}
+
+static void show_truth(const struct truth_result *truth)
+{
+    char line[256];
+    (void)snprintf(line, sizeof line, "truth: %s, %s executed, %s in the trace, %s of them equal",
+                   truth->same ? "equal" : "DIFFERENT", show_count(truth->executed).text,
+                   show_count(truth->recorded).text, show_count(truth->equal).text);
+    show_styled(stdout, truth->same ? SHOW_GOOD : SHOW_BAD, line);
+    (void)putchar('\n');
+    if (truth->equal > 0)
+        (void)printf("  equal means once, with the name, queue and ticks of the truth; translated "
+                     "times are at most %" PRIu64 " ns off\n",
+                     truth->widest_ns);
+    show_difference("left out by the mode, as the ledger says", truth->skipped);
+    show_difference("on queues of the runtime itself, which no tool is shown", truth->internal);
+    show_difference("lost, as the ledger says", truth->lost);
+    show_difference("missing", truth->missing);
+    show_difference("never executed", truth->invented);
+    show_difference("more than once in the trace", truth->repeated);
+    show_difference("queues whose ledger is wrong", truth->misaccounted);
+    show_difference("other name", truth->wrong_name);
+    show_difference("other ticks", truth->wrong_ticks);
+    show_difference("other time", truth->wrong_time);
+    for (unsigned i = 0; i < truth->sentence_count; ++i)
+        (void)printf("  - %s\n", truth->sentences[i]);
+}
+
+static int show_text(const struct check *check, int status)
+{
+    char line[1024];
+    account_line(&check->verdict, line, sizeof line);
+    show_styled(stdout, check->verdict.complete ? SHOW_GOOD : SHOW_BAD, line);
+    (void)putchar('\n');
+    if (check->row_count > 0)
+        show_ledger(check);
+    show_reasons(&check->verdict);
+    show_notes(check);
+    if (check->against_truth)
+        show_truth(&check->truth);
+    return fflush(stdout) == 0 ? status : EXIT_USAGE;
+}
+
+static json_t *json_lost(const uint64_t *lost)
+{
+    json_t *object = json_object();
+    for (unsigned i = 0; i < RTL_LOSS_REASONS; ++i)
+        (void)json_object_set_new(object, rtlLossName((rtl_loss_t)i), open_number(lost[i]));
+    return object;
+}
+
+static json_t *json_account(const struct account *account)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "packets",
+                     open_number(account->packets), "seen", open_number(account->seen), "recorded",
+                     open_number(account->recorded), "stored", open_number(account->stored),
+                     "skipped", open_number(account->skipped), "pending",
+                     open_number(account->pending), "forwarded", open_number(account->forwarded),
+                     "borrowed", open_number(account->borrowed), "helped",
+                     open_number(account->helped), "lost", json_lost(account->lost));
+}
+
+static json_t *json_queues(const struct check *check)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < check->row_count; ++i) {
+        struct account account;
+        account_of(&check->rows[i], &account);
+        json_t *object = json_account(&account);
+        (void)json_object_set_new(object, "process", open_id(check->rows[i].process));
+        (void)json_object_set_new(object, "queue", open_id(check->rows[i].queue));
+        (void)json_array_append_new(list, object);
+    }
+    return list;
+}
+
+static json_t *json_truth(const struct truth_result *truth)
+{
+    json_t *differences = json_array();
+    for (unsigned i = 0; i < truth->sentence_count; ++i)
+        (void)json_array_append_new(differences, open_text(truth->sentences[i]));
+    return json_pack(
+        "{s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "same", (int)truth->same, "executed", open_number(truth->executed), "recorded",
+        open_number(truth->recorded), "matched", open_number(truth->matched), "equal",
+        open_number(truth->equal), "skipped", open_number(truth->skipped), "lost",
+        open_number(truth->lost), "internal", open_number(truth->internal), "missing",
+        open_number(truth->missing), "invented", open_number(truth->invented), "repeated",
+        open_number(truth->repeated), "misaccounted_queues", open_number(truth->misaccounted),
+        "wrong_name", open_number(truth->wrong_name), "wrong_ticks",
+        open_number(truth->wrong_ticks), "wrong_time", open_number(truth->wrong_time), "widest_ns",
+        open_number(truth->widest_ns), "differences", differences);
+}
+
+static json_t *json_check(const struct check *check)
+{
+    const struct verdict *verdict = &check->verdict;
+    char line[1024];
+    account_line(verdict, line, sizeof line);
+    json_t *notes = json_array();
+    for (size_t i = 0; i < check->note_count; ++i)
+        (void)json_array_append_new(notes, open_text(check->notes[i].text));
+    json_t *object = json_pack(
+        "{s:o, s:b, s:o, s:b, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o}", "file",
+        open_text(check->path), "complete", (int)verdict->complete, "completeness", open_text(line),
+        "finished", (int)verdict->finished, "processes", (int)verdict->processes, "died",
+        (int)verdict->died, "running", (int)verdict->running, "refused", (int)verdict->refused,
+        "queues_not_followed", (int)verdict->passed, "torn", open_number(verdict->torn), "total",
+        json_account(&verdict->total), "queues", json_queues(check), "notes", notes);
+    if (check->against_truth)
+        (void)json_object_set_new(object, "truth", json_truth(&check->truth));
+    return object;
+}
+
+static int read_check(rtl_trace_t *trace, struct check *check, const char *const *logs,
+                      size_t log_count)
+{
+    char error[512] = "";
+    rtl_status_t status = account_verdict(trace, &check->verdict);
+    if (status == RTL_OK)
+        status = rtlTraceLedger(trace, &check->rows, &check->row_count);
+    if (status == RTL_OK)
+        status = rtlTraceNotes(trace, &check->notes, &check->note_count);
+    if (status != RTL_OK)
+        return open_failed(trace, check->path);
+    check->against_truth = log_count > 0;
+    if (log_count > 0 &&
+        truth_compare(trace, logs, log_count, &check->truth, error, sizeof error) != 0)
+        return say_fail(EXIT_USAGE, "%s", error);
+    bool fine = check->verdict.complete && (log_count == 0 || check->truth.same);
+    return fine ? EXIT_FINE : EXIT_DIFFERENT;
+}
+
+int check_show(const char *path, const char *const *logs, size_t log_count, bool json)
+{
+    struct check check = {.path = path};
+    rtl_trace_t *trace = open_trace(path);
+    if (!trace)
+        return EXIT_USAGE;
+    int status = read_check(trace, &check, logs, log_count);
+    if (status != EXIT_USAGE)
+        status = json ? open_print_json(json_check(&check), status) : show_text(&check, status);
+    rtlTraceClose(trace);
+    return status;
+}
+
+#define MOST_LOGS 1024u
+
+struct options {
+    const char *path;
+    const char *logs[MOST_LOGS];
+    size_t log_count;
+    bool json;
+};
+
+static const struct argp_option option_list[] = {
+    {"truth", 't', "LOG", 0,
+     "compare with what the software GPU executed (SOFTGPU_TRUTH); further LOGs may follow FILE",
+     0},
+    {"json", 'j', NULL, 0, "write JSON", 0},
+    {0},
+};
+
+static error_t add_log(struct options *options, const char *path)
+{
+    if (options->log_count == MOST_LOGS)
+        return say_fail(EINVAL, "more than %u truth logs", MOST_LOGS);
+    options->logs[options->log_count++] = path;
+    return 0;
+}
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case 't':
+        return add_log(options, value);
+    case 'j':
+        options->json = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (!options->path) {
+            options->path = value;
+            return 0;
+        }
+        if (options->log_count == 0)
+            return say_fail(EINVAL,
+                            "one trace at a time: '%s' is a second one (truth logs follow "
+                            "--truth)",
+                            value);
+        return add_log(options, value);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int cmd_check(int argc, char **argv)
+{
+    static const char doc[] = "Proves that every kernel that RTL saw is in the trace, or says what "
+                              "is missing, why, and what "
+                              "to do."
+                              "\vThe exit status is 0 if the trace is complete (and, with --truth, "
+                              "equal to the truth), 1 if "
+                              "not, 2 if something cannot be read. Kernels that the mode leaves "
+                              "out are told and do not make "
+                              "a trace incomplete.\n\n"
+                              "Examples:\n"
+                              "  rtl check trace.db\n"
+                              "  SOFTGPU_TRUTH=truth rtl trace --gpu soft -- ./program\n"
+                              "  rtl check trace.db --truth truth";
+    static const struct argp argp = {option_list, parse_option, "FILE [LOG...]", doc, NULL,
+                                     NULL,        NULL};
+    static struct options options;
+    if (parse(&argp, argc, argv, 0, &options) != 0)
+        return EXIT_USAGE;
+    if (!options.path)
+        return say_fail(EXIT_USAGE, "no trace was named: rtl check FILE");
+    return check_show(options.path, options.logs, options.log_count, options.json);
+}

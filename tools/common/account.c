@@ -1,0 +1,218 @@
+#include "common/account.h"
+
+#include "common/show.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+static const struct {
+    const char *meaning, *advice;
+} reasons[RTL_LOSS_REASONS] = {
+    [RTL_LOSS_POOL] = {"no completion signal was free",
+                       "the pool grows while the program runs: warm the program up before the part "
+                       "that counts, or lower the number of kernels in flight"},
+    [RTL_LOSS_PENDING] = {"too many kernels of the queue were waiting to be read",
+                          "give the program's completion worker a core of its own (the machine is "
+                          "overloaded)"},
+    [RTL_LOSS_RING] = {"the collector was too slow and the ring was full",
+                       "record with a larger ring (rtl trace --buffer 256M), write the trace to a "
+                       "faster disk, or leave the collector a core"},
+    [RTL_LOSS_SHUTDOWN] = {"not finished when the program or the queue ended",
+                           "let the program wait for its kernels before it ends"},
+    [RTL_LOSS_REARMED] =
+        {"the program wrote the signal while its kernel ran",
+         "report it, with the program if possible: the times of these kernels were "
+         "overwritten by the program"},
+    [RTL_LOSS_KILLED] = {"in flight, or not handed over, when the process died",
+                         "nothing, if the process was meant to die; else see why it died"},
+    [RTL_LOSS_NO_TIME] = {"the device left no timestamps",
+                          "see whether the driver's profiling is switched off for the queue, and "
+                          "report it"},
+};
+
+const char *account_meaning(rtl_loss_t reason)
+{
+    return reasons[reason].meaning;
+}
+
+const char *account_advice(rtl_loss_t reason)
+{
+    return reasons[reason].advice;
+}
+
+void account_of(const rtl_ledger_t *row, struct account *account)
+{
+    *account = (struct account){
+        .packets = row->packets,
+        .seen = row->seen,
+        .recorded = row->recorded,
+        .stored = row->stored,
+        .skipped = row->skipped,
+        .forwarded = row->forwarded,
+        .borrowed = row->borrowed,
+        .helped = row->helped,
+    };
+    for (unsigned reason = 0; reason < RTL_LOSS_REASONS; ++reason) {
+        account->lost[reason] = row->lost[reason];
+        account->lost_total += row->lost[reason];
+    }
+    uint64_t explained = account->recorded + account->skipped + account->lost_total;
+    account->pending = account->seen > explained ? account->seen - explained : 0;
+    account->unstored =
+        account->recorded > account->stored ? account->recorded - account->stored : 0;
+}
+
+static void add(struct account *total, const struct account *part)
+{
+    total->packets += part->packets;
+    total->seen += part->seen;
+    total->recorded += part->recorded;
+    total->stored += part->stored;
+    total->skipped += part->skipped;
+    for (unsigned reason = 0; reason < RTL_LOSS_REASONS; ++reason)
+        total->lost[reason] += part->lost[reason];
+    total->lost_total += part->lost_total;
+    total->pending += part->pending;
+    total->unstored += part->unstored;
+    total->forwarded += part->forwarded;
+    total->borrowed += part->borrowed;
+    total->helped += part->helped;
+}
+
+static rtl_status_t count_processes(rtl_trace_t *trace, struct verdict *verdict)
+{
+    const rtl_process_t *processes;
+    size_t count;
+    rtl_status_t status = rtlTraceProcesses(trace, &processes, &count);
+    for (size_t i = 0; status == RTL_OK && i < count; ++i) {
+        ++verdict->processes;
+        verdict->died += strcmp(processes[i].state, "died") == 0;
+        verdict->running += strcmp(processes[i].state, "running") == 0;
+        verdict->refused += strcmp(processes[i].state, "refused") == 0;
+        verdict->torn += processes[i].torn;
+    }
+    return status;
+}
+
+static rtl_status_t count_queues(rtl_trace_t *trace, struct verdict *verdict)
+{
+    const rtl_queue_t *queues;
+    size_t count;
+    rtl_status_t status = rtlTraceQueues(trace, &queues, &count);
+    for (size_t i = 0; status == RTL_OK && i < count; ++i)
+        verdict->passed += strcmp(queues[i].way, "pass") == 0;
+    return status;
+}
+
+static rtl_status_t add_ledger(rtl_trace_t *trace, struct verdict *verdict)
+{
+    const rtl_ledger_t *rows;
+    size_t count;
+    rtl_status_t status = rtlTraceLedger(trace, &rows, &count);
+    for (size_t i = 0; status == RTL_OK && i < count; ++i) {
+        struct account account;
+        account_of(&rows[i], &account);
+        add(&verdict->total, &account);
+    }
+    return status;
+}
+
+rtl_status_t account_verdict(rtl_trace_t *trace, struct verdict *verdict)
+{
+    rtl_trace_info_t info;
+    memset(verdict, 0, sizeof *verdict);
+    rtl_status_t status = rtlTraceInfo(trace, &info);
+    if (status == RTL_OK)
+        status = count_processes(trace, verdict);
+    if (status == RTL_OK)
+        status = count_queues(trace, verdict);
+    if (status == RTL_OK)
+        status = add_ledger(trace, verdict);
+    if (status != RTL_OK)
+        return status;
+    const struct account *total = &verdict->total;
+    verdict->finished = info.finished != 0;
+    verdict->complete = verdict->finished && verdict->processes > 0 && verdict->running == 0 &&
+                        verdict->refused == 0 && verdict->passed == 0 && total->lost_total == 0 &&
+                        total->pending == 0 && total->unstored == 0 &&
+                        total->seen == total->recorded + total->skipped &&
+                        total->stored == total->recorded;
+    return RTL_OK;
+}
+
+struct line {
+    char *text;
+    size_t size, used;
+};
+
+static void append(struct line *line, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void append(struct line *line, const char *format, ...)
+{
+    if (line->used >= line->size)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is started above
+    int length = vsnprintf(line->text + line->used, line->size - line->used, format, arguments);
+    va_end(arguments);
+    if (length > 0)
+        line->used += (size_t)length;
+}
+
+static void append_losses(struct line *line, const struct verdict *verdict)
+{
+    const struct account *total = &verdict->total;
+    for (unsigned reason = 0; reason < RTL_LOSS_REASONS; ++reason)
+        if (total->lost[reason])
+            append(line, ", %s lost (%s)", show_count(total->lost[reason]).text,
+                   account_meaning((rtl_loss_t)reason));
+    if (total->pending)
+        append(line, ", %s %s", show_count(total->pending).text,
+               verdict->running ? "under way" : "unaccounted");
+    if (total->unstored)
+        append(line, ", %s handed over and not in the file", show_count(total->unstored).text);
+    if (total->stored > total->recorded)
+        append(line, ", %s more in the file than the process counted",
+               show_count(total->stored - total->recorded).text);
+    if (total->recorded + total->skipped + total->lost_total > total->seen)
+        append(line, ", the ledger explains more kernels than it saw");
+}
+
+static const char *plural(unsigned count, const char *ending)
+{
+    return count == 1 ? "" : ending;
+}
+
+static void append_states(struct line *line, const struct verdict *verdict)
+{
+    if (verdict->passed)
+        append(line, ", %u queue%s not followed", verdict->passed, plural(verdict->passed, "s"));
+    if (verdict->refused)
+        append(line, ", %u process%s with another build of librtl", verdict->refused,
+               plural(verdict->refused, "es"));
+    if (verdict->running)
+        append(line, ", %u process%s still running at the end", verdict->running,
+               plural(verdict->running, "es"));
+    if (!verdict->finished)
+        append(line, ", the recording has not ended in order");
+}
+
+void account_line(const struct verdict *verdict, char *text, size_t size)
+{
+    struct line line = {text, size, 0};
+    const struct account *total = &verdict->total;
+    if (verdict->processes == 0) {
+        append(&line, "nothing recorded: no process loaded a GPU runtime with librtl");
+        return;
+    }
+    append(&line, "%s: %s of %s kernels", verdict->complete ? "complete" : "INCOMPLETE",
+           show_count(total->stored).text, show_count(total->seen).text);
+    if (total->skipped)
+        append(&line, ", %s left out by the mode", show_count(total->skipped).text);
+    append_losses(&line, verdict);
+    append_states(&line, verdict);
+    if (verdict->died)
+        append(&line, "; %u of %u processes died", verdict->died, verdict->processes);
+}

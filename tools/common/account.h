@@ -1,0 +1,44 @@
+/**
+ * The verdict on a trace: is every kernel that RTL saw in it?
+ */
+#ifndef RTL_TOOLS_ACCOUNT_H
+#define RTL_TOOLS_ACCOUNT_H
+
+#include <rtl/rtl_trace.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/** Sums over a trace's ledger, or one row of it. */
+struct account {
+    uint64_t packets, seen, recorded, stored, skipped;
+    uint64_t lost[RTL_LOSS_REASONS];
+    uint64_t lost_total;
+    uint64_t pending;  /**< seen and neither recorded, skipped nor lost (yet) */
+    uint64_t unstored; /**< recorded by the process and not in the file */
+    uint64_t forwarded, borrowed, helped;
+};
+
+struct verdict {
+    struct account total;
+    unsigned processes, died, running, refused;
+    unsigned passed; /**< queues that were not followed although the mode wants it */
+    uint64_t torn;
+    bool finished; /**< the collector ended in order */
+    bool complete;
+};
+
+/** Account of one row. */
+void account_of(const rtl_ledger_t *row, struct account *account);
+
+/** Reads the verdict of a trace. */
+rtl_status_t account_verdict(rtl_trace_t *trace, struct verdict *verdict);
+
+/** One line without a newline, such as "complete: 1 000 000 of 1 000 000 kernels". */
+void account_line(const struct verdict *verdict, char *line, size_t size);
+
+/** What a reason means, and what to do about it, in one sentence each. */
+const char *account_meaning(rtl_loss_t reason);
+const char *account_advice(rtl_loss_t reason);
+
+#endif

@@ -1,0 +1,71 @@
+#include "common/open.h"
+
+#include "command.h"
+#include "common/say.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+rtl_trace_t *open_trace(const char *path)
+{
+    rtl_trace_t *trace = NULL;
+    char error[512] = "";
+    if (rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK)
+        return trace;
+    say("%s", error[0] ? error : "the trace could not be opened");
+    return NULL;
+}
+
+int open_failed(const rtl_trace_t *trace, const char *path)
+{
+    const char *error = rtlTraceError(trace);
+    if (error && error[0])
+        return say_fail(EXIT_USAGE, "%s", error);
+    return say_fail(EXIT_USAGE, "%s could not be read", path);
+}
+
+int open_print_json(json_t *object, int status)
+{
+    int failed = !object || json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+    json_decref(object);
+    if (failed || putchar('\n') == EOF || fflush(stdout) != 0)
+        return say_fail(EXIT_USAGE, "the JSON could not be written");
+    return status;
+}
+
+json_t *open_id(uint32_t id)
+{
+    return id == RTL_TRACE_NONE ? json_null() : json_integer(id);
+}
+
+json_t *open_number(uint64_t value)
+{
+    return value <= INT64_MAX ? json_integer((json_int_t)value) : open_address(value);
+}
+
+json_t *open_text(const char *text)
+{
+    if (!text || !text[0])
+        return json_null();
+    json_t *string = json_string(text);
+    if (string)
+        return string;
+    char *ascii = strdup(text);
+    if (!ascii)
+        return json_null();
+    for (char *c = ascii; *c; ++c)
+        if ((unsigned char)*c >= 0x80)
+            *c = '?';
+    string = json_string(ascii);
+    free(ascii);
+    return string;
+}
+
+json_t *open_address(uint64_t address)
+{
+    char text[24];
+    (void)snprintf(text, sizeof text, "0x%" PRIx64, address);
+    return json_string(text);
+}

@@ -1,0 +1,34 @@
+/**
+ * What the subcommands that read a trace have in common: `FILE [--json]`, opening, JSON output.
+ */
+#ifndef RTL_TOOLS_OPEN_H
+#define RTL_TOOLS_OPEN_H
+
+#include <rtl/rtl_trace.h>
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/** Opens a trace; on failure says why and returns NULL. */
+rtl_trace_t *open_trace(const char *path);
+
+/** Says what went wrong while `trace` was read, and returns EXIT_USAGE. */
+int open_failed(const rtl_trace_t *trace, const char *path);
+
+/** Writes `object` to stdout, indented, with a newline, and gives up the reference. Returns
+ * `status`, or EXIT_USAGE if it could not be written. */
+int open_print_json(json_t *object, int status);
+
+/** A JSON number, or null for RTL_TRACE_NONE. */
+json_t *open_id(uint32_t id);
+
+/** A JSON number; values above INT64_MAX become strings of hexadecimal digits. */
+json_t *open_number(uint64_t value);
+
+/** A JSON string from text that may not be UTF-8: bytes that are not become '?'. "" is null. */
+json_t *open_text(const char *text);
+
+/** "0x…" as a JSON string. */
+json_t *open_address(uint64_t address);
+
+#endif

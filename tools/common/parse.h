@@ -1,0 +1,13 @@
+/**
+ * Options of a subcommand, by argp.
+ */
+#ifndef RTL_TOOLS_PARSE_H
+#define RTL_TOOLS_PARSE_H
+
+#include <argp.h>
+
+/** As argp_parse with these `flags` (ARGP_*). 0, or an exit status when a sentence has been said.
+ * `--help` and options that argp does not know end the program. */
+int parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input);
+
+#endif

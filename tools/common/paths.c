@@ -1,0 +1,130 @@
+#include "common/paths.h"
+
+#include "command.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool paths_self(char *path, size_t size)
+{
+    ssize_t length = readlink("/proc/self/exe", path, size);
+    if (length <= 0 || (size_t)length >= size)
+        return false;
+    path[length] = '\0';
+    return true;
+}
+
+/* Folder of this program, without a slash at its end. */
+static bool own_folder(char *path, size_t size)
+{
+    if (!paths_self(path, size))
+        return false;
+    char *slash = strrchr(path, '/');
+    if (!slash)
+        return false;
+    *slash = '\0';
+    return true;
+}
+
+/* FOLDER/MIDDLE/NAME with links and dots resolved, if it exists. */
+static bool resolve(const char *folder, const char *middle, const char *name, char *path,
+                    size_t size)
+{
+    char joined[2 * PATH_MAX];
+    char real[PATH_MAX];
+    int length = snprintf(joined, sizeof joined, "%s/%s/%s", folder, middle, name);
+    if (length < 0 || (size_t)length >= sizeof joined || !realpath(joined, real))
+        return false;
+    length = snprintf(path, size, "%s", real);
+    return length >= 0 && (size_t)length < size;
+}
+
+bool paths_beside(const char *name, char *path, size_t size)
+{
+    char folder[PATH_MAX];
+    return own_folder(folder, sizeof folder) && resolve(folder, ".", name, path, size);
+}
+
+bool paths_library(const char *name, char *path, size_t size)
+{
+    static const char *const folders[] = {"../lib", ("../" RTL_INSTALL_LIBDIR), "../lib64",
+                                          "../lib/rtl"};
+    char folder[PATH_MAX];
+    if (!own_folder(folder, sizeof folder))
+        return false;
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; ++i)
+        if (resolve(folder, folders[i], name, path, size))
+            return true;
+    return false;
+}
+
+static int try_program(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return EXIT_NOT_FOUND;
+    if (!S_ISREG(status.st_mode) || access(path, X_OK) != 0)
+        return EXIT_NOT_EXECUTABLE;
+    return 0;
+}
+
+static int search_path(const char *program, char *path, size_t size)
+{
+    int found = EXIT_NOT_FOUND;
+    const char *list = secure_getenv("PATH");
+    if (!list)
+        list = "/usr/local/bin:/usr/bin:/bin";
+    const char *end;
+    for (; *list; list = *end ? end + 1 : end) {
+        end = strchrnul(list, ':');
+        int length = snprintf(path, size, "%.*s/%s", end > list ? (int)(end - list) : 1,
+                              end > list ? list : ".", program);
+        if (length < 0 || (size_t)length >= size)
+            continue;
+        int tried = try_program(path);
+        if (tried == 0)
+            return 0;
+        if (tried == EXIT_NOT_EXECUTABLE)
+            found = tried;
+    }
+    return found;
+}
+
+int paths_program(const char *program, char *path, size_t size)
+{
+    if (!strchr(program, '/'))
+        return search_path(program, path, size);
+    int length = snprintf(path, size, "%s", program);
+    if (length < 0 || (size_t)length >= size)
+        return EXIT_NOT_FOUND;
+    return try_program(path);
+}
+
+/* The software GPU's folder is called softgpu in every build, and no ROCm has such a folder. */
+static bool is_softgpu(const char *folder, const char *softgpu)
+{
+    char real[PATH_MAX];
+    if (!realpath(folder, real))
+        return false;
+    const char *name = strrchr(real, '/');
+    return strcmp(real, softgpu) == 0 || (name && strcmp(name, "/softgpu") == 0);
+}
+
+bool paths_lead_to_softgpu(const char *list, const char *softgpu)
+{
+    const char *end = NULL;
+    for (; list && *list; list = *end ? end + 1 : end) {
+        char folder[PATH_MAX];
+        char thunk[PATH_MAX + 32];
+        end = strchrnul(list, ':');
+        (void)snprintf(folder, sizeof folder, "%.*s", (int)(end - list), list);
+        (void)snprintf(thunk, sizeof thunk, "%s/libhsakmt.so.1", folder);
+        if (access(thunk, R_OK) == 0)
+            return is_softgpu(folder, softgpu);
+    }
+    return false;
+}

@@ -1,0 +1,29 @@
+/**
+ * Where the parts of RTL lie: all relative to this program, so that a build folder, an installation
+ * and a copied installation work alike.
+ */
+#ifndef RTL_TOOLS_PATHS_H
+#define RTL_TOOLS_PATHS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Absolute path of this program. False if it cannot be told. */
+bool paths_self(char *path, size_t size);
+
+/** Absolute path of a program beside this one. False if it is not there. */
+bool paths_beside(const char *name, char *path, size_t size);
+
+/** Absolute path of `name` (such as "librtl.so" or "softgpu") in the library folder that belongs to
+ * this program. False if it is not there. */
+bool paths_library(const char *name, char *path, size_t size);
+
+/** Looks for `program` as a shell does. Returns 0 and its path, or EXIT_NOT_FOUND or
+ * EXIT_NOT_EXECUTABLE. */
+int paths_program(const char *program, char *path, size_t size);
+
+/** True if `list` (of folders parted by colons, may be NULL) leads to the thunk of the software GPU
+ * at `softgpu`, or of another build of it, before it leads to another libhsakmt.so.1. */
+bool paths_lead_to_softgpu(const char *list, const char *softgpu);
+
+#endif

@@ -1,0 +1,102 @@
+#include "common/table.h"
+
+#include "command.h"
+#include "common/say.h"
+#include "common/show.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define GAP 2u /* before each column */
+
+struct table {
+    const char *layout;
+    unsigned columns;
+    size_t cells, capacity;
+    char **texts;
+};
+
+static void *or_end(void *memory)
+{
+    if (!memory) {
+        say("memory is short");
+        _exit(EXIT_USAGE);
+    }
+    return memory;
+}
+
+struct table *table_new(const char *layout)
+{
+    struct table *table = or_end(calloc(1, sizeof *table));
+    table->layout = layout;
+    table->columns = (unsigned)strlen(layout);
+    return table;
+}
+
+void table_cell(struct table *table, const char *text)
+{
+    if (table->cells == table->capacity) {
+        table->capacity = table->capacity ? 2 * table->capacity : 64;
+        table->texts = or_end(realloc(table->texts, table->capacity * sizeof(char *)));
+    }
+    table->texts[table->cells++] = or_end(strdup(text));
+}
+
+static void measure(const struct table *table, unsigned *widths)
+{
+    for (unsigned column = 0; column < TABLE_MOST_COLUMNS; ++column)
+        widths[column] = 0;
+    for (size_t i = 0; i < table->cells; ++i) {
+        unsigned length = (unsigned)strlen(table->texts[i]);
+        if (length > widths[i % table->columns])
+            widths[i % table->columns] = length;
+    }
+}
+
+/* Columns that are left for the name, 0 if it need not be cut. */
+static unsigned room_for_name(const struct table *table, const unsigned *widths, FILE *out)
+{
+    unsigned used = GAP;
+    unsigned width = show_width(out);
+    for (unsigned column = 0; column + 1 < table->columns; ++column)
+        used += widths[column] + GAP;
+    if (width == 0)
+        return 0;
+    return width > used + 20 ? width - used : 20;
+}
+
+static void print_cell(const struct table *table, size_t i, const unsigned *widths, unsigned room,
+                       FILE *out)
+{
+    char cut[512];
+    unsigned column = (unsigned)(i % table->columns);
+    const char *text = table->texts[i];
+    switch (table->layout[column]) {
+    case 'r':
+        (void)fprintf(out, "%*s", (int)widths[column], text);
+        break;
+    case 'n':
+        (void)fputs(show_name(text, room, cut, sizeof cut), out);
+        break;
+    default:
+        (void)fprintf(out, "%-*s", column + 1 < table->columns ? (int)widths[column] : 0, text);
+        break;
+    }
+}
+
+void table_print(struct table *table, FILE *out)
+{
+    unsigned widths[TABLE_MOST_COLUMNS];
+    measure(table, widths);
+    unsigned room = room_for_name(table, widths, out);
+    for (size_t i = 0; i < table->cells; ++i) {
+        (void)fprintf(out, "%*s", (int)GAP, "");
+        print_cell(table, i, widths, room, out);
+        if (i % table->columns + 1 == table->columns)
+            (void)fputc('\n', out);
+        free(table->texts[i]);
+    }
+    free(table->texts);
+    free(table);
+}

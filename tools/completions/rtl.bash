@@ -1,0 +1,67 @@
+# bash completion for rtl(1)
+
+# The word of rtl trace that is the program, or nothing: what follows it is completed as its own command line.
+_rtl_program_index() {
+    local i
+    for ((i = 2; i < cword; i++)); do
+        case ${words[i]} in
+        --) ((i + 1 < cword)) && echo $((i + 1)) && return ;;
+        -m | -o | --mode | --output | --gpu | --buffer) ((i++)) ;;
+        -*) ;;
+        *) echo "$i" && return ;;
+        esac
+    done
+}
+
+_rtl() {
+    local cur prev words cword program
+    if declare -F _init_completion >/dev/null; then
+        _init_completion || return
+    else
+        cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
+    fi
+    local commands="trace summary info check sql doctor demo help"
+    if [ "$cword" -eq 1 ]; then
+        mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
+        return
+    fi
+    case ${words[1]} in
+    help)
+        mapfile -t COMPREPLY < <(compgen -W "${commands% help}" -- "$cur")
+        return
+        ;;
+    trace)
+        program=$(_rtl_program_index)
+        if [ -n "$program" ]; then
+            declare -F _command_offset >/dev/null && _command_offset "$program"
+            return
+        fi
+        ;;
+    esac
+    case ${words[1]}:$prev in
+    trace:-m | trace:--mode) mapfile -t COMPREPLY < <(compgen -W "lite standard hip full" -- "$cur") ;;
+    trace:--gpu) mapfile -t COMPREPLY < <(compgen -W "auto soft real" -- "$cur") ;;
+    trace:--buffer) mapfile -t COMPREPLY < <(compgen -W "64M 256M 1G" -- "$cur") ;;
+    trace:-o | trace:--output | demo:-k | demo:--keep | check:-t | check:--truth)
+        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+        ;;
+    trace:--) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
+    *)
+        local options="--help"
+        case ${words[1]} in
+        trace) options+=" --mode --output --force --gpu --buffer --quiet --" ;;
+        summary) options+=" --top --json" ;;
+        info | sql | doctor) options+=" --json" ;;
+        check) options+=" --truth --json" ;;
+        demo) options+=" --keep --tokens" ;;
+        esac
+        case $cur:${words[1]} in
+        -*:*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur") ;;
+        *:trace) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
+        *:summary | *:info | *:check | *:sql) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+        esac
+        ;;
+    esac
+}
+
+complete -o filenames -F _rtl rtl

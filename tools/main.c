@@ -1,0 +1,110 @@
+/* rtl: finds the subcommand. */
+#include "command.h"
+#include "common/say.h"
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *does; /* NULL: not listed */
+};
+
+static const struct command commands[] = {
+    {"trace", cmd_trace, "run a program and record its kernels"},
+    {"summary", cmd_summary, "where the time of a trace went"},
+    {"info", cmd_info, "what a trace is about: processes, GPUs, queues, clocks"},
+    {"check", cmd_check, "prove that a trace is complete"},
+    {"sql", cmd_sql, "ask a trace in SQL"},
+    {"doctor", cmd_doctor, "what this machine has, and what to do about problems"},
+    {"demo", cmd_demo, "record a small decode loop on the software GPU"},
+    {"collect", cmd_collect, NULL},
+};
+
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static const struct command *find(const char *name)
+{
+    for (size_t i = 0; i < COMMANDS; ++i)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static int print_help(void)
+{
+    (void)printf("RTL %s: a profiler for AMD GPUs that sees every kernel, those of replayed HIP "
+                 "graphs included.\n\n"
+                 "Usage: rtl COMMAND [OPTION...]\n\n"
+                 "Commands:\n",
+                 RTL_VERSION);
+    for (size_t i = 0; i < COMMANDS; ++i)
+        if (commands[i].does)
+            (void)printf("  %-8s  %s\n", commands[i].name, commands[i].does);
+    (void)printf("\n"
+                 "Examples:\n"
+                 "  rtl trace -- ./program        record into trace.db, then show the summary\n"
+                 "  rtl check trace.db            is every kernel in it?\n"
+                 "  rtl help trace                the options of a command\n");
+    return fflush(stdout) == 0 ? EXIT_FINE : EXIT_USAGE;
+}
+
+static int unknown(const char *name)
+{
+    const struct command *nearest = NULL;
+    unsigned best = 3;
+    for (size_t i = 0; i < COMMANDS; ++i) {
+        unsigned distance = say_distance(name, commands[i].name);
+        if (commands[i].does && distance < best) {
+            best = distance;
+            nearest = &commands[i];
+        }
+    }
+    if (nearest)
+        return say_fail(EXIT_USAGE, "there is no command '%s', did you mean '%s'?", name,
+                        nearest->name);
+    return say_fail(EXIT_USAGE, "there is no command '%s', see rtl --help", name);
+}
+
+/* argp names the program by argv[0], so a subcommand is given "rtl NAME". */
+static int run(const struct command *command, int argc, char **argv)
+{
+    static char full_name[32];
+    (void)snprintf(full_name, sizeof full_name, "rtl %s", command->name);
+    argv[0] = full_name;
+    return command->run(argc, argv);
+}
+
+static int help(int argc, char **argv)
+{
+    static char option[] = "--help";
+    char *arguments[] = {NULL, option, NULL};
+    if (argc < 2)
+        return print_help();
+    const struct command *command = find(argv[1]);
+    return command ? run(command, 2, arguments) : unknown(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    argp_err_exit_status = EXIT_USAGE;
+    argp_program_version = "rtl " RTL_VERSION;
+    if (argc < 2) {
+        (void)print_help();
+        return EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "-?") == 0)
+        return print_help();
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
+        return printf("rtl %s\n", RTL_VERSION) > 0 ? EXIT_FINE : EXIT_USAGE;
+    if (strcmp(name, "help") == 0)
+        return help(argc - 1, argv + 1);
+    if (name[0] == '-')
+        return say_fail(EXIT_USAGE, "unknown option '%s', see rtl --help", name);
+    const struct command *command = find(name);
+    return command ? run(command, argc - 1, argv + 1) : unknown(name);
+}

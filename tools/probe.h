@@ -1,0 +1,31 @@
+/**
+ * What a GPU runtime says about this machine, asked in a process of its own: initialising it may
+ * take long, print, crash or take memory of the GPU.
+ */
+#ifndef RTL_TOOLS_PROBE_H
+#define RTL_TOOLS_PROBE_H
+
+#include <stdbool.h>
+
+#define PROBE_GPUS 16u
+
+struct probe {
+    bool ran;                 /**< the process ended in order */
+    char runtime[256];        /**< path of libhsa-runtime64, "" if there is none */
+    char hip[256];            /**< path of libamdhip64, "" if there is none */
+    char registers[256];      /**< path of librocprofiler-register, "" if there is none */
+    int hsa_major, hsa_minor; /**< version of the HSA interface, -1 if it could not be started */
+    int ext_minor; /**< version of AMD's extensions; -1: the runtime does not tell (up to 6.0) */
+    char failure[256];        /**< why it could not be started, "" if it could */
+    unsigned gpus;            /**< GPUs that it has */
+    char gpu[PROBE_GPUS][96]; /**< their names */
+};
+
+/** Asks the runtime that a program would get here; with `softgpu` (a folder, or NULL) in front of
+ * the library path. */
+void probe_run(const char *softgpu, struct probe *probe);
+
+/** The process of its own: writes what it finds to stdout. Returns an exit status. */
+int probe_answer(void);
+
+#endif

@@ -1,0 +1,145 @@
+/* rtl sql: asks a trace in SQL. */
+#include "store/sql.h"
+
+#include "command.h"
+#include "common/open.h"
+#include "common/parse.h"
+#include "common/say.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+struct options {
+    const char *path, *statement;
+    bool json;
+};
+
+static const struct argp_option option_list[] = {
+    {"json", 'j', NULL, 0, "write JSON: a list with an object for each row", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case 'j':
+        options->json = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (!options->path)
+            options->path = value;
+        else if (!options->statement)
+            options->statement = value;
+        else
+            return say_fail(EINVAL, "'%s' is one argument too many: put the statement in quotes",
+                            value);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void print_row(sqlite3_stmt *statement)
+{
+    int columns = sqlite3_column_count(statement);
+    for (int i = 0; i < columns; ++i) {
+        const unsigned char *text = sqlite3_column_text(statement, i);
+        (void)printf("%s%s", i ? "|" : "", text ? (const char *)text : "");
+    }
+    (void)putchar('\n');
+}
+
+static json_t *json_value(sqlite3_stmt *statement, int column)
+{
+    switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_INTEGER:
+        return json_integer(sqlite3_column_int64(statement, column));
+    case SQLITE_FLOAT:
+        return json_real(sqlite3_column_double(statement, column));
+    case SQLITE_NULL:
+        return json_null();
+    default: {
+        const char *text = (const char *)sqlite3_column_text(statement, column);
+        return text && text[0] ? open_text(text) : json_string("");
+    }
+    }
+}
+
+/* Rows are written as they come: a trace may have many. */
+static void print_json_row(sqlite3_stmt *statement, bool first)
+{
+    json_t *object = json_object();
+    int columns = sqlite3_column_count(statement);
+    for (int i = 0; i < columns; ++i)
+        (void)json_object_set_new(object, sqlite3_column_name(statement, i),
+                                  json_value(statement, i));
+    (void)fputs(first ? "[\n  " : ",\n  ", stdout);
+    (void)json_dumpf(object, stdout, JSON_COMPACT);
+    json_decref(object);
+}
+
+static int print_rows(sqlite3 *db, sqlite3_stmt *statement, bool json)
+{
+    bool first = true;
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        if (json)
+            print_json_row(statement, first);
+        else
+            print_row(statement);
+        first = false;
+    }
+    if (code != SQLITE_DONE)
+        return say_fail(EXIT_USAGE, "the statement failed: %s", sqlite3_errmsg(db));
+    if (json)
+        (void)fputs(first ? "[]\n" : "\n]\n", stdout);
+    return EXIT_FINE;
+}
+
+/* Runs all statements of the text, one after the other. */
+static int run(sqlite3 *db, const struct options *options)
+{
+    int status = EXIT_FINE;
+    const char *rest = options->statement;
+    while (status == EXIT_FINE && *rest) {
+        sqlite3_stmt *statement = NULL;
+        if (sqlite3_prepare_v2(db, rest, -1, &statement, &rest) != SQLITE_OK)
+            return say_fail(EXIT_USAGE, "the statement is wrong: %s", sqlite3_errmsg(db));
+        if (statement)
+            status = print_rows(db, statement, options->json);
+        (void)sqlite3_finalize(statement);
+    }
+    if (status == EXIT_FINE && fflush(stdout) != 0)
+        return say_fail(EXIT_USAGE, "the rows could not be written: %s", say_errno(errno));
+    return status;
+}
+
+int cmd_sql(int argc, char **argv)
+{
+    static const char doc[] =
+        "Runs an SQL statement on a trace and writes its rows, columns parted by '|'."
+        "\vTables: kernels, copies, api, graphs, graph_nodes, graph_launches, ranges, ledger, "
+        "processes, "
+        "agents, queues, symbols, notes. Times are in nanoseconds; unknown is NULL. The trace is "
+        "never changed.\n\n"
+        "Examples:\n"
+        "  rtl sql trace.db 'SELECT name, count(*), sum(duration) FROM kernels GROUP BY name'\n"
+        "  rtl sql trace.db 'SELECT * FROM ledger' --json";
+    static const struct argp argp = {option_list, parse_option, "FILE STATEMENT", doc, NULL,
+                                     NULL,        NULL};
+    struct options options = {0};
+    if (parse(&argp, argc, argv, 0, &options) != 0)
+        return EXIT_USAGE;
+    if (!options.path || !options.statement)
+        return say_fail(EXIT_USAGE, "a trace and a statement are needed: rtl sql FILE "
+                                    "\"SELECT ...\"");
+    sqlite3 *db = NULL;
+    char error[512] = "";
+    if (rtl_sql_open(options.path, &db, error, sizeof error) != RTL_OK)
+        return say_fail(EXIT_USAGE, "%s", error);
+    int status = run(db, &options);
+    (void)sqlite3_close(db);
+    return status;
+}

@@ -1,0 +1,473 @@
+/* rtl trace: runs a program and records its kernels. */
+#include "child.h"
+#include "collect/collect.h"
+#include "collect/output.h"
+#include "command.h"
+#include "common/clock.h"
+#include "common/parse.h"
+#include "common/paths.h"
+#include "common/say.h"
+#include "common/show.h"
+#include "ring/ring.h"
+#include "summary.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROGRESS_NS  500000000u
+#define SHOW_KERNELS 10u
+
+/* What librtl takes as RTL_BUFFER. */
+#define LEAST_BUFFER (UINT64_C(64) << 10)
+#define MOST_BUFFER  (UINT64_C(1) << 30)
+
+enum gpu { GPU_AUTO, GPU_SOFT, GPU_REAL };
+
+struct options {
+    const char *mode;
+    const char *output; /* pattern */
+    bool replace, quiet;
+    enum gpu gpu;
+    uint64_t buffer;
+    char **program;
+};
+
+static const char *const modes[] = {"lite", "standard", "hip", "full"};
+
+enum { KEY_GPU = 256, KEY_BUFFER };
+
+static const struct argp_option option_list[] = {
+    {"mode", 'm', "MODE", 0, "what is recorded: lite, standard, hip or full (the default)", 0},
+    {"output", 'o', "FILE", 0,
+     "the trace, trace.db by default; %p is the program's process id, %h the host, %r the rank", 0},
+    {"force", 'f', NULL, 0, "replace FILE if it exists", 0},
+    {"gpu", KEY_GPU, "WHICH", 0,
+     "real, soft (the software GPU) or auto (the default: what the environment leads to)", 0},
+    {"buffer", KEY_BUFFER, "SIZE", 0, "size of the ring between each process and rtl, such as 64M",
+     0},
+    {"quiet", 'q', NULL, 0, "no progress and no summary", 0},
+    {0},
+};
+
+static const char doc[] =
+    "Runs PROGRAM and records every kernel that it and its children run on an AMD GPU."
+    "\vThe exit status is that of PROGRAM; if it dies by a signal, so does rtl. 126 and 127 mean "
+    "that "
+    "PROGRAM could not be run, 2 that rtl could not begin.\n\n"
+    "Examples:\n"
+    "  rtl trace -- python3 decode.py\n"
+    "  rtl trace -m standard -o run.db -- ./program --its-option\n"
+    "  rtl trace --gpu soft -- ./program\n"
+    "  mpirun -n 4 rtl trace -o run-%r.db -- ./program";
+
+static bool known_mode(const char *mode)
+{
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; ++i)
+        if (strcmp(mode, modes[i]) == 0)
+            return true;
+    return false;
+}
+
+static int parse_gpu(const char *text, enum gpu *gpu)
+{
+    static const char *const names[] = {"auto", "soft", "real"};
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; ++i) {
+        if (strcmp(text, names[i]) == 0) {
+            *gpu = (enum gpu)i;
+            return 0;
+        }
+    }
+    return say_fail(EXIT_USAGE, "there is no GPU called '%s' for --gpu: it is auto, soft or real",
+                    text);
+}
+
+/* A number with an optional unit of K, M or G. */
+static int parse_size(const char *text, uint64_t *bytes)
+{
+    static const char units[] = "KMG";
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    bool number_only =
+        isdigit((unsigned char)text[0]) && errno == 0 && (!*end || (unit && !end[1]));
+    if (number_only && number <= MOST_BUFFER >> shift)
+        *bytes = (uint64_t)number << shift;
+    if (*bytes < LEAST_BUFFER)
+        return say_fail(EXIT_USAGE,
+                        "'%s' is no size for --buffer: it is between 64K and 1G, such as 64M",
+                        text);
+    return 0;
+}
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case 'm':
+        options->mode = value;
+        if (!known_mode(value))
+            return say_fail(EINVAL, "there is no mode '%s': it is lite, standard, hip or full",
+                            value);
+        return 0;
+    case 'o':
+        options->output = value;
+        return 0;
+    case 'f':
+        options->replace = true;
+        return 0;
+    case 'q':
+        options->quiet = true;
+        return 0;
+    case KEY_GPU:
+        return parse_gpu(value, &options->gpu) ? EINVAL : 0;
+    case KEY_BUFFER:
+        return parse_size(value, &options->buffer) ? EINVAL : 0;
+    case ARGP_KEY_ARG:
+        options->program = &state->argv[state->next - 1];
+        state->next = state->argc;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static int need_real_gpu(void)
+{
+    if (access("/dev/kfd", R_OK | W_OK) == 0)
+        return 0;
+    if (errno == EACCES)
+        return say_fail(
+            EXIT_USAGE,
+            "/dev/kfd may not be opened: join the group that owns it (render or video), "
+            "or record on the software GPU with --gpu soft");
+    return say_fail(EXIT_USAGE, "this machine has no AMD GPU (no /dev/kfd): record on the software "
+                                "GPU with --gpu soft");
+}
+
+/* Decides on the GPU. `soft` gets the folder of the software GPU where the child must be led to
+ * it. */
+static int choose_gpu(enum gpu gpu, char *soft, size_t size)
+{
+    char folder[PATH_MAX] = "";
+    bool built = paths_library("softgpu", folder, sizeof folder);
+    bool led = paths_lead_to_softgpu(secure_getenv("LD_LIBRARY_PATH"), folder);
+    if (gpu == GPU_REAL && led)
+        return say_fail(EXIT_USAGE, "LD_LIBRARY_PATH leads to the software GPU: unset it for "
+                                    "--gpu real");
+    if (gpu == GPU_REAL || (gpu == GPU_AUTO && !led))
+        return need_real_gpu();
+    if (gpu == GPU_AUTO)
+        return 0;
+    char thunk[PATH_MAX + 32];
+    (void)snprintf(thunk, sizeof thunk, "%s/libhsakmt.so.1", folder);
+    if (!built || access(thunk, R_OK) != 0)
+        return say_fail(EXIT_USAGE,
+                        "the software GPU (softgpu/libhsakmt.so.1) is not in the library "
+                        "folder that belongs to this rtl: build or install it");
+    (void)snprintf(soft, size, "%s", folder);
+    return 0;
+}
+
+/* The tools that are already asked for, then ours: only the last one sees what the program does and
+ * not what the others make of it. An older librtl in the list gives way. */
+static void tools_list(const char *librtl, char *list, size_t size)
+{
+    const char *before = secure_getenv("HSA_TOOLS_LIB");
+    size_t used = 0;
+    list[0] = '\0';
+    while (before && *before) {
+        size_t length = strcspn(before, " ");
+        const char *name = memrchr(before, '/', length);
+        name = name ? name + 1 : before;
+        bool ours = (size_t)(before + length - name) == strlen("librtl.so") &&
+                    strncmp(name, "librtl.so", strlen("librtl.so")) == 0;
+        if (length > 0 && !ours && used + length + 2 < size)
+            used += (size_t)snprintf(list + used, size - used, "%.*s ", (int)length, before);
+        before += length + (before[length] == ' ');
+    }
+    (void)snprintf(list + used, size - used, "%s", librtl);
+}
+
+struct variable {
+    const char *name, *value;
+};
+
+/* The child's environment, a copy of ours with what it needs for the recording. */
+static char **make_environment(const struct options *options, const char *session,
+                               const char *librtl, const char *soft)
+{
+    char tools[2 * PATH_MAX];
+    char libraries[2 * PATH_MAX];
+    char buffer[24];
+    const char *old_libraries = secure_getenv("LD_LIBRARY_PATH");
+    bool keep = old_libraries && old_libraries[0];
+    tools_list(librtl, tools, sizeof tools);
+    (void)snprintf(libraries, sizeof libraries, "%s%s%s", soft, keep ? ":" : "",
+                   keep ? old_libraries : "");
+    (void)snprintf(buffer, sizeof buffer, "%" PRIu64, options->buffer);
+    const struct variable variables[] = {
+        {"HSA_TOOLS_LIB", tools},
+        {"HSA_TOOLS_REPORT_LOAD_FAILURE", "1"},
+        {"RTL_SESSION", session},
+        {"RTL_MODE", options->mode},
+        {"RTL_BUFFER", options->buffer ? buffer : NULL},
+        {"LD_LIBRARY_PATH", soft[0] ? libraries : NULL},
+    };
+    char **environment = environ;
+    for (size_t i = 0; environment && i < sizeof variables / sizeof variables[0]; ++i) {
+        if (!variables[i].value)
+            continue;
+        char **next = child_environment(environment, variables[i].name, variables[i].value);
+        if (environment != environ)
+            child_environment_free(environment);
+        environment = next;
+    }
+    return environment;
+}
+
+/* The command line as a user would read it. */
+static void join(char **words, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (; *words && used + 1 < size; ++words) {
+        int length = snprintf(text + used, size - used, "%s%s", used ? " " : "", *words);
+        if (length < 0)
+            return;
+        used += (size_t)length;
+    }
+}
+
+struct recording {
+    const struct options *options;
+    char session[256];
+    char output[PATH_MAX];
+    struct child child;
+    struct rtl_writer *writer;
+    struct rtl_collector *collector;
+    bool terminal; /* a progress line is shown */
+    bool line;     /* it is on the screen now */
+    uint64_t progress_at, progress_kernels;
+};
+
+/* The cursor waits at the line's beginning, so that what the program prints goes over it; only what
+ * is right of the cursor is ever ours to erase. */
+static void clear_line(struct recording *recording)
+{
+    if (recording->line)
+        (void)fputs("\033[K", stderr);
+    recording->line = false;
+}
+
+static void collector_says(void *context, const char *sentence)
+{
+    clear_line(context);
+    say("%s", sentence);
+}
+
+static void show_progress(struct recording *recording, const char *waiting)
+{
+    uint64_t now = rtl_now();
+    if (!recording->terminal || now < recording->progress_at)
+        return;
+    struct rtl_collector_status status;
+    rtl_collector_status(recording->collector, &status);
+    double seconds = (double)(now - recording->progress_at + PROGRESS_NS) / 1e9;
+    double rate = (double)(status.kernels - recording->progress_kernels) / seconds;
+    (void)fprintf(stderr, "\033[Krtl: %s kernels, %s, %s lost%s\r", show_count(status.kernels).text,
+                  show_rate(rate).text, show_count(status.lost).text, waiting);
+    (void)fflush(stderr);
+    recording->line = true;
+    recording->progress_at = now + PROGRESS_NS;
+    recording->progress_kernels = status.kernels;
+}
+
+static void follow_program(struct recording *recording)
+{
+    while (!recording->child.ended) {
+        child_wait(&recording->child, rtl_collector_round(recording->collector));
+        show_progress(recording, "");
+    }
+}
+
+/* Other processes of the job may outlive the program. */
+static void follow_others(struct recording *recording)
+{
+    struct rtl_collector_status status;
+    bool told = false;
+    recording->child.asked_to_stop = false;
+    for (;;) {
+        rtl_collector_look(recording->collector);
+        rtl_collector_status(recording->collector, &status);
+        if (status.open == 0 || recording->child.asked_to_stop)
+            return;
+        if (!told && recording->terminal) {
+            uint32_t pid = 0;
+            (void)rtl_collector_open_pids(recording->collector, &pid, 1);
+            clear_line(recording);
+            say("the program has ended, waiting for %u of its processes (first: %" PRIu32
+                "); ^C ends the trace now",
+                status.open, pid);
+        }
+        told = true;
+        child_wait(&recording->child, rtl_collector_round(recording->collector));
+        show_progress(recording, " (waiting)");
+    }
+}
+
+static void note_if_nothing(struct recording *recording)
+{
+    struct rtl_collector_status status;
+    char sentence[PATH_MAX + 96];
+    rtl_collector_status(recording->collector, &status);
+    if (status.processes > 0)
+        return;
+    (void)snprintf(
+        sentence, sizeof sentence,
+        "no GPU runtime was loaded by %s, or librtl.so could not join it: no process was "
+        "recorded",
+        recording->options->program[0]);
+    rtl_collector_note(recording->collector, sentence);
+}
+
+/* Finds the output's name, and makes the file before the program runs. */
+static int open_output(struct recording *recording)
+{
+    const struct options *options = recording->options;
+    char command[4096];
+    char error[1024] = "";
+    const char *pattern = options->output ? options->output : secure_getenv("RTL_OUTPUT");
+    if (!pattern || !pattern[0])
+        pattern = "trace.db";
+    if (rtl_output_expand(pattern, (uint32_t)recording->child.pid, recording->output,
+                          sizeof recording->output) != 0)
+        return say_fail(EXIT_USAGE, "the output's name '%s' is too long", pattern);
+    if (!options->replace && access(recording->output, F_OK) == 0)
+        return say_fail(EXIT_USAGE, "%s exists: choose another name with -o, or replace it with -f",
+                        recording->output);
+    join(options->program, command, sizeof command);
+    struct rtl_writer_options how = {.command = command, .replace = options->replace};
+    recording->writer = rtl_writer_open(recording->output, &how, error, sizeof error);
+    if (!recording->writer)
+        return say_fail(EXIT_USAGE, "%s", error);
+    return 0;
+}
+
+static int open_recording(struct recording *recording)
+{
+    int failed = open_output(recording);
+    if (failed)
+        return failed;
+    recording->collector =
+        rtl_collector_new(recording->session, recording->writer, collector_says, recording);
+    return recording->collector ? 0 : say_fail(EXIT_USAGE, "memory is short");
+}
+
+/* A program that could not be run leaves no trace file. */
+static void discard(struct recording *recording)
+{
+    char error[1024];
+    rtl_collector_end(recording->collector);
+    if (recording->writer) {
+        (void)rtl_writer_close(recording->writer, -1, error, sizeof error);
+        (void)unlink(recording->output);
+    }
+}
+
+static int close_recording(struct recording *recording)
+{
+    char error[1024] = "";
+    clear_line(recording);
+    note_if_nothing(recording);
+    rtl_collector_end(recording->collector);
+    if (rtl_writer_close(recording->writer, child_trace_status(&recording->child), error,
+                         sizeof error) == 0)
+        return 0;
+    return say_fail(-1, "the trace is not whole: %s", error);
+}
+
+static int record(struct recording *recording, const char *path)
+{
+    int failed = open_recording(recording);
+    if (failed) {
+        child_cancel(&recording->child);
+        discard(recording);
+        return failed;
+    }
+    int error = child_go(&recording->child);
+    if (error) {
+        discard(recording);
+        return say_fail(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE,
+                        "%s could not be run: %s", path, say_errno(error));
+    }
+    recording->progress_at = rtl_now() + PROGRESS_NS;
+    follow_program(recording);
+    follow_others(recording);
+    if (close_recording(recording) == 0 && !recording->options->quiet)
+        (void)summary_show(recording->output, SHOW_KERNELS, stderr);
+    return -1;
+}
+
+/* With a session and everything checked: -1 when the program ran, else rtl's exit status. */
+static int run(struct recording *recording, const char *path, const char *librtl, const char *soft)
+{
+    const struct options *options = recording->options;
+    char **environment = make_environment(options, recording->session, librtl, soft);
+    int result = EXIT_USAGE;
+    if (!environment)
+        say("memory is short");
+    else if (child_fork(&recording->child, path, options->program, environment) != 0)
+        say("no process could be made for %s: %s", path, say_errno(errno));
+    else
+        result = record(recording, path);
+    child_environment_free(environment);
+    return result;
+}
+
+static int find_program(const char *program, char *path, size_t size)
+{
+    int status = paths_program(program, path, size);
+    if (status == EXIT_NOT_FOUND)
+        return say_fail(status, "there is no program '%s'", program);
+    if (status == EXIT_NOT_EXECUTABLE)
+        return say_fail(status, "'%s' may not be executed", program);
+    return 0;
+}
+
+int cmd_trace(int argc, char **argv)
+{
+    static const struct argp argp = {
+        option_list, parse_option, "[--] PROGRAM [ARGUMENT...]", doc, NULL, NULL, NULL};
+    struct options options = {.mode = "full"};
+    struct recording recording = {.options = &options};
+    char path[PATH_MAX];
+    char librtl[PATH_MAX];
+    char soft[PATH_MAX] = "";
+    if (parse(&argp, argc, argv, ARGP_IN_ORDER, &options) != 0)
+        return EXIT_USAGE;
+    if (!options.program)
+        return say_fail(EXIT_USAGE, "no program was named: rtl trace [OPTION...] -- PROGRAM "
+                                    "[ARGUMENT...]");
+    int failed = find_program(options.program[0], path, sizeof path);
+    if (!failed)
+        failed = choose_gpu(options.gpu, soft, sizeof soft);
+    if (failed)
+        return failed;
+    if (!paths_library("librtl.so", librtl, sizeof librtl))
+        return say_fail(EXIT_USAGE, "librtl.so is not in the library folder that belongs to this "
+                                    "rtl: build or install it");
+    if (rtl_session_create(recording.session, sizeof recording.session) != 0)
+        return say_fail(EXIT_USAGE, "no session could be made in /dev/shm or /tmp: %s",
+                        say_errno(errno));
+    recording.terminal = !options.quiet && show_terminal(stderr);
+    failed = run(&recording, path, librtl, soft);
+    rtl_session_remove(recording.session);
+    return failed >= 0 ? failed : child_end_alike(&recording.child);
+}
