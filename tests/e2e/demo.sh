@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# The demo program under `rtl trace` in full mode: every kernel is there, as the device executed it; and
+# `rtl demo` itself ends well and shows the summary.
+source "$(dirname "$0")/lib.sh"
+unset SOFTGPU_PLUGINS
+
+(
+    export SOFTGPU_TRUTH=$scratch/truth SOFTGPU_PLUGINS=$build/lib/softgpu/decode_plugin.so
+    "$rtl" trace -q -m full --gpu soft -o demo.db -- "$build/bin/rtl-demo-decode" --tokens 60 >demo.out 2>demo.err
+) || fail "the demo under rtl trace ended with status $?"
+grep -q 'matches the host' demo.out || fail "the demo's result is not the host's"
+"$rtl" check --truth truth demo.db >check.out 2>check.err || fail "rtl check --truth ended with status $?"
+executed=$("$build/bin/softgpu-run" --truth truth | grep -c -i 'kernel') || true
+recorded=$(ask demo.db 'SELECT count(*) FROM kernels')
+# Some 300 nodes a token; the exact number is the truth log's, which rtl check has compared.
+[ "$recorded" -gt 15000 ] || fail "only $recorded kernels are in the trace of 60 tokens"
+[ "$executed" -ge "$recorded" ] || fail "the trace has $recorded kernels, the device executed $executed"
+
+"$rtl" demo --keep kept.db >whole.out 2>whole.err || fail "rtl demo ended with status $?"
+grep -q -i 'complete' whole.out whole.err || fail "rtl demo does not say that the trace is complete"

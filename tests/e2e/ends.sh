@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# ends.sh BUILD WAY: a program that ends in this way ends the same under `rtl trace`: status or signal, stdout
+# and stderr. The trace can be read and holds every kernel that the program had waited for.
+source "$(dirname "$0")/lib.sh"
+way=$1
+export SOFTGPU_DURATION=1000
+program=("$bin/ends" "$way")
+[ "$way" != dlclose ] || program=("$bin/ends_dlclose" "$build/tests/lib/e2e_module.so")
+
+# Through a pipe, so that what a child prints after its parent's end is waited for; sorted, because
+# parent and child print in no fixed order.
+LD_LIBRARY_PATH=$build/lib/softgpu "$bin/outcome" plain.end "${program[@]}" 2>plain.err | sort >plain.out
+"$bin/outcome" traced.end "$rtl" trace -q -m full --gpu soft -o t.db -- "${program[@]}" 2>traced.err | sort >traced.out
+
+equal "end of the program" "$(cat traced.end)" "$(cat plain.end)"
+cmp -s plain.out traced.out || fail "stdout differs from the run without RTL"
+cmp -s plain.err traced.err || fail "stderr differs from the run without RTL"
+
+waited=$(sed -n 's/.*kernels \([0-9]*\)$/\1/p' plain.out | awk '{ sum += $1 } END { print sum + 0 }')
+[ "$waited" -gt 0 ] || fail "the program did not say how many kernels it waited for"
+"$rtl" info t.db >info.out 2>info.err || fail "rtl info ended with status $?"
+recorded=$(ask t.db 'SELECT count(*) FROM kernels')
+[ "$recorded" -ge "$waited" ] || fail "the trace has $recorded kernels, the program waited for $waited"
+
+# Each kernel seen is accounted for, however the end came.
+open=$(ask t.db 'SELECT sum(seen) - sum(recorded) FROM (SELECT DISTINCT process, queue, seen, recorded FROM ledger)')
+lost=$(ask t.db 'SELECT coalesce(sum(lost), 0) FROM ledger')
+equal "kernels seen, neither recorded nor lost" $((open - lost)) 0
+case $way in
+# Ends with kernels in flight.
+running | busy) ;;
+*) equal "kernels lost" "$lost" 0 ;;
+esac

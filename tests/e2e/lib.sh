@@ -1,0 +1,39 @@
+# shellcheck shell=bash disable=SC2034
+# Shared by the end-to-end scripts; sourced with the build folder as first argument.
+set -euo pipefail
+build=$1
+shift
+bin=$build/tests/bin
+rtl=$build/bin/rtl
+export SOFTGPU_PLUGINS=$build/tests/lib/e2e_plugin.so
+unset HSA_TOOLS_LIB LD_PRELOAD LD_LIBRARY_PATH RTL_MODE RTL_OUTPUT RTL_SESSION RTL_QUEUE RTL_DEBUG SOFTGPU_TRUTH
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# In a sanitizer build a crash must stay the crash it is, and what a program that just ends leaves behind
+# is no leak; hsa_storm, which gives everything back, is looked at.
+export ASAN_OPTIONS=${ASAN_OPTIONS:-}:handle_segv=0:handle_abort=0:detect_leaks=0
+find_leaks=(env "ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=1")
+export LSAN_OPTIONS=${LSAN_OPTIONS:-}:suppressions=$here/../lsan.supp:print_suppressions=0
+export TSAN_OPTIONS=${TSAN_OPTIONS:-}:handle_segv=0:handle_abort=0:die_after_fork=0:suppressions=$here/tsan.supp
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+
+fail() {
+    echo "FAILED: $*" >&2
+    for file in "$scratch"/*.err "$scratch"/*.out; do
+        [ -s "$file" ] && { echo "--- ${file##*/}"; head -n 40 "$file"; } >&2
+    done
+    exit 1
+}
+
+# equal WHAT GOT WANTED
+equal() {
+    [ "$2" = "$3" ] || fail "$1: got '$2', want '$3'"
+}
+
+# Rows of a query, or one value.
+ask() {
+    "$rtl" sql "$1" "$2"
+}
