@@ -2,6 +2,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/tsan.h"
 #include "intercept/agents.h"
 #include "intercept/api.h"
 #include "intercept/emit.h"
@@ -83,6 +84,7 @@ static void submit_ready(struct rtl_queue *queue)
     rtl_rewrite(&queue->rewriter, queue->queue->base_address, queue->size - 1, first, end - first,
                 rtl_symbols_epoch());
     atomic_store_explicit(&queue->submitted, end, memory_order_relaxed);
+    rtl_tsan_release(queue->queue->base_address);
     rtl_api.hsa_queue_store_write_index_screlease(queue->queue, end);
     hsa_signal_t doorbell = {queue->doorbell};
     rtl_api.hsa_signal_store_screlease(doorbell, (hsa_signal_value_t)(end - 1));
@@ -254,16 +256,25 @@ static uint32_t limited(uint64_t signals)
     return signals < settings.pool_limit ? (uint32_t)signals : settings.pool_limit;
 }
 
+/* Signals that a destroyed queue keeps until the worker has come by. */
+static uint64_t held_signals(const struct rtl_queue *queue)
+{
+    return RTL_REWRITE_CACHE + atomic_load_explicit(&queue->pending.tail, memory_order_relaxed) -
+           atomic_load_explicit(&queue->pending.head, memory_order_relaxed);
+}
+
 struct rtl_queues_demand rtl_queues_demand(void)
 {
     uint64_t at_once = 0;
     uint64_t with_time = 0;
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
         struct rtl_queue *queue = rtl_queues_at(i);
-        if (atomic_load_explicit(&queue->phase, memory_order_acquire) != RTL_QUEUE_LIVE)
-            continue;
-        at_once += queue->size + IN_PASSING;
-        with_time += queue->pending.mask + 1 + IN_PASSING;
+        uint32_t phase = atomic_load_explicit(&queue->phase, memory_order_acquire);
+        uint64_t held = phase == RTL_QUEUE_CLOSING ? held_signals(queue) : 0;
+        if (phase == RTL_QUEUE_LIVE)
+            held = queue->size + IN_PASSING;
+        at_once += held;
+        with_time += phase == RTL_QUEUE_LIVE ? queue->pending.mask + 1 + IN_PASSING : held;
     }
     return (struct rtl_queues_demand){limited(at_once), limited(with_time)};
 }

@@ -116,6 +116,19 @@ unsigned rtl_worker_round(void)
     return finished;
 }
 
+#ifdef RTL_TEST_STALL_NS
+/* A worker that gets no processor, for the tests' shape of the library. */
+static void stall(void)
+{
+    struct timespec time = {.tv_sec = 0, .tv_nsec = RTL_TEST_STALL_NS};
+    nanosleep(&time, NULL);
+}
+#else
+static void stall(void)
+{
+}
+#endif
+
 static void *work(void *unused)
 {
     (void)unused;
@@ -123,6 +136,7 @@ static void *work(void *unused)
     uint64_t length = SHORTEST_NAP_NS;
     uint64_t next_bracket = rtl_now() + BRACKET_PERIOD_NS;
     while (!atomic_load_explicit(&stopping, memory_order_acquire)) {
+        stall();
         uint32_t bell_seen = atomic_load(&bell);
         unsigned finished = rtl_worker_round();
         atomic_fetch_add_explicit(&rounds, 1, memory_order_release);

@@ -1,5 +1,7 @@
 #include "gpu.h"
 
+#include "common/tsan.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,6 +200,7 @@ void gpu_submit(const struct gpu *gpu, hsa_queue_t *queue, const struct gpu_pack
     /* A sleep, not a spin: the device of the software GPU needs a core too. */
     while (first + count - hsa_queue_load_read_index_scacquire(queue) > queue->size)
         (void)usleep(20);
+    rtl_tsan_acquire(queue->base_address); /* the device has done with the slots */
     for (uint32_t i = 0; i < count; i++)
         write_packet(gpu, queue, first + i, &packets[i]);
     hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)(first + count - 1));

@@ -33,6 +33,15 @@ equal() {
     [ "$2" = "$3" ] || fail "$1: got '$2', want '$3'"
 }
 
+# in_shape LIBRARY: from now on rtl uses the librtl of tests/lib that is named so.
+in_shape() {
+    mkdir -p shape/bin shape/lib
+    cp "$build/bin/rtl" shape/bin/
+    cp "$build/tests/lib/$1" shape/lib/librtl.so
+    ln -sfn "$build/lib/softgpu" shape/lib/softgpu
+    rtl=$scratch/shape/bin/rtl
+}
+
 # Rows of a query, or one value.
 ask() {
     "$rtl" sql "$1" "$2"

@@ -44,11 +44,10 @@ fi
 [ ! -e started ] || fail "a refused command started the program"
 
 # librtl from another build: the program runs as ever, and the trace says in a sentence what is wrong.
-mkdir -p foreign/bin foreign/lib
-cp "$build/bin/rtl" foreign/bin/
-cp "$build/tests/lib/librtl-foreign.so" foreign/lib/librtl.so
-ln -s "$build/lib/softgpu" foreign/lib/softgpu
-foreign/bin/rtl trace -q -m full --gpu soft -o foreign.db -- "$bin/ends" shut-down >foreign.out 2>foreign.err ||
+usual=$rtl
+in_shape librtl-foreign.so
+"$rtl" trace -q -m full --gpu soft -o foreign.db -- "$bin/ends" shut-down >foreign.out 2>foreign.err ||
     fail "the program under a foreign librtl ended with status $?"
 grep -q 'kernels 100' foreign.out || fail "the program did not run as ever"
 grep -q -i -E 'librtl.*(another|different|other) (build|version)s?' foreign.err || fail "nobody said that librtl is another build's"
+rtl=$usual
