@@ -19,17 +19,20 @@ struct root_table {
 
 struct entry {
     const char *name;
-    bool ext;
+    bool ext, optional;
     uint8_t old_position, position;
     size_t original; /* offset in struct rtl_api */
 };
 
 static const struct entry entries[RTL_ENTRIES] = {
-#define X(name, at) {#name, false, at, at, offsetof(struct rtl_api, name)},
+#define X(name, at) {#name, false, false, at, at, offsetof(struct rtl_api, name)},
     RTL_CORE_ENTRIES(X)
 #undef X
-#define X(name, old_at, at) {#name, true, old_at, at, offsetof(struct rtl_api, name)},
+#define X(name, old_at, at) {#name, true, false, old_at, at, offsetof(struct rtl_api, name)},
         RTL_EXT_ENTRIES(X)
+#undef X
+#define X(name, type, old_at, at) {#name, true, true, old_at, at, offsetof(struct rtl_api, name)},
+            RTL_EXT_OPTIONAL(X)
 #undef X
 };
 
@@ -41,6 +44,8 @@ uint32_t rtl_api_offset(enum rtl_entry entry, uint32_t table_size)
 {
     const struct entry *e = &entries[entry];
     uint32_t position = e->ext && table_size < EXT_SIZE_OF_ROCM_5_6 ? e->old_position : e->position;
+    if (position == RTL_NOWHERE)
+        return 0;
     uint32_t offset = TABLE_HEAD + 8u * position;
     return offset + 8u <= table_size ? offset : 0;
 }
@@ -73,6 +78,8 @@ bool rtl_api_take(void *table, const char **missing)
             continue;
         }
         memset(to, 0, sizeof(void *));
+        if (entries[i].optional)
+            continue;
         if (complete)
             *missing = entries[i].name;
         complete = false;

@@ -9,6 +9,7 @@
 #define RTL_INTERCEPT_API_H
 
 #include "intercept/api_entries.h"
+#include "intercept/api_types.h"
 
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
@@ -21,6 +22,9 @@ struct rtl_api {
 #define X(name, ...) __typeof__(name) *name;
     RTL_CORE_ENTRIES(X)
     RTL_EXT_ENTRIES(X)
+#undef X
+#define X(name, type, ...) type *name;
+    RTL_EXT_OPTIONAL(X)
 #undef X
     uint32_t core_size, ext_size; /**< bytes */
 };

@@ -59,10 +59,23 @@
     X(hsa_amd_profiling_convert_tick_to_system_domain, 6, 6)                                       \
     X(hsa_amd_signal_create, 31, 33)
 
+/* Entries that a runtime may lack; RTL then does without. The types of those that the oldest
+ * headers do not know are in api_types.h. Positions from hsa_api_trace.h of ROCr 5.2.3 and 6.2.4.
+ * X(entry, type of the function, position up to ROCm 5.5 or NOWHERE, position from ROCm 5.6) */
+#define RTL_EXT_OPTIONAL(X)                                                                        \
+    X(hsa_amd_profiling_async_copy_enable, __typeof__(hsa_amd_profiling_async_copy_enable), 3, 3)  \
+    X(hsa_amd_memory_async_copy, __typeof__(hsa_amd_memory_async_copy), 15, 15)                    \
+    X(hsa_amd_memory_async_copy_on_engine, rtl_async_copy_on_engine_t, RTL_NOWHERE, 16)            \
+    X(hsa_amd_queue_intercept_create, rtl_intercept_create_t, 35, 37)                              \
+    X(hsa_amd_queue_intercept_register, rtl_intercept_register_t, 36, 38)                          \
+    X(hsa_amd_memory_async_copy_rect, __typeof__(hsa_amd_memory_async_copy_rect), 38, 40)
+
+#define RTL_NOWHERE 255
+
 /** Names of the entries. */
 enum rtl_entry {
 #define X(name, ...) RTL_ENTRY_##name,
-    RTL_CORE_ENTRIES(X) RTL_EXT_ENTRIES(X)
+    RTL_CORE_ENTRIES(X) RTL_EXT_ENTRIES(X) RTL_EXT_OPTIONAL(X)
 #undef X
         RTL_ENTRIES
 };

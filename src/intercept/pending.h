@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 enum rtl_record_flags {
-    RTL_RECORD_BARRIER = 1 /**< not a kernel: only its signal is forwarded */
+    RTL_RECORD_BARRIER = 1 /**< not recorded: only its completion is of interest */
 };
 
 /** One record, one cache line. All fields are atomics because a late harvester may read them while

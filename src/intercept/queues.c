@@ -75,14 +75,26 @@ static uint64_t scan(const struct rtl_queue *queue, uint64_t first)
     return at;
 }
 
+/* Rewrites the packets [first, end) where they lie: one piece, or two where the ring wraps. */
+static void rewrite(struct rtl_queue *queue, uint64_t first, uint64_t end)
+{
+    unsigned char *base = queue->queue->base_address;
+    uint32_t epoch = rtl_symbols_epoch();
+    while (first < end) {
+        uint64_t slot = first & (queue->size - 1);
+        uint64_t count = end - first < queue->size - slot ? end - first : queue->size - slot;
+        rtl_rewrite(&queue->rewriter, base + slot * 64, first, count, epoch);
+        first += count;
+    }
+}
+
 static void submit_ready(struct rtl_queue *queue)
 {
     uint64_t first = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
     uint64_t end = scan(queue, first);
     if (end == first)
         return;
-    rtl_rewrite(&queue->rewriter, queue->queue->base_address, queue->size - 1, first, end - first,
-                rtl_symbols_epoch());
+    rewrite(queue, first, end);
     atomic_store_explicit(&queue->submitted, end, memory_order_relaxed);
     rtl_tsan_release(queue->queue->base_address);
     rtl_api.hsa_queue_store_write_index_screlease(queue->queue, end);
@@ -221,6 +233,7 @@ static void set_up(struct rtl_queue *state, hsa_queue_t *queue, uint32_t agent, 
         .ledger = state->ledger,
         .mode = settings.mode,
         .alone = state->alone,
+        .alone_mask = state->size - 1,
         .slot = state->slot,
         .help = help,
         .context = state,

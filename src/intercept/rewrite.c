@@ -2,10 +2,16 @@
 
 #include <hsa/amd_hsa_signal.h>
 #include <hsa/hsa_ext_amd.h>
+#include <stddef.h>
 
-#define PACKET_SIZE              64u
-#define HELP_TRIES               4u
-#define AMD_FORMAT_BARRIER_VALUE 2u
+#define PACKET_SIZE 64u
+#define HELP_TRIES  4u
+
+/* Formats of vendor packets, all with the completion signal in the usual place:
+ * AMD_AQL_FORMAT_PM4_IB of ROCr's amd_gpu_pm4.h, HSA_AMD_PACKET_TYPE_BARRIER_VALUE (2) and
+ * _EXT_KERNEL_DISPATCH of hsa_ext_amd.h. */
+#define AMD_FORMAT_PM4_IB            1u
+#define AMD_FORMAT_EXTENDED_DISPATCH 3u
 
 /* What the account of one batch comes to; added to the shared ledger once. */
 struct tally {
@@ -13,14 +19,100 @@ struct tally {
     uint64_t lost[RTL_LOST_REASONS];
 };
 
-static bool wanted(const struct rtl_rewriter *rewriter, const hsa_kernel_dispatch_packet_t *packet,
-                   uint64_t slot)
+/* HSA_AMD_PACKET_TYPE_EXT_KERNEL_DISPATCH of ROCm 7's hsa_ext_amd.h: a kernel with clusters and a
+ * dependency. */
+struct extended_dispatch {
+    uint16_t header;
+    uint8_t amd_format;
+    uint8_t dimensions;
+    uint16_t workgroup_size[3];
+    uint16_t reserved;
+    uint32_t cluster_count_x;
+    uint16_t cluster_count_y, cluster_count_z;
+    uint8_t cluster_size[3];
+    uint8_t hint;
+    uint32_t private_segment_size, group_segment_size;
+    uint64_t kernel_object;
+    void *kernarg_address;
+    hsa_signal_t dependency;
+    hsa_signal_t completion_signal;
+};
+
+_Static_assert(sizeof(struct extended_dispatch) == PACKET_SIZE, "a packet");
+_Static_assert(offsetof(struct extended_dispatch, completion_signal) ==
+                   offsetof(hsa_kernel_dispatch_packet_t, completion_signal),
+               "the signal has one place in all packets");
+
+static uint16_t header_of(const void *packet)
 {
+    return __atomic_load_n((const uint16_t *)packet, __ATOMIC_RELAXED);
+}
+
+static uint8_t amd_format(const void *packet)
+{
+    return ((const hsa_amd_vendor_packet_header_t *)packet)->AmdFormat;
+}
+
+static bool is_extended(const void *packet, unsigned type)
+{
+    return type == HSA_PACKET_TYPE_VENDOR_SPECIFIC &&
+           amd_format(packet) == AMD_FORMAT_EXTENDED_DISPATCH;
+}
+
+/* Where a packet has its completion signal, NULL if its format is not known. */
+static hsa_signal_t *signal_of(void *packet, unsigned type)
+{
+    hsa_signal_t *signal = &((hsa_kernel_dispatch_packet_t *)packet)->completion_signal;
+    switch (type) {
+    case HSA_PACKET_TYPE_KERNEL_DISPATCH:
+    case HSA_PACKET_TYPE_BARRIER_AND:
+    case HSA_PACKET_TYPE_BARRIER_OR:
+    case HSA_PACKET_TYPE_AGENT_DISPATCH:
+        return signal;
+    case HSA_PACKET_TYPE_VENDOR_SPECIFIC:
+        return amd_format(packet) >= AMD_FORMAT_PM4_IB &&
+                       amd_format(packet) <= AMD_FORMAT_EXTENDED_DISPATCH
+                   ? signal
+                   : NULL;
+    default:
+        return NULL;
+    }
+}
+
+static void read_dispatch(const hsa_kernel_dispatch_packet_t *packet,
+                          struct rtl_kernel_facts *facts)
+{
+    facts->kernel_object = packet->kernel_object;
+    facts->grid[0] = packet->grid_size_x;
+    facts->grid[1] = packet->grid_size_y;
+    facts->grid[2] = packet->grid_size_z;
+    facts->group_size = packet->group_segment_size;
+    facts->block[0] = packet->workgroup_size_x;
+    facts->block[1] = packet->workgroup_size_y;
+    facts->block[2] = packet->workgroup_size_z;
+}
+
+static void read_extended(const struct extended_dispatch *packet, struct rtl_kernel_facts *facts)
+{
+    uint32_t count[3] = {packet->cluster_count_x, packet->cluster_count_y, packet->cluster_count_z};
+    facts->kernel_object = packet->kernel_object;
+    facts->group_size = packet->group_segment_size;
+    for (unsigned i = 0; i < 3; i++) {
+        facts->block[i] = packet->workgroup_size[i];
+        facts->grid[i] = count[i] * packet->cluster_size[i] * packet->workgroup_size[i];
+    }
+}
+
+static bool wanted(const struct rtl_rewriter *rewriter, const hsa_signal_t *signal, uint64_t index)
+{
+    if (rewriter->paused)
+        return false;
     if (rewriter->mode == RTL_MODE_FULL)
         return true;
-    if (rewriter->mode == RTL_MODE_LITE && packet->completion_signal.handle != 0)
+    if (rewriter->mode == RTL_MODE_LITE && signal->handle != 0)
         return false;
-    return atomic_load_explicit(&rewriter->alone[slot], memory_order_relaxed) != 0;
+    return atomic_load_explicit(&rewriter->alone[index & rewriter->alone_mask],
+                                memory_order_relaxed) != 0;
 }
 
 /* Even help that harvested nothing may be of use: then another thread has just harvested the same
@@ -81,66 +173,57 @@ static void put_signal(struct rtl_rewriter *rewriter, hsa_signal_t *signal, uint
     signal->handle = rtl_pool_handle(rewriter->pool, id);
 }
 
-static void rewrite_kernel(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_packet_t *packet,
+/* True if the packet's completion will be seen. */
+static bool rewrite_kernel(struct rtl_rewriter *rewriter, void *packet, bool extended,
                            uint64_t index, uint32_t epoch, struct tally *tally)
 {
     if (!have_room(rewriter)) {
         tally->lost[RTL_LOST_PENDING]++;
-        return;
+        return false;
     }
+    hsa_signal_t *signal = &((hsa_kernel_dispatch_packet_t *)packet)->completion_signal;
     struct rtl_kernel_facts facts = {
-        .own = packet->completion_signal.handle,
-        .kernel_object = packet->kernel_object,
-        .packet = index,
-        .grid = {packet->grid_size_x, packet->grid_size_y, packet->grid_size_z},
-        .group_size = packet->group_segment_size,
-        .block = {packet->workgroup_size_x, packet->workgroup_size_y, packet->workgroup_size_z},
-        .pool_id = UINT32_MAX,
-        .epoch = epoch,
-    };
+        .own = signal->handle, .packet = index, .pool_id = UINT32_MAX, .epoch = epoch};
+    if (extended)
+        read_extended(packet, &facts);
+    else
+        read_dispatch(packet, &facts);
     if (facts.own != 0 && may_borrow(rewriter, facts.own)) {
         tally->borrowed++;
     } else if (take_signal(rewriter, &facts.pool_id)) {
-        put_signal(rewriter, &packet->completion_signal, facts.pool_id);
+        put_signal(rewriter, signal, facts.pool_id);
     } else {
         tally->lost[RTL_LOST_POOL]++;
-        return;
+        return false;
     }
     rtl_pending_add(rewriter->pending, &facts);
+    return true;
 }
 
-/* Signal of a packet that is no kernel, if its format is one whose signal's place is known. */
-static hsa_signal_t *barrier_signal(void *packet, uint16_t header)
+/* Puts a pool signal into a packet that is not recorded: to forward its own signal in order, or to
+ * see how far the device is. */
+static bool watch(struct rtl_rewriter *rewriter, hsa_signal_t *signal, uint64_t index)
 {
-    switch (rtl_packet_type(header)) {
-    case HSA_PACKET_TYPE_BARRIER_AND:
-    case HSA_PACKET_TYPE_BARRIER_OR:
-        return &((hsa_barrier_and_packet_t *)packet)->completion_signal;
-    case HSA_PACKET_TYPE_AGENT_DISPATCH:
-        return &((hsa_agent_dispatch_packet_t *)packet)->completion_signal;
-    case HSA_PACKET_TYPE_VENDOR_SPECIFIC: {
-        hsa_amd_barrier_value_packet_t *barrier = packet;
-        return barrier->header.AmdFormat == AMD_FORMAT_BARRIER_VALUE ? &barrier->completion_signal
-                                                                     : NULL;
-    }
-    default:
-        return NULL;
-    }
-}
-
-static void rewrite_other(struct rtl_rewriter *rewriter, void *packet, uint16_t header)
-{
-    if (atomic_load_explicit(&rewriter->pending->owed, memory_order_relaxed) == 0)
-        return;
-    hsa_signal_t *signal = barrier_signal(packet, header);
     uint32_t id;
-    if (signal == NULL || signal->handle == 0 || !have_room(rewriter) ||
-        !take_signal(rewriter, &id))
-        return;
+    if (!have_room(rewriter) || !take_signal(rewriter, &id))
+        return false;
     struct rtl_kernel_facts facts = {
-        .own = signal->handle, .flags = RTL_RECORD_BARRIER, .pool_id = id};
+        .own = signal->handle, .packet = index, .flags = RTL_RECORD_BARRIER, .pool_id = id};
     put_signal(rewriter, signal, id);
     rtl_pending_add(rewriter->pending, &facts);
+    return true;
+}
+
+/* A packet that is not recorded. True if its completion will be seen. */
+static bool rewrite_other(struct rtl_rewriter *rewriter, hsa_signal_t *signal, uint64_t index)
+{
+    if (signal == NULL)
+        return false;
+    if (signal->handle == 0)
+        return rewriter->mark_every != 0 && rewriter->unmarked + 1 >= rewriter->mark_every &&
+               watch(rewriter, signal, index);
+    return atomic_load_explicit(&rewriter->pending->owed, memory_order_relaxed) != 0 &&
+           watch(rewriter, signal, index);
 }
 
 static void add(_Atomic uint64_t *counter, uint64_t value)
@@ -159,22 +242,25 @@ static void settle(struct rtl_wire_ledger *ledger, const struct tally *tally, ui
         add(&ledger->lost[i], tally->lost[i]);
 }
 
-void rtl_rewrite(struct rtl_rewriter *rewriter, void *base, uint64_t mask, uint64_t first,
-                 uint64_t count, uint32_t epoch)
+void rtl_rewrite(struct rtl_rewriter *rewriter, void *packets, uint64_t first, uint64_t count,
+                 uint32_t epoch)
 {
     struct tally tally = {0};
-    for (uint64_t index = first; index < first + count; index++) {
-        void *packet = (unsigned char *)base + (index & mask) * PACKET_SIZE;
-        uint16_t header = *(const uint16_t *)packet;
-        if (rtl_packet_type(header) != HSA_PACKET_TYPE_KERNEL_DISPATCH) {
-            rewrite_other(rewriter, packet, header);
-            continue;
+    for (uint64_t i = 0; i < count; i++) {
+        void *packet = (unsigned char *)packets + i * PACKET_SIZE;
+        unsigned type = rtl_packet_type(header_of(packet));
+        bool extended = is_extended(packet, type);
+        bool kernel = type == HSA_PACKET_TYPE_KERNEL_DISPATCH || extended;
+        hsa_signal_t *signal = signal_of(packet, type);
+        bool seen;
+        tally.seen += kernel;
+        if (kernel && wanted(rewriter, signal, first + i)) {
+            seen = rewrite_kernel(rewriter, packet, extended, first + i, epoch, &tally);
+        } else {
+            tally.skipped += kernel;
+            seen = rewrite_other(rewriter, signal, first + i);
         }
-        tally.seen++;
-        if (wanted(rewriter, packet, index & mask))
-            rewrite_kernel(rewriter, packet, index, epoch, &tally);
-        else
-            tally.skipped++;
+        rewriter->unmarked = seen ? 0 : rewriter->unmarked + 1;
     }
     settle(rewriter->ledger, &tally, count);
 }

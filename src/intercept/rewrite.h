@@ -5,13 +5,16 @@
  * a packet is changed, and only in packets that the device cannot have seen yet. One thread at a
  * time per queue.
  *
- * What happens to a kernel packet that the mode wants profiled:
- *   no signal of its own          a pool signal is put in
- *   a plain user signal at 1 that
- *   nobody else is using          borrowed: the packet stays as it is, its times are read from that
- * signal any other signal              replaced by a pool signal; the worker forwards the
- * completion While forwards are owed, the signals of barrier packets are replaced and forwarded
- * too, or they would overtake the kernels before them.
+ * What happens to a kernel packet (the HSA one, or AMD's extended dispatch) that the mode wants:
+ *
+ *     no signal of its own                        a pool signal is put in
+ *     a plain user signal at 1, no one else's     borrowed: the packet stays as it is, its times
+ *                                                 are read from that signal
+ *     any other signal                            replaced by a pool signal; the completion is
+ *                                                 forwarded to the program's
+ *
+ * While forwards are owed, the signals of all other packets are replaced and forwarded too, or they
+ * would overtake the kernels before them.
  */
 #ifndef RTL_INTERCEPT_REWRITE_H
 #define RTL_INTERCEPT_REWRITE_H
@@ -34,6 +37,12 @@ struct rtl_rewriter {
     /** By slot of the queue: 1 if the packet's slot was reserved alone, 0 if with others (a batch).
      * Modes that make no difference may leave it NULL. Written by producers. */
     _Atomic uint8_t *alone;
+    uint64_t alone_mask; /**< slots - 1 */
+    bool paused;         /**< recording is stopped: kernels are left out */
+    /** Not 0: at least one of so many packets in a row gets a pool signal if none would have one
+     * otherwise, so that it is known how far the device is. */
+    uint64_t mark_every;
+    uint64_t unmarked;               /**< packets since the last one whose completion is seen */
     uint32_t slot;                   /**< of the queue, in names of records */
     uint32_t ids[RTL_REWRITE_CACHE]; /**< pool signals at hand */
     uint32_t id_count;
@@ -43,10 +52,10 @@ struct rtl_rewriter {
     void *context;
 };
 
-/** Rewrites the packets [first, first + count) of a ring at `base` with `mask` + 1 slots. `epoch`:
- * current code epoch (symbols.h). */
-void rtl_rewrite(struct rtl_rewriter *rewriter, void *base, uint64_t mask, uint64_t first,
-                 uint64_t count, uint32_t epoch);
+/** Rewrites `count` packets that follow each other in memory; the first has the index `first` in
+ * its queue. `epoch`: current code epoch (symbols.h). */
+void rtl_rewrite(struct rtl_rewriter *rewriter, void *packets, uint64_t first, uint64_t count,
+                 uint32_t epoch);
 
 /** Gives the signals at hand back to the pool. */
 void rtl_rewrite_release(struct rtl_rewriter *rewriter);

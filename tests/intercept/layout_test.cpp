@@ -34,6 +34,27 @@ TEST(Layout, ExtensionEntriesAreWhereTheInstalledHeaderHasThem)
 #undef X
 }
 
+TEST(Layout, OptionalEntriesAreWhereTheInstalledHeaderHasThem)
+{
+    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_memory_async_copy_on_engine, sizeof(AmdExtTable)),
+              0u);
+#define CHECK_ENTRY(name)                                                                          \
+    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_##name, sizeof(AmdExtTable)),                               \
+              offsetof(AmdExtTable, name##_fn))
+    CHECK_ENTRY(hsa_amd_profiling_async_copy_enable);
+    CHECK_ENTRY(hsa_amd_memory_async_copy);
+    CHECK_ENTRY(hsa_amd_memory_async_copy_rect);
+    CHECK_ENTRY(hsa_amd_queue_intercept_create);
+    CHECK_ENTRY(hsa_amd_queue_intercept_register);
+#undef CHECK_ENTRY
+    // From 5.6 on: queue_intercept_create at 312, memory_async_copy_rect at 336, on_engine at 144.
+    for (uint32_t size : {456u, 552u, 576u, 608u}) {
+        EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_queue_intercept_create, size), 312u);
+        EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_memory_async_copy_rect, size), 336u);
+        EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_memory_async_copy_on_engine, size), 144u);
+    }
+}
+
 TEST(Layout, ExtensionEntriesMovedWithRocm56)
 {
     // hsa_amd_signal_create: 264 up to ROCm 5.5 (tables of 400 and 424 bytes), 280 from 5.6 (456

@@ -58,6 +58,7 @@ static const char *set_up(enum rtl_mode mode, uint32_t signals)
                                            .ledger = &bench.ledger,
                                            .mode = mode,
                                            .alone = bench.alone,
+                                           .alone_mask = SLOTS - 1,
                                            .slot = 5,
                                            .help = help};
     return NULL;
@@ -93,7 +94,8 @@ static hsa_barrier_and_packet_t *barrier(uint64_t index, uint16_t type, uint64_t
 
 static void rewrite(uint64_t first, uint64_t count)
 {
-    rtl_rewrite(&bench.rewriter, bench.ring, SLOTS - 1, first, count, 9);
+    for (uint64_t i = first; i < first + count; i++)
+        rtl_rewrite(&bench.rewriter, &bench.ring[i % SLOTS], i, 1, 9);
 }
 
 static enum rtl_take take(uint64_t sequence, struct rtl_kernel_facts *facts)
@@ -217,9 +219,100 @@ const char *Rewrite_UnknownVendorPacketIsLeftAlone(void)
         hsa_barrier_and_packet_t *packet = barrier(1, HSA_PACKET_TYPE_VENDOR_SPECIFIC, own);
         ((hsa_amd_barrier_value_packet_t *)(void *)packet)->header.AmdFormat = format;
         rewrite(format == 0 ? 0 : 1, format == 0 ? 2 : 1);
-        CHECK((packet->completion_signal.handle != own) ==
-              (format == HSA_AMD_PACKET_TYPE_BARRIER_VALUE));
+        CHECK((packet->completion_signal.handle != own) == (format >= 1 && format <= 3));
     }
+    return NULL;
+}
+
+/* ROCm 7's kernel with clusters: the layout of its hsa_ext_amd.h, byte by byte. */
+const char *Rewrite_ExtendedDispatchIsAKernel(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    unsigned char *packet = (unsigned char *)kernel(2, 0);
+    const unsigned char body[] = {
+        HSA_PACKET_TYPE_VENDOR_SPECIFIC,
+        0,
+        3,
+        3, /* header, format, dimensions */
+        64,
+        0,
+        2,
+        0,
+        1,
+        0,
+        0,
+        0, /* workgroup size, reserved */
+        5,
+        0,
+        0,
+        0,
+        7,
+        0,
+        1,
+        0, /* clusters in x, y, z */
+        2,
+        3,
+        1,
+        0, /* cluster size, hint */
+        0,
+        0,
+        0,
+        0,
+        0,
+        2,
+        0,
+        0, /* private, group segment size */
+        0x40,
+        0x10,
+        0,
+        0,
+        0,
+        0x7f,
+        0,
+        0, /* kernel object */
+    };
+    memset(packet, 0, 64);
+    memcpy(packet, body, sizeof body);
+    rewrite(2, 1);
+    CHECK(bench.ledger.seen == 1);
+    struct rtl_kernel_facts facts;
+    fake_complete(bench.ring[2].completion_signal.handle, 10, 20);
+    CHECK(take(0, &facts) == RTL_TAKE_TAKEN && facts.packet == 2);
+    CHECK(facts.kernel_object == 0x7f0000001040 && facts.group_size == 512);
+    CHECK(facts.block[0] == 64 && facts.block[1] == 2 && facts.block[2] == 1);
+    CHECK(facts.grid[0] == 5 * 2 * 64 && facts.grid[1] == 7 * 3 * 2 && facts.grid[2] == 1);
+    bench.ring[2].completion_signal.handle = 0;
+    CHECK(memcmp(packet, body, sizeof body) == 0);
+    return NULL;
+}
+
+/* With marks, one of four packets in a row carries a signal even if none is recorded. */
+const char *Rewrite_MarksTellHowFarTheDeviceIs(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    bench.rewriter.mark_every = 4;
+    for (uint64_t i = 0; i < 12; i++)
+        (void)barrier(i, HSA_PACKET_TYPE_BARRIER_AND, 0);
+    (void)kernel(5, 0);
+    rewrite(0, 12);
+    for (uint64_t i = 0; i < 12; i++)
+        CHECK((bench.ring[i].completion_signal.handle != 0) == (i == 3 || i == 5 || i == 9));
+    struct rtl_kernel_facts facts;
+    fake_complete(bench.ring[3].completion_signal.handle, 1, 2);
+    CHECK(take(0, &facts) == RTL_TAKE_TAKEN && facts.packet == 3);
+    CHECK((facts.flags & RTL_RECORD_BARRIER) != 0 && !rtl_is_replaced(&facts));
+    CHECK(bench.ledger.seen == 1 && bench.ledger.packets == 12);
+    return NULL;
+}
+
+const char *Rewrite_PausedLeavesKernelsOut(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    bench.rewriter.paused = true;
+    hsa_kernel_dispatch_packet_t *packet = kernel(0, 0);
+    rewrite(0, 1);
+    CHECK(packet->completion_signal.handle == 0);
+    CHECK(bench.ledger.seen == 1 && bench.ledger.skipped == 1);
     return NULL;
 }
 
