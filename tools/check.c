@@ -70,9 +70,11 @@ static void show_reasons(const struct verdict *verdict)
                      account_advice((rtl_loss_t)i));
     }
     if (total->skipped)
-        (void)printf("  left out %s: the mode does not record them\n    what to do: record in full "
-                     "mode (rtl trace -m full) to have them\n",
-                     show_count(total->skipped).text);
+        (void)printf(
+            "  left out %s: the mode does not record them, or recording was stopped when they "
+            "were submitted\n    what to do: record in full mode (rtl trace -m full), "
+            "and see the notes for stops\n",
+            show_count(total->skipped).text);
     if (total->pending || total->unstored)
         (void)printf("  not accounted for %s: %s\n",
                      show_count(total->pending + total->unstored).text, why_pending(verdict));

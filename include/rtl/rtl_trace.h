@@ -127,6 +127,7 @@ typedef enum rtl_loss {
     RTL_LOSS_REARMED,
     RTL_LOSS_KILLED,
     RTL_LOSS_NO_TIME,
+    RTL_LOSS_NOT_FOLLOWED,
     RTL_LOSS_REASONS
 } rtl_loss_t;
 

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #ifndef RTL_WIRE_VERSION
-#define RTL_WIRE_VERSION 1u
+#define RTL_WIRE_VERSION 2u
 #endif
 
 #define RTL_SLOT_SIZE 64u
@@ -149,14 +149,15 @@ enum rtl_queue_way { RTL_WAY_PASS = 0, RTL_WAY_INTERPOSE = 1, RTL_WAY_INTERCEPT 
 /** Why a kernel is in the ledger and not in the trace. Values are in trace files: add, do not
  * renumber. */
 enum rtl_lost {
-    RTL_LOST_POOL = 0,     /**< no signal was free */
-    RTL_LOST_PENDING = 1,  /**< too many records of the queue were waiting for their kernel */
-    RTL_LOST_RING = 2,     /**< the collector was too slow and the ring was full */
-    RTL_LOST_SHUTDOWN = 3, /**< not finished when the program or the queue ended */
-    RTL_LOST_REARMED = 4,  /**< the program wrote the signal while its kernel ran */
-    RTL_LOST_KILLED = 5,   /**< seen but not handed over when the process died */
-    RTL_LOST_NO_TIME = 6,  /**< the device left no timestamps */
-    RTL_LOST_REASONS = 7
+    RTL_LOST_POOL = 0,         /**< no signal was free */
+    RTL_LOST_PENDING = 1,      /**< too many records of the queue were waiting for their kernel */
+    RTL_LOST_RING = 2,         /**< the collector was too slow and the ring was full */
+    RTL_LOST_SHUTDOWN = 3,     /**< not finished when the program or the queue ended */
+    RTL_LOST_REARMED = 4,      /**< the program wrote the signal while its kernel ran */
+    RTL_LOST_KILLED = 5,       /**< seen but not handed over when the process died */
+    RTL_LOST_NO_TIME = 6,      /**< the device left no timestamps */
+    RTL_LOST_NOT_FOLLOWED = 7, /**< on a queue that RTL only passes through */
+    RTL_LOST_REASONS = 8
 };
 
 /** A queue's account, kept in shared memory so that it outlives the process.
@@ -171,7 +172,7 @@ struct rtl_wire_ledger {
         forwarded;             /**< signals that were replaced and forwarded to the program's own */
     _Atomic uint64_t borrowed; /**< kernels timed on the program's own signal */
     _Atomic uint64_t helped;   /**< records that the program's thread harvested itself */
-    uint64_t reserved[2];
+    uint64_t reserved[1];
 };
 
 /** Rows of the ledger in a ring; a process with more queues adds the rest up in the last row. */

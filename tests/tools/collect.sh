@@ -2,10 +2,11 @@
 # rtl collect: detaches, never overwrites, ends by itself, removes the session, and says what is wrong
 # before it detaches.
 source "$(dirname "$0")/lib.sh"
+wire=$(sed -n 's/^#define RTL_WIRE_VERSION \([0-9]*\)u$/\1/p' "$(dirname "$0")/../../src/ring/wire.h")
 
 new_session() {
     session=$(mktemp -d -p "$scratch" session.XXXX)
-    printf 'wire %s\nversion test\n' "${1:-1}" >"$session/session"
+    printf 'wire %s\nversion test\n' "${1:-$wire}" >"$session/session"
 }
 
 status=0

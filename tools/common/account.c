@@ -28,6 +28,10 @@ static const struct {
     [RTL_LOSS_NO_TIME] = {"the device left no timestamps",
                           "see whether the driver's profiling is switched off for the queue, and "
                           "report it"},
+    [RTL_LOSS_NOT_FOLLOWED] =
+        {"on queues that are only passed through (the notes name them)",
+         "see the notes; RTL_QUEUE=interpose and the other way in, RTL_QUEUE=intercept, follow "
+         "different queues"},
 };
 
 const char *account_meaning(rtl_loss_t reason)
