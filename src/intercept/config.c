@@ -35,14 +35,31 @@ static enum rtl_mode read_mode(void)
     return RTL_MODE_LITE;
 }
 
-/* There is one way into a queue so far; who asks for another is told. */
-static void check_way(void)
+static enum rtl_way_setting read_way(void)
 {
+    static const char *const names[] = {[RTL_SET_AUTO] = "auto",
+                                        [RTL_SET_INTERPOSE] = "interpose",
+                                        [RTL_SET_INTERCEPT] = "intercept"};
     const char *value = setting("RTL_QUEUE");
-    if (value == NULL || strcmp(value, "auto") == 0 || strcmp(value, "interpose") == 0)
-        return;
-    rtl_complain("RTL_QUEUE=%s is not available in this version (interpose, auto); using interpose",
+    if (value == NULL)
+        return RTL_SET_AUTO;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(value, names[i]) == 0)
+            return (enum rtl_way_setting)i;
+    rtl_complain("RTL_QUEUE=%s is not a way into a queue (auto, interpose, intercept); using auto",
                  value);
+    return RTL_SET_AUTO;
+}
+
+static bool read_starts_stopped(void)
+{
+    const char *value = setting("RTL_START");
+    if (value == NULL || strcmp(value, "on") == 0)
+        return false;
+    if (strcmp(value, "off") == 0)
+        return true;
+    rtl_complain("RTL_START=%s is neither on nor off; using on", value);
+    return false;
 }
 
 /* A number with an optional K, M or G; `otherwise` if it is not set, wrong or outside [least,
@@ -72,7 +89,8 @@ void rtl_config_read(struct rtl_config *config)
 {
     rtl_log_debug(setting("RTL_DEBUG") != NULL && strcmp(setting("RTL_DEBUG"), "0") != 0);
     config->mode = read_mode();
-    check_way();
+    config->way = read_way();
+    config->starts_stopped = read_starts_stopped();
     config->session = setting("RTL_SESSION");
     config->output = setting("RTL_OUTPUT");
     config->ring_bytes = (size_t)read_number("RTL_BUFFER", DEFAULT_RING, 64u << 10, 1u << 30);

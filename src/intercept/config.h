@@ -6,12 +6,18 @@
 
 #include "ring/wire.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/** RTL_QUEUE. Automatic is interposition: it sees batches on every runtime. */
+enum rtl_way_setting { RTL_SET_AUTO, RTL_SET_INTERPOSE, RTL_SET_INTERCEPT };
 
 struct rtl_config {
     enum rtl_mode
         mode; /**< RTL_MODE: lite (default of the bare library), standard, default, hip, full */
+    enum rtl_way_setting way;
+    bool starts_stopped; /**< RTL_START=off: nothing is recorded before rtlStart */
     const char *session; /**< RTL_SESSION: folder of the collector, NULL if we have to start one */
     const char *output;  /**< RTL_OUTPUT, for the collector that we start; NULL if not set */
     size_t ring_bytes;   /**< RTL_BUFFER: size of the ring, bytes or with K, M, G */

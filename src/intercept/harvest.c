@@ -208,6 +208,8 @@ void rtl_harvest_set_aside(struct rtl_queue *queue)
     struct rtl_pending *pending = &queue->pending;
     uint64_t head = atomic_load_explicit(&pending->head, memory_order_acquire);
     uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
+    if (queue->way == RTL_WAY_INTERCEPT) /* the throttle goes by the oldest record */
+        return;
     /* The ring is twice the queue: up to half of it may be kernels in flight in their turn. */
     if (tail - head <= (pending->mask + 1) / 4 * 3 || aside_count == MOST_ASIDE)
         return;

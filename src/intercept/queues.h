@@ -1,10 +1,12 @@
 /**
- * The queues that RTL follows, by interposition.
+ * The queues that RTL follows.
  *
  * Producers reserve packets on a *virtual write index* of ours and write them straight into the
- * real ring. When a doorbell is rung, the packets that are ready are rewritten in place, and only
- * then the real write index and the real doorbell move. The command processor never sees a packet
- * before it is rewritten, and never an index past one that is written.
+ * ring that they see. When a doorbell is rung, the packets that are ready are submitted (submit.h):
+ * by interposition they are rewritten in place, and only then the real write index and the real
+ * doorbell move; by interception the real index and doorbell are those of an intercept queue of the
+ * runtime's, which calls us back with the packets. The command processor never sees a packet before
+ * it is rewritten, and never an index past one that is written.
  *
  * A queue's state outlives the queue: it is used again for another queue, never freed, so that a
  * thread that comes late finds memory and not a hole.
@@ -35,7 +37,10 @@ struct rtl_queue {
     uint32_t id;       /**< in the trace; row of the ledger */
     uint32_t slot;     /**< place in the list of queues */
     uint32_t agent;
-    uint32_t references; /**< cooperative queues are handed out several times; under the lock */
+    uint32_t references;    /**< cooperative queues are handed out several times; under the lock */
+    enum rtl_queue_way way; /**< interposed or intercepted */
+    bool never_wraps;       /**< no batch may run over the end of the ring (see ways.h) */
+    bool bypassed;          /**< somebody has moved the real write index; under `requests` */
     struct rtl_wire_ledger *ledger;
     _Atomic uint32_t phase; /**< enum rtl_queue_phase */
     _Alignas(64) _Atomic uint64_t virtual_index;
@@ -47,6 +52,8 @@ struct rtl_queue {
     _Atomic uint8_t *alone;     /**< see rtl_rewriter; NULL in full mode */
     uint64_t alone_size;        /**< slots that it has room for */
     uint64_t freed_at;          /**< when the phase became FREE, ns; 0: never used */
+    unsigned char *staging;     /**< intercepted: the packets on their way */
+    uint64_t staging_size;      /**< packets */
     struct rtl_rewriter rewriter;
     struct rtl_pending pending;
 };
@@ -59,9 +66,8 @@ void rtl_queues_hook(const struct rtl_config *config, struct rtl_ring *ring);
 uint32_t rtl_queues_count(void);
 struct rtl_queue *rtl_queues_at(uint32_t slot);
 
-/** Rewrites and publishes what is ready in the queue. Any thread; if another thread is at it, that
- * one does it. */
-void rtl_queues_submit(struct rtl_queue *queue);
+/** The state of a queue, NULL if it is not followed. Lock-free, any thread. */
+struct rtl_queue *rtl_queues_find(const hsa_queue_t *queue);
 
 /** The queue that a doorbell belongs to, NULL if it is none of ours. Lock-free, any thread. */
 struct rtl_queue *rtl_queues_by_doorbell(uint64_t handle);
@@ -75,6 +81,12 @@ struct rtl_queues_demand {
     uint32_t at_once, with_time;
 };
 struct rtl_queues_demand rtl_queues_demand(void);
+
+/** A new id for a queue in the trace, its row of the ledger, and its definition. Any thread. */
+uint32_t rtl_queues_new_id(void);
+struct rtl_wire_ledger *rtl_queues_ledger(uint32_t id);
+void rtl_queues_describe(const hsa_queue_t *queue, uint32_t id, uint32_t agent,
+                         enum rtl_queue_way way);
 
 /** Closes all queues that are still there: the runtime shuts down. */
 void rtl_queues_close_all(void);

@@ -3,21 +3,29 @@
 #include "intercept/api.h"
 #include "intercept/harvest.h"
 #include "intercept/queues.h"
+#include "intercept/strangers.h"
+#include "intercept/submit.h"
+#include "intercept/ways.h"
 
 #include <hsa/amd_hsa_signal.h>
 
-/* True if the store was the doorbell of a followed queue and has been dealt with. */
+/* True if the store was the doorbell of a followed queue and has been dealt with. A doorbell is
+ * told apart by its kind, but for those of intercept queues, which look like any signal. */
 static bool doorbell(hsa_signal_t signal)
 {
     const amd_signal_t *memory = (const amd_signal_t *)(uintptr_t)signal.handle;
-    if (memory->kind >= 0) {
+    bool plain = memory->kind >= 0;
+    if (plain)
         rtl_harvest_settle(signal.handle, false);
+    if (plain && !rtl_ways_intercepting())
+        return false;
+    struct rtl_queue *queue = rtl_queues_by_doorbell(signal.handle);
+    if (queue == NULL) {
+        if (!plain)
+            rtl_strangers_count(signal.handle);
         return false;
     }
-    struct rtl_queue *queue = rtl_queues_by_doorbell(signal.handle);
-    if (queue == NULL)
-        return false;
-    rtl_queues_submit(queue);
+    rtl_submit(queue);
     return true;
 }
 

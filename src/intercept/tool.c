@@ -17,6 +17,7 @@
 #include "intercept/queues.h"
 #include "intercept/signals.h"
 #include "intercept/spawn.h"
+#include "intercept/submit.h"
 #include "intercept/symbols.h"
 #include "intercept/worker.h"
 
@@ -40,6 +41,7 @@ EXPORT void OnUnload(void);
 static struct rtl_config config;
 static struct rtl_ring ring;
 static _Atomic bool recording; /* the ring is there */
+static _Atomic bool stopped;   /* by rtlStop */
 static _Atomic bool hooked;    /* between OnLoad and OnUnload */
 static pid_t owner;            /* process that made the ring */
 static char own_session[256];
@@ -109,7 +111,7 @@ static void describe_process(void)
         .pid = (uint32_t)getpid(),
         .ppid = (uint32_t)getppid(),
         .mode = (uint32_t)config.mode,
-        .way = RTL_WAY_INTERPOSE,
+        .way = config.way == RTL_SET_INTERCEPT ? RTL_WAY_INTERCEPT : RTL_WAY_INTERPOSE,
         .core_table = rtl_api.core_size,
         .ext_table = rtl_api.ext_size,
         .hsa_major = major,
@@ -216,6 +218,8 @@ static void in_child(void)
     rtl_worker_forked();
 }
 
+static int set_stopped(bool stop);
+
 /* Once in the life of the process. */
 static bool begin(void)
 {
@@ -226,6 +230,8 @@ static bool begin(void)
     recording = true;
     rtl_emit_open(&ring);
     describe_process();
+    if (config.starts_stopped)
+        (void)set_stopped(true);
     pthread_atfork(NULL, NULL, in_child);
     atexit(at_exit);
     return true;
@@ -264,6 +270,30 @@ const char *rtlVersion(void)
 int rtlRecording(void)
 {
     return recording;
+}
+
+/* Kernels that are submitted from now on are recorded, or left out. */
+static int set_stopped(bool stop)
+{
+    if (!recording || getpid() != owner)
+        return -1;
+    if (atomic_exchange(&stopped, stop) == stop)
+        return 0;
+    int saved = errno;
+    rtl_submit_pause(stop);
+    rtl_emit_note(RTL_NONE, stop ? "recording was stopped" : "recording was started");
+    errno = saved;
+    return 0;
+}
+
+int rtlStart(void)
+{
+    return set_stopped(false);
+}
+
+int rtlStop(void)
+{
+    return set_stopped(true);
 }
 
 void OnUnload(void)

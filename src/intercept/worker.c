@@ -5,6 +5,7 @@
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
 #include "intercept/queues.h"
+#include "intercept/submit.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -16,6 +17,7 @@
 
 #define PIECE_OF_SIGNALS  512u /* that the pool grows by in a round when nobody waits */
 #define FIRST_SIGNALS     64u
+#define ROUNDS_TO_LOOK    64u
 #define PATIENCE          64u  /* records of running kernels to look behind */
 #define BUSY_ROUND        512u /* so many records in a round: go on at once */
 #define SHORTEST_NAP_NS   50000u
@@ -96,17 +98,19 @@ unsigned rtl_worker_round(void)
         (void)rtl_ring_reserve_memory(ring); /* a piece a round: zeroing memory takes time */
     (void)rtl_emit_flush();
     unsigned finished = rtl_harvest_aside();
+    bool look_round = atomic_load_explicit(&rounds, memory_order_relaxed) % ROUNDS_TO_LOOK == 0;
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
         struct rtl_queue *queue = rtl_queues_at(i);
         uint32_t phase = atomic_load_explicit(&queue->phase, memory_order_acquire);
         if (phase == RTL_QUEUE_FREE)
             continue;
-        if (phase == RTL_QUEUE_LIVE &&
-            atomic_load_explicit(&queue->virtual_index, memory_order_relaxed) !=
-                atomic_load_explicit(&queue->submitted, memory_order_relaxed))
-            rtl_queues_submit(
-                queue); /* a full ring or a doorbell that passed us by held packets back */
         finished += serve(queue);
+        /* A full ring or a doorbell that passed us by held packets back; now and then a look
+         * whether somebody goes round us. */
+        if (phase == RTL_QUEUE_LIVE && (look_round || rtl_submit_is_behind(queue))) {
+            rtl_submit(queue);
+            finished += queue->way == RTL_WAY_INTERCEPT && rtl_submit_is_behind(queue);
+        }
         uint64_t newest = atomic_load_explicit(&queue->newest, memory_order_relaxed);
         if (newest != 0)
             rtl_agents_clock(queue->agent, newest);

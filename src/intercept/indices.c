@@ -1,0 +1,95 @@
+#include "intercept/indices.h"
+
+#include "intercept/api.h"
+#include "intercept/queues.h"
+#include "intercept/strangers.h"
+
+/* Notes for the modes that leave batches alone how the slots [first, first + count) were reserved.
+ */
+static void note_reservation(struct rtl_queue *state, uint64_t first, uint64_t count)
+{
+    if (state->alone == NULL)
+        return;
+    for (uint64_t i = 0; i < count && i < state->size; i++)
+        atomic_store_explicit(&state->alone[(first + i) & (state->size - 1)], count == 1,
+                              memory_order_relaxed);
+}
+
+#define LOAD(name, order)                                                                          \
+    static uint64_t load_##name(const hsa_queue_t *queue)                                          \
+    {                                                                                              \
+        struct rtl_queue *state = rtl_queues_find(queue);                                          \
+        return state != NULL ? atomic_load_explicit(&state->virtual_index, order)                  \
+                             : rtl_api.hsa_queue_load_write_index_##name(queue);                   \
+    }
+
+#define STORE(name, order)                                                                         \
+    static void store_##name(const hsa_queue_t *queue, uint64_t value)                             \
+    {                                                                                              \
+        struct rtl_queue *state = rtl_queues_find(queue);                                          \
+        if (state == NULL) {                                                                       \
+            rtl_strangers_meet(queue);                                                             \
+            rtl_api.hsa_queue_store_write_index_##name(queue, value);                              \
+            return;                                                                                \
+        }                                                                                          \
+        uint64_t old = atomic_exchange_explicit(&state->virtual_index, value, order);              \
+        note_reservation(state, old, value - old);                                                 \
+    }
+
+#define CAS(name, order, failure)                                                                  \
+    static uint64_t cas_##name(const hsa_queue_t *queue, uint64_t expected, uint64_t value)        \
+    {                                                                                              \
+        struct rtl_queue *state = rtl_queues_find(queue);                                          \
+        if (state == NULL) {                                                                       \
+            rtl_strangers_meet(queue);                                                             \
+            return rtl_api.hsa_queue_cas_write_index_##name(queue, expected, value);               \
+        }                                                                                          \
+        if (atomic_compare_exchange_strong_explicit(&state->virtual_index, &expected, value,       \
+                                                    order, failure))                               \
+            note_reservation(state, expected, value - expected);                                   \
+        return expected;                                                                           \
+    }
+
+#define ADD(name, order)                                                                           \
+    static uint64_t add_##name(const hsa_queue_t *queue, uint64_t value)                           \
+    {                                                                                              \
+        struct rtl_queue *state = rtl_queues_find(queue);                                          \
+        if (state == NULL) {                                                                       \
+            rtl_strangers_meet(queue);                                                             \
+            return rtl_api.hsa_queue_add_write_index_##name(queue, value);                         \
+        }                                                                                          \
+        uint64_t first = atomic_fetch_add_explicit(&state->virtual_index, value, order);           \
+        note_reservation(state, first, value);                                                     \
+        return first;                                                                              \
+    }
+
+LOAD(scacquire, memory_order_acquire)
+LOAD(relaxed, memory_order_relaxed)
+STORE(relaxed, memory_order_relaxed)
+STORE(screlease, memory_order_release)
+CAS(scacq_screl, memory_order_acq_rel, memory_order_acquire)
+CAS(scacquire, memory_order_acquire, memory_order_acquire)
+CAS(relaxed, memory_order_relaxed, memory_order_relaxed)
+CAS(screlease, memory_order_release, memory_order_relaxed)
+ADD(scacq_screl, memory_order_acq_rel)
+ADD(scacquire, memory_order_acquire)
+ADD(relaxed, memory_order_relaxed)
+ADD(screlease, memory_order_release)
+
+#define HOOK(entry, function) rtl_api_hook(RTL_ENTRY_##entry, (void (*)(void))(function))
+
+void rtl_indices_hook(void)
+{
+    HOOK(hsa_queue_load_write_index_scacquire, load_scacquire);
+    HOOK(hsa_queue_load_write_index_relaxed, load_relaxed);
+    HOOK(hsa_queue_store_write_index_relaxed, store_relaxed);
+    HOOK(hsa_queue_store_write_index_screlease, store_screlease);
+    HOOK(hsa_queue_cas_write_index_scacq_screl, cas_scacq_screl);
+    HOOK(hsa_queue_cas_write_index_scacquire, cas_scacquire);
+    HOOK(hsa_queue_cas_write_index_relaxed, cas_relaxed);
+    HOOK(hsa_queue_cas_write_index_screlease, cas_screlease);
+    HOOK(hsa_queue_add_write_index_scacq_screl, add_scacq_screl);
+    HOOK(hsa_queue_add_write_index_scacquire, add_scacquire);
+    HOOK(hsa_queue_add_write_index_relaxed, add_relaxed);
+    HOOK(hsa_queue_add_write_index_screlease, add_screlease);
+}

@@ -1,0 +1,118 @@
+#include "intercept/strangers.h"
+
+#include "common/clock.h"
+#include "intercept/api.h"
+#include "intercept/emit.h"
+#include "intercept/map.h"
+#include "intercept/queues.h"
+#include "intercept/rewrite.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define MOST_STRANGERS 64u
+
+struct stranger {
+    const hsa_queue_t *_Atomic queue; /* NULL: free */
+    uint64_t doorbell;
+    struct rtl_wire_ledger *ledger;
+    _Atomic uint64_t counted; /* packets before it are in the ledger */
+};
+
+static struct stranger strangers[MOST_STRANGERS];
+static struct rtl_map by_address, by_doorbell;
+static _Atomic uint32_t known;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct stranger *free_place(void)
+{
+    for (uint32_t i = 0; i < MOST_STRANGERS; i++)
+        if (atomic_load_explicit(&strangers[i].queue, memory_order_relaxed) == NULL)
+            return &strangers[i];
+    return NULL;
+}
+
+/* Under the lock. */
+static void enter(const hsa_queue_t *queue, uint32_t id)
+{
+    struct stranger *place = free_place();
+    if (place == NULL)
+        return;
+    place->doorbell = queue->doorbell_signal.handle;
+    place->ledger = rtl_queues_ledger(id);
+    atomic_store(&place->counted, rtl_api.hsa_queue_load_write_index_relaxed(queue));
+    atomic_store(&place->queue, queue);
+    atomic_fetch_add(&known, 1);
+    if (!rtl_map_put(&by_address, (uint64_t)(uintptr_t)queue, place) ||
+        !rtl_map_put(&by_doorbell, place->doorbell, place))
+        atomic_store(&place->queue, NULL);
+}
+
+void rtl_strangers_add(const hsa_queue_t *queue, uint32_t id, uint32_t agent, const char *why)
+{
+    pthread_mutex_lock(&lock);
+    if (rtl_map_find(&by_address, (uint64_t)(uintptr_t)queue) == NULL) {
+        enter(queue, id);
+        rtl_queues_describe(queue, id, agent, RTL_WAY_PASS);
+        rtl_emit_note(id, "this queue is not followed: %s", why);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void rtl_strangers_meet(const hsa_queue_t *queue)
+{
+    if ((queue->features & HSA_QUEUE_FEATURE_KERNEL_DISPATCH) == 0 ||
+        rtl_map_find(&by_address, (uint64_t)(uintptr_t)queue) != NULL)
+        return;
+    rtl_strangers_add(queue, rtl_queues_new_id(), RTL_NONE,
+                      "it was not made by hsa_queue_create while RTL was there");
+}
+
+/* The queue's kernels in [from, to) that the device has left to be seen. */
+static uint64_t kernels_between(const hsa_queue_t *queue, uint64_t from, uint64_t to)
+{
+    uint64_t kernels = 0;
+    if (to - from > queue->size)
+        from = to - queue->size;
+    for (; from < to; from++) {
+        const unsigned char *base = queue->base_address;
+        const void *packet = base + (from & (queue->size - 1)) * 64;
+        uint16_t header = __atomic_load_n((const uint16_t *)packet, __ATOMIC_RELAXED);
+        kernels += rtl_packet_type(header) == HSA_PACKET_TYPE_KERNEL_DISPATCH;
+    }
+    return kernels;
+}
+
+void rtl_strangers_count(uint64_t doorbell)
+{
+    if (atomic_load_explicit(&known, memory_order_relaxed) == 0)
+        return;
+    struct stranger *stranger = rtl_map_find(&by_doorbell, doorbell);
+    const hsa_queue_t *queue =
+        stranger != NULL ? atomic_load_explicit(&stranger->queue, memory_order_acquire) : NULL;
+    if (queue == NULL)
+        return;
+    uint64_t to = rtl_api.hsa_queue_load_write_index_relaxed(queue);
+    uint64_t from = atomic_load_explicit(&stranger->counted, memory_order_relaxed);
+    if (from >= to || !atomic_compare_exchange_strong(&stranger->counted, &from, to))
+        return;
+    uint64_t kernels = kernels_between(queue, from, to);
+    struct rtl_wire_ledger *ledger = stranger->ledger;
+    atomic_fetch_add_explicit(&ledger->packets, to - from, memory_order_relaxed);
+    atomic_fetch_add_explicit(&ledger->seen, kernels, memory_order_relaxed);
+    atomic_fetch_add_explicit(&ledger->lost[RTL_LOST_NOT_FOLLOWED], kernels, memory_order_relaxed);
+}
+
+void rtl_strangers_forget(const hsa_queue_t *queue)
+{
+    if (atomic_load_explicit(&known, memory_order_relaxed) == 0)
+        return;
+    pthread_mutex_lock(&lock);
+    struct stranger *stranger = rtl_map_find(&by_address, (uint64_t)(uintptr_t)queue);
+    if (stranger != NULL) {
+        rtl_map_remove(&by_address, (uint64_t)(uintptr_t)queue);
+        rtl_map_remove(&by_doorbell, stranger->doorbell);
+        atomic_store(&stranger->queue, NULL);
+    }
+    pthread_mutex_unlock(&lock);
+}

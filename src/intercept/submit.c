@@ -1,0 +1,247 @@
+#include "intercept/submit.h"
+
+#include "common/clock.h"
+#include "common/tsan.h"
+#include "intercept/api.h"
+#include "intercept/emit.h"
+#include "intercept/harvest.h"
+#include "intercept/symbols.h"
+
+#include <hsa/amd_hsa_queue.h>
+#include <string.h>
+#include <time.h>
+
+#define PACKET                 64u
+#define SUBMISSION_ENDED       (UINT32_C(1) << 31) /* in rtl_queue.requests */
+#define HELP                   64u /* records that a submitter harvests when short */
+#define SUBMISSION_PATIENCE_NS UINT64_C(1000000000)
+
+static _Atomic bool paused;
+
+void rtl_submit_pause(bool pause)
+{
+    atomic_store_explicit(&paused, pause, memory_order_relaxed);
+}
+
+static unsigned char *slot_of(const struct rtl_queue *queue, uint64_t index)
+{
+    return (unsigned char *)queue->queue->base_address + (index & (queue->size - 1)) * PACKET;
+}
+
+static uint16_t header_at(const struct rtl_queue *queue, uint64_t index)
+{
+    return __atomic_load_n((const uint16_t *)(const void *)slot_of(queue, index), __ATOMIC_ACQUIRE);
+}
+
+/* ---- how far ---- */
+
+/* The real write index, where ROCr keeps it: amd_queue_t begins with the hsa_queue_t that programs
+ * see (AMDGPU ABI, amd_hsa_queue.h). */
+static uint64_t real_index(const struct rtl_queue *queue)
+{
+    const amd_queue_t *memory = (const amd_queue_t *)(const void *)queue->queue;
+    return __atomic_load_n(&memory->write_dispatch_id, __ATOMIC_ACQUIRE);
+}
+
+/* Packets before it have left the hardware's ring, as far as their signals tell. Where nothing
+ * could be watched for long, all that were submitted: ROCr then has to cope. */
+static uint64_t retired(struct rtl_queue *queue, uint64_t submitted)
+{
+    uint64_t packet;
+    if (rtl_pending_oldest(&queue->pending, &packet))
+        return packet;
+    uint64_t unmarked = queue->rewriter.unmarked;
+    return unmarked >= queue->rewriter.mark_every ? submitted : submitted - unmarked;
+}
+
+/* By interception: the hardware's ring is as large as the one that producers see, but nothing tells
+ * them that it is full, and ROCr's way out when it is loses order or wake-ups in most releases. A
+ * quarter stays empty. Where ROCr handles a batch that wraps wrongly, no batch does. */
+static uint64_t throttle(struct rtl_queue *queue, uint64_t first, uint64_t end)
+{
+    uint64_t most = retired(queue, first) + queue->size - queue->size / 4;
+    if (end > most)
+        end = most > first ? most : first;
+    uint64_t wrap = (first | (queue->size - 1)) + 1;
+    return queue->never_wraps && end > wrap ? wrap : end;
+}
+
+/* The packets that are written, from `first` on. Never past the producers' index, and never into
+ * the last lap, whose packets still look valid until the device has taken them. */
+static uint64_t scan(struct rtl_queue *queue, uint64_t first)
+{
+    uint64_t end = atomic_load_explicit(&queue->virtual_index, memory_order_acquire);
+    uint64_t bound = rtl_api.hsa_queue_load_read_index_scacquire(queue->queue) + queue->size;
+    if (bound < end)
+        end = bound;
+    if (queue->way == RTL_WAY_INTERCEPT && first < end) {
+        uint64_t wanted = end;
+        end = throttle(queue, first, wanted);
+        if (end == first && rtl_harvest(queue, HELP, HELP) > 0)
+            end = throttle(queue, first, wanted);
+    }
+    uint64_t at = first;
+    while (at < end && rtl_packet_type(header_at(queue, at)) != HSA_PACKET_TYPE_INVALID)
+        at++;
+    return at;
+}
+
+/* ---- submission ---- */
+
+/* Rewrites the packets [first, end) where they lie: one piece, or two where the ring wraps. */
+static void rewrite(struct rtl_queue *queue, uint64_t first, uint64_t end)
+{
+    uint32_t epoch = rtl_symbols_epoch();
+    queue->rewriter.paused = atomic_load_explicit(&paused, memory_order_relaxed);
+    while (first < end) {
+        uint64_t to_wrap = queue->size - (first & (queue->size - 1));
+        uint64_t count = end - first < to_wrap ? end - first : to_wrap;
+        rtl_rewrite(&queue->rewriter, slot_of(queue, first), first, count, epoch);
+        first += count;
+    }
+}
+
+static void publish(struct rtl_queue *queue, uint64_t end)
+{
+    hsa_signal_t doorbell = {queue->doorbell};
+    atomic_store_explicit(&queue->submitted, end, memory_order_relaxed);
+    rtl_tsan_release(queue->queue->base_address);
+    rtl_api.hsa_queue_store_write_index_screlease(queue->queue, end);
+    rtl_api.hsa_signal_store_screlease(doorbell, (hsa_signal_value_t)(end - 1));
+}
+
+/* Somebody has moved the real index past ours: a producer that writes it without asking the
+ * runtime. What it published is not followed, what comes through the runtime from now on is. */
+static void resynchronise(struct rtl_queue *queue, uint64_t first, uint64_t real)
+{
+    uint64_t kernels = 0;
+    for (uint64_t at = first; at < real && at < first + queue->size; at++)
+        kernels += rtl_packet_type(header_at(queue, at)) == HSA_PACKET_TYPE_KERNEL_DISPATCH;
+    atomic_fetch_add_explicit(&queue->ledger->packets, real - first, memory_order_relaxed);
+    atomic_fetch_add_explicit(&queue->ledger->seen, kernels, memory_order_relaxed);
+    atomic_fetch_add_explicit(&queue->ledger->lost[RTL_LOST_NOT_FOLLOWED], kernels,
+                              memory_order_relaxed);
+    atomic_store_explicit(&queue->submitted, real, memory_order_relaxed);
+    uint64_t seen = atomic_load_explicit(&queue->virtual_index, memory_order_relaxed);
+    while (seen < real &&
+           !atomic_compare_exchange_weak_explicit(&queue->virtual_index, &seen, real,
+                                                  memory_order_acq_rel, memory_order_relaxed))
+        ;
+    if (!queue->bypassed)
+        rtl_emit_note(queue->id, "a producer moves this queue's write index without the runtime: "
+                                 "its packets are not followed");
+    queue->bypassed = true;
+}
+
+static void submit_ready(struct rtl_queue *queue)
+{
+    uint64_t first = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
+    uint64_t real = real_index(queue);
+    if (real > first) {
+        resynchronise(queue, first, real);
+        first = real;
+    }
+    for (;;) {
+        uint64_t end = scan(queue, first);
+        if (end == first)
+            return;
+        if (queue->way == RTL_WAY_INTERPOSE)
+            rewrite(queue, first, end);
+        publish(queue, end);
+        if (queue->way == RTL_WAY_INTERPOSE)
+            return;
+        first = end; /* by interception, in pieces */
+    }
+}
+
+void rtl_submit(struct rtl_queue *queue)
+{
+    if (atomic_fetch_add_explicit(&queue->requests, 1, memory_order_acq_rel) != 0)
+        return; /* whoever is submitting looks again */
+    uint32_t seen = 1;
+    do {
+        submit_ready(queue);
+    } while (!atomic_compare_exchange_strong_explicit(&queue->requests, &seen, 0,
+                                                      memory_order_acq_rel, memory_order_acquire));
+}
+
+bool rtl_submit_is_behind(const struct rtl_queue *queue)
+{
+    uint64_t submitted = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
+    return atomic_load_explicit(&queue->virtual_index, memory_order_relaxed) != submitted;
+}
+
+void rtl_submit_begin(struct rtl_queue *queue)
+{
+    atomic_store(&queue->requests, 0);
+}
+
+void rtl_submit_end(struct rtl_queue *queue)
+{
+    struct timespec step = {.tv_sec = 0, .tv_nsec = 20000};
+    uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + SUBMISSION_PATIENCE_NS;
+    uint32_t idle = 0;
+    while (!atomic_compare_exchange_strong_explicit(&queue->requests, &idle, SUBMISSION_ENDED,
+                                                    memory_order_acq_rel, memory_order_relaxed)) {
+        if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline)
+            return;
+        nanosleep(&step, NULL);
+        idle = 0;
+    }
+}
+
+/* ---- interception ---- */
+
+/* Input is read-only and may be a piece of the ring that runs over its end (ROCr's first batching
+ * releases). */
+static void copy_packets(const struct rtl_queue *queue, const unsigned char *packets,
+                         uint64_t count)
+{
+    const unsigned char *base = queue->queue->base_address;
+    uint64_t bytes = count * PACKET;
+    uint64_t ring = queue->size * PACKET;
+    uint64_t first = bytes;
+    if (packets >= base && packets < base + ring && bytes > (uint64_t)(base + ring - packets))
+        first = (uint64_t)(base + ring - packets);
+    memcpy(queue->staging, packets, first);
+    memcpy(queue->staging + first, base, bytes - first);
+}
+
+void rtl_submit_intercepted(const void *packets, uint64_t count, uint64_t index, void *queue,
+                            rtl_packet_writer_t writer)
+{
+    struct rtl_queue *state = queue;
+    if (count == 0 || count > state->size) { /* not what the queue can hold: let it pass */
+        writer(packets, count);
+        return;
+    }
+    copy_packets(state, packets, count);
+    state->rewriter.paused = atomic_load_explicit(&paused, memory_order_relaxed);
+    rtl_rewrite(&state->rewriter, state->staging, index, count, rtl_symbols_epoch());
+    writer(state->staging, count);
+}
+
+/* ---- help ---- */
+
+static unsigned help_one(struct rtl_queue *queue)
+{
+    unsigned taken = rtl_harvest(queue, HELP, HELP);
+    taken += rtl_harvest_forward(queue);
+    if (taken > 0)
+        atomic_fetch_add_explicit(&queue->ledger->helped, taken, memory_order_relaxed);
+    return taken;
+}
+
+/* The signals may all be with other queues, so those come next, from the neighbour on. */
+unsigned rtl_submit_help(void *queue)
+{
+    struct rtl_queue *own = queue;
+    unsigned taken = help_one(own);
+    uint32_t queues = rtl_queues_count();
+    for (uint32_t i = 1; i < queues && taken < HELP; i++) {
+        struct rtl_queue *other = rtl_queues_at((own->slot + i) % queues);
+        if (atomic_load_explicit(&other->phase, memory_order_acquire) == RTL_QUEUE_LIVE)
+            taken += help_one(other);
+    }
+    return taken;
+}

@@ -1,0 +1,43 @@
+/**
+ * Submission: from packets that producers have written to packets that the device may take.
+ *
+ * One thread at a time submits for a queue, whoever asks first; it does not wait for anybody, and
+ * submits what others have made ready meanwhile. Packets are submitted in order, up to the first
+ * that is not written yet.
+ */
+#ifndef RTL_INTERCEPT_SUBMIT_H
+#define RTL_INTERCEPT_SUBMIT_H
+
+#include "intercept/api_types.h"
+#include "intercept/queues.h"
+
+/** Rewrites and publishes what is ready in the queue. Any thread; if another thread is at it, that
+ * one does it. */
+void rtl_submit(struct rtl_queue *queue);
+
+/** True if the queue may hold packets that are not submitted, or somebody else has moved its real
+ * write index: rtl_submit is worth its while. A hint; any thread. */
+bool rtl_submit_is_behind(const struct rtl_queue *queue);
+
+/** Waits until nobody is submitting for the queue, and keeps it so: its ring's memory is about to
+ * go. A submission takes microseconds; one that has not ended after a second never will (its thread
+ * is gone). */
+void rtl_submit_end(struct rtl_queue *queue);
+
+/** Undoes rtl_submit_end for a state that serves another queue. */
+void rtl_submit_begin(struct rtl_queue *queue);
+
+/** Harvests finished records to make room or free signals, the queue's own first; `queue` is a
+ * struct rtl_queue. Does not wait. Returns how many. */
+unsigned rtl_submit_help(void *queue);
+
+/** The handler of queues that are followed by interception (rtl_intercept_handler_t); `queue` is a
+ * struct rtl_queue. Rewrites a copy of the packets and passes it on in one call. */
+void rtl_submit_intercepted(const void *packets, uint64_t count, uint64_t index, void *queue,
+                            rtl_packet_writer_t writer);
+
+/** Stops or resumes the recording of kernels that are submitted from now on, on all queues. Any
+ * thread. */
+void rtl_submit_pause(bool paused);
+
+#endif
