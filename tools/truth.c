@@ -26,7 +26,7 @@ struct truth_kernel {
 struct truth_queue {
     size_t log;
     uint32_t pid, ordinal;
-    uint64_t address;
+    uint64_t address, hsa_id;
     uint64_t first_ns; /* earliest start */
     struct truth_kernel *kernels;
     size_t count, capacity;
@@ -103,6 +103,7 @@ static struct truth_queue *truth_queue_of(struct comparison *comparison, size_t 
                                   .pid = entry->pid,
                                   .ordinal = entry->queue,
                                   .address = entry->queue_address,
+                                  .hsa_id = entry->queue_hsa_id,
                                   .first_ns = UINT64_MAX,
                                   .internal = true};
     return queue;
@@ -223,6 +224,13 @@ static uint32_t pid_of(const rtl_process_t *processes, size_t count, uint32_t pr
     return 0;
 }
 
+/* An intercept queue has the id of the hardware's queue behind it, and an address of its own. */
+static bool is_same(const rtl_queue_t *queue, const struct truth_queue *truth)
+{
+    return queue->address == truth->address ||
+           (queue->hsa_id == truth->hsa_id && strcmp(queue->way, "intercept") == 0);
+}
+
 /* Queues that lived at one address did so one after the other: the right one is the last that was
  * made before the first kernel of the log's queue. */
 static struct pair *pair_of(struct comparison *comparison, const rtl_process_t *processes,
@@ -231,7 +239,7 @@ static struct pair *pair_of(struct comparison *comparison, const rtl_process_t *
     struct pair *best = NULL;
     for (size_t i = 0; i < comparison->pair_count; ++i) {
         const rtl_queue_t *queue = comparison->pairs[i].queue;
-        if (queue->address == truth->address && queue->start <= truth->first_ns &&
+        if (is_same(queue, truth) && queue->start <= truth->first_ns &&
             pid_of(processes, process_count, queue->process) == truth->pid &&
             (!best || queue->start > best->queue->start))
             best = &comparison->pairs[i];

@@ -160,6 +160,7 @@ static void describe(const sg_queue_t *queue, const sg_packet_t *packet, softgpu
     entry->gpu = queue->gpu;
     entry->queue = queue->ordinal;
     entry->queue_address = (uintptr_t)queue->aql.queue;
+    entry->queue_hsa_id = queue->aql.queue->hsa_queue.id;
     entry->index = queue->aql.next;
     entry->name = "";
     entry->header = packet->header;

@@ -35,6 +35,7 @@ typedef struct softgpu_truth_entry {
     uint32_t gpu;           /**< ordinal of the GPU among the software GPUs, from 0 */
     uint32_t queue;         /**< ordinal of the queue in its process, in creation order, from 0 */
     uint64_t queue_address; /**< address of the hsa_queue_t (AQL) or of the ring (SDMA) */
+    uint64_t queue_hsa_id;  /**< hsa_queue_t.id (AQL), 0 (SDMA) */
     uint64_t index;         /**< packet index (AQL), byte index (SDMA) */
     uint64_t kernel_object; /**< 0 unless kind is KERNEL */
     const char

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define SG_TRUTH_MAGIC   "SGTRUTH"
-#define SG_TRUTH_VERSION 1U
+#define SG_TRUTH_VERSION 2U
 #define SG_TRUTH_ORDER   0x01020304U
 
 /** Bytes before the first record: one page, so that the header can be mapped alone. */

@@ -24,7 +24,7 @@
 typedef struct queue_state {
     bool defined;
     uint32_t pid, gpu;
-    uint64_t address;
+    uint64_t address, hsa_id;
     uint64_t index, kernarg, signal, kernel_object, src, dst;
     uint32_t grid[3];
     uint16_t block[3];
@@ -240,14 +240,19 @@ static int define_queue(softgpu_truth_t *truth, cursor_t *in)
     uint32_t pid = (uint32_t)get_limited(in, UINT32_MAX);
     uint32_t gpu = (uint32_t)get_limited(in, UINT32_MAX);
     uint64_t address = get(in);
+    uint64_t hsa_id = get(in);
     if (in->bad || in->next != in->end) {
         return damage(truth, "bad description of a queue");
     }
     if (queue >= truth->queue_count && !grow_queues(truth, queue)) {
         return damage(truth, "out of memory for its queues");
     }
-    truth->queues[queue] = (queue_state_t){
-        .defined = true, .pid = pid, .gpu = gpu, .address = address, .index = UINT64_MAX};
+    truth->queues[queue] = (queue_state_t){.defined = true,
+                                           .pid = pid,
+                                           .gpu = gpu,
+                                           .address = address,
+                                           .hsa_id = hsa_id,
+                                           .index = UINT64_MAX};
     return 1;
 }
 
@@ -371,6 +376,7 @@ static int read_packet(softgpu_truth_t *truth, uint8_t kind, cursor_t *in,
                                      .gpu = queue->gpu,
                                      .queue = number,
                                      .queue_address = queue->address,
+                                     .queue_hsa_id = queue->hsa_id,
                                      .name = ""};
     queue->index += 1 + sg_unzigzag(get(in));
     entry->index = queue->index;

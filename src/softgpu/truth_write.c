@@ -13,15 +13,15 @@
  *   ...           payload: varints (LEB128, at most 10 bytes each); `±` marks a zigzag difference,
  *                 all differences modulo 2^64, so that any value survives
  *
- * 16 define queue: queue, pid, gpu, queue_address. Stands before the first packet of the queue, and
- * again if one of them changes; it resets the queue's differences to zero. 17 define name: name
- * number (0, 1, 2, ... in order), 1 if more bytes follow in the next record of the same number else
- * 0, then the bytes of the name without a zero. Executed packet: flags (SG_TRUTH_HAS_*), queue,
- * ±index from the queue's last index + 1, ±start_ticks from the end of the last packet in the file,
- * end_ticks - start_ticks, ±kernarg and ±signal from the queue's last, header; KERNEL: name number,
- * ±kernel_object from the queue's last; SHAPE:  grid x y z, block x y z (absent: as the queue's
- * last packet); BYTES:  bytes, ±src, ±dst from the queue's last; CLOCK:  ±(start_ns - 10
- * start_ticks), ±(end_ns - 10 end_ticks) from the file's last such (0 at first).
+ * 16 define queue: queue, pid, gpu, queue_address, queue_hsa_id. Stands before the first packet of
+ * the queue, and again if one of them changes; it resets the queue's differences to zero. 17 define
+ * name: name number (0, 1, 2, ... in order), 1 if more bytes follow in the next record of the same
+ * number else 0, then the bytes of the name without a zero. Executed packet: flags
+ * (SG_TRUTH_HAS_*), queue, ±index from the queue's last index + 1, ±start_ticks from the end of the
+ * last packet in the file, end_ticks - start_ticks, ±kernarg and ±signal from the queue's last,
+ * header; KERNEL: name number, ±kernel_object from the queue's last; SHAPE:  grid x y z, block x y
+ * z (absent: as the queue's last packet); BYTES:  bytes, ±src, ±dst from the queue's last; CLOCK:
+ * ±(start_ns - 10 start_ticks), ±(end_ns - 10 end_ticks) from the file's last such (0 at first).
  *
  * What a reader may trust
  * -----------------------
@@ -60,7 +60,7 @@ _Static_assert(sizeof(shared_u64) == sizeof(uint64_t),
 typedef struct queue_state {
     bool defined;
     uint32_t pid, gpu;
-    uint64_t address;
+    uint64_t address, hsa_id;
     uint64_t index, kernarg, signal, kernel_object, src, dst;
     uint32_t grid[3];
     uint16_t block[3];
@@ -385,7 +385,8 @@ static queue_state_t *find_queue(const softgpu_truth_entry_t *entry)
         return NULL;
     }
     queue_state_t *queue = &writer.queues[entry->queue];
-    if (queue->defined && queue->address == entry->queue_address && queue->gpu == entry->gpu &&
+    if (queue->defined && queue->address == entry->queue_address &&
+        queue->hsa_id == entry->queue_hsa_id && queue->gpu == entry->gpu &&
         queue->pid == entry->pid) {
         return queue;
     }
@@ -393,13 +394,17 @@ static queue_state_t *find_queue(const softgpu_truth_entry_t *entry)
     if (payload == NULL) {
         return NULL;
     }
-    *queue = (queue_state_t){
-        .defined = true, .pid = entry->pid, .gpu = entry->gpu, .address = entry->queue_address};
+    *queue = (queue_state_t){.defined = true,
+                             .pid = entry->pid,
+                             .gpu = entry->gpu,
+                             .address = entry->queue_address,
+                             .hsa_id = entry->queue_hsa_id};
     queue->index = UINT64_MAX;
     uint8_t *out = put(payload, entry->queue);
     out = put(out, entry->pid);
     out = put(out, entry->gpu);
-    commit_record(SG_TRUTH_DEFINE_QUEUE, payload, put(out, entry->queue_address));
+    out = put(out, entry->queue_address);
+    commit_record(SG_TRUTH_DEFINE_QUEUE, payload, put(out, entry->queue_hsa_id));
     return queue;
 }
 

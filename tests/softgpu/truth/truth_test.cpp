@@ -123,6 +123,7 @@ void expect_same(const Entry &want, const Entry &got, size_t number)
     EXPECT_EQ(want.gpu, got.gpu);
     EXPECT_EQ(want.queue, got.queue);
     EXPECT_EQ(want.queue_address, got.queue_address);
+    EXPECT_EQ(want.queue_hsa_id, got.queue_hsa_id);
     EXPECT_EQ(want.index, got.index);
     EXPECT_EQ(want.kernel_object, got.kernel_object);
     EXPECT_STREQ(want.name, got.name);
@@ -179,6 +180,7 @@ class Maker
         entry.queue = static_cast<uint32_t>(random_() % queues);
         entry.gpu = entry.queue % 2;
         entry.queue_address = 0x7F0000000000U + 4096U * entry.queue;
+        entry.queue_hsa_id = 3U + entry.queue;
         entry.index = ++index_;
         entry.name = "";
         if (entry.kind == SOFTGPU_TRUTH_KERNEL) {
@@ -212,6 +214,7 @@ class Maker
         entry.queue = static_cast<uint32_t>(random_() % queues);
         entry.gpu = static_cast<uint32_t>(any());
         entry.queue_address = any();
+        entry.queue_hsa_id = any();
         entry.index = any();
         entry.kernel_object = any();
         entry.name = names_[0].c_str();
