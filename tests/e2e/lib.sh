@@ -8,6 +8,10 @@ rtl=$build/bin/rtl
 export SOFTGPU_PLUGINS=$build/tests/lib/e2e_plugin.so
 unset HSA_TOOLS_LIB LD_PRELOAD LD_LIBRARY_PATH RTL_MODE RTL_OUTPUT RTL_SESSION RTL_QUEUE RTL_DEBUG SOFTGPU_TRUTH
 
+# The way into queues that a test is about: E2E_QUEUE=interpose (when absent) or intercept.
+way=${E2E_QUEUE:-interpose}
+export RTL_QUEUE=$way
+
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # In a sanitizer build a crash must stay the crash it is, and what a program that just ends leaves behind
 # is no leak; hsa_storm, which gives everything back, is looked at.

@@ -29,5 +29,6 @@ esac
 executed=$("$build/bin/softgpu-run" --truth truth | grep -c 'storm_') || true
 equal "kernels that the device executed" "$executed" "$dispatches"
 equal "kernels in the trace" "$(ask t.db 'SELECT count(*) FROM kernels')" $((dispatches - skipped))
+equal "the way into the queues" "$(ask t.db 'SELECT DISTINCT way FROM queues')" "$way"
 equal "kernels seen" "$(ask t.db 'SELECT sum(seen) FROM (SELECT DISTINCT process, queue, seen FROM ledger)')" "$dispatches"
 "$rtl" check --truth truth t.db >check.out 2>check.err || fail "rtl check --truth ended with status $?"
