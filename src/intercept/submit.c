@@ -216,6 +216,7 @@ void rtl_submit_intercepted(const void *packets, uint64_t count, uint64_t index,
         return;
     }
     copy_packets(state, packets, count);
+    rtl_tsan_release(state->queue->base_address);
     state->rewriter.paused = atomic_load_explicit(&paused, memory_order_relaxed);
     rtl_rewrite(&state->rewriter, state->staging, index, count, rtl_symbols_epoch());
     writer(state->staging, count);
