@@ -26,7 +26,8 @@ struct batch {
     struct rtl_wire_kernel kernels[BATCH];
     uint32_t ids[BATCH];
     unsigned kernel_count, id_count;
-    uint64_t newest; /* tick */
+    uint64_t newest;  /* tick */
+    uint64_t retired; /* packet after the last that completed */
 };
 
 struct aside {
@@ -57,6 +58,18 @@ static void begin(struct batch *batch, struct rtl_queue *queue)
     batch->kernel_count = 0;
     batch->id_count = 0;
     batch->newest = 0;
+    batch->retired = 0;
+}
+
+/* The state may serve another queue by now. */
+static void tell_retired(const struct batch *batch)
+{
+    struct rtl_queue *queue = batch->queue;
+    uint64_t known = atomic_load_explicit(&queue->retired, memory_order_relaxed);
+    while (known < batch->retired && queue->id == batch->id &&
+           !atomic_compare_exchange_weak_explicit(&queue->retired, &known, batch->retired,
+                                                  memory_order_release, memory_order_relaxed))
+        ;
 }
 
 static void flush(struct batch *batch)
@@ -66,6 +79,8 @@ static void flush(struct batch *batch)
     count(&ledger->recorded, sent);
     count(&ledger->lost[RTL_LOST_RING], batch->kernel_count - sent);
     rtl_pool_give(&rtl_signals, batch->ids, batch->id_count);
+    if (batch->queue->way == RTL_WAY_INTERCEPT)
+        tell_retired(batch);
     if (batch->newest > atomic_load_explicit(&batch->queue->newest, memory_order_relaxed))
         atomic_store_explicit(&batch->queue->newest, batch->newest, memory_order_relaxed);
     batch->kernel_count = 0;
@@ -113,6 +128,8 @@ static void finish(struct batch *batch, const struct rtl_kernel_facts *facts)
 {
     if (batch->kernel_count == BATCH || batch->id_count == BATCH)
         flush(batch);
+    if (facts->packet >= batch->retired)
+        batch->retired = facts->packet + 1;
     if ((facts->flags & RTL_RECORD_BARRIER) == 0)
         append(batch, facts);
     if (facts->pool_id != RTL_NONE)
@@ -208,8 +225,6 @@ void rtl_harvest_set_aside(struct rtl_queue *queue)
     struct rtl_pending *pending = &queue->pending;
     uint64_t head = atomic_load_explicit(&pending->head, memory_order_acquire);
     uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
-    if (queue->way == RTL_WAY_INTERCEPT) /* the throttle goes by the oldest record */
-        return;
     /* The ring is twice the queue: up to half of it may be kernels in flight in their turn. */
     if (tail - head <= (pending->mask + 1) / 4 * 3 || aside_count == MOST_ASIDE)
         return;

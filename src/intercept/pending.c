@@ -177,21 +177,6 @@ void rtl_pending_advance(struct rtl_pending *pending)
     }
 }
 
-bool rtl_pending_oldest(struct rtl_pending *pending, uint64_t *packet)
-{
-    uint64_t tail = get(&pending->tail);
-    uint64_t at = atomic_load_explicit(&pending->head, memory_order_acquire);
-    for (; at < tail; at++) {
-        struct rtl_record *record = record_at(pending, at);
-        if (atomic_load_explicit(&record->state, memory_order_acquire) ==
-            state_of(at, PHASE_PENDING)) {
-            *packet = get(&record->packet); /* only the submitter writes it, so it is this one's */
-            return true;
-        }
-    }
-    return false;
-}
-
 enum rtl_record_standing rtl_pending_judge(const struct rtl_pending *pending, uint64_t sequence,
                                            uint64_t handle)
 {

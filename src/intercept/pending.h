@@ -89,10 +89,6 @@ bool rtl_pending_owes(struct rtl_pending *pending, const struct rtl_pool *pool, 
 bool rtl_pending_abandon(struct rtl_pending *pending, uint64_t sequence,
                          struct rtl_kernel_facts *facts);
 
-/** The packet index of the oldest record that is not done; false if there is none. Submitter only.
- */
-bool rtl_pending_oldest(struct rtl_pending *pending, uint64_t *packet);
-
 /** Moves `head` over records that are done. Any thread. */
 void rtl_pending_advance(struct rtl_pending *pending);
 

@@ -170,6 +170,7 @@ static void set_up(struct rtl_queue *state, hsa_queue_t *queue, uint32_t agent, 
     atomic_store(&state->submitted, index);
     rtl_submit_begin(state);
     atomic_store(&state->newest, 0);
+    atomic_store(&state->retired, index);
     state->rewriter = (struct rtl_rewriter){
         .pending = &state->pending,
         .pool = &rtl_signals,

@@ -48,6 +48,7 @@ struct rtl_queue {
     _Alignas(64) _Atomic uint32_t requests;
     _Atomic uint64_t submitted; /**< packets before it are the device's */
     _Atomic uint64_t newest;    /**< largest end tick that was harvested */
+    _Atomic uint64_t retired;   /**< packets before it have left the hardware's ring */
     _Atomic bool forwarding;    /**< somebody is forwarding signals of this queue */
     _Atomic uint8_t *alone;     /**< see rtl_rewriter; NULL in full mode */
     uint64_t alone_size;        /**< slots that it has room for */

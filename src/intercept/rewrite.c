@@ -173,7 +173,14 @@ static void put_signal(struct rtl_rewriter *rewriter, hsa_signal_t *signal, uint
     signal->handle = rtl_pool_handle(rewriter->pool, id);
 }
 
-/* True if the packet's completion will be seen. */
+/* True if a packet with a pool signal is due. A borrowed signal does not count: the program may
+ * take it back. */
+static bool mark_is_due(const struct rtl_rewriter *rewriter)
+{
+    return rewriter->mark_every != 0 && rewriter->unmarked + 1 >= rewriter->mark_every;
+}
+
+/* True if the packet has a pool signal now. */
 static bool rewrite_kernel(struct rtl_rewriter *rewriter, void *packet, bool extended,
                            uint64_t index, uint32_t epoch, struct tally *tally)
 {
@@ -188,7 +195,7 @@ static bool rewrite_kernel(struct rtl_rewriter *rewriter, void *packet, bool ext
         read_extended(packet, &facts);
     else
         read_dispatch(packet, &facts);
-    if (facts.own != 0 && may_borrow(rewriter, facts.own)) {
+    if (facts.own != 0 && !mark_is_due(rewriter) && may_borrow(rewriter, facts.own)) {
         tally->borrowed++;
     } else if (take_signal(rewriter, &facts.pool_id)) {
         put_signal(rewriter, signal, facts.pool_id);
@@ -197,7 +204,7 @@ static bool rewrite_kernel(struct rtl_rewriter *rewriter, void *packet, bool ext
         return false;
     }
     rtl_pending_add(rewriter->pending, &facts);
-    return true;
+    return facts.pool_id != UINT32_MAX;
 }
 
 /* Puts a pool signal into a packet that is not recorded: to forward its own signal in order, or to
@@ -214,16 +221,14 @@ static bool watch(struct rtl_rewriter *rewriter, hsa_signal_t *signal, uint64_t 
     return true;
 }
 
-/* A packet that is not recorded. True if its completion will be seen. */
+/* A packet that is not recorded. True if it has a pool signal now. */
 static bool rewrite_other(struct rtl_rewriter *rewriter, hsa_signal_t *signal, uint64_t index)
 {
-    if (signal == NULL)
+    bool behind_forwards =
+        atomic_load_explicit(&rewriter->pending->owed, memory_order_relaxed) != 0;
+    if (signal == NULL || (!mark_is_due(rewriter) && (signal->handle == 0 || !behind_forwards)))
         return false;
-    if (signal->handle == 0)
-        return rewriter->mark_every != 0 && rewriter->unmarked + 1 >= rewriter->mark_every &&
-               watch(rewriter, signal, index);
-    return atomic_load_explicit(&rewriter->pending->owed, memory_order_relaxed) != 0 &&
-           watch(rewriter, signal, index);
+    return watch(rewriter, signal, index);
 }
 
 static void add(_Atomic uint64_t *counter, uint64_t value)
@@ -252,15 +257,15 @@ void rtl_rewrite(struct rtl_rewriter *rewriter, void *packets, uint64_t first, u
         bool extended = is_extended(packet, type);
         bool kernel = type == HSA_PACKET_TYPE_KERNEL_DISPATCH || extended;
         hsa_signal_t *signal = signal_of(packet, type);
-        bool seen;
+        bool marked;
         tally.seen += kernel;
         if (kernel && wanted(rewriter, signal, first + i)) {
-            seen = rewrite_kernel(rewriter, packet, extended, first + i, epoch, &tally);
+            marked = rewrite_kernel(rewriter, packet, extended, first + i, epoch, &tally);
         } else {
             tally.skipped += kernel;
-            seen = rewrite_other(rewriter, signal, first + i);
+            marked = rewrite_other(rewriter, signal, first + i);
         }
-        rewriter->unmarked = seen ? 0 : rewriter->unmarked + 1;
+        rewriter->unmarked = marked ? 0 : rewriter->unmarked + 1;
     }
     settle(rewriter->ledger, &tally, count);
 }

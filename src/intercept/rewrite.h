@@ -42,7 +42,7 @@ struct rtl_rewriter {
     /** Not 0: at least one of so many packets in a row gets a pool signal if none would have one
      * otherwise, so that it is known how far the device is. */
     uint64_t mark_every;
-    uint64_t unmarked;               /**< packets since the last one whose completion is seen */
+    uint64_t unmarked;               /**< packets since the last one with a pool signal */
     uint32_t slot;                   /**< of the queue, in names of records */
     uint32_t ids[RTL_REWRITE_CACHE]; /**< pool signals at hand */
     uint32_t id_count;

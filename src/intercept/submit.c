@@ -43,15 +43,14 @@ static uint64_t real_index(const struct rtl_queue *queue)
     return __atomic_load_n(&memory->write_dispatch_id, __ATOMIC_ACQUIRE);
 }
 
-/* Packets before it have left the hardware's ring, as far as their signals tell. Where nothing
- * could be watched for long, all that were submitted: ROCr then has to cope. */
-static uint64_t retired(struct rtl_queue *queue, uint64_t submitted)
+/* Packets before it have left the hardware's ring: the command processor takes packets in order, so
+ * one that has completed tells of all before it. Where nothing could be watched for long, all that
+ * were submitted: ROCr then has to cope. */
+static uint64_t retired(const struct rtl_queue *queue, uint64_t submitted)
 {
-    uint64_t packet;
-    if (rtl_pending_oldest(&queue->pending, &packet))
-        return packet;
-    uint64_t unmarked = queue->rewriter.unmarked;
-    return unmarked >= queue->rewriter.mark_every ? submitted : submitted - unmarked;
+    if (queue->rewriter.unmarked >= 2 * queue->rewriter.mark_every)
+        return submitted;
+    return atomic_load_explicit(&queue->retired, memory_order_acquire);
 }
 
 /* By interception: the hardware's ring is as large as the one that producers see, but nothing tells
