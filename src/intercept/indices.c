@@ -3,6 +3,18 @@
 #include "intercept/api.h"
 #include "intercept/queues.h"
 #include "intercept/strangers.h"
+#include "intercept/submit.h"
+
+/* The state of a queue that is followed. A producer that moves the real index itself is caught up
+ * with before anybody else reserves slots; one that does so at the very same time is not. */
+static struct rtl_queue *follow(const hsa_queue_t *queue)
+{
+    struct rtl_queue *state = rtl_queues_find(queue);
+    if (state != NULL &&
+        rtl_real_index(state) > atomic_load_explicit(&state->virtual_index, memory_order_relaxed))
+        rtl_submit(state);
+    return state;
+}
 
 /* Notes for the modes that leave batches alone how the slots [first, first + count) were reserved.
  */
@@ -18,7 +30,7 @@ static void note_reservation(struct rtl_queue *state, uint64_t first, uint64_t c
 #define LOAD(name, order)                                                                          \
     static uint64_t load_##name(const hsa_queue_t *queue)                                          \
     {                                                                                              \
-        struct rtl_queue *state = rtl_queues_find(queue);                                          \
+        struct rtl_queue *state = follow(queue);                                                   \
         return state != NULL ? atomic_load_explicit(&state->virtual_index, order)                  \
                              : rtl_api.hsa_queue_load_write_index_##name(queue);                   \
     }
@@ -26,7 +38,7 @@ static void note_reservation(struct rtl_queue *state, uint64_t first, uint64_t c
 #define STORE(name, order)                                                                         \
     static void store_##name(const hsa_queue_t *queue, uint64_t value)                             \
     {                                                                                              \
-        struct rtl_queue *state = rtl_queues_find(queue);                                          \
+        struct rtl_queue *state = follow(queue);                                                   \
         if (state == NULL) {                                                                       \
             rtl_strangers_meet(queue);                                                             \
             rtl_api.hsa_queue_store_write_index_##name(queue, value);                              \
@@ -39,7 +51,7 @@ static void note_reservation(struct rtl_queue *state, uint64_t first, uint64_t c
 #define CAS(name, order, failure)                                                                  \
     static uint64_t cas_##name(const hsa_queue_t *queue, uint64_t expected, uint64_t value)        \
     {                                                                                              \
-        struct rtl_queue *state = rtl_queues_find(queue);                                          \
+        struct rtl_queue *state = follow(queue);                                                   \
         if (state == NULL) {                                                                       \
             rtl_strangers_meet(queue);                                                             \
             return rtl_api.hsa_queue_cas_write_index_##name(queue, expected, value);               \
@@ -53,7 +65,7 @@ static void note_reservation(struct rtl_queue *state, uint64_t first, uint64_t c
 #define ADD(name, order)                                                                           \
     static uint64_t add_##name(const hsa_queue_t *queue, uint64_t value)                           \
     {                                                                                              \
-        struct rtl_queue *state = rtl_queues_find(queue);                                          \
+        struct rtl_queue *state = follow(queue);                                                   \
         if (state == NULL) {                                                                       \
             rtl_strangers_meet(queue);                                                             \
             return rtl_api.hsa_queue_add_write_index_##name(queue, value);                         \

@@ -19,6 +19,7 @@
 #include "intercept/rewrite.h"
 #include "ring/ring.h"
 
+#include <hsa/amd_hsa_queue.h>
 #include <hsa/hsa.h>
 #include <stdatomic.h>
 
@@ -88,6 +89,14 @@ uint32_t rtl_queues_new_id(void);
 struct rtl_wire_ledger *rtl_queues_ledger(uint32_t id);
 void rtl_queues_describe(const hsa_queue_t *queue, uint32_t id, uint32_t agent,
                          enum rtl_queue_way way);
+
+/** The real write index, where ROCr keeps it: amd_queue_t begins with the hsa_queue_t that programs
+ * see (AMDGPU ABI, amd_hsa_queue.h). The queue must be alive. Any thread. */
+static inline uint64_t rtl_real_index(const struct rtl_queue *queue)
+{
+    const amd_queue_t *memory = (const amd_queue_t *)(const void *)queue->queue;
+    return __atomic_load_n(&memory->write_dispatch_id, __ATOMIC_ACQUIRE);
+}
 
 /** Closes all queues that are still there: the runtime shuts down. */
 void rtl_queues_close_all(void);

@@ -68,19 +68,24 @@ void rtl_strangers_meet(const hsa_queue_t *queue)
                       "it was not made by hsa_queue_create while RTL was there");
 }
 
-/* The queue's kernels in [from, to) that the device has left to be seen. */
-static uint64_t kernels_between(const hsa_queue_t *queue, uint64_t from, uint64_t to)
+/* Counts the kernels from `from` on, up to the first packet that is not written yet, which it
+ * returns. What the device has taken already cannot be told apart any more and counts as kernels.
+ */
+static uint64_t count_kernels(const hsa_queue_t *queue, uint64_t from, uint64_t *kernels)
 {
-    uint64_t kernels = 0;
-    if (to - from > queue->size)
-        from = to - queue->size;
-    for (; from < to; from++) {
+    uint64_t to = rtl_api.hsa_queue_load_write_index_relaxed(queue);
+    uint64_t taken = rtl_api.hsa_queue_load_read_index_scacquire(queue);
+    uint64_t at = from;
+    for (; at < to; at++) {
         const unsigned char *base = queue->base_address;
-        const void *packet = base + (from & (queue->size - 1)) * 64;
-        uint16_t header = __atomic_load_n((const uint16_t *)packet, __ATOMIC_RELAXED);
-        kernels += rtl_packet_type(header) == HSA_PACKET_TYPE_KERNEL_DISPATCH;
+        const void *packet = base + (at & (queue->size - 1)) * 64;
+        unsigned type =
+            rtl_packet_type(__atomic_load_n((const uint16_t *)packet, __ATOMIC_ACQUIRE));
+        if (at >= taken && type == HSA_PACKET_TYPE_INVALID)
+            break;
+        *kernels += at < taken || type == HSA_PACKET_TYPE_KERNEL_DISPATCH;
     }
-    return kernels;
+    return at;
 }
 
 void rtl_strangers_count(uint64_t doorbell)
@@ -92,11 +97,11 @@ void rtl_strangers_count(uint64_t doorbell)
         stranger != NULL ? atomic_load_explicit(&stranger->queue, memory_order_acquire) : NULL;
     if (queue == NULL)
         return;
-    uint64_t to = rtl_api.hsa_queue_load_write_index_relaxed(queue);
+    uint64_t kernels = 0;
     uint64_t from = atomic_load_explicit(&stranger->counted, memory_order_relaxed);
+    uint64_t to = count_kernels(queue, from, &kernels);
     if (from >= to || !atomic_compare_exchange_strong(&stranger->counted, &from, to))
         return;
-    uint64_t kernels = kernels_between(queue, from, to);
     struct rtl_wire_ledger *ledger = stranger->ledger;
     atomic_fetch_add_explicit(&ledger->packets, to - from, memory_order_relaxed);
     atomic_fetch_add_explicit(&ledger->seen, kernels, memory_order_relaxed);

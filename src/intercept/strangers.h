@@ -2,8 +2,9 @@
  * Strangers: queues that take kernels and that RTL only passes through, because they were not made
  * by hsa_queue_create, or before RTL was there, or could not be followed.
  *
- * They are known by what producers do with them. Their kernels are counted when a doorbell is rung,
- * as far as the device has left them, and stand in the ledger as not followed.
+ * They are known by what producers do with them. Their kernels are counted when a doorbell is rung
+ * and stand in the ledger as not followed; packets that the device has taken by then count as
+ * kernels, whatever they were.
  */
 #ifndef RTL_INTERCEPT_STRANGERS_H
 #define RTL_INTERCEPT_STRANGERS_H

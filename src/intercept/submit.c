@@ -7,7 +7,6 @@
 #include "intercept/harvest.h"
 #include "intercept/symbols.h"
 
-#include <hsa/amd_hsa_queue.h>
 #include <string.h>
 #include <time.h>
 
@@ -34,14 +33,6 @@ static uint16_t header_at(const struct rtl_queue *queue, uint64_t index)
 }
 
 /* ---- how far ---- */
-
-/* The real write index, where ROCr keeps it: amd_queue_t begins with the hsa_queue_t that programs
- * see (AMDGPU ABI, amd_hsa_queue.h). */
-static uint64_t real_index(const struct rtl_queue *queue)
-{
-    const amd_queue_t *memory = (const amd_queue_t *)(const void *)queue->queue;
-    return __atomic_load_n(&memory->write_dispatch_id, __ATOMIC_ACQUIRE);
-}
 
 /* Packets before it have left the hardware's ring: the command processor takes packets in order, so
  * one that has completed tells of all before it. Where nothing could be watched for long, all that
@@ -110,15 +101,14 @@ static void publish(struct rtl_queue *queue, uint64_t end)
 }
 
 /* Somebody has moved the real index past ours: a producer that writes it without asking the
- * runtime. What it published is not followed, what comes through the runtime from now on is. */
+ * runtime. What it published is not followed; the device may have taken it, so that every packet
+ * counts as a kernel. What comes through the runtime from now on is followed. */
 static void resynchronise(struct rtl_queue *queue, uint64_t first, uint64_t real)
 {
-    uint64_t kernels = 0;
-    for (uint64_t at = first; at < real && at < first + queue->size; at++)
-        kernels += rtl_packet_type(header_at(queue, at)) == HSA_PACKET_TYPE_KERNEL_DISPATCH;
-    atomic_fetch_add_explicit(&queue->ledger->packets, real - first, memory_order_relaxed);
-    atomic_fetch_add_explicit(&queue->ledger->seen, kernels, memory_order_relaxed);
-    atomic_fetch_add_explicit(&queue->ledger->lost[RTL_LOST_NOT_FOLLOWED], kernels,
+    uint64_t missed = real - first;
+    atomic_fetch_add_explicit(&queue->ledger->packets, missed, memory_order_relaxed);
+    atomic_fetch_add_explicit(&queue->ledger->seen, missed, memory_order_relaxed);
+    atomic_fetch_add_explicit(&queue->ledger->lost[RTL_LOST_NOT_FOLLOWED], missed,
                               memory_order_relaxed);
     atomic_store_explicit(&queue->submitted, real, memory_order_relaxed);
     uint64_t seen = atomic_load_explicit(&queue->virtual_index, memory_order_relaxed);
@@ -135,7 +125,7 @@ static void resynchronise(struct rtl_queue *queue, uint64_t first, uint64_t real
 static void submit_ready(struct rtl_queue *queue)
 {
     uint64_t first = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
-    uint64_t real = real_index(queue);
+    uint64_t real = rtl_real_index(queue);
     if (real > first) {
         resynchronise(queue, first, real);
         first = real;

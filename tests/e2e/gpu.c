@@ -160,8 +160,8 @@ hsa_queue_t *gpu_queue(const struct gpu *gpu, uint32_t size)
     return queue;
 }
 
-static void write_packet(const struct gpu *gpu, hsa_queue_t *queue, uint64_t index,
-                         const struct gpu_packet *packet)
+void gpu_write(const struct gpu *gpu, hsa_queue_t *queue, uint64_t index,
+               const struct gpu_packet *packet)
 {
     void *slot = (char *)queue->base_address + (index & (queue->size - 1)) * 64;
     uint16_t header;
@@ -202,7 +202,7 @@ void gpu_submit(const struct gpu *gpu, hsa_queue_t *queue, const struct gpu_pack
         (void)usleep(20);
     rtl_tsan_acquire(queue->base_address); /* the device has done with the slots */
     for (uint32_t i = 0; i < count; i++)
-        write_packet(gpu, queue, first + i, &packets[i]);
+        gpu_write(gpu, queue, first + i, &packets[i]);
     hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)(first + count - 1));
 }
 

@@ -55,6 +55,10 @@ void gpu_must(hsa_status_t status, const char *what);
 /** Makes a queue of `size` packets that several threads may write to. */
 hsa_queue_t *gpu_queue(const struct gpu *gpu, uint32_t size);
 
+/** Writes the packet `index` of the queue, its header last. */
+void gpu_write(const struct gpu *gpu, hsa_queue_t *queue, uint64_t index,
+               const struct gpu_packet *packet);
+
 /**
  * Reserves room for `count` packets, waits until the queue has it, writes the packets and rings
  * once. Any thread; `count` is at most the queue's size.

@@ -18,6 +18,9 @@
 EXPORT bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *names);
 EXPORT void OnUnload(void);
 
+/** hsa_queue_create as it is below librtl. */
+EXPORT hsa_status_t meddler_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_t **queue);
+
 static unsigned long limit = ~0ul;
 static _Atomic unsigned long made, made_late;
 static struct timespec begin;
@@ -52,6 +55,12 @@ bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *n
     if (rtl_api_take(table, &missing))
         rtl_api_hook(RTL_ENTRY_hsa_amd_signal_create, (void (*)(void))create);
     return true;
+}
+
+hsa_status_t meddler_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_t **queue)
+{
+    return rtl_api.hsa_queue_create(agent, size, HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX,
+                                    UINT32_MAX, queue);
 }
 
 void OnUnload(void)

@@ -1,0 +1,172 @@
+/*
+ * sides WAY: dispatches kernels in a way that RTL sees from the side only.
+ *
+ *     stranger MEDDLER   on a queue that librtl.so was not asked for (see meddler.c)
+ *     bypass             a producer moves the write index and the doorbell itself, between
+ *                        producers that ask the runtime
+ *     stop               with rtlStop and rtlStart between batches
+ *     flicker            four producers, while another thread stops and starts all the time
+ *
+ * Prints `kernels N` for all that it dispatched; `stop` how many of them while recording was on.
+ */
+#include "gpu.h"
+
+#include <dlfcn.h>
+#include <hsa/amd_hsa_queue.h>
+#include <hsa/amd_hsa_signal.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BATCH     50u
+#define BYPASS    10u
+#define PRODUCERS 4u
+#define ROUNDS    200u
+
+static struct gpu gpu;
+static struct gpu_packet packets[BATCH];
+static _Atomic bool over;
+
+static void *symbol(void *library, const char *name)
+{
+    void *found = library != NULL ? dlsym(library, name) : NULL;
+    if (found == NULL) {
+        (void)fprintf(stderr, "sides: no %s\n", name);
+        exit(3); // NOLINT(concurrency-mt-unsafe): no exit handler of ours exists
+    }
+    return found;
+}
+
+static int (*control(const char *name))(void)
+{
+    int (*function)(void);
+    void *library = dlopen("librtl.so", RTLD_NOW | RTLD_NOLOAD);
+    void *found = symbol(library, name);
+    memcpy(&function, &found, sizeof function);
+    return function;
+}
+
+static unsigned run_stranger(const char *meddler)
+{
+    hsa_status_t (*create)(hsa_agent_t, uint32_t, hsa_queue_t **);
+    void *found = symbol(dlopen(meddler, RTLD_NOW | RTLD_NOLOAD), "meddler_queue_create");
+    memcpy(&create, &found, sizeof create);
+    hsa_queue_t *queue;
+    gpu_must(create(gpu.agent, 1024, &queue), "queue");
+    gpu_submit(&gpu, queue, packets, BATCH);
+    gpu_drain(&gpu, queue);
+    gpu_must(hsa_queue_destroy(queue), "queue destroy");
+    return BATCH;
+}
+
+/* As device-side enqueue and other drivers do it: HSA's doorbell is a register of the device. */
+static void bypass(hsa_queue_t *queue)
+{
+    amd_queue_t *memory = (amd_queue_t *)(void *)queue;
+    const amd_signal_t *doorbell = (const amd_signal_t *)(uintptr_t)queue->doorbell_signal.handle;
+    uint64_t first = memory->write_dispatch_id;
+    struct gpu_packet last = {gpu_signal(1), GPU_BARRIER, true};
+    for (uint32_t i = 0; i < BYPASS; i++)
+        gpu_write(&gpu, queue, first + i, &packets[i]);
+    gpu_write(&gpu, queue, first + BYPASS, &last);
+    __atomic_store_n(&memory->write_dispatch_id, first + BYPASS + 1, __ATOMIC_RELEASE);
+    *doorbell->hardware_doorbell_ptr = first + BYPASS;
+    while (hsa_signal_wait_scacquire(last.signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
+                                     HSA_WAIT_STATE_BLOCKED) >= 1)
+        ;
+    gpu_must(hsa_signal_destroy(last.signal), "signal");
+}
+
+static unsigned run_bypass(void)
+{
+    hsa_queue_t *queue = gpu_queue(&gpu, 64);
+    gpu_submit(&gpu, queue, packets, BATCH);
+    gpu_drain(&gpu, queue);
+    bypass(queue);
+    gpu_submit(&gpu, queue, packets, BATCH);
+    gpu_drain(&gpu, queue);
+    bypass(queue);
+    gpu_must(hsa_queue_destroy(queue), "queue destroy");
+    return 2 * BATCH + 2 * BYPASS;
+}
+
+static unsigned run_stop(void)
+{
+    int (*stop)(void) = control("rtlStop");
+    int (*start)(void) = control("rtlStart");
+    hsa_queue_t *queue = gpu_queue(&gpu, 1024);
+    unsigned on = 0;
+    for (unsigned i = 0; i < 10; i++) {
+        bool stopped = i % 3 == 1;
+        if ((stopped ? stop() : start()) != 0)
+            (void)fprintf(stderr, "sides: not recorded\n");
+        gpu_submit(&gpu, queue, packets, BATCH);
+        on += stopped ? 0 : BATCH;
+    }
+    gpu_drain(&gpu, queue);
+    gpu_must(hsa_queue_destroy(queue), "queue destroy");
+    (void)printf("recorded %u\n", on);
+    return 10 * BATCH;
+}
+
+static void *produce(void *queue)
+{
+    for (unsigned i = 0; i < ROUNDS; i++)
+        gpu_submit(&gpu, queue, packets, 1 + i % BATCH);
+    return NULL;
+}
+
+static void *flicker(void *unused)
+{
+    (void)unused;
+    int (*stop)(void) = control("rtlStop");
+    int (*start)(void) = control("rtlStart");
+    for (unsigned i = 0; !atomic_load(&over); i++) {
+        (void)(i % 2 == 0 ? stop : start)();
+        (void)usleep(200);
+    }
+    return NULL;
+}
+
+static unsigned run_flicker(void)
+{
+    pthread_t producers[PRODUCERS];
+    pthread_t other;
+    hsa_queue_t *queues[2] = {gpu_queue(&gpu, 64), gpu_queue(&gpu, 256)};
+    (void)pthread_create(&other, NULL, flicker, NULL);
+    for (unsigned i = 0; i < PRODUCERS; i++)
+        (void)pthread_create(&producers[i], NULL, produce, queues[i % 2]);
+    for (unsigned i = 0; i < PRODUCERS; i++)
+        (void)pthread_join(producers[i], NULL);
+    atomic_store(&over, true);
+    (void)pthread_join(other, NULL);
+    for (unsigned i = 0; i < 2; i++) {
+        gpu_drain(&gpu, queues[i]);
+        gpu_must(hsa_queue_destroy(queues[i]), "queue destroy");
+    }
+    unsigned each = 0;
+    for (unsigned i = 0; i < ROUNDS; i++)
+        each += 1 + i % BATCH;
+    return PRODUCERS * each;
+}
+
+int main(int argc, char **argv)
+{
+    const char *way = argc > 1 ? argv[1] : "";
+    unsigned kernels = 0;
+    gpu_open(&gpu);
+    if (strcmp(way, "stranger") == 0 && argc > 2)
+        kernels = run_stranger(argv[2]);
+    else if (strcmp(way, "bypass") == 0)
+        kernels = run_bypass();
+    else if (strcmp(way, "stop") == 0)
+        kernels = run_stop();
+    else if (strcmp(way, "flicker") == 0)
+        kernels = run_flicker();
+    gpu_close(&gpu);
+    gpu_must(hsa_shut_down(), "shut down");
+    (void)printf("kernels %u\n", kernels);
+    return kernels == 0;
+}

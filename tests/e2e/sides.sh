@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# sides.sh BUILD WAY: kernels that RTL sees from the side only: on queues it was not asked for, published past the
+# runtime, submitted while recording was stopped. Each is counted, named, and the rest is recorded as ever.
+source "$(dirname "$0")/lib.sh"
+sort=$1
+export SOFTGPU_DURATION=1000 SOFTGPU_TRUTH=$scratch/truth LD_LIBRARY_PATH=$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+
+# record EXPECTED_CHECK [ARGUMENTS...]
+record() {
+    local expected=$1 status=0
+    shift
+    rm -f truth t.db
+    "$rtl" trace -q -m full --gpu soft -o t.db -- "$bin/sides" "$@" >run.out 2>run.err ||
+        fail "the program ended with status $?"
+    [ ! -s run.err ] || fail "something was printed on stderr"
+    kernels=$(sed -n 's/^kernels //p' run.out)
+    "$rtl" check --truth truth t.db >check.out 2>check.err || status=$?
+    equal "status of rtl check" "$status" "$expected"
+}
+
+# lost REASON: how many kernels the ledger says were lost so.
+lost() {
+    ask t.db "SELECT coalesce(sum(lost), 0) FROM ledger WHERE reason = '$1'"
+}
+
+recorded() {
+    ask t.db 'SELECT count(*) FROM kernels'
+}
+
+case $sort in
+stranger)
+    export HSA_TOOLS_LIB=$build/tests/lib/meddler.so
+    record 1 stranger "$HSA_TOOLS_LIB"
+    equal "kernels in the trace" "$(recorded)" 0
+    # The device may have taken the barrier that drains the queue before it was looked at.
+    [[ $(lost not_followed) -ge $kernels && $(lost not_followed) -le $((kernels + 1)) ]] ||
+        fail "the ledger has $(lost not_followed) kernels not followed, $kernels were dispatched"
+    equal "way" "$(ask t.db 'SELECT DISTINCT way FROM queues')" pass
+    grep -q 'note: this queue is not followed' check.out || fail "rtl check does not name the queue"
+    ;;
+bypass)
+    record 1 bypass
+    equal "kernels in the trace" "$(recorded)" 100
+    # Packets that went past the runtime count as kernels: ten and a barrier, twice.
+    equal "not followed" "$(lost not_followed)" 22
+    grep -q 'note: a producer moves this queue' check.out || fail "rtl check does not name the producer"
+    ;;
+stop)
+    record 0 stop
+    equal "kernels in the trace" "$(recorded)" "$(sed -n 's/^recorded //p' run.out)"
+    grep -q 'note: recording was stopped' check.out || fail "rtl check does not tell of the stop"
+    RTL_START=off record 0 stop
+    equal "kernels in the trace" "$(recorded)" "$(sed -n 's/^recorded //p' run.out)"
+    ;;
+flicker)
+    record 0 flicker
+    equal "kernels seen" "$(ask t.db 'SELECT sum(seen) FROM (SELECT DISTINCT process, queue, seen FROM ledger)')" "$kernels"
+    ;;
+esac
