@@ -1,5 +1,5 @@
 /**
- * Which entries of the HSA API tables RTL uses, and where they lie.
+ * Which entries of the HSA API tables RTL and the tools of its tests use, and where they lie.
  *
  * The core table has had one order from ROCr 5.2 to August 2025; the AMD extension table got two
  * entries inserted in ROCm 5.6. Source: hsa_api_trace.h of ROCr 5.2.3 and 6.2.4;
@@ -17,7 +17,9 @@
     X(hsa_agent_get_info, 6)                                                                       \
     X(hsa_queue_create, 7)                                                                         \
     X(hsa_queue_destroy, 9)                                                                        \
+    X(hsa_queue_inactivate, 10)                                                                    \
     X(hsa_queue_load_read_index_scacquire, 11)                                                     \
+    X(hsa_queue_load_read_index_relaxed, 12)                                                       \
     X(hsa_queue_load_write_index_scacquire, 13)                                                    \
     X(hsa_queue_load_write_index_relaxed, 14)                                                      \
     X(hsa_queue_store_write_index_relaxed, 15)                                                     \
@@ -31,6 +33,7 @@
     X(hsa_queue_add_write_index_relaxed, 23)                                                       \
     X(hsa_queue_add_write_index_screlease, 24)                                                     \
     X(hsa_signal_destroy, 38)                                                                      \
+    X(hsa_signal_load_scacquire, 40)                                                               \
     X(hsa_signal_store_relaxed, 41)                                                                \
     X(hsa_signal_store_screlease, 42)                                                              \
     X(hsa_signal_exchange_relaxed, 57)                                                             \
@@ -64,10 +67,12 @@
  * X(entry, type of the function, position up to ROCm 5.5 or NOWHERE, position from ROCm 5.6) */
 #define RTL_EXT_OPTIONAL(X)                                                                        \
     X(hsa_amd_profiling_async_copy_enable, __typeof__(hsa_amd_profiling_async_copy_enable), 3, 3)  \
+    X(hsa_amd_queue_cu_set_mask, __typeof__(hsa_amd_queue_cu_set_mask), 10, 10)                    \
     X(hsa_amd_memory_async_copy, __typeof__(hsa_amd_memory_async_copy), 15, 15)                    \
     X(hsa_amd_memory_async_copy_on_engine, rtl_async_copy_on_engine_t, RTL_NOWHERE, 16)            \
     X(hsa_amd_queue_intercept_create, rtl_intercept_create_t, 35, 37)                              \
     X(hsa_amd_queue_intercept_register, rtl_intercept_register_t, 36, 38)                          \
+    X(hsa_amd_queue_set_priority, __typeof__(hsa_amd_queue_set_priority), 37, 39)                  \
     X(hsa_amd_memory_async_copy_rect, __typeof__(hsa_amd_memory_async_copy_rect), 38, 40)
 
 #define RTL_NOWHERE 255

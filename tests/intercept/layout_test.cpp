@@ -42,10 +42,12 @@ TEST(Layout, OptionalEntriesAreWhereTheInstalledHeaderHasThem)
     EXPECT_EQ(rtl_api_offset(RTL_ENTRY_##name, sizeof(AmdExtTable)),                               \
               offsetof(AmdExtTable, name##_fn))
     CHECK_ENTRY(hsa_amd_profiling_async_copy_enable);
+    CHECK_ENTRY(hsa_amd_queue_cu_set_mask);
     CHECK_ENTRY(hsa_amd_memory_async_copy);
     CHECK_ENTRY(hsa_amd_memory_async_copy_rect);
     CHECK_ENTRY(hsa_amd_queue_intercept_create);
     CHECK_ENTRY(hsa_amd_queue_intercept_register);
+    CHECK_ENTRY(hsa_amd_queue_set_priority);
 #undef CHECK_ENTRY
     // From 5.6 on: queue_intercept_create at 312, memory_async_copy_rect at 336, on_engine at 144.
     for (uint32_t size : {456u, 552u, 576u, 608u}) {
