@@ -12,6 +12,7 @@
 #include "intercept/ways.h"
 #include "intercept/worker.h"
 
+#include <hsa/amd_hsa_signal.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -25,6 +26,7 @@
 static struct rtl_queue *_Atomic places[RTL_MOST_QUEUES];
 static _Atomic uint32_t place_count;
 static struct rtl_map by_address, by_doorbell;
+static _Atomic bool plain_doorbells;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint32_t next_id;
 static struct rtl_config settings;
@@ -44,6 +46,11 @@ struct rtl_queue *rtl_queues_at(uint32_t slot)
 struct rtl_queue *rtl_queues_by_doorbell(uint64_t handle)
 {
     return rtl_map_find(&by_doorbell, handle);
+}
+
+bool rtl_queues_plain_doorbells(void)
+{
+    return atomic_load_explicit(&plain_doorbells, memory_order_relaxed);
 }
 
 struct rtl_queue *rtl_queues_find(const hsa_queue_t *queue)
@@ -160,6 +167,8 @@ static void set_up(struct rtl_queue *state, hsa_queue_t *queue, uint32_t agent, 
     uint64_t index = rtl_api.hsa_queue_load_write_index_scacquire(queue);
     state->queue = queue;
     state->doorbell = queue->doorbell_signal.handle;
+    if (((const amd_signal_t *)(uintptr_t)state->doorbell)->kind >= 0)
+        atomic_store_explicit(&plain_doorbells, true, memory_order_relaxed);
     state->size = queue->size;
     state->id = id;
     state->agent = agent;

@@ -5,7 +5,6 @@
 #include "intercept/queues.h"
 #include "intercept/strangers.h"
 #include "intercept/submit.h"
-#include "intercept/ways.h"
 
 #include <hsa/amd_hsa_signal.h>
 
@@ -17,7 +16,7 @@ static bool doorbell(hsa_signal_t signal)
     bool plain = memory->kind >= 0;
     if (plain)
         rtl_harvest_settle(signal.handle, false);
-    if (plain && !rtl_ways_intercepting())
+    if (plain && !rtl_queues_plain_doorbells())
         return false;
     struct rtl_queue *queue = rtl_queues_by_doorbell(signal.handle);
     if (queue == NULL) {

@@ -24,11 +24,6 @@ void rtl_ways_open(const struct rtl_config *config)
     probed = false;
 }
 
-bool rtl_ways_intercepting(void)
-{
-    return setting == RTL_SET_INTERCEPT;
-}
-
 static const char *judge(void)
 {
     if (generation == RTL_GENERATION_UNKNOWN)

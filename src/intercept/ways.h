@@ -30,9 +30,6 @@ struct rtl_way_made {
 /** Takes the settings. Before the first queue. */
 void rtl_ways_open(const struct rtl_config *config);
 
-/** True if queues may be intercept queues, whose doorbells look like any signal. */
-bool rtl_ways_intercepting(void);
-
 /** Makes a queue on a GPU agent, in the way that the settings and the runtime allow. The first call
  * may look into the runtime for some milliseconds. Any thread. */
 hsa_status_t rtl_ways_create(const struct rtl_queue_request *request, hsa_queue_t **queue,
