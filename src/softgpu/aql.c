@@ -7,6 +7,7 @@
 #include <hsa/amd_hsa_signal.h>
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
+#include <stddef.h>
 #include <string.h>
 
 enum {
@@ -15,8 +16,9 @@ enum {
     MAX_WORKGROUP = 1024,
     MAX_GROUP_SEGMENT = 64 << 10,
     /* Vendor packets: hsa_ext_amd.h names the barrier; ROCr names the PM4 buffer in
-       amd_aql_queue.cpp. */
+       amd_aql_queue.cpp, and the extended dispatch is of ROCm 7's hsa_ext_amd.h. */
     FORMAT_PM4 = 1,
+    FORMAT_EXTENDED_DISPATCH = 3,
 };
 
 /* What the packet processor writes to queue_inactive_signal; ROCr 5.2.3 translates each bit to the
@@ -30,10 +32,30 @@ enum {
     ERROR_VENDOR_FORMAT = 256 /* HSA_STATUS_ERROR_INVALID_PACKET_FORMAT */
 };
 
+/* HSA_AMD_PACKET_TYPE_EXT_KERNEL_DISPATCH: the grid is counted in clusters of workgroups, and the
+ * kernel waits for a signal. */
+typedef struct sg_extended_dispatch {
+    uint16_t header;
+    uint8_t amd_format;
+    uint8_t dimensions;
+    uint16_t workgroup_size[3];
+    uint16_t reserved;
+    uint32_t cluster_count_x;
+    uint16_t cluster_count_y, cluster_count_z;
+    uint8_t cluster_size[3];
+    uint8_t hint;
+    uint32_t private_segment_size, group_segment_size;
+    uint64_t kernel_object;
+    void *kernarg_address;
+    hsa_signal_t dependency;
+    hsa_signal_t completion_signal;
+} sg_extended_dispatch_t;
+
 /* Every AQL packet has its header in front and its completion signal at the end. */
 typedef union sg_packet {
     uint16_t header;
     hsa_amd_vendor_packet_header_t vendor;
+    sg_extended_dispatch_t extended;
     hsa_kernel_dispatch_packet_t kernel;
     hsa_barrier_and_packet_t barrier;
     hsa_amd_barrier_value_packet_t value;
@@ -41,6 +63,9 @@ typedef union sg_packet {
 } sg_packet_t;
 
 _Static_assert(sizeof(sg_packet_t) == PACKET_BYTES, "an AQL packet has 64 bytes");
+_Static_assert(offsetof(sg_extended_dispatch_t, completion_signal) ==
+                   offsetof(hsa_kernel_dispatch_packet_t, completion_signal),
+               "the signal has one place in all packets");
 
 static unsigned packet_type(uint16_t header)
 {
@@ -245,38 +270,87 @@ static int64_t check_kernel(const hsa_kernel_dispatch_packet_t *packet)
 
 /* The kernel does its work at its start; its signal falls at its end. A kernel that needs scratch
  * memory gets none: nothing here executes shader code that would spill, so the device never asks
- * ROCr for it (queue_inactive_signal codes 1 and 0x400). */
-static bool start_kernel(sg_queue_t *queue, const sg_packet_t *packet)
+ * ROCr for it (queue_inactive_signal codes 1 and 0x400). `dispatch` is what
+ * `packet` stands for. */
+static bool start_kernel(sg_queue_t *queue, const sg_packet_t *packet,
+                         const hsa_kernel_dispatch_packet_t *dispatch)
 {
-    int64_t error = check_kernel(&packet->kernel);
-    if (error != 0) {
-        fail(queue, packet, error);
-        return false;
-    }
     sg_aql_t *aql = &queue->aql;
-    const sg_kernel_t *kernel = sg_kernel_find(packet->kernel.kernel_object);
-    if (!sg_kernel_ready(kernel, &packet->kernel, queue->gpu))
+    const sg_kernel_t *kernel = sg_kernel_find(dispatch->kernel_object);
+    if (!sg_kernel_ready(kernel, dispatch, queue->gpu))
         return false;
-    uint64_t ticks = sg_model_ticks(kernel, &packet->kernel, queue->ordinal, aql->dispatches++);
+    uint64_t ticks = sg_model_ticks(kernel, dispatch, queue->ordinal, aql->dispatches++);
 
     softgpu_truth_entry_t entry;
     describe(queue, packet, SOFTGPU_TRUTH_KERNEL, &entry);
-    entry.kernel_object = packet->kernel.kernel_object;
+    entry.kernel_object = dispatch->kernel_object;
     entry.name = sg_kernel_name(kernel);
-    entry.kernarg = (uintptr_t)packet->kernel.kernarg_address;
-    entry.grid[0] = packet->kernel.grid_size_x;
-    entry.grid[1] = packet->kernel.grid_size_y;
-    entry.grid[2] = packet->kernel.grid_size_z;
-    entry.block[0] = packet->kernel.workgroup_size_x;
-    entry.block[1] = packet->kernel.workgroup_size_y;
-    entry.block[2] = packet->kernel.workgroup_size_z;
+    entry.kernarg = (uintptr_t)dispatch->kernarg_address;
+    entry.grid[0] = dispatch->grid_size_x;
+    entry.grid[1] = dispatch->grid_size_y;
+    entry.grid[2] = dispatch->grid_size_z;
+    entry.block[0] = dispatch->workgroup_size_x;
+    entry.block[1] = dispatch->workgroup_size_y;
+    entry.block[2] = dispatch->workgroup_size_z;
 
     consume(queue);
     uint64_t start = sg_clock_ticks();
     set_times(&entry, start, start + ticks);
-    sg_kernel_run(kernel, &packet->kernel, queue->gpu);
+    sg_kernel_run(kernel, dispatch, queue->gpu);
     finish(queue, &entry, false);
     return true;
+}
+
+static bool try_kernel(sg_queue_t *queue, const sg_packet_t *packet)
+{
+    int64_t error = check_kernel(&packet->kernel);
+    if (error == 0)
+        return start_kernel(queue, packet, &packet->kernel);
+    fail(queue, packet, error);
+    return false;
+}
+
+/* The extended dispatch as a plain one. A grid that has no such form is left empty, and refused as
+ * an empty one is. */
+static hsa_kernel_dispatch_packet_t plain_dispatch(const sg_extended_dispatch_t *packet)
+{
+    const uint32_t count[3] = {packet->cluster_count_x, packet->cluster_count_y,
+                               packet->cluster_count_z};
+    uint32_t grid[3];
+    for (unsigned i = 0; i < 3; i++) {
+        /* 32 + 8 + 16 bits */
+        uint64_t size = (uint64_t)count[i] * packet->cluster_size[i] * packet->workgroup_size[i];
+        grid[i] = size <= UINT32_MAX ? (uint32_t)size : 0;
+    }
+    return (hsa_kernel_dispatch_packet_t){
+        .setup = packet->dimensions <= 3 ? packet->dimensions : 0,
+        .workgroup_size_x = packet->workgroup_size[0],
+        .workgroup_size_y = packet->workgroup_size[1],
+        .workgroup_size_z = packet->workgroup_size[2],
+        .grid_size_x = grid[0],
+        .grid_size_y = grid[1],
+        .grid_size_z = grid[2],
+        .private_segment_size = packet->private_segment_size,
+        .group_segment_size = packet->group_segment_size,
+        .kernel_object = packet->kernel_object,
+        .kernarg_address = packet->kernarg_address,
+        .completion_signal = packet->completion_signal,
+    };
+}
+
+/* The queue waits with a kernel whose dependency is not met, as it does with a barrier packet. */
+static bool try_extended(sg_queue_t *queue, const sg_packet_t *packet)
+{
+    hsa_kernel_dispatch_packet_t dispatch = plain_dispatch(&packet->extended);
+    int64_t error = check_kernel(&dispatch);
+    if (error != 0) {
+        fail(queue, packet, error);
+        return false;
+    }
+    uint64_t dependency = packet->extended.dependency.handle;
+    if (dependency != 0 && read_signal(dependency) != 0)
+        return false;
+    return start_kernel(queue, packet, &dispatch);
 }
 
 /* Barriers, and packets that do nothing on this device. They begin when the packet processor
@@ -348,6 +422,11 @@ static bool try_barrier(sg_queue_t *queue, const sg_packet_t *packet, bool met)
     return true;
 }
 
+static bool has_room(const sg_queue_t *queue)
+{
+    return queue->aql.flights < sg_settings()->width;
+}
+
 static bool start_vendor(sg_queue_t *queue, const sg_packet_t *packet)
 {
     switch (packet->vendor.AmdFormat) {
@@ -358,6 +437,8 @@ static bool start_vendor(sg_queue_t *queue, const sg_packet_t *packet)
     case FORMAT_PM4: /* ROCr's cache invalidation: the host's caches are coherent */
         pass_barrier(queue, packet, SOFTGPU_TRUTH_VENDOR);
         return true;
+    case FORMAT_EXTENDED_DISPATCH:
+        return has_room(queue) && try_extended(queue, packet);
     default:
         break;
     }
@@ -378,9 +459,7 @@ static bool start(sg_queue_t *queue, const sg_packet_t *packet)
     case HSA_PACKET_TYPE_VENDOR_SPECIFIC:
         return start_vendor(queue, packet);
     case HSA_PACKET_TYPE_KERNEL_DISPATCH:
-        if (queue->aql.flights >= sg_settings()->width)
-            return false;
-        return start_kernel(queue, packet);
+        return has_room(queue) && try_kernel(queue, packet);
     case HSA_PACKET_TYPE_BARRIER_AND:
         return try_barrier(queue, packet, barrier_and_met(packet));
     case HSA_PACKET_TYPE_BARRIER_OR:

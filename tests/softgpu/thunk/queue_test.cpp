@@ -438,6 +438,84 @@ TEST_F(Queue, RingsWithoutAValue)
     hsa_queue_destroy(other);
 }
 
+/* ---- the extended dispatch ---- */
+
+/* HSA_AMD_PACKET_TYPE_EXT_KERNEL_DISPATCH of ROCm 7's hsa_ext_amd.h. */
+struct Extended {
+    uint16_t header;
+    uint8_t format, dimensions;
+    uint16_t workgroup[3];
+    uint16_t reserved;
+    uint32_t count_x;
+    uint16_t count_y, count_z;
+    uint8_t cluster[3];
+    uint8_t hint;
+    uint32_t private_size, group_size;
+    uint64_t kernel;
+    void *kernarg;
+    hsa_signal_t dependency, completion;
+};
+
+static_assert(sizeof(Extended) == 64, "a packet");
+
+Extended extended(uint64_t kernel, hsa_signal_t dependency, hsa_signal_t completion)
+{
+    Extended packet = {};
+    packet.format = 3;
+    packet.dimensions = 2;
+    packet.workgroup[0] = 32;
+    packet.workgroup[1] = packet.workgroup[2] = 1;
+    packet.count_x = 5;
+    packet.count_y = 3;
+    packet.count_z = 1;
+    packet.cluster[0] = 2;
+    packet.cluster[1] = 4;
+    packet.cluster[2] = 1;
+    packet.kernel = kernel;
+    packet.dependency = dependency;
+    packet.completion = completion;
+    return packet;
+}
+
+uint16_t vendor_header()
+{
+    return gpu_header(HSA_PACKET_TYPE_VENDOR_SPECIFIC, false);
+}
+
+TEST_F(Queue, ExtendedDispatchIsAKernelThatWaitsForItsDependency)
+{
+    hsa_queue_t *queue = gpu_queue(machine.gpu[0], 64);
+    hsa_queue_t *other = gpu_queue(machine.gpu[0], 64);
+    hsa_signal_t dependency = gpu_signal(1);
+    hsa_signal_t completion = gpu_signal(1);
+    Extended packet = extended(kernels.slow, dependency, completion);
+    gpu_submit(queue, &packet, vendor_header());
+    launch(queue, kernels.quick, false); /* stands behind it */
+    ASSERT_TRUE(gpu_drain(other));       /* the device looked meanwhile */
+    EXPECT_TRUE(log_of(queue).empty());
+    hsa_signal_store_screlease(dependency, 0);
+    ASSERT_TRUE(gpu_wait(completion));
+    ASSERT_TRUE(gpu_drain(queue));
+    std::vector<Entry> done = kernels_of(queue);
+    ASSERT_EQ(done.size(), 2U);
+    auto slow = std::find_if(done.begin(), done.end(),
+                             [](const Entry &entry) { return entry.kernel == "slow"; });
+    ASSERT_NE(slow, done.end());
+    EXPECT_EQ(slow->index, 0U);
+    EXPECT_EQ(slow->signal, completion.handle);
+    EXPECT_EQ(slow->end_ticks - slow->start_ticks, 30000U);
+    const uint32_t grid[3] = {5 * 2 * 32, 3 * 4, 1};
+    const uint16_t block[3] = {32, 1, 1};
+    for (int i = 0; i < 3; i++) {
+        EXPECT_EQ(slow->grid[i], grid[i]);
+        EXPECT_EQ(slow->block[i], block[i]);
+    }
+    hsa_queue_destroy(queue);
+    hsa_queue_destroy(other);
+    hsa_signal_destroy(dependency);
+    hsa_signal_destroy(completion);
+}
+
 /* ---- malformed packets ---- */
 
 struct Errors {
@@ -465,6 +543,15 @@ void PrintTo(const Malformed &malformed, std::ostream *out)
 
 using Packet = hsa_kernel_dispatch_packet_t;
 
+/* Makes the packet an extended dispatch that `spoil` has been at. */
+void spoil_extended(Packet *packet, uint16_t *header, void (*spoil)(Extended *))
+{
+    Extended bad = extended(packet->kernel_object, hsa_signal_t{0}, packet->completion_signal);
+    spoil(&bad);
+    std::memcpy(packet, &bad, sizeof bad);
+    *header = gpu_header(HSA_PACKET_TYPE_VENDOR_SPECIFIC, true);
+}
+
 const Malformed MALFORMED[] = {
     {"NoDimensions", HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS,
      [](Packet *p, uint16_t *) { p->setup = 0; }},
@@ -490,6 +577,20 @@ const Malformed MALFORMED[] = {
          *h = gpu_header(HSA_PACKET_TYPE_VENDOR_SPECIFIC, true);
          p->setup = 200;
      }},
+    {"ExtendedWithoutDimensions", HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS,
+     [](Packet *p, uint16_t *h) { spoil_extended(p, h, [](Extended *e) { e->dimensions = 4; }); }},
+    {"ExtendedWithoutClusters", HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS,
+     [](Packet *p, uint16_t *h) { spoil_extended(p, h, [](Extended *e) { e->cluster[1] = 0; }); }},
+    {"ExtendedTooLarge", HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS,
+     [](Packet *p, uint16_t *h) {
+         spoil_extended(p, h, [](Extended *e) { e->count_x = UINT32_MAX; });
+     }},
+    {"ExtendedHugeWorkgroup", HSA_STATUS_ERROR_INVALID_ARGUMENT,
+     [](Packet *p, uint16_t *h) {
+         spoil_extended(p, h, [](Extended *e) { e->workgroup[0] = 1025; });
+     }},
+    {"ExtendedWithoutKernel", HSA_STATUS_ERROR_INVALID_CODE_OBJECT,
+     [](Packet *p, uint16_t *h) { spoil_extended(p, h, [](Extended *e) { e->kernel = 0; }); }},
 };
 
 class MalformedPacket : public Queue, public testing::WithParamInterface<Malformed>
