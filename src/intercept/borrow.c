@@ -1,5 +1,7 @@
 #include "intercept/borrow.h"
 
+#include <stddef.h>
+
 #define SEQUENCE_BITS 48u
 
 static unsigned bucket_of(uint64_t handle)
@@ -22,11 +24,22 @@ static struct rtl_record_name unpack(uint64_t word)
     return name;
 }
 
+/* A live record of the same signal may be over: the program has armed the signal again unseen. */
+static bool is_held(const struct rtl_borrow_table *table, uint64_t held, uint64_t handle)
+{
+    if (held == 0)
+        return false;
+    enum rtl_record_standing standing = table->judge(unpack(held), handle);
+    if (standing == RTL_RECORD_LIVE && table->settle != NULL)
+        return !table->settle(unpack(held));
+    return standing != RTL_RECORD_STALE;
+}
+
 bool rtl_borrow_enter(struct rtl_borrow_table *table, uint64_t handle, struct rtl_record_name name)
 {
     _Atomic uint64_t *bucket = &table->buckets[bucket_of(handle)];
     uint64_t held = atomic_load_explicit(bucket, memory_order_acquire);
-    if (held != 0 && table->judge(unpack(held), handle) != RTL_RECORD_STALE)
+    if (is_held(table, held, handle))
         return false;
     return atomic_compare_exchange_strong_explicit(bucket, &held, pack(name), memory_order_acq_rel,
                                                    memory_order_relaxed);

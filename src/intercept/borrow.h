@@ -32,9 +32,13 @@ struct rtl_borrow_table {
     _Atomic uint64_t buckets[RTL_BORROW_BUCKETS];
     /** Judges a name for a signal handle. Lock-free, any thread. */
     enum rtl_record_standing (*judge)(struct rtl_record_name name, uint64_t handle);
+    /** Finishes a live record whose kernel has completed although its signal stands at 1; true if
+     * it is gone. NULL if there is nobody to do so. Lock-free, any thread. */
+    bool (*settle)(struct rtl_record_name name);
 };
 
-/** Enters that `name` is about to borrow `handle`. False if the bucket is held by a live record. */
+/** Enters that `name` is about to borrow `handle`, which stands at 1. False if the bucket is held
+ * by a live record. */
 bool rtl_borrow_enter(struct rtl_borrow_table *table, uint64_t handle, struct rtl_record_name name);
 
 /** Finds the live record that borrows `handle`. */

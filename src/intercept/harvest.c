@@ -11,10 +11,15 @@
 #define BATCH           64u
 #define FORWARD_WINDOW  512u
 #define FORWARDER_STEPS 2000 /* of 50 us */
+#define RAISERS         64u
+#define RAISER_STEPS    20000 /* of 50 us */
 #define MOST_ASIDE      4096u
 
 struct rtl_pool rtl_signals;
-struct rtl_borrow_table rtl_borrows = {.judge = rtl_harvest_judge};
+
+static bool settle(struct rtl_record_name name);
+
+struct rtl_borrow_table rtl_borrows = {.judge = rtl_harvest_judge, .settle = settle};
 
 /* Kernels on their way into the ring and signals on their way back into the pool, of one queue. The
  * id and the ledger are taken when the batch begins: a slow thread may still be at it when the
@@ -136,6 +141,16 @@ static void finish(struct batch *batch, const struct rtl_kernel_facts *facts)
         recycle(batch, facts->pool_id);
 }
 
+/* Takes a finished record that needs no forwarding, one that was armed again unseen included. */
+static enum rtl_take take_thoroughly(struct rtl_pending *pending, uint64_t sequence,
+                                     struct rtl_kernel_facts *facts)
+{
+    enum rtl_take found = rtl_pending_take(pending, &rtl_signals, sequence, false, facts);
+    if (found == RTL_TAKE_WAITING && rtl_pending_take_rearmed(pending, sequence, facts))
+        return RTL_TAKE_TAKEN;
+    return found;
+}
+
 unsigned rtl_harvest(struct rtl_queue *queue, unsigned most, unsigned patience)
 {
     struct rtl_pending *pending = &queue->pending;
@@ -147,7 +162,9 @@ unsigned rtl_harvest(struct rtl_queue *queue, unsigned most, unsigned patience)
     unsigned waiting = 0;
     for (; at < tail && taken < most && waiting < patience; at++) {
         struct rtl_kernel_facts facts;
-        enum rtl_take found = rtl_pending_take(pending, &rtl_signals, at, false, &facts);
+        enum rtl_take found = patience == RTL_THOROUGH
+                                  ? take_thoroughly(pending, at, &facts)
+                                  : rtl_pending_take(pending, &rtl_signals, at, false, &facts);
         if (found == RTL_TAKE_TAKEN) {
             finish(&batch, &facts);
             taken++;
@@ -161,17 +178,77 @@ unsigned rtl_harvest(struct rtl_queue *queue, unsigned most, unsigned patience)
     return taken;
 }
 
-/* Completes the program's signal as the device would have: times first, then the decrement. */
+/* Finishes a borrowed record that is named; true if it is gone. */
+static bool settle(struct rtl_record_name name)
+{
+    struct rtl_queue *queue = rtl_queues_at(name.slot);
+    struct rtl_kernel_facts facts;
+    enum rtl_take found = take_thoroughly(&queue->pending, name.sequence, &facts);
+    if (found == RTL_TAKE_TAKEN) {
+        struct batch batch;
+        begin(&batch, queue);
+        finish(&batch, &facts);
+        flush(&batch);
+        count(&queue->ledger->helped, 1);
+    }
+    return found == RTL_TAKE_TAKEN || found == RTL_TAKE_DONE;
+}
+
+/* ---- the program's signals ---- */
+
+/* Threads that are inside the runtime with a signal to complete, by signal. The runtime's objects
+ * go with hsa_signal_destroy, and the program may call that as soon as it sees the new value. */
+static _Atomic uint32_t raisers[RAISERS];
+
+static _Atomic uint32_t *raisers_of(uint64_t handle)
+{
+    return &raisers[(handle >> 7) % RAISERS]; /* ROCr's signals are 128 bytes apart */
+}
+
+static bool wakes(uint64_t handle)
+{
+    const amd_signal_t *signal = (const amd_signal_t *)(uintptr_t)handle;
+    return signal->kind == AMD_SIGNAL_KIND_USER && signal->event_mailbox_ptr != 0;
+}
+
+/* A device knows memory alone. So do we where nobody can be asleep on the signal: one that was
+ * destroyed before (recorded packets keep such handles) is not the runtime's any more. */
+static void decrement(uint64_t handle)
+{
+    amd_signal_t *memory = (amd_signal_t *)(uintptr_t)handle;
+    hsa_signal_t signal = {handle};
+    atomic_fetch_add(raisers_of(handle), 1);
+    if (wakes(handle))
+        rtl_api.hsa_signal_subtract_screlease(signal, 1);
+    else
+        __atomic_fetch_sub(&memory->value, 1, __ATOMIC_RELEASE);
+    atomic_fetch_sub(raisers_of(handle), 1);
+}
+
+static void wait_for_raisers(uint64_t handle)
+{
+    struct timespec step = {.tv_sec = 0, .tv_nsec = 50000};
+    for (int i = 0; i < RAISER_STEPS && atomic_load(raisers_of(handle)) != 0; i++)
+        nanosleep(&step, NULL);
+}
+
+void rtl_harvest_forked(void)
+{
+    for (unsigned i = 0; i < RAISERS; i++)
+        atomic_store(&raisers[i], 0);
+}
+
+/* Completes the program's signal as the device would have: times first, then the decrement. Times
+ * that a borrower has not read yet stay. */
 static void forward(struct rtl_queue *queue, const struct rtl_kernel_facts *facts)
 {
     amd_signal_t *own = (amd_signal_t *)(uintptr_t)facts->own;
     struct rtl_record_name name;
-    if (!rtl_borrow_find(&rtl_borrows, facts->own, &name)) {
+    if (!rtl_borrow_find(&rtl_borrows, facts->own, &name) || settle(name)) {
         own->start_ts = facts->start;
         own->end_ts = facts->end;
     }
-    hsa_signal_t signal = {facts->own};
-    rtl_api.hsa_signal_subtract_screlease(signal, 1);
+    decrement(facts->own);
     atomic_fetch_sub_explicit(&queue->pending.owed, 1, memory_order_release);
     count(&queue->ledger->forwarded, 1);
 }
@@ -184,7 +261,7 @@ static void find_ready(struct rtl_queue *queue, uint64_t head, uint64_t tail, bo
         ready[at - head] = rtl_pending_owes(&queue->pending, &rtl_signals, at);
 }
 
-static unsigned forward_ready(struct rtl_queue *queue)
+static unsigned forward_ready(struct rtl_queue *queue, bool quiet)
 {
     struct rtl_pending *pending = &queue->pending;
     uint64_t head = atomic_load_explicit(&pending->head, memory_order_acquire);
@@ -198,8 +275,12 @@ static unsigned forward_ready(struct rtl_queue *queue)
     unsigned taken = 0;
     for (uint64_t at = head; at < tail; at++) {
         struct rtl_kernel_facts facts;
-        if (!ready[at - head] ||
-            rtl_pending_take(pending, &rtl_signals, at, true, &facts) != RTL_TAKE_TAKEN)
+        if (!ready[at - head])
+            continue;
+        uint64_t own = rtl_pending_own(pending, at);
+        if (quiet && own != 0 && wakes(own))
+            break; /* in order: what stands behind it waits too */
+        if (rtl_pending_take(pending, &rtl_signals, at, true, &facts) != RTL_TAKE_TAKEN)
             continue;
         forward(queue, &facts);
         finish(&batch, &facts);
@@ -210,35 +291,78 @@ static unsigned forward_ready(struct rtl_queue *queue)
     return taken;
 }
 
-unsigned rtl_harvest_forward(struct rtl_queue *queue)
+unsigned rtl_harvest_forward(struct rtl_queue *queue, bool quiet)
 {
     if (atomic_load_explicit(&queue->pending.owed, memory_order_relaxed) == 0 ||
         atomic_exchange_explicit(&queue->forwarding, true, memory_order_acquire))
         return 0;
-    unsigned taken = forward_ready(queue);
+    unsigned taken = forward_ready(queue, quiet);
     atomic_store_explicit(&queue->forwarding, false, memory_order_release);
     return taken;
+}
+
+/* Counts a record that is given up. Its pool signal is not used again: a device may still write to
+ * it. A borrowed signal that is below 1 has been brought there, but no times are in it. */
+static void give_up(struct rtl_queue *queue, const struct rtl_kernel_facts *facts,
+                    enum rtl_lost why)
+{
+    if (facts->pool_id == RTL_NONE && rtl_signal_completed(facts->own))
+        why = RTL_LOST_NO_TIME;
+    if ((facts->flags & RTL_RECORD_BARRIER) == 0)
+        count(&queue->ledger->lost[why], 1);
+}
+
+/* A record that looks re-armed in two rounds is: the device is not just completing its kernel. */
+static void finish_rearmed(struct batch *batch, uint64_t head)
+{
+    struct rtl_pending *pending = &batch->queue->pending;
+    struct rtl_kernel_facts facts;
+    if (!rtl_pending_is_rearmed(pending, head))
+        return;
+    if (pending->suspect == head + 1 && rtl_pending_take_rearmed(pending, head, &facts))
+        finish(batch, &facts);
+    pending->suspect = head + 1;
+}
+
+/* The ring is twice the queue: up to half of it may be kernels in flight in their turn. By
+ * interception it is never as full, for the throttle goes by the oldest record. */
+static bool is_crowded(const struct rtl_queue *queue, uint64_t head)
+{
+    const struct rtl_pending *pending = &queue->pending;
+    uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
+    return queue->way != RTL_WAY_INTERCEPT && tail - head > (pending->mask + 1) / 4 * 3 &&
+           aside_count < MOST_ASIDE;
+}
+
+static void clear_head(struct batch *batch, uint64_t head)
+{
+    struct rtl_queue *queue = batch->queue;
+    struct rtl_kernel_facts facts;
+    if (take_thoroughly(&queue->pending, head, &facts) == RTL_TAKE_TAKEN)
+        finish(batch, &facts); /* it has just completed */
+    else if (!rtl_pending_abandon(&queue->pending, head, &facts))
+        return;
+    else if (facts.pool_id == RTL_NONE) /* the program may re-arm its signal unseen */
+        give_up(queue, &facts, RTL_LOST_PENDING);
+    else
+        asides[aside_count++] = (struct aside){queue, facts};
 }
 
 void rtl_harvest_set_aside(struct rtl_queue *queue)
 {
     struct rtl_pending *pending = &queue->pending;
-    uint64_t head = atomic_load_explicit(&pending->head, memory_order_acquire);
-    uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
-    /* The ring is twice the queue: up to half of it may be kernels in flight in their turn. */
-    if (tail - head <= (pending->mask + 1) / 4 * 3 || aside_count == MOST_ASIDE)
-        return;
-    struct rtl_kernel_facts facts;
     struct batch batch;
     begin(&batch, queue);
-    if (rtl_pending_take(pending, &rtl_signals, head, false, &facts) == RTL_TAKE_TAKEN)
-        finish(&batch, &facts); /* it has just completed */
-    else if (!rtl_pending_abandon(pending, head, &facts))
-        return;
-    else if (facts.pool_id == RTL_NONE) /* the program may re-arm its signal unseen */
-        count(&queue->ledger->lost[RTL_LOST_PENDING], 1);
-    else
-        asides[aside_count++] = (struct aside){queue, facts};
+    uint64_t head = atomic_load_explicit(&pending->head, memory_order_acquire);
+    if (head != atomic_load_explicit(&pending->tail, memory_order_acquire))
+        finish_rearmed(&batch, head);
+    for (unsigned cleared = 0; cleared < BATCH; cleared++) {
+        rtl_pending_advance(pending);
+        head = atomic_load_explicit(&pending->head, memory_order_acquire);
+        if (!is_crowded(queue, head))
+            break;
+        clear_head(&batch, head);
+    }
     flush(&batch);
     rtl_pending_advance(pending);
 }
@@ -269,15 +393,6 @@ unsigned rtl_harvest_aside(void)
     return finished;
 }
 
-/* A record whose kernel will not complete any more. Its pool signal is not used again: a device may
- * still write. */
-static void give_up(struct rtl_queue *queue, const struct rtl_kernel_facts *facts,
-                    enum rtl_lost why)
-{
-    if ((facts->flags & RTL_RECORD_BARRIER) == 0)
-        count(&queue->ledger->lost[why], 1);
-}
-
 /* A helper that is forwarding for the queue has microseconds left to go; without a processor, some
  * more. */
 static void wait_for_forwarder(struct rtl_queue *queue)
@@ -291,7 +406,8 @@ void rtl_harvest_close(struct rtl_queue *queue)
 {
     struct rtl_pending *pending = &queue->pending;
     wait_for_forwarder(queue);
-    while (rtl_harvest_forward(queue) > 0 || rtl_harvest(queue, UINT32_MAX, UINT32_MAX) > 0)
+    while (rtl_harvest_forward(queue, false) > 0 ||
+           rtl_harvest(queue, UINT32_MAX, RTL_THOROUGH) > 0)
         continue;
     (void)rtl_harvest_aside();
     for (unsigned i = 0; i < aside_count;) {
@@ -316,20 +432,14 @@ void rtl_harvest_close(struct rtl_queue *queue)
 void rtl_harvest_settle(uint64_t handle, bool destroyed)
 {
     struct rtl_record_name name;
-    if (!rtl_borrow_find(&rtl_borrows, handle, &name))
+    struct rtl_kernel_facts facts;
+    if (destroyed)
+        wait_for_raisers(handle);
+    if (!rtl_borrow_find(&rtl_borrows, handle, &name) || settle(name) || !destroyed)
         return;
     struct rtl_queue *queue = rtl_queues_at(name.slot);
-    struct rtl_kernel_facts facts;
-    if (rtl_pending_take(&queue->pending, &rtl_signals, name.sequence, false, &facts) ==
-        RTL_TAKE_TAKEN) {
-        struct batch batch;
-        begin(&batch, queue);
-        finish(&batch, &facts);
-        flush(&batch);
-        count(&queue->ledger->helped, 1);
-    } else if (destroyed && rtl_pending_abandon(&queue->pending, name.sequence, &facts)) {
+    if (rtl_pending_abandon(&queue->pending, name.sequence, &facts))
         give_up(queue, &facts, RTL_LOST_REARMED);
-    }
 }
 
 uint64_t rtl_harvest_pending(void)

@@ -7,20 +7,24 @@
 #include "intercept/queues.h"
 #include "pool/pool.h"
 
+#define RTL_THOROUGH UINT32_MAX
+
 /** The signals of this process. */
 extern struct rtl_pool rtl_signals;
 
 /** Harvests finished records of a queue from its head on; gives up after `patience` records in a
- * row whose kernels have not completed. Those that have to be forwarded are left alone. Any thread.
- * Returns how many. */
+ * row whose kernels have not completed. With RTL_THOROUGH it looks at all, and takes those as well
+ * whose signal the program has armed again unseen. Records that have to be forwarded are left
+ * alone. Any thread. Returns how many. */
 unsigned rtl_harvest(struct rtl_queue *queue, unsigned most, unsigned patience);
 
 /** Forwards the completion of replaced signals, oldest first. One thread at a time per queue: while
- * another is at it, nothing is done. Any thread. Returns how many. */
-unsigned rtl_harvest_forward(struct rtl_queue *queue);
+ * another is at it, nothing is done. With `quiet`, up to the first signal that somebody may be
+ * asleep on: to wake him takes a system call. Any thread. Returns how many. */
+unsigned rtl_harvest_forward(struct rtl_queue *queue, bool quiet);
 
-/** Moves a record whose kernel runs on and on out of the way of the ring, if the ring runs short.
- * Worker only. */
+/** Clears the head of the ring of records that would block it: one whose signal was armed again
+ * unseen, and, if the ring runs short, those whose kernels run on and on. Worker only. */
 void rtl_harvest_set_aside(struct rtl_queue *queue);
 
 /** Looks after the records that were set aside. Worker only. Returns how many were finished. */
@@ -31,8 +35,12 @@ unsigned rtl_harvest_aside(void);
 void rtl_harvest_close(struct rtl_queue *queue);
 
 /** The program is about to write to a signal: harvests the record that borrows it if its kernel has
- * completed. With `destroyed`, gives up the record otherwise. Any thread. */
+ * completed. With `destroyed`, gives up the record otherwise, and waits for a thread that is
+ * completing the signal just now. Any thread. */
 void rtl_harvest_settle(uint64_t handle, bool destroyed);
+
+/** In a forked child: nobody is completing signals. */
+void rtl_harvest_forked(void);
 
 /** Judge of rtl_borrows. */
 enum rtl_record_standing rtl_harvest_judge(struct rtl_record_name name, uint64_t handle);

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#define MARK UINT32_C(0x52544c73)
+
 enum phase { PHASE_PENDING = 1, PHASE_DONE = 2 };
 
 static uint64_t state_of(uint64_t sequence, enum phase phase)
@@ -57,9 +59,12 @@ uint64_t rtl_pending_add(struct rtl_pending *pending, const struct rtl_kernel_fa
     put(&record->packet, facts->packet);
     put(&record->grid_xy, facts->grid[0] | (uint64_t)facts->grid[1] << 32);
     put(&record->grid_z_group, facts->grid[2] | (uint64_t)facts->group_size << 32);
+    bool borrowed = facts->pool_id == UINT32_MAX;
+    uint64_t flags = facts->flags | (borrowed ? RTL_RECORD_BORROWED : 0u);
     put(&record->block_flags, facts->block[0] | (uint64_t)facts->block[1] << 16 |
-                                  (uint64_t)facts->block[2] << 32 | (uint64_t)facts->flags << 48);
-    put(&record->signal_epoch, facts->pool_id | (uint64_t)facts->epoch << 32);
+                                  (uint64_t)facts->block[2] << 32 | flags << 48);
+    put(&record->signal_epoch,
+        (borrowed ? facts->stamp : facts->pool_id) | (uint64_t)facts->epoch << 32);
     if (rtl_is_replaced(facts))
         atomic_fetch_add_explicit(&pending->owed, 1, memory_order_relaxed);
     atomic_store_explicit(&record->state, state_of(sequence, PHASE_PENDING), memory_order_release);
@@ -83,8 +88,10 @@ static void read_facts(struct rtl_record *record, struct rtl_kernel_facts *facts
     facts->block[0] = (uint16_t)block;
     facts->block[1] = (uint16_t)(block >> 16);
     facts->block[2] = (uint16_t)(block >> 32);
-    facts->flags = (uint16_t)(block >> 48);
-    facts->pool_id = (uint32_t)signal;
+    facts->flags = (uint16_t)(block >> 48 & ~(uint64_t)RTL_RECORD_BORROWED);
+    bool borrowed = (block >> 48 & RTL_RECORD_BORROWED) != 0;
+    facts->pool_id = borrowed ? UINT32_MAX : (uint32_t)signal;
+    facts->stamp = borrowed ? (uint32_t)signal : 0;
     facts->epoch = (uint32_t)(signal >> 32);
     facts->start = 0;
     facts->end = 0;
@@ -111,23 +118,52 @@ void rtl_signal_times(uint64_t handle, struct rtl_kernel_facts *facts)
     facts->end = __atomic_load_n(&signal->end_ts, __ATOMIC_RELAXED);
 }
 
-/* Looks at a record without claiming it. */
-static enum rtl_take look(struct rtl_pending *pending, const struct rtl_pool *pool,
-                          uint64_t sequence, struct rtl_kernel_facts *facts, uint64_t *signal)
+uint32_t rtl_signal_stamp(uint64_t handle)
+{
+    const amd_signal_t *signal = (const amd_signal_t *)(uintptr_t)handle;
+    return (uint32_t)__atomic_load_n(&signal->end_ts, __ATOMIC_ACQUIRE);
+}
+
+void rtl_signal_mark(uint64_t handle)
+{
+    ((amd_signal_t *)(uintptr_t)handle)->reserved3[0] = MARK;
+}
+
+bool rtl_signal_is_ours(uint64_t handle)
+{
+    return ((const amd_signal_t *)(uintptr_t)handle)->reserved3[0] == MARK;
+}
+
+/* Copies a record without claiming it; false if it is not pending. */
+static bool peek(struct rtl_pending *pending, uint64_t sequence, struct rtl_kernel_facts *facts)
 {
     struct rtl_record *record = record_at(pending, sequence);
     if (atomic_load_explicit(&record->state, memory_order_acquire) !=
         state_of(sequence, PHASE_PENDING))
-        return RTL_TAKE_DONE;
+        return false;
     read_facts(record, facts);
     /* The slot may have been used again since `state` was read: look before following a pointer. */
     atomic_thread_fence(memory_order_acquire);
-    if (atomic_load_explicit(&record->state, memory_order_relaxed) !=
-        state_of(sequence, PHASE_PENDING))
+    return atomic_load_explicit(&record->state, memory_order_relaxed) ==
+           state_of(sequence, PHASE_PENDING);
+}
+
+static bool is_borrowed(const struct rtl_kernel_facts *facts)
+{
+    return facts->pool_id == UINT32_MAX;
+}
+
+/* Looks at a record without claiming it. */
+static enum rtl_take look(struct rtl_pending *pending, const struct rtl_pool *pool,
+                          uint64_t sequence, struct rtl_kernel_facts *facts, uint64_t *signal)
+{
+    if (!peek(pending, sequence, facts))
         return RTL_TAKE_DONE;
-    *signal = facts->pool_id == UINT32_MAX ? facts->own : rtl_pool_handle(pool, facts->pool_id);
+    *signal = is_borrowed(facts) ? facts->own : rtl_pool_handle(pool, facts->pool_id);
     if (!rtl_signal_completed(*signal))
         return RTL_TAKE_WAITING;
+    if (is_borrowed(facts) && rtl_signal_stamp(*signal) == facts->stamp)
+        return RTL_TAKE_WAITING; /* the program brought it down, not the device */
     return rtl_is_replaced(facts) ? RTL_TAKE_FORWARD : RTL_TAKE_TAKEN;
 }
 
@@ -136,6 +172,12 @@ bool rtl_pending_owes(struct rtl_pending *pending, const struct rtl_pool *pool, 
     struct rtl_kernel_facts facts;
     uint64_t signal;
     return look(pending, pool, sequence, &facts, &signal) == RTL_TAKE_FORWARD;
+}
+
+uint64_t rtl_pending_own(struct rtl_pending *pending, uint64_t sequence)
+{
+    struct rtl_kernel_facts facts;
+    return peek(pending, sequence, &facts) ? facts.own : 0;
 }
 
 enum rtl_take rtl_pending_take(struct rtl_pending *pending, const struct rtl_pool *pool,
@@ -147,6 +189,28 @@ enum rtl_take rtl_pending_take(struct rtl_pending *pending, const struct rtl_poo
         return found;
     rtl_signal_times(signal, facts);
     return claim(record_at(pending, sequence), sequence) ? RTL_TAKE_TAKEN : RTL_TAKE_DONE;
+}
+
+static bool looks_rearmed(struct rtl_pending *pending, uint64_t sequence,
+                          struct rtl_kernel_facts *facts)
+{
+    return peek(pending, sequence, facts) && is_borrowed(facts) &&
+           rtl_signal_stamp(facts->own) != facts->stamp && !rtl_signal_completed(facts->own);
+}
+
+bool rtl_pending_is_rearmed(struct rtl_pending *pending, uint64_t sequence)
+{
+    struct rtl_kernel_facts facts;
+    return looks_rearmed(pending, sequence, &facts);
+}
+
+bool rtl_pending_take_rearmed(struct rtl_pending *pending, uint64_t sequence,
+                              struct rtl_kernel_facts *facts)
+{
+    if (!looks_rearmed(pending, sequence, facts))
+        return false;
+    rtl_signal_times(facts->own, facts);
+    return claim(record_at(pending, sequence), sequence);
 }
 
 bool rtl_pending_abandon(struct rtl_pending *pending, uint64_t sequence,

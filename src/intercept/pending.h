@@ -5,6 +5,10 @@
  * what is finished: the worker normally, the submitter when room runs out, a thread that is about
  * to re-arm or destroy a borrowed signal. Nobody waits for anybody: a harvester copies the record
  * and its times and then claims it with one exchange on `state`; who loses throws the copy away.
+ *
+ * The value of a borrowed signal is the program's to change while the kernel runs. So its kernel
+ * has completed only when its end time is another than it was when the record was added: the
+ * *stamp* tells.
  */
 #ifndef RTL_INTERCEPT_PENDING_H
 #define RTL_INTERCEPT_PENDING_H
@@ -18,7 +22,8 @@
 #include <stdint.h>
 
 enum rtl_record_flags {
-    RTL_RECORD_BARRIER = 1 /**< not recorded: only its completion is of interest */
+    RTL_RECORD_BARRIER = 1, /**< not recorded: only its completion is of interest */
+    RTL_RECORD_BORROWED = 2 /**< in the record itself: its signal is the program's own */
 };
 
 /** One record, one cache line. All fields are atomics because a late harvester may read them while
@@ -31,7 +36,7 @@ struct rtl_record {
     _Atomic uint64_t grid_xy;      /**< grid_x | grid_y << 32 */
     _Atomic uint64_t grid_z_group; /**< grid_z | group segment size << 32 */
     _Atomic uint64_t block_flags;  /**< block x, y, z, flags: 16 bits each */
-    _Atomic uint64_t signal_epoch; /**< pool id (RTL_NONE: borrowed) | code epoch << 32 */
+    _Atomic uint64_t signal_epoch; /**< pool id (borrowed: stamp) | code epoch << 32 */
 };
 
 _Static_assert(sizeof(struct rtl_record) == 64, "one cache line");
@@ -46,6 +51,7 @@ struct rtl_kernel_facts {
     uint16_t block[3];
     uint16_t flags;
     uint32_t pool_id; /**< RTL_NONE: `own` is borrowed */
+    uint32_t stamp;   /**< of a borrowed signal: rtl_signal_stamp when the packet was submitted */
     uint32_t epoch;
     uint64_t start, end; /**< ticks, set by the harvest */
 };
@@ -57,6 +63,7 @@ struct rtl_pending {
     _Alignas(64) _Atomic uint64_t tail; /**< next sequence; moved by the submitter */
     _Alignas(64) _Atomic uint64_t head; /**< records before it are done */
     _Atomic uint32_t owed;              /**< replaced signals that are not forwarded yet */
+    uint64_t suspect; /**< 1 + sequence of a record that looked re-armed; the worker's */
 };
 
 /** Makes room for at least `capacity` records (rounded up to a power of two). False without memory.
@@ -81,8 +88,21 @@ enum rtl_take {
 enum rtl_take rtl_pending_take(struct rtl_pending *pending, const struct rtl_pool *pool,
                                uint64_t sequence, bool forwards, struct rtl_kernel_facts *facts);
 
+/** True if the record borrows its signal, its kernel has completed, and the signal stands above 0
+ * again: the program armed it in a way that RTL does not see, such as a write to its memory. A
+ * device that is just completing the kernel may look so for a moment, with the end written and the
+ * start not yet. Any thread. */
+bool rtl_pending_is_rearmed(struct rtl_pending *pending, uint64_t sequence);
+
+/** Takes a record of which rtl_pending_is_rearmed holds. The times are the kernel's. Any thread. */
+bool rtl_pending_take_rearmed(struct rtl_pending *pending, uint64_t sequence,
+                              struct rtl_kernel_facts *facts);
+
 /** True if the record's kernel has completed and its signal has to be forwarded. Any thread. */
 bool rtl_pending_owes(struct rtl_pending *pending, const struct rtl_pool *pool, uint64_t sequence);
+
+/** The program's signal in a record, 0 if it has none or the record is done. Any thread. */
+uint64_t rtl_pending_own(struct rtl_pending *pending, uint64_t sequence);
 
 /** Takes the record whether its kernel has completed or not (times are then 0). False if it was
  * taken before. */
@@ -98,6 +118,14 @@ enum rtl_record_standing rtl_pending_judge(const struct rtl_pending *pending, ui
 
 /** True if the device has completed the signal (value below 1); acquires what it wrote before. */
 bool rtl_signal_completed(uint64_t handle);
+
+/** What tells two completions of one signal apart: the low half of its end time. */
+uint32_t rtl_signal_stamp(uint64_t handle);
+
+/** Marks a signal as one of RTL's pool (in `reserved3`, which nothing uses), and tells such a one.
+ * A handle that the program kept of a signal that it has destroyed may be one of ours by now. */
+void rtl_signal_mark(uint64_t handle);
+bool rtl_signal_is_ours(uint64_t handle);
 
 /** Copies the device's timestamps out of a signal. */
 void rtl_signal_times(uint64_t handle, struct rtl_kernel_facts *facts);

@@ -173,6 +173,14 @@ static void put_signal(struct rtl_rewriter *rewriter, hsa_signal_t *signal, uint
     signal->handle = rtl_pool_handle(rewriter->pool, id);
 }
 
+/* A signal of the pool's that the program names is one that it has destroyed and we have got:
+ * nobody waits for it, and a decrement would spoil the kernel that it serves now. */
+static void drop_stale(hsa_signal_t *signal)
+{
+    if (signal != NULL && signal->handle != 0 && rtl_signal_is_ours(signal->handle))
+        signal->handle = 0;
+}
+
 /* True if a packet with a pool signal is due. A borrowed signal does not count: the program may
  * take it back. */
 static bool mark_is_due(const struct rtl_rewriter *rewriter)
@@ -196,6 +204,7 @@ static bool rewrite_kernel(struct rtl_rewriter *rewriter, void *packet, bool ext
     else
         read_dispatch(packet, &facts);
     if (facts.own != 0 && !mark_is_due(rewriter) && may_borrow(rewriter, facts.own)) {
+        facts.stamp = rtl_signal_stamp(facts.own);
         tally->borrowed++;
     } else if (take_signal(rewriter, &facts.pool_id)) {
         put_signal(rewriter, signal, facts.pool_id);
@@ -258,6 +267,7 @@ void rtl_rewrite(struct rtl_rewriter *rewriter, void *packets, uint64_t first, u
         bool kernel = type == HSA_PACKET_TYPE_KERNEL_DISPATCH || extended;
         hsa_signal_t *signal = signal_of(packet, type);
         bool marked;
+        drop_stale(signal);
         tally.seen += kernel;
         if (kernel && wanted(rewriter, signal, first + i)) {
             marked = rewrite_kernel(rewriter, packet, extended, first + i, epoch, &tally);

@@ -213,25 +213,32 @@ void rtl_submit_intercepted(const void *packets, uint64_t count, uint64_t index,
 
 /* ---- help ---- */
 
-static unsigned help_one(struct rtl_queue *queue)
+static unsigned help_one(struct rtl_queue *queue, bool quiet)
 {
     unsigned taken = rtl_harvest(queue, HELP, HELP);
-    taken += rtl_harvest_forward(queue);
+    taken += rtl_harvest_forward(queue, quiet);
     if (taken > 0)
         atomic_fetch_add_explicit(&queue->ledger->helped, taken, memory_order_relaxed);
     return taken;
 }
 
 /* The signals may all be with other queues, so those come next, from the neighbour on. */
-unsigned rtl_submit_help(void *queue)
+static unsigned help(struct rtl_queue *own, bool quiet)
 {
-    struct rtl_queue *own = queue;
-    unsigned taken = help_one(own);
+    unsigned taken = help_one(own, quiet);
     uint32_t queues = rtl_queues_count();
     for (uint32_t i = 1; i < queues && taken < HELP; i++) {
         struct rtl_queue *other = rtl_queues_at((own->slot + i) % queues);
         if (atomic_load_explicit(&other->phase, memory_order_acquire) == RTL_QUEUE_LIVE)
-            taken += help_one(other);
+            taken += help_one(other, quiet);
     }
     return taken;
+}
+
+/* To wake somebody who sleeps on a forwarded signal takes a system call: the worker's affair,
+ * unless nothing else is left before a loss. */
+unsigned rtl_submit_help(void *queue)
+{
+    unsigned taken = help(queue, true);
+    return taken > 0 ? taken : help(queue, false);
 }

@@ -54,6 +54,7 @@ static bool create_signal(void *context, uint64_t *handle)
         HSA_STATUS_SUCCESS)
         return false;
     *handle = signal.handle;
+    rtl_signal_mark(signal.handle);
     return true;
 }
 
@@ -172,7 +173,7 @@ static bool open_ring(void)
 static void harvest_all(void)
 {
     for (uint32_t i = 0; i < rtl_queues_count(); i++)
-        (void)rtl_harvest(rtl_queues_at(i), UINT32_MAX, UINT32_MAX);
+        (void)rtl_harvest(rtl_queues_at(i), UINT32_MAX, RTL_THOROUGH);
 }
 
 static void describe_clocks(void)
@@ -215,6 +216,7 @@ static void in_child(void)
 {
     recording = false;
     rtl_emit_forked();
+    rtl_harvest_forked();
     rtl_worker_forked();
 }
 

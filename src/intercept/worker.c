@@ -68,7 +68,7 @@ static void grow_pool(void)
 
 static unsigned serve(struct rtl_queue *queue)
 {
-    unsigned finished = rtl_harvest_forward(queue);
+    unsigned finished = rtl_harvest_forward(queue, false);
     uint64_t used = atomic_load_explicit(&queue->pending.tail, memory_order_relaxed) -
                     atomic_load_explicit(&queue->pending.head, memory_order_relaxed);
     if (used == 0)
@@ -77,7 +77,7 @@ static unsigned serve(struct rtl_queue *queue)
      * run out. */
     if (rtl_emit_room(BUSY_ROUND) || used > (queue->pending.mask + 1) / 2)
         finished += rtl_harvest(queue, BUSY_ROUND,
-                                used > (queue->pending.mask + 1) / 2 ? UINT32_MAX : PATIENCE);
+                                used > (queue->pending.mask + 1) / 2 ? RTL_THOROUGH : PATIENCE);
     rtl_harvest_set_aside(queue);
     return finished;
 }

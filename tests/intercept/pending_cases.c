@@ -139,6 +139,66 @@ const char *Pending_StandingOfRecords(void)
     return NULL;
 }
 
+static void write_value(uint64_t handle, int64_t value)
+{
+    __atomic_store_n(&((amd_signal_t *)(uintptr_t)handle)->value, value, __ATOMIC_RELAXED);
+}
+
+/* Adds a record that borrows `own`. */
+static uint64_t borrow(uint64_t own)
+{
+    struct rtl_kernel_facts facts = {.own = own, .pool_id = UINT32_MAX, .epoch = 3};
+    facts.stamp = rtl_signal_stamp(own);
+    return rtl_pending_add(&pending, &facts);
+}
+
+const char *Pending_BorrowedIsTakenWhenTheDeviceHasWrittenTimes(void)
+{
+    CHECK_DONE(set_up());
+    uint64_t own = fake_signal(2);
+    fake_complete(own, 5, 9); /* an earlier kernel's times */
+    struct rtl_kernel_facts facts;
+    CHECK(borrow(own) == 0);
+    CHECK(take(0, false) == RTL_TAKE_WAITING);
+    write_value(own, 0); /* the program's doing */
+    CHECK(take(0, true) == RTL_TAKE_WAITING && !rtl_pending_is_rearmed(&pending, 0));
+    fake_complete(own, 11, 12);
+    CHECK(rtl_pending_take(&pending, &pool, 0, false, &facts) == RTL_TAKE_TAKEN);
+    CHECK(facts.start == 11 && facts.end == 12 && facts.pool_id == UINT32_MAX);
+    CHECK(facts.own == own && facts.epoch == 3 && facts.flags == 0);
+    return NULL;
+}
+
+const char *Pending_RearmedUnseenKeepsItsTimes(void)
+{
+    CHECK_DONE(set_up());
+    uint64_t own = fake_signal(1);
+    struct rtl_kernel_facts facts;
+    CHECK(borrow(own) == 0);
+    CHECK(!rtl_pending_is_rearmed(&pending, 0));
+    CHECK(!rtl_pending_take_rearmed(&pending, 0, &facts));
+    fake_complete(own, 21, 22);
+    CHECK(!rtl_pending_is_rearmed(&pending, 0)); /* completed: the ordinary way */
+    write_value(own, 1);
+    CHECK(take(0, false) == RTL_TAKE_WAITING);
+    CHECK(rtl_pending_is_rearmed(&pending, 0));
+    CHECK(rtl_pending_take_rearmed(&pending, 0, &facts));
+    CHECK(facts.start == 21 && facts.end == 22 && facts.own == own);
+    CHECK(!rtl_pending_take_rearmed(&pending, 0, &facts) && take(0, false) == RTL_TAKE_DONE);
+    return NULL;
+}
+
+const char *Pending_PoolSignalsAreNeverRearmed(void)
+{
+    CHECK_DONE(set_up());
+    uint64_t signal = add(fake_signal(1));
+    fake_complete(signal, 1, 2);
+    write_value(signal, 1);
+    CHECK(!rtl_pending_is_rearmed(&pending, 0));
+    CHECK(rtl_pending_own(&pending, 0) != 0 && rtl_pending_own(&pending, 1) == 0);
+    return NULL;
+}
+
 #define HARVESTERS 3
 #define TOTAL      60000u
 

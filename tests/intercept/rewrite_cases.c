@@ -188,6 +188,54 @@ const char *Rewrite_BorrowingAgainAfterCompletion(void)
     return NULL;
 }
 
+static bool settle(struct rtl_record_name name)
+{
+    struct rtl_kernel_facts facts;
+    return rtl_pending_take_rearmed(&bench.pending, name.sequence, &facts) && facts.end == 9;
+}
+
+const char *Rewrite_SignalThatWasArmedUnseenIsBorrowedAgain(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    bench.borrows.settle = settle;
+    uint64_t own = fake_signal(1);
+    kernel(0, own);
+    rewrite(0, 1);
+    hsa_kernel_dispatch_packet_t *second = kernel(1, own);
+    rewrite(1, 1); /* the first is under way: not settled, replaced */
+    CHECK(second->completion_signal.handle != own && bench.ledger.borrowed == 1);
+    fake_complete(second->completion_signal.handle, 1, 2);
+    struct rtl_kernel_facts facts;
+    CHECK(take(1, &facts) == RTL_TAKE_TAKEN);
+    atomic_store(&bench.pending.owed, 0);
+    fake_complete(own, 7, 9);
+    ((amd_signal_t *)(uintptr_t)own)->value = 1;
+    hsa_kernel_dispatch_packet_t *third = kernel(2, own);
+    rewrite(2, 1);
+    CHECK(third->completion_signal.handle == own && bench.ledger.borrowed == 2);
+    CHECK(take(0, &facts) == RTL_TAKE_DONE && take(2, &facts) == RTL_TAKE_WAITING);
+    return NULL;
+}
+
+const char *Rewrite_StaleHandleOfThePoolIsDropped(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    uint64_t ours = fake_signal(1);
+    CHECK(!rtl_signal_is_ours(ours));
+    rtl_signal_mark(ours);
+    CHECK(rtl_signal_is_ours(ours));
+    hsa_kernel_dispatch_packet_t *packet = kernel(0, ours);
+    hsa_barrier_and_packet_t *behind = barrier(1, HSA_PACKET_TYPE_BARRIER_AND, ours);
+    rewrite(0, 2);
+    struct rtl_kernel_facts facts;
+    CHECK(packet->completion_signal.handle != ours && packet->completion_signal.handle != 0);
+    CHECK(behind->completion_signal.handle == 0);
+    fake_complete(packet->completion_signal.handle, 1, 2);
+    CHECK(take(0, &facts) == RTL_TAKE_TAKEN && facts.own == 0);
+    CHECK(bench.ledger.borrowed == 0 && atomic_load(&bench.pending.owed) == 0);
+    return NULL;
+}
+
 const char *Rewrite_BarrierIsForwardedOnlyBehindAForward(void)
 {
     CHECK_DONE(set_up(RTL_MODE_FULL, 64));
