@@ -36,6 +36,18 @@
     X(hsa_signal_load_scacquire, 40)                                                               \
     X(hsa_signal_store_relaxed, 41)                                                                \
     X(hsa_signal_store_screlease, 42)                                                              \
+    X(hsa_signal_and_relaxed, 45)                                                                  \
+    X(hsa_signal_and_scacquire, 46)                                                                \
+    X(hsa_signal_and_screlease, 47)                                                                \
+    X(hsa_signal_and_scacq_screl, 48)                                                              \
+    X(hsa_signal_or_relaxed, 49)                                                                   \
+    X(hsa_signal_or_scacquire, 50)                                                                 \
+    X(hsa_signal_or_screlease, 51)                                                                 \
+    X(hsa_signal_or_scacq_screl, 52)                                                               \
+    X(hsa_signal_xor_relaxed, 53)                                                                  \
+    X(hsa_signal_xor_scacquire, 54)                                                                \
+    X(hsa_signal_xor_screlease, 55)                                                                \
+    X(hsa_signal_xor_scacq_screl, 56)                                                              \
     X(hsa_signal_exchange_relaxed, 57)                                                             \
     X(hsa_signal_exchange_scacquire, 58)                                                           \
     X(hsa_signal_exchange_screlease, 59)                                                           \
@@ -44,7 +56,10 @@
     X(hsa_signal_add_scacquire, 62)                                                                \
     X(hsa_signal_add_screlease, 63)                                                                \
     X(hsa_signal_add_scacq_screl, 64)                                                              \
+    X(hsa_signal_subtract_relaxed, 65)                                                             \
+    X(hsa_signal_subtract_scacquire, 66)                                                           \
     X(hsa_signal_subtract_screlease, 67)                                                           \
+    X(hsa_signal_subtract_scacq_screl, 68)                                                         \
     X(hsa_signal_cas_relaxed, 69)                                                                  \
     X(hsa_signal_cas_scacquire, 70)                                                                \
     X(hsa_signal_cas_screlease, 71)                                                                \

@@ -50,12 +50,34 @@ static bool doorbell(hsa_signal_t signal)
         return rtl_api.hsa_signal_cas_##order(signal, expected, value);                            \
     }
 
-#define ADD(order)                                                                                 \
-    static void add_##order(hsa_signal_t signal, hsa_signal_value_t value)                         \
+#define CHANGE(name)                                                                               \
+    static void name(hsa_signal_t signal, hsa_signal_value_t value)                                \
     {                                                                                              \
         rtl_harvest_settle(signal.handle, false);                                                  \
-        rtl_api.hsa_signal_add_##order(signal, value);                                             \
+        rtl_api.hsa_signal_##name(signal, value);                                                  \
     }
+
+#define CHANGES(X)                                                                                 \
+    X(add_relaxed)                                                                                 \
+    X(add_scacquire)                                                                               \
+    X(add_screlease)                                                                               \
+    X(add_scacq_screl)                                                                             \
+    X(subtract_relaxed)                                                                            \
+    X(subtract_scacquire)                                                                          \
+    X(subtract_screlease)                                                                          \
+    X(subtract_scacq_screl)                                                                        \
+    X(and_relaxed)                                                                                 \
+    X(and_scacquire)                                                                               \
+    X(and_screlease)                                                                               \
+    X(and_scacq_screl)                                                                             \
+    X(or_relaxed)                                                                                  \
+    X(or_scacquire)                                                                                \
+    X(or_screlease)                                                                                \
+    X(or_scacq_screl)                                                                              \
+    X(xor_relaxed)                                                                                 \
+    X(xor_scacquire)                                                                               \
+    X(xor_screlease)                                                                               \
+    X(xor_scacq_screl)
 
 STORE(store_relaxed)
 STORE(store_screlease)
@@ -69,10 +91,7 @@ CAS(relaxed)
 CAS(scacquire)
 CAS(screlease)
 CAS(scacq_screl)
-ADD(relaxed)
-ADD(scacquire)
-ADD(screlease)
-ADD(scacq_screl)
+CHANGES(CHANGE)
 
 static hsa_status_t destroy(hsa_signal_t signal)
 {
@@ -97,9 +116,7 @@ void rtl_signals_hook(void)
     HOOK(cas_scacquire, cas_scacquire);
     HOOK(cas_screlease, cas_screlease);
     HOOK(cas_scacq_screl, cas_scacq_screl);
-    HOOK(add_relaxed, add_relaxed);
-    HOOK(add_scacquire, add_scacquire);
-    HOOK(add_screlease, add_screlease);
-    HOOK(add_scacq_screl, add_scacq_screl);
+#define HOOK_CHANGE(name) HOOK(name, name);
+    CHANGES(HOOK_CHANGE)
     HOOK(destroy, destroy);
 }
