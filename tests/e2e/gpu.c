@@ -76,6 +76,25 @@ static void code_object_path(char *path, size_t size)
         fail("e2e_kernels.co", "name too long");
 }
 
+struct gpu_kernel gpu_kernel(const struct gpu *gpu, const char *symbol)
+{
+    hsa_executable_symbol_t found;
+    struct gpu_kernel kernel;
+    gpu_must(hsa_executable_get_symbol_by_name(gpu->executable, symbol, &gpu->agent, &found),
+             symbol);
+    gpu_must(hsa_executable_symbol_get_info(found, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT,
+                                            &kernel.object),
+             symbol);
+    gpu_must(hsa_executable_symbol_get_info(
+                 found, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE, &kernel.group_size),
+             symbol);
+    gpu_must(hsa_executable_symbol_get_info(found,
+                                            HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE,
+                                            &kernel.private_size),
+             symbol);
+    return kernel;
+}
+
 static void load_kernels(struct gpu *gpu)
 {
     char path[4096];
@@ -93,41 +112,28 @@ static void load_kernels(struct gpu *gpu)
     gpu_must(hsa_executable_freeze(gpu->executable, NULL), "freezing the executable");
     gpu_must(hsa_code_object_reader_destroy(reader), "code object reader");
     (void)close(file);
-    for (int i = 0; i < GPU_KERNELS; i++) {
-        hsa_executable_symbol_t symbol;
-        struct gpu_kernel *kernel = &gpu->kernels[i];
-        gpu_must(hsa_executable_get_symbol_by_name(gpu->executable, kernel_names[i], &gpu->agent,
-                                                   &symbol),
-                 kernel_names[i]);
-        gpu_must(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT,
-                                                &kernel->object),
-                 kernel_names[i]);
-        gpu_must(
-            hsa_executable_symbol_get_info(
-                symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE, &kernel->group_size),
-            kernel_names[i]);
-        gpu_must(hsa_executable_symbol_get_info(
-                     symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE,
-                     &kernel->private_size),
-                 kernel_names[i]);
-    }
+    for (int i = 0; i < GPU_KERNELS; i++)
+        gpu->kernels[i] = gpu_kernel(gpu, kernel_names[i]);
 }
 
-static void allocate_memory(struct gpu *gpu)
+void *gpu_memory(const struct gpu *gpu, size_t size)
 {
-    enum { counters_size = 4096, kernarg_size = 256 };
     hsa_region_t region = {0};
     void *memory = NULL;
     gpu_must(hsa_agent_iterate_regions(gpu->agent, take_kernarg_region, &region), "regions");
     if (!region.handle)
         fail("regions", "none for kernel arguments");
-    gpu_must(hsa_memory_allocate(region, counters_size, &memory), "memory for counters");
-    memset(memory, 0, counters_size);
-    gpu->counters = memory;
+    gpu_must(hsa_memory_allocate(region, size, &memory), "memory");
+    memset(memory, 0, size);
+    return memory;
+}
+
+static void allocate_memory(struct gpu *gpu)
+{
+    enum { counters_size = 4096, kernarg_size = 256 };
+    gpu->counters = gpu_memory(gpu, counters_size);
     for (int i = 0; i < GPU_KERNELS; i++) {
-        gpu_must(hsa_memory_allocate(region, kernarg_size, &memory), "memory for arguments");
-        memset(memory, 0, kernarg_size);
-        gpu->kernargs[i] = memory;
+        gpu->kernargs[i] = gpu_memory(gpu, kernarg_size);
         gpu->kernargs[i][0] = (uint64_t)(uintptr_t)&gpu->counters[i];
     }
 }

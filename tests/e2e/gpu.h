@@ -11,6 +11,7 @@
 #include <hsa/hsa.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /** Number of kernels in kernels.cl. */
@@ -51,6 +52,12 @@ void gpu_close(struct gpu *gpu);
 
 /** Ends the program with a sentence if `status` is an error of the call `what`. */
 void gpu_must(hsa_status_t status, const char *what);
+
+/** The kernel `symbol` (with .kd) of the code object. */
+struct gpu_kernel gpu_kernel(const struct gpu *gpu, const char *symbol);
+
+/** Memory that host and device share, zeroed; for hsa_memory_free. */
+void *gpu_memory(const struct gpu *gpu, size_t size);
 
 /** Makes a queue of `size` packets that several threads may write to. */
 hsa_queue_t *gpu_queue(const struct gpu *gpu, uint32_t size);

@@ -27,3 +27,44 @@ __kernel void storm_third(volatile __global atomic_ulong *counter)
 {
     count(counter);
 }
+
+// Kernels of the random AQL programs; their arguments are described in random_kernel.h.
+struct tally {
+    atomic_ulong count, sum, broken;
+    volatile __global atomic_uint *runs;
+};
+
+#define ADD(where, what)                                                                           \
+    __opencl_atomic_fetch_add(where, what, __ATOMIC_RELAXED, __OPENCL_MEMORY_SCOPE_ALL_SVM_DEVICES)
+
+static ulong mix(ulong id)
+{
+    id = (id ^ (id >> 15)) * 0x9E3779B97F4A7C15ul;
+    return id ^ (id >> 31);
+}
+
+static void leave_trace(volatile __global struct tally *tally, uint id, uint after)
+{
+    if (!FIRST_WORK_ITEM)
+        return;
+    if (after != id && ADD(&tally->runs[after], 0u) == 0u)
+        ADD(&tally->broken, 1ul);
+    ADD(&tally->runs[id], 1u);
+    ADD(&tally->sum, mix(id));
+    ADD(&tally->count, 1ul);
+}
+
+__kernel void random_quick(volatile __global struct tally *tally, uint id, uint after)
+{
+    leave_trace(tally, id, after);
+}
+
+__kernel void random_middle(volatile __global struct tally *tally, uint id, uint after)
+{
+    leave_trace(tally, id, after);
+}
+
+__kernel void random_slow(volatile __global struct tally *tally, uint id, uint after)
+{
+    leave_trace(tally, id, after);
+}

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# aql_random.sh BUILD SEEDS PACKETS [PROGRAM_OPTIONS...]: random legal AQL programs (random.h), each alone and under
+# `rtl trace` in full mode. The outcome is the same; the program finds nothing wrong, its own times those of the
+# truth log included; the trace is what the device executed. SEEDS is FIRST..LAST. Every seed also decides on the
+# durations of the kernels and on the hostile switches of the software GPU.
+#
+# RANDOM_WAY=interpose|intercept is handed to RTL as RTL_QUEUE; RANDOM_TOOLS names tool libraries to be loaded
+# before it.
+source "$(dirname "$0")/lib.sh"
+seeds=$1 packets=$2
+shift 2
+kernels=0
+
+# What a hanging program was doing cannot be told here; that it hung, and how to see it, can.
+patience=${RANDOM_PATIENCE:-240}
+
+# The device for this seed.
+device() {
+    local seed=$1
+    local quick=(0 0 100 500) middle=(1000 3000 10000)
+    export SOFTGPU_DURATION=random_quick=${quick[seed % 4]},random_middle=${middle[seed % 3]},random_slow=200000
+    unset SOFTGPU_READ_AHEAD SOFTGPU_DELAY SOFTGPU_REORDER
+    ((seed % 2 == 0)) || export SOFTGPU_READ_AHEAD=1
+    ((seed % 3 != 1)) || export SOFTGPU_DELAY=2000:$seed
+    ((seed % 5 > 2)) || export SOFTGPU_REORDER=$seed
+}
+
+# broken SEED WHAT: says how to see it again.
+broken() {
+    echo "seed $1 failed; once more: tests/e2e/aql_random.sh $build $1..$1 $packets ${again[*]}" >&2
+    fail "$2"
+}
+again=("$@")
+
+# run SEED NAME COMMAND...: its output in NAME.out and NAME.err, the truth in NAME.truth.
+run() {
+    local seed=$1 name=$2 status=0
+    shift 2
+    rm -f "$name.truth"
+    SOFTGPU_TRUTH=$scratch/$name.truth timeout "$patience" "$@" >"$name.out" 2>"$name.err" || status=$?
+    [ $status -ne 124 ] || broken "$seed" "$name: no end after $patience s"
+    [ $status -eq 0 ] || broken "$seed" "$name: ended with status $status"
+}
+
+for ((seed = ${seeds%..*}; seed <= ${seeds#*..}; seed++)); do
+    device "$seed"
+    program=("$bin/aql_random" --seed "$seed" --packets "$packets" "$@")
+    LD_LIBRARY_PATH=$build/lib/softgpu run "$seed" alone "${program[@]}"
+    rm -f t.db alone.truth
+    run "$seed" traced "$rtl" trace -q -m full --gpu soft -o t.db -- "${program[@]}"
+    cmp -s alone.out traced.out || broken "$seed" "the outcome differs"
+    cmp -s alone.err traced.err || broken "$seed" "something else is said on stderr"
+    "$rtl" check --truth traced.truth t.db >check.out 2>check.err || broken "$seed" "rtl check --truth ended with status $?"
+    kernels=$((kernels + $(ask t.db 'SELECT count(*) FROM kernels')))
+    rm -f t.db traced.truth
+done
+echo "$kernels kernels of random programs, seeds $seeds: all right"
