@@ -17,11 +17,12 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define IN_PASSING        1024u /* signals of a queue that are being harvested, or at hand */
-#define LEAST_PENDING     8192u /* records of a small queue */
-#define REST_NS           UINT64_C(100000000)
-#define PLACE_PATIENCE_NS UINT64_C(1000000000) /* that a new queue waits for its state */
-#define POOL_PATIENCE_NS  UINT64_C(1000000000) /* that a new queue waits for signals */
+#define IN_PASSING             1024u /* signals of a queue that are being harvested, or at hand */
+#define LEAST_PENDING          8192u /* records of a small queue */
+#define SUBMISSION_PATIENCE_NS UINT64_C(1000000000)
+#define REST_NS                UINT64_C(100000000)
+#define PLACE_PATIENCE_NS      UINT64_C(1000000000) /* that a new queue waits for its state */
+#define POOL_PATIENCE_NS       UINT64_C(1000000000) /* that a new queue waits for signals */
 
 static struct rtl_queue *_Atomic places[RTL_MOST_QUEUES];
 static _Atomic uint32_t place_count;
@@ -325,7 +326,7 @@ static hsa_status_t destroy(hsa_queue_t *queue)
     rtl_strangers_forget(queue);
     if (state != NULL) {
         rtl_submit(state); /* what somebody published without us, at the latest */
-        rtl_submit_end(state);
+        rtl_submit_end(state, rtl_clock_ns(CLOCK_MONOTONIC) + SUBMISSION_PATIENCE_NS);
     }
     hsa_status_t status = rtl_api.hsa_queue_destroy(queue);
     if (state != NULL)
@@ -340,8 +341,9 @@ void rtl_queues_release(struct rtl_queue *queue)
     atomic_store_explicit(&queue->phase, RTL_QUEUE_FREE, memory_order_release);
 }
 
-void rtl_queues_close_all(void)
+void rtl_queues_close_all(uint64_t patience_ns)
 {
+    uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
         struct rtl_queue *queue = rtl_queues_at(i);
         if (atomic_load(&queue->phase) != RTL_QUEUE_LIVE)
@@ -350,7 +352,7 @@ void rtl_queues_close_all(void)
         rtl_map_remove(&by_address, (uint64_t)(uintptr_t)queue->queue);
         rtl_map_remove(&by_doorbell, queue->doorbell);
         pthread_mutex_unlock(&lock);
-        rtl_submit_end(queue);
+        rtl_submit_end(queue, deadline);
         atomic_store(&queue->phase, RTL_QUEUE_CLOSING);
     }
 }

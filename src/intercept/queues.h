@@ -102,8 +102,9 @@ static inline uint64_t rtl_real_index(const struct rtl_queue *queue)
     return __atomic_load_n(&memory->write_dispatch_id, __ATOMIC_ACQUIRE);
 }
 
-/** Closes all queues that are still there: the runtime shuts down. */
-void rtl_queues_close_all(void);
+/** Closes all queues that are still there: the runtime shuts down. Waits for submissions that are
+ * under way, at most `patience_ns` for all of them. */
+void rtl_queues_close_all(uint64_t patience_ns);
 
 /** The borrowed-signal table, shared by all queues. */
 extern struct rtl_borrow_table rtl_borrows;

@@ -10,10 +10,9 @@
 #include <string.h>
 #include <time.h>
 
-#define PACKET                 64u
-#define SUBMISSION_ENDED       (UINT32_C(1) << 31) /* in rtl_queue.requests */
-#define HELP                   64u /* records that a submitter harvests when short */
-#define SUBMISSION_PATIENCE_NS UINT64_C(1000000000)
+#define PACKET           64u
+#define SUBMISSION_ENDED (UINT32_C(1) << 31) /* in rtl_queue.requests */
+#define HELP             64u                 /* records that a submitter harvests when short */
 
 static _Atomic bool paused;
 
@@ -165,14 +164,13 @@ void rtl_submit_begin(struct rtl_queue *queue)
     atomic_store(&queue->requests, 0);
 }
 
-void rtl_submit_end(struct rtl_queue *queue)
+void rtl_submit_end(struct rtl_queue *queue, uint64_t deadline_ns)
 {
     struct timespec step = {.tv_sec = 0, .tv_nsec = 20000};
-    uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + SUBMISSION_PATIENCE_NS;
     uint32_t idle = 0;
     while (!atomic_compare_exchange_strong_explicit(&queue->requests, &idle, SUBMISSION_ENDED,
                                                     memory_order_acq_rel, memory_order_relaxed)) {
-        if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline)
+        if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline_ns)
             return;
         nanosleep(&step, NULL);
         idle = 0;

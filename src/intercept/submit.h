@@ -19,10 +19,10 @@ void rtl_submit(struct rtl_queue *queue);
  * write index: rtl_submit is worth its while. A hint; any thread. */
 bool rtl_submit_is_behind(const struct rtl_queue *queue);
 
-/** Waits until nobody is submitting for the queue, and keeps it so: its ring's memory is about to
- * go. A submission takes microseconds; one that has not ended after a second never will (its thread
- * is gone). */
-void rtl_submit_end(struct rtl_queue *queue);
+/** Waits until nobody is submitting for the queue, at most until `deadline_ns` (CLOCK_MONOTONIC),
+ * and keeps it so: its ring's memory is about to go. A submission takes microseconds; one that has
+ * not ended after a second never will (its thread is gone). */
+void rtl_submit_end(struct rtl_queue *queue, uint64_t deadline_ns);
 
 /** Undoes rtl_submit_end for a state that serves another queue. */
 void rtl_submit_begin(struct rtl_queue *queue);

@@ -32,8 +32,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EXPORT           __attribute__((visibility("default")))
-#define STOP_PATIENCE_NS UINT64_C(1000000000)
+#define EXPORT __attribute__((visibility("default")))
+
+/* No end of a process is delayed by more than these together, 2 s. */
+#define CLOSE_PATIENCE_NS UINT64_C(200000000) /* submissions under way, at a shut-down */
+#define STOP_PATIENCE_NS  UINT64_C(800000000) /* the worker, at a shut-down */
+#define EXIT_PATIENCE_NS  UINT64_C(900000000) /* the worker, at the exit */
 
 EXPORT bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *names);
 EXPORT void OnUnload(void);
@@ -185,13 +189,23 @@ static void describe_clocks(void)
     rtl_agents_clock_end();
 }
 
+/* All waits of the process's end together take no longer than one patience. */
+static uint64_t patience_left(void)
+{
+    static uint64_t deadline;
+    uint64_t now = rtl_clock_ns(CLOCK_MONOTONIC);
+    if (deadline == 0)
+        deadline = now + EXIT_PATIENCE_NS;
+    return now < deadline ? deadline - now : 0;
+}
+
 /* First of the program's exit handlers to run, since it is among the last that were set up. */
 static void at_exit(void)
 {
     if (!recording || getpid() != owner)
         return;
     /* What the worker forwarded has let the program end; it may still hold the records. */
-    rtl_worker_settle(STOP_PATIENCE_NS);
+    rtl_worker_settle(patience_left());
     harvest_all();
     if (hooked)
         describe_clocks();
@@ -205,7 +219,7 @@ __attribute__((destructor)) static void at_unload(void)
     if (!recording || getpid() != owner)
         return;
     int saved = errno;
-    rtl_worker_settle(STOP_PATIENCE_NS);
+    rtl_worker_settle(patience_left());
     harvest_all();
     (void)rtl_emit_flush();
     rtl_ring_close(&ring);
@@ -303,7 +317,7 @@ void OnUnload(void)
     if (!hooked || !recording || getpid() != owner)
         return;
     int saved = errno;
-    rtl_queues_close_all();
+    rtl_queues_close_all(CLOSE_PATIENCE_NS);
     if (rtl_worker_stop(STOP_PATIENCE_NS)) {
         (void)rtl_worker_round(); /* accounts for the queues that were just closed */
         describe_clocks();
@@ -313,7 +327,7 @@ void OnUnload(void)
         hooked = false;
     } else {
         rtl_emit_note(RTL_NONE,
-                      "the worker did not stop within 1 s at the shut-down of the runtime");
+                      "the worker did not stop within 0.8 s at the shut-down of the runtime");
     }
     errno = saved;
 }
