@@ -28,14 +28,14 @@ grep -q 'another build' run.err && grep -q 999 run.err || fail "the sentence doe
 new_session
 : >taken.db
 setsid "$rtl" collect --session "$session" --pid 77 -o 'taken.db' >run.out 2>run.err &
-within 10 test -e taken-1.db || fail "no other name was taken"
+within 60 test -e taken-1.db || fail "no other name was taken"
 wait $! || true
 pid=$(pgrep -f -- "collect --session $session" | head -n 1)
 [ -n "$pid" ] || fail "there is no collector in the background"
 equal "its stdout" "$(readlink "/proc/$pid/fd/1")" /dev/null
 equal "its stderr" "$(readlink "/proc/$pid/fd/2")" /dev/null
 kill "$pid"
-within 10 test ! -e "$session" || fail "the session was not removed"
+within 60 test ! -e "$session" || fail "the session was not removed"
 [ ! -s taken.db ] || fail "the existing file was overwritten"
 grep -q 'taken-1.db' run.err || fail "nobody said where the trace is"
 "$rtl" check taken-1.db >check.out 2>&1 && fail "a trace of nothing is called complete"

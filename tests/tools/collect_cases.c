@@ -264,7 +264,7 @@ const char *Collect_ImageReplacedByExec(void)
     }
     struct rtl_collector *collector = rtl_collector_new(made.session, made.writer, NULL, NULL);
     CHECK(collector != NULL);
-    for (int i = 0; i < 500; ++i) {
+    for (int i = 0; i < 6000; ++i) {
         (void)rtl_collector_round(collector);
         rtl_collector_status(collector, &status);
         if (status.processes == 2 && status.open == 0)

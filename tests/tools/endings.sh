@@ -66,7 +66,7 @@ for signal in TERM USR1 USR2 HUP INT; do
     : >run.out
     # A shell without job control starts its background jobs with INT ignored; env puts it back.
     env --default-signal "${trace[@]}" bash catch.sh >run.out 2>run.err &
-    within 10 grep -q ready run.out || fail "the program did not start"
+    within 60 grep -q ready run.out || fail "the program did not start"
     kill "-$signal" $!
     status=0
     wait $! || status=$?
@@ -87,7 +87,7 @@ jobs -s >jobs.out
 fg >/dev/null
 echo \$? >status.out
 END
-    timeout 20 script -qec "bash stop.sh" /dev/null >script.out 2>&1 </dev/null || true
+    timeout 60 script -qec "bash stop.sh" /dev/null >script.out 2>&1 </dev/null || true
     grep -q Stopped jobs.out || fail "the stopped program did not stop rtl"
     equal "output after the stop" "$(cat stopped.out)" "went on"
     equal "status after the stop" "$(cat status.out)" 6
