@@ -19,7 +19,7 @@
 #   NO_TSAN          runs under address,undefined, not under thread
 #   SERIAL           never beside another test
 #   ENV A=b...       environment
-#   TIMEOUT seconds  60 when absent
+#   TIMEOUT seconds  180 when absent
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
@@ -49,7 +49,7 @@ macro(_rtl_test_properties default_sanitize)
     set(sanitized FALSE)
   endif()
   if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 60)
+    set(ARG_TIMEOUT 180)
   endif()
   set(environment ${ARG_ENV})
   if(ARG_SOFTGPU)
