@@ -243,7 +243,9 @@ struct random_signal *random_arm_counting(struct random_producer *producer)
         random_settle(producer, signal);
         bool few = random_chance(&producer->plan, 900);
         uint32_t members = 2 + random_below(&producer->plan, few ? 14 : 500);
-        arm(producer, signal, members, members);
+        /* Now and then more packets than the value: the signal goes on down below 0. */
+        bool below = random_chance(&producer->plan, 150);
+        arm(producer, signal, below ? 1 + random_below(&producer->plan, 2) : members, members);
     }
     return hand_out(producer, signal);
 }
