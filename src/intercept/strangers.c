@@ -22,6 +22,7 @@ struct stranger {
 static struct stranger strangers[MOST_STRANGERS];
 static struct rtl_map by_address, by_doorbell;
 static _Atomic uint32_t known;
+static _Atomic bool crowded; /* there were too many */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct stranger *free_place(void)
@@ -32,29 +33,33 @@ static struct stranger *free_place(void)
     return NULL;
 }
 
-/* Under the lock. */
-static void enter(const hsa_queue_t *queue, uint32_t id)
+/* Under the lock. False: there are too many. */
+static bool enter(const hsa_queue_t *queue, uint32_t id)
 {
     struct stranger *place = free_place();
     if (place == NULL)
-        return;
+        return false;
     place->doorbell = queue->doorbell_signal.handle;
     place->ledger = rtl_queues_ledger(id);
     atomic_store(&place->counted, rtl_api.hsa_queue_load_write_index_relaxed(queue));
     atomic_store(&place->queue, queue);
     atomic_fetch_add(&known, 1);
-    if (!rtl_map_put(&by_address, (uint64_t)(uintptr_t)queue, place) ||
-        !rtl_map_put(&by_doorbell, place->doorbell, place))
-        atomic_store(&place->queue, NULL);
+    return rtl_map_put(&by_address, (uint64_t)(uintptr_t)queue, place) &&
+           rtl_map_put(&by_doorbell, place->doorbell, place);
 }
 
 void rtl_strangers_add(const hsa_queue_t *queue, uint32_t id, uint32_t agent, const char *why)
 {
     pthread_mutex_lock(&lock);
     if (rtl_map_find(&by_address, (uint64_t)(uintptr_t)queue) == NULL) {
-        enter(queue, id);
-        rtl_queues_describe(queue, id, agent, RTL_WAY_PASS);
-        rtl_emit_note(id, "this queue is not followed: %s", why);
+        if (enter(queue, id)) {
+            rtl_queues_describe(queue, id, agent, RTL_WAY_PASS);
+            rtl_emit_note(id, "this queue is not followed: %s", why);
+        } else if (!atomic_exchange(&crowded, true)) {
+            rtl_emit_note(RTL_NONE,
+                          "more than %u queues are not followed: the others are not counted",
+                          MOST_STRANGERS);
+        }
     }
     pthread_mutex_unlock(&lock);
 }
@@ -62,6 +67,7 @@ void rtl_strangers_add(const hsa_queue_t *queue, uint32_t id, uint32_t agent, co
 void rtl_strangers_meet(const hsa_queue_t *queue)
 {
     if ((queue->features & HSA_QUEUE_FEATURE_KERNEL_DISPATCH) == 0 ||
+        atomic_load_explicit(&crowded, memory_order_relaxed) ||
         rtl_map_find(&by_address, (uint64_t)(uintptr_t)queue) != NULL)
         return;
     rtl_strangers_add(queue, rtl_queues_new_id(), RTL_NONE,

@@ -252,7 +252,7 @@ static unsigned forward(unsigned slot)
 {
     struct side *outer = forwarding;
     forwarding = &sides[slot];
-    unsigned forwarded = rtl_harvest_forward(&forwarding->state);
+    unsigned forwarded = rtl_harvest_forward(&forwarding->state, false);
     forwarding = outer;
     return forwarded;
 }
