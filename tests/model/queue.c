@@ -59,7 +59,7 @@ static bool make_buffers(struct model_queue *queue, uint64_t size)
         queue->staging_size = size;
     if (queue->staging_size != 0)
         queue->staging = malloc(queue->staging_size * sizeof *queue->staging);
-    queue->input = malloc(size * sizeof *queue->input);
+    queue->input = size > 0 ? malloc(size * sizeof *queue->input) : NULL;
     return make_ring(queue, size) && queue->input != NULL &&
            (queue->staging != NULL || queue->staging_size == 0);
 }

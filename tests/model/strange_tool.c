@@ -55,7 +55,7 @@ static void ring(const unsigned char *packets, uint64_t count, hsa_queue_t *queu
     if (first)
         publish_again(queue, packets);
     if (count > first)
-        writer(packets + first * PACKET, count - first);
+        writer(packets + (first ? PACKET : 0), count - first);
 }
 
 static void intercept(const void *packets, uint64_t count, uint64_t index, void *data,
