@@ -13,6 +13,8 @@
 #define PACKET           64u
 #define SUBMISSION_ENDED (UINT32_C(1) << 31) /* in rtl_queue.requests */
 #define HELP             64u                 /* records that a submitter harvests when short */
+#define FORWARDER_NAP_NS 20000
+#define FORWARDER_NAPS   1000u
 
 static _Atomic bool paused;
 
@@ -233,10 +235,28 @@ static unsigned help(struct rtl_queue *own, bool quiet)
     return taken;
 }
 
+/* Another thread has begun to forward for the queue, so that nobody else can, and has lost its
+ * processor, mostly to the one that it has just woken. A nap gives it back; the alternative is a
+ * loss. */
+static void let_forwarder_run(struct rtl_queue *queue)
+{
+    struct timespec nap = {.tv_sec = 0, .tv_nsec = FORWARDER_NAP_NS};
+    for (unsigned i = 0; i < FORWARDER_NAPS && rtl_pending_room(&queue->pending) == 0 &&
+                         atomic_load_explicit(&queue->forwarding, memory_order_acquire);
+         i++)
+        nanosleep(&nap, NULL);
+}
+
 /* To wake somebody who sleeps on a forwarded signal takes a system call: the worker's affair,
- * unless nothing else is left before a loss. */
+ * unless nothing else is left before a loss. What is taken from behind such a record makes no room.
+ */
 unsigned rtl_submit_help(void *queue)
 {
-    unsigned taken = help(queue, true);
-    return taken > 0 ? taken : help(queue, false);
+    struct rtl_queue *own = queue;
+    unsigned taken = help(own, true);
+    if (taken > 0 && rtl_pending_room(&own->pending) > 0)
+        return taken;
+    taken += help(own, false);
+    let_forwarder_run(own);
+    return taken;
 }
