@@ -438,8 +438,9 @@ void rtl_harvest_settle(uint64_t handle, bool destroyed)
     if (!rtl_borrow_find(&rtl_borrows, handle, &name) || settle(name) || !destroyed)
         return;
     struct rtl_queue *queue = rtl_queues_at(name.slot);
+    bool live = atomic_load_explicit(&queue->phase, memory_order_acquire) == RTL_QUEUE_LIVE;
     if (rtl_pending_abandon(&queue->pending, name.sequence, &facts))
-        give_up(queue, &facts, RTL_LOST_REARMED);
+        give_up(queue, &facts, live ? RTL_LOST_REARMED : RTL_LOST_SHUTDOWN);
 }
 
 uint64_t rtl_harvest_pending(void)

@@ -42,6 +42,18 @@ run() {
     [ $status -eq 0 ] || broken "$seed" "$name: ended with status $status"
 }
 
+# compare SEED: the trace is what the device executed. Packets that are in flight at the end of the program or of
+# their queue may be missing, for this reason alone.
+compare() {
+    local status=0 other=0
+    "$rtl" check --truth traced.truth t.db >check.out 2>check.err || status=$?
+    [ $status -ne 0 ] || return 0
+    ! grep -q 'drained' alone.out || broken "$1" "rtl check --truth ended with status $status"
+    other=$(grep '^  lost ' check.out | grep -v -c '(shutdown)') || true
+    [ "$other" = 0 ] || broken "$1" "kernels were lost that were not in flight at the end"
+    grep -q '^truth: equal' check.out || broken "$1" "the trace is not what the device executed"
+}
+
 for ((seed = ${seeds%..*}; seed <= ${seeds#*..}; seed++)); do
     device "$seed"
     program=("$bin/aql_random" --seed "$seed" --packets "$packets" "$@")
@@ -50,7 +62,7 @@ for ((seed = ${seeds%..*}; seed <= ${seeds#*..}; seed++)); do
     run "$seed" traced "$rtl" trace -q -m full --gpu soft -o t.db -- "${program[@]}"
     cmp -s alone.out traced.out || broken "$seed" "the outcome differs"
     cmp -s alone.err traced.err || broken "$seed" "something else is said on stderr"
-    "$rtl" check --truth traced.truth t.db >check.out 2>check.err || broken "$seed" "rtl check --truth ended with status $?"
+    compare "$seed"
     kernels=$((kernels + $(ask t.db 'SELECT count(*) FROM kernels')))
     rm -f t.db traced.truth
 done
