@@ -6,6 +6,7 @@
 
 #define PACKET_SIZE 64u
 #define HELP_TRIES  4u
+#define SHARES      8 /* of the free signals: a queue takes one at a time */
 
 /* Formats of vendor packets, all with the completion signal in the usual place:
  * AMD_AQL_FORMAT_PM4_IB of ROCr's amd_gpu_pm4.h, HSA_AMD_PACKET_TYPE_BARRIER_VALUE (2) and
@@ -127,10 +128,19 @@ static bool have_room(struct rtl_rewriter *rewriter)
     return true;
 }
 
+/* How many signals to have at hand: in a small pool the other queues must find some too. */
+static unsigned piece_of(const struct rtl_pool *pool)
+{
+    int64_t share = atomic_load_explicit(&pool->free, memory_order_relaxed) / SHARES;
+    if (share < 1)
+        return 1;
+    return share < RTL_REWRITE_CACHE ? (unsigned)share : RTL_REWRITE_CACHE;
+}
+
 static bool refill(struct rtl_rewriter *rewriter)
 {
     for (unsigned tries = 0; rewriter->id_count == 0; tries++) {
-        rewriter->id_count = rtl_pool_take(rewriter->pool, rewriter->ids, RTL_REWRITE_CACHE);
+        rewriter->id_count = rtl_pool_take(rewriter->pool, rewriter->ids, piece_of(rewriter->pool));
         if (rewriter->id_count > 0)
             break;
         if (tries == HELP_TRIES)

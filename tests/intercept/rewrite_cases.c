@@ -447,6 +447,24 @@ const char *Rewrite_HelpMakesRoom(void)
     return NULL;
 }
 
+/* Eight queues with one kernel each in a pool of 64: what the first ones have at hand must not
+ * leave the last without. */
+const char *Rewrite_SmallPoolIsShared(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    struct rtl_rewriter queues[8];
+    for (uint64_t i = 0; i < 8; i++) {
+        queues[i] = bench.rewriter;
+        rtl_rewrite(&queues[i], kernel(i, 0), i, 1, 9);
+        CHECK(bench.ring[i].completion_signal.handle != 0);
+    }
+    CHECK(bench.helps == 0 && bench.ledger.lost[RTL_LOST_POOL] == 0);
+    for (unsigned i = 0; i < 8; i++)
+        rtl_rewrite_release(&queues[i]);
+    CHECK(atomic_load(&bench.pool.free) == 64 - 8);
+    return NULL;
+}
+
 const char *Rewrite_PacketsWrap(void)
 {
     CHECK_DONE(set_up(RTL_MODE_FULL, 64));
