@@ -37,6 +37,12 @@ __global__ void hip_slow()
 {
 }
 
+// Counts, and takes the given time on the software GPU.
+__global__ void hip_lasts(int *counter, uint32_t ns)
+{
+    (*counter)++;
+}
+
 // Which GPU runs it. On the software GPU only.
 __global__ void hip_where(int *gpu)
 {

@@ -55,6 +55,19 @@ static uint64_t slow(const softgpu_dispatch_t *dispatch, void *context)
     return SLOW_NS;
 }
 
+/* hip_lasts(counter, ns) */
+static void lasts(const softgpu_dispatch_t *dispatch, void *context)
+{
+    (void)context;
+    (**(int32_t *const *)softgpu_argument(dispatch, 0))++;
+}
+
+static uint64_t lasts_ns(const softgpu_dispatch_t *dispatch, void *context)
+{
+    (void)context;
+    return *(const uint32_t *)softgpu_argument(dispatch, 1);
+}
+
 static void where(const softgpu_dispatch_t *dispatch, void *context)
 {
     (void)context;
@@ -62,9 +75,13 @@ static void where(const softgpu_dispatch_t *dispatch, void *context)
 }
 
 static const softgpu_kernel_t kernels[] = {
-    {.name = "hip_move", .run = move},      {.name = "hip_add", .run = add},
-    {.name = "hip_scale", .run = scale},    {.name = "hip_slow", .duration = slow},
-    {.name = "hip_where", .run = where},    {.name = "module_add", .run = add},
+    {.name = "hip_move", .run = move},
+    {.name = "hip_add", .run = add},
+    {.name = "hip_scale", .run = scale},
+    {.name = "hip_slow", .duration = slow},
+    {.name = "hip_lasts", .run = lasts, .duration = lasts_ns},
+    {.name = "hip_where", .run = where},
+    {.name = "module_add", .run = add},
     {.name = "module_scale", .run = scale},
 };
 
