@@ -378,18 +378,21 @@ static void finish_aside(struct aside *aside)
     flush(&batch);
 }
 
+/* In the order of submission, and newest first where completion is looked at, as in find_ready. */
 unsigned rtl_harvest_aside(void)
 {
-    unsigned finished = 0;
-    for (unsigned i = 0; i < aside_count;) {
-        if (!rtl_signal_completed(rtl_pool_handle(&rtl_signals, asides[i].facts.pool_id))) {
-            i++;
-            continue;
-        }
-        finish_aside(&asides[i]);
-        asides[i] = asides[--aside_count];
-        finished++;
+    static bool ready[MOST_ASIDE];
+    for (unsigned i = aside_count; i-- > 0;)
+        ready[i] = rtl_signal_completed(rtl_pool_handle(&rtl_signals, asides[i].facts.pool_id));
+    unsigned kept = 0;
+    for (unsigned i = 0; i < aside_count; i++) {
+        if (ready[i])
+            finish_aside(&asides[i]);
+        else
+            asides[kept++] = asides[i];
     }
+    unsigned finished = aside_count - kept;
+    aside_count = kept;
     return finished;
 }
 
@@ -410,14 +413,14 @@ void rtl_harvest_close(struct rtl_queue *queue)
            rtl_harvest(queue, UINT32_MAX, RTL_THOROUGH) > 0)
         continue;
     (void)rtl_harvest_aside();
-    for (unsigned i = 0; i < aside_count;) {
-        if (asides[i].queue != queue) {
-            i++;
-            continue;
-        }
-        give_up(queue, &asides[i].facts, RTL_LOST_SHUTDOWN);
-        asides[i] = asides[--aside_count];
+    unsigned kept = 0;
+    for (unsigned i = 0; i < aside_count; i++) {
+        if (asides[i].queue == queue)
+            give_up(queue, &asides[i].facts, RTL_LOST_SHUTDOWN);
+        else
+            asides[kept++] = asides[i];
     }
+    aside_count = kept;
     uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
     for (uint64_t at = atomic_load_explicit(&pending->head, memory_order_acquire); at < tail;
          at++) {
