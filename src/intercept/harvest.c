@@ -301,8 +301,8 @@ unsigned rtl_harvest_forward(struct rtl_queue *queue, bool quiet)
     return taken;
 }
 
-/* Counts a record that is given up. Its pool signal is not used again: a device may still write to
- * it. A borrowed signal that is below 1 has been brought there, but no times are in it. */
+/* Counts a record that is given up. A borrowed signal that is below 1 has been brought there, but
+ * no times are in it. */
 static void give_up(struct rtl_queue *queue, const struct rtl_kernel_facts *facts,
                     enum rtl_lost why)
 {
@@ -405,6 +405,17 @@ static void wait_for_forwarder(struct rtl_queue *queue)
         nanosleep(&step, NULL);
 }
 
+/* The pool signal can serve again if the device is done with it. */
+static void close_record(struct batch *batch, const struct rtl_kernel_facts *facts)
+{
+    give_up(batch->queue, facts, RTL_LOST_SHUTDOWN);
+    if (facts->pool_id == RTL_NONE || !batch->queue->gone)
+        return;
+    if (batch->id_count == BATCH)
+        flush(batch);
+    recycle(batch, facts->pool_id);
+}
+
 void rtl_harvest_close(struct rtl_queue *queue)
 {
     struct rtl_pending *pending = &queue->pending;
@@ -413,10 +424,12 @@ void rtl_harvest_close(struct rtl_queue *queue)
            rtl_harvest(queue, UINT32_MAX, RTL_THOROUGH) > 0)
         continue;
     (void)rtl_harvest_aside();
+    struct batch batch;
+    begin(&batch, queue);
     unsigned kept = 0;
     for (unsigned i = 0; i < aside_count; i++) {
         if (asides[i].queue == queue)
-            give_up(queue, &asides[i].facts, RTL_LOST_SHUTDOWN);
+            close_record(&batch, &asides[i].facts);
         else
             asides[kept++] = asides[i];
     }
@@ -426,10 +439,16 @@ void rtl_harvest_close(struct rtl_queue *queue)
          at++) {
         struct rtl_kernel_facts facts;
         if (rtl_pending_abandon(pending, at, &facts))
-            give_up(queue, &facts, RTL_LOST_SHUTDOWN);
+            close_record(&batch, &facts);
     }
+    flush(&batch);
     atomic_store_explicit(&pending->owed, 0, memory_order_relaxed);
     rtl_pending_advance(pending);
+}
+
+static bool is_closing(const struct rtl_queue *queue)
+{
+    return atomic_load_explicit(&queue->phase, memory_order_acquire) == RTL_QUEUE_CLOSING;
 }
 
 void rtl_harvest_settle(uint64_t handle, bool destroyed)
@@ -441,9 +460,8 @@ void rtl_harvest_settle(uint64_t handle, bool destroyed)
     if (!rtl_borrow_find(&rtl_borrows, handle, &name) || settle(name) || !destroyed)
         return;
     struct rtl_queue *queue = rtl_queues_at(name.slot);
-    bool live = atomic_load_explicit(&queue->phase, memory_order_acquire) == RTL_QUEUE_LIVE;
     if (rtl_pending_abandon(&queue->pending, name.sequence, &facts))
-        give_up(queue, &facts, live ? RTL_LOST_REARMED : RTL_LOST_SHUTDOWN);
+        give_up(queue, &facts, is_closing(queue) ? RTL_LOST_SHUTDOWN : RTL_LOST_REARMED);
 }
 
 uint64_t rtl_harvest_pending(void)

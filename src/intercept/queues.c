@@ -175,6 +175,7 @@ static void set_up(struct rtl_queue *state, hsa_queue_t *queue, uint32_t agent, 
     state->agent = agent;
     state->references = 1;
     state->bypassed = false;
+    state->gone = false;
     state->ledger = rtl_queues_ledger(id);
     atomic_store(&state->virtual_index, index);
     atomic_store(&state->submitted, index);
@@ -329,8 +330,10 @@ static hsa_status_t destroy(hsa_queue_t *queue)
         rtl_submit_end(state, rtl_clock_ns(CLOCK_MONOTONIC) + SUBMISSION_PATIENCE_NS);
     }
     hsa_status_t status = rtl_api.hsa_queue_destroy(queue);
-    if (state != NULL)
+    if (state != NULL) {
+        state->gone = status == HSA_STATUS_SUCCESS;
         atomic_store_explicit(&state->phase, RTL_QUEUE_CLOSING, memory_order_release);
+    }
     return status;
 }
 

@@ -42,6 +42,7 @@ struct rtl_queue {
     enum rtl_queue_way way; /**< interposed or intercepted */
     bool never_wraps;       /**< no batch may run over the end of the ring (see ways.h) */
     bool bypassed;          /**< somebody has moved the real write index; under `requests` */
+    bool gone; /**< CLOSING: the hardware's queue is no more, nothing is written to its signals */
     struct rtl_wire_ledger *ledger;
     _Atomic uint32_t phase; /**< enum rtl_queue_phase */
     _Alignas(64) _Atomic uint64_t virtual_index;

@@ -254,7 +254,9 @@ unsigned rtl_submit_help(void *queue)
 {
     struct rtl_queue *own = queue;
     unsigned taken = help(own, true);
-    if (taken > 0 && rtl_pending_room(&own->pending) > 0)
+    bool helped = taken > 0 && rtl_pending_room(&own->pending) > 0 &&
+                  atomic_load_explicit(&rtl_signals.free, memory_order_relaxed) > 0;
+    if (helped)
         return taken;
     taken += help(own, false);
     let_forwarder_run(own);

@@ -15,8 +15,8 @@
                 (uint32_t)HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |      \
                 (uint32_t)HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE))
 
-static const char *const kernel_names[GPU_KERNELS] = {"storm_first.kd", "storm_second.kd",
-                                                      "storm_third.kd"};
+static const char *const kernel_names[GPU_ENDLESS + 1] = {"storm_first.kd", "storm_second.kd",
+                                                          "storm_third.kd", "storm_endless.kd"};
 
 static _Noreturn void fail(const char *what, const char *why)
 {
@@ -112,7 +112,7 @@ static void load_kernels(struct gpu *gpu)
     gpu_must(hsa_executable_freeze(gpu->executable, NULL), "freezing the executable");
     gpu_must(hsa_code_object_reader_destroy(reader), "code object reader");
     (void)close(file);
-    for (int i = 0; i < GPU_KERNELS; i++)
+    for (int i = 0; i <= GPU_ENDLESS; i++)
         gpu->kernels[i] = gpu_kernel(gpu, kernel_names[i]);
 }
 
@@ -132,7 +132,7 @@ static void allocate_memory(struct gpu *gpu)
 {
     enum { counters_size = 4096, kernarg_size = 256 };
     gpu->counters = gpu_memory(gpu, counters_size);
-    for (int i = 0; i < GPU_KERNELS; i++) {
+    for (int i = 0; i <= GPU_ENDLESS; i++) {
         gpu->kernargs[i] = gpu_memory(gpu, kernarg_size);
         gpu->kernargs[i][0] = (uint64_t)(uintptr_t)&gpu->counters[i];
     }
@@ -151,7 +151,7 @@ void gpu_open(struct gpu *gpu)
 
 void gpu_close(struct gpu *gpu)
 {
-    for (int i = 0; i < GPU_KERNELS; i++)
+    for (int i = 0; i <= GPU_ENDLESS; i++)
         gpu_must(hsa_memory_free(gpu->kernargs[i]), "freeing arguments");
     gpu_must(hsa_memory_free((void *)gpu->counters), "freeing counters");
     gpu_must(hsa_executable_destroy(gpu->executable), "executable");

@@ -14,8 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Number of kernels in kernels.cl. */
+/** Number of kernels in kernels.cl that a program uses in turn, and one more that a test may make
+ * as long as it likes (SOFTGPU_DURATION=storm_endless=…). */
 #define GPU_KERNELS 3
+#define GPU_ENDLESS 3
 
 /** One kernel, as the loader describes it. */
 struct gpu_kernel {
@@ -28,10 +30,10 @@ struct gpu_kernel {
 struct gpu {
     hsa_agent_t agent;
     hsa_executable_t executable;
-    struct gpu_kernel kernels[GPU_KERNELS];
+    struct gpu_kernel kernels[GPU_ENDLESS + 1];
     /** One kernarg segment per kernel, used by all its dispatches: it never changes. */
-    uint64_t *kernargs[GPU_KERNELS];
-    _Atomic uint64_t *counters; /**< how often each kernel ran, GPU_KERNELS of them */
+    uint64_t *kernargs[GPU_ENDLESS + 1];
+    _Atomic uint64_t *counters; /**< how often each kernel ran */
 };
 
 /** A dispatch or barrier of a batch. */

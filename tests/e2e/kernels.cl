@@ -68,3 +68,9 @@ __kernel void random_slow(volatile __global struct tally *tally, uint id, uint a
 {
     leave_trace(tally, id, after);
 }
+
+// Ends as all others do; a test gives it its duration.
+__kernel void storm_endless(volatile __global atomic_ulong *counter)
+{
+    count(counter);
+}

@@ -28,7 +28,8 @@ static void leave_trace(const softgpu_dispatch_t *dispatch, void *context)
 static const softgpu_kernel_t kernels[] = {
     {.name = "storm_first", .run = count},         {.name = "storm_second", .run = count},
     {.name = "storm_third", .run = count},         {.name = "random_quick", .run = leave_trace},
-    {.name = "random_middle", .run = leave_trace}, {.name = "random_slow", .run = leave_trace}};
+    {.name = "random_middle", .run = leave_trace}, {.name = "random_slow", .run = leave_trace},
+    {.name = "storm_endless", .run = count}};
 
 const softgpu_plugin_t *softgpu_plugin(uint32_t version)
 {
