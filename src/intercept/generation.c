@@ -14,25 +14,38 @@
 #define STEP 64u
 
 struct call {
-    const void *packets;
     uint64_t count, index;
+    bool in_ring;
+    size_t room; /* bytes of the buffer that the packets lie in, if that is not the ring */
 };
 
 /* The calls of the callback since it was last emptied; more than two are only counted. */
 struct observation {
+    const hsa_queue_t *queue;
     unsigned calls;
     struct call call[2];
 };
 
+static bool in_ring(const hsa_queue_t *queue, const void *packets)
+{
+    uintptr_t base = (uintptr_t)queue->base_address;
+    uintptr_t at = (uintptr_t)packets;
+    return at >= base && at < base + (uintptr_t)queue->size * PACKET_SIZE;
+}
+
 /* The writer is not called: the packets end here. They are not looked at either, for they may lie
- * past the end of the ring. */
+ * past the end of the ring. What lies outside the ring is the memory of a std::vector: from malloc,
+ * the pointer is its begin, and it may be gone after the call. */
 static void observe(const void *packets, uint64_t count, uint64_t index, void *data,
                     rtl_packet_writer_t writer)
 {
     struct observation *seen = data;
     (void)writer;
+    struct call call = {count, index, in_ring(seen->queue, packets), 0};
+    if (!call.in_ring)
+        call.room = malloc_usable_size((void *)(uintptr_t)packets);
     if (seen->calls < 2)
-        seen->call[seen->calls] = (struct call){packets, count, index};
+        seen->call[seen->calls] = call;
     seen->calls++;
 }
 
@@ -57,21 +70,12 @@ static void submit(const hsa_queue_t *queue, uint64_t count)
                                        (hsa_signal_value_t)(first + count - 1));
 }
 
-static bool in_ring(const hsa_queue_t *queue, const void *packets)
+static enum rtl_generation judge_batch(const hsa_queue_t *queue, const struct call *call)
 {
-    uintptr_t base = (uintptr_t)queue->base_address;
-    uintptr_t at = (uintptr_t)packets;
-    return at >= base && at < base + (uintptr_t)queue->size * PACKET_SIZE;
-}
-
-/* What lies outside the ring is the staging buffer, the memory of a std::vector: from malloc, and
- * the pointer is its begin. */
-static enum rtl_generation judge_batch(const hsa_queue_t *queue, const void *packets)
-{
-    if (in_ring(queue, packets))
+    if (call->in_ring)
         return RTL_GENERATION_UNSTAGED;
-    size_t size = malloc_usable_size((void *)(uintptr_t)packets);
-    return size >= (size_t)queue->size * PACKET_SIZE ? RTL_GENERATION_G3 : RTL_GENERATION_G2;
+    bool enough = call->room >= (size_t)queue->size * PACKET_SIZE;
+    return enough ? RTL_GENERATION_G3 : RTL_GENERATION_G2;
 }
 
 static enum rtl_generation judge(const hsa_queue_t *queue, const struct observation *seen)
@@ -81,7 +85,7 @@ static enum rtl_generation judge(const hsa_queue_t *queue, const struct observat
     if (seen->calls == 0 || first->index != queue->size - 1)
         return RTL_GENERATION_UNKNOWN;
     if (seen->calls == 1 && first->count == 2)
-        return judge_batch(queue, first->packets);
+        return judge_batch(queue, first);
     bool one_by_one = seen->calls == 2 && first->count == 1 && second->count == 1;
     return one_by_one && second->index == queue->size ? RTL_GENERATION_G1 : RTL_GENERATION_UNKNOWN;
 }
@@ -91,7 +95,7 @@ static enum rtl_generation judge(const hsa_queue_t *queue, const struct observat
  * are small in case a runtime copies the others as well. */
 static enum rtl_generation experiment(hsa_queue_t *queue)
 {
-    struct observation seen = {0};
+    struct observation seen = {.queue = queue};
     if (rtl_api.hsa_amd_queue_intercept_register(queue, observe, &seen) != HSA_STATUS_SUCCESS)
         return RTL_GENERATION_UNKNOWN;
     uint64_t last = queue->size - 1;
