@@ -109,7 +109,7 @@ static const char *generation(int ext_minor)
         return "one packet per call of an intercept queue (G1)";
     if (ext_minor >= 19)
         return "batches through intercept queues (G3 or later)";
-    return "intercept queues of an unclear generation (G1, G2 or G3)";
+    return "intercept queues of a generation that RTL_QUEUE=intercept finds out (G1, G2 or G3)";
 }
 
 /* What a runtime is, and the GPUs it has. True if it has one. */
