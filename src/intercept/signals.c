@@ -1,5 +1,6 @@
 #include "intercept/signals.h"
 
+#include "common/tsan.h"
 #include "intercept/api.h"
 #include "intercept/harvest.h"
 #include "intercept/queues.h"
@@ -95,8 +96,11 @@ CHANGES(CHANGE)
 
 static hsa_status_t destroy(hsa_signal_t signal)
 {
-    if (signal.handle != 0)
+    if (signal.handle != 0) {
         rtl_harvest_settle(signal.handle, true);
+        /* The runtime may make a signal of the pool of its memory. */
+        rtl_tsan_release((const void *)(uintptr_t)signal.handle);
+    }
     return rtl_api.hsa_signal_destroy(signal);
 }
 

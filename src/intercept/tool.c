@@ -9,6 +9,7 @@
  */
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/tsan.h"
 #include "intercept/agents.h"
 #include "intercept/api.h"
 #include "intercept/config.h"
@@ -58,6 +59,7 @@ static bool create_signal(void *context, uint64_t *handle)
         HSA_STATUS_SUCCESS)
         return false;
     *handle = signal.handle;
+    rtl_tsan_acquire((const void *)(uintptr_t)signal.handle);
     rtl_signal_mark(signal.handle);
     return true;
 }
