@@ -25,7 +25,7 @@ static void write_packets(struct input *input, unsigned queue, unsigned count, b
     uint8_t signal = take(input);
     for (unsigned i = 0; i < count; i++) {
         unsigned pick = (what + i * (what >> 4)) & 15u;
-        struct model_packet packet = {.own = -1, .alone = alone};
+        struct model_packet packet = {.own = -1, .stale = (signal & 15u) == 7, .alone = alone};
         packet.type = pick < sizeof types ? types[pick] : take(input);
         packet.format = pick == 8 ? 3 : pick == 9 ? 2 : take(input);
         packet.noise = (uint64_t)what << 8 | signal | (uint64_t)i << 16;

@@ -47,6 +47,7 @@ struct truth {
     unsigned char written[64];
     unsigned char submitted[64];
     int own;    /* -1: none */
+    bool stale; /* names a signal of the pool */
     bool known; /* the device knows its format and decrements its signal */
     bool kernel;
     bool alone, wanted;
@@ -248,11 +249,11 @@ static void subtract(hsa_signal_t signal, hsa_signal_value_t value)
     owns[own].signal->value--;
 }
 
-static unsigned forward(unsigned slot)
+static unsigned forward(unsigned slot, bool quiet)
 {
     struct side *outer = forwarding;
     forwarding = &sides[slot];
-    unsigned forwarded = rtl_harvest_forward(&forwarding->state, false);
+    unsigned forwarded = rtl_harvest_forward(&forwarding->state, quiet);
     forwarding = outer;
     return forwarded;
 }
@@ -273,7 +274,7 @@ static unsigned help(void *context)
     struct rtl_queue *queue = context;
     helps++;
     helping_past_asides = count_asides() > 0;
-    unsigned taken = rtl_harvest(queue, HELP, HELP) + forward(queue->slot);
+    unsigned taken = rtl_harvest(queue, HELP, HELP) + forward(queue->slot, (helps & 1u) != 0);
     helping_past_asides = false;
     return taken;
 }
@@ -288,6 +289,7 @@ static bool create(void *context, uint64_t *handle)
     amd_signal_t *signal = &pool_signals[(*made)++];
     *signal = (amd_signal_t){.kind = AMD_SIGNAL_KIND_USER, .value = 1};
     *handle = (uintptr_t)signal;
+    rtl_signal_mark(*handle);
     return true;
 }
 
@@ -335,6 +337,7 @@ void model_begin(const struct model_settings *with)
     aborted = false;
     memset(owns, 0, sizeof owns);
     memset(in_flight, 0, sizeof in_flight);
+    memset(pool_signals, 0, sizeof pool_signals);
     for (unsigned i = 0; i < RTL_BORROW_BUCKETS; i++)
         atomic_store_explicit(&rtl_borrows.buckets[i], 0, memory_order_relaxed);
     rtl_api.hsa_signal_subtract_screlease = subtract;
@@ -350,9 +353,9 @@ static void make_own(unsigned which, int64_t value)
     struct own *own = &owns[which];
     own->signal = aligned_alloc(64, sizeof *own->signal);
     MUST(own->signal != NULL);
-    /* One of them is of a kind that the runtime knows and librtl does not. */
+    /* With an event, so that its decrement goes through the runtime (see subtract). */
     *own->signal = (amd_signal_t){
-        .kind = which == 3 ? AMD_SIGNAL_KIND_INVALID : AMD_SIGNAL_KIND_USER, .value = value};
+        .kind = AMD_SIGNAL_KIND_USER, .event_mailbox_ptr = (uintptr_t)own, .value = value};
     own->armed = value;
     own->uses = 0;
     own->last = NULL;
@@ -399,7 +402,7 @@ static bool mode_wants(const struct side *side, const struct truth *truth)
     case RTL_MODE_FULL:
         return true;
     case RTL_MODE_LITE:
-        return truth->alone && truth->own < 0;
+        return truth->alone && truth->own < 0; /* a stale one is none */
     default:
         return truth->alone;
     }
@@ -435,6 +438,12 @@ void model_write(unsigned queue, const struct model_packet *packet)
         use_own(truth);
     else if (truth->known)
         memset(truth->written + SIGNAL_AT, 0, 8);
+    if (packet->stale && truth->known && truth->own < 0) {
+        uint64_t handle = (uintptr_t)&pool_signals[packet->noise % POOL];
+        truth->stale = rtl_signal_is_ours(handle);
+        if (truth->stale)
+            memcpy(truth->written + SIGNAL_AT, &handle, sizeof handle);
+    }
     memcpy(slot_of(side, at), truth->written, 64);
     side->alone[(side->first + at) & (settings.queue_size - 1)] = truth->alone;
     side->written++;
@@ -522,27 +531,26 @@ static void check_packet(struct side *side, struct truth *truth, bool helped, ui
 {
     bool own = truth->known && truth->own >= 0;
     uint64_t handle = field(truth->submitted, SIGNAL_AT, 8);
-    bool put = handle != field(truth->written, SIGNAL_AT, 8);
+    bool put = handle != (truth->stale ? 0 : field(truth->written, SIGNAL_AT, 8));
     MUST(memcmp(truth->submitted, truth->written, SIGNAL_AT) == 0);
     MUST(!put || truth->known);
     truth->excused = helped;
+    bool due = side->state.rewriter.mark_every != 0 &&
+               side->unmarked + 1 >= side->state.rewriter.mark_every;
     if (put) {
         check_put(handle);
-        MUST(truth->wanted ||
-             (own ? settings.rude || *owed > 0 : side->state.rewriter.mark_every != 0));
+        MUST(truth->wanted || due || helped || (own && (*owed > 0 || settings.rude)));
         truth->replaced = own;
         *owed += own;
         *records += truth->wanted;
     } else if (!helped) {
         MUST(!own || *owed == 0 || settings.rude);
+        MUST(!truth->known || !due);
         truth->borrowed = truth->wanted;
         if (truth->wanted && !settings.rude)
             check_borrowed(side, truth);
-        else
-            MUST(!truth->known || own || side->state.rewriter.mark_every == 0 ||
-                 side->unmarked + 1 < side->state.rewriter.mark_every);
     }
-    side->unmarked = put || truth->borrowed ? 0 : side->unmarked + 1;
+    side->unmarked = put ? 0 : side->unmarked + 1;
 }
 
 void model_submit(unsigned queue)
@@ -647,14 +655,14 @@ void model_harvest(unsigned queue, unsigned most, unsigned patience)
 void model_forward(unsigned queue)
 {
     (void)rtl_harvest_aside();
-    (void)forward(queue);
+    (void)forward(queue, false);
 }
 
 static unsigned round_of_work(void)
 {
     unsigned finished = rtl_harvest_aside();
     for (unsigned i = 0; i < MODEL_QUEUES; i++) {
-        finished += forward(i);
+        finished += forward(i, false);
         finished += rtl_harvest(&sides[i].state, HELP, HELP);
         rtl_harvest_set_aside(&sides[i].state);
     }

@@ -36,6 +36,7 @@ struct model_packet {
     uint8_t type;   /**< AQL packet type, any value */
     uint8_t format; /**< AMD's format of a vendor packet, any value */
     int own;        /**< the program's signal, below MODEL_OWNS; -1: none */
+    bool stale;     /**< without one of its own, it names one of librtl's */
     bool alone;     /**< its slot was reserved alone */
     uint64_t noise; /**< what fills the rest of it */
 };
