@@ -8,44 +8,19 @@
  * Prints one line of JSON: the median and the mean over the batches, in ns per packet.
  */
 #include "gpu.h"
+#include "timing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
-#include <x86intrin.h>
 
 #define QUEUE_SIZE 16384u
 #define WARM_UP    64u
-
-static double now_ns(clockid_t clock)
-{
-    struct timespec time;
-    (void)clock_gettime(clock, &time);
-    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
-/* Ticks of the time-stamp counter per ns. */
-static double calibrate(void)
-{
-    double begin = now_ns(CLOCK_MONOTONIC);
-    uint64_t ticks = __rdtsc();
-    (void)usleep(50000);
-    return (double)(__rdtsc() - ticks) / (now_ns(CLOCK_MONOTONIC) - begin);
-}
 
 static void wait_for_room(hsa_queue_t *queue, uint64_t next, uint32_t count)
 {
     while (next + count - hsa_queue_load_read_index_scacquire(queue) > queue->size)
         (void)usleep(20);
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 int main(int argc, char **argv)
@@ -68,7 +43,7 @@ int main(int argc, char **argv)
         free(packets);
         return 3;
     }
-    double ticks_per_ns = calibrate();
+    double scale = ticks_per_ns();
     double cpu = 0;
     for (uint64_t i = 0; i < WARM_UP + batches; i++) {
         wait_for_room(queue, i * batch, batch);
@@ -79,16 +54,16 @@ int main(int argc, char **argv)
         if (i < WARM_UP)
             continue;
         cpu += now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin;
-        costs[i - WARM_UP] = (double)(end - begin) / ticks_per_ns / batch;
+        costs[i - WARM_UP] = (double)(end - begin) / scale / batch;
     }
     gpu_drain(&gpu, queue);
-    qsort(costs, batches, sizeof *costs, compare);
     double sum = 0;
     for (uint32_t i = 0; i < batches; i++)
         sum += costs[i];
     (void)printf("{\"batch\": %u, \"batches\": %u, \"median_ns\": %.1f, \"mean_ns\": %.1f, "
                  "\"cpu_ns\": %.1f}\n",
-                 batch, batches, costs[batches / 2], sum / batches, cpu / batches / batch);
+                 batch, batches, quantile(costs, batches, 0.5), sum / batches,
+                 cpu / batches / batch);
     free(costs);
     free(packets);
     gpu_must(hsa_queue_destroy(queue), "queue destroy");

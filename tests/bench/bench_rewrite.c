@@ -1,0 +1,212 @@
+/*
+ * What rewriting alone costs, without a runtime: the pure module with warm caches.
+ *
+ *     bench_rewrite KIND BATCH PACKETS [THREADS]
+ *
+ * KIND of the kernels' own signals: `none`, `borrowed` (at 1), `replaced` (at 2). THREADS, 1 when
+ * absent, each with a queue of its own, share the pool and the table of borrowed signals, as queues
+ * of a program do. Prints one line of JSON: ns per packet in rtl_rewrite, and for reading the times
+ * and recycling afterwards, medians over rounds, the largest of the threads.
+ *
+ * Instructions per packet:
+ *     valgrind --tool=callgrind --toggle-collect=rtl_rewrite bench_rewrite none 1 100000
+ */
+#include "intercept/rewrite.h"
+#include "timing.h"
+
+#include <hsa/amd_hsa_signal.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#define GROUP   256u /* packets of a round */
+#define POOL    8192u
+#define RECORDS 8192u
+#define MOST    64u
+#define WARM_UP 16u
+
+enum kind { KIND_NONE, KIND_BORROWED, KIND_REPLACED };
+
+struct lane {
+    _Alignas(64) hsa_kernel_dispatch_packet_t packets[GROUP];
+    _Alignas(64) amd_signal_t owns[GROUP];
+    struct rtl_pending pending;
+    struct rtl_rewriter rewriter;
+    struct rtl_wire_ledger ledger;
+    double *rewriting, *harvesting; /* ns per packet, by round */
+    pthread_t thread;
+};
+
+static _Alignas(64) amd_signal_t pool_signals[POOL];
+static struct rtl_pool pool;
+static struct rtl_borrow_table borrows;
+static struct lane lanes[MOST];
+static pthread_barrier_t gate;
+static enum kind kind;
+static unsigned batch;
+static unsigned long rounds;
+static double scale;
+
+static enum rtl_record_standing judge(struct rtl_record_name name, uint64_t handle)
+{
+    return rtl_pending_judge(&lanes[name.slot].pending, name.sequence, handle);
+}
+
+static unsigned help(void *context)
+{
+    (void)context;
+    return 0;
+}
+
+static bool create(void *context, uint64_t *handle)
+{
+    unsigned *made = context;
+    amd_signal_t *signal = &pool_signals[(*made)++];
+    signal->kind = AMD_SIGNAL_KIND_USER;
+    signal->value = 1;
+    *handle = (uintptr_t)signal;
+    return true;
+}
+
+static void destroy(void *context, uint64_t handle)
+{
+    (void)context;
+    (void)handle;
+}
+
+/* As a program writes them; the device has not completed the last round's before. */
+static void write_packets(struct lane *lane)
+{
+    for (unsigned i = 0; i < GROUP; i++) {
+        amd_signal_t *own = &lane->owns[i];
+        own->kind = AMD_SIGNAL_KIND_USER;
+        own->value = kind == KIND_BORROWED ? 1 : 2;
+        lane->packets[i].header = HSA_PACKET_TYPE_KERNEL_DISPATCH;
+        lane->packets[i].completion_signal.handle = kind == KIND_NONE ? 0 : (uintptr_t)own;
+    }
+}
+
+static void complete(struct lane *lane, uint64_t round)
+{
+    for (unsigned i = 0; i < GROUP; i++) {
+        uint64_t handle = lane->packets[i].completion_signal.handle;
+        amd_signal_t *signal = (amd_signal_t *)(uintptr_t)handle;
+        signal->start_ts = signal->end_ts = round + 1;
+        signal->value--;
+    }
+}
+
+static void rewrite(struct lane *lane, uint64_t first)
+{
+    for (unsigned i = 0; i < GROUP; i += batch)
+        rtl_rewrite(&lane->rewriter, &lane->packets[i], first + i, batch, 0);
+}
+
+/* Takes the records of a round and recycles its signals, 64 at a time as harvest.c does. */
+static void harvest(struct lane *lane, uint64_t first)
+{
+    uint32_t ids[64];
+    unsigned count = 0;
+    for (unsigned i = 0; i < GROUP; i++) {
+        struct rtl_kernel_facts facts;
+        if (rtl_pending_take(&lane->pending, &pool, first + i, true, &facts) != RTL_TAKE_TAKEN)
+            exit(1);
+        if (rtl_is_replaced(&facts))
+            atomic_fetch_sub_explicit(&lane->pending.owed, 1, memory_order_release);
+        if (facts.pool_id == UINT32_MAX)
+            continue;
+        ((amd_signal_t *)(uintptr_t)rtl_pool_handle(&pool, facts.pool_id))->value = 1;
+        ids[count++] = facts.pool_id;
+        if (count == 64) {
+            rtl_pool_give(&pool, ids, count);
+            count = 0;
+        }
+    }
+    rtl_pool_give(&pool, ids, count);
+    rtl_pending_advance(&lane->pending);
+}
+
+static void *run(void *argument)
+{
+    struct lane *lane = argument;
+    (void)pthread_barrier_wait(&gate);
+    for (unsigned long round = 0; round < rounds + WARM_UP; round++) {
+        uint64_t first = round * GROUP;
+        write_packets(lane);
+        unsigned long long begin = __rdtsc();
+        rewrite(lane, first);
+        unsigned long long middle = __rdtsc();
+        complete(lane, round);
+        unsigned long long again = __rdtsc();
+        harvest(lane, first);
+        unsigned long long end = __rdtsc();
+        if (round < WARM_UP)
+            continue;
+        lane->rewriting[round - WARM_UP] = (double)(middle - begin) / scale / GROUP;
+        lane->harvesting[round - WARM_UP] = (double)(end - again) / scale / GROUP;
+    }
+    return NULL;
+}
+
+static bool begin_lane(unsigned slot)
+{
+    struct lane *lane = &lanes[slot];
+    lane->rewriting = calloc(rounds, sizeof *lane->rewriting);
+    lane->harvesting = calloc(rounds, sizeof *lane->harvesting);
+    lane->rewriter = (struct rtl_rewriter){.pending = &lane->pending,
+                                           .pool = &pool,
+                                           .borrows = &borrows,
+                                           .ledger = &lane->ledger,
+                                           .mode = RTL_MODE_FULL,
+                                           .slot = slot,
+                                           .help = help};
+    return rtl_pending_init(&lane->pending, RECORDS) && lane->rewriting != NULL &&
+           lane->harvesting != NULL && pthread_create(&lane->thread, NULL, run, lane) == 0;
+}
+
+static double worst(unsigned threads, bool harvesting)
+{
+    double most = 0;
+    for (unsigned i = 0; i < threads; i++) {
+        double median =
+            quantile(harvesting ? lanes[i].harvesting : lanes[i].rewriting, rounds, 0.5);
+        most = median > most ? median : most;
+    }
+    return most;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const kinds[] = {"none", "borrowed", "replaced"};
+    unsigned threads = argc > 4 ? (unsigned)strtoul(argv[4], NULL, 10) : 1;
+    unsigned made = 0;
+    unsigned which = 0;
+    while (argc > 3 && which < 3 && strcmp(argv[1], kinds[which]) != 0)
+        which++;
+    kind = (enum kind)which;
+    batch = argc > 3 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
+    rounds = argc > 3 ? strtoul(argv[3], NULL, 10) / GROUP : 0;
+    if (which == 3 || batch == 0 || GROUP % batch != 0 || rounds == 0 || threads == 0 ||
+        threads > MOST / 2) {
+        (void)fprintf(stderr,
+                      "usage: bench_rewrite none|borrowed|replaced BATCH PACKETS [THREADS]; "
+                      "BATCH divides %u, %u threads at most\n",
+                      GROUP, MOST / 2);
+        return 2;
+    }
+    borrows.judge = judge;
+    scale = ticks_per_ns();
+    struct rtl_pool_backend backend = {create, destroy, &made};
+    if (!rtl_pool_init(&pool, POOL, backend) || rtl_pool_grow(&pool, POOL) != POOL ||
+        pthread_barrier_init(&gate, NULL, threads) != 0)
+        return 3;
+    for (unsigned i = 0; i < threads; i++)
+        if (!begin_lane(i))
+            return 3;
+    for (unsigned i = 0; i < threads; i++)
+        (void)pthread_join(lanes[i].thread, NULL);
+    (void)printf("{\"kind\": \"%s\", \"batch\": %u, \"threads\": %u, \"rewrite_ns\": %.1f, "
+                 "\"harvest_ns\": %.1f}\n",
+                 kinds[which], batch, threads, worst(threads, false), worst(threads, true));
+    return 0;
+}
