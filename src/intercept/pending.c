@@ -35,9 +35,11 @@ bool rtl_pending_init(struct rtl_pending *pending, uint64_t capacity)
 
 uint64_t rtl_pending_room(struct rtl_pending *pending)
 {
-    uint64_t used = atomic_load_explicit(&pending->tail, memory_order_relaxed) -
-                    atomic_load_explicit(&pending->head, memory_order_acquire);
-    return pending->mask + 1 - used;
+    uint64_t capacity = pending->mask + 1;
+    uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_relaxed);
+    if (tail - pending->known_head == capacity)
+        pending->known_head = atomic_load_explicit(&pending->head, memory_order_acquire);
+    return capacity - (tail - pending->known_head);
 }
 
 static void put(_Atomic uint64_t *field, uint64_t value)

@@ -61,6 +61,7 @@ struct rtl_pending {
     uint64_t mask;
     uint64_t mapped;                    /**< bytes */
     _Alignas(64) _Atomic uint64_t tail; /**< next sequence; moved by the submitter */
+    uint64_t known_head;                /**< `head` when the submitter last looked */
     _Alignas(64) _Atomic uint64_t head; /**< records before it are done */
     _Atomic uint32_t owed;              /**< replaced signals that are not forwarded yet */
     uint64_t suspect; /**< 1 + sequence of a record that looked re-armed; the worker's */
@@ -70,7 +71,8 @@ struct rtl_pending {
  */
 bool rtl_pending_init(struct rtl_pending *pending, uint64_t capacity);
 
-/** How many more records find room now. Submitter only. */
+/** How many more records find room at least. Looks for more only when it is none, so that the
+ * submitter does not fetch what harvesters write for each packet. Submitter only. */
 uint64_t rtl_pending_room(struct rtl_pending *pending);
 
 /** Adds a record; there must be room. Submitter only. Returns its sequence number. */

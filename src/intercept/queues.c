@@ -179,6 +179,7 @@ static void set_up(struct rtl_queue *state, hsa_queue_t *queue, uint32_t agent, 
     state->ledger = rtl_queues_ledger(id);
     atomic_store(&state->virtual_index, index);
     atomic_store(&state->submitted, index);
+    state->read_index = 0;
     rtl_submit_begin(state);
     atomic_store(&state->newest, 0);
     atomic_store(&state->retired, index);

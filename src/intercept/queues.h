@@ -49,14 +49,17 @@ struct rtl_queue {
     /** Submissions asked for; who makes it 1 submits for all. */
     _Alignas(64) _Atomic uint32_t requests;
     _Atomic uint64_t submitted; /**< packets before it are the device's */
-    _Atomic uint64_t newest;    /**< largest end tick that was harvested */
-    _Atomic uint64_t retired;   /**< packets before it have left the hardware's ring */
-    _Atomic bool forwarding;    /**< somebody is forwarding signals of this queue */
-    _Atomic uint8_t *alone;     /**< see rtl_rewriter; NULL in full mode */
-    uint64_t alone_size;        /**< slots that it has room for */
-    uint64_t freed_at;          /**< when the phase became FREE, ns; 0: never used */
-    unsigned char *staging;     /**< intercepted: the packets on their way */
-    uint64_t staging_size;      /**< packets */
+    /** The device's read index when a submitter last looked: it need not for each packet fetch what
+     * the device writes. Under `requests`. */
+    uint64_t read_index;
+    _Alignas(64) _Atomic uint64_t newest; /**< largest end tick that was harvested */
+    _Atomic uint64_t retired;             /**< packets before it have left the hardware's ring */
+    _Atomic bool forwarding;              /**< somebody is forwarding signals of this queue */
+    _Atomic uint8_t *alone;               /**< see rtl_rewriter; NULL in full mode */
+    uint64_t alone_size;                  /**< slots that it has room for */
+    uint64_t freed_at;                    /**< when the phase became FREE, ns; 0: never used */
+    unsigned char *staging;               /**< intercepted: the packets on their way */
+    uint64_t staging_size;                /**< packets */
     struct rtl_rewriter rewriter;
     struct rtl_pending pending;
 };

@@ -62,9 +62,10 @@ static uint64_t throttle(struct rtl_queue *queue, uint64_t first, uint64_t end)
 static uint64_t scan(struct rtl_queue *queue, uint64_t first)
 {
     uint64_t end = atomic_load_explicit(&queue->virtual_index, memory_order_acquire);
-    uint64_t bound = rtl_api.hsa_queue_load_read_index_scacquire(queue->queue) + queue->size;
-    if (bound < end)
-        end = bound;
+    if (end > queue->read_index + queue->size)
+        queue->read_index = rtl_api.hsa_queue_load_read_index_scacquire(queue->queue);
+    if (end > queue->read_index + queue->size)
+        end = queue->read_index + queue->size;
     if (queue->way == RTL_WAY_INTERCEPT && first < end) {
         uint64_t wanted = end;
         end = throttle(queue, first, wanted);
