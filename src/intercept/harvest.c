@@ -8,12 +8,13 @@
 #include <hsa/amd_hsa_signal.h>
 #include <time.h>
 
-#define BATCH           64u
-#define FORWARD_WINDOW  512u
-#define FORWARDER_STEPS 2000 /* of 50 us */
-#define RAISERS         64u
-#define RAISER_STEPS    20000 /* of 50 us */
-#define MOST_ASIDE      4096u
+#define BATCH          64u
+#define FORWARD_WINDOW 512u
+#define HELPER_STEPS   2000 /* of 50 us */
+#define SUSPECTS       512u
+#define RAISERS        64u
+#define RAISER_STEPS   20000 /* of 50 us */
+#define MOST_ASIDE     4096u
 
 struct rtl_pool rtl_signals;
 
@@ -41,7 +42,8 @@ struct aside {
 };
 
 static struct aside asides[MOST_ASIDE];
-static unsigned aside_count;
+static _Atomic unsigned aside_count;
+static _Atomic bool asides_taken;
 
 enum rtl_record_standing rtl_harvest_judge(struct rtl_record_name name, uint64_t handle)
 {
@@ -253,29 +255,46 @@ static void forward(struct rtl_queue *queue, const struct rtl_kernel_facts *fact
     count(&queue->ledger->forwarded, 1);
 }
 
-/* Newest first: what is found complete then has all its predecessors complete when they are looked
- * at. */
-static void find_ready(struct rtl_queue *queue, uint64_t head, uint64_t tail, bool *ready)
+static void mark(struct rtl_pending *pending, uint64_t sequence, bool on)
 {
-    for (uint64_t at = tail; at-- > head;)
-        ready[at - head] = rtl_pending_owes(&queue->pending, &rtl_signals, at);
+    uint64_t place = sequence & pending->mask;
+    uint8_t bit = (uint8_t)(1u << place % 8);
+    if (on)
+        pending->marks[place / 8] |= bit;
+    else
+        pending->marks[place / 8] &= (uint8_t)~bit;
 }
 
+static bool is_marked(const struct rtl_pending *pending, uint64_t sequence)
+{
+    uint64_t place = sequence & pending->mask;
+    return (pending->marks[place / 8] >> place % 8 & 1) != 0;
+}
+
+/* Newest first: what is found complete then has all its predecessors complete when they are looked
+ * at. */
+static void mark_ready(struct rtl_pending *pending, uint64_t head, uint64_t tail)
+{
+    for (uint64_t at = tail; at-- > head;)
+        mark(pending, at, rtl_pending_owes(pending, &rtl_signals, at));
+}
+
+/* Not only a piece behind the oldest record: that one's kernel may run for ever, and the program
+ * may be waiting for the last. */
 static unsigned forward_ready(struct rtl_queue *queue, bool quiet)
 {
     struct rtl_pending *pending = &queue->pending;
     uint64_t head = atomic_load_explicit(&pending->head, memory_order_acquire);
     uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
-    if (tail - head > FORWARD_WINDOW)
+    if (quiet && tail - head > FORWARD_WINDOW)
         tail = head + FORWARD_WINDOW;
-    bool ready[FORWARD_WINDOW];
-    find_ready(queue, head, tail, ready);
+    mark_ready(pending, head, tail);
     struct batch batch;
     begin(&batch, queue);
     unsigned taken = 0;
     for (uint64_t at = head; at < tail; at++) {
         struct rtl_kernel_facts facts;
-        if (!ready[at - head])
+        if (!is_marked(pending, at))
             continue;
         uint64_t own = rtl_pending_own(pending, at);
         if (quiet && own != 0 && wakes(own))
@@ -312,59 +331,81 @@ static void give_up(struct rtl_queue *queue, const struct rtl_kernel_facts *fact
         count(&queue->ledger->lost[why], 1);
 }
 
-/* A record that looks re-armed in two rounds is: the device is not just completing its kernel. */
-static void finish_rearmed(struct batch *batch, uint64_t head)
-{
-    struct rtl_pending *pending = &batch->queue->pending;
-    struct rtl_kernel_facts facts;
-    if (!rtl_pending_is_rearmed(pending, head))
-        return;
-    if (pending->suspect == head + 1 && rtl_pending_take_rearmed(pending, head, &facts))
-        finish(batch, &facts);
-    pending->suspect = head + 1;
-}
-
 /* The ring is twice the queue: up to half of it may be kernels in flight in their turn. By
  * interception it is never as full, for the throttle goes by the oldest record. */
-static bool is_crowded(const struct rtl_queue *queue, uint64_t head)
+static bool is_crowded(const struct rtl_queue *queue)
 {
     const struct rtl_pending *pending = &queue->pending;
+    uint64_t head = atomic_load_explicit(&pending->head, memory_order_acquire);
     uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
     return queue->way != RTL_WAY_INTERCEPT && tail - head > (pending->mask + 1) / 4 * 3 &&
            aside_count < MOST_ASIDE;
 }
 
-static void clear_head(struct batch *batch, uint64_t head)
+/* False if nothing can be done about it: it waits for its turn to be forwarded. */
+static bool clear_head(struct batch *batch, uint64_t head)
 {
     struct rtl_queue *queue = batch->queue;
     struct rtl_kernel_facts facts;
-    if (take_thoroughly(&queue->pending, head, &facts) == RTL_TAKE_TAKEN)
+    enum rtl_take found = take_thoroughly(&queue->pending, head, &facts);
+    if (found == RTL_TAKE_TAKEN)
         finish(batch, &facts); /* it has just completed */
-    else if (!rtl_pending_abandon(&queue->pending, head, &facts))
-        return;
-    else if (facts.pool_id == RTL_NONE) /* the program may re-arm its signal unseen */
+    if (found != RTL_TAKE_WAITING)
+        return found != RTL_TAKE_FORWARD;
+    if (!rtl_pending_abandon(&queue->pending, head, &facts))
+        return true;
+    if (facts.pool_id == RTL_NONE) /* the program may re-arm its signal unseen */
         give_up(queue, &facts, RTL_LOST_PENDING);
     else
         asides[aside_count++] = (struct aside){queue, facts};
+    return true;
+}
+
+/* The list of what was set aside is one thread's at a time. */
+static bool enter_asides(void)
+{
+    return !atomic_exchange_explicit(&asides_taken, true, memory_order_acquire);
+}
+
+static void leave_asides(void)
+{
+    atomic_store_explicit(&asides_taken, false, memory_order_release);
 }
 
 void rtl_harvest_set_aside(struct rtl_queue *queue)
 {
     struct rtl_pending *pending = &queue->pending;
     struct batch batch;
+    if (!is_crowded(queue) || !enter_asides())
+        return;
     begin(&batch, queue);
-    uint64_t head = atomic_load_explicit(&pending->head, memory_order_acquire);
-    if (head != atomic_load_explicit(&pending->tail, memory_order_acquire))
-        finish_rearmed(&batch, head);
-    for (unsigned cleared = 0; cleared < BATCH; cleared++) {
-        rtl_pending_advance(pending);
-        head = atomic_load_explicit(&pending->head, memory_order_acquire);
-        if (!is_crowded(queue, head))
+    for (unsigned cleared = 0; cleared < BATCH && is_crowded(queue); cleared++) {
+        if (!clear_head(&batch, atomic_load_explicit(&pending->head, memory_order_acquire)))
             break;
-        clear_head(&batch, head);
+        rtl_pending_advance(pending);
     }
     flush(&batch);
+    leave_asides();
+}
+
+/* A record that looks re-armed in two rounds is: the device is not just completing its kernel. */
+void rtl_harvest_rearmed(struct rtl_queue *queue)
+{
+    struct rtl_pending *pending = &queue->pending;
+    struct rtl_kernel_facts facts;
+    struct batch batch;
+    begin(&batch, queue);
+    for (uint64_t at = pending->suspect; at < pending->suspect_end; at++)
+        if (rtl_pending_take_rearmed(pending, at, &facts))
+            finish(&batch, &facts);
+    flush(&batch);
     rtl_pending_advance(pending);
+    uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
+    uint64_t at = atomic_load_explicit(&pending->head, memory_order_acquire);
+    pending->suspect = at;
+    while (at < tail && at - pending->suspect < SUSPECTS && rtl_pending_is_rearmed(pending, at))
+        at++;
+    pending->suspect_end = at;
 }
 
 static void finish_aside(struct aside *aside)
@@ -378,8 +419,8 @@ static void finish_aside(struct aside *aside)
     flush(&batch);
 }
 
-/* In the order of submission, and newest first where completion is looked at, as in find_ready. */
-unsigned rtl_harvest_aside(void)
+/* In the order of submission, and newest first where completion is looked at, as in mark_ready. */
+static unsigned finish_asides(void)
 {
     static bool ready[MOST_ASIDE];
     for (unsigned i = aside_count; i-- > 0;)
@@ -396,12 +437,20 @@ unsigned rtl_harvest_aside(void)
     return finished;
 }
 
-/* A helper that is forwarding for the queue has microseconds left to go; without a processor, some
- * more. */
-static void wait_for_forwarder(struct rtl_queue *queue)
+unsigned rtl_harvest_aside(void)
+{
+    if (aside_count == 0 || !enter_asides())
+        return 0;
+    unsigned finished = finish_asides();
+    leave_asides();
+    return finished;
+}
+
+/* A helper has microseconds left to go; without a processor, some more. */
+static void wait_for_helper(_Atomic bool *busy)
 {
     struct timespec step = {.tv_sec = 0, .tv_nsec = 50000};
-    for (int i = 0; i < FORWARDER_STEPS && atomic_load(&queue->forwarding); i++)
+    for (int i = 0; i < HELPER_STEPS && atomic_load(busy); i++)
         nanosleep(&step, NULL);
 }
 
@@ -416,24 +465,33 @@ static void close_record(struct batch *batch, const struct rtl_kernel_facts *fac
     recycle(batch, facts->pool_id);
 }
 
-void rtl_harvest_close(struct rtl_queue *queue)
+static void close_asides(struct batch *batch)
 {
-    struct rtl_pending *pending = &queue->pending;
-    wait_for_forwarder(queue);
-    while (rtl_harvest_forward(queue, false) > 0 ||
-           rtl_harvest(queue, UINT32_MAX, RTL_THOROUGH) > 0)
-        continue;
-    (void)rtl_harvest_aside();
-    struct batch batch;
-    begin(&batch, queue);
+    wait_for_helper(&asides_taken);
+    if (!enter_asides())
+        return;
+    (void)finish_asides();
     unsigned kept = 0;
     for (unsigned i = 0; i < aside_count; i++) {
-        if (asides[i].queue == queue)
-            close_record(&batch, &asides[i].facts);
+        if (asides[i].queue == batch->queue)
+            close_record(batch, &asides[i].facts);
         else
             asides[kept++] = asides[i];
     }
     aside_count = kept;
+    leave_asides();
+}
+
+void rtl_harvest_close(struct rtl_queue *queue)
+{
+    struct rtl_pending *pending = &queue->pending;
+    wait_for_helper(&queue->forwarding);
+    while (rtl_harvest_forward(queue, false) > 0 ||
+           rtl_harvest(queue, UINT32_MAX, RTL_THOROUGH) > 0)
+        continue;
+    struct batch batch;
+    begin(&batch, queue);
+    close_asides(&batch);
     uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
     for (uint64_t at = atomic_load_explicit(&pending->head, memory_order_acquire); at < tail;
          at++) {

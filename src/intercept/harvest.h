@@ -23,9 +23,13 @@ unsigned rtl_harvest(struct rtl_queue *queue, unsigned most, unsigned patience);
  * asleep on: to wake him takes a system call. Any thread. Returns how many. */
 unsigned rtl_harvest_forward(struct rtl_queue *queue, bool quiet);
 
-/** Clears the head of the ring of records that would block it: one whose signal was armed again
- * unseen, and, if the ring runs short, those whose kernels run on and on. Worker only. */
+/** If the ring runs short, moves records at its head whose kernels run on and on out of the way.
+ * Any thread; while another is at it, nothing is done. */
 void rtl_harvest_set_aside(struct rtl_queue *queue);
+
+/** Takes records at the head of the ring whose signals were armed again unseen, when they are found
+ * so for the second time. Worker only. */
+void rtl_harvest_rearmed(struct rtl_queue *queue);
 
 /** Looks after the records that were set aside. Worker only. Returns how many were finished. */
 unsigned rtl_harvest_aside(void);

@@ -23,11 +23,12 @@ bool rtl_pending_init(struct rtl_pending *pending, uint64_t capacity)
     uint64_t records = 64;
     while (records < capacity)
         records *= 2;
-    uint64_t bytes = records * sizeof(struct rtl_record);
+    uint64_t bytes = records * sizeof(struct rtl_record) + records / 8;
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return false;
     pending->records = memory;
+    pending->marks = (uint8_t *)(pending->records + records);
     pending->mask = records - 1;
     pending->mapped = bytes;
     return true;

@@ -64,7 +64,9 @@ struct rtl_pending {
     uint64_t known_head;                /**< `head` when the submitter last looked */
     _Alignas(64) _Atomic uint64_t head; /**< records before it are done */
     _Atomic uint32_t owed;              /**< replaced signals that are not forwarded yet */
-    uint64_t suspect; /**< 1 + sequence of a record that looked re-armed; the worker's */
+    uint8_t *marks; /**< a bit for each record; of the one who forwards (harvest.h) */
+    uint64_t suspect,
+        suspect_end; /**< records that looked re-armed in the last round; the worker's */
 };
 
 /** Makes room for at least `capacity` records (rounded up to a power of two). False without memory.

@@ -261,5 +261,7 @@ unsigned rtl_submit_help(void *queue)
         return taken;
     taken += help(own, false);
     let_forwarder_run(own);
+    if (rtl_pending_room(&own->pending) == 0) /* a kernel that runs on and on is the oldest */
+        rtl_harvest_set_aside(own);
     return taken;
 }

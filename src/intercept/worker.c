@@ -78,6 +78,7 @@ static unsigned serve(struct rtl_queue *queue)
     if (rtl_emit_room(BUSY_ROUND) || used > (queue->pending.mask + 1) / 2)
         finished += rtl_harvest(queue, BUSY_ROUND,
                                 used > (queue->pending.mask + 1) / 2 ? RTL_THOROUGH : PATIENCE);
+    rtl_harvest_rearmed(queue);
     rtl_harvest_set_aside(queue);
     return finished;
 }
