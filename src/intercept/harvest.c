@@ -532,3 +532,11 @@ uint64_t rtl_harvest_pending(void)
     }
     return pending;
 }
+
+uint64_t rtl_harvest_unfinished(void)
+{
+    uint64_t unfinished = aside_count;
+    for (uint32_t i = 0; i < rtl_queues_count(); i++)
+        unfinished += rtl_pending_unfinished(&rtl_queues_at(i)->pending);
+    return unfinished;
+}

@@ -49,6 +49,9 @@ void rtl_harvest_forked(void);
 /** Judge of rtl_borrows. */
 enum rtl_record_standing rtl_harvest_judge(struct rtl_record_name name, uint64_t handle);
 
+/** How many kernels are neither recorded nor lost, over all queues. Any thread. */
+uint64_t rtl_harvest_unfinished(void);
+
 /** How many records have been submitted and not harvested, over all queues; a hint. */
 uint64_t rtl_harvest_pending(void);
 

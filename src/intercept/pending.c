@@ -244,6 +244,19 @@ void rtl_pending_advance(struct rtl_pending *pending)
     }
 }
 
+uint64_t rtl_pending_unfinished(struct rtl_pending *pending)
+{
+    uint64_t unfinished = 0;
+    uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
+    for (uint64_t at = atomic_load_explicit(&pending->head, memory_order_acquire); at < tail;
+         at++) {
+        struct rtl_kernel_facts facts;
+        unfinished +=
+            peek(pending, at, &facts) && (facts.flags & RTL_RECORD_BARRIER) == 0 ? 1u : 0u;
+    }
+    return unfinished;
+}
+
 enum rtl_record_standing rtl_pending_judge(const struct rtl_pending *pending, uint64_t sequence,
                                            uint64_t handle)
 {

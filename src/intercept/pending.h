@@ -113,6 +113,9 @@ uint64_t rtl_pending_own(struct rtl_pending *pending, uint64_t sequence);
 bool rtl_pending_abandon(struct rtl_pending *pending, uint64_t sequence,
                          struct rtl_kernel_facts *facts);
 
+/** How many kernels' records are not done. Any thread. */
+uint64_t rtl_pending_unfinished(struct rtl_pending *pending);
+
 /** Moves `head` over records that are done. Any thread. */
 void rtl_pending_advance(struct rtl_pending *pending);
 

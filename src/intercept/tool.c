@@ -27,6 +27,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,6 +183,16 @@ static void harvest_all(void)
         (void)rtl_harvest(rtl_queues_at(i), UINT32_MAX, RTL_THOROUGH);
 }
 
+/* The last harvest; what is left then ends with `what`. */
+static void harvest_last(const char *what)
+{
+    harvest_all();
+    uint64_t left = rtl_harvest_unfinished();
+    if (left > 0)
+        rtl_emit_note(RTL_NONE, "%" PRIu64 " kernels had not completed when %s, and were given up",
+                      left, what);
+}
+
 static void describe_clocks(void)
 {
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
@@ -222,7 +233,7 @@ __attribute__((destructor)) static void at_unload(void)
         return;
     int saved = errno;
     rtl_worker_settle(patience_left());
-    harvest_all();
+    harvest_last("the program ended");
     (void)rtl_emit_flush();
     rtl_ring_close(&ring);
     errno = saved;
@@ -321,6 +332,7 @@ void OnUnload(void)
     int saved = errno;
     rtl_queues_close_all(CLOSE_PATIENCE_NS);
     if (rtl_worker_stop(STOP_PATIENCE_NS)) {
+        harvest_last("the runtime was shut down");
         (void)rtl_worker_round(); /* accounts for the queues that were just closed */
         describe_clocks();
         (void)rtl_emit_flush();

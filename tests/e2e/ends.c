@@ -261,6 +261,162 @@ static int end_fork_first(void)
     return child == 0 ? 0 : wait_for(child);
 }
 
+/* ---- a kernel that never ends ---- */
+
+static void dispatch_endless(hsa_signal_value_t signals)
+{
+    struct gpu_packet packets[2] = {{.kernel = GPU_ENDLESS}, {.kernel = 0}};
+    if (signals > 0)
+        packets[0].signal = packets[1].signal = gpu_signal(signals);
+    gpu_submit(&gpu, queue, packets, 2);
+}
+
+static int end_hung(void)
+{
+    dispatch_endless(0);
+    return 11;
+}
+
+static int end_hung_own_signal(void)
+{
+    dispatch_endless(1);
+    return 11;
+}
+
+static int end_hung_counting_signal(void)
+{
+    dispatch_endless(2);
+    return 11;
+}
+
+static int end_hung_shut_down(void)
+{
+    dispatch_endless(2);
+    return end_shut_down();
+}
+
+/* The runtime is shut down with the queue. */
+static int end_hung_with_queue(void)
+{
+    dispatch_endless(0);
+    while (hsa_queue_load_read_index_scacquire(queue) != hsa_queue_load_write_index_relaxed(queue))
+        (void)usleep(1000); /* the kernels are at work: their code may go */
+    gpu_close(&gpu);
+    gpu_must(hsa_shut_down(), "hsa_shut_down");
+    return 0;
+}
+
+/* ---- in the middle of a batch ---- */
+
+/* Slots that are reserved and never written, with written ones before and behind. */
+static void leave_half_written(void)
+{
+    struct gpu_packet one = {0};
+    gpu_submit(&gpu, queue, &one, 1);
+    (void)hsa_queue_add_write_index_relaxed(queue, 3);
+    for (int i = 0; i < 5; i++)
+        gpu_submit(&gpu, queue, &one, 1);
+}
+
+static int end_half_written(void)
+{
+    leave_half_written();
+    return 12;
+}
+
+static int end_half_written_shut_down(void)
+{
+    leave_half_written();
+    return end_shut_down();
+}
+
+/* ---- while others submit ---- */
+
+/* Every third kernel with the counting signal, so that forwards are owed. */
+static void *keep_counting(void *unused)
+{
+    (void)unused;
+    struct gpu_packet packets[12] = {0};
+    hsa_signal_t signal = gpu_signal(1 << 30);
+    for (int i = 0; i < 12; i += 3)
+        packets[i].signal = signal;
+    while (atomic_load(&busy_wanted)) {
+        gpu_submit(&gpu, queue, packets, 12);
+        atomic_store(&busy_started, true);
+    }
+    return NULL;
+}
+
+static void start_submitters(void)
+{
+    for (int i = 0; i < 3; i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, keep_counting, NULL) != 0)
+            _exit(3);
+    }
+    while (!atomic_load(&busy_started))
+        (void)usleep(1000);
+}
+
+static int end_submitters_exit(void)
+{
+    start_submitters();
+    return 13;
+}
+
+static int end_submitters_quick_exit(void)
+{
+    start_submitters();
+    quick_exit(14);
+}
+
+static int end_submitters_abort(void)
+{
+    start_submitters();
+    abort();
+}
+
+static int end_submitters_term(void)
+{
+    start_submitters();
+    (void)raise(SIGTERM);
+    return 3;
+}
+
+/* The child tries what only its parent can: its calls fail, or not, as without a profiler. */
+static int end_fork_uses(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        hsa_signal_t signal = {0};
+        hsa_status_t made = hsa_signal_create(1, 0, NULL, &signal);
+        if (made == HSA_STATUS_SUCCESS) {
+            hsa_signal_store_relaxed(signal, 5);
+            (void)hsa_signal_destroy(signal);
+        }
+        (void)printf("child: a signal: %d, write index %d\n", (int)made,
+                     hsa_queue_load_write_index_relaxed(queue) > 0);
+        return 15;
+    }
+    int result = wait_for(child);
+    work();
+    report("parent again");
+    return result;
+}
+
+static int end_again_and_again(void)
+{
+    for (int i = 0; i < 6; i++) {
+        if (i % 2 == 0)
+            leave_some_running();
+        (void)end_shut_down();
+        start();
+        work();
+        report("again");
+    }
+    return end_shut_down();
+}
+
 struct way {
     const char *name;
     int (*end)(void);
@@ -284,7 +440,20 @@ static const struct way ways[] = {{"return", end_return, false},
                                   {"fork-runs-on", end_fork_runs_on, false},
                                   {"fork-exec", end_fork_exec, false},
                                   {"fork-first", end_fork_first, true},
-                                  {"exec", end_exec, false}};
+                                  {"exec", end_exec, false},
+                                  {"hung", end_hung, false},
+                                  {"hung-own-signal", end_hung_own_signal, false},
+                                  {"hung-counting-signal", end_hung_counting_signal, false},
+                                  {"hung-shut-down", end_hung_shut_down, false},
+                                  {"hung-with-queue", end_hung_with_queue, false},
+                                  {"half-written", end_half_written, false},
+                                  {"half-written-shut-down", end_half_written_shut_down, false},
+                                  {"submitters-exit", end_submitters_exit, false},
+                                  {"submitters-quick_exit", end_submitters_quick_exit, false},
+                                  {"submitters-abort", end_submitters_abort, false},
+                                  {"submitters-term", end_submitters_term, false},
+                                  {"fork-uses", end_fork_uses, false},
+                                  {"again-and-again", end_again_and_again, false}};
 
 int main(int argc, char **argv)
 {
