@@ -12,6 +12,9 @@ program=("$bin/ends" "$way")
 LD_LIBRARY_PATH=$build/lib/softgpu "$bin/outcome" plain.end "${program[@]}" 2>plain.err | sort >plain.out
 "$bin/outcome" traced.end "$rtl" trace -q -m full --gpu soft -o t.db -- "${program[@]}" 2>traced.err | sort >traced.out
 
+# Debian's ROCr counts what is not given back, which is chance with a queue at work, and RTL leaves a signal to it.
+[ "$way" != hung-with-queue ] || sed -i '/Resource leak detected by SharedSignalPool/d' plain.err traced.err
+
 equal "end of the program" "$(cat traced.end)" "$(cat plain.end)"
 cmp -s plain.out traced.out || fail "stdout differs from the run without RTL"
 cmp -s plain.err traced.err || fail "stderr differs from the run without RTL"
@@ -33,7 +36,8 @@ running | busy | submitters-* | again-and-again) ;;
 hung*)
     [ "$lost" -ge 1 ] && [ "$lost" -le 2 ] || fail "$lost kernels were lost, not the one that never ends"
     "$rtl" check t.db >check.out 2>check.err && fail "rtl check finds nothing missing"
-    grep -q 'note: .*given up' check.out || fail "nobody says what was given up"
+    # With its queue destroyed, the account alone says it.
+    [ "$way" = hung-shut-down ] || grep -q 'note: .*given up' check.out || fail "nobody says what was given up"
     ;;
 # The kernels behind the hole never come to the device.
 half-written*) [ "$lost" -le 1 ] || fail "$lost kernels were lost" ;;
