@@ -151,6 +151,7 @@ struct random_signal {
     uint32_t armings;
     uint32_t dependents;
     struct random_dependent dependent[2];
+    struct random_dependent before; /**< one whose packet must be done before, or none */
 };
 
 /** A signal of the board: used once, never armed again, open to everybody. */
@@ -187,8 +188,9 @@ struct random_producer {
     uint32_t next_own;
     struct random_signal counting[RANDOM_COUNTING];
     struct random_board board[RANDOM_BOARD];
-    uint32_t boarded, published;  /**< of the board: used, published */
-    struct random_tally *tallies; /**< one per kernel, in memory of the device */
+    struct random_dependent latest[RANDOM_LANES]; /**< of its own signals, the last in each lane */
+    uint32_t boarded, published;                  /**< of the board: used, published */
+    struct random_tally *tallies;                 /**< one per kernel, in memory of the device */
 };
 
 struct random_world {
@@ -227,8 +229,9 @@ hsa_signal_t random_signal_make(const struct random_world *world, struct random_
  * wait for a packet of the same submission. */
 struct random_signal *random_arm_own(struct random_producer *producer);
 
-/** A signal that several packets count down. NULL as above. */
-struct random_signal *random_arm_counting(struct random_producer *producer);
+/** A signal that several packets count down, for a kernel or another packet. NULL as above, or when
+ * it is not for such a packet. */
+struct random_signal *random_arm_counting(struct random_producer *producer, bool kernel);
 
 /** Waits until the signal's packets, and the barriers that depend on it, are done; checks its value
  * and reads its times. */

@@ -42,6 +42,19 @@ static void give(struct random_producer *producer, struct random_packet *packet,
     join(producer, packet, signal->use);
 }
 
+static void give_own(struct random_producer *producer, struct random_packet *packet,
+                     struct random_signal *signal)
+{
+    struct random_dependent *latest = &producer->latest[packet->lane];
+    if (signal == NULL)
+        return;
+    give(producer, packet, signal);
+    signal->before = (struct random_dependent){0};
+    if (packet->bit)
+        signal->before = *latest;
+    *latest = (struct random_dependent){signal, signal->armings};
+}
+
 static void give_board(struct random_producer *producer, struct random_packet *packet)
 {
     if (producer->boarded == RANDOM_BOARD)
@@ -66,12 +79,12 @@ static void draw_signal(struct random_producer *producer, struct random_packet *
     const struct random_shape *shape = &producer->world->shape;
     uint32_t draw = random_below(&producer->plan, 1000);
     if (draw < shape->own) {
-        give(producer, packet, random_arm_own(producer));
+        give_own(producer, packet, random_arm_own(producer));
         return;
     }
     draw -= shape->own;
     if (draw < shape->counting) {
-        give(producer, packet, random_arm_counting(producer));
+        give(producer, packet, random_arm_counting(producer, packet->kind < RANDOM_KERNELS));
         return;
     }
     draw -= shape->counting;
@@ -147,7 +160,7 @@ static void draw_needs(struct random_producer *producer, struct random_packet *p
     uint32_t most = packet->kind == RANDOM_VALUE ? 1 : 5;
     uint32_t wanted = random_below(&producer->plan, most + 1);
     struct random_signal *own = wanted > 0 ? random_arm_own(producer) : NULL;
-    give(producer, packet, own);
+    give_own(producer, packet, own);
     for (uint32_t i = 0; i < wanted; i++) {
         if (random_chance(&producer->plan, 700))
             need_own(producer, packet, own);
@@ -206,7 +219,7 @@ void random_plan_gate(struct random_producer *producer, uint32_t lane, struct ra
     add_need(producer, packet, gate->use, gate->signal);
     packet->condition = HSA_SIGNAL_CONDITION_GTE;
     packet->value = gate->value;
-    give(producer, packet, gate->passed);
+    give_own(producer, packet, gate->passed);
 }
 
 void random_plan_publish(struct random_producer *producer)

@@ -144,6 +144,24 @@ static void read_times(const struct random_world *world, hsa_signal_t signal,
     use->timed = true;
 }
 
+static bool is_pending(const struct random_dependent *dependent)
+{
+    return dependent->signal != NULL && dependent->signal->use != 0 &&
+           dependent->signal->armings == dependent->armings;
+}
+
+/* A packet with the barrier bit is done after all before it: their signals are where they belong.
+ */
+static void look_before(const struct random_signal *signal)
+{
+    if (!is_pending(&signal->before))
+        return;
+    const struct random_signal *before = signal->before.signal;
+    hsa_signal_value_t value = hsa_signal_load_scacquire(before->signal);
+    if (value != before->goal)
+        random_complain("a signal overtook one that is still %" PRId64, value);
+}
+
 /* The signal is done: exactly where it belongs, with the times of its packet. */
 static void look(const struct random_world *world, struct random_signal *signal)
 {
@@ -154,11 +172,7 @@ static void look(const struct random_world *world, struct random_signal *signal)
         random_complain("a signal is %" PRId64 " where its packets bring it to %" PRId64, value,
                         signal->goal);
     read_times(world, signal->signal, use);
-}
-
-static bool is_pending(const struct random_dependent *dependent)
-{
-    return dependent->signal->use != 0 && dependent->signal->armings == dependent->armings;
+    look_before(signal);
 }
 
 void random_settle(struct random_producer *producer, struct random_signal *signal)
@@ -233,7 +247,9 @@ struct random_signal *random_arm_own(struct random_producer *producer)
     return hand_out(producer, signal);
 }
 
-struct random_signal *random_arm_counting(struct random_producer *producer)
+/* A signal that goes below 0 is for kernels alone: while a barrier is bringing it from 1 to 0, RTL
+ * could take that for the end of a kernel that has it too (docs/librtl.md, Limits). */
+struct random_signal *random_arm_counting(struct random_producer *producer, bool kernel)
 {
     struct random_signal *signal =
         &producer->counting[random_below(&producer->plan, RANDOM_COUNTING)];
@@ -244,9 +260,11 @@ struct random_signal *random_arm_counting(struct random_producer *producer)
         bool few = random_chance(&producer->plan, 900);
         uint32_t members = 2 + random_below(&producer->plan, few ? 14 : 500);
         /* Now and then more packets than the value: the signal goes on down below 0. */
-        bool below = random_chance(&producer->plan, 150);
-        arm(producer, signal, below ? 1 + random_below(&producer->plan, 2) : members, members);
+        bool below = kernel && random_chance(&producer->plan, 150);
+        arm(producer, signal, below ? 1 : members, members);
     }
+    if (!kernel && signal->goal < 0)
+        return NULL;
     return hand_out(producer, signal);
 }
 
