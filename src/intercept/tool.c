@@ -330,8 +330,10 @@ void OnUnload(void)
     if (!hooked || !recording || getpid() != owner)
         return;
     int saved = errno;
+    /* The worker first: what it closed by itself nobody would tell of. */
+    bool stopped_worker = rtl_worker_stop(STOP_PATIENCE_NS);
     rtl_queues_close_all(CLOSE_PATIENCE_NS);
-    if (rtl_worker_stop(STOP_PATIENCE_NS)) {
+    if (stopped_worker) {
         harvest_last("the runtime was shut down");
         (void)rtl_worker_round(); /* accounts for the queues that were just closed */
         describe_clocks();
