@@ -13,7 +13,7 @@ if [ "$runtime" != rocr ]; then
     export E2E_TOOLS=$build/tests/lib/intercept_model.so MODEL_GENERATION=$runtime HSA_TOOLS_REPORT_LOAD_FAILURE=1
 fi
 
-"$here/aql_random.sh" "$build" 1..8 10000
+"$here/aql_random.sh" "$build" 1..6 10000
 
 printf '*hip_slow* 20000 50%%\n* 1000\n' >durations
 export SOFTGPU_DURATION=@durations SOFTGPU_TRUTH=$scratch/truth

@@ -15,12 +15,13 @@ static void draw_lanes(struct random_shape *shape, struct random_source *source)
 {
     bool served[RANDOM_PRODUCERS] = {false};
     bool all_served = true;
+    uint32_t producers = shape->producers > 0 ? shape->producers : 1;
     for (uint32_t i = 0; i < shape->lanes; i++) {
         struct random_lane_shape *lane = &shape->lane[i];
         lane->size = 64u << random_below(source, 9);
         lane->timed = !random_chance(source, 100);
         bool shared = random_chance(source, 500);
-        lane->owner = shared ? RANDOM_SHARED : i % shape->producers;
+        lane->owner = shared ? RANDOM_SHARED : i % producers;
         for (uint32_t p = 0; p < shape->producers; p++)
             served[p] = served[p] || shared || lane->owner == p;
     }
