@@ -224,22 +224,16 @@ static uint32_t pid_of(const rtl_process_t *processes, size_t count, uint32_t pr
     return 0;
 }
 
-/* An intercept queue has the id of the hardware's queue behind it, and an address of its own. */
-static bool is_same(const rtl_queue_t *queue, const struct truth_queue *truth)
-{
-    return queue->address == truth->address ||
-           (queue->hsa_id == truth->hsa_id && strcmp(queue->way, "intercept") == 0);
-}
-
-/* Queues that lived at one address did so one after the other: the right one is the last that was
- * made before the first kernel of the log's queue. */
+/* By the queue's id, for an intercept queue has an address of its own. A runtime that was loaded
+ * anew counts anew: the right queue is the last that was made before the first kernel of the log's.
+ */
 static struct pair *pair_of(struct comparison *comparison, const rtl_process_t *processes,
                             size_t process_count, const struct truth_queue *truth)
 {
     struct pair *best = NULL;
     for (size_t i = 0; i < comparison->pair_count; ++i) {
         const rtl_queue_t *queue = comparison->pairs[i].queue;
-        if (is_same(queue, truth) && queue->start <= truth->first_ns &&
+        if (queue->hsa_id == truth->hsa_id && queue->start <= truth->first_ns &&
             pid_of(processes, process_count, queue->process) == truth->pid &&
             (!best || queue->start > best->queue->start))
             best = &comparison->pairs[i];

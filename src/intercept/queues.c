@@ -54,6 +54,12 @@ bool rtl_queues_plain_doorbells(void)
     return atomic_load_explicit(&plain_doorbells, memory_order_relaxed);
 }
 
+void rtl_queues_expect_doorbell(uint64_t handle)
+{
+    if (((const amd_signal_t *)(uintptr_t)handle)->kind >= 0)
+        atomic_store_explicit(&plain_doorbells, true, memory_order_relaxed);
+}
+
 struct rtl_queue *rtl_queues_find(const hsa_queue_t *queue)
 {
     return rtl_map_find(&by_address, (uint64_t)(uintptr_t)queue);
@@ -168,8 +174,7 @@ static void set_up(struct rtl_queue *state, hsa_queue_t *queue, uint32_t agent, 
     uint64_t index = rtl_api.hsa_queue_load_write_index_scacquire(queue);
     state->queue = queue;
     state->doorbell = queue->doorbell_signal.handle;
-    if (((const amd_signal_t *)(uintptr_t)state->doorbell)->kind >= 0)
-        atomic_store_explicit(&plain_doorbells, true, memory_order_relaxed);
+    rtl_queues_expect_doorbell(state->doorbell);
     state->size = queue->size;
     state->id = id;
     state->agent = agent;

@@ -75,7 +75,10 @@ struct rtl_queue *rtl_queues_at(uint32_t slot);
 /** The state of a queue, NULL if it is not followed. Lock-free, any thread. */
 struct rtl_queue *rtl_queues_find(const hsa_queue_t *queue);
 
-/** True if a queue was followed whose doorbell looks like any signal, as those of intercept queues
+/** A queue with this doorbell is about to be followed, or counted. Any thread. */
+void rtl_queues_expect_doorbell(uint64_t handle);
+
+/** True if a queue was expected whose doorbell looks like any signal, as those of intercept queues
  * do, ours or another tool's. Any thread. */
 bool rtl_queues_plain_doorbells(void);
 

@@ -21,8 +21,7 @@ static bool doorbell(hsa_signal_t signal)
         return false;
     struct rtl_queue *queue = rtl_queues_by_doorbell(signal.handle);
     if (queue == NULL) {
-        if (!plain)
-            rtl_strangers_count(signal.handle);
+        rtl_strangers_count(signal.handle);
         return false;
     }
     rtl_submit(queue);

@@ -40,6 +40,7 @@ static bool enter(const hsa_queue_t *queue, uint32_t id)
     if (place == NULL)
         return false;
     place->doorbell = queue->doorbell_signal.handle;
+    rtl_queues_expect_doorbell(place->doorbell);
     place->ledger = rtl_queues_ledger(id);
     atomic_store(&place->counted, rtl_api.hsa_queue_load_write_index_relaxed(queue));
     atomic_store(&place->queue, queue);

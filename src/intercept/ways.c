@@ -29,10 +29,18 @@ static const char *judge(void)
     if (generation == RTL_GENERATION_UNKNOWN)
         return "RTL_QUEUE=intercept: this HSA runtime has no intercept queue that RTL knows; use "
                "RTL_QUEUE=interpose";
-    if (WRAPS_WRONGLY(generation) && mode == RTL_MODE_FULL)
+    if (mode != RTL_MODE_FULL)
+        return NULL;
+    if (generation == RTL_GENERATION_G2)
         return "RTL_QUEUE=intercept: full mode is refused, because this HSA runtime's intercept "
                "queue overflows its staging buffer when a batch wraps; mend the runtime with "
-               "patches/ of RTL's sources or use RTL_QUEUE=interpose";
+               "patches/0001-intercept-queue-staging-buffer.patch of RTL's sources or use "
+               "RTL_QUEUE=interpose";
+    if (generation == RTL_GENERATION_UNSTAGED)
+        return "RTL_QUEUE=intercept: full mode is refused, because this HSA runtime's intercept "
+               "queue reads past its ring when a batch wraps; mend the runtime with "
+               "patches/0002-intercept-queue-batch-across-the-wrap.patch of RTL's sources or use "
+               "RTL_QUEUE=interpose";
     return NULL;
 }
 
