@@ -28,6 +28,7 @@ static const char *const kernel_names[RANDOM_KERNELS] = {"random_quick.kd", "ran
 static struct {
     uint64_t seed, packets, lanes, producers, batch;
     uint32_t end;
+    bool mixed;
 } options = {.packets = 100000, .end = RANDOM_ENDS};
 
 static _Atomic uint64_t complaints;
@@ -58,6 +59,7 @@ static const struct argp_option option_table[] = {
     {"queues", 'q', "N", 0, "queues, instead of what the seed says", 0},
     {"threads", 't', "N", 0, "producer threads, instead of what the seed says", 0},
     {"batch", 'b', "N", 0, "most packets of a usual batch, instead of what the seed says", 0},
+    {"mixed", 'm', NULL, 0, "let barriers and kernels share signals that go below 0, too", 0},
     {"end", 'e', "END", 0, "drained, gated or racing, instead of what the seed says", 0},
     {0}};
 
@@ -99,6 +101,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'b':
         options.batch = number(arg, UINT16_MAX, state);
+        return 0;
+    case 'm':
+        options.mixed = true;
         return 0;
     case 'e':
         options.end = end_named(arg, state);
@@ -194,6 +199,7 @@ static void open_world(struct random_world *world)
         world->shape.end = (enum random_end)options.end;
     if (options.batch != 0)
         world->shape.batch = (uint32_t)options.batch;
+    world->mixed = options.mixed;
     world->packet_count = (uint32_t)options.packets;
     world->id_end = world->packet_count;
     if (world->shape.end != RANDOM_DRAINED)

@@ -200,6 +200,7 @@ struct random_world {
     struct random_lane lanes[RANDOM_LANES];
     struct random_producer producers[RANDOM_PRODUCERS];
     struct random_stale stale[RANDOM_STALE];
+    bool mixed;            /**< barriers get signals that go below 0, too */
     uint32_t packet_count; /**< of the producers */
     uint32_t id_end;       /**< with those in flight at the end */
     struct random_packet *packets;
