@@ -200,7 +200,7 @@ struct random_world {
     struct random_lane lanes[RANDOM_LANES];
     struct random_producer producers[RANDOM_PRODUCERS];
     struct random_stale stale[RANDOM_STALE];
-    bool mixed;            /**< barriers get signals that go below 0, too */
+    const struct random_options *options;
     uint32_t packet_count; /**< of the producers */
     uint32_t id_end;       /**< with those in flight at the end */
     struct random_packet *packets;
@@ -208,6 +208,14 @@ struct random_world {
     struct random_need *needs;
     struct random_arguments *arguments; /**< in memory of the device, by id */
     _Atomic uint32_t *runs;             /**< in memory of the device, by id */
+};
+
+/** What the user asked for. Numbers that are 0, and RANDOM_ENDS: as the seed says. */
+struct random_options {
+    uint64_t seed;
+    uint32_t packets, lanes, producers, batch;
+    enum random_end end;
+    bool mixed; /**< barriers get signals that go below 0, too */
 };
 
 /** Says on stderr what is wrong; only the first ones are printed. Any thread. */
@@ -218,6 +226,20 @@ uint64_t random_complaints(void);
 
 /** CLOCK_BOOTTIME, the clock of the truth log. */
 uint64_t random_now(void);
+
+/* ---- random_world.c ---- */
+
+/** Names of the kernels' symbols. */
+extern const char *const random_kernel_names[RANDOM_KERNELS];
+
+/** Opens the GPU, draws the shape, makes queues, producers and signals. `options` must outlive it.
+ */
+void random_world_open(struct random_world *world, const struct random_options *options);
+
+/* ---- random_produce.c ---- */
+
+/** Runs the producers, each in a thread of its own, and drains the queues. */
+void random_produce(struct random_world *world);
 
 /* ---- random_signals.c ---- */
 

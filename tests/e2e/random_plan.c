@@ -84,9 +84,9 @@ static void draw_signal(struct random_producer *producer, struct random_packet *
     }
     draw -= shape->own;
     if (draw < shape->counting) {
-        give(
-            producer, packet,
-            random_arm_counting(producer, packet->kind < RANDOM_KERNELS || producer->world->mixed));
+        give(producer, packet,
+             random_arm_counting(producer,
+                                 packet->kind < RANDOM_KERNELS || producer->world->options->mixed));
         return;
     }
     draw -= shape->counting;
