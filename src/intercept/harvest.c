@@ -6,6 +6,7 @@
 #include "intercept/shapes.h"
 
 #include <hsa/amd_hsa_signal.h>
+#include <inttypes.h>
 #include <time.h>
 
 #define BATCH          64u
@@ -32,8 +33,9 @@ struct batch {
     struct rtl_wire_kernel kernels[BATCH];
     uint32_t ids[BATCH];
     unsigned kernel_count, id_count;
-    uint64_t newest;  /* tick */
-    uint64_t retired; /* packet after the last that completed */
+    uint64_t newest;   /* tick */
+    uint64_t given_up; /* kernels, when the queue is closed */
+    uint64_t retired;  /* packet after the last that completed */
 };
 
 struct aside {
@@ -65,6 +67,7 @@ static void begin(struct batch *batch, struct rtl_queue *queue)
     batch->kernel_count = 0;
     batch->id_count = 0;
     batch->newest = 0;
+    batch->given_up = 0;
     batch->retired = 0;
 }
 
@@ -458,6 +461,7 @@ static void wait_for_helper(_Atomic bool *busy)
 static void close_record(struct batch *batch, const struct rtl_kernel_facts *facts)
 {
     give_up(batch->queue, facts, RTL_LOST_SHUTDOWN);
+    batch->given_up += (facts->flags & RTL_RECORD_BARRIER) == 0;
     if (facts->pool_id == RTL_NONE || !batch->queue->gone)
         return;
     if (batch->id_count == BATCH)
@@ -500,6 +504,11 @@ void rtl_harvest_close(struct rtl_queue *queue)
             close_record(&batch, &facts);
     }
     flush(&batch);
+    if (!queue->gone && batch.given_up > 0)
+        rtl_emit_note(queue->id,
+                      "%" PRIu64 " kernels had not completed when the runtime was shut down, and "
+                      "were given up",
+                      batch.given_up);
     atomic_store_explicit(&pending->owed, 0, memory_order_relaxed);
     rtl_pending_advance(pending);
 }

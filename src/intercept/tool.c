@@ -183,14 +183,16 @@ static void harvest_all(void)
         (void)rtl_harvest(rtl_queues_at(i), UINT32_MAX, RTL_THOROUGH);
 }
 
-/* The last harvest; what is left then ends with `what`. */
-static void harvest_last(const char *what)
+/* At the end of the program. */
+static void harvest_last(void)
 {
     harvest_all();
     uint64_t left = rtl_harvest_unfinished();
     if (left > 0)
-        rtl_emit_note(RTL_NONE, "%" PRIu64 " kernels had not completed when %s, and were given up",
-                      left, what);
+        rtl_emit_note(RTL_NONE,
+                      "%" PRIu64
+                      " kernels had not completed when the program ended, and were given up",
+                      left);
 }
 
 static void describe_clocks(void)
@@ -233,7 +235,7 @@ __attribute__((destructor)) static void at_unload(void)
         return;
     int saved = errno;
     rtl_worker_settle(patience_left());
-    harvest_last("the program ended");
+    harvest_last();
     (void)rtl_emit_flush();
     rtl_ring_close(&ring);
     errno = saved;
@@ -330,11 +332,8 @@ void OnUnload(void)
     if (!hooked || !recording || getpid() != owner)
         return;
     int saved = errno;
-    /* The worker first: what it closed by itself nobody would tell of. */
-    bool stopped_worker = rtl_worker_stop(STOP_PATIENCE_NS);
     rtl_queues_close_all(CLOSE_PATIENCE_NS);
-    if (stopped_worker) {
-        harvest_last("the runtime was shut down");
+    if (rtl_worker_stop(STOP_PATIENCE_NS)) {
         (void)rtl_worker_round(); /* accounts for the queues that were just closed */
         describe_clocks();
         (void)rtl_emit_flush();
