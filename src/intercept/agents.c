@@ -20,6 +20,7 @@
 struct agent {
     hsa_agent_t handle;
     hsa_device_type_t type;
+    uint32_t node;                /* of the driver */
     uint64_t last_ticks, last_ns; /* last clock point; this and the next two under the lock */
     uint64_t newest_ticks;        /* largest tick seen */
     uint64_t last_sent;           /* host time of the last point, 0 if there was none */
@@ -70,7 +71,7 @@ static void send_agent(uint32_t id, uint32_t gpu)
         .agent = id,
         .device_type = (uint32_t)agents[id].type,
         .gpu = gpu,
-        .node = info32(handle, HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, RTL_NONE),
+        .node = agents[id].node,
         .bdf = info32(handle, HSA_AMD_AGENT_INFO_BDFID, 0),
         .compute_units = info32(handle, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT, 0),
     };
@@ -84,16 +85,23 @@ static void send_agent(uint32_t id, uint32_t gpu)
     rtl_emit_definition(RTL_WIRE_AGENT, pieces, 4);
 }
 
+/* A program that shuts the runtime down and opens it again finds the same devices under other
+ * handles, and an old handle may be another device's. */
 static hsa_status_t visit(hsa_agent_t handle, void *data)
 {
     (void)data;
-    uint32_t id = rtl_agents_id(handle);
-    if (id != RTL_NONE || agent_count == MOST_AGENTS)
+    struct agent agent = {.handle = handle, .type = HSA_DEVICE_TYPE_CPU};
+    rtl_api.hsa_agent_get_info(handle, HSA_AGENT_INFO_DEVICE, &agent.type);
+    agent.node = info32(handle, HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, RTL_NONE);
+    for (uint32_t i = 0; i < agent_count; i++)
+        if (agents[i].type == agent.type && agents[i].node == agent.node) {
+            agents[i].handle = handle;
+            return HSA_STATUS_SUCCESS;
+        }
+    if (agent_count == MOST_AGENTS)
         return HSA_STATUS_SUCCESS;
-    id = agent_count++;
-    agents[id].handle = handle;
-    agents[id].type = HSA_DEVICE_TYPE_CPU;
-    rtl_api.hsa_agent_get_info(handle, HSA_AGENT_INFO_DEVICE, &agents[id].type);
+    uint32_t id = agent_count++;
+    agents[id] = agent;
     uint32_t gpu = RTL_NONE;
     if (agents[id].type == HSA_DEVICE_TYPE_GPU) {
         gpu = gpu_count;
