@@ -110,7 +110,7 @@ static void harvest(struct lane *lane, uint64_t first)
     for (unsigned i = 0; i < GROUP; i++) {
         struct rtl_kernel_facts facts;
         if (rtl_pending_take(&lane->pending, &pool, first + i, true, &facts) != RTL_TAKE_TAKEN)
-            exit(1);
+            abort();
         if (rtl_is_replaced(&facts))
             atomic_fetch_sub_explicit(&lane->pending.owed, 1, memory_order_release);
         if (facts.pool_id == UINT32_MAX)
