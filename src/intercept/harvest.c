@@ -82,19 +82,24 @@ static void tell_retired(const struct batch *batch)
         ;
 }
 
+static void give_back(struct batch *batch)
+{
+    rtl_pool_give(&rtl_signals, batch->ids, batch->id_count);
+    batch->id_count = 0;
+}
+
 static void flush(struct batch *batch)
 {
     struct rtl_wire_ledger *ledger = batch->ledger;
     unsigned sent = rtl_emit_kernels(batch->kernels, batch->kernel_count);
     count(&ledger->recorded, sent);
     count(&ledger->lost[RTL_LOST_RING], batch->kernel_count - sent);
-    rtl_pool_give(&rtl_signals, batch->ids, batch->id_count);
+    give_back(batch);
     if (batch->queue->way == RTL_WAY_INTERCEPT)
         tell_retired(batch);
     if (batch->newest > atomic_load_explicit(&batch->queue->newest, memory_order_relaxed))
         atomic_store_explicit(&batch->queue->newest, batch->newest, memory_order_relaxed);
     batch->kernel_count = 0;
-    batch->id_count = 0;
 }
 
 /* Readies a pool signal for its next use. The times are cleared so that a device that writes none
@@ -107,6 +112,8 @@ static void recycle(struct batch *batch, uint32_t id)
     __atomic_store_n(&signal->end_ts, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&signal->value, 1, __ATOMIC_RELAXED);
     batch->ids[batch->id_count++] = id;
+    if (batch->id_count >= rtl_pool_piece(&rtl_signals, BATCH))
+        give_back(batch);
 }
 
 static void append(struct batch *batch, const struct rtl_kernel_facts *facts)
@@ -136,7 +143,7 @@ static void append(struct batch *batch, const struct rtl_kernel_facts *facts)
 /* Everything that follows from a record being taken. */
 static void finish(struct batch *batch, const struct rtl_kernel_facts *facts)
 {
-    if (batch->kernel_count == BATCH || batch->id_count == BATCH)
+    if (batch->kernel_count == BATCH)
         flush(batch);
     if (facts->packet >= batch->retired)
         batch->retired = facts->packet + 1;
@@ -464,8 +471,6 @@ static void close_record(struct batch *batch, const struct rtl_kernel_facts *fac
     batch->given_up += (facts->flags & RTL_RECORD_BARRIER) == 0;
     if (facts->pool_id == RTL_NONE || !batch->queue->gone)
         return;
-    if (batch->id_count == BATCH)
-        flush(batch);
     recycle(batch, facts->pool_id);
 }
 

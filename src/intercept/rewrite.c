@@ -128,13 +128,14 @@ static bool have_room(struct rtl_rewriter *rewriter)
     return true;
 }
 
-/* How many signals to have at hand: in a small pool the other queues must find some too. */
+/* How many signals to have at hand: the other queues must find some too. */
 static unsigned piece_of(const struct rtl_pool *pool)
 {
     int64_t share = atomic_load_explicit(&pool->free, memory_order_relaxed) / SHARES;
+    unsigned piece = rtl_pool_piece(pool, RTL_REWRITE_CACHE);
     if (share < 1)
         return 1;
-    return share < RTL_REWRITE_CACHE ? (unsigned)share : RTL_REWRITE_CACHE;
+    return share < piece ? (unsigned)share : piece;
 }
 
 static bool refill(struct rtl_rewriter *rewriter)

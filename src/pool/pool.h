@@ -49,6 +49,17 @@ void rtl_pool_give(struct rtl_pool *pool, const uint32_t *ids, unsigned count);
  * One thread only. Returns how many were made. */
 unsigned rtl_pool_grow(struct rtl_pool *pool, uint32_t target);
 
+/** How many signals somebody may keep at hand: of a small pool so few that all queues and
+ * harvesters together, some of them without a processor for a while, leave most of it to the rest;
+ * of a large one as many as pay, `most`. At least 1. Any thread. */
+static inline unsigned rtl_pool_piece(const struct rtl_pool *pool, unsigned most)
+{
+    unsigned piece = atomic_load_explicit(&pool->made, memory_order_relaxed) / 64;
+    if (piece == 0)
+        return 1;
+    return piece < most ? piece : most;
+}
+
 /** Handle of a taken signal. */
 static inline uint64_t rtl_pool_handle(const struct rtl_pool *pool, uint32_t id)
 {
