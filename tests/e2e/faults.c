@@ -104,8 +104,10 @@ void fault_wait_for(hsa_signal_t signal, hsa_signal_value_t value)
 
 static const struct fault_way *find(const char *name)
 {
-    const struct fault_way *const parts[] = {fault_queue_ways, fault_signal_ways, fault_call_ways};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    enum { PARTS = 3 };
+    const struct fault_way *const parts[PARTS] = {fault_queue_ways, fault_signal_ways,
+                                                  fault_call_ways};
+    for (size_t i = 0; i < PARTS; i++)
         for (const struct fault_way *way = parts[i]; way->name != NULL; way++)
             if (strcmp(way->name, name) == 0)
                 return way;

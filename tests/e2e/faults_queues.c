@@ -311,6 +311,7 @@ static void soft(struct gpu *gpu)
         const char *slot = (const char *)queue->base_address + (index & (SIZE - 1)) * sizeof packet;
         same += index == i && hsa_signal_load_scacquire(bell) == (hsa_signal_value_t)i &&
                 hsa_queue_load_write_index_scacquire(queue) == i + 1 &&
+                // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): its bytes are meant
                 memcmp(slot, &packet, sizeof packet) == 0;
         hsa_queue_store_read_index_screlease(queue, i + 1);
         fault_dispatch(gpu, real, 1, fault_none());
