@@ -129,12 +129,14 @@ uint32_t rtl_signal_stamp(uint64_t handle)
 
 void rtl_signal_mark(uint64_t handle)
 {
-    ((amd_signal_t *)(uintptr_t)handle)->reserved3[0] = MARK;
+    amd_signal_t *signal = (amd_signal_t *)(uintptr_t)handle;
+    __atomic_store_n(&signal->reserved3[0], MARK, __ATOMIC_RELAXED);
 }
 
 bool rtl_signal_is_ours(uint64_t handle)
 {
-    return ((const amd_signal_t *)(uintptr_t)handle)->reserved3[0] == MARK;
+    const amd_signal_t *signal = (const amd_signal_t *)(uintptr_t)handle;
+    return __atomic_load_n(&signal->reserved3[0], __ATOMIC_RELAXED) == MARK;
 }
 
 /* Copies a record without claiming it; false if it is not pending. */

@@ -118,8 +118,11 @@ static void complete(const sg_queue_t *queue, const softgpu_truth_entry_t *entry
         return;
     amd_signal_t *signal = (amd_signal_t *)(uintptr_t)entry->signal;
     if (queue->aql.queue->queue_properties & AMD_QUEUE_PROPERTIES_ENABLE_PROFILING) {
-        signal->start_ts = entry->start_ticks;
-        signal->end_ts = entry->end_ticks;
+        /* The host may look at the times before it sees the value. */
+        atomic_store_explicit((_Atomic uint64_t *)(uintptr_t)&signal->start_ts, entry->start_ticks,
+                              memory_order_relaxed);
+        atomic_store_explicit((_Atomic uint64_t *)(uintptr_t)&signal->end_ts, entry->end_ticks,
+                              memory_order_release);
     }
     uint64_t mailbox = signal->event_mailbox_ptr;
     uint32_t event = signal->event_id;
