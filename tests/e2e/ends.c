@@ -349,6 +349,7 @@ static void *keep_counting(void *unused)
 
 static void start_submitters(void)
 {
+    settle();
     for (int i = 0; i < 3; i++) {
         pthread_t thread;
         if (pthread_create(&thread, NULL, keep_counting, NULL) != 0)
