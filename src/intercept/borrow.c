@@ -54,3 +54,9 @@ bool rtl_borrow_find(const struct rtl_borrow_table *table, uint64_t handle,
     *name = unpack(held);
     return table->judge(*name, handle) == RTL_RECORD_LIVE;
 }
+
+bool rtl_borrow_is_lent(const struct rtl_borrow_table *table, uint64_t handle)
+{
+    struct rtl_record_name name;
+    return rtl_borrow_find(table, handle, &name) && (table->settle == NULL || !table->settle(name));
+}

@@ -45,4 +45,8 @@ bool rtl_borrow_enter(struct rtl_borrow_table *table, uint64_t handle, struct rt
 bool rtl_borrow_find(const struct rtl_borrow_table *table, uint64_t handle,
                      struct rtl_record_name *name);
 
+/** True if a record still needs the times that will be, or are, in the signal. One whose kernel has
+ * completed is finished first. */
+bool rtl_borrow_is_lent(const struct rtl_borrow_table *table, uint64_t handle);
+
 #endif

@@ -241,14 +241,20 @@ static bool watch(struct rtl_rewriter *rewriter, hsa_signal_t *signal, uint64_t 
     return true;
 }
 
+/* The device may complete a signal behind forwards only in their turn, and must not write over the
+ * times of a kernel that are yet to be read. */
+static bool must_watch(struct rtl_rewriter *rewriter, uint64_t handle)
+{
+    return handle != 0 &&
+           (atomic_load_explicit(&rewriter->pending->owed, memory_order_relaxed) != 0 ||
+            rtl_borrow_is_lent(rewriter->borrows, handle));
+}
+
 /* A packet that is not recorded. True if it has a pool signal now. */
 static bool rewrite_other(struct rtl_rewriter *rewriter, hsa_signal_t *signal, uint64_t index)
 {
-    bool behind_forwards =
-        atomic_load_explicit(&rewriter->pending->owed, memory_order_relaxed) != 0;
-    if (signal == NULL || (!mark_is_due(rewriter) && (signal->handle == 0 || !behind_forwards)))
-        return false;
-    return watch(rewriter, signal, index);
+    return signal != NULL && (mark_is_due(rewriter) || must_watch(rewriter, signal->handle)) &&
+           watch(rewriter, signal, index);
 }
 
 static void add(_Atomic uint64_t *counter, uint64_t value)

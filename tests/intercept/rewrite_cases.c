@@ -170,6 +170,25 @@ const char *Rewrite_SignalOfAPacketInFlightIsReplaced(void)
     return NULL;
 }
 
+const char *Rewrite_BarrierDoesNotWriteOverBorrowedTimes(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    struct rtl_kernel_facts facts;
+    uint64_t own = fake_signal(1);
+    kernel(0, own);
+    hsa_barrier_and_packet_t *early = barrier(1, HSA_PACKET_TYPE_BARRIER_AND, own);
+    rewrite(0, 2);
+    CHECK(early->completion_signal.handle != own && bench.ledger.borrowed == 1);
+    fake_complete(own, 1, 2);
+    fake_complete(early->completion_signal.handle, 3, 4);
+    CHECK(take(0, &facts) == RTL_TAKE_TAKEN && take(1, &facts) == RTL_TAKE_TAKEN);
+    atomic_store(&bench.pending.owed, 0);
+    hsa_barrier_and_packet_t *late = barrier(2, HSA_PACKET_TYPE_BARRIER_AND, own);
+    rewrite(2, 1);
+    CHECK(late->completion_signal.handle == own);
+    return NULL;
+}
+
 const char *Rewrite_BorrowingAgainAfterCompletion(void)
 {
     CHECK_DONE(set_up(RTL_MODE_FULL, 64));
