@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #ifndef RTL_WIRE_VERSION
-#define RTL_WIRE_VERSION 2u
+#define RTL_WIRE_VERSION 3u
 #endif
 
 #define RTL_SLOT_SIZE 64u
@@ -34,7 +34,8 @@ enum rtl_wire_type {
     RTL_WIRE_KERNEL = 7,    /**< rtl_wire_kernel */
     RTL_WIRE_CLOCK = 8,     /**< rtl_wire_clock */
     RTL_WIRE_BRACKET = 9,   /**< rtl_wire_bracket */
-    RTL_WIRE_NOTE = 10      /**< rtl_wire_note + text */
+    RTL_WIRE_NOTE = 10,     /**< rtl_wire_note + text */
+    RTL_WIRE_COPY = 11      /**< rtl_wire_copy */
 };
 
 /** First word of every record. `commit` is written last, with release; see ring.c. */
@@ -119,6 +120,31 @@ struct rtl_wire_kernel {
     uint32_t node;   /**< node in the graph, RTL_NONE if none */
 };
 
+/** Between what a copy goes. Values are in trace files: add, do not renumber. */
+enum rtl_copy_kind {
+    RTL_COPY_HOST_TO_HOST = 0,
+    RTL_COPY_HOST_TO_DEVICE = 1,
+    RTL_COPY_DEVICE_TO_HOST = 2,
+    RTL_COPY_DEVICE_TO_DEVICE = 3, /**< within one GPU, or (rectangles) unknown which */
+    RTL_COPY_PEER = 4              /**< from a GPU to another */
+};
+
+/** What did a copy. Values are in trace files: add, do not renumber. */
+enum rtl_copy_engine { RTL_ENGINE_HOST = 0, RTL_ENGINE_SDMA = 1, RTL_ENGINE_KERNEL = 2 };
+
+/** One asynchronous copy; exactly a slot with its header. Times are raw ticks of the agent of its
+ * queue, for a CPU ns of the HSA system clock; both 0 if nobody took them. */
+struct rtl_wire_copy {
+    uint64_t ordinal; /**< in its queue */
+    uint64_t start, end;
+    uint64_t bytes;
+    uint64_t correlation; /**< id of the host call, 0 if none */
+    uint32_t queue;       /**< one with RTL_WAY_COPIES */
+    uint32_t src, dst;    /**< agents, RTL_NONE if not known */
+    uint16_t kind;        /**< enum rtl_copy_kind */
+    uint16_t engine;      /**< enum rtl_copy_engine */
+};
+
 /** A point on the line from an agent's ticks to the trace's clock. The points of an agent rise in
  * both. */
 struct rtl_wire_clock {
@@ -144,10 +170,15 @@ struct rtl_wire_note {
 enum rtl_mode { RTL_MODE_LITE = 0, RTL_MODE_STANDARD = 1, RTL_MODE_HIP = 2, RTL_MODE_FULL = 3 };
 
 /** How a queue is followed. */
-enum rtl_queue_way { RTL_WAY_PASS = 0, RTL_WAY_INTERPOSE = 1, RTL_WAY_INTERCEPT = 2 };
+enum rtl_queue_way {
+    RTL_WAY_PASS = 0,
+    RTL_WAY_INTERPOSE = 1,
+    RTL_WAY_INTERCEPT = 2,
+    RTL_WAY_COPIES = 3 /**< no queue: the asynchronous copies of an agent */
+};
 
-/** Why a kernel is in the ledger and not in the trace. Values are in trace files: add, do not
- * renumber. */
+/** Why a kernel or copy is in the ledger and not in the trace. Values are in trace files: add, do
+ * not renumber. */
 enum rtl_lost {
     RTL_LOST_POOL = 0,         /**< no signal was free */
     RTL_LOST_PENDING = 1,      /**< too many records of the queue were waiting for their kernel */
@@ -156,12 +187,13 @@ enum rtl_lost {
     RTL_LOST_REARMED = 4,      /**< the program wrote the signal while its kernel ran */
     RTL_LOST_KILLED = 5,       /**< seen but not handed over when the process died */
     RTL_LOST_NO_TIME = 6,      /**< the device left no timestamps */
-    RTL_LOST_NOT_FOLLOWED = 7, /**< on a queue that RTL only passes through */
+    RTL_LOST_NOT_FOLLOWED = 7, /**< on a queue (or agent) that RTL only passes through */
     RTL_LOST_REASONS = 8
 };
 
-/** A queue's account, kept in shared memory so that it outlives the process.
- *  seen = recorded + skipped + sum of lost + still pending. */
+/** A queue's account (of an agent's copies: copies take the place of kernels), kept in shared
+ * memory so that it outlives the process. seen = recorded + skipped + sum of lost + still pending.
+ */
 struct rtl_wire_ledger {
     _Atomic uint64_t seen;     /**< kernel packets that passed */
     _Atomic uint64_t skipped;  /**< not profiled because the mode leaves them out */
@@ -181,6 +213,8 @@ struct rtl_wire_ledger {
 _Static_assert(sizeof(struct rtl_wire_header) == 8, "header");
 _Static_assert(sizeof(struct rtl_wire_header) + sizeof(struct rtl_wire_kernel) <= RTL_SLOT_SIZE,
                "a kernel takes one slot");
+_Static_assert(sizeof(struct rtl_wire_header) + sizeof(struct rtl_wire_copy) <= RTL_SLOT_SIZE,
+               "a copy takes one slot");
 _Static_assert(sizeof(struct rtl_wire_ledger) == 128, "ledger row");
 
 #endif
