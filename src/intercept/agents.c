@@ -124,6 +124,11 @@ uint32_t rtl_agents_id(hsa_agent_t agent)
     return RTL_NONE;
 }
 
+hsa_agent_t rtl_agents_handle(uint32_t id)
+{
+    return agents[id].handle;
+}
+
 bool rtl_agents_is_gpu(hsa_agent_t agent)
 {
     uint32_t id = rtl_agents_id(agent);
@@ -196,7 +201,7 @@ static void send_newest(uint32_t id)
 
 void rtl_agents_clock(uint32_t id, uint64_t ticks)
 {
-    if (id >= agent_count)
+    if (id >= agent_count || agents[id].type != HSA_DEVICE_TYPE_GPU)
         return;
     pthread_mutex_lock(&clock_lock);
     struct agent *agent = &agents[id];

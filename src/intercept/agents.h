@@ -15,6 +15,9 @@ void rtl_agents_list(void);
 /** Id of an agent, RTL_NONE if it is not known. Any thread, after rtl_agents_list. */
 uint32_t rtl_agents_id(hsa_agent_t agent);
 
+/** The agent of an id. */
+hsa_agent_t rtl_agents_handle(uint32_t id);
+
 /** True if the agent is a GPU. */
 bool rtl_agents_is_gpu(hsa_agent_t agent);
 
@@ -23,7 +26,8 @@ uint32_t rtl_agents_gpus(void);
 hsa_agent_t rtl_agents_gpu(uint32_t gpu);
 
 /** Tells that `ticks` was seen on an agent's clock: sends a clock point when the last one is old
- * enough. Any thread but not on a hot path: it reads the clock. */
+ * enough; nothing happens for agents that are no GPU. Any thread but not on a hot path: it reads
+ * the clock. */
 void rtl_agents_clock(uint32_t agent, uint64_t ticks);
 
 /** Sends a last clock point of each GPU that has shown new ticks, and a bracket of the host's

@@ -82,6 +82,8 @@
  * X(entry, type of the function, position up to ROCm 5.5 or NOWHERE, position from ROCm 5.6) */
 #define RTL_EXT_OPTIONAL(X)                                                                        \
     X(hsa_amd_profiling_async_copy_enable, __typeof__(hsa_amd_profiling_async_copy_enable), 3, 3)  \
+    X(hsa_amd_profiling_get_async_copy_time, __typeof__(hsa_amd_profiling_get_async_copy_time), 5, \
+      5)                                                                                           \
     X(hsa_amd_queue_cu_set_mask, __typeof__(hsa_amd_queue_cu_set_mask), 10, 10)                    \
     X(hsa_amd_memory_async_copy, __typeof__(hsa_amd_memory_async_copy), 15, 15)                    \
     X(hsa_amd_memory_async_copy_on_engine, rtl_async_copy_on_engine_t, RTL_NOWHERE, 16)            \

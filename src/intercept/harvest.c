@@ -2,10 +2,11 @@
 
 #include "intercept/agents.h"
 #include "intercept/api.h"
+#include "intercept/copies.h"
 #include "intercept/emit.h"
 #include "intercept/shapes.h"
+#include "intercept/shared_signal.h"
 
-#include <hsa/amd_hsa_signal.h>
 #include <inttypes.h>
 #include <time.h>
 
@@ -104,14 +105,17 @@ static void flush(struct batch *batch)
 
 /* Readies a pool signal for its next use. The times are cleared so that a device that writes none
  * is noticed. */
-static void recycle(struct batch *batch, uint32_t id)
+static void recycle(struct batch *batch, const struct rtl_kernel_facts *facts)
 {
-    amd_signal_t *signal = (amd_signal_t *)(uintptr_t)rtl_pool_handle(&rtl_signals, id);
+    uint64_t handle = rtl_pool_handle(&rtl_signals, facts->pool_id);
+    amd_signal_t *signal = (amd_signal_t *)(uintptr_t)handle;
+    if ((facts->flags & RTL_RECORD_COPY) != 0)
+        rtl_shared_signal_clear_copy(handle);
     /* Another harvester may be reading them for a record that it then fails to claim. */
     __atomic_store_n(&signal->start_ts, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&signal->end_ts, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&signal->value, 1, __ATOMIC_RELAXED);
-    batch->ids[batch->id_count++] = id;
+    batch->ids[batch->id_count++] = facts->pool_id;
     if (batch->id_count >= rtl_pool_piece(&rtl_signals, BATCH))
         give_back(batch);
 }
@@ -140,6 +144,24 @@ static void append(struct batch *batch, const struct rtl_kernel_facts *facts)
         batch->newest = facts->end;
 }
 
+static void append_copy(struct batch *batch, const struct rtl_kernel_facts *facts)
+{
+    struct rtl_wire_ledger *ledger = batch->ledger;
+    switch (rtl_copies_send(batch->id, facts)) {
+    case RTL_COPY_SENT:
+        count(&ledger->recorded, 1);
+        break;
+    case RTL_COPY_NO_ROOM:
+        count(&ledger->lost[RTL_LOST_RING], 1);
+        break;
+    case RTL_COPY_NO_TIME:
+        count(&ledger->lost[RTL_LOST_NO_TIME], 1);
+        return;
+    }
+    if (facts->end > batch->newest)
+        batch->newest = facts->end;
+}
+
 /* Everything that follows from a record being taken. */
 static void finish(struct batch *batch, const struct rtl_kernel_facts *facts)
 {
@@ -147,10 +169,12 @@ static void finish(struct batch *batch, const struct rtl_kernel_facts *facts)
         flush(batch);
     if (facts->packet >= batch->retired)
         batch->retired = facts->packet + 1;
-    if ((facts->flags & RTL_RECORD_BARRIER) == 0)
+    if ((facts->flags & RTL_RECORD_COPY) != 0)
+        append_copy(batch, facts);
+    else if ((facts->flags & RTL_RECORD_BARRIER) == 0)
         append(batch, facts);
     if (facts->pool_id != RTL_NONE)
-        recycle(batch, facts->pool_id);
+        recycle(batch, facts);
 }
 
 /* Takes a finished record that needs no forwarding, one that was armed again unseen included. */
@@ -254,12 +278,9 @@ void rtl_harvest_forked(void)
  * that a borrower has not read yet stay. */
 static void forward(struct rtl_queue *queue, const struct rtl_kernel_facts *facts)
 {
-    amd_signal_t *own = (amd_signal_t *)(uintptr_t)facts->own;
     struct rtl_record_name name;
-    if (!rtl_borrow_find(&rtl_borrows, facts->own, &name) || settle(name)) {
-        own->start_ts = facts->start;
-        own->end_ts = facts->end;
-    }
+    if (!rtl_borrow_find(&rtl_borrows, facts->own, &name) || settle(name))
+        rtl_signal_put_times(facts->own, facts);
     decrement(facts->own);
     atomic_fetch_sub_explicit(&queue->pending.owed, 1, memory_order_release);
     count(&queue->ledger->forwarded, 1);
@@ -471,7 +492,7 @@ static void close_record(struct batch *batch, const struct rtl_kernel_facts *fac
     batch->given_up += (facts->flags & RTL_RECORD_BARRIER) == 0;
     if (facts->pool_id == RTL_NONE || !batch->queue->gone)
         return;
-    recycle(batch, facts->pool_id);
+    recycle(batch, facts);
 }
 
 static void close_asides(struct batch *batch)

@@ -1,6 +1,7 @@
 #include "intercept/pending.h"
 
-#include <hsa/amd_hsa_signal.h>
+#include "intercept/shared_signal.h"
+
 #include <string.h>
 #include <sys/mman.h>
 
@@ -114,11 +115,43 @@ bool rtl_signal_completed(uint64_t handle)
     return __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE) < 1;
 }
 
+/* A copy by an SDMA engine has its times there; the runtime clears them when it submits a copy. */
+static bool sdma_times(uint64_t handle, struct rtl_kernel_facts *facts)
+{
+    const struct rtl_shared_signal *shared = rtl_shared_signal(handle);
+    uint64_t end = __atomic_load_n(&shared->sdma_end, __ATOMIC_ACQUIRE);
+    if (end == 0)
+        return false;
+    facts->start = __atomic_load_n(&shared->sdma_start, __ATOMIC_RELAXED);
+    facts->end = end;
+    facts->flags |= RTL_RECORD_SDMA;
+    return true;
+}
+
 void rtl_signal_times(uint64_t handle, struct rtl_kernel_facts *facts)
 {
     const amd_signal_t *signal = (const amd_signal_t *)(uintptr_t)handle;
+    if ((facts->flags & RTL_RECORD_UNTIMED) != 0 ||
+        ((facts->flags & RTL_RECORD_COPY) != 0 && sdma_times(handle, facts)))
+        return;
     facts->start = __atomic_load_n(&signal->start_ts, __ATOMIC_RELAXED);
     facts->end = __atomic_load_n(&signal->end_ts, __ATOMIC_RELAXED);
+}
+
+void rtl_signal_put_times(uint64_t handle, const struct rtl_kernel_facts *facts)
+{
+    struct rtl_shared_signal *shared = rtl_shared_signal(handle);
+    if ((facts->flags & RTL_RECORD_UNTIMED) != 0)
+        return;
+    if ((facts->flags & RTL_RECORD_COPY) != 0) {
+        bool sdma = (facts->flags & RTL_RECORD_SDMA) != 0;
+        __atomic_store_n(&shared->sdma_start, sdma ? facts->start : 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&shared->sdma_end, sdma ? facts->end : 0, __ATOMIC_RELAXED);
+        if (sdma)
+            return;
+    }
+    shared->signal.start_ts = facts->start;
+    shared->signal.end_ts = facts->end;
 }
 
 uint32_t rtl_signal_stamp(uint64_t handle)
@@ -158,6 +191,15 @@ static bool is_borrowed(const struct rtl_kernel_facts *facts)
     return facts->pool_id == UINT32_MAX;
 }
 
+/* True if the device has written an end that was not there when the record was added. */
+static bool has_new_end(const struct rtl_kernel_facts *facts)
+{
+    struct rtl_kernel_facts copy = *facts;
+    if ((facts->flags & RTL_RECORD_COPY) != 0 && sdma_times(facts->own, &copy))
+        return true;
+    return rtl_signal_stamp(facts->own) != facts->stamp;
+}
+
 /* Looks at a record without claiming it. */
 static enum rtl_take look(struct rtl_pending *pending, const struct rtl_pool *pool,
                           uint64_t sequence, struct rtl_kernel_facts *facts, uint64_t *signal)
@@ -167,7 +209,7 @@ static enum rtl_take look(struct rtl_pending *pending, const struct rtl_pool *po
     *signal = is_borrowed(facts) ? facts->own : rtl_pool_handle(pool, facts->pool_id);
     if (!rtl_signal_completed(*signal))
         return RTL_TAKE_WAITING;
-    if (is_borrowed(facts) && rtl_signal_stamp(*signal) == facts->stamp)
+    if (is_borrowed(facts) && (facts->flags & RTL_RECORD_UNTIMED) == 0 && !has_new_end(facts))
         return RTL_TAKE_WAITING; /* the program brought it down, not the device */
     return rtl_is_replaced(facts) ? RTL_TAKE_FORWARD : RTL_TAKE_TAKEN;
 }
@@ -200,7 +242,8 @@ static bool looks_rearmed(struct rtl_pending *pending, uint64_t sequence,
                           struct rtl_kernel_facts *facts)
 {
     return peek(pending, sequence, facts) && is_borrowed(facts) &&
-           rtl_signal_stamp(facts->own) != facts->stamp && !rtl_signal_completed(facts->own);
+           (facts->flags & RTL_RECORD_UNTIMED) == 0 && has_new_end(facts) &&
+           !rtl_signal_completed(facts->own);
 }
 
 bool rtl_pending_is_rearmed(struct rtl_pending *pending, uint64_t sequence)

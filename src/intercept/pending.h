@@ -8,7 +8,7 @@
  *
  * The value of a borrowed signal is the program's to change while the kernel runs. So its kernel
  * has completed only when its end time is another than it was when the record was added: the
- * *stamp* tells.
+ * *stamp* tells. For copies the times of the SDMA engine are looked at too.
  */
 #ifndef RTL_INTERCEPT_PENDING_H
 #define RTL_INTERCEPT_PENDING_H
@@ -22,8 +22,11 @@
 #include <stdint.h>
 
 enum rtl_record_flags {
-    RTL_RECORD_BARRIER = 1, /**< not recorded: only its completion is of interest */
-    RTL_RECORD_BORROWED = 2 /**< in the record itself: its signal is the program's own */
+    RTL_RECORD_BARRIER = 1,  /**< not recorded: only its completion is of interest */
+    RTL_RECORD_BORROWED = 2, /**< in the record itself: its signal is the program's own */
+    RTL_RECORD_COPY = 4,     /**< a copy; what the fields then hold, copies.c says */
+    RTL_RECORD_SDMA = 8,     /**< with the times of an SDMA engine; set by rtl_signal_times */
+    RTL_RECORD_UNTIMED = 16  /**< nobody will write times: the signal's value alone tells */
 };
 
 /** One record, one cache line. All fields are atomics because a late harvester may read them while
@@ -134,8 +137,11 @@ uint32_t rtl_signal_stamp(uint64_t handle);
 void rtl_signal_mark(uint64_t handle);
 bool rtl_signal_is_ours(uint64_t handle);
 
-/** Copies the device's timestamps out of a signal. */
+/** Copies the device's timestamps out of a signal; those of a copy if the facts are of one. */
 void rtl_signal_times(uint64_t handle, struct rtl_kernel_facts *facts);
+
+/** Writes the timestamps of the facts into a signal, as the device would have. */
+void rtl_signal_put_times(uint64_t handle, const struct rtl_kernel_facts *facts);
 
 /** True if the facts are of a packet whose own signal was replaced. */
 static inline bool rtl_is_replaced(const struct rtl_kernel_facts *facts)

@@ -19,6 +19,7 @@
 
 #define IN_PASSING             1024u /* signals of a queue that are being harvested, or at hand */
 #define LEAST_PENDING          8192u /* records of a small queue */
+#define COPIES                 512u  /* copies of an agent that may need a signal at once */
 #define SUBMISSION_PATIENCE_NS UINT64_C(1000000000)
 #define REST_NS                UINT64_C(100000000)
 #define PLACE_PATIENCE_NS      UINT64_C(1000000000) /* that a new queue waits for its state */
@@ -156,6 +157,14 @@ void rtl_queues_describe(const hsa_queue_t *queue, uint32_t id, uint32_t agent,
     rtl_emit_definition(RTL_WIRE_QUEUE, &piece, 1);
 }
 
+static void describe_copies(uint32_t id, uint32_t agent, enum rtl_queue_way way)
+{
+    struct rtl_wire_queue wire = {
+        .time_ns = rtl_now(), .queue = id, .agent = agent, .way = (uint32_t)way};
+    struct rtl_piece piece = {&wire, sizeof wire};
+    rtl_emit_definition(RTL_WIRE_QUEUE, &piece, 1);
+}
+
 static bool provide_staging(struct rtl_queue *state)
 {
     if (state->staging_size >= state->size)
@@ -169,13 +178,9 @@ static bool provide_staging(struct rtl_queue *state)
     return true;
 }
 
-static void set_up(struct rtl_queue *state, hsa_queue_t *queue, uint32_t agent, uint32_t id)
+/* What a queue's state and that of an agent's copies have in common. */
+static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id, uint64_t index)
 {
-    uint64_t index = rtl_api.hsa_queue_load_write_index_scacquire(queue);
-    state->queue = queue;
-    state->doorbell = queue->doorbell_signal.handle;
-    rtl_queues_expect_doorbell(state->doorbell);
-    state->size = queue->size;
     state->id = id;
     state->agent = agent;
     state->references = 1;
@@ -201,6 +206,24 @@ static void set_up(struct rtl_queue *state, hsa_queue_t *queue, uint32_t agent, 
         .help = rtl_submit_help,
         .context = state,
     };
+}
+
+static void set_up(struct rtl_queue *state, hsa_queue_t *queue, uint32_t agent, uint32_t id)
+{
+    state->queue = queue;
+    state->doorbell = queue->doorbell_signal.handle;
+    rtl_queues_expect_doorbell(state->doorbell);
+    state->size = queue->size;
+    set_up_records(state, agent, id, rtl_api.hsa_queue_load_write_index_scacquire(queue));
+}
+
+static void set_up_copies(struct rtl_queue *state, uint32_t agent, uint32_t id)
+{
+    state->queue = NULL;
+    state->doorbell = 0;
+    state->size = COPIES;
+    state->way = RTL_WAY_COPIES;
+    set_up_records(state, agent, id, 0);
 }
 
 static bool hook_into(struct rtl_queue *state, const struct rtl_way_made *made)
@@ -256,6 +279,27 @@ static bool follow_with_patience(hsa_queue_t *queue, uint32_t agent,
     }
 }
 
+struct rtl_queue *rtl_queues_add_copies(uint32_t agent, struct rtl_wire_ledger **ledger)
+{
+    uint32_t id = rtl_queues_new_id();
+    bool worker = rtl_worker_start(ring);
+    pthread_mutex_lock(&lock);
+    struct rtl_queue *state = worker ? free_place(COPIES) : NULL;
+    describe_copies(id, agent, state != NULL ? RTL_WAY_COPIES : RTL_WAY_PASS);
+    if (state != NULL) {
+        set_up_copies(state, agent, id);
+        atomic_store_explicit(&state->phase, RTL_QUEUE_LIVE, memory_order_release);
+    }
+    pthread_mutex_unlock(&lock);
+    *ledger = rtl_queues_ledger(id);
+    if (state != NULL)
+        rtl_worker_provide(rtl_queues_demand().at_once, POOL_PATIENCE_NS);
+    else
+        rtl_emit_note(id, "the copies of agent %u are not followed: there was no room for them",
+                      agent);
+    return state;
+}
+
 static uint32_t limited(uint64_t signals)
 {
     return signals < settings.pool_limit ? (uint32_t)signals : settings.pool_limit;
@@ -276,10 +320,11 @@ struct rtl_queues_demand rtl_queues_demand(void)
         struct rtl_queue *queue = rtl_queues_at(i);
         uint32_t phase = atomic_load_explicit(&queue->phase, memory_order_acquire);
         uint64_t held = phase == RTL_QUEUE_CLOSING ? held_signals(queue) : 0;
-        if (phase == RTL_QUEUE_LIVE)
-            held = queue->size + IN_PASSING;
+        bool kernels = phase == RTL_QUEUE_LIVE && queue->way != RTL_WAY_COPIES;
+        if (phase == RTL_QUEUE_LIVE) /* most copies have a signal of their own, and keep it */
+            held = queue->size + (kernels ? IN_PASSING : 0);
         at_once += held;
-        with_time += phase == RTL_QUEUE_LIVE ? queue->pending.mask + 1 + IN_PASSING : held;
+        with_time += kernels ? queue->pending.mask + 1 + IN_PASSING : held;
     }
     return (struct rtl_queues_demand){limited(at_once), limited(with_time)};
 }
@@ -357,11 +402,13 @@ void rtl_queues_close_all(uint64_t patience_ns)
         struct rtl_queue *queue = rtl_queues_at(i);
         if (atomic_load(&queue->phase) != RTL_QUEUE_LIVE)
             continue;
-        pthread_mutex_lock(&lock);
-        rtl_map_remove(&by_address, (uint64_t)(uintptr_t)queue->queue);
-        rtl_map_remove(&by_doorbell, queue->doorbell);
-        pthread_mutex_unlock(&lock);
-        rtl_submit_end(queue, deadline);
+        if (queue->way != RTL_WAY_COPIES) {
+            pthread_mutex_lock(&lock);
+            rtl_map_remove(&by_address, (uint64_t)(uintptr_t)queue->queue);
+            rtl_map_remove(&by_doorbell, queue->doorbell);
+            pthread_mutex_unlock(&lock);
+            rtl_submit_end(queue, deadline);
+        }
         atomic_store(&queue->phase, RTL_QUEUE_CLOSING);
     }
 }

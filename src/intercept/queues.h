@@ -32,14 +32,14 @@ enum rtl_queue_phase {
 };
 
 struct rtl_queue {
-    hsa_queue_t *queue;
-    uint64_t doorbell; /**< signal handle */
-    uint64_t size;     /**< packets */
-    uint32_t id;       /**< in the trace; row of the ledger */
-    uint32_t slot;     /**< place in the list of queues */
+    hsa_queue_t *queue; /**< NULL: no queue, but the copies of `agent` */
+    uint64_t doorbell;  /**< signal handle */
+    uint64_t size;      /**< packets */
+    uint32_t id;        /**< in the trace; row of the ledger */
+    uint32_t slot;      /**< place in the list of queues */
     uint32_t agent;
     uint32_t references;    /**< cooperative queues are handed out several times; under the lock */
-    enum rtl_queue_way way; /**< interposed or intercepted */
+    enum rtl_queue_way way; /**< interposed, intercepted, or copies */
     bool never_wraps;       /**< no batch may run over the end of the ring (see ways.h) */
     bool bypassed;          /**< somebody has moved the real write index; under `requests` */
     bool gone; /**< CLOSING: the hardware's queue is no more, nothing is written to its signals */
@@ -87,6 +87,10 @@ struct rtl_queue *rtl_queues_by_doorbell(uint64_t handle);
 
 /** Marks a CLOSING queue whose records are all accounted for as free. Worker only. */
 void rtl_queues_release(struct rtl_queue *queue);
+
+/** Makes a state for the copies of an agent (copies.h), which lives until rtl_queues_close_all.
+ * NULL if there is none left; `*ledger` is the row to count in either way. Any thread; slow. */
+struct rtl_queue *rtl_queues_add_copies(uint32_t agent, struct rtl_wire_ledger **ledger);
 
 /** How many signals the pool should have for the queues that live now: at once, so that full queues
  * find one for each packet, and with time, so that every record may hold one. */

@@ -1,6 +1,7 @@
 #include "intercept/rewrite.h"
 
-#include <hsa/amd_hsa_signal.h>
+#include "intercept/shared_signal.h"
+
 #include <hsa/hsa_ext_amd.h>
 #include <stddef.h>
 
@@ -199,32 +200,49 @@ static bool mark_is_due(const struct rtl_rewriter *rewriter)
     return rewriter->mark_every != 0 && rewriter->unmarked + 1 >= rewriter->mark_every;
 }
 
+/* The stamp goes by the times that are there: those of an earlier copy are cleared, as the runtime
+ * is about to do. */
+static void borrow(struct rtl_kernel_facts *facts)
+{
+    if ((facts->flags & RTL_RECORD_COPY) != 0)
+        rtl_shared_signal_clear_copy(facts->own);
+    facts->stamp = rtl_signal_stamp(facts->own);
+}
+
+enum rtl_followed rtl_rewrite_follow(struct rtl_rewriter *rewriter, hsa_signal_t *signal,
+                                     struct rtl_kernel_facts *facts)
+{
+    enum rtl_followed followed = RTL_FOLLOWED_BORROWED;
+    if (!have_room(rewriter))
+        return RTL_FOLLOWED_NO_ROOM;
+    facts->pool_id = UINT32_MAX;
+    if (facts->own != 0 && !mark_is_due(rewriter) && may_borrow(rewriter, facts->own)) {
+        borrow(facts);
+    } else if (take_signal(rewriter, &facts->pool_id)) {
+        put_signal(rewriter, signal, facts->pool_id);
+        followed = RTL_FOLLOWED_POOL;
+    } else {
+        return RTL_FOLLOWED_NO_SIGNAL;
+    }
+    rtl_pending_add(rewriter->pending, facts);
+    return followed;
+}
+
 /* True if the packet has a pool signal now. */
 static bool rewrite_kernel(struct rtl_rewriter *rewriter, void *packet, bool extended,
                            uint64_t index, uint32_t epoch, struct tally *tally)
 {
-    if (!have_room(rewriter)) {
-        tally->lost[RTL_LOST_PENDING]++;
-        return false;
-    }
     hsa_signal_t *signal = &((hsa_kernel_dispatch_packet_t *)packet)->completion_signal;
-    struct rtl_kernel_facts facts = {
-        .own = signal->handle, .packet = index, .pool_id = UINT32_MAX, .epoch = epoch};
+    struct rtl_kernel_facts facts = {.own = signal->handle, .packet = index, .epoch = epoch};
     if (extended)
         read_extended(packet, &facts);
     else
         read_dispatch(packet, &facts);
-    if (facts.own != 0 && !mark_is_due(rewriter) && may_borrow(rewriter, facts.own)) {
-        facts.stamp = rtl_signal_stamp(facts.own);
-        tally->borrowed++;
-    } else if (take_signal(rewriter, &facts.pool_id)) {
-        put_signal(rewriter, signal, facts.pool_id);
-    } else {
-        tally->lost[RTL_LOST_POOL]++;
-        return false;
-    }
-    rtl_pending_add(rewriter->pending, &facts);
-    return facts.pool_id != UINT32_MAX;
+    enum rtl_followed followed = rtl_rewrite_follow(rewriter, signal, &facts);
+    tally->borrowed += followed == RTL_FOLLOWED_BORROWED;
+    tally->lost[RTL_LOST_PENDING] += followed == RTL_FOLLOWED_NO_ROOM;
+    tally->lost[RTL_LOST_POOL] += followed == RTL_FOLLOWED_NO_SIGNAL;
+    return followed == RTL_FOLLOWED_POOL;
 }
 
 /* Puts a pool signal into a packet that is not recorded: to forward its own signal in order, or to

@@ -24,6 +24,7 @@
 #include "pool/pool.h"
 #include "ring/wire.h"
 
+#include <hsa/hsa.h>
 #include <stdint.h>
 
 #define RTL_REWRITE_CACHE 64u
@@ -56,6 +57,20 @@ struct rtl_rewriter {
  * its queue. `epoch`: current code epoch (symbols.h). */
 void rtl_rewrite(struct rtl_rewriter *rewriter, void *packets, uint64_t first, uint64_t count,
                  uint32_t epoch);
+
+/** What became of a completion signal. */
+enum rtl_followed {
+    RTL_FOLLOWED_BORROWED, /**< it is the program's own, and read in place */
+    RTL_FOLLOWED_POOL,     /**< it is one of the pool's now */
+    RTL_FOLLOWED_NO_ROOM,  /**< not followed: no room for a record */
+    RTL_FOLLOWED_NO_SIGNAL /**< not followed: no pool signal was free */
+};
+
+/** Sees to it that the completion of what `facts` describe is seen: borrows `*signal` or puts a
+ * pool signal there, and adds the record. `facts->own` is the program's signal (0: none); `pool_id`
+ * and `stamp` are set here. */
+enum rtl_followed rtl_rewrite_follow(struct rtl_rewriter *rewriter, hsa_signal_t *signal,
+                                     struct rtl_kernel_facts *facts);
 
 /** Gives the signals at hand back to the pool. */
 void rtl_rewrite_release(struct rtl_rewriter *rewriter);

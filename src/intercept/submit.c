@@ -23,6 +23,11 @@ void rtl_submit_pause(bool pause)
     atomic_store_explicit(&paused, pause, memory_order_relaxed);
 }
 
+bool rtl_submit_paused(void)
+{
+    return atomic_load_explicit(&paused, memory_order_relaxed);
+}
+
 static unsigned char *slot_of(const struct rtl_queue *queue, uint64_t index)
 {
     return (unsigned char *)queue->queue->base_address + (index & (queue->size - 1)) * PACKET;

@@ -40,4 +40,7 @@ void rtl_submit_intercepted(const void *packets, uint64_t count, uint64_t index,
  * thread. */
 void rtl_submit_pause(bool paused);
 
+/** True while recording is stopped. Any thread. */
+bool rtl_submit_paused(void);
+
 #endif

@@ -13,6 +13,7 @@
 #include "intercept/agents.h"
 #include "intercept/api.h"
 #include "intercept/config.h"
+#include "intercept/copies.h"
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
 #include "intercept/queues.h"
@@ -247,6 +248,7 @@ static void in_child(void)
     rtl_emit_forked();
     rtl_harvest_forked();
     rtl_worker_forked();
+    rtl_copies_forked();
 }
 
 static int set_stopped(bool stop);
@@ -287,6 +289,7 @@ bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *n
             rtl_symbols_hook();
             rtl_signals_hook();
             rtl_queues_hook(&config, &ring);
+            rtl_copies_hook(&config);
         }
     }
     errno = saved;

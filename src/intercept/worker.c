@@ -108,7 +108,8 @@ unsigned rtl_worker_round(void)
         finished += serve(queue);
         /* A full ring or a doorbell that passed us by held packets back; now and then a look
          * whether somebody goes round us. */
-        if (phase == RTL_QUEUE_LIVE && (look_round || rtl_submit_is_behind(queue))) {
+        if (phase == RTL_QUEUE_LIVE && queue->way != RTL_WAY_COPIES &&
+            (look_round || rtl_submit_is_behind(queue))) {
             rtl_submit(queue);
             finished += queue->way == RTL_WAY_INTERCEPT && rtl_submit_is_behind(queue);
         }

@@ -16,6 +16,7 @@
 #include "model.h"
 
 #include "intercept/api.h"
+#include "intercept/copies.h"
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
 #include "intercept/shapes.h"
@@ -141,6 +142,13 @@ struct rtl_queue *rtl_queues_at(uint32_t slot)
 uint32_t rtl_queues_count(void)
 {
     return MODEL_QUEUES;
+}
+
+enum rtl_copy_sent rtl_copies_send(uint32_t queue, const struct rtl_kernel_facts *facts)
+{
+    (void)queue;
+    (void)facts;
+    return RTL_COPY_NO_ROOM; /* there are none here */
 }
 
 bool rtl_shapes_find(const struct rtl_kernel_facts *facts, uint32_t *shape)

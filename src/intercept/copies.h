@@ -1,0 +1,30 @@
+/**
+ * Asynchronous copies: the entries that start them, and their records.
+ *
+ * The copies of an agent are followed like the kernels of a queue: a record in a ring of pending
+ * records, a completion signal that is borrowed or replaced, harvested by the same threads, with a
+ * row of the ledger. The agent that copies (the source's GPU, else the destination's, else the
+ * destination's CPU) has such a queue from its first copy on; there is no hardware queue behind it.
+ *
+ * Which agent that is, and that its clock is the one of the times: Runtime::CopyMemory of ROCr
+ * 5.2.3 and 6.2.4.
+ */
+#ifndef RTL_INTERCEPT_COPIES_H
+#define RTL_INTERCEPT_COPIES_H
+
+#include "intercept/config.h"
+#include "intercept/pending.h"
+
+/** Hooks the copy entries and has the runtime write timestamps. Each time the tool is loaded. */
+void rtl_copies_hook(const struct rtl_config *config);
+
+/** In a forked child: copies pass from now on. */
+void rtl_copies_forked(void);
+
+/** What came of a record that was handed over. */
+enum rtl_copy_sent { RTL_COPY_SENT, RTL_COPY_NO_ROOM, RTL_COPY_NO_TIME };
+
+/** Sends the record of a completed copy. Any thread, lock-free. */
+enum rtl_copy_sent rtl_copies_send(uint32_t queue, const struct rtl_kernel_facts *facts);
+
+#endif
