@@ -78,6 +78,7 @@ typedef struct rtl_trace_info {
     int exit_status; /**< of the recorded program: 0-255, 256 + signal, or -1 if unknown */
     uint64_t kernels;
     uint64_t bytes; /**< size of the file */
+    uint64_t copies;
 } rtl_trace_info_t;
 
 RTL_TRACE_API rtl_status_t rtlTraceInfo(rtl_trace_t *trace, rtl_trace_info_t *info);
@@ -105,9 +106,11 @@ typedef struct rtl_queue {
     uint32_t process, queue, agent, gpu;
     uint64_t address, hsa_id;
     uint32_t size;
-    const char *way;     /**< "interpose", "intercept", "pass" */
+    const char *way;     /**< "interpose", "intercept", "pass" (not followed), "copies": no queue,
+                            but the asynchronous copies of an agent */
     uint64_t start, end; /**< end 0: not destroyed */
     uint64_t kernels;    /**< in the trace */
+    uint64_t copies;     /**< in the trace */
 } rtl_queue_t;
 
 typedef struct rtl_symbol {
@@ -118,7 +121,8 @@ typedef struct rtl_symbol {
     uint32_t kernarg_size, group_size, private_size;
 } rtl_symbol_t;
 
-/** Why a kernel was seen and is not in the trace; the order is that of `lost` in rtl_ledger_t. */
+/** Why a kernel or copy was seen and is not in the trace; the order is that of `lost` in
+ * rtl_ledger_t. */
 typedef enum rtl_loss {
     RTL_LOSS_POOL,
     RTL_LOSS_PENDING,
@@ -134,7 +138,8 @@ typedef enum rtl_loss {
 /** Short name of a reason as in the `reason` column of `ledger` ("pool", "ring", …). */
 RTL_TRACE_API const char *rtlLossName(rtl_loss_t reason);
 
-/** One queue's account. seen = recorded + skipped + the sum of lost, if the process has ended. */
+/** One queue's account; where the queue's way is "copies", of copies instead of kernels. seen =
+ * recorded + skipped + the sum of lost, if the process has ended. */
 typedef struct rtl_ledger {
     uint32_t process, queue;
     uint64_t packets;  /**< AQL packets of every kind */
@@ -204,6 +209,41 @@ RTL_TRACE_API rtl_status_t rtlTraceKernels(rtl_trace_t *, const rtl_kernel_filte
 RTL_TRACE_API rtl_status_t rtlKernelNext(rtl_kernel_iter_t *iter, rtl_kernel_t *kernel);
 
 RTL_TRACE_API void rtlKernelIterFree(rtl_kernel_iter_t *iter);
+
+/** One asynchronous copy. */
+typedef struct rtl_copy {
+    uint64_t id; /**< unique among the copies of the trace, stable */
+    uint32_t process;
+    uint32_t gpu;        /**< that copied, RTL_TRACE_NONE if the host did */
+    uint32_t queue;      /**< one whose way is "copies" */
+    uint64_t ordinal;    /**< in its queue */
+    const char *kind;    /**< "host-to-device", "device-to-host", "device-to-device", "peer",
+                            "host-to-host" */
+    const char *engine;  /**< "sdma", "kernel" (a kernel of the runtime), "host" */
+    uint32_t src, dst;   /**< agents, RTL_TRACE_NONE if not known */
+    uint64_t start, end; /**< both 0: nobody took the time */
+    uint64_t start_ticks, end_ticks; /**< as the device wrote them, or 0 */
+    uint64_t bytes;
+    uint64_t correlation; /**< id of the host call, 0 if none */
+} rtl_copy_t;
+
+typedef struct rtl_copy_iter rtl_copy_iter_t;
+
+/** Which copies. Zero fields do not restrict. */
+typedef struct rtl_copy_filter {
+    uint64_t from, to; /**< copies that overlap [from, to); to 0: no end */
+    uint32_t process;  /**< 0: all */
+} rtl_copy_filter_t;
+
+/** Starts an iteration by start time, those without times first; `filter` NULL: all. Free it with
+ * rtlCopyIterFree before the trace is closed. Memory is bounded by the number of queues. */
+RTL_TRACE_API rtl_status_t rtlTraceCopies(rtl_trace_t *, const rtl_copy_filter_t *filter,
+                                          rtl_copy_iter_t **iter);
+
+/** RTL_OK and a copy, RTL_END, or an error (then rtlTraceError tells). */
+RTL_TRACE_API rtl_status_t rtlCopyNext(rtl_copy_iter_t *iter, rtl_copy_t *copy);
+
+RTL_TRACE_API void rtlCopyIterFree(rtl_copy_iter_t *iter);
 
 /** Turns a tick count of an agent into ns on the trace's clock, by the clock points of the trace.
  */

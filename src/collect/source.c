@@ -132,6 +132,8 @@ static size_t body_size(enum rtl_wire_type type)
         return sizeof(struct rtl_wire_bracket);
     case RTL_WIRE_NOTE:
         return sizeof(struct rtl_wire_note);
+    case RTL_WIRE_COPY:
+        return sizeof(struct rtl_wire_copy);
     }
     return SIZE_MAX;
 }
@@ -170,6 +172,7 @@ static void take_definition(struct source *source, enum rtl_wire_type type, cons
         rtl_writer_note(writer, source->process, body, texts);
         break;
     case RTL_WIRE_KERNEL:
+    case RTL_WIRE_COPY:
         break;
     }
 }
@@ -190,6 +193,12 @@ static void take(void *context, enum rtl_wire_type type, const void *body, size_
         const struct rtl_wire_kernel *kernel = body;
         ++source->received[row_of(kernel->queue)];
         rtl_writer_kernel(source->writer, source->process, kernel);
+        return;
+    }
+    if (type == RTL_WIRE_COPY) {
+        const struct rtl_wire_copy *copy = body;
+        ++source->received[row_of(copy->queue)];
+        rtl_writer_copy(source->writer, source->process, copy);
         return;
     }
     take_definition(source, type, body);

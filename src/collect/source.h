@@ -23,7 +23,7 @@ struct source {
     uint64_t closed_since;              /**< when the ring was first found closed, ns; 0: open */
     uint64_t malformed;                 /**< records that contradict themselves */
     uint64_t lost;                      /**< sum over the ledger, as last copied */
-    uint64_t received[RTL_LEDGER_ROWS]; /**< kernels by ledger row */
+    uint64_t received[RTL_LEDGER_ROWS]; /**< kernels and copies by ledger row */
     char *path;                         /**< of the ring's file */
     struct rtl_writer *writer;
 };

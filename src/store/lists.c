@@ -349,6 +349,24 @@ static int take_chunk(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     return 0;
 }
 
+/* Not a list: how many copies a queue has. */
+static int take_copies(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
+{
+    (void)item;
+    uint32_t process = u32(trace, row, 0);
+    uint32_t number = u32(trace, row, 1);
+    uint64_t copies = u64(row, 2);
+    uint32_t place = rtl_map_get(&trace->queue_index, rtl_map_key(process, number));
+    rtl_ledger_t *account = account_of(trace, process, number);
+    if (!account)
+        return -1;
+    if (place != RTL_MAP_MISSING)
+        ((rtl_queue_t *)trace->queues.items)[place].copies += copies;
+    account->stored += copies;
+    trace->info.copies += copies;
+    return 0;
+}
+
 /* Clocks. */
 
 static rtl_status_t make_system_lines(rtl_trace_t *trace)
@@ -553,7 +571,18 @@ static void catch_up(rtl_trace_t *trace)
     }
 }
 
-/* What needs the definitions: losses and chunks. */
+static rtl_status_t load_copies(rtl_trace_t *trace)
+{
+    struct rtl_list none = {0};
+    const struct table copies = {
+        "SELECT process, queue, count(*) FROM main.copies GROUP BY process, queue", 1, take_copies,
+        &none};
+    rtl_status_t status = load(trace, &copies);
+    free(none.items);
+    return status;
+}
+
+/* What needs the definitions: losses, chunks and copies. */
 static rtl_status_t load_contents(rtl_trace_t *trace)
 {
     struct rtl_list none = {0};
@@ -567,6 +596,8 @@ static rtl_status_t load_contents(rtl_trace_t *trace)
     free(none.items);
     if (status == RTL_OK)
         status = load(trace, &chunks);
+    if (status == RTL_OK && rtl_trace_has_copies(trace))
+        status = load_copies(trace);
     catch_up(trace);
     if (trace->ledger.count)
         qsort(trace->ledger.items, trace->ledger.count, sizeof(rtl_ledger_t), by_queue);

@@ -301,6 +301,17 @@ uint64_t rtl_trace_ns(struct rtl_agent_clock *clock, uint64_t ticks)
     return clock->system ? rtl_line_at(clock->system, system) : system;
 }
 
+struct rtl_agent_clock *rtl_trace_clock(const rtl_trace_t *trace, uint32_t process, uint32_t agent)
+{
+    uint32_t place = rtl_map_get(&trace->agent_index, rtl_map_key(process, agent));
+    return place == RTL_MAP_MISSING ? NULL : (struct rtl_agent_clock *)trace->clocks.items + place;
+}
+
+bool rtl_trace_has_copies(const rtl_trace_t *trace)
+{
+    return trace->info.format_major > 1 || trace->info.format_minor >= 1;
+}
+
 rtl_status_t rtlTraceTicksToNs(rtl_trace_t *trace, uint32_t process, uint32_t agent, uint64_t ticks,
                                uint64_t *ns)
 {

@@ -92,6 +92,12 @@ void rtl_trace_unload(rtl_trace_t *trace);
 /** Ticks of an agent on the trace's clock; without a clock they are taken as ns. */
 uint64_t rtl_trace_ns(struct rtl_agent_clock *clock, uint64_t ticks);
 
+/** The clock of an agent, NULL if the agent is not known. */
+struct rtl_agent_clock *rtl_trace_clock(const rtl_trace_t *trace, uint32_t process, uint32_t agent);
+
+/** True if the file has the table `copies` (format 1.1). */
+bool rtl_trace_has_copies(const rtl_trace_t *trace);
+
 /** As rtlTraceKernels, restricted to one chunk unless `chunk` is 0. */
 rtl_status_t rtl_trace_kernels(rtl_trace_t *trace, const rtl_kernel_filter_t *filter, int64_t chunk,
                                rtl_kernel_iter_t **iter);

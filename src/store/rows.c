@@ -16,6 +16,7 @@ enum statement {
     INSERT_BRACKET,
     INSERT_NOTE,
     INSERT_CHUNK,
+    INSERT_COPY,
     INSERT_ACCOUNT,
     CLEAR_LOSSES,
     INSERT_LOSS,
@@ -37,6 +38,7 @@ static const char *const sources[] = {
     [INSERT_BRACKET] = "INSERT OR REPLACE INTO clock_brackets VALUES(?, ?, ?, ?, ?, ?)",
     [INSERT_NOTE] = "INSERT INTO notes(process, queue, time, text) VALUES(?, ?, ?, ?)",
     [INSERT_CHUNK] = "INSERT OR REPLACE INTO kernel_chunks VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [INSERT_COPY] = "INSERT INTO copies VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [INSERT_ACCOUNT] = "INSERT OR REPLACE INTO ledger_rows VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [CLEAR_LOSSES] = "DELETE FROM ledger_losses WHERE process = ? AND queue = ?",
     [INSERT_LOSS] = "INSERT INTO ledger_losses VALUES(?, ?, ?, ?)",
@@ -241,6 +243,28 @@ static int insert_note(struct rtl_rows *rows, uint32_t process, const struct rtl
     return result;
 }
 
+/* A number that 0 says nothing about, which is stored as NULL. */
+static struct value known(uint64_t value)
+{
+    return value ? number(value) : id(RTL_NONE);
+}
+
+static int insert_copy(struct rtl_rows *rows, uint32_t process, const struct rtl_wire_copy *body)
+{
+    const struct value values[] = {number(process),
+                                   number(body->queue),
+                                   number(body->ordinal),
+                                   known(body->start),
+                                   known(body->end),
+                                   number(body->bytes),
+                                   text(rtl_text_copy_kind(body->kind)),
+                                   text(rtl_text_copy_engine(body->engine)),
+                                   id(body->src),
+                                   id(body->dst),
+                                   known(body->correlation)};
+    return RUN(rows, INSERT_COPY, values);
+}
+
 int rtl_rows_definition(struct rtl_rows *rows, enum rtl_wire_type type, uint32_t process,
                         const void *body, const char *texts)
 {
@@ -263,6 +287,8 @@ int rtl_rows_definition(struct rtl_rows *rows, enum rtl_wire_type type, uint32_t
         return insert_bracket(rows, process, body);
     case RTL_WIRE_NOTE:
         return insert_note(rows, process, body, texts);
+    case RTL_WIRE_COPY:
+        return insert_copy(rows, process, body);
     case RTL_WIRE_KERNEL:
         break;
     }

@@ -37,6 +37,11 @@ const char rtl_schema[] =
     " kernels INTEGER, packet_min INTEGER, packet_max INTEGER, start_min INTEGER,"
     " end_max INTEGER, checksum INTEGER, data BLOB);"
 
+    "CREATE TABLE copies(id INTEGER PRIMARY KEY, process INTEGER, queue INTEGER, ordinal INTEGER,"
+    " start_ticks INTEGER, end_ticks INTEGER, bytes INTEGER, kind TEXT, engine TEXT, src INTEGER,"
+    " dst INTEGER, correlation INTEGER);"
+    "CREATE INDEX copies_by_time ON copies(process, queue, start_ticks);"
+
     "CREATE TABLE ledger_rows(process INTEGER, queue INTEGER, packets INTEGER, seen INTEGER,"
     " skipped INTEGER, recorded INTEGER, forwarded INTEGER, borrowed INTEGER, helped INTEGER,"
     " PRIMARY KEY(process, queue)) WITHOUT ROWID;"

@@ -1,5 +1,7 @@
 #include "store/text.h"
 
+#include "ring/wire.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +22,27 @@ const char *rtl_text_mode(uint32_t mode)
 
 const char *rtl_text_way(uint32_t way)
 {
-    static const char *const names[] = {"pass", "interpose", "intercept"};
+    static const char *const names[] = {"pass", "interpose", "intercept", "copies"};
     return pick(names, sizeof names / sizeof *names, way, "unknown");
+}
+
+const char *rtl_text_copy_kind(uint32_t kind)
+{
+    static const char *const names[] = {
+        [RTL_COPY_HOST_TO_HOST] = "host-to-host",
+        [RTL_COPY_HOST_TO_DEVICE] = "host-to-device",
+        [RTL_COPY_DEVICE_TO_HOST] = "device-to-host",
+        [RTL_COPY_DEVICE_TO_DEVICE] = "device-to-device",
+        [RTL_COPY_PEER] = "peer",
+    };
+    return pick(names, sizeof names / sizeof *names, kind, "unknown");
+}
+
+const char *rtl_text_copy_engine(uint32_t engine)
+{
+    static const char *const names[] = {
+        [RTL_ENGINE_HOST] = "host", [RTL_ENGINE_SDMA] = "sdma", [RTL_ENGINE_KERNEL] = "kernel"};
+    return pick(names, sizeof names / sizeof *names, engine, "unknown");
 }
 
 const char *rtl_text_device(uint32_t type)

@@ -66,7 +66,7 @@ struct rtl_writer {
     size_t end_count;
     uint32_t room; /* of all queues, kernels */
     int64_t next_chunk;
-    uint64_t kernels, dropped;
+    uint64_t kernels, dropped, dropped_copies;
     uint64_t retry_at; /* after a failure: nothing is tried before */
     char error[512];
 };
@@ -414,14 +414,17 @@ void rtl_writer_ledger(struct rtl_writer *writer, uint32_t process, uint32_t que
 
 /* Definitions. */
 
-static void add(struct rtl_writer *writer, enum rtl_wire_type type, uint32_t process,
+static bool add(struct rtl_writer *writer, enum rtl_wire_type type, uint32_t process,
                 const void *body, size_t body_size, const char *texts, size_t texts_size)
 {
     if (writer->pending.size > PENDING_SOON && may_store(writer))
         (void)store(writer, NULL, false);
     if (writer->pending.size > PENDING_MAX ||
-        rtl_pending_add(&writer->pending, type, process, body, body_size, texts, texts_size) != 0)
+        rtl_pending_add(&writer->pending, type, process, body, body_size, texts, texts_size) != 0) {
         set_memory_error(writer);
+        return false;
+    }
+    return true;
 }
 
 uint32_t rtl_writer_process(struct rtl_writer *writer, const struct rtl_wire_process *process,
@@ -430,7 +433,7 @@ uint32_t rtl_writer_process(struct rtl_writer *writer, const struct rtl_wire_pro
     size_t size = (size_t)process->command_length + process->host_length + process->library_length +
                   process->rank_length;
     uint32_t number = ++writer->processes;
-    add(writer, RTL_WIRE_PROCESS, number, process, sizeof *process, texts, size);
+    (void)add(writer, RTL_WIRE_PROCESS, number, process, sizeof *process, texts, size);
     return number;
 }
 
@@ -438,49 +441,55 @@ void rtl_writer_agent(struct rtl_writer *writer, uint32_t process,
                       const struct rtl_wire_agent *agent, const char *texts)
 {
     size_t size = (size_t)agent->name_length + agent->product_length + agent->uuid_length;
-    add(writer, RTL_WIRE_AGENT, process, agent, sizeof *agent, texts, size);
+    (void)add(writer, RTL_WIRE_AGENT, process, agent, sizeof *agent, texts, size);
 }
 
 void rtl_writer_queue(struct rtl_writer *writer, uint32_t process,
                       const struct rtl_wire_queue *queue)
 {
-    add(writer, RTL_WIRE_QUEUE, process, queue, sizeof *queue, NULL, 0);
+    (void)add(writer, RTL_WIRE_QUEUE, process, queue, sizeof *queue, NULL, 0);
 }
 
 void rtl_writer_queue_end(struct rtl_writer *writer, uint32_t process,
                           const struct rtl_wire_queue_end *end)
 {
-    add(writer, RTL_WIRE_QUEUE_END, process, end, sizeof *end, NULL, 0);
+    (void)add(writer, RTL_WIRE_QUEUE_END, process, end, sizeof *end, NULL, 0);
 }
 
 void rtl_writer_symbol(struct rtl_writer *writer, uint32_t process,
                        const struct rtl_wire_symbol *symbol, const char *texts)
 {
-    add(writer, RTL_WIRE_SYMBOL, process, symbol, sizeof *symbol, texts, symbol->name_length);
+    (void)add(writer, RTL_WIRE_SYMBOL, process, symbol, sizeof *symbol, texts, symbol->name_length);
 }
 
 void rtl_writer_shape(struct rtl_writer *writer, uint32_t process,
                       const struct rtl_wire_shape *shape)
 {
-    add(writer, RTL_WIRE_SHAPE, process, shape, sizeof *shape, NULL, 0);
+    (void)add(writer, RTL_WIRE_SHAPE, process, shape, sizeof *shape, NULL, 0);
 }
 
 void rtl_writer_clock(struct rtl_writer *writer, uint32_t process,
                       const struct rtl_wire_clock *clock)
 {
-    add(writer, RTL_WIRE_CLOCK, process, clock, sizeof *clock, NULL, 0);
+    (void)add(writer, RTL_WIRE_CLOCK, process, clock, sizeof *clock, NULL, 0);
 }
 
 void rtl_writer_bracket(struct rtl_writer *writer, uint32_t process,
                         const struct rtl_wire_bracket *bracket)
 {
-    add(writer, RTL_WIRE_BRACKET, process, bracket, sizeof *bracket, NULL, 0);
+    (void)add(writer, RTL_WIRE_BRACKET, process, bracket, sizeof *bracket, NULL, 0);
 }
 
 void rtl_writer_note(struct rtl_writer *writer, uint32_t process, const struct rtl_wire_note *note,
                      const char *texts)
 {
-    add(writer, RTL_WIRE_NOTE, process, note, sizeof *note, texts, note->text_length);
+    (void)add(writer, RTL_WIRE_NOTE, process, note, sizeof *note, texts, note->text_length);
+}
+
+void rtl_writer_copy(struct rtl_writer *writer, uint32_t process, const struct rtl_wire_copy *copy)
+{
+    if (!add(writer, RTL_WIRE_COPY, process, copy, sizeof *copy, NULL, 0))
+        writer->dropped_copies++;
 }
 
 void rtl_writer_process_end(struct rtl_writer *writer, uint32_t process, const char *state,
@@ -512,13 +521,13 @@ const char *rtl_writer_error(const struct rtl_writer *writer)
 
 /* Closing. */
 
-static void note_dropped(struct rtl_writer *writer)
+static void note_dropped(struct rtl_writer *writer, uint64_t dropped, const char *what)
 {
     char sentence[640];
-    if (writer->dropped == 0)
+    if (dropped == 0)
         return;
-    int length = snprintf(sentence, sizeof sentence, "%llu kernels could not be stored: %s",
-                          (unsigned long long)writer->dropped, writer->error);
+    int length = snprintf(sentence, sizeof sentence, "%llu %s could not be stored: %s",
+                          (unsigned long long)dropped, what, writer->error);
     const struct rtl_wire_note note = {
         .time_ns = now(CLOCK_BOOTTIME), .queue = RTL_NONE, .text_length = (uint16_t)length};
     rtl_writer_note(writer, 1, &note, sentence);
@@ -541,7 +550,8 @@ static int store_finish(struct rtl_writer *writer, int exit_status)
 int rtl_writer_close(struct rtl_writer *writer, int exit_status, char *error, size_t error_size)
 {
     (void)sqlite3_busy_timeout(writer->db, BUSY_CLOSE_MS);
-    note_dropped(writer);
+    note_dropped(writer, writer->dropped, "kernels");
+    note_dropped(writer, writer->dropped_copies, "copies");
     int result = store(writer, NULL, true);
     if (result == SQLITE_OK)
         result = store_finish(writer, exit_status);
@@ -554,7 +564,7 @@ int rtl_writer_close(struct rtl_writer *writer, int exit_status, char *error, si
         (void)sqlite3_exec(writer->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
     if (writer->error[0])
         (void)snprintf(error, error_size, "%s", writer->error);
-    bool whole = result == SQLITE_OK && writer->dropped == 0;
+    bool whole = result == SQLITE_OK && writer->dropped == 0 && writer->dropped_copies == 0;
     release(writer);
     return whole ? 0 : -1;
 }

@@ -47,6 +47,9 @@ void rtl_writer_note(struct rtl_writer *, uint32_t process, const struct rtl_wir
 /** The hot one: appends a kernel to its queue's chunk. */
 void rtl_writer_kernel(struct rtl_writer *, uint32_t process, const struct rtl_wire_kernel *);
 
+/** Adds a copy. */
+void rtl_writer_copy(struct rtl_writer *, uint32_t process, const struct rtl_wire_copy *);
+
 /** Sets a queue's account as read from the ring (absolute values, copied by the caller). */
 struct rtl_writer_account {
     uint64_t packets, seen, skipped, recorded, forwarded, borrowed, helped;
