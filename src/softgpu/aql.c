@@ -295,6 +295,7 @@ static bool start_kernel(sg_queue_t *queue, const sg_packet_t *packet,
     entry.block[0] = dispatch->workgroup_size_x;
     entry.block[1] = dispatch->workgroup_size_y;
     entry.block[2] = dispatch->workgroup_size_z;
+    sg_blit_describe(dispatch->kernarg_address, &entry);
 
     consume(queue);
     uint64_t start = sg_clock_ticks();

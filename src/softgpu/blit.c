@@ -229,9 +229,13 @@ typedef struct rocr_fill_arguments {
     uint32_t work_items;
 } rocr_fill_arguments_t;
 
-#define NAME_COPY_ALIGNED    "__rocr_CopyAligned"
-#define NAME_COPY_MISALIGNED "__rocr_CopyMisaligned"
-#define NAME_FILL            "__rocr_Fill"
+#define ROCR_PREFIX          "__rocr_"
+#define NAME_COPY_ALIGNED    ROCR_PREFIX "CopyAligned"
+#define NAME_COPY_MISALIGNED ROCR_PREFIX "CopyMisaligned"
+#define NAME_FILL            ROCR_PREFIX "Fill"
+
+/* The pair that ends the copy. */
+enum { LAST_ALIGNED = 4, LAST_MISALIGNED = 2 };
 
 static void copy_phases(const phase_t *phases, size_t last)
 {
@@ -242,13 +246,30 @@ static void copy_phases(const phase_t *phases, size_t last)
 static void rocr_copy_aligned(const softgpu_dispatch_t *dispatch, void *context)
 {
     (void)context;
-    copy_phases(dispatch->kernarg, 4);
+    copy_phases(dispatch->kernarg, LAST_ALIGNED);
 }
 
 static void rocr_copy_misaligned(const softgpu_dispatch_t *dispatch, void *context)
 {
     (void)context;
-    copy_phases(dispatch->kernarg, 2);
+    copy_phases(dispatch->kernarg, LAST_MISALIGNED);
+}
+
+void sg_blit_describe(const void *kernarg, softgpu_truth_entry_t *entry)
+{
+    size_t last = 0;
+    if (strncmp(entry->name, ROCR_PREFIX, sizeof ROCR_PREFIX - 1) != 0)
+        return;
+    if (strcmp(entry->name, NAME_COPY_ALIGNED) == 0)
+        last = LAST_ALIGNED;
+    else if (strcmp(entry->name, NAME_COPY_MISALIGNED) == 0)
+        last = LAST_MISALIGNED;
+    if (last == 0)
+        return;
+    const phase_t *phases = kernarg;
+    entry->src = (uintptr_t)phases[0].source;
+    entry->dst = (uintptr_t)phases[0].target;
+    entry->bytes = (uint64_t)(phases[last].source - phases[0].source);
 }
 
 static void rocr_fill(const softgpu_dispatch_t *dispatch, void *context)

@@ -68,4 +68,8 @@ bool sg_truth_on(void);
  * file. */
 void sg_truth_write(const softgpu_truth_entry_t *entry);
 
+/** Notes in the entry of a kernel, whose arguments are given, what it moves if it is ROCr's own for
+ * copies. */
+void sg_blit_describe(const void *kernarg, softgpu_truth_entry_t *entry);
+
 #endif

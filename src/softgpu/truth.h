@@ -23,7 +23,7 @@ typedef enum softgpu_truth_kind {
     SOFTGPU_TRUTH_BARRIER = 2, /**< barrier-AND, barrier-OR or barrier-value packet */
     SOFTGPU_TRUTH_VENDOR = 3,  /**< any other vendor packet (PM4 buffer) */
     SOFTGPU_TRUTH_AGENT = 4,   /**< agent dispatch packet */
-    SOFTGPU_TRUTH_COPY = 5,    /**< SDMA linear copy or fill: `bytes`, `src`, `dst` are set */
+    SOFTGPU_TRUTH_COPY = 5,    /**< SDMA copy or fill: `bytes`, `src` (0: a fill), `dst` are set */
     SOFTGPU_TRUTH_ERROR = 6    /**< malformed packet: the queue stopped here */
 } softgpu_truth_kind_t;
 
@@ -44,10 +44,10 @@ typedef struct softgpu_truth_entry {
     uint64_t signal;  /**< completion signal handle that the device completed, 0 if none */
     uint64_t start_ticks, end_ticks;
     uint64_t start_ns, end_ns;
-    uint32_t grid[3];  /**< in work-items */
-    uint16_t block[3]; /**< in work-items */
-    uint16_t header;   /**< AQL header as read by the device */
-    uint64_t bytes, src, dst;
+    uint32_t grid[3];         /**< in work-items */
+    uint16_t block[3];        /**< in work-items */
+    uint16_t header;          /**< AQL header as read by the device */
+    uint64_t bytes, src, dst; /**< of COPY, and of ROCr's own copies by KERNEL; else 0 */
 } softgpu_truth_entry_t;
 
 typedef struct softgpu_truth softgpu_truth_t;
