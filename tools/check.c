@@ -1,4 +1,4 @@
-/* rtl check: is every kernel in the trace, and is the trace true? */
+/* rtl check: is every kernel and copy in the trace, and is the trace true? */
 #include "check.h"
 
 #include "command.h"
@@ -19,6 +19,7 @@
 struct check {
     const char *path;
     struct verdict verdict;
+    rtl_trace_t *trace;
     const rtl_ledger_t *rows;
     size_t row_count;
     const rtl_note_t *notes;
@@ -27,11 +28,17 @@ struct check {
     struct truth_result truth;
 };
 
+/* What a row of the ledger counts. */
+static const char *of_what(const struct check *check, size_t row)
+{
+    return account_is_copies(check->trace, &check->rows[row]) ? "copies" : "kernels";
+}
+
 static void show_ledger(const struct check *check)
 {
-    static const char *const heading[] = {"process", "queue",   "seen",     "in trace", "left out",
-                                          "lost",    "pending", "borrowed", "forwarded"};
-    struct table *table = table_new("rrrrrrrrr");
+    static const char *const heading[] = {"process",  "queue", "of",      "seen",     "in trace",
+                                          "left out", "lost",  "pending", "borrowed", "forwarded"};
+    struct table *table = table_new("rrlrrrrrrr");
     for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
         table_cell(table, heading[i]);
     for (size_t i = 0; i < check->row_count; ++i) {
@@ -39,6 +46,7 @@ static void show_ledger(const struct check *check)
         account_of(&check->rows[i], &account);
         table_cell(table, show_count(check->rows[i].process).text);
         table_cell(table, show_count(check->rows[i].queue).text);
+        table_cell(table, of_what(check, i));
         table_cell(table, show_count(account.seen).text);
         table_cell(table, show_count(account.stored).text);
         table_cell(table, show_count(account.skipped).text);
@@ -59,9 +67,8 @@ static const char *why_pending(const struct verdict *verdict)
     return "neither recorded nor explained, which is an error of RTL: report it";
 }
 
-static void show_reasons(const struct verdict *verdict)
+static void show_account(const struct verdict *verdict, const struct account *total)
 {
-    const struct account *total = &verdict->total;
     for (unsigned i = 0; i < RTL_LOSS_REASONS; ++i) {
         if (total->lost[i] == 0)
             continue;
@@ -78,6 +85,12 @@ static void show_reasons(const struct verdict *verdict)
     if (total->pending || total->unstored)
         (void)printf("  not accounted for %s: %s\n",
                      show_count(total->pending + total->unstored).text, why_pending(verdict));
+}
+
+static void show_reasons(const struct verdict *verdict)
+{
+    show_account(verdict, &verdict->total);
+    show_account(verdict, &verdict->copies);
     if (verdict->torn)
         (void)printf("  torn %s slots: records that a dying process had begun\n",
                      show_count(verdict->torn).text);
@@ -93,6 +106,22 @@ static void show_difference(const char *what, uint64_t count)
 {
     if (count)
         (void)printf("  %s: %s\n", what, show_count(count).text);
+}
+
+static void show_copies_truth(const struct truth_copies_result *copies)
+{
+    if (copies->executed == 0 && copies->recorded == 0 && copies->by_host == 0)
+        return;
+    (void)printf("  copies: %s executed, %s in the trace, %s of them equal in bytes and ticks\n",
+                 show_count(copies->executed).text, show_count(copies->recorded).text,
+                 show_count(copies->equal).text);
+    show_difference("copies by the host, which the truth does not know", copies->by_host);
+    show_difference("copies of the runtime for itself", copies->internal);
+    show_difference("copies left out by the mode, as the ledger says", copies->skipped);
+    show_difference("copies lost, as the ledger says", copies->lost);
+    show_difference("copies missing", copies->missing);
+    show_difference("copies never executed so", copies->invented);
+    show_difference("copies with another time", copies->wrong_time);
 }
 
 static void show_truth(const struct truth_result *truth)
@@ -117,6 +146,7 @@ static void show_truth(const struct truth_result *truth)
     show_difference("other name", truth->wrong_name);
     show_difference("other ticks", truth->wrong_ticks);
     show_difference("other time", truth->wrong_time);
+    show_copies_truth(&truth->copies);
     for (unsigned i = 0; i < truth->sentence_count; ++i)
         (void)printf("  - %s\n", truth->sentences[i]);
 }
@@ -164,9 +194,21 @@ static json_t *json_queues(const struct check *check)
         json_t *object = json_account(&account);
         (void)json_object_set_new(object, "process", open_id(check->rows[i].process));
         (void)json_object_set_new(object, "queue", open_id(check->rows[i].queue));
+        (void)json_object_set_new(object, "of", open_text(of_what(check, i)));
         (void)json_array_append_new(list, object);
     }
     return list;
+}
+
+static json_t *json_copies_truth(const struct truth_copies_result *copies)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "executed",
+                     open_number(copies->executed), "recorded", open_number(copies->recorded),
+                     "equal", open_number(copies->equal), "by_host", open_number(copies->by_host),
+                     "internal", open_number(copies->internal), "skipped",
+                     open_number(copies->skipped), "lost", open_number(copies->lost), "missing",
+                     open_number(copies->missing), "invented", open_number(copies->invented),
+                     "wrong_time", open_number(copies->wrong_time));
 }
 
 static json_t *json_truth(const struct truth_result *truth)
@@ -175,7 +217,8 @@ static json_t *json_truth(const struct truth_result *truth)
     for (unsigned i = 0; i < truth->sentence_count; ++i)
         (void)json_array_append_new(differences, open_text(truth->sentences[i]));
     return json_pack(
-        "{s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "{s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+        "s:o}",
         "same", (int)truth->same, "executed", open_number(truth->executed), "recorded",
         open_number(truth->recorded), "matched", open_number(truth->matched), "equal",
         open_number(truth->equal), "skipped", open_number(truth->skipped), "lost",
@@ -184,7 +227,8 @@ static json_t *json_truth(const struct truth_result *truth)
         open_number(truth->repeated), "misaccounted_queues", open_number(truth->misaccounted),
         "wrong_name", open_number(truth->wrong_name), "wrong_ticks",
         open_number(truth->wrong_ticks), "wrong_time", open_number(truth->wrong_time), "widest_ns",
-        open_number(truth->widest_ns), "differences", differences);
+        open_number(truth->widest_ns), "differences", differences, "copies",
+        json_copies_truth(&truth->copies));
 }
 
 static json_t *json_check(const struct check *check)
@@ -202,6 +246,7 @@ static json_t *json_check(const struct check *check)
         (int)verdict->died, "running", (int)verdict->running, "refused", (int)verdict->refused,
         "queues_not_followed", (int)verdict->passed, "torn", open_number(verdict->torn), "total",
         json_account(&verdict->total), "queues", json_queues(check), "notes", notes);
+    (void)json_object_set_new(object, "copies", json_account(&verdict->copies));
     if (check->against_truth)
         (void)json_object_set_new(object, "truth", json_truth(&check->truth));
     return object;
@@ -228,8 +273,8 @@ static int read_check(rtl_trace_t *trace, struct check *check, const char *const
 
 int check_show(const char *path, const char *const *logs, size_t log_count, bool json)
 {
-    struct check check = {.path = path};
     rtl_trace_t *trace = open_trace(path);
+    struct check check = {.path = path, .trace = trace};
     if (!trace)
         return EXIT_USAGE;
     int status = read_check(trace, &check, logs, log_count);
@@ -291,18 +336,19 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 
 int cmd_check(int argc, char **argv)
 {
-    static const char doc[] = "Proves that every kernel that RTL saw is in the trace, or says what "
-                              "is missing, why, and what "
-                              "to do."
-                              "\vThe exit status is 0 if the trace is complete (and, with --truth, "
-                              "equal to the truth), 1 if "
-                              "not, 2 if something cannot be read. Kernels that the mode leaves "
-                              "out are told and do not make "
-                              "a trace incomplete.\n\n"
-                              "Examples:\n"
-                              "  rtl check trace.db\n"
-                              "  SOFTGPU_TRUTH=truth rtl trace --gpu soft -- ./program\n"
-                              "  rtl check trace.db --truth truth";
+    static const char doc[] =
+        "Proves that every kernel and copy that RTL saw is in the trace, or says what "
+        "is missing, why, and what "
+        "to do."
+        "\vThe exit status is 0 if the trace is complete (and, with --truth, "
+        "equal to the truth), 1 if "
+        "not, 2 if something cannot be read. Kernels that the mode leaves "
+        "out are told and do not make "
+        "a trace incomplete.\n\n"
+        "Examples:\n"
+        "  rtl check trace.db\n"
+        "  SOFTGPU_TRUTH=truth rtl trace --gpu soft -- ./program\n"
+        "  rtl check trace.db --truth truth";
     static const struct argp argp = {option_list, parse_option, "FILE [LOG...]", doc, NULL,
                                      NULL,        NULL};
     static struct options options;

@@ -70,6 +70,7 @@ static void show_file(const struct lists *lists)
         (void)printf(", exit status %d", info->exit_status);
     (void)printf("\n  kernels    %s of %zu known kernel functions\n",
                  show_count(info->kernels).text, lists->symbol_count);
+    (void)printf("  copies     %s\n", show_count(info->copies).text);
     (void)printf("  size       %s", show_bytes(info->bytes).text);
     if (info->kernels)
         (void)printf(", %.1f bytes per kernel", (double)info->bytes / (double)info->kernels);
@@ -111,12 +112,12 @@ static void show_processes(const struct lists *lists)
 
 static void show_queues(const struct lists *lists)
 {
-    static const char *const heading[] = {"process", "queue", "gpu", "size",
-                                          "kernels", "lived", "way", "address"};
+    static const char *const heading[] = {"process", "queue", "gpu", "size",   "kernels",
+                                          "copies",  "lived", "way", "address"};
     if (lists->queue_count == 0)
         return;
     (void)printf("\nqueues\n");
-    struct table *table = table_new("rrrrrrll");
+    struct table *table = table_new("rrrrrrrll");
     for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
         table_cell(table, heading[i]);
     for (size_t i = 0; i < lists->queue_count; ++i) {
@@ -129,6 +130,7 @@ static void show_queues(const struct lists *lists)
         table_cell(table, q->gpu == RTL_TRACE_NONE ? "-" : show_count(q->gpu).text);
         table_cell(table, show_count(q->size).text);
         table_cell(table, show_count(q->kernels).text);
+        table_cell(table, show_count(q->copies).text);
         table_cell(table, show_duration(end > q->start ? (double)(end - q->start) : 0).text);
         table_cell(table, q->way);
         table_cell(table, address);
@@ -186,12 +188,12 @@ static json_t *json_queues(const struct lists *lists)
     for (size_t i = 0; i < lists->queue_count; ++i) {
         const rtl_queue_t *q = &lists->queues[i];
         json_t *object = json_pack(
-            "{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o}", "process",
+            "{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "process",
             open_id(q->process), "queue", open_id(q->queue), "agent", open_id(q->agent), "gpu",
             open_id(q->gpu), "address", open_address(q->address), "hsa_id", open_number(q->hsa_id),
             "size", (json_int_t)q->size, "way", open_text(q->way), "start_ns",
             open_number(q->start), "end_ns", q->end ? open_number(q->end) : json_null(), "kernels",
-            open_number(q->kernels));
+            open_number(q->kernels), "copies", open_number(q->copies));
         (void)json_array_append_new(list, object);
     }
     return list;
@@ -223,6 +225,7 @@ static json_t *json_info(const struct lists *lists)
         "realtime_offset_ns", (json_int_t)info->realtime_offset, "finished", info->finished,
         "exit_status", info->exit_status, "kernels", open_number(info->kernels), "bytes",
         open_number(info->bytes), "symbols", (json_int_t)lists->symbol_count);
+    (void)json_object_set_new(object, "copies", open_number(info->copies));
     (void)json_object_set_new(object, "processes", json_processes(lists));
     (void)json_object_set_new(object, "agents", json_agents(lists));
     (void)json_object_set_new(object, "queues", json_queues(lists));

@@ -9,6 +9,7 @@
 #include "common/show.h"
 #include "common/table.h"
 #include "tally.h"
+#include "tally_copies.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,6 +23,7 @@ struct summary {
     rtl_trace_info_t info;
     struct verdict verdict;
     struct tally tally;
+    struct tally_copies copies;
 };
 
 static rtl_status_t read_summary(rtl_trace_t *trace, struct summary *summary)
@@ -29,6 +31,8 @@ static rtl_status_t read_summary(rtl_trace_t *trace, struct summary *summary)
     rtl_status_t status = rtlTraceInfo(trace, &summary->info);
     if (status == RTL_OK)
         status = account_verdict(trace, &summary->verdict);
+    if (status == RTL_OK)
+        status = tally_copies_read(trace, &summary->copies);
     if (status == RTL_OK)
         status = tally_read(trace, &summary->tally);
     return status;
@@ -101,6 +105,28 @@ static void show_kernels(const struct tally *tally, unsigned top, FILE *out)
     table_print(table, out);
     if (count < tally->name_count)
         (void)fprintf(out, "  and %zu more\n", tally->name_count - count);
+}
+
+static void show_copies(const struct tally_copies *copies, FILE *out)
+{
+    static const char *const heading[] = {"copies", "bytes", "total", "GB/s", "kind"};
+    if (copies->count == 0)
+        return;
+    (void)fputc('\n', out);
+    struct table *table = table_new("rrrrl");
+    for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
+        table_cell(table, heading[i]);
+    for (unsigned i = 0; i < copies->count; ++i) {
+        const struct tally_kind *kind = &copies->kinds[i];
+        char rate[32];
+        (void)snprintf(rate, sizeof rate, "%.3f", tally_copies_rate(kind));
+        table_cell(table, show_count(kind->copies).text);
+        table_cell(table, show_bytes(kind->bytes).text);
+        table_cell(table, kind->total ? show_duration((double)kind->total).text : "-");
+        table_cell(table, kind->total ? rate : "-");
+        table_cell(table, kind->kind);
+    }
+    table_print(table, out);
 }
 
 static void show_queues(const struct tally *tally, FILE *out)
@@ -181,20 +207,37 @@ static json_t *json_kernels(const struct tally *tally, unsigned top)
     return list;
 }
 
+static json_t *json_copies(const struct tally_copies *copies)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < copies->count; ++i) {
+        const struct tally_kind *kind = &copies->kinds[i];
+        json_t *object = json_pack("{s:o, s:o, s:o, s:o}", "kind", open_text(kind->kind), "copies",
+                                   open_number(kind->copies), "bytes", open_number(kind->bytes),
+                                   "total_ns", open_number(kind->total));
+        (void)json_object_set_new(object, "gb_per_s",
+                                  kind->total ? json_real(tally_copies_rate(kind)) : json_null());
+        (void)json_array_append_new(list, object);
+    }
+    return list;
+}
+
 static json_t *json_summary(const struct summary *summary, unsigned top)
 {
     const rtl_trace_info_t *info = &summary->info;
     const struct tally *tally = &summary->tally;
     char line[1024];
     account_line(&summary->verdict, line, sizeof line);
-    return json_pack("{s:o, s:o, s:o, s:i, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "file",
-                     open_text(summary->path), "command", open_text(info->command), "mode",
+    return json_pack("{s:o, s:o, s:o, s:i, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+                     "file", open_text(summary->path), "command", open_text(info->command), "mode",
                      open_text(info->mode), "exit_status", info->exit_status, "complete",
                      (int)summary->verdict.complete, "completeness", open_text(line), "recorded_ns",
                      open_number(info->end - info->start), "kernel_count",
                      open_number(tally->kernels), "kernel_ns", open_number(tally->total), "gpus",
                      json_gpus(tally), "queues", json_queues(tally), "kernels",
-                     json_kernels(tally, top));
+                     json_kernels(tally, top), "copy_count", open_number(summary->copies.copies),
+                     "copy_bytes", open_number(summary->copies.bytes), "copies",
+                     json_copies(&summary->copies));
 }
 
 static int with_summary(const char *path, unsigned top, FILE *out, bool json)
@@ -212,6 +255,7 @@ static int with_summary(const char *path, unsigned top, FILE *out, bool json)
         show_head(&summary, out);
         show_gpus(&summary.tally, out);
         show_kernels(&summary.tally, top, out);
+        show_copies(&summary.copies, out);
         show_queues(&summary.tally, out);
         status = fflush(out) == 0 ? EXIT_FINE : EXIT_USAGE;
     }
@@ -263,9 +307,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 int cmd_summary(int argc, char **argv)
 {
     static const char doc[] =
-        "Shows which kernels took the time of a trace, how busy each GPU and queue was, and "
-        "whether "
-        "every kernel is there."
+        "Shows which kernels took the time of a trace, how busy each GPU and queue was, what "
+        "was copied, and whether everything is there."
         "\vbusy: at least one kernel ran; idle: the rest between the first start and the last end. "
         "share: of the time of all kernels.\n\n"
         "Examples:\n"

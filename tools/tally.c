@@ -215,6 +215,8 @@ static rtl_status_t list_queues(rtl_trace_t *trace, struct tally *tally)
     if (!tally->queues || !tally->gpus)
         return RTL_E_MEMORY;
     for (size_t i = 0; i < queue_count; ++i) {
+        if (strcmp(queues[i].way, "copies") == 0)
+            continue;
         struct tally_queue *queue = &tally->queues[tally->queue_count++];
         const rtl_agent_t *agent = agent_of(agents, agent_count, &queues[i]);
         queue->queue = &queues[i];

@@ -48,6 +48,7 @@ struct comparison {
     size_t log_count;
     struct truth_queue *queues;
     size_t queue_count, queue_capacity;
+    struct truth_copy_list copies;
     struct pair *pairs; /* by process, then queue */
     size_t pair_count;
     char *error;
@@ -137,7 +138,8 @@ static int read_log(struct comparison *comparison, size_t log)
     struct truth_queue *last = NULL;
     int got;
     while ((got = softgpu_truth_next(comparison->logs[log], &entry)) == 1)
-        if (entry.kind == SOFTGPU_TRUTH_KERNEL && !add_entry(comparison, log, &last, &entry))
+        if ((entry.kind == SOFTGPU_TRUTH_KERNEL && !add_entry(comparison, log, &last, &entry)) ||
+            !truth_copies_take(&comparison->copies, log, &entry))
             return fail(comparison, "memory is short");
     return got < 0 ? fail(comparison, softgpu_truth_error(comparison->logs[log])) : 0;
 }
@@ -210,8 +212,9 @@ static rtl_status_t list_pairs(rtl_trace_t *trace, struct comparison *comparison
     if (!comparison->pairs)
         return RTL_E_MEMORY;
     for (size_t i = 0; i < queue_count; ++i)
-        comparison->pairs[comparison->pair_count++] =
-            (struct pair){.queue = &queues[i], .tick_ns = tick_of(agents, agent_count, &queues[i])};
+        if (strcmp(queues[i].way, "copies") != 0)
+            comparison->pairs[comparison->pair_count++] = (struct pair){
+                .queue = &queues[i], .tick_ns = tick_of(agents, agent_count, &queues[i])};
     qsort(comparison->pairs, comparison->pair_count, sizeof *comparison->pairs, compare_pairs);
     return RTL_OK;
 }
@@ -455,6 +458,11 @@ static rtl_status_t merge(rtl_trace_t *trace, struct comparison *comparison)
     return status == RTL_END ? RTL_OK : status;
 }
 
+static void tell_about_copies(void *context, const char *sentence)
+{
+    tell(context, "%s", sentence);
+}
+
 static rtl_status_t compare_all(rtl_trace_t *trace, struct comparison *comparison)
 {
     const rtl_ledger_t *rows;
@@ -465,13 +473,18 @@ static rtl_status_t compare_all(rtl_trace_t *trace, struct comparison *compariso
     if (status != RTL_OK)
         return status;
     take_ledger(comparison, rows, row_count);
-    return merge(trace, comparison);
+    status = merge(trace, comparison);
+    if (status != RTL_OK)
+        return status;
+    return truth_copies_compare(trace, &comparison->copies, &comparison->result->copies,
+                                tell_about_copies, comparison->result);
 }
 
 static void release(struct comparison *comparison)
 {
     for (size_t i = 0; i < comparison->queue_count; ++i)
         free(comparison->queues[i].kernels);
+    truth_copies_free(&comparison->copies);
     free(comparison->queues);
     free(comparison->pairs);
     for (size_t i = 0; i < comparison->log_count; ++i)
@@ -492,6 +505,8 @@ int truth_compare(rtl_trace_t *trace, const char *const *logs, size_t log_count,
     release(&comparison);
     result->same = result->missing == 0 && result->invented == 0 && result->repeated == 0 &&
                    result->misaccounted == 0 && result->wrong_name == 0 &&
-                   result->wrong_ticks == 0 && result->wrong_time == 0 && result->lost == 0;
+                   result->wrong_ticks == 0 && result->wrong_time == 0 && result->lost == 0 &&
+                   result->copies.missing == 0 && result->copies.invented == 0 &&
+                   result->copies.wrong_time == 0 && result->copies.lost == 0;
     return failed;
 }

@@ -2,10 +2,13 @@
  * A trace against the truth: what the software GPU logged that it executed (softgpu/truth.h).
  *
  * Queues are matched by process id, address and the time in which they lived, since addresses come
- * again; kernels by their packet index. Memory: some 60 bytes for each kernel of the logs.
+ * again; kernels by their packet index. Copies: truth_copies.h. Memory: some 60 bytes for each
+ * kernel of the logs.
  */
 #ifndef RTL_TOOLS_TRUTH_H
 #define RTL_TOOLS_TRUTH_H
+
+#include "truth_copies.h"
 
 #include <rtl/rtl_trace.h>
 
@@ -32,7 +35,8 @@ struct truth_result {
     uint64_t misaccounted; /**< queues whose ledger and truth do not agree on what is not there */
     uint64_t wrong_name, wrong_ticks, wrong_time;
     uint64_t widest_ns; /**< largest difference of a translated time */
-    bool same;          /**< no difference of any kind, nothing lost */
+    struct truth_copies_result copies;
+    bool same; /**< no difference of any kind, nothing lost */
     char sentences[TRUTH_SENTENCES][256];
     unsigned sentence_count;
 };

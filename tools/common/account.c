@@ -3,6 +3,7 @@
 #include "common/show.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -108,6 +109,27 @@ static rtl_status_t count_queues(rtl_trace_t *trace, struct verdict *verdict)
     return status;
 }
 
+static int compare_queues(const void *a, const void *b)
+{
+    const rtl_queue_t *left = a;
+    const rtl_queue_t *right = b;
+    if (left->process != right->process)
+        return left->process < right->process ? -1 : 1;
+    return (left->queue > right->queue) - (left->queue < right->queue);
+}
+
+/* The reader lists queues by process, then queue. */
+bool account_is_copies(rtl_trace_t *trace, const rtl_ledger_t *row)
+{
+    const rtl_queue_t key = {.process = row->process, .queue = row->queue};
+    const rtl_queue_t *queues;
+    size_t count;
+    if (rtlTraceQueues(trace, &queues, &count) != RTL_OK || count == 0)
+        return false;
+    const rtl_queue_t *queue = bsearch(&key, queues, count, sizeof *queues, compare_queues);
+    return queue && strcmp(queue->way, "copies") == 0;
+}
+
 static rtl_status_t add_ledger(rtl_trace_t *trace, struct verdict *verdict)
 {
     const rtl_ledger_t *rows;
@@ -116,9 +138,16 @@ static rtl_status_t add_ledger(rtl_trace_t *trace, struct verdict *verdict)
     for (size_t i = 0; status == RTL_OK && i < count; ++i) {
         struct account account;
         account_of(&rows[i], &account);
-        add(&verdict->total, &account);
+        add(account_is_copies(trace, &rows[i]) ? &verdict->copies : &verdict->total, &account);
     }
     return status;
+}
+
+static bool is_whole(const struct account *account)
+{
+    return account->lost_total == 0 && account->pending == 0 && account->unstored == 0 &&
+           account->seen == account->recorded + account->skipped &&
+           account->stored == account->recorded;
 }
 
 rtl_status_t account_verdict(rtl_trace_t *trace, struct verdict *verdict)
@@ -134,13 +163,10 @@ rtl_status_t account_verdict(rtl_trace_t *trace, struct verdict *verdict)
         status = add_ledger(trace, verdict);
     if (status != RTL_OK)
         return status;
-    const struct account *total = &verdict->total;
     verdict->finished = info.finished != 0;
     verdict->complete = verdict->finished && verdict->processes > 0 && verdict->running == 0 &&
-                        verdict->refused == 0 && verdict->passed == 0 && total->lost_total == 0 &&
-                        total->pending == 0 && total->unstored == 0 &&
-                        total->seen == total->recorded + total->skipped &&
-                        total->stored == total->recorded;
+                        verdict->refused == 0 && verdict->passed == 0 &&
+                        is_whole(&verdict->total) && is_whole(&verdict->copies);
     return RTL_OK;
 }
 
@@ -165,9 +191,9 @@ static void append(struct line *line, const char *format, ...)
         line->used += (size_t)length;
 }
 
-static void append_losses(struct line *line, const struct verdict *verdict)
+static void append_losses(struct line *line, const struct verdict *verdict,
+                          const struct account *total, const char *what)
 {
-    const struct account *total = &verdict->total;
     for (unsigned reason = 0; reason < RTL_LOSS_REASONS; ++reason)
         if (total->lost[reason])
             append(line, ", %s lost (%s)", show_count(total->lost[reason]).text,
@@ -181,7 +207,16 @@ static void append_losses(struct line *line, const struct verdict *verdict)
         append(line, ", %s more in the file than the process counted",
                show_count(total->stored - total->recorded).text);
     if (total->recorded + total->skipped + total->lost_total > total->seen)
-        append(line, ", the ledger explains more kernels than it saw");
+        append(line, ", the ledger explains more %s than it saw", what);
+}
+
+static void append_account(struct line *line, const struct verdict *verdict,
+                           const struct account *total, const char *what)
+{
+    append(line, "%s of %s %s", show_count(total->stored).text, show_count(total->seen).text, what);
+    if (total->skipped)
+        append(line, ", %s left out by the mode", show_count(total->skipped).text);
+    append_losses(line, verdict, total, what);
 }
 
 static const char *plural(unsigned count, const char *ending)
@@ -206,16 +241,16 @@ static void append_states(struct line *line, const struct verdict *verdict)
 void account_line(const struct verdict *verdict, char *text, size_t size)
 {
     struct line line = {text, size, 0};
-    const struct account *total = &verdict->total;
     if (verdict->processes == 0) {
         append(&line, "nothing recorded: no process loaded a GPU runtime with librtl");
         return;
     }
-    append(&line, "%s: %s of %s kernels", verdict->complete ? "complete" : "INCOMPLETE",
-           show_count(total->stored).text, show_count(total->seen).text);
-    if (total->skipped)
-        append(&line, ", %s left out by the mode", show_count(total->skipped).text);
-    append_losses(&line, verdict);
+    append(&line, "%s: ", verdict->complete ? "complete" : "INCOMPLETE");
+    append_account(&line, verdict, &verdict->total, "kernels");
+    if (verdict->copies.seen || verdict->copies.stored) {
+        append(&line, "; ");
+        append_account(&line, verdict, &verdict->copies, "copies");
+    }
     append_states(&line, verdict);
     if (verdict->died)
         append(&line, "; %u of %u processes died", verdict->died, verdict->processes);

@@ -1,5 +1,5 @@
 /**
- * The verdict on a trace: is every kernel that RTL saw in it?
+ * The verdict on a trace: is every kernel and copy that RTL saw in it?
  */
 #ifndef RTL_TOOLS_ACCOUNT_H
 #define RTL_TOOLS_ACCOUNT_H
@@ -20,7 +20,8 @@ struct account {
 };
 
 struct verdict {
-    struct account total;
+    struct account total;  /**< of kernels */
+    struct account copies; /**< of asynchronous copies */
     unsigned processes, died, running, refused;
     unsigned passed; /**< queues that were not followed although the mode wants it */
     uint64_t torn;
@@ -28,13 +29,17 @@ struct verdict {
     bool complete;
 };
 
+/** True if a row of the ledger is about copies. */
+bool account_is_copies(rtl_trace_t *trace, const rtl_ledger_t *row);
+
 /** Account of one row. */
 void account_of(const rtl_ledger_t *row, struct account *account);
 
 /** Reads the verdict of a trace. */
 rtl_status_t account_verdict(rtl_trace_t *trace, struct verdict *verdict);
 
-/** One line without a newline, such as "complete: 1 000 000 of 1 000 000 kernels". */
+/** One line without a newline, such as "complete: 1 000 000 of 1 000 000 kernels". Copies are
+ * told where there are any. */
 void account_line(const struct verdict *verdict, char *line, size_t size);
 
 /** What a reason means, and what to do about it, in one sentence each. */
