@@ -43,6 +43,7 @@ TEST(Layout, OptionalEntriesAreWhereTheInstalledHeaderHasThem)
               offsetof(AmdExtTable, name##_fn))
     CHECK_ENTRY(hsa_amd_profiling_async_copy_enable);
     CHECK_ENTRY(hsa_amd_queue_cu_set_mask);
+    CHECK_ENTRY(hsa_amd_profiling_get_async_copy_time);
     CHECK_ENTRY(hsa_amd_memory_async_copy);
     CHECK_ENTRY(hsa_amd_memory_async_copy_rect);
     CHECK_ENTRY(hsa_amd_queue_intercept_create);

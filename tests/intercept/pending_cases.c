@@ -263,6 +263,76 @@ static void submit_all(void)
     }
 }
 
+static struct rtl_kernel_facts borrowed_copy(uint64_t own, uint16_t more)
+{
+    return (struct rtl_kernel_facts){.own = own,
+                                     .pool_id = UINT32_MAX,
+                                     .stamp = rtl_signal_stamp(own),
+                                     .flags = (uint16_t)(RTL_RECORD_COPY | more)};
+}
+
+const char *Pending_CopyHasTheTimesOfItsEngine(void)
+{
+    CHECK_DONE(set_up());
+    struct rtl_kernel_facts facts = borrowed_copy(fake_signal(1), 0);
+    uint64_t own = facts.own;
+    rtl_shared_signal(own)->signal.start_ts = 5; /* of a kernel before */
+    rtl_shared_signal(own)->signal.end_ts = 6;
+    facts.stamp = rtl_signal_stamp(own);
+    rtl_pending_add(&pending, &facts);
+    CHECK(rtl_pending_take(&pending, &pool, 0, false, &facts) == RTL_TAKE_WAITING);
+    rtl_shared_signal(own)->signal.value = 0; /* the program's doing */
+    CHECK(rtl_pending_take(&pending, &pool, 0, false, &facts) == RTL_TAKE_WAITING);
+    rtl_shared_signal(own)->signal.value = 1;
+    fake_complete_copy(own, 70, 90);
+    CHECK(rtl_pending_take(&pending, &pool, 0, false, &facts) == RTL_TAKE_TAKEN);
+    CHECK(facts.start == 70 && facts.end == 90 && (facts.flags & RTL_RECORD_SDMA) != 0);
+    return NULL;
+}
+
+const char *Pending_CopyByAKernelHasItsTimes(void)
+{
+    CHECK_DONE(set_up());
+    struct rtl_kernel_facts facts = borrowed_copy(fake_signal(1), 0);
+    rtl_pending_add(&pending, &facts);
+    fake_complete(facts.own, 70, 90);
+    CHECK(rtl_pending_take(&pending, &pool, 0, false, &facts) == RTL_TAKE_TAKEN);
+    CHECK(facts.start == 70 && facts.end == 90 && (facts.flags & RTL_RECORD_SDMA) == 0);
+    return NULL;
+}
+
+const char *Pending_CopyByTheHostNeedsNoTimes(void)
+{
+    CHECK_DONE(set_up());
+    struct rtl_kernel_facts facts = borrowed_copy(fake_signal(1), RTL_RECORD_UNTIMED);
+    rtl_pending_add(&pending, &facts);
+    CHECK(rtl_pending_take(&pending, &pool, 0, false, &facts) == RTL_TAKE_WAITING);
+    CHECK(!rtl_pending_is_rearmed(&pending, 0));
+    rtl_shared_signal(facts.own)->signal.value = 0;
+    CHECK(rtl_pending_take(&pending, &pool, 0, false, &facts) == RTL_TAKE_TAKEN);
+    CHECK(facts.start == 0 && facts.end == 0);
+    return NULL;
+}
+
+const char *Pending_TimesArePutWhereTheyCameFrom(void)
+{
+    uint64_t handle = fake_signal(1);
+    struct rtl_shared_signal *shared = rtl_shared_signal(handle);
+    struct rtl_kernel_facts facts = {.start = 3, .end = 4, .flags = RTL_RECORD_COPY};
+    shared->sdma_end = 99; /* of a copy before */
+    rtl_signal_put_times(handle, &facts);
+    CHECK(shared->signal.start_ts == 3 && shared->signal.end_ts == 4 && shared->sdma_end == 0);
+    facts =
+        (struct rtl_kernel_facts){.start = 7, .end = 8, .flags = RTL_RECORD_COPY | RTL_RECORD_SDMA};
+    rtl_signal_put_times(handle, &facts);
+    CHECK(shared->sdma_start == 7 && shared->sdma_end == 8 && shared->signal.end_ts == 4);
+    facts.flags = RTL_RECORD_COPY | RTL_RECORD_UNTIMED;
+    facts.end = 100;
+    rtl_signal_put_times(handle, &facts);
+    CHECK(shared->sdma_end == 8 && shared->signal.end_ts == 4);
+    return NULL;
+}
+
 const char *Pending_EveryRecordIsTakenOnce(void)
 {
     CHECK_DONE(set_up());

@@ -26,6 +26,12 @@ RTL_C_TEST(Content, LedgerOfManyQueues)
 RTL_C_TEST(Content, TextsAreSafe)
 RTL_C_TEST(Content, IsSmallerThanRaw)
 
+RTL_C_TEST(Copies, EveryField)
+RTL_C_TEST(Copies, InSql)
+RTL_C_TEST(Copies, ByTimeOverAllClocks)
+RTL_C_TEST(Copies, KilledWriterLeavesWhatItStored)
+RTL_C_TEST(Copies, OlderFilesHaveNone)
+
 RTL_C_TEST(File, IsPrivateWhateverTheUmask)
 RTL_C_TEST(File, IsOneFileWhenClosed)
 RTL_C_TEST(File, ExistingIsRefused)

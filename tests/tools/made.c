@@ -137,6 +137,26 @@ void made_kernel(struct rtl_ring *ring, uint32_t queue, uint64_t packet, uint32_
         _exit(2);
 }
 
+void made_copies(struct rtl_ring *ring, uint32_t queue)
+{
+    struct rtl_wire_queue body = {.time_ns = MADE_BEGIN_NS, .queue = queue, .way = RTL_WAY_COPIES};
+    push(ring, RTL_WIRE_QUEUE, &body, sizeof body, "");
+}
+
+void made_copy(struct rtl_ring *ring, uint32_t queue, uint64_t bytes, uint16_t kind,
+               uint16_t engine, uint64_t start, uint64_t end)
+{
+    struct rtl_wire_copy copy = {.start = start,
+                                 .end = end,
+                                 .bytes = bytes,
+                                 .queue = queue,
+                                 .src = RTL_NONE,
+                                 .dst = RTL_NONE,
+                                 .kind = kind,
+                                 .engine = engine};
+    push(ring, RTL_WIRE_COPY, &copy, sizeof copy, "");
+}
+
 void made_ledger(struct rtl_ring *ring, uint32_t queue, uint64_t seen, uint64_t recorded,
                  uint64_t skipped)
 {

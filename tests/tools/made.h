@@ -48,6 +48,9 @@ void made_definitions(struct rtl_ring *ring);
 void made_queue(struct rtl_ring *ring, uint32_t queue, uint64_t address, uint64_t time_ns);
 void made_kernel(struct rtl_ring *ring, uint32_t queue, uint64_t packet, uint32_t shape,
                  uint64_t start, uint64_t end);
+void made_copies(struct rtl_ring *ring, uint32_t queue);
+void made_copy(struct rtl_ring *ring, uint32_t queue, uint64_t bytes, uint16_t kind,
+               uint16_t engine, uint64_t start, uint64_t end);
 void made_ledger(struct rtl_ring *ring, uint32_t queue, uint64_t seen, uint64_t recorded,
                  uint64_t skipped);
 

@@ -3,6 +3,7 @@
 #include "common/show.h"
 #include "made.h"
 #include "tally.h"
+#include "tally_copies.h"
 
 #include <string.h>
 
@@ -110,6 +111,50 @@ static void skip_some(struct rtl_ring *ring)
     made_ledger(ring, 0, 1502, 2, 1500);
 }
 
+/* Two to the device, one back, one by the host without times. */
+static void copy_some(struct rtl_ring *ring)
+{
+    overlap(ring);
+    made_copies(ring, 2);
+    made_copy(ring, 2, 1000, RTL_COPY_HOST_TO_DEVICE, RTL_ENGINE_SDMA, MADE_BEGIN, MADE_BEGIN + 10);
+    made_copy(ring, 2, 3000, RTL_COPY_HOST_TO_DEVICE, RTL_ENGINE_SDMA, MADE_BEGIN, MADE_BEGIN + 30);
+    made_copy(ring, 2, 500, RTL_COPY_DEVICE_TO_HOST, RTL_ENGINE_KERNEL, MADE_BEGIN, MADE_BEGIN + 5);
+    made_copy(ring, 2, 77, RTL_COPY_HOST_TO_HOST, RTL_ENGINE_HOST, 0, 0);
+    made_ledger(ring, 2, 4, 4, 0);
+}
+
+static void lose_a_copy(struct rtl_ring *ring)
+{
+    copy_some(ring);
+    made_ledger(ring, 2, 5, 4, 0);
+    atomic_store(&ring->header->ledger[2].lost[RTL_LOST_POOL], 1);
+}
+
+const char *Summary_Copies(void)
+{
+    struct made made;
+    struct tally_copies tally;
+    rtl_trace_t *trace;
+    char error[512] = "";
+    CHECK_DONE(made_begin(&made));
+    (void)made_process(&made, copy_some);
+    CHECK_DONE(made_end(&made));
+    CHECK(rtlTraceOpen(made.trace, &trace, error, sizeof error) == RTL_OK);
+    CHECK(tally_copies_read(trace, &tally) == RTL_OK);
+    CHECK(tally.count == 3 && tally.copies == 4 && tally.bytes == 4577);
+    CHECK(tally.total == 45 * MADE_TICK_NS);
+    const struct tally_kind *first = &tally.kinds[0];
+    CHECK(strcmp(first->kind, "host-to-device") == 0 && first->copies == 2);
+    CHECK(first->bytes == 4000 && first->total == 40 * MADE_TICK_NS);
+    CHECK(tally_copies_rate(first) == 10.0);
+    CHECK(strcmp(tally.kinds[1].kind, "device-to-host") == 0 && tally.kinds[1].bytes == 500);
+    CHECK(strcmp(tally.kinds[2].kind, "host-to-host") == 0 && tally.kinds[2].total == 0);
+    CHECK(tally_copies_rate(&tally.kinds[2]) == 0);
+    rtlTraceClose(trace);
+    made_clean(&made);
+    return NULL;
+}
+
 static void lose_one(struct rtl_ring *ring)
 {
     overlap(ring);
@@ -152,6 +197,11 @@ const char *Summary_Verdicts(void)
     CHECK(!verdict.complete && strstr(line, "explains more kernels than it saw"));
     CHECK_DONE(verdict_of(count_too_much, &verdict, line, sizeof line));
     CHECK(!verdict.complete && strstr(line, "1 handed over and not in the file"));
+    CHECK_DONE(verdict_of(copy_some, &verdict, line, sizeof line));
+    CHECK(verdict.complete && strcmp(line, "complete: 5 of 5 kernels; 4 of 4 copies") == 0);
+    CHECK_DONE(verdict_of(lose_a_copy, &verdict, line, sizeof line));
+    CHECK(!verdict.complete &&
+          strstr(line, "INCOMPLETE: 5 of 5 kernels; 4 of 5 copies, 1 lost (no"));
     CHECK_DONE(verdict_of(NULL, &verdict, line, sizeof line));
     CHECK(!verdict.complete && strstr(line, "nothing recorded"));
     return NULL;

@@ -40,6 +40,11 @@ enum plant {
     TRACE_HAS_ANOTHER_NAME,
     TRACE_HAS_ANOTHER_TICK,
     LOG_HAS_A_QUEUE_MORE,
+    TRACE_LACKS_A_COPY,
+    TRACE_LEAVES_OUT_A_COPY,
+    COPY_HAS_OTHER_BYTES,
+    COPY_HAS_ANOTHER_TICK,
+    TRACE_HAS_A_COPY_TWICE,
 };
 
 static enum plant planted;
@@ -79,11 +84,44 @@ static void record_run(struct rtl_ring *ring, const struct run *run)
     atomic_store(&ring->header->ledger[run->queue].lost[RTL_LOST_RING], lost);
 }
 
+/* The copies of the fake process: ten by an engine, the third in two packets; one by a kernel; one
+ * by the host. */
+enum { COPIES = 10, COPY_QUEUE = 3, COPY_BYTES = 640 };
+
+static uint64_t copy_start(unsigned copy)
+{
+    return MADE_BEGIN + 50000 + 100 * copy;
+}
+
+static void record_copies(struct rtl_ring *ring)
+{
+    uint64_t recorded = 2;
+    bool absent = planted == TRACE_LACKS_A_COPY || planted == TRACE_LEAVES_OUT_A_COPY;
+    made_copies(ring, COPY_QUEUE);
+    for (unsigned i = 0; i < COPIES; ++i) {
+        bool here = i == 5;
+        if (here && absent)
+            continue;
+        for (int times = 0; times < (here && planted == TRACE_HAS_A_COPY_TWICE ? 2 : 1); ++times) {
+            made_copy(ring, COPY_QUEUE, COPY_BYTES + (here && planted == COPY_HAS_OTHER_BYTES),
+                      RTL_COPY_HOST_TO_DEVICE, RTL_ENGINE_SDMA, copy_start(i),
+                      copy_start(i) + 20 + (here && planted == COPY_HAS_ANOTHER_TICK));
+            ++recorded;
+        }
+    }
+    made_copy(ring, COPY_QUEUE, 99, RTL_COPY_DEVICE_TO_DEVICE, RTL_ENGINE_KERNEL,
+              copy_start(COPIES), copy_start(COPIES) + 20);
+    made_copy(ring, COPY_QUEUE, 1, RTL_COPY_HOST_TO_HOST, RTL_ENGINE_HOST, 0, 0);
+    uint64_t skipped = planted == TRACE_LEAVES_OUT_A_COPY ? 1 : 0;
+    made_ledger(ring, COPY_QUEUE, recorded + skipped, recorded, skipped);
+}
+
 static void record_all(struct rtl_ring *ring)
 {
     made_definitions(ring);
     for (unsigned i = 0; i < RUNS; ++i)
         record_run(ring, &runs[i]);
+    record_copies(ring);
     rtl_ring_close(ring);
 }
 
@@ -106,11 +144,59 @@ static void log_kernel(pid_t pid, uint32_t queue, uint64_t address, uint64_t ind
     sg_truth_write(&entry);
 }
 
+static void log_copy(pid_t pid, softgpu_truth_kind_t kind, uint64_t index, uint64_t bytes,
+                     uint64_t start, uint64_t end)
+{
+    bool kernel = kind == SOFTGPU_TRUTH_KERNEL;
+    softgpu_truth_entry_t entry = {.kind = kind,
+                                   .pid = (uint32_t)pid,
+                                   .queue = kernel ? 0 : 9,
+                                   .queue_address = kernel ? 0x9000 : 0xa000,
+                                   .queue_hsa_id = UINT64_MAX, /* no tool is shown them */
+                                   .index = index,
+                                   .name = kernel ? "__rocr_CopyAligned" : "",
+                                   .signal = kernel ? 0 : 0x40 + index / 1000,
+                                   .start_ticks = start,
+                                   .end_ticks = end,
+                                   .start_ns = start * MADE_TICK_NS,
+                                   .end_ns = end * MADE_TICK_NS,
+                                   .bytes = bytes,
+                                   .src = 0x1000,
+                                   .dst = 0x2000};
+    sg_truth_write(&entry);
+}
+
+/* Among them a fill, which is no copy, and a copy of the runtime's own. */
+static void log_copies(pid_t pid)
+{
+    for (unsigned i = 0; i < COPIES; ++i) {
+        uint64_t start = copy_start(i);
+        if (i == 2) {
+            log_copy(pid, SOFTGPU_TRUTH_COPY, 1000 * i, COPY_BYTES - 40, start, start + 15);
+            log_copy(pid, SOFTGPU_TRUTH_COPY, 1000 * i + 28, 40, start + 15, start + 20);
+        } else {
+            log_copy(pid, SOFTGPU_TRUTH_COPY, 1000 * i, COPY_BYTES, start, start + 20);
+        }
+    }
+    softgpu_truth_entry_t fill = {.kind = SOFTGPU_TRUTH_COPY,
+                                  .pid = (uint32_t)pid,
+                                  .queue = 9,
+                                  .queue_address = 0xa000,
+                                  .index = 90000,
+                                  .name = "",
+                                  .bytes = 4,
+                                  .dst = 0x2000};
+    sg_truth_write(&fill);
+    log_copy(pid, SOFTGPU_TRUTH_KERNEL, 1, 99, copy_start(COPIES), copy_start(COPIES) + 20);
+    log_copy(pid, SOFTGPU_TRUTH_KERNEL, 2, 55, copy_start(COPIES) + 50, copy_start(COPIES) + 60);
+}
+
 /* The log's entries are in the order of their ends, queues mixed; packets that are no kernels and
  * the kernels of the runtime itself are among them. */
 static void log_all(pid_t pid)
 {
     log_kernel(pid, 0, 0x9000, 0, "__rocr_Fill", MADE_BEGIN + 10);
+    log_copies(pid);
     for (uint64_t i = 0; i < runs[0].packets; ++i)
         for (unsigned r = 0; r < 2; ++r)
             if (i < runs[r].packets)
@@ -180,7 +266,7 @@ const char *Truth_Equal(void)
     CHECK(result.same && status == 0);
     CHECK(result.executed == PACKETS && result.recorded == PACKETS);
     CHECK(result.matched == PACKETS && result.equal == PACKETS);
-    CHECK(result.internal == 1);
+    CHECK(result.internal == 3);
     CHECK(result.widest_ns == 0);
     CHECK(result.sentence_count == 0);
     return NULL;
@@ -276,5 +362,71 @@ const char *Truth_QueueUnknownToTheTrace(void)
     CHECK(!result.same && status == 1);
     CHECK(result.missing == 1 && result.executed == PACKETS + 1 && result.equal == PACKETS);
     CHECK(strstr(result.sentences[0], "0x3000"));
+    return NULL;
+}
+
+const char *Truth_CopiesEqual(void)
+{
+    struct truth_result result;
+    int status;
+    CHECK_DONE(compare(NOTHING, &result, &status));
+    CHECK(result.same && status == 0);
+    const struct truth_copies_result *copies = &result.copies;
+    CHECK(copies->executed == COPIES + 1 && copies->recorded == COPIES + 1);
+    CHECK(copies->equal == COPIES + 1 && copies->internal == 1 && copies->by_host == 1);
+    CHECK(copies->missing == 0 && copies->invented == 0 && copies->wrong_time == 0);
+    return NULL;
+}
+
+const char *Truth_CopyMissing(void)
+{
+    struct truth_result result;
+    int status;
+    CHECK_DONE(compare(TRACE_LACKS_A_COPY, &result, &status));
+    CHECK(!result.same && status == 1);
+    CHECK(result.copies.missing == 1 && result.copies.equal == COPIES);
+    CHECK(strstr(result.sentences[0], "640 bytes") && strstr(result.sentences[0], "not in the"));
+    return NULL;
+}
+
+const char *Truth_CopyLeftOut(void)
+{
+    struct truth_result result;
+    int status;
+    CHECK_DONE(compare(TRACE_LEAVES_OUT_A_COPY, &result, &status));
+    CHECK(result.same && status == 0);
+    CHECK(result.copies.missing == 0 && result.copies.skipped == 1);
+    return NULL;
+}
+
+const char *Truth_CopyWithOtherBytes(void)
+{
+    struct truth_result result;
+    int status;
+    CHECK_DONE(compare(COPY_HAS_OTHER_BYTES, &result, &status));
+    CHECK(!result.same && status == 1);
+    CHECK(result.copies.missing == 1 && result.copies.invented == 1);
+    CHECK(result.copies.equal == COPIES);
+    return NULL;
+}
+
+const char *Truth_CopyWithAnotherTick(void)
+{
+    struct truth_result result;
+    int status;
+    CHECK_DONE(compare(COPY_HAS_ANOTHER_TICK, &result, &status));
+    CHECK(!result.same && status == 1);
+    CHECK(result.copies.missing == 1 && result.copies.invented == 1);
+    return NULL;
+}
+
+const char *Truth_CopyTwice(void)
+{
+    struct truth_result result;
+    int status;
+    CHECK_DONE(compare(TRACE_HAS_A_COPY_TWICE, &result, &status));
+    CHECK(!result.same && status == 1);
+    CHECK(result.copies.invented == 1 && result.copies.missing == 0);
+    CHECK(result.copies.equal == COPIES + 1);
     return NULL;
 }
