@@ -132,6 +132,7 @@ static void log_kernel(pid_t pid, uint32_t queue, uint64_t address, uint64_t ind
                                    .pid = (uint32_t)pid,
                                    .queue = queue,
                                    .queue_address = address,
+                                   .queue_hsa_id = (uint64_t)queue - 1, /* as made_queue has it */
                                    .index = index,
                                    .kernel_object = 64,
                                    .name = name,
