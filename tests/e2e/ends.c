@@ -62,7 +62,7 @@ static void leave_some_running(void)
  * that is killed in that very moment loses what nobody could have read; this is not the moment. */
 static void settle(void)
 {
-    (void)usleep(300000);
+    (void)usleep(1000000);
 }
 
 static void die_by(int number)
@@ -121,6 +121,7 @@ static int end_running(void)
 static int end_busy(void)
 {
     pthread_t thread;
+    settle();
     if (pthread_create(&thread, NULL, keep_dispatching, NULL) != 0)
         return 3;
     while (!atomic_load(&busy_started))
