@@ -90,7 +90,8 @@
     X(hsa_amd_queue_intercept_create, rtl_intercept_create_t, 35, 37)                              \
     X(hsa_amd_queue_intercept_register, rtl_intercept_register_t, 36, 38)                          \
     X(hsa_amd_queue_set_priority, __typeof__(hsa_amd_queue_set_priority), 37, 39)                  \
-    X(hsa_amd_memory_async_copy_rect, __typeof__(hsa_amd_memory_async_copy_rect), 38, 40)
+    X(hsa_amd_memory_async_copy_rect, __typeof__(hsa_amd_memory_async_copy_rect), 38, 40)          \
+    X(hsa_amd_memory_async_batch_copy, rtl_async_batch_copy_t, RTL_NOWHERE, 78)
 
 #define RTL_NOWHERE 255
 

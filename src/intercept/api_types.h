@@ -36,4 +36,43 @@ typedef hsa_status_t(rtl_async_copy_on_engine_t)(void *to, hsa_agent_t to_agent,
                                                  hsa_signal_t completion, uint32_t engine,
                                                  bool force_on_sdma);
 
+/** What one operation of a batch of copies does. */
+enum rtl_copy_op_type {
+    RTL_COPY_OP_LINEAR = 0,
+    RTL_COPY_OP_BROADCAST = 1,
+    RTL_COPY_OP_SWAP = 2,
+    RTL_COPY_OP_INDIRECT_SRC = 3,
+    RTL_COPY_OP_INDIRECT_DST = 4,
+    RTL_COPY_OP_INDIRECT_BOTH = 5
+};
+
+/** hsa_amd_memory_copy_op_t of ROCm 7's hsa_ext_amd.h (github.com/ROCm/rocm-systems, commit
+ * 0b2ca8ed): with entries, destination and sizes are lists of so many, else single values. */
+struct rtl_copy_op {
+    uint16_t version;
+    uint16_t type; /**< enum rtl_copy_op_type */
+    uint16_t entries;
+    uint16_t traffic_class;
+    hsa_signal_t completion; /**< the same in all operations of a batch */
+    void *src;               /**< or a list */
+    hsa_agent_t src_agent;
+    union {
+        hsa_agent_t one;
+        const hsa_agent_t *list;
+    } dst_agent;
+    void *dst; /**< or a list */
+    union {
+        size_t one;
+        const size_t *list;
+    } size;
+    size_t second_size; /**< of a swap */
+    uint64_t wait[4], signal[3], reserved;
+};
+
+_Static_assert(sizeof(struct rtl_copy_op) == 128, "as in hsa_ext_amd.h");
+
+/** hsa_amd_memory_async_batch_copy: the signal starts at `count` and falls by one an operation. */
+typedef hsa_status_t(rtl_async_batch_copy_t)(const struct rtl_copy_op *ops, uint32_t count,
+                                             uint32_t dependencies, const hsa_signal_t *signals);
+
 #endif

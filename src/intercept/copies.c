@@ -15,9 +15,10 @@
 #include <pthread.h>
 #include <string.h>
 
-#define MOST_AGENTS 256u /* as in agents.c */
-#define LEFT_OUT    RTL_LOST_REASONS
-#define STAMPS      1024u /* program's signals whose copies were given another signal */
+#define MOST_AGENTS    256u /* as in agents.c */
+#define LEFT_OUT       RTL_LOST_REASONS
+#define NEWEST_COPY_OP 1u    /* version of struct rtl_copy_op; later ones pass */
+#define STAMPS         1024u /* program's signals whose copies were given another signal */
 
 /* A copy that is about to be submitted. */
 struct copy {
@@ -320,6 +321,66 @@ static hsa_status_t copy_rectangle(const hsa_pitched_ptr_t *to, const hsa_dim3_t
     return status;
 }
 
+static uint64_t bytes_of(const struct rtl_copy_op *op)
+{
+    if (op->entries == 0)
+        return op->size.one;
+    if (op->type == RTL_COPY_OP_BROADCAST)
+        return op->entries * (uint64_t)op->size.one;
+    uint64_t bytes = 0;
+    for (uint16_t i = 0; i < op->entries; i++)
+        bytes += op->size.list[i];
+    return bytes;
+}
+
+static struct copy operation(const struct rtl_copy_op *op)
+{
+    hsa_agent_t to = op->entries > 0 ? op->dst_agent.list[0] : op->dst_agent.one;
+    return linear(to, op->src_agent, bytes_of(op));
+}
+
+static hsa_status_t copy_single(const struct rtl_copy_op *op, uint32_t dependencies,
+                                const hsa_signal_t *signals)
+{
+    struct copy copy = operation(op);
+    struct rtl_copy_op changed = *op;
+    changed.completion = begin(&copy, op->completion);
+    hsa_status_t status =
+        rtl_api.hsa_amd_memory_async_batch_copy(&changed, 1, dependencies, signals);
+    end(&copy, status);
+    return status;
+}
+
+/* All operations of a batch share one signal, which in the end holds the times of one of them. */
+static void count_without_times(const struct rtl_copy_op *op)
+{
+    struct copy copy = operation(op);
+    if (!atomic_load_explicit(&active, memory_order_acquire) || copy.bytes == 0)
+        return;
+    pthread_mutex_lock(&lock);
+    enter(&copy);
+    copy.lost = copy.queue == NULL ? RTL_LOST_NOT_FOLLOWED : RTL_LOST_NO_TIME;
+    if (mode == RTL_MODE_LITE || rtl_submit_paused())
+        copy.lost = LEFT_OUT;
+    pthread_mutex_unlock(&lock);
+    end(&copy, HSA_STATUS_SUCCESS);
+}
+
+static hsa_status_t copy_batch(const struct rtl_copy_op *ops, uint32_t count, uint32_t dependencies,
+                               const hsa_signal_t *signals)
+{
+    bool known = ops != NULL && count > 0 && ops->version <= NEWEST_COPY_OP &&
+                 ops->type <= RTL_COPY_OP_INDIRECT_BOTH;
+    if (known && count == 1)
+        return copy_single(ops, dependencies, signals);
+    hsa_status_t status =
+        rtl_api.hsa_amd_memory_async_batch_copy(ops, count, dependencies, signals);
+    if (known && status == HSA_STATUS_SUCCESS)
+        for (uint32_t i = 0; i < count; i++)
+            count_without_times(&ops[i]);
+    return status;
+}
+
 void rtl_copies_forked(void)
 {
     atomic_store_explicit(&active, false, memory_order_release);
@@ -342,4 +403,5 @@ void rtl_copies_hook(const struct rtl_config *config)
     HOOK(hsa_amd_memory_async_copy, copy_linear);
     HOOK(hsa_amd_memory_async_copy_on_engine, copy_on_engine);
     HOOK(hsa_amd_memory_async_copy_rect, copy_rectangle);
+    HOOK(hsa_amd_memory_async_batch_copy, copy_batch);
 }

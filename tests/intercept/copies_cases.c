@@ -116,6 +116,19 @@ static hsa_status_t runtime_rectangle(const hsa_pitched_ptr_t *to, const hsa_dim
     return outcome;
 }
 
+static struct rtl_copy_op last_op;
+static uint32_t last_count;
+
+static hsa_status_t runtime_batch(const struct rtl_copy_op *ops, uint32_t count,
+                                  uint32_t dependencies, const hsa_signal_t *signals)
+{
+    (void)dependencies, (void)signals;
+    last_op = ops[0];
+    last_count = count;
+    given = ops[0].completion;
+    return outcome;
+}
+
 static hsa_status_t runtime_time(hsa_signal_t signal, hsa_amd_profiling_async_copy_time_t *time)
 {
     (void)signal;
@@ -148,6 +161,7 @@ static const char *set_up(enum rtl_mode mode, uint32_t signals)
     rtl_api = (struct rtl_api){
         .hsa_amd_memory_async_copy = runtime_copy,
         .hsa_amd_memory_async_copy_rect = runtime_rectangle,
+        .hsa_amd_memory_async_batch_copy = runtime_batch,
         .hsa_amd_profiling_get_async_copy_time = runtime_time,
         .hsa_amd_profiling_convert_tick_to_system_domain = runtime_convert,
     };
@@ -339,6 +353,69 @@ const char *Copies_Rectangles(void)
     CHECK(entry(NULL, NULL, NULL, NULL, NULL, (hsa_agent_t){SECOND_GPU}, hsaDeviceToHost, 0, NULL,
                 (hsa_signal_t){own}) == outcome);
     CHECK(ledgers[SECOND_GPU].seen == 1);
+    return NULL;
+}
+
+static rtl_async_batch_copy_t *batch_entry(void)
+{
+    return (rtl_async_batch_copy_t *)hooks[RTL_ENTRY_hsa_amd_memory_async_batch_copy];
+}
+
+/* One operation of several entries; its signal is a counting one and has to be replaced, in a copy
+ * of the program's operation. */
+const char *Copies_BatchOfOne(void)
+{
+    struct rtl_kernel_facts facts;
+    CHECK_DONE(set_up(RTL_MODE_FULL, 4));
+    const hsa_agent_t to[2] = {{HOST}, {HOST}};
+    const size_t sizes[2] = {1000, 24};
+    uint64_t own = fake_signal(2);
+    struct rtl_copy_op op = {.version = 1,
+                             .entries = 2,
+                             .completion = {own},
+                             .src_agent = {FIRST_GPU},
+                             .dst_agent.list = to,
+                             .size.list = sizes,
+                             .wait = {1, 2, 3, 4},
+                             .signal = {5, 6, 7}};
+    CHECK(batch_entry()(&op, 1, 0, NULL) == HSA_STATUS_SUCCESS && last_count == 1);
+    CHECK(given.handle != own && op.completion.handle == own);
+    last_op.completion = op.completion;
+    CHECK(memcmp(&last_op, &op, sizeof op) == 0);
+    fake_complete_copy(given.handle, 100, 300);
+    CHECK(harvest(FIRST_GPU, 0, &facts));
+    CHECK(sent[0].bytes == 1024 && sent[0].kind == RTL_COPY_DEVICE_TO_HOST);
+    CHECK(sent[0].start == 100 && sent[0].end == 300);
+    return NULL;
+}
+
+const char *Copies_BatchesOfSeveralAreCounted(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 4));
+    uint64_t own = fake_signal(2);
+    struct rtl_copy_op ops[2] = {{.version = 1,
+                                  .type = RTL_COPY_OP_BROADCAST,
+                                  .entries = 1,
+                                  .completion = {own},
+                                  .src_agent = {FIRST_GPU},
+                                  .dst_agent.list = &(hsa_agent_t){SECOND_GPU},
+                                  .size.one = 64},
+                                 {.version = 1,
+                                  .completion = {own},
+                                  .src_agent = {SECOND_GPU},
+                                  .dst_agent.one = {HOST},
+                                  .size.one = 64}};
+    CHECK(batch_entry()(ops, 2, 0, NULL) == HSA_STATUS_SUCCESS && given.handle == own);
+    for (unsigned gpu = FIRST_GPU; gpu <= SECOND_GPU; gpu++)
+        CHECK(ledgers[gpu].seen == 1 && ledgers[gpu].lost[RTL_LOST_NO_TIME] == 1);
+    /* Refused, or of a version to come: nothing is looked at. */
+    outcome = HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    CHECK(batch_entry()(ops, 2, 0, NULL) == outcome);
+    outcome = HSA_STATUS_SUCCESS;
+    ops[0].version = 2;
+    CHECK(batch_entry()(ops, 2, 0, NULL) == HSA_STATUS_SUCCESS && last_count == 2);
+    CHECK(batch_entry()(ops, 1, 0, NULL) == HSA_STATUS_SUCCESS && given.handle == own);
+    CHECK(ledgers[FIRST_GPU].seen == 1 && sent_count == 0);
     return NULL;
 }
 

@@ -58,6 +58,14 @@ TEST(Layout, OptionalEntriesAreWhereTheInstalledHeaderHasThem)
     }
 }
 
+TEST(Layout, BatchedCopiesAreInLateTables)
+{
+    // hsa_api_trace.h of github.com/ROCm/rocm-systems, commit 0b2ca8ed: the entry at 640.
+    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_memory_async_batch_copy, 640), 0u);
+    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_memory_async_batch_copy, 648), 640u);
+    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_memory_async_batch_copy, 400), 0u);
+}
+
 TEST(Layout, ExtensionEntriesMovedWithRocm56)
 {
     // hsa_amd_signal_create: 264 up to ROCm 5.5 (tables of 400 and 424 bytes), 280 from 5.6 (456
