@@ -310,6 +310,59 @@ static void mark_ready(struct rtl_pending *pending, uint64_t head, uint64_t tail
         mark(pending, at, rtl_pending_owes(pending, &rtl_signals, at));
 }
 
+/* The list of what was set aside is one thread's at a time. */
+static bool enter_asides(void)
+{
+    return !atomic_exchange_explicit(&asides_taken, true, memory_order_acquire);
+}
+
+static void leave_asides(void)
+{
+    atomic_store_explicit(&asides_taken, false, memory_order_release);
+}
+
+static void finish_aside(struct aside *aside)
+{
+    struct batch batch;
+    begin(&batch, aside->queue);
+    rtl_signal_times(rtl_pool_handle(&rtl_signals, aside->facts.pool_id), &aside->facts);
+    if (rtl_is_replaced(&aside->facts))
+        forward(aside->queue, &aside->facts);
+    finish(&batch, &aside->facts);
+    flush(&batch);
+}
+
+/* In the order of submission, and newest first where completion is looked at, as in mark_ready. */
+static unsigned finish_asides(void)
+{
+    static bool ready[MOST_ASIDE];
+    for (unsigned i = aside_count; i-- > 0;)
+        ready[i] = rtl_signal_completed(rtl_pool_handle(&rtl_signals, asides[i].facts.pool_id));
+    unsigned kept = 0;
+    for (unsigned i = 0; i < aside_count; i++) {
+        if (ready[i])
+            finish_aside(&asides[i]);
+        else
+            asides[kept++] = asides[i];
+    }
+    unsigned finished = aside_count - kept;
+    aside_count = kept;
+    return finished;
+}
+
+/* What was set aside is older than all that has a record: what of it had completed when the others
+ * were looked at goes first. Not by a quiet helper, who may raise nothing. */
+static bool finish_asides_first(bool quiet)
+{
+    if (aside_count == 0 && !atomic_load_explicit(&asides_taken, memory_order_acquire))
+        return true;
+    if (quiet || !enter_asides())
+        return false;
+    (void)finish_asides();
+    leave_asides();
+    return true;
+}
+
 /* Not only a piece behind the oldest record: that one's kernel may run for ever, and the program
  * may be waiting for the last. */
 static unsigned forward_ready(struct rtl_queue *queue, bool quiet)
@@ -320,6 +373,8 @@ static unsigned forward_ready(struct rtl_queue *queue, bool quiet)
     if (quiet && tail - head > FORWARD_WINDOW)
         tail = head + FORWARD_WINDOW;
     mark_ready(pending, head, tail);
+    if (!finish_asides_first(quiet))
+        return 0;
     struct batch batch;
     begin(&batch, queue);
     unsigned taken = 0;
@@ -362,15 +417,13 @@ static void give_up(struct rtl_queue *queue, const struct rtl_kernel_facts *fact
         count(&queue->ledger->lost[why], 1);
 }
 
-/* The ring is twice the queue: up to half of it may be kernels in flight in their turn. By
- * interception it is never as full, for the throttle goes by the oldest record. */
+/* The ring is twice the queue: up to half of it may be kernels in flight in their turn. */
 static bool is_crowded(const struct rtl_queue *queue)
 {
     const struct rtl_pending *pending = &queue->pending;
     uint64_t head = atomic_load_explicit(&pending->head, memory_order_acquire);
     uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
-    return queue->way != RTL_WAY_INTERCEPT && tail - head > (pending->mask + 1) / 4 * 3 &&
-           aside_count < MOST_ASIDE;
+    return tail - head > (pending->mask + 1) / 4 * 3 && aside_count < MOST_ASIDE;
 }
 
 /* False if nothing can be done about it: it waits for its turn to be forwarded. */
@@ -390,17 +443,6 @@ static bool clear_head(struct batch *batch, uint64_t head)
     else
         asides[aside_count++] = (struct aside){queue, facts};
     return true;
-}
-
-/* The list of what was set aside is one thread's at a time. */
-static bool enter_asides(void)
-{
-    return !atomic_exchange_explicit(&asides_taken, true, memory_order_acquire);
-}
-
-static void leave_asides(void)
-{
-    atomic_store_explicit(&asides_taken, false, memory_order_release);
 }
 
 void rtl_harvest_set_aside(struct rtl_queue *queue)
@@ -437,35 +479,6 @@ void rtl_harvest_rearmed(struct rtl_queue *queue)
     while (at < tail && at - pending->suspect < SUSPECTS && rtl_pending_is_rearmed(pending, at))
         at++;
     pending->suspect_end = at;
-}
-
-static void finish_aside(struct aside *aside)
-{
-    struct batch batch;
-    begin(&batch, aside->queue);
-    rtl_signal_times(rtl_pool_handle(&rtl_signals, aside->facts.pool_id), &aside->facts);
-    if (rtl_is_replaced(&aside->facts))
-        forward(aside->queue, &aside->facts);
-    finish(&batch, &aside->facts);
-    flush(&batch);
-}
-
-/* In the order of submission, and newest first where completion is looked at, as in mark_ready. */
-static unsigned finish_asides(void)
-{
-    static bool ready[MOST_ASIDE];
-    for (unsigned i = aside_count; i-- > 0;)
-        ready[i] = rtl_signal_completed(rtl_pool_handle(&rtl_signals, asides[i].facts.pool_id));
-    unsigned kept = 0;
-    for (unsigned i = 0; i < aside_count; i++) {
-        if (ready[i])
-            finish_aside(&asides[i]);
-        else
-            asides[kept++] = asides[i];
-    }
-    unsigned finished = aside_count - kept;
-    aside_count = kept;
-    return finished;
 }
 
 unsigned rtl_harvest_aside(void)
