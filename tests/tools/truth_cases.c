@@ -90,7 +90,7 @@ enum { COPIES = 10, COPY_QUEUE = 3, COPY_BYTES = 640 };
 
 static uint64_t copy_start(unsigned copy)
 {
-    return MADE_BEGIN + 50000 + 100 * copy;
+    return MADE_BEGIN + 50000 + UINT64_C(100) * copy;
 }
 
 static void record_copies(struct rtl_ring *ring)
@@ -173,10 +173,11 @@ static void log_copies(pid_t pid)
     for (unsigned i = 0; i < COPIES; ++i) {
         uint64_t start = copy_start(i);
         if (i == 2) {
-            log_copy(pid, SOFTGPU_TRUTH_COPY, 1000 * i, COPY_BYTES - 40, start, start + 15);
-            log_copy(pid, SOFTGPU_TRUTH_COPY, 1000 * i + 28, 40, start + 15, start + 20);
+            log_copy(pid, SOFTGPU_TRUTH_COPY, UINT64_C(1000) * i, COPY_BYTES - 40, start,
+                     start + 15);
+            log_copy(pid, SOFTGPU_TRUTH_COPY, UINT64_C(1000) * i + 28, 40, start + 15, start + 20);
         } else {
-            log_copy(pid, SOFTGPU_TRUTH_COPY, 1000 * i, COPY_BYTES, start, start + 20);
+            log_copy(pid, SOFTGPU_TRUTH_COPY, UINT64_C(1000) * i, COPY_BYTES, start, start + 20);
         }
     }
     softgpu_truth_entry_t fill = {.kind = SOFTGPU_TRUTH_COPY,
