@@ -150,8 +150,8 @@ void rtl_signal_put_times(uint64_t handle, const struct rtl_kernel_facts *facts)
         if (sdma)
             return;
     }
-    shared->signal.start_ts = facts->start;
-    shared->signal.end_ts = facts->end;
+    __atomic_store_n(&shared->signal.start_ts, facts->start, __ATOMIC_RELAXED);
+    __atomic_store_n(&shared->signal.end_ts, facts->end, __ATOMIC_RELEASE);
 }
 
 uint32_t rtl_signal_stamp(uint64_t handle)
