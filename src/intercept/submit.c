@@ -12,7 +12,9 @@
 
 #define PACKET           64u
 #define SUBMISSION_ENDED (UINT32_C(1) << 31) /* in rtl_queue.requests */
-#define HELP             64u                 /* records that a submitter harvests when short */
+#define PIECES           64u                 /* that a producer submits in one go */
+#define FEW_PIECES       2u
+#define HELP             64u /* records that a submitter harvests when short */
 #define FORWARDER_NAP_NS 20000
 #define FORWARDER_NAPS   1000u
 
@@ -129,7 +131,8 @@ static void resynchronise(struct rtl_queue *queue, uint64_t first, uint64_t real
     queue->bypassed = true;
 }
 
-static void submit_ready(struct rtl_queue *queue)
+/* At most `pieces` of them; returns how many are left. By interception there may be several. */
+static unsigned submit_ready(struct rtl_queue *queue, unsigned pieces)
 {
     uint64_t first = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
     uint64_t real = rtl_real_index(queue);
@@ -137,28 +140,46 @@ static void submit_ready(struct rtl_queue *queue)
         resynchronise(queue, first, real);
         first = real;
     }
-    for (;;) {
+    for (; pieces > 0; pieces--) {
         uint64_t end = scan(queue, first);
         if (end == first)
-            return;
+            return pieces;
         if (queue->way == RTL_WAY_INTERPOSE)
             rewrite(queue, first, end);
         publish(queue, end);
         if (queue->way == RTL_WAY_INTERPOSE)
-            return;
-        first = end; /* by interception, in pieces */
+            return pieces - 1;
+        first = end;
     }
+    return 0;
+}
+
+/* Who submits also submits what others ask for meanwhile, but not for ever: it has other work to
+ * do. What is left then is the worker's, or the next producer's that rings. */
+static bool submit(struct rtl_queue *queue, unsigned pieces)
+{
+    if (atomic_fetch_add_explicit(&queue->requests, 1, memory_order_acq_rel) != 0)
+        return true; /* whoever is submitting looks again */
+    uint32_t seen = 1;
+    do {
+        pieces = submit_ready(queue, pieces);
+        if (pieces == 0) {
+            atomic_store_explicit(&queue->requests, 0, memory_order_release);
+            return false;
+        }
+    } while (!atomic_compare_exchange_strong_explicit(&queue->requests, &seen, 0,
+                                                      memory_order_acq_rel, memory_order_acquire));
+    return true;
 }
 
 void rtl_submit(struct rtl_queue *queue)
 {
-    if (atomic_fetch_add_explicit(&queue->requests, 1, memory_order_acq_rel) != 0)
-        return; /* whoever is submitting looks again */
-    uint32_t seen = 1;
-    do {
-        submit_ready(queue);
-    } while (!atomic_compare_exchange_strong_explicit(&queue->requests, &seen, 0,
-                                                      memory_order_acq_rel, memory_order_acquire));
+    (void)submit(queue, PIECES);
+}
+
+bool rtl_submit_some(struct rtl_queue *queue)
+{
+    return submit(queue, FEW_PIECES);
 }
 
 bool rtl_submit_is_behind(const struct rtl_queue *queue)

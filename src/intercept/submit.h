@@ -12,8 +12,14 @@
 #include "intercept/queues.h"
 
 /** Rewrites and publishes what is ready in the queue. Any thread; if another thread is at it, that
- * one does it. */
+ * one does it. A thread that finds more and more, because others ring all the time, leaves the rest
+ * to the worker. */
 void rtl_submit(struct rtl_queue *queue);
+
+/** The same, but a little of it; false if there may be more. For the worker, which has other
+ * queues.
+ */
+bool rtl_submit_some(struct rtl_queue *queue);
 
 /** True if the queue may hold packets that are not submitted, or somebody else has moved its real
  * write index: rtl_submit is worth its while. A hint; any thread. */

@@ -110,8 +110,8 @@ unsigned rtl_worker_round(void)
          * whether somebody goes round us. */
         if (phase == RTL_QUEUE_LIVE && queue->way != RTL_WAY_COPIES &&
             (look_round || rtl_submit_is_behind(queue))) {
-            rtl_submit(queue);
-            finished += queue->way == RTL_WAY_INTERCEPT && rtl_submit_is_behind(queue);
+            bool all = rtl_submit_some(queue);
+            finished += !all || (queue->way == RTL_WAY_INTERCEPT && rtl_submit_is_behind(queue));
         }
         uint64_t newest = atomic_load_explicit(&queue->newest, memory_order_relaxed);
         if (newest != 0)
