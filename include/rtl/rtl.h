@@ -25,10 +25,11 @@ RTL_API const char *rtlVersion(void);
  * reach a collector. Any thread, at any time. */
 RTL_API int rtlRecording(void);
 
-/** Resumes and stops recording. Kernels that are submitted (whose doorbell is rung) while recording
- * is stopped are not recorded, only counted as left out; queues are followed all the time, so
- * nothing is missed at either edge. A process begins recording unless RTL_START=off is set. Stops
- * do not nest. The trace notes when they came. Any thread, after hsa_init.
+/** Resumes and stops recording. Kernels that are submitted while recording is stopped are not
+ * recorded, only counted as left out; queues are followed all the time, so nothing is missed at
+ * either edge. A kernel is submitted when its doorbell is rung, or a moment later where another
+ * thread is just submitting for the queue. A process begins recording unless RTL_START=off is set.
+ * Stops do not nest. The trace notes when they came. Any thread, after hsa_init.
  *
  * Return 0, or -1 if this process is not being recorded. */
 RTL_API int rtlStart(void);

@@ -103,9 +103,9 @@ static unsigned run_stop(void)
         if ((stopped ? stop() : start()) != 0)
             (void)fprintf(stderr, "sides: not recorded\n");
         gpu_submit(&gpu, queue, packets, BATCH);
+        gpu_drain(&gpu, queue); /* else another thread may be submitting them still */
         on += stopped ? 0 : BATCH;
     }
-    gpu_drain(&gpu, queue);
     gpu_must(hsa_queue_destroy(queue), "queue destroy");
     (void)printf("recorded %u\n", on);
     return 10 * BATCH;
