@@ -552,11 +552,6 @@ void rtl_harvest_close(struct rtl_queue *queue)
     rtl_pending_advance(pending);
 }
 
-static bool is_closing(const struct rtl_queue *queue)
-{
-    return atomic_load_explicit(&queue->phase, memory_order_acquire) == RTL_QUEUE_CLOSING;
-}
-
 void rtl_harvest_settle(uint64_t handle, bool destroyed)
 {
     struct rtl_record_name name;
@@ -566,8 +561,10 @@ void rtl_harvest_settle(uint64_t handle, bool destroyed)
     if (!rtl_borrow_find(&rtl_borrows, handle, &name) || settle(name) || !destroyed)
         return;
     struct rtl_queue *queue = rtl_queues_at(name.slot);
+    /* Before the record goes: the worker may be closing the queue at this moment. */
+    bool live = atomic_load_explicit(&queue->phase, memory_order_acquire) == RTL_QUEUE_LIVE;
     if (rtl_pending_abandon(&queue->pending, name.sequence, &facts))
-        give_up(queue, &facts, is_closing(queue) ? RTL_LOST_SHUTDOWN : RTL_LOST_REARMED);
+        give_up(queue, &facts, live ? RTL_LOST_REARMED : RTL_LOST_SHUTDOWN);
 }
 
 uint64_t rtl_harvest_pending(void)
