@@ -104,6 +104,26 @@ static size_t texts_size(enum rtl_wire_type type, const void *body, size_t size)
         const struct rtl_wire_note *n = body;
         return size < sizeof *n ? SIZE_MAX : n->text_length;
     }
+    case RTL_WIRE_CALL: {
+        const struct rtl_wire_call *c = body;
+        return size < sizeof *c ? SIZE_MAX : (size_t)c->name_length + c->arguments_length;
+    }
+    case RTL_WIRE_API: {
+        const struct rtl_wire_api *a = body;
+        return size < sizeof *a ? SIZE_MAX : a->words * sizeof(uint64_t);
+    }
+    case RTL_WIRE_RANGE: {
+        const struct rtl_wire_range *r = body;
+        return size < sizeof *r ? SIZE_MAX : r->text_length;
+    }
+    case RTL_WIRE_NAME: {
+        const struct rtl_wire_name *n = body;
+        return size < sizeof *n ? SIZE_MAX : n->text_length;
+    }
+    case RTL_WIRE_NODE: {
+        const struct rtl_wire_node *n = body;
+        return size < sizeof *n ? SIZE_MAX : n->dependencies * sizeof(uint32_t) + n->name_length;
+    }
     default:
         return 0;
     }
@@ -134,6 +154,22 @@ static size_t body_size(enum rtl_wire_type type)
         return sizeof(struct rtl_wire_note);
     case RTL_WIRE_COPY:
         return sizeof(struct rtl_wire_copy);
+    case RTL_WIRE_CALL:
+        return sizeof(struct rtl_wire_call);
+    case RTL_WIRE_API:
+        return sizeof(struct rtl_wire_api);
+    case RTL_WIRE_RANGE:
+        return sizeof(struct rtl_wire_range);
+    case RTL_WIRE_RANGE_END:
+        return sizeof(struct rtl_wire_range_end);
+    case RTL_WIRE_NAME:
+        return sizeof(struct rtl_wire_name);
+    case RTL_WIRE_GRAPH:
+        return sizeof(struct rtl_wire_graph);
+    case RTL_WIRE_NODE:
+        return sizeof(struct rtl_wire_node);
+    case RTL_WIRE_LAUNCH:
+        return sizeof(struct rtl_wire_launch);
     }
     return SIZE_MAX;
 }
@@ -171,6 +207,14 @@ static void take_definition(struct source *source, enum rtl_wire_type type, cons
     case RTL_WIRE_NOTE:
         rtl_writer_note(writer, source->process, body, texts);
         break;
+    case RTL_WIRE_CALL:
+    case RTL_WIRE_API:
+    case RTL_WIRE_RANGE:
+    case RTL_WIRE_RANGE_END:
+    case RTL_WIRE_NAME:
+    case RTL_WIRE_GRAPH:
+    case RTL_WIRE_NODE:
+    case RTL_WIRE_LAUNCH:
     case RTL_WIRE_KERNEL:
     case RTL_WIRE_COPY:
         break;

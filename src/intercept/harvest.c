@@ -138,7 +138,7 @@ static void append(struct batch *batch, const struct rtl_kernel_facts *facts)
     kernel->correlation = 0;
     kernel->queue = batch->id;
     kernel->launch = RTL_NONE;
-    kernel->node = RTL_NONE;
+    kernel->ordinal = RTL_NONE;
     batch->kernel_count++;
     if (facts->end > batch->newest)
         batch->newest = facts->end;

@@ -6,7 +6,9 @@
  * Both ends are of the same build; RTL_WIRE_VERSION moves with any change here, and either end
  * refuses a stranger.
  *
- * Ids (queue, agent, symbol, shape) are local to the process and count from 0. A definition
+ * Ids (queue, agent, symbol, shape, call) are local to the process and count from 0; those of
+ * graphs, launches, host calls and ranges count from 1. Host calls and ranges share one row of ids,
+ * called correlation. A definition
  * normally comes before the records that refer to it; when the ring is full it may come later, so
  * ids are resolved when the trace is read.
  */
@@ -16,7 +18,7 @@
 #include <stdint.h>
 
 #ifndef RTL_WIRE_VERSION
-#define RTL_WIRE_VERSION 3u
+#define RTL_WIRE_VERSION 4u
 #endif
 
 #define RTL_SLOT_SIZE 64u
@@ -25,17 +27,25 @@
 #define RTL_NONE UINT32_MAX
 
 enum rtl_wire_type {
-    RTL_WIRE_PROCESS = 1,   /**< rtl_wire_process + text */
-    RTL_WIRE_AGENT = 2,     /**< rtl_wire_agent + text */
-    RTL_WIRE_QUEUE = 3,     /**< rtl_wire_queue */
-    RTL_WIRE_QUEUE_END = 4, /**< rtl_wire_queue_end */
-    RTL_WIRE_SYMBOL = 5,    /**< rtl_wire_symbol + text */
-    RTL_WIRE_SHAPE = 6,     /**< rtl_wire_shape */
-    RTL_WIRE_KERNEL = 7,    /**< rtl_wire_kernel */
-    RTL_WIRE_CLOCK = 8,     /**< rtl_wire_clock */
-    RTL_WIRE_BRACKET = 9,   /**< rtl_wire_bracket */
-    RTL_WIRE_NOTE = 10,     /**< rtl_wire_note + text */
-    RTL_WIRE_COPY = 11      /**< rtl_wire_copy */
+    RTL_WIRE_PROCESS = 1,    /**< rtl_wire_process + text */
+    RTL_WIRE_AGENT = 2,      /**< rtl_wire_agent + text */
+    RTL_WIRE_QUEUE = 3,      /**< rtl_wire_queue */
+    RTL_WIRE_QUEUE_END = 4,  /**< rtl_wire_queue_end */
+    RTL_WIRE_SYMBOL = 5,     /**< rtl_wire_symbol + text */
+    RTL_WIRE_SHAPE = 6,      /**< rtl_wire_shape */
+    RTL_WIRE_KERNEL = 7,     /**< rtl_wire_kernel */
+    RTL_WIRE_CLOCK = 8,      /**< rtl_wire_clock */
+    RTL_WIRE_BRACKET = 9,    /**< rtl_wire_bracket */
+    RTL_WIRE_NOTE = 10,      /**< rtl_wire_note + text */
+    RTL_WIRE_COPY = 11,      /**< rtl_wire_copy */
+    RTL_WIRE_CALL = 12,      /**< rtl_wire_call + text */
+    RTL_WIRE_API = 13,       /**< rtl_wire_api + arguments */
+    RTL_WIRE_RANGE = 14,     /**< rtl_wire_range + text */
+    RTL_WIRE_RANGE_END = 15, /**< rtl_wire_range_end */
+    RTL_WIRE_NAME = 16,      /**< rtl_wire_name + text */
+    RTL_WIRE_GRAPH = 17,     /**< rtl_wire_graph */
+    RTL_WIRE_NODE = 18,      /**< rtl_wire_node + dependencies + text */
+    RTL_WIRE_LAUNCH = 19     /**< rtl_wire_launch */
 };
 
 /** First word of every record. `commit` is written last, with release; see ring.c. */
@@ -113,11 +123,13 @@ struct rtl_wire_shape {
 struct rtl_wire_kernel {
     uint64_t packet; /**< index in its queue */
     uint64_t start, end;
-    uint64_t correlation; /**< id of the host call, 0 if none */
+    uint64_t correlation; /**< id of the host call; of the innermost range if it came from no host
+                             call that is recorded; 0 if neither */
     uint32_t queue;
     uint32_t shape;
-    uint32_t launch; /**< graph launch, RTL_NONE if none */
-    uint32_t node;   /**< node in the graph, RTL_NONE if none */
+    uint32_t launch;  /**< rtl_wire_launch, RTL_NONE if none */
+    uint32_t ordinal; /**< of its packet among all that the launch reserved, from 0; RTL_NONE if
+                         none. Which node that is, the launch's graph tells */
 };
 
 /** Between what a copy goes. Values are in trace files: add, do not renumber. */
@@ -143,6 +155,156 @@ struct rtl_wire_copy {
     uint32_t src, dst;    /**< agents, RTL_NONE if not known */
     uint16_t kind;        /**< enum rtl_copy_kind */
     uint16_t engine;      /**< enum rtl_copy_engine */
+};
+
+/** A host call that can be recorded. The text is its name, and its arguments as "name:type" with
+ * commas between them. A type is one of
+ *     p pointer   P pointer that the call has filled, as the value it points to   s stream
+ *     e event     g graph   x executable graph   n graph node   f function
+ *     u unsigned  i signed  z bytes   b enumeration, whose name follows in brackets   d double
+ *     3 dim3, in two words: x | y << 32, then z
+ * and takes one word of the record unless it says otherwise. */
+struct rtl_wire_call {
+    uint32_t call;
+    uint16_t name_length, arguments_length;
+};
+
+enum rtl_api_flags {
+    RTL_API_STREAM = 1 /**< `stream` holds one; NULL is a stream, too */
+};
+
+/** One host call of a thread; without arguments exactly a slot with its header. `words` words of
+ * arguments follow. Written when the call returns. */
+struct rtl_wire_api {
+    uint64_t start_ns, end_ns; /**< the trace's clock */
+    uint64_t correlation;
+    uint64_t range; /**< innermost range that was open in the thread, 0 if none */
+    uint64_t stream;
+    uint32_t call;
+    uint32_t thread; /**< of the kernel (gettid) */
+    int32_t result;  /**< what it returned */
+    uint16_t words;
+    uint16_t flags; /**< enum rtl_api_flags */
+};
+
+enum rtl_range_kind {
+    RTL_RANGE_PUSH = 0,  /**< nested in its thread */
+    RTL_RANGE_START = 1, /**< may be stopped anywhere, by any thread */
+    RTL_RANGE_MARK = 2   /**< a moment: it has no end */
+};
+
+/** A range begins, or a mark is set. */
+struct rtl_wire_range {
+    uint64_t id; /**< a correlation */
+    uint64_t start_ns;
+    uint64_t parent; /**< innermost range of the thread then, 0 if none */
+    uint32_t thread;
+    uint16_t kind; /**< enum rtl_range_kind */
+    uint16_t text_length;
+};
+
+struct rtl_wire_range_end {
+    uint64_t id;
+    uint64_t end_ns;
+};
+
+enum rtl_named {
+    RTL_NAMED_THREAD = 0,
+    RTL_NAMED_STREAM = 1,
+    RTL_NAMED_DEVICE = 2,
+    RTL_NAMED_AGENT = 3
+};
+
+/** The program names something: a thread (by gettid), a HIP stream or HSA agent (by handle), a HIP
+ * device (by ordinal). */
+struct rtl_wire_name {
+    uint64_t handle;
+    uint32_t kind; /**< enum rtl_named */
+    uint16_t text_length;
+};
+
+/** A graph can be launched, or has changed: a generation of it. Its nodes come after it. */
+struct rtl_wire_graph {
+    uint64_t time_ns;
+    uint64_t exec;        /**< hipGraphExec_t */
+    uint64_t source;      /**< hipGraph_t that it was made of */
+    uint64_t correlation; /**< of the call that made or changed it */
+    uint32_t graph;
+    uint32_t generation; /**< from 1 */
+    uint32_t nodes;
+    uint32_t flags; /**< enum rtl_graph_flags */
+};
+
+enum rtl_graph_flags {
+    RTL_GRAPH_UNKNOWN = 1 /**< its nodes could not be found out: none follow */
+};
+
+/** What a node does. Values are those of hipGraphNodeType, and in trace files. */
+enum rtl_node_type {
+    RTL_NODE_KERNEL = 0,
+    RTL_NODE_MEMCPY = 1,
+    RTL_NODE_MEMSET = 2,
+    RTL_NODE_HOST = 3,
+    RTL_NODE_GRAPH = 4,
+    RTL_NODE_EMPTY = 5,
+    RTL_NODE_WAIT_EVENT = 6,
+    RTL_NODE_EVENT_RECORD = 7,
+    RTL_NODE_OTHER = 255
+};
+
+enum rtl_node_flags {
+    RTL_NODE_DISABLED = 1, /**< its generation leaves it out */
+    RTL_NODE_RANGED = 2    /**< `range` is certain (0: it was captured in none) */
+};
+
+/** A node, in an order that its dependencies allow. Nodes of child graphs follow the node that
+ * holds them. `dependencies` words of 32 bits come next (node numbers), then the text: the kernel's
+ * mangled name, if it is known. */
+struct rtl_wire_node {
+    uint64_t range; /**< innermost range that was open when it was captured, 0 if none */
+    uint64_t bytes; /**< of a memcpy or memset */
+    uint32_t graph, generation;
+    uint32_t node;    /**< from 0 */
+    uint32_t parent;  /**< node that holds the child graph it is in, RTL_NONE if none */
+    uint32_t type;    /**< enum rtl_node_type */
+    uint32_t grid[3]; /**< work-items */
+    uint16_t block[3];
+    uint16_t flags;      /**< enum rtl_node_flags */
+    uint32_t group_size; /**< dynamic, bytes */
+    uint16_t dependencies;
+    uint16_t name_length;
+};
+
+enum rtl_launch_flags {
+    /** Found by its packets: the kernel right before `first`, which was reserved alone and names no
+     * launch, looks like the begin of the same replay. `head` is its fingerprint. Set as long as
+     * the head is not known; once it is, it is a launch of its own. */
+    RTL_LAUNCH_HEADED = 1
+};
+
+/** A launch is submitted: all its packets have passed. Its kernels name it.
+ *
+ * Of a graph that HIP launches (`graph` is its id) there is one for each hipGraphLaunch. Found by
+ * its packets (`graph` RTL_NONE), it is the packets that were reserved at once outside of a host
+ * call, two or more, or one that has been seen before as a head; what makes a graph of them,
+ * readers find out by the fingerprints (graph/). The fingerprint is a hash over kernel object,
+ * kernarg address, grid and workgroup of each kernel packet, in order. Launch ids rise in the order
+ * in which a thread reserves. */
+struct rtl_wire_launch {
+    uint64_t time_ns;     /**< when it began */
+    uint64_t correlation; /**< as a kernel's */
+    uint64_t range;       /**< innermost range that was open in the thread, 0 if none */
+    uint64_t first;       /**< found by its packets: index of the first, in `queue` */
+    uint64_t fingerprint; /**< found by its packets: of its kernels, else 0 */
+    uint64_t head;
+    uint32_t launch;
+    uint32_t graph, generation; /**< graph RTL_NONE: found by its packets */
+    uint32_t queue;             /**< of its first packet, RTL_NONE if it had none */
+    uint32_t thread;
+    uint32_t packets; /**< reserved for it */
+    uint32_t kernels; /**< kernel packets among them */
+    uint32_t unseen;  /**< packets among them of queues that are not followed, or never written */
+    uint32_t flags;   /**< enum rtl_launch_flags */
 };
 
 /** A point on the line from an agent's ticks to the trace's clock. The points of an agent rise in

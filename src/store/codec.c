@@ -19,7 +19,7 @@ enum column {
     COLUMN_SHAPE,
     COLUMN_CORRELATION,
     COLUMN_LAUNCH,
-    COLUMN_NODE,
+    COLUMN_ORDINAL,
     COLUMNS
 };
 
@@ -34,7 +34,7 @@ enum encoding {
 
 #define EXPECTATIONS 4096u
 
-/* What the last kernels of the same shape and node took. */
+/* What the last kernels of the same shape and ordinal took. */
 struct expectation {
     uint64_t gap, duration;
 };
@@ -42,7 +42,7 @@ struct expectation {
 /* What is known when a kernel is predicted: the same on both sides. */
 struct history {
     uint64_t packet, end, correlation;
-    uint32_t launch, node;
+    uint32_t launch, ordinal;
     struct expectation expected[EXPECTATIONS];
 };
 
@@ -78,7 +78,7 @@ static void history_begin(struct history *history, const struct rtl_chunk *chunk
     history->packet = chunk->packet_min - 1;
     history->end = chunk->start_min;
     history->launch = RTL_NONE;
-    history->node = RTL_NONE;
+    history->ordinal = RTL_NONE;
 }
 
 static struct expectation *expectation_of(struct history *history, uint32_t shape, uint32_t node)
@@ -120,21 +120,21 @@ static void history_add(struct history *history, struct expectation *expected,
     history->end = kernel->end;
     history->correlation = kernel->correlation;
     history->launch = kernel->launch;
-    history->node = kernel->node;
+    history->ordinal = kernel->ordinal;
 }
 
 /* The seven numbers that stand for a kernel. */
 static void predict(struct history *history, const struct rtl_wire_kernel *kernel,
                     uint64_t out[COLUMNS])
 {
-    struct expectation *expected = expectation_of(history, kernel->shape, kernel->node);
+    struct expectation *expected = expectation_of(history, kernel->shape, kernel->ordinal);
     out[COLUMN_PACKET] = rtl_zigzag(kernel->packet - history->packet);
     out[COLUMN_GAP] = rtl_zigzag(kernel->start - history->end - expected->gap);
     out[COLUMN_DURATION] = rtl_zigzag(kernel->end - kernel->start - expected->duration);
     out[COLUMN_SHAPE] = kernel->shape;
     out[COLUMN_CORRELATION] = rtl_zigzag(kernel->correlation - history->correlation);
     out[COLUMN_LAUNCH] = difference32(kernel->launch, history->launch);
-    out[COLUMN_NODE] = difference32(kernel->node, history->node);
+    out[COLUMN_ORDINAL] = difference32(kernel->ordinal, history->ordinal);
     history_add(history, expected, kernel);
 }
 
@@ -143,12 +143,12 @@ static bool restore(struct history *history, const uint64_t in[COLUMNS],
                     struct rtl_wire_kernel *kernel)
 {
     if (in[COLUMN_SHAPE] > UINT32_MAX || in[COLUMN_LAUNCH] > UINT32_MAX ||
-        in[COLUMN_NODE] > UINT32_MAX)
+        in[COLUMN_ORDINAL] > UINT32_MAX)
         return false;
     kernel->shape = (uint32_t)in[COLUMN_SHAPE];
     kernel->launch = sum32(history->launch, (uint32_t)in[COLUMN_LAUNCH]);
-    kernel->node = sum32(history->node, (uint32_t)in[COLUMN_NODE]);
-    struct expectation *expected = expectation_of(history, kernel->shape, kernel->node);
+    kernel->ordinal = sum32(history->ordinal, (uint32_t)in[COLUMN_ORDINAL]);
+    struct expectation *expected = expectation_of(history, kernel->shape, kernel->ordinal);
     kernel->packet = history->packet + rtl_unzigzag(in[COLUMN_PACKET]);
     kernel->start = history->end + expected->gap + rtl_unzigzag(in[COLUMN_GAP]);
     kernel->end = kernel->start + expected->duration + rtl_unzigzag(in[COLUMN_DURATION]);

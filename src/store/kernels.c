@@ -318,7 +318,7 @@ static void fill(const rtl_kernel_iter_t *iter, const struct cursor *cursor, rtl
     kernel->private_size = shape->private_size;
     kernel->correlation = wire->correlation;
     kernel->launch = wire->launch;
-    kernel->node = wire->node;
+    kernel->node = wire->ordinal;
 }
 
 rtl_status_t rtlKernelNext(rtl_kernel_iter_t *iter, rtl_kernel_t *kernel)

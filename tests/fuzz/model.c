@@ -189,7 +189,7 @@ static void check_kernel(const struct rtl_wire_kernel *kernel)
     MUST(!truth->finished);
     MUST(settings.rude || (settings.crowded && helps > 0) ||
          (kernel->start == truth->start && kernel->end == truth->end));
-    MUST(kernel->launch == RTL_NONE && kernel->node == RTL_NONE);
+    MUST(kernel->launch == RTL_NONE && kernel->ordinal == RTL_NONE);
     check_geometry(truth, &shapes[kernel->shape]);
     truth->finished = true;
 }

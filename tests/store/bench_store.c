@@ -77,7 +77,7 @@ static struct rtl_wire_kernel *prepare(const struct bench *bench)
         kernels[i].start = jittered(gaps[node], bench->jitter);
         kernels[i].end = jittered(duration, bench->jitter);
         kernels[i].shape = shapes[node];
-        kernels[i].node = node;
+        kernels[i].ordinal = node;
     }
     return kernels;
 }
@@ -113,7 +113,7 @@ static void write_kernels(struct rtl_writer *writer, uint32_t process, const str
         time = kernel.end;
         kernel.correlation = replay ? 1 + i / NODES : 1 + i;
         kernel.launch = replay ? (uint32_t)(i / NODES) : RTL_NONE;
-        kernel.node = replay ? kernel.node : RTL_NONE;
+        kernel.ordinal = replay ? kernel.ordinal : RTL_NONE;
         rtl_writer_kernel(writer, process, &kernel);
         if (i % CHECKPOINT == CHECKPOINT - 1)
             (void)rtl_writer_checkpoint(writer);

@@ -31,14 +31,14 @@ const char *Codec_WritesTheBytesOfTheSpecification(void)
                                                .queue = 2,
                                                .shape = 3,
                                                .launch = RTL_NONE,
-                                               .node = RTL_NONE},
+                                               .ordinal = RTL_NONE},
                                               {.packet = 6,
                                                .start = 120,
                                                .end = 130,
                                                .queue = 2,
                                                .shape = 3,
                                                .launch = RTL_NONE,
-                                               .node = RTL_NONE}};
+                                               .ordinal = RTL_NONE}};
     struct rtl_chunk chunk = {.process = 1};
     const unsigned char *data = NULL;
     size_t size = 0;
@@ -73,7 +73,7 @@ static struct rtl_wire_kernel make(enum kind kind, uint32_t i, uint64_t *seed)
     case REPLAYED:
         kernel.start += fixture_random(seed) % 100;
         kernel.launch = i / 50;
-        kernel.node = i % 50;
+        kernel.ordinal = i % 50;
         kernel.shape = i % 50 % 7;
         break;
     case EXTREME:
@@ -84,7 +84,7 @@ static struct rtl_wire_kernel make(enum kind kind, uint32_t i, uint64_t *seed)
                                           .queue = 4,
                                           .shape = (uint32_t)extreme(seed),
                                           .launch = (uint32_t)extreme(seed),
-                                          .node = (uint32_t)extreme(seed)};
+                                          .ordinal = (uint32_t)extreme(seed)};
         break;
     case SHUFFLED:
         kernel = fixture_kernel(4, fixture_random(seed) % 100000);

@@ -205,14 +205,14 @@ const char *Content_EveryFieldOfKernels(void)
                                                .queue = 2,
                                                .shape = 6,
                                                .launch = 90,
-                                               .node = 91},
+                                               .ordinal = 91},
                                               {.packet = 0,
                                                .start = 300,
                                                .end = 301,
                                                .queue = 2,
                                                .shape = 7,
                                                .launch = RTL_NONE,
-                                               .node = RTL_NONE}};
+                                               .ordinal = RTL_NONE}};
     rtl_writer_symbol(writer, id, &symbol, "_Z6squarePfS_");
     rtl_writer_shape(writer, id, &shapes[0]);
     rtl_writer_shape(writer, id, &shapes[1]);
@@ -275,7 +275,7 @@ static struct written random_kernel(uint64_t *seed, const uint64_t *next)
         .queue = queue,
         .shape = (uint32_t)(fixture_random(seed) % 50),
         .launch = packet % 3 ? RTL_NONE : (uint32_t)fixture_random(seed),
-        .node = packet % 3 ? RTL_NONE : (uint32_t)(packet % 512)};
+        .ordinal = packet % 3 ? RTL_NONE : (uint32_t)(packet % 512)};
     return written;
 }
 
@@ -307,7 +307,7 @@ static bool same(const struct written *in, const rtl_kernel_t *out)
            out->end_ticks == kernel->end && out->start == kernel->start * 10 &&
            out->end == kernel->end * 10 && out->correlation == kernel->correlation &&
            out->symbol == kernel->shape && out->grid[0] == 64 * (kernel->shape + 1) &&
-           out->launch == kernel->launch && out->node == kernel->node;
+           out->launch == kernel->launch && out->node == kernel->ordinal;
 }
 
 static int by_kernel_packet(const void *left, const void *right)
@@ -540,7 +540,7 @@ const char *Content_IsSmallerThanRaw(void)
                                          .correlation = 1 + i / 512,
                                          .shape = node % 40,
                                          .launch = i / 512,
-                                         .node = node};
+                                         .ordinal = node};
         time = kernel.end;
         rtl_writer_kernel(writer, id, &kernel);
     }

@@ -84,7 +84,7 @@ struct rtl_wire_kernel fixture_kernel(uint32_t queue, uint64_t i)
                                     .queue = queue,
                                     .shape = (uint32_t)(i % 2),
                                     .launch = RTL_NONE,
-                                    .node = RTL_NONE};
+                                    .ordinal = RTL_NONE};
 }
 
 void fixture_kernels(struct rtl_writer *writer, uint32_t process, uint32_t queue, uint64_t from,

@@ -217,8 +217,8 @@ const char *Sql_UnknownIsNull(void)
     uint32_t process = fixture_define(writer, 1, 1);
     const struct rtl_wire_shape shape = {.shape = 1, .symbol = RTL_NONE, .kernel_object = 0x10};
     const struct rtl_wire_kernel kernels[] = {
-        {.packet = 0, .shape = 1, .launch = RTL_NONE, .node = RTL_NONE},
-        {.packet = 1, .shape = 0, .correlation = 5, .launch = 6, .node = 7}};
+        {.packet = 0, .shape = 1, .launch = RTL_NONE, .ordinal = RTL_NONE},
+        {.packet = 1, .shape = 0, .correlation = 5, .launch = 6, .ordinal = 7}};
     rtl_writer_shape(writer, process, &shape);
     rtl_writer_kernel(writer, process, &kernels[0]);
     rtl_writer_kernel(writer, process, &kernels[1]);

@@ -322,7 +322,7 @@ static void write_many(struct rtl_ring *ring)
                                          .start = MADE_BEGIN + i,
                                          .end = MADE_BEGIN + i + 1,
                                          .launch = RTL_NONE,
-                                         .node = RTL_NONE};
+                                         .ordinal = RTL_NONE};
         while (rtl_ring_push_kernels(ring, &kernel, 1) == 0)
             (void)usleep(100);
     }

@@ -132,7 +132,7 @@ void made_kernel(struct rtl_ring *ring, uint32_t queue, uint64_t packet, uint32_
                                      .queue = queue,
                                      .shape = shape,
                                      .launch = RTL_NONE,
-                                     .node = RTL_NONE};
+                                     .ordinal = RTL_NONE};
     if (rtl_ring_push_kernels(ring, &kernel, 1) != 1)
         _exit(2);
 }
