@@ -1,0 +1,34 @@
+#include "intercept/origin.h"
+
+#include "ring/wire.h"
+
+#include <unistd.h>
+
+#define IDS_AT_ONCE 256u /* taken from the counter, so that threads do not fight over its line */
+
+_Thread_local struct rtl_origin rtl_origin
+    __attribute__((tls_model("initial-exec"))) = {.launch = RTL_NONE};
+
+_Atomic uint32_t rtl_calls_state = RTL_CALLS_UNDECIDED;
+
+static _Atomic uint64_t next_ids = 1;
+
+static _Thread_local struct {
+    uint64_t next, end;
+} ids __attribute__((tls_model("initial-exec")));
+
+uint64_t rtl_origin_new_id(void)
+{
+    if (ids.next == ids.end) {
+        ids.next = atomic_fetch_add_explicit(&next_ids, IDS_AT_ONCE, memory_order_relaxed);
+        ids.end = ids.next + IDS_AT_ONCE;
+    }
+    return ids.next++;
+}
+
+uint32_t rtl_origin_thread(void)
+{
+    if (rtl_origin.thread == 0)
+        rtl_origin.thread = (uint32_t)gettid();
+    return rtl_origin.thread;
+}

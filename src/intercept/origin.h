@@ -1,0 +1,50 @@
+/**
+ * What a thread is doing for the program just now: where its packets and copies come from.
+ *
+ * Who reserves packets or submits a copy looks here; who wraps a host call, or keeps ranges, or
+ * begins a graph launch, writes here. Each thread has its own; nothing is shared but the counter of
+ * ids.
+ */
+#ifndef RTL_INTERCEPT_ORIGIN_H
+#define RTL_INTERCEPT_ORIGIN_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rtl_origin {
+    uint64_t call;   /**< correlation of the outermost host call that the thread is in, 0 if none */
+    uint64_t range;  /**< innermost range that is open in the thread, 0 if none */
+    uint32_t launch; /**< graph launch that the thread is submitting, RTL_NONE if none */
+    uint32_t packets; /**< that it has reserved for that launch */
+    uint32_t thread;  /**< gettid, 0 if not known yet: rtl_origin_thread */
+    uint32_t inside;  /**< depth of host calls: what HIP calls itself is not recorded */
+};
+
+/** Of the calling thread. Initial-exec, as it is read for every packet: the library is there from
+ * the start, or small enough for the reserve that the dynamic linker keeps for such. */
+extern _Thread_local struct rtl_origin rtl_origin __attribute__((tls_model("initial-exec")));
+
+/** Correlation for what the calling thread submits now. */
+static inline uint64_t rtl_origin_correlation(void)
+{
+    return rtl_origin.call != 0 ? rtl_origin.call : rtl_origin.range;
+}
+
+/** A new id for a host call or range of this process; never 0, never the same twice. Ids of one
+ * thread rise. Any thread, lock-free. */
+uint64_t rtl_origin_new_id(void);
+
+/** gettid of the calling thread, looked up once. */
+uint32_t rtl_origin_thread(void);
+
+/** Whether host calls are wanted: what a wrapper looks at first. */
+enum rtl_calls {
+    RTL_CALLS_OFF = 0,       /**< not wanted, now or ever */
+    RTL_CALLS_UNDECIDED = 1, /**< nobody knows yet: the HSA runtime is not up. Take the times; when
+                                the call returns it will be known */
+    RTL_CALLS_ON = 2
+};
+extern _Atomic uint32_t rtl_calls_state;
+
+#endif
