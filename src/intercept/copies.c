@@ -8,6 +8,7 @@
 #include "intercept/api.h"
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
+#include "intercept/origin.h"
 #include "intercept/queues.h"
 #include "intercept/shared_signal.h"
 #include "intercept/submit.h"
@@ -128,6 +129,9 @@ static struct rtl_kernel_facts facts_of(const struct copy *copy, uint64_t own)
         .packet = copy->ordinal,
         .grid = {copy->src, copy->dst, 0},
         .block = {(uint16_t)copy->kind, 0, 0},
+        .correlation = rtl_origin_correlation(),
+        .launch = RTL_NONE,
+        .ordinal = RTL_NONE,
         .flags = copy->kind == RTL_COPY_HOST_TO_HOST ? RTL_RECORD_COPY | RTL_RECORD_UNTIMED
                                                      : RTL_RECORD_COPY,
     };
@@ -143,6 +147,7 @@ enum rtl_copy_sent rtl_copies_send(uint32_t queue, const struct rtl_kernel_facts
         .start = timed ? facts->start : 0,
         .end = timed ? facts->end : 0,
         .bytes = facts->kernel_object,
+        .correlation = facts->correlation,
         .queue = queue,
         .src = facts->grid[0],
         .dst = facts->grid[1],

@@ -135,10 +135,10 @@ static void append(struct batch *batch, const struct rtl_kernel_facts *facts)
     kernel->packet = facts->packet;
     kernel->start = facts->start;
     kernel->end = facts->end;
-    kernel->correlation = 0;
+    kernel->correlation = facts->correlation;
     kernel->queue = batch->id;
-    kernel->launch = RTL_NONE;
-    kernel->ordinal = RTL_NONE;
+    kernel->launch = facts->launch;
+    kernel->ordinal = facts->ordinal;
     batch->kernel_count++;
     if (facts->end > batch->newest)
         batch->newest = facts->end;

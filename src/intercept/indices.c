@@ -1,6 +1,8 @@
 #include "intercept/indices.h"
 
 #include "intercept/api.h"
+#include "intercept/launches.h"
+#include "intercept/origin.h"
 #include "intercept/queues.h"
 #include "intercept/strangers.h"
 #include "intercept/submit.h"
@@ -16,15 +18,25 @@ static struct rtl_queue *follow(const hsa_queue_t *queue)
     return state;
 }
 
-/* Notes for the modes that leave batches alone how the slots [first, first + count) were reserved.
- */
+/* Notes where the packets [first, first + count) come from. Packets that are reserved at once
+ * outside of a host call may be a graph's, where nobody tells: only if they are all recorded. */
 static void note_reservation(struct rtl_queue *state, uint64_t first, uint64_t count)
 {
-    if (state->alone == NULL)
+    bool outside = rtl_origin.call == 0 && state->rewriter.mode == RTL_MODE_FULL;
+    if (count == 0 || count > state->size)
         return;
-    for (uint64_t i = 0; i < count && i < state->size; i++)
-        atomic_store_explicit(&state->alone[(first + i) & (state->size - 1)], count == 1,
-                              memory_order_relaxed);
+    struct rtl_reservation note = {.correlation = rtl_origin_correlation(),
+                                   .launch = rtl_origin.launch,
+                                   .count = (uint32_t)count,
+                                   .flags = outside ? RTL_RESERVED_OUTSIDE : 0};
+    if (note.launch != RTL_NONE) {
+        note.flags = 0;
+        note.ordinal = rtl_launch_reserve(state->id, first, note.count);
+    } else if (outside && count > 1) {
+        note.launch = rtl_launch_found(state->id, first, note.count);
+        note.flags = note.launch != RTL_NONE ? RTL_RESERVED_FOUND : 0;
+    }
+    rtl_reserved_put(&state->reserved[first & (state->size - 1)], first, &note);
 }
 
 #define LOAD(name, order)                                                                          \
@@ -35,6 +47,8 @@ static void note_reservation(struct rtl_queue *state, uint64_t first, uint64_t c
                              : rtl_api.hsa_queue_load_write_index_##name(queue);                   \
     }
 
+/* One producer alone may store the index, and may have written the packets already: the note comes
+ * first. */
 #define STORE(name, order)                                                                         \
     static void store_##name(const hsa_queue_t *queue, uint64_t value)                             \
     {                                                                                              \
@@ -44,8 +58,9 @@ static void note_reservation(struct rtl_queue *state, uint64_t first, uint64_t c
             rtl_api.hsa_queue_store_write_index_##name(queue, value);                              \
             return;                                                                                \
         }                                                                                          \
-        uint64_t old = atomic_exchange_explicit(&state->virtual_index, value, order);              \
+        uint64_t old = atomic_load_explicit(&state->virtual_index, memory_order_relaxed);          \
         note_reservation(state, old, value - old);                                                 \
+        atomic_store_explicit(&state->virtual_index, value, order);                                \
     }
 
 #define CAS(name, order, failure)                                                                  \

@@ -2,8 +2,12 @@
  * Graph launches on their way to the queues.
  *
  * The packets that a thread reserves between rtl_launch_begin and rtl_launch_end belong to its
- * launch, on whatever queue, and whoever submits them. When all have passed, the launch's record is
- * sent: who comes last sends it.
+ * launch, on whatever queue, and whoever submits them. Outside of host calls, packets that are
+ * reserved at once are a launch too: that is how a graph shows itself without HIP's help. When all
+ * packets of a launch have passed, its record is sent: who comes last sends it.
+ *
+ * No locks. A launch is found by its id; ids that would meet one that is still on its way are left
+ * out.
  */
 #ifndef RTL_INTERCEPT_LAUNCHES_H
 #define RTL_INTERCEPT_LAUNCHES_H
@@ -11,18 +15,40 @@
 #include <stdint.h>
 
 /** Begins a launch of a generation of a graph in the calling thread; sets rtl_origin.launch. The id
- * of the launch, or RTL_NONE: too many are on their way, or one is open in this thread already.
- * Any thread, lock-free. */
+ * of the launch, or RTL_NONE: too many are on their way (which is counted), recording is stopped,
+ * or one is open in this thread already. Any thread, lock-free. */
 uint32_t rtl_launch_begin(uint32_t graph, uint32_t generation);
 
 /** Ends the launch that is open in the calling thread, if any: nothing more will be reserved for
  * it. */
 void rtl_launch_end(void);
 
-/** The calling thread has reserved `packets` for its launch; returns the ordinal of the first. */
+/** The calling thread has reserved `packets` for the launch that is open in it; returns the ordinal
+ * of the first. */
 uint32_t rtl_launch_reserve(uint32_t queue, uint64_t first, uint32_t packets);
 
-/** Packets of a launch have passed, or never will (`unseen`). Any thread. */
-void rtl_launch_pass(uint32_t launch, uint32_t packets, uint32_t kernels, uint32_t unseen);
+/** A launch of `packets` reserved at once outside of a host call. As rtl_launch_begin, but the
+ * thread's launch stays as it is: it is complete but for its passing. */
+uint32_t rtl_launch_found(uint32_t queue, uint64_t first, uint32_t packets);
+
+/** The kernel before a launch that was found looks like the head of the same replay. By who submits
+ * the queue's packets. */
+void rtl_launch_headed(uint32_t launch, uint64_t head);
+
+/** What has passed of a launch. */
+struct rtl_launch_part {
+    uint32_t launch;
+    uint32_t packets;     /**< all */
+    uint32_t kernels;     /**< kernel packets that are to be recorded */
+    uint32_t unseen;      /**< packets that will never pass */
+    uint64_t fingerprint; /**< of the kernels of a launch that was found, so far */
+};
+
+/** Any thread; for one launch that was found, one at a time. */
+void rtl_launch_pass(const struct rtl_launch_part *part);
+
+/** How many launches have no record, because too many were on their way or the collector was too
+ * slow. */
+uint64_t rtl_launches_lost(void);
 
 #endif

@@ -19,17 +19,24 @@ static struct rtl_record *record_at(const struct rtl_pending *pending, uint64_t 
     return &pending->records[sequence & pending->mask];
 }
 
+static struct rtl_record_origin *origin_at(const struct rtl_pending *pending, uint64_t sequence)
+{
+    return &pending->origins[sequence & pending->mask];
+}
+
 bool rtl_pending_init(struct rtl_pending *pending, uint64_t capacity)
 {
     uint64_t records = 64;
     while (records < capacity)
         records *= 2;
-    uint64_t bytes = records * sizeof(struct rtl_record) + records / 8;
+    uint64_t bytes =
+        records * (sizeof(struct rtl_record) + sizeof(struct rtl_record_origin)) + records / 8;
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return false;
     pending->records = memory;
-    pending->marks = (uint8_t *)(pending->records + records);
+    pending->origins = (struct rtl_record_origin *)(pending->records + records);
+    pending->marks = (uint8_t *)(pending->origins + records);
     pending->mask = records - 1;
     pending->mapped = bytes;
     return true;
@@ -58,6 +65,9 @@ uint64_t rtl_pending_add(struct rtl_pending *pending, const struct rtl_kernel_fa
 {
     uint64_t sequence = get(&pending->tail);
     struct rtl_record *record = record_at(pending, sequence);
+    struct rtl_record_origin *origin = origin_at(pending, sequence);
+    put(&origin->correlation, facts->correlation);
+    put(&origin->launch_ordinal, facts->launch | (uint64_t)facts->ordinal << 32);
     put(&record->own, facts->own);
     put(&record->kernel_object, facts->kernel_object);
     put(&record->packet, facts->packet);
@@ -76,8 +86,12 @@ uint64_t rtl_pending_add(struct rtl_pending *pending, const struct rtl_kernel_fa
     return sequence;
 }
 
-static void read_facts(struct rtl_record *record, struct rtl_kernel_facts *facts)
+static void read_facts(const struct rtl_pending *pending, uint64_t sequence,
+                       struct rtl_kernel_facts *facts)
 {
+    struct rtl_record *record = record_at(pending, sequence);
+    struct rtl_record_origin *origin = origin_at(pending, sequence);
+    uint64_t launch = get(&origin->launch_ordinal);
     uint64_t xy = get(&record->grid_xy);
     uint64_t z_group = get(&record->grid_z_group);
     uint64_t block = get(&record->block_flags);
@@ -97,6 +111,9 @@ static void read_facts(struct rtl_record *record, struct rtl_kernel_facts *facts
     facts->pool_id = borrowed ? UINT32_MAX : (uint32_t)signal;
     facts->stamp = borrowed ? (uint32_t)signal : 0;
     facts->epoch = (uint32_t)(signal >> 32);
+    facts->correlation = get(&origin->correlation);
+    facts->launch = (uint32_t)launch;
+    facts->ordinal = (uint32_t)(launch >> 32);
     facts->start = 0;
     facts->end = 0;
 }
@@ -179,7 +196,7 @@ static bool peek(struct rtl_pending *pending, uint64_t sequence, struct rtl_kern
     if (atomic_load_explicit(&record->state, memory_order_acquire) !=
         state_of(sequence, PHASE_PENDING))
         return false;
-    read_facts(record, facts);
+    read_facts(pending, sequence, facts);
     /* The slot may have been used again since `state` was read: look before following a pointer. */
     atomic_thread_fence(memory_order_acquire);
     return atomic_load_explicit(&record->state, memory_order_relaxed) ==
@@ -268,7 +285,7 @@ bool rtl_pending_abandon(struct rtl_pending *pending, uint64_t sequence,
     if (atomic_load_explicit(&record->state, memory_order_acquire) !=
         state_of(sequence, PHASE_PENDING))
         return false;
-    read_facts(record, facts);
+    read_facts(pending, sequence, facts);
     return claim(record, sequence);
 }
 

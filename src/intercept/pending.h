@@ -44,6 +44,12 @@ struct rtl_record {
 
 _Static_assert(sizeof(struct rtl_record) == 64, "one cache line");
 
+/** What more there is to know of a record: where its packet came from. */
+struct rtl_record_origin {
+    _Atomic uint64_t correlation;
+    _Atomic uint64_t launch_ordinal; /**< launch | ordinal << 32 */
+};
+
 /** What goes into a record and comes out again. */
 struct rtl_kernel_facts {
     uint64_t own;
@@ -56,11 +62,14 @@ struct rtl_kernel_facts {
     uint32_t pool_id; /**< RTL_NONE: `own` is borrowed */
     uint32_t stamp;   /**< of a borrowed signal: rtl_signal_stamp when the packet was submitted */
     uint32_t epoch;
+    uint32_t launch, ordinal; /**< as in rtl_wire_kernel */
+    uint64_t correlation;
     uint64_t start, end; /**< ticks, set by the harvest */
 };
 
 struct rtl_pending {
     struct rtl_record *records;
+    struct rtl_record_origin *origins; /**< of each record */
     uint64_t mask;
     uint64_t mapped;                    /**< bytes */
     _Alignas(64) _Atomic uint64_t tail; /**< next sequence; moved by the submitter */

@@ -6,6 +6,7 @@
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
 #include "intercept/indices.h"
+#include "intercept/launches.h"
 #include "intercept/map.h"
 #include "intercept/strangers.h"
 #include "intercept/submit.h"
@@ -15,6 +16,7 @@
 #include <hsa/amd_hsa_signal.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define IN_PASSING             1024u /* signals of a queue that are being harvested, or at hand */
@@ -34,6 +36,8 @@ static _Atomic uint32_t next_id;
 static struct rtl_config settings;
 static struct rtl_ring *ring;
 static struct rtl_wire_ledger nowhere; /* accounts without a ring */
+static const struct rtl_launch_sink launches = {rtl_launch_found, rtl_launch_headed,
+                                                rtl_launch_pass};
 
 uint32_t rtl_queues_count(void)
 {
@@ -108,7 +112,7 @@ static struct rtl_queue *find_free(uint64_t size, uint64_t rest_ns)
         struct rtl_queue *queue = rtl_queues_at(i);
         if (atomic_load_explicit(&queue->phase, memory_order_acquire) == RTL_QUEUE_FREE &&
             now - queue->freed_at >= rest_ns && queue->pending.mask + 1 >= pending_capacity(size) &&
-            queue->alone_size >= size)
+            queue->reserved_size >= size)
             return queue;
     }
     return NULL;
@@ -126,12 +130,10 @@ static struct rtl_queue *free_place(uint64_t size)
     struct rtl_queue *queue = NULL;
     if (posix_memalign((void **)&queue, 64, sizeof *queue) != 0)
         return NULL;
-    *queue = (struct rtl_queue){.slot = slot, .alone_size = size};
-    if (settings.mode != RTL_MODE_FULL)
-        queue->alone = calloc(size, 1);
-    if ((queue->alone == NULL && settings.mode != RTL_MODE_FULL) ||
-        !rtl_pending_init(&queue->pending, pending_capacity(size))) {
-        free((void *)queue->alone);
+    *queue = (struct rtl_queue){
+        .slot = slot, .reserved_size = size, .reserved = calloc(size, sizeof *queue->reserved)};
+    if (queue->reserved == NULL || !rtl_pending_init(&queue->pending, pending_capacity(size))) {
+        free(queue->reserved);
         free(queue);
         return NULL;
     }
@@ -187,6 +189,7 @@ static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id,
     state->bypassed = false;
     state->gone = false;
     state->ledger = rtl_queues_ledger(id);
+    memset((void *)state->reserved, 0xff, state->size * sizeof *state->reserved);
     atomic_store(&state->virtual_index, index);
     atomic_store(&state->submitted, index);
     state->read_index = 0;
@@ -199,8 +202,10 @@ static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id,
         .borrows = &rtl_borrows,
         .ledger = state->ledger,
         .mode = settings.mode,
-        .alone = state->alone,
-        .alone_mask = state->size - 1,
+        .reserved = state->reserved,
+        .reserved_mask = state->size - 1,
+        .launches = &launches,
+        .queue = id,
         .mark_every = state->way == RTL_WAY_INTERCEPT ? state->size / 8 : 0,
         .slot = state->slot,
         .help = rtl_submit_help,

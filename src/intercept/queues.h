@@ -55,8 +55,8 @@ struct rtl_queue {
     _Alignas(64) _Atomic uint64_t newest; /**< largest end tick that was harvested */
     _Atomic uint64_t retired;             /**< packets before it have left the hardware's ring */
     _Atomic bool forwarding;              /**< somebody is forwarding signals of this queue */
-    _Atomic uint8_t *alone;               /**< see rtl_rewriter; NULL in full mode */
-    uint64_t alone_size;                  /**< slots that it has room for */
+    struct rtl_reserved *reserved;        /**< see rtl_rewriter */
+    uint64_t reserved_size;               /**< slots that it has room for */
     uint64_t freed_at;                    /**< when the phase became FREE, ns; 0: never used */
     unsigned char *staging;               /**< intercepted: the packets on their way */
     uint64_t staging_size;                /**< packets */

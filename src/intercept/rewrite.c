@@ -1,5 +1,6 @@
 #include "intercept/rewrite.h"
 
+#include "graph/fingerprint.h"
 #include "intercept/shared_signal.h"
 
 #include <hsa/hsa_ext_amd.h>
@@ -19,6 +20,7 @@
 struct tally {
     uint64_t seen, skipped, borrowed;
     uint64_t lost[RTL_LOST_REASONS];
+    struct rtl_launch_part launch; /* that the last packets belong to */
 };
 
 /* HSA_AMD_PACKET_TYPE_EXT_KERNEL_DISPATCH of ROCm 7's hsa_ext_amd.h: a kernel with clusters and a
@@ -81,6 +83,14 @@ static hsa_signal_t *signal_of(void *packet, unsigned type)
     }
 }
 
+static uint64_t kernarg_of(const void *packet, bool extended)
+{
+    return extended
+               ? (uint64_t)(uintptr_t)((const struct extended_dispatch *)packet)->kernarg_address
+               : (uint64_t)(uintptr_t)((const hsa_kernel_dispatch_packet_t *)packet)
+                     ->kernarg_address;
+}
+
 static void read_dispatch(const hsa_kernel_dispatch_packet_t *packet,
                           struct rtl_kernel_facts *facts)
 {
@@ -105,7 +115,103 @@ static void read_extended(const struct extended_dispatch *packet, struct rtl_ker
     }
 }
 
-static bool wanted(const struct rtl_rewriter *rewriter, const hsa_signal_t *signal, uint64_t index)
+/* ---- what packets came of ---- */
+
+static void tell_launch(struct rtl_rewriter *rewriter, struct tally *tally)
+{
+    if (tally->launch.packets > 0 && tally->launch.launch != RTL_NONE)
+        rewriter->launches->pass(&tally->launch);
+    tally->launch = (struct rtl_launch_part){.launch = RTL_NONE};
+}
+
+static uint64_t *head_of(struct rtl_rewriter *rewriter, uint64_t key)
+{
+    return &rewriter->heads[key % RTL_REWRITE_HEADS];
+}
+
+/* The first of packets that were reserved at once, right after a kernel that was reserved alone. */
+static void note_head(struct rtl_rewriter *rewriter)
+{
+    struct rtl_run *run = &rewriter->run;
+    if (run->single_at != run->first)
+        return;
+    *head_of(rewriter, run->single_key) = run->single_key;
+    rewriter->launches->headed(run->reservation.launch, run->single_key);
+}
+
+/* The reservation that a packet belongs to becomes the run, if it is not already. */
+static void enter_run(struct rtl_rewriter *rewriter, uint64_t index)
+{
+    struct rtl_run *run = &rewriter->run;
+    if (index >= run->first && index < run->end)
+        return;
+    (void)rtl_reserved_get(&rewriter->reserved[index & rewriter->reserved_mask], index,
+                           &run->reservation);
+    run->first = index;
+    run->end = index + run->reservation.count;
+    run->fingerprint = 0;
+    if ((run->reservation.flags & RTL_RESERVED_FOUND) != 0)
+        note_head(rewriter);
+}
+
+/* A kernel that was reserved alone is a launch of its own if it has been seen as a head. */
+static void meet_single(struct rtl_rewriter *rewriter, uint64_t key)
+{
+    struct rtl_run *run = &rewriter->run;
+    if (*head_of(rewriter, key) == key) {
+        run->reservation.launch = rewriter->launches->found(rewriter->queue, run->first, 1);
+        run->reservation.flags |= RTL_RESERVED_FOUND;
+        run->fingerprint = key;
+        return;
+    }
+    run->single_key = key;
+    run->single_at = run->first + 1;
+}
+
+static void find_launch(struct rtl_rewriter *rewriter, const void *packet, bool extended,
+                        const struct rtl_kernel_facts *facts)
+{
+    struct rtl_run *run = &rewriter->run;
+    uint32_t flags = run->reservation.flags;
+    if ((flags & (RTL_RESERVED_FOUND | RTL_RESERVED_OUTSIDE)) == 0)
+        return;
+    uint64_t key = rtl_fingerprint(run->fingerprint, facts->kernel_object,
+                                   kernarg_of(packet, extended), facts->grid, facts->block);
+    if ((flags & RTL_RESERVED_FOUND) != 0)
+        run->fingerprint = key;
+    else if (run->reservation.count == 1)
+        meet_single(rewriter, key);
+}
+
+/* Counts a packet for its launch. */
+static void count_for_launch(struct rtl_rewriter *rewriter, struct tally *tally, bool kernel)
+{
+    const struct rtl_run *run = &rewriter->run;
+    if (run->reservation.launch == RTL_NONE)
+        return;
+    if (tally->launch.launch != run->reservation.launch) {
+        tell_launch(rewriter, tally);
+        tally->launch.launch = run->reservation.launch;
+    }
+    tally->launch.packets++;
+    tally->launch.kernels += kernel;
+    tally->launch.fingerprint = run->fingerprint;
+}
+
+void rtl_rewrite_skip(struct rtl_rewriter *rewriter, uint64_t first, uint64_t end)
+{
+    struct tally tally = {.launch.launch = RTL_NONE};
+    for (; first < end; first++) {
+        enter_run(rewriter, first);
+        count_for_launch(rewriter, &tally, false);
+        tally.launch.unseen = tally.launch.packets;
+    }
+    tell_launch(rewriter, &tally);
+}
+
+/* ---- kernels ---- */
+
+static bool wanted(const struct rtl_rewriter *rewriter, const hsa_signal_t *signal)
 {
     if (rewriter->paused)
         return false;
@@ -113,8 +219,7 @@ static bool wanted(const struct rtl_rewriter *rewriter, const hsa_signal_t *sign
         return true;
     if (rewriter->mode == RTL_MODE_LITE && signal->handle != 0)
         return false;
-    return atomic_load_explicit(&rewriter->alone[index & rewriter->alone_mask],
-                                memory_order_relaxed) != 0;
+    return rewriter->run.reservation.count == 1;
 }
 
 /* Even help that harvested nothing may be of use: then another thread has just harvested the same
@@ -228,6 +333,16 @@ enum rtl_followed rtl_rewrite_follow(struct rtl_rewriter *rewriter, hsa_signal_t
     return followed;
 }
 
+static void set_origin(const struct rtl_run *run, struct rtl_kernel_facts *facts)
+{
+    const struct rtl_reservation *reservation = &run->reservation;
+    bool launched = reservation->launch != RTL_NONE;
+    facts->correlation = reservation->correlation;
+    facts->launch = reservation->launch;
+    facts->ordinal =
+        launched ? reservation->ordinal + (uint32_t)(facts->packet - run->first) : RTL_NONE;
+}
+
 /* True if the packet has a pool signal now. */
 static bool rewrite_kernel(struct rtl_rewriter *rewriter, void *packet, bool extended,
                            uint64_t index, uint32_t epoch, struct tally *tally)
@@ -238,6 +353,8 @@ static bool rewrite_kernel(struct rtl_rewriter *rewriter, void *packet, bool ext
         read_extended(packet, &facts);
     else
         read_dispatch(packet, &facts);
+    find_launch(rewriter, packet, extended, &facts);
+    set_origin(&rewriter->run, &facts);
     enum rtl_followed followed = rtl_rewrite_follow(rewriter, signal, &facts);
     tally->borrowed += followed == RTL_FOLLOWED_BORROWED;
     tally->lost[RTL_LOST_PENDING] += followed == RTL_FOLLOWED_NO_ROOM;
@@ -294,7 +411,7 @@ static void settle(struct rtl_wire_ledger *ledger, const struct tally *tally, ui
 void rtl_rewrite(struct rtl_rewriter *rewriter, void *packets, uint64_t first, uint64_t count,
                  uint32_t epoch)
 {
-    struct tally tally = {0};
+    struct tally tally = {.launch.launch = RTL_NONE};
     for (uint64_t i = 0; i < count; i++) {
         void *packet = (unsigned char *)packets + i * PACKET_SIZE;
         unsigned type = rtl_packet_type(header_of(packet));
@@ -303,14 +420,18 @@ void rtl_rewrite(struct rtl_rewriter *rewriter, void *packets, uint64_t first, u
         hsa_signal_t *signal = signal_of(packet, type);
         bool marked;
         drop_stale(signal);
+        enter_run(rewriter, first + i);
         tally.seen += kernel;
-        if (kernel && wanted(rewriter, signal, first + i)) {
+        bool profiled = kernel && wanted(rewriter, signal);
+        if (profiled) {
             marked = rewrite_kernel(rewriter, packet, extended, first + i, epoch, &tally);
         } else {
             tally.skipped += kernel;
             marked = rewrite_other(rewriter, signal, first + i);
         }
+        count_for_launch(rewriter, &tally, profiled);
         rewriter->unmarked = marked ? 0 : rewriter->unmarked + 1;
     }
+    tell_launch(rewriter, &tally);
     settle(rewriter->ledger, &tally, count);
 }

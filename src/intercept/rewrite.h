@@ -20,7 +20,9 @@
 #define RTL_INTERCEPT_REWRITE_H
 
 #include "intercept/borrow.h"
+#include "intercept/launches.h"
 #include "intercept/pending.h"
+#include "intercept/reservations.h"
 #include "pool/pool.h"
 #include "ring/wire.h"
 
@@ -28,6 +30,23 @@
 #include <stdint.h>
 
 #define RTL_REWRITE_CACHE 64u
+#define RTL_REWRITE_HEADS 256u
+
+/** Who is told of launches; see launches.h, whose functions these are but in tests. */
+struct rtl_launch_sink {
+    uint32_t (*found)(uint32_t queue, uint64_t first, uint32_t packets);
+    void (*headed)(uint32_t launch, uint64_t head);
+    void (*pass)(const struct rtl_launch_part *part);
+};
+
+/** Which packets came of what, as far as a queue's packets have been submitted. */
+struct rtl_run {
+    uint64_t first, end; /**< packets of the reservation */
+    struct rtl_reservation reservation;
+    uint64_t fingerprint; /**< of its kernels so far, if it is a launch that was found */
+    uint64_t single_key;  /**< fingerprint of the last kernel that was reserved alone */
+    uint64_t single_at;   /**< its index + 1 */
+};
 
 struct rtl_rewriter {
     struct rtl_pending *pending;
@@ -35,11 +54,15 @@ struct rtl_rewriter {
     struct rtl_borrow_table *borrows;
     struct rtl_wire_ledger *ledger;
     enum rtl_mode mode;
-    /** By slot of the queue: 1 if the packet's slot was reserved alone, 0 if with others (a batch).
-     * Modes that make no difference may leave it NULL. Written by producers. */
-    _Atomic uint8_t *alone;
-    uint64_t alone_mask; /**< slots - 1 */
-    bool paused;         /**< recording is stopped: kernels are left out */
+    struct rtl_reserved *reserved; /**< by slot of the queue; written by producers */
+    uint64_t reserved_mask;        /**< slots - 1 */
+    const struct rtl_launch_sink *launches;
+    struct rtl_run run;
+    /** Fingerprints of kernels after which packets came that were reserved at once: heads of
+     * replays, in whose first batch there is one packet. */
+    uint64_t heads[RTL_REWRITE_HEADS];
+    uint32_t queue; /**< in the trace */
+    bool paused;    /**< recording is stopped: kernels are left out */
     /** Not 0: at least one of so many packets in a row gets a pool signal if none would have one
      * otherwise, so that it is known how far the device is. */
     uint64_t mark_every;
@@ -71,6 +94,9 @@ enum rtl_followed {
  * and `stamp` are set here. */
 enum rtl_followed rtl_rewrite_follow(struct rtl_rewriter *rewriter, hsa_signal_t *signal,
                                      struct rtl_kernel_facts *facts);
+
+/** Tells the launches of the packets [first, end) that these will never pass. */
+void rtl_rewrite_skip(struct rtl_rewriter *rewriter, uint64_t first, uint64_t end);
 
 /** Gives the signals at hand back to the pool. */
 void rtl_rewrite_release(struct rtl_rewriter *rewriter);

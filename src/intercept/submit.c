@@ -120,6 +120,7 @@ static void resynchronise(struct rtl_queue *queue, uint64_t first, uint64_t real
     atomic_fetch_add_explicit(&queue->ledger->lost[RTL_LOST_NOT_FOLLOWED], missed,
                               memory_order_relaxed);
     atomic_store_explicit(&queue->submitted, real, memory_order_relaxed);
+    rtl_rewrite_skip(&queue->rewriter, first, real);
     uint64_t seen = atomic_load_explicit(&queue->virtual_index, memory_order_relaxed);
     while (seen < real &&
            !atomic_compare_exchange_weak_explicit(&queue->virtual_index, &seen, real,
@@ -193,6 +194,15 @@ void rtl_submit_begin(struct rtl_queue *queue)
     atomic_store(&queue->requests, 0);
 }
 
+/* Nobody will write, or ring for, what was reserved and not submitted. */
+static void skip_the_rest(struct rtl_queue *queue)
+{
+    uint64_t submitted = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
+    uint64_t reserved = atomic_load_explicit(&queue->virtual_index, memory_order_relaxed);
+    if (queue->way != RTL_WAY_COPIES && reserved - submitted <= queue->size)
+        rtl_rewrite_skip(&queue->rewriter, submitted, reserved);
+}
+
 void rtl_submit_end(struct rtl_queue *queue, uint64_t deadline_ns)
 {
     struct timespec step = {.tv_sec = 0, .tv_nsec = 20000};
@@ -204,6 +214,7 @@ void rtl_submit_end(struct rtl_queue *queue, uint64_t deadline_ns)
         nanosleep(&step, NULL);
         idle = 0;
     }
+    skip_the_rest(queue);
 }
 
 /* ---- interception ---- */

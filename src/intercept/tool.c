@@ -16,6 +16,7 @@
 #include "intercept/copies.h"
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
+#include "intercept/launches.h"
 #include "intercept/queues.h"
 #include "intercept/signals.h"
 #include "intercept/spawn.h"
@@ -194,6 +195,12 @@ static void harvest_last(void)
                       "%" PRIu64
                       " kernels had not completed when the program ended, and were given up",
                       left);
+    if (rtl_launches_lost() > 0)
+        rtl_emit_note(RTL_NONE,
+                      "%" PRIu64
+                      " graph launches are not in the trace: too many were on their way, "
+                      "or the collector was too slow; their kernels name no graph",
+                      rtl_launches_lost());
 }
 
 static void describe_clocks(void)

@@ -32,6 +32,7 @@ struct lane {
     _Alignas(64) amd_signal_t owns[GROUP];
     struct rtl_pending pending;
     struct rtl_rewriter rewriter;
+    struct rtl_reserved reserved[1]; /* of none: each packet is a run of its own */
     struct rtl_wire_ledger ledger;
     double *rewriting, *harvesting; /* ns per packet, by round */
     pthread_t thread;
@@ -158,6 +159,8 @@ static bool begin_lane(unsigned slot)
                                            .borrows = &borrows,
                                            .ledger = &lane->ledger,
                                            .mode = RTL_MODE_FULL,
+                                           .reserved = lane->reserved,
+                                           .reserved_mask = 0,
                                            .slot = slot,
                                            .help = help};
     return rtl_pending_init(&lane->pending, RECORDS) && lane->rewriting != NULL &&

@@ -112,7 +112,8 @@ struct quiet {
 
 enum { QUIET_BATCH = 16, QUIET_BATCHES = 1500 };
 
-/* Reserves, waits (by looking), writes, rings, arms again. */
+/* Reserves, waits (by looking), writes, rings, arms again. With its first batch a thread becomes
+ * known, which takes a gettid. */
 static void *submit_quietly(void *context)
 {
     struct quiet *quiet = context;
@@ -123,8 +124,9 @@ static void *submit_quietly(void *context)
                                   : i == 10 ? quiet->counting
                                             : fault_none(),
                                   i % 7 == 0);
-    catch_calls();
     for (int batch = 0; batch < QUIET_BATCHES; batch++) {
+        if (batch == 1)
+            catch_calls();
         uint64_t first = hsa_queue_add_write_index_relaxed(quiet->queue, QUIET_BATCH);
         while (first + QUIET_BATCH - hsa_queue_load_read_index_scacquire(quiet->queue) >
                quiet->queue->size)

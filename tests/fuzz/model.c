@@ -52,6 +52,7 @@ struct truth {
     bool known; /* the device knows its format and decrements its signal */
     bool kernel;
     bool alone, wanted;
+    uint64_t correlation;
     bool replaced; /* its own signal is owed */
     bool borrowed; /* its own signal was left to a kernel that is recorded */
     bool excused;  /* something was short at its submission */
@@ -72,7 +73,10 @@ struct side {
     struct rtl_queue state;
     struct rtl_wire_ledger ledger;
     unsigned char *ring;
-    _Atomic uint8_t alone[256];
+    struct rtl_reserved reserved[256];
+    unsigned run_left; /* packets of the last reservation that are to be written */
+    uint64_t run_correlation;
+    bool run_alone;
     struct truth packets[PACKETS];
     uint64_t first, written, submitted, launched;
     uint64_t unmarked;
@@ -190,6 +194,7 @@ static void check_kernel(const struct rtl_wire_kernel *kernel)
     MUST(settings.rude || (settings.crowded && helps > 0) ||
          (kernel->start == truth->start && kernel->end == truth->end));
     MUST(kernel->launch == RTL_NONE && kernel->ordinal == RTL_NONE);
+    MUST(kernel->correlation == truth->correlation);
     check_geometry(truth, &shapes[kernel->shape]);
     truth->finished = true;
 }
@@ -303,6 +308,8 @@ static void begin_side(unsigned slot)
     struct side *side = &sides[slot];
     side->ledger = (struct rtl_wire_ledger){0};
     side->first = settings.first + slot * QUEUE_STRIDE;
+    memset((void *)side->reserved, 0xff, sizeof side->reserved);
+    side->run_left = 0;
     side->written = side->submitted = side->launched = side->unmarked = 0;
     side->ring = malloc((size_t)settings.queue_size * 64);
     side->state = (struct rtl_queue){.id = slot,
@@ -317,8 +324,8 @@ static void begin_side(unsigned slot)
                                                  .borrows = &rtl_borrows,
                                                  .ledger = &side->ledger,
                                                  .mode = (enum rtl_mode)settings.mode,
-                                                 .alone = side->alone,
-                                                 .alone_mask = settings.queue_size - 1,
+                                                 .reserved = side->reserved,
+                                                 .reserved_mask = settings.queue_size - 1,
                                                  .slot = slot,
                                                  .help = help,
                                                  .context = &side->state};
@@ -416,6 +423,24 @@ static void fill(unsigned char *packet, uint64_t noise)
     }
 }
 
+/* A batch is two packets. */
+static void reserve(struct side *side, uint64_t at, bool alone, struct truth *truth)
+{
+    if (side->run_left > 0) {
+        side->run_left--;
+    } else {
+        uint64_t index = side->first + at;
+        struct rtl_reservation note = {
+            .correlation = at + 1, .launch = RTL_NONE, .count = alone ? 1 : 2};
+        rtl_reserved_put(&side->reserved[index & (settings.queue_size - 1)], index, &note);
+        side->run_left = note.count - 1;
+        side->run_correlation = note.correlation;
+        side->run_alone = alone;
+    }
+    truth->alone = side->run_alone;
+    truth->correlation = side->run_correlation;
+}
+
 void model_write(unsigned queue, const struct model_packet *packet)
 {
     struct side *side = &sides[queue];
@@ -424,10 +449,10 @@ void model_write(unsigned queue, const struct model_packet *packet)
         return;
     struct truth *truth = &side->packets[at];
     *truth = (struct truth){
-        .alone = packet->alone,
         .known = device_knows(packet->type, packet->format),
         .kernel = packet->type == HSA_PACKET_TYPE_KERNEL_DISPATCH ||
                   (packet->type == HSA_PACKET_TYPE_VENDOR_SPECIFIC && packet->format == 3)};
+    reserve(side, at, packet->alone, truth);
     truth->own = choose_own(queue, packet->own, truth->kernel);
     fill(truth->written, packet->noise);
     truth->written[0] = packet->type;
@@ -444,7 +469,6 @@ void model_write(unsigned queue, const struct model_packet *packet)
             memcpy(truth->written + SIGNAL_AT, &handle, sizeof handle);
     }
     memcpy(slot_of(side, at), truth->written, 64);
-    side->alone[(side->first + at) & (settings.queue_size - 1)] = truth->alone;
     side->written++;
 }
 

@@ -15,7 +15,11 @@ struct bench {
     struct rtl_rewriter rewriter;
     unsigned helps;
     bool help_harvests;
-    _Atomic uint8_t alone[SLOTS];
+    struct rtl_reserved reserved[SLOTS];
+    struct rtl_launch_part parts[8]; /* what was told of launches */
+    unsigned part_count;
+    uint64_t head; /* of the launch that was headed last */
+    uint32_t headed, found;
     _Alignas(64) hsa_kernel_dispatch_packet_t ring[SLOTS];
 };
 
@@ -44,6 +48,25 @@ static unsigned help(void *context)
     return 1;
 }
 
+static uint32_t found(uint32_t queue, uint64_t first, uint32_t packets)
+{
+    (void)first;
+    return queue == 11 && packets == 1 ? ++bench.found : RTL_NONE;
+}
+
+static void headed(uint32_t launch, uint64_t head)
+{
+    bench.headed = launch;
+    bench.head = head;
+}
+
+static void pass(const struct rtl_launch_part *part)
+{
+    bench.parts[bench.part_count++ % 8] = *part;
+}
+
+static const struct rtl_launch_sink launches = {found, headed, pass};
+
 static const char *set_up(enum rtl_mode mode, uint32_t signals)
 {
     struct rtl_pool pool = bench.pool;
@@ -51,17 +74,27 @@ static const char *set_up(enum rtl_mode mode, uint32_t signals)
     bench.pool = pool;
     CHECK(rtl_pending_init(&bench.pending, SLOTS));
     CHECK(fake_pool(&bench.pool, signals));
+    memset((void *)bench.reserved, 0xff, sizeof bench.reserved);
     bench.borrows.judge = judge;
     bench.rewriter = (struct rtl_rewriter){.pending = &bench.pending,
                                            .pool = &bench.pool,
                                            .borrows = &bench.borrows,
                                            .ledger = &bench.ledger,
                                            .mode = mode,
-                                           .alone = bench.alone,
-                                           .alone_mask = SLOTS - 1,
+                                           .reserved = bench.reserved,
+                                           .reserved_mask = SLOTS - 1,
+                                           .launches = &launches,
+                                           .queue = 11,
                                            .slot = 5,
                                            .help = help};
     return NULL;
+}
+
+static void reserve(uint64_t first, uint32_t count, uint64_t correlation, uint32_t launch,
+                    uint32_t flags)
+{
+    struct rtl_reservation note = {correlation, launch, launch == RTL_NONE ? 0 : 100, count, flags};
+    rtl_reserved_put(&bench.reserved[first % SLOTS], first, &note);
 }
 
 static hsa_kernel_dispatch_packet_t *kernel(uint64_t index, uint64_t signal)
@@ -394,8 +427,9 @@ static const char *count_records(enum rtl_mode mode, uint64_t *single, uint64_t 
     (void)kernel(1, signal);
     (void)kernel(2, 0);
     (void)kernel(3, 0);
-    bench.alone[0] = 1;
-    bench.alone[1] = 1;
+    reserve(0, 1, 0, RTL_NONE, 0);
+    reserve(1, 1, 0, RTL_NONE, 0);
+    reserve(2, 2, 0, RTL_NONE, 0);
     rewrite(0, 4);
     *single = bench.ring[0].completion_signal.handle != 0;
     *own = bench.ledger.borrowed;
@@ -497,5 +531,94 @@ const char *Rewrite_PacketsWrap(void)
         CHECK(take(i - first, &facts) == RTL_TAKE_TAKEN && facts.packet == i);
         CHECK(facts.grid[0] == (uint32_t)(1000 + i));
     }
+    return NULL;
+}
+
+/* A reservation of three for a launch of HIP's, of which the middle one is a barrier; then one that
+ * no hook saw; then one of a host call that is no launch. */
+const char *Rewrite_KernelsNameWhereTheyComeFrom(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    struct rtl_kernel_facts facts;
+    reserve(10, 3, 77, 4, 0);
+    reserve(14, 1, 78, RTL_NONE, 0);
+    for (uint64_t i = 10; i < 15; i++)
+        (void)kernel(i, 0);
+    (void)barrier(11, HSA_PACKET_TYPE_BARRIER_AND, 0);
+    rewrite(10, 5);
+    static const uint32_t packets[] = {10, 12, 13, 14};
+    static const uint64_t correlations[] = {77, 77, 0, 78};
+    static const uint32_t ordinals[] = {100, 102, RTL_NONE, RTL_NONE};
+    for (unsigned i = 0; i < 4; i++) {
+        fake_complete(bench.ring[packets[i]].completion_signal.handle, 1, 2);
+        CHECK(take(i, &facts) == RTL_TAKE_TAKEN && facts.packet == packets[i]);
+        CHECK(facts.correlation == correlations[i] && facts.ordinal == ordinals[i]);
+        CHECK(facts.launch == (i < 2 ? 4 : RTL_NONE));
+    }
+    uint32_t kernels = 0;
+    for (unsigned i = 0; i < bench.part_count; i++) {
+        CHECK(bench.parts[i].launch == 4 && bench.parts[i].unseen == 0);
+        kernels += bench.parts[i].kernels;
+    }
+    CHECK(bench.part_count == 3 && kernels == 2);
+    return NULL;
+}
+
+/* A kernel alone and a batch of two behind it, twice: the second time the first is known as the
+ * head of a replay. Its fingerprint is what was told the first time. */
+const char *Rewrite_HeadOfReplayIsKnownAgain(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    for (uint64_t first = 0; first < 6; first += 3) {
+        reserve(first, 1, 0, RTL_NONE, RTL_RESERVED_OUTSIDE);
+        reserve(first + 1, 2, 0, (uint32_t)(40 + first), RTL_RESERVED_OUTSIDE | RTL_RESERVED_FOUND);
+        for (uint64_t i = 0; i < 3; i++)
+            kernel(first + i, 0)->grid_size_x = (uint32_t)(5 + i);
+        rtl_rewrite(&bench.rewriter, &bench.ring[first], first, 3, 9);
+    }
+    CHECK(bench.headed == 40 && bench.found == 1 && bench.part_count == 3);
+    CHECK(bench.parts[0].launch == 40 && bench.parts[0].packets == 2);
+    CHECK(bench.parts[1].launch == 1 && bench.parts[1].packets == 1);
+    CHECK(bench.parts[1].fingerprint == bench.head && bench.head != 0);
+    CHECK(bench.parts[2].launch == 43 && bench.parts[2].kernels == 2);
+    CHECK(bench.parts[2].fingerprint == bench.parts[0].fingerprint);
+    CHECK(bench.parts[2].fingerprint != bench.head);
+    return NULL;
+}
+
+/* Other kernargs are another fingerprint, other kernels in the same place, too. */
+const char *Rewrite_FingerprintTellsKernargsApart(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    for (uint32_t i = 0; i < 4; i++) {
+        uint64_t first = 2 * (uint64_t)i;
+        reserve(first, 2, 0, 50 + i, RTL_RESERVED_FOUND);
+        for (uint64_t at = first; at < first + 2; at++)
+            kernel(at, 0)->grid_size_x = 8;
+        if (i == 2)
+            kernel(first, 0)->kernarg_address = &bench.ledger;
+        bench.ring[first].grid_size_x = 8;
+        if (i == 3)
+            bench.ring[first + 1].kernel_object += 64;
+        rtl_rewrite(&bench.rewriter, &bench.ring[first], first, 2, 9);
+    }
+    CHECK(bench.part_count == 4 && bench.parts[0].fingerprint == bench.parts[1].fingerprint);
+    CHECK(bench.parts[2].fingerprint != bench.parts[0].fingerprint);
+    CHECK(bench.parts[3].fingerprint != bench.parts[0].fingerprint);
+    CHECK(bench.parts[3].fingerprint != bench.parts[2].fingerprint);
+    return NULL;
+}
+
+/* What is reserved and never written passes as unseen. */
+const char *Rewrite_PacketsThatNeverComeAreTold(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    reserve(0, 4, 7, 9, 0);
+    (void)kernel(0, 0);
+    rewrite(0, 1);
+    rtl_rewrite_skip(&bench.rewriter, 1, 4);
+    CHECK(bench.part_count == 2 && bench.parts[0].kernels == 1 && bench.parts[0].unseen == 0);
+    CHECK(bench.parts[1].launch == 9 && bench.parts[1].packets == 3);
+    CHECK(bench.parts[1].kernels == 0 && bench.parts[1].unseen == 3);
     return NULL;
 }

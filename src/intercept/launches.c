@@ -1,0 +1,157 @@
+#include "intercept/launches.h"
+
+#include "common/clock.h"
+#include "intercept/emit.h"
+#include "intercept/origin.h"
+#include "intercept/submit.h"
+
+#include <stdatomic.h>
+
+#define LAUNCHES 4096u /* on their way at once; power of two */
+#define TRIES    64u   /* to find an id whose place is free */
+
+/* Packets that are still to pass, and while it is open, OPEN more. */
+#define OPEN INT64_C(0x4000000000000000)
+
+struct launch {
+    _Atomic uint32_t busy;
+    _Atomic int64_t left;
+    _Atomic uint32_t kernels, unseen;
+    /* Written by who begins it, or (head, fingerprint, flags) who submits its packets. */
+    struct rtl_wire_launch wire;
+};
+
+static struct launch launches[LAUNCHES];
+static _Atomic uint32_t next_id = 1;
+static _Atomic uint64_t lost;
+
+uint64_t rtl_launches_lost(void)
+{
+    return atomic_load_explicit(&lost, memory_order_relaxed);
+}
+
+static struct launch *place_of(uint32_t id)
+{
+    return &launches[id % LAUNCHES];
+}
+
+/* The id of a launch whose place is now the caller's, or RTL_NONE. */
+static uint32_t take_place(void)
+{
+    for (unsigned i = 0; i < TRIES; i++) {
+        uint32_t id = atomic_fetch_add_explicit(&next_id, 1, memory_order_relaxed);
+        if (id != RTL_NONE && id != 0 &&
+            atomic_exchange_explicit(&place_of(id)->busy, 1, memory_order_acquire) == 0)
+            return id;
+    }
+    atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
+    return RTL_NONE;
+}
+
+static struct launch *make(uint32_t *id)
+{
+    if (rtl_submit_paused())
+        return NULL;
+    *id = take_place();
+    if (*id == RTL_NONE)
+        return NULL;
+    struct launch *launch = place_of(*id);
+    launch->wire = (struct rtl_wire_launch){
+        .time_ns = rtl_now(),
+        .correlation = rtl_origin_correlation(),
+        .range = rtl_origin.range,
+        .launch = *id,
+        .graph = RTL_NONE,
+        .queue = RTL_NONE,
+        .thread = rtl_origin_thread(),
+    };
+    atomic_store_explicit(&launch->kernels, 0, memory_order_relaxed);
+    atomic_store_explicit(&launch->unseen, 0, memory_order_relaxed);
+    return launch;
+}
+
+/* One that was found and has no kernels is none. */
+static void send(struct launch *launch)
+{
+    struct rtl_wire_launch *wire = &launch->wire;
+    struct rtl_piece piece = {wire, sizeof *wire};
+    wire->kernels = atomic_load_explicit(&launch->kernels, memory_order_relaxed);
+    wire->unseen = atomic_load_explicit(&launch->unseen, memory_order_relaxed);
+    bool wanted = wire->graph != RTL_NONE || wire->kernels > 0;
+    if (wanted && !rtl_emit_try(RTL_WIRE_LAUNCH, &piece, 1))
+        atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
+    atomic_store_explicit(&launch->busy, 0, memory_order_release);
+}
+
+static void settle(struct launch *launch, int64_t passed)
+{
+    if (atomic_fetch_sub_explicit(&launch->left, passed, memory_order_acq_rel) == passed)
+        send(launch);
+}
+
+uint32_t rtl_launch_begin(uint32_t graph, uint32_t generation)
+{
+    uint32_t id = RTL_NONE;
+    struct launch *launch = rtl_origin.launch == RTL_NONE ? make(&id) : NULL;
+    if (launch == NULL)
+        return RTL_NONE;
+    launch->wire.graph = graph;
+    launch->wire.generation = generation;
+    atomic_store_explicit(&launch->left, OPEN, memory_order_relaxed);
+    rtl_origin.launch = id;
+    rtl_origin.packets = 0;
+    return id;
+}
+
+void rtl_launch_end(void)
+{
+    if (rtl_origin.launch == RTL_NONE)
+        return;
+    struct launch *launch = place_of(rtl_origin.launch);
+    launch->wire.packets = rtl_origin.packets;
+    rtl_origin.launch = RTL_NONE;
+    settle(launch, OPEN);
+}
+
+uint32_t rtl_launch_reserve(uint32_t queue, uint64_t first, uint32_t packets)
+{
+    struct launch *launch = place_of(rtl_origin.launch);
+    uint32_t ordinal = rtl_origin.packets;
+    rtl_origin.packets += packets;
+    atomic_fetch_add_explicit(&launch->left, packets, memory_order_relaxed);
+    if (launch->wire.queue == RTL_NONE) {
+        launch->wire.queue = queue;
+        launch->wire.first = first;
+    }
+    return ordinal;
+}
+
+uint32_t rtl_launch_found(uint32_t queue, uint64_t first, uint32_t packets)
+{
+    uint32_t id = RTL_NONE;
+    struct launch *launch = make(&id);
+    if (launch == NULL)
+        return RTL_NONE;
+    launch->wire.queue = queue;
+    launch->wire.first = first;
+    launch->wire.packets = packets;
+    atomic_store_explicit(&launch->left, packets, memory_order_relaxed);
+    return id;
+}
+
+void rtl_launch_headed(uint32_t launch, uint64_t head)
+{
+    struct rtl_wire_launch *wire = &place_of(launch)->wire;
+    wire->head = head;
+    wire->flags |= RTL_LAUNCH_HEADED;
+}
+
+void rtl_launch_pass(const struct rtl_launch_part *part)
+{
+    struct launch *launch = place_of(part->launch);
+    atomic_fetch_add_explicit(&launch->kernels, part->kernels, memory_order_relaxed);
+    atomic_fetch_add_explicit(&launch->unseen, part->unseen, memory_order_relaxed);
+    if (part->fingerprint != 0)
+        launch->wire.fingerprint = part->fingerprint;
+    settle(launch, part->packets);
+}
