@@ -5,6 +5,10 @@
  * number). An entry needs no removal: it is stale as soon as the record is not pending any more.
  * Two signals that share a bucket cannot be borrowed at once; the second packet's signal is then
  * replaced instead.
+ *
+ * A signal may also be with the device without a record: of a barrier, say, or of a kernel that is
+ * left out. Its bucket is then *marked*, and nobody borrows the signal, whose times may be that
+ * packet's, until the program has armed it again.
  */
 #ifndef RTL_INTERCEPT_BORROW_H
 #define RTL_INTERCEPT_BORROW_H
@@ -37,9 +41,19 @@ struct rtl_borrow_table {
     bool (*settle)(struct rtl_record_name name);
 };
 
+/** Bucket of a signal. */
+unsigned rtl_borrow_bucket(uint64_t handle);
+
 /** Enters that `name` is about to borrow `handle`, which stands at 1. False if the bucket is held
  * by a live record. */
 bool rtl_borrow_enter(struct rtl_borrow_table *table, uint64_t handle, struct rtl_record_name name);
+
+/** Enters that a packet without a record is about to complete `handle`. False if the bucket is held
+ * for another signal. */
+bool rtl_borrow_mark(struct rtl_borrow_table *table, uint64_t handle);
+
+/** Takes the mark of `handle` away, if it has one. */
+void rtl_borrow_unmark(struct rtl_borrow_table *table, uint64_t handle);
 
 /** Finds the live record that borrows `handle`. */
 bool rtl_borrow_find(const struct rtl_borrow_table *table, uint64_t handle,

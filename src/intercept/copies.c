@@ -210,6 +210,8 @@ static hsa_signal_t begin(struct copy *copy, hsa_signal_t own)
         copy->lost = RTL_LOST_NO_TIME;
     else
         signal = follow(copy, own);
+    if (!copy->recorded && mode != RTL_MODE_LITE)
+        (void)rtl_borrow_mark(&rtl_borrows, own.handle);
     pthread_mutex_unlock(&lock);
     return signal;
 }

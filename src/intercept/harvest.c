@@ -16,7 +16,8 @@
 #define SUSPECTS       512u
 #define RAISERS        64u
 #define RAISER_STEPS   20000 /* of 50 us */
-#define MOST_ASIDE     4096u
+#define MOST_ASIDE     16384u
+#define WAKES          64u
 
 struct rtl_pool rtl_signals;
 
@@ -247,18 +248,43 @@ static bool wakes(uint64_t handle)
     return signal->kind == AMD_SIGNAL_KIND_USER && signal->event_mailbox_ptr != 0;
 }
 
-/* A device knows memory alone. So do we where nobody can be asleep on the signal: one that was
- * destroyed before (recorded packets keep such handles) is not the runtime's any more. */
-static void decrement(uint64_t handle)
+/* Signals that are down and on which somebody may be asleep. To wake him takes a system call, in
+ * which the thread may lose its processor: that comes when nothing is held any more that others
+ * need to go on. */
+struct wakes {
+    uint64_t handles[WAKES];
+    unsigned count;
+};
+
+#ifdef RTL_TEST_LOWERED
+void RTL_TEST_LOWERED(uint64_t handle); /* compiled in by the fuzzer alone: its model sees each */
+#else
+#define RTL_TEST_LOWERED(handle) ((void)(handle))
+#endif
+
+/* A device knows memory alone, and so do we: a signal that was destroyed before (recorded packets
+ * keep such handles) is not the runtime's any more. There must be room among the wakes. */
+static void decrement(uint64_t handle, struct wakes *sleepers)
 {
     amd_signal_t *memory = (amd_signal_t *)(uintptr_t)handle;
-    hsa_signal_t signal = {handle};
-    atomic_fetch_add(raisers_of(handle), 1);
-    if (wakes(handle))
-        rtl_api.hsa_signal_subtract_screlease(signal, 1);
-    else
-        __atomic_fetch_sub(&memory->value, 1, __ATOMIC_RELEASE);
-    atomic_fetch_sub(raisers_of(handle), 1);
+    bool sleeper = wakes(handle);
+    if (sleeper) {
+        atomic_fetch_add(raisers_of(handle), 1);
+        sleepers->handles[sleepers->count++] = handle;
+    }
+    __atomic_fetch_sub(&memory->value, 1, __ATOMIC_RELEASE);
+    RTL_TEST_LOWERED(handle);
+}
+
+/* The runtime wakes who sleeps on a signal when it is told to change it, by nothing here. */
+static void wake(struct wakes *sleepers)
+{
+    for (unsigned i = 0; i < sleepers->count; i++) {
+        hsa_signal_t signal = {sleepers->handles[i]};
+        rtl_api.hsa_signal_subtract_screlease(signal, 0);
+        atomic_fetch_sub(raisers_of(signal.handle), 1);
+    }
+    sleepers->count = 0;
 }
 
 static void wait_for_raisers(uint64_t handle)
@@ -276,12 +302,13 @@ void rtl_harvest_forked(void)
 
 /* Completes the program's signal as the device would have: times first, then the decrement. Times
  * that a borrower has not read yet stay. */
-static void forward(struct rtl_queue *queue, const struct rtl_kernel_facts *facts)
+static void forward(struct rtl_queue *queue, const struct rtl_kernel_facts *facts,
+                    struct wakes *sleepers)
 {
     struct rtl_record_name name;
     if (!rtl_borrow_find(&rtl_borrows, facts->own, &name) || settle(name))
         rtl_signal_put_times(facts->own, facts);
-    decrement(facts->own);
+    decrement(facts->own, sleepers);
     atomic_fetch_sub_explicit(&queue->pending.owed, 1, memory_order_release);
     count(&queue->ledger->forwarded, 1);
 }
@@ -321,51 +348,92 @@ static void leave_asides(void)
     atomic_store_explicit(&asides_taken, false, memory_order_release);
 }
 
-static void finish_aside(struct aside *aside)
+/* The signals of a queue are forwarded by one thread at a time. */
+static bool enter_forwarding(struct rtl_queue *queue)
 {
+    return !atomic_exchange_explicit(&queue->forwarding, true, memory_order_acquire);
+}
+
+static void leave_forwarding(struct rtl_queue *queue)
+{
+    atomic_store_explicit(&queue->forwarding, false, memory_order_release);
+}
+
+/* False if it has to be forwarded and another thread is just forwarding for its queue: what that
+ * one has in hand comes first. `held`: queue that the caller forwards for. */
+static bool finish_aside(struct aside *aside, const struct rtl_queue *held, struct wakes *sleepers)
+{
+    struct rtl_queue *queue = aside->queue;
+    bool replaced = rtl_is_replaced(&aside->facts);
+    if (replaced && (sleepers->count == WAKES || (queue != held && !enter_forwarding(queue))))
+        return false;
     struct batch batch;
-    begin(&batch, aside->queue);
+    begin(&batch, queue);
     rtl_signal_times(rtl_pool_handle(&rtl_signals, aside->facts.pool_id), &aside->facts);
-    if (rtl_is_replaced(&aside->facts))
-        forward(aside->queue, &aside->facts);
+    if (replaced)
+        forward(queue, &aside->facts, sleepers);
+    if (replaced && queue != held)
+        leave_forwarding(queue);
     finish(&batch, &aside->facts);
     flush(&batch);
+    return true;
+}
+
+/* What stands behind one that could not be finished waits for its turn. */
+static void hold_back(bool *ready, unsigned from)
+{
+    for (unsigned i = from + 1; i < aside_count; i++)
+        if (asides[i].queue == asides[from].queue)
+            ready[i] = false;
 }
 
 /* In the order of submission, and newest first where completion is looked at, as in mark_ready. */
-static unsigned finish_asides(void)
+static unsigned finish_asides(const struct rtl_queue *held, struct wakes *sleepers)
 {
     static bool ready[MOST_ASIDE];
     for (unsigned i = aside_count; i-- > 0;)
         ready[i] = rtl_signal_completed(rtl_pool_handle(&rtl_signals, asides[i].facts.pool_id));
+    for (unsigned i = 0; i < aside_count; i++)
+        if (ready[i] && !finish_aside(&asides[i], held, sleepers)) {
+            ready[i] = false;
+            hold_back(ready, i);
+        }
     unsigned kept = 0;
-    for (unsigned i = 0; i < aside_count; i++) {
-        if (ready[i])
-            finish_aside(&asides[i]);
-        else
+    for (unsigned i = 0; i < aside_count; i++)
+        if (!ready[i])
             asides[kept++] = asides[i];
-    }
     unsigned finished = aside_count - kept;
     aside_count = kept;
     return finished;
 }
 
+/* True if nothing of the queue that could be forwarded is among what was set aside. */
+static bool none_aside(const struct rtl_queue *queue)
+{
+    for (unsigned i = 0; i < aside_count; i++)
+        if (asides[i].queue == queue && rtl_is_replaced(&asides[i].facts) &&
+            rtl_signal_completed(rtl_pool_handle(&rtl_signals, asides[i].facts.pool_id)))
+            return false;
+    return true;
+}
+
 /* What was set aside is older than all that has a record: what of it had completed when the others
  * were looked at goes first. Not by a quiet helper, who may raise nothing. */
-static bool finish_asides_first(bool quiet)
+static bool finish_asides_first(const struct rtl_queue *queue, bool quiet, struct wakes *sleepers)
 {
     if (aside_count == 0 && !atomic_load_explicit(&asides_taken, memory_order_acquire))
         return true;
     if (quiet || !enter_asides())
         return false;
-    (void)finish_asides();
+    (void)finish_asides(queue, sleepers);
+    bool all = none_aside(queue);
     leave_asides();
-    return true;
+    return all;
 }
 
 /* Not only a piece behind the oldest record: that one's kernel may run for ever, and the program
  * may be waiting for the last. */
-static unsigned forward_ready(struct rtl_queue *queue, bool quiet)
+static unsigned forward_ready(struct rtl_queue *queue, bool quiet, struct wakes *sleepers)
 {
     struct rtl_pending *pending = &queue->pending;
     uint64_t head = atomic_load_explicit(&pending->head, memory_order_acquire);
@@ -373,12 +441,12 @@ static unsigned forward_ready(struct rtl_queue *queue, bool quiet)
     if (quiet && tail - head > FORWARD_WINDOW)
         tail = head + FORWARD_WINDOW;
     mark_ready(pending, head, tail);
-    if (!finish_asides_first(quiet))
+    if (!finish_asides_first(queue, quiet, sleepers))
         return 0;
     struct batch batch;
     begin(&batch, queue);
     unsigned taken = 0;
-    for (uint64_t at = head; at < tail; at++) {
+    for (uint64_t at = head; at < tail && sleepers->count < WAKES; at++) {
         struct rtl_kernel_facts facts;
         if (!is_marked(pending, at))
             continue;
@@ -386,8 +454,8 @@ static unsigned forward_ready(struct rtl_queue *queue, bool quiet)
         if (quiet && own != 0 && wakes(own))
             break; /* in order: what stands behind it waits too */
         if (rtl_pending_take(pending, &rtl_signals, at, true, &facts) != RTL_TAKE_TAKEN)
-            continue;
-        forward(queue, &facts);
+            break; /* it was set aside: it comes first the next time */
+        forward(queue, &facts, sleepers);
         finish(&batch, &facts);
         taken++;
     }
@@ -398,11 +466,17 @@ static unsigned forward_ready(struct rtl_queue *queue, bool quiet)
 
 unsigned rtl_harvest_forward(struct rtl_queue *queue, bool quiet)
 {
-    if (atomic_load_explicit(&queue->pending.owed, memory_order_relaxed) == 0 ||
-        atomic_exchange_explicit(&queue->forwarding, true, memory_order_acquire))
-        return 0;
-    unsigned taken = forward_ready(queue, quiet);
-    atomic_store_explicit(&queue->forwarding, false, memory_order_release);
+    struct wakes sleepers;
+    unsigned taken = 0;
+    bool more = true;
+    while (more && atomic_load_explicit(&queue->pending.owed, memory_order_relaxed) != 0 &&
+           enter_forwarding(queue)) {
+        sleepers.count = 0;
+        taken += forward_ready(queue, quiet, &sleepers);
+        leave_forwarding(queue);
+        more = sleepers.count == WAKES;
+        wake(&sleepers);
+    }
     return taken;
 }
 
@@ -426,23 +500,24 @@ static bool is_crowded(const struct rtl_queue *queue)
     return tail - head > (pending->mask + 1) / 4 * 3 && aside_count < MOST_ASIDE;
 }
 
-/* False if nothing can be done about it: it waits for its turn to be forwarded. */
-static bool clear_head(struct batch *batch, uint64_t head)
+/* One that is to be forwarded in its turn, which another thread would do that has no processor just
+ * now, goes aside as well. */
+static void clear_head(struct batch *batch, uint64_t head)
 {
     struct rtl_queue *queue = batch->queue;
     struct rtl_kernel_facts facts;
     enum rtl_take found = take_thoroughly(&queue->pending, head, &facts);
     if (found == RTL_TAKE_TAKEN)
         finish(batch, &facts); /* it has just completed */
-    if (found != RTL_TAKE_WAITING)
-        return found != RTL_TAKE_FORWARD;
-    if (!rtl_pending_abandon(&queue->pending, head, &facts))
-        return true;
-    if (facts.pool_id == RTL_NONE) /* the program may re-arm its signal unseen */
+    if (found == RTL_TAKE_TAKEN || found == RTL_TAKE_DONE ||
+        !rtl_pending_abandon(&queue->pending, head, &facts))
+        return;
+    if (facts.pool_id == RTL_NONE) { /* the program may re-arm its signal unseen */
         give_up(queue, &facts, RTL_LOST_PENDING);
-    else
+        (void)rtl_borrow_mark(&rtl_borrows, facts.own);
+    } else {
         asides[aside_count++] = (struct aside){queue, facts};
-    return true;
+    }
 }
 
 void rtl_harvest_set_aside(struct rtl_queue *queue)
@@ -453,8 +528,7 @@ void rtl_harvest_set_aside(struct rtl_queue *queue)
         return;
     begin(&batch, queue);
     for (unsigned cleared = 0; cleared < BATCH && is_crowded(queue); cleared++) {
-        if (!clear_head(&batch, atomic_load_explicit(&pending->head, memory_order_acquire)))
-            break;
+        clear_head(&batch, atomic_load_explicit(&pending->head, memory_order_acquire));
         rtl_pending_advance(pending);
     }
     flush(&batch);
@@ -483,10 +557,12 @@ void rtl_harvest_rearmed(struct rtl_queue *queue)
 
 unsigned rtl_harvest_aside(void)
 {
+    struct wakes sleepers = {.count = 0};
     if (aside_count == 0 || !enter_asides())
         return 0;
-    unsigned finished = finish_asides();
+    unsigned finished = finish_asides(NULL, &sleepers);
     leave_asides();
+    wake(&sleepers);
     return finished;
 }
 
@@ -510,10 +586,13 @@ static void close_record(struct batch *batch, const struct rtl_kernel_facts *fac
 
 static void close_asides(struct batch *batch)
 {
+    struct wakes sleepers = {.count = 0};
     wait_for_helper(&asides_taken);
     if (!enter_asides())
         return;
-    (void)finish_asides();
+    do
+        wake(&sleepers);
+    while (finish_asides(NULL, &sleepers) > 0 && sleepers.count == WAKES);
     unsigned kept = 0;
     for (unsigned i = 0; i < aside_count; i++) {
         if (asides[i].queue == batch->queue)
@@ -523,6 +602,7 @@ static void close_asides(struct batch *batch)
     }
     aside_count = kept;
     leave_asides();
+    wake(&sleepers);
 }
 
 void rtl_harvest_close(struct rtl_queue *queue)
@@ -558,6 +638,8 @@ void rtl_harvest_settle(uint64_t handle, bool destroyed)
     struct rtl_kernel_facts facts;
     if (destroyed)
         wait_for_raisers(handle);
+    if (destroyed || rtl_signal_completed(handle))
+        rtl_borrow_unmark(&rtl_borrows, handle);
     if (!rtl_borrow_find(&rtl_borrows, handle, &name) || settle(name) || !destroyed)
         return;
     struct rtl_queue *queue = rtl_queues_at(name.slot);

@@ -333,6 +333,14 @@ enum rtl_followed rtl_rewrite_follow(struct rtl_rewriter *rewriter, hsa_signal_t
     return followed;
 }
 
+/* The device completes the signal of a packet without a record: until the program arms it again,
+ * nobody may read times from it. In lite mode nobody does. False if that cannot be noted. */
+static bool may_pass(struct rtl_rewriter *rewriter, uint64_t handle)
+{
+    return handle == 0 || rewriter->mode == RTL_MODE_LITE ||
+           rtl_borrow_mark(rewriter->borrows, handle);
+}
+
 static void set_origin(const struct rtl_run *run, struct rtl_kernel_facts *facts)
 {
     const struct rtl_reservation *reservation = &run->reservation;
@@ -359,6 +367,8 @@ static bool rewrite_kernel(struct rtl_rewriter *rewriter, void *packet, bool ext
     tally->borrowed += followed == RTL_FOLLOWED_BORROWED;
     tally->lost[RTL_LOST_PENDING] += followed == RTL_FOLLOWED_NO_ROOM;
     tally->lost[RTL_LOST_POOL] += followed == RTL_FOLLOWED_NO_SIGNAL;
+    if (followed == RTL_FOLLOWED_NO_ROOM || followed == RTL_FOLLOWED_NO_SIGNAL)
+        (void)may_pass(rewriter, facts.own);
     return followed == RTL_FOLLOWED_POOL;
 }
 
@@ -388,7 +398,9 @@ static bool must_watch(struct rtl_rewriter *rewriter, uint64_t handle)
 /* A packet that is not recorded. True if it has a pool signal now. */
 static bool rewrite_other(struct rtl_rewriter *rewriter, hsa_signal_t *signal, uint64_t index)
 {
-    return signal != NULL && (mark_is_due(rewriter) || must_watch(rewriter, signal->handle)) &&
+    return signal != NULL &&
+           (mark_is_due(rewriter) || must_watch(rewriter, signal->handle) ||
+            !may_pass(rewriter, signal->handle)) &&
            watch(rewriter, signal, index);
 }
 

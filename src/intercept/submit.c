@@ -15,8 +15,6 @@
 #define PIECES           64u                 /* that a producer submits in one go */
 #define FEW_PIECES       2u
 #define HELP             64u /* records that a submitter harvests when short */
-#define FORWARDER_NAP_NS 20000
-#define FORWARDER_NAPS   1000u
 
 static _Atomic bool paused;
 
@@ -273,18 +271,6 @@ static unsigned help(struct rtl_queue *own, bool quiet)
     return taken;
 }
 
-/* Another thread has begun to forward for the queue, so that nobody else can, and has lost its
- * processor, mostly to the one that it has just woken. A nap gives it back; the alternative is a
- * loss. */
-static void let_forwarder_run(struct rtl_queue *queue)
-{
-    struct timespec nap = {.tv_sec = 0, .tv_nsec = FORWARDER_NAP_NS};
-    for (unsigned i = 0; i < FORWARDER_NAPS && rtl_pending_room(&queue->pending) == 0 &&
-                         atomic_load_explicit(&queue->forwarding, memory_order_acquire);
-         i++)
-        nanosleep(&nap, NULL);
-}
-
 /* To wake somebody who sleeps on a forwarded signal takes a system call: the worker's affair,
  * unless nothing else is left before a loss. What is taken from behind such a record makes no room.
  */
@@ -297,8 +283,9 @@ unsigned rtl_submit_help(void *queue)
     if (helped)
         return taken;
     taken += help(own, false);
-    let_forwarder_run(own);
-    if (rtl_pending_room(&own->pending) == 0) /* a kernel that runs on and on is the oldest */
+    /* A kernel that runs on and on is the oldest, or one whose signal another thread would forward.
+     */
+    if (rtl_pending_room(&own->pending) == 0)
         rtl_harvest_set_aside(own);
     return taken;
 }

@@ -93,6 +93,8 @@ static void operate(struct input *input)
             model_pause((value & 1u) != 0);
         else if ((operation & 3u) == 1)
             model_mark(value);
+        else if ((operation & 3u) == 2)
+            model_stall(queue, (value & 1u) != 0);
         else
             model_grow(2u * value);
         break;

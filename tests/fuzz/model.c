@@ -65,7 +65,8 @@ struct truth {
 struct own {
     amd_signal_t *signal; /* NULL: destroyed */
     int64_t armed;
-    uint64_t uses; /* packets since it was armed */
+    uint64_t uses;   /* packets since it was armed */
+    unsigned asleep; /* times that it was lowered since somebody who sleeps on it was woken */
     const struct truth *last;
 };
 
@@ -90,6 +91,7 @@ static bool in_flight[POOL];
 static struct rtl_kernel_facts shapes[SHAPES];
 static struct side *forwarding; /* NULL: either */
 static uint64_t shape_count, order, ticks, helps;
+static uint64_t given_up; /* records of earlier packets, to make room */
 static unsigned ring_kernels;
 static bool ring_shapes, aborted;
 
@@ -252,19 +254,32 @@ static struct truth *find_forwarded(int own, struct side **side)
     return NULL;
 }
 
-static void subtract(hsa_signal_t signal, hsa_signal_value_t value)
+static int own_of(uint64_t handle)
 {
     int own = 0;
-    while (own < (int)MODEL_OWNS && (uintptr_t)owns[own].signal != signal.handle)
+    while (own < (int)MODEL_OWNS && (uintptr_t)owns[own].signal != handle)
         own++;
     MUST(own < (int)MODEL_OWNS);
-    MUST(value == 1);
+    return own;
+}
+
+void model_lowered(uint64_t handle)
+{
+    int own = own_of(handle);
     struct side *side;
     struct truth *truth = find_forwarded(own, &side);
     MUST(truth != NULL);
     MUST(settings.rude || aborted || truth->excused || !overtakes(side, truth));
     truth->forwarded = true;
-    owns[own].signal->value--;
+    owns[own].asleep += owns[own].signal->event_mailbox_ptr != 0;
+}
+
+/* Who sleeps on a signal is woken, once for each time that it was lowered. */
+static void subtract(hsa_signal_t signal, hsa_signal_value_t value)
+{
+    struct own *own = &owns[own_of(signal.handle)];
+    MUST(value == 0 && own->asleep > 0);
+    own->asleep--;
 }
 
 static unsigned forward(unsigned slot, bool quiet)
@@ -273,6 +288,8 @@ static unsigned forward(unsigned slot, bool quiet)
     forwarding = &sides[slot];
     unsigned forwarded = rtl_harvest_forward(&forwarding->state, quiet);
     forwarding = outer;
+    for (unsigned i = 0; i < MODEL_OWNS; i++)
+        MUST(owns[i].asleep == 0);
     return forwarded;
 }
 
@@ -280,7 +297,12 @@ static unsigned help(void *context)
 {
     struct rtl_queue *queue = context;
     helps++;
-    return rtl_harvest(queue, HELP, HELP) + forward(queue->slot, (helps & 1u) != 0);
+    unsigned taken = rtl_harvest(queue, HELP, HELP) + forward(queue->slot, (helps & 1u) != 0);
+    uint64_t lost = queue->ledger->lost[RTL_LOST_PENDING];
+    if (rtl_pending_room(&queue->pending) == 0)
+        rtl_harvest_set_aside(queue);
+    given_up += queue->ledger->lost[RTL_LOST_PENDING] - lost;
+    return taken;
 }
 
 /* ---- begin ---- */
@@ -533,9 +555,14 @@ static void check_put(uint64_t handle)
     in_flight[id] = true;
 }
 
-/* May a wanted kernel's own signal have been left to it? A record that was given up to make room is
- * forgotten while its kernel runs; only a program that gives one signal to two packets in flight
- * can tell. */
+/* A packet that the device has not completed, and whose own signal it will. */
+static bool holds(const struct truth *truth, int own)
+{
+    return truth->known && truth->own == own && !truth->completed && !truth->replaced;
+}
+
+/* May a wanted kernel's own signal have been left to it? Not while another packet in flight
+ * completes the same. */
 static void check_borrowed(const struct side *side, const struct truth *truth)
 {
     MUST(truth->own >= 0);
@@ -544,10 +571,20 @@ static void check_borrowed(const struct side *side, const struct truth *truth)
     for (unsigned i = 0; i < MODEL_QUEUES; i++)
         for (uint64_t at = 0; at < sides[i].submitted; at++) {
             const struct truth *other = &sides[i].packets[at];
-            bool given_up = sides[i].ledger.lost[RTL_LOST_PENDING] > 0;
-            MUST(given_up || !(other->borrowed && !other->completed && other->own == truth->own &&
-                               (side != &sides[i] || other != truth)));
+            bool earlier = &sides[i] != side || other < truth;
+            MUST(!earlier || !holds(other, truth->own));
         }
+}
+
+/* Another of the program's signals has the same place in the table of borrowed ones. */
+static bool has_neighbour(int which)
+{
+    unsigned bucket = rtl_borrow_bucket((uintptr_t)owns[which].signal);
+    for (int i = 0; i < (int)MODEL_OWNS; i++)
+        if (i != which && owns[i].signal != NULL &&
+            rtl_borrow_bucket((uintptr_t)owns[i].signal) == bucket)
+            return true;
+    return false;
 }
 
 /* Looks at one packet after a submission, in which nothing was short unless `helped`. `owed`
@@ -565,7 +602,8 @@ static void check_packet(struct side *side, struct truth *truth, bool helped, ui
                side->unmarked + 1 >= side->state.rewriter.mark_every;
     if (put) {
         check_put(handle);
-        MUST(truth->wanted || due || helped || (own && (*owed > 0 || settings.rude)));
+        MUST(truth->wanted || due || helped ||
+             (own && (*owed > 0 || settings.rude || has_neighbour(truth->own))));
         truth->replaced = own;
         *owed += own;
         *records += truth->wanted;
@@ -585,6 +623,7 @@ void model_submit(unsigned queue)
     struct rtl_wire_ledger before = side->ledger;
     struct rtl_rewriter *rewriter = &side->state.rewriter;
     uint64_t helps_before = helps;
+    uint64_t given_up_before = given_up;
     uint64_t owed = count_owed(side);
     uint64_t first = side->submitted;
     uint64_t end = side->written;
@@ -614,7 +653,8 @@ void model_submit(unsigned queue)
         side->unmarked = rewriter->unmarked;
     const struct rtl_wire_ledger *after = &side->ledger;
     uint64_t short_of = after->lost[RTL_LOST_POOL] - before.lost[RTL_LOST_POOL] +
-                        after->lost[RTL_LOST_PENDING] - before.lost[RTL_LOST_PENDING];
+                        after->lost[RTL_LOST_PENDING] - before.lost[RTL_LOST_PENDING] -
+                        (given_up - given_up_before);
     MUST(after->packets - before.packets == end - first);
     MUST(after->seen - before.seen == kernels);
     MUST(after->skipped - before.skipped == kernels - wanted);
@@ -682,6 +722,17 @@ void model_forward(unsigned queue)
 {
     (void)rtl_harvest_aside();
     (void)forward(queue, false);
+}
+
+void model_stall(unsigned queue, bool stalled)
+{
+    atomic_store(&sides[queue].state.forwarding, stalled);
+}
+
+static void end_stalls(void)
+{
+    for (unsigned i = 0; i < MODEL_QUEUES; i++)
+        model_stall(i, false);
 }
 
 static unsigned round_of_work(void)
@@ -788,6 +839,7 @@ static void end(void)
 
 void model_end(void)
 {
+    end_stalls();
     for (unsigned i = 0; i < MODEL_QUEUES; i++) {
         model_submit(i);
         model_launch(i, UINT32_MAX);
@@ -810,6 +862,7 @@ void model_end(void)
 void model_abort(void)
 {
     aborted = true;
+    end_stalls();
     for (unsigned i = 0; i < MODEL_QUEUES; i++)
         model_submit(i);
     end();

@@ -65,6 +65,9 @@ void model_complete(unsigned queue, unsigned skip);
 /** What a worker or a helping thread does. */
 void model_harvest(unsigned queue, unsigned most, unsigned patience);
 void model_forward(unsigned queue);
+
+/** A thread that has begun to forward for the queue loses its processor, or has it back. */
+void model_stall(unsigned queue, bool stalled);
 void model_round(void);
 
 /** The program stores a value into its signal, or destroys it: when nothing is in flight for it,
@@ -80,5 +83,8 @@ void model_ring(unsigned kernels, bool shapes);
 
 /** The worker makes signals. */
 void model_grow(unsigned to);
+
+/** The library has brought a signal of the program's down by one; see harvest.c. */
+void model_lowered(uint64_t handle);
 
 #endif

@@ -222,6 +222,34 @@ const char *Rewrite_BarrierDoesNotWriteOverBorrowedTimes(void)
     return NULL;
 }
 
+/* A barrier without a record has the signal: a kernel may not read times there, which may be the
+ * barrier's, until the signal has been armed again. */
+const char *Rewrite_SignalOfABarrierInFlightIsReplaced(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    uint64_t own = fake_signal(1);
+    uint64_t other = fake_signal(1);
+    barrier(0, HSA_PACKET_TYPE_BARRIER_AND, own);
+    hsa_kernel_dispatch_packet_t *shared = kernel(1, own);
+    rewrite(0, 2);
+    CHECK(bench.ring[0].completion_signal.handle == own);
+    CHECK(shared->completion_signal.handle != own && bench.ledger.borrowed == 0);
+    atomic_store(&bench.pending.owed, 0);
+    hsa_kernel_dispatch_packet_t *free = kernel(2, other);
+    rewrite(2, 1);
+    CHECK(free->completion_signal.handle == other && bench.ledger.borrowed == 1);
+    rtl_borrow_unmark(&bench.borrows, other);
+    hsa_kernel_dispatch_packet_t *again = kernel(3, own);
+    rewrite(3, 1);
+    CHECK(again->completion_signal.handle != own);
+    atomic_store(&bench.pending.owed, 0);
+    rtl_borrow_unmark(&bench.borrows, own);
+    again = kernel(4, own);
+    rewrite(4, 1);
+    CHECK(again->completion_signal.handle == own && bench.ledger.borrowed == 2);
+    return NULL;
+}
+
 const char *Rewrite_BorrowingAgainAfterCompletion(void)
 {
     CHECK_DONE(set_up(RTL_MODE_FULL, 64));
