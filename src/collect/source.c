@@ -208,13 +208,21 @@ static void take_definition(struct source *source, enum rtl_wire_type type, cons
         rtl_writer_note(writer, source->process, body, texts);
         break;
     case RTL_WIRE_CALL:
-    case RTL_WIRE_API:
+        rtl_writer_call(writer, source->process, body, texts);
+        break;
     case RTL_WIRE_RANGE:
+        rtl_writer_range(writer, source->process, body, texts);
+        break;
     case RTL_WIRE_RANGE_END:
+        rtl_writer_range_end(writer, source->process, body);
+        break;
     case RTL_WIRE_NAME:
+        rtl_writer_name(writer, source->process, body, texts);
+        break;
     case RTL_WIRE_GRAPH:
     case RTL_WIRE_NODE:
     case RTL_WIRE_LAUNCH:
+    case RTL_WIRE_API:
     case RTL_WIRE_KERNEL:
     case RTL_WIRE_COPY:
         break;

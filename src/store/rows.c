@@ -17,6 +17,10 @@ enum statement {
     INSERT_NOTE,
     INSERT_CHUNK,
     INSERT_COPY,
+    INSERT_CALL,
+    BEGIN_RANGE,
+    END_RANGE,
+    INSERT_NAME,
     INSERT_ACCOUNT,
     CLEAR_LOSSES,
     INSERT_LOSS,
@@ -39,6 +43,15 @@ static const char *const sources[] = {
     [INSERT_NOTE] = "INSERT INTO notes(process, queue, time, text) VALUES(?, ?, ?, ?)",
     [INSERT_CHUNK] = "INSERT OR REPLACE INTO kernel_chunks VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [INSERT_COPY] = "INSERT INTO copies VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [INSERT_CALL] = "INSERT OR REPLACE INTO calls VALUES(?, ?, ?, ?)",
+    /* Begin and end of a range may come in either order. */
+    [BEGIN_RANGE] = "INSERT INTO ranges(process, id, thread, kind, name, start, end, parent)"
+                    " VALUES(?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(process, id) DO UPDATE SET"
+                    " thread = excluded.thread, kind = excluded.kind, name = excluded.name,"
+                    " start = excluded.start, parent = excluded.parent",
+    [END_RANGE] = "INSERT INTO ranges(process, id, end) VALUES(?, ?, ?)"
+                  " ON CONFLICT(process, id) DO UPDATE SET end = excluded.end",
+    [INSERT_NAME] = "INSERT OR REPLACE INTO names VALUES(?, ?, ?, ?)",
     [INSERT_ACCOUNT] = "INSERT OR REPLACE INTO ledger_rows VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [CLEAR_LOSSES] = "DELETE FROM ledger_losses WHERE process = ? AND queue = ?",
     [INSERT_LOSS] = "INSERT INTO ledger_losses VALUES(?, ?, ?, ?)",
@@ -265,6 +278,55 @@ static int insert_copy(struct rtl_rows *rows, uint32_t process, const struct rtl
     return RUN(rows, INSERT_COPY, values);
 }
 
+static int insert_call(struct rtl_rows *rows, uint32_t process, const struct rtl_wire_call *body,
+                       const char *texts)
+{
+    char *name = take(&texts, body->name_length);
+    char *arguments = take(&texts, body->arguments_length);
+    const struct value values[] = {number(process), number(body->call), text(name),
+                                   text(arguments)};
+    int result = RUN(rows, INSERT_CALL, values);
+    free(name);
+    free(arguments);
+    return result;
+}
+
+/* A mark ends as it begins. */
+static int begin_range(struct rtl_rows *rows, uint32_t process, const struct rtl_wire_range *body,
+                       const char *texts)
+{
+    char *name = take(&texts, body->text_length);
+    const struct value end = body->kind == RTL_RANGE_MARK ? number(body->start_ns) : id(RTL_NONE);
+    const struct value values[] = {number(process),
+                                   number(body->id),
+                                   number(body->thread),
+                                   text(rtl_text_range_kind(body->kind)),
+                                   text(name),
+                                   number(body->start_ns),
+                                   end,
+                                   known(body->parent)};
+    int result = RUN(rows, BEGIN_RANGE, values);
+    free(name);
+    return result;
+}
+
+static int end_range(struct rtl_rows *rows, uint32_t process, const struct rtl_wire_range_end *body)
+{
+    const struct value values[] = {number(process), number(body->id), number(body->end_ns)};
+    return RUN(rows, END_RANGE, values);
+}
+
+static int insert_name(struct rtl_rows *rows, uint32_t process, const struct rtl_wire_name *body,
+                       const char *texts)
+{
+    char *name = take(&texts, body->text_length);
+    const struct value values[] = {number(process), text(rtl_text_named(body->kind)),
+                                   number(body->handle), text(name)};
+    int result = RUN(rows, INSERT_NAME, values);
+    free(name);
+    return result;
+}
+
 int rtl_rows_definition(struct rtl_rows *rows, enum rtl_wire_type type, uint32_t process,
                         const void *body, const char *texts)
 {
@@ -289,6 +351,18 @@ int rtl_rows_definition(struct rtl_rows *rows, enum rtl_wire_type type, uint32_t
         return insert_note(rows, process, body, texts);
     case RTL_WIRE_COPY:
         return insert_copy(rows, process, body);
+    case RTL_WIRE_CALL:
+        return insert_call(rows, process, body, texts);
+    case RTL_WIRE_RANGE:
+        return begin_range(rows, process, body, texts);
+    case RTL_WIRE_RANGE_END:
+        return end_range(rows, process, body);
+    case RTL_WIRE_NAME:
+        return insert_name(rows, process, body, texts);
+    case RTL_WIRE_GRAPH:
+    case RTL_WIRE_NODE:
+    case RTL_WIRE_LAUNCH:
+    case RTL_WIRE_API:
     case RTL_WIRE_KERNEL:
         break;
     }

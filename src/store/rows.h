@@ -12,7 +12,7 @@
 #include <sqlite3.h>
 #include <stddef.h>
 
-#define RTL_ROWS_STATEMENTS 16
+#define RTL_ROWS_STATEMENTS 32
 
 /** Prepared statements, made when first needed. */
 struct rtl_rows {

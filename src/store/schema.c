@@ -42,6 +42,25 @@ const char rtl_schema[] =
     " dst INTEGER, correlation INTEGER);"
     "CREATE INDEX copies_by_time ON copies(process, queue, start_ticks);"
 
+    "CREATE TABLE calls(process INTEGER, call INTEGER, name TEXT, arguments TEXT,"
+    " PRIMARY KEY(process, call)) WITHOUT ROWID;"
+
+    "CREATE TABLE api_chunks(chunk INTEGER PRIMARY KEY, process INTEGER, calls INTEGER,"
+    " words INTEGER, start_min INTEGER, end_max INTEGER, correlation_min INTEGER,"
+    " correlation_max INTEGER, checksum INTEGER, data BLOB);"
+
+    "CREATE TABLE streams(process INTEGER, stream INTEGER, handle INTEGER,"
+    " PRIMARY KEY(process, stream)) WITHOUT ROWID;"
+
+    "CREATE TABLE threads(process INTEGER, thread INTEGER, PRIMARY KEY(process, thread))"
+    " WITHOUT ROWID;"
+
+    "CREATE TABLE names(process INTEGER, kind TEXT, handle INTEGER, name TEXT,"
+    " PRIMARY KEY(process, kind, handle)) WITHOUT ROWID;"
+
+    "CREATE TABLE ranges(process INTEGER, id INTEGER, thread INTEGER, kind TEXT, name TEXT,"
+    " start INTEGER, end INTEGER, parent INTEGER, PRIMARY KEY(process, id)) WITHOUT ROWID;"
+
     "CREATE TABLE ledger_rows(process INTEGER, queue INTEGER, packets INTEGER, seen INTEGER,"
     " skipped INTEGER, recorded INTEGER, forwarded INTEGER, borrowed INTEGER, helped INTEGER,"
     " PRIMARY KEY(process, queue)) WITHOUT ROWID;"

@@ -4,6 +4,7 @@
 #include "store/sql_kernels.h"
 #include "store/sql_time.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* In the temporary schema of the connection: the file holds nothing but data, and what a view says
@@ -34,8 +35,22 @@ static const char views[] =
     "CREATE TEMP VIEW graph_launches(graph, generation, launch, start, end, kernels, correlation)"
     " AS SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE 0;"
 
-    "CREATE TEMP VIEW ranges(id, process, thread, name, start, end, parent) AS"
-    " SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE 0;"
+    /* An end whose begin was lost is no range. The depth is the number of ranges around it; UNION
+     * ends at a circle, which only a damaged file has. */
+    "CREATE TEMP VIEW ranges(id, process, thread, name, start, end, parent, kind, depth, duration)"
+    " AS SELECT r.id, r.process, r.thread, r.name, r.start, r.end, r.parent, r.kind,"
+    " (WITH RECURSIVE up(id) AS (SELECT r.parent UNION SELECT q.parent FROM up"
+    "  CROSS JOIN stored_ranges q ON q.process = r.process AND q.id = up.id)"
+    "  SELECT count(id) FROM up), r.end - r.start"
+    " FROM stored_ranges r WHERE r.start IS NOT NULL;"
+
+    "CREATE TEMP VIEW streams(process, stream, handle, name) AS"
+    " SELECT s.process, s.stream, s.handle, n.name FROM stored_streams s LEFT JOIN stored_names n"
+    " ON n.process = s.process AND n.kind = 'stream' AND n.handle = s.handle;"
+
+    "CREATE TEMP VIEW threads(process, thread, name) AS"
+    " SELECT t.process, t.thread, n.name FROM stored_threads t LEFT JOIN stored_names n"
+    " ON n.process = t.process AND n.kind = 'thread' AND n.handle = t.thread;"
 
     "CREATE TEMP VIEW queues AS SELECT q.process, q.queue, q.agent, a.gpu, q.address, q.hsa_id,"
     " q.size, q.type, q.way, q.start, q.end, (SELECT coalesce(sum(c.kernels), 0)"
@@ -59,24 +74,52 @@ static const char views[] =
     "  coalesce(w.what, 'kernels') FROM main.ledger_losses l"
     "  LEFT JOIN whats w ON w.process = l.process AND w.queue = l.queue WHERE lost > 0;";
 
-/* A file of format 1.0 has no copies. */
-static const char copies_table[] = "CREATE TEMP VIEW stored_copies AS SELECT * FROM main.copies";
-static const char no_copies_table[] =
-    "CREATE TEMP VIEW stored_copies(id, process, queue, ordinal, start_ticks, end_ticks, bytes,"
-    " kind, engine, src, dst, correlation) AS SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL,"
-    " NULL, NULL, NULL, NULL, NULL WHERE 0";
+/* Tables that older files do not have, with their columns. The views read `stored_TABLE`, which is
+ * the table, or empty. */
+static const struct stored {
+    const char *table, *columns;
+} stored_tables[] = {
+    /* Of format 1.1. */
+    {"copies", "id, process, queue, ordinal, start_ticks, end_ticks, bytes, kind, engine, src, dst,"
+               " correlation"},
+    /* Of format 1.2. */
+    {"streams", "process, stream, handle"},
+    {"threads", "process, thread"},
+    {"names", "process, kind, handle, name"},
+    {"ranges", "process, id, thread, kind, name, start, end, parent"},
+};
+
+static int add_stored(sqlite3 *db, const struct stored *stored)
+{
+    bool there = sqlite3_table_column_metadata(db, "main", stored->table, NULL, NULL, NULL, NULL,
+                                               NULL, NULL) == SQLITE_OK;
+    sqlite3_str *text = sqlite3_str_new(db);
+    if (there) {
+        sqlite3_str_appendf(text, "CREATE TEMP VIEW stored_%s AS SELECT %s FROM main.%s",
+                            stored->table, stored->columns, stored->table);
+    } else {
+        sqlite3_str_appendf(text, "CREATE TEMP VIEW stored_%s(%s) AS SELECT NULL", stored->table,
+                            stored->columns);
+        for (const char *c = stored->columns; *c; c++)
+            if (*c == ',')
+                sqlite3_str_appendall(text, ", NULL");
+        sqlite3_str_appendall(text, " WHERE 0");
+    }
+    char *statement = sqlite3_str_finish(text);
+    int result = statement ? sqlite3_exec(db, statement, NULL, NULL, NULL) : SQLITE_NOMEM;
+    sqlite3_free(statement);
+    return result;
+}
 
 int rtl_sql_register(sqlite3 *db)
 {
-    bool copies = sqlite3_table_column_metadata(db, "main", "copies", NULL, NULL, NULL, NULL, NULL,
-                                                NULL) == SQLITE_OK;
     int result = rtl_sql_register_kernels(db);
     if (result == SQLITE_OK)
         result = rtl_sql_register_time(db);
     if (result == SQLITE_OK)
         result = sqlite3_exec(db, "PRAGMA temp_store=MEMORY", NULL, NULL, NULL);
-    if (result == SQLITE_OK)
-        result = sqlite3_exec(db, copies ? copies_table : no_copies_table, NULL, NULL, NULL);
+    for (size_t i = 0; i < sizeof stored_tables / sizeof *stored_tables && result == SQLITE_OK; i++)
+        result = add_stored(db, &stored_tables[i]);
     return result == SQLITE_OK ? sqlite3_exec(db, views, NULL, NULL, NULL) : result;
 }
 

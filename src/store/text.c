@@ -45,6 +45,22 @@ const char *rtl_text_copy_engine(uint32_t engine)
     return pick(names, sizeof names / sizeof *names, engine, "unknown");
 }
 
+const char *rtl_text_range_kind(uint32_t kind)
+{
+    static const char *const names[] = {
+        [RTL_RANGE_PUSH] = "push", [RTL_RANGE_START] = "start", [RTL_RANGE_MARK] = "mark"};
+    return pick(names, sizeof names / sizeof *names, kind, "unknown");
+}
+
+const char *rtl_text_named(uint32_t kind)
+{
+    static const char *const names[] = {[RTL_NAMED_THREAD] = "thread",
+                                        [RTL_NAMED_STREAM] = "stream",
+                                        [RTL_NAMED_DEVICE] = "device",
+                                        [RTL_NAMED_AGENT] = "agent"};
+    return pick(names, sizeof names / sizeof *names, kind, "unknown");
+}
+
 const char *rtl_text_device(uint32_t type)
 {
     static const char *const names[] = {"CPU", "GPU", "DSP"};

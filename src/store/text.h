@@ -9,8 +9,10 @@ const char *rtl_text_mode(uint32_t mode); /**< of enum rtl_mode; "unknown" beyon
 const char *rtl_text_way(uint32_t way);   /**< of enum rtl_queue_way; "unknown" beyond it */
 const char *rtl_text_copy_kind(uint32_t kind);
 const char *rtl_text_copy_engine(uint32_t engine);
-const char *rtl_text_device(uint32_t type); /**< "CPU", "GPU", "DSP" of hsa_device_type_t, or
-                                                 "other" */
+const char *rtl_text_range_kind(uint32_t kind); /**< of enum rtl_range_kind; "unknown" beyond it */
+const char *rtl_text_named(uint32_t kind);      /**< of enum rtl_named; "unknown" beyond it */
+const char *rtl_text_device(uint32_t type);     /**< "CPU", "GPU", "DSP" of hsa_device_type_t, or
+                                                     "other" */
 
 /** Copies `length` bytes as a string that every reader can take: it ends at a NUL byte, and a byte
  * that is not UTF-8 (RFC 3629) becomes '?'. The caller frees it; NULL when memory is short. */

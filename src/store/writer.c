@@ -66,7 +66,7 @@ struct rtl_writer {
     size_t end_count;
     uint32_t room; /* of all queues, kernels */
     int64_t next_chunk;
-    uint64_t kernels, dropped, dropped_copies;
+    uint64_t kernels, dropped, dropped_copies, dropped_ranges;
     uint64_t retry_at; /* after a failure: nothing is tried before */
     char error[512];
 };
@@ -492,6 +492,32 @@ void rtl_writer_copy(struct rtl_writer *writer, uint32_t process, const struct r
         writer->dropped_copies++;
 }
 
+void rtl_writer_call(struct rtl_writer *writer, uint32_t process, const struct rtl_wire_call *call,
+                     const char *texts)
+{
+    size_t size = (size_t)call->name_length + call->arguments_length;
+    (void)add(writer, RTL_WIRE_CALL, process, call, sizeof *call, texts, size);
+}
+
+void rtl_writer_range(struct rtl_writer *writer, uint32_t process,
+                      const struct rtl_wire_range *range, const char *texts)
+{
+    if (!add(writer, RTL_WIRE_RANGE, process, range, sizeof *range, texts, range->text_length))
+        writer->dropped_ranges++;
+}
+
+void rtl_writer_range_end(struct rtl_writer *writer, uint32_t process,
+                          const struct rtl_wire_range_end *end)
+{
+    (void)add(writer, RTL_WIRE_RANGE_END, process, end, sizeof *end, NULL, 0);
+}
+
+void rtl_writer_name(struct rtl_writer *writer, uint32_t process, const struct rtl_wire_name *name,
+                     const char *texts)
+{
+    (void)add(writer, RTL_WIRE_NAME, process, name, sizeof *name, texts, name->text_length);
+}
+
 void rtl_writer_process_end(struct rtl_writer *writer, uint32_t process, const char *state,
                             uint64_t time, uint64_t torn)
 {
@@ -552,6 +578,7 @@ int rtl_writer_close(struct rtl_writer *writer, int exit_status, char *error, si
     (void)sqlite3_busy_timeout(writer->db, BUSY_CLOSE_MS);
     note_dropped(writer, writer->dropped, "kernels");
     note_dropped(writer, writer->dropped_copies, "copies");
+    note_dropped(writer, writer->dropped_ranges, "ranges");
     int result = store(writer, NULL, true);
     if (result == SQLITE_OK)
         result = store_finish(writer, exit_status);
@@ -564,7 +591,8 @@ int rtl_writer_close(struct rtl_writer *writer, int exit_status, char *error, si
         (void)sqlite3_exec(writer->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
     if (writer->error[0])
         (void)snprintf(error, error_size, "%s", writer->error);
-    bool whole = result == SQLITE_OK && writer->dropped == 0 && writer->dropped_copies == 0;
+    bool whole = result == SQLITE_OK && writer->dropped == 0 && writer->dropped_copies == 0 &&
+                 writer->dropped_ranges == 0;
     release(writer);
     return whole ? 0 : -1;
 }

@@ -50,6 +50,19 @@ void rtl_writer_kernel(struct rtl_writer *, uint32_t process, const struct rtl_w
 /** Adds a copy. */
 void rtl_writer_copy(struct rtl_writer *, uint32_t process, const struct rtl_wire_copy *);
 
+/** Adds the definition of a host call; the calls themselves may have come before it. */
+void rtl_writer_call(struct rtl_writer *, uint32_t process, const struct rtl_wire_call *,
+                     const char *texts);
+
+/** Begin and end of a range, in either order; a range without an end stays open. */
+void rtl_writer_range(struct rtl_writer *, uint32_t process, const struct rtl_wire_range *,
+                      const char *texts);
+void rtl_writer_range_end(struct rtl_writer *, uint32_t process, const struct rtl_wire_range_end *);
+
+/** Adds a name; a later one of the same object takes its place. */
+void rtl_writer_name(struct rtl_writer *, uint32_t process, const struct rtl_wire_name *,
+                     const char *texts);
+
 /** Sets a queue's account as read from the ring (absolute values, copied by the caller). */
 struct rtl_writer_account {
     uint64_t packets, seen, skipped, recorded, forwarded, borrowed, helped;
