@@ -39,3 +39,16 @@ uint32_t rtl_crc32c(uint32_t crc, const void *data, size_t size)
         crc = crc >> 8 ^ table[0][(crc ^ *byte++) & 0xff];
     return ~crc;
 }
+
+uint32_t rtl_checksum_row(const uint64_t *fields, size_t count, const unsigned char *data,
+                          size_t size)
+{
+    uint32_t crc = 0;
+    for (size_t i = 0; i < count; i++) {
+        unsigned char bytes[8];
+        for (unsigned j = 0; j < sizeof bytes; j++)
+            bytes[j] = (unsigned char)(fields[i] >> j * 8);
+        crc = rtl_crc32c(crc, bytes, sizeof bytes);
+    }
+    return rtl_crc32c(crc, data, size);
+}
