@@ -210,6 +210,9 @@ static void take_definition(struct source *source, enum rtl_wire_type type, cons
     case RTL_WIRE_CALL:
         rtl_writer_call(writer, source->process, body, texts);
         break;
+    case RTL_WIRE_API:
+        rtl_writer_api(writer, source->process, body, texts);
+        break;
     case RTL_WIRE_RANGE:
         rtl_writer_range(writer, source->process, body, texts);
         break;
@@ -222,7 +225,6 @@ static void take_definition(struct source *source, enum rtl_wire_type type, cons
     case RTL_WIRE_GRAPH:
     case RTL_WIRE_NODE:
     case RTL_WIRE_LAUNCH:
-    case RTL_WIRE_API:
     case RTL_WIRE_KERNEL:
     case RTL_WIRE_COPY:
         break;

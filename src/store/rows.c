@@ -21,6 +21,9 @@ enum statement {
     BEGIN_RANGE,
     END_RANGE,
     INSERT_NAME,
+    INSERT_API_CHUNK,
+    INSERT_STREAM,
+    INSERT_THREAD,
     INSERT_ACCOUNT,
     CLEAR_LOSSES,
     INSERT_LOSS,
@@ -52,6 +55,9 @@ static const char *const sources[] = {
     [END_RANGE] = "INSERT INTO ranges(process, id, end) VALUES(?, ?, ?)"
                   " ON CONFLICT(process, id) DO UPDATE SET end = excluded.end",
     [INSERT_NAME] = "INSERT OR REPLACE INTO names VALUES(?, ?, ?, ?)",
+    [INSERT_API_CHUNK] = "INSERT OR REPLACE INTO api_chunks VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [INSERT_STREAM] = "INSERT OR REPLACE INTO streams VALUES(?, ?, ?)",
+    [INSERT_THREAD] = "INSERT OR REPLACE INTO threads VALUES(?, ?)",
     [INSERT_ACCOUNT] = "INSERT OR REPLACE INTO ledger_rows VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [CLEAR_LOSSES] = "DELETE FROM ledger_losses WHERE process = ? AND queue = ?",
     [INSERT_LOSS] = "INSERT INTO ledger_losses VALUES(?, ?, ?, ?)",
@@ -379,6 +385,30 @@ int rtl_rows_chunk(struct rtl_rows *rows, int64_t chunk_number, const struct rtl
         number(chunk->start_min),       number(chunk->end_max),
         number(chunk->checksum),        {.kind = BLOB, .bytes = data, .number = size}};
     return RUN(rows, INSERT_CHUNK, values);
+}
+
+int rtl_rows_api_chunk(struct rtl_rows *rows, int64_t chunk_number,
+                       const struct rtl_api_chunk *chunk, const void *data, size_t size)
+{
+    const struct value values[] = {
+        number((uint64_t)chunk_number), number(chunk->process),
+        number(chunk->calls),           number(chunk->words),
+        number(chunk->start_min),       number(chunk->end_max),
+        number(chunk->correlation_min), number(chunk->correlation_max),
+        number(chunk->checksum),        {.kind = BLOB, .bytes = data, .number = size}};
+    return RUN(rows, INSERT_API_CHUNK, values);
+}
+
+int rtl_rows_stream(struct rtl_rows *rows, uint32_t process, uint32_t stream, uint64_t handle)
+{
+    const struct value values[] = {number(process), number(stream), number(handle)};
+    return RUN(rows, INSERT_STREAM, values);
+}
+
+int rtl_rows_thread(struct rtl_rows *rows, uint32_t process, uint32_t thread)
+{
+    const struct value values[] = {number(process), number(thread)};
+    return RUN(rows, INSERT_THREAD, values);
 }
 
 int rtl_rows_account(struct rtl_rows *rows, uint32_t process, uint32_t queue,

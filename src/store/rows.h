@@ -6,6 +6,7 @@
 #define RTL_STORE_ROWS_H
 
 #include "ring/wire.h"
+#include "store/api_codec.h"
 #include "store/codec.h"
 #include "store/writer.h"
 
@@ -32,6 +33,14 @@ int rtl_rows_definition(struct rtl_rows *rows, enum rtl_wire_type type, uint32_t
 /** Stores a chunk under its number, over what was there before. */
 int rtl_rows_chunk(struct rtl_rows *rows, int64_t number, const struct rtl_chunk *chunk,
                    const void *data, size_t size);
+
+/** The same of host calls. */
+int rtl_rows_api_chunk(struct rtl_rows *rows, int64_t number, const struct rtl_api_chunk *chunk,
+                       const void *data, size_t size);
+
+/** A stream's number in its process, and a thread that is known of it; both may come again. */
+int rtl_rows_stream(struct rtl_rows *rows, uint32_t process, uint32_t stream, uint64_t handle);
+int rtl_rows_thread(struct rtl_rows *rows, uint32_t process, uint32_t thread);
 
 int rtl_rows_account(struct rtl_rows *rows, uint32_t process, uint32_t queue,
                      const struct rtl_writer_account *account);

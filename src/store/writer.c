@@ -1,5 +1,6 @@
 #include "store/writer.h"
 
+#include "store/callers.h"
 #include "store/codec.h"
 #include "store/file.h"
 #include "store/map.h"
@@ -45,6 +46,12 @@ struct queue {
     struct rtl_writer_account account;
 };
 
+/* A queue or process whose full chunk is stored alone: one of both. */
+struct part {
+    struct queue *queue;
+    struct rtl_caller *caller;
+};
+
 struct process_end {
     uint32_t process;
     const char *state;
@@ -57,6 +64,7 @@ struct rtl_writer {
     struct rtl_rows rows;
     struct rtl_codec *codec;
     struct rtl_pending pending;
+    struct rtl_callers callers;
     struct rtl_map index; /* (process, queue) to place in `queues` */
     struct queue *queues;
     uint32_t queue_count, queue_capacity;
@@ -66,7 +74,7 @@ struct rtl_writer {
     size_t end_count;
     uint32_t room; /* of all queues, kernels */
     int64_t next_chunk;
-    uint64_t kernels, dropped, dropped_copies, dropped_ranges;
+    uint64_t kernels, dropped, dropped_copies, dropped_calls, dropped_ranges;
     uint64_t retry_at; /* after a failure: nothing is tried before */
     char error[512];
 };
@@ -163,6 +171,7 @@ static void release(struct rtl_writer *writer)
     (void)sqlite3_close(writer->db);
     rtl_codec_free(writer->codec);
     rtl_pending_free(&writer->pending);
+    rtl_callers_free(&writer->callers);
     rtl_map_clear(&writer->index);
     for (uint32_t i = 0; i < writer->queue_count; i++)
         free(writer->queues[i].kernels);
@@ -244,14 +253,22 @@ static int store_ends(struct rtl_writer *writer)
     return result;
 }
 
-/* All that is new but for kernels, and those of all queues or of `only`. */
-static int store_content(struct rtl_writer *writer, struct queue *only)
+static int store_part(struct rtl_writer *writer, const struct part *only)
+{
+    return only->queue ? store_chunk(writer, only->queue)
+                       : rtl_caller_store(&writer->callers, only->caller, &writer->rows);
+}
+
+/* All that is new; with `only`, no other chunks. */
+static int store_content(struct rtl_writer *writer, const struct part *only)
 {
     int result = store_definitions(writer);
     if (result == SQLITE_OK && only)
-        return store_chunk(writer, only);
+        return store_part(writer, only);
     for (uint32_t i = 0; i < writer->queue_count && result == SQLITE_OK; i++)
         result = store_chunk(writer, &writer->queues[i]);
+    if (result == SQLITE_OK)
+        result = rtl_callers_store(&writer->callers, &writer->rows);
     if (result == SQLITE_OK)
         result = store_accounts(writer);
     if (result == SQLITE_OK)
@@ -274,14 +291,23 @@ static void seal(struct rtl_writer *writer, struct queue *queue, bool keep_room)
     queue->capacity = 0;
 }
 
-static void mark_stored(struct rtl_writer *writer, struct queue *only, bool seal_all)
+static void mark_part(struct rtl_writer *writer, const struct part *only)
+{
+    if (only->queue)
+        seal(writer, only->queue, true);
+    else
+        rtl_caller_stored(only->caller, true);
+}
+
+static void mark_stored(struct rtl_writer *writer, const struct part *only, bool seal_all)
 {
     rtl_pending_clear(&writer->pending);
     if (only) {
-        seal(writer, only, true);
+        mark_part(writer, only);
         return;
     }
     writer->end_count = 0;
+    rtl_callers_stored(&writer->callers, seal_all);
     for (uint32_t i = 0; i < writer->queue_count; i++) {
         struct queue *queue = &writer->queues[i];
         queue->account_new = false;
@@ -294,7 +320,7 @@ static void mark_stored(struct rtl_writer *writer, struct queue *only, bool seal
 }
 
 /* One transaction. An SQLite result code; unless it is SQLITE_OK all is kept for another try. */
-static int store(struct rtl_writer *writer, struct queue *only, bool seal_all)
+static int store(struct rtl_writer *writer, const struct part *only, bool seal_all)
 {
     int result = sqlite3_exec(writer->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
     if (result == SQLITE_OK)
@@ -387,7 +413,8 @@ static bool make_room(struct rtl_writer *writer, struct queue *queue)
 {
     if (queue->capacity < RTL_CHUNK_KERNELS)
         return grow(writer, queue);
-    return may_store(writer) && store(writer, queue, false) == SQLITE_OK;
+    const struct part only = {.queue = queue};
+    return may_store(writer) && store(writer, &only, false) == SQLITE_OK;
 }
 
 void rtl_writer_kernel(struct rtl_writer *writer, uint32_t process,
@@ -499,9 +526,56 @@ void rtl_writer_call(struct rtl_writer *writer, uint32_t process, const struct r
     (void)add(writer, RTL_WIRE_CALL, process, call, sizeof *call, texts, size);
 }
 
+/* Host calls. */
+
+/* Stores what stands in the way of another call: the caller's full chunk, or all chunks. */
+static bool clear_way(struct rtl_writer *writer, struct rtl_caller *caller, bool all)
+{
+    const struct part only = {.caller = caller};
+    return may_store(writer) && store(writer, all ? NULL : &only, all) == SQLITE_OK;
+}
+
+static bool add_api(struct rtl_writer *writer, uint32_t process, const struct rtl_wire_api *api,
+                    const void *words)
+{
+    struct rtl_caller *caller = rtl_callers_get(&writer->callers, process);
+    enum rtl_caller_result result = RTL_CALLER_NO_MEMORY;
+    if (caller)
+        result = rtl_caller_add(&writer->callers, caller, api, words);
+    if ((result == RTL_CALLER_FULL || result == RTL_CALLER_CROWDED) &&
+        clear_way(writer, caller, result == RTL_CALLER_CROWDED))
+        result = rtl_caller_add(&writer->callers, caller, api, words);
+    if (result == RTL_CALLER_NO_MEMORY)
+        set_memory_error(writer);
+    return result == RTL_CALLER_ADDED;
+}
+
+void rtl_writer_api(struct rtl_writer *writer, uint32_t process, const struct rtl_wire_api *api,
+                    const void *words)
+{
+    if (!add_api(writer, process, api, words))
+        writer->dropped_calls++;
+}
+
+/* Threads and streams are known by whatever names them. */
+static void know_thread(struct rtl_writer *writer, uint32_t process, uint32_t thread)
+{
+    struct rtl_caller *caller = rtl_callers_get(&writer->callers, process);
+    if (!caller || rtl_caller_thread(caller, thread) != 0)
+        set_memory_error(writer);
+}
+
+static void know_stream(struct rtl_writer *writer, uint32_t process, uint64_t handle)
+{
+    struct rtl_caller *caller = rtl_callers_get(&writer->callers, process);
+    if (!caller || rtl_caller_stream(caller, handle) == RTL_NONE)
+        set_memory_error(writer);
+}
+
 void rtl_writer_range(struct rtl_writer *writer, uint32_t process,
                       const struct rtl_wire_range *range, const char *texts)
 {
+    know_thread(writer, process, range->thread);
     if (!add(writer, RTL_WIRE_RANGE, process, range, sizeof *range, texts, range->text_length))
         writer->dropped_ranges++;
 }
@@ -515,6 +589,10 @@ void rtl_writer_range_end(struct rtl_writer *writer, uint32_t process,
 void rtl_writer_name(struct rtl_writer *writer, uint32_t process, const struct rtl_wire_name *name,
                      const char *texts)
 {
+    if (name->kind == RTL_NAMED_THREAD)
+        know_thread(writer, process, (uint32_t)name->handle);
+    else if (name->kind == RTL_NAMED_STREAM)
+        know_stream(writer, process, name->handle);
     (void)add(writer, RTL_WIRE_NAME, process, name, sizeof *name, texts, name->text_length);
 }
 
@@ -578,6 +656,7 @@ int rtl_writer_close(struct rtl_writer *writer, int exit_status, char *error, si
     (void)sqlite3_busy_timeout(writer->db, BUSY_CLOSE_MS);
     note_dropped(writer, writer->dropped, "kernels");
     note_dropped(writer, writer->dropped_copies, "copies");
+    note_dropped(writer, writer->dropped_calls, "host calls");
     note_dropped(writer, writer->dropped_ranges, "ranges");
     int result = store(writer, NULL, true);
     if (result == SQLITE_OK)
@@ -592,7 +671,7 @@ int rtl_writer_close(struct rtl_writer *writer, int exit_status, char *error, si
     if (writer->error[0])
         (void)snprintf(error, error_size, "%s", writer->error);
     bool whole = result == SQLITE_OK && writer->dropped == 0 && writer->dropped_copies == 0 &&
-                 writer->dropped_ranges == 0;
+                 writer->dropped_calls == 0 && writer->dropped_ranges == 0;
     release(writer);
     return whole ? 0 : -1;
 }

@@ -54,6 +54,10 @@ void rtl_writer_copy(struct rtl_writer *, uint32_t process, const struct rtl_wir
 void rtl_writer_call(struct rtl_writer *, uint32_t process, const struct rtl_wire_call *,
                      const char *texts);
 
+/** Adds a host call with its arguments: `words` has api->words words of 64 bits. */
+void rtl_writer_api(struct rtl_writer *, uint32_t process, const struct rtl_wire_api *,
+                    const void *words);
+
 /** Begin and end of a range, in either order; a range without an end stays open. */
 void rtl_writer_range(struct rtl_writer *, uint32_t process, const struct rtl_wire_range *,
                       const char *texts);
@@ -77,7 +81,7 @@ void rtl_writer_process_end(struct rtl_writer *, uint32_t process, const char *s
                             uint64_t torn);
 
 /** Stores what is new, in one transaction. 0, or -1: rtl_writer_error says why (disk full, …); what
- * was stored before stays readable, all else is kept (within 45 MB) and may be tried again. A
+ * was stored before stays readable, all else is kept (within 69 MB) and may be tried again. A
  * file that a reader has locked is no failure: the next checkpoint stores what this one could not.
  */
 int rtl_writer_checkpoint(struct rtl_writer *);
