@@ -3,19 +3,15 @@
  * The chunks stand in the order of the earliest kernel that each may hold. One is unpacked when the
  * merge reaches that; so as many are open at once as overlap, which is one per queue as long as the
  * kernels of a queue come about in order. */
+#include "store/heap.h"
 #include "store/reader.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What kernels and chunks are ordered by. */
-struct key {
-    uint64_t major, minor;
-};
-
 /* A kernel of an open chunk with its key. */
 struct place {
-    struct key key;
+    struct rtl_key key;
     uint32_t kernel;
 };
 
@@ -30,7 +26,7 @@ struct cursor {
 
 /* A chunk that is not open yet. */
 struct waiting {
-    struct key key; /* not above any of its kernels */
+    struct rtl_key key; /* not above any of its kernels */
     const struct rtl_chunk_row *row;
 };
 
@@ -42,24 +38,16 @@ struct rtl_kernel_iter {
     struct rtl_codec *codec;
     struct waiting *waiting;
     size_t waiting_count, waiting_next;
-    struct cursor **heap; /* open chunks, the one with the least kernel first */
-    size_t heap_count, heap_capacity;
+    struct rtl_heap heap; /* of open chunks */
     struct cursor *spare; /* a closed one, for its memory */
 };
 
-static int compare(const struct key *a, const struct key *b)
-{
-    if (a->major != b->major)
-        return a->major < b->major ? -1 : 1;
-    return (a->minor > b->minor) - (a->minor < b->minor);
-}
-
-static struct key chunk_key(const rtl_kernel_filter_t *filter, const struct rtl_chunk_row *row)
+static struct rtl_key chunk_key(const rtl_kernel_filter_t *filter, const struct rtl_chunk_row *row)
 {
     if (filter->by_queue)
-        return (struct key){rtl_map_key(row->chunk.process, row->chunk.queue),
-                            row->chunk.packet_min};
-    return (struct key){row->from, 0};
+        return (struct rtl_key){rtl_map_key(row->chunk.process, row->chunk.queue),
+                                row->chunk.packet_min};
+    return (struct rtl_key){row->from, 0};
 }
 
 /* Chunks that may hold a kernel of the filter. */
@@ -79,7 +67,7 @@ static int by_key(const void *left, const void *right)
 {
     const struct waiting *a = left;
     const struct waiting *b = right;
-    int order = compare(&a->key, &b->key);
+    int order = rtl_key_compare(&a->key, &b->key);
     return order ? order : (a->row > b->row) - (a->row < b->row);
 }
 
@@ -87,7 +75,7 @@ static int place_by_key(const void *left, const void *right)
 {
     const struct place *a = left;
     const struct place *b = right;
-    int order = compare(&a->key, &b->key);
+    int order = rtl_key_compare(&a->key, &b->key);
     return order ? order : (a->kernel > b->kernel) - (a->kernel < b->kernel);
 }
 
@@ -149,17 +137,17 @@ static void order(const rtl_kernel_iter_t *iter, struct cursor *cursor)
     const rtl_kernel_filter_t *filter = &iter->filter;
     bool all = filter->from == 0 && filter->to == 0;
     bool sorted = true;
-    struct key last = {0, 0};
+    struct rtl_key last = {0, 0};
     uint64_t queue = rtl_map_key(row->chunk.process, row->chunk.queue);
     for (uint32_t i = 0; i < row->chunk.kernels; i++) {
         const struct rtl_wire_kernel *kernel = &cursor->kernels[i];
-        struct key key = {queue, kernel->packet};
+        struct rtl_key key = {queue, kernel->packet};
         uint64_t start = filter->by_queue && all ? 0 : rtl_trace_ns(row->clock, kernel->start);
         if (!all && !time_passes(filter, start, rtl_trace_ns(row->clock, kernel->end)))
             continue;
         if (!filter->by_queue)
-            key = (struct key){start, 0};
-        sorted = sorted && compare(&last, &key) <= 0;
+            key = (struct rtl_key){start, 0};
+        sorted = sorted && rtl_key_compare(&last, &key) <= 0;
         last = key;
         cursor->places[cursor->count++] = (struct place){key, i};
     }
@@ -201,52 +189,6 @@ static rtl_status_t unpack(rtl_kernel_iter_t *iter, struct cursor *cursor)
     return status;
 }
 
-/* The heap. */
-
-static bool before(const struct cursor *a, const struct cursor *b)
-{
-    int order = compare(&a->places[a->next].key, &b->places[b->next].key);
-    return order ? order < 0 : a->row < b->row;
-}
-
-static void sift_down(rtl_kernel_iter_t *iter)
-{
-    struct cursor **heap = iter->heap;
-    size_t i = 0;
-    for (;;) {
-        size_t child = 2 * i + 1;
-        if (child >= iter->heap_count)
-            return;
-        if (child + 1 < iter->heap_count && before(heap[child + 1], heap[child]))
-            child++;
-        if (!before(heap[child], heap[i]))
-            return;
-        struct cursor *moved = heap[i];
-        heap[i] = heap[child];
-        heap[child] = moved;
-        i = child;
-    }
-}
-
-static bool push(rtl_kernel_iter_t *iter, struct cursor *cursor)
-{
-    if (iter->heap_count == iter->heap_capacity) {
-        size_t capacity = iter->heap_capacity ? iter->heap_capacity * 2 : 16;
-        struct cursor **heap = realloc(iter->heap, capacity * sizeof(struct cursor *));
-        if (!heap)
-            return false;
-        iter->heap = heap;
-        iter->heap_capacity = capacity;
-    }
-    size_t i = iter->heap_count++;
-    while (i && before(cursor, iter->heap[(i - 1) / 2])) {
-        iter->heap[i] = iter->heap[(i - 1) / 2];
-        i = (i - 1) / 2;
-    }
-    iter->heap[i] = cursor;
-    return true;
-}
-
 static void retire(rtl_kernel_iter_t *iter, struct cursor *cursor)
 {
     free_cursor(iter->spare);
@@ -269,7 +211,8 @@ static rtl_status_t open_next(rtl_kernel_iter_t *iter)
         retire(iter, cursor);
         return status;
     }
-    if (push(iter, cursor))
+    if (rtl_heap_push(&iter->heap,
+                      (struct rtl_heap_item){cursor->places[0].key, cursor->row, cursor}))
         return RTL_OK;
     free_cursor(cursor);
     return fail_memory(iter);
@@ -280,10 +223,9 @@ static bool must_open(const rtl_kernel_iter_t *iter)
 {
     if (iter->waiting_next == iter->waiting_count)
         return false;
-    if (iter->heap_count == 0)
+    if (iter->heap.count == 0)
         return true;
-    const struct cursor *least = iter->heap[0];
-    return compare(&iter->waiting[iter->waiting_next].key, &least->places[least->next].key) <= 0;
+    return rtl_key_compare(&iter->waiting[iter->waiting_next].key, &iter->heap.items[0].key) <= 0;
 }
 
 static void fill(const rtl_kernel_iter_t *iter, const struct cursor *cursor, rtl_kernel_t *kernel)
@@ -332,15 +274,16 @@ rtl_status_t rtlKernelNext(rtl_kernel_iter_t *iter, rtl_kernel_t *kernel)
         if (status != RTL_OK)
             return status;
     }
-    if (iter->heap_count == 0)
+    if (iter->heap.count == 0)
         return RTL_END;
-    struct cursor *least = iter->heap[0];
+    struct cursor *least = iter->heap.items[0].cursor;
     fill(iter, least, kernel);
-    if (++least->next == least->count) {
-        iter->heap[0] = iter->heap[--iter->heap_count];
+    if (++least->next < least->count) {
+        rtl_heap_advance(&iter->heap, least->places[least->next].key);
+    } else {
+        rtl_heap_pop(&iter->heap);
         retire(iter, least);
     }
-    sift_down(iter);
     return RTL_OK;
 }
 
@@ -398,10 +341,10 @@ void rtlKernelIterFree(rtl_kernel_iter_t *iter)
         return;
     (void)sqlite3_finalize(iter->data);
     rtl_codec_free(iter->codec);
-    for (size_t i = 0; i < iter->heap_count; i++)
-        free_cursor(iter->heap[i]);
+    for (size_t i = 0; i < iter->heap.count; i++)
+        free_cursor(iter->heap.items[i].cursor);
     free_cursor(iter->spare);
-    free(iter->heap);
+    rtl_heap_free(&iter->heap);
     free(iter->waiting);
     free(iter);
 }

@@ -583,7 +583,8 @@ void rtl_writer_range(struct rtl_writer *writer, uint32_t process,
 void rtl_writer_range_end(struct rtl_writer *writer, uint32_t process,
                           const struct rtl_wire_range_end *end)
 {
-    (void)add(writer, RTL_WIRE_RANGE_END, process, end, sizeof *end, NULL, 0);
+    if (!add(writer, RTL_WIRE_RANGE_END, process, end, sizeof *end, NULL, 0))
+        writer->dropped_ranges++;
 }
 
 void rtl_writer_name(struct rtl_writer *writer, uint32_t process, const struct rtl_wire_name *name,
