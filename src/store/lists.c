@@ -1,5 +1,6 @@
 /* Reading the tables of a trace into memory: everything but the kernels. */
 #include "store/reader.h"
+#include "store/tables.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,131 +40,46 @@ const char *rtl_trace_string(rtl_trace_t *trace, const char *text)
     return copy;
 }
 
-/* Values of the current row. NULL is 0, "" or "none". */
-
-static uint64_t u64(sqlite3_stmt *row, int column)
-{
-    return (uint64_t)sqlite3_column_int64(row, column);
-}
-
-static uint32_t u32(rtl_trace_t *trace, sqlite3_stmt *row, int column)
-{
-    sqlite3_int64 value = sqlite3_column_int64(row, column);
-    if (value < 0 || value > UINT32_MAX)
-        trace->damaged = true;
-    return (uint32_t)value;
-}
-
-static uint32_t u32_or_none(rtl_trace_t *trace, sqlite3_stmt *row, int column)
-{
-    return sqlite3_column_type(row, column) == SQLITE_NULL ? RTL_TRACE_NONE
-                                                           : u32(trace, row, column);
-}
-
-static const char *string(rtl_trace_t *trace, sqlite3_stmt *row, int column)
-{
-    return rtl_trace_string(trace, (const char *)sqlite3_column_text(row, column));
-}
-
-static void *append(struct rtl_list *list, size_t size)
-{
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? list->capacity * 2 : 16;
-        void *items = realloc(list->items, capacity * size);
-        if (!items)
-            return NULL;
-        list->items = items;
-        list->capacity = capacity;
-    }
-    void *item = (char *)list->items + list->count++ * size;
-    memset(item, 0, size);
-    return item;
-}
-
-static rtl_status_t no_memory(rtl_trace_t *trace)
-{
-    return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
-}
-
-/* Takes the row; `item` is its place in the list, zeroed. 0, or -1 when memory is short. */
-typedef int (*take_row)(rtl_trace_t *trace, sqlite3_stmt *row, void *item);
-
-struct table {
-    const char *query;
-    size_t size;
-    take_row take;
-    struct rtl_list *list;
-};
-
-static rtl_status_t load(rtl_trace_t *trace, const struct table *table)
-{
-    sqlite3_stmt *row = NULL;
-    rtl_status_t status = RTL_OK;
-    int result = sqlite3_prepare_v2(trace->db, table->query, -1, &row, NULL);
-    if (result != SQLITE_OK)
-        return rtl_trace_fail_sqlite(trace, result);
-    while (status == RTL_OK && (result = sqlite3_step(row)) == SQLITE_ROW) {
-        void *item = append(table->list, table->size);
-        if (!item || table->take(trace, row, item) != 0)
-            status = no_memory(trace);
-        else if (trace->damaged)
-            status = rtl_trace_fail(trace, RTL_E_DAMAGED,
-                                    "the trace %s is damaged: a number is out of range in the rows "
-                                    "of \"%s\"",
-                                    trace->path, table->query);
-    }
-    if (status == RTL_OK && result != SQLITE_DONE)
-        status = rtl_trace_fail_sqlite(trace, result);
-    (void)sqlite3_finalize(row);
-    return status;
-}
-
-/* The place of the item that was appended last. */
-static uint32_t last_place(const struct rtl_list *list)
-{
-    return (uint32_t)(list->count - 1);
-}
-
 static int take_process(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
 {
     rtl_process_t *process = item;
-    process->process = u32(trace, row, 0);
-    process->pid = u32(trace, row, 1);
-    process->ppid = u32(trace, row, 2);
-    process->command = string(trace, row, 3);
-    process->host = string(trace, row, 4);
-    process->rank = string(trace, row, 5);
-    process->mode = string(trace, row, 6);
-    process->way = string(trace, row, 7);
-    process->library = string(trace, row, 8);
-    process->start = u64(row, 9);
-    process->end = u64(row, 10);
-    process->state = string(trace, row, 11);
-    process->torn = u64(row, 12);
+    process->process = rtl_row_u32(trace, row, 0);
+    process->pid = rtl_row_u32(trace, row, 1);
+    process->ppid = rtl_row_u32(trace, row, 2);
+    process->command = rtl_row_text(trace, row, 3);
+    process->host = rtl_row_text(trace, row, 4);
+    process->rank = rtl_row_text(trace, row, 5);
+    process->mode = rtl_row_text(trace, row, 6);
+    process->way = rtl_row_text(trace, row, 7);
+    process->library = rtl_row_text(trace, row, 8);
+    process->start = rtl_row_u64(row, 9);
+    process->end = rtl_row_u64(row, 10);
+    process->state = rtl_row_text(trace, row, 11);
+    process->torn = rtl_row_u64(row, 12);
     if (!process->command || !process->host || !process->rank || !process->mode || !process->way ||
         !process->library || !process->state)
         return -1;
-    return rtl_map_put(&trace->process_index, process->process, last_place(&trace->processes));
+    return rtl_map_put(&trace->process_index, process->process, rtl_list_last(&trace->processes));
 }
 
 static int take_agent(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
 {
     rtl_agent_t *agent = item;
-    agent->process = u32(trace, row, 0);
-    agent->agent = u32(trace, row, 1);
-    agent->gpu = u32_or_none(trace, row, 2);
-    agent->type = string(trace, row, 3);
-    agent->name = string(trace, row, 4);
-    agent->product = string(trace, row, 5);
-    agent->uuid = string(trace, row, 6);
-    agent->node = u32(trace, row, 7);
-    agent->bdf = u32(trace, row, 8);
-    agent->compute_units = u32(trace, row, 9);
-    agent->clock_hz = u64(row, 10);
+    agent->process = rtl_row_u32(trace, row, 0);
+    agent->agent = rtl_row_u32(trace, row, 1);
+    agent->gpu = rtl_row_id(trace, row, 2);
+    agent->type = rtl_row_text(trace, row, 3);
+    agent->name = rtl_row_text(trace, row, 4);
+    agent->product = rtl_row_text(trace, row, 5);
+    agent->uuid = rtl_row_text(trace, row, 6);
+    agent->node = rtl_row_u32(trace, row, 7);
+    agent->bdf = rtl_row_u32(trace, row, 8);
+    agent->compute_units = rtl_row_u32(trace, row, 9);
+    agent->clock_hz = rtl_row_u64(row, 10);
     if (!agent->type || !agent->name || !agent->product || !agent->uuid)
         return -1;
     return rtl_map_put(&trace->agent_index, rtl_map_key(agent->process, agent->agent),
-                       last_place(&trace->agents));
+                       rtl_list_last(&trace->agents));
 }
 
 static uint32_t gpu_of(const rtl_trace_t *trace, uint32_t process, uint32_t agent)
@@ -176,38 +92,38 @@ static uint32_t gpu_of(const rtl_trace_t *trace, uint32_t process, uint32_t agen
 static int take_queue(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
 {
     rtl_queue_t *queue = item;
-    queue->process = u32(trace, row, 0);
-    queue->queue = u32(trace, row, 1);
-    queue->agent = u32(trace, row, 2);
-    queue->address = u64(row, 3);
-    queue->hsa_id = u64(row, 4);
-    queue->size = u32(trace, row, 5);
-    queue->way = string(trace, row, 6);
-    queue->start = u64(row, 7);
-    queue->end = u64(row, 8);
+    queue->process = rtl_row_u32(trace, row, 0);
+    queue->queue = rtl_row_u32(trace, row, 1);
+    queue->agent = rtl_row_u32(trace, row, 2);
+    queue->address = rtl_row_u64(row, 3);
+    queue->hsa_id = rtl_row_u64(row, 4);
+    queue->size = rtl_row_u32(trace, row, 5);
+    queue->way = rtl_row_text(trace, row, 6);
+    queue->start = rtl_row_u64(row, 7);
+    queue->end = rtl_row_u64(row, 8);
     queue->gpu = gpu_of(trace, queue->process, queue->agent);
     if (!queue->way)
         return -1;
     return rtl_map_put(&trace->queue_index, rtl_map_key(queue->process, queue->queue),
-                       last_place(&trace->queues));
+                       rtl_list_last(&trace->queues));
 }
 
 static int take_symbol(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
 {
     rtl_symbol_t *symbol = item;
-    symbol->process = u32(trace, row, 0);
-    symbol->symbol = u32(trace, row, 1);
-    symbol->agent = u32(trace, row, 2);
-    symbol->kernel_object = u64(row, 3);
-    symbol->name = string(trace, row, 4);
-    symbol->mangled = string(trace, row, 5);
-    symbol->kernarg_size = u32(trace, row, 6);
-    symbol->group_size = u32(trace, row, 7);
-    symbol->private_size = u32(trace, row, 8);
+    symbol->process = rtl_row_u32(trace, row, 0);
+    symbol->symbol = rtl_row_u32(trace, row, 1);
+    symbol->agent = rtl_row_u32(trace, row, 2);
+    symbol->kernel_object = rtl_row_u64(row, 3);
+    symbol->name = rtl_row_text(trace, row, 4);
+    symbol->mangled = rtl_row_text(trace, row, 5);
+    symbol->kernarg_size = rtl_row_u32(trace, row, 6);
+    symbol->group_size = rtl_row_u32(trace, row, 7);
+    symbol->private_size = rtl_row_u32(trace, row, 8);
     if (!symbol->name || !symbol->mangled)
         return -1;
     return rtl_map_put(&trace->symbol_index, rtl_map_key(symbol->process, symbol->symbol),
-                       last_place(&trace->symbols));
+                       rtl_list_last(&trace->symbols));
 }
 
 /* The names of a shape: its symbol's, or what can be said without one. */
@@ -231,55 +147,55 @@ static int name_shape(rtl_trace_t *trace, struct rtl_shape *shape, uint64_t kern
 static int take_shape(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
 {
     struct rtl_shape *shape = item;
-    shape->process = u32(trace, row, 0);
-    shape->shape = u32(trace, row, 1);
-    shape->symbol = u32_or_none(trace, row, 2);
+    shape->process = rtl_row_u32(trace, row, 0);
+    shape->shape = rtl_row_u32(trace, row, 1);
+    shape->symbol = rtl_row_id(trace, row, 2);
     for (int i = 0; i < 3; i++) {
-        shape->grid[i] = u32(trace, row, 4 + i);
-        shape->block[i] = u32(trace, row, 7 + i);
+        shape->grid[i] = rtl_row_u32(trace, row, 4 + i);
+        shape->block[i] = rtl_row_u32(trace, row, 7 + i);
     }
-    shape->group_size = u32(trace, row, 10);
-    shape->private_size = u32(trace, row, 11);
-    if (name_shape(trace, shape, u64(row, 3)) != 0)
+    shape->group_size = rtl_row_u32(trace, row, 10);
+    shape->private_size = rtl_row_u32(trace, row, 11);
+    if (name_shape(trace, shape, rtl_row_u64(row, 3)) != 0)
         return -1;
     return rtl_map_put(&trace->shape_index, rtl_map_key(shape->process, shape->shape),
-                       last_place(&trace->shapes));
+                       rtl_list_last(&trace->shapes));
 }
 
 static int take_bracket(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
 {
     struct rtl_bracket_row *bracket = item;
-    bracket->process = u32(trace, row, 0);
-    bracket->bracket.system_ns = u64(row, 1);
-    bracket->bracket.boottime_ns = u64(row, 2);
-    bracket->bracket.width_ns = u64(row, 3);
+    bracket->process = rtl_row_u32(trace, row, 0);
+    bracket->bracket.system_ns = rtl_row_u64(row, 1);
+    bracket->bracket.boottime_ns = rtl_row_u64(row, 2);
+    bracket->bracket.width_ns = rtl_row_u64(row, 3);
     return 0;
 }
 
 static int take_note(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
 {
     rtl_note_t *note = item;
-    note->process = u32(trace, row, 0);
-    note->queue = u32_or_none(trace, row, 1);
-    note->time = u64(row, 2);
-    note->text = string(trace, row, 3);
+    note->process = rtl_row_u32(trace, row, 0);
+    note->queue = rtl_row_id(trace, row, 1);
+    note->time = rtl_row_u64(row, 2);
+    note->text = rtl_row_text(trace, row, 3);
     return note->text ? 0 : -1;
 }
 
 static int take_account(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
 {
     rtl_ledger_t *account = item;
-    account->process = u32(trace, row, 0);
-    account->queue = u32(trace, row, 1);
-    account->packets = u64(row, 2);
-    account->seen = u64(row, 3);
-    account->skipped = u64(row, 4);
-    account->recorded = u64(row, 5);
-    account->forwarded = u64(row, 6);
-    account->borrowed = u64(row, 7);
-    account->helped = u64(row, 8);
+    account->process = rtl_row_u32(trace, row, 0);
+    account->queue = rtl_row_u32(trace, row, 1);
+    account->packets = rtl_row_u64(row, 2);
+    account->seen = rtl_row_u64(row, 3);
+    account->skipped = rtl_row_u64(row, 4);
+    account->recorded = rtl_row_u64(row, 5);
+    account->forwarded = rtl_row_u64(row, 6);
+    account->borrowed = rtl_row_u64(row, 7);
+    account->helped = rtl_row_u64(row, 8);
     return rtl_map_put(&trace->ledger_index, rtl_map_key(account->process, account->queue),
-                       last_place(&trace->ledger));
+                       rtl_list_last(&trace->ledger));
 }
 
 static rtl_ledger_t *account_of(rtl_trace_t *trace, uint32_t process, uint32_t queue)
@@ -290,9 +206,9 @@ static rtl_ledger_t *account_of(rtl_trace_t *trace, uint32_t process, uint32_t q
         place = rtl_map_get(&trace->ledger_index, rtl_map_key(process, RTL_LEDGER_ROWS - 1));
     if (place != RTL_MAP_MISSING)
         return (rtl_ledger_t *)trace->ledger.items + place;
-    rtl_ledger_t *account = append(&trace->ledger, sizeof *account);
+    rtl_ledger_t *account = rtl_list_append(&trace->ledger, sizeof *account);
     if (!account || rtl_map_put(&trace->ledger_index, rtl_map_key(process, queue),
-                                last_place(&trace->ledger)) != 0)
+                                rtl_list_last(&trace->ledger)) != 0)
         return NULL;
     account->process = process;
     account->queue = queue;
@@ -304,12 +220,13 @@ static int take_loss(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
 {
     (void)item;
     const char *reason = (const char *)sqlite3_column_text(row, 2);
-    rtl_ledger_t *account = account_of(trace, u32(trace, row, 0), u32(trace, row, 1));
+    rtl_ledger_t *account =
+        account_of(trace, rtl_row_u32(trace, row, 0), rtl_row_u32(trace, row, 1));
     if (!account)
         return -1;
     for (int i = 0; reason && i < RTL_LOSS_REASONS; i++)
         if (strcmp(reason, rtlLossName((rtl_loss_t)i)) == 0)
-            account->lost[i] = u64(row, 3);
+            account->lost[i] = rtl_row_u64(row, 3);
     return 0;
 }
 
@@ -319,14 +236,14 @@ static int take_chunk(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     struct rtl_chunk_row *chunk = item;
     chunk->number = sqlite3_column_int64(row, 0);
     chunk->chunk = (struct rtl_chunk){
-        .process = u32(trace, row, 1),
-        .queue = u32(trace, row, 2),
-        .kernels = u32(trace, row, 3),
-        .packet_min = u64(row, 4),
-        .packet_max = u64(row, 5),
-        .start_min = u64(row, 6),
-        .end_max = u64(row, 7),
-        .checksum = u32(trace, row, 8),
+        .process = rtl_row_u32(trace, row, 1),
+        .queue = rtl_row_u32(trace, row, 2),
+        .kernels = rtl_row_u32(trace, row, 3),
+        .packet_min = rtl_row_u64(row, 4),
+        .packet_max = rtl_row_u64(row, 5),
+        .start_min = rtl_row_u64(row, 6),
+        .end_max = rtl_row_u64(row, 7),
+        .checksum = rtl_row_u32(trace, row, 8),
     };
     uint32_t process = chunk->chunk.process;
     uint32_t place = rtl_map_get(&trace->queue_index, rtl_map_key(process, chunk->chunk.queue));
@@ -353,9 +270,9 @@ static int take_chunk(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
 static int take_copies(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
 {
     (void)item;
-    uint32_t process = u32(trace, row, 0);
-    uint32_t number = u32(trace, row, 1);
-    uint64_t copies = u64(row, 2);
+    uint32_t process = rtl_row_u32(trace, row, 0);
+    uint32_t number = rtl_row_u32(trace, row, 1);
+    uint64_t copies = rtl_row_u64(row, 2);
     uint32_t place = rtl_map_get(&trace->queue_index, rtl_map_key(process, number));
     rtl_ledger_t *account = account_of(trace, process, number);
     if (!account)
@@ -375,7 +292,7 @@ static rtl_status_t make_system_lines(rtl_trace_t *trace)
     struct rtl_wire_bracket *brackets = calloc(trace->brackets.count + 1, sizeof *brackets);
     rtl_status_t status = RTL_OK;
     if (!brackets)
-        return no_memory(trace);
+        return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
     const rtl_process_t *processes = trace->processes.items;
     size_t next = 0;
     /* Both are in the order of processes. */
@@ -385,9 +302,9 @@ static rtl_status_t make_system_lines(rtl_trace_t *trace)
              next++)
             if (rows[next].process == processes[i].process)
                 brackets[count++] = rows[next].bracket;
-        struct rtl_line *line = append(&trace->system_lines, sizeof *line);
+        struct rtl_line *line = rtl_list_append(&trace->system_lines, sizeof *line);
         if (!line || rtl_clock_make_system(line, brackets, count) != 0)
-            status = no_memory(trace);
+            status = rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
     }
     free(brackets);
     return status;
@@ -396,12 +313,12 @@ static rtl_status_t make_system_lines(rtl_trace_t *trace)
 static int take_clock_point(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
 {
     (void)item;
-    uint32_t place =
-        rtl_map_get(&trace->agent_index, rtl_map_key(u32(trace, row, 0), u32(trace, row, 1)));
+    uint32_t place = rtl_map_get(
+        &trace->agent_index, rtl_map_key(rtl_row_u32(trace, row, 0), rtl_row_u32(trace, row, 1)));
     if (place == RTL_MAP_MISSING)
         return 0;
     struct rtl_agent_clock *clock = (struct rtl_agent_clock *)trace->clocks.items + place;
-    return rtl_line_add(&clock->ticks, u64(row, 2), u64(row, 3));
+    return rtl_line_add(&clock->ticks, rtl_row_u64(row, 2), rtl_row_u64(row, 3));
 }
 
 /* A clock for every agent, without points yet. */
@@ -409,9 +326,9 @@ static rtl_status_t make_clocks(rtl_trace_t *trace)
 {
     const rtl_agent_t *agents = trace->agents.items;
     for (size_t i = 0; i < trace->agents.count; i++) {
-        struct rtl_agent_clock *clock = append(&trace->clocks, sizeof *clock);
+        struct rtl_agent_clock *clock = rtl_list_append(&trace->clocks, sizeof *clock);
         if (!clock)
-            return no_memory(trace);
+            return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
         uint32_t place = rtl_map_get(&trace->process_index, agents[i].process);
         if (place != RTL_MAP_MISSING)
             clock->system = (struct rtl_line *)trace->system_lines.items + place;
@@ -437,16 +354,16 @@ static rtl_status_t load_clocks(rtl_trace_t *trace)
         "SELECT process, system, boottime, width "
         "FROM main.clock_brackets ORDER BY process, system < 0, system";
     struct rtl_list none = {0};
-    const struct table brackets = {brackets_query, sizeof(struct rtl_bracket_row), take_bracket,
-                                   &trace->brackets};
-    const struct table points = {points_query, 1, take_clock_point, &none};
-    rtl_status_t status = load(trace, &brackets);
+    const struct rtl_table brackets = {brackets_query, sizeof(struct rtl_bracket_row), take_bracket,
+                                       &trace->brackets};
+    const struct rtl_table points = {points_query, 1, take_clock_point, &none};
+    rtl_status_t status = rtl_table_load(trace, &brackets);
     if (status == RTL_OK)
         status = make_system_lines(trace);
     if (status == RTL_OK)
         status = make_clocks(trace);
     if (status == RTL_OK)
-        status = load(trace, &points);
+        status = rtl_table_load(trace, &points);
     free(none.items);
     finish_clocks(trace);
     return status;
@@ -462,15 +379,15 @@ static int take_fact(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     if (!key)
         return 0;
     if (strcmp(key, "creator") == 0)
-        info->creator = string(trace, row, 1);
+        info->creator = rtl_row_text(trace, row, 1);
     else if (strcmp(key, "command") == 0)
-        info->command = string(trace, row, 1);
+        info->command = rtl_row_text(trace, row, 1);
     else if (strcmp(key, "host") == 0)
-        info->host = string(trace, row, 1);
+        info->host = rtl_row_text(trace, row, 1);
     else if (strcmp(key, "start") == 0)
-        info->start = u64(row, 1);
+        info->start = rtl_row_u64(row, 1);
     else if (strcmp(key, "end") == 0)
-        info->end = u64(row, 1);
+        info->end = rtl_row_u64(row, 1);
     else if (strcmp(key, "realtime_offset") == 0)
         info->realtime_offset = sqlite3_column_int64(row, 1);
     else if (strcmp(key, "finished") == 0)
@@ -492,12 +409,12 @@ static uint64_t size_of(const char *path, const char *suffix)
 static rtl_status_t load_facts(rtl_trace_t *trace)
 {
     struct rtl_list none = {0};
-    const struct table facts = {"SELECT key, value FROM main.meta", 1, take_fact, &none};
+    const struct rtl_table facts = {"SELECT key, value FROM main.meta", 1, take_fact, &none};
     rtl_trace_info_t *info = &trace->info;
     info->creator = info->command = info->host = info->mode = "";
     info->exit_status = -1;
     info->bytes = size_of(trace->path, "") + size_of(trace->path, "-wal");
-    rtl_status_t status = load(trace, &facts);
+    rtl_status_t status = rtl_table_load(trace, &facts);
     free(none.items);
     if (trace->processes.count) {
         const rtl_process_t *first = trace->processes.items;
@@ -521,7 +438,7 @@ static int by_queue(const void *left, const void *right)
 
 static rtl_status_t load_definitions(rtl_trace_t *trace)
 {
-    const struct table tables[] = {
+    const struct rtl_table tables[] = {
         {"SELECT process, pid, ppid, command, host, rank, mode, way, library, start, end, state, "
          "torn FROM main.processes ORDER BY process",
          sizeof(rtl_process_t), take_process, &trace->processes},
@@ -545,7 +462,7 @@ static rtl_status_t load_definitions(rtl_trace_t *trace)
     };
     rtl_status_t status = RTL_OK;
     for (size_t i = 0; i < sizeof tables / sizeof *tables && status == RTL_OK; i++)
-        status = load(trace, &tables[i]);
+        status = rtl_table_load(trace, &tables[i]);
     return status;
 }
 
@@ -574,10 +491,10 @@ static void catch_up(rtl_trace_t *trace)
 static rtl_status_t load_copies(rtl_trace_t *trace)
 {
     struct rtl_list none = {0};
-    const struct table copies = {
+    const struct rtl_table copies = {
         "SELECT process, queue, count(*) FROM main.copies GROUP BY process, queue", 1, take_copies,
         &none};
-    rtl_status_t status = load(trace, &copies);
+    rtl_status_t status = rtl_table_load(trace, &copies);
     free(none.items);
     return status;
 }
@@ -586,16 +503,16 @@ static rtl_status_t load_copies(rtl_trace_t *trace)
 static rtl_status_t load_contents(rtl_trace_t *trace)
 {
     struct rtl_list none = {0};
-    const struct table losses = {"SELECT process, queue, reason, lost FROM main.ledger_losses", 1,
-                                 take_loss, &none};
-    const struct table chunks = {
+    const struct rtl_table losses = {"SELECT process, queue, reason, lost FROM main.ledger_losses",
+                                     1, take_loss, &none};
+    const struct rtl_table chunks = {
         "SELECT chunk, process, queue, kernels, packet_min, packet_max, "
         "start_min, end_max, checksum FROM main.kernel_chunks ORDER BY chunk",
         sizeof(struct rtl_chunk_row), take_chunk, &trace->chunks};
-    rtl_status_t status = load(trace, &losses);
+    rtl_status_t status = rtl_table_load(trace, &losses);
     free(none.items);
     if (status == RTL_OK)
-        status = load(trace, &chunks);
+        status = rtl_table_load(trace, &chunks);
     if (status == RTL_OK && rtl_trace_has_copies(trace))
         status = load_copies(trace);
     catch_up(trace);
@@ -626,12 +543,6 @@ static void free_lines(rtl_trace_t *trace)
         rtl_line_free(&lines[i]);
 }
 
-static void free_list(struct rtl_list *list)
-{
-    free(list->items);
-    *list = (struct rtl_list){0};
-}
-
 static void free_strings(struct rtl_trace *trace)
 {
     while (trace->strings) {
@@ -644,17 +555,17 @@ static void free_strings(struct rtl_trace *trace)
 void rtl_trace_unload(rtl_trace_t *trace)
 {
     free_lines(trace);
-    free_list(&trace->processes);
-    free_list(&trace->agents);
-    free_list(&trace->queues);
-    free_list(&trace->symbols);
-    free_list(&trace->ledger);
-    free_list(&trace->notes);
-    free_list(&trace->shapes);
-    free_list(&trace->chunks);
-    free_list(&trace->brackets);
-    free_list(&trace->system_lines);
-    free_list(&trace->clocks);
+    rtl_list_free(&trace->processes);
+    rtl_list_free(&trace->agents);
+    rtl_list_free(&trace->queues);
+    rtl_list_free(&trace->symbols);
+    rtl_list_free(&trace->ledger);
+    rtl_list_free(&trace->notes);
+    rtl_list_free(&trace->shapes);
+    rtl_list_free(&trace->chunks);
+    rtl_list_free(&trace->brackets);
+    rtl_list_free(&trace->system_lines);
+    rtl_list_free(&trace->clocks);
     rtl_map_clear(&trace->process_index);
     rtl_map_clear(&trace->agent_index);
     rtl_map_clear(&trace->queue_index);
