@@ -79,6 +79,8 @@ typedef struct rtl_trace_info {
     uint64_t kernels;
     uint64_t bytes; /**< size of the file */
     uint64_t copies;
+    uint64_t calls;  /**< host calls */
+    uint64_t ranges; /**< marks among them */
 } rtl_trace_info_t;
 
 RTL_TRACE_API rtl_status_t rtlTraceInfo(rtl_trace_t *trace, rtl_trace_info_t *info);
@@ -182,8 +184,9 @@ typedef struct rtl_kernel {
     uint32_t grid[3];                /**< work-items */
     uint32_t block[3];
     uint32_t group_size, private_size; /**< bytes */
-    uint64_t correlation;              /**< id of the host call, 0 if none */
-    uint32_t launch, node;             /**< RTL_TRACE_NONE if not replayed from a graph */
+    uint64_t correlation;  /**< id of the host call, or of the innermost range where it came from no
+                              host call, 0 if neither; rtlTraceOrigin tells */
+    uint32_t launch, node; /**< RTL_TRACE_NONE if not replayed from a graph */
 } rtl_kernel_t;
 
 /** Which kernels. Zero/NONE fields do not restrict. */
@@ -224,7 +227,7 @@ typedef struct rtl_copy {
     uint64_t start, end; /**< both 0: nobody took the time */
     uint64_t start_ticks, end_ticks; /**< as the device wrote them, or 0 */
     uint64_t bytes;
-    uint64_t correlation; /**< id of the host call, 0 if none */
+    uint64_t correlation; /**< as a kernel's */
 } rtl_copy_t;
 
 typedef struct rtl_copy_iter rtl_copy_iter_t;
@@ -244,6 +247,156 @@ RTL_TRACE_API rtl_status_t rtlTraceCopies(rtl_trace_t *, const rtl_copy_filter_t
 RTL_TRACE_API rtl_status_t rtlCopyNext(rtl_copy_iter_t *iter, rtl_copy_t *copy);
 
 RTL_TRACE_API void rtlCopyIterFree(rtl_copy_iter_t *iter);
+
+/** An argument of a host call. */
+typedef struct rtl_parameter {
+    const char *name;
+    /** 'p' pointer, 'P' pointer that the call has filled, as the value it points to, 's' stream,
+     * 'e' event, 'g' graph, 'x' executable graph, 'n' graph node, 'f' function, 'u' unsigned, 'i'
+     * signed, 'z' bytes, 'b' enumeration, 'd' double, '3' dim3. A letter that a reader does not
+     * know is one word. */
+    char type;
+    const char *enumeration; /**< its name where type is 'b', else "" */
+} rtl_parameter_t;
+
+/** A host call that the program may make. */
+typedef struct rtl_call_definition {
+    uint32_t process, call;
+    const char *name;
+    const rtl_parameter_t *parameters;
+    size_t parameter_count;
+} rtl_call_definition_t;
+
+/** A stream that a host call named; `stream` is its number in the process: 0 is the NULL stream,
+ * the others follow in the order in which they appeared. A handle that the runtime gave out again
+ * is the same stream. */
+typedef struct rtl_stream {
+    uint32_t process, stream;
+    uint64_t handle;
+    const char *name; /**< that the program gave it, "" if none */
+} rtl_stream_t;
+
+/** A thread that made a host call, set a range or got a name. */
+typedef struct rtl_thread {
+    uint32_t process, thread; /**< thread: of the kernel (gettid) */
+    const char *name;         /**< that the program gave it, "" if none */
+} rtl_thread_t;
+
+/** A name that the program gave. */
+typedef struct rtl_name {
+    uint32_t process;
+    const char *kind; /**< "thread", "stream", "device", "agent" */
+    uint64_t handle;  /**< gettid, HIP stream, ordinal of a HIP device, HSA agent */
+    const char *name;
+} rtl_name_t;
+
+RTL_TRACE_API rtl_status_t rtlTraceCallDefinitions(rtl_trace_t *,
+                                                   const rtl_call_definition_t **items,
+                                                   size_t *count);
+RTL_TRACE_API rtl_status_t rtlTraceStreams(rtl_trace_t *, const rtl_stream_t **items,
+                                           size_t *count);
+RTL_TRACE_API rtl_status_t rtlTraceThreads(rtl_trace_t *, const rtl_thread_t **items,
+                                           size_t *count);
+RTL_TRACE_API rtl_status_t rtlTraceNames(rtl_trace_t *, const rtl_name_t **items, size_t *count);
+
+/** One host call. */
+typedef struct rtl_api {
+    uint64_t id; /**< unique among the host calls of the trace, stable */
+    uint32_t process, thread;
+    const char *name; /**< "call N" where its definition was lost */
+    uint64_t start, end;
+    uint64_t correlation; /**< unique among host calls and ranges of the process */
+    uint64_t range;       /**< innermost range that was open in the thread, 0 if none */
+    uint32_t stream;      /**< number, RTL_TRACE_NONE if it is about none */
+    int32_t result;       /**< what it returned */
+    const rtl_call_definition_t *definition; /**< NULL if it was lost */
+    const uint64_t *words; /**< its arguments; they live until the iterator moves on */
+    uint32_t word_count;
+} rtl_api_t;
+
+typedef struct rtl_api_iter rtl_api_iter_t;
+
+/** Which host calls. Zero fields do not restrict. */
+typedef struct rtl_api_filter {
+    uint64_t from, to; /**< calls that overlap [from, to); to 0: no end */
+    uint32_t process;
+    uint32_t thread;
+    uint64_t correlation;
+} rtl_api_filter_t;
+
+/** Starts an iteration by start time; `filter` NULL: all. Free it with rtlApiIterFree before the
+ * trace is closed. Memory is bounded by the chunks that overlap in time. */
+RTL_TRACE_API rtl_status_t rtlTraceApi(rtl_trace_t *, const rtl_api_filter_t *filter,
+                                       rtl_api_iter_t **iter);
+
+/** RTL_OK and a host call, RTL_END, or an error (then rtlTraceError tells). */
+RTL_TRACE_API rtl_status_t rtlApiNext(rtl_api_iter_t *iter, rtl_api_t *api);
+
+RTL_TRACE_API void rtlApiIterFree(rtl_api_iter_t *iter);
+
+/** An argument with its value. */
+typedef struct rtl_argument {
+    rtl_parameter_t parameter; /**< name "" and type 'p' where the definition was lost */
+    uint64_t words[2];         /**< a dim3: x | y << 32, z; else the second is 0 */
+} rtl_argument_t;
+
+/** Argument `index` of a host call, from 0. RTL_OK, or RTL_END if it has no more. */
+RTL_TRACE_API rtl_status_t rtlApiArgument(const rtl_api_t *api, size_t index,
+                                          rtl_argument_t *argument);
+
+/** The arguments as text, "dst=0x7f0000001000, bytes=4096, kind=hipMemcpyHostToDevice", cut off to
+ * fit `size` bytes with the terminator. Returns the length that the whole text has. What a call was
+ * to fill has a '*' before its name, and is "?" if the call failed. */
+RTL_TRACE_API size_t rtlApiArguments(const rtl_api_t *api, char *text, size_t size);
+
+/** Name of what a HIP call returned, such as "hipErrorInvalidValue"; NULL for a number that has
+ * none. */
+RTL_TRACE_API const char *rtlApiResultName(int32_t result);
+
+/** Where a kernel or copy came from. */
+typedef struct rtl_trace_origin {
+    uint64_t call;   /**< correlation of the host call, 0 if none is recorded */
+    uint64_t range;  /**< innermost range, 0 if none */
+    uint32_t stream; /**< number of the call's stream, RTL_TRACE_NONE if none */
+} rtl_trace_origin_t;
+
+/** Finds the host call or range that a correlation names. A correlation that names neither leaves
+ * `*origin` empty. Fast where correlations come mostly in order: the chunk of host calls that holds
+ * one is kept, for two chunks per process and eight at least (some 0.4 MB each), and 8 bytes for
+ * each range of the trace. */
+RTL_TRACE_API rtl_status_t rtlTraceOrigin(rtl_trace_t *, uint32_t process, uint64_t correlation,
+                                          rtl_trace_origin_t *origin);
+
+/** One range or mark that the program set. */
+typedef struct rtl_range {
+    uint64_t id; /**< a correlation, unique in the process */
+    uint32_t process, thread;
+    const char *name;
+    const char *kind; /**< "push" (nested in its thread), "start" (stopped by any thread), "mark" */
+    uint64_t start;
+    uint64_t end;    /**< 0: still open when the process ended; that of a mark is its start */
+    uint64_t parent; /**< range that was open in the thread when it began, 0 if none */
+} rtl_range_t;
+
+typedef struct rtl_range_iter rtl_range_iter_t;
+
+/** Which ranges. Zero fields do not restrict. */
+typedef struct rtl_range_filter {
+    uint64_t from, to; /**< ranges that overlap [from, to); to 0: no end */
+    uint32_t process;
+    uint32_t thread;
+} rtl_range_filter_t;
+
+/** Starts an iteration by start time, an outer range before its inner ones; `filter` NULL: all.
+ * Free it with rtlRangeIterFree before the trace is closed. Names live until the iterator moves on.
+ */
+RTL_TRACE_API rtl_status_t rtlTraceRanges(rtl_trace_t *, const rtl_range_filter_t *filter,
+                                          rtl_range_iter_t **iter);
+
+/** RTL_OK and a range, RTL_END, or an error (then rtlTraceError tells). */
+RTL_TRACE_API rtl_status_t rtlRangeNext(rtl_range_iter_t *iter, rtl_range_t *range);
+
+RTL_TRACE_API void rtlRangeIterFree(rtl_range_iter_t *iter);
 
 /** Turns a tick count of an agent into ns on the trace's clock, by the clock points of the trace.
  */

@@ -255,12 +255,29 @@ static rtl_status_t give(const struct rtl_list *list, const void **items, size_t
     return RTL_OK;
 }
 
+/* Counted when first asked for: it takes a look at every range. */
+static rtl_status_t count_ranges(rtl_trace_t *trace)
+{
+    sqlite3_stmt *row = NULL;
+    if (trace->ranges_counted || !rtl_trace_has_calls(trace))
+        return RTL_OK;
+    int result = sqlite3_prepare_v2(
+        trace->db, "SELECT count(*) FROM main.ranges WHERE start IS NOT NULL", -1, &row, NULL);
+    if (result == SQLITE_OK && sqlite3_step(row) == SQLITE_ROW)
+        trace->info.ranges = (uint64_t)sqlite3_column_int64(row, 0);
+    int end = sqlite3_finalize(row);
+    result = result == SQLITE_OK ? end : result;
+    trace->ranges_counted = result == SQLITE_OK;
+    return result == SQLITE_OK ? RTL_OK : rtl_trace_fail_sqlite(trace, result);
+}
+
 rtl_status_t rtlTraceInfo(rtl_trace_t *trace, rtl_trace_info_t *info)
 {
     if (!trace || !info)
         return RTL_E_ARGUMENT;
+    rtl_status_t status = count_ranges(trace);
     *info = trace->info;
-    return RTL_OK;
+    return status;
 }
 
 rtl_status_t rtlTraceProcesses(rtl_trace_t *trace, const rtl_process_t **items, size_t *count)
@@ -293,6 +310,27 @@ rtl_status_t rtlTraceNotes(rtl_trace_t *trace, const rtl_note_t **items, size_t 
     return trace ? give(&trace->notes, (const void **)items, count) : RTL_E_ARGUMENT;
 }
 
+rtl_status_t rtlTraceCallDefinitions(rtl_trace_t *trace, const rtl_call_definition_t **items,
+                                     size_t *count)
+{
+    return trace ? give(&trace->calls, (const void **)items, count) : RTL_E_ARGUMENT;
+}
+
+rtl_status_t rtlTraceStreams(rtl_trace_t *trace, const rtl_stream_t **items, size_t *count)
+{
+    return trace ? give(&trace->streams, (const void **)items, count) : RTL_E_ARGUMENT;
+}
+
+rtl_status_t rtlTraceThreads(rtl_trace_t *trace, const rtl_thread_t **items, size_t *count)
+{
+    return trace ? give(&trace->threads, (const void **)items, count) : RTL_E_ARGUMENT;
+}
+
+rtl_status_t rtlTraceNames(rtl_trace_t *trace, const rtl_name_t **items, size_t *count)
+{
+    return trace ? give(&trace->names, (const void **)items, count) : RTL_E_ARGUMENT;
+}
+
 uint64_t rtl_trace_ns(struct rtl_agent_clock *clock, uint64_t ticks)
 {
     if (!clock)
@@ -310,6 +348,11 @@ struct rtl_agent_clock *rtl_trace_clock(const rtl_trace_t *trace, uint32_t proce
 bool rtl_trace_has_copies(const rtl_trace_t *trace)
 {
     return trace->info.format_major > 1 || trace->info.format_minor >= 1;
+}
+
+bool rtl_trace_has_calls(const rtl_trace_t *trace)
+{
+    return trace->info.format_major > 1 || trace->info.format_minor >= 2;
 }
 
 rtl_status_t rtlTraceTicksToNs(rtl_trace_t *trace, uint32_t process, uint32_t agent, uint64_t ticks,

@@ -6,6 +6,7 @@
 #define RTL_STORE_READER_H
 
 #include "rtl/rtl_trace.h"
+#include "store/api_codec.h"
 #include "store/clock.h"
 #include "store/codec.h"
 #include "store/map.h"
@@ -27,6 +28,21 @@ struct rtl_chunk_row {
     struct rtl_agent_clock *clock; /**< NULL if the agent is unknown */
     uint32_t gpu;
 };
+
+/** A row of api_chunks without its data. */
+struct rtl_api_row {
+    int64_t number;
+    struct rtl_api_chunk chunk;
+};
+
+/** Chunks of host calls in the order of process and least correlation. */
+struct rtl_api_place {
+    const struct rtl_api_row *row;
+    uint64_t most; /**< greatest correlation of this chunk and those of its process before it */
+};
+
+/** What was found of host calls before (origins.c). */
+struct rtl_origins;
 
 /** A launch geometry with its symbol resolved. */
 struct rtl_shape {
@@ -59,9 +75,15 @@ struct rtl_trace {
     struct rtl_list chunks;       /**< struct rtl_chunk_row, by number */
     struct rtl_list clocks;       /**< struct rtl_agent_clock, in the order of `agents` */
     struct rtl_list system_lines; /**< struct rtl_line, in the order of `processes` */
+    struct rtl_list calls, streams, threads, names; /**< of the public structs */
+    struct rtl_list api_rows;                       /**< struct rtl_api_row, by number */
+    struct rtl_list api_places;                     /**< struct rtl_api_place */
+    struct rtl_list lost_calls;                     /**< struct rtl_lost_call, in api.c */
+    struct rtl_origins *origins;                    /**< NULL until first needed */
+    bool ranges_counted;
     /* Places in the lists by process, or process and id. */
     struct rtl_map process_index, agent_index, queue_index, symbol_index, shape_index;
-    struct rtl_map ledger_index;
+    struct rtl_map ledger_index, call_index;
 };
 
 /** A trace over an open connection, which stays the caller's. On failure NULL, the status in
@@ -97,6 +119,42 @@ struct rtl_agent_clock *rtl_trace_clock(const rtl_trace_t *trace, uint32_t proce
 
 /** True if the file has the table `copies` (format 1.1). */
 bool rtl_trace_has_copies(const rtl_trace_t *trace);
+
+/** True if the file has the tables of host calls and ranges (format 1.2). */
+bool rtl_trace_has_calls(const rtl_trace_t *trace);
+
+/** Reads and frees the lists about host calls. */
+rtl_status_t rtl_trace_load_calls(rtl_trace_t *trace);
+void rtl_trace_unload_calls(rtl_trace_t *trace);
+
+/** Unpacks a chunk of host calls: `*calls` and `*words`, which the caller frees. */
+rtl_status_t rtl_trace_unpack_calls(rtl_trace_t *trace, struct rtl_api_codec *codec,
+                                    const struct rtl_api_row *row, struct rtl_call **calls,
+                                    uint64_t **words);
+
+/** A host call in its chunk; it lives until the next look-up. */
+struct rtl_found_call {
+    const struct rtl_api_row *row;
+    uint32_t place;
+    const struct rtl_call *call;
+    const uint64_t *words; /**< its own */
+};
+
+/** Finds a host call of a process by its correlation. RTL_END if there is none. */
+rtl_status_t rtl_trace_find_call(rtl_trace_t *trace, uint32_t process, uint64_t correlation,
+                                 struct rtl_found_call *found);
+
+/** The innermost range of what a correlation names: that of the host call, or the range itself; 0
+ * if none is known. */
+rtl_status_t rtl_trace_range_of(rtl_trace_t *trace, uint32_t process, uint64_t correlation,
+                                uint64_t *range);
+
+/** Forgets what rtlTraceOrigin keeps. */
+void rtl_trace_forget_origins(rtl_trace_t *trace);
+
+/** As rtlTraceApi, restricted to one chunk unless `chunk` is 0. */
+rtl_status_t rtl_trace_api(rtl_trace_t *trace, const rtl_api_filter_t *filter, int64_t chunk,
+                           rtl_api_iter_t **iter);
 
 /** As rtlTraceKernels, restricted to one chunk unless `chunk` is 0. */
 rtl_status_t rtl_trace_kernels(rtl_trace_t *trace, const rtl_kernel_filter_t *filter, int64_t chunk,
