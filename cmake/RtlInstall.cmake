@@ -4,7 +4,7 @@
 #   rtl::trace   librtltrace.so, reading traces        <rtl/rtl_trace.h>   rtltrace.pc
 #   rtl::rtl     librtl.so, control from the program   <rtl/rtl.h>         rtl.pc
 #
-# librtl.so, softgpu/ and librtltrace.so lie in one library folder, which the tools find from their own
+# librtl.so, softgpu/, roctx/ and librtltrace.so lie in one library folder, which the tools find from their own
 # place; so an installation may be moved as a whole.
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/rtl)
 set(softgpu_dir ${CMAKE_INSTALL_LIBDIR}/softgpu)
@@ -18,6 +18,8 @@ install(TARGETS librtl rtltrace EXPORT rtlTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_COMPONENT development)
 install(TARGETS softgpu LIBRARY DESTINATION ${softgpu_dir} NAMELINK_SKIP)
 install(FILES ${CMAKE_BINARY_DIR}/lib/softgpu/libdtif.so DESTINATION ${softgpu_dir})
+# In a folder of their own: libraries of ROCm have these names.
+install(TARGETS roctx64 rocprofiler-sdk-roctx LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/roctx)
 install(TARGETS softgpu-run RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")

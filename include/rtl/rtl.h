@@ -29,11 +29,23 @@ RTL_API int rtlRecording(void);
  * recorded, only counted as left out; queues are followed all the time, so nothing is missed at
  * either edge. A kernel is submitted when its doorbell is rung, or a moment later where another
  * thread is just submitting for the queue. A process begins recording unless RTL_START=off is set.
+ * RTL_DELAY and RTL_DURATION start and stop by time, `rtl ctl` from outside.
  * Stops do not nest. The trace notes when they came. Any thread, after hsa_init.
  *
  * Return 0, or -1 if this process is not being recorded. */
 RTL_API int rtlStart(void);
 RTL_API int rtlStop(void);
+
+/** Ranges and marks, as roctx's (roctxRangePushA, roctxRangePop, roctxMarkA: the same stack, and
+ * the same records): what a thread submits between a push and its pop belongs to the range. The
+ * text is copied; NULL is an empty one. Any thread, at any time, whether the process is recorded or
+ * not; errno is kept.
+ *
+ * rtlRangePush returns the range's level in the thread, from 0; rtlRangePop the level of the range
+ * that it ended, or -1 if none was open. */
+RTL_API int rtlRangePush(const char *text);
+RTL_API int rtlRangePop(void);
+RTL_API void rtlMark(const char *text);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,6 @@
 #include "intercept/config.h"
 
+#include "common/duration.h"
 #include "common/log.h"
 
 #include <stdlib.h>
@@ -62,6 +63,16 @@ static bool read_starts_stopped(void)
     return false;
 }
 
+static uint64_t read_duration(const char *name)
+{
+    uint64_t ns = 0;
+    const char *value = setting(name);
+    if (value != NULL && !rtl_duration_read(value, &ns))
+        rtl_complain("%s=%s is not a length of time (such as 2.5, 2s or 500ms); it is left out",
+                     name, value);
+    return ns;
+}
+
 /* A number with an optional K, M or G; `otherwise` if it is not set, wrong or outside [least,
  * most]. */
 static uint64_t read_number(const char *name, uint64_t otherwise, uint64_t least, uint64_t most)
@@ -91,6 +102,8 @@ void rtl_config_read(struct rtl_config *config)
     config->mode = read_mode();
     config->way = read_way();
     config->starts_stopped = read_starts_stopped();
+    config->delay_ns = read_duration("RTL_DELAY");
+    config->duration_ns = read_duration("RTL_DURATION");
     config->session = setting("RTL_SESSION");
     config->output = setting("RTL_OUTPUT");
     config->ring_bytes = (size_t)read_number("RTL_BUFFER", DEFAULT_RING, 64u << 10, 1u << 30);

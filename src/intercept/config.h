@@ -17,12 +17,14 @@ struct rtl_config {
     enum rtl_mode
         mode; /**< RTL_MODE: lite (default of the bare library), standard, default, hip, full */
     enum rtl_way_setting way;
-    bool starts_stopped; /**< RTL_START=off: nothing is recorded before rtlStart */
-    const char *session; /**< RTL_SESSION: folder of the collector, NULL if we have to start one */
-    const char *output;  /**< RTL_OUTPUT, for the collector that we start; NULL if not set */
-    size_t ring_bytes;   /**< RTL_BUFFER: size of the ring, bytes or with K, M, G */
-    uint32_t pool_limit; /**< RTL_POOL: most signals */
-    uint32_t pending;    /**< RTL_PENDING: least records per queue; 0: twice the queue's size */
+    bool starts_stopped;  /**< RTL_START=off: nothing is recorded before rtlStart */
+    uint64_t delay_ns;    /**< RTL_DELAY: recording begins so long after the library; 0: at once */
+    uint64_t duration_ns; /**< RTL_DURATION: recording stops so long after it began; 0: never */
+    const char *session;  /**< RTL_SESSION: folder of the collector, NULL if we have to start one */
+    const char *output;   /**< RTL_OUTPUT, for the collector that we start; NULL if not set */
+    size_t ring_bytes;    /**< RTL_BUFFER: size of the ring, bytes or with K, M, G */
+    uint32_t pool_limit;  /**< RTL_POOL: most signals */
+    uint32_t pending;     /**< RTL_PENDING: least records per queue; 0: twice the queue's size */
 };
 
 /** Reads the environment; a setting that cannot be used is named in one sentence and its default is

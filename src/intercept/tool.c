@@ -13,11 +13,13 @@
 #include "intercept/agents.h"
 #include "intercept/api.h"
 #include "intercept/config.h"
+#include "intercept/control.h"
 #include "intercept/copies.h"
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
 #include "intercept/launches.h"
 #include "intercept/queues.h"
+#include "intercept/ranges.h"
 #include "intercept/signals.h"
 #include "intercept/spawn.h"
 #include "intercept/submit.h"
@@ -244,6 +246,7 @@ __attribute__((destructor)) static void at_unload(void)
     int saved = errno;
     rtl_worker_settle(patience_left());
     harvest_last();
+    rtl_ranges_end();
     (void)rtl_emit_flush();
     rtl_ring_close(&ring);
     errno = saved;
@@ -256,22 +259,23 @@ static void in_child(void)
     rtl_harvest_forked();
     rtl_worker_forked();
     rtl_copies_forked();
+    rtl_ranges_forked();
+    rtl_control_forked();
 }
-
-static int set_stopped(bool stop);
 
 /* Once in the life of the process. */
 static bool begin(void)
 {
     rtl_config_read(&config);
-    if (!open_ring())
+    if (!open_ring()) {
+        rtl_ranges_set(RTL_RANGES_NEVER);
         return false;
+    }
     owner = getpid();
     recording = true;
     rtl_emit_open(&ring);
     describe_process();
-    if (config.starts_stopped)
-        (void)set_stopped(true);
+    rtl_control_begin(&config, &ring);
     pthread_atfork(NULL, NULL, in_child);
     atexit(at_exit);
     return true;
@@ -313,8 +317,7 @@ int rtlRecording(void)
     return recording;
 }
 
-/* Kernels that are submitted from now on are recorded, or left out. */
-static int set_stopped(bool stop)
+int rtl_control_apply(bool stop, const char *why)
 {
     if (!recording || getpid() != owner)
         return -1;
@@ -322,19 +325,10 @@ static int set_stopped(bool stop)
         return 0;
     int saved = errno;
     rtl_submit_pause(stop);
-    rtl_emit_note(RTL_NONE, stop ? "recording was stopped" : "recording was started");
+    rtl_ranges_set(stop ? RTL_RANGES_STOPPED : RTL_RANGES_ON);
+    rtl_emit_note(RTL_NONE, "recording was %s%s", stop ? "stopped" : "started", why);
     errno = saved;
     return 0;
-}
-
-int rtlStart(void)
-{
-    return set_stopped(false);
-}
-
-int rtlStop(void)
-{
-    return set_stopped(true);
 }
 
 void OnUnload(void)

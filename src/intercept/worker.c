@@ -2,6 +2,7 @@
 
 #include "common/clock.h"
 #include "intercept/agents.h"
+#include "intercept/control.h"
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
 #include "intercept/queues.h"
@@ -94,6 +95,7 @@ static void close_queue(struct rtl_queue *queue)
 
 unsigned rtl_worker_round(void)
 {
+    rtl_control_poll();
     grow_pool();
     if (ring != NULL)
         (void)rtl_ring_reserve_memory(ring); /* a piece a round: zeroing memory takes time */
@@ -181,6 +183,7 @@ bool rtl_worker_start(struct rtl_ring *to)
         ring = to;
         atomic_store(&stopping, false);
         atomic_store(&ended, false);
+        rtl_control_poll(); /* what is due is done before the first kernel */
         running = start_thread();
     }
     bool result = running;

@@ -21,6 +21,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/** What somebody outside wants of a process (rtl ctl); the process takes it within some ms and sets
+ * the word back. */
+enum rtl_ring_wish { RTL_RING_WISH_NONE = 0, RTL_RING_WISH_START = 1, RTL_RING_WISH_STOP = 2 };
+
 enum rtl_ring_state { RTL_RING_OPEN = 1, RTL_RING_CLOSED = 2 };
 
 /** Head of the file; offsets are the same in every process. Fields without _Atomic are written
@@ -34,10 +38,12 @@ struct rtl_ring_header {
     uint64_t process_start; /**< start time of pid in clock ticks since boot (/proc/PID/stat, field
                                22) */
     char library_version[32];
-    _Atomic uint32_t state;  /**< enum rtl_ring_state */
-    _Atomic uint32_t queues; /**< ledger rows in use */
-    _Atomic uint64_t usable; /**< slots whose memory is reserved: below the number of slots, the
-                                ring does not wrap yet and ends here (rtl_ring_reserve_memory) */
+    _Atomic uint32_t state;   /**< enum rtl_ring_state */
+    _Atomic uint32_t queues;  /**< ledger rows in use */
+    _Atomic uint64_t usable;  /**< slots whose memory is reserved: below the number of slots, the
+                                 ring does not wrap yet and ends here (rtl_ring_reserve_memory) */
+    _Atomic uint32_t wish;    /**< enum rtl_ring_wish, written from outside */
+    _Atomic uint32_t stopped; /**< 1 while the process records nothing */
     _Alignas(64) _Atomic uint64_t head; /**< next slot to reserve */
     _Alignas(64) _Atomic uint64_t tail; /**< next slot to read */
     _Alignas(64) struct rtl_wire_ledger ledger[RTL_LEDGER_ROWS];

@@ -1,0 +1,136 @@
+#include "intercept/control.h"
+
+#include "common/clock.h"
+#include "intercept/ranges.h"
+
+#include <rtl/rtl.h>
+
+#include <pthread.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct rtl_ring *_Atomic ring; /* NULL until recording begins; set under the lock */
+static enum rtl_wish first_wish;      /* under the lock: before recording began */
+static uint64_t duration_ns;          /* under the lock: 0 once it counts */
+static _Atomic uint64_t start_at_ns;  /* RTL_DELAY is over then; 0: nothing to do */
+static _Atomic uint64_t stop_at_ns;   /* RTL_DURATION is over then */
+
+/* Under the lock. */
+static void count_duration(void)
+{
+    if (duration_ns != 0)
+        atomic_store(&stop_at_ns, rtl_now() + duration_ns);
+    duration_ns = 0;
+}
+
+/* Under the lock. */
+static int apply(bool stop, const char *why)
+{
+    const struct rtl_ring *known = atomic_load(&ring);
+    if (known == NULL || rtl_control_apply(stop, why) != 0)
+        return -1;
+    atomic_store(&known->header->stopped, stop);
+    if (!stop)
+        count_duration();
+    return 0;
+}
+
+static int apply_now(bool stop, const char *why)
+{
+    pthread_mutex_lock(&lock);
+    atomic_store(&start_at_ns, 0);
+    int result = apply(stop, why);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+int rtlStart(void)
+{
+    return apply_now(false, "");
+}
+
+int rtlStop(void)
+{
+    return apply_now(true, "");
+}
+
+void rtl_control_wish(enum rtl_wish wish)
+{
+    pthread_mutex_lock(&lock);
+    if (atomic_load(&ring) == NULL) {
+        first_wish = wish;
+    } else {
+        atomic_store(&start_at_ns, 0);
+        (void)apply(wish == RTL_WISH_STOP, "");
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void rtl_control_begin(const struct rtl_config *config, struct rtl_ring *to)
+{
+    pthread_mutex_lock(&lock);
+    atomic_store(&ring, to);
+    duration_ns = config->duration_ns;
+    bool delayed = config->delay_ns != 0 && first_wish == RTL_WISH_NONE;
+    if (delayed)
+        atomic_store(&start_at_ns, rtl_now() + config->delay_ns);
+    bool off = first_wish != RTL_WISH_NONE ? first_wish == RTL_WISH_STOP
+                                           : delayed || config->starts_stopped;
+    if (off) {
+        (void)apply(true, delayed ? " until RTL_DELAY is over" : "");
+    } else {
+        rtl_ranges_set(RTL_RANGES_ON);
+        count_duration();
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static bool is_due(_Atomic uint64_t *at_ns)
+{
+    uint64_t at = atomic_load_explicit(at_ns, memory_order_relaxed);
+    return at != 0 && rtl_now() >= at;
+}
+
+/* Under the lock; what was due a moment ago may be called off by now. */
+static void do_due(void)
+{
+    if (is_due(&start_at_ns)) {
+        atomic_store(&start_at_ns, 0);
+        (void)apply(false, ": RTL_DELAY is over");
+    }
+    if (is_due(&stop_at_ns)) {
+        atomic_store(&stop_at_ns, 0);
+        (void)apply(true, ": RTL_DURATION is over");
+    }
+}
+
+/* Under the lock. The word is set back when it is done: rtl ctl waits for that. */
+static void do_wish(void)
+{
+    _Atomic uint32_t *word = &atomic_load(&ring)->header->wish;
+    uint32_t wish = atomic_load(word);
+    if (wish == RTL_RING_WISH_NONE)
+        return;
+    atomic_store(&start_at_ns, 0);
+    (void)apply(wish == RTL_RING_WISH_STOP, " by rtl ctl");
+    (void)atomic_compare_exchange_strong(word, &wish, RTL_RING_WISH_NONE);
+}
+
+void rtl_control_poll(void)
+{
+    const struct rtl_ring *known = atomic_load(&ring);
+    if (known == NULL)
+        return;
+    bool wished = atomic_load_explicit(&known->header->wish, memory_order_relaxed) != 0;
+    if (!wished && !is_due(&start_at_ns) && !is_due(&stop_at_ns))
+        return;
+    pthread_mutex_lock(&lock);
+    do_due();
+    do_wish();
+    pthread_mutex_unlock(&lock);
+}
+
+void rtl_control_forked(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    atomic_store(&ring, NULL);
+}

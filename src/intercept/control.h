@@ -1,0 +1,37 @@
+/**
+ * When recording is on: what the program, the environment and somebody outside want.
+ *
+ * Recording begins on, or stopped (RTL_START=off, RTL_DELAY, roctxProfilerPause before hsa_init).
+ * RTL_DELAY's start is called off by whatever the program or rtl ctl wants before; RTL_DURATION
+ * counts from when recording is on for the first time and stops it once. The worker looks at the
+ * time and at what rtl ctl wants, so both take some ms, and nothing happens before the first queue
+ * is made.
+ */
+#ifndef RTL_INTERCEPT_CONTROL_H
+#define RTL_INTERCEPT_CONTROL_H
+
+#include "intercept/config.h"
+#include "ring/ring.h"
+
+#include <stdbool.h>
+
+enum rtl_wish { RTL_WISH_NONE, RTL_WISH_START, RTL_WISH_STOP };
+
+/** As rtlStart and rtlStop, but remembered if recording has not begun yet. Any thread. */
+void rtl_control_wish(enum rtl_wish wish);
+
+/** Recording begins: on or stopped. The ring is there, rtl_emit is open. Once. */
+void rtl_control_begin(const struct rtl_config *config, struct rtl_ring *ring);
+
+/** Does what is due. For the worker, each round; cheap. */
+void rtl_control_poll(void);
+
+/** In a forked child, which is not recorded. */
+void rtl_control_forked(void);
+
+/** Stops or resumes recording and says so in the trace; `why` (such as " by rtl ctl") ends the
+ * sentence. 0, also if it is so already, or -1 if this process is not being recorded. In tool.c;
+ * one thread at a time, which control.c sees to. */
+int rtl_control_apply(bool stop, const char *why);
+
+#endif

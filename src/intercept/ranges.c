@@ -1,0 +1,465 @@
+/*
+ * A thread's stack is its own, under a lock that is only ever contended by whoever begins or
+ * resumes recording: that thread walks all stacks and sends what is open. `lock` guards the list of
+ * stacks, the started ranges and the names; it is taken before a stack's.
+ */
+#include "intercept/ranges.h"
+
+#include "common/clock.h"
+#include "intercept/emit.h"
+#include "intercept/origin.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_RANGES 16u
+#define BUCKETS      256u
+#define MOST_NAMES   1024u
+
+enum progress {
+    HELD, /* not sent yet; the text is kept */
+    SENT, /* its begin is in the ring */
+    GONE  /* there was no memory for it */
+};
+
+struct range {
+    uint64_t id;
+    uint64_t start_ns;
+    uint64_t parent;
+    char *text; /* while HELD, of `length` bytes; not terminated */
+    uint32_t thread;
+    uint16_t kind;
+    uint16_t length;
+    enum progress progress;
+    bool wanted; /* recording was on at some moment of it */
+};
+
+struct stack {
+    struct stack *next, **link; /* in the list of all */
+    pthread_mutex_t lock;
+    struct range *ranges;
+    uint32_t depth, capacity;
+};
+
+struct started {
+    struct started *next;
+    uint64_t number;
+    struct range range;
+};
+
+struct name {
+    struct name *next;
+    struct rtl_wire_name wire;
+    char *text;
+};
+
+/* Of a thread. Initial-exec, and therefore small: see rtl_origin. */
+static _Thread_local struct {
+    struct stack *stack;
+    uint32_t beyond; /* ranges on top of the stack that found no memory */
+} own __attribute__((tls_model("initial-exec")));
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct stack *stacks;
+static struct started *starts[BUCKETS];
+static struct name *names;
+static uint32_t name_count;
+
+static _Atomic uint32_t state = RTL_RANGES_BEFORE;
+static _Atomic uint64_t next_number = 1;
+static _Atomic uint64_t lost;    /* ranges, marks and names that are not in the trace */
+static _Atomic uint64_t endless; /* ranges in the trace whose end is not */
+
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+static bool has_key;
+
+static bool is(enum rtl_ranges_state wanted)
+{
+    return atomic_load_explicit(&state, memory_order_acquire) == (uint32_t)wanted;
+}
+
+static void count(_Atomic uint64_t *counter)
+{
+    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+static uint16_t length_of(const char *text)
+{
+    return text != NULL ? (uint16_t)strnlen(text, UINT16_MAX) : 0;
+}
+
+/* ---- one range ---- */
+
+static bool send_begin(const struct range *range, const char *text)
+{
+    struct rtl_wire_range wire = {
+        .id = range->id,
+        .start_ns = range->start_ns,
+        .parent = range->parent,
+        .thread = range->thread,
+        .kind = range->kind,
+        .text_length = range->length,
+    };
+    struct rtl_piece pieces[] = {{&wire, sizeof wire}, {text, range->length}};
+    return rtl_emit_try(RTL_WIRE_RANGE, pieces, 2);
+}
+
+static bool send_end(uint64_t id, uint64_t now)
+{
+    struct rtl_wire_range_end wire = {.id = id, .end_ns = now};
+    struct rtl_piece piece = {&wire, sizeof wire};
+    return rtl_emit_try(RTL_WIRE_RANGE_END, &piece, 1);
+}
+
+static void hold(struct range *range, const char *text)
+{
+    range->text = malloc(range->length > 0 ? range->length : 1);
+    range->progress = range->text != NULL ? HELD : GONE;
+    if (range->text != NULL && range->length > 0)
+        memcpy(range->text, text, range->length);
+}
+
+static struct range make(enum rtl_range_kind kind, const char *text)
+{
+    return (struct range){
+        .id = rtl_origin_new_id(),
+        .start_ns = rtl_now(),
+        .parent = rtl_origin.range,
+        .thread = rtl_origin_thread(),
+        .kind = (uint16_t)kind,
+        .length = length_of(text),
+    };
+}
+
+static void begin(struct range *range, const char *text)
+{
+    range->wanted = is(RTL_RANGES_ON);
+    if (range->wanted && send_begin(range, text))
+        range->progress = SENT;
+    else if (!is(RTL_RANGES_NEVER))
+        hold(range, text);
+    else
+        range->progress = GONE;
+}
+
+/* Sends a range that was held, if there is room for it now. */
+static void send_held(struct range *range)
+{
+    range->wanted = true;
+    if (range->progress != HELD || !send_begin(range, range->text))
+        return;
+    free(range->text);
+    range->text = NULL;
+    range->progress = SENT;
+}
+
+static void end(struct range *range, uint64_t now)
+{
+    if (range->wanted || is(RTL_RANGES_ON)) {
+        send_held(range);
+        if (range->progress != SENT)
+            count(&lost);
+        else if (!send_end(range->id, now))
+            count(&endless);
+    }
+    free(range->text);
+    range->text = NULL;
+}
+
+/* ---- the ranges of a thread ---- */
+
+/* At the end of a thread. What is still open has no end. */
+static void forget(void *memory)
+{
+    struct stack *stack = memory;
+    pthread_mutex_lock(&lock);
+    *stack->link = stack->next;
+    if (stack->next != NULL)
+        stack->next->link = stack->link;
+    pthread_mutex_unlock(&lock);
+    for (uint32_t i = 0; i < stack->depth; i++)
+        free(stack->ranges[i].text);
+    free(stack->ranges);
+    pthread_mutex_destroy(&stack->lock);
+    free(stack);
+    own.stack = NULL;
+    own.beyond = 0;
+    rtl_origin.range = 0;
+}
+
+static void make_key(void)
+{
+    has_key = pthread_key_create(&key, forget) == 0;
+}
+
+static void enlist(struct stack *stack)
+{
+    pthread_mutex_lock(&lock);
+    stack->next = stacks;
+    stack->link = &stacks;
+    if (stacks != NULL)
+        stacks->link = &stack->next;
+    stacks = stack;
+    pthread_mutex_unlock(&lock);
+}
+
+static struct stack *own_stack(void)
+{
+    if (own.stack != NULL)
+        return own.stack;
+    struct stack *stack = calloc(1, sizeof *stack);
+    if (stack == NULL)
+        return NULL;
+    pthread_mutex_init(&stack->lock, NULL);
+    enlist(stack);
+    pthread_once(&key_once, make_key);
+    if (has_key)
+        (void)pthread_setspecific(key, stack);
+    own.stack = stack;
+    return stack;
+}
+
+/* Under the stack's lock. */
+static bool has_room(struct stack *stack)
+{
+    if (stack->depth < stack->capacity)
+        return true;
+    uint32_t capacity = stack->capacity > 0 ? 2 * stack->capacity : FIRST_RANGES;
+    struct range *ranges = realloc(stack->ranges, capacity * sizeof *ranges);
+    if (ranges == NULL)
+        return false;
+    stack->ranges = ranges;
+    stack->capacity = capacity;
+    return true;
+}
+
+/* False if memory was short. */
+static bool enter(struct stack *stack, const char *text)
+{
+    pthread_mutex_lock(&stack->lock);
+    bool room = has_room(stack);
+    if (room) {
+        struct range *range = &stack->ranges[stack->depth++];
+        *range = make(RTL_RANGE_PUSH, text);
+        begin(range, text);
+        rtl_origin.range = range->id;
+    }
+    pthread_mutex_unlock(&stack->lock);
+    return room;
+}
+
+static int level(void)
+{
+    return (int)((own.stack != NULL ? own.stack->depth : 0) + own.beyond);
+}
+
+int rtl_range_push(const char *text)
+{
+    int saved = errno;
+    int before = level();
+    struct stack *stack = own.beyond == 0 ? own_stack() : NULL;
+    if (stack == NULL || !enter(stack, text)) {
+        own.beyond++;
+        count(&lost);
+    }
+    errno = saved;
+    return before;
+}
+
+int rtl_range_pop(void)
+{
+    struct stack *stack = own.stack;
+    if (own.beyond > 0) {
+        own.beyond--;
+        return level();
+    }
+    if (stack == NULL || stack->depth == 0)
+        return -1;
+    int saved = errno;
+    uint64_t now = rtl_now();
+    pthread_mutex_lock(&stack->lock);
+    struct range *range = &stack->ranges[--stack->depth];
+    end(range, now);
+    rtl_origin.range = range->parent;
+    pthread_mutex_unlock(&stack->lock);
+    errno = saved;
+    return level();
+}
+
+/* ---- ranges that any thread ends ---- */
+
+uint64_t rtl_range_start(const char *text)
+{
+    int saved = errno;
+    uint64_t number = atomic_fetch_add_explicit(&next_number, 1, memory_order_relaxed);
+    struct started *started = malloc(sizeof *started);
+    if (started != NULL) {
+        pthread_mutex_lock(&lock);
+        started->number = number;
+        started->range = make(RTL_RANGE_START, text);
+        begin(&started->range, text);
+        started->next = starts[number % BUCKETS];
+        starts[number % BUCKETS] = started;
+        pthread_mutex_unlock(&lock);
+    } else {
+        count(&lost);
+    }
+    errno = saved;
+    return number;
+}
+
+void rtl_range_stop(uint64_t number)
+{
+    if (is(RTL_RANGES_NEVER))
+        return;
+    int saved = errno;
+    uint64_t now = rtl_now();
+    pthread_mutex_lock(&lock);
+    struct started **at = &starts[number % BUCKETS];
+    while (*at != NULL && (*at)->number != number)
+        at = &(*at)->next;
+    struct started *started = *at;
+    if (started != NULL) {
+        *at = started->next;
+        end(&started->range, now);
+    }
+    pthread_mutex_unlock(&lock);
+    free(started);
+    errno = saved;
+}
+
+void rtl_range_mark(const char *text)
+{
+    if (!is(RTL_RANGES_ON))
+        return;
+    int saved = errno;
+    struct range mark = make(RTL_RANGE_MARK, text);
+    if (!send_begin(&mark, text))
+        count(&lost);
+    errno = saved;
+}
+
+/* ---- names ---- */
+
+static void send_name(const struct rtl_wire_name *wire, const char *text)
+{
+    struct rtl_piece pieces[] = {{wire, sizeof *wire}, {text, wire->text_length}};
+    rtl_emit_definition(RTL_WIRE_NAME, pieces, 2);
+}
+
+/* Under the lock. A thing that has a name already gets another. */
+static struct name *find_name(const struct rtl_wire_name *wire)
+{
+    for (struct name *name = names; name != NULL; name = name->next)
+        if (name->wire.kind == wire->kind && name->wire.handle == wire->handle)
+            return name;
+    struct name *name = name_count < MOST_NAMES ? calloc(1, sizeof *name) : NULL;
+    if (name == NULL)
+        return NULL;
+    name->next = names;
+    names = name;
+    name_count++;
+    return name;
+}
+
+/* Under the lock. */
+static void hold_name(const struct rtl_wire_name *wire, const char *text)
+{
+    char *copy = strndup(text, wire->text_length);
+    struct name *name = copy != NULL ? find_name(wire) : NULL;
+    if (name == NULL) {
+        free(copy);
+        count(&lost);
+        return;
+    }
+    free(name->text);
+    name->wire = *wire;
+    name->text = copy;
+}
+
+void rtl_range_name(enum rtl_named kind, uint64_t handle, const char *text)
+{
+    int saved = errno;
+    struct rtl_wire_name wire = {
+        .handle = handle, .kind = (uint32_t)kind, .text_length = length_of(text)};
+    pthread_mutex_lock(&lock);
+    if (is(RTL_RANGES_BEFORE))
+        hold_name(&wire, text != NULL ? text : "");
+    else if (!is(RTL_RANGES_NEVER))
+        send_name(&wire, text);
+    pthread_mutex_unlock(&lock);
+    errno = saved;
+}
+
+/* ---- recording begins, stops, ends ---- */
+
+/* Under the lock. */
+static void send_names(void)
+{
+    while (names != NULL) {
+        struct name *name = names;
+        names = name->next;
+        send_name(&name->wire, name->text);
+        free(name->text);
+        free(name);
+    }
+    name_count = 0;
+}
+
+/* Under the lock. */
+static void send_open(void)
+{
+    for (struct stack *stack = stacks; stack != NULL; stack = stack->next) {
+        pthread_mutex_lock(&stack->lock);
+        for (uint32_t i = 0; i < stack->depth; i++)
+            send_held(&stack->ranges[i]);
+        pthread_mutex_unlock(&stack->lock);
+    }
+    for (uint32_t i = 0; i < BUCKETS; i++)
+        for (struct started *started = starts[i]; started != NULL; started = started->next)
+            send_held(&started->range);
+}
+
+void rtl_ranges_set(enum rtl_ranges_state to)
+{
+    pthread_mutex_lock(&lock);
+    atomic_store_explicit(&state, (uint32_t)to, memory_order_release);
+    if (to == RTL_RANGES_ON || to == RTL_RANGES_STOPPED)
+        send_names();
+    if (to == RTL_RANGES_ON)
+        send_open();
+    pthread_mutex_unlock(&lock);
+}
+
+void rtl_ranges_forked(void)
+{
+    atomic_store_explicit(&state, RTL_RANGES_NEVER, memory_order_relaxed);
+    pthread_mutex_init(&lock, NULL);
+    stacks = own.stack;
+    if (own.stack == NULL)
+        return;
+    pthread_mutex_init(&own.stack->lock, NULL);
+    own.stack->next = NULL;
+    own.stack->link = &stacks;
+}
+
+void rtl_ranges_end(void)
+{
+    uint64_t not_there = atomic_load(&lost);
+    uint64_t open = atomic_load(&endless);
+    if (not_there > 0)
+        rtl_emit_note(RTL_NONE,
+                      "%" PRIu64 " ranges were not recorded: the collector was too slow, or "
+                      "memory was short",
+                      not_there);
+    if (open > 0)
+        rtl_emit_note(RTL_NONE,
+                      "%" PRIu64 " ranges have no end in the trace: the collector was too slow",
+                      open);
+}

@@ -1,0 +1,59 @@
+/**
+ * Ranges and marks that the program sets, and names that it gives.
+ *
+ * Each thread has a stack of ranges; ranges that are started may be stopped by any thread. Levels
+ * and ids are what the program would get without RTL, whether anything is recorded or not.
+ *
+ * A range is in the trace if recording was on at some moment of it, with its own times: what began
+ * before recording did is kept with its text, and sent when recording begins or resumes. A mark is
+ * in the trace if recording was on when it was set. What finds no room in the ring is tried again
+ * when the range ends, then counted.
+ *
+ * Any thread may call any of these. They keep errno. Only what begins and resumes recording takes a
+ * lock that another thread may hold for longer than it takes to enter one range.
+ */
+#ifndef RTL_INTERCEPT_RANGES_H
+#define RTL_INTERCEPT_RANGES_H
+
+#include "ring/wire.h"
+
+#include <stdint.h>
+
+/** Begins a range in the calling thread; sets rtl_origin.range. NULL is an empty text; one of more
+ * than 65535 bytes is cut. Returns its level, from 0. */
+int rtl_range_push(const char *text);
+
+/** Ends the innermost range of the calling thread. Returns its level, or -1 if there was none. */
+int rtl_range_pop(void);
+
+/** Begins a range that any thread may end. Returns its number: 1, 2, 3 … in the process. */
+uint64_t rtl_range_start(const char *text);
+
+/** Ends the range of that number; nothing happens if there is none (any more). */
+void rtl_range_stop(uint64_t number);
+
+/** Sets a mark. */
+void rtl_range_mark(const char *text);
+
+/** Names something; the last name of a thing counts. Before recording has begun up to 1024 things
+ * can be named. */
+void rtl_range_name(enum rtl_named kind, uint64_t handle, const char *text);
+
+enum rtl_ranges_state {
+    RTL_RANGES_BEFORE = 0, /**< recording may begin one day */
+    RTL_RANGES_ON = 1,
+    RTL_RANGES_STOPPED = 2, /**< recording may resume */
+    RTL_RANGES_NEVER = 3    /**< this process will not be recorded (any more) */
+};
+
+/** Recording begins, stops, resumes, or will never begin. rtl_emit must be open for ON and STOPPED.
+ */
+void rtl_ranges_set(enum rtl_ranges_state state);
+
+/** In a forked child: as RTL_RANGES_NEVER; takes no lock. */
+void rtl_ranges_forked(void);
+
+/** Tells in the trace how many ranges could not be recorded, if any. At the end of the process. */
+void rtl_ranges_end(void);
+
+#endif
