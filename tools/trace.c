@@ -4,6 +4,7 @@
 #include "collect/output.h"
 #include "command.h"
 #include "common/clock.h"
+#include "common/duration.h"
 #include "common/parse.h"
 #include "common/paths.h"
 #include "common/say.h"
@@ -34,12 +35,14 @@ struct options {
     bool replace, quiet;
     enum gpu gpu;
     uint64_t buffer;
+    const char *delay, *duration; /* as they were given */
+    bool starts_off;
     char **program;
 };
 
 static const char *const modes[] = {"lite", "standard", "hip", "full"};
 
-enum { KEY_GPU = 256, KEY_BUFFER };
+enum { KEY_GPU = 256, KEY_BUFFER, KEY_DELAY, KEY_DURATION, KEY_START_OFF };
 
 static const struct argp_option option_list[] = {
     {"mode", 'm', "MODE", 0, "what is recorded: lite, standard, hip or full (the default)", 0},
@@ -50,6 +53,11 @@ static const struct argp_option option_list[] = {
      "real, soft (the software GPU) or auto (the default: what the environment leads to)", 0},
     {"buffer", KEY_BUFFER, "SIZE", 0, "size of the ring between each process and rtl, such as 64M",
      0},
+    {"delay", KEY_DELAY, "TIME", 0,
+     "begin to record so long after the GPU runtime is up: 2.5 (seconds), 500ms, 3m", 0},
+    {"duration", KEY_DURATION, "TIME", 0, "stop recording so long after it began", 0},
+    {"start-off", KEY_START_OFF, NULL, 0,
+     "record nothing before the program (rtlStart) or rtl ctl starts it", 0},
     {"quiet", 'q', NULL, 0, "no progress and no summary", 0},
     {0},
 };
@@ -106,6 +114,16 @@ static int parse_size(const char *text, uint64_t *bytes)
     return 0;
 }
 
+static int parse_time(const char *option, const char *text, const char **time)
+{
+    uint64_t ns;
+    if (!rtl_duration_read(text, &ns))
+        return say_fail(EXIT_USAGE, "'%s' is no time for %s: it is such as 2.5, 2s or 500ms", text,
+                        option);
+    *time = text;
+    return 0;
+}
+
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct options *options = state->input;
@@ -129,6 +147,13 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return parse_gpu(value, &options->gpu) ? EINVAL : 0;
     case KEY_BUFFER:
         return parse_size(value, &options->buffer) ? EINVAL : 0;
+    case KEY_DELAY:
+        return parse_time("--delay", value, &options->delay) ? EINVAL : 0;
+    case KEY_DURATION:
+        return parse_time("--duration", value, &options->duration) ? EINVAL : 0;
+    case KEY_START_OFF:
+        options->starts_off = true;
+        return 0;
     case ARGP_KEY_ARG:
         options->program = &state->argv[state->next - 1];
         state->next = state->argc;
@@ -218,6 +243,9 @@ static char **make_environment(const struct options *options, const char *sessio
         {"RTL_SESSION", session},
         {"RTL_MODE", options->mode},
         {"RTL_BUFFER", options->buffer ? buffer : NULL},
+        {"RTL_DELAY", options->delay},
+        {"RTL_DURATION", options->duration},
+        {"RTL_START", options->starts_off ? "off" : NULL},
         {"LD_LIBRARY_PATH", soft[0] ? libraries : NULL},
     };
     char **environment = environ;

@@ -16,7 +16,7 @@ static const char *setting(const char *name)
     return value != NULL && *value != '\0' ? value : NULL;
 }
 
-static enum rtl_mode read_mode(void)
+bool rtl_config_mode(const char *name, enum rtl_mode *mode)
 {
     static const struct {
         const char *name;
@@ -26,14 +26,22 @@ static enum rtl_mode read_mode(void)
                  {"default", RTL_MODE_STANDARD},
                  {"hip", RTL_MODE_HIP},
                  {"full", RTL_MODE_FULL}};
-    const char *value = setting("RTL_MODE");
-    if (value == NULL)
-        return RTL_MODE_LITE;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-        if (strcmp(value, modes[i].name) == 0)
-            return modes[i].mode;
+        if (strcmp(name, modes[i].name) == 0) {
+            *mode = modes[i].mode;
+            return true;
+        }
+    return false;
+}
+
+static bool read_mode(enum rtl_mode *mode)
+{
+    const char *value = setting("RTL_MODE");
+    *mode = RTL_MODE_LITE;
+    if (value == NULL || rtl_config_mode(value, mode))
+        return value != NULL;
     rtl_complain("RTL_MODE=%s is not a mode (lite, standard, hip, full); using lite", value);
-    return RTL_MODE_LITE;
+    return true;
 }
 
 static enum rtl_way_setting read_way(void)
@@ -99,7 +107,8 @@ static uint64_t read_number(const char *name, uint64_t otherwise, uint64_t least
 void rtl_config_read(struct rtl_config *config)
 {
     rtl_log_debug(setting("RTL_DEBUG") != NULL && strcmp(setting("RTL_DEBUG"), "0") != 0);
-    config->mode = read_mode();
+    config->mode_set = read_mode(&config->mode);
+    config->embedded = setting("RTL_EMBEDDED") != NULL;
     config->way = read_way();
     config->starts_stopped = read_starts_stopped();
     config->delay_ns = read_duration("RTL_DELAY");

@@ -16,6 +16,9 @@ enum rtl_way_setting { RTL_SET_AUTO, RTL_SET_INTERPOSE, RTL_SET_INTERCEPT };
 struct rtl_config {
     enum rtl_mode
         mode; /**< RTL_MODE: lite (default of the bare library), standard, default, hip, full */
+    bool mode_set; /**< RTL_MODE says something */
+    bool embedded; /**< RTL_EMBEDDED: whoever set HSA_TOOLS_LIB wanted callbacks, in its own process
+                    */
     enum rtl_way_setting way;
     bool starts_stopped;  /**< RTL_START=off: nothing is recorded before rtlStart */
     uint64_t delay_ns;    /**< RTL_DELAY: recording begins so long after the library; 0: at once */
@@ -26,6 +29,9 @@ struct rtl_config {
     uint32_t pool_limit;  /**< RTL_POOL: most signals */
     uint32_t pending;     /**< RTL_PENDING: least records per queue; 0: twice the queue's size */
 };
+
+/** The mode of a name; false if there is none such. */
+bool rtl_config_mode(const char *name, enum rtl_mode *mode);
 
 /** Reads the environment; a setting that cannot be used is named in one sentence and its default is
  * taken. */

@@ -22,7 +22,7 @@ void rtl_emit_definition(enum rtl_wire_type type, const struct rtl_piece *pieces
  * rtl_emit_definition. */
 void rtl_emit_note(uint32_t queue, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** Sends what was kept. Worker only. False if something is still waiting. */
+/** Sends what was kept. Any thread but not a harvester. False if something is still waiting. */
 bool rtl_emit_flush(void);
 
 /** Sends a record now or not at all. Any thread, lock-free. */

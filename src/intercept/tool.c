@@ -12,6 +12,7 @@
 #include "common/tsan.h"
 #include "intercept/agents.h"
 #include "intercept/api.h"
+#include "intercept/callbacks.h"
 #include "intercept/config.h"
 #include "intercept/control.h"
 #include "intercept/copies.h"
@@ -159,6 +160,17 @@ static bool check_session(const char *session)
 static bool open_ring(void)
 {
     const char *session = config.session;
+    if (rtl_callbacks_wanted(&config)) {
+        if (rtl_callbacks_open(&ring, config.ring_bytes))
+            return true;
+        rtl_complain("no memory or no thread for the subscriber's events (%s): nothing is recorded",
+                     strerrordesc_np(errno));
+        return false;
+    }
+    if (session == NULL && config.embedded) {
+        rtl_debug("RTL_EMBEDDED is set, and nobody has subscribed: nothing is recorded");
+        return false;
+    }
     if (session == NULL) {
         if (rtl_session_create(own_session, sizeof own_session) != 0) {
             rtl_complain("no session folder could be made (%s): nothing is recorded",
@@ -224,16 +236,22 @@ static uint64_t patience_left(void)
     return now < deadline ? deadline - now : 0;
 }
 
+void rtl_callbacks_settle(uint64_t patience_ns)
+{
+    rtl_worker_settle(patience_ns);
+    harvest_all();
+    if (hooked)
+        describe_clocks();
+}
+
 /* First of the program's exit handlers to run, since it is among the last that were set up. */
 static void at_exit(void)
 {
     if (!recording || getpid() != owner)
         return;
     /* What the worker forwarded has let the program end; it may still hold the records. */
-    rtl_worker_settle(patience_left());
-    harvest_all();
-    if (hooked)
-        describe_clocks();
+    rtl_callbacks_settle(patience_left());
+    rtl_callbacks_end(patience_left());
 }
 
 /* The orderly end. The runtime may be gone, so there are no HSA calls here; and its own exit code
@@ -261,6 +279,7 @@ static void in_child(void)
     rtl_copies_forked();
     rtl_ranges_forked();
     rtl_control_forked();
+    rtl_callbacks_forked();
 }
 
 /* Once in the life of the process. */
@@ -268,6 +287,7 @@ static bool begin(void)
 {
     rtl_config_read(&config);
     if (!open_ring()) {
+        rtl_callbacks_refuse();
         rtl_ranges_set(RTL_RANGES_NEVER);
         return false;
     }

@@ -78,6 +78,9 @@ void rtl_session_remove(const char *path);
  * errno set. */
 int rtl_ring_create(struct rtl_ring *ring, const char *session, size_t bytes);
 
+/** Makes a ring that no other process can read, in memory of this one. 0, or -1 with errno set. */
+int rtl_ring_create_private(struct rtl_ring *ring, size_t bytes);
+
 /** Reserves memory for the next piece of the ring's slots, so that a full /dev/shm shows here and
  * not as a SIGBUS in the program. rtl_ring_create reserves the first piece; the worker calls this
  * until it returns 0. 1: more to do, 0: all reserved, -1: no memory (the ring then ends where it

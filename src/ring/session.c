@@ -213,6 +213,24 @@ int rtl_ring_create(struct rtl_ring *ring, const char *session, size_t bytes)
     return -1;
 }
 
+int rtl_ring_create_private(struct rtl_ring *ring, size_t bytes)
+{
+    uint32_t slots = 1024;
+    while (slots < (1u << 24) && (uint64_t)slots * 2 * RTL_SLOT_SIZE <= bytes)
+        slots *= 2;
+    ring->size = sizeof(struct rtl_ring_header) + (size_t)slots * RTL_SLOT_SIZE;
+    void *memory =
+        mmap(NULL, ring->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return -1;
+    ring->header = memory;
+    ring->slots = (unsigned char *)memory + sizeof(struct rtl_ring_header);
+    ring->mask = slots - 1;
+    ring->file = -1;
+    atomic_store(&ring->header->usable, slots);
+    return fill_header(ring, 0);
+}
+
 /* Checks a header that another process wrote. 0, -1 with errno, -2 other version. */
 static int check_header(const struct rtl_ring_header *header, off_t size, uint32_t *version,
                         char *library_version)

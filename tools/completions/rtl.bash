@@ -6,7 +6,7 @@ _rtl_program_index() {
     for ((i = 2; i < cword; i++)); do
         case ${words[i]} in
         --) ((i + 1 < cword)) && echo $((i + 1)) && return ;;
-        -m | -o | --mode | --output | --gpu | --buffer) ((i++)) ;;
+        -m | -o | --mode | --output | --gpu | --buffer | --delay | --duration) ((i++)) ;;
         -*) ;;
         *) echo "$i" && return ;;
         esac
@@ -20,7 +20,7 @@ _rtl() {
     else
         cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
     fi
-    local commands="trace summary info check sql doctor demo help"
+    local commands="trace ctl summary info check sql doctor demo help"
     if [ "$cword" -eq 1 ]; then
         mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
         return
@@ -41,6 +41,7 @@ _rtl() {
     case ${words[1]}:$prev in
     trace:-m | trace:--mode) mapfile -t COMPREPLY < <(compgen -W "lite standard hip full" -- "$cur") ;;
     trace:--gpu) mapfile -t COMPREPLY < <(compgen -W "auto soft real" -- "$cur") ;;
+    trace:--delay | trace:--duration) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
     trace:--buffer) mapfile -t COMPREPLY < <(compgen -W "64M 256M 1G" -- "$cur") ;;
     trace:-o | trace:--output | demo:-k | demo:--keep | check:-t | check:--truth)
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
@@ -49,7 +50,8 @@ _rtl() {
     *)
         local options="--help"
         case ${words[1]} in
-        trace) options+=" --mode --output --force --gpu --buffer --quiet --" ;;
+        trace) options+=" --mode --output --force --gpu --buffer --delay --duration --start-off --quiet --" ;;
+        ctl) options+=" --pid --json" ;;
         summary) options+=" --top --json" ;;
         info | sql | doctor) options+=" --json" ;;
         check) options+=" --truth --json" ;;
@@ -57,6 +59,7 @@ _rtl() {
         esac
         case $cur:${words[1]} in
         -*:*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur") ;;
+        *:ctl) mapfile -t COMPREPLY < <(compgen -W "start stop status" -- "$cur") ;;
         *:trace) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
         *:summary | *:info | *:check | *:sql) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
         esac

@@ -1,0 +1,356 @@
+#include "intercept/callbacks.h"
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "intercept/callbacks_events.h"
+#include "intercept/emit.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ROUND           65536u /* slots that are read in one go */
+#define BUSY            256u   /* so many in a round: go on at once */
+#define SHORTEST_NAP_NS 200000u
+#define LONGEST_NAP_NS  5000000u
+#define STALE_NS        UINT64_C(1000000000) /* no clock for so long: hand over without */
+#define STEP_NS         100000
+
+#define UNSUBSCRIBE_PATIENCE_NS UINT64_C(1000000000)
+#define END_PATIENCE_S          1 /* for a callback that runs while the process ends */
+
+enum phase { EARLY, SERVING, REFUSED };
+
+/* Held by whoever calls callbacks or changes who is called, and so as long as a callback takes. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic uint32_t phase;    /* enum phase; changed under the lock */
+static _Atomic bool subscribed;   /* changed under the lock */
+static rtl_callbacks_t wanted;    /* under the lock, as the next three */
+static enum rtl_mode wanted_mode; /* where wanted.mode names one */
+static void *wanted_context;
+static struct rtl_events *events;
+
+static struct rtl_ring *ring;
+static pthread_t thread;
+static _Atomic bool serving;             /* the thread runs */
+static _Atomic uint32_t asked, answered; /* flushes */
+
+/* ---- the thread ---- */
+
+/* Reads all that was in the ring when it began, or a piece of it. */
+static uint64_t read_some(bool everything)
+{
+    uint64_t torn = 0;
+    uint64_t head = atomic_load_explicit(&ring->header->head, memory_order_acquire);
+    uint64_t slots = 0;
+    uint64_t piece;
+    do {
+        piece = rtl_ring_read(ring, ROUND, false, rtl_events_take, events, &torn);
+        slots += piece;
+    } while (everything && piece > 0 &&
+             atomic_load_explicit(&ring->header->tail, memory_order_relaxed) < head);
+    return slots;
+}
+
+/* Under the lock. What nobody has finished writing is not there yet. */
+static uint64_t serve(bool stale)
+{
+    uint32_t ask = atomic_load(&asked);
+    bool flush = ask != atomic_load(&answered);
+    uint64_t goal = atomic_load_explicit(&ring->header->head, memory_order_acquire);
+    uint64_t slots = read_some(flush);
+    bool all = flush && atomic_load_explicit(&ring->header->tail, memory_order_relaxed) >= goal;
+    rtl_events_deliver(events, all || stale);
+    if (all)
+        atomic_store(&answered, ask);
+    return slots;
+}
+
+static void nap(uint64_t ns)
+{
+    struct timespec time = {.tv_sec = 0, .tv_nsec = (long)ns};
+    (void)nanosleep(&time, NULL);
+}
+
+static void *work(void *unused)
+{
+    (void)unused;
+    pthread_setname_np(pthread_self(), "rtl-deliver");
+    uint64_t length = SHORTEST_NAP_NS;
+    uint64_t quiet_since = rtl_now();
+    for (;;) {
+        uint64_t now = rtl_now();
+        pthread_mutex_lock(&lock);
+        uint64_t slots = serve(now - quiet_since > STALE_NS);
+        pthread_mutex_unlock(&lock);
+        if (slots > 0 || now - quiet_since > STALE_NS)
+            quiet_since = now;
+        if (slots >= BUSY)
+            continue;
+        length = slots > 0 ? SHORTEST_NAP_NS : length * 2;
+        if (length > LONGEST_NAP_NS)
+            length = LONGEST_NAP_NS;
+        nap(length);
+    }
+    return NULL;
+}
+
+/* With all signals blocked, so that the program's handlers never run on our thread. */
+static int start_thread(void)
+{
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&thread, NULL, work, NULL);
+    if (error == 0)
+        (void)pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+/* ---- the beginning of recording ---- */
+
+bool rtl_callbacks_wanted(struct rtl_config *config)
+{
+    pthread_mutex_lock(&lock);
+    bool wants = subscribed && config->session == NULL;
+    if (wants && wanted.mode != NULL)
+        config->mode = wanted_mode;
+    else if (wants && !config->mode_set)
+        config->mode = RTL_MODE_FULL;
+    if (!wants)
+        phase = REFUSED;
+    pthread_mutex_unlock(&lock);
+    return wants;
+}
+
+bool rtl_callbacks_open(struct rtl_ring *to, size_t bytes)
+{
+    if (rtl_ring_create_private(to, bytes) != 0)
+        return false;
+    struct rtl_events *made = rtl_events_new(to->header);
+    int error = made == NULL ? ENOMEM : 0;
+    pthread_mutex_lock(&lock);
+    if (error == 0) {
+        ring = to;
+        events = made;
+        rtl_events_subscribe(events, subscribed ? &wanted : NULL, wanted_context);
+        error = start_thread();
+        phase = error == 0 ? SERVING : REFUSED;
+        atomic_store(&serving, error == 0);
+    }
+    pthread_mutex_unlock(&lock);
+    if (error == 0)
+        return true;
+    free(made);
+    rtl_ring_unmap(to);
+    errno = error;
+    return false;
+}
+
+void rtl_callbacks_refuse(void)
+{
+    pthread_mutex_lock(&lock);
+    phase = REFUSED;
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- what the host calls ---- */
+
+static bool is_librtl(const char *word, size_t length)
+{
+    const char *slash = memrchr(word, '/', length);
+    const char *name = slash != NULL ? slash + 1 : word;
+    return (size_t)(word + length - name) >= strlen("librtl.so") &&
+           strncmp(name, "librtl.so", strlen("librtl.so")) == 0;
+}
+
+/* Copies the list of tools without any librtl.so; returns its length, a blank at the end included.
+ */
+static size_t other_tools(const char *tools, char *list, size_t size)
+{
+    size_t used = 0;
+    while (tools != NULL && *tools != '\0') {
+        size_t length = strcspn(tools, " ");
+        if (length > 0 && !is_librtl(tools, length) && used + length + 1 < size) {
+            memcpy(list + used, tools, length);
+            list[used + length] = ' ';
+            used += length + 1;
+        }
+        tools += length + (tools[length] == ' ');
+    }
+    return used;
+}
+
+/* The HSA runtime loads what HSA_TOOLS_LIB names. Ours comes last, see rtl trace. */
+static int ask_to_be_loaded(void)
+{
+    char list[4 * PATH_MAX];
+    char path[PATH_MAX];
+    Dl_info library;
+    if (dladdr((void *)(uintptr_t)rtlSubscribe, &library) == 0 ||
+        realpath(library.dli_fname, path) == NULL)
+        return ENOTSUP;
+    // NOLINTBEGIN(concurrency-mt-unsafe): rtlSubscribe's contract
+    size_t used = other_tools(getenv("HSA_TOOLS_LIB"), list, sizeof list - PATH_MAX);
+    (void)snprintf(list + used, sizeof list - used, "%s", path);
+    bool set = setenv("HSA_TOOLS_LIB", list, 1) == 0 && setenv("RTL_EMBEDDED", "1", 1) == 0;
+    // NOLINTEND(concurrency-mt-unsafe)
+    return set ? 0 : ENOMEM;
+}
+
+static bool has_callback(const rtl_callbacks_t *callbacks)
+{
+    return callbacks->kernels != NULL || callbacks->copies != NULL || callbacks->calls != NULL ||
+           callbacks->ranges != NULL || callbacks->launches != NULL || callbacks->name != NULL ||
+           callbacks->note != NULL;
+}
+
+/* Under the lock. */
+static int subscribe(const rtl_callbacks_t *callbacks, enum rtl_mode mode, void *context)
+{
+    const char *session = getenv("RTL_SESSION"); // NOLINT(concurrency-mt-unsafe): the contract
+    if (subscribed || (phase != SERVING && session != NULL && *session != '\0'))
+        return EBUSY;
+    if (phase == REFUSED)
+        return rtlRecording() ? EBUSY : ENOTSUP;
+    int error = phase == EARLY ? ask_to_be_loaded() : 0;
+    if (error != 0)
+        return error;
+    wanted = *callbacks;
+    wanted_mode = mode;
+    wanted_context = context;
+    subscribed = true;
+    if (phase == SERVING)
+        rtl_events_subscribe(events, &wanted, context);
+    return 0;
+}
+
+static bool on_own_thread(void)
+{
+    return atomic_load(&serving) && pthread_equal(pthread_self(), thread);
+}
+
+int rtlSubscribe(const rtl_callbacks_t *callbacks, void *context)
+{
+    enum rtl_mode mode = RTL_MODE_FULL;
+    int error = EINVAL;
+    if (on_own_thread()) {
+        errno = EDEADLK;
+        return -1;
+    }
+    /* Later versions have more: what an older host does not know is not called. */
+    if (callbacks != NULL && callbacks->size >= sizeof *callbacks && has_callback(callbacks) &&
+        (callbacks->mode == NULL || rtl_config_mode(callbacks->mode, &mode))) {
+        pthread_mutex_lock(&lock);
+        bool again = phase == SERVING;
+        error = subscribe(callbacks, mode, context);
+        pthread_mutex_unlock(&lock);
+        if (error == 0 && again)
+            (void)rtlStart();
+    }
+    if (error == 0)
+        return 0;
+    errno = error;
+    return -1;
+}
+
+/* Waits until the thread has handed over what is in the ring. */
+static bool flush(uint64_t deadline_ns)
+{
+    uint32_t ticket = atomic_fetch_add(&asked, 1) + 1;
+    while ((int32_t)(atomic_load(&answered) - ticket) < 0) {
+        if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline_ns)
+            return false;
+        nap(STEP_NS);
+    }
+    return true;
+}
+
+static int settle_and_flush(uint64_t patience_ns)
+{
+    uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
+    rtl_callbacks_settle(patience_ns);
+    (void)rtl_emit_flush();
+    return flush(deadline) ? 0 : ETIMEDOUT;
+}
+
+/* 0 if there is somebody to hand anything to, and the caller may wait for it. */
+static int may_flush(void)
+{
+    if (on_own_thread())
+        return EDEADLK;
+    return subscribed && phase == SERVING ? 0 : ESRCH;
+}
+
+int rtlFlush(unsigned timeout_ms)
+{
+    int error = may_flush();
+    if (error == 0)
+        error = settle_and_flush((uint64_t)timeout_ms * 1000000);
+    if (error == 0)
+        return 0;
+    errno = error;
+    return -1;
+}
+
+/* Under the lock: nothing is called any more. */
+static void leave(void)
+{
+    if (subscribed && phase == SERVING) {
+        rtl_events_deliver_open(events);
+        rtl_events_subscribe(events, NULL, NULL);
+    }
+    subscribed = false;
+}
+
+int rtlUnsubscribe(void)
+{
+    int error = on_own_thread() ? EDEADLK : subscribed ? 0 : ESRCH;
+    if (error != 0) {
+        errno = error;
+        return -1;
+    }
+    if (may_flush() == 0) {
+        (void)rtlStop();
+        (void)settle_and_flush(UNSUBSCRIBE_PATIENCE_NS);
+    }
+    pthread_mutex_lock(&lock);
+    leave();
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+/* ---- the end of the process ---- */
+
+void rtl_callbacks_end(uint64_t patience_ns)
+{
+    if (!atomic_load(&serving) || on_own_thread() || may_flush() != 0)
+        return;
+    (void)rtl_emit_flush();
+    (void)flush(rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns);
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += END_PATIENCE_S;
+    if (pthread_mutex_timedlock(&lock, &until) != 0)
+        return;
+    leave();
+    pthread_mutex_unlock(&lock);
+}
+
+void rtl_callbacks_forked(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    atomic_store(&serving, false);
+    subscribed = false;
+    phase = REFUSED;
+}

@@ -1,0 +1,35 @@
+/**
+ * A subscriber in the process (rtl_callbacks.h): the ring is private memory, and a thread of ours
+ * takes the collector's place.
+ */
+#ifndef RTL_INTERCEPT_CALLBACKS_H
+#define RTL_INTERCEPT_CALLBACKS_H
+
+#include "intercept/config.h"
+#include "ring/ring.h"
+
+#include <stdbool.h>
+
+/** True if somebody has subscribed; then `config` gets the subscriber's mode. When recording
+ * begins.
+ */
+bool rtl_callbacks_wanted(struct rtl_config *config);
+
+/** Makes the ring and starts the thread that empties it. False with errno set. Once. */
+bool rtl_callbacks_open(struct rtl_ring *ring, size_t bytes);
+
+/** Recording could not begin, or began for a collector: no subscriber can be served. */
+void rtl_callbacks_refuse(void);
+
+/** Hands over what is in the ring and ends the calls, at the exit of the process; waits at most
+ * `patience_ns`. */
+void rtl_callbacks_end(uint64_t patience_ns);
+
+/** In a forked child, where the thread does not exist. */
+void rtl_callbacks_forked(void);
+
+/** Harvests all that is done and describes the clocks, as far as the runtime is there: all is in
+ * the ring then. In tool.c. */
+void rtl_callbacks_settle(uint64_t patience_ns);
+
+#endif
