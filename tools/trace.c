@@ -200,6 +200,15 @@ static int choose_gpu(enum gpu gpu, char *soft, size_t size)
     return 0;
 }
 
+/* Whether a path, of `length` bytes, is that of a librtl.so. */
+static bool is_librtl(const char *path, size_t length)
+{
+    const char *name = memrchr(path, '/', length);
+    name = name ? name + 1 : path;
+    return (size_t)(path + length - name) == strlen("librtl.so") &&
+           strncmp(name, "librtl.so", strlen("librtl.so")) == 0;
+}
+
 /* The tools that are already asked for, then ours: only the last one sees what the program does and
  * not what the others make of it. An older librtl in the list gives way. */
 static void tools_list(const char *librtl, char *list, size_t size)
@@ -209,15 +218,43 @@ static void tools_list(const char *librtl, char *list, size_t size)
     list[0] = '\0';
     while (before && *before) {
         size_t length = strcspn(before, " ");
-        const char *name = memrchr(before, '/', length);
-        name = name ? name + 1 : before;
-        bool ours = (size_t)(before + length - name) == strlen("librtl.so") &&
-                    strncmp(name, "librtl.so", strlen("librtl.so")) == 0;
-        if (length > 0 && !ours && used + length + 2 < size)
+        if (length > 0 && !is_librtl(before, length) && used + length + 2 < size)
             used += (size_t)snprintf(list + used, size - used, "%.*s ", (int)length, before);
         before += length + (before[length] == ' ');
     }
     (void)snprintf(list + used, size - used, "%s", librtl);
+}
+
+static bool with_calls(const char *mode)
+{
+    return strcmp(mode, "hip") == 0 || strcmp(mode, "full") == 0;
+}
+
+/* What is preloaded: librtl.so in front, for host calls, then what the environment already asks for
+ * without an older librtl. Empty where the mode or RTL_PRELOAD=off leaves host calls out. */
+static int preload_list(const char *mode, const char *librtl, char *list, size_t size)
+{
+    const char *setting = secure_getenv("RTL_PRELOAD");
+    const char *before = secure_getenv("LD_PRELOAD");
+    list[0] = '\0';
+    if (setting && setting[0] && strcmp(setting, "on") != 0 && strcmp(setting, "off") != 0)
+        return say_fail(EXIT_USAGE, "RTL_PRELOAD=%s is neither on nor off", setting);
+    if (!with_calls(mode) || (setting && strcmp(setting, "off") == 0))
+        return 0;
+    if (strpbrk(librtl, " :")) {
+        say("%s cannot be preloaded, because its path has a blank or a colon: no host calls are "
+            "recorded",
+            librtl);
+        return 0;
+    }
+    size_t used = (size_t)snprintf(list, size, "%s", librtl);
+    for (const char *word; before && *(word = before + strspn(before, " :"));) {
+        size_t length = strcspn(word, " :");
+        if (!is_librtl(word, length) && used + length + 2 < size)
+            used += (size_t)snprintf(list + used, size - used, ":%.*s", (int)length, word);
+        before = word + length;
+    }
+    return 0;
 }
 
 struct variable {
@@ -226,7 +263,7 @@ struct variable {
 
 /* The child's environment, a copy of ours with what it needs for the recording. */
 static char **make_environment(const struct options *options, const char *session,
-                               const char *librtl, const char *soft)
+                               const char *librtl, const char *preload, const char *soft)
 {
     char tools[2 * PATH_MAX];
     char libraries[2 * PATH_MAX];
@@ -240,6 +277,7 @@ static char **make_environment(const struct options *options, const char *sessio
     const struct variable variables[] = {
         {"HSA_TOOLS_LIB", tools},
         {"HSA_TOOLS_REPORT_LOAD_FAILURE", "1"},
+        {"LD_PRELOAD", preload[0] ? preload : NULL},
         {"RTL_SESSION", session},
         {"RTL_MODE", options->mode},
         {"RTL_BUFFER", options->buffer ? buffer : NULL},
@@ -447,7 +485,11 @@ static int record(struct recording *recording, const char *path)
 static int run(struct recording *recording, const char *path, const char *librtl, const char *soft)
 {
     const struct options *options = recording->options;
-    char **environment = make_environment(options, recording->session, librtl, soft);
+    char preload[2 * PATH_MAX];
+    int failed = preload_list(options->mode, librtl, preload, sizeof preload);
+    if (failed)
+        return failed;
+    char **environment = make_environment(options, recording->session, librtl, preload, soft);
     int result = EXIT_USAGE;
     if (!environment)
         say("memory is short");

@@ -44,6 +44,12 @@ static bool read_mode(enum rtl_mode *mode)
     return true;
 }
 
+bool rtl_config_wants_calls(void)
+{
+    const char *value = setting("RTL_MODE");
+    return value != NULL && (strcmp(value, "hip") == 0 || strcmp(value, "full") == 0);
+}
+
 static enum rtl_way_setting read_way(void)
 {
     static const char *const names[] = {[RTL_SET_AUTO] = "auto",

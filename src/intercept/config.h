@@ -37,4 +37,7 @@ bool rtl_config_mode(const char *name, enum rtl_mode *mode);
  * taken. */
 void rtl_config_read(struct rtl_config *config);
 
+/** True if RTL_MODE names a mode with host calls. Reads nothing else, and says nothing. */
+bool rtl_config_wants_calls(void);
+
 #endif

@@ -18,7 +18,9 @@
 #include "intercept/copies.h"
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
+#include "intercept/hip/hip.h"
 #include "intercept/launches.h"
+#include "intercept/origin.h"
 #include "intercept/queues.h"
 #include "intercept/ranges.h"
 #include "intercept/signals.h"
@@ -265,14 +267,25 @@ __attribute__((destructor)) static void at_unload(void)
     rtl_worker_settle(patience_left());
     harvest_last();
     rtl_ranges_end();
+    rtl_hip_account();
     (void)rtl_emit_flush();
     rtl_ring_close(&ring);
     errno = saved;
 }
 
+/* Whether host calls are wanted from now on. */
+static void decide_calls(void)
+{
+    bool with_calls = config.mode == RTL_MODE_HIP || config.mode == RTL_MODE_FULL;
+    atomic_store(&rtl_calls_state,
+                 recording && with_calls && !stopped ? RTL_CALLS_ON : RTL_CALLS_OFF);
+}
+
 static void in_child(void)
 {
     recording = false;
+    decide_calls();
+    rtl_origin.thread = 0;
     rtl_emit_forked();
     rtl_harvest_forked();
     rtl_worker_forked();
@@ -296,6 +309,7 @@ static bool begin(void)
     rtl_emit_open(&ring);
     describe_process();
     rtl_control_begin(&config, &ring);
+    decide_calls();
     pthread_atfork(NULL, NULL, in_child);
     atexit(at_exit);
     return true;
@@ -323,6 +337,8 @@ bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *n
             rtl_copies_hook(&config);
         }
     }
+    if (!recording)
+        decide_calls();
     errno = saved;
     return true; /* always: ROCr 5.2.3 unloads a tool that says false but keeps its entries */
 }
@@ -346,6 +362,7 @@ int rtl_control_apply(bool stop, const char *why)
     int saved = errno;
     rtl_submit_pause(stop);
     rtl_ranges_set(stop ? RTL_RANGES_STOPPED : RTL_RANGES_ON);
+    decide_calls();
     rtl_emit_note(RTL_NONE, "recording was %s%s", stop ? "stopped" : "started", why);
     errno = saved;
     return 0;

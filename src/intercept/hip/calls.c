@@ -1,0 +1,163 @@
+#include "intercept/hip/calls.h"
+
+#include "common/clock.h"
+#include "intercept/config.h"
+#include "intercept/emit.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The arguments of an entry, as rtl_wire_call has them, with a comma in front of each. */
+#define TEXT_PLAIN(name, letter) "," #name ":" #letter
+#define TEXT_p(type, name)       TEXT_PLAIN(name, p)
+#define TEXT_P(type, name)       TEXT_PLAIN(name, P)
+#define TEXT_s(type, name)       TEXT_PLAIN(name, s)
+#define TEXT_e(type, name)       TEXT_PLAIN(name, e)
+#define TEXT_g(type, name)       TEXT_PLAIN(name, g)
+#define TEXT_x(type, name)       TEXT_PLAIN(name, x)
+#define TEXT_n(type, name)       TEXT_PLAIN(name, n)
+#define TEXT_f(type, name)       TEXT_PLAIN(name, f)
+#define TEXT_u(type, name)       TEXT_PLAIN(name, u)
+#define TEXT_i(type, name)       TEXT_PLAIN(name, i)
+#define TEXT_z(type, name)       TEXT_PLAIN(name, z)
+#define TEXT_b(type, name)       "," #name ":b[" #type "]"
+#define TEXT_3(type, name)       TEXT_PLAIN(name, 3)
+#define TEXT_D(type, name)       TEXT_PLAIN(name, 3)
+#define TEXT_E(type, name)       "," #name ".width:z," #name ".height:u," #name ".depth:u"
+#define TEXT_Q(type, name)       "," #name ".ptr:p," #name ".pitch:z"
+#define TEXT_L(type, name)       ",gridDim:3,blockDim:3,dynamicSmemBytes:z,stream:s"
+#define TEXT_K(type, name)       TEXT_L(type, name)
+#define TEXT__(type, name)       ""
+#define TEXT(type, name, field)  TEXT_##field(type, name)
+
+struct text {
+    const char *name, *arguments;
+};
+
+static const struct text texts[] = {
+#define CALL(name, hook, about, node, ...)      {#name, "" RTL_EACH(TEXT, __VA_ARGS__)},
+#define CALL_0(name)                            {#name, ""},
+#define CALL_VOID(name, hook, about, node, ...) {#name, "" RTL_EACH(TEXT, __VA_ARGS__)},
+#include "intercept/hip/entries.def"
+#undef CALL
+#undef CALL_0
+#undef CALL_VOID
+};
+
+static _Atomic bool defined[RTL_HIP_ENTRIES];
+static _Atomic uint64_t lost;
+
+/* The last part of a name that C++ has mangled (_Z24hipExtModuleLaunchKernelP18…,
+ * _ZN8hip_impl22hipLaunchKernelGGLImplE…), or a plain name as it is. */
+static struct rtl_piece plain_name(const char *name)
+{
+    struct rtl_piece piece = {name, strlen(name)};
+    if (strncmp(name, "_Z", 2) != 0)
+        return piece;
+    const char *at = name + 2 + (name[2] == 'N');
+    bool nested = name[2] == 'N';
+    do {
+        char *end;
+        piece.size = strtoul(at, &end, 10);
+        piece.data = end;
+        at = end + piece.size;
+    } while (nested && *at != 'E');
+    return piece;
+}
+
+static void define(enum rtl_hip_entry entry)
+{
+    if (atomic_load_explicit(&defined[entry], memory_order_relaxed) ||
+        atomic_exchange_explicit(&defined[entry], true, memory_order_relaxed))
+        return;
+    const char *arguments = texts[entry].arguments;
+    arguments += arguments[0] == ',';
+    struct rtl_piece name = plain_name(texts[entry].name);
+    struct rtl_wire_call wire = {.call = (uint32_t)entry,
+                                 .name_length = (uint16_t)name.size,
+                                 .arguments_length = (uint16_t)strlen(arguments)};
+    struct rtl_piece pieces[] = {{&wire, sizeof wire}, name, {arguments, wire.arguments_length}};
+    rtl_emit_definition(RTL_WIRE_CALL, pieces, 3);
+}
+
+bool rtl_hip_enter(struct rtl_hip_call *call)
+{
+    if (rtl_origin.inside != 0)
+        return false;
+    rtl_origin.inside = 1;
+    rtl_origin.call = rtl_origin_new_id();
+    call->range = rtl_origin.range;
+    call->flags = 0;
+    call->stream = 0;
+    call->error = errno;
+    call->wanted = atomic_load_explicit(&rtl_calls_state, memory_order_relaxed) == RTL_CALLS_ON;
+    return true;
+}
+
+void rtl_hip_begin(struct rtl_hip_call *call)
+{
+    errno = call->error;
+    call->start = rtl_now();
+}
+
+void rtl_hip_end(struct rtl_hip_call *call)
+{
+    call->error = errno;
+    call->end = rtl_now();
+}
+
+void rtl_hip_leave(struct rtl_hip_call *call, enum rtl_hip_entry entry, int result,
+                   const uint64_t *words, unsigned count)
+{
+    struct rtl_wire_api wire = {
+        .start_ns = call->start,
+        .end_ns = call->end,
+        .correlation = rtl_origin.call,
+        .range = call->range,
+        .stream = call->stream,
+        .call = (uint32_t)entry,
+        .thread = rtl_origin_thread(),
+        .result = result,
+        .words = (uint16_t)count,
+        .flags = call->flags,
+    };
+    rtl_origin.call = 0;
+    rtl_origin.inside = 0;
+    if (call->wanted ||
+        atomic_load_explicit(&rtl_calls_state, memory_order_relaxed) == RTL_CALLS_ON) {
+        struct rtl_piece pieces[] = {{&wire, sizeof wire}, {words, count * sizeof *words}};
+        define(entry);
+        if (!rtl_emit_try(RTL_WIRE_API, pieces, 2))
+            atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
+    }
+    errno = call->error;
+}
+
+bool rtl_hip_possible(void)
+{
+    static _Atomic int known; /* 0: not yet; else 1 + the answer */
+    int answer = atomic_load_explicit(&known, memory_order_relaxed);
+    if (answer == 0) {
+        answer = 1 + rtl_config_wants_calls();
+        atomic_store_explicit(&known, answer, memory_order_relaxed);
+    }
+    return answer == 2;
+}
+
+/* The mode is known from the start; whether anything is recorded, the HSA runtime has to say. */
+__attribute__((constructor)) static void at_load(void)
+{
+    if (!rtl_hip_possible())
+        atomic_store_explicit(&rtl_calls_state, RTL_CALLS_OFF, memory_order_relaxed);
+}
+
+void rtl_hip_account(void)
+{
+    uint64_t count = atomic_exchange(&lost, 0);
+    if (count > 0)
+        rtl_emit_note(RTL_NONE,
+                      "%" PRIu64 " host calls were not recorded because the collector was too slow",
+                      count);
+}

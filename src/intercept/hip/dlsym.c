@@ -1,0 +1,101 @@
+/*
+ * Programs that load HIP themselves and ask for its functions by handle (Python's ctypes) pass
+ * every preloaded library by. So librtl.so exports dlsym, which is libc's for every name but those
+ * of the wrapped calls.
+ *
+ * - A handle: what libc finds is asked for first. If that is the function which the wrapper goes on
+ *   to, the answer is the wrapper; else (another copy of HIP, somebody's function of the same name)
+ * it stays.
+ * - RTLD_DEFAULT and the handle of the program find the wrapper by themselves, but also where there
+ *   is no HIP, or none with that function. Then the answer is the one without RTL: there is no
+ * such.
+ * - RTLD_NEXT asks for what comes behind the caller. libc knows the caller by the return address,
+ * so it is jumped to, not called; so is it for all other names. That takes the few lines in
+ * assembler.
+ *
+ * dlvsym is not looked at. Where another library has put its dlsym behind ours, it gets what ours
+ * passes on.
+ */
+#include "intercept/hip/resolve.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* Two registers, as the stub below wants them: an answer, or where to go on. */
+struct looked {
+    void *answer;
+    rtl_hip_function go_on;
+};
+
+struct looked rtl_dlsym_look(void *handle, const char *name);
+
+static _Atomic(rtl_hip_function) next_dlsym;
+
+static rtl_hip_function find_next(void)
+{
+    rtl_hip_function function = atomic_load_explicit(&next_dlsym, memory_order_relaxed);
+    if (function == NULL) {
+        function = rtl_hip_as_function(rtl_dlsym(RTLD_NEXT, "dlsym"));
+        if (function == NULL)
+            function = (rtl_hip_function)rtl_libc_dlsym();
+        atomic_store_explicit(&next_dlsym, function, memory_order_relaxed);
+    }
+    return function;
+}
+
+static bool looks_wrapped(const char *name)
+{
+    return strncmp(name, "hip", 3) == 0 || strncmp(name, "_Z", 2) == 0;
+}
+
+struct looked rtl_dlsym_look(void *handle, const char *name)
+{
+    struct looked pass = {NULL, find_next()};
+    if (handle == RTLD_NEXT || !looks_wrapped(name) || !rtl_hip_possible())
+        return pass;
+    enum rtl_hip_entry entry = rtl_hip_named(name);
+    if (entry == RTL_HIP_ENTRIES)
+        return pass;
+    rtl_hip_function wrapper = rtl_hip_wrapper(entry);
+    rtl_hip_function found = wrapper;
+    if (handle != RTLD_DEFAULT)
+        found = rtl_hip_as_function(rtl_dlsym(handle, name));
+    struct looked answer = {rtl_hip_as_symbol(found), NULL};
+    if (found == NULL)
+        return answer;
+    rtl_hip_function real = rtl_hip_find(entry);
+    if (found == wrapper && real == NULL)
+        answer.answer = rtl_dlsym(RTLD_NEXT, name); /* nothing, and dlerror says so */
+    else if (found == real)
+        answer.answer = rtl_hip_as_symbol(wrapper);
+    return answer;
+}
+
+__asm__(".pushsection .text\n"
+        ".globl dlsym\n"
+        ".type dlsym, @function\n"
+        "dlsym:\n"
+        "    .cfi_startproc\n"
+        "    endbr64\n"
+        "    push %rdi\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    push %rsi\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    sub $8, %rsp\n"
+        "    .cfi_adjust_cfa_offset 8\n"
+        "    call rtl_dlsym_look\n"
+        "    add $8, %rsp\n"
+        "    .cfi_adjust_cfa_offset -8\n"
+        "    pop %rsi\n"
+        "    .cfi_adjust_cfa_offset -8\n"
+        "    pop %rdi\n"
+        "    .cfi_adjust_cfa_offset -8\n"
+        "    test %rdx, %rdx\n"
+        "    jz 1f\n"
+        "    jmp *%rdx\n"
+        "1:  ret\n"
+        "    .cfi_endproc\n"
+        ".size dlsym, . - dlsym\n"
+        ".popsection\n");

@@ -1,0 +1,158 @@
+/*
+ * The names of kernels, by what programs launch them with: the address of a host function, which
+ * code of the compiler's registers when the program or a library is loaded, or a hipFunction_t.
+ *
+ * A table of chains to which anybody may add at any time, without a lock: registration runs in
+ * constructors, forked children and all. Nothing is ever taken out. What is unloaded loses its
+ * name; the texts of registered functions lie in the library that goes, those of modules are copies
+ * of ours, kept since somebody may be reading.
+ */
+#include "intercept/hip/resolve.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHAINS 16384u /* PyTorch registers some ten thousand kernels */
+
+struct kernel {
+    struct kernel *next;
+    const void *function;
+    _Atomic(const void *) owner;
+    _Atomic(const char *) name; /* NULL: unloaded */
+};
+
+static struct kernel *_Atomic chains[CHAINS];
+
+/** As the compiler's code calls them. Source: hip_api_trace.hpp of HIP 6.3. */
+RTL_EXPORTED void __hipRegisterFunction(void **modules, const void *host, char *function,
+                                        const char *name, unsigned threads, void *tid, void *bid,
+                                        dim3 *block, dim3 *grid, int *warp);
+RTL_EXPORTED void __hipUnregisterFatBinary(void **modules);
+
+static struct kernel *_Atomic *chain_of(const void *function)
+{
+    uint64_t hash = (uint64_t)(uintptr_t)function * UINT64_C(0x9e3779b97f4a7c15);
+    return &chains[hash >> 50];
+}
+
+static struct kernel *find(const void *function)
+{
+    struct kernel *kernel = atomic_load_explicit(chain_of(function), memory_order_acquire);
+    while (kernel != NULL && kernel->function != function)
+        kernel = kernel->next;
+    return kernel;
+}
+
+/* Takes `name` over if it is to be remembered. */
+static bool add(const void *function, const void *owner, const char *name)
+{
+    struct kernel *kernel = malloc(sizeof *kernel);
+    if (kernel == NULL)
+        return false;
+    struct kernel *_Atomic *chain = chain_of(function);
+    kernel->function = function;
+    atomic_init(&kernel->owner, owner);
+    atomic_init(&kernel->name, name);
+    kernel->next = atomic_load_explicit(chain, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(chain, &kernel->next, kernel,
+                                                  memory_order_release, memory_order_relaxed))
+        ;
+    return true;
+}
+
+/* As add, with a copy of the name, where it is not known already. */
+static void add_copy(const void *function, const void *owner, const char *name)
+{
+    struct kernel *known = find(function);
+    const char *text = known != NULL ? atomic_load(&known->name) : NULL;
+    if (text != NULL && strcmp(text, name) == 0) {
+        atomic_store(&known->owner, owner);
+        return;
+    }
+    char *copy = strdup(name);
+    if (copy != NULL && !add(function, owner, copy))
+        free(copy);
+}
+
+static void forget(const void *owner)
+{
+    for (unsigned i = 0; i < CHAINS; i++)
+        for (struct kernel *kernel = atomic_load(&chains[i]); kernel != NULL; kernel = kernel->next)
+            if (atomic_load(&kernel->owner) == owner)
+                atomic_store(&kernel->name, NULL);
+}
+
+const char *rtl_hip_kernel_name(const void *function)
+{
+    struct kernel *kernel = find(function);
+    return kernel != NULL ? atomic_load(&kernel->name) : NULL;
+}
+
+static rtl_hip_function real_function(_Atomic(rtl_hip_function) *known, const char *name)
+{
+    rtl_hip_function function = atomic_load_explicit(known, memory_order_relaxed);
+    if (function == NULL) {
+        function = rtl_hip_symbol(name);
+        atomic_store_explicit(known, function, memory_order_relaxed);
+    }
+    return function;
+}
+
+void __hipRegisterFunction(void **modules, const void *host, char *function, const char *name,
+                           unsigned threads, void *tid, void *bid, dim3 *block, dim3 *grid,
+                           int *warp)
+{
+    static _Atomic(rtl_hip_function) known;
+    __typeof__(__hipRegisterFunction) *real =
+        (__typeof__(__hipRegisterFunction) *)real_function(&known, "__hipRegisterFunction");
+    if (rtl_hip_possible() && name != NULL)
+        (void)add(host, modules, name);
+    if (real != NULL)
+        real(modules, host, function, name, threads, tid, bid, block, grid, warp);
+}
+
+void __hipUnregisterFatBinary(void **modules)
+{
+    static _Atomic(rtl_hip_function) known;
+    __typeof__(__hipUnregisterFatBinary) *real =
+        (__typeof__(__hipUnregisterFatBinary) *)real_function(&known, "__hipUnregisterFatBinary");
+    if (rtl_hip_possible())
+        forget(modules);
+    if (real != NULL)
+        real(modules);
+}
+
+void rtl_hip_always_hipModuleGetFunction(hipError_t result, hipFunction_t *function,
+                                         hipModule_t module, const char *kname)
+{
+    if (result == hipSuccess && rtl_hip_possible())
+        add_copy(*function, module, kname);
+}
+
+void rtl_hip_always_hipModuleUnload(hipError_t result, hipModule_t module)
+{
+    if (result == hipSuccess && rtl_hip_possible())
+        forget(module);
+}
+
+void rtl_hip_always_hipGetFuncBySymbol(hipError_t result, hipFunction_t *functionPtr,
+                                       const void *symbolPtr)
+{
+    const char *name = rtl_hip_kernel_name(symbolPtr);
+    if (result == hipSuccess && name != NULL)
+        add_copy(*functionPtr, symbolPtr, name);
+}
+
+void rtl_hip_always_hipLibraryGetKernel(hipError_t result, hipKernel_t *pKernel,
+                                        hipLibrary_t library, const char *name)
+{
+    if (result == hipSuccess && rtl_hip_possible())
+        add_copy(*pKernel, library, name);
+}
+
+void rtl_hip_always_hipLibraryUnload(hipError_t result, hipLibrary_t library)
+{
+    if (result == hipSuccess && rtl_hip_possible())
+        forget(library);
+}

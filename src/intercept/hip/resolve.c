@@ -1,0 +1,151 @@
+/*
+ * The HIP library of the program is found in one of two ways:
+ *
+ * - It is in the global scope, because the program is linked with it: RTLD_NEXT finds its
+ * functions, and those of other preloaded libraries that stand behind librtl.so. HIP's symbols have
+ * versions (hip_4.2 and later, each in one version only); dlsym takes the default one, which is the
+ * one that programs are linked with.
+ * - It came by dlopen with RTLD_LOCAL, as a dependency of a Python module, say. What was loaded
+ * with it finds the wrappers all the same, since the global scope is searched first. The library is
+ * then looked for among those that are loaded, by its name.
+ *
+ * All entries are resolved at the first call of any. Threads may do so at the same time; they find
+ * the same. No lock is held, since dlsym waits for the linker's, and who holds that may call HIP.
+ */
+#include "intercept/hip/resolve.h"
+
+#include "intercept/hip/calls.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* What is deprecated is wrapped all the same. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+#define LIBRARY "libamdhip64.so"
+
+static const char *const names[] = {
+#define CALL(name, ...)      #name,
+#define CALL_0(name)         #name,
+#define CALL_VOID(name, ...) #name,
+#include "intercept/hip/entries.def"
+#undef CALL
+#undef CALL_0
+#undef CALL_VOID
+};
+
+static const rtl_hip_function wrappers[] = {
+#define CALL(name, ...)      (rtl_hip_function)(name),
+#define CALL_0(name)         (rtl_hip_function)(name),
+#define CALL_VOID(name, ...) (rtl_hip_function)(name),
+#include "intercept/hip/entries.def"
+#undef CALL
+#undef CALL_0
+#undef CALL_VOID
+};
+
+static _Atomic(rtl_hip_function) found[RTL_HIP_ENTRIES];
+static _Atomic bool resolved;
+
+rtl_hip_function rtl_hip_as_function(void *symbol)
+{
+    rtl_hip_function function;
+    memcpy(&function, &symbol, sizeof function);
+    return function;
+}
+
+void *rtl_hip_as_symbol(rtl_hip_function function)
+{
+    void *symbol;
+    memcpy(&symbol, &function, sizeof symbol);
+    return symbol;
+}
+
+/* The name of libamdhip64.so.N among the loaded libraries. */
+static int look_at_library(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    const char *base = strrchr(info->dlpi_name, '/');
+    base = base != NULL ? base + 1 : info->dlpi_name;
+    if (strncmp(base, LIBRARY, strlen(LIBRARY)) != 0 || strlen(info->dlpi_name) >= PATH_MAX)
+        return 0;
+    strcpy(data, info->dlpi_name);
+    return 1;
+}
+
+/* A handle of the HIP library that some dlopen has loaded. It is never given back: the real
+ * functions must stay. */
+static void *loaded_library(void)
+{
+    static void *_Atomic known;
+    char path[PATH_MAX];
+    void *library = atomic_load_explicit(&known, memory_order_relaxed);
+    if (library == NULL && dl_iterate_phdr(look_at_library, path) != 0) {
+        library = dlopen(path, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+        atomic_store_explicit(&known, library, memory_order_relaxed);
+    }
+    return library;
+}
+
+/* Where to ask for HIP's functions; NULL if it is not loaded. */
+static void *whereabouts(void)
+{
+    if (rtl_dlsym(RTLD_NEXT, names[RTL_HIP_hipMalloc]) != NULL)
+        return RTLD_NEXT;
+    (void)dlerror(); // NOLINT(concurrency-mt-unsafe): glibc's is of the thread
+    return loaded_library();
+}
+
+static bool resolve(void)
+{
+    void *from = whereabouts();
+    if (from == NULL)
+        return false;
+    for (unsigned i = 0; i < RTL_HIP_ENTRIES; i++) {
+        rtl_hip_function function = rtl_hip_as_function(rtl_dlsym(from, names[i]));
+        if (function == NULL || function == wrappers[i])
+            continue;
+        atomic_store_explicit(&found[i], function, memory_order_relaxed);
+        atomic_store_explicit(&rtl_hip_functions[i], function, memory_order_relaxed);
+    }
+    (void)dlerror(); // NOLINT(concurrency-mt-unsafe): glibc's is of the thread
+    atomic_store_explicit(&resolved, true, memory_order_release);
+    return true;
+}
+
+rtl_hip_function rtl_hip_symbol(const char *name)
+{
+    void *from = whereabouts();
+    return from != NULL ? rtl_hip_as_function(rtl_dlsym(from, name)) : NULL;
+}
+
+rtl_hip_function rtl_hip_find(enum rtl_hip_entry entry)
+{
+    if (!atomic_load_explicit(&resolved, memory_order_acquire) && !resolve())
+        return NULL;
+    return atomic_load_explicit(&found[entry], memory_order_relaxed);
+}
+
+enum rtl_hip_entry rtl_hip_named(const char *name)
+{
+    unsigned i = 0;
+    while (i < RTL_HIP_ENTRIES && strcmp(names[i], name) != 0)
+        i++;
+    return (enum rtl_hip_entry)i;
+}
+
+rtl_hip_function rtl_hip_wrapper(enum rtl_hip_entry entry)
+{
+    return wrappers[entry];
+}
+
+rtl_hip_function rtl_hip_wrapper_of(rtl_hip_function function)
+{
+    for (unsigned i = 0; function != NULL && i < RTL_HIP_ENTRIES; i++)
+        if (rtl_hip_find((enum rtl_hip_entry)i) == function)
+            return wrappers[i];
+    return NULL;
+}
