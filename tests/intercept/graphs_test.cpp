@@ -1,0 +1,18 @@
+#include "../common/check.h"
+
+RTL_C_TEST(Graphs, NodesAsHipTellsThem)
+RTL_C_TEST(Graphs, OrderThatDependenciesAllow)
+RTL_C_TEST(Graphs, ChildGraphs)
+RTL_C_TEST(Graphs, RangesOfCapturedNodes)
+RTL_C_TEST(Graphs, CapturesOfSeveralStreams)
+RTL_C_TEST(Graphs, HipIsNotAskedWhileItHoldsAnError)
+RTL_C_TEST(Graphs, RangesGoWithCopies)
+RTL_C_TEST(Graphs, HandlesThatAreUsedAgain)
+RTL_C_TEST(Graphs, ChangesMakeOneGeneration)
+RTL_C_TEST(Graphs, WhatCannotBeFollowedIsUnknown)
+RTL_C_TEST(Graphs, Updates)
+RTL_C_TEST(Graphs, UpdatesOfChildGraphs)
+RTL_C_TEST(Graphs, LaunchOfAGraphNobodySawMade)
+RTL_C_TEST(Graphs, TypesOfReleases)
+RTL_C_TEST(Graphs, ManyExecutableGraphs)
+RTL_C_TEST(Graphs, ManyMarks)
