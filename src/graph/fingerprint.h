@@ -2,24 +2,41 @@
  * What tells a kernel of a graph from others by its packet: kernel object, kernarg address, grid
  * and workgroup. A replay repeats them, kernarg address included; an eager launch has fresh
  * kernargs.
+ *
+ * Fingerprints join: that of two batches, one after the other, follows from theirs. The runtime
+ * cuts the packets of one graph into batches by how far the device is behind (README.md), so that
+ * batches differ from replay to replay where their join does not.
  */
 #ifndef RTL_GRAPH_FINGERPRINT_H
 #define RTL_GRAPH_FINGERPRINT_H
 
 #include <stdint.h>
 
-/** Adds a kernel to the fingerprint of the ones before it; the first has `before` 0. Never 0. */
+/** A fingerprint is a polynomial in this, modulo 2^64, with the kernels' hashes as coefficients. */
+#define RTL_FINGERPRINT_BASE UINT64_C(0xD1342543DE82EF95)
+
+/** Adds a kernel to the fingerprint of the ones before it; the first has `before` 0. */
 static inline uint64_t rtl_fingerprint(uint64_t before, uint64_t kernel_object, uint64_t kernarg,
                                        const uint32_t grid[3], const uint16_t block[3])
 {
-    uint64_t hash = before * UINT64_C(0x9E3779B97F4A7C15) + kernel_object;
+    uint64_t hash = kernel_object * UINT64_C(0x9E3779B97F4A7C15);
     hash = (hash ^ (hash >> 29)) * UINT64_C(0xBF58476D1CE4E5B9) + kernarg;
     hash = (hash ^ (hash >> 32)) * UINT64_C(0x94D049BB133111EB);
     hash += grid[0] | (uint64_t)grid[1] << 32;
     hash = (hash ^ (hash >> 29)) * UINT64_C(0xD6E8FEB86659FD93);
     hash += grid[2] | (uint64_t)block[0] << 32 | (uint64_t)block[1] << 48;
     hash = (hash ^ (hash >> 32)) * UINT64_C(0x9E3779B97F4A7C15) + block[2];
-    return hash != 0 ? hash : 1;
+    return before * RTL_FINGERPRINT_BASE + (hash ^ (hash >> 31));
+}
+
+/** The fingerprint of `left` followed by `right`, which is of `kernels` kernels. */
+static inline uint64_t rtl_fingerprint_join(uint64_t left, uint64_t right, uint32_t kernels)
+{
+    uint64_t power = 1;
+    for (uint64_t square = RTL_FINGERPRINT_BASE; kernels; kernels >>= 1, square *= square)
+        if (kernels & 1)
+            power *= square;
+    return left * power + right;
 }
 
 #endif

@@ -1,0 +1,615 @@
+/* Plans of the graphs that HIP names. */
+#include "graph/registry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A node that its record has not come for. */
+#define ABSENT UINT32_MAX
+
+/* A generation of a graph. */
+struct generation {
+    bool used_up; /* no generation: the place is free, and `graph` the next free one */
+    bool known;   /* its GRAPH record has come */
+    bool varies;  /* whole launches of it had several orders */
+    uint32_t graph, generation, flags;
+    uint32_t expected, received; /* nodes */
+    struct rtl_graph_node *nodes;
+    uint32_t node_capacity;
+    uint32_t *dependencies;
+    uint32_t dependency_count, dependency_capacity;
+    uint32_t reference; /* plan that tells the order, RTL_NONE if none */
+    uint64_t used;
+};
+
+/* What whole launches with the same packets and shapes follow. */
+struct plan {
+    uint32_t id;         /* 0: the place is free */
+    uint32_t generation; /* place; of a free one: the next free one */
+    uint32_t packets, count;
+    uint64_t key; /* in the index */
+    struct rtl_entry *entries;
+    uint32_t *nodes; /* NULL until it is resolved */
+    bool *certain;
+    uint64_t used;
+};
+
+struct rtl_plans {
+    struct rtl_graphs *graphs;
+    struct generation *generations;
+    uint32_t generation_count, generation_capacity;
+    uint32_t free_generation, free_plan; /* the first of the free places, RTL_NONE: none */
+    struct rtl_index by_generation;
+    struct plan *plans;
+    uint32_t plan_count, plan_capacity;
+    struct rtl_index by_entries;
+    uint32_t unresolved;
+    uint64_t kept_nodes, kept_kernels;
+    uint64_t clock; /* counts uses */
+};
+
+struct rtl_plans *rtl_plans_new(struct rtl_graphs *graphs)
+{
+    struct rtl_plans *plans = calloc(1, sizeof *plans);
+    if (plans) {
+        plans->graphs = graphs;
+        plans->free_generation = plans->free_plan = RTL_NONE;
+    }
+    return plans;
+}
+
+static void free_plan(struct rtl_plans *plans, struct plan *plan)
+{
+    if (plan->id == 0)
+        return;
+    if (rtl_index_get(&plans->by_entries, plan->key) == (uint32_t)(plan - plans->plans))
+        rtl_index_remove(&plans->by_entries, plan->key);
+    plans->kept_kernels -= plan->count;
+    plans->unresolved -= plan->nodes == NULL;
+    free(plan->entries);
+    free(plan->nodes);
+    free(plan->certain);
+    *plan = (struct plan){.generation = plans->free_plan};
+    plans->free_plan = (uint32_t)(plan - plans->plans);
+}
+
+void rtl_plans_free(struct rtl_plans *plans)
+{
+    if (!plans)
+        return;
+    for (uint32_t i = 0; i < plans->plan_count; i++)
+        free_plan(plans, &plans->plans[i]);
+    for (uint32_t i = 0; i < plans->generation_count; i++) {
+        free(plans->generations[i].nodes);
+        free(plans->generations[i].dependencies);
+    }
+    free(plans->plans);
+    free(plans->generations);
+    rtl_index_free(&plans->by_generation);
+    rtl_index_free(&plans->by_entries);
+    free(plans);
+}
+
+/* Generations. */
+
+static uint64_t generation_key(uint32_t graph, uint32_t generation)
+{
+    return (uint64_t)graph << 32 | generation;
+}
+
+static void forget_generation(struct rtl_plans *plans, uint32_t place)
+{
+    struct generation *it = &plans->generations[place];
+    for (uint32_t i = 0; i < plans->plan_count; i++)
+        if (plans->plans[i].id && plans->plans[i].generation == place)
+            free_plan(plans, &plans->plans[i]);
+    rtl_index_remove(&plans->by_generation, generation_key(it->graph, it->generation));
+    plans->kept_nodes -= it->node_capacity;
+    free(it->nodes);
+    free(it->dependencies);
+    *it = (struct generation){.used_up = true, .graph = plans->free_generation};
+    plans->free_generation = place;
+}
+
+static bool waits(const struct rtl_plans *plans, uint32_t generation)
+{
+    for (uint32_t i = 0; i < plans->plan_count && plans->unresolved; i++)
+        if (plans->plans[i].id && plans->plans[i].generation == generation &&
+            !plans->plans[i].nodes)
+            return true;
+    return false;
+}
+
+/* Makes room by forgetting the generations that were used before the average one. */
+static void forget_generations(struct rtl_plans *plans)
+{
+    uint64_t sum = 0;
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < plans->generation_count; i++) {
+        sum += plans->generations[i].used;
+        count += !plans->generations[i].used_up;
+    }
+    for (uint32_t i = 0; i < plans->generation_count; i++) {
+        const struct generation *it = &plans->generations[i];
+        if (!it->used_up && count && it->used < sum / count && !waits(plans, i))
+            forget_generation(plans, i);
+    }
+}
+
+static uint32_t take_generation(struct rtl_plans *plans)
+{
+    uint32_t place = plans->free_generation;
+    if (place != RTL_NONE) {
+        plans->free_generation = plans->generations[place].graph;
+        return place;
+    }
+    if (!rtl_graphs_grow((void **)&plans->generations, &plans->generation_capacity,
+                         plans->generation_count + 1, sizeof *plans->generations))
+        return RTL_NONE;
+    return plans->generation_count++;
+}
+
+/* The generation, made when it is first heard of; RTL_NONE when memory is short. */
+static uint32_t generation_of(struct rtl_plans *plans, uint32_t graph, uint32_t generation)
+{
+    uint64_t key = generation_key(graph, generation);
+    uint32_t place = rtl_index_get(&plans->by_generation, key);
+    if (place == RTL_INDEX_MISSING) {
+        place = take_generation(plans);
+        if (place == RTL_NONE || rtl_index_put(&plans->by_generation, key, place) != 0) {
+            plans->graphs->forgotten++;
+            return RTL_NONE;
+        }
+        plans->generations[place] =
+            (struct generation){.graph = graph, .generation = generation, .reference = RTL_NONE};
+    }
+    plans->generations[place].used = ++plans->clock;
+    return place;
+}
+
+void rtl_plans_graph(struct rtl_plans *plans, const struct rtl_wire_graph *graph)
+{
+    uint32_t place = generation_of(plans, graph->graph, graph->generation);
+    if (place == RTL_NONE)
+        return;
+    struct generation *it = &plans->generations[place];
+    it->known = true;
+    it->expected = graph->nodes;
+    it->flags = graph->flags;
+}
+
+static bool room_for_node(struct rtl_plans *plans, struct generation *it,
+                          const struct rtl_wire_node *node)
+{
+    uint32_t before = it->node_capacity;
+    if (!rtl_graphs_grow((void **)&it->nodes, &it->node_capacity, node->node + 1,
+                         sizeof *it->nodes) ||
+        !rtl_graphs_grow((void **)&it->dependencies, &it->dependency_capacity,
+                         it->dependency_count + node->dependencies, sizeof *it->dependencies))
+        return false;
+    for (uint32_t i = before; i < it->node_capacity; i++)
+        it->nodes[i].type = ABSENT;
+    plans->kept_nodes += it->node_capacity - before;
+    return true;
+}
+
+void rtl_plans_node(struct rtl_plans *plans, const struct rtl_wire_node *node, const void *rest)
+{
+    uint32_t place = generation_of(plans, node->graph, node->generation);
+    if (place == RTL_NONE)
+        return;
+    struct generation *it = &plans->generations[place];
+    if (node->node >= RTL_GRAPHS_NODES || !room_for_node(plans, it, node)) {
+        plans->graphs->forgotten++;
+        return;
+    }
+    const char *name = (const char *)rest + node->dependencies * sizeof(uint32_t);
+    struct rtl_graph_node *known = &it->nodes[node->node];
+    it->received += known->type == ABSENT;
+    *known = (struct rtl_graph_node){
+        .name = node->name_length ? rtl_match_name(name, node->name_length) : 0,
+        .type = node->type,
+        .flags = node->flags,
+        .group_size = node->group_size,
+        .parent = node->parent,
+        .dependency = it->dependency_count,
+        .dependencies = node->dependencies,
+    };
+    memcpy(known->grid, node->grid, sizeof known->grid);
+    memcpy(known->block, node->block, sizeof known->block);
+    if (node->dependencies)
+        memcpy(it->dependencies + it->dependency_count, rest,
+               node->dependencies * sizeof(uint32_t));
+    it->dependency_count += node->dependencies;
+    if (plans->kept_nodes > RTL_GRAPHS_NODES)
+        forget_generations(plans);
+}
+
+static bool complete(const struct generation *it)
+{
+    return it->known && !(it->flags & RTL_GRAPH_UNKNOWN) && it->received == it->expected;
+}
+
+static struct rtl_graph_view view_of(const struct generation *it)
+{
+    return (struct rtl_graph_view){it->nodes, it->expected, it->dependencies, it->dependency_count};
+}
+
+/* Kernels as matching wants them. */
+
+struct kernels {
+    struct rtl_match_kernel *items;
+    const struct rtl_match_kernel **list; /* to the items */
+    bool known;                           /* all of them */
+};
+
+static bool describe(const struct rtl_graphs *graphs, const struct rtl_entry *entries,
+                     uint32_t count, struct kernels *kernels)
+{
+    kernels->items = malloc((count + (size_t)1) * sizeof *kernels->items);
+    kernels->list = malloc((count + (size_t)1) * sizeof *kernels->list);
+    kernels->known = true;
+    if (!kernels->items || !kernels->list)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        bool known = rtl_graphs_match_kernel(graphs, entries[i].shape, &kernels->items[i]);
+        kernels->known = kernels->known && known;
+        kernels->list[i] = &kernels->items[i];
+    }
+    return true;
+}
+
+static void free_kernels(struct kernels *kernels)
+{
+    free(kernels->items);
+    free(kernels->list);
+}
+
+/* Telling. */
+
+static void tell(struct rtl_plans *plans, uint32_t id, const struct generation *it,
+                 uint32_t kernels, const struct rtl_entry *entries, const uint32_t *nodes,
+                 const bool *certain, uint32_t count)
+{
+    struct rtl_graphs_step *steps = malloc((count + (size_t)1) * sizeof *steps);
+    if (!steps) {
+        plans->graphs->forgotten++;
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        steps[i] = (struct rtl_graphs_step){entries[i].ordinal, nodes[i], certain[i]};
+    const struct rtl_graphs_plan plan = {.plan = id,
+                                         .graph = it->graph,
+                                         .generation = it->generation,
+                                         .begins = true,
+                                         .kernels = kernels,
+                                         .steps = steps,
+                                         .count = count};
+    plans->graphs->sink.plan(plans->graphs->sink.context, &plan);
+    free(steps);
+}
+
+/* The nodes of a graph that HIP could not be asked about are the kernels of its first launch. */
+static void discover(struct rtl_plans *plans, const struct generation *it, const struct plan *plan,
+                     const struct kernels *kernels)
+{
+    const struct rtl_graphs *graphs = plans->graphs;
+    for (uint32_t i = 0; i < plan->count; i++) {
+        const struct rtl_known_symbol *symbol = NULL;
+        uint32_t shape = plan->entries[i].shape;
+        uint32_t number = shape < graphs->shape_count ? graphs->shapes[shape].symbol : RTL_NONE;
+        if (number < graphs->symbol_count)
+            symbol = &graphs->symbols[number];
+        struct rtl_wire_node node = {.graph = it->graph,
+                                     .generation = it->generation,
+                                     .node = i,
+                                     .parent = RTL_NONE,
+                                     .type = RTL_NODE_KERNEL,
+                                     .name_length = symbol ? symbol->length : 0};
+        if (kernels->items[i].group_size != RTL_NONE)
+            node.group_size = kernels->items[i].group_size;
+        memcpy(node.grid, kernels->items[i].grid, sizeof node.grid);
+        memcpy(node.block, kernels->items[i].block, sizeof node.block);
+        graphs->sink.node(graphs->sink.context, &node, symbol ? symbol->text : "");
+    }
+}
+
+/* Resolving: from entries to nodes. */
+
+static bool same_kernels(const struct rtl_plans *plans, const struct plan *a, const struct plan *b)
+{
+    bool same = a->count == b->count;
+    for (uint32_t i = 0; i < a->count && same; i++) {
+        struct rtl_match_kernel left;
+        struct rtl_match_kernel right;
+        same = rtl_graphs_match_kernel(plans->graphs, a->entries[i].shape, &left) &&
+               rtl_graphs_match_kernel(plans->graphs, b->entries[i].shape, &right) &&
+               rtl_match_same(&left, &right);
+    }
+    return same;
+}
+
+/* Of a graph whose nodes are not known: by the first launch. */
+static void resolve_unknown(struct rtl_plans *plans, struct plan *plan,
+                            const struct kernels *kernels)
+{
+    struct generation *it = &plans->generations[plan->generation];
+    bool first = it->reference == RTL_NONE;
+    bool same = first || same_kernels(plans, plan, &plans->plans[it->reference]);
+    for (uint32_t i = 0; i < plan->count; i++) {
+        plan->nodes[i] = same ? i : RTL_NONE;
+        plan->certain[i] = same;
+    }
+    if (first)
+        discover(plans, it, plan, kernels);
+}
+
+static void note_order(struct rtl_plans *plans, struct plan *plan)
+{
+    struct generation *it = &plans->generations[plan->generation];
+    if (it->reference == RTL_NONE) {
+        it->reference = (uint32_t)(plan - plans->plans);
+        return;
+    }
+    const struct plan *reference = &plans->plans[it->reference];
+    if (reference->count != plan->count ||
+        memcmp(reference->nodes, plan->nodes, plan->count * sizeof *plan->nodes) != 0)
+        it->varies = true;
+}
+
+/* Finds a whole plan's nodes and tells it. Waits for definitions unless `all`. */
+static void resolve(struct rtl_plans *plans, struct plan *plan, bool all)
+{
+    const struct generation *it = &plans->generations[plan->generation];
+    bool unknown = it->known && it->flags & RTL_GRAPH_UNKNOWN;
+    struct kernels kernels = {0};
+    if (!unknown && !complete(it) && !all)
+        return;
+    bool ready = describe(plans->graphs, plan->entries, plan->count, &kernels);
+    if (ready && (kernels.known || all)) {
+        plan->nodes = malloc(plan->count * sizeof *plan->nodes);
+        plan->certain = calloc(plan->count, sizeof *plan->certain);
+        ready = plan->nodes && plan->certain;
+        if (ready)
+            memset(plan->nodes, 0xff, plan->count * sizeof *plan->nodes);
+        if (ready && complete(it)) {
+            struct rtl_graph_view view = view_of(it);
+            ready =
+                rtl_match_whole(&view, kernels.list, plan->count, plan->nodes, plan->certain) == 0;
+        } else if (ready && unknown) {
+            resolve_unknown(plans, plan, &kernels);
+        } else {
+            plans->graphs->forgotten++;
+        }
+        if (ready) {
+            plans->unresolved--;
+            note_order(plans, plan);
+            tell(plans, plan->id, it, plan->count, plan->entries, plan->nodes, plan->certain,
+                 plan->count);
+        } else {
+            free(plan->nodes);
+            plan->nodes = NULL;
+        }
+    }
+    plans->graphs->forgotten += !ready;
+    free_kernels(&kernels);
+}
+
+void rtl_plans_flush(struct rtl_plans *plans, bool all)
+{
+    for (uint32_t i = 0; i < plans->plan_count && plans->unresolved; i++)
+        if (plans->plans[i].id && !plans->plans[i].nodes)
+            resolve(plans, &plans->plans[i], all);
+}
+
+/* Plans of whole launches. */
+
+static uint64_t key_of(uint32_t generation, const struct rtl_flight *flight)
+{
+    uint64_t key = rtl_index_mix(generation, flight->body.packets);
+    for (uint32_t i = 0; i < flight->count; i++)
+        key = rtl_index_mix(key,
+                            (uint64_t)flight->entries[i].ordinal << 32 | flight->entries[i].shape);
+    return rtl_index_mix(key, flight->count);
+}
+
+static bool follows(const struct plan *plan, uint32_t generation, const struct rtl_flight *flight)
+{
+    return plan->generation == generation && plan->packets == flight->body.packets &&
+           plan->count == flight->count &&
+           memcmp(plan->entries, flight->entries, flight->count * sizeof *flight->entries) == 0;
+}
+
+/* Makes room by forgetting the plans that were used before the average one. */
+static void forget_plans(struct rtl_plans *plans)
+{
+    uint64_t sum = 0;
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < plans->plan_count; i++) {
+        sum += plans->plans[i].used;
+        count += plans->plans[i].id != 0;
+    }
+    for (uint32_t i = 0; i < plans->plan_count; i++) {
+        struct plan *plan = &plans->plans[i];
+        if (plan->id && plan->nodes && count && plan->used <= sum / count &&
+            plans->generations[plan->generation].reference != i)
+            free_plan(plans, plan);
+    }
+}
+
+static struct plan *free_place(struct rtl_plans *plans)
+{
+    if (plans->free_plan != RTL_NONE) {
+        struct plan *plan = &plans->plans[plans->free_plan];
+        plans->free_plan = plan->generation;
+        return plan;
+    }
+    if (!rtl_graphs_grow((void **)&plans->plans, &plans->plan_capacity, plans->plan_count + 1,
+                         sizeof *plans->plans))
+        return NULL;
+    return &plans->plans[plans->plan_count++];
+}
+
+static struct plan *make_plan(struct rtl_plans *plans, uint32_t generation, uint64_t key,
+                              const struct rtl_flight *flight)
+{
+    if (plans->kept_kernels + flight->count > RTL_GRAPHS_PLANNED)
+        forget_plans(plans);
+    struct plan *plan = free_place(plans);
+    struct rtl_entry *entries = malloc(flight->count * sizeof *entries);
+    if (!plan || !entries ||
+        rtl_index_put(&plans->by_entries, key, (uint32_t)(plan - plans->plans)) != 0) {
+        free(entries);
+        plans->graphs->forgotten++;
+        return NULL;
+    }
+    memcpy(entries, flight->entries, flight->count * sizeof *entries);
+    *plan = (struct plan){.id = ++plans->graphs->last_plan,
+                          .generation = generation,
+                          .packets = flight->body.packets,
+                          .count = flight->count,
+                          .key = key,
+                          .entries = entries};
+    plans->kept_kernels += plan->count;
+    plans->unresolved++;
+    return plan;
+}
+
+static uint32_t whole_plan(struct rtl_plans *plans, uint32_t generation,
+                           const struct rtl_flight *flight)
+{
+    uint64_t key = key_of(generation, flight);
+    uint32_t place = rtl_index_get(&plans->by_entries, key);
+    struct plan *plan = place == RTL_INDEX_MISSING ? NULL : &plans->plans[place];
+    if (!plan || !follows(plan, generation, flight)) {
+        plan = make_plan(plans, generation, key, flight);
+        if (plan)
+            resolve(plans, plan, false);
+    }
+    if (!plan)
+        return 0;
+    plan->used = ++plans->clock;
+    return plan->id;
+}
+
+/* Plans of launches of which kernels were lost: not kept. */
+
+struct rest {
+    struct rtl_plans *plans;
+    const struct generation *it;
+    const struct rtl_flight *flight;
+    uint32_t *ordinals, *nodes;
+    bool *certain;
+    struct kernels kernels;
+};
+
+/* By the order that whole launches had. */
+static bool match_by_reference(struct rest *rest)
+{
+    const struct plan *reference =
+        rest->it->reference == RTL_NONE ? NULL : &rest->plans->plans[rest->it->reference];
+    if (!reference || rest->it->varies || reference->count != rest->flight->body.kernels)
+        return false;
+    struct kernels kernels = {0};
+    bool ready = describe(rest->plans->graphs, reference->entries, reference->count, &kernels);
+    if (ready) {
+        const struct rtl_match_sequence sequence = {kernels.list, reference->nodes,
+                                                    reference->certain, reference->count};
+        rtl_match_rest(&sequence, rest->flight->body.packets, rest->kernels.list, rest->ordinals,
+                       rest->flight->count, rest->nodes, rest->certain);
+    }
+    free_kernels(&kernels);
+    return ready;
+}
+
+/* By the order of the nodes, where there is but one. */
+static bool match_by_nodes(struct rest *rest)
+{
+    struct rtl_graph_view view = view_of(rest->it);
+    size_t room = (size_t)view.count + 1;
+    struct rtl_match_kernel *kernels = calloc(room, sizeof *kernels);
+    const struct rtl_match_kernel **list = malloc(room * sizeof *list);
+    uint32_t *numbers = malloc(3 * room * sizeof *numbers);
+    bool *certain = malloc(room * sizeof *certain);
+    uint32_t count = RTL_NONE;
+    if (kernels && list && numbers && certain)
+        count = rtl_match_nodes(&view, kernels, numbers, numbers + room);
+    bool ready = count == rest->flight->body.kernels;
+    for (uint32_t i = 0; i < view.count && ready; i++) {
+        list[i] = &kernels[i];
+        certain[i] = true;
+    }
+    if (ready) {
+        const struct rtl_match_sequence sequence = {list, numbers, certain, count};
+        rtl_match_rest(&sequence, rest->flight->body.packets, rest->kernels.list, rest->ordinals,
+                       rest->flight->count, rest->nodes, rest->certain);
+    }
+    free(kernels);
+    free(list);
+    free(numbers);
+    free(certain);
+    return ready;
+}
+
+/* What runs as often as there are nodes for it is whole, whatever else is missing. */
+static bool match_by_counts(struct rest *rest)
+{
+    struct rtl_graph_view view = view_of(rest->it);
+    if (rtl_match_whole(&view, rest->kernels.list, rest->flight->count, rest->nodes,
+                        rest->certain) != 0)
+        return false;
+    for (uint32_t i = 0; i < rest->flight->count; i++)
+        if (rest->kernels.items[i].kind != RTL_MATCH_KERNEL)
+            rest->certain[i] = false;
+    return true;
+}
+
+static void match_rest(struct rest *rest)
+{
+    for (uint32_t i = 0; i < rest->flight->count; i++) {
+        rest->ordinals[i] = rest->flight->entries[i].ordinal;
+        rest->nodes[i] = RTL_NONE;
+        rest->certain[i] = false;
+    }
+    bool told = complete(rest->it);
+    if (match_by_reference(rest) || !told || match_by_nodes(rest))
+        return;
+    (void)match_by_counts(rest);
+}
+
+static uint32_t rest_plan(struct rtl_plans *plans, uint32_t generation,
+                          const struct rtl_flight *flight)
+{
+    size_t room = (size_t)flight->count + 1;
+    struct rest rest = {.plans = plans,
+                        .it = &plans->generations[generation],
+                        .flight = flight,
+                        .ordinals = malloc(room * sizeof(uint32_t)),
+                        .nodes = malloc(room * sizeof(uint32_t)),
+                        .certain = malloc(room * sizeof(bool))};
+    uint32_t id = 0;
+    if (rest.ordinals && rest.nodes && rest.certain &&
+        describe(plans->graphs, flight->entries, flight->count, &rest.kernels)) {
+        match_rest(&rest);
+        id = ++plans->graphs->last_plan;
+        tell(plans, id, rest.it, flight->body.kernels, flight->entries, rest.nodes, rest.certain,
+             flight->count);
+    } else {
+        plans->graphs->forgotten++;
+    }
+    free(rest.ordinals);
+    free(rest.nodes);
+    free(rest.certain);
+    free_kernels(&rest.kernels);
+    return id;
+}
+
+uint32_t rtl_plans_of(struct rtl_plans *plans, const struct rtl_flight *flight, bool whole)
+{
+    if (flight->count == 0)
+        return 0;
+    uint32_t generation = generation_of(plans, flight->body.graph, flight->body.generation);
+    if (generation == RTL_NONE)
+        return 0;
+    return whole ? whole_plan(plans, generation, flight) : rest_plan(plans, generation, flight);
+}
