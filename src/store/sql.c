@@ -1,8 +1,10 @@
 #include "store/sql.h"
 
 #include "store/reader.h"
+#include "store/sql_api.h"
+#include "store/sql_functions.h"
 #include "store/sql_kernels.h"
-#include "store/sql_time.h"
+#include "store/sql_trace.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,16 +17,14 @@
  * takes all further queues of a process. */
 static const char views[] =
     "CREATE TEMP VIEW copies(id, process, gpu, queue, start, end, duration, bytes, kind, src, dst,"
-    " correlation, engine, ordinal, start_ticks, end_ticks) AS"
+    " correlation, engine, ordinal, start_ticks, end_ticks, stream, range) AS"
     " WITH timed AS (SELECT *, rtl_time(process, queue, start_ticks) AS start,"
     "  rtl_time(process, queue, end_ticks) AS end FROM stored_copies)"
     " SELECT c.id, c.process, a.gpu, c.queue, c.start, c.end, c.end - c.start, c.bytes, c.kind,"
-    "  c.src, c.dst, c.correlation, c.engine, c.ordinal, c.start_ticks, c.end_ticks"
+    "  c.src, c.dst, rtl_call(c.process, c.correlation), c.engine, c.ordinal, c.start_ticks,"
+    "  c.end_ticks, rtl_stream(c.process, c.correlation), rtl_range(c.process, c.correlation)"
     "  FROM timed c LEFT JOIN main.queues q USING(process, queue)"
     "  LEFT JOIN main.agents a USING(process, agent);"
-
-    "CREATE TEMP VIEW api(id, process, thread, name, start, end, correlation) AS"
-    " SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE 0;"
 
     "CREATE TEMP VIEW graphs(graph, generation, nodes, launches) AS"
     " SELECT NULL, NULL, NULL, NULL WHERE 0;"
@@ -113,9 +113,15 @@ static int add_stored(sqlite3 *db, const struct stored *stored)
 
 int rtl_sql_register(sqlite3 *db)
 {
-    int result = rtl_sql_register_kernels(db);
+    struct rtl_sql_trace *shared = rtl_sql_trace_new(db);
+    if (!shared)
+        return SQLITE_NOMEM;
+    int result = rtl_sql_register_kernels(db, shared);
     if (result == SQLITE_OK)
-        result = rtl_sql_register_time(db);
+        result = rtl_sql_register_api(db, shared);
+    if (result == SQLITE_OK)
+        result = rtl_sql_register_functions(db, shared);
+    rtl_sql_trace_drop(shared);
     if (result == SQLITE_OK)
         result = sqlite3_exec(db, "PRAGMA temp_store=MEMORY", NULL, NULL, NULL);
     for (size_t i = 0; i < sizeof stored_tables / sizeof *stored_tables && result == SQLITE_OK; i++)

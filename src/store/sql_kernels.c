@@ -1,12 +1,7 @@
-/* What a query says about id, process, queue, start and end chooses the chunks that are unpacked;
- * SQLite then checks every row itself, so a choice only has to be wide enough. */
 #include "store/sql_kernels.h"
 
-#include "store/reader.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "store/sql_plan.h"
+#include "store/sql_trace.h"
 
 enum column {
     COLUMN_ID,
@@ -43,15 +38,15 @@ static const char declaration[] =
     " range INTEGER, packet INTEGER, symbol INTEGER, mangled TEXT, group_size INTEGER,"
     " private_size INTEGER, start_ticks INTEGER, end_ticks INTEGER)";
 
-/* How a value of the query restricts the iteration; one letter of idxStr each. */
-enum restriction {
-    BY_ID = 'i',
-    BY_PROCESS = 'p',
-    BY_QUEUE = 'q',
-    STARTS_FROM = 's', /* start > or >= value */
-    ENDS_FROM = 'e',   /* end > or >= value */
-    STARTS_TO = 't',   /* start < or <= value */
-    STARTS_AT = 'a'    /* start = value */
+static const struct rtl_sql_rule rules[] = {
+    {-1, RTL_SQL_EQUAL, RTL_SQL_ID, 0.0001},
+    {COLUMN_ID, RTL_SQL_EQUAL, RTL_SQL_ID, 0.0001},
+    {COLUMN_PROCESS, RTL_SQL_EQUAL, RTL_SQL_PROCESS, 0.25},
+    {COLUMN_QUEUE, RTL_SQL_EQUAL, RTL_SQL_QUEUE, 0.125},
+    {COLUMN_START, RTL_SQL_EQUAL, RTL_SQL_STARTS_AT, 0.001},
+    {COLUMN_START, RTL_SQL_ABOVE, RTL_SQL_STARTS_FROM, 0.25},
+    {COLUMN_START, RTL_SQL_BELOW, RTL_SQL_STARTS_TO, 0.25},
+    {COLUMN_END, RTL_SQL_ABOVE, RTL_SQL_ENDS_FROM, 0.25},
 };
 
 /* idxNum: in which order. */
@@ -59,14 +54,12 @@ enum { ORDER_QUEUE = 0, ORDER_TIME = 1 };
 
 struct table {
     sqlite3_vtab base;
-    sqlite3 *db;
-    rtl_trace_t *trace;
-    int version; /* data_version that `trace` was read at */
-    int cursors;
+    struct rtl_sql_trace *shared;
 };
 
 struct cursor {
     sqlite3_vtab_cursor base;
+    rtl_trace_t *trace; /* held */
     rtl_kernel_iter_t *iter;
     rtl_kernel_t kernel;
     bool end;
@@ -82,7 +75,6 @@ static int fail(struct table *table, const char *sentence)
 static int connect(sqlite3 *db, void *context, int count, const char *const *arguments,
                    sqlite3_vtab **made, char **error)
 {
-    (void)context;
     (void)count;
     (void)arguments;
     (void)error;
@@ -92,7 +84,7 @@ static int connect(sqlite3 *db, void *context, int count, const char *const *arg
     struct table *table = sqlite3_malloc(sizeof *table);
     if (!table)
         return SQLITE_NOMEM;
-    *table = (struct table){.db = db};
+    *table = (struct table){.shared = rtl_sql_trace_keep(context)};
     *made = &table->base;
     return sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
 }
@@ -100,120 +92,35 @@ static int connect(sqlite3 *db, void *context, int count, const char *const *arg
 static int disconnect(sqlite3_vtab *base)
 {
     struct table *table = (struct table *)base;
-    rtlTraceClose(table->trace);
+    rtl_sql_trace_drop(table->shared);
     sqlite3_free(table);
     return SQLITE_OK;
-}
-
-/* What a constraint is good for; 0 if nothing. */
-static int restriction_of(const struct sqlite3_index_constraint *constraint)
-{
-    bool equal = constraint->op == SQLITE_INDEX_CONSTRAINT_EQ;
-    bool above = constraint->op == SQLITE_INDEX_CONSTRAINT_GT ||
-                 constraint->op == SQLITE_INDEX_CONSTRAINT_GE;
-    bool below = constraint->op == SQLITE_INDEX_CONSTRAINT_LT ||
-                 constraint->op == SQLITE_INDEX_CONSTRAINT_LE;
-    switch (constraint->iColumn) {
-    case -1:
-    case COLUMN_ID:
-        return equal ? BY_ID : 0;
-    case COLUMN_PROCESS:
-        return equal ? BY_PROCESS : 0;
-    case COLUMN_QUEUE:
-        return equal ? BY_QUEUE : 0;
-    case COLUMN_START:
-        return equal ? STARTS_AT : above ? STARTS_FROM : below ? STARTS_TO : 0;
-    case COLUMN_END:
-        return above ? ENDS_FROM : 0;
-    default:
-        return 0;
-    }
-}
-
-/* Guesses of how much a restriction leaves: enough to make SQLite use them. */
-static double share_of(int restriction)
-{
-    switch (restriction) {
-    case BY_ID:
-        return 0.0001;
-    case STARTS_AT:
-        return 0.001;
-    case BY_PROCESS:
-        return 0.25;
-    case BY_QUEUE:
-        return 0.125;
-    default:
-        return 0.25;
-    }
 }
 
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     (void)base;
-    double share = 1;
-    int used = 0;
-    char *plan = sqlite3_malloc(info->nConstraint + 1);
-    if (!plan)
-        return SQLITE_NOMEM;
-    for (int i = 0; i < info->nConstraint; i++) {
-        int restriction = info->aConstraint[i].usable ? restriction_of(&info->aConstraint[i]) : 0;
-        if (!restriction)
-            continue;
-        plan[used++] = (char)restriction;
-        info->aConstraintUsage[i].argvIndex = used;
-        share *= share_of(restriction);
-    }
-    plan[used] = '\0';
-    info->idxStr = plan;
-    info->needToFreeIdxStr = 1;
     info->idxNum = ORDER_QUEUE;
-    if (info->nOrderBy == 1 && info->aOrderBy[0].iColumn == COLUMN_START &&
-        !info->aOrderBy[0].desc) {
+    if (rtl_sql_ordered_by(info, COLUMN_START)) {
         info->idxNum = ORDER_TIME;
         info->orderByConsumed = 1;
     }
-    info->estimatedCost = 1e7 * share;
-    info->estimatedRows = (sqlite3_int64)(1e6 * share) + 1;
-    return SQLITE_OK;
-}
-
-static int data_version(sqlite3 *db)
-{
-    sqlite3_stmt *statement = NULL;
-    int version = 0;
-    if (sqlite3_prepare_v2(db, "PRAGMA main.data_version", -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW)
-        version = sqlite3_column_int(statement, 0);
-    (void)sqlite3_finalize(statement);
-    return version;
-}
-
-/* Reads the definitions when first needed, and again after a recorder has written. */
-static int load(struct table *table)
-{
-    int version = data_version(table->db);
-    if (table->trace && (version == table->version || table->cursors))
-        return SQLITE_OK;
-    rtlTraceClose(table->trace);
-    char error[512];
-    rtl_status_t status = RTL_OK;
-    const char *path = sqlite3_db_filename(table->db, "main");
-    table->trace = rtl_trace_over(table->db, path ? path : "", &status, error, sizeof error);
-    table->version = version;
-    return table->trace ? SQLITE_OK : fail(table, error);
+    return rtl_sql_plan(info, rules, sizeof rules / sizeof *rules);
 }
 
 static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **made)
 {
     struct table *table = (struct table *)base;
-    int result = load(table);
-    if (result != SQLITE_OK)
-        return result;
+    char error[512] = "";
+    rtl_trace_t *trace = rtl_sql_trace_hold(table->shared, error, sizeof error);
+    if (!trace)
+        return fail(table, error);
     struct cursor *cursor = sqlite3_malloc(sizeof *cursor);
-    if (!cursor)
+    if (!cursor) {
+        rtl_sql_trace_release(table->shared);
         return SQLITE_NOMEM;
-    *cursor = (struct cursor){.end = true};
-    table->cursors++;
+    }
+    *cursor = (struct cursor){.trace = trace, .end = true};
     *made = &cursor->base;
     return SQLITE_OK;
 }
@@ -221,72 +128,23 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **made)
 static int close_cursor(sqlite3_vtab_cursor *base)
 {
     struct cursor *cursor = (struct cursor *)base;
-    ((struct table *)base->pVtab)->cursors--;
     rtlKernelIterFree(cursor->iter);
+    rtl_sql_trace_release(((struct table *)base->pVtab)->shared);
     sqlite3_free(cursor);
     return SQLITE_OK;
-}
-
-/* The number at or below a value, within 0 and INT64_MAX; false if it is no number. */
-static bool number_of(sqlite3_value *value, uint64_t *number)
-{
-    double real = 0;
-    switch (sqlite3_value_type(value)) {
-    case SQLITE_INTEGER:
-        *number = sqlite3_value_int64(value) < 0 ? 0 : (uint64_t)sqlite3_value_int64(value);
-        return true;
-    case SQLITE_FLOAT:
-        real = floor(sqlite3_value_double(value));
-        *number = real < 0 ? 0 : real >= 0x1p63 ? INT64_MAX : (uint64_t)real;
-        return true;
-    default:
-        return false;
-    }
-}
-
-static void restrict_from(rtl_kernel_filter_t *filter, uint64_t from)
-{
-    if (from > filter->from)
-        filter->from = from;
-}
-
-static void restrict_to(rtl_kernel_filter_t *filter, uint64_t to)
-{
-    if (filter->to == 0 || to < filter->to)
-        filter->to = to;
 }
 
 static void restrict_by(int restriction, uint64_t value, rtl_kernel_filter_t *filter,
                         int64_t *chunk)
 {
-    switch (restriction) {
-    case BY_ID:
+    if (rtl_sql_narrow(restriction, value, &filter->from, &filter->to))
+        return;
+    if (restriction == RTL_SQL_ID)
         *chunk = (int64_t)(value / RTL_CHUNK_KERNELS_MAX);
-        break;
-    case BY_PROCESS:
-        if (value < UINT32_MAX)
-            filter->process = (uint32_t)value;
-        break;
-    case BY_QUEUE:
-        if (value < UINT32_MAX)
-            filter->queue = (uint32_t)value;
-        break;
-    case STARTS_FROM:
-        restrict_from(filter, value);
-        break;
-    case ENDS_FROM:
-        restrict_from(filter, value ? value - 1 : 0);
-        break;
-    case STARTS_AT:
-        restrict_from(filter, value);
-        restrict_to(filter, value + 1);
-        break;
-    case STARTS_TO:
-        restrict_to(filter, value + 1);
-        break;
-    default:
-        break;
-    }
+    else if (restriction == RTL_SQL_PROCESS && value < UINT32_MAX)
+        filter->process = (uint32_t)value;
+    else if (restriction == RTL_SQL_QUEUE && value < UINT32_MAX)
+        filter->queue = (uint32_t)value;
 }
 
 static int next(sqlite3_vtab_cursor *base)
@@ -296,7 +154,7 @@ static int next(sqlite3_vtab_cursor *base)
     rtl_status_t status = rtlKernelNext(cursor->iter, &cursor->kernel);
     cursor->end = status != RTL_OK;
     return status == RTL_OK || status == RTL_END ? SQLITE_OK
-                                                 : fail(table, rtlTraceError(table->trace));
+                                                 : fail(table, rtlTraceError(cursor->trace));
 }
 
 static int filter(sqlite3_vtab_cursor *base, int order, const char *plan, int count,
@@ -309,13 +167,17 @@ static int filter(sqlite3_vtab_cursor *base, int order, const char *plan, int co
     kernels.by_queue = order == ORDER_QUEUE;
     for (int i = 0; i < count; i++) {
         uint64_t value = 0;
-        if (number_of(values[i], &value))
+        if (rtl_sql_number(values[i], &value))
             restrict_by(plan[i], value, &kernels, &chunk);
     }
     rtlKernelIterFree(cursor->iter);
     cursor->iter = NULL;
-    if (rtl_trace_kernels(table->trace, &kernels, chunk, &cursor->iter) != RTL_OK)
-        return fail(table, rtlTraceError(table->trace));
+    if (rtl_sql_any_null(values, count)) {
+        cursor->end = true;
+        return SQLITE_OK;
+    }
+    if (rtl_trace_kernels(cursor->trace, &kernels, chunk, &cursor->iter) != RTL_OK)
+        return fail(table, rtlTraceError(cursor->trace));
     return next(base);
 }
 
@@ -363,7 +225,7 @@ static void result_identity(const rtl_kernel_t *kernel, sqlite3_context *result,
     case COLUMN_DURATION:
         result_number(result, kernel->end - kernel->start);
         break;
-    default: /* stream: not known yet */
+    default:
         break;
     }
 }
@@ -371,10 +233,6 @@ static void result_identity(const rtl_kernel_t *kernel, sqlite3_context *result,
 static void result_rest(const rtl_kernel_t *kernel, sqlite3_context *result, int column)
 {
     switch (column) {
-    case COLUMN_CORRELATION:
-        if (kernel->correlation)
-            result_number(result, kernel->correlation);
-        break;
     case COLUMN_LAUNCH:
         result_id(result, kernel->launch);
         break;
@@ -403,14 +261,38 @@ static void result_rest(const rtl_kernel_t *kernel, sqlite3_context *result, int
     case COLUMN_END_TICKS:
         result_number(result, kernel->end_ticks);
         break;
-    default: /* graph, generation, range: not known yet */
+    default: /* graph, generation: not known yet */
         break;
     }
 }
 
+static bool is_origin(int column)
+{
+    return column == COLUMN_STREAM || column == COLUMN_CORRELATION || column == COLUMN_RANGE;
+}
+
+/* Stream, host call and range, by the kernel's correlation. */
+static int result_origin(struct cursor *cursor, sqlite3_context *result, int column)
+{
+    const rtl_kernel_t *kernel = &cursor->kernel;
+    rtl_trace_origin_t origin;
+    if (rtlTraceOrigin(cursor->trace, kernel->process, kernel->correlation, &origin) != RTL_OK)
+        return fail((struct table *)cursor->base.pVtab, rtlTraceError(cursor->trace));
+    if (column == COLUMN_STREAM)
+        result_id(result, origin.stream);
+    else if (column == COLUMN_CORRELATION && origin.call)
+        result_number(result, origin.call);
+    else if (column == COLUMN_RANGE && origin.range)
+        result_number(result, origin.range);
+    return SQLITE_OK;
+}
+
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *result, int which)
 {
-    const rtl_kernel_t *kernel = &((struct cursor *)base)->kernel;
+    struct cursor *cursor = (struct cursor *)base;
+    const rtl_kernel_t *kernel = &cursor->kernel;
+    if (is_origin(which))
+        return result_origin(cursor, result, which);
     if (which < COLUMN_GRID)
         result_identity(kernel, result, which);
     else if (which < COLUMN_BLOCK)
@@ -428,7 +310,7 @@ static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
     return SQLITE_OK;
 }
 
-int rtl_sql_register_kernels(sqlite3 *db)
+int rtl_sql_register_kernels(sqlite3 *db, struct rtl_sql_trace *shared)
 {
     /* Without xCreate the table is there by its name alone, with no CREATE
      * (https://www.sqlite.org/vtab.html, 2.1.2). */
@@ -445,5 +327,6 @@ int rtl_sql_register_kernels(sqlite3 *db)
         .xColumn = column,
         .xRowid = row_id,
     };
-    return sqlite3_create_module(db, "kernels", &module, NULL);
+    return sqlite3_create_module_v2(db, "kernels", &module, rtl_sql_trace_keep(shared),
+                                    rtl_sql_trace_drop);
 }

@@ -2,9 +2,9 @@
 #ifndef RTL_STORE_SQL_KERNELS_H
 #define RTL_STORE_SQL_KERNELS_H
 
-#include <sqlite3.h>
+#include "store/sql_trace.h"
 
 /** Adds the table to a connection whose main database is a trace. An SQLite result code. */
-int rtl_sql_register_kernels(sqlite3 *db);
+int rtl_sql_register_kernels(sqlite3 *db, struct rtl_sql_trace *shared);
 
 #endif
