@@ -1,29 +1,11 @@
 /* Copies: through the file and back, by time over several clocks, after a kill, in older files. */
 #include "fixture.h"
-#include "store/sql.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static int64_t number(const char *path, const char *query)
-{
-    char error[512];
-    sqlite3 *db = NULL;
-    sqlite3_stmt *statement = NULL;
-    int64_t value = INT64_MIN;
-    if (rtl_sql_open(path, &db, error, sizeof error) != RTL_OK)
-        return value;
-    if (sqlite3_prepare_v2(db, query, -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW)
-        value = sqlite3_column_int64(statement, 0);
-    if (sqlite3_finalize(statement) != SQLITE_OK)
-        (void)fprintf(stderr, "%s: %s\n", query, sqlite3_errmsg(db));
-    (void)sqlite3_close(db);
-    return value;
-}
 
 static void add_queue(struct rtl_writer *writer, uint32_t process, uint32_t number, uint32_t agent)
 {
@@ -77,6 +59,7 @@ static bool write_two(const char *path)
     fixture_kernels(writer, process, 0, 0, 4);
     rtl_writer_copy(writer, process, &whole);
     rtl_writer_copy(writer, process, &bare);
+    fixture_call(writer, process, 9);
     rtl_writer_ledger(writer, process, 1, &account);
     rtl_writer_ledger(writer, process, 2, &account);
     return rtl_writer_close(writer, 0, error, sizeof error) == 0;
@@ -136,18 +119,21 @@ const char *Copies_InSql(void)
 {
     char path[FIXTURE_PATH];
     CHECK(fixture_path(path) && write_two(path));
-    CHECK(number(path, "SELECT count(*) FROM copies") == 2);
-    CHECK(number(path, "SELECT count(*) FROM copies WHERE process = 1 AND gpu = 0 AND queue = 1"
-                       " AND start = 50000 AND end = 60010 AND duration = 10010 AND"
-                       " bytes = 1099511627776 AND kind = 'host-to-device' AND src = 1 AND dst = 0"
-                       " AND correlation = 9 AND engine = 'sdma' AND ordinal = 7 AND"
-                       " start_ticks = 5000 AND end_ticks = 6001") == 1);
-    CHECK(number(path, "SELECT count(*) FROM copies WHERE gpu IS NULL AND start IS NULL AND"
-                       " end IS NULL AND duration IS NULL AND src IS NULL AND dst IS NULL AND"
-                       " correlation IS NULL AND bytes = 3") == 1);
-    CHECK(number(path, "SELECT copies FROM queues WHERE queue = 2") == 1);
-    CHECK(number(path, "SELECT count(*) FROM ledger WHERE what = 'copies' AND stored = 1") == 2);
-    CHECK(number(path, "SELECT count(*) FROM kernels") == 4);
+    CHECK(fixture_number(path, "SELECT count(*) FROM copies") == 2);
+    CHECK(fixture_number(
+              path, "SELECT count(*) FROM copies WHERE process = 1 AND gpu = 0 AND queue = 1"
+                    " AND start = 50000 AND end = 60010 AND duration = 10010 AND"
+                    " bytes = 1099511627776 AND kind = 'host-to-device' AND src = 1 AND dst = 0"
+                    " AND correlation = 9 AND engine = 'sdma' AND ordinal = 7 AND"
+                    " start_ticks = 5000 AND end_ticks = 6001") == 1);
+    CHECK(fixture_number(path,
+                         "SELECT count(*) FROM copies WHERE gpu IS NULL AND start IS NULL AND"
+                         " end IS NULL AND duration IS NULL AND src IS NULL AND dst IS NULL AND"
+                         " correlation IS NULL AND bytes = 3") == 1);
+    CHECK(fixture_number(path, "SELECT copies FROM queues WHERE queue = 2") == 1);
+    CHECK(fixture_number(path,
+                         "SELECT count(*) FROM ledger WHERE what = 'copies' AND stored = 1") == 2);
+    CHECK(fixture_number(path, "SELECT count(*) FROM kernels") == 4);
     fixture_remove(path);
     return NULL;
 }
@@ -229,8 +215,9 @@ const char *Copies_ByTimeOverAllClocks(void)
     const rtl_copy_filter_t some = {.from = 200000, .to = 300000};
     CHECK_DONE(check_order(trace, &some, &count));
     CHECK(count > 0 &&
-          (int64_t)count == number(path, "SELECT count(*) FROM copies WHERE start < 300000 AND"
-                                         " (end > 200000 OR start >= 200000)"));
+          (int64_t)count == fixture_number(path,
+                                           "SELECT count(*) FROM copies WHERE start < 300000 AND"
+                                           " (end > 200000 OR start >= 200000)"));
     const rtl_copy_filter_t other = {.process = process + 1};
     CHECK_DONE(check_order(trace, &other, &count));
     CHECK(count == 0);
@@ -258,8 +245,8 @@ const char *Copies_KilledWriterLeavesWhatItStored(void)
     }
     int status = 0;
     CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
-    CHECK(number(path, "SELECT count(*) FROM copies") == MANY);
-    CHECK(number(path, "SELECT sum(bytes) FROM copies") == (int64_t)MANY * (MANY + 1) / 2);
+    CHECK(fixture_number(path, "SELECT count(*) FROM copies") == MANY);
+    CHECK(fixture_number(path, "SELECT sum(bytes) FROM copies") == (int64_t)MANY * (MANY + 1) / 2);
     fixture_remove(path);
     return NULL;
 }
@@ -273,9 +260,9 @@ const char *Copies_OlderFilesHaveNone(void)
     uint64_t count;
     CHECK(fixture_path(path) && fixture_trace(path, 10));
     CHECK(fixture_sql(path, "DROP TABLE copies; PRAGMA user_version = 1000"));
-    CHECK(number(path, "SELECT count(*) FROM copies") == 0);
-    CHECK(number(path, "SELECT sum(kernels) + sum(copies) FROM queues") == 20);
-    CHECK(number(path, "SELECT count(*) FROM ledger WHERE what = 'copies'") == 0);
+    CHECK(fixture_number(path, "SELECT count(*) FROM copies") == 0);
+    CHECK(fixture_number(path, "SELECT sum(kernels) + sum(copies) FROM queues") == 20);
+    CHECK(fixture_number(path, "SELECT count(*) FROM ledger WHERE what = 'copies'") == 0);
     CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
     CHECK_DONE(check_order(trace, NULL, &count));
     CHECK(count == 0);

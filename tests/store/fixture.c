@@ -1,4 +1,5 @@
 #include "fixture.h"
+#include "store/sql.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -152,6 +153,34 @@ int64_t fixture_count(const char *path)
     free(kernels);
     rtlTraceClose(trace);
     return done ? (int64_t)count : -1;
+}
+
+void fixture_call(struct rtl_writer *writer, uint32_t process, uint64_t correlation)
+{
+    const struct rtl_wire_api api = {.start_ns = 1000 * correlation,
+                                     .end_ns = 1000 * correlation + 500,
+                                     .correlation = correlation,
+                                     .thread = 100};
+    rtl_writer_api(writer, process, &api, NULL);
+}
+
+int64_t fixture_number(const char *path, const char *query)
+{
+    char error[512];
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    int64_t value = INT64_MIN;
+    if (rtl_sql_open(path, &db, error, sizeof error) != RTL_OK)
+        return value;
+    if (sqlite3_prepare_v2(db, query, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        value = sqlite3_column_int64(statement, 0);
+    if (sqlite3_finalize(statement) != SQLITE_OK) {
+        (void)fprintf(stderr, "%s: %s\n", query, sqlite3_errmsg(db));
+        value = INT64_MIN;
+    }
+    (void)sqlite3_close(db);
+    return value;
 }
 
 bool fixture_sql(const char *path, const char *sql)

@@ -47,6 +47,12 @@ rtl_kernel_t *fixture_read(rtl_trace_t *trace, const rtl_kernel_filter_t *filter
 /** Opens, counts the kernels by iterating, closes. -1 if anything fails. */
 int64_t fixture_count(const char *path);
 
+/** Adds a host call with this correlation, of thread 100, without arguments. */
+void fixture_call(struct rtl_writer *writer, uint32_t process, uint64_t correlation);
+
+/** The first column of the first row of a query by rtl_sql_open; INT64_MIN on any error. */
+int64_t fixture_number(const char *path, const char *query);
+
 /** Runs SQL on the file as any program could. */
 bool fixture_sql(const char *path, const char *sql);
 

@@ -40,11 +40,15 @@ const char *Sql_HasTheColumnsThatScriptsRelyOn(void)
          " FROM kernels"),
         ("SELECT id, process, gpu, queue, start, end, duration, bytes, kind, src, dst, correlation"
          " FROM copies"),
-        "SELECT id, process, thread, name, start, end, correlation FROM api",
+        ("SELECT id, process, thread, name, start, end, correlation, duration, stream, range, "
+         "result,"
+         " error, args FROM api"),
+        "SELECT process, stream, handle, name FROM streams",
+        "SELECT process, thread, name FROM threads",
         "SELECT graph, generation, nodes, launches FROM graphs",
         "SELECT graph, generation, node, name FROM graph_nodes",
         "SELECT graph, generation, launch, start, end, kernels, correlation FROM graph_launches",
-        "SELECT id, process, thread, name, start, end, parent FROM ranges",
+        "SELECT id, process, thread, name, start, end, parent, kind, depth, duration FROM ranges",
         "SELECT process, queue, seen, recorded, lost, reason FROM ledger",
         "SELECT process, pid, command, mode, state FROM processes",
         "SELECT process, queue, agent, gpu, way, kernels FROM queues",
@@ -85,7 +89,6 @@ static bool same_row(sqlite3_stmt *row, const rtl_kernel_t *kernel)
                             kernel->block[0],
                             kernel->block[1],
                             kernel->block[2],
-                            (int64_t)kernel->correlation,
                             (int64_t)kernel->packet,
                             kernel->symbol,
                             (int64_t)kernel->start_ticks,
@@ -115,7 +118,7 @@ const char *Sql_KernelsAreThoseOfTheReader(void)
     CHECK_DONE(open_sql(path, &db));
     CHECK(sqlite3_prepare_v2(db,
                              "SELECT id, process, gpu, queue, start, end, duration, grid_x, grid_y,"
-                             " grid_z, block_x, block_y, block_z, correlation, packet, symbol,"
+                             " grid_z, block_x, block_y, block_z, packet, symbol,"
                              " start_ticks, end_ticks, name FROM kernels ORDER BY start",
                              -1, &row, NULL) == SQLITE_OK);
     for (size_t i = 0; i < count; i++)
@@ -222,6 +225,7 @@ const char *Sql_UnknownIsNull(void)
     rtl_writer_shape(writer, process, &shape);
     rtl_writer_kernel(writer, process, &kernels[0]);
     rtl_writer_kernel(writer, process, &kernels[1]);
+    fixture_call(writer, process, 5);
     CHECK(rtl_writer_close(writer, 0, error, sizeof error) == 0);
     CHECK_DONE(open_sql(path, &db));
     CHECK(number(db,

@@ -7,6 +7,12 @@ RTL_C_TEST(Codec, TellsTheBounds)
 RTL_C_TEST(Codec, NoticesDamage)
 RTL_C_TEST(Codec, StaysInsideWhateverTheBytes)
 
+RTL_C_TEST(ApiCodec, WritesTheBytesOfTheSpecification)
+RTL_C_TEST(ApiCodec, ReturnsWhatWentIn)
+RTL_C_TEST(ApiCodec, TellsTheBounds)
+RTL_C_TEST(ApiCodec, NoticesDamage)
+RTL_C_TEST(ApiCodec, StaysInsideWhateverTheBytes)
+
 RTL_C_TEST(Clock, WithinATickOfTheTruth)
 RTL_C_TEST(Clock, KeepsOrder)
 RTL_C_TEST(Clock, ExtendsBeyondItsPoints)
