@@ -44,6 +44,10 @@ static const char views[] =
     "  SELECT count(id) FROM up), r.end - r.start"
     " FROM stored_ranges r WHERE r.start IS NOT NULL;"
 
+    "CREATE TEMP VIEW names(process, kind, handle, name) AS SELECT * FROM stored_names;"
+
+    "CREATE TEMP VIEW calls(process, call, name, arguments) AS SELECT * FROM stored_calls;"
+
     "CREATE TEMP VIEW streams(process, stream, handle, name) AS"
     " SELECT s.process, s.stream, s.handle, n.name FROM stored_streams s LEFT JOIN stored_names n"
     " ON n.process = s.process AND n.kind = 'stream' AND n.handle = s.handle;"
@@ -86,6 +90,7 @@ static const struct stored {
     {"streams", "process, stream, handle"},
     {"threads", "process, thread"},
     {"names", "process, kind, handle, name"},
+    {"calls", "process, call, name, arguments"},
     {"ranges", "process, id, thread, kind, name, start, end, parent"},
 };
 
