@@ -71,6 +71,8 @@ static void show_file(const struct lists *lists)
     (void)printf("\n  kernels    %s of %zu known kernel functions\n",
                  show_count(info->kernels).text, lists->symbol_count);
     (void)printf("  copies     %s\n", show_count(info->copies).text);
+    (void)printf("  host calls %s\n", show_count(info->calls).text);
+    (void)printf("  ranges     %s\n", show_count(info->ranges).text);
     (void)printf("  size       %s", show_bytes(info->bytes).text);
     if (info->kernels)
         (void)printf(", %.1f bytes per kernel", (double)info->bytes / (double)info->kernels);
@@ -226,6 +228,8 @@ static json_t *json_info(const struct lists *lists)
         "exit_status", info->exit_status, "kernels", open_number(info->kernels), "bytes",
         open_number(info->bytes), "symbols", (json_int_t)lists->symbol_count);
     (void)json_object_set_new(object, "copies", open_number(info->copies));
+    (void)json_object_set_new(object, "calls", open_number(info->calls));
+    (void)json_object_set_new(object, "ranges", open_number(info->ranges));
     (void)json_object_set_new(object, "processes", json_processes(lists));
     (void)json_object_set_new(object, "agents", json_agents(lists));
     (void)json_object_set_new(object, "queues", json_queues(lists));

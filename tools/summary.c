@@ -9,7 +9,9 @@
 #include "common/show.h"
 #include "common/table.h"
 #include "tally.h"
+#include "tally_calls.h"
 #include "tally_copies.h"
+#include "tally_ranges.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -24,6 +26,8 @@ struct summary {
     struct verdict verdict;
     struct tally tally;
     struct tally_copies copies;
+    struct tally_calls calls;
+    struct tally_ranges ranges;
 };
 
 static rtl_status_t read_summary(rtl_trace_t *trace, struct summary *summary)
@@ -33,6 +37,10 @@ static rtl_status_t read_summary(rtl_trace_t *trace, struct summary *summary)
         status = account_verdict(trace, &summary->verdict);
     if (status == RTL_OK)
         status = tally_copies_read(trace, &summary->copies);
+    if (status == RTL_OK)
+        status = tally_calls_read(trace, &summary->calls);
+    if (status == RTL_OK)
+        status = tally_ranges_read(trace, &summary->ranges);
     if (status == RTL_OK)
         status = tally_read(trace, &summary->tally);
     return status;
@@ -81,6 +89,12 @@ static void show_gpus(const struct tally *tally, FILE *out)
     }
 }
 
+static void show_rest(size_t shown, size_t count, FILE *out)
+{
+    if (shown < count)
+        (void)fprintf(out, "  and %zu more\n", count - shown);
+}
+
 static void show_kernels(const struct tally *tally, unsigned top, FILE *out)
 {
     static const char *const heading[] = {"share", "calls", "total", "mean",
@@ -103,8 +117,7 @@ static void show_kernels(const struct tally *tally, unsigned top, FILE *out)
         table_cell(table, name->name);
     }
     table_print(table, out);
-    if (count < tally->name_count)
-        (void)fprintf(out, "  and %zu more\n", tally->name_count - count);
+    show_rest(count, tally->name_count, out);
 }
 
 static void show_copies(const struct tally_copies *copies, FILE *out)
@@ -127,6 +140,56 @@ static void show_copies(const struct tally_copies *copies, FILE *out)
         table_cell(table, kind->kind);
     }
     table_print(table, out);
+}
+
+static void show_calls(const struct tally_calls *calls, unsigned top, FILE *out)
+{
+    static const char *const heading[] = {"calls", "total", "mean", "max", "failed", "host call"};
+    size_t count = top && top < calls->count ? top : calls->count;
+    if (count == 0)
+        return;
+    (void)fputc('\n', out);
+    struct table *table = table_new("rrrrrn");
+    for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
+        table_cell(table, heading[i]);
+    for (size_t i = 0; i < count; ++i) {
+        const struct tally_call *call = &calls->names[i];
+        table_cell(table, show_count(call->calls).text);
+        table_cell(table, show_duration((double)call->total).text);
+        table_cell(table, show_duration((double)call->total / (double)call->calls).text);
+        table_cell(table, show_duration((double)call->max).text);
+        table_cell(table, call->failed ? show_count(call->failed).text : "-");
+        table_cell(table, call->name);
+    }
+    table_print(table, out);
+    show_rest(count, calls->count, out);
+}
+
+static void show_ranges(const struct tally_ranges *ranges, unsigned top, FILE *out)
+{
+    static const char *const heading[] = {"ranges",  "total",       "mean", "max",
+                                          "kernels", "kernel time", "range"};
+    size_t count = top && top < ranges->count ? top : ranges->count;
+    if (count == 0)
+        return;
+    (void)fputc('\n', out);
+    struct table *table = table_new("rrrrrrn");
+    for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
+        table_cell(table, heading[i]);
+    for (size_t i = 0; i < count; ++i) {
+        const struct tally_range *range = &ranges->names[i];
+        uint64_t ended = range->ranges - range->open;
+        double mean = ended ? (double)range->total / (double)ended : 0;
+        table_cell(table, show_count(range->ranges + range->marks).text);
+        table_cell(table, ended ? show_duration((double)range->total).text : "-");
+        table_cell(table, ended ? show_duration(mean).text : "-");
+        table_cell(table, ended ? show_duration((double)range->max).text : "-");
+        table_cell(table, show_count(range->kernels).text);
+        table_cell(table, show_duration((double)range->kernel_ns).text);
+        table_cell(table, range->name);
+    }
+    table_print(table, out);
+    show_rest(count, ranges->count, out);
 }
 
 static void show_queues(const struct tally *tally, FILE *out)
@@ -222,22 +285,66 @@ static json_t *json_copies(const struct tally_copies *copies)
     return list;
 }
 
+static json_t *json_calls(const struct tally_calls *calls, unsigned top)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < calls->count && (!top || i < top); ++i) {
+        const struct tally_call *call = &calls->names[i];
+        json_t *object =
+            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:f}", "name", open_text(call->name), "calls",
+                      open_number(call->calls), "failed", open_number(call->failed), "total_ns",
+                      open_number(call->total), "min_ns", open_number(call->min), "max_ns",
+                      open_number(call->max), "mean_ns", (double)call->total / (double)call->calls);
+        (void)json_array_append_new(list, object);
+    }
+    return list;
+}
+
+static json_t *json_ranges(const struct tally_ranges *ranges, unsigned top)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < ranges->count && (!top || i < top); ++i) {
+        const struct tally_range *range = &ranges->names[i];
+        json_t *object =
+            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", open_text(range->name),
+                      "ranges", open_number(range->ranges), "marks", open_number(range->marks),
+                      "open", open_number(range->open), "total_ns", open_number(range->total),
+                      "max_ns", open_number(range->max), "kernels", open_number(range->kernels),
+                      "kernel_ns", open_number(range->kernel_ns));
+        (void)json_array_append_new(list, object);
+    }
+    return list;
+}
+
+/* What the program did on the host. */
+static void add_host(json_t *object, const struct summary *summary, unsigned top)
+{
+    (void)json_object_set_new(object, "call_count", open_number(summary->calls.calls));
+    (void)json_object_set_new(object, "call_ns", open_number(summary->calls.total));
+    (void)json_object_set_new(object, "calls", json_calls(&summary->calls, top));
+    (void)json_object_set_new(object, "range_count", open_number(summary->ranges.ranges));
+    (void)json_object_set_new(object, "mark_count", open_number(summary->ranges.marks));
+    (void)json_object_set_new(object, "ranges", json_ranges(&summary->ranges, top));
+}
+
 static json_t *json_summary(const struct summary *summary, unsigned top)
 {
     const rtl_trace_info_t *info = &summary->info;
     const struct tally *tally = &summary->tally;
     char line[1024];
     account_line(&summary->verdict, line, sizeof line);
-    return json_pack("{s:o, s:o, s:o, s:i, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-                     "file", open_text(summary->path), "command", open_text(info->command), "mode",
-                     open_text(info->mode), "exit_status", info->exit_status, "complete",
-                     (int)summary->verdict.complete, "completeness", open_text(line), "recorded_ns",
-                     open_number(info->end - info->start), "kernel_count",
-                     open_number(tally->kernels), "kernel_ns", open_number(tally->total), "gpus",
-                     json_gpus(tally), "queues", json_queues(tally), "kernels",
-                     json_kernels(tally, top), "copy_count", open_number(summary->copies.copies),
-                     "copy_bytes", open_number(summary->copies.bytes), "copies",
-                     json_copies(&summary->copies));
+    json_t *object =
+        json_pack("{s:o, s:o, s:o, s:i, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+                  "file", open_text(summary->path), "command", open_text(info->command), "mode",
+                  open_text(info->mode), "exit_status", info->exit_status, "complete",
+                  (int)summary->verdict.complete, "completeness", open_text(line), "recorded_ns",
+                  open_number(info->end - info->start), "kernel_count", open_number(tally->kernels),
+                  "kernel_ns", open_number(tally->total), "gpus", json_gpus(tally), "queues",
+                  json_queues(tally), "kernels", json_kernels(tally, top), "copy_count",
+                  open_number(summary->copies.copies), "copy_bytes",
+                  open_number(summary->copies.bytes), "copies", json_copies(&summary->copies));
+    add_host(object, summary, top);
+    return object;
 }
 
 static int with_summary(const char *path, unsigned top, FILE *out, bool json)
@@ -256,10 +363,14 @@ static int with_summary(const char *path, unsigned top, FILE *out, bool json)
         show_gpus(&summary.tally, out);
         show_kernels(&summary.tally, top, out);
         show_copies(&summary.copies, out);
+        show_calls(&summary.calls, top, out);
+        show_ranges(&summary.ranges, top, out);
         show_queues(&summary.tally, out);
         status = fflush(out) == 0 ? EXIT_FINE : EXIT_USAGE;
     }
     tally_free(&summary.tally);
+    tally_calls_free(&summary.calls);
+    tally_ranges_free(&summary.ranges);
     rtlTraceClose(trace);
     return status;
 }
@@ -276,7 +387,8 @@ struct options {
 };
 
 static const struct argp_option option_list[] = {
-    {"top", 'n', "COUNT", 0, "how many kernels are shown, 20 by default, 0 for all", 0},
+    {"top", 'n', "COUNT", 0,
+     "how many kernels, host calls and ranges are shown, 20 by default, 0 for all", 0},
     {"json", 'j', NULL, 0, "write JSON", 0},
     {0},
 };
@@ -308,7 +420,7 @@ int cmd_summary(int argc, char **argv)
 {
     static const char doc[] =
         "Shows which kernels took the time of a trace, how busy each GPU and queue was, what "
-        "was copied, and whether everything is there."
+        "was copied, what the program called and marked, and whether everything is there."
         "\vbusy: at least one kernel ran; idle: the rest between the first start and the last end. "
         "share: of the time of all kernels.\n\n"
         "Examples:\n"

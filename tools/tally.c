@@ -1,11 +1,13 @@
 #include "tally.h"
 
+#include "common/texts.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* The kernels of a trace repeat few names. The reader gives equal kernels the same string, so a
- * small cache keyed by the pointer answers nearly always; the table behind it compares texts. */
+ * small cache keyed by the pointer answers nearly always; what is behind it compares texts. */
 #define CACHE 256u
 
 struct cached {
@@ -16,37 +18,10 @@ struct cached {
 struct reading {
     struct tally *tally;
     size_t name_capacity;
-    uint32_t *table; /* index + 1 into names, 0: free */
-    size_t table_size;
+    struct texts texts; /* as numbered in names */
     struct cached cache[CACHE];
     struct tally_queue *last_queue;
 };
-
-static size_t hash_text(const char *text)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (; *text; ++text)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    return (size_t)(hash ^ (hash >> 29));
-}
-
-static bool grow_table(struct reading *reading)
-{
-    size_t size = reading->table_size ? 2 * reading->table_size : 512;
-    uint32_t *table = calloc(size, sizeof *table);
-    if (!table)
-        return false;
-    for (size_t i = 0; i < reading->tally->name_count; ++i) {
-        size_t at = hash_text(reading->tally->names[i].name) & (size - 1);
-        while (table[at])
-            at = (at + 1) & (size - 1);
-        table[at] = (uint32_t)i + 1;
-    }
-    free(reading->table);
-    reading->table = table;
-    reading->table_size = size;
-    return true;
-}
 
 static bool add_name(struct reading *reading, const char *name)
 {
@@ -69,18 +44,10 @@ static struct tally_name *find_name(struct reading *reading, const char *name)
     struct cached *cached = &reading->cache[((uintptr_t)name >> 4) % CACHE];
     if (cached->name == name)
         return &tally->names[cached->index];
-    bool full = !reading->table || 2 * (tally->name_count + 1) > reading->table_size;
-    if (full && !grow_table(reading))
+    size_t number = texts_number(&reading->texts, name);
+    if (number == TEXTS_NONE || (number == tally->name_count && !add_name(reading, name)))
         return NULL;
-    size_t at = hash_text(name) & (reading->table_size - 1);
-    while (reading->table[at] && strcmp(tally->names[reading->table[at] - 1].name, name) != 0)
-        at = (at + 1) & (reading->table_size - 1);
-    if (!reading->table[at]) {
-        if (!add_name(reading, name))
-            return NULL;
-        reading->table[at] = (uint32_t)tally->name_count;
-    }
-    *cached = (struct cached){name, reading->table[at] - 1};
+    *cached = (struct cached){name, number};
     return &tally->names[cached->index];
 }
 
@@ -267,7 +234,7 @@ rtl_status_t tally_read(rtl_trace_t *trace, struct tally *tally)
     rtl_status_t status = list_queues(trace, tally);
     if (status == RTL_OK)
         status = read_kernels(trace, reading);
-    free(reading->table);
+    texts_free(&reading->texts);
     free(reading);
     if (status != RTL_OK)
         tally_free(tally);

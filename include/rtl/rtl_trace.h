@@ -367,6 +367,11 @@ typedef struct rtl_trace_origin {
 RTL_TRACE_API rtl_status_t rtlTraceOrigin(rtl_trace_t *, uint32_t process, uint64_t correlation,
                                           rtl_trace_origin_t *origin);
 
+/** The innermost range that a kernel belongs to, 0 if none: that of its host call, or the range
+ * that its correlation names. As rtlTraceOrigin. */
+RTL_TRACE_API rtl_status_t rtlTraceKernelRange(rtl_trace_t *, const rtl_kernel_t *kernel,
+                                               uint64_t *range);
+
 /** One range or mark that the program set. */
 typedef struct rtl_range {
     uint64_t id; /**< a correlation, unique in the process */

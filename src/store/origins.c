@@ -399,11 +399,12 @@ rtl_status_t rtlTraceOrigin(rtl_trace_t *trace, uint32_t process, uint64_t corre
     return RTL_OK;
 }
 
-rtl_status_t rtl_trace_range_of(rtl_trace_t *trace, uint32_t process, uint64_t correlation,
-                                uint64_t *range)
+rtl_status_t rtlTraceKernelRange(rtl_trace_t *trace, const rtl_kernel_t *kernel, uint64_t *range)
 {
     rtl_trace_origin_t origin;
-    rtl_status_t status = rtlTraceOrigin(trace, process, correlation, &origin);
+    if (!trace || !kernel || !range)
+        return RTL_E_ARGUMENT;
+    rtl_status_t status = rtlTraceOrigin(trace, kernel->process, kernel->correlation, &origin);
     *range = status == RTL_OK ? origin.range : 0;
     return status;
 }

@@ -144,11 +144,6 @@ struct rtl_found_call {
 rtl_status_t rtl_trace_find_call(rtl_trace_t *trace, uint32_t process, uint64_t correlation,
                                  struct rtl_found_call *found);
 
-/** The innermost range of what a correlation names: that of the host call, or the range itself; 0
- * if none is known. */
-rtl_status_t rtl_trace_range_of(rtl_trace_t *trace, uint32_t process, uint64_t correlation,
-                                uint64_t *range);
-
 /** Forgets what rtlTraceOrigin keeps. */
 void rtl_trace_forget_origins(rtl_trace_t *trace);
 

@@ -268,10 +268,10 @@ static void result_rest(const rtl_kernel_t *kernel, sqlite3_context *result, int
 
 static bool is_origin(int column)
 {
-    return column == COLUMN_STREAM || column == COLUMN_CORRELATION || column == COLUMN_RANGE;
+    return column == COLUMN_STREAM || column == COLUMN_CORRELATION;
 }
 
-/* Stream, host call and range, by the kernel's correlation. */
+/* Stream and host call, by the kernel's correlation. */
 static int result_origin(struct cursor *cursor, sqlite3_context *result, int column)
 {
     const rtl_kernel_t *kernel = &cursor->kernel;
@@ -282,8 +282,16 @@ static int result_origin(struct cursor *cursor, sqlite3_context *result, int col
         result_id(result, origin.stream);
     else if (column == COLUMN_CORRELATION && origin.call)
         result_number(result, origin.call);
-    else if (column == COLUMN_RANGE && origin.range)
-        result_number(result, origin.range);
+    return SQLITE_OK;
+}
+
+static int result_range(struct cursor *cursor, sqlite3_context *result)
+{
+    uint64_t range = 0;
+    if (rtlTraceKernelRange(cursor->trace, &cursor->kernel, &range) != RTL_OK)
+        return fail((struct table *)cursor->base.pVtab, rtlTraceError(cursor->trace));
+    if (range)
+        result_number(result, range);
     return SQLITE_OK;
 }
 
@@ -293,6 +301,8 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *result, int which)
     const rtl_kernel_t *kernel = &cursor->kernel;
     if (is_origin(which))
         return result_origin(cursor, result, which);
+    if (which == COLUMN_RANGE)
+        return result_range(cursor, result);
     if (which < COLUMN_GRID)
         result_identity(kernel, result, which);
     else if (which < COLUMN_BLOCK)

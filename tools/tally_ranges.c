@@ -1,0 +1,177 @@
+#include "tally_ranges.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A range as kernels find it. */
+struct place {
+    uint64_t id, parent;
+    uint32_t process;
+    uint32_t name; /* number */
+};
+
+struct reading {
+    struct tally_ranges *tally;
+    struct place *places; /* by process and id */
+    size_t count, capacity;
+    uint64_t *counted; /* by name: the last kernel that was added, from 1 */
+    uint64_t kernels;
+};
+
+/* Ranges. */
+
+static struct tally_range *name_of(struct tally_ranges *tally, const char *name, uint32_t *number)
+{
+    size_t found = texts_number(&tally->texts, name);
+    if (found >= UINT32_MAX)
+        return NULL;
+    *number = (uint32_t)found;
+    if (found < tally->count)
+        return &tally->names[found];
+    if (tally->count == tally->capacity) {
+        size_t capacity = tally->capacity ? 2 * tally->capacity : 64;
+        struct tally_range *names = realloc(tally->names, capacity * sizeof *names);
+        if (!names)
+            return NULL;
+        tally->names = names;
+        tally->capacity = capacity;
+    }
+    tally->names[tally->count] = (struct tally_range){.name = tally->texts.list[found]};
+    return &tally->names[tally->count++];
+}
+
+static bool add_place(struct reading *reading, const rtl_range_t *range, uint32_t name)
+{
+    if (reading->count == reading->capacity) {
+        size_t capacity = reading->capacity ? 2 * reading->capacity : 1024;
+        struct place *places = realloc(reading->places, capacity * sizeof *places);
+        if (!places)
+            return false;
+        reading->places = places;
+        reading->capacity = capacity;
+    }
+    reading->places[reading->count++] =
+        (struct place){range->id, range->parent, range->process, name};
+    return true;
+}
+
+static rtl_status_t add_range(struct reading *reading, const rtl_range_t *range)
+{
+    struct tally_ranges *tally = reading->tally;
+    uint32_t number = 0;
+    struct tally_range *name = name_of(tally, range->name, &number);
+    if (!name || !add_place(reading, range, number))
+        return RTL_E_MEMORY;
+    bool mark = strcmp(range->kind, "mark") == 0;
+    uint64_t duration = range->end > range->start ? range->end - range->start : 0;
+    name->marks += mark;
+    name->ranges += !mark;
+    name->open += range->end == 0;
+    name->total += duration;
+    if (duration > name->max)
+        name->max = duration;
+    tally->marks += mark;
+    tally->ranges += !mark;
+    return RTL_OK;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct place *left = a;
+    const struct place *right = b;
+    if (left->process != right->process)
+        return left->process < right->process ? -1 : 1;
+    return (left->id > right->id) - (left->id < right->id);
+}
+
+static rtl_status_t read_ranges(rtl_trace_t *trace, struct reading *reading)
+{
+    rtl_range_iter_t *iter = NULL;
+    rtl_range_t range;
+    rtl_status_t status = rtlTraceRanges(trace, NULL, &iter);
+    while (status == RTL_OK && (status = rtlRangeNext(iter, &range)) == RTL_OK)
+        status = add_range(reading, &range);
+    rtlRangeIterFree(iter);
+    if (reading->count)
+        qsort(reading->places, reading->count, sizeof *reading->places, by_id);
+    return status == RTL_END ? RTL_OK : status;
+}
+
+/* Kernels. */
+
+static const struct place *find(const struct reading *reading, uint32_t process, uint64_t id)
+{
+    const struct place key = {.id = id, .process = process};
+    return id ? bsearch(&key, reading->places, reading->count, sizeof key, by_id) : NULL;
+}
+
+/* Counts a kernel once for each name around it: ranges of one name may lie in each other. Parents
+ * began before, so their ids are less; another parent is damage, and not followed. */
+static void add_kernel(struct reading *reading, const rtl_kernel_t *kernel, uint64_t range)
+{
+    const struct place *place = find(reading, kernel->process, range);
+    uint64_t number = ++reading->kernels;
+    while (place) {
+        struct tally_range *name = &reading->tally->names[place->name];
+        if (reading->counted[place->name] != number) {
+            reading->counted[place->name] = number;
+            ++name->kernels;
+            name->kernel_ns += kernel->end > kernel->start ? kernel->end - kernel->start : 0;
+        }
+        uint64_t parent = place->parent < place->id ? place->parent : 0;
+        place = find(reading, kernel->process, parent);
+    }
+}
+
+static rtl_status_t read_kernels(rtl_trace_t *trace, struct reading *reading)
+{
+    rtl_kernel_filter_t all = RTL_KERNEL_FILTER_ALL;
+    rtl_kernel_iter_t *iter = NULL;
+    rtl_kernel_t kernel;
+    uint64_t range = 0;
+    reading->counted = calloc(reading->tally->count + 1, sizeof *reading->counted);
+    if (!reading->counted)
+        return RTL_E_MEMORY;
+    all.by_queue = 1;
+    rtl_status_t status = rtlTraceKernels(trace, &all, &iter);
+    while (status == RTL_OK && (status = rtlKernelNext(iter, &kernel)) == RTL_OK) {
+        status = rtlTraceKernelRange(trace, &kernel, &range);
+        if (status == RTL_OK && range)
+            add_kernel(reading, &kernel, range);
+    }
+    rtlKernelIterFree(iter);
+    return status == RTL_END ? RTL_OK : status;
+}
+
+static int by_total(const void *a, const void *b)
+{
+    const struct tally_range *left = a;
+    const struct tally_range *right = b;
+    if (left->total != right->total)
+        return left->total < right->total ? 1 : -1;
+    return strcmp(left->name, right->name);
+}
+
+rtl_status_t tally_ranges_read(rtl_trace_t *trace, struct tally_ranges *tally)
+{
+    struct reading reading = {.tally = tally};
+    memset(tally, 0, sizeof *tally);
+    rtl_status_t status = read_ranges(trace, &reading);
+    if (status == RTL_OK && tally->ranges)
+        status = read_kernels(trace, &reading);
+    free(reading.places);
+    free(reading.counted);
+    if (tally->count)
+        qsort(tally->names, tally->count, sizeof *tally->names, by_total);
+    if (status != RTL_OK)
+        tally_ranges_free(tally);
+    return status;
+}
+
+void tally_ranges_free(struct tally_ranges *tally)
+{
+    free(tally->names);
+    texts_free(&tally->texts);
+    memset(tally, 0, sizeof *tally);
+}
