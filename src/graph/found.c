@@ -80,7 +80,7 @@ struct unit {
 
 /* A batch in a run. */
 struct step {
-    uint32_t part, plan, offset;
+    uint32_t part, plan, offset, packets;
 };
 
 struct run {
@@ -90,7 +90,9 @@ struct run {
     uint32_t queue;
     uint64_t next; /* packet behind it */
     uint64_t fingerprint, correlation;
+    uint64_t rest;        /* fingerprint of all but the first batch */
     uint32_t first, last; /* launches */
+    bool doubtful;        /* its first batch is a packet that looks like a head */
     uint32_t begin;       /* packets of its first batch */
     bool barriers;
 };
@@ -449,32 +451,50 @@ static bool is_cut(const struct run *run)
     return run->begin == 1 || run->begin == BATCH_MAX;
 }
 
-/* The thread's run is over. */
+/* The run, from a step on, is one more of its unit. Returns the unit, or RTL_NONE. */
+static uint32_t count_run(struct rtl_found *found, const struct run *run, uint32_t from)
+{
+    uint32_t place = unit_of(found, run);
+    if (place == RTL_NONE)
+        return RTL_NONE;
+    struct unit *unit = &found->units[place];
+    unit->runs++;
+    unit->last = run->last;
+    unit->barriers = unit->barriers || run->barriers;
+    unit->open = is_cut(run) && is_full(run->size);
+    unit->ramp = unit->ramp || run->begin == 1;
+    for (uint32_t i = from; i < run->count; i++) {
+        struct step step = run->steps[i];
+        if (!is_part(found, step.part, step.plan))
+            continue;
+        add_member(unit, &step);
+        add_home(found, &found->parts[step.part], place, step.offset - from);
+    }
+    for (uint32_t i = 0; i < unit->part_count && unit->runs >= 2; i++)
+        if (is_part(found, unit->parts[i].part, unit->parts[i].plan))
+            want(found, &found->parts[unit->parts[i].part]);
+    return place;
+}
+
+/* The thread's run is over. If its head may be an eager kernel that just came before, it is counted
+ * without it, too: what repeats will be seen more often. */
 static void end_run(struct rtl_found *found, struct thread *thread)
 {
     struct run *run = &thread->run;
     if (run->count == 0)
         return;
-    uint32_t place = unit_of(found, run);
-    if (place != RTL_NONE) {
-        struct unit *unit = &found->units[place];
-        unit->runs++;
-        unit->last = run->last;
-        unit->barriers = unit->barriers || run->barriers;
-        unit->open = is_cut(run) && is_full(run->size);
-        unit->ramp = unit->ramp || run->begin == 1;
-        for (uint32_t i = 0; i < run->count; i++) {
-            const struct step *step = &run->steps[i];
-            if (!is_part(found, step->part, step->plan))
-                continue;
-            add_member(unit, step);
-            add_home(found, &found->parts[step->part], place, step->offset);
-        }
-        for (uint32_t i = 0; i < unit->part_count && unit->runs >= 2; i++)
-            if (is_part(found, unit->parts[i].part, unit->parts[i].plan))
-                want(found, &found->parts[unit->parts[i].part]);
-        note_order(found, thread, place);
+    uint32_t place = count_run(found, run, 0);
+    if (run->doubtful && run->count > 1) {
+        struct run rest = *run;
+        rest.kernels--;
+        rest.fingerprint = run->rest;
+        rest.begin = run->steps[1].packets;
+        uint32_t other = count_run(found, &rest, 1);
+        if (place == RTL_NONE || (other != RTL_NONE && found->units[place].runs < 2))
+            place = other;
     }
+    if (place != RTL_NONE)
+        note_order(found, thread, place);
     run->count = 0;
 }
 
@@ -490,13 +510,17 @@ static void add_to_run(struct rtl_found *found, struct thread *thread, const str
     }
     if (run->count == 0) {
         run->kernels = 0;
-        run->fingerprint = 0;
+        run->fingerprint = run->rest = 0;
+        run->doubtful = false;
         run->correlation = batch->correlation;
         run->first = batch->launch;
         run->begin = batch->packets;
         run->barriers = false;
     }
-    run->steps[run->count++] = (struct step){batch->part, batch->plan, run->kernels};
+    run->steps[run->count++] =
+        (struct step){batch->part, batch->plan, run->kernels, batch->packets};
+    if (run->count > 1)
+        run->rest = rtl_fingerprint_join(run->rest, batch->fingerprint, batch->kernels);
     run->fingerprint = rtl_fingerprint_join(run->fingerprint, batch->fingerprint, batch->kernels);
     run->kernels += batch->kernels;
     run->barriers = run->barriers || batch->packets != batch->kernels;
@@ -514,7 +538,9 @@ static bool known_whole(const struct rtl_found *found, uint64_t fingerprint, uin
 }
 
 /* Whether the batch goes on with the run: as the runtime cuts packets up, in batches of 1, 2, 4, …
- * up to 256, of 256 at once where the device is behind, and what is left at the end. */
+ * up to 256, of 256 at once where the device is behind, and what is left at the end. Packets of
+ * others may lie between batches; then only twice as many as before are taken to belong to the run.
+ */
 static bool goes_on(const struct rtl_found *found, const struct run *run, const struct batch *batch)
 {
     if (run->count == 0 || !is_cut(run) || !is_full(run->size) || batch->queue != run->queue ||
@@ -525,10 +551,9 @@ static bool goes_on(const struct rtl_found *found, const struct run *run, const 
     if (known_whole(found, run->fingerprint, run->kernels) ||
         known_whole(found, batch->fingerprint, batch->kernels))
         return false;
-    uint32_t most = run->size < BATCH_MAX ? run->size * 2 : BATCH_MAX;
-    bool next_to_it = batch->first == run->next;
-    return batch->packets == most || (next_to_it && batch->packets < most) ||
-           (next_to_it && batch->packets == BATCH_MAX);
+    if (batch->first == run->next)
+        return batch->packets <= BATCH_MAX;
+    return batch->packets == (run->size < BATCH_MAX ? run->size * 2 : BATCH_MAX);
 }
 
 /* Whether the packet before a batch is its head: an eager kernel may have come before it, too.
@@ -553,6 +578,7 @@ static void take_batch(struct rtl_found *found, struct thread *thread, const str
                                    .correlation = batch->correlation};
         end_run(found, thread);
         add_to_run(found, thread, &head);
+        thread->run.doubtful = true;
         add_to_run(found, thread, batch);
         return;
     }

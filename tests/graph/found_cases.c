@@ -1,0 +1,437 @@
+/* Graphs found by their packets: a model of the runtime and of the library in the program makes the
+ * records that replays in all shapes make, and knows what each kernel is. */
+#include "world.h"
+
+#include "graph/fingerprint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define QUEUES    4
+#define SEGMENTS  4
+#define HEADS     64
+#define BATCH_MAX 256u
+
+/* A graph, or a segment of one: `kernels` of consecutive kernargs on a queue. Eager work is graph
+ * 0. */
+struct segment {
+    uint32_t queue, kernels;
+    uint64_t kernarg; /* of its first kernel */
+    bool flat;        /* reserved at once, not in batches */
+    bool waits;       /* with a barrier before its first kernel and one behind its last */
+};
+
+struct graph {
+    uint32_t tag; /* from 1 */
+    uint32_t segments;
+    struct segment segment[SEGMENTS];
+};
+
+/* A kernel, as it was submitted and as it is to be found. */
+struct submitted {
+    uint32_t launch, ordinal, queue;
+    uint64_t packet;
+    uint32_t tag, replay, node;
+};
+
+struct machine {
+    struct world world;
+    uint64_t random;
+    uint32_t busy_of_8; /* how often the device is behind */
+    uint32_t loss_of_64;
+    uint64_t next[QUEUES]; /* packet */
+    uint64_t single_at[QUEUES], single_key[QUEUES];
+    uint64_t heads[HEADS];
+    uint32_t head_count;
+    uint32_t launches;
+    uint32_t thread;
+    uint32_t replays[16]; /* by tag */
+    uint64_t fresh;       /* kernarg of eager work */
+    struct submitted *kernels;
+    size_t count, capacity;
+};
+
+static void machine_open(struct machine *machine)
+{
+    *machine = (struct machine){.random = 1, .thread = 1, .fresh = UINT64_C(1) << 40};
+    world_open(&machine->world);
+    for (uint32_t i = 0; i < 8; i++)
+        world_shape(&machine->world, i, i, 64 * (i + 1));
+}
+
+static void machine_close(struct machine *machine)
+{
+    world_close(&machine->world);
+    free(machine->kernels);
+}
+
+/* What runs is a function of the kernarg. */
+static uint32_t shape_of(uint64_t kernarg)
+{
+    return (uint32_t)(kernarg / 64 % 7);
+}
+
+static uint64_t add_kernel(uint64_t fingerprint, uint64_t kernarg)
+{
+    uint32_t shape = shape_of(kernarg);
+    const uint32_t grid[3] = {64 * (shape + 1), 1, 1};
+    const uint16_t block[3] = {64, 1, 1};
+    return rtl_fingerprint(fingerprint, 0x1000 + shape, kernarg, grid, block);
+}
+
+static bool lost(struct machine *machine)
+{
+    return machine->loss_of_64 && world_random(&machine->random) % 64 < machine->loss_of_64;
+}
+
+static void submit(struct machine *machine, const struct submitted *kernel, uint64_t kernarg)
+{
+    if (machine->count == machine->capacity) {
+        machine->capacity = machine->capacity ? machine->capacity * 2 : 1024;
+        machine->kernels = realloc(machine->kernels, machine->capacity * sizeof *machine->kernels);
+        if (!machine->kernels)
+            abort();
+    }
+    if (lost(machine))
+        return;
+    machine->kernels[machine->count++] = *kernel;
+    const struct rtl_wire_kernel wire = {.packet = kernel->packet,
+                                         .start = kernel->packet * 10,
+                                         .end = kernel->packet * 10 + 5,
+                                         .queue = kernel->queue,
+                                         .shape = shape_of(kernarg),
+                                         .launch = kernel->launch,
+                                         .ordinal = kernel->ordinal};
+    rtl_graphs_kernel(machine->world.graphs, &wire);
+}
+
+static bool is_head(const struct machine *machine, uint64_t key)
+{
+    for (uint32_t i = 0; i < machine->head_count; i++)
+        if (machine->heads[i] == key)
+            return true;
+    return false;
+}
+
+/* Packets that are reserved at once, as the library makes records of them. */
+static void reserve(struct machine *machine, const struct segment *segment, uint32_t from,
+                    uint32_t kernels, const struct submitted *first)
+{
+    uint32_t queue = segment->queue;
+    uint32_t packets = kernels + 2 * segment->waits;
+    struct rtl_wire_launch wire = {.graph = RTL_NONE,
+                                   .queue = queue,
+                                   .thread = machine->thread,
+                                   .first = machine->next[queue],
+                                   .packets = packets,
+                                   .kernels = kernels,
+                                   .launch = RTL_NONE};
+    for (uint32_t i = 0; i < kernels; i++)
+        wire.fingerprint = add_kernel(wire.fingerprint, segment->kernarg + 64 * (from + i));
+    if (packets > 1 || is_head(machine, wire.fingerprint))
+        wire.launch = ++machine->launches;
+    if (packets > 1 && machine->single_at[queue] == wire.first && wire.first) {
+        wire.head = machine->single_key[queue];
+        wire.flags = RTL_LAUNCH_HEADED;
+        machine->heads[machine->head_count++ % HEADS] = wire.head;
+    }
+    if (packets == 1 && wire.launch == RTL_NONE) {
+        machine->single_at[queue] = wire.first + 1;
+        machine->single_key[queue] = wire.fingerprint;
+    }
+    if (wire.launch != RTL_NONE)
+        rtl_graphs_launch(machine->world.graphs, &wire);
+    for (uint32_t i = 0; i < kernels; i++) {
+        struct submitted kernel = *first;
+        kernel.launch = wire.launch;
+        kernel.ordinal = wire.launch == RTL_NONE ? RTL_NONE : i + segment->waits;
+        kernel.queue = queue;
+        kernel.packet = wire.first + i + segment->waits;
+        kernel.node += i;
+        submit(machine, &kernel, segment->kernarg + 64 * (uint64_t)(from + i));
+    }
+    machine->next[queue] += packets;
+}
+
+/* As the runtime cuts packets up: 1, 2, 4, …, or 256 where the device is behind. */
+static void replay_in_batches(struct machine *machine, const struct segment *segment,
+                              struct submitted kernel)
+{
+    uint32_t batch = 1;
+    uint32_t first = kernel.node;
+    for (uint32_t done = 0; done < segment->kernels;) {
+        if (world_random(&machine->random) % 8 < machine->busy_of_8)
+            batch = BATCH_MAX;
+        batch = batch < segment->kernels - done ? batch : segment->kernels - done;
+        kernel.node = first + done;
+        reserve(machine, segment, done, batch, &kernel);
+        done += batch;
+        batch = batch < BATCH_MAX ? batch * 2 : BATCH_MAX;
+    }
+}
+
+static void replay(struct machine *machine, const struct graph *graph)
+{
+    struct submitted kernel = {.tag = graph->tag, .replay = ++machine->replays[graph->tag]};
+    for (uint32_t i = 0; i < graph->segments; i++) {
+        const struct segment *segment = &graph->segment[i];
+        if (segment->flat)
+            reserve(machine, segment, 0, segment->kernels, &kernel);
+        else
+            replay_in_batches(machine, segment, kernel);
+        kernel.node += segment->kernels;
+    }
+    /* The marker at the end of a launch. */
+    machine->next[graph->segment[0].queue]++;
+}
+
+/* Kernels with fresh kernargs, reserved at once. */
+static void eager(struct machine *machine, uint32_t queue, uint32_t kernels)
+{
+    const struct segment segment = {.queue = queue, .kernels = kernels, .kernarg = machine->fresh};
+    const struct submitted kernel = {0};
+    machine->fresh += (uint64_t)64 * kernels;
+    reserve(machine, &segment, 0, kernels, &kernel);
+}
+
+/* Compares what the registry says of each kernel with what it is. A graph of the registry is that
+ * of one tag and generation; `wrong` says what is not so. */
+static const char *verify(struct machine *machine, bool all_certain)
+{
+    uint32_t graphs[16] = {0};
+    world_finish(&machine->world);
+    CHECK(machine->world.contradictions == 0 && rtl_graphs_forgotten(machine->world.graphs) == 0);
+    for (size_t i = 0; i < machine->count; i++) {
+        const struct submitted *it = &machine->kernels[i];
+        struct world_answer answer = it->launch == RTL_NONE
+                                         ? world_ask_head(&machine->world, it->queue, it->packet)
+                                         : world_ask(&machine->world, it->launch, it->ordinal);
+        if (it->tag == 0) {
+            CHECK(answer.graph == RTL_NONE);
+            continue;
+        }
+        CHECK(answer.graph != RTL_NONE && answer.graph != 0);
+        if (graphs[it->tag] == 0)
+            graphs[it->tag] = answer.graph;
+        CHECK(answer.graph == graphs[it->tag]);
+        CHECK(answer.launch == it->replay);
+        CHECK(answer.certain || !all_certain);
+        CHECK(!answer.certain || answer.node == it->node);
+    }
+    for (uint32_t a = 1; a < 16; a++)
+        for (uint32_t b = 1; b < a; b++)
+            CHECK(graphs[a] == 0 || graphs[a] != graphs[b]);
+    return NULL;
+}
+
+static struct graph one_segment(uint32_t tag, uint32_t queue, uint32_t kernels, bool flat)
+{
+    return (struct graph){
+        .tag = tag,
+        .segments = 1,
+        .segment =
+            {{.queue = queue, .kernels = kernels, .kernarg = (uint64_t)tag << 20, .flat = flat}},
+    };
+}
+
+const char *Found_FlatReplays(void)
+{
+    struct machine machine;
+    const struct graph graph = one_segment(1, 0, 100, true);
+    machine_open(&machine);
+    for (int i = 0; i < 3; i++) {
+        eager(&machine, 0, 1);
+        replay(&machine, &graph);
+        eager(&machine, 0, 5);
+        eager(&machine, 1, 7);
+    }
+    CHECK_DONE(verify(&machine, true));
+    CHECK(machine.world.found_count == 1 && machine.world.found[0].nodes == 100);
+    CHECK(machine.world.node_count == 100 && machine.world.plans_told == 1);
+    CHECK(strcmp(machine.world.nodes[9].name, "k6") == 0);
+    CHECK(machine.world.launches_told == 3);
+    machine_close(&machine);
+    return NULL;
+}
+
+/* What was seen once is eager work. */
+const char *Found_OnceIsNoGraph(void)
+{
+    struct machine machine;
+    const struct graph graph = one_segment(1, 0, 100, true);
+    machine_open(&machine);
+    replay(&machine, &graph);
+    for (uint32_t i = 2; i < 30; i++)
+        eager(&machine, 0, i);
+    world_finish(&machine.world);
+    CHECK(machine.world.launches_told == 0 && machine.world.found_count == 0);
+    machine_close(&machine);
+    return NULL;
+}
+
+/* Batches of 1, 2, 4, … that begin with a kernel reserved alone. */
+const char *Found_BatchesThatGrow(void)
+{
+    struct machine machine;
+    const struct graph graph = one_segment(1, 0, 303, false);
+    machine_open(&machine);
+    for (int i = 0; i < 5; i++)
+        replay(&machine, &graph);
+    CHECK_DONE(verify(&machine, true));
+    CHECK(machine.world.found_count == 1 && machine.world.found[0].nodes == 303);
+    machine_close(&machine);
+    return NULL;
+}
+
+/* The device is behind now and then: each replay is cut up in another way. */
+const char *Found_BatchesThatDiffer(void)
+{
+    struct machine machine;
+    const struct graph graph = one_segment(1, 0, 303, false);
+    machine_open(&machine);
+    machine.busy_of_8 = 2;
+    for (int i = 0; i < 40; i++) {
+        replay(&machine, &graph);
+        eager(&machine, 0, 1);
+    }
+    CHECK_DONE(verify(&machine, true));
+    CHECK(machine.world.found_count == 1 && machine.world.found[0].nodes == 303);
+    machine_close(&machine);
+    return NULL;
+}
+
+const char *Found_TwoGraphsInTurn(void)
+{
+    static const bool flat[] = {true, false};
+    for (int kind = 0; kind < 2; kind++) {
+        struct machine machine;
+        const struct graph a = one_segment(1, 0, 20, flat[kind]);
+        const struct graph b = one_segment(2, 0, 37, flat[kind]);
+        machine_open(&machine);
+        for (int i = 0; i < 10; i++) {
+            replay(&machine, &a);
+            replay(&machine, &b);
+        }
+        CHECK_DONE(verify(&machine, true));
+        CHECK(machine.world.found_count == 2);
+        machine_close(&machine);
+    }
+    return NULL;
+}
+
+const char *Found_TwoGraphsInAnyOrder(void)
+{
+    struct machine machine;
+    const struct graph graphs[] = {one_segment(1, 0, 20, false), one_segment(2, 0, 37, false),
+                                   one_segment(3, 1, 64, true), one_segment(4, 1, 2, true)};
+    machine_open(&machine);
+    for (int i = 0; i < 200; i++) {
+        replay(&machine, &graphs[world_random(&machine.random) % 4]);
+        if (world_random(&machine.random) % 3 == 0)
+            eager(&machine, (uint32_t)(world_random(&machine.random) % QUEUES),
+                  1 + (uint32_t)(world_random(&machine.random) % 3));
+    }
+    CHECK_DONE(verify(&machine, true));
+    CHECK(machine.world.found_count == 4);
+    machine_close(&machine);
+    return NULL;
+}
+
+/* Segments on several queues that wait for each other. */
+const char *Found_SegmentsOnSeveralQueues(void)
+{
+    struct machine machine;
+    struct graph forked = one_segment(1, 0, 10, true);
+    const struct graph plain = one_segment(2, 2, 12, true);
+    machine_open(&machine);
+    forked.segments = 4;
+    for (uint32_t i = 0; i < 4; i++)
+        forked.segment[i] = (struct segment){.queue = i % 3,
+                                             .kernels = 10 + i,
+                                             .kernarg = (UINT64_C(1) << 20) + i * 65536,
+                                             .flat = true,
+                                             .waits = true};
+    for (int i = 0; i < 20; i++) {
+        replay(&machine, &forked);
+        if (i % 3)
+            replay(&machine, &plain);
+        eager(&machine, 1, 1);
+    }
+    CHECK_DONE(verify(&machine, true));
+    CHECK(machine.world.found_count == 2 && machine.world.found[0].nodes == 46);
+    machine_close(&machine);
+    return NULL;
+}
+
+/* Two threads, one queue, their replays one after the other in any order. */
+const char *Found_TwoThreadsOnOneQueue(void)
+{
+    struct machine machine;
+    const struct graph a = one_segment(1, 0, 20, false);
+    const struct graph b = one_segment(2, 0, 37, true);
+    machine_open(&machine);
+    for (int i = 0; i < 60; i++) {
+        bool first = world_random(&machine.random) & 1;
+        machine.thread = first ? 1 : 2;
+        replay(&machine, first ? &a : &b);
+    }
+    CHECK_DONE(verify(&machine, true));
+    CHECK(machine.world.found_count == 2);
+    machine_close(&machine);
+    return NULL;
+}
+
+/* A kernarg changes, as hipGraphExecKernelNodeSetParams and hipGraphExecUpdate make it. */
+const char *Found_ChangedKernargIsAGeneration(void)
+{
+    struct machine machine;
+    struct graph graph = one_segment(1, 0, 40, true);
+    const struct graph other = one_segment(2, 0, 40, true);
+    machine_open(&machine);
+    for (int i = 0; i < 4; i++)
+        replay(&machine, &graph);
+    graph.segment[0].kernarg += 64 * 7;
+    for (int i = 0; i < 4; i++)
+        replay(&machine, &graph);
+    CHECK_DONE(verify(&machine, true));
+    CHECK(machine.world.found_count == 2);
+    CHECK(machine.world.found[0].generation == 1 && machine.world.found[1].generation == 2);
+    CHECK(machine.world.found[0].graph == machine.world.found[1].graph);
+    CHECK(world_ask(&machine.world, machine.launches, 0).generation == 2);
+    machine_close(&machine);
+
+    /* Two graphs of which both go on are two. */
+    machine_open(&machine);
+    graph = one_segment(1, 0, 40, true);
+    for (int i = 0; i < 4; i++) {
+        replay(&machine, &graph);
+        replay(&machine, &other);
+    }
+    CHECK_DONE(verify(&machine, true));
+    CHECK(machine.world.found[1].generation == 1);
+    machine_close(&machine);
+    return NULL;
+}
+
+const char *Found_LossLeavesTheRestRight(void)
+{
+    struct machine machine;
+    struct graph forked = one_segment(1, 0, 10, true);
+    const struct graph plain = one_segment(2, 2, 300, true);
+    machine_open(&machine);
+    machine.loss_of_64 = 4;
+    forked.segments = 2;
+    for (uint32_t i = 0; i < 2; i++)
+        forked.segment[i] = (struct segment){.queue = i,
+                                             .kernels = 10 + i,
+                                             .kernarg = (UINT64_C(1) << 20) + i * 65536,
+                                             .flat = true,
+                                             .waits = true};
+    for (int i = 0; i < 40; i++) {
+        replay(&machine, &forked);
+        replay(&machine, i % 3 ? &plain : &forked);
+    }
+    CHECK_DONE(verify(&machine, true));
+    machine_close(&machine);
+    return NULL;
+}
