@@ -28,6 +28,10 @@ bool rtl_emit_flush(void);
 /** Sends a record now or not at all. Any thread, lock-free. */
 bool rtl_emit_try(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count);
 
+/** As rtl_emit_try, but not into the last eighth of the ring: what there is most of leaves that to
+ * the kernels. */
+bool rtl_emit_try_spare(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count);
+
 /** Sends kernels now or not at all; returns how many went. Any thread, lock-free. */
 unsigned rtl_emit_kernels(const struct rtl_wire_kernel *kernels, unsigned count);
 

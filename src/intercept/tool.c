@@ -48,6 +48,8 @@
 #define STOP_PATIENCE_NS  UINT64_C(800000000) /* the worker, at a shut-down */
 #define EXIT_PATIENCE_NS  UINT64_C(900000000) /* the worker, at the exit */
 
+#define ROOM_FOR_CALLS 15 /* pieces of 2 MiB that are reserved at once */
+
 EXPORT bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *names);
 EXPORT void OnUnload(void);
 
@@ -281,6 +283,15 @@ static void decide_calls(void)
                  recording && with_calls && !stopped ? RTL_CALLS_ON : RTL_CALLS_OFF);
 }
 
+/* Host calls come before there is a queue, and a worker that reserves more of the ring. */
+static void make_room_for_calls(void)
+{
+    unsigned pieces = 0;
+    if (atomic_load(&rtl_calls_state) == RTL_CALLS_ON)
+        while (pieces < ROOM_FOR_CALLS && rtl_ring_reserve_memory(&ring) > 0)
+            pieces++;
+}
+
 static void in_child(void)
 {
     recording = false;
@@ -310,6 +321,7 @@ static bool begin(void)
     describe_process();
     rtl_control_begin(&config, &ring);
     decide_calls();
+    make_room_for_calls();
     pthread_atfork(NULL, NULL, in_child);
     atexit(at_exit);
     return true;

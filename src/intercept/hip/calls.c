@@ -82,6 +82,15 @@ static void define(enum rtl_hip_entry entry)
     rtl_emit_definition(RTL_WIRE_CALL, pieces, 3);
 }
 
+/* The first tells, since a program that is killed tells no number. */
+static void lose(void)
+{
+    if (atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed) == 0)
+        rtl_emit_note(RTL_NONE,
+                      "from here on host calls are missing, because the collector was too "
+                      "slow");
+}
+
 bool rtl_hip_enter(struct rtl_hip_call *call)
 {
     if (rtl_origin.inside != 0)
@@ -129,8 +138,8 @@ void rtl_hip_leave(struct rtl_hip_call *call, enum rtl_hip_entry entry, int resu
         atomic_load_explicit(&rtl_calls_state, memory_order_relaxed) == RTL_CALLS_ON) {
         struct rtl_piece pieces[] = {{&wire, sizeof wire}, {words, count * sizeof *words}};
         define(entry);
-        if (!rtl_emit_try(RTL_WIRE_API, pieces, 2))
-            atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
+        if (!rtl_emit_try_spare(RTL_WIRE_API, pieces, 2))
+            lose();
     }
     errno = call->error;
 }
@@ -155,7 +164,7 @@ __attribute__((constructor)) static void at_load(void)
 
 void rtl_hip_account(void)
 {
-    uint64_t count = atomic_exchange(&lost, 0);
+    uint64_t count = atomic_load(&lost);
     if (count > 0)
         rtl_emit_note(RTL_NONE,
                       "%" PRIu64 " host calls were not recorded because the collector was too slow",
