@@ -47,7 +47,7 @@ static bool read_mode(enum rtl_mode *mode)
 bool rtl_config_wants_calls(void)
 {
     const char *value = setting("RTL_MODE");
-    return value != NULL && (strcmp(value, "hip") == 0 || strcmp(value, "full") == 0);
+    return value == NULL || strcmp(value, "hip") == 0 || strcmp(value, "full") == 0;
 }
 
 static enum rtl_way_setting read_way(void)

@@ -37,7 +37,8 @@ bool rtl_config_mode(const char *name, enum rtl_mode *mode);
  * taken. */
 void rtl_config_read(struct rtl_config *config);
 
-/** True if RTL_MODE names a mode with host calls. Reads nothing else, and says nothing. */
+/** True unless RTL_MODE names a mode without host calls; where it is not set, a subscriber may ask
+ * for one with. Reads nothing else, and says nothing. */
 bool rtl_config_wants_calls(void);
 
 #endif
