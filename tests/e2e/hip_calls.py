@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""hip_calls.py CODE_OBJECT [WORKERS]: loads HIP late and for itself alone (dlopen with RTLD_LOCAL), as
-PyTorch's modules are loaded, and asks for its functions by handle; then so do the worker processes
-that multiprocessing spawns. Each launches 20 kernels and copies as often, checks the data, and prints how
-often it made which call."""
+"""hip_calls.py CODE_OBJECT LIBRARY [WORKERS]: loads HIP late and for itself alone (dlopen with RTLD_LOCAL), as
+PyTorch's modules are loaded, and asks for its functions by handle; has a library that is linked with HIP
+call them; then so do the worker processes that multiprocessing spawns. Each launches 40 kernels, checks
+the data, and prints how often which call was made."""
 
 import collections
 import ctypes
@@ -45,7 +45,8 @@ def launch(hip, function, stream, data):
     )
 
 
-def work(code_object):
+def work(code_object, library):
+    work_by_library(library)
     hip = Hip()
     module, function, stream = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
     data = ctypes.c_void_p()
@@ -68,6 +69,12 @@ def work(code_object):
     return dict(made)
 
 
+def work_by_library(path):
+    if ctypes.CDLL(path, mode=os.RTLD_LOCAL | os.RTLD_NOW).add_on_gpu(LAUNCHES) != LAUNCHES:
+        sys.exit("the library's data is wrong")
+    made.update(["hipMalloc", "hipMemset", "hipMemcpy", "hipFree"], hipLaunchKernel=LAUNCHES)
+
+
 def look_around():
     """What a process sees of HIP that it has not loaded into its global scope, or not at all."""
     for library in (None, "libamdhip64.so.5"):
@@ -78,11 +85,11 @@ def look_around():
 
 def main():
     look_around()
-    counts = [work(sys.argv[1])]
-    workers = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    counts = [work(*sys.argv[1:3])]
+    workers = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     if workers:
         with multiprocessing.get_context("spawn").Pool(workers, maxtasksperchild=1) as pool:
-            counts += pool.map(work, [sys.argv[1]] * workers, chunksize=1)
+            counts += pool.starmap(work, [sys.argv[1:3]] * workers, chunksize=1)
             pool.close()
             pool.join()
     total = collections.Counter()
