@@ -310,7 +310,7 @@ void destroy_node(hipGraph_t graph, hipGraphNode_t node)
     while (graph->nodes[at] != node)
         at++;
     memmove(&graph->nodes[at], &graph->nodes[at + 1],
-            (--graph->count - at) * sizeof graph->nodes[0]);
+            (--graph->count - at) * sizeof(hipGraphNode_t));
     free(node);
     ends(hipSuccess);
 }

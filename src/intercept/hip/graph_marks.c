@@ -44,7 +44,7 @@ static bool grow(void)
     if (entry_count < bucket_count)
         return true;
     size_t count = bucket_count == 0 ? FEWEST_BUCKETS : 2 * bucket_count;
-    struct entry **wider = calloc(count, sizeof *wider);
+    struct entry **wider = calloc(count, sizeof(struct entry *));
     if (wider == NULL)
         return bucket_count > 0;
     for (size_t i = 0; i < bucket_count; i++) {

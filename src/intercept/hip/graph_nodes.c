@@ -99,7 +99,7 @@ static bool list_nodes(hipGraph_t graph, struct level *level)
     if (!succeeded(rtl_hip_real(hipGraphGetNodes)(graph, NULL, &level->count)) ||
         level->count >= RTL_NONE)
         return false;
-    level->handles = calloc(level->count + 1, sizeof *level->handles);
+    level->handles = calloc(level->count + 1, sizeof(hipGraphNode_t));
     return level->handles != NULL &&
            (level->count == 0 ||
             succeeded(rtl_hip_real(hipGraphGetNodes)(graph, level->handles, &level->count)));

@@ -136,7 +136,7 @@ static hipGraphNode_t *list_nodes(hipGraph_t graph, size_t *count)
     *count = 0;
     if (rtl_hip_real(hipGraphGetNodes)(graph, NULL, count) != hipSuccess)
         return NULL;
-    hipGraphNode_t *nodes = calloc(*count + 1, sizeof *nodes);
+    hipGraphNode_t *nodes = calloc(*count + 1, sizeof(hipGraphNode_t));
     if (nodes != NULL && *count > 0 &&
         rtl_hip_real(hipGraphGetNodes)(graph, nodes, count) != hipSuccess) {
         free(nodes);
