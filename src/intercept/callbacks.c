@@ -25,7 +25,7 @@
 #define STEP_NS         100000
 
 #define UNSUBSCRIBE_PATIENCE_NS UINT64_C(1000000000)
-#define END_PATIENCE_S          1 /* for a callback that runs while the process ends */
+#define END_PATIENCE_NS         UINT64_C(1000000000) /* for a callback that runs while the process ends */
 
 enum phase { EARLY, SERVING, REFUSED };
 
@@ -40,8 +40,13 @@ static struct rtl_events *events;
 
 static struct rtl_ring *ring;
 static pthread_t thread;
-static _Atomic bool serving;             /* the thread runs */
-static _Atomic uint32_t asked, answered; /* flushes */
+static _Atomic bool serving; /* the thread runs */
+
+/* What others ask of the thread: it answers by setting `answered` to what was `asked`. */
+struct request {
+    _Atomic uint32_t asked, answered;
+};
+static struct request flushing, leaving;
 
 /* ---- the thread ---- */
 
@@ -60,17 +65,30 @@ static uint64_t read_some(bool everything)
     return slots;
 }
 
+/* Under the lock: the last callbacks of a subscriber. */
+static void leave(void)
+{
+    uint32_t ask = atomic_load(&leaving.asked);
+    if (ask == atomic_load(&leaving.answered))
+        return;
+    rtl_events_deliver_open(events);
+    rtl_events_subscribe(events, NULL, NULL);
+    subscribed = false;
+    atomic_store(&leaving.answered, ask);
+}
+
 /* Under the lock. What nobody has finished writing is not there yet. */
 static uint64_t serve(bool stale)
 {
-    uint32_t ask = atomic_load(&asked);
-    bool flush = ask != atomic_load(&answered);
+    uint32_t ask = atomic_load(&flushing.asked);
+    bool flush = ask != atomic_load(&flushing.answered);
     uint64_t goal = atomic_load_explicit(&ring->header->head, memory_order_acquire);
     uint64_t slots = read_some(flush);
     bool all = flush && atomic_load_explicit(&ring->header->tail, memory_order_relaxed) >= goal;
     rtl_events_deliver(events, all || stale);
     if (all)
-        atomic_store(&answered, ask);
+        atomic_store(&flushing.answered, ask);
+    leave();
     return slots;
 }
 
@@ -264,11 +282,11 @@ int rtlSubscribe(const rtl_callbacks_t *callbacks, void *context)
     return -1;
 }
 
-/* Waits until the thread has handed over what is in the ring. */
-static bool flush(uint64_t deadline_ns)
+/* Has the thread do it; false if it has not by then. */
+static bool request(struct request *what, uint64_t deadline_ns)
 {
-    uint32_t ticket = atomic_fetch_add(&asked, 1) + 1;
-    while ((int32_t)(atomic_load(&answered) - ticket) < 0) {
+    uint32_t ticket = atomic_fetch_add(&what->asked, 1) + 1;
+    while ((int32_t)(atomic_load(&what->answered) - ticket) < 0) {
         if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline_ns)
             return false;
         nap(STEP_NS);
@@ -281,7 +299,7 @@ static int settle_and_flush(uint64_t patience_ns)
     uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
     rtl_callbacks_settle(patience_ns);
     (void)rtl_emit_flush();
-    return flush(deadline) ? 0 : ETIMEDOUT;
+    return request(&flushing, deadline) ? 0 : ETIMEDOUT;
 }
 
 /* 0 if there is somebody to hand anything to, and the caller may wait for it. */
@@ -303,16 +321,6 @@ int rtlFlush(unsigned timeout_ms)
     return -1;
 }
 
-/* Under the lock: nothing is called any more. */
-static void leave(void)
-{
-    if (subscribed && phase == SERVING) {
-        rtl_events_deliver_open(events);
-        rtl_events_subscribe(events, NULL, NULL);
-    }
-    subscribed = false;
-}
-
 int rtlUnsubscribe(void)
 {
     int error = on_own_thread() ? EDEADLK : subscribed ? 0 : ESRCH;
@@ -320,13 +328,13 @@ int rtlUnsubscribe(void)
         errno = error;
         return -1;
     }
-    if (may_flush() == 0) {
+    if (phase == SERVING) {
         (void)rtlStop();
         (void)settle_and_flush(UNSUBSCRIBE_PATIENCE_NS);
+        (void)request(&leaving, UINT64_MAX);
+    } else {
+        subscribed = false;
     }
-    pthread_mutex_lock(&lock);
-    leave();
-    pthread_mutex_unlock(&lock);
     return 0;
 }
 
@@ -337,14 +345,8 @@ void rtl_callbacks_end(uint64_t patience_ns)
     if (!atomic_load(&serving) || on_own_thread() || may_flush() != 0)
         return;
     (void)rtl_emit_flush();
-    (void)flush(rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns);
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += END_PATIENCE_S;
-    if (pthread_mutex_timedlock(&lock, &until) != 0)
-        return;
-    leave();
-    pthread_mutex_unlock(&lock);
+    (void)request(&flushing, rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns);
+    (void)request(&leaving, rtl_clock_ns(CLOCK_MONOTONIC) + END_PATIENCE_NS);
 }
 
 void rtl_callbacks_forked(void)
