@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# ctl.sh BUILD WAY: recording is started and stopped from outside, and by time. What runs while it is stopped is
+# counted as left out; what runs while it is on is in the trace.
+source "$(dirname "$0")/lib.sh"
+way=$1
+export SOFTGPU_DURATION=1000 SOFTGPU_TRUTH=$scratch/truth-%p
+
+# begin [OPTIONS]: starts the program under rtl trace; $session and $pid are its own.
+begin() {
+    rm -f t.db
+    coproc program { exec "$rtl" trace -q -m full --gpu soft -o t.db "$@" -- "$bin/ctl" 2>run.err; }
+    answer ready
+    pid=$(ps -o pid= --ppid "$program_PID" | tr -d ' ')
+    session=$("$rtl" ctl status --json | jq -r --argjson pid "$pid" '.[] | select(.pid == $pid) | .session')
+    [ -d "$session" ] || fail "rtl ctl status does not list process $pid"
+}
+
+# answer TEXT: the program's next line.
+answer() {
+    local line
+    read -r -t 60 line <&"${program[0]}" || fail "the program said nothing"
+    equal "what the program said" "$line" "$1"
+}
+
+# run COUNT: the program runs kernels, and is done with them.
+run() {
+    echo "$1" >&"${program[1]}"
+    answer "ran $1"
+}
+
+# state: what rtl ctl status tells of the program.
+state() {
+    "$rtl" ctl status -p "$pid" --json | jq -r '.[0].state'
+}
+
+# until_state STATE: runs kernels one by one until status tells it; $ran is how many. No time is too short or too long.
+until_state() {
+    ran=0
+    while [ "$(state)" != "$1" ]; do
+        run 1
+        ran=$((ran + 1))
+    done
+}
+
+# end RECORDED SKIPPED: the program ends; its trace has so many kernels, and so many were left out.
+end() {
+    local input=${program[1]} status=0
+    exec {input}>&-
+    wait "$program_PID" || status=$?
+    equal "status of the program" "$status" 0
+    [ ! -s run.err ] || fail "something was printed on stderr"
+    "$rtl" check --truth "$scratch/truth-$pid" t.db >check.out 2>&1 || fail "rtl check ended with status $?"
+    equal "kernels in the trace" "$(ask t.db 'SELECT count(*) FROM kernels')" "$1"
+    equal "kernels left out" "$(ask t.db 'SELECT sum(skipped) FROM (SELECT DISTINCT queue, skipped FROM ledger)')" "$2"
+}
+
+# notes: what the trace says about recording, in order.
+notes() {
+    ask t.db "SELECT text FROM notes WHERE text LIKE 'recording was %' ORDER BY time"
+}
+
+# refused STATUS PATTERN COMMAND...: ends so, with one sentence that matches.
+refused() {
+    local wanted=$1 pattern=$2 status=0
+    shift 2
+    "$@" >refused.out 2>refused.err || status=$?
+    equal "status of '${*:2}'" "$status" "$wanted"
+    equal "lines of '${*:2}'" "$(wc -l <refused.err)" 1
+    grep -q -E -e "$pattern" refused.err || fail "'${*:2}' does not say '$pattern'"
+}
+
+case $way in
+outside)
+    begin
+    equal "state" "$(state)" recording
+    run 10
+    "$rtl" ctl stop -p "$pid" || fail "rtl ctl stop -p"
+    equal "state" "$(state)" stopped
+    run 100
+    "$rtl" ctl start "$session" || fail "rtl ctl start SESSION"
+    run 20
+    "$rtl" ctl start -p "$pid" "$session" || fail "rtl ctl start for one that records"
+    equal "what status counts" "$("$rtl" ctl status "$session" --json | jq -r '.[0] | "\(.seen) \(.skipped) \(.lost)"')" "130 100 0"
+    "$rtl" ctl status "$session" | grep -q -E "^ *$pid +recording +130 " || fail "rtl ctl status shows something else"
+    "$rtl" ctl stop "$session"
+    run 3
+    end 30 103
+    equal "notes" "$(notes | paste -sd+)" "recording was stopped by rtl ctl+recording was started by rtl ctl+recording was stopped by rtl ctl"
+    refused 1 "process $pid is not being recorded" "$rtl" ctl stop -p "$pid"
+    refused 2 "no session at $session" "$rtl" ctl stop "$session"
+    refused 2 "halt" "$rtl" ctl halt
+    refused 2 "start\|stop\|status" "$rtl" ctl
+    refused 2 "0x" "$rtl" ctl stop -p 0x
+    refused 2 "second" "$rtl" ctl stop a b
+    ;;
+off)
+    # Before the first queue there is nobody who takes the wish; it is taken before the first kernel.
+    begin --start-off
+    equal "state" "$(state)" stopped
+    "$rtl" ctl start "$session" 2>ctl.err || fail "rtl ctl start"
+    grep -q "process $pid has no queue yet" ctl.err || fail "rtl ctl does not say that it cannot be done yet"
+    run 50
+    end 50 0
+    ;;
+delay)
+    begin --delay 1h
+    run 10
+    "$rtl" ctl start "$session"
+    run 5
+    end 5 10
+    equal "notes" "$(notes | paste -sd+)" "recording was stopped until RTL_DELAY is over+recording was started by rtl ctl"
+    begin --delay 0.2
+    until_state recording
+    run 40
+    recorded=$("$rtl" ctl status "$session" --json | jq '.[0] | .seen - .skipped')
+    [ "$recorded" -ge 40 ] || fail "only $recorded of the last 40 kernels are recorded"
+    end "$recorded" $((ran + 40 - recorded))
+    equal "notes" "$(notes | tail -1)" "recording was started: RTL_DELAY is over"
+    ;;
+duration)
+    begin --duration 1h
+    run 10
+    end 10 0
+    begin --duration 300ms
+    until_state stopped
+    run 40
+    skipped=$("$rtl" ctl status "$session" --json | jq '.[0].skipped')
+    [ "$skipped" -ge 40 ] || fail "only $skipped of the last 40 kernels are left out"
+    end $((ran + 40 - skipped)) "$skipped"
+    equal "notes" "$(notes)" "recording was stopped: RTL_DURATION is over"
+    ;;
+esac
