@@ -48,6 +48,8 @@ wrong 2 "'hard'" "auto, soft or real" -- "$rtl" trace --gpu hard -- touch starte
 wrong 2 "'64X'" "--buffer" -- "$rtl" trace --gpu soft --buffer 64X -- touch started
 wrong 2 "'1'" "--buffer" -- "$rtl" trace --gpu soft --buffer 1 -- touch started
 wrong 2 "'-5M'" "--buffer" -- "$rtl" trace --gpu soft --buffer -5M -- touch started
+wrong 2 "'soon'" "--delay" -- "$rtl" trace --gpu soft --delay soon -- touch started
+wrong 2 "'-1'" "--duration" -- "$rtl" trace --gpu soft --duration -1 -- touch started
 wrong 2 "nowhere/a.db" -- "$rtl" trace --gpu soft -o nowhere/a.db -- touch started
 wrong 2 "folder" -- "$rtl" trace --gpu soft -f -o folder -- touch started
 echo precious >old.db

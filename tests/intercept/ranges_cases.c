@@ -1,0 +1,321 @@
+/* Ranges, with a ring of their own and no runtime. The module is one for the process, so each case
+ * leaves no range open. */
+#include "intercept/ranges.h"
+
+#include "../common/check.h"
+#include "common/duration.h"
+#include "intercept/emit.h"
+#include "intercept/origin.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RING    (64u << 10) /* 1024 slots */
+#define MOST    8192u
+#define THREADS 4
+
+/* What came out of the ring, in its order. */
+struct out {
+    struct {
+        enum rtl_wire_type type;
+        uint64_t id, parent, start_ns, end_ns;
+        uint32_t kind, thread;
+        char text[64];
+    } records[MOST];
+    unsigned count;
+};
+
+static struct rtl_ring ring;
+static struct out out;
+
+static void take(void *context, enum rtl_wire_type type, const void *body, size_t size)
+{
+    (void)context;
+    (void)size;
+    if (out.count == MOST)
+        return;
+    memset(&out.records[out.count], 0, sizeof out.records[0]);
+    out.records[out.count].type = type;
+    if (type == RTL_WIRE_RANGE) {
+        const struct rtl_wire_range *range = body;
+        out.records[out.count].id = range->id;
+        out.records[out.count].parent = range->parent;
+        out.records[out.count].start_ns = range->start_ns;
+        out.records[out.count].kind = range->kind;
+        out.records[out.count].thread = range->thread;
+        (void)snprintf(out.records[out.count].text, 64, "%.*s", (int)range->text_length,
+                       (const char *)(range + 1));
+    } else if (type == RTL_WIRE_RANGE_END) {
+        const struct rtl_wire_range_end *end = body;
+        out.records[out.count].id = end->id;
+        out.records[out.count].end_ns = end->end_ns;
+    } else if (type == RTL_WIRE_NAME) {
+        const struct rtl_wire_name *name = body;
+        out.records[out.count].id = name->handle;
+        out.records[out.count].kind = name->kind;
+        (void)snprintf(out.records[out.count].text, 64, "%.*s", (int)name->text_length,
+                       (const char *)(name + 1));
+    } else if (type == RTL_WIRE_NOTE) {
+        const struct rtl_wire_note *note = body;
+        (void)snprintf(out.records[out.count].text, 64, "%.*s", (int)note->text_length,
+                       (const char *)(note + 1));
+    }
+    out.count++;
+}
+
+static void drain(void)
+{
+    uint64_t torn = 0;
+    (void)rtl_ring_read(&ring, UINT64_MAX, false, take, NULL, &torn);
+}
+
+static const char *set_up(void)
+{
+    CHECK(rtl_ring_create_private(&ring, RING) == 0);
+    out.count = 0;
+    rtl_emit_open(NULL);
+    rtl_ranges_set(RTL_RANGES_BEFORE);
+    return NULL;
+}
+
+static void tear_down(void)
+{
+    rtl_ranges_set(RTL_RANGES_BEFORE);
+    rtl_emit_open(NULL);
+    rtl_ring_unmap(&ring);
+}
+
+static void record(void)
+{
+    rtl_emit_open(&ring);
+    rtl_ranges_set(RTL_RANGES_ON);
+}
+
+/* How many records of a type have this text. */
+static unsigned texts(enum rtl_wire_type type, const char *text)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < out.count; i++)
+        count += out.records[i].type == type && strcmp(out.records[i].text, text) == 0;
+    return count;
+}
+
+/* The id of the range with this text, 0 if it did not come. */
+static uint64_t id_of(const char *text)
+{
+    for (unsigned i = 0; i < out.count; i++)
+        if (out.records[i].type == RTL_WIRE_RANGE && strcmp(out.records[i].text, text) == 0)
+            return out.records[i].id;
+    return 0;
+}
+
+static unsigned ends(uint64_t id)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < out.count; i++)
+        count += out.records[i].type == RTL_WIRE_RANGE_END && out.records[i].id == id;
+    return count;
+}
+
+const char *Ranges_OpenWhenRecordingBegins(void)
+{
+    CHECK_DONE(set_up());
+    CHECK(rtl_range_push("outer") == 0);
+    CHECK(rtl_range_push("over") == 1);
+    CHECK(rtl_range_pop() == 1);
+    CHECK(rtl_range_push("inner") == 1);
+    uint64_t number = rtl_range_start("started");
+    rtl_range_mark("too early");
+    rtl_range_name(RTL_NAMED_STREAM, 77, "first");
+    rtl_range_name(RTL_NAMED_STREAM, 77, "last");
+    uint64_t inside = rtl_origin.range;
+    record();
+    drain();
+    CHECK(out.count == 4);
+    CHECK(texts(RTL_WIRE_NAME, "last") == 1);
+    CHECK(texts(RTL_WIRE_RANGE, "outer") == 1 && texts(RTL_WIRE_RANGE, "inner") == 1);
+    CHECK(texts(RTL_WIRE_RANGE, "started") == 1);
+    CHECK(id_of("inner") == inside);
+    CHECK(rtl_range_pop() == 1);
+    CHECK(rtl_origin.range == id_of("outer"));
+    rtl_range_stop(number);
+    CHECK(rtl_range_pop() == 0);
+    CHECK(rtl_range_pop() == -1);
+    CHECK(rtl_origin.range == 0);
+    drain();
+    CHECK(out.count == 7);
+    CHECK(ends(id_of("outer")) == 1 && ends(id_of("inner")) == 1 && ends(id_of("started")) == 1);
+    tear_down();
+    return NULL;
+}
+
+const char *Ranges_WhileRecordingIsStopped(void)
+{
+    CHECK_DONE(set_up());
+    record();
+    CHECK(rtl_range_push("on") == 0);
+    rtl_ranges_set(RTL_RANGES_STOPPED);
+    CHECK(rtl_range_push("off") == 1);
+    CHECK(rtl_range_pop() == 1);
+    CHECK(rtl_range_push("resumed in it") == 1);
+    rtl_range_mark("off, too");
+    rtl_range_name(RTL_NAMED_THREAD, 1, "a name");
+    drain();
+    CHECK(out.count == 2); /* "on", and names come always */
+    rtl_ranges_set(RTL_RANGES_ON);
+    rtl_ranges_set(RTL_RANGES_STOPPED);
+    CHECK(rtl_range_pop() == 1);
+    CHECK(rtl_range_pop() == 0);
+    drain();
+    CHECK(texts(RTL_WIRE_RANGE, "off") == 0 && texts(RTL_WIRE_RANGE, "off, too") == 0);
+    CHECK(ends(id_of("on")) == 1 && ends(id_of("resumed in it")) == 1);
+    CHECK(out.count == 5);
+    tear_down();
+    return NULL;
+}
+
+const char *Ranges_FullRing(void)
+{
+    CHECK_DONE(set_up());
+    record();
+    unsigned marks = 0;
+    while (rtl_ring_pending(&ring) < 1024) {
+        rtl_range_mark("fill");
+        marks++;
+    }
+    CHECK(rtl_range_push("held back") == 0);
+    CHECK(rtl_range_push("lost") == 1);
+    CHECK(rtl_range_pop() == 1);
+    rtl_range_mark("lost");
+    drain();
+    CHECK(texts(RTL_WIRE_RANGE, "fill") == marks);
+    CHECK(rtl_range_pop() == 0);
+    drain();
+    CHECK(ends(id_of("held back")) == 1);
+    CHECK(id_of("lost") == 0);
+    rtl_ranges_end();
+    drain();
+    CHECK(strncmp(out.records[out.count - 1].text, "2 ranges were not recorded", 26) == 0);
+    tear_down();
+    return NULL;
+}
+
+const char *Ranges_WithoutEnd(void)
+{
+    CHECK_DONE(set_up());
+    rtl_range_mark("nothing is recorded");
+    CHECK(rtl_range_push(NULL) == 0);
+    CHECK(rtl_range_pop() == 0);
+    rtl_range_stop(0);
+    rtl_range_stop(UINT64_MAX);
+    rtl_ranges_set(RTL_RANGES_NEVER);
+    CHECK(rtl_range_push("a") == 0);
+    uint64_t number = rtl_range_start("b");
+    CHECK(rtl_range_start("c") == number + 1);
+    rtl_range_stop(number);
+    CHECK(rtl_range_pop() == 0);
+    CHECK(rtl_range_pop() == -1);
+    tear_down();
+    return NULL;
+}
+
+/* ---- many threads, while recording stops and starts ---- */
+
+static _Atomic bool over;
+
+static void *nest(void *unused)
+{
+    (void)unused;
+    intptr_t wrong = 0;
+    while (!atomic_load(&over)) {
+        for (int i = 0; i < 20; i++)
+            wrong += rtl_range_push("nested") != i;
+        uint64_t number = rtl_range_start("started");
+        for (int i = 19; i >= 0; i--)
+            wrong += rtl_range_pop() != i;
+        rtl_range_stop(number);
+    }
+    (void)rtl_range_push("left open");
+    return (void *)wrong;
+}
+
+/* Each end has one begin before it in the ring. */
+static const char *check_order(void)
+{
+    for (unsigned i = 0; i < out.count; i++) {
+        if (out.records[i].type != RTL_WIRE_RANGE_END)
+            continue;
+        unsigned begins = 0;
+        for (unsigned k = i; k-- > 0 && begins == 0;)
+            begins +=
+                out.records[k].type == RTL_WIRE_RANGE && out.records[k].id == out.records[i].id;
+        CHECK(begins == 1);
+    }
+    return NULL;
+}
+
+const char *Ranges_ThreadsWhileRecordingFlickers(void)
+{
+    pthread_t threads[THREADS];
+    CHECK_DONE(set_up());
+    record();
+    atomic_store(&over, false);
+    for (unsigned i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&threads[i], NULL, nest, NULL) == 0);
+    while (out.count < MOST) {
+        rtl_ranges_set(RTL_RANGES_STOPPED);
+        drain();
+        rtl_ranges_set(RTL_RANGES_ON);
+        drain();
+    }
+    atomic_store(&over, true);
+    for (unsigned i = 0; i < THREADS; i++) {
+        void *wrong;
+        CHECK(pthread_join(threads[i], &wrong) == 0 && wrong == NULL);
+    }
+    CHECK_DONE(check_order());
+    tear_down();
+    return NULL;
+}
+
+/* ---- lengths of time ---- */
+
+static bool is_time(const char *text, uint64_t wanted)
+{
+    uint64_t ns = 7;
+    return rtl_duration_read(text, &ns) && ns == wanted;
+}
+
+const char *Duration_Words(void)
+{
+    CHECK(is_time("2", UINT64_C(2000000000)));
+    CHECK(is_time("2.5", UINT64_C(2500000000)));
+    CHECK(is_time(".5s", UINT64_C(500000000)));
+    CHECK(is_time("0", 0));
+    CHECK(is_time("500ms", UINT64_C(500000000)));
+    CHECK(is_time("1.25us", 1250));
+    CHECK(is_time("3m", UINT64_C(180000000000)));
+    CHECK(is_time("1.5h", UINT64_C(5400000000000)));
+    CHECK(is_time("0.123456789", UINT64_C(123456000)));
+    static const char *const bad[] = {"",
+                                      "s",
+                                      ".",
+                                      "-1",
+                                      "+1",
+                                      " 1",
+                                      "1 s",
+                                      "1,5",
+                                      "1x",
+                                      "1e3",
+                                      "inf",
+                                      "1.2.3",
+                                      "99999999999999999999",
+                                      "878401h"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        uint64_t ns = 7;
+        CHECK(!rtl_duration_read(bad[i], &ns));
+        CHECK(ns == 7);
+    }
+    return NULL;
+}
