@@ -222,7 +222,7 @@ typedef struct rtl_copy {
     uint64_t ordinal;    /**< in its queue */
     const char *kind;    /**< "host-to-device", "device-to-host", "device-to-device", "peer",
                             "host-to-host" */
-    const char *engine;  /**< "sdma", "kernel" (a kernel of the runtime), "host" */
+    const char *engine;  /**< "sdma", "kernel" (a kernel of the runtime), "host", "unknown" */
     uint32_t src, dst;   /**< agents, RTL_TRACE_NONE if not known */
     uint64_t start, end; /**< both 0: nobody took the time */
     uint64_t start_ticks, end_ticks; /**< as the device wrote them, or 0 */

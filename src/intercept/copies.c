@@ -152,7 +152,8 @@ enum rtl_copy_sent rtl_copies_send(uint32_t queue, const struct rtl_kernel_facts
         .src = facts->grid[0],
         .dst = facts->grid[1],
         .kind = facts->block[0],
-        .engine = !timed                                  ? RTL_ENGINE_HOST
+        .engine = !timed ? (facts->block[0] == RTL_COPY_HOST_TO_HOST ? RTL_ENGINE_HOST
+                                                                     : RTL_ENGINE_UNKNOWN)
                   : (facts->flags & RTL_RECORD_SDMA) != 0 ? RTL_ENGINE_SDMA
                                                           : RTL_ENGINE_KERNEL,
     };
@@ -358,17 +359,25 @@ static hsa_status_t copy_single(const struct rtl_copy_op *op, uint32_t dependenc
     return status;
 }
 
-/* All operations of a batch share one signal, which in the end holds the times of one of them. */
-static void count_without_times(const struct rtl_copy_op *op)
+/* All operations of a batch share one signal, which in the end holds the times of one of them: they
+ * are recorded without. */
+static void record_without_times(const struct rtl_copy_op *op)
 {
     struct copy copy = operation(op);
     if (!atomic_load_explicit(&active, memory_order_acquire) || copy.bytes == 0)
         return;
     pthread_mutex_lock(&lock);
     enter(&copy);
-    copy.lost = copy.queue == NULL ? RTL_LOST_NOT_FOLLOWED : RTL_LOST_NO_TIME;
-    if (mode == RTL_MODE_LITE || rtl_submit_paused())
+    copy.lost = copy.queue == NULL ? RTL_LOST_NOT_FOLLOWED : RTL_LOST_RING;
+    if (mode == RTL_MODE_LITE || rtl_submit_paused()) {
         copy.lost = LEFT_OUT;
+    } else if (copy.queue != NULL) {
+        struct rtl_kernel_facts facts = facts_of(&copy, op->completion.handle);
+        facts.flags |= RTL_RECORD_UNTIMED;
+        (void)rtl_borrow_mark(&rtl_borrows, op->completion.handle);
+        copy.recorded = rtl_copies_send(copy.queue->id, &facts) == RTL_COPY_SENT;
+        add(&copy.ledger->recorded, copy.recorded);
+    }
     pthread_mutex_unlock(&lock);
     end(&copy, HSA_STATUS_SUCCESS);
 }
@@ -384,7 +393,7 @@ static hsa_status_t copy_batch(const struct rtl_copy_op *ops, uint32_t count, ui
         rtl_api.hsa_amd_memory_async_batch_copy(ops, count, dependencies, signals);
     if (known && status == HSA_STATUS_SUCCESS)
         for (uint32_t i = 0; i < count; i++)
-            count_without_times(&ops[i]);
+            record_without_times(&ops[i]);
     return status;
 }
 

@@ -142,7 +142,12 @@ enum rtl_copy_kind {
 };
 
 /** What did a copy. Values are in trace files: add, do not renumber. */
-enum rtl_copy_engine { RTL_ENGINE_HOST = 0, RTL_ENGINE_SDMA = 1, RTL_ENGINE_KERNEL = 2 };
+enum rtl_copy_engine {
+    RTL_ENGINE_HOST = 0,
+    RTL_ENGINE_SDMA = 1,
+    RTL_ENGINE_KERNEL = 2,
+    RTL_ENGINE_UNKNOWN = 3
+};
 
 /** One asynchronous copy; exactly a slot with its header. Times are raw ticks of the agent of its
  * queue, for a CPU ns of the HSA system clock; both 0 if nobody took them. */

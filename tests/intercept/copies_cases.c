@@ -389,7 +389,7 @@ const char *Copies_BatchOfOne(void)
     return NULL;
 }
 
-const char *Copies_BatchesOfSeveralAreCounted(void)
+const char *Copies_BatchesOfSeveralHaveNoTimes(void)
 {
     CHECK_DONE(set_up(RTL_MODE_FULL, 4));
     uint64_t own = fake_signal(2);
@@ -407,7 +407,10 @@ const char *Copies_BatchesOfSeveralAreCounted(void)
                                   .size.one = 64}};
     CHECK(batch_entry()(ops, 2, 0, NULL) == HSA_STATUS_SUCCESS && given.handle == own);
     for (unsigned gpu = FIRST_GPU; gpu <= SECOND_GPU; gpu++)
-        CHECK(ledgers[gpu].seen == 1 && ledgers[gpu].lost[RTL_LOST_NO_TIME] == 1);
+        CHECK(ledgers[gpu].seen == 1 && ledgers[gpu].recorded == 1);
+    CHECK(sent_count == 2 && sent[0].bytes == 64 && sent[0].kind == RTL_COPY_PEER);
+    CHECK(sent[1].kind == RTL_COPY_DEVICE_TO_HOST && sent[1].engine == RTL_ENGINE_UNKNOWN);
+    CHECK(sent[0].start == 0 && sent[0].end == 0 && sent[1].start == 0 && sent[1].end == 0);
     /* Refused, or of a version to come: nothing is looked at. */
     outcome = HSA_STATUS_ERROR_INVALID_ARGUMENT;
     CHECK(batch_entry()(ops, 2, 0, NULL) == outcome);
@@ -415,7 +418,7 @@ const char *Copies_BatchesOfSeveralAreCounted(void)
     ops[0].version = 2;
     CHECK(batch_entry()(ops, 2, 0, NULL) == HSA_STATUS_SUCCESS && last_count == 2);
     CHECK(batch_entry()(ops, 1, 0, NULL) == HSA_STATUS_SUCCESS && given.handle == own);
-    CHECK(ledgers[FIRST_GPU].seen == 1 && sent_count == 0);
+    CHECK(ledgers[FIRST_GPU].seen == 1 && sent_count == 2);
     return NULL;
 }
 
