@@ -61,7 +61,7 @@ static pthread_t main_thread;
 static struct gpu gpu;
 static struct gpu_packet packets[64];
 static unsigned wrong;
-static unsigned nap_us;
+static _Atomic unsigned nap_us;
 
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
