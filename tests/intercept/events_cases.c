@@ -10,7 +10,9 @@
 #define SHIFT UINT64_C(5000)          /* of CLOCK_BOOTTIME against it, ns */
 
 static struct rtl_ring ring;
-static struct rtl_events *events;
+/* A state for each case: by contract the names that events have live on. */
+static struct rtl_events *states[16];
+static unsigned cases;
 
 static struct {
     rtl_kernel_event_t kernels[1000];
@@ -85,7 +87,7 @@ static void give(enum rtl_wire_type type, const void *body, size_t size, const v
     memcpy(bytes, body, size);
     if (rest_size > 0)
         memcpy(bytes + size, rest, rest_size);
-    rtl_events_take(events, type, bytes, sizeof bytes);
+    rtl_events_take(states[cases], type, bytes, sizeof bytes);
 }
 
 static void give_agent(uint32_t id, uint32_t gpu)
@@ -152,9 +154,9 @@ static const char *set_up(void)
                                               .launches = take_launches};
     memset(&got, 0, sizeof got);
     CHECK(rtl_ring_create_private(&ring, 64u << 10) == 0);
-    events = rtl_events_new(ring.header);
-    CHECK(events != NULL);
-    rtl_events_subscribe(events, &callbacks, NULL);
+    states[cases] = rtl_events_new(ring.header);
+    CHECK(states[cases] != NULL);
+    rtl_events_subscribe(states[cases], &callbacks, NULL);
     give_agent(0, RTL_NONE);
     give_agent(1, 0);
     give_queue(0, 1);
@@ -162,15 +164,11 @@ static const char *set_up(void)
     return NULL;
 }
 
-/* The names in the events live on, by contract; so the states do. */
 static void tear_down(void)
 {
-    static struct rtl_events *all[16];
-    static unsigned count;
-    if (count < 16)
-        all[count++] = events;
-    rtl_events_subscribe(events, NULL, NULL);
+    rtl_events_subscribe(states[cases], NULL, NULL);
     rtl_ring_unmap(&ring);
+    cases++;
 }
 
 const char *Events_WaitForTheClock(void)
@@ -180,11 +178,11 @@ const char *Events_WaitForTheClock(void)
     give_shape(0, 0);
     give_kernel(3, 1000, 0);
     give_kernel(4, 5000, 0);
-    rtl_events_deliver(events, false);
+    rtl_events_deliver(states[cases], false);
     CHECK(got.kernel_count == 0);
     give_clock(1, 100);
     give_clock(1, 2000);
-    rtl_events_deliver(events, false);
+    rtl_events_deliver(states[cases], false);
     CHECK(got.kernel_count == 1 && got.kernels[0].packet == 3);
     CHECK(got.kernels[0].end == BEGIN + 10000 + SHIFT);
     CHECK(got.kernels[0].start == BEGIN + 9950 + SHIFT);
@@ -192,9 +190,9 @@ const char *Events_WaitForTheClock(void)
     CHECK(got.kernels[0].grid[1] == 2 && got.kernels[0].block[0] == 32);
     CHECK(got.kernels[0].group_size == 48 && got.kernels[0].kernel_object == 0x9000);
     CHECK(strcmp(got.kernels[0].name, "k") == 0);
-    rtl_events_deliver(events, true);
+    rtl_events_deliver(states[cases], true);
     CHECK(got.kernel_count == 2 && got.kernels[1].end == BEGIN + 50000 + SHIFT);
-    rtl_events_deliver(events, true);
+    rtl_events_deliver(states[cases], true);
     CHECK(got.kernel_count == 2);
     tear_down();
     return NULL;
@@ -206,14 +204,14 @@ const char *Events_WaitForTheName(void)
     give_clock(1, 100);
     give_clock(1, 9000);
     give_kernel(0, 1000, 0);
-    rtl_events_deliver(events, false);
+    rtl_events_deliver(states[cases], false);
     give_shape(0, 0);
     give_clock(1, 9100);
-    rtl_events_deliver(events, false);
+    rtl_events_deliver(states[cases], false);
     CHECK(got.kernel_count == 0);
     give_symbol(0, "late");
     give_clock(1, 9200);
-    rtl_events_deliver(events, false);
+    rtl_events_deliver(states[cases], false);
     CHECK(got.kernel_count == 1 && strcmp(got.kernels[0].name, "late") == 0);
     tear_down();
     return NULL;
@@ -226,7 +224,7 @@ const char *Events_UnknownThings(void)
     ring.header->queues = 1;
     give_kernel(0, 1000, 0);
     give_shape(0, RTL_NONE);
-    rtl_events_deliver(events, true); /* no clock at all */
+    rtl_events_deliver(states[cases], true); /* no clock at all */
     CHECK(got.kernel_count == 1 && got.kernels[0].name == NULL);
     CHECK(got.kernels[0].start == 0 && got.kernels[0].end == 0);
     CHECK(got.lost == 5);
@@ -261,7 +259,7 @@ const char *Events_WhereKernelsComeFrom(void)
     give_kernel(0, 1000, 300);
     give_kernel(1, 1000, 258);
     give_kernel(2, 1000, 999);
-    rtl_events_deliver(events, true);
+    rtl_events_deliver(states[cases], true);
     CHECK(got.call_count == 1 && strcmp(got.calls[0].name, "hipLaunchKernel") == 0);
     CHECK(strcmp(got.calls[0].arguments, "function:f,grid:3") == 0);
     CHECK(got.calls[0].word_count == 3 && got.first_words[0] == 0xF00);
@@ -292,7 +290,7 @@ const char *Events_MoreThanABatch(void)
         give_kernel(i, 1000 + i, 0);
     }
     give_clock(1, 100000);
-    rtl_events_deliver(events, false);
+    rtl_events_deliver(states[cases], false);
     CHECK(got.call_count == 900 && got.kernel_count == 900);
     for (unsigned i = 0; i < 900; i++) {
         CHECK(got.first_words[i] == i && got.calls[i].word_count == 1 + i);
@@ -325,18 +323,18 @@ const char *Events_CopiesLaunchesAndMarks(void)
     give(RTL_WIRE_RANGE, &mark, sizeof mark, "m", 1);
     give(RTL_WIRE_RANGE, &open, sizeof open, NULL, 0);
     give_clock(1, 50);
-    rtl_events_deliver(events, false);
+    rtl_events_deliver(states[cases], false);
     CHECK(got.copy_count == 1 && got.copies[0].device == RTL_EVENT_NONE);
     CHECK(got.copies[0].start == 0 && got.copies[0].bytes == 10);
     give_clock(1, 500);
-    rtl_events_deliver(events, false);
+    rtl_events_deliver(states[cases], false);
     CHECK(got.copy_count == 2 && got.copies[1].device == 0 && got.copies[1].src == 0);
     CHECK(got.copies[1].dst == RTL_EVENT_NONE);
     CHECK(got.copies[1].end == BEGIN + 2000 + SHIFT);
     CHECK(got.launch_count == 1 && got.launches[0].start == 77 && got.launches[0].packets == 9);
     CHECK(got.range_count == 1 && got.ranges[0].kind == RTL_EVENT_MARKED);
     CHECK(got.ranges[0].start == 8 && got.ranges[0].end == 8);
-    rtl_events_deliver_open(events);
+    rtl_events_deliver_open(states[cases]);
     CHECK(got.range_count == 2 && got.ranges[1].id == 6 && got.ranges[1].end == 0);
     tear_down();
     return NULL;
