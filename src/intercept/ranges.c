@@ -75,7 +75,7 @@ static _Atomic uint64_t next_number = 1;
 static _Atomic uint64_t lost;    /* ranges, marks and names that are not in the trace */
 static _Atomic uint64_t endless; /* ranges in the trace whose end is not */
 
-static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool has_key;
 
@@ -193,9 +193,31 @@ static void forget(void *memory)
     rtl_origin.range = 0;
 }
 
-static void make_key(void)
+/* In a forked child there is one thread, and what others had in hand is in no known state. If
+ * recording has not begun yet, it may in the child as well: the thread's ranges are its own, too.
+ */
+static void in_child(void)
+{
+    struct stack *stack = own.stack;
+    pthread_mutex_init(&lock, NULL);
+    memset(starts, 0, sizeof starts);
+    names = NULL;
+    name_count = 0;
+    stacks = stack;
+    rtl_origin.thread = 0;
+    if (stack == NULL)
+        return;
+    pthread_mutex_init(&stack->lock, NULL);
+    stack->next = NULL;
+    stack->link = &stacks;
+    for (uint32_t i = 0; i < stack->depth; i++)
+        stack->ranges[i].thread = rtl_origin_thread();
+}
+
+static void set_up(void)
 {
     has_key = pthread_key_create(&key, forget) == 0;
+    (void)pthread_atfork(NULL, NULL, in_child);
 }
 
 static void enlist(struct stack *stack)
@@ -213,12 +235,12 @@ static struct stack *own_stack(void)
 {
     if (own.stack != NULL)
         return own.stack;
+    pthread_once(&once, set_up);
     struct stack *stack = calloc(1, sizeof *stack);
     if (stack == NULL)
         return NULL;
     pthread_mutex_init(&stack->lock, NULL);
     enlist(stack);
-    pthread_once(&key_once, make_key);
     if (has_key)
         (void)pthread_setspecific(key, stack);
     own.stack = stack;
@@ -297,6 +319,7 @@ int rtl_range_pop(void)
 uint64_t rtl_range_start(const char *text)
 {
     int saved = errno;
+    pthread_once(&once, set_up);
     uint64_t number = atomic_fetch_add_explicit(&next_number, 1, memory_order_relaxed);
     struct started *started = malloc(sizeof *started);
     if (started != NULL) {
@@ -386,6 +409,7 @@ static void hold_name(const struct rtl_wire_name *wire, const char *text)
 void rtl_range_name(enum rtl_named kind, uint64_t handle, const char *text)
 {
     int saved = errno;
+    pthread_once(&once, set_up);
     struct rtl_wire_name wire = {
         .handle = handle, .kind = (uint32_t)kind, .text_length = length_of(text)};
     pthread_mutex_lock(&lock);
@@ -440,13 +464,6 @@ void rtl_ranges_set(enum rtl_ranges_state to)
 void rtl_ranges_forked(void)
 {
     atomic_store_explicit(&state, RTL_RANGES_NEVER, memory_order_relaxed);
-    pthread_mutex_init(&lock, NULL);
-    stacks = own.stack;
-    if (own.stack == NULL)
-        return;
-    pthread_mutex_init(&own.stack->lock, NULL);
-    own.stack->next = NULL;
-    own.stack->link = &stacks;
 }
 
 void rtl_ranges_end(void)

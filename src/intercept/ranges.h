@@ -50,7 +50,8 @@ enum rtl_ranges_state {
  */
 void rtl_ranges_set(enum rtl_ranges_state state);
 
-/** In a forked child: as RTL_RANGES_NEVER; takes no lock. */
+/** In a forked child of a process that is recorded: as RTL_RANGES_NEVER; takes no lock. A child
+ * that is forked before recording began may be recorded itself. */
 void rtl_ranges_forked(void);
 
 /** Tells in the trace how many ranges could not be recorded, if any. At the end of the process. */

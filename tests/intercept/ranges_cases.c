@@ -10,6 +10,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define RING    (64u << 10) /* 1024 slots */
 #define MOST    8192u
@@ -216,6 +218,47 @@ const char *Ranges_WithoutEnd(void)
     rtl_range_stop(number);
     CHECK(rtl_range_pop() == 0);
     CHECK(rtl_range_pop() == -1);
+    tear_down();
+    return NULL;
+}
+
+/* What the child sees, for its exit status: 0, or the number of what is wrong. */
+static int look_in_child(uint64_t number)
+{
+    int wrong = 0;
+    record();
+    drain();
+    wrong |= texts(RTL_WIRE_RANGE, "inherited") == 1 ? 0 : 1;
+    wrong |= out.count == 1 && out.records[0].thread == (uint32_t)gettid() ? 0 : 2;
+    rtl_range_stop(number);
+    wrong |= rtl_range_push("of the child") == 1 ? 0 : 4;
+    wrong |= rtl_range_pop() == 1 && rtl_range_pop() == 0 && rtl_range_pop() == -1 ? 0 : 8;
+    drain();
+    wrong |= ends(id_of("inherited")) == 1 && ends(id_of("of the child")) == 1 ? 0 : 16;
+    rtl_ranges_forked();
+    rtl_range_mark("of nobody");
+    drain();
+    wrong |= out.count == 4 ? 0 : 32;
+    return wrong;
+}
+
+const char *Ranges_ForkBeforeRecording(void)
+{
+    int status = 0;
+    CHECK_DONE(set_up());
+    CHECK(rtl_range_push("inherited") == 0);
+    uint64_t number = rtl_range_start("of the parent");
+    rtl_range_name(RTL_NAMED_DEVICE, 0, "of the parent");
+    pid_t child = fork();
+    if (child == 0)
+        _exit(look_in_child(number));
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    record(); /* the name goes, too */
+    CHECK(rtl_range_pop() == 0);
+    rtl_range_stop(number);
+    drain();
+    CHECK(texts(RTL_WIRE_NAME, "of the parent") == 1 && ends(id_of("inherited")) == 1);
     tear_down();
     return NULL;
 }
