@@ -4,6 +4,7 @@
 #include "common/log.h"
 #include "intercept/callbacks_events.h"
 #include "intercept/emit.h"
+#include "intercept/origin.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -226,6 +227,17 @@ static int ask_to_be_loaded(void)
     return set ? 0 : ENOMEM;
 }
 
+/* Host calls before the HSA runtime is up are kept, if the mode has any: nobody has said so at the
+ * load of the library. */
+static void expect_calls(const rtl_callbacks_t *callbacks, enum rtl_mode mode)
+{
+    const char *set = getenv("RTL_MODE"); // NOLINT(concurrency-mt-unsafe): rtlSubscribe's contract
+    if (callbacks->mode == NULL && set != NULL && *set != '\0' && !rtl_config_mode(set, &mode))
+        return;
+    if (mode == RTL_MODE_HIP || mode == RTL_MODE_FULL)
+        atomic_store(&rtl_calls_state, RTL_CALLS_UNDECIDED);
+}
+
 static bool has_callback(const rtl_callbacks_t *callbacks)
 {
     return callbacks->kernels != NULL || callbacks->copies != NULL || callbacks->calls != NULL ||
@@ -244,6 +256,8 @@ static int subscribe(const rtl_callbacks_t *callbacks, enum rtl_mode mode, void 
     int error = phase == EARLY ? ask_to_be_loaded() : 0;
     if (error != 0)
         return error;
+    if (phase == EARLY)
+        expect_calls(callbacks, mode);
     wanted = *callbacks;
     wanted_mode = mode;
     wanted_context = context;

@@ -1,14 +1,19 @@
 #!/usr/bin/env bash
-# embed.sh BUILD WAY: a program that has RTL's events handed to it gets all of them, and nothing is written.
+# embed.sh BUILD WAY [PLUGIN]: a program that has RTL's events handed to it gets all of them, and nothing is written.
 source "$(dirname "$0")/lib.sh"
 way=$1
 export SOFTGPU_DURATION=1000 SOFTGPU_TRUTH=$scratch/truth-%p LD_LIBRARY_PATH=$build/lib:$build/lib/softgpu
 unset RTL_QUEUE
 [ "$way" != truth ] || export SOFTGPU_TRUTH=$scratch/truth
 [ "$way" != slow ] || export RTL_BUFFER=64K
+program=("$bin/embed" "$way")
+if [ "$way" = hip ]; then
+    export SOFTGPU_PLUGINS=$2
+    program=("$bin/embed_hip" 1000)
+fi
 mkdir empty
 cd empty
-"$bin/outcome" ../end "$bin/embed" "$way" >../run.out 2>../run.err || true
+"$bin/outcome" ../end "${program[@]}" >../run.out 2>../run.err || true
 cd ..
 equal "end of the program" "$(cat end)" "exit 0"
 [ ! -s run.err ] || fail "something was printed on stderr"
