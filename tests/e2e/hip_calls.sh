@@ -3,7 +3,7 @@
 # children make ("made NAME COUNT"), alone and under `rtl trace` in each mode: the same status, output (what each call
 # returned, HIP's last error, errno) and errors; in the modes with host calls, those and no others are in the trace.
 source "$(dirname "$0")/lib.sh"
-export SOFTGPU_PLUGINS=$1 SOFTGPU_TRUTH=$scratch/truth
+export SOFTGPU_PLUGINS=$1 SOFTGPU_TRUTH=$scratch/truth.%p
 shift
 
 alone=0
@@ -15,7 +15,7 @@ awk '$1 == "made" { made[$2] += $3 } END { for (name in made) print name "|" mad
 # traced MODE: runs the program in a mode and compares what can be seen of it.
 traced() {
     local status=0
-    rm -f truth t.db
+    rm -f truth.* t.db
     "$rtl" trace -q -m "$1" --gpu soft -o t.db -- "${program[@]}" >traced.out 2>traced.err || status=$?
     equal "exit status in mode $1" "$status" "$alone"
     cmp -s alone.out traced.out || fail "the program's output differs in mode $1"
@@ -51,4 +51,8 @@ for mode in hip full; do
             ON a.process = o.process AND a.correlation = o.correlation WHERE o.start < a.start"
     done
 done
-"$rtl" check --truth truth t.db >check.out 2>check.err || fail "rtl check --truth ended with status $?"
+logs=()
+for log in truth.*; do
+    logs+=(--truth "$log")
+done
+"$rtl" check "${logs[@]}" t.db >check.out 2>check.err || fail "rtl check --truth ended with status $?"
