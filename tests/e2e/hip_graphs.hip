@@ -1,0 +1,740 @@
+// hip_graphs SCENARIO [NODES REPLAYS]: graphs in every way that HIP has, whose kernels the device's
+// truth log tells apart: each node's kernel lasts a time of its own, which is its argument. At the
+// end the program reads that log (SOFTGPU_TRUTH) and writes to HIP_GRAPHS_EXPECTED, for each kernel
+// that the device has executed, what a trace must say of it: queue and packet, the call it came
+// from, graph, generation, launch, node and range.
+//
+// A graph's number is the how many-th it is that was instantiated, its nodes count in the order in
+// which they were made, its launches from 1. HIP 5.2 keeps a pointer to a node's arguments, not a
+// copy: they stay where they are until the end.
+
+#include "../softgpu/hip/check.h"
+
+#include <algorithm>
+#include <deque>
+#include <dlfcn.h>
+#include <map>
+#include <mutex>
+#include <sys/syscall.h>
+#include <thread>
+#include <unistd.h>
+
+extern "C" {
+#include "softgpu/truth.h"
+}
+
+namespace
+{
+
+const char *const lasts_name = "_Z9hip_lastsPij";
+const char *const marker_name = "_Z9hip_wherePi";
+const char *const fill_prefix = "__amd_rocclr_fillBuffer";
+
+// ---- ranges, where librtl is there to keep them ----
+
+void push(const char *name)
+{
+    using Push = int(const char *);
+    static auto *call = reinterpret_cast<Push *>(dlsym(RTLD_DEFAULT, "roctxRangePushA"));
+    if (call != nullptr) {
+        call(name);
+    }
+}
+
+void pop()
+{
+    using Pop = int();
+    static auto *call = reinterpret_cast<Pop *>(dlsym(RTLD_DEFAULT, "roctxRangePop"));
+    if (call != nullptr) {
+        call();
+    }
+}
+
+class Range
+{
+  public:
+    explicit Range(const char *name)
+    {
+        push(name);
+        open().emplace_back(name);
+    }
+    ~Range()
+    {
+        open().pop_back();
+        pop();
+    }
+    Range(const Range &) = delete;
+    Range &operator=(const Range &) = delete;
+    // The innermost one of the thread.
+    static std::string now()
+    {
+        return open().empty() ? "" : open().back();
+    }
+
+  private:
+    static std::vector<std::string> &open()
+    {
+        thread_local std::vector<std::string> names;
+        return names;
+    }
+};
+
+// ---- what the program knows ----
+
+// What a node does on the device: a kernel that lasts `ns`, or (0) a kernel of HIP's own that fills
+// memory.
+struct Node {
+    uint32_t ns;
+    std::string range;
+    int number;
+};
+
+// A call of the program: the count-th of its name in its thread.
+struct Call {
+    const char *name;
+    int thread, count;
+};
+
+struct Graph {
+    int number = 0, generation = 1, launches = 0;
+    bool in_line = false; // its kernels go to the launching stream's queue, one after another
+    hipGraphExec_t exec = nullptr;
+    std::vector<Node> nodes;
+};
+
+struct Launch {
+    Call call;
+    int graph, generation, ordinal;
+    bool in_line;
+    std::vector<Node> nodes;
+    std::string range;
+};
+
+struct Eager {
+    Call call;
+    std::string range;
+};
+
+struct Arguments {
+    int *counter;
+    uint32_t ns;
+    void *pointers[2];
+};
+
+// Of all that follows, and of HIP 5.2: several threads that launch or capture the same kernel get
+// each other's arguments, and an executable graph is launched for one thread only.
+std::mutex lock;
+std::deque<Arguments> arguments;
+std::vector<Launch> launches;
+std::map<uint32_t, Eager> eager; // by ns
+std::vector<Eager> markers;      // marker i stands before launch i
+int graphs, copies;
+uint32_t next_ns = 1000;
+int *counter; // of kernels that have run, and behind it what markers write
+
+Call called(const char *name)
+{
+    thread_local std::map<std::string, int> counts;
+    return {name, static_cast<int>(syscall(SYS_gettid)), ++counts[name]};
+}
+
+// Arguments of hip_lasts that last as long as nothing else does.
+Arguments &new_arguments()
+{
+    std::lock_guard<std::mutex> guard(lock);
+    arguments.push_back({counter, next_ns, {}});
+    next_ns += 10;
+    Arguments &last = arguments.back();
+    last.pointers[0] = &last.counter;
+    last.pointers[1] = &last.ns;
+    return last;
+}
+
+const void *function()
+{
+    return reinterpret_cast<const void *>(hip_lasts);
+}
+
+// A kernel that no graph has.
+void run(hipStream_t stream)
+{
+    Arguments &with = new_arguments();
+    std::lock_guard<std::mutex> guard(lock);
+    MUST(hipLaunchKernel(function(), dim3(1), dim3(64), with.pointers, 0, stream));
+    eager[with.ns] = {called("hipLaunchKernel"), Range::now()};
+}
+
+// A kernel that becomes the graph's next node.
+void capture(Graph &graph, hipStream_t stream, unsigned blocks = 1)
+{
+    Arguments &with = new_arguments();
+    std::lock_guard<std::mutex> guard(lock);
+    MUST(hipLaunchKernel(function(), dim3(blocks), dim3(64), with.pointers, 0, stream));
+    called("hipLaunchKernel");
+    graph.nodes.push_back({with.ns, Range::now(), static_cast<int>(graph.nodes.size())});
+}
+
+hipKernelNodeParams kernel_node(Arguments &with, unsigned blocks)
+{
+    hipKernelNodeParams params{};
+    params.func = const_cast<void *>(function());
+    params.gridDim = dim3(blocks);
+    params.blockDim = dim3(64);
+    params.kernelParams = with.pointers;
+    return params;
+}
+
+hipGraphNode_t add_kernel(Graph &graph, hipGraph_t source, std::vector<hipGraphNode_t> after,
+                          unsigned blocks = 1)
+{
+    Arguments &with = new_arguments();
+    hipKernelNodeParams params = kernel_node(with, blocks);
+    hipGraphNode_t node = nullptr;
+    MUST(hipGraphAddKernelNode(&node, source, after.data(), after.size(), &params));
+    graph.nodes.push_back({with.ns, Range::now(), static_cast<int>(graph.nodes.size())});
+    return node;
+}
+
+// A number for a node that has no kernel of its own.
+void skip(Graph &graph)
+{
+    graph.nodes.push_back({UINT32_MAX, "", static_cast<int>(graph.nodes.size())});
+}
+
+void instantiate(Graph &graph, hipGraph_t source)
+{
+    std::lock_guard<std::mutex> guard(lock);
+    MUST(hipGraphInstantiate(&graph.exec, source, nullptr, nullptr, 0));
+    graph.number = ++graphs;
+    graph.generation = 1;
+    graph.launches = 0;
+}
+
+// With a marker right before. One thread at a time: HIP 5.2 launches an executable graph for one
+// only, and threads that launch the same kernel, one of them by a graph, get each other's
+// arguments.
+void launch(Graph &graph, hipStream_t stream)
+{
+    std::lock_guard<std::mutex> guard(lock);
+    int *gpu = counter + 1;
+    void *pointers[] = {&gpu};
+    MUST(hipLaunchKernel(reinterpret_cast<const void *>(hip_where),
+                         dim3(static_cast<uint32_t>(launches.size() + 1)), dim3(64), pointers, 0,
+                         stream));
+    markers.push_back({called("hipLaunchKernel"), Range::now()});
+    MUST(hipGraphLaunch(graph.exec, stream));
+    launches.push_back({called("hipGraphLaunch"), graph.number, graph.generation, ++graph.launches,
+                        graph.in_line, graph.nodes, Range::now()});
+}
+
+// ---- scenarios ----
+
+hipStream_t new_stream()
+{
+    hipStream_t stream = nullptr;
+    MUST(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+    return stream;
+}
+
+hipGraph_t end_capture(hipStream_t stream)
+{
+    hipGraph_t graph = nullptr;
+    MUST(hipStreamEndCapture(stream, &graph));
+    return graph;
+}
+
+void capture_layers(Graph &graph, hipStream_t stream)
+{
+    capture(graph, stream);
+    for (const char *layer : {"layer 0", "layer 1"}) {
+        Range outer(layer);
+        capture(graph, stream);
+        {
+            Range inner("attention");
+            capture(graph, stream, 2);
+            capture(graph, stream, 2);
+        }
+        Range inner("mlp");
+        capture(graph, stream, 3);
+    }
+    capture(graph, stream);
+}
+
+void destroy(Graph &graph, hipGraph_t source)
+{
+    MUST(hipDeviceSynchronize());
+    MUST(hipGraphExecDestroy(graph.exec));
+    MUST(hipGraphDestroy(source));
+}
+
+// A model's layers as ranges: those that are open while a kernel is captured are its, at each
+// replay.
+void captured()
+{
+    hipStream_t stream = new_stream();
+    Graph graph;
+    run(stream);
+    {
+        Range range("capture");
+        MUST(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+        capture_layers(graph, stream);
+    }
+    hipGraph_t source = end_capture(stream);
+    instantiate(graph, source);
+    for (int i = 0; i < 10; i++) {
+        Range range("step");
+        run(stream);
+        launch(graph, stream);
+        run(stream);
+    }
+    destroy(graph, source);
+}
+
+void nothing(void *)
+{
+}
+
+// All kinds of nodes. An executable graph with a host node can be launched once only in HIP 5.2.
+void built()
+{
+    const size_t size = 4096;
+    hipStream_t stream = new_stream();
+    Graph graph;
+    graph.in_line = true;
+    void *memory = nullptr, *pinned = nullptr;
+    MUST(hipMalloc(&memory, size));
+    MUST(hipHostMalloc(&pinned, size));
+    hipGraph_t source = nullptr;
+    hipGraphNode_t clear = nullptr, load = nullptr, empty = nullptr, host = nullptr;
+    MUST(hipGraphCreate(&source, 0));
+    hipMemsetParams set{};
+    set.dst = memory;
+    set.value = 7;
+    set.elementSize = 1;
+    set.width = size;
+    set.height = 1;
+    {
+        Range range("prepare");
+        MUST(hipGraphAddMemsetNode(&clear, source, nullptr, 0, &set));
+        graph.nodes.push_back({0, Range::now(), 0});
+    }
+    MUST(hipGraphAddEmptyNode(&empty, source, &clear, 1));
+    skip(graph);
+    hipGraphNode_t first = add_kernel(graph, source, {empty});
+    MUST(hipGraphAddMemcpyNode1D(&load, source, &first, 1, pinned, memory, size,
+                                 hipMemcpyDeviceToHost));
+    skip(graph);
+    hipHostNodeParams calls{nothing, pinned};
+    MUST(hipGraphAddHostNode(&host, source, &load, 1, &calls));
+    skip(graph);
+    {
+        Range range("compute");
+        hipGraphNode_t second = add_kernel(graph, source, {host}, 2);
+        add_kernel(graph, source, {second}, 2); // told apart by nothing but their order
+    }
+    for (int i = 0; i < 10; i++) {
+        instantiate(graph, source);
+        launch(graph, stream);
+        copies++;
+        MUST(hipDeviceSynchronize());
+        MUST(hipGraphExecDestroy(graph.exec));
+    }
+    CHECK(static_cast<uint8_t *>(pinned)[size - 1] == 7, "what the graph copied");
+    MUST(hipGraphDestroy(source));
+}
+
+// Streams that fork and join while they are captured, and a diamond by hand.
+void forked()
+{
+    hipStream_t stream = new_stream(), side = new_stream();
+    hipEvent_t begun = nullptr, ended = nullptr;
+    MUST(hipEventCreateWithFlags(&begun, hipEventDisableTiming));
+    MUST(hipEventCreateWithFlags(&ended, hipEventDisableTiming));
+    Graph graph, diamond;
+    MUST(hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed));
+    capture(graph, stream);
+    MUST(hipEventRecord(begun, stream));
+    MUST(hipStreamWaitEvent(side, begun, 0));
+    for (unsigned i = 0; i < 3; i++) {
+        Range left("left");
+        capture(graph, stream, 2);
+        Range right("right");
+        capture(graph, side, 3);
+    }
+    MUST(hipEventRecord(ended, side));
+    MUST(hipStreamWaitEvent(stream, ended, 0));
+    {
+        Range range("join");
+        capture(graph, stream, 4);
+    }
+    hipGraph_t source = end_capture(stream), by_hand = nullptr;
+    instantiate(graph, source);
+    MUST(hipGraphCreate(&by_hand, 0));
+    hipGraphNode_t top = add_kernel(diamond, by_hand, {});
+    hipGraphNode_t left = add_kernel(diamond, by_hand, {top}, 2);
+    hipGraphNode_t right = add_kernel(diamond, by_hand, {top}, 3);
+    add_kernel(diamond, by_hand, {left, right}, 4);
+    instantiate(diamond, by_hand);
+    for (int i = 0; i < 10; i++) {
+        launch(graph, stream);
+        run(side);
+        launch(diamond, stream);
+    }
+    destroy(graph, source);
+    destroy(diamond, by_hand);
+}
+
+// A graph that changes, and handles that are used again for other graphs.
+void changed()
+{
+    hipStream_t stream = new_stream();
+    Graph graph, next;
+    hipGraph_t source = nullptr, other = nullptr;
+    MUST(hipGraphCreate(&source, 0));
+    hipGraphNode_t first = add_kernel(graph, source, {});
+    hipGraphNode_t second = add_kernel(graph, source, {first}, 2);
+    instantiate(graph, source);
+    launch(graph, stream);
+    for (int i = 0; i < 3; i++) { // many changes, one generation
+        Arguments &with = new_arguments();
+        hipKernelNodeParams params = kernel_node(with, 5);
+        MUST(hipGraphExecKernelNodeSetParams(graph.exec, second, &params));
+        graph.nodes[1].ns = with.ns;
+    }
+    graph.generation++;
+    launch(graph, stream);
+    launch(graph, stream);
+    MUST(hipGraphCreate(&other, 0));
+    {
+        Range range("updated");
+        add_kernel(next, other, {add_kernel(next, other, {}, 3)}, 4);
+    }
+    hipGraphNode_t error = nullptr;
+    hipGraphExecUpdateResult result{};
+    MUST(hipGraphExecUpdate(graph.exec, other, &error, &result));
+    graph.nodes = next.nodes;
+    graph.generation++;
+    launch(graph, stream);
+    destroy(graph, source);
+    MUST(hipGraphDestroy(other));
+    std::map<hipGraphExec_t, int> handles;
+    for (int i = 0; i < 40; i++) {
+        Graph again;
+        hipGraph_t made = nullptr;
+        MUST(hipGraphCreate(&made, 0));
+        hipGraphNode_t last = add_kernel(again, made, {});
+        for (int j = 0; j < i % 3; j++) {
+            last = add_kernel(again, made, {last});
+        }
+        instantiate(again, made);
+        handles[again.exec]++;
+        launch(again, stream);
+        launch(again, stream);
+        destroy(again, made);
+    }
+    CHECK(handles.size() < 40, "HIP did not use a handle again");
+}
+
+// Graphs in graphs. HIP 5.2 runs a child graph right where the node stands that holds it.
+void nested()
+{
+    hipStream_t stream = new_stream();
+    Graph graph, middle, inner;
+    hipGraph_t source = nullptr, inside = nullptr, between = nullptr;
+    MUST(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
+    {
+        Range range("inner");
+        capture(inner, stream, 2);
+        capture(inner, stream, 2);
+    }
+    inside = end_capture(stream);
+    MUST(hipGraphCreate(&between, 0));
+    MUST(hipGraphCreate(&source, 0));
+    hipGraphNode_t holds = nullptr, child = nullptr;
+    hipGraphNode_t before = add_kernel(middle, between, {}, 3);
+    MUST(hipGraphAddChildGraphNode(&holds, between, &before, 1, inside));
+    skip(middle);
+    hipGraphNode_t first = add_kernel(graph, source, {}, 4);
+    MUST(hipGraphAddChildGraphNode(&child, source, &first, 1, between));
+    skip(graph);
+    for (const Graph *part : {&middle, &inner}) {
+        for (Node node : part->nodes) {
+            node.number = static_cast<int>(graph.nodes.size());
+            graph.nodes.push_back(node);
+        }
+    }
+    add_kernel(graph, source, {child}, 5);
+    MUST(hipGraphDestroy(inside));
+    MUST(hipGraphDestroy(between));
+    instantiate(graph, source);
+    for (int i = 0; i < 10; i++) {
+        launch(graph, stream);
+    }
+    destroy(graph, source);
+}
+
+// Each thread captures, changes and launches graphs of its own.
+void threads()
+{
+    const hipStreamCaptureMode modes[] = {hipStreamCaptureModeThreadLocal,
+                                          hipStreamCaptureModeRelaxed, hipStreamCaptureModeGlobal};
+    std::vector<std::thread> all;
+    for (int i = 0; i < 4; i++) {
+        all.emplace_back([i, &modes] {
+            hipStream_t stream = new_stream();
+            for (int round = 0; round < 5; round++) {
+                Graph graph;
+                MUST(hipStreamBeginCapture(stream, modes[(i + round) % 3]));
+                std::string name = "thread " + std::to_string(i);
+                {
+                    Range range(name.c_str());
+                    capture_layers(graph, stream);
+                }
+                hipGraph_t source = end_capture(stream);
+                instantiate(graph, source);
+                for (int replay = 0; replay < 5; replay++) {
+                    run(stream);
+                    launch(graph, stream);
+                }
+                MUST(hipStreamSynchronize(stream));
+                MUST(hipGraphExecDestroy(graph.exec));
+                MUST(hipGraphDestroy(source));
+            }
+        });
+    }
+    for (std::thread &thread : all) {
+        thread.join();
+    }
+}
+
+// Several threads launch one executable graph, each on a stream of its own: its launches are in
+// flight side by side.
+void shared()
+{
+    hipStream_t stream = new_stream();
+    Graph graph;
+    graph.in_line = true;
+    MUST(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    capture_layers(graph, stream);
+    hipGraph_t source = end_capture(stream);
+    instantiate(graph, source);
+    std::vector<std::thread> all;
+    for (int i = 0; i < 4; i++) {
+        all.emplace_back([&graph] {
+            hipStream_t own = new_stream();
+            for (int replay = 0; replay < 25; replay++) {
+                Range range("replay");
+                launch(graph, own);
+            }
+            MUST(hipStreamSynchronize(own));
+        });
+    }
+    for (std::thread &thread : all) {
+        thread.join();
+    }
+    destroy(graph, source);
+}
+
+// A chain of so many nodes so many times; node i lasts 100 + 10 * (i % 50) ns.
+void storm(int nodes, int replays)
+{
+    hipStream_t stream = new_stream();
+    MUST(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    for (int i = 0; i < nodes; i++) {
+        Arguments &with = new_arguments();
+        with.ns = 100 + 10 * static_cast<uint32_t>(i % 50);
+        MUST(hipLaunchKernel(function(), dim3(1), dim3(64), with.pointers, 0, stream));
+    }
+    hipGraph_t source = end_capture(stream);
+    hipGraphExec_t exec = nullptr;
+    MUST(hipGraphInstantiate(&exec, source, nullptr, nullptr, 0));
+    for (int i = 0; i < replays; i++) {
+        MUST(hipGraphLaunch(exec, stream));
+    }
+    MUST(hipDeviceSynchronize());
+    MUST(hipGraphExecDestroy(exec));
+    MUST(hipGraphDestroy(source));
+}
+
+// ---- what the device did ----
+
+struct Done {
+    std::string name;
+    uint64_t queue, packet, start, ns;
+    uint32_t grid;
+};
+
+std::vector<Done> read_truth()
+{
+    char error[256] = "";
+    softgpu_truth_t *log = softgpu_truth_open(std::getenv("SOFTGPU_TRUTH"), error, sizeof error);
+    if (log == nullptr) {
+        std::fprintf(stderr, "%s\n", error);
+        std::exit(1);
+    }
+    softgpu_truth_entry_t entry;
+    std::vector<Done> all;
+    while (softgpu_truth_next(log, &entry) == 1) {
+        if (entry.kind == SOFTGPU_TRUTH_KERNEL) {
+            all.push_back({entry.name, entry.queue_hsa_id, entry.index, entry.start_ns,
+                           entry.end_ns - entry.start_ns, entry.grid[0]});
+        }
+    }
+    softgpu_truth_close(log);
+    return all;
+}
+
+class Expected
+{
+  public:
+    explicit Expected(std::FILE *file) : file_(file)
+    {
+    }
+    void kernel(const Done &done, const Launch &launch, const Node &node)
+    {
+        std::string ids = std::to_string(launch.graph) + "|" + std::to_string(launch.generation) +
+                          "|" + std::to_string(launch.ordinal) + "|" + std::to_string(node.number);
+        write(done, launch.call, ids, node.range.empty() ? launch.range : node.range);
+    }
+    void kernel(const Done &done, const Eager &of)
+    {
+        write(done, of.call, "|||", of.range);
+    }
+
+  private:
+    void write(const Done &done, const Call &call, const std::string &ids, const std::string &range)
+    {
+        std::fprintf(file_, "%llu|%llu|%s|%d|%d|%s|%s\n",
+                     static_cast<unsigned long long>(done.queue),
+                     static_cast<unsigned long long>(done.packet), call.name, call.thread,
+                     call.count, ids.c_str(), range.c_str());
+    }
+    std::FILE *file_;
+};
+
+// A kernel's launch and node.
+struct Place {
+    const Launch *launch;
+    const Node *node;
+};
+
+bool is_of(const Done &done, const Node &node)
+{
+    return node.ns == 0 ? done.name.rfind(fill_prefix, 0) == 0
+                        : done.name == lasts_name && done.ns == node.ns;
+}
+
+// Behind each marker on its queue: the kernels of its launch, if that one is in line.
+void follow_markers(const std::vector<Done> &all, std::map<const Done *, Place> &places)
+{
+    std::map<std::pair<uint64_t, uint64_t>, const Done *> in_order;
+    for (const Done &done : all) {
+        in_order[{done.queue, done.packet}] = &done;
+    }
+    uint64_t queue = 0;
+    std::deque<Place> coming;
+    for (const auto &[place, done] : in_order) {
+        if (place.first != queue || done->name == marker_name) {
+            CHECK(coming.empty(), "a launch that is not whole");
+            coming.clear();
+            queue = place.first;
+        }
+        if (done->name == marker_name) {
+            const Launch &launch = launches[done->grid / 64 - 1];
+            for (const Node &node : launch.nodes) {
+                if (launch.in_line && node.ns != UINT32_MAX) {
+                    coming.push_back({&launch, &node});
+                }
+            }
+        } else if (!coming.empty()) {
+            CHECK(is_of(*done, *coming.front().node), done->name);
+            places[done] = coming.front();
+            coming.pop_front();
+        }
+    }
+}
+
+// The kernels of launches that follow each other on one stream: the same node's in order of time.
+void follow_time(const std::vector<Done> &all, std::map<const Done *, Place> &places)
+{
+    std::map<uint32_t, std::deque<Place>> coming;
+    for (const Launch &launch : launches) {
+        for (const Node &node : launch.nodes) {
+            if (!launch.in_line) {
+                coming[node.ns].push_back({&launch, &node});
+            }
+        }
+    }
+    std::multimap<uint64_t, const Done *> in_order;
+    for (const Done &done : all) {
+        in_order.emplace(done.start, &done);
+    }
+    for (const auto &[start, done] : in_order) {
+        std::deque<Place> &nodes = coming[static_cast<uint32_t>(done->ns)];
+        if (done->name == lasts_name && places.count(done) == 0 && !nodes.empty()) {
+            places[done] = nodes.front();
+            nodes.pop_front();
+        }
+    }
+}
+
+void compare()
+{
+    std::vector<Done> all = read_truth();
+    std::map<const Done *, Place> places;
+    follow_markers(all, places);
+    follow_time(all, places);
+    size_t planned = 0;
+    for (const Launch &launch : launches) {
+        planned += static_cast<size_t>(
+            std::count_if(launch.nodes.begin(), launch.nodes.end(),
+                          [](const Node &node) { return node.ns != UINT32_MAX; }));
+    }
+    CHECK(places.size() == planned, "kernels of graphs that the device has executed");
+    const char *path = std::getenv("HIP_GRAPHS_EXPECTED");
+    std::FILE *file = path != nullptr ? std::fopen(path, "w") : nullptr;
+    if (file == nullptr) {
+        return;
+    }
+    Expected expected(file);
+    for (const Done &done : all) {
+        auto place = places.find(&done);
+        if (place != places.end()) {
+            expected.kernel(done, *place->second.launch, *place->second.node);
+        } else if (done.name == marker_name) {
+            expected.kernel(done, markers[done.grid / 64 - 1]);
+        } else if (done.name == lasts_name) {
+            expected.kernel(done, eager.at(static_cast<uint32_t>(done.ns)));
+        }
+    }
+    MUST(std::fclose(file) == 0 ? hipSuccess : hipErrorUnknown);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    const std::map<std::string, void (*)()> scenarios = {
+        {"captured", captured}, {"built", built},     {"forked", forked}, {"changed", changed},
+        {"nested", nested},     {"threads", threads}, {"shared", shared}};
+    std::string name = argc > 1 ? argv[1] : "";
+    void *memory = nullptr;
+    MUST(hipHostMalloc(&memory, 2 * sizeof(int)));
+    counter = static_cast<int *>(memory);
+    *counter = 0;
+    if (name == "storm" && argc == 4) {
+        storm(std::atoi(argv[2]), std::atoi(argv[3]));
+        std::printf("%d kernels\n", *counter);
+        return finish();
+    }
+    auto scenario = scenarios.find(name);
+    if (scenario == scenarios.end()) {
+        std::fprintf(stderr, "hip_graphs: no scenario '%s'\n", name.c_str());
+        return 2;
+    }
+    scenario->second();
+    MUST(hipDeviceSynchronize());
+    compare();
+    std::printf("%zu launches of %d graphs, %d copies\n", launches.size(), graphs, copies);
+    return finish();
+}
