@@ -8,6 +8,7 @@
 #include "common/say.h"
 #include "common/show.h"
 #include "common/table.h"
+#include "links.h"
 #include "truth.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@
 struct check {
     const char *path;
     struct verdict verdict;
+    struct links links;
     rtl_trace_t *trace;
     const rtl_ledger_t *rows;
     size_t row_count;
@@ -96,6 +98,15 @@ static void show_reasons(const struct verdict *verdict)
                      show_count(verdict->torn).text);
 }
 
+/* No loss: the kernel is there, what it came from is not. */
+static void show_unlinked(const char *what, uint64_t count)
+{
+    if (count)
+        (void)printf("  warning: %s whose host call or range is not in the trace: %s\n"
+                     "    it was lost (the notes tell), or had not returned at the end\n",
+                     what, show_count(count).text);
+}
+
 static void show_notes(const struct check *check)
 {
     for (size_t i = 0; i < check->note_count; ++i)
@@ -160,6 +171,8 @@ static int show_text(const struct check *check, int status)
     if (check->row_count > 0)
         show_ledger(check);
     show_reasons(&check->verdict);
+    show_unlinked("kernels", check->links.kernels);
+    show_unlinked("copies", check->links.copies);
     show_notes(check);
     if (check->against_truth)
         show_truth(&check->truth);
@@ -247,6 +260,9 @@ static json_t *json_check(const struct check *check)
         "queues_not_followed", (int)verdict->passed, "torn", open_number(verdict->torn), "total",
         json_account(&verdict->total), "queues", json_queues(check), "notes", notes);
     (void)json_object_set_new(object, "copies", json_account(&verdict->copies));
+    (void)json_object_set_new(object, "calls", open_number(check->links.calls));
+    (void)json_object_set_new(object, "kernels_without_call", open_number(check->links.kernels));
+    (void)json_object_set_new(object, "copies_without_call", open_number(check->links.copies));
     if (check->against_truth)
         (void)json_object_set_new(object, "truth", json_truth(&check->truth));
     return object;
@@ -261,6 +277,8 @@ static int read_check(rtl_trace_t *trace, struct check *check, const char *const
         status = rtlTraceLedger(trace, &check->rows, &check->row_count);
     if (status == RTL_OK)
         status = rtlTraceNotes(trace, &check->notes, &check->note_count);
+    if (status == RTL_OK)
+        status = links_read(trace, &check->links);
     if (status != RTL_OK)
         return open_failed(trace, check->path);
     check->against_truth = log_count > 0;

@@ -226,13 +226,13 @@ static rtl_status_t choose_chunks(rtl_api_iter_t *iter, int64_t chunk)
 {
     const struct rtl_list *list = &iter->trace->api_rows;
     const struct rtl_api_row *rows = list->items;
-    iter->waiting = calloc(list->count + 1, sizeof *iter->waiting);
+    iter->waiting = calloc(list->count + 1, sizeof(const struct rtl_api_row *));
     if (!iter->waiting)
         return fail_memory(iter);
     for (size_t i = 0; i < list->count; i++)
         if ((chunk == 0 || rows[i].number == chunk) && chunk_passes(&iter->filter, &rows[i].chunk))
             iter->waiting[iter->count++] = &rows[i];
-    qsort(iter->waiting, iter->count, sizeof *iter->waiting, by_start);
+    qsort(iter->waiting, iter->count, sizeof(const struct rtl_api_row *), by_start);
     return RTL_OK;
 }
 

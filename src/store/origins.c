@@ -126,28 +126,37 @@ static struct entry *make_entries(const struct rtl_call *calls, uint32_t count)
     return entries;
 }
 
-/* Keeps a chunk in the place of the one that was not used for longest. */
-static rtl_status_t keep(rtl_trace_t *trace, const struct rtl_api_row *row, struct kept **made)
+/* The place of the chunk that was not used for longest, emptied. */
+static struct kept *make_place(struct rtl_origins *origins)
 {
-    struct rtl_origins *origins = trace->origins;
     struct kept *oldest = &origins->kept[0];
     for (size_t i = 1; i < origins->kept_count; i++)
         if (origins->kept[i].used < oldest->used)
             oldest = &origins->kept[i];
+    free(oldest->entries);
+    *oldest = (struct kept){0};
+    return oldest;
+}
+
+/* Keeps a chunk; NULL with the reason in `*status` if that fails. */
+static struct kept *keep(rtl_trace_t *trace, const struct rtl_api_row *row, rtl_status_t *status)
+{
+    struct rtl_origins *origins = trace->origins;
     struct rtl_call *calls = NULL;
     uint64_t *words = NULL;
-    rtl_status_t status = rtl_trace_unpack_calls(trace, origins->codec, row, &calls, &words);
-    if (status != RTL_OK)
-        return status;
+    *status = rtl_trace_unpack_calls(trace, origins->codec, row, &calls, &words);
+    if (*status != RTL_OK)
+        return NULL;
     struct entry *entries = make_entries(calls, row->chunk.calls);
     free(calls);
     free(words);
-    if (!entries)
-        return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
-    free(oldest->entries);
-    *oldest = (struct kept){.row = row, .entries = entries};
-    *made = oldest;
-    return RTL_OK;
+    if (!entries) {
+        *status = rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
+        return NULL;
+    }
+    struct kept *place = make_place(origins);
+    *place = (struct kept){.row = row, .entries = entries};
+    return place;
 }
 
 static const struct entry *find_in(struct rtl_origins *origins, struct kept *kept,
@@ -233,9 +242,9 @@ static rtl_status_t find(rtl_trace_t *trace, uint32_t process, uint64_t correlat
             break;
         if (!may_hold(row, process, correlation) || kept_of(origins, row))
             continue;
-        struct kept *kept = NULL;
-        rtl_status_t status = keep(trace, row, &kept);
-        if (status != RTL_OK)
+        rtl_status_t status = RTL_OK;
+        struct kept *kept = keep(trace, row, &status);
+        if (!kept)
             return status;
         *hit = (struct hit){row, find_in(origins, kept, correlation)};
         if (hit->entry)

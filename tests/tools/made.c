@@ -137,6 +137,61 @@ void made_kernel(struct rtl_ring *ring, uint32_t queue, uint64_t packet, uint32_
         _exit(2);
 }
 
+void made_kernel_of(struct rtl_ring *ring, uint64_t packet, uint64_t correlation, uint64_t start,
+                    uint64_t end)
+{
+    struct rtl_wire_kernel kernel = {.packet = packet,
+                                     .start = start,
+                                     .end = end,
+                                     .correlation = correlation,
+                                     .launch = RTL_NONE,
+                                     .ordinal = RTL_NONE};
+    if (rtl_ring_push_kernels(ring, &kernel, 1) != 1)
+        _exit(2);
+}
+
+void made_define_call(struct rtl_ring *ring, uint32_t call, const char *name, const char *arguments)
+{
+    char texts[256];
+    struct rtl_wire_call body = {.call = call,
+                                 .name_length = (uint16_t)strlen(name),
+                                 .arguments_length = (uint16_t)strlen(arguments)};
+    (void)snprintf(texts, sizeof texts, "%s%s", name, arguments);
+    push(ring, RTL_WIRE_CALL, &body, sizeof body, texts);
+}
+
+void made_call(struct rtl_ring *ring, const struct rtl_wire_api *api, const uint64_t *words)
+{
+    const struct rtl_piece pieces[] = {{api, sizeof *api}, {words, api->words * sizeof *words}};
+    if (!rtl_ring_push(ring, RTL_WIRE_API, pieces, 2))
+        _exit(2);
+}
+
+void made_range(struct rtl_ring *ring, enum rtl_range_kind kind, uint64_t id, uint64_t parent,
+                uint64_t start_ns, const char *name)
+{
+    struct rtl_wire_range body = {.id = id,
+                                  .start_ns = start_ns,
+                                  .parent = parent,
+                                  .thread = 71,
+                                  .kind = (uint16_t)kind,
+                                  .text_length = (uint16_t)strlen(name)};
+    push(ring, RTL_WIRE_RANGE, &body, sizeof body, name);
+}
+
+void made_range_end(struct rtl_ring *ring, uint64_t id, uint64_t end_ns)
+{
+    struct rtl_wire_range_end body = {.id = id, .end_ns = end_ns};
+    push(ring, RTL_WIRE_RANGE_END, &body, sizeof body, "");
+}
+
+void made_name(struct rtl_ring *ring, enum rtl_named kind, uint64_t handle, const char *name)
+{
+    struct rtl_wire_name body = {
+        .handle = handle, .kind = kind, .text_length = (uint16_t)strlen(name)};
+    push(ring, RTL_WIRE_NAME, &body, sizeof body, name);
+}
+
 void made_copies(struct rtl_ring *ring, uint32_t queue)
 {
     struct rtl_wire_queue body = {.time_ns = MADE_BEGIN_NS, .queue = queue, .way = RTL_WAY_COPIES};

@@ -54,6 +54,19 @@ void made_copy(struct rtl_ring *ring, uint32_t queue, uint64_t bytes, uint16_t k
 void made_ledger(struct rtl_ring *ring, uint32_t queue, uint64_t seen, uint64_t recorded,
                  uint64_t skipped);
 
+/** Host calls and ranges of thread 71; `words` are the arguments of a call. */
+void made_define_call(struct rtl_ring *ring, uint32_t call, const char *name,
+                      const char *arguments);
+void made_call(struct rtl_ring *ring, const struct rtl_wire_api *api, const uint64_t *words);
+void made_range(struct rtl_ring *ring, enum rtl_range_kind kind, uint64_t id, uint64_t parent,
+                uint64_t start_ns, const char *name);
+void made_range_end(struct rtl_ring *ring, uint64_t id, uint64_t end_ns);
+void made_name(struct rtl_ring *ring, enum rtl_named kind, uint64_t handle, const char *name);
+
+/** A kernel of queue 0 and shape 0 that came from a host call or range. */
+void made_kernel_of(struct rtl_ring *ring, uint64_t packet, uint64_t correlation, uint64_t start,
+                    uint64_t end);
+
 /** Runs a shell command; its exit status. */
 int made_shell(const char *command);
 

@@ -31,6 +31,11 @@ RTL_C_TEST(Truth, CopyWithOtherBytes)
 RTL_C_TEST(Truth, CopyWithAnotherTick)
 RTL_C_TEST(Truth, CopyTwice)
 
+RTL_C_TEST(Calls, Numbers)
+RTL_C_TEST(Calls, RangeOfAProcessThatDied)
+RTL_C_TEST(Calls, InTheTools)
+RTL_C_TEST(Calls, CheckFindsDamage)
+
 RTL_C_TEST(Summary, Numbers)
 RTL_C_TEST(Summary, OneDeviceInTwoProcesses)
 RTL_C_TEST(Summary, Copies)
