@@ -103,7 +103,9 @@ static rtl_status_t read_ranges(rtl_trace_t *trace, struct reading *reading)
 static const struct place *find(const struct reading *reading, uint32_t process, uint64_t id)
 {
     const struct place key = {.id = id, .process = process};
-    return id ? bsearch(&key, reading->places, reading->count, sizeof key, by_id) : NULL;
+    if (id == 0 || reading->count == 0)
+        return NULL;
+    return bsearch(&key, reading->places, reading->count, sizeof key, by_id);
 }
 
 /* Counts a kernel once for each name around it: ranges of one name may lie in each other. Parents

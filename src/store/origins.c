@@ -228,29 +228,29 @@ static bool find_in_kept(struct rtl_origins *origins, uint32_t process, uint64_t
     return false;
 }
 
-/* RTL_END if no chunk has it. */
-static rtl_status_t find(rtl_trace_t *trace, uint32_t process, uint64_t correlation,
-                         struct hit *hit)
+/* False if no chunk has it, or (then `*status` is not RTL_OK) one cannot be read. */
+static bool find(rtl_trace_t *trace, uint32_t process, uint64_t correlation, struct hit *hit,
+                 rtl_status_t *status)
 {
     struct rtl_origins *origins = trace->origins;
     const struct rtl_api_place *places = trace->api_places.items;
+    *status = RTL_OK;
     if (find_in_kept(origins, process, correlation, hit))
-        return RTL_OK;
+        return true;
     for (size_t i = not_above(trace, process, correlation); i-- > 0;) {
         const struct rtl_api_row *row = places[i].row;
         if (row->chunk.process != process || places[i].most < correlation)
             break;
         if (!may_hold(row, process, correlation) || kept_of(origins, row))
             continue;
-        rtl_status_t status = RTL_OK;
-        struct kept *kept = keep(trace, row, &status);
+        struct kept *kept = keep(trace, row, status);
         if (!kept)
-            return status;
+            return false;
         *hit = (struct hit){row, find_in(origins, kept, correlation)};
         if (hit->entry)
-            return RTL_OK;
+            return true;
     }
-    return RTL_END;
+    return false;
 }
 
 /* Whole calls. */
@@ -290,9 +290,10 @@ rtl_status_t rtl_trace_find_call(rtl_trace_t *trace, uint32_t process, uint64_t 
     struct whole *whole = NULL;
     if (!origins_of(trace))
         return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
-    rtl_status_t status = find(trace, process, correlation, &hit);
-    if (status == RTL_OK)
-        status = whole_of(trace, hit.row, &whole);
+    rtl_status_t status = RTL_OK;
+    if (!find(trace, process, correlation, &hit, &status))
+        return status == RTL_OK ? RTL_END : status;
+    status = whole_of(trace, hit.row, &whole);
     if (status != RTL_OK)
         return status;
     const struct rtl_call *call = &whole->calls[hit.entry->place];
@@ -372,13 +373,14 @@ static rtl_status_t answer(rtl_trace_t *trace, uint32_t process, uint64_t correl
                            rtl_trace_origin_t *origin)
 {
     struct hit hit;
-    rtl_status_t status = find(trace, process, correlation, &hit);
+    rtl_status_t status = RTL_OK;
+    if (find(trace, process, correlation, &hit, &status)) {
+        *origin = (rtl_trace_origin_t){correlation, hit.entry->range, hit.entry->stream};
+        return RTL_OK;
+    }
     *origin = (rtl_trace_origin_t){.stream = RTL_TRACE_NONE};
     if (status == RTL_OK)
-        *origin = (rtl_trace_origin_t){correlation, hit.entry->range, hit.entry->stream};
-    if (status != RTL_END)
-        return status;
-    status = read_ranges(trace);
+        status = read_ranges(trace);
     if (status == RTL_OK && is_range(trace->origins, process, correlation))
         origin->range = correlation;
     return status;
