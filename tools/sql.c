@@ -121,8 +121,8 @@ int cmd_sql(int argc, char **argv)
     static const char doc[] =
         "Runs an SQL statement on a trace and writes its rows, columns parted by '|'."
         "\vTables: kernels, copies, api, graphs, graph_nodes, graph_launches, ranges, ledger, "
-        "processes, "
-        "agents, queues, symbols, notes. Times are in nanoseconds; unknown is NULL. The trace is "
+        "processes, agents, queues, streams, threads, names, symbols, notes. Times are in "
+        "nanoseconds; unknown is NULL. The trace is "
         "never changed.\n\n"
         "Examples:\n"
         "  rtl sql trace.db 'SELECT name, count(*), sum(duration) FROM kernels GROUP BY name'\n"

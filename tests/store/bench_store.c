@@ -5,7 +5,9 @@
  * One thread. `replay` is a graph of 512 nodes launched again and again, `eager` the same kernels
  * launched one by one with correlation ids; durations and gaps have normal jitter of the given
  * standard deviation, and one kernel in a thousand takes five times as long. A line each: name,
- * kernels, bytes per kernel, kernels per second written, read by queue, read by time. */
+ * kernels, bytes per kernel, kernels per second written, read by queue, read by time. `calls` is as
+ * many host calls with eight words of arguments; they are read by start, and found by correlation.
+ */
 #include "store/writer.h"
 
 #include <math.h>
@@ -169,6 +171,81 @@ static void run(const struct bench *bench, const struct rtl_wire_kernel *prepare
     (void)unlink(bench->path);
 }
 
+/* Host calls: launches with eight words of arguments, with times that jitter. */
+static void write_calls(struct rtl_writer *writer, uint32_t process, const struct bench *bench)
+{
+    uint64_t time = UINT64_C(123456789012);
+    for (uint64_t i = 0; i < bench->kernels; i++) {
+        const uint64_t words[] = {0x400000 + 64 * (i % SHAPES), 64, 1,     256, 1,
+                                  0x7ffc00001000 + i % 16,      0,  0x5000};
+        struct rtl_wire_api api = {.start_ns = time,
+                                   .end_ns = time + jittered(1500, bench->jitter),
+                                   .correlation = i + 1,
+                                   .range = i / 100,
+                                   .stream = 0x5000,
+                                   .thread = 4711,
+                                   .words = 8,
+                                   .flags = RTL_API_STREAM};
+        rtl_writer_api(writer, process, &api, words);
+        time = api.end_ns + jittered(500, bench->jitter);
+        if (i % CHECKPOINT == CHECKPOINT - 1)
+            (void)rtl_writer_checkpoint(writer);
+    }
+}
+
+static double read_calls(rtl_trace_t *trace, uint64_t expected)
+{
+    rtl_api_iter_t *iter = NULL;
+    rtl_api_t api;
+    uint64_t count = 0;
+    double begin = seconds();
+    if (rtlTraceApi(trace, NULL, &iter) == RTL_OK)
+        while (rtlApiNext(iter, &api) == RTL_OK)
+            count++;
+    rtlApiIterFree(iter);
+    if (count != expected)
+        exit(1); /* NOLINT(concurrency-mt-unsafe): one thread */
+    return (double)count / (seconds() - begin);
+}
+
+/* In the order of the calls, as kernels mostly are. */
+static double look_up_calls(rtl_trace_t *trace, uint64_t count)
+{
+    rtl_trace_origin_t origin = {0};
+    double begin = seconds();
+    for (uint64_t i = 1; i <= count; i++)
+        if (rtlTraceOrigin(trace, 1, i, &origin) != RTL_OK || origin.call != i)
+            exit(1); /* NOLINT(concurrency-mt-unsafe): one thread */
+    return (double)count / (seconds() - begin);
+}
+
+static void run_calls(const struct bench *bench)
+{
+    char error[512] = "";
+    const struct rtl_writer_options options = {.command = "bench_store", .replace = true};
+    rtl_trace_t *trace = NULL;
+    rtl_trace_info_t info;
+    double begin = seconds();
+    struct rtl_writer *writer = rtl_writer_open(bench->path, &options, error, sizeof error);
+    if (writer) {
+        write_calls(writer, define(writer), bench);
+        (void)rtl_writer_close(writer, 0, error, sizeof error);
+    }
+    double written = (double)bench->kernels / (seconds() - begin);
+    if (error[0] || rtlTraceOpen(bench->path, &trace, error, sizeof error) != RTL_OK) {
+        (void)fprintf(stderr, "bench_store: %s\n", error);
+        exit(1); /* NOLINT(concurrency-mt-unsafe): one thread */
+    }
+    (void)rtlTraceInfo(trace, &info);
+    double read = read_calls(trace, bench->kernels);
+    double found = look_up_calls(trace, bench->kernels);
+    (void)printf("calls  %llu calls  %.2f B/call  write %.2f M/s  read %.2f M/s  find %.2f M/s\n",
+                 (unsigned long long)bench->kernels, (double)info.bytes / (double)bench->kernels,
+                 written / 1e6, read / 1e6, found / 1e6);
+    rtlTraceClose(trace);
+    (void)unlink(bench->path);
+}
+
 int main(int count, char **arguments)
 {
     struct bench bench = {.kernels = 4000000, .jitter = 0.02, .path = "/tmp/rtl-bench-store.db"};
@@ -190,5 +267,6 @@ int main(int count, char **arguments)
     run(&bench, prepared, true);
     run(&bench, prepared, false);
     free(prepared);
+    run_calls(&bench);
     return 0;
 }
