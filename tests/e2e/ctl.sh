@@ -10,6 +10,7 @@ begin() {
     rm -f t.db
     coproc program { exec "$rtl" trace -q -m full --gpu soft -o t.db "$@" -- "$bin/ctl" 2>run.err; }
     answer ready
+    # shellcheck disable=SC2154 # coproc sets it
     pid=$(ps -o pid= --ppid "$program_PID" | tr -d ' ')
     session=$("$rtl" ctl status --json | jq -r --argjson pid "$pid" '.[] | select(.pid == $pid) | .session')
     [ -d "$session" ] || fail "rtl ctl status does not list process $pid"
