@@ -26,7 +26,7 @@ ranges() {
 
 # kernels RANGE: how many ran in it, not in one within it.
 kernels() {
-    ask t.db "SELECT count(*) FROM kernels k JOIN ranges r ON r.process = k.process AND r.id = coalesce(k.range, k.correlation) WHERE r.name = '$1'"
+    ask t.db "SELECT count(*) FROM kernels k JOIN ranges r ON r.process = k.process AND r.id = k.range WHERE r.name = '$1'"
 }
 
 equal "ranges" "$(ranges 1)" $((1 + 1 + 3 + 1000 + 1 + 1 + 1 + 4 + 4 + 2 + 1 + 3))
@@ -54,5 +54,5 @@ equal "kernels in open" "$(kernels open)" 4
 for number in 0 1 2 3; do
     equal "kernels in thread $number" "$(kernels "thread $number")" $((10 + number))
 done
-equal "kernels in none" "$(ask t.db 'SELECT count(*) FROM kernels WHERE coalesce(range, correlation) IS NULL')" 1
+equal "kernels in none" "$(ask t.db 'SELECT count(*) FROM kernels WHERE range IS NULL')" 1
 equal "kernels that were left out" "$(ask t.db "SELECT sum(skipped) FROM (SELECT DISTINCT process, queue, skipped FROM ledger)")" 20
