@@ -12,8 +12,11 @@
 
 #include <rtl/rtl.h>
 
+#include <dlfcn.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
 static _Atomic rtl_roctx_tracer_t tracer;
@@ -197,6 +200,52 @@ int roctxNameHipStream(const char *name, const struct ihipStream_t *stream)
 void roctxRegisterTracerCallback(rtl_roctx_tracer_t function)
 {
     set_tracer(function);
+}
+
+/* ---- for programs that ask for functions by name ---- */
+
+typedef void (*function)(void);
+
+static const struct {
+    const char *name;
+    function function;
+} functions[] = {
+    {"roctxMarkA", (function)mark},
+    {"roctxRangePushA", (function)push},
+    {"roctxRangePop", (function)pop},
+    {"roctxRangeStartA", (function)start},
+    {"roctxRangeStop", (function)stop},
+    {"roctxProfilerPause", (function)pause_recording},
+    {"roctxProfilerResume", (function)resume_recording},
+    {"roctxNameOsThread", (function)name_thread},
+    {"roctxNameHsaAgent", (function)name_agent},
+    {"roctxNameHipDevice", (function)name_device},
+    {"roctxNameHipStream", (function)name_stream},
+    {"roctxRegisterTracerCallback", (function)set_tracer},
+};
+
+static bool is_roctx(const char *path)
+{
+    static const char *const names[] = {"libroctx64", "librocprofiler-sdk-roctx"};
+    const char *slash = strrchr(path, '/');
+    const char *base = slash != NULL ? slash + 1 : path;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(base, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+void *rtl_roctx_instead_of(const char *name, void *found)
+{
+    Dl_info library;
+    void *ours = found;
+    if (found == NULL || dladdr(found, &library) == 0 || library.dli_fname == NULL ||
+        !is_roctx(library.dli_fname))
+        return found;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (strcmp(name, functions[i].name) == 0)
+            memcpy(&ours, &functions[i].function, sizeof ours);
+    return ours;
 }
 
 int rtlRangePush(const char *text)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# roctx.sh BUILD HOW PRELOAD: a program with ranges gets the same from every function with and without RTL, however
+# roctx.sh BUILD HOW PRELOAD [FOLDER]: a program with ranges gets the same from every function with and without RTL, however
 # it comes to roctx (linked, or a library that it opens), and the trace has its ranges with what ran in them.
 source "$(dirname "$0")/lib.sh"
 how=$1
 export RTL_PRELOAD=$2
 export SOFTGPU_DURATION=1000
-libraries=$build/lib/roctx
+libraries=${3:-$build/lib/roctx}
 case $how in
 linked) program=("$bin/roctx_linked") ;;
 *) program=("$bin/roctx_opened" "$libraries/$how") ;;

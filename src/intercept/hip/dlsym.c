@@ -13,10 +13,13 @@
  * so it is jumped to, not called; so is it for all other names. That takes the few lines in
  * assembler.
  *
+ * roctx's functions are replaced as well, where they are asked for by handle (roctx.h).
+ *
  * dlvsym is not looked at. Where another library has put its dlsym behind ours, it gets what ours
  * passes on.
  */
 #include "intercept/hip/resolve.h"
+#include "intercept/roctx.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -53,6 +56,8 @@ static bool looks_wrapped(const char *name)
 struct looked rtl_dlsym_look(void *handle, const char *name)
 {
     struct looked pass = {NULL, find_next()};
+    if (handle != RTLD_NEXT && handle != RTLD_DEFAULT && strncmp(name, "roctx", 5) == 0)
+        return (struct looked){rtl_roctx_instead_of(name, rtl_dlsym(handle, name)), NULL};
     if (handle == RTLD_NEXT || !looks_wrapped(name) || !rtl_hip_possible())
         return pass;
     enum rtl_hip_entry entry = rtl_hip_named(name);
