@@ -6,8 +6,8 @@
  *
  * A range is in the trace if recording was on at some moment of it, with its own times: what began
  * before recording did is kept with its text, and sent when recording begins or resumes. A mark is
- * in the trace if recording was on when it was set. What finds no room in the ring is tried again
- * when the range ends, then counted.
+ * in the trace if recording was on when it was set. What finds no room in the ring, whose last
+ * eighth is for kernels, is tried again when the range ends, then counted.
  *
  * Any thread may call any of these. They keep errno. Only what begins and resumes recording takes a
  * lock that another thread may hold for longer than it takes to enter one range.
