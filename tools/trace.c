@@ -257,6 +257,14 @@ static int preload_list(const char *mode, const char *librtl, char *list, size_t
     return 0;
 }
 
+/* AddressSanitizer ends a program that has anything in front of its library, unless it is told not
+ * to. */
+static void sanitizer_options(char *options, size_t size)
+{
+    const char *before = secure_getenv("ASAN_OPTIONS");
+    (void)snprintf(options, size, "verify_asan_link_order=0:%s", before ? before : "");
+}
+
 struct variable {
     const char *name, *value;
 };
@@ -268,16 +276,19 @@ static char **make_environment(const struct options *options, const char *sessio
     char tools[2 * PATH_MAX];
     char libraries[2 * PATH_MAX];
     char buffer[24];
+    char sanitizer[4096];
     const char *old_libraries = secure_getenv("LD_LIBRARY_PATH");
     bool keep = old_libraries && old_libraries[0];
     tools_list(librtl, tools, sizeof tools);
     (void)snprintf(libraries, sizeof libraries, "%s%s%s", soft, keep ? ":" : "",
                    keep ? old_libraries : "");
     (void)snprintf(buffer, sizeof buffer, "%" PRIu64, options->buffer);
+    sanitizer_options(sanitizer, sizeof sanitizer);
     const struct variable variables[] = {
         {"HSA_TOOLS_LIB", tools},
         {"HSA_TOOLS_REPORT_LOAD_FAILURE", "1"},
         {"LD_PRELOAD", preload[0] ? preload : NULL},
+        {"ASAN_OPTIONS", preload[0] ? sanitizer : NULL},
         {"RTL_SESSION", session},
         {"RTL_MODE", options->mode},
         {"RTL_BUFFER", options->buffer ? buffer : NULL},

@@ -269,6 +269,7 @@ __attribute__((destructor)) static void at_unload(void)
     rtl_worker_settle(patience_left());
     harvest_last();
     rtl_ranges_end();
+    atomic_store(&rtl_calls_state, RTL_CALLS_OFF);
     rtl_hip_account();
     (void)rtl_emit_flush();
     rtl_ring_close(&ring);

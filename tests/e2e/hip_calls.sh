@@ -6,8 +6,11 @@ source "$(dirname "$0")/lib.sh"
 export SOFTGPU_PLUGINS=$1 SOFTGPU_TRUTH=$scratch/truth.%p
 shift
 
+# What is preloaded besides.
+preload=${E2E_PRELOAD:-}
+
 alone=0
-LD_LIBRARY_PATH=$build/lib/softgpu "$@" >alone.out 2>alone.err || alone=$?
+LD_PRELOAD=$preload LD_LIBRARY_PATH=$build/lib/softgpu "$@" >alone.out 2>alone.err || alone=$?
 awk '$1 == "made" { made[$2] += $3 } END { for (name in made) print name "|" made[name] }' alone.out |
     LC_ALL=C sort >made
 [ -s made ] || fail "the program counted nothing"
@@ -16,7 +19,7 @@ awk '$1 == "made" { made[$2] += $3 } END { for (name in made) print name "|" mad
 traced() {
     local status=0
     rm -f truth.* t.db
-    "$rtl" trace -q -m "$1" --gpu soft -o t.db -- "${program[@]}" >traced.out 2>traced.err || status=$?
+    LD_PRELOAD=$preload "$rtl" trace -q -m "$1" --gpu soft -o t.db -- "${program[@]}" >traced.out 2>traced.err || status=$?
     equal "exit status in mode $1" "$status" "$alone"
     cmp -s alone.out traced.out || fail "the program's output differs in mode $1"
     cmp -s alone.err traced.err || fail "the program's errors differ in mode $1"

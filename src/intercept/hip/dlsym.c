@@ -22,6 +22,7 @@
 #include "intercept/roctx.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
@@ -32,7 +33,7 @@ struct looked {
     rtl_hip_function go_on;
 };
 
-struct looked rtl_dlsym_look(void *handle, const char *name);
+struct looked rtl_dlsym_look(void *handle, const char *name, void *caller);
 
 static _Atomic(rtl_hip_function) next_dlsym;
 
@@ -48,21 +49,41 @@ static rtl_hip_function find_next(void)
     return function;
 }
 
+static const char looked_from; /* an address in librtl.so */
+static const struct looked nothing;
+
 static bool looks_wrapped(const char *name)
 {
     return strncmp(name, "hip", 3) == 0 || strncmp(name, "_Z", 2) == 0;
 }
 
-struct looked rtl_dlsym_look(void *handle, const char *name)
+/* Whether the object of an address has been loaded before librtl.so, as the program and what is
+ * preloaded in front of it are. */
+static bool in_front(void *address)
 {
-    struct looked pass = {NULL, find_next()};
+    Dl_info info;
+    struct link_map *object = NULL;
+    struct link_map *map = NULL;
+    if (dladdr1(address, &info, (void **)&object, RTLD_DL_LINKMAP) == 0 ||
+        dladdr1(&looked_from, &info, (void **)&map, RTLD_DL_LINKMAP) == 0)
+        return false;
+    while (map != NULL && map != object)
+        map = map->l_prev;
+    return map != NULL;
+}
+
+struct looked rtl_dlsym_look(void *handle, const char *name, void *caller)
+{
+    const struct looked pass = {NULL, find_next()};
     if (handle != RTLD_NEXT && handle != RTLD_DEFAULT && strncmp(name, "roctx", 5) == 0)
         return (struct looked){rtl_roctx_instead_of(name, rtl_dlsym(handle, name)), NULL};
-    if (handle == RTLD_NEXT || !looks_wrapped(name) || !rtl_hip_possible())
+    if (!looks_wrapped(name) || !rtl_hip_possible())
         return pass;
     enum rtl_hip_entry entry = rtl_hip_named(name);
     if (entry == RTL_HIP_ENTRIES)
         return pass;
+    if (handle == RTLD_NEXT)
+        return in_front(caller) && rtl_dlsym(RTLD_NEXT, name) == NULL ? nothing : pass;
     rtl_hip_function wrapper = rtl_hip_wrapper(entry);
     rtl_hip_function found = wrapper;
     if (handle != RTLD_DEFAULT)
@@ -90,6 +111,7 @@ __asm__(".pushsection .text\n"
         "    .cfi_adjust_cfa_offset 8\n"
         "    sub $8, %rsp\n"
         "    .cfi_adjust_cfa_offset 8\n"
+        "    mov 24(%rsp), %rdx\n"
         "    call rtl_dlsym_look\n"
         "    add $8, %rsp\n"
         "    .cfi_adjust_cfa_offset -8\n"

@@ -11,9 +11,8 @@ rtl_dlsym_function *rtl_libc_dlsym(void)
     static _Atomic(rtl_dlsym_function *) known;
     rtl_dlsym_function *function = atomic_load_explicit(&known, memory_order_relaxed);
     if (function == NULL) {
-        void *symbol = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
-        if (symbol == NULL)
-            symbol = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+        /* This version is in every glibc for x86-64. */
+        void *symbol = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
         function = (rtl_dlsym_function *)rtl_hip_as_function(symbol);
         atomic_store_explicit(&known, function, memory_order_relaxed);
     }

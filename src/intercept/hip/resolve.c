@@ -90,36 +90,29 @@ static void *loaded_library(void)
     return library;
 }
 
-/* Where to ask for HIP's functions; NULL if it is not loaded. */
-static void *whereabouts(void)
+rtl_hip_function rtl_hip_symbol(const char *name)
 {
-    if (rtl_dlsym(RTLD_NEXT, names[RTL_HIP_hipMalloc]) != NULL)
-        return RTLD_NEXT;
+    void *symbol = rtl_dlsym(RTLD_NEXT, name);
+    void *library = symbol == NULL ? loaded_library() : NULL;
+    if (library != NULL)
+        symbol = rtl_dlsym(library, name);
     (void)dlerror(); // NOLINT(concurrency-mt-unsafe): glibc's is of the thread
-    return loaded_library();
+    return rtl_hip_as_function(symbol);
 }
 
 static bool resolve(void)
 {
-    void *from = whereabouts();
-    if (from == NULL)
+    if (rtl_hip_symbol(names[RTL_HIP_hipMalloc]) == NULL)
         return false;
     for (unsigned i = 0; i < RTL_HIP_ENTRIES; i++) {
-        rtl_hip_function function = rtl_hip_as_function(rtl_dlsym(from, names[i]));
+        rtl_hip_function function = rtl_hip_symbol(names[i]);
         if (function == NULL || function == wrappers[i])
             continue;
         atomic_store_explicit(&found[i], function, memory_order_relaxed);
         atomic_store_explicit(&rtl_hip_functions[i], function, memory_order_relaxed);
     }
-    (void)dlerror(); // NOLINT(concurrency-mt-unsafe): glibc's is of the thread
     atomic_store_explicit(&resolved, true, memory_order_release);
     return true;
-}
-
-rtl_hip_function rtl_hip_symbol(const char *name)
-{
-    void *from = whereabouts();
-    return from != NULL ? rtl_hip_as_function(rtl_dlsym(from, name)) : NULL;
 }
 
 rtl_hip_function rtl_hip_find(enum rtl_hip_entry entry)
