@@ -6,12 +6,15 @@
 //     fork     and in a child, which goes on without HIP's GPU
 //     exec     and by a child that executes this program anew
 //     threads  four threads at once, 2000 launches and copies each
+//     flood    200 000 calls as fast as they go, and some kernels
+//     stop     launches while recording is on, and others, not counted, while it is stopped
 
 #include "../softgpu/hip/check.h"
 
 #include <hip/hip_ext.h>
 
 #include <cerrno>
+#include <dlfcn.h>
 #include <map>
 #include <mutex>
 #include <sys/wait.h>
@@ -265,6 +268,61 @@ void threads()
     }
 }
 
+void launch(int *counter, int launches, bool counted)
+{
+    for (int i = 0; i < launches; i++) {
+        hip_lasts<<<1, 64>>>(counter, 200);
+        MUST(hipStreamSynchronize(nullptr));
+        if (counted) {
+            count("hipLaunchKernel");
+            count("hipStreamSynchronize");
+        }
+    }
+}
+
+int *new_counter()
+{
+    void *memory = nullptr;
+    MUST(hipHostMalloc(&memory, sizeof(int)));
+    count("hipHostMalloc");
+    *static_cast<int *>(memory) = 0;
+    return static_cast<int *>(memory);
+}
+
+void flood()
+{
+    int *counter = new_counter();
+    for (int i = 0; i < 20; i++) {
+        for (int j = 0; j < 10000; j++) {
+            (void)hipEventQuery(nullptr);
+        }
+        launch(counter, 10, true);
+    }
+    made["hipEventQuery"] += 200000;
+    CHECK(*counter == 200, std::to_string(*counter));
+}
+
+// Tells librtl.so, where it is there.
+void record(const char *function)
+{
+    using Control = int (*)();
+    auto *control = reinterpret_cast<Control>(dlsym(RTLD_DEFAULT, function));
+    if (control != nullptr) {
+        CHECK(control() == 0, function);
+    }
+}
+
+void stop()
+{
+    int *counter = new_counter();
+    launch(counter, 10, true);
+    record("rtlStop");
+    launch(counter, 10, false);
+    record("rtlStart");
+    launch(counter, 10, true);
+    CHECK(*counter == 30, std::to_string(*counter));
+}
+
 // The process's children: what they do is not in its counts.
 void child(const char *program, bool executes)
 {
@@ -294,6 +352,10 @@ int main(int argc, char **argv)
     (void)std::setvbuf(stdout, nullptr, _IOLBF, 0);
     if (way == "threads") {
         threads();
+    } else if (way == "flood") {
+        flood();
+    } else if (way == "stop") {
+        stop();
     } else {
         memory();
         copies();
