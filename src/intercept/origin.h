@@ -40,10 +40,12 @@ uint32_t rtl_origin_thread(void);
 
 /** Whether host calls are wanted: what a wrapper looks at first. */
 enum rtl_calls {
-    RTL_CALLS_OFF = 0,       /**< not wanted, now or ever */
-    RTL_CALLS_UNDECIDED = 1, /**< nobody knows yet: the HSA runtime is not up. Take the times; when
+    RTL_CALLS_OFF = 0,     /**< not wanted, now or ever */
+    RTL_CALLS_STOPPED = 1, /**< not wanted before recording is started again: what is kept track of
+                              for later (graphs) goes on */
+    RTL_CALLS_UNDECIDED = 2, /**< nobody knows yet: the HSA runtime is not up. Take the times; when
                                 the call returns it will be known */
-    RTL_CALLS_ON = 2
+    RTL_CALLS_ON = 3
 };
 extern _Atomic uint32_t rtl_calls_state;
 

@@ -280,8 +280,9 @@ __attribute__((destructor)) static void at_unload(void)
 static void decide_calls(void)
 {
     bool with_calls = config.mode == RTL_MODE_HIP || config.mode == RTL_MODE_FULL;
-    atomic_store(&rtl_calls_state,
-                 recording && with_calls && !stopped ? RTL_CALLS_ON : RTL_CALLS_OFF);
+    atomic_store(&rtl_calls_state, !recording || !with_calls ? RTL_CALLS_OFF
+                                   : stopped                 ? RTL_CALLS_STOPPED
+                                                             : RTL_CALLS_ON);
 }
 
 /* Host calls come before there is a queue, and a worker that reserves more of the ring. */

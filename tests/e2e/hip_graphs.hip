@@ -50,6 +50,16 @@ void pop()
     }
 }
 
+// rtlStop or rtlStart.
+void control(const char *name)
+{
+    using Control = int();
+    auto *call = reinterpret_cast<Control *>(dlsym(RTLD_DEFAULT, name));
+    if (call != nullptr) {
+        CHECK(call() == 0, name);
+    }
+}
+
 class Range
 {
   public:
@@ -535,6 +545,46 @@ void shared()
     destroy(graph, source);
 }
 
+// Graphs that are made, changed and destroyed while recording is stopped, and launched when it is
+// not.
+void stopped()
+{
+    hipStream_t stream = new_stream();
+    Graph before, made;
+    hipGraph_t first = nullptr, second = nullptr;
+    MUST(hipGraphCreate(&first, 0));
+    hipGraphNode_t node = add_kernel(before, first, {}, 2);
+    instantiate(before, first);
+    run(stream);
+    launch(before, stream);
+    MUST(hipDeviceSynchronize());
+    control("rtlStop");
+    Arguments &with = new_arguments();
+    hipKernelNodeParams params = kernel_node(with, 3);
+    MUST(hipGraphExecKernelNodeSetParams(before.exec, node, &params));
+    before.nodes[0].ns = with.ns;
+    before.generation++;
+    for (int i = 0; i < 3; i++) {
+        Graph again;
+        MUST(hipGraphCreate(&second, 0));
+        add_kernel(again, second, {add_kernel(again, second, {}, 4)}, 5);
+        instantiate(again, second);
+        if (i < 2) {
+            destroy(again, second);
+        } else {
+            made = again;
+        }
+    }
+    control("rtlStart");
+    for (int i = 0; i < 5; i++) {
+        launch(before, stream);
+        launch(made, stream);
+        run(stream);
+    }
+    destroy(before, first);
+    destroy(made, second);
+}
+
 // A chain of so many nodes so many times; node i lasts 100 + 10 * (i % 50) ns.
 void storm(int nodes, int replays)
 {
@@ -716,7 +766,7 @@ int main(int argc, char **argv)
 {
     const std::map<std::string, void (*)()> scenarios = {
         {"captured", captured}, {"built", built},     {"forked", forked}, {"changed", changed},
-        {"nested", nested},     {"threads", threads}, {"shared", shared}};
+        {"nested", nested},     {"threads", threads}, {"shared", shared}, {"stopped", stopped}};
     std::string name = argc > 1 ? argv[1] : "";
     void *memory = nullptr;
     MUST(hipHostMalloc(&memory, 2 * sizeof(int)));

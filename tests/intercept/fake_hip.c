@@ -21,6 +21,7 @@ void fake_hip_start(void)
     fake_sent_count = fake_open_launches = 0;
     fake_error = hipSuccess;
     rtl_origin.call = rtl_origin.range = 0;
+    atomic_store(&rtl_calls_state, RTL_CALLS_ON);
 }
 
 /* ---- the rest of librtl ---- */

@@ -25,6 +25,13 @@ extern _Atomic(rtl_hip_function) rtl_hip_functions[RTL_HIP_ENTRIES];
 /** True while calls are not wanted: what each wrapper asks first. */
 static inline bool rtl_hip_off(void)
 {
+    return atomic_load_explicit(&rtl_calls_state, memory_order_relaxed) <= RTL_CALLS_STOPPED;
+}
+
+/** True while nobody wants to know of any call: calls that make graphs are followed while recording
+ * is stopped, too, so that it knows them when it starts. */
+static inline bool rtl_hip_off_for_graphs(void)
+{
     return atomic_load_explicit(&rtl_calls_state, memory_order_relaxed) == RTL_CALLS_OFF;
 }
 

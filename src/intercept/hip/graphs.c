@@ -28,6 +28,14 @@ static uint32_t next_graph = 1;
 /* The launch that this thread is in is of an executable graph that nobody has seen being made. */
 static _Thread_local bool discovering __attribute__((tls_model("initial-exec")));
 
+/* Of the call that the thread is in; while recording is stopped there will be no record of it. */
+static uint64_t correlation_now(void)
+{
+    return atomic_load_explicit(&rtl_calls_state, memory_order_relaxed) == RTL_CALLS_ON
+               ? rtl_origin.call
+               : 0;
+}
+
 /* Sends a new generation, which launches find from then on. */
 static void begin_generation(struct rtl_graph_exec *exec)
 {
@@ -54,7 +62,7 @@ static struct rtl_graph_exec *enter(uint64_t handle)
     struct rtl_graph_exec *exec = rtl_graph_execs_enter(handle);
     if (exec != NULL) {
         exec->graph = next_graph++;
-        exec->correlation = rtl_origin.call;
+        exec->correlation = correlation_now();
     }
     return exec;
 }
@@ -180,7 +188,7 @@ static struct rtl_graph_exec *begin_change(hipError_t result, hipGraphExec_t han
 /* The next launch is of a new generation. */
 static void end_change(struct rtl_graph_exec *exec)
 {
-    exec->correlation = rtl_origin.call;
+    exec->correlation = correlation_now();
     atomic_store_explicit(&exec->current, 0, memory_order_release);
     pthread_mutex_unlock(&lock);
 }

@@ -97,7 +97,9 @@ static uint64_t pair(dim3 size)
 
 /* While calls are not wanted. */
 #define PASS_PLAIN(name, ...) return REAL(name)(RTL_LIST(RTL_ARGUMENT, __VA_ARGS__));
-#define PASS_GRAPH(name, ...) PASS_PLAIN(name, __VA_ARGS__)
+#define PASS_GRAPH(name, ...)                                                                      \
+    if (rtl_hip_off_for_graphs())                                                                  \
+    PASS_PLAIN(name, __VA_ARGS__)
 #define PASS_ALWAYS(name, ...)                                                                     \
     hipError_t result = REAL(name)(RTL_LIST(RTL_ARGUMENT, __VA_ARGS__));                           \
     AFTER_ALWAYS(name, __VA_ARGS__)                                                                \
