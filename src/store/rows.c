@@ -33,7 +33,6 @@ enum statement {
 
 /* "INSERT OR REPLACE" where a key could come twice from a ring that lost records: the later one is
  * taken, and nothing else of the trace is. */
-/* NOLINTBEGIN(bugprone-suspicious-missing-comma): long ones take several lines */
 static const char *const sources[] = {
     [INSERT_PROCESS] =
         "INSERT INTO processes VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, 'running', 0)",
@@ -49,12 +48,12 @@ static const char *const sources[] = {
     [INSERT_COPY] = "INSERT INTO copies VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [INSERT_CALL] = "INSERT OR REPLACE INTO calls VALUES(?, ?, ?, ?)",
     /* Begin and end of a range may come in either order. */
-    [BEGIN_RANGE] = "INSERT INTO ranges(process, id, thread, kind, name, start, end, parent)"
-                    " VALUES(?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(process, id) DO UPDATE SET"
-                    " (thread, kind, name, start, parent) = (excluded.thread, excluded.kind,"
-                    " excluded.name, excluded.start, excluded.parent)",
-    [END_RANGE] = "INSERT INTO ranges(process, id, end) VALUES(?, ?, ?)"
-                  " ON CONFLICT(process, id) DO UPDATE SET end = excluded.end",
+    [BEGIN_RANGE] = ("INSERT INTO ranges(process, id, thread, kind, name, start, end, parent)"
+                     " VALUES(?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(process, id) DO UPDATE SET"
+                     " (thread, kind, name, start, parent) = (excluded.thread, excluded.kind,"
+                     " excluded.name, excluded.start, excluded.parent)"),
+    [END_RANGE] = ("INSERT INTO ranges(process, id, end) VALUES(?, ?, ?)"
+                   " ON CONFLICT(process, id) DO UPDATE SET end = excluded.end"),
     [INSERT_NAME] = "INSERT OR REPLACE INTO names VALUES(?, ?, ?, ?)",
     [INSERT_API_CHUNK] = "INSERT OR REPLACE INTO api_chunks VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [INSERT_STREAM] = "INSERT OR REPLACE INTO streams VALUES(?, ?, ?)",
@@ -65,7 +64,6 @@ static const char *const sources[] = {
     [END_PROCESS] = "UPDATE processes SET end = ?, state = ?, torn = ? WHERE process = ?",
     [INSERT_META] = "INSERT OR REPLACE INTO meta VALUES(?, ?)",
 };
-/* NOLINTEND(bugprone-suspicious-missing-comma) */
 
 _Static_assert(sizeof sources / sizeof *sources <= RTL_ROWS_STATEMENTS, "room for the statements");
 
