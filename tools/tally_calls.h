@@ -11,7 +11,8 @@
 /** The host calls of one name; durations in ns. */
 struct tally_call {
     const char *name;
-    uint64_t calls, failed; /**< failed: did not return 0 */
+    uint64_t calls;
+    uint64_t failed; /**< returned neither 0 nor hipErrorNotReady, which is an answer */
     uint64_t total, min, max;
 };
 

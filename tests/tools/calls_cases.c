@@ -52,6 +52,10 @@ static void calls(struct rtl_ring *ring)
                                 .thread = 71,
                                 .result = 1};
     made_call(ring, &api, NULL);
+    api.result = 600; /* hipErrorNotReady */
+    api.correlation = 10;
+    api.start_ns = api.end_ns = MADE_BEGIN_NS + 2060;
+    made_call(ring, &api, NULL);
     made_range(ring, RTL_RANGE_MARK, 6, 0, MADE_BEGIN_NS + 2100, "here");
     made_range(ring, RTL_RANGE_PUSH, 7, 0, MADE_BEGIN_NS + 2200, "open");
     made_range(ring, RTL_RANGE_PUSH, 8, 7, MADE_BEGIN_NS + 2300, "layer");
@@ -79,11 +83,12 @@ static const char *check_calls(rtl_trace_t *trace)
 {
     struct tally_calls tally;
     CHECK(tally_calls_read(trace, &tally) == RTL_OK);
-    CHECK(tally.count == 2 && tally.calls == 3 && tally.total == 450);
+    CHECK(tally.count == 2 && tally.calls == 4 && tally.total == 450);
     const struct tally_call *launch = &tally.names[0];
     CHECK(strcmp(launch->name, "hipLaunchKernel") == 0 && launch->calls == 2);
     CHECK(launch->total == 400 && launch->min == 100 && launch->max == 300 && launch->failed == 0);
-    CHECK(strcmp(tally.names[1].name, "hipMemcpy") == 0 && tally.names[1].failed == 1);
+    CHECK(strcmp(tally.names[1].name, "hipMemcpy") == 0 && tally.names[1].calls == 2);
+    CHECK(tally.names[1].failed == 1);
     tally_calls_free(&tally);
     return NULL;
 }
@@ -136,7 +141,7 @@ const char *Calls_Numbers(void)
     CHECK_DONE(check_calls(trace));
     CHECK_DONE(check_ranges(trace));
     CHECK(links_read(trace, &links) == RTL_OK);
-    CHECK(links.calls == 3 && links.kernels == 1 && links.copies == 0);
+    CHECK(links.calls == 4 && links.kernels == 1 && links.copies == 0);
     rtlTraceClose(trace);
     made_clean(&made);
     return NULL;
@@ -185,9 +190,9 @@ const char *Calls_InTheTools(void)
     (void)snprintf(check, sizeof check, "check %s", made.trace);
     (void)snprintf(sql, sizeof sql, "sql %s \"SELECT name, stream, args FROM api WHERE range = 3\"",
                    made.trace);
-    CHECK(shows(&made, summary, "\"call_count\": 3") == 0);
+    CHECK(shows(&made, summary, "\"call_count\": 4") == 0);
     CHECK(shows(&made, summary, "\"mark_count\": 1") == 0);
-    CHECK(shows(&made, info, "host calls 3") == 0);
+    CHECK(shows(&made, info, "host calls 4") == 0);
     CHECK(shows(&made, check, "complete: 5 of 5 kernels") == 0);
     CHECK(shows(&made, check, "kernels whose host call or range is not in the trace: 1") == 0);
     CHECK(shows(&made, sql, "hipLaunchKernel|1|f=0x400000, stream=0x5000") == 0);
