@@ -184,9 +184,17 @@ typedef struct rtl_kernel {
     uint32_t grid[3];                /**< work-items */
     uint32_t block[3];
     uint32_t group_size, private_size; /**< bytes */
-    uint64_t correlation;  /**< id of the host call, or of the innermost range where it came from no
-                              host call, 0 if neither; rtlTraceOrigin tells */
-    uint32_t launch, node; /**< RTL_TRACE_NONE if not replayed from a graph */
+    uint64_t correlation; /**< id of the host call, or of the innermost range where it came from no
+                             host call, 0 if neither; rtlTraceOrigin tells */
+    uint32_t launch;      /**< of its graph, from 1; RTL_TRACE_NONE if not replayed from a graph */
+    uint32_t node;        /**< RTL_TRACE_NONE if not replayed from a graph, or it is not known */
+    uint32_t graph;       /**< RTL_TRACE_NONE if not replayed from a graph */
+    uint32_t generation;  /**< of the graph, from 1 */
+    int certain;          /**< 1: the node is sure, 0: another one that runs the same is possible */
+    uint64_t node_range; /**< innermost range that was open when its node was captured, 0 if none */
+    /** As recorded: its launch, and the ordinal of its packet among those reserved for that. What
+     * was made of it stands in launch and node. RTL_TRACE_NONE if none. */
+    uint32_t launch_record, ordinal;
 } rtl_kernel_t;
 
 /** Which kernels. Zero/NONE fields do not restrict. */
@@ -367,8 +375,9 @@ typedef struct rtl_trace_origin {
 RTL_TRACE_API rtl_status_t rtlTraceOrigin(rtl_trace_t *, uint32_t process, uint64_t correlation,
                                           rtl_trace_origin_t *origin);
 
-/** The innermost range that a kernel belongs to, 0 if none: that of its host call, or the range
- * that its correlation names. As rtlTraceOrigin. */
+/** The innermost range that a kernel belongs to, 0 if none: the one that its graph node was
+ * captured in, else that of its host call, or the range that its correlation names. As
+ * rtlTraceOrigin. */
 RTL_TRACE_API rtl_status_t rtlTraceKernelRange(rtl_trace_t *, const rtl_kernel_t *kernel,
                                                uint64_t *range);
 
@@ -402,6 +411,64 @@ RTL_TRACE_API rtl_status_t rtlTraceRanges(rtl_trace_t *, const rtl_range_filter_
 RTL_TRACE_API rtl_status_t rtlRangeNext(rtl_range_iter_t *iter, rtl_range_t *range);
 
 RTL_TRACE_API void rtlRangeIterFree(rtl_range_iter_t *iter);
+
+/** A generation of a graph: what it is after it was made, and after each time it was changed. */
+typedef struct rtl_graph {
+    uint32_t process, graph;
+    uint32_t generation;        /**< from 1 */
+    const char *source;         /**< "hip": HIP told it; "packets": found by its packets */
+    uint32_t nodes;             /**< RTL_TRACE_NONE: not known */
+    uint64_t exec;              /**< hipGraphExec_t, 0 if not known */
+    uint64_t hip_graph;         /**< hipGraph_t that it was made of, 0 if not known */
+    uint64_t correlation;       /**< of the call that made or changed it, 0 if none */
+    uint64_t time;              /**< when, 0 if not known */
+    uint64_t launches, kernels; /**< of this generation; kernels: in the trace */
+    uint64_t expected;          /**< kernels that were submitted */
+} rtl_graph_t;
+
+/** A node of a generation of a graph. */
+typedef struct rtl_graph_node {
+    uint32_t process, graph, generation;
+    uint32_t node;       /**< from 0, in an order that the dependencies allow */
+    const char *type;    /**< "kernel", "memcpy", "memset", "host", "graph" (holds others), "empty",
+                            "wait-event", "event-record", "other" */
+    const char *name;    /**< of a kernel, demangled; "" if not known */
+    const char *mangled; /**< "" if not known */
+    uint32_t grid[3];    /**< work-items; 0 if it is no kernel */
+    uint32_t block[3];
+    uint32_t group_size; /**< dynamic, bytes */
+    uint64_t bytes;      /**< of a memcpy or memset */
+    uint32_t parent;     /**< node that holds it, RTL_TRACE_NONE if none */
+    int enabled;         /**< 0: its generation leaves it out */
+    uint64_t range;      /**< innermost range that was open when it was captured, 0 if none */
+    const uint32_t *dependencies; /**< nodes that it waits for */
+    uint32_t dependency_count;
+} rtl_graph_node_t;
+
+/** A launch of a graph. */
+typedef struct rtl_graph_launch {
+    uint32_t process, graph, generation;
+    uint32_t launch;      /**< of all launches of the graph, from 1, in the order of their begin */
+    uint32_t thread;      /**< that launched it (gettid) */
+    uint64_t time;        /**< when the thread began */
+    uint64_t start, end;  /**< of its kernels, both 0: none is in the trace */
+    uint64_t kernels;     /**< in the trace */
+    uint64_t expected;    /**< kernels that were submitted */
+    uint64_t unseen;      /**< packets that RTL could not see */
+    uint64_t correlation; /**< as a kernel's */
+    uint64_t range;       /**< innermost range that was open in the thread, 0 if none */
+    int certain;          /**< 1: the nodes of all its kernels are sure */
+} rtl_graph_launch_t;
+
+/** Graphs by process, graph and generation; launches by process, graph and launch. Arrays that
+ * belong to the trace; they are read when first asked for, or with the first kernels. */
+RTL_TRACE_API rtl_status_t rtlTraceGraphs(rtl_trace_t *, const rtl_graph_t **items, size_t *count);
+RTL_TRACE_API rtl_status_t rtlTraceGraphLaunches(rtl_trace_t *, const rtl_graph_launch_t **items,
+                                                 size_t *count);
+
+/** The nodes of one generation, or (`graph` NULL) of all, in the order of rtlTraceGraphs. */
+RTL_TRACE_API rtl_status_t rtlTraceGraphNodes(rtl_trace_t *, const rtl_graph_t *graph,
+                                              const rtl_graph_node_t **items, size_t *count);
 
 /** Turns a tick count of an agent into ns on the trace's clock, by the clock points of the trace.
  */

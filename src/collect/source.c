@@ -223,8 +223,14 @@ static void take_definition(struct source *source, enum rtl_wire_type type, cons
         rtl_writer_name(writer, source->process, body, texts);
         break;
     case RTL_WIRE_GRAPH:
+        rtl_writer_graph(writer, source->process, body);
+        break;
     case RTL_WIRE_NODE:
+        rtl_writer_node(writer, source->process, body, texts);
+        break;
     case RTL_WIRE_LAUNCH:
+        rtl_writer_launch(writer, source->process, body);
+        break;
     case RTL_WIRE_KERNEL:
     case RTL_WIRE_COPY:
         break;

@@ -158,6 +158,8 @@ static int write_schema(const char *path, const char *final, const struct failur
     if (result == SQLITE_OK)
         result = sqlite3_exec(db, rtl_schema, NULL, NULL, NULL);
     if (result == SQLITE_OK)
+        result = sqlite3_exec(db, rtl_schema_graphs, NULL, NULL, NULL);
+    if (result == SQLITE_OK)
         result = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
     if (result != SQLITE_OK) {
         char text[128];

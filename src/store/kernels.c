@@ -259,8 +259,9 @@ static void fill(const rtl_kernel_iter_t *iter, const struct cursor *cursor, rtl
     kernel->group_size = shape->group_size;
     kernel->private_size = shape->private_size;
     kernel->correlation = wire->correlation;
-    kernel->launch = wire->launch;
-    kernel->node = wire->ordinal;
+    kernel->launch_record = wire->launch;
+    kernel->ordinal = wire->ordinal;
+    rtl_trace_resolve_node(iter->trace, wire->launch, wire->ordinal, kernel);
 }
 
 rtl_status_t rtlKernelNext(rtl_kernel_iter_t *iter, rtl_kernel_t *kernel)
@@ -312,6 +313,8 @@ rtl_status_t rtl_trace_kernels(rtl_trace_t *trace, const rtl_kernel_filter_t *fi
     made->filter = *filter;
     made->codec = rtl_codec_new();
     rtl_status_t status = made->codec ? choose_chunks(made, chunk) : fail_memory(made);
+    if (status == RTL_OK)
+        status = rtl_trace_load_graphs(trace);
     if (status == RTL_OK) {
         int result =
             sqlite3_prepare_v2(trace->db, "SELECT data FROM main.kernel_chunks WHERE chunk = ?", -1,

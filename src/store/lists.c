@@ -557,6 +557,7 @@ static void free_strings(struct rtl_trace *trace)
 void rtl_trace_unload(rtl_trace_t *trace)
 {
     free_lines(trace);
+    rtl_trace_unload_graphs(trace);
     rtl_list_free(&trace->processes);
     rtl_list_free(&trace->agents);
     rtl_list_free(&trace->queues);

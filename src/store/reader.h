@@ -44,6 +44,9 @@ struct rtl_api_place {
 /** What was found of host calls before (origins.c). */
 struct rtl_origins;
 
+/** What is known of graphs, and the way from a kernel to its node (graphs.c). */
+struct rtl_trace_graphs;
+
 /** A launch geometry with its symbol resolved. */
 struct rtl_shape {
     uint32_t process, shape, symbol;
@@ -81,6 +84,7 @@ struct rtl_trace {
     struct rtl_list lost_calls;                     /**< struct rtl_lost_call, in api.c */
     struct rtl_origins *origins;                    /**< NULL until first needed */
     bool ranges_counted;
+    struct rtl_trace_graphs *graphs; /**< NULL until first needed */
     /* Places in the lists by process, or process and id. */
     struct rtl_map process_index, agent_index, queue_index, symbol_index, shape_index;
     struct rtl_map ledger_index, call_index;
@@ -146,6 +150,15 @@ rtl_status_t rtl_trace_find_call(rtl_trace_t *trace, uint32_t process, uint64_t 
 
 /** Forgets what rtlTraceOrigin keeps. */
 void rtl_trace_forget_origins(rtl_trace_t *trace);
+
+/** Reads all about graphs, if it has not been read yet. */
+rtl_status_t rtl_trace_load_graphs(rtl_trace_t *trace);
+void rtl_trace_unload_graphs(rtl_trace_t *trace);
+
+/** Sets graph, generation, launch, node, certain and node_range of a kernel, by the launch and
+ * ordinal that its record names. After rtl_trace_load_graphs. */
+void rtl_trace_resolve_node(rtl_trace_t *trace, uint32_t launch, uint32_t ordinal,
+                            rtl_kernel_t *kernel);
 
 /** As rtlTraceApi, restricted to one chunk unless `chunk` is 0. */
 rtl_status_t rtl_trace_api(rtl_trace_t *trace, const rtl_api_filter_t *filter, int64_t chunk,

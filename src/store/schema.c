@@ -70,3 +70,32 @@ const char rtl_schema[] =
 
     "CREATE TABLE notes(id INTEGER PRIMARY KEY, process INTEGER, queue INTEGER, time INTEGER,"
     " text TEXT);";
+
+/* Apart, because a string literal has its limits (C11 5.2.4.1). */
+const char rtl_schema_graphs[] =
+    "CREATE TABLE graph_rows(process INTEGER, graph INTEGER, generation INTEGER, source TEXT,"
+    " nodes INTEGER, exec INTEGER, hip_graph INTEGER, correlation INTEGER, time INTEGER,"
+    " flags INTEGER, PRIMARY KEY(process, graph, generation)) WITHOUT ROWID;"
+
+    "CREATE TABLE graph_names(process INTEGER, number INTEGER, name TEXT, mangled TEXT,"
+    " PRIMARY KEY(process, number)) WITHOUT ROWID;"
+
+    "CREATE TABLE graph_node_rows(process INTEGER, graph INTEGER, generation INTEGER,"
+    " node INTEGER, type INTEGER, name INTEGER, grid_x INTEGER, grid_y INTEGER, grid_z INTEGER,"
+    " block_x INTEGER, block_y INTEGER, block_z INTEGER, group_size INTEGER, bytes INTEGER,"
+    " parent INTEGER, enabled INTEGER, range INTEGER, dependencies BLOB,"
+    " PRIMARY KEY(process, graph, generation, node)) WITHOUT ROWID;"
+
+    "CREATE TABLE graph_plans(process INTEGER, plan INTEGER, graph INTEGER, generation INTEGER,"
+    " begins INTEGER, kernels INTEGER, checksum INTEGER, data BLOB,"
+    " PRIMARY KEY(process, plan)) WITHOUT ROWID;"
+
+    "CREATE TABLE graph_launch_rows(process INTEGER, launch INTEGER, graph INTEGER,"
+    " generation INTEGER, plan INTEGER, head_plan INTEGER, time INTEGER, correlation INTEGER,"
+    " range INTEGER, thread INTEGER, queue INTEGER, first INTEGER, packets INTEGER,"
+    " kernels INTEGER, recorded INTEGER, unseen INTEGER, clock_queue INTEGER,"
+    " start_ticks INTEGER, end_ticks INTEGER, PRIMARY KEY(process, launch)) WITHOUT ROWID;"
+
+    "CREATE TABLE graph_launch_spans(process INTEGER, launch INTEGER, queue INTEGER,"
+    " start_ticks INTEGER, end_ticks INTEGER, PRIMARY KEY(process, launch, queue))"
+    " WITHOUT ROWID;";

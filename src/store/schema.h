@@ -16,5 +16,6 @@
 
 /** Statements that make an empty trace in an empty database. */
 extern const char rtl_schema[];
+extern const char rtl_schema_graphs[]; /**< the tables of graphs */
 
 #endif

@@ -3,6 +3,7 @@
 #include "store/reader.h"
 #include "store/sql_api.h"
 #include "store/sql_functions.h"
+#include "store/sql_graphs.h"
 #include "store/sql_kernels.h"
 #include "store/sql_trace.h"
 
@@ -26,15 +27,6 @@ static const char views[] =
     "  FROM timed c LEFT JOIN main.queues q USING(process, queue)"
     "  LEFT JOIN main.agents a USING(process, agent);"
 
-    "CREATE TEMP VIEW graphs(graph, generation, nodes, launches) AS"
-    " SELECT NULL, NULL, NULL, NULL WHERE 0;"
-
-    "CREATE TEMP VIEW graph_nodes(graph, generation, node, name) AS"
-    " SELECT NULL, NULL, NULL, NULL WHERE 0;"
-
-    "CREATE TEMP VIEW graph_launches(graph, generation, launch, start, end, kernels, correlation)"
-    " AS SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE 0;"
-
     /* An end whose begin was lost is no range. The depth is the number of ranges around it; UNION
      * ends at a circle, which only a damaged file has. */
     "CREATE TEMP VIEW ranges(id, process, thread, name, start, end, parent, kind, depth, duration)"
@@ -43,6 +35,18 @@ static const char views[] =
     "  CROSS JOIN stored_ranges q ON q.process = r.process AND q.id = up.id)"
     "  SELECT count(id) FROM up), r.end - r.start"
     " FROM stored_ranges r WHERE r.start IS NOT NULL;"
+
+    /* What was captured in a range, and in those around it, in each replay. */
+    "CREATE TEMP VIEW graph_ranges(process, graph, generation, launch, range, start, end, kernels)"
+    " AS WITH RECURSIVE captured(process, graph, generation, node, range) AS"
+    " (SELECT process, graph, generation, node, range FROM graph_nodes WHERE range IS NOT NULL"
+    "  UNION SELECT c.process, c.graph, c.generation, c.node, r.parent FROM captured c"
+    "  CROSS JOIN stored_ranges r ON r.process = c.process AND r.id = c.range"
+    "  WHERE r.parent IS NOT NULL)"
+    " SELECT k.process, k.graph, k.generation, k.launch, c.range, min(k.start), max(k.end),"
+    "  count(*) FROM kernels k JOIN captured c ON c.process = k.process AND c.graph = k.graph"
+    "  AND c.generation = k.generation AND c.node = k.node WHERE k.graph IS NOT NULL"
+    "  GROUP BY 1, 2, 3, 4, 5;"
 
     "CREATE TEMP VIEW names(process, kind, handle, name) AS SELECT * FROM stored_names;"
 
@@ -124,6 +128,8 @@ int rtl_sql_register(sqlite3 *db)
     int result = rtl_sql_register_kernels(db, shared);
     if (result == SQLITE_OK)
         result = rtl_sql_register_api(db, shared);
+    if (result == SQLITE_OK)
+        result = rtl_sql_register_graphs(db, shared);
     if (result == SQLITE_OK)
         result = rtl_sql_register_functions(db, shared);
     rtl_sql_trace_drop(shared);

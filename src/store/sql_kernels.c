@@ -27,7 +27,8 @@ enum column {
     COLUMN_GROUP_SIZE,
     COLUMN_PRIVATE_SIZE,
     COLUMN_START_TICKS,
-    COLUMN_END_TICKS
+    COLUMN_END_TICKS,
+    COLUMN_CERTAIN
 };
 
 static const char declaration[] =
@@ -36,7 +37,7 @@ static const char declaration[] =
     " grid_y INTEGER, grid_z INTEGER, block_x INTEGER, block_y INTEGER, block_z INTEGER,"
     " correlation INTEGER, graph INTEGER, generation INTEGER, launch INTEGER, node INTEGER,"
     " range INTEGER, packet INTEGER, symbol INTEGER, mangled TEXT, group_size INTEGER,"
-    " private_size INTEGER, start_ticks INTEGER, end_ticks INTEGER)";
+    " private_size INTEGER, start_ticks INTEGER, end_ticks INTEGER, certain INTEGER)";
 
 static const struct rtl_sql_rule rules[] = {
     {-1, RTL_SQL_EQUAL, RTL_SQL_ID, 0.0001},
@@ -233,6 +234,13 @@ static void result_identity(const rtl_kernel_t *kernel, sqlite3_context *result,
 static void result_rest(const rtl_kernel_t *kernel, sqlite3_context *result, int column)
 {
     switch (column) {
+    case COLUMN_GRAPH:
+        result_id(result, kernel->graph);
+        break;
+    case COLUMN_GENERATION:
+        if (kernel->graph != RTL_TRACE_NONE)
+            result_number(result, kernel->generation);
+        break;
     case COLUMN_LAUNCH:
         result_id(result, kernel->launch);
         break;
@@ -261,7 +269,11 @@ static void result_rest(const rtl_kernel_t *kernel, sqlite3_context *result, int
     case COLUMN_END_TICKS:
         result_number(result, kernel->end_ticks);
         break;
-    default: /* graph, generation: not known yet */
+    case COLUMN_CERTAIN:
+        if (kernel->graph != RTL_TRACE_NONE)
+            result_number(result, (uint64_t)kernel->certain);
+        break;
+    default:
         break;
     }
 }

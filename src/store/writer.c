@@ -3,6 +3,7 @@
 #include "store/callers.h"
 #include "store/codec.h"
 #include "store/file.h"
+#include "store/graph_feed.h"
 #include "store/map.h"
 #include "store/pending.h"
 #include "store/rows.h"
@@ -65,6 +66,7 @@ struct rtl_writer {
     struct rtl_codec *codec;
     struct rtl_pending pending;
     struct rtl_callers callers;
+    struct rtl_graph_feed graphs;
     struct rtl_map index; /* (process, queue) to place in `queues` */
     struct queue *queues;
     uint32_t queue_count, queue_capacity;
@@ -75,7 +77,8 @@ struct rtl_writer {
     uint32_t room; /* of all queues, kernels */
     int64_t next_chunk;
     uint64_t kernels, dropped, dropped_copies, dropped_calls, dropped_ranges;
-    uint64_t retry_at; /* after a failure: nothing is tried before */
+    uint64_t dropped_graphs; /* rows about graphs and their launches */
+    uint64_t retry_at;       /* after a failure: nothing is tried before */
     char error[512];
 };
 
@@ -144,6 +147,9 @@ static int store_facts(struct rtl_writer *writer, const struct rtl_writer_option
     return result;
 }
 
+static void give_graph_item(void *context, enum rtl_graph_item type, uint32_t process,
+                            const void *body, size_t body_size, const void *rest, size_t rest_size);
+
 /* The write-ahead log lets readers look at the trace while it is written. Where the file system
  * cannot have one, SQLite keeps its rollback journal, and readers wait a little. */
 static int open_database(struct rtl_writer *writer, const struct rtl_writer_options *options)
@@ -162,12 +168,16 @@ static int open_database(struct rtl_writer *writer, const struct rtl_writer_opti
     if (result != SQLITE_OK)
         return result;
     writer->rows.db = writer->db;
+    writer->graphs.db = writer->db;
+    writer->graphs.give = give_graph_item;
+    writer->graphs.context = writer;
     return store_facts(writer, options);
 }
 
 static void release(struct rtl_writer *writer)
 {
     rtl_rows_close(&writer->rows);
+    rtl_graph_feed_close(&writer->graphs);
     (void)sqlite3_close(writer->db);
     rtl_codec_free(writer->codec);
     rtl_pending_free(&writer->pending);
@@ -213,7 +223,10 @@ static int store_definitions(struct rtl_writer *writer)
     struct rtl_pending_item item;
     int result = SQLITE_OK;
     for (size_t at = 0; result == SQLITE_OK && rtl_pending_next(&writer->pending, &at, &item);)
-        result = rtl_rows_definition(&writer->rows, item.type, item.process, item.body, item.texts);
+        result = (uint32_t)item.type >= RTL_GRAPH_TOLD
+                     ? rtl_graph_feed_store(&writer->graphs, &item)
+                     : rtl_rows_definition(&writer->rows, item.type, item.process, item.body,
+                                           item.texts);
     return result;
 }
 
@@ -348,6 +361,7 @@ static bool may_store(const struct rtl_writer *writer)
 
 int rtl_writer_checkpoint(struct rtl_writer *writer)
 {
+    rtl_graph_feed_flush(&writer->graphs);
     int result = store(writer, NULL, false);
     return result == SQLITE_OK || (result & 0xff) == SQLITE_BUSY ? 0 : -1;
 }
@@ -417,6 +431,14 @@ static bool make_room(struct rtl_writer *writer, struct queue *queue)
     return may_store(writer) && store(writer, &only, false) == SQLITE_OK;
 }
 
+static void take_replayed(struct rtl_writer *writer, uint32_t process,
+                          const struct rtl_wire_kernel *kernel)
+{
+    struct rtl_graphs *graphs = rtl_graph_feed_registry(&writer->graphs, process);
+    if (graphs)
+        rtl_graphs_kernel(graphs, kernel);
+}
+
 void rtl_writer_kernel(struct rtl_writer *writer, uint32_t process,
                        const struct rtl_wire_kernel *kernel)
 {
@@ -427,6 +449,8 @@ void rtl_writer_kernel(struct rtl_writer *writer, uint32_t process,
         return;
     }
     queue->kernels[queue->count++] = *kernel;
+    if (kernel->launch != RTL_NONE)
+        take_replayed(writer, process, kernel);
 }
 
 void rtl_writer_ledger(struct rtl_writer *writer, uint32_t process, uint32_t queue,
@@ -474,7 +498,10 @@ void rtl_writer_agent(struct rtl_writer *writer, uint32_t process,
 void rtl_writer_queue(struct rtl_writer *writer, uint32_t process,
                       const struct rtl_wire_queue *queue)
 {
+    struct rtl_graphs *graphs = rtl_graph_feed_registry(&writer->graphs, process);
     (void)add(writer, RTL_WIRE_QUEUE, process, queue, sizeof *queue, NULL, 0);
+    if (graphs)
+        rtl_graphs_queue(graphs, queue);
 }
 
 void rtl_writer_queue_end(struct rtl_writer *writer, uint32_t process,
@@ -486,13 +513,19 @@ void rtl_writer_queue_end(struct rtl_writer *writer, uint32_t process,
 void rtl_writer_symbol(struct rtl_writer *writer, uint32_t process,
                        const struct rtl_wire_symbol *symbol, const char *texts)
 {
+    struct rtl_graphs *graphs = rtl_graph_feed_registry(&writer->graphs, process);
     (void)add(writer, RTL_WIRE_SYMBOL, process, symbol, sizeof *symbol, texts, symbol->name_length);
+    if (graphs)
+        rtl_graphs_symbol(graphs, symbol, texts);
 }
 
 void rtl_writer_shape(struct rtl_writer *writer, uint32_t process,
                       const struct rtl_wire_shape *shape)
 {
+    struct rtl_graphs *graphs = rtl_graph_feed_registry(&writer->graphs, process);
     (void)add(writer, RTL_WIRE_SHAPE, process, shape, sizeof *shape, NULL, 0);
+    if (graphs)
+        rtl_graphs_shape(graphs, shape);
 }
 
 void rtl_writer_clock(struct rtl_writer *writer, uint32_t process,
@@ -597,9 +630,40 @@ void rtl_writer_name(struct rtl_writer *writer, uint32_t process, const struct r
     (void)add(writer, RTL_WIRE_NAME, process, name, sizeof *name, texts, name->text_length);
 }
 
+/* Graphs. */
+
+static void give_graph_item(void *context, enum rtl_graph_item type, uint32_t process,
+                            const void *body, size_t body_size, const void *rest, size_t rest_size)
+{
+    struct rtl_writer *writer = context;
+    if (!add(writer, (enum rtl_wire_type)type, process, body, body_size, rest, rest_size))
+        writer->dropped_graphs++;
+}
+
+void rtl_writer_graph(struct rtl_writer *writer, uint32_t process,
+                      const struct rtl_wire_graph *graph)
+{
+    rtl_graph_feed_graph(&writer->graphs, process, graph);
+}
+
+void rtl_writer_node(struct rtl_writer *writer, uint32_t process, const struct rtl_wire_node *node,
+                     const void *rest)
+{
+    rtl_graph_feed_node(&writer->graphs, process, node, rest);
+}
+
+void rtl_writer_launch(struct rtl_writer *writer, uint32_t process,
+                       const struct rtl_wire_launch *launch)
+{
+    struct rtl_graphs *graphs = rtl_graph_feed_registry(&writer->graphs, process);
+    if (graphs)
+        rtl_graphs_launch(graphs, launch);
+}
+
 void rtl_writer_process_end(struct rtl_writer *writer, uint32_t process, const char *state,
                             uint64_t time, uint64_t torn)
 {
+    rtl_graph_feed_end(&writer->graphs, process);
     struct process_end *ends =
         realloc(writer->ends, (writer->end_count + 1) * sizeof *writer->ends);
     if (!ends) {
@@ -655,10 +719,12 @@ static int store_finish(struct rtl_writer *writer, int exit_status)
 int rtl_writer_close(struct rtl_writer *writer, int exit_status, char *error, size_t error_size)
 {
     (void)sqlite3_busy_timeout(writer->db, BUSY_CLOSE_MS);
+    rtl_graph_feed_end(&writer->graphs, 0);
     note_dropped(writer, writer->dropped, "kernels");
     note_dropped(writer, writer->dropped_copies, "copies");
     note_dropped(writer, writer->dropped_calls, "host calls");
     note_dropped(writer, writer->dropped_ranges, "ranges");
+    note_dropped(writer, writer->dropped_graphs, "rows about graphs");
     int result = store(writer, NULL, true);
     if (result == SQLITE_OK)
         result = store_finish(writer, exit_status);
@@ -667,12 +733,14 @@ int rtl_writer_close(struct rtl_writer *writer, int exit_status, char *error, si
     /* A reader that looks at the trace now keeps the log in place: then the trace is complete with
      * it, and stays so. */
     rtl_rows_close(&writer->rows);
+    rtl_graph_feed_close(&writer->graphs);
     if (result == SQLITE_OK)
         (void)sqlite3_exec(writer->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
     if (writer->error[0])
         (void)snprintf(error, error_size, "%s", writer->error);
     bool whole = result == SQLITE_OK && writer->dropped == 0 && writer->dropped_copies == 0 &&
-                 writer->dropped_calls == 0 && writer->dropped_ranges == 0;
+                 writer->dropped_calls == 0 && writer->dropped_ranges == 0 &&
+                 writer->dropped_graphs == 0;
     release(writer);
     return whole ? 0 : -1;
 }

@@ -67,6 +67,13 @@ void rtl_writer_range_end(struct rtl_writer *, uint32_t process, const struct rt
 void rtl_writer_name(struct rtl_writer *, uint32_t process, const struct rtl_wire_name *,
                      const char *texts);
 
+/** Adds a graph or a node of it (`rest`: what follows its body), and a launch. Which node each
+ * kernel is, is found out from these and the kernels (graph/graphs.h). */
+void rtl_writer_graph(struct rtl_writer *, uint32_t process, const struct rtl_wire_graph *);
+void rtl_writer_node(struct rtl_writer *, uint32_t process, const struct rtl_wire_node *,
+                     const void *rest);
+void rtl_writer_launch(struct rtl_writer *, uint32_t process, const struct rtl_wire_launch *);
+
 /** Sets a queue's account as read from the ring (absolute values, copied by the caller). */
 struct rtl_writer_account {
     uint64_t packets, seen, skipped, recorded, forwarded, borrowed, helped;

@@ -231,9 +231,12 @@ const char *Content_EveryFieldOfKernels(void)
     CHECK(got[0].grid[0] == UINT32_MAX && got[0].grid[1] == 2 && got[0].grid[2] == 3);
     CHECK(got[0].block[0] == UINT16_MAX && got[0].block[1] == 5 && got[0].block[2] == 6);
     CHECK(got[0].group_size == 70 && got[0].private_size == 80);
-    CHECK(got[0].correlation == UINT64_MAX - 1 && got[0].launch == 90 && got[0].node == 91);
+    CHECK(got[0].correlation == UINT64_MAX - 1 && got[0].launch_record == 90 &&
+          got[0].ordinal == 91);
+    CHECK(got[0].graph == RTL_TRACE_NONE && got[0].launch == RTL_TRACE_NONE);
     CHECK(strcmp(got[1].name, "kernel object 0xabc0") == 0 && got[1].mangled[0] == '\0');
     CHECK(got[1].symbol == RTL_TRACE_NONE && got[1].correlation == 0);
+    CHECK(got[1].launch_record == RTL_TRACE_NONE && got[1].ordinal == RTL_TRACE_NONE);
     CHECK(got[1].launch == RTL_TRACE_NONE && got[1].node == RTL_TRACE_NONE);
     free(got);
     rtlTraceClose(trace);
@@ -307,7 +310,7 @@ static bool same(const struct written *in, const rtl_kernel_t *out)
            out->end_ticks == kernel->end && out->start == kernel->start * 10 &&
            out->end == kernel->end * 10 && out->correlation == kernel->correlation &&
            out->symbol == kernel->shape && out->grid[0] == 64 * (kernel->shape + 1) &&
-           out->launch == kernel->launch && out->node == kernel->ordinal;
+           out->launch_record == kernel->launch && out->ordinal == kernel->ordinal;
 }
 
 static int by_kernel_packet(const void *left, const void *right)

@@ -45,9 +45,14 @@ const char *Sql_HasTheColumnsThatScriptsRelyOn(void)
          " error, args FROM api"),
         "SELECT process, stream, handle, name FROM streams",
         "SELECT process, thread, name FROM threads",
-        "SELECT graph, generation, nodes, launches FROM graphs",
-        "SELECT graph, generation, node, name FROM graph_nodes",
-        "SELECT graph, generation, launch, start, end, kernels, correlation FROM graph_launches",
+        ("SELECT graph, generation, nodes, launches, process, source, kernels, expected, exec,"
+         " hip_graph, correlation, time FROM graphs"),
+        ("SELECT graph, generation, node, name, process, type, grid_x, grid_y, grid_z, block_x,"
+         " block_y, block_z, group_size, bytes, parent, dependencies, range, enabled, mangled"
+         " FROM graph_nodes"),
+        ("SELECT graph, generation, launch, start, end, kernels, correlation, process, expected,"
+         " certain, range, thread, time, unseen FROM graph_launches"),
+        ("SELECT process, graph, generation, launch, range, start, end, kernels FROM graph_ranges"),
         "SELECT id, process, thread, name, start, end, parent, kind, depth, duration FROM ranges",
         "SELECT process, queue, seen, recorded, lost, reason FROM ledger",
         "SELECT process, pid, command, mode, state FROM processes",
@@ -234,7 +239,8 @@ const char *Sql_UnknownIsNull(void)
                  " graph IS NULL AND stream IS NULL AND range IS NULL AND generation IS NULL AND"
                  " name = 'kernel object 0x10' AND gpu = 0") == 1);
     CHECK(number(db, "SELECT count(*) FROM kernels WHERE packet = 1 AND correlation = 5 AND"
-                     " launch = 6 AND node = 7 AND symbol = 0 AND mangled = 'a'") == 1);
+                     " launch IS NULL AND node IS NULL AND certain IS NULL AND symbol = 0 AND"
+                     " mangled = 'a'") == 1);
     CHECK(sqlite3_close(db) == SQLITE_OK);
     fixture_remove(path);
     return NULL;

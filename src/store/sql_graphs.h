@@ -1,0 +1,10 @@
+/** The tables `graphs`, `graph_nodes` and `graph_launches` of SQL. */
+#ifndef RTL_STORE_SQL_GRAPHS_H
+#define RTL_STORE_SQL_GRAPHS_H
+
+#include "store/sql_trace.h"
+
+/** Adds the tables to a connection. An SQLite result code. */
+int rtl_sql_register_graphs(sqlite3 *db, struct rtl_sql_trace *shared);
+
+#endif
