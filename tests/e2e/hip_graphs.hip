@@ -11,6 +11,7 @@
 #include "../softgpu/hip/check.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <deque>
 #include <dlfcn.h>
 #include <map>
@@ -585,6 +586,78 @@ void stopped()
     destroy(made, second);
 }
 
+// What a call of HIP leaves behind it.
+void tell(const char *what, hipError_t result)
+{
+    int error = errno;
+    hipError_t last = hipPeekAtLastError();
+    std::printf("%s: %d, then %d, errno %d\n", what, static_cast<int>(result),
+                static_cast<int>(last), error);
+}
+
+#define TELL(call)                                                                                 \
+    do {                                                                                           \
+        errno = 77;                                                                                \
+        tell(#call, call);                                                                         \
+    } while (0)
+
+// Calls that fail, and what the others make of HIP's last error: the same, whoever watches.
+void errors()
+{
+    hipStream_t stream = new_stream();
+    Graph graph;
+    hipGraph_t source = nullptr, other = nullptr;
+    hipGraphExec_t none = nullptr;
+    hipGraphNode_t node = nullptr;
+    hipGraphExecUpdateResult update{};
+    void *memory = nullptr;
+    MUST(hipMalloc(&memory, 4096));
+    graph.in_line = true;
+    TELL(hipStreamBeginCapture(nullptr, hipStreamCaptureModeGlobal));
+    TELL(hipGraphAddEmptyNode(nullptr, nullptr, nullptr, 0));
+    TELL(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    {
+        Range range("well");
+        capture(graph, stream);
+    }
+    TELL(hipGraphAddEmptyNode(nullptr, nullptr, nullptr, 0));
+    { // This call leaves that error where it is, so that RTL cannot ask HIP which node it has
+      // become.
+        Range range("with an error");
+        TELL(hipMemsetD32Async(memory, 1, 1024, stream));
+        graph.nodes.push_back({0, "", 1});
+    }
+    TELL(hipGetLastError());
+    {
+        Range range("well");
+        TELL(hipMemsetD32Async(memory, 2, 1024, stream));
+        graph.nodes.push_back({0, Range::now(), 2});
+    }
+    TELL(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    TELL(hipStreamEndCapture(stream, nullptr));
+    TELL(hipStreamEndCapture(stream, &source));
+    TELL(hipGraphInstantiate(nullptr, source, nullptr, nullptr, 0));
+    TELL(hipGraphInstantiate(&none, nullptr, nullptr, nullptr, 0));
+    instantiate(graph, source);
+    tell("instantiated", hipSuccess);
+    TELL(hipGraphLaunch(nullptr, stream));
+    called("hipGraphLaunch");
+    launch(graph, stream);
+    tell("launched", hipSuccess);
+    MUST(hipGraphCreate(&other, 0));
+    TELL(hipGraphAddEmptyNode(&node, other, nullptr, 0));
+    TELL(hipGraphExecUpdate(graph.exec, other, &node, &update));
+    TELL(hipGraphExecKernelNodeSetParams(graph.exec, node, nullptr));
+    TELL(hipGraphExecUpdate(graph.exec, source, &node, &update));
+    graph.generation++;
+    TELL(hipGraphDestroy(nullptr));
+    launch(graph, stream);
+    TELL(hipGraphExecDestroy(nullptr));
+    MUST(hipGraphDestroy(other));
+    destroy(graph, source);
+    tell("destroyed", hipSuccess);
+}
+
 // A chain of so many nodes so many times; node i lasts 100 + 10 * (i % 50) ns.
 void storm(int nodes, int replays)
 {
@@ -765,8 +838,9 @@ void compare()
 int main(int argc, char **argv)
 {
     const std::map<std::string, void (*)()> scenarios = {
-        {"captured", captured}, {"built", built},     {"forked", forked}, {"changed", changed},
-        {"nested", nested},     {"threads", threads}, {"shared", shared}, {"stopped", stopped}};
+        {"captured", captured}, {"built", built},     {"forked", forked},
+        {"changed", changed},   {"nested", nested},   {"threads", threads},
+        {"shared", shared},     {"stopped", stopped}, {"errors", errors}};
     std::string name = argc > 1 ? argv[1] : "";
     void *memory = nullptr;
     MUST(hipHostMalloc(&memory, 2 * sizeof(int)));

@@ -179,7 +179,7 @@ const char *Graphs_CapturesOfSeveralStreams(void)
     return NULL;
 }
 
-/* A captured operation leaves an older error where it is, so the hook must, too. */
+/* A captured operation may leave an older error where it is, so the hook must, too. */
 const char *Graphs_HipIsNotAskedWhileItHoldsAnError(void)
 {
     fake_hip_start();

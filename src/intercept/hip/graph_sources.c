@@ -39,8 +39,9 @@ static bool find_capture(hipStream_t stream, struct capture *capture)
            status == hipStreamCaptureStatusActive;
 }
 
-/* Up to HIP 6 a captured operation leaves the thread's last error as it was, and any other call
- * does not: while there is one, HIP must not be asked. */
+/* Up to HIP 6 some operations that are captured leave the thread's last error as it was (memsets by
+ * words in HIP 5.2, launches of module functions later), and whatever we ask does not: while there
+ * is one, HIP must not be asked. */
 static bool may_ask(void)
 {
     static _Atomic(rtl_hip_function) known;
