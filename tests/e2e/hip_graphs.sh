@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# hip_graphs.sh BUILD PLUGIN SCENARIO: graphs of HIP, alone and under `rtl trace` in full mode. The output is the same,
+# and of each kernel that the device has executed the trace says what the program knows: the call that it came from,
+# graph, generation, launch, node and range.
+source "$(dirname "$0")/lib.sh"
+export SOFTGPU_PLUGINS=$1 SOFTGPU_TRUTH=$scratch/truth
+scenario=$2
+
+LD_LIBRARY_PATH=$build/lib/softgpu "$bin/hip_graphs" "$scenario" >alone.out 2>alone.err ||
+    fail "without RTL the program ended with status $?"
+rm -f truth
+export HIP_GRAPHS_EXPECTED=$scratch/expected
+"$rtl" trace -q -m full --gpu soft -o t.db -- "$bin/hip_graphs" "$scenario" >traced.out 2>traced.err ||
+    fail "the program ended with status $?"
+cmp -s alone.out traced.out || fail "the program's output differs"
+cmp -s alone.err traced.err || fail "the program's errors differ"
+"$rtl" check --truth truth t.db >check.out 2>check.err || fail "rtl check --truth ended with status $?"
+
+# A call is told by its name, its thread, and how many-th of its name it is there.
+ask t.db "
+    WITH calls AS (SELECT correlation, name, thread,
+                          row_number() OVER (PARTITION BY thread, name ORDER BY start) AS nth FROM api)
+    SELECT q.hsa_id, k.packet, c.name, c.thread, c.nth, k.graph, k.generation, k.launch, k.node, r.name
+    FROM kernels k JOIN queues q ON q.queue = k.queue
+                   LEFT JOIN calls c ON c.correlation = k.correlation
+                   LEFT JOIN ranges r ON r.id = k.range
+    WHERE k.mangled LIKE '\_Z9hip%' ESCAPE '\' OR k.mangled LIKE '\_\_amd\_rocclr\_fill%' ESCAPE '\'" |
+    sort >told
+sort expected >known
+[ -s known ] || fail "the program knows of no kernel"
+cmp -s known told || { diff known told >diff.out || true; fail "what the trace says of the kernels"; }
+
+launches=$(sed -n 's/^\([0-9]*\) launches of .*/\1/p' traced.out)
+graphs=$(sed -n 's/.* launches of \([0-9]*\) graphs.*/\1/p' traced.out)
+copies=$(sed -n 's/.*, \([0-9]*\) copies$/\1/p' traced.out)
+equal "launches" "$(ask t.db "SELECT count(*) FROM graph_launches")" "$launches"
+equal "calls that launch" "$(ask t.db "SELECT count(*) FROM api WHERE name = 'hipGraphLaunch'")" "$launches"
+equal "graphs" "$(ask t.db "SELECT count(DISTINCT graph) FROM graphs")" "$graphs"
+equal "copies of graphs" "$(ask t.db "SELECT count(*) FROM copies c JOIN api a ON a.correlation = c.correlation
+    WHERE a.name = 'hipGraphLaunch'")" "$copies"
+equal "kernels that are not of the node that they name" "$(ask t.db "
+    SELECT count(*) FROM kernels k JOIN graph_nodes n USING (graph, generation, node)
+    WHERE n.type = 'kernel' AND (n.name <> k.mangled OR n.grid_x <> k.grid_x OR n.block_x <> k.block_x)")" 0
+equal "nodes of no kernel with a grid" "$(ask t.db "
+    SELECT count(*) FROM graph_nodes WHERE type <> 'kernel' AND grid_x IS NOT NULL")" 0
+equal "kernels before their call" "$(ask t.db "
+    SELECT count(*) FROM kernels k JOIN api a ON a.correlation = k.correlation WHERE k.start < a.start")" 0
+equal "copies before their call" "$(ask t.db "
+    SELECT count(*) FROM copies c JOIN api a ON a.correlation = c.correlation WHERE c.start < a.start")" 0
+equal "kernels of no call" "$(ask t.db "SELECT count(*) FROM kernels WHERE correlation IS NULL")" 0
