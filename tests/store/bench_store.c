@@ -20,6 +20,7 @@
 
 #define NODES  512u
 #define SHAPES 40u
+#define CALLS  65521u /* times of calls, made beforehand as well */
 #define PREPARED                                                                                   \
     ((size_t)NODES * 256)  /* kernels made beforehand, so that making them is not measured */
 #define CHECKPOINT 250000u /* as many kernels as come in a tenth of a second or so */
@@ -174,12 +175,18 @@ static void run(const struct bench *bench, const struct rtl_wire_kernel *prepare
 /* Host calls: launches with eight words of arguments, with times that jitter. */
 static void write_calls(struct rtl_writer *writer, uint32_t process, const struct bench *bench)
 {
+    static uint64_t lengths[CALLS];
+    static uint64_t gaps[CALLS];
     uint64_t time = UINT64_C(123456789012);
+    for (size_t i = 0; i < CALLS; i++) {
+        lengths[i] = jittered(1500, bench->jitter);
+        gaps[i] = jittered(500, bench->jitter);
+    }
     for (uint64_t i = 0; i < bench->kernels; i++) {
         const uint64_t words[] = {0x400000 + 64 * (i % SHAPES), 64, 1,     256, 1,
                                   0x7ffc00001000 + i % 16,      0,  0x5000};
         struct rtl_wire_api api = {.start_ns = time,
-                                   .end_ns = time + jittered(1500, bench->jitter),
+                                   .end_ns = time + lengths[i % CALLS],
                                    .correlation = i + 1,
                                    .range = i / 100,
                                    .stream = 0x5000,
@@ -187,7 +194,7 @@ static void write_calls(struct rtl_writer *writer, uint32_t process, const struc
                                    .words = 8,
                                    .flags = RTL_API_STREAM};
         rtl_writer_api(writer, process, &api, words);
-        time = api.end_ns + jittered(500, bench->jitter);
+        time = api.end_ns + gaps[i % CALLS];
         if (i % CHECKPOINT == CHECKPOINT - 1)
             (void)rtl_writer_checkpoint(writer);
     }
