@@ -22,7 +22,8 @@ static struct rtl_queue *follow(const hsa_queue_t *queue)
  * outside of a host call may be a graph's, where nobody tells: only if they are all recorded. */
 static void note_reservation(struct rtl_queue *state, uint64_t first, uint64_t count)
 {
-    bool outside = rtl_origin.call == 0 && state->rewriter.mode == RTL_MODE_FULL;
+    bool outside =
+        rtl_origin.call == 0 && state->rewriter.mode == RTL_MODE_FULL && !rtl_origin.paused;
     if (count == 0 || count > state->size)
         return;
     struct rtl_reservation note = {.correlation = rtl_origin_correlation(),
@@ -36,6 +37,8 @@ static void note_reservation(struct rtl_queue *state, uint64_t first, uint64_t c
         note.launch = rtl_launch_found(state->id, first, note.count);
         note.flags = note.launch != RTL_NONE ? RTL_RESERVED_FOUND : 0;
     }
+    if (rtl_origin.paused)
+        note.flags |= RTL_RESERVED_LEFT_OUT;
     rtl_reserved_put(&state->reserved[first & (state->size - 1)], first, &note);
 }
 

@@ -19,6 +19,7 @@ struct rtl_origin {
     uint32_t packets; /**< that it has reserved for that launch */
     uint32_t thread;  /**< gettid, 0 if not known yet: rtl_origin_thread */
     uint32_t inside;  /**< depth of host calls: what HIP calls itself is not recorded */
+    bool paused;      /**< the thread has stopped the recording of what it does itself */
 };
 
 /** Of the calling thread. Initial-exec, as it is read for every packet: the library is there from

@@ -44,6 +44,7 @@ struct stack {
     pthread_mutex_t lock;
     struct range *ranges;
     uint32_t depth, capacity;
+    bool paused; /* as rtl_origin.paused of its thread */
 };
 
 struct started {
@@ -82,6 +83,12 @@ static bool has_key;
 static bool is(enum rtl_ranges_state wanted)
 {
     return atomic_load_explicit(&state, memory_order_acquire) == (uint32_t)wanted;
+}
+
+/* Whether what the calling thread does is recorded. */
+static bool is_on(void)
+{
+    return is(RTL_RANGES_ON) && !rtl_origin.paused;
 }
 
 static void count(_Atomic uint64_t *counter)
@@ -139,7 +146,7 @@ static struct range make(enum rtl_range_kind kind, const char *text)
 
 static void begin(struct range *range, const char *text)
 {
-    range->wanted = is(RTL_RANGES_ON);
+    range->wanted = is_on();
     if (range->wanted && send_begin(range, text))
         range->progress = SENT;
     else if (!is(RTL_RANGES_NEVER))
@@ -161,7 +168,7 @@ static void send_held(struct range *range)
 
 static void end(struct range *range, uint64_t now)
 {
-    if (range->wanted || is(RTL_RANGES_ON)) {
+    if (range->wanted || is_on()) {
         send_held(range);
         if (range->progress != SENT)
             count(&lost);
@@ -314,6 +321,28 @@ int rtl_range_pop(void)
     return level();
 }
 
+/* Under the stack's lock. */
+static void send_stack(struct stack *stack)
+{
+    for (uint32_t i = 0; i < stack->depth && !stack->paused; i++)
+        send_held(&stack->ranges[i]);
+}
+
+void rtl_range_pause(bool paused)
+{
+    int saved = errno;
+    struct stack *stack = own_stack();
+    rtl_origin.paused = paused;
+    if (stack != NULL) {
+        pthread_mutex_lock(&stack->lock);
+        stack->paused = paused;
+        if (is_on())
+            send_stack(stack);
+        pthread_mutex_unlock(&stack->lock);
+    }
+    errno = saved;
+}
+
 /* ---- ranges that any thread ends ---- */
 
 uint64_t rtl_range_start(const char *text)
@@ -359,7 +388,7 @@ void rtl_range_stop(uint64_t number)
 
 void rtl_range_mark(const char *text)
 {
-    if (!is(RTL_RANGES_ON))
+    if (!is_on())
         return;
     int saved = errno;
     struct range mark = make(RTL_RANGE_MARK, text);
@@ -441,8 +470,7 @@ static void send_open(void)
 {
     for (struct stack *stack = stacks; stack != NULL; stack = stack->next) {
         pthread_mutex_lock(&stack->lock);
-        for (uint32_t i = 0; i < stack->depth; i++)
-            send_held(&stack->ranges[i]);
+        send_stack(stack);
         pthread_mutex_unlock(&stack->lock);
     }
     for (uint32_t i = 0; i < BUCKETS; i++)

@@ -17,6 +17,7 @@
 
 #include "ring/wire.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /** Begins a range in the calling thread; sets rtl_origin.range. NULL is an empty text; one of more
@@ -34,6 +35,10 @@ void rtl_range_stop(uint64_t number);
 
 /** Sets a mark. */
 void rtl_range_mark(const char *text);
+
+/** Stops or resumes the recording of what the calling thread does; sets rtl_origin.paused. Its
+ * ranges are then as while recording is stopped. */
+void rtl_range_pause(bool paused);
 
 /** Names something; the last name of a thing counts. Before recording has begun up to 1024 things
  * can be named. */

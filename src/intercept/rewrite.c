@@ -213,7 +213,7 @@ void rtl_rewrite_skip(struct rtl_rewriter *rewriter, uint64_t first, uint64_t en
 
 static bool wanted(const struct rtl_rewriter *rewriter, const hsa_signal_t *signal)
 {
-    if (rewriter->paused)
+    if (rewriter->paused || (rewriter->run.reservation.flags & RTL_RESERVED_LEFT_OUT) != 0)
         return false;
     if (rewriter->mode == RTL_MODE_FULL)
         return true;

@@ -61,20 +61,26 @@ static void stop(uint64_t id)
     rtl_range_stop(id);
 }
 
+/* Of a thread, only that thread itself can say so. */
+static int change(uint64_t thread, enum rtl_wish wish)
+{
+    if (thread == 0)
+        rtl_control_wish(wish);
+    else if (thread == (uint64_t)gettid())
+        rtl_range_pause(wish == RTL_WISH_STOP);
+    else
+        return rtlRecording() ? -1 : 0;
+    return 0;
+}
+
 static int pause_recording(uint64_t thread)
 {
-    if (thread != 0)
-        return rtlRecording() ? -1 : 0;
-    rtl_control_wish(RTL_WISH_STOP);
-    return 0;
+    return change(thread, RTL_WISH_STOP);
 }
 
 static int resume_recording(uint64_t thread)
 {
-    if (thread != 0)
-        return rtlRecording() ? -1 : 0;
-    rtl_control_wish(RTL_WISH_START);
-    return 0;
+    return change(thread, RTL_WISH_START);
 }
 
 static int name_thread(const char *name)

@@ -78,11 +78,10 @@ RTL_ROCTX_API uint64_t roctxRangeStartA(const char *message);
 /** Ends the range of that number. */
 RTL_ROCTX_API void roctxRangeStop(uint64_t id);
 
-/** Stops and resumes recording, of the whole process (`thread` 0). Returns 0, also where recording
- * was stopped (or on) already and where the process is not recorded; before hsa_init it decides
- * whether recording will begin. A single thread cannot be left out: -1 in a process that is
- * recorded.
- */
+/** Stops and resumes recording: of the whole process (`thread` 0), or of what the calling thread
+ * does (its own id). Returns 0, also where it is so already and where the process is not recorded;
+ * before hsa_init a 0 decides whether recording will begin. Another thread cannot be left out: -1
+ * in a process that is recorded. */
 RTL_ROCTX_API int roctxProfilerPause(uint64_t thread);
 RTL_ROCTX_API int roctxProfilerResume(uint64_t thread);
 

@@ -5,6 +5,7 @@
 #include "intercept/api.h"
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
+#include "intercept/origin.h"
 #include "intercept/symbols.h"
 
 #include <string.h>
@@ -25,7 +26,7 @@ void rtl_submit_pause(bool pause)
 
 bool rtl_submit_paused(void)
 {
-    return atomic_load_explicit(&paused, memory_order_relaxed);
+    return atomic_load_explicit(&paused, memory_order_relaxed) || rtl_origin.paused;
 }
 
 static unsigned char *slot_of(const struct rtl_queue *queue, uint64_t index)

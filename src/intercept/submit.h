@@ -46,7 +46,7 @@ void rtl_submit_intercepted(const void *packets, uint64_t count, uint64_t index,
  * thread. */
 void rtl_submit_pause(bool paused);
 
-/** True while recording is stopped. Any thread. */
+/** True while recording is stopped, for the process or for the calling thread. Any thread. */
 bool rtl_submit_paused(void);
 
 #endif

@@ -174,6 +174,35 @@ static void paused(hsa_queue_t *queue)
     say("resume again", roctx.resume(0));
 }
 
+/* What the thread does itself is left out, what others do is not. */
+static void *beside(void *queue)
+{
+    (void)roctx.push("beside");
+    run(queue, 6);
+    (void)roctx.pop();
+    return NULL;
+}
+
+static void paused_thread(hsa_queue_t *queue)
+{
+    pthread_t thread;
+    uint64_t own = 0;
+    (void)roctx.thread_id(&own);
+    say("pause of the thread", roctx.pause(own));
+    say("push left out", roctx.push("left out"));
+    run(queue, 13);
+    roctx.mark("left out");
+    say("pop left out", roctx.pop());
+    say("push half", roctx.push("half"));
+    run(queue, 1);
+    if (pthread_create(&thread, NULL, beside, queue) != 0)
+        exit(3); // NOLINT(concurrency-mt-unsafe): no exit handler of ours exists
+    (void)pthread_join(thread, NULL);
+    say("resume of the thread", roctx.resume(own));
+    run(queue, 8);
+    say("pop half", roctx.pop());
+}
+
 static void *work(void *argument)
 {
     unsigned number = *(const unsigned *)argument;
@@ -254,6 +283,7 @@ int main(int argc, char **argv)
     deep();
     long_text();
     paused(queue);
+    paused_thread(queue);
     threads();
     names();
     tracer();

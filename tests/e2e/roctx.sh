@@ -29,9 +29,9 @@ kernels() {
     ask t.db "SELECT count(*) FROM kernels k JOIN ranges r ON r.process = k.process AND r.id = k.range WHERE r.name = '$1'"
 }
 
-equal "ranges" "$(ranges 1)" $((1 + 1 + 3 + 1000 + 1 + 1 + 1 + 4 + 4 + 2 + 1 + 3))
+equal "ranges" "$(ranges 1)" $((1 + 1 + 3 + 1000 + 1 + 1 + 2 + 1 + 4 + 4 + 2 + 1 + 3))
 equal "the outermost" "$(ranges "name = 'early' AND depth = 0 AND parent IS NULL AND kind = 'push' AND end > start")" 1
-equal "what was over before recording began" "$(ranges "name IN ('over before hsa_init', 'too early', 'paused')")" 0
+equal "what was over before recording began" "$(ranges "name IN ('over before hsa_init', 'too early', 'paused', 'left out')")" 0
 equal "started before recording began" "$(ranges "name = 'started early' AND kind = 'start' AND end > start")" 1
 equal "nested" "$(ask t.db "SELECT b.depth FROM ranges a, ranges b, ranges e WHERE a.name = 'a' AND b.name = 'b' AND b.parent = a.id AND
     e.name = 'early' AND a.parent = e.id AND a.start <= b.start AND b.end <= a.end AND e.start <= a.start AND a.end <= e.end")" 2
@@ -50,9 +50,11 @@ equal "kernels in early" "$(kernels early)" 2
 equal "kernels in a" "$(kernels a)" 10
 equal "kernels in b" "$(kernels b)" 5
 equal "kernels in across" "$(kernels across)" 11
+equal "kernels in half" "$(kernels half)" 8
+equal "kernels in beside" "$(kernels beside)" 6
 equal "kernels in open" "$(kernels open)" 4
 for number in 0 1 2 3; do
     equal "kernels in thread $number" "$(kernels "thread $number")" $((10 + number))
 done
 equal "kernels in none" "$(ask t.db 'SELECT count(*) FROM kernels WHERE range IS NULL')" 1
-equal "kernels that were left out" "$(ask t.db "SELECT sum(skipped) FROM (SELECT DISTINCT process, queue, skipped FROM ledger)")" 20
+equal "kernels that were left out" "$(ask t.db "SELECT sum(skipped) FROM (SELECT DISTINCT process, queue, skipped FROM ledger)")" 34

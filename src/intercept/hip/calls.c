@@ -93,7 +93,7 @@ static void lose(void)
 
 bool rtl_hip_enter(struct rtl_hip_call *call)
 {
-    if (rtl_origin.inside != 0)
+    if (rtl_origin.inside != 0 || rtl_origin.paused)
         return false;
     rtl_origin.inside = 1;
     rtl_origin.call = rtl_origin_new_id();
