@@ -21,6 +21,9 @@
 /* Launch records of a thread are put in order within so many. */
 #define WINDOW 16
 
+/* Heads whose kernels are waited for. */
+#define HEADS_MAX 4096u
+
 /* In how many units a part is remembered to have been. */
 #define HOMES 4
 
@@ -131,6 +134,8 @@ struct rtl_found {
     struct thread *threads;
     uint32_t thread_count, thread_capacity;
     struct rtl_index by_thread;
+    struct rtl_index
+        heads; /* parts, by the queue and packet of a kernel that will tell what they are */
     struct queue_of_once once_parts, once_units;
     uint32_t free_part, free_unit; /* the first of the free places */
 };
@@ -179,6 +184,7 @@ void rtl_found_free(struct rtl_found *found)
     rtl_index_free(&found->by_fingerprint);
     rtl_index_free(&found->by_join);
     rtl_index_free(&found->by_thread);
+    rtl_index_free(&found->heads);
     free(found);
 }
 
@@ -618,6 +624,17 @@ static struct thread *thread_of(struct rtl_found *found, uint32_t thread)
     return made;
 }
 
+/* The kernel of a head names no launch as long as the head is not known. */
+static void wait_for_head(struct rtl_found *found, const struct batch *batch)
+{
+    if (batch->head_part == RTL_NONE || found->parts[batch->head_part].entry_count)
+        return;
+    if (found->heads.count >= HEADS_MAX)
+        rtl_index_free(&found->heads);
+    (void)rtl_index_put(&found->heads, rtl_index_mix(batch->queue, batch->first - 1),
+                        batch->head_part);
+}
+
 void rtl_found_submitted(struct rtl_found *found, struct rtl_flight *flight)
 {
     const struct rtl_wire_launch *body = &flight->body;
@@ -648,8 +665,24 @@ void rtl_found_submitted(struct rtl_found *found, struct rtl_flight *flight)
     if (is_headed(body->flags, body->packets)) {
         batch.head_part = part_of(found, body->head, 1, 1);
         batch.head_plan = batch.head_part == RTL_NONE ? 0 : found->parts[batch.head_part].plan;
+        wait_for_head(found, &batch);
     }
     put_in_order(found, thread, &batch);
+}
+
+void rtl_found_single(struct rtl_found *found, const struct rtl_wire_kernel *kernel)
+{
+    if (found->heads.count == 0)
+        return;
+    uint64_t key = rtl_index_mix(kernel->queue, kernel->packet);
+    uint32_t place = rtl_index_get(&found->heads, key);
+    if (place == RTL_INDEX_MISSING)
+        return;
+    const struct rtl_entry entry = {0, kernel->shape};
+    struct part *part = &found->parts[place];
+    rtl_index_remove(&found->heads, key);
+    if (part->plan && part->packets == 1 && part->kernels == 1)
+        merge_entries(part, &entry, 1);
 }
 
 static uint32_t head_plan_of(const struct rtl_found *found, const struct rtl_flight *flight)
@@ -909,6 +942,9 @@ static void tell_plan(struct rtl_found *found, struct part *part)
         return;
     uint32_t base = unit->offset + home->offset;
     bool certain = is_whole(part) || part->packets == part->kernels;
+    size_t count = part->entry_count;
+    if (part->packets == 1 && count == 0)
+        steps[count++] = (struct rtl_graphs_step){0, base, true};
     for (uint32_t i = 0; i < part->entry_count; i++) {
         uint32_t rank = rank_of(part, i);
         steps[i] = (struct rtl_graphs_step){part->entries[i].ordinal, base + rank, certain};
@@ -919,7 +955,7 @@ static void tell_plan(struct rtl_found *found, struct part *part)
                                          .begins = base == 0,
                                          .kernels = part->kernels,
                                          .steps = steps,
-                                         .count = part->entry_count};
+                                         .count = count};
     found->graphs->sink.plan(found->graphs->sink.context, &plan);
     free(steps);
 }

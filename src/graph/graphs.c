@@ -376,8 +376,10 @@ static bool append(struct rtl_graphs *graphs, struct rtl_flight *flight,
 
 void rtl_graphs_kernel(struct rtl_graphs *graphs, const struct rtl_wire_kernel *kernel)
 {
-    if (kernel->launch == RTL_NONE)
+    if (kernel->launch == RTL_NONE) {
+        rtl_found_single(graphs->found, kernel);
         return;
+    }
     struct rtl_flight *flight =
         graphs->last != RTL_NONE && graphs->flights[graphs->last].body.launch == kernel->launch
             ? &graphs->flights[graphs->last]

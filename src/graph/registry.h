@@ -106,6 +106,9 @@ void rtl_found_submitted(struct rtl_found *found, struct rtl_flight *flight);
  * that it belongs to a graph. */
 void rtl_found_settle(struct rtl_found *found, struct rtl_flight *flight);
 
+/** A kernel that names no launch: it may be a head. */
+void rtl_found_single(struct rtl_found *found, const struct rtl_wire_kernel *kernel);
+
 /** Tells the graphs. */
 void rtl_found_finish(struct rtl_found *found);
 

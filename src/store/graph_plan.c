@@ -109,6 +109,8 @@ size_t rtl_graph_plan_count(const unsigned char *data, size_t size)
     struct last last = LAST_BEGIN;
     struct run run;
     size_t count = 0;
+    if (size == 0)
+        return 0;
     while (from && from < data + size && count <= STEPS_MAX) {
         from = get_run(from, data + size, &last, &run);
         count += from ? run.count : 0;
@@ -121,7 +123,7 @@ void rtl_graph_plan_unpack(const unsigned char *data, size_t size, struct rtl_gr
     const unsigned char *from = data;
     struct last last = LAST_BEGIN;
     struct run run;
-    while (from && from < data + size) {
+    while (size && from && from < data + size) {
         from = get_run(from, data + size, &last, &run);
         for (uint64_t i = 0; i < run.count && from; i++)
             *steps++ =

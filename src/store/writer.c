@@ -431,14 +431,6 @@ static bool make_room(struct rtl_writer *writer, struct queue *queue)
     return may_store(writer) && store(writer, &only, false) == SQLITE_OK;
 }
 
-static void take_replayed(struct rtl_writer *writer, uint32_t process,
-                          const struct rtl_wire_kernel *kernel)
-{
-    struct rtl_graphs *graphs = rtl_graph_feed_registry(&writer->graphs, process);
-    if (graphs)
-        rtl_graphs_kernel(graphs, kernel);
-}
-
 void rtl_writer_kernel(struct rtl_writer *writer, uint32_t process,
                        const struct rtl_wire_kernel *kernel)
 {
@@ -449,8 +441,9 @@ void rtl_writer_kernel(struct rtl_writer *writer, uint32_t process,
         return;
     }
     queue->kernels[queue->count++] = *kernel;
-    if (kernel->launch != RTL_NONE)
-        take_replayed(writer, process, kernel);
+    struct rtl_graphs *graphs = rtl_graph_feed_registry(&writer->graphs, process);
+    if (graphs)
+        rtl_graphs_kernel(graphs, kernel);
 }
 
 void rtl_writer_ledger(struct rtl_writer *writer, uint32_t process, uint32_t queue,
