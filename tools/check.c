@@ -107,6 +107,22 @@ static void show_unlinked(const char *what, uint64_t count)
                      what, show_count(count).text);
 }
 
+static void show_launches(const struct verdict *verdict)
+{
+    if (verdict->graphs.launches == 0)
+        return;
+    (void)printf("  graph launches: %s", show_count(verdict->graphs.launches).text);
+    if (verdict->graphs.partial)
+        (void)printf(", %s with kernels missing (%s kernels, %s of them not in the ledger)",
+                     show_count(verdict->graphs.partial).text,
+                     show_count(verdict->graphs.missing).text,
+                     show_count(verdict->graphs.lost).text);
+    if (verdict->graphs.uncertain)
+        (void)printf(", %s with kernels whose node is not certain",
+                     show_count(verdict->graphs.uncertain).text);
+    (void)putchar('\n');
+}
+
 static void show_notes(const struct check *check)
 {
     for (size_t i = 0; i < check->note_count; ++i)
@@ -173,6 +189,7 @@ static int show_text(const struct check *check, int status)
     show_reasons(&check->verdict);
     show_unlinked("kernels", check->links.kernels);
     show_unlinked("copies", check->links.copies);
+    show_launches(&check->verdict);
     show_notes(check);
     if (check->against_truth)
         show_truth(&check->truth);
@@ -244,6 +261,14 @@ static json_t *json_truth(const struct truth_result *truth)
         json_copies_truth(&truth->copies));
 }
 
+static json_t *json_launches(const struct verdict *verdict)
+{
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o}", "launches", open_number(verdict->graphs.launches), "uncertain",
+        open_number(verdict->graphs.uncertain), "partial", open_number(verdict->graphs.partial),
+        "missing", open_number(verdict->graphs.missing), "lost", open_number(verdict->graphs.lost));
+}
+
 static json_t *json_check(const struct check *check)
 {
     const struct verdict *verdict = &check->verdict;
@@ -260,6 +285,7 @@ static json_t *json_check(const struct check *check)
         "queues_not_followed", (int)verdict->passed, "torn", open_number(verdict->torn), "total",
         json_account(&verdict->total), "queues", json_queues(check), "notes", notes);
     (void)json_object_set_new(object, "copies", json_account(&verdict->copies));
+    (void)json_object_set_new(object, "graphs", json_launches(verdict));
     (void)json_object_set_new(object, "calls", open_number(check->links.calls));
     (void)json_object_set_new(object, "kernels_without_call", open_number(check->links.kernels));
     (void)json_object_set_new(object, "copies_without_call", open_number(check->links.copies));

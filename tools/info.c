@@ -21,7 +21,10 @@ struct lists {
     const rtl_queue_t *queues;
     const rtl_symbol_t *symbols;
     const rtl_note_t *notes;
+    const rtl_graph_t *graphs; /* a row for each generation */
+    const rtl_graph_launch_t *launches;
     size_t process_count, agent_count, queue_count, symbol_count, note_count;
+    size_t graph_count, launch_count;
 };
 
 static rtl_status_t read_lists(rtl_trace_t *trace, struct lists *lists)
@@ -37,6 +40,10 @@ static rtl_status_t read_lists(rtl_trace_t *trace, struct lists *lists)
         status = rtlTraceSymbols(trace, &lists->symbols, &lists->symbol_count);
     if (status == RTL_OK)
         status = rtlTraceNotes(trace, &lists->notes, &lists->note_count);
+    if (status == RTL_OK)
+        status = rtlTraceGraphs(trace, &lists->graphs, &lists->graph_count);
+    if (status == RTL_OK)
+        status = rtlTraceGraphLaunches(trace, &lists->launches, &lists->launch_count);
     return status;
 }
 
@@ -48,6 +55,16 @@ static uint64_t realtime(const rtl_trace_info_t *info, uint64_t time)
 static const char *or_unknown(const char *text)
 {
     return text[0] ? text : "unknown";
+}
+
+/* The generations of a graph stand one after the other. */
+static size_t count_graphs(const struct lists *lists)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < lists->graph_count; ++i)
+        count += i == 0 || lists->graphs[i].process != lists->graphs[i - 1].process ||
+                 lists->graphs[i].graph != lists->graphs[i - 1].graph;
+    return count;
 }
 
 static void show_file(const struct lists *lists)
@@ -73,6 +90,8 @@ static void show_file(const struct lists *lists)
     (void)printf("  copies     %s\n", show_count(info->copies).text);
     (void)printf("  host calls %s\n", show_count(info->calls).text);
     (void)printf("  ranges     %s\n", show_count(info->ranges).text);
+    (void)printf("  graphs     %s, launched %s times\n", show_count(count_graphs(lists)).text,
+                 show_count(lists->launch_count).text);
     (void)printf("  size       %s", show_bytes(info->bytes).text);
     if (info->kernels)
         (void)printf(", %.1f bytes per kernel", (double)info->bytes / (double)info->kernels);
@@ -230,6 +249,8 @@ static json_t *json_info(const struct lists *lists)
     (void)json_object_set_new(object, "copies", open_number(info->copies));
     (void)json_object_set_new(object, "calls", open_number(info->calls));
     (void)json_object_set_new(object, "ranges", open_number(info->ranges));
+    (void)json_object_set_new(object, "graphs", open_number(count_graphs(lists)));
+    (void)json_object_set_new(object, "graph_launches", open_number(lists->launch_count));
     (void)json_object_set_new(object, "processes", json_processes(lists));
     (void)json_object_set_new(object, "agents", json_agents(lists));
     (void)json_object_set_new(object, "queues", json_queues(lists));

@@ -11,6 +11,7 @@
 #include "tally.h"
 #include "tally_calls.h"
 #include "tally_copies.h"
+#include "tally_graphs.h"
 #include "tally_ranges.h"
 
 #include <errno.h>
@@ -28,6 +29,7 @@ struct summary {
     struct tally_copies copies;
     struct tally_calls calls;
     struct tally_ranges ranges;
+    struct tally_graphs graphs;
 };
 
 static rtl_status_t read_summary(rtl_trace_t *trace, struct summary *summary)
@@ -41,6 +43,8 @@ static rtl_status_t read_summary(rtl_trace_t *trace, struct summary *summary)
         status = tally_calls_read(trace, &summary->calls);
     if (status == RTL_OK)
         status = tally_ranges_read(trace, &summary->ranges);
+    if (status == RTL_OK)
+        status = tally_graphs_read(trace, &summary->graphs);
     if (status == RTL_OK)
         status = tally_read(trace, &summary->tally);
     return status;
@@ -192,6 +196,35 @@ static void show_ranges(const struct tally_ranges *ranges, unsigned top, FILE *o
     show_rest(count, ranges->count, out);
 }
 
+static void show_graphs(const struct tally_graphs *graphs, unsigned top, FILE *out)
+{
+    static const char *const heading[] = {"process",  "graph",   "known by", "generations", "nodes",
+                                          "launches", "kernels", "total",    "mean",        "max"};
+    size_t count = top && top < graphs->count ? top : graphs->count;
+    if (count == 0)
+        return;
+    (void)fputc('\n', out);
+    struct table *table = table_new("rrlrrrrrrr");
+    for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
+        table_cell(table, heading[i]);
+    for (size_t i = 0; i < count; ++i) {
+        const struct tally_graph *graph = &graphs->graphs[i];
+        double mean = graph->timed ? (double)graph->total / (double)graph->timed : 0;
+        table_cell(table, show_count(graph->process).text);
+        table_cell(table, show_count(graph->graph).text);
+        table_cell(table, graph->source);
+        table_cell(table, show_count(graph->generations).text);
+        table_cell(table, graph->nodes == RTL_TRACE_NONE ? "-" : show_count(graph->nodes).text);
+        table_cell(table, show_count(graph->launches).text);
+        table_cell(table, show_count(graph->kernels).text);
+        table_cell(table, graph->timed ? show_duration((double)graph->total).text : "-");
+        table_cell(table, graph->timed ? show_duration(mean).text : "-");
+        table_cell(table, graph->timed ? show_duration((double)graph->max).text : "-");
+    }
+    table_print(table, out);
+    show_rest(count, graphs->count, out);
+}
+
 static void show_queues(const struct tally *tally, FILE *out)
 {
     static const char *const heading[] = {"process", "queue", "gpu",
@@ -316,6 +349,22 @@ static json_t *json_ranges(const struct tally_ranges *ranges, unsigned top)
     return list;
 }
 
+static json_t *json_graphs(const struct tally_graphs *graphs, unsigned top)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < graphs->count && (!top || i < top); ++i) {
+        const struct tally_graph *graph = &graphs->graphs[i];
+        json_t *object = json_pack(
+            "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "process", open_id(graph->process),
+            "graph", open_id(graph->graph), "source", open_text(graph->source), "generations",
+            open_number(graph->generations), "nodes", open_id(graph->nodes), "launches",
+            open_number(graph->launches), "kernels", open_number(graph->kernels), "total_ns",
+            open_number(graph->total), "max_ns", open_number(graph->max));
+        (void)json_array_append_new(list, object);
+    }
+    return list;
+}
+
 /* What the program did on the host. */
 static void add_host(json_t *object, const struct summary *summary, unsigned top)
 {
@@ -325,6 +374,9 @@ static void add_host(json_t *object, const struct summary *summary, unsigned top
     (void)json_object_set_new(object, "range_count", open_number(summary->ranges.ranges));
     (void)json_object_set_new(object, "mark_count", open_number(summary->ranges.marks));
     (void)json_object_set_new(object, "ranges", json_ranges(&summary->ranges, top));
+    (void)json_object_set_new(object, "graph_launch_count", open_number(summary->graphs.launches));
+    (void)json_object_set_new(object, "graph_kernel_count", open_number(summary->graphs.kernels));
+    (void)json_object_set_new(object, "graphs", json_graphs(&summary->graphs, top));
 }
 
 static json_t *json_summary(const struct summary *summary, unsigned top)
@@ -365,12 +417,14 @@ static int with_summary(const char *path, unsigned top, FILE *out, bool json)
         show_copies(&summary.copies, out);
         show_calls(&summary.calls, top, out);
         show_ranges(&summary.ranges, top, out);
+        show_graphs(&summary.graphs, top, out);
         show_queues(&summary.tally, out);
         status = fflush(out) == 0 ? EXIT_FINE : EXIT_USAGE;
     }
     tally_free(&summary.tally);
     tally_calls_free(&summary.calls);
     tally_ranges_free(&summary.ranges);
+    tally_graphs_free(&summary.graphs);
     rtlTraceClose(trace);
     return status;
 }
@@ -388,7 +442,7 @@ struct options {
 
 static const struct argp_option option_list[] = {
     {"top", 'n', "COUNT", 0,
-     "how many kernels, host calls and ranges are shown, 20 by default, 0 for all", 0},
+     "how many kernels, host calls, ranges and graphs are shown, 20 by default, 0 for all", 0},
     {"json", 'j', NULL, 0, "write JSON", 0},
     {0},
 };
@@ -420,9 +474,11 @@ int cmd_summary(int argc, char **argv)
 {
     static const char doc[] =
         "Shows which kernels took the time of a trace, how busy each GPU and queue was, what "
-        "was copied, what the program called and marked, and whether everything is there."
+        "was copied, what the program called and marked, which graphs it launched, and whether "
+        "everything is there."
         "\vbusy: at least one kernel ran; idle: the rest between the first start and the last end. "
-        "share: of the time of all kernels.\n\n"
+        "share: of the time of all kernels. The time of a graph launch is that from its first "
+        "kernel's start to its last one's end.\n\n"
         "Examples:\n"
         "  rtl summary trace.db\n"
         "  rtl summary trace.db --top 5 --json";

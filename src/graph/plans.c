@@ -503,12 +503,13 @@ struct rest {
     struct kernels kernels;
 };
 
-/* By the order that whole launches had. */
+/* By the order that whole launches had. A launch may have fewer kernels than there are nodes: what
+ * the mode leaves out is not counted. */
 static bool match_by_reference(struct rest *rest)
 {
     const struct plan *reference =
         rest->it->reference == RTL_NONE ? NULL : &rest->plans->plans[rest->it->reference];
-    if (!reference || rest->it->varies || reference->count != rest->flight->body.kernels)
+    if (!reference || rest->it->varies || reference->count < rest->flight->body.kernels)
         return false;
     struct kernels kernels = {0};
     bool ready = describe(rest->plans->graphs, reference->entries, reference->count, &kernels);
@@ -534,7 +535,7 @@ static bool match_by_nodes(struct rest *rest)
     uint32_t count = RTL_NONE;
     if (kernels && list && numbers && certain)
         count = rtl_match_nodes(&view, kernels, numbers, numbers + room);
-    bool ready = count == rest->flight->body.kernels;
+    bool ready = count != RTL_NONE && count >= rest->flight->body.kernels;
     for (uint32_t i = 0; i < view.count && ready; i++) {
         list[i] = &kernels[i];
         certain[i] = true;

@@ -36,6 +36,10 @@ RTL_C_TEST(Calls, RangeOfAProcessThatDied)
 RTL_C_TEST(Calls, InTheTools)
 RTL_C_TEST(Calls, CheckFindsDamage)
 
+RTL_C_TEST(Graphs, Numbers)
+RTL_C_TEST(Graphs, Verdicts)
+RTL_C_TEST(Graphs, InTheTools)
+
 RTL_C_TEST(Summary, Numbers)
 RTL_C_TEST(Summary, OneDeviceInTwoProcesses)
 RTL_C_TEST(Summary, Copies)

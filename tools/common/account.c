@@ -143,6 +143,55 @@ static rtl_status_t add_ledger(rtl_trace_t *trace, struct verdict *verdict)
     return status;
 }
 
+/* Kernels of a process that are not in the trace, and why. */
+static uint64_t explained_in(rtl_trace_t *trace, uint32_t process)
+{
+    const rtl_ledger_t *rows;
+    size_t count;
+    uint64_t explained = 0;
+    if (rtlTraceLedger(trace, &rows, &count) != RTL_OK)
+        return 0;
+    for (size_t i = 0; i < count; ++i) {
+        struct account account;
+        if (rows[i].process != process || account_is_copies(trace, &rows[i]))
+            continue;
+        account_of(&rows[i], &account);
+        explained += account.lost_total + account.skipped + account.pending + account.unstored;
+    }
+    return explained;
+}
+
+/* The kernels that are missing in the launches of a process: each must be in its ledger. */
+static void judge_launches(rtl_trace_t *trace, uint32_t process, uint64_t missing,
+                           struct verdict *verdict)
+{
+    uint64_t explained = missing ? explained_in(trace, process) : 0;
+    verdict->graphs.missing += missing;
+    verdict->graphs.lost += missing > explained ? missing - explained : 0;
+}
+
+/* The reader lists launches by process first. */
+static rtl_status_t add_launches(rtl_trace_t *trace, struct verdict *verdict)
+{
+    const rtl_graph_launch_t *launches;
+    size_t count;
+    uint64_t missing = 0;
+    rtl_status_t status = rtlTraceGraphLaunches(trace, &launches, &count);
+    for (size_t i = 0; status == RTL_OK && i < count; ++i) {
+        const rtl_graph_launch_t *launch = &launches[i];
+        bool partial = launch->kernels < launch->expected;
+        ++verdict->graphs.launches;
+        verdict->graphs.uncertain += launch->certain == 0;
+        verdict->graphs.partial += partial;
+        missing += partial ? launch->expected - launch->kernels : 0;
+        if (i + 1 == count || launches[i + 1].process != launch->process) {
+            judge_launches(trace, launch->process, missing, verdict);
+            missing = 0;
+        }
+    }
+    return status;
+}
+
 static bool is_whole(const struct account *account)
 {
     return account->lost_total == 0 && account->pending == 0 && account->unstored == 0 &&
@@ -161,12 +210,15 @@ rtl_status_t account_verdict(rtl_trace_t *trace, struct verdict *verdict)
         status = count_queues(trace, verdict);
     if (status == RTL_OK)
         status = add_ledger(trace, verdict);
+    if (status == RTL_OK)
+        status = add_launches(trace, verdict);
     if (status != RTL_OK)
         return status;
     verdict->finished = info.finished != 0;
     verdict->complete = verdict->finished && verdict->processes > 0 && verdict->running == 0 &&
                         verdict->refused == 0 && verdict->passed == 0 &&
-                        is_whole(&verdict->total) && is_whole(&verdict->copies);
+                        is_whole(&verdict->total) && is_whole(&verdict->copies) &&
+                        verdict->graphs.lost == 0;
     return RTL_OK;
 }
 
@@ -251,6 +303,9 @@ void account_line(const struct verdict *verdict, char *text, size_t size)
         append(&line, "; ");
         append_account(&line, verdict, &verdict->copies, "copies");
     }
+    if (verdict->graphs.lost)
+        append(&line, ", %s of graph launches missing and not in the ledger",
+               show_count(verdict->graphs.lost).text);
     append_states(&line, verdict);
     if (verdict->died)
         append(&line, "; %u of %u processes died", verdict->died, verdict->processes);

@@ -25,7 +25,14 @@ struct verdict {
     unsigned processes, died, running, refused;
     unsigned passed; /**< queues that were not followed although the mode wants it */
     uint64_t torn;
-    bool finished; /**< the collector ended in order */
+    struct {
+        uint64_t launches;
+        uint64_t uncertain; /**< with kernels whose node is not sure */
+        uint64_t partial;   /**< with kernels that are not in the trace */
+        uint64_t missing;   /**< kernels of those */
+        uint64_t lost;      /**< of them, more than the ledger of their process explains */
+    } graphs;               /**< launches of graphs */
+    bool finished;          /**< the collector ended in order */
     bool complete;
 };
 
