@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define RING    (64u << 10)
-#define SLOTS   1024u
+#define SLOTS   UINT64_C(1024)
 #define MOST    8192u
 #define THREADS 4
 
@@ -230,7 +230,8 @@ static int look_in_child(uint64_t number)
     wrong |= out.count == 1 && out.records[0].thread == (uint32_t)gettid() ? 0 : 2;
     rtl_range_stop(number);
     wrong |= rtl_range_push("of the child") == 1 ? 0 : 4;
-    wrong |= rtl_range_pop() == 1 && rtl_range_pop() == 0 && rtl_range_pop() == -1 ? 0 : 8;
+    for (int level = 1; level >= -1; level--)
+        wrong |= rtl_range_pop() == level ? 0 : 8;
     drain();
     wrong |= ends(id_of("inherited")) == 1 && ends(id_of("of the child")) == 1 ? 0 : 16;
     rtl_ranges_forked();
