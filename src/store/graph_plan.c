@@ -115,7 +115,7 @@ size_t rtl_graph_plan_count(const unsigned char *data, size_t size)
         from = get_run(from, data + size, &last, &run);
         count += from ? run.count : 0;
     }
-    return from && count <= STEPS_MAX ? count : SIZE_MAX;
+    return (from || size == 0) && count <= STEPS_MAX ? count : SIZE_MAX;
 }
 
 void rtl_graph_plan_unpack(const unsigned char *data, size_t size, struct rtl_graphs_step *steps)
