@@ -25,13 +25,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST_KERNELS 20000u
-#define MOST_RANGES  64u
-#define MOST_TEXT    64u
-#define TICK_NS      10u /* of the software GPU's clock */
-#define BYTES        4096u
-#define SLOW         20000u
-#define PATIENCE_MS  20000u
+#define MOST_KERNELS  20000u
+#define MOST_RANGES   64u
+#define MOST_LAUNCHES 512u
+#define MOST_TEXT     64u
+#define TICK_NS       10u /* of the software GPU's clock */
+#define BYTES         4096u
+#define SLOW          20000u
+#define PATIENCE_MS   20000u
+
+int roctxNameOsThread(const char *name);
 
 struct seen_range {
     rtl_range_event_t event;
@@ -45,6 +48,8 @@ struct seen {
     unsigned copy_count;
     struct seen_range ranges[MOST_RANGES];
     unsigned range_count;
+    rtl_launch_event_t launches[MOST_LAUNCHES];
+    unsigned launch_count;
     char name[MOST_TEXT];
     uint64_t named;
     unsigned stops; /* notes that recording was stopped */
@@ -113,6 +118,14 @@ static void take_ranges(void *context, const rtl_batch_t *batch, const rtl_range
     }
 }
 
+static void take_launches(void *context, const rtl_batch_t *batch, const rtl_launch_event_t *events,
+                          size_t count)
+{
+    look_at_thread(context, batch);
+    for (size_t i = 0; i < count && seen.launch_count < MOST_LAUNCHES; i++)
+        seen.launches[seen.launch_count++] = events[i];
+}
+
 static void take_name(void *context, rtl_name_event_kind_t kind, uint64_t handle, const char *text)
 {
     look_at_thread(context, NULL);
@@ -144,6 +157,7 @@ static const rtl_callbacks_t all = {
     .kernels = take_kernels,
     .copies = take_copies,
     .ranges = take_ranges,
+    .launches = take_launches,
     .name = take_name,
     .note = take_note,
 };
@@ -267,6 +281,28 @@ static void check_ranges(const hsa_queue_t *queue)
     check_in_range(queue, 65, inner->event.id);
 }
 
+/* Each batch is one, as nobody says whether it is a graph's: its kernels name it, in their order.
+ */
+static void check_launches(void)
+{
+    unsigned batches = 1 + 16 + 79; /* of 64 kernels at most */
+    CHECK(seen.launch_count == batches);
+    for (unsigned i = 0; i < seen.launch_count; i++) {
+        const rtl_launch_event_t *launch = &seen.launches[i];
+        unsigned kernels = 0;
+        uint64_t ordinals = 0;
+        for (unsigned k = 0; k < seen.kernel_count; k++)
+            if (seen.kernels[k].launch == launch->launch) {
+                kernels++;
+                ordinals += seen.kernels[k].ordinal;
+            }
+        CHECK(kernels == launch->kernels && launch->packets == launch->kernels);
+        CHECK(ordinals == (uint64_t)kernels * (kernels - 1) / 2);
+        CHECK(launch->graph == RTL_EVENT_NONE && launch->fingerprint != 0);
+        CHECK(launch->thread == (uint32_t)gettid());
+    }
+}
+
 static void check_clock(void)
 {
     struct timespec boot;
@@ -282,6 +318,7 @@ static void check_clock(void)
 static void end_truth(void)
 {
     CHECK(rtlRangePush("before hsa_init") == 0);
+    CHECK(roctxNameOsThread("the host's") == 0);
     start(&all);
     hsa_queue_t *queue = gpu_queue(&gpu, 256);
     hsa_queue_t *other = gpu_queue(&gpu, 1024);
@@ -300,11 +337,13 @@ static void end_truth(void)
     CHECK(seen.range_count == 3);
     CHECK(seen.copy_count == 1 && seen.copies[0].bytes == BYTES);
     CHECK(seen.copies[0].kind == RTL_EVENT_DEVICE_TO_DEVICE && seen.copies[0].device == 0);
+    CHECK(seen.named == (uint64_t)gettid() && strcmp(seen.name, "the host's") == 0);
     CHECK(seen.lost == 0);
     CHECK(rtlUnsubscribe() == 0);
     CHECK(range_of("open")->event.end == 0);
     compare_with_truth();
     check_ranges(queue);
+    check_launches();
     check_clock();
 }
 
