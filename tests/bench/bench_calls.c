@@ -61,8 +61,10 @@ int main(int argc, char **argv)
         free(times);
         return 2;
     }
-    if (hsa_init() != HSA_STATUS_SUCCESS) /* brings librtl up */
+    if (hsa_init() != HSA_STATUS_SUCCESS) { /* brings librtl up */
+        free(times);
         return 3;
+    }
     double scale = ticks_per_ns();
     (void)measure(call_free, times, batches); /* warms up */
     double free_ns = measure(call_free, times, batches) / scale;

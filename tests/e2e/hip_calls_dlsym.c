@@ -19,7 +19,7 @@ static unsigned made;
 
 static void tell(const char *what, const char *name, void *symbol)
 {
-    const char *error = dlerror();
+    const char *error = dlerror(); // NOLINT(concurrency-mt-unsafe): glibc's is of the thread
     (void)printf("%s %s: %s, %s\n", what, name, symbol != NULL ? "found" : "not found",
                  error != NULL ? "an error" : "no error");
 }
@@ -64,7 +64,7 @@ static void ask_in_threads(void *handle)
 
 int main(int argc, char **argv)
 {
-    bool preloaded = getenv("HIP_CALLS_PRELOADED") != NULL;
+    bool preloaded = secure_getenv("HIP_CALLS_PRELOADED") != NULL;
     if (!preloaded) {
         ask("before, by default", RTLD_DEFAULT);
         ask("before, next", RTLD_NEXT);
@@ -72,13 +72,14 @@ int main(int argc, char **argv)
     }
     void *library = dlopen(argc > 1 ? argv[1] : "libamdhip64.so.5", RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
-        (void)fprintf(stderr, "%s\n", dlerror());
+        (void)fprintf(stderr, "there is no such library\n");
         return 1;
     }
     ask("by its handle", library);
     call(dlsym(library, "hipFree"), !preloaded);
     (void)printf("by versions: %d\n", dlvsym(library, "hipFree", "hip_4.2") != NULL);
-    (void)printf("the same: %d\n", dlsym(library, "hipFree") == dlsym(library, "hipFree"));
+    void *once = dlsym(library, "hipFree");
+    (void)printf("the same: %d\n", dlsym(library, "hipFree") == once);
     ask_in_threads(library);
     ask("after, next", RTLD_NEXT);
     void *global =

@@ -72,7 +72,7 @@ static int look_at_library(struct dl_phdr_info *info, size_t size, void *data)
     base = base != NULL ? base + 1 : info->dlpi_name;
     if (strncmp(base, LIBRARY, strlen(LIBRARY)) != 0 || strlen(info->dlpi_name) >= PATH_MAX)
         return 0;
-    strcpy(data, info->dlpi_name);
+    memcpy(data, info->dlpi_name, strlen(info->dlpi_name) + 1);
     return 1;
 }
 
