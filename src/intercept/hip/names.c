@@ -19,7 +19,9 @@ struct kernel {
     struct kernel *next;
     const void *function;
     _Atomic(const void *) owner;
-    _Atomic(const char *) name; /* NULL: unloaded */
+    const char *name;
+    bool copied;       /* the name is ours */
+    _Atomic bool gone; /* unloaded */
 };
 
 static struct kernel *_Atomic chains[CHAINS];
@@ -44,8 +46,8 @@ static struct kernel *find(const void *function)
     return kernel;
 }
 
-/* Takes `name` over if it is to be remembered. */
-static bool add(const void *function, const void *owner, const char *name)
+/* False if memory is short. A name that is a copy is the table's from then on. */
+static bool add(const void *function, const void *owner, const char *name, bool copied)
 {
     struct kernel *kernel = malloc(sizeof *kernel);
     if (kernel == NULL)
@@ -53,7 +55,9 @@ static bool add(const void *function, const void *owner, const char *name)
     struct kernel *_Atomic *chain = chain_of(function);
     kernel->function = function;
     atomic_init(&kernel->owner, owner);
-    atomic_init(&kernel->name, name);
+    kernel->name = name;
+    kernel->copied = copied;
+    atomic_init(&kernel->gone, false);
     kernel->next = atomic_load_explicit(chain, memory_order_relaxed);
     while (!atomic_compare_exchange_weak_explicit(chain, &kernel->next, kernel,
                                                   memory_order_release, memory_order_relaxed))
@@ -65,13 +69,13 @@ static bool add(const void *function, const void *owner, const char *name)
 static void add_copy(const void *function, const void *owner, const char *name)
 {
     struct kernel *known = find(function);
-    const char *text = known != NULL ? atomic_load(&known->name) : NULL;
-    if (text != NULL && strcmp(text, name) == 0) {
+    if (known != NULL && known->copied && strcmp(known->name, name) == 0) {
         atomic_store(&known->owner, owner);
+        atomic_store(&known->gone, false);
         return;
     }
     char *copy = strdup(name);
-    if (copy != NULL && !add(function, owner, copy))
+    if (copy != NULL && !add(function, owner, copy, true))
         free(copy);
 } // NOLINT(clang-analyzer-unix.Malloc): the table has it
 
@@ -80,13 +84,13 @@ static void forget(const void *owner)
     for (unsigned i = 0; i < CHAINS; i++)
         for (struct kernel *kernel = atomic_load(&chains[i]); kernel != NULL; kernel = kernel->next)
             if (atomic_load(&kernel->owner) == owner)
-                atomic_store(&kernel->name, NULL);
+                atomic_store(&kernel->gone, true);
 }
 
 const char *rtl_hip_kernel_name(const void *function)
 {
     struct kernel *kernel = find(function);
-    return kernel != NULL ? atomic_load(&kernel->name) : NULL;
+    return kernel != NULL && !atomic_load(&kernel->gone) ? kernel->name : NULL;
 }
 
 static rtl_hip_function real_function(_Atomic(rtl_hip_function) *known, const char *name)
@@ -107,7 +111,7 @@ void __hipRegisterFunction(void **modules, const void *host, char *function, con
     __typeof__(__hipRegisterFunction) *real =
         (__typeof__(__hipRegisterFunction) *)real_function(&known, "__hipRegisterFunction");
     if (rtl_hip_possible() && name != NULL)
-        (void)add(host, modules, name);
+        (void)add(host, modules, name, false);
     if (real != NULL)
         real(modules, host, function, name, threads, tid, bid, block, grid, warp);
 }
