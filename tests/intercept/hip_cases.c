@@ -372,6 +372,23 @@ const char *Hip_EachPassesWhenOff(void)
     return NULL;
 }
 
+/* Recording is stopped, or the thread has stopped its own. */
+const char *Hip_EachIsLeftOutWhenStopped(void)
+{
+    for (unsigned i = 0; i < RTL_HIP_ENTRIES; i++) {
+        for (unsigned j = 0; j < 2; j++) {
+            begin(j == 0 ? RTL_CALLS_STOPPED : RTL_CALLS_ON, hipErrorNotReady);
+            rtl_origin.paused = j == 1;
+            struct outcome outcome = calls[i]();
+            rtl_origin.paused = false;
+            CHECK_DONE(check_passed(i, &outcome));
+            CHECK_EQUAL(every_hip.calls, 1);
+            CHECK_EQUAL(sent.count, 0);
+        }
+    }
+    return NULL;
+}
+
 static const char *each_is_recorded(enum rtl_calls state, hipError_t result)
 {
     uint64_t last = 0;

@@ -1,6 +1,7 @@
 #include "../common/check.h"
 
 RTL_C_TEST(Hip, EachPassesWhenOff)
+RTL_C_TEST(Hip, EachIsLeftOutWhenStopped)
 RTL_C_TEST(Hip, EachIsRecordedWhenItFails)
 RTL_C_TEST(Hip, EachIsRecordedWhenItSucceeds)
 RTL_C_TEST(Hip, EachIsDefinedOnce)

@@ -91,9 +91,15 @@ static void lose(void)
                       "slow");
 }
 
+static bool is_wanted(void)
+{
+    return atomic_load_explicit(&rtl_calls_state, memory_order_relaxed) == RTL_CALLS_ON &&
+           !rtl_origin.paused;
+}
+
 bool rtl_hip_enter(struct rtl_hip_call *call)
 {
-    if (rtl_origin.inside != 0 || rtl_origin.paused)
+    if (rtl_origin.inside != 0)
         return false;
     rtl_origin.inside = 1;
     rtl_origin.call = rtl_origin_new_id();
@@ -101,7 +107,7 @@ bool rtl_hip_enter(struct rtl_hip_call *call)
     call->flags = 0;
     call->stream = 0;
     call->error = errno;
-    call->wanted = atomic_load_explicit(&rtl_calls_state, memory_order_relaxed) == RTL_CALLS_ON;
+    call->wanted = is_wanted();
     return true;
 }
 
@@ -134,8 +140,7 @@ void rtl_hip_leave(struct rtl_hip_call *call, enum rtl_hip_entry entry, int resu
     };
     rtl_origin.call = 0;
     rtl_origin.inside = 0;
-    if (call->wanted ||
-        atomic_load_explicit(&rtl_calls_state, memory_order_relaxed) == RTL_CALLS_ON) {
+    if (call->wanted || is_wanted()) {
         struct rtl_piece pieces[] = {{&wire, sizeof wire}, {words, count * sizeof *words}};
         define(entry);
         if (!rtl_emit_try_spare(RTL_WIRE_API, pieces, 2))
