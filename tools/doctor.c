@@ -101,6 +101,9 @@ static void look_at_library(struct report *report)
     }
     report->library = true;
     find(report, FINE, "librtl", "", "%s, version %s as this rtl", path, version());
+    if (strpbrk(path, " :"))
+        find(report, PROBLEM, "librtl", "install it in a folder without blanks and colons",
+             "%s cannot be preloaded: host calls are not recorded", path);
 }
 
 static const char *generation(int ext_minor)
@@ -186,6 +189,7 @@ static const struct variable variables[] = {
     {"DEBUG_CLR_DIRECT_DOORBELL", PROBLEM,
      "unset it: HIP would write the doorbell past every profiler"},
     {"HSA_ENABLE_DTIF", HINT, "unset it unless the software GPU is meant"},
+    {"RTL_PRELOAD", HINT, "unset it if host calls are to be recorded"},
     {"RTL_SESSION", HINT, "unset it: it belongs to a recording that goes on or has ended"},
 };
 

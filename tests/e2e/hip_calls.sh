@@ -10,7 +10,7 @@ shift
 preload=${E2E_PRELOAD:-}
 
 alone=0
-LD_PRELOAD=$preload LD_LIBRARY_PATH=$build/lib/softgpu "$@" >alone.out 2>alone.err || alone=$?
+LD_PRELOAD=$preload LD_LIBRARY_PATH=$build/lib/softgpu "${hip[@]}" "$@" >alone.out 2>alone.err || alone=$?
 awk '$1 == "made" { made[$2] += $3 } END { for (name in made) print name "|" made[name] }' alone.out |
     LC_ALL=C sort >made
 [ -s made ] || fail "the program counted nothing"
@@ -19,7 +19,7 @@ awk '$1 == "made" { made[$2] += $3 } END { for (name in made) print name "|" mad
 traced() {
     local status=0
     rm -f truth.* t.db
-    LD_PRELOAD=$preload "$rtl" trace -q -m "$1" --gpu soft -o t.db -- "${program[@]}" >traced.out 2>traced.err || status=$?
+    LD_PRELOAD=$preload "${hip_traced[@]}" "$rtl" trace -q -m "$1" --gpu soft -o t.db -- "${program[@]}" >traced.out 2>traced.err || status=$?
     equal "exit status in mode $1" "$status" "$alone"
     cmp -s alone.out traced.out || fail "the program's output differs in mode $1"
     cmp -s alone.err traced.err || fail "the program's errors differ in mode $1"
