@@ -34,13 +34,14 @@ launches=$(sed -n 's/^\([0-9]*\) launches of .*/\1/p' traced.out)
 graphs=$(sed -n 's/.* launches of \([0-9]*\) graphs.*/\1/p' traced.out)
 copies=$(sed -n 's/.*, \([0-9]*\) copies$/\1/p' traced.out)
 equal "launches" "$(ask t.db "SELECT count(*) FROM graph_launches")" "$launches"
-equal "calls that launch" "$(ask t.db "SELECT count(*) FROM api WHERE name = 'hipGraphLaunch'")" "$launches"
+equal "calls that launch" "$(ask t.db "SELECT count(*) FROM api
+    WHERE name = 'hipGraphLaunch' AND result = 0")" "$launches"
 equal "graphs" "$(ask t.db "SELECT count(DISTINCT graph) FROM graphs")" "$graphs"
 equal "copies of graphs" "$(ask t.db "SELECT count(*) FROM copies c JOIN api a ON a.correlation = c.correlation
     WHERE a.name = 'hipGraphLaunch'")" "$copies"
 equal "kernels that are not of the node that they name" "$(ask t.db "
     SELECT count(*) FROM kernels k JOIN graph_nodes n USING (graph, generation, node)
-    WHERE n.type = 'kernel' AND (n.name <> k.mangled OR n.grid_x <> k.grid_x OR n.block_x <> k.block_x)")" 0
+    WHERE n.type = 'kernel' AND (n.mangled <> k.mangled OR n.grid_x <> k.grid_x OR n.block_x <> k.block_x)")" 0
 equal "nodes of no kernel with a grid" "$(ask t.db "
     SELECT count(*) FROM graph_nodes WHERE type <> 'kernel' AND grid_x IS NOT NULL")" 0
 equal "kernels before their call" "$(ask t.db "

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# hip_graphs_storm.sh BUILD PLUGIN NODES REPLAYS: a graph of so many kernels, launched so many times without a pause, in
+# full mode: nothing is lost, and each kernel is in its launch and of its node (node i lasts 100 + 10 * (i % 50) ns).
+source "$(dirname "$0")/lib.sh"
+export SOFTGPU_PLUGINS=$1
+nodes=$2 replays=$3
+kernels=$((nodes * replays))
+
+"$rtl" trace -q -m full --gpu soft -o t.db -- "$bin/hip_graphs" storm "$nodes" "$replays" >traced.out 2>traced.err ||
+    fail "the program ended with status $?"
+equal "the program's output" "$(cat traced.out)" "$kernels kernels
+all is well"
+"$rtl" check t.db >check.out 2>check.err || fail "rtl check ended with status $?"
+
+equal "kernels, in a launch, of a node, certain" "$(ask t.db "
+    SELECT count(*), count(launch), count(node), sum(certain) FROM kernels")" "$kernels|$kernels|$kernels|$kernels"
+equal "kernels that last as long as their node" \
+    "$(ask t.db "SELECT count(*) FROM kernels WHERE duration = 100 + 10 * (node % 50)")" "$kernels"
+equal "launches of graphs" "$(ask t.db "SELECT count(*), count(DISTINCT launch), count(DISTINCT correlation),
+    min(kernels), max(kernels), min(expected), max(expected), min(certain) FROM graph_launches WHERE graph = 1")" \
+    "$replays|$replays|$replays|$nodes|$nodes|$nodes|$nodes|1"
+equal "launches that are not one of each node, of their call and after it" "$(ask t.db "
+    WITH seen AS MATERIALIZED (SELECT launch, count(*) AS kernels, count(DISTINCT node) AS nodes, min(node) AS first,
+                                      max(node) AS last, min(correlation) AS correlation, max(correlation) AS other,
+                                      min(start) AS start, max(end) AS end
+                               FROM kernels GROUP BY launch),
+         launches AS MATERIALIZED (SELECT launch, start, end, correlation FROM graph_launches),
+         calls AS MATERIALIZED (SELECT correlation, start FROM api WHERE name = 'hipGraphLaunch')
+    SELECT $replays - count(*) FROM seen JOIN launches l USING (launch) JOIN calls c ON c.correlation = l.correlation
+    WHERE seen.kernels = $nodes AND seen.nodes = $nodes AND seen.first = 0 AND seen.last = $nodes - 1
+      AND seen.correlation = l.correlation AND seen.other = l.correlation
+      AND seen.start = l.start AND seen.end = l.end AND l.start >= c.start")" 0
+equal "launches that begin before the one before has ended" "$(ask t.db "
+    SELECT count(*) FROM (SELECT start, lag(end) OVER (ORDER BY launch) AS before FROM graph_launches)
+    WHERE start < before")" 0

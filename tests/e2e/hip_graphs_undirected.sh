@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# hip_graphs_undirected.sh BUILD PLUGIN SCENARIO: with AMD_DIRECT_DISPATCH=0 threads of HIP's own submit what the program
+# launches, at some time after its call. Kernels then belong to no call, launch or range: never to a wrong one.
+source "$(dirname "$0")/lib.sh"
+export SOFTGPU_PLUGINS=$1 SOFTGPU_TRUTH=$scratch/truth AMD_DIRECT_DISPATCH=0
+scenario=$2
+
+LD_LIBRARY_PATH=$build/lib/softgpu "$bin/hip_graphs" "$scenario" >alone.out 2>alone.err ||
+    fail "without RTL the program ended with status $?"
+rm -f truth
+"$rtl" trace -q -m full --gpu soft -o t.db -- "$bin/hip_graphs" "$scenario" >traced.out 2>traced.err ||
+    fail "the program ended with status $?"
+cmp -s alone.out traced.out || fail "the program's output differs"
+cmp -s alone.err traced.err || fail "the program's errors differ"
+"$rtl" check --truth truth t.db >check.out 2>check.err || fail "rtl check --truth ended with status $?"
+launches=$(sed -n 's/^\([0-9]*\) launches of .*/\1/p' traced.out)
+[ "$(ask t.db "SELECT count(*) FROM kernels")" -gt "$launches" ] || fail "there are no kernels"
+equal "kernels that are said to come from somewhere" "$(ask t.db "SELECT count(*) FROM kernels
+    WHERE coalesce(correlation, graph, generation, launch, node, range) IS NOT NULL")" 0
+equal "launches, without a kernel" \
+    "$(ask t.db "SELECT count(*), sum(kernels), sum(expected) FROM graph_launches")" "$launches|0|0"
