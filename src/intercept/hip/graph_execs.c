@@ -7,8 +7,9 @@
 /* Open addressing. A wider table takes the place of a full one, which stays for those who are just
  * looking there; together they are no larger than the last. */
 struct table {
-    size_t count; /* a power of two */
-    size_t used;  /* places whose key is not 0 */
+    struct table *before; /* the one whose place it took */
+    size_t count;         /* a power of two */
+    size_t used;          /* places whose key is not 0 */
     struct {
         _Atomic uint64_t key;                /* 0: never used */
         struct rtl_graph_exec *_Atomic exec; /* NULL: removed */
@@ -63,6 +64,7 @@ static struct table *table_with_room(void)
     struct table *wider = calloc(1, sizeof *wider + count * sizeof wider->places[0]);
     if (wider == NULL)
         return NULL;
+    wider->before = table;
     wider->count = count;
     for (size_t i = 0; table != NULL && i < table->count; i++) {
         struct rtl_graph_exec *exec =
