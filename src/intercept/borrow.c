@@ -3,101 +3,169 @@
 #include <hsa/amd_hsa_signal.h>
 #include <stddef.h>
 
-#define SEQUENCE_BITS 48u
-#define MARK          (UINT64_C(0xffff) << SEQUENCE_BITS) /* no queue has this slot */
+/* A word is, from the top: a tag of the signal, the record's queue (slot + 1), its sequence number.
+ * 0 is none. A mark has all ones for the queue and, in the low bits, the signal. */
+#define SEQUENCE_BITS 45u
+#define SLOT_BITS     11u
+#define SEQUENCE_MASK ((UINT64_C(1) << SEQUENCE_BITS) - 1)
+#define SLOT_MASK     ((UINT64_C(1) << SLOT_BITS) - 1)
+#define TAG_SHIFT     (SEQUENCE_BITS + SLOT_BITS)
+#define ALIGNMENT     6u /* of a signal: low bits that are 0; no address has more than 45 above them \
+                          */
 
-unsigned rtl_borrow_bucket(uint64_t handle)
+_Static_assert(RTL_BORROW_SETS == 1u << 10, "set_of yields 10 bits");
+
+static uint64_t hash_of(uint64_t handle)
 {
-    return (unsigned)(((handle >> 6) * UINT64_C(0x9E3779B97F4A7C15)) >> 51);
+    return (handle >> ALIGNMENT) * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-_Static_assert(RTL_BORROW_BUCKETS == 1u << (64 - 51), "rtl_borrow_bucket yields 13 bits");
-
-static uint64_t pack(struct rtl_record_name name)
+static _Atomic uint64_t *set_of(struct rtl_borrow_table *table, uint64_t handle)
 {
-    return ((uint64_t)(name.slot + 1) << SEQUENCE_BITS) |
-           (name.sequence & ((UINT64_C(1) << SEQUENCE_BITS) - 1));
+    return table->sets[hash_of(handle) >> 54];
+}
+
+static uint64_t tag_of(uint64_t handle)
+{
+    return hash_of(handle) << 10 & ~(SEQUENCE_MASK | SLOT_MASK << SEQUENCE_BITS);
+}
+
+static uint64_t pack(uint64_t handle, struct rtl_record_name name)
+{
+    return tag_of(handle) | (uint64_t)(name.slot + 1) << SEQUENCE_BITS |
+           (name.sequence & SEQUENCE_MASK);
 }
 
 static struct rtl_record_name unpack(uint64_t word)
 {
-    struct rtl_record_name name = {(uint32_t)(word >> SEQUENCE_BITS) - 1,
-                                   word & ((UINT64_C(1) << SEQUENCE_BITS) - 1)};
+    struct rtl_record_name name = {(uint32_t)(word >> SEQUENCE_BITS & SLOT_MASK) - 1,
+                                   word & SEQUENCE_MASK};
     return name;
 }
 
 static uint64_t mark_of(uint64_t handle)
 {
-    return MARK | (handle & ~MARK);
+    return tag_of(handle) | SLOT_MASK << SEQUENCE_BITS | (handle >> ALIGNMENT & SEQUENCE_MASK);
 }
 
 static bool is_mark(uint64_t word)
 {
-    return (word & MARK) == MARK;
+    return (word >> SEQUENCE_BITS & SLOT_MASK) == SLOT_MASK;
+}
+
+static bool is_of(uint64_t word, uint64_t handle)
+{
+    return word != 0 && ((word ^ tag_of(handle)) >> TAG_SHIFT) == 0;
 }
 
 /* The packet that a mark is of has completed its signal, as far as anybody can tell. */
 static bool is_spent(uint64_t mark)
 {
-    const amd_signal_t *signal = (const amd_signal_t *)(uintptr_t)(mark & ~MARK);
+    const amd_signal_t *signal =
+        (const amd_signal_t *)(uintptr_t)((mark & SEQUENCE_MASK) << ALIGNMENT);
     return __atomic_load_n(&signal->value, __ATOMIC_RELAXED) < 1;
 }
 
-/* A live record of the same signal may be over: the program has armed the signal again unseen. */
-static bool is_held(const struct rtl_borrow_table *table, uint64_t held, uint64_t handle)
+/* True if a word, by its tag of the signal, keeps others from it. A live record may be over: the
+ * program has armed the signal again unseen. One that is about to be published may be of it. */
+static bool holds(const struct rtl_borrow_table *table, uint64_t word, uint64_t handle)
 {
-    if (held == 0)
+    if (!is_of(word, handle))
         return false;
-    if (is_mark(held))
-        return held == mark_of(handle) || !is_spent(held);
-    enum rtl_record_standing standing = table->judge(unpack(held), handle);
-    if (standing == RTL_RECORD_LIVE && table->settle != NULL)
-        return !table->settle(unpack(held));
-    return standing != RTL_RECORD_STALE;
+    if (is_mark(word))
+        return word == mark_of(handle);
+    switch (table->judge(unpack(word), handle)) {
+    case RTL_RECORD_LIVE:
+        return table->settle == NULL || !table->settle(unpack(word));
+    case RTL_RECORD_COMING:
+        return true;
+    case RTL_RECORD_STALE:
+    case RTL_RECORD_OTHER:
+        break;
+    }
+    return false;
+}
+
+/* True if a word serves nobody any more. */
+static bool is_free(const struct rtl_borrow_table *table, uint64_t word)
+{
+    if (word == 0)
+        return true;
+    if (is_mark(word))
+        return is_spent(word);
+    return table->judge(unpack(word), 0) == RTL_RECORD_STALE;
+}
+
+static bool is_held(const struct rtl_borrow_table *table, _Atomic uint64_t *set, uint64_t handle,
+                    const _Atomic uint64_t *but)
+{
+    for (unsigned i = 0; i < RTL_BORROW_WAYS; i++)
+        if (&set[i] != but && holds(table, atomic_load(&set[i]), handle))
+            return true;
+    return false;
+}
+
+/* Puts a word for the signal into its set, unless another keeps it from there. Two that come at the
+ * same time see each other: one of them at least gives way. */
+static bool put(struct rtl_borrow_table *table, uint64_t handle, uint64_t word)
+{
+    _Atomic uint64_t *set = set_of(table, handle);
+    if (is_held(table, set, handle, NULL))
+        return false;
+    for (unsigned i = 0; i < RTL_BORROW_WAYS; i++) {
+        uint64_t old = atomic_load(&set[i]);
+        if (!is_free(table, old) || !atomic_compare_exchange_strong(&set[i], &old, word))
+            continue;
+        if (!is_held(table, set, handle, &set[i]))
+            return true;
+        atomic_compare_exchange_strong(&set[i], &word, 0);
+        return false;
+    }
+    return false;
 }
 
 bool rtl_borrow_enter(struct rtl_borrow_table *table, uint64_t handle, struct rtl_record_name name)
 {
-    _Atomic uint64_t *bucket = &table->buckets[rtl_borrow_bucket(handle)];
-    uint64_t held = atomic_load_explicit(bucket, memory_order_acquire);
-    if (is_held(table, held, handle))
-        return false;
-    return atomic_compare_exchange_strong_explicit(bucket, &held, pack(name), memory_order_acq_rel,
-                                                   memory_order_relaxed);
+    return put(table, handle, pack(handle, name));
+}
+
+static _Atomic uint64_t *find_mark(struct rtl_borrow_table *table, uint64_t handle)
+{
+    _Atomic uint64_t *set = set_of(table, handle);
+    for (unsigned i = 0; i < RTL_BORROW_WAYS; i++)
+        if (atomic_load_explicit(&set[i], memory_order_relaxed) == mark_of(handle))
+            return &set[i];
+    return NULL;
 }
 
 bool rtl_borrow_mark(struct rtl_borrow_table *table, uint64_t handle)
 {
-    _Atomic uint64_t *bucket = &table->buckets[rtl_borrow_bucket(handle)];
-    uint64_t held = atomic_load_explicit(bucket, memory_order_acquire);
-    if (held == mark_of(handle))
-        return true;
-    return !is_held(table, held, handle) &&
-           atomic_compare_exchange_strong_explicit(bucket, &held, mark_of(handle),
-                                                   memory_order_acq_rel, memory_order_relaxed);
+    return find_mark(table, handle) != NULL || put(table, handle, mark_of(handle));
 }
 
 void rtl_borrow_unmark(struct rtl_borrow_table *table, uint64_t handle)
 {
-    _Atomic uint64_t *bucket = &table->buckets[rtl_borrow_bucket(handle)];
-    uint64_t held = mark_of(handle);
-    if (atomic_load_explicit(bucket, memory_order_relaxed) == held)
-        atomic_compare_exchange_strong_explicit(bucket, &held, 0, memory_order_acq_rel,
-                                                memory_order_relaxed);
+    _Atomic uint64_t *place = find_mark(table, handle);
+    uint64_t mark = mark_of(handle);
+    if (place != NULL)
+        atomic_compare_exchange_strong(place, &mark, 0);
 }
 
-bool rtl_borrow_find(const struct rtl_borrow_table *table, uint64_t handle,
-                     struct rtl_record_name *name)
+bool rtl_borrow_find(struct rtl_borrow_table *table, uint64_t handle, struct rtl_record_name *name)
 {
-    uint64_t held =
-        atomic_load_explicit(&table->buckets[rtl_borrow_bucket(handle)], memory_order_acquire);
-    if (held == 0 || is_mark(held))
-        return false;
-    *name = unpack(held);
-    return table->judge(*name, handle) == RTL_RECORD_LIVE;
+    _Atomic uint64_t *set = set_of(table, handle);
+    for (unsigned i = 0; i < RTL_BORROW_WAYS; i++) {
+        uint64_t word = atomic_load_explicit(&set[i], memory_order_acquire);
+        if (!is_of(word, handle) || is_mark(word))
+            continue;
+        *name = unpack(word);
+        if (table->judge(*name, handle) == RTL_RECORD_LIVE)
+            return true;
+    }
+    return false;
 }
 
-bool rtl_borrow_is_lent(const struct rtl_borrow_table *table, uint64_t handle)
+bool rtl_borrow_is_lent(struct rtl_borrow_table *table, uint64_t handle)
 {
     struct rtl_record_name name;
     return rtl_borrow_find(table, handle, &name) && (table->settle == NULL || !table->settle(name));

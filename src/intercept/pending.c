@@ -327,7 +327,7 @@ enum rtl_record_standing rtl_pending_judge(const struct rtl_pending *pending, ui
     if (state > state_of(sequence, PHASE_PENDING))
         return RTL_RECORD_STALE;
     if (state < state_of(sequence, PHASE_PENDING))
-        return RTL_RECORD_OTHER; /* its submitter is about to publish it */
+        return RTL_RECORD_COMING;
     uint64_t own = atomic_load_explicit(&record->own, memory_order_relaxed);
     return own == handle ? RTL_RECORD_LIVE : RTL_RECORD_OTHER;
 }

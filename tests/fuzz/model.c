@@ -366,8 +366,7 @@ void model_begin(const struct model_settings *with)
     memset(owns, 0, sizeof owns);
     memset(in_flight, 0, sizeof in_flight);
     memset(pool_signals, 0, sizeof pool_signals);
-    for (unsigned i = 0; i < RTL_BORROW_BUCKETS; i++)
-        atomic_store_explicit(&rtl_borrows.buckets[i], 0, memory_order_relaxed);
+    memset((void *)rtl_borrows.sets, 0, sizeof rtl_borrows.sets);
     rtl_api.hsa_signal_subtract_screlease = subtract;
     MUST(rtl_pool_init(&rtl_signals, POOL, (struct rtl_pool_backend){create, destroy, &made}));
     for (unsigned i = 0; i < MODEL_QUEUES; i++)
@@ -576,17 +575,6 @@ static void check_borrowed(const struct side *side, const struct truth *truth)
         }
 }
 
-/* Another of the program's signals has the same place in the table of borrowed ones. */
-static bool has_neighbour(int which)
-{
-    unsigned bucket = rtl_borrow_bucket((uintptr_t)owns[which].signal);
-    for (int i = 0; i < (int)MODEL_OWNS; i++)
-        if (i != which && owns[i].signal != NULL &&
-            rtl_borrow_bucket((uintptr_t)owns[i].signal) == bucket)
-            return true;
-    return false;
-}
-
 /* Looks at one packet after a submission, in which nothing was short unless `helped`. `owed`
  * counts the forwards that were owed when its turn came. */
 static void check_packet(struct side *side, struct truth *truth, bool helped, uint64_t *owed,
@@ -602,8 +590,7 @@ static void check_packet(struct side *side, struct truth *truth, bool helped, ui
                side->unmarked + 1 >= side->state.rewriter.mark_every;
     if (put) {
         check_put(handle);
-        MUST(truth->wanted || due || helped ||
-             (own && (*owed > 0 || settings.rude || has_neighbour(truth->own))));
+        MUST(truth->wanted || due || helped || (own && (*owed > 0 || settings.rude)));
         truth->replaced = own;
         *owed += own;
         *records += truth->wanted;
