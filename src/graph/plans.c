@@ -404,12 +404,13 @@ void rtl_plans_flush(struct rtl_plans *plans, bool all)
 
 /* Plans of whole launches. */
 
+/* One multiplication per kernel: entries are compared where keys are equal. */
 static uint64_t key_of(uint32_t generation, const struct rtl_flight *flight)
 {
     uint64_t key = rtl_index_mix(generation, flight->body.packets);
     for (uint32_t i = 0; i < flight->count; i++)
-        key = rtl_index_mix(key,
-                            (uint64_t)flight->entries[i].ordinal << 32 | flight->entries[i].shape);
+        key = key * UINT64_C(0xD1342543DE82EF95) +
+              ((uint64_t)flight->entries[i].ordinal << 32 | flight->entries[i].shape);
     return rtl_index_mix(key, flight->count);
 }
 

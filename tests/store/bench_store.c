@@ -104,10 +104,44 @@ static uint32_t define(struct rtl_writer *writer)
     return id;
 }
 
+/* A graph of NODES kernels, one after the other, as HIP tells it. */
+static void define_graph(struct rtl_writer *writer, uint32_t process)
+{
+    const struct rtl_wire_graph graph = {.graph = 1, .generation = 1, .nodes = NODES};
+    rtl_writer_graph(writer, process, &graph);
+    for (uint32_t i = 0; i < NODES; i++) {
+        uint32_t before = i - 1;
+        char rest[sizeof before + 13];
+        const struct rtl_wire_node node = {.graph = 1,
+                                           .generation = 1,
+                                           .node = i,
+                                           .parent = RTL_NONE,
+                                           .grid = {64, 1, 1},
+                                           .dependencies = i > 0,
+                                           .name_length = 13};
+        memcpy(rest, &before, sizeof before);
+        memcpy(rest + (i > 0 ? sizeof before : 0), "_Z6kernelPfPi", 13);
+        rtl_writer_node(writer, process, &node, rest);
+    }
+}
+
+static void write_launch(struct rtl_writer *writer, uint32_t process, uint32_t number)
+{
+    const struct rtl_wire_launch launch = {.launch = number,
+                                           .graph = 1,
+                                           .generation = 1,
+                                           .packets = NODES,
+                                           .kernels = NODES,
+                                           .correlation = 1 + number};
+    rtl_writer_launch(writer, process, &launch);
+}
+
 static void write_kernels(struct rtl_writer *writer, uint32_t process, const struct bench *bench,
                           const struct rtl_wire_kernel *prepared, bool replay)
 {
     uint64_t time = UINT64_C(123456789012);
+    if (replay)
+        define_graph(writer, process);
     for (uint64_t i = 0; i < bench->kernels; i++) {
         struct rtl_wire_kernel kernel = prepared[i % PREPARED];
         kernel.packet = i;
@@ -117,6 +151,8 @@ static void write_kernels(struct rtl_writer *writer, uint32_t process, const str
         kernel.correlation = replay ? 1 + i / NODES : 1 + i;
         kernel.launch = replay ? (uint32_t)(i / NODES) : RTL_NONE;
         kernel.ordinal = replay ? kernel.ordinal : RTL_NONE;
+        if (replay && i % NODES == 0)
+            write_launch(writer, process, kernel.launch);
         rtl_writer_kernel(writer, process, &kernel);
         if (i % CHECKPOINT == CHECKPOINT - 1)
             (void)rtl_writer_checkpoint(writer);
