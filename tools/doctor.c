@@ -234,8 +234,8 @@ static const struct {
 } modes[] = {
     {"lite", "single dispatches without a completion signal of their own"},
     {"standard", "all single dispatches; batches, such as graph replays, are left out"},
-    {"hip", "as standard"},
-    {"full", "every kernel, those of replayed graphs included"},
+    {"hip", "as standard, and the host calls of HIP"},
+    {"full", "every kernel, those of replayed graphs included, and the host calls of HIP"},
 };
 
 static const char *ways(const struct report *report)
