@@ -119,7 +119,7 @@ static struct {
     unsigned count;
 } wanted;
 
-static uint64_t storage[16]; /* what the call fills, and configurations */
+static uint64_t storage[32]; /* what the call fills, and configurations */
 
 static void want(uint64_t word)
 {
@@ -177,6 +177,19 @@ static void want_driver_config(const HIP_LAUNCH_CONFIG *config, bool done)
     want((name).pitch);
 #define WANT_L(name) want_config(name, done);
 #define WANT_K(name) want_driver_config(name, done);
+#define WANT_M(name)                                                                               \
+    WANT_p(name);                                                                                  \
+    want(done ? (uint64_t)(name)->kind : 0);                                                       \
+    want(done ? (name)->extent.width : 0);                                                         \
+    want(done ? (name)->extent.height : 0);                                                        \
+    want(done ? (name)->extent.depth : 0);
+#define WANT_W(name)                                                                               \
+    WANT_p(name);                                                                                  \
+    want(done ? (name)->WidthInBytes : 0);                                                         \
+    want(done ? (name)->Height : 0);
+#define WANT_V(name)                                                                               \
+    WANT_W(name);                                                                                  \
+    want(done ? (name)->Depth : 0);
 #define WANT__(name)
 #define WANT(type, name, field) WANT_##field(name)
 
@@ -194,6 +207,9 @@ static void *somewhere(void)
 #define POINT_D(name) POINT(name)
 #define POINT_L(name) POINT(name)
 #define POINT_K(name) POINT(name)
+#define POINT_M(name) POINT(name)
+#define POINT_W(name) POINT(name)
+#define POINT_V(name) POINT(name)
 #define POINT_p(name) memcpy(&(name), &(void *){somewhere()}, sizeof(void *));
 #define POINT_s(name)
 #define POINT_e(name)

@@ -29,6 +29,9 @@
 #define TEXT_Q(type, name)       "," #name ".ptr:p," #name ".pitch:z"
 #define TEXT_L(type, name)       ",gridDim:3,blockDim:3,dynamicSmemBytes:z,stream:s"
 #define TEXT_K(type, name)       TEXT_L(type, name)
+#define TEXT_M(type, name)       TEXT_PLAIN(name, p) ",kind:b[hipMemcpyKind],width:z,height:u,depth:u"
+#define TEXT_W(type, name)       TEXT_PLAIN(name, p) ",width:z,height:u"
+#define TEXT_V(type, name)       TEXT_PLAIN(name, p) ",width:z,height:u,depth:u"
 #define TEXT__(type, name)       ""
 #define TEXT(type, name, field)  TEXT_##field(type, name)
 

@@ -51,6 +51,14 @@ static uint64_t pair(dim3 size)
         done ? (name)->blockDimX | (uint64_t)(name)->blockDimY << 32 : 0,                          \
         done ? (name)->blockDimZ : 0, done ? (name)->sharedMemBytes : 0,                           \
         done ? (uint64_t)(uintptr_t)(name)->hStream : 0,
+#define WORD_M(name)                                                                               \
+    (uint64_t)(uintptr_t)(name), done ? (name)->kind : 0, done ? (name)->extent.width : 0,         \
+        done ? (name)->extent.height : 0, done ? (name)->extent.depth : 0,
+#define WORD_W(name)                                                                               \
+    (uint64_t)(uintptr_t)(name), done ? (name)->WidthInBytes : 0, done ? (name)->Height : 0,
+#define WORD_V(name)                                                                               \
+    (uint64_t)(uintptr_t)(name), done ? (name)->WidthInBytes : 0, done ? (name)->Height : 0,       \
+        done ? (name)->Depth : 0,
 #define WORD__(name)
 #define WORD(type, name, field) WORD_##field(name)
 
