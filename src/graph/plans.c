@@ -289,7 +289,7 @@ static void tell(struct rtl_plans *plans, uint32_t id, const struct generation *
     free(steps);
 }
 
-/* The nodes of a graph that HIP could not be asked about are the kernels of its first launch. */
+/* The nodes of a graph that HIP could never be asked about are the kernels of its first launch. */
 static void discover(struct rtl_plans *plans, const struct generation *it, const struct plan *plan,
                      const struct kernels *kernels)
 {
@@ -329,11 +329,14 @@ static bool same_kernels(const struct rtl_plans *plans, const struct plan *a, co
     return same;
 }
 
-/* Of a graph whose nodes are not known: by the first launch. */
+/* Of a graph whose nodes are not known: by the first launch. A later generation is another thing:
+ * its nodes had numbers before, and which of them changed is not known. */
 static void resolve_unknown(struct rtl_plans *plans, struct plan *plan,
                             const struct kernels *kernels)
 {
     struct generation *it = &plans->generations[plan->generation];
+    if (it->generation > 1)
+        return;
     bool first = it->reference == RTL_NONE;
     bool same = first || same_kernels(plans, plan, &plans->plans[it->reference]);
     for (uint32_t i = 0; i < plan->count; i++) {

@@ -11,6 +11,7 @@ RTL_C_TEST(Named, LossLeavesTheRestCertain)
 RTL_C_TEST(Named, LossBesideABarrierIsNotCertain)
 RTL_C_TEST(Named, GenerationsAreTheirOwn)
 RTL_C_TEST(Named, UnknownGraphIsDiscovered)
+RTL_C_TEST(Named, UnknownUpdateHasNoNodes)
 RTL_C_TEST(Named, MemoryIsBoundedByTheLimit)
 RTL_C_TEST(Named, KernelsOfTheProcessThatDied)
 

@@ -311,6 +311,28 @@ const char *Named_UnknownGraphIsDiscovered(void)
     return NULL;
 }
 
+/* What a graph has become after an update that went wrong, nobody knows. */
+const char *Named_UnknownUpdateHasNoNodes(void)
+{
+    const struct rtl_wire_graph update = {.graph = 1, .generation = 2, .flags = RTL_GRAPH_UNKNOWN};
+    struct world world;
+    world_open(&world);
+    world_shape(&world, 0, 1, 64);
+    world_graph(&world, &same_chain);
+    rtl_graphs_graph(world.graphs, &update);
+    for (uint32_t launch = 1; launch <= 2; launch++) {
+        world_launch(&world, launch, 1, launch, 5, 5);
+        for (uint32_t i = 0; i < 5; i++)
+            world_kernel(&world, launch, i, 0);
+    }
+    world_finish(&world);
+    for (uint32_t i = 0; i < 5; i++)
+        CHECK(is(&world, 1, i, i, true) && is(&world, 2, i, RTL_NONE, false));
+    CHECK(world.node_count == 0 && world_ask(&world, 2, 0).generation == 2);
+    world_close(&world);
+    return NULL;
+}
+
 /* Launches that never become whole are told when there are too many, and what comes later is added.
  */
 const char *Named_MemoryIsBoundedByTheLimit(void)
