@@ -262,6 +262,86 @@ const char *Ranges_ForkBeforeRecording(void)
     return NULL;
 }
 
+/* ---- memory is short ---- */
+
+static _Atomic bool is_short;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+    return is_short ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return is_short ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+    return is_short ? NULL : __real_realloc(memory, size);
+}
+
+/* Levels are right without any memory. */
+static void *nest_without_memory(void *unused)
+{
+    (void)unused;
+    intptr_t wrong = 0;
+    for (int i = 0; i < 3; i++)
+        wrong += rtl_range_push("no memory") != i;
+    for (int i = 2; i >= -1; i--)
+        wrong += rtl_range_pop() != i;
+    return (void *)wrong;
+}
+
+const char *Ranges_MemoryIsShort(void)
+{
+    pthread_t thread;
+    void *wrong;
+    CHECK_DONE(set_up());
+    is_short = true;
+    CHECK(rtl_range_push("text is not kept") == 0);
+    rtl_range_name(RTL_NAMED_DEVICE, 1, "is not kept");
+    is_short = false;
+    record();
+    is_short = true;
+    CHECK(pthread_create(&thread, NULL, nest_without_memory, NULL) == 0);
+    CHECK(pthread_join(thread, &wrong) == 0 && wrong == NULL);
+    uint64_t number = rtl_range_start("no memory");
+    int level = 1;
+    while (level < 64)
+        CHECK(rtl_range_push("level") == level++);
+    while (level > 40)
+        CHECK(rtl_range_pop() == --level);
+    is_short = false;
+    CHECK(rtl_range_start("memory again") == number + 1);
+    CHECK(rtl_range_push("still beyond") == level++);
+    while (level > 0)
+        CHECK(rtl_range_pop() == --level);
+    rtl_range_stop(number);
+    rtl_range_stop(number + 1);
+    CHECK(rtl_range_push("again") == 0);
+    CHECK(rtl_range_pop() == 0);
+    drain();
+    CHECK(texts(RTL_WIRE_NAME, "is not kept") == 0 && id_of("text is not kept") == 0);
+    CHECK(id_of("no memory") == 0 && ends(id_of("memory again")) == 1);
+    CHECK(ends(id_of("again")) == 1);
+    /* Every range that has come has its end. */
+    unsigned levels = texts(RTL_WIRE_RANGE, "level");
+    unsigned all_ends = 0;
+    for (unsigned i = 0; i < out.count; i++)
+        all_ends += out.records[i].type == RTL_WIRE_RANGE_END;
+    CHECK(levels > 0 && levels < 63 && all_ends == levels + 2);
+    tear_down();
+    return NULL;
+}
+
 /* ---- many threads, while recording stops and starts ---- */
 
 static _Atomic bool over;

@@ -5,6 +5,7 @@ RTL_C_TEST(Ranges, WhileRecordingIsStopped)
 RTL_C_TEST(Ranges, FullRing)
 RTL_C_TEST(Ranges, WithoutEnd)
 RTL_C_TEST(Ranges, ForkBeforeRecording)
+RTL_C_TEST(Ranges, MemoryIsShort)
 RTL_C_TEST(Ranges, ThreadsWhileRecordingFlickers)
 
 RTL_C_TEST(Events, WaitForTheClock)
