@@ -5,6 +5,7 @@
 //     (none)   the calls alone
 //     fork     and in a child, which goes on without HIP's GPU
 //     exec     and by a child that executes this program anew
+//     fork-first  and in a child that is forked before there is a GPU in the process
 //     threads  four threads at once, 2000 launches and copies each
 //     flood    200 000 calls as fast as they go, and some kernels
 //     stop     launches while recording is on, and others, not counted, while it is stopped
@@ -350,6 +351,10 @@ int main(int argc, char **argv)
 {
     std::string way = argc > 1 ? argv[1] : "";
     (void)std::setvbuf(stdout, nullptr, _IOLBF, 0);
+    if (way == "fork-first" && fork() != 0) {
+        int ended = -1;
+        CHECK(wait(&ended) > 0 && ended == 0, std::to_string(ended));
+    }
     if (way == "threads") {
         threads();
     } else if (way == "flood") {
