@@ -43,7 +43,7 @@ bool rtl_hip_possible(void);
 
 /** The lasting name (mangled) of a kernel: by its host function, as registered by the compiler's
  * code, or by its hipFunction_t. NULL if it is not known. The text is there until the kernel's
- * library or module is unloaded. Any thread; takes a lock. */
+ * library or module is unloaded. Any thread. */
 const char *rtl_hip_kernel_name(const void *function);
 
 /** Sends one note if host calls were lost, with their number. At the end of the recording. */

@@ -13,18 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHAINS 16384u /* PyTorch registers some ten thousand kernels */
+#define CHAINS 16384u /* PyTorch registers some ten thousand kernels, in some hundred modules */
 
+/* In the chain of its function, and in the one of its owner: a module, of whatever kind. */
 struct kernel {
-    struct kernel *next;
-    const void *function;
-    _Atomic(const void *) owner;
+    struct kernel *next, *next_of_owner;
+    const void *function, *owner;
     const char *name;
     bool copied;       /* the name is ours */
     _Atomic bool gone; /* unloaded */
 };
 
-static struct kernel *_Atomic chains[CHAINS];
+static struct kernel *_Atomic functions[CHAINS];
+static struct kernel *_Atomic owners[CHAINS];
 
 /** As the compiler's code calls them. Source: hip_api_trace.hpp of HIP 6.3. */
 RTL_EXPORTED void __hipRegisterFunction(void **modules, const void *host, char *function,
@@ -32,18 +33,26 @@ RTL_EXPORTED void __hipRegisterFunction(void **modules, const void *host, char *
                                         dim3 *block, dim3 *grid, int *warp);
 RTL_EXPORTED void __hipUnregisterFatBinary(void **modules);
 
-static struct kernel *_Atomic *chain_of(const void *function)
+static unsigned chain_of(const void *key)
 {
-    uint64_t hash = (uint64_t)(uintptr_t)function * UINT64_C(0x9e3779b97f4a7c15);
-    return &chains[hash >> 50];
+    return (unsigned)((uint64_t)(uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15) >> 50);
 }
 
 static struct kernel *find(const void *function)
 {
-    struct kernel *kernel = atomic_load_explicit(chain_of(function), memory_order_acquire);
+    struct kernel *kernel =
+        atomic_load_explicit(&functions[chain_of(function)], memory_order_acquire);
     while (kernel != NULL && kernel->function != function)
         kernel = kernel->next;
     return kernel;
+}
+
+static void put(struct kernel *_Atomic *chain, struct kernel *kernel, struct kernel **next)
+{
+    *next = atomic_load_explicit(chain, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(chain, next, kernel, memory_order_release,
+                                                  memory_order_relaxed))
+        ;
 }
 
 /* False if memory is short. A name that is a copy is the table's from then on. */
@@ -52,16 +61,13 @@ static bool add(const void *function, const void *owner, const char *name, bool 
     struct kernel *kernel = malloc(sizeof *kernel);
     if (kernel == NULL)
         return false;
-    struct kernel *_Atomic *chain = chain_of(function);
     kernel->function = function;
-    atomic_init(&kernel->owner, owner);
+    kernel->owner = owner;
     kernel->name = name;
     kernel->copied = copied;
     atomic_init(&kernel->gone, false);
-    kernel->next = atomic_load_explicit(chain, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(chain, &kernel->next, kernel,
-                                                  memory_order_release, memory_order_relaxed))
-        ;
+    put(&owners[chain_of(owner)], kernel, &kernel->next_of_owner);
+    put(&functions[chain_of(function)], kernel, &kernel->next);
     return true;
 }
 
@@ -69,8 +75,7 @@ static bool add(const void *function, const void *owner, const char *name, bool 
 static void add_copy(const void *function, const void *owner, const char *name)
 {
     struct kernel *known = find(function);
-    if (known != NULL && known->copied && strcmp(known->name, name) == 0) {
-        atomic_store(&known->owner, owner);
+    if (known != NULL && known->owner == owner && known->copied && strcmp(known->name, name) == 0) {
         atomic_store(&known->gone, false);
         return;
     }
@@ -81,10 +86,10 @@ static void add_copy(const void *function, const void *owner, const char *name)
 
 static void forget(const void *owner)
 {
-    for (unsigned i = 0; i < CHAINS; i++)
-        for (struct kernel *kernel = atomic_load(&chains[i]); kernel != NULL; kernel = kernel->next)
-            if (atomic_load(&kernel->owner) == owner)
-                atomic_store(&kernel->gone, true);
+    struct kernel *kernel = atomic_load_explicit(&owners[chain_of(owner)], memory_order_acquire);
+    for (; kernel != NULL; kernel = kernel->next_of_owner)
+        if (kernel->owner == owner)
+            atomic_store(&kernel->gone, true);
 }
 
 const char *rtl_hip_kernel_name(const void *function)
