@@ -1,6 +1,6 @@
-// hip_calls [WAY]: many host calls, most of them wrong, each with what it returned, HIP's last error
-// after it and errno; at the end how often each was made. What it prints does not depend on who
-// watches. Ways:
+// hip_calls [WAY]: many host calls, most of them wrong, each with what it returned, HIP's last
+// error after it and errno; at the end how often each was made. What it prints does not depend on
+// who watches. Ways:
 //
 //     (none)   the calls alone
 //     fork     and in a child, which goes on without HIP's GPU
@@ -251,9 +251,8 @@ void thread()
     CHECK(*counter == 2000 && copy == 2000, std::to_string(*counter));
     MUST(hipHostFree(counter));
     MUST(hipStreamDestroy(stream));
-    for (const char *name :
-         {"hipStreamCreateWithFlags", "hipHostMalloc", "hipStreamSynchronize", "hipHostFree",
-          "hipStreamDestroy"}) {
+    for (const char *name : {"hipStreamCreateWithFlags", "hipHostMalloc", "hipStreamSynchronize",
+                             "hipHostFree", "hipStreamDestroy"}) {
         count(name);
     }
 }
