@@ -428,7 +428,8 @@ typedef struct rtl_graph {
 
 /** A node of a generation of a graph. */
 typedef struct rtl_graph_node {
-    uint32_t process, graph, generation;
+    uint32_t process, graph;
+    uint32_t generation; /**< the first one of which it is a node just so: later ones share it */
     uint32_t node;       /**< from 0, in an order that the dependencies allow */
     const char *type;    /**< "kernel", "memcpy", "memset", "host", "graph" (holds others), "empty",
                             "wait-event", "event-record", "other" */
@@ -466,7 +467,8 @@ RTL_TRACE_API rtl_status_t rtlTraceGraphs(rtl_trace_t *, const rtl_graph_t **ite
 RTL_TRACE_API rtl_status_t rtlTraceGraphLaunches(rtl_trace_t *, const rtl_graph_launch_t **items,
                                                  size_t *count);
 
-/** The nodes of one generation, or (`graph` NULL) of all, in the order of rtlTraceGraphs. */
+/** The nodes of one generation, or (`graph` NULL) of all, in the order of rtlTraceGraphs and each
+ * once. */
 RTL_TRACE_API rtl_status_t rtlTraceGraphNodes(rtl_trace_t *, const rtl_graph_t *graph,
                                               const rtl_graph_node_t **items, size_t *count);
 

@@ -167,6 +167,39 @@ static uint32_t generation_of(struct rtl_plans *plans, uint32_t graph, uint32_t 
     return place;
 }
 
+static bool complete(const struct generation *it)
+{
+    return it->known && !(it->flags & RTL_GRAPH_UNKNOWN) && it->received == it->expected;
+}
+
+/* Gives a generation the nodes of the one before. False: those are not known, or memory is short.
+ */
+static bool copy_nodes(struct rtl_plans *plans, struct generation *it)
+{
+    uint32_t place =
+        rtl_index_get(&plans->by_generation, generation_key(it->graph, it->generation - 1));
+    if (place == RTL_INDEX_MISSING || !complete(&plans->generations[place]))
+        return false;
+    const struct generation *before = &plans->generations[place];
+    if (!rtl_graphs_grow((void **)&it->nodes, &it->node_capacity, before->expected,
+                         sizeof *it->nodes))
+        return false;
+    plans->kept_nodes += it->node_capacity;
+    for (uint32_t i = before->expected; i < it->node_capacity; i++)
+        it->nodes[i].type = ABSENT;
+    if (!rtl_graphs_grow((void **)&it->dependencies, &it->dependency_capacity,
+                         before->dependency_count, sizeof *it->dependencies))
+        return false;
+    if (before->expected)
+        memcpy(it->nodes, before->nodes, before->expected * sizeof *it->nodes);
+    if (before->dependency_count)
+        memcpy(it->dependencies, before->dependencies,
+               before->dependency_count * sizeof *it->dependencies);
+    it->received = before->expected;
+    it->dependency_count = before->dependency_count;
+    return true;
+}
+
 void rtl_plans_graph(struct rtl_plans *plans, const struct rtl_wire_graph *graph)
 {
     uint32_t place = generation_of(plans, graph->graph, graph->generation);
@@ -176,6 +209,10 @@ void rtl_plans_graph(struct rtl_plans *plans, const struct rtl_wire_graph *graph
     it->known = true;
     it->expected = graph->nodes;
     it->flags = graph->flags;
+    if (graph->flags & RTL_GRAPH_SAME && it->received == 0 && !copy_nodes(plans, it))
+        plans->graphs->forgotten++;
+    if (plans->kept_nodes > RTL_GRAPHS_NODES)
+        forget_generations(plans);
 }
 
 static bool room_for_node(struct rtl_plans *plans, struct generation *it,
@@ -223,11 +260,6 @@ void rtl_plans_node(struct rtl_plans *plans, const struct rtl_wire_node *node, c
     it->dependency_count += node->dependencies;
     if (plans->kept_nodes > RTL_GRAPHS_NODES)
         forget_generations(plans);
-}
-
-static bool complete(const struct generation *it)
-{
-    return it->known && !(it->flags & RTL_GRAPH_UNKNOWN) && it->received == it->expected;
 }
 
 static struct rtl_graph_view view_of(const struct generation *it)

@@ -228,7 +228,8 @@ struct rtl_wire_name {
     uint16_t text_length;
 };
 
-/** A graph can be launched, or has changed: a generation of it. Its nodes come after it. */
+/** A graph can be launched, or has changed: a generation of it. Its nodes come after it, unless
+ * what has changed does not show in them. */
 struct rtl_wire_graph {
     uint64_t time_ns;
     uint64_t exec;        /**< hipGraphExec_t */
@@ -241,7 +242,8 @@ struct rtl_wire_graph {
 };
 
 enum rtl_graph_flags {
-    RTL_GRAPH_UNKNOWN = 1 /**< its nodes could not be found out: none follow */
+    RTL_GRAPH_UNKNOWN = 1, /**< its nodes could not be found out: none follow */
+    RTL_GRAPH_SAME = 2     /**< its nodes are those of the generation before: none follow */
 };
 
 /** What a node does. Values are those of hipGraphNodeType, and in trace files. */

@@ -41,9 +41,10 @@ struct launch {
     size_t graph; /* place, NOWHERE: none */
 };
 
-/* Where the nodes of a graph lie. */
+/* Where the nodes of a generation lie. */
 struct extent {
     size_t first, count;
+    bool same; /* as those of the generation before */
 };
 
 #define NOWHERE SIZE_MAX
@@ -110,7 +111,10 @@ static int take_graph(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     graph->correlation = rtl_row_u64(row, 7);
     graph->time = rtl_row_u64(row, 8);
     struct extent *extent = rtl_list_append(&trace->graphs->extents, sizeof *extent);
-    return graph->source && extent ? 0 : -1;
+    if (!graph->source || !extent)
+        return -1;
+    extent->same = (rtl_row_u32(trace, row, 9) & RTL_GRAPH_SAME) != 0;
+    return 0;
 }
 
 static int compare_graph(const void *key, const void *item)
@@ -186,6 +190,20 @@ static void place_dependencies(struct rtl_trace_graphs *graphs)
         nodes[i].dependencies = next;
         next += nodes[i].dependency_count;
     }
+}
+
+/* Generations that have the nodes of the one before share them. */
+static void share_nodes(struct rtl_trace_graphs *graphs)
+{
+    const rtl_graph_t *graph = graphs->graphs.items;
+    struct extent *extents = graphs->extents.items;
+    for (size_t i = 1; i < graphs->extents.count; i++)
+        if (extents[i].same && extents[i].count == 0 && graph[i].process == graph[i - 1].process &&
+            graph[i].graph == graph[i - 1].graph &&
+            graph[i].generation == graph[i - 1].generation + 1) {
+            extents[i].first = extents[i - 1].first;
+            extents[i].count = extents[i - 1].count;
+        }
 }
 
 /* Plans. */
@@ -452,8 +470,8 @@ static rtl_status_t load(rtl_trace_t *trace)
     const struct rtl_table tables[] = {
         {"SELECT process, number, name, mangled FROM main.graph_names", 2 * sizeof(char *),
          take_name, &graphs->names},
-        {"SELECT process, graph, generation, source, nodes, exec, hip_graph, correlation, time"
-         " FROM main.graph_rows ORDER BY process, graph, generation",
+        {"SELECT process, graph, generation, source, nodes, exec, hip_graph, correlation, time,"
+         " flags FROM main.graph_rows ORDER BY process, graph, generation",
          sizeof(rtl_graph_t), take_graph, &graphs->graphs},
         {"SELECT process, graph, generation, node, type, name, grid_x, grid_y, grid_z, block_x,"
          " block_y, block_z, group_size, bytes, parent, enabled, range, dependencies"
@@ -474,6 +492,7 @@ static rtl_status_t load(rtl_trace_t *trace)
         status = rtl_table_load(trace, &tables[i]);
     free(none.items);
     place_dependencies(graphs);
+    share_nodes(graphs);
     return status == RTL_OK ? arrange(trace) : status;
 }
 
@@ -638,10 +657,10 @@ rtl_status_t rtlTraceGraphNodes(rtl_trace_t *trace, const rtl_graph_t *graph,
     if (status != RTL_OK)
         return status;
     const struct rtl_trace_graphs *graphs = trace->graphs;
-    struct extent extent = {0, graphs->nodes.count};
+    struct extent extent = {.count = graphs->nodes.count};
     if (graph) {
         size_t place = graph_place(graphs, graph->process, graph->graph, graph->generation);
-        extent = place == NOWHERE ? (struct extent){0, 0}
+        extent = place == NOWHERE ? (struct extent){0}
                                   : ((const struct extent *)graphs->extents.items)[place];
     }
     *items = extent.count ? (const rtl_graph_node_t *)graphs->nodes.items + extent.first : NULL;

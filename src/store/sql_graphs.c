@@ -1,14 +1,24 @@
-/* Three tables over what the reader has in memory: each row is an item of a list. */
+/* Three tables over what the reader has in memory: each row is an item of a list. Nodes are in a
+ * list for each generation, since generations share them. */
 #include "store/sql_graphs.h"
 
+#include <stdbool.h>
 #include <string.h>
 
-/* How a table gets its list, and a column of an item. */
+/* A list: the items of a table, or those of a generation. */
+struct list {
+    const void *items;
+    size_t count;
+    const rtl_graph_t *graph; /* the generation, NULL: all */
+    bool last;
+};
+
+/* How a table gets its lists, numbered from 0, and a column of an item. */
 struct source {
     const char *declaration;
     size_t size; /* of an item */
-    rtl_status_t (*list)(rtl_trace_t *trace, const void **items, size_t *count);
-    void (*column)(sqlite3_context *result, const void *item, int column);
+    rtl_status_t (*list)(rtl_trace_t *trace, size_t which, struct list *list);
+    void (*column)(sqlite3_context *result, const struct list *list, const void *item, int column);
 };
 
 /* What a module is registered with. */
@@ -26,8 +36,9 @@ struct table {
 struct cursor {
     sqlite3_vtab_cursor base;
     rtl_trace_t *trace; /* held */
-    const char *items;
-    size_t count, next;
+    struct list list;
+    size_t which, next; /* list, and item in it */
+    sqlite3_int64 row;
 };
 
 static int fail(struct table *table, const char *sentence)
@@ -96,46 +107,61 @@ static int close_cursor(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
+/* Goes on to the first list from `which` on that has an item, or to the end of the last. */
+static int begin_list(struct cursor *cursor, size_t which)
+{
+    struct table *table = (struct table *)cursor->base.pVtab;
+    cursor->next = 0;
+    for (;; which++) {
+        cursor->which = which;
+        cursor->list = (struct list){0};
+        if (table->source->list(cursor->trace, which, &cursor->list) != RTL_OK)
+            return fail(table, rtlTraceError(cursor->trace));
+        if (cursor->list.count || cursor->list.last)
+            return SQLITE_OK;
+    }
+}
+
 static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int count,
                   sqlite3_value **values)
 {
     struct cursor *cursor = (struct cursor *)base;
-    struct table *table = (struct table *)base->pVtab;
-    const void *items = NULL;
     (void)number;
     (void)plan;
     (void)count;
     (void)values;
-    if (table->source->list(cursor->trace, &items, &cursor->count) != RTL_OK)
-        return fail(table, rtlTraceError(cursor->trace));
-    cursor->items = items;
-    cursor->next = 0;
-    return SQLITE_OK;
+    cursor->row = 1;
+    return begin_list(cursor, 0);
 }
 
 static int next(sqlite3_vtab_cursor *base)
 {
-    ((struct cursor *)base)->next++;
-    return SQLITE_OK;
+    struct cursor *cursor = (struct cursor *)base;
+    cursor->row++;
+    cursor->next++;
+    return cursor->next < cursor->list.count || cursor->list.last
+               ? SQLITE_OK
+               : begin_list(cursor, cursor->which + 1);
 }
 
 static int at_end(sqlite3_vtab_cursor *base)
 {
     const struct cursor *cursor = (struct cursor *)base;
-    return cursor->next >= cursor->count;
+    return cursor->next >= cursor->list.count;
 }
 
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *result, int which)
 {
     const struct cursor *cursor = (struct cursor *)base;
     const struct source *source = ((struct table *)base->pVtab)->source;
-    source->column(result, cursor->items + cursor->next * source->size, which);
+    source->column(result, &cursor->list,
+                   (const char *)cursor->list.items + cursor->next * source->size, which);
     return SQLITE_OK;
 }
 
 static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
 {
-    *id = (sqlite3_int64)((struct cursor *)base)->next + 1;
+    *id = ((struct cursor *)base)->row;
     return SQLITE_OK;
 }
 
@@ -166,13 +192,17 @@ static void text(sqlite3_context *result, const char *value)
 
 /* Graphs. */
 
-static rtl_status_t list_graphs(rtl_trace_t *trace, const void **items, size_t *count)
+static rtl_status_t list_graphs(rtl_trace_t *trace, size_t which, struct list *list)
 {
-    return rtlTraceGraphs(trace, (const rtl_graph_t **)items, count);
+    (void)which;
+    list->last = true;
+    return rtlTraceGraphs(trace, (const rtl_graph_t **)&list->items, &list->count);
 }
 
-static void column_of_graph(sqlite3_context *result, const void *item, int column)
+static void column_of_graph(sqlite3_context *result, const struct list *list, const void *item,
+                            int column)
 {
+    (void)list;
     const rtl_graph_t *graph = item;
     switch (column) {
     case 0:
@@ -222,9 +252,17 @@ static const struct source graphs = {
 
 /* Nodes. */
 
-static rtl_status_t list_nodes(rtl_trace_t *trace, const void **items, size_t *count)
+static rtl_status_t list_nodes(rtl_trace_t *trace, size_t which, struct list *list)
 {
-    return rtlTraceGraphNodes(trace, NULL, (const rtl_graph_node_t **)items, count);
+    const rtl_graph_t *graphs = NULL;
+    size_t count = 0;
+    rtl_status_t status = rtlTraceGraphs(trace, &graphs, &count);
+    list->last = which + 1 >= count;
+    if (status != RTL_OK || which >= count)
+        return status;
+    list->graph = &graphs[which];
+    return rtlTraceGraphNodes(trace, list->graph, (const rtl_graph_node_t **)&list->items,
+                              &list->count);
 }
 
 static void result_dependencies(sqlite3_context *result, const rtl_graph_node_t *node)
@@ -237,7 +275,8 @@ static void result_dependencies(sqlite3_context *result, const rtl_graph_node_t 
         sqlite3_result_text(result, string, -1, sqlite3_free);
 }
 
-static void column_of_node(sqlite3_context *result, const void *item, int column)
+static void column_of_node(sqlite3_context *result, const struct list *list, const void *item,
+                           int column)
 {
     const rtl_graph_node_t *node = item;
     bool kernel = strcmp(node->type, "kernel") == 0;
@@ -246,7 +285,7 @@ static void column_of_node(sqlite3_context *result, const void *item, int column
         number(result, node->graph);
         break;
     case 1:
-        number(result, node->generation);
+        number(result, list->graph->generation);
         break;
     case 2:
         number(result, node->node);
@@ -306,13 +345,17 @@ static const struct source nodes = {
 
 /* Launches. */
 
-static rtl_status_t list_launches(rtl_trace_t *trace, const void **items, size_t *count)
+static rtl_status_t list_launches(rtl_trace_t *trace, size_t which, struct list *list)
 {
-    return rtlTraceGraphLaunches(trace, (const rtl_graph_launch_t **)items, count);
+    (void)which;
+    list->last = true;
+    return rtlTraceGraphLaunches(trace, (const rtl_graph_launch_t **)&list->items, &list->count);
 }
 
-static void column_of_launch(sqlite3_context *result, const void *item, int column)
+static void column_of_launch(sqlite3_context *result, const struct list *list, const void *item,
+                             int column)
 {
+    (void)list;
     const rtl_graph_launch_t *launch = item;
     switch (column) {
     case 0:

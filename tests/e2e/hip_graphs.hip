@@ -415,6 +415,14 @@ void changed()
     graph.generation++;
     launch(graph, stream);
     launch(graph, stream);
+    { // which shows in no node, but for how long the kernel lasts
+        Arguments &with = new_arguments();
+        hipKernelNodeParams params = kernel_node(with, 5);
+        MUST(hipGraphExecKernelNodeSetParams(graph.exec, second, &params));
+        graph.nodes[1].ns = with.ns;
+        graph.generation++;
+    }
+    launch(graph, stream);
     MUST(hipGraphCreate(&other, 0));
     {
         Range range("updated");

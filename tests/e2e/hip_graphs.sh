@@ -42,6 +42,9 @@ equal "copies of graphs" "$(ask t.db "SELECT count(*) FROM copies c JOIN api a O
 equal "kernels that are not of the node that they name" "$(ask t.db "
     SELECT count(*) FROM kernels k JOIN graph_nodes n USING (graph, generation, node)
     WHERE n.type = 'kernel' AND (n.mangled <> k.mangled OR n.grid_x <> k.grid_x OR n.block_x <> k.block_x)")" 0
+equal "kernels of a node that is not there" "$(ask t.db "
+    SELECT count(*) FROM kernels k LEFT JOIN graph_nodes n USING (graph, generation, node)
+    WHERE k.node IS NOT NULL AND n.type IS NULL")" 0
 equal "nodes of no kernel with a grid" "$(ask t.db "
     SELECT count(*) FROM graph_nodes WHERE type <> 'kernel' AND grid_x IS NOT NULL")" 0
 equal "kernels before their call" "$(ask t.db "

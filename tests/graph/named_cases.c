@@ -287,6 +287,43 @@ const char *Named_GenerationsAreTheirOwn(void)
     return NULL;
 }
 
+/* Changes that do not show in the nodes: those of the generation before, also where it has them
+ * from the one before, and where launches are heard of first. */
+const char *Named_GenerationsWithTheSameNodes(void)
+{
+    struct world world;
+    world_open(&world);
+    world_shape(&world, 0, 1, 64);
+    world_shape(&world, 1, 2, 64);
+    world_graph(&world, &same_chain);
+    for (uint32_t generation = 1; generation <= 3; generation++) {
+        const struct rtl_wire_graph same = {
+            .graph = 1, .generation = generation, .nodes = 5, .flags = RTL_GRAPH_SAME};
+        world_launch(&world, generation, 1, generation, 5, 5);
+        if (generation > 1)
+            rtl_graphs_graph(world.graphs, &same);
+        for (uint32_t i = 0; i < 5; i++)
+            world_kernel(&world, generation, i, 0);
+    }
+    /* The one before is not known: nor is this one. */
+    const struct rtl_wire_graph alone = {
+        .graph = 9, .generation = 7, .nodes = 5, .flags = RTL_GRAPH_SAME};
+    rtl_graphs_graph(world.graphs, &alone);
+    world_launch(&world, 4, 9, 7, 5, 5);
+    for (uint32_t i = 0; i < 5; i++)
+        world_kernel(&world, 4, i, i % 2);
+    world_finish(&world);
+    for (uint32_t launch = 1; launch <= 3; launch++) {
+        CHECK(world_ask(&world, launch, 2).generation == launch);
+        for (uint32_t i = 0; i < 5; i++)
+            CHECK(is(&world, launch, i, i, true));
+    }
+    for (uint32_t i = 0; i < 5; i++)
+        CHECK(!world_ask(&world, 4, i).certain);
+    world_close(&world);
+    return NULL;
+}
+
 /* A graph that HIP could not be asked about: its first launch tells. */
 const char *Named_UnknownGraphIsDiscovered(void)
 {

@@ -295,6 +295,43 @@ const char *Graphs_ChangesMakeOneGeneration(void)
     return NULL;
 }
 
+/* A change that shows in no node: the generation has the nodes of the one before. */
+const char *Graphs_ChangesThatDoNotShow(void)
+{
+    fake_hip_start();
+    hipGraph_t graph = make_graph();
+    hipGraphNode_t one = add_kernel(graph, "one", 1, 1);
+    depend(add_kernel(graph, "two", 2, 2), one);
+    instantiate(EXEC, graph);
+    change_kernel(EXEC, one, "one", 1);
+    launch(EXEC, hipSuccess);
+    CHECK(fake_sent.wire.generation == 2 && fake_sent.wire.flags == RTL_GRAPH_SAME);
+    CHECK(fake_sent.wire.nodes == 2 && fake_sent.node_count == 0);
+    update(EXEC, graph, hipGraphExecUpdateSuccess);
+    launch(EXEC, hipSuccess);
+    CHECK(fake_sent.wire.generation == 3 && fake_sent.wire.flags == RTL_GRAPH_SAME);
+    change_kernel(EXEC, one, "one", 2);
+    launch(EXEC, hipSuccess);
+    CHECK(fake_sent.wire.generation == 4 && fake_sent.wire.flags == 0);
+    CHECK(fake_sent.node_count == 2 && sent(0)->wire.grid[0] == 128);
+    change_kernel(EXEC, one, "three", 2);
+    launch(EXEC, hipSuccess);
+    CHECK(fake_sent.wire.generation == 5 && fake_sent.wire.flags == 0 && named(0, "three"));
+    destroy_exec(EXEC);
+    instantiate(EXEC, graph);
+    CHECK(fake_sent.wire.generation == 1 && fake_sent.wire.flags == 0);
+    CHECK(fake_sent.node_count == 2);
+    /* Nor is what nobody knows the same as what nobody knew. */
+    change_kernel(EXEC, (hipGraphNode_t)(uintptr_t)&graph, "who", 1);
+    launch(EXEC, hipSuccess);
+    change_kernel(EXEC, one, "one", 1);
+    launch(EXEC, hipSuccess);
+    CHECK(fake_sent.wire.generation == 3 && fake_sent.wire.flags == RTL_GRAPH_UNKNOWN);
+    destroy_exec(EXEC);
+    destroy_graph(graph);
+    return NULL;
+}
+
 const char *Graphs_WhatCannotBeFollowedIsUnknown(void)
 {
     fake_hip_start();

@@ -329,6 +329,46 @@ const char *Graphs_RangesAreShownAgain(void)
     return NULL;
 }
 
+/* A generation that has the nodes of the one before, and one that has those of that. */
+const char *Graphs_GenerationsShareNodes(void)
+{
+    char path[FIXTURE_PATH];
+    char error[512];
+    uint32_t process = 0;
+    struct rtl_writer *writer = fixture_path(path) ? begin_trace(path, &process) : NULL;
+    CHECK(writer != NULL);
+    for (uint32_t generation = 3; generation <= 4; generation++) {
+        const struct rtl_wire_graph same = {
+            .graph = 1, .generation = generation, .nodes = 3, .flags = RTL_GRAPH_SAME};
+        rtl_writer_graph(writer, process, &same);
+        give_launch(writer, process, 1 + generation, generation, 1);
+        give_kernel(writer, process, 0, 60 + generation, 0, 1 + generation, 0);
+    }
+    rtl_writer_process_end(writer, process, "closed", 9000, 0);
+    CHECK(rtl_writer_close(writer, 0, error, sizeof error) == 0);
+
+    rtl_trace_t *trace = NULL;
+    const rtl_graph_t *graphs = NULL;
+    const rtl_graph_node_t *nodes = NULL;
+    size_t count = 0;
+    CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
+    CHECK(rtlTraceGraphs(trace, &graphs, &count) == RTL_OK && count == 4);
+    CHECK(graphs[3].generation == 4 && graphs[3].nodes == 3 && graphs[3].launches == 1);
+    CHECK(rtlTraceGraphNodes(trace, NULL, &nodes, &count) == RTL_OK && count == 6);
+    CHECK(rtlTraceGraphNodes(trace, &graphs[3], &nodes, &count) == RTL_OK && count == 3);
+    CHECK(nodes[0].generation == 2 && strcmp(nodes[2].type, "host") == 0);
+    rtlTraceClose(trace);
+    CHECK(fixture_number(path, "SELECT count(*) FROM graph_node_rows") == 6);
+    CHECK(fixture_number(path, "SELECT count(*) FROM graph_nodes") == 12);
+    CHECK(fixture_number(path, "SELECT count(DISTINCT rowid) FROM graph_nodes") == 12);
+    CHECK(fixture_number(path, "SELECT sum(enabled) FROM graph_nodes WHERE generation = 4") == 2);
+    CHECK(fixture_number(path, "SELECT count(*) FROM kernels WHERE generation > 2 AND node = 0"
+                               " AND certain AND range = 11") == 2);
+    CHECK(fixture_number(path, "SELECT count(*) FROM graph_ranges WHERE generation = 3") == 2);
+    fixture_remove(path);
+    return NULL;
+}
+
 /* Three replays of five packets each, the first kernel of the first reserved alone; and a batch
  * that was seen once. */
 static bool write_found(const char *path)

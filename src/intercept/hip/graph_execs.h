@@ -21,6 +21,8 @@ struct rtl_graph_exec {
     uint32_t graph;           /**< id */
     uint32_t generation;      /**< the last one that was sent, 0 if none */
     bool unknown;             /**< its nodes could not be found out */
+    bool sent_unknown;        /**< `unknown` of the last generation */
+    uint64_t sent_hash;       /**< of its nodes */
     struct rtl_graph_nodes nodes;
     struct rtl_graph_exec *next_free;
 };

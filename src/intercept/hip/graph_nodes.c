@@ -421,6 +421,33 @@ bool rtl_graph_nodes_update_child(struct rtl_graph_nodes *nodes,
     return true;
 }
 
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ hash >> 29;
+}
+
+uint64_t rtl_graph_nodes_hash(const struct rtl_graph_nodes *nodes)
+{
+    uint64_t hash = nodes->count;
+    for (uint32_t i = 0; i < nodes->count; i++) {
+        const struct rtl_graph_node *node = &nodes->nodes[i];
+        hash = mix(hash, node->range);
+        hash = mix(hash, node->bytes);
+        /* A text of its own, also where a module's function is in the place of another one. */
+        hash = mix(hash, (uintptr_t)rtl_hip_kernel_name(node->function));
+        hash = mix(hash, node->type | (uint64_t)node->parent << 32);
+        hash = mix(hash, node->grid[0] | (uint64_t)node->grid[1] << 32);
+        hash = mix(hash, node->grid[2] | (uint64_t)node->group_size << 32);
+        hash = mix(hash, node->block[0] | (uint64_t)node->block[1] << 16 |
+                             (uint64_t)node->block[2] << 32 | (uint64_t)node->flags << 48);
+        hash = mix(hash, node->dependency_count);
+        for (uint32_t j = 0; j < node->dependency_count; j++)
+            hash = mix(hash, nodes->dependencies[node->dependencies + j]);
+    }
+    return hash;
+}
+
 static void send(const struct rtl_graph_nodes *nodes, uint32_t number, uint32_t graph,
                  uint32_t generation)
 {

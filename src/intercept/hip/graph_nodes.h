@@ -107,6 +107,9 @@ enum rtl_node_type rtl_graph_node_type(hipGraphNode_t node);
  * what has been asked before: that is known at any time. */
 int rtl_hip_version(void);
 
+/** A number that tells nodes apart by all that their records show. */
+uint64_t rtl_graph_nodes_hash(const struct rtl_graph_nodes *nodes);
+
 /** Sends the records NODE of a generation of a graph that the program can launch, or is making. */
 void rtl_graph_nodes_send(const struct rtl_graph_nodes *nodes, uint32_t graph, uint32_t generation);
 

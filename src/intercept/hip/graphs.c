@@ -39,6 +39,11 @@ static uint64_t correlation_now(void)
 /* Sends a new generation, which launches find from then on. */
 static void begin_generation(struct rtl_graph_exec *exec)
 {
+    uint64_t hash = rtl_graph_nodes_hash(&exec->nodes);
+    bool same =
+        exec->generation > 0 && !exec->unknown && !exec->sent_unknown && exec->sent_hash == hash;
+    exec->sent_hash = hash;
+    exec->sent_unknown = exec->unknown;
     exec->generation++;
     struct rtl_wire_graph wire = {
         .time_ns = rtl_now(),
@@ -48,11 +53,14 @@ static void begin_generation(struct rtl_graph_exec *exec)
         .graph = exec->graph,
         .generation = exec->generation,
         .nodes = exec->nodes.count,
-        .flags = exec->unknown ? RTL_GRAPH_UNKNOWN : 0,
+        .flags = exec->unknown ? RTL_GRAPH_UNKNOWN
+                 : same        ? RTL_GRAPH_SAME
+                               : 0,
     };
     struct rtl_piece piece = {&wire, sizeof wire};
     rtl_emit_definition(RTL_WIRE_GRAPH, &piece, 1);
-    rtl_graph_nodes_send(&exec->nodes, exec->graph, exec->generation);
+    if (!same)
+        rtl_graph_nodes_send(&exec->nodes, exec->graph, exec->generation);
     atomic_store_explicit(&exec->current, (uint64_t)exec->generation << 32 | exec->graph,
                           memory_order_release);
 }
