@@ -98,6 +98,7 @@ struct Node {
     uint32_t ns;
     std::string range;
     int number;
+    bool twin = false; // nothing but its arguments tells it from another node
 };
 
 // A call of the program: the count-th of its name in its thread.
@@ -393,6 +394,25 @@ void forked()
     }
     destroy(graph, source);
     destroy(diamond, by_hand);
+}
+
+// Branches that do not depend on each other and run the same kernel in the same geometry.
+void twins()
+{
+    hipStream_t stream = new_stream();
+    Graph graph;
+    hipGraph_t source = nullptr;
+    MUST(hipGraphCreate(&source, 0));
+    hipGraphNode_t top = add_kernel(graph, source, {});
+    hipGraphNode_t left = add_kernel(graph, source, {top}, 2);
+    hipGraphNode_t right = add_kernel(graph, source, {top}, 2);
+    add_kernel(graph, source, {left, right});
+    graph.nodes[1].twin = graph.nodes[2].twin = true;
+    instantiate(graph, source);
+    for (int i = 0; i < 10; i++) {
+        launch(graph, stream);
+    }
+    destroy(graph, source);
 }
 
 // A graph that changes, and handles that are used again for other graphs.
@@ -724,7 +744,8 @@ class Expected
     void kernel(const Done &done, const Launch &launch, const Node &node)
     {
         std::string ids = std::to_string(launch.graph) + "|" + std::to_string(launch.generation) +
-                          "|" + std::to_string(launch.ordinal) + "|" + std::to_string(node.number);
+                          "|" + std::to_string(launch.ordinal) + "|" +
+                          (node.twin ? "?" : std::to_string(node.number));
         write(done, launch.call, ids, node.range.empty() ? launch.range : node.range);
     }
     void kernel(const Done &done, const Eager &of)
@@ -846,9 +867,9 @@ void compare()
 int main(int argc, char **argv)
 {
     const std::map<std::string, void (*)()> scenarios = {
-        {"captured", captured}, {"built", built},     {"forked", forked},
-        {"changed", changed},   {"nested", nested},   {"threads", threads},
-        {"shared", shared},     {"stopped", stopped}, {"errors", errors}};
+        {"captured", captured}, {"built", built},     {"forked", forked}, {"changed", changed},
+        {"nested", nested},     {"threads", threads}, {"shared", shared}, {"stopped", stopped},
+        {"errors", errors},     {"twins", twins}};
     std::string name = argc > 1 ? argv[1] : "";
     void *memory = nullptr;
     MUST(hipHostMalloc(&memory, 2 * sizeof(int)));

@@ -16,11 +16,13 @@ cmp -s alone.out traced.out || fail "the program's output differs"
 cmp -s alone.err traced.err || fail "the program's errors differ"
 "$rtl" check --truth truth t.db >check.out 2>check.err || fail "rtl check --truth ended with status $?"
 
-# A call is told by its name, its thread, and how many-th of its name it is there.
+# A call is told by its name, its thread, and how many-th of its name it is there. Where nothing tells nodes apart, the
+# trace must say so.
 ask t.db "
     WITH calls AS (SELECT correlation, name, thread,
                           row_number() OVER (PARTITION BY thread, name ORDER BY start) AS nth FROM api)
-    SELECT q.hsa_id, k.packet, c.name, c.thread, c.nth, k.graph, k.generation, k.launch, k.node, r.name
+    SELECT q.hsa_id, k.packet, c.name, c.thread, c.nth, k.graph, k.generation, k.launch,
+           CASE WHEN k.certain = 0 THEN '?' ELSE k.node END, r.name
     FROM kernels k JOIN queues q ON q.queue = k.queue
                    LEFT JOIN calls c ON c.correlation = k.correlation
                    LEFT JOIN ranges r ON r.id = k.range
