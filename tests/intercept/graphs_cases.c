@@ -44,6 +44,7 @@ const char *Graphs_NodesAsHipTellsThem(void)
     depend(kernel, load);
     depend(kernel, clear);
     depend(join, kernel);
+    rtl_hip_after_hipGraphMemcpyNodeSetParams1D(hipSuccess, load, NULL, NULL, 8192, 0);
     instantiate(EXEC, graph);
     CHECK(fake_sent_count == 1);
     CHECK(fake_sent.wire.exec == EXEC && fake_sent.wire.source == (uintptr_t)graph);
@@ -51,7 +52,7 @@ const char *Graphs_NodesAsHipTellsThem(void)
     CHECK(fake_sent.wire.correlation != 0 && fake_sent.wire.flags == 0);
     CHECK(fake_sent.wire.nodes == 4 && fake_sent.node_count == 4);
     CHECK(sent(0)->wire.type == RTL_NODE_MEMSET && sent(0)->wire.bytes == 200);
-    CHECK(sent(1)->wire.type == RTL_NODE_MEMCPY && sent(1)->wire.bytes == 4096);
+    CHECK(sent(1)->wire.type == RTL_NODE_MEMCPY && sent(1)->wire.bytes == 8192);
     CHECK(sent(2)->wire.type == RTL_NODE_KERNEL && named(2, "kernel") && ranged(2, 77));
     CHECK(sent(2)->wire.grid[0] == 192 && sent(2)->wire.grid[1] == 1);
     CHECK(sent(2)->wire.block[0] == 64 && sent(2)->wire.block[2] == 1);

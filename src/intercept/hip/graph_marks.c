@@ -151,6 +151,15 @@ bool rtl_graph_marks_find(uint64_t graph, uint64_t node, struct rtl_graph_mark *
     return found;
 }
 
+void rtl_graph_marks_set_bytes(uint64_t node, uint64_t bytes)
+{
+    pthread_mutex_lock(&lock);
+    struct entry *entry = find(node, NODE);
+    if (entry != NULL)
+        entry->mark.bytes = bytes;
+    pthread_mutex_unlock(&lock);
+}
+
 void rtl_graph_marks_forget_node(uint64_t node)
 {
     pthread_mutex_lock(&lock);

@@ -23,6 +23,9 @@ void rtl_graph_marks_set(uint64_t graph, uint64_t node, struct rtl_graph_mark ma
 /** The mark of a node of a graph; false if it has none. */
 bool rtl_graph_marks_find(uint64_t graph, uint64_t node, struct rtl_graph_mark *mark);
 
+/** Changes `bytes` of a node that has a mark. */
+void rtl_graph_marks_set_bytes(uint64_t node, uint64_t bytes);
+
 /** The node is no more. */
 void rtl_graph_marks_forget_node(uint64_t node);
 

@@ -400,3 +400,55 @@ void rtl_hip_after_hipGraphAddNode(hipError_t result, hipGraphNode_t *node, hipG
     if (seen->type == RTL_NODE_GRAPH && can_copy())
         copy_child(seen->child, *node, graph, 0);
 }
+
+/* ---- changed, for what is instantiated later ---- */
+
+static void resized(hipError_t result, hipGraphNode_t node, uint64_t bytes)
+{
+    if (result == hipSuccess)
+        rtl_graph_marks_set_bytes(id_of(node), bytes);
+}
+
+void rtl_hip_after_hipGraphMemcpyNodeSetParams(hipError_t result, hipGraphNode_t node,
+                                               const hipMemcpy3DParms *params)
+{
+    resized(result, node, result == hipSuccess ? rtl_graph_memcpy_bytes(params) : 0);
+}
+
+void rtl_hip_after_hipDrvGraphMemcpyNodeSetParams(hipError_t result, hipGraphNode_t node,
+                                                  const HIP_MEMCPY3D *params)
+{
+    resized(result, node, result == hipSuccess ? rtl_graph_drv_memcpy_bytes(params) : 0);
+}
+
+void rtl_hip_after_hipGraphMemcpyNodeSetParams1D(hipError_t result, hipGraphNode_t node,
+                                                 void *target, const void *source, size_t bytes,
+                                                 hipMemcpyKind kind)
+{
+    (void)target, (void)source, (void)kind;
+    resized(result, node, bytes);
+}
+
+void rtl_hip_after_hipGraphMemcpyNodeSetParamsFromSymbol(hipError_t result, hipGraphNode_t node,
+                                                         void *target, const void *symbol,
+                                                         size_t bytes, size_t offset,
+                                                         hipMemcpyKind kind)
+{
+    (void)target, (void)symbol, (void)offset, (void)kind;
+    resized(result, node, bytes);
+}
+
+void rtl_hip_after_hipGraphMemcpyNodeSetParamsToSymbol(hipError_t result, hipGraphNode_t node,
+                                                       const void *symbol, const void *source,
+                                                       size_t bytes, size_t offset,
+                                                       hipMemcpyKind kind)
+{
+    (void)symbol, (void)source, (void)offset, (void)kind;
+    resized(result, node, bytes);
+}
+
+void rtl_hip_after_hipGraphNodeSetParams(hipError_t result, hipGraphNode_t node,
+                                         hipGraphNodeParams *params)
+{
+    resized(result, node, result == hipSuccess ? rtl_graph_params_bytes((const void *)params) : 0);
+}
