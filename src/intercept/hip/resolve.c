@@ -25,7 +25,8 @@
 /* What is deprecated is wrapped all the same. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-#define LIBRARY "libamdhip64.so"
+/* With .so and a number behind it; Python packages bring libamdhip64-0123abcd.so, too. */
+#define LIBRARY "libamdhip64"
 
 static const char *const names[] = {
 #define CALL(name, ...)      #name,
@@ -64,13 +65,14 @@ void *rtl_hip_as_symbol(rtl_hip_function function)
     return symbol;
 }
 
-/* The name of libamdhip64.so.N among the loaded libraries. */
+/* The name of the HIP library among those that are loaded. */
 static int look_at_library(struct dl_phdr_info *info, size_t size, void *data)
 {
     (void)size;
     const char *base = strrchr(info->dlpi_name, '/');
     base = base != NULL ? base + 1 : info->dlpi_name;
-    if (strncmp(base, LIBRARY, strlen(LIBRARY)) != 0 || strlen(info->dlpi_name) >= PATH_MAX)
+    if (strncmp(base, LIBRARY, strlen(LIBRARY)) != 0 || strstr(base, ".so") == NULL ||
+        strlen(info->dlpi_name) >= PATH_MAX)
         return 0;
     memcpy(data, info->dlpi_name, strlen(info->dlpi_name) + 1);
     return 1;
