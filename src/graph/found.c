@@ -827,7 +827,7 @@ static bool collect_chains(struct rtl_found *found, struct chains *chains)
     for (uint32_t i = 0; i < found->unit_count; i++)
         if (found->units[i].used && found->units[i].kernels)
             sorted[count++] = &found->units[i];
-    qsort(sorted, count, sizeof *sorted, by_first);
+    qsort(sorted, count, sizeof(struct unit *), by_first);
     for (uint32_t i = 0; i < count; i++) {
         if (sorted[i]->placed)
             continue;

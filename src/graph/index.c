@@ -36,8 +36,9 @@ static int grow(struct rtl_index *index)
         larger.values[slot] = index->values[i];
     }
     larger.count = index->count;
-    rtl_index_free(index);
+    struct rtl_index old = *index;
     *index = larger;
+    rtl_index_free(&old);
     return 0;
 }
 

@@ -279,7 +279,7 @@ static bool describe(const struct rtl_graphs *graphs, const struct rtl_entry *en
                      uint32_t count, struct kernels *kernels)
 {
     kernels->items = malloc((count + (size_t)1) * sizeof *kernels->items);
-    kernels->list = malloc((count + (size_t)1) * sizeof *kernels->list);
+    kernels->list = malloc((count + (size_t)1) * sizeof(struct rtl_match_kernel *));
     kernels->known = true;
     if (!kernels->items || !kernels->list)
         return false;
@@ -473,42 +473,45 @@ static void forget_plans(struct rtl_plans *plans)
     }
 }
 
-static struct plan *free_place(struct rtl_plans *plans)
+/* A place for a plan; RTL_NONE when memory is short. */
+static uint32_t take_place(struct rtl_plans *plans)
 {
-    if (plans->free_plan != RTL_NONE) {
-        struct plan *plan = &plans->plans[plans->free_plan];
-        plans->free_plan = plan->generation;
-        return plan;
+    uint32_t place = plans->free_plan;
+    if (place != RTL_NONE) {
+        plans->free_plan = plans->plans[place].generation;
+        return place;
     }
     if (!rtl_graphs_grow((void **)&plans->plans, &plans->plan_capacity, plans->plan_count + 1,
                          sizeof *plans->plans))
-        return NULL;
-    return &plans->plans[plans->plan_count++];
+        return RTL_NONE;
+    return plans->plan_count++;
 }
 
-static struct plan *make_plan(struct rtl_plans *plans, uint32_t generation, uint64_t key,
-                              const struct rtl_flight *flight)
+/* Makes a plan that is not resolved; its place, or RTL_NONE when memory is short. */
+static uint32_t make_plan(struct rtl_plans *plans, uint32_t generation, uint64_t key,
+                          const struct rtl_flight *flight)
 {
     if (plans->kept_kernels + flight->count > RTL_GRAPHS_PLANNED)
         forget_plans(plans);
-    struct plan *plan = free_place(plans);
     struct rtl_entry *entries = malloc(flight->count * sizeof *entries);
-    if (!plan || !entries ||
-        rtl_index_put(&plans->by_entries, key, (uint32_t)(plan - plans->plans)) != 0) {
+    uint32_t place = entries ? take_place(plans) : RTL_NONE;
+    if (place == RTL_NONE) {
         free(entries);
         plans->graphs->forgotten++;
-        return NULL;
+        return RTL_NONE;
     }
+    /* Where this fails the plan is made again for the next launch: a cost, no error. */
+    (void)rtl_index_put(&plans->by_entries, key, place);
     memcpy(entries, flight->entries, flight->count * sizeof *entries);
-    *plan = (struct plan){.id = ++plans->graphs->last_plan,
-                          .generation = generation,
-                          .packets = flight->body.packets,
-                          .count = flight->count,
-                          .key = key,
-                          .entries = entries};
-    plans->kept_kernels += plan->count;
+    plans->plans[place] = (struct plan){.id = ++plans->graphs->last_plan,
+                                        .generation = generation,
+                                        .packets = flight->body.packets,
+                                        .count = flight->count,
+                                        .key = key,
+                                        .entries = entries};
+    plans->kept_kernels += flight->count;
     plans->unresolved++;
-    return plan;
+    return place;
 }
 
 static uint32_t whole_plan(struct rtl_plans *plans, uint32_t generation,
@@ -516,16 +519,14 @@ static uint32_t whole_plan(struct rtl_plans *plans, uint32_t generation,
 {
     uint64_t key = key_of(generation, flight);
     uint32_t place = rtl_index_get(&plans->by_entries, key);
-    struct plan *plan = place == RTL_INDEX_MISSING ? NULL : &plans->plans[place];
-    if (!plan || !follows(plan, generation, flight)) {
-        plan = make_plan(plans, generation, key, flight);
-        if (plan)
-            resolve(plans, plan, false);
+    if (place == RTL_INDEX_MISSING || !follows(&plans->plans[place], generation, flight)) {
+        place = make_plan(plans, generation, key, flight);
+        if (place == RTL_NONE)
+            return 0;
+        resolve(plans, &plans->plans[place], false);
     }
-    if (!plan)
-        return 0;
-    plan->used = ++plans->clock;
-    return plan->id;
+    plans->plans[place].used = ++plans->clock;
+    return plans->plans[place].id;
 }
 
 /* Plans of launches of which kernels were lost: not kept. */
@@ -565,7 +566,7 @@ static bool match_by_nodes(struct rest *rest)
     struct rtl_graph_view view = view_of(rest->it);
     size_t room = (size_t)view.count + 1;
     struct rtl_match_kernel *kernels = calloc(room, sizeof *kernels);
-    const struct rtl_match_kernel **list = malloc(room * sizeof *list);
+    const struct rtl_match_kernel **list = malloc(room * sizeof(struct rtl_match_kernel *));
     uint32_t *numbers = malloc(3 * room * sizeof *numbers);
     bool *certain = malloc(room * sizeof *certain);
     uint32_t count = RTL_NONE;

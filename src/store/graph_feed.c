@@ -9,6 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum statement {
+    INSERT_GRAPH,
+    INSERT_NODE,
+    INSERT_NAME,
+    INSERT_PLAN,
+    INSERT_LAUNCH,
+    ADD_TO_LAUNCH,
+    INSERT_SPAN,
+    STATEMENTS
+};
+
 /* A process with its registry. */
 struct rtl_graph_process {
     struct rtl_graph_feed *feed;
@@ -110,10 +121,11 @@ static struct rtl_graph_process *process_of(struct rtl_graph_feed *feed, uint32_
         return NULL;
     if (process > feed->count) {
         uint32_t count = process + 16;
-        struct rtl_graph_process **more = realloc(feed->processes, count * sizeof *more);
+        struct rtl_graph_process **more =
+            realloc(feed->processes, count * sizeof(struct rtl_graph_process *));
         if (!more)
             return NULL;
-        memset(more + feed->count, 0, (count - feed->count) * sizeof *more);
+        memset(more + feed->count, 0, (count - feed->count) * sizeof(struct rtl_graph_process *));
         feed->processes = more;
         feed->count = count;
     }
@@ -182,23 +194,12 @@ void rtl_graph_feed_close(struct rtl_graph_feed *feed)
     free(feed->processes);
     feed->processes = NULL;
     feed->count = 0;
-    for (size_t i = 0; i < sizeof feed->statements / sizeof *feed->statements; i++)
+    for (size_t i = 0; i < STATEMENTS; i++)
         (void)sqlite3_finalize(feed->statements[i]);
     memset(feed->statements, 0, sizeof feed->statements);
 }
 
 /* Rows. */
-
-enum statement {
-    INSERT_GRAPH,
-    INSERT_NODE,
-    INSERT_NAME,
-    INSERT_PLAN,
-    INSERT_LAUNCH,
-    ADD_TO_LAUNCH,
-    INSERT_SPAN,
-    STATEMENTS
-};
 
 static const char *const sources[] = {
     [INSERT_GRAPH] = "INSERT OR REPLACE INTO graph_rows VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

@@ -521,7 +521,7 @@ void rtl_trace_unload_graphs(rtl_trace_t *trace)
                                 &graphs->dependencies, &graphs->names,   &graphs->plans,
                                 &graphs->records,      &graphs->heads,   &graphs->launches,
                                 &graphs->given,        &graphs->counters};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+    for (size_t i = 0; i < sizeof lists / sizeof(struct rtl_list *); i++)
         rtl_list_free(lists[i]);
     rtl_map_clear(&graphs->name_index);
     rtl_map_clear(&graphs->counts);

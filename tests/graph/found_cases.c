@@ -127,7 +127,8 @@ static void reserve(struct machine *machine, const struct segment *segment, uint
                                    .kernels = kernels,
                                    .launch = RTL_NONE};
     for (uint32_t i = 0; i < kernels; i++)
-        wire.fingerprint = add_kernel(wire.fingerprint, segment->kernarg + 64 * (from + i));
+        wire.fingerprint =
+            add_kernel(wire.fingerprint, segment->kernarg + 64 * ((uint64_t)from + i));
     if (packets > 1 || is_head(machine, wire.fingerprint))
         wire.launch = ++machine->launches;
     if (packets > 1 && machine->single_at[queue] == wire.first && wire.first) {
@@ -348,7 +349,7 @@ const char *Found_SegmentsOnSeveralQueues(void)
     for (uint32_t i = 0; i < 4; i++)
         forked.segment[i] = (struct segment){.queue = i % 3,
                                              .kernels = 10 + i,
-                                             .kernarg = (UINT64_C(1) << 20) + i * 65536,
+                                             .kernarg = (UINT64_C(1) << 20) + UINT64_C(65536) * i,
                                              .flat = true,
                                              .waits = true};
     for (int i = 0; i < 20; i++) {
@@ -390,7 +391,7 @@ const char *Found_ChangedKernargIsAGeneration(void)
     machine_open(&machine);
     for (int i = 0; i < 4; i++)
         replay(&machine, &graph);
-    graph.segment[0].kernarg += 64 * 7;
+    graph.segment[0].kernarg += UINT64_C(64) * 7;
     for (int i = 0; i < 4; i++)
         replay(&machine, &graph);
     CHECK_DONE(verify(&machine, true));
@@ -424,7 +425,7 @@ const char *Found_LossLeavesTheRestRight(void)
     for (uint32_t i = 0; i < 2; i++)
         forked.segment[i] = (struct segment){.queue = i,
                                              .kernels = 10 + i,
-                                             .kernarg = (UINT64_C(1) << 20) + i * 65536,
+                                             .kernarg = (UINT64_C(1) << 20) + UINT64_C(65536) * i,
                                              .flat = true,
                                              .waits = true};
     for (int i = 0; i < 40; i++) {

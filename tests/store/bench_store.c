@@ -107,6 +107,7 @@ static uint32_t define(struct rtl_writer *writer)
 /* A graph of NODES kernels, one after the other, as HIP tells it. */
 static void define_graph(struct rtl_writer *writer, uint32_t process)
 {
+    static const char name[13] = {'_', 'Z', '6', 'k', 'e', 'r', 'n', 'e', 'l', 'P', 'f', 'P', 'i'};
     const struct rtl_wire_graph graph = {.graph = 1, .generation = 1, .nodes = NODES};
     rtl_writer_graph(writer, process, &graph);
     for (uint32_t i = 0; i < NODES; i++) {
@@ -120,7 +121,7 @@ static void define_graph(struct rtl_writer *writer, uint32_t process)
                                            .dependencies = i > 0,
                                            .name_length = 13};
         memcpy(rest, &before, sizeof before);
-        memcpy(rest + (i > 0 ? sizeof before : 0), "_Z6kernelPfPi", 13);
+        memcpy(rest + (i > 0 ? sizeof before : 0), name, sizeof name);
         rtl_writer_node(writer, process, &node, rest);
     }
 }

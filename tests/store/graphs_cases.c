@@ -179,9 +179,9 @@ static struct rtl_writer *begin_trace(const char *path, uint32_t *process)
     give_range(writer, *process, 20, 0, "replay");
     give_graph(writer, *process, 1, first, 3);
     for (uint32_t launch = 1; launch <= 2; launch++) {
-        give_kernel(writer, *process, 1, launch * 10 + 1, 1, launch, 1);
+        give_kernel(writer, *process, 1, UINT64_C(10) * launch + 1, 1, launch, 1);
         give_launch(writer, *process, launch, 1, 2);
-        give_kernel(writer, *process, 0, launch * 10, 0, launch, 0);
+        give_kernel(writer, *process, 0, UINT64_C(10) * launch, 0, launch, 0);
     }
     give_graph(writer, *process, 2, second, 3);
     give_launch(writer, *process, 3, 2, 1);
@@ -509,8 +509,8 @@ const char *Graphs_ReplaysCostARowEach(void)
         give_graph(writer, process, 1, first, 2);
         for (uint32_t launch = 1; launch <= (round ? REPLAYS : 1); launch++) {
             give_launch(writer, process, launch, 1, 2);
-            give_kernel(writer, process, 0, launch * 2, 0, launch, 0);
-            give_kernel(writer, process, 0, launch * 2 + 1, 1, launch, 1);
+            give_kernel(writer, process, 0, UINT64_C(2) * launch, 0, launch, 0);
+            give_kernel(writer, process, 0, UINT64_C(2) * launch + 1, 1, launch, 1);
         }
         CHECK(rtl_writer_close(writer, 0, error, sizeof error) == 0);
         CHECK(stat(path, round ? &large : &small) == 0);
