@@ -305,6 +305,7 @@ const char *Ranges_MemoryIsShort(void)
     pthread_t thread;
     void *wrong;
     CHECK_DONE(set_up());
+    CHECK(rtl_range_push("the thread has a stack now") == 0 && rtl_range_pop() == 0);
     is_short = true;
     CHECK(rtl_range_push("text is not kept") == 0);
     rtl_range_name(RTL_NAMED_DEVICE, 1, "is not kept");
