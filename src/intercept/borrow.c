@@ -10,8 +10,9 @@
 #define SEQUENCE_MASK ((UINT64_C(1) << SEQUENCE_BITS) - 1)
 #define SLOT_MASK     ((UINT64_C(1) << SLOT_BITS) - 1)
 #define TAG_SHIFT     (SEQUENCE_BITS + SLOT_BITS)
-#define ALIGNMENT     6u /* of a signal: low bits that are 0; no address has more than 45 above them \
-                          */
+#define ALIGNMENT                                                                                  \
+    6u /* of a signal: low bits that are 0; no address has more than 45 above them                 \
+        */
 
 _Static_assert(RTL_BORROW_SETS == 1u << 10, "set_of yields 10 bits");
 
