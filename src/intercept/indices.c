@@ -39,7 +39,8 @@ static void note_reservation(struct rtl_queue *state, uint64_t first, uint64_t c
     }
     if (rtl_origin.paused)
         note.flags |= RTL_RESERVED_LEFT_OUT;
-    rtl_reserved_put(&state->reserved[first & (state->size - 1)], first, &note);
+    if (!rtl_reservation_is_plain(&note))
+        rtl_reservations_note(&state->reservations, first, &note);
 }
 
 #define LOAD(name, order)                                                                          \

@@ -16,7 +16,6 @@
 #include <hsa/amd_hsa_signal.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define IN_PASSING             1024u /* signals of a queue that are being harvested, or at hand */
@@ -130,10 +129,13 @@ static struct rtl_queue *free_place(uint64_t size)
     struct rtl_queue *queue = NULL;
     if (posix_memalign((void **)&queue, 64, sizeof *queue) != 0)
         return NULL;
-    *queue = (struct rtl_queue){
-        .slot = slot, .reserved_size = size, .reserved = calloc(size, sizeof *queue->reserved)};
-    if (queue->reserved == NULL || !rtl_pending_init(&queue->pending, pending_capacity(size))) {
-        free(queue->reserved);
+    *queue =
+        (struct rtl_queue){.slot = slot,
+                           .reserved_size = size,
+                           .reservations.slots = calloc(size, sizeof *queue->reservations.slots)};
+    if (queue->reservations.slots == NULL ||
+        !rtl_pending_init(&queue->pending, pending_capacity(size))) {
+        free(queue->reservations.slots);
         free(queue);
         return NULL;
     }
@@ -189,7 +191,8 @@ static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id,
     state->bypassed = false;
     state->gone = false;
     state->ledger = rtl_queues_ledger(id);
-    memset((void *)state->reserved, 0xff, state->size * sizeof *state->reserved);
+    state->reservations.mask = state->size - 1;
+    rtl_reservations_clear(&state->reservations);
     atomic_store(&state->virtual_index, index);
     atomic_store(&state->submitted, index);
     state->read_index = 0;
@@ -202,8 +205,7 @@ static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id,
         .borrows = &rtl_borrows,
         .ledger = state->ledger,
         .mode = settings.mode,
-        .reserved = state->reserved,
-        .reserved_mask = state->size - 1,
+        .reservations = &state->reservations,
         .launches = &launches,
         .queue = id,
         .mark_every = state->way == RTL_WAY_INTERCEPT ? state->size / 8 : 0,

@@ -4,6 +4,8 @@
  * Written by the producer that reserves, before anybody can find its packets valid; read by whoever
  * submits them, in the order of the queue, so that one note serves for all packets of a
  * reservation. A note carries the index it is for: what an earlier lap or queue left is told apart.
+ * A packet that is reserved alone, outside of everything, needs none: that is what the absence of a
+ * note means, and as long as there are only such nothing is written or read.
  */
 #ifndef RTL_INTERCEPT_RESERVATIONS_H
 #define RTL_INTERCEPT_RESERVATIONS_H
@@ -38,10 +40,35 @@ struct rtl_reserved {
     _Atomic uint64_t count_flags;
 };
 
-/** Notes a reservation that begins with packet `first`. */
-static inline void rtl_reserved_put(struct rtl_reserved *slot, uint64_t first,
-                                    const struct rtl_reservation *reservation)
+/** The notes of a queue. */
+struct rtl_reservations {
+    struct rtl_reserved *slots; /**< as many as the queue has */
+    uint64_t mask;              /**< slots - 1 */
+    _Atomic uint64_t end;       /**< packets from here on have no note (yet) */
+};
+
+/** Forgets all notes. */
+static inline void rtl_reservations_clear(struct rtl_reservations *notes)
 {
+    for (uint64_t i = 0; i <= notes->mask; i++)
+        atomic_store_explicit(&notes->slots[i].first, UINT64_MAX, memory_order_relaxed);
+    atomic_store_explicit(&notes->end, 0, memory_order_relaxed);
+}
+
+/** True if a reservation is one of those without a note. */
+static inline bool rtl_reservation_is_plain(const struct rtl_reservation *reservation)
+{
+    return reservation->count == 1 && reservation->correlation == 0 &&
+           reservation->launch == RTL_NONE &&
+           (reservation->flags & ~(uint32_t)RTL_RESERVED_OUTSIDE) == 0;
+}
+
+/** Notes a reservation that begins with packet `first`. Any thread, lock-free. */
+static inline void rtl_reservations_note(struct rtl_reservations *notes, uint64_t first,
+                                         const struct rtl_reservation *reservation)
+{
+    struct rtl_reserved *slot = &notes->slots[first & notes->mask];
+    uint64_t end = atomic_load_explicit(&notes->end, memory_order_relaxed);
     atomic_store_explicit(&slot->first, first, memory_order_relaxed);
     atomic_store_explicit(&slot->correlation, reservation->correlation, memory_order_relaxed);
     atomic_store_explicit(&slot->launch_ordinal,
@@ -50,26 +77,31 @@ static inline void rtl_reserved_put(struct rtl_reserved *slot, uint64_t first,
     atomic_store_explicit(&slot->count_flags,
                           reservation->count | (uint64_t)reservation->flags << 32,
                           memory_order_relaxed);
+    while (end <= first &&
+           !atomic_compare_exchange_weak_explicit(&notes->end, &end, first + 1,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        ;
 }
 
-/** The reservation that begins with packet `first`. False if there is no note of one: a producer
- * has come by that no hook saw. It is then one of that packet alone, from nowhere. */
-static inline bool rtl_reserved_get(struct rtl_reserved *slot, uint64_t first,
-                                    struct rtl_reservation *reservation)
+/** The reservation that begins with packet `first`; a plain one if there is no note. By who submits
+ * the packets. */
+static inline struct rtl_reservation rtl_reservations_at(const struct rtl_reservations *notes,
+                                                         uint64_t first)
 {
-    bool known = atomic_load_explicit(&slot->first, memory_order_relaxed) == first;
+    struct rtl_reservation reservation = {
+        .launch = RTL_NONE, .count = 1, .flags = RTL_RESERVED_OUTSIDE};
+    struct rtl_reserved *slot = &notes->slots[first & notes->mask];
+    if (first >= atomic_load_explicit(&notes->end, memory_order_relaxed) ||
+        atomic_load_explicit(&slot->first, memory_order_relaxed) != first)
+        return reservation;
     uint64_t launch = atomic_load_explicit(&slot->launch_ordinal, memory_order_relaxed);
     uint64_t count = atomic_load_explicit(&slot->count_flags, memory_order_relaxed);
-    if (!known) {
-        *reservation = (struct rtl_reservation){.launch = RTL_NONE, .count = 1};
-        return false;
-    }
-    reservation->correlation = atomic_load_explicit(&slot->correlation, memory_order_relaxed);
-    reservation->launch = (uint32_t)launch;
-    reservation->ordinal = (uint32_t)(launch >> 32);
-    reservation->count = (uint32_t)count;
-    reservation->flags = (uint32_t)(count >> 32);
-    return true;
+    reservation.correlation = atomic_load_explicit(&slot->correlation, memory_order_relaxed);
+    reservation.launch = (uint32_t)launch;
+    reservation.ordinal = (uint32_t)(launch >> 32);
+    reservation.count = (uint32_t)count;
+    reservation.flags = (uint32_t)(count >> 32);
+    return reservation;
 }
 
 #endif

@@ -124,6 +124,11 @@ static void tell_launch(struct rtl_rewriter *rewriter, struct tally *tally)
     tally->launch = (struct rtl_launch_part){.launch = RTL_NONE};
 }
 
+static uint64_t fingerprint(uint64_t before, const struct rtl_kernel_key *key)
+{
+    return rtl_fingerprint(before, key->kernel_object, key->kernarg, key->grid, key->block);
+}
+
 static uint64_t *head_of(struct rtl_rewriter *rewriter, uint64_t key)
 {
     return &rewriter->heads[key % RTL_REWRITE_HEADS];
@@ -132,11 +137,13 @@ static uint64_t *head_of(struct rtl_rewriter *rewriter, uint64_t key)
 /* The first of packets that were reserved at once, right after a kernel that was reserved alone. */
 static void note_head(struct rtl_rewriter *rewriter)
 {
-    struct rtl_run *run = &rewriter->run;
-    if (run->single_at != run->first)
+    const struct rtl_run *run = &rewriter->run;
+    if (rewriter->single_at != run->first)
         return;
-    *head_of(rewriter, run->single_key) = run->single_key;
-    rewriter->launches->headed(run->reservation.launch, run->single_key);
+    uint64_t key = fingerprint(0, &rewriter->single);
+    *head_of(rewriter, key) = key;
+    rewriter->head_count++;
+    rewriter->launches->headed(run->reservation.launch, key);
 }
 
 /* The reservation that a packet belongs to becomes the run, if it is not already. */
@@ -145,8 +152,7 @@ static void enter_run(struct rtl_rewriter *rewriter, uint64_t index)
     struct rtl_run *run = &rewriter->run;
     if (index >= run->first && index < run->end)
         return;
-    (void)rtl_reserved_get(&rewriter->reserved[index & rewriter->reserved_mask], index,
-                           &run->reservation);
+    run->reservation = rtl_reservations_at(rewriter->reservations, index);
     run->first = index;
     run->end = index + run->reservation.count;
     run->fingerprint = 0;
@@ -155,17 +161,18 @@ static void enter_run(struct rtl_rewriter *rewriter, uint64_t index)
 }
 
 /* A kernel that was reserved alone is a launch of its own if it has been seen as a head. */
-static void meet_single(struct rtl_rewriter *rewriter, uint64_t key)
+static void meet_single(struct rtl_rewriter *rewriter, const struct rtl_kernel_key *kernel)
 {
     struct rtl_run *run = &rewriter->run;
-    if (*head_of(rewriter, key) == key) {
+    uint64_t key = rewriter->head_count > 0 ? fingerprint(0, kernel) : 0;
+    if (key != 0 && *head_of(rewriter, key) == key) {
         run->reservation.launch = rewriter->launches->found(rewriter->queue, run->first, 1);
         run->reservation.flags |= RTL_RESERVED_FOUND;
         run->fingerprint = key;
         return;
     }
-    run->single_key = key;
-    run->single_at = run->first + 1;
+    rewriter->single = *kernel;
+    rewriter->single_at = run->first + 1;
 }
 
 static void find_launch(struct rtl_rewriter *rewriter, const void *packet, bool extended,
@@ -173,14 +180,17 @@ static void find_launch(struct rtl_rewriter *rewriter, const void *packet, bool 
 {
     struct rtl_run *run = &rewriter->run;
     uint32_t flags = run->reservation.flags;
-    if ((flags & (RTL_RESERVED_FOUND | RTL_RESERVED_OUTSIDE)) == 0)
+    if (rewriter->mode != RTL_MODE_FULL ||
+        (flags & (RTL_RESERVED_FOUND | RTL_RESERVED_OUTSIDE)) == 0)
         return;
-    uint64_t key = rtl_fingerprint(run->fingerprint, facts->kernel_object,
-                                   kernarg_of(packet, extended), facts->grid, facts->block);
+    struct rtl_kernel_key key = {.kernel_object = facts->kernel_object,
+                                 .kernarg = kernarg_of(packet, extended),
+                                 .grid = {facts->grid[0], facts->grid[1], facts->grid[2]},
+                                 .block = {facts->block[0], facts->block[1], facts->block[2]}};
     if ((flags & RTL_RESERVED_FOUND) != 0)
-        run->fingerprint = key;
+        run->fingerprint = fingerprint(run->fingerprint, &key);
     else if (run->reservation.count == 1)
-        meet_single(rewriter, key);
+        meet_single(rewriter, &key);
 }
 
 /* Counts a packet for its launch. */

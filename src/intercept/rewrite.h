@@ -44,8 +44,13 @@ struct rtl_run {
     uint64_t first, end; /**< packets of the reservation */
     struct rtl_reservation reservation;
     uint64_t fingerprint; /**< of its kernels so far, if it is a launch that was found */
-    uint64_t single_key;  /**< fingerprint of the last kernel that was reserved alone */
-    uint64_t single_at;   /**< its index + 1 */
+};
+
+/** What the fingerprint of a kernel is made of. */
+struct rtl_kernel_key {
+    uint64_t kernel_object, kernarg;
+    uint32_t grid[3];
+    uint16_t block[3];
 };
 
 struct rtl_rewriter {
@@ -54,15 +59,17 @@ struct rtl_rewriter {
     struct rtl_borrow_table *borrows;
     struct rtl_wire_ledger *ledger;
     enum rtl_mode mode;
-    struct rtl_reserved *reserved; /**< by slot of the queue; written by producers */
-    uint64_t reserved_mask;        /**< slots - 1 */
+    const struct rtl_reservations *reservations; /**< notes of producers */
     const struct rtl_launch_sink *launches;
     struct rtl_run run;
     /** Fingerprints of kernels after which packets came that were reserved at once: heads of
      * replays, in whose first batch there is one packet. */
     uint64_t heads[RTL_REWRITE_HEADS];
-    uint32_t queue; /**< in the trace */
-    bool paused;    /**< recording is stopped: kernels are left out */
+    uint32_t head_count;          /**< ever noted */
+    struct rtl_kernel_key single; /**< the last kernel that was reserved alone, outside of a call */
+    uint64_t single_at;           /**< its index + 1 */
+    uint32_t queue;               /**< in the trace */
+    bool paused;                  /**< recording is stopped: kernels are left out */
     /** Not 0: at least one of so many packets in a row gets a pool signal if none would have one
      * otherwise, so that it is known how far the device is. */
     uint64_t mark_every;

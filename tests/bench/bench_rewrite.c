@@ -32,7 +32,8 @@ struct lane {
     _Alignas(64) amd_signal_t owns[GROUP];
     struct rtl_pending pending;
     struct rtl_rewriter rewriter;
-    struct rtl_reserved reserved[1]; /* of none: each packet is a run of its own */
+    struct rtl_reservations reservations; /* without notes: each packet is a run of its own */
+    struct rtl_reserved slot;
     struct rtl_wire_ledger ledger;
     double *rewriting, *harvesting; /* ns per packet, by round */
     pthread_t thread;
@@ -154,13 +155,13 @@ static bool begin_lane(unsigned slot)
     struct lane *lane = &lanes[slot];
     lane->rewriting = calloc(rounds, sizeof *lane->rewriting);
     lane->harvesting = calloc(rounds, sizeof *lane->harvesting);
+    lane->reservations = (struct rtl_reservations){.slots = &lane->slot};
     lane->rewriter = (struct rtl_rewriter){.pending = &lane->pending,
                                            .pool = &pool,
                                            .borrows = &borrows,
                                            .ledger = &lane->ledger,
                                            .mode = RTL_MODE_FULL,
-                                           .reserved = lane->reserved,
-                                           .reserved_mask = 0,
+                                           .reservations = &lane->reservations,
                                            .slot = slot,
                                            .help = help};
     return rtl_pending_init(&lane->pending, RECORDS) && lane->rewriting != NULL &&

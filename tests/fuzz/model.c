@@ -74,7 +74,8 @@ struct side {
     struct rtl_queue state;
     struct rtl_wire_ledger ledger;
     unsigned char *ring;
-    struct rtl_reserved reserved[256];
+    struct rtl_reserved slots[256];
+    struct rtl_reservations reservations;
     unsigned run_left; /* packets of the last reservation that are to be written */
     uint64_t run_correlation;
     bool run_alone;
@@ -330,7 +331,9 @@ static void begin_side(unsigned slot)
     struct side *side = &sides[slot];
     side->ledger = (struct rtl_wire_ledger){0};
     side->first = settings.first + slot * QUEUE_STRIDE;
-    memset((void *)side->reserved, 0xff, sizeof side->reserved);
+    side->reservations.slots = side->slots;
+    side->reservations.mask = settings.queue_size - 1;
+    rtl_reservations_clear(&side->reservations);
     side->run_left = 0;
     side->written = side->submitted = side->launched = side->unmarked = 0;
     side->ring = malloc((size_t)settings.queue_size * 64);
@@ -346,8 +349,7 @@ static void begin_side(unsigned slot)
                                                  .borrows = &rtl_borrows,
                                                  .ledger = &side->ledger,
                                                  .mode = (enum rtl_mode)settings.mode,
-                                                 .reserved = side->reserved,
-                                                 .reserved_mask = settings.queue_size - 1,
+                                                 .reservations = &side->reservations,
                                                  .slot = slot,
                                                  .help = help,
                                                  .context = &side->state};
@@ -453,7 +455,7 @@ static void reserve(struct side *side, uint64_t at, bool alone, struct truth *tr
         uint64_t index = side->first + at;
         struct rtl_reservation note = {
             .correlation = at + 1, .launch = RTL_NONE, .count = alone ? 1 : 2};
-        rtl_reserved_put(&side->reserved[index & (settings.queue_size - 1)], index, &note);
+        rtl_reservations_note(&side->reservations, index, &note);
         side->run_left = note.count - 1;
         side->run_correlation = note.correlation;
         side->run_alone = alone;

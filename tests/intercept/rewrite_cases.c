@@ -15,7 +15,8 @@ struct bench {
     struct rtl_rewriter rewriter;
     unsigned helps;
     bool help_harvests;
-    struct rtl_reserved reserved[SLOTS];
+    struct rtl_reserved slots[SLOTS];
+    struct rtl_reservations reservations;
     struct rtl_launch_part parts[8]; /* what was told of launches */
     unsigned part_count;
     uint64_t head; /* of the launch that was headed last */
@@ -74,15 +75,16 @@ static const char *set_up(enum rtl_mode mode, uint32_t signals)
     bench.pool = pool;
     CHECK(rtl_pending_init(&bench.pending, SLOTS));
     CHECK(fake_pool(&bench.pool, signals));
-    memset((void *)bench.reserved, 0xff, sizeof bench.reserved);
+    bench.reservations.slots = bench.slots;
+    bench.reservations.mask = SLOTS - 1;
+    rtl_reservations_clear(&bench.reservations);
     bench.borrows.judge = judge;
     bench.rewriter = (struct rtl_rewriter){.pending = &bench.pending,
                                            .pool = &bench.pool,
                                            .borrows = &bench.borrows,
                                            .ledger = &bench.ledger,
                                            .mode = mode,
-                                           .reserved = bench.reserved,
-                                           .reserved_mask = SLOTS - 1,
+                                           .reservations = &bench.reservations,
                                            .launches = &launches,
                                            .queue = 11,
                                            .slot = 5,
@@ -94,7 +96,7 @@ static void reserve(uint64_t first, uint32_t count, uint64_t correlation, uint32
                     uint32_t flags)
 {
     struct rtl_reservation note = {correlation, launch, launch == RTL_NONE ? 0 : 100, count, flags};
-    rtl_reserved_put(&bench.reserved[first % SLOTS], first, &note);
+    rtl_reservations_note(&bench.reservations, first, &note);
 }
 
 static hsa_kernel_dispatch_packet_t *kernel(uint64_t index, uint64_t signal)
