@@ -301,12 +301,31 @@ const char *Found_BatchesThatDiffer(void)
     return NULL;
 }
 
+/* An eager kernel right before each replay looks like the head of it. */
+const char *Found_EagerKernelRightBefore(void)
+{
+    struct machine machine;
+    const struct graph graph = one_segment(1, 0, 303, false);
+    machine_open(&machine);
+    machine.busy_of_8 = 8;
+    for (int i = 0; i < 10; i++) {
+        eager(&machine, 0, 1);
+        replay(&machine, &graph);
+    }
+    CHECK_DONE(verify(&machine, true));
+    CHECK(machine.world.found_count == 1 && machine.world.found[0].nodes == 303);
+    machine_close(&machine);
+    return NULL;
+}
+
+/* Also where the first ends in a full batch, behind which more could come. */
 const char *Found_TwoGraphsInTurn(void)
 {
-    static const bool flat[] = {true, false};
-    for (int kind = 0; kind < 2; kind++) {
+    static const bool flat[] = {true, false, false};
+    static const uint32_t kernels[] = {20, 20, 31};
+    for (int kind = 0; kind < 3; kind++) {
         struct machine machine;
-        const struct graph a = one_segment(1, 0, 20, flat[kind]);
+        const struct graph a = one_segment(1, 0, kernels[kind], flat[kind]);
         const struct graph b = one_segment(2, 0, 37, flat[kind]);
         machine_open(&machine);
         for (int i = 0; i < 10; i++) {

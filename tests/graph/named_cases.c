@@ -348,6 +348,44 @@ const char *Named_UnknownGraphIsDiscovered(void)
     return NULL;
 }
 
+/* Two of the same in a row, and one that runs beside them: submitted in two orders by whole
+ * launches. After that no order is taken for granted where kernels are lost. */
+const char *Named_OrdersThatVaryProveNothing(void)
+{
+    static const uint32_t names[] = {1, 2, 1};
+    static const uint32_t counts[] = {0, 0, 1};
+    static const uint32_t dependencies[] = {0};
+    const struct world_graph graph = {.graph = 1,
+                                      .generation = 1,
+                                      .nodes = 3,
+                                      .names = names,
+                                      .widths = widths,
+                                      .counts = counts,
+                                      .dependencies = dependencies};
+    struct world world;
+    world_open(&world);
+    world_shape(&world, 1, 1, 64);
+    world_shape(&world, 2, 2, 64);
+    world_graph(&world, &graph);
+    world_launch(&world, 1, 1, 1, 3, 3);
+    world_kernel(&world, 1, 0, 1);
+    world_kernel(&world, 1, 1, 2);
+    world_kernel(&world, 1, 2, 1);
+    world_launch(&world, 2, 1, 1, 3, 3);
+    world_kernel(&world, 2, 0, 2);
+    world_kernel(&world, 2, 1, 1);
+    world_kernel(&world, 2, 2, 1);
+    /* A barrier, node 1, node 0; node 2 is lost. */
+    world_launch(&world, 3, 1, 1, 4, 3);
+    world_kernel(&world, 3, 1, 2);
+    world_kernel(&world, 3, 2, 1);
+    world_finish(&world);
+    CHECK(is(&world, 1, 2, 2, true) && is(&world, 2, 2, 2, true) && is(&world, 2, 0, 1, true));
+    CHECK(is(&world, 3, 1, 1, true) && !world_ask(&world, 3, 2).certain);
+    world_close(&world);
+    return NULL;
+}
+
 /* What a graph has become after an update that went wrong, nobody knows. */
 const char *Named_UnknownUpdateHasNoNodes(void)
 {
