@@ -70,7 +70,7 @@ struct unit {
     uint32_t next_free;     /* place */
     bool barriers;          /* packets that are no kernels were among them */
     bool open;              /* its last batch was as large as it could be: more may follow */
-    bool ramp;              /* it began with a batch of one: nothing came before */
+    bool ramp;              /* it began with a batch of one and went on: nothing came before */
     uint32_t before, after; /* the unit that always is, RTL_NONE: none yet, MANY: it varies */
     uint32_t first, last;   /* launches */
     struct member *parts;
@@ -426,13 +426,15 @@ static void add_home(struct rtl_found *found, struct part *part, uint32_t unit, 
         *least = home;
 }
 
-/* Notes which unit came before which, in their thread. What was seen once says nothing: it may be
- * eager. */
+/* Notes which unit came before which, in their thread. What was seen once may be eager, so nothing
+ * is said about what comes before and behind it. */
 static void note_order(struct rtl_found *found, struct thread *thread, uint32_t place)
 {
     struct unit *unit = &found->units[place];
-    if (unit->runs < 2)
+    if (unit->runs < 2) {
+        thread->unit = RTL_NONE;
         return;
+    }
     uint32_t before = thread->unit;
     bool apart = thread->correlation != thread->run.correlation;
     if (before != RTL_NONE) {
@@ -468,7 +470,7 @@ static uint32_t count_run(struct rtl_found *found, const struct run *run, uint32
     unit->last = run->last;
     unit->barriers = unit->barriers || run->barriers;
     unit->open = is_cut(run) && is_full(run->size);
-    unit->ramp = unit->ramp || run->begin == 1;
+    unit->ramp = unit->ramp || (run->begin == 1 && run->count > 1);
     for (uint32_t i = from; i < run->count; i++) {
         struct step step = run->steps[i];
         if (!is_part(found, step.part, step.plan))
@@ -562,17 +564,10 @@ static bool goes_on(const struct rtl_found *found, const struct run *run, const 
     return batch->packets == (run->size < BATCH_MAX ? run->size * 2 : BATCH_MAX);
 }
 
-/* Whether the packet before a batch is its head: an eager kernel may have come before it, too.
- * After one packet the runtime takes two, or as many as it ever does. */
-static bool is_headed(uint32_t flags, uint32_t packets)
-{
-    return flags & RTL_LAUNCH_HEADED && (packets == 2 || packets == BATCH_MAX);
-}
-
 /* A batch in the order in which its thread reserved. */
 static void take_batch(struct rtl_found *found, struct thread *thread, const struct batch *batch)
 {
-    if (is_headed(batch->flags, batch->packets)) {
+    if (batch->flags & RTL_LAUNCH_HEADED) {
         const struct batch head = {.part = batch->head_part,
                                    .plan = batch->head_plan,
                                    .launch = batch->launch,
@@ -662,7 +657,7 @@ void rtl_found_submitted(struct rtl_found *found, struct rtl_flight *flight)
                           .fingerprint = body->fingerprint,
                           .correlation = body->correlation,
                           .head = body->head};
-    if (is_headed(body->flags, body->packets)) {
+    if (body->flags & RTL_LAUNCH_HEADED) {
         batch.head_part = part_of(found, body->head, 1, 1);
         batch.head_plan = batch.head_part == RTL_NONE ? 0 : found->parts[batch.head_part].plan;
         wait_for_head(found, &batch);
@@ -687,7 +682,7 @@ void rtl_found_single(struct rtl_found *found, const struct rtl_wire_kernel *ker
 
 static uint32_t head_plan_of(const struct rtl_found *found, const struct rtl_flight *flight)
 {
-    if (!is_headed(flight->body.flags, flight->body.packets))
+    if (!(flight->body.flags & RTL_LAUNCH_HEADED))
         return 0;
     uint32_t place = rtl_index_get(&found->by_fingerprint, part_key(flight->body.head, 1, 1));
     return place == RTL_INDEX_MISSING ? 0 : found->parts[place].plan;
@@ -800,10 +795,12 @@ static int by_first(const void *left, const void *right)
 /* A graph: its units, in a row. */
 struct chain {
     struct unit **units;
+    struct unit *whole; /* the same in one piece, NULL: none */
     uint32_t count, kernels;
     uint32_t first, last; /* launches */
     uint32_t graph, generation;
     bool succeeded; /* another generation came after it */
+    bool merged;    /* it is another chain, seen in one piece */
 };
 
 struct chains {
@@ -857,6 +854,29 @@ static bool alike(const struct rtl_graphs *graphs, uint32_t a, uint32_t b)
                       rtl_graphs_match_kernel(graphs, b, &right) && rtl_match_same(&left, &right));
 }
 
+/* A graph that is cut into units at times, and at times is one: the last packet is reserved alone
+ * behind full batches, but not where the device is behind. */
+static void merge_chains(struct rtl_found *found, struct chains *chains)
+{
+    for (uint32_t i = 0; i < chains->count; i++) {
+        struct chain *chain = &chains->chains[i];
+        uint64_t fingerprint = 0;
+        for (uint32_t j = 0; j < chain->count; j++)
+            fingerprint = rtl_fingerprint_join(fingerprint, chain->units[j]->fingerprint,
+                                               chain->units[j]->kernels);
+        uint32_t place = rtl_index_get(&found->by_join, part_key(fingerprint, 0, chain->kernels));
+        for (uint32_t j = 0; j < chains->count && place != RTL_INDEX_MISSING; j++) {
+            struct chain *whole = &chains->chains[j];
+            if (j == i || whole->units[0] != &found->units[place] || whole->count != 1)
+                continue;
+            whole->merged = true;
+            chain->first = whole->first < chain->first ? whole->first : chain->first;
+            chain->last = whole->last > chain->last ? whole->last : chain->last;
+            chain->whole = whole->units[0];
+        }
+    }
+}
+
 /* Whether `next` is what `chain` became: never launched again once `next` was, and the same kernels
  * in most places. */
 static bool became(const struct rtl_found *found, const struct chain *chain,
@@ -882,8 +902,10 @@ static void number_chains(struct rtl_found *found, struct chains *chains)
     for (uint32_t i = 0; i < chains->count; i++) {
         struct chain *next = &chains->chains[i];
         struct chain *best = NULL;
+        if (next->merged)
+            continue;
         for (uint32_t j = 0; j < i; j++)
-            if ((!best || chains->chains[j].last > best->last) &&
+            if (!chains->chains[j].merged && (!best || chains->chains[j].last > best->last) &&
                 became(found, &chains->chains[j], next))
                 best = &chains->chains[j];
         next->graph = best ? best->graph : ++found->graphs->last_graph;
@@ -893,6 +915,10 @@ static void number_chains(struct rtl_found *found, struct chains *chains)
         for (uint32_t j = 0; j < next->count; j++) {
             next->units[j]->graph = next->graph;
             next->units[j]->generation = next->generation;
+        }
+        if (next->whole) {
+            next->whole->graph = next->graph;
+            next->whole->generation = next->generation;
         }
     }
 }
@@ -972,9 +998,11 @@ void rtl_found_finish(struct rtl_found *found)
         if (found->parts[i].plan && found->parts[i].wanted)
             fill_unit(found, &found->parts[i]);
     if (collect_chains(found, &chains)) {
+        merge_chains(found, &chains);
         number_chains(found, &chains);
         for (uint32_t i = 0; i < chains.count; i++)
-            tell_chain(found, &chains.chains[i]);
+            if (!chains.chains[i].merged)
+                tell_chain(found, &chains.chains[i]);
         for (uint32_t i = 0; i < found->part_count; i++)
             if (found->parts[i].plan && found->parts[i].wanted)
                 tell_plan(found, &found->parts[i]);
