@@ -98,6 +98,7 @@ struct run {
     bool doubtful;        /* its first batch is a packet that looks like a head */
     uint32_t begin;       /* packets of its first batch */
     bool barriers;
+    bool closed; /* its last batch had what was left: nothing more comes */
 };
 
 /* What is needed of a launch record once its kernels are on their own. */
@@ -447,9 +448,10 @@ static void note_order(struct rtl_found *found, struct thread *thread, uint32_t 
     thread->correlation = thread->run.correlation;
 }
 
-static bool is_full(uint32_t size)
+/* How many packets the runtime takes after a batch, if there are so many. */
+static uint32_t following(uint32_t size)
 {
-    return size <= BATCH_MAX && (size & (size - 1)) == 0;
+    return size < BATCH_MAX ? size * 2 : BATCH_MAX;
 }
 
 /* Whether a run begins as the runtime begins what it cuts up: with one packet, or, where the device
@@ -469,7 +471,7 @@ static uint32_t count_run(struct rtl_found *found, const struct run *run, uint32
     unit->runs++;
     unit->last = run->last;
     unit->barriers = unit->barriers || run->barriers;
-    unit->open = is_cut(run) && is_full(run->size);
+    unit->open = !run->closed;
     unit->ramp = unit->ramp || (run->begin == 1 && run->count > 1);
     for (uint32_t i = from; i < run->count; i++) {
         struct step step = run->steps[i];
@@ -532,6 +534,7 @@ static void add_to_run(struct rtl_found *found, struct thread *thread, const str
     run->fingerprint = rtl_fingerprint_join(run->fingerprint, batch->fingerprint, batch->kernels);
     run->kernels += batch->kernels;
     run->barriers = run->barriers || batch->packets != batch->kernels;
+    run->closed = run->count == 1 ? !is_cut(run) : batch->packets < following(run->size);
     run->size = batch->packets;
     run->queue = batch->queue;
     run->next = batch->first + batch->packets;
@@ -551,7 +554,7 @@ static bool known_whole(const struct rtl_found *found, uint64_t fingerprint, uin
  */
 static bool goes_on(const struct rtl_found *found, const struct run *run, const struct batch *batch)
 {
-    if (run->count == 0 || !is_cut(run) || !is_full(run->size) || batch->queue != run->queue ||
+    if (run->count == 0 || run->closed || batch->queue != run->queue ||
         batch->correlation != run->correlation || batch->packets == 1)
         return false;
     if (batch->fingerprint == run->fingerprint && batch->kernels == run->kernels)
@@ -561,7 +564,7 @@ static bool goes_on(const struct rtl_found *found, const struct run *run, const 
         return false;
     if (batch->first == run->next)
         return batch->packets <= BATCH_MAX;
-    return batch->packets == (run->size < BATCH_MAX ? run->size * 2 : BATCH_MAX);
+    return batch->packets == following(run->size);
 }
 
 /* A batch in the order in which its thread reserved. */
