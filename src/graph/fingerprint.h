@@ -20,8 +20,8 @@ static inline uint64_t rtl_fingerprint_turn(uint64_t value)
     return value << 32 | value >> 32;
 }
 
-/** Adds a kernel to the fingerprint of the ones before it; the first has `before` 0. Never 0. Only
- * one multiplication waits for `before`, so that those of many kernels overlap. */
+/** Adds a kernel to the fingerprint of the ones before it; the first has `before` 0. Only one
+ * multiplication waits for `before`, and few for each other. */
 static inline uint64_t rtl_fingerprint(uint64_t before, uint64_t kernel_object, uint64_t kernarg,
                                        const uint32_t grid[3], const uint16_t block[3])
 {
@@ -31,10 +31,19 @@ static inline uint64_t rtl_fingerprint(uint64_t before, uint64_t kernel_object, 
     uint64_t rest = (grid[2] | (uint64_t)block[0] << 32 | (uint64_t)block[1] << 48) *
                         UINT64_C(0xD6E8FEB86659FD93) +
                     block[2];
-    uint64_t kernel = code + rtl_fingerprint_turn(data) + (plane ^ rtl_fingerprint_turn(rest));
-    uint64_t hash = (before ^ kernel) * UINT64_C(0x9E3779B97F4A7C15);
-    hash ^= hash >> 32;
-    return hash != 0 ? hash : 1;
+    uint64_t hash = code + rtl_fingerprint_turn(data) + (plane ^ rtl_fingerprint_turn(rest));
+    hash = (hash ^ (hash >> 32)) * UINT64_C(0x9E3779B97F4A7C15);
+    return before * RTL_FINGERPRINT_BASE + (hash ^ (hash >> 31));
+}
+
+/** The fingerprint of `left` followed by `right`, which is of `kernels` kernels. */
+static inline uint64_t rtl_fingerprint_join(uint64_t left, uint64_t right, uint32_t kernels)
+{
+    uint64_t power = 1;
+    for (uint64_t square = RTL_FINGERPRINT_BASE; kernels; kernels >>= 1, square *= square)
+        if (kernels & 1)
+            power *= square;
+    return left * power + right;
 }
 
 #endif

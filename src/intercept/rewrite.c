@@ -134,16 +134,30 @@ static uint64_t *head_of(struct rtl_rewriter *rewriter, uint64_t key)
     return &rewriter->heads[key % RTL_REWRITE_HEADS];
 }
 
+static uint64_t add_head(struct rtl_rewriter *rewriter, const struct rtl_kernel_key *kernel)
+{
+    uint64_t key = fingerprint(0, kernel);
+    *head_of(rewriter, key) = key;
+    rewriter->head_count++;
+    return key;
+}
+
 /* The first of packets that were reserved at once, right after a kernel that was reserved alone. */
 static void note_head(struct rtl_rewriter *rewriter)
 {
     const struct rtl_run *run = &rewriter->run;
     if (rewriter->single_at != run->first)
         return;
-    uint64_t key = fingerprint(0, &rewriter->single);
-    *head_of(rewriter, key) = key;
-    rewriter->head_count++;
+    uint64_t key = add_head(rewriter, &rewriter->single);
     rewriter->launches->headed(run->reservation.launch, key);
+}
+
+/* Whether what the run holds is a batch of a replay behind which there may be more. */
+static bool is_full_batch(const struct rtl_run *run)
+{
+    uint32_t count = run->reservation.count;
+    return (run->reservation.flags & RTL_RESERVED_FOUND) != 0 && count > 1 &&
+           count <= RTL_REWRITE_BATCH && (count & (count - 1)) == 0;
 }
 
 /* The reservation that a packet belongs to becomes the run, if it is not already. */
@@ -152,6 +166,7 @@ static void enter_run(struct rtl_rewriter *rewriter, uint64_t index)
     struct rtl_run *run = &rewriter->run;
     if (index >= run->first && index < run->end)
         return;
+    run->behind_batch = index == run->end && is_full_batch(run);
     run->reservation = rtl_reservations_at(rewriter->reservations, index);
     run->first = index;
     run->end = index + run->reservation.count;
@@ -160,7 +175,8 @@ static void enter_run(struct rtl_rewriter *rewriter, uint64_t index)
         note_head(rewriter);
 }
 
-/* A kernel that was reserved alone is a launch of its own if it has been seen as a head. */
+/* A kernel that was reserved alone is a launch of its own if it has been seen as a head, or as what
+ * is left behind full batches. */
 static void meet_single(struct rtl_rewriter *rewriter, const struct rtl_kernel_key *kernel)
 {
     struct rtl_run *run = &rewriter->run;
@@ -171,6 +187,8 @@ static void meet_single(struct rtl_rewriter *rewriter, const struct rtl_kernel_k
         run->fingerprint = key;
         return;
     }
+    if (run->behind_batch)
+        add_head(rewriter, kernel);
     rewriter->single = *kernel;
     rewriter->single_at = run->first + 1;
 }

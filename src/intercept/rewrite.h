@@ -32,6 +32,9 @@
 #define RTL_REWRITE_CACHE 64u
 #define RTL_REWRITE_HEADS 256u
 
+/** Batches in which HIP submits a graph grow by powers of two up to this. */
+#define RTL_REWRITE_BATCH 256u
+
 /** Who is told of launches; see launches.h, whose functions these are but in tests. */
 struct rtl_launch_sink {
     uint32_t (*found)(uint32_t queue, uint64_t first, uint32_t packets);
@@ -44,6 +47,7 @@ struct rtl_run {
     uint64_t first, end; /**< packets of the reservation */
     struct rtl_reservation reservation;
     uint64_t fingerprint; /**< of its kernels so far, if it is a launch that was found */
+    bool behind_batch;    /**< it follows a full batch that was found: more of that may come */
 };
 
 /** What the fingerprint of a kernel is made of. */
@@ -62,8 +66,8 @@ struct rtl_rewriter {
     const struct rtl_reservations *reservations; /**< notes of producers */
     const struct rtl_launch_sink *launches;
     struct rtl_run run;
-    /** Fingerprints of kernels after which packets came that were reserved at once: heads of
-     * replays, in whose first batch there is one packet. */
+    /** Fingerprints of kernels that were reserved alone before or behind packets that were reserved
+     * at once: a replay has one packet in its first batch, and may have in its last one. */
     uint64_t heads[RTL_REWRITE_HEADS];
     uint32_t head_count;          /**< ever noted */
     struct rtl_kernel_key single; /**< the last kernel that was reserved alone, outside of a call */

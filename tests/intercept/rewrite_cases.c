@@ -616,6 +616,27 @@ const char *Rewrite_HeadOfReplayIsKnownAgain(void)
     return NULL;
 }
 
+/* A batch of two and a kernel alone right behind it, twice: the second time it is known. Behind a
+ * batch that is not full nothing more of a replay comes. */
+const char *Rewrite_LastOfReplayIsKnownAgain(void)
+{
+    for (uint32_t size = 2; size <= 3; size++) {
+        CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+        for (uint64_t replay = 0; replay < 2; replay++) {
+            uint64_t first = replay * 8; /* not right behind the last: that would be a head */
+            reserve(first, size, 0, (uint32_t)(40 + replay),
+                    RTL_RESERVED_OUTSIDE | RTL_RESERVED_FOUND);
+            reserve(first + size, 1, 0, RTL_NONE, RTL_RESERVED_OUTSIDE);
+            for (uint64_t i = 0; i <= size; i++)
+                kernel(first + i, 0)->grid_size_x = (uint32_t)(5 + i);
+            rtl_rewrite(&bench.rewriter, &bench.ring[first], first, size + 1, 9);
+        }
+        CHECK(bench.part_count == (size == 2 ? 3 : 2));
+        CHECK(bench.found == (size == 2));
+    }
+    return NULL;
+}
+
 /* Other kernargs are another fingerprint, other kernels in the same place, too. */
 const char *Rewrite_FingerprintTellsKernargsApart(void)
 {
