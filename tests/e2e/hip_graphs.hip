@@ -1,4 +1,4 @@
-// hip_graphs SCENARIO [NODES REPLAYS]: graphs in every way that HIP has, whose kernels the device's
+// hip_graphs SCENARIO: graphs in every way that HIP has, whose kernels the device's
 // truth log tells apart: each node's kernel lasts a time of its own, which is its argument. At the
 // end the program reads that log (SOFTGPU_TRUTH) and writes to HIP_GRAPHS_EXPECTED, for each kernel
 // that the device has executed, what a trace must say of it: queue and packet, the call it came
@@ -7,6 +7,10 @@
 // A graph's number is the how many-th it is that was instantiated, its nodes count in the order in
 // which they were made, its launches from 1. HIP 5.2 keeps a pointer to a node's arguments, not a
 // copy: they stay where they are until the end.
+//
+// hip_graphs random FIRST COUNT: so many graphs drawn from the seeds FIRST, FIRST + 1, …
+// hip_graphs storm NODES REPLAYS: a chain of so many kernels, launched so many times; nothing is
+// written
 
 #include "../softgpu/hip/check.h"
 
@@ -16,6 +20,7 @@
 #include <dlfcn.h>
 #include <map>
 #include <mutex>
+#include <random>
 #include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
@@ -614,6 +619,106 @@ void stopped()
     destroy(made, second);
 }
 
+// Graphs of any shape, with kernels that are hard to tell apart, changed between launches.
+class Random
+{
+  public:
+    explicit Random(unsigned seed) : dice_(seed)
+    {
+    }
+    void run_one(hipStream_t stream)
+    {
+        MUST(hipGraphCreate(&source_, 0));
+        for (unsigned i = 0, count = 2 + pick(20); i < count; i++) {
+            add();
+        }
+        instantiate(graph_, source_);
+        for (unsigned i = 0; i < 8; i++) {
+            bool changes = !kernels_.empty() && pick(3) == 0;
+            for (unsigned j = 0; changes && j < 1 + pick(3); j++) {
+                change();
+            }
+            graph_.generation += static_cast<int>(changes);
+            if (pick(2) == 0) {
+                run(stream);
+            }
+            launch(graph_, stream);
+        }
+        destroy(graph_, source_);
+    }
+
+  private:
+    unsigned pick(unsigned below)
+    {
+        return static_cast<unsigned>(dice_() % below);
+    }
+    // Some of the nodes so far, more likely the last ones.
+    std::vector<hipGraphNode_t> some()
+    {
+        std::vector<hipGraphNode_t> chosen;
+        for (size_t i = 0; i < made_.size(); i++) {
+            if (pick(static_cast<unsigned>(made_.size() - i) + 1) == 0) {
+                chosen.push_back(made_[i]);
+            }
+        }
+        return chosen;
+    }
+    void add()
+    {
+        std::string name = "part " + std::to_string(pick(3));
+        Range range(name.c_str());
+        std::vector<hipGraphNode_t> after = some();
+        hipGraphNode_t node = nullptr;
+        switch (pick(8)) {
+        case 0:
+            MUST(hipGraphAddEmptyNode(&node, source_, after.data(), after.size()));
+            skip(graph_);
+            break;
+        case 1:
+            node = add_child(after);
+            break;
+        default:
+            kernels_.emplace_back(graph_.nodes.size(), nullptr);
+            node = add_kernel(graph_, source_, after, 1 + pick(12));
+            kernels_.back().second = node;
+            break;
+        }
+        made_.push_back(node);
+    }
+    hipGraphNode_t add_child(const std::vector<hipGraphNode_t> &after)
+    {
+        hipGraph_t inside = nullptr;
+        hipGraphNode_t node = nullptr;
+        skip(graph_);
+        MUST(hipGraphCreate(&inside, 0));
+        add_kernel(graph_, inside, {add_kernel(graph_, inside, {}, 1 + pick(12))}, 1);
+        MUST(hipGraphAddChildGraphNode(&node, source_, after.data(), after.size(), inside));
+        MUST(hipGraphDestroy(inside));
+        return node;
+    }
+    void change()
+    {
+        auto [number, node] = kernels_[pick(static_cast<unsigned>(kernels_.size()))];
+        Arguments &with = new_arguments();
+        hipKernelNodeParams params = kernel_node(with, 1 + pick(12));
+        MUST(hipGraphExecKernelNodeSetParams(graph_.exec, node, &params));
+        graph_.nodes[number].ns = with.ns;
+    }
+    std::mt19937 dice_;
+    hipGraph_t source_ = nullptr;
+    Graph graph_;
+    std::vector<hipGraphNode_t> made_;
+    std::vector<std::pair<size_t, hipGraphNode_t>> kernels_; // by number
+};
+
+void random_graphs(unsigned first, unsigned count)
+{
+    hipStream_t stream = new_stream();
+    for (unsigned i = 0; i < count; i++) {
+        Random(first + i).run_one(stream);
+    }
+}
+
 // What a call of HIP leaves behind it.
 void tell(const char *what, hipError_t result)
 {
@@ -881,11 +986,15 @@ int main(int argc, char **argv)
         return finish();
     }
     auto scenario = scenarios.find(name);
-    if (scenario == scenarios.end()) {
+    if (name == "random" && argc == 4) {
+        random_graphs(static_cast<unsigned>(std::atoi(argv[2])),
+                      static_cast<unsigned>(std::atoi(argv[3])));
+    } else if (scenario != scenarios.end()) {
+        scenario->second();
+    } else {
         std::fprintf(stderr, "hip_graphs: no scenario '%s'\n", name.c_str());
         return 2;
     }
-    scenario->second();
     MUST(hipDeviceSynchronize());
     compare();
     std::printf("%zu launches of %d graphs, %d copies\n", launches.size(), graphs, copies);

@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# hip_graphs.sh BUILD PLUGIN SCENARIO: graphs of HIP, alone and under `rtl trace` in full mode. The output is the same,
+# hip_graphs.sh BUILD PLUGIN SCENARIO...: graphs of HIP, alone and under `rtl trace` in full mode. The output is the same,
 # and of each kernel that the device has executed the trace says what the program knows: the call that it came from,
 # graph, generation, launch, node and range.
 source "$(dirname "$0")/lib.sh"
 export SOFTGPU_PLUGINS=$1 SOFTGPU_TRUTH=$scratch/truth
-scenario=$2
+shift
+scenario=("$@")
 
-LD_LIBRARY_PATH=$build/lib/softgpu "$bin/hip_graphs" "$scenario" >alone.out 2>alone.err ||
+LD_LIBRARY_PATH=$build/lib/softgpu "$bin/hip_graphs" "${scenario[@]}" >alone.out 2>alone.err ||
     fail "without RTL the program ended with status $?"
 rm -f truth
 export HIP_GRAPHS_EXPECTED=$scratch/expected
-"$rtl" trace -q -m full --gpu soft -o t.db -- "$bin/hip_graphs" "$scenario" >traced.out 2>traced.err ||
+"$rtl" trace -q -m full --gpu soft -o t.db -- "$bin/hip_graphs" "${scenario[@]}" >traced.out 2>traced.err ||
     fail "the program ended with status $?"
 cmp -s alone.out traced.out || fail "the program's output differs"
 cmp -s alone.err traced.err || fail "the program's errors differ"
@@ -30,6 +31,13 @@ ask t.db "
     sort >told
 sort expected >known
 [ -s known ] || fail "the program knows of no kernel"
+if [ "${scenario[0]}" = random ]; then # much is alike: what the trace does not say for sure need not be right
+    awk -F'|' 'NR == FNR { if ($9 != "?") sure[$1 "|" $2]; next } ($1 "|" $2) in sure' told known >known.sure
+    grep -v '^\([^|]*|\)\{8\}?|' told >told.sure
+    [ "$(wc -l <told.sure)" -gt $(($(wc -l <known) / 2)) ] || fail "hardly any kernel's node is certain"
+    mv known.sure known
+    mv told.sure told
+fi
 cmp -s known told || { diff known told >diff.out || true; fail "what the trace says of the kernels"; }
 
 launches=$(sed -n 's/^\([0-9]*\) launches of .*/\1/p' traced.out)
