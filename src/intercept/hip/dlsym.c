@@ -3,15 +3,15 @@
  * every preloaded library by. So librtl.so exports dlsym, which is libc's for every name but those
  * of the wrapped calls.
  *
- * - A handle: what libc finds is asked for first. If that is the function which the wrapper goes
- *   on to, the answer is the wrapper; else (another copy of HIP, somebody's function of the same
- *   name) it stays.
- * - RTLD_DEFAULT and the handle of the program find the wrapper by themselves, but also where
- *   there is no HIP, or none with that function. Then the answer is the one without RTL: none.
+ * - A handle: what libc finds is asked for first. If that is the function which the wrapper goes on
+ *   to, the answer is the wrapper; else (another copy of HIP, somebody's function of the same name)
+ *   it stays.
+ * - RTLD_DEFAULT and the handle of the program find the wrapper by themselves, but also where there
+ *   is no HIP, or none with that function. Then the answer is the one without RTL: there is no
+ *   such.
  * - RTLD_NEXT asks for what comes behind the caller. libc knows the caller by the return address,
  *   so it is jumped to, not called; so is it for all other names. That takes the few lines in
- *   assembler. Only where the caller is in front of librtl.so, and no HIP behind it, would libc
- *   find the wrapper.
+ *   assembler.
  *
  * roctx's functions are replaced as well, where they are asked for by handle (roctx.h).
  *

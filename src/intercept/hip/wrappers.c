@@ -1,9 +1,10 @@
 /*
  * The wrappers, made from the table. For each entry:
  *
- *     <name>              what the program calls: the real function, or the next while calls are
- * wanted recorded_<name>     the real function with a record around it first_<name>        in the
- * place of the real function until somebody calls it: looks for it
+ * - `name`, which the program calls: goes on to the real function, or to the next while calls are
+ *   wanted;
+ * - `recorded_name`: the real function with a record around it;
+ * - `first_name`: in the place of the real function until somebody calls it; looks for it.
  */
 #include "intercept/hip/calls.h"
 
