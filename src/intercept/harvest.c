@@ -365,14 +365,15 @@ static bool finish_aside(struct aside *aside, const struct rtl_queue *held, stru
 {
     struct rtl_queue *queue = aside->queue;
     bool replaced = rtl_is_replaced(&aside->facts);
-    if (replaced && (sleepers->count == WAKES || (queue != held && !enter_forwarding(queue))))
+    bool entered = held == NULL || queue != held;
+    if (replaced && (sleepers->count == WAKES || (entered && !enter_forwarding(queue))))
         return false;
     struct batch batch;
     begin(&batch, queue);
     rtl_signal_times(rtl_pool_handle(&rtl_signals, aside->facts.pool_id), &aside->facts);
     if (replaced)
         forward(queue, &aside->facts, sleepers);
-    if (replaced && queue != held)
+    if (replaced && entered)
         leave_forwarding(queue);
     finish(&batch, &aside->facts);
     flush(&batch);
@@ -380,9 +381,9 @@ static bool finish_aside(struct aside *aside, const struct rtl_queue *held, stru
 }
 
 /* What stands behind one that could not be finished waits for its turn. */
-static void hold_back(bool *ready, unsigned from)
+static void hold_back(bool *ready, unsigned from, unsigned all)
 {
-    for (unsigned i = from + 1; i < aside_count; i++)
+    for (unsigned i = from + 1; i < all; i++)
         if (asides[i].queue == asides[from].queue)
             ready[i] = false;
 }
@@ -391,20 +392,19 @@ static void hold_back(bool *ready, unsigned from)
 static unsigned finish_asides(const struct rtl_queue *held, struct wakes *sleepers)
 {
     static bool ready[MOST_ASIDE];
-    for (unsigned i = aside_count; i-- > 0;)
-        ready[i] = rtl_signal_completed(rtl_pool_handle(&rtl_signals, asides[i].facts.pool_id));
-    for (unsigned i = 0; i < aside_count; i++)
-        if (ready[i] && !finish_aside(&asides[i], held, sleepers)) {
-            ready[i] = false;
-            hold_back(ready, i);
-        }
+    unsigned all = aside_count;
     unsigned kept = 0;
-    for (unsigned i = 0; i < aside_count; i++)
-        if (!ready[i])
-            asides[kept++] = asides[i];
-    unsigned finished = aside_count - kept;
+    for (unsigned i = all; i-- > 0;)
+        ready[i] = rtl_signal_completed(rtl_pool_handle(&rtl_signals, asides[i].facts.pool_id));
+    for (unsigned i = 0; i < all; i++) {
+        if (ready[i] && finish_aside(&asides[i], held, sleepers))
+            continue;
+        if (ready[i])
+            hold_back(ready, i, all);
+        asides[kept++] = asides[i];
+    }
     aside_count = kept;
-    return finished;
+    return all - kept;
 }
 
 /* True if nothing of the queue that could be forwarded is among what was set aside. */
