@@ -111,6 +111,7 @@ struct batch {
 
 struct thread {
     uint32_t thread;
+    bool produces;               /* it has reserved packets at once */
     struct batch window[WINDOW]; /* by launch */
     uint32_t waiting;
     struct run run;
@@ -137,6 +138,7 @@ struct rtl_found {
     struct rtl_index by_thread;
     struct rtl_index
         heads; /* parts, by the queue and packet of a kernel that will tell what they are */
+    struct rtl_index producers; /* thread that reserved packets at once last, by queue */
     struct queue_of_once once_parts, once_units;
     uint32_t free_part, free_unit; /* the first of the free places */
 };
@@ -186,6 +188,7 @@ void rtl_found_free(struct rtl_found *found)
     rtl_index_free(&found->by_join);
     rtl_index_free(&found->by_thread);
     rtl_index_free(&found->heads);
+    rtl_index_free(&found->producers);
     free(found);
 }
 
@@ -598,12 +601,19 @@ static void take_first(struct rtl_found *found, struct thread *thread)
     take_batch(found, thread, &batch);
 }
 
+/* In one queue packets tell the order: a packet that was reserved alone gets its launch when it is
+ * submitted, which may be late. */
+static bool comes_before(const struct batch *a, const struct batch *b)
+{
+    return a->queue == b->queue ? a->first < b->first : a->launch < b->launch;
+}
+
 static void put_in_order(struct rtl_found *found, struct thread *thread, const struct batch *batch)
 {
     if (thread->waiting == WINDOW)
         take_first(found, thread);
     uint32_t at = thread->waiting++;
-    for (; at && thread->window[at - 1].launch > batch->launch; at--)
+    for (; at && comes_before(batch, &thread->window[at - 1]); at--)
         thread->window[at] = thread->window[at - 1];
     thread->window[at] = *batch;
 }
@@ -622,6 +632,24 @@ static struct thread *thread_of(struct rtl_found *found, uint32_t thread)
     return made;
 }
 
+/* The thread that a batch is of. A packet that was reserved alone is found by who submits it, which
+ * may be a thread that reserves nothing: then it is of who reserved in its queue last. */
+static struct thread *producer_of(struct rtl_found *found, struct rtl_wire_launch *body)
+{
+    struct thread *thread = thread_of(found, body->thread);
+    if (thread && body->packets > 1) {
+        thread->produces = true;
+        (void)rtl_index_put(&found->producers, body->queue, body->thread);
+    } else if (thread && !thread->produces) {
+        uint32_t producer = rtl_index_get(&found->producers, body->queue);
+        if (producer != RTL_INDEX_MISSING) {
+            body->thread = producer;
+            thread = thread_of(found, producer);
+        }
+    }
+    return thread;
+}
+
 /* The kernel of a head names no launch as long as the head is not known. */
 static void wait_for_head(struct rtl_found *found, const struct batch *batch)
 {
@@ -635,8 +663,8 @@ static void wait_for_head(struct rtl_found *found, const struct batch *batch)
 
 void rtl_found_submitted(struct rtl_found *found, struct rtl_flight *flight)
 {
-    const struct rtl_wire_launch *body = &flight->body;
-    struct thread *thread = thread_of(found, body->thread);
+    struct rtl_wire_launch *body = &flight->body;
+    struct thread *thread = producer_of(found, body);
     uint32_t place =
         body->kernels ? part_of(found, body->fingerprint, body->packets, body->kernels) : RTL_NONE;
     if (!thread || place == RTL_NONE)
@@ -800,6 +828,7 @@ struct chain {
     struct unit **units;
     struct unit *whole; /* the same in one piece, NULL: none */
     uint32_t count, kernels;
+    uint64_t fingerprint; /* of all its kernels */
     uint32_t first, last; /* launches */
     uint32_t graph, generation;
     bool succeeded; /* another generation came after it */
@@ -857,25 +886,65 @@ static bool alike(const struct rtl_graphs *graphs, uint32_t a, uint32_t b)
                       rtl_graphs_match_kernel(graphs, b, &right) && rtl_match_same(&left, &right));
 }
 
+/* The unit, seen once perhaps, is the same as a graph that was seen more often. */
+static void adopt(struct rtl_found *found, struct chain *chain, struct unit *unit)
+{
+    chain->whole = unit;
+    unit->used = unit->placed = true;
+    unit->runs = unit->runs < 2 ? 2 : unit->runs;
+    for (uint32_t i = 0; i < unit->part_count; i++)
+        if (is_part(found, unit->parts[i].part, unit->parts[i].plan))
+            want(found, &found->parts[unit->parts[i].part]);
+}
+
+static void merge(struct chain *chain, struct chain *whole)
+{
+    whole->merged = true;
+    chain->whole = whole->units[0];
+    chain->first = whole->first < chain->first ? whole->first : chain->first;
+    chain->last = whole->last > chain->last ? whole->last : chain->last;
+}
+
 /* A graph that is cut into units at times, and at times is one: the last packet is reserved alone
  * behind full batches, but not where the device is behind. */
 static void merge_chains(struct rtl_found *found, struct chains *chains)
 {
     for (uint32_t i = 0; i < chains->count; i++) {
         struct chain *chain = &chains->chains[i];
-        uint64_t fingerprint = 0;
         for (uint32_t j = 0; j < chain->count; j++)
-            fingerprint = rtl_fingerprint_join(fingerprint, chain->units[j]->fingerprint,
-                                               chain->units[j]->kernels);
-        uint32_t place = rtl_index_get(&found->by_join, part_key(fingerprint, 0, chain->kernels));
-        for (uint32_t j = 0; j < chains->count && place != RTL_INDEX_MISSING; j++) {
-            struct chain *whole = &chains->chains[j];
-            if (j == i || whole->units[0] != &found->units[place] || whole->count != 1)
+            chain->fingerprint = rtl_fingerprint_join(
+                chain->fingerprint, chain->units[j]->fingerprint, chain->units[j]->kernels);
+        uint32_t place =
+            chain->count > 1
+                ? rtl_index_get(&found->by_join, part_key(chain->fingerprint, 0, chain->kernels))
+                : RTL_INDEX_MISSING;
+        if (place == RTL_INDEX_MISSING)
+            continue;
+        if (!found->units[place].placed)
+            adopt(found, chain, &found->units[place]);
+        for (uint32_t j = 0; j < chains->count; j++)
+            if (j != i && chains->chains[j].count == 1 &&
+                chains->chains[j].units[0] == &found->units[place])
+                merge(chain, &chains->chains[j]);
+    }
+}
+
+/* A batch that was seen once, and taken to be a part of something else, may be all of a graph: its
+ * launch is one of that. */
+static void adopt_parts(struct rtl_found *found, const struct chains *chains)
+{
+    for (uint32_t i = 0; i < found->part_count; i++) {
+        struct part *part = &found->parts[i];
+        for (uint32_t j = 0; j < chains->count && part->kept && !part->wanted; j++) {
+            const struct chain *chain = &chains->chains[j];
+            if (chain->merged || chain->kernels != part->kernels ||
+                chain->fingerprint != part->fingerprint)
                 continue;
-            whole->merged = true;
-            chain->first = whole->first < chain->first ? whole->first : chain->first;
-            chain->last = whole->last > chain->last ? whole->last : chain->last;
-            chain->whole = whole->units[0];
+            const struct unit *unit = chain->units[0];
+            part->home_count = 1;
+            part->homes[0] = (struct home){.unit = (uint32_t)(unit - found->units),
+                                           .fingerprint = unit->fingerprint};
+            want(found, part);
         }
     }
 }
@@ -1002,6 +1071,7 @@ void rtl_found_finish(struct rtl_found *found)
             fill_unit(found, &found->parts[i]);
     if (collect_chains(found, &chains)) {
         merge_chains(found, &chains);
+        adopt_parts(found, &chains);
         number_chains(found, &chains);
         for (uint32_t i = 0; i < chains.count; i++)
             if (!chains.chains[i].merged)

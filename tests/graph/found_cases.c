@@ -38,6 +38,8 @@ struct machine {
     struct world world;
     uint64_t random;
     uint32_t busy_of_8; /* how often the device is behind */
+    uint32_t
+        late_of_8; /* how often a packet that is reserved alone is submitted by another thread */
     uint32_t loss_of_64;
     uint64_t next[QUEUES]; /* packet */
     uint64_t single_at[QUEUES], single_key[QUEUES];
@@ -123,7 +125,11 @@ static void reserve(struct machine *machine, const struct segment *segment, uint
     uint32_t packets = kernels + 2 * segment->waits;
     struct rtl_wire_launch wire = {.graph = RTL_NONE,
                                    .queue = queue,
-                                   .thread = machine->thread,
+                                   .thread = packets == 1 && machine->late_of_8 &&
+                                                     world_random(&machine->random) % 8 <
+                                                         machine->late_of_8
+                                                 ? 999
+                                                 : machine->thread,
                                    .first = machine->next[queue],
                                    .packets = packets,
                                    .kernels = kernels,
@@ -323,6 +329,7 @@ const char *Found_LastPacketAlone(void)
         const struct graph other = one_segment(2, 0, 37, false);
         machine_open(&machine);
         machine.busy_of_8 = kernels % 3;
+        machine.late_of_8 = kernels % 5;
         for (int i = 0; i < 60; i++) {
             replay(&machine, &graph);
             if (i % 3)
