@@ -390,7 +390,7 @@ static int insert_launch(struct rtl_graph_feed *feed, uint32_t process,
     optional(&row, body->range != 0, body->range);
     number(&row, body->thread);
     optional(&row, body->queue != RTL_NONE, body->queue);
-    optional(&row, item->head_plan != 0, body->first);
+    optional(&row, found, body->first);
     number(&row, body->packets);
     number(&row, body->kernels);
     number(&row, item->recorded);

@@ -31,7 +31,7 @@ struct head {
     uint32_t process, queue;
     uint64_t packet;
     const struct plan *plan;
-    size_t record; /* place */
+    uint32_t launch; /* of its record */
 };
 
 /* A launch, and what the public struct has no place for. */
@@ -323,7 +323,7 @@ static int add_head(struct rtl_trace_graphs *graphs, const struct record *record
                           .queue = queue,
                           .packet = first - 1,
                           .plan = plan,
-                          .record = graphs->records.count - 1};
+                          .launch = record->launch};
     return 0;
 }
 
@@ -455,7 +455,9 @@ static rtl_status_t arrange(rtl_trace_t *trace)
     return RTL_OK;
 }
 
-/* All. */
+/* All. Records come in the order in which their packets were reserved: a packet that was reserved
+ * alone gets its launch when it is submitted, which may be after the launches of packets behind it.
+ */
 
 static bool has_graphs(const rtl_trace_t *trace)
 {
@@ -482,14 +484,22 @@ static rtl_status_t load(rtl_trace_t *trace)
          sizeof(struct plan), take_plan, &graphs->plans},
         {"SELECT process, launch, graph, generation, plan, head_plan, time, correlation, range,"
          " thread, queue, first, packets, kernels, recorded, unseen, clock_queue, start_ticks,"
-         " end_ticks FROM main.graph_launch_rows ORDER BY process, launch",
+         " end_ticks FROM main.graph_launch_rows AS r ORDER BY process, coalesce("
+         " CASE WHEN packets = 1 AND graph IS NULL THEN (SELECT min(n.launch) - 0.5"
+         " FROM main.graph_launch_rows AS n WHERE n.process = r.process AND n.queue = r.queue"
+         " AND n.graph IS NULL AND n.first > r.first"
+         " AND n.launch BETWEEN r.launch - 64 AND r.launch) END, launch)",
          sizeof(struct record), take_record, &graphs->records},
         {"SELECT process, launch, queue, start_ticks, end_ticks FROM main.graph_launch_spans", 1,
          take_span, &none},
     };
     rtl_status_t status = RTL_OK;
-    for (size_t i = 0; i < sizeof tables / sizeof *tables && status == RTL_OK; i++)
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && status == RTL_OK; i++) {
         status = rtl_table_load(trace, &tables[i]);
+        /* They came in the order in which they were reserved. */
+        if (tables[i].list == &graphs->records)
+            sort(&graphs->records, sizeof(struct record), compare_record);
+    }
     free(none.items);
     place_dependencies(graphs);
     share_nodes(graphs);
@@ -591,7 +601,8 @@ static void resolve_head(struct rtl_trace_graphs *graphs, rtl_kernel_t *kernel)
     if (place == NOWHERE)
         return;
     const struct head *head = (const struct head *)graphs->heads.items + place;
-    set_launch(graphs, (const struct record *)graphs->records.items + head->record, head->plan, 0,
+    size_t record = record_place(graphs, head->process, head->launch);
+    set_launch(graphs, (const struct record *)graphs->records.items + record, head->plan, 0,
                kernel);
 }
 
