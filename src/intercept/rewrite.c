@@ -134,12 +134,24 @@ static uint64_t *head_of(struct rtl_rewriter *rewriter, uint64_t key)
     return &rewriter->heads[key % RTL_REWRITE_HEADS];
 }
 
+static uint64_t *tail_of(struct rtl_rewriter *rewriter, uint64_t key)
+{
+    return &rewriter->tails[key % RTL_REWRITE_HEADS];
+}
+
 static uint64_t add_head(struct rtl_rewriter *rewriter, const struct rtl_kernel_key *kernel)
 {
     uint64_t key = fingerprint(0, kernel);
     *head_of(rewriter, key) = key;
     rewriter->head_count++;
     return key;
+}
+
+static void add_tail(struct rtl_rewriter *rewriter, const struct rtl_kernel_key *kernel)
+{
+    uint64_t key = fingerprint(0, kernel);
+    *tail_of(rewriter, key) = key;
+    rewriter->head_count++;
 }
 
 /* The first of packets that were reserved at once, right after a kernel that was reserved alone. */
@@ -181,14 +193,14 @@ static void meet_single(struct rtl_rewriter *rewriter, const struct rtl_kernel_k
 {
     struct rtl_run *run = &rewriter->run;
     uint64_t key = rewriter->head_count > 0 ? fingerprint(0, kernel) : 0;
-    if (key != 0 && *head_of(rewriter, key) == key) {
+    if (key != 0 && (*head_of(rewriter, key) == key || *tail_of(rewriter, key) == key)) {
         run->reservation.launch = rewriter->launches->found(rewriter->queue, run->first, 1);
         run->reservation.flags |= RTL_RESERVED_FOUND;
         run->fingerprint = key;
         return;
     }
     if (run->behind_batch)
-        add_head(rewriter, kernel);
+        add_tail(rewriter, kernel);
     rewriter->single = *kernel;
     rewriter->single_at = run->first + 1;
 }

@@ -66,10 +66,11 @@ struct rtl_rewriter {
     const struct rtl_reservations *reservations; /**< notes of producers */
     const struct rtl_launch_sink *launches;
     struct rtl_run run;
-    /** Fingerprints of kernels that were reserved alone before or behind packets that were reserved
-     * at once: a replay has one packet in its first batch, and may have in its last one. */
-    uint64_t heads[RTL_REWRITE_HEADS];
-    uint32_t head_count;          /**< ever noted */
+    /** Fingerprints of kernels that were reserved alone, before packets that were reserved at once
+     * (heads) or behind a full batch of those (tails): a replay has one packet in its first batch,
+     * and may have one left for its last. */
+    uint64_t heads[RTL_REWRITE_HEADS], tails[RTL_REWRITE_HEADS];
+    uint32_t head_count;          /**< ever noted, tails included */
     struct rtl_kernel_key single; /**< the last kernel that was reserved alone, outside of a call */
     uint64_t single_at;           /**< its index + 1 */
     uint32_t queue;               /**< in the trace */
