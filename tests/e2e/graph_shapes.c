@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define GRAPHS     4
+#define GRAPHS     5
 #define SEGMENTS   4
 #define QUEUES     3
 #define QUEUE_SIZE 4096u
@@ -332,6 +332,7 @@ static void open_world(struct world *world)
     const struct segment plain[] = {{0, 303, 0}};
     const struct segment small[] = {{0, 20, 0}};
     const struct segment large[] = {{1, 700, 0}};
+    const struct segment even[] = {{0, 32, 0}}; /* 1, 2, 4, 8, 16 and 1 that is left */
     gpu_open(&world->gpu);
     (void)pthread_mutex_init(&world->lock, NULL);
     for (int i = 0; i < QUEUES; i++)
@@ -340,6 +341,7 @@ static void open_world(struct world *world)
     make_graph(world, 2, false, 1, small);
     make_graph(world, 3, true, 1, large);
     make_graph(world, 4, true, 4, fork);
+    make_graph(world, 5, false, 1, even);
     world->eager = make_arguments(world, EAGER);
 }
 
@@ -353,6 +355,16 @@ static void grow(struct world *world, uint32_t replays)
             gpu_drain(&world->gpu, world->queues[0]);
             eager(world, 0, 1);
         }
+    }
+}
+
+/* The last packet is reserved alone, if the device is not behind. */
+static void alone(struct world *world, uint32_t replays)
+{
+    for (uint32_t i = 0; i < replays; i++) {
+        replay(world, 5);
+        if (i % 3)
+            gpu_drain(&world->gpu, world->queues[0]);
     }
 }
 
@@ -422,7 +434,8 @@ static const struct {
     const char *name;
     void (*run)(struct world *world, uint32_t replays);
 } shapes[] = {{"grow", grow},       {"flat", flat},     {"segments", segments},
-              {"in-turn", in_turn}, {"update", update}, {"threads", threads}};
+              {"in-turn", in_turn}, {"update", update}, {"threads", threads},
+              {"alone", alone}};
 
 static bool counts_are_right(const struct world *world)
 {
