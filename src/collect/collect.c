@@ -223,6 +223,7 @@ unsigned rtl_collector_round(struct rtl_collector *collector)
         collector->scan_at = now + SCAN_NS;
     }
     uint64_t slots = drain_all(collector);
+    rtl_writer_relieve(collector->writer);
     if (now >= collector->liveness_at) {
         settle_all(collector);
         collector->liveness_at = now + LIVENESS_NS;

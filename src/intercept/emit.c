@@ -36,11 +36,17 @@ bool rtl_emit_try(enum rtl_wire_type type, const struct rtl_piece *pieces, unsig
     return to != NULL && rtl_ring_push(to, type, pieces, count);
 }
 
-bool rtl_emit_try_spare(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count)
+bool rtl_emit_has_spare(unsigned eighths)
 {
     struct rtl_ring *to = atomic_load_explicit(&ring, memory_order_acquire);
-    return to != NULL && rtl_ring_pending(to) <= (to->mask + 1) / 8 * 7 &&
-           rtl_ring_push(to, type, pieces, count);
+    return to != NULL && rtl_ring_pending(to) <= (to->mask + 1) / 8 * (8 - eighths);
+}
+
+bool rtl_emit_try_spare(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count,
+                        unsigned eighths)
+{
+    struct rtl_ring *to = atomic_load_explicit(&ring, memory_order_acquire);
+    return to != NULL && rtl_emit_has_spare(eighths) && rtl_ring_push(to, type, pieces, count);
 }
 
 unsigned rtl_emit_kernels(const struct rtl_wire_kernel *kernels, unsigned count)

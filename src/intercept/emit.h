@@ -28,12 +28,19 @@ bool rtl_emit_flush(void);
 /** Sends a record now or not at all. Any thread, lock-free. */
 bool rtl_emit_try(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count);
 
-/** As rtl_emit_try, but not into the last eighth of the ring: what there is most of leaves that to
- * the kernels. */
-bool rtl_emit_try_spare(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count);
+/** Of the ring, in eighths: what records other than kernels leave to these. */
+#define RTL_SPARE_FEW  1u /* of which the program decides how many there are */
+#define RTL_SPARE_MOST 7u /* that are of use only if there is plenty of room */
+
+/** As rtl_emit_try, but so that so many eighths of the ring stay free. */
+bool rtl_emit_try_spare(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count,
+                        unsigned eighths);
 
 /** Sends kernels now or not at all; returns how many went. Any thread, lock-free. */
 unsigned rtl_emit_kernels(const struct rtl_wire_kernel *kernels, unsigned count);
+
+/** True while so many eighths of the ring are free; a hint. */
+bool rtl_emit_has_spare(unsigned eighths);
 
 /** True while the ring has room for `slots` more; a hint. */
 bool rtl_emit_room(uint64_t slots);

@@ -24,6 +24,7 @@ struct launch {
 static struct launch launches[LAUNCHES];
 static _Atomic uint32_t next_id = 1;
 static _Atomic uint64_t lost;
+static _Atomic bool crowded; /* the ring: launches that would be found are left out */
 
 uint64_t rtl_launches_lost(void)
 {
@@ -70,6 +71,11 @@ static struct launch *make(uint32_t *id)
     return launch;
 }
 
+void rtl_launches_look(void)
+{
+    atomic_store_explicit(&crowded, !rtl_emit_has_spare(RTL_SPARE_MOST), memory_order_relaxed);
+}
+
 /* One that was found and has no kernels is none. */
 static void send(struct launch *launch)
 {
@@ -77,9 +83,13 @@ static void send(struct launch *launch)
     struct rtl_piece piece = {wire, sizeof *wire};
     wire->kernels = atomic_load_explicit(&launch->kernels, memory_order_relaxed);
     wire->unseen = atomic_load_explicit(&launch->unseen, memory_order_relaxed);
-    bool wanted = wire->graph != RTL_NONE || wire->kernels > 0;
-    if (wanted && !rtl_emit_try(RTL_WIRE_LAUNCH, &piece, 1))
+    bool found = wire->graph == RTL_NONE;
+    if ((!found || wire->kernels > 0) &&
+        !rtl_emit_try_spare(RTL_WIRE_LAUNCH, &piece, 1, found ? RTL_SPARE_MOST : RTL_SPARE_FEW)) {
         atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
+        if (found)
+            atomic_store_explicit(&crowded, true, memory_order_relaxed);
+    }
     atomic_store_explicit(&launch->busy, 0, memory_order_release);
 }
 
@@ -129,6 +139,10 @@ uint32_t rtl_launch_reserve(uint32_t queue, uint64_t first, uint32_t packets)
 uint32_t rtl_launch_found(uint32_t queue, uint64_t first, uint32_t packets)
 {
     uint32_t id = RTL_NONE;
+    if (atomic_load_explicit(&crowded, memory_order_relaxed)) {
+        atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
+        return RTL_NONE;
+    }
     struct launch *launch = make(&id);
     if (launch == NULL)
         return RTL_NONE;

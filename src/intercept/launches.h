@@ -31,6 +31,11 @@ uint32_t rtl_launch_reserve(uint32_t queue, uint64_t first, uint32_t packets);
  * thread's launch stays as it is: it is complete but for its passing. */
 uint32_t rtl_launch_found(uint32_t queue, uint64_t first, uint32_t packets);
 
+/** Looks whether the collector keeps up. While it does not, no launches are found: a program that
+ * reserves two packets at a time has as many of them as kernels, and these matter more. Each round
+ * of the worker. */
+void rtl_launches_look(void);
+
 /** The kernel before a launch that was found looks like the head of the same replay. By who submits
  * the queue's packets. */
 void rtl_launch_headed(uint32_t launch, uint64_t head);

@@ -114,7 +114,7 @@ static bool send_begin(const struct range *range, const char *text)
         .text_length = range->length,
     };
     struct rtl_piece pieces[] = {{&wire, sizeof wire}, {text, range->length}};
-    return rtl_emit_try_spare(RTL_WIRE_RANGE, pieces, 2);
+    return rtl_emit_try_spare(RTL_WIRE_RANGE, pieces, 2, RTL_SPARE_FEW);
 }
 
 static bool send_end(uint64_t id, uint64_t now)

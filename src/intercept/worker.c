@@ -5,6 +5,7 @@
 #include "intercept/control.h"
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
+#include "intercept/launches.h"
 #include "intercept/queues.h"
 #include "intercept/submit.h"
 
@@ -100,6 +101,7 @@ unsigned rtl_worker_round(void)
     if (ring != NULL)
         (void)rtl_ring_reserve_memory(ring); /* a piece a round: zeroing memory takes time */
     (void)rtl_emit_flush();
+    rtl_launches_look();
     unsigned finished = rtl_harvest_aside();
     bool look_round = atomic_load_explicit(&rounds, memory_order_relaxed) % ROUNDS_TO_LOOK == 0;
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {

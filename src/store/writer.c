@@ -29,8 +29,9 @@
 #define PENDING_SOON ((size_t)1 << 20)
 #define PENDING_MAX  ((size_t)16 << 20)
 
-#define BUSY_MS       100  /* a checkpoint that finds the file locked is tried again later */
-#define BUSY_CLOSE_MS 3000 /* the last one waits for the reader */
+#define PENDING_MOST  (1u << 20) /* bytes of definitions that wait for a checkpoint */
+#define BUSY_MS       100        /* a checkpoint that finds the file locked is tried again later */
+#define BUSY_CLOSE_MS 3000       /* the last one waits for the reader */
 #define RETRY_NS      UINT64_C(200000000)
 
 /* Pages of the write-ahead log before SQLite moves them into the file (and syncs): 16 MB. */
@@ -268,8 +269,10 @@ static int store_ends(struct rtl_writer *writer)
 
 static int store_part(struct rtl_writer *writer, const struct part *only)
 {
-    return only->queue ? store_chunk(writer, only->queue)
-                       : rtl_caller_store(&writer->callers, only->caller, &writer->rows);
+    if (only->queue)
+        return store_chunk(writer, only->queue);
+    return only->caller ? rtl_caller_store(&writer->callers, only->caller, &writer->rows)
+                        : SQLITE_OK;
 }
 
 /* All that is new; with `only`, no other chunks. */
@@ -308,7 +311,7 @@ static void mark_part(struct rtl_writer *writer, const struct part *only)
 {
     if (only->queue)
         seal(writer, only->queue, true);
-    else
+    else if (only->caller)
         rtl_caller_stored(only->caller, true);
 }
 
@@ -364,6 +367,13 @@ int rtl_writer_checkpoint(struct rtl_writer *writer)
     rtl_graph_feed_flush(&writer->graphs);
     int result = store(writer, NULL, false);
     return result == SQLITE_OK || (result & 0xff) == SQLITE_BUSY ? 0 : -1;
+}
+
+void rtl_writer_relieve(struct rtl_writer *writer)
+{
+    static const struct part definitions = {.queue = NULL};
+    if (writer->pending.size > PENDING_MOST && may_store(writer))
+        (void)store(writer, &definitions, false);
 }
 
 /* Queues. */

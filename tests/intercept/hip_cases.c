@@ -45,11 +45,13 @@ bool rtl_config_wants_calls(void)
     return true;
 }
 
-bool rtl_emit_try_spare(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count)
+bool rtl_emit_try_spare(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count,
+                        unsigned eighths)
 {
     if (ring_full)
         return false;
-    if (type != RTL_WIRE_API || count != 2 || pieces[1].size > sizeof sent.words)
+    if (type != RTL_WIRE_API || count != 2 || eighths != RTL_SPARE_FEW ||
+        pieces[1].size > sizeof sent.words)
         abort();
     memcpy(&sent.api, pieces[0].data, sizeof sent.api);
     if (pieces[1].size > 0)

@@ -146,7 +146,7 @@ void rtl_hip_leave(struct rtl_hip_call *call, enum rtl_hip_entry entry, int resu
     if (call->wanted || is_wanted()) {
         struct rtl_piece pieces[] = {{&wire, sizeof wire}, {words, count * sizeof *words}};
         define(entry);
-        if (!rtl_emit_try_spare(RTL_WIRE_API, pieces, 2))
+        if (!rtl_emit_try_spare(RTL_WIRE_API, pieces, 2, RTL_SPARE_FEW))
             lose();
     }
     errno = call->error;
