@@ -23,5 +23,6 @@ int cmd_check(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
 int cmd_sql(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 
 #endif

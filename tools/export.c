@@ -1,0 +1,303 @@
+/* rtl export: writes a trace in the formats of other tools. */
+#include "export/export.h"
+
+#include "command.h"
+#include "common/duration.h"
+#include "common/open.h"
+#include "common/parse.h"
+#include "common/say.h"
+#include "common/show.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct exporter *const exporters[] = {&export_csv};
+
+enum { EXPORTERS = sizeof exporters / sizeof exporters[0] };
+
+#define MOST_CHOSEN 256u
+
+/* A time as it was written: since the recording began, or on the trace's clock. */
+struct moment {
+    uint64_t ns;
+    bool absolute;
+};
+
+struct options {
+    const char *path, *output, *table;
+    const struct exporter *exporter;
+    struct moment from, to;
+    bool has_to, force, per_rank;
+    uint64_t split_size;
+    uint32_t processes[MOST_CHOSEN];
+    const char *ranks[MOST_CHOSEN];
+    size_t process_count, rank_count;
+};
+
+enum { KEY_FROM = 256, KEY_TO, KEY_SPLIT, KEY_PER_RANK, KEY_RANK, KEY_TABLE };
+
+static const struct argp_option option_list[] = {
+    {"format", 'F', "FORMAT", 0, "the format, see below", 0},
+    {"output", 'o', "FILE", 0,
+     "where to; - is the standard output (default: the trace's name with the format's ending)", 0},
+    {"force", 'f', NULL, 0, "replace files that exist", 0},
+    {"from", KEY_FROM, "TIME", 0,
+     "leave out what ended before: 1.5s, 200ms, … after the recording began, or a plain number, "
+     "ns on the trace's clock as in SQL",
+     0},
+    {"to", KEY_TO, "TIME", 0, "leave out what began then or later", 0},
+    {"process", 'p', "NUMBER", 0, "only this process, as rtl info counts them; may be repeated", 0},
+    {"rank", KEY_RANK, "RANK", 0, "only processes of this rank; may be repeated", 0},
+    {"per-rank", KEY_PER_RANK, NULL, 0, "a file for each process: NAME-rankR.json", 0},
+    {"split-size", KEY_SPLIT, "SIZE", 0,
+     "begin a new file when one reaches this size, such as 400M: NAME-1.json, NAME-2.json, …", 0},
+    {"table", KEY_TABLE, "TABLE", 0, "of CSV: kernels (default), copies, api, ranges or launches",
+     0},
+    {0},
+};
+
+static int parse_format(const char *name, const struct exporter **exporter)
+{
+    char list[256] = "";
+    for (size_t i = 0; i < EXPORTERS; ++i) {
+        size_t used = strlen(list);
+        if (strcmp(exporters[i]->name, name) == 0) {
+            *exporter = exporters[i];
+            return 0;
+        }
+        (void)snprintf(list + used, sizeof list - used, "%s%s",
+                       i == 0 ? "" : (i + 1 == EXPORTERS ? " or " : ", "), exporters[i]->name);
+    }
+    return say_fail(EINVAL, "there is no format '%s': it is %s", name, list);
+}
+
+static bool read_number(const char *text, uint64_t *number)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (!isdigit((unsigned char)text[0]) || errno || *end)
+        return false;
+    *number = value;
+    return true;
+}
+
+static int parse_moment(const char *option, const char *text, struct moment *moment)
+{
+    moment->absolute = read_number(text, &moment->ns);
+    if (moment->absolute || rtl_duration_read(text, &moment->ns))
+        return 0;
+    return say_fail(EINVAL, "'%s' is no time for --%s: write 1.5s or 200ms, or ns as a number",
+                    text, option);
+}
+
+static int parse_size(const char *text, uint64_t *bytes)
+{
+    static const char units[] = "KMGT";
+    size_t length = strlen(text);
+    const char *unit = length ? strchr(units, toupper((unsigned char)text[length - 1])) : NULL;
+    unsigned shift = unit && *unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    char digits[24] = "";
+    if (length < sizeof digits)
+        memcpy(digits, text, shift ? length - 1 : length);
+    uint64_t number;
+    if (!read_number(digits, &number) || number == 0 || number > UINT64_MAX >> shift)
+        return say_fail(EINVAL, "'%s' is no size for --split-size: write one such as 400M", text);
+    *bytes = number << shift;
+    return 0;
+}
+
+static int parse_process(struct options *options, const char *text)
+{
+    uint64_t number;
+    if (!read_number(text, &number) || number == 0 || number >= RTL_TRACE_NONE)
+        return say_fail(EINVAL, "'%s' is no number for --process", text);
+    if (options->process_count == MOST_CHOSEN)
+        return say_fail(EINVAL, "more than %u processes", MOST_CHOSEN);
+    options->processes[options->process_count++] = (uint32_t)number;
+    return 0;
+}
+
+static int parse_rank(struct options *options, const char *text)
+{
+    if (options->rank_count == MOST_CHOSEN)
+        return say_fail(EINVAL, "more than %u ranks", MOST_CHOSEN);
+    options->ranks[options->rank_count++] = text;
+    return 0;
+}
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case 'F':
+        return parse_format(value, &options->exporter);
+    case 'o':
+        options->output = value;
+        return 0;
+    case 'f':
+        options->force = true;
+        return 0;
+    case KEY_FROM:
+        return parse_moment("from", value, &options->from);
+    case KEY_TO:
+        options->has_to = true;
+        return parse_moment("to", value, &options->to);
+    case 'p':
+        return parse_process(options, value);
+    case KEY_RANK:
+        return parse_rank(options, value);
+    case KEY_PER_RANK:
+        options->per_rank = true;
+        return 0;
+    case KEY_SPLIT:
+        return parse_size(value, &options->split_size);
+    case KEY_TABLE:
+        options->table = value;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->path)
+            return say_fail(EINVAL, "one trace at a time: '%s' is a second one", value);
+        options->path = value;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static int check_can(const struct options *options)
+{
+    unsigned can = options->exporter->can;
+    const char *name = options->exporter->name;
+    bool to_stdout = options->output && strcmp(options->output, "-") == 0;
+    if (options->split_size && !(can & EXPORT_SPLITS))
+        return say_fail(EXIT_USAGE, "--split-size: %s cannot be split", name);
+    if (options->per_rank && !(can & EXPORT_PER_RANK))
+        return say_fail(EXIT_USAGE, "--per-rank: %s is one file for all", name);
+    if (options->table && !(can & EXPORT_TABLES))
+        return say_fail(EXIT_USAGE, "--table: %s is not a table", name);
+    if (to_stdout && !(can & EXPORT_STREAMS))
+        return say_fail(EXIT_USAGE, "-o -: %s needs a file", name);
+    if (to_stdout && (options->split_size || options->per_rank))
+        return say_fail(EXIT_USAGE, "-o -: there is one standard output, and --%s makes files",
+                        options->per_rank ? "per-rank" : "split-size");
+    return EXIT_FINE;
+}
+
+/* Processes. */
+
+static bool is_chosen(const struct options *options, const rtl_process_t *process)
+{
+    bool by_number = options->process_count == 0;
+    bool by_rank = options->rank_count == 0;
+    for (size_t i = 0; i < options->process_count; ++i)
+        by_number = by_number || options->processes[i] == process->process;
+    for (size_t i = 0; i < options->rank_count; ++i)
+        by_rank = by_rank || strcmp(options->ranks[i], process->rank) == 0;
+    return by_number && by_rank;
+}
+
+static int choose(struct export *export, const struct options *options)
+{
+    size_t chosen = 0;
+    export->wanted = calloc(export->process_count + 1, sizeof *export->wanted);
+    if (!export->wanted)
+        return say_fail(EXIT_USAGE, "there is not enough memory");
+    for (size_t i = 0; i < export->process_count; ++i) {
+        export->wanted[i] = is_chosen(options, &export->processes[i]);
+        chosen += export->wanted[i];
+    }
+    for (size_t i = 0; i < options->process_count; ++i)
+        if (!export_process(export, options->processes[i]))
+            return say_fail(EXIT_USAGE, "%s has no process %u", export->path,
+                            options->processes[i]);
+    if (chosen == 0 && options->rank_count)
+        return say_fail(EXIT_USAGE, "%s has no process of rank %s", export->path,
+                        options->ranks[0]);
+    return EXIT_FINE;
+}
+
+static uint64_t on_clock(const struct export *export, const struct moment *moment)
+{
+    return moment->absolute ? moment->ns : export->info.start + moment->ns;
+}
+
+static int prepare(struct export *export, const struct options *options)
+{
+    rtl_status_t status = rtlTraceInfo(export->trace, &export->info);
+    if (status == RTL_OK)
+        status = rtlTraceProcesses(export->trace, &export->processes, &export->process_count);
+    if (status != RTL_OK)
+        return open_failed(export->trace, export->path);
+    export->from =
+        options->from.ns || options->from.absolute ? on_clock(export, &options->from) : 0;
+    export->to = options->has_to ? on_clock(export, &options->to) : 0;
+    if (options->has_to && export->to <= export->from)
+        return say_fail(EXIT_USAGE, "--to is not after --from");
+    export->progress.shown = show_terminal(stderr);
+    export->progress.most =
+        export->info.kernels + export->info.copies + export->info.calls + export->info.ranges;
+    int result = choose(export, options);
+    return result == EXIT_FINE ? export_files_begin(export, options->output) : result;
+}
+
+static int run_per_rank(struct export *export)
+{
+    int status = EXIT_FINE;
+    for (size_t i = 0; i < export->process_count && status == EXIT_FINE; ++i) {
+        if (!export->wanted[i])
+            continue;
+        export->only = &export->processes[i];
+        export->files.part = 0;
+        status = export->exporter->run(export);
+    }
+    return status;
+}
+
+static int run(struct export *export, const struct options *options)
+{
+    int status = prepare(export, options);
+    if (status == EXIT_FINE)
+        status = export->per_rank ? run_per_rank(export) : export->exporter->run(export);
+    if (status == EXIT_FINE)
+        status = export_files_commit(export);
+    export_files_end(export);
+    free(export->wanted);
+    return status;
+}
+
+int cmd_export(int argc, char **argv)
+{
+    static const char doc[] =
+        "Writes a trace in the format of other tools."
+        "\vFormats:\n"
+        "  csv        a table, with the columns that SQL has\n\n"
+        "Files get their names when all is written; those that exist stay, unless -f is given.\n\n"
+        "Examples:\n"
+        "  rtl export trace.db --format csv --table launches -o -";
+    static const struct argp argp = {option_list, parse_option, "FILE", doc, NULL, NULL, NULL};
+    static struct options options;
+    if (parse(&argp, argc, argv, 0, &options) != 0)
+        return EXIT_USAGE;
+    if (!options.path)
+        return say_fail(EXIT_USAGE, "no trace was named: rtl export FILE --format FORMAT");
+    if (!options.exporter)
+        return say_fail(EXIT_USAGE, "no format was named: rtl export FILE --format FORMAT");
+    if (check_can(&options) != EXIT_FINE)
+        return EXIT_USAGE;
+    static struct export export;
+    export = (struct export){.path = options.path,
+                             .trace = open_trace(options.path),
+                             .exporter = options.exporter,
+                             .split_size = options.split_size,
+                             .table = options.table,
+                             .force = options.force,
+                             .per_rank = options.per_rank};
+    if (!export.trace)
+        return EXIT_USAGE;
+    int status = run(&export, &options);
+    rtlTraceClose(export.trace);
+    return status;
+}

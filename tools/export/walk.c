@@ -1,0 +1,311 @@
+/* The events of a trace by start, of all kinds. */
+#include "export/export.h"
+
+#include "command.h"
+#include "common/open.h"
+#include "common/say.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define PROGRESS_NS     UINT64_C(100000000)
+#define PROGRESS_EVENTS 4096u
+
+struct walk {
+    struct export *export;
+    unsigned kinds; /* those that have an event */
+    rtl_range_iter_t *ranges;
+    rtl_api_iter_t *apis;
+    rtl_copy_iter_t *copies;
+    rtl_kernel_iter_t *kernels;
+    const rtl_graph_launch_t **launches; /* by start */
+    size_t launch_count, next_launch;
+    rtl_range_t range;
+    rtl_api_t api;
+    const rtl_graph_launch_t *launch;
+    rtl_copy_t copy;
+    rtl_kernel_t kernel;
+};
+
+bool export_wants(const struct export *export, uint32_t process)
+{
+    const rtl_process_t *found = export_process(export, process);
+    if (export->only)
+        return found == export->only;
+    return found && export->wanted[found - export->processes];
+}
+
+const rtl_process_t *export_process(const struct export *export, uint32_t process)
+{
+    if (process - 1 < export->process_count && export->processes[process - 1].process == process)
+        return &export->processes[process - 1];
+    for (size_t i = 0; i < export->process_count; ++i)
+        if (export->processes[i].process == process)
+            return &export->processes[i];
+    return NULL;
+}
+
+/* The process, if only one is wanted, which the reader finds faster; else 0, which is all. */
+static uint32_t single(const struct export *export)
+{
+    uint32_t process = 0;
+    for (size_t i = 0; i < export->process_count; ++i) {
+        if (!export_wants(export, export->processes[i].process))
+            continue;
+        if (process)
+            return 0;
+        process = export->processes[i].process;
+    }
+    return process;
+}
+
+/* Progress. */
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void progress(struct export_progress *progress)
+{
+    static const char bar[] = "########################################";
+    enum { WIDTH = sizeof bar - 1 };
+    if (++progress->done % PROGRESS_EVENTS || !progress->shown)
+        return;
+    uint64_t now = now_ns();
+    if (now < progress->next_ns)
+        return;
+    progress->next_ns = now + PROGRESS_NS;
+    uint64_t most = progress->most > progress->done ? progress->most : progress->done;
+    double share = (double)progress->done / (double)most;
+    (void)fprintf(stderr, "\033[Krtl: [%-*.*s] %3.0f %%\r", WIDTH, (int)(share * WIDTH), bar,
+                  share * 100);
+}
+
+/* The kinds one by one. */
+
+static uint64_t launch_start(const rtl_graph_launch_t *launch)
+{
+    return launch->start ? launch->start : launch->time;
+}
+
+static int compare_launches(const void *a, const void *b)
+{
+    const rtl_graph_launch_t *left = *(const rtl_graph_launch_t *const *)a;
+    const rtl_graph_launch_t *right = *(const rtl_graph_launch_t *const *)b;
+    if (launch_start(left) != launch_start(right))
+        return launch_start(left) < launch_start(right) ? -1 : 1;
+    return (left > right) - (left < right);
+}
+
+static bool overlaps(const struct export *export, const rtl_graph_launch_t *launch)
+{
+    uint64_t start = launch_start(launch);
+    uint64_t end = launch->end > start ? launch->end : start;
+    bool before = end < export->from || (end == export->from && end != start);
+    return !before && (export->to == 0 || start < export->to);
+}
+
+static rtl_status_t take_launches(struct walk *walk)
+{
+    const rtl_graph_launch_t *launches;
+    size_t count;
+    rtl_status_t status = rtlTraceGraphLaunches(walk->export->trace, &launches, &count);
+    if (status != RTL_OK || count == 0)
+        return status;
+    walk->launches = malloc(count * sizeof *walk->launches);
+    if (!walk->launches)
+        return RTL_E_MEMORY;
+    for (size_t i = 0; i < count; ++i)
+        if (export_wants(walk->export, launches[i].process) && overlaps(walk->export, &launches[i]))
+            walk->launches[walk->launch_count++] = &launches[i];
+    if (walk->launch_count)
+        qsort(walk->launches, walk->launch_count, sizeof *walk->launches, compare_launches);
+    return RTL_OK;
+}
+
+static rtl_status_t begin(struct walk *walk, unsigned kinds)
+{
+    const struct export *export = walk->export;
+    uint32_t process = single(export);
+    rtl_range_filter_t ranges = {.from = export->from, .to = export->to, .process = process};
+    rtl_api_filter_t apis = {.from = export->from, .to = export->to, .process = process};
+    rtl_copy_filter_t copies = {.from = export->from, .to = export->to, .process = process};
+    rtl_kernel_filter_t kernels = RTL_KERNEL_FILTER_ALL;
+    kernels.from = export->from;
+    kernels.to = export->to;
+    kernels.process = process;
+    rtl_status_t status = RTL_OK;
+    if (kinds & EXPORT_RANGE)
+        status = rtlTraceRanges(export->trace, &ranges, &walk->ranges);
+    if (status == RTL_OK && (kinds & EXPORT_API))
+        status = rtlTraceApi(export->trace, &apis, &walk->apis);
+    if (status == RTL_OK && (kinds & EXPORT_LAUNCH))
+        status = take_launches(walk);
+    if (status == RTL_OK && (kinds & EXPORT_COPY))
+        status = rtlTraceCopies(export->trace, &copies, &walk->copies);
+    if (status == RTL_OK && (kinds & EXPORT_KERNEL))
+        status = rtlTraceKernels(export->trace, &kernels, &walk->kernels);
+    return status;
+}
+
+static void end(struct walk *walk)
+{
+    if (walk->ranges)
+        rtlRangeIterFree(walk->ranges);
+    if (walk->apis)
+        rtlApiIterFree(walk->apis);
+    if (walk->copies)
+        rtlCopyIterFree(walk->copies);
+    if (walk->kernels)
+        rtlKernelIterFree(walk->kernels);
+    free((void *)walk->launches);
+}
+
+static rtl_status_t next_of(struct walk *walk, enum export_kind kind, uint32_t *process)
+{
+    rtl_status_t status = RTL_END;
+    switch (kind) {
+    case EXPORT_RANGE:
+        status = rtlRangeNext(walk->ranges, &walk->range);
+        *process = walk->range.process;
+        break;
+    case EXPORT_API:
+        status = rtlApiNext(walk->apis, &walk->api);
+        *process = walk->api.process;
+        break;
+    case EXPORT_LAUNCH:
+        if (walk->next_launch < walk->launch_count) {
+            walk->launch = walk->launches[walk->next_launch++];
+            *process = walk->launch->process;
+            status = RTL_OK;
+        }
+        break;
+    case EXPORT_COPY:
+        status = rtlCopyNext(walk->copies, &walk->copy);
+        *process = walk->copy.process;
+        break;
+    default:
+        status = rtlKernelNext(walk->kernels, &walk->kernel);
+        *process = walk->kernel.process;
+        break;
+    }
+    return status;
+}
+
+/* The next wanted one of a kind; at its end the kind is taken from `walk->kinds`. */
+static rtl_status_t advance(struct walk *walk, enum export_kind kind)
+{
+    rtl_status_t status;
+    uint32_t process = 0;
+    do
+        status = next_of(walk, kind, &process);
+    while (status == RTL_OK && !export_wants(walk->export, process));
+    if (status != RTL_END)
+        return status;
+    walk->kinds &= ~(unsigned)kind;
+    return RTL_OK;
+}
+
+static uint64_t start_of(const struct walk *walk, enum export_kind kind)
+{
+    switch (kind) {
+    case EXPORT_RANGE:
+        return walk->range.start;
+    case EXPORT_API:
+        return walk->api.start;
+    case EXPORT_LAUNCH:
+        return launch_start(walk->launch);
+    case EXPORT_COPY:
+        return walk->copy.start;
+    default:
+        return walk->kernel.start;
+    }
+}
+
+static enum export_kind earliest(const struct walk *walk)
+{
+    unsigned best = 0;
+    for (unsigned kind = 1; kind & EXPORT_ALL; kind <<= 1)
+        if ((walk->kinds & kind) && (!best || start_of(walk, (enum export_kind)kind) <
+                                                  start_of(walk, (enum export_kind)best)))
+            best = kind;
+    return (enum export_kind)best;
+}
+
+static rtl_status_t describe(struct walk *walk, enum export_kind kind, struct export_event *event)
+{
+    rtl_trace_t *trace = walk->export->trace;
+    *event = (struct export_event){
+        .kind = kind, .start = start_of(walk, kind), .origin.stream = RTL_TRACE_NONE};
+    switch (kind) {
+    case EXPORT_RANGE:
+        event->range = &walk->range;
+        event->process = walk->range.process;
+        return RTL_OK;
+    case EXPORT_API:
+        event->api = &walk->api;
+        event->process = walk->api.process;
+        return RTL_OK;
+    case EXPORT_LAUNCH:
+        event->launch = walk->launch;
+        event->process = walk->launch->process;
+        return RTL_OK;
+    case EXPORT_COPY:
+        event->copy = &walk->copy;
+        event->process = walk->copy.process;
+        return rtlTraceOrigin(trace, event->process, walk->copy.correlation, &event->origin);
+    default:
+        break;
+    }
+    event->kernel = &walk->kernel;
+    event->process = walk->kernel.process;
+    rtl_status_t status =
+        rtlTraceOrigin(trace, event->process, walk->kernel.correlation, &event->origin);
+    return status == RTL_OK ? rtlTraceKernelRange(trace, &walk->kernel, &event->origin.range)
+                            : status;
+}
+
+static int walk_failed(const struct walk *walk, rtl_status_t status)
+{
+    if (status == RTL_E_MEMORY)
+        return say_fail(EXIT_USAGE, "there is not enough memory");
+    return open_failed(walk->export->trace, walk->export->path);
+}
+
+static int visit_all(struct walk *walk, int (*visit)(void *state, const struct export_event *event),
+                     void *state)
+{
+    rtl_status_t status = RTL_OK;
+    for (unsigned kind = 1; kind & EXPORT_ALL && status == RTL_OK; kind <<= 1)
+        if (walk->kinds & kind)
+            status = advance(walk, (enum export_kind)kind);
+    while (status == RTL_OK && walk->kinds) {
+        struct export_event event;
+        enum export_kind kind = earliest(walk);
+        status = describe(walk, kind, &event);
+        if (status != RTL_OK)
+            break;
+        int result = visit(state, &event);
+        if (result != EXIT_FINE)
+            return result;
+        progress(&walk->export->progress);
+        status = advance(walk, kind);
+    }
+    return status == RTL_OK ? EXIT_FINE : walk_failed(walk, status);
+}
+
+int export_walk(struct export *export, unsigned kinds,
+                int (*visit)(void *state, const struct export_event *event), void *state)
+{
+    struct walk walk = {.export = export, .kinds = kinds & EXPORT_ALL};
+    rtl_status_t status = begin(&walk, walk.kinds);
+    int result = status == RTL_OK ? visit_all(&walk, visit, state) : walk_failed(&walk, status);
+    end(&walk);
+    if (export->progress.shown)
+        (void)fputs("\033[K", stderr);
+    return result;
+}
