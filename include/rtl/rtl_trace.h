@@ -366,11 +366,13 @@ typedef struct rtl_trace_origin {
     uint64_t call;   /**< correlation of the host call, 0 if none is recorded */
     uint64_t range;  /**< innermost range, 0 if none */
     uint32_t stream; /**< number of the call's stream, RTL_TRACE_NONE if none */
+    uint32_t thread; /**< that made the call, 0 if no call is recorded */
+    uint64_t start;  /**< of the call, 0 if none is recorded */
 } rtl_trace_origin_t;
 
 /** Finds the host call or range that a correlation names. A correlation that names neither leaves
  * `*origin` empty. Fast where correlations come mostly in order: the chunk of host calls that holds
- * one is kept, for two chunks per process and eight at least (some 0.4 MB each), and 8 bytes for
+ * one is kept, for two chunks per process and eight at least (some 0.6 MB each), and 8 bytes for
  * each range of the trace. */
 RTL_TRACE_API rtl_status_t rtlTraceOrigin(rtl_trace_t *, uint32_t process, uint64_t correlation,
                                           rtl_trace_origin_t *origin);
@@ -411,6 +413,11 @@ RTL_TRACE_API rtl_status_t rtlTraceRanges(rtl_trace_t *, const rtl_range_filter_
 RTL_TRACE_API rtl_status_t rtlRangeNext(rtl_range_iter_t *iter, rtl_range_t *range);
 
 RTL_TRACE_API void rtlRangeIterFree(rtl_range_iter_t *iter);
+
+/** Finds one range by its id. Its name is put into `name`, cut off to fit `size` bytes with the
+ * terminator. RTL_END if there is none. */
+RTL_TRACE_API rtl_status_t rtlTraceRange(rtl_trace_t *, uint32_t process, uint64_t id,
+                                         rtl_range_t *range, char *name, size_t size);
 
 /** A generation of a graph: what it is after it was made, and after each time it was changed. */
 typedef struct rtl_graph {

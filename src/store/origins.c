@@ -16,8 +16,8 @@
 
 /* What is kept of a call. */
 struct entry {
-    uint64_t correlation, range;
-    uint32_t stream, place;
+    uint64_t correlation, range, start;
+    uint32_t stream, thread, place;
 };
 
 struct kept {
@@ -118,7 +118,12 @@ static struct entry *make_entries(const struct rtl_call *calls, uint32_t count)
     if (!entries)
         return NULL;
     for (uint32_t i = 0; i < count; i++) {
-        entries[i] = (struct entry){calls[i].correlation, calls[i].range, calls[i].stream, i};
+        entries[i] = (struct entry){.correlation = calls[i].correlation,
+                                    .range = calls[i].range,
+                                    .start = calls[i].start,
+                                    .stream = calls[i].stream,
+                                    .thread = calls[i].thread,
+                                    .place = i};
         sorted = sorted && (i == 0 || entries[i - 1].correlation <= entries[i].correlation);
     }
     if (!sorted)
@@ -375,7 +380,11 @@ static rtl_status_t answer(rtl_trace_t *trace, uint32_t process, uint64_t correl
     struct hit hit;
     rtl_status_t status = RTL_OK;
     if (find(trace, process, correlation, &hit, &status)) {
-        *origin = (rtl_trace_origin_t){correlation, hit.entry->range, hit.entry->stream};
+        *origin = (rtl_trace_origin_t){.call = correlation,
+                                       .range = hit.entry->range,
+                                       .stream = hit.entry->stream,
+                                       .thread = hit.entry->thread,
+                                       .start = hit.entry->start};
         return RTL_OK;
     }
     *origin = (rtl_trace_origin_t){.stream = RTL_TRACE_NONE};

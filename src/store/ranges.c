@@ -1,6 +1,7 @@
-/* Iterating over ranges by their start. */
+/* Iterating over ranges by their start, and finding one. */
 #include "store/tables.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,4 +107,42 @@ void rtlRangeIterFree(rtl_range_iter_t *iter)
         return;
     (void)sqlite3_finalize(iter->row);
     free(iter);
+}
+
+static rtl_status_t take_one(rtl_trace_t *trace, sqlite3_stmt *row, rtl_range_t *range, char *name,
+                             size_t size)
+{
+    int result = sqlite3_step(row);
+    if (result != SQLITE_ROW)
+        return result == SQLITE_DONE ? RTL_END : rtl_trace_fail_sqlite(trace, result);
+    take(trace, row, range);
+    (void)snprintf(name, size, "%s", range->name);
+    range->name = name;
+    if (!trace->damaged)
+        return RTL_OK;
+    return rtl_trace_fail(trace, RTL_E_DAMAGED,
+                          "the trace %s is damaged: a number is out of range in its ranges",
+                          trace->path);
+}
+
+rtl_status_t rtlTraceRange(rtl_trace_t *trace, uint32_t process, uint64_t id, rtl_range_t *range,
+                           char *name, size_t size)
+{
+    static const char query[] =
+        "SELECT process, id, thread, name, kind, start, end, parent FROM main.ranges"
+        " WHERE start IS NOT NULL AND process = ?1 AND id = ?2";
+    sqlite3_stmt *row = NULL;
+    if (!trace || !range || !name || size == 0)
+        return RTL_E_ARGUMENT;
+    if (!rtl_trace_has_calls(trace))
+        return RTL_END;
+    int result = sqlite3_prepare_v2(trace->db, query, -1, &row, NULL);
+    if (result == SQLITE_OK)
+        result = sqlite3_bind_int64(row, 1, process);
+    if (result == SQLITE_OK)
+        result = sqlite3_bind_int64(row, 2, (int64_t)id);
+    rtl_status_t status = result == SQLITE_OK ? take_one(trace, row, range, name, size)
+                                              : rtl_trace_fail_sqlite(trace, result);
+    (void)sqlite3_finalize(row);
+    return status;
 }
