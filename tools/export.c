@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct exporter *const exporters[] = {&export_chrome, &export_csv};
+static const struct exporter *const exporters[] = {&export_chrome, &export_perfetto, &export_csv};
 
 enum { EXPORTERS = sizeof exporters / sizeof exporters[0] };
 
@@ -274,6 +274,7 @@ int cmd_export(int argc, char **argv)
         "Writes a trace in the format of other tools."
         "\vFormats:\n"
         "  chrome     JSON of Chrome in Kineto's dialect: Perfetto, HTA, TraceLens\n"
+        "  perfetto   Perfetto's own: tracks, launches of graphs, counters\n"
         "  csv        a table, with the columns that SQL has\n\n"
         "Files get their names when all is written; those that exist stay, unless -f is given.\n\n"
         "Examples:\n"

@@ -60,7 +60,7 @@ struct exporter {
     int (*run)(struct export *export);
 };
 
-extern const struct exporter export_chrome, export_csv;
+extern const struct exporter export_chrome, export_perfetto, export_csv;
 
 /** Files that have been begun. */
 struct export_files {

@@ -19,8 +19,10 @@ struct lane {
     unsigned number;   /**< among those with this key, from 0 */
     uint64_t busy;     /**< it is free from then on */
     uint64_t end;      /**< when the last thing in it ends */
+    uint64_t before;   /**< the end of the thing before that, 0 if there was none */
     const void *owner; /**< what it is kept for, NULL if for nobody */
-    int told;          /**< the caller's: this part has a description of it */
+    int open;          /**< the caller's: the part has a slice for the owner, without its end */
+    int told;          /**< the caller's: the part has a description of it */
 };
 
 /** Zeroed memory is empty. */

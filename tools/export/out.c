@@ -1,6 +1,7 @@
 #include "export/out.h"
 
 #include "command.h"
+#include "export/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -106,34 +107,6 @@ void out_micros(struct out *out, uint64_t ns)
     out_bytes(out, decimals, sizeof decimals);
 }
 
-static bool follows(const unsigned char *text, size_t count)
-{
-    for (size_t i = 0; i < count; ++i)
-        if ((text[i] & 0xC0) != 0x80)
-            return false;
-    return true;
-}
-
-/* Bytes of the UTF-8 sequence at `text` (Unicode 15, table 3-7), 0 if it is none. */
-static size_t sequence(const unsigned char *text)
-{
-    if (text[0] < 0x80)
-        return 1;
-    if (text[0] >= 0xC2 && text[0] <= 0xDF)
-        return follows(text + 1, 1) ? 2 : 0;
-    if ((text[0] & 0xF0) == 0xE0) {
-        bool overlong = text[0] == 0xE0 && text[1] < 0xA0;
-        bool surrogate = text[0] == 0xED && text[1] >= 0xA0;
-        return !overlong && !surrogate && follows(text + 1, 2) ? 3 : 0;
-    }
-    if (text[0] >= 0xF0 && text[0] <= 0xF4) {
-        bool overlong = text[0] == 0xF0 && text[1] < 0x90;
-        bool beyond = text[0] == 0xF4 && text[1] >= 0x90;
-        return !overlong && !beyond && follows(text + 1, 3) ? 4 : 0;
-    }
-    return 0;
-}
-
 static void escape(struct out *out, unsigned char c)
 {
     static const char hex[] = "0123456789abcdef";
@@ -147,20 +120,20 @@ static void escape(struct out *out, unsigned char c)
 
 void out_json(struct out *out, const char *text)
 {
-    const unsigned char *at = (const unsigned char *)text;
+    const char *at = text;
     out_text(out, "\"");
     while (*at) {
         size_t plain = 0;
         size_t length = 1;
-        while (at[plain] >= 0x20 && at[plain] != '"' && at[plain] != '\\' &&
-               (length = sequence(at + plain)) > 0)
+        while ((unsigned char)at[plain] >= 0x20 && at[plain] != '"' && at[plain] != '\\' &&
+               (length = utf8_sequence(at + plain)) > 0)
             plain += length;
         out_bytes(out, at, plain);
         at += plain;
         if (length == 0)
             out_text(out, "\xEF\xBF\xBD");
         else if (*at)
-            escape(out, *at);
+            escape(out, (unsigned char)*at);
         at += *at ? 1 : 0;
     }
     out_text(out, "\"");

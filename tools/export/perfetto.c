@@ -1,0 +1,780 @@
+/* Perfetto's own format: TrackEvent packets.
+ *
+ * Field numbers are those of protos/perfetto/trace in the public repository of Perfetto, where a
+ * file is a row of `Trace.packet`. All packets are of one sequence. A part begins with a packet
+ * that forgets the interned names, so that files can be put one behind the other. */
+#include "export/depth.h"
+#include "export/lanes.h"
+#include "export/out.h"
+#include "export/proto.h"
+#include "export/sent.h"
+
+#include "command.h"
+#include "common/open.h"
+#include "common/say.h"
+#include "common/texts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRACE_PACKET = 1 };
+
+enum packet {
+    PACKET_CLOCK_SNAPSHOT = 6,
+    PACKET_TIMESTAMP = 8,
+    PACKET_SEQUENCE = 10,
+    PACKET_TRACK_EVENT = 11,
+    PACKET_INTERNED = 12,
+    PACKET_FLAGS = 13,
+    PACKET_DEFAULTS = 59,
+    PACKET_TRACK = 60,
+    PACKET_FIRST = 87
+};
+
+enum flags { FLAG_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
+
+enum defaults { DEFAULTS_CLOCK = 58 };
+
+enum clocks { SNAPSHOT_CLOCK = 1, SNAPSHOT_PRIMARY = 2, CLOCK_ID = 1, CLOCK_TIME = 2 };
+
+enum builtin_clock { CLOCK_IS_REALTIME = 1, CLOCK_IS_BOOTTIME = 6 };
+
+enum interned { INTERNED_CATEGORY = 1, INTERNED_NAME = 2, INTERNED_KEY = 3, INTERNED_STRING = 29 };
+
+enum interned_entry { ENTRY_ID = 1, ENTRY_TEXT = 2 };
+
+enum event {
+    EVENT_CATEGORY_ID = 3,
+    EVENT_ANNOTATION = 4,
+    EVENT_TYPE = 9,
+    EVENT_NAME_ID = 10,
+    EVENT_TRACK = 11,
+    EVENT_NAME = 23,
+    EVENT_COUNTER = 30,
+    EVENT_FLOW = 47
+};
+
+enum event_type { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
+
+enum annotation {
+    ANNOTATION_KEY_ID = 1,
+    ANNOTATION_UNSIGNED = 3,
+    ANNOTATION_SIGNED = 4,
+    ANNOTATION_TEXT = 6,
+    ANNOTATION_TEXT_ID = 17
+};
+
+enum track {
+    TRACK_ID = 1,
+    TRACK_NAME = 2,
+    TRACK_PROCESS = 3,
+    TRACK_THREAD = 4,
+    TRACK_PARENT = 5,
+    TRACK_COUNTER = 8
+};
+
+enum process { PROCESS_PID = 1, PROCESS_NAME = 6 };
+
+enum thread { THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5 };
+
+enum counter { COUNTER_UNIT = 3, UNIT_COUNT = 2 };
+
+/* What a track or a lane is of. */
+enum track_kind {
+    OF_PROCESS = 1,
+    OF_THREAD,
+    OF_GPU,
+    OF_STREAM,
+    OF_QUEUE,
+    OF_COPIES,
+    OF_STARTED, /* ranges that need not nest */
+    OF_DEPTH,
+    OF_RUNNING,
+    OF_CALL /* no track: a flow */
+};
+
+/* Texts that the part has told. */
+struct told {
+    enum interned field;
+    struct texts texts;
+};
+
+struct counter_track {
+    struct perfetto *perfetto;
+    struct lane_key key;
+    struct depth depth;
+    bool told;
+};
+
+struct perfetto {
+    struct export *export;
+    struct out out;
+    uint64_t seed; /* makes ids of this trace different from those of others */
+    uint64_t untimed;
+    struct told categories, names, keys, strings;
+    struct proto packet, event, interned;
+    struct lanes lanes;
+    struct counter_track **counters;
+    size_t counter_count;
+    struct sent sent;
+    const rtl_graph_launch_t *launches; /* by process, graph, launch */
+    size_t launch_count;
+    bool failed; /* memory was short */
+};
+
+/* Ids. */
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    uint64_t hash = (a ^ b) * UINT64_C(0x9E3779B97F4A7C15);
+    hash ^= hash >> 32;
+    hash *= UINT64_C(0xD6E8FEB86659FD93);
+    return hash ^ hash >> 32;
+}
+
+static uint64_t id_of(const struct perfetto *perfetto, const struct lane_key *key, unsigned number)
+{
+    uint64_t id = mix(perfetto->seed, (uint64_t)key->kind << 32 | key->process);
+    return mix(mix(id, key->id), (uint64_t)key->gpu << 32 | number) | 1;
+}
+
+static uint64_t flow_of(const struct perfetto *perfetto, uint32_t process, uint64_t call)
+{
+    struct lane_key key = {process, OF_CALL, call, 0};
+    return id_of(perfetto, &key, 0);
+}
+
+static uint64_t seed_of(const struct export *export)
+{
+    uint64_t seed = mix(export->info.start, (uint64_t) export->info.realtime_offset);
+    for (const char *c = export->info.host; *c; ++c)
+        seed = mix(seed, (unsigned char)*c);
+    return seed;
+}
+
+/* Packets. */
+
+static void write_packet(struct perfetto *perfetto)
+{
+    struct proto *event = &perfetto->event; /* its memory is free now */
+    proto_clear(event);
+    proto_bytes(event, TRACE_PACKET, perfetto->packet.bytes, perfetto->packet.used);
+    perfetto->failed |= event->failed || perfetto->packet.failed || perfetto->interned.failed;
+    out_bytes(&perfetto->out, event->bytes, event->used);
+}
+
+static void begin_packet(struct perfetto *perfetto, unsigned flags)
+{
+    proto_clear(&perfetto->packet);
+    proto_number(&perfetto->packet, PACKET_SEQUENCE, (uint32_t)perfetto->seed | 1u);
+    proto_number(&perfetto->packet, PACKET_FLAGS, flags);
+}
+
+/* The number of a text; where it is new the packet that is being made tells it. */
+static uint64_t intern(struct perfetto *perfetto, struct told *told, const char *text)
+{
+    size_t known = told->texts.count;
+    size_t place = texts_number(&told->texts, text);
+    if (place == TEXTS_NONE)
+        perfetto->failed = true;
+    if (place == known && place != TEXTS_NONE) {
+        size_t entry = proto_begin(&perfetto->interned, told->field);
+        proto_number(&perfetto->interned, ENTRY_ID, place + 1);
+        proto_text(&perfetto->interned, ENTRY_TEXT, text);
+        proto_end(&perfetto->interned, entry);
+    }
+    return (uint64_t)place + 1;
+}
+
+static void begin_event(struct perfetto *perfetto, enum event_type type, uint64_t track)
+{
+    proto_clear(&perfetto->event);
+    proto_clear(&perfetto->interned);
+    proto_number(&perfetto->event, EVENT_TYPE, type);
+    proto_number(&perfetto->event, EVENT_TRACK, track);
+}
+
+static void end_event(struct perfetto *perfetto, uint64_t time)
+{
+    begin_packet(perfetto, FLAG_NEEDS_STATE);
+    proto_number(&perfetto->packet, PACKET_TIMESTAMP, time);
+    if (perfetto->interned.used)
+        proto_bytes(&perfetto->packet, PACKET_INTERNED, perfetto->interned.bytes,
+                    perfetto->interned.used);
+    proto_bytes(&perfetto->packet, PACKET_TRACK_EVENT, perfetto->event.bytes, perfetto->event.used);
+    write_packet(perfetto);
+}
+
+static void describe(struct perfetto *perfetto, const char *category, const char *name)
+{
+    proto_number(&perfetto->event, EVENT_CATEGORY_ID,
+                 intern(perfetto, &perfetto->categories, category));
+    proto_number(&perfetto->event, EVENT_NAME_ID, intern(perfetto, &perfetto->names, name));
+}
+
+static size_t begin_argument(struct perfetto *perfetto, const char *key)
+{
+    uint64_t id = intern(perfetto, &perfetto->keys, key);
+    size_t begin = proto_begin(&perfetto->event, EVENT_ANNOTATION);
+    proto_number(&perfetto->event, ANNOTATION_KEY_ID, id);
+    return begin;
+}
+
+static void number(struct perfetto *perfetto, const char *key, uint64_t value)
+{
+    size_t begin = begin_argument(perfetto, key);
+    proto_number(&perfetto->event, ANNOTATION_UNSIGNED, value);
+    proto_end(&perfetto->event, begin);
+}
+
+static void signed_number(struct perfetto *perfetto, const char *key, int64_t value)
+{
+    size_t begin = begin_argument(perfetto, key);
+    proto_number(&perfetto->event, ANNOTATION_SIGNED, (uint64_t)value);
+    proto_end(&perfetto->event, begin);
+}
+
+static void text(struct perfetto *perfetto, const char *key, const char *value)
+{
+    size_t begin = begin_argument(perfetto, key);
+    proto_text(&perfetto->event, ANNOTATION_TEXT, value);
+    proto_end(&perfetto->event, begin);
+}
+
+/* A text that comes often. */
+static void word(struct perfetto *perfetto, const char *key, const char *value)
+{
+    uint64_t id = intern(perfetto, &perfetto->strings, value);
+    size_t begin = begin_argument(perfetto, key);
+    proto_number(&perfetto->event, ANNOTATION_TEXT_ID, id);
+    proto_end(&perfetto->event, begin);
+}
+
+static void end_slice(struct perfetto *perfetto, uint64_t track, uint64_t time)
+{
+    begin_event(perfetto, TYPE_END, track);
+    end_event(perfetto, time);
+}
+
+/* Tracks. */
+
+static size_t begin_track(struct perfetto *perfetto, uint64_t id, uint64_t parent, const char *name)
+{
+    begin_packet(perfetto, FLAG_NEEDS_STATE);
+    size_t begin = proto_begin(&perfetto->packet, PACKET_TRACK);
+    proto_number(&perfetto->packet, TRACK_ID, id);
+    if (parent)
+        proto_number(&perfetto->packet, TRACK_PARENT, parent);
+    if (name)
+        proto_text(&perfetto->packet, TRACK_NAME, name);
+    return begin;
+}
+
+static void end_track(struct perfetto *perfetto, size_t begin)
+{
+    proto_end(&perfetto->packet, begin);
+    write_packet(perfetto);
+}
+
+static uint64_t process_track(const struct perfetto *perfetto, uint32_t process)
+{
+    struct lane_key key = {process, OF_PROCESS, 0, 0};
+    return id_of(perfetto, &key, 0);
+}
+
+static uint64_t thread_track(const struct perfetto *perfetto, uint32_t process, uint32_t thread)
+{
+    struct lane_key key = {process, OF_THREAD, thread, 0};
+    return id_of(perfetto, &key, 0);
+}
+
+static uint64_t gpu_track(const struct perfetto *perfetto, uint32_t process, uint32_t gpu)
+{
+    struct lane_key key = {process, OF_GPU, 0, gpu};
+    return id_of(perfetto, &key, 0);
+}
+
+static void write_process(struct perfetto *perfetto, const rtl_process_t *process)
+{
+    char name[512];
+    (void)snprintf(name, sizeof name, "%.400s%s%.64s",
+                   process->command[0] ? process->command : "process",
+                   process->rank[0] ? ", rank " : "", process->rank);
+    size_t begin = begin_track(perfetto, process_track(perfetto, process->process), 0, NULL);
+    size_t inside = proto_begin(&perfetto->packet, TRACK_PROCESS);
+    proto_number(&perfetto->packet, PROCESS_PID, process->pid);
+    proto_text(&perfetto->packet, PROCESS_NAME, name);
+    proto_end(&perfetto->packet, inside);
+    end_track(perfetto, begin);
+}
+
+static void write_thread(struct perfetto *perfetto, const rtl_thread_t *thread)
+{
+    const rtl_process_t *process = export_process(perfetto->export, thread->process);
+    size_t begin = begin_track(perfetto, thread_track(perfetto, thread->process, thread->thread),
+                               process_track(perfetto, thread->process), NULL);
+    size_t inside = proto_begin(&perfetto->packet, TRACK_THREAD);
+    proto_number(&perfetto->packet, THREAD_PID, process ? process->pid : 0);
+    proto_number(&perfetto->packet, THREAD_TID, thread->thread);
+    if (thread->name[0])
+        proto_text(&perfetto->packet, THREAD_NAME, thread->name);
+    proto_end(&perfetto->packet, inside);
+    end_track(perfetto, begin);
+}
+
+static void write_gpu(struct perfetto *perfetto, const rtl_agent_t *agent)
+{
+    char name[256];
+    (void)snprintf(name, sizeof name, "GPU %u: %.100s %.100s", agent->gpu, agent->name,
+                   agent->product);
+    end_track(perfetto, begin_track(perfetto, gpu_track(perfetto, agent->process, agent->gpu),
+                                    process_track(perfetto, agent->process), name));
+}
+
+static rtl_status_t write_tracks(struct perfetto *perfetto)
+{
+    const struct export *export = perfetto->export;
+    const rtl_agent_t *agents;
+    const rtl_thread_t *threads;
+    size_t agent_count;
+    size_t thread_count = 0;
+    for (size_t i = 0; i < export->process_count; ++i)
+        if (export_wants(export, export->processes[i].process))
+            write_process(perfetto, &export->processes[i]);
+    rtl_status_t status = rtlTraceAgents(export->trace, &agents, &agent_count);
+    for (size_t i = 0; status == RTL_OK && i < agent_count; ++i)
+        if (agents[i].gpu != RTL_TRACE_NONE && export_wants(export, agents[i].process))
+            write_gpu(perfetto, &agents[i]);
+    if (status == RTL_OK)
+        status = rtlTraceThreads(export->trace, &threads, &thread_count);
+    for (size_t i = 0; status == RTL_OK && i < thread_count; ++i)
+        if (export_wants(export, threads[i].process))
+            write_thread(perfetto, &threads[i]);
+    return status;
+}
+
+static const char *stream_name(const struct perfetto *perfetto, const struct lane_key *key)
+{
+    const rtl_stream_t *streams;
+    size_t count;
+    if (rtlTraceStreams(perfetto->export->trace, &streams, &count) != RTL_OK)
+        return "";
+    for (size_t i = 0; i < count; ++i)
+        if (streams[i].process == key->process && streams[i].stream == key->id)
+            return streams[i].name;
+    return "";
+}
+
+static void tell_lane(struct perfetto *perfetto, const struct lane *lane, uint64_t track)
+{
+    static const char *const nouns[] = {[OF_STREAM] = "stream",
+                                        [OF_QUEUE] = "queue",
+                                        [OF_COPIES] = "copies of queue",
+                                        [OF_STARTED] = "started ranges"};
+    char name[400];
+    char which[32] = "";
+    char further[48] = "";
+    const struct lane_key *key = &lane->key;
+    const char *given = key->kind == OF_STREAM ? stream_name(perfetto, key) : "";
+    bool of_gpu = key->kind != OF_STARTED && key->gpu != RTL_TRACE_NONE;
+    if (key->kind != OF_STARTED)
+        (void)snprintf(which, sizeof which, " %" PRIu64, key->id);
+    if (lane->number)
+        (void)snprintf(further, sizeof further, " (at the same time, %u)", lane->number);
+    (void)snprintf(name, sizeof name, "%s%s%s%.256s%s", nouns[key->kind], which,
+                   given[0] ? " " : "", given, further);
+    end_track(perfetto, begin_track(perfetto, track,
+                                    of_gpu ? gpu_track(perfetto, key->process, key->gpu)
+                                           : process_track(perfetto, key->process),
+                                    name));
+}
+
+/* Slices on lanes. */
+
+static void close_owner(struct perfetto *perfetto, struct lane *lane, uint64_t track, uint64_t time)
+{
+    if (lane->open)
+        end_slice(perfetto, track, time);
+    lane->open = 0;
+}
+
+static void open_owner(struct perfetto *perfetto, struct lane *lane, uint64_t track,
+                       const struct export_event *event, const rtl_graph_launch_t *launch)
+{
+    char name[32];
+    (void)snprintf(name, sizeof name, "GRAPH %u", launch->graph);
+    begin_event(perfetto, TYPE_BEGIN, track);
+    describe(perfetto, "graph", name);
+    number(perfetto, "launch", launch->launch);
+    number(perfetto, "generation", launch->generation);
+    number(perfetto, "kernels", launch->kernels);
+    if (event->origin.call) {
+        number(perfetto, "correlation", event->origin.call);
+        if (sent_has(&perfetto->sent, event->process, event->origin.call))
+            proto_fixed64(&perfetto->event, EVENT_FLOW,
+                          flow_of(perfetto, event->process, event->origin.call));
+    }
+    end_event(perfetto, event->start);
+    lane->open = 1;
+}
+
+/* The track of a lane that is free for [start, end); 0 when memory is short. Kernels of a launch
+ * have a lane that is theirs, with a slice around them, until the launch ends. */
+static uint64_t take_track(struct perfetto *perfetto, const struct lane_key *key,
+                           const struct export_event *event, uint64_t end,
+                           const rtl_graph_launch_t *launch)
+{
+    struct lane *lane = lanes_take(&perfetto->lanes, key, launch, event->start, end);
+    if (!lane)
+        return 0;
+    uint64_t track = id_of(perfetto, key, lane->number);
+    if (!lane->told)
+        tell_lane(perfetto, lane, track);
+    lane->told = 1;
+    if (lane->owner != launch)
+        close_owner(perfetto, lane, track, lane->before);
+    lane->owner = launch;
+    if (launch && lane->busy < launch->end)
+        lane->busy = launch->end;
+    if (launch && !lane->open)
+        open_owner(perfetto, lane, track, event, launch);
+    return track;
+}
+
+static void close_lanes(struct perfetto *perfetto)
+{
+    for (size_t i = 0; i < perfetto->lanes.count; ++i) {
+        struct lane *lane = &perfetto->lanes.list[i];
+        close_owner(perfetto, lane, id_of(perfetto, &lane->key, lane->number), lane->end);
+        lane->told = 0;
+    }
+}
+
+/* Counters. */
+
+static void tell_counter(struct perfetto *perfetto, const struct counter_track *counter,
+                         uint64_t track)
+{
+    const struct lane_key *key = &counter->key;
+    char name[64];
+    if (key->kind == OF_DEPTH)
+        (void)snprintf(name, sizeof name, "queue %" PRIu64 " depth", key->id);
+    else
+        (void)snprintf(name, sizeof name, "GPU %u running kernels (0: idle)", key->gpu);
+    size_t begin = begin_track(perfetto, track, gpu_track(perfetto, key->process, key->gpu), name);
+    size_t inside = proto_begin(&perfetto->packet, TRACK_COUNTER);
+    proto_number(&perfetto->packet, COUNTER_UNIT, UNIT_COUNT);
+    proto_end(&perfetto->packet, inside);
+    end_track(perfetto, begin);
+}
+
+static void write_sample(void *state, uint64_t time, uint64_t count)
+{
+    struct counter_track *counter = state;
+    struct perfetto *perfetto = counter->perfetto;
+    uint64_t track = id_of(perfetto, &counter->key, 0);
+    if (!counter->told)
+        tell_counter(perfetto, counter, track);
+    counter->told = true;
+    begin_event(perfetto, TYPE_COUNTER, track);
+    proto_number(&perfetto->event, EVENT_COUNTER, count);
+    end_event(perfetto, time);
+}
+
+static struct counter_track *counter_of(struct perfetto *perfetto, const struct lane_key *key)
+{
+    for (size_t i = 0; i < perfetto->counter_count; ++i) {
+        struct counter_track *counter = perfetto->counters[i];
+        if (counter->key.kind == key->kind && counter->key.process == key->process &&
+            counter->key.id == key->id && counter->key.gpu == key->gpu)
+            return counter;
+    }
+    struct counter_track **list =
+        realloc((void *)perfetto->counters, (perfetto->counter_count + 1) * sizeof *list);
+    struct counter_track *counter = calloc(1, sizeof *counter);
+    if (list)
+        perfetto->counters = list;
+    if (!list || !counter) {
+        free(counter);
+        return NULL;
+    }
+    counter->perfetto = perfetto;
+    counter->key = *key;
+    list[perfetto->counter_count++] = counter;
+    return counter;
+}
+
+static void count(struct perfetto *perfetto, const struct lane_key *key, uint64_t from,
+                  uint64_t end)
+{
+    struct counter_track *counter = counter_of(perfetto, key);
+    if (!counter || !depth_add(&counter->depth, from, end, write_sample, counter))
+        perfetto->failed = true;
+}
+
+static void count_kernel(struct perfetto *perfetto, const struct export_event *event)
+{
+    const rtl_kernel_t *kernel = event->kernel;
+    struct lane_key running = {kernel->process, OF_RUNNING, 0, kernel->gpu};
+    struct lane_key depth = {kernel->process, OF_DEPTH, kernel->queue, kernel->gpu};
+    uint64_t call = event->origin.call ? event->origin.start : kernel->start;
+    count(perfetto, &running, kernel->start, kernel->end);
+    count(perfetto, &depth, call < kernel->start ? call : kernel->start, kernel->end);
+}
+
+/* Parts. */
+
+static void write_clock(struct proto *packet, unsigned id, uint64_t time)
+{
+    size_t begin = proto_begin(packet, SNAPSHOT_CLOCK);
+    proto_number(packet, CLOCK_ID, id);
+    proto_number(packet, CLOCK_TIME, time);
+    proto_end(packet, begin);
+}
+
+static void write_head(struct perfetto *perfetto)
+{
+    const rtl_trace_info_t *info = &perfetto->export->info;
+    struct proto *packet = &perfetto->packet;
+    begin_packet(perfetto, FLAG_CLEARED);
+    proto_number(packet, PACKET_FIRST, 1);
+    size_t begin = proto_begin(packet, PACKET_DEFAULTS);
+    proto_number(packet, DEFAULTS_CLOCK, CLOCK_IS_BOOTTIME);
+    proto_end(packet, begin);
+    begin = proto_begin(packet, PACKET_CLOCK_SNAPSHOT);
+    write_clock(packet, CLOCK_IS_BOOTTIME, info->start);
+    write_clock(packet, CLOCK_IS_REALTIME, info->start + (uint64_t)info->realtime_offset);
+    proto_number(packet, SNAPSHOT_PRIMARY, CLOCK_IS_BOOTTIME);
+    proto_end(packet, begin);
+    write_packet(perfetto);
+}
+
+static void forget(struct perfetto *perfetto)
+{
+    texts_free(&perfetto->categories.texts);
+    texts_free(&perfetto->names.texts);
+    texts_free(&perfetto->keys.texts);
+    texts_free(&perfetto->strings.texts);
+    sent_clear(&perfetto->sent);
+    for (size_t i = 0; i < perfetto->counter_count; ++i)
+        perfetto->counters[i]->told = false;
+}
+
+static int begin(struct perfetto *perfetto)
+{
+    forget(perfetto);
+    int status = out_begin(&perfetto->out, perfetto->export);
+    if (status != EXIT_FINE)
+        return status;
+    write_head(perfetto);
+    if (write_tracks(perfetto) != RTL_OK)
+        return open_failed(perfetto->export->trace, perfetto->export->path);
+    return EXIT_FINE;
+}
+
+static int end(struct perfetto *perfetto)
+{
+    close_lanes(perfetto);
+    return out_end(&perfetto->out);
+}
+
+/* Events. */
+
+static void write_api(struct perfetto *perfetto, const rtl_api_t *api)
+{
+    char arguments[1024];
+    uint64_t track = thread_track(perfetto, api->process, api->thread);
+    (void)rtlApiArguments(api, arguments, sizeof arguments);
+    begin_event(perfetto, TYPE_BEGIN, track);
+    describe(perfetto, "api", api->name);
+    number(perfetto, "correlation", api->correlation);
+    if (api->result)
+        signed_number(perfetto, "result", api->result);
+    if (arguments[0])
+        text(perfetto, "arguments", arguments);
+    proto_fixed64(&perfetto->event, EVENT_FLOW, flow_of(perfetto, api->process, api->correlation));
+    end_event(perfetto, api->start);
+    end_slice(perfetto, track, api->end);
+    if (!sent_add(&perfetto->sent, api->process, api->correlation))
+        perfetto->failed = true;
+}
+
+/* Names of ranges are not interned: each may be another one. A range that is open stays open. */
+static void write_range(struct perfetto *perfetto, const struct export_event *event)
+{
+    const rtl_range_t *range = event->range;
+    struct lane_key key = {range->process, OF_STARTED, 0, 0};
+    bool mark = strcmp(range->kind, "mark") == 0;
+    bool started = strcmp(range->kind, "start") == 0;
+    uint64_t end = range->end ? range->end : UINT64_MAX;
+    uint64_t track = started ? take_track(perfetto, &key, event, end, NULL)
+                             : thread_track(perfetto, range->process, range->thread);
+    perfetto->failed |= track == 0;
+    begin_event(perfetto, mark ? TYPE_INSTANT : TYPE_BEGIN, track);
+    proto_number(&perfetto->event, EVENT_CATEGORY_ID,
+                 intern(perfetto, &perfetto->categories, "range"));
+    proto_text(&perfetto->event, EVENT_NAME, range->name);
+    number(perfetto, "range", range->id);
+    end_event(perfetto, range->start);
+    if (!mark && range->end)
+        end_slice(perfetto, track, range->end);
+}
+
+static int compare_launches(const void *a, const void *b)
+{
+    const rtl_graph_launch_t *left = a;
+    const rtl_graph_launch_t *right = b;
+    if (left->process != right->process)
+        return left->process < right->process ? -1 : 1;
+    if (left->graph != right->graph)
+        return left->graph < right->graph ? -1 : 1;
+    return (left->launch > right->launch) - (left->launch < right->launch);
+}
+
+static const rtl_graph_launch_t *launch_of(const struct perfetto *perfetto,
+                                           const rtl_kernel_t *kernel)
+{
+    const rtl_graph_launch_t key = {
+        .process = kernel->process, .graph = kernel->graph, .launch = kernel->launch};
+    if (kernel->graph == RTL_TRACE_NONE || perfetto->launch_count == 0)
+        return NULL;
+    return bsearch(&key, perfetto->launches, perfetto->launch_count, sizeof key, compare_launches);
+}
+
+static void origin(struct perfetto *perfetto, const struct export_event *event, bool flow)
+{
+    uint64_t call = event->origin.call;
+    if (call)
+        number(perfetto, "correlation", call);
+    if (event->origin.range)
+        number(perfetto, "range", event->origin.range);
+    if (call && flow && sent_has(&perfetto->sent, event->process, call))
+        proto_fixed64(&perfetto->event, EVENT_FLOW, flow_of(perfetto, event->process, call));
+}
+
+static void dimensions(struct perfetto *perfetto, const char *key, const uint32_t values[3])
+{
+    char buffer[40];
+    (void)snprintf(buffer, sizeof buffer, "%u x %u x %u", values[0], values[1], values[2]);
+    word(perfetto, key, buffer);
+}
+
+static void write_kernel(struct perfetto *perfetto, const struct export_event *event)
+{
+    const rtl_kernel_t *kernel = event->kernel;
+    const rtl_graph_launch_t *launch = launch_of(perfetto, kernel);
+    bool streamed = event->origin.stream != RTL_TRACE_NONE;
+    struct lane_key key = {kernel->process, streamed ? OF_STREAM : OF_QUEUE,
+                           streamed ? event->origin.stream : kernel->queue, kernel->gpu};
+    uint64_t track = take_track(perfetto, &key, event, kernel->end, launch);
+    begin_event(perfetto, TYPE_BEGIN, track);
+    describe(perfetto, "kernel", kernel->name);
+    number(perfetto, "queue", kernel->queue);
+    number(perfetto, "packet", kernel->packet);
+    dimensions(perfetto, "grid", kernel->grid);
+    dimensions(perfetto, "block", kernel->block);
+    if (kernel->node != RTL_TRACE_NONE)
+        number(perfetto, "node", kernel->node);
+    origin(perfetto, event, launch == NULL);
+    end_event(perfetto, kernel->start);
+    end_slice(perfetto, track, kernel->end);
+    count_kernel(perfetto, event);
+    perfetto->failed |= track == 0;
+}
+
+static void write_copy(struct perfetto *perfetto, const struct export_event *event)
+{
+    const rtl_copy_t *copy = event->copy;
+    struct lane_key key = {copy->process, OF_COPIES, copy->queue, copy->gpu};
+    if (copy->start == 0 && copy->end == 0) {
+        ++perfetto->untimed;
+        return;
+    }
+    uint64_t track = take_track(perfetto, &key, event, copy->end, NULL);
+    begin_event(perfetto, TYPE_BEGIN, track);
+    describe(perfetto, "copy", copy->kind);
+    number(perfetto, "bytes", copy->bytes);
+    word(perfetto, "engine", copy->engine);
+    origin(perfetto, event, true);
+    end_event(perfetto, copy->start);
+    end_slice(perfetto, track, copy->end);
+    perfetto->failed |= track == 0;
+}
+
+static int visit(void *state, const struct export_event *event)
+{
+    struct perfetto *perfetto = state;
+    int status = EXIT_FINE;
+    if (out_full(&perfetto->out)) {
+        status = end(perfetto);
+        if (status == EXIT_FINE)
+            status = begin(perfetto);
+    }
+    if (status != EXIT_FINE)
+        return status;
+    if (event->kind == EXPORT_RANGE)
+        write_range(perfetto, event);
+    else if (event->kind == EXPORT_API)
+        write_api(perfetto, event->api);
+    else if (event->kind == EXPORT_COPY)
+        write_copy(perfetto, event);
+    else
+        write_kernel(perfetto, event);
+    if (perfetto->failed)
+        return say_fail(EXIT_USAGE, "there is not enough memory");
+    return perfetto->out.error ? out_end(&perfetto->out) : EXIT_FINE;
+}
+
+static int write_all(struct perfetto *perfetto)
+{
+    int status = begin(perfetto);
+    if (status == EXIT_FINE)
+        status =
+            export_walk(perfetto->export, EXPORT_RANGE | EXPORT_API | EXPORT_COPY | EXPORT_KERNEL,
+                        visit, perfetto);
+    if (status != EXIT_FINE)
+        return status;
+    for (size_t i = 0; i < perfetto->counter_count; ++i)
+        depth_end(&perfetto->counters[i]->depth, write_sample, perfetto->counters[i]);
+    status = end(perfetto);
+    if (status == EXIT_FINE && perfetto->untimed)
+        say("%" PRIu64 " copies are left out: nobody took their times", perfetto->untimed);
+    return status;
+}
+
+static void clean(struct perfetto *perfetto)
+{
+    forget(perfetto);
+    for (size_t i = 0; i < perfetto->counter_count; ++i) {
+        depth_free(&perfetto->counters[i]->depth);
+        free(perfetto->counters[i]);
+    }
+    free((void *)perfetto->counters);
+    proto_free(&perfetto->packet);
+    proto_free(&perfetto->event);
+    proto_free(&perfetto->interned);
+    lanes_free(&perfetto->lanes);
+    sent_free(&perfetto->sent);
+    out_drop(&perfetto->out);
+}
+
+static int run(struct export *export)
+{
+    static struct perfetto perfetto;
+    perfetto = (struct perfetto){.export = export,
+                                 .out.fd = -1,
+                                 .seed = seed_of(export),
+                                 .categories.field = INTERNED_CATEGORY,
+                                 .names.field = INTERNED_NAME,
+                                 .keys.field = INTERNED_KEY,
+                                 .strings.field = INTERNED_STRING};
+    rtl_status_t status =
+        rtlTraceGraphLaunches(export->trace, &perfetto.launches, &perfetto.launch_count);
+    int result = status == RTL_OK ? write_all(&perfetto) : open_failed(export->trace, export->path);
+    clean(&perfetto);
+    return result;
+}
+
+const struct exporter export_perfetto = {"perfetto", ".perfetto-trace",
+                                         EXPORT_SPLITS | EXPORT_PER_RANK | EXPORT_STREAMS, run};
