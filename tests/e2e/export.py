@@ -171,4 +171,171 @@ def check_spans(documents, of):
             fail(f"a kernel outside of its range: {event}")
 
 
-{"csv": check_csv, "chrome": check_chrome}[sys.argv[1]](sys.argv[4:])
+# Perfetto. FILE is what protoc has decoded.
+
+
+def unquoted(text):
+    """A string of protobuf's text format."""
+    plain = text[1:-1].encode("latin-1").decode("unicode_escape")
+    return plain.encode("latin-1").decode("utf-8")
+
+
+def read_message(lines):
+    """Fields by their names: lists of values, messages as dictionaries."""
+    message = collections.defaultdict(list)
+    for line in lines:
+        line = line.strip()
+        if line == "}":
+            break
+        name, _, value = line.partition(" ")
+        if name.rstrip(":").isdigit():
+            fail(f"a field that Perfetto does not have: {line}")
+        if value == "{":
+            message[name].append(read_message(lines))
+        else:
+            message[name.rstrip(":")].append(unquoted(value) if value.startswith('"') else value)
+    return message
+
+
+def packets(path):
+    with open(path, encoding="utf-8") as file:
+        lines = iter(file)
+        for line in lines:
+            equal("what the file has", line, "packet {\n")
+            yield read_message(lines)
+
+
+class Sequence:
+    """The tracks and slices of a sequence of packets; what is not allowed fails."""
+
+    def __init__(self):
+        self.tracks, self.events, self.slices, self.counters = {}, [], [], collections.defaultdict(list)
+        self.interned, self.flows, self.parts = {}, collections.defaultdict(list), 0
+
+    def packet(self, packet):
+        flags = int(packet["sequence_flags"][0])
+        if flags & 1:
+            self.interned = {}
+            self.parts += 1
+        elif not flags & 2 or not packet["trusted_packet_sequence_id"]:
+            fail("a packet that does not need the state that it uses")
+        for data in packet["interned_data"]:
+            for kind, texts in data.items():
+                for text in texts:
+                    if self.interned.setdefault((kind, text["iid"][0]), text["name"][0]) != text["name"][0]:
+                        fail("a number of a text that is given twice")
+        for track in packet["track_descriptor"]:
+            self.tracks[track["uuid"][0]] = track
+        for event in packet["track_event"]:
+            if event["track_uuid"][0] not in self.tracks:
+                fail("an event on a track that nobody has described")
+            event["args"] = {self.interned["debug_annotation_names", argument["name_iid"][0]]: self.value(argument)
+                             for argument in event["debug_annotations"]}
+            if event["name_iid"]:
+                event["name"] = [self.interned["event_names", event["name_iid"][0]]]
+            event["category"] = [self.interned["event_categories", iid] for iid in event["category_iids"]]
+            self.events.append((int(packet["timestamp"][0]), event))
+
+    def value(self, argument):
+        if argument["string_value_iid"]:
+            return self.interned["debug_annotation_string_values", argument["string_value_iid"][0]]
+        numbers = argument["uint_value"] + argument["int_value"]
+        return int(numbers[0]) if numbers else argument["string_value"][0]
+
+    def nest(self):
+        """As the trace processor does it: by time, otherwise in the order of the file."""
+        stacks = collections.defaultdict(list)
+        for time, event in sorted(self.events, key=lambda timed: timed[0]):
+            stack, kind = stacks[event["track_uuid"][0]], event["type"][0]
+            if kind == "TYPE_COUNTER":
+                self.counters[event["track_uuid"][0]].append((time, int(event["counter_value"][0])))
+                continue
+            if kind == "TYPE_SLICE_END":
+                if not stack:
+                    fail(f"an end without a begin at {time}")
+                stack.pop()["end"] = time
+                continue
+            one = {"name": event["name"][0], "category": event["category"][0], "start": time, "args": event["args"],
+                   "end": time if kind == "TYPE_INSTANT" else None, "parent": stack[-1] if stack else None}
+            self.slices.append(one)
+            for flow in event["flow_ids"]:
+                self.flows[flow].append(one)
+            if kind != "TYPE_INSTANT":
+                stack.append(one)
+
+
+def check_perfetto(files):
+    sequence = Sequence()
+    for path in files:
+        for packet in packets(path):
+            sequence.packet(packet)
+    sequence.nest()
+    of = collections.defaultdict(list)
+    for one in sequence.slices:
+        of[one["category"]].append(one)
+    names = [track["name"][0] for track in sequence.tracks.values() if track["name"]]
+    same_rows("kernels", [(one["name"], one["start"], one["end"], one["args"].get("correlation"), one["args"]["queue"],
+                           one["args"].get("node"), one["args"].get("range")) for one in of["kernel"]],
+              [(row["name"], row["start"], row["end"], row["correlation"], row["queue"], row["node"], row["range"])
+               for row in ask("SELECT * FROM kernels")])
+    same_rows("graphs around kernels", [(one["start"], one["parent"]["name"], one["parent"]["args"]["launch"])
+                                        if one["parent"] else (one["start"], None, None) for one in of["kernel"]],
+              [(row["start"], f"GRAPH {row['graph']}", row["launch"]) if row["graph"] else (row["start"], None, None)
+               for row in ask("SELECT * FROM kernels")])
+    same_rows("host calls", [(one["name"], one["start"], one["end"], one["args"]["correlation"]) for one in of["api"]],
+              [(row["name"], row["start"], row["end"], row["correlation"]) for row in ask("SELECT * FROM api")])
+    same_rows("ranges", [(one["name"], one["start"], one["end"], one["args"]["range"]) for one in of["range"]],
+              [(row["name"], row["start"], row["end"], row["id"]) for row in ask("SELECT * FROM ranges")])
+    same_rows("copies", [(one["start"], one["end"], one["args"]["bytes"]) for one in of["copy"]],
+              [(row["start"], row["end"], row["bytes"]) for row in ask("SELECT * FROM copies WHERE end > 0")])
+    if sequence.parts == 1:
+        check_replays(of)
+    check_perfetto_flows(sequence, of)
+    check_counters(sequence, names)
+
+
+def check_replays(of):
+    """On the stream where it begins a replay looks as long as it is."""
+    begins = {(one["name"], one["args"]["launch"], one["start"]): 0 for one in of["graph"]}
+    for row in ask("SELECT * FROM graph_launches WHERE start IS NOT NULL"):
+        if (f"GRAPH {row['graph']}", row["launch"], row["start"]) not in begins:
+            fail(f"no slice for launch {row['launch']} of graph {row['graph']}")
+    equal("last end of a replay", max((one["end"] for one in of["graph"]), default=None),
+          ask("SELECT max(end) AS end FROM graph_launches")[0]["end"])
+
+
+def check_perfetto_flows(sequence, of):
+    """All arrows of a call are in one flow with it."""
+    of_call = {one["args"]["correlation"]: flow for flow, ends in sequence.flows.items() for one in ends
+               if one["category"] == "api"}
+    equal("flows", len(of_call), len(sequence.flows))
+    equal("flows of host calls", len(of_call), len(of["api"]))
+    for one in of["kernel"] + of["copy"] + of["graph"]:
+        if "correlation" not in one["args"] or (one["parent"] and one["category"] == "kernel"):
+            continue
+        if one not in sequence.flows[of_call[one["args"]["correlation"]]]:
+            fail(f"no arrow to {one}")
+
+
+def check_counters(sequence, names):
+    """They never fall below 0, end with 0, and reach what the starts and ends of kernels say."""
+    for track, samples in sequence.counters.items():
+        name = sequence.tracks[track]["name"][0]
+        equal(f"end of '{name}'", samples[-1][1], 0)
+        equal(f"times of '{name}'", len({time for time, _ in samples}), len(samples))
+        equal(f"least of '{name}'", min(value for _, value in samples), 0)
+        if "running" in name:
+            edges = collections.Counter()
+            for row in ask(f"SELECT start, end FROM kernels WHERE gpu = {name.split()[1]}"):
+                edges[row["start"]] += 1
+                edges[row["end"]] -= 1
+            count, wanted = 0, []
+            for time in sorted(edges):
+                count += edges[time]
+                wanted.append((time, count))
+            equal(f"samples of '{name}'", samples, wanted)
+    if ask("SELECT count(*) AS n FROM kernels")[0]["n"] and not any("depth" in name for name in names):
+        fail("no queue has a depth")
+
+
+{"csv": check_csv, "chrome": check_chrome, "perfetto": check_perfetto}[sys.argv[1]](sys.argv[4:])

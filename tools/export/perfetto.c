@@ -7,7 +7,6 @@
 #include "export/lanes.h"
 #include "export/out.h"
 #include "export/proto.h"
-#include "export/sent.h"
 
 #include "command.h"
 #include "common/open.h"
@@ -117,7 +116,6 @@ struct perfetto {
     struct lanes lanes;
     struct counter_track **counters;
     size_t counter_count;
-    struct sent sent;
     const rtl_graph_launch_t *launches; /* by process, graph, launch */
     size_t launch_count;
     bool failed; /* memory was short */
@@ -392,6 +390,18 @@ static void tell_lane(struct perfetto *perfetto, const struct lane *lane, uint64
 
 /* Slices on lanes. */
 
+/* Where it came from. Flows may go from part to part: these can be put together. */
+static void origin(struct perfetto *perfetto, const struct export_event *event, bool flow)
+{
+    uint64_t call = event->origin.call;
+    if (call)
+        number(perfetto, "correlation", call);
+    if (event->origin.range)
+        number(perfetto, "range", event->origin.range);
+    if (call && flow && event->origin.start >= perfetto->export->from)
+        proto_fixed64(&perfetto->event, EVENT_FLOW, flow_of(perfetto, event->process, call));
+}
+
 static void close_owner(struct perfetto *perfetto, struct lane *lane, uint64_t track, uint64_t time)
 {
     if (lane->open)
@@ -409,12 +419,7 @@ static void open_owner(struct perfetto *perfetto, struct lane *lane, uint64_t tr
     number(perfetto, "launch", launch->launch);
     number(perfetto, "generation", launch->generation);
     number(perfetto, "kernels", launch->kernels);
-    if (event->origin.call) {
-        number(perfetto, "correlation", event->origin.call);
-        if (sent_has(&perfetto->sent, event->process, event->origin.call))
-            proto_fixed64(&perfetto->event, EVENT_FLOW,
-                          flow_of(perfetto, event->process, event->origin.call));
-    }
+    origin(perfetto, event, true);
     end_event(perfetto, event->start);
     lane->open = 1;
 }
@@ -556,7 +561,6 @@ static void forget(struct perfetto *perfetto)
     texts_free(&perfetto->names.texts);
     texts_free(&perfetto->keys.texts);
     texts_free(&perfetto->strings.texts);
-    sent_clear(&perfetto->sent);
     for (size_t i = 0; i < perfetto->counter_count; ++i)
         perfetto->counters[i]->told = false;
 }
@@ -596,8 +600,6 @@ static void write_api(struct perfetto *perfetto, const rtl_api_t *api)
     proto_fixed64(&perfetto->event, EVENT_FLOW, flow_of(perfetto, api->process, api->correlation));
     end_event(perfetto, api->start);
     end_slice(perfetto, track, api->end);
-    if (!sent_add(&perfetto->sent, api->process, api->correlation))
-        perfetto->failed = true;
 }
 
 /* Names of ranges are not interned: each may be another one. A range that is open stays open. */
@@ -640,17 +642,6 @@ static const rtl_graph_launch_t *launch_of(const struct perfetto *perfetto,
     if (kernel->graph == RTL_TRACE_NONE || perfetto->launch_count == 0)
         return NULL;
     return bsearch(&key, perfetto->launches, perfetto->launch_count, sizeof key, compare_launches);
-}
-
-static void origin(struct perfetto *perfetto, const struct export_event *event, bool flow)
-{
-    uint64_t call = event->origin.call;
-    if (call)
-        number(perfetto, "correlation", call);
-    if (event->origin.range)
-        number(perfetto, "range", event->origin.range);
-    if (call && flow && sent_has(&perfetto->sent, event->process, call))
-        proto_fixed64(&perfetto->event, EVENT_FLOW, flow_of(perfetto, event->process, call));
 }
 
 static void dimensions(struct perfetto *perfetto, const char *key, const uint32_t values[3])
@@ -755,7 +746,6 @@ static void clean(struct perfetto *perfetto)
     proto_free(&perfetto->event);
     proto_free(&perfetto->interned);
     lanes_free(&perfetto->lanes);
-    sent_free(&perfetto->sent);
     out_drop(&perfetto->out);
 }
 
