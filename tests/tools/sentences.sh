@@ -29,7 +29,7 @@ wrong 2 "sumary" "'summary'" -- "$rtl" sumary
 wrong 2 "xyzzy" "--help" -- "$rtl" xyzzy
 wrong 2 "--frob" -- "$rtl" --frob
 wrong 2 "xyzzy" -- "$rtl" help xyzzy
-for command in trace ctl summary info check sql doctor demo; do
+for command in trace ctl summary info check sql export doctor demo; do
     "$rtl" help "$command" | grep -q "Usage: rtl $command" || fail "rtl help $command does not help"
     "$rtl" "$command" --help | cmp -s - <("$rtl" help "$command") || fail "rtl $command --help is not rtl help $command"
     "$rtl" --help | grep -q "^  $command " || fail "rtl --help does not name $command"
@@ -90,6 +90,25 @@ wrong 2 "syntax error" -- "$rtl" sql led.db 'SELEKT 1'
 wrong 2 "no such table: nowhere" -- "$rtl" sql led.db 'SELECT * FROM nowhere'
 wrong 2 "none.db" -- "$rtl" sql none.db 'SELECT 1'
 wrong 2 "'2'" -- "$rtl" sql led.db SELECT 2
+wrong 2 "no trace" -- "$rtl" export
+wrong 2 "no format" -- "$rtl" export led.db
+wrong 2 "'svg'" "chrome, perfetto" -- "$rtl" export led.db -F svg
+wrong 2 "none.db" -- "$rtl" export none.db -F csv
+wrong 2 "old.db" -- "$rtl" export old.db -F csv
+wrong 2 "'b.db'" -- "$rtl" export led.db b.db -F csv
+wrong 2 "'soon'" "--from" -- "$rtl" export led.db -F csv --from soon
+wrong 2 "--to" "--from" -- "$rtl" export led.db -F csv --from 2s --to 1s
+wrong 2 "'0'" "--split-size" -- "$rtl" export led.db -F csv --split-size 0
+wrong 2 "'9X'" "--split-size" -- "$rtl" export led.db -F csv --split-size 9X
+wrong 2 "--split-size" "-o -" -- "$rtl" export led.db -F csv --split-size 9M -o -
+wrong 2 "--per-rank" "-o -" -- "$rtl" export led.db -F csv --per-rank -o -
+wrong 2 "--table" "chrome" -- "$rtl" export led.db -F chrome --table kernels
+wrong 2 "'names'" "kernels, copies" -- "$rtl" export led.db -F csv --table names
+wrong 2 "'all'" "--process" -- "$rtl" export led.db -F csv --process all
+wrong 2 "led.db" "process 9" -- "$rtl" export led.db -F csv --process 9
+wrong 2 "led.db" "rank 9" -- "$rtl" export led.db -F csv --rank 9
+wrong 2 "nowhere/x.csv" -- "$rtl" export led.db -F csv -o nowhere/x.csv
+[ -z "$(find . -name '*.csv*' -o -name '*.json*')" ] || fail "a refused export left a file"
 wrong 2 "'now'" -- "$rtl" doctor now
 wrong 2 "'now'" -- "$rtl" demo now
 [ ! -e none.db ] || fail "reading made a file"
