@@ -27,10 +27,11 @@ static void hard_names(struct rtl_ring *ring)
     made_definitions(ring);
     made_queue(ring, 0, 0x1000, MADE_BEGIN_NS);
     for (uint32_t i = 0; i < HARD; ++i) {
-        uint64_t start = MADE_BEGIN_NS + 1000 * i;
+        uint64_t start = MADE_BEGIN_NS + UINT64_C(1000) * i;
         made_range(ring, RTL_RANGE_PUSH, i + 1, 0, start, hard[i]);
         made_range_end(ring, i + 1, start + 500);
-        made_kernel_of(ring, i, i + 1, MADE_BEGIN + 100 * i, MADE_BEGIN + 100 * i + 10);
+        uint64_t tick = MADE_BEGIN + UINT64_C(100) * i;
+        made_kernel_of(ring, i, i + 1, tick, tick + 10);
     }
     made_name(ring, RTL_NAMED_THREAD, 71, hard[0]);
     made_copies(ring, 1);

@@ -495,8 +495,8 @@ static struct counter_track *counter_of(struct perfetto *perfetto, const struct 
             counter->key.id == key->id && counter->key.gpu == key->gpu)
             return counter;
     }
-    struct counter_track **list =
-        realloc((void *)perfetto->counters, (perfetto->counter_count + 1) * sizeof *list);
+    struct counter_track **list = realloc(
+        (void *)perfetto->counters, (perfetto->counter_count + 1) * sizeof(struct counter_track *));
     struct counter_track *counter = calloc(1, sizeof *counter);
     if (list)
         perfetto->counters = list;

@@ -116,14 +116,15 @@ static rtl_status_t take_launches(struct walk *walk)
     rtl_status_t status = rtlTraceGraphLaunches(walk->export->trace, &launches, &count);
     if (status != RTL_OK || count == 0)
         return status;
-    walk->launches = malloc(count * sizeof *walk->launches);
+    walk->launches = malloc(count * sizeof(const rtl_graph_launch_t *));
     if (!walk->launches)
         return RTL_E_MEMORY;
     for (size_t i = 0; i < count; ++i)
         if (export_wants(walk->export, launches[i].process) && overlaps(walk->export, &launches[i]))
             walk->launches[walk->launch_count++] = &launches[i];
     if (walk->launch_count)
-        qsort(walk->launches, walk->launch_count, sizeof *walk->launches, compare_launches);
+        qsort(walk->launches, walk->launch_count, sizeof(const rtl_graph_launch_t *),
+              compare_launches);
     return RTL_OK;
 }
 
