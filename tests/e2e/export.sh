@@ -15,6 +15,18 @@ decode() {
     protoc -I "$here" --decode=Trace "$here/perfetto.proto" <"$1" >"$2" 2>protoc.err || fail "$1 is no Perfetto trace"
 }
 
+# The file is there, or under its temporary name.
+began() {
+    [ -n "$(find . -name "$1*")" ]
+}
+
+within() {
+    local deadline=$((SECONDS + $1))
+    until "${@:2}"; do
+        [ $SECONDS -lt $deadline ] || return 1
+    done
+}
+
 "$rtl" trace -q -m full --gpu soft -o t.db -- "$program" "$@" >traced.out 2>traced.err || fail "the program ended with status $?"
 kernels=$(ask t.db "SELECT count(*) FROM kernels")
 
@@ -70,6 +82,18 @@ equal "kernels of a time since the begin" "$("$rtl" export t.db -F csv --from "$
 equal "kernels of a time in Chrome" "$(jq '[.traceEvents[] | select(.cat == "kernel" or .cat == "gpu_memset")] | length' part.chrome.json)" \
     "$(ask t.db "SELECT count(*) FROM kernels WHERE start < $last AND end > $middle")"
 equal "arrows with one end" "$(jq '[.traceEvents[] | select(.ph == "s") | .id] - [.traceEvents[] | select(.ph == "f") | .id] | length' part.chrome.json)" 0
+
+# A signal in the middle leaves nothing that is not whole.
+for _ in 1 2 3 4 5; do
+    "$rtl" export t.db -F chrome --split-size 2K -o ended.json >ended.out 2>ended.err &
+    exporter=$!
+    within 10 began ended-1.json
+    kill -TERM $exporter 2>ended.err || true
+    wait $exporter 2>ended.err && ended=whole || ended=$?
+    [ "$ended" = whole ] || equal "status of an export that was ended" "$ended" 143
+    equal "files that are not whole" "$(find . -name 'ended-*.json.*')" ""
+    rm -f ended-*.json
+done
 
 # Two ranks.
 "$rtl" trace -q -m full --gpu soft -o ranks.db -- sh -c 'RANK=3 "$0" "$@" & RANK=4 "$0" "$@"; wait' "$program" "$@" >ranks.out 2>ranks.err ||

@@ -463,10 +463,12 @@ static const char *check_origin(rtl_trace_t *trace, const struct model *model, u
     CHECK(rtlTraceOrigin(trace, process, correlation, &origin) == RTL_OK);
     if (place == MANY) {
         CHECK(origin.call == 0 && origin.range == 0 && origin.stream == RTL_TRACE_NONE);
+        CHECK(origin.thread == 0 && origin.start == 0);
         return NULL;
     }
     const struct rtl_wire_api *call = &model->calls[place];
     CHECK(origin.call == correlation && origin.range == call->range);
+    CHECK(origin.thread == call->thread && origin.start == call->start_ns);
     CHECK((origin.stream == RTL_TRACE_NONE) == !(call->flags & RTL_API_STREAM));
     CHECK((origin.stream == 0) == (call->flags & RTL_API_STREAM && call->stream == 0));
     return NULL;

@@ -105,6 +105,30 @@ const char *Ranges_ByTime(void)
     return NULL;
 }
 
+const char *Ranges_ById(void)
+{
+    char path[FIXTURE_PATH];
+    char error[512];
+    char name[64];
+    rtl_trace_t *trace;
+    rtl_range_t range;
+    CHECK(fixture_path(path) && write_ranges(path));
+    CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
+    for (int i = 0; i < WANTED; i++) {
+        CHECK(rtlTraceRange(trace, want[i].process, want[i].id, &range, name, sizeof name) ==
+              RTL_OK);
+        CHECK(same(&range, &want[i]));
+    }
+    CHECK(rtlTraceRange(trace, want[0].process, want[0].id, &range, name, 2) == RTL_OK);
+    CHECK(strlen(range.name) == 1 && range.name[0] == want[0].name[0]);
+    CHECK(rtlTraceRange(trace, 9, want[0].id, &range, name, sizeof name) == RTL_END);
+    CHECK(rtlTraceRange(trace, 1, UINT64_MAX, &range, name, sizeof name) == RTL_END);
+    CHECK(rtlTraceRange(trace, 1, 1, &range, name, 0) == RTL_E_ARGUMENT);
+    rtlTraceClose(trace);
+    fixture_remove(path);
+    return NULL;
+}
+
 const char *Ranges_InSql(void)
 {
     char path[FIXTURE_PATH];

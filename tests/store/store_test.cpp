@@ -53,6 +53,7 @@ RTL_C_TEST(Calls, IdsStayWhileRecording)
 RTL_C_TEST(Calls, AMillion)
 
 RTL_C_TEST(Ranges, ByTime)
+RTL_C_TEST(Ranges, ById)
 RTL_C_TEST(Ranges, InSql)
 
 RTL_C_TEST(File, IsPrivateWhateverTheUmask)

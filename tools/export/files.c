@@ -5,6 +5,7 @@
 #include "common/say.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +31,54 @@ static int part_name(struct export_files *files, const char *path)
     return EXIT_FINE;
 }
 
+/* Signals that end an export take what is not whole along. */
+
+static const int deadly[] = {SIGHUP, SIGINT, SIGTERM};
+
+enum { DEADLY = sizeof deadly / sizeof deadly[0] };
+
+static const struct export_files *volatile in_danger;
+
+static void remove_all(int number)
+{
+    const struct export_files *files = in_danger;
+    for (size_t i = 0; files && i < files->count; ++i)
+        (void)unlink(files->paths[i][0]);
+    (void)raise(number); /* the action is the default again */
+}
+
+static void catch_signals(const struct export_files *files)
+{
+    in_danger = files;
+    for (size_t i = 0; i < DEADLY; ++i) {
+        struct sigaction action = {.sa_handler = remove_all, .sa_flags = (int)SA_RESETHAND};
+        struct sigaction old;
+        bool ignored =
+            sigaction(deadly[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN; /* nohup */
+        if (!ignored)
+            (void)sigaction(deadly[i], &action, NULL);
+    }
+}
+
+/* While the list of files changes, the signals wait. */
+static void hold_signals(sigset_t *before)
+{
+    sigset_t all;
+    (void)sigemptyset(&all);
+    for (size_t i = 0; i < DEADLY; ++i)
+        (void)sigaddset(&all, deadly[i]);
+    (void)sigprocmask(SIG_BLOCK, &all, before);
+}
+
+static void release_signals(const sigset_t *before)
+{
+    (void)sigprocmask(SIG_SETMASK, before, NULL);
+}
+
 int export_files_begin(struct export *export, const char *output)
 {
     struct export_files *files = &export->files;
+    catch_signals(files);
     files->to_stdout = output && strcmp(output, "-") == 0;
     if (files->to_stdout)
         return EXIT_FINE;
@@ -99,7 +145,7 @@ static int choose_name(struct export *export, char *name, size_t size)
     return EXIT_FINE;
 }
 
-const char *export_file(struct export *export)
+static const char *add_file(struct export *export)
 {
     struct export_files *files = &export->files;
     ++files->part;
@@ -120,6 +166,15 @@ const char *export_file(struct export *export)
     (void)close(fd);
     ++files->count;
     return temporary;
+}
+
+const char *export_file(struct export *export)
+{
+    sigset_t before;
+    hold_signals(&before);
+    const char *path = add_file(export);
+    release_signals(&before);
+    return path;
 }
 
 int export_file_failed(const struct export *export, int error)
@@ -149,6 +204,8 @@ int export_files_commit(struct export *export)
     struct export_files *files = &export->files;
     size_t done = 0;
     int status = EXIT_FINE;
+    sigset_t before;
+    hold_signals(&before);
     while (done < files->count && status == EXIT_FINE) {
         if (move(export, files->paths[done][0], files->paths[done][1]) == 0)
             ++done;
@@ -159,14 +216,18 @@ int export_files_commit(struct export *export)
     for (size_t i = done; i < files->count; ++i)
         (void)unlink(files->paths[i][0]);
     files->count = 0;
+    release_signals(&before);
     return status;
 }
 
 void export_files_end(struct export *export)
 {
     struct export_files *files = &export->files;
+    sigset_t before;
+    hold_signals(&before);
     for (size_t i = 0; i < files->count; ++i)
         (void)unlink(files->paths[i][0]);
     free(files->paths);
     *files = (struct export_files){0};
+    release_signals(&before);
 }
