@@ -67,12 +67,12 @@ static void hold_signals(sigset_t *before)
     (void)sigemptyset(&all);
     for (size_t i = 0; i < DEADLY; ++i)
         (void)sigaddset(&all, deadly[i]);
-    (void)sigprocmask(SIG_BLOCK, &all, before);
+    (void)pthread_sigmask(SIG_BLOCK, &all, before);
 }
 
 static void release_signals(const sigset_t *before)
 {
-    (void)sigprocmask(SIG_SETMASK, before, NULL);
+    (void)pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
 int export_files_begin(struct export *export, const char *output)

@@ -19,6 +19,9 @@
 
 enum { TRACE_PACKET = 1 };
 
+/* The sequence of all packets. Files that are put together may share it: each begins anew. */
+#define SEQUENCE 7272u
+
 enum packet {
     PACKET_CLOCK_SNAPSHOT = 6,
     PACKET_TIMESTAMP = 8,
@@ -131,10 +134,11 @@ static uint64_t mix(uint64_t a, uint64_t b)
     return hash ^ hash >> 32;
 }
 
+/* 48 bits: enough to be different, and short in a varint. */
 static uint64_t id_of(const struct perfetto *perfetto, const struct lane_key *key, unsigned number)
 {
     uint64_t id = mix(perfetto->seed, (uint64_t)key->kind << 32 | key->process);
-    return mix(mix(id, key->id), (uint64_t)key->gpu << 32 | number) | 1;
+    return mix(mix(id, key->id), (uint64_t)key->gpu << 32 | number) >> 16 | 1;
 }
 
 static uint64_t flow_of(const struct perfetto *perfetto, uint32_t process, uint64_t call)
@@ -165,7 +169,7 @@ static void write_packet(struct perfetto *perfetto)
 static void begin_packet(struct perfetto *perfetto, unsigned flags)
 {
     proto_clear(&perfetto->packet);
-    proto_number(&perfetto->packet, PACKET_SEQUENCE, (uint32_t)perfetto->seed | 1u);
+    proto_number(&perfetto->packet, PACKET_SEQUENCE, SEQUENCE);
     proto_number(&perfetto->packet, PACKET_FLAGS, flags);
 }
 
