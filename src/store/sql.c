@@ -5,6 +5,7 @@
 #include "store/sql_functions.h"
 #include "store/sql_graphs.h"
 #include "store/sql_kernels.h"
+#include "store/sql_rpd.h"
 #include "store/sql_trace.h"
 
 #include <stdbool.h>
@@ -133,11 +134,11 @@ int rtl_sql_register(sqlite3 *db)
     if (result == SQLITE_OK)
         result = rtl_sql_register_functions(db, shared);
     rtl_sql_trace_drop(shared);
-    if (result == SQLITE_OK)
-        result = sqlite3_exec(db, "PRAGMA temp_store=MEMORY", NULL, NULL, NULL);
     for (size_t i = 0; i < sizeof stored_tables / sizeof *stored_tables && result == SQLITE_OK; i++)
         result = add_stored(db, &stored_tables[i]);
-    return result == SQLITE_OK ? sqlite3_exec(db, views, NULL, NULL, NULL) : result;
+    if (result == SQLITE_OK)
+        result = sqlite3_exec(db, views, NULL, NULL, NULL);
+    return result == SQLITE_OK ? rtl_sql_register_rpd(db) : result;
 }
 
 /* Fails if it is not a trace that we can read. */
@@ -148,14 +149,35 @@ static rtl_status_t check(sqlite3 *db, const char *path, char *error, size_t err
     return status;
 }
 
+static bool is_attached(sqlite3 *db)
+{
+    sqlite3_stmt *row = NULL;
+    bool there = sqlite3_prepare_v2(db, "SELECT 1 FROM sqlite_temp_master WHERE name = 'rocpd_op'",
+                                    -1, &row, NULL) == SQLITE_OK &&
+                 sqlite3_step(row) == SQLITE_ROW;
+    (void)sqlite3_finalize(row);
+    return there;
+}
+
+rtl_status_t rtl_sql_attach(sqlite3 *db, const char *path, char *error, size_t error_size)
+{
+    rtl_status_t status = check(db, path, error, error_size);
+    if (status != RTL_OK || is_attached(db))
+        return status;
+    if (rtl_sql_register(db) == SQLITE_OK)
+        return RTL_OK;
+    (void)snprintf(error, error_size, "cannot open the trace %s: %s", path, sqlite3_errmsg(db));
+    return RTL_E_IO;
+}
+
 rtl_status_t rtl_sql_open(const char *path, sqlite3 **db, char *error, size_t error_size)
 {
     rtl_status_t status = rtl_trace_connect(path, db, error, error_size);
     if (status != RTL_OK)
         return status;
-    status = check(*db, path, error, error_size);
-    if (status == RTL_OK && (rtl_sql_register(*db) != SQLITE_OK ||
-                             sqlite3_exec(*db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)) {
+    (void)sqlite3_exec(*db, "PRAGMA temp_store=MEMORY", NULL, NULL, NULL);
+    status = rtl_sql_attach(*db, path, error, error_size);
+    if (status == RTL_OK && sqlite3_exec(*db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK) {
         (void)snprintf(error, error_size, "cannot open the trace %s: %s", path,
                        sqlite3_errmsg(*db));
         status = RTL_E_IO;

@@ -17,4 +17,8 @@ rtl_status_t rtl_sql_open(const char *path, sqlite3 **db, char *error, size_t er
  * unless it is SQLITE_OK sqlite3_errmsg tells. */
 int rtl_sql_register(sqlite3 *db);
 
+/** Checks that the main database of a connection is a trace, and adds them; a second time that does
+ * nothing. `path` is for the sentence in `error`. */
+rtl_status_t rtl_sql_attach(sqlite3 *db, const char *path, char *error, size_t error_size);
+
 #endif

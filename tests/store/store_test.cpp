@@ -98,3 +98,8 @@ RTL_C_TEST(Sql, UnknownIsNull)
 RTL_C_TEST(Sql, LedgerAddsUp)
 RTL_C_TEST(Sql, DamageIsAnError)
 RTL_C_TEST(Sql, SeesWhatARecorderAdds)
+
+RTL_C_TEST(Rpd, RowsJoin)
+RTL_C_TEST(Rpd, Values)
+RTL_C_TEST(Rpd, ConditionsChooseChunks)
+RTL_C_TEST(Rpd, AttachedTwice)
