@@ -61,6 +61,7 @@ struct exporter {
 };
 
 extern const struct exporter export_chrome, export_perfetto, export_csv;
+extern const struct exporter export_rpd;
 
 /** Files that have been begun. */
 struct export_files {

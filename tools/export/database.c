@@ -1,0 +1,132 @@
+#include "export/database.h"
+
+#include "command.h"
+#include "common/say.h"
+#include "store/file.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+static int fail(struct database *database, int result)
+{
+    char text[128];
+    const struct export_files *files = &database->export->files;
+    if (!database->failed)
+        say("%s could not be written: %s", files->paths[files->count - 1][1],
+            rtl_file_reason(database->db, result, text, sizeof text));
+    database->failed = true;
+    return EXIT_USAGE;
+}
+
+/* The file has no name yet: if writing it ends early nobody will see it, so nothing has to survive
+ * a crash. */
+int database_begin(struct database *database, struct export *export, const char *schema)
+{
+    *database = (struct database){.export = export};
+    const char *path = export_file(export);
+    if (!path)
+        return EXIT_USAGE;
+    int result = sqlite3_open_v2(path, &database->db, SQLITE_OPEN_READWRITE, NULL);
+    if (result == SQLITE_OK)
+        result = sqlite3_exec(database->db,
+                              "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
+                              "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-16384;"
+                              "PRAGMA temp_store=FILE; BEGIN",
+                              NULL, NULL, NULL);
+    if (result == SQLITE_OK)
+        result = sqlite3_exec(database->db, schema, NULL, NULL, NULL);
+    return result == SQLITE_OK ? EXIT_FINE : fail(database, result);
+}
+
+int database_run(struct database *database, const char *sql)
+{
+    int result = sqlite3_exec(database->db, sql, NULL, NULL, NULL);
+    return result == SQLITE_OK ? EXIT_FINE : fail(database, result);
+}
+
+static sqlite3_stmt *prepared(struct database *database, unsigned which, const char *sql)
+{
+    sqlite3_stmt **statement = &database->statements[which];
+    if (*statement)
+        return *statement;
+    int result =
+        sqlite3_prepare_v3(database->db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+    if (result != SQLITE_OK)
+        (void)fail(database, result);
+    return *statement;
+}
+
+static int bind(sqlite3_stmt *statement, const char *types, va_list values)
+{
+    int result = SQLITE_OK;
+    for (int i = 0; types[i] && result == SQLITE_OK; ++i) {
+        const char *text;
+        switch (types[i]) {
+        case 'i':
+            result = sqlite3_bind_int64(statement, i + 1, va_arg(values, int64_t));
+            break;
+        case 'd':
+            result = sqlite3_bind_double(statement, i + 1, va_arg(values, double));
+            break;
+        case 't':
+            text = va_arg(values, const char *);
+            result = sqlite3_bind_text(statement, i + 1, text, -1, SQLITE_STATIC);
+            break;
+        default:
+            result = sqlite3_bind_null(statement, i + 1);
+            break;
+        }
+    }
+    return result;
+}
+
+int database_row(struct database *database, unsigned which, const char *sql, const char *types, ...)
+{
+    sqlite3_stmt *statement = prepared(database, which, sql);
+    if (!statement)
+        return EXIT_USAGE;
+    va_list values;
+    va_start(values, types);
+    int result = bind(statement, types, values);
+    va_end(values);
+    if (result == SQLITE_OK)
+        (void)sqlite3_step(statement);
+    int stepped = sqlite3_reset(statement);
+    if (result == SQLITE_OK)
+        result = stepped;
+    return result == SQLITE_OK ? EXIT_FINE : fail(database, result);
+}
+
+bool database_find(struct database *database, unsigned which, const char *sql, int64_t key,
+                   int64_t *numbers, int count)
+{
+    sqlite3_stmt *statement = prepared(database, which, sql);
+    if (!statement)
+        return false;
+    (void)sqlite3_bind_int64(statement, 1, key);
+    bool found = sqlite3_step(statement) == SQLITE_ROW;
+    for (int i = 0; found && i < count; ++i)
+        numbers[i] = sqlite3_column_int64(statement, i);
+    int result = sqlite3_reset(statement);
+    if (result != SQLITE_OK)
+        (void)fail(database, result);
+    return found;
+}
+
+int database_end(struct database *database)
+{
+    if (!database->failed)
+        (void)database_run(database, "COMMIT");
+    database_drop(database);
+    return database->failed ? EXIT_USAGE : EXIT_FINE;
+}
+
+void database_drop(struct database *database)
+{
+    for (unsigned i = 0; i < DATABASE_STATEMENTS; ++i) {
+        (void)sqlite3_finalize(database->statements[i]);
+        database->statements[i] = NULL;
+    }
+    (void)sqlite3_close(database->db);
+    database->db = NULL;
+}

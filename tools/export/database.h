@@ -1,0 +1,44 @@
+/**
+ * An export that is an SQLite database: one file, rows one by one. Errors are kept:
+ * database_end tells.
+ */
+#ifndef RTL_TOOLS_EXPORT_DATABASE_H
+#define RTL_TOOLS_EXPORT_DATABASE_H
+
+#include "export/export.h"
+
+#include <sqlite3.h>
+
+#define DATABASE_STATEMENTS 24u
+
+struct database {
+    struct export *export;
+    sqlite3 *db;
+    sqlite3_stmt *statements[DATABASE_STATEMENTS];
+    bool failed; /**< a sentence has been said */
+};
+
+/** Begins the file of the export and runs `schema` in it. */
+int database_begin(struct database *database, struct export *export, const char *schema);
+
+/** Runs statements without rows. */
+int database_run(struct database *database, const char *sql);
+
+/** Binds values to statement `which` of the database (a number of the caller's, below
+ * DATABASE_STATEMENTS, prepared from `sql` when first used) and runs it. A letter of `types` for
+ * each value: 'i' int64_t, 'd' double, 't' text (NULL: NULL), 'n' NULL (no argument). */
+int database_row(struct database *database, unsigned which, const char *sql, const char *types,
+                 ...);
+
+/** The same for a statement that reads: its first row in `numbers`, `count` of them, or nothing at
+ * all. True if there was a row. */
+bool database_find(struct database *database, unsigned which, const char *sql, int64_t key,
+                   int64_t *numbers, int count);
+
+/** Commits and closes. */
+int database_end(struct database *database);
+
+/** Closes a file that nobody wants any more. */
+void database_drop(struct database *database);
+
+#endif

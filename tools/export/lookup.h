@@ -1,0 +1,27 @@
+/**
+ * Small look-ups in the lists of the trace that is exported.
+ */
+#ifndef RTL_TOOLS_EXPORT_LOOKUP_H
+#define RTL_TOOLS_EXPORT_LOOKUP_H
+
+#include "export/export.h"
+
+/** The handle of a stream, 0 for the NULL stream and where there is none. */
+uint64_t lookup_stream(const struct export *export, uint32_t process, uint32_t stream);
+
+/** The GPU that an agent is, RTL_TRACE_NONE if it is none or not known. */
+uint32_t lookup_gpu(const struct export *export, uint32_t process, uint32_t agent);
+
+/** Places in the lists that rtlTraceAgents, rtlTraceQueues and rtlTraceStreams give; SIZE_MAX if it
+ * is not there. */
+size_t lookup_agent_place(const struct export *export, uint32_t process, uint32_t agent);
+size_t lookup_queue_place(const struct export *export, uint32_t process, uint32_t queue);
+size_t lookup_stream_place(const struct export *export, uint32_t process, uint32_t stream);
+
+/** The generation that a launch is of; NULL if it is not known. */
+const rtl_graph_t *lookup_graph(const struct export *export, const rtl_graph_launch_t *launch);
+
+/** When a range ended; one that was never ended lasts until its process ended, or the recording. */
+uint64_t lookup_range_end(const struct export *export, const rtl_range_t *range);
+
+#endif
