@@ -14,7 +14,7 @@
 #include <string.h>
 
 static const struct exporter *const exporters[] = {&export_chrome, &export_perfetto, &export_csv,
-                                                   &export_rpd};
+                                                   &export_rpd, &export_rocpd};
 
 enum { EXPORTERS = sizeof exporters / sizeof exporters[0] };
 
@@ -277,7 +277,8 @@ int cmd_export(int argc, char **argv)
         "  chrome     JSON of Chrome in Kineto's dialect: Perfetto, HTA, TraceLens\n"
         "  perfetto   Perfetto's own: tracks, launches of graphs, counters\n"
         "  csv        a table, with the columns that SQL has\n"
-        "  rpd        a database of rocmProfileData, schema version 3\n\n"
+        "  rpd        a database of rocmProfileData, schema version 3\n"
+        "  rocpd      a database of rocprofiler-sdk, rocpd 3.0\n\n"
         "Files get their names when all is written; those that exist stay, unless -f is given.\n\n"
         "Examples:\n"
         "  rtl export trace.db --format csv --table launches -o -";

@@ -113,6 +113,14 @@ bool database_find(struct database *database, unsigned which, const char *sql, i
     return found;
 }
 
+void database_forget(struct database *database)
+{
+    for (unsigned i = 0; i < DATABASE_STATEMENTS; ++i) {
+        (void)sqlite3_finalize(database->statements[i]);
+        database->statements[i] = NULL;
+    }
+}
+
 int database_end(struct database *database)
 {
     if (!database->failed)
@@ -123,10 +131,7 @@ int database_end(struct database *database)
 
 void database_drop(struct database *database)
 {
-    for (unsigned i = 0; i < DATABASE_STATEMENTS; ++i) {
-        (void)sqlite3_finalize(database->statements[i]);
-        database->statements[i] = NULL;
-    }
+    database_forget(database);
     (void)sqlite3_close(database->db);
     database->db = NULL;
 }

@@ -35,6 +35,9 @@ int database_row(struct database *database, unsigned which, const char *sql, con
 bool database_find(struct database *database, unsigned which, const char *sql, int64_t key,
                    int64_t *numbers, int count);
 
+/** Frees the statements, so that tables may be changed; they are prepared again when used. */
+void database_forget(struct database *database);
+
 /** Commits and closes. */
 int database_end(struct database *database);
 

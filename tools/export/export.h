@@ -62,6 +62,7 @@ struct exporter {
 
 extern const struct exporter export_chrome, export_perfetto, export_csv;
 extern const struct exporter export_rpd;
+extern const struct exporter export_rocpd;
 
 /** Files that have been begun. */
 struct export_files {

@@ -42,6 +42,34 @@ static void pair_of_stream(const void *item, uint32_t *process, uint32_t *number
     *number = ((const rtl_stream_t *)item)->stream;
 }
 
+static void pair_of_thread(const void *item, uint32_t *process, uint32_t *number)
+{
+    *process = ((const rtl_thread_t *)item)->process;
+    *number = ((const rtl_thread_t *)item)->thread;
+}
+
+static void pair_of_symbol(const void *item, uint32_t *process, uint32_t *number)
+{
+    *process = ((const rtl_symbol_t *)item)->process;
+    *number = ((const rtl_symbol_t *)item)->symbol;
+}
+
+size_t lookup_thread_place(const struct export *export, uint32_t process, uint32_t thread)
+{
+    const rtl_thread_t *items = NULL;
+    size_t count = 0;
+    (void)rtlTraceThreads(export->trace, &items, &count);
+    return find(items, count, sizeof *items, pair_of_thread, process, thread);
+}
+
+size_t lookup_symbol_place(const struct export *export, uint32_t process, uint32_t symbol)
+{
+    const rtl_symbol_t *items = NULL;
+    size_t count = 0;
+    (void)rtlTraceSymbols(export->trace, &items, &count);
+    return find(items, count, sizeof *items, pair_of_symbol, process, symbol);
+}
+
 size_t lookup_agent_place(const struct export *export, uint32_t process, uint32_t agent)
 {
     const rtl_agent_t *items = NULL;

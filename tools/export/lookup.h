@@ -12,11 +12,13 @@ uint64_t lookup_stream(const struct export *export, uint32_t process, uint32_t s
 /** The GPU that an agent is, RTL_TRACE_NONE if it is none or not known. */
 uint32_t lookup_gpu(const struct export *export, uint32_t process, uint32_t agent);
 
-/** Places in the lists that rtlTraceAgents, rtlTraceQueues and rtlTraceStreams give; SIZE_MAX if it
- * is not there. */
+/** Places in the lists that rtlTraceAgents, rtlTraceQueues and the others give; SIZE_MAX if it is
+ * not there. */
 size_t lookup_agent_place(const struct export *export, uint32_t process, uint32_t agent);
 size_t lookup_queue_place(const struct export *export, uint32_t process, uint32_t queue);
 size_t lookup_stream_place(const struct export *export, uint32_t process, uint32_t stream);
+size_t lookup_thread_place(const struct export *export, uint32_t process, uint32_t thread);
+size_t lookup_symbol_place(const struct export *export, uint32_t process, uint32_t symbol);
 
 /** The generation that a launch is of; NULL if it is not known. */
 const rtl_graph_t *lookup_graph(const struct export *export, const rtl_graph_launch_t *launch);

@@ -1,0 +1,648 @@
+/* rocpd 3.0 (rocprofiler-sdk, ROCm Optiq): every table has a suffix of its own and a view without
+ * it, every row the identity of the file. */
+#include "export/database.h"
+
+#include "command.h"
+#include "common/open.h"
+#include "common/say.h"
+#include "common/texts.h"
+#include "export/lookup.h"
+#include "export/rocpd_schema.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+/* The statements that write rows; the tables have their suffix at the end only. */
+enum {
+    STRING,
+    META,
+    NODE,
+    PROCESS,
+    THREAD,
+    AGENT_ROW,
+    QUEUE,
+    STREAM,
+    OBJECT,
+    SYMBOL,
+    EVENT,
+    ARGUMENT,
+    REGION,
+    KERNEL,
+    COPY,
+    LAUNCH,
+    FIND_REGION
+};
+
+struct rocpd {
+    struct database database;
+    struct export *export;
+    char guid[40], suffix[44];
+    struct texts strings; /* a string's id is its number + 1 */
+    struct texts hosts;   /* a node's id is its number + 1 */
+    struct texts unknown; /* names of kernels without a symbol: their ids follow the symbols' */
+    /* Where the trace does not know: rows with ids that follow those of the lists. */
+    size_t threads, agents, queues, streams, symbols;
+    int64_t events, dispatches;
+};
+
+static int64_t text_id(struct rocpd *rocpd, struct texts *texts, const char *text, bool *added)
+{
+    size_t before = texts->count;
+    size_t number = texts_number(texts, text);
+    *added = texts->count != before;
+    if (number != TEXTS_NONE)
+        return (int64_t)number + 1;
+    if (!rocpd->database.failed)
+        say("there is not enough memory");
+    rocpd->database.failed = true;
+    return 0;
+}
+
+static int64_t string_id(struct rocpd *rocpd, const char *text)
+{
+    bool added;
+    int64_t id = text_id(rocpd, &rocpd->strings, text, &added);
+    if (added)
+        (void)database_row(&rocpd->database, STRING,
+                           "INSERT INTO rocpd_string(id, string) VALUES (?, ?)", "it", id, text);
+    return id;
+}
+
+/* Definitions. The id of a row is the place in the list of the trace, from 1. */
+
+static int64_t node_id(struct rocpd *rocpd, uint32_t process)
+{
+    const rtl_process_t *found = export_process(rocpd->export, process);
+    const char *host = found && found->host[0] ? found->host : rocpd->export->info.host;
+    bool added;
+    int64_t id = text_id(rocpd, &rocpd->hosts, host, &added);
+    if (added)
+        (void)database_row(&rocpd->database, NODE,
+                           "INSERT INTO rocpd_info_node(id, hash, machine_id, hostname)"
+                           " VALUES (?, ?, ?, ?)",
+                           "iitt", id, id, host, host);
+    return id;
+}
+
+static int64_t thread_id(const struct rocpd *rocpd, uint32_t process, uint32_t thread)
+{
+    size_t place = lookup_thread_place(rocpd->export, process, thread);
+    return (int64_t)(place < rocpd->threads ? place + 1 : rocpd->threads + process);
+}
+
+static int64_t agent_id(const struct rocpd *rocpd, uint32_t process, uint32_t agent)
+{
+    size_t place = lookup_agent_place(rocpd->export, process, agent);
+    return (int64_t)(place < rocpd->agents ? place + 1 : rocpd->agents + process);
+}
+
+static int64_t queue_id(const struct rocpd *rocpd, uint32_t process, uint32_t queue)
+{
+    size_t place = lookup_queue_place(rocpd->export, process, queue);
+    return (int64_t)(place < rocpd->queues ? place + 1 : rocpd->queues + process);
+}
+
+static int64_t stream_id(const struct rocpd *rocpd, uint32_t process, uint32_t stream)
+{
+    size_t place = lookup_stream_place(rocpd->export, process, stream);
+    return (int64_t)(place < rocpd->streams ? place + 1 : rocpd->streams + process);
+}
+
+static int thread_row(struct rocpd *rocpd, int64_t id, uint32_t process, uint32_t thread,
+                      const char *name)
+{
+    const rtl_process_t *found = export_process(rocpd->export, process);
+    return database_row(
+        &rocpd->database, THREAD,
+        "INSERT INTO rocpd_info_thread(id, nid, ppid, pid, tid, name) VALUES (?, ?, ?, ?, ?, ?)",
+        "iiiiit", id, node_id(rocpd, process), (int64_t)(found ? found->ppid : 0), (int64_t)process,
+        (int64_t)thread, name);
+}
+
+static int agent_row(struct rocpd *rocpd, int64_t id, const rtl_agent_t *agent)
+{
+    bool typed = strcmp(agent->type, "GPU") == 0 || strcmp(agent->type, "CPU") == 0;
+    bool gpu = agent->gpu != RTL_TRACE_NONE;
+    return database_row(
+        &rocpd->database, AGENT_ROW,
+        "INSERT INTO rocpd_info_agent(id, nid, pid, type, absolute_index, logical_index,"
+        " type_index, name, model_name, vendor_name, product_name, user_name)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'AMD', ?, ?)",
+        "iiitiiitttt", id, node_id(rocpd, agent->process), (int64_t)agent->process,
+        typed ? agent->type : NULL, (int64_t)agent->node, (int64_t)agent->agent,
+        (int64_t)(gpu ? agent->gpu : agent->agent), agent->name, agent->product, agent->product,
+        agent->product);
+}
+
+static int named_row(struct rocpd *rocpd, unsigned which, const char *sql, int64_t id,
+                     uint32_t process, const char *name)
+{
+    return database_row(&rocpd->database, which, sql, "iiit", id, node_id(rocpd, process),
+                        (int64_t)process, name);
+}
+
+static int queue_row(struct rocpd *rocpd, int64_t id, uint32_t process, const char *name)
+{
+    return named_row(rocpd, QUEUE,
+                     "INSERT INTO rocpd_info_queue(id, nid, pid, name) VALUES (?, ?, ?, ?)", id,
+                     process, name);
+}
+
+static int stream_row(struct rocpd *rocpd, int64_t id, uint32_t process, const char *name)
+{
+    return named_row(rocpd, STREAM,
+                     "INSERT INTO rocpd_info_stream(id, nid, pid, name) VALUES (?, ?, ?, ?)", id,
+                     process, name);
+}
+
+static int symbol_row(struct rocpd *rocpd, int64_t id, const rtl_symbol_t *symbol)
+{
+    return database_row(
+        &rocpd->database, SYMBOL,
+        "INSERT INTO rocpd_info_kernel_symbol(id, nid, pid, code_object_id, kernel_name,"
+        " display_name, kernel_object, kernarg_segment_size, group_segment_size,"
+        " private_segment_size) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "iiiittiiii", id, node_id(rocpd, symbol->process), (int64_t)symbol->process,
+        (int64_t)symbol->process, symbol->mangled[0] ? symbol->mangled : symbol->name, symbol->name,
+        (int64_t)symbol->kernel_object, (int64_t)symbol->kernarg_size, (int64_t)symbol->group_size,
+        (int64_t)symbol->private_size);
+}
+
+/* A process, its code object (the trace knows no more of those than that there is one), and what
+ * stands for what is not known of it. Its main thread is one that did nothing known. */
+static int process_row(struct rocpd *rocpd, const rtl_process_t *process)
+{
+    int64_t id = process->process;
+    uint64_t end = process->end ? process->end : rocpd->export->info.end;
+    const rtl_agent_t unknown = {.process = process->process,
+                                 .agent = RTL_TRACE_NONE,
+                                 .gpu = RTL_TRACE_NONE,
+                                 .type = "",
+                                 .name = "unknown",
+                                 .product = "unknown"};
+    int status = database_row(
+        &rocpd->database, PROCESS,
+        "INSERT INTO rocpd_info_process(id, nid, ppid, pid, init, fini, start, end, command)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "iiiiiiiit", id, node_id(rocpd, process->process), (int64_t)process->ppid,
+        (int64_t)process->pid, (int64_t)process->start, (int64_t)end, (int64_t)process->start,
+        (int64_t)end, process->command);
+    if (status == EXIT_FINE)
+        status =
+            thread_row(rocpd, (int64_t)rocpd->threads + id, process->process, process->pid, NULL);
+    if (status == EXIT_FINE)
+        status = agent_row(rocpd, (int64_t)rocpd->agents + id, &unknown);
+    if (status == EXIT_FINE)
+        status = queue_row(rocpd, (int64_t)rocpd->queues + id, process->process, "unknown");
+    if (status == EXIT_FINE)
+        status = stream_row(rocpd, (int64_t)rocpd->streams + id, process->process, "unknown");
+    if (status == EXIT_FINE)
+        status = database_row(&rocpd->database, OBJECT,
+                              "INSERT INTO rocpd_info_code_object(id, nid, pid, storage_type)"
+                              " VALUES (?, ?, ?, 'MEMORY')",
+                              "iii", id, node_id(rocpd, process->process), id);
+    return status;
+}
+
+static int write_processes(struct rocpd *rocpd)
+{
+    const struct export *export = rocpd->export;
+    int status = EXIT_FINE;
+    for (size_t i = 0; i < export->process_count && status == EXIT_FINE; ++i)
+        if (export_wants(export, export->processes[i].process))
+            status = process_row(rocpd, &export->processes[i]);
+    return status;
+}
+
+static int write_threads(struct rocpd *rocpd)
+{
+    const rtl_thread_t *items;
+    int status = EXIT_FINE;
+    if (rtlTraceThreads(rocpd->export->trace, &items, &rocpd->threads) != RTL_OK)
+        return open_failed(rocpd->export->trace, rocpd->export->path);
+    for (size_t i = 0; i < rocpd->threads && status == EXIT_FINE; ++i)
+        if (export_wants(rocpd->export, items[i].process))
+            status = thread_row(rocpd, (int64_t)i + 1, items[i].process, items[i].thread,
+                                items[i].name[0] ? items[i].name : NULL);
+    return status;
+}
+
+static int write_agents(struct rocpd *rocpd)
+{
+    const rtl_agent_t *items;
+    int status = EXIT_FINE;
+    if (rtlTraceAgents(rocpd->export->trace, &items, &rocpd->agents) != RTL_OK)
+        return open_failed(rocpd->export->trace, rocpd->export->path);
+    for (size_t i = 0; i < rocpd->agents && status == EXIT_FINE; ++i)
+        if (export_wants(rocpd->export, items[i].process))
+            status = agent_row(rocpd, (int64_t)i + 1, &items[i]);
+    return status;
+}
+
+static int write_queues(struct rocpd *rocpd)
+{
+    const rtl_queue_t *items;
+    char name[32];
+    int status = EXIT_FINE;
+    if (rtlTraceQueues(rocpd->export->trace, &items, &rocpd->queues) != RTL_OK)
+        return open_failed(rocpd->export->trace, rocpd->export->path);
+    for (size_t i = 0; i < rocpd->queues && status == EXIT_FINE; ++i) {
+        (void)snprintf(name, sizeof name, "Queue %u", items[i].queue);
+        if (export_wants(rocpd->export, items[i].process))
+            status = queue_row(rocpd, (int64_t)i + 1, items[i].process, name);
+    }
+    return status;
+}
+
+static int write_streams(struct rocpd *rocpd)
+{
+    const rtl_stream_t *items;
+    char name[32];
+    int status = EXIT_FINE;
+    if (rtlTraceStreams(rocpd->export->trace, &items, &rocpd->streams) != RTL_OK)
+        return open_failed(rocpd->export->trace, rocpd->export->path);
+    for (size_t i = 0; i < rocpd->streams && status == EXIT_FINE; ++i) {
+        (void)snprintf(name, sizeof name, "Stream %u", items[i].stream);
+        if (export_wants(rocpd->export, items[i].process))
+            status = stream_row(rocpd, (int64_t)i + 1, items[i].process,
+                                items[i].name[0] ? items[i].name : name);
+    }
+    return status;
+}
+
+static int write_symbols(struct rocpd *rocpd)
+{
+    const rtl_symbol_t *items;
+    int status = EXIT_FINE;
+    if (rtlTraceSymbols(rocpd->export->trace, &items, &rocpd->symbols) != RTL_OK)
+        return open_failed(rocpd->export->trace, rocpd->export->path);
+    for (size_t i = 0; i < rocpd->symbols && status == EXIT_FINE; ++i)
+        if (export_wants(rocpd->export, items[i].process))
+            status = symbol_row(rocpd, (int64_t)i + 1, &items[i]);
+    return status;
+}
+
+/* Rows refer to each other, which is looked at when all are there. */
+static int write_definitions(struct rocpd *rocpd)
+{
+    static int (*const lists[])(struct rocpd *) = {write_threads, write_agents,  write_queues,
+                                                   write_streams, write_symbols, write_processes};
+    int status = EXIT_FINE;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists && status == EXIT_FINE; ++i)
+        status = lists[i](rocpd);
+    return status;
+}
+
+/* Events. */
+
+/* Host calls and ranges share the ids of their process; here is one row of ids for all. */
+static int64_t region_id(uint32_t process, uint64_t correlation)
+{
+    return correlation ? (int64_t)((uint64_t)(process - 1) << 40 | correlation) : 0;
+}
+
+/* Begins a row: what it belongs to. `rocpd->events` is its event. */
+static int event_row(struct rocpd *rocpd, const char *category, int64_t stack, int64_t parent)
+{
+    return database_row(&rocpd->database, EVENT,
+                        "INSERT INTO rocpd_event(id, category_id, stack_id, parent_stack_id,"
+                        " correlation_id) VALUES (?, ?, ?, ?, ?)",
+                        "iiiii", ++rocpd->events, string_id(rocpd, category), stack, parent, stack);
+}
+
+static int region_row(struct rocpd *rocpd, int64_t id, uint32_t process, uint32_t thread,
+                      uint64_t start, uint64_t end, const char *name)
+{
+    return database_row(&rocpd->database, REGION,
+                        "INSERT INTO rocpd_region(id, nid, pid, tid, start, end, name_id, event_id)"
+                        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                        "iiiiiiii", id, node_id(rocpd, process), (int64_t)process,
+                        thread_id(rocpd, process, thread), (int64_t)start, (int64_t)end,
+                        string_id(rocpd, name), rocpd->events);
+}
+
+/* What C calls an argument's type. */
+static const char *type_name(const rtl_parameter_t *parameter)
+{
+    switch (parameter->type) {
+    case 's':
+        return "hipStream_t";
+    case 'e':
+        return "hipEvent_t";
+    case 'g':
+        return "hipGraph_t";
+    case 'x':
+        return "hipGraphExec_t";
+    case 'n':
+        return "hipGraphNode_t";
+    case 'u':
+        return "unsigned long";
+    case 'i':
+        return "long";
+    case 'z':
+        return "size_t";
+    case 'b':
+        return parameter->enumeration;
+    case 'd':
+        return "double";
+    case '3':
+        return "dim3";
+    default:
+        return "void*";
+    }
+}
+
+static void argument_text(const rtl_argument_t *argument, char *text, size_t size)
+{
+    uint64_t word = argument->words[0];
+    double real;
+    switch (argument->parameter.type) {
+    case 'u':
+    case 'z':
+        (void)snprintf(text, size, "%" PRIu64, word);
+        break;
+    case 'i':
+    case 'b':
+        (void)snprintf(text, size, "%" PRId64, (int64_t)word);
+        break;
+    case 'd':
+        memcpy(&real, &word, sizeof real);
+        (void)snprintf(text, size, "%.17g", real);
+        break;
+    case '3':
+        (void)snprintf(text, size, "{%u, %u, %u}", (uint32_t)word, (uint32_t)(word >> 32),
+                       (uint32_t)argument->words[1]);
+        break;
+    default:
+        (void)snprintf(text, size, "0x%" PRIx64, word);
+        break;
+    }
+}
+
+static int argument_rows(struct rocpd *rocpd, const rtl_api_t *api)
+{
+    rtl_argument_t argument;
+    char text[80];
+    int status = EXIT_FINE;
+    for (size_t i = 0; status == EXIT_FINE && rtlApiArgument(api, i, &argument) == RTL_OK; ++i) {
+        argument_text(&argument, text, sizeof text);
+        status = database_row(
+            &rocpd->database, ARGUMENT,
+            "INSERT INTO rocpd_arg(event_id, position, type, name, value) VALUES (?, ?, ?, ?, ?)",
+            "iittt", rocpd->events, (int64_t)i, type_name(&argument.parameter),
+            argument.parameter.name, text);
+    }
+    return status;
+}
+
+static int call_row(struct rocpd *rocpd, const rtl_api_t *api)
+{
+    int64_t id = region_id(api->process, api->correlation);
+    int status = event_row(rocpd, "HIP_RUNTIME_API", id, region_id(api->process, api->range));
+    if (status == EXIT_FINE)
+        status = region_row(rocpd, id, api->process, api->thread, api->start, api->end, api->name);
+    return status == EXIT_FINE ? argument_rows(rocpd, api) : status;
+}
+
+static int range_row(struct rocpd *rocpd, const rtl_range_t *range)
+{
+    int64_t id = region_id(range->process, range->id);
+    int status = event_row(rocpd, "MARKER_CORE_API", id, region_id(range->process, range->parent));
+    if (status != EXIT_FINE)
+        return status;
+    return region_row(rocpd, id, range->process, range->thread, range->start,
+                      lookup_range_end(rocpd->export, range), range->name);
+}
+
+static int visit_host(void *state, const struct export_event *event)
+{
+    struct rocpd *rocpd = state;
+    return event->kind == EXPORT_RANGE ? range_row(rocpd, event->range)
+                                       : call_row(rocpd, event->api);
+}
+
+/* Where a kernel or copy comes from. No part is ever NULL: its views would lose the row. */
+struct source {
+    int64_t thread, region_name, stack, parent;
+};
+
+static struct source source_of(struct rocpd *rocpd, const struct export_event *event,
+                               const char *name)
+{
+    static const char query[] = "SELECT tid, name_id FROM rocpd_region WHERE id = ?";
+    int64_t call = region_id(event->process, event->origin.call);
+    int64_t range = region_id(event->process, event->origin.range);
+    int64_t found[2];
+    struct source source = {.thread = (int64_t)rocpd->threads + event->process};
+    if (range && database_find(&rocpd->database, FIND_REGION, query, range, found, 2)) {
+        source.thread = found[0];
+        source.region_name = found[1];
+        source.parent = range;
+    } else {
+        source.region_name = string_id(rocpd, name);
+    }
+    if (call && database_find(&rocpd->database, FIND_REGION, query, call, found, 2)) {
+        source.thread = found[0];
+        source.stack = call;
+    }
+    return source;
+}
+
+static uint32_t agent_of_queue(const struct rocpd *rocpd, uint32_t process, uint32_t queue)
+{
+    const rtl_queue_t *items = NULL;
+    size_t count = 0;
+    size_t place = lookup_queue_place(rocpd->export, process, queue);
+    (void)rtlTraceQueues(rocpd->export->trace, &items, &count);
+    return place < count ? items[place].agent : RTL_TRACE_NONE;
+}
+
+static int64_t kernel_id(struct rocpd *rocpd, const rtl_kernel_t *kernel)
+{
+    size_t place = lookup_symbol_place(rocpd->export, kernel->process, kernel->symbol);
+    if (place < rocpd->symbols)
+        return (int64_t)place + 1;
+    bool added;
+    int64_t id = (int64_t)rocpd->symbols + text_id(rocpd, &rocpd->unknown, kernel->name, &added);
+    const rtl_symbol_t symbol = {
+        .process = kernel->process, .name = kernel->name, .mangled = kernel->mangled};
+    if (added)
+        (void)symbol_row(rocpd, id, &symbol);
+    return id;
+}
+
+/* Ids of executable graphs count from 1 there as here; those of nodes do there, from 0 here. */
+static int kernel_row(struct rocpd *rocpd, const struct export_event *event)
+{
+    const rtl_kernel_t *kernel = event->kernel;
+    bool replayed = kernel->graph != RTL_TRACE_NONE;
+    struct source source = source_of(rocpd, event, kernel->name);
+    int64_t symbol = kernel_id(rocpd, kernel);
+    int status = event_row(rocpd, "KERNEL_DISPATCH", source.stack, source.parent);
+    if (status != EXIT_FINE)
+        return status;
+    return database_row(
+        &rocpd->database, KERNEL,
+        "INSERT INTO rocpd_kernel_dispatch(nid, pid, tid, agent_id, kernel_id, dispatch_id,"
+        " queue_id, stream_id, start, end, private_segment_size, group_segment_size,"
+        " workgroup_size_x, workgroup_size_y, workgroup_size_z, grid_size_x, grid_size_y,"
+        " grid_size_z, graph_exec_id, graph_node_id, region_name_id, event_id)"
+        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        "iiiiiiiiiiiiiiiiiiiiii", node_id(rocpd, event->process), (int64_t)event->process,
+        source.thread,
+        agent_id(rocpd, event->process, agent_of_queue(rocpd, event->process, kernel->queue)),
+        symbol, ++rocpd->dispatches, queue_id(rocpd, event->process, kernel->queue),
+        stream_id(rocpd, event->process, event->origin.stream), (int64_t)kernel->start,
+        (int64_t)kernel->end, (int64_t)kernel->private_size, (int64_t)kernel->group_size,
+        (int64_t)kernel->block[0], (int64_t)kernel->block[1], (int64_t)kernel->block[2],
+        (int64_t)kernel->grid[0], (int64_t)kernel->grid[1], (int64_t)kernel->grid[2],
+        (int64_t)(replayed ? kernel->graph : 0),
+        (int64_t)(kernel->node != RTL_TRACE_NONE ? (uint64_t)kernel->node + 1 : 0),
+        source.region_name, rocpd->events);
+}
+
+static const char *copy_name(const rtl_copy_t *copy)
+{
+    static const char *const names[][2] = {
+        {"host-to-host", "MEMORY_COPY_HOST_TO_HOST"},
+        {"host-to-device", "MEMORY_COPY_HOST_TO_DEVICE"},
+        {"device-to-host", "MEMORY_COPY_DEVICE_TO_HOST"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
+        if (strcmp(names[i][0], copy->kind) == 0)
+            return names[i][1];
+    return "MEMORY_COPY_DEVICE_TO_DEVICE";
+}
+
+/* A copy whose times nobody took is left out. */
+static int copy_row(struct rocpd *rocpd, const struct export_event *event)
+{
+    const rtl_copy_t *copy = event->copy;
+    if (copy->start == 0 && copy->end == 0)
+        return EXIT_FINE;
+    struct source source = source_of(rocpd, event, "");
+    int status = event_row(rocpd, "MEMORY_COPY", source.stack, source.parent);
+    if (status != EXIT_FINE)
+        return status;
+    return database_row(
+        &rocpd->database, COPY,
+        "INSERT INTO rocpd_memory_copy(nid, pid, tid, start, end, name_id, dst_agent_id,"
+        " src_agent_id, size, queue_id, stream_id, region_name_id, event_id)"
+        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        "iiiiiiiiiiiii", node_id(rocpd, event->process), (int64_t)event->process, source.thread,
+        (int64_t)copy->start, (int64_t)copy->end, string_id(rocpd, copy_name(copy)),
+        agent_id(rocpd, event->process, copy->dst), agent_id(rocpd, event->process, copy->src),
+        (int64_t)copy->bytes, queue_id(rocpd, event->process, copy->queue),
+        stream_id(rocpd, event->process, event->origin.stream), source.region_name, rocpd->events);
+}
+
+static int launch_row(struct rocpd *rocpd, const rtl_graph_launch_t *launch)
+{
+    int64_t call = region_id(launch->process, launch->correlation);
+    uint64_t start = launch->start ? launch->start : launch->time;
+    uint64_t end = launch->end > start ? launch->end : start;
+    int status = event_row(rocpd, "GRAPH_LAUNCH", call, region_id(launch->process, launch->range));
+    if (status != EXIT_FINE)
+        return status;
+    return database_row(&rocpd->database, LAUNCH,
+                        "INSERT INTO rocpd_graph_launch(nid, pid, tid, start, end, graph_exec_id,"
+                        " kernel_dispatch_count, event_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                        "iiiiiiii", node_id(rocpd, launch->process), (int64_t)launch->process,
+                        thread_id(rocpd, launch->process, launch->thread), (int64_t)start,
+                        (int64_t)end, (int64_t)launch->graph, (int64_t)launch->kernels,
+                        rocpd->events);
+}
+
+static int visit_device(void *state, const struct export_event *event)
+{
+    struct rocpd *rocpd = state;
+    if (event->kind == EXPORT_KERNEL)
+        return kernel_row(rocpd, event);
+    return event->kind == EXPORT_COPY ? copy_row(rocpd, event) : launch_row(rocpd, event->launch);
+}
+
+/* The schema. */
+
+/* A random UUID (RFC 9562, version 4), with '-' and, for names of tables, with '_'. */
+static int make_guid(struct rocpd *rocpd)
+{
+    unsigned char bytes[16];
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return say_fail(EXIT_USAGE, "the system gave no random number");
+    bytes[6] = (unsigned char)((bytes[6] & 0x0f) | 0x40);
+    bytes[8] = (unsigned char)((bytes[8] & 0x3f) | 0x80);
+    char *at = rocpd->guid;
+    for (unsigned i = 0; i < sizeof bytes; ++i) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            *at++ = '-';
+        at += snprintf(at, 3, "%02x", bytes[i]);
+    }
+    (void)snprintf(rocpd->suffix, sizeof rocpd->suffix, "_%s", rocpd->guid);
+    for (char *c = rocpd->suffix; *c; ++c)
+        if (*c == '-')
+            *c = '_';
+    return EXIT_FINE;
+}
+
+static int run_built(struct rocpd *rocpd, char *text)
+{
+    int status = text ? database_run(&rocpd->database, text)
+                      : say_fail(EXIT_USAGE, "there is not enough memory");
+    sqlite3_free(text);
+    return status;
+}
+
+static int write_metadata(struct rocpd *rocpd)
+{
+    static const char sql[] = "INSERT INTO rocpd_metadata(tag, value) VALUES (?, ?)";
+    const char *const rows[][2] = {{"schema_version", "3.0.2"},
+                                   {"uuid", rocpd->suffix},
+                                   {"guid", rocpd->guid},
+                                   {"creator", rocpd->export->info.creator}};
+    int status = EXIT_FINE;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && status == EXIT_FINE; ++i)
+        status = database_row(&rocpd->database, META, sql, "tt", rows[i][0], rows[i][1]);
+    return status;
+}
+
+/* All regions come before all kernels, which look up theirs. */
+static int write_all(struct rocpd *rocpd)
+{
+    int status = make_guid(rocpd);
+    if (status == EXIT_FINE)
+        status = run_built(rocpd, rocpd_schema_tables(rocpd->guid));
+    if (status == EXIT_FINE)
+        status = write_metadata(rocpd);
+    if (status == EXIT_FINE)
+        status = write_definitions(rocpd);
+    if (status == EXIT_FINE)
+        status = export_walk(rocpd->export, EXPORT_RANGE | EXPORT_API, visit_host, rocpd);
+    if (status == EXIT_FINE)
+        status = export_walk(rocpd->export, EXPORT_LAUNCH | EXPORT_COPY | EXPORT_KERNEL,
+                             visit_device, rocpd);
+    database_forget(&rocpd->database);
+    if (status == EXIT_FINE)
+        status = run_built(rocpd, rocpd_schema_names(rocpd->suffix));
+    return status == EXIT_FINE ? run_built(rocpd, rocpd_schema_views()) : status;
+}
+
+static int run(struct export *export)
+{
+    static struct rocpd rocpd;
+    rocpd = (struct rocpd){.export = export};
+    int status = database_begin(&rocpd.database, export, "");
+    if (status == EXIT_FINE)
+        status = write_all(&rocpd);
+    if (status == EXIT_FINE)
+        status = database_end(&rocpd.database);
+    database_drop(&rocpd.database);
+    texts_free(&rocpd.strings);
+    texts_free(&rocpd.hosts);
+    texts_free(&rocpd.unknown);
+    return status;
+}
+
+const struct exporter export_rocpd = {"rocpd", ".rocpd.db", EXPORT_PER_RANK, run};
