@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct exporter *const exporters[] = {&export_chrome, &export_perfetto, &export_csv,
-                                                   &export_rpd, &export_rocpd};
+static const struct exporter *const exporters[] = {
+    &export_chrome, &export_perfetto, &export_csv, &export_rpd, &export_rocpd, &export_rocprofv3};
 
 enum { EXPORTERS = sizeof exporters / sizeof exporters[0] };
 
@@ -278,7 +278,8 @@ int cmd_export(int argc, char **argv)
         "  perfetto   Perfetto's own: tracks, launches of graphs, counters\n"
         "  csv        a table, with the columns that SQL has\n"
         "  rpd        a database of rocmProfileData, schema version 3\n"
-        "  rocpd      a database of rocprofiler-sdk, rocpd 3.0\n\n"
+        "  rocpd      a database of rocprofiler-sdk, rocpd 3.0\n"
+        "  rocprofv3  JSON as rocprofv3 writes it, for TraceLens\n\n"
         "Files get their names when all is written; those that exist stay, unless -f is given.\n\n"
         "Examples:\n"
         "  rtl export trace.db --format csv --table launches -o -";

@@ -63,6 +63,7 @@ struct exporter {
 extern const struct exporter export_chrome, export_perfetto, export_csv;
 extern const struct exporter export_rpd;
 extern const struct exporter export_rocpd;
+extern const struct exporter export_rocprofv3;
 
 /** Files that have been begun. */
 struct export_files {
