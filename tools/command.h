@@ -24,5 +24,6 @@ int cmd_doctor(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
 int cmd_sql(int argc, char **argv);
 int cmd_export(int argc, char **argv);
+int cmd_import(int argc, char **argv);
 
 #endif

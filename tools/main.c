@@ -21,6 +21,7 @@ static const struct command commands[] = {
     {"check", cmd_check, "prove that a trace is complete"},
     {"sql", cmd_sql, "ask a trace in SQL"},
     {"export", cmd_export, "write a trace in the formats of other tools"},
+    {"import", cmd_import, "make a trace of a recording of rocmProfileData"},
     {"doctor", cmd_doctor, "what this machine has, and what to do about problems"},
     {"demo", cmd_demo, "record a small decode loop on the software GPU"},
     {"collect", cmd_collect, NULL},

@@ -1,0 +1,186 @@
+/* rtl import: makes a trace of a file of RPD, so that old recordings can be looked at. */
+#include "command.h"
+#include "common/open.h"
+#include "common/parse.h"
+#include "common/say.h"
+#include "common/show.h"
+#include "import/rpd.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct options {
+    const char *path, *output;
+    bool force;
+};
+
+static const struct argp_option option_list[] = {
+    {"output", 'o', "FILE", 0, "where to (default: trace.db)", 0},
+    {"force", 'f', NULL, 0, "replace a trace that exists", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case 'o':
+        options->output = value;
+        return 0;
+    case 'f':
+        options->force = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->path)
+            return say_fail(EINVAL, "one file at a time: '%s' is a second one", value);
+        options->path = value;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* The trace under its temporary name. */
+struct import {
+    const struct options *options;
+    char temporary[PATH_MAX];
+    struct rtl_writer *writer;
+};
+
+/* As everywhere, nothing but traces and empty files are replaced. */
+static int check_place(const struct options *options)
+{
+    struct stat status;
+    rtl_trace_t *trace = NULL;
+    char error[512];
+    if (stat(options->output, &status) != 0)
+        return EXIT_FINE;
+    if (!options->force)
+        return say_fail(EXIT_USAGE, "'%s' exists; -f replaces it", options->output);
+    if (!S_ISREG(status.st_mode))
+        return say_fail(EXIT_USAGE, "'%s' is no file that could be replaced", options->output);
+    if (status.st_size == 0)
+        return EXIT_FINE;
+    rtl_status_t opened = rtlTraceOpen(options->output, &trace, error, sizeof error);
+    rtlTraceClose(trace);
+    if (opened == RTL_E_NOT_TRACE)
+        return say_fail(EXIT_USAGE, "'%s' is not a trace, so it is not replaced", options->output);
+    return EXIT_FINE;
+}
+
+static struct rtl_writer *open_writer(void *state, const char *command)
+{
+    struct import *import = state;
+    const struct rtl_writer_options options = {.command = command, .replace = true};
+    char error[512] = "";
+    int length =
+        snprintf(import->temporary, sizeof import->temporary, "%s.XXXXXX", import->options->output);
+    int fd =
+        length > 0 && (size_t)length < sizeof import->temporary ? mkstemp(import->temporary) : -1;
+    if (fd < 0) {
+        say("'%s' could not be made: %s", import->options->output, say_errno(errno));
+        import->temporary[0] = '\0';
+        return NULL;
+    }
+    (void)close(fd);
+    import->writer = rtl_writer_open(import->temporary, &options, error, sizeof error);
+    if (!import->writer)
+        say("%s", error);
+    return import->writer;
+}
+
+/* The trace was recorded when its events were, and where they were; the writer says: now, here. */
+static int set_times(const struct import *import, const struct rpd_result *result)
+{
+    sqlite3 *db = NULL;
+    char *sql = sqlite3_mprintf("UPDATE meta SET value = %lld WHERE key = 'start';"
+                                "UPDATE meta SET value = %lld WHERE key = 'end';"
+                                "UPDATE meta SET value = %Q WHERE key = 'host';",
+                                (long long)result->start, (long long)result->end, result->host);
+    bool done = sql &&
+                sqlite3_open_v2(import->temporary, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+                sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
+    int status = done ? EXIT_FINE
+                      : say_fail(EXIT_USAGE, "'%s' could not be written: %s",
+                                 import->options->output, sqlite3_errmsg(db));
+    sqlite3_free(sql);
+    (void)sqlite3_close(db);
+    return status;
+}
+
+static int move(const struct import *import)
+{
+    const char *output = import->options->output;
+    if (import->options->force ? rename(import->temporary, output) == 0
+                               : link(import->temporary, output) == 0)
+        return EXIT_FINE;
+    return say_fail(EXIT_USAGE, "'%s' could not be written: %s", output, say_errno(errno));
+}
+
+static void left_out(uint64_t count, const char *what)
+{
+    if (count)
+        say("left out: %" PRIu64 " %s", count, what);
+}
+
+static void tell(const struct options *options, const struct rpd_result *result)
+{
+    (void)printf("%s: %s kernels, %s copies, %s host calls, %s ranges (RPD %d)\n", options->output,
+                 show_count(result->kernels).text, show_count(result->copies).text,
+                 show_count(result->calls).text, show_count(result->ranges).text, result->version);
+    if (result->calls)
+        say("left out: the arguments of host calls");
+    left_out(result->graphs, "launches of graphs; their kernels are there");
+    left_out(result->monitors, "rows of rocpd_monitor");
+    left_out(result->counters, "rows of rocpd_counter");
+    left_out(result->frames, "rows of rocpd_stackframe");
+}
+
+static int run(struct import *import)
+{
+    struct rpd_result result;
+    char error[512] = "";
+    int status = check_place(import->options);
+    if (status == EXIT_FINE)
+        status = rpd_import(import->options->path, open_writer, import, &result);
+    if (import->writer && rtl_writer_close(import->writer, -1, error, sizeof error) != 0 &&
+        status == EXIT_FINE)
+        status = say_fail(EXIT_USAGE, "%s", error);
+    if (status == EXIT_FINE)
+        status = set_times(import, &result);
+    if (status == EXIT_FINE)
+        status = move(import);
+    if (import->temporary[0])
+        (void)unlink(import->temporary);
+    if (status == EXIT_FINE)
+        tell(import->options, &result);
+    return status;
+}
+
+int cmd_import(int argc, char **argv)
+{
+    static const char doc[] =
+        "Makes a trace of a recording of rocmProfileData (RPD, schema versions up to 3), for all "
+        "commands of rtl."
+        "\vWhat a trace has no place for is said.\n\n"
+        "Examples:\n"
+        "  rtl import old.rpd -o old.db && rtl summary old.db";
+    static const struct argp argp = {option_list, parse_option, "FILE", doc, NULL, NULL, NULL};
+    static struct options options;
+    static struct import import;
+    options.output = "trace.db";
+    if (parse(&argp, argc, argv, 0, &options) != 0)
+        return EXIT_USAGE;
+    if (!options.path)
+        return say_fail(EXIT_USAGE, "no file was named: rtl import FILE -o TRACE");
+    import.options = &options;
+    return run(&import);
+}
