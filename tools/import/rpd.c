@@ -177,14 +177,18 @@ static int check(struct rpd *rpd)
     return status;
 }
 
-/* Ops with the call that they come from, the least if there are several, which decides on their
- * process. A number of RPD is a pid. */
+/* Ops with the call that they come from, the least if there are several. An op has the process of
+ * its call; one without a call that of a call to the same queue, else of the first call. */
+#define LINKS "(SELECT op_id, min(api_id) AS api_id FROM rocpd_api_ops GROUP BY op_id)"
+#define OWNERS                                                                                     \
+    "(SELECT p.gpuId, p.queueId, min(b.pid) AS pid FROM rocpd_op p JOIN " LINKS                    \
+    " m ON m.op_id = p.id JOIN rocpd_api b ON b.id = m.api_id GROUP BY 1, 2)"
 #define OPS                                                                                        \
-    "(SELECT o.*, l.api_id, coalesce(a.pid, (SELECT pid FROM rocpd_api ORDER BY id LIMIT 1), 0)"   \
-    " AS pid, d.string AS description, t.string AS type,"                                          \
-    " t.string GLOB 'Copy*' AND d.string = '' AS copies FROM rocpd_op o"                           \
-    " LEFT JOIN (SELECT op_id, min(api_id) AS api_id FROM rocpd_api_ops GROUP BY op_id) l"         \
-    " ON l.op_id = o.id LEFT JOIN rocpd_api a ON a.id = l.api_id"                                  \
+    "(SELECT o.*, l.api_id, coalesce(a.pid, w.pid, (SELECT pid FROM rocpd_api ORDER BY id LIMIT"   \
+    " 1), 0) AS pid, d.string AS description, t.string AS type,"                                   \
+    " t.string GLOB 'Copy*' AND d.string = '' AS copies FROM rocpd_op o LEFT JOIN " LINKS          \
+    " l ON l.op_id = o.id LEFT JOIN rocpd_api a ON a.id = l.api_id LEFT JOIN " OWNERS              \
+    " w ON w.gpuId = o.gpuId AND w.queueId = o.queueId"                                            \
     " LEFT JOIN rocpd_string d ON d.id = o.description_id"                                         \
     " LEFT JOIN rocpd_string t ON t.id = o.opType_id)"
 
