@@ -29,7 +29,7 @@ wrong 2 "sumary" "'summary'" -- "$rtl" sumary
 wrong 2 "xyzzy" "--help" -- "$rtl" xyzzy
 wrong 2 "--frob" -- "$rtl" --frob
 wrong 2 "xyzzy" -- "$rtl" help xyzzy
-for command in trace ctl summary info check sql export doctor demo; do
+for command in trace ctl summary info check sql export import doctor demo; do
     "$rtl" help "$command" | grep -q "Usage: rtl $command" || fail "rtl help $command does not help"
     "$rtl" "$command" --help | cmp -s - <("$rtl" help "$command") || fail "rtl $command --help is not rtl help $command"
     "$rtl" --help | grep -q "^  $command " || fail "rtl --help does not name $command"

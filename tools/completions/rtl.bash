@@ -20,7 +20,7 @@ _rtl() {
     else
         cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
     fi
-    local commands="trace ctl summary info check sql export doctor demo help"
+    local commands="trace ctl summary info check sql export import doctor demo help"
     if [ "$cword" -eq 1 ]; then
         mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
         return
@@ -43,11 +43,11 @@ _rtl() {
     trace:--gpu) mapfile -t COMPREPLY < <(compgen -W "auto soft real" -- "$cur") ;;
     trace:--delay | trace:--duration) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
     trace:--buffer) mapfile -t COMPREPLY < <(compgen -W "64M 256M 1G" -- "$cur") ;;
-    export:-F | export:--format) mapfile -t COMPREPLY < <(compgen -W "chrome perfetto csv" -- "$cur") ;;
+    export:-F | export:--format) mapfile -t COMPREPLY < <(compgen -W "chrome perfetto csv rpd rocpd rocprofv3" -- "$cur") ;;
     export:--table) mapfile -t COMPREPLY < <(compgen -W "kernels copies api ranges launches" -- "$cur") ;;
     export:--from | export:--to) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
     export:--split-size) mapfile -t COMPREPLY < <(compgen -W "100M 400M 1G" -- "$cur") ;;
-    export:-o | export:--output | trace:-o | trace:--output | demo:-k | demo:--keep | check:-t | check:--truth)
+    import:-o | import:--output | export:-o | export:--output | trace:-o | trace:--output | demo:-k | demo:--keep | check:-t | check:--truth)
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         ;;
     trace:--) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
@@ -59,6 +59,7 @@ _rtl() {
         summary) options+=" --top --json" ;;
         info | sql | doctor) options+=" --json" ;;
         export) options+=" --format --output --force --from --to --process --rank --per-rank --split-size --table" ;;
+        import) options+=" --output --force" ;;
         check) options+=" --truth --json" ;;
         demo) options+=" --keep --tokens" ;;
         esac
@@ -66,7 +67,7 @@ _rtl() {
         -*:*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur") ;;
         *:ctl) mapfile -t COMPREPLY < <(compgen -W "start stop status" -- "$cur") ;;
         *:trace) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
-        *:summary | *:info | *:check | *:sql | *:export) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+        *:summary | *:info | *:check | *:sql | *:export | *:import) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
         esac
         ;;
     esac

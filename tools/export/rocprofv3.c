@@ -30,8 +30,6 @@ struct json {
     struct texts unknown; /* names of kernels without a symbol: their ids follow the symbols' */
     size_t symbols;
     uint64_t dispatches;
-    uint32_t process, thread; /* of the call that was looked up last */
-    uint64_t call;
     bool failed; /* memory was short, and that has been said */
 };
 
@@ -82,25 +80,13 @@ static uint64_t correlation(uint32_t process, uint64_t call)
     return call ? (uint64_t)(process - 1) << 40 | call : 0;
 }
 
-/* The thread of a call. Kernels of one launch of a graph ask for the same many times. */
-static uint32_t thread_of(struct json *json, uint32_t process, uint64_t call)
+/* The thread of the call, or the first of the process. */
+static uint32_t thread_of(const struct json *json, const struct export_event *event)
 {
-    const rtl_process_t *found = export_process(json->export, process);
-    const rtl_api_filter_t filter = {.process = process, .correlation = call};
-    rtl_api_iter_t *iter = NULL;
-    rtl_api_t api;
-    if (call && (json->process != process || json->call != call)) {
-        json->process = process;
-        json->call = call;
-        json->thread = found ? found->pid : 0;
-        if (rtlTraceApi(json->export->trace, &filter, &iter) == RTL_OK &&
-            rtlApiNext(iter, &api) == RTL_OK)
-            json->thread = api.thread;
-        rtlApiIterFree(iter);
-    }
-    if (call)
-        return json->thread;
-    return found ? found->pid : 0;
+    const rtl_process_t *process = export_process(json->export, event->process);
+    if (event->origin.thread)
+        return event->origin.thread;
+    return process ? process->pid : 0;
 }
 
 /* Handles of agents and queues: places in the lists of the trace, from 1; 0 is none. */
@@ -164,7 +150,7 @@ static int kernel(void *given, const struct export_event *event)
     const rtl_kernel_t *kernel = event->kernel;
     uint64_t symbol = kernel_id(json, kernel);
     record(json, KIND_DISPATCH, 0, correlation(event->process, event->origin.call),
-           thread_of(json, event->process, event->origin.call), kernel->start, kernel->end);
+           thread_of(json, event), kernel->start, kernel->end);
     stream(json, event);
     if (kernel->graph != RTL_TRACE_NONE) {
         number(json, ",\"graph_exec_id\":", kernel->graph);
@@ -197,7 +183,7 @@ static int copy(void *given, const struct export_event *event)
         if (strcmp(copy_kinds[i], copy->kind) == 0)
             operation = i;
     record(json, KIND_COPY, operation, correlation(event->process, event->origin.call),
-           thread_of(json, event->process, event->origin.call), copy->start, copy->end);
+           thread_of(json, event), copy->start, copy->end);
     stream(json, event);
     number(json, ",\"dst_agent_id\":{\"handle\":",
            handle(lookup_agent_place(json->export, copy->process, copy->dst)));
