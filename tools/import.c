@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -52,15 +53,48 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 struct import {
     const struct options *options;
     char temporary[PATH_MAX];
+    /* What SQLite has beside it while it is written. */
+    char log[PATH_MAX + 8], index[PATH_MAX + 8];
     struct rtl_writer *writer;
 };
+
+static struct import import;
+
+/* Also when a signal ends the import. */
+static void remove_temporary(void)
+{
+    if (!import.temporary[0])
+        return;
+    (void)unlink(import.temporary);
+    (void)unlink(import.log);
+    (void)unlink(import.index);
+}
+
+static void end_by_signal(int number)
+{
+    remove_temporary();
+    (void)raise(number); /* the action is the default again */
+}
+
+static void catch_signals(void)
+{
+    static const int deadly[] = {SIGHUP, SIGINT, SIGTERM};
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; ++i) {
+        struct sigaction action = {.sa_handler = end_by_signal, .sa_flags = (int)SA_RESETHAND};
+        struct sigaction old;
+        bool ignored = sigaction(deadly[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN;
+        if (!ignored)
+            (void)sigaction(deadly[i], &action, NULL);
+    }
+}
 
 /* As everywhere, nothing but traces and empty files are replaced. */
 static int check_place(const struct options *options)
 {
     struct stat status;
     rtl_trace_t *trace = NULL;
-    char error[512];
+    rtl_trace_info_t info = {.finished = 0};
+    char error[512] = "";
     if (stat(options->output, &status) != 0)
         return EXIT_FINE;
     if (!options->force)
@@ -70,35 +104,44 @@ static int check_place(const struct options *options)
     if (status.st_size == 0)
         return EXIT_FINE;
     rtl_status_t opened = rtlTraceOpen(options->output, &trace, error, sizeof error);
+    if (opened == RTL_OK)
+        (void)rtlTraceInfo(trace, &info);
     rtlTraceClose(trace);
     if (opened == RTL_E_NOT_TRACE)
         return say_fail(EXIT_USAGE, "'%s' is not a trace, so it is not replaced", options->output);
+    if (opened != RTL_OK)
+        return say_fail(EXIT_USAGE, "%s, so it is not replaced", error);
+    if (!info.finished)
+        return say_fail(EXIT_USAGE,
+                        "'%s' is being recorded, or its recorder was killed, so it is not replaced",
+                        options->output);
     return EXIT_FINE;
 }
 
-static struct rtl_writer *open_writer(void *state, const char *command)
+static struct rtl_writer *open_writer(const char *command)
 {
-    struct import *import = state;
     const struct rtl_writer_options options = {.command = command, .replace = true};
     char error[512] = "";
     int length =
-        snprintf(import->temporary, sizeof import->temporary, "%s.XXXXXX", import->options->output);
+        snprintf(import.temporary, sizeof import.temporary, "%s.XXXXXX", import.options->output);
     int fd =
-        length > 0 && (size_t)length < sizeof import->temporary ? mkstemp(import->temporary) : -1;
+        length > 0 && (size_t)length < sizeof import.temporary ? mkstemp(import.temporary) : -1;
     if (fd < 0) {
-        say("'%s' could not be made: %s", import->options->output, say_errno(errno));
-        import->temporary[0] = '\0';
+        say("'%s' could not be made: %s", import.options->output, say_errno(errno));
+        import.temporary[0] = '\0';
         return NULL;
     }
     (void)close(fd);
-    import->writer = rtl_writer_open(import->temporary, &options, error, sizeof error);
-    if (!import->writer)
+    (void)snprintf(import.log, sizeof import.log, "%s-wal", import.temporary);
+    (void)snprintf(import.index, sizeof import.index, "%s-shm", import.temporary);
+    import.writer = rtl_writer_open(import.temporary, &options, error, sizeof error);
+    if (!import.writer)
         say("%s", error);
-    return import->writer;
+    return import.writer;
 }
 
 /* The trace was recorded when its events were, and where they were; the writer says: now, here. */
-static int set_times(const struct import *import, const struct rpd_result *result)
+static int set_times(const struct rpd_result *result)
 {
     sqlite3 *db = NULL;
     char *sql = sqlite3_mprintf("UPDATE meta SET value = %lld WHERE key = 'start';"
@@ -106,21 +149,21 @@ static int set_times(const struct import *import, const struct rpd_result *resul
                                 "UPDATE meta SET value = %Q WHERE key = 'host';",
                                 (long long)result->start, (long long)result->end, result->host);
     bool done = sql &&
-                sqlite3_open_v2(import->temporary, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+                sqlite3_open_v2(import.temporary, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
                 sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
     int status = done ? EXIT_FINE
                       : say_fail(EXIT_USAGE, "'%s' could not be written: %s",
-                                 import->options->output, sqlite3_errmsg(db));
+                                 import.options->output, sqlite3_errmsg(db));
     sqlite3_free(sql);
     (void)sqlite3_close(db);
     return status;
 }
 
-static int move(const struct import *import)
+static int move(void)
 {
-    const char *output = import->options->output;
-    if (import->options->force ? rename(import->temporary, output) == 0
-                               : link(import->temporary, output) == 0)
+    const char *output = import.options->output;
+    if (import.options->force ? rename(import.temporary, output) == 0
+                              : link(import.temporary, output) == 0)
         return EXIT_FINE;
     return say_fail(EXIT_USAGE, "'%s' could not be written: %s", output, say_errno(errno));
 }
@@ -144,24 +187,24 @@ static void tell(const struct options *options, const struct rpd_result *result)
     left_out(result->frames, "rows of rocpd_stackframe");
 }
 
-static int run(struct import *import)
+static int run(void)
 {
     struct rpd_result result;
     char error[512] = "";
-    int status = check_place(import->options);
+    int status = check_place(import.options);
+    catch_signals();
     if (status == EXIT_FINE)
-        status = rpd_import(import->options->path, open_writer, import, &result);
-    if (import->writer && rtl_writer_close(import->writer, -1, error, sizeof error) != 0 &&
+        status = rpd_import(import.options->path, open_writer, &result);
+    if (import.writer && rtl_writer_close(import.writer, -1, error, sizeof error) != 0 &&
         status == EXIT_FINE)
         status = say_fail(EXIT_USAGE, "%s", error);
     if (status == EXIT_FINE)
-        status = set_times(import, &result);
+        status = set_times(&result);
     if (status == EXIT_FINE)
-        status = move(import);
-    if (import->temporary[0])
-        (void)unlink(import->temporary);
+        status = move();
+    remove_temporary();
     if (status == EXIT_FINE)
-        tell(import->options, &result);
+        tell(import.options, &result);
     return status;
 }
 
@@ -175,12 +218,11 @@ int cmd_import(int argc, char **argv)
         "  rtl import old.rpd -o old.db && rtl summary old.db";
     static const struct argp argp = {option_list, parse_option, "FILE", doc, NULL, NULL, NULL};
     static struct options options;
-    static struct import import;
     options.output = "trace.db";
     if (parse(&argp, argc, argv, 0, &options) != 0)
         return EXIT_USAGE;
     if (!options.path)
         return say_fail(EXIT_USAGE, "no file was named: rtl import FILE -o TRACE");
     import.options = &options;
-    return run(&import);
+    return run();
 }

@@ -323,6 +323,13 @@ const char *Schemas_Refusals(void)
         " ] && grep -q words there",
         made.folder);
     CHECK(made_shell(command) == 0);
+    (void)snprintf(command, sizeof command,
+                   "cd %s && cp trace.db killed.db && sqlite3 killed.db"
+                   " \"UPDATE meta SET value = 0 WHERE key = 'finished'\"",
+                   made.folder);
+    CHECK(made_shell(command) == 0);
+    CHECK(rtl(&made, "import t.rpd -f -o killed.db") == 2);
+    CHECK(said(&made, "'killed.db' is being recorded, or its recorder was killed"));
     CHECK(rtl(&made, "import t.rpd -f -o trace.db") == 0);
     CHECK(rtl(&made, "export trace.db --format rpd -f -o t.rpd") == 0);
     made_clean(&made);

@@ -401,7 +401,7 @@ static int read_apis(struct rpd *rpd)
     sqlite3_str_appendall(query, "SELECT a.id, a.pid, a.tid, a.start, a.end, n.string, u.string,"
                                  " coalesce(NULL, NULL");
     for (size_t i = 0; i < sizeof streams / sizeof *streams; ++i) {
-        if (!has(rpd, streams[i].table, "stream"))
+        if (!has(rpd, streams[i].table, "stream") || !has(rpd, streams[i].table, "api_ptr_id"))
             continue;
         sqlite3_str_appendf(query, ", %s.stream", streams[i].alias);
         sqlite3_str_appendf(joins, " LEFT JOIN %s %s ON %s.api_ptr_id = a.id", streams[i].table,
@@ -534,7 +534,7 @@ static int take_op(struct rpd *rpd, sqlite3_stmt *row)
  * sum: the first one gets it. */
 static int read_ops(struct rpd *rpd)
 {
-    bool grids = has(rpd, "rocpd_kernelapi", "gridX");
+    bool grids = has(rpd, "rocpd_kernelapi", "gridX") && has(rpd, "rocpd_kernelapi", "api_ptr_id");
     bool bytes = has(rpd, "rocpd_copyapi", "size");
     char *text = sqlite3_mprintf(
         "SELECT o.pid, o.gpuId, o.queueId, o.sequenceId, o.start, o.end, o.api_id, o.description,"
@@ -621,8 +621,8 @@ static int read_all(struct rpd *rpd)
     return status;
 }
 
-int rpd_import(const char *path, struct rtl_writer *(*open)(void *state, const char *command),
-               void *state, struct rpd_result *result)
+int rpd_import(const char *path, struct rtl_writer *(*open)(const char *command),
+               struct rpd_result *result)
 {
     struct rpd rpd = {.path = path, .result = result};
     *result = (struct rpd_result){0};
@@ -632,7 +632,7 @@ int rpd_import(const char *path, struct rtl_writer *(*open)(void *state, const c
     if (status == EXIT_FINE)
         status = check(&rpd);
     if (status == EXIT_FINE) {
-        rpd.writer = open(state, result->command);
+        rpd.writer = open(result->command);
         status = rpd.writer ? read_all(&rpd) : EXIT_USAGE;
     }
     (void)sqlite3_close(rpd.db);

@@ -21,7 +21,7 @@ struct rpd_result {
 /** Opens the file at `path`, makes what it holds known to the writer that `open` makes (with the
  * command line that the file names), and closes neither. EXIT_FINE, or EXIT_USAGE when a sentence
  * has been said. */
-int rpd_import(const char *path, struct rtl_writer *(*open)(void *state, const char *command),
-               void *state, struct rpd_result *result);
+int rpd_import(const char *path, struct rtl_writer *(*open)(const char *command),
+               struct rpd_result *result);
 
 #endif
