@@ -9,7 +9,7 @@
 #define SLOT_BITS     11u
 #define SEQUENCE_MASK ((UINT64_C(1) << SEQUENCE_BITS) - 1)
 #define SLOT_MASK     ((UINT64_C(1) << SLOT_BITS) - 1)
-#define TAG_SHIFT     (SEQUENCE_BITS + SLOT_BITS)
+#define TAG_MASK      (UINT64_C(0xff) << (SEQUENCE_BITS + SLOT_BITS))
 #define ALIGNMENT                                                                                  \
     6u /* of a signal: low bits that are 0; no address has more than 45 above them                 \
         */
@@ -28,7 +28,7 @@ static _Atomic uint64_t *set_of(struct rtl_borrow_table *table, uint64_t handle)
 
 static uint64_t tag_of(uint64_t handle)
 {
-    return hash_of(handle) << 10 & ~(SEQUENCE_MASK | SLOT_MASK << SEQUENCE_BITS);
+    return hash_of(handle) << 10 & TAG_MASK;
 }
 
 static uint64_t pack(uint64_t handle, struct rtl_record_name name)
@@ -54,9 +54,9 @@ static bool is_mark(uint64_t word)
     return (word >> SEQUENCE_BITS & SLOT_MASK) == SLOT_MASK;
 }
 
-static bool is_of(uint64_t word, uint64_t handle)
+static bool is_of(uint64_t word, uint64_t tag)
 {
-    return word != 0 && ((word ^ tag_of(handle)) >> TAG_SHIFT) == 0;
+    return (word & TAG_MASK) == tag && word != 0;
 }
 
 /* The packet that a mark is of has completed its signal, as far as anybody can tell. */
@@ -71,8 +71,6 @@ static bool is_spent(uint64_t mark)
  * program has armed the signal again unseen. One that is about to be published may be of it. */
 static bool holds(const struct rtl_borrow_table *table, uint64_t word, uint64_t handle)
 {
-    if (!is_of(word, handle))
-        return false;
     if (is_mark(word))
         return word == mark_of(handle);
     switch (table->judge(unpack(word), handle)) {
@@ -100,10 +98,18 @@ static bool is_free(const struct rtl_borrow_table *table, uint64_t word)
 static bool is_held(const struct rtl_borrow_table *table, _Atomic uint64_t *set, uint64_t handle,
                     const _Atomic uint64_t *but)
 {
-    for (unsigned i = 0; i < RTL_BORROW_WAYS; i++)
-        if (&set[i] != but && holds(table, atomic_load(&set[i]), handle))
+    uint64_t tag = tag_of(handle);
+    for (unsigned i = 0; i < RTL_BORROW_WAYS; i++) {
+        uint64_t word = atomic_load(&set[i]);
+        if (is_of(word, tag) && &set[i] != but && holds(table, word, handle))
             return true;
+    }
     return false;
+}
+
+static bool is_used(const struct rtl_borrow_table *table)
+{
+    return atomic_load_explicit(&table->used, memory_order_relaxed);
 }
 
 /* Puts a word for the signal into its set, unless another keeps it from there. Two that come at the
@@ -111,6 +117,8 @@ static bool is_held(const struct rtl_borrow_table *table, _Atomic uint64_t *set,
 static bool put(struct rtl_borrow_table *table, uint64_t handle, uint64_t word)
 {
     _Atomic uint64_t *set = set_of(table, handle);
+    if (!is_used(table))
+        atomic_store(&table->used, true);
     if (is_held(table, set, handle, NULL))
         return false;
     for (unsigned i = 0; i < RTL_BORROW_WAYS; i++) {
@@ -133,8 +141,9 @@ bool rtl_borrow_enter(struct rtl_borrow_table *table, uint64_t handle, struct rt
 static _Atomic uint64_t *find_mark(struct rtl_borrow_table *table, uint64_t handle)
 {
     _Atomic uint64_t *set = set_of(table, handle);
+    uint64_t mark = mark_of(handle);
     for (unsigned i = 0; i < RTL_BORROW_WAYS; i++)
-        if (atomic_load_explicit(&set[i], memory_order_relaxed) == mark_of(handle))
+        if (atomic_load_explicit(&set[i], memory_order_relaxed) == mark)
             return &set[i];
     return NULL;
 }
@@ -146,7 +155,7 @@ bool rtl_borrow_mark(struct rtl_borrow_table *table, uint64_t handle)
 
 void rtl_borrow_unmark(struct rtl_borrow_table *table, uint64_t handle)
 {
-    _Atomic uint64_t *place = find_mark(table, handle);
+    _Atomic uint64_t *place = is_used(table) ? find_mark(table, handle) : NULL;
     uint64_t mark = mark_of(handle);
     if (place != NULL)
         atomic_compare_exchange_strong(place, &mark, 0);
@@ -155,9 +164,12 @@ void rtl_borrow_unmark(struct rtl_borrow_table *table, uint64_t handle)
 bool rtl_borrow_find(struct rtl_borrow_table *table, uint64_t handle, struct rtl_record_name *name)
 {
     _Atomic uint64_t *set = set_of(table, handle);
+    uint64_t tag = tag_of(handle);
+    if (!is_used(table))
+        return false;
     for (unsigned i = 0; i < RTL_BORROW_WAYS; i++) {
         uint64_t word = atomic_load_explicit(&set[i], memory_order_acquire);
-        if (!is_of(word, handle) || is_mark(word))
+        if (!is_of(word, tag) || is_mark(word))
             continue;
         *name = unpack(word);
         if (table->judge(*name, handle) == RTL_RECORD_LIVE)

@@ -36,6 +36,7 @@ enum rtl_record_standing {
 
 struct rtl_borrow_table {
     _Alignas(64) _Atomic uint64_t sets[RTL_BORROW_SETS][RTL_BORROW_WAYS];
+    _Atomic bool used; /**< anything was ever entered: modes that do not borrow pay nothing */
     /** Judges a name for a signal handle. Lock-free, any thread. */
     enum rtl_record_standing (*judge)(struct rtl_record_name name, uint64_t handle);
     /** Finishes a live record whose kernel has completed although its signal stands at 1; true if
