@@ -246,7 +246,8 @@ enum rtl_graph_flags {
     RTL_GRAPH_SAME = 2     /**< its nodes are those of the generation before: none follow */
 };
 
-/** What a node does. Values are those of hipGraphNodeType, and in trace files. */
+/** What a node does. Values are those of hipGraphNodeType since HIP 5.3, and in trace files; 5.2's
+ * count from 1 and are translated. */
 enum rtl_node_type {
     RTL_NODE_KERNEL = 0,
     RTL_NODE_MEMCPY = 1,
