@@ -36,6 +36,8 @@
     X(hsa_signal_load_scacquire, 40)                                                               \
     X(hsa_signal_store_relaxed, 41)                                                                \
     X(hsa_signal_store_screlease, 42)                                                              \
+    X(hsa_signal_wait_relaxed, 43)                                                                 \
+    X(hsa_signal_wait_scacquire, 44)                                                               \
     X(hsa_signal_and_relaxed, 45)                                                                  \
     X(hsa_signal_and_scacquire, 46)                                                                \
     X(hsa_signal_and_screlease, 47)                                                                \

@@ -199,6 +199,7 @@ unsigned rtl_harvest(struct rtl_queue *queue, unsigned most, unsigned patience)
     unsigned waiting = 0;
     for (; at < tail && taken < most && waiting < patience; at++) {
         struct rtl_kernel_facts facts;
+        rtl_pending_foresee(pending, &rtl_signals, at);
         enum rtl_take found = patience == RTL_THOROUGH
                                   ? take_thoroughly(pending, at, &facts)
                                   : rtl_pending_take(pending, &rtl_signals, at, false, &facts);
@@ -477,6 +478,29 @@ unsigned rtl_harvest_forward(struct rtl_queue *queue, bool quiet)
         more = sleepers.count == WAKES;
         wake(&sleepers);
     }
+    return taken;
+}
+
+static bool owes(const struct rtl_queue *queue)
+{
+    return atomic_load_explicit(&queue->phase, memory_order_acquire) == RTL_QUEUE_LIVE &&
+           atomic_load_explicit(&queue->pending.owed, memory_order_relaxed) != 0;
+}
+
+bool rtl_harvest_owed(void)
+{
+    for (uint32_t i = 0; i < rtl_queues_count(); i++)
+        if (owes(rtl_queues_at(i)))
+            return true;
+    return false;
+}
+
+unsigned rtl_harvest_owing(void)
+{
+    unsigned taken = 0;
+    for (uint32_t i = 0; i < rtl_queues_count(); i++)
+        if (owes(rtl_queues_at(i)))
+            taken += rtl_harvest_forward(rtl_queues_at(i), false);
     return taken;
 }
 

@@ -46,6 +46,13 @@ void rtl_harvest_settle(uint64_t handle, bool destroyed);
 /** In a forked child: nobody is completing signals. */
 void rtl_harvest_forked(void);
 
+/** True if a signal of any queue is yet to be forwarded. Any thread. */
+bool rtl_harvest_owed(void);
+
+/** Forwards what is ready of all queues. Any thread that may make system calls. Returns how many.
+ */
+unsigned rtl_harvest_owing(void);
+
 /** Judge of rtl_borrows. */
 enum rtl_record_standing rtl_harvest_judge(struct rtl_record_name name, uint64_t handle);
 

@@ -1,28 +1,12 @@
-#include "intercept/pending.h"
-
+#include "intercept/pending_add.h"
 #include "intercept/shared_signal.h"
 
 #include <string.h>
 #include <sys/mman.h>
 
-#define MARK UINT32_C(0x52544c73)
-
-enum phase { PHASE_PENDING = 1, PHASE_DONE = 2 };
-
-static uint64_t state_of(uint64_t sequence, enum phase phase)
-{
-    return sequence * 4 + phase;
-}
-
-static struct rtl_record *record_at(const struct rtl_pending *pending, uint64_t sequence)
-{
-    return &pending->records[sequence & pending->mask];
-}
-
-static struct rtl_record_origin *origin_at(const struct rtl_pending *pending, uint64_t sequence)
-{
-    return &pending->origins[sequence & pending->mask];
-}
+#define MARK         UINT32_C(0x52544c73)
+#define SIGNALS_SOON 6u /* records ahead whose signals a harvester asks for */
+#define RECORDS_SOON 12u
 
 bool rtl_pending_init(struct rtl_pending *pending, uint64_t capacity)
 {
@@ -30,75 +14,44 @@ bool rtl_pending_init(struct rtl_pending *pending, uint64_t capacity)
     while (records < capacity)
         records *= 2;
     uint64_t bytes =
-        records * (sizeof(struct rtl_record) + sizeof(struct rtl_record_origin)) + records / 8;
+        records * (sizeof(struct rtl_record) + 2 * sizeof(struct rtl_record_origin)) + records / 8;
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return false;
     pending->records = memory;
     pending->origins = (struct rtl_record_origin *)(pending->records + records);
-    pending->marks = (uint8_t *)(pending->origins + records);
+    pending->marks = (uint8_t *)(pending->origins + 2 * records);
     pending->mask = records - 1;
     pending->mapped = bytes;
+    pending->last.sequence = 0 - UINT64_C(2) * RTL_ORIGIN_SHARED; /* too long ago to be shared */
     return true;
 }
 
-uint64_t rtl_pending_room(struct rtl_pending *pending)
+static void read_origin(const struct rtl_pending *pending, uint64_t sequence,
+                        struct rtl_kernel_facts *facts)
 {
-    uint64_t capacity = pending->mask + 1;
-    uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_relaxed);
-    if (tail - pending->known_head == capacity)
-        pending->known_head = atomic_load_explicit(&pending->head, memory_order_acquire);
-    return capacity - (tail - pending->known_head);
-}
-
-static void put(_Atomic uint64_t *field, uint64_t value)
-{
-    atomic_store_explicit(field, value, memory_order_relaxed);
-}
-
-static uint64_t get(_Atomic uint64_t *field)
-{
-    return atomic_load_explicit(field, memory_order_relaxed);
-}
-
-uint64_t rtl_pending_add(struct rtl_pending *pending, const struct rtl_kernel_facts *facts)
-{
-    uint64_t sequence = get(&pending->tail);
-    struct rtl_record *record = record_at(pending, sequence);
-    struct rtl_record_origin *origin = origin_at(pending, sequence);
-    put(&origin->correlation, facts->correlation);
-    put(&origin->launch_ordinal, facts->launch | (uint64_t)facts->ordinal << 32);
-    put(&record->own, facts->own);
-    put(&record->kernel_object, facts->kernel_object);
-    put(&record->packet, facts->packet);
-    put(&record->grid_xy, facts->grid[0] | (uint64_t)facts->grid[1] << 32);
-    put(&record->grid_z_group, facts->grid[2] | (uint64_t)facts->group_size << 32);
-    bool borrowed = facts->pool_id == UINT32_MAX;
-    uint64_t flags = facts->flags | (borrowed ? RTL_RECORD_BORROWED : 0u);
-    put(&record->block_flags, facts->block[0] | (uint64_t)facts->block[1] << 16 |
-                                  (uint64_t)facts->block[2] << 32 | flags << 48);
-    put(&record->signal_epoch,
-        (borrowed ? facts->stamp : facts->pool_id) | (uint64_t)facts->epoch << 32);
-    if (rtl_is_replaced(facts))
-        atomic_fetch_add_explicit(&pending->owed, 1, memory_order_relaxed);
-    atomic_store_explicit(&record->state, state_of(sequence, PHASE_PENDING), memory_order_release);
-    atomic_store_explicit(&pending->tail, sequence + 1, memory_order_release);
-    return sequence;
+    struct rtl_record_origin *origin = rtl_origin_at(pending, sequence);
+    uint64_t launch = rtl_pending_get(&origin->launch_base);
+    facts->correlation = rtl_pending_get(&origin->correlation);
+    facts->launch = (uint32_t)launch;
+    if (facts->launch != RTL_NONE)
+        facts->ordinal = (uint32_t)(launch >> 32) + (uint32_t)facts->packet;
 }
 
 static void read_facts(const struct rtl_pending *pending, uint64_t sequence,
                        struct rtl_kernel_facts *facts)
 {
-    struct rtl_record *record = record_at(pending, sequence);
-    struct rtl_record_origin *origin = origin_at(pending, sequence);
-    uint64_t launch = get(&origin->launch_ordinal);
-    uint64_t xy = get(&record->grid_xy);
-    uint64_t z_group = get(&record->grid_z_group);
-    uint64_t block = get(&record->block_flags);
-    uint64_t signal = get(&record->signal_epoch);
-    facts->own = get(&record->own);
-    facts->kernel_object = get(&record->kernel_object);
-    facts->packet = get(&record->packet);
+    struct rtl_record *record = rtl_record_at(pending, sequence);
+    uint64_t packet = rtl_pending_get(&record->packet);
+    uint64_t xy = rtl_pending_get(&record->grid_xy);
+    uint64_t z_group = rtl_pending_get(&record->grid_z_group);
+    uint64_t block = rtl_pending_get(&record->block_flags);
+    uint64_t signal = rtl_pending_get(&record->signal_epoch);
+    uint64_t flags = block >> 48;
+    bool borrowed = (flags & RTL_RECORD_BORROWED) != 0;
+    facts->own = rtl_pending_get(&record->own);
+    facts->kernel_object = rtl_pending_get(&record->kernel_object);
+    facts->packet = packet >> RTL_ORIGIN_BITS;
     facts->grid[0] = (uint32_t)xy;
     facts->grid[1] = (uint32_t)(xy >> 32);
     facts->grid[2] = (uint32_t)z_group;
@@ -106,23 +59,39 @@ static void read_facts(const struct rtl_pending *pending, uint64_t sequence,
     facts->block[0] = (uint16_t)block;
     facts->block[1] = (uint16_t)(block >> 16);
     facts->block[2] = (uint16_t)(block >> 32);
-    facts->flags = (uint16_t)(block >> 48 & ~(uint64_t)RTL_RECORD_BORROWED);
-    bool borrowed = (block >> 48 & RTL_RECORD_BORROWED) != 0;
+    facts->flags = (uint16_t)(flags & ~(uint64_t)(RTL_RECORD_BORROWED | RTL_RECORD_PLAIN));
     facts->pool_id = borrowed ? UINT32_MAX : (uint32_t)signal;
     facts->stamp = borrowed ? (uint32_t)signal : 0;
     facts->epoch = (uint32_t)(signal >> 32);
-    facts->correlation = get(&origin->correlation);
-    facts->launch = (uint32_t)launch;
-    facts->ordinal = (uint32_t)(launch >> 32);
     facts->start = 0;
     facts->end = 0;
+    facts->correlation = 0;
+    facts->launch = RTL_NONE;
+    facts->ordinal = RTL_NONE;
+    if ((flags & RTL_RECORD_PLAIN) == 0)
+        read_origin(pending, sequence - packet % RTL_ORIGIN_SHARED, facts);
+}
+
+/* The record may be one of an earlier lap, or half written: asking for memory that is not there
+ * does nothing. */
+void rtl_pending_foresee(const struct rtl_pending *pending, const struct rtl_pool *pool,
+                         uint64_t sequence)
+{
+    struct rtl_record *record = rtl_record_at(pending, sequence + SIGNALS_SOON);
+    uint32_t id = (uint32_t)rtl_pending_get(&record->signal_epoch);
+    bool borrowed = (rtl_pending_get(&record->block_flags) >> 48 & RTL_RECORD_BORROWED) != 0;
+    uint64_t handle = rtl_pending_get(&record->own);
+    if (!borrowed)
+        handle = id < pool->limit ? rtl_pool_handle(pool, id) : 0;
+    __builtin_prefetch((const void *)(uintptr_t)handle, 1);
+    __builtin_prefetch(rtl_record_at(pending, sequence + RECORDS_SOON), 1);
 }
 
 static bool claim(struct rtl_record *record, uint64_t sequence)
 {
-    uint64_t expected = state_of(sequence, PHASE_PENDING);
+    uint64_t expected = rtl_record_state(sequence, RTL_RECORD_PENDING);
     return atomic_compare_exchange_strong_explicit(&record->state, &expected,
-                                                   state_of(sequence, PHASE_DONE),
+                                                   rtl_record_state(sequence, RTL_RECORD_DONE),
                                                    memory_order_acq_rel, memory_order_relaxed);
 }
 
@@ -192,15 +161,15 @@ bool rtl_signal_is_ours(uint64_t handle)
 /* Copies a record without claiming it; false if it is not pending. */
 static bool peek(struct rtl_pending *pending, uint64_t sequence, struct rtl_kernel_facts *facts)
 {
-    struct rtl_record *record = record_at(pending, sequence);
+    struct rtl_record *record = rtl_record_at(pending, sequence);
     if (atomic_load_explicit(&record->state, memory_order_acquire) !=
-        state_of(sequence, PHASE_PENDING))
+        rtl_record_state(sequence, RTL_RECORD_PENDING))
         return false;
     read_facts(pending, sequence, facts);
     /* The slot may have been used again since `state` was read: look before following a pointer. */
     atomic_thread_fence(memory_order_acquire);
     return atomic_load_explicit(&record->state, memory_order_relaxed) ==
-           state_of(sequence, PHASE_PENDING);
+           rtl_record_state(sequence, RTL_RECORD_PENDING);
 }
 
 static bool is_borrowed(const struct rtl_kernel_facts *facts)
@@ -252,7 +221,7 @@ enum rtl_take rtl_pending_take(struct rtl_pending *pending, const struct rtl_poo
     if (found != RTL_TAKE_TAKEN && (found != RTL_TAKE_FORWARD || !forwards))
         return found;
     rtl_signal_times(signal, facts);
-    return claim(record_at(pending, sequence), sequence) ? RTL_TAKE_TAKEN : RTL_TAKE_DONE;
+    return claim(rtl_record_at(pending, sequence), sequence) ? RTL_TAKE_TAKEN : RTL_TAKE_DONE;
 }
 
 static bool looks_rearmed(struct rtl_pending *pending, uint64_t sequence,
@@ -275,15 +244,15 @@ bool rtl_pending_take_rearmed(struct rtl_pending *pending, uint64_t sequence,
     if (!looks_rearmed(pending, sequence, facts))
         return false;
     rtl_signal_times(facts->own, facts);
-    return claim(record_at(pending, sequence), sequence);
+    return claim(rtl_record_at(pending, sequence), sequence);
 }
 
 bool rtl_pending_abandon(struct rtl_pending *pending, uint64_t sequence,
                          struct rtl_kernel_facts *facts)
 {
-    struct rtl_record *record = record_at(pending, sequence);
+    struct rtl_record *record = rtl_record_at(pending, sequence);
     if (atomic_load_explicit(&record->state, memory_order_acquire) !=
-        state_of(sequence, PHASE_PENDING))
+        rtl_record_state(sequence, RTL_RECORD_PENDING))
         return false;
     read_facts(pending, sequence, facts);
     return claim(record, sequence);
@@ -296,8 +265,8 @@ void rtl_pending_advance(struct rtl_pending *pending)
         uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
         uint64_t next = head;
         while (next != tail &&
-               atomic_load_explicit(&record_at(pending, next)->state, memory_order_acquire) ==
-                   state_of(next, PHASE_DONE))
+               atomic_load_explicit(&rtl_record_at(pending, next)->state, memory_order_acquire) ==
+                   rtl_record_state(next, RTL_RECORD_DONE))
             next++;
         if (next == head ||
             atomic_compare_exchange_strong_explicit(&pending->head, &head, next,
@@ -322,11 +291,11 @@ uint64_t rtl_pending_unfinished(struct rtl_pending *pending)
 enum rtl_record_standing rtl_pending_judge(const struct rtl_pending *pending, uint64_t sequence,
                                            uint64_t handle)
 {
-    struct rtl_record *record = record_at(pending, sequence);
+    struct rtl_record *record = rtl_record_at(pending, sequence);
     uint64_t state = atomic_load_explicit(&record->state, memory_order_acquire);
-    if (state > state_of(sequence, PHASE_PENDING))
+    if (state > rtl_record_state(sequence, RTL_RECORD_PENDING))
         return RTL_RECORD_STALE;
-    if (state < state_of(sequence, PHASE_PENDING))
+    if (state < rtl_record_state(sequence, RTL_RECORD_PENDING))
         return RTL_RECORD_COMING;
     uint64_t own = atomic_load_explicit(&record->own, memory_order_relaxed);
     return own == handle ? RTL_RECORD_LIVE : RTL_RECORD_OTHER;

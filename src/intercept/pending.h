@@ -26,8 +26,12 @@ enum rtl_record_flags {
     RTL_RECORD_BORROWED = 2, /**< in the record itself: its signal is the program's own */
     RTL_RECORD_COPY = 4,     /**< a copy; what the fields then hold, copies.c says */
     RTL_RECORD_SDMA = 8,     /**< with the times of an SDMA engine; set by rtl_signal_times */
-    RTL_RECORD_UNTIMED = 16  /**< nobody will write times: the signal's value alone tells */
+    RTL_RECORD_UNTIMED = 16, /**< nobody will write times: the signal's value alone tells */
+    RTL_RECORD_PLAIN = 32    /**< in the record itself: it comes from nothing that is known */
 };
+
+/** Records that follow each other may share an origin, at most so many. */
+#define RTL_ORIGIN_SHARED 64u
 
 /** One record, one cache line. All fields are atomics because a late harvester may read them while
  * the slot is being used again; its claim then fails. */
@@ -35,8 +39,8 @@ struct rtl_record {
     _Atomic uint64_t state; /**< sequence * 4 + phase; grows only */
     _Atomic uint64_t own;   /**< the program's signal handle, 0 if it had none */
     _Atomic uint64_t kernel_object;
-    _Atomic uint64_t packet;       /**< index in the queue */
-    _Atomic uint64_t grid_xy;      /**< grid_x | grid_y << 32 */
+    _Atomic uint64_t packet;  /**< index in the queue << 6 | records since that with the origin */
+    _Atomic uint64_t grid_xy; /**< grid_x | grid_y << 32 */
     _Atomic uint64_t grid_z_group; /**< grid_z | group segment size << 32 */
     _Atomic uint64_t block_flags;  /**< block x, y, z, flags: 16 bits each */
     _Atomic uint64_t signal_epoch; /**< pool id (borrowed: stamp) | code epoch << 32 */
@@ -44,10 +48,16 @@ struct rtl_record {
 
 _Static_assert(sizeof(struct rtl_record) == 64, "one cache line");
 
-/** What more there is to know of a record: where its packet came from. */
+/** Where the packets of records that follow each other came from. */
 struct rtl_record_origin {
     _Atomic uint64_t correlation;
-    _Atomic uint64_t launch_ordinal; /**< launch | ordinal << 32 */
+    _Atomic uint64_t launch_base; /**< launch | (ordinal - packet index) << 32 */
+};
+
+/** The origin that was written last; the submitter's. */
+struct rtl_last_origin {
+    uint64_t sequence, correlation;
+    uint32_t launch, base;
 };
 
 /** What goes into a record and comes out again. */
@@ -69,11 +79,13 @@ struct rtl_kernel_facts {
 
 struct rtl_pending {
     struct rtl_record *records;
-    struct rtl_record_origin *origins; /**< of each record */
+    /** Twice as many as records, so that what a pending record shares is not written again. */
+    struct rtl_record_origin *origins;
     uint64_t mask;
     uint64_t mapped;                    /**< bytes */
     _Alignas(64) _Atomic uint64_t tail; /**< next sequence; moved by the submitter */
     uint64_t known_head;                /**< `head` when the submitter last looked */
+    struct rtl_last_origin last;
     _Alignas(64) _Atomic uint64_t head; /**< records before it are done */
     _Atomic uint32_t owed;              /**< replaced signals that are not forwarded yet */
     uint8_t *marks; /**< a bit for each record; of the one who forwards (harvest.h) */
@@ -84,13 +96,6 @@ struct rtl_pending {
 /** Makes room for at least `capacity` records (rounded up to a power of two). False without memory.
  */
 bool rtl_pending_init(struct rtl_pending *pending, uint64_t capacity);
-
-/** How many more records find room at least. Looks for more only when it is none, so that the
- * submitter does not fetch what harvesters write for each packet. Submitter only. */
-uint64_t rtl_pending_room(struct rtl_pending *pending);
-
-/** Adds a record; there must be room. Submitter only. Returns its sequence number. */
-uint64_t rtl_pending_add(struct rtl_pending *pending, const struct rtl_kernel_facts *facts);
 
 enum rtl_take {
     RTL_TAKE_DONE,    /**< taken before, by somebody else */
@@ -103,6 +108,10 @@ enum rtl_take {
  * The pool's signal in the facts is the caller's now: to be set to 1 and given back. Any thread. */
 enum rtl_take rtl_pending_take(struct rtl_pending *pending, const struct rtl_pool *pool,
                                uint64_t sequence, bool forwards, struct rtl_kernel_facts *facts);
+
+/** Fetches what rtl_pending_take will look at some records after `sequence` into the cache. */
+void rtl_pending_foresee(const struct rtl_pending *pending, const struct rtl_pool *pool,
+                         uint64_t sequence);
 
 /** True if the record borrows its signal, its kernel has completed, and the signal stands above 0
  * again: the program armed it in a way that RTL does not see, such as a write to its memory. A

@@ -204,6 +204,7 @@ static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id,
         .pool = &rtl_signals,
         .borrows = &rtl_borrows,
         .ledger = state->ledger,
+        .shared_ledger = ring == NULL || id >= RTL_LEDGER_ROWS - 1,
         .mode = settings.mode,
         .reservations = &state->reservations,
         .launches = &launches,
@@ -212,6 +213,7 @@ static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id,
         .slot = state->slot,
         .help = rtl_submit_help,
         .context = state,
+        .expect = rtl_worker_expect,
     };
 }
 

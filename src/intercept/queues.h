@@ -55,11 +55,11 @@ struct rtl_queue {
     _Alignas(64) _Atomic uint64_t newest; /**< largest end tick that was harvested */
     _Atomic uint64_t retired;             /**< packets before it have left the hardware's ring */
     _Atomic bool forwarding;              /**< somebody is forwarding signals of this queue */
-    struct rtl_reservations reservations; /**< see rtl_rewriter */
-    uint64_t reserved_size;               /**< slots that it has room for */
-    uint64_t freed_at;                    /**< when the phase became FREE, ns; 0: never used */
-    unsigned char *staging;               /**< intercepted: the packets on their way */
-    uint64_t staging_size;                /**< packets */
+    _Alignas(64) struct rtl_reservations reservations; /**< see rtl_rewriter */
+    uint64_t reserved_size;                            /**< slots that it has room for */
+    uint64_t freed_at;      /**< when the phase became FREE, ns; 0: never used */
+    unsigned char *staging; /**< intercepted: the packets on their way */
+    uint64_t staging_size;  /**< packets */
     struct rtl_rewriter rewriter;
     struct rtl_pending pending;
 };

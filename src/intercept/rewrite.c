@@ -1,14 +1,17 @@
 #include "intercept/rewrite.h"
 
 #include "graph/fingerprint.h"
+#include "intercept/pending_add.h"
 #include "intercept/shared_signal.h"
 
 #include <hsa/hsa_ext_amd.h>
 #include <stddef.h>
+#include <string.h>
 
 #define PACKET_SIZE 64u
 #define HELP_TRIES  4u
-#define SHARES      8 /* of the free signals: a queue takes one at a time */
+#define SHARES      8                        /* of the free signals: a queue takes one at a time */
+#define BLOCK       UINT64_C(0xffffffffffff) /* x, y and z of a workgroup, 16 bits each */
 
 /* Formats of vendor packets, all with the completion signal in the usual place:
  * AMD_AQL_FORMAT_PM4_IB of ROCr's amd_gpu_pm4.h, HSA_AMD_PACKET_TYPE_BARRIER_VALUE (2) and
@@ -223,8 +226,9 @@ static void find_launch(struct rtl_rewriter *rewriter, const void *packet, bool 
         meet_single(rewriter, &key);
 }
 
-/* Counts a packet for its launch. */
-static void count_for_launch(struct rtl_rewriter *rewriter, struct tally *tally, bool kernel)
+/* Counts packets for their launch. */
+static void count_for_launch(struct rtl_rewriter *rewriter, struct tally *tally, uint32_t packets,
+                             uint32_t kernels)
 {
     const struct rtl_run *run = &rewriter->run;
     if (run->reservation.launch == RTL_NONE)
@@ -233,8 +237,8 @@ static void count_for_launch(struct rtl_rewriter *rewriter, struct tally *tally,
         tell_launch(rewriter, tally);
         tally->launch.launch = run->reservation.launch;
     }
-    tally->launch.packets++;
-    tally->launch.kernels += kernel;
+    tally->launch.packets += packets;
+    tally->launch.kernels += kernels;
     tally->launch.fingerprint = run->fingerprint;
 }
 
@@ -243,7 +247,7 @@ void rtl_rewrite_skip(struct rtl_rewriter *rewriter, uint64_t first, uint64_t en
     struct tally tally = {.launch.launch = RTL_NONE};
     for (; first < end; first++) {
         enter_run(rewriter, first);
-        count_for_launch(rewriter, &tally, false);
+        count_for_launch(rewriter, &tally, 1, 0);
         tally.launch.unseen = tally.launch.packets;
     }
     tell_launch(rewriter, &tally);
@@ -354,8 +358,15 @@ static void borrow(struct rtl_kernel_facts *facts)
     facts->stamp = rtl_signal_stamp(facts->own);
 }
 
-enum rtl_followed rtl_rewrite_follow(struct rtl_rewriter *rewriter, hsa_signal_t *signal,
-                                     struct rtl_kernel_facts *facts)
+static inline void add_record(struct rtl_rewriter *rewriter, const struct rtl_kernel_facts *facts)
+{
+    rtl_pending_add(rewriter->pending, facts);
+    if (rtl_is_replaced(facts) && rewriter->expect != NULL)
+        rewriter->expect();
+}
+
+static inline enum rtl_followed follow(struct rtl_rewriter *rewriter, hsa_signal_t *signal,
+                                       struct rtl_kernel_facts *facts)
 {
     enum rtl_followed followed = RTL_FOLLOWED_BORROWED;
     if (!have_room(rewriter))
@@ -369,8 +380,14 @@ enum rtl_followed rtl_rewrite_follow(struct rtl_rewriter *rewriter, hsa_signal_t
     } else {
         return RTL_FOLLOWED_NO_SIGNAL;
     }
-    rtl_pending_add(rewriter->pending, facts);
+    add_record(rewriter, facts);
     return followed;
+}
+
+enum rtl_followed rtl_rewrite_follow(struct rtl_rewriter *rewriter, hsa_signal_t *signal,
+                                     struct rtl_kernel_facts *facts)
+{
+    return follow(rewriter, signal, facts);
 }
 
 /* The device completes the signal of a packet without a record: until the program arms it again,
@@ -403,7 +420,7 @@ static bool rewrite_kernel(struct rtl_rewriter *rewriter, void *packet, bool ext
         read_dispatch(packet, &facts);
     find_launch(rewriter, packet, extended, &facts);
     set_origin(&rewriter->run, &facts);
-    enum rtl_followed followed = rtl_rewrite_follow(rewriter, signal, &facts);
+    enum rtl_followed followed = follow(rewriter, signal, &facts);
     tally->borrowed += followed == RTL_FOLLOWED_BORROWED;
     tally->lost[RTL_LOST_PENDING] += followed == RTL_FOLLOWED_NO_ROOM;
     tally->lost[RTL_LOST_POOL] += followed == RTL_FOLLOWED_NO_SIGNAL;
@@ -422,7 +439,7 @@ static bool watch(struct rtl_rewriter *rewriter, hsa_signal_t *signal, uint64_t 
     struct rtl_kernel_facts facts = {
         .own = signal->handle, .packet = index, .flags = RTL_RECORD_BARRIER, .pool_id = id};
     put_signal(rewriter, signal, id);
-    rtl_pending_add(rewriter->pending, &facts);
+    add_record(rewriter, &facts);
     return true;
 }
 
@@ -444,46 +461,188 @@ static bool rewrite_other(struct rtl_rewriter *rewriter, hsa_signal_t *signal, u
            watch(rewriter, signal, index);
 }
 
-static void add(_Atomic uint64_t *counter, uint64_t value)
+static void add_shared(_Atomic uint64_t *counter, uint64_t value)
 {
     if (value != 0)
         atomic_fetch_add_explicit(counter, value, memory_order_relaxed);
 }
 
-static void settle(struct rtl_wire_ledger *ledger, const struct tally *tally, uint64_t packets)
+/* Of a counter that nobody else writes: a locked instruction would wait for all stores before it,
+ * those to records that lie in the worker's cache among them. */
+static void add_alone(_Atomic uint64_t *counter, uint64_t value)
 {
+    uint64_t before = atomic_load_explicit(counter, memory_order_relaxed);
+    if (value != 0)
+        atomic_store_explicit(counter, before + value, memory_order_relaxed);
+}
+
+/* Losses are counted by harvesters as well. */
+static void settle(struct rtl_wire_ledger *ledger, bool shared, const struct tally *tally,
+                   uint64_t packets)
+{
+    void (*add)(_Atomic uint64_t *, uint64_t) = shared ? add_shared : add_alone;
     add(&ledger->packets, packets);
     add(&ledger->seen, tally->seen);
     add(&ledger->skipped, tally->skipped);
     add(&ledger->borrowed, tally->borrowed);
-    for (unsigned i = 0; i < RTL_LOST_REASONS; i++)
-        add(&ledger->lost[i], tally->lost[i]);
+    add_shared(&ledger->lost[RTL_LOST_PENDING], tally->lost[RTL_LOST_PENDING]);
+    add_shared(&ledger->lost[RTL_LOST_POOL], tally->lost[RTL_LOST_POOL]);
+}
+
+/* One packet of any kind. */
+static void rewrite_packet(struct rtl_rewriter *rewriter, void *packet, uint64_t index,
+                           uint32_t epoch, struct tally *tally)
+{
+    unsigned type = rtl_packet_type(header_of(packet));
+    bool extended = is_extended(packet, type);
+    bool kernel = type == HSA_PACKET_TYPE_KERNEL_DISPATCH || extended;
+    hsa_signal_t *signal = signal_of(packet, type);
+    bool marked;
+    drop_stale(signal);
+    tally->seen += kernel;
+    bool profiled = kernel && wanted(rewriter, signal);
+    if (profiled) {
+        marked = rewrite_kernel(rewriter, packet, extended, index, epoch, tally);
+    } else {
+        tally->skipped += kernel;
+        marked = rewrite_other(rewriter, signal, index);
+    }
+    count_for_launch(rewriter, tally, 1, profiled);
+    rewriter->unmarked = marked ? 0 : rewriter->unmarked + 1;
+}
+
+/* ---- kernels without a signal of their own, in full mode: most of them, and all of a graph's ----
+ */
+
+static uint64_t word_at(const void *packet, size_t offset)
+{
+    uint64_t word;
+    memcpy(&word, (const unsigned char *)packet + offset, sizeof word);
+    return word;
+}
+
+/* A dispatch whose signal nobody waits for, and room for its record. */
+static bool is_simple(struct rtl_rewriter *rewriter, const hsa_kernel_dispatch_packet_t *packet)
+{
+    return rtl_packet_type(header_of(packet)) == HSA_PACKET_TYPE_KERNEL_DISPATCH &&
+           packet->completion_signal.handle == 0 && rewriter->id_count > 0 &&
+           rtl_pending_room(rewriter->pending) > 0;
+}
+
+static void record_simple(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_packet_t *packet,
+                          uint64_t index, uint32_t epoch, const struct rtl_origin_words *origin)
+{
+    bool plain = origin->correlation == 0 && origin->launch == RTL_NONE;
+    uint32_t id = rewriter->ids[--rewriter->id_count];
+    uint64_t block = word_at(packet, offsetof(hsa_kernel_dispatch_packet_t, workgroup_size_x));
+    struct rtl_record_words words = {
+        .kernel_object = packet->kernel_object,
+        .packet = index,
+        .grid_xy = word_at(packet, offsetof(hsa_kernel_dispatch_packet_t, grid_size_x)),
+        .grid_z_group = packet->grid_size_z | (uint64_t)packet->group_segment_size << 32,
+        .block_flags = (block & BLOCK) | (plain ? (uint64_t)RTL_RECORD_PLAIN << 48 : 0),
+        .signal_epoch = id | (uint64_t)epoch << 32,
+    };
+    put_signal(rewriter, &packet->completion_signal, id);
+    (void)rtl_pending_put_words(rewriter->pending, &words,
+                                plain ? 0 : rtl_pending_place_origin(rewriter->pending, origin));
+}
+
+static struct rtl_kernel_key key_of(const hsa_kernel_dispatch_packet_t *packet)
+{
+    return (struct rtl_kernel_key){
+        .kernel_object = packet->kernel_object,
+        .kernarg = (uint64_t)(uintptr_t)packet->kernarg_address,
+        .grid = {packet->grid_size_x, packet->grid_size_y, packet->grid_size_z},
+        .block = {packet->workgroup_size_x, packet->workgroup_size_y, packet->workgroup_size_z}};
+}
+
+static uint64_t add_to_fingerprint(uint64_t before, const hsa_kernel_dispatch_packet_t *packet)
+{
+    uint64_t block = word_at(packet, offsetof(hsa_kernel_dispatch_packet_t, workgroup_size_x));
+    return rtl_fingerprint_words(
+        before, packet->kernel_object, (uint64_t)(uintptr_t)packet->kernarg_address,
+        word_at(packet, offsetof(hsa_kernel_dispatch_packet_t, grid_size_x)),
+        packet->grid_size_z | block << 32, block >> 32 & 0xffff);
+}
+
+static struct rtl_origin_words origin_of(const struct rtl_run *run)
+{
+    const struct rtl_reservation *reservation = &run->reservation;
+    bool launched = reservation->launch != RTL_NONE;
+    return (struct rtl_origin_words){reservation->correlation, reservation->launch,
+                                     launched ? reservation->ordinal - (uint32_t)run->first : 0};
+}
+
+/* Packets of one run, as long as they are simple; returns how many. */
+static uint64_t rewrite_simple(struct rtl_rewriter *rewriter, unsigned char *packets,
+                               uint64_t first, uint64_t count, uint32_t epoch, struct tally *tally)
+{
+    struct rtl_run *run = &rewriter->run;
+    bool found = (run->reservation.flags & RTL_RESERVED_FOUND) != 0;
+    struct rtl_origin_words origin = origin_of(run);
+    uint64_t done = 0;
+    for (; done < count; done++) {
+        void *packet = packets + done * PACKET_SIZE;
+        if (!is_simple(rewriter, packet))
+            break;
+        if (found)
+            run->fingerprint = add_to_fingerprint(run->fingerprint, packet);
+        record_simple(rewriter, packet, first + done, epoch, &origin);
+    }
+    if (done > 0) {
+        tally->seen += done;
+        count_for_launch(rewriter, tally, (uint32_t)done, (uint32_t)done);
+        rewriter->unmarked = 0;
+    }
+    return done;
+}
+
+/* A kernel that was reserved alone may be a launch. */
+static uint64_t rewrite_single(struct rtl_rewriter *rewriter, void *packet, uint64_t index,
+                               uint32_t epoch, struct tally *tally)
+{
+    if (!is_simple(rewriter, packet))
+        return 0;
+    struct rtl_kernel_key key = key_of(packet);
+    meet_single(rewriter, &key);
+    struct rtl_origin_words origin = origin_of(&rewriter->run);
+    record_simple(rewriter, packet, index, epoch, &origin);
+    tally->seen++;
+    count_for_launch(rewriter, tally, 1, 1);
+    rewriter->unmarked = 0;
+    return 1;
+}
+
+/* As many packets of the run as are simple. */
+static uint64_t rewrite_run(struct rtl_rewriter *rewriter, unsigned char *packets, uint64_t first,
+                            uint64_t count, uint32_t epoch, struct tally *tally)
+{
+    const struct rtl_reservation *reservation = &rewriter->run.reservation;
+    if (rewriter->mode != RTL_MODE_FULL || rewriter->paused ||
+        (reservation->flags & RTL_RESERVED_LEFT_OUT) != 0)
+        return 0;
+    if ((reservation->flags & RTL_RESERVED_OUTSIDE) != 0 && reservation->count == 1)
+        return rewrite_single(rewriter, packets, first, epoch, tally);
+    return rewrite_simple(rewriter, packets, first, count, epoch, tally);
 }
 
 void rtl_rewrite(struct rtl_rewriter *rewriter, void *packets, uint64_t first, uint64_t count,
                  uint32_t epoch)
 {
     struct tally tally = {.launch.launch = RTL_NONE};
-    for (uint64_t i = 0; i < count; i++) {
-        void *packet = (unsigned char *)packets + i * PACKET_SIZE;
-        unsigned type = rtl_packet_type(header_of(packet));
-        bool extended = is_extended(packet, type);
-        bool kernel = type == HSA_PACKET_TYPE_KERNEL_DISPATCH || extended;
-        hsa_signal_t *signal = signal_of(packet, type);
-        bool marked;
-        drop_stale(signal);
+    for (uint64_t i = 0; i < count;) {
+        unsigned char *packet = (unsigned char *)packets + i * PACKET_SIZE;
         enter_run(rewriter, first + i);
-        tally.seen += kernel;
-        bool profiled = kernel && wanted(rewriter, signal);
-        if (profiled) {
-            marked = rewrite_kernel(rewriter, packet, extended, first + i, epoch, &tally);
-        } else {
-            tally.skipped += kernel;
-            marked = rewrite_other(rewriter, signal, first + i);
+        uint64_t left = rewriter->run.end - (first + i);
+        uint64_t run = left < count - i ? left : count - i;
+        uint64_t done = rewrite_run(rewriter, packet, first + i, run, epoch, &tally);
+        if (done < run) {
+            rewrite_packet(rewriter, packet + done * PACKET_SIZE, first + i + done, epoch, &tally);
+            done++;
         }
-        count_for_launch(rewriter, &tally, profiled);
-        rewriter->unmarked = marked ? 0 : rewriter->unmarked + 1;
+        i += done;
     }
     tell_launch(rewriter, &tally);
-    settle(rewriter->ledger, &tally, count);
+    settle(rewriter->ledger, rewriter->shared_ledger, &tally, count);
 }

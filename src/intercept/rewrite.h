@@ -75,6 +75,7 @@ struct rtl_rewriter {
     uint64_t single_at;           /**< its index + 1 */
     uint32_t queue;               /**< in the trace */
     bool paused;                  /**< recording is stopped: kernels are left out */
+    bool shared_ledger;           /**< other queues count in the same row of the ledger */
     /** Not 0: at least one of so many packets in a row gets a pool signal if none would have one
      * otherwise, so that it is known how far the device is. */
     uint64_t mark_every;
@@ -86,6 +87,7 @@ struct rtl_rewriter {
      * Must not wait. */
     unsigned (*help)(void *context);
     void *context;
+    void (*expect)(void); /**< a signal was replaced; NULL: nobody wants to know */
 };
 
 /** Rewrites `count` packets that follow each other in memory; the first has the index `first` in

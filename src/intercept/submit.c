@@ -6,6 +6,7 @@
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
 #include "intercept/origin.h"
+#include "intercept/pending_add.h"
 #include "intercept/symbols.h"
 
 #include <string.h>

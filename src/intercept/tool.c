@@ -27,6 +27,7 @@
 #include "intercept/spawn.h"
 #include "intercept/submit.h"
 #include "intercept/symbols.h"
+#include "intercept/waits.h"
 #include "intercept/worker.h"
 
 #include <rtl/rtl.h>
@@ -302,6 +303,7 @@ static void in_child(void)
     rtl_emit_forked();
     rtl_harvest_forked();
     rtl_worker_forked();
+    rtl_waits_forked();
     rtl_copies_forked();
     rtl_ranges_forked();
     rtl_control_forked();
@@ -347,6 +349,7 @@ bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *n
             hooked = true;
             rtl_symbols_hook();
             rtl_signals_hook();
+            rtl_waits_hook();
             rtl_queues_hook(&config, &ring);
             rtl_copies_hook(&config);
         }

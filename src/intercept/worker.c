@@ -8,10 +8,12 @@
 #include "intercept/launches.h"
 #include "intercept/queues.h"
 #include "intercept/submit.h"
+#include "intercept/waits.h"
 
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
@@ -26,6 +28,11 @@
 #define LONGEST_NAP_NS    1000000u /* while something is pending */
 #define IDLE_NAP_NS       5000000u /* while nothing is */
 #define BRACKET_PERIOD_NS UINT64_C(10000000000)
+#define ATTENTION_NS      1000000u   /* without a nap, while signals are to be forwarded */
+#define LINGER_NS         200000u    /* and after the last one */
+#define ALERT_NS          100000000u /* then naps stay short */
+#define ATTENTIVE_NS      50000u     /* between rounds */
+#define LOOKS             16u        /* before others may have the processor */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t thread;
@@ -37,6 +44,7 @@ static _Atomic uint32_t wanted_signals;
 static _Atomic bool no_more_signals; /* the runtime refused to make one */
 static _Atomic uint32_t rounds;
 static _Atomic uint32_t bell; /* futex: moved to cut a nap short */
+static _Atomic bool expected; /* a signal was replaced since the worker last looked */
 
 static void nap(uint32_t bell_seen, uint64_t ns)
 {
@@ -48,6 +56,13 @@ static void ring_bell(void)
 {
     atomic_fetch_add(&bell, 1);
     syscall(SYS_futex, &bell, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+void rtl_worker_expect(void)
+{
+    rtl_waits_expect();
+    if (!atomic_load(&expected))
+        atomic_store(&expected, true);
 }
 
 static void grow_pool(void)
@@ -139,9 +154,40 @@ static void stall(void)
 }
 #endif
 
+/* Signals that are to be forwarded cannot wait: no nap, unless nothing of the kind has happened for
+ * so long that a nap makes little difference, or threads of the program look after theirs.
+ * `*since`: when something did. True if there is to be no nap. */
+static bool attend(uint64_t *since)
+{
+    uint64_t now = rtl_now();
+    uint64_t end = now + ATTENTIVE_NS;
+    for (unsigned i = 1; now < end; i++) {
+        if (now - *since > (rtl_harvest_owed() ? ATTENTION_NS : LINGER_NS) || rtl_waits_help())
+            return false;
+        if (rtl_harvest_owing() > 0)
+            *since = now;
+        if (i % LOOKS == 0)
+            (void)sched_yield();
+        now = rtl_now();
+    }
+    return true;
+}
+
+/* How long a nap may be; `since`: when a signal was last to be forwarded. */
+static uint64_t limit(uint64_t *length, uint64_t since)
+{
+    uint64_t longest = rtl_harvest_pending() > 0 ? LONGEST_NAP_NS : IDLE_NAP_NS;
+    if (rtl_now() - since < ALERT_NS)
+        longest = SHORTEST_NAP_NS;
+    if (*length > longest)
+        *length = longest;
+    return *length;
+}
+
 static void *work(void *unused)
 {
     (void)unused;
+    uint64_t since = 0;
     pthread_setname_np(pthread_self(), "rtl-worker");
     uint64_t length = SHORTEST_NAP_NS;
     uint64_t next_bracket = rtl_now() + BRACKET_PERIOD_NS;
@@ -154,13 +200,12 @@ static void *work(void *unused)
             rtl_agents_bracket();
             next_bracket = rtl_now() + BRACKET_PERIOD_NS;
         }
-        if (finished >= BUSY_ROUND)
+        if (atomic_exchange(&expected, false))
+            since = rtl_now();
+        if (finished >= BUSY_ROUND || attend(&since))
             continue;
-        uint64_t longest = rtl_harvest_pending() > 0 ? LONGEST_NAP_NS : IDLE_NAP_NS;
         length = finished > 0 ? SHORTEST_NAP_NS : length * 2;
-        if (length > longest)
-            length = longest;
-        nap(bell_seen, length);
+        nap(bell_seen, limit(&length, since));
     }
     atomic_store_explicit(&ended, true, memory_order_release);
     return NULL;

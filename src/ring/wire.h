@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #ifndef RTL_WIRE_VERSION
-#define RTL_WIRE_VERSION 4u
+#define RTL_WIRE_VERSION 5u
 #endif
 
 #define RTL_SLOT_SIZE 64u
@@ -365,15 +365,17 @@ enum rtl_lost {
  * memory so that it outlives the process. seen = recorded + skipped + sum of lost + still pending.
  */
 struct rtl_wire_ledger {
+    /* A cache line that who submits writes. */
+    _Atomic uint64_t packets;  /**< packets of every kind that passed */
     _Atomic uint64_t seen;     /**< kernel packets that passed */
     _Atomic uint64_t skipped;  /**< not profiled because the mode leaves them out */
-    _Atomic uint64_t recorded; /**< written into the ring */
-    _Atomic uint64_t packets;  /**< packets of every kind that passed */
-    _Atomic uint64_t lost[RTL_LOST_REASONS];
-    _Atomic uint64_t
-        forwarded;             /**< signals that were replaced and forwarded to the program's own */
     _Atomic uint64_t borrowed; /**< kernels timed on the program's own signal */
-    _Atomic uint64_t helped;   /**< records that the program's thread harvested itself */
+    _Atomic uint64_t lost[RTL_LOST_REASONS];
+    /* And one that who harvests writes. */
+    _Atomic uint64_t recorded; /**< written into the ring */
+    _Atomic uint64_t
+        forwarded;           /**< signals that were replaced and forwarded to the program's own */
+    _Atomic uint64_t helped; /**< records that the program's thread harvested itself */
     uint64_t reserved[1];
 };
 

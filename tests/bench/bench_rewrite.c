@@ -3,10 +3,12 @@
  *
  *     bench_rewrite KIND BATCH PACKETS [THREADS]
  *
- * KIND of the kernels' own signals: `none`, `borrowed` (at 1), `replaced` (at 2). THREADS, 1 when
- * absent, each with a queue of its own, share the pool and the table of borrowed signals, as queues
- * of a program do. Prints one line of JSON: ns per packet in rtl_rewrite, and for reading the times
- * and recycling afterwards, medians over rounds, the largest of the threads.
+ * KIND of the kernels' own signals: `none`, `borrowed` (at 1), `replaced` (at 2); or `launch`,
+ * `found`: none, and each batch was reserved at once, for a graph launch of HIP's or outside of
+ * host calls (then it gets a fingerprint). THREADS, 1 when absent, each with a queue of its own,
+ * share the pool and the table of borrowed signals, as queues of a program do. Prints one line of
+ * JSON: ns per packet in rtl_rewrite, and for reading the times and recycling afterwards, medians
+ * over rounds, the largest of the threads.
  *
  * Instructions per packet:
  *     valgrind --tool=callgrind --toggle-collect=rtl_rewrite bench_rewrite none 1 100000
@@ -25,15 +27,15 @@
 #define MOST    64u
 #define WARM_UP 16u
 
-enum kind { KIND_NONE, KIND_BORROWED, KIND_REPLACED };
+enum kind { KIND_NONE, KIND_BORROWED, KIND_REPLACED, KIND_LAUNCH, KIND_FOUND, KINDS };
 
 struct lane {
     _Alignas(64) hsa_kernel_dispatch_packet_t packets[GROUP];
     _Alignas(64) amd_signal_t owns[GROUP];
     struct rtl_pending pending;
     struct rtl_rewriter rewriter;
-    struct rtl_reservations reservations; /* without notes: each packet is a run of its own */
-    struct rtl_reserved slot;
+    struct rtl_reservations reservations; /* without notes each packet is a run of its own */
+    struct rtl_reserved slots[GROUP];
     struct rtl_wire_ledger ledger;
     double *rewriting, *harvesting; /* ns per packet, by round */
     pthread_t thread;
@@ -60,6 +62,19 @@ static unsigned help(void *context)
     return 0;
 }
 
+static void headed(uint32_t launch, uint64_t head)
+{
+    (void)launch;
+    (void)head;
+}
+
+static void pass(const struct rtl_launch_part *part)
+{
+    (void)part;
+}
+
+static const struct rtl_launch_sink launches = {.headed = headed, .pass = pass};
+
 static bool create(void *context, uint64_t *handle)
 {
     unsigned *made = context;
@@ -84,7 +99,8 @@ static void write_packets(struct lane *lane)
         own->kind = AMD_SIGNAL_KIND_USER;
         own->value = kind == KIND_BORROWED ? 1 : 2;
         lane->packets[i].header = HSA_PACKET_TYPE_KERNEL_DISPATCH;
-        lane->packets[i].completion_signal.handle = kind == KIND_NONE ? 0 : (uintptr_t)own;
+        lane->packets[i].completion_signal.handle =
+            kind == KIND_BORROWED || kind == KIND_REPLACED ? (uintptr_t)own : 0;
     }
 }
 
@@ -96,6 +112,15 @@ static void complete(struct lane *lane, uint64_t round)
         signal->start_ts = signal->end_ts = round + 1;
         signal->value--;
     }
+}
+
+static void note_batches(struct lane *lane, uint64_t first)
+{
+    struct rtl_reservation note = {.launch = 1, .count = batch, .correlation = 1};
+    if (kind == KIND_FOUND)
+        note.flags = RTL_RESERVED_FOUND;
+    for (unsigned i = 0; i < GROUP && kind >= KIND_LAUNCH; i += batch)
+        rtl_reservations_note(&lane->reservations, first + i, &note);
 }
 
 static void rewrite(struct lane *lane, uint64_t first)
@@ -135,6 +160,7 @@ static void *run(void *argument)
     for (unsigned long round = 0; round < rounds + WARM_UP; round++) {
         uint64_t first = round * GROUP;
         write_packets(lane);
+        note_batches(lane, first);
         unsigned long long begin = __rdtsc();
         rewrite(lane, first);
         unsigned long long middle = __rdtsc();
@@ -155,13 +181,14 @@ static bool begin_lane(unsigned slot)
     struct lane *lane = &lanes[slot];
     lane->rewriting = calloc(rounds, sizeof *lane->rewriting);
     lane->harvesting = calloc(rounds, sizeof *lane->harvesting);
-    lane->reservations = (struct rtl_reservations){.slots = &lane->slot};
+    lane->reservations = (struct rtl_reservations){.slots = lane->slots, .mask = GROUP - 1};
     lane->rewriter = (struct rtl_rewriter){.pending = &lane->pending,
                                            .pool = &pool,
                                            .borrows = &borrows,
                                            .ledger = &lane->ledger,
                                            .mode = RTL_MODE_FULL,
                                            .reservations = &lane->reservations,
+                                           .launches = &launches,
                                            .slot = slot,
                                            .help = help};
     return rtl_pending_init(&lane->pending, RECORDS) && lane->rewriting != NULL &&
@@ -181,21 +208,22 @@ static double worst(unsigned threads, bool harvesting)
 
 int main(int argc, char **argv)
 {
-    static const char *const kinds[] = {"none", "borrowed", "replaced"};
+    static const char *const kinds[] = {"none", "borrowed", "replaced", "launch", "found"};
     unsigned threads = argc > 4 ? (unsigned)strtoul(argv[4], NULL, 10) : 1;
     unsigned made = 0;
     unsigned which = 0;
-    while (argc > 3 && which < 3 && strcmp(argv[1], kinds[which]) != 0)
+    while (argc > 3 && which < KINDS && strcmp(argv[1], kinds[which]) != 0)
         which++;
     kind = (enum kind)which;
     batch = argc > 3 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
     rounds = argc > 3 ? strtoul(argv[3], NULL, 10) / GROUP : 0;
-    if (which == 3 || batch == 0 || GROUP % batch != 0 || rounds == 0 || threads == 0 ||
+    if (which == KINDS || batch == 0 || GROUP % batch != 0 || rounds == 0 || threads == 0 ||
         threads > MOST / 2) {
-        (void)fprintf(stderr,
-                      "usage: bench_rewrite none|borrowed|replaced BATCH PACKETS [THREADS]; "
-                      "BATCH divides %u, %u threads at most\n",
-                      GROUP, MOST / 2);
+        (void)fprintf(
+            stderr,
+            "usage: bench_rewrite none|borrowed|replaced|launch|found BATCH PACKETS [THREADS]; "
+            "BATCH divides %u, %u threads at most\n",
+            GROUP, MOST / 2);
         return 2;
     }
     borrows.judge = judge;

@@ -19,6 +19,7 @@
 #include "intercept/copies.h"
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
+#include "intercept/pending_add.h"
 #include "intercept/shapes.h"
 
 #include <hsa/amd_hsa_signal.h>

@@ -1,6 +1,6 @@
 #include "../common/check.h"
 #include "fake_signals.h"
-#include "intercept/pending.h"
+#include "intercept/pending_add.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -39,7 +39,7 @@ const char *Pending_FactsComeBack(void)
     CHECK_DONE(set_up());
     struct rtl_kernel_facts in = {
         .kernel_object = UINT64_MAX - 1,
-        .packet = UINT64_MAX - 2,
+        .packet = (UINT64_C(1) << 58) - 2,
         .grid = {UINT32_MAX, UINT32_MAX - 1, UINT32_MAX - 2},
         .group_size = UINT32_MAX - 3,
         .block = {UINT16_MAX, UINT16_MAX - 1, UINT16_MAX - 2},
@@ -57,6 +57,51 @@ const char *Pending_FactsComeBack(void)
     CHECK(out.group_size == in.group_size && out.flags == in.flags && out.epoch == in.epoch);
     CHECK(out.pool_id == in.pool_id);
     CHECK(out.start == UINT64_MAX - 9 && out.end == UINT64_MAX - 8);
+    return NULL;
+}
+
+/* Kernel `i` of runs of some kernels each: of a launch, of a host call alone, or of neither. */
+static struct rtl_kernel_facts fact_of_run(uint64_t i)
+{
+    static const uint64_t lengths[] = {1, 2, 63, 64, 65, 150, 3};
+    uint64_t run = 0;
+    uint64_t first = 0;
+    while (i >= first + lengths[run % 7])
+        first += lengths[run++ % 7];
+    struct rtl_kernel_facts facts = {
+        .packet = 5 * i + run, .launch = RTL_NONE, .ordinal = RTL_NONE};
+    if (run % 3 != 0)
+        facts.correlation = run;
+    if (run % 3 == 1) {
+        facts.packet = 1000 + i;
+        facts.launch = (uint32_t)run;
+        facts.ordinal = (uint32_t)(i - first) + 7;
+    }
+    return facts;
+}
+
+const char *Pending_OriginsComeBack(void)
+{
+    CHECK_DONE(set_up());
+    uint64_t next = 0;
+    for (uint64_t i = 0; i < 5000; i++) {
+        struct rtl_kernel_facts in = fact_of_run(i);
+        CHECK(rtl_pool_take(&pool, &in.pool_id, 1) == 1);
+        CHECK(rtl_pending_add(&pending, &in) == i);
+        fake_complete(rtl_pool_handle(&pool, in.pool_id), i, i + 1);
+        /* Some lag, up to a full ring. */
+        for (; next + (i / 100 % RECORDS) < i || rtl_pending_room(&pending) == 0; next++) {
+            struct rtl_kernel_facts out;
+            struct rtl_kernel_facts was = fact_of_run(next);
+            CHECK(rtl_pending_take(&pending, &pool, next, false, &out) == RTL_TAKE_TAKEN);
+            CHECK(out.packet == was.packet && out.correlation == was.correlation);
+            CHECK(out.launch == was.launch && out.ordinal == was.ordinal);
+            ((amd_signal_t *)(uintptr_t)rtl_pool_handle(&pool, out.pool_id))->value = 1;
+            rtl_pool_give(&pool, &out.pool_id, 1);
+            rtl_pending_advance(&pending);
+        }
+    }
+    CHECK(next > 4900);
     return NULL;
 }
 

@@ -1,0 +1,147 @@
+/**
+ * The submitter's side of the pending records (pending.h), in a header because it is inlined into
+ * the rewriting of packets: what is known of a packet then goes from registers into its record.
+ */
+#ifndef RTL_INTERCEPT_PENDING_ADD_H
+#define RTL_INTERCEPT_PENDING_ADD_H
+
+#include "intercept/pending.h"
+#include "ring/wire.h"
+
+/** Records ahead whose lines the submitter asks for: harvesters have them in their caches. */
+#define RTL_WRITTEN_SOON 8u
+
+/** Low bits of the word with the packet, which tell how far back the origin stands. */
+#define RTL_ORIGIN_BITS 6u
+
+_Static_assert(RTL_ORIGIN_SHARED == 1u << RTL_ORIGIN_BITS, "the distance fits");
+
+/** In the low bits of a record's state. */
+enum rtl_record_phase { RTL_RECORD_PENDING = 1, RTL_RECORD_DONE = 2 };
+
+static inline uint64_t rtl_record_state(uint64_t sequence, enum rtl_record_phase phase)
+{
+    return sequence * 4 + phase;
+}
+
+static inline struct rtl_record *rtl_record_at(const struct rtl_pending *pending, uint64_t sequence)
+{
+    return &pending->records[sequence & pending->mask];
+}
+
+static inline struct rtl_record_origin *rtl_origin_at(const struct rtl_pending *pending,
+                                                      uint64_t sequence)
+{
+    return &pending->origins[sequence & (2 * pending->mask + 1)];
+}
+
+static inline void rtl_pending_put(_Atomic uint64_t *field, uint64_t value)
+{
+    atomic_store_explicit(field, value, memory_order_relaxed);
+}
+
+static inline uint64_t rtl_pending_get(_Atomic uint64_t *field)
+{
+    return atomic_load_explicit(field, memory_order_relaxed);
+}
+
+/** How many more records find room at least. Looks for more only when it is none, so that the
+ * submitter does not fetch what harvesters write for each packet. */
+static inline uint64_t rtl_pending_room(struct rtl_pending *pending)
+{
+    uint64_t capacity = pending->mask + 1;
+    uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_relaxed);
+    if (tail - pending->known_head == capacity)
+        pending->known_head = atomic_load_explicit(&pending->head, memory_order_acquire);
+    return capacity - (tail - pending->known_head);
+}
+
+/** True if nothing is known of where the packet came from, or nobody wants to know. */
+static inline bool rtl_pending_is_plain(const struct rtl_kernel_facts *facts)
+{
+    return (facts->flags & RTL_RECORD_BARRIER) != 0 ||
+           (facts->correlation == 0 && facts->launch == RTL_NONE);
+}
+
+/** Where packets that follow each other come from: the same for all of them. */
+struct rtl_origin_words {
+    uint64_t correlation;
+    uint32_t launch;
+    uint32_t base; /**< ordinal - packet index, 0 without a launch */
+};
+
+static inline struct rtl_origin_words rtl_pending_origin(const struct rtl_kernel_facts *facts)
+{
+    uint32_t base = facts->launch == RTL_NONE ? 0 : facts->ordinal - (uint32_t)facts->packet;
+    return (struct rtl_origin_words){facts->correlation, facts->launch, base};
+}
+
+/** How many records before the next one stands its origin; writes one if need be. */
+static inline uint64_t rtl_pending_place_origin(struct rtl_pending *pending,
+                                                const struct rtl_origin_words *words)
+{
+    struct rtl_last_origin *last = &pending->last;
+    uint64_t sequence = rtl_pending_get(&pending->tail);
+    uint64_t distance = sequence - last->sequence;
+    if (distance < RTL_ORIGIN_SHARED && last->launch == words->launch &&
+        last->correlation == words->correlation && last->base == words->base)
+        return distance;
+    struct rtl_record_origin *origin = rtl_origin_at(pending, sequence);
+    rtl_pending_put(&origin->correlation, words->correlation);
+    rtl_pending_put(&origin->launch_base, words->launch | (uint64_t)words->base << 32);
+    *last = (struct rtl_last_origin){sequence, words->correlation, words->launch, words->base};
+    return 0;
+}
+
+/** A record as its words are, but for the state and the distance to the origin. */
+struct rtl_record_words {
+    uint64_t own, kernel_object, packet, grid_xy, grid_z_group, block_flags, signal_epoch;
+};
+
+/** Fills the next record; there must be room. Returns its sequence number. */
+static inline uint64_t rtl_pending_put_words(struct rtl_pending *pending,
+                                             const struct rtl_record_words *words,
+                                             uint64_t distance)
+{
+    uint64_t sequence = rtl_pending_get(&pending->tail);
+    struct rtl_record *record = rtl_record_at(pending, sequence);
+    rtl_pending_put(&record->own, words->own);
+    rtl_pending_put(&record->kernel_object, words->kernel_object);
+    rtl_pending_put(&record->packet, words->packet << RTL_ORIGIN_BITS | distance);
+    rtl_pending_put(&record->grid_xy, words->grid_xy);
+    rtl_pending_put(&record->grid_z_group, words->grid_z_group);
+    rtl_pending_put(&record->block_flags, words->block_flags);
+    rtl_pending_put(&record->signal_epoch, words->signal_epoch);
+    atomic_store_explicit(&record->state, rtl_record_state(sequence, RTL_RECORD_PENDING),
+                          memory_order_release);
+    atomic_store_explicit(&pending->tail, sequence + 1, memory_order_release);
+    __builtin_prefetch(rtl_record_at(pending, sequence + RTL_WRITTEN_SOON), 1);
+    return sequence;
+}
+
+/** Adds a record; there must be room. Returns its sequence number. */
+static inline uint64_t rtl_pending_add(struct rtl_pending *pending,
+                                       const struct rtl_kernel_facts *facts)
+{
+    bool borrowed = facts->pool_id == UINT32_MAX;
+    bool plain = rtl_pending_is_plain(facts);
+    uint64_t flags =
+        facts->flags | (borrowed ? RTL_RECORD_BORROWED : 0u) | (plain ? RTL_RECORD_PLAIN : 0u);
+    struct rtl_record_words words = {
+        .own = facts->own,
+        .kernel_object = facts->kernel_object,
+        .packet = facts->packet,
+        .grid_xy = facts->grid[0] | (uint64_t)facts->grid[1] << 32,
+        .grid_z_group = facts->grid[2] | (uint64_t)facts->group_size << 32,
+        .block_flags = facts->block[0] | (uint64_t)facts->block[1] << 16 |
+                       (uint64_t)facts->block[2] << 32 | flags << 48,
+        .signal_epoch = (borrowed ? facts->stamp : facts->pool_id) | (uint64_t)facts->epoch << 32,
+    };
+    if (rtl_is_replaced(facts))
+        atomic_fetch_add_explicit(&pending->owed, 1, memory_order_relaxed);
+    struct rtl_origin_words origin = rtl_pending_origin(facts);
+    return rtl_pending_put_words(pending, &words,
+                                 plain ? 0 : rtl_pending_place_origin(pending, &origin));
+}
+
+#endif
