@@ -188,7 +188,8 @@ static void place_dependencies(struct rtl_trace_graphs *graphs)
     const uint32_t *next = graphs->dependencies.items;
     for (size_t i = 0; i < graphs->nodes.count; i++) {
         nodes[i].dependencies = next;
-        next += nodes[i].dependency_count;
+        if (nodes[i].dependency_count)
+            next += nodes[i].dependency_count;
     }
 }
 
@@ -388,8 +389,10 @@ static int take_span(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     (void)item;
     struct rtl_trace_graphs *graphs = trace->graphs;
     size_t place = record_place(graphs, rtl_row_u32(trace, row, 0), rtl_row_u32(trace, row, 1));
+    if (place == NOWHERE)
+        return 0;
     const struct record *record = (const struct record *)graphs->records.items + place;
-    if (place == NOWHERE || record->belongs == NOWHERE)
+    if (record->belongs == NOWHERE)
         return 0;
     struct launch *launch = (struct launch *)graphs->launches.items + record->belongs;
     add_span(trace, &launch->launch, rtl_row_u32(trace, row, 2), rtl_row_u64(row, 3),

@@ -313,14 +313,16 @@ static int take_range(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     struct rtl_origins *origins = trace->origins;
     uint32_t process = rtl_row_u32(trace, row, 0);
     *(int64_t *)item = sqlite3_column_int64(row, 1);
-    struct ranges *last = (struct ranges *)origins->ranges.items + origins->ranges.count;
-    if (origins->ranges.count == 0 || last[-1].process != process) {
+    struct ranges *last = origins->ranges.count ? (struct ranges *)origins->ranges.items +
+                                                      rtl_list_last(&origins->ranges)
+                                                : NULL;
+    if (!last || last->process != process) {
         last = rtl_list_append(&origins->ranges, sizeof *last);
         if (!last)
             return -1;
-        *last++ = (struct ranges){process, rtl_list_last(&origins->ids), 0};
+        *last = (struct ranges){process, rtl_list_last(&origins->ids), 0};
     }
-    last[-1].end = origins->ids.count;
+    last->end = origins->ids.count;
     return 0;
 }
 
