@@ -14,22 +14,35 @@ static uint32_t words_of(char type)
     return type == '3' ? 2 : 1;
 }
 
+/* How many arguments the definition of a call has. */
+static size_t known_of(const rtl_api_t *api)
+{
+    return api->definition ? api->definition->parameter_count : 0;
+}
+
+/* Argument `index`, whose first word is `*word`, which moves on behind it. */
+static rtl_status_t take_argument(const rtl_api_t *api, size_t index, size_t *word,
+                                  rtl_argument_t *argument)
+{
+    argument->parameter = index < known_of(api) ? api->definition->parameters[index] : unknown;
+    uint32_t words = words_of(argument->parameter.type);
+    if (*word > api->word_count || words > api->word_count - *word)
+        return RTL_END;
+    argument->words[0] = api->words[*word];
+    argument->words[1] = words > 1 ? api->words[*word + 1] : 0;
+    *word += words;
+    return RTL_OK;
+}
+
 rtl_status_t rtlApiArgument(const rtl_api_t *api, size_t index, rtl_argument_t *argument)
 {
     if (!api || !argument)
         return RTL_E_ARGUMENT;
-    const rtl_call_definition_t *definition = api->definition;
-    size_t known = definition ? definition->parameter_count : 0;
-    size_t word = 0;
-    for (size_t i = 0; i < index; i++)
-        word += i < known ? words_of(definition->parameters[i].type) : 1;
-    argument->parameter = index < known ? definition->parameters[index] : unknown;
-    uint32_t words = words_of(argument->parameter.type);
-    if (word > api->word_count || words > api->word_count - word)
-        return RTL_END;
-    argument->words[0] = api->words[word];
-    argument->words[1] = words > 1 ? api->words[word + 1] : 0;
-    return RTL_OK;
+    size_t known = known_of(api);
+    size_t word = index > known ? index - known : 0; /* one each, without a definition */
+    for (size_t i = 0; i < index && i < known; i++)
+        word += words_of(api->definition->parameters[i].type);
+    return take_argument(api, index, &word, argument);
 }
 
 /* A text of which no more than `size` bytes are kept. */
@@ -113,9 +126,10 @@ size_t rtlApiArguments(const rtl_api_t *api, char *bytes, size_t size)
 {
     struct text text = {bytes, size, 0};
     rtl_argument_t argument;
+    size_t word = 0;
     if (size)
         bytes[0] = '\0';
-    for (size_t i = 0; api && rtlApiArgument(api, i, &argument) == RTL_OK; i++)
+    for (size_t i = 0; api && take_argument(api, i, &word, &argument) == RTL_OK; i++)
         append_argument(&text, api, &argument);
     return text.length;
 }
