@@ -22,12 +22,6 @@ struct cursor {
     uint32_t count, next;
 };
 
-/* A call whose definition never came. */
-struct rtl_lost_call {
-    uint32_t call;
-    const char *name;
-};
-
 struct rtl_api_iter {
     rtl_trace_t *trace;
     rtl_api_filter_t filter;
@@ -238,19 +232,21 @@ static rtl_status_t choose_chunks(rtl_api_iter_t *iter, int64_t chunk)
 
 /* Giving out. */
 
+/* The name of a call whose definition never came. */
 static const char *lost_name(rtl_trace_t *trace, uint32_t call)
 {
-    const struct rtl_lost_call *lost = trace->lost_calls.items;
-    for (size_t i = 0; i < trace->lost_calls.count; i++)
-        if (lost[i].call == call)
-            return lost[i].name;
+    uint32_t place = rtl_map_get(&trace->lost_index, call);
+    if (place != RTL_MAP_MISSING)
+        return ((const char *const *)trace->lost_names.items)[place];
     char text[24];
     (void)snprintf(text, sizeof text, "call %u", call);
     const char *name = rtl_trace_string(trace, text);
-    struct rtl_lost_call *added = name ? rtl_list_append(&trace->lost_calls, sizeof *added) : NULL;
-    if (added)
-        *added = (struct rtl_lost_call){call, name};
-    return name ? name : "";
+    const char **added = name ? rtl_list_append(&trace->lost_names, sizeof name) : NULL;
+    if (!added)
+        return name ? name : "";
+    *added = name;
+    (void)rtl_map_put(&trace->lost_index, call, rtl_list_last(&trace->lost_names));
+    return name;
 }
 
 static void fill(rtl_trace_t *trace, const struct rtl_found_call *found, rtl_api_t *api)

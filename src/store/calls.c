@@ -175,6 +175,7 @@ void rtl_trace_unload_calls(rtl_trace_t *trace)
     rtl_list_free(&trace->streams);
     rtl_list_free(&trace->threads);
     rtl_list_free(&trace->names);
-    rtl_list_free(&trace->lost_calls);
+    rtl_list_free(&trace->lost_names);
     rtl_map_clear(&trace->call_index);
+    rtl_map_clear(&trace->lost_index);
 }

@@ -81,13 +81,14 @@ struct rtl_trace {
     struct rtl_list calls, streams, threads, names; /**< of the public structs */
     struct rtl_list api_rows;                       /**< struct rtl_api_row, by number */
     struct rtl_list api_places;                     /**< struct rtl_api_place */
-    struct rtl_list lost_calls;                     /**< struct rtl_lost_call, in api.c */
-    struct rtl_origins *origins;                    /**< NULL until first needed */
+    struct rtl_list lost_names;  /**< const char *, of calls whose definition never came */
+    struct rtl_origins *origins; /**< NULL until first needed */
     bool ranges_counted;
     struct rtl_trace_graphs *graphs; /**< NULL until first needed */
     /* Places in the lists by process, or process and id. */
     struct rtl_map process_index, agent_index, queue_index, symbol_index, shape_index;
     struct rtl_map ledger_index, call_index;
+    struct rtl_map lost_index; /**< places in lost_names by call */
 };
 
 /** A trace over an open connection, which stays the caller's. On failure NULL, the status in
