@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# make.sh COMMIT: makes the golden trace of the format version that COMMIT writes, by its own writer, as SQL on the standard
+# output. See README.md.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+git -C "$(git -C "$here" rev-parse --show-toplevel)" archive "$1" include src | tar -x -C "$scratch"
+cd "$scratch"
+mapfile -t sources < <(find src/store src/graph -name '*.c' ! -name sql_extension.c)
+cc -std=c11 -D_GNU_SOURCE -DRTL_VERSION='"0"' -Iinclude -Isrc "$here/make.c" "${sources[@]}" -o make \
+    -lsqlite3 -lzstd -lpthread -lm -lstdc++
+./make trace.db
+
+# What depends on when and where it was made is replaced. Tables and rows in order, so that a change shows as one.
+sqlite3 trace.db "UPDATE meta SET value = CASE key WHEN 'creator' THEN 'rtl golden' WHEN 'host' THEN 'golden-host'
+    WHEN 'start' THEN 500000 WHEN 'end' THEN 10000000 WHEN 'realtime_offset' THEN 1700000000000000 WHEN 'writer_pid' THEN 4100
+    WHEN 'writer_start' THEN 12345 ELSE value END"
+echo "PRAGMA application_id=$(sqlite3 trace.db 'PRAGMA application_id');"
+echo "PRAGMA user_version=$(sqlite3 trace.db 'PRAGMA user_version');"
+sqlite3 trace.db .dump
