@@ -134,7 +134,7 @@ static bool inflate(struct rtl_columns *columns, struct rtl_column *column, size
 {
     uint64_t raw = 0;
     const unsigned char *frame = rtl_varint_get(column->next, column->end, &raw);
-    if (!frame || raw > (uint64_t)most * RTL_VARINT_MAX || !reserve(column, (size_t)raw))
+    if (!frame || raw > (uint64_t)most * RTL_VARINT_MAX || !reserve(column, (size_t)raw + 1))
         return false;
     size_t size = ZSTD_decompressDCtx(columns->decompress, column->bytes, (size_t)raw, frame,
                                       (size_t)(column->end - frame));
