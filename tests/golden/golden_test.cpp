@@ -1,0 +1,5 @@
+#include "../common/check.h"
+
+RTL_C_TEST(Golden, Version10)
+RTL_C_TEST(Golden, Version11)
+RTL_C_TEST(Golden, Version12)

@@ -1,0 +1,582 @@
+#!/usr/bin/env python3
+"""A reader of traces that was written from docs/format.md and shares nothing with RTL's own.
+
+    read_trace.py TRACE              prints what it has, as JSON
+    read_trace.py TRACE RTL          says where `RTL sql` says something else; status 1 if it does
+
+TRACE may be a database or its SQL text. It checks what "Validity" asks for, and unpacks everything.
+"""
+import collections
+import ctypes
+import ctypes.util
+import functools
+import json
+import re
+import sqlite3
+import subprocess
+import sys
+
+MASK = 2 ** 64 - 1
+NONE = 2 ** 32 - 1
+APPLICATION_ID = 0x52544C74
+
+
+class Damaged(Exception):
+    pass
+
+
+def must(holds, what):
+    if not holds:
+        raise Damaged(what)
+
+
+# Numbers.
+
+
+def unsigned(value):
+    return None if value is None else value & MASK
+
+
+def signed(value):
+    if value is None:
+        return None
+    value &= MASK
+    return value - 2 ** 64 if value >= 2 ** 63 else value
+
+
+def unfold(folded):
+    """The inverse of zigzag; add it modulo 2**64 or 2**32."""
+    return -(folded >> 1) - 1 if folded & 1 else folded >> 1
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        must(at < len(data) and shift < 70, "a varint is cut off or too long")
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            must(value <= MASK, "a varint of more than 64 bits")
+            return value, at
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = CRC_TABLE[(crc ^ byte) & 0xFF] ^ crc >> 8
+    return crc ^ 0xFFFFFFFF
+
+
+def crc_row(byte):
+    for _ in range(8):
+        byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
+    return byte
+
+
+CRC_TABLE = [crc_row(byte) for byte in range(256)]
+
+
+def check(checksum, fields, data, what):
+    head = b"".join((field & MASK).to_bytes(8, "little") for field in fields)
+    must(checksum == crc32c(head + data), f"the checksum of {what}")
+
+
+@functools.lru_cache(None)
+def zstd():
+    return ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
+
+
+def decompress(frame, size):
+    zstd().ZSTD_decompress.restype = ctypes.c_size_t
+    room = ctypes.create_string_buffer(size or 1)
+    got = zstd().ZSTD_decompress(room, ctypes.c_size_t(size), frame, ctypes.c_size_t(len(frame)))
+    must(got == size, "a zstd frame")
+    return room.raw[:size]
+
+
+# Columns.
+
+
+class Column:
+    """Gives out the numbers of a column one by one."""
+
+    def __init__(self, encoding, payload):
+        self.constant = None
+        self.data, self.at = payload, 0
+        must(encoding in (0, 1, 2), "an encoding that is not known")
+        if encoding == 0:
+            self.constant, self.at = varint(payload, 0)
+            must(self.at == len(payload), "a constant with something behind it")
+        elif encoding == 2:
+            size, at = varint(payload, 0)
+            self.data = decompress(payload[at:], size)
+
+    def take(self):
+        if self.constant is not None:
+            return self.constant
+        value, self.at = varint(self.data, self.at)
+        return value
+
+    def end(self):
+        must(self.constant is not None or self.at == len(self.data), "a column with too many numbers")
+
+
+def columns_of(data, count):
+    columns, at = [], 0
+    for _ in range(count):
+        must(at < len(data), "a column is missing")
+        encoding = data[at]
+        length, at = varint(data, at + 1)
+        must(length <= len(data) - at, "a column is cut off")
+        columns.append(Column(encoding, data[at:at + length]))
+        at += length
+    must(at == len(data), "something behind the last column")
+    return columns
+
+
+def kernels_of(chunk):
+    """The kernels of a row of kernel_chunks: packet, start, end, shape, correlation, launch, ordinal."""
+    count = chunk["kernels"]
+    must(1 <= count <= 65536, "the number of kernels of a chunk")
+    fields = [chunk[name] for name in ("process", "queue", "kernels", "packet_min", "packet_max", "start_min", "end_max")]
+    check(chunk["checksum"], fields, chunk["data"], f"kernel chunk {chunk['chunk']}")
+    columns = columns_of(chunk["data"], 7)
+    low, high, first, last = (unsigned(chunk[name]) for name in ("packet_min", "packet_max", "start_min", "end_max"))
+    gaps, durations = [0] * 4096, [0] * 4096
+    packet, end, correlation, launch, ordinal = low - 1, first, 0, NONE, NONE
+    before = end
+    for _ in range(count):
+        d_packet, d_gap, d_duration, shape, d_correlation, d_launch, d_ordinal = (column.take() for column in columns)
+        must(max(shape, d_launch, d_ordinal) <= NONE, "a number of more than 32 bits")
+        packet = packet + unfold(d_packet) & MASK
+        correlation = correlation + unfold(d_correlation) & MASK
+        launch = launch + unfold(d_launch) & NONE
+        ordinal = ordinal + unfold(d_ordinal) & NONE
+        pair = ((shape * 0x9E3779B1 ^ ordinal * 0x85EBCA77) & NONE) >> 20
+        start = before + gaps[pair] + unfold(d_gap) & MASK
+        end = start + durations[pair] + unfold(d_duration) & MASK
+        gaps[pair] = learn(gaps[pair], start - before)
+        durations[pair] = learn(durations[pair], end - start)
+        before = end
+        must(low <= packet <= high and first <= start <= last and end <= last, "a kernel outside of its chunk")
+        yield packet, start, end, shape, correlation, launch, ordinal
+    for column in columns:
+        column.end()
+
+
+def learn(expected, came):
+    difference = signed(came - expected)
+    if expected:
+        difference = abs(difference) // 4 * (1 if difference >= 0 else -1)
+    return expected + difference & MASK
+
+
+def calls_of(chunk):
+    """The calls of a row of api_chunks: start, end, correlation, range, stream, call, thread, result, words."""
+    count = chunk["calls"]
+    must(1 <= count <= 65536 and 0 <= chunk["words"] <= 1048576, "the number of calls of a chunk")
+    names = ("process", "calls", "words", "start_min", "end_max", "correlation_min", "correlation_max")
+    check(chunk["checksum"], [chunk[name] for name in names], chunk["data"], f"chunk {chunk['chunk']} of calls")
+    columns = columns_of(chunk["data"], 17)
+    first, last, low, high = (unsigned(chunk[name]) for name in names[3:])
+    places = [[first, 0, 0] for _ in range(256)]  # end, range, stream
+    remembered = [0] * 4096
+    correlation, thread, total = low - 1, 0, 0
+    for _ in range(count):
+        gap, duration, d_correlation, d_range, d_stream, call, d_thread, result, words = (column.take() for column in columns[:9])
+        must(max(d_stream, call, d_thread, result) <= NONE, "a number of more than 32 bits")
+        thread = thread + unfold(d_thread) & NONE
+        place = places[(thread * 0x9E3779B1 & NONE) >> 24]
+        start = place[0] + unfold(gap) & MASK
+        end = start + unfold(duration) & MASK
+        correlation = correlation + unfold(d_correlation) & MASK
+        span = place[1] + unfold(d_range) & MASK
+        stream = place[2] + unfold(d_stream) & NONE
+        place[:] = end, span, stream
+        total += words
+        must(total <= chunk["words"], "more words than the chunk has")
+        arguments = []
+        for i in range(words):
+            slot = ((call * 0x9E3779B1 ^ i * 0x85EBCA77 ^ thread * 0xC2B2AE3D) & NONE) >> 20
+            remembered[slot] = remembered[slot] + unfold(columns[9 + i % 8].take()) & MASK
+            arguments.append(remembered[slot])
+        must(first <= start <= last and end <= last and low <= correlation <= high, "a call outside of its chunk")
+        outcome = unfold(result) & NONE
+        yield (start, end, correlation, span, stream - 1 if stream else None, call, thread,
+               outcome - 2 ** 32 if outcome >= 2 ** 31 else outcome, arguments)
+    must(total == chunk["words"], "fewer words than the chunk has")
+    for column in columns:
+        column.end()
+
+
+def steps_of(plan):
+    """Ordinal -> (node or None, certain)."""
+    fields = [plan[name] for name in ("process", "plan", "graph", "generation", "begins", "kernels")]
+    data = plan["data"] or b""
+    check(plan["checksum"], fields, data, f"plan {plan['plan']}")
+    steps, at, ordinal, node = {}, 0, -1, 0
+    while at < len(data):
+        head, at = varint(data, at)
+        count, certain = head >> 1, head & 1
+        must(count > 0, "a run of no kernels")
+        differences = []
+        for _ in range(4 if count > 1 else 2):
+            folded, at = varint(data, at)
+            differences.append(unfold(folded))
+        ordinal, node = ordinal + differences[0] & NONE, node + differences[1] & NONE
+        for i in range(count):
+            if i:
+                ordinal, node = ordinal + differences[2] & NONE, node + differences[3] & NONE
+            steps[ordinal] = (node - 1 if node else None, certain)
+    return steps
+
+
+# Clocks.
+
+
+class Line:
+    """Points that rise; outside of them `dy` for every `dx`."""
+
+    def __init__(self, points, rate):
+        self.points = []
+        for x, y in points:
+            if not self.points or (x > self.points[-1][0] and y > self.points[-1][1]):
+                self.points.append((x, y))
+        self.rate = rate
+
+    def at(self, x):
+        points = self.points or [(0, 0)]
+        dx, dy = self.rate
+        origin = points[0] if x < points[0][0] else points[-1]
+        for one, two in zip(points, points[1:]):
+            if one[0] <= x < two[0]:
+                origin, (dx, dy) = one, (two[0] - one[0], two[1] - one[1])
+        return min(max(origin[1] + (x - origin[0]) * dy // dx, 0), MASK)
+
+
+def ticks_line(points, clock_hz):
+    line = Line(points, (clock_hz or 10 ** 9, 10 ** 9))
+    if len(line.points) > 1:
+        dx, dy = (line.points[-1][i] - line.points[0][i] for i in (0, 1))
+        if dy >= 10 ** 9 or clock_hz == 0:
+            line.rate = (dx, dy)
+    return line
+
+
+def system_line(brackets):
+    """Brackets are (system, boottime, width), by system."""
+    if all(abs(boottime - system) <= width for system, boottime, width in brackets):
+        return Line([], (1, 1))
+    best = min(brackets, key=lambda bracket: bracket[2])
+    offset = best[1] - best[0]
+    if all(abs(boottime - system - offset) <= width + best[2] for system, boottime, width in brackets):
+        return Line([best[:2]], (1, 1))
+    return Line([bracket[:2] for bracket in brackets], (1, 1))
+
+
+# The trace.
+
+
+class Trace:
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            is_database = file.read(16) == b"SQLite format 3\0"
+        if is_database:
+            self.db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        else:
+            self.db = sqlite3.connect(":memory:")
+            with open(path, encoding="utf-8") as file:
+                self.db.executescript(file.read())
+        self.db.row_factory = sqlite3.Row
+        self.db.execute("BEGIN")
+        must(self.value("PRAGMA application_id") == APPLICATION_ID, "this is no trace")
+        self.major, self.minor = divmod(self.value("PRAGMA user_version"), 1000)
+        must(self.major == 1, "a newer major version")
+        self.read_places()
+        self.read_calls()
+        self.read_graphs()
+
+    def value(self, query):
+        return self.db.execute(query).fetchone()[0]
+
+    def rows(self, table, since=0):
+        """The rows of a table, which came with a minor version."""
+        return [dict(row) for row in self.db.execute(f"SELECT * FROM {table}")] if self.minor >= since else []
+
+    def read_places(self):
+        self.processes = {row["process"]: row for row in self.rows("processes")}
+        self.agents = {(row["process"], row["agent"]): row for row in self.rows("agents")}
+        self.queues = {(row["process"], row["queue"]): row for row in self.rows("queues")}
+        self.symbols = {(row["process"], row["symbol"]): row for row in self.rows("symbols")}
+        self.shapes = {(row["process"], row["shape"]): row for row in self.rows("shapes")}
+        points, brackets = collections.defaultdict(list), collections.defaultdict(list)
+        for row in self.rows("clock_points"):
+            points[row["process"], row["agent"]].append((unsigned(row["ticks"]), unsigned(row["system"])))
+        for row in self.rows("clock_brackets"):
+            brackets[row["process"]].append(tuple(unsigned(row[name]) for name in ("system", "boottime", "width")))
+        self.ticks = {key: ticks_line(sorted(points[key]), unsigned(row["clock_hz"] or 0)) for key, row in self.agents.items()}
+        self.system = {process: system_line(sorted(brackets[process])) for process in self.processes}
+
+    def agent_of(self, process, queue):
+        return self.agents.get((process, self.queues.get((process, queue), {}).get("agent")))
+
+    def ns(self, process, queue, ticks):
+        """Ticks of a queue's agent on the trace's clock."""
+        agent = self.agent_of(process, queue)
+        if ticks is None or agent is None:
+            return unsigned(ticks)
+        return self.system[process].at(self.ticks[process, agent["agent"]].at(unsigned(ticks)))
+
+    def read_calls(self):
+        self.definitions = {(row["process"], row["call"]): row for row in self.rows("calls", 2)}
+        self.ranges = {(row["process"], row["id"]): row for row in self.rows("ranges", 2) if row["start"] is not None}
+        self.api, self.by_correlation = [], {}
+        for chunk in self.rows("api_chunks", 2):
+            for i, call in enumerate(calls_of(chunk)):
+                start, end, correlation, span, stream, number, thread, result, words = call
+                definition = self.definitions.get((chunk["process"], number))
+                self.api.append({
+                    "id": chunk["chunk"] * 65536 + i, "process": chunk["process"], "thread": thread,
+                    "name": definition["name"] if definition else f"call {number}", "start": signed(start), "end": signed(end),
+                    "correlation": signed(correlation), "duration": signed(end - start), "stream": stream,
+                    "range": signed(span) or None, "result": result,
+                    "args": arguments_of(definition["arguments"] if definition else "", words, result)})
+                self.by_correlation[chunk["process"], correlation] = self.api[-1]
+
+    def origin(self, process, correlation):
+        """Call, stream and range that a correlation names."""
+        call = self.by_correlation.get((process, unsigned(correlation))) if correlation else None
+        if call:
+            return call["correlation"], call["stream"], call["range"]
+        named = (process, signed(correlation)) in self.ranges if correlation else False
+        return None, None, signed(correlation) if named else None
+
+    # Graphs.
+
+    def read_graphs(self):
+        self.names = {(row["process"], row["number"]): row for row in self.rows("graph_names", 2)}
+        self.plans = {(row["process"], row["plan"]): row for row in self.rows("graph_plans", 2)}
+        for plan in self.plans.values():
+            plan["steps"] = steps_of(plan)
+        self.graphs = {(row["process"], row["graph"], row["generation"]): row for row in self.rows("graph_rows", 2)}
+        self.nodes = collections.defaultdict(dict)
+        for row in self.rows("graph_node_rows", 2):
+            self.nodes[row["process"], row["graph"], row["generation"]][row["node"]] = row
+        for process, graph, generation in sorted(self.graphs):
+            if self.graphs[process, graph, generation]["flags"] & 2 and (process, graph, generation) not in self.nodes:
+                self.nodes[process, graph, generation] = self.nodes[process, graph, generation - 1]
+        self.read_launches()
+
+    def read_launches(self):
+        self.launches, self.of_record, self.heads = [], {}, {}
+        counts, latest, records = collections.Counter(), {}, self.rows("graph_launch_rows", 2)
+        found = [row for row in records if row["graph"] is None]
+        for row in sorted(records, key=lambda row: (row["process"], place_of(row, found))):
+            plan = self.plans.get((row["process"], row["plan"]))
+            head = self.plans.get((row["process"], row["head_plan"]))
+            if head and (not plan or head["graph"] != plan["graph"]):
+                head = None
+            if row["graph"] is None and not plan:
+                continue
+            process, graph = row["process"], row["graph"] if row["graph"] is not None else plan["graph"]
+            generation = row["generation"] if row["graph"] is not None else plan["generation"]
+            launch = latest.get((process, graph, row["thread"]))
+            if row["graph"] is not None or plan["begins"] or head or not launch:
+                counts[process, graph] += 1
+                launch = {"graph": graph, "generation": generation, "launch": counts[process, graph], "start": None, "end": None,
+                          "kernels": 0, "correlation": row["correlation"], "process": process, "expected": 0, "certain": 1,
+                          "range": row["range"], "thread": row["thread"], "time": row["time"], "unseen": 0}
+                self.launches.append(launch)
+            latest[process, graph, row["thread"]] = launch
+            launch["kernels"] += row["recorded"] + (1 if head else 0)
+            launch["expected"] += row["kernels"] + (1 if head else 0)
+            launch["unseen"] += row["unseen"]
+            if row["recorded"] and not (plan and all(certain for _, certain in plan["steps"].values())):
+                launch["certain"] = 0
+            self.add_span(launch, row["clock_queue"], row["start_ticks"], row["end_ticks"])
+            self.of_record[process, row["launch"]] = launch, plan
+            if head:
+                self.heads[process, row["queue"], unsigned(row["first"]) - 1] = launch, head
+        for row in self.rows("graph_launch_spans", 2):
+            launch = self.of_record.get((row["process"], row["launch"]))
+            if launch:
+                self.add_span(launch[0], row["queue"], row["start_ticks"], row["end_ticks"])
+
+    def add_span(self, launch, queue, start, end):
+        if queue is None:
+            return
+        start, end = self.ns(launch["process"], queue, start), self.ns(launch["process"], queue, end)
+        launch["start"] = start if launch["start"] is None else min(launch["start"], start)
+        launch["end"] = end if launch["end"] is None else max(launch["end"], end)
+
+    def node_of(self, process, queue, packet, record, ordinal):
+        """Graph, generation, launch, node, certain and captured range of a kernel."""
+        place = self.of_record.get((process, record))
+        if record == NONE:
+            place, ordinal = self.heads.get((process, queue, packet)), 0
+        if not place:
+            return None, None, None, None, None, None
+        launch, plan = place
+        node, certain = plan["steps"].get(ordinal, (None, 0)) if plan else (None, 0)
+        row = self.nodes[process, launch["graph"], launch["generation"]].get(node, {})
+        return (launch["graph"], launch["generation"], launch["launch"], node, 1 if certain and node is not None else 0,
+                row.get("range") or None)
+
+    # What SQL sees.
+
+    def kernels(self):
+        for chunk in self.rows("kernel_chunks"):
+            process, queue = chunk["process"], chunk["queue"]
+            agent = self.agent_of(process, queue)
+            for i, (packet, start, end, number, correlation, record, ordinal) in enumerate(kernels_of(chunk)):
+                shape = self.shapes.get((process, number))
+                graph, generation, launch, node, certain, captured = self.node_of(process, queue, packet, record, ordinal)
+                call, stream, span = self.origin(process, correlation)
+                from_ns, to_ns = self.ns(process, queue, start), self.ns(process, queue, end)
+                row = {"id": chunk["chunk"] * 65536 + i, "process": process, "gpu": agent["gpu"] if agent else None,
+                       "queue": queue, "stream": stream, "start": signed(from_ns), "end": signed(to_ns),
+                       "duration": signed(to_ns - from_ns), "correlation": call, "graph": graph, "generation": generation,
+                       "launch": launch, "node": node, "range": captured or span, "packet": signed(packet),
+                       "start_ticks": signed(start), "end_ticks": signed(end), "certain": certain}
+                row.update(self.shape_of(process, shape))
+                yield row
+
+    def shape_of(self, process, shape):
+        sizes = ("grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "group_size", "private_size")
+        if not shape:
+            return {"name": "unknown kernel", "mangled": None, "symbol": None, **dict.fromkeys(sizes, 0)}
+        symbol = self.symbols.get((process, shape["symbol"]))
+        name = symbol["name"] if symbol else f"kernel object {unsigned(shape['kernel_object'] or 0):#x}"
+        return {"name": name, "mangled": symbol["mangled"] if symbol else None, "symbol": shape["symbol"] if symbol else None,
+                **{size: shape[size] for size in sizes}}
+
+    def copies(self):
+        for row in self.rows("copies", 1):
+            agent = self.agent_of(row["process"], row["queue"])
+            call, stream, span = self.origin(row["process"], row["correlation"])
+            timed = row["start_ticks"] is not None
+            start, end = (self.ns(row["process"], row["queue"], row[name]) if timed else None for name in ("start_ticks", "end_ticks"))
+            row.update({"gpu": agent["gpu"] if agent else None, "correlation": call, "stream": stream, "range": span,
+                        "start": signed(start), "end": signed(end), "duration": signed(end - start) if timed else None})
+            yield row
+
+    def graph_rows(self):
+        for key, row in self.graphs.items():
+            mine = [launch for launch in self.launches if (launch["process"], launch["graph"], launch["generation"]) == key]
+            row = {name: value for name, value in row.items() if name != "flags"}
+            yield {**row, "launches": len(mine), "kernels": sum(launch["kernels"] for launch in mine),
+                   "expected": sum(launch["expected"] for launch in mine)}
+
+    def graph_nodes(self):
+        types = ("kernel", "memcpy", "memset", "host", "graph", "empty", "wait-event", "event-record")
+        for key in self.graphs:
+            for row in self.nodes[key].values():
+                name = self.names.get((row["process"], row["name"]), {"name": None, "mangled": None})
+                words = row["dependencies"] or b""
+                yield {**row, "generation": key[2], "name": name["name"], "mangled": name["mangled"],
+                       "type": types[row["type"]] if row["type"] < len(types) else "other", "range": row["range"] or None,
+                       "dependencies": ",".join(str(int.from_bytes(words[i:i + 4], "little"))
+                                                for i in range(0, len(words), 4)) or None}
+
+    def range_rows(self):
+        for (process, number), row in self.ranges.items():
+            depth, around = 0, row["parent"]
+            while around is not None:
+                depth += 1
+                around = self.ranges.get((process, around), {"parent": None})["parent"]
+            yield {**row, "id": number, "depth": depth, "duration": None if row["end"] is None else row["end"] - row["start"]}
+
+    def tables(self):
+        return {"kernels": list(self.kernels()), "copies": list(self.copies()), "api": self.api,
+                "graphs": list(self.graph_rows()), "graph_nodes": list(self.graph_nodes()), "graph_launches": self.launches,
+                "ranges": list(self.range_rows())}
+
+
+def place_of(row, found):
+    """Where a row of graph_launch_rows stands among those of its process."""
+    behind = [other["launch"] for other in found if row["graph"] is None and row["packets"] == 1 and
+              (other["process"], other["queue"]) == (row["process"], row["queue"]) and
+              other["first"] > row["first"] and row["launch"] - 64 <= other["launch"] <= row["launch"]]
+    return min(behind) - 0.5 if behind else row["launch"]
+
+
+def arguments_of(definition, words, result):
+    """As text, but that an enumeration's value is its number."""
+    parts, words = [], list(words)
+    known = [item.partition(":")[::2] for item in definition.split(",")] if definition else []
+    while words:
+        name, kind = known.pop(0) if known else ("", "p")
+        word = words.pop(0)
+        if kind[:1] == "3":
+            if not words:
+                break
+            value = f"{{{word & NONE}, {word >> 32}, {words.pop(0) & NONE}}}"
+        elif kind[:1] in ("u", "z"):
+            value = str(word)
+        elif kind[:1] in ("i", "b"):
+            value = str(signed(word))
+        elif kind[:1] == "d":
+            value = f"{ctypes.c_double.from_buffer_copy(word.to_bytes(8, 'little')).value:.15g}"
+        else:
+            value = f"{word:#x}" if word else "NULL"
+        if kind[:1] == "P":
+            name, value = "*" + name, "?" if result else value
+        parts.append(f"{name}={value}" if name else value)
+    return ", ".join(parts)
+
+
+# Comparing.
+
+
+def same_arguments(one, two):
+    """An enumeration's value has a name in SQL."""
+    return re.sub(r"=hip\w+", "=#", two) == "".join(
+        re.sub(r"=-?\d+$", "=#", part) if re.search(re.escape(part.partition("=")[0]) + r"=hip", two) else part
+        for part in re.split(r"(, )", one))
+
+
+def compare(trace, path, rtl):
+    wrong = 0
+    for table, rows in trace.tables().items():
+        asked = json.loads(subprocess.run([rtl, "sql", "--json", path, f"SELECT * FROM {table}"], check=True,
+                                          capture_output=True).stdout)
+        rows.sort(key=json_key)
+        asked.sort(key=json_key)
+        if len(rows) != len(asked):
+            print(f"{table}: {len(rows)} rows, and {len(asked)} in SQL")
+            wrong += 1
+        for row, other in zip(rows, asked):
+            for name, value in other.items():
+                mine = row.get(name, value)
+                same = same_arguments(mine, value) if name == "args" else mine == value
+                if not same:
+                    wrong += 1
+                    if wrong < 20:
+                        print(f"{table}.{name}: {mine!r}, and {value!r} in SQL, of {other}")
+        known = set(rows[0]) if rows else set()
+        for name in (asked[0] if asked else {}):
+            if name not in known | {"error"}:
+                print(f"{table}.{name} is not read")
+                wrong += 1
+    return wrong
+
+
+def json_key(row):
+    names = ("process", "graph", "generation", "launch", "node", "id")
+    return [row.get(name) or 0 for name in (names if "start_ticks" not in row else ("id",))]
+
+
+def main(arguments):
+    try:
+        trace = Trace(arguments[0])
+        if len(arguments) == 2:
+            sys.exit(1 if compare(trace, *arguments) else 0)
+        json.dump(trace.tables(), sys.stdout, indent=1)
+    except (Damaged, sqlite3.Error, OSError) as error:
+        sys.exit(f"read_trace.py: {arguments[0]}: {error}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
