@@ -1,0 +1,5 @@
+#include "../common/check.h"
+
+RTL_C_TEST(Writer, Memory)
+RTL_C_TEST(Writer, Files)
+RTL_C_TEST(Writer, Sqlite)
