@@ -268,13 +268,15 @@ static void blob(struct row *row, const void *bytes, size_t size)
             sqlite3_bind_blob64(row->statement, row->column, bytes, size, SQLITE_TRANSIENT);
 }
 
+/* Bindings go in any case: a column that the next row leaves out must not have this one's value. */
 static int end(struct row *row)
 {
-    if (row->result != SQLITE_OK)
-        return row->result;
-    (void)sqlite3_step(row->statement);
-    row->result = sqlite3_reset(row->statement);
-    (void)sqlite3_clear_bindings(row->statement);
+    if (row->result == SQLITE_OK) {
+        (void)sqlite3_step(row->statement);
+        row->result = sqlite3_reset(row->statement);
+    }
+    if (row->statement)
+        (void)sqlite3_clear_bindings(row->statement);
     return row->result;
 }
 
