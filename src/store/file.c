@@ -145,8 +145,9 @@ static int check_existing(const char *path, bool replace, const struct failure *
     return 0;
 }
 
-/* Writes an empty trace into the empty file at `path`. */
-static int write_schema(const char *path, const char *final, const struct failure *failure)
+/* Makes the empty file at `path` a trace, in SQLite's log mode where the file system can have it. */
+static int write_schema(const char *path, const char *final, const struct rtl_file_filler *filler,
+                        const struct failure *failure)
 {
     char head[128];
     sqlite3 *db = NULL;
@@ -160,7 +161,9 @@ static int write_schema(const char *path, const char *final, const struct failur
     if (result == SQLITE_OK)
         result = sqlite3_exec(db, rtl_schema_graphs, NULL, NULL, NULL);
     if (result == SQLITE_OK)
-        result = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+        result = filler->fill(filler->context, db);
+    if (result == SQLITE_OK)
+        result = sqlite3_exec(db, "COMMIT; PRAGMA journal_mode=WAL", NULL, NULL, NULL);
     if (result != SQLITE_OK) {
         char text[128];
         (void)fail(failure, final, rtl_file_reason(db, result, text, sizeof text));
@@ -209,7 +212,8 @@ static int place(const char *from, const char *to, bool replace, const struct fa
     return fail_errno(failure, to);
 }
 
-static int create(const char *path, bool replace, const struct failure *failure)
+static int create(const char *path, bool replace, const struct rtl_file_filler *filler,
+                  const struct failure *failure)
 {
     char name[PATH_MAX + 16];
     if ((size_t)snprintf(name, sizeof name, "%s.XXXXXX", path) >= sizeof name - 8)
@@ -220,17 +224,22 @@ static int create(const char *path, bool replace, const struct failure *failure)
     int result = fchmod(fd, S_IRUSR | S_IWUSR) == 0 ? 0 : fail_errno(failure, path);
     (void)close(fd);
     if (result == 0)
-        result = write_schema(name, path, failure);
+        result = write_schema(name, path, filler, failure);
     if (result == 0)
         result = place(name, path, replace, failure);
-    if (result != 0) {
-        remove_companions(name);
-        (void)unlink(name);
-    }
+    if (result != 0)
+        rtl_file_remove(name);
     return result;
 }
 
-char *rtl_file_create(const char *path, bool replace, char *error, size_t error_size)
+void rtl_file_remove(const char *path)
+{
+    remove_companions(path);
+    (void)unlink(path);
+}
+
+char *rtl_file_create(const char *path, bool replace, const struct rtl_file_filler *filler,
+                      char *error, size_t error_size)
 {
     const struct failure failure = {.text = error, .size = error_size};
     char *target = realpath(path, NULL);
@@ -240,7 +249,8 @@ char *rtl_file_create(const char *path, bool replace, char *error, size_t error_
         (void)fail(&failure, path, "memory is short");
         return NULL;
     }
-    if (check_existing(target, replace, &failure) == 0 && create(target, replace, &failure) == 0)
+    if (check_existing(target, replace, &failure) == 0 &&
+        create(target, replace, filler, &failure) == 0)
         return target;
     free(target);
     return NULL;

@@ -8,12 +8,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Makes an empty trace at `path`, mode 0600 whatever the umask. It is made under another name in
+/** What a new trace holds from the first. */
+struct rtl_file_filler {
+    /** Adds it within the transaction that makes the tables. An SQLite result code. */
+    int (*fill)(const void *context, sqlite3 *db);
+    const void *context;
+};
+
+/** Makes a trace at `path` with what `filler` adds, mode 0600 whatever the umask. It is made under another name in
  * the same folder and gets its own when it is complete. A file that is there is only replaced if
  * `replace` says so, if it is a trace (or empty), and if nobody is recording into it. Returns the
  * path to open, symbolic links resolved (the caller frees it); NULL with one sentence in `error`.
  */
-char *rtl_file_create(const char *path, bool replace, char *error, size_t error_size);
+char *rtl_file_create(const char *path, bool replace, const struct rtl_file_filler *filler,
+                      char *error, size_t error_size);
+
+/** Removes a trace that nobody has open, with what SQLite may have left beside it. */
+void rtl_file_remove(const char *path);
 
 /** What went wrong with the files of `db` when `result` was returned, in words: the system's own
  * for what SQLite only calls an I/O error. `text` is room for them. */

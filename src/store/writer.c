@@ -116,7 +116,7 @@ static void set_sqlite_error(struct rtl_writer *writer, int result)
 
 /* Opening. */
 
-static int store_facts(struct rtl_writer *writer, const struct rtl_writer_options *options)
+static int store_facts(struct rtl_rows *rows, const char *command)
 {
     char host[256] = "";
     uint64_t start = now(CLOCK_BOOTTIME);
@@ -133,18 +133,22 @@ static int store_facts(struct rtl_writer *writer, const struct rtl_writer_option
         {"writer_start", (int64_t)rtl_file_process_start(getpid())},
     };
     (void)gethostname(host, sizeof host - 1);
-    int result = sqlite3_exec(writer->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    int result = SQLITE_OK;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers && result == SQLITE_OK; i++)
-        result = rtl_rows_meta_number(&writer->rows, numbers[i].key, numbers[i].value);
+        result = rtl_rows_meta_number(rows, numbers[i].key, numbers[i].value);
     if (result == SQLITE_OK)
-        result = rtl_rows_meta_text(&writer->rows, "creator", "rtl " RTL_VERSION);
+        result = rtl_rows_meta_text(rows, "creator", "rtl " RTL_VERSION);
     if (result == SQLITE_OK)
-        result = rtl_rows_meta_text(&writer->rows, "host", host);
-    if (result == SQLITE_OK)
-        result = rtl_rows_meta_text(&writer->rows, "command",
-                                    options && options->command ? options->command : "");
-    if (result == SQLITE_OK)
-        result = sqlite3_exec(writer->db, "COMMIT", NULL, NULL, NULL);
+        result = rtl_rows_meta_text(rows, "host", host);
+    return result == SQLITE_OK ? rtl_rows_meta_text(rows, "command", command) : result;
+}
+
+/* What a new file holds; `context` is the command line, NULL if it is not known. */
+static int fill(const void *context, sqlite3 *db)
+{
+    struct rtl_rows rows = {.db = db};
+    int result = store_facts(&rows, context ? context : "");
+    rtl_rows_close(&rows);
     return result;
 }
 
@@ -153,7 +157,7 @@ static void give_graph_item(void *context, enum rtl_graph_item type, uint32_t pr
 
 /* The write-ahead log lets readers look at the trace while it is written. Where the file system
  * cannot have one, SQLite keeps its rollback journal, and readers wait a little. */
-static int open_database(struct rtl_writer *writer, const struct rtl_writer_options *options)
+static int open_database(struct rtl_writer *writer)
 {
     char pragmas[160];
     (void)snprintf(pragmas, sizeof pragmas,
@@ -172,7 +176,7 @@ static int open_database(struct rtl_writer *writer, const struct rtl_writer_opti
     writer->graphs.db = writer->db;
     writer->graphs.give = give_graph_item;
     writer->graphs.context = writer;
-    return store_facts(writer, options);
+    return SQLITE_OK;
 }
 
 static void release(struct rtl_writer *writer)
@@ -202,19 +206,22 @@ struct rtl_writer *rtl_writer_open(const char *path, const struct rtl_writer_opt
         return NULL;
     }
     writer->next_chunk = 1;
-    writer->path = rtl_file_create(path, options && options->replace, error, error_size);
+    const struct rtl_file_filler filler = {fill, options ? options->command : NULL};
+    writer->path = rtl_file_create(path, options && options->replace, &filler, error, error_size);
     if (!writer->path) {
         release(writer);
         return NULL;
     }
-    int result = open_database(writer, options);
-    if (result != SQLITE_OK) {
-        set_sqlite_error(writer, result);
-        (void)snprintf(error, error_size, "%s", writer->error);
-        release(writer);
-        return NULL;
-    }
-    return writer;
+    int result = open_database(writer);
+    if (result == SQLITE_OK)
+        return writer;
+    set_sqlite_error(writer, result);
+    (void)snprintf(error, error_size, "%s", writer->error);
+    (void)sqlite3_close(writer->db);
+    writer->db = NULL;
+    rtl_file_remove(writer->path);
+    release(writer);
+    return NULL;
 }
 
 /* Storing. */
