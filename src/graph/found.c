@@ -197,10 +197,10 @@ void rtl_found_free(struct rtl_found *found)
 static bool once_add(struct queue_of_once *once, uint32_t place, uint64_t stamp, uint32_t *oldest)
 {
     *oldest = RTL_NONE;
-    if (!once->places) {
+    if (!once->places)
         once->places = malloc(RTL_GRAPHS_ONCE * sizeof *once->places);
+    if (!once->stamps)
         once->stamps = malloc(RTL_GRAPHS_ONCE * sizeof *once->stamps);
-    }
     if (!once->places || !once->stamps)
         return false;
     uint32_t at = (once->first + once->count) % RTL_GRAPHS_ONCE;
@@ -297,11 +297,15 @@ static void want(struct rtl_found *found, struct part *part)
     part->kept = NULL;
 }
 
-static void keep(struct part *part, const struct rtl_flight *flight)
+static void keep(struct rtl_found *found, struct part *part, const struct rtl_flight *flight)
 {
-    struct kept *kept = part->kept ? NULL : malloc(sizeof *kept);
-    if (!kept)
+    if (part->kept)
         return;
+    struct kept *kept = malloc(sizeof *kept);
+    if (!kept) {
+        found->graphs->forgotten++;
+        return;
+    }
     kept->body = flight->body;
     memcpy(kept->spans, flight->spans, sizeof kept->spans);
     kept->launch = (struct rtl_graphs_launch){.body = &kept->body,
@@ -313,13 +317,16 @@ static void keep(struct part *part, const struct rtl_flight *flight)
 }
 
 /* What ran, of all launches of the part: lost kernels of one are there in another. */
-static void merge_entries(struct part *part, const struct rtl_entry *entries, uint32_t count)
+static void merge_entries(struct rtl_found *found, struct part *part,
+                          const struct rtl_entry *entries, uint32_t count)
 {
     if (part->entry_count == part->kernels || count == 0)
         return;
     struct rtl_entry *merged = malloc(((size_t)part->entry_count + count) * sizeof *merged);
-    if (!merged)
+    if (!merged) {
+        found->graphs->forgotten++;
         return;
+    }
     uint32_t made = 0;
     uint32_t i = 0;
     uint32_t j = 0;
@@ -395,7 +402,7 @@ static uint32_t unit_of(struct rtl_found *found, const struct run *run)
     return place;
 }
 
-static void add_member(struct unit *unit, const struct step *step)
+static void add_member(struct rtl_found *found, struct unit *unit, const struct step *step)
 {
     for (uint32_t i = 0; i < unit->part_count; i++)
         if (unit->parts[i].plan == step->plan)
@@ -403,6 +410,8 @@ static void add_member(struct unit *unit, const struct step *step)
     if (rtl_graphs_grow((void **)&unit->parts, &unit->part_capacity, unit->part_count + 1,
                         sizeof *unit->parts))
         unit->parts[unit->part_count++] = (struct member){step->part, step->plan};
+    else
+        found->graphs->forgotten++;
 }
 
 /* How often the unit of a home was seen. */
@@ -480,7 +489,7 @@ static uint32_t count_run(struct rtl_found *found, const struct run *run, uint32
         struct step step = run->steps[i];
         if (!is_part(found, step.part, step.plan))
             continue;
-        add_member(unit, &step);
+        add_member(found, unit, &step);
         add_home(found, &found->parts[step.part], place, step.offset - from);
     }
     for (uint32_t i = 0; i < unit->part_count && unit->runs >= 2; i++)
@@ -625,8 +634,10 @@ static struct thread *thread_of(struct rtl_found *found, uint32_t thread)
         return &found->threads[place];
     if (!rtl_graphs_grow((void **)&found->threads, &found->thread_capacity, found->thread_count + 1,
                          sizeof *found->threads) ||
-        rtl_index_put(&found->by_thread, thread, found->thread_count) != 0)
+        rtl_index_put(&found->by_thread, thread, found->thread_count) != 0) {
+        found->graphs->forgotten++;
         return NULL;
+    }
     struct thread *made = &found->threads[found->thread_count++];
     *made = (struct thread){.thread = thread, .unit = RTL_NONE};
     return made;
@@ -639,7 +650,8 @@ static struct thread *producer_of(struct rtl_found *found, struct rtl_wire_launc
     struct thread *thread = thread_of(found, body->thread);
     if (thread && body->packets > 1) {
         thread->produces = true;
-        (void)rtl_index_put(&found->producers, body->queue, body->thread);
+        found->graphs->forgotten +=
+            rtl_index_put(&found->producers, body->queue, body->thread) != 0;
     } else if (thread && !thread->produces) {
         uint32_t producer = rtl_index_get(&found->producers, body->queue);
         if (producer != RTL_INDEX_MISSING) {
@@ -657,8 +669,8 @@ static void wait_for_head(struct rtl_found *found, const struct batch *batch)
         return;
     if (found->heads.count >= HEADS_MAX)
         rtl_index_free(&found->heads);
-    (void)rtl_index_put(&found->heads, rtl_index_mix(batch->queue, batch->first - 1),
-                        batch->head_part);
+    uint64_t key = rtl_index_mix(batch->queue, batch->first - 1);
+    found->graphs->forgotten += rtl_index_put(&found->heads, key, batch->head_part) != 0;
 }
 
 void rtl_found_submitted(struct rtl_found *found, struct rtl_flight *flight)
@@ -708,7 +720,7 @@ void rtl_found_single(struct rtl_found *found, const struct rtl_wire_kernel *ker
     struct part *part = &found->parts[place];
     rtl_index_remove(&found->heads, key);
     if (part->plan && part->packets == 1 && part->kernels == 1)
-        merge_entries(part, &entry, 1);
+        merge_entries(found, part, &entry, 1);
 }
 
 static uint32_t head_plan_of(const struct rtl_found *found, const struct rtl_flight *flight)
@@ -724,13 +736,13 @@ void rtl_found_settle(struct rtl_found *found, struct rtl_flight *flight)
     if (!is_part(found, flight->part, flight->part_plan))
         return;
     struct part *part = &found->parts[flight->part];
-    merge_entries(part, flight->entries, flight->count);
+    merge_entries(found, part, flight->entries, flight->count);
     uint32_t head_plan = head_plan_of(found, flight);
     if (part->wanted) {
         rtl_graphs_tell(found->graphs, flight, part->plan, head_plan);
         return;
     }
-    keep(part, flight);
+    keep(found, part, flight);
     if (part->kept)
         part->kept->launch.head_plan = head_plan;
 }
@@ -791,8 +803,10 @@ static void fill_unit(struct rtl_found *found, struct part *part)
     unit->used = true;
     if (!unit->shapes) {
         unit->shapes = malloc(unit->kernels * sizeof *unit->shapes);
-        if (!unit->shapes)
+        if (!unit->shapes) {
+            found->graphs->forgotten++;
             return;
+        }
         memset(unit->shapes, 0xff, unit->kernels * sizeof *unit->shapes);
     }
     for (uint32_t i = 0; i < part->entry_count; i++) {
@@ -1033,11 +1047,13 @@ static void tell_plan(struct rtl_found *found, struct part *part)
 {
     const struct home *home = home_of(found, part);
     const struct unit *unit = home ? &found->units[home->unit] : NULL;
-    struct rtl_graphs_step *steps = unit && unit->graph != RTL_NONE
-                                        ? malloc((part->entry_count + (size_t)1) * sizeof *steps)
-                                        : NULL;
-    if (!steps)
+    if (!unit || unit->graph == RTL_NONE)
         return;
+    struct rtl_graphs_step *steps = malloc((part->entry_count + (size_t)1) * sizeof *steps);
+    if (!steps) {
+        found->graphs->forgotten++;
+        return;
+    }
     uint32_t base = unit->offset + home->offset;
     bool certain = is_whole(part) || part->packets == part->kernels;
     size_t count = part->entry_count;

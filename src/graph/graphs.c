@@ -82,8 +82,10 @@ void rtl_graphs_queue(struct rtl_graphs *graphs, const struct rtl_wire_queue *qu
 {
     uint32_t before = graphs->queue_count;
     if (queue->queue >= IDS_MAX || !rtl_graphs_grow((void **)&graphs->agents, &graphs->queue_count,
-                                                    queue->queue + 1, sizeof *graphs->agents))
+                                                    queue->queue + 1, sizeof *graphs->agents)) {
+        graphs->forgotten++;
         return;
+    }
     for (uint32_t i = before; i < graphs->queue_count; i++)
         graphs->agents[i] = RTL_NONE;
     graphs->agents[queue->queue] = queue->agent;
@@ -108,10 +110,12 @@ void rtl_graphs_symbol(struct rtl_graphs *graphs, const struct rtl_wire_symbol *
         .name = rtl_match_name(name, symbol->name_length),
         .text = malloc(symbol->name_length + (size_t)1),
     };
-    if (known->text)
+    if (known->text) {
         memcpy(known->text, name, symbol->name_length);
-    else
+    } else {
         known->length = 0;
+        graphs->forgotten++;
+    }
 }
 
 void rtl_graphs_shape(struct rtl_graphs *graphs, const struct rtl_wire_shape *shape)
@@ -292,7 +296,7 @@ static void settle(struct rtl_graphs *graphs, struct rtl_flight *flight)
         rtl_graphs_tell(graphs, flight, rtl_plans_of(graphs->plans, flight, whole), 0);
     }
     if (flight->submitted && !whole && graphs->settled.count < SETTLED_MAX)
-        (void)rtl_index_put(&graphs->settled, flight->body.launch, 0);
+        graphs->forgotten += rtl_index_put(&graphs->settled, flight->body.launch, 0) != 0;
     drop_flight(graphs, flight);
 }
 

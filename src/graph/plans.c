@@ -423,7 +423,9 @@ static void resolve(struct rtl_plans *plans, struct plan *plan, bool all)
                  plan->count);
         } else {
             free(plan->nodes);
+            free(plan->certain);
             plan->nodes = NULL;
+            plan->certain = NULL;
         }
     }
     plans->graphs->forgotten += !ready;
