@@ -93,7 +93,9 @@ static struct value text(const char *value)
 static int bind(sqlite3_stmt *statement, int place, const struct value *value)
 {
     switch (value->kind) {
-    case TEXT:
+    case TEXT: /* no text is one that could not be made */
+        if (!value->bytes)
+            return SQLITE_NOMEM;
         return sqlite3_bind_text(statement, place, value->bytes, -1, SQLITE_STATIC);
     case BLOB:
         return sqlite3_bind_blob64(statement, place, value->bytes, value->number, SQLITE_STATIC);

@@ -109,7 +109,7 @@ char *rtl_text_demangle(const char *mangled)
     if (strncmp(mangled, "_Z", 2) == 0) {
         int status = 0;
         char *name = __cxa_demangle(mangled, NULL, NULL, &status);
-        if (name)
+        if (name || status == -1) /* memory is short */
             return name;
     }
     return strdup(mangled);
