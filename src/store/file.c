@@ -145,7 +145,8 @@ static int check_existing(const char *path, bool replace, const struct failure *
     return 0;
 }
 
-/* Makes the empty file at `path` a trace, in SQLite's log mode where the file system can have it. */
+/* Makes the empty file at `path` a trace, in SQLite's log mode where the file system can have it.
+ */
 static int write_schema(const char *path, const char *final, const struct rtl_file_filler *filler,
                         const struct failure *failure)
 {

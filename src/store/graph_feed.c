@@ -45,8 +45,10 @@ static uint32_t number_of(struct rtl_graph_process *it, const char *name, size_t
     if (number != RTL_INDEX_MISSING)
         return number;
     const struct rtl_graph_name row = {it->name_count + 1, (uint32_t)length};
-    if (rtl_index_put(&it->names, hash, row.name) != 0)
+    if (rtl_index_put(&it->names, hash, row.name) != 0) {
+        it->feed->forgotten++;
         return 0;
+    }
     it->name_count++;
     give(it, RTL_GRAPH_NAME, &row, sizeof row, name, length);
     return row.name;
@@ -73,6 +75,7 @@ static void take_node(void *context, const struct rtl_wire_node *node, const cha
 
 static void take_plan(void *context, const struct rtl_graphs_plan *plan)
 {
+    const struct rtl_graph_process *it = context;
     size_t size = 0;
     unsigned char *bytes = rtl_graph_plan_pack(plan->steps, plan->count, &size);
     const struct rtl_graph_plan row = {.plan = plan->plan,
@@ -83,6 +86,8 @@ static void take_plan(void *context, const struct rtl_graphs_plan *plan)
                                        .size = (uint32_t)size};
     if (bytes)
         give(context, RTL_GRAPH_PLAN, &row, sizeof row, bytes, size);
+    else
+        it->feed->forgotten++;
     free(bytes);
 }
 
@@ -137,6 +142,8 @@ static struct rtl_graph_process *process_of(struct rtl_graph_feed *feed, uint32_
 struct rtl_graphs *rtl_graph_feed_registry(struct rtl_graph_feed *feed, uint32_t process)
 {
     struct rtl_graph_process *it = process_of(feed, process);
+    if (!it && process)
+        feed->forgotten++;
     return it ? it->graphs : NULL;
 }
 
@@ -144,8 +151,10 @@ void rtl_graph_feed_graph(struct rtl_graph_feed *feed, uint32_t process,
                           const struct rtl_wire_graph *graph)
 {
     struct rtl_graph_process *it = process_of(feed, process);
-    if (!it)
+    if (!it) {
+        feed->forgotten++;
         return;
+    }
     give(it, RTL_GRAPH_TOLD, graph, sizeof *graph, NULL, 0);
     rtl_graphs_graph(it->graphs, graph);
 }
@@ -154,8 +163,10 @@ void rtl_graph_feed_node(struct rtl_graph_feed *feed, uint32_t process,
                          const struct rtl_wire_node *node, const void *rest)
 {
     struct rtl_graph_process *it = process_of(feed, process);
-    if (!it)
+    if (!it) {
+        feed->forgotten++;
         return;
+    }
     give_node(it, node, rest, (const char *)rest + node->dependencies * sizeof(uint32_t));
     rtl_graphs_node(it->graphs, node, rest);
 }
@@ -167,30 +178,37 @@ void rtl_graph_feed_flush(struct rtl_graph_feed *feed)
             rtl_graphs_flush(feed->processes[i]->graphs);
 }
 
-static void forget(struct rtl_graph_feed *feed, uint32_t place)
+/* Returns what the registry forgot. */
+static uint64_t forget(struct rtl_graph_feed *feed, uint32_t place)
 {
     struct rtl_graph_process *it = feed->processes[place];
+    uint64_t forgotten = rtl_graphs_forgotten(it->graphs);
     feed->processes[place] = NULL;
     rtl_graphs_free(it->graphs);
     rtl_index_free(&it->names);
     free(it);
+    return forgotten;
 }
 
-void rtl_graph_feed_end(struct rtl_graph_feed *feed, uint32_t process)
+uint64_t rtl_graph_feed_end(struct rtl_graph_feed *feed, uint32_t process)
 {
+    uint64_t forgotten = feed->forgotten;
+    feed->forgotten = 0;
     for (uint32_t i = 0; i < feed->count; i++) {
         if (!feed->processes[i] || (process && i != process - 1))
             continue;
         rtl_graphs_finish(feed->processes[i]->graphs);
-        forget(feed, i);
+        forgotten += forget(feed, i) + feed->forgotten;
+        feed->forgotten = 0;
     }
+    return forgotten;
 }
 
 void rtl_graph_feed_close(struct rtl_graph_feed *feed)
 {
     for (uint32_t i = 0; i < feed->count; i++)
         if (feed->processes[i])
-            forget(feed, i);
+            (void)forget(feed, i);
     free(feed->processes);
     feed->processes = NULL;
     feed->count = 0;
@@ -253,9 +271,12 @@ static void optional(struct row *row, bool known, uint64_t value)
         row->column++;
 }
 
+/* NULL: it could not be made. */
 static void text(struct row *row, const char *value)
 {
     row->column++;
+    if (row->result == SQLITE_OK && !value)
+        row->result = SQLITE_NOMEM;
     if (row->result == SQLITE_OK)
         row->result = sqlite3_bind_text(row->statement, row->column, value, -1, SQLITE_TRANSIENT);
 }

@@ -57,6 +57,7 @@ struct rtl_graph_feed {
     void *context;
     struct rtl_graph_process **processes; /**< by process - 1, NULL: none yet */
     uint32_t count;
+    uint64_t forgotten; /**< how often memory was short here, since the last process ended */
     sqlite3 *db;
     sqlite3_stmt *statements[8]; /**< made when first needed */
 };
@@ -73,8 +74,9 @@ void rtl_graph_feed_node(struct rtl_graph_feed *feed, uint32_t process,
 /** Gives what had to wait for late definitions. */
 void rtl_graph_feed_flush(struct rtl_graph_feed *feed);
 
-/** A process has ended, or (0) all have: gives the rest and forgets it. */
-void rtl_graph_feed_end(struct rtl_graph_feed *feed, uint32_t process);
+/** A process has ended, or (0) all have: gives the rest and forgets it. Returns how often something
+ * that may have been needed was not there: rtl_graphs_forgotten, and memory here. */
+uint64_t rtl_graph_feed_end(struct rtl_graph_feed *feed, uint32_t process);
 
 /** Frees all. */
 void rtl_graph_feed_close(struct rtl_graph_feed *feed);

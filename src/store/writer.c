@@ -60,6 +60,17 @@ struct process_end {
     uint64_t time, torn;
 };
 
+/* What may be left out. */
+enum dropped {
+    DROPPED_KERNELS,
+    DROPPED_COPIES,
+    DROPPED_CALLS,
+    DROPPED_RANGES,
+    DROPPED_GRAPHS, /* rows about graphs and their launches */
+    DROPPED_DEFINITIONS,
+    DROPPED_KINDS
+};
+
 struct rtl_writer {
     sqlite3 *db;
     char *path;
@@ -77,9 +88,11 @@ struct rtl_writer {
     size_t end_count;
     uint32_t room; /* of all queues, kernels */
     int64_t next_chunk;
-    uint64_t kernels, dropped, dropped_copies, dropped_calls, dropped_ranges;
-    uint64_t dropped_graphs; /* rows about graphs and their launches */
-    uint64_t retry_at;       /* after a failure: nothing is tried before */
+    uint64_t kernels;
+    uint64_t dropped[DROPPED_KINDS]; /* what found no room */
+    uint64_t graphs_forgotten;
+    bool locked;       /* the last transaction could not begin: another program has the file */
+    uint64_t retry_at; /* after a failure: nothing is tried before */
     char error[512];
 };
 
@@ -102,9 +115,12 @@ __attribute__((format(printf, 2, 3))) static void set_error(struct rtl_writer *w
     va_end(arguments);
 }
 
-static void set_memory_error(struct rtl_writer *writer)
+/* Something found no room: none is left, or what waits for a locked file has taken it. */
+static void drop(struct rtl_writer *writer, enum dropped what)
 {
-    set_error(writer, "cannot write the trace %s: memory is short", writer->path);
+    writer->dropped[what]++;
+    set_error(writer, "cannot write the trace %s: %s", writer->path,
+              writer->locked ? "another program has locked it" : "memory is short");
 }
 
 static void set_sqlite_error(struct rtl_writer *writer, int result)
@@ -342,23 +358,30 @@ static void mark_stored(struct rtl_writer *writer, const struct part *only, bool
     }
 }
 
+static void roll_back(struct rtl_writer *writer)
+{
+    if (!sqlite3_get_autocommit(writer->db))
+        (void)sqlite3_exec(writer->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
 /* One transaction. An SQLite result code; unless it is SQLITE_OK all is kept for another try. */
 static int store(struct rtl_writer *writer, const struct part *only, bool seal_all)
 {
+    roll_back(writer); /* if that failed the last time */
     int result = sqlite3_exec(writer->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
     if (result == SQLITE_OK)
         result = store_content(writer, only);
     if (result == SQLITE_OK)
         result = sqlite3_exec(writer->db, "COMMIT", NULL, NULL, NULL);
+    writer->locked = (result & 0xff) == SQLITE_BUSY;
     if (result == SQLITE_OK) {
         mark_stored(writer, only, seal_all);
         writer->retry_at = 0;
         return SQLITE_OK;
     }
-    if ((result & 0xff) != SQLITE_BUSY)
+    if (!writer->locked)
         set_sqlite_error(writer, result);
-    if (!sqlite3_get_autocommit(writer->db))
-        (void)sqlite3_exec(writer->db, "ROLLBACK", NULL, NULL, NULL);
+    roll_back(writer);
     writer->retry_at = now(CLOCK_MONOTONIC) + RETRY_NS;
     return result;
 }
@@ -416,8 +439,6 @@ static struct queue *find_queue(struct rtl_writer *writer, uint32_t process, uin
         place != RTL_MAP_MISSING ? &writer->queues[place] : add_queue(writer, process, queue);
     if (found)
         writer->last = (uint32_t)(found - writer->queues);
-    else
-        set_memory_error(writer);
     return found;
 }
 
@@ -430,10 +451,8 @@ static bool grow(struct rtl_writer *writer, struct queue *queue)
         capacity = ROOM_FIRST;
     }
     struct rtl_wire_kernel *kernels = realloc(queue->kernels, capacity * sizeof *kernels);
-    if (!kernels) {
-        set_memory_error(writer);
+    if (!kernels)
         return false;
-    }
     writer->room += capacity - queue->capacity;
     queue->kernels = kernels;
     queue->capacity = capacity;
@@ -454,7 +473,7 @@ void rtl_writer_kernel(struct rtl_writer *writer, uint32_t process,
     writer->kernels++;
     struct queue *queue = find_queue(writer, process, kernel->queue);
     if (!queue || (queue->count == queue->capacity && !make_room(writer, queue))) {
-        writer->dropped++;
+        drop(writer, DROPPED_KERNELS);
         return;
     }
     queue->kernels[queue->count++] = *kernel;
@@ -467,25 +486,34 @@ void rtl_writer_ledger(struct rtl_writer *writer, uint32_t process, uint32_t que
                        const struct rtl_writer_account *account)
 {
     struct queue *found = find_queue(writer, process, queue);
-    if (!found)
+    if (!found) {
+        drop(writer, DROPPED_DEFINITIONS);
         return;
+    }
     found->account_new = true;
     found->account = *account;
 }
 
 /* Definitions. */
 
-static bool add(struct rtl_writer *writer, enum rtl_wire_type type, uint32_t process,
+static enum dropped dropped_as(enum rtl_wire_type type)
+{
+    if ((uint32_t)type >= RTL_GRAPH_TOLD)
+        return DROPPED_GRAPHS;
+    if (type == RTL_WIRE_COPY)
+        return DROPPED_COPIES;
+    return type == RTL_WIRE_RANGE || type == RTL_WIRE_RANGE_END ? DROPPED_RANGES
+                                                                : DROPPED_DEFINITIONS;
+}
+
+static void add(struct rtl_writer *writer, enum rtl_wire_type type, uint32_t process,
                 const void *body, size_t body_size, const char *texts, size_t texts_size)
 {
     if (writer->pending.size > PENDING_SOON && may_store(writer))
         (void)store(writer, NULL, false);
     if (writer->pending.size > PENDING_MAX ||
-        rtl_pending_add(&writer->pending, type, process, body, body_size, texts, texts_size) != 0) {
-        set_memory_error(writer);
-        return false;
-    }
-    return true;
+        rtl_pending_add(&writer->pending, type, process, body, body_size, texts, texts_size) != 0)
+        drop(writer, dropped_as(type));
 }
 
 uint32_t rtl_writer_process(struct rtl_writer *writer, const struct rtl_wire_process *process,
@@ -494,7 +522,7 @@ uint32_t rtl_writer_process(struct rtl_writer *writer, const struct rtl_wire_pro
     size_t size = (size_t)process->command_length + process->host_length + process->library_length +
                   process->rank_length;
     uint32_t number = ++writer->processes;
-    (void)add(writer, RTL_WIRE_PROCESS, number, process, sizeof *process, texts, size);
+    add(writer, RTL_WIRE_PROCESS, number, process, sizeof *process, texts, size);
     return number;
 }
 
@@ -502,14 +530,14 @@ void rtl_writer_agent(struct rtl_writer *writer, uint32_t process,
                       const struct rtl_wire_agent *agent, const char *texts)
 {
     size_t size = (size_t)agent->name_length + agent->product_length + agent->uuid_length;
-    (void)add(writer, RTL_WIRE_AGENT, process, agent, sizeof *agent, texts, size);
+    add(writer, RTL_WIRE_AGENT, process, agent, sizeof *agent, texts, size);
 }
 
 void rtl_writer_queue(struct rtl_writer *writer, uint32_t process,
                       const struct rtl_wire_queue *queue)
 {
     struct rtl_graphs *graphs = rtl_graph_feed_registry(&writer->graphs, process);
-    (void)add(writer, RTL_WIRE_QUEUE, process, queue, sizeof *queue, NULL, 0);
+    add(writer, RTL_WIRE_QUEUE, process, queue, sizeof *queue, NULL, 0);
     if (graphs)
         rtl_graphs_queue(graphs, queue);
 }
@@ -517,14 +545,14 @@ void rtl_writer_queue(struct rtl_writer *writer, uint32_t process,
 void rtl_writer_queue_end(struct rtl_writer *writer, uint32_t process,
                           const struct rtl_wire_queue_end *end)
 {
-    (void)add(writer, RTL_WIRE_QUEUE_END, process, end, sizeof *end, NULL, 0);
+    add(writer, RTL_WIRE_QUEUE_END, process, end, sizeof *end, NULL, 0);
 }
 
 void rtl_writer_symbol(struct rtl_writer *writer, uint32_t process,
                        const struct rtl_wire_symbol *symbol, const char *texts)
 {
     struct rtl_graphs *graphs = rtl_graph_feed_registry(&writer->graphs, process);
-    (void)add(writer, RTL_WIRE_SYMBOL, process, symbol, sizeof *symbol, texts, symbol->name_length);
+    add(writer, RTL_WIRE_SYMBOL, process, symbol, sizeof *symbol, texts, symbol->name_length);
     if (graphs)
         rtl_graphs_symbol(graphs, symbol, texts);
 }
@@ -533,7 +561,7 @@ void rtl_writer_shape(struct rtl_writer *writer, uint32_t process,
                       const struct rtl_wire_shape *shape)
 {
     struct rtl_graphs *graphs = rtl_graph_feed_registry(&writer->graphs, process);
-    (void)add(writer, RTL_WIRE_SHAPE, process, shape, sizeof *shape, NULL, 0);
+    add(writer, RTL_WIRE_SHAPE, process, shape, sizeof *shape, NULL, 0);
     if (graphs)
         rtl_graphs_shape(graphs, shape);
 }
@@ -541,32 +569,31 @@ void rtl_writer_shape(struct rtl_writer *writer, uint32_t process,
 void rtl_writer_clock(struct rtl_writer *writer, uint32_t process,
                       const struct rtl_wire_clock *clock)
 {
-    (void)add(writer, RTL_WIRE_CLOCK, process, clock, sizeof *clock, NULL, 0);
+    add(writer, RTL_WIRE_CLOCK, process, clock, sizeof *clock, NULL, 0);
 }
 
 void rtl_writer_bracket(struct rtl_writer *writer, uint32_t process,
                         const struct rtl_wire_bracket *bracket)
 {
-    (void)add(writer, RTL_WIRE_BRACKET, process, bracket, sizeof *bracket, NULL, 0);
+    add(writer, RTL_WIRE_BRACKET, process, bracket, sizeof *bracket, NULL, 0);
 }
 
 void rtl_writer_note(struct rtl_writer *writer, uint32_t process, const struct rtl_wire_note *note,
                      const char *texts)
 {
-    (void)add(writer, RTL_WIRE_NOTE, process, note, sizeof *note, texts, note->text_length);
+    add(writer, RTL_WIRE_NOTE, process, note, sizeof *note, texts, note->text_length);
 }
 
 void rtl_writer_copy(struct rtl_writer *writer, uint32_t process, const struct rtl_wire_copy *copy)
 {
-    if (!add(writer, RTL_WIRE_COPY, process, copy, sizeof *copy, NULL, 0))
-        writer->dropped_copies++;
+    add(writer, RTL_WIRE_COPY, process, copy, sizeof *copy, NULL, 0);
 }
 
 void rtl_writer_call(struct rtl_writer *writer, uint32_t process, const struct rtl_wire_call *call,
                      const char *texts)
 {
     size_t size = (size_t)call->name_length + call->arguments_length;
-    (void)add(writer, RTL_WIRE_CALL, process, call, sizeof *call, texts, size);
+    add(writer, RTL_WIRE_CALL, process, call, sizeof *call, texts, size);
 }
 
 /* Host calls. */
@@ -588,8 +615,6 @@ static bool add_api(struct rtl_writer *writer, uint32_t process, const struct rt
     if ((result == RTL_CALLER_FULL || result == RTL_CALLER_CROWDED) &&
         clear_way(writer, caller, result == RTL_CALLER_CROWDED))
         result = rtl_caller_add(&writer->callers, caller, api, words);
-    if (result == RTL_CALLER_NO_MEMORY)
-        set_memory_error(writer);
     return result == RTL_CALLER_ADDED;
 }
 
@@ -597,7 +622,7 @@ void rtl_writer_api(struct rtl_writer *writer, uint32_t process, const struct rt
                     const void *words)
 {
     if (!add_api(writer, process, api, words))
-        writer->dropped_calls++;
+        drop(writer, DROPPED_CALLS);
 }
 
 /* Threads and streams are known by whatever names them. */
@@ -605,29 +630,27 @@ static void know_thread(struct rtl_writer *writer, uint32_t process, uint32_t th
 {
     struct rtl_caller *caller = rtl_callers_get(&writer->callers, process);
     if (!caller || rtl_caller_thread(caller, thread) != 0)
-        set_memory_error(writer);
+        drop(writer, DROPPED_DEFINITIONS);
 }
 
 static void know_stream(struct rtl_writer *writer, uint32_t process, uint64_t handle)
 {
     struct rtl_caller *caller = rtl_callers_get(&writer->callers, process);
     if (!caller || rtl_caller_stream(caller, handle) == RTL_NONE)
-        set_memory_error(writer);
+        drop(writer, DROPPED_DEFINITIONS);
 }
 
 void rtl_writer_range(struct rtl_writer *writer, uint32_t process,
                       const struct rtl_wire_range *range, const char *texts)
 {
     know_thread(writer, process, range->thread);
-    if (!add(writer, RTL_WIRE_RANGE, process, range, sizeof *range, texts, range->text_length))
-        writer->dropped_ranges++;
+    add(writer, RTL_WIRE_RANGE, process, range, sizeof *range, texts, range->text_length);
 }
 
 void rtl_writer_range_end(struct rtl_writer *writer, uint32_t process,
                           const struct rtl_wire_range_end *end)
 {
-    if (!add(writer, RTL_WIRE_RANGE_END, process, end, sizeof *end, NULL, 0))
-        writer->dropped_ranges++;
+    add(writer, RTL_WIRE_RANGE_END, process, end, sizeof *end, NULL, 0);
 }
 
 void rtl_writer_name(struct rtl_writer *writer, uint32_t process, const struct rtl_wire_name *name,
@@ -637,7 +660,7 @@ void rtl_writer_name(struct rtl_writer *writer, uint32_t process, const struct r
         know_thread(writer, process, (uint32_t)name->handle);
     else if (name->kind == RTL_NAMED_STREAM)
         know_stream(writer, process, name->handle);
-    (void)add(writer, RTL_WIRE_NAME, process, name, sizeof *name, texts, name->text_length);
+    add(writer, RTL_WIRE_NAME, process, name, sizeof *name, texts, name->text_length);
 }
 
 /* Graphs. */
@@ -646,8 +669,7 @@ static void give_graph_item(void *context, enum rtl_graph_item type, uint32_t pr
                             const void *body, size_t body_size, const void *rest, size_t rest_size)
 {
     struct rtl_writer *writer = context;
-    if (!add(writer, (enum rtl_wire_type)type, process, body, body_size, rest, rest_size))
-        writer->dropped_graphs++;
+    add(writer, (enum rtl_wire_type)type, process, body, body_size, rest, rest_size);
 }
 
 void rtl_writer_graph(struct rtl_writer *writer, uint32_t process,
@@ -670,14 +692,20 @@ void rtl_writer_launch(struct rtl_writer *writer, uint32_t process,
         rtl_graphs_launch(graphs, launch);
 }
 
+/* The graphs of a process, or of all (0), are told. */
+static void end_graphs(struct rtl_writer *writer, uint32_t process)
+{
+    writer->graphs_forgotten += rtl_graph_feed_end(&writer->graphs, process);
+}
+
 void rtl_writer_process_end(struct rtl_writer *writer, uint32_t process, const char *state,
                             uint64_t time, uint64_t torn)
 {
-    rtl_graph_feed_end(&writer->graphs, process);
+    end_graphs(writer, process);
     struct process_end *ends =
         realloc(writer->ends, (writer->end_count + 1) * sizeof *writer->ends);
     if (!ends) {
-        set_memory_error(writer);
+        drop(writer, DROPPED_DEFINITIONS);
         return;
     }
     writer->ends = ends;
@@ -700,16 +728,48 @@ const char *rtl_writer_error(const struct rtl_writer *writer)
 
 /* Closing. */
 
-static void note_dropped(struct rtl_writer *writer, uint64_t dropped, const char *what)
+static void note(struct rtl_writer *writer, const char *sentence)
 {
+    const struct rtl_wire_note body = {.time_ns = now(CLOCK_BOOTTIME),
+                                       .queue = RTL_NONE,
+                                       .text_length = (uint16_t)strlen(sentence)};
+    rtl_writer_note(writer, 1, &body, sentence);
+}
+
+static void note_dropped(struct rtl_writer *writer)
+{
+    static const char *const whats[] = {
+        [DROPPED_KERNELS] = "kernels",          [DROPPED_COPIES] = "copies",
+        [DROPPED_CALLS] = "host calls",         [DROPPED_RANGES] = "ranges",
+        [DROPPED_GRAPHS] = "rows about graphs", [DROPPED_DEFINITIONS] = "definitions"};
     char sentence[640];
-    if (dropped == 0)
+    for (int what = 0; what < DROPPED_KINDS; what++) {
+        if (writer->dropped[what] == 0)
+            continue;
+        (void)snprintf(sentence, sizeof sentence, "%llu %s could not be stored: %s",
+                       (unsigned long long)writer->dropped[what], whats[what], writer->error);
+        note(writer, sentence);
+    }
+}
+
+static void note_forgotten(struct rtl_writer *writer)
+{
+    char sentence[256];
+    if (writer->graphs_forgotten == 0)
         return;
-    int length = snprintf(sentence, sizeof sentence, "%llu %s could not be stored: %s",
-                          (unsigned long long)dropped, what, writer->error);
-    const struct rtl_wire_note note = {
-        .time_ns = now(CLOCK_BOOTTIME), .queue = RTL_NONE, .text_length = (uint16_t)length};
-    rtl_writer_note(writer, 1, &note, sentence);
+    (void)snprintf(
+        sentence, sizeof sentence,
+        "of some kernels it is not known which graph, launch or node they belong to: %llu "
+        "times memory was short, a limit was reached or a definition was missing",
+        (unsigned long long)writer->graphs_forgotten);
+    note(writer, sentence);
+}
+
+/* There is no later checkpoint that could make up for what fails only once. */
+static int store_last(struct rtl_writer *writer)
+{
+    int result = store(writer, NULL, true);
+    return result == SQLITE_OK || writer->locked ? result : store(writer, NULL, true);
 }
 
 static int store_finish(struct rtl_writer *writer, int exit_status)
@@ -721,36 +781,40 @@ static int store_finish(struct rtl_writer *writer, int exit_status)
         result = rtl_rows_meta_number(&writer->rows, "exit_status", exit_status);
     if (result == SQLITE_OK)
         result = sqlite3_exec(writer->db, "COMMIT", NULL, NULL, NULL);
-    if (result != SQLITE_OK)
-        set_sqlite_error(writer, result);
     return result;
+}
+
+/* Makes the trace one file. A try that failed half way leaves a journal, which the next one takes
+ * back first. */
+static void leave_log(struct rtl_writer *writer)
+{
+    int result = SQLITE_IOERR;
+    for (int i = 0; i < 2 && (result & 0xff) == SQLITE_IOERR; i++)
+        result = sqlite3_exec(writer->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
 }
 
 int rtl_writer_close(struct rtl_writer *writer, int exit_status, char *error, size_t error_size)
 {
     (void)sqlite3_busy_timeout(writer->db, BUSY_CLOSE_MS);
-    rtl_graph_feed_end(&writer->graphs, 0);
-    note_dropped(writer, writer->dropped, "kernels");
-    note_dropped(writer, writer->dropped_copies, "copies");
-    note_dropped(writer, writer->dropped_calls, "host calls");
-    note_dropped(writer, writer->dropped_ranges, "ranges");
-    note_dropped(writer, writer->dropped_graphs, "rows about graphs");
-    int result = store(writer, NULL, true);
+    end_graphs(writer, 0);
+    note_dropped(writer);
+    note_forgotten(writer);
+    int result = store_last(writer);
     if (result == SQLITE_OK)
         result = store_finish(writer, exit_status);
-    else
+    if (result != SQLITE_OK)
         set_sqlite_error(writer, result);
     /* A reader that looks at the trace now keeps the log in place: then the trace is complete with
      * it, and stays so. */
     rtl_rows_close(&writer->rows);
     rtl_graph_feed_close(&writer->graphs);
     if (result == SQLITE_OK)
-        (void)sqlite3_exec(writer->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
+        leave_log(writer);
     if (writer->error[0])
         (void)snprintf(error, error_size, "%s", writer->error);
-    bool whole = result == SQLITE_OK && writer->dropped == 0 && writer->dropped_copies == 0 &&
-                 writer->dropped_calls == 0 && writer->dropped_ranges == 0 &&
-                 writer->dropped_graphs == 0;
+    bool whole = result == SQLITE_OK;
+    for (int what = 0; what < DROPPED_KINDS; what++)
+        whole = whole && writer->dropped[what] == 0;
     release(writer);
     return whole ? 0 : -1;
 }
