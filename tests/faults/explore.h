@@ -7,8 +7,8 @@
 #include "../common/check.h"
 #include "shim.h"
 
-/** A scenario. It does its work between fault_arm and fault_disarm and then says what is wrong; NULL:
- * all is as it has to be, whatever failed. `plan` is what fails, at 0: nothing does. */
+/** A scenario. It does its work between fault_arm and fault_disarm and then says what is wrong;
+ * NULL: all is as it has to be, whatever failed. `plan` is what fails, at 0: nothing does. */
 typedef const char *(*fault_scenario)(void *context, const struct fault_plan *plan);
 
 /** How a kind of call fails. */

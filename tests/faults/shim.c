@@ -16,7 +16,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 #define CALLS_MAX (1u << 21)
-#define DEPTH     48
+#define DEPTH     128
 #define HELD_MAX  (1u << 18) /* power of two */
 #define FILES_MAX 1024
 
@@ -24,7 +24,7 @@ static struct fault_plan plan;
 static bool armed, inside, finding, with_stacks;
 static uint64_t calls, failed_stack, stacks[CALLS_MAX];
 static void *failed_frames[DEPTH];
-static int failed_depth;
+static int failed_depth, outer_depth; /* outer: frames of who runs the scenario */
 static int64_t passed_ns;
 static void *held[HELD_MAX];
 static size_t held_count;
@@ -52,15 +52,15 @@ static void find_below(void **function, const char *name)
     }
 }
 
-/* Without the two frames of the shim: which function fails is part of the place all the same,
- * because its caller's address differs. */
+/* Without the two frames of the shim (which function fails shows in its caller's address) and those
+ * around the scenario. */
 static uint64_t stack_hash(void **frames, int *depth)
 {
     inside = true;
     *depth = backtrace(frames, DEPTH);
     inside = false;
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (int i = 2; i < *depth; i++)
+    for (int i = 2; i < *depth - outer_depth; i++)
         hash = (hash ^ (uint64_t)(uintptr_t)frames[i]) * UINT64_C(0x100000001b3);
     return hash | 1;
 }
@@ -70,12 +70,14 @@ void fault_begin(const struct fault_plan *wanted, bool remember)
     void *frames[DEPTH];
     armed = false;
     (void)backtrace(frames, DEPTH); /* the first one loads a library */
+    outer_depth = backtrace(frames, DEPTH) - 1;
     plan = *wanted;
     with_stacks = remember;
     calls = failed_stack = 0;
     failed_depth = 0;
     passed_ns = 0;
-    memset(held, 0, sizeof held);
+    if (held_count)
+        memset(held, 0, sizeof held);
     held_count = 0;
 }
 
@@ -432,7 +434,7 @@ EXPORT int stat64(const char *path, struct stat64 *status)
     return file_fails(means(path)) ? -1 : below(path, status);
 }
 
-/* Locks alone: SQLite asks for nothing else. */
+/* Locks that are asked for. */
 EXPORT int fcntl64(int file, int command, ...)
 {
     BELOW(fcntl64);
@@ -440,7 +442,8 @@ EXPORT int fcntl64(int file, int command, ...)
     va_start(more, command);
     void *argument = va_arg(more, void *);
     va_end(more);
-    bool lock = command == F_SETLK || command == F_GETLK;
+    bool lock =
+        command == F_GETLK || (command == F_SETLK && ((struct flock *)argument)->l_type != F_UNLCK);
     return lock && file_fails(meant(file)) ? -1 : below(file, command, argument);
 }
 

@@ -20,14 +20,14 @@ enum fault_kind { FAULT_MEMORY, FAULT_FILE, FAULT_SQLITE };
 /** What fails. Zeroed, nothing does. */
 struct fault_plan {
     enum fault_kind kind;
-    uint64_t at;    /**< the first call that fails, from 1; 0: none */
-    uint64_t calls; /**< how many calls fail, one after the other */
-    int error;      /**< an errno or FAULT_SHORT; an SQLite result code; of memory nothing */
+    uint64_t at;      /**< the first call that fails, from 1; 0: none */
+    uint64_t calls;   /**< how many calls fail, one after the other */
+    int error;        /**< an errno or FAULT_SHORT; an SQLite result code; of memory nothing */
     const char *path; /**< of files: only those whose name begins so; NULL: all */
 };
 
-/** Starts counting anew under a plan, disarmed; `stacks`: calls of the plan's kind are remembered by
- * the stack that they came through. */
+/** Starts counting anew under a plan, disarmed; `stacks`: calls of the plan's kind are remembered
+ * by the stack that they came through. */
 void fault_begin(const struct fault_plan *plan, bool stacks);
 
 void fault_arm(void);

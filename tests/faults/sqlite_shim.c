@@ -1,5 +1,5 @@
-/* Stands before SQLite (ld's --wrap): a call that has to fail does nothing and returns the error, as
- * SQLite would. */
+/* Stands before SQLite (ld's --wrap): a call that has to fail does nothing and returns the error,
+ * as SQLite would. */
 #include "shim.h"
 
 #include <sqlite3.h>

@@ -51,9 +51,11 @@ void world_free(struct world_lines *lines);
 /** Events that lie in the file now, by its tables alone; `path` may be being written. */
 const char *world_stored(const char *path, uint64_t *events);
 
-/** Compares what was to be stored with what was. `told`: somebody was told that it is not all. Then a
- * finished trace must say in its notes what is missing; nothing may be there that was not given, but
- * rows that say what is known so far. Else both must be equal. */
+/** Compares what was to be stored with what was. Events and definitions are all there unless
+ * somebody was `told` that they are not; and whatever is missing in a finished trace is told by its
+ * notes, events with their number. Nothing may be there that was not given, but rows that say what
+ * is known.
+ */
 const char *world_compare(const struct world_lines *want, const struct world_lines *got, bool told);
 
 #endif
