@@ -75,14 +75,18 @@ static rtl_status_t unpack(rtl_trace_t *trace, struct rtl_api_codec *codec,
     const struct rtl_api_chunk *chunk = &row->chunk;
     const unsigned char *bytes = sqlite3_column_blob(data, 0);
     size_t size = (size_t)sqlite3_column_bytes(data, 0);
+    if (sqlite3_errcode(trace->db) == SQLITE_NOMEM)
+        return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
     if (!bytes || !rtl_api_intact(chunk, bytes, size))
         return damaged(trace, row);
     *calls = calloc(chunk->calls, sizeof **calls);
     *words = calloc((size_t)chunk->words + 1, sizeof **words);
     if (!*calls || !*words)
         return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
-    bool whole = rtl_api_decode(codec, chunk, bytes, size, *calls, *words) == 0;
-    return whole && within(chunk, *calls) ? RTL_OK : damaged(trace, row);
+    int decoded = rtl_api_decode(codec, chunk, bytes, size, *calls, *words);
+    if (decoded == -2)
+        return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
+    return decoded == 0 && within(chunk, *calls) ? RTL_OK : damaged(trace, row);
 }
 
 rtl_status_t rtl_trace_unpack_calls(rtl_trace_t *trace, struct rtl_api_codec *codec,

@@ -230,7 +230,7 @@ int rtl_api_decode(struct rtl_api_codec *codec, const struct rtl_api_chunk *chun
     size_t most = chunk->calls > chunk->words ? chunk->calls : chunk->words;
     uint32_t used = 0;
     if (!rtl_columns_open(&codec->columns, data, size, most))
-        return -1;
+        return codec->columns.short_of_memory ? -2 : -1;
     history_begin(&codec->history, chunk);
     for (uint32_t i = 0; i < chunk->calls; i++) {
         struct rtl_call *call = &calls[i];

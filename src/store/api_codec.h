@@ -67,7 +67,7 @@ int rtl_api_intact(const struct rtl_api_chunk *chunk, const unsigned char *data,
 
 /** Unpacks an intact chunk into `calls`, which has room for chunk->calls, and `words` for
  * chunk->words. 0; -1 if the data is damaged (whatever the bytes are, nothing outside is read or
- * written). */
+ * written), -2 when memory is short. */
 int rtl_api_decode(struct rtl_api_codec *codec, const struct rtl_api_chunk *chunk,
                    const unsigned char *data, size_t size, struct rtl_call *calls, uint64_t *words);
 

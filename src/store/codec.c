@@ -193,8 +193,9 @@ int rtl_codec_decode(struct rtl_codec *codec, const struct rtl_chunk *chunk,
                      const unsigned char *data, size_t size, struct rtl_wire_kernel *kernels)
 {
     if (chunk->kernels == 0 || chunk->kernels > RTL_CHUNK_KERNELS_MAX ||
-        chunk->checksum != checksum(chunk, data, size) ||
-        !rtl_columns_open(&codec->columns, data, size, chunk->kernels))
+        chunk->checksum != checksum(chunk, data, size))
         return -1;
+    if (!rtl_columns_open(&codec->columns, data, size, chunk->kernels))
+        return codec->columns.short_of_memory ? -2 : -1;
     return unpack(codec, chunk, kernels) ? 0 : -1;
 }

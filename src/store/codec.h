@@ -45,7 +45,8 @@ int rtl_codec_encode(struct rtl_codec *codec, const struct rtl_wire_kernel *kern
                      struct rtl_chunk *chunk, const unsigned char **data, size_t *size);
 
 /** Unpacks a chunk into `kernels`, which has room for chunk->kernels. 0; -1 if the data or a field
- * of `chunk` is damaged (whatever the bytes are, nothing outside is read or written). */
+ * of `chunk` is damaged (whatever the bytes are, nothing outside is read or written), -2 when
+ * memory is short. */
 int rtl_codec_decode(struct rtl_codec *codec, const struct rtl_chunk *chunk,
                      const unsigned char *data, size_t size, struct rtl_wire_kernel *kernels);
 

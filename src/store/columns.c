@@ -134,7 +134,10 @@ static bool inflate(struct rtl_columns *columns, struct rtl_column *column, size
 {
     uint64_t raw = 0;
     const unsigned char *frame = rtl_varint_get(column->next, column->end, &raw);
-    if (!frame || raw > (uint64_t)most * RTL_VARINT_MAX || !reserve(column, (size_t)raw + 1))
+    if (!frame || raw > (uint64_t)most * RTL_VARINT_MAX)
+        return false;
+    columns->short_of_memory = !reserve(column, (size_t)raw + 1);
+    if (columns->short_of_memory)
         return false;
     size_t size = ZSTD_decompressDCtx(columns->decompress, column->bytes, (size_t)raw, frame,
                                       (size_t)(column->end - frame));
@@ -175,7 +178,10 @@ static bool open_column(struct rtl_columns *columns, struct rtl_column *column,
 bool rtl_columns_open(struct rtl_columns *columns, const unsigned char *data, size_t size,
                       size_t most)
 {
-    if (!columns->decompress && !(columns->decompress = ZSTD_createDCtx()))
+    if (!columns->decompress)
+        columns->decompress = ZSTD_createDCtx();
+    columns->short_of_memory = !columns->decompress;
+    if (columns->short_of_memory)
         return false;
     const unsigned char *from = data;
     for (unsigned i = 0; i < columns->count; i++)

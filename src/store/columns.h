@@ -63,7 +63,7 @@ static inline void rtl_columns_put(struct rtl_columns *columns, unsigned which, 
 int rtl_columns_pack(struct rtl_columns *columns, const unsigned char **data, size_t *size);
 
 /** Begins to read packed columns, none of which may have more than `most` numbers; `data` must stay
- * until they are read. False if the data is damaged or memory is short. */
+ * until they are read. False if the data is damaged, or memory is short (`short_of_memory`). */
 bool rtl_columns_open(struct rtl_columns *columns, const unsigned char *data, size_t size,
                       size_t most);
 

@@ -462,10 +462,14 @@ static rtl_status_t arrange(rtl_trace_t *trace)
  * alone gets its launch when it is submitted, which may be after the launches of packets behind it.
  */
 
-static bool has_graphs(const rtl_trace_t *trace)
+/* RTL_END: the file is of a version without them. */
+static rtl_status_t look_for_graphs(rtl_trace_t *trace)
 {
-    return sqlite3_table_column_metadata(trace->db, "main", "graph_launch_rows", NULL, NULL, NULL,
-                                         NULL, NULL, NULL) == SQLITE_OK;
+    int result = sqlite3_table_column_metadata(trace->db, "main", "graph_launch_rows", NULL, NULL,
+                                               NULL, NULL, NULL, NULL);
+    if (result == SQLITE_OK)
+        return RTL_OK;
+    return result == SQLITE_ERROR ? RTL_END : rtl_trace_fail_sqlite(trace, result);
 }
 
 static rtl_status_t load(rtl_trace_t *trace)
@@ -516,7 +520,11 @@ rtl_status_t rtl_trace_load_graphs(rtl_trace_t *trace)
     trace->graphs = calloc(1, sizeof *trace->graphs);
     if (!trace->graphs)
         return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
-    rtl_status_t status = has_graphs(trace) ? load(trace) : RTL_OK;
+    rtl_status_t status = look_for_graphs(trace);
+    if (status == RTL_END)
+        return RTL_OK;
+    if (status == RTL_OK)
+        status = load(trace);
     if (status != RTL_OK)
         rtl_trace_unload_graphs(trace);
     return status;

@@ -173,16 +173,20 @@ static rtl_status_t unpack(rtl_kernel_iter_t *iter, struct cursor *cursor)
 {
     const struct rtl_chunk_row *row = cursor->row;
     rtl_status_t status = RTL_OK;
-    (void)sqlite3_bind_int64(iter->data, 1, row->number);
-    int result = sqlite3_step(iter->data);
+    int result = sqlite3_bind_int64(iter->data, 1, row->number);
+    if (result == SQLITE_OK)
+        result = sqlite3_step(iter->data);
     if (result != SQLITE_ROW) {
         status = result == SQLITE_DONE ? fail_chunk(iter, row)
                                        : fail(iter, rtl_trace_fail_sqlite(iter->trace, result));
     } else {
         const unsigned char *data = sqlite3_column_blob(iter->data, 0);
         size_t size = (size_t)sqlite3_column_bytes(iter->data, 0);
-        if (!data || rtl_codec_decode(iter->codec, &row->chunk, data, size, cursor->kernels) != 0 ||
-            !within(cursor))
+        int decoded =
+            data ? rtl_codec_decode(iter->codec, &row->chunk, data, size, cursor->kernels) : -1;
+        if (decoded == -2 || sqlite3_errcode(iter->trace->db) == SQLITE_NOMEM)
+            status = fail_memory(iter);
+        else if (decoded != 0 || !within(cursor))
             status = fail_chunk(iter, row);
     }
     (void)sqlite3_reset(iter->data);

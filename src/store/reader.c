@@ -219,8 +219,12 @@ rtl_status_t rtlTraceOpen(const char *path, rtl_trace_t **trace, char *error, si
         return status;
     /* One read transaction for the life of the handle: all that is read is of one moment, however
      * far the recording goes on. */
-    (void)sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
-    *trace = rtl_trace_over(db, path, &status, error, error_size);
+    const struct opening opening = {path, error, error_size};
+    int begun = sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
+    if (begun == SQLITE_OK)
+        *trace = rtl_trace_over(db, path, &status, error, error_size);
+    else
+        status = refuse(&opening, RTL_E_IO, sqlite3_errstr(begun));
     if (*trace)
         (*trace)->owned = true;
     else

@@ -101,10 +101,12 @@ static const struct stored {
 
 static int add_stored(sqlite3 *db, const struct stored *stored)
 {
-    bool there = sqlite3_table_column_metadata(db, "main", stored->table, NULL, NULL, NULL, NULL,
-                                               NULL, NULL) == SQLITE_OK;
+    int there = sqlite3_table_column_metadata(db, "main", stored->table, NULL, NULL, NULL, NULL,
+                                              NULL, NULL);
+    if (there != SQLITE_OK && there != SQLITE_ERROR)
+        return there;
     sqlite3_str *text = sqlite3_str_new(db);
-    if (there) {
+    if (there == SQLITE_OK) {
         sqlite3_str_appendf(text, "CREATE TEMP VIEW stored_%s AS SELECT %s FROM main.%s",
                             stored->table, stored->columns, stored->table);
     } else {

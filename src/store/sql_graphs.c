@@ -168,6 +168,8 @@ static void result_dependencies(sqlite3_context *result, const rtl_graph_node_t 
     char *string = sqlite3_str_finish(list);
     if (string)
         sqlite3_result_text(result, string, -1, sqlite3_free);
+    else if (node->dependency_count)
+        sqlite3_result_error_nomem(result);
 }
 
 static void column_of_node(sqlite3_context *result, const struct list *list, const void *item,
