@@ -188,10 +188,10 @@ const char *fault_explore(const char *name, fault_scenario scenario, void *conte
 
 const struct fault_way *fault_ways(enum fault_kind kind, size_t *count)
 {
-    static const struct fault_way memory[] = {{0, 1, 3}, {0, 3, 1}, {0, FAULT_FOREVER, 1}};
+    static const struct fault_way memory[] = {{0, 1, 8}, {0, 3, 2}, {0, FAULT_FOREVER, 3}};
     static const struct fault_way file[] = {
-        {ENOSPC, 1, 3}, {ENOSPC, FAULT_FOREVER, 2}, {EIO, 1, 2},   {EIO, FAULT_FOREVER, 1},
-        {EDQUOT, 3, 1}, {FAULT_SHORT, 1, 2},        {EINTR, 1, 1},
+        {ENOSPC, 1, 6}, {ENOSPC, FAULT_FOREVER, 4}, {EIO, 1, 6},   {EIO, FAULT_FOREVER, 2},
+        {EDQUOT, 3, 2}, {FAULT_SHORT, 1, 4},        {EINTR, 1, 2},
     };
     static const struct fault_way sqlite[] = {
         {SQLITE_FULL, 1, 2},    {SQLITE_FULL, FAULT_FOREVER, 1}, {SQLITE_IOERR, 2, 1},

@@ -3,3 +3,11 @@
 RTL_C_TEST(Writer, Memory)
 RTL_C_TEST(Writer, Files)
 RTL_C_TEST(Writer, Sqlite)
+
+RTL_C_TEST(Reader, Memory)
+RTL_C_TEST(Reader, Files)
+RTL_C_TEST(Reader, Sqlite)
+
+RTL_C_TEST(Sql, Memory)
+RTL_C_TEST(Sql, Files)
+RTL_C_TEST(Sql, Sqlite)

@@ -52,8 +52,11 @@ static void find_below(void **function, const char *name)
     }
 }
 
-/* Without the two frames of the shim (which function fails shows in its caller's address) and those
- * around the scenario. */
+/* The program's own code, from the linker. */
+extern const char __executable_start[], etext[]; /* NOLINT(bugprone-reserved-identifier) */
+
+/* A place is a stack of the program's own functions: what goes on within SQLite is its own affair.
+ * Frames of the shim, and those around the scenario, do not count. */
 static uint64_t stack_hash(void **frames, int *depth)
 {
     inside = true;
@@ -61,7 +64,8 @@ static uint64_t stack_hash(void **frames, int *depth)
     inside = false;
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (int i = 2; i < *depth - outer_depth; i++)
-        hash = (hash ^ (uint64_t)(uintptr_t)frames[i]) * UINT64_C(0x100000001b3);
+        if ((const char *)frames[i] >= __executable_start && (const char *)frames[i] < etext)
+            hash = (hash ^ (uint64_t)(uintptr_t)frames[i]) * UINT64_C(0x100000001b3);
     return hash | 1;
 }
 

@@ -1,5 +1,7 @@
 #include "world.h"
 
+#include "../store/fixture.h"
+
 #include <string.h>
 
 #define KERNELS 60 /* eager ones of each queue in a part */
@@ -320,4 +322,24 @@ void world_write(void *context, enum rtl_wire_type type, const void *body, size_
         rtl_writer_launch(to->writer, to->process, body);
         break;
     }
+}
+
+bool world_trace(char *path)
+{
+    const struct rtl_writer_options options = {.command = "program"};
+    char error[1024];
+    struct world_writer to = {0};
+    if (!fixture_path(path) || !(to.writer = rtl_writer_open(path, &options, error, sizeof error)))
+        return false;
+    for (unsigned part = 0; part < WORLD_PARTS; part++) {
+        world_give(part, world_write, &to);
+        for (uint32_t queue = 0; queue < 3; queue++) {
+            const struct rtl_writer_account account = world_account(part, queue);
+            rtl_writer_ledger(to.writer, to.process, queue, &account);
+        }
+        if (rtl_writer_checkpoint(to.writer) != 0)
+            return false;
+    }
+    rtl_writer_process_end(to.writer, to.process, "closed", 5, 0);
+    return rtl_writer_close(to.writer, 0, error, sizeof error) == 0;
 }

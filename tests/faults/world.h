@@ -35,6 +35,9 @@ struct rtl_writer_account world_account(unsigned part, uint32_t queue);
 /** Kernels, copies and host calls of the first `parts` parts. */
 uint64_t world_events(unsigned parts);
 
+/** Writes a closed trace with all parts; `path`, of FIXTURE_PATH bytes, gets its name. */
+bool world_trace(char *path);
+
 /** What a trace holds. */
 struct world_lines {
     char **lines; /**< sorted */
