@@ -16,7 +16,8 @@
 /* A ring that gave this many slots in a round is read again at once. */
 #define BUSY_SLOTS 4096u
 
-#define CHECKPOINT_NS 1000000000u
+/* From begin to begin; what a round and the checkpoint take stays within the second. */
+#define CHECKPOINT_NS 900000000u
 #define SCAN_NS       20000000u
 #define LIVENESS_NS   20000000u
 #define WAIT_MOST_MS  10u
@@ -33,6 +34,16 @@ struct rtl_collector {
     int store_failed;
 };
 
+static bool account_of(void *context, uint32_t process, uint32_t queue,
+                       struct rtl_writer_account *account)
+{
+    const struct rtl_collector *collector = context;
+    for (unsigned i = collector->count; i-- > 0;)
+        if (collector->sources[i]->process == process)
+            return source_account(collector->sources[i], queue, account);
+    return false;
+}
+
 struct rtl_collector *rtl_collector_new(const char *session, struct rtl_writer *writer,
                                         rtl_collector_say say, void *context)
 {
@@ -48,6 +59,7 @@ struct rtl_collector *rtl_collector_new(const char *session, struct rtl_writer *
     collector->say = say;
     collector->context = context;
     collector->checkpoint_at = rtl_now() + CHECKPOINT_NS;
+    rtl_writer_ask_for_accounts(writer, account_of, collector);
     return collector;
 }
 
@@ -155,14 +167,39 @@ static bool closed_for_long(struct source *source)
     return now - source->closed_since > CLOSED_NS && rtl_ring_pending(&source->ring) == 0;
 }
 
-static void settle_if_over(const struct rtl_collector *collector, struct source *source)
+static void checkpoint(struct rtl_collector *collector)
+{
+    for (unsigned i = 0; i < collector->count; ++i)
+        if (collector->sources[i]->state == SOURCE_OPEN)
+            source_ledger(collector->sources[i]);
+    collector->store_failed = rtl_writer_checkpoint(collector->writer) != 0;
+}
+
+static void checkpoint_if_due(struct rtl_collector *collector)
+{
+    uint64_t now = rtl_now();
+    if (now < collector->checkpoint_at)
+        return;
+    collector->checkpoint_at = now + CHECKPOINT_NS;
+    checkpoint(collector);
+}
+
+/* What a ring still holds is read in pieces: it may be a gigabyte. */
+static void empty(struct rtl_collector *collector, struct source *source, bool gone)
+{
+    while ((gone ? source_empty(source, ROUND_SLOTS) : source_drain(source, ROUND_SLOTS)) > 0)
+        checkpoint_if_due(collector);
+}
+
+static void settle_if_over(struct rtl_collector *collector, struct source *source)
 {
     /* Liveness is asked before the closed mark is read: a process that closes and then goes is
      * closed, not dead. */
     bool gone = !rtl_ring_process_alive(&source->ring) || superseded(collector, source);
     bool closed = rtl_ring_closed(&source->ring);
-    while (closed && source_drain(source, ROUND_SLOTS) > 0)
-        ;
+    if (!gone && !closed)
+        return;
+    empty(collector, source, gone);
     if (closed && (gone || closed_for_long(source)))
         source_settle(source, SOURCE_CLOSED);
     else if (gone)
@@ -185,14 +222,6 @@ void rtl_collector_look(struct rtl_collector *collector)
     settle_all(collector);
 }
 
-static void checkpoint(struct rtl_collector *collector)
-{
-    for (unsigned i = 0; i < collector->count; ++i)
-        if (collector->sources[i]->state == SOURCE_OPEN)
-            source_ledger(collector->sources[i]);
-    collector->store_failed = rtl_writer_checkpoint(collector->writer) != 0;
-}
-
 static uint64_t drain_all(struct rtl_collector *collector)
 {
     uint64_t most = 0;
@@ -202,6 +231,8 @@ static uint64_t drain_all(struct rtl_collector *collector)
         uint64_t slots = source_drain(collector->sources[i], ROUND_SLOTS);
         if (slots > most)
             most = slots;
+        if (slots >= BUSY_SLOTS)
+            checkpoint_if_due(collector);
     }
     return most;
 }
@@ -228,10 +259,7 @@ unsigned rtl_collector_round(struct rtl_collector *collector)
         settle_all(collector);
         collector->liveness_at = now + LIVENESS_NS;
     }
-    if (now >= collector->checkpoint_at) {
-        checkpoint(collector);
-        collector->checkpoint_at = rtl_now() + CHECKPOINT_NS;
-    }
+    checkpoint_if_due(collector);
     collector->wait_ms = next_wait(collector->wait_ms, slots);
     return collector->wait_ms;
 }
@@ -280,13 +308,24 @@ void rtl_collector_note(struct rtl_collector *collector, const char *sentence)
     rtl_writer_note(collector->writer, process, &note, sentence);
 }
 
+/* What rings hold now; their processes go on and may fill them for ever. */
+static void drain_last(struct rtl_collector *collector)
+{
+    for (unsigned i = 0; i < collector->count; ++i) {
+        struct source *source = collector->sources[i];
+        if (source->state == SOURCE_OPEN)
+            (void)source_drain(source, rtl_ring_pending(&source->ring));
+    }
+}
+
 void rtl_collector_end(struct rtl_collector *collector)
 {
     if (!collector)
         return;
     rtl_collector_look(collector);
-    (void)drain_all(collector);
+    drain_last(collector);
     checkpoint(collector);
+    rtl_writer_ask_for_accounts(collector->writer, NULL, NULL);
     for (unsigned i = 0; i < collector->count; ++i)
         source_free(collector->sources[i]);
     free(collector->sources);

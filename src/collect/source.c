@@ -282,10 +282,14 @@ static uint64_t lost_in(const struct rtl_writer_account *account)
     return lost;
 }
 
-/* `seen` is read last: a row that moves meanwhile shows kernels as pending, never as negative. */
-static void read_row(const struct rtl_wire_ledger *row, struct rtl_writer_account *account)
+/* `seen` is read last: a row that moves meanwhile shows kernels as pending, never as negative. What
+ * was handed over and `received` may not have been counted yet. */
+static void read_row(const struct rtl_wire_ledger *row, uint64_t received,
+                     struct rtl_writer_account *account)
 {
     account->recorded = load(&row->recorded);
+    if (account->recorded < received)
+        account->recorded = received;
     account->skipped = load(&row->skipped);
     account->forwarded = load(&row->forwarded);
     account->borrowed = load(&row->borrowed);
@@ -301,7 +305,7 @@ static void read_row(const struct rtl_wire_ledger *row, struct rtl_writer_accoun
  * had counted. Sums that do not fit otherwise stay as they are, for the reader's verdict. */
 static void settle_row(struct rtl_writer_account *account, uint64_t received, enum rtl_lost reason)
 {
-    if (reason == RTL_LOST_KILLED || account->recorded < received)
+    if (reason == RTL_LOST_KILLED)
         account->recorded = received;
     uint64_t explained = account->recorded + account->skipped + lost_in(account);
     if (account->seen > explained)
@@ -319,7 +323,7 @@ static void copy_ledger(struct source *source, enum rtl_lost reason)
     source->lost = 0;
     for (uint32_t row = 0; row < rows && source->process; ++row) {
         struct rtl_writer_account account;
-        read_row(&header->ledger[row], &account);
+        read_row(&header->ledger[row], source->received[row], &account);
         if (reason != RTL_LOST_REASONS)
             settle_row(&account, source->received[row], reason);
         source->lost += lost_in(&account);
@@ -330,6 +334,14 @@ static void copy_ledger(struct source *source, enum rtl_lost reason)
 void source_ledger(struct source *source)
 {
     copy_ledger(source, RTL_LOST_REASONS);
+}
+
+bool source_account(const struct source *source, uint32_t queue, struct rtl_writer_account *account)
+{
+    if (source->state != SOURCE_OPEN || queue >= RTL_LEDGER_ROWS)
+        return false;
+    read_row(&source->ring.header->ledger[queue], source->received[queue], account);
+    return true;
 }
 
 static void note_malformed(struct source *source)
@@ -344,11 +356,14 @@ static void note_malformed(struct source *source)
     note(source, sentence);
 }
 
+uint64_t source_empty(struct source *source, uint64_t most)
+{
+    return rtl_ring_read(&source->ring, most, true, take, source, &source->torn);
+}
+
 void source_settle(struct source *source, enum source_end end)
 {
     bool died = end == SOURCE_DIED;
-    while (rtl_ring_read(&source->ring, UINT64_MAX, true, take, source, &source->torn) > 0)
-        ;
     if (!source->process)
         describe_by_ring(source, source->ring.header->library_version);
     copy_ledger(source, died ? RTL_LOST_KILLED : RTL_LOST_SHUTDOWN);

@@ -40,6 +40,11 @@ uint64_t source_drain(struct source *source, uint64_t most);
 /** Copies the ledger into the writer. */
 void source_ledger(struct source *source);
 
+/** Reads the account of a queue; at least what came from the ring counts as recorded. False if it
+ * has no row of its own, or the source is settled. */
+bool source_account(const struct source *source, uint32_t queue,
+                    struct rtl_writer_account *account);
+
 /** How a process ended for the trace. */
 enum source_end {
     SOURCE_CLOSED, /**< it closed its ring: what it still owed is counted as lost at the shut-down
@@ -47,8 +52,12 @@ enum source_end {
     SOURCE_DIED,   /**< it is gone without closing: what it still owed is counted as killed */
 };
 
-/** The last of an ended ring, which nobody writes any more: everything left, the ledger, the end.
- * Removes the ring's file. */
+/** Reads up to `most` slots of a ring that nobody writes any more, over what was never written.
+ * Returns slots consumed: 0 when nothing is left. */
+uint64_t source_empty(struct source *source, uint64_t most);
+
+/** Settles an empty ring that nobody writes any more: the ledger, the end. Removes the ring's file.
+ */
 void source_settle(struct source *source, enum source_end end);
 
 /** True while the process that made the ring exists. */

@@ -45,6 +45,7 @@ struct queue {
     uint32_t stored; /* of `count`, as last stored under `chunk` */
     int64_t chunk;
     bool account_new;
+    bool copied; /* it is one of copies, and has some that are not stored */
     struct rtl_writer_account account;
 };
 
@@ -86,6 +87,8 @@ struct rtl_writer {
     uint32_t processes;
     struct process_end *ends;
     size_t end_count;
+    rtl_writer_ask ask; /* NULL: nobody */
+    void *ask_context;
     uint32_t room; /* of all queues, kernels */
     int64_t next_chunk;
     uint64_t kernels;
@@ -268,11 +271,18 @@ static int store_chunk(struct rtl_writer *writer, struct queue *queue)
     return rtl_rows_chunk(&writer->rows, queue->chunk, &chunk, data, size);
 }
 
-static int store_accounts(struct rtl_writer *writer)
+/* The accounts of what is stored: with `only`, of its queue and of all copies, which are stored as
+ * definitions are. */
+static int store_accounts(struct rtl_writer *writer, const struct part *only)
 {
     int result = SQLITE_OK;
     for (uint32_t i = 0; i < writer->queue_count && result == SQLITE_OK; i++) {
-        const struct queue *queue = &writer->queues[i];
+        struct queue *queue = &writer->queues[i];
+        if (only && queue != only->queue && !queue->copied)
+            continue;
+        if (writer->ask &&
+            writer->ask(writer->ask_context, queue->process, queue->queue, &queue->account))
+            queue->account_new = true;
         if (queue->account_new)
             result = rtl_rows_account(&writer->rows, queue->process, queue->queue, &queue->account);
     }
@@ -303,13 +313,15 @@ static int store_content(struct rtl_writer *writer, const struct part *only)
 {
     int result = store_definitions(writer);
     if (result == SQLITE_OK && only)
-        return store_part(writer, only);
+        result = store_part(writer, only);
+    if (result == SQLITE_OK && only)
+        return store_accounts(writer, only);
     for (uint32_t i = 0; i < writer->queue_count && result == SQLITE_OK; i++)
         result = store_chunk(writer, &writer->queues[i]);
     if (result == SQLITE_OK)
         result = rtl_callers_store(&writer->callers, &writer->rows);
     if (result == SQLITE_OK)
-        result = store_accounts(writer);
+        result = store_accounts(writer, NULL);
     if (result == SQLITE_OK)
         result = store_ends(writer);
     if (result == SQLITE_OK)
@@ -341,6 +353,8 @@ static void mark_part(struct rtl_writer *writer, const struct part *only)
 static void mark_stored(struct rtl_writer *writer, const struct part *only, bool seal_all)
 {
     rtl_pending_clear(&writer->pending);
+    for (uint32_t i = 0; i < writer->queue_count; i++)
+        writer->queues[i].copied = false;
     if (only) {
         mark_part(writer, only);
         return;
@@ -494,6 +508,12 @@ void rtl_writer_ledger(struct rtl_writer *writer, uint32_t process, uint32_t que
     found->account = *account;
 }
 
+void rtl_writer_ask_for_accounts(struct rtl_writer *writer, rtl_writer_ask ask, void *context)
+{
+    writer->ask = ask;
+    writer->ask_context = context;
+}
+
 /* Definitions. */
 
 static enum dropped dropped_as(enum rtl_wire_type type)
@@ -586,6 +606,9 @@ void rtl_writer_note(struct rtl_writer *writer, uint32_t process, const struct r
 
 void rtl_writer_copy(struct rtl_writer *writer, uint32_t process, const struct rtl_wire_copy *copy)
 {
+    struct queue *queue = find_queue(writer, process, copy->queue);
+    if (queue)
+        queue->copied = true;
     add(writer, RTL_WIRE_COPY, process, copy, sizeof *copy, NULL, 0);
 }
 

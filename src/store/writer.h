@@ -82,6 +82,14 @@ struct rtl_writer_account {
 void rtl_writer_ledger(struct rtl_writer *, uint32_t process, uint32_t queue,
                        const struct rtl_writer_account *account);
 
+/** Reads a queue's account as it is now; false if the one that was set last still holds. */
+typedef bool (*rtl_writer_ask)(void *context, uint32_t process, uint32_t queue,
+                               struct rtl_writer_account *account);
+
+/** Whom to ask for accounts whenever kernels or copies are stored, between checkpoints too, so that
+ * no trace has more than its ledger says; NULL: nobody. */
+void rtl_writer_ask_for_accounts(struct rtl_writer *, rtl_writer_ask ask, void *context);
+
 /** Ends a process: `state` "closed", "died" or "refused" (librtl of another build); `torn` slots
  * lost in the ring; time in ns (CLOCK_BOOTTIME). */
 void rtl_writer_process_end(struct rtl_writer *, uint32_t process, const char *state, uint64_t time,

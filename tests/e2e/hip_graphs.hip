@@ -792,7 +792,7 @@ void errors()
 }
 
 // A chain of so many nodes so many times; node i lasts 100 + 10 * (i % 50) ns.
-void storm(int nodes, int replays)
+void storm(int nodes, int replays, int pause_us)
 {
     hipStream_t stream = new_stream();
     MUST(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
@@ -806,6 +806,9 @@ void storm(int nodes, int replays)
     MUST(hipGraphInstantiate(&exec, source, nullptr, nullptr, 0));
     for (int i = 0; i < replays; i++) {
         MUST(hipGraphLaunch(exec, stream));
+        if (pause_us > 0) {
+            std::this_thread::sleep_for(std::chrono::microseconds(pause_us));
+        }
     }
     MUST(hipDeviceSynchronize());
     MUST(hipGraphExecDestroy(exec));
@@ -980,8 +983,8 @@ int main(int argc, char **argv)
     MUST(hipHostMalloc(&memory, 2 * sizeof(int)));
     counter = static_cast<int *>(memory);
     *counter = 0;
-    if (name == "storm" && argc == 4) {
-        storm(std::atoi(argv[2]), std::atoi(argv[3]));
+    if (name == "storm" && (argc == 4 || argc == 5)) {
+        storm(std::atoi(argv[2]), std::atoi(argv[3]), argc == 5 ? std::atoi(argv[4]) : 0);
         std::printf("%d kernels\n", *counter);
         return finish();
     }
