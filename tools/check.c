@@ -5,6 +5,7 @@
 #include "common/account.h"
 #include "common/open.h"
 #include "common/parse.h"
+#include "common/pauses.h"
 #include "common/say.h"
 #include "common/show.h"
 #include "common/table.h"
@@ -82,7 +83,7 @@ static void show_account(const struct verdict *verdict, const struct account *to
         (void)printf(
             "  left out %s: the mode does not record them, or recording was stopped when they "
             "were submitted\n    what to do: record in full mode (rtl trace -m full), "
-            "and see the notes for stops\n",
+            "and see below when recording was stopped\n",
             show_count(total->skipped).text);
     if (total->pending || total->unstored)
         (void)printf("  not accounted for %s: %s\n",
@@ -190,6 +191,8 @@ static int show_text(const struct check *check, int status)
     show_unlinked("kernels", check->links.kernels);
     show_unlinked("copies", check->links.copies);
     show_launches(&check->verdict);
+    if (pauses_show(check->trace, stdout) != RTL_OK)
+        return open_failed(check->trace, check->path);
     show_notes(check);
     if (check->against_truth)
         show_truth(&check->truth);
@@ -275,6 +278,7 @@ static json_t *json_check(const struct check *check)
     char line[1024];
     account_line(verdict, line, sizeof line);
     json_t *notes = json_array();
+    json_t *pauses;
     for (size_t i = 0; i < check->note_count; ++i)
         (void)json_array_append_new(notes, open_text(check->notes[i].text));
     json_t *object = json_pack(
@@ -286,6 +290,8 @@ static json_t *json_check(const struct check *check)
         json_account(&verdict->total), "queues", json_queues(check), "notes", notes);
     (void)json_object_set_new(object, "copies", json_account(&verdict->copies));
     (void)json_object_set_new(object, "graphs", json_launches(verdict));
+    (void)pauses_json(check->trace, &pauses); /* they were read when the trace was opened */
+    (void)json_object_set_new(object, "pauses", pauses);
     (void)json_object_set_new(object, "calls", open_number(check->links.calls));
     (void)json_object_set_new(object, "kernels_without_call", open_number(check->links.kernels));
     (void)json_object_set_new(object, "copies_without_call", open_number(check->links.copies));

@@ -3,6 +3,7 @@
 #include "common/account.h"
 #include "common/open.h"
 #include "common/parse.h"
+#include "common/pauses.h"
 #include "common/say.h"
 #include "common/show.h"
 #include "common/table.h"
@@ -15,6 +16,7 @@
 /* Everything that the reader lists. */
 struct lists {
     const char *path;
+    rtl_trace_t *trace;
     rtl_trace_info_t info;
     const rtl_process_t *processes;
     const rtl_agent_t *agents;
@@ -159,6 +161,16 @@ static void show_queues(const struct lists *lists)
     table_print(table, stdout);
 }
 
+static void show_pauses(const struct lists *lists)
+{
+    const rtl_pause_t *pauses;
+    size_t count;
+    if (rtlTracePauses(lists->trace, &pauses, &count) != RTL_OK || count == 0)
+        return;
+    (void)printf("\npauses\n");
+    (void)pauses_show(lists->trace, stdout);
+}
+
 static void show_notes(const struct lists *lists)
 {
     if (lists->note_count == 0)
@@ -237,6 +249,7 @@ static json_t *json_notes(const struct lists *lists)
 static json_t *json_info(const struct lists *lists)
 {
     const rtl_trace_info_t *info = &lists->info;
+    json_t *pauses;
     json_t *object = json_pack(
         "{s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:b, s:i, s:o, s:o, s:I}", "file",
         open_text(lists->path), "format_major", (json_int_t)info->format_major, "format_minor",
@@ -255,6 +268,8 @@ static json_t *json_info(const struct lists *lists)
     (void)json_object_set_new(object, "agents", json_agents(lists));
     (void)json_object_set_new(object, "queues", json_queues(lists));
     (void)json_object_set_new(object, "notes", json_notes(lists));
+    (void)pauses_json(lists->trace, &pauses); /* they were read when the trace was opened */
+    (void)json_object_set_new(object, "pauses", pauses);
     return object;
 }
 
@@ -263,6 +278,7 @@ static int show(const struct lists *lists)
     show_file(lists);
     show_processes(lists);
     show_queues(lists);
+    show_pauses(lists);
     show_notes(lists);
     return fflush(stdout) == 0 ? EXIT_FINE : EXIT_USAGE;
 }
@@ -309,7 +325,7 @@ int cmd_info(int argc, char **argv)
     rtl_trace_t *trace = open_trace(options.path);
     if (!trace)
         return EXIT_USAGE;
-    struct lists lists = {.path = options.path};
+    struct lists lists = {.path = options.path, .trace = trace};
     int status;
     if (read_lists(trace, &lists) != RTL_OK)
         status = open_failed(trace, options.path);

@@ -159,6 +159,15 @@ typedef struct rtl_note {
     const char *text;
 } rtl_note_t;
 
+/** A time in which a process recorded nothing, because it was told so; its kernels then are among
+ * those that the ledger counts as skipped. */
+typedef struct rtl_pause {
+    uint32_t process;
+    uint64_t start, end; /**< end 0: until the process ended, or the last checkpoint */
+    const char *why; /**< "program" (rtlStop), "roctx" (roctxProfilerPause), "ctl" (rtl ctl stop),
+                        "start-off", "delay", "duration" (the options of rtl trace) */
+} rtl_pause_t;
+
 /** The lists. `*items` is an array of `*count` elements that belongs to the trace and lives until
  * it is closed. */
 RTL_TRACE_API rtl_status_t rtlTraceProcesses(rtl_trace_t *, const rtl_process_t **items,
@@ -169,6 +178,8 @@ RTL_TRACE_API rtl_status_t rtlTraceSymbols(rtl_trace_t *, const rtl_symbol_t **i
                                            size_t *count);
 RTL_TRACE_API rtl_status_t rtlTraceLedger(rtl_trace_t *, const rtl_ledger_t **items, size_t *count);
 RTL_TRACE_API rtl_status_t rtlTraceNotes(rtl_trace_t *, const rtl_note_t **items, size_t *count);
+/** By process, then start; none in traces of a format before 1.3. */
+RTL_TRACE_API rtl_status_t rtlTracePauses(rtl_trace_t *, const rtl_pause_t **items, size_t *count);
 
 /** One kernel. */
 typedef struct rtl_kernel {

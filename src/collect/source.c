@@ -170,6 +170,8 @@ static size_t body_size(enum rtl_wire_type type)
         return sizeof(struct rtl_wire_node);
     case RTL_WIRE_LAUNCH:
         return sizeof(struct rtl_wire_launch);
+    case RTL_WIRE_PAUSE:
+        return sizeof(struct rtl_wire_pause);
     }
     return SIZE_MAX;
 }
@@ -230,6 +232,9 @@ static void take_definition(struct source *source, enum rtl_wire_type type, cons
         break;
     case RTL_WIRE_LAUNCH:
         rtl_writer_launch(writer, source->process, body);
+        break;
+    case RTL_WIRE_PAUSE:
+        rtl_writer_pause(writer, source->process, body);
         break;
     case RTL_WIRE_KERNEL:
     case RTL_WIRE_COPY:

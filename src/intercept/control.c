@@ -22,11 +22,29 @@ static void count_duration(void)
     duration_ns = 0;
 }
 
+/* How the sentence about a change ends. */
+static const char *ending_of(bool stop, enum rtl_pause_why why)
+{
+    switch (why) {
+    case RTL_PAUSE_CTL:
+        return " by rtl ctl";
+    case RTL_PAUSE_DELAY:
+        return stop ? " until RTL_DELAY is over" : ": RTL_DELAY is over";
+    case RTL_PAUSE_DURATION:
+        return ": RTL_DURATION is over";
+    case RTL_PAUSE_PROGRAM:
+    case RTL_PAUSE_ROCTX:
+    case RTL_PAUSE_START_OFF:
+        break;
+    }
+    return "";
+}
+
 /* Under the lock. */
-static int apply(bool stop, const char *why)
+static int apply(bool stop, enum rtl_pause_why why)
 {
     const struct rtl_ring *known = atomic_load(&ring);
-    if (known == NULL || rtl_control_apply(stop, why) != 0)
+    if (known == NULL || rtl_control_apply(stop, why, ending_of(stop, why)) != 0)
         return -1;
     atomic_store(&known->header->stopped, stop);
     if (!stop)
@@ -34,23 +52,23 @@ static int apply(bool stop, const char *why)
     return 0;
 }
 
-static int apply_now(bool stop, const char *why)
+static int apply_now(bool stop)
 {
     pthread_mutex_lock(&lock);
     atomic_store(&start_at_ns, 0);
-    int result = apply(stop, why);
+    int result = apply(stop, RTL_PAUSE_PROGRAM);
     pthread_mutex_unlock(&lock);
     return result;
 }
 
 int rtlStart(void)
 {
-    return apply_now(false, "");
+    return apply_now(false);
 }
 
 int rtlStop(void)
 {
-    return apply_now(true, "");
+    return apply_now(true);
 }
 
 void rtl_control_wish(enum rtl_wish wish)
@@ -60,7 +78,7 @@ void rtl_control_wish(enum rtl_wish wish)
         first_wish = wish;
     } else {
         atomic_store(&start_at_ns, 0);
-        (void)apply(wish == RTL_WISH_STOP, "");
+        (void)apply(wish == RTL_WISH_STOP, RTL_PAUSE_ROCTX);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -76,7 +94,9 @@ void rtl_control_begin(const struct rtl_config *config, struct rtl_ring *to)
     bool off = first_wish != RTL_WISH_NONE ? first_wish == RTL_WISH_STOP
                                            : delayed || config->starts_stopped;
     if (off) {
-        (void)apply(true, delayed ? " until RTL_DELAY is over" : "");
+        (void)apply(true, first_wish != RTL_WISH_NONE ? RTL_PAUSE_ROCTX
+                          : delayed                   ? RTL_PAUSE_DELAY
+                                                      : RTL_PAUSE_START_OFF);
     } else {
         rtl_ranges_set(RTL_RANGES_ON);
         count_duration();
@@ -95,11 +115,11 @@ static void do_due(void)
 {
     if (is_due(&start_at_ns)) {
         atomic_store(&start_at_ns, 0);
-        (void)apply(false, ": RTL_DELAY is over");
+        (void)apply(false, RTL_PAUSE_DELAY);
     }
     if (is_due(&stop_at_ns)) {
         atomic_store(&stop_at_ns, 0);
-        (void)apply(true, ": RTL_DURATION is over");
+        (void)apply(true, RTL_PAUSE_DURATION);
     }
 }
 
@@ -111,7 +131,7 @@ static void do_wish(void)
     if (wish == RTL_RING_WISH_NONE)
         return;
     atomic_store(&start_at_ns, 0);
-    (void)apply(wish == RTL_RING_WISH_STOP, " by rtl ctl");
+    (void)apply(wish == RTL_RING_WISH_STOP, RTL_PAUSE_CTL);
     (void)atomic_compare_exchange_strong(word, &wish, RTL_RING_WISH_NONE);
 }
 

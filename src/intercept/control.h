@@ -29,9 +29,9 @@ void rtl_control_poll(void);
 /** In a forked child, which is not recorded. */
 void rtl_control_forked(void);
 
-/** Stops or resumes recording and says so in the trace; `why` (such as " by rtl ctl") ends the
+/** Stops or resumes recording and says so in the trace; `ending` (such as " by rtl ctl") ends the
  * sentence. 0, also if it is so already, or -1 if this process is not being recorded. In tool.c;
  * one thread at a time, which control.c sees to. */
-int rtl_control_apply(bool stop, const char *why);
+int rtl_control_apply(bool stop, enum rtl_pause_why why, const char *ending);
 
 #endif

@@ -370,17 +370,26 @@ int rtlRecording(void)
     return recording;
 }
 
-int rtl_control_apply(bool stop, const char *why)
+static void emit_pause(bool stop, enum rtl_pause_why why, uint64_t time_ns)
+{
+    struct rtl_wire_pause pause = {.time_ns = time_ns, .stopped = stop, .why = why};
+    struct rtl_piece piece = {&pause, sizeof pause};
+    rtl_emit_definition(RTL_WIRE_PAUSE, &piece, 1);
+}
+
+int rtl_control_apply(bool stop, enum rtl_pause_why why, const char *ending)
 {
     if (!recording || getpid() != owner)
         return -1;
     if (atomic_exchange(&stopped, stop) == stop)
         return 0;
     int saved = errno;
+    uint64_t before = rtl_now();
     rtl_submit_pause(stop);
     rtl_ranges_set(stop ? RTL_RANGES_STOPPED : RTL_RANGES_ON);
     decide_calls();
-    rtl_emit_note(RTL_NONE, "recording was %s%s", stop ? "stopped" : "started", why);
+    emit_pause(stop, why, stop ? before : rtl_now());
+    rtl_emit_note(RTL_NONE, "recording was %s%s", stop ? "stopped" : "started", ending);
     errno = saved;
     return 0;
 }

@@ -45,7 +45,8 @@ enum rtl_wire_type {
     RTL_WIRE_NAME = 16,      /**< rtl_wire_name + text */
     RTL_WIRE_GRAPH = 17,     /**< rtl_wire_graph */
     RTL_WIRE_NODE = 18,      /**< rtl_wire_node + dependencies + text */
-    RTL_WIRE_LAUNCH = 19     /**< rtl_wire_launch */
+    RTL_WIRE_LAUNCH = 19,    /**< rtl_wire_launch */
+    RTL_WIRE_PAUSE = 20      /**< rtl_wire_pause */
 };
 
 /** First word of every record. `commit` is written last, with release; see ring.c. */
@@ -335,6 +336,24 @@ struct rtl_wire_note {
     uint64_t time_ns;
     uint32_t queue; /**< RTL_NONE if about the process */
     uint16_t text_length;
+};
+
+/** Who stopped recording. Values are the wire's own; traces have names. */
+enum rtl_pause_why {
+    RTL_PAUSE_PROGRAM = 0,   /**< rtlStop */
+    RTL_PAUSE_ROCTX = 1,     /**< roctxProfilerPause */
+    RTL_PAUSE_CTL = 2,       /**< rtl ctl stop */
+    RTL_PAUSE_START_OFF = 3, /**< RTL_START=off */
+    RTL_PAUSE_DELAY = 4,     /**< RTL_DELAY is not over yet */
+    RTL_PAUSE_DURATION = 5   /**< RTL_DURATION is over */
+};
+
+/** Recording was stopped, or goes on. What was left out for it was submitted between the two
+ * times. */
+struct rtl_wire_pause {
+    uint64_t time_ns; /**< the trace's clock */
+    uint32_t stopped; /**< 1: stopped, 0: goes on */
+    uint32_t why;     /**< enum rtl_pause_why, of a stop */
 };
 
 enum rtl_mode { RTL_MODE_LITE = 0, RTL_MODE_STANDARD = 1, RTL_MODE_HIP = 2, RTL_MODE_FULL = 3 };

@@ -160,6 +160,8 @@ static int write_schema(const char *path, const char *final, const struct rtl_fi
     if (result == SQLITE_OK)
         result = sqlite3_exec(db, rtl_schema, NULL, NULL, NULL);
     if (result == SQLITE_OK)
+        result = sqlite3_exec(db, rtl_schema_ledger, NULL, NULL, NULL);
+    if (result == SQLITE_OK)
         result = sqlite3_exec(db, rtl_schema_graphs, NULL, NULL, NULL);
     if (result == SQLITE_OK)
         result = filler->fill(filler->context, db);

@@ -182,6 +182,16 @@ static int take_note(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     return note->text ? 0 : -1;
 }
 
+static int take_pause(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
+{
+    rtl_pause_t *pause = item;
+    pause->process = rtl_row_u32(trace, row, 0);
+    pause->start = rtl_row_u64(row, 1);
+    pause->end = rtl_row_u64(row, 2);
+    pause->why = rtl_row_text(trace, row, 3);
+    return pause->why ? 0 : -1;
+}
+
 static int take_account(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
 {
     rtl_ledger_t *account = item;
@@ -466,9 +476,9 @@ static rtl_status_t load_definitions(rtl_trace_t *trace)
     return status;
 }
 
-/* A chunk that was full has been stored as soon as it was, and the account of a process that still
- * runs (or ran when its collector was killed) is as old as the last checkpoint: what is in the file
- * was recorded, and seen. */
+/* Before format 1.3 a chunk that was full was stored as soon as it was, and the account of a
+ * process that still runs (or ran when its collector was killed) is as old as the last checkpoint:
+ * what is in the file was recorded, and seen. */
 static void catch_up(rtl_trace_t *trace)
 {
     const rtl_process_t *processes = trace->processes.items;
@@ -497,6 +507,14 @@ static rtl_status_t load_copies(rtl_trace_t *trace)
     rtl_status_t status = rtl_table_load(trace, &copies);
     free(none.items);
     return status;
+}
+
+static rtl_status_t load_pauses(rtl_trace_t *trace)
+{
+    const struct rtl_table pauses = {
+        "SELECT process, start, end, why FROM main.pauses ORDER BY process, start",
+        sizeof(rtl_pause_t), take_pause, &trace->pauses};
+    return rtl_trace_has_pauses(trace) ? rtl_table_load(trace, &pauses) : RTL_OK;
 }
 
 /* What needs the definitions: losses, chunks and copies. */
@@ -531,6 +549,8 @@ rtl_status_t rtl_trace_load(rtl_trace_t *trace)
     if (status == RTL_OK)
         status = load_facts(trace);
     if (status == RTL_OK)
+        status = load_pauses(trace);
+    if (status == RTL_OK)
         status = load_contents(trace);
     return status;
 }
@@ -564,6 +584,7 @@ void rtl_trace_unload(rtl_trace_t *trace)
     rtl_list_free(&trace->symbols);
     rtl_list_free(&trace->ledger);
     rtl_list_free(&trace->notes);
+    rtl_list_free(&trace->pauses);
     rtl_list_free(&trace->shapes);
     rtl_list_free(&trace->chunks);
     rtl_list_free(&trace->brackets);

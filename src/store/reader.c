@@ -314,6 +314,11 @@ rtl_status_t rtlTraceNotes(rtl_trace_t *trace, const rtl_note_t **items, size_t 
     return trace ? give(&trace->notes, (const void **)items, count) : RTL_E_ARGUMENT;
 }
 
+rtl_status_t rtlTracePauses(rtl_trace_t *trace, const rtl_pause_t **items, size_t *count)
+{
+    return trace ? give(&trace->pauses, (const void **)items, count) : RTL_E_ARGUMENT;
+}
+
 rtl_status_t rtlTraceCallDefinitions(rtl_trace_t *trace, const rtl_call_definition_t **items,
                                      size_t *count)
 {
@@ -357,6 +362,11 @@ bool rtl_trace_has_copies(const rtl_trace_t *trace)
 bool rtl_trace_has_calls(const rtl_trace_t *trace)
 {
     return trace->info.format_major > 1 || trace->info.format_minor >= 2;
+}
+
+bool rtl_trace_has_pauses(const rtl_trace_t *trace)
+{
+    return trace->info.format_major > 1 || trace->info.format_minor >= 3;
 }
 
 rtl_status_t rtlTraceTicksToNs(rtl_trace_t *trace, uint32_t process, uint32_t agent, uint64_t ticks,

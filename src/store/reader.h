@@ -72,7 +72,7 @@ struct rtl_trace {
     rtl_trace_info_t info;
     struct rtl_strings *strings;
     /* Of the public structs. */
-    struct rtl_list processes, agents, queues, symbols, ledger, notes;
+    struct rtl_list processes, agents, queues, symbols, ledger, notes, pauses;
     struct rtl_list shapes;       /**< struct rtl_shape */
     struct rtl_list brackets;     /**< struct rtl_bracket_row, in lists.c */
     struct rtl_list chunks;       /**< struct rtl_chunk_row, by number */
@@ -127,6 +127,9 @@ bool rtl_trace_has_copies(const rtl_trace_t *trace);
 
 /** True if the file has the tables of host calls and ranges (format 1.2). */
 bool rtl_trace_has_calls(const rtl_trace_t *trace);
+
+/** True if the file has the table `pauses` (format 1.3). */
+bool rtl_trace_has_pauses(const rtl_trace_t *trace);
 
 /** Reads and frees the lists about host calls. */
 rtl_status_t rtl_trace_load_calls(rtl_trace_t *trace);

@@ -24,6 +24,8 @@ enum statement {
     INSERT_API_CHUNK,
     INSERT_STREAM,
     INSERT_THREAD,
+    BEGIN_PAUSE,
+    END_PAUSE,
     INSERT_ACCOUNT,
     CLEAR_LOSSES,
     INSERT_LOSS,
@@ -58,6 +60,8 @@ static const char *const sources[] = {
     [INSERT_API_CHUNK] = "INSERT OR REPLACE INTO api_chunks VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [INSERT_STREAM] = "INSERT OR REPLACE INTO streams VALUES(?, ?, ?)",
     [INSERT_THREAD] = "INSERT OR REPLACE INTO threads VALUES(?, ?)",
+    [BEGIN_PAUSE] = "INSERT OR REPLACE INTO pauses VALUES(?, ?, NULL, ?)",
+    [END_PAUSE] = "UPDATE pauses SET end = ? WHERE process = ? AND end IS NULL",
     [INSERT_ACCOUNT] = "INSERT OR REPLACE INTO ledger_rows VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [CLEAR_LOSSES] = "DELETE FROM ledger_losses WHERE process = ? AND queue = ?",
     [INSERT_LOSS] = "INSERT INTO ledger_losses VALUES(?, ?, ?, ?)",
@@ -335,6 +339,14 @@ static int insert_name(struct rtl_rows *rows, uint32_t process, const struct rtl
     return result;
 }
 
+static int store_pause(struct rtl_rows *rows, uint32_t process, const struct rtl_wire_pause *body)
+{
+    const struct value begin[] = {number(process), number(body->time_ns),
+                                  text(rtl_text_pause(body->why))};
+    const struct value end[] = {number(body->time_ns), number(process)};
+    return body->stopped ? RUN(rows, BEGIN_PAUSE, begin) : RUN(rows, END_PAUSE, end);
+}
+
 int rtl_rows_definition(struct rtl_rows *rows, enum rtl_wire_type type, uint32_t process,
                         const void *body, const char *texts)
 {
@@ -367,6 +379,8 @@ int rtl_rows_definition(struct rtl_rows *rows, enum rtl_wire_type type, uint32_t
         return end_range(rows, process, body);
     case RTL_WIRE_NAME:
         return insert_name(rows, process, body, texts);
+    case RTL_WIRE_PAUSE:
+        return store_pause(rows, process, body);
     case RTL_WIRE_GRAPH:
     case RTL_WIRE_NODE:
     case RTL_WIRE_LAUNCH:

@@ -59,8 +59,10 @@ const char rtl_schema[] =
     " PRIMARY KEY(process, kind, handle)) WITHOUT ROWID;"
 
     "CREATE TABLE ranges(process INTEGER, id INTEGER, thread INTEGER, kind TEXT, name TEXT,"
-    " start INTEGER, end INTEGER, parent INTEGER, PRIMARY KEY(process, id)) WITHOUT ROWID;"
+    " start INTEGER, end INTEGER, parent INTEGER, PRIMARY KEY(process, id)) WITHOUT ROWID;";
 
+/* Apart, because a string literal has its limits (C11 5.2.4.1). */
+const char rtl_schema_ledger[] =
     "CREATE TABLE ledger_rows(process INTEGER, queue INTEGER, packets INTEGER, seen INTEGER,"
     " skipped INTEGER, recorded INTEGER, forwarded INTEGER, borrowed INTEGER, helped INTEGER,"
     " PRIMARY KEY(process, queue)) WITHOUT ROWID;"
@@ -68,10 +70,12 @@ const char rtl_schema[] =
     "CREATE TABLE ledger_losses(process INTEGER, queue INTEGER, reason TEXT, lost INTEGER,"
     " PRIMARY KEY(process, queue, reason)) WITHOUT ROWID;"
 
+    "CREATE TABLE pauses(process INTEGER, start INTEGER, end INTEGER, why TEXT,"
+    " PRIMARY KEY(process, start)) WITHOUT ROWID;"
+
     "CREATE TABLE notes(id INTEGER PRIMARY KEY, process INTEGER, queue INTEGER, time INTEGER,"
     " text TEXT);";
 
-/* Apart, because a string literal has its limits (C11 5.2.4.1). */
 const char rtl_schema_graphs[] =
     "CREATE TABLE graph_rows(process INTEGER, graph INTEGER, generation INTEGER, source TEXT,"
     " nodes INTEGER, exec INTEGER, hip_graph INTEGER, correlation INTEGER, time INTEGER,"

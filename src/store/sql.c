@@ -61,6 +61,9 @@ static const char views[] =
     " SELECT t.process, t.thread, n.name FROM stored_threads t LEFT JOIN stored_names n"
     " ON n.process = t.process AND n.kind = 'thread' AND n.handle = t.thread;"
 
+    "CREATE TEMP VIEW pauses(process, start, end, why, duration) AS"
+    " SELECT process, start, end, why, end - start FROM stored_pauses;"
+
     "CREATE TEMP VIEW queues AS SELECT q.process, q.queue, q.agent, a.gpu, q.address, q.hsa_id,"
     " q.size, q.type, q.way, q.start, q.end, (SELECT coalesce(sum(c.kernels), 0)"
     " FROM main.kernel_chunks c WHERE c.process = q.process AND c.queue = q.queue) AS kernels,"
@@ -97,6 +100,8 @@ static const struct stored {
     {"names", "process, kind, handle, name"},
     {"calls", "process, call, name, arguments"},
     {"ranges", "process, id, thread, kind, name, start, end, parent"},
+    /* Of format 1.3. */
+    {"pauses", "process, start, end, why"},
 };
 
 static int add_stored(sqlite3 *db, const struct stored *stored)

@@ -52,6 +52,15 @@ const char *rtl_text_range_kind(uint32_t kind)
     return pick(names, sizeof names / sizeof *names, kind, "unknown");
 }
 
+const char *rtl_text_pause(uint32_t why)
+{
+    static const char *const names[] = {
+        [RTL_PAUSE_PROGRAM] = "program", [RTL_PAUSE_ROCTX] = "roctx",
+        [RTL_PAUSE_CTL] = "ctl",         [RTL_PAUSE_START_OFF] = "start-off",
+        [RTL_PAUSE_DELAY] = "delay",     [RTL_PAUSE_DURATION] = "duration"};
+    return pick(names, sizeof names / sizeof *names, why, "unknown");
+}
+
 const char *rtl_text_named(uint32_t kind)
 {
     static const char *const names[] = {[RTL_NAMED_THREAD] = "thread",

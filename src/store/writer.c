@@ -715,6 +715,12 @@ void rtl_writer_launch(struct rtl_writer *writer, uint32_t process,
         rtl_graphs_launch(graphs, launch);
 }
 
+void rtl_writer_pause(struct rtl_writer *writer, uint32_t process,
+                      const struct rtl_wire_pause *pause)
+{
+    add(writer, RTL_WIRE_PAUSE, process, pause, sizeof *pause, NULL, 0);
+}
+
 /* The graphs of a process, or of all (0), are told. */
 static void end_graphs(struct rtl_writer *writer, uint32_t process)
 {

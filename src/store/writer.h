@@ -74,6 +74,9 @@ void rtl_writer_node(struct rtl_writer *, uint32_t process, const struct rtl_wir
                      const void *rest);
 void rtl_writer_launch(struct rtl_writer *, uint32_t process, const struct rtl_wire_launch *);
 
+/** Recording was stopped or goes on. */
+void rtl_writer_pause(struct rtl_writer *, uint32_t process, const struct rtl_wire_pause *);
+
 /** Sets a queue's account as read from the ring (absolute values, copied by the caller). */
 struct rtl_writer_account {
     uint64_t packets, seen, skipped, recorded, forwarded, borrowed, helped;

@@ -60,6 +60,22 @@ notes() {
     ask t.db "SELECT text FROM notes WHERE text LIKE 'recording was %' ORDER BY time"
 }
 
+# pauses WANTED: who stopped recording, in order, with a dot if it went on. Each lasts, and they come one after the other; what is in the trace ran in none of them, and `rtl check` and `rtl info` tell the same.
+pauses() {
+    local count wrong
+    equal "pauses" "$(ask t.db "SELECT why || CASE WHEN end IS NULL THEN '' ELSE '.' END FROM pauses ORDER BY start" |
+        paste -sd+)" "$1"
+    wrong=$(ask t.db "SELECT count(*) FROM pauses a LEFT JOIN pauses b ON b.start > a.start
+        WHERE a.end <= a.start OR a.end > b.start OR (a.end IS NULL AND b.start IS NOT NULL)")
+    equal "pauses that overlap" "$wrong" 0
+    equal "kernels that ran while recording was stopped" "$(ask t.db "SELECT count(*) FROM kernels k JOIN pauses p
+        ON k.start > p.start AND k.end < coalesce(p.end, 9223372036854775807)")" 0
+    count=$(ask t.db "SELECT count(*) FROM pauses")
+    "$rtl" check t.db | grep -q "recording was stopped $count time" || fail "rtl check does not tell the pauses"
+    equal "pauses of rtl check" "$("$rtl" check --json t.db | jq '.pauses | length')" "$count"
+    equal "pauses of rtl info" "$("$rtl" info --json t.db | jq '.pauses | length')" "$count"
+}
+
 # refused STATUS PATTERN COMMAND...: ends so, with one sentence that matches.
 refused() {
     local wanted=$1 pattern=$2 status=0
@@ -87,6 +103,7 @@ outside)
     run 3
     end 30 103
     equal "notes" "$(notes | paste -sd+)" "recording was stopped by rtl ctl+recording was started by rtl ctl+recording was stopped by rtl ctl"
+    pauses "ctl.+ctl"
     refused 1 "process $pid is not being recorded" "$rtl" ctl stop -p "$pid"
     refused 2 "no session at $session" "$rtl" ctl stop "$session"
     refused 2 "halt" "$rtl" ctl halt
@@ -102,6 +119,7 @@ off)
     grep -q "process $pid has no queue yet" ctl.err || fail "rtl ctl does not say that it cannot be done yet"
     run 50
     end 50 0
+    pauses "start-off."
     ;;
 delay)
     begin --delay 1h
@@ -110,6 +128,7 @@ delay)
     run 5
     end 5 10
     equal "notes" "$(notes | paste -sd+)" "recording was stopped until RTL_DELAY is over+recording was started by rtl ctl"
+    pauses "delay."
     begin --delay 0.2
     until_state recording
     run 40
@@ -117,6 +136,7 @@ delay)
     [ "$recorded" -ge 40 ] || fail "only $recorded of the last 40 kernels are recorded"
     end "$recorded" $((ran + 40 - recorded))
     equal "notes" "$(notes | tail -1)" "recording was started: RTL_DELAY is over"
+    pauses "delay."
     ;;
 duration)
     begin --duration 1h
@@ -129,5 +149,6 @@ duration)
     [ "$skipped" -ge 40 ] || fail "only $skipped of the last 40 kernels are left out"
     end $((ran + 40 - skipped)) "$skipped"
     equal "notes" "$(notes)" "recording was stopped: RTL_DURATION is over"
+    pauses "duration"
     ;;
 esac

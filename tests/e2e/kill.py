@@ -246,10 +246,10 @@ class Run:
         with sqlite3.connect(self.trace) as database:
             must(database.execute("PRAGMA integrity_check").fetchone()[0] == "ok", "the database is damaged")
         total = found["total"]
-        for queue in found["queues"]:
+        for queue in self.sql("""SELECT process, queue, max(stored) AS stored, max(recorded) AS recorded, max(seen) AS seen,
+                                 max(skipped) + sum(lost) AS gone FROM ledger GROUP BY 1, 2"""):
             must(queue["stored"] <= queue["recorded"], f"more in the trace than recorded: {queue}")
-            explained = queue["recorded"] + queue["skipped"] + sum(queue["lost"].values())
-            must(explained <= queue["seen"], f"more is explained than was seen: {queue}")
+            must(queue["recorded"] + queue["gone"] <= queue["seen"], f"more is explained than was seen: {queue}")
         truth = found.get("truth")
         if not truth:
             must(total["stored"] == 0, "kernels in the trace, and the device has executed none")

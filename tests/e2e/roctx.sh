@@ -57,4 +57,5 @@ for number in 0 1 2 3; do
     equal "kernels in thread $number" "$(kernels "thread $number")" $((10 + number))
 done
 equal "kernels in none" "$(ask t.db 'SELECT count(*) FROM kernels WHERE range IS NULL')" 1
+equal "who stopped recording" "$(ask t.db "SELECT group_concat(DISTINCT why) FROM pauses")" roctx
 equal "kernels that were left out" "$(ask t.db "SELECT sum(skipped) FROM (SELECT DISTINCT process, queue, skipped FROM ledger)")" 34

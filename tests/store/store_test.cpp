@@ -72,6 +72,10 @@ RTL_C_TEST(File, ReaderWhileWriting)
 RTL_C_TEST(File, AccountOfARunningProcessKeepsUp)
 RTL_C_TEST(File, ReaderThatStaysHoldsNothingUp)
 
+RTL_C_TEST(Pauses, EveryField)
+RTL_C_TEST(Pauses, OlderFilesHaveNone)
+RTL_C_TEST(Pauses, AccountsOfWhatIsStored)
+
 RTL_C_TEST(Graphs, PlanHasTheBytesOfTheSpecification)
 RTL_C_TEST(Graphs, PlansReturnWhatWentIn)
 RTL_C_TEST(Graphs, PlansStayInsideWhateverTheBytes)
