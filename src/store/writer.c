@@ -34,7 +34,7 @@
 #define BUSY_CLOSE_MS 3000       /* the last one waits for the reader */
 #define RETRY_NS      UINT64_C(200000000)
 
-/* Pages of the write-ahead log before SQLite moves them into the file (and syncs): 16 MB. */
+/* Pages of the write-ahead log before SQLite moves them into the file: 16 MB. */
 #define LOG_PAGES 4000
 
 /* A queue with the chunk that is being filled. */
@@ -175,12 +175,14 @@ static void give_graph_item(void *context, enum rtl_graph_item type, uint32_t pr
                             const void *body, size_t body_size, const void *rest, size_t rest_size);
 
 /* The write-ahead log lets readers look at the trace while it is written. Where the file system
- * cannot have one, SQLite keeps its rollback journal, and readers wait a little. */
+ * cannot have one, SQLite keeps its rollback journal, and readers wait a little. Nothing is synced
+ * before the end: what is written survives the death of any process, and a busy disk may take
+ * longer for a sync than a ring takes to run full. */
 static int open_database(struct rtl_writer *writer)
 {
     char pragmas[160];
     (void)snprintf(pragmas, sizeof pragmas,
-                   "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+                   "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;"
                    "PRAGMA wal_autocheckpoint=%d; PRAGMA temp_store=MEMORY;",
                    LOG_PAGES);
     int result = sqlite3_open_v2(writer->path, &writer->db,
@@ -819,7 +821,8 @@ static void leave_log(struct rtl_writer *writer)
 {
     int result = SQLITE_IOERR;
     for (int i = 0; i < 2 && (result & 0xff) == SQLITE_IOERR; i++)
-        result = sqlite3_exec(writer->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
+        result = sqlite3_exec(writer->db, "PRAGMA synchronous=FULL; PRAGMA journal_mode=DELETE",
+                              NULL, NULL, NULL);
 }
 
 int rtl_writer_close(struct rtl_writer *writer, int exit_status, char *error, size_t error_size)
