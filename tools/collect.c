@@ -2,6 +2,7 @@
  */
 #include "collect/collect.h"
 #include "collect/output.h"
+#include "collect/sweep.h"
 #include "command.h"
 #include "common/clock.h"
 #include "common/parse.h"
@@ -193,6 +194,8 @@ int cmd_collect(int argc, char **argv)
         failed = detach();
     if (failed)
         return failed;
+    (void)rtl_session_hold(options.session); /* until this process ends */
+    (void)rtl_session_sweep();
     int status = run(&options);
     rtl_session_remove(options.session);
     return status;

@@ -2,6 +2,7 @@
 #include "child.h"
 #include "collect/collect.h"
 #include "collect/output.h"
+#include "collect/sweep.h"
 #include "command.h"
 #include "common/clock.h"
 #include "common/duration.h"
@@ -544,9 +545,11 @@ int cmd_trace(int argc, char **argv)
     if (!paths_library("librtl.so", librtl, sizeof librtl))
         return say_fail(EXIT_USAGE, "librtl.so is not in the library folder that belongs to this "
                                     "rtl: build or install it");
+    (void)rtl_session_sweep();
     if (rtl_session_create(recording.session, sizeof recording.session) != 0)
         return say_fail(EXIT_USAGE, "no session could be made in /dev/shm or /tmp: %s",
                         say_errno(errno));
+    (void)rtl_session_hold(recording.session); /* until rtl ends */
     recording.terminal = !options.quiet && show_terminal(stderr);
     failed = run(&recording, path, librtl, soft);
     rtl_session_remove(recording.session);

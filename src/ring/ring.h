@@ -10,7 +10,8 @@
  *
  * A session is a folder (mode 0700) that the collector makes, in /dev/shm where there is one; it
  * holds the file `session` and one `ring.PID.N` for each process. The folder's path travels in
- * RTL_SESSION.
+ * RTL_SESSION. `session` has the version of the wire, that of the program, and pid and start time
+ * of the process that made the folder; the collector holds a lock on it (flock, collect/sweep.h).
  */
 #ifndef RTL_RING_H
 #define RTL_RING_H

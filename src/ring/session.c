@@ -18,6 +18,38 @@
 #define MOST_RINGS_OF_A_PROCESS 64u
 #define PIECE                   (2u << 20)
 
+/* A field of /proc/PID/stat from the fourth on, as proc(5) counts; `name_end` is the parenthesis
+ * that ends the second. */
+static uint64_t stat_field(const char *name_end, int number)
+{
+    for (int field = 2; field < number && name_end != NULL; field++)
+        name_end = strchr(name_end + 1, ' ');
+    return name_end != NULL ? strtoull(name_end, NULL, 10) : 0;
+}
+
+/* Start time of a process, 0 if there is none such (or only its zombie). Where only the main thread
+ * has ended the process looks like a zombie too, but has other threads. */
+static uint64_t process_start(uint32_t pid)
+{
+    char text[1024];
+    (void)snprintf(text, sizeof text, "/proc/%u/stat", pid);
+    int file = open(text, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    if (length <= 0)
+        return 0;
+    text[length] = '\0';
+    const char *name_end = strrchr(text, ')'); /* the name may hold anything */
+    if (name_end == NULL || name_end[1] == '\0' || name_end[2] == 'X')
+        return 0;
+    enum { THREADS = 20, START_TIME = 22 };
+    if (name_end[2] == 'Z' && stat_field(name_end, THREADS) <= 1)
+        return 0;
+    return stat_field(name_end, START_TIME);
+}
+
 int rtl_session_create(char *path, size_t path_size)
 {
     const char *temporary = getenv("TMPDIR"); // NOLINT(concurrency-mt-unsafe): nobody sets it
@@ -35,7 +67,9 @@ int rtl_session_create(char *path, size_t path_size)
     int file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0)
         return -1;
-    int written = dprintf(file, "wire %u\nversion %s\n", RTL_WIRE_VERSION, RTL_VERSION);
+    uint32_t pid = (uint32_t)getpid();
+    int written = dprintf(file, "wire %u\nversion %s\nmaker %u %llu\n", RTL_WIRE_VERSION,
+                          RTL_VERSION, pid, (unsigned long long)process_start(pid));
     close(file);
     return written > 0 ? 0 : -1;
 }
@@ -76,38 +110,6 @@ void rtl_session_remove(const char *path)
     }
     closedir(folder);
     (void)rmdir(path);
-}
-
-/* A field of /proc/PID/stat from the fourth on, as proc(5) counts; `name_end` is the parenthesis
- * that ends the second. */
-static uint64_t stat_field(const char *name_end, int number)
-{
-    for (int field = 2; field < number && name_end != NULL; field++)
-        name_end = strchr(name_end + 1, ' ');
-    return name_end != NULL ? strtoull(name_end, NULL, 10) : 0;
-}
-
-/* Start time of a process, 0 if there is none such (or only its zombie). Where only the main thread
- * has ended the process looks like a zombie too, but has other threads. */
-static uint64_t process_start(uint32_t pid)
-{
-    char text[1024];
-    (void)snprintf(text, sizeof text, "/proc/%u/stat", pid);
-    int file = open(text, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return 0;
-    ssize_t length = read(file, text, sizeof text - 1);
-    close(file);
-    if (length <= 0)
-        return 0;
-    text[length] = '\0';
-    const char *name_end = strrchr(text, ')'); /* the name may hold anything */
-    if (name_end == NULL || name_end[1] == '\0' || name_end[2] == 'X')
-        return 0;
-    enum { THREADS = 20, START_TIME = 22 };
-    if (name_end[2] == 'Z' && stat_field(name_end, THREADS) <= 1)
-        return 0;
-    return stat_field(name_end, START_TIME);
 }
 
 /* The largest power of two of slots that fits into `bytes`, and into a quarter of what the file

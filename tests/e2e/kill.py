@@ -348,7 +348,7 @@ class Run:
         if self.ring is not None:
             os.close(self.ring)
         if self.session:
-            shutil.rmtree(self.session, ignore_errors=True)
+            self.test.sessions.append(self.session)
         if not self.test.options.keep:
             shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -360,7 +360,7 @@ class Test:
         self.rtl = f"{self.build}/bin/rtl"
         self.reaper = Reaper()
         self.facts, self.lock = {}, threading.Lock()
-        self.alone, self.lengths = {}, {}
+        self.alone, self.lengths, self.sessions = {}, {}, []
         unwanted = ("RTL_", "SOFTGPU_", "HSA_TOOLS_LIB", "LD_PRELOAD", "LD_LIBRARY_PATH")
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
         self.scratch = tempfile.mkdtemp(prefix="kill-")
@@ -396,6 +396,16 @@ class Test:
             run.clean()
         return None
 
+    def sweep(self):
+        """What killed collectors left behind, the next rtl trace removes; what is a few seconds old it leaves alone."""
+        left = [session for session in self.sessions if os.path.exists(session)]
+        for session in left:
+            os.utime(os.path.join(session, "session"), (1000000, 1000000))
+        subprocess.run([self.rtl, "trace", "-q", "--gpu", "soft", "-o", os.path.join(self.scratch, "sweep.db"), "true"], check=True,
+                       env=self.environment, capture_output=True)
+        self.tell("sessions left behind and swept", len(left))
+        return [f"the session {session} is still there" for session in left if os.path.exists(session)]
+
     def main(self):
         become_reaper()
         for name in PROGRAMS:
@@ -403,6 +413,7 @@ class Test:
         numbers = range(self.options.instants) if self.options.only is None else [self.options.only]
         with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
             failures = [failure for failure in pool.map(self.shoot, numbers) if failure]
+        failures += self.sweep()
         print(f"{len(numbers)} instants, {len(failures)} failed; seed {self.options.seed}")
         print("length of the programs:", ", ".join(f"{name} {length:.2f} s" for name, length in self.lengths.items()))
         for fact, number in self.facts.items():

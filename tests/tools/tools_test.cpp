@@ -10,6 +10,13 @@ RTL_C_TEST(Collect, ImageReplacedByExec)
 RTL_C_TEST(Collect, MalformedRecordsAreCounted)
 RTL_C_TEST(Collect, FollowsARunningProcess)
 
+RTL_C_TEST(Sweep, WhatNobodyNeeds)
+RTL_C_TEST(Sweep, NotWhileSomebodyCollects)
+RTL_C_TEST(Sweep, NotWhileSomebodyWrites)
+RTL_C_TEST(Sweep, NotWhatIsNew)
+RTL_C_TEST(Sweep, NotWhatIsNoSession)
+RTL_C_TEST(Sweep, NotAnotherUsers)
+
 RTL_C_TEST(Output, Expansions)
 RTL_C_TEST(Output, TooLong)
 RTL_C_TEST(Output, FreeNames)

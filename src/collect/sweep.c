@@ -1,0 +1,136 @@
+#include "collect/sweep.h"
+
+#include "ring/ring.h"
+#include "store/file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A collector that librtl starts has so long to hold the session. */
+#define YOUNG_S 10
+
+static int open_session(const char *path)
+{
+    char name[PATH_MAX];
+    if (snprintf(name, sizeof name, "%s/session", path) >= (int)sizeof name)
+        return -1;
+    return open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+}
+
+int rtl_session_hold(const char *path)
+{
+    int file = open_session(path);
+    if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0) {
+        (void)close(file);
+        return -1;
+    }
+    return file;
+}
+
+static bool is_own_folder(const char *path)
+{
+    struct stat status;
+    return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
+}
+
+/* Sessions of older versions do not say who made them: they stay. */
+static bool maker_has_ended(int file)
+{
+    char text[256];
+    ssize_t length = pread(file, text, sizeof text - 1, 0);
+    text[length > 0 ? length : 0] = '\0';
+    const char *line = strncmp(text, "wire ", 5) == 0 ? strstr(text, "\nmaker ") : NULL;
+    uint32_t pid;
+    uint64_t start;
+    return line && sscanf(line, "\nmaker %" SCNu32 " %" SCNu64, &pid, &start) == 2 && start != 0 &&
+           rtl_file_process_start(pid) != start;
+}
+
+static bool is_old(int file)
+{
+    struct stat status;
+    return fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+           status.st_mtime + YOUNG_S < time(NULL);
+}
+
+/* A ring that cannot be looked into may be in use. */
+static bool ring_is_dead(const char *session, const char *name, uint32_t pid)
+{
+    char path[PATH_MAX];
+    char library[33];
+    uint32_t version;
+    struct rtl_ring ring;
+    if (rtl_file_process_start(pid) == 0)
+        return true;
+    if (snprintf(path, sizeof path, "%s/%s", session, name) >= (int)sizeof path ||
+        rtl_ring_open(&ring, path, &version, library) != 0)
+        return false;
+    bool alive = rtl_ring_process_alive(&ring);
+    rtl_ring_unmap(&ring);
+    return !alive;
+}
+
+static bool rings_are_dead(const char *session)
+{
+    DIR *folder = opendir(session);
+    struct dirent *entry;
+    bool dead = folder != NULL;
+    while (dead && (entry = readdir(folder)) != NULL) { // NOLINT(concurrency-mt-unsafe): own stream
+        uint32_t pid;
+        const char *name = entry->d_name + (entry->d_name[0] == '.');
+        if (sscanf(name, "ring.%" SCNu32 ".", &pid) == 1)
+            dead = ring_is_dead(session, entry->d_name, pid);
+    }
+    if (folder)
+        (void)closedir(folder);
+    return dead;
+}
+
+/* The lock is kept until the folder is gone, so that nobody begins to use it meanwhile. */
+static bool sweep_one(const char *path)
+{
+    int file = is_own_folder(path) ? open_session(path) : -1;
+    if (file < 0)
+        return false;
+    bool unused = is_old(file) && maker_has_ended(file) && flock(file, LOCK_EX | LOCK_NB) == 0 &&
+                  rings_are_dead(path);
+    if (unused)
+        rtl_session_remove(path);
+    (void)close(file);
+    return unused;
+}
+
+static unsigned sweep_in(const char *place)
+{
+    DIR *folder = opendir(place);
+    struct dirent *entry;
+    unsigned swept = 0;
+    if (!folder)
+        return 0;
+    while ((entry = readdir(folder)) != NULL) { // NOLINT(concurrency-mt-unsafe): own stream
+        char path[PATH_MAX];
+        if (strncmp(entry->d_name, "rtl.", 4) == 0 && strlen(entry->d_name) == 10 &&
+            snprintf(path, sizeof path, "%s/%s", place, entry->d_name) < (int)sizeof path)
+            swept += sweep_one(path);
+    }
+    (void)closedir(folder);
+    return swept;
+}
+
+unsigned rtl_session_sweep(void)
+{
+    const char *temporary = secure_getenv("TMPDIR");
+    unsigned swept = sweep_in("/dev/shm") + sweep_in("/tmp");
+    if (temporary && strcmp(temporary, "/tmp") != 0)
+        swept += sweep_in(temporary);
+    return swept;
+}

@@ -1,0 +1,170 @@
+/* What a killed collector left behind is removed, and nothing else. Other tests may sweep at the
+ * same time: whether a folder is there counts, not who removed it. */
+#include "collect/sweep.h"
+#include "made.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A session whose maker has ended, and an hour old unless `young`. */
+static bool left_behind(char *path, size_t size, bool young)
+{
+    char file[MADE_PATH];
+    int pipes[2];
+    if (pipe(pipes) != 0)
+        return false;
+    pid_t maker = fork();
+    if (maker == 0)
+        _exit(rtl_session_create(path, size) != 0 || write(pipes[1], path, size) != (ssize_t)size);
+    bool done = read(pipes[0], path, size) == (ssize_t)size;
+    (void)close(pipes[0]);
+    (void)close(pipes[1]);
+    (void)waitpid(maker, NULL, 0);
+    (void)snprintf(file, sizeof file, "%s/session", path);
+    const struct timespec times[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000}};
+    return done && (young || utimensat(AT_FDCWD, file, times, 0) == 0);
+}
+
+static bool there(const char *path)
+{
+    struct stat status;
+    return lstat(path, &status) == 0;
+}
+
+/* A process that does something with the session, says so, and stays; -1 if it could not. */
+static pid_t stay(const char *session, bool (*work)(const char *session))
+{
+    int pipes[2];
+    char word = 'n';
+    if (pipe(pipes) != 0)
+        return -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        word = work(session) ? 'y' : 'n';
+        if (write(pipes[1], &word, 1) != 1)
+            _exit(1);
+        for (;;)
+            (void)pause();
+    }
+    bool told = read(pipes[0], &word, 1) == 1 && word == 'y';
+    (void)close(pipes[0]);
+    (void)close(pipes[1]);
+    return told ? pid : -1;
+}
+
+static void end(pid_t pid)
+{
+    (void)kill(pid, SIGKILL);
+    (void)waitpid(pid, NULL, 0);
+}
+
+static bool hold(const char *session)
+{
+    return rtl_session_hold(session) >= 0;
+}
+
+static bool make_ring(const char *session)
+{
+    static struct rtl_ring ring;
+    return rtl_ring_create(&ring, session, 1u << 16) == 0;
+}
+
+const char *Sweep_WhatNobodyNeeds(void)
+{
+    char session[64];
+    CHECK(left_behind(session, sizeof session, false));
+    pid_t writer = stay(session, make_ring);
+    CHECK(writer > 0);
+    end(writer); /* its ring stays */
+    (void)rtl_session_sweep();
+    CHECK(!there(session));
+    return NULL;
+}
+
+const char *Sweep_NotWhileSomebodyCollects(void)
+{
+    char session[64];
+    CHECK(left_behind(session, sizeof session, false));
+    pid_t collector = stay(session, hold);
+    CHECK(collector > 0);
+    CHECK(rtl_session_hold(session) == -1);
+    (void)rtl_session_sweep();
+    CHECK(there(session));
+    end(collector);
+    (void)rtl_session_sweep();
+    CHECK(!there(session));
+    return NULL;
+}
+
+const char *Sweep_NotWhileSomebodyWrites(void)
+{
+    char session[64];
+    CHECK(left_behind(session, sizeof session, false));
+    pid_t writer = stay(session, make_ring);
+    CHECK(writer > 0);
+    (void)rtl_session_sweep();
+    CHECK(there(session));
+    end(writer);
+    (void)rtl_session_sweep();
+    CHECK(!there(session));
+    return NULL;
+}
+
+const char *Sweep_NotWhatIsNew(void)
+{
+    char own[64];
+    char young[64];
+    CHECK(rtl_session_create(own, sizeof own) == 0);
+    CHECK(left_behind(young, sizeof young, true));
+    (void)rtl_session_sweep();
+    CHECK(there(own) && there(young));
+    rtl_session_remove(own);
+    rtl_session_remove(young);
+    return NULL;
+}
+
+/* Sessions of older versions, links, folders that are no sessions, and what is another user's. */
+const char *Sweep_NotWhatIsNoSession(void)
+{
+    char session[64];
+    char command[MADE_PATH];
+    char folder[] = "/tmp/rtl.XXXXXX";
+    char link[] = "/tmp/rtl.XXXXXX";
+    CHECK(left_behind(session, sizeof session, false));
+    (void)snprintf(command, sizeof command,
+                   "sed -i /maker/d %s/session && touch -d 2001-01-01 %s/session", session,
+                   session);
+    CHECK(made_shell(command) == 0);
+    CHECK(mkdtemp(folder) != NULL && mkdtemp(link) != NULL);
+    (void)snprintf(command, sizeof command, "touch -d 2001-01-01 %s/kept && rmdir %s", folder,
+                   link);
+    CHECK(made_shell(command) == 0);
+    CHECK(symlink(session, link) == 0);
+    (void)rtl_session_sweep();
+    CHECK(there(session) && there(folder) && there(link));
+    CHECK(unlink(link) == 0);
+    (void)snprintf(command, sizeof command, "rm -r %s", folder);
+    CHECK(made_shell(command) == 0);
+    rtl_session_remove(session);
+    return NULL;
+}
+
+const char *Sweep_NotAnotherUsers(void)
+{
+    char session[64];
+    if (geteuid() != 0)
+        return NULL; /* nobody else can give a folder away */
+    CHECK(left_behind(session, sizeof session, false));
+    CHECK(chown(session, 12345, 12345) == 0);
+    (void)rtl_session_sweep();
+    CHECK(there(session));
+    CHECK(chown(session, 0, 0) == 0);
+    (void)rtl_session_sweep();
+    CHECK(!there(session));
+    return NULL;
+}
