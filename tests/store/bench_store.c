@@ -1,6 +1,7 @@
 /* How fast traces are written and read, and how large they are.
  *
  *     bench_store [--kernels N] [--jitter PERCENT] [--file PATH]
+ *     bench_store --write replay|eager [--queues N] …    only writes the trace, and leaves it
  *
  * One thread. `replay` is a graph of 512 nodes launched again and again, `eager` the same kernels
  * launched one by one with correlation ids; durations and gaps have normal jitter of the given
@@ -25,11 +26,14 @@
     ((size_t)NODES * 256)  /* kernels made beforehand, so that making them is not measured */
 #define CHECKPOINT 250000u /* as many kernels as come in a tenth of a second or so */
 #define OUTLIER    1000u
+#define QUEUES_MAX 64u
 
 struct bench {
     uint64_t kernels;
     double jitter;
     const char *path;
+    const char *write; /* kind of the trace that is left, NULL: measure */
+    uint32_t queues;
 };
 
 static double seconds(void)
@@ -85,22 +89,31 @@ static struct rtl_wire_kernel *prepare(const struct bench *bench)
     return kernels;
 }
 
-static uint32_t define(struct rtl_writer *writer)
+static void define_shapes(struct rtl_writer *writer, uint32_t process)
+{
+    for (uint32_t i = 0; i < SHAPES; i++) {
+        char name[32];
+        int length = snprintf(name, sizeof name, "_Z8kernel%02uPfPi", i);
+        const struct rtl_wire_symbol symbol = {.symbol = i, .name_length = (uint16_t)length};
+        const struct rtl_wire_shape shape = {.shape = i, .symbol = i, .grid = {64, 1, 1}};
+        rtl_writer_symbol(writer, process, &symbol, name);
+        rtl_writer_shape(writer, process, &shape);
+    }
+}
+
+static uint32_t define(struct rtl_writer *writer, uint32_t queues)
 {
     const struct rtl_wire_process process = {.pid = 1};
     const struct rtl_wire_agent agent = {.clock_hz = 100000000, .device_type = 1};
-    const struct rtl_wire_queue queue = {.size = 16384, .way = RTL_WAY_INTERPOSE};
     const struct rtl_wire_clock point = {.ticks = 0, .system_ns = 0};
     uint32_t id = rtl_writer_process(writer, &process, "");
     rtl_writer_agent(writer, id, &agent, "");
-    rtl_writer_queue(writer, id, &queue);
     rtl_writer_clock(writer, id, &point);
-    for (uint32_t i = 0; i < SHAPES; i++) {
-        const struct rtl_wire_symbol symbol = {.symbol = i, .name_length = 13};
-        const struct rtl_wire_shape shape = {.shape = i, .symbol = i, .grid = {64, 1, 1}};
-        rtl_writer_symbol(writer, id, &symbol, "_Z6kernelPfPi");
-        rtl_writer_shape(writer, id, &shape);
+    for (uint32_t i = 0; i < queues; i++) {
+        const struct rtl_wire_queue queue = {.queue = i, .size = 16384, .way = RTL_WAY_INTERPOSE};
+        rtl_writer_queue(writer, id, &queue);
     }
+    define_shapes(writer, id);
     return id;
 }
 
@@ -137,18 +150,23 @@ static void write_launch(struct rtl_writer *writer, uint32_t process, uint32_t n
     rtl_writer_launch(writer, process, &launch);
 }
 
+/* With several queues each has a launch in turn; they run at the same time. */
 static void write_kernels(struct rtl_writer *writer, uint32_t process, const struct bench *bench,
                           const struct rtl_wire_kernel *prepared, bool replay)
 {
-    uint64_t time = UINT64_C(123456789012);
+    uint64_t times[QUEUES_MAX];
+    uint64_t packets[QUEUES_MAX] = {0};
+    for (uint32_t i = 0; i < QUEUES_MAX; i++)
+        times[i] = UINT64_C(123456789012);
     if (replay)
         define_graph(writer, process);
     for (uint64_t i = 0; i < bench->kernels; i++) {
         struct rtl_wire_kernel kernel = prepared[i % PREPARED];
-        kernel.packet = i;
-        kernel.start += time;
+        kernel.queue = (uint32_t)(i / NODES % bench->queues);
+        kernel.packet = packets[kernel.queue]++;
+        kernel.start += times[kernel.queue];
         kernel.end += kernel.start;
-        time = kernel.end;
+        times[kernel.queue] = kernel.end;
         kernel.correlation = replay ? 1 + i / NODES : 1 + i;
         kernel.launch = replay ? (uint32_t)(i / NODES) : RTL_NONE;
         kernel.ordinal = replay ? kernel.ordinal : RTL_NONE;
@@ -180,23 +198,38 @@ static double read_kernels(rtl_trace_t *trace, uint64_t expected, int by_queue)
     return (double)count / (seconds() - begin);
 }
 
-static void run(const struct bench *bench, const struct rtl_wire_kernel *prepared, bool replay)
+static void check_error(const char *error)
+{
+    if (!error[0])
+        return;
+    (void)fprintf(stderr, "bench_store: %s\n", error);
+    exit(1); /* NOLINT(concurrency-mt-unsafe): one thread */
+}
+
+/* Writes a trace; kernels per second. */
+static double write_trace(const struct bench *bench, const struct rtl_wire_kernel *prepared,
+                          bool replay)
 {
     char error[512] = "";
     const struct rtl_writer_options options = {.command = "bench_store", .replace = true};
-    rtl_trace_t *trace = NULL;
-    rtl_trace_info_t info;
     double begin = seconds();
     struct rtl_writer *writer = rtl_writer_open(bench->path, &options, error, sizeof error);
     if (writer) {
-        write_kernels(writer, define(writer), bench, prepared, replay);
+        write_kernels(writer, define(writer, bench->queues), bench, prepared, replay);
         (void)rtl_writer_close(writer, 0, error, sizeof error);
     }
-    double written = (double)bench->kernels / (seconds() - begin);
-    if (error[0] || rtlTraceOpen(bench->path, &trace, error, sizeof error) != RTL_OK) {
-        (void)fprintf(stderr, "bench_store: %s\n", error);
-        exit(1); /* NOLINT(concurrency-mt-unsafe): one thread */
-    }
+    check_error(error);
+    return (double)bench->kernels / (seconds() - begin);
+}
+
+static void run(const struct bench *bench, const struct rtl_wire_kernel *prepared, bool replay)
+{
+    char error[512] = "";
+    rtl_trace_t *trace = NULL;
+    rtl_trace_info_t info;
+    double written = write_trace(bench, prepared, replay);
+    if (rtlTraceOpen(bench->path, &trace, error, sizeof error) != RTL_OK)
+        check_error(error);
     (void)rtlTraceInfo(trace, &info);
     double by_queue = read_kernels(trace, bench->kernels, 1);
     double by_time = read_kernels(trace, bench->kernels, 0);
@@ -272,7 +305,7 @@ static void run_calls(const struct bench *bench)
     double begin = seconds();
     struct rtl_writer *writer = rtl_writer_open(bench->path, &options, error, sizeof error);
     if (writer) {
-        write_calls(writer, define(writer), bench);
+        write_calls(writer, define(writer, 1), bench);
         (void)rtl_writer_close(writer, 0, error, sizeof error);
     }
     double written = (double)bench->kernels / (seconds() - begin);
@@ -290,27 +323,46 @@ static void run_calls(const struct bench *bench)
     (void)unlink(bench->path);
 }
 
+/* False if the option is not one of this program's, or its value is none. */
+static bool take_option(struct bench *bench, const char *option, const char *value)
+{
+    if (strcmp(option, "--kernels") == 0)
+        return (bench->kernels = strtoull(value, NULL, 10)) > 0;
+    if (strcmp(option, "--jitter") == 0) {
+        bench->jitter = strtod(value, NULL) / 100;
+        return *value != '\0';
+    }
+    if (strcmp(option, "--file") == 0)
+        return *(bench->path = value) != '\0';
+    if (strcmp(option, "--write") == 0) {
+        bench->write = value;
+        return strcmp(value, "replay") == 0 || strcmp(value, "eager") == 0;
+    }
+    if (strcmp(option, "--queues") != 0)
+        return false;
+    bench->queues = (uint32_t)strtoul(value, NULL, 10);
+    return bench->queues > 0 && bench->queues <= QUEUES_MAX;
+}
+
 int main(int count, char **arguments)
 {
-    struct bench bench = {.kernels = 4000000, .jitter = 0.02, .path = "/tmp/rtl-bench-store.db"};
+    struct bench bench = {
+        .kernels = 4000000, .jitter = 0.02, .path = "/tmp/rtl-bench-store.db", .queues = 1};
     for (int i = 1; i < count; i += 2) {
-        const char *value = i + 1 < count ? arguments[i + 1] : "";
-        if (strcmp(arguments[i], "--kernels") == 0 && strtoull(value, NULL, 10) > 0) {
-            bench.kernels = strtoull(value, NULL, 10);
-        } else if (strcmp(arguments[i], "--jitter") == 0 && *value) {
-            bench.jitter = strtod(value, NULL) / 100;
-        } else if (strcmp(arguments[i], "--file") == 0 && *value) {
-            bench.path = value;
-        } else {
-            (void)fprintf(stderr, "usage: bench_store [--kernels N] [--jitter PERCENT] "
-                                  "[--file PATH]\n");
-            return 2;
-        }
+        if (take_option(&bench, arguments[i], i + 1 < count ? arguments[i + 1] : ""))
+            continue;
+        (void)fprintf(stderr, "usage: bench_store [--kernels N] [--jitter PERCENT] [--file PATH] "
+                              "[--write replay|eager] [--queues N]\n");
+        return 2;
     }
     struct rtl_wire_kernel *prepared = prepare(&bench);
-    run(&bench, prepared, true);
-    run(&bench, prepared, false);
+    if (bench.write) {
+        (void)write_trace(&bench, prepared, strcmp(bench.write, "replay") == 0);
+    } else {
+        run(&bench, prepared, true);
+        run(&bench, prepared, false);
+        run_calls(&bench);
+    }
     free(prepared);
-    run_calls(&bench);
     return 0;
 }
