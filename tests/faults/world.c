@@ -226,6 +226,8 @@ void world_give(unsigned part, world_take take, void *context)
                                          .system_ns = 10000 + part * UINT64_C(1000000)};
     const struct rtl_wire_note note = {.time_ns = 5, .queue = RTL_NONE, .text_length = 6};
     const struct rtl_wire_queue_end end = {.time_ns = 999999, .queue = 1};
+    const struct rtl_wire_pause stop = {.time_ns = part * UINT64_C(1000) + 1, .stopped = 1};
+    const struct rtl_wire_pause go_on = {.time_ns = part * UINT64_C(1000) + 2};
     if (part == 0)
         give_definitions(&to);
     GIVE(&to, RTL_WIRE_CLOCK, clock, "");
@@ -238,6 +240,8 @@ void world_give(unsigned part, world_take take, void *context)
     give_replays(&to, part * (uint64_t)QUEUE_0 + KERNELS);
     give_copies(&to);
     GIVE(&to, RTL_WIRE_NOTE, note, "a note");
+    GIVE(&to, RTL_WIRE_PAUSE, stop, "");
+    GIVE(&to, RTL_WIRE_PAUSE, go_on, "");
     if (part == WORLD_PARTS - 1)
         GIVE(&to, RTL_WIRE_QUEUE_END, end, "");
 }
@@ -320,6 +324,9 @@ void world_write(void *context, enum rtl_wire_type type, const void *body, size_
         break;
     case RTL_WIRE_LAUNCH:
         rtl_writer_launch(to->writer, to->process, body);
+        break;
+    case RTL_WIRE_PAUSE:
+        rtl_writer_pause(to->writer, to->process, body);
         break;
     }
 }
