@@ -480,10 +480,53 @@ typedef struct rtl_graph_launch {
 } rtl_graph_launch_t;
 
 /** Graphs by process, graph and generation; launches by process, graph and launch. Arrays that
- * belong to the trace; they are read when first asked for, or with the first kernels. */
+ * belong to the trace; they are read when first asked for, graphs also with the first kernels. All
+ * launches may be many: rtlTraceLaunches needs no memory for them. */
 RTL_TRACE_API rtl_status_t rtlTraceGraphs(rtl_trace_t *, const rtl_graph_t **items, size_t *count);
 RTL_TRACE_API rtl_status_t rtlTraceGraphLaunches(rtl_trace_t *, const rtl_graph_launch_t **items,
                                                  size_t *count);
+
+typedef struct rtl_launch_iter rtl_launch_iter_t;
+
+/** Which launches. Zero and NONE fields do not restrict. */
+typedef struct rtl_launch_filter {
+    uint64_t from, to; /**< launches whose kernels, or if it has none whose begin, overlap
+                          [from, to); to 0: no end */
+    uint64_t correlation;
+    uint32_t process;
+    uint32_t graph;       /**< RTL_TRACE_NONE: all */
+    uint32_t generation;
+    uint32_t first, last; /**< numbers of launches of their graph, both included; last 0: no end */
+} rtl_launch_filter_t;
+
+#define RTL_LAUNCH_FILTER_ALL                                                                      \
+    {                                                                                              \
+        0, 0, 0, 0, RTL_TRACE_NONE, 0, 0, 0                                                        \
+    }
+
+/** Starts an iteration by process and, within that, in the order in which launches were begun;
+ * `filter` NULL: all. Free it with rtlLaunchIterFree before the trace is closed. Only what may hold
+ * such launches is read; memory does not grow with the trace. */
+RTL_TRACE_API rtl_status_t rtlTraceLaunches(rtl_trace_t *, const rtl_launch_filter_t *filter,
+                                            rtl_launch_iter_t **iter);
+
+/** RTL_OK and a launch, RTL_END, or an error (then rtlTraceError tells). */
+RTL_TRACE_API rtl_status_t rtlLaunchNext(rtl_launch_iter_t *iter, rtl_graph_launch_t *launch);
+
+RTL_TRACE_API void rtlLaunchIterFree(rtl_launch_iter_t *iter);
+
+/** Finds one launch of a graph by its number. RTL_END if there is none. */
+RTL_TRACE_API rtl_status_t rtlTraceLaunch(rtl_trace_t *, uint32_t process, uint32_t graph,
+                                          uint32_t number, rtl_graph_launch_t *launch);
+
+/** Starts an iteration over the kernels of one launch, or over those that are a node of a graph in
+ * all its launches (`generation` 0: as a node of any generation), by start. Only what may hold such
+ * kernels is read. As rtlTraceKernels. */
+RTL_TRACE_API rtl_status_t rtlTraceLaunchKernels(rtl_trace_t *, uint32_t process, uint32_t graph,
+                                                 uint32_t number, rtl_kernel_iter_t **iter);
+RTL_TRACE_API rtl_status_t rtlTraceNodeKernels(rtl_trace_t *, uint32_t process, uint32_t graph,
+                                               uint32_t generation, uint32_t node,
+                                               rtl_kernel_iter_t **iter);
 
 /** The nodes of one generation, or (`graph` NULL) of all, in the order of rtlTraceGraphs and each
  * once. */

@@ -15,7 +15,7 @@ enum statement {
     INSERT_NAME,
     INSERT_PLAN,
     INSERT_LAUNCH,
-    ADD_TO_LAUNCH,
+    INSERT_LATE,
     INSERT_SPAN,
     STATEMENTS
 };
@@ -227,8 +227,8 @@ static const char *const sources[] = {
     [INSERT_PLAN] = "INSERT OR REPLACE INTO graph_plans VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
     [INSERT_LAUNCH] = "INSERT OR REPLACE INTO graph_launch_rows VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?,"
                       " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    [ADD_TO_LAUNCH] = "UPDATE graph_launch_rows SET recorded = recorded + ?"
-                      " WHERE process = ? AND launch = ?",
+    [INSERT_LATE] = "INSERT INTO graph_launch_late VALUES(?, ?, ?) ON CONFLICT(process, launch)"
+                    " DO UPDATE SET recorded = recorded + excluded.recorded",
     [INSERT_SPAN] = "INSERT INTO graph_launch_spans VALUES(?, ?, ?, ?, ?)"
                     " ON CONFLICT(process, launch, queue) DO UPDATE SET"
                     " start_ticks = min(start_ticks, excluded.start_ticks),"
@@ -384,13 +384,13 @@ static int store_span(struct rtl_graph_feed *feed, uint32_t process, uint32_t la
     return end(&row);
 }
 
-static int add_to_launch(struct rtl_graph_feed *feed, uint32_t process,
-                         const struct rtl_graph_launch *item)
+static int insert_late(struct rtl_graph_feed *feed, uint32_t process,
+                       const struct rtl_graph_launch *item)
 {
-    struct row row = begin(feed, ADD_TO_LAUNCH);
-    number(&row, item->recorded);
+    struct row row = begin(feed, INSERT_LATE);
     number(&row, process);
     number(&row, item->body.launch);
+    number(&row, item->recorded);
     return end(&row);
 }
 
@@ -429,7 +429,7 @@ static int store_launch(struct rtl_graph_feed *feed, uint32_t process,
 {
     const struct rtl_graphs_span *spans = rest;
     int result =
-        item->late ? add_to_launch(feed, process, item) : insert_launch(feed, process, item, spans);
+        item->late ? insert_late(feed, process, item) : insert_launch(feed, process, item, spans);
     for (uint32_t i = item->late ? 0 : 1; i < item->span_count && result == SQLITE_OK; i++)
         result = store_span(feed, process, item->body.launch, &spans[i]);
     return result;

@@ -33,6 +33,7 @@ struct waiting {
 struct rtl_kernel_iter {
     rtl_trace_t *trace;
     rtl_kernel_filter_t filter;
+    struct rtl_chosen *chosen; /* NULL: not only those of a graph */
     rtl_status_t failed; /* once an error, always that */
     sqlite3_stmt *data;
     struct rtl_codec *codec;
@@ -145,6 +146,8 @@ static void order(const rtl_kernel_iter_t *iter, struct cursor *cursor)
         uint64_t start = filter->by_queue && all ? 0 : rtl_trace_ns(row->clock, kernel->start);
         if (!all && !time_passes(filter, start, rtl_trace_ns(row->clock, kernel->end)))
             continue;
+        if (iter->chosen && !rtl_chosen_wire(iter->chosen, row, kernel))
+            continue;
         if (!filter->by_queue)
             key = (struct rtl_key){start, 0};
         sorted = sorted && rtl_key_compare(&last, &key) <= 0;
@@ -232,7 +235,7 @@ static bool must_open(const rtl_kernel_iter_t *iter)
     return rtl_key_compare(&iter->waiting[iter->waiting_next].key, &iter->heap.items[0].key) <= 0;
 }
 
-static void fill(const rtl_kernel_iter_t *iter, const struct cursor *cursor, rtl_kernel_t *kernel)
+static rtl_status_t fill(const rtl_kernel_iter_t *iter, const struct cursor *cursor, rtl_kernel_t *kernel)
 {
     /* Only a process that died while it defined a shape leaves kernels without one. */
     static const struct rtl_shape unknown = {
@@ -265,15 +268,11 @@ static void fill(const rtl_kernel_iter_t *iter, const struct cursor *cursor, rtl
     kernel->correlation = wire->correlation;
     kernel->launch_record = wire->launch;
     kernel->ordinal = wire->ordinal;
-    rtl_trace_resolve_node(iter->trace, wire->launch, wire->ordinal, kernel);
+    return rtl_trace_resolve_node(iter->trace, wire->launch, wire->ordinal, kernel);
 }
 
-rtl_status_t rtlKernelNext(rtl_kernel_iter_t *iter, rtl_kernel_t *kernel)
+static rtl_status_t next(rtl_kernel_iter_t *iter, rtl_kernel_t *kernel)
 {
-    if (!iter || !kernel)
-        return RTL_E_ARGUMENT;
-    if (iter->failed != RTL_OK)
-        return iter->failed;
     while (must_open(iter)) {
         rtl_status_t status = open_next(iter);
         if (status != RTL_OK)
@@ -282,7 +281,9 @@ rtl_status_t rtlKernelNext(rtl_kernel_iter_t *iter, rtl_kernel_t *kernel)
     if (iter->heap.count == 0)
         return RTL_END;
     struct cursor *least = iter->heap.items[0].cursor;
-    fill(iter, least, kernel);
+    rtl_status_t status = fill(iter, least, kernel);
+    if (status != RTL_OK)
+        return fail(iter, status);
     if (++least->next < least->count) {
         rtl_heap_advance(&iter->heap, least->places[least->next].key);
     } else {
@@ -290,6 +291,19 @@ rtl_status_t rtlKernelNext(rtl_kernel_iter_t *iter, rtl_kernel_t *kernel)
         retire(iter, least);
     }
     return RTL_OK;
+}
+
+rtl_status_t rtlKernelNext(rtl_kernel_iter_t *iter, rtl_kernel_t *kernel)
+{
+    rtl_status_t status = RTL_OK;
+    if (!iter || !kernel)
+        return RTL_E_ARGUMENT;
+    if (iter->failed != RTL_OK)
+        return iter->failed;
+    do
+        status = next(iter, kernel);
+    while (status == RTL_OK && iter->chosen && !rtl_chosen_kernel(iter->chosen, kernel));
+    return status;
 }
 
 static rtl_status_t choose_chunks(rtl_kernel_iter_t *iter, int64_t chunk)
@@ -300,7 +314,8 @@ static rtl_status_t choose_chunks(rtl_kernel_iter_t *iter, int64_t chunk)
     if (!iter->waiting)
         return fail_memory(iter);
     for (size_t i = 0; i < chunks->count; i++)
-        if ((chunk == 0 || rows[i].number == chunk) && chunk_passes(&iter->filter, &rows[i]))
+        if ((chunk == 0 || rows[i].number == chunk) && chunk_passes(&iter->filter, &rows[i]) &&
+            (!iter->chosen || rtl_chosen_chunk(iter->chosen, &rows[i])))
             iter->waiting[iter->waiting_count++] =
                 (struct waiting){chunk_key(&iter->filter, &rows[i]), &rows[i]};
     qsort(iter->waiting, iter->waiting_count, sizeof *iter->waiting, by_key);
@@ -308,7 +323,7 @@ static rtl_status_t choose_chunks(rtl_kernel_iter_t *iter, int64_t chunk)
 }
 
 rtl_status_t rtl_trace_kernels(rtl_trace_t *trace, const rtl_kernel_filter_t *filter, int64_t chunk,
-                               rtl_kernel_iter_t **iter)
+                               const struct rtl_graph_choice *choice, rtl_kernel_iter_t **iter)
 {
     rtl_kernel_iter_t *made = calloc(1, sizeof *made);
     if (!made)
@@ -316,9 +331,11 @@ rtl_status_t rtl_trace_kernels(rtl_trace_t *trace, const rtl_kernel_filter_t *fi
     made->trace = trace;
     made->filter = *filter;
     made->codec = rtl_codec_new();
-    rtl_status_t status = made->codec ? choose_chunks(made, chunk) : fail_memory(made);
+    rtl_status_t status = made->codec ? rtl_trace_load_graphs(trace) : fail_memory(made);
+    if (status == RTL_OK && choice)
+        status = rtl_chosen_new(trace, choice, &made->chosen);
     if (status == RTL_OK)
-        status = rtl_trace_load_graphs(trace);
+        status = choose_chunks(made, chunk);
     if (status == RTL_OK) {
         int result =
             sqlite3_prepare_v2(trace->db, "SELECT data FROM main.kernel_chunks WHERE chunk = ?", -1,
@@ -339,7 +356,7 @@ rtl_status_t rtlTraceKernels(rtl_trace_t *trace, const rtl_kernel_filter_t *filt
     if (!trace || !filter || !iter)
         return RTL_E_ARGUMENT;
     *iter = NULL;
-    return rtl_trace_kernels(trace, filter, 0, iter);
+    return rtl_trace_kernels(trace, filter, 0, NULL, iter);
 }
 
 void rtlKernelIterFree(rtl_kernel_iter_t *iter)
@@ -348,6 +365,7 @@ void rtlKernelIterFree(rtl_kernel_iter_t *iter)
         return;
     (void)sqlite3_finalize(iter->data);
     rtl_codec_free(iter->codec);
+    rtl_chosen_free(iter->chosen);
     for (size_t i = 0; i < iter->heap.count; i++)
         free_cursor(iter->heap.items[i].cursor);
     free_cursor(iter->spare);

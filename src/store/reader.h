@@ -27,6 +27,10 @@ struct rtl_chunk_row {
     uint64_t from, to;             /**< earliest start, latest start or end, ns */
     struct rtl_agent_clock *clock; /**< NULL if the agent is unknown */
     uint32_t gpu;
+    /** Launches that its kernels name, RTL_TRACE_NONE both: none does. Not known unless `bounded`.
+     * After rtl_trace_load_graphs. */
+    uint32_t launch_min, launch_max;
+    bool bounded;
 };
 
 /** A row of api_chunks without its data. */
@@ -122,6 +126,10 @@ uint64_t rtl_trace_ns(struct rtl_agent_clock *clock, uint64_t ticks);
 /** The clock of an agent, NULL if the agent is not known. */
 struct rtl_agent_clock *rtl_trace_clock(const rtl_trace_t *trace, uint32_t process, uint32_t agent);
 
+/** The clock of the agent of a queue, NULL if one is not known. */
+struct rtl_agent_clock *rtl_trace_queue_clock(const rtl_trace_t *trace, uint32_t process,
+                                              uint32_t queue);
+
 /** True if the file has the table `copies` (format 1.1). */
 bool rtl_trace_has_copies(const rtl_trace_t *trace);
 
@@ -161,15 +169,52 @@ void rtl_trace_unload_graphs(rtl_trace_t *trace);
 
 /** Sets graph, generation, launch, node, certain and node_range of a kernel, by the launch and
  * ordinal that its record names. After rtl_trace_load_graphs. */
-void rtl_trace_resolve_node(rtl_trace_t *trace, uint32_t launch, uint32_t ordinal,
-                            rtl_kernel_t *kernel);
+rtl_status_t rtl_trace_resolve_node(rtl_trace_t *trace, uint32_t launch, uint32_t ordinal,
+                                    rtl_kernel_t *kernel);
+
+/** As rtlTraceLaunches; [time_from, time_to) restricts when their threads began them, time_to 0: no
+ * end. */
+rtl_status_t rtl_trace_launches(rtl_trace_t *trace, const rtl_launch_filter_t *filter,
+                                uint64_t time_from, uint64_t time_to, rtl_launch_iter_t **iter);
 
 /** As rtlTraceApi, restricted to one chunk unless `chunk` is 0. */
 rtl_status_t rtl_trace_api(rtl_trace_t *trace, const rtl_api_filter_t *filter, int64_t chunk,
                            rtl_api_iter_t **iter);
 
-/** As rtlTraceKernels, restricted to one chunk unless `chunk` is 0. */
+/** Kernels of graphs. Zero and NONE fields do not restrict. */
+struct rtl_graph_choice {
+    uint32_t process;
+    uint32_t graph;      /**< RTL_TRACE_NONE: all */
+    uint32_t generation; /**< 0: all */
+    uint32_t launch;     /**< 0: all */
+    uint32_t node;       /**< RTL_TRACE_NONE: all */
+};
+
+#define RTL_GRAPH_CHOICE_ALL                                                                       \
+    {                                                                                              \
+        0, RTL_TRACE_NONE, 0, 0, RTL_TRACE_NONE                                                    \
+    }
+
+/** As rtlTraceKernels, restricted to one chunk unless `chunk` is 0, and to kernels of graphs unless
+ * `choice` is NULL. */
 rtl_status_t rtl_trace_kernels(rtl_trace_t *trace, const rtl_kernel_filter_t *filter, int64_t chunk,
-                               rtl_kernel_iter_t **iter);
+                               const struct rtl_graph_choice *choice, rtl_kernel_iter_t **iter);
+
+/** Where the kernels of a choice may be (launch_iter.c). */
+struct rtl_chosen;
+
+/** Finds out where they may be. */
+rtl_status_t rtl_chosen_new(rtl_trace_t *trace, const struct rtl_graph_choice *choice,
+                            struct rtl_chosen **chosen);
+
+/** NULL is allowed. */
+void rtl_chosen_free(struct rtl_chosen *chosen);
+
+/** False if a chunk has no such kernel; if a kernel of a chunk is none, whatever its node; if it is
+ * none. */
+bool rtl_chosen_chunk(const struct rtl_chosen *chosen, const struct rtl_chunk_row *row);
+bool rtl_chosen_wire(const struct rtl_chosen *chosen, const struct rtl_chunk_row *row,
+                     const struct rtl_wire_kernel *kernel);
+bool rtl_chosen_kernel(const struct rtl_chosen *chosen, const rtl_kernel_t *kernel);
 
 #endif

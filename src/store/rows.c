@@ -22,6 +22,8 @@ enum statement {
     END_RANGE,
     INSERT_NAME,
     INSERT_API_CHUNK,
+    INSERT_LAUNCH_CHUNK,
+    INSERT_CHUNK_LAUNCHES,
     INSERT_STREAM,
     INSERT_THREAD,
     BEGIN_PAUSE,
@@ -58,6 +60,9 @@ static const char *const sources[] = {
                    " ON CONFLICT(process, id) DO UPDATE SET end = excluded.end"),
     [INSERT_NAME] = "INSERT OR REPLACE INTO names VALUES(?, ?, ?, ?)",
     [INSERT_API_CHUNK] = "INSERT OR REPLACE INTO api_chunks VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [INSERT_LAUNCH_CHUNK] = "INSERT OR REPLACE INTO launch_chunks"
+                            " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [INSERT_CHUNK_LAUNCHES] = "INSERT OR REPLACE INTO kernel_chunk_launches VALUES(?, ?, ?)",
     [INSERT_STREAM] = "INSERT OR REPLACE INTO streams VALUES(?, ?, ?)",
     [INSERT_THREAD] = "INSERT OR REPLACE INTO threads VALUES(?, ?)",
     [BEGIN_PAUSE] = "INSERT OR REPLACE INTO pauses VALUES(?, ?, NULL, ?)",
@@ -413,6 +418,36 @@ int rtl_rows_api_chunk(struct rtl_rows *rows, int64_t chunk_number,
         number(chunk->correlation_min), number(chunk->correlation_max),
         number(chunk->checksum),        {.kind = BLOB, .bytes = data, .number = size}};
     return RUN(rows, INSERT_API_CHUNK, values);
+}
+
+int rtl_rows_launch_chunk(struct rtl_rows *rows, int64_t chunk_number,
+                          const struct rtl_launch_chunk *chunk,
+                          const struct rtl_launch_packed *packed)
+{
+    const struct value values[] = {
+        number((uint64_t)chunk_number),
+        number(chunk->process),
+        number(chunk->launches),
+        number(chunk->spans),
+        number(chunk->headed),
+        number(chunk->launch_min),
+        number(chunk->launch_max),
+        number(chunk->time_min),
+        number(chunk->time_max),
+        number(chunk->correlation_min),
+        number(chunk->correlation_max),
+        number(chunk->summary_checksum),
+        {.kind = BLOB, .bytes = packed->summary, .number = packed->summary_size},
+        number(chunk->checksum),
+        {.kind = BLOB, .bytes = packed->data, .number = packed->size}};
+    return RUN(rows, INSERT_LAUNCH_CHUNK, values);
+}
+
+int rtl_rows_chunk_launches(struct rtl_rows *rows, int64_t chunk_number, uint32_t launch_min,
+                            uint32_t launch_max)
+{
+    const struct value values[] = {number((uint64_t)chunk_number), id(launch_min), id(launch_max)};
+    return RUN(rows, INSERT_CHUNK_LAUNCHES, values);
 }
 
 int rtl_rows_stream(struct rtl_rows *rows, uint32_t process, uint32_t stream, uint64_t handle)

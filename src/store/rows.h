@@ -8,6 +8,7 @@
 #include "ring/wire.h"
 #include "store/api_codec.h"
 #include "store/codec.h"
+#include "store/launch_codec.h"
 #include "store/writer.h"
 
 #include <sqlite3.h>
@@ -37,6 +38,15 @@ int rtl_rows_chunk(struct rtl_rows *rows, int64_t number, const struct rtl_chunk
 /** The same of host calls. */
 int rtl_rows_api_chunk(struct rtl_rows *rows, int64_t number, const struct rtl_api_chunk *chunk,
                        const void *data, size_t size);
+
+/** The same of graph launches. */
+int rtl_rows_launch_chunk(struct rtl_rows *rows, int64_t number,
+                          const struct rtl_launch_chunk *chunk,
+                          const struct rtl_launch_packed *packed);
+
+/** Least and greatest launch that the kernels of a chunk name, RTL_NONE both if none does. */
+int rtl_rows_chunk_launches(struct rtl_rows *rows, int64_t number, uint32_t launch_min,
+                            uint32_t launch_max);
 
 /** A stream's number in its process, and a thread that is known of it; both may come again. */
 int rtl_rows_stream(struct rtl_rows *rows, uint32_t process, uint32_t stream, uint64_t handle);

@@ -102,4 +102,17 @@ const char rtl_schema_graphs[] =
 
     "CREATE TABLE graph_launch_spans(process INTEGER, launch INTEGER, queue INTEGER,"
     " start_ticks INTEGER, end_ticks INTEGER, PRIMARY KEY(process, launch, queue))"
-    " WITHOUT ROWID;";
+    " WITHOUT ROWID;"
+
+    "CREATE TABLE graph_launch_late(process INTEGER, launch INTEGER, recorded INTEGER,"
+    " PRIMARY KEY(process, launch)) WITHOUT ROWID;"
+
+    /* The summary stands before the data: a reader of all summaries does not touch that. */
+    "CREATE TABLE launch_chunks(chunk INTEGER PRIMARY KEY, process INTEGER, launches INTEGER,"
+    " spans INTEGER, headed INTEGER, launch_min INTEGER, launch_max INTEGER, time_min INTEGER,"
+    " time_max INTEGER, correlation_min INTEGER, correlation_max INTEGER,"
+    " summary_checksum INTEGER, summary BLOB, checksum INTEGER, data BLOB);"
+
+    /* Beside kernel_chunks and not in it: columns behind its data would be slow to read. */
+    "CREATE TABLE kernel_chunk_launches(chunk INTEGER PRIMARY KEY, launch_min INTEGER,"
+    " launch_max INTEGER);";

@@ -100,7 +100,7 @@ static rtl_status_t start(struct rtl_sql_cursor *base, const struct rtl_sql_choi
     }
     rtlKernelIterFree(cursor->iter);
     cursor->iter = NULL;
-    return rtl_trace_kernels(base->trace, &kernels, chunk, &cursor->iter);
+    return rtl_trace_kernels(base->trace, &kernels, chunk, NULL, &cursor->iter);
 }
 
 static rtl_status_t next(struct rtl_sql_cursor *base)

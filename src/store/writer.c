@@ -4,6 +4,7 @@
 #include "store/codec.h"
 #include "store/file.h"
 #include "store/graph_feed.h"
+#include "store/launches.h"
 #include "store/map.h"
 #include "store/pending.h"
 #include "store/rows.h"
@@ -49,10 +50,11 @@ struct queue {
     struct rtl_writer_account account;
 };
 
-/* A queue or process whose full chunk is stored alone: one of both. */
+/* A queue or process whose full chunk is stored alone, or the graph launches: one of all. */
 struct part {
     struct queue *queue;
     struct rtl_caller *caller;
+    bool launches;
 };
 
 struct process_end {
@@ -80,6 +82,7 @@ struct rtl_writer {
     struct rtl_pending pending;
     struct rtl_callers callers;
     struct rtl_graph_feed graphs;
+    struct rtl_launches launches;
     struct rtl_map index; /* (process, queue) to place in `queues` */
     struct queue *queues;
     uint32_t queue_count, queue_capacity;
@@ -208,6 +211,7 @@ static void release(struct rtl_writer *writer)
     rtl_codec_free(writer->codec);
     rtl_pending_free(&writer->pending);
     rtl_callers_free(&writer->callers);
+    rtl_launches_free(&writer->launches);
     rtl_map_clear(&writer->index);
     for (uint32_t i = 0; i < writer->queue_count; i++)
         free(writer->queues[i].kernels);
@@ -259,6 +263,20 @@ static int store_definitions(struct rtl_writer *writer)
     return result;
 }
 
+/* Which launches the kernels of a chunk are of: RTL_NONE is above all of them. */
+static int store_bounds(struct rtl_writer *writer, const struct queue *queue)
+{
+    uint32_t least = RTL_NONE;
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < queue->count; i++) {
+        uint32_t launch = queue->kernels[i].launch;
+        least = launch < least ? launch : least;
+        most = launch != RTL_NONE && launch > most ? launch : most;
+    }
+    return rtl_rows_chunk_launches(&writer->rows, queue->chunk, least,
+                                   least == RTL_NONE ? RTL_NONE : most);
+}
+
 static int store_chunk(struct rtl_writer *writer, struct queue *queue)
 {
     if (queue->count == queue->stored)
@@ -270,7 +288,8 @@ static int store_chunk(struct rtl_writer *writer, struct queue *queue)
         return SQLITE_NOMEM;
     if (queue->chunk == 0)
         queue->chunk = writer->next_chunk++;
-    return rtl_rows_chunk(&writer->rows, queue->chunk, &chunk, data, size);
+    int result = rtl_rows_chunk(&writer->rows, queue->chunk, &chunk, data, size);
+    return result == SQLITE_OK ? store_bounds(writer, queue) : result;
 }
 
 /* The accounts of what is stored: with `only`, of its queue and of all copies, which are stored as
@@ -306,6 +325,8 @@ static int store_part(struct rtl_writer *writer, const struct part *only)
 {
     if (only->queue)
         return store_chunk(writer, only->queue);
+    if (only->launches)
+        return rtl_launches_store(&writer->launches, &writer->rows);
     return only->caller ? rtl_caller_store(&writer->callers, only->caller, &writer->rows)
                         : SQLITE_OK;
 }
@@ -322,6 +343,8 @@ static int store_content(struct rtl_writer *writer, const struct part *only)
         result = store_chunk(writer, &writer->queues[i]);
     if (result == SQLITE_OK)
         result = rtl_callers_store(&writer->callers, &writer->rows);
+    if (result == SQLITE_OK)
+        result = rtl_launches_store(&writer->launches, &writer->rows);
     if (result == SQLITE_OK)
         result = store_accounts(writer, NULL);
     if (result == SQLITE_OK)
@@ -348,6 +371,8 @@ static void mark_part(struct rtl_writer *writer, const struct part *only)
 {
     if (only->queue)
         seal(writer, only->queue, true);
+    else if (only->launches)
+        rtl_launches_stored(&writer->launches, false);
     else if (only->caller)
         rtl_caller_stored(only->caller, true);
 }
@@ -363,6 +388,7 @@ static void mark_stored(struct rtl_writer *writer, const struct part *only, bool
     }
     writer->end_count = 0;
     rtl_callers_stored(&writer->callers, seal_all);
+    rtl_launches_stored(&writer->launches, seal_all);
     for (uint32_t i = 0; i < writer->queue_count; i++) {
         struct queue *queue = &writer->queues[i];
         queue->account_new = false;
@@ -690,11 +716,27 @@ void rtl_writer_name(struct rtl_writer *writer, uint32_t process, const struct r
 
 /* Graphs. */
 
+/* A launch on its way into a chunk; false if it belongs into a row. */
+static bool add_launch(struct rtl_writer *writer, uint32_t process,
+                       const struct rtl_graph_launch *launch, const void *spans)
+{
+    static const struct part launches = {.launches = true};
+    enum rtl_launches_result result =
+        rtl_launches_add(&writer->launches, process, launch, spans);
+    if (result == RTL_LAUNCHES_CROWDED && may_store(writer) &&
+        store(writer, NULL, true) == SQLITE_OK)
+        result = rtl_launches_add(&writer->launches, process, launch, spans);
+    if (result == RTL_LAUNCHES_FULL && may_store(writer))
+        (void)store(writer, &launches, false);
+    return result == RTL_LAUNCHES_ADDED || result == RTL_LAUNCHES_FULL;
+}
+
 static void give_graph_item(void *context, enum rtl_graph_item type, uint32_t process,
                             const void *body, size_t body_size, const void *rest, size_t rest_size)
 {
     struct rtl_writer *writer = context;
-    add(writer, (enum rtl_wire_type)type, process, body, body_size, rest, rest_size);
+    if (type != RTL_GRAPH_LAUNCH || !add_launch(writer, process, body, rest))
+        add(writer, (enum rtl_wire_type)type, process, body, body_size, rest, rest_size);
 }
 
 void rtl_writer_graph(struct rtl_writer *writer, uint32_t process,
@@ -733,6 +775,7 @@ void rtl_writer_process_end(struct rtl_writer *writer, uint32_t process, const c
                             uint64_t time, uint64_t torn)
 {
     end_graphs(writer, process);
+    rtl_launches_end(&writer->launches, process);
     struct process_end *ends =
         realloc(writer->ends, (writer->end_count + 1) * sizeof *writer->ends);
     if (!ends) {

@@ -99,7 +99,7 @@ void rtl_writer_process_end(struct rtl_writer *, uint32_t process, const char *s
                             uint64_t torn);
 
 /** Stores what is new, in one transaction. 0, or -1: rtl_writer_error says why (disk full, …); what
- * was stored before stays readable, all else is kept (within 69 MB) and may be tried again. A
+ * was stored before stays readable, all else is kept (within 85 MB) and may be tried again. A
  * file that a reader has locked is no failure: the next checkpoint stores what this one could not.
  */
 int rtl_writer_checkpoint(struct rtl_writer *);
