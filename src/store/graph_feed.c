@@ -93,7 +93,7 @@ static void take_plan(void *context, const struct rtl_graphs_plan *plan)
 
 static void take_launch(void *context, const struct rtl_graphs_launch *launch)
 {
-    const struct rtl_graph_launch row = {.body = *launch->body,
+    const struct rtl_graph_launch_item row = {.body = *launch->body,
                                          .plan = launch->plan,
                                          .head_plan = launch->head_plan,
                                          .recorded = launch->recorded,
@@ -385,7 +385,7 @@ static int store_span(struct rtl_graph_feed *feed, uint32_t process, uint32_t la
 }
 
 static int insert_late(struct rtl_graph_feed *feed, uint32_t process,
-                       const struct rtl_graph_launch *item)
+                       const struct rtl_graph_launch_item *item)
 {
     struct row row = begin(feed, INSERT_LATE);
     number(&row, process);
@@ -396,7 +396,7 @@ static int insert_late(struct rtl_graph_feed *feed, uint32_t process,
 
 /* The first span stands in the launch's row: nearly all have but one. */
 static int insert_launch(struct rtl_graph_feed *feed, uint32_t process,
-                         const struct rtl_graph_launch *item, const struct rtl_graphs_span *spans)
+                         const struct rtl_graph_launch_item *item, const struct rtl_graphs_span *spans)
 {
     const struct rtl_wire_launch *body = &item->body;
     struct row row = begin(feed, INSERT_LAUNCH);
@@ -425,7 +425,7 @@ static int insert_launch(struct rtl_graph_feed *feed, uint32_t process,
 }
 
 static int store_launch(struct rtl_graph_feed *feed, uint32_t process,
-                        const struct rtl_graph_launch *item, const void *rest)
+                        const struct rtl_graph_launch_item *item, const void *rest)
 {
     const struct rtl_graphs_span *spans = rest;
     int result =

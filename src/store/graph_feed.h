@@ -17,7 +17,7 @@ enum rtl_graph_item {
     RTL_GRAPH_NODE = 0x102,  /**< rtl_graph_node_row + dependencies */
     RTL_GRAPH_NAME = 0x103,  /**< rtl_graph_name + text */
     RTL_GRAPH_PLAN = 0x104,  /**< rtl_graph_plan + packed steps */
-    RTL_GRAPH_LAUNCH = 0x105 /**< rtl_graph_launch + spans */
+    RTL_GRAPH_LAUNCH = 0x105 /**< rtl_graph_launch_item + spans */
 };
 
 struct rtl_graph_node_row {
@@ -36,7 +36,7 @@ struct rtl_graph_plan {
     uint32_t size; /**< of the packed steps, bytes */
 };
 
-struct rtl_graph_launch {
+struct rtl_graph_launch_item {
     struct rtl_wire_launch body;
     uint32_t plan, head_plan; /**< 0: none */
     uint32_t recorded;

@@ -159,7 +159,7 @@ static enum rtl_launches_result make_room(struct rtl_launches *launches, struct 
     return result;
 }
 
-static void append(struct rtl_launching *it, const struct rtl_graph_launch *launch,
+static void append(struct rtl_launching *it, const struct rtl_graph_launch_item *launch,
                    const struct rtl_graphs_span *spans)
 {
     const struct rtl_wire_launch *body = &launch->body;
@@ -191,7 +191,7 @@ static void append(struct rtl_launching *it, const struct rtl_graph_launch *laun
 /* More of a launch that is here. Only a launch whose spans are there may be made longer: else it is
  * a row. */
 static enum rtl_launches_result add_late(struct rtl_launching *it,
-                                         const struct rtl_graph_launch *launch,
+                                         const struct rtl_graph_launch_item *launch,
                                          const struct rtl_graphs_span *spans)
 {
     struct rtl_launch_row *row = find_row(it, launch->body.launch);
@@ -216,7 +216,7 @@ static enum rtl_launches_result add_late(struct rtl_launching *it,
 }
 
 enum rtl_launches_result rtl_launches_add(struct rtl_launches *launches, uint32_t process,
-                                          const struct rtl_graph_launch *launch,
+                                          const struct rtl_graph_launch_item *launch,
                                           const struct rtl_graphs_span *spans)
 {
     struct rtl_launching *it = find_process(launches, process);

@@ -37,7 +37,7 @@ enum rtl_launches_result {
 
 /** Takes a launch with its spans, or (`launch->late`) adds to one that is here. */
 enum rtl_launches_result rtl_launches_add(struct rtl_launches *launches, uint32_t process,
-                                          const struct rtl_graph_launch *launch,
+                                          const struct rtl_graph_launch_item *launch,
                                           const struct rtl_graphs_span *spans);
 
 /** Nothing more will come of a process. */

@@ -718,7 +718,7 @@ void rtl_writer_name(struct rtl_writer *writer, uint32_t process, const struct r
 
 /* A launch on its way into a chunk; false if it belongs into a row. */
 static bool add_launch(struct rtl_writer *writer, uint32_t process,
-                       const struct rtl_graph_launch *launch, const void *spans)
+                       const struct rtl_graph_launch_item *launch, const void *spans)
 {
     static const struct part launches = {.launches = true};
     enum rtl_launches_result result =
