@@ -89,6 +89,18 @@ RTL_C_TEST(Graphs, DamageIsTold)
 RTL_C_TEST(Graphs, OlderFilesHaveNone)
 RTL_C_TEST(Graphs, ReplaysCostARowEach)
 
+RTL_C_TEST(LaunchCodec, ReturnsWhatWentIn)
+RTL_C_TEST(LaunchCodec, ReplaysAreSmall)
+RTL_C_TEST(LaunchCodec, HasTheBytesOfTheSpecification)
+RTL_C_TEST(LaunchCodec, StaysInsideWhateverTheBytes)
+RTL_C_TEST(LaunchCodec, SummaryAddsUp)
+RTL_C_TEST(LaunchCodec, OrderIsThatOfTheSpecification)
+
+RTL_C_TEST(Launches, InChunks)
+RTL_C_TEST(Launches, SomeTooLateForTheirChunk)
+RTL_C_TEST(Launches, OfFormat12)
+RTL_C_TEST(Launches, GoOnForLong)
+
 RTL_C_TEST(Damage, NotATrace)
 RTL_C_TEST(Damage, NewerVersions)
 RTL_C_TEST(Damage, ChunkIsTold)

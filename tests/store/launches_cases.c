@@ -1,0 +1,661 @@
+/* Launches of graphs, many of them: chunks, rows that came late, files of older versions. What is
+ * read is compared with what the specification says of the records (docs/format.md, "Launches"). */
+#include "fixture.h"
+
+#include "store/checksum.h"
+#include "store/graph_plan.h"
+#include "store/launches.h"
+#include "store/reader.h"
+#include "store/schema.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { GRAPHS = 6, PLANS = 9, THREADS = 3, QUEUES = 2 };
+
+/* Plans: what is found by its packets follows them. Plans 7 and 8 are not in the file. */
+static const struct {
+    uint32_t graph, generation, begins;
+} plans[PLANS] = {{0},       {10, 1, 1}, {10, 1, 0}, {10, 2, 1}, {11, 1, 1},
+                  {11, 1, 0}, {1, 1, 1},  {0},        {0}};
+
+/* A record, and what must be made of it. */
+struct made {
+    struct rtl_launch_row row;
+    struct rtl_graphs_span span;
+    bool late;      /* it comes too late for its chunk */
+    size_t belongs; /* to this launch; SIZE_MAX: to none */
+};
+
+struct model {
+    struct made *records;
+    size_t count;
+    rtl_graph_launch_t *launches;
+    size_t launch_count;
+};
+
+/* How the file holds the records. */
+enum way { CHUNKS, ROWS, CHUNKS_AND_ROWS };
+
+static void free_model(struct model *model)
+{
+    free(model->records);
+    free(model->launches);
+}
+
+static bool is_named(const struct rtl_launch_row *row)
+{
+    return row->graph != RTL_NONE;
+}
+
+static uint32_t plan_graph(uint32_t plan)
+{
+    return plan < PLANS ? plans[plan].graph : 0;
+}
+
+/* Of a head the kernel is there if the packet is no multiple of three. */
+static bool head_is_there(const struct rtl_launch_row *row)
+{
+    return row->first % 3 != 0;
+}
+
+static struct made draw(uint64_t *random, uint32_t launch, bool heads)
+{
+    struct made made = {.belongs = SIZE_MAX};
+    struct rtl_launch_row *row = &made.row;
+    bool found = fixture_random(random) % 2;
+    *row = (struct rtl_launch_row){.time = 1000 + (uint64_t)launch * 50,
+                                   .correlation = launch * 2,
+                                   .range = fixture_random(random) % 5,
+                                   .first = found ? (uint64_t)launch * 8 : 0,
+                                   .launch = launch,
+                                   .graph = found ? RTL_NONE
+                                                  : 1 + (uint32_t)fixture_random(random) % 2,
+                                   .thread = 70 + (uint32_t)fixture_random(random) % THREADS,
+                                   .queue = (uint32_t)fixture_random(random) % QUEUES,
+                                   .packets = 2 + (uint32_t)fixture_random(random) % 3,
+                                   .unseen = fixture_random(random) % 50 == 0,
+                                   .span_count = fixture_random(random) % 20 != 0};
+    row->kernels = 1 + (uint32_t)fixture_random(random) % 3;
+    row->recorded = row->kernels - (fixture_random(random) % 30 == 0);
+    row->generation = found ? 0 : 1 + launch / 9000;
+    row->plan = found ? 1 + (uint32_t)fixture_random(random) % 5 : fixture_random(random) % 2 * 6;
+    if (found && fixture_random(random) % 40 == 0)
+        row->plan = 7;
+    /* A head of the same graph, of another, or one that turned out to be no graph's. */
+    if (heads && found && fixture_random(random) % 100 == 0)
+        row->head_plan = fixture_random(random) % 2 ? 4 : fixture_random(random) % 2 ? 1 : 8;
+    if (heads && found && row->head_plan == 0 && fixture_random(random) % 8 == 0) {
+        /* Reserved alone, and submitted late: its packet is before those of earlier launches. */
+        row->packets = row->kernels = row->recorded = 1;
+        row->first -= 8 * (fixture_random(random) % 5) + 3;
+    }
+    made.span = (struct rtl_graphs_span){row->queue, 1000 + (uint64_t)launch * 9,
+                                         1400 + (uint64_t)launch * 9 + launch % 7};
+    return made;
+}
+
+static bool moves_before(const struct rtl_launch_row *row, const struct rtl_launch_row *other)
+{
+    return !is_named(other) && other->queue == row->queue && other->first > row->first;
+}
+
+/* The places of the records in the order in which they count. */
+static size_t *order_of(const struct model *model)
+{
+    size_t *order = malloc(model->count * sizeof *order);
+    size_t used = 0;
+    for (size_t i = 0; i < model->count; i++) {
+        const struct rtl_launch_row *row = &model->records[i].row;
+        size_t before = i;
+        for (size_t j = i; !is_named(row) && row->packets == 1 && j-- > 0;) {
+            if (row->launch - model->records[j].row.launch > 64)
+                break;
+            before = moves_before(row, &model->records[j].row) ? j : before;
+        }
+        size_t at = used;
+        if (before != i)
+            for (at = 0; order[at] != before;)
+                at++;
+        memmove(&order[at + 1], &order[at], (used - at) * sizeof *order);
+        order[at] = i;
+        used++;
+    }
+    return order;
+}
+
+static void widen(rtl_graph_launch_t *launch, uint64_t start, uint64_t end)
+{
+    bool first = launch->start == 0 && launch->end == 0;
+    launch->start = first || start < launch->start ? start : launch->start;
+    launch->end = first || end > launch->end ? end : launch->end;
+}
+
+static void add_record(rtl_graph_launch_t *launch, const struct made *made)
+{
+    const struct rtl_launch_row *row = &made->row;
+    uint32_t graph = plan_graph(row->plan);
+    bool head = row->head_plan && graph && plan_graph(row->head_plan) == graph;
+    launch->expected += row->kernels + head;
+    launch->kernels += row->recorded + (head && head_is_there(row));
+    launch->unseen += row->unseen;
+    if (row->recorded && !graph)
+        launch->certain = 0;
+    /* A tick is 10 ns. */
+    if (row->span_count)
+        widen(launch, made->span.start * 10, made->span.end * 10);
+    if (head && head_is_there(row))
+        widen(launch, (row->first + 100) * 10, (row->first + 150) * 10);
+}
+
+/* As docs/format.md says, one record after the other. */
+static void number(struct model *model)
+{
+    size_t latest[16][THREADS];
+    uint32_t numbers[16] = {0};
+    size_t *order = order_of(model);
+    model->launches = calloc(model->count + 1, sizeof *model->launches);
+    memset(latest, 0xff, sizeof latest);
+    for (size_t i = 0; i < model->count; i++) {
+        struct made *made = &model->records[order[i]];
+        const struct rtl_launch_row *row = &made->row;
+        bool named = is_named(row);
+        uint32_t graph = named ? row->graph : plan_graph(row->plan);
+        if (graph == 0)
+            continue;
+        bool head = row->head_plan && plan_graph(row->head_plan) == graph;
+        size_t *last = &latest[graph][row->thread - 70];
+        if (named || plans[row->plan].begins || head || *last == SIZE_MAX) {
+            *last = model->launch_count++;
+            model->launches[*last] = (rtl_graph_launch_t){
+                .process = 1,
+                .graph = graph,
+                .generation = named ? row->generation : plans[row->plan].generation,
+                .launch = ++numbers[graph],
+                .thread = row->thread,
+                .time = row->time,
+                .correlation = row->correlation,
+                .range = row->range,
+                .certain = 1};
+        }
+        made->belongs = *last;
+        add_record(&model->launches[*last], made);
+    }
+    free(order);
+}
+
+static struct model draw_model(size_t count, uint64_t seed, bool heads)
+{
+    struct model model = {.records = calloc(count, sizeof *model.records), .count = count};
+    uint32_t launch = 0;
+    for (size_t i = 0; i < count; i++) {
+        launch += 1 + (fixture_random(&seed) % 10 == 0);
+        model.records[i] = draw(&seed, launch, heads);
+    }
+    number(&model);
+    return model;
+}
+
+/* Files. */
+
+static void give_kernels(struct rtl_writer *writer, const struct model *model)
+{
+    for (size_t i = 0; i < model->count; i++) {
+        const struct rtl_launch_row *row = &model->records[i].row;
+        const struct rtl_wire_kernel kernel = {.packet = UINT64_C(10000000) + i,
+                                               .start = 5000 + i,
+                                               .end = 5500 + i,
+                                               .launch = row->launch,
+                                               .queue = row->queue};
+        rtl_writer_kernel(writer, 1, &kernel);
+        const struct rtl_wire_kernel head = {.packet = row->first - 1,
+                                             .start = row->first + 100,
+                                             .end = row->first + 150,
+                                             .queue = row->queue,
+                                             .launch = RTL_NONE,
+                                             .ordinal = RTL_NONE};
+        if (row->head_plan && head_is_there(row))
+            rtl_writer_kernel(writer, 1, &head);
+    }
+}
+
+/* A trace with the kernels, and no graphs yet. */
+static bool write_kernels(const char *path, const struct model *model)
+{
+    char error[512];
+    struct rtl_writer *writer = fixture_open(path);
+    if (!writer)
+        return false;
+    (void)fixture_define(writer, QUEUES, 1);
+    give_kernels(writer, model);
+    return rtl_writer_close(writer, 0, error, sizeof error) == 0;
+}
+
+static bool insert_graphs(sqlite3 *db)
+{
+    sqlite3_stmt *row = NULL;
+    const struct rtl_graphs_step step = {0, 0, true};
+    size_t size = 0;
+    unsigned char *bytes = rtl_graph_plan_pack(&step, 1, &size);
+    bool done = sqlite3_exec(db,
+                             "INSERT INTO graph_rows(process, graph, generation, source, flags)"
+                             " VALUES(1, 1, 1, 'hip', 0), (1, 2, 1, 'hip', 0),"
+                             " (1, 10, 1, 'packets', 0), (1, 10, 2, 'packets', 0),"
+                             " (1, 11, 1, 'packets', 0)",
+                             NULL, NULL, NULL) == SQLITE_OK &&
+                sqlite3_prepare_v2(db, "INSERT INTO graph_plans VALUES(1, ?, ?, ?, ?, 1, ?, ?)", -1,
+                                   &row, NULL) == SQLITE_OK;
+    for (uint32_t i = 1; i <= 6 && done; i++) {
+        const uint64_t fields[] = {1, i, plans[i].graph, plans[i].generation, plans[i].begins, 1};
+        for (int j = 1; j <= 4; j++)
+            (void)sqlite3_bind_int64(row, j, (sqlite3_int64)fields[j]);
+        (void)sqlite3_bind_int64(row, 5, rtl_checksum_row(fields, 6, bytes, size));
+        (void)sqlite3_bind_blob(row, 6, bytes, (int)size, SQLITE_STATIC);
+        done = sqlite3_step(row) == SQLITE_DONE && sqlite3_reset(row) == SQLITE_OK;
+    }
+    (void)sqlite3_finalize(row);
+    free(bytes);
+    return done;
+}
+
+static void bind(sqlite3_stmt *row, int column, bool known, uint64_t value)
+{
+    if (known)
+        (void)sqlite3_bind_int64(row, column, (sqlite3_int64)value);
+    else
+        (void)sqlite3_bind_null(row, column);
+}
+
+/* A row as format 1.2 has it. */
+static bool insert_row(sqlite3_stmt *row, const struct made *made)
+{
+    const struct rtl_launch_row *it = &made->row;
+    bool named = is_named(it);
+    bind(row, 1, true, it->launch);
+    bind(row, 2, named, it->graph);
+    bind(row, 3, named, it->generation);
+    bind(row, 4, it->plan != 0, it->plan);
+    bind(row, 5, it->head_plan != 0, it->head_plan);
+    bind(row, 6, true, it->time);
+    bind(row, 7, it->correlation != 0, it->correlation);
+    bind(row, 8, it->range != 0, it->range);
+    bind(row, 9, true, it->thread);
+    bind(row, 10, true, it->queue);
+    bind(row, 11, !named, it->first);
+    bind(row, 12, true, it->packets);
+    bind(row, 13, true, it->kernels);
+    bind(row, 14, true, it->recorded);
+    bind(row, 15, true, it->unseen);
+    bind(row, 16, it->span_count, made->span.queue);
+    bind(row, 17, it->span_count, made->span.start);
+    bind(row, 18, it->span_count, made->span.end);
+    return sqlite3_step(row) == SQLITE_DONE && sqlite3_reset(row) == SQLITE_OK;
+}
+
+static bool insert_rows(sqlite3 *db, const struct model *model, bool all)
+{
+    sqlite3_stmt *row = NULL;
+    bool done = sqlite3_prepare_v2(db,
+                                   "INSERT INTO graph_launch_rows VALUES(1, ?, ?, ?, ?, ?, ?, ?,"
+                                   " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                                   -1, &row, NULL) == SQLITE_OK;
+    for (size_t i = 0; i < model->count && done; i++)
+        if (all || model->records[i].late)
+            done = insert_row(row, &model->records[i]);
+    (void)sqlite3_finalize(row);
+    return done;
+}
+
+/* In the order of `order`, stored now and then. */
+static bool insert_chunks(sqlite3 *db, const struct model *model, uint64_t *random)
+{
+    struct rtl_launches launches = {0};
+    struct rtl_rows rows = {.db = db};
+    bool done = true;
+    size_t *order = malloc(model->count * sizeof *order);
+    for (size_t i = 0; i < model->count; i++)
+        order[i] = i;
+    /* They come about in order: no one is more than 400 places away. */
+    for (size_t i = 0; i < model->count; i++) {
+        size_t end = (i / 400 + 1) * 400 < model->count ? (i / 400 + 1) * 400 : model->count;
+        size_t other = i + fixture_random(random) % (end - i);
+        size_t moved = order[i];
+        order[i] = order[other];
+        order[other] = moved;
+    }
+    for (size_t i = 0; i < model->count && done; i++) {
+        const struct made *made = &model->records[order[i]];
+        const struct rtl_launch_row *row = &made->row;
+        const struct rtl_graph_launch_item item = {.body = {.time_ns = row->time,
+                                                            .correlation = row->correlation,
+                                                            .range = row->range,
+                                                            .first = row->first,
+                                                            .launch = row->launch,
+                                                            .graph = row->graph,
+                                                            .generation = row->generation,
+                                                            .queue = row->queue,
+                                                            .thread = row->thread,
+                                                            .packets = row->packets,
+                                                            .kernels = row->kernels,
+                                                            .unseen = row->unseen},
+                                                   .plan = row->plan,
+                                                   .head_plan = row->head_plan,
+                                                   .recorded = row->recorded,
+                                                   .span_count = row->span_count};
+        if (made->late)
+            continue;
+        done = rtl_launches_add(&launches, 1, &item, &made->span) <= RTL_LAUNCHES_FULL;
+        if (fixture_random(random) % 2500 == 0 && done) {
+            done = rtl_launches_store(&launches, &rows) == SQLITE_OK;
+            rtl_launches_stored(&launches, false);
+        }
+    }
+    done = done && rtl_launches_store(&launches, &rows) == SQLITE_OK;
+    rtl_launches_stored(&launches, true);
+    rtl_launches_free(&launches);
+    rtl_rows_close(&rows);
+    free(order);
+    return done;
+}
+
+static bool write_model(const char *path, const struct model *model, enum way way, uint64_t seed)
+{
+    sqlite3 *db = NULL;
+    bool done = write_kernels(path, model) && sqlite3_open(path, &db) == SQLITE_OK &&
+                sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) == SQLITE_OK && insert_graphs(db);
+    if (way == ROWS)
+        done = done && insert_rows(db, model, true) &&
+               sqlite3_exec(db,
+                            "DROP TABLE launch_chunks; DROP TABLE kernel_chunk_launches;"
+                            "DROP TABLE graph_launch_late; PRAGMA user_version = 1002",
+                            NULL, NULL, NULL) == SQLITE_OK;
+    else
+        done = done && insert_chunks(db, model, &seed) && insert_rows(db, model, false);
+    done = done && sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
+    if (!done)
+        (void)fprintf(stderr, "%s\n", sqlite3_errmsg(db));
+    (void)sqlite3_close(db);
+    return done;
+}
+
+/* Comparing. */
+
+static bool same_launch(const rtl_graph_launch_t *a, const rtl_graph_launch_t *b)
+{
+    return a->process == b->process && a->graph == b->graph && a->generation == b->generation &&
+           a->launch == b->launch && a->thread == b->thread && a->time == b->time &&
+           a->start == b->start && a->end == b->end && a->kernels == b->kernels &&
+           a->expected == b->expected && a->unseen == b->unseen &&
+           a->correlation == b->correlation && a->range == b->range && a->certain == b->certain;
+}
+
+/* Of all, in the order in which they began; launches by graph and number alike. */
+static const char *check_lists(rtl_trace_t *trace, const struct model *model)
+{
+    const rtl_graph_launch_t *list = NULL;
+    const rtl_graph_t *graphs = NULL;
+    rtl_launch_iter_t *iter = NULL;
+    rtl_graph_launch_t launch;
+    size_t count = 0;
+    CHECK(rtlTraceLaunches(trace, NULL, &iter) == RTL_OK);
+    for (size_t i = 0; i < model->launch_count; i++) {
+        CHECK(rtlLaunchNext(iter, &launch) == RTL_OK);
+        CHECK(same_launch(&launch, &model->launches[i]));
+    }
+    CHECK(rtlLaunchNext(iter, &launch) == RTL_END && rtlLaunchNext(iter, &launch) == RTL_END);
+    rtlLaunchIterFree(iter);
+    CHECK(rtlTraceGraphLaunches(trace, &list, &count) == RTL_OK && count == model->launch_count);
+    for (size_t i = 1; i < count; i++)
+        CHECK(list[i].graph > list[i - 1].graph ||
+              (list[i].graph == list[i - 1].graph && list[i].launch == list[i - 1].launch + 1));
+    CHECK(rtlTraceGraphs(trace, &graphs, &count) == RTL_OK && count == 5);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t launches = 0;
+        for (size_t j = 0; j < model->launch_count; j++)
+            launches += model->launches[j].graph == graphs[i].graph &&
+                        model->launches[j].generation == graphs[i].generation;
+        CHECK(graphs[i].launches == launches);
+    }
+    return NULL;
+}
+
+/* One by one, from anywhere. */
+static const char *check_single(rtl_trace_t *trace, const struct model *model)
+{
+    uint64_t random = 5;
+    rtl_graph_launch_t launch;
+    for (int i = 0; i < 300; i++) {
+        const rtl_graph_launch_t *want =
+            &model->launches[fixture_random(&random) % model->launch_count];
+        CHECK(rtlTraceLaunch(trace, 1, want->graph, want->launch, &launch) == RTL_OK);
+        CHECK(same_launch(&launch, want));
+    }
+    CHECK(rtlTraceLaunch(trace, 1, 1, 0, &launch) == RTL_END);
+    CHECK(rtlTraceLaunch(trace, 1, 1, UINT32_MAX, &launch) == RTL_END);
+    CHECK(rtlTraceLaunch(trace, 1, 3, 1, &launch) == RTL_END);
+    CHECK(rtlTraceLaunch(trace, 2, 1, 1, &launch) == RTL_END);
+    return NULL;
+}
+
+static bool passes(const rtl_launch_filter_t *filter, const rtl_graph_launch_t *launch)
+{
+    bool ran = launch->start || launch->end;
+    uint64_t start = ran ? launch->start : launch->time;
+    uint64_t end = ran ? launch->end : launch->time;
+    return (filter->to == 0 || start < filter->to) &&
+           (end > filter->from || start >= filter->from) &&
+           (filter->correlation == 0 || launch->correlation == filter->correlation) &&
+           (filter->graph == RTL_NONE || launch->graph == filter->graph) &&
+           (filter->generation == 0 || launch->generation == filter->generation) &&
+           launch->launch >= filter->first &&
+           (filter->last == 0 || launch->launch <= filter->last);
+}
+
+static const char *check_filter(rtl_trace_t *trace, const struct model *model,
+                                const rtl_launch_filter_t *filter)
+{
+    rtl_launch_iter_t *iter = NULL;
+    rtl_graph_launch_t launch;
+    CHECK(rtlTraceLaunches(trace, filter, &iter) == RTL_OK);
+    for (size_t i = 0; i < model->launch_count; i++) {
+        if (!passes(filter, &model->launches[i]))
+            continue;
+        CHECK(rtlLaunchNext(iter, &launch) == RTL_OK);
+        CHECK(same_launch(&launch, &model->launches[i]));
+    }
+    CHECK(rtlLaunchNext(iter, &launch) == RTL_END);
+    rtlLaunchIterFree(iter);
+    return NULL;
+}
+
+static const char *check_filters(rtl_trace_t *trace, const struct model *model)
+{
+    uint64_t random = 6;
+    for (int i = 0; i < 40; i++) {
+        const rtl_graph_launch_t *some =
+            &model->launches[fixture_random(&random) % model->launch_count];
+        rtl_launch_filter_t filter = RTL_LAUNCH_FILTER_ALL;
+        if (i % 2)
+            filter.graph = some->graph;
+        if (i % 3 == 0)
+            filter.generation = some->generation;
+        if (i % 5 == 0)
+            filter.correlation = some->correlation;
+        if (i % 7 == 0) {
+            filter.first = some->launch > 20 ? some->launch - 20 : 0;
+            filter.last = some->launch + 20;
+        }
+        if (i % 4 == 0) {
+            filter.from = some->time;
+            filter.to = some->time + 20000;
+        }
+        CHECK_DONE(check_filter(trace, model, &filter));
+    }
+    return NULL;
+}
+
+/* The launch that a kernel must belong to, NULL if none. */
+static const rtl_graph_launch_t *launch_of(const struct model *model, const rtl_kernel_t *kernel)
+{
+    for (size_t i = 0; kernel->launch_record == RTL_NONE && i < model->count; i++) {
+        const struct rtl_launch_row *row = &model->records[i].row;
+        uint32_t graph = plan_graph(row->plan);
+        if (row->head_plan && graph && plan_graph(row->head_plan) == graph &&
+            row->queue == kernel->queue && row->first - 1 == kernel->packet)
+            return &model->launches[model->records[i].belongs];
+    }
+    if (kernel->launch_record == RTL_NONE)
+        return NULL;
+    const struct made *made = &model->records[kernel->packet - 10000000];
+    return made->belongs == SIZE_MAX ? NULL : &model->launches[made->belongs];
+}
+
+static const char *check_kernels(rtl_trace_t *trace, const struct model *model)
+{
+    for (int by_queue = 0; by_queue < 2; by_queue++) {
+        rtl_kernel_filter_t filter = RTL_KERNEL_FILTER_ALL;
+        rtl_status_t status = RTL_OK;
+        size_t count = 0;
+        filter.by_queue = by_queue;
+        rtl_kernel_t *kernels = fixture_read(trace, &filter, &count, &status);
+        CHECK(kernels && count >= model->count);
+        for (size_t i = 0; i < count; i++) {
+            const rtl_graph_launch_t *want = launch_of(model, &kernels[i]);
+            CHECK(kernels[i].graph == (want ? want->graph : RTL_NONE));
+            CHECK(kernels[i].launch == (want ? want->launch : RTL_NONE));
+            CHECK(kernels[i].generation == (want ? want->generation : 0));
+        }
+        free(kernels);
+    }
+    return NULL;
+}
+
+static uint64_t sum_of(rtl_kernel_iter_t *iter, uint64_t *count)
+{
+    rtl_kernel_t kernel;
+    uint64_t sum = 0;
+    uint64_t last = 0;
+    *count = 0;
+    while (rtlKernelNext(iter, &kernel) == RTL_OK) {
+        if (kernel.start < last)
+            return UINT64_MAX;
+        last = kernel.start;
+        sum += kernel.id;
+        ++*count;
+    }
+    rtlKernelIterFree(iter);
+    return sum;
+}
+
+/* Those of a launch and of a node are the same as picked out of all. */
+static const char *check_choices(rtl_trace_t *trace, const struct model *model)
+{
+    const rtl_kernel_filter_t all = RTL_KERNEL_FILTER_ALL;
+    uint64_t random = 7;
+    rtl_status_t status = RTL_OK;
+    size_t count = 0;
+    rtl_kernel_t *kernels = fixture_read(trace, &all, &count, &status);
+    CHECK(kernels);
+    for (int i = 0; i < 60; i++) {
+        const rtl_graph_launch_t *some =
+            &model->launches[fixture_random(&random) % model->launch_count];
+        rtl_kernel_iter_t *iter = NULL;
+        uint64_t found = 0;
+        uint64_t want = 0;
+        uint64_t sum = 0;
+        for (size_t j = 0; j < count; j++) {
+            bool in = kernels[j].graph == some->graph &&
+                      (i % 4 ? kernels[j].launch == some->launch
+                             : kernels[j].generation == some->generation && kernels[j].node == 0);
+            sum += in ? kernels[j].id : 0;
+            want += in;
+        }
+        if (i % 4)
+            CHECK(rtlTraceLaunchKernels(trace, 1, some->graph, some->launch, &iter) == RTL_OK);
+        else
+            CHECK(rtlTraceNodeKernels(trace, 1, some->graph, some->generation, 0, &iter) ==
+                  RTL_OK);
+        CHECK(sum_of(iter, &found) == sum && found == want);
+    }
+    free(kernels);
+    return NULL;
+}
+
+static const char *check_model(const char *path, const struct model *model)
+{
+    char error[512];
+    rtl_trace_t *trace = NULL;
+    CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
+    /* In the middle first: nothing before it was looked at. */
+    CHECK_DONE(check_single(trace, model));
+    CHECK_DONE(check_lists(trace, model));
+    CHECK_DONE(check_filters(trace, model));
+    CHECK_DONE(check_kernels(trace, model));
+    CHECK_DONE(check_choices(trace, model));
+    rtlTraceClose(trace);
+    return NULL;
+}
+
+static const char *check_way(enum way way, bool heads, uint64_t seed)
+{
+    char path[FIXTURE_PATH];
+    struct model model = draw_model(30000, seed, heads);
+    for (size_t i = 0; way == CHUNKS_AND_ROWS && i < model.count; i++)
+        model.records[i].late = fixture_random(&seed) % 900 == 0;
+    CHECK(fixture_path(path) && write_model(path, &model, way, seed));
+    if (way != ROWS)
+        CHECK(fixture_number(path, "SELECT count(*) FROM launch_chunks") > 3);
+    CHECK_DONE(check_model(path, &model));
+    fixture_remove(path);
+    free_model(&model);
+    return NULL;
+}
+
+const char *Launches_InChunks(void)
+{
+    CHECK_DONE(check_way(CHUNKS, false, 21));
+    return check_way(CHUNKS, true, 22);
+}
+
+const char *Launches_SomeTooLateForTheirChunk(void)
+{
+    return check_way(CHUNKS_AND_ROWS, false, 23);
+}
+
+const char *Launches_OfFormat12(void)
+{
+    CHECK_DONE(check_way(ROWS, false, 24));
+    return check_way(ROWS, true, 25);
+}
+
+/* A launch that goes on over many chunks, and is the only one of its graph. */
+const char *Launches_GoOnForLong(void)
+{
+    for (enum way way = CHUNKS; way <= ROWS; way++) {
+        char path[FIXTURE_PATH];
+        struct model model = {.records = calloc(30000, sizeof *model.records), .count = 30000};
+        uint64_t random = 26;
+        for (uint32_t i = 0; i < model.count; i++) {
+            model.records[i] = draw(&random, i + 1, false);
+            struct rtl_launch_row *row = &model.records[i].row;
+            row->graph = RTL_NONE;
+            row->generation = 0;
+            row->first = i * UINT64_C(8);
+            row->plan = i == 5 ? 1 : i == 29000 ? 3 : 2;
+            row->thread = i % 1000 ? 70 : 71;
+        }
+        number(&model);
+        CHECK(model.launch_count == 4);
+        CHECK(fixture_path(path) && write_model(path, &model, way, 27));
+        char error[512];
+        rtl_trace_t *trace = NULL;
+        CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
+        CHECK_DONE(check_lists(trace, &model));
+        CHECK_DONE(check_kernels(trace, &model));
+        rtlTraceClose(trace);
+        fixture_remove(path);
+        free_model(&model);
+    }
+    return NULL;
+}
