@@ -659,3 +659,213 @@ const char *Launches_GoOnForLong(void)
     }
     return NULL;
 }
+
+/* Kernels that come after their launch was told: while it waits, and when it is stored. */
+const char *Launches_LateKernelsAdd(void)
+{
+    char path[FIXTURE_PATH];
+    char error[512];
+    struct model model = draw_model(100, 28, false);
+    struct rtl_launches launches = {0};
+    struct rtl_graph_feed feed = {0};
+    rtl_trace_t *trace = NULL;
+    rtl_graph_launch_t launch;
+    sqlite3 *db = NULL;
+    struct rtl_graphs_span spans[] = {{0, 400, 700}, {1, 100, 900}};
+    struct rtl_graph_launch_item item = {
+        .body = {.launch = 50, .graph = 1, .generation = 1, .kernels = 9},
+        .plan = 6,
+        .recorded = 3,
+        .span_count = 1};
+    struct rtl_graph_launch_item late = {
+        .body = {.launch = 50}, .recorded = 2, .late = 1, .span_count = 1};
+    const struct rtl_pending_item stored = {
+        .type = (enum rtl_wire_type)RTL_GRAPH_LAUNCH, .process = 1, .body = &late,
+        .texts = (const char *)spans};
+    CHECK(fixture_path(path) && write_kernels(path, &model));
+    CHECK(sqlite3_open(path, &db) == SQLITE_OK && insert_graphs(db));
+    struct rtl_rows rows = {.db = db};
+    feed.db = db;
+    CHECK(rtl_launches_add(&launches, 1, &late, spans) == RTL_LAUNCHES_ROW);
+    CHECK(rtl_launches_add(&launches, 1, &item, spans) == RTL_LAUNCHES_ADDED);
+    spans[0].start = 300;
+    CHECK(rtl_launches_add(&launches, 1, &late, spans) == RTL_LAUNCHES_ADDED);
+    CHECK(rtl_launches_store(&launches, &rows) == SQLITE_OK);
+    rtl_launches_stored(&launches, false);
+    /* The chunk is open still. */
+    late.recorded = 1;
+    CHECK(rtl_launches_add(&launches, 1, &late, spans) == RTL_LAUNCHES_ADDED);
+    CHECK(rtl_launches_store(&launches, &rows) == SQLITE_OK);
+    rtl_launches_stored(&launches, true);
+    /* Now it is not; and the second agent is new. */
+    CHECK(rtl_launches_add(&launches, 1, &late, spans) == RTL_LAUNCHES_ROW);
+    late.span_count = 2;
+    CHECK(rtl_graph_feed_store(&feed, &stored) == SQLITE_OK);
+    CHECK(rtl_graph_feed_store(&feed, &stored) == SQLITE_OK);
+    item.body.launch = 20;
+    CHECK(rtl_launches_add(&launches, 1, &item, spans) == RTL_LAUNCHES_ROW);
+    rtl_launches_free(&launches);
+    rtl_rows_close(&rows);
+    rtl_graph_feed_close(&feed);
+    (void)sqlite3_close(db);
+    CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
+    CHECK(rtlTraceLaunch(trace, 1, 1, 1, &launch) == RTL_OK);
+    CHECK(launch.kernels == 3 + 2 + 1 + 1 + 1 && launch.expected == 9);
+    CHECK(launch.start == 1000 && launch.end == 9000);
+    rtlTraceClose(trace);
+    fixture_remove(path);
+    free_model(&model);
+    return NULL;
+}
+
+/* Through the whole writer: graph 1 of process 1, each launch of one kernel. */
+static void give_graph(struct rtl_writer *writer)
+{
+    const struct rtl_wire_graph graph = {.graph = 1, .generation = 1, .nodes = 1};
+    const struct rtl_wire_node node = {.graph = 1,
+                                       .generation = 1,
+                                       .parent = RTL_NONE,
+                                       .grid = {64, 1, 1},
+                                       .block = {64, 1, 1},
+                                       .name_length = 1};
+    rtl_writer_graph(writer, 1, &graph);
+    rtl_writer_node(writer, 1, &node, "a");
+}
+
+static void give_submission(struct rtl_writer *writer, uint32_t number)
+{
+    const struct rtl_wire_launch launch = {.time_ns = number,
+                                           .correlation = number,
+                                           .launch = number,
+                                           .graph = 1,
+                                           .generation = 1,
+                                           .packets = 1,
+                                           .kernels = 1};
+    rtl_writer_launch(writer, 1, &launch);
+}
+
+static void give_completion(struct rtl_writer *writer, uint32_t number)
+{
+    const struct rtl_wire_kernel kernel = {.packet = number,
+                                           .start = 1000 + number * UINT64_C(10),
+                                           .end = 1005 + number * UINT64_C(10),
+                                           .correlation = number,
+                                           .launch = number};
+    rtl_writer_kernel(writer, 1, &kernel);
+}
+
+/* Launches 1 to `count` are there and right, and no other. */
+static const char *check_plain(const char *path, uint32_t count)
+{
+    char error[512];
+    rtl_trace_t *trace = NULL;
+    rtl_launch_iter_t *iter = NULL;
+    rtl_kernel_iter_t *kernels = NULL;
+    rtl_graph_launch_t launch;
+    rtl_kernel_t kernel;
+    CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
+    CHECK(rtlTraceLaunches(trace, NULL, &iter) == RTL_OK);
+    for (uint32_t i = 1; i <= count; i++) {
+        CHECK(rtlLaunchNext(iter, &launch) == RTL_OK);
+        CHECK(launch.launch == i && launch.correlation == i && launch.kernels == 1);
+        CHECK(launch.start == (1000 + i * UINT64_C(10)) * 10 && launch.certain);
+    }
+    CHECK(rtlLaunchNext(iter, &launch) == RTL_END);
+    rtlLaunchIterFree(iter);
+    CHECK(rtlTraceLaunchKernels(trace, 1, 1, count, &kernels) == RTL_OK);
+    CHECK(rtlKernelNext(kernels, &kernel) == RTL_OK && kernel.packet == count && kernel.node == 0);
+    CHECK(rtlKernelNext(kernels, &kernel) == RTL_END);
+    rtlKernelIterFree(kernels);
+    rtlTraceClose(trace);
+    return NULL;
+}
+
+/* While it is recorded: each checkpoint has all that was told. */
+const char *Launches_EveryCheckpointIsWhole(void)
+{
+    char path[FIXTURE_PATH];
+    char error[512];
+    uint32_t number = 0;
+    struct rtl_writer *writer = fixture_path(path) ? fixture_open(path) : NULL;
+    CHECK(writer);
+    (void)fixture_define(writer, 1, 1);
+    give_graph(writer);
+    for (uint32_t i = 0; i < 12; i++) {
+        for (uint32_t more = 1 + i * i * 100; more; more--) {
+            give_submission(writer, ++number);
+            give_completion(writer, number);
+        }
+        CHECK(rtl_writer_checkpoint(writer) == 0);
+        CHECK_DONE(check_plain(path, number));
+    }
+    CHECK(fixture_number(path, "SELECT count(*) FROM launch_chunks") > 3);
+    CHECK(fixture_number(path, "SELECT count(*) FROM graph_launch_rows") == 0);
+    CHECK(rtl_writer_close(writer, 0, error, sizeof error) == 0);
+    CHECK_DONE(check_plain(path, number));
+    fixture_remove(path);
+    return NULL;
+}
+
+/* Kernels that run on while thousands of launches come and go. */
+const char *Launches_SomeLastForLong(void)
+{
+    enum { LAUNCHES = 30000 };
+    char path[FIXTURE_PATH];
+    char error[512];
+    struct rtl_writer *writer = fixture_path(path) ? fixture_open(path) : NULL;
+    CHECK(writer);
+    (void)fixture_define(writer, 1, 1);
+    give_graph(writer);
+    for (uint32_t i = 1; i <= LAUNCHES; i++) {
+        give_submission(writer, i);
+        if (i % 5000 != 1)
+            give_completion(writer, i);
+        if (i % 7000 == 0)
+            CHECK(rtl_writer_checkpoint(writer) == 0);
+        if (i > 20000 && i % 5000 == 500)
+            give_completion(writer, i - 20499);
+    }
+    for (uint32_t i = 1; i <= LAUNCHES; i += 5000)
+        if (i > 5001)
+            give_completion(writer, i);
+    CHECK(rtl_writer_close(writer, 0, error, sizeof error) == 0);
+    CHECK(fixture_number(path, "SELECT count(*) FROM graph_launch_rows") >= 2);
+    CHECK_DONE(check_plain(path, LAUNCHES));
+    fixture_remove(path);
+    return NULL;
+}
+
+/* A chunk that claims what it has not is told, and its data are not believed. */
+const char *Launches_DamageIsTold(void)
+{
+    static const char *const damages[] = {
+        "UPDATE launch_chunks SET data = zeroblob(length(data)) WHERE chunk = 2",
+        "UPDATE launch_chunks SET data = substr(data, 1, 40) WHERE chunk = 2",
+        "UPDATE launch_chunks SET data = NULL WHERE chunk = 2",
+        "UPDATE launch_chunks SET summary = zeroblob(length(summary)) WHERE chunk = 2",
+        "UPDATE launch_chunks SET launches = 4000000000 WHERE chunk = 2",
+        "UPDATE launch_chunks SET launches = launches - 1 WHERE chunk = 2",
+        "UPDATE launch_chunks SET launch_min = 1 WHERE chunk = 2",
+        "UPDATE launch_chunks SET launch_max = -1 WHERE chunk = 2",
+        "UPDATE launch_chunks SET process = 1 << 40 WHERE chunk = 2",
+        "UPDATE launch_chunks SET spans = 4294967295 WHERE chunk = 2",
+    };
+    struct model model = draw_model(20000, 29, false);
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        char path[FIXTURE_PATH];
+        char error[512];
+        rtl_trace_t *trace = NULL;
+        const rtl_graph_launch_t *launches = NULL;
+        size_t count = 0;
+        CHECK(fixture_path(path) && write_model(path, &model, CHUNKS, 30));
+        CHECK(fixture_sql(path, damages[i]));
+        CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
+        CHECK(rtlTraceGraphLaunches(trace, &launches, &count) == RTL_E_DAMAGED);
+        CHECK(strstr(rtlTraceError(trace), "damaged"));
+        CHECK(rtlTraceGraphLaunches(trace, &launches, &count) == RTL_E_DAMAGED);
+        rtlTraceClose(trace);
+        fixture_remove(path);
+    }
+    free_model(&model);
+    return NULL;
+}
