@@ -243,11 +243,10 @@ struct rtl_agent_clock *rtl_trace_queue_clock(const rtl_trace_t *trace, uint32_t
 
 /* All. */
 
-/* RTL_END: the file is of a version without them. */
-static rtl_status_t look_for_graphs(rtl_trace_t *trace)
+rtl_status_t rtl_trace_look_for(rtl_trace_t *trace, const char *table)
 {
-    int result = sqlite3_table_column_metadata(trace->db, "main", "graph_launch_rows", NULL, NULL,
-                                               NULL, NULL, NULL, NULL);
+    int result = sqlite3_table_column_metadata(trace->db, "main", table, NULL, NULL, NULL, NULL,
+                                               NULL, NULL);
     if (result == SQLITE_OK)
         return RTL_OK;
     return result == SQLITE_ERROR ? RTL_END : rtl_trace_fail_sqlite(trace, result);
@@ -282,12 +281,11 @@ static rtl_status_t load_bounds(rtl_trace_t *trace)
     const struct rtl_table table = {
         "SELECT chunk, launch_min, launch_max FROM main.kernel_chunk_launches", 1, take_bounds,
         &none};
-    if (sqlite3_table_column_metadata(trace->db, "main", "kernel_chunk_launches", NULL, NULL, NULL,
-                                      NULL, NULL, NULL) != SQLITE_OK)
-        return RTL_OK;
-    rtl_status_t status = rtl_table_load(trace, &table);
+    rtl_status_t status = rtl_trace_look_for(trace, "kernel_chunk_launches");
+    if (status == RTL_OK)
+        status = rtl_table_load(trace, &table);
     rtl_list_free(&none);
-    return status;
+    return status == RTL_END ? RTL_OK : status;
 }
 
 static rtl_status_t load(rtl_trace_t *trace)
@@ -327,7 +325,7 @@ rtl_status_t rtl_trace_load_graphs(rtl_trace_t *trace)
         rtl_trace_unload_graphs(trace);
         return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
     }
-    rtl_status_t status = look_for_graphs(trace);
+    rtl_status_t status = rtl_trace_look_for(trace, "graph_launch_rows");
     if (status == RTL_END)
         return RTL_OK;
     if (status == RTL_OK)

@@ -26,11 +26,6 @@ rtl_status_t rtl_blocks_damaged(rtl_trace_t *trace, const struct rtl_launch_bloc
                           trace->path, (long long)block->number);
 }
 
-static bool has_table(const rtl_trace_t *trace, const char *table)
-{
-    return sqlite3_table_column_metadata(trace->db, "main", table, NULL, NULL, NULL, NULL, NULL,
-                                         NULL) == SQLITE_OK;
-}
 
 /* All blocks. */
 
@@ -65,9 +60,10 @@ static rtl_status_t add_stray(rtl_trace_t *trace, struct rtl_launch_blocks *bloc
         trace->db, "SELECT min(process) FROM main.graph_launch_rows WHERE process > ?", -1, &row,
         NULL);
     for (uint32_t process = 0; result == SQLITE_OK && status == RTL_OK;) {
-        (void)sqlite3_bind_int64(row, 1, process);
-        if (sqlite3_step(row) != SQLITE_ROW || sqlite3_column_type(row, 0) == SQLITE_NULL) {
-            result = sqlite3_reset(row);
+        result = sqlite3_bind_int64(row, 1, process);
+        if (result != SQLITE_OK || sqlite3_step(row) != SQLITE_ROW ||
+            sqlite3_column_type(row, 0) == SQLITE_NULL) {
+            result = result == SQLITE_OK ? sqlite3_reset(row) : result;
             break;
         }
         process = rtl_row_u32(trace, row, 0);
@@ -162,23 +158,23 @@ rtl_status_t rtl_blocks_load(rtl_trace_t *trace)
         " time_max, correlation_min, correlation_max, summary_checksum, checksum"
         " FROM main.launch_chunks",
         sizeof(struct rtl_launch_block), take_block, &blocks->blocks};
-    rtl_status_t status = RTL_OK;
-    bool late = has_table(trace, "graph_launch_late");
     blocks->keep = 2 * trace->processes.count;
     if (blocks->keep < KEEP_LEAST)
         blocks->keep = KEEP_LEAST;
     blocks->codec = rtl_launch_codec_new();
     if (!blocks->codec)
         return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
-    if (has_table(trace, "launch_chunks"))
+    rtl_status_t status = rtl_trace_look_for(trace, "launch_chunks");
+    blocks->chunked = status == RTL_OK;
+    if (blocks->chunked)
         status = rtl_table_load(trace, &chunks);
-    if (status == RTL_OK)
+    if (status == RTL_OK || status == RTL_END)
         status = add_stray(trace, blocks);
     if (status == RTL_OK)
         status = join(trace, blocks);
     if (status == RTL_OK)
         status = mark_loose(trace, "SELECT process, launch FROM main.graph_launch_rows");
-    if (status == RTL_OK && late)
+    if (status == RTL_OK && blocks->chunked)
         status = mark_loose(trace, "SELECT process, launch FROM main.graph_launch_late");
     return status == RTL_OK ? rtl_blocks_tally(trace) : status;
 }
@@ -225,6 +221,8 @@ static rtl_status_t unpack(rtl_trace_t *trace, const struct rtl_launch_block *bl
 {
     const unsigned char *data = sqlite3_column_blob(row, 0);
     size_t size = (size_t)sqlite3_column_bytes(row, 0);
+    if (!data && sqlite3_errcode(trace->db) == SQLITE_NOMEM)
+        return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
     if (!data || !rtl_launch_intact(&block->chunk, data, size))
         return rtl_blocks_damaged(trace, block);
     loaded->rows = malloc(block->chunk.launches * sizeof *loaded->rows);
@@ -232,10 +230,11 @@ static rtl_status_t unpack(rtl_trace_t *trace, const struct rtl_launch_block *bl
     if (!loaded->rows || !loaded->spans)
         return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
     loaded->count = block->chunk.launches;
-    return rtl_launch_decode(rtl_trace_blocks(trace)->codec, &block->chunk, data, size,
-                             loaded->rows, loaded->spans) == 0
-               ? RTL_OK
-               : rtl_blocks_damaged(trace, block);
+    int decoded = rtl_launch_decode(rtl_trace_blocks(trace)->codec, &block->chunk, data, size,
+                                    loaded->rows, loaded->spans);
+    if (decoded == -2)
+        return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
+    return decoded == 0 ? RTL_OK : rtl_blocks_damaged(trace, block);
 }
 
 static rtl_status_t read_chunk(rtl_trace_t *trace, const struct rtl_launch_block *block,
@@ -245,10 +244,10 @@ static rtl_status_t read_chunk(rtl_trace_t *trace, const struct rtl_launch_block
     rtl_status_t status = RTL_OK;
     int result = sqlite3_prepare_v2(
         trace->db, "SELECT data FROM main.launch_chunks WHERE chunk = ?", -1, &row, NULL);
-    if (result != SQLITE_OK)
-        return rtl_trace_fail_sqlite(trace, result);
-    (void)sqlite3_bind_int64(row, 1, block->number);
-    result = sqlite3_step(row);
+    if (result == SQLITE_OK)
+        result = sqlite3_bind_int64(row, 1, block->number);
+    if (result == SQLITE_OK)
+        result = sqlite3_step(row);
     if (result == SQLITE_ROW)
         status = unpack(trace, block, loaded, row);
     else
@@ -419,7 +418,7 @@ static rtl_status_t read_loose(rtl_trace_t *trace, const struct rtl_launch_block
                                struct rtl_launch_loaded *loaded)
 {
     rtl_status_t status = read_rows(trace, block, loaded);
-    if (status == RTL_OK && has_table(trace, "graph_launch_late"))
+    if (status == RTL_OK && rtl_trace_blocks(trace)->chunked)
         status = read_late(trace, block, loaded);
     if (status == RTL_OK)
         status = read_table(trace, block, "launch, queue, start_ticks, end_ticks",

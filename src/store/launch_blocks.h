@@ -113,6 +113,7 @@ struct rtl_launch_blocks {
     struct rtl_list heads;    /**< struct rtl_launch_head, by process, queue and packet */
     struct rtl_list kept;     /**< struct rtl_launch_loaded * */
     size_t keep;              /**< how many are kept at most */
+    bool chunked;             /**< the file has chunks (format 1.3) */
     uint64_t clock;
     struct rtl_launch_codec *codec;
     const struct rtl_launch_loaded *found; /**< in which a record was found last; NULL: none */
@@ -173,6 +174,9 @@ bool rtl_blocks_begins(const struct rtl_launch_row *row, const struct rtl_launch
 rtl_status_t rtl_blocks_damaged(rtl_trace_t *trace, const struct rtl_launch_block *block);
 
 /* Of graphs.c. */
+
+/** Looks for a table. RTL_END: the file is of a version without it. */
+rtl_status_t rtl_trace_look_for(rtl_trace_t *trace, const char *table);
 
 /** A plan; NULL if there is none. */
 const struct rtl_plan *rtl_trace_plan(const rtl_trace_t *trace, uint32_t process, uint32_t plan);

@@ -564,7 +564,7 @@ int rtl_launch_decode(struct rtl_launch_codec *codec, const struct rtl_launch_ch
     uint32_t used = 0;
     uint32_t before = chunk->launch_min;
     if (!rtl_columns_open(&codec->columns, data, size, most))
-        return -1;
+        return codec->columns.short_of_memory ? -2 : -1;
     history_begin(&codec->history, chunk);
     for (uint32_t i = 0; i < chunk->launches; i++) {
         struct rtl_launch_row *row = &rows[i];

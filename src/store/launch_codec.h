@@ -107,7 +107,7 @@ bool rtl_launch_summary_intact(const struct rtl_launch_chunk *chunk, const unsig
 
 /** Unpacks an intact chunk into `rows`, which has room for chunk->launches, and `spans` for
  * chunk->spans. 0; -1 if the data is damaged or a launch is not where `chunk` says (whatever the
- * bytes are, nothing outside is read or written). */
+ * bytes are, nothing outside is read or written); -2 when memory is short. */
 int rtl_launch_decode(struct rtl_launch_codec *codec, const struct rtl_launch_chunk *chunk,
                       const unsigned char *data, size_t size, struct rtl_launch_row *rows,
                       struct rtl_graphs_span *spans);

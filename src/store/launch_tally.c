@@ -242,6 +242,8 @@ static rtl_status_t count_summary(struct tally *tally, struct rtl_launch_block *
 {
     const unsigned char *bytes = sqlite3_column_blob(row, 0);
     size_t size = (size_t)sqlite3_column_bytes(row, 0);
+    if (!bytes && sqlite3_errcode(tally->trace->db) == SQLITE_NOMEM)
+        return rtl_trace_fail_sqlite(tally->trace, SQLITE_NOMEM);
     if (!bytes || !rtl_launch_summary_intact(&block->chunk, bytes, size))
         return rtl_blocks_damaged(tally->trace, block);
     int result = rtl_launch_summary_decode(bytes, size, summary);
@@ -257,8 +259,9 @@ static rtl_status_t read_summary(struct tally *tally, struct rtl_launch_block *b
                                  sqlite3_stmt *row, struct rtl_launch_summary *summary)
 {
     rtl_status_t status = RTL_OK;
-    (void)sqlite3_bind_int64(row, 1, block->number);
-    int result = sqlite3_step(row);
+    int result = sqlite3_bind_int64(row, 1, block->number);
+    if (result == SQLITE_OK)
+        result = sqlite3_step(row);
     if (result == SQLITE_ROW)
         status = count_summary(tally, block, row, summary);
     else
@@ -332,13 +335,19 @@ static rtl_status_t decode_kernels(rtl_trace_t *trace, const struct rtl_chunk_ro
 {
     struct rtl_codec *codec = rtl_codec_new();
     rtl_status_t status = RTL_OK;
-    (void)sqlite3_bind_int64(data, 1, row->number);
-    int result = sqlite3_step(data);
-    if (!codec || (result != SQLITE_ROW && result != SQLITE_DONE))
-        status = rtl_trace_fail_sqlite(trace, codec ? result : SQLITE_NOMEM);
-    else if (result == SQLITE_DONE || !sqlite3_column_blob(data, 0) ||
-             rtl_codec_decode(codec, &row->chunk, sqlite3_column_blob(data, 0),
-                              (size_t)sqlite3_column_bytes(data, 0), kernels) != 0)
+    int decoded = -1;
+    int result = codec ? sqlite3_bind_int64(data, 1, row->number) : SQLITE_NOMEM;
+    if (result == SQLITE_OK)
+        result = sqlite3_step(data);
+    const unsigned char *bytes = result == SQLITE_ROW ? sqlite3_column_blob(data, 0) : NULL;
+    if (bytes)
+        decoded = rtl_codec_decode(codec, &row->chunk, bytes,
+                                   (size_t)sqlite3_column_bytes(data, 0), kernels);
+    if (result != SQLITE_ROW && result != SQLITE_DONE)
+        status = rtl_trace_fail_sqlite(trace, result);
+    else if (decoded == -2 || sqlite3_errcode(trace->db) == SQLITE_NOMEM)
+        status = rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
+    else if (decoded != 0)
         status = rtl_trace_fail(trace, RTL_E_DAMAGED,
                                 "the trace %s is damaged: kernel chunk %lld does not match its "
                                 "checksum or its format",
