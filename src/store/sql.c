@@ -5,6 +5,7 @@
 #include "store/sql_functions.h"
 #include "store/sql_graphs.h"
 #include "store/sql_kernels.h"
+#include "store/sql_launches.h"
 #include "store/sql_rpd.h"
 #include "store/sql_trace.h"
 
@@ -45,7 +46,7 @@ static const char views[] =
     "  CROSS JOIN stored_ranges r ON r.process = c.process AND r.id = c.range"
     "  WHERE r.parent IS NOT NULL)"
     " SELECT k.process, k.graph, k.generation, k.launch, c.range, min(k.start), max(k.end),"
-    "  count(*) FROM kernels k JOIN captured c ON c.process = k.process AND c.graph = k.graph"
+    "  count(*) FROM kernels k CROSS JOIN captured c ON c.process = k.process AND c.graph = k.graph"
     "  AND c.generation = k.generation AND c.node = k.node WHERE k.graph IS NOT NULL"
     "  GROUP BY 1, 2, 3, 4, 5;"
 
@@ -138,6 +139,8 @@ int rtl_sql_register(sqlite3 *db)
         result = rtl_sql_register_api(db, shared);
     if (result == SQLITE_OK)
         result = rtl_sql_register_graphs(db, shared);
+    if (result == SQLITE_OK)
+        result = rtl_sql_register_launches(db, shared);
     if (result == SQLITE_OK)
         result = rtl_sql_register_functions(db, shared);
     rtl_sql_trace_drop(shared);

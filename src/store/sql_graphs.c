@@ -1,4 +1,4 @@
-/* Three tables over what the reader has in memory: each row is an item of a list. Nodes are in a
+/* Two tables over what the reader has in memory: each row is an item of a list. Nodes are in a
  * list for each generation, since generations share them. */
 #include "store/sql_graphs.h"
 
@@ -240,78 +240,8 @@ static const struct source nodes = {
          " parent INTEGER, dependencies TEXT, range INTEGER, enabled INTEGER, mangled TEXT)"),
     sizeof(rtl_graph_node_t), list_nodes, column_of_node};
 
-/* Launches. */
-
-static rtl_status_t list_launches(rtl_trace_t *trace, size_t which, struct list *list)
-{
-    (void)which;
-    list->last = true;
-    return rtlTraceGraphLaunches(trace, (const rtl_graph_launch_t **)&list->items, &list->count);
-}
-
-static void column_of_launch(sqlite3_context *result, const struct list *list, const void *item,
-                             int column)
-{
-    (void)list;
-    const rtl_graph_launch_t *launch = item;
-    switch (column) {
-    case 0:
-        rtl_sql_result(result, launch->graph);
-        break;
-    case 1:
-        rtl_sql_result(result, launch->generation);
-        break;
-    case 2:
-        rtl_sql_result(result, launch->launch);
-        break;
-    case 3:
-        rtl_sql_result_known(result, launch->start);
-        break;
-    case 4:
-        rtl_sql_result_known(result, launch->end);
-        break;
-    case 5:
-        rtl_sql_result(result, launch->kernels);
-        break;
-    case 6:
-        rtl_sql_result_known(result, launch->correlation);
-        break;
-    case 7:
-        rtl_sql_result(result, launch->process);
-        break;
-    case 8:
-        rtl_sql_result(result, launch->expected);
-        break;
-    case 9:
-        rtl_sql_result(result, (uint64_t)launch->certain);
-        break;
-    case 10:
-        rtl_sql_result_known(result, launch->range);
-        break;
-    case 11:
-        rtl_sql_result(result, launch->thread);
-        break;
-    case 12:
-        rtl_sql_result(result, launch->time);
-        break;
-    default:
-        rtl_sql_result(result, launch->unseen);
-        break;
-    }
-}
-
-static const struct source launches = {
-    KIND("CREATE TABLE graph_launches(graph INTEGER, generation INTEGER, launch INTEGER,"
-         " start INTEGER, end INTEGER, kernels INTEGER, correlation INTEGER, process INTEGER,"
-         " expected INTEGER, certain INTEGER, range INTEGER, thread INTEGER, time INTEGER,"
-         " unseen INTEGER)"),
-    sizeof(rtl_graph_launch_t), list_launches, column_of_launch};
-
 int rtl_sql_register_graphs(sqlite3 *db, struct rtl_sql_trace *shared)
 {
     int result = rtl_sql_add_table(db, "graphs", &graphs.kind, shared);
-    if (result == SQLITE_OK)
-        result = rtl_sql_add_table(db, "graph_nodes", &nodes.kind, shared);
-    return result == SQLITE_OK ? rtl_sql_add_table(db, "graph_launches", &launches.kind, shared)
-                               : result;
+    return result == SQLITE_OK ? rtl_sql_add_table(db, "graph_nodes", &nodes.kind, shared) : result;
 }

@@ -1,4 +1,4 @@
-/** The tables `graphs`, `graph_nodes` and `graph_launches` of SQL. */
+/** The tables `graphs` and `graph_nodes` of SQL. */
 #ifndef RTL_STORE_SQL_GRAPHS_H
 #define RTL_STORE_SQL_GRAPHS_H
 

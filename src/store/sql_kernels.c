@@ -48,6 +48,10 @@ static const struct rtl_sql_rule rules[] = {
     {COLUMN_START, RTL_SQL_ABOVE, RTL_SQL_STARTS_FROM, 0.25},
     {COLUMN_START, RTL_SQL_BELOW, RTL_SQL_STARTS_TO, 0.25},
     {COLUMN_END, RTL_SQL_ABOVE, RTL_SQL_ENDS_FROM, 0.25},
+    {COLUMN_GRAPH, RTL_SQL_EQUAL, RTL_SQL_GRAPH, 0.5},
+    {COLUMN_GENERATION, RTL_SQL_EQUAL, RTL_SQL_GENERATION, 0.9},
+    {COLUMN_LAUNCH, RTL_SQL_EQUAL, RTL_SQL_LAUNCH, 0.1},
+    {COLUMN_NODE, RTL_SQL_EQUAL, RTL_SQL_NODE, 0.5},
 };
 
 /* idxNum: in which order. */
@@ -74,33 +78,57 @@ static void close_cursor(struct rtl_sql_cursor *base)
     rtlKernelIterFree(((struct cursor *)base)->iter);
 }
 
-static void restrict_by(int restriction, uint64_t value, rtl_kernel_filter_t *filter,
-                        int64_t *chunk)
+/* What a query restricts kernels by. */
+struct restricted {
+    rtl_kernel_filter_t filter;
+    struct rtl_graph_choice choice;
+    bool chosen; /* only those of graphs */
+    int64_t chunk;
+};
+
+static void restrict_graph(int restriction, uint32_t value, struct restricted *to)
 {
-    if (rtl_sql_narrow(restriction, value, &filter->from, &filter->to))
+    if (restriction == RTL_SQL_GRAPH)
+        to->choice.graph = value;
+    else if (restriction == RTL_SQL_GENERATION)
+        to->choice.generation = value;
+    else if (restriction == RTL_SQL_LAUNCH)
+        to->choice.launch = value;
+    else
+        to->choice.node = value;
+    to->chosen = true;
+}
+
+static void restrict_by(int restriction, uint64_t value, struct restricted *to)
+{
+    if (rtl_sql_narrow(restriction, value, &to->filter.from, &to->filter.to))
         return;
     if (restriction == RTL_SQL_ID)
-        *chunk = (int64_t)(value / RTL_CHUNK_KERNELS_MAX);
-    else if (restriction == RTL_SQL_PROCESS && value < UINT32_MAX)
-        filter->process = (uint32_t)value;
-    else if (restriction == RTL_SQL_QUEUE && value < UINT32_MAX)
-        filter->queue = (uint32_t)value;
+        to->chunk = (int64_t)(value / RTL_CHUNK_KERNELS_MAX);
+    else if (value >= UINT32_MAX)
+        return;
+    else if (restriction == RTL_SQL_PROCESS)
+        to->filter.process = to->choice.process = (uint32_t)value;
+    else if (restriction == RTL_SQL_QUEUE)
+        to->filter.queue = (uint32_t)value;
+    else
+        restrict_graph(restriction, (uint32_t)value, to);
 }
 
 static rtl_status_t start(struct rtl_sql_cursor *base, const struct rtl_sql_choice *choice)
 {
     struct cursor *cursor = (struct cursor *)base;
-    rtl_kernel_filter_t kernels = RTL_KERNEL_FILTER_ALL;
-    int64_t chunk = 0;
-    kernels.by_queue = choice->order == ORDER_QUEUE;
+    struct restricted all = {.filter = RTL_KERNEL_FILTER_ALL, .choice = RTL_GRAPH_CHOICE_ALL};
+    all.filter.by_queue = choice->order == ORDER_QUEUE;
     for (int i = 0; i < choice->count; i++) {
         uint64_t value = 0;
         if (rtl_sql_number(choice->values[i], &value))
-            restrict_by(choice->restrictions[i], value, &kernels, &chunk);
+            restrict_by(choice->restrictions[i], value, &all);
     }
     rtlKernelIterFree(cursor->iter);
     cursor->iter = NULL;
-    return rtl_trace_kernels(base->trace, &kernels, chunk, NULL, &cursor->iter);
+    return rtl_trace_kernels(base->trace, &all.filter, all.chunk, all.chosen ? &all.choice : NULL,
+                             &cursor->iter);
 }
 
 static rtl_status_t next(struct rtl_sql_cursor *base)

@@ -20,7 +20,16 @@ enum rtl_sql_restriction {
     RTL_SQL_STARTS_FROM = 's', /**< start > or >= value */
     RTL_SQL_ENDS_FROM = 'e',   /**< end > or >= value */
     RTL_SQL_STARTS_TO = 't',   /**< start < or <= value */
-    RTL_SQL_STARTS_AT = 'a'    /**< start = value */
+    RTL_SQL_STARTS_AT = 'a',   /**< start = value */
+    RTL_SQL_GRAPH = 'g',
+    RTL_SQL_GENERATION = 'v',
+    RTL_SQL_NODE = 'n',
+    RTL_SQL_LAUNCH = 'l',
+    RTL_SQL_LAUNCH_FROM = 'm', /**< launch > or >= value */
+    RTL_SQL_LAUNCH_TO = 'u',   /**< launch < or <= value */
+    RTL_SQL_BEGUN_FROM = 'S',  /**< time > or >= value */
+    RTL_SQL_BEGUN_TO = 'T',    /**< time < or <= value */
+    RTL_SQL_BEGUN_AT = 'A'     /**< time = value */
 };
 
 /** Which conditions are good for a restriction. */

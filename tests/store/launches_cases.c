@@ -65,7 +65,7 @@ static struct made draw(uint64_t *random, uint32_t launch, bool heads)
     struct made made = {.belongs = SIZE_MAX};
     struct rtl_launch_row *row = &made.row;
     bool found = fixture_random(random) % 2;
-    *row = (struct rtl_launch_row){.time = 1000 + (uint64_t)launch * 50,
+    *row = (struct rtl_launch_row){.time = 9000 + (uint64_t)launch * 90,
                                    .correlation = launch * 2,
                                    .range = fixture_random(random) % 5,
                                    .first = found ? (uint64_t)launch * 8 : 0,
@@ -866,6 +866,111 @@ const char *Launches_DamageIsTold(void)
         rtlTraceClose(trace);
         fixture_remove(path);
     }
+    free_model(&model);
+    return NULL;
+}
+
+/* A `+` before a column keeps SQLite from telling the table of the condition. */
+const char *Launches_ConditionsInSql(void)
+{
+    static const char *const launches[] = {
+        "%sgraph = 1",
+        "%sgraph = 1 AND %slaunch = 700",
+        "%sgraph = 10 AND %slaunch BETWEEN 500 AND 530 AND %sprocess = 1",
+        "%slaunch < 4",
+        "%slaunch <= 4.5 AND %slaunch > 2.5",
+        "%slaunch = -1",
+        "%slaunch > -1 AND %sgeneration = 2",
+        "%sgraph IN (2, 11) AND %slaunch IN (1, 77, 2000, 1000000)",
+        "%sgraph = 5000000000",
+        "%sgraph IS NULL",
+        "%scorrelation = 9000",
+        "%scorrelation = 9001",
+        "%stime = 909000",
+        "%stime BETWEEN 400000 AND 450000",
+        "%stime > 2600000",
+        "%sstart BETWEEN 900000 AND 950000",
+        "%sstart = 100000",
+        "%send > 2700000",
+        "%send <= 60000",
+        "%sprocess = 2",
+    };
+    static const char *const kernels[] = {
+        "%sgraph = 2 AND %slaunch = 700",
+        "%sgraph = 11 AND %slaunch = 40 AND %sprocess = 1",
+        "%slaunch = 333",
+        "%sgraph = 10 AND %sgeneration = 2",
+        "%sgraph = 10 AND %snode = 0",
+        "%snode = 0",
+        "%snode = 1",
+        "%slaunch = 0",
+        "%sgraph = 1 AND %sstart < 200000",
+        "%sgraph IS NULL",
+    };
+    char path[FIXTURE_PATH];
+    struct model model = draw_model(30000, 31, true);
+    CHECK(fixture_path(path) && write_model(path, &model, CHUNKS, 32));
+    for (size_t i = 0; i < sizeof launches / sizeof *launches + sizeof kernels / sizeof *kernels;
+         i++) {
+        size_t kernel = i - sizeof launches / sizeof *launches;
+        bool of_launches = i < sizeof launches / sizeof *launches;
+        const char *form = of_launches ? launches[i] : kernels[kernel];
+        const char *table = of_launches ? "graph_launches" : "kernels";
+        const char *sum = of_launches ? "launch * 7 + graph + start + kernels" : "id";
+        char *with = sqlite3_mprintf(form, "", "", "");
+        char *without = sqlite3_mprintf(form, "+", "+", "+");
+        char *query = sqlite3_mprintf("SELECT (SELECT count(*) || ' ' || total(%s) FROM %s WHERE"
+                                      " %s) = (SELECT count(*) || ' ' || total(%s) FROM %s WHERE"
+                                      " %s)",
+                                      sum, table, with, sum, table, without);
+        if (fixture_number(path, query) != 1)
+            (void)fprintf(stderr, "%s\n", query);
+        CHECK(fixture_number(path, query) == 1);
+        sqlite3_free(with);
+        sqlite3_free(without);
+        sqlite3_free(query);
+    }
+    fixture_remove(path);
+    free_model(&model);
+    return NULL;
+}
+
+/* A launch is found without what is not of its chunk: that may be damaged. */
+const char *Launches_ConditionsChooseChunks(void)
+{
+    char path[FIXTURE_PATH];
+    uint64_t random = 33;
+    struct model model = {.records = calloc(30000, sizeof *model.records), .count = 30000};
+    for (uint32_t i = 0; i < model.count; i++) {
+        model.records[i] = draw(&random, i + 1, false);
+        struct rtl_launch_row *row = &model.records[i].row;
+        row->graph = row->generation = 1;
+        row->first = 0;
+        row->plan = 6;
+        row->span_count = 1;
+    }
+    number(&model);
+    CHECK(fixture_path(path) && write_model(path, &model, CHUNKS, 34));
+    CHECK(fixture_sql(path, "UPDATE launch_chunks SET data = x'00' WHERE launch_max < 15000 OR"
+                            " launch_min > 15000"));
+    CHECK(fixture_sql(path, "UPDATE kernel_chunks SET data = x'00' WHERE chunk NOT IN (SELECT chunk"
+                            " FROM kernel_chunk_launches WHERE launch_min <= 15000 AND"
+                            " launch_max >= 15000)"));
+    static const char *const fine[] = {
+        "SELECT count(*) FROM graph_launches WHERE graph = 1 AND launch = 15000",
+        "SELECT count(*) FROM graph_launches WHERE process = 1 AND correlation = 30000",
+        "SELECT count(*) FROM graph_launches WHERE time = 1359000",
+        "SELECT count(*) FROM graph_launches WHERE start = 1360000",
+        "SELECT count(*) FROM kernels WHERE graph = 1 AND launch = 15000",
+        "SELECT count(*) FROM kernels WHERE process = 1 AND launch = 15000 AND node = 0",
+    };
+    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
+        CHECK(fixture_number(path, fine[i]) == 1);
+    CHECK(fixture_number(path, "SELECT sum(launches) FROM graphs") == 30000);
+    (void)fprintf(stderr, "the next two fail:\n");
+    CHECK(fixture_number(path, "SELECT count(*) FROM graph_launches") == INT64_MIN);
+    CHECK(fixture_number(path, "SELECT count(*) FROM kernels WHERE graph = 1") == INT64_MIN);
+    fixture_remove(path);
     free_model(&model);
     return NULL;
 }

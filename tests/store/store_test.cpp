@@ -104,6 +104,8 @@ RTL_C_TEST(Launches, LateKernelsAdd)
 RTL_C_TEST(Launches, EveryCheckpointIsWhole)
 RTL_C_TEST(Launches, SomeLastForLong)
 RTL_C_TEST(Launches, DamageIsTold)
+RTL_C_TEST(Launches, ConditionsInSql)
+RTL_C_TEST(Launches, ConditionsChooseChunks)
 
 RTL_C_TEST(Damage, NotATrace)
 RTL_C_TEST(Damage, NewerVersions)
