@@ -69,11 +69,6 @@ static const struct {
     {"graph_node_rows", "SELECT * FROM graph_node_rows"},
     {"graph_plans",
      "SELECT DISTINCT process, graph, generation, begins, kernels, data FROM graph_plans"},
-    {"graph_launch_rows", "SELECT process, launch, graph, generation, time, correlation, range,"
-                          " thread, queue, first, packets, kernels, recorded, unseen, clock_queue, "
-                          "start_ticks, end_ticks"
-                          " FROM graph_launch_rows"},
-    {"graph_launch_spans", "SELECT * FROM graph_launch_spans"},
     {"ledger_rows", "SELECT * FROM ledger_rows"},
     {"ledger_losses", "SELECT * FROM ledger_losses"},
     {"notes", "SELECT process, queue, text FROM notes"},
@@ -181,6 +176,24 @@ static const char *read_calls(rtl_trace_t *trace, struct world_lines *lines)
     return NULL;
 }
 
+/* They may lie in a chunk or in a row. */
+static const char *read_launches(rtl_trace_t *trace, struct world_lines *lines)
+{
+    rtl_launch_iter_t *iter = NULL;
+    rtl_graph_launch_t l;
+    CHECK(rtlTraceLaunches(trace, NULL, &iter) == RTL_OK);
+    rtl_status_t status = RTL_OK;
+    while ((status = rtlLaunchNext(iter, &l)) == RTL_OK)
+        (void)add(lines,
+                  "graph_launch|%u|%" PRIu32 "|%" PRIu32 "|%" PRIu32 "|%" PRIu64 "|%" PRIu64
+                  "|%" PRIu64 "|%" PRIu64 "|%" PRIu64 "|%" PRIu64 "|%" PRIu64 "|%" PRIu64 "|%" PRIu32,
+                  l.process, l.graph, l.generation, l.launch, l.time, l.start, l.end, l.kernels,
+                  l.expected, l.unseen, l.correlation, l.range, l.thread);
+    rtlLaunchIterFree(iter);
+    CHECK(status == RTL_END);
+    return NULL;
+}
+
 static const char *read_by_reader(const char *path, struct world_lines *lines)
 {
     char error[1024] = "";
@@ -191,6 +204,8 @@ static const char *read_by_reader(const char *path, struct world_lines *lines)
     const char *failed = read_kernels(trace, lines);
     if (!failed)
         failed = read_calls(trace, lines);
+    if (!failed)
+        failed = read_launches(trace, lines);
     if (failed)
         (void)fprintf(stderr, "%s\n", rtlTraceError(trace));
     rtlTraceClose(trace);
@@ -242,7 +257,7 @@ static const struct {
     {"ranges|", RANGES},       {"notes|", NOTES},           {"kernel_as|", KNOWN},
     {"call_as|", KNOWN},       {"processes|", KNOWN},       {"queues|", KNOWN},
     {"ledger_rows|", KNOWN},   {"graph_rows|", KNOWN},      {"graph_plans|", KNOWN},
-    {"graph_launch_", KNOWN},  {"graph_node_rows|", KNOWN}, {"graph_names|", KNOWN},
+    {"graph_launch|", KNOWN},  {"graph_node_rows|", KNOWN}, {"graph_names|", KNOWN},
     {"ledger_losses|", KNOWN}, {"streams|", KNOWN},
 };
 
