@@ -3,6 +3,7 @@
 #include "store/checksum.h"
 #include "store/columns.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,8 +32,17 @@ struct history {
     struct expectation expected[EXPECTATIONS];
 };
 
+/* A chunk that is unpacked. */
+struct reading {
+    struct rtl_chunk chunk;
+    uint32_t left; /* kernels */
+    bool whole;
+};
+
 struct rtl_codec {
     struct history history;
+    struct reading reading;
+    struct rtl_codec_block block; /* of rtl_codec_decode */
     struct rtl_columns columns;
     struct rtl_column column[COLUMNS];
 };
@@ -69,22 +79,20 @@ static struct expectation *expectation_of(struct history *history, uint32_t shap
 
 _Static_assert(EXPECTATIONS == 1u << (32 - 20), "the hash picks one of all expectations");
 
-/* Moves an expectation a quarter of the way to what came, rounded towards zero, or all the way the
- * first time: jitter is averaged, a lasting change is followed. Differences are taken modulo 2^64,
- * so that extremes are exact. */
-static void learn(uint64_t *expected, uint64_t value)
+/* Moves an expectation a quarter of the `distance` to what came, rounded towards zero, or all the
+ * way the first time: jitter is averaged, a lasting change is followed. Differences are taken
+ * modulo 2^64, so that extremes are exact. */
+static inline void learn(uint64_t *expected, uint64_t distance)
 {
-    uint64_t away = value - *expected;
-    uint64_t distance = away >> 63 ? 0 - away : away;
-    uint64_t step = *expected == 0 ? distance : distance / 4;
-    *expected += away >> 63 ? 0 - step : step;
+    uint64_t step = (uint64_t)((int64_t)distance / 4);
+    *expected += *expected == 0 ? distance : step;
 }
 
 static void history_add(struct history *history, struct expectation *expected,
                         const struct rtl_wire_kernel *kernel)
 {
-    learn(&expected->gap, kernel->start - history->end);
-    learn(&expected->duration, kernel->end - kernel->start);
+    learn(&expected->gap, kernel->start - history->end - expected->gap);
+    learn(&expected->duration, kernel->end - kernel->start - expected->duration);
     history->packet = kernel->packet;
     history->end = kernel->end;
     history->correlation = kernel->correlation;
@@ -105,25 +113,6 @@ static void predict(struct history *history, const struct rtl_wire_kernel *kerne
     out[COLUMN_LAUNCH] = rtl_zigzag32(kernel->launch - history->launch);
     out[COLUMN_ORDINAL] = rtl_zigzag32(kernel->ordinal - history->ordinal);
     history_add(history, expected, kernel);
-}
-
-/* The inverse of predict. False if a number does not fit its field. */
-static bool restore(struct history *history, const uint64_t in[COLUMNS],
-                    struct rtl_wire_kernel *kernel)
-{
-    if (in[COLUMN_SHAPE] > UINT32_MAX || in[COLUMN_LAUNCH] > UINT32_MAX ||
-        in[COLUMN_ORDINAL] > UINT32_MAX)
-        return false;
-    kernel->shape = (uint32_t)in[COLUMN_SHAPE];
-    kernel->launch = history->launch + rtl_unzigzag32((uint32_t)in[COLUMN_LAUNCH]);
-    kernel->ordinal = history->ordinal + rtl_unzigzag32((uint32_t)in[COLUMN_ORDINAL]);
-    struct expectation *expected = expectation_of(history, kernel->shape, kernel->ordinal);
-    kernel->packet = history->packet + rtl_unzigzag(in[COLUMN_PACKET]);
-    kernel->start = history->end + expected->gap + rtl_unzigzag(in[COLUMN_GAP]);
-    kernel->end = kernel->start + expected->duration + rtl_unzigzag(in[COLUMN_DURATION]);
-    kernel->correlation = history->correlation + rtl_unzigzag(in[COLUMN_CORRELATION]);
-    history_add(history, expected, kernel);
-    return true;
 }
 
 static uint32_t checksum(const struct rtl_chunk *chunk, const unsigned char *data, size_t size)
@@ -173,29 +162,147 @@ int rtl_codec_encode(struct rtl_codec *codec, const struct rtl_wire_kernel *kern
     return 0;
 }
 
-static bool unpack(struct rtl_codec *codec, const struct rtl_chunk *chunk,
-                   struct rtl_wire_kernel *kernels)
+/* Unpacking: columns first, a block at a time, then what depends on the kernel before. */
+
+#define NEEDED                                                                                     \
+    (1u << COLUMN_GAP | 1u << COLUMN_DURATION | 1u << COLUMN_SHAPE | 1u << COLUMN_ORDINAL)
+
+int rtl_codec_open(struct rtl_codec *codec, const struct rtl_chunk *chunk,
+                   const unsigned char *data, size_t size, bool whole)
 {
+    if (chunk->kernels == 0 || chunk->kernels > RTL_CHUNK_KERNELS_MAX ||
+        chunk->checksum != checksum(chunk, data, size))
+        return -1;
+    if (!rtl_columns_open_some(&codec->columns, data, size, chunk->kernels,
+                               whole ? UINT_MAX : NEEDED))
+        return codec->columns.short_of_memory ? -2 : -1;
+    codec->reading = (struct reading){*chunk, chunk->kernels, whole};
     history_begin(&codec->history, chunk);
-    for (uint32_t i = 0; i < chunk->kernels; i++) {
-        uint64_t numbers[COLUMNS];
-        for (unsigned column = 0; column < COLUMNS; column++)
-            if (!rtl_columns_get(&codec->columns, column, &numbers[column]))
-                return false;
-        if (!restore(&codec->history, numbers, &kernels[i]))
-            return false;
-        kernels[i].queue = chunk->queue;
+    return 0;
+}
+
+/* Takes numbers of 32 bits. */
+static bool take(struct rtl_codec *codec, unsigned column, uint32_t *numbers, uint32_t count)
+{
+    uint64_t wide[RTL_CODEC_BLOCK];
+    uint64_t bits = 0;
+    if (!rtl_columns_take(&codec->columns, column, wide, count))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        bits |= wide[i];
+        numbers[i] = (uint32_t)wide[i];
     }
-    return rtl_columns_ended(&codec->columns);
+    return bits <= UINT32_MAX;
+}
+
+static void add_up(uint64_t *numbers, uint32_t count, uint64_t *last)
+{
+    uint64_t sum = *last;
+    for (uint32_t i = 0; i < count; i++)
+        numbers[i] = sum += rtl_unzigzag(numbers[i]);
+    *last = sum;
+}
+
+static void add_up32(uint32_t *numbers, uint32_t count, uint32_t *last)
+{
+    uint32_t sum = *last;
+    for (uint32_t i = 0; i < count; i++)
+        numbers[i] = sum += rtl_unzigzag32(numbers[i]);
+    *last = sum;
+}
+
+/* Turns gaps (in `start`) and durations (in `end`) into times, the inverse of predict. */
+static void restore_times(struct history *history, struct rtl_codec_block *block)
+{
+    uint64_t last = history->end;
+    for (uint32_t i = 0; i < block->count; i++) {
+        struct expectation *expected = expectation_of(history, block->shape[i], block->ordinal[i]);
+        uint64_t gap = rtl_unzigzag(block->start[i]);
+        uint64_t duration = rtl_unzigzag(block->end[i]);
+        uint64_t start = last + expected->gap + gap;
+        last = start + expected->duration + duration;
+        learn(&expected->gap, gap);
+        learn(&expected->duration, duration);
+        block->start[i] = start;
+        block->end[i] = last;
+    }
+    history->end = last;
+}
+
+/* True if the kernels lie where the chunk's row says; readers rely on it. */
+static bool within(const struct reading *reading, const struct rtl_codec_block *block)
+{
+    const struct rtl_chunk *chunk = &reading->chunk;
+    uint64_t span = chunk->end_max - chunk->start_min;
+    uint64_t packets = chunk->packet_max - chunk->packet_min;
+    bool outside = false;
+    for (uint32_t i = 0; i < block->count; i++)
+        outside |= block->start[i] - chunk->start_min > span || block->end[i] > chunk->end_max;
+    for (uint32_t i = 0; reading->whole && i < block->count; i++)
+        outside |= block->packet[i] - chunk->packet_min > packets;
+    return !outside;
+}
+
+static bool take_rest(struct rtl_codec *codec, struct rtl_codec_block *block)
+{
+    struct history *history = &codec->history;
+    uint32_t count = block->count;
+    if (!rtl_columns_take(&codec->columns, COLUMN_PACKET, block->packet, count) ||
+        !rtl_columns_take(&codec->columns, COLUMN_CORRELATION, block->correlation, count) ||
+        !take(codec, COLUMN_LAUNCH, block->launch, count))
+        return false;
+    add_up(block->packet, count, &history->packet);
+    add_up(block->correlation, count, &history->correlation);
+    add_up32(block->launch, count, &history->launch);
+    return true;
+}
+
+int rtl_codec_next(struct rtl_codec *codec, struct rtl_codec_block *block)
+{
+    struct reading *reading = &codec->reading;
+    uint32_t count = reading->left < RTL_CODEC_BLOCK ? reading->left : RTL_CODEC_BLOCK;
+    block->count = count;
+    if (count == 0)
+        return 0;
+    if (!rtl_columns_take(&codec->columns, COLUMN_GAP, block->start, count) ||
+        !rtl_columns_take(&codec->columns, COLUMN_DURATION, block->end, count) ||
+        !take(codec, COLUMN_SHAPE, block->shape, count) ||
+        !take(codec, COLUMN_ORDINAL, block->ordinal, count) ||
+        (reading->whole && !take_rest(codec, block)))
+        return -1;
+    add_up32(block->ordinal, count, &codec->history.ordinal);
+    restore_times(&codec->history, block);
+    reading->left -= count;
+    bool ended = reading->left > 0 || rtl_columns_ended(&codec->columns);
+    return ended && within(reading, block) ? 0 : -1;
+}
+
+static void give(const struct rtl_codec_block *block, uint32_t queue,
+                 struct rtl_wire_kernel *kernels)
+{
+    for (uint32_t i = 0; i < block->count; i++)
+        kernels[i] = (struct rtl_wire_kernel){.packet = block->packet[i],
+                                              .start = block->start[i],
+                                              .end = block->end[i],
+                                              .correlation = block->correlation[i],
+                                              .queue = queue,
+                                              .shape = block->shape[i],
+                                              .launch = block->launch[i],
+                                              .ordinal = block->ordinal[i]};
 }
 
 int rtl_codec_decode(struct rtl_codec *codec, const struct rtl_chunk *chunk,
                      const unsigned char *data, size_t size, struct rtl_wire_kernel *kernels)
 {
-    if (chunk->kernels == 0 || chunk->kernels > RTL_CHUNK_KERNELS_MAX ||
-        chunk->checksum != checksum(chunk, data, size))
-        return -1;
-    if (!rtl_columns_open(&codec->columns, data, size, chunk->kernels))
-        return codec->columns.short_of_memory ? -2 : -1;
-    return unpack(codec, chunk, kernels) ? 0 : -1;
+    int opened = rtl_codec_open(codec, chunk, data, size, true);
+    if (opened != 0)
+        return opened;
+    for (;;) {
+        if (rtl_codec_next(codec, &codec->block) != 0)
+            return -1;
+        if (codec->block.count == 0)
+            return 0;
+        give(&codec->block, chunk->queue, kernels);
+        kernels += codec->block.count;
+    }
 }

@@ -10,6 +10,7 @@
 
 #include "ring/wire.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /** Most kernels in a chunk that a writer makes. */
@@ -45,9 +46,30 @@ int rtl_codec_encode(struct rtl_codec *codec, const struct rtl_wire_kernel *kern
                      struct rtl_chunk *chunk, const unsigned char **data, size_t *size);
 
 /** Unpacks a chunk into `kernels`, which has room for chunk->kernels. 0; -1 if the data or a field
- * of `chunk` is damaged (whatever the bytes are, nothing outside is read or written), -2 when
- * memory is short. */
+ * of `chunk` is damaged, or a kernel does not lie within the bounds of `chunk` (whatever the bytes
+ * are, nothing outside is read or written); -2 when memory is short. */
 int rtl_codec_decode(struct rtl_codec *codec, const struct rtl_chunk *chunk,
                      const unsigned char *data, size_t size, struct rtl_wire_kernel *kernels);
+
+/** Kernels that are unpacked together: as many as stay in the fastest cache. */
+#define RTL_CODEC_BLOCK 256u
+
+/** Some kernels of a chunk, one after the other, a column each; times are ticks. */
+struct rtl_codec_block {
+    uint32_t count;
+    uint64_t start[RTL_CODEC_BLOCK], end[RTL_CODEC_BLOCK];
+    uint32_t shape[RTL_CODEC_BLOCK], ordinal[RTL_CODEC_BLOCK];
+    /** Only where the whole is wanted. */
+    uint64_t packet[RTL_CODEC_BLOCK], correlation[RTL_CODEC_BLOCK];
+    uint32_t launch[RTL_CODEC_BLOCK];
+};
+
+/** Begins to unpack a chunk block by block, times, shapes and ordinals only or the `whole`; `data`
+ * must stay until that is done. As rtl_codec_decode. */
+int rtl_codec_open(struct rtl_codec *codec, const struct rtl_chunk *chunk,
+                   const unsigned char *data, size_t size, bool whole);
+
+/** Unpacks the next block; count is 0 after the last one. 0, or -1 if the data is damaged. */
+int rtl_codec_next(struct rtl_codec *codec, struct rtl_codec_block *block);
 
 #endif

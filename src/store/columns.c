@@ -1,5 +1,7 @@
 #include "store/columns.h"
 
+#include <endian.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
@@ -148,9 +150,10 @@ static bool inflate(struct rtl_columns *columns, struct rtl_column *column, size
     return true;
 }
 
-/* Takes the column at `*from`. */
+/* Takes the column at `*from`; one that is not wanted has no numbers. */
 static bool open_column(struct rtl_columns *columns, struct rtl_column *column,
-                        const unsigned char **from, const unsigned char *end, size_t most)
+                        const unsigned char **from, const unsigned char *end, size_t most,
+                        bool wanted)
 {
     if (*from == end)
         return false;
@@ -163,6 +166,10 @@ static bool open_column(struct rtl_columns *columns, struct rtl_column *column,
     column->end = payload + size;
     column->constant = encoding == ENCODING_CONSTANT;
     *from = column->end;
+    if (!wanted)
+        column->next = column->end;
+    if (!wanted && encoding <= ENCODING_ZSTD)
+        return true;
     switch (encoding) {
     case ENCODING_CONSTANT:
         return rtl_varint_get(payload, column->end, &column->first) == column->end;
@@ -175,8 +182,8 @@ static bool open_column(struct rtl_columns *columns, struct rtl_column *column,
     }
 }
 
-bool rtl_columns_open(struct rtl_columns *columns, const unsigned char *data, size_t size,
-                      size_t most)
+bool rtl_columns_open_some(struct rtl_columns *columns, const unsigned char *data, size_t size,
+                           size_t most, unsigned wanted)
 {
     if (!columns->decompress)
         columns->decompress = ZSTD_createDCtx();
@@ -185,9 +192,93 @@ bool rtl_columns_open(struct rtl_columns *columns, const unsigned char *data, si
         return false;
     const unsigned char *from = data;
     for (unsigned i = 0; i < columns->count; i++)
-        if (!open_column(columns, &columns->columns[i], &from, data + size, most))
+        if (!open_column(columns, &columns->columns[i], &from, data + size, most,
+                         (wanted >> i & 1) != 0))
             return false;
     return from == data + size;
+}
+
+bool rtl_columns_open(struct rtl_columns *columns, const unsigned char *data, size_t size,
+                      size_t most)
+{
+    return rtl_columns_open_some(columns, data, size, most, UINT_MAX);
+}
+
+/* The top bits of eight bytes: set in all bytes of a varint but its last. */
+#define GOES_ON UINT64_C(0x8080808080808080)
+
+static uint64_t load(const unsigned char *from)
+{
+    uint64_t word;
+    memcpy(&word, from, sizeof word);
+    return le64toh(word);
+}
+
+/* A number of which the first bytes have been read. */
+struct unfinished {
+    uint64_t value;
+    unsigned shift; /* 7 for each byte */
+};
+
+/* Takes eight bytes, none of which is the ninth of a number. Without a branch, because how long
+ * numbers are is mostly random. */
+static uint64_t *take_bytes(const unsigned char *from, struct unfinished *number, uint64_t *to)
+{
+    uint64_t value = number->value;
+    unsigned shift = number->shift;
+    for (unsigned i = 0; i < 8; i++) {
+        unsigned more = from[i] >> 7;
+        *to = value |= (uint64_t)(from[i] & 0x7f) << shift;
+        to += 1 - more;
+        value &= 0 - (uint64_t)more;
+        shift = (shift + 7) & (0 - more);
+    }
+    number->value = value;
+    number->shift = shift;
+    return to;
+}
+
+/* Takes numbers eight bytes at a time, as long as there are as many and no number is longer.
+ * Returns the place behind the last number, `*end` that in the bytes. */
+static uint64_t *take_groups(const unsigned char *from, const unsigned char *end, uint64_t *to,
+                             const uint64_t *last, const unsigned char **reached)
+{
+    struct unfinished number = {0};
+    while (last - to >= 8 && end - from >= 8) {
+        uint64_t stop = ~load(from) & GOES_ON;
+        if (stop == GOES_ON && number.shift == 0) {
+            for (unsigned i = 0; i < 8; i++)
+                to[i] = from[i];
+            to += 8;
+        } else if (stop == 0 || number.shift + (unsigned)__builtin_ctzll(stop) > 55) {
+            break;
+        } else {
+            to = take_bytes(from, &number, to);
+        }
+        from += 8;
+    }
+    *reached = from - number.shift / 7;
+    return to;
+}
+
+bool rtl_columns_take(struct rtl_columns *columns, unsigned which, uint64_t *numbers, size_t count)
+{
+    struct rtl_column *column = &columns->columns[which];
+    const unsigned char *next = column->next;
+    const uint64_t *last = numbers + count;
+    if (column->constant) {
+        while (numbers < last)
+            *numbers++ = column->first;
+        return true;
+    }
+    while (numbers < last) {
+        numbers = take_groups(next, column->end, numbers, last, &next);
+        for (unsigned i = 0; i < 8 && numbers < last; i++)
+            if ((next = rtl_varint_get(next, column->end, numbers++)) == NULL)
+                return false;
+    }
+    column->next = next;
+    return true;
 }
 
 bool rtl_columns_ended(const struct rtl_columns *columns)

@@ -67,6 +67,11 @@ int rtl_columns_pack(struct rtl_columns *columns, const unsigned char **data, si
 bool rtl_columns_open(struct rtl_columns *columns, const unsigned char *data, size_t size,
                       size_t most);
 
+/** The same for those columns only whose bits (1 << number) are in `wanted`; the others are passed
+ * over. */
+bool rtl_columns_open_some(struct rtl_columns *columns, const unsigned char *data, size_t size,
+                           size_t most, unsigned wanted);
+
 /** Takes the next number of a column; false if there is none, or it is damaged. */
 static inline bool rtl_columns_get(struct rtl_columns *columns, unsigned which, uint64_t *number)
 {
@@ -85,6 +90,10 @@ static inline bool rtl_columns_get(struct rtl_columns *columns, unsigned which, 
     column->next = next;
     return true;
 }
+
+/** Takes the next `count` numbers of a column; false if there are not as many, or one is damaged.
+ * Several times as fast as one by one. */
+bool rtl_columns_take(struct rtl_columns *columns, unsigned which, uint64_t *numbers, size_t count);
 
 /** True if no column has a number left. */
 bool rtl_columns_ended(const struct rtl_columns *columns);

@@ -158,20 +158,6 @@ static void order(const rtl_kernel_iter_t *iter, struct cursor *cursor)
         qsort(cursor->places, cursor->count, sizeof *cursor->places, place_by_key);
 }
 
-/* True if the kernels lie where the chunk's row says; the merge relies on it. */
-static bool within(const struct cursor *cursor)
-{
-    const struct rtl_chunk *chunk = &cursor->row->chunk;
-    for (uint32_t i = 0; i < chunk->kernels; i++) {
-        const struct rtl_wire_kernel *kernel = &cursor->kernels[i];
-        if (kernel->packet < chunk->packet_min || kernel->packet > chunk->packet_max ||
-            kernel->start < chunk->start_min || kernel->start > chunk->end_max ||
-            kernel->end > chunk->end_max)
-            return false;
-    }
-    return true;
-}
-
 static rtl_status_t unpack(rtl_kernel_iter_t *iter, struct cursor *cursor)
 {
     const struct rtl_chunk_row *row = cursor->row;
@@ -189,7 +175,7 @@ static rtl_status_t unpack(rtl_kernel_iter_t *iter, struct cursor *cursor)
             data ? rtl_codec_decode(iter->codec, &row->chunk, data, size, cursor->kernels) : -1;
         if (decoded == -2 || sqlite3_errcode(iter->trace->db) == SQLITE_NOMEM)
             status = fail_memory(iter);
-        else if (decoded != 0 || !within(cursor))
+        else if (decoded != 0)
             status = fail_chunk(iter, row);
     }
     (void)sqlite3_reset(iter->data);
