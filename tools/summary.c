@@ -23,6 +23,7 @@
 
 struct summary {
     const char *path;
+    uint64_t from, to; /* on the trace's clock; to 0: no end */
     rtl_trace_info_t info;
     struct verdict verdict;
     struct tally tally;
@@ -46,11 +47,11 @@ static rtl_status_t read_summary(rtl_trace_t *trace, struct summary *summary)
     if (status == RTL_OK)
         status = tally_graphs_read(trace, &summary->graphs);
     if (status == RTL_OK)
-        status = tally_read(trace, &summary->tally);
+        status = tally_read(trace, summary->from, summary->to, &summary->tally);
     return status;
 }
 
-static uint64_t idle(const struct tally_span *span)
+static uint64_t idle(const rtl_span_t *span)
 {
     uint64_t length = span->last - span->first;
     return length > span->busy ? length - span->busy : 0;
@@ -82,8 +83,8 @@ static void show_head(const struct summary *summary, FILE *out)
 static void show_gpus(const struct tally *tally, FILE *out)
 {
     for (size_t i = 0; i < tally->gpu_count; ++i) {
-        const struct tally_gpu *gpu = &tally->gpus[i];
-        const struct tally_span *span = &gpu->span;
+        const rtl_device_time_t *gpu = &tally->gpus[i];
+        const rtl_span_t *span = &gpu->span;
         (void)fprintf(out, "  GPU %zu %s%s%s%s: busy %s (%s), idle %s, %s kernels on %u queue%s\n",
                       i, gpu->agent->name, gpu->agent->product[0] ? " (" : "", gpu->agent->product,
                       gpu->agent->product[0] ? ")" : "", show_duration((double)span->busy).text,
@@ -111,11 +112,11 @@ static void show_kernels(const struct tally *tally, unsigned top, FILE *out)
     for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
         table_cell(table, heading[i]);
     for (size_t i = 0; i < count; ++i) {
-        const struct tally_name *name = &tally->names[i];
+        const rtl_group_t *name = &tally->names[i];
         table_cell(table, show_share(name->total, tally->total).text);
-        table_cell(table, show_count(name->calls).text);
+        table_cell(table, show_count(name->count).text);
         table_cell(table, show_duration((double)name->total).text);
-        table_cell(table, show_duration((double)name->total / (double)name->calls).text);
+        table_cell(table, show_duration((double)name->total / (double)name->count).text);
         table_cell(table, show_duration((double)name->min).text);
         table_cell(table, show_duration((double)name->max).text);
         table_cell(table, name->name);
@@ -236,11 +237,11 @@ static void show_queues(const struct tally *tally, FILE *out)
     for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
         table_cell(table, heading[i]);
     for (size_t i = 0; i < tally->queue_count && i < MOST_QUEUES; ++i) {
-        const struct tally_queue *queue = &tally->queues[i];
-        const struct tally_span *span = &queue->span;
+        const rtl_queue_time_t *queue = &tally->queues[i];
+        const rtl_span_t *span = &queue->span;
         table_cell(table, show_count(queue->queue->process).text);
         table_cell(table, show_count(queue->queue->queue).text);
-        table_cell(table, queue->gpu == RTL_TRACE_NONE ? "-" : show_count(queue->gpu).text);
+        table_cell(table, queue->device == RTL_TRACE_NONE ? "-" : show_count(queue->device).text);
         table_cell(table, show_count(span->kernels).text);
         table_cell(table, show_duration((double)span->busy).text);
         table_cell(table, show_share(span->busy, span->last - span->first).text);
@@ -250,7 +251,7 @@ static void show_queues(const struct tally *tally, FILE *out)
         (void)fprintf(out, "  and %zu more queues\n", tally->queue_count - MOST_QUEUES);
 }
 
-static json_t *json_span(const struct tally_span *span)
+static json_t *json_span(const rtl_span_t *span)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:o}", "kernels", open_number(span->kernels), "first_ns",
                      open_number(span->first), "last_ns", open_number(span->last), "busy_ns",
@@ -261,7 +262,7 @@ static json_t *json_gpus(const struct tally *tally)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < tally->gpu_count; ++i) {
-        const struct tally_gpu *gpu = &tally->gpus[i];
+        const rtl_device_time_t *gpu = &tally->gpus[i];
         json_t *object = json_span(&gpu->span);
         (void)json_object_set_new(object, "gpu", json_integer((json_int_t)i));
         (void)json_object_set_new(object, "host", open_text(gpu->host));
@@ -277,11 +278,11 @@ static json_t *json_queues(const struct tally *tally)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < tally->queue_count; ++i) {
-        const struct tally_queue *queue = &tally->queues[i];
+        const rtl_queue_time_t *queue = &tally->queues[i];
         json_t *object = json_span(&queue->span);
         (void)json_object_set_new(object, "process", open_id(queue->queue->process));
         (void)json_object_set_new(object, "queue", open_id(queue->queue->queue));
-        (void)json_object_set_new(object, "gpu", open_id(queue->gpu));
+        (void)json_object_set_new(object, "gpu", open_id(queue->device));
         (void)json_array_append_new(list, object);
     }
     return list;
@@ -291,12 +292,12 @@ static json_t *json_kernels(const struct tally *tally, unsigned top)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < tally->name_count && (!top || i < top); ++i) {
-        const struct tally_name *name = &tally->names[i];
+        const rtl_group_t *name = &tally->names[i];
         json_t *object =
             json_pack("{s:o, s:o, s:o, s:o, s:o, s:f, s:f}", "name", open_text(name->name), "calls",
-                      open_number(name->calls), "total_ns", open_number(name->total), "min_ns",
+                      open_number(name->count), "total_ns", open_number(name->total), "min_ns",
                       open_number(name->min), "max_ns", open_number(name->max), "mean_ns",
-                      (double)name->total / (double)name->calls, "share",
+                      (double)name->total / (double)name->count, "share",
                       tally->total ? (double)name->total / (double)tally->total : 0.0);
         (void)json_array_append_new(list, object);
     }

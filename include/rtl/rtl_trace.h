@@ -533,6 +533,104 @@ RTL_TRACE_API rtl_status_t rtlTraceNodeKernels(rtl_trace_t *, uint32_t process, 
 RTL_TRACE_API rtl_status_t rtlTraceGraphNodes(rtl_trace_t *, const rtl_graph_t *graph,
                                               const rtl_graph_node_t **items, size_t *count);
 
+/** What kernels are told apart by when they are added up; bits. 0: all are one group. */
+typedef enum rtl_by {
+    RTL_BY_NAME = 1,         /**< demangled name, in whichever process */
+    RTL_BY_SYMBOL = 2,       /**< process and symbol */
+    RTL_BY_SHAPE = 4,        /**< symbol, grid, block and memory */
+    RTL_BY_PROCESS = 8,      /**< process */
+    RTL_BY_DEVICE = 16,      /**< GPU; the same one in several processes is one */
+    RTL_BY_QUEUE = 32,       /**< process and queue */
+    RTL_BY_GRAPH = 64,       /**< process and graph that they were replayed from */
+    RTL_BY_GENERATION = 128, /**< the same, and generation */
+    RTL_BY_NODE = 256        /**< the same as RTL_BY_GRAPH, and node */
+} rtl_by_t;
+
+/** Which kernels are added up, and how. Zero/NONE fields do not restrict. */
+typedef struct rtl_aggregate_request {
+    uint64_t from, to; /**< kernels that overlap [from, to); to 0: no end */
+    uint32_t process;  /**< 0: all */
+    uint32_t queue;    /**< RTL_TRACE_NONE: all */
+    unsigned by;       /**< rtl_by_t */
+    unsigned threads;  /**< at most as many; 0: as there are processors, 16 at most */
+} rtl_aggregate_request_t;
+
+#define RTL_AGGREGATE_BY(what)                                                                     \
+    {                                                                                              \
+        0, 0, 0, RTL_TRACE_NONE, what, 0                                                           \
+    }
+
+/** Kernels that are alike. Fields that they are not told apart by are as in a kernel of which
+ * nothing is known: RTL_TRACE_NONE, 0 or "". Durations in ns; a kernel that ends before it starts
+ * has 0. */
+typedef struct rtl_group {
+    const char *name;
+    const char *mangled; /**< with RTL_BY_SYMBOL and RTL_BY_SHAPE */
+    uint32_t process;    /**< 0: several may be meant */
+    uint32_t symbol;
+    uint32_t grid[3], block[3];        /**< with RTL_BY_SHAPE */
+    uint32_t group_size, private_size; /**< the same */
+    uint32_t device;                   /**< place in rtlAggregateDevices */
+    uint32_t queue;
+    uint32_t graph, generation, node;
+    uint64_t count;
+    uint64_t total, min, max;
+    double mean, deviation; /**< standard deviation of all (not of a sample) */
+    uint64_t p50, p90, p99; /**< as rtlAggregatePercentile */
+} rtl_group_t;
+
+/** How long kernels ran on a queue or device. */
+typedef struct rtl_span {
+    uint64_t kernels;
+    uint64_t first, last; /**< first start and last end, within [from, to); 0 without kernels */
+    uint64_t busy;        /**< time in which one ran or more, within [from, to) */
+    uint64_t overlap;     /**< time in which two ran or more */
+} rtl_span_t;
+
+typedef struct rtl_queue_time {
+    const rtl_queue_t *queue;
+    uint32_t device; /**< place in rtlAggregateDevices, RTL_TRACE_NONE if it is on none */
+    rtl_span_t span;
+} rtl_queue_time_t;
+
+/** A GPU. The same one used by several processes is one. */
+typedef struct rtl_device_time {
+    const rtl_agent_t *agent; /**< as the first process saw it */
+    const char *host;
+    uint32_t queues;
+    rtl_span_t span;
+    uint64_t copies;       /**< that it made and whose times are known */
+    uint64_t copying;      /**< time in which it made one or more */
+    uint64_t copied_under; /**< time in which it did, and a kernel ran */
+} rtl_device_time_t;
+
+typedef struct rtl_aggregate rtl_aggregate_t;
+
+/** Adds kernels up, in several threads, without going through them one by one: tens of millions per
+ * second. All but percentiles is exact. Memory is bounded by groups, and by a chunk per thread and
+ * queue. Free it with rtlAggregateFree before the trace is closed. On failure `*aggregate` is NULL
+ * and rtlTraceError tells. */
+RTL_TRACE_API rtl_status_t rtlTraceAggregate(rtl_trace_t *, const rtl_aggregate_request_t *request,
+                                             rtl_aggregate_t **aggregate);
+
+/** The groups, the largest total first. `*items` belongs to the aggregate. */
+RTL_TRACE_API rtl_status_t rtlAggregateGroups(const rtl_aggregate_t *, const rtl_group_t **items,
+                                              size_t *count);
+
+/** The duration that a fraction (0 to 1) of a group's kernels do not exceed, by nearest rank, ns:
+ * within 1/128 of that duration, exact below 128 ns; 0 if there is no such group. */
+RTL_TRACE_API uint64_t rtlAggregatePercentile(const rtl_aggregate_t *, size_t group,
+                                              double fraction);
+
+/** Times of queues, by process and queue, and of GPUs, those without kernels included. */
+RTL_TRACE_API rtl_status_t rtlAggregateQueues(const rtl_aggregate_t *,
+                                              const rtl_queue_time_t **items, size_t *count);
+RTL_TRACE_API rtl_status_t rtlAggregateDevices(const rtl_aggregate_t *,
+                                               const rtl_device_time_t **items, size_t *count);
+
+/** NULL is allowed. */
+RTL_TRACE_API void rtlAggregateFree(rtl_aggregate_t *);
+
 /** Turns a tick count of an agent into ns on the trace's clock, by the clock points of the trace.
  */
 RTL_TRACE_API rtl_status_t rtlTraceTicksToNs(rtl_trace_t *, uint32_t process, uint32_t agent,

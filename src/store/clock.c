@@ -1,6 +1,5 @@
 #include "store/clock.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #define SECOND UINT64_C(1000000000)
@@ -92,6 +91,39 @@ uint64_t rtl_line_at(struct rtl_line *line, uint64_t x)
     if (away <= UINT32_MAX && dy <= UINT32_MAX)
         return line->y[i] + away * dy / dx;
     return line->y[i] + (uint64_t)scale(away, dx, dy);
+}
+
+static uint64_t common_factor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+bool rtl_line_stretch(struct rtl_line *line, uint64_t at, struct rtl_stretch *stretch)
+{
+    size_t last = line->points ? line->points - 1 : 0;
+    *stretch = (struct rtl_stretch){.last = UINT64_MAX, .dx = line->dx, .dy = line->dy};
+    if (line->points && at < line->x[0])
+        return false;
+    if (line->points && at >= line->x[last]) {
+        stretch->x = line->x[last];
+        stretch->y = line->y[last];
+    } else if (line->points) {
+        size_t i = segment(line, at);
+        *stretch = (struct rtl_stretch){.x = line->x[i],
+                                        .last = line->x[i + 1] - 1,
+                                        .y = line->y[i],
+                                        .dx = line->x[i + 1] - line->x[i],
+                                        .dy = line->y[i + 1] - line->y[i]};
+    }
+    uint64_t factor = common_factor(stretch->dx, stretch->dy);
+    stretch->dx /= factor;
+    stretch->dy /= factor;
+    return true;
 }
 
 void rtl_clock_finish_ticks(struct rtl_line *line, uint64_t clock_hz)

@@ -11,6 +11,7 @@
 
 #include "ring/wire.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /** A rising line through points; outside them it goes on at the rate dy/dx. */
@@ -29,6 +30,16 @@ int rtl_line_add(struct rtl_line *line, uint64_t x, uint64_t y);
 uint64_t rtl_line_at(struct rtl_line *line, uint64_t x);
 
 void rtl_line_free(struct rtl_line *line);
+
+/** Where a line is straight: y + (at - x) * dy / dx, rounded down, for x <= at <= last. */
+struct rtl_stretch {
+    uint64_t x, last, y;
+    uint64_t dx, dy; /**< without a common factor */
+};
+
+/** The stretch of a line that has `at`. False where rtl_line_at does not just round down: before the
+ * first point. */
+bool rtl_line_stretch(struct rtl_line *line, uint64_t at, struct rtl_stretch *stretch);
 
 /** After the last point of an agent: its rate outside them. That is the rate over all points where
  * they span a second, because reading both clocks takes up to some microseconds and a shorter base

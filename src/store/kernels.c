@@ -51,17 +51,11 @@ static struct rtl_key chunk_key(const rtl_kernel_filter_t *filter, const struct 
     return (struct rtl_key){row->from, 0};
 }
 
-/* Chunks that may hold a kernel of the filter. */
-static bool chunk_passes(const rtl_kernel_filter_t *filter, const struct rtl_chunk_row *row)
+bool rtl_trace_chunk_passes(const rtl_kernel_filter_t *filter, const struct rtl_chunk_row *row)
 {
     return (filter->process == 0 || row->chunk.process == filter->process) &&
            (filter->queue == RTL_TRACE_NONE || row->chunk.queue == filter->queue) &&
            (filter->to == 0 || row->from < filter->to) && row->to >= filter->from;
-}
-
-static bool time_passes(const rtl_kernel_filter_t *filter, uint64_t start, uint64_t end)
-{
-    return (filter->to == 0 || start < filter->to) && (end > filter->from || start >= filter->from);
 }
 
 static int by_key(const void *left, const void *right)
@@ -91,12 +85,12 @@ static rtl_status_t fail_memory(rtl_kernel_iter_t *iter)
     return fail(iter, rtl_trace_fail_sqlite(iter->trace, SQLITE_NOMEM));
 }
 
-static rtl_status_t fail_chunk(rtl_kernel_iter_t *iter, const struct rtl_chunk_row *row)
+rtl_status_t rtl_trace_fail_chunk(rtl_trace_t *trace, const struct rtl_chunk_row *row)
 {
-    return fail(iter, rtl_trace_fail(iter->trace, RTL_E_DAMAGED,
-                                     "the trace %s is damaged: kernel chunk %lld does not match "
-                                     "its checksum or its format",
-                                     iter->trace->path, (long long)row->number));
+    return rtl_trace_fail(trace, RTL_E_DAMAGED,
+                          "the trace %s is damaged: kernel chunk %lld does not match its checksum "
+                          "or its format",
+                          trace->path, (long long)row->number);
 }
 
 static void free_cursor(struct cursor *cursor)
@@ -144,7 +138,7 @@ static void order(const rtl_kernel_iter_t *iter, struct cursor *cursor)
         const struct rtl_wire_kernel *kernel = &cursor->kernels[i];
         struct rtl_key key = {queue, kernel->packet};
         uint64_t start = filter->by_queue && all ? 0 : rtl_trace_ns(row->clock, kernel->start);
-        if (!all && !time_passes(filter, start, rtl_trace_ns(row->clock, kernel->end)))
+        if (!all && !rtl_trace_time_passes(filter, start, rtl_trace_ns(row->clock, kernel->end)))
             continue;
         if (iter->chosen && !rtl_chosen_wire(iter->chosen, row, kernel))
             continue;
@@ -158,28 +152,46 @@ static void order(const rtl_kernel_iter_t *iter, struct cursor *cursor)
         qsort(cursor->places, cursor->count, sizeof *cursor->places, place_by_key);
 }
 
+rtl_status_t rtl_trace_prepare_data(rtl_trace_t *trace, sqlite3_stmt **statement)
+{
+    int result = sqlite3_prepare_v2(
+        trace->db, "SELECT data FROM main.kernel_chunks WHERE chunk = ?", -1, statement, NULL);
+    return result == SQLITE_OK ? RTL_OK : rtl_trace_fail_sqlite(trace, result);
+}
+
+rtl_status_t rtl_trace_chunk_data(rtl_trace_t *trace, sqlite3_stmt *statement,
+                                  const struct rtl_chunk_row *row, const unsigned char **data,
+                                  size_t *size)
+{
+    int result = sqlite3_bind_int64(statement, 1, row->number);
+    if (result == SQLITE_OK)
+        result = sqlite3_step(statement);
+    if (result != SQLITE_ROW)
+        return result == SQLITE_DONE ? rtl_trace_fail_chunk(trace, row)
+                                     : rtl_trace_fail_sqlite(trace, result);
+    *data = sqlite3_column_blob(statement, 0);
+    *size = (size_t)sqlite3_column_bytes(statement, 0);
+    if (*data)
+        return RTL_OK;
+    return sqlite3_errcode(trace->db) == SQLITE_NOMEM ? rtl_trace_fail_sqlite(trace, SQLITE_NOMEM)
+                                                      : rtl_trace_fail_chunk(trace, row);
+}
+
 static rtl_status_t unpack(rtl_kernel_iter_t *iter, struct cursor *cursor)
 {
     const struct rtl_chunk_row *row = cursor->row;
-    rtl_status_t status = RTL_OK;
-    int result = sqlite3_bind_int64(iter->data, 1, row->number);
-    if (result == SQLITE_OK)
-        result = sqlite3_step(iter->data);
-    if (result != SQLITE_ROW) {
-        status = result == SQLITE_DONE ? fail_chunk(iter, row)
-                                       : fail(iter, rtl_trace_fail_sqlite(iter->trace, result));
-    } else {
-        const unsigned char *data = sqlite3_column_blob(iter->data, 0);
-        size_t size = (size_t)sqlite3_column_bytes(iter->data, 0);
-        int decoded =
-            data ? rtl_codec_decode(iter->codec, &row->chunk, data, size, cursor->kernels) : -1;
-        if (decoded == -2 || sqlite3_errcode(iter->trace->db) == SQLITE_NOMEM)
-            status = fail_memory(iter);
-        else if (decoded != 0)
-            status = fail_chunk(iter, row);
-    }
+    const unsigned char *data = NULL;
+    size_t size = 0;
+    rtl_status_t status = rtl_trace_chunk_data(iter->trace, iter->data, row, &data, &size);
+    int decoded = status == RTL_OK
+                      ? rtl_codec_decode(iter->codec, &row->chunk, data, size, cursor->kernels)
+                      : 0;
+    if (decoded == -2)
+        status = rtl_trace_fail_sqlite(iter->trace, SQLITE_NOMEM);
+    else if (decoded != 0)
+        status = rtl_trace_fail_chunk(iter->trace, row);
     (void)sqlite3_reset(iter->data);
-    return status;
+    return status == RTL_OK ? RTL_OK : fail(iter, status);
 }
 
 static void retire(rtl_kernel_iter_t *iter, struct cursor *cursor)
@@ -193,7 +205,7 @@ static rtl_status_t open_next(rtl_kernel_iter_t *iter)
     const struct rtl_chunk_row *row = iter->waiting[iter->waiting_next++].row;
     /* Before memory is asked for: a damaged row may claim anything. */
     if (row->chunk.kernels == 0 || row->chunk.kernels > RTL_CHUNK_KERNELS_MAX)
-        return fail_chunk(iter, row);
+        return fail(iter, rtl_trace_fail_chunk(iter->trace, row));
     struct cursor *cursor = new_cursor(iter, row);
     if (!cursor)
         return fail_memory(iter);
@@ -300,7 +312,8 @@ static rtl_status_t choose_chunks(rtl_kernel_iter_t *iter, int64_t chunk)
     if (!iter->waiting)
         return fail_memory(iter);
     for (size_t i = 0; i < chunks->count; i++)
-        if ((chunk == 0 || rows[i].number == chunk) && chunk_passes(&iter->filter, &rows[i]) &&
+        if ((chunk == 0 || rows[i].number == chunk) &&
+            rtl_trace_chunk_passes(&iter->filter, &rows[i]) &&
             (!iter->chosen || rtl_chosen_chunk(iter->chosen, &rows[i])))
             iter->waiting[iter->waiting_count++] =
                 (struct waiting){chunk_key(&iter->filter, &rows[i]), &rows[i]};
@@ -322,13 +335,8 @@ rtl_status_t rtl_trace_kernels(rtl_trace_t *trace, const rtl_kernel_filter_t *fi
         status = rtl_chosen_new(trace, choice, &made->chosen);
     if (status == RTL_OK)
         status = choose_chunks(made, chunk);
-    if (status == RTL_OK) {
-        int result =
-            sqlite3_prepare_v2(trace->db, "SELECT data FROM main.kernel_chunks WHERE chunk = ?", -1,
-                               &made->data, NULL);
-        if (result != SQLITE_OK)
-            status = rtl_trace_fail_sqlite(trace, result);
-    }
+    if (status == RTL_OK)
+        status = rtl_trace_prepare_data(trace, &made->data);
     if (status == RTL_OK)
         *iter = made;
     else

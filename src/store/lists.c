@@ -462,7 +462,7 @@ static rtl_status_t load_definitions(rtl_trace_t *trace)
          "private_size FROM main.symbols ORDER BY process, symbol",
          sizeof(rtl_symbol_t), take_symbol, &trace->symbols},
         {"SELECT process, shape, symbol, kernel_object, grid_x, grid_y, grid_z, block_x, block_y, "
-         "block_z, group_size, private_size FROM main.shapes",
+         "block_z, group_size, private_size FROM main.shapes ORDER BY process, shape",
          sizeof(struct rtl_shape), take_shape, &trace->shapes},
         {"SELECT process, queue, time, text FROM main.notes ORDER BY id", sizeof(rtl_note_t),
          take_note, &trace->notes},

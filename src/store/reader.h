@@ -181,6 +181,27 @@ rtl_status_t rtl_trace_launches(rtl_trace_t *trace, const rtl_launch_filter_t *f
 rtl_status_t rtl_trace_api(rtl_trace_t *trace, const rtl_api_filter_t *filter, int64_t chunk,
                            rtl_api_iter_t **iter);
 
+/** True if a chunk may hold kernels of a filter. */
+bool rtl_trace_chunk_passes(const rtl_kernel_filter_t *filter, const struct rtl_chunk_row *row);
+
+/** True if a kernel overlaps the time of a filter. */
+static inline bool rtl_trace_time_passes(const rtl_kernel_filter_t *filter, uint64_t start,
+                                         uint64_t end)
+{
+    return (filter->to == 0 || start < filter->to) && (end > filter->from || start >= filter->from);
+}
+
+/** Prepares the statement for rtl_trace_chunk_data. */
+rtl_status_t rtl_trace_prepare_data(rtl_trace_t *trace, sqlite3_stmt **statement);
+
+/** The packed data of a chunk, which live until the statement is reset. */
+rtl_status_t rtl_trace_chunk_data(rtl_trace_t *trace, sqlite3_stmt *statement,
+                                  const struct rtl_chunk_row *row, const unsigned char **data,
+                                  size_t *size);
+
+/** Says that a chunk of kernels is damaged; returns RTL_E_DAMAGED. */
+rtl_status_t rtl_trace_fail_chunk(rtl_trace_t *trace, const struct rtl_chunk_row *row);
+
 /** Kernels of graphs. Zero and NONE fields do not restrict. */
 struct rtl_graph_choice {
     uint32_t process;

@@ -29,13 +29,13 @@ static const char *check_names(const struct tally *tally)
 {
     CHECK(tally->name_count == 2 && tally->kernels == 5);
     CHECK(tally->total == 340 * MADE_TICK_NS);
-    const struct tally_name *add = &tally->names[0];
-    const struct tally_name *mul = &tally->names[1];
+    const rtl_group_t *add = &tally->names[0];
+    const rtl_group_t *mul = &tally->names[1];
     CHECK(strcmp(add->name, "add(int*)") == 0);
-    CHECK(add->calls == 2 && add->total == 200 * MADE_TICK_NS);
+    CHECK(add->count == 2 && add->total == 200 * MADE_TICK_NS);
     CHECK(add->min == 100 * MADE_TICK_NS && add->max == 100 * MADE_TICK_NS);
     CHECK(strcmp(mul->name, "mul(float*)") == 0);
-    CHECK(mul->calls == 3 && mul->total == 140 * MADE_TICK_NS);
+    CHECK(mul->count == 3 && mul->total == 140 * MADE_TICK_NS);
     CHECK(mul->min == 0 && mul->max == 100 * MADE_TICK_NS);
     return NULL;
 }
@@ -50,7 +50,7 @@ const char *Summary_Numbers(void)
     (void)made_process(&made, overlap);
     CHECK_DONE(made_end(&made));
     CHECK(rtlTraceOpen(made.trace, &trace, error, sizeof error) == RTL_OK);
-    CHECK(tally_read(trace, &tally) == RTL_OK);
+    CHECK(tally_read(trace, 0, 0, &tally) == RTL_OK);
     CHECK_DONE(check_names(&tally));
     CHECK(tally.gpu_count == 1 && tally.gpus[0].queues == 2);
     CHECK(tally.gpus[0].span.kernels == 5);
@@ -77,11 +77,11 @@ const char *Summary_OneDeviceInTwoProcesses(void)
     (void)made_process(&made, overlap);
     CHECK_DONE(made_end(&made));
     CHECK(rtlTraceOpen(made.trace, &trace, error, sizeof error) == RTL_OK);
-    CHECK(tally_read(trace, &tally) == RTL_OK);
+    CHECK(tally_read(trace, 0, 0, &tally) == RTL_OK);
     CHECK(tally.gpu_count == 1 && tally.gpus[0].queues == 4 && tally.queue_count == 4);
     CHECK(tally.gpus[0].span.kernels == 10);
     CHECK(tally.gpus[0].span.busy == 250 * MADE_TICK_NS);
-    CHECK(tally.name_count == 2 && tally.names[0].calls == 4);
+    CHECK(tally.name_count == 2 && tally.names[0].count == 4);
     tally_free(&tally);
     rtlTraceClose(trace);
     made_clean(&made);

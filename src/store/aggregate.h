@@ -1,0 +1,145 @@
+/**
+ * The parts of rtlTraceAggregate, for its sources only.
+ *
+ * The calling thread reads the packed chunks in the order of time, GPU by GPU, and a crew unpacks
+ * them: each thread adds durations up in tables of its own, and finds how long the chunk's kernels
+ * ran as if the chunk were alone. Mostly it is, and that is all; of chunks that overlap with others
+ * the intervals are handed back, and the calling thread sweeps over them.
+ */
+#ifndef RTL_STORE_AGGREGATE_H
+#define RTL_STORE_AGGREGATE_H
+
+#include "store/reader.h"
+#include "store/stat.h"
+#include "store/sweep.h"
+#include "store/translate.h"
+
+#define RTL_AGGREGATE_GRAPHS (RTL_BY_GRAPH | RTL_BY_GENERATION | RTL_BY_NODE)
+
+/* Which group a kernel's shape belongs to (aggregate_shapes.c). */
+
+struct rtl_aggregate_shapes {
+    const rtl_trace_t *trace;
+    uint32_t *groups;       /**< of each of the trace's shapes, and behind them of unknown ones */
+    uint32_t *samples;      /**< of each group: place of one of its shapes, or behind the last */
+    uint32_t count;         /**< groups */
+    struct rtl_list tables; /**< private */
+};
+
+/** Groups of a process's shapes from 0 on; the rest goes the long way. */
+struct rtl_aggregate_table {
+    uint32_t process;
+    uint32_t *groups;
+    uint32_t count;
+};
+
+/** False when memory is short. */
+bool rtl_aggregate_shapes_make(struct rtl_aggregate_shapes *shapes, const rtl_trace_t *trace,
+                               unsigned by);
+const struct rtl_aggregate_table *
+rtl_aggregate_shapes_table(const struct rtl_aggregate_shapes *shapes, uint32_t process);
+uint32_t rtl_aggregate_shapes_find(const struct rtl_aggregate_shapes *shapes, uint32_t process,
+                                   uint32_t shape);
+/** The shape that stands for a group. */
+const struct rtl_shape *rtl_aggregate_shapes_sample(const struct rtl_aggregate_shapes *shapes,
+                                                    uint32_t group);
+void rtl_aggregate_shapes_free(struct rtl_aggregate_shapes *shapes);
+
+/* Queues and GPUs with their times (aggregate_devices.c). */
+
+struct rtl_aggregate_devices {
+    rtl_device_time_t *devices;
+    rtl_queue_time_t *queues; /**< in the order of the trace's queues, until they are finished */
+    size_t device_count, queue_count;
+    struct rtl_sweep *device_sweeps, *queue_sweeps;
+    size_t sweep_count;      /**< of queues */
+    struct rtl_list *copies; /**< of each device: struct rtl_interval, sorted and joined */
+};
+
+rtl_status_t rtl_aggregate_devices_make(struct rtl_aggregate_devices *devices, rtl_trace_t *trace,
+                                        const rtl_aggregate_request_t *request);
+/** True if the device copied between `from` and `to`. */
+bool rtl_aggregate_devices_copied(const struct rtl_aggregate_devices *devices, uint32_t device,
+                                  uint64_t from, uint64_t to);
+/** Takes the times from the sweeps; queues that only copy are left out. */
+void rtl_aggregate_devices_finish(struct rtl_aggregate_devices *devices);
+void rtl_aggregate_devices_free(struct rtl_aggregate_devices *devices);
+
+/* Chunks (aggregate_chunk.c). */
+
+/** A kernel whose node is to be found. */
+struct rtl_aggregate_kernel {
+    uint64_t packet, duration;
+    uint32_t launch, ordinal, shape_group;
+};
+
+/** A chunk that is unpacked by one thread. */
+struct rtl_aggregate_job {
+    const struct rtl_chunk_row *row;
+    const rtl_kernel_filter_t *filter;
+    const struct rtl_aggregate_shapes *shapes;
+    unsigned char *data; /**< packed */
+    size_t size, capacity;
+    uint32_t context; /**< what kernels are told apart by besides their shapes */
+    bool cut;         /**< the filter may leave out some of its kernels, or cut their times */
+    bool keep;        /**< intervals are wanted */
+    bool by_graph;    /**< kernels are wanted, durations are not added up */
+    /* What is found. */
+    rtl_status_t status;
+    struct rtl_depth depth;
+    struct rtl_interval *intervals;       /**< sorted; freed by who takes them */
+    struct rtl_aggregate_kernel *kernels; /**< with by_graph; room for the chunk's */
+    uint32_t count;                       /**< kernels that pass the filter */
+};
+
+/** What a thread has added up. */
+struct rtl_aggregate_worker {
+    struct rtl_codec *codec;
+    struct rtl_codec_block block;
+    struct rtl_translator translator;
+    struct rtl_stat ***stats; /**< by context and group of the shape; NULL: none */
+    uint32_t contexts, groups;
+};
+
+/** Unpacks a chunk; a rtl_crew_work. */
+void rtl_aggregate_chunk(void *worker, void *job);
+
+/** The statistics of a context and group of shapes; NULL when memory is short. */
+struct rtl_stat *rtl_aggregate_stat(struct rtl_aggregate_worker *worker, uint32_t context,
+                                    uint32_t group);
+struct rtl_aggregate_worker *rtl_aggregate_worker_new(uint32_t contexts, uint32_t groups);
+void rtl_aggregate_worker_free(struct rtl_aggregate_worker *worker);
+
+/* Groups (aggregate_groups.c). */
+
+/** What kernels are told apart by, besides name, symbol and shape. */
+struct rtl_aggregate_key {
+    uint32_t process, device, queue, graph, generation, node;
+};
+
+/** A group that is being made. */
+struct rtl_aggregate_group {
+    struct rtl_aggregate_key key;
+    uint32_t shape_group;
+    struct rtl_stat stat;
+};
+
+struct rtl_aggregate_groups {
+    struct rtl_list list; /**< struct rtl_aggregate_group */
+    struct rtl_map steps; /**< the way from a key to its group */
+    uint32_t step_count;
+    rtl_group_t *given;
+};
+
+/** The group of a key and a group of shapes, made if it is new; NULL when memory is short. It lives
+ * until the next call. */
+struct rtl_aggregate_group *rtl_aggregate_group_of(struct rtl_aggregate_groups *groups,
+                                                   const struct rtl_aggregate_key *key,
+                                                   uint32_t shape_group);
+
+/** Sorts the groups and fills what is given out. False when memory is short. */
+bool rtl_aggregate_groups_finish(struct rtl_aggregate_groups *groups,
+                                 const struct rtl_aggregate_shapes *shapes, unsigned by);
+void rtl_aggregate_groups_free(struct rtl_aggregate_groups *groups);
+
+#endif

@@ -1,0 +1,277 @@
+/* A chunk, unpacked and added up by one thread. */
+#include "store/aggregate.h"
+
+#include <stdlib.h>
+
+/* What a block's kernels are looked at by. */
+struct block {
+    struct rtl_aggregate_worker *worker;
+    struct rtl_aggregate_job *job;
+    const struct rtl_aggregate_table *table;
+    struct rtl_stat **stats; /* of the job's context */
+    struct rtl_codec_block *kernels;
+    uint64_t last; /* start of the kernel before */
+    bool sorted;
+    bool add_up; /* false: only intervals are wanted */
+};
+
+static uint32_t group_of(const struct block *block, uint32_t shape)
+{
+    return shape < block->table->count
+               ? block->table->groups[shape]
+               : rtl_aggregate_shapes_find(block->job->shapes, block->job->row->chunk.process,
+                                           shape);
+}
+
+static struct rtl_stat **stats_of(struct rtl_aggregate_worker *worker, uint32_t context)
+{
+    struct rtl_stat ***stats = &worker->stats[context];
+    if (!*stats)
+        *stats = calloc(worker->groups, sizeof **stats);
+    return *stats;
+}
+
+struct rtl_stat *rtl_aggregate_stat(struct rtl_aggregate_worker *worker, uint32_t context,
+                                    uint32_t group)
+{
+    struct rtl_stat **stats = stats_of(worker, context);
+    if (stats && !stats[group])
+        stats[group] = calloc(1, sizeof **stats);
+    return stats ? stats[group] : NULL;
+}
+
+/* Turns ticks into ns; no kernel ends before it starts. */
+static void translate(struct block *block)
+{
+    struct rtl_codec_block *kernels = block->kernels;
+    uint64_t low = UINT64_MAX;
+    uint64_t high = 0;
+    for (uint32_t i = 0; i < kernels->count; i++) {
+        uint64_t start = kernels->start[i];
+        uint64_t end = kernels->end[i] > start ? kernels->end[i] : start;
+        kernels->end[i] = end;
+        low = start < low ? start : low;
+        high = end > high ? end : high;
+    }
+    rtl_translate(&block->worker->translator, kernels->start, kernels->count, low, high);
+    rtl_translate(&block->worker->translator, kernels->end, kernels->count, low, high);
+}
+
+/* Drops kernels that do not pass the filter. */
+static void filter(struct block *block)
+{
+    struct rtl_codec_block *kernels = block->kernels;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < kernels->count; i++) {
+        if (!rtl_trace_time_passes(block->job->filter, kernels->start[i], kernels->end[i]))
+            continue;
+        kernels->start[kept] = kernels->start[i];
+        kernels->end[kept] = kernels->end[i];
+        kernels->shape[kept] = kernels->shape[i];
+        if (block->job->by_graph) {
+            kernels->packet[kept] = kernels->packet[i];
+            kernels->launch[kept] = kernels->launch[i];
+            kernels->ordinal[kept] = kernels->ordinal[i];
+        }
+        kept++;
+    }
+    kernels->count = kept;
+}
+
+static bool add_durations(struct block *block)
+{
+    const struct rtl_codec_block *kernels = block->kernels;
+    for (uint32_t i = 0; i < kernels->count; i++) {
+        uint32_t group = group_of(block, kernels->shape[i]);
+        struct rtl_stat *stat = block->stats[group];
+        if (!stat && !(stat = rtl_aggregate_stat(block->worker, block->job->context, group)))
+            return false;
+        if (!rtl_stat_add(stat, kernels->end[i] - kernels->start[i]))
+            return false;
+    }
+    return true;
+}
+
+static void keep_kernels(struct block *block)
+{
+    const struct rtl_codec_block *kernels = block->kernels;
+    struct rtl_aggregate_kernel *to = block->job->kernels + block->job->count;
+    for (uint32_t i = 0; i < kernels->count; i++)
+        to[i] = (struct rtl_aggregate_kernel){
+            .packet = kernels->packet[i],
+            .duration = kernels->end[i] - kernels->start[i],
+            .launch = kernels->launch[i],
+            .ordinal = kernels->ordinal[i],
+            .shape_group = group_of(block, kernels->shape[i]),
+        };
+}
+
+/* Cuts off what lies outside of the filter. */
+static void cut(struct block *block)
+{
+    const rtl_kernel_filter_t *filter = block->job->filter;
+    struct rtl_codec_block *kernels = block->kernels;
+    for (uint32_t i = 0; i < kernels->count; i++) {
+        if (kernels->start[i] < filter->from)
+            kernels->start[i] = filter->from;
+        if (kernels->end[i] < kernels->start[i])
+            kernels->end[i] = kernels->start[i];
+        if (filter->to && kernels->end[i] > filter->to)
+            kernels->end[i] = filter->to;
+    }
+}
+
+static void check_order(struct block *block)
+{
+    const struct rtl_codec_block *kernels = block->kernels;
+    bool sorted = true;
+    uint64_t last = block->last;
+    for (uint32_t i = 0; i < kernels->count; i++) {
+        sorted &= kernels->start[i] >= last;
+        last = kernels->start[i];
+    }
+    block->last = last;
+    block->sorted &= sorted;
+}
+
+static void keep_intervals(struct block *block)
+{
+    const struct rtl_codec_block *kernels = block->kernels;
+    struct rtl_interval *to = block->job->intervals + block->job->count;
+    for (uint32_t i = 0; i < kernels->count; i++)
+        to[i] = (struct rtl_interval){kernels->start[i], kernels->end[i]};
+}
+
+static void add_depth(const struct rtl_codec_block *kernels, struct rtl_depth *depth)
+{
+    for (uint32_t i = 0; i < kernels->count; i++)
+        rtl_depth_add(depth, kernels->start[i], kernels->end[i]);
+}
+
+static bool add_block(struct block *block)
+{
+    struct rtl_aggregate_job *job = block->job;
+    translate(block);
+    if (job->cut)
+        filter(block);
+    if (block->add_up && job->by_graph)
+        keep_kernels(block);
+    else if (block->add_up && !add_durations(block))
+        return false;
+    if (job->cut)
+        cut(block);
+    check_order(block);
+    if (job->intervals)
+        keep_intervals(block);
+    else if (block->sorted)
+        add_depth(block->kernels, &job->depth);
+    job->count += block->kernels->count;
+    return true;
+}
+
+static rtl_status_t unpack(struct block *block)
+{
+    struct rtl_aggregate_worker *worker = block->worker;
+    struct rtl_aggregate_job *job = block->job;
+    job->count = 0;
+    int opened =
+        rtl_codec_open(worker->codec, &job->row->chunk, job->data, job->size, job->by_graph);
+    if (opened != 0)
+        return opened == -2 ? RTL_E_MEMORY : RTL_E_DAMAGED;
+    for (;;) {
+        if (rtl_codec_next(worker->codec, block->kernels) != 0)
+            return RTL_E_DAMAGED;
+        if (block->kernels->count == 0)
+            return RTL_OK;
+        if (!add_block(block))
+            return RTL_E_MEMORY;
+    }
+}
+
+static bool make_intervals(struct rtl_aggregate_job *job)
+{
+    job->intervals = malloc(job->row->chunk.kernels * sizeof *job->intervals);
+    return job->intervals != NULL;
+}
+
+static void finish_intervals(struct rtl_aggregate_job *job, bool sorted)
+{
+    if (!sorted)
+        rtl_intervals_sort(job->intervals, job->count);
+    job->depth = (struct rtl_depth){0};
+    for (uint32_t i = 0; i < job->count; i++)
+        rtl_depth_add(&job->depth, job->intervals[i].start, job->intervals[i].end);
+}
+
+static rtl_status_t add_chunk(struct block *block)
+{
+    struct rtl_aggregate_job *job = block->job;
+    if (job->keep && !make_intervals(job))
+        return RTL_E_MEMORY;
+    rtl_status_t status = unpack(block);
+    /* Kernels of a chunk are mostly in order; where they are not, once more, for the intervals. */
+    if (status == RTL_OK && !block->sorted && !job->intervals) {
+        block->add_up = false;
+        status = make_intervals(job) ? unpack(block) : RTL_E_MEMORY;
+    }
+    if (status == RTL_OK && job->intervals)
+        finish_intervals(job, block->sorted);
+    return status;
+}
+
+void rtl_aggregate_chunk(void *worker_pointer, void *job_pointer)
+{
+    struct rtl_aggregate_worker *worker = worker_pointer;
+    struct rtl_aggregate_job *job = job_pointer;
+    struct block block = {.worker = worker,
+                          .job = job,
+                          .kernels = &worker->block,
+                          .stats = stats_of(worker, job->context),
+                          .table = rtl_aggregate_shapes_table(job->shapes, job->row->chunk.process),
+                          .sorted = true,
+                          .add_up = true};
+    job->depth = (struct rtl_depth){0};
+    job->intervals = NULL;
+    if (!block.stats) {
+        job->status = RTL_E_MEMORY;
+        return;
+    }
+    rtl_translator_begin(&worker->translator, job->row->clock);
+    job->status = add_chunk(&block);
+}
+
+struct rtl_aggregate_worker *rtl_aggregate_worker_new(uint32_t contexts, uint32_t groups)
+{
+    struct rtl_aggregate_worker *worker = calloc(1, sizeof *worker);
+    if (!worker)
+        return NULL;
+    worker->contexts = contexts;
+    worker->groups = groups;
+    worker->codec = rtl_codec_new();
+    worker->stats = calloc(contexts, sizeof *worker->stats);
+    if (worker->codec && worker->stats)
+        return worker;
+    rtl_aggregate_worker_free(worker);
+    return NULL;
+}
+
+static void free_stats(struct rtl_stat **stats, uint32_t count)
+{
+    for (uint32_t i = 0; stats && i < count; i++) {
+        if (stats[i])
+            rtl_stat_free(stats[i]);
+        free(stats[i]);
+    }
+    free(stats);
+}
+
+void rtl_aggregate_worker_free(struct rtl_aggregate_worker *worker)
+{
+    if (!worker)
+        return;
+    for (uint32_t i = 0; worker->stats && i < worker->contexts; i++)
+        free_stats(worker->stats[i], worker->groups);
+    free(worker->stats);
+    rtl_codec_free(worker->codec);
+    free(worker);
+}
