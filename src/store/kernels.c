@@ -34,7 +34,7 @@ struct rtl_kernel_iter {
     rtl_trace_t *trace;
     rtl_kernel_filter_t filter;
     struct rtl_chosen *chosen; /* NULL: not only those of a graph */
-    rtl_status_t failed; /* once an error, always that */
+    rtl_status_t failed;       /* once an error, always that */
     sqlite3_stmt *data;
     struct rtl_codec *codec;
     struct waiting *waiting;
@@ -233,7 +233,8 @@ static bool must_open(const rtl_kernel_iter_t *iter)
     return rtl_key_compare(&iter->waiting[iter->waiting_next].key, &iter->heap.items[0].key) <= 0;
 }
 
-static rtl_status_t fill(const rtl_kernel_iter_t *iter, const struct cursor *cursor, rtl_kernel_t *kernel)
+static rtl_status_t fill(const rtl_kernel_iter_t *iter, const struct cursor *cursor,
+                         rtl_kernel_t *kernel)
 {
     /* Only a process that died while it defined a shape leaves kernels without one. */
     static const struct rtl_shape unknown = {
