@@ -189,7 +189,7 @@ const char *Aggregate_SweepsAgreeWithEdges(void)
 
 /* Traces. */
 
-enum kind { IN_ORDER, CROWDED, DISORDERLY, ODD_CLOCK, KINDS };
+enum kind { IN_ORDER, CROWDED, DISORDERLY, ODD_CLOCK, DRIFTING };
 
 /* Agents 0 and 1 are the same GPU for processes 1 and 2; agent 2 is another one. */
 static uint32_t define(struct rtl_writer *writer, enum kind kind)
@@ -203,12 +203,14 @@ static uint32_t define(struct rtl_writer *writer, enum kind kind)
     rtl_writer_agent(writer, process, &other, "gfx90a");
     rtl_writer_queue(writer, process, &queue);
     rtl_writer_queue(writer, process, &copies);
-    /* Rates that are no whole numbers and change, and host clocks that drift apart. */
-    for (uint64_t i = 1; kind == ODD_CLOCK && i < 20; i++) {
+    /* Rates that are no whole numbers and change, and host clocks that are apart, or drift. */
+    for (uint64_t i = 1; kind >= ODD_CLOCK && i < 20; i++) {
+        uint64_t drift = kind == DRIFTING ? i * 111 : 0;
         const struct rtl_wire_clock point = {.ticks = i * 1000003,
                                              .system_ns = i * 10000030 + i * i % 77};
-        const struct rtl_wire_bracket bracket = {
-            .system_ns = i * 10000000, .boottime_ns = i * 10000111 + 5000000, .width_ns = 10};
+        const struct rtl_wire_bracket bracket = {.system_ns = i * 10000000,
+                                                 .boottime_ns = i * 10000000 + drift + 5000000,
+                                                 .width_ns = 10};
         rtl_writer_clock(writer, process, &point);
         rtl_writer_bracket(writer, process, &bracket);
     }
@@ -540,6 +542,11 @@ const char *Aggregate_AgreesWithAnOddClock(void)
     return check_kind(ODD_CLOCK);
 }
 
+const char *Aggregate_AgreesWithDriftingClocks(void)
+{
+    return check_kind(DRIFTING);
+}
+
 /* Nodes. */
 
 static void write_graph(struct rtl_writer *writer, uint32_t process)
@@ -678,6 +685,36 @@ const char *Aggregate_OfNothing(void)
     CHECK(rtlTraceAggregate(trace, NULL, &aggregate) == RTL_E_ARGUMENT);
     rtlTraceClose(trace);
     rtlAggregateFree(NULL);
+    fixture_remove(path);
+    return NULL;
+}
+
+/* Before copies and before graphs. */
+const char *Aggregate_OfOlderFiles(void)
+{
+    static const char *const older[] = {
+        "PRAGMA user_version = 1002",
+        "DROP TABLE graph_rows; DROP TABLE graph_plans; DROP TABLE graph_launch_rows; DROP TABLE "
+        "graph_launch_spans; DROP TABLE graph_names; DROP TABLE graph_node_rows; DROP TABLE calls; "
+        "DROP TABLE api_chunks; DROP TABLE ranges; PRAGMA user_version = 1001",
+        "DROP TABLE copies; PRAGMA user_version = 1000"};
+    char path[FIXTURE_PATH];
+    char error[512];
+    rtl_trace_t *trace = NULL;
+    CHECK(fixture_path(path) && fixture_trace(path, 10000));
+    for (size_t i = 0; i < sizeof older / sizeof *older; i++) {
+        rtl_aggregate_t *aggregate = NULL;
+        const rtl_group_t *groups = NULL;
+        size_t count = 0;
+        rtl_aggregate_request_t request = RTL_AGGREGATE_BY(RTL_BY_NAME | RTL_BY_GRAPH);
+        CHECK(fixture_sql(path, older[i]));
+        CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
+        CHECK(rtlTraceAggregate(trace, &request, &aggregate) == RTL_OK);
+        CHECK(rtlAggregateGroups(aggregate, &groups, &count) == RTL_OK && count == 2);
+        CHECK(groups[0].count == 10000 && groups[0].total == 10000 * UINT64_C(10000));
+        rtlAggregateFree(aggregate);
+        rtlTraceClose(trace);
+    }
     fixture_remove(path);
     return NULL;
 }
