@@ -1,5 +1,6 @@
 #include "fixture.h"
 #include "store/clock.h"
+#include "store/translate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -176,5 +177,67 @@ const char *Clock_FollowsASuspend(void)
     CHECK(rtl_line_at(&line, SECOND + 5) == SECOND + 5);
     CHECK(rtl_line_at(&line, 5 * SECOND) == 5 * SECOND + hour);
     rtl_line_free(&line);
+    return NULL;
+}
+
+/* A line of an agent, its rate drawn from easy and awkward ones, with up to five points. */
+static const char *draw_line(struct rtl_line *line, uint64_t *seed)
+{
+    static const uint64_t rates[] = {1, 3, 7, 25000000, 100000000, 300000000, 1000000007, 0};
+    uint64_t x = fixture_random(seed) % 1000;
+    uint64_t y = fixture_random(seed) % 100000;
+    uint64_t points = fixture_random(seed) % 6;
+    *line = (struct rtl_line){.dx = 1, .dy = 1};
+    for (uint64_t i = 0; i < points; i++) {
+        CHECK(rtl_line_add(line, x, y) == 0);
+        x += 1 + fixture_random(seed) % 3000;
+        y += 1 + fixture_random(seed) % 30000;
+    }
+    rtl_clock_finish_ticks(line, rates[fixture_random(seed) % (sizeof rates / sizeof *rates)]);
+    return NULL;
+}
+
+static const char *compare_all(struct rtl_agent_clock *clock, uint64_t begin, uint64_t *seed)
+{
+    struct rtl_translator translator;
+    rtl_translator_begin(&translator, clock);
+    for (int round = 0; round < 8; round++) {
+        uint64_t ticks[64];
+        uint64_t ns[64];
+        uint64_t low = UINT64_MAX;
+        uint64_t high = 0;
+        begin += fixture_random(seed) % 4000;
+        for (int i = 0; i < 64; i++) {
+            ticks[i] = ns[i] = begin + fixture_random(seed) % 500;
+            low = ticks[i] < low ? ticks[i] : low;
+            high = ticks[i] > high ? ticks[i] : high;
+        }
+        rtl_translate(&translator, ns, 64, low, high);
+        for (int i = 0; i < 64; i++)
+            CHECK(ns[i] == rtl_trace_ns(clock, ticks[i]));
+    }
+    return NULL;
+}
+
+/* Host clocks that are one, apart, or drift; ticks on, before and beyond the points, and near the
+ * ends of what 64 bits hold. */
+const char *Clock_ManyAtOnceAsOneByOne(void)
+{
+    static const uint64_t begins[] = {
+        0, 5000, UINT64_C(1) << 31, INT64_MAX, UINT32_MAX, UINT64_MAX - 40000, UINT64_C(1) << 50};
+    uint64_t seed = 9;
+    for (int round = 0; round < 3000; round++) {
+        struct rtl_agent_clock clock = {0};
+        struct rtl_line system = {.dx = 1, .dy = 1};
+        uint64_t offset = fixture_random(&seed);
+        CHECK_DONE(draw_line(&clock.ticks, &seed));
+        for (int i = 0; i < round % 4; i++)
+            CHECK(rtl_line_add(&system, 100 + (uint64_t)i * 10000,
+                               offset % 1000 + (uint64_t)i * 10001) == 0);
+        clock.system = round % 5 ? &system : NULL;
+        CHECK_DONE(compare_all(&clock, begins[offset % (sizeof begins / sizeof *begins)], &seed));
+        rtl_line_free(&clock.ticks);
+        rtl_line_free(&system);
+    }
     return NULL;
 }

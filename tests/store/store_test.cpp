@@ -21,6 +21,7 @@ RTL_C_TEST(Clock, LeavesOutPointsThatDoNotRise)
 RTL_C_TEST(Clock, OneClockIsExact)
 RTL_C_TEST(Clock, OffsetOfTheTightestBracket)
 RTL_C_TEST(Clock, FollowsASuspend)
+RTL_C_TEST(Clock, ManyAtOnceAsOneByOne)
 
 RTL_C_TEST(Content, EveryFieldOfDefinitions)
 RTL_C_TEST(Content, EveryFieldOfKernels)
