@@ -1,6 +1,6 @@
 /**
- * Sums over the kernels of a trace: per kernel name, per queue, per GPU. Memory grows with names and
- * queues, not with kernels.
+ * Sums over the kernels of a trace: per kernel name, per queue, per GPU. Memory grows with names
+ * and queues, not with kernels.
  */
 #ifndef RTL_TOOLS_TALLY_H
 #define RTL_TOOLS_TALLY_H

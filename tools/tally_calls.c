@@ -21,8 +21,7 @@ static struct tally_call *name_of(struct tally_calls *tally, const char *name)
         tally->names = names;
         tally->capacity = capacity;
     }
-    tally->names[tally->count] =
-        (struct tally_call){.name = tally->texts.list[number], .min = UINT64_MAX};
+    tally->names[tally->count] = (struct tally_call){.name = tally->texts.list[number]};
     return &tally->names[tally->count++];
 }
 
@@ -30,15 +29,9 @@ static rtl_status_t add(struct tally_calls *tally, const rtl_api_t *api)
 {
     struct tally_call *name = name_of(tally, api->name);
     uint64_t duration = api->end > api->start ? api->end - api->start : 0;
-    if (!name)
+    if (!name || !rtl_stat_add(&name->stat, duration))
         return RTL_E_MEMORY;
-    ++name->calls;
     name->failed += api->result != 0 && api->result != NOT_READY;
-    name->total += duration;
-    if (duration < name->min)
-        name->min = duration;
-    if (duration > name->max)
-        name->max = duration;
     ++tally->calls;
     tally->total += duration;
     return RTL_OK;
@@ -48,17 +41,19 @@ static int by_total(const void *a, const void *b)
 {
     const struct tally_call *left = a;
     const struct tally_call *right = b;
-    if (left->total != right->total)
-        return left->total < right->total ? 1 : -1;
+    if (left->stat.total != right->stat.total)
+        return left->stat.total < right->stat.total ? 1 : -1;
     return strcmp(left->name, right->name);
 }
 
-rtl_status_t tally_calls_read(rtl_trace_t *trace, struct tally_calls *tally)
+rtl_status_t tally_calls_read(rtl_trace_t *trace, uint64_t from, uint64_t to,
+                              struct tally_calls *tally)
 {
+    const rtl_api_filter_t filter = {.from = from, .to = to};
     rtl_api_iter_t *iter = NULL;
     rtl_api_t api;
     memset(tally, 0, sizeof *tally);
-    rtl_status_t status = rtlTraceApi(trace, NULL, &iter);
+    rtl_status_t status = rtlTraceApi(trace, &filter, &iter);
     while (status == RTL_OK && (status = rtlApiNext(iter, &api)) == RTL_OK)
         status = add(tally, &api);
     rtlApiIterFree(iter);
@@ -72,6 +67,8 @@ rtl_status_t tally_calls_read(rtl_trace_t *trace, struct tally_calls *tally)
 
 void tally_calls_free(struct tally_calls *tally)
 {
+    for (size_t i = 0; i < tally->count; ++i)
+        rtl_stat_free(&tally->names[i].stat);
     free(tally->names);
     texts_free(&tally->texts);
     memset(tally, 0, sizeof *tally);

@@ -6,14 +6,15 @@
 
 #include "common/texts.h"
 
+#include "store/stat.h"
+
 #include <rtl/rtl_trace.h>
 
-/** The host calls of one name; durations in ns. */
+/** The host calls of one name. */
 struct tally_call {
     const char *name;
-    uint64_t calls;
-    uint64_t failed; /**< returned neither 0 nor hipErrorNotReady, which is an answer */
-    uint64_t total, min, max;
+    uint64_t failed;      /**< returned neither 0 nor hipErrorNotReady, which is an answer */
+    struct rtl_stat stat; /**< of durations, ns */
 };
 
 struct tally_calls {
@@ -23,8 +24,10 @@ struct tally_calls {
     struct texts texts;
 };
 
-/** Reads all host calls. On success the caller frees the tally; on failure rtlTraceError tells. */
-rtl_status_t tally_calls_read(rtl_trace_t *trace, struct tally_calls *tally);
+/** Reads the host calls that overlap [from, to), to 0: no end. On success the caller frees the
+ * tally; on failure rtlTraceError tells, or memory was short. */
+rtl_status_t tally_calls_read(rtl_trace_t *trace, uint64_t from, uint64_t to,
+                              struct tally_calls *tally);
 
 void tally_calls_free(struct tally_calls *tally);
 

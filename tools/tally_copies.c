@@ -37,12 +37,14 @@ static int by_total(const void *a, const void *b)
     return strcmp(left->kind, right->kind);
 }
 
-rtl_status_t tally_copies_read(rtl_trace_t *trace, struct tally_copies *tally)
+rtl_status_t tally_copies_read(rtl_trace_t *trace, uint64_t from, uint64_t to,
+                               struct tally_copies *tally)
 {
+    const rtl_copy_filter_t filter = {.from = from, .to = to};
     rtl_copy_iter_t *iter = NULL;
     rtl_copy_t copy;
     memset(tally, 0, sizeof *tally);
-    rtl_status_t status = rtlTraceCopies(trace, NULL, &iter);
+    rtl_status_t status = rtlTraceCopies(trace, &filter, &iter);
     while (status == RTL_OK && (status = rtlCopyNext(iter, &copy)) == RTL_OK)
         add(tally, &copy);
     rtlCopyIterFree(iter);

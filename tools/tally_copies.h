@@ -22,8 +22,9 @@ struct tally_copies {
     uint64_t copies, bytes, total;
 };
 
-/** Reads all copies. On failure rtlTraceError tells. */
-rtl_status_t tally_copies_read(rtl_trace_t *trace, struct tally_copies *tally);
+/** Reads the copies that overlap [from, to), to 0: no end. On failure rtlTraceError tells. */
+rtl_status_t tally_copies_read(rtl_trace_t *trace, uint64_t from, uint64_t to,
+                               struct tally_copies *tally);
 
 /** Bytes per nanosecond, which is GB/s; 0 if no time is known. */
 double tally_copies_rate(const struct tally_kind *kind);

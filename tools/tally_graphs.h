@@ -4,6 +4,8 @@
 #ifndef RTL_TOOLS_TALLY_GRAPHS_H
 #define RTL_TOOLS_TALLY_GRAPHS_H
 
+#include "store/stat.h"
+
 #include <rtl/rtl_trace.h>
 
 /** A graph over all its generations; times in ns. */
@@ -13,8 +15,8 @@ struct tally_graph {
     uint32_t nodes;     /**< of the latest generation, RTL_TRACE_NONE: not known */
     const char *source; /**< as in rtl_graph_t */
     uint64_t launches, kernels;
-    uint64_t timed;      /**< launches with kernels in the trace */
-    uint64_t total, max; /**< of these, from their first kernel's start to their last one's end */
+    struct rtl_stat stat; /**< of launches with kernels in the trace: from their first kernel's
+                             start to their last one's end */
 };
 
 struct tally_graphs {
@@ -23,8 +25,11 @@ struct tally_graphs {
     uint64_t launches, kernels;
 };
 
-/** On success the caller frees the tally; on failure rtlTraceError tells, or memory was short. */
-rtl_status_t tally_graphs_read(rtl_trace_t *trace, struct tally_graphs *tally);
+/** Adds up the launches that overlap [from, to), to 0: no end; graphs without one are left out if
+ * that restricts. On success the caller frees the tally; on failure rtlTraceError tells, or memory
+ * was short. */
+rtl_status_t tally_graphs_read(rtl_trace_t *trace, uint64_t from, uint64_t to,
+                               struct tally_graphs *tally);
 
 void tally_graphs_free(struct tally_graphs *tally);
 

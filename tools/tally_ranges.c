@@ -13,8 +13,10 @@ struct place {
 
 struct reading {
     struct tally_ranges *tally;
-    struct place *places; /* by process and id */
+    rtl_range_filter_t filter; /* which ranges are counted */
+    struct place *places;      /* by process and id */
     size_t count, capacity;
+    bool nested;       /* there are ranges, not marks alone */
     uint64_t *counted; /* by name: the last kernel that was added, from 1 */
     uint64_t kernels;
 };
@@ -56,6 +58,14 @@ static bool add_place(struct reading *reading, const rtl_range_t *range, uint32_
     return true;
 }
 
+/* As rtlTraceRanges filters. A kernel may be in a range that is not counted. */
+static bool counts(const struct reading *reading, const rtl_range_t *range)
+{
+    const rtl_range_filter_t *filter = &reading->filter;
+    return (filter->to == 0 || range->start < filter->to) &&
+           (range->end == 0 || range->end > filter->from || range->start >= filter->from);
+}
+
 static rtl_status_t add_range(struct reading *reading, const rtl_range_t *range)
 {
     struct tally_ranges *tally = reading->tally;
@@ -64,6 +74,9 @@ static rtl_status_t add_range(struct reading *reading, const rtl_range_t *range)
     if (!name || !add_place(reading, range, number))
         return RTL_E_MEMORY;
     bool mark = strcmp(range->kind, "mark") == 0;
+    reading->nested = reading->nested || !mark;
+    if (!counts(reading, range))
+        return RTL_OK;
     uint64_t duration = range->end > range->start ? range->end - range->start : 0;
     name->marks += mark;
     name->ranges += !mark;
@@ -128,15 +141,17 @@ static void add_kernel(struct reading *reading, const rtl_kernel_t *kernel, uint
 
 static rtl_status_t read_kernels(rtl_trace_t *trace, struct reading *reading)
 {
-    rtl_kernel_filter_t all = RTL_KERNEL_FILTER_ALL;
+    const rtl_kernel_filter_t filter = {.from = reading->filter.from,
+                                        .to = reading->filter.to,
+                                        .queue = RTL_TRACE_NONE,
+                                        .by_queue = 1};
     rtl_kernel_iter_t *iter = NULL;
     rtl_kernel_t kernel;
     uint64_t range = 0;
     reading->counted = calloc(reading->tally->count + 1, sizeof *reading->counted);
     if (!reading->counted)
         return RTL_E_MEMORY;
-    all.by_queue = 1;
-    rtl_status_t status = rtlTraceKernels(trace, &all, &iter);
+    rtl_status_t status = rtlTraceKernels(trace, &filter, &iter);
     while (status == RTL_OK && (status = rtlKernelNext(iter, &kernel)) == RTL_OK) {
         status = rtlTraceKernelRange(trace, &kernel, &range);
         if (status == RTL_OK && range)
@@ -144,6 +159,16 @@ static rtl_status_t read_kernels(rtl_trace_t *trace, struct reading *reading)
     }
     rtlKernelIterFree(iter);
     return status == RTL_END ? RTL_OK : status;
+}
+
+/* Names of which nothing was counted are left out. */
+static void drop_empty(struct tally_ranges *tally)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < tally->count; ++i)
+        if (tally->names[i].ranges || tally->names[i].marks || tally->names[i].kernels)
+            tally->names[kept++] = tally->names[i];
+    tally->count = kept;
 }
 
 static int by_total(const void *a, const void *b)
@@ -155,15 +180,17 @@ static int by_total(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
-rtl_status_t tally_ranges_read(rtl_trace_t *trace, struct tally_ranges *tally)
+rtl_status_t tally_ranges_read(rtl_trace_t *trace, uint64_t from, uint64_t to,
+                               struct tally_ranges *tally)
 {
-    struct reading reading = {.tally = tally};
+    struct reading reading = {.tally = tally, .filter = {.from = from, .to = to}};
     memset(tally, 0, sizeof *tally);
     rtl_status_t status = read_ranges(trace, &reading);
-    if (status == RTL_OK && tally->ranges)
+    if (status == RTL_OK && reading.nested)
         status = read_kernels(trace, &reading);
     free(reading.places);
     free(reading.counted);
+    drop_empty(tally);
     if (tally->count)
         qsort(tally->names, tally->count, sizeof *tally->names, by_total);
     if (status != RTL_OK)

@@ -27,9 +27,10 @@ struct tally_ranges {
     struct texts texts;
 };
 
-/** Reads all ranges and, if there are any, all kernels. On success the caller frees the tally; on
- * failure rtlTraceError tells. */
-rtl_status_t tally_ranges_read(rtl_trace_t *trace, struct tally_ranges *tally);
+/** Reads all ranges and, if there are any, all kernels; counts those that overlap [from, to), to 0:
+ * no end. On success the caller frees the tally; on failure rtlTraceError tells. */
+rtl_status_t tally_ranges_read(rtl_trace_t *trace, uint64_t from, uint64_t to,
+                               struct tally_ranges *tally);
 
 void tally_ranges_free(struct tally_ranges *tally);
 

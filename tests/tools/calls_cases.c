@@ -82,12 +82,13 @@ static void calls_and_death(struct rtl_ring *ring)
 static const char *check_calls(rtl_trace_t *trace)
 {
     struct tally_calls tally;
-    CHECK(tally_calls_read(trace, &tally) == RTL_OK);
+    CHECK(tally_calls_read(trace, 0, 0, &tally) == RTL_OK);
     CHECK(tally.count == 2 && tally.calls == 4 && tally.total == 450);
     const struct tally_call *launch = &tally.names[0];
-    CHECK(strcmp(launch->name, "hipLaunchKernel") == 0 && launch->calls == 2);
-    CHECK(launch->total == 400 && launch->min == 100 && launch->max == 300 && launch->failed == 0);
-    CHECK(strcmp(tally.names[1].name, "hipMemcpy") == 0 && tally.names[1].calls == 2);
+    CHECK(strcmp(launch->name, "hipLaunchKernel") == 0 && launch->stat.count == 2);
+    CHECK(launch->stat.total == 400 && rtl_stat_min(&launch->stat) == 100);
+    CHECK(launch->stat.max == 300 && launch->failed == 0);
+    CHECK(strcmp(tally.names[1].name, "hipMemcpy") == 0 && tally.names[1].stat.count == 2);
     CHECK(tally.names[1].failed == 1);
     tally_calls_free(&tally);
     return NULL;
@@ -104,7 +105,7 @@ static const struct tally_range *named(const struct tally_ranges *tally, const c
 static const char *check_ranges(rtl_trace_t *trace)
 {
     struct tally_ranges tally;
-    CHECK(tally_ranges_read(trace, &tally) == RTL_OK);
+    CHECK(tally_ranges_read(trace, 0, 0, &tally) == RTL_OK);
     CHECK(tally.count == 4 && tally.ranges == 5 && tally.marks == 1);
     CHECK(strcmp(tally.names[0].name, "step") == 0);
     const struct tally_range *step = named(&tally, "step");

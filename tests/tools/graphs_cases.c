@@ -115,12 +115,12 @@ const char *Graphs_Numbers(void)
     struct verdict verdict;
     rtl_trace_t *trace;
     CHECK_DONE(open_graphs(&made, whole, &trace));
-    CHECK(tally_graphs_read(trace, &tally) == RTL_OK);
+    CHECK(tally_graphs_read(trace, 0, 0, &tally) == RTL_OK);
     CHECK(tally.count == 2 && tally.launches == 4 && tally.kernels == 8);
     const struct tally_graph *first = &tally.graphs[0];
     CHECK(first->graph == 1 && first->generations == 2 && first->nodes == 2);
-    CHECK(first->launches == 3 && first->timed == 3 && first->kernels == 6);
-    CHECK(first->total == 330 * MADE_TICK_NS && first->max == 110 * MADE_TICK_NS);
+    CHECK(first->launches == 3 && first->stat.count == 3 && first->kernels == 6);
+    CHECK(first->stat.total == 330 * MADE_TICK_NS && first->stat.max == 110 * MADE_TICK_NS);
     CHECK(tally.graphs[1].graph == 2 && tally.graphs[1].launches == 1);
     CHECK(account_verdict(trace, &verdict) == RTL_OK && verdict.complete);
     CHECK(verdict.graphs.launches == 4 && verdict.graphs.partial == 0);

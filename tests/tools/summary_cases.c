@@ -140,7 +140,7 @@ const char *Summary_Copies(void)
     (void)made_process(&made, copy_some);
     CHECK_DONE(made_end(&made));
     CHECK(rtlTraceOpen(made.trace, &trace, error, sizeof error) == RTL_OK);
-    CHECK(tally_copies_read(trace, &tally) == RTL_OK);
+    CHECK(tally_copies_read(trace, 0, 0, &tally) == RTL_OK);
     CHECK(tally.count == 3 && tally.copies == 4 && tally.bytes == 4577);
     CHECK(tally.total == 45 * MADE_TICK_NS);
     const struct tally_kind *first = &tally.kinds[0];

@@ -1,0 +1,39 @@
+#include "common/moment.h"
+
+#include "common/duration.h"
+#include "common/say.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+
+int moment_read(const char *option, const char *text, struct moment *moment)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    moment->given = true;
+    moment->absolute = isdigit((unsigned char)text[0]) && !errno && !*end;
+    moment->ns = value;
+    if (moment->absolute || rtl_duration_read(text, &moment->ns))
+        return 0;
+    return say_fail(EINVAL, "'%s' is no time for --%s: write 1.5s or 200ms, or ns as a number",
+                    text, option);
+}
+
+static uint64_t on_clock(const rtl_trace_info_t *info, const struct moment *moment)
+{
+    if (!moment->given)
+        return 0;
+    return moment->absolute ? moment->ns : info->start + moment->ns;
+}
+
+int moment_window(const rtl_trace_info_t *info, const struct moment *from, const struct moment *to,
+                  uint64_t window[2])
+{
+    window[0] = on_clock(info, from);
+    window[1] = on_clock(info, to);
+    if (to->given && window[1] <= window[0])
+        return say_fail(EINVAL, "--to is not after --from");
+    return 0;
+}
