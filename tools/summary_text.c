@@ -73,20 +73,26 @@ static void show_exit(const rtl_trace_info_t *info, FILE *out)
         (void)fprintf(out, ", exit status %d", info->exit_status);
 }
 
-static double since_start(const struct summary *summary, uint64_t time)
+/* Since the recording began, or, before that, on the trace's clock. */
+static struct shown moment_text(const struct summary *summary, uint64_t time)
 {
-    return time > summary->info.start ? (double)(time - summary->info.start) : 0;
+    struct shown shown;
+    if (time >= summary->info.start)
+        return show_duration((double)(time - summary->info.start));
+    (void)snprintf(shown.text, sizeof shown.text, "%" PRIu64, time);
+    return shown;
 }
 
 static void show_window(const struct summary *summary, FILE *out)
 {
+    if (summary->from == 0 && summary->to == 0)
+        return;
+    (void)fputs("  only what overlaps the time", out);
     if (summary->from)
-        (void)fprintf(out, "  from %s on", show_duration(since_start(summary, summary->from)).text);
+        (void)fprintf(out, " from %s", moment_text(summary, summary->from).text);
     if (summary->to)
-        (void)fprintf(out, "%s to %s", summary->from ? "" : "  up",
-                      show_duration(since_start(summary, summary->to)).text);
-    if (summary->from || summary->to)
-        (void)fputs(" after the start: what overlaps that time\n", out);
+        (void)fprintf(out, " to %s", moment_text(summary, summary->to).text);
+    (void)fputc('\n', out);
 }
 
 static void show_head(const struct summary *summary, FILE *out)
@@ -109,16 +115,18 @@ static void show_gpu(const rtl_device_time_t *gpu, size_t number, FILE *out)
 {
     const rtl_span_t *span = &gpu->span;
     uint64_t length = span->last - span->first;
-    (void)fprintf(out, "  GPU %zu %s%s%s%s: busy %s (%s), idle %s, %s kernels on %u queue%s\n",
-                  number, gpu->agent->name, gpu->agent->product[0] ? " (" : "", gpu->agent->product,
+    (void)fprintf(out, "  GPU %zu %s%s%s%s: busy %s (%s), idle %s\n", number, gpu->agent->name,
+                  gpu->agent->product[0] ? " (" : "", gpu->agent->product,
                   gpu->agent->product[0] ? ")" : "", show_duration((double)span->busy).text,
                   show_share(span->busy, length).text,
-                  show_duration((double)summary_idle(span)).text, show_count(span->kernels).text,
-                  gpu->queues, gpu->queues == 1 ? "" : "s");
+                  show_duration((double)summary_idle(span)).text);
+    (void)fprintf(out, "    %s kernels on %u queue%s", show_count(span->kernels).text, gpu->queues,
+                  gpu->queues == 1 ? "" : "s");
     if (span->overlap)
-        (void)fprintf(out, "    two kernels or more at once for %s (%s of busy)\n",
+        (void)fprintf(out, ", two or more at once for %s (%s of busy)",
                       show_duration((double)span->overlap).text,
                       show_share(span->overlap, span->busy).text);
+    (void)fputc('\n', out);
     if (gpu->copies)
         (void)fprintf(out, "    copying for %s, a kernel beside it for %s (%s)\n",
                       show_duration((double)gpu->copying).text,
