@@ -83,6 +83,9 @@ for command in summary info check; do
     wrong 2 "'b.db'" -- "$rtl" "$command" led.db b.db
 done
 wrong 2 "'many'" "--top" -- "$rtl" summary led.db --top many
+wrong 2 "'size'" "p99" -- "$rtl" summary led.db --sort size
+wrong 2 "'soon'" "--from" -- "$rtl" summary led.db --from soon
+wrong 2 "--to" "--from" -- "$rtl" summary led.db --from 2s --to 1s
 wrong 2 "none.log" -- "$rtl" check led.db --truth none.log
 wrong 2 "old.db" -- "$rtl" check led.db --truth old.db
 wrong 2 "statement" -- "$rtl" sql led.db

@@ -56,7 +56,7 @@ _rtl() {
         case ${words[1]} in
         trace) options+=" --mode --output --force --gpu --buffer --delay --duration --start-off --quiet --" ;;
         ctl) options+=" --pid --json" ;;
-        summary) options+=" --top --json" ;;
+        summary) options+=" --top --sort --from --to --json" ;;
         info | sql | doctor) options+=" --json" ;;
         export) options+=" --format --output --force --from --to --process --rank --per-rank --split-size --table" ;;
         import) options+=" --output --force" ;;
