@@ -3,10 +3,13 @@
 #include "made.h"
 
 #include <rtl/rtl_trace.h>
+#include <sqlite3.h>
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* What a test looks at in a trace. */
@@ -364,4 +367,92 @@ const char *Collect_FollowsARunningProcess(void)
     rtlKernelIterFree(iter);
     done(&made, &seen);
     return NULL;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec time;
+    (void)clock_gettime(CLOCK_BOOTTIME, &time);
+    return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
+}
+
+/* A process that is always ahead of its collector. */
+static void fill_for_ever(struct rtl_ring *ring)
+{
+    uint64_t i = 0;
+    made_definitions(ring);
+    made_queue(ring, 0, 0x1000, MADE_BEGIN_NS);
+    for (;;) {
+        struct rtl_wire_kernel kernels[64];
+        for (unsigned k = 0; k < 64; ++k, ++i)
+            kernels[k] = (struct rtl_wire_kernel){.packet = i,
+                                                  .start = MADE_BEGIN + i,
+                                                  .end = MADE_BEGIN + i + 1,
+                                                  .launch = RTL_NONE,
+                                                  .ordinal = RTL_NONE};
+        unsigned done = 0;
+        while ((done += rtl_ring_push_kernels(ring, kernels + done, 64 - done)) < 64)
+            ;
+    }
+}
+
+/* When the last checkpoint was, as anybody sees it who opens the file. */
+static uint64_t last_checkpoint(sqlite3 *db)
+{
+    sqlite3_stmt *row = NULL;
+    uint64_t end = 0;
+    if (sqlite3_prepare_v2(db, "SELECT value FROM meta WHERE key = 'end'", -1, &row, NULL) ==
+            SQLITE_OK &&
+        sqlite3_step(row) == SQLITE_ROW)
+        end = (uint64_t)sqlite3_column_int64(row, 0);
+    (void)sqlite3_finalize(row);
+    return end;
+}
+
+/* Rounds until there were three checkpoints. None is later than a second and what two rounds take
+ * here, with all that keeps this process from its work. */
+static const char *watch_checkpoints(struct rtl_collector *collector, sqlite3 *db)
+{
+    uint64_t longest = 0;
+    uint64_t seen = last_checkpoint(db);
+    uint64_t before = seen;
+    for (unsigned checkpoints = 0; checkpoints < 3;) {
+        (void)rtl_collector_round(collector);
+        uint64_t end = now_ns();
+        longest = end - before > longest ? end - before : longest;
+        before = end;
+        uint64_t last = last_checkpoint(db);
+        CHECK(end < last + UINT64_C(1000000000) + 2 * longest);
+        checkpoints += last != seen;
+        seen = last;
+    }
+    return NULL;
+}
+
+const char *Collect_CheckpointsWhileTheRingNeverEmpties(void)
+{
+    struct made made;
+    sqlite3 *db = NULL;
+    char error[512];
+    CHECK_DONE(made_begin(&made));
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct rtl_ring ring;
+        if (rtl_ring_create(&ring, made.session, 1u << 20) != 0)
+            _exit(1);
+        while (rtl_ring_reserve_memory(&ring) > 0)
+            ;
+        fill_for_ever(&ring);
+    }
+    struct rtl_collector *collector = rtl_collector_new(made.session, made.writer, NULL, NULL);
+    CHECK(collector != NULL);
+    CHECK(sqlite3_open_v2(made.trace, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK);
+    const char *failed = watch_checkpoints(collector, db);
+    (void)sqlite3_close(db);
+    (void)kill(pid, SIGKILL);
+    (void)waitpid(pid, NULL, 0);
+    rtl_collector_end(collector);
+    CHECK(rtl_writer_close(made.writer, 0, error, sizeof error) == 0);
+    made_clean(&made);
+    return failed;
 }
