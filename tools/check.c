@@ -63,11 +63,37 @@ static void show_ledger(const struct check *check)
 
 static const char *why_pending(const struct verdict *verdict)
 {
+    if (verdict->recording)
+        return "under way in the processes, or not stored yet";
     if (!verdict->finished)
-        return "the recording is still going on, or its collector was killed";
+        return "they were under way in the processes, or had not been stored";
     if (verdict->running)
         return "under way in processes that outlived the recording";
     return "neither recorded nor explained, which is an error of RTL: report it";
+}
+
+/* What is wrong with the trace as a whole. */
+static void show_state(const struct verdict *verdict)
+{
+    if (verdict->recording)
+        (void)printf("  the recording goes on: this is what was stored until its last checkpoint, "
+                     "which is made once a second\n");
+    else if (!verdict->finished)
+        (void)printf("  the collector was killed: what came after its last checkpoint, at most a "
+                     "second before, is not in the trace\n    what to do: see why it was killed, "
+                     "and record again if the end matters; what is in the trace is right\n");
+    else if (verdict->running)
+        (void)printf("  processes that still ran when the recording ended: %u\n    what to do: let "
+                     "rtl trace wait for them (^C ends it at once)\n",
+                     verdict->running);
+    if (verdict->refused)
+        (void)printf("  processes with another build of librtl: %u\n    what to do: unset "
+                     "HSA_TOOLS_LIB, or let it name the librtl.so that belongs to this rtl\n",
+                     verdict->refused);
+    if (verdict->passed)
+        (void)printf("  queues that were not followed: %u\n    what to do: see the notes, which "
+                     "name them\n",
+                     verdict->passed);
 }
 
 static void show_account(const struct verdict *verdict, const struct account *total)
@@ -94,6 +120,7 @@ static void show_reasons(const struct verdict *verdict)
 {
     show_account(verdict, &verdict->total);
     show_account(verdict, &verdict->copies);
+    show_state(verdict);
     if (verdict->torn)
         (void)printf("  torn %s slots: records that a dying process had begun\n",
                      show_count(verdict->torn).text);
@@ -103,9 +130,11 @@ static void show_reasons(const struct verdict *verdict)
 static void show_unlinked(const char *what, uint64_t count)
 {
     if (count)
-        (void)printf("  warning: %s whose host call or range is not in the trace: %s\n"
-                     "    it was lost (the notes tell), or had not returned at the end\n",
-                     what, show_count(count).text);
+        (void)printf(
+            "  warning: %s whose host call or range is not in the trace: %s\n"
+            "    it was lost (the notes tell), had not returned at the end, or came after the "
+            "last checkpoint\n",
+            what, show_count(count).text);
 }
 
 static void show_launches(const struct verdict *verdict)
@@ -114,10 +143,10 @@ static void show_launches(const struct verdict *verdict)
         return;
     (void)printf("  graph launches: %s", show_count(verdict->graphs.launches).text);
     if (verdict->graphs.partial)
-        (void)printf(", %s with kernels missing (%s kernels, %s of them not in the ledger)",
-                     show_count(verdict->graphs.partial).text,
-                     show_count(verdict->graphs.missing).text,
-                     show_count(verdict->graphs.lost).text);
+        (void)printf(
+            ", %s with kernels missing (%s kernels, %s)", show_count(verdict->graphs.partial).text,
+            show_count(verdict->graphs.missing).text,
+            verdict->graphs.lost ? "which the ledger does not explain" : "as the ledger says");
     if (verdict->graphs.uncertain)
         (void)printf(", %s with kernels whose node is not certain",
                      show_count(verdict->graphs.uncertain).text);
@@ -282,12 +311,13 @@ static json_t *json_check(const struct check *check)
     for (size_t i = 0; i < check->note_count; ++i)
         (void)json_array_append_new(notes, open_text(check->notes[i].text));
     json_t *object = json_pack(
-        "{s:o, s:b, s:o, s:b, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o}", "file",
+        "{s:o, s:b, s:o, s:b, s:b, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o}", "file",
         open_text(check->path), "complete", (int)verdict->complete, "completeness", open_text(line),
-        "finished", (int)verdict->finished, "processes", (int)verdict->processes, "died",
-        (int)verdict->died, "running", (int)verdict->running, "refused", (int)verdict->refused,
-        "queues_not_followed", (int)verdict->passed, "torn", open_number(verdict->torn), "total",
-        json_account(&verdict->total), "queues", json_queues(check), "notes", notes);
+        "finished", (int)verdict->finished, "recording", (int)verdict->recording, "processes",
+        (int)verdict->processes, "died", (int)verdict->died, "running", (int)verdict->running,
+        "refused", (int)verdict->refused, "queues_not_followed", (int)verdict->passed, "torn",
+        open_number(verdict->torn), "total", json_account(&verdict->total), "queues",
+        json_queues(check), "notes", notes);
     (void)json_object_set_new(object, "copies", json_account(&verdict->copies));
     (void)json_object_set_new(object, "graphs", json_launches(verdict));
     (void)pauses_json(check->trace, &pauses); /* they were read when the trace was opened */

@@ -79,8 +79,11 @@ typedef struct rtl_trace_info {
     uint64_t kernels;
     uint64_t bytes; /**< size of the file */
     uint64_t copies;
-    uint64_t calls;  /**< host calls */
-    uint64_t ranges; /**< marks among them */
+    uint64_t calls;        /**< host calls */
+    uint64_t ranges;       /**< marks among them */
+    uint32_t writer_pid;   /**< the recorder, 0 if unknown */
+    uint64_t writer_start; /**< when it began: field 22 of its /proc/PID/stat; with the pid it tells
+                              whether the recorder lives, on `host` */
 } rtl_trace_info_t;
 
 RTL_TRACE_API rtl_status_t rtlTraceInfo(rtl_trace_t *trace, rtl_trace_info_t *info);

@@ -404,6 +404,10 @@ static int take_fact(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
         info->finished = sqlite3_column_int(row, 1) != 0;
     else if (strcmp(key, "exit_status") == 0)
         info->exit_status = sqlite3_column_int(row, 1);
+    else if (strcmp(key, "writer_pid") == 0)
+        info->writer_pid = rtl_row_u32(trace, row, 1);
+    else if (strcmp(key, "writer_start") == 0)
+        info->writer_start = rtl_row_u64(row, 1);
     return info->creator && info->command && info->host ? 0 : -1;
 }
 

@@ -1,17 +1,19 @@
 #include "common/account.h"
 
 #include "common/show.h"
+#include "store/file.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
     const char *meaning, *advice;
 } reasons[RTL_LOSS_REASONS] = {
     [RTL_LOSS_POOL] = {"no completion signal was free",
-                       "the pool grows while the program runs: warm the program up before the part "
-                       "that counts, or lower the number of kernels in flight"},
+                       "the pool grows while the program runs, up to RTL_POOL: warm the program up "
+                       "before the part that counts, or lower the number of kernels in flight"},
     [RTL_LOSS_PENDING] = {"too many kernels of the queue were waiting to be read",
                           "give the program's completion worker a core of its own (the machine is "
                           "overloaded)"},
@@ -199,6 +201,15 @@ static bool is_whole(const struct account *account)
            account->stored == account->recorded;
 }
 
+/* Another host's processes cannot be asked for. */
+static bool is_recording(const rtl_trace_info_t *info)
+{
+    char host[256] = "";
+    (void)gethostname(host, sizeof host - 1);
+    return !info->finished && info->writer_start != 0 && strcmp(host, info->host) == 0 &&
+           rtl_file_process_start(info->writer_pid) == info->writer_start;
+}
+
 rtl_status_t account_verdict(rtl_trace_t *trace, struct verdict *verdict)
 {
     rtl_trace_info_t info;
@@ -215,6 +226,7 @@ rtl_status_t account_verdict(rtl_trace_t *trace, struct verdict *verdict)
     if (status != RTL_OK)
         return status;
     verdict->finished = info.finished != 0;
+    verdict->recording = is_recording(&info);
     verdict->complete = verdict->finished && verdict->processes > 0 && verdict->running == 0 &&
                         verdict->refused == 0 && verdict->passed == 0 &&
                         is_whole(&verdict->total) && is_whole(&verdict->copies) &&
@@ -287,7 +299,8 @@ static void append_states(struct line *line, const struct verdict *verdict)
         append(line, ", %u process%s still running at the end", verdict->running,
                plural(verdict->running, "es"));
     if (!verdict->finished)
-        append(line, ", the recording has not ended in order");
+        append(line, verdict->recording ? ", the recording goes on"
+                                        : ", the recording has not ended in order");
 }
 
 void account_line(const struct verdict *verdict, char *text, size_t size)

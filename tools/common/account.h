@@ -33,6 +33,7 @@ struct verdict {
         uint64_t lost;      /**< of them, more than the ledger of their process explains */
     } graphs;               /**< launches of graphs */
     bool finished;          /**< the collector ended in order */
+    bool recording;         /**< not finished, and the collector lives (on this host) */
     bool complete;
 };
 
