@@ -371,12 +371,12 @@ void source_settle(struct source *source, enum source_end end)
     bool died = end == SOURCE_DIED;
     if (!source->process)
         describe_by_ring(source, source->ring.header->library_version);
+    source->state = SOURCE_ENDED; /* from here on the account is not asked for */
     copy_ledger(source, died ? RTL_LOST_KILLED : RTL_LOST_SHUTDOWN);
     note_malformed(source);
     rtl_writer_process_end(source->writer, source->process, died ? "died" : "closed", rtl_now(),
                            source->torn);
     (void)unlink(source->path);
-    source->state = SOURCE_ENDED;
 }
 
 bool source_alive(const struct source *source)

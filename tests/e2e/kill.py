@@ -11,7 +11,8 @@ not execute so; its ledger says no more than what happened. Then
                since its last checkpoint, and the trace says that it was not ended in order
     both       as collector, but for the program
 
-of a graph, each kernel of a launch that had come whole has its node. A failure prints the command that repeats it.
+of a graph, each kernel of a launch that had come whole has its node. A failure prints the command that repeats it. E2E_QUEUE is
+the way into the queues, `interpose` when absent.
 """
 import argparse
 import concurrent.futures
@@ -92,6 +93,14 @@ def read(path):
     try:
         with open(path, "rb") as file:
             return file.read()
+    except OSError:
+        return b""
+
+
+def first_byte(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read(1)
     except OSError:
         return b""
 
@@ -232,7 +241,7 @@ class Run:
     def check(self):
         """rtl check against the truth; its status agrees with its verdict."""
         command = [self.test.rtl, "check", "--json", self.trace]
-        if read(self.truth)[:1] not in (b"", b"\0"):  # killed while the log was made, the device had executed nothing yet
+        if first_byte(self.truth) not in (b"", b"\0"):  # killed while the log was made, the device had executed nothing yet
             command += ["--truth", self.truth]
         result = subprocess.run(command, capture_output=True, check=False)
         must(result.returncode in (0, 1), f"rtl check ended with status {result.returncode}: {result.stderr.decode()}")
@@ -297,7 +306,7 @@ class Run:
         must(lost - ended <= ring["lost"] <= lost, f"lost {lost}, of them {ended} by the end; in the ring {ring['lost']}")
         if not ring["closed"]:
             must(found["died"] == 1, "the process is not said to have died")
-        self.test.tell("handed over, and lost by the end, most", ended)
+        self.test.tell("kernels lost by the end, most", ended)
 
     def check_killed_collector(self, found):
         must(not found["finished"] and not found["complete"], "the trace is said to have been ended in order")
@@ -363,6 +372,7 @@ class Test:
         self.alone, self.lengths, self.sessions = {}, {}, []
         unwanted = ("RTL_", "SOFTGPU_", "HSA_TOOLS_LIB", "LD_PRELOAD", "LD_LIBRARY_PATH")
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
+        self.environment["RTL_QUEUE"] = os.environ.get("E2E_QUEUE", "interpose")
         self.scratch = tempfile.mkdtemp(prefix="kill-")
 
     def tell(self, fact, number, add=False):

@@ -369,6 +369,76 @@ const char *Collect_FollowsARunningProcess(void)
     return NULL;
 }
 
+/* Batches of so many kernels that come twice, each another than all before: graphs, whose nodes are
+ * told when the process has ended, and are more than wait for a transaction. */
+#define GRAPHS  600u
+#define KERNELS 64u
+
+static void push_batch(struct rtl_ring *ring, uint32_t launch, uint32_t graph)
+{
+    uint64_t first = (uint64_t)KERNELS * launch;
+    struct rtl_wire_launch body = {.launch = launch,
+                                   .graph = RTL_NONE,
+                                   .first = first,
+                                   .fingerprint = 1000 + graph,
+                                   .thread = 71,
+                                   .packets = KERNELS,
+                                   .kernels = KERNELS};
+    struct rtl_piece piece = {&body, sizeof body};
+    if (!rtl_ring_push(ring, RTL_WIRE_LAUNCH, &piece, 1))
+        _exit(2);
+    for (uint32_t i = 0; i < KERNELS; ++i) {
+        struct rtl_wire_kernel kernel = {.packet = first + i,
+                                         .start = MADE_BEGIN + 10 * (first + i),
+                                         .end = MADE_BEGIN + 10 * (first + i) + 5,
+                                         .launch = launch,
+                                         .ordinal = i};
+        if (rtl_ring_push_kernels(ring, &kernel, 1) != 1)
+            _exit(2);
+    }
+}
+
+static void die_with_graphs(struct rtl_ring *ring)
+{
+    made_definitions(ring);
+    made_queue(ring, 0, 0x1000, MADE_BEGIN_NS);
+    for (uint32_t launch = 0; launch < 2 * GRAPHS; ++launch)
+        push_batch(ring, launch, launch % GRAPHS);
+    uint64_t kernels = (uint64_t)2 * GRAPHS * KERNELS;
+    made_ledger(ring, 0, kernels + 12, kernels, 0);
+    (void)raise(SIGKILL);
+}
+
+/* What a process owed when it died stays lost while its graphs are stored. */
+const char *Collect_KilledWithManyGraphs(void)
+{
+    struct made made;
+    struct seen seen;
+    const rtl_graph_t *graphs;
+    size_t count;
+    uint64_t nodes = 0;
+    CHECK_DONE(made_begin(&made));
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct rtl_ring ring;
+        if (rtl_ring_create(&ring, made.session, 8u << 20) != 0)
+            _exit(1);
+        while (rtl_ring_reserve_memory(&ring) > 0)
+            ;
+        die_with_graphs(&ring);
+    }
+    (void)waitpid(pid, NULL, 0);
+    CHECK_DONE(look(&made, &seen));
+    CHECK(seen.kernels == (uint64_t)2 * GRAPHS * KERNELS);
+    CHECK(seen.ledger_count == 1 && seen.ledger[0].lost[RTL_LOSS_KILLED] == 12);
+    CHECK(rtlTraceGraphs(seen.trace, &graphs, &count) == RTL_OK);
+    for (size_t i = 0; i < count; ++i)
+        nodes += graphs[i].nodes;
+    CHECK(nodes == (uint64_t)GRAPHS * KERNELS);
+    done(&made, &seen);
+    return NULL;
+}
+
 static uint64_t now_ns(void)
 {
     struct timespec time;

@@ -9,6 +9,7 @@ RTL_C_TEST(Collect, RefusesAnotherWireVersion)
 RTL_C_TEST(Collect, ImageReplacedByExec)
 RTL_C_TEST(Collect, MalformedRecordsAreCounted)
 RTL_C_TEST(Collect, FollowsARunningProcess)
+RTL_C_TEST(Collect, KilledWithManyGraphs)
 RTL_C_TEST(Collect, CheckpointsWhileTheRingNeverEmpties)
 
 RTL_C_TEST(Sweep, WhatNobodyNeeds)
