@@ -51,8 +51,10 @@ static bool maker_has_ended(int file)
     const char *line = strncmp(text, "wire ", 5) == 0 ? strstr(text, "\nmaker ") : NULL;
     uint32_t pid;
     uint64_t start;
-    return line && sscanf(line, "\nmaker %" SCNu32 " %" SCNu64, &pid, &start) == 2 && start != 0 &&
-           rtl_file_process_start(pid) != start;
+    if (!line || sscanf(line, "\nmaker %" SCNu32 " %" SCNu64, &pid, &start) != 2 || start == 0)
+        return false;
+    unsigned long long now = rtl_file_process_start(pid);
+    return now != start && now != RTL_FILE_START_UNKNOWN;
 }
 
 static bool is_old(int file)

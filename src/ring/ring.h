@@ -112,7 +112,8 @@ void rtl_ring_close(struct rtl_ring *ring);
 /** True once rtl_ring_close was called by the process. */
 bool rtl_ring_closed(const struct rtl_ring *ring);
 
-/** True while the process that made the ring lives (pid and start time match). */
+/** True while the process that made the ring lives (pid and start time match), and if that cannot
+ * be found out just now. */
 bool rtl_ring_process_alive(const struct rtl_ring *ring);
 
 /** Slots written and not yet read, uncommitted ones included. */

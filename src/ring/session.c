@@ -27,19 +27,30 @@ static uint64_t stat_field(const char *name_end, int number)
     return name_end != NULL ? strtoull(name_end, NULL, 10) : 0;
 }
 
-/* Start time of a process, 0 if there is none such (or only its zombie). Where only the main thread
- * has ended the process looks like a zombie too, but has other threads. */
+#define START_UNKNOWN UINT64_MAX
+
+/* What a failure to read about a process says of its start time. */
+static uint64_t start_by_errno(void)
+{
+    return errno == ENOENT || errno == ESRCH ? 0 : START_UNKNOWN;
+}
+
+/* Start time of a process, 0 if there is none such (or only its zombie), START_UNKNOWN if that
+ * could not be found out (no descriptor is free, say). Where only the main thread has ended the
+ * process looks like a zombie too, but has other threads. */
 static uint64_t process_start(uint32_t pid)
 {
     char text[1024];
     (void)snprintf(text, sizeof text, "/proc/%u/stat", pid);
     int file = open(text, O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        return 0;
+        return start_by_errno();
+    errno = ESRCH;
     ssize_t length = read(file, text, sizeof text - 1);
+    uint64_t failed = length <= 0 ? start_by_errno() : 0;
     close(file);
     if (length <= 0)
-        return 0;
+        return failed;
     text[length] = '\0';
     const char *name_end = strrchr(text, ')'); /* the name may hold anything */
     if (name_end == NULL || name_end[1] == '\0' || name_end[2] == 'X')
@@ -68,8 +79,10 @@ int rtl_session_create(char *path, size_t path_size)
     if (file < 0)
         return -1;
     uint32_t pid = (uint32_t)getpid();
-    int written = dprintf(file, "wire %u\nversion %s\nmaker %u %llu\n", RTL_WIRE_VERSION,
-                          RTL_VERSION, pid, (unsigned long long)process_start(pid));
+    uint64_t start = process_start(pid);
+    int written =
+        dprintf(file, "wire %u\nversion %s\nmaker %u %llu\n", RTL_WIRE_VERSION, RTL_VERSION, pid,
+                (unsigned long long)(start == START_UNKNOWN ? 0 : start));
     close(file);
     return written > 0 ? 0 : -1;
 }
@@ -284,5 +297,7 @@ void rtl_ring_unmap(struct rtl_ring *ring)
 
 bool rtl_ring_process_alive(const struct rtl_ring *ring)
 {
-    return process_start(ring->header->pid) == ring->header->process_start;
+    uint64_t start = process_start(ring->header->pid);
+    uint64_t made = ring->header->process_start;
+    return start != 0 && (start == made || start == START_UNKNOWN || made == START_UNKNOWN);
 }

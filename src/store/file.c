@@ -60,11 +60,13 @@ unsigned long long rtl_file_process_start(long pid)
     (void)snprintf(path, sizeof path, "/proc/%ld/stat", pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return 0;
+        return errno == ENOENT ? 0 : RTL_FILE_START_UNKNOWN;
+    errno = ESRCH;
     ssize_t size = read(fd, stat, sizeof stat - 1);
+    bool gone = size <= 0 && errno == ESRCH;
     (void)close(fd);
     if (size <= 0)
-        return 0;
+        return gone ? 0 : RTL_FILE_START_UNKNOWN;
     stat[size] = '\0';
     /* The second field is the program's name in parentheses and may hold anything; the third
      * follows the last parenthesis. */
@@ -96,7 +98,8 @@ static long recorder(const char *path)
         !meta_number(db, "finished")) {
         long long start = meta_number(db, "writer_start");
         pid = (long)meta_number(db, "writer_pid");
-        if (start == 0 || rtl_file_process_start(pid) != (unsigned long long)start)
+        unsigned long long now = rtl_file_process_start(pid);
+        if (start == 0 || (now != (unsigned long long)start && now != RTL_FILE_START_UNKNOWN))
             pid = 0;
     }
     (void)sqlite3_close(db);

@@ -31,8 +31,12 @@ void rtl_file_remove(const char *path);
  * for what SQLite only calls an I/O error. `text` is room for them. */
 const char *rtl_file_reason(sqlite3 *db, int result, char *text, size_t size);
 
+/** It could not be found out: no descriptor is free, say. */
+#define RTL_FILE_START_UNKNOWN (~0ULL)
+
 /** Start time of a process in clock ticks since boot (/proc/PID/stat, field 22); 0 if there is no
- * such process. With its pid it names a process for good, until the machine restarts. */
+ * such process, or RTL_FILE_START_UNKNOWN. With its pid it names a process for good, until the
+ * machine restarts. */
 unsigned long long rtl_file_process_start(long pid);
 
 #endif
