@@ -87,7 +87,8 @@ static bool known(const struct rtl_collector *collector, uint32_t pid, uint32_t 
 {
     for (unsigned i = collector->count; i-- > 0;) {
         const struct source *source = collector->sources[i];
-        if (source->state != SOURCE_ENDED && source->pid == pid && source->ordinal == ordinal)
+        bool there = source->state != SOURCE_ENDED || source->file_stays;
+        if (there && source->pid == pid && source->ordinal == ordinal)
             return true;
     }
     return false;

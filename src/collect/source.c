@@ -2,6 +2,7 @@
 
 #include "common/clock.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -376,7 +377,7 @@ void source_settle(struct source *source, enum source_end end)
     note_malformed(source);
     rtl_writer_process_end(source->writer, source->process, died ? "died" : "closed", rtl_now(),
                            source->torn);
-    (void)unlink(source->path);
+    source->file_stays = unlink(source->path) != 0 && errno != ENOENT;
 }
 
 bool source_alive(const struct source *source)

@@ -16,6 +16,7 @@ enum source_state {
 struct source {
     struct rtl_ring ring; /**< mapped until the process is gone: its header says whether it is */
     enum source_state state;
+    bool file_stays; /**< of an ended one: its file could not be removed */
     uint32_t pid, ordinal;
     uint64_t process_start;             /**< as in the ring's header */
     uint32_t process;                   /**< id in the trace, 0 before it has one */
