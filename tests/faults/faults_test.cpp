@@ -11,3 +11,7 @@ RTL_C_TEST(Reader, Sqlite)
 RTL_C_TEST(Sql, Memory)
 RTL_C_TEST(Sql, Files)
 RTL_C_TEST(Sql, Sqlite)
+
+RTL_C_TEST(Collector, Memory)
+RTL_C_TEST(Collector, Files)
+RTL_C_TEST(Collector, Sqlite)
