@@ -142,6 +142,7 @@ static int store_facts(struct rtl_rows *rows, const char *command)
 {
     char host[256] = "";
     uint64_t start = now(CLOCK_BOOTTIME);
+    unsigned long long own = rtl_file_process_start(getpid());
     const struct {
         const char *key;
         int64_t value;
@@ -152,7 +153,7 @@ static int store_facts(struct rtl_rows *rows, const char *command)
         {"finished", 0},
         {"exit_status", -1},
         {"writer_pid", getpid()},
-        {"writer_start", (int64_t)rtl_file_process_start(getpid())},
+        {"writer_start", own == RTL_FILE_START_UNKNOWN ? 0 : (int64_t)own},
     };
     (void)gethostname(host, sizeof host - 1);
     int result = SQLITE_OK;

@@ -16,6 +16,7 @@ struct fault_way {
     int error;
     uint64_t calls; /**< how many, one after the other */
     unsigned most;  /**< of the calls that came from one place: so many fail, spread over them */
+    unsigned every; /**< tried at every so many-th place; FAULTS_ALL in the environment: at all */
 };
 
 #define FAULT_FOREVER UINT64_MAX

@@ -69,6 +69,7 @@ static const struct {
     {"graph_node_rows", "SELECT * FROM graph_node_rows"},
     {"graph_plans",
      "SELECT DISTINCT process, graph, generation, begins, kernels, data FROM graph_plans"},
+    {"pauses", "SELECT * FROM pauses"},
     {"ledger_rows", "SELECT * FROM ledger_rows"},
     {"ledger_losses", "SELECT * FROM ledger_losses"},
     {"notes", "SELECT process, queue, text FROM notes"},
@@ -258,7 +259,7 @@ static const struct {
     {"call_as|", KNOWN},       {"processes|", KNOWN},       {"queues|", KNOWN},
     {"ledger_rows|", KNOWN},   {"graph_rows|", KNOWN},      {"graph_plans|", KNOWN},
     {"graph_launch|", KNOWN},  {"graph_node_rows|", KNOWN}, {"graph_names|", KNOWN},
-    {"ledger_losses|", KNOWN}, {"streams|", KNOWN},
+    {"ledger_losses|", KNOWN}, {"streams|", KNOWN},         {"pauses|", KNOWN},
 };
 
 static enum group group_of(const char *line)

@@ -26,6 +26,8 @@ static uint64_t calls, failed_stack, stacks[CALLS_MAX];
 static void *failed_frames[DEPTH];
 static int failed_depth, outer_depth; /* outer: frames of who runs the scenario */
 static int64_t passed_ns;
+#define CLOCKS 16
+static struct timespec stopped[CLOCKS]; /* what the clocks stand at while armed */
 static void *held[HELD_MAX];
 static size_t held_count;
 static bool on_path[FILES_MAX]; /* descriptors of files that the plan's path means */
@@ -80,6 +82,8 @@ void fault_begin(const struct fault_plan *wanted, bool remember)
     calls = failed_stack = 0;
     failed_depth = 0;
     passed_ns = 0;
+    for (clockid_t clock = 0; clock < CLOCKS; clock++)
+        (void)clock_gettime(clock, &stopped[clock]);
     if (held_count)
         memset(held, 0, sizeof held);
     held_count = 0;
@@ -490,18 +494,17 @@ EXPORT void *mmap64(void *address, size_t size, int protection, int flags, int f
     return fails ? MAP_FAILED : below(address, size, protection, flags, file, at);
 }
 
-/* Time. */
+/* Time. So that a scenario is the same each time, it stands while it is not put forward. */
 
 EXPORT int clock_gettime(clockid_t clock, struct timespec *time)
 {
     BELOW(clock_gettime);
-    int result = below(clock, time);
-    if (result == 0 && passed_ns) {
-        int64_t ns = time->tv_nsec + passed_ns;
-        time->tv_sec += (time_t)(ns / 1000000000);
-        time->tv_nsec = (long)(ns % 1000000000);
-    }
-    return result;
+    if (!armed || clock < 0 || clock >= CLOCKS)
+        return below(clock, time);
+    int64_t ns = stopped[clock].tv_nsec + passed_ns;
+    time->tv_sec = stopped[clock].tv_sec + (time_t)(ns / 1000000000);
+    time->tv_nsec = (long)(ns % 1000000000);
+    return 0;
 }
 
 /* A wait of SQLite for a lock. */

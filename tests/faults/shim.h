@@ -48,7 +48,7 @@ void fault_show(void);
 /** Blocks of memory that were asked for while armed and not given back. */
 size_t fault_held(void);
 
-/** Puts the clocks of this program forward. */
+/** Puts the clocks forward, which stand while armed. */
 void fault_pass(uint64_t ns);
 
 /** For the shims: true if this call has to fail. */

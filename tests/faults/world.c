@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#define KERNELS 60 /* eager ones of each queue in a part */
-#define COPIES  6
-#define CALLS   20
+#define KERNELS 20 /* eager ones of each queue in a part */
+#define COPIES  4
+#define CALLS   8
 #define THREAD  71
 
 static const char *const names[] = {"_Z3addPi", "_Z3mulPf", "plain"};
@@ -226,8 +226,7 @@ void world_give(unsigned part, world_take take, void *context)
                                          .system_ns = 10000 + part * UINT64_C(1000000)};
     const struct rtl_wire_note note = {.time_ns = 5, .queue = RTL_NONE, .text_length = 6};
     const struct rtl_wire_queue_end end = {.time_ns = 999999, .queue = 1};
-    const struct rtl_wire_pause stop = {.time_ns = part * UINT64_C(1000) + 1, .stopped = 1};
-    const struct rtl_wire_pause go_on = {.time_ns = part * UINT64_C(1000) + 2};
+    const struct rtl_wire_pause pause = {.time_ns = 400000 + part, .stopped = part == 1};
     if (part == 0)
         give_definitions(&to);
     GIVE(&to, RTL_WIRE_CLOCK, clock, "");
@@ -240,8 +239,8 @@ void world_give(unsigned part, world_take take, void *context)
     give_replays(&to, part * (uint64_t)QUEUE_0 + KERNELS);
     give_copies(&to);
     GIVE(&to, RTL_WIRE_NOTE, note, "a note");
-    GIVE(&to, RTL_WIRE_PAUSE, stop, "");
-    GIVE(&to, RTL_WIRE_PAUSE, go_on, "");
+    if (part > 0)
+        GIVE(&to, RTL_WIRE_PAUSE, pause, "");
     if (part == WORLD_PARTS - 1)
         GIVE(&to, RTL_WIRE_QUEUE_END, end, "");
 }
