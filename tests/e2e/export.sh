@@ -30,6 +30,9 @@ within() {
 "$rtl" trace -q -m full --gpu soft -o t.db -- "$program" "$@" >traced.out 2>traced.err || fail "the program ended with status $?"
 kernels=$(ask t.db "SELECT count(*) FROM kernels")
 
+# The reader that was written from docs/format.md alone sees the same.
+python3 "$here/../golden/read_trace.py" t.db "$rtl" >book.out 2>book.err || fail "docs/format.md says something else"
+
 # CSV.
 tables=()
 for table in kernels copies api ranges launches; do
