@@ -16,6 +16,10 @@ struct extent {
 
 #define NOWHERE SIZE_MAX
 
+/* Steps of all plans together, beyond the number of kernels, which has them all: some 200 MB. A few
+ * bytes of a damaged plan may claim millions. */
+#define STEPS_MAX ((size_t)1 << 24)
+
 struct rtl_trace_graphs {
     struct rtl_list graphs;       /* rtl_graph_t, by process, graph and generation */
     struct rtl_list extents;      /* struct extent, in the order of `graphs` */
@@ -24,6 +28,7 @@ struct rtl_trace_graphs {
     struct rtl_list names;        /* const char *[2]: name, mangled */
     struct rtl_map name_index;
     struct rtl_list plans;        /* struct rtl_plan, by process and plan */
+    size_t steps;                 /* of all plans */
     struct rtl_launch_blocks *blocks;
     struct rtl_list given;     /* rtl_graph_launch_t, once asked for */
     bool all_given;
@@ -189,10 +194,12 @@ static int take_plan(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     const unsigned char *data = sqlite3_column_blob(row, 7);
     size_t size = (size_t)sqlite3_column_bytes(row, 7);
     size_t count = rtl_graph_plan_count(data, size);
-    if (rtl_row_u32(trace, row, 6) != rtl_checksum_row(fields, 6, data, size) || count == SIZE_MAX)
+    if (rtl_row_u32(trace, row, 6) != rtl_checksum_row(fields, 6, data, size) ||
+        count > STEPS_MAX + trace->info.kernels - trace->graphs->steps)
         trace->damaged = true;
     if (trace->damaged)
         return 0;
+    trace->graphs->steps += count;
     *plan = (struct rtl_plan){.process = (uint32_t)fields[0],
                           .plan = (uint32_t)fields[1],
                           .graph = (uint32_t)fields[2],

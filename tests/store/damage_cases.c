@@ -1,5 +1,8 @@
 /* Files that are no traces, newer ones, and damaged ones: a sentence, never a crash. */
 #include "fixture.h"
+#include "store/api_codec.h"
+#include "store/checksum.h"
+#include "store/varint.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +126,87 @@ const char *Damage_RowsAreTold(void)
     CHECK_DONE(opening_fails("UPDATE shapes SET grid_x = -1"));
     CHECK_DONE(opening_fails("UPDATE kernel_chunks SET kernels = 5000000000"));
     CHECK_DONE(opening_fails("UPDATE processes SET pid = 1 << 40"));
+    return NULL;
+}
+
+/* Adds a plan of one run that claims `count` kernels, under a checksum that is right. */
+static bool add_plan(const char *path, uint32_t number, uint32_t count)
+{
+    const uint64_t fields[] = {1, number, 1, 1, 1, count};
+    unsigned char data[5 * RTL_VARINT_MAX];
+    unsigned char *end = rtl_varint_put(data, (uint64_t)count << 1 | 1);
+    char hex[2 * sizeof data + 1] = "";
+    char sql[512];
+    for (int i = 0; i < 4; i++)
+        end = rtl_varint_put(end, 2);
+    for (unsigned char *c = data; c < end; c++)
+        (void)snprintf(hex + 2 * (c - data), 3, "%02x", *c);
+    (void)snprintf(sql, sizeof sql, "INSERT INTO graph_plans VALUES(1, %u, 1, 1, 1, %u, %u, x'%s')",
+                   number, count, rtl_checksum_row(fields, 6, data, (size_t)(end - data)), hex);
+    return fixture_sql(path, sql);
+}
+
+/* A few bytes may ask for any amount of memory. */
+const char *Damage_PlansOfTooMany(void)
+{
+    char path[FIXTURE_PATH];
+    char error[512];
+    rtl_trace_t *trace = NULL;
+    const rtl_graph_t *graphs = NULL;
+    size_t count = 0;
+    CHECK(fixture_path(path));
+    CHECK(fixture_trace(path, 10));
+    CHECK(add_plan(path, 1, 1000));
+    CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
+    CHECK(rtlTraceGraphs(trace, &graphs, &count) == RTL_OK);
+    rtlTraceClose(trace);
+    CHECK(add_plan(path, 2, 1 << 24));
+    CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
+    CHECK(rtlTraceGraphs(trace, &graphs, &count) == RTL_E_DAMAGED);
+    CHECK(strstr(rtlTraceError(trace), "graph_plans") != NULL);
+    rtlTraceClose(trace);
+    fixture_remove(path);
+    return NULL;
+}
+
+/* A host call with a million words, which no writer makes and a chunk can hold: its arguments as
+ * text take no more time than they have to. */
+const char *Damage_CallOfAMillionWords(void)
+{
+    static const char hex[] = "0123456789abcdef";
+    const struct rtl_call call = {.correlation = 1, .words = RTL_CHUNK_WORDS_MAX};
+    uint64_t *words = calloc(RTL_CHUNK_WORDS_MAX, sizeof *words);
+    struct rtl_api_codec *codec = rtl_api_codec_new();
+    struct rtl_api_chunk chunk = {.process = 1};
+    const unsigned char *data = NULL;
+    size_t size = 0;
+    char sql[1024];
+    char text[64];
+    char path[FIXTURE_PATH];
+    rtl_trace_t *trace = NULL;
+    rtl_api_iter_t *iter = NULL;
+    rtl_api_t api;
+    CHECK(words && codec && fixture_path(path) && fixture_trace(path, 10));
+    CHECK(rtl_api_encode(codec, &call, 1, words, &chunk, &data, &size) == 0 && size < 200);
+    int length =
+        snprintf(sql, sizeof sql, "INSERT INTO api_chunks VALUES(1, 1, 1, %u, 0, 0, 1, 1, %u, x'",
+                 RTL_CHUNK_WORDS_MAX, chunk.checksum);
+    for (size_t i = 0; i < size; i++) {
+        sql[length++] = hex[data[i] >> 4];
+        sql[length++] = hex[data[i] & 15];
+    }
+    (void)snprintf(sql + length, sizeof sql - (size_t)length, "')");
+    CHECK(fixture_sql(path, sql));
+    CHECK(rtlTraceOpen(path, &trace, text, sizeof text) == RTL_OK);
+    CHECK(rtlTraceApi(trace, NULL, &iter) == RTL_OK && rtlApiNext(iter, &api) == RTL_OK);
+    CHECK(api.word_count == RTL_CHUNK_WORDS_MAX);
+    CHECK(rtlApiArguments(&api, text, sizeof text) == RTL_CHUNK_WORDS_MAX * strlen("NULL, ") - 2);
+    CHECK(strncmp(text, "NULL, NULL, ", 12) == 0 && strlen(text) == sizeof text - 1);
+    rtlApiIterFree(iter);
+    rtlTraceClose(trace);
+    rtl_api_codec_free(codec);
+    free(words);
+    fixture_remove(path);
     return NULL;
 }
 

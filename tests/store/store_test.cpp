@@ -126,6 +126,8 @@ RTL_C_TEST(Damage, NotATrace)
 RTL_C_TEST(Damage, NewerVersions)
 RTL_C_TEST(Damage, ChunkIsTold)
 RTL_C_TEST(Damage, RowsAreTold)
+RTL_C_TEST(Damage, PlansOfTooMany)
+RTL_C_TEST(Damage, CallOfAMillionWords)
 RTL_C_TEST(Damage, AnyByteOfTheFile)
 
 RTL_C_TEST(Sql, HasTheColumnsThatScriptsRelyOn)
