@@ -215,6 +215,103 @@ const char *Sql_ConditionsLeaveWhatTheySay(void)
     return NULL;
 }
 
+/* The answer of a query when every chunk of a table but one is damaged: right only if no other is
+ * unpacked. */
+static const char *needs_only(const char *path, const char *table, int chunk, const char *query,
+                              int64_t want)
+{
+    char sql[128];
+    (void)snprintf(sql, sizeof sql, "UPDATE %s SET checksum = checksum - 1 WHERE chunk <> %d",
+                   table, chunk);
+    CHECK(fixture_sql(path, sql));
+    int64_t answer = fixture_number(path, query);
+    (void)snprintf(sql, sizeof sql, "UPDATE %s SET checksum = checksum + 1 WHERE chunk <> %d",
+                   table, chunk);
+    CHECK(fixture_sql(path, sql));
+    if (answer != want)
+        return check_failed(query, chunk, "another chunk is unpacked, or the answer is wrong");
+    return NULL;
+}
+
+/* Two queues of 40000 kernels, every 2000 ticks of 10 ns from 5000 on: of each queue chunk 1 or 2
+ * has the first 32768, 3 or 4 the rest. */
+const char *Sql_ConditionsUnpackOnlyTheirChunks(void)
+{
+    static const struct {
+        int chunk;
+        const char *query;
+        int64_t want;
+    } questions[] = {
+        {1, "SELECT count(*) FROM kernels WHERE id = 65536", 1},
+        {1, "SELECT count(*) FROM kernels WHERE rowid IN (65536, 65537, 98303)", 3},
+        {4, "SELECT count(*) FROM kernels WHERE id = 4 * 65536 + 9", 1},
+        {1, "SELECT count(*) FROM kernels WHERE queue = 0 AND start <= 60050000", 3001},
+        {1, "SELECT count(*) FROM kernels WHERE queue = 0 AND start BETWEEN 20050000 AND 40050000",
+         1001},
+        {1, "SELECT count(*) FROM kernels WHERE process = 1 AND queue = 0 AND start = 20050000", 1},
+        {1,
+         "SELECT count(*) FROM (SELECT 1 FROM kernels WHERE queue = 0 AND start < 655000000"
+         " ORDER BY start)",
+         32748},
+        {1, "SELECT count(*) FROM rocpd_op WHERE id = 65540", 1},
+        {1, "SELECT count(*) FROM op WHERE queueId = 0 AND start <= 60050000", 3001},
+        {1, "SELECT count(*) FROM rocpd_op WHERE queueId = 0 AND start <= 60050000", 3001},
+    };
+    char path[FIXTURE_PATH];
+    CHECK(fixture_path(path));
+    CHECK(fixture_trace(path, 40000));
+    CHECK(fixture_number(path, "SELECT count(*) FROM kernel_chunks") == 4);
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
+        CHECK_DONE(needs_only(path, "kernel_chunks", questions[i].chunk, questions[i].query,
+                              questions[i].want));
+    CHECK_DONE(needs_only(path, "kernel_chunks", 1, "SELECT count(*) FROM kernels", INT64_MIN));
+    CHECK_DONE(needs_only(path, "kernel_chunks", 9,
+                          "SELECT count(*) FROM kernels WHERE start < 49990", 0));
+    CHECK_DONE(needs_only(path, "kernel_chunks", 9,
+                          "SELECT count(*) FROM kernels WHERE end > 900000000", 0));
+    CHECK_DONE(needs_only(path, "kernel_chunks", 9,
+                          "SELECT count(*) FROM kernels WHERE process = 2 OR queue = 7", 0));
+    fixture_remove(path);
+    return NULL;
+}
+
+/* 40000 calls, call n from 1000 n to 1000 n + 500 ns, in chunks of 16384. */
+const char *Sql_ConditionsUnpackOnlyTheirCalls(void)
+{
+    static const struct {
+        int chunk;
+        const char *query;
+        int64_t want;
+    } questions[] = {
+        {1, "SELECT start FROM api WHERE correlation = 16384", 16384000},
+        {2, "SELECT start FROM api WHERE process = 1 AND correlation = 16385", 16385000},
+        {3, "SELECT count(*) FROM api WHERE start > 32768501", 7232},
+        {3, "SELECT count(*) FROM api WHERE end >= 32769000 AND thread = 100", 7232},
+        {2, "SELECT count(*) FROM api WHERE start BETWEEN 20000000 AND 20999999", 1000},
+        {2, "SELECT correlation FROM api WHERE id = 2 * 65536 + 1", 16386},
+        {2, "SELECT count(*) FROM rocpd_api WHERE id = 2 * 65536 + 1", 1},
+        {2, "SELECT count(*) FROM rocpd_api WHERE start BETWEEN 20000000 AND 20999999", 1000},
+        {9, "SELECT count(*) FROM api WHERE start > 50000000", 0},
+        {9, "SELECT count(*) FROM api WHERE correlation = 50000", 0},
+        {9, "SELECT count(*) FROM api WHERE process = 2", 0},
+        {1, "SELECT count(*) FROM api", INT64_MIN},
+    };
+    char path[FIXTURE_PATH];
+    char error[512];
+    CHECK(fixture_path(path));
+    struct rtl_writer *writer = fixture_open(path);
+    uint32_t process = fixture_define(writer, 1, 1);
+    for (uint64_t i = 1; i <= 40000; i++)
+        fixture_call(writer, process, i);
+    CHECK(rtl_writer_close(writer, 0, error, sizeof error) == 0);
+    CHECK(fixture_number(path, "SELECT count(*) FROM api_chunks") == 3);
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
+        CHECK_DONE(needs_only(path, "api_chunks", questions[i].chunk, questions[i].query,
+                              questions[i].want));
+    fixture_remove(path);
+    return NULL;
+}
+
 const char *Sql_UnknownIsNull(void)
 {
     char path[FIXTURE_PATH];
