@@ -47,6 +47,10 @@ RTL_C_TEST(Aggregate, OfNothing)
 RTL_C_TEST(Aggregate, OfOlderFiles)
 RTL_C_TEST(Aggregate, OfADamagedTrace)
 
+RTL_C_TEST(Extremes, Kernels)
+RTL_C_TEST(Extremes, Calls)
+RTL_C_TEST(Extremes, Copies)
+
 RTL_C_TEST(Copies, EveryField)
 RTL_C_TEST(Copies, InSql)
 RTL_C_TEST(Copies, ByTimeOverAllClocks)
