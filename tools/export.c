@@ -14,7 +14,8 @@
 #include <string.h>
 
 static const struct exporter *const exporters[] = {
-    &export_chrome, &export_perfetto, &export_csv, &export_rpd, &export_rocpd, &export_rocprofv3};
+    &export_chrome, &export_perfetto,  &export_csv, &export_rpd,
+    &export_rocpd,  &export_rocprofv3, &export_html};
 
 enum { EXPORTERS = sizeof exporters / sizeof exporters[0] };
 
@@ -31,16 +32,18 @@ struct options {
     const struct exporter *exporter;
     struct moment from, to;
     bool has_to, force, per_rank;
-    uint64_t split_size;
+    uint64_t split_size, detail;
     uint32_t processes[MOST_CHOSEN];
     const char *ranks[MOST_CHOSEN];
     size_t process_count, rank_count;
 };
 
-enum { KEY_FROM = 256, KEY_TO, KEY_SPLIT, KEY_PER_RANK, KEY_RANK, KEY_TABLE };
+enum { KEY_FROM = 256, KEY_TO, KEY_SPLIT, KEY_PER_RANK, KEY_RANK, KEY_TABLE, KEY_DETAIL };
 
 static const struct argp_option option_list[] = {
     {"format", 'F', "FORMAT", 0, "the format, see below", 0},
+    {"to", KEY_TO, "FORMAT|TIME", 0,
+     "with the name of a format: --format; with a time: leave out what began then or later", 0},
     {"output", 'o', "FILE", 0,
      "where to; - is the standard output (default: the trace's name with the format's ending)", 0},
     {"force", 'f', NULL, 0, "replace files that exist", 0},
@@ -48,7 +51,6 @@ static const struct argp_option option_list[] = {
      "leave out what ended before: 1.5s, 200ms, … after the recording began, or a plain number, "
      "ns on the trace's clock as in SQL",
      0},
-    {"to", KEY_TO, "TIME", 0, "leave out what began then or later", 0},
     {"process", 'p', "NUMBER", 0, "only this process, as rtl info counts them; may be repeated", 0},
     {"rank", KEY_RANK, "RANK", 0, "only processes of this rank; may be repeated", 0},
     {"per-rank", KEY_PER_RANK, NULL, 0, "a file for each process: NAME-rankR.json", 0},
@@ -56,18 +58,27 @@ static const struct argp_option option_list[] = {
      "begin a new file when one reaches this size, such as 400M: NAME-1.json, NAME-2.json, …", 0},
     {"table", KEY_TABLE, "TABLE", 0, "of CSV: kernels (default), copies, api, ranges or launches",
      0},
+    {"detail", KEY_DETAIL, "SIZE", 0,
+     "of html: how much of the page single events may take, 64M by default", 0},
     {0},
 };
+
+static const struct exporter *find_format(const char *name)
+{
+    for (size_t i = 0; i < EXPORTERS; ++i)
+        if (strcmp(exporters[i]->name, name) == 0)
+            return exporters[i];
+    return NULL;
+}
 
 static int parse_format(const char *name, const struct exporter **exporter)
 {
     char list[256] = "";
+    *exporter = find_format(name);
+    if (*exporter)
+        return 0;
     for (size_t i = 0; i < EXPORTERS; ++i) {
         size_t used = strlen(list);
-        if (strcmp(exporters[i]->name, name) == 0) {
-            *exporter = exporters[i];
-            return 0;
-        }
         (void)snprintf(list + used, sizeof list - used, "%s%s",
                        i == 0 ? "" : (i + 1 == EXPORTERS ? " or " : ", "), exporters[i]->name);
     }
@@ -94,7 +105,19 @@ static int parse_moment(const char *option, const char *text, struct moment *mom
                     text, option);
 }
 
-static int parse_size(const char *text, uint64_t *bytes)
+/* --to is both: a format, and the end of a time. */
+static int parse_to(struct options *options, const char *text)
+{
+    const struct exporter *format = find_format(text);
+    if (format) {
+        options->exporter = format;
+        return 0;
+    }
+    options->has_to = true;
+    return parse_moment("to", text, &options->to);
+}
+
+static int parse_size(const char *option, const char *text, uint64_t *bytes)
 {
     static const char units[] = "KMGT";
     size_t length = strlen(text);
@@ -105,7 +128,7 @@ static int parse_size(const char *text, uint64_t *bytes)
         memcpy(digits, text, shift ? length - 1 : length);
     uint64_t number;
     if (!read_number(digits, &number) || number == 0 || number > UINT64_MAX >> shift)
-        return say_fail(EINVAL, "'%s' is no size for --split-size: write one such as 400M", text);
+        return say_fail(EINVAL, "'%s' is no size for --%s: write one such as 400M", text, option);
     *bytes = number << shift;
     return 0;
 }
@@ -144,8 +167,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case KEY_FROM:
         return parse_moment("from", value, &options->from);
     case KEY_TO:
-        options->has_to = true;
-        return parse_moment("to", value, &options->to);
+        return parse_to(options, value);
     case 'p':
         return parse_process(options, value);
     case KEY_RANK:
@@ -154,7 +176,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         options->per_rank = true;
         return 0;
     case KEY_SPLIT:
-        return parse_size(value, &options->split_size);
+        return parse_size("split-size", value, &options->split_size);
+    case KEY_DETAIL:
+        return parse_size("detail", value, &options->detail);
     case KEY_TABLE:
         options->table = value;
         return 0;
@@ -179,6 +203,8 @@ static int check_can(const struct options *options)
         return say_fail(EXIT_USAGE, "--per-rank: %s is one file for all", name);
     if (options->table && !(can & EXPORT_TABLES))
         return say_fail(EXIT_USAGE, "--table: %s is not a table", name);
+    if (options->detail && !(can & EXPORT_DETAIL))
+        return say_fail(EXIT_USAGE, "--detail: %s has all there is", name);
     if (to_stdout && !(can & EXPORT_STREAMS))
         return say_fail(EXIT_USAGE, "-o -: %s needs a file", name);
     if (to_stdout && (options->split_size || options->per_rank))
@@ -279,7 +305,8 @@ int cmd_export(int argc, char **argv)
         "  csv        a table, with the columns that SQL has\n"
         "  rpd        a database of rocmProfileData, schema version 3\n"
         "  rocpd      a database of rocprofiler-sdk, rocpd 3.0\n"
-        "  rocprofv3  JSON as rocprofv3 writes it, for TraceLens\n\n"
+        "  rocprofv3  JSON as rocprofv3 writes it, for TraceLens\n"
+        "  html       a page for the browser, one file that needs no network\n\n"
         "Files get their names when all is written; those that exist stay, unless -f is given.\n\n"
         "Examples:\n"
         "  rtl export trace.db --format csv --table launches -o -";
@@ -299,6 +326,7 @@ int cmd_export(int argc, char **argv)
                              .exporter = options.exporter,
                              .split_size = options.split_size,
                              .table = options.table,
+                             .detail = options.detail,
                              .force = options.force,
                              .per_rank = options.per_rank};
     if (!export.trace)

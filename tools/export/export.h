@@ -46,7 +46,8 @@ enum export_can {
     EXPORT_SPLITS = 1,   /**< --split-size */
     EXPORT_PER_RANK = 2, /**< --per-rank */
     EXPORT_TABLES = 4,   /**< --table */
-    EXPORT_STREAMS = 8   /**< -o - */
+    EXPORT_STREAMS = 8,  /**< -o - */
+    EXPORT_DETAIL = 16   /**< --detail */
 };
 
 struct export;
@@ -64,6 +65,7 @@ extern const struct exporter export_chrome, export_perfetto, export_csv;
 extern const struct exporter export_rpd;
 extern const struct exporter export_rocpd;
 extern const struct exporter export_rocprofv3;
+extern const struct exporter export_html;
 
 /** Files that have been begun. */
 struct export_files {
@@ -91,6 +93,7 @@ struct export
                           */
     uint64_t split_size; /**< a part is ended when it is larger, bytes; 0: one file */
     const char *table;   /**< NULL: not asked for */
+    uint64_t detail;     /**< room for single events, bytes; 0: not asked for */
     bool force;          /**< files may be replaced */
     bool per_rank;
     /** The processes that are wanted, of those in the trace; `only`: of --per-rank, else NULL. */

@@ -1,0 +1,38 @@
+/**
+ * Bytes that grow, the numbers of a page's data in them, and how they get into the page: deflated
+ * (zlib, RFC 1950) and as base64, so that no text of a trace can be taken for markup.
+ */
+#ifndef RTL_TOOLS_EXPORT_HTML_BYTES_H
+#define RTL_TOOLS_EXPORT_HTML_BYTES_H
+
+#include "export/out.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Zeroed memory is empty. */
+struct bytes {
+    unsigned char *data;
+    size_t used, capacity;
+    bool failed; /**< memory was short: what is there is not whole */
+};
+
+void bytes_clear(struct bytes *bytes);
+void bytes_free(struct bytes *bytes);
+
+void bytes_add(struct bytes *bytes, const void *data, size_t size);
+
+/** Seven bits a byte, low bits first, as in traces. */
+void bytes_varint(struct bytes *bytes, uint64_t number);
+
+/** A signed number, folded: 0, -1, 1, -2, … are 0, 1, 2, 3, … */
+void bytes_signed(struct bytes *bytes, int64_t number);
+
+/** Appends `from`, deflated, to `to`. False when memory is short. */
+bool bytes_deflate(struct bytes *to, const struct bytes *from);
+
+/** Writes base64 (RFC 4648, with padding). */
+void out_base64(struct out *out, const void *data, size_t size);
+
+#endif

@@ -1,0 +1,65 @@
+/**
+ * Replays laid over each other: of each node of each generation of a graph how long it takes, when
+ * after the begin of its replay it starts, and how long the replay stood still before it.
+ */
+#ifndef RTL_TOOLS_EXPORT_HTML_GRAPHS_H
+#define RTL_TOOLS_EXPORT_HTML_GRAPHS_H
+
+#include "export/export.h"
+#include "export/html_bytes.h"
+#include "export/html_spread.h"
+
+#include <jansson.h>
+
+struct html_node {
+    struct spread duration, offset, gap; /**< gap: no kernel of the replay ran before it */
+    uint32_t name;                       /**< text of the page */
+    uint32_t gpu, queue;                 /**< of its first kernel */
+};
+
+/** A generation; its place is that in rtlTraceGraphs. */
+struct html_graph {
+    struct html_node *nodes;
+    size_t count;
+    uint64_t unknown; /**< kernels of it whose node is not known */
+};
+
+/** A launch; its place is that in rtlTraceGraphLaunches. */
+struct html_launch {
+    uint64_t end;  /**< of its kernels so far, ns on the trace's clock */
+    uint64_t idle; /**< between them, ns */
+    uint64_t kernels;
+};
+
+struct html_graphs {
+    const rtl_graph_t *rows;
+    const rtl_graph_launch_t *launch_rows;
+    struct html_graph *graphs;
+    struct html_launch *launches;
+    size_t graph_count, launch_count;
+    size_t last; /**< launch that was found last */
+};
+
+/** Zeroed memory becomes what the trace has. */
+rtl_status_t html_graphs_begin(struct html_graphs *graphs, rtl_trace_t *trace);
+
+/** Place of the launch of a kernel, SIZE_MAX if it has none. */
+size_t html_graphs_launch(struct html_graphs *graphs, const rtl_kernel_t *kernel);
+
+/** Adds a kernel of a launch; kernels come by their start. `name` is a text of the page. False
+ * when memory is short. */
+bool html_graphs_add(struct html_graphs *graphs, size_t launch, const rtl_kernel_t *kernel,
+                     uint32_t name);
+
+/** The graphs that have launches, as the page wants them; their names are numbers from `number`.
+ * NULL when memory is short or the trace cannot be read. */
+json_t *html_graphs_json(const struct html_graphs *graphs, const struct export *export,
+                         uint32_t (*number)(void *state, const char *text), void *state);
+
+/** Appends the launches: process, graph, generation, launch, start, duration, idle, kernels,
+ * expected, correlation, thread of each, as varints; start since `zero`. */
+void html_graphs_write(const struct html_graphs *graphs, uint64_t zero, struct bytes *bytes);
+
+void html_graphs_free(struct html_graphs *graphs);
+
+#endif

@@ -1,0 +1,51 @@
+/**
+ * What a page is made of, and how its parts are called in it.
+ *
+ * The page is the viewer (tools/viewer, built into one file), and in the place of its mark
+ * `<!--RTL-DATA-->` the head, which calls `rtlPage.start()`, the segments, and
+ * `rtlPage.complete()`. Head and segments are base64 of deflated bytes: no text of the trace is
+ * markup, and none needs quoting. The head is the length of a JSON text (varint), the text, and
+ * numbers: for each row of the timeline and then for each GPU its bins (html_bins.h), and the
+ * launches of graphs (html_graphs.h).
+ */
+#ifndef RTL_TOOLS_EXPORT_HTML_PAGE_H
+#define RTL_TOOLS_EXPORT_HTML_PAGE_H
+
+#include "export/html_graphs.h"
+#include "export/html_items.h"
+#include "export/html_lanes.h"
+#include "export/html_segments.h"
+#include "export/html_tables.h"
+
+/** What single events may take of a page when --detail does not say it, bytes. */
+#define HTML_DETAIL (UINT64_C(64) << 20)
+
+/** How busy a GPU is in one process. */
+struct html_gpu {
+    uint32_t process, gpu;
+    uint64_t until, busy; /**< until: it is busy so far, ns since the begin of the page */
+    struct bins bins;
+};
+
+struct html_page {
+    struct export *export;
+    uint64_t zero;        /**< begin of the page on the trace's clock; set by the first event */
+    bool begun;           /**< it is set */
+    uint64_t first, last; /**< of all events, ns since the begin of the page */
+    uint64_t untimed;     /**< copies that are not shown: nobody took their times */
+    struct html_lanes lanes;
+    struct html_items kernels, copies;
+    struct texts texts;
+    struct html_segments segments;
+    struct html_graphs graphs;
+    struct html_tables tables;
+    struct html_gpu *gpus;
+    size_t gpu_count;
+    size_t range_names; /**< different ones */
+    size_t left_out;    /**< segments */
+};
+
+/** Appends the head. Returns EXIT_FINE, or EXIT_USAGE when a sentence has been said. */
+int html_head(struct html_page *page, struct bytes *head);
+
+#endif

@@ -1,0 +1,317 @@
+#include "export/html_segments.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Lists. */
+
+static void *grown(void *list, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return list;
+    size_t more = *capacity ? 2 * *capacity : 64;
+    void *larger = realloc(list, more * size);
+    if (larger)
+        *capacity = more;
+    return larger;
+}
+
+static bool add_ids(struct html_segments *segments, uint32_t process)
+{
+    struct html_ids *ids =
+        grown(segments->ids, segments->id_count, &segments->id_capacity, sizeof *ids);
+    if (!ids)
+        return false;
+    segments->ids = ids;
+    ids[segments->id_count++] = (struct html_ids){.process = process,
+                                                  .call_from = UINT64_MAX,
+                                                  .range_from = UINT64_MAX,
+                                                  .work_from = UINT64_MAX};
+    return true;
+}
+
+/* The ids of a process in the segment that is being made. */
+static struct html_ids *ids_of(struct html_segments *segments, size_t first, uint32_t process)
+{
+    for (size_t i = first; i < segments->id_count; ++i)
+        if (segments->ids[i].process == process)
+            return &segments->ids[i];
+    return add_ids(segments, process) ? &segments->ids[segments->id_count - 1] : NULL;
+}
+
+static void widen(uint64_t *from, uint64_t *to, uint64_t id)
+{
+    if (id == 0)
+        return;
+    if (id < *from)
+        *from = id;
+    if (id > *to)
+        *to = id;
+}
+
+static bool note_ids(struct html_segments *segments, size_t first, const struct html_lane *lane)
+{
+    struct html_ids *ids = ids_of(segments, first, lane->key.process);
+    if (!ids)
+        return false;
+    for (size_t i = 0; i < lane->slice_count; ++i) {
+        const struct html_slice *slice = &lane->slices[i];
+        if (lane->key.kind != HTML_THREAD)
+            widen(&ids->work_from, &ids->work_to, slice->correlation);
+        else if (slice->item & 3)
+            widen(&ids->range_from, &ids->range_to, slice->id);
+        else
+            widen(&ids->call_from, &ids->call_to, slice->correlation);
+    }
+    return true;
+}
+
+/* What has not ended. */
+
+static bool cross(struct html_segments *segments, const struct html_lane *lane, size_t place)
+{
+    struct html_crossing *crossings = grown(segments->crossings, segments->crossing_count,
+                                            &segments->crossing_capacity, sizeof *crossings);
+    if (!crossings)
+        return false;
+    segments->crossings = crossings;
+    struct html_crossing *crossing = &crossings[segments->crossing_count];
+    const struct html_slice *slice = &lane->slices[lane->slice_count - 1];
+    bool range = lane->key.kind == HTML_THREAD && (slice->item & 3);
+    *crossing = (struct html_crossing){.lane = place, .slice = *slice};
+    if (range || slice->text) {
+        crossing->text = strdup(segments->texts.list[range ? slice->item >> 2 : slice->text - 1]);
+        if (!crossing->text)
+            return false;
+    }
+    ++segments->crossing_count;
+    return true;
+}
+
+/* The data of a segment: for each row its place, the number of its slices and their columns. A
+ * column is 0 and the number of every slice, or 1 and a number for each. */
+
+typedef int64_t column(const struct html_slice *slice, const struct html_slice *before);
+
+static int64_t gap(const struct html_slice *slice, const struct html_slice *before)
+{
+    return (int64_t)(slice->start - before->end);
+}
+
+static int64_t length(const struct html_slice *slice, const struct html_slice *before)
+{
+    (void)before;
+    return (int64_t)(slice->end - slice->start);
+}
+
+static int64_t item(const struct html_slice *slice, const struct html_slice *before)
+{
+    (void)before;
+    return slice->item;
+}
+
+static int64_t id(const struct html_slice *slice, const struct html_slice *before)
+{
+    return (int64_t)(slice->id - before->id);
+}
+
+static int64_t correlation(const struct html_slice *slice, const struct html_slice *before)
+{
+    return (int64_t)(slice->correlation - before->correlation);
+}
+
+static int64_t range(const struct html_slice *slice, const struct html_slice *before)
+{
+    return (int64_t)(slice->range - before->range);
+}
+
+static int64_t launch(const struct html_slice *slice, const struct html_slice *before)
+{
+    return (int64_t)slice->launch - (int64_t)before->launch;
+}
+
+static int64_t node(const struct html_slice *slice, const struct html_slice *before)
+{
+    return (int64_t)slice->node - (int64_t)before->node;
+}
+
+static int64_t more(const struct html_slice *slice, const struct html_slice *before)
+{
+    (void)before;
+    return slice->more;
+}
+
+static int64_t text(const struct html_slice *slice, const struct html_slice *before)
+{
+    (void)before;
+    return slice->text;
+}
+
+static column *const columns[] = {gap,   length, item, id,   correlation,
+                                  range, launch, node, more, text};
+
+static void write_column(struct bytes *bytes, const struct html_lane *lane, column *value)
+{
+    static const struct html_slice none;
+    const struct html_slice *slices = lane->slices;
+    int64_t first = value(&slices[0], &none);
+    bool constant = true;
+    for (size_t i = 1; i < lane->slice_count && constant; ++i)
+        constant = value(&slices[i], &slices[i - 1]) == first;
+    bytes_varint(bytes, !constant);
+    bytes_signed(bytes, first);
+    for (size_t i = 1; i < lane->slice_count && !constant; ++i)
+        bytes_signed(bytes, value(&slices[i], &slices[i - 1]));
+}
+
+static void write_lane(struct bytes *bytes, const struct html_lane *lane, size_t place)
+{
+    bytes_varint(bytes, place);
+    bytes_varint(bytes, lane->slice_count);
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; ++i)
+        write_column(bytes, lane, columns[i]);
+}
+
+static void write_texts(struct bytes *bytes, const struct texts *texts)
+{
+    bytes_varint(bytes, texts->count);
+    for (size_t i = 0; i < texts->count; ++i) {
+        size_t size = strlen(texts->list[i]);
+        bytes_varint(bytes, size);
+        bytes_add(bytes, texts->list[i], size);
+    }
+}
+
+static size_t rows_with_slices(const struct html_lanes *lanes)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < lanes->count; ++i)
+        count += lanes->list[i].slice_count != 0;
+    return count;
+}
+
+static void write_rows(struct bytes *bytes, const struct html_lanes *lanes)
+{
+    bytes_varint(bytes, rows_with_slices(lanes));
+    for (size_t i = 0; i < lanes->count; ++i)
+        if (lanes->list[i].slice_count)
+            write_lane(bytes, &lanes->list[i], i);
+}
+
+/* Notes what a row has and takes what has not ended out of it. */
+static bool gather(struct html_segments *segments, struct html_segment *segment,
+                   struct html_lanes *lanes)
+{
+    for (size_t i = 0; i < lanes->count; ++i) {
+        struct html_lane *lane = &lanes->list[i];
+        if (lane->slice_count == 0)
+            continue;
+        if (!note_ids(segments, segment->ids, lane))
+            return false;
+        if (lane->slices[0].start < segment->from)
+            segment->from = lane->slices[0].start;
+        if (lane->slices[lane->slice_count - 1].end > segment->to) {
+            if (!cross(segments, lane, i))
+                return false;
+            --lane->slice_count;
+        }
+        segment->events += lane->slice_count;
+    }
+    segment->ids_to = segments->id_count;
+    return true;
+}
+
+static int store(struct html_segments *segments, struct html_segment *segment)
+{
+    if (!segments->file)
+        segments->file = tmpfile();
+    if (!segments->file)
+        return errno;
+    bytes_clear(&segments->packed);
+    if (!bytes_deflate(&segments->packed, &segments->plain))
+        return ENOMEM;
+    segment->offset = ftell(segments->file);
+    segment->size = segments->packed.used;
+    if (segment->offset < 0 ||
+        fwrite(segments->packed.data, 1, segment->size, segments->file) != segment->size)
+        return errno ? errno : EIO;
+    return 0;
+}
+
+static void clear(struct html_segments *segments, struct html_lanes *lanes)
+{
+    for (size_t i = 0; i < lanes->count; ++i)
+        lanes->list[i].slice_count = 0;
+    texts_free(&segments->texts);
+    segments->events = 0;
+}
+
+int html_segments_end(struct html_segments *segments, struct html_lanes *lanes, uint64_t to)
+{
+    struct html_segment *list =
+        grown(segments->list, segments->count, &segments->capacity, sizeof *list);
+    if (!list)
+        return ENOMEM;
+    segments->list = list;
+    struct html_segment *segment = &list[segments->count];
+    *segment =
+        (struct html_segment){.from = segments->count ? list[segments->count - 1].to : UINT64_MAX,
+                              .to = to,
+                              .ids = segments->id_count,
+                              .kept = true};
+    if (!gather(segments, segment, lanes))
+        return ENOMEM;
+    bytes_clear(&segments->plain);
+    write_rows(&segments->plain, lanes);
+    write_texts(&segments->plain, &segments->texts);
+    int error = store(segments, segment);
+    ++segments->count;
+    clear(segments, lanes);
+    return error;
+}
+
+size_t html_segments_choose(struct html_segments *segments, uint64_t most)
+{
+    uint64_t all = 0;
+    size_t left_out = 0;
+    for (size_t i = 0; i < segments->count; ++i)
+        all += (segments->list[i].size + 2) / 3 * 4;
+    if (all <= most)
+        return 0;
+    double share = (double)most / (double)all;
+    uint64_t used = 0;
+    for (size_t i = 0; i < segments->count; ++i) {
+        struct html_segment *segment = &segments->list[i];
+        uint64_t size = (segment->size + 2) / 3 * 4;
+        bool turn = (uint64_t)((double)(i + 1) * share) > (uint64_t)((double)i * share);
+        segment->kept = turn && used + size <= most;
+        used += segment->kept ? size : 0;
+        left_out += !segment->kept;
+    }
+    return left_out;
+}
+
+int html_segments_read(struct html_segments *segments, const struct html_segment *segment)
+{
+    if (fseek(segments->file, segment->offset, SEEK_SET) != 0)
+        return errno;
+    /* `packed` has held the largest of them before. */
+    segments->packed.used = fread(segments->packed.data, 1, segment->size, segments->file);
+    return segments->packed.used == segment->size ? 0 : EIO;
+}
+
+void html_segments_free(struct html_segments *segments)
+{
+    if (segments->file)
+        (void)fclose(segments->file);
+    for (size_t i = 0; i < segments->crossing_count; ++i)
+        free(segments->crossings[i].text);
+    free(segments->crossings);
+    free(segments->list);
+    free(segments->ids);
+    texts_free(&segments->texts);
+    bytes_free(&segments->plain);
+    bytes_free(&segments->packed);
+    *segments = (struct html_segments){0};
+}

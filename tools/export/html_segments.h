@@ -1,0 +1,68 @@
+/**
+ * Segments: the single slices of a stretch of time, of all rows, deflated. They wait in a file
+ * without a name until it is known how large they are together.
+ */
+#ifndef RTL_TOOLS_EXPORT_HTML_SEGMENTS_H
+#define RTL_TOOLS_EXPORT_HTML_SEGMENTS_H
+
+#include "common/texts.h"
+#include "export/html_lanes.h"
+
+#include <stdio.h>
+
+/** Events of a segment. */
+#define HTML_SEGMENT 32768u
+
+/** Which ids of a process a segment has; from above to: none. */
+struct html_ids {
+    uint32_t process;
+    uint64_t call_from, call_to;   /**< host calls, by correlation */
+    uint64_t range_from, range_to; /**< ranges, by id */
+    uint64_t work_from, work_to;   /**< kernels and copies, by the correlation of their call */
+};
+
+struct html_segment {
+    uint64_t from, to; /**< what begins in [from, to) is in it */
+    uint64_t events;
+    long offset;   /**< in the file */
+    size_t size;   /**< there, bytes */
+    size_t ids;    /**< place of its first html_ids */
+    size_t ids_to; /**< and of the first behind */
+    bool kept;     /**< it gets into the page */
+};
+
+/** A slice that has not ended when its segment has; it is in none. */
+struct html_crossing {
+    size_t lane;
+    struct html_slice slice;
+    char *text; /**< of a range its name, of a call its arguments; NULL if none */
+};
+
+/** Zeroed memory is empty. */
+struct html_segments {
+    FILE *file;
+    struct html_segment *list;
+    size_t count, capacity;
+    struct html_ids *ids;
+    size_t id_count, id_capacity;
+    struct html_crossing *crossings;
+    size_t crossing_count, crossing_capacity;
+    uint64_t events; /**< of the segment that is being made */
+    struct texts texts;
+    struct bytes plain, packed;
+};
+
+/** Ends the segment: what is in the rows and begins before `to` is written and forgotten. Returns 0
+ * or an errno. */
+int html_segments_end(struct html_segments *segments, struct html_lanes *lanes, uint64_t to);
+
+/** Chooses segments, evenly over time, that are not larger than `most` bytes in the page together.
+ * Returns the number of those left out. */
+size_t html_segments_choose(struct html_segments *segments, uint64_t most);
+
+/** Reads a segment into `packed`. Returns 0 or an errno. */
+int html_segments_read(struct html_segments *segments, const struct html_segment *segment);
+
+void html_segments_free(struct html_segments *segments);
+
+#endif
