@@ -1,0 +1,53 @@
+// The numbers in a page's data: varints, and what was deflated and written as base64 (tools/export/html_bytes.h).
+
+export class Reader {
+    private at = 0;
+
+    constructor(private readonly bytes: Uint8Array) {}
+
+    varint(): number {
+        const { bytes } = this;
+        let byte = bytes[this.at++];
+        if (byte < 0x80)
+            return byte;
+        let value = byte & 0x7f;
+        let scale = 128;
+        do {
+            byte = bytes[this.at++];
+            value += (byte & 0x7f) * scale;
+            scale *= 128;
+        } while (byte >= 0x80);
+        return value;
+    }
+
+    /** 0, 1, 2, 3, … -> 0, -1, 1, -2, … */
+    signed(): number {
+        const value = this.varint();
+        return value % 2 ? -(value + 1) / 2 : value / 2;
+    }
+
+    text(): string {
+        const length = this.varint();
+        const part = this.bytes.subarray(this.at, this.at + length);
+        this.at += length;
+        return new TextDecoder().decode(part);
+    }
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+    const native = (Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> }).fromBase64;
+    if (native)
+        return native(text);
+    const binary = atob(text);
+    const bytes = new Uint8Array(binary.length);
+    for (let i = 0; i < binary.length; ++i)
+        bytes[i] = binary.charCodeAt(i);
+    return bytes;
+}
+
+/** The bytes that an element of the page holds. */
+export async function unpack(element: Element): Promise<Uint8Array> {
+    const packed = new Blob([fromBase64((element.textContent ?? '').trim())]);
+    const plain = packed.stream().pipeThrough(new DecompressionStream('deflate'));
+    return new Uint8Array(await new Response(plain).arrayBuffer());
+}

@@ -1,0 +1,74 @@
+// Colours: of names, by a hash, the same in both themes; and those of the style sheet.
+
+const HUES = [212, 28, 142, 268, 350, 184, 48, 96, 312, 236, 12, 164, 290, 72, 200, 332];
+const cache = new Map<string, number>();
+
+function hash(name: string): number {
+    let value = 0x811c9dc5;
+    for (let i = 0; i < name.length; ++i)
+        value = Math.imul(value ^ name.charCodeAt(i), 0x01000193);
+    value ^= value >>> 15;
+    return Math.imul(value, 0x2c1b3c6d) >>> 0;
+}
+
+export function isDark(): boolean {
+    return document.documentElement.dataset.theme === 'dark';
+}
+
+/** Number of a colour of nameColors(). */
+export function colorNumber(name: string): number {
+    let number = cache.get(name);
+    if (number === undefined) {
+        number = hash(name) % (2 * HUES.length);
+        cache.set(name, number);
+    }
+    return number;
+}
+
+type Rgb = [number, number, number];
+
+function fromHsl(hue: number, saturation: number, light: number): Rgb {
+    const part = (shift: number) => {
+        const k = (shift + hue / 30) % 12;
+        return Math.round(255 * (light - saturation * Math.min(light, 1 - light) * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
+    };
+    return [part(0), part(8), part(4)];
+}
+
+const hex = (rgb: Rgb) => `#${rgb.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
+
+function fromHex(text: string): Rgb {
+    return [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16)) as Rgb;
+}
+
+/** A colour over another, as a pixel of an ImageData. */
+function pixel(over: Rgb, under: Rgb, alpha: number): number {
+    const [r, g, b] = over.map((part, i) => Math.round(alpha * part + (1 - alpha) * under[i]));
+    return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+}
+
+/** Fills on which dark text is readable. */
+function nameColors(dark: boolean): Rgb[] {
+    return [...HUES.map((hue) => fromHsl(hue, dark ? 0.52 : 0.62, dark ? 0.64 : 0.7)),
+        ...HUES.map((hue) => fromHsl(hue, dark ? 0.36 : 0.42, dark ? 0.54 : 0.78))];
+}
+
+export interface Palette {
+    back: string; panel: string; line: string; text: string; soft: string; accent: string; row: string; busy: string;
+    bad: string; bubble: string; names: string[]; ink: string;
+    /** Of names, as pixels: for what is wanted and what is faded, over a pale ground of the same. */
+    full: Uint32Array; pale: Uint32Array; fadedFull: Uint32Array; fadedPale: Uint32Array; ground: number;
+}
+
+export function palette(): Palette {
+    const style = getComputedStyle(document.documentElement);
+    const of = (name: string) => style.getPropertyValue(`--${name}`).trim();
+    const names = nameColors(isDark());
+    const back = fromHex(of('back'));
+    const pixels = (alpha: number) => Uint32Array.from(names, (name) => pixel(name, back, alpha));
+    return {
+        full: pixels(1), pale: pixels(0.3), fadedFull: pixels(0.22), fadedPale: pixels(0.08), ground: pixel(back, back, 1),
+        back: of('back'), panel: of('panel'), line: of('line'), text: of('text'), soft: of('soft'), accent: of('accent'),
+        row: of('row'), busy: of('busy'), bad: of('bad'), bubble: of('bubble'), names: names.map(hex), ink: '#10151d',
+    };
+}

@@ -1,0 +1,155 @@
+// What is known of the event that is chosen.
+
+import { byId, element, link } from './dom';
+import { bytes, count, duration, moment, share } from './format';
+import { CALL, Graph, Launch, MARK, START, Slice, Trace } from './trace';
+
+type Fact = [string, Node | string];
+
+export interface Ways {
+    /** Chooses an event in the timeline. */
+    show(slice: Slice): void;
+    /** Opens a graph, with one replay in front of the others. */
+    openGraph(graph: Graph, launch: Launch | null): void;
+    laneName(slice: Slice): string;
+}
+
+export class Details {
+    private readonly pane = byId('details');
+    private current: Slice | null = null;
+
+    constructor(private readonly trace: Trace, private readonly ways: Ways) {
+        this.clear();
+    }
+
+    clear(): void {
+        this.current = null;
+        this.pane.replaceChildren(element('p', { class: 'soft' },
+            'Choose an event to see what is known of it. W and S zoom, A and D move, ? shows all keys.'));
+    }
+
+    show(slice: Slice | null): void {
+        if (!slice) {
+            this.clear();
+            return;
+        }
+        this.current = slice;
+        const hasOrigin = slice.lane.kind !== 'thread' || (slice.item & 3) === CALL || slice.range;
+        const lists = [[...this.times(slice), ...(hasOrigin ? this.origin(slice) : [])]];
+        if (slice.lane.kind === 'queue')
+            lists.push(this.kernel(slice));
+        else if (slice.lane.kind === 'copies')
+            lists.push(this.copy(slice));
+        else if (slice.lane.kind === 'thread')
+            lists.push((slice.item & 3) === CALL ? this.call(slice) : this.range(slice));
+        if (slice.launch)
+            lists.push(this.graph(slice));
+        this.pane.replaceChildren(element('h2', {}, this.trace.nameOf(slice)),
+            element('div', { class: 'columns' }, ...lists.filter((list) => list.length).map((list) => element('dl', {},
+                ...list.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)])))));
+    }
+
+    private times(slice: Slice): Fact[] {
+        const instant = slice.lane.kind === 'thread' && (slice.item & 3) === MARK;
+        return [
+            ['Start', moment(slice.start)],
+            ...(instant ? [] : [['Duration', duration(slice.duration)] as Fact]),
+            ['Clock', (BigInt(this.trace.head.trace.zero) + BigInt(Math.round(slice.start))).toString() + ' ns'],
+            ['Row', this.ways.laneName(slice)],
+        ];
+    }
+
+    private kernel(slice: Slice): Fact[] {
+        const [, mangled, gx, gy, gz, bx, by, bz, group, scratch] = this.trace.head.kernels[slice.item];
+        const groups = [[gx, bx], [gy, by], [gz, bz]].map(([grid, block]) => Math.ceil(grid / Math.max(1, block)));
+        const facts: Fact[] = [
+            ['Grid', `${gx} × ${gy} × ${gz} work-items`],
+            ['Block', `${bx} × ${by} × ${bz}`],
+            ['Groups', `${groups.join(' × ')} = ${count(groups.reduce((a, b) => a * b))}`],
+            ['LDS', bytes(group)],
+            ['Scratch', scratch ? `${bytes(scratch)} a work-item` : 'none'],
+            ['Id', String(slice.id)],
+        ];
+        const text = this.trace.head.texts[mangled];
+        if (text && text !== this.trace.nameOf(slice))
+            facts.push(['Symbol', text]);
+        return facts;
+    }
+
+    private copy(slice: Slice): Fact[] {
+        const [, engine, src, dst] = this.trace.head.copies[slice.item];
+        const agent = (number: number) => {
+            const found = this.trace.head.agents.find((item) => item.process === slice.lane.process && item.agent === number);
+            return found ? found.gpu === null ? found.type : `GPU ${found.gpu}` : 'not known';
+        };
+        return [
+            ['Bytes', `${bytes(slice.more)} (${count(slice.more)})`],
+            ['Rate', slice.duration ? `${(slice.more / slice.duration).toFixed(2)} GB/s` : 'not known'],
+            ['From', agent(src)],
+            ['To', agent(dst)],
+            ['Engine', this.trace.head.texts[engine]],
+        ];
+    }
+
+    private call(slice: Slice): Fact[] {
+        const result: Fact = ['Result', slice.more ? `${slice.more} (failed)` : '0'];
+        return [result, ['Arguments', slice.text || 'none'], ['Correlation', String(slice.correlation)]];
+    }
+
+    private range(slice: Slice): Fact[] {
+        const type = slice.item & 3;
+        const kind = type === MARK ? 'mark' : type === START ? 'range, stopped by hand' : 'range';
+        return [['Kind', slice.more ? `${kind}, never ended` : kind], ['Id', String(slice.id)]];
+    }
+
+    private graph(slice: Slice): Fact[] {
+        const launch = this.trace.launchOf(slice) as Launch;
+        const graph = this.trace.graphOf(launch);
+        const facts: Fact[] = [
+            ['Graph', graph ? link(`graph ${launch.graph}, generation ${launch.generation}`,
+                () => this.ways.openGraph(graph, launch)) : `graph ${launch.graph}`],
+            ['Replay', `${launch.launch} of ${count(graph?.launches ?? 0)}, ${duration(launch.duration)}`],
+        ];
+        if (slice.lane.kind !== 'queue')
+            return [...facts, ['Kernels', `${count(launch.kernels)} of ${count(launch.expected)}`],
+                ['Idle in it', `${duration(launch.idle)} (${share(launch.idle / Math.max(1, launch.duration))})`]];
+        facts.push(['Node', slice.node ? String(slice.node - 1) : 'not known']);
+        const node = graph?.rows.find((row) => row.node === slice.node - 1);
+        if (node) {
+            const change = slice.duration / Math.max(1, node.duration[3]) - 1;
+            facts.push(['Of this node', `p50 ${duration(node.duration[3])}, p99 ${duration(node.duration[6])}`]);
+            facts.push(['This one', `${change < 0 ? '−' : '+'}${share(Math.abs(change))} of p50`]);
+        }
+        facts.push(['In the replay', `${duration(slice.start - launch.start)} after its begin`]);
+        return facts;
+    }
+
+    /** The call and the range, which come later where their segment must be unpacked first. */
+    private origin(slice: Slice): Fact[] {
+        const facts: Fact[] = [];
+        const { process, kind } = slice.lane;
+        const later = (find: Promise<Slice | null>, none: string, text: (found: Slice) => (Node | string)[]) => {
+            const place = element('span', { class: 'soft' }, '…');
+            void find.then((found) => {
+                if (this.current === slice)
+                    place.replaceChildren(...(found ? text(found) : [none]));
+                if (found)
+                    place.classList.remove('soft');
+            });
+            return place;
+        };
+        if (kind !== 'thread') {
+            facts.push(['Call', slice.correlation ? later(this.trace.call(process, slice.correlation), 'not in this page', (call) =>
+                [link(this.trace.nameOf(call), () => this.ways.show(call)), ` in thread ${call.lane.thread}`]) : 'none is recorded']);
+            if (slice.correlation)
+                facts.push(['Call to begin', later(this.trace.call(process, slice.correlation), 'not known', (call) =>
+                    [duration(slice.start - call.start)])]);
+        } else if ((slice.item & 3) === CALL) {
+            facts.push(['On the GPU', later(this.trace.work(process, slice.correlation, 1).then((list) => list[0] ?? null), 'nothing',
+                (work) => [link(this.trace.nameOf(work), () => this.ways.show(work)), ` (${duration(work.start - slice.start)} later)`])]);
+        }
+        facts.push(['Range', slice.range ? later(this.trace.range(process, slice.range), 'not in this page', (range) =>
+            [link(this.trace.nameOf(range), () => this.ways.show(range))]) : 'none']);
+        return facts;
+    }
+}

@@ -1,0 +1,360 @@
+// The page: reads the head, shows the views, and keeps what is seen in the address, so that links restore it.
+
+import './style.css';
+import { Motion } from './axis';
+import { byId, element, hideTip } from './dom';
+import { bytes, count, duration } from './format';
+import { Details } from './details';
+import { Graphs } from './graphs';
+import { Found, Search } from './search';
+import { Tables } from './tables';
+import { Timeline } from './timeline';
+import { Kind, Lane, Slice, TableName, Trace, Wanted } from './trace';
+
+const TABS = ['timeline', 'graphs', 'tables', 'about'] as const;
+type Tab = (typeof TABS)[number];
+
+/** What tests and people at the console look at. */
+export let trace: Trace;
+export let timeline: Timeline;
+export let graphs: Graphs;
+/** ms from the begin of the page to its first picture. */
+export let firstPicture = 0;
+
+let tab: Tab = 'timeline';
+let tables: Tables | null = null;
+let details: Details;
+let ended = false;
+
+const KINDS: Record<TableName, Kind> = { kernels: 'queue', calls: 'thread', ranges: 'thread', copies: 'copies' };
+
+/** The events that a table's name stands for. */
+function wantedOf({ table, name }: Found): Wanted {
+    const text = trace.head.texts[name];
+    return (lane, item, rangeName) => {
+        if (lane.kind !== KINDS[table])
+            return false;
+        if (table === 'ranges')
+            return (item & 3) !== 0 && rangeName() === text;
+        return trace.nameNumber(lane, item) === name;
+    };
+}
+
+function light(found: Found | null): void {
+    timeline.wanted = found ? wantedOf(found) : null;
+    timeline.wantedName = found ? (lane: Lane, name: number) => lane.kind === KINDS[found.table] && name === found.name : null;
+    timeline.draw();
+}
+
+async function find(found: Found, again: boolean, forward: boolean): Promise<void> {
+    light(found);
+    showTab('timeline');
+    const lanes = trace.lanes.filter((lane) => lane.kind === KINDS[found.table]);
+    const from = again && timeline.selected ? timeline.selected.start : forward ? timeline.axis.from : timeline.axis.to;
+    const next = await trace.next(lanes, from, forward, wantedOf(found)) ??
+        await trace.next(lanes, forward ? trace.head.first - 1 : trace.head.last + 1, forward, wantedOf(found));
+    if (next)
+        timeline.reveal(next);
+}
+
+function showTab(name: Tab): void {
+    tab = name;
+    for (const other of TABS) {
+        byId(`tab-${other}`).setAttribute('aria-selected', String(other === name));
+        byId(`tab-${other}`).tabIndex = other === name ? 0 : -1;
+        byId(`view-${other}`).hidden = other !== name;
+    }
+    hideTip();
+    if (name === 'tables')
+        tables ??= new Tables(trace, (table, row) => {
+            light({ table, name: row[0] });
+            showTab('timeline');
+            void trace.next([trace.lanes[row[9]]], row[10] - 0.5, true, wantedOf({ table, name: row[0] }))
+                .then((slice) => slice && timeline.reveal(slice));
+        });
+    if (name === 'timeline')
+        timeline.drawNow();
+    if (name === 'about')
+        showAbout();
+    remember();
+}
+
+/* The address. */
+
+let remembering = 0;
+
+function remember(): void {
+    clearTimeout(remembering);
+    remembering = window.setTimeout(() => {
+        const state = new URLSearchParams();
+        state.set('view', tab);
+        state.set('from', String(Math.round(timeline.axis.from)));
+        state.set('to', String(Math.round(timeline.axis.to)));
+        const { selected } = timeline;
+        if (selected)
+            state.set('event', `${selected.lane.place}.${selected.start}.${selected.id}`);
+        if (graphs.graph)
+            state.set('graph', String(trace.head.graphs.indexOf(graphs.graph)));
+        if (graphs.chosen)
+            state.set('replay', String(graphs.chosen.launch.launch));
+        history.replaceState(null, '', `#${state.toString()}`);
+    }, 120);
+}
+
+async function restoreEvent(text: string): Promise<void> {
+    const [place, start, id] = text.split('.').map(Number);
+    const lane = trace.lanes[place];
+    const slice = lane && await trace.next([lane], start - 0.5, true, () => true);
+    if (slice && slice.start === start && slice.id === id)
+        timeline.select(slice);
+}
+
+function restore(): void {
+    const state = new URLSearchParams(location.hash.slice(1));
+    const from = Number(state.get('from') ?? NaN);
+    const to = Number(state.get('to') ?? NaN);
+    if (to > from)
+        timeline.axis.show(from, to);
+    const event = state.get('event');
+    if (event)
+        void restoreEvent(event);
+    const graph = trace.head.graphs[Number(state.get('graph') ?? NaN)];
+    const replay = Number(state.get('replay') ?? NaN);
+    if (graph)
+        graphs.open(graph, trace.launchesOf(graph).find((launch) => launch.launch === replay) ?? null);
+    const view = TABS.find((name) => name === state.get('view'));
+    if (view)
+        showTab(view);
+}
+
+/* Theme. */
+
+function setTheme(theme: string): void {
+    document.documentElement.dataset.theme = theme;
+    timeline?.recolor();
+    graphs?.recolor();
+}
+
+function keptTheme(): string | null {
+    try {
+        return localStorage.getItem('rtl-theme');
+    } catch {
+        return null; // a browser that keeps nothing for files
+    }
+}
+
+function toggleTheme(): void {
+    const theme = document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark';
+    try {
+        localStorage.setItem('rtl-theme', theme);
+    } catch {
+        // it holds as long as the page is open
+    }
+    setTheme(theme);
+}
+
+function startTheme(): void {
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    setTheme(keptTheme() ?? (dark.matches ? 'dark' : 'light'));
+    dark.addEventListener('change', () => {
+        if (!keptTheme())
+            setTheme(dark.matches ? 'dark' : 'light');
+    });
+}
+
+/* Help, about and notices. */
+
+const KEYS: [string, string][][] = [
+    [['W S', 'zoom in, out (at the pointer)'], ['A D', 'move left, right'], ['← →', 'event before, after in the row'],
+        ['↑ ↓', 'event in the row above, below'], ['F', 'fit the chosen event, or the marked time'], ['0', 'the whole trace'],
+        ['/', 'search names'], ['Esc', 'choose nothing'], ['T', 'dark or light'], ['1 2 3 4', 'the views'], ['?', 'this help']],
+    [['Drag', 'move'], ['Wheel', 'scroll the rows, or zoom if all are seen'], ['Ctrl + wheel', 'zoom at the pointer'],
+        ['Shift + wheel', 'move'], ['Shift + drag', 'measure a time; F fits it'], ['Click', 'choose an event; arrows lead from its call'],
+        ['Double click', 'fit the event'], ['Overview', 'drag a window, or move it']],
+];
+
+function showHelp(): void {
+    const help = byId<HTMLDialogElement>('help');
+    const list = (keys: [string, string][]) => element('dl', {}, ...keys.flatMap(([key, text]) =>
+        [element('dt', {}, element('kbd', {}, key)), element('dd', {}, text)]));
+    help.replaceChildren(element('h2', {}, 'Keys and mouse'), element('div', { class: 'columns' }, ...KEYS.map(list)),
+        element('p', { class: 'soft' }, 'Where events are narrower than a pixel, the height of a bar tells how busy that pixel is.'),
+        element('button', { onclick: () => help.close() }, 'Close'));
+    help.showModal();
+}
+
+function leftOut(): string {
+    const left = trace.head.segments.filter((segment) => !segment.kept);
+    if (left.length === 0)
+        return '';
+    const events = left.reduce((sum, segment) => sum + segment.events, 0);
+    return `Single events of ${count(left.length)} of ${count(trace.head.segments.length)} stretches of time (${count(events)} events) are ` +
+        'left out of this page; there the rows show how busy they are. rtl export --detail gives them more room, --from and --to choose a part.';
+}
+
+function showAbout(): void {
+    const { head } = trace;
+    const info = head.trace;
+    const began = new Date(Number((BigInt(info.zero) + BigInt(info.realtime_offset)) / 1000000n));
+    const facts: [string, string][] = [
+        ['Command', info.command || 'not known'], ['Host', info.host], ['Mode', info.mode], ['Written by', info.creator],
+        ['File', info.file], ['Began', began.toString() === 'Invalid Date' ? 'not known' : began.toISOString().replace('T', ' ')],
+        ['Recorded', duration(info.recorded)], ['Verdict', info.verdict],
+        ['Ended', info.finished ? (info.exit_status > 255 ? `by signal ${info.exit_status - 256}` : `with status ${info.exit_status}`) :
+            'the recording had not ended in order'],
+        ['Kernels', count(info.kernels)], ['Copies', count(info.copies)], ['Host calls', count(info.calls)], ['Ranges', count(info.ranges)],
+    ];
+    const events = head.segments.reduce((sum, segment) => sum + (segment.kept ? segment.events : 0), head.crossings.length);
+    const list = (pairs: [string, string][]) => element('dl', {}, ...pairs.flatMap(([name, value]) =>
+        [element('dt', {}, name), element('dd', {}, value)]));
+    byId('view-about').replaceChildren(
+        element('h2', {}, 'The trace'), list(facts),
+        element('h2', {}, 'Processes'), list(head.processes.map((process) => [`${process.pid}`,
+            `${process.command}${process.rank ? `, rank ${process.rank}` : ''} (${process.mode}, ${process.state})`])),
+        ...(head.notes.length ? [element('h2', {}, 'Notes'), ...head.notes.map((note) => element('p', {}, note))] : []),
+        element('h2', {}, 'This page'),
+        element('p', {}, `${count(events)} single events in ${count(head.segments.filter((segment) => segment.kept).length)} stretches of time, ` +
+            `${bytes(document.documentElement.outerHTML.length)}. ${leftOut() || 'No event was left out.'}`),
+        head.untimed ? element('p', {}, `${count(head.untimed)} copies are not shown: nobody took their times.`) : '',
+        info.part ? element('p', {}, 'The page shows a part of the trace (--from, --to); the counts above are of the whole trace.') : '',
+        element('p', {}, 'Times count from the begin of the recording. Counts, sums, minima, maxima and means are exact; p50, p90 and p99 of ' +
+            'names and nodes are right to 0.8 %, those of replays are exact.'));
+}
+
+function notice(): void {
+    const info = trace.head.trace;
+    const text = [info.complete ? '' : `This trace is not complete: ${info.verdict}.`, leftOut()].filter(Boolean).join(' ');
+    byId('notice').textContent = text;
+    byId('notice').hidden = !text;
+    const name = info.command.split(' ')[0].split('/').pop() || info.file;
+    document.title = `${name} · RTL`;
+    byId('title').textContent = info.command || info.file;
+    byId('title').title = info.command;
+    const badge = byId('verdict');
+    badge.textContent = info.complete ? `complete · ${count(info.kernels)} kernels` : 'not complete';
+    badge.title = info.verdict;
+    badge.classList.add(info.complete ? 'good' : 'bad');
+}
+
+/* Keys. */
+
+function listen(search: Search): void {
+    const motion = new Motion(() => tab === 'timeline' ? { axis: timeline.axis, at: timeline.zoomTime } :
+        tab === 'graphs' ? { axis: graphs.axis, at: graphs.zoomTime } : null);
+    const keys: Record<string, () => void> = {
+        '/': () => search.focus(),
+        '?': showHelp,
+        t: toggleTheme,
+        f: () => timeline.focusSelected(),
+        0: () => (tab === 'graphs' ? graphs.axis : timeline.axis).showAll(),
+        escape: () => {
+            if (!timeline.clearArea())
+                timeline.select(null);
+            light(null);
+        },
+        arrowright: () => void timeline.step(true),
+        arrowleft: () => void timeline.step(false),
+        arrowdown: () => (timeline.selected ? void timeline.stepRow(true) : timeline.scrollRows(44)),
+        arrowup: () => (timeline.selected ? void timeline.stepRow(false) : timeline.scrollRows(-44)),
+        1: () => showTab('timeline'), 2: () => showTab('graphs'), 3: () => showTab('tables'), 4: () => showTab('about'),
+    };
+    document.addEventListener('keydown', (event) => {
+        const target = event.target as HTMLElement;
+        if (event.ctrlKey || event.metaKey || event.altKey || target.matches('input, select') ||
+            byId<HTMLDialogElement>('help').open)
+            return;
+        const key = event.key.toLowerCase();
+        const arrow = key.startsWith('arrow');
+        if (arrow && (tab !== 'timeline' || target.matches('[role=tab], [role=separator]')))
+            return;
+        if (motion.press(key) || keys[key]) {
+            keys[key]?.();
+            event.preventDefault();
+        }
+    });
+    for (const name of TABS)
+        byId(`tab-${name}`).addEventListener('click', () => showTab(name));
+    byId('tab-timeline').parentElement?.addEventListener('keydown', (event) => {
+        const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+        if (step) {
+            showTab(TABS[(TABS.indexOf(tab) + step + TABS.length) % TABS.length]);
+            byId(`tab-${tab}`).focus();
+        }
+    });
+    byId('theme').addEventListener('click', toggleTheme);
+    byId('help-open').addEventListener('click', showHelp);
+    window.addEventListener('hashchange', restore);
+    listenDivide();
+}
+
+/** The line between timeline and details can be moved. */
+function listenDivide(): void {
+    const divide = byId('divide');
+    const pane = byId('details');
+    const set = (height: number) => {
+        pane.style.height = `${Math.max(40, Math.min(innerHeight - 220, height))}px`;
+    };
+    divide.addEventListener('pointerdown', (event) => divide.setPointerCapture(event.pointerId));
+    divide.addEventListener('pointermove', (event) => {
+        if (divide.hasPointerCapture(event.pointerId))
+            set(innerHeight - event.clientY);
+    });
+    divide.addEventListener('keydown', (event) => {
+        if (event.key === 'ArrowUp' || event.key === 'ArrowDown')
+            set(pane.clientHeight + (event.key === 'ArrowUp' ? 24 : -24));
+    });
+}
+
+/* What the page's data calls. */
+
+/** The head is there. */
+export async function start(): Promise<void> {
+    startTheme();
+    try {
+        trace = await Trace.read(document.getElementById('rtl-head') as Element);
+    } catch (error) {
+        byId('notice').textContent = `This page cannot be shown: ${(error as Error).message}.`;
+        byId('notice').hidden = false;
+        throw error;
+    }
+    notice();
+    timeline = new Timeline(trace);
+    firstPicture = performance.now();
+    const showSlice = (slice: Slice) => {
+        showTab('timeline');
+        timeline.reveal(slice);
+    };
+    graphs = new Graphs(trace, showSlice, (from, to) => {
+        showTab('timeline');
+        timeline.axis.show(from - 0.05 * (to - from), to + 0.05 * (to - from));
+    });
+    details = new Details(trace, {
+        show: showSlice,
+        openGraph: (graph, launch) => {
+            graphs.open(graph, launch);
+            showTab('graphs');
+        },
+        laneName: (slice) => {
+            const name = timeline.laneName(slice.lane);
+            return slice.lane.gpu === null ? name || `thread ${slice.lane.thread}` : `GPU ${slice.lane.gpu}, ${name}`;
+        },
+    });
+    timeline.onselect = (slice: Slice | null) => {
+        details.show(slice);
+        remember();
+    };
+    timeline.onview = remember;
+    graphs.onchange = remember;
+    trace.onload = () => timeline.draw();
+    listen(new Search(trace, (found, again, forward) => void find(found, again, forward), () => light(null)));
+    if (location.hash)
+        restore();
+    if (ended)
+        trace.end();
+}
+
+/** All segments are there. */
+export function complete(): void {
+    ended = true;
+    trace?.end();
+}

@@ -1,0 +1,103 @@
+// The tables: where the time went, by name.
+
+import { byId, element, link } from './dom';
+import { bytes, count, duration, share } from './format';
+import { TableName, TableRow, Trace } from './trace';
+
+const TITLES: Record<TableName, string> = { kernels: 'Kernels', calls: 'Host calls', copies: 'Copies', ranges: 'Ranges' };
+const MOST_ROWS = 500;
+
+/** Heading, place in the row, how it looks; the first column is the name. */
+type Column = [string, (row: TableRow) => number, (value: number) => string];
+
+const calls: Column = ['calls', (row) => row[1], count];
+const times: Column[] = [
+    ['total', (row) => row[2], duration],
+    ['mean', (row) => row[2] / row[1], duration],
+    ['min', (row) => row[3], duration],
+    ['p50', (row) => row[4], duration],
+    ['p99', (row) => row[5], duration],
+    ['max', (row) => row[6], duration],
+];
+const more: Record<TableName, Column[]> = {
+    kernels: [],
+    calls: [['failed', (row) => row[7], (value) => (value ? count(value) : '–')]],
+    copies: [['bytes', (row) => row[8], bytes], ['GB/s', (row) => row[8] / Math.max(1, row[2]), (value) => value.toFixed(2)]],
+    ranges: [],
+};
+
+export class Tables {
+    private table: TableName = 'kernels';
+    private order = 2;
+    private rising = false;
+    private words = '';
+    private readonly view = byId('view-tables');
+
+    /** `open` is called with a name: its longest event is shown. */
+    constructor(private readonly trace: Trace, private readonly open: (table: TableName, row: TableRow) => void) {
+        this.draw();
+    }
+
+    private columns(): Column[] {
+        return [calls, ...times, ...more[this.table]];
+    }
+
+    private draw(): void {
+        const set = element('div', { class: 'set', role: 'group', 'aria-label': 'Tables' },
+            ...(Object.keys(TITLES) as TableName[]).map((name) => element('button', {
+                'aria-pressed': name === this.table, onclick: () => {
+                    this.table = name;
+                    this.order = 2;
+                    this.draw();
+                },
+            }, `${TITLES[name]} (${this.trace.head.tables[name].length})`)));
+        const filter = element('input', {
+            class: 'filter', type: 'search', placeholder: 'Only names with …', 'aria-label': 'Only names with', value: this.words,
+            oninput: (event: Event) => {
+                this.words = (event.target as HTMLInputElement).value;
+                this.drawSheet();
+            },
+        });
+        this.view.replaceChildren(element('div', { class: 'choices' }, set, filter,
+            element('span', { class: 'soft', id: 'table-sum', role: 'status' })), element('div', { class: 'sheet', tabindex: 0 }));
+        this.drawSheet();
+    }
+
+    private heading(text: string, order: number): HTMLElement {
+        const active = order === this.order;
+        return element('th', { scope: 'col', 'aria-sort': active ? (this.rising ? 'ascending' : 'descending') : undefined },
+            element('button', {
+                onclick: () => {
+                    this.rising = active ? !this.rising : order === 0;
+                    this.order = order;
+                    this.drawSheet();
+                },
+            }, `${text}${active ? (this.rising ? ' ▴' : ' ▾') : ''}`));
+    }
+
+    private drawSheet(): void {
+        const { texts, tables } = this.trace.head;
+        const columns = this.columns();
+        const words = this.words.toLowerCase().split(/\s+/).filter(Boolean);
+        const rows = tables[this.table].filter((row) => words.every((word) => texts[row[0]].toLowerCase().includes(word)));
+        const all = tables[this.table].reduce((sum, row) => sum + row[2], 0);
+        const shown = rows.reduce((sum, row) => sum + row[2], 0);
+        const key = this.order ? columns[this.order - 1][1] : null;
+        rows.sort((a, b) => (this.rising ? 1 : -1) * (key ? key(a) - key(b) : texts[a[0]] < texts[b[0]] ? -1 : 1));
+        byId('table-sum').textContent = `${count(rows.length)} names, ${count(rows.reduce((sum, row) => sum + row[1], 0))} events, ` +
+            `${duration(shown)}${rows.length > MOST_ROWS ? `; the first ${MOST_ROWS} are listed` : ''}`;
+        const head = element('tr', {}, this.heading('name', 0), ...columns.map(([text], place) => this.heading(text, place + 1)),
+            element('th', { scope: 'col' }, 'share'));
+        const body = rows.slice(0, MOST_ROWS).map((row) => element('tr', {},
+            element('td', { class: 'name', title: texts[row[0]] }, link(texts[row[0]], () => this.open(this.table, row))),
+            ...columns.map(([, value, show]) => element('td', {}, show(value(row)))), this.shareCell(row[2] / Math.max(1, all))));
+        (this.view.querySelector('.sheet') as HTMLElement).replaceChildren(element('table', {}, element('thead', {}, head),
+            element('tbody', {}, ...body)));
+    }
+
+    private shareCell(value: number): HTMLElement {
+        const bar = element('span', { class: 'share' });
+        bar.style.width = `${Math.max(1, Math.round(60 * value))}px`;
+        return element('td', {}, bar, share(value));
+    }
+}

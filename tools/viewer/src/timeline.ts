@@ -1,0 +1,896 @@
+// The timeline: rows of events on a canvas, the overview above and the axis between.
+
+import { Axis } from './axis';
+import { above, busyWithin, levelFor } from './bins';
+import { Palette, colorNumber, palette } from './colors';
+import { byId, element, fit, fitted, hideTip, showTip } from './dom';
+import { count, duration, moment, niceStep, share, tick } from './format';
+import { CALL, Columns, Lane, Segment, Slice, Trace, Wanted } from './trace';
+
+const LABELS = 230; // px, as in the style sheet
+const MOST_SEGMENTS = 32; // that are shown event by event at a time
+const MOST_FLOWS = 64;
+const ROW = 22; // px at least, of the GPU
+const THREAD_ROW = 17; // and of the host
+
+interface Row {
+    lane: Lane | null; // null: a heading
+    group: string;
+    top: number;
+    height: number;
+    label: string;
+    inner: boolean;
+}
+
+/** How busy pixels are, and what most of it is, for events that are narrower than a pixel. */
+interface Fine {
+    busy: Float32Array;
+    best: Float32Array;
+    color: Int16Array;
+    lit: Uint8Array;
+    size: number;
+}
+
+export class Timeline {
+    readonly axis: Axis;
+    selected: Slice | null = null;
+    /** Events that are not wanted are faded; null: all are shown. */
+    wanted: Wanted | null = null;
+    onselect: (slice: Slice | null) => void = () => {};
+    onview: () => void = () => {};
+    /** ms that the last picture took. */
+    drawTime = 0;
+    private rows: Row[] = [];
+    private readonly closed = new Set<string>();
+    private flows: [Slice, Slice][] = [];
+    private readonly scroll = byId<HTMLDivElement>('scroll');
+    private readonly canvas = byId<HTMLCanvasElement>('lanes');
+    private readonly ruler = byId<HTMLCanvasElement>('ruler');
+    private readonly overview = byId<HTMLCanvasElement>('overview');
+    private colors: Palette = palette();
+    private pending = false;
+    private pointer: { x: number; y: number } | null = null;
+    private area: [number, number] | null = null;
+    private readonly fine: Fine = {
+        busy: new Float32Array(0), best: new Float32Array(0), color: new Int16Array(0), lit: new Uint8Array(0), size: 0,
+    };
+    private width = 50; // px, of the rows
+    private perPixel = 1; // ns
+    private strip: ImageData | null = null;
+    private wide: (() => void)[] = [];
+    private readonly nameColor: Int16Array;
+    private overviewCache: { key: string; image: HTMLCanvasElement } | null = null;
+
+    constructor(private readonly trace: Trace) {
+        const { first, last } = trace.head;
+        this.nameColor = Int16Array.from(trace.head.texts, (text) => colorNumber(text));
+        this.axis = new Axis(first, last, first, Math.max(last, first + 100), () => {
+            this.draw();
+            this.onview();
+        });
+        this.layOut();
+        this.listen();
+        new ResizeObserver(() => {
+            this.layOut();
+            this.drawNow();
+        }).observe(this.scroll);
+        this.axis.showAll();
+        this.drawNow();
+    }
+
+    /** Asks the page for its layout, which is dear: once a picture. */
+    private measure(): void {
+        this.width = Math.max(50, this.scroll.clientWidth - LABELS);
+        this.perPixel = this.axis.span / this.width;
+    }
+
+    private x(time: number): number {
+        return (time - this.axis.from) / this.perPixel;
+    }
+
+    timeAt(x: number): number {
+        return this.axis.from + x * this.perPixel;
+    }
+
+    /** Where keys zoom: the pointer, or the middle. */
+    get zoomTime(): number {
+        return this.pointer ? this.timeAt(this.pointer.x) : (this.axis.from + this.axis.to) / 2;
+    }
+
+    /* Rows. */
+
+    private processName(process: number): string {
+        const found = this.trace.head.processes.find((item) => item.process === process);
+        const command = found?.command.split(' ')[0].split('/').pop() ?? '';
+        return `${command || 'process'} · ${found?.pid ?? process}${found?.rank ? ` · rank ${found.rank}` : ''}`;
+    }
+
+    gpuName(process: number, gpu: number | null): string {
+        const found = this.trace.head.agents.find((agent) => agent.process === process && agent.gpu === gpu && gpu !== null);
+        return gpu === null ? 'Host' : `GPU ${gpu}${found ? ` · ${found.product || found.name}` : ''}`;
+    }
+
+    laneName(lane: Lane): string {
+        const further = lane.number && lane.kind !== 'thread' ? ` (${lane.number + 1})` : '';
+        switch (lane.kind) {
+        case 'thread':
+            return lane.number ? '' : `thread ${lane.thread}${lane.name ? ` · ${lane.name}` : ''}`;
+        case 'replays':
+            return `graph replays${further}`;
+        case 'copies':
+            return `copies${further}`;
+        default:
+            return `queue ${lane.queue}${lane.stream === null ? '' : ` · stream ${lane.stream}`}` +
+                `${lane.name ? ` · ${lane.name}` : ''}${further}`;
+        }
+    }
+
+    private layOut(): void {
+        const order = { thread: 0, replays: 1, queue: 2, copies: 3 };
+        const lanes = [...this.trace.lanes].sort((a, b) =>
+            a.process - b.process ||
+            Number(a.kind !== 'thread') - Number(b.kind !== 'thread') ||
+            Number(a.kind !== 'replays') - Number(b.kind !== 'replays') ||
+            (a.gpu ?? -1) - (b.gpu ?? -1) ||
+            order[a.kind] - order[b.kind] ||
+            (a.thread ?? 0) - (b.thread ?? 0) || (a.queue ?? 0) - (b.queue ?? 0) || (a.stream ?? -1) - (b.stream ?? -1) ||
+            a.number - b.number);
+        this.rows = [];
+        const needed = lanes.reduce((sum, lane) => sum + (lane.kind === 'thread' ? THREAD_ROW : ROW), 0);
+        const room = Math.max(1, Math.min(1.8, (this.scroll.clientHeight - 80) / Math.max(1, needed)));
+        let top = 0;
+        let process = -1;
+        let group = '';
+        for (const lane of lanes) {
+            if (lane.process !== process) {
+                process = lane.process;
+                top = this.addRow(null, `p${process}`, top, 22, this.processName(process), false);
+            }
+            if (this.closed.has(`p${process}`))
+                continue;
+            const inner = lane.kind === 'thread' || lane.kind === 'replays' ? `p${process}` : `p${process}g${lane.gpu}`;
+            if (inner !== group && inner !== `p${process}`)
+                top = this.addRow(null, inner, top, 20, this.gpuName(process, lane.gpu), true);
+            group = inner;
+            if (!this.closed.has(inner))
+                top = this.addRow(lane, inner, top, Math.floor(room * (lane.kind === 'thread' ? THREAD_ROW : ROW)), this.laneName(lane),
+                    false);
+        }
+        this.showLabels(top);
+    }
+
+    private addRow(lane: Lane | null, group: string, top: number, height: number, label: string, inner: boolean): number {
+        this.rows.push({ lane, group, top, height, label, inner });
+        return top + height;
+    }
+
+    private showLabels(height: number): void {
+        const labels = byId('labels');
+        byId('rows').style.height = `${height + 8}px`;
+        labels.replaceChildren(...this.rows.filter((row) => row.label).map((row) => {
+            const style = `top:${row.top}px;height:${row.height}px;line-height:${row.height}px`;
+            if (row.lane)
+                return element('div', { style, title: row.label }, row.label);
+            const open = !this.closed.has(row.group);
+            return element('button', {
+                style, title: row.label, class: row.inner ? 'inner' : '', 'aria-expanded': open, onclick: () => {
+                    if (open)
+                        this.closed.add(row.group);
+                    else
+                        this.closed.delete(row.group);
+                    this.layOut();
+                    this.drawNow();
+                },
+            }, `${open ? '▾' : '▸'} ${row.label}`);
+        }));
+    }
+
+    private rowOf(lane: Lane): Row | undefined {
+        return this.rows.find((row) => row.lane === lane);
+    }
+
+    /* Drawing. */
+
+    recolor(): void {
+        this.colors = palette();
+        this.overviewCache = null;
+        this.drawNow();
+    }
+
+    draw(): void {
+        if (this.pending)
+            return;
+        this.pending = true;
+        requestAnimationFrame(() => {
+            this.pending = false;
+            this.drawNow();
+        });
+    }
+
+    drawNow(): void {
+        if (this.scroll.clientHeight === 0)
+            return;
+        const begin = performance.now();
+        this.measure();
+        this.drawLanes();
+        this.drawRuler();
+        this.drawOverview();
+        this.drawTime = performance.now() - begin;
+    }
+
+    /** Parts of the view: event by event from a segment, or by bins. */
+    private parts(): { from: number; to: number; segment: Segment | null; left: boolean }[] {
+        const { from, to } = this.axis;
+        const { segments } = this.trace.head;
+        const [first, last] = this.trace.segmentsOf(from, to);
+        const parts: { from: number; to: number; segment: Segment | null; left: boolean }[] = [];
+        if (last - first > MOST_SEGMENTS)
+            return [{ from, to, segment: null, left: false }];
+        for (let number = first; number < last; ++number) {
+            const part = segments[number];
+            const segment = part.kept ? this.trace.peek(number) : null;
+            if (part.kept && !segment)
+                void this.trace.segment(number);
+            const last = parts[parts.length - 1];
+            if (last && !last.segment && !segment && last.left === !part.kept)
+                last.to = Math.min(to, part.to);
+            else
+                parts.push({ from: Math.max(from, part.from), to: Math.min(to, part.to), segment, left: !part.kept });
+        }
+        return parts;
+    }
+
+    private drawLanes(): void {
+        const height = this.scroll.clientHeight;
+        const width = this.width;
+        const context = fit(this.canvas, width, height);
+        this.canvas.style.width = `${width}px`;
+        this.canvas.style.height = `${height}px`;
+        const { colors } = this;
+        const top = this.scroll.scrollTop;
+        if (this.fine.size < width + 1) {
+            this.fine.size = Math.ceil(width) + 1;
+            this.fine.busy = new Float32Array(this.fine.size);
+            this.fine.best = new Float32Array(this.fine.size);
+            this.fine.color = new Int16Array(this.fine.size);
+            this.fine.lit = new Uint8Array(this.fine.size);
+        }
+        context.fillStyle = colors.back;
+        context.fillRect(0, 0, width, height);
+        const parts = this.parts();
+        context.font = '11px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
+        context.textBaseline = 'middle';
+        for (const row of this.rows) {
+            const y = row.top - top;
+            if (y + row.height < 0 || y > height)
+                continue;
+            if (!row.lane) {
+                context.fillStyle = row.inner ? colors.back : colors.panel;
+                context.fillRect(0, y, width, row.height);
+            } else {
+                this.drawRow(context, row.lane, y + 1, row.height - 2, parts);
+            }
+            context.fillStyle = colors.line;
+            context.globalAlpha = 0.5;
+            context.fillRect(0, y + row.height - 0.5, width, 0.5);
+            context.globalAlpha = 1;
+        }
+        this.drawGrid(context, height);
+        for (const part of parts)
+            if (part.left)
+                this.drawLeftOut(context, part.from, part.to, height);
+        this.drawFlows(context, top);
+        this.drawSelection(context, top);
+        this.drawArea(context, height);
+    }
+
+    private drawGrid(context: CanvasRenderingContext2D, height: number): void {
+        context.fillStyle = this.colors.soft;
+        context.globalAlpha = 0.15;
+        for (const { x } of this.ticks())
+            context.fillRect(Math.round(x), 0, 1, height);
+        context.globalAlpha = 1;
+    }
+
+    private drawRow(context: CanvasRenderingContext2D, lane: Lane, y: number, height: number,
+                    parts: { from: number; to: number; segment: Segment | null }[]): void {
+        const { fine } = this;
+        fine.busy.fill(0);
+        fine.best.fill(0);
+        this.wide = [];
+        for (const part of parts) {
+            const columns = part.segment?.lanes.get(lane.place);
+            if (columns)
+                this.drawEvents(context, lane, part.segment as Segment, columns, y, height);
+            else if (!part.segment)
+                this.drawBins(lane, part.from, part.to);
+        }
+        const crossings = lane.crossings.filter((slice) => slice.start < this.axis.to && slice.start + slice.duration > this.axis.from);
+        const isWanted = (slice: Slice) => !this.wanted || this.wanted(lane, slice.item, () => slice.text);
+        const isFine = (slice: Slice) => slice.duration < this.perPixel;
+        for (const slice of crossings) // bins have them already
+            if (isFine(slice) && parts.some((part) => part.segment && part.from <= slice.start && slice.start < part.to))
+                this.addFine(slice.start, slice.start + slice.duration, this.colorOfSlice(slice), isWanted(slice));
+        this.drawFine(context, y, height);
+        for (const draw of this.wide)
+            draw();
+        for (const slice of crossings)
+            if (!isFine(slice))
+                this.drawEvent(context, lane, slice.item, this.trace.nameOf(slice), slice.start, slice.start + slice.duration,
+                    slice.more, y, height, isWanted(slice), this.colorOfSlice(slice));
+    }
+
+    private colorOfSlice(slice: Slice): number {
+        const name = this.trace.nameNumber(slice.lane, slice.item);
+        return name < 0 ? colorNumber(slice.text) : this.nameColor[name];
+    }
+
+    private colorOf(lane: Lane, item: number, texts: string[]): number {
+        const name = this.trace.nameNumber(lane, item);
+        return name < 0 ? colorNumber(texts[Math.floor(item / 4)]) : this.nameColor[name];
+    }
+
+    private drawEvents(context: CanvasRenderingContext2D, lane: Lane, segment: Segment, columns: Columns, y: number,
+                       height: number): void {
+        const { axis, perPixel, wanted } = this;
+        const { start, end, item } = columns;
+        const last = above(start, axis.to);
+        const first = above(end, axis.from);
+        const isWanted = (i: number) => !wanted || wanted(lane, item[i], () => segment.texts[Math.floor(item[i] / 4)]);
+        const wide = (i: number) => this.wide.push(() => {
+            const name = this.trace.nameNumber(lane, item[i]);
+            this.drawEvent(context, lane, item[i], name < 0 ? segment.texts[Math.floor(item[i] / 4)] : this.trace.head.texts[name],
+                start[i], end[i], columns.more[i], y, height, isWanted(i));
+        });
+        if (last - first > 4 * (Math.min(axis.to, end[last - 1]) - Math.max(axis.from, start[first])) / perPixel) {
+            this.drawMany(lane, segment, columns, first, last, isWanted, wide);
+            return;
+        }
+        for (let i = first; i < last; ++i)
+            if (end[i] - start[i] < perPixel)
+                this.addFine(start[i], end[i], this.colorOf(lane, item[i], segment.texts), isWanted(i));
+            else
+                wide(i);
+    }
+
+    /** Far more events than pixels: pixel by pixel, from the sums. The colour is that of one of them. */
+    private drawMany(lane: Lane, segment: Segment, columns: Columns, first: number, last: number,
+                     isWanted: (i: number) => boolean, wide: (i: number) => void): void {
+        const { start, end, busy, item } = columns;
+        for (let i = first; i < last;) {
+            const pixel = Math.floor(this.x(start[i]));
+            const limit = this.timeAt(pixel + 1);
+            let step = 1;
+            while (i + step < last && end[i + step] <= limit)
+                step *= 2;
+            const next = Math.max(i + 1, above(end, limit, i, Math.min(i + step, last)));
+            const sum = busy[next - 1] - (i ? busy[i - 1] : 0);
+            const middle = (i + next) >> 1;
+            if (next === i + 1 && sum >= this.perPixel)
+                wide(i);
+            else
+                this.addFine(start[i], start[i] + sum, this.colorOf(lane, item[middle], segment.texts), isWanted(middle));
+            i = next;
+        }
+    }
+
+    private addFine(start: number, end: number, color: number, lit: boolean): void {
+        const { fine, perPixel } = this;
+        const from = this.x(start);
+        const to = this.x(end);
+        for (let pixel = Math.max(0, Math.floor(from)); pixel < fine.size && pixel <= to; ++pixel) {
+            const part = end - start < perPixel / 1000 ? 0.05 : Math.min(to, pixel + 1) - Math.max(from, pixel);
+            if (part <= 0)
+                continue;
+            fine.busy[pixel] += part;
+            if (part > fine.best[pixel]) {
+                fine.best[pixel] = part;
+                fine.color[pixel] = color;
+                fine.lit[pixel] = Number(lit);
+            }
+        }
+    }
+
+    private drawBins(lane: Lane, from: number, to: number): void {
+        const bins = levelFor(lane.levels, this.perPixel);
+        for (let i = above(bins.end, from); i < bins.size && bins.start[i] < to; ++i) {
+            const start = Math.max(from, bins.start[i]);
+            const end = Math.min(to, bins.end[i]);
+            const busy = (bins.busy[i] - (i ? bins.busy[i - 1] : 0)) / (bins.end[i] - bins.start[i]);
+            this.addBin(start, end, busy, this.nameColor[bins.name[i]], this.isWantedName(lane, bins.name[i]));
+        }
+    }
+
+    private isWantedName(lane: Lane, name: number): boolean {
+        return !this.wantedName || this.wantedName(lane, name);
+    }
+
+    /** As `wanted`, by the text of the page that names most of a bin. */
+    wantedName: ((lane: Lane, name: number) => boolean) | null = null;
+
+    private addBin(start: number, end: number, busy: number, color: number, lit: boolean): void {
+        const { fine } = this;
+        const from = this.x(start);
+        const to = this.x(end);
+        for (let pixel = Math.max(0, Math.floor(from)); pixel < fine.size && pixel < to; ++pixel) {
+            const part = (Math.min(to, pixel + 1) - Math.max(from, pixel)) * busy;
+            fine.busy[pixel] += Math.max(part, 1e-3);
+            if (part >= fine.best[pixel]) {
+                fine.best[pixel] = part;
+                fine.color[pixel] = color;
+                fine.lit[pixel] = Number(lit);
+            }
+        }
+    }
+
+    /** What is narrower than a pixel: as high as the pixel is busy, over a pale ground. Pixels are written one by one: far faster
+     * than rectangles. */
+    private drawFine(context: CanvasRenderingContext2D, y: number, height: number): void {
+        const { fine, colors } = this;
+        const scale = context.canvas.width / Math.max(1, this.width);
+        const top = Math.round(y * scale);
+        const width = context.canvas.width;
+        const tall = Math.round((y + height) * scale) - top;
+        if (this.strip?.width !== width || this.strip.height !== tall)
+            this.strip = new ImageData(width, tall);
+        const pixels = new Uint32Array(this.strip.data.buffer);
+        let some = false;
+        pixels.fill(colors.ground);
+        for (let column = 0; column < width; ++column) {
+            const place = Math.min(fine.size - 1, Math.floor(column / scale));
+            const busy = fine.busy[place];
+            if (busy === 0)
+                continue;
+            some = true;
+            const full = (fine.lit[place] ? colors.full : colors.fadedFull)[fine.color[place]];
+            const pale = (fine.lit[place] ? colors.pale : colors.fadedPale)[fine.color[place]];
+            const from = tall - Math.max(1, Math.round(tall * Math.min(1, busy)));
+            for (let line = 0, at = column; line < tall; ++line, at += width)
+                pixels[at] = line < from ? pale : full;
+        }
+        if (some)
+            context.putImageData(this.strip, 0, top);
+    }
+
+    private drawEvent(context: CanvasRenderingContext2D, lane: Lane, item: number, name: string, start: number, end: number,
+                      more: number, y: number, height: number, lit: boolean, color = colorNumber(name)): void {
+        const from = Math.max(-2, this.x(start));
+        const to = Math.min(this.width + 2, this.x(end));
+        const width = Math.max(1, to - from);
+        const gap = width > 4 ? 1 : width > 2 ? 0.5 : 0;
+        context.globalAlpha = lit ? 1 : 0.18;
+        context.fillStyle = this.colors.names[color];
+        context.fillRect(from, y, width - gap, height);
+        if (lane.kind === 'thread' && (item & 3) === CALL && more !== 0) {
+            context.fillStyle = this.colors.bad;
+            context.fillRect(from, y, width - gap, 3);
+        }
+        const text = fitted(context, name, width - 8);
+        if (text) {
+            context.fillStyle = this.colors.ink;
+            context.fillText(text, from + 4, y + height / 2 + 0.5);
+        }
+        context.globalAlpha = 1;
+    }
+
+    private drawLeftOut(context: CanvasRenderingContext2D, from: number, to: number, height: number): void {
+        const x = this.x(from);
+        const width = this.x(to) - x;
+        context.fillStyle = this.colors.bubble;
+        context.fillRect(x, 0, width, 2);
+        if (width > 210) {
+            context.textAlign = 'center';
+            context.fillText('single events are left out here: how busy the rows are', x + width / 2, height - 10);
+            context.textAlign = 'left';
+        }
+    }
+
+    private middleOf(slice: Slice, top: number): number | null {
+        const row = this.rowOf(slice.lane);
+        return row ? row.top - top + row.height / 2 : null;
+    }
+
+    private drawFlows(context: CanvasRenderingContext2D, top: number): void {
+        context.strokeStyle = context.fillStyle = this.colors.accent;
+        context.lineWidth = 1.5;
+        for (const [call, work] of this.flows) {
+            const fromY = this.middleOf(call, top);
+            const toY = this.middleOf(work, top);
+            if (fromY === null || toY === null)
+                continue;
+            const fromX = this.x(call.start + call.duration / 2);
+            const toX = this.x(work.start);
+            const bend = Math.max(18, Math.min(120, Math.abs(toX - fromX) / 2));
+            context.beginPath();
+            context.moveTo(fromX, fromY);
+            context.bezierCurveTo(fromX + bend, fromY, toX - bend, toY, toX, toY);
+            context.stroke();
+            context.beginPath();
+            context.moveTo(toX + 1, toY);
+            context.lineTo(toX - 6, toY - 4);
+            context.lineTo(toX - 6, toY + 4);
+            context.fill();
+        }
+    }
+
+    private drawSelection(context: CanvasRenderingContext2D, top: number): void {
+        const row = this.selected && this.rowOf(this.selected.lane);
+        if (!this.selected || !row)
+            return;
+        const x = this.x(this.selected.start);
+        const width = Math.max(2, this.x(this.selected.start + this.selected.duration) - x);
+        context.strokeStyle = this.colors.text;
+        context.lineWidth = 2;
+        context.strokeRect(Math.max(-4, x), row.top - top + 1, Math.min(width, this.width + 8 - Math.max(-4, x)), row.height - 2);
+    }
+
+    private drawArea(context: CanvasRenderingContext2D, height: number): void {
+        if (!this.area)
+            return;
+        const [a, b] = this.area.map((time) => this.x(time)).sort((one, other) => one - other);
+        context.fillStyle = this.colors.accent;
+        context.globalAlpha = 0.15;
+        context.fillRect(a, 0, b - a, height);
+        context.globalAlpha = 1;
+        context.fillRect(a, 0, 1, height);
+        context.fillRect(b, 0, 1, height);
+    }
+
+    /* The axis. */
+
+    private ticks(): { x: number; text: string }[] {
+        const step = niceStep(110 * this.perPixel);
+        const base = this.base(step);
+        const list = [];
+        for (let time = Math.ceil(this.axis.from / step) * step; time <= this.axis.to; time += step)
+            list.push({ x: this.x(time), text: base ? `+${tick(time - base, step)}` : tick(time, step) });
+        return list;
+    }
+
+    /** The time that ticks count from: 0 unless they would get too many figures. */
+    private base(step: number): number {
+        if (this.axis.from < 10000 * step)
+            return 0;
+        const coarse = 1000 * 10 ** Math.floor(Math.log10(step));
+        return Math.floor(this.axis.from / coarse) * coarse;
+    }
+
+    private drawRuler(): void {
+        const context = fit(this.ruler, this.width, 25);
+        const base = this.base(niceStep(110 * this.perPixel));
+        context.fillStyle = this.colors.panel;
+        context.fillRect(0, 0, this.width, 25);
+        context.font = '11px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
+        context.textBaseline = 'middle';
+        for (const { x, text } of this.ticks()) {
+            context.fillStyle = this.colors.line;
+            context.fillRect(Math.round(x), 16, 1, 10);
+            context.fillStyle = this.colors.soft;
+            context.fillText(text, x + 4, 13);
+        }
+        if (this.area) {
+            const length = Math.abs(this.area[1] - this.area[0]);
+            const x = this.x(Math.min(...this.area));
+            context.font = `600 ${context.font}`;
+            const text = duration(length);
+            const width = context.measureText(text).width + 10;
+            context.fillStyle = this.colors.accent;
+            context.fillRect(x, 3, width, 20);
+            context.fillStyle = this.colors.back;
+            context.fillText(text, x + 5, 13);
+        }
+        byId('base').textContent = base ? `${moment(base)} +` : `${duration(this.axis.span)} in view`;
+    }
+
+    /* The overview. */
+
+    private drawOverview(): void {
+        const width = this.overview.clientWidth;
+        const height = this.overview.clientHeight;
+        if (width === 0 || height === 0)
+            return;
+        const context = fit(this.overview, width, height);
+        const key = `${width}x${height}`;
+        if (this.overviewCache?.key !== key)
+            this.overviewCache = { key, image: this.overviewImage(width, height) };
+        context.drawImage(this.overviewCache.image, 0, 0, width, height);
+        const { first, last } = this.trace.head;
+        const x = (time: number) => ((time - first) / Math.max(1, last - first)) * width;
+        const from = Math.max(0, x(this.axis.from));
+        const to = Math.min(width, Math.max(x(this.axis.to), from + 3));
+        context.fillStyle = this.colors.back;
+        context.globalAlpha = 0.6;
+        context.fillRect(0, 0, from, height);
+        context.fillRect(to, 0, width - to, height);
+        context.globalAlpha = 1;
+        context.strokeStyle = this.colors.accent;
+        context.lineWidth = 1.5;
+        context.strokeRect(from + 0.5, 0.5, to - from - 1, height - 1);
+    }
+
+    private overviewImage(width: number, height: number): HTMLCanvasElement {
+        const image = document.createElement('canvas');
+        const context = fit(image, width, height);
+        const { first, last, gpus } = this.trace.head;
+        const all = Math.max(1, last - first);
+        const { colors } = this;
+        context.fillStyle = colors.panel;
+        context.fillRect(0, 0, width, height);
+        const each = height / Math.max(1, gpus.length);
+        context.font = '11px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
+        gpus.forEach((gpu, place) => {
+            const bins = this.trace.gpuBins[place];
+            context.fillStyle = colors.busy;
+            for (let pixel = 0; pixel < width; ++pixel) {
+                const from = first + (pixel * all) / width;
+                const part = Math.min(1, busyWithin(bins, from, from + all / width) / (all / width));
+                const bar = part > 0 ? Math.max(1, part * (each - 4)) : 0;
+                context.fillRect(pixel, (place + 1) * each - bar, 1, bar);
+            }
+            if (each < 14)
+                return;
+            const label = `${this.trace.head.processes.length > 1 ? `process ${gpu.process}, ` : ''}GPU ${gpu.gpu ?? '?'}: ` +
+                `busy ${duration(gpu.busy)}, ${share(gpu.busy / all)} of this time`;
+            const text = context.measureText(label).width;
+            context.globalAlpha = 0.85;
+            context.fillStyle = colors.panel;
+            context.fillRect(4, place * each + 3, text + 8, 15);
+            context.globalAlpha = 1;
+            context.fillStyle = colors.text;
+            context.fillText(label, 8, place * each + 14);
+        });
+        return image;
+    }
+
+    /* Pointer. */
+
+    private rowAt(y: number): Row | undefined {
+        const at = y + this.scroll.scrollTop;
+        return this.rows.find((row) => at >= row.top && at < row.top + row.height);
+    }
+
+    /** The event at a place of the canvas: the one there, or the nearest within 3 pixels. */
+    sliceAt(x: number, y: number): Slice | null {
+        const lane = this.rowAt(y)?.lane;
+        if (!lane)
+            return null;
+        const time = this.timeAt(x);
+        const reach = 3 * this.perPixel;
+        let best: Slice | null = null;
+        let distance = reach;
+        const [first, last] = this.trace.segmentsOf(time - reach, time + reach);
+        for (let number = first; number < last && last - first <= MOST_SEGMENTS; ++number) {
+            const segment = this.trace.peek(number);
+            const columns = segment?.lanes.get(lane.place);
+            if (!columns)
+                continue;
+            const near = above(columns.start, time) - 1;
+            for (let i = Math.max(0, near - 1); i < Math.min(columns.size, near + 3); ++i) {
+                const away = Math.max(columns.start[i] - time, time - columns.end[i], 0);
+                if (away < distance) {
+                    distance = away;
+                    best = this.trace.slice(lane, segment as Segment, columns, i);
+                }
+            }
+        }
+        for (const slice of lane.crossings)
+            if (slice.start <= time && slice.start + slice.duration >= time && distance > 0)
+                best = slice;
+        return best;
+    }
+
+    private tipFor(x: number, y: number): string[] | null {
+        const lane = this.rowAt(y)?.lane;
+        if (!lane)
+            return null;
+        const slice = this.sliceAt(x, y);
+        if (slice && slice.duration >= 0.5 * this.perPixel)
+            return [this.trace.nameOf(slice), duration(slice.duration)];
+        const time = this.timeAt(x);
+        const bins = levelFor(lane.levels, this.perPixel);
+        const from = Math.floor(time / bins.width) * bins.width;
+        const width = Math.max(bins.width, this.perPixel);
+        const busy = busyWithin(bins, from, from + width);
+        if (busy === 0)
+            return slice ? [this.trace.nameOf(slice), duration(slice.duration)] : null;
+        const first = above(bins.end, from);
+        const last = above(bins.start, from + width - 0.5);
+        const events = (last ? bins.count[last - 1] : 0) - (first ? bins.count[first - 1] : 0);
+        return [`${share(Math.min(1, busy / width))} busy in ${duration(width)}`, `${count(events)} begin here; zoom in to see them`];
+    }
+
+    private listen(): void {
+        const { canvas, overview, scroll } = this;
+        let drag: { x: number; y: number; from: number; to: number; scroll: number; moved: boolean; area: boolean } | null = null;
+        const place = (event: MouseEvent) => {
+            const box = canvas.getBoundingClientRect();
+            return { x: event.clientX - box.left, y: event.clientY - box.top };
+        };
+        canvas.addEventListener('pointerdown', (event) => {
+            if (event.button !== 0)
+                return;
+            scroll.focus({ preventScroll: true });
+            const { x, y } = place(event);
+            canvas.setPointerCapture(event.pointerId);
+            drag = { x, y, from: this.axis.from, to: this.axis.to, scroll: scroll.scrollTop, moved: false, area: event.shiftKey };
+        });
+        canvas.addEventListener('pointermove', (event) => {
+            const { x, y } = place(event);
+            this.pointer = { x, y };
+            if (drag) {
+                drag.moved ||= Math.abs(x - drag.x) + Math.abs(y - drag.y) > 3;
+                if (!drag.moved)
+                    return;
+                hideTip();
+                if (drag.area) {
+                    this.area = [this.timeAt(drag.x), this.timeAt(x)];
+                    this.draw();
+                    return;
+                }
+                canvas.style.cursor = 'grabbing';
+                const ns = ((drag.x - x) * (drag.to - drag.from)) / this.width;
+                scroll.scrollTop = drag.scroll + drag.y - y;
+                this.axis.show(drag.from + ns, drag.to + ns);
+                return;
+            }
+            const tip = this.tipFor(x, y);
+            canvas.style.cursor = tip ? 'pointer' : 'default';
+            if (tip)
+                showTip(event.clientX, event.clientY, tip);
+            else
+                hideTip();
+        });
+        canvas.addEventListener('pointerup', (event) => {
+            const { x, y } = place(event);
+            canvas.style.cursor = 'default';
+            if (drag && !drag.moved) {
+                this.area = null;
+                this.select(this.sliceAt(x, y));
+            }
+            drag = null;
+        });
+        canvas.addEventListener('pointerleave', () => {
+            this.pointer = null;
+            hideTip();
+        });
+        canvas.addEventListener('dblclick', () => this.focusSelected());
+        canvas.addEventListener('wheel', (event) => {
+            const { x } = place(event);
+            const unit = event.deltaMode === 1 ? 16 : 1;
+            hideTip();
+            const fits = scroll.scrollHeight <= scroll.clientHeight && !event.deltaX && !event.shiftKey;
+            if (event.ctrlKey || event.metaKey || fits) {
+                event.preventDefault();
+                this.axis.zoom(Math.exp((event.deltaY * unit) / 250), this.timeAt(x));
+            } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+                event.preventDefault();
+                this.axis.move((event.deltaX || event.deltaY) * unit * this.perPixel);
+            }
+        }, { passive: false });
+        scroll.addEventListener('scroll', () => this.draw());
+        this.listenOverview(overview);
+    }
+
+    private listenOverview(overview: HTMLCanvasElement): void {
+        const { first, last } = this.trace.head;
+        const time = (event: PointerEvent) =>
+            first + ((event.clientX - overview.getBoundingClientRect().left) / overview.clientWidth) * (last - first);
+        let start: number | null = null;
+        let inside: { from: number; to: number } | null = null;
+        overview.addEventListener('pointerdown', (event) => {
+            overview.setPointerCapture(event.pointerId);
+            start = time(event);
+            const within = start > this.axis.from && start < this.axis.to && this.axis.span < 0.9 * (last - first);
+            inside = within ? { from: this.axis.from, to: this.axis.to } : null;
+        });
+        overview.addEventListener('pointermove', (event) => {
+            if (start === null)
+                return;
+            const now = time(event);
+            if (inside)
+                this.axis.show(inside.from + now - start, inside.to + now - start);
+            else if (Math.abs(now - start) > (last - first) / 400)
+                this.axis.show(Math.min(start, now), Math.max(start, now));
+        });
+        overview.addEventListener('pointerup', (event) => {
+            if (start !== null && !inside && Math.abs(time(event) - start) <= (last - first) / 400)
+                this.axis.show(start - this.axis.span / 2, start + this.axis.span / 2);
+            start = null;
+        });
+        overview.addEventListener('dblclick', () => this.axis.showAll());
+    }
+
+    /* Choosing. */
+
+    select(slice: Slice | null): void {
+        this.selected = slice;
+        this.flows = [];
+        this.onselect(slice);
+        this.draw();
+        if (slice)
+            void this.loadFlows(slice);
+    }
+
+    private async loadFlows(slice: Slice): Promise<void> {
+        let flows: [Slice, Slice][] = [];
+        const { process, kind } = slice.lane;
+        if (kind === 'thread' && (slice.item & 3) === CALL) {
+            const work = await this.trace.work(process, slice.correlation, MOST_FLOWS);
+            flows = work.map((item) => [slice, item]);
+        } else if (kind !== 'thread' && slice.correlation) {
+            const call = await this.trace.call(process, slice.correlation);
+            flows = call ? [[call, slice]] : [];
+        }
+        if (this.selected === slice) {
+            this.flows = flows;
+            this.draw();
+        }
+    }
+
+    get flowCount(): number {
+        return this.flows.length;
+    }
+
+    /** Chooses the next (or last) event of the row. */
+    async step(forward: boolean): Promise<void> {
+        if (!this.selected)
+            return;
+        const next = await this.trace.next([this.selected.lane], this.selected.start, forward, () => true);
+        if (next)
+            this.reveal(next);
+    }
+
+    /** Chooses the event of the next row above or below that is nearest in time. */
+    async stepRow(down: boolean): Promise<void> {
+        const { selected } = this;
+        if (!selected)
+            return;
+        const rows = this.rows.filter((row) => row.lane);
+        for (let at = rows.findIndex((row) => row.lane === selected.lane) + (down ? 1 : -1); rows[at]; at += down ? 1 : -1) {
+            const lane = rows[at].lane as Lane;
+            const next = await this.trace.next([lane], selected.start - 1, true, () => true) ??
+                await this.trace.next([lane], selected.start, false, () => true);
+            if (next)
+                return this.reveal(next);
+        }
+    }
+
+    /** Chooses an event and brings it into the view. */
+    reveal(slice: Slice): void {
+        const { axis } = this;
+        const end = slice.start + slice.duration;
+        if (slice.start < axis.from || end > axis.to || slice.duration < 3 * this.perPixel) {
+            const span = slice.duration < 3 * this.perPixel ? Math.max(20 * slice.duration, 1000) :
+                Math.max(axis.span, 1.5 * slice.duration);
+            axis.show((slice.start + end) / 2 - span / 2, (slice.start + end) / 2 + span / 2);
+        }
+        const row = this.rowOf(slice.lane);
+        if (!row && this.closed.size) {
+            this.closed.clear();
+            this.layOut();
+        }
+        if (row && (row.top < this.scroll.scrollTop || row.top + row.height > this.scroll.scrollTop + this.scroll.clientHeight))
+            this.scroll.scrollTop = row.top - this.scroll.clientHeight / 2;
+        this.select(slice);
+    }
+
+    focusSelected(): void {
+        const { selected, area } = this;
+        if (area)
+            this.axis.show(Math.min(...area), Math.max(...area));
+        else if (selected)
+            this.axis.show(selected.start - 0.3 * Math.max(selected.duration, 30),
+                selected.start + selected.duration + 0.3 * Math.max(selected.duration, 30));
+    }
+
+    clearArea(): boolean {
+        const there = this.area !== null;
+        this.area = null;
+        this.draw();
+        return there;
+    }
+
+    scrollRows(by: number): void {
+        this.scroll.scrollTop += by;
+    }
+}
