@@ -24,6 +24,7 @@ int cmd_doctor(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
 int cmd_sql(int argc, char **argv);
 int cmd_export(int argc, char **argv);
+int cmd_view(int argc, char **argv);
 int cmd_import(int argc, char **argv);
 
 #endif

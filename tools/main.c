@@ -20,6 +20,7 @@ static const struct command commands[] = {
     {"info", cmd_info, "what a trace is about: processes, GPUs, queues, clocks"},
     {"check", cmd_check, "prove that a trace is complete"},
     {"sql", cmd_sql, "ask a trace in SQL"},
+    {"view", cmd_view, "show a trace in a browser"},
     {"export", cmd_export, "write a trace in the formats of other tools"},
     {"import", cmd_import, "make a trace of a recording of rocmProfileData"},
     {"doctor", cmd_doctor, "what this machine has, and what to do about problems"},

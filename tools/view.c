@@ -1,0 +1,198 @@
+/* rtl view: makes the page of a trace and opens it in a browser. */
+#include "command.h"
+#include "common/parse.h"
+#include "common/say.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MOST_PASSED 64u
+
+struct view {
+    const char *trace, *output, *browser;
+    bool closed; /* --no-open */
+    char *passed[MOST_PASSED];
+    size_t passed_count;
+    char page[PATH_MAX];
+};
+
+enum { KEY_FROM = 256, KEY_TO, KEY_RANK, KEY_DETAIL, KEY_BROWSER };
+
+static const struct argp_option option_list[] = {
+    {"output", 'o', "FILE", 0, "leave the page in FILE (which is replaced)", 0},
+    {"no-open", 'n', NULL, 0, "only make the page", 0},
+    {"browser", KEY_BROWSER, "PROGRAM", 0, "open it with PROGRAM (default: xdg-open)", 0},
+    {"from", KEY_FROM, "TIME", 0, "as in rtl export", 1},
+    {"to", KEY_TO, "TIME", 0, "as in rtl export", 1},
+    {"process", 'p', "NUMBER", 0, "as in rtl export", 1},
+    {"rank", KEY_RANK, "RANK", 0, "as in rtl export", 1},
+    {"detail", KEY_DETAIL, "SIZE", 0, "as in rtl export", 1},
+    {0},
+};
+
+/* Hands an option on to rtl export. */
+static int pass(struct view *view, const char *option, const char *value)
+{
+    char *text = NULL;
+    if (view->passed_count == MOST_PASSED)
+        return say_fail(EINVAL, "more than %u options", MOST_PASSED);
+    if (asprintf(&text, "--%s=%s", option, value) < 0)
+        return say_fail(ENOMEM, "there is not enough memory");
+    view->passed[view->passed_count++] = text;
+    return 0;
+}
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct view *view = state->input;
+    switch (key) {
+    case 'o':
+        view->output = value;
+        return 0;
+    case 'n':
+        view->closed = true;
+        return 0;
+    case KEY_BROWSER:
+        view->browser = value;
+        return 0;
+    case KEY_FROM:
+        return pass(view, "from", value);
+    case KEY_TO:
+        return pass(view, "to", value);
+    case 'p':
+        return pass(view, "process", value);
+    case KEY_RANK:
+        return pass(view, "rank", value);
+    case KEY_DETAIL:
+        return pass(view, "detail", value);
+    case ARGP_KEY_ARG:
+        if (view->trace)
+            return say_fail(EINVAL, "one trace at a time: '%s' is a second one", value);
+        view->trace = value;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* A folder that is this user's alone, for pages that nobody gave a name. */
+static int make_folder(char *folder, size_t size)
+{
+    struct stat status;
+    const char *temporary = secure_getenv("TMPDIR");
+    (void)snprintf(folder, size, "%.3000s/rtl-view-%u",
+                   temporary && temporary[0] ? temporary : "/tmp", (unsigned)geteuid());
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+        return say_fail(EXIT_USAGE, "no folder could be made as %s: %s", folder, say_errno(errno));
+    if (lstat(folder, &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
+        (status.st_mode & 077) != 0)
+        return say_fail(EXIT_USAGE, "%s is not a folder of yours alone; -o names another place",
+                        folder);
+    return EXIT_FINE;
+}
+
+/* Where the page goes. */
+static int name_page(struct view *view)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(view->trace, '/');
+    const char *name = slash ? slash + 1 : view->trace;
+    const char *dot = strrchr(name, '.');
+    int stem = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
+    if (view->output) {
+        (void)snprintf(view->page, sizeof view->page, "%s", view->output);
+        return EXIT_FINE;
+    }
+    int status = make_folder(folder, sizeof folder);
+    if (status == EXIT_FINE && (size_t)snprintf(view->page, sizeof view->page, "%s/%.*s.html",
+                                                folder, stem, name) >= sizeof view->page)
+        status = say_fail(EXIT_USAGE, "'%s' is too long a name", name);
+    return status;
+}
+
+static int make_page(struct view *view)
+{
+    static char words[][9] = {"rtl view", "--force", "--format", "html", "--output", "--"};
+    char *arguments[MOST_PASSED + 9];
+    int count = 0;
+    arguments[count++] = words[0];
+    arguments[count++] = words[1];
+    arguments[count++] = words[2];
+    arguments[count++] = words[3];
+    arguments[count++] = words[4];
+    arguments[count++] = view->page;
+    for (size_t i = 0; i < view->passed_count; ++i)
+        arguments[count++] = view->passed[i];
+    arguments[count++] = words[5];
+    arguments[count++] = (char *)(uintptr_t)view->trace;
+    arguments[count] = NULL;
+    return cmd_export(count, arguments);
+}
+
+/* Programs that open pages return at once, or stay until the browser is closed. */
+static int open_page(const struct view *view)
+{
+    static char opener[] = "xdg-open";
+    char *browser = view->browser ? (char *)(uintptr_t)view->browser : opener;
+    char page[PATH_MAX];
+    int status = 0;
+    if (!realpath(view->page, page))
+        return say_fail(EXIT_USAGE, "%s is not there any more: %s", view->page, say_errno(errno));
+    pid_t pid = fork();
+    if (pid == 0) {
+        char *arguments[] = {browser, page, NULL};
+        (void)execvp(browser, arguments);
+        _exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
+    }
+    if (pid < 0)
+        return say_fail(EXIT_USAGE, "no process could be made: %s", say_errno(errno));
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FINE)
+        return EXIT_FINE;
+    return say_fail(EXIT_DIFFERENT, "'%s' did not open %s; open it by hand, or name a --browser",
+                    browser, page);
+}
+
+int cmd_view(int argc, char **argv)
+{
+    static const char doc[] =
+        "Shows a trace in a browser: makes the page of `rtl export --to html` and opens it."
+        "\vThe page is one file and needs no network. Without -o it lies in a folder of yours "
+        "below "
+        "/tmp and is replaced by the next one of that name.\n\n"
+        "Examples:\n"
+        "  rtl view trace.db\n"
+        "  rtl view trace.db --from 10s --to 12s\n"
+        "  rtl view trace.db -o page.html --no-open";
+    static const struct argp argp = {option_list, parse_option, "FILE", doc, NULL, NULL, NULL};
+    static struct view view;
+    if (parse(&argp, argc, argv, 0, &view) != 0)
+        return EXIT_USAGE;
+    if (!view.trace)
+        return say_fail(EXIT_USAGE, "no trace was named: rtl view FILE");
+    if (view.output && strcmp(view.output, "-") == 0)
+        return say_fail(EXIT_USAGE, "-o -: a browser opens files; rtl export --to html -o - writes "
+                                    "to the standard output");
+    int status = name_page(&view);
+    if (status == EXIT_FINE)
+        status = make_page(&view);
+    if (status == EXIT_FINE)
+        (void)printf("%s\n", view.page);
+    if (status == EXIT_FINE && fflush(stdout) != 0)
+        status = EXIT_USAGE;
+    if (status == EXIT_FINE && !view.closed)
+        status = open_page(&view);
+    for (size_t i = 0; i < view.passed_count; ++i)
+        free(view.passed[i]);
+    return status;
+}
