@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# command.sh BUILD: `rtl view`, and what of `rtl export --to html` a browser is not needed for.
+source "$(dirname "$0")/../tools/lib.sh"
+export TMPDIR=$scratch/tmp
+mkdir tmp
+
+# A trace without a kernel: a program that loads no GPU.
+"$rtl" trace -q -m full --gpu soft -o t.db -- true >trace.out 2>trace.err || fail "rtl trace ended with status $?"
+[ -f t.db ] || fail "there is no trace"
+[ -f "$build/lib/rtl-viewer.html" ] || fail "the viewer was not built"
+
+printf '#!/bin/sh\necho "$1" >%s/opened\n' "$scratch" >browser
+chmod +x browser
+"$rtl" view t.db --browser "$scratch/browser" >view.out 2>view.err || fail "rtl view ended with status $?"
+equal "what the browser is given" "$(cat opened)" "$scratch/tmp/rtl-view-$(id -u)/t.html"
+equal "what is printed" "$(cat view.out)" "$scratch/tmp/rtl-view-$(id -u)/t.html"
+equal "access to the folder" "$(stat -c %a "tmp/rtl-view-$(id -u)")" 700
+grep -q 'id="rtl-head"' "$(cat opened)" || fail "the page has no data"
+"$rtl" view t.db -n >view.out 2>view.err || fail "a second rtl view ended with status $?"
+"$rtl" view t.db -n -o here.html --from 0s --to 10s --detail 1M >view.out 2>view.err || fail "rtl view -o ended with status $?"
+[ -s here.html ] || fail "-o made no page"
+rm opened
+"$rtl" view t.db -n -o here.html >view.out 2>view.err || fail "rtl view over its own page ended with status $?"
+[ ! -e opened ] || fail "-n opened a browser"
+
+refused() {
+    local status=0
+    "$rtl" "${@:2}" >refused.out 2>refused.err || status=$?
+    [ "$status" -ne 0 ] || fail "rtl ${*:2} was not refused"
+    equal "lines of the refusal of rtl ${*:2}" "$(wc -l <refused.err)" 1
+    grep -q -e "$1" refused.err || fail "rtl ${*:2} says: $(cat refused.err)"
+}
+refused "no trace was named" view
+refused "missing.db" view missing.db -n
+refused "second" view t.db t.db
+refused "rtl export --to html" view t.db -o -
+refused "false' did not open" view t.db --browser false
+refused "not-there' did not open" view t.db --browser not-there
+refused "no time for --from" view t.db -n --from soon
+refused "no size for --detail" export t.db --to html --detail much
+refused "chrome has all there is" export t.db --to chrome --detail 1M
+refused "html is not a table" export t.db --to html --table api
+refused "html cannot be split" export t.db --to html --split-size 1M
+chmod 755 "tmp/rtl-view-$(id -u)"
+refused "not a folder of yours alone" view t.db -n
+
+# --to names a format, or a time.
+"$rtl" export t.db --to html -o - >page.html 2>export.err || fail "the standard output"
+cmp -s <(sed 1q page.html) <(echo '<!doctype html>') || fail "the standard output got no page"
+"$rtl" export t.db --format csv --to 5s -o - >csv.out 2>export.err || fail "--to with a time"
+equal "a table" "$(head -c 3 csv.out)" "id,"
+
+# Without the viewer rtl says what is missing.
+mkdir -p elsewhere/bin elsewhere/lib
+cp "$rtl" elsewhere/bin/
+rtl=$scratch/elsewhere/bin/rtl
+refused "the page was not built with this rtl" export t.db --to html -o none.html
+[ ! -e none.html ] || fail "a page without a viewer"
+
+# Nothing in the page leads elsewhere, and the repository names no place that packages come from.
+if grep -o -E '(src|href)="[^"]*"' "$build/lib/rtl-viewer.html" | grep -v '"data:,"'; then
+    fail "the viewer names files"
+fi
+grep -q "default-src 'none'" "$build/lib/rtl-viewer.html" || fail "the viewer may load things"
