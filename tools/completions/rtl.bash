@@ -20,7 +20,7 @@ _rtl() {
     else
         cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
     fi
-    local commands="trace ctl summary info check sql export import doctor demo help"
+    local commands="trace ctl summary info check sql view export import doctor demo help"
     if [ "$cword" -eq 1 ]; then
         mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
         return
@@ -58,7 +58,8 @@ _rtl() {
         ctl) options+=" --pid --json" ;;
         summary) options+=" --top --sort --from --to --json" ;;
         info | sql | doctor) options+=" --json" ;;
-        export) options+=" --format --output --force --from --to --process --rank --per-rank --split-size --table" ;;
+        export) options+=" --format --output --force --from --to --process --rank --per-rank --split-size --table --detail" ;;
+        view) options+=" --output --no-open --browser --from --to --process --rank --detail" ;;
         import) options+=" --output --force" ;;
         check) options+=" --truth --json" ;;
         demo) options+=" --keep --tokens" ;;
@@ -67,7 +68,7 @@ _rtl() {
         -*:*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur") ;;
         *:ctl) mapfile -t COMPREPLY < <(compgen -W "start stop status" -- "$cur") ;;
         *:trace) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
-        *:summary | *:info | *:check | *:sql | *:export | *:import) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+        *:summary | *:info | *:check | *:sql | *:view | *:export | *:import) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
         esac
         ;;
     esac

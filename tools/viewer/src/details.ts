@@ -2,7 +2,7 @@
 
 import { byId, element, link } from './dom';
 import { bytes, count, duration, moment, share } from './format';
-import { CALL, Graph, Launch, MARK, START, Slice, Trace } from './trace';
+import { CALL, Graph, Launch, MARK, START, Slice, TableRow, Trace } from './trace';
 
 type Fact = [string, Node | string];
 
@@ -12,6 +12,8 @@ export interface Ways {
     /** Opens a graph, with one replay in front of the others. */
     openGraph(graph: Graph, launch: Launch | null): void;
     laneName(slice: Slice): string;
+    /** Chooses the longest kernel of a name. */
+    openName(row: TableRow): void;
 }
 
 export class Details {
@@ -24,8 +26,15 @@ export class Details {
 
     clear(): void {
         this.current = null;
-        this.pane.replaceChildren(element('p', { class: 'soft' },
-            'Choose an event to see what is known of it. W and S zoom, A and D move, ? shows all keys.'));
+        const { tables, texts } = this.trace.head;
+        const all = tables.kernels.reduce((sum, row) => sum + row[2], 0);
+        this.pane.replaceChildren(
+            element('p', { class: 'soft' }, 'Choose an event to see what is known of it. W and S zoom, A and D move, ? shows all keys.'),
+            ...(tables.kernels.length ? [element('h2', {}, 'Where the time of kernels went'),
+                element('dl', {}, ...tables.kernels.slice(0, 5).flatMap((row) => [
+                    element('dt', { class: 'number' }, share(row[2] / Math.max(1, all))),
+                    element('dd', {}, link(texts[row[0]], () => this.ways.openName(row)), ` · ${count(row[1])} × ${duration(row[2] / row[1])}`),
+                ]))] : []));
     }
 
     show(slice: Slice | null): void {

@@ -172,15 +172,35 @@ export class Graphs {
         const { colors } = this;
         const mark = (style: string, text: string) => element('span', {}, element('i', { style }), text);
         legend?.replaceChildren(
-            mark(`background:${colors.busy}`, 'a node, median begin and duration'),
-            mark(`background:${colors.busy};opacity:.3`, `p10 of the begin to p90 of the end; ${count(this.samples.length)} replays laid over`),
-            mark(`background:${colors.bubble}`, 'bubble: no kernel of the replay runs (median)'),
+            mark(`background:${colors.busy}`, 'a node: median begin and duration'),
+            mark(`background:${colors.busy};opacity:.3`, `p10 to p90; ${count(this.samples.length)} replays laid over`),
+            mark(`background:${colors.bubble}`, 'bubble: nothing of the replay runs (median)'),
             ...(this.chosen ? [mark(`border:2px solid ${colors.accent}`, `replay ${this.chosen.launch.launch}` +
                 `${this.chosen.slices.length < this.chosen.launch.kernels ? ' (not all of its events are in this page)' : ''}`),
                 link('show it in the timeline', () => {
                     const { launch } = (this.chosen as Replay);
                     this.showTime(launch.start, launch.start + launch.duration);
-                })] : []));
+                }), this.largestGap(this.chosen)] : []));
+    }
+
+    /** The longest time of a replay in which none of its kernels ran. */
+    private largestGap(replay: Replay): Node {
+        let end = Infinity;
+        let longest = 0;
+        let after: Slice | null = null;
+        for (const slice of replay.slices) {
+            if (slice.start - end > longest) {
+                longest = slice.start - end;
+                after = slice;
+            }
+            end = end === Infinity ? slice.start + slice.duration : Math.max(end, slice.start + slice.duration);
+        }
+        if (!after)
+            return element('span', {}, 'it has no bubble');
+        const { start, node } = after;
+        const begin = start - replay.launch.start;
+        return element('span', {}, 'its longest bubble: ', link(`${duration(longest)} before node ${node ? node - 1 : '?'}`, () =>
+            this.axis.show(begin - 1.2 * longest, begin + 0.3 * longest)));
     }
 
     private drawLists(): void {

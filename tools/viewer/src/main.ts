@@ -9,7 +9,7 @@ import { Graphs } from './graphs';
 import { Found, Search } from './search';
 import { Tables } from './tables';
 import { Timeline } from './timeline';
-import { Kind, Lane, Slice, TableName, Trace, Wanted } from './trace';
+import { Kind, Lane, Slice, TableName, TableRow, Trace, Wanted } from './trace';
 
 const TABS = ['timeline', 'graphs', 'tables', 'about'] as const;
 type Tab = (typeof TABS)[number];
@@ -57,6 +57,14 @@ async function find(found: Found, again: boolean, forward: boolean): Promise<voi
         timeline.reveal(next);
 }
 
+/** Shows the longest event of a row of a table, and the others of its name. */
+function openName(table: TableName, row: TableRow): void {
+    const found = { table, name: row[0] };
+    light(found);
+    showTab('timeline');
+    void trace.next([trace.lanes[row[9]]], row[10] - 0.5, true, wantedOf(found)).then((slice) => slice && timeline.reveal(slice));
+}
+
 function showTab(name: Tab): void {
     tab = name;
     for (const other of TABS) {
@@ -66,12 +74,7 @@ function showTab(name: Tab): void {
     }
     hideTip();
     if (name === 'tables')
-        tables ??= new Tables(trace, (table, row) => {
-            light({ table, name: row[0] });
-            showTab('timeline');
-            void trace.next([trace.lanes[row[9]]], row[10] - 0.5, true, wantedOf({ table, name: row[0] }))
-                .then((slice) => slice && timeline.reveal(slice));
-        });
+        tables ??= new Tables(trace, openName);
     if (name === 'timeline')
         timeline.drawNow();
     if (name === 'about')
@@ -334,6 +337,7 @@ export async function start(): Promise<void> {
             graphs.open(graph, launch);
             showTab('graphs');
         },
+        openName: (row) => openName('kernels', row),
         laneName: (slice) => {
             const name = timeline.laneName(slice.lane);
             return slice.lane.gpu === null ? name || `thread ${slice.lane.thread}` : `GPU ${slice.lane.gpu}, ${name}`;
