@@ -10,4 +10,7 @@
  * `--help` and options that argp does not know end the program. */
 int parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input);
 
+/** Reads the count that an option was given. 0, or EINVAL when a sentence has been said. */
+int parse_count(const char *option, const char *text, unsigned *count);
+
 #endif

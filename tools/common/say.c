@@ -1,5 +1,7 @@
 #include "common/say.h"
 
+#include "common/plain.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +9,9 @@
 static void write_line(const char *format, va_list arguments)
 {
     char line[2048];
+    char plain[2048];
     (void)vsnprintf(line, sizeof line, format, arguments);
-    (void)fprintf(stderr, "rtl: %s\n", line);
+    (void)fprintf(stderr, "rtl: %s\n", plain_text(line, plain, sizeof plain));
 }
 
 void say(const char *format, ...)

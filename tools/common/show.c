@@ -1,5 +1,7 @@
 #include "common/show.h"
 
+#include "common/plain.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,11 +122,7 @@ void show_styled(FILE *file, enum show_style style, const char *text)
 
 const char *show_name(const char *name, unsigned width, char *buffer, size_t buffer_size)
 {
-    size_t length = strlen(name);
-    if (width == 0 || length <= width || width < 8 || width >= buffer_size)
+    if (width == 0)
         return name;
-    size_t tail = (width - 3) / 3;
-    size_t head = width - 3 - tail;
-    (void)snprintf(buffer, buffer_size, "%.*s...%s", (int)head, name, name + length - tail);
-    return buffer;
+    return plain_fit(name, width, buffer, buffer_size);
 }

@@ -1,12 +1,11 @@
 #include "common/table.h"
 
-#include "command.h"
-#include "common/say.h"
+#include "common/memory.h"
+#include "common/plain.h"
 #include "common/show.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define GAP 2u /* before each column */
 
@@ -17,18 +16,9 @@ struct table {
     char **texts;
 };
 
-static void *or_end(void *memory)
-{
-    if (!memory) {
-        say("memory is short");
-        _exit(EXIT_USAGE);
-    }
-    return memory;
-}
-
 struct table *table_new(const char *layout)
 {
-    struct table *table = or_end(calloc(1, sizeof *table));
+    struct table *table = memory_new(1, sizeof *table);
     table->layout = layout;
     table->columns = (unsigned)strlen(layout);
     return table;
@@ -38,9 +28,10 @@ void table_cell(struct table *table, const char *text)
 {
     if (table->cells == table->capacity) {
         table->capacity = table->capacity ? 2 * table->capacity : 64;
-        table->texts = or_end(realloc(table->texts, table->capacity * sizeof(char *)));
+        table->texts = memory_grown(table->texts, table->capacity, sizeof(char *));
     }
-    table->texts[table->cells++] = or_end(strdup(text));
+    size_t size = strlen(text) + 1;
+    table->texts[table->cells++] = plain_text(text, memory_new(size, 1), size);
 }
 
 static void measure(const struct table *table, unsigned *widths)
@@ -48,7 +39,7 @@ static void measure(const struct table *table, unsigned *widths)
     for (unsigned column = 0; column < TABLE_MOST_COLUMNS; ++column)
         widths[column] = 0;
     for (size_t i = 0; i < table->cells; ++i) {
-        unsigned length = (unsigned)strlen(table->texts[i]);
+        unsigned length = plain_width(table->texts[i]);
         if (length > widths[i % table->columns])
             widths[i % table->columns] = length;
     }
@@ -72,15 +63,16 @@ static void print_cell(const struct table *table, size_t i, const unsigned *widt
     char cut[512];
     unsigned column = (unsigned)(i % table->columns);
     const char *text = table->texts[i];
+    int space = (int)(widths[column] - plain_width(text));
     switch (table->layout[column]) {
     case 'r':
-        (void)fprintf(out, "%*s", (int)widths[column], text);
+        (void)fprintf(out, "%*s%s", space, "", text);
         break;
     case 'n':
         (void)fputs(show_name(text, room, cut, sizeof cut), out);
         break;
     default:
-        (void)fprintf(out, "%-*s", column + 1 < table->columns ? (int)widths[column] : 0, text);
+        (void)fprintf(out, "%s%*s", text, column + 1 < table->columns ? space : 0, "");
         break;
     }
 }
