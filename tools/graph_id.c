@@ -90,10 +90,15 @@ static int say_graphs(const char *path, const struct graph_id *id, const rtl_gra
                                           i ? ", " : "", near[i]->graph);
         used += (size_t)length;
     }
+    char asked[32];
+    if (id->process)
+        (void)snprintf(asked, sizeof asked, "%" PRIu32 ":%" PRIu32, id->process, id->graph);
+    else
+        (void)snprintf(asked, sizeof asked, "%" PRIu32, id->graph);
     if (different > NEAR)
-        return say_fail(EXIT_USAGE, "%s has no graph %" PRIu32 ": it has %s and %zu more", path,
-                        id->graph, list, different - NEAR);
-    return say_fail(EXIT_USAGE, "%s has no graph %" PRIu32 ": it has %s", path, id->graph, list);
+        return say_fail(EXIT_USAGE, "%s has no graph %s: it has %s and %zu more", path, asked, list,
+                        different - NEAR);
+    return say_fail(EXIT_USAGE, "%s has no graph %s: it has %s", path, asked, list);
 }
 
 static int say_ambiguous(const char *path, const struct graph_id *id, uint32_t first,

@@ -146,7 +146,8 @@ static int set_times(const struct rpd_result *result)
     sqlite3 *db = NULL;
     char *sql = sqlite3_mprintf("UPDATE meta SET value = %lld WHERE key = 'start';"
                                 "UPDATE meta SET value = %lld WHERE key = 'end';"
-                                "UPDATE meta SET value = %Q WHERE key = 'host';",
+                                "UPDATE meta SET value = %Q WHERE key = 'host';"
+                                "DELETE FROM meta WHERE key = 'boot';",
                                 (long long)result->start, (long long)result->end, result->host);
     bool done = sql &&
                 sqlite3_open_v2(import.temporary, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&

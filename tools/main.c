@@ -25,6 +25,7 @@ static const struct command commands[] = {
     {"view", cmd_view, "show a trace in a browser"},
     {"export", cmd_export, "write a trace in the formats of other tools"},
     {"import", cmd_import, "make a trace of a recording of rocmProfileData"},
+    {"merge", cmd_merge, "make one trace of several: ranks, hosts"},
     {"doctor", cmd_doctor, "what this machine has, and what to do about problems"},
     {"demo", cmd_demo, "record a small decode loop on the software GPU"},
     {"collect", cmd_collect, NULL},

@@ -141,6 +141,7 @@ static void set_sqlite_error(struct rtl_writer *writer, int result)
 static int store_facts(struct rtl_rows *rows, const char *command)
 {
     char host[256] = "";
+    char boot[64];
     uint64_t start = now(CLOCK_BOOTTIME);
     unsigned long long own = rtl_file_process_start(getpid());
     const struct {
@@ -163,6 +164,8 @@ static int store_facts(struct rtl_rows *rows, const char *command)
         result = rtl_rows_meta_text(rows, "creator", "rtl " RTL_VERSION);
     if (result == SQLITE_OK)
         result = rtl_rows_meta_text(rows, "host", host);
+    if (result == SQLITE_OK && rtl_file_boot(boot, sizeof boot)[0])
+        result = rtl_rows_meta_text(rows, "boot", boot);
     return result == SQLITE_OK ? rtl_rows_meta_text(rows, "command", command) : result;
 }
 

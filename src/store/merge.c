@@ -1,0 +1,540 @@
+/* Rows are copied by SQL, column by column: a column's name says whether it has to be moved. A
+ * chunk's checksum covers the process, so it is made anew, but only where the old one was right:
+ * damage must not be sealed. */
+#include "store/merge.h"
+
+#include "store/checksum.h"
+
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is done with the values of a column. */
+enum action { KEEP, PROCESS, NUMBER, TIME, CHECKSUM };
+
+struct rule {
+    const char *table, *column; /* table NULL: of all tables */
+    enum action action;
+};
+
+static const struct rule rules[] = {
+    {NULL, "process", PROCESS},
+    {NULL, "chunk", NUMBER},
+    {"copies", "id", NUMBER},
+    {"notes", "id", NUMBER},
+    {"processes", "start", TIME},
+    {"processes", "end", TIME},
+    {"queues", "start", TIME},
+    {"queues", "end", TIME},
+    {"clock_brackets", "boottime", TIME},
+    {"api_chunks", "start_min", TIME},
+    {"api_chunks", "end_max", TIME},
+    {"ranges", "start", TIME},
+    {"ranges", "end", TIME},
+    {"notes", "time", TIME},
+    {"pauses", "start", TIME},
+    {"pauses", "end", TIME},
+    {"graph_rows", "time", TIME},
+    {"graph_launch_rows", "time", TIME},
+    {NULL, "checksum", CHECKSUM},
+};
+
+/* The columns that checksums cover, in their order; then comes `data`. */
+static const struct {
+    const char *table, *columns;
+} sums[] = {
+    {"kernel_chunks", "process,queue,kernels,packet_min,packet_max,start_min,end_max"},
+    {"api_chunks", "process,calls,words,start_min,end_max,correlation_min,correlation_max"},
+    {"graph_plans", "process,plan,graph,generation,begins,kernels"},
+};
+
+#define MOST_FIELDS 16
+
+struct merge {
+    sqlite3 *db;
+    const char *path;
+    char *error;
+    size_t error_size;
+    bool failed;
+    struct rtl_merge_input *input; /* the one that is copied */
+    uint32_t processes;            /* in the new trace so far */
+};
+
+static int fail(struct merge *merge, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static int fail(struct merge *merge, const char *format, ...)
+{
+    va_list arguments;
+    if (merge->failed)
+        return -1;
+    merge->failed = true;
+    va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang-tidy 14 misses va_start here */
+    (void)vsnprintf(merge->error, merge->error_size, format, arguments);
+    va_end(arguments);
+    return -1;
+}
+
+static int fail_sql(struct merge *merge)
+{
+    return fail(merge, "cannot merge %s into %s: %s", merge->input ? merge->input->path : "traces",
+                merge->path, sqlite3_errmsg(merge->db));
+}
+
+/* Takes the statement, which sqlite3_mprintf has made. */
+static int run(struct merge *merge, char *sql)
+{
+    int result = sql ? sqlite3_exec(merge->db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+    sqlite3_free(sql);
+    return result == SQLITE_OK ? 0 : fail_sql(merge);
+}
+
+/* The first value of the first row, `absent` if there is none. */
+static int64_t ask(struct merge *merge, int64_t absent, char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+    int64_t value = absent;
+    int result = sql ? sqlite3_prepare_v2(merge->db, sql, -1, &statement, NULL) : SQLITE_NOMEM;
+    sqlite3_free(sql);
+    if (result == SQLITE_OK && (result = sqlite3_step(statement)) == SQLITE_ROW) {
+        if (sqlite3_column_type(statement, 0) != SQLITE_NULL)
+            value = sqlite3_column_int64(statement, 0);
+        result = SQLITE_DONE;
+    }
+    if (result != SQLITE_DONE)
+        (void)fail_sql(merge);
+    (void)sqlite3_finalize(statement);
+    return value;
+}
+
+static void ask_text(struct merge *merge, char *text, size_t size, char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+    const unsigned char *value = NULL;
+    text[0] = '\0';
+    if (sql && sqlite3_prepare_v2(merge->db, sql, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        value = sqlite3_column_text(statement, 0);
+    if (value)
+        (void)snprintf(text, size, "%s", (const char *)value);
+    (void)sqlite3_finalize(statement);
+    sqlite3_free(sql);
+}
+
+/* rtl_shift(value, by): SQL's own + makes a floating-point number of what overflows. */
+static void shift(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    if (sqlite3_value_type(values[0]) == SQLITE_NULL)
+        return;
+    uint64_t sum =
+        (uint64_t)sqlite3_value_int64(values[0]) + (uint64_t)sqlite3_value_int64(values[1]);
+    sqlite3_result_int64(context, (int64_t)sum);
+}
+
+/* rtl_sum(checksum, data, old fields…, new fields…): the checksum with the new ones. */
+static void sum(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    uint64_t fields[MOST_FIELDS];
+    int half = (count - 2) / 2;
+    const unsigned char *data = sqlite3_value_blob(values[1]);
+    size_t size = (size_t)sqlite3_value_bytes(values[1]);
+    if (half > MOST_FIELDS) {
+        sqlite3_result_error(context, "too many fields", -1);
+        return;
+    }
+    for (int i = 0; i < half; ++i)
+        fields[i] = (uint64_t)sqlite3_value_int64(values[2 + i]);
+    if (rtl_checksum_row(fields, (size_t)half, data, size) !=
+        (uint64_t)sqlite3_value_int64(values[0])) {
+        sqlite3_result_error(context, "its data is damaged", -1);
+        return;
+    }
+    for (int i = 0; i < half; ++i)
+        fields[i] = (uint64_t)sqlite3_value_int64(values[2 + half + i]);
+    sqlite3_result_int64(context, rtl_checksum_row(fields, (size_t)half, data, size));
+}
+
+static enum action action_of(const char *table, const char *column)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; ++i)
+        if ((!rules[i].table || strcmp(rules[i].table, table) == 0) &&
+            strcmp(rules[i].column, column) == 0)
+            return rules[i].action;
+    return KEEP;
+}
+
+/* The new value of a column as an expression; NULL when memory is short. */
+static char *moved(const struct merge *merge, const char *table, const char *column, int64_t first)
+{
+    switch (action_of(table, column)) {
+    case PROCESS:
+        return sqlite3_mprintf("\"%w\" + %u", column, merge->processes);
+    case NUMBER:
+        return sqlite3_mprintf("\"%w\" + %lld", column, (long long)first);
+    case TIME:
+        return sqlite3_mprintf("rtl_shift(\"%w\", %lld)", column, (long long)merge->input->shift);
+    default:
+        return sqlite3_mprintf("\"%w\"", column);
+    }
+}
+
+static const char *fields_of(const char *table)
+{
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; ++i)
+        if (strcmp(sums[i].table, table) == 0)
+            return sums[i].columns;
+    return NULL;
+}
+
+static void append_sum(const struct merge *merge, sqlite3_str *sql, const char *table,
+                       int64_t first)
+{
+    const char *fields = fields_of(table);
+    char list[160];
+    char *rest = NULL;
+    sqlite3_str_appendf(sql, "rtl_sum(checksum, data, %s", fields);
+    (void)snprintf(list, sizeof list, "%s", fields);
+    for (char *field = strtok_r(list, ",", &rest); field; field = strtok_r(NULL, ",", &rest)) {
+        char *value = moved(merge, table, field, first);
+        sqlite3_str_appendf(sql, ", %s", value);
+        sqlite3_free(value);
+    }
+    sqlite3_str_appendall(sql, ")");
+}
+
+/* Copies the columns of a table that both traces have. */
+static int copy_table(struct merge *merge, const char *table)
+{
+    sqlite3_stmt *columns = NULL;
+    sqlite3_str *into = sqlite3_str_new(merge->db);
+    sqlite3_str *from = sqlite3_str_new(merge->db);
+    int64_t first = 0;
+    int count = 0;
+    char *sql = sqlite3_mprintf("SELECT a.name FROM pragma_table_info(%Q, 'main') a JOIN"
+                                " pragma_table_info(%Q, 'source') b USING (name) ORDER BY a.cid",
+                                table, table);
+    int result = sql ? sqlite3_prepare_v2(merge->db, sql, -1, &columns, NULL) : SQLITE_NOMEM;
+    sqlite3_free(sql);
+    while (result == SQLITE_OK && sqlite3_step(columns) == SQLITE_ROW) {
+        const char *column = (const char *)sqlite3_column_text(columns, 0);
+        if (action_of(table, column) == NUMBER)
+            first = ask(merge, 0,
+                        sqlite3_mprintf("SELECT max(\"%w\") FROM main.\"%w\"", column, table));
+        sqlite3_str_appendf(into, "%s\"%w\"", count ? ", " : "", column);
+        sqlite3_str_appendall(from, count++ ? ", " : "");
+        if (action_of(table, column) == CHECKSUM && fields_of(table)) {
+            append_sum(merge, from, table, first);
+            continue;
+        }
+        char *value = moved(merge, table, column, first);
+        sqlite3_str_appendf(from, "%s", value);
+        sqlite3_free(value);
+    }
+    (void)sqlite3_finalize(columns);
+    char *names = sqlite3_str_finish(into);
+    char *values = sqlite3_str_finish(from);
+    if (result != SQLITE_OK)
+        (void)fail_sql(merge);
+    else if (count && names && values)
+        (void)run(merge, sqlite3_mprintf("INSERT INTO main.\"%w\"(%s) SELECT %s FROM source.\"%w\"",
+                                         table, names, values, table));
+    sqlite3_free(names);
+    sqlite3_free(values);
+    return merge->failed ? -1 : 0;
+}
+
+static int copy_tables(struct merge *merge)
+{
+    sqlite3_stmt *tables = NULL;
+    int result = sqlite3_prepare_v2(merge->db,
+                                    "SELECT name FROM main.sqlite_master WHERE type = 'table'"
+                                    " AND name <> 'meta' ORDER BY rowid",
+                                    -1, &tables, NULL);
+    while (result == SQLITE_OK && !merge->failed && sqlite3_step(tables) == SQLITE_ROW)
+        (void)copy_table(merge, (const char *)sqlite3_column_text(tables, 0));
+    (void)sqlite3_finalize(tables);
+    return result == SQLITE_OK ? (merge->failed ? -1 : 0) : fail_sql(merge);
+}
+
+/* Clocks. */
+
+/* One clock and no brackets that differ from it by more than their width: then a reader takes
+ * ticks' system time as it is. Moved, that has to be told exactly, and by a bracket for each
+ * process. */
+static int move_brackets(struct merge *merge)
+{
+    long long by = (long long)merge->input->shift;
+    unsigned process = merge->processes;
+    if (by == 0)
+        return 0;
+    static const char one_clock[] =
+        "(SELECT process FROM main.processes p WHERE process > %u AND NOT EXISTS(SELECT 1 FROM"
+        " main.clock_brackets b WHERE b.process = p.process AND"
+        " abs(boottime - (%lld) - system) > width))";
+    char *which = sqlite3_mprintf(one_clock, process, by);
+    if (!which)
+        return fail(merge, "cannot merge into %s: memory is short", merge->path);
+    (void)run(merge,
+              sqlite3_mprintf("CREATE TEMP TABLE one_clock AS SELECT process FROM %s", which));
+    sqlite3_free(which);
+    if (!merge->failed)
+        (void)run(merge, sqlite3_mprintf(
+                             "UPDATE main.clock_brackets SET boottime = system + (%lld), width = 0"
+                             " WHERE process IN (SELECT process FROM one_clock);"
+                             "INSERT INTO main.clock_brackets(process, system, boottime, width)"
+                             " SELECT process, start - (%lld), start, 0 FROM main.processes WHERE"
+                             " process IN (SELECT process FROM one_clock) AND process NOT IN"
+                             " (SELECT process FROM main.clock_brackets);"
+                             "DROP TABLE one_clock",
+                             by, by));
+    return merge->failed ? -1 : 0;
+}
+
+static int64_t meta(struct merge *merge, const char *database, const char *key, int64_t absent)
+{
+    return ask(merge, absent,
+               sqlite3_mprintf("SELECT value FROM %s.meta WHERE key = %Q", database, key));
+}
+
+static void meta_text(struct merge *merge, const char *database, const char *key, char *text,
+                      size_t size)
+{
+    ask_text(merge, text, size,
+             sqlite3_mprintf("SELECT value FROM %s.meta WHERE key = %Q", database, key));
+}
+
+static int look_at(struct merge *merge)
+{
+    struct rtl_merge_input *input = merge->input;
+    input->offset = meta(merge, "source", "realtime_offset", 0);
+    meta_text(merge, "source", "host", input->host, sizeof input->host);
+    meta_text(merge, "source", "boot", input->boot, sizeof input->boot);
+    input->drift =
+        (uint64_t)ask(merge, 0,
+                      sqlite3_mprintf("SELECT max(realtime - boottime) - min(realtime - boottime)"
+                                      " FROM source.clock_brackets"));
+    return merge->failed ? -1 : 0;
+}
+
+/* Whether two traces have one clock, and how that is known. */
+static bool one_clock(const struct rtl_merge_input *a, const struct rtl_merge_input *b,
+                      enum rtl_merge_clock *how)
+{
+    int64_t apart = a->offset > b->offset ? a->offset - b->offset : b->offset - a->offset;
+    bool boots = a->boot[0] && b->boot[0];
+    *how = boots ? RTL_MERGE_SAME_BOOT : RTL_MERGE_SAME_HOST;
+    return boots ? strcmp(a->boot, b->boot) == 0
+                 : strcmp(a->host, b->host) == 0 && apart < RTL_MERGE_NEAR;
+}
+
+/* Those of one clock are moved by the same, which is that of the first of them. */
+static void choose_clocks(struct rtl_merge_input *inputs, size_t count)
+{
+    const struct rtl_merge_input *reference = &inputs[0];
+    for (size_t i = 1; i < count; ++i)
+        if (inputs[i].offset < reference->offset)
+            reference = &inputs[i];
+    for (size_t i = 0; i < count; ++i) {
+        struct rtl_merge_input *input = &inputs[i];
+        enum rtl_merge_clock how;
+        size_t first = 0;
+        if (input == reference || one_clock(input, reference, &how)) {
+            input->clock = input == reference ? RTL_MERGE_REFERENCE : how;
+            input->shift = 0;
+            continue;
+        }
+        while (!one_clock(&inputs[first], input, &how))
+            ++first;
+        input->clock = RTL_MERGE_TIME_OF_DAY;
+        input->shift = inputs[first].offset - reference->offset;
+    }
+}
+
+/* Facts about the whole. */
+
+static int add_facts(struct merge *merge)
+{
+    long long by = (long long)merge->input->shift;
+    if (merge->processes == 0 && meta(merge, "main", "start", -1) == -1)
+        return run(merge, sqlite3_mprintf(
+                              "INSERT INTO main.meta SELECT key, CASE WHEN key IN ('start', 'end')"
+                              " THEN rtl_shift(value, %lld) ELSE value END FROM source.meta"
+                              " WHERE key IN ('start', 'end', 'finished', 'exit_status')",
+                              by));
+    return run(
+        merge,
+        sqlite3_mprintf(
+            "UPDATE main.meta SET value = min(value, rtl_shift((SELECT value FROM source.meta WHERE"
+            " key = 'start'), %lld)) WHERE key = 'start';"
+            "UPDATE main.meta SET value = max(value, rtl_shift((SELECT value FROM source.meta WHERE"
+            " key = 'end'), %lld)) WHERE key = 'end';"
+            "UPDATE main.meta SET value = min(value, (SELECT value FROM source.meta WHERE"
+            " key = 'finished')) WHERE key = 'finished';"
+            "UPDATE main.meta SET value = (SELECT value FROM source.meta WHERE key = 'exit_status')"
+            " WHERE key = 'exit_status' AND value = 0",
+            by, by));
+}
+
+static char *clock_note(const struct rtl_merge_input *input)
+{
+    switch (input->clock) {
+    case RTL_MERGE_REFERENCE:
+        return sqlite3_mprintf("merged from %s (host %s), whose clock is that of this trace",
+                               input->path, input->host);
+    case RTL_MERGE_SAME_BOOT:
+        return sqlite3_mprintf("merged from %s (host %s): one host and start of it, so one clock: "
+                               "exact",
+                               input->path, input->host);
+    case RTL_MERGE_SAME_HOST:
+        return sqlite3_mprintf("merged from %s (host %s): taken for the same host by its name and "
+                               "its time of day, so one clock",
+                               input->path, input->host);
+    default:
+        return sqlite3_mprintf("merged from %s (host %s): another host, times moved by %lld ns so "
+                               "that the times of day agree, as well as the hosts' clocks did; its "
+                               "time of day moved by %llu ns meanwhile",
+                               input->path, input->host, (long long)input->shift,
+                               (unsigned long long)input->drift);
+    }
+}
+
+static int note_clock(struct merge *merge)
+{
+    char *text = clock_note(merge->input);
+    int result = run(merge, sqlite3_mprintf("INSERT INTO main.notes(process, time, text) SELECT %u,"
+                                            " value, %Q FROM main.meta WHERE key = 'start'",
+                                            merge->input->process, text));
+    sqlite3_free(text);
+    return result;
+}
+
+/* Attaching. */
+
+/* A path as SQLite wants it in a URI. */
+static char *uri_of(const char *path, const char *how)
+{
+    sqlite3_str *uri = sqlite3_str_new(NULL);
+    sqlite3_str_appendall(uri, *path == '/' ? "file://" : "file:");
+    for (; *path; ++path) {
+        if (*path == '%' || *path == '?' || *path == '#')
+            sqlite3_str_appendf(uri, "%%%02X", (unsigned)*path);
+        else
+            sqlite3_str_append(uri, path, 1);
+    }
+    sqlite3_str_appendf(uri, "?%s", how);
+    return sqlite3_str_finish(uri);
+}
+
+static bool try_attach(struct merge *merge, const char *how)
+{
+    char *uri = uri_of(merge->input->path, how);
+    char *sql = uri ? sqlite3_mprintf("ATTACH %Q AS source", uri) : NULL;
+    bool done = sql && sqlite3_exec(merge->db, sql, NULL, NULL, NULL) == SQLITE_OK &&
+                sqlite3_exec(merge->db, "SELECT count(*) FROM source.sqlite_master", NULL, NULL,
+                             NULL) == SQLITE_OK;
+    if (!done)
+        (void)sqlite3_exec(merge->db, "DETACH source", NULL, NULL, NULL);
+    sqlite3_free(sql);
+    sqlite3_free(uri);
+    return done;
+}
+
+/* Where no log can be made beside a trace that was not closed in order, the file is all there is.
+ */
+static int attach(struct merge *merge)
+{
+    if (try_attach(merge, "mode=ro") || try_attach(merge, "immutable=1"))
+        return 0;
+    return fail(merge, "cannot read the trace %s", merge->input->path);
+}
+
+static void find_unknown(struct merge *merge)
+{
+    ask_text(
+        merge, merge->input->left_out, sizeof merge->input->left_out,
+        sqlite3_mprintf("SELECT group_concat(name, ', ') FROM source.sqlite_master WHERE type ="
+                        " 'table' AND name NOT LIKE 'sqlite%%' AND name NOT IN (SELECT name"
+                        " FROM main.sqlite_master)"));
+}
+
+static int take_in(struct merge *merge)
+{
+    struct rtl_merge_input *input = merge->input;
+    find_unknown(merge);
+    input->process = merge->processes + 1;
+    input->processes =
+        (uint32_t)ask(merge, 0, sqlite3_mprintf("SELECT max(process) FROM source.processes"));
+    if (merge->failed || copy_tables(merge) != 0 || move_brackets(merge) != 0)
+        return -1;
+    if (add_facts(merge) != 0 || (input->processes && note_clock(merge) != 0))
+        return -1;
+    merge->processes += input->processes;
+    return 0;
+}
+
+/* One step with an input, of one moment. */
+static int with_input(struct merge *merge, struct rtl_merge_input *input,
+                      int (*step)(struct merge *))
+{
+    merge->input = input;
+    if (attach(merge) != 0)
+        return -1;
+    if (run(merge, sqlite3_mprintf("BEGIN")) == 0 && step(merge) == 0)
+        (void)run(merge, sqlite3_mprintf("COMMIT"));
+    if (merge->failed)
+        (void)sqlite3_exec(merge->db, "ROLLBACK", NULL, NULL, NULL);
+    (void)sqlite3_exec(merge->db, "DETACH source", NULL, NULL, NULL);
+    return merge->failed ? -1 : 0;
+}
+
+static int open_output(struct merge *merge)
+{
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
+    int deterministic = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
+    if (sqlite3_open_v2(merge->path, &merge->db, flags, NULL) != SQLITE_OK ||
+        sqlite3_create_function(merge->db, "rtl_shift", 2, deterministic, NULL, shift, NULL,
+                                NULL) != SQLITE_OK ||
+        sqlite3_create_function(merge->db, "rtl_sum", -1, deterministic, NULL, sum, NULL, NULL) !=
+            SQLITE_OK)
+        return fail_sql(merge);
+    return run(merge, sqlite3_mprintf("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;"
+                                      "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF"));
+}
+
+/* The processes' rows tell their hosts. */
+static int end_facts(struct merge *merge, const char *command, const struct rtl_merge_input *inputs)
+{
+    while (inputs->clock != RTL_MERGE_REFERENCE)
+        ++inputs;
+    (void)run(merge, sqlite3_mprintf("INSERT INTO main.meta VALUES('creator', 'rtl " RTL_VERSION
+                                     "'), ('command', %Q), ('writer_pid', 0), ('writer_start', 0),"
+                                     " ('host', %Q), ('realtime_offset', %lld)",
+                                     command, inputs->host, (long long)inputs->offset));
+    if (inputs->boot[0])
+        (void)run(merge, sqlite3_mprintf("INSERT INTO main.meta VALUES('boot', %Q)", inputs->boot));
+    return merge->failed ? -1 : 0;
+}
+
+int rtl_merge(const char *path, const char *command, struct rtl_merge_input *inputs, size_t count,
+              char *error, size_t error_size)
+{
+    struct merge merge = {.path = path, .error = error, .error_size = error_size};
+    int result = open_output(&merge);
+    for (size_t i = 0; i < count && result == 0; ++i)
+        result = with_input(&merge, &inputs[i], look_at);
+    if (result == 0)
+        choose_clocks(inputs, count);
+    for (size_t i = 0; i < count && result == 0; ++i)
+        result = with_input(&merge, &inputs[i], take_in);
+    if (result == 0)
+        result = end_facts(&merge, command, inputs);
+    if (result == 0)
+        result =
+            run(&merge, sqlite3_mprintf("PRAGMA synchronous=FULL; PRAGMA journal_mode=DELETE"));
+    (void)sqlite3_close(merge.db);
+    return result;
+}

@@ -1,0 +1,291 @@
+/* rtl merge: several traces become one. */
+#include "store/merge.h"
+
+#include "command.h"
+#include "common/memory.h"
+#include "common/open.h"
+#include "common/parse.h"
+#include "common/say.h"
+#include "common/show.h"
+#include "store/file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct options {
+    const char *output;
+    struct rtl_merge_input *inputs;
+    size_t count;
+    bool force, json;
+};
+
+/* The file that is written, under a name that is not yet its own; "" if there is none. */
+static char temporary[PATH_MAX + 16];
+
+static void remove_temporary(void)
+{
+    static const char *const suffixes[] = {"", "-journal"};
+    char name[sizeof temporary + 16];
+    for (size_t i = 0; temporary[0] && i < sizeof suffixes / sizeof *suffixes; ++i) {
+        (void)snprintf(name, sizeof name, "%s%s", temporary, suffixes[i]);
+        (void)unlink(name);
+    }
+}
+
+/* As long as nobody else has the name, a signal may remove it: unlink is safe there, snprintf with
+ * strings alone is in glibc. */
+static void end_by_signal(int number)
+{
+    (void)unlink(temporary);
+    (void)raise(number); /* the action is the default again */
+}
+
+static void catch_signals(void)
+{
+    static const int deadly[] = {SIGHUP, SIGINT, SIGTERM};
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; ++i) {
+        struct sigaction action = {.sa_handler = end_by_signal, .sa_flags = (int)SA_RESETHAND};
+        struct sigaction old;
+        if (sigaction(deadly[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            (void)sigaction(deadly[i], &action, NULL);
+    }
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x;
+    struct stat y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Opening tells what is wrong with an input better than copying it could. */
+static int check_inputs(const struct options *options)
+{
+    for (size_t i = 0; i < options->count; ++i) {
+        const char *path = options->inputs[i].path;
+        rtl_trace_t *trace = open_trace(path);
+        if (!trace)
+            return EXIT_USAGE;
+        rtlTraceClose(trace);
+        if (same_file(path, options->output))
+            return say_fail(EXIT_USAGE, "%s is to be merged and to be written", path);
+        for (size_t j = 0; j < i; ++j)
+            if (same_file(path, options->inputs[j].path))
+                return say_fail(EXIT_USAGE, "%s and %s are one file", options->inputs[j].path,
+                                path);
+    }
+    return EXIT_FINE;
+}
+
+/* The output is looked at as rtl_file_create does, which then makes it: a new one at once, so that
+ * nobody else takes the name meanwhile. */
+static int make_temporary(const struct options *options)
+{
+    char error[512] = "";
+    struct stat status;
+    if (!options->force && stat(options->output, &status) == 0)
+        return say_fail(EXIT_USAGE, "'%s' exists; -f replaces it", options->output);
+    int length = snprintf(temporary, sizeof temporary, "%s.XXXXXX", options->output);
+    int fd = length > 0 && (size_t)length < sizeof temporary ? mkstemp(temporary) : -1;
+    if (fd < 0) {
+        temporary[0] = '\0';
+        return say_fail(EXIT_USAGE, "'%s' could not be made: %s", options->output,
+                        say_errno(errno));
+    }
+    (void)close(fd);
+    char *path = rtl_file_create(temporary, true, error, sizeof error);
+    free(path);
+    return path ? EXIT_FINE : say_fail(EXIT_USAGE, "%s", error);
+}
+
+/* Only traces and empty files are replaced, and only where nobody records into them. */
+static int check_output(const struct options *options)
+{
+    struct stat status;
+    rtl_trace_t *trace = NULL;
+    rtl_trace_info_t info = {.finished = 0};
+    char error[512] = "";
+    if (stat(options->output, &status) != 0 || (S_ISREG(status.st_mode) && status.st_size == 0))
+        return EXIT_FINE;
+    rtl_status_t opened = rtlTraceOpen(options->output, &trace, error, sizeof error);
+    if (opened == RTL_OK)
+        (void)rtlTraceInfo(trace, &info);
+    rtlTraceClose(trace);
+    if (opened != RTL_OK)
+        return say_fail(EXIT_USAGE, "%s, so it is not replaced", error);
+    if (!info.finished)
+        return say_fail(EXIT_USAGE,
+                        "'%s' is being recorded, or its recorder was killed, so it is not replaced",
+                        options->output);
+    return EXIT_FINE;
+}
+
+static int move(const struct options *options)
+{
+    if (options->force ? rename(temporary, options->output) == 0
+                       : link(temporary, options->output) == 0)
+        return EXIT_FINE;
+    return say_fail(EXIT_USAGE, "'%s' could not be written: %s", options->output, say_errno(errno));
+}
+
+static void tell_clock(const struct rtl_merge_input *input)
+{
+    switch (input->clock) {
+    case RTL_MERGE_REFERENCE:
+        (void)printf("its clock is the new trace's");
+        break;
+    case RTL_MERGE_SAME_BOOT:
+        (void)printf("the same host and clock: exact");
+        break;
+    case RTL_MERGE_SAME_HOST:
+        (void)printf("the same host by its name and time of day: taken for one clock");
+        break;
+    case RTL_MERGE_TIME_OF_DAY:
+        (void)printf(
+            "another host: moved by %s so that the times of day agree, which is as good as "
+            "the hosts' clocks (this one's moved by %s meanwhile)",
+            show_duration((double)input->shift).text, show_duration((double)input->drift).text);
+        break;
+    }
+}
+
+static void show_text(const struct options *options)
+{
+    for (size_t i = 0; i < options->count; ++i) {
+        const struct rtl_merge_input *input = &options->inputs[i];
+        (void)printf("%s, host %s: ", input->path, input->host[0] ? input->host : "unknown");
+        if (input->processes > 1)
+            (void)printf("processes %" PRIu32 " to %" PRIu32 "; ", input->process,
+                         input->process + input->processes - 1);
+        else if (input->processes == 1)
+            (void)printf("process %" PRIu32 "; ", input->process);
+        else
+            (void)printf("no processes; ");
+        tell_clock(input);
+        (void)putchar('\n');
+    }
+}
+
+static const char *const clock_names[] = {"reference", "same-boot", "same-host", "time-of-day"};
+
+static int show_json(const struct options *options)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < options->count; ++i) {
+        const struct rtl_merge_input *input = &options->inputs[i];
+        (void)json_array_append_new(
+            list, json_pack("{s:o, s:o, s:o, s:o, s:s, s:I, s:o, s:o}", "file",
+                            open_text(input->path), "host", open_text(input->host), "first_process",
+                            input->processes ? open_id(input->process) : json_null(), "processes",
+                            open_id(input->processes), "clock", clock_names[input->clock],
+                            "shift_ns", (json_int_t)input->shift, "drift_ns",
+                            open_number(input->drift), "left_out", open_text(input->left_out)));
+    }
+    return open_print_json(
+        json_pack("{s:o, s:o}", "file", open_text(options->output), "traces", list), EXIT_FINE);
+}
+
+static int merge(const struct options *options)
+{
+    char error[1024] = "";
+    char command[4096];
+    int used = snprintf(command, sizeof command, "rtl merge %s", options->output);
+    for (size_t i = 0; i < options->count && used > 0 && (size_t)used < sizeof command; ++i)
+        used +=
+            snprintf(command + used, sizeof command - (size_t)used, " %s", options->inputs[i].path);
+    if (rtl_merge(temporary, command, options->inputs, options->count, error, sizeof error) != 0)
+        return say_fail(EXIT_USAGE, "%s", error);
+    return EXIT_FINE;
+}
+
+static int run(const struct options *options)
+{
+    int status = check_inputs(options);
+    if (status == EXIT_FINE)
+        status = make_temporary(options);
+    catch_signals();
+    if (status == EXIT_FINE && options->force)
+        status = check_output(options);
+    if (status == EXIT_FINE)
+        status = merge(options);
+    if (status == EXIT_FINE)
+        status = move(options);
+    remove_temporary();
+    if (status != EXIT_FINE)
+        return status;
+    for (size_t i = 0; i < options->count; ++i)
+        if (options->inputs[i].left_out[0])
+            say("left out of %s, as this rtl does not know them: tables %s",
+                options->inputs[i].path, options->inputs[i].left_out);
+    if (options->json)
+        return show_json(options);
+    show_text(options);
+    return fflush(stdout) == 0 ? EXIT_FINE : EXIT_USAGE;
+}
+
+static const struct argp_option option_list[] = {
+    {"force", 'f', NULL, 0, "replace the trace OUTPUT if it exists", 0},
+    {"json", 'j', NULL, 0, "write what was done as JSON", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case 'f':
+        options->force = true;
+        return 0;
+    case 'j':
+        options->json = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (!options->output) {
+            options->output = value;
+            return 0;
+        }
+        options->inputs =
+            memory_grown(options->inputs, options->count + 1, sizeof *options->inputs);
+        options->inputs[options->count++] = (struct rtl_merge_input){.path = value};
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int cmd_merge(int argc, char **argv)
+{
+    static const char doc[] =
+        "Makes one trace of several, such as those of the ranks and hosts of a job."
+        "\vProcesses get new numbers; what else there is keeps its own. Traces of one host, "
+        "between "
+        "two starts of it, have one clock: nothing moves. The clock of the new trace is that of "
+        "the "
+        "host that has been up longest; times of other hosts are moved so that the times of day "
+        "agree, which is as exact as these were. The notes of the new trace (rtl info) tell.\n\n"
+        "Examples:\n"
+        "  rtl merge job.db rank0.db rank1.db\n"
+        "  rtl merge -f job.db host*/trace.db && rtl summary job.db";
+    static const struct argp argp = {option_list, parse_option, "OUTPUT FILE...", doc, NULL,
+                                     NULL,        NULL};
+    struct options options = {0};
+    int status = EXIT_USAGE;
+    if (parse(&argp, argc, argv, 0, &options) != 0)
+        return EXIT_USAGE;
+    if (!options.output)
+        status = say_fail(EXIT_USAGE, "no file was named: rtl merge OUTPUT FILE...");
+    else if (options.count == 0)
+        status = say_fail(EXIT_USAGE, "no trace was named: rtl merge %s FILE...", options.output);
+    else
+        status = run(&options);
+    free(options.inputs);
+    return status;
+}
