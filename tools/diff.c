@@ -159,7 +159,7 @@ static void show_head(const struct diff *diff)
     if (diff->total[0])
         (void)printf(" (%+.1f %%)",
                      part((double)diff->total[1] - (double)diff->total[0], (double)diff->total[0]));
-    (void)printf("; there were %s, then %s\n", show_count(diff->calls[0]).text,
+    (void)printf("\n  there were %s, then %s\n", show_count(diff->calls[0]).text,
                  show_count(diff->calls[1]).text);
     (void)printf("  kernel functions: %zu slower, %zu faster, %zu with another count, %zu gone, "
                  "%zu new\n",

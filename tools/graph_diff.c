@@ -252,7 +252,7 @@ static void show_side(const struct side *side, const char *file)
 static void show_launch(const struct diff *diff)
 {
     const struct comparison *launch = &diff->launch;
-    (void)printf("  a launch takes %s (p50), then %s: ", show_duration(launch->a).text,
+    (void)printf("  a launch: %s (p50), then %s: ", show_duration(launch->a).text,
                  show_duration(launch->b).text);
     if (launch->verdict == COMPARE_TOO_FEW) {
         (void)printf("too few launches to compare\n");
@@ -264,8 +264,7 @@ static void show_launch(const struct diff *diff)
     }
     show_styled(stdout, launch->verdict == COMPARE_SLOWER ? SHOW_BAD : SHOW_GOOD,
                 compare_name(launch->verdict));
-    (void)printf(" by %.1f %%, 95 %% sure of %.1f to %.1f %%\n",
-                 fabs(part(launch->difference, launch->a)),
+    (void)printf(" by %.1f %% (%.1f to %.1f %%)\n", fabs(part(launch->difference, launch->a)),
                  fmin(fabs(part(launch->low, launch->a)), fabs(part(launch->high, launch->a))),
                  fmax(fabs(part(launch->low, launch->a)), fabs(part(launch->high, launch->a))));
 }
@@ -278,8 +277,7 @@ static void show_head(const struct diff *diff)
     show_side(&diff->sides[1], two ? diff->sides[1].path : NULL);
     (void)putchar('\n');
     show_launch(diff);
-    (void)printf("  %zu nodes match: %zu slower, %zu faster; only in the first: %zu, only in the "
-                 "second: %zu\n",
+    (void)printf("  %zu nodes match: %zu slower, %zu faster; only first: %zu, only second: %zu\n",
                  diff->matched, diff->slower, diff->faster, diff->only[0], diff->only[1]);
 }
 

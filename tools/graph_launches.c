@@ -132,7 +132,7 @@ static void show_head(struct view *view)
     (void)printf(": %s %s", show_count(reading->launches).text,
                  reading->launches == 1 ? "launch" : "launches");
     if (reading->time.count)
-        (void)printf(" of %s (p50), %s (p99), %s (longest)",
+        (void)printf(" of %s (p50), %s (p99), %s (max)",
                      show_duration((double)stats_quantile(&reading->time, 500)).text,
                      show_duration((double)stats_quantile(&reading->time, 990)).text,
                      show_duration((double)reading->time.max).text);
@@ -157,7 +157,7 @@ static void show_trend_line(const struct view *view)
     default:
         show_styled(stdout, trend->verdict == COMPARE_SLOWER ? SHOW_BAD : SHOW_GOOD,
                     trend->verdict == COMPARE_SLOWER ? "longer" : "shorter");
-        (void)printf(" by %.1f %% from the first quarter to the last (p50 %s, then %s)\n",
+        (void)printf(" by %.1f %%, first quarter to last (p50 %s, then %s)\n",
                      part < 0 ? -part : part, show_duration(trend->a).text,
                      show_duration(trend->b).text);
         break;

@@ -190,27 +190,24 @@ static int show_text(rtl_trace_t *trace, const struct list *list)
         (void)printf("%s has no graphs\n", list->options->path);
         return fflush(stdout) == 0 ? EXIT_FINE : EXIT_USAGE;
     }
-    (void)printf("%s %s launched %s %s; their kernels are %s of the time of all kernels\n",
+    (void)printf("%s %s, %s %s; their kernels: %s of the time of all kernels\n",
                  show_count(list->count).text,
-                 list->options->generations
-                     ? (list->count == 1 ? "generation of a graph, " : "generations of graphs,")
-                 : list->count == 1 ? "graph,"
-                                    : "graphs,",
-                 show_count(launches).text, launches == 1 ? "time" : "times",
+                 list->options->generations ? (list->count == 1 ? "generation" : "generations")
+                                            : (list->count == 1 ? "graph" : "graphs"),
+                 show_count(launches).text, launches == 1 ? "launch" : "launches",
                  show_share(kernel_ns, list->kernel_ns).text);
     struct table *table = table_new(list->options->generations ? "rrrrrrrl" : "rrrrrrrrl");
     for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
         table_cell(table, heading[i]);
     if (!list->options->generations)
-        table_cell(table, "generations");
-    table_cell(table, "known by");
+        table_cell(table, "gens");
+    table_cell(table, "by");
     for (size_t i = 0; i < list->count; ++i)
         show_line(trace, table, list, &list->lines[i]);
     table_print(table, stdout);
     if (partial)
-        (void)printf(
-            "%s launches are not whole in the trace and do not count for p50, p90 and p99\n",
-            show_count(partial).text);
+        (void)printf("  not whole in the trace, so not in p50, p90 and p99: %s launches\n",
+                     show_count(partial).text);
     return fflush(stdout) == 0 ? EXIT_FINE : EXIT_USAGE;
 }
 

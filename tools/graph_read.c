@@ -8,7 +8,7 @@
 
 /* A kernel of a launch that is under way. */
 struct item {
-    uint32_t node;
+    uint32_t node, queue;
     uint64_t start, end;
 };
 
@@ -157,6 +157,23 @@ static void tell_holder(const struct reader *reader, const rtl_graph_node_t *nod
     }
 }
 
+/* A kernel also waits for the one before it in its queue, if that has ended when it starts. */
+static void wait_in_queue(const struct reader *reader, const struct under_way *launch, size_t i)
+{
+    const struct item *item = &launch->items[i];
+    size_t j = i;
+    while (j > 0 && launch->items[j - 1].queue != item->queue)
+        --j;
+    if (j == 0 || launch->items[j - 1].node == item->node)
+        return;
+    const struct item *before = &launch->items[j - 1];
+    struct progress *progress = &reader->progress[item->node];
+    if (before->end <= item->start && before->end > progress->ready) {
+        progress->ready = before->end;
+        progress->last = before->node;
+    }
+}
+
 /* The critical path of a launch: back from the kernel that ended last, each time to the one that
  * was waited for longest. Nodes stand in an order that dependencies allow. */
 static void follow_path(struct reader *reader, const struct under_way *launch)
@@ -187,6 +204,8 @@ static void follow_path(struct reader *reader, const struct under_way *launch)
         wait_for(reader, reading->nodes[i].node, &reader->progress[i]);
         tell_holder(reader, reading->nodes[i].node);
     }
+    for (size_t i = 0; i < launch->count; ++i)
+        wait_in_queue(reader, launch, i);
     for (size_t steps = 0; at != RTL_TRACE_NONE && steps < reading->node_count; ++steps) {
         const struct progress *progress = &reader->progress[at];
         ++reading->nodes[at].critical;
@@ -249,7 +268,8 @@ static void add_kernel(struct reader *reader, const rtl_kernel_t *kernel)
         launch->capacity = launch->capacity ? 2 * launch->capacity : 64;
         launch->items = memory_grown(launch->items, launch->capacity, sizeof *launch->items);
     }
-    launch->items[launch->count++] = (struct item){kernel->node, kernel->start, kernel->end};
+    launch->items[launch->count++] =
+        (struct item){kernel->node, kernel->queue, kernel->start, kernel->end};
     if (launch->count < row->kernels)
         return;
     finish(reader, launch);

@@ -128,8 +128,7 @@ static void show_head(struct view *view)
     (void)snprintf(text, sizeof text, "graph %s.%" PRIu32, view->name.text,
                    view->graph->generation);
     show_styled(stdout, SHOW_BOLD, text);
-    (void)printf(": %zu nodes with kernels, %s %s", view->order_count,
-                 show_count(reading->launches).text,
+    (void)printf(": %zu nodes, %s %s", view->order_count, show_count(reading->launches).text,
                  reading->launches == 1 ? "launch" : "launches");
     if (reading->time.count)
         (void)printf(" of %s (p50), %s (p99)", duration(&reading->time, 500).text,
@@ -145,11 +144,11 @@ static void show_head(struct view *view)
     if (!reading->time.count)
         return;
     uint64_t idle = reading->idle.total;
-    (void)printf(
-        "  kernels run for %s of a launch, nothing runs for %s; between launches %s (p50)\n",
-        show_share(reading->time.total - idle, reading->time.total).text,
-        show_share(idle, reading->time.total).text,
-        reading->before.count ? duration(&reading->before, 500).text : "-");
+    (void)printf("  kernels run for %s of a launch, nothing runs for %s of it,\n  and for %s (p50) "
+                 "between launches\n",
+                 show_share(reading->time.total - idle, reading->time.total).text,
+                 show_share(idle, reading->time.total).text,
+                 reading->before.count ? duration(&reading->before, 500).text : "-");
     if (reading->branches && reading->path.count)
         (void)printf("  critical path: %s of %zu nodes, whose kernels take %s (p50)\n",
                      show_count(count_critical(view)).text, view->order_count,
@@ -171,7 +170,7 @@ static void describe(struct view *view, const struct graph_finding *finding, cha
                        show_duration((double)time->max).text);
         break;
     default:
-        (void)snprintf(text, size, "before it nothing runs for %s (p50), %s of a launch",
+        (void)snprintf(text, size, "%s (p50) before it with nothing, %s of a launch",
                        show_duration((double)finding->weight).text,
                        show_share(finding->weight, stats_quantile(&view->reading.time, 500)).text);
         break;
@@ -214,7 +213,7 @@ static void show_findings(struct view *view)
     if (view->outliers) {
         (void)printf("  ");
         show_styled(stdout, SHOW_BAD, "outliers");
-        (void)printf(" %s of %s launches took more than %s: see rtl graph launches\n",
+        (void)printf(" %s of %s launches took more than %s: rtl graph launches\n",
                      show_count(view->outliers).text, show_count(view->reading.replay_count).text,
                      show_duration((double)view->limit).text);
     }
@@ -442,7 +441,8 @@ int graph_show(int argc, char **argv)
         "the "
         "launch ran (p50). share: of the time of the graph's kernels. path: of the launches, those "
         "in whose critical path the node is; from the kernel that ended last, back to the one that "
-        "each waited for longest. Only where the nodes branch.\n"
+        "each waited for longest: one that it depends on, or the one before it in its queue. Only "
+        "where the nodes branch.\n"
         "slow: more than 1.5 times the p50 of two or more nodes with the same kernel and grid. "
         "unsteady: a cv of 25 % or more. gap: 1 % or more of a launch, and five times that before "
         "the "

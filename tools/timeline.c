@@ -378,17 +378,23 @@ static void show_head(const struct view *view)
 {
     const struct timeline *timeline = &view->timeline;
     uint64_t zero = view->info.start < timeline->from ? view->info.start : timeline->from;
+    uint64_t length = timeline->to - timeline->from;
+    uint64_t step = 1;
+    char from[48];
+    char to[48];
+    while (step <= length / 1000)
+        step *= 10;
+    time_text(timeline->from - zero, step, from, sizeof from);
+    time_text(timeline->to - zero, step, to, sizeof to);
     if (view->launch)
-        (void)printf("launch %" PRIu32 " of graph %s.%" PRIu32 ": %s, %s kernels; ",
+        (void)printf("launch %" PRIu32 " of graph %s.%" PRIu32 ": %s, %s kernels\n",
                      view->launch->launch,
                      graph_id_name(view->trace, view->launch->process, view->launch->graph).text,
                      view->launch->generation,
                      show_duration((double)(view->launch->end - view->launch->start)).text,
                      show_count(view->launch->kernels).text);
-    (void)printf("from %s to %s, %s a column\n",
-                 show_duration((double)(timeline->from - zero)).text,
-                 show_duration((double)(timeline->to - zero)).text,
-                 show_duration((double)(timeline->to - timeline->from) / timeline->width).text);
+    (void)printf("from %s to %s, %s a column\n", from, to,
+                 show_duration((double)length / timeline->width).text);
 }
 
 static void show_legend(const struct view *view)

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GAP 2u /* before each column */
+#define GAP        2u  /* before each column */
+#define NAME_LEAST 12u /* columns of a name, however narrow the terminal is */
 
 struct table {
     const char *layout;
@@ -54,7 +55,7 @@ static unsigned room_for_name(const struct table *table, const unsigned *widths,
         used += widths[column] + GAP;
     if (width == 0)
         return 0;
-    return width > used + 20 ? width - used : 20;
+    return width > used + NAME_LEAST ? width - used : NAME_LEAST;
 }
 
 static void print_cell(const struct table *table, size_t i, const unsigned *widths, unsigned room,

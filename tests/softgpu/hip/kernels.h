@@ -43,6 +43,12 @@ __global__ void hip_lasts(int *counter, uint32_t ns)
     (*counter)++;
 }
 
+// Counts, and takes the time that stands in memory when it starts, on the software GPU.
+__global__ void hip_takes(int *counter, const uint32_t *ns)
+{
+    (*counter)++;
+}
+
 // Which GPU runs it. On the software GPU only.
 __global__ void hip_where(int *gpu)
 {

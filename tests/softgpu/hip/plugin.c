@@ -68,6 +68,13 @@ static uint64_t lasts_ns(const softgpu_dispatch_t *dispatch, void *context)
     return *(const uint32_t *)softgpu_argument(dispatch, 1);
 }
 
+/* hip_takes(counter, ns) */
+static uint64_t takes_ns(const softgpu_dispatch_t *dispatch, void *context)
+{
+    (void)context;
+    return **(const uint32_t *const *)softgpu_argument(dispatch, 1);
+}
+
 static void where(const softgpu_dispatch_t *dispatch, void *context)
 {
     (void)context;
@@ -80,6 +87,7 @@ static const softgpu_kernel_t kernels[] = {
     {.name = "hip_scale", .run = scale},
     {.name = "hip_slow", .duration = slow},
     {.name = "hip_lasts", .run = lasts, .duration = lasts_ns},
+    {.name = "hip_takes", .run = lasts, .duration = takes_ns},
     {.name = "hip_where", .run = where},
     {.name = "module_add", .run = add},
     {.name = "module_scale", .run = scale},

@@ -1,0 +1,115 @@
+"""merged.py RTL A.db B.db: merges two traces, and traces of two hosts, and compares all that SQL shows of each process."""
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+rtl, a, b = sys.argv[1:]
+failed = 0
+
+
+def must(condition, what):
+    global failed
+    if not condition:
+        print("not so:", what)
+        failed += 1
+
+
+def run(*arguments):
+    done = subprocess.run([rtl, *arguments], capture_output=True, text=True)
+    must(done.returncode == 0, f"rtl {' '.join(arguments)}: {done.stderr}")
+    return done.stdout
+
+
+def rows(trace, sql):
+    return run("sql", trace, sql).splitlines()
+
+
+# Everything but numbers that are given anew; {p} is the process, {t} what its times are too late by.
+QUERIES = {
+    "kernels": "SELECT gpu, queue, stream, name, start - {t}, end - {t}, grid_x, block_x, correlation, graph, generation,"
+               " launch, node, range, packet, start_ticks, certain FROM kernels WHERE process = {p} ORDER BY queue, packet",
+    "copies": "SELECT gpu, queue, start - {t}, end - {t}, bytes, kind, src, dst, correlation, engine, ordinal, stream"
+              " FROM copies WHERE process = {p} ORDER BY queue, ordinal",
+    "calls": "SELECT thread, name, start - {t}, end - {t}, correlation, stream, range, result, args FROM api"
+             " WHERE process = {p} ORDER BY correlation",
+    "graphs": "SELECT graph, generation, nodes, launches, source, kernels, expected, time - {t} FROM graphs"
+              " WHERE process = {p} ORDER BY 1, 2",
+    "nodes": "SELECT graph, generation, node, name, type, grid_x, dependencies, enabled FROM graph_nodes"
+             " WHERE process = {p} ORDER BY 1, 2, 3",
+    "launches": "SELECT graph, generation, launch, start - {t}, end - {t}, kernels, correlation, expected, certain, thread,"
+                " time - {t} FROM graph_launches WHERE process = {p} ORDER BY 1, 3",
+    "ranges": "SELECT id, thread, name, start - {t}, end - {t}, parent, kind FROM ranges WHERE process = {p} ORDER BY 1",
+    "ledger": "SELECT queue, seen, recorded, lost, reason, packets, skipped, stored FROM ledger WHERE process = {p}"
+              " ORDER BY 1, 5",
+    "queues": "SELECT queue, agent, address, size, way, start - {t}, end - {t}, kernels, copies FROM queues"
+              " WHERE process = {p} ORDER BY 1",
+    "processes": "SELECT pid, command, host, rank, mode, start - {t}, end - {t}, state FROM processes WHERE process = {p}",
+    "symbols": "SELECT agent, name, mangled FROM symbols WHERE process = {p} ORDER BY symbol",
+    "streams": "SELECT stream, handle FROM streams WHERE process = {p} ORDER BY 1",
+    "notes": "SELECT queue, text FROM notes WHERE process = {p} AND text NOT LIKE 'merged from %' ORDER BY id",
+}
+
+
+def offset(trace):
+    return int(rows(trace, "SELECT value FROM meta WHERE key = 'realtime_offset'")[0])
+
+
+def same(merged, process, source, moved):
+    seen = 0
+    for name, sql in QUERIES.items():
+        want = rows(source, sql.format(p=1, t=0))
+        got = rows(merged, sql.format(p=process, t=moved))
+        seen += len(want)
+        must(got == want, f"{name} of process {process} of {merged} are those of {source}: {len(got)} and {len(want)} rows")
+    must(seen > 1000, f"{source} has something to compare")
+
+
+def exact(merged, sources, moved):
+    for i, source in enumerate(sources):
+        same(merged, i + 1, source, moved[i])
+    checked = subprocess.run([rtl, "check", merged], capture_output=True, text=True)
+    must(checked.returncode == 0, f"{merged} is complete: {checked.stdout}")
+
+
+def change(source, target, *statements):
+    shutil.copy(source, target)
+    with sqlite3.connect(target) as db:
+        for statement in statements:
+            db.execute(statement)
+    db.close()
+
+
+run("merge", "merged.db", a, b)
+exact("merged.db", (a, b), (0, 0))
+notes = rows("merged.db", "SELECT text FROM notes WHERE text LIKE 'merged from %'")
+must(len(notes) == 2 and any("exact" in note for note in notes), "the notes tell of one clock")
+
+# The other host was started later, or, by the second file, an hour earlier.
+change(b, "later.db", "UPDATE meta SET value = 'other' WHERE key = 'host'", "DELETE FROM meta WHERE key = 'boot'",
+       "UPDATE meta SET value = value + 50000000000 WHERE key = 'realtime_offset'")
+run("merge", "hosts.db", a, "later.db")
+exact("hosts.db", (a, b), (0, offset("later.db") - offset(a)))
+change(b, "earlier.db", "UPDATE meta SET value = 'another-start' WHERE key = 'boot'",
+       "UPDATE meta SET value = value - 3600000000000 WHERE key = 'realtime_offset'")
+run("merge", "hosts2.db", a, "earlier.db")
+exact("hosts2.db", (a, b), (offset(a) - offset("earlier.db"), 0))
+
+# Less than a clock bracket is wide, and with a process that has none.
+change(b, "near.db", "UPDATE meta SET value = 'another-start' WHERE key = 'boot'",
+       f"UPDATE meta SET value = {offset(a)} + 7 WHERE key = 'realtime_offset'")
+run("merge", "near2.db", a, "near.db")
+exact("near2.db", (a, b), (0, 7))
+change("near.db", "bare.db", "DELETE FROM clock_brackets")
+run("merge", "bare2.db", a, "bare.db")
+same("bare2.db", 2, b, 7)
+
+# What was merged can be merged; damage stays damage.
+run("merge", "again.db", "merged.db", "later.db")
+same("again.db", 2, b, 0)
+same("again.db", 3, b, offset("later.db") - offset("merged.db"))
+change(a, "damaged.db", "UPDATE kernel_chunks SET data = zeroblob(length(data)) WHERE chunk = 1")
+done = subprocess.run([rtl, "merge", "sealed.db", "damaged.db", b], capture_output=True, text=True)
+must(done.returncode == 2 and "damaged" in done.stderr, f"a damaged trace is refused: {done.stderr}")
+must(subprocess.run(["ls", "sealed.db"], capture_output=True).returncode != 0, "nothing is left of a merge that failed")
+sys.exit(1 if failed else 0)
