@@ -136,6 +136,10 @@ int graph_id_find(rtl_trace_t *trace, const char *path, struct graph_id *id,
     }
     if (!first)
         return say_graphs(path, id, graphs, all);
+    if (*count == 0 && first->generation == latest)
+        return say_fail(EXIT_USAGE,
+                        "%s: graph %" PRIu32 " has no generation %" PRIu32 ": it has only %" PRIu32,
+                        path, id->graph, id->generation, latest);
     if (*count == 0)
         return say_fail(EXIT_USAGE,
                         "%s: graph %" PRIu32 " has no generation %" PRIu32 ": it has %" PRIu32

@@ -170,7 +170,7 @@ static void describe(struct view *view, const struct graph_finding *finding, cha
                        show_duration((double)time->max).text);
         break;
     default:
-        (void)snprintf(text, size, "%s (p50) before it with nothing, %s of a launch",
+        (void)snprintf(text, size, "idle for %s before it (p50), %s of a launch",
                        show_duration((double)finding->weight).text,
                        show_share(finding->weight, stats_quantile(&view->reading.time, 500)).text);
         break;

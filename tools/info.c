@@ -315,7 +315,7 @@ int cmd_info(int argc, char **argv)
     static const char doc[] =
         "Shows what a trace is about: how it was recorded, its processes, GPUs, "
         "queues and notes."
-        "\vExample:\n  rtl info trace.db";
+        "\vExamples:\n  rtl info trace.db";
     static const struct argp argp = {option_list, parse_option, "FILE", doc, NULL, NULL, NULL};
     struct options options = {0};
     if (parse(&argp, argc, argv, 0, &options) != 0)

@@ -13,6 +13,27 @@ done
 python3 "$here/graph_views.py" "$rtl" 0 15 || fail "a view says what SQL does not"
 python3 "$here/merged.py" "$rtl" 0.db 15.db || fail "a merged trace is not what was merged"
 
+# refused PATTERN COMMAND...: status 2, one sentence that says so.
+refused() {
+    local status=0
+    "$rtl" "${@:2}" >refused.out 2>refused.err || status=$?
+    equal "status of ${*:2}" $status 2
+    equal "what ${*:2} says" "$(cat refused.err)" "rtl: $1"
+}
+"$rtl" merge both.db 0.db 15.db >merge.out || fail "rtl merge ended with status $?"
+for command in show launches; do
+    refused "0.db has no graph 7: it has 1, 2, 3" graph $command 0.db 7
+    refused "0.db has no graph 2:1: it has 1, 2, 3" graph $command 0.db 2:1
+    refused "0.db: graph 1 has no generation 9: it has only 1" graph $command 0.db 1.9
+    refused "both.db has a graph 1 in several processes: write 1:1 or 2:1" graph $command both.db 1
+    refused "both.db has no graph 3:1: it has 1:1, 1:2, 1:3, 2:1 and 2 more" graph $command both.db 3:1
+done
+refused "0.db has no graph 4: it has 1, 2, 3" graph diff 0.db 1 4
+refused "0.db has several graphs: name one (rtl graph list 0.db shows them)" graph diff 0.db 15.db
+refused "0.db has no graph 7: it has 1, 2, 3" timeline 0.db --launch 7:1
+refused "0.db: graph 1 has no launch 99: it has 1 to 48" timeline 0.db --launch 1:99
+refused "both.db has a graph 1 in several processes: write 1:1 or 2:1" timeline both.db --launch 1:1
+
 # Names that want to be more than text.
 cp 0.db evil.db
 python3 - <<'END'

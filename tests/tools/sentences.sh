@@ -29,7 +29,7 @@ wrong 2 "sumary" "'summary'" -- "$rtl" sumary
 wrong 2 "xyzzy" "--help" -- "$rtl" xyzzy
 wrong 2 "--frob" -- "$rtl" --frob
 wrong 2 "xyzzy" -- "$rtl" help xyzzy
-for command in trace ctl summary info check sql export import doctor demo; do
+for command in trace ctl summary graph timeline diff info check sql export import merge doctor demo; do
     "$rtl" help "$command" | grep -q "Usage: rtl $command" || fail "rtl help $command does not help"
     "$rtl" "$command" --help | cmp -s - <("$rtl" help "$command") || fail "rtl $command --help is not rtl help $command"
     "$rtl" --help | grep -q "^  $command " || fail "rtl --help does not name $command"
@@ -112,6 +112,103 @@ wrong 2 "led.db" "process 9" -- "$rtl" export led.db -F csv --process 9
 wrong 2 "led.db" "rank 9" -- "$rtl" export led.db -F csv --rank 9
 wrong 2 "nowhere/x.csv" -- "$rtl" export led.db -F csv -o nowhere/x.csv
 [ -z "$(find . -name '*.csv*' -o -name '*.json*')" ] || fail "a refused export left a file"
+
+# Each command that reads a trace, on each file that is none it could read. FILE is that, led.db one without kernels.
+readers=("summary FILE" "info FILE" "check FILE" "sql FILE SELECT" "export FILE --format csv" "graph list FILE" "graph show FILE 1"
+    "graph launches FILE 1" "graph diff FILE 1 2" "graph diff FILE led.db 1" "graph diff led.db FILE 1" "timeline FILE"
+    "timeline FILE --launch 1:1" "diff FILE led.db" "diff led.db FILE" "merge out.db FILE" "merge out.db led.db FILE")
+cp led.db newer.db
+cp led.db damaged.db
+python3 - <<'END'
+import os, sqlite3
+db = sqlite3.connect("newer.db")
+db.execute("PRAGMA user_version = 2000")
+db.close()
+with open("damaged.db", "r+b") as file:
+    file.seek(4096)
+    file.write(b"\xff" * (os.path.getsize("damaged.db") - 4096))
+END
+for reader in "${readers[@]}"; do
+    read -ra words <<<"$reader"
+    for kind in none old folder newer damaged; do
+        file=$kind.db
+        [ $kind = folder ] && file=folder
+        case $kind in
+        none) says="No such file" ;;
+        old) says="not an RTL trace" ;;
+        folder) says="not a regular file" ;;
+        newer) says="version 2.0" ;;
+        damaged) says="malformed" ;;
+        esac
+        wrong 2 "$file" "$says" -- "$rtl" "${words[@]/#FILE/$file}"
+    done
+done
+for command in "graph show" "graph launches"; do
+    # shellcheck disable=SC2086
+    wrong 2 "no trace" -- "$rtl" $command
+    # shellcheck disable=SC2086
+    wrong 2 "no graph was named" -- "$rtl" $command led.db
+    # shellcheck disable=SC2086
+    wrong 2 "led.db has no graphs" -- "$rtl" $command led.db 1
+    for graph in 0 x 1. .1 1:2:3 1.2.3 99999999999 -- ""; do
+        # shellcheck disable=SC2086
+        wrong 2 "names no graph" -- "$rtl" $command -- led.db "$graph"
+    done
+    # shellcheck disable=SC2086
+    wrong 2 "'2'" "second" -- "$rtl" $command led.db 1 2
+    # shellcheck disable=SC2086
+    wrong 2 "'many'" "--top" -- "$rtl" $command led.db 1 --top many
+done
+wrong 2 "list, show, launches or diff" -- "$rtl" graph
+wrong 2 "'shwo'" "list, show, launches or diff" -- "$rtl" graph shwo
+wrong 2 "no trace" -- "$rtl" graph list
+wrong 2 "'b.db'" -- "$rtl" graph list led.db b.db
+equal "graphs of a trace without" "$("$rtl" graph list led.db)" "led.db has no graphs"
+wrong 2 "'size'" "time, node, gap or cv" -- "$rtl" graph show led.db 1 --sort size
+wrong 2 "no trace" -- "$rtl" graph diff
+wrong 2 "no trace" -- "$rtl" graph diff 1 2
+wrong 2 "two graphs" -- "$rtl" graph diff led.db
+wrong 2 "two graphs" -- "$rtl" graph diff led.db 1
+wrong 2 "led.db has no graphs" -- "$rtl" graph diff led.db led.db
+wrong 2 "'3'" "third" -- "$rtl" graph diff led.db 1 2 3
+wrong 2 "'x.db'" "third" -- "$rtl" graph diff led.db led.db x.db
+wrong 2 "no trace" -- "$rtl" timeline
+wrong 2 "led.db has no kernels" -- "$rtl" timeline led.db
+wrong 2 "led.db has no graphs" -- "$rtl" timeline led.db --launch 1:1
+wrong 2 "'1'" "launch" -- "$rtl" timeline led.db --launch 1
+wrong 2 "'1.1:1'" "launch" -- "$rtl" timeline led.db --launch 1.1:1
+wrong 2 "'soon'" "--from" -- "$rtl" timeline led.db --from soon
+wrong 2 "--to" "--from" -- "$rtl" timeline led.db --from 2s --to 1s
+wrong 2 "--launch" "--from" -- "$rtl" timeline led.db --launch 1:1 --from 1s
+wrong 2 "'wide'" "--width" -- "$rtl" timeline led.db --width wide
+wrong 2 "'39'" "40 to 4096" -- "$rtl" timeline led.db --width 39
+equal "a window in which nothing ran" "$("$rtl" timeline led.db --from 0s --to 1s | tail -n 1)" "nothing ran"
+wrong 2 "no trace" -- "$rtl" diff
+wrong 2 "second trace" -- "$rtl" diff led.db
+wrong 2 "'c.db'" "third" -- "$rtl" diff led.db led.db c.db
+wrong 2 "no file" -- "$rtl" merge
+wrong 2 "no trace" -- "$rtl" merge out.db
+wrong 2 "'old.db'" "-f" -- "$rtl" merge old.db led.db
+wrong 2 "old.db" "not replaced" -- "$rtl" merge -f old.db led.db
+wrong 2 "led.db" "to be written" -- "$rtl" merge -f led.db led.db
+wrong 2 "led.db" "./led.db" "one file" -- "$rtl" merge out.db led.db ./led.db
+wrong 2 "nowhere/out.db" -- "$rtl" merge nowhere/out.db led.db
+equal "the old file" "$(cat old.db)" precious
+[ ! -e out.db ] || fail "a merge that was refused left a file"
+[ -z "$(find . -name 'out.db*' -o -name 'old.db.*')" ] || fail "a merge that was refused left something behind"
+
+# An option that there is not: argp's two lines, of which the first names it.
+for command in trace ctl summary "graph list" "graph show" "graph launches" "graph diff" timeline diff info check sql export import merge doctor demo; do
+    status=0
+    # shellcheck disable=SC2086
+    "$rtl" $command --frobnicate >wrong.out 2>wrong.err || status=$?
+    equal "status of $command --frobnicate" $status 2
+    head -n 1 wrong.err | grep -q -F -e "rtl $command: unrecognized option '--frobnicate'" || fail "$command does not name the option"
+    # shellcheck disable=SC2086
+    "$rtl" $command --help >help.out || fail "$command --help ended with status $?"
+    grep -q "^Usage: rtl $command" help.out || fail "$command --help does not help"
+    grep -q "Examples:" help.out || fail "$command --help has no examples"
+done
 wrong 2 "'now'" -- "$rtl" doctor now
 wrong 2 "'now'" -- "$rtl" demo now
 [ ! -e none.db ] || fail "reading made a file"
