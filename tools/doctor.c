@@ -320,7 +320,10 @@ int cmd_doctor(int argc, char **argv)
     static const char doc[] = "Tells what this machine has for recording, what stands in the way, "
                               "and what to do about it."
                               "\vThe exit status is 0 if recording is possible here, on a GPU or "
-                              "on the software GPU, else 1.";
+                              "on the software GPU, else 1.\n\n"
+                              "Examples:\n"
+                              "  rtl doctor\n"
+                              "  rtl doctor --json";
     static const struct argp argp = {option_list, parse_option, NULL, doc, NULL, NULL, NULL};
     struct options options = {0};
     static struct report report;

@@ -101,7 +101,7 @@ static int make_temporary(const struct options *options)
                         say_errno(errno));
     }
     (void)close(fd);
-    char *path = rtl_file_create(temporary, true, error, sizeof error);
+    char *path = rtl_file_create(temporary, true, NULL, error, sizeof error);
     free(path);
     return path ? EXIT_FINE : say_fail(EXIT_USAGE, "%s", error);
 }

@@ -15,11 +15,11 @@ struct rtl_file_filler {
     const void *context;
 };
 
-/** Makes a trace at `path` with what `filler` adds, mode 0600 whatever the umask. It is made under
- * another name in the same folder and gets its own when it is complete. A file that is there is
- * only replaced if `replace` says so, if it is a trace (or empty), and if nobody is recording into
- * it. Returns the path to open, symbolic links resolved (the caller frees it); NULL with one
- * sentence in `error`.
+/** Makes a trace at `path` with what `filler` (may be NULL) adds, mode 0600 whatever the umask. It
+ * is made under another name in the same folder and gets its own when it is complete. A file that
+ * is there is only replaced if `replace` says so, if it is a trace (or empty), and if nobody is
+ * recording into it. Returns the path to open, symbolic links resolved (the caller frees it); NULL
+ * with one sentence in `error`.
  */
 char *rtl_file_create(const char *path, bool replace, const struct rtl_file_filler *filler,
                       char *error, size_t error_size);
