@@ -20,7 +20,7 @@ _rtl() {
     else
         cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
     fi
-    local commands="trace ctl summary info check sql view export import doctor demo help"
+    local commands="trace ctl summary graph timeline diff info check sql view export import merge doctor demo help"
     if [ "$cword" -eq 1 ]; then
         mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
         return
@@ -38,7 +38,16 @@ _rtl() {
         fi
         ;;
     esac
+    if [ "${words[1]}" = graph ] && [ "$cword" -eq 2 ]; then
+        mapfile -t COMPREPLY < <(compgen -W "list show launches diff --help" -- "$cur")
+        return
+    fi
     case ${words[1]}:$prev in
+    graph:-s | graph:--sort) mapfile -t COMPREPLY < <(compgen -W "time node gap cv" -- "$cur") ;;
+    graph:-n | graph:--top | diff:-n | diff:--top) mapfile -t COMPREPLY < <(compgen -W "0 10 20 50" -- "$cur") ;;
+    timeline:-l | timeline:--launch) mapfile -t COMPREPLY < <(compgen -W "1:1" -- "$cur") ;;
+    timeline:-w | timeline:--width) mapfile -t COMPREPLY < <(compgen -W "80 120 200" -- "$cur") ;;
+    timeline:--from | timeline:--to) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
     trace:-m | trace:--mode) mapfile -t COMPREPLY < <(compgen -W "lite standard hip full" -- "$cur") ;;
     trace:--gpu) mapfile -t COMPREPLY < <(compgen -W "auto soft real" -- "$cur") ;;
     trace:--delay | trace:--duration) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
@@ -61,6 +70,17 @@ _rtl() {
         export) options+=" --format --output --force --from --to --process --rank --per-rank --split-size --table --detail" ;;
         view) options+=" --output --no-open --browser --from --to --process --rank --detail" ;;
         import) options+=" --output --force" ;;
+        merge) options+=" --force --json" ;;
+        timeline) options+=" --from --to --launch --width --json" ;;
+        diff) options+=" --top --all --json" ;;
+        graph)
+            options+=" --json"
+            case ${words[2]} in
+            list) options+=" --generations" ;;
+            show) options+=" --top --sort" ;;
+            launches | diff) options+=" --top --all" ;;
+            esac
+            ;;
         check) options+=" --truth --json" ;;
         demo) options+=" --keep --tokens" ;;
         esac
@@ -68,7 +88,7 @@ _rtl() {
         -*:*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur") ;;
         *:ctl) mapfile -t COMPREPLY < <(compgen -W "start stop status" -- "$cur") ;;
         *:trace) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
-        *:summary | *:info | *:check | *:sql | *:view | *:export | *:import) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+        *:summary | *:graph | *:timeline | *:diff | *:merge | *:info | *:check | *:sql | *:view | *:export | *:import) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
         esac
         ;;
     esac
