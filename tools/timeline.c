@@ -24,6 +24,7 @@
 #define WIDTH_LEAST   40u
 #define WIDTH_MOST    4096u
 #define LEGEND        16u /* names that are explained */
+#define NAME_LEAST    6u  /* columns for a name and the blank before it; fewer say nothing */
 #define LABEL_APART   12u /* columns from one time of the axis to the next, at least */
 
 /* Beginning of a window or its end, after the recording began or (absolute) on the trace's clock.
@@ -258,12 +259,12 @@ static void put_name(const struct view *view, struct cell *cells, const struct t
     char text[600];
     char fitted[600];
     unsigned room = event->to - event->from - 1; /* one column stays free before the next */
-    short_name(view->timeline.texts.list[event->name], name, sizeof name);
+    int key = snprintf(text, sizeof text, "%c", letter_of(view, event->name));
     if (event->node != RTL_TRACE_NONE)
-        (void)snprintf(text, sizeof text, "%c:%" PRIu32 " %s", letter_of(view, event->name),
-                       event->node, name);
-    else
-        (void)snprintf(text, sizeof text, "%c:%s", letter_of(view, event->name), name);
+        key = snprintf(text, sizeof text, "%c:%" PRIu32, letter_of(view, event->name), event->node);
+    short_name(view->timeline.texts.list[event->name], name, sizeof name);
+    if (room >= (unsigned)key + NAME_LEAST)
+        (void)snprintf(text + key, sizeof text - (size_t)key, " %s", name);
     (void)plain_fit(text, room, fitted, sizeof fitted);
     for (size_t i = 0; i < event->to - event->from; ++i)
         put_cell(view, &cells[event->from + i], event->name, i ? "-" : "|", 1);
