@@ -2,7 +2,7 @@
 """kill.py BUILD WHO [--instants N] [--seed S] [--jobs J] [--only I] [--keep]: kill -9 at random instants.
 
 WHO is `program`, `collector` (rtl trace, or the rtl collect that librtl starts) or `both`. Each instant is a run of its own:
-a program that launches kernels one by one, replays a HIP graph or makes host calls, and is compared with the truth log
+a program that launches kernels one by one, replays graphs with and without HIP, copies or makes host calls, and is compared with the truth log
 of the software GPU. Whatever was killed, the trace opens, is a sound database, and has nothing that the device did
 not execute so; its ledger says no more than what happened. Then
 
@@ -38,6 +38,8 @@ PROGRAMS = {
     "storm": ("e2e_plugin.so", "hsa_storm --dispatches 48000 --batch 16 --queues 2 --threads 2 --signal-every 5", "100000"),
     "replays": ("libsoftgpu_hip_plugin.so", f"hip_graphs storm {NODES} 2500 250", None),
     "launches": ("libsoftgpu_hip_plugin.so", "launches 30000", None),
+    "found": ("e2e_plugin.so", "graph_shapes segments 600 lines", "3000"),
+    "copies": ("e2e_plugin.so", "hsa_copies --threads 3 --rounds 150", None),
     "flood": ("libsoftgpu_hip_plugin.so", f"hip_graphs storm {NODES} 3000", None),
 }
 
@@ -157,6 +159,7 @@ class Run:
             command = [f"{build}/bin/rtl", "trace", "-q", "--gpu", "soft", "-o", self.trace, "--", *command]
         output, errors = (open(os.path.join(self.folder, name), "wb") for name in ("out", "err"))
         # Not subprocess: the reaper alone waits.
+        command = ["/usr/bin/env", "-C", self.folder, *command]
         pid = os.posix_spawn(command[0], command, environment, setpgroup=0, file_actions=[
             (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0), (os.POSIX_SPAWN_DUP2, output.fileno(), 1),
             (os.POSIX_SPAWN_DUP2, errors.fileno(), 2)])
@@ -270,6 +273,10 @@ class Run:
 
     def check_graphs(self):
         """Each kernel of a launch that came whole has its node; what has none is at the end."""
+        if self.name == "found":
+            strange = self.sql("""SELECT count(*) AS n FROM kernels k JOIN graph_nodes g USING (process, graph, generation, node)
+                WHERE g.mangled <> k.mangled OR g.grid_x <> k.grid_x""")[0]["n"]
+            must(strange == 0, f"{strange} kernels are not of the node that they name")
         if self.name not in ("replays", "flood"):
             return
         row = self.sql(f"""WITH k AS MATERIALIZED (SELECT id, launch, node, certain, duration FROM kernels)
@@ -292,6 +299,7 @@ class Run:
         must(total["pending"] == 0, f"{total['pending']} kernels are not accounted for")
         must(total["stored"] == total["recorded"], "what was recorded is not in the trace")
         must(truth.get("missing", 0) == 0 and truth.get("misaccounted_queues", 0) == 0, f"{truth.get('differences')}")
+        must(truth.get("copies", {}).get("missing", 0) == 0, f"copies are missing: {truth.get('differences')}")
         must(truth.get("executed", 0) <= total["seen"], f"executed {truth.get('executed')}, seen {total['seen']}")
         if self.ring is None:
             return
