@@ -263,7 +263,10 @@ static rtl_status_t add_kernels(struct rtl_aggregate *aggregate,
     for (uint32_t i = 0; i < job->count; i++) {
         const struct rtl_aggregate_kernel *from = &job->kernels[i];
         kernel.packet = from->packet;
-        rtl_trace_resolve_node(aggregate->trace, from->launch, from->ordinal, &kernel);
+        rtl_status_t status =
+            rtl_trace_resolve_node(aggregate->trace, from->launch, from->ordinal, &kernel);
+        if (status != RTL_OK)
+            return status;
         key.graph = kernel.graph;
         key.generation = by & RTL_BY_GENERATION ? kernel.generation : 0;
         key.node = by & RTL_BY_NODE ? kernel.node : RTL_TRACE_NONE;
