@@ -390,7 +390,7 @@ class Trace:
                           "range": row["range"], "thread": row["thread"], "time": row["time"], "unseen": 0}
                 self.launches.append(launch)
             latest[process, graph, row["thread"]] = launch
-            launch["kernels"] += row["recorded"] + (1 if head else 0)
+            launch["kernels"] += row["recorded"]
             launch["expected"] += row["kernels"] + (1 if head else 0)
             launch["unseen"] += row["unseen"]
             if row["recorded"] and not (plan and all(certain for _, certain in plan["steps"].values())):
@@ -403,6 +403,16 @@ class Trace:
             launch = self.of_record.get((row["process"], row["launch"]))
             if launch:
                 self.add_span(launch[0], row["queue"], row["start_ticks"], row["end_ticks"])
+        self.add_heads()
+
+    def add_heads(self):
+        """The kernels of heads are those of their launches."""
+        for chunk in self.rows("kernel_chunks") if self.heads else []:
+            for packet, start, end, _, _, record, _ in kernels_of(chunk):
+                place = self.heads.get((chunk["process"], chunk["queue"], packet)) if record == NONE else None
+                if place:
+                    place[0]["kernels"] += 1
+                    self.add_span(place[0], chunk["queue"], start, end)
 
     def add_span(self, launch, queue, start, end):
         if queue is None:

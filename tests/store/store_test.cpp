@@ -106,7 +106,7 @@ RTL_C_TEST(Graphs, FoundByTheirPackets)
 RTL_C_TEST(Graphs, KilledWriterLeavesWhatItStored)
 RTL_C_TEST(Graphs, DamageIsTold)
 RTL_C_TEST(Graphs, OlderFilesHaveNone)
-RTL_C_TEST(Graphs, ReplaysCostARowEach)
+RTL_C_TEST(Graphs, ReplaysCostAFewBytes)
 
 RTL_C_TEST(LaunchCodec, ReturnsWhatWentIn)
 RTL_C_TEST(LaunchCodec, ReplaysAreSmall)
