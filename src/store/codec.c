@@ -79,20 +79,11 @@ static struct expectation *expectation_of(struct history *history, uint32_t shap
 
 _Static_assert(EXPECTATIONS == 1u << (32 - 20), "the hash picks one of all expectations");
 
-/* Moves an expectation a quarter of the `distance` to what came, rounded towards zero, or all the
- * way the first time: jitter is averaged, a lasting change is followed. Differences are taken
- * modulo 2^64, so that extremes are exact. */
-static inline void learn(uint64_t *expected, uint64_t distance)
-{
-    uint64_t step = (uint64_t)((int64_t)distance / 4);
-    *expected += *expected == 0 ? distance : step;
-}
-
 static void history_add(struct history *history, struct expectation *expected,
                         const struct rtl_wire_kernel *kernel)
 {
-    learn(&expected->gap, kernel->start - history->end - expected->gap);
-    learn(&expected->duration, kernel->end - kernel->start - expected->duration);
+    rtl_learn(&expected->gap, kernel->start - history->end - expected->gap);
+    rtl_learn(&expected->duration, kernel->end - kernel->start - expected->duration);
     history->packet = kernel->packet;
     history->end = kernel->end;
     history->correlation = kernel->correlation;
@@ -221,8 +212,8 @@ static void restore_times(struct history *history, struct rtl_codec_block *block
         uint64_t duration = rtl_unzigzag(block->end[i]);
         uint64_t start = last + expected->gap + gap;
         last = start + expected->duration + duration;
-        learn(&expected->gap, gap);
-        learn(&expected->duration, duration);
+        rtl_learn(&expected->gap, gap);
+        rtl_learn(&expected->duration, duration);
         block->start[i] = start;
         block->end[i] = last;
     }

@@ -109,15 +109,13 @@ static inline uint32_t rtl_unzigzag32(uint32_t folded)
     return folded >> 1 ^ (0 - (folded & 1));
 }
 
-/** Moves an expectation a quarter of the way to what came, rounded towards zero, or all the way the
- * first time: jitter is averaged, a lasting change is followed. Differences are taken modulo 2^64,
- * so that extremes are exact. */
-static inline void rtl_learn(uint64_t *expected, uint64_t value)
+/** Moves an expectation a quarter of the `distance` to what came, rounded towards zero, or all the
+ * way the first time: jitter is averaged, a lasting change is followed. Differences are taken
+ * modulo 2^64, so that extremes are exact. */
+static inline void rtl_learn(uint64_t *expected, uint64_t distance)
 {
-    uint64_t away = value - *expected;
-    uint64_t distance = away >> 63 ? 0 - away : away;
-    uint64_t step = *expected == 0 ? distance : distance / 4;
-    *expected += away >> 63 ? 0 - step : step;
+    uint64_t step = (uint64_t)((int64_t)distance / 4);
+    *expected += *expected == 0 ? distance : step;
 }
 
 #endif

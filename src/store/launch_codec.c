@@ -147,8 +147,8 @@ static void put_spans(struct rtl_launch_codec *codec, const struct rtl_launch_ro
         put32(codec, COLUMN_SPAN_QUEUE, span->queue, history->span_queue);
         put64(codec, COLUMN_SPAN_START, span->start - lane->end, habit->wait);
         put64(codec, COLUMN_SPAN_END, span->end - span->start, habit->duration);
-        rtl_learn(&habit->wait, span->start - lane->end);
-        rtl_learn(&habit->duration, span->end - span->start);
+        rtl_learn(&habit->wait, span->start - lane->end - habit->wait);
+        rtl_learn(&habit->duration, span->end - span->start - habit->duration);
         lane->end = span->end;
         history->span_queue = span->queue;
     }
@@ -184,7 +184,7 @@ static void put_row(struct rtl_launch_codec *codec, const struct rtl_launch_row 
     *next_plan = row->plan;
     habit->packets = row->packets;
     habit->kernels = row->kernels;
-    rtl_learn(&habit->gap, row->time - last->time);
+    rtl_learn(&habit->gap, row->time - last->time - habit->gap);
     put_spans(codec, row, spans);
     history->last = *row;
 }
@@ -497,12 +497,12 @@ static bool get_spans(struct rtl_launch_codec *codec, const struct rtl_launch_ro
             return false;
         span->queue = unfold32(in[0], history->span_queue);
         struct lane *lane = lane_of(history, span->queue);
-        uint64_t wait = habit->wait + rtl_unzigzag(in[1]);
-        uint64_t duration = habit->duration + rtl_unzigzag(in[2]);
-        span->start = lane->end + wait;
-        span->end = span->start + duration;
-        rtl_learn(&habit->wait, wait);
-        rtl_learn(&habit->duration, duration);
+        uint64_t later = rtl_unzigzag(in[1]);
+        uint64_t longer = rtl_unzigzag(in[2]);
+        span->start = lane->end + habit->wait + later;
+        span->end = span->start + habit->duration + longer;
+        rtl_learn(&habit->wait, later);
+        rtl_learn(&habit->duration, longer);
         lane->end = span->end;
         history->span_queue = span->queue;
     }
@@ -544,15 +544,15 @@ static bool get_row(struct rtl_launch_codec *codec, struct rtl_launch_row *row)
     row->kernels = unfold32(in[COLUMN_KERNELS], habit->kernels);
     row->recorded = unfold32(in[COLUMN_RECORDED], row->kernels);
     row->unseen = (uint32_t)in[COLUMN_UNSEEN];
-    uint64_t gap = habit->gap + rtl_unzigzag(in[COLUMN_TIME]);
-    row->time = last->time + gap;
+    uint64_t later = rtl_unzigzag(in[COLUMN_TIME]);
+    row->time = last->time + habit->gap + later;
     row->correlation = last->correlation + rtl_unzigzag(in[COLUMN_CORRELATION]);
     row->range = last->range + rtl_unzigzag(in[COLUMN_RANGE]);
     row->span_count = (uint32_t)in[COLUMN_SPANS];
     *next_plan = row->plan;
     habit->packets = row->packets;
     habit->kernels = row->kernels;
-    rtl_learn(&habit->gap, gap);
+    rtl_learn(&habit->gap, later);
     return get_first(codec, row);
 }
 
