@@ -141,6 +141,29 @@ static rtl_status_t read_graphs(rtl_trace_t *trace, struct reading *to)
     return status;
 }
 
+/* In one thread, so that the calls are the same each time. */
+static rtl_status_t read_sums(rtl_trace_t *trace, unsigned by, struct reading *to)
+{
+    rtl_aggregate_request_t request = RTL_AGGREGATE_BY(by);
+    rtl_aggregate_t *aggregate = NULL;
+    const rtl_group_t *groups;
+    const rtl_device_time_t *devices;
+    size_t count;
+    request.threads = 1;
+    rtl_status_t status = rtlTraceAggregate(trace, &request, &aggregate);
+    if (status != RTL_OK)
+        return status;
+    (void)rtlAggregateGroups(aggregate, &groups, &count);
+    for (size_t i = 0; i < count; i++)
+        take(to, "%s %u %" PRIu64 " %" PRIu64 " %" PRIu64, groups[i].name, groups[i].node,
+             groups[i].count, groups[i].total, groups[i].p99);
+    (void)rtlAggregateDevices(aggregate, &devices, &count);
+    for (size_t i = 0; i < count; i++)
+        take(to, "%" PRIu64 " %" PRIu64, devices[i].span.busy, devices[i].copied_under);
+    rtlAggregateFree(aggregate);
+    return RTL_OK;
+}
+
 static rtl_status_t read_all(rtl_trace_t *trace, struct reading *to)
 {
     const rtl_kernel_filter_t all = RTL_KERNEL_FILTER_ALL;
@@ -152,6 +175,10 @@ static rtl_status_t read_all(rtl_trace_t *trace, struct reading *to)
         status = read_kernels(trace, &all, to);
     if (status == RTL_OK)
         status = read_kernels(trace, &some, to);
+    if (status == RTL_OK)
+        status = read_sums(trace, RTL_BY_NAME, to);
+    if (status == RTL_OK)
+        status = read_sums(trace, RTL_BY_NODE, to);
     if (status == RTL_OK)
         status = read_copies(trace, to);
     if (status == RTL_OK)
