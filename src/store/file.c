@@ -41,6 +41,8 @@ const char *rtl_file_reason(sqlite3 *db, int result, char *text, size_t size)
 {
     sqlite3_file *file = NULL;
     sqlite3_file *log = NULL;
+    if (result == SQLITE_READONLY_DBMOVED)
+        return "the file was removed or renamed while it was written";
     if (!db)
         return sqlite3_errstr(result);
     if ((result & 0xff) != SQLITE_IOERR)

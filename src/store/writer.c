@@ -410,11 +410,20 @@ static void roll_back(struct rtl_writer *writer)
         (void)sqlite3_exec(writer->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
+/* True if the file is no longer there under its name: what is written now is lost. */
+static bool was_moved(const struct rtl_writer *writer)
+{
+    int moved = 0;
+    (void)sqlite3_file_control(writer->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+    return moved != 0;
+}
+
 /* One transaction. An SQLite result code; unless it is SQLITE_OK all is kept for another try. */
 static int store(struct rtl_writer *writer, const struct part *only, bool seal_all)
 {
     roll_back(writer); /* if that failed the last time */
-    int result = sqlite3_exec(writer->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    int result = was_moved(writer) ? SQLITE_READONLY_DBMOVED
+                                   : sqlite3_exec(writer->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
     if (result == SQLITE_OK)
         result = store_content(writer, only);
     if (result == SQLITE_OK)
