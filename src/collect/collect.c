@@ -3,6 +3,7 @@
 #include "common/clock.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,8 @@ struct rtl_collector {
     uint64_t checkpoint_at, scan_at, liveness_at; /* CLOCK_BOOTTIME, ns */
     unsigned wait_ms;
     int store_failed;
+    unsigned unread; /* rings that the last look found and could not read */
+    int unread_errno;
 };
 
 static bool account_of(void *context, uint32_t process, uint32_t queue,
@@ -107,21 +110,24 @@ static bool make_room(struct rtl_collector *collector)
     return true;
 }
 
-static void add_ring(struct rtl_collector *collector, const char *name, uint32_t pid,
+/* False with errno if the ring cannot be read now. */
+static bool add_ring(struct rtl_collector *collector, const char *name, uint32_t pid,
                      uint32_t ordinal)
 {
     char path[4096];
     char sentence[512] = "";
-    if (!make_room(collector) ||
-        snprintf(path, sizeof path, "%s/%s", collector->session, name) >= (int)sizeof path)
-        return;
+    errno = ENAMETOOLONG;
+    if (snprintf(path, sizeof path, "%s/%s", collector->session, name) >= (int)sizeof path ||
+        !make_room(collector))
+        return false;
     struct source *source =
         source_open(path, pid, ordinal, collector->writer, sentence, sizeof sentence);
     if (!source)
-        return;
+        return false;
     collector->sources[collector->count++] = source;
     if (sentence[0] && collector->say)
         collector->say(collector->context, sentence);
+    return true;
 }
 
 static int is_ring(const struct dirent *entry)
@@ -131,18 +137,45 @@ static int is_ring(const struct dirent *entry)
     return parse_ring_name(entry->d_name, &pid, &ordinal);
 }
 
+static void take_ring(struct rtl_collector *collector, const char *name, uint32_t pid,
+                      uint32_t ordinal)
+{
+    if (add_ring(collector, name, pid, ordinal))
+        return;
+    collector->unread++;
+    collector->unread_errno = errno;
+}
+
 static void scan(struct rtl_collector *collector)
 {
     struct dirent **names = NULL;
     int count = scandir(collector->session, &names, is_ring, versionsort);
+    collector->unread = count < 0;
+    collector->unread_errno = errno;
     for (int i = 0; i < count; ++i) {
         uint32_t pid = 0;
         uint32_t ordinal = 0;
         if (parse_ring_name(names[i]->d_name, &pid, &ordinal) && !known(collector, pid, ordinal))
-            add_ring(collector, names[i]->d_name, pid, ordinal);
+            take_ring(collector, names[i]->d_name, pid, ordinal);
         free(names[i]);
     }
     free(names);
+}
+
+/* Rings that could not be read are tried at each look; there is none after the last. */
+static void tell_unread(struct rtl_collector *collector)
+{
+    char sentence[256];
+    char why[128];
+    if (collector->unread == 0)
+        return;
+    (void)snprintf(sentence, sizeof sentence,
+                   "rings of processes could not be read (%u at the least), their records are not "
+                   "in the trace: %s",
+                   collector->unread, strerror_r(collector->unread_errno, why, sizeof why));
+    rtl_collector_note(collector, sentence);
+    if (collector->say)
+        collector->say(collector->context, sentence);
 }
 
 /* A later ring of the same process means that an exec has replaced the image that wrote this one.
@@ -324,7 +357,10 @@ void rtl_collector_end(struct rtl_collector *collector)
     if (!collector)
         return;
     rtl_collector_look(collector);
+    if (collector->unread > 0)
+        rtl_collector_look(collector);
     drain_last(collector);
+    tell_unread(collector);
     checkpoint(collector);
     rtl_writer_ask_for_accounts(collector->writer, NULL, NULL);
     for (unsigned i = 0; i < collector->count; ++i)
