@@ -6,6 +6,7 @@
 #include "ring/ring.h"
 #include "world.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,6 +182,34 @@ static const char *collect_rings(void *context, const struct fault_plan *plan)
     rtl_session_remove(it->session);
     fixture_remove(it->path);
     return failed;
+}
+
+/* All rings stay shut, and nothing else fails: the trace says what it lacks. */
+const char *Collector_RingsThatCannotBeRead(void)
+{
+    struct collecting it = {.opened = false};
+    struct world_lines got;
+    struct fault_plan plan = {
+        .kind = FAULT_FILE, .at = 1, .calls = FAULT_FOREVER, .error = EMFILE, .path = it.session};
+    bool told = false;
+    CHECK_DONE(make_remains(&it.remains));
+    CHECK(fixture_path(it.path) && rtl_session_create(it.session, sizeof it.session) == 0);
+    CHECK(make_ring(&it.ring, it.session));
+    fault_begin(&plan, false);
+    CHECK_DONE(collect(&it));
+    fault_disarm();
+    CHECK(fault_failed());
+    CHECK_DONE(world_read(it.path, &got));
+    CHECK(got.events == 0);
+    for (size_t i = 0; i < got.count; i++)
+        told = told || strstr(got.lines[i], "could not be read (2 at the least)") != NULL;
+    CHECK(told);
+    world_free(&got);
+    free(it.remains.bytes);
+    rtl_ring_unmap(&it.ring);
+    rtl_session_remove(it.session);
+    fixture_remove(it.path);
+    return NULL;
 }
 
 static const char *explore(enum fault_kind kind)

@@ -21,7 +21,9 @@
 #define FILES_MAX 1024
 
 static struct fault_plan plan;
-static bool armed, inside, finding, with_stacks;
+static bool armed, with_stacks;
+/* libc says of dlsym and its like that they do not call back. */
+static volatile bool inside, finding;
 static uint64_t calls, failed_stack, stacks[CALLS_MAX];
 static void *failed_frames[DEPTH];
 static int failed_depth, outer_depth; /* outer: frames of who runs the scenario */
@@ -238,6 +240,8 @@ EXPORT void *calloc(size_t count, size_t size)
 
 EXPORT void *realloc(void *block, size_t size)
 {
+    if (finding)
+        return NULL;
     BELOW(realloc);
     if (memory_fails())
         return NULL;
@@ -251,6 +255,8 @@ EXPORT void *realloc(void *block, size_t size)
 
 EXPORT void free(void *block)
 {
+    if (finding) /* what dlsym gives back is not much */
+        return;
     BELOW(free);
     let_go(block);
     if (!is_early(block))

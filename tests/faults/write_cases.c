@@ -117,6 +117,53 @@ static const char *write_a_trace(void *context, const struct fault_plan *plan)
     return failed;
 }
 
+/* Somebody removes the file that is being written. */
+const char *Writer_FileThatIsRemoved(void)
+{
+    char path[FIXTURE_PATH];
+    char error[1024] = "";
+    struct world_writer to = {0};
+    CHECK(fixture_path(path));
+    to.writer = rtl_writer_open(path, NULL, error, sizeof error);
+    CHECK(to.writer != NULL);
+    world_give(0, world_write, &to);
+    CHECK(rtl_writer_checkpoint(to.writer) == 0);
+    CHECK(unlink(path) == 0);
+    world_give(1, world_write, &to);
+    CHECK(rtl_writer_checkpoint(to.writer) == -1);
+    CHECK(rtl_writer_close(to.writer, 0, error, sizeof error) == -1);
+    CHECK(strstr(error, path) != NULL && strstr(error, "removed") != NULL);
+    CHECK(access(path, F_OK) != 0);
+    fixture_remove(path);
+    return NULL;
+}
+
+/* Another program keeps the file locked, from the first checkpoint to the end. */
+const char *Writer_FileThatStaysLocked(void)
+{
+    char path[FIXTURE_PATH];
+    char error[1024] = "";
+    uint64_t stored = 0;
+    sqlite3 *other = NULL;
+    struct world_writer to = {0};
+    CHECK(fixture_path(path));
+    to.writer = rtl_writer_open(path, NULL, error, sizeof error);
+    CHECK(to.writer != NULL);
+    world_give(0, world_write, &to);
+    CHECK(rtl_writer_checkpoint(to.writer) == 0);
+    CHECK(sqlite3_open_v2(path, &other, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK);
+    CHECK(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK);
+    world_give(1, world_write, &to);
+    CHECK(rtl_writer_checkpoint(to.writer) == 0);
+    CHECK(rtl_writer_close(to.writer, 0, error, sizeof error) == -1);
+    CHECK(strstr(error, path) != NULL && strstr(error, "locked") != NULL);
+    CHECK(sqlite3_close(other) == SQLITE_OK);
+    CHECK_DONE(world_stored(path, &stored));
+    CHECK(stored == world_events(1));
+    fixture_remove(path);
+    return NULL;
+}
+
 static const char *explore(const char *name, enum fault_kind kind)
 {
     size_t count;
