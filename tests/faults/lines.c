@@ -226,7 +226,8 @@ const char *world_read(const char *path, struct world_lines *lines)
         number(db, "SELECT coalesce(max(value), 0) FROM meta WHERE key = 'finished'", &finished));
     CHECK(sqlite3_close(db) == SQLITE_OK);
     lines->finished = finished == 1;
-    qsort(lines->lines, lines->count, sizeof *lines->lines, by_text);
+    if (lines->count)
+        qsort(lines->lines, lines->count, sizeof *lines->lines, by_text);
     return NULL;
 }
 
