@@ -586,7 +586,7 @@ static const char *check_launches(rtl_trace_t *trace)
         {1, 1, 2, 77, 3002002, 6020020, 6240420, 2, 3, 42, 8},
         {1, 2, 3, 77, 3002003, 6030020, 6033020, 2, 2, 43, 8},
         {1, 3, 4, 77, 3002004, 6040020, 6043020, 2, 2, 44, 8},
-        {2, 1, 1, 78, 3100000, 0, 6062520, 3, 3, 0, 0},
+        {2, 1, 1, 78, 3100000, 6060020, 6062520, 3, 3, 0, 0},
         {2, 1, 2, 78, 3100001, 6070020, 6072520, 3, 3, 0, 0},
         {2, 1, 3, 78, 3100002, 6080020, 6082520, 3, 3, 0, 0},
     };
@@ -598,12 +598,24 @@ static const char *check_launches(rtl_trace_t *trace)
         CHECK(it[i].process == 1 && it[i].graph == want[i].graph);
         CHECK(it[i].generation == want[i].generation && it[i].launch == want[i].launch);
         CHECK(it[i].thread == want[i].thread && it[i].time == want[i].time);
-        /* 0: it begins with the kernel that was reserved alone, whose time its row lacks. */
-        CHECK(want[i].start == 0 || it[i].start == want[i].start);
-        CHECK(it[i].end == want[i].end && it[i].kernels == want[i].kernels);
+        CHECK(it[i].start == want[i].start && it[i].end == want[i].end);
+        CHECK(it[i].kernels == want[i].kernels);
         CHECK(it[i].expected == want[i].expected && it[i].correlation == want[i].correlation);
         CHECK(it[i].range == want[i].range && it[i].unseen == 0 && it[i].certain == 1);
     }
+    return NULL;
+}
+
+static const char *check_pauses(rtl_trace_t *trace, unsigned minor)
+{
+    const rtl_pause_t *it = NULL;
+    size_t count = 0;
+    CHECK(rtlTracePauses(trace, &it, &count) == RTL_OK && count == (minor < 3 ? 0 : 2));
+    if (count == 0)
+        return NULL;
+    CHECK(it->process == 1 && it->start == 7500000 && it->end == 7600000 && SAME(it->why, "ctl"));
+    it++;
+    CHECK(it->process == 1 && it->start == 9000000 && it->end == 0 && SAME(it->why, "program"));
     return NULL;
 }
 
@@ -622,6 +634,7 @@ static const char *check_golden(unsigned minor)
     CHECK_DONE(check_account(trace));
     CHECK_DONE(check_kernels(trace, minor));
     CHECK_DONE(check_copies(trace, minor));
+    CHECK_DONE(check_pauses(trace, minor));
     if (minor >= 2) {
         CHECK_DONE(check_calls(trace));
         CHECK_DONE(check_names(trace));
@@ -649,4 +662,9 @@ const char *Golden_Version11(void)
 const char *Golden_Version12(void)
 {
     return check_golden(2);
+}
+
+const char *Golden_Version13(void)
+{
+    return check_golden(3);
 }

@@ -3,3 +3,4 @@
 RTL_C_TEST(Golden, Version10)
 RTL_C_TEST(Golden, Version11)
 RTL_C_TEST(Golden, Version12)
+RTL_C_TEST(Golden, Version13)

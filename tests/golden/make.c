@@ -520,6 +520,18 @@ static void make_found(uint32_t process)
 }
 #endif
 
+#if RTL_FORMAT_MINOR >= 3
+static void make_pauses(uint32_t process)
+{
+    static const struct rtl_wire_pause pauses[] = {
+        {.time_ns = 7500000, .stopped = 1, .why = RTL_PAUSE_CTL},
+        {.time_ns = 7600000, .stopped = 0},
+        {.time_ns = 9000000, .stopped = 1, .why = RTL_PAUSE_PROGRAM}};
+    for (unsigned i = 0; i < 3; i++)
+        rtl_writer_pause(writer, process, &pauses[i]);
+}
+#endif
+
 static void make_trace(void)
 {
     static const struct rtl_writer_account account = {
@@ -541,6 +553,9 @@ static void make_trace(void)
     make_names(process);
     make_replays(process);
     make_found(process);
+#endif
+#if RTL_FORMAT_MINOR >= 3
+    make_pauses(process);
 #endif
     rtl_writer_process_end(writer, process, "closed", 9500000, 0);
     make_dead();

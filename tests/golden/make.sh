@@ -16,7 +16,7 @@ cc -std=c11 -D_GNU_SOURCE -DRTL_VERSION='"0"' -Iinclude -Isrc "$here/make.c" "${
 # What depends on when and where it was made is replaced. Tables and rows in order, so that a change shows as one.
 sqlite3 trace.db "UPDATE meta SET value = CASE key WHEN 'creator' THEN 'rtl golden' WHEN 'host' THEN 'golden-host'
     WHEN 'start' THEN 500000 WHEN 'end' THEN 10000000 WHEN 'realtime_offset' THEN 1700000000000000 WHEN 'writer_pid' THEN 4100
-    WHEN 'writer_start' THEN 12345 ELSE value END"
+    WHEN 'writer_start' THEN 12345 WHEN 'boot' THEN '00000000-0000-4000-8000-000000000000' ELSE value END"
 echo "PRAGMA application_id=$(sqlite3 trace.db 'PRAGMA application_id');"
 echo "PRAGMA user_version=$(sqlite3 trace.db 'PRAGMA user_version');"
 sqlite3 trace.db .dump

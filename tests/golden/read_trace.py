@@ -211,6 +211,77 @@ def calls_of(chunk):
         column.end()
 
 
+def launches_of(chunk):
+    """The launches of a row of launch_chunks, as rows of graph_launch_rows that have spans."""
+    count, total = chunk["launches"], chunk["spans"]
+    must(1 <= count <= 65536 and 0 <= total <= 524288, "the number of launches of a chunk")
+    names = ("process", "launches", "spans", "headed", "launch_min", "launch_max", "time_min", "time_max", "correlation_min",
+             "correlation_max")
+    fields = [chunk[name] for name in names]
+    check(chunk["checksum"], fields, chunk["data"], f"chunk {chunk['chunk']} of launches")
+    check(chunk["summary_checksum"], fields, chunk["summary"], f"the summary of chunk {chunk['chunk']}")
+    columns = columns_of(chunk["data"], 19)
+    take = [column.take for column in columns]
+    low, high = chunk["launch_min"], chunk["launch_max"]
+    before = collections.Counter(launch=low - 1, time=unsigned(chunk["time_min"]), correlation=unsigned(chunk["correlation_min"]))
+    after, packets, kernels = collections.Counter(), collections.Counter(), collections.Counter()  # by likeness
+    gaps, waits, durations = [0] * 256, [0] * 256, [0] * 256
+    following, ends = collections.Counter(), collections.Counter()  # by place of a queue
+    span_queue, spans, headed, like = 0, 0, 0, 0
+    for _ in range(count):
+        launch = {"launch": before["launch"] + 1 + unfold(take[0]()) & NONE}
+        for i, name in ((1, "graph"), (2, "generation")):
+            launch[name] = before[name] + unfold(take[i]()) & NONE
+        launch["plan"] = after[like] + unfold(take[3]()) & NONE
+        after[like] = launch["plan"]
+        for i, name in ((4, "head_plan"), (5, "thread"), (6, "queue")):
+            launch[name] = before[name] + unfold(take[i]()) & NONE
+        like = likeness(launch, 0)
+        packets[like] = launch["packets"] = packets[like] + unfold(take[7]()) & NONE
+        kernels[like] = launch["kernels"] = kernels[like] + unfold(take[8]()) & NONE
+        launch["recorded"] = launch["kernels"] + unfold(take[9]()) & NONE
+        launch["unseen"] = take[10]()
+        launch["time"] = before["time"] + gaps[like] + unfold(take[11]()) & MASK
+        gaps[like] = learn(gaps[like], launch["time"] - before["time"])
+        for i, name in ((12, "correlation"), (13, "range")):
+            launch[name] = before[name] + unfold(take[i]()) & MASK
+        before = collections.Counter(launch)
+        launch["process"], launch["first"], launch["spans"] = chunk["process"], 0, []
+        own = take[14]()
+        if launch["graph"] == NONE:
+            place = queue_place(launch["queue"])
+            launch["first"] = following[place] + unfold(take[15]()) & MASK
+            following[place] = launch["first"] + launch["packets"] & MASK
+        for i in range(own):
+            span_queue = span_queue + unfold(take[16]()) & NONE
+            place, pair = queue_place(span_queue), likeness(launch, i)
+            start = ends[place] + waits[pair] + unfold(take[17]()) & MASK
+            end = start + durations[pair] + unfold(take[18]()) & MASK
+            waits[pair] = learn(waits[pair], start - ends[place])
+            durations[pair] = learn(durations[pair], end - start)
+            ends[place] = end
+            launch["spans"].append((span_queue, start, end))
+        spans += own
+        headed += launch["head_plan"] != 0
+        must(low <= launch["launch"] <= high, "a launch outside of its chunk")
+        for name in ("graph", "queue"):
+            launch[name] = None if launch[name] == NONE else launch[name]
+        for name in ("plan", "head_plan", "correlation", "range"):
+            launch[name] = signed(launch[name]) or None
+        yield launch
+    must(spans == total and headed == chunk["headed"], "the counts of a chunk of launches")
+    for column in columns:
+        column.end()
+
+
+def likeness(launch, i):
+    return ((launch["plan"] * 0x9E3779B1 ^ launch["graph"] * 0x85EBCA77 ^ i * 0xC2B2AE3D) & NONE) >> 24
+
+
+def queue_place(queue):
+    return (queue * 0x9E3779B1 & NONE) >> 24
+
+
 def steps_of(plan):
     """Ordinal -> (node or None, certain)."""
     fields = [plan[name] for name in ("process", "plan", "graph", "generation", "begins", "kernels")]
@@ -369,11 +440,34 @@ class Trace:
                 self.nodes[process, graph, generation] = self.nodes[process, graph, generation - 1]
         self.read_launches()
 
+    def blocks(self):
+        """All records, in blocks: those of a chunk, and the rows that belong to it."""
+        rows = collections.defaultdict(list)
+        for row in self.rows("graph_launch_rows", 2):
+            span = (row["clock_queue"], row["start_ticks"], row["end_ticks"])
+            rows[row["process"]].append({**row, "spans": [span] if row["clock_queue"] is not None else []})
+        chunks = collections.defaultdict(list)
+        for chunk in sorted(self.rows("launch_chunks", 3), key=lambda chunk: chunk["launch_min"]):
+            chunks[chunk["process"]].append(chunk)
+        for process in sorted(set(rows) | set(chunks)):
+            above = -1
+            for i, chunk in enumerate(chunks[process] or [None]):
+                last = i + 1 >= len(chunks[process])
+                must(chunk is None or chunk["launch_min"] > above, "chunks of launches overlap")
+                yield (list(launches_of(chunk)) if chunk else []) + [
+                    row for row in rows[process] if row["launch"] > above and (last or row["launch"] <= chunk["launch_max"])]
+                above = chunk["launch_max"] if chunk else above
+
+    def in_order(self):
+        for block in self.blocks():
+            found = [row for row in block if row["graph"] is None]
+            yield from sorted(block, key=lambda row: place_of(row, found))
+
     def read_launches(self):
         self.launches, self.of_record, self.heads = [], {}, {}
-        counts, latest, records = collections.Counter(), {}, self.rows("graph_launch_rows", 2)
-        found = [row for row in records if row["graph"] is None]
-        for row in sorted(records, key=lambda row: (row["process"], place_of(row, found))):
+        counts, latest = collections.Counter(), {}
+        late = {(row["process"], row["launch"]): row["recorded"] for row in self.rows("graph_launch_late", 3)}
+        for row in self.in_order():
             plan = self.plans.get((row["process"], row["plan"]))
             head = self.plans.get((row["process"], row["head_plan"]))
             if head and (not plan or head["graph"] != plan["graph"]):
@@ -390,12 +484,14 @@ class Trace:
                           "range": row["range"], "thread": row["thread"], "time": row["time"], "unseen": 0}
                 self.launches.append(launch)
             latest[process, graph, row["thread"]] = launch
+            row["recorded"] += late.get((process, row["launch"]), 0)
             launch["kernels"] += row["recorded"]
             launch["expected"] += row["kernels"] + (1 if head else 0)
             launch["unseen"] += row["unseen"]
             if row["recorded"] and not (plan and all(certain for _, certain in plan["steps"].values())):
                 launch["certain"] = 0
-            self.add_span(launch, row["clock_queue"], row["start_ticks"], row["end_ticks"])
+            for span in row["spans"]:
+                self.add_span(launch, *span)
             self.of_record[process, row["launch"]] = launch, plan
             if head:
                 self.heads[process, row["queue"], unsigned(row["first"]) - 1] = launch, head
@@ -498,10 +594,14 @@ class Trace:
                 around = self.ranges.get((process, around), {"parent": None})["parent"]
             yield {**row, "id": number, "depth": depth, "duration": None if row["end"] is None else row["end"] - row["start"]}
 
+    def pauses(self):
+        for row in self.rows("pauses", 3):
+            yield {**row, "duration": None if row["end"] is None else row["end"] - row["start"]}
+
     def tables(self):
         return {"kernels": list(self.kernels()), "copies": list(self.copies()), "api": self.api,
                 "graphs": list(self.graph_rows()), "graph_nodes": list(self.graph_nodes()), "graph_launches": self.launches,
-                "ranges": list(self.range_rows())}
+                "ranges": list(self.range_rows()), "pauses": list(self.pauses())}
 
 
 def place_of(row, found):
