@@ -102,12 +102,18 @@ static size_t before(const struct rtl_run *run, uint64_t limit)
     return low - run->next;
 }
 
+/* Behind the last one; a piece of none may be NULL. */
+static const struct rtl_interval *end_of(const struct rtl_interval *piece, size_t count)
+{
+    return count ? piece + count : piece;
+}
+
 /* Merges two sorted pieces. Which one the next is from is random: chosen without a branch. */
 static void merge(const struct rtl_interval *a, size_t a_count, const struct rtl_interval *b,
                   size_t b_count, struct rtl_interval *to)
 {
-    const struct rtl_interval *a_end = a + a_count;
-    const struct rtl_interval *b_end = b + b_count;
+    const struct rtl_interval *a_end = end_of(a, a_count);
+    const struct rtl_interval *b_end = end_of(b, b_count);
     while (a < a_end && b < b_end) {
         size_t second = b->start < a->start;
         const struct rtl_interval *least = second ? b : a;
