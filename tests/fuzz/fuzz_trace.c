@@ -4,7 +4,7 @@
  * is wrong or reads what is there, within the memory and the time that the fuzzer has, and what it
  * gives out is what its header promises.
  *
- * Input: what to damage (fuzz_trace_damage.c). The trace is tests/golden/trace-1.2.sql.
+ * Input: which trace of tests/golden, and what to damage (fuzz_trace_damage.c).
  */
 #include "fuzz_trace.h"
 
@@ -14,9 +14,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The whole trace as a file. */
-static unsigned char *whole;
-static sqlite3_int64 whole_size;
+/* Traces as files: of the newest version, and of the last one without chunks of launches. */
+static struct whole {
+    const char *path;
+    unsigned char *bytes;
+    sqlite3_int64 size;
+} wholes[] = {{FUZZ_TRACES "/trace-1.3.sql", NULL, 0}, {FUZZ_TRACES "/trace-1.2.sql", NULL, 0}};
 
 void fuzz_must(bool holds, const char *what)
 {
@@ -74,14 +77,14 @@ static char *read_text(const char *path)
     return text;
 }
 
-static void make_whole(void)
+static void make_whole(struct whole *whole)
 {
     sqlite3 *db = NULL;
-    char *sql = read_text(FUZZ_TRACE);
+    char *sql = read_text(whole->path);
     fuzz_must(sqlite3_open(":memory:", &db) == SQLITE_OK, "SQLite opens");
     fuzz_must(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK, "the golden trace is SQL");
-    whole = sqlite3_serialize(db, "main", &whole_size, 0);
-    fuzz_must(whole != NULL, "there is memory");
+    whole->bytes = sqlite3_serialize(db, "main", &whole->size, 0);
+    fuzz_must(whole->bytes != NULL, "there is memory");
     (void)sqlite3_close(db);
     free(sql);
 }
@@ -111,11 +114,10 @@ static unsigned char *copy(const unsigned char *bytes, sqlite3_int64 size)
 }
 
 /* Damages rows first; the file is what that leaves. */
-static sqlite3 *damage(struct fuzz_input *input)
+static sqlite3 *damage(const struct whole *whole, uint8_t kind, struct fuzz_input *input)
 {
-    sqlite3_int64 size = whole_size;
-    uint8_t kind = fuzz_byte(input);
-    sqlite3 *db = open_bytes(copy(whole, size), (size_t)size);
+    sqlite3_int64 size = whole->size;
+    sqlite3 *db = open_bytes(copy(whole->bytes, size), (size_t)size);
     if (kind % 4)
         fuzz_damage_rows(db, input);
     if (kind % 8 > 1)
@@ -129,9 +131,11 @@ static sqlite3 *damage(struct fuzz_input *input)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_input input = {data, size};
-    if (!whole)
-        make_whole();
-    sqlite3 *db = damage(&input);
+    uint8_t kind = fuzz_byte(&input);
+    struct whole *whole = &wholes[kind & 128 ? 1 : 0];
+    if (!whole->bytes)
+        make_whole(whole);
+    sqlite3 *db = damage(whole, kind, &input);
     fuzz_read(db, &input);
     fuzz_must(sqlite3_close(db) == SQLITE_OK, "nothing is left open");
     return 0;

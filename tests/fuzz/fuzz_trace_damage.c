@@ -27,6 +27,7 @@ static struct table tables[] = {
     {.name = "clock_points"},
     {.name = "clock_brackets"},
     {.name = "kernel_chunks"},
+    {.name = "kernel_chunk_launches"},
     {.name = "copies"},
     {.name = "calls"},
     {.name = "api_chunks"},
@@ -34,6 +35,7 @@ static struct table tables[] = {
     {.name = "threads"},
     {.name = "names"},
     {.name = "ranges"},
+    {.name = "pauses"},
     {.name = "ledger_rows"},
     {.name = "ledger_losses"},
     {.name = "notes"},
@@ -41,23 +43,33 @@ static struct table tables[] = {
     {.name = "graph_names"},
     {.name = "graph_node_rows"},
     {.name = "graph_plans"},
+    {.name = "launch_chunks"},
     {.name = "graph_launch_rows"},
     {.name = "graph_launch_spans"},
+    {.name = "graph_launch_late"},
 };
 
-/* Tables with data under a checksum, and the columns that it is over. */
+/* Data under a checksum, and the columns that this is over as well. */
+#define FIELDS_MAX 10
+#define OF_LAUNCHES                                                                                \
+    "process, launches, spans, headed, launch_min, launch_max, time_min, time_max,"                \
+    " correlation_min, correlation_max"
+
 static const struct packed {
-    const char *table, *key, *columns;
-    int count; /* of the columns */
+    const char *table, *key, *data, *checksum, *columns;
 } packed[] = {
-    {"kernel_chunks", "chunk",
-     "process, queue, kernels, packet_min, packet_max, start_min, end_max", 7},
-    {"api_chunks", "chunk",
-     "process, calls, words, start_min, end_max, correlation_min, correlation_max", 7},
-    {"graph_plans", "plan", "process, plan, graph, generation, begins, kernels", 6},
+    {"kernel_chunks", "chunk", "data", "checksum",
+     "process, queue, kernels, packet_min, packet_max, start_min, end_max"},
+    {"api_chunks", "chunk", "data", "checksum",
+     "process, calls, words, start_min, end_max, correlation_min, correlation_max"},
+    {"launch_chunks", "chunk", "data", "checksum", OF_LAUNCHES},
+    {"launch_chunks", "chunk", "summary", "summary_checksum", OF_LAUNCHES},
+    {"graph_plans", "plan", "data", "checksum",
+     "process, plan, graph, generation, begins, kernels"},
 };
 
-/* The columns of the tables, as they are before anything is damaged. */
+/* The columns of the tables, as they are before anything is damaged; a table that the version does
+ * not have yet has one that is not there. */
 static void learn(sqlite3 *db)
 {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
@@ -67,13 +79,14 @@ static void learn(sqlite3 *db)
                                      NULL) == SQLITE_OK,
                   "columns can be asked for");
         (void)sqlite3_bind_text(row, 1, table->name, -1, SQLITE_STATIC);
+        table->count = 0;
         while (sqlite3_step(row) == SQLITE_ROW && table->count < COLUMNS_MAX) {
             (void)snprintf(table->columns[table->count], NAME, "%s",
                            (const char *)sqlite3_column_text(row, 0));
             table->keyed[table->count++] = sqlite3_column_int(row, 1) > 0;
         }
         (void)sqlite3_finalize(row);
-        fuzz_must(table->count > 0, "a table has columns");
+        table->count += table->count == 0;
     }
 }
 
@@ -213,7 +226,7 @@ static void change_table(sqlite3 *db, struct fuzz_input *input)
         lose_keys(db, input);
         break;
     case 5:
-        run(db, "PRAGMA user_version=%d", 1000 + fuzz_byte(input) % 5);
+        run(db, "PRAGMA user_version=%d", 1000 + fuzz_byte(input) % 6);
         break;
     case 6:
         run(db, "PRAGMA user_version=%d", (int)fuzz_number(input));
@@ -254,62 +267,104 @@ static size_t invent_data(unsigned char *data, size_t room, struct fuzz_input *i
     return size;
 }
 
-/* Makes a row's data another one, with the checksum that this has. */
-static void change_packed(sqlite3 *db, struct fuzz_input *input)
+/* Data of one row, and what its checksum is over. */
+struct packed_row {
+    sqlite3_int64 key;
+    uint64_t fields[FIELDS_MAX];
+    size_t field_count;
+    unsigned char data[1 << 16];
+    size_t size;
+};
+
+static bool read_packed(sqlite3 *db, const struct packed *which, int place, struct packed_row *to)
 {
-    static unsigned char data[1 << 16];
-    const struct packed *which = &packed[fuzz_byte(input) % (sizeof packed / sizeof *packed)];
-    uint8_t place = fuzz_byte(input);
-    uint8_t kind = fuzz_byte(input);
-    uint64_t fields[7] = {0};
     sqlite3_stmt *row = NULL;
-    char *sql = sqlite3_mprintf("SELECT %s, %s, data FROM %s LIMIT 1 OFFSET %d", which->columns,
-                                which->key, which->table, place % 8);
+    char *sql = sqlite3_mprintf("SELECT %s, %s, %s FROM %s LIMIT 1 OFFSET %d", which->key,
+                                which->data, which->columns, which->table, place);
     bool found =
         sqlite3_prepare_v2(db, sql, -1, &row, NULL) == SQLITE_OK && sqlite3_step(row) == SQLITE_ROW;
     sqlite3_free(sql);
-    if (!found) {
-        (void)sqlite3_finalize(row);
-        return;
+    if (found) {
+        const void *data = sqlite3_column_blob(row, 1);
+        size_t size = data ? (size_t)sqlite3_column_bytes(row, 1) : 0;
+        to->key = sqlite3_column_int64(row, 0);
+        to->size = size < sizeof to->data ? size : sizeof to->data;
+        if (to->size)
+            memcpy(to->data, data, to->size);
+        to->field_count = (size_t)sqlite3_column_count(row) - 2;
+        for (size_t i = 0; i < to->field_count; i++)
+            to->fields[i] = (uint64_t)sqlite3_column_int64(row, 2 + (int)i);
     }
-    for (int i = 0; i < which->count; i++)
-        fields[i] = (uint64_t)sqlite3_column_int64(row, i);
-    sqlite3_int64 key = sqlite3_column_int64(row, which->count);
-    const void *blob = sqlite3_column_blob(row, which->count + 1);
-    size_t size = (size_t)sqlite3_column_bytes(row, which->count + 1);
-    size = size < sizeof data ? size : sizeof data;
-    if (blob)
-        memcpy(data, blob, size);
     (void)sqlite3_finalize(row);
-    if (kind % 4 == 0)
-        size = invent_data(data, sizeof data, input);
-    else if (kind % 4 < 3)
-        size = change_data(data, size, sizeof data, input);
-    row = NULL;
-    sql = sqlite3_mprintf("UPDATE %s SET data = ?, checksum = %lld WHERE %s = %lld", which->table,
-                          (sqlite3_int64)rtl_checksum_row(fields, (size_t)which->count, data, size),
-                          which->key, key);
+    return found;
+}
+
+static void write_packed(sqlite3 *db, const struct packed *which, const struct packed_row *from)
+{
+    sqlite3_stmt *row = NULL;
+    sqlite3_int64 checksum =
+        rtl_checksum_row(from->fields, from->field_count, from->data, from->size);
+    char *sql = sqlite3_mprintf("UPDATE %s SET %s = ?, %s = %lld WHERE %s = %lld", which->table,
+                                which->data, which->checksum, checksum, which->key, from->key);
     if (sqlite3_prepare_v2(db, sql, -1, &row, NULL) == SQLITE_OK) {
-        (void)sqlite3_bind_blob64(row, 1, data, size, SQLITE_STATIC);
+        (void)sqlite3_bind_blob64(row, 1, from->data, from->size, SQLITE_STATIC);
         (void)sqlite3_step(row);
     }
     (void)sqlite3_finalize(row);
     sqlite3_free(sql);
 }
 
+/* Makes a row's data another one, or leaves it; with the checksum that this has. */
+static void change_packed(sqlite3 *db, struct fuzz_input *input)
+{
+    static struct packed_row row;
+    const struct packed *which = &packed[fuzz_byte(input) % (sizeof packed / sizeof *packed)];
+    uint8_t place = fuzz_byte(input);
+    uint8_t kind = fuzz_byte(input);
+    if (!read_packed(db, which, place % 8, &row))
+        return;
+    if (kind % 4 == 0)
+        row.size = invent_data(row.data, sizeof row.data, input);
+    else if (kind % 4 < 3)
+        row.size = change_data(row.data, row.size, sizeof row.data, input);
+    write_packed(db, which, &row);
+}
+
+/* What a chunk's row says, under checksums that are right. */
+static void change_bounds(sqlite3 *db, struct fuzz_input *input)
+{
+    static struct packed_row row;
+    static const char *const changed[] = {
+        "kernel_chunks SET kernels",    "kernel_chunks SET start_min",
+        "kernel_chunks SET packet_min", "kernel_chunks SET end_max",
+        "api_chunks SET calls",         "api_chunks SET words",
+        "api_chunks SET start_min",     "api_chunks SET correlation_max",
+        "launch_chunks SET launches",   "launch_chunks SET spans",
+        "launch_chunks SET launch_min", "launch_chunks SET launch_max",
+        "launch_chunks SET headed",     "launch_chunks SET process",
+    };
+    const char *what = changed[fuzz_byte(input) % (sizeof changed / sizeof *changed)];
+    run(db, "UPDATE %s = %lld WHERE chunk = %d", what, (sqlite3_int64)fuzz_number(input),
+        1 + fuzz_byte(input) % 4);
+    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
+        for (int place = 0; place < 8 && read_packed(db, &packed[i], place, &row); place++)
+            write_packed(db, &packed[i], &row);
+}
+
 void fuzz_damage_rows(sqlite3 *db, struct fuzz_input *input)
 {
-    if (tables[0].count == 0)
-        learn(db);
+    learn(db);
     (void)sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
     for (unsigned i = 0; i < 8 && input->size; i++) {
         uint8_t kind = fuzz_byte(input);
         if (kind % 8 == 0)
             change_table(db, input);
-        else if (kind % 8 < 5)
+        else if (kind % 8 < 4)
             change_value(db, input);
-        else
+        else if (kind % 8 < 7)
             change_packed(db, input);
+        else
+            change_bounds(db, input);
     }
     (void)sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
 }

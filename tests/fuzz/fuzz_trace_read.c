@@ -106,6 +106,7 @@ static void read_account(rtl_trace_t *trace)
     rtl_trace_info_t info;
     const rtl_ledger_t *ledger = NULL;
     const rtl_note_t *notes = NULL;
+    const rtl_pause_t *pauses = NULL;
     size_t count = 0;
     use_status(trace, rtlTraceInfo(trace, &info));
     use_text(info.creator);
@@ -116,6 +117,9 @@ static void read_account(rtl_trace_t *trace)
     fuzz_must(rtlTraceNotes(trace, &notes, &count) == RTL_OK, "notes are a list");
     for (size_t i = 0; i < count; i++)
         use_text(notes[i].text);
+    fuzz_must(rtlTracePauses(trace, &pauses, &count) == RTL_OK, "pauses are a list");
+    for (size_t i = 0; i < count; i++)
+        use_text(pauses[i].why);
 }
 
 /* Graphs. */
@@ -137,11 +141,72 @@ static void read_nodes(rtl_trace_t *trace, const rtl_graph_t *graph)
     (void)sum;
 }
 
-static void read_graphs(rtl_trace_t *trace)
+/* A launch is found by its number, with kernels of its own. */
+static void use_launch(rtl_trace_t *trace, const rtl_graph_launch_t *launch)
+{
+    rtl_kernel_iter_t *iter = NULL;
+    rtl_kernel_t kernel;
+    rtl_graph_launch_t again;
+    rtl_status_t status =
+        rtlTraceLaunch(trace, launch->process, launch->graph, launch->launch, &again);
+    use_status(trace, status);
+    fuzz_must(status != RTL_END, "a launch is found by its number");
+    if (status == RTL_OK)
+        fuzz_must(again.time == launch->time && again.kernels == launch->kernels &&
+                      again.start == launch->start && again.end == launch->end,
+                  "it is the same launch");
+    status = rtlTraceLaunchKernels(trace, launch->process, launch->graph, launch->launch, &iter);
+    while (status == RTL_OK && (status = rtlKernelNext(iter, &kernel)) == RTL_OK)
+        fuzz_must(kernel.process == launch->process && kernel.graph == launch->graph &&
+                      kernel.launch == launch->launch,
+                  "a launch has kernels of its own");
+    use_status(trace, status);
+    rtlKernelIterFree(iter);
+}
+
+/* One by one they are as many as at once, unless something is damaged. */
+static void read_launches(rtl_trace_t *trace, rtl_status_t all, size_t wanted,
+                          struct fuzz_input *input)
+{
+    const rtl_launch_filter_t filters[] = {
+        RTL_LAUNCH_FILTER_ALL,
+        {fuzz_number(input), fuzz_number(input), 0, 1, fuzz_byte(input), 0, fuzz_byte(input), 0},
+        {0, 0, fuzz_byte(input), 0, RTL_TRACE_NONE, fuzz_byte(input), 0, fuzz_byte(input)}};
+    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
+        rtl_launch_iter_t *iter = NULL;
+        rtl_graph_launch_t launch;
+        size_t count = 0;
+        rtl_status_t status = rtlTraceLaunches(trace, &filters[i], &iter);
+        while (status == RTL_OK && (status = rtlLaunchNext(iter, &launch)) == RTL_OK) {
+            fuzz_must(filters[i].graph == RTL_TRACE_NONE || launch.graph == filters[i].graph,
+                      "launches of one graph");
+            count++;
+        }
+        use_status(trace, status);
+        rtlLaunchIterFree(iter);
+        if (i == 0 && status == RTL_END && all == RTL_OK)
+            fuzz_must(count == wanted, "all launches, one by one");
+    }
+}
+
+static void read_node(rtl_trace_t *trace, struct fuzz_input *input)
+{
+    rtl_kernel_iter_t *iter = NULL;
+    rtl_kernel_t kernel;
+    uint32_t node = fuzz_byte(input) % 5u;
+    rtl_status_t status = rtlTraceNodeKernels(trace, 1, 1, fuzz_byte(input) % 4u, node, &iter);
+    while (status == RTL_OK && (status = rtlKernelNext(iter, &kernel)) == RTL_OK)
+        fuzz_must(kernel.graph == 1 && kernel.node == node, "a node has kernels of its own");
+    use_status(trace, status);
+    rtlKernelIterFree(iter);
+}
+
+static void read_graphs(rtl_trace_t *trace, struct fuzz_input *input)
 {
     const rtl_graph_t *graphs = NULL;
     const rtl_graph_launch_t *launches = NULL;
     size_t count = 0;
+    read_node(trace, input);
     rtl_status_t status = rtlTraceGraphs(trace, &graphs, &count);
     use_status(trace, status);
     for (size_t i = 0; i < count && status == RTL_OK; i++) {
@@ -152,6 +217,11 @@ static void read_graphs(rtl_trace_t *trace)
     count = 0;
     status = rtlTraceGraphLaunches(trace, &launches, &count);
     use_status(trace, status);
+    if (status != RTL_OK)
+        count = 0;
+    for (size_t i = 0; i < count && i < CLOSELY / 10; i++)
+        use_launch(trace, &launches[i]);
+    read_launches(trace, status, count, input);
     for (size_t i = 1; i < count && status == RTL_OK; i++)
         fuzz_must(launches[i - 1].process != launches[i].process ||
                       launches[i - 1].graph != launches[i].graph ||
@@ -212,6 +282,32 @@ static struct tally read_both_ways(rtl_trace_t *trace, rtl_kernel_filter_t filte
                       by_time.sum == by_queue.sum,
                   "the order does not change what there is");
     return by_queue;
+}
+
+/* Sums are over the kernels that one by one there are. */
+static void read_sums(rtl_trace_t *trace, const struct tally *kernels, struct fuzz_input *input)
+{
+    const rtl_aggregate_request_t request = {
+        .queue = RTL_TRACE_NONE, .by = fuzz_byte(input), .threads = 1 + fuzz_byte(input) % 2};
+    rtl_aggregate_t *sums = NULL;
+    const rtl_group_t *groups = NULL;
+    size_t count = 0;
+    uint64_t total = 0;
+    rtl_status_t status = rtlTraceAggregate(trace, &request, &sums);
+    use_status(trace, status);
+    if (status != RTL_OK)
+        return;
+    fuzz_must(rtlAggregateGroups(sums, &groups, &count) == RTL_OK, "sums have groups");
+    for (size_t i = 0; i < count; i++) {
+        use_text(groups[i].name);
+        use_text(groups[i].mangled);
+        total += groups[i].count;
+        fuzz_must(groups[i].min <= groups[i].max, "a least is not above a greatest");
+        (void)rtlAggregatePercentile(sums, i, 0.5);
+    }
+    if (kernels->status == RTL_END)
+        fuzz_must(total == kernels->count, "sums are over all kernels");
+    rtlAggregateFree(sums);
 }
 
 static void read_copies(rtl_trace_t *trace, struct fuzz_input *input)
@@ -304,9 +400,10 @@ static struct tally read_trace(rtl_trace_t *trace, struct fuzz_input *input)
     read_places(trace);
     read_names(trace);
     read_account(trace);
-    read_graphs(trace);
+    read_graphs(trace, input);
     (void)read_both_ways(trace, some);
     struct tally kernels = read_both_ways(trace, all);
+    read_sums(trace, &kernels, input);
     read_copies(trace, input);
     (void)read_calls(trace, &every);
     (void)read_calls(trace, &few);
@@ -362,6 +459,11 @@ static void read_sql(sqlite3 *db, const struct tally *kernels, struct fuzz_input
         "SELECT * FROM graphs",
         "SELECT * FROM graph_nodes",
         "SELECT * FROM graph_launches",
+        "SELECT * FROM graph_launches WHERE graph = ? AND launch BETWEEN ? AND ?",
+        "SELECT * FROM graph_launches WHERE start > ? AND correlation = ?",
+        "SELECT * FROM kernels WHERE graph = 1 AND launch = ?",
+        "SELECT * FROM kernels WHERE graph = 1 AND node = 0 AND generation = ?",
+        "SELECT * FROM pauses",
         "SELECT * FROM ranges",
         "SELECT * FROM streams",
         "SELECT * FROM threads",
