@@ -35,7 +35,7 @@ static bool put(struct bins *bins, const struct bin *bin)
         vote(last, bin->name, bin->weight);
         return true;
     }
-    if (bins->count == bins->capacity && !grow(bins))
+    if ((!bins->list || bins->count == bins->capacity) && !grow(bins))
         return false;
     bins->list[bins->count++] = *bin;
     return true;
