@@ -1,13 +1,14 @@
-// page.mjs VIEWER CHROMIUM FOLDER: opens FOLDER/page.html and compares it with what lies beside it (page.sh). VIEWER is the folder
-// with playwright-core.
+// page.mjs VIEWER CHROMIUM FOLDER [PAGE]: opens FOLDER/page.html and compares it with what lies beside it (page.sh); PAGE is of the same
+// trace, with too little room for its events. VIEWER is the folder with playwright-core.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const [viewer, executablePath, folder] = process.argv.slice(2);
+const [viewer, executablePath, folder, thinner] = process.argv.slice(2);
 const { chromium } = createRequire(join(resolve(viewer), 'package.json'))('playwright-core');
 const url = pathToFileURL(resolve(folder, 'page.html')).href;
+const thin = thinner && pathToFileURL(resolve(thinner)).href;
 const read = (name) => JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8'));
 const wanted = { kernels: read('kernels'), calls: read('calls'), ranges: read('ranges'), copies: read('copies'), launches: read('launches'),
     summary: read('summary') };
@@ -36,7 +37,7 @@ async function open(address, options = {}) {
     page.on('pageerror', (error) => strange.push(`error: ${error.message}`));
     await page.route('**/*', (route) => {
         const asked = route.request().url();
-        if (asked.split('#')[0] === url)
+        if ([url, thin].includes(asked.split('#')[0]))
             return route.continue();
         strange.push(`request: ${asked}`);
         return route.abort();
@@ -339,6 +340,30 @@ for (const event of named.slice(0, 3)) {
 }
 await page.keyboard.press('Escape');
 
+// A time that is marked: its kernels are added up.
+await page.evaluate(([from, to]) => rtlPage.timeline.axis.show(from, to), [middle[0].start, middle[middle.length - 1].start]);
+await settle();
+await page.keyboard.down('Shift');
+await page.mouse.move(box.x + 300, at.y);
+await page.mouse.down();
+await page.mouse.move(box.x + 700, at.y, { steps: 4 });
+await page.mouse.up();
+await page.keyboard.up('Shift');
+await page.waitForFunction(() => document.querySelector('#details dl'), null, { timeout: 5000 }).catch(() => {});
+const marked = await page.evaluate(() => rtlPage.timeline.area);
+const inside = await page.evaluate(([from, to]) => rtlPage.trace.sums(from, to).then((sums) =>
+    ({ count: [...sums.names.values()].reduce((sum, [count]) => sum + count, 0), busy: sums.busy.reduce((a, b) => a + b, 0) })), marked);
+const partly = kernels.filter((event) => event.start < marked[1] && event.start + event.duration > marked[0]).sort((a, b) => a.start - b.start);
+let until = marked[0], busyInside = 0;
+for (const event of partly) {
+    busyInside += Math.max(0, Math.min(marked[1], event.start + event.duration) - Math.max(until, event.start));
+    until = Math.max(until, event.start + event.duration);
+}
+check('kernels of a marked time', inside.count, partly.length);
+hold('busy time of a marked time', all.lanes.some((lane) => lane.process !== all.lanes[0].process) || Math.abs(inside.busy - busyInside) < 1);
+hold('its details', /^GPU 0.*busy/.test(await page.locator('#details dl').first().textContent()));
+await page.keyboard.press('Escape');
+
 // Themes, by the switch and by the system.
 const back = (tab) => tab.evaluate(() => getComputedStyle(document.body).backgroundColor);
 const lightBack = await back(page);
@@ -374,6 +399,21 @@ for (const [key, tab] of [['2', 'graphs'], ['3', 'tables'], ['4', 'about'], ['1'
     check(`elements without a name in ${tab}`, nameless, []);
 }
 check('the verdict', await page.locator('#verdict').getAttribute('title'), wanted.summary.completeness);
+
+// A page with too little room says what it leaves out, and the rest of it is the same.
+if (thin) {
+    const small = await open(thin);
+    const kept = await small.evaluate(() => rtlPage.trace.head.segments.map((segment) => [segment.kept, segment.events]));
+    const left = kept.filter(([there]) => !there);
+    hold('something is left out', left.length > 0);
+    const said = (await small.locator('#notice').textContent()).replace(/[^\x20-\x7e]/g, '');
+    hold('that is said', said.includes(`${left.length} of ${kept.length} stretches`) &&
+        said.includes(`${left.reduce((sum, [, events]) => sum + events, 0)} events`));
+    check('tables of a small page', await small.evaluate(() => rtlPage.trace.head.tables.kernels), await page.evaluate(() => rtlPage.trace.head.tables.kernels));
+    check('rows of a small page', await small.evaluate(() => rtlPage.trace.lanes.map((lane) => lane.slices)), all.lanes.map((lane) => lane.slices));
+    check('a segment that is left out', await small.evaluate((place) => rtlPage.trace.segment(place), kept.findIndex(([there]) => !there)), null);
+    await small.close();
+}
 
 // Text stays text.
 check('elements that a name made', await page.locator('img, svg, b:has(b), iframe, object').count(), 0);

@@ -29,7 +29,9 @@ expect() {
 mkdir plain hostile
 expect t.db plain
 "$rtl" export t.db --to html -o plain/page.html >export.out 2>export.err || fail "rtl export ended with status $?"
-"$node" "$here/page.mjs" "$build/viewer" "$chromium" plain >page.out 2>page.err || fail "the page is not as it should be"
+"$rtl" export t.db --to html --detail 1K -o small.html >export.out 2>small.err || fail "rtl export --detail ended with status $?"
+grep -q 'stretches of time are left out' small.err || fail "rtl export does not say that it leaves something out"
+"$node" "$here/page.mjs" "$build/viewer" "$chromium" plain small.html >page.out 2>page.err || fail "the page is not as it should be"
 
 # Names that would be markup, end a script, or turn text around, where a careless page would let them.
 cp t.db hostile.db

@@ -54,8 +54,35 @@ export class Details {
         if (slice.launch)
             lists.push(this.graph(slice));
         this.pane.replaceChildren(element('h2', {}, this.trace.nameOf(slice)),
-            element('div', { class: 'columns' }, ...lists.filter((list) => list.length).map((list) => element('dl', {},
-                ...list.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)])))));
+            element('div', { class: 'columns' }, ...lists.filter((list) => list.length).map((list) => this.list(list))));
+    }
+
+    /** What kernels did in a time that was marked. */
+    async showArea(from: number, to: number): Promise<void> {
+        this.current = null;
+        const { texts, gpus, processes } = this.trace.head;
+        const title = element('h2', {}, `${duration(to - from)} from ${moment(from)}`);
+        this.pane.replaceChildren(title, element('p', { class: 'soft' }, '…'));
+        const sums = await this.trace.sums(from, to);
+        if (this.pane.firstChild !== title)
+            return;
+        if (!sums) {
+            this.pane.replaceChildren(title, element('p', { class: 'soft' },
+                'There are too many events in this time to add them up, or not all of them are in this page. Mark a shorter one.'));
+            return;
+        }
+        const rows = [...sums.names].sort((a, b) => b[1][1] - a[1][1]);
+        const all = rows.reduce((sum, [, [, total]]) => sum + total, 0);
+        const busy = gpus.map((gpu, place): Fact => [`${processes.length > 1 ? `process ${gpu.process}, ` : ''}GPU ${gpu.gpu ?? '?'}`,
+            `busy ${duration(sums.busy[place])}, ${share(sums.busy[place] / (to - from))}`]);
+        const kernels = rows.slice(0, 50).map(([name, [calls, total]]): Fact =>
+            [share(total / Math.max(1, all)), `${texts[name]} · ${count(calls)}, ${duration(total)}`]);
+        this.pane.replaceChildren(title, element('div', { class: 'columns' }, this.list(busy), this.list(kernels, 'number')));
+    }
+
+    private list(facts: Fact[], type = ''): HTMLElement {
+        return element('dl', {}, ...facts.flatMap(([name, value]) =>
+            [element('dt', { class: type }, name), element('dd', {}, value)]));
     }
 
     private times(slice: Slice): Fact[] {

@@ -172,7 +172,7 @@ const KEYS: [string, string][][] = [
         ['↑ ↓', 'event in the row above, below'], ['F', 'fit the chosen event, or the marked time'], ['0', 'the whole trace'],
         ['/', 'search names'], ['Esc', 'choose nothing'], ['T', 'dark or light'], ['1 2 3 4', 'the views'], ['?', 'this help']],
     [['Drag', 'move'], ['Wheel', 'scroll the rows, or zoom if all are seen'], ['Ctrl + wheel', 'zoom at the pointer'],
-        ['Shift + wheel', 'move'], ['Shift + drag', 'measure a time; F fits it'], ['Click', 'choose an event; arrows lead from its call'],
+        ['Shift + wheel', 'move'], ['Shift + drag', 'measure a time, and what is in it; F fits it'], ['Click', 'choose an event; arrows lead from its call'],
         ['Double click', 'fit the event'], ['Overview', 'drag a window, or move it']],
 ];
 
@@ -226,7 +226,7 @@ function showAbout(): void {
 
 function notice(): void {
     const info = trace.head.trace;
-    const text = [info.complete ? '' : `This trace is not complete: ${info.verdict}.`, leftOut()].filter(Boolean).join(' ');
+    const text = [info.complete ? '' : `${info.verdict}.`, leftOut()].filter(Boolean).join(' ');
     byId('notice').textContent = text;
     byId('notice').hidden = !text;
     const name = info.command.split(' ')[0].split('/').pop() || info.file;
@@ -347,6 +347,7 @@ export async function start(): Promise<void> {
         details.show(slice);
         remember();
     };
+    timeline.onarea = (from, to) => void details.showArea(from, to);
     timeline.onview = remember;
     graphs.onchange = remember;
     trace.onload = () => timeline.draw();

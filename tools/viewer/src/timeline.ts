@@ -37,6 +37,8 @@ export class Timeline {
     /** Events that are not wanted are faded; null: all are shown. */
     wanted: Wanted | null = null;
     onselect: (slice: Slice | null) => void = () => {};
+    /** A time was marked. */
+    onarea: (from: number, to: number) => void = () => {};
     onview: () => void = () => {};
     /** ms that the last picture took. */
     drawTime = 0;
@@ -107,7 +109,8 @@ export class Timeline {
 
     gpuName(process: number, gpu: number | null): string {
         const found = this.trace.head.agents.find((agent) => agent.process === process && agent.gpu === gpu && gpu !== null);
-        return gpu === null ? 'Host' : `GPU ${gpu}${found ? ` · ${found.product || found.name}` : ''}`;
+        const product = found?.product || found?.name;
+        return gpu === null ? 'Host' : `GPU ${gpu}${product ? ` · ${product}` : ''}`;
     }
 
     laneName(lane: Lane): string {
@@ -746,6 +749,8 @@ export class Timeline {
             if (drag && !drag.moved) {
                 this.area = null;
                 this.select(this.sliceAt(x, y));
+            } else if (drag?.area && this.area) {
+                this.onarea(Math.min(...this.area), Math.max(...this.area));
             }
             drag = null;
         });

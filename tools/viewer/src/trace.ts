@@ -418,6 +418,46 @@ export class Trace {
         return found.sort((a, b) => a.start - b.start);
     }
 
+    /** What kernels did in [from, to): by name (a text of the page) how many run there and for how long, and how long each GPU of
+     * `head.gpus` is busy. null: the page does not have all of them, or there are too many. */
+    async sums(from: number, to: number): Promise<{ names: Map<number, [number, number]>; busy: number[] } | null> {
+        const [first, last] = this.segmentsOf(from, to);
+        const names = new Map<number, [number, number]>();
+        const times: [number, number][][] = this.head.gpus.map(() => []);
+        const add = (lane: Lane, item: number, start: number, end: number) => {
+            const part = Math.min(to, end) - Math.max(from, start);
+            if (part < 0 || start >= to)
+                return;
+            const [count, total] = names.get(this.head.kernels[item][0]) ?? [0, 0];
+            names.set(this.head.kernels[item][0], [count + 1, total + part]);
+            times[this.head.gpus.findIndex((gpu) => gpu.process === lane.process && gpu.gpu === lane.gpu)].push([start, end]);
+        };
+        if (last - first > 32)
+            return null;
+        for (const lane of this.lanes)
+            if (lane.kind === 'queue')
+                for (const slice of lane.crossings)
+                    add(lane, slice.item, slice.start, slice.start + slice.duration);
+        for (let number = first; number < last; ++number) {
+            const segment = await this.segment(number);
+            if (!segment)
+                return null;
+            for (const [place, columns] of segment.lanes)
+                if (this.lanes[place].kind === 'queue')
+                    for (let i = above(columns.end, from); i < columns.size && columns.start[i] < to; ++i)
+                        add(this.lanes[place], columns.item[i], columns.start[i], columns.end[i]);
+        }
+        const busy = times.map((list) => {
+            let until = from;
+            return list.sort((a, b) => a[0] - b[0]).reduce((sum, [start, end]) => {
+                const part = Math.min(to, end) - Math.max(until, start);
+                until = Math.max(until, end);
+                return sum + Math.max(0, part);
+            }, 0);
+        });
+        return { names, busy };
+    }
+
     /** The next event of these rows after (or before) `start` that `is` one of those wanted. */
     async next(lanes: Lane[], start: number, forward: boolean, is: Wanted): Promise<Slice | null> {
         const better = (a: Slice | null, b: number) => !a || (forward ? b < a.start : b > a.start);
