@@ -44,6 +44,10 @@ uint64_t spread_quantile(const struct spread *spread, double share)
 {
     uint64_t wanted = (uint64_t)ceil(share * (double)spread->count);
     uint64_t seen = 0;
+    if (wanted <= 1)
+        return spread->least;
+    if (wanted >= spread->count)
+        return spread->most;
     for (unsigned page = 0; page < SPREAD_PAGES; ++page)
         for (unsigned bucket = 0; spread->pages[page] && bucket < SPREAD_BUCKETS; ++bucket) {
             seen += spread->pages[page][bucket];
