@@ -52,32 +52,47 @@ static rtl_status_t read_names(rtl_trace_t *trace, struct texts *texts, struct m
     return RTL_OK;
 }
 
-/* Launches stand by process and graph, as graphs do. */
-static void add_launches(struct side *side, const rtl_graph_launch_t *launches, size_t count)
+static struct made_of *find(const struct side *side, uint32_t process, uint32_t graph)
 {
-    size_t at = 0;
-    for (size_t i = 0; i < count; ++i) {
-        const rtl_graph_launch_t *launch = &launches[i];
-        while (at < side->count && (side->graphs[at].graph->process != launch->process ||
-                                    side->graphs[at].graph->graph != launch->graph))
-            ++at;
-        if (at == side->count)
-            return;
-        ++side->graphs[at].launches;
-        if (launch->end && launch->kernels == launch->expected)
-            stats_add(&side->graphs[at].time, launch->end - launch->start);
+    size_t low = 0;
+    size_t high = side->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const rtl_graph_t *row = side->graphs[middle].graph;
+        if (row->process < process || (row->process == process && row->graph < graph))
+            low = middle + 1;
+        else
+            high = middle;
     }
+    bool found = low < side->count && side->graphs[low].graph->process == process &&
+                 side->graphs[low].graph->graph == graph;
+    return found ? &side->graphs[low] : NULL;
+}
+
+static rtl_status_t add_launches(struct side *side, rtl_trace_t *trace)
+{
+    rtl_launch_iter_t *iter;
+    rtl_graph_launch_t launch;
+    rtl_status_t status = rtlTraceLaunches(trace, NULL, &iter);
+    if (status != RTL_OK)
+        return status;
+    while ((status = rtlLaunchNext(iter, &launch)) == RTL_OK) {
+        struct made_of *graph = find(side, launch.process, launch.graph);
+        if (!graph)
+            continue;
+        ++graph->launches;
+        if (launch.end && launch.kernels == launch.expected)
+            stats_add(&graph->time, launch.end - launch.start);
+    }
+    rtlLaunchIterFree(iter);
+    return status == RTL_END ? RTL_OK : status;
 }
 
 static rtl_status_t read_side(rtl_trace_t *trace, struct texts *texts, struct side *side)
 {
     const rtl_graph_t *graphs;
-    const rtl_graph_launch_t *launches;
     size_t count;
-    size_t launch_count;
     rtl_status_t status = rtlTraceGraphs(trace, &graphs, &count);
-    if (status == RTL_OK)
-        status = rtlTraceGraphLaunches(trace, &launches, &launch_count);
     if (status != RTL_OK)
         return status;
     side->graphs = memory_new(count, sizeof *side->graphs);
@@ -89,8 +104,7 @@ static rtl_status_t read_side(rtl_trace_t *trace, struct texts *texts, struct si
     }
     for (size_t i = 0; i < side->count && status == RTL_OK; ++i)
         status = read_names(trace, texts, &side->graphs[i]);
-    add_launches(side, launches, launch_count);
-    return status;
+    return status == RTL_OK ? add_launches(side, trace) : status;
 }
 
 static size_t in_common(const struct made_of *a, const struct made_of *b)

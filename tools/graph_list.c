@@ -74,19 +74,25 @@ static void add_graphs(struct list *list, const rtl_graph_t *graphs, size_t coun
     }
 }
 
-static void add_launches(struct list *list, const rtl_graph_launch_t *launches, size_t count)
+static rtl_status_t add_launches(struct list *list, rtl_trace_t *trace)
 {
-    for (size_t i = 0; i < count; ++i) {
-        const rtl_graph_launch_t *launch = &launches[i];
-        struct line *line = find(list, launch->process, launch->graph, launch->generation);
+    rtl_launch_iter_t *iter;
+    rtl_graph_launch_t launch;
+    rtl_status_t status = rtlTraceLaunches(trace, NULL, &iter);
+    if (status != RTL_OK)
+        return status;
+    while ((status = rtlLaunchNext(iter, &launch)) == RTL_OK) {
+        struct line *line = find(list, launch.process, launch.graph, launch.generation);
         if (!line)
             continue;
         ++line->launches;
-        line->kernels += launch->kernels;
-        line->partial += launch->kernels != launch->expected;
-        if (launch->end && launch->kernels == launch->expected)
-            stats_add(&line->time, launch->end - launch->start);
+        line->kernels += launch.kernels;
+        line->partial += launch.kernels != launch.expected;
+        if (launch.end && launch.kernels == launch.expected)
+            stats_add(&line->time, launch.end - launch.start);
     }
+    rtlLaunchIterFree(iter);
+    return status == RTL_END ? RTL_OK : status;
 }
 
 static rtl_status_t add_kernels(struct list *list, rtl_trace_t *trace)
@@ -127,17 +133,14 @@ static int by_kernel_time(const void *left, const void *right)
 static rtl_status_t read_list(rtl_trace_t *trace, struct list *list)
 {
     const rtl_graph_t *graphs;
-    const rtl_graph_launch_t *launches;
     size_t graph_count;
-    size_t launch_count;
     rtl_status_t status = rtlTraceGraphs(trace, &graphs, &graph_count);
-    if (status == RTL_OK)
-        status = rtlTraceGraphLaunches(trace, &launches, &launch_count);
     if (status != RTL_OK)
         return status;
     add_graphs(list, graphs, graph_count);
-    add_launches(list, launches, launch_count);
-    status = add_kernels(list, trace);
+    status = add_launches(list, trace);
+    if (status == RTL_OK)
+        status = add_kernels(list, trace);
     qsort(list->lines, list->count, sizeof *list->lines, by_kernel_time);
     return status;
 }

@@ -30,8 +30,7 @@ struct reader {
     rtl_trace_t *trace;
     const rtl_graph_t *generations;
     size_t generation_count;
-    const rtl_graph_launch_t *launches; /* of the graph */
-    size_t launch_count;
+    size_t launch_count;     /* of the rows of the reading */
     struct under_way **open; /* by launch */
     struct under_way *spare;
     struct progress *progress; /* by node */
@@ -47,18 +46,48 @@ static bool has_generation(const struct reader *reader, uint32_t generation)
     return false;
 }
 
-static void find_launches(struct reader *reader, const rtl_graph_launch_t *all, size_t count)
+/* Numbers of launches go over all generations: those of others are left out here. */
+static rtl_status_t read_launches(struct reader *reader)
 {
-    const rtl_graph_t *graph = reader->generations;
-    size_t first = 0;
-    while (first < count &&
-           (all[first].process != graph->process || all[first].graph != graph->graph))
-        ++first;
-    reader->launches = all + first;
-    while (first + reader->launch_count < count &&
-           all[first + reader->launch_count].process == graph->process &&
-           all[first + reader->launch_count].graph == graph->graph)
-        ++reader->launch_count;
+    rtl_launch_filter_t filter = RTL_LAUNCH_FILTER_ALL;
+    rtl_launch_iter_t *iter;
+    rtl_graph_launch_t launch;
+    size_t capacity = 0;
+    filter.process = reader->generations->process;
+    filter.graph = reader->generations->graph;
+    rtl_status_t status = rtlTraceLaunches(reader->trace, &filter, &iter);
+    if (status != RTL_OK)
+        return status;
+    while ((status = rtlLaunchNext(iter, &launch)) == RTL_OK) {
+        if (!has_generation(reader, launch.generation))
+            continue;
+        if (reader->launch_count == capacity) {
+            capacity = capacity ? 2 * capacity : 64;
+            reader->reading->rows = memory_grown(reader->reading->rows, capacity, sizeof launch);
+        }
+        reader->reading->rows[reader->launch_count++] = launch;
+    }
+    rtlLaunchIterFree(iter);
+    return status == RTL_END ? RTL_OK : status;
+}
+
+/* Place of a launch, launch_count if it is not there. Most are where their number says. */
+static size_t place_of(const struct reader *reader, uint32_t number)
+{
+    const rtl_graph_launch_t *rows = reader->reading->rows;
+    size_t low = 0;
+    size_t high = reader->launch_count;
+    if (high && number >= rows[0].launch && number - rows[0].launch < high &&
+        rows[number - rows[0].launch].launch == number)
+        return number - rows[0].launch;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (rows[middle].launch < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < reader->launch_count && rows[low].launch == number ? low : reader->launch_count;
 }
 
 static struct graph_node *node_at(struct graph_reading *reading, uint32_t number)
@@ -219,7 +248,7 @@ static void follow_path(struct reader *reader, const struct under_way *launch)
 static void finish(struct reader *reader, struct under_way *launch)
 {
     struct graph_reading *reading = reader->reading;
-    const rtl_graph_launch_t *row = &reader->launches[launch->launch];
+    const rtl_graph_launch_t *row = &reading->rows[launch->launch];
     uint64_t idle = 0;
     uint64_t end = launch->items[0].start;
     for (size_t i = 0; i < launch->count; ++i) {
@@ -244,10 +273,10 @@ static void finish(struct reader *reader, struct under_way *launch)
 static void add_kernel(struct reader *reader, const rtl_kernel_t *kernel)
 {
     struct graph_reading *reading = reader->reading;
-    size_t place = (size_t)(kernel->launch - reader->launches[0].launch);
-    if (place >= reader->launch_count)
+    size_t place = place_of(reader, kernel->launch);
+    if (place == reader->launch_count)
         return;
-    const rtl_graph_launch_t *row = &reader->launches[place];
+    const rtl_graph_launch_t *row = &reading->rows[place];
     reading->nowhere += kernel->node == RTL_TRACE_NONE;
     reading->unsure += kernel->node != RTL_TRACE_NONE && !kernel->certain;
     if (kernel->node != RTL_TRACE_NONE) {
@@ -304,8 +333,8 @@ static void close_ranks(struct reader *reader)
 {
     struct graph_reading *reading = reader->reading;
     uint64_t end = 0;
+    reading->launches = reader->launch_count;
     for (size_t i = 0; i < reader->launch_count; ++i) {
-        reading->launches += has_generation(reader, reader->launches[i].generation);
         struct graph_replay replay = reading->replays[i];
         if (!replay.launch)
             continue;
@@ -336,15 +365,14 @@ static void release(struct reader *reader)
 rtl_status_t graph_read(rtl_trace_t *trace, const rtl_graph_t *generations, size_t count,
                         struct graph_reading *reading)
 {
-    const rtl_graph_launch_t *launches;
-    size_t launch_count;
     struct reader reader = {
         .trace = trace, .generations = generations, .generation_count = count, .reading = reading};
     *reading = (struct graph_reading){0};
-    rtl_status_t status = rtlTraceGraphLaunches(trace, &launches, &launch_count);
-    if (status != RTL_OK)
+    rtl_status_t status = read_launches(&reader);
+    if (status != RTL_OK) {
+        graph_reading_free(reading);
         return status;
-    find_launches(&reader, launches, launch_count);
+    }
     reader.open = memory_new(reader.launch_count, sizeof(struct under_way *));
     reading->replays = memory_new(reader.launch_count, sizeof *reading->replays);
     status = read_nodes(&reader);
@@ -367,6 +395,7 @@ void graph_reading_free(struct graph_reading *reading)
     }
     free(reading->nodes);
     free(reading->replays);
+    free(reading->rows);
     stats_free(&reading->time);
     stats_free(&reading->idle);
     stats_free(&reading->before);
@@ -397,20 +426,15 @@ static void blame(struct graph_blame *blame, uint32_t node, bool gap, uint64_t t
 rtl_status_t graph_blame(rtl_trace_t *trace, struct graph_reading *reading,
                          const rtl_graph_launch_t *launch, struct graph_blame *result)
 {
-    rtl_kernel_filter_t filter = RTL_KERNEL_FILTER_ALL;
     rtl_kernel_iter_t *iter;
     rtl_kernel_t kernel;
     uint64_t end = 0;
     *result = (struct graph_blame){.node = RTL_TRACE_NONE};
-    filter.process = launch->process;
-    filter.from = launch->start;
-    filter.to = launch->end + 1;
-    rtl_status_t status = rtlTraceKernels(trace, &filter, &iter);
+    rtl_status_t status =
+        rtlTraceLaunchKernels(trace, launch->process, launch->graph, launch->launch, &iter);
     if (status != RTL_OK)
         return status;
     while ((status = rtlKernelNext(iter, &kernel)) == RTL_OK) {
-        if (kernel.graph != launch->graph || kernel.launch != launch->launch)
-            continue;
         if (kernel.node < reading->node_count) {
             struct graph_node *node = &reading->nodes[kernel.node];
             blame(result, kernel.node, false, kernel.end - kernel.start, &node->time);

@@ -25,14 +25,15 @@ struct graph_node {
 
 /** A launch that is whole in the trace. */
 struct graph_replay {
-    const rtl_graph_launch_t *launch;
-    uint64_t busy;   /**< at least one of its kernels ran, ns */
+    const rtl_graph_launch_t *launch; /**< among the rows */
+    uint64_t busy;                    /**< at least one of its kernels ran, ns */
     uint64_t before; /**< between the end of all replays before it and its start, ns */
 };
 
 struct graph_reading {
     struct graph_node *nodes; /**< by number */
     size_t node_count;
+    rtl_graph_launch_t *rows;     /**< of the launches, by number */
     struct graph_replay *replays; /**< by number */
     size_t replay_count;
     uint64_t launches;   /**< those that are not whole among them */

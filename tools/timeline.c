@@ -2,8 +2,8 @@
 #include "timeline.h"
 
 #include "command.h"
-#include "common/duration.h"
 #include "common/memory.h"
+#include "common/moment.h"
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/plain.h"
@@ -11,7 +11,6 @@
 #include "common/show.h"
 #include "graph_id.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <langinfo.h>
@@ -27,13 +26,6 @@
 #define NAME_LEAST    6u  /* columns for a name and the blank before it; fewer say nothing */
 #define LABEL_APART   12u /* columns from one time of the axis to the next, at least */
 
-/* Beginning of a window or its end, after the recording began or (absolute) on the trace's clock.
- */
-struct moment {
-    uint64_t ns;
-    bool given, absolute;
-};
-
 struct options {
     const char *path, *launch_text;
     struct graph_id graph;
@@ -48,7 +40,8 @@ struct view {
     rtl_trace_t *trace;
     rtl_trace_info_t info;
     struct timeline timeline;
-    const rtl_graph_launch_t *launch; /* NULL: a window */
+    rtl_graph_launch_t launch;
+    bool of_launch; /* no window */
     bool blocks, colored, processes;
     unsigned label; /* columns before a lane */
 };
@@ -133,15 +126,14 @@ static int find_window(struct view *view)
     return EXIT_FINE;
 }
 
-static int say_launches(const struct options *options, uint32_t first, uint32_t last)
+static int say_launches(const struct options *options, uint64_t launches)
 {
-    if (last == 0)
+    if (launches == 0)
         return say_fail(EXIT_USAGE, "%s: graph %" PRIu32 " was not launched", options->path,
                         options->graph.graph);
     return say_fail(EXIT_USAGE,
-                    "%s: graph %" PRIu32 " has no launch %" PRIu32 ": it has %" PRIu32
-                    " to %" PRIu32,
-                    options->path, options->graph.graph, options->launch, first, last);
+                    "%s: graph %" PRIu32 " has no launch %" PRIu32 ": it has 1 to %" PRIu64,
+                    options->path, options->graph.graph, options->launch, launches);
 }
 
 static int find_launch(struct view *view)
@@ -149,32 +141,27 @@ static int find_launch(struct view *view)
     const struct options *options = view->options;
     struct graph_id id = options->graph;
     const rtl_graph_t *generations;
-    const rtl_graph_launch_t *launches;
     size_t count;
-    uint32_t first = 0;
-    uint32_t last = 0;
+    uint64_t launches = 0;
     int status = graph_id_find(view->trace, options->path, &id, &generations, &count);
     if (status != EXIT_FINE)
         return status;
-    if (rtlTraceGraphLaunches(view->trace, &launches, &count) != RTL_OK)
+    for (size_t i = 0; i < count; ++i)
+        launches += generations[i].launches;
+    rtl_status_t found =
+        rtlTraceLaunch(view->trace, id.process, id.graph, options->launch, &view->launch);
+    if (found == RTL_END)
+        return say_launches(options, launches);
+    if (found != RTL_OK)
         return open_failed(view->trace, options->path);
-    for (size_t i = 0; i < count && !view->launch; ++i) {
-        if (launches[i].process != id.process || launches[i].graph != id.graph)
-            continue;
-        first = first ? first : launches[i].launch;
-        last = launches[i].launch;
-        if (last == options->launch)
-            view->launch = &launches[i];
-    }
-    if (!view->launch)
-        return say_launches(options, first, last);
-    if (view->launch->end == 0)
+    if (view->launch.end == 0)
         return say_fail(EXIT_USAGE,
                         "%s: no kernel of launch %" PRIu32 " of graph %" PRIu32 " is in the trace",
                         options->path, options->launch, id.graph);
-    view->timeline.from = view->launch->start;
+    view->of_launch = true;
+    view->timeline.from = view->launch.start;
     view->timeline.to =
-        view->launch->end > view->launch->start ? view->launch->end : view->launch->start + 1;
+        view->launch.end > view->launch.start ? view->launch.end : view->launch.start + 1;
     return EXIT_FINE;
 }
 
@@ -387,13 +374,13 @@ static void show_head(const struct view *view)
         step *= 10;
     time_text(timeline->from - zero, step, from, sizeof from);
     time_text(timeline->to - zero, step, to, sizeof to);
-    if (view->launch)
+    if (view->of_launch)
         (void)printf("launch %" PRIu32 " of graph %s.%" PRIu32 ": %s, %s kernels\n",
-                     view->launch->launch,
-                     graph_id_name(view->trace, view->launch->process, view->launch->graph).text,
-                     view->launch->generation,
-                     show_duration((double)(view->launch->end - view->launch->start)).text,
-                     show_count(view->launch->kernels).text);
+                     view->launch.launch,
+                     graph_id_name(view->trace, view->launch.process, view->launch.graph).text,
+                     view->launch.generation,
+                     show_duration((double)(view->launch.end - view->launch.start)).text,
+                     show_count(view->launch.kernels).text);
     (void)printf("from %s to %s, %s a column\n", from, to,
                  show_duration((double)length / timeline->width).text);
 }
@@ -483,7 +470,7 @@ static int show_json(const struct view *view)
         json_pack("{s:o, s:o, s:o, s:I, s:o, s:o, s:o}", "file", open_text(view->options->path),
                   "from_ns", open_number(timeline->from), "to_ns", open_number(timeline->to),
                   "columns", (json_int_t)timeline->width, "launch",
-                  view->launch ? open_id(view->launch->launch) : json_null(), "lanes", lanes,
+                  view->of_launch ? open_id(view->launch.launch) : json_null(), "lanes", lanes,
                   "names", names),
         EXIT_FINE);
 }
@@ -551,20 +538,6 @@ static const struct argp_option option_list[] = {
     {0},
 };
 
-static int parse_moment(const char *option, const char *text, struct moment *moment)
-{
-    char *end;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    moment->given = true;
-    moment->absolute = isdigit((unsigned char)text[0]) && !*end && !errno;
-    moment->ns = value;
-    if (moment->absolute || rtl_duration_read(text, &moment->ns))
-        return 0;
-    return say_fail(EINVAL, "'%s' is no time for --%s: write 1.5s or 200ms, or ns as a number",
-                    text, option);
-}
-
 static int parse_launch(struct options *options, const char *text)
 {
     options->launch_text = text;
@@ -588,9 +561,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     struct options *options = state->input;
     switch (key) {
     case KEY_FROM:
-        return parse_moment("from", value, &options->from);
+        return moment_read("from", value, &options->from);
     case KEY_TO:
-        return parse_moment("to", value, &options->to);
+        return moment_read("to", value, &options->to);
     case 'l':
         return parse_launch(options, value);
     case 'w':

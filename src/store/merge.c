@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* What is done with the values of a column. */
-enum action { KEEP, PROCESS, NUMBER, TIME, CHECKSUM };
+enum action { KEEP, PROCESS, NUMBER, TIME };
 
 struct rule {
     const char *table, *column; /* table NULL: of all tables */
@@ -22,9 +22,6 @@ struct rule {
 
 static const struct rule rules[] = {
     {NULL, "process", PROCESS},
-    {NULL, "chunk", NUMBER},
-    {"copies", "id", NUMBER},
-    {"notes", "id", NUMBER},
     {"processes", "start", TIME},
     {"processes", "end", TIME},
     {"queues", "start", TIME},
@@ -32,6 +29,8 @@ static const struct rule rules[] = {
     {"clock_brackets", "boottime", TIME},
     {"api_chunks", "start_min", TIME},
     {"api_chunks", "end_max", TIME},
+    {"launch_chunks", "time_min", TIME},
+    {"launch_chunks", "time_max", TIME},
     {"ranges", "start", TIME},
     {"ranges", "end", TIME},
     {"notes", "time", TIME},
@@ -39,17 +38,38 @@ static const struct rule rules[] = {
     {"pauses", "end", TIME},
     {"graph_rows", "time", TIME},
     {"graph_launch_rows", "time", TIME},
-    {NULL, "checksum", CHECKSUM},
 };
 
-/* The columns that checksums cover, in their order; then comes `data`. */
-static const struct {
-    const char *table, *columns;
+/* The columns that a checksum covers, in their order; then comes a blob. */
+static const struct sum {
+    const char *table, *checksum, *blob, *columns;
 } sums[] = {
-    {"kernel_chunks", "process,queue,kernels,packet_min,packet_max,start_min,end_max"},
-    {"api_chunks", "process,calls,words,start_min,end_max,correlation_min,correlation_max"},
-    {"graph_plans", "process,plan,graph,generation,begins,kernels"},
+    {"kernel_chunks", "checksum", "data",
+     "process,queue,kernels,packet_min,packet_max,start_min,end_max"},
+    {"api_chunks", "checksum", "data",
+     "process,calls,words,start_min,end_max,correlation_min,correlation_max"},
+    {"graph_plans", "checksum", "data", "process,plan,graph,generation,begins,kernels"},
+    {"launch_chunks", "checksum", "data",
+     "process,launches,spans,headed,launch_min,launch_max,time_min,time_max,correlation_min,"
+     "correlation_max"},
+    {"launch_chunks", "summary_checksum", "summary",
+     "process,launches,spans,headed,launch_min,launch_max,time_min,time_max,correlation_min,"
+     "correlation_max"},
 };
+
+/* Numbers of which a trace has one row; what else names one follows them. */
+static const struct numbered {
+    const char *table, *column, *of;
+} numbered[] = {
+    {"kernel_chunks", "chunk", "kernel_chunks"},
+    {"kernel_chunk_launches", "chunk", "kernel_chunks"},
+    {"api_chunks", "chunk", "api_chunks"},
+    {"launch_chunks", "chunk", "launch_chunks"},
+    {"copies", "id", "copies"},
+    {"notes", "id", "notes"},
+};
+
+#define NUMBERED (sizeof numbered / sizeof *numbered)
 
 #define MOST_FIELDS 16
 
@@ -61,6 +81,7 @@ struct merge {
     bool failed;
     struct rtl_merge_input *input; /* the one that is copied */
     uint32_t processes;            /* in the new trace so far */
+    int64_t last[NUMBERED];        /* numbers of the new trace before this input */
 };
 
 static int fail(struct merge *merge, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -158,8 +179,18 @@ static void sum(sqlite3_context *context, int count, sqlite3_value **values)
     sqlite3_result_int64(context, rtl_checksum_row(fields, (size_t)half, data, size));
 }
 
+static const struct numbered *numbered_of(const char *table, const char *column)
+{
+    for (size_t i = 0; i < NUMBERED; ++i)
+        if (strcmp(numbered[i].table, table) == 0 && strcmp(numbered[i].column, column) == 0)
+            return &numbered[i];
+    return NULL;
+}
+
 static enum action action_of(const char *table, const char *column)
 {
+    if (numbered_of(table, column))
+        return NUMBER;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; ++i)
         if ((!rules[i].table || strcmp(rules[i].table, table) == 0) &&
             strcmp(rules[i].column, column) == 0)
@@ -168,13 +199,14 @@ static enum action action_of(const char *table, const char *column)
 }
 
 /* The new value of a column as an expression; NULL when memory is short. */
-static char *moved(const struct merge *merge, const char *table, const char *column, int64_t first)
+static char *moved(const struct merge *merge, const char *table, const char *column)
 {
     switch (action_of(table, column)) {
     case PROCESS:
         return sqlite3_mprintf("\"%w\" + %u", column, merge->processes);
     case NUMBER:
-        return sqlite3_mprintf("\"%w\" + %lld", column, (long long)first);
+        return sqlite3_mprintf("\"%w\" + %lld", column,
+                               (long long)merge->last[numbered_of(table, column) - numbered]);
     case TIME:
         return sqlite3_mprintf("rtl_shift(\"%w\", %lld)", column, (long long)merge->input->shift);
     default:
@@ -182,28 +214,39 @@ static char *moved(const struct merge *merge, const char *table, const char *col
     }
 }
 
-static const char *fields_of(const char *table)
+static const struct sum *sum_of(const char *table, const char *checksum)
 {
     for (size_t i = 0; i < sizeof sums / sizeof *sums; ++i)
-        if (strcmp(sums[i].table, table) == 0)
-            return sums[i].columns;
+        if (strcmp(sums[i].table, table) == 0 && strcmp(sums[i].checksum, checksum) == 0)
+            return &sums[i];
     return NULL;
 }
 
-static void append_sum(const struct merge *merge, sqlite3_str *sql, const char *table,
-                       int64_t first)
+static void append_sum(const struct merge *merge, sqlite3_str *sql, const struct sum *sum)
 {
-    const char *fields = fields_of(table);
     char list[160];
     char *rest = NULL;
-    sqlite3_str_appendf(sql, "rtl_sum(checksum, data, %s", fields);
-    (void)snprintf(list, sizeof list, "%s", fields);
+    sqlite3_str_appendf(sql, "rtl_sum(%s, %s, %s", sum->checksum, sum->blob, sum->columns);
+    (void)snprintf(list, sizeof list, "%s", sum->columns);
     for (char *field = strtok_r(list, ",", &rest); field; field = strtok_r(NULL, ",", &rest)) {
-        char *value = moved(merge, table, field, first);
+        char *value = moved(merge, sum->table, field);
         sqlite3_str_appendf(sql, ", %s", value);
         sqlite3_free(value);
     }
     sqlite3_str_appendall(sql, ")");
+}
+
+static void append_column(const struct merge *merge, sqlite3_str *sql, const char *table,
+                          const char *column)
+{
+    const struct sum *sum = sum_of(table, column);
+    if (sum) {
+        append_sum(merge, sql, sum);
+        return;
+    }
+    char *value = moved(merge, table, column);
+    sqlite3_str_appendf(sql, "%s", value);
+    sqlite3_free(value);
 }
 
 /* Copies the columns of a table that both traces have. */
@@ -212,7 +255,6 @@ static int copy_table(struct merge *merge, const char *table)
     sqlite3_stmt *columns = NULL;
     sqlite3_str *into = sqlite3_str_new(merge->db);
     sqlite3_str *from = sqlite3_str_new(merge->db);
-    int64_t first = 0;
     int count = 0;
     char *sql = sqlite3_mprintf("SELECT a.name FROM pragma_table_info(%Q, 'main') a JOIN"
                                 " pragma_table_info(%Q, 'source') b USING (name) ORDER BY a.cid",
@@ -221,18 +263,9 @@ static int copy_table(struct merge *merge, const char *table)
     sqlite3_free(sql);
     while (result == SQLITE_OK && sqlite3_step(columns) == SQLITE_ROW) {
         const char *column = (const char *)sqlite3_column_text(columns, 0);
-        if (action_of(table, column) == NUMBER)
-            first = ask(merge, 0,
-                        sqlite3_mprintf("SELECT max(\"%w\") FROM main.\"%w\"", column, table));
         sqlite3_str_appendf(into, "%s\"%w\"", count ? ", " : "", column);
         sqlite3_str_appendall(from, count++ ? ", " : "");
-        if (action_of(table, column) == CHECKSUM && fields_of(table)) {
-            append_sum(merge, from, table, first);
-            continue;
-        }
-        char *value = moved(merge, table, column, first);
-        sqlite3_str_appendf(from, "%s", value);
-        sqlite3_free(value);
+        append_column(merge, from, table, column);
     }
     (void)sqlite3_finalize(columns);
     char *names = sqlite3_str_finish(into);
@@ -245,6 +278,14 @@ static int copy_table(struct merge *merge, const char *table)
     sqlite3_free(names);
     sqlite3_free(values);
     return merge->failed ? -1 : 0;
+}
+
+static void find_last(struct merge *merge)
+{
+    for (size_t i = 0; i < NUMBERED; ++i)
+        merge->last[i] = ask(merge, 0,
+                             sqlite3_mprintf("SELECT max(\"%w\") FROM main.\"%w\"",
+                                             numbered[i].column, numbered[i].of));
 }
 
 static int copy_tables(struct merge *merge)
@@ -465,6 +506,7 @@ static int take_in(struct merge *merge)
 {
     struct rtl_merge_input *input = merge->input;
     find_unknown(merge);
+    find_last(merge);
     input->process = merge->processes + 1;
     input->processes =
         (uint32_t)ask(merge, 0, sqlite3_mprintf("SELECT max(process) FROM source.processes"));

@@ -1,10 +1,11 @@
-"""merged.py RTL A.db B.db: merges two traces, and traces of two hosts, and compares all that SQL shows of each process."""
+"""merged.py RTL A.db B.db GOLDEN.sql...: merges two traces, traces of two hosts, and traces of older versions of the format,
+and compares all that SQL shows of each process."""
 import shutil
 import sqlite3
 import subprocess
 import sys
 
-rtl, a, b = sys.argv[1:]
+rtl, a, b, *golden = sys.argv[1:]
 failed = 0
 
 
@@ -55,14 +56,14 @@ def offset(trace):
     return int(rows(trace, "SELECT value FROM meta WHERE key = 'realtime_offset'")[0])
 
 
-def same(merged, process, source, moved):
+def same(merged, process, source, moved, own=1, least=1000):
     seen = 0
     for name, sql in QUERIES.items():
-        want = rows(source, sql.format(p=1, t=0))
+        want = rows(source, sql.format(p=own, t=0))
         got = rows(merged, sql.format(p=process, t=moved))
         seen += len(want)
         must(got == want, f"{name} of process {process} of {merged} are those of {source}: {len(got)} and {len(want)} rows")
-    must(seen > 1000, f"{source} has something to compare")
+    must(seen > least, f"{source} has something to compare")
 
 
 def exact(merged, sources, moved):
@@ -103,6 +104,22 @@ exact("near2.db", (a, b), (0, 7))
 change("near.db", "bare.db", "DELETE FROM clock_brackets")
 run("merge", "bare2.db", a, "bare.db")
 same("bare2.db", 2, b, 7)
+
+# Traces of older versions, which lack tables and have launches in rows.
+old = [f"old{i}.db" for i in range(len(golden))]
+for path, name in zip(golden, old):
+    with open(path) as file, sqlite3.connect(name) as db:
+        db.executescript(file.read())
+    db.close()
+sources = [*old, a]
+run("merge", "old.db", *sources)
+base = min(map(offset, sources))
+next_process = 1
+for source in sources:
+    for process in range(1, int(rows(source, "SELECT max(process) FROM processes")[0]) + 1):
+        same("old.db", next_process, source, offset(source) - base, process, 5)
+        next_process += 1
+must(next_process > len(sources), "processes of old traces")
 
 # What was merged can be merged; damage stays damage.
 run("merge", "again.db", "merged.db", "later.db")
