@@ -327,8 +327,9 @@ static void show_changes(const struct diff *diff)
     table_print(table, stdout);
     if (top && diff->change_count > top)
         (void)printf("  and %zu more (--top 0)\n", diff->change_count - top);
-    (void)printf(
-        "  +-: 95 %% confidence; shown is what differs with 99 %% over all nodes together\n");
+    (void)printf("  +-: 95 %% confidence%s\n",
+                 diff->options->all ? ""
+                                    : "; shown is what differs with 99 % over all nodes together");
 }
 
 static void show_only(const struct diff *diff, unsigned side, const char *title)
