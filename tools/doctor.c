@@ -18,7 +18,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define MOST_FINDINGS 48u
+#define MOST_FINDINGS 64u
 
 /* A ring takes 64 MiB unless told otherwise, and no more than a quarter of what is free. */
 #define SHM_ENOUGH (UINT64_C(256) << 20)
@@ -106,13 +106,54 @@ static void look_at_library(struct report *report)
              "%s cannot be preloaded: host calls are not recorded", path);
 }
 
-static const char *generation(int ext_minor)
+/* What each generation of intercept queues means for RTL_QUEUE=intercept. */
+static const struct {
+    const char *name, *text, *advice;
+    enum state state;
+} generations[] = {
+    {"G1", "hand over one packet a call: RTL_QUEUE=intercept records all modes", "", FINE},
+    {"G3", "hand over batches: RTL_QUEUE=intercept records all modes", "", FINE},
+    {"G2", "overflow their staging buffer: RTL_QUEUE=intercept is refused in full mode",
+     "leave RTL_QUEUE alone, or mend the runtime with "
+     "patches/0001-intercept-queue-staging-buffer.patch of RTL's sources",
+     HINT},
+    {"unstaged", "read past their ring: RTL_QUEUE=intercept is refused in full mode",
+     "leave RTL_QUEUE alone, or mend the runtime with "
+     "patches/0002-intercept-queue-batch-across-the-wrap.patch of RTL's sources",
+     HINT},
+    {"unknown", "are not of a kind that RTL knows: RTL_QUEUE=intercept is refused",
+     "leave RTL_QUEUE alone", HINT},
+};
+
+static void report_generation(struct report *report, const struct probe *probe, const char *topic)
 {
-    if (ext_minor < 12)
-        return "one packet per call of an intercept queue (G1)";
-    if (ext_minor >= 19)
-        return "batches through intercept queues (G3 or later)";
-    return "intercept queues of a generation that RTL_QUEUE=intercept finds out (G1, G2 or G3)";
+    for (size_t i = 0; i < sizeof generations / sizeof generations[0]; ++i)
+        if (strcmp(generations[i].name, probe->generation) == 0)
+            find(report, generations[i].state, topic, generations[i].advice,
+                 "intercept queues (%s, by probe) %s", generations[i].name, generations[i].text);
+}
+
+/* What librtl.so would meet: whether it is loaded at all, the API tables, the intercept queues. */
+static void report_tool(struct report *report, const struct probe *probe, const char *topic)
+{
+    char path[PATH_MAX];
+    if (!paths_library("librtlprobe.so", path, sizeof path) || strchr(path, ' '))
+        return;
+    if (!probe->tool) {
+        find(report, PROBLEM, topic,
+             "set ROCPROFILER_REGISTER_ENABLED=0: with it, some runtimes load tools otherwise",
+             "the runtime does not load tools by HSA_TOOLS_LIB: nothing would be recorded");
+        return;
+    }
+    if (probe->missing[0]) {
+        find(report, PROBLEM, topic, "use a runtime from ROCm 5.2 on",
+             "API tables of %u and %u bytes have no %s, which RTL cannot do without",
+             probe->core_table, probe->ext_table, probe->missing);
+        return;
+    }
+    find(report, FINE, topic, "", "API tables of %u (core) and %u (AMD's) bytes, as RTL knows them",
+         probe->core_table, probe->ext_table);
+    report_generation(report, probe, topic);
 }
 
 /* What a runtime is, and the GPUs it has. True if it has one. */
@@ -133,8 +174,9 @@ static bool report_probe(struct report *report, const struct probe *probe, const
              "%s is there and does not start: %s", probe->runtime, probe->failure);
         return false;
     }
-    find(report, FINE, topic, "", "%s, HSA %d.%d, %s", probe->runtime, probe->hsa_major,
-         probe->hsa_minor, generation(probe->ext_minor));
+    find(report, FINE, topic, "", "%s, HSA %d.%d", probe->runtime, probe->hsa_major,
+         probe->hsa_minor);
+    report_tool(report, probe, topic);
     for (unsigned i = 0; i < probe->gpus; ++i)
         find(report, FINE, topic, "", "GPU %u: %s", i, probe->gpu[i]);
     if (probe->gpus == 0)

@@ -19,9 +19,6 @@
 
 #define PATIENCE_S 20u
 
-/* HSA_AMD_SYSTEM_INFO_EXT_VERSION_MINOR of later headers; 5.2's do not have it. */
-#define EXT_VERSION_MINOR 0x208
-
 /* The functions of the runtime that are asked; it is loaded, not linked. */
 struct runtime {
     hsa_status_t (*init)(void);
@@ -94,9 +91,6 @@ static void ask(struct runtime *runtime)
         (void)printf("major %u\n", number);
     if (runtime->system_get_info(HSA_SYSTEM_INFO_VERSION_MINOR, &number) == HSA_STATUS_SUCCESS)
         (void)printf("minor %u\n", number);
-    if (runtime->system_get_info((hsa_system_info_t)EXT_VERSION_MINOR, &number) ==
-        HSA_STATUS_SUCCESS)
-        (void)printf("ext %u\n", number);
     (void)runtime->iterate_agents(print_agent, runtime);
     (void)runtime->shut_down();
 }
@@ -124,6 +118,14 @@ static void take_text(char *text, size_t size, const char *value)
     (void)snprintf(text, size, "%s", value);
 }
 
+static void take_tables(struct probe *probe, const char *value)
+{
+    char *rest;
+    probe->tool = true;
+    probe->core_table = (unsigned)strtoul(value, &rest, 10);
+    probe->ext_table = (unsigned)strtoul(rest, NULL, 10);
+}
+
 static void take_line(struct probe *probe, const char *key, const char *value)
 {
     if (strcmp(key, "runtime") == 0)
@@ -138,15 +140,20 @@ static void take_line(struct probe *probe, const char *key, const char *value)
         probe->hsa_major = (int)strtol(value, NULL, 10);
     else if (strcmp(key, "minor") == 0)
         probe->hsa_minor = (int)strtol(value, NULL, 10);
-    else if (strcmp(key, "ext") == 0)
-        probe->ext_minor = (int)strtol(value, NULL, 10);
+    else if (strcmp(key, "tables") == 0)
+        take_tables(probe, value);
+    else if (strcmp(key, "missing") == 0)
+        take_text(probe->missing, sizeof probe->missing, value);
+    else if (strcmp(key, "generation") == 0)
+        take_text(probe->generation, sizeof probe->generation, value);
     else if (strcmp(key, "gpu") == 0 && probe->gpus < PROBE_GPUS)
         take_text(probe->gpu[probe->gpus++], sizeof probe->gpu[0], value);
     else if (strcmp(key, "end") == 0)
         probe->ran = true;
 }
 
-/* In the child. No tool is to be loaded into it, and what libraries print is not for the user. */
+/* In the child. No tool but the own one is to be loaded into it, and what libraries print is not
+ * for the user. A path with a blank would be two to the runtime. */
 static _Noreturn void become_probe(int output, const char *softgpu)
 {
     static char name[] = "rtl";
@@ -156,7 +163,9 @@ static _Noreturn void become_probe(int output, const char *softgpu)
     char self[PATH_MAX];
     char libraries[2 * PATH_MAX];
     const char *before = secure_getenv("LD_LIBRARY_PATH");
-    char **environment = child_environment(environ, "HSA_TOOLS_LIB", NULL);
+    char tool[PATH_MAX];
+    bool found = paths_library("librtlprobe.so", tool, sizeof tool) && !strchr(tool, ' ');
+    char **environment = child_environment(environ, "HSA_TOOLS_LIB", found ? tool : NULL);
     (void)snprintf(libraries, sizeof libraries, "%s%s%s", softgpu ? softgpu : "",
                    softgpu && before ? ":" : "", before ? before : "");
     if (softgpu && environment)
@@ -182,7 +191,7 @@ static void read_answer(FILE *answer, struct probe *probe)
 void probe_run(const char *softgpu, struct probe *probe)
 {
     int ends[2];
-    *probe = (struct probe){.hsa_major = -1, .hsa_minor = -1, .ext_minor = -1};
+    *probe = (struct probe){.hsa_major = -1, .hsa_minor = -1};
     if (pipe(ends) != 0)
         return;
     pid_t pid = fork();

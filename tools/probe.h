@@ -15,9 +15,12 @@ struct probe {
     char hip[256];            /**< path of libamdhip64, "" if there is none */
     char registers[256];      /**< path of librocprofiler-register, "" if there is none */
     int hsa_major, hsa_minor; /**< version of the HSA interface, -1 if it could not be started */
-    int ext_minor; /**< version of AMD's extensions; -1: the runtime does not tell (up to 6.0) */
-    char failure[256];        /**< why it could not be started, "" if it could */
-    unsigned gpus;            /**< GPUs that it has */
+    bool tool; /**< the runtime loaded the tool that it was asked to load (HSA_TOOLS_LIB) */
+    unsigned core_table, ext_table; /**< sizes of its API tables, bytes; 0: not told */
+    char missing[64];    /**< an entry of the tables that RTL cannot do without, "" if none */
+    char generation[16]; /**< of its intercept queues, as rtl_generation_name, "" if not told */
+    char failure[256];   /**< why it could not be started, "" if it could */
+    unsigned gpus;       /**< GPUs that it has */
     char gpu[PROBE_GPUS][96]; /**< their names */
 };
 
