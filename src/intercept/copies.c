@@ -175,6 +175,16 @@ static void enter(struct copy *copy)
     add(&copy->ledger->seen, 1);
 }
 
+uint64_t rtl_copies_next(uint32_t agent)
+{
+    if (agent >= MOST_AGENTS)
+        return 0;
+    pthread_mutex_lock(&lock);
+    uint64_t next = agents[agent].next;
+    pthread_mutex_unlock(&lock);
+    return next;
+}
+
 /* Adds the record and says which signal the runtime is to be given; under the lock. */
 static hsa_signal_t follow(struct copy *copy, hsa_signal_t own)
 {

@@ -21,6 +21,9 @@ void rtl_copies_hook(const struct rtl_config *config);
 /** In a forked child: copies pass from now on. */
 void rtl_copies_forked(void);
 
+/** Ordinal of the next copy of an agent. Any thread. */
+uint64_t rtl_copies_next(uint32_t agent);
+
 /** What came of a record that was handed over. */
 enum rtl_copy_sent { RTL_COPY_SENT, RTL_COPY_NO_ROOM, RTL_COPY_NO_TIME };
 

@@ -684,6 +684,11 @@ uint64_t rtl_harvest_pending(void)
     return pending;
 }
 
+bool rtl_harvest_has_aside(void)
+{
+    return atomic_load(&aside_count) > 0;
+}
+
 uint64_t rtl_harvest_unfinished(void)
 {
     uint64_t unfinished = aside_count;

@@ -59,6 +59,9 @@ enum rtl_record_standing rtl_harvest_judge(struct rtl_record_name name, uint64_t
 /** How many kernels are neither recorded nor lost, over all queues. Any thread. */
 uint64_t rtl_harvest_unfinished(void);
 
+/** True if there are records that were set aside. Any thread. */
+bool rtl_harvest_has_aside(void);
+
 /** How many records have been submitted and not harvested, over all queues; a hint. */
 uint64_t rtl_harvest_pending(void);
 

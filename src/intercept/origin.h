@@ -13,13 +13,19 @@
 #include <stdint.h>
 
 struct rtl_origin {
-    uint64_t call;   /**< correlation of the outermost host call that the thread is in, 0 if none */
-    uint64_t range;  /**< innermost range that is open in the thread, 0 if none */
-    uint32_t launch; /**< graph launch that the thread is submitting, RTL_NONE if none */
-    uint32_t packets; /**< that it has reserved for that launch */
-    uint32_t thread;  /**< gettid, 0 if not known yet: rtl_origin_thread */
-    uint32_t inside;  /**< depth of host calls: what HIP calls itself is not recorded */
-    bool paused;      /**< the thread has stopped the recording of what it does itself */
+    uint64_t call;  /**< correlation of the outermost host call that the thread is in, 0 if none */
+    uint64_t range; /**< innermost range that is open in the thread, 0 if none; set by
+                       rtl_origin_set_range */
+    uint64_t outside;  /**< correlation of what the thread submits outside of host calls: `mark` if
+                          there is one, else `range` */
+    uint64_t mark;     /**< id of the stay of `external` on the thread's stack, 0 if nobody asks for
+                          such ids (external.h) */
+    uint64_t external; /**< what another profiler has pushed last, 0 if nothing */
+    uint32_t launch;   /**< graph launch that the thread is submitting, RTL_NONE if none */
+    uint32_t packets;  /**< that it has reserved for that launch */
+    uint32_t thread;   /**< gettid, 0 if not known yet: rtl_origin_thread */
+    uint32_t inside;   /**< depth of host calls: what HIP calls itself is not recorded */
+    bool paused;       /**< the thread has stopped the recording of what it does itself */
 };
 
 /** Of the calling thread. Initial-exec, as it is read for every packet: the library is there from
@@ -29,7 +35,14 @@ extern _Thread_local struct rtl_origin rtl_origin __attribute__((tls_model("init
 /** Correlation for what the calling thread submits now. */
 static inline uint64_t rtl_origin_correlation(void)
 {
-    return rtl_origin.call != 0 ? rtl_origin.call : rtl_origin.range;
+    return rtl_origin.call != 0 ? rtl_origin.call : rtl_origin.outside;
+}
+
+/** The calling thread is in another range now, 0 if in none. */
+static inline void rtl_origin_set_range(uint64_t range)
+{
+    rtl_origin.range = range;
+    rtl_origin.outside = rtl_origin.mark != 0 ? rtl_origin.mark : range;
 }
 
 /** A new id for a host call or range of this process; never 0, never the same twice. Ids of one

@@ -197,7 +197,7 @@ static void forget(void *memory)
     free(stack);
     own.stack = NULL;
     own.beyond = 0;
-    rtl_origin.range = 0;
+    rtl_origin_set_range(0);
 }
 
 /* In a forked child there is one thread, and what others had in hand is in no known state. If
@@ -277,7 +277,7 @@ static bool enter(struct stack *stack, const char *text)
         struct range *range = &stack->ranges[stack->depth++];
         *range = make(RTL_RANGE_PUSH, text);
         begin(range, text);
-        rtl_origin.range = range->id;
+        rtl_origin_set_range(range->id);
     }
     pthread_mutex_unlock(&stack->lock);
     return room;
@@ -315,7 +315,7 @@ int rtl_range_pop(void)
     pthread_mutex_lock(&stack->lock);
     struct range *range = &stack->ranges[--stack->depth];
     end(range, now);
-    rtl_origin.range = range->parent;
+    rtl_origin_set_range(range->parent);
     pthread_mutex_unlock(&stack->lock);
     errno = saved;
     return level();

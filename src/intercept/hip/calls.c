@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "intercept/config.h"
 #include "intercept/emit.h"
+#include "intercept/external.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -106,6 +107,8 @@ bool rtl_hip_enter(struct rtl_hip_call *call)
         return false;
     rtl_origin.inside = 1;
     rtl_origin.call = rtl_origin_new_id();
+    if (rtl_origin.mark != 0)
+        rtl_external_note(rtl_origin.call);
     call->range = rtl_origin.range;
     call->flags = 0;
     call->stream = 0;
