@@ -1,0 +1,392 @@
+// IActivityProfiler over PrivateUse1TracingApi.h. Built against each Kineto's own headers, whose
+// classes have other members and virtual functions from one release to the next: members are
+// assigned by their names.
+
+#include "kineto/bridge.h"
+
+#include "kineto/members.h"
+#include "kineto/session.h"
+
+#include <libkineto.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cxxabi.h>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace
+{
+
+using libkineto::ActivityType;
+using libkineto::GenericTraceActivity;
+
+const char *const profiler_name = "PrivateUse1 plugins";
+
+// Rows of device d of vendor v are those of device v * this + d.
+constexpr uint64_t devices_of_a_vendor = 1000;
+
+constexpr int64_t first_stream_row = 1 << 20; // behind the rows that Kineto makes itself
+
+const pu1_vendors_t *vendors()
+{
+    return pu1_load(nullptr, nullptr);
+}
+
+void complain(void * /*context*/, pu1_severity_t severity, const char *sentence)
+{
+    if (severity != PU1_INFO) {
+        std::fprintf(stderr, "kineto_privateuse1: %s\n", sentence);
+    }
+}
+
+const std::set<ActivityType> &device_types()
+{
+    static const std::set<ActivityType> types = {
+        ActivityType::CONCURRENT_KERNEL, ActivityType::GPU_MEMCPY, ActivityType::GPU_MEMSET};
+    return types;
+}
+
+const std::set<ActivityType> &all_types()
+{
+    static const std::set<ActivityType> types = {
+        ActivityType::CONCURRENT_KERNEL, ActivityType::GPU_MEMCPY, ActivityType::GPU_MEMSET,
+        ActivityType::PRIVATEUSE1_RUNTIME, ActivityType::PRIVATEUSE1_DRIVER};
+    return types;
+}
+
+uint32_t kind_of(ActivityType type)
+{
+    switch (type) {
+    case ActivityType::CONCURRENT_KERNEL:
+        return CONCURRENT_KERNEL;
+    case ActivityType::GPU_MEMCPY:
+        return GPU_MEMCPY;
+    case ActivityType::GPU_MEMSET:
+        return GPU_MEMSET;
+    case ActivityType::PRIVATEUSE1_DRIVER:
+        return PRIVATEUSE1_DRIVER;
+    default:
+        return PRIVATEUSE1_RUNTIME;
+    }
+}
+
+ActivityType type_of(uint32_t kind)
+{
+    for (ActivityType type : all_types()) {
+        if (kind_of(type) == kind) {
+            return type;
+        }
+    }
+    return ActivityType::ENUM_COUNT;
+}
+
+bool is_device(const pu1_item_t &item)
+{
+    return (PU1_KIND_BIT(item.record.kind) & PU1_DEVICE_KINDS) != 0;
+}
+
+std::string demangled(const char *name)
+{
+    int status = 0;
+    std::unique_ptr<char, void (*)(void *)> plain(
+        abi::__cxa_demangle(name, nullptr, nullptr, &status), std::free);
+    return status == 0 && plain != nullptr ? plain.get() : name;
+}
+
+// An aggregate in newer releases, with the numbers in another order: the name is its fourth member
+// either way, and the numbers are assigned.
+template <typename Info>
+Info make_resource(int64_t device, int64_t id, int64_t sort_index, std::string name)
+{
+    if constexpr (std::is_aggregate_v<Info>) {
+        Info info{0, 0, 0, std::move(name)};
+        info.id = id;
+        info.sortIndex = sort_index;
+        info.deviceId = device;
+        return info;
+    } else {
+        return Info(device, id, sort_index, std::move(name));
+    }
+}
+
+class Session : public libkineto::IActivityProfilerSession
+{
+  public:
+    explicit Session(uint32_t kinds)
+        : kinds_(kinds), session_(pu1_session_new(vendors()), pu1_session_free),
+          buffer_(std::make_unique<libkineto::CpuTraceBuffer>())
+    {
+        buffer_->span.name = profiler_name;
+        buffer_->gpuOpCount = 0;
+    }
+
+    void start() override
+    {
+        status_ = libkineto::TraceStatus::RECORDING;
+        if (session_ == nullptr) {
+            note(this, "there is no memory for a session");
+        } else {
+            (void)pu1_session_start(session_.get(), kinds_, note, this);
+        }
+    }
+
+    void stop() override
+    {
+        if (session_ != nullptr) {
+            pu1_session_stop(session_.get());
+        }
+        status_ = libkineto::TraceStatus::PROCESSING;
+    }
+
+    std::vector<std::string> errors() override
+    {
+        return errors_;
+    }
+
+    void processTrace(libkineto::ActivityLogger &logger) override
+    {
+        processTrace(logger, nullptr, 0, 0);
+    }
+
+    void processTrace(libkineto::ActivityLogger &logger,
+                      libkineto::getLinkedActivityCallback linked, int64_t start,
+                      int64_t end) override
+    {
+        if (session_ == nullptr) {
+            return;
+        }
+        pu1_session_finish(session_.get(), note, this);
+        if (uint64_t dropped = pu1_session_dropped(session_.get()); dropped > 0) {
+            note(this, (std::to_string(dropped) + " records were dropped").c_str());
+        }
+        std::vector<const pu1_item_t *> items = within(start, end);
+        find_ends(items);
+        buffer_->span.startTime = start;
+        buffer_->span.endTime = end;
+        for (const pu1_item_t *item : items) {
+            add(*item, linked);
+            buffer_->activities.back()->log(logger);
+        }
+    }
+
+    std::unique_ptr<libkineto::DeviceInfo> getDeviceInfo() override
+    {
+        return nullptr; // Kineto names devices itself
+    }
+
+    std::vector<libkineto::ResourceInfo> getResourceInfos() override
+    {
+        std::vector<libkineto::ResourceInfo> infos;
+        for (const auto &[row, vendor] : rows_) {
+            infos.push_back(make_resource<libkineto::ResourceInfo>(
+                row.first, row.second, first_stream_row + row.second,
+                std::string(vendors()->items[vendor].api.vendor) + " stream " +
+                    std::to_string(row.second)));
+        }
+        return infos;
+    }
+
+    std::unique_ptr<libkineto::CpuTraceBuffer> getTraceBuffer() override
+    {
+        return std::move(buffer_);
+    }
+
+    void pushCorrelationId(uint64_t id) override
+    {
+        operations_++;
+        pu1_session_push(id);
+    }
+
+    void popCorrelationId() override
+    {
+        if (operations_ > 0) {
+            operations_--;
+        }
+        pu1_session_pop();
+    }
+
+    // There is one stack: an annotation counts where no operation is open.
+    void pushUserCorrelationId(uint64_t id) override
+    {
+        annotations_.push_back(operations_ == 0);
+        if (annotations_.back()) {
+            pu1_session_push(id);
+        }
+    }
+
+    void popUserCorrelationId() override
+    {
+        if (annotations_.empty()) {
+            return;
+        }
+        bool pushed = annotations_.back();
+        annotations_.pop_back();
+        if (pushed) {
+            pu1_session_pop();
+        }
+    }
+
+  private:
+    static void note(void *context, const char *sentence)
+    {
+        auto *session = static_cast<Session *>(context);
+        session->errors_.emplace_back(sentence);
+        session->status_ = libkineto::TraceStatus::ERROR;
+        complain(nullptr, PU1_FAULT, sentence);
+    }
+
+    // What has begun in the capture window.
+    std::vector<const pu1_item_t *> within(int64_t start, int64_t end) const
+    {
+        std::vector<const pu1_item_t *> items;
+        size_t count = 0;
+        const pu1_item_t *all = pu1_session_items(session_.get(), &count);
+        for (size_t i = 0; i < count; i++) {
+            auto time = static_cast<int64_t>(all[i].record.start_time);
+            if (time >= start && (end == 0 || time <= end)) {
+                items.push_back(&all[i]);
+            }
+        }
+        return items;
+    }
+
+    void find_ends(const std::vector<const pu1_item_t *> &items)
+    {
+        for (const pu1_item_t *item : items) {
+            if (item->record.correlation_id != 0) {
+                (is_device(*item) ? work_ : calls_).insert(pu1_flow_id(vendors(), item));
+            }
+        }
+    }
+
+    // A flow begins at a call that has work, and ends at work that has its call.
+    void link(GenericTraceActivity &activity, const pu1_item_t &item) const
+    {
+        uint64_t id = pu1_flow_id(vendors(), &item);
+        bool start = !is_device(item);
+        if (item.record.correlation_id == 0 || (start ? work_ : calls_).count(id) == 0) {
+            return;
+        }
+        activity.flow.id = static_cast<uint32_t>(id);
+        activity.flow.type = libkineto::kLinkAsyncCpuGpu;
+        activity.flow.start = start ? 1 : 0;
+    }
+
+    void place(GenericTraceActivity &activity, const pu1_item_t &item)
+    {
+        const pu1ActivityRecord &record = item.record;
+        if (!is_device(item)) {
+            activity.device = static_cast<int32_t>(record.process_id);
+            activity.resource = static_cast<int32_t>(record.thread_id);
+            activity.threadId = static_cast<int32_t>(record.thread_id);
+            return;
+        }
+        uint64_t device = record.device_id == PU1_NO_DEVICE ? 0 : record.device_id;
+        activity.device = static_cast<int32_t>(item.vendor * devices_of_a_vendor + device);
+        activity.resource = static_cast<int32_t>(record.stream_id);
+        activity.threadId = 0;
+        activity.addMetadata("device", record.device_id == PU1_NO_DEVICE
+                                           ? std::string("-1")
+                                           : std::to_string(record.device_id));
+        activity.addMetadata("stream", std::to_string(record.stream_id));
+        rows_.emplace(std::make_pair(activity.deviceId(), activity.resourceId()), item.vendor);
+        buffer_->gpuOpCount++;
+    }
+
+    static void describe(GenericTraceActivity &activity, const pu1_item_t &item)
+    {
+        activity.addMetadata("correlation", std::to_string(item.record.correlation_id));
+        const char *at = item.record.metadata;
+        pu1_member_t member = {};
+        while (at != nullptr && pu1_next_member(&at, &member)) {
+            activity.addMetadata(std::string(member.key, member.key_length),
+                                 std::string(member.value, member.value_length));
+        }
+    }
+
+    void add(const pu1_item_t &item, const libkineto::getLinkedActivityCallback &linked)
+    {
+        const pu1ActivityRecord &record = item.record;
+        buffer_->emplace_activity(buffer_->span, type_of(record.kind), demangled(record.name));
+        GenericTraceActivity &activity = *buffer_->activities.back();
+        activity.startTime = static_cast<int64_t>(record.start_time);
+        activity.endTime = static_cast<int64_t>(record.end_time);
+        activity.id = static_cast<int32_t>(record.correlation_id);
+        if (linked != nullptr && record.external_id != 0) {
+            activity.linked = linked(static_cast<int32_t>(record.external_id));
+        }
+        place(activity, item);
+        link(activity, item);
+        describe(activity, item);
+    }
+
+    uint32_t kinds_;
+    std::unique_ptr<pu1_session_t, void (*)(pu1_session_t *)> session_;
+    std::unique_ptr<libkineto::CpuTraceBuffer> buffer_;
+    std::vector<std::string> errors_;
+    std::set<uint64_t> work_, calls_;                    // flow ids
+    std::map<std::pair<int64_t, int64_t>, size_t> rows_; // device, stream: vendor
+    static thread_local unsigned operations_;            // that are open
+    static thread_local std::vector<bool> annotations_;  // that are open: whether pushed
+};
+
+thread_local unsigned Session::operations_ = 0;
+thread_local std::vector<bool> Session::annotations_;
+
+class Profiler : public libkineto::IActivityProfiler
+{
+  public:
+    const std::string &name() const override
+    {
+        static const std::string name = profiler_name;
+        return name;
+    }
+
+    const std::set<ActivityType> &availableActivities() const override
+    {
+        return all_types();
+    }
+
+    // The kinds of calls are among those of every trace of the CPU: alone they ask for nothing.
+    std::unique_ptr<libkineto::IActivityProfilerSession>
+    configure(const std::set<ActivityType> &types, const libkineto::Config & /*config*/) override
+    {
+        uint32_t kinds = 0;
+        bool device = false;
+        for (ActivityType type : types) {
+            device = device || device_types().count(type) > 0;
+            kinds |= all_types().count(type) > 0 ? PU1_KIND_BIT(kind_of(type)) : 0;
+        }
+        if (!device || vendors()->count == 0) {
+            return nullptr;
+        }
+        return std::make_unique<Session>(kinds);
+    }
+
+    std::unique_ptr<libkineto::IActivityProfilerSession>
+    configure(int64_t /*start_ms*/, int64_t /*duration_ms*/, const std::set<ActivityType> &types,
+              const libkineto::Config &config) override
+    {
+        return configure(types, config);
+    }
+};
+
+} // namespace
+
+int pu1KinetoRegister()
+{
+    static const int count = [] {
+        size_t found = pu1_load(complain, nullptr)->count;
+        if (found > 0) {
+            libkineto::api().registerProfilerFactory([] { return std::make_unique<Profiler>(); });
+        }
+        return static_cast<int>(found);
+    }();
+    return count;
+}
