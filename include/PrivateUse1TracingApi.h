@@ -135,7 +135,7 @@ PU1_EXPORT uint32_t pu1GetVersion(void);
 /** Begins and ends records of a kind; of what is launched, or for calls begins, in between. Does
  * not wait for the device. Not counted: one disable ends any number of enables. What was launched
  * before a disable still comes, by pu1FlushAll at the latest. The first kind that is enabled while
- * none is begins a session: what an earlier session has not flushed is dropped and counted.
+ * none is begins a session: what an earlier session has not flushed is forgotten.
  *
  * PU1_ERROR_NOT_SUPPORTED, PU1_ERROR_NOT_INITIALIZED, PU1_ERROR_BUSY,
  * PU1_ERROR_INVALID_ARGUMENT. Why, pu1GetLastError says. */

@@ -12,8 +12,7 @@ static struct {
     size_t size;
     size_t used;  /* by records, from the front */
     size_t texts; /* where the texts begin, which go on to the end */
-    uint64_t records;
-} now; /* under the lock */
+} now;            /* under the lock */
 
 static _Atomic uint64_t dropped;
 static _Thread_local bool calling __attribute__((tls_model("initial-exec")));
@@ -38,7 +37,7 @@ static void hand_back(size_t valid)
 {
     uint8_t *memory = now.memory;
     now.memory = NULL;
-    now.used = now.records = 0;
+    now.used = 0;
     calling = true;
     now.complete(memory, now.size, valid);
     calling = false;
@@ -80,7 +79,6 @@ static void write(const pu1ActivityRecord *record, const char *metadata, size_t 
     }
     memcpy(now.memory + now.used, &copy, sizeof copy);
     now.used += sizeof copy;
-    now.records++;
 }
 
 void rtl_buffer_put(const pu1ActivityRecord *record, const char *metadata)
@@ -99,11 +97,8 @@ void rtl_buffer_put(const pu1ActivityRecord *record, const char *metadata)
 void rtl_buffer_complete(bool valid)
 {
     pthread_mutex_lock(&lock);
-    if (now.memory != NULL) {
-        if (!valid)
-            rtl_buffer_drop(now.records);
+    if (now.memory != NULL)
         hand_back(valid ? now.used : 0);
-    }
     pthread_mutex_unlock(&lock);
 }
 

@@ -19,8 +19,8 @@ void rtl_buffer_use(pu1BufferRequestFn request, pu1BufferCompleteFn complete);
  * counts it as dropped. Any thread. */
 void rtl_buffer_put(const pu1ActivityRecord *record, const char *metadata);
 
-/** Hands the buffer back, if there is one. `valid`: with what is in it; else that is dropped and
- * counted. Any thread. */
+/** Hands the buffer back, if there is one. `valid`: with what is in it; else that is
+ * forgotten. Any thread. */
 void rtl_buffer_complete(bool valid);
 
 /** Counts records that no buffer will have. Any thread. */

@@ -21,7 +21,6 @@ static pu1BufferCompleteFn complete;
 static uint8_t *buffer; /* the host's, NULL: none */
 static size_t size, used;
 static size_t texts; /* the metadata of the buffer's records goes from here to its end */
-static uint64_t records;
 
 static _Atomic uint32_t enabled; /* a bit for each kind; changed under the lock */
 static _Atomic uint32_t session; /* counts; changed under the lock */
@@ -52,7 +51,7 @@ static void hand_back(size_t valid)
 {
     uint8_t *whole = buffer;
     buffer = NULL;
-    used = records = 0;
+    used = 0;
     calling = true;
     complete(whole, size, valid);
     calling = false;
@@ -105,7 +104,6 @@ static void put(pu1ActivityRecord *record, const char *metadata)
         record->name = "?"; /* there was no room for more */
     memcpy(buffer + used, record, sizeof *record);
     used += sizeof *record;
-    records++;
 }
 
 /* What was launched in an earlier session is nobody's. */
@@ -114,8 +112,6 @@ static void put_if_current(pu1ActivityRecord *record, const char *metadata, uint
     pthread_mutex_lock(&lock);
     if (of == atomic_load(&session))
         put(record, metadata);
-    else
-        atomic_fetch_add(&dropped, 1);
     pthread_mutex_unlock(&lock);
 }
 
@@ -218,7 +214,6 @@ static pu1Result enable(pu1ActivityKind kind)
     pthread_mutex_lock(&lock);
     if (atomic_load(&enabled) == 0) {
         atomic_fetch_add(&session, 1);
-        atomic_fetch_add(&dropped, records);
         if (buffer != NULL)
             hand_back(0);
     }

@@ -1,0 +1,365 @@
+// bridge_driver BRIDGE CASE: Kineto's part in the bridge's life (the library BRIDGE, opened as
+// ctypes would), with OpenReg as the device. What is wrong is said on stderr; the status is then 1.
+
+#include "kineto/openreg/openreg.h"
+
+#include <libkineto.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <dlfcn.h>
+#include <functional>
+#include <hsa/hsa.h>
+#include <unistd.h>
+
+using namespace libkineto;
+
+namespace libkineto
+{
+
+class ActivityLogger
+{
+  public:
+    std::vector<const GenericTraceActivity *> activities;
+};
+
+class Config
+{
+};
+
+// In the real one of these lie in the library that the bridge is linked with.
+void GenericTraceActivity::log(ActivityLogger &logger) const
+{
+    logger.activities.push_back(this);
+}
+
+LibkinetoApi &api()
+{
+    static LibkinetoApi api;
+    return api;
+}
+
+} // namespace libkineto
+
+namespace
+{
+
+int wrong = 0;
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            std::fprintf(stderr, "bridge: line %d: not true: %s\n", __LINE__, #condition);         \
+            wrong++;                                                                               \
+        }                                                                                          \
+    } while (0)
+
+using Types = std::set<ActivityType>;
+
+const Types cpu_types = {ActivityType::CPU_OP, ActivityType::USER_ANNOTATION,
+                         ActivityType::PRIVATEUSE1_RUNTIME, ActivityType::PRIVATEUSE1_DRIVER};
+const Types all_types = {ActivityType::CPU_OP, ActivityType::PRIVATEUSE1_RUNTIME,
+                         ActivityType::GPU_MEMCPY, ActivityType::GPU_MEMSET,
+                         ActivityType::CONCURRENT_KERNEL};
+
+Config config;
+
+int64_t now()
+{
+    timespec time = {};
+    clock_gettime(CLOCK_REALTIME, &time);
+    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+void must(int error)
+{
+    if (error != 0) {
+        std::abort();
+    }
+}
+
+// The profiler that the bridge has registered.
+std::unique_ptr<IActivityProfiler> open_profiler(const char *bridge, int vendors)
+{
+    void *library = dlopen(bridge, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+        std::fprintf(stderr, "bridge: %s\n", dlerror());
+        std::exit(2);
+    }
+    auto *enter = reinterpret_cast<int (*)()>(dlsym(library, "pu1KinetoRegister"));
+    CHECK(enter() == vendors);
+    CHECK(enter() == vendors); // again: no second profiler
+    CHECK(api().factories.size() == (vendors > 0 ? 1 : 0));
+    return api().factories.empty() ? nullptr : api().factories[0]();
+}
+
+// Operations as PyTorch would have recorded them.
+struct Operations {
+    TraceSpan span{0, 0, "cpu"};
+    std::map<int32_t, std::unique_ptr<GenericTraceActivity>> all;
+    const ITraceActivity *find(int32_t id)
+    {
+        auto at = all.find(id);
+        return at == all.end() ? nullptr : at->second.get();
+    }
+    void add(int32_t id)
+    {
+        all[id] = std::make_unique<GenericTraceActivity>(span, ActivityType::CPU_OP, "op");
+        all[id]->id = id;
+    }
+};
+
+size_t count(const ActivityLogger &logger, ActivityType type, const char *name = nullptr)
+{
+    size_t number = 0;
+    for (const auto *activity : logger.activities) {
+        number += activity->type() == type && (name == nullptr || activity->name() == name) ? 1 : 0;
+    }
+    return number;
+}
+
+bool is_device(const GenericTraceActivity &activity)
+{
+    return activity.type() != ActivityType::PRIVATEUSE1_RUNTIME;
+}
+
+void check_flows(const ActivityLogger &logger, size_t ends)
+{
+    std::multiset<int64_t> starts, ended;
+    for (const auto *activity : logger.activities) {
+        if (activity->flowId() == 0) {
+            continue;
+        }
+        CHECK(activity->flowType() == static_cast<int>(kLinkAsyncCpuGpu));
+        CHECK(activity->flowStart() == !is_device(*activity));
+        (activity->flowStart() ? starts : ended).insert(activity->flowId());
+    }
+    for (int64_t id : starts) {
+        CHECK(starts.count(id) == 1 && ended.count(id) > 0);
+    }
+    for (int64_t id : ended) {
+        CHECK(starts.count(id) == 1);
+    }
+    CHECK(ended.size() == ends);
+}
+
+void check_rows(const ActivityLogger &logger)
+{
+    for (const auto *activity : logger.activities) {
+        CHECK(activity->duration() >= 0 && activity->traceSpan() != nullptr);
+        if (is_device(*activity)) {
+            CHECK(activity->deviceId() == 0 && activity->resourceId() <= 1);
+            CHECK(activity->metadataJson().find("\"stream\": ") != std::string::npos);
+        } else {
+            CHECK(activity->deviceId() == getpid() && activity->resourceId() == gettid());
+            CHECK(activity->getThreadId() == gettid());
+        }
+    }
+}
+
+// ---- cases ----
+
+void run_trace(IActivityProfiler &profiler)
+{
+    openregStream_t stream = nullptr;
+    must(openregStreamCreate(&stream));
+    must(openregSpin("before", 10, stream));
+    auto session = profiler.configure(0, 500, all_types, config);
+    CHECK(session != nullptr && !profiler.name().empty());
+    CHECK(profiler.availableActivities().count(ActivityType::CONCURRENT_KERNEL) == 1);
+    int64_t begin = now();
+    session->start();
+    CHECK(session->status() == TraceStatus::RECORDING);
+    Operations operations;
+    char memory[64];
+    for (int32_t id = 100; id < 110; id++) {
+        operations.add(id);
+        session->pushCorrelationId(static_cast<uint64_t>(id));
+        must(openregSpin("_Z6kernelPii", 50, stream));
+        must(openregMemsetAsync(memory, 1, sizeof memory, nullptr));
+        session->popCorrelationId();
+    }
+    must(openregSpin("of nobody", 50, stream));
+    session->pushUserCorrelationId(7); // an annotation, with an operation in it and one around
+    operations.add(7);
+    must(openregSpin("annotated", 50, stream));
+    session->pushCorrelationId(105);
+    session->pushUserCorrelationId(8);
+    must(openregSpin("_Z6kernelPii", 50, stream));
+    session->popUserCorrelationId();
+    session->popCorrelationId();
+    session->popUserCorrelationId();
+    session->pushCorrelationId(999); // of which Kineto has no activity
+    must(openregSpin("of nobody", 50, stream));
+    session->popCorrelationId();
+    must(openregDeviceSynchronize());
+    session->stop();
+    int64_t end = now();
+    must(openregSpin("after", 10, stream));
+    ActivityLogger logger;
+    session->processTrace(
+        logger, [&](int32_t id) { return operations.find(id); }, begin, end);
+    CHECK(session->errors().empty());
+    CHECK(count(logger, ActivityType::CONCURRENT_KERNEL) == 14);
+    CHECK(count(logger, ActivityType::CONCURRENT_KERNEL, "kernel(int*, int)") == 11);
+    CHECK(count(logger, ActivityType::GPU_MEMSET) == 10);
+    CHECK(count(logger, ActivityType::PRIVATEUSE1_RUNTIME) == 25);
+    CHECK(count(logger, ActivityType::PRIVATEUSE1_RUNTIME, "openregDeviceSynchronize") == 1);
+    std::map<int64_t, int> by_operation;
+    for (const auto *activity : logger.activities) {
+        CHECK(activity->timestamp() >= begin && activity->timestamp() <= end);
+        if (is_device(*activity)) {
+            by_operation[activity->linkedActivity() != nullptr
+                             ? activity->linkedActivity()->correlationId()
+                             : 0]++;
+        }
+    }
+    for (int32_t id = 100; id < 110; id++) {
+        CHECK(by_operation[id] == (id == 105 ? 3 : 2));
+    }
+    CHECK(by_operation[7] == 1 && by_operation[0] == 2);
+    check_flows(logger, 24);
+    check_rows(logger);
+    auto infos = session->getResourceInfos();
+    CHECK(infos.size() == 2 && session->getDeviceInfo() == nullptr);
+    for (const ResourceInfo &info : infos) {
+        CHECK(info.deviceId == 0 && info.id <= 1 && info.sortIndex > 1000);
+        CHECK(info.name == "OpenReg stream " + std::to_string(info.id));
+    }
+    auto buffer = session->getTraceBuffer();
+    CHECK(buffer != nullptr && buffer->activities.size() == 49 && buffer->gpuOpCount == 24);
+    session.reset();
+    CHECK(buffer->activities.front()->traceSpan() == &buffer->span); // it outlives the session
+    must(openregStreamDestroy(stream));
+}
+
+// Of the records those that begin in the window are shown, and flows go to no other.
+void run_window(IActivityProfiler &profiler)
+{
+    auto session = profiler.configure(all_types, config);
+    session->start();
+    must(openregSpin("early", 100, nullptr));
+    must(openregDeviceSynchronize());
+    int64_t begin = now();
+    must(openregSpin("within", 100, nullptr));
+    must(openregDeviceSynchronize());
+    must(openregSpin("held up", 100000, nullptr)); // what comes behind it is launched in the window
+    must(openregSpin("late", 100, nullptr));
+    usleep(30000);
+    int64_t end = now();
+    must(openregSpin("outside", 100, nullptr));
+    session->stop();
+    ActivityLogger logger;
+    session->processTrace(logger, nullptr, begin, end);
+    CHECK(count(logger, ActivityType::CONCURRENT_KERNEL) == 2);
+    CHECK(count(logger, ActivityType::CONCURRENT_KERNEL, "within") == 1);
+    CHECK(count(logger, ActivityType::CONCURRENT_KERNEL, "held up") == 1);
+    CHECK(count(logger, ActivityType::PRIVATEUSE1_RUNTIME) == 4);
+    check_flows(logger, 2);
+}
+
+void run_configure(IActivityProfiler &profiler)
+{
+    CHECK(profiler.configure(cpu_types, config) == nullptr);
+    CHECK(profiler.configure(0, 1, cpu_types, config) == nullptr);
+    CHECK(profiler.configure({}, config) == nullptr);
+    for (ActivityType type :
+         {ActivityType::CONCURRENT_KERNEL, ActivityType::GPU_MEMCPY, ActivityType::GPU_MEMSET}) {
+        auto session = profiler.configure({type}, config);
+        char memory[16];
+        CHECK(session != nullptr);
+        session->start();
+        must(openregSpin("kernel", 10, nullptr));
+        must(openregMemsetAsync(memory, 1, 8, nullptr));
+        must(openregMemcpyAsync(memory, memory + 8, 8, nullptr));
+        session->stop();
+        ActivityLogger logger;
+        session->processTrace(logger);
+        CHECK(logger.activities.size() == 1 && count(logger, type) == 1);
+        check_flows(logger, 0); // the calls are not there
+    }
+}
+
+// Sessions one after another, one that is never processed among them, and scopes left open.
+void run_sessions(IActivityProfiler &profiler)
+{
+    for (int i = 0; i < 4; i++) {
+        auto session = profiler.configure(all_types, config);
+        session->pushCorrelationId(1); // before the start: for nobody
+        session->start();
+        session->pushCorrelationId(static_cast<uint64_t>(10 + i)); // and never popped
+        for (int k = 0; k <= i; k++) {
+            must(openregSpin("kernel", 1000, nullptr));
+        }
+        if (i == 1) {
+            continue; // given up while it runs
+        }
+        session->stop();
+        ActivityLogger logger;
+        Operations operations;
+        operations.add(10 + i);
+        session->processTrace(
+            logger, [&](int32_t id) { return operations.find(id); }, 0, 0);
+        CHECK(session->errors().empty());
+        CHECK(count(logger, ActivityType::CONCURRENT_KERNEL) == static_cast<size_t>(i) + 1);
+        for (const auto *activity : logger.activities) {
+            CHECK(activity->linkedActivity() == operations.find(10 + i));
+        }
+    }
+    // Two at once: the second says so, and disturbs nothing.
+    auto first = profiler.configure(all_types, config);
+    auto second = profiler.configure(all_types, config);
+    first->start();
+    second->start();
+    CHECK(second->errors().size() == 1 && second->status() == TraceStatus::ERROR);
+    must(openregSpin("kernel", 10, nullptr));
+    second->stop();
+    ActivityLogger nothing, logger;
+    second->processTrace(nothing);
+    first->stop();
+    first->processTrace(logger);
+    CHECK(nothing.activities.empty());
+    CHECK(count(logger, ActivityType::CONCURRENT_KERNEL) == 1 && first->errors().empty());
+}
+
+// RTL, which was not there when the HSA runtime came up.
+void run_late(IActivityProfiler &profiler)
+{
+    auto session = profiler.configure(all_types, config);
+    session->start();
+    CHECK(session->errors().size() == 1);
+    CHECK(session->errors()[0].find("RTL cannot be traced: RTL was not loaded") == 0);
+    CHECK(session->status() == TraceStatus::ERROR);
+    session->stop();
+    ActivityLogger logger;
+    session->processTrace(logger);
+    CHECK(logger.activities.empty());
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    static const std::map<std::string, std::function<void(IActivityProfiler &)>> cases = {
+        {"trace", run_trace},       {"window", run_window}, {"configure", run_configure},
+        {"sessions", run_sessions}, {"late", run_late},
+    };
+    if (argc != 3) {
+        return 2;
+    }
+    if (std::strcmp(argv[2], "late") == 0 && hsa_init() != HSA_STATUS_SUCCESS) {
+        return 2;
+    }
+    if (std::strcmp(argv[2], "none") == 0) {
+        CHECK(open_profiler(argv[1], 0) == nullptr);
+        return wrong > 0 ? 1 : 0;
+    }
+    auto profiler = open_profiler(argv[1], 1);
+    if (profiler == nullptr || cases.count(argv[2]) == 0) {
+        return 2;
+    }
+    cases.at(argv[2])(*profiler);
+    return wrong > 0 ? 1 : 0;
+}
