@@ -31,7 +31,10 @@ const char *const profiler_name = "PrivateUse1 plugins";
 // Rows of device d of vendor v are those of device v * this + d.
 constexpr uint64_t devices_of_a_vendor = 1000;
 
-constexpr int64_t first_stream_row = 1 << 20; // behind the rows that Kineto makes itself
+// Flows count from here.
+constexpr uint32_t first_flow = 1U << 30U;
+
+constexpr int64_t first_stream_row = 1 << 20; // of the order in which rows are shown
 
 const pu1_vendors_t *vendors()
 {
@@ -166,7 +169,7 @@ class Session : public libkineto::IActivityProfilerSession
             note(this, (std::to_string(dropped) + " records were dropped").c_str());
         }
         std::vector<const pu1_item_t *> items = within(start, end);
-        find_ends(items);
+        find_flows(items);
         buffer_->span.startTime = start;
         buffer_->span.endTime = end;
         for (const pu1_item_t *item : items) {
@@ -256,24 +259,32 @@ class Session : public libkineto::IActivityProfilerSession
         return items;
     }
 
-    void find_ends(const std::vector<const pu1_item_t *> &items)
+    // A flow begins at a call that has work, and ends at work that has its call. Each gets a number
+    // of its own, for other profilers in the trace number theirs by their correlation ids.
+    void find_flows(const std::vector<const pu1_item_t *> &items)
     {
+        std::set<uint64_t> work;
         for (const pu1_item_t *item : items) {
-            if (item->record.correlation_id != 0) {
-                (is_device(*item) ? work_ : calls_).insert(pu1_flow_id(vendors(), item));
+            if (is_device(*item)) {
+                work.insert(pu1_flow_id(vendors(), item));
+            }
+        }
+        for (const pu1_item_t *item : items) {
+            uint64_t id = pu1_flow_id(vendors(), item);
+            if (!is_device(*item) && item->record.correlation_id != 0 && work.count(id) > 0) {
+                flows_.emplace(id, first_flow + static_cast<uint32_t>(flows_.size()));
             }
         }
     }
 
-    // A flow begins at a call that has work, and ends at work that has its call.
     void link(GenericTraceActivity &activity, const pu1_item_t &item) const
     {
-        uint64_t id = pu1_flow_id(vendors(), &item);
+        auto flow = flows_.find(pu1_flow_id(vendors(), &item));
         bool start = !is_device(item);
-        if (item.record.correlation_id == 0 || (start ? work_ : calls_).count(id) == 0) {
+        if (item.record.correlation_id == 0 || flow == flows_.end()) {
             return;
         }
-        activity.flow.id = static_cast<uint32_t>(id);
+        activity.flow.id = flow->second;
         activity.flow.type = libkineto::kLinkAsyncCpuGpu;
         activity.flow.start = start ? 1 : 0;
     }
@@ -330,7 +341,7 @@ class Session : public libkineto::IActivityProfilerSession
     std::unique_ptr<pu1_session_t, void (*)(pu1_session_t *)> session_;
     std::unique_ptr<libkineto::CpuTraceBuffer> buffer_;
     std::vector<std::string> errors_;
-    std::set<uint64_t> work_, calls_;                    // flow ids
+    std::map<uint64_t, uint32_t> flows_;                 // numbers by pu1_flow_id
     std::map<std::pair<int64_t, int64_t>, size_t> rows_; // device, stream: vendor
     static thread_local unsigned operations_;            // that are open
     static thread_local std::vector<bool> annotations_;  // that are open: whether pushed

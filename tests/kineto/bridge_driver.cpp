@@ -133,6 +133,7 @@ void check_flows(const ActivityLogger &logger, size_t ends)
             continue;
         }
         CHECK(activity->flowType() == static_cast<int>(kLinkAsyncCpuGpu));
+        CHECK(activity->flowId() > 1000000); // unlike the correlation ids of other profilers
         CHECK(activity->flowStart() == !is_device(*activity));
         (activity->flowStart() ? starts : ended).insert(activity->flowId());
     }
