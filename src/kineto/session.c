@@ -203,17 +203,18 @@ static uint32_t enable_vendor(const pu1_vendor_t *vendor, uint32_t kinds, pu1_er
                               void *context)
 {
     uint32_t enabled = 0;
-    pu1Result last = PU1_SUCCESS;
+    pu1Result told = PU1_SUCCESS; /* one reason is enough */
     for (uint32_t kind = 1; kind <= PU1_LAST_KIND; kind++) {
         if ((kinds & PU1_KIND_BIT(kind)) == 0)
             continue;
         pu1Result result = vendor->api.tracingEnable((pu1ActivityKind)kind);
         if (result == PU1_SUCCESS)
             enabled |= PU1_KIND_BIT(kind);
-        else if (result != PU1_ERROR_NOT_SUPPORTED && result != last)
+        else if (result != PU1_ERROR_NOT_SUPPORTED && result != told)
             tell(error, context, "%s cannot be traced: %s", vendor->api.vendor,
                  vendor->api.getLastError());
-        last = result;
+        if (result != PU1_SUCCESS && result != PU1_ERROR_NOT_SUPPORTED)
+            told = result;
     }
     return enabled;
 }

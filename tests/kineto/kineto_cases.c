@@ -1,0 +1,449 @@
+/* Pieces of PrivateUse1 tracing alone: metadata, the stack of ids, a session with a made-up vendor.
+ */
+#include "header.h"
+
+#include "../common/check.h"
+#include "intercept/external.h"
+#include "intercept/origin.h"
+#include "kineto/members.h"
+#include "kineto/session.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+void header_in_c(size_t facts[HEADER_FACTS])
+{
+    static const size_t own[HEADER_FACTS] = {HEADER_LIST};
+    memcpy(facts, own, sizeof own);
+}
+
+/* ---- members ---- */
+
+const char *Members_AreThoseOfRfc8259(void);
+const char *Members_AreThoseOfRfc8259(void)
+{
+    static const char *const good[] = {
+        "{}",
+        " { } ",
+        "{\"a\":1}",
+        "{\"a\": -0.5e+10, \"b\": [1, 2, [], {}], \"c\": {\"d\": null}, \"e\": true, \"f\":false}",
+        "{\"\\u00e9\\\"\\\\\\/\\b\\f\\n\\r\\t\": \"\\ud83d\\ude00 \xc3\xa9\"}",
+        "\t{\n\"a\"\r:\t0}\n",
+    };
+    static const char *const bad[] = {
+        "",
+        "1",
+        "[]",
+        "null",
+        "{",
+        "}",
+        "{\"a\"}",
+        "{\"a\":}",
+        "{\"a\":1,}",
+        "{a:1}",
+        "{'a':1}",
+        "{\"a\":01}",
+        "{\"a\":1}x",
+        "{\"a\":+1}",
+        "{\"a\":.5}",
+        "{\"a\":1.}",
+        "{\"a\":1e}",
+        "{\"a\":tru}",
+        "{\"a\":\"",
+        "{\"a\":\"\\x\"}",
+        "{\"a\":\"\\u12g4\"}",
+        "{\"a\":\"\n\"}",
+        "{\"a\":[1}",
+        "{\"a\":{\"b\":1]}",
+        "{\"a\" 1}",
+        "{\"a\":1 \"b\":2}",
+        "{,}",
+        "{\"a\":NaN}",
+        "{\"a\":\"\\",
+    };
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        CHECK(pu1_is_object(good[i]));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK(!pu1_is_object(bad[i]));
+    return NULL;
+}
+
+static void nest(char *text, int depth)
+{
+    text += sprintf(text, "{\"a\":");
+    for (int i = 0; i < depth; i++)
+        *text++ = '[';
+    for (int i = 0; i < depth; i++)
+        *text++ = ']';
+    (void)strcpy(text, "}");
+}
+
+const char *Members_AreNotDeep(void);
+const char *Members_AreNotDeep(void)
+{
+    static char text[300000];
+    nest(text, 31);
+    CHECK(pu1_is_object(text));
+    nest(text, 32);
+    CHECK(!pu1_is_object(text));
+    nest(text, 100000);
+    CHECK(!pu1_is_object(text));
+    return NULL;
+}
+
+const char *Members_ComeOneByOne(void);
+const char *Members_ComeOneByOne(void)
+{
+    static const char *const wanted[][2] = {
+        {"grid", "[1, 2]"}, {"a\\\"b", "\"x, }\""}, {"n", "-1.5"}, {"o", "{\"p\": 1}"}};
+    const char *at = " {\"grid\": [1, 2] , \"a\\\"b\":\"x, }\",\"n\" : -1.5, \"o\": {\"p\": 1} } ";
+    pu1_member_t member;
+    CHECK(pu1_is_object(at));
+    for (size_t i = 0; i < 4; i++) {
+        CHECK(pu1_next_member(&at, &member));
+        CHECK(member.key_length == strlen(wanted[i][0]));
+        CHECK(strncmp(member.key, wanted[i][0], member.key_length) == 0);
+        CHECK(member.value_length == strlen(wanted[i][1]));
+        CHECK(strncmp(member.value, wanted[i][1], member.value_length) == 0);
+    }
+    CHECK(!pu1_next_member(&at, &member));
+    at = "{}";
+    CHECK(!pu1_next_member(&at, &member));
+    return NULL;
+}
+
+/* ---- external ids ---- */
+
+static void *run_thread(void *failed)
+{
+    *(bool *)failed = rtl_external_pop(NULL) || !rtl_external_push(9) ||
+                      rtl_origin_correlation() == 0 ||
+                      rtl_external_of(rtl_origin_correlation()) != 9; /* and is left there */
+    return NULL;
+}
+
+const char *External_BelongsToWhatIsLaunched(void);
+const char *External_BelongsToWhatIsLaunched(void)
+{
+    uint64_t last = 0;
+    rtl_external_watch();
+    rtl_origin_set_range(0);
+    CHECK(rtl_origin_correlation() == 0);
+    CHECK(rtl_external_push(5));
+    uint64_t outer = rtl_origin_correlation();
+    CHECK(outer != 0 && rtl_external_of(outer) == 5);
+    rtl_origin_set_range(77); /* a range within changes nothing */
+    CHECK(rtl_origin_correlation() == outer && rtl_origin.range == 77);
+    CHECK(rtl_external_push(6));
+    uint64_t inner = rtl_origin_correlation();
+    CHECK(inner != outer && rtl_external_of(inner) == 6);
+    rtl_origin.call = rtl_origin_new_id();
+    rtl_external_note(rtl_origin.call);
+    CHECK(rtl_origin_correlation() == rtl_origin.call && rtl_external_of(rtl_origin.call) == 6);
+    rtl_origin.call = 0;
+    CHECK(rtl_external_pop(&last) && last == 6);
+    CHECK(rtl_origin_correlation() == outer);
+    CHECK(rtl_external_pop(&last) && last == 5);
+    CHECK(rtl_origin_correlation() == 77); /* the range again */
+    CHECK(!rtl_external_pop(&last) && last == 5);
+    rtl_origin_set_range(0);
+    CHECK(rtl_external_of(outer) == 5 && rtl_external_of(inner) == 6);
+    CHECK(rtl_external_of(0) == 0 && rtl_external_of(inner + 1000000) == 0);
+    return NULL;
+}
+
+const char *External_IsAThreadsOwn(void);
+const char *External_IsAThreadsOwn(void)
+{
+    rtl_external_watch();
+    CHECK(rtl_external_push(1));
+    for (int i = 0; i < 10; i++) {
+        bool failed = true;
+        pthread_t thread;
+        CHECK(pthread_create(&thread, NULL, run_thread, &failed) == 0);
+        CHECK(pthread_join(thread, NULL) == 0 && !failed);
+    }
+    CHECK(rtl_external_of(rtl_origin_correlation()) == 1);
+    CHECK(rtl_external_pop(NULL));
+    return NULL;
+}
+
+static void *note_many(void *first)
+{
+    uint64_t id = (uint64_t)(uintptr_t)first;
+    for (int i = 0; i < 20000; i++) {
+        (void)rtl_external_push(id);
+        /* So far apart that all threads meet at the same notes. */
+        rtl_external_note(((uint64_t)i << 18 | 3) + (id << 40));
+        (void)rtl_external_pop(NULL);
+    }
+    return NULL;
+}
+
+/* Whatever is found belongs to the correlation that was asked for. */
+const char *External_NotesAreNeverMixed(void);
+const char *External_NotesAreNeverMixed(void)
+{
+    pthread_t threads[4];
+    rtl_external_watch();
+    for (uintptr_t i = 0; i < 4; i++)
+        CHECK(pthread_create(&threads[i], NULL, note_many, (void *)(i + 1)) == 0);
+    for (int round = 0; round < 200000; round++) {
+        uint64_t id = (uint64_t)(round % 4) + 1;
+        uint64_t found = rtl_external_of(((uint64_t)(round % 20000) << 18 | 3) + (id << 40));
+        CHECK(found == 0 || found == id);
+    }
+    for (int i = 0; i < 4; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    return NULL;
+}
+
+/* ---- a session, with a vendor that does what the case says ---- */
+
+static struct {
+    pu1BufferRequestFn request;
+    pu1BufferCompleteFn complete;
+    uint32_t enabled;
+    pu1Result answer; /* to an enable */
+    uint64_t stack[64];
+    unsigned depth, flushes;
+    uint64_t dropped;
+    const char *metadata;
+} vendor;
+
+static uint32_t get_version(void)
+{
+    return PU1_VERSION;
+}
+
+static pu1Result enable(pu1ActivityKind kind)
+{
+    if (kind == PRIVATEUSE1_DRIVER && vendor.answer != PU1_SUCCESS)
+        return PU1_ERROR_NOT_SUPPORTED;
+    if (vendor.answer == PU1_SUCCESS)
+        vendor.enabled |= PU1_KIND_BIT(kind);
+    return vendor.answer;
+}
+
+static pu1Result disable(pu1ActivityKind kind)
+{
+    vendor.enabled &= ~PU1_KIND_BIT(kind);
+    return PU1_SUCCESS;
+}
+
+static pu1Result set_callbacks(pu1BufferRequestFn request, pu1BufferCompleteFn complete)
+{
+    vendor.request = request;
+    vendor.complete = complete;
+    return PU1_SUCCESS;
+}
+
+static pu1Result push(uint64_t id)
+{
+    vendor.stack[vendor.depth++] = id;
+    return PU1_SUCCESS;
+}
+
+static pu1Result pop(uint64_t *last)
+{
+    (void)last;
+    vendor.depth--;
+    return PU1_SUCCESS;
+}
+
+static pu1Result get_next(uint8_t *buffer, size_t valid, pu1ActivityRecord **record)
+{
+    size_t at =
+        *record != NULL ? (size_t)((uint8_t *)*record - buffer) + (*record)->struct_size : 0;
+    *record = at < valid ? (pu1ActivityRecord *)(void *)(buffer + at) : NULL;
+    return *record != NULL ? PU1_SUCCESS : PU1_ERROR_END_OF_BUFFER;
+}
+
+/* Two records that are larger than this version's, whose texts die when the buffer is completed. */
+static void produce(void)
+{
+    char name[] = "a name";
+    char metadata[64];
+    uint8_t *buffer = NULL;
+    size_t size = 0;
+    vendor.request(&buffer, &size);
+    if (buffer == NULL)
+        return;
+    (void)snprintf(metadata, sizeof metadata, "%s", vendor.metadata);
+    for (uint32_t i = 0; i < 2; i++) {
+        pu1ActivityRecord record = {.struct_size = sizeof record + 16,
+                                    .kind = CONCURRENT_KERNEL,
+                                    .correlation_id = i + 1,
+                                    .name = name,
+                                    .metadata = metadata};
+        memcpy(buffer + i * (sizeof record + 16), &record, sizeof record);
+    }
+    vendor.complete(buffer, size, 2 * (sizeof(pu1ActivityRecord) + 16));
+    memset(name, 'x', sizeof name - 1);
+    memset(metadata, 'x', sizeof metadata - 1);
+}
+
+static pu1Result flush(void)
+{
+    vendor.flushes++;
+    produce();
+    return PU1_SUCCESS;
+}
+
+static const char *last_error(void)
+{
+    return "it is not there";
+}
+
+static uint64_t dropped(void)
+{
+    return vendor.dropped;
+}
+
+static const pu1_vendor_t made_up = {
+    .path = "made up",
+    .version = PU1_VERSION,
+    .api = {sizeof(pu1TracingApiTable), "made up", get_version, enable, disable, set_callbacks,
+            push, pop, flush, get_next, last_error, dropped},
+};
+static const pu1_vendors_t vendors = {1, &made_up};
+
+static unsigned errors;
+
+static void keep_error(void *context, const char *sentence)
+{
+    errors++;
+    (void)snprintf(context, 256, "%s", sentence);
+}
+
+static pu1_session_t *make(void)
+{
+    memset(&vendor, 0, sizeof vendor);
+    vendor.metadata = "{\"a\": 1}";
+    return pu1_session_new(&vendors);
+}
+
+const char *Session_KeepsCopies(void);
+const char *Session_KeepsCopies(void)
+{
+    char error[256] = "";
+    size_t count = 0;
+    pu1_session_t *session = make();
+    vendor.dropped = 5; /* before its time */
+    CHECK(pu1_session_start(session, PU1_DEVICE_KINDS, keep_error, error) == 1);
+    CHECK(vendor.enabled == PU1_DEVICE_KINDS);
+    produce();
+    vendor.metadata = "{\"a\": ";
+    vendor.dropped = 8;
+    pu1_session_stop(session);
+    CHECK(vendor.enabled == 0);
+    pu1_session_finish(session, keep_error, error);
+    const pu1_item_t *items = pu1_session_items(session, &count);
+    CHECK(vendor.flushes == 1 && count == 4 && error[0] == '\0');
+    for (size_t i = 0; i < count; i++) {
+        CHECK(strcmp(items[i].record.name, "a name") == 0 && items[i].vendor == 0);
+        CHECK(items[i].record.correlation_id == i % 2 + 1);
+        CHECK(i < 2 ? strcmp(items[i].record.metadata, "{\"a\": 1}") == 0
+                    : items[i].record.metadata == NULL);
+    }
+    CHECK(pu1_session_dropped(session) == 3);
+    produce(); /* late: for nobody */
+    (void)pu1_session_items(session, &count);
+    CHECK(count == 4);
+    pu1_session_free(session);
+    produce();
+    return NULL;
+}
+
+const char *Session_TellsErrors(void);
+const char *Session_TellsErrors(void)
+{
+    char error[256] = "";
+    pu1_session_t *session = make();
+    vendor.answer = PU1_ERROR_NOT_SUPPORTED;
+    CHECK(pu1_session_start(session, PU1_ALL_KINDS, keep_error, error) == 0 && error[0] == '\0');
+    pu1_session_free(session);
+    session = make();
+    vendor.answer = PU1_ERROR_NOT_INITIALIZED;
+    errors = 0;
+    CHECK(pu1_session_start(session, PU1_ALL_KINDS, keep_error, error) == 0);
+    CHECK(strcmp(error, "made up cannot be traced: it is not there") == 0 && errors == 1);
+    pu1_session_finish(session, keep_error, error);
+    CHECK(vendor.flushes == 0);
+    pu1_session_free(session);
+    return NULL;
+}
+
+const char *Session_IsOneAtATime(void);
+const char *Session_IsOneAtATime(void)
+{
+    char error[256] = "";
+    size_t count = 0;
+    pu1_session_t *first = make();
+    pu1_session_t *second = pu1_session_new(&vendors);
+    CHECK(pu1_session_start(first, PU1_ALL_KINDS, NULL, NULL) == 1);
+    CHECK(pu1_session_start(second, PU1_ALL_KINDS, keep_error, error) == 0);
+    CHECK(strcmp(error, "another session is running") == 0);
+    pu1_session_free(second);
+    CHECK(vendor.enabled == PU1_ALL_KINDS);
+    produce();
+    pu1_session_finish(first, NULL, NULL);
+    (void)pu1_session_items(first, &count);
+    CHECK(count == 4);
+    pu1_session_free(first);
+    return NULL;
+}
+
+const char *Session_PassesIdsOn(void);
+const char *Session_PassesIdsOn(void)
+{
+    pu1_session_t *session = make();
+    pu1_session_push(1); /* before the start */
+    CHECK(vendor.depth == 0);
+    CHECK(pu1_session_start(session, PU1_ALL_KINDS, NULL, NULL) == 1);
+    pu1_session_push(2);
+    pu1_session_push(3);
+    CHECK(vendor.depth == 2 && vendor.stack[1] == 3);
+    pu1_session_pop();
+    pu1_session_stop(session);
+    pu1_session_push(4); /* after the end */
+    CHECK(vendor.depth == 1);
+    pu1_session_pop();
+    CHECK(vendor.depth == 1);
+    pu1_session_finish(session, NULL, NULL);
+    pu1_session_free(session);
+    session = pu1_session_new(&vendors);
+    CHECK(pu1_session_start(session, PU1_ALL_KINDS, NULL, NULL) == 1);
+    pu1_session_push(5); /* 2 was never popped */
+    CHECK(vendor.depth == 1 && vendor.stack[0] == 5);
+    pu1_session_pop();
+    pu1_session_pop();
+    pu1_session_pop();
+    CHECK(vendor.depth == 0);
+    for (uint64_t i = 0; i < 60; i++)
+        pu1_session_push(i);
+    for (uint64_t i = 0; i < 60; i++)
+        pu1_session_pop();
+    CHECK(vendor.depth == 0);
+    pu1_session_free(session);
+    return NULL;
+}
+
+const char *Session_TellsFlowsApart(void);
+const char *Session_TellsFlowsApart(void)
+{
+    static const pu1_vendors_t three = {3, &made_up};
+    uint64_t seen[30];
+    unsigned count = 0;
+    for (size_t v = 0; v < 3; v++)
+        for (uint64_t id = 1; id <= 10; id++) {
+            pu1_item_t item = {.record = {.correlation_id = id}, .vendor = v};
+            uint64_t flow = pu1_flow_id(&three, &item);
+            for (unsigned i = 0; i < count; i++)
+                CHECK(seen[i] != flow);
+            seen[count++] = flow;
+            CHECK(pu1_flow_id(&vendors, &(pu1_item_t){.record = {.correlation_id = id}}) == id);
+        }
+    return NULL;
+}
