@@ -10,7 +10,7 @@ on_softgpu=(env LD_LIBRARY_PATH="$build/lib/softgpu")
 case $backend in
 openreg) program=(env KINETO_PLUGIN_PATH="$build/lib/kineto/libopenreg.so" "$bin/contract_openreg") ;;
 rtl) program=("${on_softgpu[@]}" LD_PRELOAD="$build/lib/librtl.so" RTL_KINETO=1 "$bin/contract_hip") ;;
-rtl-alone) program=("${on_softgpu[@]}" "$bin/contract_hip") ;;
+rtl-alone) program=("${on_softgpu[@]}" "${hip[@]}" "$bin/contract_hip") ;;
 rtl-traced) program=("$rtl" trace -q --gpu soft -o t.db -- "$bin/contract_hip") ;;
 esac
 "${program[@]}" "$case" >run.out 2>run.err || fail "the program ended with status $?"
