@@ -8,14 +8,6 @@ static int same(const struct tally_graph *a, uint32_t process, uint32_t graph)
     return a->process == process && a->graph == graph;
 }
 
-/* Launches without kernels are where their thread was. */
-static bool overlaps(const rtl_graph_launch_t *launch, uint64_t from, uint64_t to)
-{
-    uint64_t start = launch->end ? launch->start : launch->time;
-    uint64_t end = launch->end ? launch->end : launch->time;
-    return (to == 0 || start < to) && (end > from || start >= from);
-}
-
 static bool add_launch(struct tally_graphs *tally, struct tally_graph *graph,
                        const rtl_graph_launch_t *launch)
 {
@@ -26,21 +18,31 @@ static bool add_launch(struct tally_graphs *tally, struct tally_graph *graph,
     return launch->end == 0 || rtl_stat_add(&graph->stat, launch->end - launch->start);
 }
 
-/* The reader lists graphs and launches by process and graph. False when memory is short. */
-static bool add_launches(struct tally_graphs *tally, const rtl_graph_launch_t *launches,
-                         size_t count, uint64_t from, uint64_t to)
+static int by_id(const void *left, const void *right)
 {
-    size_t at = 0;
-    for (size_t i = 0; i < count; ++i) {
-        const rtl_graph_launch_t *launch = &launches[i];
-        while (at < tally->count && !same(&tally->graphs[at], launch->process, launch->graph))
-            ++at;
-        if (at == tally->count)
-            break;
-        if (overlaps(launch, from, to) && !add_launch(tally, &tally->graphs[at], launch))
-            return false;
+    const struct tally_graph *a = left;
+    const struct tally_graph *b = right;
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    return (a->graph > b->graph) - (a->graph < b->graph);
+}
+
+/* Graphs are still in the order of process and graph, as the reader lists them. */
+static rtl_status_t add_launches(rtl_trace_t *trace, uint64_t from, uint64_t to,
+                                 struct tally_graphs *tally)
+{
+    const rtl_launch_filter_t filter = {.from = from, .to = to, .graph = RTL_TRACE_NONE};
+    rtl_launch_iter_t *iter = NULL;
+    rtl_graph_launch_t launch;
+    rtl_status_t status = rtlTraceLaunches(trace, &filter, &iter);
+    while (status == RTL_OK && (status = rtlLaunchNext(iter, &launch)) == RTL_OK) {
+        const struct tally_graph key = {.process = launch.process, .graph = launch.graph};
+        struct tally_graph *graph = bsearch(&key, tally->graphs, tally->count, sizeof key, by_id);
+        if (graph && !add_launch(tally, graph, &launch))
+            status = RTL_E_MEMORY;
     }
-    return true;
+    rtlLaunchIterFree(iter);
+    return status == RTL_END ? RTL_OK : status;
 }
 
 static void drop_without_launches(struct tally_graphs *tally)
@@ -80,13 +82,9 @@ rtl_status_t tally_graphs_read(rtl_trace_t *trace, uint64_t from, uint64_t to,
                                struct tally_graphs *tally)
 {
     const rtl_graph_t *graphs;
-    const rtl_graph_launch_t *launches;
     size_t graph_count;
-    size_t launch_count;
     *tally = (struct tally_graphs){0};
     rtl_status_t status = rtlTraceGraphs(trace, &graphs, &graph_count);
-    if (status == RTL_OK)
-        status = rtlTraceGraphLaunches(trace, &launches, &launch_count);
     if (status != RTL_OK || graph_count == 0)
         return status;
     tally->graphs = calloc(graph_count, sizeof *tally->graphs);
@@ -94,9 +92,10 @@ rtl_status_t tally_graphs_read(rtl_trace_t *trace, uint64_t from, uint64_t to,
         return RTL_E_MEMORY;
     for (size_t i = 0; i < graph_count; ++i)
         add_generation(tally, &graphs[i]);
-    if (!add_launches(tally, launches, launch_count, from, to)) {
+    status = add_launches(trace, from, to, tally);
+    if (status != RTL_OK) {
         tally_graphs_free(tally);
-        return RTL_E_MEMORY;
+        return status;
     }
     if (from || to)
         drop_without_launches(tally);
