@@ -1,3 +1,4 @@
+#include "common/plain.h"
 #include "common/show.h"
 #include "common/table.h"
 #include "summary_parts.h"
@@ -65,6 +66,14 @@ static void show_rest(size_t shown, size_t count, FILE *out)
         (void)fprintf(out, "  and %zu more\n", count - shown);
 }
 
+/* A text of the trace, which may hold anything. */
+static void show_plain(const char *before, const char *text, const char *after, FILE *out)
+{
+    char plain[4096];
+    if (text[0])
+        (void)fprintf(out, "%s%s%s", before, plain_text(text, plain, sizeof plain), after);
+}
+
 static void show_exit(const rtl_trace_info_t *info, FILE *out)
 {
     if (info->exit_status >= 256)
@@ -99,9 +108,11 @@ static void show_head(const struct summary *summary, FILE *out)
 {
     const rtl_trace_info_t *info = &summary->info;
     char line[1024];
-    (void)fprintf(out, "%s%s%s\n", summary->path, info->command[0] ? ": " : "", info->command);
-    (void)fprintf(out, "  %s%s%s recorded, %s", info->mode, info->mode[0] ? " mode, " : "",
-                  show_duration((double)(info->end - info->start)).text,
+    (void)fputs(summary->path, out);
+    show_plain(": ", info->command, "", out);
+    (void)fputs("\n  ", out);
+    show_plain("", info->mode, " mode, ", out);
+    (void)fprintf(out, "%s recorded, %s", show_duration((double)(info->end - info->start)).text,
                   show_bytes(info->bytes).text);
     show_exit(info, out);
     (void)fputs("\n  ", out);
@@ -115,9 +126,10 @@ static void show_gpu(const rtl_device_time_t *gpu, size_t number, FILE *out)
 {
     const rtl_span_t *span = &gpu->span;
     uint64_t length = span->last - span->first;
-    (void)fprintf(out, "  GPU %zu %s%s%s%s: busy %s (%s), idle %s\n", number, gpu->agent->name,
-                  gpu->agent->product[0] ? " (" : "", gpu->agent->product,
-                  gpu->agent->product[0] ? ")" : "", show_duration((double)span->busy).text,
+    (void)fprintf(out, "  GPU %zu", number);
+    show_plain(" ", gpu->agent->name, "", out);
+    show_plain(" (", gpu->agent->product, ")", out);
+    (void)fprintf(out, ": busy %s (%s), idle %s\n", show_duration((double)span->busy).text,
                   show_share(span->busy, length).text,
                   show_duration((double)summary_idle(span)).text);
     (void)fprintf(out, "    %s kernels on %u queue%s", show_count(span->kernels).text, gpu->queues,
