@@ -21,7 +21,7 @@ VIEWS = [
     ["graph", "diff", trace, other, "2", "--all"], ["timeline", trace], ["timeline", trace, "--launch", "1:13"],
     ["timeline", trace, "--launch", "3:2"], ["diff", trace, other], ["diff", trace, other, "--all"], ["doctor"],
     ["graph", "show", evil, "1"], ["graph", "launches", evil, "1"], ["graph", "diff", evil, "1", "2"],
-    ["timeline", evil, "--launch", "1:5"], ["diff", evil, other], ["diff", trace, evil],
+    ["summary", evil], ["timeline", evil, "--launch", "1:5"], ["diff", evil, other], ["diff", trace, evil],
 ]
 # What they say cannot be cut: sentences, folders, the names of files.
 SENTENCES = {"summary", "info", "check", "doctor"}
