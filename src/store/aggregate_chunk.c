@@ -27,7 +27,7 @@ static struct rtl_stat **stats_of(struct rtl_aggregate_worker *worker, uint32_t 
 {
     struct rtl_stat ***stats = &worker->stats[context];
     if (!*stats)
-        *stats = calloc(worker->groups, sizeof **stats);
+        *stats = calloc(worker->groups, sizeof(struct rtl_stat *));
     return *stats;
 }
 

@@ -15,6 +15,7 @@ static const char *host_of(const rtl_trace_t *trace, uint32_t process)
 static bool same_device(const rtl_device_time_t *device, const rtl_agent_t *agent, const char *host)
 {
     const rtl_agent_t *known = device->agent;
+    // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): device_of sets all of them
     if (strcmp(device->host, host) != 0 || strcmp(known->uuid, agent->uuid) != 0)
         return false;
     bool identified = agent->uuid[0] && !strstr(agent->uuid, "XX");
@@ -107,7 +108,7 @@ static void join_copies(struct rtl_aggregate_devices *devices, uint32_t device)
     struct rtl_interval *intervals = list->items;
     rtl_intervals_sort(intervals, list->count);
     list->count = rtl_intervals_join(intervals, list->count);
-    for (size_t i = 0; i < list->count; i++)
+    for (size_t i = 0; intervals && i < list->count; i++)
         devices->devices[device].copying += intervals[i].end - intervals[i].start;
     devices->device_sweeps[device].others = intervals;
     devices->device_sweeps[device].other_count = list->count;

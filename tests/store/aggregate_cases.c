@@ -238,7 +238,7 @@ static struct rtl_wire_kernel draw_kernel(enum kind kind, uint64_t i, uint64_t *
 static void write_copies(struct rtl_writer *writer, uint32_t process, uint64_t *seed)
 {
     for (uint64_t i = 0; i < 200; i++) {
-        uint64_t start = fixture_random(seed) % (KERNELS * 600);
+        uint64_t start = fixture_random(seed) % (UINT64_C(600) * KERNELS);
         const struct rtl_wire_copy copy = {.ordinal = i,
                                            .start = i % 10 ? start : 0,
                                            .end = i % 10 ? start + fixture_random(seed) % 9000 : 0,
@@ -425,27 +425,32 @@ static const char *check_queues(struct expected *expected, const rtl_aggregate_t
     return NULL;
 }
 
-static const char *check_copies(rtl_trace_t *trace, struct expected *expected,
-                                const rtl_device_time_t *device)
+/* Copies that overlap the request; `intervals` has room for all. */
+static size_t read_copies(rtl_trace_t *trace, const rtl_aggregate_request_t *request,
+                          struct rtl_interval *intervals)
 {
-    const rtl_copy_filter_t filter = {expected->request->from, expected->request->to,
-                                      expected->request->process};
-    struct rtl_interval *intervals = malloc((expected->count + 400) * sizeof *intervals);
+    const rtl_copy_filter_t filter = {request->from, request->to, request->process};
     rtl_copy_iter_t *iter = NULL;
     rtl_copy_t copy;
     size_t count = 0;
-    CHECK(intervals && rtlTraceCopies(trace, &filter, &iter) == RTL_OK);
-    while (rtlCopyNext(iter, &copy) == RTL_OK)
+    rtl_status_t status = rtlTraceCopies(trace, &filter, &iter);
+    while (status == RTL_OK && (status = rtlCopyNext(iter, &copy)) == RTL_OK)
         if (copy.end)
-            intervals[count++] = cut(expected->request, copy.start, copy.end);
+            intervals[count++] = cut(request, copy.start, copy.end);
     rtlCopyIterFree(iter);
+    return count;
+}
+
+/* `intervals` has the copies first, and room for all kernels. */
+static const char *check_copies(struct expected *expected, const rtl_device_time_t *device,
+                                struct rtl_interval *intervals, size_t count)
+{
     const struct times copies = sweep_edges(intervals, count);
     CHECK(device->copies == count && device->copying == copies.busy);
     const struct times kernels = times_of(expected, 0, 0, 0);
     memcpy(intervals + count, expected->intervals, kernels.count * sizeof *intervals);
     const struct times both = sweep_edges(intervals, count + kernels.count);
     CHECK(device->copied_under == copies.busy + kernels.busy - both.busy);
-    free(intervals);
     return NULL;
 }
 
@@ -461,7 +466,29 @@ static const char *check_devices(rtl_trace_t *trace, struct expected *expected,
         CHECK(same_span(&devices[i].span, &times));
     }
     CHECK(devices[1].copies == 0 && devices[1].copying == 0 && devices[1].copied_under == 0);
-    return check_copies(trace, expected, &devices[0]);
+    struct rtl_interval *intervals = malloc((expected->count + 400) * sizeof *intervals);
+    CHECK(intervals);
+    size_t copies = read_copies(trace, expected->request, intervals);
+    const char *failed = check_copies(expected, &devices[0], intervals, copies);
+    free(intervals);
+    return failed;
+}
+
+static const char *check_all(rtl_trace_t *trace, rtl_aggregate_request_t *request,
+                             struct expected *expected)
+{
+    CHECK(expected->kernels && expected->intervals && expected->durations);
+    for (size_t i = 0; i < sizeof groupings / sizeof *groupings; i++) {
+        rtl_aggregate_t *aggregate = NULL;
+        request->by = groupings[i].by;
+        request->threads = (unsigned)i + 1;
+        CHECK(rtlTraceAggregate(trace, request, &aggregate) == RTL_OK);
+        CHECK_DONE(check_groups(expected, aggregate, groupings[i].belongs));
+        CHECK_DONE(check_queues(expected, aggregate));
+        CHECK_DONE(check_devices(trace, expected, aggregate));
+        rtlAggregateFree(aggregate);
+    }
+    return NULL;
 }
 
 static const char *check_request(rtl_trace_t *trace, rtl_aggregate_request_t *request)
@@ -471,24 +498,13 @@ static const char *check_request(rtl_trace_t *trace, rtl_aggregate_request_t *re
     rtl_status_t status = RTL_OK;
     struct expected expected = {.request = request};
     expected.kernels = fixture_read(trace, &filter, &expected.count, &status);
-    CHECK(expected.kernels);
     expected.intervals = malloc((expected.count + 1) * sizeof *expected.intervals);
     expected.durations = malloc((expected.count + 1) * sizeof *expected.durations);
-    CHECK(expected.intervals && expected.durations);
-    for (size_t i = 0; i < sizeof groupings / sizeof *groupings; i++) {
-        rtl_aggregate_t *aggregate = NULL;
-        request->by = groupings[i].by;
-        request->threads = (unsigned)i + 1;
-        CHECK(rtlTraceAggregate(trace, request, &aggregate) == RTL_OK);
-        CHECK_DONE(check_groups(&expected, aggregate, groupings[i].belongs));
-        CHECK_DONE(check_queues(&expected, aggregate));
-        CHECK_DONE(check_devices(trace, &expected, aggregate));
-        rtlAggregateFree(aggregate);
-    }
+    const char *failed = check_all(trace, request, &expected);
     free(expected.kernels);
     free(expected.intervals);
     free(expected.durations);
-    return NULL;
+    return failed;
 }
 
 /* The whole, and windows that cut through chunks and kernels. */
