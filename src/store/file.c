@@ -45,6 +45,8 @@ const char *rtl_file_reason(sqlite3 *db, int result, char *text, size_t size)
         return "the file was removed or renamed while it was written";
     if (!db)
         return sqlite3_errstr(result);
+    if ((result & 0xff) == SQLITE_CANTOPEN && sqlite3_system_errno(db) != 0)
+        return strerror_r(sqlite3_system_errno(db), text, size);
     if ((result & 0xff) != SQLITE_IOERR)
         return sqlite3_errmsg(db);
     (void)sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);

@@ -181,6 +181,7 @@ const char *fault_explore(const char *name, fault_scenario scenario, void *conte
 {
     struct exploration it = {.name = name, .scenario = scenario, .context = context, .kind = kind};
     (void)signal(SIGALRM, hung);
+    fault_stop_time();
     if (access("/dev/shm", W_OK) == 0)         /* thousands of files are made */
         (void)setenv("TMPDIR", "/dev/shm", 1); /* NOLINT(concurrency-mt-unsafe): one thread */
     const char *failed = explore(&it, ways, count);

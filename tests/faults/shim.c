@@ -21,9 +21,9 @@
 #define FILES_MAX 1024
 
 static struct fault_plan plan;
-static bool armed, with_stacks;
+static bool armed, with_stacks, time_stands;
 /* libc says of dlsym and its like that they do not call back. */
-static volatile bool inside, finding;
+static _Thread_local volatile bool inside, finding;
 static uint64_t calls, failed_stack, stacks[CALLS_MAX];
 static void *failed_frames[DEPTH];
 static int failed_depth, outer_depth; /* outer: frames of who runs the scenario */
@@ -57,7 +57,8 @@ static void find_below(void **function, const char *name)
 }
 
 /* The program's own code, from the linker. */
-extern const char __executable_start[], etext[]; /* NOLINT(bugprone-reserved-identifier) */
+extern const char __executable_start[] __attribute__((weak)),
+    etext[] __attribute__((weak)); /* NOLINT(bugprone-reserved-identifier) */
 
 /* A place is a stack of the program's own functions: what goes on within SQLite is its own affair.
  * Frames of the shim, and those around the scenario, do not count. */
@@ -101,6 +102,11 @@ void fault_disarm(void)
     armed = false;
 }
 
+void fault_stop_time(void)
+{
+    time_stands = true;
+}
+
 uint64_t fault_calls(void)
 {
     return calls;
@@ -136,21 +142,26 @@ int fault_error(void)
     return plan.error;
 }
 
+/* The stack is taken in one place, for its own address is in it. */
 bool fault_strikes(enum fault_kind kind)
 {
+    void *frames[DEPTH];
+    int depth = 0;
     if (!armed || inside || kind != plan.kind)
         return false;
     uint64_t number = ++calls;
-    if (with_stacks && number <= CALLS_MAX) {
-        void *frames[DEPTH];
-        int depth;
-        stacks[number - 1] = stack_hash(frames, &depth);
+    bool strikes = plan.at != 0 && number >= plan.at && number - plan.at < plan.calls;
+    bool first = strikes && !failed_stack;
+    bool remember = with_stacks && number <= CALLS_MAX;
+    uint64_t stack = first || remember ? stack_hash(frames, &depth) : 0;
+    if (remember)
+        stacks[number - 1] = stack;
+    if (first) {
+        failed_stack = stack;
+        failed_depth = depth;
+        memcpy(failed_frames, frames, sizeof frames);
     }
-    if (plan.at == 0 || number < plan.at || number - plan.at >= plan.calls)
-        return false;
-    if (!failed_stack)
-        failed_stack = stack_hash(failed_frames, &failed_depth);
-    return true;
+    return strikes;
 }
 
 /* Memory. */
@@ -164,7 +175,7 @@ _Static_assert(HELD_MAX == 1u << (64 - 46), "places are as many as there are blo
 
 static void *hold(void *block)
 {
-    if (!armed || inside || !block || held_count >= HELD_MAX / 2)
+    if (!armed || inside || !time_stands || !block || held_count >= HELD_MAX / 2)
         return block;
     size_t place = place_of(block);
     while (held[place])
@@ -303,13 +314,19 @@ static int opened(const char *path, int file)
     return file;
 }
 
-/* True if a call about a file has to fail, with errno set; never for a call that can do half. */
-static bool file_fails(bool meant)
+/* True if a call that takes room on the disk has to fail, with errno set. */
+static bool room_fails(bool meant)
 {
     if (!meant || !fault_strikes(FAULT_FILE))
         return false;
     errno = plan.error == FAULT_SHORT ? EIO : plan.error;
     return true;
+}
+
+/* The same of any other call. */
+static bool file_fails(bool meant)
+{
+    return !plan.room_only && room_fails(meant);
 }
 
 static bool meant(int file)
@@ -343,26 +360,37 @@ EXPORT int open(const char *path, int flags, ...)
 {
     BELOW(open);
     MODE_OF(flags, mode)
-    return file_fails(means(path)) ? -1 : opened(path, below(path, flags, mode));
+    bool fails = flags & O_CREAT ? room_fails(means(path)) : file_fails(means(path));
+    return fails ? -1 : opened(path, below(path, flags, mode));
 }
 
 EXPORT int open64(const char *path, int flags, ...)
 {
     BELOW(open64);
     MODE_OF(flags, mode)
-    return file_fails(means(path)) ? -1 : opened(path, below(path, flags, mode));
+    bool fails = flags & O_CREAT ? room_fails(means(path)) : file_fails(means(path));
+    return fails ? -1 : opened(path, below(path, flags, mode));
 }
 
 EXPORT int mkostemp(char *path, int flags)
 {
     BELOW(mkostemp);
-    return file_fails(means(path)) ? -1 : opened(path, below(path, flags));
+    return room_fails(means(path)) ? -1 : opened(path, below(path, flags));
+}
+
+EXPORT int close(int file)
+{
+    BELOW(close);
+    if (file >= 0 && file < FILES_MAX)
+        on_path[file] = false;
+    return below(file);
 }
 
 EXPORT ssize_t read(int file, void *to, size_t size)
 {
     BELOW(read);
-    return transfer_fails(file, &size) ? -1 : below(file, to, size);
+    bool fails = !plan.room_only && transfer_fails(file, &size);
+    return fails ? -1 : below(file, to, size);
 }
 
 EXPORT ssize_t write(int file, const void *from, size_t size)
@@ -374,13 +402,15 @@ EXPORT ssize_t write(int file, const void *from, size_t size)
 EXPORT ssize_t pread(int file, void *to, size_t size, off_t at)
 {
     BELOW(pread);
-    return transfer_fails(file, &size) ? -1 : below(file, to, size, at);
+    bool fails = !plan.room_only && transfer_fails(file, &size);
+    return fails ? -1 : below(file, to, size, at);
 }
 
 EXPORT ssize_t pread64(int file, void *to, size_t size, off64_t at)
 {
     BELOW(pread64);
-    return transfer_fails(file, &size) ? -1 : below(file, to, size, at);
+    bool fails = !plan.room_only && transfer_fails(file, &size);
+    return fails ? -1 : below(file, to, size, at);
 }
 
 EXPORT ssize_t pwrite64(int file, const void *from, size_t size, off64_t at)
@@ -393,29 +423,29 @@ EXPORT ssize_t pwrite64(int file, const void *from, size_t size, off64_t at)
 EXPORT int fsync(int file)
 {
     BELOW(fsync);
-    if (file_fails(meant(file)))
+    if (room_fails(meant(file)))
         return -1;
-    return armed ? 0 : below(file);
+    return armed && time_stands ? 0 : below(file);
 }
 
 EXPORT int fdatasync(int file)
 {
     BELOW(fdatasync);
-    if (file_fails(meant(file)))
+    if (room_fails(meant(file)))
         return -1;
-    return armed ? 0 : below(file);
+    return armed && time_stands ? 0 : below(file);
 }
 
 EXPORT int ftruncate(int file, off_t size)
 {
     BELOW(ftruncate);
-    return file_fails(meant(file)) ? -1 : below(file, size);
+    return room_fails(meant(file)) ? -1 : below(file, size);
 }
 
 EXPORT int ftruncate64(int file, off64_t size)
 {
     BELOW(ftruncate64);
-    return file_fails(meant(file)) ? -1 : below(file, size);
+    return room_fails(meant(file)) ? -1 : below(file, size);
 }
 
 EXPORT int fchmod(int file, mode_t mode)
@@ -505,7 +535,7 @@ EXPORT void *mmap64(void *address, size_t size, int protection, int flags, int f
 EXPORT int clock_gettime(clockid_t clock, struct timespec *time)
 {
     BELOW(clock_gettime);
-    if (!armed || clock < 0 || clock >= CLOCKS)
+    if (!armed || !time_stands || clock < 0 || clock >= CLOCKS)
         return below(clock, time);
     int64_t ns = stopped[clock].tv_nsec + passed_ns;
     time->tv_sec = stopped[clock].tv_sec + (time_t)(ns / 1000000000);
@@ -517,5 +547,5 @@ EXPORT int clock_gettime(clockid_t clock, struct timespec *time)
 EXPORT int usleep(useconds_t us)
 {
     BELOW(usleep);
-    return armed ? 0 : below(us);
+    return armed && time_stands ? 0 : below(us);
 }

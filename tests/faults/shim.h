@@ -23,6 +23,7 @@ struct fault_plan {
     uint64_t at;      /**< the first call that fails, from 1; 0: none */
     uint64_t calls;   /**< how many calls fail, one after the other */
     int error;        /**< an errno or FAULT_SHORT; an SQLite result code; of memory nothing */
+    bool room_only;   /**< of files: only calls that may take room on a disk */
     const char *path; /**< of files: only those whose name begins so; NULL: all */
 };
 
@@ -32,6 +33,10 @@ void fault_begin(const struct fault_plan *plan, bool stacks);
 
 void fault_arm(void);
 void fault_disarm(void);
+
+/** From now on clocks stand while armed and are put forward by fault_pass, waits are none, and
+ * nothing is synchronised with a disk: what happens is the same each time. */
+void fault_stop_time(void);
 
 /** Calls of the plan's kind so far. */
 uint64_t fault_calls(void);
@@ -48,7 +53,7 @@ void fault_show(void);
 /** Blocks of memory that were asked for while armed and not given back. */
 size_t fault_held(void);
 
-/** Puts the clocks forward, which stand while armed. */
+/** Puts stopped clocks forward. */
 void fault_pass(uint64_t ns);
 
 /** For the shims: true if this call has to fail. */

@@ -11,7 +11,10 @@
 int parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input)
 {
     // NOLINTNEXTLINE(concurrency-mt-unsafe): rtl has one thread
-    return argp_parse(argp, argc, argv, flags, NULL, input) == 0 ? 0 : EXIT_USAGE;
+    error_t error = argp_parse(argp, argc, argv, flags, NULL, input);
+    if (error == ENOMEM) /* argp says nothing itself */
+        say("memory is short");
+    return error == 0 ? 0 : EXIT_USAGE;
 }
 
 int parse_count(const char *option, const char *text, unsigned *count)
