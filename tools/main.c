@@ -3,8 +3,10 @@
 #include "common/say.h"
 
 #include <argp.h>
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct command {
@@ -96,8 +98,18 @@ static int help(int argc, char **argv)
     return command ? run(command, 2, arguments) : unknown(argv[1]);
 }
 
+/* JSON without what found no memory would look whole. */
+static void *json_memory(size_t size)
+{
+    void *memory = malloc(size);
+    if (!memory)
+        exit(say_fail(EXIT_USAGE, "memory is short")); // NOLINT(concurrency-mt-unsafe): one thread
+    return memory;
+}
+
 int main(int argc, char **argv)
 {
+    json_set_alloc_funcs(json_memory, free);
     argp_err_exit_status = EXIT_USAGE;
     argp_program_version = "rtl " RTL_VERSION;
     if (argc < 2) {
