@@ -105,6 +105,7 @@ static void find_sites(struct exploration *it)
 static const char *learn(struct exploration *it)
 {
     const struct fault_plan none = {.kind = it->kind};
+    fault_begin(&none, false);
     CHECK_DONE(it->scenario(it->context, &none));
     CHECK_DONE(run(it, &none, true));
     it->call_count = fault_calls();
