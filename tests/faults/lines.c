@@ -187,7 +187,8 @@ static const char *read_launches(rtl_trace_t *trace, struct world_lines *lines)
     while ((status = rtlLaunchNext(iter, &l)) == RTL_OK)
         (void)add(lines,
                   "graph_launch|%u|%" PRIu32 "|%" PRIu32 "|%" PRIu32 "|%" PRIu64 "|%" PRIu64
-                  "|%" PRIu64 "|%" PRIu64 "|%" PRIu64 "|%" PRIu64 "|%" PRIu64 "|%" PRIu64 "|%" PRIu32,
+                  "|%" PRIu64 "|%" PRIu64 "|%" PRIu64 "|%" PRIu64 "|%" PRIu64 "|%" PRIu64
+                  "|%" PRIu32,
                   l.process, l.graph, l.generation, l.launch, l.time, l.start, l.end, l.kernels,
                   l.expected, l.unseen, l.correlation, l.range, l.thread);
     rtlLaunchIterFree(iter);

@@ -4,9 +4,9 @@
  *     FAULTS_KIND=memory|file   what fails; file without it
  *     FAULTS_AT=N               the first call that fails, from 1
  *     FAULTS_CALLS=N            how many fail, one after the other; all from there on without it
- *     FAULTS_ERROR=NUMBER       the errno of a call about a file; ENOSPC is for calls that take room
- *     FAULTS_PATH=PREFIX        only files whose names begin so
- *     FAULTS_COUNT=FILE         gets the number of calls at the end
+ *     FAULTS_ERROR=NUMBER       the errno of a call about a file; ENOSPC is for calls that take
+ * room FAULTS_PATH=PREFIX        only files whose names begin so FAULTS_COUNT=FILE         gets the
+ * number of calls at the end
  *
  * Only programs whose name ends in FAULTS_PROGRAM are meant.
  */

@@ -11,8 +11,8 @@
 static const char *const queries[] = {
     "SELECT * FROM kernels ORDER BY start",
     "SELECT count(*), sum(duration), max(name) FROM kernels WHERE start > 50000 AND queue = 0",
-    "SELECT k.id, a.name, a.args FROM kernels k JOIN api a ON a.process = k.process"
-    " AND a.correlation = k.correlation WHERE k.packet < 5",
+    ("SELECT k.id, a.name, a.args FROM kernels k JOIN api a ON a.process = k.process"
+     " AND a.correlation = k.correlation WHERE k.packet < 5"),
     "SELECT * FROM copies",
     "SELECT name, args, stream, error FROM api WHERE thread = 71",
     "SELECT * FROM graphs",
