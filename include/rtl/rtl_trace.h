@@ -497,7 +497,7 @@ typedef struct rtl_launch_filter {
                           [from, to); to 0: no end */
     uint64_t correlation;
     uint32_t process;
-    uint32_t graph;       /**< RTL_TRACE_NONE: all */
+    uint32_t graph; /**< RTL_TRACE_NONE: all */
     uint32_t generation;
     uint32_t first, last; /**< numbers of launches of their graph, both included; last 0: no end */
 } rtl_launch_filter_t;

@@ -94,11 +94,11 @@ static void take_plan(void *context, const struct rtl_graphs_plan *plan)
 static void take_launch(void *context, const struct rtl_graphs_launch *launch)
 {
     const struct rtl_graph_launch_item row = {.body = *launch->body,
-                                         .plan = launch->plan,
-                                         .head_plan = launch->head_plan,
-                                         .recorded = launch->recorded,
-                                         .late = launch->late,
-                                         .span_count = (uint32_t)launch->span_count};
+                                              .plan = launch->plan,
+                                              .head_plan = launch->head_plan,
+                                              .recorded = launch->recorded,
+                                              .late = launch->late,
+                                              .span_count = (uint32_t)launch->span_count};
     give(context, RTL_GRAPH_LAUNCH, &row, sizeof row, launch->spans,
          launch->span_count * sizeof *launch->spans);
 }
@@ -396,7 +396,8 @@ static int insert_late(struct rtl_graph_feed *feed, uint32_t process,
 
 /* The first span stands in the launch's row: nearly all have but one. */
 static int insert_launch(struct rtl_graph_feed *feed, uint32_t process,
-                         const struct rtl_graph_launch_item *item, const struct rtl_graphs_span *spans)
+                         const struct rtl_graph_launch_item *item,
+                         const struct rtl_graphs_span *spans)
 {
     const struct rtl_wire_launch *body = &item->body;
     struct row row = begin(feed, INSERT_LAUNCH);

@@ -27,12 +27,12 @@ struct rtl_trace_graphs {
     struct rtl_list dependencies; /* uint32_t, of all nodes */
     struct rtl_list names;        /* const char *[2]: name, mangled */
     struct rtl_map name_index;
-    struct rtl_list plans;        /* struct rtl_plan, by process and plan */
-    size_t steps;                 /* of all plans */
+    struct rtl_list plans; /* struct rtl_plan, by process and plan */
+    size_t steps;          /* of all plans */
     struct rtl_launch_blocks *blocks;
-    struct rtl_list given;     /* rtl_graph_launch_t, once asked for */
+    struct rtl_list given; /* rtl_graph_launch_t, once asked for */
     bool all_given;
-    const rtl_graph_t *graph;  /* of the kernel before */
+    const rtl_graph_t *graph; /* of the kernel before */
     size_t step;
 };
 
@@ -201,14 +201,14 @@ static int take_plan(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
         return 0;
     trace->graphs->steps += count;
     *plan = (struct rtl_plan){.process = (uint32_t)fields[0],
-                          .plan = (uint32_t)fields[1],
-                          .graph = (uint32_t)fields[2],
-                          .generation = (uint32_t)fields[3],
-                          .begins = fields[4] != 0,
-                          .kernels = (uint32_t)fields[5],
-                          .certain = true,
-                          .steps = malloc((count + 1) * sizeof *plan->steps),
-                          .count = count};
+                              .plan = (uint32_t)fields[1],
+                              .graph = (uint32_t)fields[2],
+                              .generation = (uint32_t)fields[3],
+                              .begins = fields[4] != 0,
+                              .kernels = (uint32_t)fields[5],
+                              .certain = true,
+                              .steps = malloc((count + 1) * sizeof *plan->steps),
+                              .count = count};
     if (!plan->steps)
         return -1;
     rtl_graph_plan_unpack(data, size, plan->steps);
@@ -252,8 +252,8 @@ struct rtl_agent_clock *rtl_trace_queue_clock(const rtl_trace_t *trace, uint32_t
 
 rtl_status_t rtl_trace_look_for(rtl_trace_t *trace, const char *table)
 {
-    int result = sqlite3_table_column_metadata(trace->db, "main", table, NULL, NULL, NULL, NULL,
-                                               NULL, NULL);
+    int result =
+        sqlite3_table_column_metadata(trace->db, "main", table, NULL, NULL, NULL, NULL, NULL, NULL);
     if (result == SQLITE_OK)
         return RTL_OK;
     return result == SQLITE_ERROR ? RTL_END : rtl_trace_fail_sqlite(trace, result);
@@ -327,8 +327,7 @@ rtl_status_t rtl_trace_load_graphs(rtl_trace_t *trace)
     if (trace->graphs)
         return RTL_OK;
     trace->graphs = calloc(1, sizeof *trace->graphs);
-    if (!trace->graphs ||
-        !(trace->graphs->blocks = calloc(1, sizeof *trace->graphs->blocks))) {
+    if (!trace->graphs || !(trace->graphs->blocks = calloc(1, sizeof *trace->graphs->blocks))) {
         rtl_trace_unload_graphs(trace);
         return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
     }
@@ -446,8 +445,8 @@ rtl_status_t rtl_trace_resolve_node(rtl_trace_t *trace, uint32_t launch, uint32_
     kernel->node_range = 0;
     if (launch != RTL_NONE)
         return set_launch(trace, launch, false, ordinal, kernel);
-    const struct rtl_launch_head *head = rtl_blocks_head(trace->graphs->blocks, kernel->process,
-                                                         kernel->queue, kernel->packet);
+    const struct rtl_launch_head *head =
+        rtl_blocks_head(trace->graphs->blocks, kernel->process, kernel->queue, kernel->packet);
     return head ? set_launch(trace, head->launch, true, 0, kernel) : RTL_OK;
 }
 

@@ -26,7 +26,6 @@ rtl_status_t rtl_blocks_damaged(rtl_trace_t *trace, const struct rtl_launch_bloc
                           trace->path, (long long)block->number);
 }
 
-
 /* All blocks. */
 
 static int take_block(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
@@ -144,8 +143,7 @@ static int take_loose(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
 static rtl_status_t mark_loose(rtl_trace_t *trace, const char *query)
 {
     struct rtl_list none = {0};
-    rtl_status_t status =
-        rtl_table_load(trace, &(struct rtl_table){query, 1, take_loose, &none});
+    rtl_status_t status = rtl_table_load(trace, &(struct rtl_table){query, 1, take_loose, &none});
     rtl_list_free(&none);
     return status;
 }
@@ -347,8 +345,7 @@ static rtl_status_t merge(rtl_trace_t *trace, const struct rtl_launch_block *blo
     struct rtl_launch_row *all = realloc(loaded->rows, (count + 1) * sizeof *all);
     if (all)
         loaded->rows = all;
-    struct rtl_graphs_span *more =
-        realloc(loaded->spans, (old + spans->count + 1) * sizeof *more);
+    struct rtl_graphs_span *more = realloc(loaded->spans, (old + spans->count + 1) * sizeof *more);
     if (more)
         loaded->spans = more;
     if (!all || !more)
@@ -421,11 +418,10 @@ static rtl_status_t read_loose(rtl_trace_t *trace, const struct rtl_launch_block
     if (status == RTL_OK && rtl_trace_blocks(trace)->chunked)
         status = read_late(trace, block, loaded);
     if (status == RTL_OK)
-        status = read_table(trace, block, "launch, queue, start_ticks, end_ticks",
-                            "graph_launch_spans",
-                            (struct rtl_table){.size = sizeof(struct rtl_launch_more),
-                                               .take = take_more,
-                                               .list = &loaded->more});
+        status = read_table(
+            trace, block, "launch, queue, start_ticks, end_ticks", "graph_launch_spans",
+            (struct rtl_table){
+                .size = sizeof(struct rtl_launch_more), .take = take_more, .list = &loaded->more});
     return status;
 }
 
@@ -446,8 +442,7 @@ struct rtl_launch_lane *rtl_blocks_lane(const struct rtl_launch_blocks *blocks, 
                                         uint32_t thread)
 {
     uint32_t place = rtl_map_get(&blocks->by_thread, rtl_map_key(counter, thread));
-    return place == RTL_MAP_MISSING ? NULL
-                                    : (struct rtl_launch_lane *)blocks->lanes.items + place;
+    return place == RTL_MAP_MISSING ? NULL : (struct rtl_launch_lane *)blocks->lanes.items + place;
 }
 
 /* What each record says by itself. */
@@ -715,8 +710,9 @@ rtl_status_t rtl_blocks_begin(rtl_trace_t *trace, const struct rtl_launch_counte
     rtl_status_t status = rtl_blocks_fetch(trace, *block, &loaded);
     if (status != RTL_OK)
         return status;
-    uint32_t own = (uint32_t)(counter - (const struct rtl_launch_counter *)rtl_trace_blocks(trace)
-                                            ->counters.items);
+    uint32_t own =
+        (uint32_t)(counter -
+                   (const struct rtl_launch_counter *)rtl_trace_blocks(trace)->counters.items);
     for (*place = 0; *place < loaded->count; ++*place) {
         const struct rtl_launch_record *record = &loaded->records[*place];
         if (record->begins && record->counter == own && record->number == number)
@@ -775,9 +771,9 @@ const struct rtl_launch_head *rtl_blocks_head(const struct rtl_launch_blocks *bl
                                               uint32_t process, uint32_t queue, uint64_t packet)
 {
     const struct rtl_launch_head key = {.process = process, .queue = queue, .packet = packet};
-    return blocks->heads.count ? bsearch(&key, blocks->heads.items, blocks->heads.count, sizeof key,
-                                         compare_head)
-                               : NULL;
+    return blocks->heads.count
+               ? bsearch(&key, blocks->heads.items, blocks->heads.count, sizeof key, compare_head)
+               : NULL;
 }
 
 static void widen(rtl_graph_launch_t *launch, uint64_t start, uint64_t end)
@@ -888,8 +884,7 @@ rtl_status_t rtl_blocks_launch(rtl_trace_t *trace, size_t block, uint32_t place,
     struct bounds bounds = {row->launch, row->launch};
     *launch = (rtl_graph_launch_t){
         .process = block_at(blocks, block)->process,
-        .graph =
-            ((const struct rtl_launch_counter *)blocks->counters.items)[record->counter].graph,
+        .graph = ((const struct rtl_launch_counter *)blocks->counters.items)[record->counter].graph,
         .generation = record->generation,
         .launch = record->number,
         .thread = row->thread,

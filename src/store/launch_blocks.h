@@ -2,12 +2,12 @@
  * The launches of a trace, a part at a time: private to the reader.
  *
  * Launches of a process lie in *blocks*, by number: a block is a chunk with the rows that came too
- * late for it, or all rows of a file that has no chunks. Of each block it is known how many launches
- * of each graph it begins, by its summary; so the launches of a graph are numbered, and one is found,
- * without reading those before it. Few blocks are kept.
+ * late for it, or all rows of a file that has no chunks. Of each block it is known how many
+ * launches of each graph it begins, by its summary; so the launches of a graph are numbered, and
+ * one is found, without reading those before it. Few blocks are kept.
  *
- * The file has *records*: launches as the program made them. A launch of a graph is one of them, or,
- * where the graph was found by its packets, several of a thread in a row (a *lane*): those that
+ * The file has *records*: launches as the program made them. A launch of a graph is one of them,
+ * or, where the graph was found by its packets, several of a thread in a row (a *lane*): those that
  * follow plans which do not begin.
  */
 #ifndef RTL_STORE_LAUNCH_BLOCKS_H
@@ -28,13 +28,14 @@ struct rtl_plan {
 /** What is made of a record. */
 struct rtl_launch_record {
     const struct rtl_plan *plan; /**< NULL: none */
-    const struct rtl_plan *head; /**< of the packet before its first; NULL: none, or not its graph's */
-    uint32_t counter;            /**< of its graph; RTL_NONE: of no graph */
-    uint32_t number;             /**< of its launch, from 1; 0: it began in an earlier block */
-    uint32_t generation;         /**< of its launch */
-    uint32_t next;               /**< record of the same launch in this block, RTL_NONE: none */
-    bool begins;                 /**< its launch */
-    bool last;                   /**< it begins the last launch of its lane in this block */
+    const struct rtl_plan
+        *head;           /**< of the packet before its first; NULL: none, or not its graph's */
+    uint32_t counter;    /**< of its graph; RTL_NONE: of no graph */
+    uint32_t number;     /**< of its launch, from 1; 0: it began in an earlier block */
+    uint32_t generation; /**< of its launch */
+    uint32_t next;       /**< record of the same launch in this block, RTL_NONE: none */
+    bool begins;         /**< its launch */
+    bool last;           /**< it begins the last launch of its lane in this block */
 };
 
 /** A block that is in memory. */

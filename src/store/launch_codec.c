@@ -400,9 +400,9 @@ int rtl_launch_summary_decode(const unsigned char *bytes, size_t size,
 static uint32_t checksum(const struct rtl_launch_chunk *chunk, const unsigned char *bytes,
                          size_t size)
 {
-    const uint64_t fields[] = {chunk->process,    chunk->launches,        chunk->spans,
-                               chunk->headed,     chunk->launch_min,      chunk->launch_max,
-                               chunk->time_min,   chunk->time_max,        chunk->correlation_min,
+    const uint64_t fields[] = {chunk->process,        chunk->launches,   chunk->spans,
+                               chunk->headed,         chunk->launch_min, chunk->launch_max,
+                               chunk->time_min,       chunk->time_max,   chunk->correlation_min,
                                chunk->correlation_max};
     return rtl_checksum_row(fields, sizeof fields / sizeof *fields, bytes, size);
 }
@@ -467,8 +467,7 @@ bool rtl_launch_summary_intact(const struct rtl_launch_chunk *chunk, const unsig
 static bool get_always(struct rtl_launch_codec *codec, uint64_t numbers[COLUMN_ALWAYS])
 {
     for (unsigned column = 0; column < COLUMN_ALWAYS; column++) {
-        bool wide =
-            column == COLUMN_TIME || column == COLUMN_CORRELATION || column == COLUMN_RANGE;
+        bool wide = column == COLUMN_TIME || column == COLUMN_CORRELATION || column == COLUMN_RANGE;
         if (!rtl_columns_get(&codec->columns, column, &numbers[column]) ||
             (!wide && numbers[column] > UINT32_MAX))
             return false;
@@ -568,8 +567,8 @@ int rtl_launch_decode(struct rtl_launch_codec *codec, const struct rtl_launch_ch
     history_begin(&codec->history, chunk);
     for (uint32_t i = 0; i < chunk->launches; i++) {
         struct rtl_launch_row *row = &rows[i];
-        if (!get_row(codec, row) || row->span_count > chunk->spans - used ||
-            row->launch < before || row->launch > chunk->launch_max)
+        if (!get_row(codec, row) || row->span_count > chunk->spans - used || row->launch < before ||
+            row->launch > chunk->launch_max)
             return -1;
         row->span = used;
         used += row->span_count;

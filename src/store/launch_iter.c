@@ -201,8 +201,7 @@ static rtl_status_t add_launch(rtl_trace_t *trace, struct rtl_chosen *chosen,
     uint32_t place = 0;
     uint32_t least = 0;
     uint32_t most = 0;
-    rtl_status_t status =
-        rtl_blocks_begin(trace, counter, chosen->choice.launch, &block, &place);
+    rtl_status_t status = rtl_blocks_begin(trace, counter, chosen->choice.launch, &block, &place);
     if (status == RTL_OK)
         status = rtl_blocks_launch(trace, block, place, &launch, &least, &most);
     if (status != RTL_OK)

@@ -207,9 +207,10 @@ static int count_groups(struct tally *tally, const struct rtl_launch_summary *su
 {
     for (size_t i = 0; i < summary->group_count; i++) {
         const struct rtl_launch_group *group = &summary->groups[i];
-        const struct rtl_plan *plan = group->graph == RTL_TRACE_NONE
-                                          ? rtl_trace_plan(tally->trace, tally->process, group->plan)
-                                          : NULL;
+        const struct rtl_plan *plan =
+            group->graph == RTL_TRACE_NONE
+                ? rtl_trace_plan(tally->trace, tally->process, group->plan)
+                : NULL;
         if (group->graph == RTL_TRACE_NONE && !plan)
             continue;
         if (count(tally, group, plan, !plan || plan->begins) != 0)
@@ -276,14 +277,12 @@ static rtl_status_t tally_blocks(struct tally *tally, sqlite3_stmt *row)
     struct rtl_launch_summary summary = {0};
     rtl_status_t status = RTL_OK;
     for (size_t i = 0; i < tally->blocks->blocks.count && status == RTL_OK; i++) {
-        struct rtl_launch_block *block =
-            (struct rtl_launch_block *)tally->blocks->blocks.items + i;
+        struct rtl_launch_block *block = (struct rtl_launch_block *)tally->blocks->blocks.items + i;
         tally->block = i;
         tally->process = block->process;
         tally->found = false;
-        status = block->loose || block->chunk.headed
-                     ? count_records(tally)
-                     : read_summary(tally, block, row, &summary);
+        status = block->loose || block->chunk.headed ? count_records(tally)
+                                                     : read_summary(tally, block, row, &summary);
         if (status == RTL_OK && end_block(tally) != 0)
             status = rtl_trace_fail_sqlite(tally->trace, SQLITE_NOMEM);
     }
@@ -341,8 +340,8 @@ static rtl_status_t decode_kernels(rtl_trace_t *trace, const struct rtl_chunk_ro
         result = sqlite3_step(data);
     const unsigned char *bytes = result == SQLITE_ROW ? sqlite3_column_blob(data, 0) : NULL;
     if (bytes)
-        decoded = rtl_codec_decode(codec, &row->chunk, bytes,
-                                   (size_t)sqlite3_column_bytes(data, 0), kernels);
+        decoded = rtl_codec_decode(codec, &row->chunk, bytes, (size_t)sqlite3_column_bytes(data, 0),
+                                   kernels);
     if (result != SQLITE_ROW && result != SQLITE_DONE)
         status = rtl_trace_fail_sqlite(trace, result);
     else if (decoded == -2 || sqlite3_errcode(trace->db) == SQLITE_NOMEM)
@@ -449,9 +448,8 @@ rtl_status_t rtl_blocks_tally(rtl_trace_t *trace)
     for (size_t i = 0; i < tally.blocks->blocks.count; i++)
         chunks = chunks || ((struct rtl_launch_block *)tally.blocks->blocks.items)[i].number;
     if (chunks)
-        result = sqlite3_prepare_v2(trace->db,
-                                    "SELECT summary FROM main.launch_chunks WHERE chunk = ?", -1,
-                                    &row, NULL);
+        result = sqlite3_prepare_v2(
+            trace->db, "SELECT summary FROM main.launch_chunks WHERE chunk = ?", -1, &row, NULL);
     rtl_status_t status =
         result == SQLITE_OK ? tally_blocks(&tally, row) : rtl_trace_fail_sqlite(trace, result);
     (void)sqlite3_finalize(row);

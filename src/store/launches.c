@@ -153,8 +153,7 @@ static enum rtl_launches_result make_room(struct rtl_launches *launches, struct 
     if (result != RTL_LAUNCHES_ADDED)
         return result;
     items = it->spans;
-    result =
-        grow(launches, &items, sizeof *it->spans, it->span_count, spans, &it->span_capacity);
+    result = grow(launches, &items, sizeof *it->spans, it->span_count, spans, &it->span_capacity);
     it->spans = items;
     return result;
 }

@@ -734,8 +734,7 @@ static bool add_launch(struct rtl_writer *writer, uint32_t process,
                        const struct rtl_graph_launch_item *launch, const void *spans)
 {
     static const struct part launches = {.launches = true};
-    enum rtl_launches_result result =
-        rtl_launches_add(&writer->launches, process, launch, spans);
+    enum rtl_launches_result result = rtl_launches_add(&writer->launches, process, launch, spans);
     if (result == RTL_LAUNCHES_CROWDED && may_store(writer) &&
         store(writer, NULL, true) == SQLITE_OK)
         result = rtl_launches_add(&writer->launches, process, launch, spans);

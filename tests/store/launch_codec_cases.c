@@ -1,4 +1,5 @@
-/* Chunks of graph launches: what goes in comes out, and the bytes are those of the specification. */
+/* Chunks of graph launches: what goes in comes out, and the bytes are those of the specification.
+ */
 #include "fixture.h"
 
 #include "store/launch_codec.h"
@@ -167,8 +168,8 @@ const char *LaunchCodec_HasTheBytesOfTheSpecification(void)
         0x01, 0x03, 0xa0, 0x01, 0x77, /* start */
         0x01, 0x02, 0x28, 0x11,       /* end */
     };
-    static const unsigned char summary[] = {0x01, 0x03, 0x01, 0x00, 0x00, 0x02, 0x00, 0x08,
-                                            0x07, 0x01, 0x00, 0x50, 0x83, 0x01};
+    static const unsigned char summary[] = {0x01, 0x03, 0x01, 0x00, 0x00, 0x02, 0x00,
+                                            0x08, 0x07, 0x01, 0x00, 0x50, 0x83, 0x01};
     const struct rtl_launch_row rows[] = {
         {1000, 20, 0, 0, 5, 2, 1, 3, 0, 7, 0, 4, 4, 4, 0, 0, 1},
         {1100, 21, 0, 0, 6, 2, 1, 3, 0, 7, 0, 4, 4, 3, 0, 1, 1},

@@ -17,7 +17,7 @@ enum { GRAPHS = 6, PLANS = 9, THREADS = 3, QUEUES = 2 };
 /* Plans: what is found by its packets follows them. Plans 7 and 8 are not in the file. */
 static const struct {
     uint32_t graph, generation, begins;
-} plans[PLANS] = {{0},       {10, 1, 1}, {10, 1, 0}, {10, 2, 1}, {11, 1, 1},
+} plans[PLANS] = {{0},        {10, 1, 1}, {10, 1, 0}, {10, 2, 1}, {11, 1, 1},
                   {11, 1, 0}, {1, 1, 1},  {0},        {0}};
 
 /* A record, and what must be made of it. */
@@ -70,8 +70,8 @@ static struct made draw(uint64_t *random, uint32_t launch, bool heads)
                                    .range = fixture_random(random) % 5,
                                    .first = found ? (uint64_t)launch * 8 : 0,
                                    .launch = launch,
-                                   .graph = found ? RTL_NONE
-                                                  : 1 + (uint32_t)fixture_random(random) % 2,
+                                   .graph =
+                                       found ? RTL_NONE : 1 + (uint32_t)fixture_random(random) % 2,
                                    .thread = 70 + (uint32_t)fixture_random(random) % THREADS,
                                    .queue = (uint32_t)fixture_random(random) % QUEUES,
                                    .packets = 2 + (uint32_t)fixture_random(random) % 3,
@@ -448,8 +448,7 @@ static bool passes(const rtl_launch_filter_t *filter, const rtl_graph_launch_t *
            (filter->correlation == 0 || launch->correlation == filter->correlation) &&
            (filter->graph == RTL_NONE || launch->graph == filter->graph) &&
            (filter->generation == 0 || launch->generation == filter->generation) &&
-           launch->launch >= filter->first &&
-           (filter->last == 0 || launch->launch <= filter->last);
+           launch->launch >= filter->first && (filter->last == 0 || launch->launch <= filter->last);
 }
 
 static const char *check_filter(rtl_trace_t *trace, const struct model *model,
@@ -574,8 +573,7 @@ static const char *check_choices(rtl_trace_t *trace, const struct model *model)
         if (i % 4)
             CHECK(rtlTraceLaunchKernels(trace, 1, some->graph, some->launch, &iter) == RTL_OK);
         else
-            CHECK(rtlTraceNodeKernels(trace, 1, some->graph, some->generation, 0, &iter) ==
-                  RTL_OK);
+            CHECK(rtlTraceNodeKernels(trace, 1, some->graph, some->generation, 0, &iter) == RTL_OK);
         CHECK(sum_of(iter, &found) == sum && found == want);
     }
     free(kernels);
@@ -679,9 +677,10 @@ const char *Launches_LateKernelsAdd(void)
         .span_count = 1};
     struct rtl_graph_launch_item late = {
         .body = {.launch = 50}, .recorded = 2, .late = 1, .span_count = 1};
-    const struct rtl_pending_item stored = {
-        .type = (enum rtl_wire_type)RTL_GRAPH_LAUNCH, .process = 1, .body = &late,
-        .texts = (const char *)spans};
+    const struct rtl_pending_item stored = {.type = (enum rtl_wire_type)RTL_GRAPH_LAUNCH,
+                                            .process = 1,
+                                            .body = &late,
+                                            .texts = (const char *)spans};
     CHECK(fixture_path(path) && write_kernels(path, &model));
     CHECK(sqlite3_open(path, &db) == SQLITE_OK && insert_graphs(db));
     struct rtl_rows rows = {.db = db};
