@@ -104,8 +104,8 @@ void rtl_writer_process_end(struct rtl_writer *, uint32_t process, const char *s
  */
 int rtl_writer_checkpoint(struct rtl_writer *);
 
-/** Stores definitions and graph launches if many are waiting, in a transaction of their own: at the
- * next checkpoint it would take so long that rings run full meanwhile. A failure shows at that. */
+/** Stores definitions if many are waiting, in a transaction of their own: at the next checkpoint it
+ * would take so long that rings run full meanwhile. A failure shows at that. */
 void rtl_writer_relieve(struct rtl_writer *);
 
 /** How many kernels were given to the writer, for progress lines. */

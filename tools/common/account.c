@@ -172,26 +172,34 @@ static void judge_launches(rtl_trace_t *trace, uint32_t process, uint64_t missin
     verdict->graphs.lost += missing > explained ? missing - explained : 0;
 }
 
-/* The reader lists launches by process first. */
+static void add_launch(const rtl_graph_launch_t *launch, struct verdict *verdict, uint64_t *missing)
+{
+    bool partial = launch->kernels < launch->expected;
+    ++verdict->graphs.launches;
+    verdict->graphs.uncertain += launch->certain == 0;
+    verdict->graphs.partial += partial;
+    *missing += partial ? launch->expected - launch->kernels : 0;
+}
+
+/* The reader gives out launches by process first. */
 static rtl_status_t add_launches(rtl_trace_t *trace, struct verdict *verdict)
 {
-    const rtl_graph_launch_t *launches;
-    size_t count;
+    rtl_launch_iter_t *iter = NULL;
+    rtl_graph_launch_t launch;
+    uint32_t process = 0;
     uint64_t missing = 0;
-    rtl_status_t status = rtlTraceGraphLaunches(trace, &launches, &count);
-    for (size_t i = 0; status == RTL_OK && i < count; ++i) {
-        const rtl_graph_launch_t *launch = &launches[i];
-        bool partial = launch->kernels < launch->expected;
-        ++verdict->graphs.launches;
-        verdict->graphs.uncertain += launch->certain == 0;
-        verdict->graphs.partial += partial;
-        missing += partial ? launch->expected - launch->kernels : 0;
-        if (i + 1 == count || launches[i + 1].process != launch->process) {
-            judge_launches(trace, launch->process, missing, verdict);
+    rtl_status_t status = rtlTraceLaunches(trace, NULL, &iter);
+    while (status == RTL_OK && (status = rtlLaunchNext(iter, &launch)) == RTL_OK) {
+        if (launch.process != process) {
+            judge_launches(trace, process, missing, verdict);
+            process = launch.process;
             missing = 0;
         }
+        add_launch(&launch, verdict, &missing);
     }
-    return status;
+    judge_launches(trace, process, missing, verdict);
+    rtlLaunchIterFree(iter);
+    return status == RTL_END ? RTL_OK : status;
 }
 
 static bool is_whole(const struct account *account)
