@@ -973,3 +973,36 @@ const char *Launches_ConditionsChooseChunks(void)
     free_model(&model);
     return NULL;
 }
+
+/* One launch in twenty stands before the fourteen that were told before it: no chunk ends between.
+ */
+const char *Launches_NoChunkEndsAmongThoseThatAreMoved(void)
+{
+    char path[FIXTURE_PATH];
+    char error[512];
+    rtl_trace_t *trace = NULL;
+    uint64_t random = 35;
+    struct model model = {.records = calloc(30000, sizeof *model.records), .count = 30000};
+    for (uint32_t i = 0; i < model.count; i++) {
+        model.records[i] = draw(&random, i + 1, false);
+        struct rtl_launch_row *row = &model.records[i].row;
+        bool moved = i % 20 == 19;
+        row->graph = RTL_NONE;
+        row->generation = row->queue = model.records[i].span.queue = 0;
+        row->plan = 4 + !moved;
+        row->thread = 70;
+        row->packets = moved ? 1 : 2;
+        row->kernels = row->recorded = 1;
+        row->first = moved ? (i - 14) * UINT64_C(8) - 1 : i * UINT64_C(8);
+    }
+    number(&model);
+    CHECK(model.launch_count == 1501);
+    CHECK(fixture_path(path) && write_model(path, &model, CHUNKS, 36));
+    CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
+    CHECK_DONE(check_lists(trace, &model));
+    CHECK_DONE(check_kernels(trace, &model));
+    rtlTraceClose(trace);
+    fixture_remove(path);
+    free_model(&model);
+    return NULL;
+}
