@@ -329,6 +329,14 @@ static void look_for(const struct rtl_chunk_row *row, const struct rtl_wire_kern
     }
 }
 
+static rtl_status_t fail_kernels(rtl_trace_t *trace, const struct rtl_chunk_row *row)
+{
+    return rtl_trace_fail(trace, RTL_E_DAMAGED,
+                          "the trace %s is damaged: kernel chunk %lld does not match its checksum "
+                          "or its format",
+                          trace->path, (long long)row->number);
+}
+
 static rtl_status_t decode_kernels(rtl_trace_t *trace, const struct rtl_chunk_row *row,
                                    sqlite3_stmt *data, struct rtl_wire_kernel *kernels)
 {
@@ -347,10 +355,7 @@ static rtl_status_t decode_kernels(rtl_trace_t *trace, const struct rtl_chunk_ro
     else if (decoded == -2 || sqlite3_errcode(trace->db) == SQLITE_NOMEM)
         status = rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
     else if (decoded != 0)
-        status = rtl_trace_fail(trace, RTL_E_DAMAGED,
-                                "the trace %s is damaged: kernel chunk %lld does not match its "
-                                "checksum or its format",
-                                trace->path, (long long)row->number);
+        status = fail_kernels(trace, row);
     rtl_codec_free(codec);
     return status;
 }
@@ -360,9 +365,10 @@ static rtl_status_t unpack_kernels(rtl_trace_t *trace, const struct rtl_chunk_ro
                                    struct rtl_wire_kernel **kernels)
 {
     sqlite3_stmt *data = NULL;
-    /* A damaged row may claim anything; the codec refuses it. */
-    bool right = row->chunk.kernels <= RTL_CHUNK_KERNELS_MAX;
-    *kernels = malloc((right ? row->chunk.kernels + (size_t)1 : 1) * sizeof **kernels);
+    /* Before memory is asked for: a damaged row may claim anything. */
+    if (row->chunk.kernels > RTL_CHUNK_KERNELS_MAX)
+        return fail_kernels(trace, row);
+    *kernels = calloc(row->chunk.kernels + (size_t)1, sizeof **kernels);
     if (!*kernels)
         return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
     int result = sqlite3_prepare_v2(
@@ -390,7 +396,7 @@ static rtl_status_t find_in_queue(rtl_trace_t *trace, struct rtl_launch_head *he
         if (first == head_count || heads[first].packet > chunk->packet_max)
             continue;
         status = unpack_kernels(trace, &rows[i], &kernels);
-        if (status == RTL_OK)
+        if (status == RTL_OK && kernels)
             look_for(&rows[i], kernels, heads, head_count);
         free(kernels);
     }
