@@ -11,6 +11,12 @@ same() {
     python3 "$here/export.py" "$1" "$rtl" "$2" "${@:3}" >same.out 2>same.err || fail "$1 ${*:3} is not what the trace has"
 }
 
+# schema "FILE..." NAME: the JSON has what schemas/NAME.json asks for.
+schema() {
+    # shellcheck disable=SC2086 # several files
+    python3 "$here/json_schema.py" "$here/schemas/$2.json" $1 2>schema.err
+}
+
 decode() {
     protoc -I "$here" --decode=Trace "$here/perfetto.proto" <"$1" >"$2" 2>protoc.err || fail "$1 is no Perfetto trace"
 }
@@ -49,9 +55,13 @@ equal "kernels on the standard output" "$("$rtl" export t.db -F csv -o - | tail 
 jq -e '.traceEvents | length > 0' t.json >/dev/null || fail "jq does not read the JSON"
 equal "access" "$(stat -c %a t.json)" 600
 same chrome t.db t.json
+schema t.json chrome || fail "Chrome's JSON lacks what its readers ask for"
+jq '(.traceEvents[] | select(.cat == "kernel") | .args) |= del(.stream)' t.json >less.json
+! schema less.json chrome || fail "nobody misses the stream of kernels"
 "$rtl" export t.db -F chrome -o - | cmp -s - t.json || fail "the standard output gets something else"
 "$rtl" export t.db -F chrome --split-size 20K -o part.json >chrome.out 2>chrome.err || fail "Chrome in parts"
 same chrome t.db part-*.json
+schema "$(echo part-*.json)" chrome || fail "a part lacks what readers ask for"
 for part in part-*.json; do
     [ "$(stat -c %s "$part")" -lt 40000 ] || fail "$part is too large"
 done

@@ -70,6 +70,21 @@ same "kernels and their calls" \
     "SELECT k.start, a.start, a.name FROM kernels k JOIN api a USING (process, correlation) ORDER BY 1" t.rpd \
     "SELECT o.start, a.start, a.apiName FROM rocpd_api_ops l JOIN op o ON o.id = l.op_id JOIN api a ON a.id = l.api_id
      WHERE o.opType = 'KernelExecution' ORDER BY 1"
+# What RPD publishes of its views, joined here from the tables alone: over the file, and over the trace under RPD's names.
+joined=("SELECT o.gpuId, o.queueId, o.sequenceId, o.start, o.end, d.string, t.string FROM rocpd_op o
+         JOIN rocpd_string d ON d.id = o.description_id JOIN rocpd_string t ON t.id = o.opType_id ORDER BY o.start, o.queueId, o.sequenceId"
+    "SELECT a.pid, a.tid, a.start, a.end, n.string FROM rocpd_api a JOIN rocpd_string n ON n.id = a.apiName_id ORDER BY a.start, a.tid"
+    "SELECT gpu.gpuId, gpu.time, wall.time, gpu.time * 1.0 / wall.time FROM (SELECT gpuId, sum(end - start) AS time FROM rocpd_op
+         GROUP BY gpuId) gpu, (SELECT max(end) - min(start) AS time FROM rocpd_op) wall"
+    "SELECT o.start, o.end - o.start, k.stream, k.gridX, k.gridY, k.workgroupX, k.groupSegmentSize, n.string FROM rocpd_api_ops l
+         JOIN rocpd_op o ON o.id = l.op_id JOIN rocpd_kernelapi k ON k.api_ptr_id = l.api_id JOIN rocpd_string n ON n.id = k.kernelName_id
+         ORDER BY o.start"
+    "SELECT a.start, o.start - a.end FROM rocpd_api_ops l JOIN rocpd_api a ON a.id = l.api_id JOIN rocpd_op o ON o.id = l.op_id ORDER BY 1, 2")
+for query in "${joined[@]}"; do
+    same "$query" "$query" t.rpd "$query"
+done
+same "op, and its tables" "$ops" t.rpd "${joined[0]}"
+same "busy, and its tables" "SELECT * FROM busy" t.rpd "${joined[2]}"
 same "launches of graphs" "SELECT count(*) FROM graph_launches" t.rpd "SELECT count(*) FROM rocpd_graphLaunchapi"
 
 # rocpd: a kernel that one of its inner joins loses is not in `kernels`.
@@ -93,7 +108,9 @@ equal "rows of another guid" "$(sqlite3 r.db "SELECT count(*) FROM rocpd_kernel_
 
 # rocprofv3's JSON: the keys that TraceLens reads.
 "$rtl" export t.db --format rocprofv3 -o v3.json >v3.out 2>v3.err || fail "rtl export --format rocprofv3 ended with status $?"
-jq -e '.["rocprofiler-sdk-tool"] | length == 1' v3.json >jq.out || fail "it is not one tool"
+python3 "$here/json_schema.py" "$here/schemas/rocprofv3.json" v3.json 2>schema.err || fail "rocprofv3's JSON lacks what its readers ask for"
+jq 'del(."rocprofiler-sdk-tool"[0].buffer_records.kernel_dispatch[0].stream_id)' v3.json >less.json
+! python3 "$here/json_schema.py" "$here/schemas/rocprofv3.json" less.json 2>schema.err || fail "nobody misses the stream of a kernel"
 jq -r '.["rocprofiler-sdk-tool"][0] | [.kernel_symbols[] | {(.kernel_id | tostring): .truncated_kernel_name}] as $names
     | ($names | add) as $name | .buffer_records.kernel_dispatch[]
     | [$name[.dispatch_info.kernel_id | tostring], .start_timestamp, .end_timestamp, .thread_id, .correlation_id.internal,
