@@ -21,14 +21,6 @@ static struct whole {
     sqlite3_int64 size;
 } wholes[] = {{FUZZ_TRACES "/trace-1.3.sql", NULL, 0}, {FUZZ_TRACES "/trace-1.2.sql", NULL, 0}};
 
-void fuzz_must(bool holds, const char *what)
-{
-    if (holds)
-        return;
-    (void)fprintf(stderr, "fuzz: not so: %s\n", what);
-    abort();
-}
-
 uint8_t fuzz_byte(struct fuzz_input *input)
 {
     if (input->size == 0)
