@@ -508,8 +508,8 @@ static void make_found(uint32_t process)
         rtl_writer_launch(writer, process, &body);
         for (uint32_t i = 0; i < 2; i++) {
             const struct rtl_wire_kernel kernel = {.packet = packet + 1 + i,
-                                                   .start = 7100 + packet * 100 + 100 * i,
-                                                   .end = 7150 + packet * 100 + 100 * i,
+                                                   .start = 7100 + packet * 100 + UINT64_C(100) * i,
+                                                   .end = 7150 + packet * 100 + UINT64_C(100) * i,
                                                    .queue = 3,
                                                    .shape = 1,
                                                    .launch = launch,

@@ -175,7 +175,7 @@ const char *Damage_CallOfAMillionWords(void)
 {
     static const char hex[] = "0123456789abcdef";
     const struct rtl_call call = {.correlation = 1, .words = RTL_CHUNK_WORDS_MAX};
-    uint64_t *words = calloc(RTL_CHUNK_WORDS_MAX, sizeof *words);
+    static const uint64_t words[RTL_CHUNK_WORDS_MAX];
     struct rtl_api_codec *codec = rtl_api_codec_new();
     struct rtl_api_chunk chunk = {.process = 1};
     const unsigned char *data = NULL;
@@ -186,7 +186,7 @@ const char *Damage_CallOfAMillionWords(void)
     rtl_trace_t *trace = NULL;
     rtl_api_iter_t *iter = NULL;
     rtl_api_t api;
-    CHECK(words && codec && fixture_path(path) && fixture_trace(path, 10));
+    CHECK(codec && fixture_path(path) && fixture_trace(path, 10));
     CHECK(rtl_api_encode(codec, &call, 1, words, &chunk, &data, &size) == 0 && size < 200);
     int length =
         snprintf(sql, sizeof sql, "INSERT INTO api_chunks VALUES(1, 1, 1, %u, 0, 0, 1, 1, %u, x'",
@@ -205,7 +205,6 @@ const char *Damage_CallOfAMillionWords(void)
     rtlApiIterFree(iter);
     rtlTraceClose(trace);
     rtl_api_codec_free(codec);
-    free(words);
     fixture_remove(path);
     return NULL;
 }
