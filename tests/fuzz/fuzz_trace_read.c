@@ -26,9 +26,10 @@ static void use_text(const char *text)
         fuzz_must(false, "a text is never NULL");
 }
 
+/* An argument may be wrong because a damaged row has it: process 0, say. */
 static void use_status(rtl_trace_t *trace, rtl_status_t status)
 {
-    if (status != RTL_OK && status != RTL_END)
+    if (status != RTL_OK && status != RTL_END && status != RTL_E_ARGUMENT)
         fuzz_must(rtlTraceError(trace)[0] != '\0', "an error has its sentence");
 }
 
