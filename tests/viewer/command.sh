@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# command.sh BUILD: `rtl view`, and what of `rtl export --to html` a browser is not needed for.
+# command.sh BUILD: `rtl view`, and what of `rtl export --to html` a browser is not needed for; also under the sanitizers.
 source "$(dirname "$0")/../tools/lib.sh"
 export TMPDIR=$scratch/tmp
 mkdir tmp
@@ -43,6 +43,20 @@ refused "html is not a table" export t.db --to html --table api
 refused "html cannot be split" export t.db --to html --split-size 1M
 chmod 755 "tmp/rtl-view-$(id -u)"
 refused "not a folder of yours alone" view t.db -n
+
+# A trace with many kernels: all of it, a part, and with too little room.
+SOFTGPU_PLUGINS=$build/tests/lib/e2e_plugin.so "$rtl" trace -q -m full --gpu soft -o storm.db -- "$build/tests/bin/hsa_storm" --dispatches 70000 \
+    --batch 16 --threads 2 --queues 2 >trace.out 2>trace.err || fail "rtl trace of kernels ended with status $?"
+first=$("$rtl" sql storm.db 'SELECT min(start) FROM kernels') last=$("$rtl" sql storm.db 'SELECT max(end) FROM kernels')
+"$rtl" export storm.db --to html -o storm.html >export.out 2>export.err || fail "the page of many kernels: status $?"
+equal "words about it" "$(cat export.err)" ""
+"$rtl" export storm.db --to html --from "$((first + (last - first) / 3))" --to "$((last - (last - first) / 3))" -o part.html >export.out 2>export.err ||
+    fail "the page of a part: status $?"
+[ "$(stat -c %s part.html)" -lt "$(stat -c %s storm.html)" ] || fail "the page of a part is as large as that of all"
+"$rtl" export storm.db --to html --detail 1K -o small.html >export.out 2>export.err || fail "the page with little room: status $?"
+grep -q '^rtl: single events of [0-9]* of [0-9]* stretches of time are left out' export.err || fail "what is left out is not said: $(cat export.err)"
+"$rtl" export storm.db --to html --per-rank -o ranks.html >export.out 2>export.err || fail "a page for each process: status $?"
+[ -s ranks-process1.html ] || fail "there is no page for the process"
 
 # --to names a format, or a time.
 "$rtl" export t.db --to html -o - >page.html 2>export.err || fail "the standard output"

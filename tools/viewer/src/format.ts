@@ -27,9 +27,9 @@ export function moment(ns: number): string {
     return `${sign}${count(whole)}.${rest.slice(0, 3)}${THIN}${rest.slice(3, 6)}${THIN}${rest.slice(6)} s`;
 }
 
-/** 0.1234 -> "12.3 %" */
+/** 0.1234 -> "12.3 %"; what is more than nothing does not look like nothing. */
 export function share(value: number): string {
-    return `${(100 * value).toFixed(1)} %`;
+    return value > 0 && value < 0.0005 ? '< 0.1 %' : `${(100 * value).toFixed(1)} %`;
 }
 
 /** bytes -> "12.3 MiB" */

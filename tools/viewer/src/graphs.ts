@@ -207,7 +207,7 @@ export class Graphs {
         const { sums } = this;
         const replays = this.view.querySelector('.replays');
         const rows = sums.outliers.length ? sums.outliers : [...this.launches].sort((a, b) => b.duration - a.duration);
-        const title = sums.outliers.length ? `${count(sums.outliers.length)} outliers, above ${duration(sums.limit)}` :
+        const title = sums.outliers.length ? `Outliers: ${count(sums.outliers.length)}, above ${duration(sums.limit)}` :
             'No outliers; the longest replays';
         const scrolled = replays?.querySelector('.sheet')?.scrollTop ?? 0;
         replays?.replaceChildren(element('h3', { title: `An outlier is more than ${FACTOR} deviations (1.4826 times the median of how far replays are from ` +

@@ -70,6 +70,7 @@ export class Timeline {
             this.draw();
             this.onview();
         });
+        this.overview.style.height = `${Math.max(56, Math.min(168, 22 * trace.head.gpus.length))}px`;
         this.layOut();
         this.listen();
         new ResizeObserver(() => {
@@ -494,19 +495,22 @@ export class Timeline {
     }
 
     private drawFlows(context: CanvasRenderingContext2D, top: number): void {
-        context.strokeStyle = context.fillStyle = this.colors.accent;
-        context.lineWidth = 1.5;
         for (const [call, work] of this.flows) {
             const fromY = this.middleOf(call, top);
             const toY = this.middleOf(work, top);
             if (fromY === null || toY === null)
                 continue;
-            const fromX = this.x(call.start + call.duration / 2);
             const toX = this.x(work.start);
+            const fromX = Math.max(this.x(call.start), Math.min(this.x(call.start + call.duration / 2), toX - 40));
             const bend = Math.max(18, Math.min(120, Math.abs(toX - fromX) / 2));
             context.beginPath();
             context.moveTo(fromX, fromY);
             context.bezierCurveTo(fromX + bend, fromY, toX - bend, toY, toX, toY);
+            context.strokeStyle = this.colors.back; // a seam, for rows of any colour
+            context.lineWidth = 4;
+            context.stroke();
+            context.strokeStyle = context.fillStyle = this.colors.accent;
+            context.lineWidth = 1.75;
             context.stroke();
             context.beginPath();
             context.moveTo(toX + 1, toY);
@@ -621,8 +625,9 @@ export class Timeline {
         context.fillRect(0, 0, width, height);
         const each = height / Math.max(1, gpus.length);
         context.font = '11px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
-        gpus.forEach((gpu, place) => {
-            const bins = this.trace.gpuBins[place];
+        const order = gpus.map((gpu, at) => ({ gpu, at })).sort((a, b) => a.gpu.process - b.gpu.process || (a.gpu.gpu ?? -1) - (b.gpu.gpu ?? -1));
+        order.forEach(({ gpu, at }, place) => {
+            const bins = this.trace.gpuBins[at];
             context.fillStyle = colors.busy;
             for (let pixel = 0; pixel < width; ++pixel) {
                 const from = first + (pixel * all) / width;
