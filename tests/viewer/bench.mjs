@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 
 const [viewer, executablePath, file] = process.argv.slice(2);
 const { chromium } = createRequire(join(resolve(viewer), 'package.json'))('playwright-core');
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
 await page.goto(pathToFileURL(resolve(file)).href);
 await page.waitForFunction('window.rtlPage?.trace?.complete');

@@ -28,7 +28,7 @@ function hold(what, holds) {
     }
 }
 
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 const strange = []; // messages, errors, and requests that leave the page
 
 async function open(address, options = {}) {
