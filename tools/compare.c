@@ -81,10 +81,12 @@ static double chance(const double *ranks, size_t a, size_t b, double worth_a, do
  * end leaves out. */
 static double tail(size_t count, size_t least)
 {
+    double term = -(double)count * log(2);
     double sum = 0;
-    for (size_t i = 0; i < least; ++i)
-        sum += exp(lgamma((double)count + 1) - lgamma((double)i + 1) -
-                   lgamma((double)(count - i) + 1) - (double)count * log(2));
+    for (size_t i = 0; i < least; ++i) {
+        sum += exp(term);
+        term += log((double)(count - i) / (double)(i + 1));
+    }
     return sum;
 }
 
@@ -159,7 +161,7 @@ void compare_family(struct comparison *const *family, size_t count)
     for (size_t i = 0; i < count; ++i)
         if (family[i]->verdict != COMPARE_TOO_FEW)
             sorted[tests++] = family[i];
-    qsort(sorted, tests, sizeof *sorted, by_p);
+    qsort(sorted, tests, sizeof(struct comparison *), by_p);
     for (size_t i = 0; i < tests; ++i) {
         double p = fmin(1, sorted[i]->p * (double)(tests - i));
         least = fmax(least, p);

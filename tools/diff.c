@@ -223,14 +223,15 @@ static void show_kernels(const struct diff *diff)
 
 static void show_graph(const struct diff *diff, struct table *table, struct diff_graph *graph)
 {
-    const rtl_graph_t *any = graph->graph[0] ? graph->graph[0] : graph->graph[1];
-    struct stats *time = &graph->time[graph->graph[0] == NULL];
+    unsigned side = graph->graph[0] == NULL;
+    uint32_t nodes = graph->graph[side] ? graph->graph[side]->nodes : RTL_TRACE_NONE;
+    struct stats *time = &graph->time[side];
     for (unsigned i = 0; i < 2; ++i)
         table_cell(table, graph->graph[i] ? graph_id_name(diff->traces[i], graph->graph[i]->process,
                                                           graph->graph[i]->graph)
                                                 .text
                                           : "-");
-    table_cell(table, any->nodes == RTL_TRACE_NONE ? "?" : show_count(any->nodes).text);
+    table_cell(table, nodes == RTL_TRACE_NONE ? "?" : show_count(nodes).text);
     table_cell(table, show_count(graph->launches[0]).text);
     table_cell(table, show_count(graph->launches[1]).text);
     table_cell(table, time->count ? show_duration((double)stats_quantile(time, 500)).text : "-");

@@ -77,7 +77,7 @@ static int say_graphs(const char *path, const struct graph_id *id, const rtl_gra
             continue;
         /* Sorted by number, so the last ones below and the first ones above are near. */
         if (different >= NEAR && graphs[i].graph <= id->graph)
-            memmove(near, near + 1, (NEAR - 1) * sizeof *near);
+            memmove(near, near + 1, (NEAR - 1) * sizeof(const rtl_graph_t *));
         if (different < NEAR || graphs[i].graph <= id->graph)
             near[different < NEAR ? different : NEAR - 1] = &graphs[i];
         ++different;

@@ -35,8 +35,8 @@ static uint32_t name_of(struct timeline *timeline, const char *text)
 static uint64_t begin_of(const struct timeline *timeline, uint64_t column)
 {
     uint64_t length = timeline->to - timeline->from;
-    return timeline->from + length / timeline->width * column +
-           length % timeline->width * column / timeline->width;
+    uint64_t width = timeline->width ? timeline->width : 1;
+    return timeline->from + length / width * column + length % width * column / width;
 }
 
 static unsigned column_of(const struct timeline *timeline, uint64_t time)

@@ -28,7 +28,7 @@ static void graph(struct rtl_ring *ring)
     push(ring, RTL_WIRE_GRAPH, &body, sizeof body, NULL, 0);
     for (uint32_t i = 0; i < NODES; ++i) {
         unsigned char rest[64] = {0};
-        const char *name = made_names[shapes[i]];
+        size_t length = strlen(made_names[shapes[i]]);
         size_t list = wait_counts[i] * sizeof(uint32_t);
         const struct rtl_wire_node node = {.graph = 1,
                                            .generation = 1,
@@ -37,10 +37,10 @@ static void graph(struct rtl_ring *ring)
                                            .grid = {64, 1, 1},
                                            .block = {64, 1, 1},
                                            .dependencies = wait_counts[i],
-                                           .name_length = (uint16_t)strlen(name)};
+                                           .name_length = (uint16_t)length};
         memcpy(rest, waits[i], list);
-        memcpy(rest + list, name, strlen(name));
-        push(ring, RTL_WIRE_NODE, &node, sizeof node, rest, list + strlen(name));
+        memcpy(rest + list, made_names[shapes[i]], length);
+        push(ring, RTL_WIRE_NODE, &node, sizeof node, rest, list + length);
     }
 }
 
