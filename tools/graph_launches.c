@@ -26,7 +26,8 @@
 struct options {
     const char *path, *id_text;
     struct graph_id id;
-    unsigned top;
+    unsigned top; /* 0: all */
+    bool top_given;
     bool all, json;
 };
 
@@ -375,7 +376,8 @@ static int show_launches(struct view *view)
 }
 
 static const struct argp_option option_list[] = {
-    {"top", 'n', "COUNT", 0, "how many outliers are shown, 10 by default, 0 for all", 0},
+    {"top", 'n', "COUNT", 0, "how many outliers are shown, 10 by default (JSON: all), 0 for all",
+     0},
     {"all", 'a', NULL, 0, "show each launch", 0},
     {"json", 'j', NULL, 0, "write JSON", 0},
     {0},
@@ -400,6 +402,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     struct options *options = state->input;
     switch (key) {
     case 'n':
+        options->top_given = true;
         return parse_count("top", value, &options->top);
     case 'a':
         options->all = true;
@@ -432,6 +435,8 @@ int graph_launches(int argc, char **argv)
     struct options options = {.top = TOP_DEFAULT};
     if (parse(&argp, argc, argv, 0, &options) != 0)
         return EXIT_USAGE;
+    if (options.json && !options.top_given)
+        options.top = 0;
     if (!options.path)
         return say_fail(EXIT_USAGE, "no trace was named: rtl graph launches FILE GRAPH");
     if (!options.id_text)

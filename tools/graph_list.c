@@ -25,9 +25,12 @@ struct line {
     struct stats time; /* of launches that are whole */
 };
 
+#define TOP_DEFAULT 50u
+
 struct options {
     const char *path;
-    bool json, generations;
+    unsigned top; /* 0: all */
+    bool top_given, json, generations;
 };
 
 struct list {
@@ -205,9 +208,12 @@ static int show_text(rtl_trace_t *trace, const struct list *list)
     if (!list->options->generations)
         table_cell(table, "gens");
     table_cell(table, "by");
-    for (size_t i = 0; i < list->count; ++i)
+    unsigned top = list->options->top;
+    for (size_t i = 0; i < list->count && (!top || i < top); ++i)
         show_line(trace, table, list, &list->lines[i]);
     table_print(table, stdout);
+    if (top && list->count > top)
+        (void)printf("  and %zu more (--top 0)\n", list->count - top);
     if (partial)
         (void)printf("  not whole in the trace, so not in p50, p90 and p99: %s launches\n",
                      show_count(partial).text);
@@ -244,7 +250,8 @@ static json_t *json_line(const struct list *list, struct line *line)
 static int show_json(const struct list *list)
 {
     json_t *graphs = json_array();
-    for (size_t i = 0; i < list->count; ++i)
+    unsigned top = list->options->top;
+    for (size_t i = 0; i < list->count && (!top || i < top); ++i)
         (void)json_array_append_new(graphs, json_line(list, &list->lines[i]));
     return open_print_json(json_pack("{s:o, s:o, s:o}", "file", open_text(list->options->path),
                                      "kernel_ns", open_number(list->kernel_ns), "graphs", graphs),
@@ -252,6 +259,7 @@ static int show_json(const struct list *list)
 }
 
 static const struct argp_option option_list[] = {
+    {"top", 'n', "COUNT", 0, "how many graphs are shown, 50 by default (JSON: all), 0 for all", 0},
     {"generations", 'g', NULL, 0, "a line for each generation of a graph", 0},
     {"json", 'j', NULL, 0, "write JSON", 0},
     {0},
@@ -261,6 +269,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct options *options = state->input;
     switch (key) {
+    case 'n':
+        options->top_given = true;
+        return parse_count("top", value, &options->top);
     case 'g':
         options->generations = true;
         return 0;
@@ -289,9 +300,11 @@ int graph_list(int argc, char **argv)
         "  rtl graph list trace.db --generations\n"
         "  rtl graph list trace.db --json";
     static const struct argp argp = {option_list, parse_option, "FILE", doc, NULL, NULL, NULL};
-    struct options options = {0};
+    struct options options = {.top = TOP_DEFAULT};
     if (parse(&argp, argc, argv, 0, &options) != 0)
         return EXIT_USAGE;
+    if (options.json && !options.top_given)
+        options.top = 0;
     if (!options.path)
         return say_fail(EXIT_USAGE, "no trace was named: rtl graph list FILE");
     rtl_trace_t *trace = open_trace(options.path);

@@ -28,7 +28,8 @@ static const char *const sortings[SORTINGS] = {"time", "node", "gap", "cv"};
 struct options {
     const char *path, *id_text;
     struct graph_id id;
-    unsigned top;
+    unsigned top; /* 0: all */
+    bool top_given;
     enum sorting sorting;
     bool json;
 };
@@ -382,7 +383,7 @@ static int show_graph(struct view *view)
 }
 
 static const struct argp_option option_list[] = {
-    {"top", 'n', "COUNT", 0, "how many nodes are shown, 20 by default, 0 for all", 0},
+    {"top", 'n', "COUNT", 0, "how many nodes are shown, 20 by default (JSON: all), 0 for all", 0},
     {"sort", 's', "WHAT", 0, "what comes first: time (default), node, gap or cv", 0},
     {"json", 'j', NULL, 0, "write JSON", 0},
     {0},
@@ -417,6 +418,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     struct options *options = state->input;
     switch (key) {
     case 'n':
+        options->top_given = true;
         return parse_count("top", value, &options->top);
     case 's':
         return parse_sorting(value, &options->sorting);
@@ -450,12 +452,14 @@ int graph_show(int argc, char **argv)
         "Examples:\n"
         "  rtl graph show trace.db 3\n"
         "  rtl graph show trace.db 3.2 --sort gap --top 5\n"
-        "  rtl graph show trace.db 3 --top 0 --json";
+        "  rtl graph show trace.db 3 --json";
     static const struct argp argp = {option_list, parse_option, "FILE GRAPH", doc,
                                      NULL,        NULL,         NULL};
     struct options options = {.top = TOP_DEFAULT};
     if (parse(&argp, argc, argv, 0, &options) != 0)
         return EXIT_USAGE;
+    if (options.json && !options.top_given)
+        options.top = 0;
     if (!options.path)
         return say_fail(EXIT_USAGE, "no trace was named: rtl graph show FILE GRAPH");
     if (!options.id_text)

@@ -22,16 +22,17 @@ static void push(struct rtl_ring *ring, enum rtl_wire_type type, const void *bod
         _exit(2);
 }
 
-static void graph(struct rtl_ring *ring)
+static void graph(struct rtl_ring *ring, uint32_t generation)
 {
-    const struct rtl_wire_graph body = {.exec = 0xe0, .graph = 1, .generation = 1, .nodes = NODES};
+    const struct rtl_wire_graph body = {
+        .exec = 0xe0, .graph = 1, .generation = generation, .nodes = NODES};
     push(ring, RTL_WIRE_GRAPH, &body, sizeof body, NULL, 0);
     for (uint32_t i = 0; i < NODES; ++i) {
         unsigned char rest[64] = {0};
         size_t length = strlen(made_names[shapes[i]]);
         size_t list = wait_counts[i] * sizeof(uint32_t);
         const struct rtl_wire_node node = {.graph = 1,
-                                           .generation = 1,
+                                           .generation = generation,
                                            .node = i,
                                            .parent = RTL_NONE,
                                            .grid = {64, 1, 1},
@@ -45,13 +46,13 @@ static void graph(struct rtl_ring *ring)
 }
 
 /* `times` are the start and end of each node, in ticks of the made-up world. */
-static void launch(struct rtl_ring *ring, uint32_t id, uint64_t at, const uint64_t times[][2],
-                   uint32_t recorded)
+static void launch(struct rtl_ring *ring, uint32_t generation, uint32_t id, uint64_t at,
+                   const uint64_t times[][2], uint32_t recorded)
 {
     const struct rtl_wire_launch body = {.time_ns = MADE_BEGIN_NS,
                                          .launch = id,
                                          .graph = 1,
-                                         .generation = 1,
+                                         .generation = generation,
                                          .thread = 71,
                                          .packets = NODES,
                                          .kernels = NODES};
@@ -77,11 +78,11 @@ static void branching(struct rtl_ring *ring)
 {
     made_definitions(ring);
     made_queue(ring, 0, 0x1000, MADE_BEGIN_NS);
-    graph(ring);
-    launch(ring, 1, 1000, first, NODES);
-    launch(ring, 2, 1100, second, NODES);
-    launch(ring, 3, 1300, third, NODES);
-    launch(ring, 4, 1500, third, NODES - 1);
+    graph(ring, 1);
+    launch(ring, 1, 1, 1000, first, NODES);
+    launch(ring, 1, 2, 1100, second, NODES);
+    launch(ring, 1, 3, 1300, third, NODES);
+    launch(ring, 1, 4, 1500, third, NODES - 1);
     made_ledger(ring, 0, 16, 15, 0);
     rtl_ring_close(ring);
 }
@@ -154,13 +155,13 @@ static void steady(struct rtl_ring *ring)
 {
     made_definitions(ring);
     made_queue(ring, 0, 0x1000, MADE_BEGIN_NS);
-    graph(ring);
+    graph(ring, 1);
     for (uint32_t i = 1; i <= 20; ++i) {
         uint64_t times[NODES][2];
         memcpy(times, first, sizeof times);
         times[3][0] += i == 7 ? 200 : 0;
         times[3][1] += i == 7 ? 200 : i == 9 ? 300 : 0;
-        launch(ring, i, 1000 * (uint64_t)i, (const uint64_t(*)[2])times, NODES);
+        launch(ring, 1, i, 1000 * (uint64_t)i, (const uint64_t(*)[2])times, NODES);
     }
     made_ledger(ring, 0, 80, 80, 0);
     rtl_ring_close(ring);
@@ -201,5 +202,47 @@ const char *Replays_Findings(void)
     CHECK(findings[1].weight == 5 * MADE_TICK_NS);
     free(findings);
     done(&made, trace, &reading);
+    return NULL;
+}
+
+/* Ten launches of each generation; in the second, node 2 takes three ticks longer. */
+static void generations(struct rtl_ring *ring)
+{
+    made_definitions(ring);
+    made_queue(ring, 0, 0x1000, MADE_BEGIN_NS);
+    for (uint32_t i = 1; i <= 20; ++i) {
+        uint64_t times[NODES][2];
+        memcpy(times, first, sizeof times);
+        times[2][1] += i % 2 + (i > 10 ? 3 : 0);
+        if (i % 10 == 1)
+            graph(ring, i / 10 + 1);
+        launch(ring, i / 11 + 1, i, 1000 * (uint64_t)i, (const uint64_t(*)[2])times, NODES);
+    }
+    made_ledger(ring, 0, 80, 80, 0);
+    rtl_ring_close(ring);
+}
+
+const char *Replays_GenerationsInTheTools(void)
+{
+    struct made made;
+    char command[8192];
+    CHECK_DONE(made_begin(&made));
+    (void)made_process(&made, generations);
+    CHECK_DONE(made_end(&made));
+    (void)snprintf(
+        command, sizeof command,
+        "cd %s && set -e;"
+        "%s graph list trace.db | grep -Eq '^ +1 +4 +20 .* 2  hip$';"
+        "test $(%s graph list trace.db -g | grep -Ec '^ +1\\.[12] +4 +10 ') = 2;"
+        "%s graph show trace.db 1 | grep -q '^graph 1.2: 4 nodes, 10 launches';"
+        "%s graph show trace.db 1.1 | grep -q '^graph 1.1: 4 nodes, 10 launches';"
+        "%s graph launches trace.db 1 | grep -q '^graph 1: 20 launches';"
+        "%s graph diff trace.db 1.1 1.2 >diff; grep -q '4 nodes match: 1 slower, 0 faster' diff;"
+        "grep -Eq '^ +2 +2 +150 ns +180 ns +.20.0 %% ' diff;"
+        "%s graph diff trace.db 1.2 1.1 | grep -q '4 nodes match: 0 slower, 1 faster'",
+        made.folder, RTL_COMMAND, RTL_COMMAND, RTL_COMMAND, RTL_COMMAND, RTL_COMMAND, RTL_COMMAND,
+        RTL_COMMAND);
+    CHECK(made_shell(command) == 0);
+    made_clean(&made);
     return NULL;
 }

@@ -162,6 +162,7 @@ done
 wrong 2 "list, show, launches or diff" -- "$rtl" graph
 wrong 2 "'shwo'" "list, show, launches or diff" -- "$rtl" graph shwo
 wrong 2 "no trace" -- "$rtl" graph list
+wrong 2 "'-1'" "--top" -- "$rtl" graph list led.db --top -1
 wrong 2 "'b.db'" -- "$rtl" graph list led.db b.db
 equal "graphs of a trace without" "$("$rtl" graph list led.db)" "led.db has no graphs"
 wrong 2 "'size'" "time, node, gap or cv" -- "$rtl" graph show led.db 1 --sort size

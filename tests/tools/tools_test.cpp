@@ -61,6 +61,7 @@ RTL_C_TEST(Replays, CriticalPath)
 RTL_C_TEST(Replays, Gaps)
 RTL_C_TEST(Replays, Outliers)
 RTL_C_TEST(Replays, Findings)
+RTL_C_TEST(Replays, GenerationsInTheTools)
 
 RTL_C_TEST(Stats, Quantiles)
 RTL_C_TEST(Stats, Moments)

@@ -76,7 +76,7 @@ _rtl() {
         graph)
             options+=" --json"
             case ${words[2]} in
-            list) options+=" --generations" ;;
+            list) options+=" --top --generations" ;;
             show) options+=" --top --sort" ;;
             launches | diff) options+=" --top --all" ;;
             esac
