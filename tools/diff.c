@@ -73,8 +73,9 @@ static rtl_status_t read_kernels(struct diff *diff, unsigned side)
         if (kernel.name != last)
             found = kernel_of(diff, kernel.name);
         last = kernel.name;
-        stats_add(&found->time[side], kernel.end - kernel.start);
-        diff->total[side] += kernel.end - kernel.start;
+        uint64_t ns = kernel.end > kernel.start ? kernel.end - kernel.start : 0;
+        stats_add(&found->time[side], ns);
+        diff->total[side] += ns;
         ++diff->calls[side];
     }
     rtlKernelIterFree(iter);

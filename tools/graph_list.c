@@ -100,23 +100,25 @@ static rtl_status_t add_launches(struct list *list, rtl_trace_t *trace)
 
 static rtl_status_t add_kernels(struct list *list, rtl_trace_t *trace)
 {
-    rtl_kernel_filter_t filter = RTL_KERNEL_FILTER_ALL;
-    rtl_kernel_iter_t *iter;
-    rtl_kernel_t kernel;
-    filter.by_queue = 1;
-    rtl_status_t status = rtlTraceKernels(trace, &filter, &iter);
+    rtl_aggregate_request_t request =
+        RTL_AGGREGATE_BY(list->options->generations ? RTL_BY_GENERATION : RTL_BY_GRAPH);
+    rtl_aggregate_t *aggregate;
+    const rtl_group_t *groups;
+    size_t count;
+    rtl_status_t status = rtlTraceAggregate(trace, &request, &aggregate);
     if (status != RTL_OK)
         return status;
-    while ((status = rtlKernelNext(iter, &kernel)) == RTL_OK) {
-        list->kernel_ns += kernel.end - kernel.start;
-        if (kernel.graph == RTL_TRACE_NONE)
+    status = rtlAggregateGroups(aggregate, &groups, &count);
+    for (size_t i = 0; i < count && status == RTL_OK; ++i) {
+        list->kernel_ns += groups[i].total;
+        if (groups[i].graph == RTL_TRACE_NONE)
             continue;
-        struct line *line = find(list, kernel.process, kernel.graph, kernel.generation);
+        struct line *line = find(list, groups[i].process, groups[i].graph, groups[i].generation);
         if (line)
-            line->kernel_ns += kernel.end - kernel.start;
+            line->kernel_ns += groups[i].total;
     }
-    rtlKernelIterFree(iter);
-    return status == RTL_END ? RTL_OK : status;
+    rtlAggregateFree(aggregate);
+    return status;
 }
 
 static int by_kernel_time(const void *left, const void *right)

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* More than any graph has that HIP could launch. */
+#define NODES_MOST (1u << 20)
+
 /* A kernel of a launch that is under way. */
 struct item {
     uint32_t node, queue;
@@ -35,6 +38,7 @@ struct reader {
     struct under_way *spare;
     struct progress *progress; /* by node */
     size_t progress_count;
+    uint32_t nodes; /* kernels of a node beyond are of none that is known */
     struct graph_reading *reading;
 };
 
@@ -115,6 +119,8 @@ static rtl_status_t read_nodes(struct reader *reader)
         if (status != RTL_OK)
             return status;
         for (size_t j = 0; j < count; ++j) {
+            if (nodes[j].node >= NODES_MOST)
+                continue;
             struct graph_node *node = node_at(reading, nodes[j].node);
             node->node = &nodes[j];
             node->name = nodes[j].name;
@@ -270,17 +276,31 @@ static void finish(struct reader *reader, struct under_way *launch)
     stats_add(&reading->idle, idle);
 }
 
+/* A trace that is wrong must not make a table of four billion nodes. */
+static uint32_t most_nodes(const struct reader *reader)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < reader->generation_count; ++i) {
+        uint32_t nodes = reader->generations[i].nodes;
+        nodes = nodes == RTL_TRACE_NONE ? NODES_MOST : nodes;
+        most = nodes > most ? nodes : most;
+    }
+    return most > NODES_MOST ? NODES_MOST : most;
+}
+
 static void add_kernel(struct reader *reader, const rtl_kernel_t *kernel)
 {
     struct graph_reading *reading = reader->reading;
+    uint32_t number = kernel->node < reader->nodes ? kernel->node : RTL_TRACE_NONE;
+    uint64_t end = kernel->end > kernel->start ? kernel->end : kernel->start;
     size_t place = place_of(reader, kernel->launch);
     if (place == reader->launch_count)
         return;
     const rtl_graph_launch_t *row = &reading->rows[place];
-    reading->nowhere += kernel->node == RTL_TRACE_NONE;
-    reading->unsure += kernel->node != RTL_TRACE_NONE && !kernel->certain;
-    if (kernel->node != RTL_TRACE_NONE) {
-        struct graph_node *node = node_at(reading, kernel->node);
+    reading->nowhere += number == RTL_TRACE_NONE;
+    reading->unsure += number != RTL_TRACE_NONE && !kernel->certain;
+    if (number != RTL_TRACE_NONE) {
+        struct graph_node *node = node_at(reading, number);
         node->name = node->name[0] ? node->name : kernel->name;
     }
     if (row->kernels != row->expected)
@@ -297,8 +317,7 @@ static void add_kernel(struct reader *reader, const rtl_kernel_t *kernel)
         launch->capacity = launch->capacity ? 2 * launch->capacity : 64;
         launch->items = memory_grown(launch->items, launch->capacity, sizeof *launch->items);
     }
-    launch->items[launch->count++] =
-        (struct item){kernel->node, kernel->queue, kernel->start, kernel->end};
+    launch->items[launch->count++] = (struct item){number, kernel->queue, kernel->start, end};
     if (launch->count < row->kernels)
         return;
     finish(reader, launch);
@@ -373,6 +392,7 @@ rtl_status_t graph_read(rtl_trace_t *trace, const rtl_graph_t *generations, size
         graph_reading_free(reading);
         return status;
     }
+    reader.nodes = most_nodes(&reader);
     reader.open = memory_new(reader.launch_count, sizeof(struct under_way *));
     reading->replays = memory_new(reader.launch_count, sizeof *reading->replays);
     status = read_nodes(&reader);
@@ -437,7 +457,8 @@ rtl_status_t graph_blame(rtl_trace_t *trace, struct graph_reading *reading,
     while ((status = rtlKernelNext(iter, &kernel)) == RTL_OK) {
         if (kernel.node < reading->node_count) {
             struct graph_node *node = &reading->nodes[kernel.node];
-            blame(result, kernel.node, false, kernel.end - kernel.start, &node->time);
+            blame(result, kernel.node, false,
+                  kernel.end > kernel.start ? kernel.end - kernel.start : 0, &node->time);
             if (end && kernel.start > end)
                 blame(result, kernel.node, true, kernel.start - end, &node->gap);
         }

@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* Values from 256 on are counted in ranges that are a 256th to a 512th of the value wide. */
-#define RANGES 256u
+#define RANGES  256u
+#define OCTAVES 56u
 
 static unsigned octave_of(uint64_t value)
 {
@@ -19,6 +20,8 @@ static void count_range(struct stats *stats, uint64_t value)
     unsigned octave = octave_of(value);
     /* Octave 0 counts 0 to 511 one by one. */
     size_t ranges = octave ? RANGES : 2 * (size_t)RANGES;
+    if (!stats->octaves)
+        stats->octaves = memory_new(OCTAVES, sizeof *stats->octaves);
     if (!stats->octaves[octave])
         stats->octaves[octave] = memory_new(ranges, sizeof(uint64_t));
     ++stats->octaves[octave][octave ? (value >> octave) - RANGES : value];
@@ -86,7 +89,7 @@ const uint64_t *stats_sorted(struct stats *stats)
 /* The middle of the range that has the value of that rank (from 1). */
 static uint64_t find_rank(const struct stats *stats, uint64_t rank)
 {
-    for (unsigned octave = 0; octave < STATS_OCTAVES; ++octave) {
+    for (unsigned octave = 0; octave < OCTAVES; ++octave) {
         const uint64_t *counts = stats->octaves[octave];
         size_t ranges = octave ? RANGES : 2 * (size_t)RANGES;
         for (size_t i = 0; counts && i < ranges; ++i) {
@@ -145,8 +148,9 @@ bool stats_exact(const struct stats *stats)
 
 void stats_free(struct stats *stats)
 {
-    for (unsigned octave = 0; octave < STATS_OCTAVES; ++octave)
+    for (unsigned octave = 0; stats->octaves && octave < OCTAVES; ++octave)
         free(stats->octaves[octave]);
+    free(stats->octaves);
     free(stats->kept);
     free(stats->sorted);
     *stats = (struct stats){0};

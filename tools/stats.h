@@ -9,8 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STATS_KEPT    8192u
-#define STATS_OCTAVES 57u
+#define STATS_KEPT 8192u
 
 /** Zeroed memory is empty. Values are ns or any other whole number. */
 struct stats {
@@ -18,10 +17,10 @@ struct stats {
     /** In the order in which they came, each `stride`-th: all of them as long as stride is 1. */
     uint64_t *kept;
     size_t kept_count, kept_capacity;
-    uint64_t stride;   /**< 0 before the first */
-    uint64_t *sorted;  /**< `kept` by size, made when it is asked for; NULL: not made */
-    double mean, away; /**< away: sum of the squared distances from the mean */
-    uint64_t *octaves[STATS_OCTAVES]; /**< counts of 256 ranges each, once stride is above 1 */
+    uint64_t stride;    /**< 0 before the first */
+    uint64_t *sorted;   /**< `kept` by size, made when it is asked for; NULL: not made */
+    double mean, away;  /**< away: sum of the squared distances from the mean */
+    uint64_t **octaves; /**< counts of 256 ranges each, once stride is above 1; else NULL */
 };
 
 /** Adds a value. Memory that is short ends the program with a sentence. */

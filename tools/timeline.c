@@ -71,26 +71,34 @@ static uint64_t on_clock(const struct view *view, const struct moment *moment)
     return moment->absolute ? moment->ns : view->info.start + moment->ns;
 }
 
+static rtl_status_t add_kernels(struct view *view, uint64_t *from, uint64_t *to)
+{
+    rtl_aggregate_request_t all = RTL_AGGREGATE_BY(0);
+    rtl_aggregate_t *aggregate;
+    const rtl_queue_time_t *queues;
+    size_t count;
+    rtl_status_t status = rtlTraceAggregate(view->trace, &all, &aggregate);
+    if (status != RTL_OK)
+        return status;
+    status = rtlAggregateQueues(aggregate, &queues, &count);
+    for (size_t i = 0; i < count && status == RTL_OK; ++i) {
+        const rtl_span_t *span = &queues[i].span;
+        *from = span->kernels && span->first < *from ? span->first : *from;
+        *to = span->kernels && span->last > *to ? span->last : *to;
+    }
+    rtlAggregateFree(aggregate);
+    return status;
+}
+
 /* From the first event to the end of the last. */
 static rtl_status_t find_whole(struct view *view, uint64_t *from, uint64_t *to)
 {
-    rtl_kernel_filter_t all = RTL_KERNEL_FILTER_ALL;
-    rtl_kernel_iter_t *kernels;
     rtl_copy_iter_t *copies;
-    rtl_kernel_t kernel;
     rtl_copy_t copy;
     *from = UINT64_MAX;
     *to = 0;
-    all.by_queue = 1;
-    rtl_status_t status = rtlTraceKernels(view->trace, &all, &kernels);
-    if (status != RTL_OK)
-        return status;
-    while ((status = rtlKernelNext(kernels, &kernel)) == RTL_OK) {
-        *from = kernel.start < *from ? kernel.start : *from;
-        *to = kernel.end > *to ? kernel.end : *to;
-    }
-    rtlKernelIterFree(kernels);
-    if (status == RTL_END)
+    rtl_status_t status = add_kernels(view, from, to);
+    if (status == RTL_OK)
         status = rtlTraceCopies(view->trace, NULL, &copies);
     if (status != RTL_OK)
         return status;
