@@ -47,6 +47,7 @@ QUERIES = {
               " WHERE process = {p} ORDER BY 1",
     "processes": "SELECT pid, command, host, rank, mode, start - {t}, end - {t}, state FROM processes WHERE process = {p}",
     "symbols": "SELECT agent, name, mangled FROM symbols WHERE process = {p} ORDER BY symbol",
+    "pauses": "SELECT start - {t}, end - {t}, why FROM pauses WHERE process = {p} ORDER BY 1",
     "streams": "SELECT stream, handle FROM streams WHERE process = {p} ORDER BY 1",
     "notes": "SELECT queue, text FROM notes WHERE process = {p} AND text NOT LIKE 'merged from %' ORDER BY id",
 }
@@ -81,6 +82,12 @@ def change(source, target, *statements):
     db.close()
 
 
+# Nothing was paused, and no range set, in what was recorded.
+change(b, "b.db", "INSERT INTO pauses SELECT 1, start + 1000, start + 5000, 'somebody' FROM processes",
+       "INSERT INTO pauses SELECT 1, start + 9000, NULL, 'somebody else' FROM processes",
+       "INSERT INTO ranges SELECT 1, 1000000, 7, 'push', 'a range', start + 2000, NULL, NULL FROM processes")
+b = "b.db"
+must(len(rows(b, "SELECT * FROM pauses")) == 2 and len(rows(b, "SELECT * FROM ranges")) == 1, "a pause and a range to merge")
 run("merge", "merged.db", a, b)
 exact("merged.db", (a, b), (0, 0))
 notes = rows("merged.db", "SELECT text FROM notes WHERE text LIKE 'merged from %'")
