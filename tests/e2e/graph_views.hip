@@ -1,8 +1,8 @@
 // graph_views [PERCENT]: graphs whose replays are known beforehand, for the views of rtl.
 //
 // Graph 1 is a chain of 12 kernels of about 20 us, with a copy before the tenth. Node 4 lasts three
-// times as long, node 7 10 us or 40 us in turn, and in launches 13 and 31 node 2 lasts 20 ms. Graph 2
-// is the same without the last of these, and its node 5 takes 10 percent longer, node 6 PERCENT
+// times as long, node 7 10 us or 40 us in turn, and in launches 13 and 31 node 2 lasts 20 ms. Graph
+// 2 is the same without the last of these, and its node 5 takes 10 percent longer, node 6 PERCENT
 // longer. In graph 3 a kernel of 300 us and one of 30 us stand side by side between two others.
 //
 // A kernel reads its duration from memory when it starts, so each replay has its own.
