@@ -42,12 +42,11 @@ say(const struct loading *loading, pu1_severity_t severity, const char *format, 
 {
     char sentence[2 * PATH_MAX];
     va_list arguments;
-    if (loading->say == NULL)
-        return;
     va_start(arguments, format);
     (void)vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    loading->say(loading->context, severity, sentence);
+    if (loading->say != NULL)
+        loading->say(loading->context, severity, sentence);
 }
 
 /* ---- one library ---- */

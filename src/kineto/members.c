@@ -4,7 +4,7 @@
 
 #define DEEPEST 32
 
-static const char *skip_value(const char *at, int depth);
+static const char *skip_value(const char *at, int depth); /* no deeper than DEEPEST */
 
 static const char *skip_blanks(const char *at)
 {
@@ -71,7 +71,6 @@ static const char *skip_key(const char *at)
 }
 
 /* An object or an array, whose `end` is the bracket. */
-// NOLINTNEXTLINE(misc-no-recursion): see skip_value
 static const char *skip_items(const char *at, char end, int depth)
 {
     at = skip_blanks(at + 1);
@@ -97,7 +96,6 @@ static const char *skip_word(const char *at, const char *word)
     return strncmp(at, word, length) == 0 ? at + length : NULL;
 }
 
-// NOLINTNEXTLINE(misc-no-recursion): no deeper than DEEPEST
 static const char *skip_value(const char *at, int depth)
 {
     if (depth > DEEPEST)

@@ -76,7 +76,7 @@ static void nest(char *text, int depth)
         *text++ = '[';
     for (int i = 0; i < depth; i++)
         *text++ = ']';
-    (void)strcpy(text, "}");
+    memcpy(text, "}", 2);
 }
 
 const char *Members_AreNotDeep(void);
