@@ -43,6 +43,7 @@ say(const struct loading *loading, pu1_severity_t severity, const char *format, 
     char sentence[2 * PATH_MAX];
     va_list arguments;
     va_start(arguments, format);
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): a false alarm of clang-tidy 14
     (void)vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     if (loading->say != NULL)
