@@ -101,8 +101,9 @@ static int fail(struct merge *merge, const char *format, ...)
 
 static int fail_sql(struct merge *merge)
 {
-    return fail(merge, "cannot merge %s into %s: %s", merge->input ? merge->input->path : "traces",
-                merge->path, sqlite3_errmsg(merge->db));
+    if (!merge->input)
+        return fail(merge, "cannot write the merged trace: %s", sqlite3_errmsg(merge->db));
+    return fail(merge, "cannot merge %s: %s", merge->input->path, sqlite3_errmsg(merge->db));
 }
 
 /* Takes the statement, which sqlite3_mprintf has made. */
@@ -318,7 +319,7 @@ static int move_brackets(struct merge *merge)
         " abs(boottime - (%lld) - system) > width))";
     char *which = sqlite3_mprintf(one_clock, process, by);
     if (!which)
-        return fail(merge, "cannot merge into %s: memory is short", merge->path);
+        return fail(merge, "cannot merge %s: memory is short", merge->input->path);
     (void)run(merge,
               sqlite3_mprintf("CREATE TEMP TABLE one_clock AS SELECT process FROM %s", which));
     sqlite3_free(which);
@@ -572,6 +573,7 @@ int rtl_merge(const char *path, const char *command, struct rtl_merge_input *inp
         choose_clocks(inputs, count);
     for (size_t i = 0; i < count && result == 0; ++i)
         result = with_input(&merge, &inputs[i], take_in);
+    merge.input = NULL;
     if (result == 0)
         result = end_facts(&merge, command, inputs);
     if (result == 0)

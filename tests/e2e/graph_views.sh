@@ -34,6 +34,21 @@ refused "0.db has no graph 7: it has 1, 2, 3" timeline 0.db --launch 7:1
 refused "0.db: graph 1 has no launch 99: it has 1 to 48" timeline 0.db --launch 1:99
 refused "both.db has a graph 1 in several processes: write 1:1 or 2:1" timeline both.db --launch 1:1
 
+# A chunk of kernels whose bytes have changed: nobody guesses, and nothing is shown.
+cp 0.db torn.db
+python3 -c 'import sqlite3; db = sqlite3.connect("torn.db"); db.execute("UPDATE kernel_chunks SET data = zeroblob(length(data))"); db.commit()'
+for command in "graph list torn.db" "graph show torn.db 1" "graph launches torn.db 1" "graph diff torn.db 1 2" "graph diff 0.db torn.db 1" \
+    "timeline torn.db" "timeline torn.db --launch 1:3" "diff torn.db 0.db" "diff 0.db torn.db" "merge torn-merged.db 0.db torn.db"; do
+    for json in "" --json; do
+        status=0
+        # shellcheck disable=SC2086
+        "$rtl" $command $json >torn.out 2>torn.err || status=$?
+        equal "status of $command $json" $status 2
+        [ ! -s torn.out ] || fail "$command $json shows what it cannot know"
+        equal "sentences of $command $json" "$(grep -c '^rtl: .*torn.db.*damaged' torn.err)" 1
+    done
+done
+
 # Names that want to be more than text.
 cp 0.db evil.db
 python3 - <<'END'
