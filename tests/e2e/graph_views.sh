@@ -2,7 +2,7 @@
 # graph_views.sh BUILD PLUGIN: what rtl graph, timeline, diff and merge say of replays that are known, against SQL on the
 # exported RPD file; how they look on terminals of 80 and 200 columns, and in a pipe.
 source "$(dirname "$0")/lib.sh"
-export SOFTGPU_PLUGINS=$1 SOFTGPU_COPY=60000
+export SOFTGPU_PLUGINS=$1 SOFTGPU_COPY=500000
 
 for percent in 0 15; do
     "$rtl" trace -q -m full --gpu soft -o "$percent.db" -- "$bin/graph_views" "$percent" >"$percent.out" 2>"$percent.err" ||
