@@ -272,22 +272,27 @@ export class Graphs {
             return;
         const { colors, launches, sums } = this;
         const chosen = this.chosen?.launch;
-        const y = launches.map((launch) => launch.duration);
+        const y = launches.map((launch) => Math.max(1, launch.duration));
+        const wide = sums.most > 20 * sums.p50; // decades, or nothing but the longest would be seen
+        place.querySelector('h3')?.replaceChildren(`Duration of each replay${wide ? ', logarithmic' : ''}`);
         const axis = { stroke: colors.soft, grid: { stroke: colors.line, width: 1 }, ticks: { stroke: colors.line, width: 1 },
             font: '11px system-ui, "DejaVu Sans", sans-serif' };
         const points = (size: number, fill: string) => ({ show: true, size, fill, stroke: fill, width: 0 });
         this.chart = new uPlot({
             width: place.clientWidth,
             height: Math.max(80, place.clientHeight - 28),
-            scales: { x: { time: false }, y: { range: (_, least, most) => [0, Math.max(most, least) * 1.08] } },
+            padding: [8, 28, 0, 0],
+            scales: { x: { time: false }, y: wide ? { distr: 3 } : { range: (_, least, most) => [0, Math.max(most, least) * 1.08] } },
             axes: [{ ...axis, size: 28, values: (_, splits) => splits.map((value) => (Number.isInteger(value) ? count(value) : '')) },
-                 { ...axis, size: 62, values: (_, splits) => splits.map((value) => tick(value, splits[1] - splits[0])) }],
+                 { ...axis, size: 62, values: (_, splits) => wide ?
+                    splits.map((value) => (value === null ? '' : duration(value).replace(/\.0+ /, ' '))) :
+                    splits.map((value) => tick(value, splits[1] - splits[0])) }],
             legend: { show: false },
             cursor: { drag: { x: true, y: false } },
             series: [{},
                 { stroke: colors.busy, width: 1, paths: launches.length > 20000 ? undefined : () => null,
                     points: launches.length > 20000 ? { show: false } : points(3, colors.busy) },
-                { paths: () => null, points: points(5, colors.bubble) },
+                { paths: () => null, points: points(sums.outliers.length > 500 ? 3 : 5, colors.bubble) },
                 { paths: () => null, points: points(10, colors.accent) }],
         }, [launches.map((launch) => launch.launch), y, launches.map((launch) => (launch.duration > sums.limit ? launch.duration : null)),
             launches.map((launch) => (launch === chosen ? launch.duration : null))], place);
