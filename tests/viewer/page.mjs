@@ -13,6 +13,7 @@ const read = (name) => JSON.parse(readFileSync(join(folder, `${name}.json`), 'ut
 const wanted = { kernels: read('kernels'), calls: read('calls'), ranges: read('ranges'), copies: read('copies'), launches: read('launches'),
     summary: read('summary') };
 
+const patience = { timeout: 30000 }; // for what comes at once on a machine that is not busy
 let failures = 0;
 function check(what, got, want) {
     const a = JSON.stringify(got), b = JSON.stringify(want);
@@ -224,7 +225,7 @@ check('its range', facts.Range, range ? range.name : 'none');
 const same = kernels.filter((event) => event.process === target.process && event.correlation === target.correlation).length +
     of('copies').filter((event) => event.process === target.process && event.correlation === target.correlation).length;
 await page.locator('#details dd button', { hasText: call.name }).first().click();
-await page.waitForFunction((count) => rtlPage.timeline.flowCount === count, Math.min(64, same), { timeout: 5000 }).catch(() => {});
+await page.waitForFunction((count) => rtlPage.timeline.flowCount === count, Math.min(64, same), patience).catch(() => {});
 check('arrows to the kernels of the call', await page.evaluate(() => rtlPage.timeline.flowCount), Math.min(64, same));
 check('the chosen call', await page.evaluate(() => rtlPage.timeline.selected?.correlation), target.correlation);
 
@@ -235,10 +236,10 @@ const row = kernels.filter((event) => event.lane === target.lane).sort((a, b) =>
 const follows = row[row.findIndex((event) => event.id === target.id) + 1];
 if (follows) {
     await page.keyboard.press('ArrowRight');
-    await page.waitForFunction((id) => rtlPage.timeline.selected?.id === id, follows.id, { timeout: 5000 }).catch(() => {});
+    await page.waitForFunction((id) => rtlPage.timeline.selected?.id === id, follows.id, patience).catch(() => {});
     check('the next kernel of the row', await page.evaluate(() => rtlPage.timeline.selected.id), follows.id);
     await page.keyboard.press('ArrowLeft');
-    await page.waitForFunction((id) => rtlPage.timeline.selected?.id === id, target.id, { timeout: 5000 }).catch(() => {});
+    await page.waitForFunction((id) => rtlPage.timeline.selected?.id === id, target.id, patience).catch(() => {});
 }
 check('and back', await page.evaluate(() => rtlPage.timeline.selected.id), target.id);
 await page.keyboard.press('f');
@@ -247,10 +248,11 @@ const fitted = await view();
 hold('F fits the kernel', fitted[0] < target.start && fitted[1] > target.start + target.duration && span(fitted) < 3 * Math.max(30, target.duration));
 
 // A link restores the view.
-await page.waitForTimeout(250);
+await page.waitForFunction(() => location.hash.includes(`from=${Math.round(rtlPage.timeline.axis.from)}&`) &&
+    location.hash.includes('event='), null, patience).catch(() => {});
 const address = await page.evaluate(() => location.href);
 const again = await open(address);
-await again.waitForFunction(() => rtlPage.timeline.selected, null, { timeout: 5000 }).catch(() => {});
+await again.waitForFunction(() => rtlPage.timeline.selected, null, patience).catch(() => {});
 check('the event of a link', await again.evaluate(() => rtlPage.timeline.selected?.id), target.id);
 const linked = await again.evaluate(() => [rtlPage.timeline.axis.from, rtlPage.timeline.axis.to]);
 hold('a link shows the same time', Math.abs(linked[0] - fitted[0]) < 2 && Math.abs(linked[1] - fitted[1]) < 2);
@@ -260,7 +262,7 @@ await again.close();
 const nearest = (values, part) => values.sort((a, b) => a - b)[Math.max(0, Math.ceil(part * values.length) - 1)];
 const close = (got, want) => Math.abs(got - want) <= Math.max(1, want / 64);
 await page.locator('#details dd button', { hasText: `graph ${target.graph}, generation` }).click();
-await page.waitForFunction((launch) => rtlPage.graphs.chosen?.launch.launch === launch, target.launch, { timeout: 5000 }).catch(() => {});
+await page.waitForFunction((launch) => rtlPage.graphs.chosen?.launch.launch === launch, target.launch, patience).catch(() => {});
 check('the view that a graph opens', await page.locator('#tab-graphs').getAttribute('aria-selected'), 'true');
 const mine = kernels.filter((event) => event.process === target.process && event.graph === target.graph && event.generation === target.generation);
 const graph = await page.evaluate(() => ({ rows: rtlPage.graphs.graph.rows, chosen: rtlPage.graphs.chosen?.slices.length,
@@ -287,7 +289,7 @@ for (const launch of starts.keys()) {
 }
 for (const node of graph.rows.filter((item) => item.count > 0))
     hold(`bubble before node ${node.node}`, close(node.gap[3], nearest(idle.get(node.node + 1), 0.5)));
-await page.waitForFunction(() => rtlPage.graphs.samples.length > 0, null, { timeout: 5000 }).catch(() => {});
+await page.waitForFunction(() => rtlPage.graphs.samples.length > 0, null, patience).catch(() => {});
 hold('replays are laid over each other', await page.evaluate(() => rtlPage.graphs.samples.length) > 0);
 const durations = wanted.launches.filter((launch) => launch.process === target.process && launch.graph === target.graph &&
     mine.some((event) => event.launch === launch.launch)).map((launch) => launch.end - launch.start);
@@ -298,7 +300,7 @@ check('outliers', sums.outliers, durations.filter((value) => value > sums.limit)
 await page.locator('.replays td button').first().click();
 const longest = wanted.launches.filter((launch) => launch.process === target.process && launch.graph === target.graph &&
     launch.end - launch.start === Math.max(...durations)).map((launch) => launch.launch);
-await page.waitForFunction((ids) => ids.includes(rtlPage.graphs.chosen?.launch.launch), longest, { timeout: 5000 }).catch(() => {});
+await page.waitForFunction((ids) => ids.includes(rtlPage.graphs.chosen?.launch.launch), longest, patience).catch(() => {});
 hold('the longest replay is chosen', longest.includes(await page.evaluate(() => rtlPage.graphs.chosen?.launch.launch)));
 await page.keyboard.press('w');
 await settle();
@@ -321,7 +323,7 @@ check('names that are searched for', (await page.locator('#view-tables tbody tr'
     new Set(wanted.calls.filter((row) => row.name.toLowerCase().includes(word.toLowerCase())).map((row) => row.name)).size);
 const first = wanted.calls.filter((row) => row.name === call.name).reduce((a, b) => (b.duration > a.duration ? b : a));
 await page.locator('#view-tables td button').filter({ hasText: call.name }).first().click();
-await page.waitForFunction((id) => rtlPage.timeline.selected?.id === id, first.id, { timeout: 5000 }).catch(() => {});
+await page.waitForFunction((id) => rtlPage.timeline.selected?.id === id, first.id, patience).catch(() => {});
 check('a name leads to its longest event', await page.evaluate(() => rtlPage.timeline.selected?.duration), first.duration);
 
 // Search: the next of that name, again and again.
@@ -335,7 +337,7 @@ check('the name found', await page.locator('#found [role=option] .name').first()
 const named = kernels.filter((event) => event.name === target.name).sort((a, b) => a.start - b.start);
 for (const event of named.slice(0, 3)) {
     await page.keyboard.press('Enter');
-    await page.waitForFunction((start) => rtlPage.timeline.selected?.start === start, event.start, { timeout: 5000 }).catch(() => {});
+    await page.waitForFunction((start) => rtlPage.timeline.selected?.start === start, event.start, patience).catch(() => {});
     check('the next of that name', await page.evaluate(() => rtlPage.timeline.selected?.start), event.start);
 }
 await page.keyboard.press('Escape');
@@ -349,7 +351,7 @@ await page.mouse.down();
 await page.mouse.move(box.x + 700, at.y, { steps: 4 });
 await page.mouse.up();
 await page.keyboard.up('Shift');
-await page.waitForFunction(() => document.querySelector('#details dl'), null, { timeout: 5000 }).catch(() => {});
+await page.waitForFunction(() => document.querySelector('#details dl'), null, patience).catch(() => {});
 const marked = await page.evaluate(() => rtlPage.timeline.area);
 const inside = await page.evaluate(([from, to]) => rtlPage.trace.sums(from, to).then((sums) =>
     ({ count: [...sums.names.values()].reduce((sum, [count]) => sum + count, 0), busy: sums.busy.reduce((a, b) => a + b, 0) })), marked);
