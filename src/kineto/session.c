@@ -93,10 +93,14 @@ static bool has_room(pu1_session_t *session)
     return true;
 }
 
-/* Under the session's lock. What a newer vendor has more at the end is not looked at. */
+/* Under the session's lock. What a newer vendor has more, kinds and members, is not looked at. */
 static void keep(pu1_session_t *session, size_t vendor, const pu1ActivityRecord *record)
 {
     pu1_item_t item = {.record = *record, .vendor = vendor};
+    if (record->kind < 1 || record->kind > PU1_LAST_KIND)
+        return;
+    if (item.record.end_time < item.record.start_time)
+        item.record.end_time = item.record.start_time;
     bool json = record->metadata != NULL && pu1_is_object(record->metadata);
     item.record.name = copy_name(session, record->name != NULL ? record->name : "");
     item.record.metadata = json ? copy_text(session, record->metadata) : NULL;

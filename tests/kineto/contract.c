@@ -39,11 +39,13 @@ static struct {
     unsigned buffer_count;
     size_t size;            /* of the next buffers */
     bool null;              /* give none */
+    bool odd;               /* give some that are not aligned */
     bool tries;             /* call the vendor from within */
     unsigned valid_in_tiny; /* bytes that were valid in a buffer with no room */
     unsigned most_in_one;
 } host;
 
+static _Alignas(8) uint8_t odd[1024];
 static const pu1TracingApiTable *api;
 static struct backend backend;
 static unsigned wrong;
@@ -64,7 +66,9 @@ static void request(uint8_t **buffer, size_t *size)
     *size = host.size;
     if (host.null || host.buffer_count == MOST_BUFFERS)
         return;
-    *buffer = malloc(host.size);
+    if (host.odd)
+        *size = host.size = sizeof odd - 1;
+    *buffer = host.odd ? odd + 1 : malloc(host.size);
     host.buffers[host.buffer_count++].memory = *buffer;
 }
 
@@ -95,7 +99,7 @@ static void complete(uint8_t *buffer, size_t size, size_t valid)
     unsigned found = 0;
     unsigned in_it = 0;
     pu1Result result;
-    for (unsigned i = 0; i < host.buffer_count; i++)
+    for (unsigned i = host.odd ? host.buffer_count - 1 : 0; i < host.buffer_count; i++)
         if (host.buffers[i].memory == buffer) {
             CHECK(host.buffers[i].completed == 0);
             host.buffers[i].completed++;
@@ -326,11 +330,16 @@ static void run_tiny(void)
     CHECK(api->flushAll() == PU1_SUCCESS);
     CHECK(host.count == 0 && api->getDroppedRecords() - before == 17);
     host.null = false;
+    host.odd = true;
+    backend.kernels(5, 5);
+    CHECK(api->flushAll() == PU1_SUCCESS);
+    CHECK(host.count == 0 && api->getDroppedRecords() - before == 22);
+    host.odd = false;
     host.size = 1 << 16;
     backend.kernels(3, 5);
     CHECK(api->tracingDisable(CONCURRENT_KERNEL) == PU1_SUCCESS);
     CHECK(api->flushAll() == PU1_SUCCESS);
-    CHECK(host.count == 3 && api->getDroppedRecords() - before == 17);
+    CHECK(host.count == 3 && api->getDroppedRecords() - before == 22);
     expect_all_completed();
 }
 
@@ -598,6 +607,7 @@ int main(int argc, char **argv)
         ran++;
     }
     for (unsigned i = 0; i < host.buffer_count; i++)
-        free(host.buffers[i].memory);
+        if (host.buffers[i].memory != odd + 1)
+            free(host.buffers[i].memory);
     return ran != 1 ? 2 : wrong > 0;
 }

@@ -210,6 +210,7 @@ static struct {
     unsigned depth, flushes;
     uint64_t dropped;
     const char *metadata;
+    uint32_t kind; /* of the second record */
 } vendor;
 
 static uint32_t get_version(void)
@@ -273,7 +274,9 @@ static void produce(void)
     (void)snprintf(metadata, sizeof metadata, "%s", vendor.metadata);
     for (uint32_t i = 0; i < 2; i++) {
         pu1ActivityRecord record = {.struct_size = sizeof record + 16,
-                                    .kind = CONCURRENT_KERNEL,
+                                    .kind = i == 0 ? CONCURRENT_KERNEL : vendor.kind,
+                                    .start_time = 100,
+                                    .end_time = i == 0 ? 200 : 50,
                                     .correlation_id = i + 1,
                                     .name = name,
                                     .metadata = metadata};
@@ -321,6 +324,7 @@ static pu1_session_t *make(void)
 {
     memset(&vendor, 0, sizeof vendor);
     vendor.metadata = "{\"a\": 1}";
+    vendor.kind = GPU_MEMSET;
     return pu1_session_new(&vendors);
 }
 
@@ -344,6 +348,7 @@ const char *Session_KeepsCopies(void)
     for (size_t i = 0; i < count; i++) {
         CHECK(strcmp(items[i].record.name, "a name") == 0 && items[i].vendor == 0);
         CHECK(items[i].record.correlation_id == i % 2 + 1);
+        CHECK(items[i].record.end_time == (i % 2 == 0 ? 200 : 100));
         CHECK(i < 2 ? strcmp(items[i].record.metadata, "{\"a\": 1}") == 0
                     : items[i].record.metadata == NULL);
     }
@@ -353,6 +358,27 @@ const char *Session_KeepsCopies(void)
     CHECK(count == 4);
     pu1_session_free(session);
     produce();
+    return NULL;
+}
+
+/* Of a newer minor version, or none at all. */
+const char *Session_LeavesUnknownKindsAlone(void);
+const char *Session_LeavesUnknownKindsAlone(void)
+{
+    static const uint32_t kinds[] = {0, PU1_LAST_KIND + 1, 31, 32, UINT32_MAX};
+    size_t count = 0;
+    pu1_session_t *session = make();
+    CHECK(pu1_session_start(session, PU1_ALL_KINDS, NULL, NULL) == 1);
+    for (size_t i = 0; i < 5; i++) {
+        vendor.kind = kinds[i];
+        produce();
+    }
+    pu1_session_finish(session, NULL, NULL);
+    const pu1_item_t *items = pu1_session_items(session, &count);
+    CHECK(count == 6); /* the first of each pair, and that of the flush */
+    for (size_t i = 0; i < count; i++)
+        CHECK(items[i].record.kind == CONCURRENT_KERNEL);
+    pu1_session_free(session);
     return NULL;
 }
 
