@@ -32,6 +32,7 @@
 /* Held by whoever changes the session; callbacks do not take it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool attached; /* we have subscribed; changed under the lock */
+static bool forked;           /* from a process that had; under the lock */
 
 static _Thread_local const char *reason __attribute__((tls_model("initial-exec")));
 
@@ -62,6 +63,7 @@ static void in_child(void)
 {
     pthread_mutex_init(&lock, NULL);
     attached = false;
+    forked = true;
     rtl_records_forked();
     rtl_buffer_forked();
 }
@@ -69,6 +71,9 @@ static void in_child(void)
 /* Under the lock. */
 static pu1Result subscribe(void)
 {
+    if (forked)
+        return fail(PU1_ERROR_NOT_INITIALIZED,
+                    "RTL records no process that was forked from one that it records");
     if (!rtlRecording() && runtime_is_up())
         return fail(PU1_ERROR_NOT_INITIALIZED,
                     "RTL was not loaded with this process: the HSA runtime came up before anybody "
@@ -88,7 +93,7 @@ static pu1Result subscribe(void)
         return fail(PU1_ERROR_OUT_OF_MEMORY, "no memory to subscribe to RTL's events");
     return fail(PU1_ERROR_NOT_INITIALIZED,
                 "RTL cannot record this process: the HSA runtime has loaded it without a "
-                "subscriber, or the process was forked");
+                "subscriber");
 }
 
 /* Under the lock. */

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -539,6 +540,32 @@ static void run_errors(void)
     CHECK(host.buffer_count == 0);
 }
 
+/* In the middle of a session. The child has none, and does not disturb its parent's. */
+static void run_fork(void)
+{
+    int status = 0;
+    enable_all();
+    backend.kernels(5, 2000);
+    pid_t child = fork();
+    if (child == 0) {
+        unsigned given = host.buffer_count;
+        CHECK(api->tracingEnable(CONCURRENT_KERNEL) == PU1_ERROR_NOT_INITIALIZED);
+        CHECK(strstr(api->getLastError(), "forked") != NULL);
+        CHECK(api->pushExternalCorrelationId(1) == PU1_SUCCESS);
+        CHECK(api->popExternalCorrelationId(NULL) == PU1_SUCCESS);
+        CHECK(api->tracingDisable(CONCURRENT_KERNEL) == PU1_SUCCESS);
+        CHECK(api->flushAll() == PU1_SUCCESS);
+        CHECK(host.buffer_count == given && host.count == 0);
+        _exit(wrong > 0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    backend.kernels(3, 5);
+    disable_all();
+    CHECK(api->flushAll() == PU1_SUCCESS);
+    CHECK(count(CONCURRENT_KERNEL) == 8);
+    expect_all_completed();
+}
+
 /* The device was there before anybody asked the vendor, who cannot see it now. */
 static void run_late(void)
 {
@@ -574,7 +601,7 @@ static const struct {
     {"silent", run_silent},       {"sessions", run_sessions},
     {"callbacks", run_callbacks}, {"flush", run_flush},
     {"errors", run_errors},       {"late", run_late},
-    {"taken", run_taken},
+    {"fork", run_fork},           {"taken", run_taken},
 };
 
 static void say(void *context, pu1_severity_t severity, const char *sentence)
