@@ -5,6 +5,7 @@
 
 #include <libkineto.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -236,6 +237,17 @@ void run_trace(IActivityProfiler &profiler)
     must(openregStreamDestroy(stream));
 }
 
+std::atomic<bool> holding{false};
+
+// Runs until it is let go.
+void hold(void * /*unused*/)
+{
+    holding = true;
+    while (holding) {
+        usleep(100);
+    }
+}
+
 // Of the records those that begin in the window are shown, and flows go to no other.
 void run_window(IActivityProfiler &profiler)
 {
@@ -246,11 +258,14 @@ void run_window(IActivityProfiler &profiler)
     int64_t begin = now();
     must(openregSpin("within", 100, nullptr));
     must(openregDeviceSynchronize());
-    must(openregSpin("held up", 100000, nullptr)); // what comes behind it is launched in the window
-    must(openregSpin("late", 100, nullptr));
-    usleep(30000);
+    must(openregLaunchKernel("held up", hold, nullptr, nullptr));
+    must(openregSpin("late", 100, nullptr)); // launched in the window, and begins behind it
+    while (!holding) {
+        usleep(100);
+    }
     int64_t end = now();
     must(openregSpin("outside", 100, nullptr));
+    holding = false;
     session->stop();
     ActivityLogger logger;
     session->processTrace(logger, nullptr, begin, end);
