@@ -117,32 +117,50 @@ bins.forEach((levels, place) => levels.forEach((sums, level) =>
 const gpus = await page.evaluate(() => rtlPage.trace.head.gpus.map((gpu) => gpu.busy));
 check('busy time of the GPUs', gpus.reduce((a, b) => a + b, 0), wanted.summary.gpus.reduce((sum, gpu) => sum + gpu.busy_ns, 0));
 
+/** Shows a time, and the row of an event. */
+async function look(event, from, to) {
+    await page.evaluate(([lane, ...times]) => {
+        const row = rtlPage.timeline.rows.find((item) => item.lane?.place === lane);
+        rtlPage.timeline.axis.show(...times);
+        document.getElementById('scroll').scrollTop = row.top - 100;
+    }, [event.lane, from, to]);
+    await settle();
+}
+
 // What is drawn: each kernel that is wide enough is where its time says, and the pixel there has its colour.
-const some = kernels[Math.floor(kernels.length / 2)];
-const middle = kernels.filter((event) => Math.abs(event.start - some.start) < 40 * Math.max(some.duration, 500));
-await page.evaluate(([from, to]) => rtlPage.timeline.axis.show(from, to), [middle[0].start, Math.max(...middle.map((event) => event.start + event.duration))]);
-await settle();
-const drawn = await page.evaluate((events) => {
-    const { timeline, trace } = rtlPage;
-    const canvas = document.getElementById('lanes');
-    const copy = new OffscreenCanvas(canvas.width, canvas.height);
-    const context = copy.getContext('2d', { willReadFrequently: true });
-    const scale = canvas.width / canvas.clientWidth;
-    context.drawImage(canvas, 0, 0);
-    const empty = context.getImageData(2, canvas.height - 4, 1, 1).data.join();
-    return events.map((event) => {
-        const width = (event.duration / timeline.axis.span) * canvas.clientWidth;
-        const row = timeline.rows.find((item) => item.lane?.place === event.lane);
-        const x = ((event.start + 0.75 * event.duration - timeline.axis.from) / timeline.axis.span) * canvas.clientWidth;
-        const y = row.top + row.height - 4 - document.getElementById('scroll').scrollTop;
-        if (width < 4 || y < 0 || y > canvas.clientHeight)
-            return null;
-        const color = context.getImageData(Math.floor(x * scale), Math.floor(y * scale), 1, 1).data.join();
-        return { id: timeline.sliceAt(x, y)?.id, painted: color !== empty };
-    });
-}, middle);
-hold('kernels are wide enough to be seen', drawn.filter(Boolean).length > 3);
-drawn.forEach((seen, i) => seen && check(`kernel ${middle[i].id} in the picture`, seen, { id: middle[i].id, painted: true }));
+const inOrder = [...kernels].sort((a, b) => a.start - b.start);
+const middle = [0.1, 0.3, 0.5, 0.6, 0.9].map((part) => inOrder[Math.floor(part * inOrder.length)]);
+let seen = 0;
+for (const one of middle) {
+    const [from, to] = [one.start - 6 * one.duration, one.start + 8 * one.duration];
+    await look(one, from, to);
+    await compareDrawn(kernels.filter((event) => event.start > from && event.start + event.duration < to));
+}
+hold('kernels are wide enough to be seen', seen >= middle.length);
+
+async function compareDrawn(events) {
+    const drawn = await page.evaluate((events) => {
+        const { timeline, trace } = rtlPage;
+        const canvas = document.getElementById('lanes');
+        const copy = new OffscreenCanvas(canvas.width, canvas.height);
+        const context = copy.getContext('2d', { willReadFrequently: true });
+        const scale = canvas.width / canvas.clientWidth;
+        context.drawImage(canvas, 0, 0);
+        const empty = context.getImageData(2, canvas.height - 4, 1, 1).data.join();
+        return events.map((event) => {
+            const width = (event.duration / timeline.axis.span) * canvas.clientWidth;
+            const row = timeline.rows.find((item) => item.lane?.place === event.lane);
+            const x = ((event.start + 0.75 * event.duration - timeline.axis.from) / timeline.axis.span) * canvas.clientWidth;
+            const y = row.top + row.height - 4 - document.getElementById('scroll').scrollTop;
+            if (width < 4 || y < 0 || y > canvas.clientHeight)
+                return null;
+            const color = context.getImageData(Math.floor(x * scale), Math.floor(y * scale), 1, 1).data.join();
+            return { id: timeline.sliceAt(x, y)?.id, painted: color !== empty };
+        });
+    }, events);
+    seen += drawn.filter(Boolean).length;
+    drawn.forEach((shown, i) => shown && check(`kernel ${events[i].id} in the picture`, shown, { id: events[i].id, painted: true }));
+}
 
 // Zoom and pan: keys, wheel, drag.
 const view = () => page.evaluate(() => [rtlPage.timeline.axis.from, rtlPage.timeline.axis.to]);
@@ -194,8 +212,7 @@ hold('a drag moves what is below the pointer', Math.abs(timeAt(dragged, at.x - 2
 const replayed = kernels.filter((event) => event.launch !== null && event.node > 0 && event.correlation);
 hold('a kernel was replayed', replayed.length > 0);
 const target = replayed[Math.floor(replayed.length / 2)];
-await page.evaluate(([from, to]) => rtlPage.timeline.axis.show(from, to), [target.start - 3 * target.duration, target.start + 4 * target.duration]);
-await settle();
+await look(target, target.start - 3 * target.duration, target.start + 4 * target.duration);
 const place = await page.evaluate((event) => {
     const { timeline } = rtlPage;
     const canvas = document.getElementById('lanes').getBoundingClientRect();
@@ -343,7 +360,7 @@ for (const event of named.slice(0, 3)) {
 await page.keyboard.press('Escape');
 
 // A time that is marked: its kernels are added up.
-await page.evaluate(([from, to]) => rtlPage.timeline.axis.show(from, to), [middle[0].start, middle[middle.length - 1].start]);
+await page.evaluate(([from, to]) => rtlPage.timeline.axis.show(from, to), [middle[2].start - 20000, middle[2].start + 20000]);
 await settle();
 await page.keyboard.down('Shift');
 await page.mouse.move(box.x + 300, at.y);
