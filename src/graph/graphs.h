@@ -3,9 +3,9 @@
  *
  * Fed by the collector with the process's records, in the order of the ring. Of each launch it says
  * once which *plan* it follows: a list of nodes, one for each kernel by the ordinal of its packet.
- * Equal launches share a plan, so a replay costs a few bytes and not some per kernel. Launches of graphs
- * that HIP names are matched with the nodes that HIP told (match.h); those found by their packets
- * are put together to graphs (found.h). README.md says how.
+ * Equal launches share a plan, so a replay costs a few bytes and not some per kernel. Launches of
+ * graphs that HIP names are matched with the nodes that HIP told (match.h); those found by their
+ * packets are put together to graphs (found.h). README.md says how.
  *
  * Pure: memory and callbacks, no file, no clock. One thread at a time. Memory is bounded by the
  * launches in flight, the nodes of the graphs in use and the distinct plans of those, with limits

@@ -161,7 +161,7 @@ static void add_tail(struct rtl_rewriter *rewriter, const struct rtl_kernel_key 
 static void note_head(struct rtl_rewriter *rewriter)
 {
     const struct rtl_run *run = &rewriter->run;
-    if (rewriter->single_at != run->first)
+    if (rewriter->single_at == 0 || rewriter->single_at != run->first)
         return;
     uint64_t key = add_head(rewriter, &rewriter->single);
     rewriter->launches->headed(run->reservation.launch, key);

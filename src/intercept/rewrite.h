@@ -72,7 +72,7 @@ struct rtl_rewriter {
     uint64_t heads[RTL_REWRITE_HEADS], tails[RTL_REWRITE_HEADS];
     uint32_t head_count;          /**< ever noted, tails included */
     struct rtl_kernel_key single; /**< the last kernel that was reserved alone, outside of a call */
-    uint64_t single_at;           /**< its index + 1 */
+    uint64_t single_at;           /**< its index + 1, 0: there was none */
     uint32_t queue;               /**< in the trace */
     bool paused;                  /**< recording is stopped: kernels are left out */
     bool shared_ledger;           /**< other queues count in the same row of the ledger */

@@ -1,10 +1,10 @@
 /**
  * The completion worker: one thread that harvests, forwards, makes signals and describes clocks.
  *
- * It polls, and sleeps in between: a worker that sleeps costs nothing, and nobody wakes it from a hot
- * path, because a wake-up costs the program's thread microseconds. But the device, or somebody, may
- * be waiting for a signal that the worker has to forward: while such come and go it does not sleep,
- * or not for long.
+ * It polls, and sleeps in between: a worker that sleeps costs nothing, and nobody wakes it from a
+ * hot path, because a wake-up costs the program's thread microseconds. But the device, or somebody,
+ * may be waiting for a signal that the worker has to forward: while such come and go it does not
+ * sleep, or not for long.
  */
 #ifndef RTL_INTERCEPT_WORKER_H
 #define RTL_INTERCEPT_WORKER_H
@@ -21,8 +21,8 @@ bool rtl_worker_start(struct rtl_ring *ring);
  * refuses to make more. For places that are slow anyway. */
 void rtl_worker_provide(uint32_t signals, uint64_t patience_ns);
 
-/** A signal was replaced: it has to be forwarded as soon as its packet has completed. Any thread, no
- * system call. */
+/** A signal was replaced: it has to be forwarded as soon as its packet has completed. Any thread,
+ * no system call. */
 void rtl_worker_expect(void);
 
 /** Waits until the worker has finished the round it may be in and one more, at most `patience_ns`:

@@ -37,8 +37,8 @@ struct rtl_stretch {
     uint64_t dx, dy; /**< without a common factor */
 };
 
-/** The stretch of a line that has `at`. False where rtl_line_at does not just round down: before the
- * first point. */
+/** The stretch of a line that has `at`. False where rtl_line_at does not just round down: before
+ * the first point. */
 bool rtl_line_stretch(struct rtl_line *line, uint64_t at, struct rtl_stretch *stretch);
 
 /** After the last point of an agent: its rate outside them. That is the rate over all points where

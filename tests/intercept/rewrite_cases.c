@@ -631,6 +631,7 @@ const char *Rewrite_LastOfReplayIsKnownAgain(void)
                 kernel(first + i, 0)->grid_size_x = (uint32_t)(5 + i);
             rtl_rewrite(&bench.rewriter, &bench.ring[first], first, size + 1, 9);
         }
+        CHECK(bench.headed == 0); /* there was nothing before the first batch */
         CHECK(bench.part_count == (size == 2 ? 3 : 2));
         CHECK(bench.found == (size == 2));
     }
