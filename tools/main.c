@@ -30,6 +30,7 @@ static const struct command commands[] = {
     {"import", cmd_import, "make a trace of a recording of rocmProfileData"},
     {"merge", cmd_merge, "make one trace of several: ranks, hosts"},
     {"doctor", cmd_doctor, "what this machine has, and what to do about problems"},
+    {"bench", cmd_bench, "what profilers cost here, and whether they see everything"},
     {"demo", cmd_demo, "record a small decode loop on the software GPU"},
     {"collect", cmd_collect, NULL},
 };

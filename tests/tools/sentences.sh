@@ -29,7 +29,7 @@ wrong 2 "sumary" "'summary'" -- "$rtl" sumary
 wrong 2 "xyzzy" "--help" -- "$rtl" xyzzy
 wrong 2 "--frob" -- "$rtl" --frob
 wrong 2 "xyzzy" -- "$rtl" help xyzzy
-for command in trace ctl summary graph timeline diff info check sql export import merge doctor demo; do
+for command in trace ctl summary graph timeline diff info check sql export import merge doctor bench demo; do
     "$rtl" help "$command" | grep -q "Usage: rtl $command" || fail "rtl help $command does not help"
     "$rtl" "$command" --help | cmp -s - <("$rtl" help "$command") || fail "rtl $command --help is not rtl help $command"
     "$rtl" --help | grep -q "^  $command " || fail "rtl --help does not name $command"
@@ -199,7 +199,7 @@ equal "the old file" "$(cat old.db)" precious
 [ -z "$(find . -name 'out.db*' -o -name 'old.db.*')" ] || fail "a merge that was refused left something behind"
 
 # An option that there is not: argp's two lines, of which the first names it.
-for command in trace ctl summary "graph list" "graph show" "graph launches" "graph diff" timeline diff info check sql export import merge doctor demo; do
+for command in trace ctl summary "graph list" "graph show" "graph launches" "graph diff" timeline diff info check sql export import merge doctor bench demo; do
     status=0
     # shellcheck disable=SC2086
     "$rtl" $command --frobnicate >wrong.out 2>wrong.err || status=$?

@@ -1,12 +1,12 @@
 # bash completion for rtl(1)
 
-# The word of rtl trace that is the program, or nothing: what follows it is completed as its own command line.
+# The word of rtl trace or rtl bench that is the program, or nothing: what follows it is completed as its own command line.
 _rtl_program_index() {
     local i
     for ((i = 2; i < cword; i++)); do
         case ${words[i]} in
         --) ((i + 1 < cword)) && echo $((i + 1)) && return ;;
-        -m | -o | --mode | --output | --gpu | --buffer | --delay | --duration) ((i++)) ;;
+        -m | -o | --mode | --output | --gpu | --buffer | --delay | --duration | -w | --workload | -t | --tool | -r | --rounds | -k | --kernels | --gate | --html | --limit) ((i++)) ;;
         -*) ;;
         *) echo "$i" && return ;;
         esac
@@ -20,7 +20,7 @@ _rtl() {
     else
         cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
     fi
-    local commands="trace ctl summary graph timeline diff info check sql view export import merge doctor demo help"
+    local commands="trace ctl summary graph timeline diff info check sql view export import merge doctor bench demo help"
     if [ "$cword" -eq 1 ]; then
         mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
         return
@@ -30,7 +30,7 @@ _rtl() {
         mapfile -t COMPREPLY < <(compgen -W "${commands% help}" -- "$cur")
         return
         ;;
-    trace)
+    trace | bench)
         program=$(_rtl_program_index)
         if [ -n "$program" ]; then
             declare -F _command_offset >/dev/null && _command_offset "$program"
@@ -49,17 +49,24 @@ _rtl() {
     timeline:-w | timeline:--width) mapfile -t COMPREPLY < <(compgen -W "80 120 200" -- "$cur") ;;
     timeline:--from | timeline:--to) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
     trace:-m | trace:--mode) mapfile -t COMPREPLY < <(compgen -W "lite standard hip full" -- "$cur") ;;
-    trace:--gpu) mapfile -t COMPREPLY < <(compgen -W "auto soft real" -- "$cur") ;;
+    trace:--gpu | bench:--gpu) mapfile -t COMPREPLY < <(compgen -W "auto soft real" -- "$cur") ;;
+    bench:-w | bench:--workload)
+        mapfile -t COMPREPLY < <(compgen -W "eager long streams graph-64 graph-512 graph-4096 copies threads decode" -- "$cur")
+        ;;
+    bench:-t | bench:--tool) mapfile -t COMPREPLY < <(compgen -W "lite standard hip full full/intercept all name=" -- "$cur") ;;
+    bench:--gate) mapfile -t COMPREPLY < <(compgen -W "overhead=3%,lost=0,bytes=10" -- "$cur") ;;
+    bench:--limit) mapfile -t COMPREPLY < <(compgen -W "30s 5m" -- "$cur") ;;
+    bench:-r | bench:--rounds | bench:-k | bench:--kernels) mapfile -t COMPREPLY < <(compgen -W "5 9 20" -- "$cur") ;;
     trace:--delay | trace:--duration) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
     trace:--buffer) mapfile -t COMPREPLY < <(compgen -W "64M 256M 1G" -- "$cur") ;;
     export:-F | export:--format) mapfile -t COMPREPLY < <(compgen -W "chrome perfetto csv rpd rocpd rocprofv3" -- "$cur") ;;
     export:--table) mapfile -t COMPREPLY < <(compgen -W "kernels copies api ranges launches" -- "$cur") ;;
     export:--from | export:--to) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
     export:--split-size) mapfile -t COMPREPLY < <(compgen -W "100M 400M 1G" -- "$cur") ;;
-    import:-o | import:--output | export:-o | export:--output | trace:-o | trace:--output | demo:-k | demo:--keep | check:-t | check:--truth)
+    import:-o | import:--output | export:-o | export:--output | trace:-o | trace:--output | demo:-k | demo:--keep | bench:--html | check:-t | check:--truth)
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         ;;
-    trace:--) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
+    trace:-- | bench:--) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
     *)
         local options="--help"
         case ${words[1]} in
@@ -82,12 +89,13 @@ _rtl() {
             esac
             ;;
         check) options+=" --truth --json" ;;
+        bench) options+=" --workload --tool --rounds --kernels --gpu --gate --html --json --limit --quiet --" ;;
         demo) options+=" --keep --tokens" ;;
         esac
         case $cur:${words[1]} in
         -*:*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur") ;;
         *:ctl) mapfile -t COMPREPLY < <(compgen -W "start stop status" -- "$cur") ;;
-        *:trace) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
+        *:trace | *:bench) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
         *:summary | *:graph | *:timeline | *:diff | *:merge | *:info | *:check | *:sql | *:view | *:export | *:import) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
         esac
         ;;

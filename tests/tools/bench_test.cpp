@@ -1,0 +1,18 @@
+#include "../common/check.h"
+
+RTL_C_TEST(Bench, ConfidenceIsThatOfTheSignTest)
+RTL_C_TEST(Bench, IntervalsHoldTheMedian)
+RTL_C_TEST(Bench, DifferencesArePaired)
+RTL_C_TEST(Bench, TheWorstRunCounts)
+RTL_C_TEST(Bench, PairsNeedBothRuns)
+RTL_C_TEST(Bench, Tools)
+RTL_C_TEST(Bench, ToolsThatAreNone)
+RTL_C_TEST(Bench, FilledTemplates)
+RTL_C_TEST(Bench, LinesOfWorkloads)
+RTL_C_TEST(Bench, NumbersOfCountCommands)
+RTL_C_TEST(Bench, MoreOrLessThanThereWere)
+RTL_C_TEST(Bench, GatesThatAreNone)
+RTL_C_TEST(Bench, GatesAreKept)
+RTL_C_TEST(Bench, GatesAreNotKept)
+RTL_C_TEST(Bench, NamesAreText)
+RTL_C_TEST(Bench, Json)
