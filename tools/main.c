@@ -20,6 +20,7 @@ static const struct command commands[] = {
     {"ctl", cmd_ctl, "start and stop the recording of a program that runs"},
     {"summary", cmd_summary, "where the time of a trace went"},
     {"graph", cmd_graph, "graphs and their replays: which nodes, which launches, what changed"},
+    {"ranges", cmd_ranges, "what each range of the program cost the GPU"},
     {"timeline", cmd_timeline, "when each queue was busy, and with what"},
     {"diff", cmd_diff, "what got slower or faster from one trace to another"},
     {"info", cmd_info, "what a trace is about: processes, GPUs, queues, clocks"},

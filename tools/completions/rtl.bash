@@ -20,7 +20,7 @@ _rtl() {
     else
         cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
     fi
-    local commands="trace ctl summary graph timeline diff info check sql view export import merge doctor bench demo help"
+    local commands="trace ctl summary graph ranges timeline diff info check sql view export import merge doctor bench demo help"
     if [ "$cword" -eq 1 ]; then
         mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
         return
@@ -78,6 +78,7 @@ _rtl() {
         view) options+=" --output --no-open --browser --from --to --process --rank --detail" ;;
         import) options+=" --output --force" ;;
         merge) options+=" --force --json" ;;
+        ranges) options+=" --top --range --name --kernels --json" ;;
         timeline) options+=" --from --to --launch --width --json" ;;
         diff) options+=" --top --all --json" ;;
         graph)
@@ -96,7 +97,7 @@ _rtl() {
         -*:*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur") ;;
         *:ctl) mapfile -t COMPREPLY < <(compgen -W "start stop status" -- "$cur") ;;
         *:trace | *:bench) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
-        *:summary | *:graph | *:timeline | *:diff | *:merge | *:info | *:check | *:sql | *:view | *:export | *:import) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+        *:summary | *:graph | *:ranges | *:timeline | *:diff | *:merge | *:info | *:check | *:sql | *:view | *:export | *:import) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
         esac
         ;;
     esac

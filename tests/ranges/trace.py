@@ -1,0 +1,111 @@
+"""trace.py RTL TRACE: the numbers of `rtl ranges --json --kernels` against ones made of the rows that SQL gives."""
+import json
+import subprocess
+import sys
+
+rtl, trace = sys.argv[1:]
+
+
+def output(*command):
+    return subprocess.run([rtl, *command], check=True, capture_output=True, text=True).stdout
+
+
+def rows(query):
+    return json.loads(output('sql', '--json', trace, query))
+
+
+def same(what, got, wanted):
+    if got != wanted:
+        sys.exit(f'{what}: rtl ranges says {got}, SQL {wanted}')
+
+
+def covered(intervals, least=1):
+    """Time with so many open, or more."""
+    edges = sorted([(start, 1) for start, _ in intervals] + [(stop, -1) for _, stop in intervals])
+    last, depth, time = 0, 0, 0
+    for at, step in edges:
+        time += at - last if depth >= least else 0
+        last, depth = at, depth + step
+    return time
+
+
+said = json.loads(output('ranges', trace, '--json', '--kernels'))
+ranges = {(row['process'], row['id']): row for row in rows("SELECT * FROM ranges WHERE kind <> 'mark'")}
+calls = {(row['process'], row['correlation']): row for row in rows('SELECT process, correlation, range, start FROM api')}
+
+
+def innermost(row):
+    """The range that an operation was submitted in: that of its call (a graph may have been captured elsewhere), or its own."""
+    call = calls.get((row['process'], row['correlation']))
+    key = row['process'], call['range'] if call else row['range']
+    return key if key in ranges else None
+
+
+def around(key):
+    while key in ranges:
+        yield key
+        key = key[0], ranges[key]['parent']
+
+
+def gather(items):
+    inside = {key: [] for key in ranges}
+    for item in items:
+        for key in around(innermost(item)):
+            inside[key].append(item)
+    return inside
+
+
+kernel_rows = rows('SELECT id, process, queue, name, start, end, correlation, range FROM kernels')
+packets = {row['id']: row['sequenceId'] for row in rows('SELECT id, sequenceId FROM rocpd_op WHERE id > 0')}
+kernels, copies = gather(kernel_rows), gather(rows('SELECT process, bytes, start, end, correlation, range FROM copies'))
+launches = gather(rows('SELECT process, correlation, range FROM graph_launches'))
+
+same('ranges', sorted((row['process'], row['id']) for row in said['ranges']), sorted(ranges))
+same('count', said['range_count'], len(ranges))
+same('kernels outside', said['kernels_outside'], sum(innermost(row) is None for row in kernel_rows))
+for row in said['ranges']:
+    key = row['process'], row['id']
+    what, sql = f'range {key} {row["name"][:40]}', ranges[key]
+    ran = [(kernel['start'], kernel['end']) for kernel in kernels[key]]
+    copied = [(copy['start'], copy['end']) for copy in copies[key] if copy['start'] is not None]
+    names = {}
+    for kernel in kernels[key]:
+        names.setdefault(kernel['name'], []).append(kernel['end'] - kernel['start'])
+    wall = sql['end'] - sql['start'] if sql['end'] is not None else None
+    cut = [(max(start, sql['start']), min(end, sql['end'])) for start, end in ran + copied] if wall is not None else []
+    wanted = {
+        'parent': sql['parent'], 'thread': sql['thread'], 'kind': sql['kind'], 'name': sql['name'], 'start_ns': sql['start'],
+        'end_ns': sql['end'], 'wall_ns': wall, 'depth': len(list(around(key))) - 1,
+        'kernels': len(ran), 'kernel_ns': sum(end - start for start, end in ran),
+        'busy_ns': covered(ran), 'overlap_ns': covered(ran, 2),
+        'copies': len(copies[key]), 'copy_bytes': sum(copy['bytes'] for copy in copies[key]),
+        'copy_ns': sum(end - start for start, end in copied), 'copying_ns': covered(copied),
+        'active_ns': covered(ran + copied), 'copy_overlap_ns': covered(ran) + covered(copied) - covered(ran + copied),
+        'idle_ns': wall - covered([(start, end) for start, end in cut if end > start]) if wall is not None else None,
+        'first_ns': min((start for start, _ in ran + copied), default=None),
+        'last_ns': max((end for _, end in ran + copied), default=None),
+        'graph_launches': len(launches[key]),
+    }
+    for field, value in wanted.items():
+        same(f'{field} of {what}', row[field], value)
+    same(f'names of {what}', {name['name']: (name['kernels'], name['total_ns']) for name in row['names']},
+         {name: (len(times), sum(times)) for name, times in names.items()})
+    totals = [name['total_ns'] for name in row['names']]
+    same(f'order of the names of {what}', totals, sorted(totals, reverse=True))
+
+    # One by one: those of the range itself, calls in their order, packets of a queue in theirs within a call.
+    own = {kernel['id']: kernel for kernel in kernels[key] if innermost(kernel) == key}
+    same(f'kernels launched in {what}', sorted(kernel['id'] for kernel in row['launched']), sorted(own))
+    last_call, last_packet = 0, {}
+    for kernel in row['launched']:
+        sql = own[kernel['id']]
+        call = calls.get((sql['process'], sql['correlation']), {'start': 0})['start']
+        if call < last_call:
+            sys.exit(f'{what}: the kernels are not in the order of their calls')
+        last_call, queue = call, (call, sql['queue'])
+        if packets[kernel['id']] != kernel['packet'] or kernel['packet'] < last_packet.get(queue, -1):
+            sys.exit(f'{what}: the kernels of a queue are not in the order of its packets')
+        last_packet[queue] = kernel['packet']
+if not any(row['kernels'] for row in said['ranges']):
+    sys.exit('nothing was compared: no range has kernels')
+print(len(ranges), 'ranges,', len(kernel_rows), 'kernels')
