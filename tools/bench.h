@@ -20,6 +20,11 @@
 #define BENCH_MOST_ENV       16u
 #define BENCH_MOST_ROUNDS    1000u
 
+/** Below the scratch folder, in a folder of which every byte is the tool's: what {out} is, and a
+ * trace of RTL's own. */
+#define BENCH_OUT   "out/result"
+#define BENCH_TRACE "out/trace.db"
+
 /** A tool, as `--tool` names it. The texts belong to it. */
 struct bench_tool {
     const char *name;
@@ -161,7 +166,7 @@ void bench_run_remove(const char *folder);
 /* bench_count.c */
 
 /** Fills in completeness and bytes: what the run wrote in FOLDER/out, against the truth logs in
- * FOLDER/truth if there are any. */
+ * FOLDER/truth on the software GPU, else the workload's own count. */
 void bench_count(const struct bench *bench, const struct bench_tool *tool, const char *folder,
                  struct bench_run *run);
 

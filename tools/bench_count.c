@@ -164,7 +164,7 @@ static void count_trace(const struct bench *bench, const char *folder, const str
     char path[2 * PATH_MAX];
     char error[256] = "";
     rtl_trace_t *trace = NULL;
-    (void)snprintf(path, sizeof path, "%s/out/trace.db", folder);
+    (void)snprintf(path, sizeof path, "%s/" BENCH_TRACE, folder);
     if (rtlTraceOpen(path, &trace, error, sizeof error) != RTL_OK) {
         spoil(run, error);
         return;
@@ -208,7 +208,7 @@ static void count_by_command(const struct bench *bench, const struct bench_tool 
     char errors[2 * PATH_MAX];
     struct bench_process process;
     uint64_t recorded = 0;
-    (void)snprintf(out, sizeof out, "%s/out", folder);
+    (void)snprintf(out, sizeof out, "%s/" BENCH_OUT, folder);
     (void)snprintf(path, sizeof path, "%s/counted", folder);
     (void)snprintf(errors, sizeof errors, "%s/counted-errors", folder);
     char *command = bench_tools_fill(tool->count, out, NULL, true);

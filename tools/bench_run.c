@@ -259,11 +259,11 @@ static size_t append(char **list, size_t count, const char *const *words)
     return count;
 }
 
-static char **rtl_words(const struct bench *bench, const struct bench_tool *tool, const char *out,
+static char **rtl_words(const struct bench *bench, const struct bench_tool *tool,
                         char *const *program)
 {
-    char trace[PATH_MAX];
-    (void)snprintf(trace, sizeof trace, "%s/trace.db", out);
+    char trace[2 * PATH_MAX];
+    (void)snprintf(trace, sizeof trace, "%s/" BENCH_TRACE, bench->folder);
     const char *const words[] = {bench->self,
                                  "trace",
                                  "-q",
@@ -298,7 +298,7 @@ static char **words_of(const struct bench *bench, const struct bench_tool *tool,
                        char *const *program)
 {
     if (tool->mode)
-        return rtl_words(bench, tool, out, program);
+        return rtl_words(bench, tool, program);
     if (tool->command)
         return shell_words(tool, out, program);
     size_t count = 0;
@@ -384,7 +384,7 @@ int bench_run(struct bench *bench, unsigned workload, const struct bench_tool *t
     *run = (struct bench_run){.outcome = BENCH_FINE};
     if (make_folders(bench) != 0)
         return -1;
-    (void)snprintf(out, sizeof out, "%s/out", bench->folder);
+    (void)snprintf(out, sizeof out, "%s/" BENCH_OUT, bench->folder);
     (void)snprintf(output, sizeof output, "%s/output", bench->folder);
     (void)snprintf(errors, sizeof errors, "%s/errors", bench->folder);
     char **program = program_of(bench, workload, kernels, sizeof kernels);
