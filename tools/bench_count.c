@@ -243,6 +243,7 @@ static uint64_t bytes_below(const char *folder)
     char path[2 * PATH_MAX];
     (void)snprintf(path, sizeof path, "%s/out", folder);
     total_bytes = 0;
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): rtl has one thread
     (void)nftw(path, add_bytes, 16, FTW_PHYS);
     return total_bytes;
 }

@@ -135,6 +135,7 @@ static int remove_one(const char *path, const struct stat *status, int type, str
 
 void bench_run_remove(const char *folder)
 {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): rtl has one thread
     (void)nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 

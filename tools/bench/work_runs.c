@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #define MOST_STREAMS 16u
-#define WAIT_EVERY   1024u /* kernels of a stream between two waits */
+#define WAIT_EVERY   1024u /* kernels between two waits */
 #define COPY_BYTES   ((size_t)64 << 10)
 #define STEP_NODES   300u /* of a decode step, as rtl demo has them */
 #define STEP_EVERY   20u  /* one node in so many is a longer one */
@@ -42,15 +42,17 @@ static void warm_up(struct work *work, enum work_kernel kernel, hipStream_t *str
 /* `detail` streams in turn. */
 static void run_short(struct work *work, unsigned detail)
 {
-    hipStream_t streams[MOST_STREAMS];
+    hipStream_t streams[MOST_STREAMS] = {0};
     for (unsigned i = 0; i < detail; ++i)
         streams[i] = new_stream();
     warm_up(work, WORK_SHORT, streams, detail);
     work_begin(work);
+    unsigned turn = 0;
     for (uint64_t i = 0; i < work->goal; ++i) {
-        launch(work, WORK_SHORT, streams[i % detail]);
+        launch(work, WORK_SHORT, streams[turn]);
         if (i % WAIT_EVERY == WAIT_EVERY - 1)
-            wait_for(streams[i % detail]);
+            wait_for(streams[turn]);
+        turn = turn + 1 < detail ? turn + 1 : 0;
     }
     work_end(work);
     for (unsigned i = 0; i < detail; ++i)
