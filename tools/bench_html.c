@@ -154,7 +154,8 @@ static const char head[] =
 int bench_html(const struct bench *bench, FILE *out)
 {
     (void)fputs(head, out);
-    (void)fprintf(out, "<p>%s GPU ", bench->gpu == BENCH_GPU_SOFT ? "Software" : "Real");
+    (void)fprintf(out, "<p>%s GPU%s", bench->gpu == BENCH_GPU_SOFT ? "Software" : "Real",
+                  bench->gpu_name[0] ? ": " : "");
     put_text(out, bench->gpu_name);
     (void)fprintf(out,
                   ", %u interleaved rounds, RTL %s. Bars are medians of paired differences; lines "

@@ -1,10 +1,12 @@
 /* rtl bench without runs: planted outcomes and what must be said of them. */
 #include "../common/check.h"
 #include "bench.h"
+#include "made.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct bench_case *bench_case_of(const struct bench *bench, unsigned workload, unsigned tool)
@@ -294,6 +296,71 @@ const char *Bench_MoreOrLessThanThereWere(void)
     CHECK(run.lost == 0 && run.wrong == 1);
     bench_count_compare(&run, 100, 100);
     CHECK(run.lost == 0 && run.wrong == 0);
+    return NULL;
+}
+
+/* Six kernels of a workload's, two others, three left out and one lost: 12 on one queue. */
+static void work_of_twelve(struct rtl_ring *ring)
+{
+    static const char name[] = "rtl_bench_short";
+    struct rtl_wire_symbol symbol = {
+        .kernel_object = 99, .symbol = 2, .name_length = sizeof name - 1};
+    struct rtl_wire_shape shape = {
+        .shape = 2, .symbol = 2, .grid = {64, 1, 1}, .block = {64, 1, 1}, .kernel_object = 99};
+    const struct rtl_piece pieces[] = {{&symbol, sizeof symbol}, {name, sizeof name - 1}};
+    const struct rtl_piece only = {&shape, sizeof shape};
+    made_definitions(ring);
+    if (!rtl_ring_push(ring, RTL_WIRE_SYMBOL, pieces, 2) ||
+        !rtl_ring_push(ring, RTL_WIRE_SHAPE, &only, 1))
+        _exit(2);
+    made_queue(ring, 0, 0x1000, MADE_BEGIN_NS);
+    for (uint64_t i = 0; i < 8; ++i)
+        made_kernel(ring, 0, i, i < 6 ? 2 : 0, MADE_BEGIN + 100 * i, MADE_BEGIN + 100 * i + 50);
+    made_ledger(ring, 0, 12, 8, 3);
+}
+
+/* A folder as a run leaves it. */
+static const char *make_run(struct made *made)
+{
+    char path[MADE_PATH + 32];
+    CHECK_DONE(made_begin(made));
+    (void)made_process(made, work_of_twelve);
+    CHECK_DONE(made_end(made));
+    (void)snprintf(path, sizeof path, "%s/out", made->folder);
+    CHECK(mkdir(path, 0700) == 0);
+    (void)snprintf(path, sizeof path, "%s/out/more", made->folder);
+    CHECK(mkdir(path, 0700) == 0);
+    (void)snprintf(path, sizeof path, "printf 12345 >%s/out/more/file", made->folder);
+    CHECK(made_shell(path) == 0);
+    return NULL;
+}
+
+const char *Bench_CountsWithoutATruth(void)
+{
+    const struct bench_tool tool = {.name = "full", .mode = "full", .way = "interpose"};
+    const struct bench real = {.gpu = BENCH_GPU_REAL};
+    struct made made;
+    struct stat status;
+    char path[MADE_PATH + 32];
+    CHECK_DONE(make_run(&made));
+    struct bench_run run = {.own_count = true, .submitted = 10};
+    bench_count(&real, &tool, made.folder, &run);
+    CHECK(run.outcome == BENCH_SPOILED && strstr(run.said, "trace.db") && run.bytes == 5);
+    CHECK(stat(made.trace, &status) == 0);
+    (void)snprintf(path, sizeof path, "%s/" BENCH_TRACE, made.folder);
+    CHECK(rename(made.trace, path) == 0);
+    /* By the workload's own count, others' kernels do not make up for what is lost. */
+    run = (struct bench_run){.own_count = true, .submitted = 10};
+    bench_count(&real, &tool, made.folder, &run);
+    CHECK(run.outcome == BENCH_FINE && run.counted && !run.by_truth);
+    CHECK(run.expected == 10 && run.recorded == 6 && run.skipped == 3 && run.lost == 1);
+    CHECK(run.bytes == (uint64_t)status.st_size + 5);
+    /* By the ledger. */
+    run = (struct bench_run){0};
+    bench_count(&real, &tool, made.folder, &run);
+    CHECK(run.counted && run.expected == 12 && run.recorded == 8);
+    CHECK(run.skipped == 3 && run.lost == 1 && run.wrong == 0);
+    made_clean(&made);
     return NULL;
 }
 
