@@ -68,7 +68,7 @@ static int by_id(const void *a, const void *b)
 static size_t find(const struct work *work, uint32_t process, uint64_t id)
 {
     const struct place key = {.id = id, .process = process};
-    if (id == 0 || work->reading->count == 0)
+    if (id == 0 || !work->places)
         return NOWHERE;
     const struct place *place =
         bsearch(&key, work->places, work->reading->count, sizeof key, by_id);
@@ -308,16 +308,19 @@ static int compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
+/* Packets of one call have their place in its launch, if it is one of a graph; outside of calls
+ * what is a launch is a guess, and queues have an order of their own. */
 static int by_launch(const void *left, const void *right)
 {
     const struct range_kernel *a = left;
     const struct range_kernel *b = right;
+    bool called = a->call && b->call;
     const int orders[] = {
         compare(a->range, b->range),
         compare(a->call, b->call),
         compare(a->correlation, b->correlation),
-        compare(a->launch, b->launch),
-        compare(a->ordinal, b->ordinal),
+        called ? compare(a->launch, b->launch) : 0,
+        called ? compare(a->ordinal, b->ordinal) : 0,
         compare(a->queue, b->queue),
         compare(a->packet, b->packet),
     };

@@ -8,6 +8,8 @@
 #ifndef RTL_H
 #define RTL_H
 
+#include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -46,6 +48,22 @@ RTL_API int rtlStop(void);
 RTL_API int rtlRangePush(const char *text);
 RTL_API int rtlRangePop(void);
 RTL_API void rtlMark(const char *text);
+
+/** Id of the innermost range that is open in the calling thread, 0 if none. It names the range in
+ * the trace (`ranges.id`) and to rtl_session.h. */
+RTL_API uint64_t rtlRangeCurrent(void);
+
+/** Ranges across threads. rtlRangeStart begins one that no thread is in yet and returns its id, 0
+ * if memory is short. rtlRangeEnter has the calling thread be in it, as if it had pushed it:
+ * rtlRangePop leaves it again, and does not end it. Several threads may be in it at once, and
+ * ranges that they push lie within it. rtlRangeStop ends it; who is in it stays there. Any thread,
+ * otherwise as above.
+ *
+ * rtlRangeEnter returns the level in the thread, rtlRangeStop 0; both -1 if no range that was
+ * started here has that id and is open. */
+RTL_API uint64_t rtlRangeStart(const char *text);
+RTL_API int rtlRangeEnter(uint64_t id);
+RTL_API int rtlRangeStop(uint64_t id);
 
 #ifdef __cplusplus
 }

@@ -26,6 +26,12 @@ uint64_t rtl_origin_new_id(void)
     return ids.next++;
 }
 
+void rtl_origin_ids_after(uint64_t id)
+{
+    if (ids.next <= id)
+        ids.next = ids.end;
+}
+
 uint32_t rtl_origin_thread(void)
 {
     if (rtl_origin.thread == 0)

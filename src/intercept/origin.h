@@ -49,6 +49,10 @@ static inline void rtl_origin_set_range(uint64_t range)
  * thread rise. Any thread, lock-free. */
 uint64_t rtl_origin_new_id(void);
 
+/** What the calling thread gets from rtl_origin_new_id from now on is greater than `id`, which was
+ * given out by it: what lies within a range of another thread has a greater id than the range. */
+void rtl_origin_ids_after(uint64_t id);
+
 /** gettid of the calling thread, looked up once. */
 uint32_t rtl_origin_thread(void);
 

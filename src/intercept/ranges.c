@@ -37,6 +37,7 @@ struct range {
     uint16_t length;
     enum progress progress;
     bool wanted; /* recording was on at some moment of it */
+    bool joined; /* on a stack: a started range that the thread is in; others send and end it */
 };
 
 struct stack {
@@ -49,7 +50,8 @@ struct stack {
 
 struct started {
     struct started *next;
-    uint64_t number;
+    uint64_t number; /* or id */
+    bool by_id;      /* of rtl_range_open */
     struct range range;
 };
 
@@ -268,15 +270,21 @@ static bool has_room(struct stack *stack)
     return true;
 }
 
-/* False if memory was short. */
-static bool enter(struct stack *stack, const char *text)
+/* A new range, or (`joined` is not 0) one that was started. False if memory was short. */
+static bool enter(struct stack *stack, const char *text, uint64_t joined)
 {
     pthread_mutex_lock(&stack->lock);
     bool room = has_room(stack);
     if (room) {
         struct range *range = &stack->ranges[stack->depth++];
-        *range = make(RTL_RANGE_PUSH, text);
-        begin(range, text);
+        if (joined != 0) {
+            *range = (struct range){
+                .id = joined, .parent = rtl_origin.range, .progress = GONE, .joined = true};
+            rtl_origin_ids_after(joined);
+        } else {
+            *range = make(RTL_RANGE_PUSH, text);
+            begin(range, text);
+        }
         rtl_origin_set_range(range->id);
     }
     pthread_mutex_unlock(&stack->lock);
@@ -288,17 +296,22 @@ static int level(void)
     return (int)((own.stack != NULL ? own.stack->depth : 0) + own.beyond);
 }
 
-int rtl_range_push(const char *text)
+static int put(const char *text, uint64_t joined)
 {
     int saved = errno;
     int before = level();
     struct stack *stack = own.beyond == 0 ? own_stack() : NULL;
-    if (stack == NULL || !enter(stack, text)) {
+    if (stack == NULL || !enter(stack, text, joined)) {
         own.beyond++;
         count(&lost);
     }
     errno = saved;
     return before;
+}
+
+int rtl_range_push(const char *text)
+{
+    return put(text, 0);
 }
 
 int rtl_range_pop(void)
@@ -314,7 +327,8 @@ int rtl_range_pop(void)
     uint64_t now = rtl_now();
     pthread_mutex_lock(&stack->lock);
     struct range *range = &stack->ranges[--stack->depth];
-    end(range, now);
+    if (!range->joined)
+        end(range, now);
     rtl_origin_set_range(range->parent);
     pthread_mutex_unlock(&stack->lock);
     errno = saved;
@@ -345,37 +359,42 @@ void rtl_range_pause(bool paused)
 
 /* ---- ranges that any thread ends ---- */
 
-uint64_t rtl_range_start(const char *text)
+/* A range of that number, or (0) one that goes by its id. Returns its id, 0 if memory was short. */
+static uint64_t start(const char *text, uint64_t number)
 {
-    int saved = errno;
-    pthread_once(&once, set_up);
-    uint64_t number = atomic_fetch_add_explicit(&next_number, 1, memory_order_relaxed);
     struct started *started = malloc(sizeof *started);
-    if (started != NULL) {
-        pthread_mutex_lock(&lock);
-        started->number = number;
-        started->range = make(RTL_RANGE_START, text);
-        begin(&started->range, text);
-        started->next = starts[number % BUCKETS];
-        starts[number % BUCKETS] = started;
-        pthread_mutex_unlock(&lock);
-    } else {
+    if (started == NULL) {
         count(&lost);
+        return 0;
     }
-    errno = saved;
-    return number;
+    pthread_mutex_lock(&lock);
+    started->range = make(RTL_RANGE_START, text);
+    uint64_t id = started->range.id;
+    started->by_id = number == 0;
+    started->number = number != 0 ? number : id;
+    begin(&started->range, text);
+    started->next = starts[started->number % BUCKETS];
+    starts[started->number % BUCKETS] = started;
+    pthread_mutex_unlock(&lock);
+    return id;
 }
 
-void rtl_range_stop(uint64_t number)
+/* Under the lock: where it hangs, or the end of its list. */
+static struct started **find_started(uint64_t number, bool by_id)
 {
-    if (is(RTL_RANGES_NEVER))
-        return;
+    struct started **at = &starts[number % BUCKETS];
+    while (*at != NULL && ((*at)->number != number || (*at)->by_id != by_id))
+        at = &(*at)->next;
+    return at;
+}
+
+/* False if there is none. */
+static bool stop(uint64_t number, bool by_id)
+{
     int saved = errno;
     uint64_t now = rtl_now();
     pthread_mutex_lock(&lock);
-    struct started **at = &starts[number % BUCKETS];
-    while (*at != NULL && (*at)->number != number)
-        at = &(*at)->next;
+    struct started **at = find_started(number, by_id);
     struct started *started = *at;
     if (started != NULL) {
         *at = started->next;
@@ -384,6 +403,45 @@ void rtl_range_stop(uint64_t number)
     pthread_mutex_unlock(&lock);
     free(started);
     errno = saved;
+    return started != NULL;
+}
+
+uint64_t rtl_range_start(const char *text)
+{
+    int saved = errno;
+    pthread_once(&once, set_up);
+    uint64_t number = atomic_fetch_add_explicit(&next_number, 1, memory_order_relaxed);
+    (void)start(text, number);
+    errno = saved;
+    return number;
+}
+
+void rtl_range_stop(uint64_t number)
+{
+    if (!is(RTL_RANGES_NEVER))
+        (void)stop(number, false);
+}
+
+uint64_t rtl_range_open(const char *text)
+{
+    int saved = errno;
+    pthread_once(&once, set_up);
+    uint64_t id = start(text, 0);
+    errno = saved;
+    return id;
+}
+
+int rtl_range_enter(uint64_t id)
+{
+    pthread_mutex_lock(&lock);
+    bool open = *find_started(id, true) != NULL;
+    pthread_mutex_unlock(&lock);
+    return open ? put("", id) : -1;
+}
+
+int rtl_range_close(uint64_t id)
+{
+    return stop(id, true) ? 0 : -1;
 }
 
 void rtl_range_mark(const char *text)

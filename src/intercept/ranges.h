@@ -33,6 +33,17 @@ uint64_t rtl_range_start(const char *text);
 /** Ends the range of that number; nothing happens if there is none (any more). */
 void rtl_range_stop(uint64_t number);
 
+/** As rtl_range_start, but the range goes by its id (rtlRangeStart): returns that, 0 if memory is
+ * short. */
+uint64_t rtl_range_open(const char *text);
+
+/** Puts the calling thread into an open range of rtl_range_open, on its stack: rtl_range_pop takes
+ * it off and does not end it. Returns its level, or -1 if there is no such range. */
+int rtl_range_enter(uint64_t id);
+
+/** Ends a range of rtl_range_open. Returns 0, or -1 if there is none (any more). */
+int rtl_range_close(uint64_t id);
+
 /** Sets a mark. */
 void rtl_range_mark(const char *text);
 

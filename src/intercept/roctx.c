@@ -268,3 +268,23 @@ void rtlMark(const char *text)
 {
     rtl_range_mark(text);
 }
+
+uint64_t rtlRangeCurrent(void)
+{
+    return rtl_origin.range;
+}
+
+uint64_t rtlRangeStart(const char *text)
+{
+    return rtl_range_open(text);
+}
+
+int rtlRangeEnter(uint64_t id)
+{
+    return rtl_range_enter(id);
+}
+
+int rtlRangeStop(uint64_t id)
+{
+    return rtl_range_close(id);
+}

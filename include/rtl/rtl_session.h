@@ -1,0 +1,118 @@
+/**
+ * What ranges cost the GPU, told to the program that set them.
+ *
+ *     rtlSessionBegin();                         before hsa_init or the first HIP call
+ *     …
+ *     rtlRangePush("step");
+ *     uint64_t step = rtlRangeCurrent();
+ *     … launch …
+ *     rtlRangePop();
+ *     hipDeviceSynchronize();
+ *     rtl_range_result_t result;
+ *     if (rtlSessionResult(step, 1000, &result) == 0)
+ *         printf("%lu kernels, busy for %lu ns\n", result.kernels, result.busy_ns);
+ *     …
+ *     rtlSessionEnd();
+ *
+ * A session keeps what the process submits while it lasts: each kernel and copy (some 100 bytes
+ * each) and each host call within a range. How many there may be is limited by memory alone; what
+ * found none is counted in `lost`. `rtl ranges` tells the same of a trace.
+ *
+ * - A session is the process's subscriber (rtl_callbacks.h, whose contract holds): there is one at
+ *   a time, none in a process that `rtl trace` records, and the first one begins before hsa_init.
+ *   Link librtl.so before libamdhip64.so, or preload it.
+ * - Ranges of roctx are ranges as well: both are one.
+ * - A kernel or copy belongs to the innermost range that was open in its thread when it was
+ *   submitted, and to those around that one. Kernels of a graph belong to the range in which it was
+ *   launched.
+ * - What has not ended on the GPU is not in a result: wait for it before you ask.
+ * - Functions may be called by any thread, but not by one of rtl_callbacks.h's callbacks. In a
+ *   forked child there is no session.
+ *
+ * Times are nanoseconds, moments those of CLOCK_BOOTTIME. Structures only grow at their end, within
+ * the size that the caller's header had for them.
+ */
+#ifndef RTL_SESSION_H
+#define RTL_SESSION_H
+
+#include <rtl/rtl.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a range cost. */
+typedef struct rtl_range_result {
+    uint64_t id, parent; /**< parent 0: none */
+    const char *text;    /**< lives until the session ends */
+    uint64_t start, end;
+    uint64_t wall_ns;         /**< end - start */
+    uint64_t kernels;         /**< in it, or in a range within */
+    uint64_t kernel_ns;       /**< sum of their durations */
+    uint64_t busy_ns;         /**< one of them ran, or more */
+    uint64_t overlap_ns;      /**< two of them ran, or more */
+    uint64_t copies;          /**< asynchronous ones */
+    uint64_t copy_bytes;      /**< of all of them */
+    uint64_t copy_ns;         /**< sum of the durations of those whose times are known */
+    uint64_t copying_ns;      /**< one of them was made, or more */
+    uint64_t copy_overlap_ns; /**< one of them was made, and a kernel ran */
+    uint64_t active_ns;       /**< a kernel ran or a copy was made */
+    uint64_t idle_ns;         /**< of wall_ns, when neither was so */
+    uint64_t first, last;     /**< first start and last end of its work, 0 without */
+    uint64_t graph_launches;  /**< by hipGraphLaunch */
+    uint64_t lost; /**< of the whole session so far: kernels, copies and ranges that are missing */
+    uint32_t thread; /**< in which it began (gettid) */
+} rtl_range_result_t;
+
+/** Kernels of one name in a range. */
+typedef struct rtl_range_kernels {
+    const char *name; /**< mangled, NULL if it is not known; lives until the process ends */
+    uint64_t kernels, total_ns;
+} rtl_range_kernels_t;
+
+/** A kernel of a range. */
+typedef struct rtl_range_kernel {
+    const char *name; /**< as above */
+    uint64_t start, end;
+    uint64_t queue_address; /**< of the hsa_queue_t */
+    uint64_t range;         /**< innermost one that it was submitted in */
+    uint64_t packet;        /**< index in its queue; (queue, packet) names the kernel */
+    uint32_t queue;         /**< of RTL, counted in the process from 0 */
+    uint32_t device;        /**< ordinal among the GPUs */
+} rtl_range_kernel_t;
+
+/** Begins a session. Returns 0, or -1 with errno as rtlSubscribe has it: EBUSY also if there is a
+ * session. */
+RTL_API int rtlSessionBegin(void);
+
+/** Tells what a range that has ended cost, when all that has ended on the GPU has been looked at:
+ * waits for that at most `timeout_ms`, as rtlFlush. Time and memory grow with the work in it.
+ *
+ * Returns 0, or -1 with errno: ENOENT (the session knows no such range, or it has not ended),
+ * ENOMEM, EINVAL (`result` is NULL), and as rtlFlush ETIMEDOUT, EDEADLK, ESRCH (no session, or
+ * hsa_init is still to come). */
+RTL_API int rtlSessionResult(uint64_t range, unsigned timeout_ms, rtl_range_result_t *result);
+
+/** Puts up to `capacity` names of the range's kernels into `names` (the largest total first), up to
+ * so many of its kernels into `kernels` (in the order of their launches: by host call, packet of
+ * their graph launch, queue and packet), or up to so many ids of ranges that have ended into `ids`
+ * (by their start). How many there are is returned, whether they had room or not; `capacity` 0
+ * asks for that alone. They say what is there without waiting: after rtlSessionResult or rtlFlush
+ * that is all.
+ *
+ * -1 with errno: ENOENT, ENOMEM, ESRCH. */
+RTL_API int64_t rtlSessionNames(uint64_t range, rtl_range_kernels_t *names, size_t capacity);
+RTL_API int64_t rtlSessionKernels(uint64_t range, rtl_range_kernel_t *kernels, size_t capacity);
+RTL_API int64_t rtlSessionRanges(uint64_t *ids, size_t capacity);
+
+/** Ends the session and frees what it has kept. Returns 0, or -1 with errno: EDEADLK, ESRCH. */
+RTL_API int rtlSessionEnd(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,508 @@
+/*
+ * ranges WAY: ranges in every way, of which the program knows what it has submitted in each.
+ *
+ *   nest     64 ranges in each other, kernels on two queues and copies on the way in and out
+ *   threads  ranges that four threads are in at once, with ranges of their own within
+ *   many     100 000 ranges in one, with 1 000 000 kernels
+ *   random   pushes, pops, too many of them, and kernels as they fall
+ *
+ * With RANGES_SESSION set it asks a session (rtl_session.h) at the end, and compares what it says
+ * with that knowledge and with what the device has executed (SOFTGPU_TRUTH). What it knows is
+ * written to RANGES_EXPECTED: a line for each range with its name, its parent's, the bytes that
+ * were copied in it and the packets "queue:index" of it alone, in their order.
+ */
+#include "gpu.h"
+
+#include <hsa/hsa_ext_amd.h>
+#include <rtl/rtl_callbacks.h>
+#include <rtl/rtl_session.h>
+#include <softgpu/truth.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEPTH       64u
+#define THREADS     4u
+#define MANY        100000u
+#define MOST_RANGES (MANY + 1000u)
+#define TICK_NS     10u
+#define BYTES       4096u
+#define PATIENCE_MS 60000u
+
+int roctxRangePushA(const char *message);
+int roctxRangePop(void);
+
+/* Packets that were submitted in a range, one behind the other. */
+struct piece {
+    struct piece *next;
+    hsa_queue_t *queue;
+    uint64_t first;
+    uint32_t count;
+};
+
+struct range {
+    uint64_t id;
+    struct range *parent;
+    struct piece *pieces, **last;
+    uint64_t copies;
+    char name[24];
+    /* With the ranges within it. */
+    uint64_t kernels, all_copies;
+};
+
+static struct gpu gpu;
+static struct gpu_packet packets[64];
+static struct range ranges[MOST_RANGES];
+static _Atomic unsigned range_count;
+static _Thread_local struct range *innermost;
+static unsigned wrong;
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            (void)fprintf(stderr, "ranges: line %d: not true: %s\n", __LINE__, #condition);        \
+            wrong++;                                                                               \
+        }                                                                                          \
+    } while (0)
+
+/* ---- setting ranges, and knowing of them ---- */
+
+static struct range *made(struct range *parent)
+{
+    unsigned number = range_count++;
+    struct range *range = &ranges[number];
+    range->parent = parent;
+    range->last = &range->pieces;
+    (void)snprintf(range->name, sizeof range->name, "range %u", number);
+    return range;
+}
+
+/* Every second one by roctx: both are the same. */
+static void push(void)
+{
+    struct range *range = made(innermost);
+    if ((range - ranges) % 2 == 0)
+        (void)rtlRangePush(range->name);
+    else
+        (void)roctxRangePushA(range->name);
+    range->id = rtlRangeCurrent();
+    CHECK(range->id != 0 && (range->parent == NULL || range->id > range->parent->id));
+    innermost = range;
+}
+
+static void pop(void)
+{
+    bool by_roctx = (innermost - ranges) % 2 == 0;
+    CHECK(rtlRangeCurrent() == innermost->id);
+    CHECK((by_roctx ? roctxRangePop() : rtlRangePop()) >= 0);
+    innermost = innermost->parent;
+}
+
+static void run(hsa_queue_t *queue, uint32_t count)
+{
+    struct piece *piece = calloc(1, sizeof *piece);
+    if (piece == NULL)
+        exit(3); // NOLINT(concurrency-mt-unsafe): no exit handler of ours exists
+    piece->queue = queue;
+    piece->first = hsa_queue_load_write_index_relaxed(queue);
+    piece->count = count;
+    gpu_submit(&gpu, queue, packets, count);
+    if (innermost == NULL) {
+        free(piece);
+        return;
+    }
+    *innermost->last = piece;
+    innermost->last = &piece->next;
+}
+
+static void copy(void)
+{
+    void *from = gpu_memory(&gpu, BYTES);
+    void *to = gpu_memory(&gpu, BYTES);
+    hsa_signal_t ready = gpu_signal(1);
+    gpu_must(hsa_amd_memory_async_copy(to, gpu.agent, from, gpu.agent, BYTES, 0, NULL, ready),
+             "copy");
+    while (hsa_signal_wait_scacquire(ready, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
+                                     HSA_WAIT_STATE_BLOCKED) >= 1)
+        ;
+    gpu_must(hsa_signal_destroy(ready), "signal");
+    gpu_must(hsa_memory_free(from), "memory");
+    gpu_must(hsa_memory_free(to), "memory");
+    innermost->copies++;
+}
+
+/* ---- ways ---- */
+
+static void way_nest(void)
+{
+    hsa_queue_t *queue = gpu_queue(&gpu, 256);
+    hsa_queue_t *other = gpu_queue(&gpu, 1024);
+    run(queue, 7);
+    for (unsigned i = 0; i < DEPTH; i++) {
+        push();
+        run(queue, 1 + i % 3);
+        run(other, 1 + i % 5);
+        if (i % 8 == 0)
+            copy();
+    }
+    for (unsigned i = 0; i < DEPTH; i++) {
+        run(other, 2);
+        pop();
+    }
+    CHECK(rtlRangePop() == -1 && roctxRangePop() == -1 && rtlRangeCurrent() == 0);
+    push();
+    run(queue, 5);
+    gpu_drain(&gpu, queue);
+    gpu_drain(&gpu, other);
+    pop();
+}
+
+static void *be_in(void *argument)
+{
+    struct range *shared = argument;
+    hsa_queue_t *queue = gpu_queue(&gpu, 512);
+    for (unsigned i = 0; i < 20; i++) {
+        push();
+        run(queue, 3);
+        struct range *before = innermost;
+        CHECK(rtlRangeEnter(shared->id) == 1 && rtlRangeCurrent() == shared->id);
+        innermost = shared;
+        push();
+        run(queue, 1 + i % 4);
+        pop();
+        CHECK(rtlRangePop() == 1);
+        innermost = before;
+        run(queue, 1);
+        pop();
+    }
+    gpu_drain(&gpu, queue);
+    CHECK(rtlRangeCurrent() == 0);
+    return NULL;
+}
+
+static void way_threads(void)
+{
+    pthread_t threads[THREADS];
+    hsa_queue_t *queue = gpu_queue(&gpu, 256);
+    push();
+    struct range *shared = made(innermost);
+    shared->id = rtlRangeStart(shared->name);
+    CHECK(shared->id > innermost->id && rtlRangeCurrent() == innermost->id);
+    CHECK(rtlRangeEnter(shared->id + 1000000) == -1 && rtlRangeEnter(0) == -1);
+    for (unsigned i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&threads[i], NULL, be_in, shared) == 0);
+    for (unsigned i = 0; i < THREADS; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    struct range *outer = innermost;
+    CHECK(rtlRangeEnter(shared->id) == 1);
+    innermost = shared;
+    run(queue, 9);
+    CHECK(rtlRangePop() == 1);
+    innermost = outer;
+    CHECK(rtlRangeStop(shared->id) == 0);
+    CHECK(rtlRangeStop(shared->id) == -1);
+    CHECK(rtlRangeEnter(shared->id) == -1 && rtlRangeCurrent() == outer->id);
+    gpu_drain(&gpu, queue);
+    pop();
+}
+
+static void way_many(void)
+{
+    hsa_queue_t *queue = gpu_queue(&gpu, 4096);
+    push();
+    for (unsigned i = 0; i < MANY; i++) {
+        push();
+        run(queue, 10);
+        pop();
+        if (i % 100 == 0)
+            gpu_drain(&gpu, queue);
+    }
+    gpu_drain(&gpu, queue);
+    pop();
+}
+
+static void way_random(void)
+{
+    hsa_queue_t *queues[] = {gpu_queue(&gpu, 256), gpu_queue(&gpu, 256), gpu_queue(&gpu, 2048)};
+    unsigned state = 1;
+    unsigned depth = 0;
+    for (unsigned i = 0; i < 1000; i++) {
+        state = state * 1103515245u + 12345u;
+        unsigned what = (state >> 16) % 4;
+        if (what == 0) {
+            push();
+            depth++;
+        } else if (what == 1 && depth > 0) {
+            pop();
+            depth--;
+        } else if (what == 1) {
+            CHECK(rtlRangePop() == -1 && roctxRangePop() == -1);
+        } else {
+            run(queues[(state >> 20) % 3], 1 + (state >> 24) % 9);
+        }
+    }
+    for (; depth > 0; depth--)
+        pop();
+    for (unsigned i = 0; i < 3; i++)
+        gpu_drain(&gpu, queues[i]);
+}
+
+/* ---- what is known ---- */
+
+static void write_expected(const char *path)
+{
+    FILE *file = fopen(path, "we");
+    if (file == NULL)
+        exit(3); // NOLINT(concurrency-mt-unsafe): no exit handler of ours exists
+    for (unsigned i = 0; i < range_count; i++) {
+        const struct range *range = &ranges[i];
+        (void)fprintf(file, "%s\t%s\t%" PRIu64 "\t", range->name,
+                      range->parent != NULL ? range->parent->name : "", range->copies * BYTES);
+        for (const struct piece *piece = range->pieces; piece != NULL; piece = piece->next)
+            for (uint32_t k = 0; k < piece->count; k++)
+                (void)fprintf(file, "%" PRIuPTR ":%" PRIu64 " ", (uintptr_t)piece->queue,
+                              piece->first + k);
+        (void)fputc('\n', file);
+    }
+    CHECK(fclose(file) == 0);
+}
+
+/* Parents stand before what is within them. */
+static void sum_up(void)
+{
+    for (unsigned i = range_count; i-- > 0;) {
+        struct range *range = &ranges[i];
+        for (const struct piece *piece = range->pieces; piece != NULL; piece = piece->next)
+            range->kernels += piece->count;
+        range->all_copies += range->copies;
+        if (range->parent != NULL) {
+            range->parent->kernels += range->kernels;
+            range->parent->all_copies += range->all_copies;
+        }
+    }
+}
+
+/* ---- what the device executed ---- */
+
+static softgpu_truth_entry_t *truth;
+static size_t truth_count;
+
+static int by_packet(const void *left, const void *right)
+{
+    const softgpu_truth_entry_t *a = left;
+    const softgpu_truth_entry_t *b = right;
+    if (a->queue_address != b->queue_address)
+        return a->queue_address < b->queue_address ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+static void read_truth(void)
+{
+    char error[256];
+    softgpu_truth_t *log = softgpu_truth_open(getenv("SOFTGPU_TRUTH"), error, // NOLINT
+                                              sizeof error);
+    softgpu_truth_entry_t entry;
+    size_t capacity = 0;
+    if (log == NULL) {
+        (void)fprintf(stderr, "ranges: %s\n", error);
+        exit(3); // NOLINT(concurrency-mt-unsafe): no exit handler of ours exists
+    }
+    while (softgpu_truth_next(log, &entry) == 1) {
+        if (entry.kind != SOFTGPU_TRUTH_KERNEL)
+            continue;
+        if (truth_count == capacity) {
+            capacity = capacity > 0 ? 2 * capacity : 4096;
+            truth = realloc(truth, capacity * sizeof *truth);
+        }
+        if (truth == NULL)
+            exit(3); // NOLINT(concurrency-mt-unsafe): no exit handler of ours exists
+        truth[truth_count++] = entry; /* names live as long as the log, which stays open */
+    }
+    qsort(truth, truth_count, sizeof *truth, by_packet);
+}
+
+static const softgpu_truth_entry_t *executed(uint64_t queue, uint64_t packet)
+{
+    const softgpu_truth_entry_t key = {.queue_address = queue, .index = packet};
+    return bsearch(&key, truth, truth_count, sizeof key, by_packet);
+}
+
+/* ---- what the session says ---- */
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+static bool is_within(uint64_t id, const struct range *outer)
+{
+    const struct range *range = outer;
+    while (range < ranges + range_count && range->id != id)
+        range++;
+    if (range == ranges + range_count)
+        return false;
+    while (range != NULL && range != outer)
+        range = range->parent;
+    return range != NULL;
+}
+
+/* Each is one that the device executed, in this range or one within. */
+static void check_kernel(const struct range *range, const rtl_range_kernel_t *kernel)
+{
+    const softgpu_truth_entry_t *entry = executed(kernel->queue_address, kernel->packet);
+    CHECK(entry != NULL);
+    if (entry == NULL)
+        return;
+    CHECK(kernel->name != NULL && strcmp(kernel->name, entry->name) == 0);
+    CHECK(distance(kernel->start, entry->start_ns) <= TICK_NS);
+    CHECK(distance(kernel->end, entry->end_ns) <= TICK_NS);
+    CHECK(kernel->device == 0 && is_within(kernel->range, range));
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const int64_t *a = left;
+    const int64_t *b = right;
+    if (a[0] != b[0])
+        return a[0] < b[0] ? -1 : 1;
+    return (a[1] > b[1]) - (a[1] < b[1]);
+}
+
+/* Busy and overlapping time by their edges. */
+static void check_times(const rtl_range_kernel_t *kernels, size_t count,
+                        const rtl_range_result_t *result)
+{
+    int64_t(*edges)[2] = calloc(2 * count + 1, sizeof *edges);
+    uint64_t total = 0;
+    uint64_t times[2] = {0, 0};
+    int64_t depth = 0;
+    if (edges == NULL)
+        exit(3); // NOLINT(concurrency-mt-unsafe): no exit handler of ours exists
+    for (size_t i = 0; i < count; i++) {
+        edges[2 * i][0] = (int64_t)kernels[i].start;
+        edges[2 * i][1] = 1;
+        edges[2 * i + 1][0] = (int64_t)kernels[i].end;
+        edges[2 * i + 1][1] = -1;
+        total += kernels[i].end - kernels[i].start;
+    }
+    qsort(edges, 2 * count, sizeof *edges, by_time);
+    for (size_t i = 0; i < 2 * count; i++) {
+        uint64_t length = i > 0 ? (uint64_t)(edges[i][0] - edges[i - 1][0]) : 0;
+        times[0] += depth >= 1 ? length : 0;
+        times[1] += depth >= 2 ? length : 0;
+        depth += edges[i][1];
+    }
+    CHECK(result->kernel_ns == total);
+    CHECK(result->busy_ns == times[0] && result->overlap_ns == times[1]);
+    free(edges);
+}
+
+static void check_names(const struct range *range, const rtl_range_result_t *result)
+{
+    rtl_range_kernels_t names[GPU_KERNELS];
+    int64_t count = rtlSessionNames(range->id, names, GPU_KERNELS);
+    uint64_t kernels = 0;
+    uint64_t total = 0;
+    CHECK(count >= 0 && count <= GPU_KERNELS && (count > 0) == (range->kernels > 0));
+    for (int64_t i = 0; i < count && i < GPU_KERNELS; i++) {
+        kernels += names[i].kernels;
+        total += names[i].total_ns;
+        CHECK(i == 0 || names[i].total_ns <= names[i - 1].total_ns);
+        for (int64_t k = 0; k < i; k++)
+            CHECK(strcmp(names[i].name, names[k].name) != 0);
+    }
+    CHECK(kernels == result->kernels && total == result->kernel_ns);
+}
+
+/* Its own, one by one. */
+static void check_own(const struct range *range, const rtl_range_kernel_t *kernels, size_t count)
+{
+    const struct piece *piece = range->pieces;
+    uint64_t own = 0;
+    uint64_t expected = 0;
+    for (; piece != NULL; piece = piece->next)
+        for (uint32_t i = 0; i < piece->count; i++)
+            expected += (piece->first + i) * 31 + (uintptr_t)piece->queue;
+    for (size_t i = 0; i < count; i++) {
+        if (kernels[i].range == range->id)
+            own += kernels[i].packet * 31 + kernels[i].queue_address;
+        CHECK(i == 0 || kernels[i - 1].range != kernels[i].range ||
+              kernels[i - 1].queue != kernels[i].queue ||
+              kernels[i - 1].packet < kernels[i].packet);
+    }
+    CHECK(own == expected);
+}
+
+static void check_range(const struct range *range)
+{
+    rtl_range_result_t result;
+    CHECK(rtlSessionResult(range->id, PATIENCE_MS, &result) == 0);
+    CHECK(result.id == range->id && strcmp(result.text, range->name) == 0 && result.lost == 0);
+    CHECK(result.parent == (range->parent != NULL ? range->parent->id : 0));
+    CHECK(result.kernels == range->kernels && result.copies == range->all_copies);
+    CHECK(result.copy_bytes == range->all_copies * BYTES && result.graph_launches == 0);
+    CHECK(result.wall_ns == result.end - result.start && result.wall_ns > 0);
+    CHECK(result.active_ns == result.busy_ns + result.copying_ns - result.copy_overlap_ns);
+    CHECK(result.idle_ns <= result.wall_ns && result.wall_ns - result.idle_ns <= result.active_ns);
+    rtl_range_kernel_t *kernels = calloc(range->kernels + 1, sizeof *kernels);
+    int64_t count = rtlSessionKernels(range->id, kernels, range->kernels + 1);
+    CHECK(count == (int64_t)range->kernels);
+    if (kernels != NULL && count == (int64_t)range->kernels) {
+        for (int64_t i = 0; i < count && range->kernels < 10000; i++)
+            check_kernel(range, &kernels[i]);
+        check_times(kernels, (size_t)count, &result);
+        check_own(range, kernels, (size_t)count);
+        check_names(range, &result);
+    }
+    free(kernels);
+}
+
+static void ask_session(void)
+{
+    rtl_range_result_t result;
+    unsigned step = range_count > 1000 ? 997 : 1;
+    read_truth();
+    CHECK(rtlFlush(PATIENCE_MS) == 0);
+    CHECK(rtlSessionRanges(NULL, 0) == (int64_t)range_count);
+    for (unsigned i = 0; i < range_count && wrong < 20; i += step)
+        check_range(&ranges[i]);
+    CHECK(rtlSessionResult(UINT64_MAX, PATIENCE_MS, &result) == -1 && errno == ENOENT);
+    push();
+    CHECK(rtlSessionResult(innermost->id, PATIENCE_MS, &result) == -1 && errno == ENOENT);
+    pop();
+    CHECK(rtlSessionBegin() == -1 && errno == EBUSY);
+    CHECK(rtlSessionEnd() == 0);
+    CHECK(rtlSessionEnd() == -1 && errno == ESRCH);
+    CHECK(rtlSessionResult(ranges[0].id, 1, &result) == -1 && errno == ESRCH);
+    CHECK(rtlSessionRanges(NULL, 0) == -1 && errno == ESRCH);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } ways[] = {
+        {"nest", way_nest}, {"threads", way_threads}, {"many", way_many}, {"random", way_random}};
+    const char *expected = getenv("RANGES_EXPECTED"); // NOLINT(concurrency-mt-unsafe)
+    bool session = getenv("RANGES_SESSION") != NULL;  // NOLINT(concurrency-mt-unsafe)
+    if (session)
+        CHECK(rtlSessionBegin() == 0);
+    gpu_open(&gpu);
+    for (unsigned i = 0; i < 64; i++)
+        packets[i].kernel = i % GPU_KERNELS;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (argc > 1 && strcmp(argv[1], ways[i].name) == 0)
+            ways[i].run();
+    CHECK(range_count > 0);
+    if (expected != NULL)
+        write_expected(expected);
+    sum_up();
+    if (session)
+        ask_session();
+    return wrong > 0;
+}
