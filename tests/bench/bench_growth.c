@@ -1,0 +1,134 @@
+/*
+ * Whether a packet's cost stays what it is when there are many: kernels in turn on many queues, in
+ * batches that repeat many graphs' packets, and the cost of the packets from a tenth of so many to
+ * so many.
+ *
+ *     bench_growth KERNELS QUEUES GRAPHS
+ *
+ * A batch has 16 packets, as a segment of a graph; a graph's kernels have arguments of their own.
+ * Prints one line of JSON: for each power of ten up to KERNELS from 10 000, ns per packet of the
+ * submitting thread's CPU clock, of the time-stamp counter (median over groups of batches), and of
+ * the CPU time of rtl-worker, which is 0 without RTL.
+ */
+#include "gpu.h"
+#include "threads.h"
+#include "timing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QUEUE_SIZE   4096u
+#define BATCH        16u
+#define GROUP        32u /* batches between two looks at the clocks */
+#define ARGUMENTS    256u
+#define MOST_GRAPHS  4096u
+#define MOST_QUEUES  64u
+#define FIRST_FIGURE UINT64_C(10000)
+#define MOST_SAMPLES 65536u
+
+static struct gpu gpu;
+static hsa_queue_t *queues[MOST_QUEUES];
+static uint64_t *arguments[MOST_GRAPHS][GPU_KERNELS];
+static unsigned queue_count, graph_count;
+static double samples[MOST_SAMPLES];
+static double scale;
+
+/* The arguments of each graph's kernels: the same numbers at another address. */
+static void make_arguments(void)
+{
+    char *memory = gpu_memory(&gpu, (size_t)graph_count * GPU_KERNELS * ARGUMENTS);
+    for (unsigned i = 0; i < graph_count * GPU_KERNELS; i++) {
+        uint64_t *own = (uint64_t *)(void *)(memory + (size_t)i * ARGUMENTS);
+        own[0] = gpu.kernargs[i % GPU_KERNELS][0];
+        arguments[i / GPU_KERNELS][i % GPU_KERNELS] = own;
+    }
+}
+
+static void wait_for_room(void)
+{
+    for (unsigned i = 0; i < queue_count; i++) {
+        hsa_queue_t *queue = queues[i];
+        while (hsa_queue_load_write_index_relaxed(queue) -
+                   hsa_queue_load_read_index_scacquire(queue) >
+               queue->size / 2)
+            (void)usleep(20);
+    }
+}
+
+static void submit(struct gpu *view, uint64_t batch)
+{
+    struct gpu_packet packets[BATCH] = {0};
+    for (unsigned i = 0; i < BATCH; i++)
+        packets[i].kernel = i % GPU_KERNELS;
+    memcpy(view->kernargs, arguments[batch % graph_count], sizeof arguments[0]);
+    gpu_submit(view, queues[batch % queue_count], packets, BATCH);
+}
+
+struct figures {
+    double cpu, median, worker; /* ns per packet */
+};
+
+/* Submits the batches from `begin` to `end`. */
+static struct figures measure(uint64_t begin, uint64_t end)
+{
+    struct gpu view = gpu;
+    double cpu = 0;
+    size_t count = 0;
+    double worker = thread_cpu_ns("rtl-worker");
+    for (uint64_t batch = begin; batch < end;) {
+        wait_for_room();
+        uint64_t until = batch + GROUP < end ? batch + GROUP : end;
+        double packets = (double)(until - batch) * BATCH;
+        double cpu_begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
+        uint64_t ticks = __rdtsc();
+        for (; batch < until; batch++)
+            submit(&view, batch);
+        samples[count++ % MOST_SAMPLES] = (double)(__rdtsc() - ticks) / scale / packets;
+        cpu += now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin;
+    }
+    for (unsigned i = 0; i < queue_count; i++)
+        gpu_drain(&gpu, queues[i]);
+    worker = thread_cpu_ns("rtl-worker") - worker;
+    double packets = (double)(end - begin) * BATCH;
+    return (struct figures){cpu / packets,
+                            quantile(samples, count < MOST_SAMPLES ? count : MOST_SAMPLES, 0.5),
+                            worker / packets};
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t kernels = argc == 4 ? strtoull(argv[1], NULL, 10) : 0;
+    queue_count = argc == 4 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
+    graph_count = argc == 4 ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
+    if (kernels < FIRST_FIGURE || queue_count == 0 || queue_count > MOST_QUEUES ||
+        graph_count == 0 || graph_count > MOST_GRAPHS) {
+        (void)fprintf(stderr,
+                      "usage: bench_growth KERNELS QUEUES GRAPHS, at least %u kernels, at most %u "
+                      "queues and %u graphs\n",
+                      (unsigned)FIRST_FIGURE, MOST_QUEUES, MOST_GRAPHS);
+        return 2;
+    }
+    gpu_open(&gpu);
+    make_arguments();
+    for (unsigned i = 0; i < queue_count; i++)
+        queues[i] = gpu_queue(&gpu, QUEUE_SIZE);
+    scale = ticks_per_ns();
+    (void)printf("{\"queues\": %u, \"graphs\": %u", queue_count, graph_count);
+    uint64_t done = FIRST_FIGURE / 10 / BATCH;
+    (void)measure(0, done);
+    for (uint64_t upto = FIRST_FIGURE; upto <= kernels; upto *= 10) {
+        struct figures figures = measure(done, upto / BATCH);
+        done = upto / BATCH;
+        (void)printf(", \"cpu_ns_%llu\": %.1f, \"median_ns_%llu\": %.1f, \"worker_ns_%llu\": %.1f",
+                     (unsigned long long)upto, figures.cpu, (unsigned long long)upto,
+                     figures.median, (unsigned long long)upto, figures.worker);
+    }
+    (void)printf("}\n");
+    for (unsigned i = 0; i < queue_count; i++)
+        gpu_must(hsa_queue_destroy(queues[i]), "queue destroy");
+    gpu_must(hsa_memory_free(arguments[0][0]), "freeing arguments");
+    gpu_close(&gpu);
+    gpu_must(hsa_shut_down(), "shut down");
+    return 0;
+}
