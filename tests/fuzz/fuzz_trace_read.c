@@ -19,7 +19,9 @@
 /* Memory of the whole text is read. */
 static void use_text(const char *text)
 {
-    fuzz_must(text && strlen(text) < SIZE_MAX, "a text is never NULL, and ends");
+    static volatile size_t sum;
+    fuzz_must(text != NULL, "a text is never NULL");
+    sum = sum + strlen(text);
 }
 
 /* An argument may be wrong because a damaged row has it: process 0, say. */
