@@ -369,7 +369,7 @@ static int run(struct options *options)
         status = make_folder(bench);
     if (status)
         return status;
-    bench_run_catch();
+    bench_run_begin();
     status = measure(options);
     bench_run_remove(bench->folder);
     if (bench_run_stopped(&signal))

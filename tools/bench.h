@@ -149,8 +149,9 @@ int bench_run_process(char *const *words, char **environment, const char *output
  * it. */
 char *bench_run_read(const char *path);
 
-/** Catches ^C and the like from now on, so that nothing is left behind. */
-void bench_run_catch(void);
+/** From now on ^C and the like are caught, and processes that runs leave behind are rtl's, so that
+ * nothing stays. */
+void bench_run_begin(void);
 
 /** True once ^C or the like asked rtl to end; `*signal` tells which. */
 bool bench_run_stopped(int *signal);

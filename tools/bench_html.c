@@ -158,7 +158,7 @@ int bench_html(const struct bench *bench, FILE *out)
                   bench->gpu_name[0] ? ": " : "");
     put_text(out, bench->gpu_name);
     (void)fprintf(out,
-                  ", %u interleaved rounds, RTL %s. Bars are medians of paired differences; lines "
+                  ", interleaved rounds: %u, RTL %s. Bars are medians of paired differences; lines "
                   "hold the true median with %.1f %% (sign test).</p>\n",
                   bench->rounds, RTL_VERSION, 100 * bench_confidence(bench->rounds));
     for (unsigned workload = 0; workload < bench->workload_count; ++workload)

@@ -17,14 +17,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LINE       "rtl-bench-work: "
 #define MOST_READ  (4L << 20)
 #define MOST_WORDS 4u
+#define PATIENCE   UINT64_C(10000000000) /* ns */
 
 /* The signal that asked rtl to end. */
 static volatile sig_atomic_t stopped_by;
@@ -34,12 +37,13 @@ static void stop(int signal)
     stopped_by = signal;
 }
 
-void bench_run_catch(void)
+void bench_run_begin(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     const struct sigaction action = {.sa_handler = stop};
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; ++i)
         (void)sigaction(signals[i], &action, NULL);
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
 bool bench_run_stopped(int *signal)
@@ -82,10 +86,39 @@ static void await(pid_t pid, uint64_t limit_ns, struct bench_process *process)
             break;
     }
     process->ended = rtl_clock_ns(CLOCK_MONOTONIC);
-    if (ready.fd >= 0) {
-        /* It is not reaped yet, so the number of its group is still its own. */
+    if (process->hung || stopped_by)
         (void)kill(-pid, SIGKILL);
+    if (ready.fd >= 0)
         (void)close(ready.fd);
+}
+
+/* Kills the children that this process has. False if they cannot be told. */
+static bool kill_children(void)
+{
+    FILE *file = fopen("/proc/thread-self/children", "r");
+    char text[64];
+    if (!file)
+        return false;
+    while (fscanf(file, "%63s", text) == 1) // NOLINT(cert-err34-c): the kernel wrote it
+        (void)kill((pid_t)strtol(text, NULL, 10), SIGKILL);
+    (void)fclose(file);
+    return true;
+}
+
+/* What the process has left behind, such as a collector that still writes: it is waited for, for a
+ * while. rtl is who gets orphans. */
+static void wait_for_rest(bool at_once)
+{
+    const struct timespec nap = {.tv_nsec = 1000000};
+    uint64_t end = rtl_clock_ns(CLOCK_MONOTONIC) + (at_once ? 0 : PATIENCE);
+    pid_t pid;
+    while ((pid = waitpid(-1, NULL, WNOHANG)) >= 0 || errno == EINTR) {
+        if (pid > 0)
+            continue;
+        bool late = stopped_by || rtl_clock_ns(CLOCK_MONOTONIC) >= end;
+        if (late && !kill_children())
+            return;
+        (void)nanosleep(&nap, NULL);
     }
 }
 
@@ -104,6 +137,7 @@ int bench_run_process(char *const *words, char **environment, const char *output
     while (wait4(pid, &process->status, 0, &usage) < 0 && errno == EINTR)
         ;
     process->peak = (uint64_t)usage.ru_maxrss << 10;
+    wait_for_rest(process->hung);
     return 0;
 }
 

@@ -158,10 +158,10 @@ static void show_workload(const struct bench *bench, unsigned workload, FILE *ou
 void bench_show(const struct bench *bench, FILE *out)
 {
     char name[128];
-    (void)fprintf(out, "%s GPU%s%s, %u interleaved rounds; medians of paired differences",
+    (void)fprintf(out, "%s GPU%s%s, %s interleaved round%s; medians of paired differences",
                   bench->gpu == BENCH_GPU_SOFT ? "software" : "real",
                   bench->gpu_name[0] ? ": " : "", plain_text(bench->gpu_name, name, sizeof name),
-                  bench->rounds);
+                  show_count(bench->rounds).text, bench->rounds == 1 ? "" : "s");
     if (bench->rounds > 1)
         (void)fprintf(out, ", with %.1f %% between `from' and `to' (sign test)",
                       100 * bench_confidence(bench->rounds));

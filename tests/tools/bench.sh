@@ -114,6 +114,19 @@ equal "env" "$(of env 'tool["outcome"]')" fine
 grep -q '^rtl: ' bench.err || fail "a failed tool is not told of"
 equal "runs" "$(of exact 'len(tool["runs"])')" 2
 
+# RTL itself, as another profiler would be given, and by the environment alone: there its collector outlives the program.
+bench 0 -w graph-64 -k 128 -r 2 --gate lost=0 \
+    -t "name=itself,command='$rtl' trace -q --gpu soft -o {out} -- {program},count='$rtl' sql {out} 'SELECT count(*) FROM kernels'" \
+    -t "name=bare,env=HSA_TOOLS_LIB=$build/lib/librtl.so,env=RTL_MODE=full,env=RTL_OUTPUT={out},count='$rtl' sql {out} 'SELECT count(*) FROM kernels'"
+equal "itself" "$(of itself 'tool["completeness"]["recorded"]')" 193
+equal "bare" "$(of bare '(tool["completeness"]["recorded"], tool["bytes_per_kernel"]["median"] > 0)')" "(193, True)"
+
+# What a tool leaves behind is waited for, and killed in the end.
+bench 0 -r 1 -t 'name=late,command={program}; setsid sh -c "sleep 1; echo 0 >{out}" & ,count=cat {out}' -- true
+equal "late" "$(of late '(tool["outcome"], tool["runs"][0]["bytes"])')" "('fine', 2)"
+bench 0 -r 1 -t 'name=stays,command={program}; setsid sleep 654 & echo $! >left' -- true
+! kill -0 "$(cat left)" 2>/dev/null || fail "a process is left behind"
+
 # A program of one's own, and a tool that is slower by more than any machine is.
 bench 1 -r 2 -t 'name=slow,command={program}; sleep 2' --gate overhead=50% -- sh -c 'sleep 0.2'
 equal "slow" "$(of slow 'tool["overhead"]["low"] > 0')" True
