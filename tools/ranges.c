@@ -14,6 +14,8 @@
 #include <string.h>
 
 #define TOP_DEFAULT    40u
+#define METRICS_SHOWN  10u /* as many as a table has columns for */
+#define MOST_METRICS   64u
 #define NAMES_SHOWN    10u /* of kernels, of one range */
 #define DEEPEST_INDENT 16u
 
@@ -22,7 +24,9 @@ struct options {
     const char *name; /* NULL: all */
     uint64_t id;      /* 0: all */
     unsigned top;
-    bool json, kernels;
+    bool json, kernels, list;
+    const struct rtl_metric *metrics[MOST_METRICS];
+    size_t metric_count;
 };
 
 struct view {
@@ -58,12 +62,20 @@ static uint64_t wall_of(const struct range_row *row)
 
 /* Text. */
 
+static void show_range_name(struct table *table, const struct view *view,
+                            const struct range_row *row)
+{
+    unsigned indent = 2 * (row->depth < DEEPEST_INDENT ? row->depth : DEEPEST_INDENT);
+    char cell[512];
+    (void)snprintf(cell, sizeof cell, "%*s", (int)indent, "");
+    (void)plain_text(name_of(view, row->name), cell + indent, sizeof cell - indent);
+    table_cell(table, cell);
+}
+
 static void show_row(struct table *table, const struct view *view, const struct range_row *row)
 {
     const struct rtl_range_time *time = &row->time;
-    const char *name = name_of(view, row->name);
-    unsigned indent = 2 * (row->depth < DEEPEST_INDENT ? row->depth : DEEPEST_INDENT);
-    char cell[512];
+    char cell[32];
     (void)snprintf(cell, sizeof cell, "%" PRIu64, row->id);
     table_cell(table, cell);
     table_cell(table, row->end ? show_duration((double)wall_of(row)).text : "open");
@@ -73,9 +85,52 @@ static void show_row(struct table *table, const struct view *view, const struct 
     table_cell(table, show_count(time->kernels).text);
     table_cell(table, time->copies ? show_bytes(time->copy_bytes).text : "-");
     table_cell(table, row->launches ? show_count(row->launches).text : "-");
-    (void)snprintf(cell, sizeof cell, "%*s", (int)indent, "");
-    (void)plain_text(name, cell + indent, sizeof cell - indent);
+    show_range_name(table, view, row);
+}
+
+/* What was asked for in the place of times and counts. */
+static void show_metrics(struct table *table, const struct view *view, const struct range_row *row)
+{
+    char cell[64];
+    (void)snprintf(cell, sizeof cell, "%" PRIu64, row->id);
     table_cell(table, cell);
+    for (size_t i = 0; i < view->options->metric_count; ++i) {
+        const struct rtl_metric *metric = view->options->metrics[i];
+        double value;
+        if (!rtl_metric_value(metric, &row->quantities, &value))
+            table_cell(table, "-");
+        else if (strcmp(metric->unit, "ns") == 0)
+            table_cell(table, show_duration(value).text);
+        else if (metric->rule != RTL_RULE_RATIO)
+            table_cell(table, show_count((uint64_t)value).text);
+        else {
+            bool percent = strcmp(metric->unit, "%") == 0;
+            (void)snprintf(cell, sizeof cell, percent ? "%.1f %%" : "%.2f", value);
+            table_cell(table, cell);
+        }
+    }
+}
+
+static void show_metric_table(const struct view *view)
+{
+    const struct options *options = view->options;
+    unsigned left = options->top ? options->top : UINT32_MAX;
+    char layout[TABLE_MOST_COLUMNS + 1] = {0};
+    memset(layout, 'r', options->metric_count + 1);
+    layout[options->metric_count + 1] = 'n';
+    struct table *table = table_new(layout);
+    table_cell(table, "id");
+    for (size_t i = 0; i < options->metric_count; ++i)
+        table_cell(table, options->metrics[i]->name);
+    table_cell(table, "range");
+    for (size_t i = 0; i < view->reading.count && left > 0; ++i) {
+        if (!chosen(view, &view->reading.rows[i]))
+            continue;
+        show_metrics(table, view, &view->reading.rows[i]);
+        show_range_name(table, view, &view->reading.rows[i]);
+        --left;
+    }
+    table_print(table, stdout);
 }
 
 static void show_table(const struct view *view)
@@ -164,7 +219,9 @@ static int show_text(const struct view *view)
     else
         (void)printf("%s %s; %s kernels are in none\n", show_count(count).text,
                      count == 1 ? "range" : "ranges", show_count(view->reading.outside).text);
-    if (count > 0)
+    if (count > 0 && options->metric_count > 0)
+        show_metric_table(view);
+    else if (count > 0)
         show_table(view);
     if (options->top && count > options->top)
         (void)printf("  and %s more (--top 0 shows all)\n", show_count(count - options->top).text);
@@ -210,6 +267,22 @@ static json_t *json_kernels(const struct view *view, size_t range)
     return list;
 }
 
+static json_t *json_metrics(const struct view *view, const struct range_row *row)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < view->options->metric_count; ++i) {
+        const struct rtl_metric *metric = view->options->metrics[i];
+        double value;
+        if (!rtl_metric_value(metric, &row->quantities, &value))
+            add(object, metric->name, json_null());
+        else if (metric->rule == RTL_RULE_RATIO)
+            add(object, metric->name, json_real(value));
+        else
+            add(object, metric->name, open_number(row->quantities.values[metric->numerator]));
+    }
+    return object;
+}
+
 static json_t *or_null(bool known, uint64_t value)
 {
     return known ? open_number(value) : json_null();
@@ -250,6 +323,8 @@ static json_t *json_row(const struct view *view, size_t range)
     add(object, "last_ns", or_null(worked, time->last));
     add(object, "graph_launches", open_number(row->launches));
     add(object, "names", json_names(view, row));
+    if (view->options->metric_count > 0)
+        add(object, "metrics", json_metrics(view, row));
     if (view->options->kernels)
         add(object, "launched", json_kernels(view, range));
     return object;
@@ -288,11 +363,87 @@ static int show(rtl_trace_t *trace, const struct options *options)
 
 /* Options. */
 
+static int list_metrics(void)
+{
+    static const char *const heading[] = {"metric", "unit", "rule", "formula"};
+    size_t count;
+    const struct rtl_metric *metrics = rtl_metrics(&count);
+    struct table *table = table_new("llll");
+    for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
+        table_cell(table, heading[i]);
+    for (size_t i = 0; i < count; ++i) {
+        table_cell(table, metrics[i].name);
+        table_cell(table, metrics[i].unit);
+        table_cell(table, rtl_rule_name(metrics[i].rule));
+        table_cell(table, metrics[i].formula);
+    }
+    table_print(table, stdout);
+    return fflush(stdout) == 0 ? EXIT_FINE : EXIT_USAGE;
+}
+
+/* Up to three names that are nearest to one that is none. */
+static int no_metric(const char *name)
+{
+    size_t count;
+    const struct rtl_metric *metrics = rtl_metrics(&count);
+    char near[256] = "";
+    size_t used = 0;
+    for (unsigned distance = 1, found = 0; distance <= 3 && found < 3; ++distance)
+        for (size_t i = 0; i < count && found < 3; ++i)
+            if (say_distance(name, metrics[i].name) == distance) {
+                used += (size_t)snprintf(near + used, sizeof near - used, "%s'%s'",
+                                         found ? " or " : "", metrics[i].name);
+                ++found;
+            }
+    if (used)
+        return say_fail(EINVAL, "there is no metric '%s', did you mean %s?", name, near);
+    return say_fail(EINVAL, "there is no metric '%s', see rtl ranges --metrics list", name);
+}
+
+static int add_metric(struct options *options, const struct rtl_metric *metric)
+{
+    for (size_t i = 0; i < options->metric_count; ++i)
+        if (options->metrics[i] == metric)
+            return 0;
+    if (options->metric_count == MOST_METRICS)
+        return say_fail(EINVAL, "too many metrics for --metrics");
+    options->metrics[options->metric_count++] = metric;
+    return 0;
+}
+
+static int parse_metrics(char *text, struct options *options)
+{
+    size_t count;
+    const struct rtl_metric *metrics = rtl_metrics(&count);
+    char *rest = NULL;
+    int status = 0;
+    if (strcmp(text, "list") == 0) {
+        options->list = true;
+        return 0;
+    }
+    for (size_t i = 0; strcmp(text, "all") == 0 && i < count && status == 0; ++i)
+        status = add_metric(options, &metrics[i]);
+    if (options->metric_count == count)
+        return status;
+    for (char *name = strtok_r(text, ",", &rest); name && status == 0;
+         name = strtok_r(NULL, ",", &rest)) {
+        const struct rtl_metric *metric = rtl_metric_find(name);
+        status = metric ? add_metric(options, metric) : no_metric(name);
+    }
+    if (status == 0 && options->metric_count == 0)
+        return say_fail(EINVAL, "no metric was named for --metrics");
+    return status;
+}
+
 static const struct argp_option option_list[] = {
     {"top", 'n', "COUNT", 0, "how many ranges are shown, 40 by default, 0 for all; not in JSON", 0},
     {"range", 'r', "ID", 0, "this range alone, with its kernels by name", 0},
     {"name", 'N', "TEXT", 0, "ranges of this name alone", 0},
     {"kernels", 'k', NULL, 0, "the kernels of each range, one by one, in launch order", 0},
+    {"metrics", 'm', "NAME,...", 0,
+     "these metrics in the place of times and counts; list tells which there are, all means all "
+     "(with --json)",
+     0},
     {"json", 'j', NULL, 0, "write JSON", 0},
     {0},
 };
@@ -318,6 +469,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'N':
         options->name = value;
         return 0;
+    case 'm':
+        return parse_metrics(value, options);
     case 'k':
         options->kernels = true;
         return 0;
@@ -345,13 +498,19 @@ int cmd_ranges(int argc, char **argv)
         "Examples:\n"
         "  rtl ranges trace.db\n"
         "  rtl ranges trace.db --name decode --json\n"
-        "  rtl ranges trace.db --range 17 --kernels";
+        "  rtl ranges trace.db --range 17 --kernels\n"
+        "  rtl ranges trace.db --metrics gpu_active,lane_use";
     static const struct argp argp = {option_list, parse_option, "FILE", doc, NULL, NULL, NULL};
     struct options options = {.top = TOP_DEFAULT};
     if (parse(&argp, argc, argv, 0, &options) != 0)
         return EXIT_USAGE;
+    if (options.list)
+        return list_metrics();
     if (!options.path)
         return say_fail(EXIT_USAGE, "no trace was named: rtl ranges FILE");
+    if (options.metric_count > METRICS_SHOWN && !options.json)
+        return say_fail(EXIT_USAGE, "a table has room for %u metrics: name fewer, or add --json",
+                        METRICS_SHOWN);
     rtl_trace_t *trace = open_trace(options.path);
     if (!trace)
         return EXIT_USAGE;

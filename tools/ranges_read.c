@@ -186,6 +186,26 @@ static void finish_names(struct work *work)
     }
 }
 
+/* Inner ranges stand behind those around them. */
+static void finish_quantities(struct ranges_reading *reading)
+{
+    for (size_t i = reading->count; i-- > 0;) {
+        struct range_row *row = &reading->rows[i];
+        uint64_t *values = row->quantities.values;
+        values[RTL_QUANTITY_KERNELS] = row->time.kernels;
+        values[RTL_QUANTITY_KERNEL_NS] = row->time.kernel_ns;
+        values[RTL_QUANTITY_BUSY_NS] = row->time.busy;
+        values[RTL_QUANTITY_OVERLAP_NS] = row->time.overlap;
+        values[RTL_QUANTITY_COPY_BYTES] = row->time.copy_bytes;
+        values[RTL_QUANTITY_COPYING_NS] = row->time.copying;
+        values[RTL_QUANTITY_COPY_OVERLAP_NS] = rtl_range_time_copied_under(&row->time);
+        values[RTL_QUANTITY_WITHIN_NS] = row->time.within;
+        values[RTL_QUANTITY_WALL_NS] = row->end > row->start ? row->end - row->start : 0;
+        if (row->parent != NOWHERE)
+            rtl_quantities_add(&reading->rows[row->parent].quantities, &row->quantities);
+    }
+}
+
 /* ---- kernels, copies, launches ---- */
 
 static void add_work(struct work *work, size_t row, const struct rtl_range_work *done)
@@ -234,8 +254,11 @@ static rtl_status_t add_kernel(struct work *work, const rtl_kernel_t *kernel)
     }
     const struct rtl_range_work done = {.start = kernel->start, .end = kernel->end};
     uint32_t name = number_of(&work->reading->texts, kernel->name);
+    uint64_t duration = done.end > done.start ? done.end - done.start : 0;
     add_work(work, row, &done);
-    add_name(work, row, name, 1, done.end > done.start ? done.end - done.start : 0);
+    add_name(work, row, name, 1, duration);
+    rtl_quantities_kernel(&work->reading->rows[row].quantities, kernel->grid, kernel->block,
+                          duration, kernel->group_size, kernel->private_size);
     if (work->list)
         list_kernel(work, kernel, row, name, origin.start);
     return RTL_OK;
@@ -340,6 +363,7 @@ rtl_status_t ranges_read(rtl_trace_t *trace, bool list, struct ranges_reading *r
     if (status == RTL_OK)
         status = read_launches(&work);
     finish_names(&work);
+    finish_quantities(reading);
     if (reading->kernel_count)
         qsort(reading->kernels, reading->kernel_count, sizeof *reading->kernels, by_launch);
     free(work.places);

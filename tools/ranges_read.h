@@ -9,6 +9,7 @@
 #ifndef RTL_TOOLS_RANGES_READ_H
 #define RTL_TOOLS_RANGES_READ_H
 
+#include "common/metrics.h"
 #include "common/range_time.h"
 #include "common/texts.h"
 
@@ -33,7 +34,8 @@ struct range_row {
     unsigned depth;    /**< ranges around it */
     uint64_t launches; /**< of graphs, as its kernels */
     struct rtl_range_time time;
-    const struct range_name *names; /**< the largest total first */
+    struct rtl_quantities quantities; /**< all that metrics are made of */
+    const struct range_name *names;   /**< the largest total first */
     size_t name_count;
 };
 

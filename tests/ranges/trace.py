@@ -1,5 +1,6 @@
-"""trace.py RTL TRACE: the numbers of `rtl ranges --json --kernels` against ones made of the rows that SQL gives."""
+"""trace.py RTL TRACE: the numbers of `rtl ranges --json --kernels --metrics all` against ones made of the rows that SQL gives."""
 import json
+import math
 import subprocess
 import sys
 
@@ -29,7 +30,7 @@ def covered(intervals, least=1):
     return time
 
 
-said = json.loads(output('ranges', trace, '--json', '--kernels'))
+said = json.loads(output('ranges', trace, '--json', '--kernels', '--metrics', 'all'))
 ranges = {(row['process'], row['id']): row for row in rows("SELECT * FROM ranges WHERE kind <> 'mark'")}
 calls = {(row['process'], row['correlation']): row for row in rows('SELECT process, correlation, range, start FROM api')}
 
@@ -55,7 +56,7 @@ def gather(items):
     return inside
 
 
-kernel_rows = rows('SELECT id, process, queue, name, start, end, correlation, range FROM kernels')
+kernel_rows = rows('SELECT * FROM kernels')
 packets = {row['id']: row['sequenceId'] for row in rows('SELECT id, sequenceId FROM rocpd_op WHERE id > 0')}
 kernels, copies = gather(kernel_rows), gather(rows('SELECT process, bytes, start, end, correlation, range FROM copies'))
 launches = gather(rows('SELECT process, correlation, range FROM graph_launches'))
@@ -92,6 +93,28 @@ for row in said['ranges']:
          {name: (len(times), sum(times)) for name, times in names.items()})
     totals = [name['total_ns'] for name in row['names']]
     same(f'order of the names of {what}', totals, sorted(totals, reverse=True))
+
+    def groups(kernel):
+        return math.prod(-(-kernel[f'grid_{axis}'] // kernel[f'block_{axis}']) for axis in 'xyz')
+
+    def share(numerator, denominator, factor=1):
+        return factor * numerator / denominator if denominator else None
+
+    items = sum(math.prod(kernel[f'grid_{axis}'] for axis in 'xyz') for kernel in kernels[key])
+    lanes = sum(groups(kernel) * math.prod(kernel[f'block_{axis}'] for axis in 'xyz') for kernel in kernels[key])
+    wanted_metrics = {
+        'kernels': len(ran), 'kernel_time': wanted['kernel_ns'], 'kernel_time_max': max((end - start for start, end in ran), default=0),
+        'kernel_time_mean': share(wanted['kernel_ns'], len(ran)), 'work_items': items, 'work_groups': sum(map(groups, kernels[key])),
+        'work_group_size': share(items, sum(map(groups, kernels[key]))), 'lane_use': share(items, lanes, 100),
+        'copied': wanted['copy_bytes'], 'gpu_active': share(wall - wanted['idle_ns'], wall, 100) if wall else None,
+        'concurrency': share(wanted['kernel_ns'], wanted['busy_ns']),
+        'kernel_overlap': share(wanted['overlap_ns'], wanted['busy_ns'], 100),
+        'copy_hidden': share(wanted['copy_overlap_ns'], wanted['copying_ns'], 100),
+    }
+    for name, value in wanted_metrics.items():
+        if (value is None) != (row['metrics'][name] is None) or abs((row['metrics'][name] or 0) - (value or 0)) > 1e-9 * (value or 0):
+            same(f'metric {name} of {what}', row['metrics'][name], value)
+    same(f'other metrics of {what}', set(row['metrics']) - set(wanted_metrics), {'lds_max', 'scratch_max'})
 
     # One by one: those of the range itself, calls in their order, packets of a queue in theirs within a call.
     own = {kernel['id']: kernel for kernel in kernels[key] if innermost(kernel) == key}

@@ -78,7 +78,7 @@ _rtl() {
         view) options+=" --output --no-open --browser --from --to --process --rank --detail" ;;
         import) options+=" --output --force" ;;
         merge) options+=" --force --json" ;;
-        ranges) options+=" --top --range --name --kernels --json" ;;
+        ranges) options+=" --top --range --name --kernels --metrics --json" ;;
         timeline) options+=" --from --to --launch --width --json" ;;
         diff) options+=" --top --all --json" ;;
         graph)

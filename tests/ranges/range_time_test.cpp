@@ -1,4 +1,0 @@
-#include "../common/check.h"
-
-RTL_C_TEST(RangeTime, IsThatOfFlags)
-RTL_C_TEST(RangeTime, CopiesWithoutTimes)
