@@ -161,10 +161,18 @@ static void way_nest(void)
     pop();
 }
 
+static pthread_barrier_t begun, shared_begun;
+
+/* Each has set a range before there is one to enter: ids that it has in hand are less. */
 static void *be_in(void *argument)
 {
     struct range *shared = argument;
     hsa_queue_t *queue = gpu_queue(&gpu, 512);
+    push();
+    run(queue, 2);
+    pop();
+    (void)pthread_barrier_wait(&begun);
+    (void)pthread_barrier_wait(&shared_begun);
     for (unsigned i = 0; i < 20; i++) {
         push();
         run(queue, 3);
@@ -184,17 +192,31 @@ static void *be_in(void *argument)
     return NULL;
 }
 
+/* In a thread that has set none, so that its id is new. */
+static void *begin_shared(void *argument)
+{
+    struct range *shared = argument;
+    shared->id = rtlRangeStart(shared->name);
+    CHECK(shared->id != 0 && rtlRangeCurrent() == 0);
+    return NULL;
+}
+
 static void way_threads(void)
 {
-    pthread_t threads[THREADS];
+    pthread_t threads[THREADS + 1];
     hsa_queue_t *queue = gpu_queue(&gpu, 256);
+    struct range *shared = made(NULL);
     push();
-    struct range *shared = made(innermost);
-    shared->id = rtlRangeStart(shared->name);
-    CHECK(shared->id > innermost->id && rtlRangeCurrent() == innermost->id);
-    CHECK(rtlRangeEnter(shared->id + 1000000) == -1 && rtlRangeEnter(0) == -1);
+    CHECK(pthread_barrier_init(&begun, NULL, THREADS + 1) == 0);
+    CHECK(pthread_barrier_init(&shared_begun, NULL, THREADS + 1) == 0);
     for (unsigned i = 0; i < THREADS; i++)
         CHECK(pthread_create(&threads[i], NULL, be_in, shared) == 0);
+    (void)pthread_barrier_wait(&begun);
+    CHECK(pthread_create(&threads[THREADS], NULL, begin_shared, shared) == 0);
+    CHECK(pthread_join(threads[THREADS], NULL) == 0);
+    CHECK(rtlRangeEnter(shared->id + 1000000) == -1);
+    CHECK(rtlRangeEnter(0) == -1);
+    (void)pthread_barrier_wait(&shared_begun);
     for (unsigned i = 0; i < THREADS; i++)
         CHECK(pthread_join(threads[i], NULL) == 0);
     struct range *outer = innermost;
