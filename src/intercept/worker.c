@@ -67,6 +67,8 @@ void rtl_worker_expect(void)
 
 static void grow_pool(void)
 {
+    if (rtl_queues_count() == 0)
+        return; /* the runtime may still be on its way up, and the pool */
     struct rtl_queues_demand demand = rtl_queues_demand();
     uint32_t made = atomic_load_explicit(&rtl_signals.made, memory_order_relaxed);
     uint32_t target =
@@ -112,12 +114,13 @@ static void close_queue(struct rtl_queue *queue)
 unsigned rtl_worker_round(void)
 {
     rtl_control_poll();
+    unsigned finished = 0;
     grow_pool();
-    if (ring != NULL)
-        (void)rtl_ring_reserve_memory(ring); /* a piece a round: zeroing memory takes time */
+    if (ring != NULL && rtl_ring_reserve_memory(ring) > 0)
+        finished += BUSY_ROUND; /* a piece a round: zeroing memory takes time; but no nap yet */
     (void)rtl_emit_flush();
     rtl_launches_look();
-    unsigned finished = rtl_harvest_aside();
+    finished += rtl_harvest_aside();
     bool look_round = atomic_load_explicit(&rounds, memory_order_relaxed) % ROUNDS_TO_LOOK == 0;
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
         struct rtl_queue *queue = rtl_queues_at(i);

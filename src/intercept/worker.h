@@ -14,7 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Starts the worker if it does not run. False if no thread could be made. Any thread. */
+/** Starts the worker if it does not run. False if no thread could be made. Any thread; before the
+ * pool is set up it only reserves memory of the ring. */
 bool rtl_worker_start(struct rtl_ring *ring);
 
 /** Has the pool grown to `signals`, and waits for that at most `patience_ns`, or until the runtime
@@ -36,8 +37,8 @@ bool rtl_worker_stop(uint64_t patience_ns);
 /** In a forked child, where the thread does not exist. */
 void rtl_worker_forked(void);
 
-/** One round of the worker's work; returns how many records were finished. For the worker, or
- * whoever stopped it. */
+/** One round of the worker's work; returns how many records were finished, and more than that while
+ * there is memory of the ring to reserve. For the worker, or whoever stopped it. */
 unsigned rtl_worker_round(void);
 
 #endif

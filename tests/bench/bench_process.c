@@ -4,10 +4,11 @@
  *
  *     bench_process KERNELS REPEATS
  *
- * Prints one line of JSON, medians over the children: ms from fork to main (the loader), from main
- * to the first queue, from the end of the last kernel to the end of the process, and all together;
- * the greatest resident size in MB, and what is resident of shared and of private memory when the
- * last kernel has ended.
+ * Prints one line of JSON, medians over the children: ms from fork to main (the loader), from there
+ * until the runtime is up, until there is a queue, what the process's threads have run in both,
+ * from the end of the last kernel to the end of the process, and all together; the greatest
+ * resident size in MB, and what is resident of shared and of private memory when the last kernel
+ * has ended.
  */
 #include "gpu.h"
 #include "timing.h"
@@ -22,11 +23,11 @@
 
 /* What a child says of itself: ns of CLOCK_MONOTONIC, and kB. */
 struct report {
-    double main_begins, queue_is_there, last_kernel_ended;
+    double main_begins, runtime_is_up, queue_is_there, cpu, last_kernel_ended;
     double peak, shared, private;
 };
 
-enum { TO_MAIN, TO_QUEUE, TO_END, WHOLE, PEAK, SHARED, PRIVATE, FIGURES };
+enum { TO_MAIN, TO_RUNTIME, TO_QUEUE, CPU, TO_END, WHOLE, PEAK, SHARED, PRIVATE, FIGURES };
 
 static double status_kb(const char *name)
 {
@@ -45,9 +46,12 @@ static int child(uint64_t kernels, int out, struct report *report)
 {
     struct gpu gpu;
     struct gpu_packet packets[BATCH] = {0};
+    double cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID);
     gpu_open(&gpu);
+    report->runtime_is_up = now_ns(CLOCK_MONOTONIC);
     hsa_queue_t *queue = gpu_queue(&gpu, QUEUE_SIZE);
     report->queue_is_there = now_ns(CLOCK_MONOTONIC);
+    report->cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     for (uint64_t done = 0; done < kernels; done += BATCH)
         gpu_submit(&gpu, queue, packets, BATCH);
     gpu_drain(&gpu, queue);
@@ -86,7 +90,9 @@ static bool run_child(const char *self, const char *kernels, double figures[FIGU
     if (!told || !ended)
         return false;
     figures[TO_MAIN] = (report.main_begins - begin) / 1e6;
-    figures[TO_QUEUE] = (report.queue_is_there - report.main_begins) / 1e6;
+    figures[TO_RUNTIME] = (report.runtime_is_up - report.main_begins) / 1e6;
+    figures[TO_QUEUE] = (report.queue_is_there - report.runtime_is_up) / 1e6;
+    figures[CPU] = report.cpu / 1e6;
     figures[TO_END] = (end - report.last_kernel_ended) / 1e6;
     figures[WHOLE] = (end - begin) / 1e6;
     figures[PEAK] = report.peak / 1024;
@@ -100,8 +106,9 @@ int main(int argc, char **argv)
     struct report report = {.main_begins = now_ns(CLOCK_MONOTONIC)};
     if (argc == 4 && strcmp(argv[1], "child") == 0)
         return child(strtoull(argv[2], NULL, 10), atoi(argv[3]), &report);
-    static const char *const names[FIGURES] = {"to_main_ms", "to_queue_ms", "to_end_ms", "whole_ms",
-                                               "peak_mb",    "shared_mb",   "private_mb"};
+    static const char *const names[FIGURES] = {"to_main_ms",   "to_runtime_ms", "to_queue_ms",
+                                               "start_cpu_ms", "to_end_ms",     "whole_ms",
+                                               "peak_mb",      "shared_mb",     "private_mb"};
     size_t repeats = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;
     double *all = calloc(repeats + 1, FIGURES * sizeof *all);
     if (repeats == 0 || all == NULL) {

@@ -27,6 +27,7 @@
 #define RECORDS 8192u
 #define MOST    64u
 #define WARM_UP 16u
+#define WORDS   (sizeof(hsa_kernel_dispatch_packet_t) / sizeof(uint64_t)) /* the signal is last */
 
 enum kind { KIND_NONE, KIND_BORROWED, KIND_REPLACED, KIND_LAUNCH, KIND_FOUND, KINDS };
 
@@ -125,17 +126,16 @@ static void note_batches(struct lane *lane, uint64_t first)
         rtl_reservations_note(&lane->reservations, first + i, &note);
 }
 
-/* The least that a profiler does that sees a packet before the device does. */
+/* The least that a profiler does that sees a packet before the device does; volatile, so that every
+ * word of it is read and written. */
 static __attribute__((noinline)) void swap(struct lane *lane)
 {
     for (unsigned i = 0; i < GROUP; i++) {
-        hsa_kernel_dispatch_packet_t packet = lane->packets[i];
-        lane->kept[i] = packet.completion_signal.handle;
-        packet.completion_signal.handle = (uintptr_t)&pool_signals[i];
-        uint16_t header = packet.header;
-        packet.header = HSA_PACKET_TYPE_INVALID;
-        lane->packets[i] = packet;
-        __atomic_store_n(&lane->packets[i].header, header, __ATOMIC_RELEASE);
+        volatile uint64_t *words = (volatile uint64_t *)(void *)&lane->packets[i];
+        for (unsigned word = 0; word + 1 < WORDS; word++)
+            words[word] = words[word];
+        lane->kept[i] = words[WORDS - 1];
+        words[WORDS - 1] = (uintptr_t)&pool_signals[i];
     }
 }
 
