@@ -20,6 +20,7 @@
 
 #define QUEUE_SIZE   4096u
 #define BATCH        16u
+#define IN_FLIGHT    2048u
 #define GROUP        32u /* batches between two looks at the clocks */
 #define ARGUMENTS    256u
 #define MOST_GRAPHS  4096u
@@ -45,13 +46,16 @@ static void make_arguments(void)
     }
 }
 
+/* As many packets are in flight with one queue as with all of them: it is the queues' number that
+ * is to make a difference, not how far the device is behind. */
 static void wait_for_room(void)
 {
+    uint64_t most = IN_FLIGHT / queue_count + BATCH;
     for (unsigned i = 0; i < queue_count; i++) {
         hsa_queue_t *queue = queues[i];
         while (hsa_queue_load_write_index_relaxed(queue) -
                    hsa_queue_load_read_index_scacquire(queue) >
-               queue->size / 2)
+               most)
             (void)usleep(20);
     }
 }
