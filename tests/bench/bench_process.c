@@ -120,6 +120,7 @@ int main(int argc, char **argv)
         double figures[FIGURES];
         if (!run_child("/proc/self/exe", argv[1], figures)) {
             (void)fprintf(stderr, "bench_process: a child failed\n");
+            free(all);
             return 3;
         }
         for (int j = 0; j < FIGURES; j++)

@@ -27,7 +27,8 @@ static inline double thread_cpu_ns(const char *name)
     double sum = 0;
     DIR *folder = opendir("/proc/self/task");
     struct dirent *entry;
-    while (folder != NULL && (entry = readdir(folder)) != NULL) {
+    while (folder != NULL &&
+           (entry = readdir(folder)) != NULL) { // NOLINT(concurrency-mt-unsafe): own stream
         char path[512];
         char text[128];
         double time;
