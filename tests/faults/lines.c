@@ -49,7 +49,9 @@ void world_free(struct world_lines *lines)
 static const struct {
     const char *name, *query;
 } tables[] = {
-    {"processes", "SELECT process, ppid, command, host, rank, mode, way, library, hsa, core_table,"
+    /* Without their numbers: a ring that cannot be read at once comes behind those that can. All
+     * processes of a world give the same. */
+    {"processes", "SELECT ppid, command, host, rank, mode, way, library, hsa, core_table,"
                   " ext_table, start, state, torn FROM processes"},
     {"agents", "SELECT * FROM agents"},
     {"queues", "SELECT * FROM queues"},
