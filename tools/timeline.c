@@ -113,8 +113,8 @@ static rtl_status_t find_whole(struct view *view, uint64_t *from, uint64_t *to)
 static int find_window(struct view *view)
 {
     const struct options *options = view->options;
-    uint64_t from;
-    uint64_t to;
+    uint64_t from = 0;
+    uint64_t to = 0;
     if (!(options->from.given && options->to.given) && find_whole(view, &from, &to) != RTL_OK)
         return open_failed(view->trace, options->path);
     if (options->from.given)

@@ -124,7 +124,7 @@ const char *LaunchCodec_ReplaysAreSmall(void)
     for (uint32_t i = 0; i < MOST; i++) {
         time += 100000 + fixture_random(&random) % 1000;
         content.rows[i] = (struct rtl_launch_row){.time = time,
-                                                  .correlation = 7 * i,
+                                                  .correlation = UINT64_C(7) * i,
                                                   .launch = i + 1,
                                                   .graph = 1,
                                                   .generation = 1,
@@ -301,7 +301,7 @@ const char *LaunchCodec_OrderIsThatOfTheSpecification(void)
                                               .graph = found ? RTL_NONE : 1,
                                               .queue = (uint32_t)fixture_random(&random) % 3,
                                               .packets = 1 + fixture_random(&random) % 3 / 2,
-                                              .first = 10 * i + fixture_random(&random) % 100};
+                                              .first = UINT64_C(10) * i + fixture_random(&random) % 100};
             (void)snprintf(insert, sizeof insert, "INSERT INTO r VALUES(%u, %u, %s, %u, %u, %u)", i,
                            rows[i].packets, found ? "NULL" : "1", rows[i].queue,
                            (unsigned)rows[i].first, launch);

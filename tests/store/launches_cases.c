@@ -66,7 +66,7 @@ static struct made draw(uint64_t *random, uint32_t launch, bool heads)
     struct rtl_launch_row *row = &made.row;
     bool found = fixture_random(random) % 2;
     *row = (struct rtl_launch_row){.time = 9000 + (uint64_t)launch * 90,
-                                   .correlation = launch * 2,
+                                   .correlation = launch * UINT64_C(2),
                                    .range = fixture_random(random) % 5,
                                    .first = found ? (uint64_t)launch * 8 : 0,
                                    .launch = launch,
