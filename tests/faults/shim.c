@@ -12,9 +12,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/lsan_interface.h>
-#endif
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -77,25 +74,11 @@ static uint64_t stack_hash(void **frames, int *depth)
     return hash | 1;
 }
 
-/* The first backtrace loads a library, and LeakSanitizer does not see the pointers to what ld.so
- * keeps of that. */
-static void ready_stacks(void)
-{
-    void *frame;
-#ifdef __SANITIZE_ADDRESS__
-    __lsan_disable();
-#endif
-    (void)backtrace(&frame, 1);
-#ifdef __SANITIZE_ADDRESS__
-    __lsan_enable();
-#endif
-}
-
 void fault_begin(const struct fault_plan *wanted, bool remember)
 {
     void *frames[DEPTH];
     armed = false;
-    ready_stacks();
+    (void)backtrace(frames, DEPTH); /* the first one loads a library */
     outer_depth = backtrace(frames, DEPTH) - 1;
     plan = *wanted;
     with_stacks = remember;
