@@ -39,8 +39,11 @@ static const char *round_trip(const struct content *in)
     CHECK(rtl_launch_intact(&chunk, packed.data, packed.size));
     CHECK(rtl_launch_summary_intact(&chunk, packed.summary, packed.summary_size));
     unsigned char *data = malloc(packed.size);
+    CHECK(data);
     memcpy(data, packed.data, packed.size);
-    CHECK(rtl_launch_decode(codec, &chunk, data, packed.size, rows, spans) == 0);
+    int decoded = rtl_launch_decode(codec, &chunk, data, packed.size, rows, spans);
+    free(data);
+    CHECK(decoded == 0);
     for (uint32_t i = 0; i < in->count; i++) {
         CHECK(same_row(&rows[i], &in->rows[i]));
         for (uint32_t j = 0; j < rows[i].span_count; j++) {
@@ -49,7 +52,6 @@ static const char *round_trip(const struct content *in)
             CHECK(a->queue == b->queue && a->start == b->start && a->end == b->end);
         }
     }
-    free(data);
     rtl_launch_codec_free(codec);
     return NULL;
 }
@@ -297,11 +299,12 @@ const char *LaunchCodec_OrderIsThatOfTheSpecification(void)
         for (uint32_t i = 0; i < 400; i++) {
             char insert[200];
             bool found = fixture_random(&random) % 4;
-            rows[i] = (struct rtl_launch_row){.launch = launch,
-                                              .graph = found ? RTL_NONE : 1,
-                                              .queue = (uint32_t)fixture_random(&random) % 3,
-                                              .packets = 1 + fixture_random(&random) % 3 / 2,
-                                              .first = UINT64_C(10) * i + fixture_random(&random) % 100};
+            rows[i] =
+                (struct rtl_launch_row){.launch = launch,
+                                        .graph = found ? RTL_NONE : 1,
+                                        .queue = (uint32_t)fixture_random(&random) % 3,
+                                        .packets = 1 + fixture_random(&random) % 3 / 2,
+                                        .first = UINT64_C(10) * i + fixture_random(&random) % 100};
             (void)snprintf(insert, sizeof insert, "INSERT INTO r VALUES(%u, %u, %s, %u, %u, %u)", i,
                            rows[i].packets, found ? "NULL" : "1", rows[i].queue,
                            (unsigned)rows[i].first, launch);
