@@ -60,16 +60,19 @@ notes() {
     ask t.db "SELECT text FROM notes WHERE text LIKE 'recording was %' ORDER BY time"
 }
 
-# pauses WANTED: who stopped recording, in order, with a dot if it went on. Each lasts, and they come one after the other; what is in the trace ran in none of them, and `rtl check` and `rtl info` tell the same.
+# pauses WANTED [IN_FLIGHT]: who stopped recording, in order, with a dot if it went on. Each lasts, and they come one after the
+# other; what is in the trace ran in none of them, but for so many that were submitted before one began; `rtl check` and
+# `rtl info` tell the same.
 pauses() {
-    local count wrong
+    local count wrong ran
     equal "pauses" "$(ask t.db "SELECT why || CASE WHEN end IS NULL THEN '' ELSE '.' END FROM pauses ORDER BY start" |
         paste -sd+)" "$1"
     wrong=$(ask t.db "SELECT count(*) FROM pauses a LEFT JOIN pauses b ON b.start > a.start
         WHERE a.end <= a.start OR a.end > b.start OR (a.end IS NULL AND b.start IS NOT NULL)")
     equal "pauses that overlap" "$wrong" 0
-    equal "kernels that ran while recording was stopped" "$(ask t.db "SELECT count(*) FROM kernels k JOIN pauses p
-        ON k.start > p.start AND k.end < coalesce(p.end, 9223372036854775807)")" 0
+    ran=$(ask t.db "SELECT count(*) FROM kernels k JOIN pauses p
+        ON k.start > p.start AND k.end < coalesce(p.end, 9223372036854775807)")
+    [ "$ran" -le "${2:-0}" ] || fail "$ran kernels of the trace ran while recording was stopped"
     count=$(ask t.db "SELECT count(*) FROM pauses")
     "$rtl" check t.db | grep -q "recording was stopped $count time" || fail "rtl check does not tell the pauses"
     equal "pauses of rtl check" "$("$rtl" check --json t.db | jq '.pauses | length')" "$count"
@@ -149,6 +152,7 @@ duration)
     [ "$skipped" -ge 40 ] || fail "only $skipped of the last 40 kernels are left out"
     end $((ran + 40 - skipped)) "$skipped"
     equal "notes" "$(notes)" "recording was stopped: RTL_DURATION is over"
-    pauses "duration"
+    # The program runs them one by one: one may have been submitted when the time was over.
+    pauses "duration" 1
     ;;
 esac

@@ -9,10 +9,12 @@ import struct
 import subprocess
 import sys
 import termios
+import threading
 import unicodedata
 
 rtl, trace, other, evil = sys.argv[1:]
 failed = 0
+END = b"\0end\0"
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 VIEWS = [
     ["summary", trace], ["info", trace], ["check", trace], ["graph", "list", trace], ["graph", "list", trace, "-g"],
@@ -43,18 +45,23 @@ def on_terminal(arguments, columns, **environment):
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     child = subprocess.Popen([rtl, *arguments], stdout=follower, stderr=subprocess.PIPE,
                              env={**os.environ, "LC_ALL": "C.UTF-8", **environment})
-    os.close(follower)
+    status = []
+
+    # Closing the last follower may throw away what the leader has not read yet: the end is told by a word of our own.
+    def end():
+        status.append(child.wait())
+        os.write(follower, END)
+
+    waiter = threading.Thread(target=end)
+    waiter.start()
     output = b""
-    while True:
-        try:
-            part = os.read(leader, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        output += part
+    while not output.endswith(END):
+        output += os.read(leader, 65536)
+    waiter.join()
+    os.close(follower)
     os.close(leader)
-    must(child.wait() in (0, 1), f"rtl {' '.join(arguments)} ends with status {child.returncode}: {child.stderr.read()}")
+    must(status[0] in (0, 1), f"rtl {' '.join(arguments)} ends with status {status[0]}: {child.stderr.read()}")
+    output = output[: -len(END)]
     return output.decode().replace("\r\n", "\n")
 
 

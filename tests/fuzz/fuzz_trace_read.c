@@ -21,7 +21,8 @@ static void use_text(const char *text)
 {
     static volatile size_t sum;
     fuzz_must(text != NULL, "a text is never NULL");
-    sum = sum + strlen(text);
+    for (size_t i = 0; text != NULL && text[i] != '\0'; i++)
+        sum = sum + 1;
 }
 
 /* An argument may be wrong because a damaged row has it: process 0, say. */

@@ -93,16 +93,17 @@ static uint32_t define(struct rtl_writer *writer, const struct bench *bench)
     rtl_writer_graph(writer, id, &graph);
     for (uint32_t i = 0; i < bench->nodes; i++) {
         uint32_t before = i - 1;
-        char rest[sizeof before + 6];
+        const char name[] = {'k', 'e', 'r', 'n', 'e', 'l'};
+        char rest[sizeof before + sizeof name];
         const struct rtl_wire_node node = {.graph = 1,
                                            .generation = 1,
                                            .node = i,
                                            .parent = RTL_NONE,
                                            .grid = {64, 1, 1},
                                            .dependencies = i > 0,
-                                           .name_length = 6};
+                                           .name_length = sizeof name};
         memcpy(rest, &before, sizeof before);
-        memcpy(rest + (i > 0 ? sizeof before : 0), "kernel", 6);
+        memcpy(rest + (i > 0 ? sizeof before : 0), name, sizeof name);
         rtl_writer_node(writer, id, &node, rest);
     }
     return id;
