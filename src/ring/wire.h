@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #ifndef RTL_WIRE_VERSION
-#define RTL_WIRE_VERSION 5u
+#define RTL_WIRE_VERSION 6u
 #endif
 
 #define RTL_SLOT_SIZE 64u
@@ -46,7 +46,11 @@ enum rtl_wire_type {
     RTL_WIRE_GRAPH = 17,     /**< rtl_wire_graph */
     RTL_WIRE_NODE = 18,      /**< rtl_wire_node + dependencies + text */
     RTL_WIRE_LAUNCH = 19,    /**< rtl_wire_launch */
-    RTL_WIRE_PAUSE = 20      /**< rtl_wire_pause */
+    RTL_WIRE_PAUSE = 20,     /**< rtl_wire_pause */
+    RTL_WIRE_COUNTING = 21,  /**< rtl_wire_counting + text */
+    RTL_WIRE_COUNTER = 22,   /**< rtl_wire_counter + text */
+    RTL_WIRE_SAMPLE = 23,    /**< rtl_wire_sample + values */
+    RTL_WIRE_UNCOUNTED = 24  /**< rtl_wire_uncounted */
 };
 
 /** First word of every record. `commit` is written last, with release; see ring.c. */
@@ -354,6 +358,73 @@ struct rtl_wire_pause {
     uint64_t time_ns; /**< the trace's clock */
     uint32_t stopped; /**< 1: stopped, 0: goes on */
     uint32_t why;     /**< enum rtl_pause_why, of a stop */
+};
+
+/** How hardware counters are read. Values are in trace files: add, do not renumber. */
+enum rtl_counting_mode {
+    RTL_COUNTING_KERNEL = 1, /**< each kernel is bracketed, and alone on its device */
+    RTL_COUNTING_RANGE =
+        2 /**< at the begin and the end of ranges, while kernels run as they like */
+};
+
+/** This process reads hardware counters, or wanted to (a note tells why not: `passes` 0). Once,
+ * before the first of its samples. The text is what was asked for: names of metrics and counters
+ * with commas between them. */
+struct rtl_wire_counting {
+    uint32_t mode;         /**< enum rtl_counting_mode */
+    uint16_t pass, passes; /**< the one that this process makes, from 0, of how many */
+    uint16_t text_length;
+};
+
+/** A counter of a device that some pass reads; those of other passes are told as well. The text is
+ * its name, SQ_WAVES say. */
+struct rtl_wire_counter {
+    uint32_t counter; /**< id, in the process, from 0 */
+    uint32_t agent;
+    uint32_t block;     /**< hsa_ven_amd_aqlprofile_block_name_t */
+    uint32_t event;     /**< counter_id of hsa_ven_amd_aqlprofile_event_t */
+    uint16_t instances; /**< of the block; values are sums over them */
+    uint16_t pass;      /**< that reads it, from 0 */
+    uint16_t name_length;
+};
+
+enum rtl_sample_flags {
+    /** Of a range: something else was on the device between its begin and its end, or may have been
+     * (other threads' work, or work that its thread had submitted before). */
+    RTL_SAMPLE_SHARED = 1
+};
+
+/** What counters of a device counted during a kernel or a range. `values` words of 64 bits follow:
+ * one for each counter of the agent in this process's pass, by their ids. A range that had work on
+ * several agents has one for each. */
+struct rtl_wire_sample {
+    uint64_t
+        owner; /**< RTL_COUNTING_KERNEL: packet in `queue`; RTL_COUNTING_RANGE: id of the range */
+    uint32_t queue; /**< RTL_NONE for a range */
+    uint32_t agent;
+    uint16_t values;
+    uint16_t flags; /**< enum rtl_sample_flags */
+};
+
+/** Why a kernel or a range that should have been counted was not. Values are in trace files: add,
+ * do not renumber. */
+enum rtl_uncounted_why {
+    RTL_UNCOUNTED_GRAPH = 0,    /**< kernel mode: it ran in a replay of a graph */
+    RTL_UNCOUNTED_QUEUE = 1,    /**< no packets can be put into its queue */
+    RTL_UNCOUNTED_MEMORY = 2,   /**< no buffer was free */
+    RTL_UNCOUNTED_SHUTDOWN = 3, /**< not finished when the program or the queue ended */
+    RTL_UNCOUNTED_DEVICE = 4,   /**< the device, or its library, cannot */
+    RTL_UNCOUNTED_RING = 5,     /**< the collector was too slow and the ring was full */
+    RTL_UNCOUNTED_STOPPED = 6,  /**< recording was stopped, or the mode leaves it out */
+    RTL_UNCOUNTED_REASONS = 7
+};
+
+/** How many kernels (or ranges) of an agent were not counted so far, for one reason: the last
+ * record holds. */
+struct rtl_wire_uncounted {
+    uint64_t count;
+    uint32_t agent; /**< RTL_NONE if not known */
+    uint32_t why;   /**< enum rtl_uncounted_why */
 };
 
 enum rtl_mode { RTL_MODE_LITE = 0, RTL_MODE_STANDARD = 1, RTL_MODE_HIP = 2, RTL_MODE_FULL = 3 };
