@@ -644,6 +644,10 @@ void rtl_events_take(void *context, enum rtl_wire_type type, const void *body, s
     case RTL_WIRE_GRAPH:
     case RTL_WIRE_NODE:
     case RTL_WIRE_PAUSE:
+    case RTL_WIRE_COUNTING:
+    case RTL_WIRE_COUNTER:
+    case RTL_WIRE_SAMPLE:
+    case RTL_WIRE_UNCOUNTED:
         break;
     }
 }

@@ -60,8 +60,8 @@ static const char *const sources[] = {
                    " ON CONFLICT(process, id) DO UPDATE SET end = excluded.end"),
     [INSERT_NAME] = "INSERT OR REPLACE INTO names VALUES(?, ?, ?, ?)",
     [INSERT_API_CHUNK] = "INSERT OR REPLACE INTO api_chunks VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    [INSERT_LAUNCH_CHUNK] = "INSERT OR REPLACE INTO launch_chunks"
-                            " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [INSERT_LAUNCH_CHUNK] = ("INSERT OR REPLACE INTO launch_chunks"
+                             " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
     [INSERT_CHUNK_LAUNCHES] = "INSERT OR REPLACE INTO kernel_chunk_launches VALUES(?, ?, ?)",
     [INSERT_STREAM] = "INSERT OR REPLACE INTO streams VALUES(?, ?, ?)",
     [INSERT_THREAD] = "INSERT OR REPLACE INTO threads VALUES(?, ?)",
