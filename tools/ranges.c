@@ -421,10 +421,12 @@ static int parse_metrics(char *text, struct options *options)
         options->list = true;
         return 0;
     }
-    for (size_t i = 0; strcmp(text, "all") == 0 && i < count && status == 0; ++i)
-        status = add_metric(options, &metrics[i]);
-    if (options->metric_count == count)
+    if (strcmp(text, "all") == 0) {
+        for (size_t i = 0; i < count && status == 0; ++i)
+            if (!rtl_metric_is_counted(&metrics[i]))
+                status = add_metric(options, &metrics[i]);
         return status;
+    }
     for (char *name = strtok_r(text, ",", &rest); name && status == 0;
          name = strtok_r(NULL, ",", &rest)) {
         const struct rtl_metric *metric = rtl_metric_find(name);
