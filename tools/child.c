@@ -43,12 +43,11 @@ static _Noreturn void become(const struct child *child, int go, int failed, cons
     _exit(EXIT_NOT_FOUND);
 }
 
-int child_fork(struct child *child, const char *path, char **argv, char **environment)
+/* With child->mask, on_child and signals. */
+static int fork_child(struct child *child, const char *path, char **argv, char **environment)
 {
     int go[2];
     int failed[2];
-    sigset_t set;
-    memset(child, 0, sizeof *child);
     if (pipe2(go, O_CLOEXEC) != 0)
         return -1;
     if (pipe2(failed, O_CLOEXEC) != 0) {
@@ -56,12 +55,6 @@ int child_fork(struct child *child, const char *path, char **argv, char **enviro
         (void)close(go[1]);
         return -1;
     }
-    fill_signals(&set);
-    (void)pthread_sigmask(SIG_BLOCK, &set, &child->mask);
-    /* With SIGCHLD ignored, as some launchers leave it, the child's status would be thrown away. */
-    const struct sigaction standard = {.sa_handler = SIG_DFL};
-    (void)sigaction(SIGCHLD, &standard, &child->on_child);
-    child->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     child->pid = child->signals < 0 ? -1 : fork();
     if (child->pid == 0) {
         (void)close(go[1]); /* so that the end of rtl ends the wait */
@@ -74,6 +67,26 @@ int child_fork(struct child *child, const char *path, char **argv, char **enviro
     child->failed = failed[0];
     errno = error;
     return child->pid < 0 ? -1 : 0;
+}
+
+int child_fork(struct child *child, const char *path, char **argv, char **environment)
+{
+    sigset_t set;
+    memset(child, 0, sizeof *child);
+    fill_signals(&set);
+    (void)pthread_sigmask(SIG_BLOCK, &set, &child->mask);
+    /* With SIGCHLD ignored, as some launchers leave it, the child's status would be thrown away. */
+    const struct sigaction standard = {.sa_handler = SIG_DFL};
+    (void)sigaction(SIGCHLD, &standard, &child->on_child);
+    child->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return fork_child(child, path, argv, environment);
+}
+
+int child_fork_again(struct child *child, const char *path, char **argv, char **environment)
+{
+    child->ended = false;
+    child->asked_to_stop = false;
+    return fork_child(child, path, argv, environment);
 }
 
 static void reap(struct child *child)

@@ -25,6 +25,10 @@ struct child {
  * errno. */
 int child_fork(struct child *child, const char *path, char **argv, char **environment);
 
+/** The same once more, when the child has ended: another one takes its place, which starts with the
+ * signals that rtl was started with. 0, or -1 with errno. */
+int child_fork_again(struct child *child, const char *path, char **argv, char **environment);
+
 /** Lets the child exec its program. 0, or the errno of the exec; the child is gone then. */
 int child_go(struct child *child);
 

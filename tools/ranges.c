@@ -6,6 +6,7 @@
 #include "common/say.h"
 #include "common/show.h"
 #include "common/table.h"
+#include "metrics.h"
 #include "ranges_read.h"
 
 #include <errno.h>
@@ -25,8 +26,7 @@ struct options {
     uint64_t id;      /* 0: all */
     unsigned top;
     bool json, kernels, list;
-    const struct rtl_metric *metrics[MOST_METRICS];
-    size_t metric_count;
+    struct metrics metrics;
 };
 
 struct view {
@@ -94,8 +94,8 @@ static void show_metrics(struct table *table, const struct view *view, const str
     char cell[64];
     (void)snprintf(cell, sizeof cell, "%" PRIu64, row->id);
     table_cell(table, cell);
-    for (size_t i = 0; i < view->options->metric_count; ++i) {
-        const struct rtl_metric *metric = view->options->metrics[i];
+    for (size_t i = 0; i < view->options->metrics.count; ++i) {
+        const struct rtl_metric *metric = view->options->metrics.list[i];
         double value;
         if (!rtl_metric_value(metric, &row->quantities, &value))
             table_cell(table, "-");
@@ -116,12 +116,12 @@ static void show_metric_table(const struct view *view)
     const struct options *options = view->options;
     unsigned left = options->top ? options->top : UINT32_MAX;
     char layout[TABLE_MOST_COLUMNS + 1] = {0};
-    memset(layout, 'r', options->metric_count + 1);
-    layout[options->metric_count + 1] = 'n';
+    memset(layout, 'r', options->metrics.count + 1);
+    layout[options->metrics.count + 1] = 'n';
     struct table *table = table_new(layout);
     table_cell(table, "id");
-    for (size_t i = 0; i < options->metric_count; ++i)
-        table_cell(table, options->metrics[i]->name);
+    for (size_t i = 0; i < options->metrics.count; ++i)
+        table_cell(table, options->metrics.list[i]->name);
     table_cell(table, "range");
     for (size_t i = 0; i < view->reading.count && left > 0; ++i) {
         if (!chosen(view, &view->reading.rows[i]))
@@ -219,7 +219,7 @@ static int show_text(const struct view *view)
     else
         (void)printf("%s %s; %s kernels are in none\n", show_count(count).text,
                      count == 1 ? "range" : "ranges", show_count(view->reading.outside).text);
-    if (count > 0 && options->metric_count > 0)
+    if (count > 0 && options->metrics.count > 0)
         show_metric_table(view);
     else if (count > 0)
         show_table(view);
@@ -270,8 +270,8 @@ static json_t *json_kernels(const struct view *view, size_t range)
 static json_t *json_metrics(const struct view *view, const struct range_row *row)
 {
     json_t *object = json_object();
-    for (size_t i = 0; i < view->options->metric_count; ++i) {
-        const struct rtl_metric *metric = view->options->metrics[i];
+    for (size_t i = 0; i < view->options->metrics.count; ++i) {
+        const struct rtl_metric *metric = view->options->metrics.list[i];
         double value;
         if (!rtl_metric_value(metric, &row->quantities, &value))
             add(object, metric->name, json_null());
@@ -323,7 +323,7 @@ static json_t *json_row(const struct view *view, size_t range)
     add(object, "last_ns", or_null(worked, time->last));
     add(object, "graph_launches", open_number(row->launches));
     add(object, "names", json_names(view, row));
-    if (view->options->metric_count > 0)
+    if (view->options->metrics.count > 0)
         add(object, "metrics", json_metrics(view, row));
     if (view->options->kernels)
         add(object, "launched", json_kernels(view, range));
@@ -363,78 +363,26 @@ static int show(rtl_trace_t *trace, const struct options *options)
 
 /* Options. */
 
-static int list_metrics(void)
-{
-    static const char *const heading[] = {"metric", "unit", "rule", "formula"};
-    size_t count;
-    const struct rtl_metric *metrics = rtl_metrics(&count);
-    struct table *table = table_new("llll");
-    for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
-        table_cell(table, heading[i]);
-    for (size_t i = 0; i < count; ++i) {
-        table_cell(table, metrics[i].name);
-        table_cell(table, metrics[i].unit);
-        table_cell(table, rtl_rule_name(metrics[i].rule));
-        table_cell(table, metrics[i].formula);
-    }
-    table_print(table, stdout);
-    return fflush(stdout) == 0 ? EXIT_FINE : EXIT_USAGE;
-}
-
-/* Up to three names that are nearest to one that is none. */
-static int no_metric(const char *name)
+/* All that needs no hardware counter. */
+static int add_all(struct metrics *chosen)
 {
     size_t count;
     const struct rtl_metric *metrics = rtl_metrics(&count);
-    char near[256] = "";
-    size_t used = 0;
-    for (unsigned distance = 1, found = 0; distance <= 3 && found < 3; ++distance)
-        for (size_t i = 0; i < count && found < 3; ++i)
-            if (say_distance(name, metrics[i].name) == distance) {
-                used += (size_t)snprintf(near + used, sizeof near - used, "%s'%s'",
-                                         found ? " or " : "", metrics[i].name);
-                ++found;
-            }
-    if (used)
-        return say_fail(EINVAL, "there is no metric '%s', did you mean %s?", name, near);
-    return say_fail(EINVAL, "there is no metric '%s', see rtl ranges --metrics list", name);
-}
-
-static int add_metric(struct options *options, const struct rtl_metric *metric)
-{
-    for (size_t i = 0; i < options->metric_count; ++i)
-        if (options->metrics[i] == metric)
-            return 0;
-    if (options->metric_count == MOST_METRICS)
-        return say_fail(EINVAL, "too many metrics for --metrics");
-    options->metrics[options->metric_count++] = metric;
-    return 0;
-}
-
-static int parse_metrics(char *text, struct options *options)
-{
-    size_t count;
-    const struct rtl_metric *metrics = rtl_metrics(&count);
-    char *rest = NULL;
     int status = 0;
-    if (strcmp(text, "list") == 0) {
-        options->list = true;
-        return 0;
-    }
-    if (strcmp(text, "all") == 0) {
-        for (size_t i = 0; i < count && status == 0; ++i)
-            if (!rtl_metric_is_counted(&metrics[i]))
-                status = add_metric(options, &metrics[i]);
-        return status;
-    }
-    for (char *name = strtok_r(text, ",", &rest); name && status == 0;
-         name = strtok_r(NULL, ",", &rest)) {
-        const struct rtl_metric *metric = rtl_metric_find(name);
-        status = metric ? add_metric(options, metric) : no_metric(name);
-    }
-    if (status == 0 && options->metric_count == 0)
-        return say_fail(EINVAL, "no metric was named for --metrics");
+    for (size_t i = 0; i < count && status == 0; ++i)
+        if (!rtl_metric_is_counted(&metrics[i]))
+            status = metrics_add(chosen, &metrics[i]);
     return status;
+}
+
+static int parse_metrics(const char *text, struct options *options)
+{
+    options->list = strcmp(text, "list") == 0;
+    if (options->list)
+        return 0;
+    if (strcmp(text, "all") == 0)
+        return add_all(&options->metrics);
+    return metrics_parse(&options->metrics, text);
 }
 
 static const struct argp_option option_list[] = {
@@ -507,10 +455,10 @@ int cmd_ranges(int argc, char **argv)
     if (parse(&argp, argc, argv, 0, &options) != 0)
         return EXIT_USAGE;
     if (options.list)
-        return list_metrics();
+        return metrics_show();
     if (!options.path)
         return say_fail(EXIT_USAGE, "no trace was named: rtl ranges FILE");
-    if (options.metric_count > METRICS_SHOWN && !options.json)
+    if (options.metrics.count > METRICS_SHOWN && !options.json)
         return say_fail(EXIT_USAGE, "a table has room for %u metrics: name fewer, or add --json",
                         METRICS_SHOWN);
     rtl_trace_t *trace = open_trace(options.path);

@@ -28,7 +28,18 @@ static const struct rtl_metric metrics[] = {
 #undef METRIC
 };
 
-enum { METRICS = sizeof metrics / sizeof metrics[0] };
+/* Each counter by its own name; where it has several rows the first one serves. */
+static const struct rtl_metric counters[] = {
+#define COUNTER(name, block, event, families, unit, text)                                          \
+    {#name, RTL_RULE_SUM, RTL_QUANTITY_NONE, RTL_QUANTITY_NONE, 1, unit, text, #name, NULL},
+#include "common/counters.def"
+#undef COUNTER
+};
+
+enum {
+    METRICS = sizeof metrics / sizeof metrics[0],
+    COUNTERS = sizeof counters / sizeof counters[0]
+};
 
 const struct rtl_metric *rtl_metrics(size_t *count)
 {
@@ -41,6 +52,9 @@ const struct rtl_metric *rtl_metric_find(const char *name)
     for (size_t i = 0; i < METRICS; i++)
         if (strcmp(metrics[i].name, name) == 0)
             return &metrics[i];
+    for (size_t i = 0; i < COUNTERS; i++)
+        if (strcmp(counters[i].name, name) == 0)
+            return &counters[i];
     return NULL;
 }
 

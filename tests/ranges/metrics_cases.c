@@ -1,4 +1,5 @@
 #include "../common/check.h"
+#include "common/counters.h"
 #include "common/metrics.h"
 
 #include <string.h>
@@ -73,6 +74,24 @@ const char *Metrics_ARatioToNothingHasNoValue(void)
     return NULL;
 }
 
+/* Each is in the table of counters, on a GPU on which all of them are. */
+static const char *check_counters(const struct rtl_metric *metric)
+{
+    char name[RTL_COUNTER_NAME];
+    unsigned families = RTL_GFX_ANY;
+    size_t count = 0;
+    for (; rtl_metric_counter(metric, count, name); count++) {
+        unsigned here = 0;
+        for (unsigned family = 1; family <= RTL_GFX11; family *= 2)
+            here |= rtl_counter_find(name, family) ? family : 0;
+        families &= here;
+    }
+    CHECK((count > 0) == rtl_metric_is_counted(metric));
+    CHECK(families & RTL_GFX90A);
+    CHECK(metric->rule != RTL_RULE_MAX || count < 2);
+    return NULL;
+}
+
 const char *Metrics_EachIsDeclared(void)
 {
     size_t count;
@@ -86,6 +105,7 @@ const char *Metrics_EachIsDeclared(void)
         CHECK(metrics[i].denominator == RTL_QUANTITY_NONE || metrics[i].under == NULL);
         CHECK(metrics[i].factor == 1 || strcmp(metrics[i].unit, "%") == 0);
         CHECK(*metrics[i].unit != '\0' && *metrics[i].formula != '\0');
+        CHECK_DONE(check_counters(&metrics[i]));
     }
     return NULL;
 }
@@ -132,6 +152,7 @@ const char *Metrics_CacheHitsAreThoseOfAllRequests(void)
     CHECK(counted_of("l2_hit", &cold) == 10);
     CHECK(counted_of("l2_requests", &cold) == 1000);
     CHECK(counted_of("waves", &cold) == 2);
+    CHECK(counted_of("TCC_HIT", &cold) == 100 && counted_of("TCC_MISS", &cold) == 900);
     return NULL;
 }
 
