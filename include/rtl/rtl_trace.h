@@ -84,6 +84,8 @@ typedef struct rtl_trace_info {
     uint32_t writer_pid;   /**< the recorder, 0 if unknown */
     uint64_t writer_start; /**< when it began: field 22 of its /proc/PID/stat; with the pid it tells
                               whether the recorder lives, on `host` */
+    uint64_t kernel_samples; /**< kernels whose hardware counters are in the trace */
+    uint64_t range_samples;  /**< ranges, and devices of them, whose hardware counters are */
 } rtl_trace_info_t;
 
 RTL_TRACE_API rtl_status_t rtlTraceInfo(rtl_trace_t *trace, rtl_trace_info_t *info);
@@ -184,6 +186,48 @@ RTL_TRACE_API rtl_status_t rtlTraceNotes(rtl_trace_t *, const rtl_note_t **items
 /** By process, then start; none in traces of a format before 1.3. */
 RTL_TRACE_API rtl_status_t rtlTracePauses(rtl_trace_t *, const rtl_pause_t **items, size_t *count);
 
+/** How a process read hardware counters. Counters that do not fit into the hardware at once are
+ * spread over passes, of which a process makes one; others, which ran the same program, the rest.
+ */
+typedef struct rtl_trace_counting {
+    uint32_t process;
+    uint32_t pass, passes; /**< the one that it made, from 0, of how many; passes 0: it could not
+                              count, and a note tells why */
+    const char *mode;      /**< "kernel": each kernel alone on its device; "range": at the begin and
+                              the end of ranges, while kernels run as they like */
+    const char *metrics;   /**< as asked for: names of metrics and counters, with commas */
+} rtl_trace_counting_t;
+
+/** A counter of a device that some pass reads. */
+typedef struct rtl_trace_counter {
+    uint32_t process, counter; /**< counter: number in the process */
+    uint32_t agent;
+    uint32_t block, event; /**< hsa_ven_amd_aqlprofile_block_name_t and the id of the event in it */
+    uint32_t instances;    /**< of the block; values are sums over them */
+    uint32_t pass;         /**< that reads it, from 0 */
+    const char *name;      /**< "SQ_WAVES", say */
+} rtl_trace_counter_t;
+
+/** Kernels or ranges that should have been counted and were not. */
+typedef struct rtl_trace_uncounted {
+    uint32_t process, agent; /**< agent RTL_TRACE_NONE: not known */
+    const char
+        *why; /**< "graph" (kernel mode: in a replay of a graph), "queue" (no packets can be
+                 put into its queue), "memory", "shutdown" (not finished when the program or
+                 queue ended), "device" (it, or its library, cannot), "ring" (the collector
+                 was too slow), "stopped" (recording was stopped, or the mode leaves it out) */
+    uint64_t count;
+} rtl_trace_uncounted_t;
+
+/** By process; counters by process and number, what was not counted by process, agent and reason.
+ * None in traces of a format before 1.4. */
+RTL_TRACE_API rtl_status_t rtlTraceCounting(rtl_trace_t *, const rtl_trace_counting_t **items,
+                                            size_t *count);
+RTL_TRACE_API rtl_status_t rtlTraceCounters(rtl_trace_t *, const rtl_trace_counter_t **items,
+                                            size_t *count);
+RTL_TRACE_API rtl_status_t rtlTraceUncounted(rtl_trace_t *, const rtl_trace_uncounted_t **items,
+                                             size_t *count);
+
 /** One kernel. */
 typedef struct rtl_kernel {
     uint64_t id; /**< unique in the trace, stable */
@@ -234,6 +278,11 @@ RTL_TRACE_API rtl_status_t rtlTraceKernels(rtl_trace_t *, const rtl_kernel_filte
 RTL_TRACE_API rtl_status_t rtlKernelNext(rtl_kernel_iter_t *iter, rtl_kernel_t *kernel);
 
 RTL_TRACE_API void rtlKernelIterFree(rtl_kernel_iter_t *iter);
+
+/** Finds the kernel of a packet. RTL_END if the trace has none. Fast where packets of a queue come
+ * mostly in order: the chunk of kernels that holds one is kept (some 2 MB). */
+RTL_TRACE_API rtl_status_t rtlTraceKernelAt(rtl_trace_t *, uint32_t process, uint32_t queue,
+                                            uint64_t packet, rtl_kernel_t *kernel);
 
 /** One asynchronous copy. */
 typedef struct rtl_copy {
@@ -432,6 +481,55 @@ RTL_TRACE_API void rtlRangeIterFree(rtl_range_iter_t *iter);
  * terminator. RTL_END if there is none. */
 RTL_TRACE_API rtl_status_t rtlTraceRange(rtl_trace_t *, uint32_t process, uint64_t id,
                                          rtl_range_t *range, char *name, size_t size);
+
+/** What hardware counters counted during a kernel or a range. */
+typedef struct rtl_trace_sample {
+    uint32_t process, agent;
+    uint32_t queue; /**< of the kernel, RTL_TRACE_NONE: of a range */
+    uint32_t count; /**< of counters; 0 where it is not known which they were (their definitions
+                       were lost) */
+    uint64_t owner; /**< packet of the kernel in its queue, or id of the range. The trace may lack
+                       the kernel or range itself */
+    int shared; /**< of a range, 1: something else was on the device meanwhile, or may have been */
+    const rtl_trace_counter_t *const *counters; /**< `count` of them, by number; they belong to the
+                                                   trace */
+    const uint64_t *values;                     /**< theirs, in the same order */
+} rtl_trace_sample_t;
+
+typedef struct rtl_sample_iter rtl_sample_iter_t;
+
+/** Which samples. Zero/NONE fields do not restrict. */
+typedef struct rtl_sample_filter {
+    uint32_t process;     /**< 0: all */
+    uint32_t queue;       /**< of kernels; RTL_TRACE_NONE: all */
+    uint64_t first, last; /**< packets or ids of ranges, both included; last 0: no end */
+} rtl_sample_filter_t;
+
+#define RTL_SAMPLE_FILTER_ALL                                                                      \
+    {                                                                                              \
+        0, RTL_TRACE_NONE, 0, 0                                                                    \
+    }
+
+/** Starts an iteration over the samples of kernels, by process, queue and packet, or over those of
+ * ranges, by process and range (one for each device that a range had work on); `filter` NULL: all.
+ * Free it with rtlSampleIterFree before the trace is closed. Memory is bounded by the chunks that
+ * overlap, mostly one. */
+RTL_TRACE_API rtl_status_t rtlTraceKernelSamples(rtl_trace_t *, const rtl_sample_filter_t *filter,
+                                                 rtl_sample_iter_t **iter);
+RTL_TRACE_API rtl_status_t rtlTraceRangeSamples(rtl_trace_t *, const rtl_sample_filter_t *filter,
+                                                rtl_sample_iter_t **iter);
+
+/** RTL_OK and a sample, whose values live until the iterator moves on; RTL_END, or an error (then
+ * rtlTraceError tells). */
+RTL_TRACE_API rtl_status_t rtlSampleNext(rtl_sample_iter_t *iter, rtl_trace_sample_t *sample);
+
+RTL_TRACE_API void rtlSampleIterFree(rtl_sample_iter_t *iter);
+
+/** Finds the sample of one kernel. RTL_END if there is none. Its values live until the next call.
+ * Fast where packets of a queue come mostly in order: the chunk of samples that holds one is kept
+ * (mostly below 4 MB). */
+RTL_TRACE_API rtl_status_t rtlTraceKernelSample(rtl_trace_t *, uint32_t process, uint32_t queue,
+                                                uint64_t packet, rtl_trace_sample_t *sample);
 
 /** A generation of a graph: what it is after it was made, and after each time it was changed. */
 typedef struct rtl_graph {

@@ -181,6 +181,8 @@ static int write_schema(const char *path, const char *final, const struct rtl_fi
         result = sqlite3_exec(db, rtl_schema_ledger, NULL, NULL, NULL);
     if (result == SQLITE_OK)
         result = sqlite3_exec(db, rtl_schema_graphs, NULL, NULL, NULL);
+    if (result == SQLITE_OK)
+        result = sqlite3_exec(db, rtl_schema_counters, NULL, NULL, NULL);
     if (result == SQLITE_OK && filler)
         result = filler->fill(filler->context, db);
     if (result == SQLITE_OK)

@@ -116,3 +116,19 @@ const char rtl_schema_graphs[] =
     /* Beside kernel_chunks and not in it: columns behind its data would be slow to read. */
     "CREATE TABLE kernel_chunk_launches(chunk INTEGER PRIMARY KEY, launch_min INTEGER,"
     " launch_max INTEGER);";
+
+const char rtl_schema_counters[] =
+    "CREATE TABLE counting(process INTEGER PRIMARY KEY, mode TEXT, pass INTEGER, passes INTEGER,"
+    " metrics TEXT);"
+
+    "CREATE TABLE counters(process INTEGER, counter INTEGER, agent INTEGER, name TEXT,"
+    " block INTEGER, event INTEGER, instances INTEGER, pass INTEGER,"
+    " PRIMARY KEY(process, counter)) WITHOUT ROWID;"
+
+    "CREATE TABLE sample_chunks(chunk INTEGER PRIMARY KEY, process INTEGER, queue INTEGER,"
+    " samples INTEGER, counts INTEGER, owner_min INTEGER, owner_max INTEGER, checksum INTEGER,"
+    " data BLOB);"
+
+    /* Its agent may be NULL, so no key has it. */
+    "CREATE TABLE uncounted(process INTEGER, agent INTEGER, why TEXT, count INTEGER);"
+    "CREATE INDEX uncounted_by_process ON uncounted(process);";

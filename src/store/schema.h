@@ -11,12 +11,13 @@
 /** A reader refuses a newer major version; a newer minor one only adds tables, columns and
  * keys. SQLite's user_version holds major * 1000 + minor. */
 #define RTL_FORMAT_MAJOR 1
-#define RTL_FORMAT_MINOR 3
+#define RTL_FORMAT_MINOR 4
 #define RTL_FORMAT_SCALE 1000
 
 /** Statements that make an empty trace in an empty database. */
 extern const char rtl_schema[];
-extern const char rtl_schema_ledger[]; /**< the tables of the ledger, of pauses and notes */
-extern const char rtl_schema_graphs[]; /**< the tables of graphs */
+extern const char rtl_schema_ledger[];   /**< the tables of the ledger, of pauses and notes */
+extern const char rtl_schema_graphs[];   /**< the tables of graphs */
+extern const char rtl_schema_counters[]; /**< the tables of hardware counters */
 
 #endif
