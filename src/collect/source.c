@@ -125,6 +125,18 @@ static size_t texts_size(enum rtl_wire_type type, const void *body, size_t size)
         const struct rtl_wire_node *n = body;
         return size < sizeof *n ? SIZE_MAX : n->dependencies * sizeof(uint32_t) + n->name_length;
     }
+    case RTL_WIRE_COUNTING: {
+        const struct rtl_wire_counting *c = body;
+        return size < sizeof *c ? SIZE_MAX : c->text_length;
+    }
+    case RTL_WIRE_COUNTER: {
+        const struct rtl_wire_counter *c = body;
+        return size < sizeof *c ? SIZE_MAX : c->name_length;
+    }
+    case RTL_WIRE_SAMPLE: {
+        const struct rtl_wire_sample *s = body;
+        return size < sizeof *s ? SIZE_MAX : s->values * sizeof(uint64_t);
+    }
     default:
         return 0;
     }
@@ -173,6 +185,14 @@ static size_t body_size(enum rtl_wire_type type)
         return sizeof(struct rtl_wire_launch);
     case RTL_WIRE_PAUSE:
         return sizeof(struct rtl_wire_pause);
+    case RTL_WIRE_COUNTING:
+        return sizeof(struct rtl_wire_counting);
+    case RTL_WIRE_COUNTER:
+        return sizeof(struct rtl_wire_counter);
+    case RTL_WIRE_SAMPLE:
+        return sizeof(struct rtl_wire_sample);
+    case RTL_WIRE_UNCOUNTED:
+        return sizeof(struct rtl_wire_uncounted);
     }
     return SIZE_MAX;
 }
@@ -236,6 +256,18 @@ static void take_definition(struct source *source, enum rtl_wire_type type, cons
         break;
     case RTL_WIRE_PAUSE:
         rtl_writer_pause(writer, source->process, body);
+        break;
+    case RTL_WIRE_COUNTING:
+        rtl_writer_counting(writer, source->process, body, texts);
+        break;
+    case RTL_WIRE_COUNTER:
+        rtl_writer_counter(writer, source->process, body, texts);
+        break;
+    case RTL_WIRE_SAMPLE:
+        rtl_writer_sample(writer, source->process, body, texts);
+        break;
+    case RTL_WIRE_UNCOUNTED:
+        rtl_writer_uncounted(writer, source->process, body);
         break;
     case RTL_WIRE_KERNEL:
     case RTL_WIRE_COPY:

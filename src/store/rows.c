@@ -28,6 +28,11 @@ enum statement {
     INSERT_THREAD,
     BEGIN_PAUSE,
     END_PAUSE,
+    INSERT_COUNTING,
+    INSERT_COUNTER,
+    INSERT_SAMPLE_CHUNK,
+    CLEAR_UNCOUNTED,
+    INSERT_UNCOUNTED,
     INSERT_ACCOUNT,
     CLEAR_LOSSES,
     INSERT_LOSS,
@@ -67,6 +72,12 @@ static const char *const sources[] = {
     [INSERT_THREAD] = "INSERT OR REPLACE INTO threads VALUES(?, ?)",
     [BEGIN_PAUSE] = "INSERT OR REPLACE INTO pauses VALUES(?, ?, NULL, ?)",
     [END_PAUSE] = "UPDATE pauses SET end = ? WHERE process = ? AND end IS NULL",
+    [INSERT_COUNTING] = "INSERT OR REPLACE INTO counting VALUES(?, ?, ?, ?, ?)",
+    [INSERT_COUNTER] = "INSERT OR REPLACE INTO counters VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+    [INSERT_SAMPLE_CHUNK] =
+        "INSERT OR REPLACE INTO sample_chunks VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [CLEAR_UNCOUNTED] = "DELETE FROM uncounted WHERE process = ? AND agent IS ? AND why = ?",
+    [INSERT_UNCOUNTED] = "INSERT INTO uncounted VALUES(?, ?, ?, ?)",
     [INSERT_ACCOUNT] = "INSERT OR REPLACE INTO ledger_rows VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [CLEAR_LOSSES] = "DELETE FROM ledger_losses WHERE process = ? AND queue = ?",
     [INSERT_LOSS] = "INSERT INTO ledger_losses VALUES(?, ?, ?, ?)",
@@ -352,6 +363,38 @@ static int store_pause(struct rtl_rows *rows, uint32_t process, const struct rtl
     return body->stopped ? RUN(rows, BEGIN_PAUSE, begin) : RUN(rows, END_PAUSE, end);
 }
 
+static int insert_counting(struct rtl_rows *rows, uint32_t process,
+                           const struct rtl_wire_counting *body, const char *texts)
+{
+    char *metrics = take(&texts, body->text_length);
+    const struct value values[] = {number(process), text(rtl_text_counting(body->mode)),
+                                   number(body->pass), number(body->passes), text(metrics)};
+    int result = RUN(rows, INSERT_COUNTING, values);
+    free(metrics);
+    return result;
+}
+
+static int insert_counter(struct rtl_rows *rows, uint32_t process,
+                          const struct rtl_wire_counter *body, const char *texts)
+{
+    char *name = take(&texts, body->name_length);
+    const struct value values[] = {
+        number(process),     number(body->counter), number(body->agent),     text(name),
+        number(body->block), number(body->event),   number(body->instances), number(body->pass)};
+    int result = RUN(rows, INSERT_COUNTER, values);
+    free(name);
+    return result;
+}
+
+static int store_uncounted(struct rtl_rows *rows, uint32_t process,
+                           const struct rtl_wire_uncounted *body)
+{
+    const struct value values[] = {number(process), id(body->agent),
+                                   text(rtl_text_uncounted(body->why)), number(body->count)};
+    int result = run(rows, CLEAR_UNCOUNTED, values, 3);
+    return result == SQLITE_OK ? RUN(rows, INSERT_UNCOUNTED, values) : result;
+}
+
 int rtl_rows_definition(struct rtl_rows *rows, enum rtl_wire_type type, uint32_t process,
                         const void *body, const char *texts)
 {
@@ -386,11 +429,18 @@ int rtl_rows_definition(struct rtl_rows *rows, enum rtl_wire_type type, uint32_t
         return insert_name(rows, process, body, texts);
     case RTL_WIRE_PAUSE:
         return store_pause(rows, process, body);
+    case RTL_WIRE_COUNTING:
+        return insert_counting(rows, process, body, texts);
+    case RTL_WIRE_COUNTER:
+        return insert_counter(rows, process, body, texts);
+    case RTL_WIRE_UNCOUNTED:
+        return store_uncounted(rows, process, body);
     case RTL_WIRE_GRAPH:
     case RTL_WIRE_NODE:
     case RTL_WIRE_LAUNCH:
     case RTL_WIRE_API:
     case RTL_WIRE_KERNEL:
+    case RTL_WIRE_SAMPLE:
         break;
     }
     return SQLITE_MISUSE;
@@ -441,6 +491,21 @@ int rtl_rows_launch_chunk(struct rtl_rows *rows, int64_t chunk_number,
         number(chunk->checksum),
         {.kind = BLOB, .bytes = packed->data, .number = packed->size}};
     return RUN(rows, INSERT_LAUNCH_CHUNK, values);
+}
+
+int rtl_rows_sample_chunk(struct rtl_rows *rows, int64_t chunk_number,
+                          const struct rtl_sample_chunk *chunk, const void *data, size_t size)
+{
+    const struct value values[] = {number((uint64_t)chunk_number),
+                                   number(chunk->process),
+                                   id(chunk->queue),
+                                   number(chunk->samples),
+                                   number(chunk->counts),
+                                   number(chunk->owner_min),
+                                   number(chunk->owner_max),
+                                   number(chunk->checksum),
+                                   {.kind = BLOB, .bytes = data, .number = size}};
+    return RUN(rows, INSERT_SAMPLE_CHUNK, values);
 }
 
 int rtl_rows_chunk_launches(struct rtl_rows *rows, int64_t chunk_number, uint32_t launch_min,

@@ -9,12 +9,13 @@
 #include "store/api_codec.h"
 #include "store/codec.h"
 #include "store/launch_codec.h"
+#include "store/sample_codec.h"
 #include "store/writer.h"
 
 #include <sqlite3.h>
 #include <stddef.h>
 
-#define RTL_ROWS_STATEMENTS 32
+#define RTL_ROWS_STATEMENTS 36
 
 /** Prepared statements, made when first needed. */
 struct rtl_rows {
@@ -43,6 +44,10 @@ int rtl_rows_api_chunk(struct rtl_rows *rows, int64_t number, const struct rtl_a
 int rtl_rows_launch_chunk(struct rtl_rows *rows, int64_t number,
                           const struct rtl_launch_chunk *chunk,
                           const struct rtl_launch_packed *packed);
+
+/** The same of what hardware counters counted. */
+int rtl_rows_sample_chunk(struct rtl_rows *rows, int64_t number,
+                          const struct rtl_sample_chunk *chunk, const void *data, size_t size);
 
 /** Least and greatest launch that the kernels of a chunk name, RTL_NONE both if none does. */
 int rtl_rows_chunk_launches(struct rtl_rows *rows, int64_t number, uint32_t launch_min,

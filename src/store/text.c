@@ -61,6 +61,24 @@ const char *rtl_text_pause(uint32_t why)
     return pick(names, sizeof names / sizeof *names, why, "unknown");
 }
 
+const char *rtl_text_counting(uint32_t mode)
+{
+    static const char *const names[] = {
+        "unknown", [RTL_COUNTING_KERNEL] = "kernel", [RTL_COUNTING_RANGE] = "range"};
+    return pick(names, sizeof names / sizeof *names, mode, "unknown");
+}
+
+const char *rtl_text_uncounted(uint32_t why)
+{
+    static const char *const names[RTL_UNCOUNTED_REASONS] = {
+        [RTL_UNCOUNTED_GRAPH] = "graph",     [RTL_UNCOUNTED_QUEUE] = "queue",
+        [RTL_UNCOUNTED_MEMORY] = "memory",   [RTL_UNCOUNTED_SHUTDOWN] = "shutdown",
+        [RTL_UNCOUNTED_DEVICE] = "device",   [RTL_UNCOUNTED_RING] = "ring",
+        [RTL_UNCOUNTED_STOPPED] = "stopped",
+    };
+    return pick(names, sizeof names / sizeof *names, why, "unknown");
+}
+
 const char *rtl_text_named(uint32_t kind)
 {
     static const char *const names[] = {[RTL_NAMED_THREAD] = "thread",

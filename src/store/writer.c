@@ -8,6 +8,7 @@
 #include "store/map.h"
 #include "store/pending.h"
 #include "store/rows.h"
+#include "store/samples.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -54,6 +55,7 @@ struct queue {
 struct part {
     struct queue *queue;
     struct rtl_caller *caller;
+    struct rtl_sampler *sampler;
     bool launches;
 };
 
@@ -69,7 +71,8 @@ enum dropped {
     DROPPED_COPIES,
     DROPPED_CALLS,
     DROPPED_RANGES,
-    DROPPED_GRAPHS, /* rows about graphs and their launches */
+    DROPPED_GRAPHS,  /* rows about graphs and their launches */
+    DROPPED_SAMPLES, /* of hardware counters */
     DROPPED_DEFINITIONS,
     DROPPED_KINDS
 };
@@ -83,6 +86,7 @@ struct rtl_writer {
     struct rtl_callers callers;
     struct rtl_graph_feed graphs;
     struct rtl_launches launches;
+    struct rtl_samples samples;
     struct rtl_map index; /* (process, queue) to place in `queues` */
     struct queue *queues;
     uint32_t queue_count, queue_capacity;
@@ -216,6 +220,7 @@ static void release(struct rtl_writer *writer)
     rtl_pending_free(&writer->pending);
     rtl_callers_free(&writer->callers);
     rtl_launches_free(&writer->launches);
+    rtl_samples_free(&writer->samples);
     rtl_map_clear(&writer->index);
     for (uint32_t i = 0; i < writer->queue_count; i++)
         free(writer->queues[i].kernels);
@@ -331,6 +336,8 @@ static int store_part(struct rtl_writer *writer, const struct part *only)
         return store_chunk(writer, only->queue);
     if (only->launches)
         return rtl_launches_store(&writer->launches, &writer->rows);
+    if (only->sampler)
+        return rtl_sampler_store(&writer->samples, only->sampler, &writer->rows);
     return only->caller ? rtl_caller_store(&writer->callers, only->caller, &writer->rows)
                         : SQLITE_OK;
 }
@@ -349,6 +356,8 @@ static int store_content(struct rtl_writer *writer, const struct part *only)
         result = rtl_callers_store(&writer->callers, &writer->rows);
     if (result == SQLITE_OK)
         result = rtl_launches_store(&writer->launches, &writer->rows);
+    if (result == SQLITE_OK)
+        result = rtl_samples_store(&writer->samples, &writer->rows);
     if (result == SQLITE_OK)
         result = store_accounts(writer, NULL);
     if (result == SQLITE_OK)
@@ -377,6 +386,8 @@ static void mark_part(struct rtl_writer *writer, const struct part *only)
         seal(writer, only->queue, true);
     else if (only->launches)
         rtl_launches_stored(&writer->launches, false);
+    else if (only->sampler)
+        rtl_sampler_stored(only->sampler, true);
     else if (only->caller)
         rtl_caller_stored(only->caller, true);
 }
@@ -393,6 +404,7 @@ static void mark_stored(struct rtl_writer *writer, const struct part *only, bool
     writer->end_count = 0;
     rtl_callers_stored(&writer->callers, seal_all);
     rtl_launches_stored(&writer->launches, seal_all);
+    rtl_samples_stored(&writer->samples, seal_all);
     for (uint32_t i = 0; i < writer->queue_count; i++) {
         struct queue *queue = &writer->queues[i];
         queue->account_new = false;
@@ -777,6 +789,47 @@ void rtl_writer_pause(struct rtl_writer *writer, uint32_t process,
     add(writer, RTL_WIRE_PAUSE, process, pause, sizeof *pause, NULL, 0);
 }
 
+/* Hardware counters. */
+
+void rtl_writer_counting(struct rtl_writer *writer, uint32_t process,
+                         const struct rtl_wire_counting *counting, const char *texts)
+{
+    add(writer, RTL_WIRE_COUNTING, process, counting, sizeof *counting, texts,
+        counting->text_length);
+}
+
+void rtl_writer_counter(struct rtl_writer *writer, uint32_t process,
+                        const struct rtl_wire_counter *counter, const char *texts)
+{
+    add(writer, RTL_WIRE_COUNTER, process, counter, sizeof *counter, texts, counter->name_length);
+}
+
+void rtl_writer_uncounted(struct rtl_writer *writer, uint32_t process,
+                          const struct rtl_wire_uncounted *uncounted)
+{
+    add(writer, RTL_WIRE_UNCOUNTED, process, uncounted, sizeof *uncounted, NULL, 0);
+}
+
+static bool add_sample(struct rtl_writer *writer, struct rtl_sampler *sampler,
+                       const struct rtl_wire_sample *sample, const void *values)
+{
+    const struct part only = {.sampler = sampler};
+    enum rtl_sampler_result result = rtl_sampler_add(&writer->samples, sampler, sample, values);
+    bool all = result == RTL_SAMPLER_CROWDED;
+    if ((result == RTL_SAMPLER_FULL || all) && may_store(writer) &&
+        store(writer, all ? NULL : &only, all) == SQLITE_OK)
+        result = rtl_sampler_add(&writer->samples, sampler, sample, values);
+    return result == RTL_SAMPLER_ADDED;
+}
+
+void rtl_writer_sample(struct rtl_writer *writer, uint32_t process,
+                       const struct rtl_wire_sample *sample, const void *values)
+{
+    struct rtl_sampler *sampler = rtl_samples_get(&writer->samples, process, sample->queue);
+    if (!sampler || !add_sample(writer, sampler, sample, values))
+        drop(writer, DROPPED_SAMPLES);
+}
+
 /* The graphs of a process, or of all (0), are told. */
 static void end_graphs(struct rtl_writer *writer, uint32_t process)
 {
@@ -827,7 +880,8 @@ static void note_dropped(struct rtl_writer *writer)
     static const char *const whats[] = {
         [DROPPED_KERNELS] = "kernels",          [DROPPED_COPIES] = "copies",
         [DROPPED_CALLS] = "host calls",         [DROPPED_RANGES] = "ranges",
-        [DROPPED_GRAPHS] = "rows about graphs", [DROPPED_DEFINITIONS] = "definitions"};
+        [DROPPED_GRAPHS] = "rows about graphs", [DROPPED_SAMPLES] = "samples of hardware counters",
+        [DROPPED_DEFINITIONS] = "definitions"};
     char sentence[640];
     for (int what = 0; what < DROPPED_KINDS; what++) {
         if (writer->dropped[what] == 0)

@@ -77,6 +77,17 @@ void rtl_writer_launch(struct rtl_writer *, uint32_t process, const struct rtl_w
 /** Recording was stopped or goes on. */
 void rtl_writer_pause(struct rtl_writer *, uint32_t process, const struct rtl_wire_pause *);
 
+/** The process reads hardware counters; one of them, which some pass reads; what they counted
+ * during a kernel or range (`values` has sample->values numbers of 64 bits), whether the kernel has
+ * come or not; and how much was not counted, of which the last holds. */
+void rtl_writer_counting(struct rtl_writer *, uint32_t process, const struct rtl_wire_counting *,
+                         const char *texts);
+void rtl_writer_counter(struct rtl_writer *, uint32_t process, const struct rtl_wire_counter *,
+                        const char *texts);
+void rtl_writer_sample(struct rtl_writer *, uint32_t process, const struct rtl_wire_sample *,
+                       const void *values);
+void rtl_writer_uncounted(struct rtl_writer *, uint32_t process, const struct rtl_wire_uncounted *);
+
 /** Sets a queue's account as read from the ring (absolute values, copied by the caller). */
 struct rtl_writer_account {
     uint64_t packets, seen, skipped, recorded, forwarded, borrowed, helped;
@@ -99,7 +110,7 @@ void rtl_writer_process_end(struct rtl_writer *, uint32_t process, const char *s
                             uint64_t torn);
 
 /** Stores what is new, in one transaction. 0, or -1: rtl_writer_error says why (disk full, …); what
- * was stored before stays readable, all else is kept (within 85 MB) and may be tried again. A
+ * was stored before stays readable, all else is kept (within 101 MB) and may be tried again. A
  * file that a reader has locked is no failure: the next checkpoint stores what this one could not.
  */
 int rtl_writer_checkpoint(struct rtl_writer *);
