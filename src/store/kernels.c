@@ -233,21 +233,17 @@ static bool must_open(const rtl_kernel_iter_t *iter)
     return rtl_key_compare(&iter->waiting[iter->waiting_next].key, &iter->heap.items[0].key) <= 0;
 }
 
-static rtl_status_t fill(const rtl_kernel_iter_t *iter, const struct cursor *cursor,
-                         rtl_kernel_t *kernel)
+/* All of a kernel but for its start on the trace's clock. */
+static rtl_status_t describe(rtl_trace_t *trace, const struct rtl_chunk_row *row, uint32_t place,
+                             const struct rtl_wire_kernel *wire, rtl_kernel_t *kernel)
 {
     /* Only a process that died while it defined a shape leaves kernels without one. */
     static const struct rtl_shape unknown = {
         .symbol = RTL_TRACE_NONE, .name = "unknown kernel", .mangled = ""};
-    const struct place *place = &cursor->places[cursor->next];
-    const struct rtl_wire_kernel *wire = &cursor->kernels[place->kernel];
-    const struct rtl_chunk_row *row = cursor->row;
-    uint32_t found =
-        rtl_map_get(&iter->trace->shape_index, rtl_map_key(row->chunk.process, wire->shape));
+    uint32_t found = rtl_map_get(&trace->shape_index, rtl_map_key(row->chunk.process, wire->shape));
     const struct rtl_shape *shape =
-        found == RTL_MAP_MISSING ? &unknown
-                                 : (const struct rtl_shape *)iter->trace->shapes.items + found;
-    kernel->id = (uint64_t)row->number * RTL_CHUNK_KERNELS_MAX + place->kernel;
+        found == RTL_MAP_MISSING ? &unknown : (const struct rtl_shape *)trace->shapes.items + found;
+    kernel->id = (uint64_t)row->number * RTL_CHUNK_KERNELS_MAX + place;
     kernel->process = row->chunk.process;
     kernel->gpu = row->gpu;
     kernel->queue = row->chunk.queue;
@@ -255,8 +251,6 @@ static rtl_status_t fill(const rtl_kernel_iter_t *iter, const struct cursor *cur
     kernel->name = shape->name;
     kernel->mangled = shape->mangled;
     kernel->symbol = shape->symbol;
-    kernel->start =
-        iter->filter.by_queue ? rtl_trace_ns(row->clock, wire->start) : place->key.major;
     kernel->end = rtl_trace_ns(row->clock, wire->end);
     kernel->start_ticks = wire->start;
     kernel->end_ticks = wire->end;
@@ -267,7 +261,26 @@ static rtl_status_t fill(const rtl_kernel_iter_t *iter, const struct cursor *cur
     kernel->correlation = wire->correlation;
     kernel->launch_record = wire->launch;
     kernel->ordinal = wire->ordinal;
-    return rtl_trace_resolve_node(iter->trace, wire->launch, wire->ordinal, kernel);
+    return rtl_trace_resolve_node(trace, wire->launch, wire->ordinal, kernel);
+}
+
+rtl_status_t rtl_trace_describe_kernel(rtl_trace_t *trace, const struct rtl_chunk_row *row,
+                                       uint32_t place, const struct rtl_wire_kernel *wire,
+                                       rtl_kernel_t *kernel)
+{
+    kernel->start = rtl_trace_ns(row->clock, wire->start);
+    return describe(trace, row, place, wire, kernel);
+}
+
+static rtl_status_t fill(const rtl_kernel_iter_t *iter, const struct cursor *cursor,
+                         rtl_kernel_t *kernel)
+{
+    const struct place *place = &cursor->places[cursor->next];
+    const struct rtl_wire_kernel *wire = &cursor->kernels[place->kernel];
+    if (iter->filter.by_queue)
+        return rtl_trace_describe_kernel(iter->trace, cursor->row, place->kernel, wire, kernel);
+    kernel->start = place->key.major;
+    return describe(iter->trace, cursor->row, place->kernel, wire, kernel);
 }
 
 static rtl_status_t next(rtl_kernel_iter_t *iter, rtl_kernel_t *kernel)

@@ -48,6 +48,10 @@ struct rtl_api_place {
 /** What was found of host calls before (origins.c). */
 struct rtl_origins;
 
+/** Kernels that were looked up before (kernel_at.c), and samples (samples_read.c). */
+struct rtl_kernel_finder;
+struct rtl_sample_cache;
+
 /** What is known of graphs, and the way from a kernel to its node (graphs.c). */
 struct rtl_trace_graphs;
 
@@ -87,12 +91,20 @@ struct rtl_trace {
     struct rtl_list api_places;                     /**< struct rtl_api_place */
     struct rtl_list lost_names;  /**< const char *, of calls whose definition never came */
     struct rtl_origins *origins; /**< NULL until first needed */
+    struct rtl_list counting, counters, uncounted; /**< of the public structs */
+    struct rtl_list counters_read; /**< const rtl_trace_counter_t *: of the pass that their process
+                                        made, by process, agent and number */
+    struct rtl_list sample_rows;   /**< struct rtl_sample_row, by number */
+    struct rtl_kernel_finder *finder;      /**< NULL until first needed */
+    struct rtl_sample_cache *sample_cache; /**< the same */
     bool ranges_counted;
     struct rtl_trace_graphs *graphs; /**< NULL until first needed */
     /* Places in the lists by process, or process and id. */
     struct rtl_map process_index, agent_index, queue_index, symbol_index, shape_index;
     struct rtl_map ledger_index, call_index;
-    struct rtl_map lost_index; /**< places in lost_names by call */
+    struct rtl_map lost_index;     /**< places in lost_names by call */
+    struct rtl_map counting_index; /**< by process */
+    struct rtl_map counters_index; /**< places in counters_read of the first one of an agent */
 };
 
 /** A trace over an open connection, which stays the caller's. On failure NULL, the status in
@@ -138,6 +150,30 @@ bool rtl_trace_has_calls(const rtl_trace_t *trace);
 
 /** True if the file has the table `pauses` (format 1.3). */
 bool rtl_trace_has_pauses(const rtl_trace_t *trace);
+
+/** True if the file has the tables of hardware counters (format 1.4). */
+bool rtl_trace_has_counters(const rtl_trace_t *trace);
+
+/** Reads and frees the lists about hardware counters. */
+rtl_status_t rtl_trace_load_counters(rtl_trace_t *trace);
+void rtl_trace_unload_counters(rtl_trace_t *trace);
+
+/** As rtlTraceRangeSamples or rtlTraceKernelSamples, but `filter` is given, and its `last` is what
+ * it says, also if it is 0. */
+rtl_status_t rtl_trace_samples(rtl_trace_t *trace, bool ranges, const rtl_sample_filter_t *filter,
+                               rtl_sample_iter_t **iter);
+
+/** Forgets what was kept of samples and kernels that were looked up. */
+void rtl_trace_forget_samples(rtl_trace_t *trace);
+void rtl_trace_forget_kernels(rtl_trace_t *trace);
+
+/** Finds a kernel by its id. RTL_END if there is none. As rtlTraceKernelAt. */
+rtl_status_t rtl_trace_kernel_by_id(rtl_trace_t *trace, uint64_t id, rtl_kernel_t *kernel);
+
+/** Tells a kernel of a chunk: the one at `place` in it. After rtl_trace_load_graphs. */
+rtl_status_t rtl_trace_describe_kernel(rtl_trace_t *trace, const struct rtl_chunk_row *row,
+                                       uint32_t place, const struct rtl_wire_kernel *wire,
+                                       rtl_kernel_t *kernel);
 
 /** Reads and frees the lists about host calls. */
 rtl_status_t rtl_trace_load_calls(rtl_trace_t *trace);

@@ -2,6 +2,7 @@
 
 #include "store/reader.h"
 #include "store/sql_api.h"
+#include "store/sql_counters.h"
 #include "store/sql_functions.h"
 #include "store/sql_graphs.h"
 #include "store/sql_kernels.h"
@@ -87,8 +88,18 @@ static const char views[] =
     "  coalesce(w.what, 'kernels') FROM main.ledger_losses l"
     "  LEFT JOIN whats w ON w.process = l.process AND w.queue = l.queue WHERE lost > 0;";
 
-/* Tables that older files do not have, with their columns. The views read `stored_TABLE`, which is
- * the table, or empty. */
+/* Apart, because a string literal has its limits (C11 5.2.4.1). */
+static const char counter_views[] =
+    "CREATE TEMP VIEW counting(process, mode, pass, passes, metrics) AS"
+    " SELECT * FROM stored_counting;"
+
+    "CREATE TEMP VIEW counters(process, counter, agent, name, block, event, instances, pass) AS"
+    " SELECT * FROM stored_counters;"
+
+    "CREATE TEMP VIEW uncounted(process, agent, why, count) AS SELECT * FROM stored_uncounted;";
+
+/* Tables that older files do not have, with their columns. The views read `stored_TABLE`, which
+ * is the table, or empty. */
 static const struct stored {
     const char *table, *columns;
 } stored_tables[] = {
@@ -103,6 +114,10 @@ static const struct stored {
     {"ranges", "process, id, thread, kind, name, start, end, parent"},
     /* Of format 1.3. */
     {"pauses", "process, start, end, why"},
+    /* Of format 1.4. */
+    {"counting", "process, mode, pass, passes, metrics"},
+    {"counters", "process, counter, agent, name, block, event, instances, pass"},
+    {"uncounted", "process, agent, why, count"},
 };
 
 static int add_stored(sqlite3 *db, const struct stored *stored)
@@ -142,12 +157,16 @@ int rtl_sql_register(sqlite3 *db)
     if (result == SQLITE_OK)
         result = rtl_sql_register_launches(db, shared);
     if (result == SQLITE_OK)
+        result = rtl_sql_register_counters(db, shared);
+    if (result == SQLITE_OK)
         result = rtl_sql_register_functions(db, shared);
     rtl_sql_trace_drop(shared);
     for (size_t i = 0; i < sizeof stored_tables / sizeof *stored_tables && result == SQLITE_OK; i++)
         result = add_stored(db, &stored_tables[i]);
     if (result == SQLITE_OK)
         result = sqlite3_exec(db, views, NULL, NULL, NULL);
+    if (result == SQLITE_OK)
+        result = sqlite3_exec(db, counter_views, NULL, NULL, NULL);
     return result == SQLITE_OK ? rtl_sql_register_rpd(db) : result;
 }
 

@@ -29,7 +29,11 @@ enum rtl_sql_restriction {
     RTL_SQL_LAUNCH_TO = 'u',   /**< launch < or <= value */
     RTL_SQL_BEGUN_FROM = 'S',  /**< time > or >= value */
     RTL_SQL_BEGUN_TO = 'T',    /**< time < or <= value */
-    RTL_SQL_BEGUN_AT = 'A'     /**< time = value */
+    RTL_SQL_BEGUN_AT = 'A',    /**< time = value */
+    RTL_SQL_KERNEL = 'k',
+    RTL_SQL_OWNER = 'o',      /**< packet or range */
+    RTL_SQL_OWNER_FROM = 'f', /**< the same, > or >= value */
+    RTL_SQL_OWNER_TO = 'b'    /**< the same, < or <= value */
 };
 
 /** Which conditions are good for a restriction. */
