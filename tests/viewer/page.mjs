@@ -13,7 +13,7 @@ const read = (name) => JSON.parse(readFileSync(join(folder, `${name}.json`), 'ut
 const wanted = { kernels: read('kernels'), calls: read('calls'), ranges: read('ranges'), copies: read('copies'), launches: read('launches'),
     summary: read('summary') };
 
-const patience = { timeout: 30000 }; // for what comes at once on a machine that is not busy
+const patience = { timeout: 240000 }; // for what comes at once on a machine that is not busy
 let failures = 0;
 function check(what, got, want) {
     const a = JSON.stringify(got), b = JSON.stringify(want);
@@ -29,11 +29,12 @@ function hold(what, holds) {
     }
 }
 
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'], ...patience });
 const strange = []; // messages, errors, and requests that leave the page
 
 async function open(address, options = {}) {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, colorScheme: 'light', ...options });
+    page.setDefaultTimeout(patience.timeout);
     page.on('console', (message) => strange.push(`console: ${message.text()}`));
     page.on('pageerror', (error) => strange.push(`error: ${error.message}`));
     await page.route('**/*', (route) => {
@@ -49,10 +50,12 @@ async function open(address, options = {}) {
 }
 
 const page = await open(url);
-/** Waits until the page has drawn twice: what was asked for is there. */
+/** Waits until the page has drawn twice with the segments that it draws from: what was asked for is there. */
 const settle = async () => {
-    await page.waitForTimeout(30);
-    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    const draws = () => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    await draws();
+    await page.waitForFunction(() => rtlPage.trace.loading.size === 0);
+    await draws();
 };
 
 // All events, as the page has them.
@@ -234,6 +237,7 @@ check('its replay', facts.Replay?.split(' ')[0], String(target.launch));
 check('its call', facts.Call, `${call?.name} in thread ${call?.thread}`);
 check('its clock', facts.Clock, `${clock(target)} ns`);
 check('its grid', facts.Grid?.split(' ')[0], String(target.shape[2]));
+await page.waitForFunction(() => rtlPage.timeline.flowCount > 0, null, patience).catch(() => {});
 check('arrows from its call', await page.evaluate(() => rtlPage.timeline.flowCount), 1);
 const range = wanted.ranges.find((row) => row.process === target.process && row.id === target.range);
 check('its range', facts.Range, range ? range.name : 'none');
