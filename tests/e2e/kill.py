@@ -16,6 +16,7 @@ the way into the queues, `interpose` when absent.
 """
 import argparse
 import concurrent.futures
+import contextlib
 import ctypes
 import json
 import os
@@ -129,6 +130,11 @@ def collector_of(program):
     return 0, ""
 
 
+def somebody_writes(trace):
+    """A program, or what its librtl started to become a collector: they have this in their environment."""
+    return any(environment_of(pid, "RTL_OUTPUT") == trace for pid in os.listdir("/proc") if pid.isdigit())
+
+
 class Run:
     """One program, one instant."""
 
@@ -200,10 +206,18 @@ class Run:
                                capture_output=True).stdout
         return json.loads(state)
 
+    def wait_until(self, instant):
+        """That many seconds from now, or the end before it: then this program is as short as that, for later instants."""
+        begin = time.monotonic()
+        while (passed := time.monotonic() - begin) < instant and not self.ended():
+            time.sleep(min(0.005, instant - passed))
+        if self.ended():
+            self.test.lengths[self.name] = min(self.test.lengths[self.name], time.monotonic() - begin)
+
     def kill(self):
         """At the instant: who is to be killed, and who was."""
         who = self.test.options.who
-        time.sleep(self.random.uniform(0, self.test.lengths[self.name]))
+        self.wait_until(self.random.uniform(0, self.test.lengths[self.name]))
         gap = self.random.choice([0, 0, self.random.uniform(0, 0.003)])
         first = self.random.choice(["program", "collector"])
         if not self.find():
@@ -231,8 +245,10 @@ class Run:
         if self.program and (self.bare or self.rtl_status == signal.SIGKILL):
             status = reaper.wait(self.program)
         if self.bare:
-            deadline = time.monotonic() + PATIENCE
-            while collector_of(self.program)[0] and time.monotonic() < deadline:
+            # A process is not seen where it goes on in a child while they are looked at one by one: it does so twice.
+            deadline, looks = time.monotonic() + PATIENCE, 0
+            while looks < 3 and time.monotonic() < deadline:
+                looks = 0 if somebody_writes(self.trace) else looks + 1
                 time.sleep(0.005)
         return status
 
@@ -420,11 +436,15 @@ class Test:
         """What killed collectors left behind, the next rtl trace removes; what is a few seconds old it leaves alone."""
         left = [session for session in self.sessions if os.path.exists(session)]
         for session in left:
-            os.utime(os.path.join(session, "session"), (1000000, 1000000))
-        subprocess.run([self.rtl, "trace", "-q", "--gpu", "soft", "-o", os.path.join(self.scratch, "sweep.db"), "true"], check=True,
-                       env=self.environment, capture_output=True)
+            with contextlib.suppress(FileNotFoundError):  # by the rtl trace of another test
+                os.utime(os.path.join(session, "session"), (1000000, 1000000))
         self.tell("sessions left behind and swept", len(left))
-        return [f"the session {session} is still there" for session in left if os.path.exists(session)]
+        # What another looks at this moment is left to that one, which may have begun when it was not old yet.
+        deadline = time.monotonic() + PATIENCE
+        while (left := [session for session in left if os.path.exists(session)]) and time.monotonic() < deadline:
+            subprocess.run([self.rtl, "trace", "-q", "-f", "--gpu", "soft", "-o", os.path.join(self.scratch, "sweep.db"), "true"],
+                           check=True, env=self.environment, capture_output=True)
+        return [f"the session {session} is still there" for session in left]
 
     def main(self):
         become_reaper()
