@@ -32,7 +32,7 @@
 #define TICK_NS       10u /* of the software GPU's clock */
 #define BYTES         4096u
 #define SLOW          20000u
-#define PATIENCE_MS   20000u
+#define PATIENCE_MS   120000u
 
 int roctxNameOsThread(const char *name);
 

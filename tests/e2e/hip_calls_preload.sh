@@ -37,7 +37,7 @@ LD_PRELOAD=$librtl HSA_TOOLS_LIB=$librtl RTL_MODE=full RTL_OUTPUT=$scratch/env.d
     "$bin/hip_calls" >env.out 2>env.err || fail "hip_calls failed with the environment alone"
 cmp -s alone.out env.out || fail "the output differs with the environment alone"
 awk '$1 == "made" { print $2 "|" $3 }' alone.out | LC_ALL=C sort >made
-for ((i = 0; i < 100; i++)); do # the collector is a process of its own
+for ((i = 0; i < 600; i++)); do # the collector is a process of its own
     "$rtl" check env.db >check.out 2>check.err && break
     sleep 0.1
 done

@@ -132,7 +132,7 @@ bench 1 -r 2 -t 'name=slow,command={program}; sleep 2' --gate overhead=50% -- sh
 equal "slow" "$(of slow 'tool["overhead"]["low"] > 0')" True
 grep -q 'slow on .*overhead' bench.err || fail "the gate does not say why"
 bench 0 -r 2 -t 'name=slow,command={program}; sleep 2' --gate overhead=100000% -- sh -c 'sleep 0.2'
-bench 1 -r 1 -t 'name=hangs,command={program}; sleep 600' --limit 2s -- true
+bench 1 -r 1 -t 'name=hangs,command={program}; sleep 600' --limit 10s -- true
 equal "hangs" "$(of hangs 'tool["outcome"]')" hung
 bench 0 -r 1 -t full -t lite --gate lost=0 -- "$work" graph-64 128
 equal "a program's kernels" "$(of full '(tool["completeness"]["recorded"], tool["completeness"]["lost"])')" "(193, 0)"
