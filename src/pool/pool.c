@@ -13,6 +13,7 @@ bool rtl_pool_init(struct rtl_pool *pool, uint32_t limit, struct rtl_pool_backen
     }
     pool->limit = limit;
     pool->backend = backend;
+    atomic_init(&pool->named, 0);
     atomic_init(&pool->made, 0);
     atomic_init(&pool->head, 0);
     atomic_init(&pool->free, 0);
@@ -80,17 +81,40 @@ void rtl_pool_give(struct rtl_pool *pool, const uint32_t *ids, unsigned count)
     atomic_fetch_add_explicit(&pool->free, count, memory_order_relaxed);
 }
 
+/* The next id that has no signal, below `end`. */
+static bool name(struct rtl_pool *pool, uint32_t end, uint32_t *id)
+{
+    *id = atomic_load_explicit(&pool->named, memory_order_relaxed);
+    while (*id < end)
+        if (atomic_compare_exchange_weak_explicit(&pool->named, id, *id + 1, memory_order_relaxed,
+                                                  memory_order_relaxed))
+            return true;
+    return false;
+}
+
+/* Nobody has a signal for the id. Another thread may have gone on to the next: then it stays
+ * without one. */
+static void unname(struct rtl_pool *pool, uint32_t id)
+{
+    uint32_t next = id + 1;
+    (void)atomic_compare_exchange_strong_explicit(&pool->named, &next, id, memory_order_relaxed,
+                                                  memory_order_relaxed);
+}
+
 unsigned rtl_pool_grow(struct rtl_pool *pool, uint32_t target)
 {
+    uint32_t end = target < pool->limit ? target : pool->limit;
     unsigned made = 0;
-    uint32_t id = atomic_load_explicit(&pool->made, memory_order_relaxed);
-    while (id < target && id < pool->limit) {
+    uint32_t id;
+    while (name(pool, end, &id)) {
         uint64_t handle;
-        if (!pool->backend.create(pool->backend.context, &handle))
+        if (!pool->backend.create(pool->backend.context, &handle)) {
+            unname(pool, id);
             break;
+        }
         atomic_store_explicit(&pool->handles[id], handle, memory_order_relaxed);
         rtl_pool_give(pool, &id, 1);
-        atomic_store_explicit(&pool->made, ++id, memory_order_relaxed);
+        atomic_fetch_add_explicit(&pool->made, 1, memory_order_relaxed);
         made++;
     }
     return made;

@@ -2,9 +2,9 @@
  * The signal pool: completion signals that are made once and used over and over.
  *
  * Any thread takes and gives in batches, without locks and without a system call: a stack of ids
- * whose head carries a tag against re-use. Only one thread, the completion worker, makes signals
- * (rtl_pool_grow). How a signal is made is the caller's affair, so that the pool can be tested and
- * fuzzed alone.
+ * whose head carries a tag against re-use. Any thread makes signals (rtl_pool_grow), several at the
+ * same time: the completion worker ahead of need, and who needs one that is not there. How a signal
+ * is made is the caller's affair, so that the pool can be tested and fuzzed alone.
  */
 #ifndef RTL_POOL_H
 #define RTL_POOL_H
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /** What the pool needs from its owner. `create` writes a new signal's handle (value 1) and returns
- * true, or returns false; `destroy` gives one back. */
+ * true, or returns false; any thread, several at once. `destroy` gives one back. */
 struct rtl_pool_backend {
     bool (*create)(void *context, uint64_t *handle);
     void (*destroy)(void *context, uint64_t handle);
@@ -25,7 +25,8 @@ struct rtl_pool {
     _Atomic uint64_t *handles; /**< by id; written before the id is first given */
     _Atomic uint32_t *next;    /**< id + 1 of the next free one; 0 ends the list */
     uint32_t limit;
-    _Atomic uint32_t made; /**< ids in use or free: 0 … made-1 */
+    _Atomic uint32_t named; /**< ids below it have a signal, or somebody is making one */
+    _Atomic uint32_t made;  /**< signals that there are, in use or free */
     struct rtl_pool_backend backend;
     _Alignas(64) _Atomic uint64_t head; /**< tag << 32 | id + 1 */
     _Alignas(64) _Atomic int64_t free;  /**< how many are on the stack; may lag for a moment */
@@ -45,8 +46,9 @@ unsigned rtl_pool_take(struct rtl_pool *pool, uint32_t *ids, unsigned count);
 /** Gives signals back; their value must be 1 again. Any thread, lock-free. */
 void rtl_pool_give(struct rtl_pool *pool, const uint32_t *ids, unsigned count);
 
-/** Makes signals until `made` is at least `target` (or the limit is reached, or the backend fails).
- * One thread only. Returns how many were made. */
+/** Makes signals until there are `target`, those that other threads are just making included (or
+ * the limit is reached, or the backend fails). Any thread, without a lock of its own; the backend
+ * may have one. Returns how many it has made. */
 unsigned rtl_pool_grow(struct rtl_pool *pool, uint32_t target);
 
 /** How many signals somebody may keep at hand: of a small pool so few that all queues and

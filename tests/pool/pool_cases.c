@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A backend that numbers its signals from 1000 and can be made to fail. */
 struct maker {
@@ -95,6 +96,77 @@ const char *Pool_EndDestroysTheFreeAndCountsTheRest(void)
     CHECK(rtl_pool_end(&pool) == 3);
     CHECK(maker.destroyed == 7);
     return NULL;
+}
+
+#define GROWERS 4
+#define GROWN   2000
+
+/* A backend for several threads, which refuses every seventh time if it is told to. */
+struct makers {
+    _Atomic unsigned asked, made;
+    bool refuses;
+};
+
+static bool make_together(void *context, uint64_t *handle)
+{
+    struct makers *makers = context;
+    if (atomic_fetch_add(&makers->asked, 1) % 7 == 6 && makers->refuses)
+        return false;
+    *handle = 1000 + atomic_fetch_add(&makers->made, 1);
+    return true;
+}
+
+static void destroy_any(void *context, uint64_t handle)
+{
+    (void)context;
+    (void)handle;
+}
+
+/* Until the pool has as many as there may be, or for long enough. */
+static void *grow_on(void *context)
+{
+    struct rtl_pool *pool = context;
+    for (int i = 0; i < GROWN && atomic_load(&pool->named) < GROWN; i++)
+        (void)rtl_pool_grow(pool, atomic_load(&pool->made) + 5);
+    return NULL;
+}
+
+static const char *grow_together(bool refuses)
+{
+    struct rtl_pool pool;
+    struct makers makers = {.refuses = refuses};
+    pthread_t threads[GROWERS];
+    static uint32_t ids[GROWN + 1];
+    static bool seen[GROWN];
+    memset(seen, 0, sizeof seen);
+    struct rtl_pool_backend backend = {make_together, destroy_any, &makers};
+    CHECK(rtl_pool_init(&pool, GROWN, backend));
+    for (int i = 0; i < GROWERS; i++)
+        CHECK(pthread_create(&threads[i], NULL, grow_on, &pool) == 0);
+    for (int i = 0; i < GROWERS; i++)
+        pthread_join(threads[i], NULL);
+    uint32_t made = atomic_load(&makers.made);
+    CHECK(made == atomic_load(&pool.made) && made <= GROWN);
+    CHECK(refuses || made == GROWN);
+    CHECK(rtl_pool_take(&pool, ids, GROWN + 1) == made);
+    for (uint32_t i = 0; i < made; i++) {
+        uint64_t handle = rtl_pool_handle(&pool, ids[i]);
+        CHECK(ids[i] < GROWN && handle >= 1000 && handle < 1000 + made && !seen[handle - 1000]);
+        seen[handle - 1000] = true;
+    }
+    rtl_pool_give(&pool, ids, made);
+    CHECK(rtl_pool_end(&pool) == 0);
+    return NULL;
+}
+
+const char *Pool_SeveralThreadsMakeSignals(void)
+{
+    return grow_together(false);
+}
+
+const char *Pool_SeveralThreadsAreRefusedSignals(void)
+{
+    return grow_together(true);
 }
 
 #define THREADS 4
