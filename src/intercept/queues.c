@@ -191,8 +191,8 @@ static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id,
     state->bypassed = false;
     state->gone = false;
     state->ledger = rtl_queues_ledger(id);
-    state->reservations.mask = state->size - 1;
     rtl_reservations_clear(&state->reservations);
+    state->reservations.mask = state->size - 1;
     atomic_store(&state->virtual_index, index);
     atomic_store(&state->submitted, index);
     state->read_index = 0;

@@ -34,7 +34,7 @@ struct rtl_reservation {
 
 /** A slot for one. */
 struct rtl_reserved {
-    _Atomic uint64_t first; /**< index of its first packet */
+    _Atomic uint64_t first; /**< index of its first packet + 1, 0: none yet */
     _Atomic uint64_t correlation;
     _Atomic uint64_t launch_ordinal;
     _Atomic uint64_t count_flags;
@@ -42,16 +42,18 @@ struct rtl_reserved {
 
 /** The notes of a queue. */
 struct rtl_reservations {
-    struct rtl_reserved *slots; /**< as many as the queue has */
+    struct rtl_reserved *slots; /**< as many as the queue has; zeros in the beginning */
     uint64_t mask;              /**< slots - 1 */
     _Atomic uint64_t end;       /**< packets from here on have no note (yet) */
 };
 
-/** Forgets all notes. */
+/** Forgets all notes; `mask` is still that of the queue whose they are. Slots that were never used
+ * are not touched: their memory is not there yet. */
 static inline void rtl_reservations_clear(struct rtl_reservations *notes)
 {
-    for (uint64_t i = 0; i <= notes->mask; i++)
-        atomic_store_explicit(&notes->slots[i].first, UINT64_MAX, memory_order_relaxed);
+    uint64_t end = atomic_load_explicit(&notes->end, memory_order_relaxed);
+    for (uint64_t i = 0; i <= notes->mask && i < end; i++)
+        atomic_store_explicit(&notes->slots[i].first, 0, memory_order_relaxed);
     atomic_store_explicit(&notes->end, 0, memory_order_relaxed);
 }
 
@@ -69,7 +71,7 @@ static inline void rtl_reservations_note(struct rtl_reservations *notes, uint64_
 {
     struct rtl_reserved *slot = &notes->slots[first & notes->mask];
     uint64_t end = atomic_load_explicit(&notes->end, memory_order_relaxed);
-    atomic_store_explicit(&slot->first, first, memory_order_relaxed);
+    atomic_store_explicit(&slot->first, first + 1, memory_order_relaxed);
     atomic_store_explicit(&slot->correlation, reservation->correlation, memory_order_relaxed);
     atomic_store_explicit(&slot->launch_ordinal,
                           reservation->launch | (uint64_t)reservation->ordinal << 32,
@@ -92,7 +94,7 @@ static inline struct rtl_reservation rtl_reservations_at(const struct rtl_reserv
         .launch = RTL_NONE, .count = 1, .flags = RTL_RESERVED_OUTSIDE};
     struct rtl_reserved *slot = &notes->slots[first & notes->mask];
     if (first >= atomic_load_explicit(&notes->end, memory_order_relaxed) ||
-        atomic_load_explicit(&slot->first, memory_order_relaxed) != first)
+        atomic_load_explicit(&slot->first, memory_order_relaxed) != first + 1)
         return reservation;
     uint64_t launch = atomic_load_explicit(&slot->launch_ordinal, memory_order_relaxed);
     uint64_t count = atomic_load_explicit(&slot->count_flags, memory_order_relaxed);

@@ -333,8 +333,8 @@ static void begin_side(unsigned slot)
     side->ledger = (struct rtl_wire_ledger){0};
     side->first = settings.first + slot * QUEUE_STRIDE;
     side->reservations.slots = side->slots;
-    side->reservations.mask = settings.queue_size - 1;
     rtl_reservations_clear(&side->reservations);
+    side->reservations.mask = settings.queue_size - 1;
     side->run_left = 0;
     side->written = side->submitted = side->launched = side->unmarked = 0;
     side->ring = malloc((size_t)settings.queue_size * 64);
