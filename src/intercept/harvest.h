@@ -12,6 +12,11 @@
 /** The signals of this process. */
 extern struct rtl_pool rtl_signals;
 
+/** So many are made as soon as they may be of use; more only where no kernel has finished whose
+ * signal could serve again, since each takes memory: with the ring and the records of a queue of
+ * 16384 packets, these stay below 48 MiB. */
+#define RTL_EASY_SIGNALS 24576u
+
 /** Harvests finished records of a queue from its head on; gives up after `patience` records in a
  * row whose kernels have not completed. With RTL_THOROUGH it looks at all, and takes those as well
  * whose signal the program has armed again unseen. Records that have to be forwarded are left

@@ -19,12 +19,13 @@
 #include <time.h>
 
 #define IN_PASSING             1024u /* signals of a queue that are being harvested, or at hand */
+#define FIRST_SIGNALS          1024u /* that there are before the first queue is */
+#define SIGNALS_OF_A_QUEUE     128u  /* and for each one: as many as are at hand and in a harvest */
 #define LEAST_PENDING          8192u /* records of a small queue */
 #define COPIES                 512u  /* copies of an agent that may need a signal at once */
 #define SUBMISSION_PATIENCE_NS UINT64_C(1000000000)
 #define REST_NS                UINT64_C(100000000)
 #define PLACE_PATIENCE_NS      UINT64_C(1000000000) /* that a new queue waits for its state */
-#define POOL_PATIENCE_NS       UINT64_C(1000000000) /* that a new queue waits for signals */
 
 static struct rtl_queue *_Atomic places[RTL_MOST_QUEUES];
 static _Atomic uint32_t place_count;
@@ -302,7 +303,7 @@ struct rtl_queue *rtl_queues_add_copies(uint32_t agent, struct rtl_wire_ledger *
     pthread_mutex_unlock(&lock);
     *ledger = rtl_queues_ledger(id);
     if (state != NULL)
-        rtl_worker_provide(rtl_queues_demand().at_once, POOL_PATIENCE_NS);
+        (void)rtl_pool_grow(&rtl_signals, rtl_queues_demand().at_once);
     else
         rtl_emit_note(id, "the copies of agent %u are not followed: there was no room for them",
                       agent);
@@ -323,26 +324,26 @@ static uint64_t held_signals(const struct rtl_queue *queue)
 
 struct rtl_queues_demand rtl_queues_demand(void)
 {
-    uint64_t at_once = 0;
-    uint64_t with_time = 0;
+    uint64_t at_once = FIRST_SIGNALS;
+    uint64_t most = 0;
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
         struct rtl_queue *queue = rtl_queues_at(i);
         uint32_t phase = atomic_load_explicit(&queue->phase, memory_order_acquire);
-        uint64_t held = phase == RTL_QUEUE_CLOSING ? held_signals(queue) : 0;
         bool kernels = phase == RTL_QUEUE_LIVE && queue->way != RTL_WAY_COPIES;
-        if (phase == RTL_QUEUE_LIVE) /* most copies have a signal of their own, and keep it */
-            held = queue->size + (kernels ? IN_PASSING : 0);
-        at_once += held;
-        with_time += kernels ? queue->pending.mask + 1 + IN_PASSING : held;
+        if (phase == RTL_QUEUE_CLOSING)
+            most += held_signals(queue);
+        else if (phase == RTL_QUEUE_LIVE) /* most copies have a signal of their own, and keep it */
+            most += kernels ? queue->pending.mask + 1 + IN_PASSING : queue->size;
+        at_once += kernels ? SIGNALS_OF_A_QUEUE : 0;
     }
-    return (struct rtl_queues_demand){limited(at_once), limited(with_time)};
+    return (struct rtl_queues_demand){limited(at_once), limited(most)};
 }
 
 static void adopt(hsa_queue_t *queue, uint32_t agent, const struct rtl_way_made *made)
 {
     rtl_api.hsa_amd_profiling_set_profiler_enabled(queue, 1);
     if (made->way != RTL_WAY_PASS && follow_with_patience(queue, agent, made)) {
-        rtl_worker_provide(rtl_queues_demand().at_once, POOL_PATIENCE_NS);
+        (void)rtl_pool_grow(&rtl_signals, rtl_queues_demand().at_once);
         return;
     }
     rtl_strangers_add(queue, rtl_queues_new_id(), agent,

@@ -92,10 +92,10 @@ void rtl_queues_release(struct rtl_queue *queue);
  * NULL if there is none left; `*ledger` is the row to count in either way. Any thread; slow. */
 struct rtl_queue *rtl_queues_add_copies(uint32_t agent, struct rtl_wire_ledger **ledger);
 
-/** How many signals the pool should have for the queues that live now: at once, so that full queues
- * find one for each packet, and with time, so that every record may hold one. */
+/** How many signals the pool should have for the queues that live now: at once, before they are
+ * used, and at most, so that every record may hold one. What is between comes with use. */
 struct rtl_queues_demand {
-    uint32_t at_once, with_time;
+    uint32_t at_once, most;
 };
 struct rtl_queues_demand rtl_queues_demand(void);
 

@@ -9,6 +9,7 @@
 #include "intercept/pending_add.h"
 #include "intercept/symbols.h"
 
+#include <errno.h>
 #include <string.h>
 #include <time.h>
 
@@ -17,6 +18,7 @@
 #define PIECES           64u                 /* that a producer submits in one go */
 #define FEW_PIECES       2u
 #define HELP             64u /* records that a submitter harvests when short */
+#define PIECE_OF_SIGNALS 64u /* that it makes when nothing has finished */
 
 static _Atomic bool paused;
 
@@ -261,11 +263,11 @@ static unsigned help_one(struct rtl_queue *queue, bool quiet)
 }
 
 /* The signals may all be with other queues, so those come next, from the neighbour on. */
-static unsigned help(struct rtl_queue *own, bool quiet)
+static unsigned help_others(struct rtl_queue *own, unsigned enough, bool quiet)
 {
-    unsigned taken = help_one(own, quiet);
+    unsigned taken = 0;
     uint32_t queues = rtl_queues_count();
-    for (uint32_t i = 1; i < queues && taken < HELP; i++) {
+    for (uint32_t i = 1; i < queues && taken + enough < HELP; i++) {
         struct rtl_queue *other = rtl_queues_at((own->slot + i) % queues);
         if (atomic_load_explicit(&other->phase, memory_order_acquire) == RTL_QUEUE_LIVE)
             taken += help_one(other, quiet);
@@ -273,18 +275,41 @@ static unsigned help(struct rtl_queue *own, bool quiet)
     return taken;
 }
 
+static bool has_signals(void)
+{
+    return atomic_load_explicit(&rtl_signals.free, memory_order_relaxed) > 0;
+}
+
+/* The worker makes signals ahead of need, but a program may submit more at a time than it has made.
+ * That takes the runtime's lock for signals, and at times memory, as a signal of the program's own
+ * does. */
+static void make_signals(uint32_t end)
+{
+    uint32_t named = atomic_load_explicit(&rtl_signals.named, memory_order_relaxed);
+    int saved = errno;
+    if (!has_signals() && named < end)
+        (void)rtl_pool_grow(&rtl_signals,
+                            named + PIECE_OF_SIGNALS < end ? named + PIECE_OF_SIGNALS : end);
+    errno = saved;
+}
+
 /* To wake somebody who sleeps on a forwarded signal takes a system call: the worker's affair,
  * unless nothing else is left before a loss. What is taken from behind such a record makes no room.
- */
+ * New signals come before the records of other queues, as long as there are few; then only where
+ * nothing has finished anywhere. */
 unsigned rtl_submit_help(void *queue)
 {
     struct rtl_queue *own = queue;
-    unsigned taken = help(own, true);
-    bool helped = taken > 0 && rtl_pending_room(&own->pending) > 0 &&
-                  atomic_load_explicit(&rtl_signals.free, memory_order_relaxed) > 0;
-    if (helped)
+    unsigned taken = help_one(own, true);
+    make_signals(RTL_EASY_SIGNALS);
+    if (rtl_pending_room(&own->pending) > 0 && has_signals())
         return taken;
-    taken += help(own, false);
+    taken += help_others(own, taken, true);
+    if (rtl_pending_room(&own->pending) > 0 && has_signals())
+        return taken;
+    taken += help_one(own, false);
+    taken += help_others(own, taken, false);
+    make_signals(rtl_signals.limit);
     /* A kernel that runs on and on is the oldest, or one whose signal another thread would forward.
      */
     if (rtl_pending_room(&own->pending) == 0)

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #define PIECE_OF_SIGNALS  512u /* that the pool grows by in a round when nobody waits */
-#define FIRST_SIGNALS     64u
+#define SPARE_SIGNALS     3072u
 #define ROUNDS_TO_LOOK    64u
 #define PATIENCE          64u  /* records of running kernels to look behind */
 #define BUSY_ROUND        512u /* so many records in a round: go on at once */
@@ -40,8 +40,6 @@ static bool running; /* under the lock */
 static struct rtl_ring *ring;
 static _Atomic bool stopping;
 static _Atomic bool ended;
-static _Atomic uint32_t wanted_signals;
-static _Atomic bool no_more_signals; /* the runtime refused to make one */
 static _Atomic uint32_t rounds;
 static _Atomic uint32_t bell; /* futex: moved to cut a nap short */
 static _Atomic bool expected; /* a signal was replaced since the worker last looked */
@@ -65,24 +63,34 @@ void rtl_worker_expect(void)
         atomic_store(&expected, true);
 }
 
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint32_t most(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Twice what is in use, a piece at a time: so many may soon be, and each takes memory (300 bytes in
+ * ROCr 5.2.3). Beyond RTL_EASY_SIGNALS only who finds none makes more. */
+static uint32_t signals_ahead(void)
+{
+    uint32_t made = atomic_load_explicit(&rtl_signals.made, memory_order_relaxed);
+    int64_t idle = atomic_load_explicit(&rtl_signals.free, memory_order_relaxed);
+    uint32_t used = idle < made ? made - (idle > 0 ? (uint32_t)idle : 0) : 0;
+    uint32_t ahead = used + most(used, SPARE_SIGNALS);
+    return least(least(ahead, RTL_EASY_SIGNALS), made + PIECE_OF_SIGNALS);
+}
+
 static void grow_pool(void)
 {
     if (rtl_queues_count() == 0)
         return; /* the runtime may still be on its way up, and the pool */
     struct rtl_queues_demand demand = rtl_queues_demand();
-    uint32_t made = atomic_load_explicit(&rtl_signals.made, memory_order_relaxed);
-    uint32_t target =
-        made + PIECE_OF_SIGNALS < demand.with_time ? made + PIECE_OF_SIGNALS : demand.with_time;
-    uint32_t wanted = atomic_load_explicit(&wanted_signals, memory_order_relaxed);
-    uint32_t floors[] = {FIRST_SIGNALS, demand.at_once, wanted};
-    for (unsigned i = 0; i < sizeof floors / sizeof *floors; i++)
-        if (target < floors[i])
-            target = floors[i];
-    if (target > rtl_signals.limit)
-        target = rtl_signals.limit;
-    if (made < target)
-        made += rtl_pool_grow(&rtl_signals, target);
-    atomic_store_explicit(&no_more_signals, made < target, memory_order_relaxed);
+    uint32_t target = least(signals_ahead(), demand.most);
+    (void)rtl_pool_grow(&rtl_signals, most(target, demand.at_once));
 }
 
 static unsigned serve(struct rtl_queue *queue)
@@ -249,27 +257,10 @@ static void wait_until(bool (*done)(uint32_t), uint32_t argument, uint64_t patie
         nanosleep(&step, NULL);
 }
 
-static bool pool_has(uint32_t signals)
-{
-    return atomic_load_explicit(&rtl_signals.made, memory_order_acquire) >= signals ||
-           atomic_load_explicit(&no_more_signals, memory_order_relaxed);
-}
-
 static bool worker_ended(uint32_t unused)
 {
     (void)unused;
     return atomic_load_explicit(&ended, memory_order_acquire);
-}
-
-void rtl_worker_provide(uint32_t signals, uint64_t patience_ns)
-{
-    if (signals > rtl_signals.limit)
-        signals = rtl_signals.limit;
-    atomic_store_explicit(&wanted_signals, signals, memory_order_relaxed);
-    if (pool_has(signals))
-        return;
-    ring_bell();
-    wait_until(pool_has, signals, patience_ns);
 }
 
 static bool rounds_reached(uint32_t goal)

@@ -18,10 +18,6 @@
  * pool is set up it only reserves memory of the ring. */
 bool rtl_worker_start(struct rtl_ring *ring);
 
-/** Has the pool grown to `signals`, and waits for that at most `patience_ns`, or until the runtime
- * refuses to make more. For places that are slow anyway. */
-void rtl_worker_provide(uint32_t signals, uint64_t patience_ns);
-
 /** A signal was replaced: it has to be forwarded as soon as its packet has completed. Any thread,
  * no system call. */
 void rtl_worker_expect(void);
