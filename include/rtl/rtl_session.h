@@ -3,13 +3,11 @@
  *
  *     rtlSessionBegin();                         before hsa_init or the first HIP call
  *     …
- *     rtlRangePush("step");
- *     uint64_t step = rtlRangeCurrent();
- *     … launch …
- *     rtlRangePop();
- *     hipDeviceSynchronize();
  *     rtl_range_result_t result;
- *     if (rtlSessionResult(step, 1000, &result) == 0)
+ *     rtlRangePush("step");
+ *     … launch …
+ *     rtlRangePop(&result);                      waits for the GPU
+ *     if (result.error == 0)
  *         printf("%lu kernels, busy for %lu ns\n", result.kernels, result.busy_ns);
  *     …
  *     rtlSessionEnd();
@@ -25,12 +23,13 @@
  * - A kernel or copy belongs to the innermost range that was open in its thread when it was
  *   submitted, and to those around that one. Kernels of a graph belong to the range in which it was
  *   launched.
- * - What has not ended on the GPU is not in a result: wait for it before you ask.
+ * - What has not ended on the GPU is not in what rtlSessionResult tells: wait for it before you
+ *   ask. rtlRangePop does so itself.
  * - Functions may be called by any thread, but not by one of rtl_callbacks.h's callbacks. In a
  *   forked child there is no session.
  *
- * Times are nanoseconds, moments those of CLOCK_BOOTTIME. Structures only grow at their end, within
- * the size that the caller's header had for them.
+ * Times are nanoseconds, moments those of CLOCK_BOOTTIME. Structures keep their size within
+ * a major version.
  */
 #ifndef RTL_SESSION_H
 #define RTL_SESSION_H
@@ -43,29 +42,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/** What a range cost. */
-typedef struct rtl_range_result {
-    uint64_t id, parent; /**< parent 0: none */
-    const char *text;    /**< lives until the session ends */
-    uint64_t start, end;
-    uint64_t wall_ns;         /**< end - start */
-    uint64_t kernels;         /**< in it, or in a range within */
-    uint64_t kernel_ns;       /**< sum of their durations */
-    uint64_t busy_ns;         /**< one of them ran, or more */
-    uint64_t overlap_ns;      /**< two of them ran, or more */
-    uint64_t copies;          /**< asynchronous ones */
-    uint64_t copy_bytes;      /**< of all of them */
-    uint64_t copy_ns;         /**< sum of the durations of those whose times are known */
-    uint64_t copying_ns;      /**< one of them was made, or more */
-    uint64_t copy_overlap_ns; /**< one of them was made, and a kernel ran */
-    uint64_t active_ns;       /**< a kernel ran or a copy was made */
-    uint64_t idle_ns;         /**< of wall_ns, when neither was so */
-    uint64_t first, last;     /**< first start and last end of its work, 0 without */
-    uint64_t graph_launches;  /**< by hipGraphLaunch */
-    uint64_t lost; /**< of the whole session so far: kernels, copies and ranges that are missing */
-    uint32_t thread; /**< in which it began (gettid) */
-} rtl_range_result_t;
 
 /** Kernels of one name in a range. */
 typedef struct rtl_range_kernels {

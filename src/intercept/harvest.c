@@ -689,6 +689,20 @@ bool rtl_harvest_has_aside(void)
     return atomic_load(&aside_count) > 0;
 }
 
+bool rtl_harvest_has_aside_since(uint64_t least)
+{
+    bool found = false;
+    if (!rtl_harvest_has_aside())
+        return false;
+    if (!enter_asides())
+        return true;
+    for (unsigned i = 0; i < aside_count && !found; i++)
+        found = (asides[i].facts.flags & RTL_RECORD_BARRIER) == 0 &&
+                asides[i].facts.correlation >= least;
+    leave_asides();
+    return found;
+}
+
 uint64_t rtl_harvest_unfinished(void)
 {
     uint64_t unfinished = aside_count;

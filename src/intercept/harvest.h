@@ -67,6 +67,10 @@ uint64_t rtl_harvest_unfinished(void);
 /** True if there are records that were set aside. Any thread. */
 bool rtl_harvest_has_aside(void);
 
+/** True if one of them is of a kernel or copy whose correlation is `least` or greater, or somebody
+ * is just at them. Any thread. */
+bool rtl_harvest_has_aside_since(uint64_t least);
+
 /** How many records have been submitted and not harvested, over all queues; a hint. */
 uint64_t rtl_harvest_pending(void);
 

@@ -288,6 +288,17 @@ uint64_t rtl_pending_unfinished(struct rtl_pending *pending)
     return unfinished;
 }
 
+bool rtl_pending_has_since(struct rtl_pending *pending, uint64_t end, uint64_t least)
+{
+    for (uint64_t at = atomic_load_explicit(&pending->head, memory_order_acquire); at < end; at++) {
+        struct rtl_kernel_facts facts;
+        if (peek(pending, at, &facts) && (facts.flags & RTL_RECORD_BARRIER) == 0 &&
+            facts.correlation >= least)
+            return true;
+    }
+    return false;
+}
+
 enum rtl_record_standing rtl_pending_judge(const struct rtl_pending *pending, uint64_t sequence,
                                            uint64_t handle)
 {

@@ -137,6 +137,10 @@ bool rtl_pending_abandon(struct rtl_pending *pending, uint64_t sequence,
 /** How many kernels' records are not done. Any thread. */
 uint64_t rtl_pending_unfinished(struct rtl_pending *pending);
 
+/** True if a kernel or copy is not done whose record is one before `end` and whose correlation is
+ * `least` or greater. Any thread. */
+bool rtl_pending_has_since(struct rtl_pending *pending, uint64_t end, uint64_t least);
+
 /** Moves `head` over records that are done. Any thread. */
 void rtl_pending_advance(struct rtl_pending *pending);
 

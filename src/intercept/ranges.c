@@ -314,11 +314,25 @@ int rtl_range_push(const char *text)
     return put(text, 0);
 }
 
-int rtl_range_pop(void)
+static void describe(const struct range *range, uint64_t now, struct rtl_popped *popped)
+{
+    *popped = (struct rtl_popped){.id = range->id};
+    if (range->joined)
+        return;
+    popped->parent = range->parent;
+    popped->start_ns = range->start_ns;
+    popped->end_ns = now;
+    popped->thread = range->thread;
+    popped->ended = true;
+}
+
+int rtl_range_pop(struct rtl_popped *popped)
 {
     struct stack *stack = own.stack;
     if (own.beyond > 0) {
         own.beyond--;
+        if (popped != NULL)
+            *popped = (struct rtl_popped){.id = 0};
         return level();
     }
     if (stack == NULL || stack->depth == 0)
@@ -327,6 +341,8 @@ int rtl_range_pop(void)
     uint64_t now = rtl_now();
     pthread_mutex_lock(&stack->lock);
     struct range *range = &stack->ranges[--stack->depth];
+    if (popped != NULL)
+        describe(range, now, popped);
     if (!range->joined)
         end(range, now);
     rtl_origin_set_range(range->parent);

@@ -24,8 +24,17 @@
  * than 65535 bytes is cut. Returns its level, from 0. */
 int rtl_range_push(const char *text);
 
-/** Ends the innermost range of the calling thread. Returns its level, or -1 if there was none. */
-int rtl_range_pop(void);
+/** A range that was taken off a thread's stack. */
+struct rtl_popped {
+    uint64_t id; /**< 0: it had found no memory, nothing else is known */
+    uint64_t parent, start_ns, end_ns;
+    uint32_t thread;
+    bool ended; /**< else it was one of rtl_range_open, and goes on: only `id` is known */
+};
+
+/** Ends the innermost range of the calling thread. Returns its level, or -1 if there was none.
+ * `popped` (NULL: nobody wants to know) is filled unless there was none. */
+int rtl_range_pop(struct rtl_popped *popped);
 
 /** Begins a range that any thread may end. Returns its number: 1, 2, 3 … in the process. */
 uint64_t rtl_range_start(const char *text);

@@ -4,6 +4,8 @@
  * `lock` is held for as long as something is taken or told; RTL's own thread takes it in callbacks,
  * so nobody may wait for that thread while holding it.
  */
+#include "intercept/ranges_session.h"
+
 #include "common/clock.h"
 #include "intercept/ranges_kept.h"
 
@@ -133,6 +135,14 @@ int rtlSessionEnd(void)
         return -1;
     set_active(false);
     return 0;
+}
+
+bool rtl_session_is_on(void)
+{
+    pthread_mutex_lock(&lock);
+    bool on = active;
+    pthread_mutex_unlock(&lock);
+    return on;
 }
 
 /* ---- telling; under the lock ---- */

@@ -45,7 +45,7 @@ static int push(const char *message)
 static int pop(void)
 {
     report(RTL_ROCTX_POP, NULL, 0);
-    return rtl_range_pop();
+    return rtl_range_pop(NULL);
 }
 
 static uint64_t start(const char *message)
@@ -257,11 +257,6 @@ void *rtl_roctx_instead_of(const char *name, void *found)
 int rtlRangePush(const char *text)
 {
     return rtl_range_push(text);
-}
-
-int rtlRangePop(void)
-{
-    return rtl_range_pop();
 }
 
 void rtlMark(const char *text)

@@ -328,9 +328,9 @@ static void end_truth(void)
     run(queue, 1000);
     run(other, 5000);
     copy();
-    CHECK(rtlRangePop() == 1);
-    CHECK(rtlRangePop() == 0);
-    CHECK(rtlRangePop() == -1);
+    CHECK(rtlRangePop(NULL) == 1);
+    CHECK(rtlRangePop(NULL) == 0);
+    CHECK(rtlRangePop(NULL) == -1);
     CHECK(rtlRangePush("open") == 0);
     CHECK(rtlFlush(PATIENCE_MS) == 0);
     CHECK(seen.kernel_count == 6064);

@@ -126,7 +126,7 @@ const char *Ranges_OpenWhenRecordingBegins(void)
     CHECK_DONE(set_up());
     CHECK(rtl_range_push("outer") == 0);
     CHECK(rtl_range_push("over") == 1);
-    CHECK(rtl_range_pop() == 1);
+    CHECK(rtl_range_pop(NULL) == 1);
     CHECK(rtl_range_push("inner") == 1);
     uint64_t number = rtl_range_start("started");
     rtl_range_mark("too early");
@@ -140,11 +140,11 @@ const char *Ranges_OpenWhenRecordingBegins(void)
     CHECK(texts(RTL_WIRE_RANGE, "outer") == 1 && texts(RTL_WIRE_RANGE, "inner") == 1);
     CHECK(texts(RTL_WIRE_RANGE, "started") == 1);
     CHECK(id_of("inner") == inside);
-    CHECK(rtl_range_pop() == 1);
+    CHECK(rtl_range_pop(NULL) == 1);
     CHECK(rtl_origin.range == id_of("outer"));
     rtl_range_stop(number);
-    CHECK(rtl_range_pop() == 0);
-    CHECK(rtl_range_pop() == -1);
+    CHECK(rtl_range_pop(NULL) == 0);
+    CHECK(rtl_range_pop(NULL) == -1);
     CHECK(rtl_origin.range == 0);
     drain();
     CHECK(out.count == 7);
@@ -160,7 +160,7 @@ const char *Ranges_WhileRecordingIsStopped(void)
     CHECK(rtl_range_push("on") == 0);
     rtl_ranges_set(RTL_RANGES_STOPPED);
     CHECK(rtl_range_push("off") == 1);
-    CHECK(rtl_range_pop() == 1);
+    CHECK(rtl_range_pop(NULL) == 1);
     CHECK(rtl_range_push("resumed in it") == 1);
     rtl_range_mark("off, too");
     rtl_range_name(RTL_NAMED_THREAD, 1, "a name");
@@ -168,8 +168,8 @@ const char *Ranges_WhileRecordingIsStopped(void)
     CHECK(out.count == 2); /* "on", and names come always */
     rtl_ranges_set(RTL_RANGES_ON);
     rtl_ranges_set(RTL_RANGES_STOPPED);
-    CHECK(rtl_range_pop() == 1);
-    CHECK(rtl_range_pop() == 0);
+    CHECK(rtl_range_pop(NULL) == 1);
+    CHECK(rtl_range_pop(NULL) == 0);
     drain();
     CHECK(texts(RTL_WIRE_RANGE, "off") == 0 && texts(RTL_WIRE_RANGE, "off, too") == 0);
     CHECK(ends(id_of("on")) == 1 && ends(id_of("resumed in it")) == 1);
@@ -186,11 +186,11 @@ const char *Ranges_FullRing(void)
         rtl_range_mark("fill");
     CHECK(rtl_range_push("held back") == 0);
     CHECK(rtl_range_push("lost") == 1);
-    CHECK(rtl_range_pop() == 1);
+    CHECK(rtl_range_pop(NULL) == 1);
     rtl_range_mark("lost");
     drain();
     CHECK(texts(RTL_WIRE_RANGE, "fill") == SLOTS / 8 * 7 + 1);
-    CHECK(rtl_range_pop() == 0);
+    CHECK(rtl_range_pop(NULL) == 0);
     drain();
     CHECK(ends(id_of("held back")) == 1);
     CHECK(id_of("lost") == 0);
@@ -206,7 +206,7 @@ const char *Ranges_WithoutEnd(void)
     CHECK_DONE(set_up());
     rtl_range_mark("nothing is recorded");
     CHECK(rtl_range_push(NULL) == 0);
-    CHECK(rtl_range_pop() == 0);
+    CHECK(rtl_range_pop(NULL) == 0);
     rtl_range_stop(0);
     rtl_range_stop(UINT64_MAX);
     rtl_ranges_set(RTL_RANGES_NEVER);
@@ -214,8 +214,8 @@ const char *Ranges_WithoutEnd(void)
     uint64_t number = rtl_range_start("b");
     CHECK(rtl_range_start("c") == number + 1);
     rtl_range_stop(number);
-    CHECK(rtl_range_pop() == 0);
-    CHECK(rtl_range_pop() == -1);
+    CHECK(rtl_range_pop(NULL) == 0);
+    CHECK(rtl_range_pop(NULL) == -1);
     tear_down();
     return NULL;
 }
@@ -231,7 +231,7 @@ static int look_in_child(uint64_t number)
     rtl_range_stop(number);
     wrong |= rtl_range_push("of the child") == 1 ? 0 : 4;
     for (int level = 1; level >= -1; level--)
-        wrong |= rtl_range_pop() == level ? 0 : 8;
+        wrong |= rtl_range_pop(NULL) == level ? 0 : 8;
     drain();
     wrong |= ends(id_of("inherited")) == 1 && ends(id_of("of the child")) == 1 ? 0 : 16;
     rtl_ranges_forked();
@@ -254,7 +254,7 @@ const char *Ranges_ForkBeforeRecording(void)
     CHECK(waitpid(child, &status, 0) == child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     record(); /* the name goes, too */
-    CHECK(rtl_range_pop() == 0);
+    CHECK(rtl_range_pop(NULL) == 0);
     rtl_range_stop(number);
     drain();
     CHECK(texts(RTL_WIRE_NAME, "of the parent") == 1 && ends(id_of("inherited")) == 1);
@@ -296,7 +296,7 @@ static void *nest_without_memory(void *unused)
     for (int i = 0; i < 3; i++)
         wrong += rtl_range_push("no memory") != i;
     for (int i = 2; i >= -1; i--)
-        wrong += rtl_range_pop() != i;
+        wrong += rtl_range_pop(NULL) != i;
     return (void *)wrong;
 }
 
@@ -305,7 +305,7 @@ const char *Ranges_MemoryIsShort(void)
     pthread_t thread;
     void *wrong;
     CHECK_DONE(set_up());
-    CHECK(rtl_range_push("the thread has a stack now") == 0 && rtl_range_pop() == 0);
+    CHECK(rtl_range_push("the thread has a stack now") == 0 && rtl_range_pop(NULL) == 0);
     is_short = true;
     CHECK(rtl_range_push("text is not kept") == 0);
     rtl_range_name(RTL_NAMED_DEVICE, 1, "is not kept");
@@ -319,16 +319,16 @@ const char *Ranges_MemoryIsShort(void)
     while (level < 64)
         CHECK(rtl_range_push("level") == level++);
     while (level > 40)
-        CHECK(rtl_range_pop() == --level);
+        CHECK(rtl_range_pop(NULL) == --level);
     is_short = false;
     CHECK(rtl_range_start("memory again") == number + 1);
     CHECK(rtl_range_push("still beyond") == level++);
     while (level > 0)
-        CHECK(rtl_range_pop() == --level);
+        CHECK(rtl_range_pop(NULL) == --level);
     rtl_range_stop(number);
     rtl_range_stop(number + 1);
     CHECK(rtl_range_push("again") == 0);
-    CHECK(rtl_range_pop() == 0);
+    CHECK(rtl_range_pop(NULL) == 0);
     drain();
     CHECK(texts(RTL_WIRE_NAME, "is not kept") == 0 && id_of("text is not kept") == 0);
     CHECK(id_of("no memory") == 0 && ends(id_of("memory again")) == 1);
@@ -356,7 +356,7 @@ static void *nest(void *unused)
             wrong += rtl_range_push("nested") != i;
         uint64_t number = rtl_range_start("started");
         for (int i = 19; i >= 0; i--)
-            wrong += rtl_range_pop() != i;
+            wrong += rtl_range_pop(NULL) != i;
         rtl_range_stop(number);
     }
     (void)rtl_range_push("left open");

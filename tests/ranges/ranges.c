@@ -6,10 +6,13 @@
  *   many     100 000 ranges in one, with 1 000 000 kernels
  *   random   pushes, pops, too many of them, and kernels as they fall
  *
+ *   hang     a kernel that cannot begin before its range has ended
+ *
  * With RANGES_SESSION set it asks a session (rtl_session.h) at the end, and compares what it says
- * with that knowledge and with what the device has executed (SOFTGPU_TRUTH). What it knows is
- * written to RANGES_EXPECTED: a line for each range with its name, its parent's, the bytes that
- * were copied in it and the packets "queue:index" of it alone, in their order.
+ * with that knowledge and with what the device has executed (SOFTGPU_TRUTH). What pops told before,
+ * while the device was at it, is the same. What the program knows is written to RANGES_EXPECTED: a
+ * line for each range with its name, its parent's, the bytes that were copied in it, its begin and
+ * end as its pop told them (else 0) and the packets "queue:index" of it alone, in their order.
  */
 #include "gpu.h"
 
@@ -24,6 +27,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #define DEPTH       64u
 #define THREADS     4u
@@ -49,6 +54,7 @@ struct range {
     struct range *parent;
     struct piece *pieces, **last;
     uint64_t copies;
+    rtl_range_result_t popped; /* all 0 if its pop was not asked */
     char name[24];
     /* With the ranges within it. */
     uint64_t kernels, all_copies;
@@ -60,6 +66,8 @@ static struct range ranges[MOST_RANGES];
 static _Atomic unsigned range_count;
 static _Thread_local struct range *innermost;
 static unsigned wrong;
+static bool session;
+static unsigned ask_every = 1; /* pop by rtlRangePop */
 
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
@@ -94,12 +102,56 @@ static void push(void)
     innermost = range;
 }
 
+static uint64_t now_ns(void)
+{
+    struct timespec time;
+    (void)clock_gettime(CLOCK_BOOTTIME, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* Without a session the range's times are known. */
+static void check_popped(const struct range *range, uint64_t before, uint64_t after)
+{
+    const rtl_range_result_t *popped = &range->popped;
+    CHECK(popped->error == (session ? 0 : ESRCH));
+    CHECK(popped->id == range->id && popped->wall_ns == popped->end - popped->start);
+    CHECK(popped->parent == (range->parent != NULL ? range->parent->id : 0));
+    CHECK(popped->end >= before && popped->end <= after && popped->start < popped->end);
+    CHECK(popped->thread == (uint32_t)gettid());
+    if (!session)
+        CHECK(popped->text == NULL && popped->kernels == 0 && popped->active_ns == 0);
+}
+
 static void pop(void)
 {
-    bool by_roctx = (innermost - ranges) % 2 == 0;
+    ptrdiff_t number = innermost - ranges;
+    bool asks = number / 2 % ask_every == 0;
     CHECK(rtlRangeCurrent() == innermost->id);
-    CHECK((by_roctx ? roctxRangePop() : rtlRangePop()) >= 0);
+    if (number % 2 == 0) {
+        CHECK(roctxRangePop() >= 0);
+    } else {
+        uint64_t before = now_ns();
+        errno = EDOM;
+        CHECK(rtlRangePop(asks ? &innermost->popped : NULL) >= 0 && errno == EDOM);
+        if (asks)
+            check_popped(innermost, before, now_ns());
+    }
     innermost = innermost->parent;
+}
+
+static void leave(const struct range *entered)
+{
+    rtl_range_result_t result;
+    CHECK(rtlRangePop(&result) == 1);
+    CHECK(result.error == EINPROGRESS && result.id == entered->id && result.end == 0);
+}
+
+static void pop_nothing(void)
+{
+    rtl_range_result_t result = {.id = 1, .kernels = 1};
+    CHECK(rtlRangePop(NULL) == -1 && roctxRangePop() == -1);
+    CHECK(rtlRangePop(&result) == -1 && result.error == ENOENT);
+    CHECK(result.id == 0 && result.kernels == 0 && rtlRangeCurrent() == 0);
 }
 
 static void run(hsa_queue_t *queue, uint32_t count)
@@ -153,7 +205,7 @@ static void way_nest(void)
         run(other, 2);
         pop();
     }
-    CHECK(rtlRangePop() == -1 && roctxRangePop() == -1 && rtlRangeCurrent() == 0);
+    pop_nothing();
     push();
     run(queue, 5);
     gpu_drain(&gpu, queue);
@@ -182,7 +234,7 @@ static void *be_in(void *argument)
         push();
         run(queue, 1 + i % 4);
         pop();
-        CHECK(rtlRangePop() == 1);
+        leave(shared);
         innermost = before;
         run(queue, 1);
         pop();
@@ -223,7 +275,7 @@ static void way_threads(void)
     CHECK(rtlRangeEnter(shared->id) == 1);
     innermost = shared;
     run(queue, 9);
-    CHECK(rtlRangePop() == 1);
+    leave(shared);
     innermost = outer;
     CHECK(rtlRangeStop(shared->id) == 0);
     CHECK(rtlRangeStop(shared->id) == -1);
@@ -235,6 +287,7 @@ static void way_threads(void)
 static void way_many(void)
 {
     hsa_queue_t *queue = gpu_queue(&gpu, 4096);
+    ask_every = 5000;
     push();
     for (unsigned i = 0; i < MANY; i++) {
         push();
@@ -262,7 +315,7 @@ static void way_random(void)
             pop();
             depth--;
         } else if (what == 1) {
-            CHECK(rtlRangePop() == -1 && roctxRangePop() == -1);
+            pop_nothing();
         } else {
             run(queues[(state >> 20) % 3], 1 + (state >> 24) % 9);
         }
@@ -271,6 +324,40 @@ static void way_random(void)
         pop();
     for (unsigned i = 0; i < 3; i++)
         gpu_drain(&gpu, queues[i]);
+}
+
+/* What comes behind it in the queue waits until `gate` is 0. */
+static void wait_in_queue(hsa_queue_t *queue, hsa_signal_t gate)
+{
+    hsa_barrier_and_packet_t body = {.dep_signal = {gate}};
+    uint16_t header = HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE;
+    uint64_t index = hsa_queue_add_write_index_relaxed(queue, 1);
+    void *slot = (char *)queue->base_address + (index & (queue->size - 1)) * sizeof body;
+    body.header = HSA_PACKET_TYPE_INVALID;
+    memcpy(slot, &body, sizeof body);
+    atomic_store_explicit((_Atomic uint16_t *)slot, header, memory_order_release);
+    hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
+}
+
+static void way_hang(void)
+{
+    hsa_queue_t *queue = gpu_queue(&gpu, 256);
+    hsa_signal_t gate = gpu_signal(1);
+    push();
+    run(queue, 3);
+    pop();
+    push();
+    run(queue, 4);
+    gpu_drain(&gpu, queue);
+    wait_in_queue(queue, gate);
+    run(queue, 5);
+    rtl_range_result_t result;
+    CHECK(rtlRangePop(&result) == 0 && result.id == innermost->id);
+    CHECK(result.error == (session ? ETIMEDOUT : ESRCH) && result.wall_ns > 0);
+    CHECK(result.kernels == (session ? 4u : 0u));
+    innermost = innermost->parent;
+    hsa_signal_store_screlease(gate, 0);
+    gpu_drain(&gpu, queue);
 }
 
 /* ---- what is known ---- */
@@ -282,8 +369,9 @@ static void write_expected(const char *path)
         exit(3); // NOLINT(concurrency-mt-unsafe): no exit handler of ours exists
     for (unsigned i = 0; i < range_count; i++) {
         const struct range *range = &ranges[i];
-        (void)fprintf(file, "%s\t%s\t%" PRIu64 "\t", range->name,
-                      range->parent != NULL ? range->parent->name : "", range->copies * BYTES);
+        (void)fprintf(file, "%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t", range->name,
+                      range->parent != NULL ? range->parent->name : "", range->copies * BYTES,
+                      range->popped.start, range->popped.end);
         for (const struct piece *piece = range->pieces; piece != NULL; piece = piece->next)
             for (uint32_t k = 0; k < piece->count; k++)
                 (void)fprintf(file, "%" PRIuPTR ":%" PRIu64 " ", (uintptr_t)piece->queue,
@@ -470,6 +558,8 @@ static void check_range(const struct range *range)
     CHECK(result.wall_ns == result.end - result.start && result.wall_ns > 0);
     CHECK(result.active_ns == result.busy_ns + result.copying_ns - result.copy_overlap_ns);
     CHECK(result.idle_ns <= result.wall_ns && result.wall_ns - result.idle_ns <= result.active_ns);
+    if (range->popped.id != 0)
+        CHECK(memcmp(&range->popped, &result, sizeof result) == 0);
     rtl_range_kernel_t *kernels = calloc(range->kernels + 1, sizeof *kernels);
     int64_t count = rtlSessionKernels(range->id, kernels, range->kernels + 1);
     CHECK(count == (int64_t)range->kernels);
@@ -508,10 +598,13 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } ways[] = {
-        {"nest", way_nest}, {"threads", way_threads}, {"many", way_many}, {"random", way_random}};
+    } ways[] = {{"nest", way_nest},
+                {"threads", way_threads},
+                {"many", way_many},
+                {"random", way_random},
+                {"hang", way_hang}};
     const char *expected = getenv("RANGES_EXPECTED"); // NOLINT(concurrency-mt-unsafe)
-    bool session = getenv("RANGES_SESSION") != NULL;  // NOLINT(concurrency-mt-unsafe)
+    session = getenv("RANGES_SESSION") != NULL;       // NOLINT(concurrency-mt-unsafe)
     if (session)
         CHECK(rtlSessionBegin() == 0);
     gpu_open(&gpu);

@@ -14,9 +14,10 @@ said = json.loads(output('ranges', trace, '--json', '--kernels'))
 addresses = {row['queue']: row['address'] for row in json.loads(output('sql', '--json', trace, 'SELECT queue, address FROM queues'))}
 names = {row['id']: row['name'] for row in said['ranges']}
 by_name = {row['name']: row for row in said['ranges']}
-known, inside = {}, {}
+known, inside, popped = {}, {}, {}
 for line in open(expected, encoding='ascii'):
-    name, parent, copied, packets = line.rstrip('\n').split('\t')
+    name, parent, copied, start, end, packets = line.rstrip('\n').split('\t')
+    popped[name] = int(start), int(end)
     known[name] = parent, int(copied), [tuple(map(int, packet.split(':'))) for packet in packets.split()]
     around = name
     while around:
@@ -31,6 +32,8 @@ for name, (parent, copied, packets) in known.items():
     row = by_name[name]
     if names.get(row['parent'], '') != parent:
         sys.exit(f'{name}: within {names.get(row["parent"])}, not {parent}')
+    if any(popped[name]) and (row['start_ns'], row['end_ns']) != popped[name]:
+        sys.exit(f'{name}: from {row["start_ns"]} to {row["end_ns"]}, its pop said {popped[name]}')
     if [row['kernels'], row['copy_bytes']] != inside[name]:
         sys.exit(f'{name}: {row["kernels"]} kernels and {row["copy_bytes"]} bytes, not {inside[name]}')
     if sum(kernel['kernels'] for kernel in row['names']) != row['kernels']:
