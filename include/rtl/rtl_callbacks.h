@@ -122,13 +122,19 @@ typedef enum rtl_range_event_kind {
     RTL_EVENT_MARKED = 2
 } rtl_range_event_kind_t;
 
-/** A range that has ended, a mark, or (rtlUnsubscribe, exit) a range that is open. */
+typedef enum rtl_range_event_flags {
+    RTL_EVENT_ASIDE = 1 /**< RTL_RANGES leaves it out: nobody measures it */
+} rtl_range_event_flags_t;
+
+/** A range that has ended, a mark, or (rtlUnsubscribe, exit) a range that is open. One that is
+ * aside comes when it begins as well, as one that is open. */
 typedef struct rtl_range_event {
     const char *text;    /**< valid during the call */
     uint64_t start, end; /**< of a mark both the same; end 0: still open */
     uint64_t id, parent; /**< parent 0: none */
     uint32_t thread;     /**< in which it began */
     uint32_t kind;       /**< rtl_range_event_kind_t */
+    uint32_t flags;      /**< rtl_range_event_flags_t */
 } rtl_range_event_t;
 
 /** A graph launch whose packets have all been submitted; its kernels name it. */

@@ -19,7 +19,8 @@
  * - A session is the process's subscriber (rtl_callbacks.h, whose contract holds): there is one at
  *   a time, none in a process that `rtl trace` records, and the first one begins before hsa_init.
  *   Link librtl.so before libamdhip64.so, or preload it.
- * - Ranges of roctx are ranges as well: both are one.
+ * - Ranges of roctx are ranges as well: both are one. RTL_RANGES=rtl or roctx leaves those of the
+ *   other kind out: what lies in them belongs to the ranges around them.
  * - A kernel or copy belongs to the innermost range that was open in its thread when it was
  *   submitted, and to those around that one. Kernels of a graph belong to the range in which it was
  *   launched.

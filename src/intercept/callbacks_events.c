@@ -473,6 +473,7 @@ static void add_range(struct rtl_events *events, const struct rtl_wire_range *wi
         .parent = wire->parent,
         .thread = wire->thread,
         .kind = wire->kind,
+        .flags = wire->flags,
     };
 }
 
@@ -483,6 +484,8 @@ static void take_range(struct rtl_events *events, const struct rtl_wire_range *w
         add_range(events, wire, text, wire->start_ns);
         return;
     }
+    if ((wire->flags & RTL_RANGE_ASIDE) != 0)
+        add_range(events, wire, text, 0);
     struct origin origin = {.correlation = wire->id, .range = wire->id};
     struct open_range **bucket = &events->open[wire->id % BUCKETS];
     struct open_range *range = malloc(sizeof *range + wire->text_length + 1);

@@ -2,6 +2,7 @@
 
 #include "common/duration.h"
 #include "common/log.h"
+#include "intercept/ranges.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,16 @@ static bool read_starts_stopped(void)
     return false;
 }
 
+/* Ranges come before recording does: they read it themselves. */
+static void check_ranges(void)
+{
+    unsigned by;
+    const char *value = setting("RTL_RANGES");
+    if (!rtl_range_measured(value, &by))
+        rtl_complain("RTL_RANGES=%s names no ranges to measure (rtl, roctx, both); using both",
+                     value);
+}
+
 static uint64_t read_duration(const char *name)
 {
     uint64_t ns = 0;
@@ -116,6 +127,7 @@ void rtl_config_read(struct rtl_config *config)
     config->mode_set = read_mode(&config->mode);
     config->embedded = setting("RTL_EMBEDDED") != NULL;
     config->way = read_way();
+    check_ranges();
     config->starts_stopped = read_starts_stopped();
     config->delay_ns = read_duration("RTL_DELAY");
     config->duration_ns = read_duration("RTL_DURATION");

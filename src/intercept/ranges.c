@@ -37,6 +37,7 @@ struct range {
     uint16_t length;
     enum progress progress;
     bool wanted; /* recording was on at some moment of it */
+    bool aside;  /* RTL_RANGES leaves it out */
     bool joined; /* on a stack: a started range that the thread is in; others send and end it */
 };
 
@@ -78,6 +79,8 @@ static _Atomic uint64_t next_number = 1;
 static _Atomic uint64_t lost;    /* ranges, marks and names that are not in the trace */
 static _Atomic uint64_t endless; /* ranges in the trace whose end is not */
 
+static unsigned measured = RTL_RANGE_BY_RTL | RTL_RANGE_BY_ROCTX; /* set up once */
+
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool has_key;
@@ -105,6 +108,24 @@ static uint16_t length_of(const char *text)
 
 /* ---- one range ---- */
 
+bool rtl_range_measured(const char *value, unsigned *by)
+{
+    static const struct {
+        const char *name;
+        unsigned by;
+    } settings[] = {{"", RTL_RANGE_BY_RTL | RTL_RANGE_BY_ROCTX},
+                    {"both", RTL_RANGE_BY_RTL | RTL_RANGE_BY_ROCTX},
+                    {"rtl", RTL_RANGE_BY_RTL},
+                    {"roctx", RTL_RANGE_BY_ROCTX}};
+    *by = settings[0].by;
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        if (strcmp(value != NULL ? value : "", settings[i].name) == 0) {
+            *by = settings[i].by;
+            return true;
+        }
+    return false;
+}
+
 static bool send_begin(const struct range *range, const char *text)
 {
     struct rtl_wire_range wire = {
@@ -112,7 +133,8 @@ static bool send_begin(const struct range *range, const char *text)
         .start_ns = range->start_ns,
         .parent = range->parent,
         .thread = range->thread,
-        .kind = range->kind,
+        .kind = (uint8_t)range->kind,
+        .flags = range->aside ? RTL_RANGE_ASIDE : 0,
         .text_length = range->length,
     };
     struct rtl_piece pieces[] = {{&wire, sizeof wire}, {text, range->length}};
@@ -134,7 +156,7 @@ static void hold(struct range *range, const char *text)
         memcpy(range->text, text, range->length);
 }
 
-static struct range make(enum rtl_range_kind kind, const char *text)
+static struct range make(enum rtl_range_kind kind, enum rtl_range_by by, const char *text)
 {
     return (struct range){
         .id = rtl_origin_new_id(),
@@ -143,6 +165,7 @@ static struct range make(enum rtl_range_kind kind, const char *text)
         .thread = rtl_origin_thread(),
         .kind = (uint16_t)kind,
         .length = length_of(text),
+        .aside = (measured & by) == 0,
     };
 }
 
@@ -225,6 +248,8 @@ static void in_child(void)
 
 static void set_up(void)
 {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): read once
+    (void)rtl_range_measured(getenv("RTL_RANGES"), &measured);
     has_key = pthread_key_create(&key, forget) == 0;
     (void)pthread_atfork(NULL, NULL, in_child);
 }
@@ -271,7 +296,7 @@ static bool has_room(struct stack *stack)
 }
 
 /* A new range, or (`joined` is not 0) one that was started. False if memory was short. */
-static bool enter(struct stack *stack, const char *text, uint64_t joined)
+static bool enter(struct stack *stack, const char *text, enum rtl_range_by by, uint64_t joined)
 {
     pthread_mutex_lock(&stack->lock);
     bool room = has_room(stack);
@@ -282,7 +307,7 @@ static bool enter(struct stack *stack, const char *text, uint64_t joined)
                 .id = joined, .parent = rtl_origin.range, .progress = GONE, .joined = true};
             rtl_origin_ids_after(joined);
         } else {
-            *range = make(RTL_RANGE_PUSH, text);
+            *range = make(RTL_RANGE_PUSH, by, text);
             begin(range, text);
         }
         rtl_origin_set_range(range->id);
@@ -296,12 +321,12 @@ static int level(void)
     return (int)((own.stack != NULL ? own.stack->depth : 0) + own.beyond);
 }
 
-static int put(const char *text, uint64_t joined)
+static int put(const char *text, enum rtl_range_by by, uint64_t joined)
 {
     int saved = errno;
     int before = level();
     struct stack *stack = own.beyond == 0 ? own_stack() : NULL;
-    if (stack == NULL || !enter(stack, text, joined)) {
+    if (stack == NULL || !enter(stack, text, by, joined)) {
         own.beyond++;
         count(&lost);
     }
@@ -309,9 +334,9 @@ static int put(const char *text, uint64_t joined)
     return before;
 }
 
-int rtl_range_push(const char *text)
+int rtl_range_push(const char *text, enum rtl_range_by by)
 {
-    return put(text, 0);
+    return put(text, by, 0);
 }
 
 static void describe(const struct range *range, uint64_t now, struct rtl_popped *popped)
@@ -384,7 +409,8 @@ static uint64_t start(const char *text, uint64_t number)
         return 0;
     }
     pthread_mutex_lock(&lock);
-    started->range = make(RTL_RANGE_START, text);
+    started->range =
+        make(RTL_RANGE_START, number != 0 ? RTL_RANGE_BY_ROCTX : RTL_RANGE_BY_RTL, text);
     uint64_t id = started->range.id;
     started->by_id = number == 0;
     started->number = number != 0 ? number : id;
@@ -452,7 +478,7 @@ int rtl_range_enter(uint64_t id)
     pthread_mutex_lock(&lock);
     bool open = *find_started(id, true) != NULL;
     pthread_mutex_unlock(&lock);
-    return open ? put("", id) : -1;
+    return open ? put("", RTL_RANGE_BY_RTL, id) : -1;
 }
 
 int rtl_range_close(uint64_t id)
@@ -465,7 +491,7 @@ void rtl_range_mark(const char *text)
     if (!is_on())
         return;
     int saved = errno;
-    struct range mark = make(RTL_RANGE_MARK, text);
+    struct range mark = make(RTL_RANGE_MARK, RTL_RANGE_BY_RTL | RTL_RANGE_BY_ROCTX, text);
     if (!send_begin(&mark, text))
         count(&lost);
     errno = saved;

@@ -95,23 +95,26 @@ static struct rtl_kept_range *range_of(struct rtl_kept *kept, uint64_t id)
     return &kept->ranges[kept->range_count++];
 }
 
+/* Once: what is aside is told twice. */
 static void adopt(struct rtl_kept *kept, uint64_t id, uint64_t parent)
 {
-    if (parent == 0)
+    uint32_t child = look_up(&kept->range_places, id);
+    if (parent == 0 || kept->ranges[child].adopted)
         return;
     if (range_of(kept, parent) == NULL) {
         kept->lost++;
         return;
     }
-    uint32_t child = look_up(&kept->range_places, id);
     struct rtl_kept_range *outer = &kept->ranges[look_up(&kept->range_places, parent)];
+    kept->ranges[child].adopted = true;
     kept->ranges[child].other = outer->child;
     outer->child = child;
 }
 
 void rtl_kept_range(struct rtl_kept *kept, const rtl_range_event_t *event)
 {
-    if (event->kind == RTL_EVENT_MARKED || event->end == 0)
+    bool aside = (event->flags & RTL_EVENT_ASIDE) != 0;
+    if (event->kind == RTL_EVENT_MARKED || (event->end == 0 && !aside))
         return;
     struct rtl_kept_range *range = range_of(kept, event->id);
     char *text = strdup(event->text);
@@ -124,6 +127,8 @@ void rtl_kept_range(struct rtl_kept *kept, const rtl_range_event_t *event)
     range->start = event->start;
     range->end = event->end;
     range->thread = event->thread;
+    range->aside = aside;
+    free(range->text);
     range->text = text;
     adopt(kept, event->id, event->parent);
 }
@@ -248,10 +253,22 @@ void rtl_kept_settle(struct rtl_kept *kept, uint64_t patient_since)
 
 /* ---- asking ---- */
 
+uint64_t rtl_kept_measured(const struct rtl_kept *kept, uint64_t id)
+{
+    uint32_t place = look_up(&kept->range_places, id);
+    while (place != RTL_KEPT_NONE && kept->ranges[place].aside) {
+        id = kept->ranges[place].parent;
+        place = look_up(&kept->range_places, id);
+    }
+    return id;
+}
+
 const struct rtl_kept_range *rtl_kept_find(const struct rtl_kept *kept, uint64_t id)
 {
     uint32_t place = look_up(&kept->range_places, id);
-    return place != RTL_KEPT_NONE && kept->ranges[place].end != 0 ? &kept->ranges[place] : NULL;
+    if (place == RTL_KEPT_NONE || kept->ranges[place].end == 0 || kept->ranges[place].aside)
+        return NULL;
+    return &kept->ranges[place];
 }
 
 static bool take(struct rtl_kept_list *list, size_t *capacity, uint32_t place)

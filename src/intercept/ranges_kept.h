@@ -28,12 +28,15 @@ struct rtl_kept_work {
     uint32_t queue, device, launch, ordinal;
 };
 
-/** A range; one that has not ended is there if something was in it. */
+/** A range; one that has not ended is there if something was in it, or it is aside. */
 struct rtl_kept_range {
-    uint64_t id, parent, start, end; /**< end 0: it has not ended, and only `id` is known */
+    uint64_t id, parent, start, end; /**< end 0: it has not ended, and only `id` is known
+                                         (aside: `parent` as well) */
     uint64_t launches;               /**< of graphs, in it alone */
     char *text;
     uint32_t thread;
+    bool adopted;          /**< among those within its parent */
+    bool aside;            /**< nobody asks for it: what is in it belongs to those around */
     uint32_t work;         /**< first of its own */
     uint32_t child, other; /**< first within it, next within the same */
 };
@@ -74,7 +77,10 @@ void rtl_kept_launch(struct rtl_kept *kept, const rtl_launch_event_t *event);
  * before `patient_since` is given up: its call was made in no range. */
 void rtl_kept_settle(struct rtl_kept *kept, uint64_t patient_since);
 
-/** The range of that id if it has ended, else NULL. */
+/** The innermost range that is not aside, of that one and those around it; 0 if there is none. */
+uint64_t rtl_kept_measured(const struct rtl_kept *kept, uint64_t id);
+
+/** The range of that id if it has ended and is not aside, else NULL. */
 const struct rtl_kept_range *rtl_kept_find(const struct rtl_kept *kept, uint64_t id);
 
 /** What lies in a range and in those within it: places of its work. */

@@ -179,7 +179,7 @@ static void sum_up(const struct rtl_kept_range *range, const struct rtl_kept_lis
         rtl_range_time_add(&time, range->start, range->end, &kept.work[list->places[i]].work);
     *result = (rtl_range_result_t){
         .id = range->id,
-        .parent = range->parent,
+        .parent = rtl_kept_measured(&kept, range->parent),
         .text = range->text,
         .start = range->start,
         .end = range->end,
@@ -314,7 +314,7 @@ static int by_launch(const void *left, const void *right)
     bool called = a_call != 0 && b_call != 0;
     const int orders[] = {
         compare(a_call, b_call),
-        compare(a->correlation, b->correlation),
+        called ? compare(a->correlation, b->correlation) : 0,
         called ? compare(a->launch, b->launch) : 0,
         called ? compare(a->ordinal, b->ordinal) : 0,
         compare(a->queue, b->queue),
@@ -342,7 +342,7 @@ int64_t rtlSessionKernels(uint64_t id, rtl_range_kernel_t *kernels, size_t capac
             .start = work->work.start,
             .end = work->work.end,
             .queue_address = work->queue_address,
-            .range = work->range,
+            .range = rtl_kept_measured(&kept, work->range),
             .packet = work->packet,
             .queue = work->queue,
             .device = work->device,
@@ -370,7 +370,7 @@ int64_t rtlSessionRanges(uint64_t *ids, size_t capacity)
         error = list.places == NULL ? ENOMEM : 0;
     }
     for (size_t i = 0; error == 0 && i < kept.range_count; i++)
-        if (kept.ranges[i].end != 0)
+        if (kept.ranges[i].end != 0 && !kept.ranges[i].aside)
             list.places[list.count++] = (uint32_t)i;
     if (error == 0 && list.count > 0)
         qsort(list.places, list.count, sizeof *list.places, by_begin);

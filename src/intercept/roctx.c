@@ -39,7 +39,7 @@ static void mark(const char *message)
 static int push(const char *message)
 {
     report(RTL_ROCTX_PUSH, message, 0);
-    return rtl_range_push(message);
+    return rtl_range_push(message, RTL_RANGE_BY_ROCTX);
 }
 
 static int pop(void)
@@ -256,7 +256,7 @@ void *rtl_roctx_instead_of(const char *name, void *found)
 
 int rtlRangePush(const char *text)
 {
-    return rtl_range_push(text);
+    return rtl_range_push(text, RTL_RANGE_BY_RTL);
 }
 
 void rtlMark(const char *text)

@@ -203,13 +203,18 @@ enum rtl_range_kind {
     RTL_RANGE_MARK = 2   /**< a moment: it has no end */
 };
 
+enum rtl_range_flags {
+    RTL_RANGE_ASIDE = 1 /**< RTL_RANGES leaves it out: it is recorded, but nobody measures it */
+};
+
 /** A range begins, or a mark is set. */
 struct rtl_wire_range {
     uint64_t id; /**< a correlation */
     uint64_t start_ns;
     uint64_t parent; /**< innermost range of the thread then, 0 if none */
     uint32_t thread;
-    uint16_t kind; /**< enum rtl_range_kind */
+    uint8_t kind;  /**< enum rtl_range_kind */
+    uint8_t flags; /**< enum rtl_range_flags */
     uint16_t text_length;
 };
 

@@ -124,10 +124,10 @@ static unsigned ends(uint64_t id)
 const char *Ranges_OpenWhenRecordingBegins(void)
 {
     CHECK_DONE(set_up());
-    CHECK(rtl_range_push("outer") == 0);
-    CHECK(rtl_range_push("over") == 1);
+    CHECK(rtl_range_push("outer", RTL_RANGE_BY_RTL) == 0);
+    CHECK(rtl_range_push("over", RTL_RANGE_BY_RTL) == 1);
     CHECK(rtl_range_pop(NULL) == 1);
-    CHECK(rtl_range_push("inner") == 1);
+    CHECK(rtl_range_push("inner", RTL_RANGE_BY_RTL) == 1);
     uint64_t number = rtl_range_start("started");
     rtl_range_mark("too early");
     rtl_range_name(RTL_NAMED_STREAM, 77, "first");
@@ -157,11 +157,11 @@ const char *Ranges_WhileRecordingIsStopped(void)
 {
     CHECK_DONE(set_up());
     record();
-    CHECK(rtl_range_push("on") == 0);
+    CHECK(rtl_range_push("on", RTL_RANGE_BY_RTL) == 0);
     rtl_ranges_set(RTL_RANGES_STOPPED);
-    CHECK(rtl_range_push("off") == 1);
+    CHECK(rtl_range_push("off", RTL_RANGE_BY_RTL) == 1);
     CHECK(rtl_range_pop(NULL) == 1);
-    CHECK(rtl_range_push("resumed in it") == 1);
+    CHECK(rtl_range_push("resumed in it", RTL_RANGE_BY_RTL) == 1);
     rtl_range_mark("off, too");
     rtl_range_name(RTL_NAMED_THREAD, 1, "a name");
     drain();
@@ -184,8 +184,8 @@ const char *Ranges_FullRing(void)
     record();
     while (rtl_ring_pending(&ring) <= SLOTS / 8 * 7)
         rtl_range_mark("fill");
-    CHECK(rtl_range_push("held back") == 0);
-    CHECK(rtl_range_push("lost") == 1);
+    CHECK(rtl_range_push("held back", RTL_RANGE_BY_RTL) == 0);
+    CHECK(rtl_range_push("lost", RTL_RANGE_BY_RTL) == 1);
     CHECK(rtl_range_pop(NULL) == 1);
     rtl_range_mark("lost");
     drain();
@@ -205,12 +205,12 @@ const char *Ranges_WithoutEnd(void)
 {
     CHECK_DONE(set_up());
     rtl_range_mark("nothing is recorded");
-    CHECK(rtl_range_push(NULL) == 0);
+    CHECK(rtl_range_push(NULL, RTL_RANGE_BY_RTL) == 0);
     CHECK(rtl_range_pop(NULL) == 0);
     rtl_range_stop(0);
     rtl_range_stop(UINT64_MAX);
     rtl_ranges_set(RTL_RANGES_NEVER);
-    CHECK(rtl_range_push("a") == 0);
+    CHECK(rtl_range_push("a", RTL_RANGE_BY_RTL) == 0);
     uint64_t number = rtl_range_start("b");
     CHECK(rtl_range_start("c") == number + 1);
     rtl_range_stop(number);
@@ -229,7 +229,7 @@ static int look_in_child(uint64_t number)
     wrong |= texts(RTL_WIRE_RANGE, "inherited") == 1 ? 0 : 1;
     wrong |= out.count == 1 && out.records[0].thread == (uint32_t)gettid() ? 0 : 2;
     rtl_range_stop(number);
-    wrong |= rtl_range_push("of the child") == 1 ? 0 : 4;
+    wrong |= rtl_range_push("of the child", RTL_RANGE_BY_RTL) == 1 ? 0 : 4;
     for (int level = 1; level >= -1; level--)
         wrong |= rtl_range_pop(NULL) == level ? 0 : 8;
     drain();
@@ -245,7 +245,7 @@ const char *Ranges_ForkBeforeRecording(void)
 {
     int status = 0;
     CHECK_DONE(set_up());
-    CHECK(rtl_range_push("inherited") == 0);
+    CHECK(rtl_range_push("inherited", RTL_RANGE_BY_RTL) == 0);
     uint64_t number = rtl_range_start("of the parent");
     rtl_range_name(RTL_NAMED_DEVICE, 0, "of the parent");
     pid_t child = fork();
@@ -294,7 +294,7 @@ static void *nest_without_memory(void *unused)
     (void)unused;
     intptr_t wrong = 0;
     for (int i = 0; i < 3; i++)
-        wrong += rtl_range_push("no memory") != i;
+        wrong += rtl_range_push("no memory", RTL_RANGE_BY_RTL) != i;
     for (int i = 2; i >= -1; i--)
         wrong += rtl_range_pop(NULL) != i;
     return (void *)wrong;
@@ -305,9 +305,10 @@ const char *Ranges_MemoryIsShort(void)
     pthread_t thread;
     void *wrong;
     CHECK_DONE(set_up());
-    CHECK(rtl_range_push("the thread has a stack now") == 0 && rtl_range_pop(NULL) == 0);
+    CHECK(rtl_range_push("the thread has a stack now", RTL_RANGE_BY_RTL) == 0 &&
+          rtl_range_pop(NULL) == 0);
     is_short = true;
-    CHECK(rtl_range_push("text is not kept") == 0);
+    CHECK(rtl_range_push("text is not kept", RTL_RANGE_BY_RTL) == 0);
     rtl_range_name(RTL_NAMED_DEVICE, 1, "is not kept");
     is_short = false;
     record();
@@ -317,17 +318,17 @@ const char *Ranges_MemoryIsShort(void)
     uint64_t number = rtl_range_start("no memory");
     int level = 1;
     while (level < 64)
-        CHECK(rtl_range_push("level") == level++);
+        CHECK(rtl_range_push("level", RTL_RANGE_BY_RTL) == level++);
     while (level > 40)
         CHECK(rtl_range_pop(NULL) == --level);
     is_short = false;
     CHECK(rtl_range_start("memory again") == number + 1);
-    CHECK(rtl_range_push("still beyond") == level++);
+    CHECK(rtl_range_push("still beyond", RTL_RANGE_BY_RTL) == level++);
     while (level > 0)
         CHECK(rtl_range_pop(NULL) == --level);
     rtl_range_stop(number);
     rtl_range_stop(number + 1);
-    CHECK(rtl_range_push("again") == 0);
+    CHECK(rtl_range_push("again", RTL_RANGE_BY_RTL) == 0);
     CHECK(rtl_range_pop(NULL) == 0);
     drain();
     CHECK(texts(RTL_WIRE_NAME, "is not kept") == 0 && id_of("text is not kept") == 0);
@@ -353,13 +354,13 @@ static void *nest(void *unused)
     intptr_t wrong = 0;
     while (!atomic_load(&over)) {
         for (int i = 0; i < 20; i++)
-            wrong += rtl_range_push("nested") != i;
+            wrong += rtl_range_push("nested", RTL_RANGE_BY_RTL) != i;
         uint64_t number = rtl_range_start("started");
         for (int i = 19; i >= 0; i--)
             wrong += rtl_range_pop(NULL) != i;
         rtl_range_stop(number);
     }
-    (void)rtl_range_push("left open");
+    (void)rtl_range_push("left open", RTL_RANGE_BY_RTL);
     return (void *)wrong;
 }
 
@@ -440,5 +441,18 @@ const char *Duration_Words(void)
         CHECK(!rtl_duration_read(bad[i], &ns));
         CHECK(ns == 7);
     }
+    return NULL;
+}
+
+const char *Ranges_WhichAreMeasured(void)
+{
+    const unsigned both = RTL_RANGE_BY_RTL | RTL_RANGE_BY_ROCTX;
+    unsigned by = 0;
+    CHECK(rtl_range_measured(NULL, &by) && by == both);
+    CHECK(rtl_range_measured("", &by) && by == both);
+    CHECK(rtl_range_measured("rtl", &by) && by == RTL_RANGE_BY_RTL);
+    CHECK(rtl_range_measured("both", &by) && by == both);
+    CHECK(rtl_range_measured("roctx", &by) && by == RTL_RANGE_BY_ROCTX);
+    CHECK(!rtl_range_measured("rocTX", &by) && by == both);
     return NULL;
 }

@@ -6,6 +6,7 @@ RTL_C_TEST(Ranges, FullRing)
 RTL_C_TEST(Ranges, WithoutEnd)
 RTL_C_TEST(Ranges, ForkBeforeRecording)
 RTL_C_TEST(Ranges, MemoryIsShort)
+RTL_C_TEST(Ranges, WhichAreMeasured)
 RTL_C_TEST(Ranges, ThreadsWhileRecordingFlickers)
 
 RTL_C_TEST(Events, WaitForTheClock)

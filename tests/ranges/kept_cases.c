@@ -93,6 +93,39 @@ const char *Kept_InnerRangesFirst(void)
     return NULL;
 }
 
+static void tell_aside(struct rtl_kept *kept, uint64_t id, uint64_t parent, uint64_t end)
+{
+    const rtl_range_event_t event = {.text = "aside",
+                                     .start = 100 + id,
+                                     .end = end,
+                                     .id = id,
+                                     .parent = parent,
+                                     .flags = RTL_EVENT_ASIDE};
+    rtl_kept_range(kept, &event);
+}
+
+/* It is told when it begins, so that what ends within it finds its way around it. */
+const char *Kept_ARangeThatIsAside(void)
+{
+    enum { ASIDE = 15 };
+    struct rtl_kept kept = {0};
+    tell_aside(&kept, ASIDE, OUTER, 0);
+    tell_kernel(&kept, INNER, INNER, 500);
+    tell_range(&kept, INNER, ASIDE);
+    CHECK(rtl_kept_measured(&kept, ASIDE) == OUTER);
+    CHECK(rtl_kept_measured(&kept, INNER) == INNER);
+    tell_kernel(&kept, ASIDE, ASIDE, 600);
+    tell_aside(&kept, ASIDE, OUTER, 1000);
+    tell_range(&kept, OUTER, 0);
+    CHECK(rtl_kept_find(&kept, ASIDE) == NULL);
+    CHECK(count_in(&kept, OUTER, NULL) == 2 && count_in(&kept, INNER, NULL) == 1);
+    tell_aside(&kept, ASIDE + 100, 0, 0);
+    CHECK(rtl_kept_measured(&kept, ASIDE + 100) == 0);
+    CHECK(kept.lost == 0);
+    rtl_kept_free(&kept);
+    return NULL;
+}
+
 /* Far more than there is room for at first. */
 const char *Kept_Many(void)
 {

@@ -6,7 +6,10 @@
  *   many     100 000 ranges in one, with 1 000 000 kernels
  *   random   pushes, pops, too many of them, and kernels as they fall
  *
+ *   twins    a range of rtl.h and one of roctx in it, with the same work
  *   hang     a kernel that cannot begin before its range has ended
+ *
+ * RANGES_BY chooses the functions by which ranges are set, rtl or roctx.
  *
  * With RANGES_SESSION set it asks a session (rtl_session.h) at the end, and compares what it says
  * with that knowledge and with what the device has executed (SOFTGPU_TRUTH). What pops told before,
@@ -67,6 +70,9 @@ static _Atomic unsigned range_count;
 static _Thread_local struct range *innermost;
 static unsigned wrong;
 static bool session;
+/* By which functions ranges are set (RANGES_BY), and of which sessions tell (RTL_RANGES). Where it
+ * is both, every second one is set by rtl.h, the others by roctx: they are the same. */
+static enum by { BY_BOTH, BY_RTL, BY_ROCTX } set_by, measured_by;
 static unsigned ask_every = 1; /* pop by rtlRangePop */
 
 #define CHECK(condition)                                                                           \
@@ -89,11 +95,32 @@ static struct range *made(struct range *parent)
     return range;
 }
 
-/* Every second one by roctx: both are the same. */
+static bool is_by_rtl(const struct range *range)
+{
+    return set_by == BY_BOTH ? (range - ranges) % 2 == 0 : set_by == BY_RTL;
+}
+
+static bool is_measured(const struct range *range)
+{
+    return measured_by == BY_BOTH || is_by_rtl(range) == (measured_by == BY_RTL);
+}
+
+static const struct range *measured(const struct range *range)
+{
+    while (range != NULL && !is_measured(range))
+        range = range->parent;
+    return range;
+}
+
+static uint64_t id_of(const struct range *range)
+{
+    return range != NULL ? range->id : 0;
+}
+
 static void push(void)
 {
     struct range *range = made(innermost);
-    if ((range - ranges) % 2 == 0)
+    if (is_by_rtl(range))
         (void)rtlRangePush(range->name);
     else
         (void)roctxRangePushA(range->name);
@@ -109,25 +136,26 @@ static uint64_t now_ns(void)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* Without a session the range's times are known. */
+/* Without a session, or a range in it, the range's times are known. */
 static void check_popped(const struct range *range, uint64_t before, uint64_t after)
 {
     const rtl_range_result_t *popped = &range->popped;
-    CHECK(popped->error == (session ? 0 : ESRCH));
+    CHECK(popped->error == (!session ? ESRCH : is_measured(range) ? 0 : ENOENT));
     CHECK(popped->id == range->id && popped->wall_ns == popped->end - popped->start);
-    CHECK(popped->parent == (range->parent != NULL ? range->parent->id : 0));
+    CHECK(popped->parent == id_of(popped->error == 0 ? measured(range->parent) : range->parent));
     CHECK(popped->end >= before && popped->end <= after && popped->start < popped->end);
     CHECK(popped->thread == (uint32_t)gettid());
-    if (!session)
+    if (popped->error != 0)
         CHECK(popped->text == NULL && popped->kernels == 0 && popped->active_ns == 0);
 }
 
 static void pop(void)
 {
     ptrdiff_t number = innermost - ranges;
-    bool asks = number / 2 % ask_every == 0;
+    bool asks = number % ask_every == 0;
+    bool by_roctx = set_by == BY_BOTH ? number % 3 == 0 : set_by == BY_ROCTX;
     CHECK(rtlRangeCurrent() == innermost->id);
-    if (number % 2 == 0) {
+    if (by_roctx) {
         CHECK(roctxRangePop() >= 0);
     } else {
         uint64_t before = now_ns();
@@ -324,6 +352,34 @@ static void way_random(void)
         pop();
     for (unsigned i = 0; i < 3; i++)
         gpu_drain(&gpu, queues[i]);
+}
+
+/* The same work in a range of rtl.h and in one of roctx: all that is told of work is the same. */
+static void way_twins(void)
+{
+    hsa_queue_t *queues[] = {gpu_queue(&gpu, 256), gpu_queue(&gpu, 512)};
+    for (unsigned i = 0; i < 40; i++) {
+        rtl_range_result_t inner;
+        rtl_range_result_t outer;
+        push();
+        push();
+        for (unsigned k = 0; k < 6; k++)
+            run(queues[k % 2], 1 + (i + k) % 7);
+        if (i % 4 == 0)
+            copy();
+        CHECK(rtlRangePop(&inner) == 1 && rtlRangePop(&outer) == 0);
+        innermost = NULL;
+        CHECK(inner.error == (session ? 0 : ESRCH) && outer.error == inner.error);
+        CHECK(inner.parent == outer.id && (inner.kernels > 0) == session);
+        inner.id = outer.id;
+        inner.parent = outer.parent;
+        inner.text = outer.text;
+        inner.start = outer.start;
+        inner.end = outer.end;
+        inner.wall_ns = outer.wall_ns;
+        inner.idle_ns = outer.idle_ns;
+        CHECK(memcmp(&inner, &outer, sizeof inner) == 0);
+    }
 }
 
 /* What comes behind it in the queue waits until `gate` is 0. */
@@ -528,15 +584,24 @@ static void check_names(const struct range *range, const rtl_range_result_t *res
     CHECK(kernels == result->kernels && total == result->kernel_ns);
 }
 
-/* Its own, one by one. */
+/* A number for the packets of a range. */
+static uint64_t own_packets(const struct range *range)
+{
+    uint64_t sum = 0;
+    for (const struct piece *piece = range->pieces; piece != NULL; piece = piece->next)
+        for (uint32_t i = 0; i < piece->count; i++)
+            sum += (piece->first + i) * 31 + (uintptr_t)piece->queue;
+    return sum;
+}
+
+/* Its own, one by one: what lies in ranges that are not measured counts as well. */
 static void check_own(const struct range *range, const rtl_range_kernel_t *kernels, size_t count)
 {
-    const struct piece *piece = range->pieces;
     uint64_t own = 0;
     uint64_t expected = 0;
-    for (; piece != NULL; piece = piece->next)
-        for (uint32_t i = 0; i < piece->count; i++)
-            expected += (piece->first + i) * 31 + (uintptr_t)piece->queue;
+    for (unsigned i = 0; i < range_count; i++)
+        if (measured(&ranges[i]) == range)
+            expected += own_packets(&ranges[i]);
     for (size_t i = 0; i < count; i++) {
         if (kernels[i].range == range->id)
             own += kernels[i].packet * 31 + kernels[i].queue_address;
@@ -550,15 +615,20 @@ static void check_own(const struct range *range, const rtl_range_kernel_t *kerne
 static void check_range(const struct range *range)
 {
     rtl_range_result_t result;
+    if (!is_measured(range)) {
+        CHECK(rtlSessionResult(range->id, PATIENCE_MS, &result) == -1 && errno == ENOENT);
+        CHECK(rtlSessionKernels(range->id, NULL, 0) == -1 && errno == ENOENT);
+        return;
+    }
     CHECK(rtlSessionResult(range->id, PATIENCE_MS, &result) == 0);
     CHECK(result.id == range->id && strcmp(result.text, range->name) == 0 && result.lost == 0);
-    CHECK(result.parent == (range->parent != NULL ? range->parent->id : 0));
+    CHECK(result.parent == id_of(measured(range->parent)));
     CHECK(result.kernels == range->kernels && result.copies == range->all_copies);
     CHECK(result.copy_bytes == range->all_copies * BYTES && result.graph_launches == 0);
     CHECK(result.wall_ns == result.end - result.start && result.wall_ns > 0);
     CHECK(result.active_ns == result.busy_ns + result.copying_ns - result.copy_overlap_ns);
     CHECK(result.idle_ns <= result.wall_ns && result.wall_ns - result.idle_ns <= result.active_ns);
-    if (range->popped.id != 0)
+    if (range->popped.id != 0 && range->popped.error == 0)
         CHECK(memcmp(&range->popped, &result, sizeof result) == 0);
     rtl_range_kernel_t *kernels = calloc(range->kernels + 1, sizeof *kernels);
     int64_t count = rtlSessionKernels(range->id, kernels, range->kernels + 1);
@@ -577,9 +647,12 @@ static void ask_session(void)
 {
     rtl_range_result_t result;
     unsigned step = range_count > 1000 ? 997 : 1;
+    unsigned told = 0;
+    for (unsigned i = 0; i < range_count; i++)
+        told += is_measured(&ranges[i]);
     read_truth();
     CHECK(rtlFlush(PATIENCE_MS) == 0);
-    CHECK(rtlSessionRanges(NULL, 0) == (int64_t)range_count);
+    CHECK(rtlSessionRanges(NULL, 0) == (int64_t)told);
     for (unsigned i = 0; i < range_count && wrong < 20; i += step)
         check_range(&ranges[i]);
     CHECK(rtlSessionResult(UINT64_MAX, PATIENCE_MS, &result) == -1 && errno == ENOENT);
@@ -593,18 +666,25 @@ static void ask_session(void)
     CHECK(rtlSessionRanges(NULL, 0) == -1 && errno == ESRCH);
 }
 
+static enum by read_by(const char *variable)
+{
+    const char *set = getenv(variable); // NOLINT(concurrency-mt-unsafe)
+    if (set == NULL || strcmp(set, "both") == 0)
+        return BY_BOTH;
+    return strcmp(set, "rtl") == 0 ? BY_RTL : BY_ROCTX;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } ways[] = {{"nest", way_nest},
-                {"threads", way_threads},
-                {"many", way_many},
-                {"random", way_random},
-                {"hang", way_hang}};
+    } ways[] = {{"nest", way_nest},     {"threads", way_threads}, {"many", way_many},
+                {"random", way_random}, {"hang", way_hang},       {"twins", way_twins}};
     const char *expected = getenv("RANGES_EXPECTED"); // NOLINT(concurrency-mt-unsafe)
     session = getenv("RANGES_SESSION") != NULL;       // NOLINT(concurrency-mt-unsafe)
+    set_by = read_by("RANGES_BY");
+    measured_by = read_by("RTL_RANGES");
     if (session)
         CHECK(rtlSessionBegin() == 0);
     gpu_open(&gpu);

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# session.sh BUILD WAY: a program that asks a session what its ranges cost gets what it knows and what the device executed; and
-# a trace of the same program has the same ranges with the same work.
+# session.sh BUILD WAY [RANGES]: a program that asks a session what its ranges cost gets what it knows and what the device executed;
+# and a trace of the same program has the same ranges with the same work: all of them, whichever RTL_RANGES has the session tell of.
 source "$(dirname "$0")/../e2e/lib.sh"
 way=$1
+[ $# -lt 2 ] || export RTL_RANGES=$2
 unset RTL_QUEUE
 SOFTGPU_TRUTH=$scratch/truth RANGES_SESSION=1 RTL_BUFFER=256M LD_LIBRARY_PATH=$build/lib:$build/lib/softgpu \
     "$bin/ranges" "$way" >session.out 2>session.err || fail "the program ended with status $?"
