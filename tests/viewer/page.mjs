@@ -328,7 +328,7 @@ await settle();
 check('charts', await page.locator('.chart canvas').count(), 1);
 
 // Tables: names, calls and totals are those of `rtl summary`.
-await page.keyboard.press('3');
+await page.keyboard.press('4');
 const table = await page.evaluate(() => [...document.querySelectorAll('#view-tables tbody tr')].map((line) =>
     [line.cells[0].textContent, Number(line.cells[1].textContent.replace(/\D/g, ''))]));
 const bySum = new Map();
@@ -414,7 +414,7 @@ await page.keyboard.press('?');
 hold('? shows the help', await page.locator('#help').isVisible());
 await page.keyboard.press('Escape');
 hold('and Esc closes it', !(await page.locator('#help').isVisible()));
-for (const [key, tab] of [['2', 'graphs'], ['3', 'tables'], ['4', 'about'], ['1', 'timeline']]) {
+for (const [key, tab] of [['2', 'graphs'], ['3', 'ranges'], ['4', 'tables'], ['5', 'about'], ['1', 'timeline']]) {
     await page.keyboard.press(key);
     check(`${key} shows a view`, await page.locator('[role=tab][aria-selected=true]').getAttribute('id'), `tab-${tab}`);
     const nameless = await page.evaluate(() => [...document.querySelectorAll('button, input, select, [tabindex="0"], [role=img]')].filter((item) =>

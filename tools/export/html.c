@@ -5,6 +5,7 @@
 #include "common/open.h"
 #include "common/paths.h"
 #include "common/say.h"
+#include "export/html_ranges.h"
 #include "export/lookup.h"
 
 #include <errno.h>
@@ -313,21 +314,39 @@ static int write_segments(struct html_page *page, struct out *out)
     return EXIT_FINE;
 }
 
+/* The ranges, deflated; nothing if there is none. */
+static int pack_ranges(const struct html_page *page, struct bytes *packed)
+{
+    struct bytes plain = {0};
+    int status = EXIT_FINE;
+    if (html_ranges(page->export, page->zero, &plain) != RTL_OK)
+        status = open_failed(page->export->trace, page->export->path);
+    else if (plain.failed || (plain.used && !bytes_deflate(packed, &plain)))
+        status = say_fail(EXIT_USAGE, "there is not enough memory");
+    bytes_free(&plain);
+    return status;
+}
+
 static int write_page(struct html_page *page, const char *viewer)
 {
     static struct out out;
     struct bytes head = {0};
     struct bytes packed = {0};
+    struct bytes ranges = {0};
     const char *mark = strstr(viewer, MARK);
     int status = html_head(page, &head);
     if (status == EXIT_FINE && !bytes_deflate(&packed, &head))
         status = say_fail(EXIT_USAGE, "there is not enough memory");
+    if (status == EXIT_FINE)
+        status = pack_ranges(page, &ranges);
     if (status == EXIT_FINE)
         status = out_begin(&out, page->export);
     if (status == EXIT_FINE) {
         out_bytes(&out, viewer, (size_t)(mark - viewer));
         write_data(&out, "rtl-head", &packed);
         out_text(&out, "<script>rtlPage.start()</script>\n");
+        if (ranges.used)
+            write_data(&out, "rtl-ranges", &ranges);
         status = write_segments(page, &out);
         out_text(&out, "<script>rtlPage.complete()</script>");
         out_text(&out, mark + sizeof MARK - 1);
@@ -338,6 +357,7 @@ static int write_page(struct html_page *page, const char *viewer)
     }
     bytes_free(&head);
     bytes_free(&packed);
+    bytes_free(&ranges);
     return status;
 }
 

@@ -2,8 +2,8 @@
  * What a page is made of, and how its parts are called in it.
  *
  * The page is the viewer (tools/viewer, built into one file), and in the place of its mark
- * `<!--RTL-DATA-->` the head, which calls `rtlPage.start()`, the segments, and
- * `rtlPage.complete()`. Head and segments are base64 of deflated bytes: no text of the trace is
+ * `<!--RTL-DATA-->` the head, which calls `rtlPage.start()`, the ranges (html_ranges.h), the
+ * segments, and `rtlPage.complete()`. All are base64 of deflated bytes: no text of the trace is
  * markup, and none needs quoting. The head is the length of a JSON text (varint), the text, and
  * numbers: for each row of the timeline and then for each GPU its bins (html_bins.h), and the
  * launches of graphs (html_graphs.h).

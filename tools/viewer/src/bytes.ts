@@ -2,6 +2,7 @@
 
 export class Reader {
     private at = 0;
+    private readonly bits = new DataView(new ArrayBuffer(4));
 
     constructor(private readonly bytes: Uint8Array) {}
 
@@ -24,6 +25,17 @@ export class Reader {
     signed(): number {
         const value = this.varint();
         return value % 2 ? -(value + 1) / 2 : value / 2;
+    }
+
+    /** A number that may not be there (NaN): a whole one, or the bits of a float; either + 1. */
+    optional(whole: boolean): number {
+        const value = this.varint();
+        if (value === 0)
+            return NaN;
+        if (whole)
+            return value - 1;
+        this.bits.setUint32(0, value - 1);
+        return this.bits.getFloat32(0);
     }
 
     text(): string {

@@ -1,8 +1,10 @@
 // What is known of the event that is chosen.
 
+import { rowOf } from './costs';
 import { byId, element, link } from './dom';
 import { bytes, count, duration, moment, share } from './format';
-import { CALL, Graph, Launch, MARK, START, Slice, TableRow, Trace } from './trace';
+import { factsOf } from './ranges';
+import { CALL, Graph, Launch, MARK, PUSH, START, Slice, TableRow, Trace } from './trace';
 
 type Fact = [string, Node | string];
 
@@ -12,6 +14,8 @@ export interface Ways {
     /** Opens a graph, with one replay in front of the others. */
     openGraph(graph: Graph, launch: Launch | null): void;
     laneName(slice: Slice): string;
+    /** Opens a range in the list of ranges. */
+    openRange(process: number, id: number): void;
     /** Chooses the longest kernel of a name. */
     openName(row: TableRow): void;
 }
@@ -55,6 +59,21 @@ export class Details {
             lists.push(this.graph(slice));
         this.pane.replaceChildren(element('h2', {}, this.trace.nameOf(slice)),
             element('div', { class: 'columns' }, ...lists.filter((list) => list.length).map((list) => this.list(list))));
+        if (slice.lane.kind === 'thread' && [PUSH, START].includes(slice.item & 3))
+            void this.addCosts(slice);
+    }
+
+    /** What a range cost, which is unpacked when it is first asked for. */
+    private async addCosts(slice: Slice): Promise<void> {
+        const { process } = slice.lane;
+        const costs = await this.trace.costs();
+        const row = costs ? rowOf(costs.single, process, slice.id) : -1;
+        if (!costs || row < 0 || this.current !== slice)
+            return;
+        const [times, metrics, kernels] = factsOf(costs, costs.single, row);
+        const more = link('among all ranges', () => this.ways.openRange(process, slice.id));
+        this.pane.querySelector('.columns')?.append(this.list([...times.slice(1), ['Compare', more]]), this.list(metrics),
+            ...(kernels.length ? [this.list(kernels, 'number')] : []));
     }
 
     /** What kernels did in a time that was marked. */

@@ -8,6 +8,8 @@ export function element<K extends keyof HTMLElementTagNameMap>(tag: K, attribute
     for (const [name, value] of Object.entries(attributes))
         if (name.startsWith('on'))
             made.addEventListener(name.slice(2), value as EventListener);
+        else if (name.startsWith('aria-') && value !== undefined)
+            made.setAttribute(name, String(value));
         else if (value !== undefined && value !== null && value !== false)
             made.setAttribute(name, value === true ? '' : String(value));
     for (const child of children)

@@ -6,18 +6,20 @@ import { byId, element, hideTip } from './dom';
 import { bytes, count, duration } from './format';
 import { Details } from './details';
 import { Graphs } from './graphs';
+import { Ranges } from './ranges';
 import { Found, Search } from './search';
 import { Tables } from './tables';
 import { Timeline } from './timeline';
 import { Kind, Lane, Slice, TableName, TableRow, Trace, Wanted } from './trace';
 
-const TABS = ['timeline', 'graphs', 'tables', 'about'] as const;
+const TABS = ['timeline', 'graphs', 'ranges', 'tables', 'about'] as const;
 type Tab = (typeof TABS)[number];
 
 /** What tests and people at the console look at. */
 export let trace: Trace;
 export let timeline: Timeline;
 export let graphs: Graphs;
+export let ranges: Ranges | null = null;
 /** ms from the begin of the page to its first picture. */
 export let firstPicture = 0;
 
@@ -65,6 +67,26 @@ function openName(table: TableName, row: TableRow): void {
     void trace.next([trace.lanes[row[9]]], row[10] - 0.5, true, wantedOf(found)).then((slice) => slice && timeline.reveal(slice));
 }
 
+/** The ranges, which are unpacked when they are first looked at. */
+function rangesView(): Ranges {
+    ranges ??= new Ranges(trace, {
+        show: (process, id, start, end) => {
+            showTab('timeline');
+            const margin = 0.05 * Math.max(10, end - start);
+            const fit = () => timeline.axis.show(start - margin, end + margin);
+            fit();
+            void trace.range(process, id).then((slice) => {
+                if (!slice)
+                    return;
+                timeline.reveal(slice);
+                fit();
+            });
+        },
+        chosen: remember,
+    });
+    return ranges;
+}
+
 function showTab(name: Tab): void {
     tab = name;
     for (const other of TABS) {
@@ -73,6 +95,8 @@ function showTab(name: Tab): void {
         byId(`view-${other}`).hidden = other !== name;
     }
     hideTip();
+    if (name === 'ranges')
+        rangesView().drawNow();
     if (name === 'tables')
         tables ??= new Tables(trace, openName);
     if (name === 'timeline')
@@ -100,6 +124,9 @@ function remember(): void {
             state.set('graph', String(trace.head.graphs.indexOf(graphs.graph)));
         if (graphs.chosen)
             state.set('replay', String(graphs.chosen.launch.launch));
+        const range = ranges?.chosenId;
+        if (range)
+            state.set('range', range.join('.'));
         history.replaceState(null, '', `#${state.toString()}`);
     }, 120);
 }
@@ -125,6 +152,9 @@ function restore(): void {
     const replay = Number(state.get('replay') ?? NaN);
     if (graph)
         graphs.open(graph, trace.launchesOf(graph).find((launch) => launch.launch === replay) ?? null);
+    const range = state.get('range')?.split('.').map(Number);
+    if (range)
+        void rangesView().open(range[0], range[1]);
     const view = TABS.find((name) => name === state.get('view'));
     if (view)
         showTab(view);
@@ -170,7 +200,7 @@ function startTheme(): void {
 const KEYS: [string, string][][] = [
     [['W S', 'zoom in, out (at the pointer)'], ['A D', 'move left, right'], ['← →', 'event before, after in the row'],
         ['↑ ↓', 'event in the row above, below'], ['F', 'fit the chosen event, or the marked time'], ['0', 'the whole trace'],
-        ['/', 'search names'], ['Esc', 'choose nothing'], ['T', 'dark or light'], ['1 2 3 4', 'the views'], ['?', 'this help']],
+        ['/', 'search names'], ['Esc', 'choose nothing'], ['T', 'dark or light'], ['1 … 5', 'the views'], ['?', 'this help']],
     [['Drag', 'move'], ['Wheel', 'scroll the rows, or zoom if all are seen'], ['Ctrl + wheel', 'zoom at the pointer'],
         ['Shift + wheel', 'move'], ['Shift + drag', 'measure a time, and what is in it; F fits it'], ['Click', 'choose an event; arrows lead from its call'],
         ['Double click', 'fit the event'], ['Overview', 'drag a window, or move it']],
@@ -259,7 +289,8 @@ function listen(search: Search): void {
         arrowleft: () => void timeline.step(false),
         arrowdown: () => (timeline.selected ? void timeline.stepRow(true) : timeline.scrollRows(44)),
         arrowup: () => (timeline.selected ? void timeline.stepRow(false) : timeline.scrollRows(-44)),
-        1: () => showTab('timeline'), 2: () => showTab('graphs'), 3: () => showTab('tables'), 4: () => showTab('about'),
+        1: () => showTab('timeline'), 2: () => showTab('graphs'), 3: () => showTab('ranges'), 4: () => showTab('tables'),
+        5: () => showTab('about'),
     };
     document.addEventListener('keydown', (event) => {
         const target = event.target as HTMLElement;
@@ -338,6 +369,10 @@ export async function start(): Promise<void> {
             showTab('graphs');
         },
         openName: (row) => openName('kernels', row),
+        openRange: (process, id) => {
+            showTab('ranges');
+            void rangesView().open(process, id);
+        },
         laneName: (slice) => {
             const name = timeline.laneName(slice.lane);
             return slice.lane.gpu === null ? name || `thread ${slice.lane.thread}` : `GPU ${slice.lane.gpu}, ${name}`;

@@ -2,6 +2,7 @@
 
 import { Bins, above, levelsOf, readBins } from './bins';
 import { Reader, unpack } from './bytes';
+import { Costs, readCosts } from './costs';
 
 export type Kind = 'thread' | 'queue' | 'copies' | 'replays';
 
@@ -196,6 +197,7 @@ export class Trace {
     private whole: () => void = () => {};
     private readonly wholePage = new Promise<void>((resolve) => (this.whole = resolve));
     private readonly starts: Float64Array;
+    private rangeCosts: Promise<Costs | null> | null = null;
 
     private constructor(readonly head: Head, reader: Reader) {
         this.starts = Float64Array.from(head.segments, (segment) => segment.from);
@@ -242,6 +244,19 @@ export class Trace {
         this.complete = true;
         this.whole();
         this.onload();
+    }
+
+    /** What ranges cost, unpacked when it is first asked for. null: the page has no range. */
+    costs(): Promise<Costs | null> {
+        this.rangeCosts ??= this.loadCosts();
+        return this.rangeCosts;
+    }
+
+    private async loadCosts(): Promise<Costs | null> {
+        if (!document.getElementById('rtl-ranges'))
+            await this.wholePage;
+        const element = document.getElementById('rtl-ranges');
+        return element && readCosts(await unpack(element));
     }
 
     /** Numbers of the segments that have events which begin in [from, to), and the one before. */
