@@ -3,6 +3,8 @@
 #include "softgpu/clock.h"
 #include "softgpu/events.h"
 #include "softgpu/exec.h"
+#include "softgpu/pm4_packets.h"
+#include "softgpu/pmc.h"
 
 #include <hsa/amd_hsa_signal.h>
 #include <hsa/hsa.h>
@@ -15,9 +17,7 @@ enum {
     BURST = 256, /* packets started in one visit, so that a busy queue does not starve the others */
     MAX_WORKGROUP = 1024,
     MAX_GROUP_SEGMENT = 64 << 10,
-    /* Vendor packets: hsa_ext_amd.h names the barrier; ROCr names the PM4 buffer in
-       amd_aql_queue.cpp, and the extended dispatch is of ROCm 7's hsa_ext_amd.h. */
-    FORMAT_PM4 = 1,
+    /* Of vendor packets, in ROCm 7's hsa_ext_amd.h. */
     FORMAT_EXTENDED_DISPATCH = 3,
 };
 
@@ -60,6 +60,7 @@ typedef union sg_packet {
     hsa_barrier_and_packet_t barrier;
     hsa_amd_barrier_value_packet_t value;
     uint8_t bytes[PACKET_BYTES];
+    uint32_t words[PACKET_BYTES / 4];
 } sg_packet_t;
 
 _Static_assert(sizeof(sg_packet_t) == PACKET_BYTES, "an AQL packet has 64 bytes");
@@ -150,6 +151,8 @@ static bool retire(sg_queue_t *queue)
             queue->wake = flight->complete;
             break;
         }
+        if (flight->entry.kind == SOFTGPU_TRUTH_KERNEL)
+            sg_pmc_kernel_ends(&flight->mix, flight->of_waves, &flight->entry);
         complete(queue, &flight->entry);
         if (flight->holds_queue)
             aql->held = false;
@@ -159,22 +162,48 @@ static bool retire(sg_queue_t *queue)
     return progress;
 }
 
-/* Completes a packet that ends at entry->end_ticks: now if that has come, else when it comes. */
-static void finish(sg_queue_t *queue, const softgpu_truth_entry_t *entry, bool holds_queue)
+/* When a packet that ends at entry->end_ticks completes. */
+static uint64_t completion_of(sg_queue_t *queue, const softgpu_truth_entry_t *entry)
 {
-    uint64_t complete_at = entry->end_ticks;
-    if (sg_settings()->delay_ticks > 0)
-        complete_at += sg_random(&queue->delays) % (sg_settings()->delay_ticks + 1);
+    uint64_t delay = sg_settings()->delay_ticks;
+    return entry->end_ticks + (delay > 0 ? sg_random(&queue->delays) % (delay + 1) : 0);
+}
+
+static sg_flight_t *fly(sg_queue_t *queue, const softgpu_truth_entry_t *entry, uint64_t complete_at)
+{
+    sg_flight_t *flight = &queue->aql.flight[queue->aql.flights++];
+    flight->complete = complete_at;
+    flight->holds_queue = false;
+    flight->entry = *entry;
+    return flight;
+}
+
+/* Completes a packet that holds the queue until then: now if that has come, else when it comes. */
+static void finish(sg_queue_t *queue, const softgpu_truth_entry_t *entry)
+{
+    uint64_t complete_at = completion_of(queue, entry);
     if (complete_at <= entry->start_ticks) {
         complete(queue, entry);
         return;
     }
-    sg_aql_t *aql = &queue->aql;
-    sg_flight_t *flight = &aql->flight[aql->flights++];
-    flight->complete = complete_at;
-    flight->holds_queue = holds_queue;
-    flight->entry = *entry;
-    aql->held = aql->held || holds_queue;
+    fly(queue, entry, complete_at)->holds_queue = true;
+    queue->aql.held = true;
+}
+
+/* Completes a kernel likewise; others of its queue may start before. */
+static void finish_kernel(sg_queue_t *queue, softgpu_truth_entry_t *entry, const sg_mix_t *mix)
+{
+    bool of_waves = queue->aql.pm4.counting;
+    uint64_t complete_at = completion_of(queue, entry);
+    sg_pmc_kernel_starts(queue->gpu, entry->start_ticks, entry->end_ticks);
+    if (complete_at <= entry->start_ticks) {
+        sg_pmc_kernel_ends(mix, of_waves, entry);
+        complete(queue, entry);
+        return;
+    }
+    sg_flight_t *flight = fly(queue, entry, complete_at);
+    flight->mix = *mix;
+    flight->of_waves = of_waves;
 }
 
 /* ---- the start of packets ---- */
@@ -211,6 +240,7 @@ static void consume(sg_queue_t *queue)
                           memory_order_release);
     aql->next++;
     aql->barrier_start = 0;
+    aql->pm4.at = 0;
     atomic_store_explicit((_Atomic uint64_t *)(uintptr_t)&aql->queue->read_dispatch_id, aql->next,
                           memory_order_release);
 }
@@ -301,7 +331,7 @@ static bool start_kernel(sg_queue_t *queue, const sg_packet_t *packet,
     uint64_t start = sg_clock_ticks();
     set_times(&entry, start, start + ticks);
     sg_kernel_run(kernel, dispatch, queue->gpu);
-    finish(queue, &entry, false);
+    finish_kernel(queue, &entry, sg_kernel_mix(kernel));
     return true;
 }
 
@@ -370,7 +400,7 @@ static void pass_barrier(sg_queue_t *queue, const sg_packet_t *packet, softgpu_t
     if (delay == 0)
         complete(queue, &entry);
     else
-        finish(queue, &entry, true);
+        finish(queue, &entry);
 }
 
 /* HSA 2.9.7 and 2.9.8: a dependency is met when its signal is 0; a null handle does not count. */
@@ -426,6 +456,27 @@ static bool try_barrier(sg_queue_t *queue, const sg_packet_t *packet, bool met)
     return true;
 }
 
+/* A buffer of PM4 that waits for kernels holds back what stands behind it, as a barrier packet. */
+static bool try_pm4(sg_queue_t *queue, const sg_packet_t *packet)
+{
+    sg_aql_t *aql = &queue->aql;
+    const char *why = "";
+    if (aql->barrier_start == 0)
+        aql->barrier_start = sg_clock_ticks();
+    switch (sg_pm4_run(&aql->pm4, packet->words + 1, queue->gpu, aql->flights == 0, &why)) {
+    case SG_PM4_DONE:
+        pass_barrier(queue, packet, SOFTGPU_TRUTH_VENDOR);
+        return true;
+    case SG_PM4_WAITS:
+        return false;
+    default:
+        sg_debug("queue %u: packet %llu leads to %s", queue->ordinal, (unsigned long long)aql->next,
+                 why);
+        fail(queue, packet, ERROR_VENDOR_FORMAT);
+        return false;
+    }
+}
+
 static bool has_room(const sg_queue_t *queue)
 {
     return queue->aql.flights < sg_settings()->width;
@@ -438,9 +489,8 @@ static bool start_vendor(sg_queue_t *queue, const sg_packet_t *packet)
         if (packet->value.cond > HSA_SIGNAL_CONDITION_GTE)
             break;
         return try_barrier(queue, packet, barrier_value_met(packet));
-    case FORMAT_PM4: /* ROCr's cache invalidation: the host's caches are coherent */
-        pass_barrier(queue, packet, SOFTGPU_TRUTH_VENDOR);
-        return true;
+    case SG_PM4_AQL_FORMAT:
+        return try_pm4(queue, packet);
     case FORMAT_EXTENDED_DISPATCH:
         return has_room(queue) && try_extended(queue, packet);
     default:

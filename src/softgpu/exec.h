@@ -7,6 +7,7 @@
 #ifndef SOFTGPU_EXEC_H
 #define SOFTGPU_EXEC_H
 
+#include "softgpu/pmc_model.h"
 #include "softgpu/truth.h"
 
 #include <hsa/hsa.h>
@@ -27,6 +28,9 @@ const sg_kernel_t *sg_kernel_find(uint64_t kernel_object);
 
 /** Mangled name without `.kd`; "" when no name could be found. */
 const char *sg_kernel_name(const sg_kernel_t *kernel);
+
+/** What the kernel is made of, for the performance counters. */
+const sg_mix_t *sg_kernel_mix(const sg_kernel_t *kernel);
 
 /** Forgets the kernels whose code lies in the memory that is being freed. Any thread. */
 void sg_kernel_forget(const void *base, size_t size);
@@ -51,9 +55,9 @@ uint64_t sg_model_ticks(const sg_kernel_t *kernel, const hsa_kernel_dispatch_pac
 /** How long a copy or fill of `bytes` takes, in ticks. */
 uint64_t sg_model_copy_ticks(uint64_t bytes);
 
-/** Reads SOFTGPU_PLUGINS, SOFTGPU_DURATION and the rest of the model's settings; called once when
- * the thunk is opened, before the device thread starts. A bad setting is named in one sentence on
- * stderr and the default is used. */
+/** Reads SOFTGPU_PLUGINS, SOFTGPU_DURATION, SOFTGPU_COUNTERS and the rest of the models' settings;
+ * called once when the thunk is opened, before the device thread starts. A bad setting is named in
+ * one sentence on stderr and the default is used. */
 void sg_exec_init(void);
 
 /** Starts the log if SOFTGPU_TRUTH is set; called once at the thunk's open, again in a forked child

@@ -183,6 +183,7 @@ static sg_kernel_t *make_kernel(uint64_t object)
         tell_unknown(kernel->name);
     }
     sg_model_match(kernel);
+    sg_mix_match(kernel);
     return kernel;
 }
 
@@ -276,6 +277,11 @@ const char *sg_kernel_name(const sg_kernel_t *kernel)
     return kernel->name;
 }
 
+const sg_mix_t *sg_kernel_mix(const sg_kernel_t *kernel)
+{
+    return &kernel->mix;
+}
+
 softgpu_dispatch_t sg_kernel_dispatch(const sg_kernel_t *kernel,
                                       const hsa_kernel_dispatch_packet_t *packet, uint32_t gpu)
 {
@@ -315,4 +321,5 @@ void sg_exec_init(void)
 {
     sg_plugin_load();
     sg_model_init();
+    sg_mix_init();
 }

@@ -9,6 +9,7 @@
 #define SOFTGPU_KERNEL_H
 
 #include "softgpu/exec.h"
+#include "softgpu/pmc_model.h"
 
 #include <softgpu/plugin.h>
 
@@ -32,6 +33,7 @@ struct sg_kernel {
     const softgpu_kernel_t *host; /**< what it computes; NULL: nothing is known */
     void *context;                /**< of the plugin that `host` is of */
     sg_duration_t duration;
+    sg_mix_t mix;           /**< what it adds to the performance counters */
     struct sg_kernel *next; /**< in its bucket, or among the forgotten */
 };
 
@@ -82,6 +84,13 @@ bool sg_model_set(const char *duration, const char *copy, const char *seed);
 
 /** Finds the duration rule for the kernel; fills `duration`. */
 void sg_model_match(sg_kernel_t *kernel);
+
+/** True if the shell pattern fits one of the kernel's names: the mangled one, the demangled one,
+ * the demangled one without parameters, with and without template arguments. */
+bool sg_name_fits(const char *pattern, const sg_kernel_t *kernel);
+
+/** Finds the kernel's rule of SOFTGPU_COUNTERS; fills `mix`. */
+void sg_mix_match(sg_kernel_t *kernel);
 
 /** The dispatch as plugins see it. */
 softgpu_dispatch_t sg_kernel_dispatch(const sg_kernel_t *kernel,

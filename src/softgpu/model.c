@@ -267,28 +267,26 @@ void sg_model_init(void)
     // NOLINTEND(concurrency-mt-unsafe)
 }
 
-static bool fits(const char *pattern, const sg_kernel_t *kernel, char *const forms[], size_t count)
+bool sg_name_fits(const char *pattern, const sg_kernel_t *kernel)
 {
+    char *forms[3];
+    size_t count = kernel->demangled != NULL ? sg_name_forms(kernel->demangled, forms) : 0;
     bool fit = fnmatch(pattern, kernel->name, 0) == 0;
-    for (size_t form = 0; form < count && !fit; form++) {
-        fit = forms[form] != NULL && fnmatch(pattern, forms[form], 0) == 0;
+    for (size_t form = 0; form < count; form++) {
+        fit = fit || (forms[form] != NULL && fnmatch(pattern, forms[form], 0) == 0);
+        free(forms[form]);
     }
     return fit;
 }
 
 void sg_model_match(sg_kernel_t *kernel)
 {
-    char *forms[3];
-    size_t count = kernel->demangled != NULL ? sg_name_forms(kernel->demangled, forms) : 0;
     kernel->duration = (sg_duration_t){0};
     for (size_t rule = 0; rule < model.rule_count; rule++) {
-        if (fits(model.rules[rule].pattern, kernel, forms, count)) {
+        if (sg_name_fits(model.rules[rule].pattern, kernel)) {
             kernel->duration = model.rules[rule].duration;
             break;
         }
-    }
-    for (size_t form = 0; form < count; form++) {
-        free(forms[form]);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "softgpu/events.h"
 #include "softgpu/exec.h"
 #include "softgpu/memory.h"
+#include "softgpu/pmc.h"
 #include "softgpu/queues.h"
 #include "softgpu/settings.h"
 
@@ -73,6 +74,7 @@ static HSAKMT_STATUS open_device(void)
 {
     sg_settings_read();
     sg_exec_init();
+    sg_pmc_open();
     sg_truth_start();
     if (!sg_memory_open() || !sg_events_open()) {
         sg_events_close();

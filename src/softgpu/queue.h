@@ -8,6 +8,8 @@
 #ifndef SOFTGPU_QUEUE_H
 #define SOFTGPU_QUEUE_H
 
+#include "softgpu/pm4.h"
+#include "softgpu/pmc_model.h"
 #include "softgpu/settings.h"
 #include "softgpu/truth.h"
 
@@ -27,6 +29,8 @@ typedef struct sg_flight {
     uint64_t
         complete; /**< tick at which its signal is decremented: end, or later by SOFTGPU_DELAY */
     bool holds_queue; /**< a barrier: nothing of the queue starts before it is complete */
+    sg_mix_t mix;     /**< of a kernel: what it adds to the performance counters */
+    bool of_waves;    /**< of a kernel: its waves are counted, its queue had counting enabled */
     softgpu_truth_entry_t entry; /**< what the truth log will say */
 } sg_flight_t;
 
@@ -41,6 +45,7 @@ typedef struct sg_aql {
                                has not */
     bool held;              /**< a barrier is in flight */
     bool failed;            /**< a malformed packet stopped the queue for good */
+    sg_pm4_t pm4;           /**< the PM4 buffer of the packet at `next` */
     uint32_t flights;
     sg_flight_t flight[SG_MAX_WIDTH + 1]; /**< kernels up to the width, and one barrier */
 } sg_aql_t;

@@ -27,6 +27,13 @@ typedef enum softgpu_truth_kind {
     SOFTGPU_TRUTH_ERROR = 6    /**< malformed packet: the queue stopped here */
 } softgpu_truth_kind_t;
 
+/** What a kernel added to one event of the performance counters, over all instances. */
+typedef struct softgpu_truth_count {
+    uint32_t block; /**< hsa_ven_amd_aqlprofile_block_name_t */
+    uint32_t event; /**< counter_id of hsa_ven_amd_aqlprofile_event_t */
+    uint64_t value;
+} softgpu_truth_count_t;
+
 /** One executed packet. Times: `*_ticks` in ticks of the GPU clock (100 MHz), `*_ns` the same
  * instants on the system clock (CLOCK_BOOTTIME, ns). */
 typedef struct softgpu_truth_entry {
@@ -48,6 +55,11 @@ typedef struct softgpu_truth_entry {
     uint16_t block[3];        /**< in work-items */
     uint16_t header;          /**< AQL header as read by the device */
     uint64_t bytes, src, dst; /**< of COPY, and of ROCr's own copies by KERNEL; else 0 */
+    /** What a kernel added to the counters, by event, whatever they were set to; events that it
+     * added nothing to are left out, and all are where the GPU's counters did not run at its end.
+     * Valid until the next entry is read. */
+    uint32_t count_count;
+    const softgpu_truth_count_t *counts;
 } softgpu_truth_entry_t;
 
 typedef struct softgpu_truth softgpu_truth_t;

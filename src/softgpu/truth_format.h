@@ -10,8 +10,11 @@
 #include <string.h>
 
 #define SG_TRUTH_MAGIC   "SGTRUTH"
-#define SG_TRUTH_VERSION 2U
-#define SG_TRUTH_ORDER   0x01020304U
+#define SG_TRUTH_VERSION 3U
+
+/** A log without counts of performance counters is one of this version. */
+#define SG_TRUTH_VERSION_PLAIN 2U
+#define SG_TRUTH_ORDER         0x01020304U
 
 /** Bytes before the first record: one page, so that the header can be mapped alone. */
 #define SG_TRUTH_HEADER_SIZE 4096U
@@ -19,9 +22,15 @@
 /** Record kinds beyond those of softgpu_truth_kind_t. */
 #define SG_TRUTH_DEFINE_QUEUE 16U
 #define SG_TRUTH_DEFINE_NAME  17U
+#define SG_TRUTH_COUNTS       18U
 
 /** Most payload bytes of one record; longer kernel names are continued (see truth_write.c). */
 #define SG_TRUTH_PAYLOAD_MAX 255U
+
+/** Most counts of one record: three varints each, and how many there are. A kernel may have several
+ * such records, and at most SG_TRUTH_COUNTS_MOST counts. */
+#define SG_TRUTH_COUNTS_RECORD 12U
+#define SG_TRUTH_COUNTS_MOST   64U
 
 /** Bytes of a record before its payload: length, kind, check. */
 #define SG_TRUTH_RECORD_HEAD 4U
@@ -36,7 +45,7 @@ enum sg_truth_state { SG_TRUTH_OPEN = 0, SG_TRUTH_STOPPED = 1 };
 typedef struct sg_truth_header {
     char magic[8];      /**< SG_TRUTH_MAGIC with its zero */
     uint32_t order;     /**< SG_TRUTH_ORDER: a reader of the other byte order refuses */
-    uint32_t version;   /**< SG_TRUTH_VERSION */
+    uint32_t version;   /**< SG_TRUTH_VERSION, or SG_TRUTH_VERSION_PLAIN */
     uint64_t pid;       /**< process that writes */
     uint64_t committed; /**< file offset behind the last complete record; stored with release */
     uint32_t state;     /**< enum sg_truth_state */

@@ -43,7 +43,9 @@ struct softgpu_truth {
     uint32_t queue_count;
     char **names;
     size_t name_count, name_capacity;
-    bool name_continues; /* the last name waits for more bytes */
+    bool name_continues;                                /* the last name waits for more bytes */
+    softgpu_truth_count_t counts[SG_TRUTH_COUNTS_MOST]; /* of the next packet */
+    uint32_t count_count;
     uint64_t last_end, start_offset, end_offset;
 };
 
@@ -126,7 +128,7 @@ static const char *read_header(softgpu_truth_t *truth, sg_truth_header_t *header
     if (header->order != SG_TRUTH_ORDER) {
         return "it was written on a machine of the other byte order";
     }
-    if (header->version != SG_TRUTH_VERSION) {
+    if (header->version != SG_TRUTH_VERSION && header->version != SG_TRUTH_VERSION_PLAIN) {
         return "it has another format version than this reader";
     }
     if (header->committed < SG_TRUTH_HEADER_SIZE) {
@@ -309,6 +311,21 @@ static int define_name(softgpu_truth_t *truth, cursor_t *in)
     return 1;
 }
 
+static int read_counts(softgpu_truth_t *truth, cursor_t *in)
+{
+    uint32_t count = (uint32_t)get_limited(in, SG_TRUTH_COUNTS_MOST - truth->count_count);
+    for (uint32_t i = 0; i < count; i++) {
+        softgpu_truth_count_t *next = &truth->counts[truth->count_count++];
+        next->block = (uint32_t)get_limited(in, UINT32_MAX);
+        next->event = (uint32_t)get_limited(in, UINT32_MAX);
+        next->value = get(in);
+    }
+    if (in->bad || in->next != in->end) {
+        return damage(truth, "counts do not decode");
+    }
+    return 1;
+}
+
 static void get_shape(cursor_t *in, queue_state_t *queue)
 {
     for (int axis = 0; axis < 3; axis++) {
@@ -377,7 +394,10 @@ static int read_packet(softgpu_truth_t *truth, uint8_t kind, cursor_t *in,
                                      .queue = number,
                                      .queue_address = queue->address,
                                      .queue_hsa_id = queue->hsa_id,
-                                     .name = ""};
+                                     .name = "",
+                                     .count_count = truth->count_count,
+                                     .counts = truth->count_count > 0 ? truth->counts : NULL};
+    truth->count_count = 0;
     queue->index += 1 + sg_unzigzag(get(in));
     entry->index = queue->index;
     get_times(truth, in, entry);
@@ -415,6 +435,8 @@ static int read_record(softgpu_truth_t *truth, softgpu_truth_entry_t *entry, boo
         result = define_queue(truth, &in);
     } else if (kind == SG_TRUTH_DEFINE_NAME) {
         result = define_name(truth, &in);
+    } else if (kind == SG_TRUTH_COUNTS) {
+        result = read_counts(truth, &in);
     } else if (kind >= SOFTGPU_TRUTH_KERNEL && kind <= SOFTGPU_TRUTH_ERROR) {
         *is_entry = true;
         result = read_packet(truth, kind, &in, entry);

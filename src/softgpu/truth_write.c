@@ -8,7 +8,7 @@
  *
  * A record
  *   u8  length    bytes of payload, 1..255
- *   u8  kind      softgpu_truth_kind_t, or 16 "define queue", 17 "define name"
+ *   u8  kind      softgpu_truth_kind_t, or 16 "define queue", 17 "define name", 18 "counts"
  *   u16 check     sg_truth_check(kind, payload, length)
  *   ...           payload: varints (LEB128, at most 10 bytes each); `±` marks a zigzag difference,
  *                 all differences modulo 2^64, so that any value survives
@@ -16,7 +16,9 @@
  * 16 define queue: queue, pid, gpu, queue_address, queue_hsa_id. Stands before the first packet of
  * the queue, and again if one of them changes; it resets the queue's differences to zero. 17 define
  * name: name number (0, 1, 2, ... in order), 1 if more bytes follow in the next record of the same
- * number else 0, then the bytes of the name without a zero. Executed packet: flags
+ * number else 0, then the bytes of the name without a zero. 18 counts: how many, then block, event
+ * and value of each; of the next packet in the file, and several in a row add to the list; only
+ * in logs of version 3, which a log becomes with the first. Executed packet: flags
  * (SG_TRUTH_HAS_*), queue, ±index from the queue's last index + 1, ±start_ticks from the end of the
  * last packet in the file, end_ticks - start_ticks, ±kernarg and ±signal from the queue's last,
  * header; KERNEL: name number, ±kernel_object from the queue's last; SHAPE:  grid x y z, block x y
@@ -208,7 +210,7 @@ static const char *start_log(const char *pattern)
         return why;
     }
     *writer.header = (sg_truth_header_t){.order = SG_TRUTH_ORDER,
-                                         .version = SG_TRUTH_VERSION,
+                                         .version = SG_TRUTH_VERSION_PLAIN,
                                          .pid = (uint64_t)getpid(),
                                          .committed = SG_TRUTH_HEADER_SIZE,
                                          .state = SG_TRUTH_OPEN};
@@ -482,13 +484,36 @@ static uint8_t *put_optional(uint8_t *out, unsigned flags, queue_state_t *queue,
     return out;
 }
 
+/* Returns false when the log has ended. */
+static bool put_counts(const softgpu_truth_entry_t *entry)
+{
+    for (uint32_t at = 0; at < entry->count_count; at += SG_TRUTH_COUNTS_RECORD) {
+        uint8_t *payload = begin_record();
+        if (payload == NULL) {
+            return false;
+        }
+        uint32_t left = entry->count_count - at;
+        uint32_t take = left < SG_TRUTH_COUNTS_RECORD ? left : SG_TRUTH_COUNTS_RECORD;
+        uint8_t *out = put(payload, take);
+        for (const softgpu_truth_count_t *count = entry->counts + at;
+             count < entry->counts + at + take; count++) {
+            out = put(out, count->block);
+            out = put(out, count->event);
+            out = put(out, count->value);
+        }
+        writer.header->version = SG_TRUTH_VERSION;
+        commit_record(SG_TRUTH_COUNTS, payload, out);
+    }
+    return true;
+}
+
 void sg_truth_write(const softgpu_truth_entry_t *entry)
 {
     if (!sg_truth_on()) {
         return;
     }
     queue_state_t *queue = find_queue(entry);
-    if (queue == NULL) {
+    if (queue == NULL || !put_counts(entry)) {
         return;
     }
     unsigned flags = choose_fields(queue, entry);

@@ -410,7 +410,7 @@ TEST_F(Truth, RefusesWhatIsNoLog)
     EXPECT_NE(read_log(path_).error.find("not a truth log"), std::string::npos);
     write_log(path_, {});
     std::string whole = slurp(path_);
-    whole[offsetof(sg_truth_header_t, version)]++;
+    whole[offsetof(sg_truth_header_t, version)] = SG_TRUTH_VERSION + 1;
     spill(path_, whole);
     EXPECT_NE(read_log(path_).error.find("version"), std::string::npos);
     softgpu_truth_close(nullptr);
