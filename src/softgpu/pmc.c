@@ -181,13 +181,15 @@ static bool write_select(sg_counters_t *counters, const sg_pmc_block_t *block, u
     sg_reach_t reach;
     if (!reach_of(counters, block, &reach))
         return false;
-    catch_up(counters, counters->running);
+    if (counters->running)
+        catch_up(counters, true);
     for (uint32_t e = 0; e < reach.engines; e++)
         for (uint32_t i = 0; i < reach.instances; i++)
             select_event(counters, block,
                          (reach.first_engine + e) * block->instances + reach.first_instance + i,
                          number, value & SG_PMC_EVENT_MAX);
-    catch_up(counters, false);
+    if (counters->running)
+        catch_up(counters, false);
     return true;
 }
 

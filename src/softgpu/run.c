@@ -4,6 +4,7 @@
  * It sets LD_LIBRARY_PATH to the folder with the software GPU's libhsakmt.so.1 and the SOFTGPU_*
  * variables that its options stand for, then becomes the program.
  */
+#include "softgpu/pmc_blocks.h"
 #include "softgpu/truth.h"
 
 #include <argp.h>
@@ -19,7 +20,17 @@
 #define HOST_NAME  "libsoftgpu-host.so"
 
 /* Keys of options without a short form. */
-enum { KEY_COPY = 256, KEY_SEED, KEY_READ_AHEAD, KEY_DELAY, KEY_REORDER, KEY_WIDTH, KEY_DEBUG };
+enum {
+    KEY_COPY = 256,
+    KEY_SEED,
+    KEY_READ_AHEAD,
+    KEY_DELAY,
+    KEY_REORDER,
+    KEY_WIDTH,
+    KEY_DEBUG,
+    KEY_COUNTERS,
+    KEY_COUNTERS_FAULT
+};
 
 /* An option that is nothing but an environment variable. */
 typedef struct variable {
@@ -33,6 +44,8 @@ static const variable_t variables[] = {
     {'d', "SOFTGPU_DURATION", NULL},
     {KEY_COPY, "SOFTGPU_COPY", NULL},
     {KEY_SEED, "SOFTGPU_SEED", NULL},
+    {KEY_COUNTERS, "SOFTGPU_COUNTERS", NULL},
+    {KEY_COUNTERS_FAULT, "SOFTGPU_COUNTERS_FAULT", NULL},
     {KEY_READ_AHEAD, "SOFTGPU_READ_AHEAD", "1"},
     {KEY_DELAY, "SOFTGPU_DELAY", NULL},
     {KEY_REORDER, "SOFTGPU_REORDER", NULL},
@@ -48,10 +61,14 @@ static const struct argp_option options[] = {
     {"copy", KEY_COPY, "NS[:GB/S]", 0, "Duration of copies: latency and rate", 2},
     {"seed", KEY_SEED, "N", 0, "Another draw of jitter and outliers", 2},
     {"width", KEY_WIDTH, "N", 0, "Kernels of one queue that may overlap", 2},
+    {"counters", KEY_COUNTERS, "RULES", 0,
+     "What kernels add to the performance counters: PATTERN KEY=NUMBER...;..., or @FILE", 2},
     {"plugin", 'p', "FILE", 0, "Host implementations of kernels; may be given several times", 3},
     {"read-ahead", KEY_READ_AHEAD, NULL, 0, "Execute packets before their doorbell rings", 4},
     {"delay", KEY_DELAY, "NS[:SEED]", 0, "Delay completions at random, up to NS", 4},
     {"reorder", KEY_REORDER, "SEED", 0, "Serve the queues in random order", 4},
+    {"counters-fault", KEY_COUNTERS_FAULT, "LIST", 0,
+     "Counters that misbehave: absent, slots=N, slots=BLOCK:N, invalid=BLOCK:EVENT, hang=BLOCK", 4},
     {"debug", KEY_DEBUG, NULL, 0, "Tell on stderr what the device does", 5},
     {0},
 };
@@ -135,6 +152,15 @@ static const char *kind_name(softgpu_truth_kind_t kind)
     return (size_t)kind < sizeof names / sizeof names[0] ? names[kind] : names[0];
 }
 
+static void print_counts(const softgpu_truth_entry_t *entry)
+{
+    for (uint32_t i = 0; i < entry->count_count; i++) {
+        const softgpu_truth_count_t *count = &entry->counts[i];
+        const sg_pmc_event_t *event = sg_pmc_event(count->block, count->event);
+        (void)printf(" %s=%" PRIu64, event != NULL ? event->name : "?", count->value);
+    }
+}
+
 static void print_entry(const softgpu_truth_entry_t *entry)
 {
     (void)printf("%-7s pid=%" PRIu32 " gpu=%" PRIu32 " queue=%" PRIu32 " at=0x%" PRIx64
@@ -145,10 +171,12 @@ static void print_entry(const softgpu_truth_entry_t *entry)
                  entry->signal, (unsigned)entry->header);
     if (entry->kind == SOFTGPU_TRUTH_KERNEL) {
         (void)printf(" grid=%" PRIu32 ",%" PRIu32 ",%" PRIu32 " block=%u,%u,%u kernarg=0x%" PRIx64
-                     " object=0x%" PRIx64 " ticks=%" PRIu64 "..%" PRIu64 " %s",
+                     " object=0x%" PRIx64 " ticks=%" PRIu64 "..%" PRIu64,
                      entry->grid[0], entry->grid[1], entry->grid[2], (unsigned)entry->block[0],
                      (unsigned)entry->block[1], (unsigned)entry->block[2], entry->kernarg,
-                     entry->kernel_object, entry->start_ticks, entry->end_ticks, entry->name);
+                     entry->kernel_object, entry->start_ticks, entry->end_ticks);
+        print_counts(entry);
+        (void)printf(" %s", entry->name);
     } else if (entry->kind == SOFTGPU_TRUTH_COPY) {
         (void)printf(" bytes=%" PRIu64 " src=0x%" PRIx64 " dst=0x%" PRIx64, entry->bytes,
                      entry->src, entry->dst);
