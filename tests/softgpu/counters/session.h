@@ -101,18 +101,14 @@ class Session
         submit(queue, start_, barrier);
     }
 
-    /* Submits a reading, waits for it. */
     void read(hsa_queue_t *queue, bool barrier = true)
     {
-        hsa_signal_t done = gpu_signal(1);
-        submit(queue, read_, barrier, done);
-        ASSERT_TRUE(gpu_wait(done));
-        (void)hsa_signal_destroy(done);
+        submit_and_wait(queue, read_, barrier);
     }
 
     void stop(hsa_queue_t *queue)
     {
-        submit(queue, stop_, true);
+        submit_and_wait(queue, stop_, true);
     }
 
     static void submit(hsa_queue_t *queue, hsa_ext_amd_aql_pm4_packet_t packet, bool barrier,
@@ -120,6 +116,15 @@ class Session
     {
         packet.completion_signal = done;
         (void)gpu_submit(queue, &packet, gpu_header(HSA_PACKET_TYPE_VENDOR_SPECIFIC, barrier));
+    }
+
+    static void submit_and_wait(hsa_queue_t *queue, const hsa_ext_amd_aql_pm4_packet_t &packet,
+                                bool barrier)
+    {
+        hsa_signal_t done = gpu_signal(1);
+        submit(queue, packet, barrier, done);
+        ASSERT_TRUE(gpu_wait(done));
+        (void)hsa_signal_destroy(done);
     }
 
     /* Samples of an event, of all block instances, in order. */
@@ -167,6 +172,59 @@ class Session
     std::vector<Event> events_;
     hsa_ven_amd_aqlprofile_profile_t profile_ = {};
     hsa_ext_amd_aql_pm4_packet_t start_ = {}, read_ = {}, stop_ = {};
+};
+
+/* A machine with the extension and a queue. Settings come before begin(). */
+class Counters : public Gpu
+{
+  protected:
+    void begin()
+    {
+        open();
+        ASSERT_EQ(find_table(&functions), HSA_STATUS_SUCCESS);
+        queue = gpu_queue(machine.gpu[0], 256);
+    }
+
+    void TearDown() override
+    {
+        if (queue)
+            (void)hsa_queue_destroy(queue);
+        Gpu::TearDown();
+    }
+
+    /* A one-dimensional dispatch. */
+    static void run(hsa_queue_t *on, uint64_t kernel, uint32_t grid, uint16_t group,
+                    bool barrier = true)
+    {
+        hsa_kernel_dispatch_packet_t packet = gpu_dispatch(kernel, nullptr, hsa_signal_t{0});
+        packet.grid_size_x = grid;
+        packet.workgroup_size_x = group;
+        (void)gpu_submit(on, &packet, kernel_header(barrier));
+    }
+
+    /* Enables or disables counting in a queue, and waits until that is done. */
+    void enable(hsa_queue_t *on, bool yes)
+    {
+        auto what =
+            yes ? HSA_VEN_AMD_AQLPROFILE_INFO_ENABLE_CMD : HSA_VEN_AMD_AQLPROFILE_INFO_DISABLE_CMD;
+        hsa_ven_amd_aqlprofile_profile_t profile = {};
+        profile.agent = machine.gpu[0];
+        hsa_ext_amd_aql_pm4_packet_t packet = {};
+        ASSERT_EQ(functions.hsa_ven_amd_aqlprofile_get_info(&profile, what, nullptr),
+                  HSA_STATUS_SUCCESS);
+        profile.command_buffer.ptr =
+            gpu_memory(&machine, machine.host, profile.command_buffer.size);
+        ASSERT_EQ(functions.hsa_ven_amd_aqlprofile_get_info(&profile, what, &packet),
+                  HSA_STATUS_SUCCESS);
+        Session::submit_and_wait(on, packet, true);
+        (void)hsa_amd_memory_pool_free(profile.command_buffer.ptr);
+    }
+
+    // NOLINTBEGIN(misc-non-private-member-variables-in-classes): a fixture's members are for its
+    // tests
+    Table functions = {};
+    hsa_queue_t *queue = nullptr;
+    // NOLINTEND(misc-non-private-member-variables-in-classes)
 };
 
 #endif
