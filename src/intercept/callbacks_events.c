@@ -16,6 +16,9 @@
 #define BUCKETS       256u
 #define MOST_HELD     (1u << 20) /* kernels, whose clock should have come long ago */
 #define RANGES_TEXT   (64u << 10)
+/* Two clocks are read after each other: again if it took longer, for something came between. */
+#define OFFSET_WIDTH_NS 1000u
+#define OFFSET_TRIES    8
 
 /* Things by their ids. */
 struct table {
@@ -141,13 +144,27 @@ static const void *find_item(const struct table *table, uint32_t id, size_t size
 
 /* ---- handing over ---- */
 
+/* What is to be added to a time for CLOCK_REALTIME: of several readings the one that was held up
+ * least. */
+static int64_t read_realtime_offset(void)
+{
+    uint64_t least = UINT64_MAX;
+    int64_t offset = 0;
+    for (int i = 0; i < OFFSET_TRIES && least > OFFSET_WIDTH_NS; i++) {
+        uint64_t before = rtl_now();
+        uint64_t real = rtl_clock_ns(CLOCK_REALTIME);
+        uint64_t width = rtl_now() - before;
+        if (width < least) {
+            least = width;
+            offset = (int64_t)(real - (before + width / 2));
+        }
+    }
+    return offset;
+}
+
 static rtl_batch_t describe(const struct rtl_events *events)
 {
-    rtl_batch_t batch = {.lost = events->dropped};
-    uint64_t before = rtl_now();
-    uint64_t real = rtl_clock_ns(CLOCK_REALTIME);
-    uint64_t after = rtl_now();
-    batch.realtime_offset = (int64_t)(real - (before + (after - before) / 2));
+    rtl_batch_t batch = {.lost = events->dropped, .realtime_offset = read_realtime_offset()};
     uint32_t rows = atomic_load_explicit(&events->header->queues, memory_order_acquire);
     for (uint32_t row = 0; row < rows && row < RTL_LEDGER_ROWS; row++)
         for (unsigned reason = 0; reason < RTL_LOST_REASONS; reason++)
