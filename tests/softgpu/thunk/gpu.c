@@ -189,7 +189,7 @@ bool gpu_wait(hsa_signal_t signal)
     uint64_t frequency = 0;
     check(hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &frequency),
           "timestamp frequency");
-    return hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, 30 * frequency,
+    return hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, 120 * frequency,
                                      HSA_WAIT_STATE_BLOCKED) < 1;
 }
 

@@ -61,7 +61,7 @@ uint64_t gpu_put(hsa_queue_t *queue, const void *packet, uint16_t header);
 void gpu_ring(hsa_queue_t *queue, uint64_t index);
 /** gpu_put and gpu_ring. */
 uint64_t gpu_submit(hsa_queue_t *queue, const void *packet, uint16_t header);
-/** Waits until the signal is below 1, at most 30 s; false if that did not come. */
+/** Waits until the signal is below 1, at most 120 s; false if that did not come. */
 bool gpu_wait(hsa_signal_t signal);
 /** Submits a barrier packet at the end of the queue and waits for it. */
 bool gpu_drain(hsa_queue_t *queue);

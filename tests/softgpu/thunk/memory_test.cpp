@@ -270,7 +270,7 @@ TEST_F(Memory, UnmappedMemoryIsAFault)
     ASSERT_EQ(hsa_amd_memory_async_copy(device, machine.gpu[0], own.data(), machine.cpu, own.size(),
                                         0, nullptr, done),
               HSA_STATUS_SUCCESS);
-    for (int i = 0; i < 3000 && fault_address == 0; i++)
+    for (int i = 0; i < 30000 && fault_address == 0; i++)
         usleep(1000);
     EXPECT_EQ(fault_address, reinterpret_cast<uint64_t>(own.data()));
     EXPECT_EQ(hsa_signal_load_scacquire(done), 1);

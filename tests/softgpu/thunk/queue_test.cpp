@@ -384,7 +384,7 @@ TEST_F(Queue, DestroyAbandonsWhatIsUnderWay)
     hsa_signal_t signal = gpu_signal(1);
     hsa_kernel_dispatch_packet_t packet = gpu_dispatch(kernels.slow, nullptr, signal);
     gpu_submit(queue, &packet, kernel_header(true));
-    for (int i = 0; i < 3000 && hsa_queue_load_read_index_scacquire(queue) == 0; i++)
+    for (int i = 0; i < 30000 && hsa_queue_load_read_index_scacquire(queue) == 0; i++)
         usleep(1000);
     EXPECT_EQ(hsa_queue_destroy(queue), HSA_STATUS_SUCCESS);
     EXPECT_EQ(hsa_signal_load_scacquire(signal), 1);
@@ -430,7 +430,7 @@ TEST_F(Queue, RingsWithoutAValue)
     EXPECT_TRUE(gpu_drain(other));
     EXPECT_EQ(done.value, 1);
     EXPECT_EQ(hsaKmtQueueRingDoorbell(resource.QueueId), HSAKMT_STATUS_SUCCESS);
-    for (int i = 0; i < 3000 && done.value != 0; i++)
+    for (int i = 0; i < 30000 && done.value != 0; i++)
         usleep(1000);
     EXPECT_EQ(done.value, 0);
     EXPECT_EQ(hsaKmtDestroyQueue(resource.QueueId), HSAKMT_STATUS_SUCCESS);
@@ -613,7 +613,7 @@ TEST_P(MalformedPacket, CallsTheErrorCallback)
     GetParam().spoil(&bad, &header);
     uint64_t index = gpu_submit(queue, &bad, header);
     EXPECT_TRUE(gpu_wait(before));
-    for (int i = 0; i < 3000 && errors.calls == 0; i++)
+    for (int i = 0; i < 30000 && errors.calls == 0; i++)
         usleep(1000);
     EXPECT_EQ(errors.calls, 1);
     EXPECT_EQ(errors.status, GetParam().status);

@@ -97,7 +97,7 @@ TEST_F(Signal, AsyncHandlersRun)
         hsa_kernel_dispatch_packet_t packet = gpu_dispatch(kernels.quick, nullptr, signal);
         gpu_submit(queue, &packet, kernel_header(true));
     }
-    for (int i = 0; i < 5000 && handled < COUNT; i++)
+    for (int i = 0; i < 30000 && handled < COUNT; i++)
         usleep(1000);
     EXPECT_EQ(handled, COUNT);
     hsa_queue_destroy(queue);
