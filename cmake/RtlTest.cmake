@@ -19,11 +19,13 @@
 #   NO_TSAN          runs under address,undefined, not under thread
 #   SERIAL           never beside another test
 #   ENV A=b...       environment
-#   TIMEOUT seconds  180 when absent
+#   TIMEOUT seconds  180 when absent: more than the test takes on a machine that has time for it. Where many share a
+#                    machine ctest waits RTL_TEST_PATIENCE times as long.
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
 set(RTL_SOFTGPU_DIR ${CMAKE_BINARY_DIR}/lib/softgpu)
+set(RTL_TEST_PATIENCE 5 CACHE STRING "how many times as long as its TIMEOUT a test may take")
 set(RTL_GFX_TARGET gfx906 CACHE STRING "GPU that test kernels are compiled for")
 find_program(RTL_HIPCC hipcc REQUIRED)
 # Any clang of LLVM 14 or newer has the amdgcn back end; hipcc brings 15, clang-14 may be the plain name.
@@ -68,6 +70,7 @@ macro(_rtl_test_properties default_sanitize)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 180)
   endif()
+  math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * ${RTL_TEST_PATIENCE}")
   set(environment ${ARG_ENV})
   if(ARG_SOFTGPU)
     list(APPEND environment "LD_LIBRARY_PATH=${RTL_SOFTGPU_DIR}")
@@ -113,7 +116,7 @@ function(rtl_add_gtest target)
       set_target_properties(${target} PROPERTIES CROSSCOMPILING_EMULATOR "env;${environment}")
     endif()
     gtest_discover_tests(${target} TEST_PREFIX "${ARG_AREA}." DISCOVERY_MODE PRE_TEST
-                         DISCOVERY_TIMEOUT 30 PROPERTIES ${properties})
+                         DISCOVERY_TIMEOUT 300 PROPERTIES ${properties})
   endif()
 endfunction()
 
