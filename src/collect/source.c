@@ -222,6 +222,7 @@ static void take_definition(struct source *source, enum rtl_wire_type type, cons
         rtl_writer_shape(writer, source->process, body);
         break;
     case RTL_WIRE_CLOCK:
+        ++source->clock_points;
         rtl_writer_clock(writer, source->process, body);
         break;
     case RTL_WIRE_BRACKET:
@@ -290,6 +291,7 @@ static void take(void *context, enum rtl_wire_type type, const void *body, size_
     if (type == RTL_WIRE_KERNEL) {
         const struct rtl_wire_kernel *kernel = body;
         ++source->received[row_of(kernel->queue)];
+        ++source->timed;
         rtl_writer_kernel(source->writer, source->process, kernel);
         return;
     }
@@ -394,6 +396,20 @@ static void note_malformed(struct source *source)
     note(source, sentence);
 }
 
+/* A kernel comes before the first of the clock, which has to be asked for with a tick of it. */
+static void note_untimed(struct source *source)
+{
+    if (source->timed == 0 || source->clock_points > 1)
+        return;
+    char sentence[160];
+    (void)snprintf(sentence, sizeof sentence,
+                   "process %" PRIu32
+                   " was killed before the clock of its GPU was known: the times "
+                   "of its kernels are ticks of the GPU",
+                   source->pid);
+    note(source, sentence);
+}
+
 uint64_t source_empty(struct source *source, uint64_t most)
 {
     return rtl_ring_read(&source->ring, most, true, take, source, &source->torn);
@@ -407,6 +423,8 @@ void source_settle(struct source *source, enum source_end end)
     source->state = SOURCE_ENDED; /* from here on the account is not asked for */
     copy_ledger(source, died ? RTL_LOST_KILLED : RTL_LOST_SHUTDOWN);
     note_malformed(source);
+    if (died)
+        note_untimed(source);
     rtl_writer_process_end(source->writer, source->process, died ? "died" : "closed", rtl_now(),
                            source->torn);
     source->file_stays = unlink(source->path) != 0 && errno != ENOENT;

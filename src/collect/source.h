@@ -23,6 +23,8 @@ struct source {
     uint64_t torn;                      /**< slots that the process reserved and never wrote */
     uint64_t closed_since;              /**< when the ring was first found closed, ns; 0: open */
     uint64_t malformed;                 /**< records that contradict themselves */
+    uint64_t clock_points;              /**< of GPUs; below two, ticks are not to be translated */
+    uint64_t timed;                     /**< kernels, whose times are ticks of a GPU */
     uint64_t lost;                      /**< sum over the ledger, as last copied */
     uint64_t received[RTL_LEDGER_ROWS]; /**< kernels and copies by ledger row */
     char *path;                         /**< of the ring's file */

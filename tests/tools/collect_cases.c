@@ -126,6 +126,28 @@ const char *Collect_KilledProcess(void)
     CHECK(seen.ledger[0].skipped == 5);
     CHECK(seen.ledger[0].lost[RTL_LOSS_POOL] == 3);
     CHECK(seen.ledger[0].lost[RTL_LOSS_KILLED] == 12);
+    CHECK(seen.note_count == 0);
+    done(&made, &seen);
+    return NULL;
+}
+
+static void die_without_a_clock(struct rtl_ring *ring)
+{
+    made_queue(ring, 0, 0x1000, MADE_BEGIN_NS);
+    made_kernel(ring, 0, 0, 0, MADE_BEGIN, MADE_BEGIN + 5);
+    made_ledger(ring, 0, 1, 1, 0);
+    (void)raise(SIGKILL);
+}
+
+const char *Collect_KilledBeforeTheClockWasKnown(void)
+{
+    struct made made;
+    struct seen seen;
+    CHECK_DONE(made_begin(&made));
+    (void)made_process(&made, die_without_a_clock);
+    CHECK_DONE(look(&made, &seen));
+    CHECK(seen.kernels == 1 && seen.note_count == 1);
+    CHECK(strstr(seen.notes[0].text, "before the clock of its GPU was known") != NULL);
     done(&made, &seen);
     return NULL;
 }
