@@ -280,7 +280,7 @@ RTL_TRACE_API rtl_status_t rtlKernelNext(rtl_kernel_iter_t *iter, rtl_kernel_t *
 RTL_TRACE_API void rtlKernelIterFree(rtl_kernel_iter_t *iter);
 
 /** Finds the kernel of a packet. RTL_END if the trace has none. Fast where packets of a queue come
- * mostly in order: the chunk of kernels that holds one is kept (some 2 MB). */
+ * mostly in order: the four chunks of kernels that were used last are kept (some 2 MB each). */
 RTL_TRACE_API rtl_status_t rtlTraceKernelAt(rtl_trace_t *, uint32_t process, uint32_t queue,
                                             uint64_t packet, rtl_kernel_t *kernel);
 
@@ -512,8 +512,8 @@ typedef struct rtl_sample_filter {
 
 /** Starts an iteration over the samples of kernels, by process, queue and packet, or over those of
  * ranges, by process and range (one for each device that a range had work on); `filter` NULL: all.
- * Free it with rtlSampleIterFree before the trace is closed. Memory is bounded by the chunks that
- * overlap, mostly one. */
+ * Free it with rtlSampleIterFree before the trace is closed. Memory is bounded by nine chunks,
+ * mostly some 2 MB each. */
 RTL_TRACE_API rtl_status_t rtlTraceKernelSamples(rtl_trace_t *, const rtl_sample_filter_t *filter,
                                                  rtl_sample_iter_t **iter);
 RTL_TRACE_API rtl_status_t rtlTraceRangeSamples(rtl_trace_t *, const rtl_sample_filter_t *filter,
@@ -526,8 +526,8 @@ RTL_TRACE_API rtl_status_t rtlSampleNext(rtl_sample_iter_t *iter, rtl_trace_samp
 RTL_TRACE_API void rtlSampleIterFree(rtl_sample_iter_t *iter);
 
 /** Finds the sample of one kernel. RTL_END if there is none. Its values live until the next call.
- * Fast where packets of a queue come mostly in order: the chunk of samples that holds one is kept
- * (mostly below 4 MB). */
+ * Fast where packets of a queue come mostly in order: the chunks of samples that were used last are
+ * kept. */
 RTL_TRACE_API rtl_status_t rtlTraceKernelSample(rtl_trace_t *, uint32_t process, uint32_t queue,
                                                 uint64_t packet, rtl_trace_sample_t *sample);
 

@@ -52,6 +52,7 @@ static const struct sum {
     {"launch_chunks", "checksum", "data",
      "process,launches,spans,headed,launch_min,launch_max,time_min,time_max,correlation_min,"
      "correlation_max"},
+    {"sample_chunks", "checksum", "data", "process,queue,samples,counts,owner_min,owner_max"},
     {"launch_chunks", "summary_checksum", "summary",
      "process,launches,spans,headed,launch_min,launch_max,time_min,time_max,correlation_min,"
      "correlation_max"},
@@ -65,6 +66,7 @@ static const struct numbered {
     {"kernel_chunk_launches", "chunk", "kernel_chunks"},
     {"api_chunks", "chunk", "api_chunks"},
     {"launch_chunks", "chunk", "launch_chunks"},
+    {"sample_chunks", "chunk", "sample_chunks"},
     {"copies", "id", "copies"},
     {"notes", "id", "notes"},
 };
@@ -157,6 +159,13 @@ static void shift(sqlite3_context *context, int count, sqlite3_value **values)
     sqlite3_result_int64(context, (int64_t)sum);
 }
 
+/* A field of a checksum; "none" is an id (format.md, "Chunks of samples"). */
+static uint64_t field_of(sqlite3_value *value)
+{
+    return sqlite3_value_type(value) == SQLITE_NULL ? UINT32_MAX
+                                                    : (uint64_t)sqlite3_value_int64(value);
+}
+
 /* rtl_sum(checksum, data, old fields…, new fields…): the checksum with the new ones. */
 static void sum(sqlite3_context *context, int count, sqlite3_value **values)
 {
@@ -169,14 +178,14 @@ static void sum(sqlite3_context *context, int count, sqlite3_value **values)
         return;
     }
     for (int i = 0; i < half; ++i)
-        fields[i] = (uint64_t)sqlite3_value_int64(values[2 + i]);
+        fields[i] = field_of(values[2 + i]);
     if (rtl_checksum_row(fields, (size_t)half, data, size) !=
         (uint64_t)sqlite3_value_int64(values[0])) {
         sqlite3_result_error(context, "its data is damaged", -1);
         return;
     }
     for (int i = 0; i < half; ++i)
-        fields[i] = (uint64_t)sqlite3_value_int64(values[2 + half + i]);
+        fields[i] = field_of(values[2 + half + i]);
     sqlite3_result_int64(context, rtl_checksum_row(fields, (size_t)half, data, size));
 }
 

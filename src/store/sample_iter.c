@@ -5,9 +5,10 @@
 
 #include <stdlib.h>
 
-/* A chunk that is being read. */
+/* A chunk that is being read; it may have to be unpacked again, so that memory stays bounded
+ * however many overlap. */
 struct cursor {
-    struct rtl_sample_set *set;
+    const struct rtl_sample_row *row;
     uint32_t next;
 };
 
@@ -76,44 +77,42 @@ static rtl_status_t choose_chunks(rtl_sample_iter_t *iter, bool ranges)
 }
 
 /* The key of a chunk's next sample; false if it has none that passes. */
-static bool next_key(const rtl_sample_iter_t *iter, const struct cursor *cursor,
-                     struct rtl_key *key)
+static bool next_key(const rtl_sample_iter_t *iter, const struct rtl_sample_set *set,
+                     const struct cursor *cursor, struct rtl_key *key)
 {
-    const struct rtl_sample_chunk *chunk = &cursor->set->row->chunk;
-    if (cursor->next == chunk->samples ||
-        cursor->set->places[cursor->next].owner > iter->filter.last)
+    const struct rtl_sample_chunk *chunk = &set->row->chunk;
+    if (cursor->next == chunk->samples || set->places[cursor->next].owner > iter->filter.last)
         return false;
-    *key = key_of(chunk, cursor->set->places[cursor->next].owner);
+    *key = key_of(chunk, set->places[cursor->next].owner);
     return true;
 }
 
-static void free_cursor(struct cursor *cursor)
+static rtl_status_t add_cursor(rtl_sample_iter_t *iter, const struct rtl_sample_set *set)
 {
-    rtl_sample_set_leave(cursor->set);
+    struct rtl_key key;
+    struct cursor found = {set->row, rtl_sample_set_find(set, iter->filter.first)};
+    if (!next_key(iter, set, &found, &key))
+        return RTL_OK;
+    struct cursor *cursor = malloc(sizeof *cursor);
+    if (!cursor)
+        return fail_memory(iter);
+    *cursor = found;
+    if (rtl_heap_push(&iter->heap, (struct rtl_heap_item){key, set->row, cursor}))
+        return RTL_OK;
     free(cursor);
+    return fail_memory(iter);
 }
 
 static rtl_status_t open_next(rtl_sample_iter_t *iter)
 {
-    const struct rtl_sample_row *row = iter->waiting[iter->waiting_next++].row;
-    struct rtl_key key;
-    struct cursor *cursor = calloc(1, sizeof *cursor);
-    if (!cursor)
-        return fail_memory(iter);
-    rtl_status_t status = rtl_trace_sample_set(iter->trace, row, &cursor->set);
-    if (status != RTL_OK) {
-        free_cursor(cursor);
+    struct rtl_sample_set *set = NULL;
+    rtl_status_t status =
+        rtl_trace_sample_set(iter->trace, iter->waiting[iter->waiting_next++].row, &set);
+    if (status != RTL_OK)
         return fail(iter, status);
-    }
-    cursor->next = rtl_sample_set_find(cursor->set, iter->filter.first);
-    if (!next_key(iter, cursor, &key)) {
-        free_cursor(cursor);
-        return RTL_OK;
-    }
-    if (rtl_heap_push(&iter->heap, (struct rtl_heap_item){key, row, cursor}))
-        return RTL_OK;
-    free_cursor(cursor);
-    return fail_memory(iter);
+    status = add_cursor(iter, set);
+    rtl_sample_set_leave(set);
+    return status;
 }
 
 /* True if a chunk that is not open may hold the next sample. */
@@ -126,19 +125,28 @@ static bool must_open(const rtl_sample_iter_t *iter)
     return rtl_key_compare(&iter->waiting[iter->waiting_next].key, &iter->heap.items[0].key) <= 0;
 }
 
-/* Its values stay as long as it is the last that was given out. */
-static void use(rtl_sample_iter_t *iter, struct rtl_sample_set *set)
+/* Gives out the next sample of a chunk, whose values stay until the next one is. */
+static rtl_status_t give(rtl_sample_iter_t *iter, struct cursor *cursor, rtl_trace_sample_t *sample)
 {
-    if (iter->set == set)
-        return;
+    struct rtl_key key;
+    struct rtl_sample_set *set = NULL;
+    rtl_status_t status = rtl_trace_sample_set(iter->trace, cursor->row, &set);
+    if (status != RTL_OK)
+        return fail(iter, status);
     rtl_sample_set_leave(iter->set);
     iter->set = set;
-    set->users++;
+    rtl_trace_describe_sample(iter->trace, set, cursor->next++, sample);
+    if (next_key(iter, set, cursor, &key)) {
+        rtl_heap_advance(&iter->heap, key);
+    } else {
+        rtl_heap_pop(&iter->heap);
+        free(cursor);
+    }
+    return RTL_OK;
 }
 
 rtl_status_t rtlSampleNext(rtl_sample_iter_t *iter, rtl_trace_sample_t *sample)
 {
-    struct rtl_key key;
     if (!iter || !sample)
         return RTL_E_ARGUMENT;
     if (iter->failed != RTL_OK)
@@ -148,18 +156,7 @@ rtl_status_t rtlSampleNext(rtl_sample_iter_t *iter, rtl_trace_sample_t *sample)
         if (status != RTL_OK)
             return status;
     }
-    if (iter->heap.count == 0)
-        return RTL_END;
-    struct cursor *least = iter->heap.items[0].cursor;
-    rtl_trace_describe_sample(iter->trace, least->set, least->next++, sample);
-    use(iter, least->set);
-    if (next_key(iter, least, &key)) {
-        rtl_heap_advance(&iter->heap, key);
-    } else {
-        rtl_heap_pop(&iter->heap);
-        free_cursor(least);
-    }
-    return RTL_OK;
+    return iter->heap.count ? give(iter, iter->heap.items[0].cursor, sample) : RTL_END;
 }
 
 rtl_status_t rtl_trace_samples(rtl_trace_t *trace, bool ranges, const rtl_sample_filter_t *filter,
@@ -212,7 +209,7 @@ void rtlSampleIterFree(rtl_sample_iter_t *iter)
     if (!iter)
         return;
     for (size_t i = 0; i < iter->heap.count; i++)
-        free_cursor(iter->heap.items[i].cursor);
+        free(iter->heap.items[i].cursor);
     rtl_sample_set_leave(iter->set);
     rtl_heap_free(&iter->heap);
     free(iter->waiting);
