@@ -2,7 +2,7 @@
 //
 //     hipcc ranges.hip $(pkg-config --cflags --libs rtl) -o ranges && ./ranges
 //
-// Under `rtl trace` the ranges go into the trace instead: rtl ranges trace.db
+// Under `rtl trace` the ranges go into the trace as well: rtl ranges trace.db
 
 #include <hip/hip_runtime.h>
 #include <rtl/rtl_session.h>

@@ -17,8 +17,11 @@
  * found none is counted in `lost`. `rtl ranges` tells the same of a trace.
  *
  * - A session is the process's subscriber (rtl_callbacks.h, whose contract holds): there is one at
- *   a time, none in a process that `rtl trace` records, and the first one begins before hsa_init.
- *   Link librtl.so before libamdhip64.so, or preload it.
+ *   a time, and the first one begins before hsa_init. Link librtl.so before libamdhip64.so, or
+ *   preload it.
+ * - In a process that `rtl trace` records there may be a session as well, which other subscribers
+ *   may not: both get the same, in the mode of the trace, and a session that ends leaves the trace
+ *   alone.
  * - Ranges of roctx are ranges as well: both are one. RTL_RANGES=rtl or roctx leaves those of the
  *   other kind out: what lies in them belongs to the ranges around them.
  * - A kernel or copy belongs to the innermost range that was open in its thread when it was
@@ -61,8 +64,9 @@ typedef struct rtl_range_kernel {
     uint32_t device;        /**< ordinal among the GPUs */
 } rtl_range_kernel_t;
 
-/** Begins a session. Returns 0, or -1 with errno as rtlSubscribe has it: EBUSY also if there is a
- * session. */
+/** Begins a session. Returns 0, or -1 with errno as rtlSubscribe has it: EBUSY if there is a
+ * session or a subscriber, ENOTSUP also if the process is recorded into a trace and hsa_init was
+ * called before the first session. */
 RTL_API int rtlSessionBegin(void);
 
 /** Tells what a range that has ended cost, when all that has ended on the GPU has been looked at:

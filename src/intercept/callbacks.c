@@ -38,6 +38,7 @@ static rtl_callbacks_t wanted;    /* under the lock, as the next three */
 static enum rtl_mode wanted_mode; /* where wanted.mode names one */
 static void *wanted_context;
 static struct rtl_events *events;
+static bool has_trace; /* the process is recorded into one: subscribers come beside it */
 
 static struct rtl_ring *ring;
 static pthread_t thread;
@@ -85,6 +86,7 @@ static uint64_t serve(bool stale)
     bool flush = ask != atomic_load(&flushing.answered);
     uint64_t goal = atomic_load_explicit(&ring->header->head, memory_order_acquire);
     uint64_t slots = read_some(flush);
+    rtl_events_missed(events, rtl_emit_missed());
     bool all = flush && atomic_load_explicit(&ring->header->tail, memory_order_relaxed) >= goal;
     rtl_events_deliver(events, all || stale);
     if (all)
@@ -146,17 +148,18 @@ bool rtl_callbacks_wanted(struct rtl_config *config)
         config->mode = wanted_mode;
     else if (wants && !config->mode_set)
         config->mode = RTL_MODE_FULL;
-    if (!wants)
+    if (!subscribed)
         phase = REFUSED;
     pthread_mutex_unlock(&lock);
     return wants;
 }
 
-bool rtl_callbacks_open(struct rtl_ring *to, size_t bytes)
+/* Serves from a new ring. Losses are counted in `ledger`, NULL: in that ring. */
+static bool open_ring(struct rtl_ring *to, size_t bytes, const struct rtl_ring_header *ledger)
 {
     if (rtl_ring_create_private(to, bytes) != 0)
         return false;
-    struct rtl_events *made = rtl_events_new(to->header);
+    struct rtl_events *made = rtl_events_new(ledger != NULL ? ledger : to->header);
     int error = made == NULL ? ENOMEM : 0;
     pthread_mutex_lock(&lock);
     if (error == 0) {
@@ -174,6 +177,28 @@ bool rtl_callbacks_open(struct rtl_ring *to, size_t bytes)
     rtl_ring_unmap(to);
     errno = error;
     return false;
+}
+
+bool rtl_callbacks_open(struct rtl_ring *to, size_t bytes)
+{
+    return open_ring(to, bytes, NULL);
+}
+
+void rtl_callbacks_beside(const struct rtl_ring *trace, size_t bytes)
+{
+    static struct rtl_ring own;
+    if (!atomic_load(&subscribed))
+        return;
+    if (!open_ring(&own, bytes, trace->header)) {
+        rtl_complain("no memory or no thread for the subscriber's events (%s): it gets none",
+                     strerrordesc_np(errno));
+        rtl_callbacks_refuse();
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    has_trace = true;
+    pthread_mutex_unlock(&lock);
+    rtl_emit_beside(&own);
 }
 
 void rtl_callbacks_refuse(void)
@@ -211,7 +236,7 @@ static size_t other_tools(const char *tools, char *list, size_t size)
 }
 
 /* The HSA runtime loads what HSA_TOOLS_LIB names. Ours comes last, see rtl trace. */
-static int ask_to_be_loaded(void)
+static int ask_to_be_loaded(bool beside)
 {
     char list[4 * PATH_MAX];
     char path[PATH_MAX];
@@ -222,7 +247,8 @@ static int ask_to_be_loaded(void)
     // NOLINTBEGIN(concurrency-mt-unsafe): rtlSubscribe's contract
     size_t used = other_tools(getenv("HSA_TOOLS_LIB"), list, sizeof list - PATH_MAX);
     (void)snprintf(list + used, sizeof list - used, "%s", path);
-    bool set = setenv("HSA_TOOLS_LIB", list, 1) == 0 && setenv("RTL_EMBEDDED", "1", 1) == 0;
+    bool set =
+        setenv("HSA_TOOLS_LIB", list, 1) == 0 && (beside || setenv("RTL_EMBEDDED", "1", 1) == 0);
     // NOLINTEND(concurrency-mt-unsafe)
     return set ? 0 : ENOMEM;
 }
@@ -245,15 +271,23 @@ static bool has_callback(const rtl_callbacks_t *callbacks)
            callbacks->note != NULL;
 }
 
-/* Under the lock. */
-static int subscribe(const rtl_callbacks_t *callbacks, enum rtl_mode mode, void *context)
+/* Under the lock: whether a trace is recorded, or will be. */
+static bool is_traced(void)
 {
     const char *session = getenv("RTL_SESSION"); // NOLINT(concurrency-mt-unsafe): the contract
-    if (subscribed || (phase != SERVING && session != NULL && *session != '\0'))
+    return has_trace || (phase != SERVING && session != NULL && *session != '\0');
+}
+
+/* Under the lock. */
+static int subscribe(const rtl_callbacks_t *callbacks, enum rtl_mode mode, void *context,
+                     bool beside)
+{
+    bool traced = is_traced();
+    if (subscribed || (traced && !beside))
         return EBUSY;
     if (phase == REFUSED)
-        return rtlRecording() ? EBUSY : ENOTSUP;
-    int error = phase == EARLY ? ask_to_be_loaded() : 0;
+        return rtlRecording() && !beside ? EBUSY : ENOTSUP;
+    int error = phase == EARLY ? ask_to_be_loaded(traced) : 0;
     if (error != 0)
         return error;
     if (phase == EARLY)
@@ -272,7 +306,7 @@ static bool on_own_thread(void)
     return atomic_load(&serving) && pthread_equal(pthread_self(), thread);
 }
 
-int rtlSubscribe(const rtl_callbacks_t *callbacks, void *context)
+static int try_to_subscribe(const rtl_callbacks_t *callbacks, void *context, bool beside)
 {
     enum rtl_mode mode = RTL_MODE_FULL;
     int error = EINVAL;
@@ -284,8 +318,8 @@ int rtlSubscribe(const rtl_callbacks_t *callbacks, void *context)
     if (callbacks != NULL && callbacks->size >= sizeof *callbacks && has_callback(callbacks) &&
         (callbacks->mode == NULL || rtl_config_mode(callbacks->mode, &mode))) {
         pthread_mutex_lock(&lock);
-        bool again = phase == SERVING;
-        error = subscribe(callbacks, mode, context);
+        bool again = phase == SERVING && !has_trace;
+        error = subscribe(callbacks, mode, context, beside);
         pthread_mutex_unlock(&lock);
         if (error == 0 && again)
             (void)rtlStart();
@@ -294,6 +328,16 @@ int rtlSubscribe(const rtl_callbacks_t *callbacks, void *context)
         return 0;
     errno = error;
     return -1;
+}
+
+int rtlSubscribe(const rtl_callbacks_t *callbacks, void *context)
+{
+    return try_to_subscribe(callbacks, context, false);
+}
+
+int rtl_callbacks_subscribe(const rtl_callbacks_t *callbacks, void *context)
+{
+    return try_to_subscribe(callbacks, context, true);
 }
 
 /* Has the thread do it; false if it has not by then. */
@@ -343,7 +387,8 @@ int rtlUnsubscribe(void)
         return -1;
     }
     if (phase == SERVING) {
-        (void)rtlStop();
+        if (!has_trace)
+            (void)rtlStop();
         (void)settle_and_flush(UNSUBSCRIBE_PATIENCE_NS);
         (void)request(&leaving, UINT64_MAX);
     } else {

@@ -8,10 +8,21 @@
 #include "intercept/config.h"
 #include "ring/ring.h"
 
+#include <rtl/rtl_callbacks.h>
+
 #include <stdbool.h>
 
-/** True if somebody has subscribed; then `config` gets the subscriber's mode. When recording
- * begins.
+/** As rtlSubscribe, but beside a trace as well (`callbacks->mode` is NULL, and the mode the
+ * trace's): ENOTSUP then if recording has begun without. rtlUnsubscribe ends it, and the trace goes
+ * on. */
+int rtl_callbacks_subscribe(const rtl_callbacks_t *callbacks, void *context);
+
+/** Recording into a trace begins: serves who has subscribed beside it from a ring of his own, with
+ * the losses of the trace's. Before anything is sent. */
+void rtl_callbacks_beside(const struct rtl_ring *trace, size_t bytes);
+
+/** True if somebody has subscribed, and no trace is recorded; then `config` gets the subscriber's
+ * mode. When recording begins.
  */
 bool rtl_callbacks_wanted(struct rtl_config *config);
 

@@ -82,6 +82,7 @@ struct rtl_events {
     struct rtl_wire_copy *held_copies;
     size_t held_copy_count, held_copy_capacity;
     uint64_t dropped; /* that found no memory to be held */
+    uint64_t missed;  /* rtl_events_missed */
     bool clock_moved;
 
     rtl_kernel_event_t kernels[BATCH];
@@ -114,6 +115,11 @@ void rtl_events_subscribe(struct rtl_events *events, const rtl_callbacks_t *call
     static const rtl_callbacks_t nobody = {.size = sizeof nobody};
     events->to = callbacks != NULL ? *callbacks : nobody;
     events->context = context;
+}
+
+void rtl_events_missed(struct rtl_events *events, uint64_t missed)
+{
+    events->missed = missed;
 }
 
 /* ---- tables ---- */
@@ -164,7 +170,8 @@ static int64_t read_realtime_offset(void)
 
 static rtl_batch_t describe(const struct rtl_events *events)
 {
-    rtl_batch_t batch = {.lost = events->dropped, .realtime_offset = read_realtime_offset()};
+    rtl_batch_t batch = {.lost = events->dropped + events->missed,
+                         .realtime_offset = read_realtime_offset()};
     uint32_t rows = atomic_load_explicit(&events->header->queues, memory_order_acquire);
     for (uint32_t row = 0; row < rows && row < RTL_LEDGER_ROWS; row++)
         for (unsigned reason = 0; reason < RTL_LOST_REASONS; reason++)

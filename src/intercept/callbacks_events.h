@@ -24,6 +24,9 @@ struct rtl_events *rtl_events_new(const struct rtl_ring_header *header);
 void rtl_events_subscribe(struct rtl_events *events, const rtl_callbacks_t *callbacks,
                           void *context);
 
+/** Tells how many records have found no room on their way so far: they are lost, too. */
+void rtl_events_missed(struct rtl_events *events, uint64_t missed);
+
 /** Takes a record of the ring (rtl_ring_handler); calls callbacks where a batch is full. */
 void rtl_events_take(void *events, enum rtl_wire_type type, const void *body, size_t size);
 

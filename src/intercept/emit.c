@@ -16,52 +16,103 @@ struct kept {
     unsigned char body[];
 };
 
-static struct rtl_ring *_Atomic ring;
+/* A ring, and the definitions that wait for room in it. */
+struct way {
+    struct rtl_ring *_Atomic ring;
+    struct kept *first, **last; /* under the lock */
+};
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct kept *first_kept, **last_kept = &first_kept;
+static struct way out = {.last = &out.first};
+static struct way beside = {.last = &beside.first};
+static _Atomic uint64_t missed;
+
+static struct rtl_ring *ring_of(struct way *way)
+{
+    return atomic_load_explicit(&way->ring, memory_order_acquire);
+}
 
 void rtl_emit_open(struct rtl_ring *to)
 {
-    atomic_store_explicit(&ring, to, memory_order_release);
+    atomic_store_explicit(&out.ring, to, memory_order_release);
+}
+
+void rtl_emit_beside(struct rtl_ring *to)
+{
+    atomic_store_explicit(&beside.ring, to, memory_order_release);
+}
+
+uint64_t rtl_emit_missed(void)
+{
+    return atomic_load_explicit(&missed, memory_order_relaxed);
 }
 
 void rtl_emit_forked(void)
 {
-    atomic_store_explicit(&ring, NULL, memory_order_release);
+    rtl_emit_open(NULL);
+    rtl_emit_beside(NULL);
+}
+
+static void miss(uint64_t records)
+{
+    if (records > 0)
+        atomic_fetch_add_explicit(&missed, records, memory_order_relaxed);
+}
+
+static bool push(struct rtl_ring *to, enum rtl_wire_type type, const struct rtl_piece *pieces,
+                 unsigned count)
+{
+    struct rtl_ring *other = ring_of(&beside);
+    if (!rtl_ring_push(to, type, pieces, count))
+        return false;
+    if (other != NULL && !rtl_ring_push(other, type, pieces, count))
+        miss(1);
+    return true;
 }
 
 bool rtl_emit_try(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count)
 {
-    struct rtl_ring *to = atomic_load_explicit(&ring, memory_order_acquire);
-    return to != NULL && rtl_ring_push(to, type, pieces, count);
+    struct rtl_ring *to = ring_of(&out);
+    return to != NULL && push(to, type, pieces, count);
 }
 
 bool rtl_emit_has_spare(unsigned eighths)
 {
-    struct rtl_ring *to = atomic_load_explicit(&ring, memory_order_acquire);
+    struct rtl_ring *to = ring_of(&out);
     return to != NULL && rtl_ring_pending(to) <= (to->mask + 1) / 8 * (8 - eighths);
 }
 
 bool rtl_emit_try_spare(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count,
                         unsigned eighths)
 {
-    struct rtl_ring *to = atomic_load_explicit(&ring, memory_order_acquire);
-    return to != NULL && rtl_emit_has_spare(eighths) && rtl_ring_push(to, type, pieces, count);
+    struct rtl_ring *to = ring_of(&out);
+    return to != NULL && rtl_emit_has_spare(eighths) && push(to, type, pieces, count);
 }
 
 unsigned rtl_emit_kernels(const struct rtl_wire_kernel *kernels, unsigned count)
 {
-    struct rtl_ring *to = atomic_load_explicit(&ring, memory_order_acquire);
-    return to != NULL ? rtl_ring_push_kernels(to, kernels, count) : 0;
+    struct rtl_ring *to = ring_of(&out);
+    struct rtl_ring *other = ring_of(&beside);
+    unsigned sent = to != NULL ? rtl_ring_push_kernels(to, kernels, count) : 0;
+    if (other != NULL && sent > 0)
+        miss(sent - rtl_ring_push_kernels(other, kernels, sent));
+    return sent;
+}
+
+static bool has_room(struct rtl_ring *to, uint64_t slots)
+{
+    return rtl_ring_pending(to) + slots <= to->mask + 1;
 }
 
 bool rtl_emit_room(uint64_t slots)
 {
-    struct rtl_ring *to = atomic_load_explicit(&ring, memory_order_acquire);
-    return to != NULL && rtl_ring_pending(to) + slots <= to->mask + 1;
+    struct rtl_ring *to = ring_of(&out);
+    struct rtl_ring *other = ring_of(&beside);
+    return to != NULL && has_room(to, slots) && (other == NULL || has_room(other, slots));
 }
 
-static void keep(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count)
+static void keep(struct way *way, enum rtl_wire_type type, const struct rtl_piece *pieces,
+                 unsigned count)
 {
     size_t size = 0;
     for (unsigned i = 0; i < count; i++)
@@ -78,34 +129,51 @@ static void keep(enum rtl_wire_type type, const struct rtl_piece *pieces, unsign
             memcpy(at, pieces[i].data, pieces[i].size);
         at += pieces[i].size;
     }
-    *last_kept = item;
-    last_kept = &item->next;
+    *way->last = item;
+    way->last = &item->next;
+}
+
+/* Under the lock. */
+static void define(struct way *way, enum rtl_wire_type type, const struct rtl_piece *pieces,
+                   unsigned count)
+{
+    struct rtl_ring *to = ring_of(way);
+    if (to != NULL && (way->first != NULL || !rtl_ring_push(to, type, pieces, count)))
+        keep(way, type, pieces, count);
 }
 
 void rtl_emit_definition(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count)
 {
-    if (atomic_load_explicit(&ring, memory_order_relaxed) == NULL)
+    if (atomic_load_explicit(&out.ring, memory_order_relaxed) == NULL)
         return;
     pthread_mutex_lock(&lock);
-    if (first_kept != NULL || !rtl_emit_try(type, pieces, count))
-        keep(type, pieces, count);
+    define(&out, type, pieces, count);
+    define(&beside, type, pieces, count);
     pthread_mutex_unlock(&lock);
+}
+
+/* Under the lock. */
+static bool flush(struct way *way)
+{
+    struct rtl_ring *to = ring_of(way);
+    while (to != NULL && way->first != NULL) {
+        struct kept *item = way->first;
+        struct rtl_piece piece = {item->body, item->size};
+        if (!rtl_ring_push(to, item->type, &piece, 1))
+            break;
+        way->first = item->next;
+        if (way->first == NULL)
+            way->last = &way->first;
+        free(item);
+    }
+    return way->first == NULL;
 }
 
 bool rtl_emit_flush(void)
 {
     pthread_mutex_lock(&lock);
-    while (first_kept != NULL) {
-        struct kept *item = first_kept;
-        struct rtl_piece piece = {item->body, item->size};
-        if (!rtl_emit_try(item->type, &piece, 1))
-            break;
-        first_kept = item->next;
-        if (first_kept == NULL)
-            last_kept = &first_kept;
-        free(item);
-    }
-    bool all = first_kept == NULL;
+    bool all = flush(&out);
+    all = flush(&beside) && all;
     pthread_mutex_unlock(&lock);
     return all;
 }

@@ -14,6 +14,13 @@
 /** Sets the ring that everything goes to; NULL: everything is dropped. */
 void rtl_emit_open(struct rtl_ring *ring);
 
+/** Sets a ring that gets everything as well that the first one gets; NULL: there is none. Before
+ * anything is sent. */
+void rtl_emit_beside(struct rtl_ring *ring);
+
+/** How many records have found no room in the ring beside, so far. Any thread. */
+uint64_t rtl_emit_missed(void);
+
 /** Sends a definition, or keeps it for later. Any thread but not a harvester: may take a lock and
  * allocate. */
 void rtl_emit_definition(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count);
@@ -42,7 +49,7 @@ unsigned rtl_emit_kernels(const struct rtl_wire_kernel *kernels, unsigned count)
 /** True while so many eighths of the ring are free; a hint. */
 bool rtl_emit_has_spare(unsigned eighths);
 
-/** True while the ring has room for `slots` more; a hint. */
+/** True while the ring, and the one beside, has room for `slots` more; a hint. */
 bool rtl_emit_room(uint64_t slots);
 
 /** In a forked child: the ring belongs to the parent; drop everything from now on.

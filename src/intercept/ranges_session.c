@@ -7,6 +7,7 @@
 #include "intercept/ranges_session.h"
 
 #include "common/clock.h"
+#include "intercept/callbacks.h"
 #include "intercept/ranges_kept.h"
 
 #include <rtl/rtl_session.h>
@@ -116,7 +117,7 @@ int rtlSessionBegin(void)
         .launches = take_launches,
     };
     pthread_once(&once, set_up);
-    if (rtlSubscribe(&callbacks, NULL) != 0)
+    if (rtl_callbacks_subscribe(&callbacks, NULL) != 0)
         return -1;
     set_active(true);
     return 0;

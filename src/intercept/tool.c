@@ -195,6 +195,7 @@ static bool open_ring(void)
         rtl_session_remove(session);
         return false;
     }
+    rtl_callbacks_beside(&ring, config.ring_bytes);
     return true;
 }
 

@@ -3,7 +3,7 @@
  *
  *   nest     64 ranges in each other, kernels on two queues and copies on the way in and out
  *   threads  ranges that four threads are in at once, with ranges of their own within
- *   many     100 000 ranges in one, with 1 000 000 kernels
+ *   many     100 000 ranges in one (RANGES_MANY: so many), with ten kernels each
  *   random   pushes, pops, too many of them, and kernels as they fall
  *
  *   twins    a range of rtl.h and one of roctx in it, with the same work
@@ -15,7 +15,8 @@
  * with that knowledge and with what the device has executed (SOFTGPU_TRUTH). What pops told before,
  * while the device was at it, is the same. What the program knows is written to RANGES_EXPECTED: a
  * line for each range with its name, its parent's, the bytes that were copied in it, its begin and
- * end as its pop told them (else 0) and the packets "queue:index" of it alone, in their order.
+ * end as its pop told them (else 0), what the session told of it and the packets "queue:index" of
+ * it alone, in their order.
  */
 #include "gpu.h"
 
@@ -58,6 +59,7 @@ struct range {
     struct piece *pieces, **last;
     uint64_t copies;
     rtl_range_result_t popped; /* all 0 if its pop was not asked */
+    rtl_range_result_t told;   /* all 0 if the session was not asked */
     char name[24];
     /* With the ranges within it. */
     uint64_t kernels, all_copies;
@@ -315,9 +317,12 @@ static void way_threads(void)
 static void way_many(void)
 {
     hsa_queue_t *queue = gpu_queue(&gpu, 4096);
+    const char *set = getenv("RANGES_MANY"); // NOLINT(concurrency-mt-unsafe)
+    unsigned long many = set != NULL ? strtoul(set, NULL, 10) : MANY;
+    CHECK(many > 0 && many <= MANY);
     ask_every = 5000;
     push();
-    for (unsigned i = 0; i < MANY; i++) {
+    for (unsigned long i = 0; i < many && i < MANY; i++) {
         push();
         run(queue, 10);
         pop();
@@ -418,6 +423,17 @@ static void way_hang(void)
 
 /* ---- what is known ---- */
 
+static void write_told(FILE *file, const rtl_range_result_t *told)
+{
+    const uint64_t numbers[] = {
+        told->wall_ns,   told->kernels,    told->kernel_ns, told->busy_ns,    told->overlap_ns,
+        told->copies,    told->copy_bytes, told->copy_ns,   told->copying_ns, told->copy_overlap_ns,
+        told->active_ns, told->idle_ns,    told->first,     told->last,       told->graph_launches};
+    for (size_t i = 0; told->id != 0 && i < sizeof numbers / sizeof *numbers; i++)
+        (void)fprintf(file, "%" PRIu64 " ", numbers[i]);
+    (void)fputc('\t', file);
+}
+
 static void write_expected(const char *path)
 {
     FILE *file = fopen(path, "we");
@@ -428,6 +444,7 @@ static void write_expected(const char *path)
         (void)fprintf(file, "%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t", range->name,
                       range->parent != NULL ? range->parent->name : "", range->copies * BYTES,
                       range->popped.start, range->popped.end);
+        write_told(file, &range->told);
         for (const struct piece *piece = range->pieces; piece != NULL; piece = piece->next)
             for (uint32_t k = 0; k < piece->count; k++)
                 (void)fprintf(file, "%" PRIuPTR ":%" PRIu64 " ", (uintptr_t)piece->queue,
@@ -612,7 +629,7 @@ static void check_own(const struct range *range, const rtl_range_kernel_t *kerne
     CHECK(own == expected);
 }
 
-static void check_range(const struct range *range)
+static void check_range(struct range *range)
 {
     rtl_range_result_t result;
     if (!is_measured(range)) {
@@ -621,6 +638,7 @@ static void check_range(const struct range *range)
         return;
     }
     CHECK(rtlSessionResult(range->id, PATIENCE_MS, &result) == 0);
+    range->told = result;
     CHECK(result.id == range->id && strcmp(result.text, range->name) == 0 && result.lost == 0);
     CHECK(result.parent == id_of(measured(range->parent)));
     CHECK(result.kernels == range->kernels && result.copies == range->all_copies);
@@ -641,6 +659,36 @@ static void check_range(const struct range *range)
         check_names(range, &result);
     }
     free(kernels);
+}
+
+static void take_nothing(void *context, const rtl_batch_t *batch, const rtl_kernel_event_t *events,
+                         size_t count)
+{
+    (void)context;
+    (void)batch;
+    (void)events;
+    (void)count;
+}
+
+/* What comes between sessions belongs to none; a trace, if there is one, goes on. */
+static void begin_again(void)
+{
+    const rtl_callbacks_t callbacks = {.size = sizeof callbacks, .kernels = take_nothing};
+    hsa_queue_t *queue = gpu_queue(&gpu, 256);
+    rtl_range_result_t result;
+    run(queue, 5);
+    gpu_drain(&gpu, queue);
+    if (getenv("RTL_SESSION") != NULL) // NOLINT(concurrency-mt-unsafe)
+        CHECK(rtlSubscribe(&callbacks, NULL) == -1 && errno == EBUSY);
+    CHECK(rtlSessionBegin() == 0 && rtlSessionRanges(NULL, 0) == 0);
+    push();
+    run(queue, 3);
+    CHECK(rtlRangePop(&result) == 0 && result.error == (is_measured(innermost) ? 0 : ENOENT));
+    CHECK(result.error != 0 || (result.kernels == 3 && result.lost == 0));
+    innermost = NULL;
+    CHECK(rtlSessionEnd() == 0 && rtlRecording() == 1);
+    run(queue, 2);
+    gpu_drain(&gpu, queue);
 }
 
 static void ask_session(void)
@@ -664,6 +712,7 @@ static void ask_session(void)
     CHECK(rtlSessionEnd() == -1 && errno == ESRCH);
     CHECK(rtlSessionResult(ranges[0].id, 1, &result) == -1 && errno == ESRCH);
     CHECK(rtlSessionRanges(NULL, 0) == -1 && errno == ESRCH);
+    begin_again();
 }
 
 static enum by read_by(const char *variable)
@@ -694,10 +743,10 @@ int main(int argc, char **argv)
         if (argc > 1 && strcmp(argv[1], ways[i].name) == 0)
             ways[i].run();
     CHECK(range_count > 0);
-    if (expected != NULL)
-        write_expected(expected);
     sum_up();
     if (session)
         ask_session();
+    if (expected != NULL)
+        write_expected(expected);
     return wrong > 0;
 }

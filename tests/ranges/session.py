@@ -14,10 +14,13 @@ said = json.loads(output('ranges', trace, '--json', '--kernels'))
 addresses = {row['queue']: row['address'] for row in json.loads(output('sql', '--json', trace, 'SELECT queue, address FROM queues'))}
 names = {row['id']: row['name'] for row in said['ranges']}
 by_name = {row['name']: row for row in said['ranges']}
-known, inside, popped = {}, {}, {}
+known, inside, popped, session = {}, {}, {}, {}
+fields = ('wall_ns', 'kernels', 'kernel_ns', 'busy_ns', 'overlap_ns', 'copies', 'copy_bytes', 'copy_ns', 'copying_ns', 'copy_overlap_ns',
+          'active_ns', 'idle_ns', 'first_ns', 'last_ns')
 for line in open(expected, encoding='ascii'):
-    name, parent, copied, start, end, packets = line.rstrip('\n').split('\t')
+    name, parent, copied, start, end, told, packets = line.rstrip('\n').split('\t')
     popped[name] = int(start), int(end)
+    session[name] = dict(zip(fields, map(int, told.split())))
     known[name] = parent, int(copied), [tuple(map(int, packet.split(':'))) for packet in packets.split()]
     around = name
     while around:
@@ -34,6 +37,9 @@ for name, (parent, copied, packets) in known.items():
         sys.exit(f'{name}: within {names.get(row["parent"])}, not {parent}')
     if any(popped[name]) and (row['start_ns'], row['end_ns']) != popped[name]:
         sys.exit(f'{name}: from {row["start_ns"]} to {row["end_ns"]}, its pop said {popped[name]}')
+    for field, value in session[name].items():
+        if (row[field] or 0) != value:
+            sys.exit(f'{name}: {field} is {row[field]}, the session says {value}')
     if [row['kernels'], row['copy_bytes']] != inside[name]:
         sys.exit(f'{name}: {row["kernels"]} kernels and {row["copy_bytes"]} bytes, not {inside[name]}')
     if sum(kernel['kernels'] for kernel in row['names']) != row['kernels']:
