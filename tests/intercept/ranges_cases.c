@@ -201,6 +201,50 @@ const char *Ranges_FullRing(void)
     return NULL;
 }
 
+static void count_record(void *context, enum rtl_wire_type type, const void *body, size_t size)
+{
+    (void)type;
+    (void)body;
+    (void)size;
+    ++*(unsigned *)context;
+}
+
+/* A ring beside the first one gets the same, and what finds no room in it alone is counted;
+ * definitions wait for room. */
+const char *Ranges_ARingBeside(void)
+{
+    const struct rtl_wire_kernel kernels[2] = {{.packet = 1}, {.packet = 2}};
+    struct rtl_ring other;
+    unsigned records = 0;
+    uint64_t torn = 0;
+    uint64_t missed = rtl_emit_missed();
+    CHECK_DONE(set_up());
+    CHECK(rtl_ring_create_private(&other, RING) == 0);
+    rtl_emit_beside(&other);
+    record();
+    for (unsigned round = 0; round < 4; round++) {
+        for (unsigned i = 0; i < SLOTS / 4; i++)
+            rtl_range_mark("both");
+        drain();
+    }
+    CHECK(texts(RTL_WIRE_RANGE, "both") == SLOTS && rtl_emit_missed() == missed);
+    CHECK(rtl_emit_room(1) == false);
+    rtl_range_mark("one alone");
+    rtl_emit_note(RTL_NONE, "a definition");
+    CHECK(rtl_emit_kernels(kernels, 2) == 2);
+    CHECK(rtl_emit_missed() == missed + 3 && !rtl_emit_flush());
+    CHECK(rtl_ring_read(&other, UINT64_MAX, false, count_record, &records, &torn) == SLOTS);
+    CHECK(records == SLOTS && rtl_emit_flush() && rtl_emit_room(1));
+    CHECK(rtl_ring_read(&other, UINT64_MAX, false, count_record, &records, &torn) > 0);
+    CHECK(records == SLOTS + 1);
+    drain();
+    CHECK(texts(RTL_WIRE_NOTE, "a definition") == 1 && texts(RTL_WIRE_RANGE, "one alone") == 1);
+    rtl_emit_beside(NULL);
+    rtl_ring_unmap(&other);
+    tear_down();
+    return NULL;
+}
+
 const char *Ranges_WithoutEnd(void)
 {
     CHECK_DONE(set_up());
