@@ -79,7 +79,8 @@ typedef struct rtl_kernel_event {
     uint32_t ordinal;    /**< of its packet in the launch, or RTL_EVENT_NONE */
     uint32_t grid[3];    /**< work-items */
     uint32_t block[3];
-    uint32_t group_size; /**< LDS as dispatched, bytes */
+    uint32_t group_size;   /**< LDS as dispatched, bytes */
+    uint32_t private_size; /**< memory of a work-item, of the symbol, bytes; 0 if not known */
 } rtl_kernel_event_t;
 
 typedef enum rtl_copy_event_kind {

@@ -89,6 +89,38 @@ RTL_API int64_t rtlSessionNames(uint64_t range, rtl_range_kernels_t *names, size
 RTL_API int64_t rtlSessionKernels(uint64_t range, rtl_range_kernel_t *kernels, size_t capacity);
 RTL_API int64_t rtlSessionRanges(uint64_t *ids, size_t capacity);
 
+/** A metric of a range. The texts live as long as the library. */
+typedef struct rtl_range_metric {
+    const char *name;
+    const char *unit;
+    const char *rule;    /**< what many kernels make: "sum", "max" or "ratio of sums" */
+    const char *formula; /**< in words */
+    double value;
+    uint64_t exact; /**< the same, of a sum or a maximum; 0 of a ratio */
+} rtl_range_metric_t;
+
+/** Chooses the metrics that the next sessions can tell: names with commas between them, as
+ * `rtl ranges --metrics list` lists them; NULL or "" for none, as it is without. Before
+ * rtlSessionBegin. Each kernel takes 32 bytes more then. Other threads must not use the environment
+ * meanwhile.
+ *
+ * Returns 0, or -1 with errno, and nothing is changed: EINVAL (there is no such metric), EBUSY
+ * (there is a session), ENOTSUP (it needs hardware counters, and none can be read here), ENOMEM.
+ * rtlSessionError says it in a sentence. */
+RTL_API int rtlSessionMetrics(const char *names);
+
+/** Tells a metric of a range that has ended, as far as the session knows its work: without waiting,
+ * see rtlSessionNames. Time and memory grow with the work in the range.
+ *
+ * Returns 0, or -1 with errno: EINVAL (`metric` is NULL, or rtlSessionMetrics did not name it),
+ * ENODATA (it has no value: a ratio to nothing), and ENOENT, ENOMEM, ESRCH. */
+RTL_API int rtlSessionMetric(uint64_t range, const char *name, rtl_range_metric_t *metric);
+
+/** Copies the sentence about the last call of rtlSessionMetrics or rtlSessionMetric that failed, in
+ * whichever thread, into `sentence`: at most `size` bytes with the terminator. Returns its length;
+ * 0 if none has failed. */
+RTL_API size_t rtlSessionError(char *sentence, size_t size);
+
 /** Ends the session and frees what it has kept. Returns 0, or -1 with errno: EDEADLK, ESRCH. */
 RTL_API int rtlSessionEnd(void);
 

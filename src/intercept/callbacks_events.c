@@ -356,6 +356,7 @@ static void add_kernel(struct rtl_events *events, const struct rtl_wire_kernel *
         .grid = {shape->grid[0], shape->grid[1], shape->grid[2]},
         .block = {shape->block[0], shape->block[1], shape->block[2]},
         .group_size = shape->group_size,
+        .private_size = shape->private_size,
     };
 }
 

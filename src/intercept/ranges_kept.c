@@ -185,20 +185,33 @@ static bool wait_for_call(struct rtl_kept *kept, uint32_t place)
     return room;
 }
 
-/* `range` 0: it is in none, or the call that it comes from has not been told yet. */
-static void add(struct rtl_kept *kept, const struct rtl_kept_work *work, uint64_t range)
+/* Room for one more, in all that is kept of work. */
+static bool has_work_room(struct rtl_kept *kept)
 {
-    void *all = kept->work;
+    void *work = kept->work;
+    void *shapes = kept->shapes;
+    bool room = has_room(&work, kept->work_count, &kept->work_capacity, sizeof *kept->work);
+    kept->work = work;
+    if (room && kept->with_shapes)
+        room = has_room(&shapes, kept->work_count, &kept->shape_capacity, sizeof *kept->shapes);
+    kept->shapes = shapes;
+    return room;
+}
+
+/* `range` 0: it is in none, or the call that it comes from has not been told yet. */
+static void add(struct rtl_kept *kept, const struct rtl_kept_work *work,
+                const struct rtl_kept_shape *shape, uint64_t range)
+{
     if (range == 0 && work->correlation == 0)
         return;
-    bool room = has_room(&all, kept->work_count, &kept->work_capacity, sizeof *kept->work);
-    kept->work = all;
-    if (!room) {
+    if (!has_work_room(kept)) {
         kept->lost++;
         return;
     }
     uint32_t place = (uint32_t)kept->work_count;
     kept->work[place] = *work;
+    if (kept->with_shapes)
+        kept->shapes[place] = *shape;
     if (range != 0 ? settle_in(kept, place, range) : wait_for_call(kept, place))
         kept->work_count++;
     else
@@ -218,9 +231,15 @@ void rtl_kept_kernel(struct rtl_kept *kept, const rtl_kernel_event_t *event)
         .launch = event->launch,
         .ordinal = event->ordinal,
     };
+    const struct rtl_kept_shape shape = {
+        .grid = {event->grid[0], event->grid[1], event->grid[2]},
+        .block = {event->block[0], event->block[1], event->block[2]},
+        .lds_bytes = event->group_size,
+        .scratch_bytes = event->private_size,
+    };
     /* A call that has a stream has been told: it was made in no range. */
     if (event->range != 0 || event->has_stream == 0)
-        add(kept, &work, event->range);
+        add(kept, &work, &shape, event->range);
 }
 
 void rtl_kept_copy(struct rtl_kept *kept, const rtl_copy_event_t *event)
@@ -229,8 +248,9 @@ void rtl_kept_copy(struct rtl_kept *kept, const rtl_copy_event_t *event)
         .work = {event->start, event->end, event->bytes, true},
         .correlation = event->correlation,
     };
+    const struct rtl_kept_shape none = {.lds_bytes = 0};
     if (event->range != 0 || event->has_stream == 0)
-        add(kept, &work, event->range);
+        add(kept, &work, &none, event->range);
 }
 
 void rtl_kept_settle(struct rtl_kept *kept, uint64_t patient_since)
@@ -319,6 +339,7 @@ void rtl_kept_free(struct rtl_kept *kept)
     for (size_t i = 0; i < kept->range_count; i++)
         free(kept->ranges[i].text);
     free(kept->work);
+    free(kept->shapes);
     free(kept->ranges);
     free(kept->calls);
     free(kept->homeless);

@@ -41,6 +41,12 @@ struct rtl_kept_range {
     uint32_t child, other; /**< first within it, next within the same */
 };
 
+/** What metrics need to know of a kernel. */
+struct rtl_kept_shape {
+    uint32_t grid[3], block[3]; /**< work-items */
+    uint32_t lds_bytes, scratch_bytes;
+};
+
 /** A host call that was made in a range. */
 struct rtl_kept_call {
     uint64_t correlation, range, start;
@@ -56,9 +62,11 @@ struct rtl_kept_places {
 /** Zeroed memory is empty. */
 struct rtl_kept {
     struct rtl_kept_work *work;
+    struct rtl_kept_shape *shapes; /**< of each work, if `with_shapes` */
+    bool with_shapes;              /**< set while it is empty */
     struct rtl_kept_range *ranges;
     struct rtl_kept_call *calls;
-    size_t work_count, work_capacity;
+    size_t work_count, work_capacity, shape_capacity;
     size_t range_count, range_capacity;
     size_t call_count, call_capacity;
     struct rtl_kept_places range_places, call_places;

@@ -20,7 +20,8 @@
 #define PATIENCE_NS UINT64_C(10000000000) /* for a call whose kernels have ended */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool active; /* under the lock, as the next two */
+static bool active; /* under the lock, as the next three */
+static bool with_shapes;
 static struct rtl_kept kept;
 static uint64_t lost; /* as the last batch tells */
 
@@ -89,6 +90,7 @@ static void in_child(void)
     pthread_mutex_init(&lock, NULL);
     memset(&kept, 0, sizeof kept);
     active = false;
+    rtl_session_metrics_forked();
 }
 
 static void set_up(void)
@@ -105,6 +107,15 @@ static void set_active(bool to)
     pthread_mutex_unlock(&lock);
 }
 
+/* Events may come as soon as somebody has subscribed. */
+static void prepare(void)
+{
+    pthread_mutex_lock(&lock);
+    if (!active)
+        kept.with_shapes = with_shapes;
+    pthread_mutex_unlock(&lock);
+}
+
 int rtlSessionBegin(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -117,6 +128,7 @@ int rtlSessionBegin(void)
         .launches = take_launches,
     };
     pthread_once(&once, set_up);
+    prepare();
     if (rtl_callbacks_subscribe(&callbacks, NULL) != 0)
         return -1;
     set_active(true);
@@ -171,13 +183,27 @@ static int by_start(const void *left, const void *right)
                    kept.work[*(const uint32_t *)right].work.start);
 }
 
+static uint64_t wall_of(const struct rtl_kept_range *range)
+{
+    return range->end > range->start ? range->end - range->start : 0;
+}
+
+static struct rtl_range_time add_times(const struct rtl_kept_range *range,
+                                       const struct rtl_kept_list *list)
+{
+    struct rtl_range_time time = {0};
+    if (list->count > 0)
+        qsort(list->places, list->count, sizeof *list->places, by_start);
+    for (size_t i = 0; i < list->count; i++)
+        rtl_range_time_add(&time, range->start, range->end, &kept.work[list->places[i]].work);
+    return time;
+}
+
 static void sum_up(const struct rtl_kept_range *range, const struct rtl_kept_list *list,
                    rtl_range_result_t *result)
 {
-    struct rtl_range_time time = {0};
-    uint64_t wall = range->end > range->start ? range->end - range->start : 0;
-    for (size_t i = 0; i < list->count; i++)
-        rtl_range_time_add(&time, range->start, range->end, &kept.work[list->places[i]].work);
+    struct rtl_range_time time = add_times(range, list);
+    uint64_t wall = wall_of(range);
     *result = (rtl_range_result_t){
         .id = range->id,
         .parent = rtl_kept_measured(&kept, range->parent),
@@ -227,12 +253,66 @@ int rtlSessionResult(uint64_t id, unsigned timeout_ms, rtl_range_result_t *resul
         return -1;
     pthread_mutex_lock(&lock);
     int error = gather(id, &range, &list);
-    if (error == 0) {
-        if (list.count > 0)
-            qsort(list.places, list.count, sizeof *list.places, by_start);
+    if (error == 0)
         sum_up(range, &list, result);
-    }
     return done(&list, error);
+}
+
+/* ---- what metrics are made of; under the lock ---- */
+
+static void add_kernels(const struct rtl_kept_list *list, struct rtl_quantities *quantities)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct rtl_range_work *work = &kept.work[list->places[i]].work;
+        const struct rtl_kept_shape *shape = &kept.shapes[list->places[i]];
+        uint64_t duration = work->end > work->start ? work->end - work->start : 0;
+        if (!work->copy)
+            rtl_quantities_kernel(quantities, shape->grid, shape->block, duration, shape->lds_bytes,
+                                  shape->scratch_bytes);
+    }
+}
+
+static void add_range(const struct rtl_kept_range *range, const struct rtl_kept_list *list,
+                      struct rtl_quantities *quantities)
+{
+    struct rtl_range_time time = add_times(range, list);
+    uint64_t *values = quantities->values;
+    values[RTL_QUANTITY_KERNELS] = time.kernels;
+    values[RTL_QUANTITY_KERNEL_NS] = time.kernel_ns;
+    values[RTL_QUANTITY_BUSY_NS] = time.busy;
+    values[RTL_QUANTITY_OVERLAP_NS] = time.overlap;
+    values[RTL_QUANTITY_COPY_BYTES] = time.copy_bytes;
+    values[RTL_QUANTITY_COPYING_NS] = time.copying;
+    values[RTL_QUANTITY_COPY_OVERLAP_NS] = rtl_range_time_copied_under(&time);
+    values[RTL_QUANTITY_WITHIN_NS] = time.within;
+    values[RTL_QUANTITY_WALL_NS] = wall_of(range);
+}
+
+int rtl_session_want_shapes(bool wanted)
+{
+    pthread_mutex_lock(&lock);
+    bool busy = active;
+    if (!busy)
+        with_shapes = wanted;
+    pthread_mutex_unlock(&lock);
+    return busy ? -1 : 0;
+}
+
+int rtl_session_quantities(uint64_t id, struct rtl_quantities *quantities)
+{
+    struct rtl_kept_list list = {0};
+    const struct rtl_kept_range *range = NULL;
+    memset(quantities, 0, sizeof *quantities);
+    pthread_mutex_lock(&lock);
+    int error = gather(id, &range, &list);
+    if (error == 0) {
+        add_range(range, &list, quantities);
+        if (kept.with_shapes && list.count > 0)
+            add_kernels(&list, quantities);
+    }
+    pthread_mutex_unlock(&lock);
+    free(list.places);
+    return error;
 }
 
 /* ---- lists; under the lock ---- */

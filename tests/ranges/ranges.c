@@ -15,8 +15,8 @@
  * with that knowledge and with what the device has executed (SOFTGPU_TRUTH). What pops told before,
  * while the device was at it, is the same. What the program knows is written to RANGES_EXPECTED: a
  * line for each range with its name, its parent's, the bytes that were copied in it, its begin and
- * end as its pop told them (else 0), what the session told of it and the packets "queue:index" of
- * it alone, in their order.
+ * end as its pop told them (else 0), what the session told of it, its metrics and the packets
+ * "queue:index" of it alone, in their order.
  */
 #include "gpu.h"
 
@@ -27,6 +27,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +46,12 @@
 int roctxRangePushA(const char *message);
 int roctxRangePop(void);
 
+static const char *const metric_names[] = {
+    "kernels",     "kernel_time",     "kernel_time_max", "kernel_time_mean", "work_items",
+    "work_groups", "work_group_size", "lane_use",        "lds_max",          "scratch_max",
+    "copied",      "gpu_active",      "concurrency",     "kernel_overlap",   "copy_hidden"};
+#define METRICS (sizeof metric_names / sizeof *metric_names)
+
 /* Packets that were submitted in a range, one behind the other. */
 struct piece {
     struct piece *next;
@@ -60,9 +67,10 @@ struct range {
     uint64_t copies;
     rtl_range_result_t popped; /* all 0 if its pop was not asked */
     rtl_range_result_t told;   /* all 0 if the session was not asked */
+    double metrics[METRICS];   /* if it was; NAN without a value */
     char name[24];
     /* With the ranges within it. */
-    uint64_t kernels, all_copies;
+    uint64_t kernels, all_copies, work_items;
 };
 
 static struct gpu gpu;
@@ -434,6 +442,13 @@ static void write_told(FILE *file, const rtl_range_result_t *told)
     (void)fputc('\t', file);
 }
 
+static void write_metrics(FILE *file, const struct range *range)
+{
+    for (size_t i = 0; range->told.id != 0 && i < METRICS; i++)
+        (void)fprintf(file, "%s=%.17g ", metric_names[i], range->metrics[i]);
+    (void)fputc('\t', file);
+}
+
 static void write_expected(const char *path)
 {
     FILE *file = fopen(path, "we");
@@ -445,6 +460,7 @@ static void write_expected(const char *path)
                       range->parent != NULL ? range->parent->name : "", range->copies * BYTES,
                       range->popped.start, range->popped.end);
         write_told(file, &range->told);
+        write_metrics(file, range);
         for (const struct piece *piece = range->pieces; piece != NULL; piece = piece->next)
             for (uint32_t k = 0; k < piece->count; k++)
                 (void)fprintf(file, "%" PRIuPTR ":%" PRIu64 " ", (uintptr_t)piece->queue,
@@ -459,11 +475,15 @@ static void sum_up(void)
 {
     for (unsigned i = range_count; i-- > 0;) {
         struct range *range = &ranges[i];
-        for (const struct piece *piece = range->pieces; piece != NULL; piece = piece->next)
+        for (const struct piece *piece = range->pieces; piece != NULL; piece = piece->next) {
             range->kernels += piece->count;
+            for (uint32_t k = 0; k < piece->count; k++)
+                range->work_items += 128u * (packets[k].kernel + 1); /* see gpu_write */
+        }
         range->all_copies += range->copies;
         if (range->parent != NULL) {
             range->parent->kernels += range->kernels;
+            range->parent->work_items += range->work_items;
             range->parent->all_copies += range->all_copies;
         }
     }
@@ -629,6 +649,46 @@ static void check_own(const struct range *range, const rtl_range_kernel_t *kerne
     CHECK(own == expected);
 }
 
+static double metric_of(const struct range *range, const char *name)
+{
+    rtl_range_metric_t metric;
+    errno = 0;
+    if (rtlSessionMetric(range->id, name, &metric) != 0) {
+        CHECK(errno == ENODATA);
+        return NAN;
+    }
+    CHECK(strcmp(metric.name, name) == 0 && metric.unit[0] != '\0' && metric.formula[0] != '\0');
+    CHECK((strcmp(metric.rule, "ratio of sums") == 0 ? metric.exact == 0
+                                                     : metric.value == (double)metric.exact));
+    return metric.value;
+}
+
+static bool is_ratio(double got, double over, double under)
+{
+    return under > 0 ? fabs(got - over / under) <= 1e-9 * fabs(got) : isnan(got);
+}
+
+/* As the program knows what it has submitted. */
+static void check_metrics(struct range *range, const rtl_range_result_t *result)
+{
+    for (size_t i = 0; i < METRICS; i++)
+        range->metrics[i] = metric_of(range, metric_names[i]);
+    const double *metrics = range->metrics;
+    double kernels = (double)range->kernels;
+    double busy = (double)result->busy_ns;
+    CHECK(metrics[0] == kernels && metrics[1] == (double)result->kernel_ns);
+    CHECK(is_ratio(metrics[3], metrics[1], kernels));
+    CHECK(metrics[4] == (double)range->work_items && metrics[5] == 2 * kernels);
+    CHECK(is_ratio(metrics[6], metrics[4], metrics[5]));
+    CHECK(kernels > 0 ? metrics[7] == 100 : isnan(metrics[7]));
+    CHECK(metrics[10] == (double)result->copy_bytes);
+    CHECK(is_ratio(metrics[11], 100 * (double)(result->wall_ns - result->idle_ns),
+                   (double)result->wall_ns));
+    CHECK(is_ratio(metrics[12], metrics[1], busy));
+    CHECK(is_ratio(metrics[13], 100 * (double)result->overlap_ns, busy));
+    CHECK(is_ratio(metrics[14], 100 * (double)result->copy_overlap_ns, (double)result->copying_ns));
+}
+
 static void check_range(struct range *range)
 {
     rtl_range_result_t result;
@@ -659,6 +719,49 @@ static void check_range(struct range *range)
         check_names(range, &result);
     }
     free(kernels);
+    check_metrics(range, &result);
+}
+
+static bool says(const char *sentence)
+{
+    char said[256];
+    size_t length = rtlSessionError(said, sizeof said);
+    bool same = length == strlen(sentence) && strcmp(said, sentence) == 0;
+    if (!same)
+        (void)fprintf(stderr, "ranges: it says '%s'\n", said);
+    return same;
+}
+
+/* What is no metric, or not to be had, changes nothing. */
+static void choose_metrics(void)
+{
+    char names[512] = "";
+    char cut[9] = "12345678";
+    for (size_t i = 0; i < METRICS; i++) {
+        (void)strcat(names, metric_names[i]);
+        (void)strcat(names, ",");
+    }
+    CHECK(rtlSessionError(cut, sizeof cut) == 0 && cut[0] == '\0');
+    CHECK(rtlSessionMetrics(names) == 0);
+    CHECK(rtlSessionMetrics("kernels,lane_uze") == -1 && errno == EINVAL);
+    CHECK(says("there is no metric 'lane_uze', did you mean 'lane_use'?"));
+    CHECK(rtlSessionError(cut, sizeof cut) > sizeof cut && strcmp(cut, "there is") == 0);
+    CHECK(rtlSessionMetrics("no such thing as this") == -1 && errno == EINVAL);
+    CHECK(says("there is no metric 'no such thing as this'; `rtl ranges --metrics list` lists "
+               "them"));
+}
+
+static void check_refusals(void)
+{
+    rtl_range_metric_t metric;
+    CHECK(rtlSessionMetrics("kernels") == -1 && errno == EBUSY);
+    CHECK(says("metrics are chosen before the session begins"));
+    CHECK(rtlSessionMetric(ranges[0].id, "waves", &metric) == -1 && errno == EINVAL);
+    CHECK(says("rtlSessionMetrics did not name the metric 'waves'"));
+    CHECK(rtlSessionMetric(ranges[0].id, NULL, &metric) == -1 && errno == EINVAL);
+    CHECK(rtlSessionMetric(ranges[0].id, "kernels", NULL) == -1 && errno == EINVAL);
+    CHECK(rtlSessionMetric(UINT64_MAX, "kernels", &metric) == -1 && errno == ENOENT);
+    CHECK(says("the session has no range 18446744073709551615 that has ended"));
 }
 
 static void take_nothing(void *context, const rtl_batch_t *batch, const rtl_kernel_event_t *events,
@@ -708,6 +811,7 @@ static void ask_session(void)
     CHECK(rtlSessionResult(innermost->id, PATIENCE_MS, &result) == -1 && errno == ENOENT);
     pop();
     CHECK(rtlSessionBegin() == -1 && errno == EBUSY);
+    check_refusals();
     CHECK(rtlSessionEnd() == 0);
     CHECK(rtlSessionEnd() == -1 && errno == ESRCH);
     CHECK(rtlSessionResult(ranges[0].id, 1, &result) == -1 && errno == ESRCH);
@@ -734,8 +838,10 @@ int main(int argc, char **argv)
     session = getenv("RANGES_SESSION") != NULL;       // NOLINT(concurrency-mt-unsafe)
     set_by = read_by("RANGES_BY");
     measured_by = read_by("RTL_RANGES");
-    if (session)
+    if (session) {
+        choose_metrics();
         CHECK(rtlSessionBegin() == 0);
+    }
     gpu_open(&gpu);
     for (unsigned i = 0; i < 64; i++)
         packets[i].kernel = i % GPU_KERNELS;

@@ -12,7 +12,7 @@ def said(name):
     """What the session said: by range its parent, sums and packets by queue, queues in the order in which they come."""
     queues, rows = {}, []
     for line in open(f'{name}.expected', encoding='ascii'):
-        text, parent, _, _, _, told, packets = line.rstrip('\n').split('\t')
+        text, parent, _, _, _, told, _, packets = line.rstrip('\n').split('\t')
         numbers = told.split()
         sums = {field: int(numbers[at]) for field, at in fixed.items() if numbers}
         names = [packet.split(':') for packet in packets.split()]

@@ -10,17 +10,18 @@ def output(*command):
     return subprocess.run([rtl, *command], check=True, capture_output=True, text=True).stdout
 
 
-said = json.loads(output('ranges', trace, '--json', '--kernels'))
+said = json.loads(output('ranges', trace, '--json', '--kernels', '--metrics', 'all'))
 addresses = {row['queue']: row['address'] for row in json.loads(output('sql', '--json', trace, 'SELECT queue, address FROM queues'))}
 names = {row['id']: row['name'] for row in said['ranges']}
 by_name = {row['name']: row for row in said['ranges']}
-known, inside, popped, session = {}, {}, {}, {}
+known, inside, popped, session, metrics = {}, {}, {}, {}, {}
 fields = ('wall_ns', 'kernels', 'kernel_ns', 'busy_ns', 'overlap_ns', 'copies', 'copy_bytes', 'copy_ns', 'copying_ns', 'copy_overlap_ns',
           'active_ns', 'idle_ns', 'first_ns', 'last_ns')
 for line in open(expected, encoding='ascii'):
-    name, parent, copied, start, end, told, packets = line.rstrip('\n').split('\t')
+    name, parent, copied, start, end, told, measured, packets = line.rstrip('\n').split('\t')
     popped[name] = int(start), int(end)
     session[name] = dict(zip(fields, map(int, told.split())))
+    metrics[name] = {metric: float(value) for metric, value in (pair.split('=') for pair in measured.split())}
     known[name] = parent, int(copied), [tuple(map(int, packet.split(':'))) for packet in packets.split()]
     around = name
     while around:
@@ -40,6 +41,10 @@ for name, (parent, copied, packets) in known.items():
     for field, value in session[name].items():
         if (row[field] or 0) != value:
             sys.exit(f'{name}: {field} is {row[field]}, the session says {value}')
+    for metric, value in metrics[name].items():
+        said_value = row['metrics'][metric]
+        if value != value and said_value is not None or value == value and abs(said_value - value) > 1e-9 * abs(value):
+            sys.exit(f'{name}: {metric} is {said_value}, the session says {value}')
     if [row['kernels'], row['copy_bytes']] != inside[name]:
         sys.exit(f'{name}: {row["kernels"]} kernels and {row["copy_bytes"]} bytes, not {inside[name]}')
     if sum(kernel['kernels'] for kernel in row['names']) != row['kernels']:
