@@ -49,8 +49,6 @@
 #define STOP_PATIENCE_NS  UINT64_C(800000000) /* the worker, at a shut-down */
 #define EXIT_PATIENCE_NS  UINT64_C(900000000) /* the worker, at the exit */
 
-#define ROOM_FOR_CALLS 3 /* pieces of 2 MiB that are reserved at once */
-
 EXPORT bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *names);
 EXPORT void OnUnload(void);
 
@@ -287,16 +285,11 @@ static void decide_calls(void)
                                                              : RTL_CALLS_ON);
 }
 
-/* Host calls come before there is a queue. The first find room; the worker reserves the rest, since
- * zeroing it all would hold the program up for several milliseconds. */
+/* Host calls come before there is a queue: the worker, which else begins with that, reserves memory
+ * of the ring for them, half a millisecond for each two megabytes. */
 static void make_room_for_calls(void)
 {
-    if (atomic_load(&rtl_calls_state) != RTL_CALLS_ON)
-        return;
-    unsigned pieces = 0;
-    while (pieces < ROOM_FOR_CALLS && rtl_ring_reserve_memory(&ring) > 0)
-        pieces++;
-    if (pieces == ROOM_FOR_CALLS)
+    if (atomic_load(&rtl_calls_state) == RTL_CALLS_ON)
         (void)rtl_worker_start(&ring);
 }
 

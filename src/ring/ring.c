@@ -9,6 +9,7 @@
  */
 #include "ring/ring.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,18 @@ static _Atomic uint32_t *commit_at(const struct rtl_ring *ring, uint64_t positio
     return (_Atomic uint32_t *)(void *)slot_at(ring, position);
 }
 
+/* Reserves memory beyond the `usable` slots, unless another thread has just done so. False: there
+ * is no more. */
+static bool extend(struct rtl_ring *ring, uint64_t usable)
+{
+    if (!atomic_load_explicit(&ring->reserved, memory_order_acquire)) {
+        int saved = errno;
+        (void)rtl_ring_reserve_piece(ring, RTL_RING_SMALL_PIECE);
+        errno = saved;
+    }
+    return atomic_load_explicit(&ring->header->usable, memory_order_relaxed) != usable;
+}
+
 /* Reserves between 1 and `most` slots, all of them if `whole`; 0 when there is no room. */
 static uint64_t reserve(struct rtl_ring *ring, uint64_t most, bool whole, uint64_t *position)
 {
@@ -36,12 +49,17 @@ static uint64_t reserve(struct rtl_ring *ring, uint64_t most, bool whole, uint64
         uint64_t tail = atomic_load_explicit(&header->tail, memory_order_acquire);
         uint64_t end = tail + ring->mask + 1;
         uint64_t usable = atomic_load_explicit(&header->usable, memory_order_relaxed);
-        if (usable < ring->mask + 1 && usable < end)
+        bool ends_early = usable < ring->mask + 1 && usable < end;
+        if (ends_early)
             end = usable;
         uint64_t room = end > head ? end - head : 0;
         uint64_t count = room < most ? room : most;
-        if (count == 0 || (whole && count < most))
-            return 0;
+        if (count == 0 || (whole && count < most)) {
+            if (!ends_early || !extend(ring, usable))
+                return 0;
+            head = atomic_load_explicit(&header->head, memory_order_relaxed);
+            continue;
+        }
         if (atomic_compare_exchange_weak_explicit(&header->head, &head, head + count,
                                                   memory_order_relaxed, memory_order_relaxed)) {
             *position = head;

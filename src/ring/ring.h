@@ -3,10 +3,11 @@
  * reader).
  *
  * A writer reserves slots by moving `head`, fills them, and commits with one release store. It
- * takes no lock, makes no system call and never waits: if the reader has not made room, the push
- * fails and the caller counts the loss. A writer that dies between reservation and commit leaves a
- * hole that the reader skips once the process is gone. What was committed survives a kill -9 of the
- * process.
+ * takes no lock and never waits: if the reader has not made room, the push fails and the caller
+ * counts the loss. It makes no system call either, but in the ring's first lap if it has overtaken
+ * whoever reserves memory for that ahead of need (rtl_ring_reserve_memory). A writer that dies
+ * between reservation and commit leaves a hole that the reader skips once the process is gone. What
+ * was committed survives a kill -9 of the process.
  *
  * A session is a folder (mode 0700) that the collector makes, in /dev/shm where there is one; it
  * holds the file `session` and one `ring.PID.N` for each process. The folder's path travels in
@@ -55,8 +56,10 @@ struct rtl_ring {
     struct rtl_ring_header *header;
     unsigned char *slots;
     uint64_t mask;
-    size_t size; /**< of the mapping, bytes */
-    int file;    /**< the writer's descriptor until all memory is reserved, else -1 */
+    size_t size;      /**< of the mapping, bytes */
+    _Atomic int file; /**< the writer's descriptor until all memory is reserved, else -1 */
+    _Atomic uint32_t reserving; /**< threads that may be using it */
+    _Atomic bool reserved;      /**< no more memory is, or can be, reserved */
 };
 
 /** A piece of a record: body or text. */
@@ -83,10 +86,17 @@ int rtl_ring_create(struct rtl_ring *ring, const char *session, size_t bytes);
 int rtl_ring_create_private(struct rtl_ring *ring, size_t bytes);
 
 /** Reserves memory for the next piece of the ring's slots, so that a full /dev/shm shows here and
- * not as a SIGBUS in the program. rtl_ring_create reserves the first piece; the worker calls this
- * until it returns 0. 1: more to do, 0: all reserved, -1: no memory (the ring then ends where it
- * is; writers see it as full). */
+ * not as a SIGBUS in the program. rtl_ring_create reserves a small piece; the worker calls this
+ * until it returns 0 or less, and a writer that gets there first reserves a small piece itself. 1:
+ * more to do, 0: all reserved, -1: no memory (the ring then ends where it is; writers see it as
+ * full). Any thread, several at once. */
 int rtl_ring_reserve_memory(struct rtl_ring *ring);
+
+/** The same for at most so many bytes, a multiple of a page. */
+int rtl_ring_reserve_piece(struct rtl_ring *ring, size_t most);
+
+/** A small piece. */
+#define RTL_RING_SMALL_PIECE ((size_t)256 << 10)
 
 /** Maps a ring file for reading. Returns 0; -1 with errno set; -2 when the ring is of another wire
  * version

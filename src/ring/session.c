@@ -150,26 +150,53 @@ static int map(struct rtl_ring *ring, int file, uint32_t slots)
     ring->header = memory;
     ring->slots = (unsigned char *)memory + sizeof(struct rtl_ring_header);
     ring->mask = slots - 1;
+    atomic_init(&ring->reserving, 0);
+    atomic_init(&ring->reserved, false);
     return 0;
+}
+
+/* Two threads may reserve the same piece, the second in vain. */
+static int reserve_next(struct rtl_ring *ring, size_t most)
+{
+    uint64_t usable = atomic_load_explicit(&ring->header->usable, memory_order_relaxed);
+    size_t done = sizeof(struct rtl_ring_header) + (size_t)usable * RTL_SLOT_SIZE;
+    if (done >= ring->size)
+        return 0;
+    size_t piece = ring->size - done < most ? ring->size - done : most;
+    if (fallocate(atomic_load(&ring->file), 0, (off_t)done, (off_t)piece) != 0 &&
+        errno != EOPNOTSUPP)
+        return -1;
+    bool mine = atomic_compare_exchange_strong_explicit(&ring->header->usable, &usable,
+                                                        usable + piece / RTL_SLOT_SIZE,
+                                                        memory_order_relaxed, memory_order_relaxed);
+    return mine && done + piece == ring->size ? 0 : 1;
+}
+
+/* The descriptor's number may soon be another file's: it is closed by the last thread that may have
+ * it in hand. Who comes later sees that nothing is left to do. */
+int rtl_ring_reserve_piece(struct rtl_ring *ring, size_t most)
+{
+    int result = 0;
+    atomic_fetch_add(&ring->reserving, 1);
+    if (!atomic_load(&ring->reserved)) {
+        result = reserve_next(ring, most);
+        if (result <= 0)
+            atomic_store(&ring->reserved, true);
+    }
+    bool last = atomic_fetch_sub(&ring->reserving, 1) == 1;
+    if (last && atomic_load(&ring->reserved)) {
+        int file = atomic_exchange(&ring->file, -1);
+        if (file >= 0)
+            close(file);
+    }
+    return result;
 }
 
 int rtl_ring_reserve_memory(struct rtl_ring *ring)
 {
-    uint64_t usable = atomic_load_explicit(&ring->header->usable, memory_order_relaxed);
-    size_t done = sizeof(struct rtl_ring_header) + (size_t)usable * RTL_SLOT_SIZE;
-    if (ring->file < 0 || done >= ring->size)
+    if (atomic_load_explicit(&ring->reserved, memory_order_relaxed))
         return 0;
-    size_t piece = ring->size - done < PIECE ? ring->size - done : PIECE;
-    int failed = fallocate(ring->file, 0, (off_t)done, (off_t)piece);
-    if (failed == 0 || errno == EOPNOTSUPP) {
-        atomic_store_explicit(&ring->header->usable, usable + piece / RTL_SLOT_SIZE,
-                              memory_order_relaxed);
-        if (done + piece < ring->size)
-            return 1;
-    }
-    close(ring->file);
-    ring->file = -1;
-    return failed == 0 || errno == EOPNOTSUPP ? 0 : -1;
+    return rtl_ring_reserve_piece(ring, PIECE);
 }
 
 static int fill_header(struct rtl_ring *ring, uint32_t ordinal)
@@ -183,7 +210,7 @@ static int fill_header(struct rtl_ring *ring, uint32_t ordinal)
     header->process_start = process_start(header->pid);
     (void)snprintf(header->library_version, sizeof header->library_version, "%s", RTL_VERSION);
     atomic_store(&header->state, RTL_RING_OPEN);
-    return rtl_ring_reserve_memory(ring) < 0 ? -1 : 0;
+    return rtl_ring_reserve_piece(ring, RTL_RING_SMALL_PIECE) < 0 ? -1 : 0;
 }
 
 /* Builds the file under a name that the collector does not look at, then gives it its own. */
@@ -197,21 +224,22 @@ static int make_file(struct rtl_ring *ring, const char *session, uint32_t ordina
         errno = EEXIST;
         return -1;
     }
-    ring->file = open(hidden, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (ring->file < 0)
+    int file = open(hidden, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0)
         return -1;
+    atomic_init(&ring->file, file);
     uint32_t slots = fitting_slots(session, bytes);
     off_t size = (off_t)(sizeof(struct rtl_ring_header) + (size_t)slots * RTL_SLOT_SIZE);
-    if (ftruncate(ring->file, size) == 0 &&
-        fallocate(ring->file, 0, 0, sizeof(struct rtl_ring_header)) == 0 &&
-        map(ring, ring->file, slots) == 0) {
+    if (ftruncate(file, size) == 0 && fallocate(file, 0, 0, sizeof(struct rtl_ring_header)) == 0 &&
+        map(ring, file, slots) == 0) {
         if (fill_header(ring, ordinal) == 0 && rename(hidden, name) == 0)
             return 0;
         rtl_ring_unmap(ring);
     }
     int saved = errno;
-    if (ring->file >= 0)
-        close(ring->file);
+    file = atomic_exchange(&ring->file, -1);
+    if (file >= 0)
+        close(file);
     (void)unlink(hidden);
     errno = saved;
     return -1;
@@ -241,7 +269,9 @@ int rtl_ring_create_private(struct rtl_ring *ring, size_t bytes)
     ring->header = memory;
     ring->slots = (unsigned char *)memory + sizeof(struct rtl_ring_header);
     ring->mask = slots - 1;
-    ring->file = -1;
+    atomic_init(&ring->file, -1);
+    atomic_init(&ring->reserving, 0);
+    atomic_init(&ring->reserved, true);
     atomic_store(&ring->header->usable, slots);
     return fill_header(ring, 0);
 }
@@ -281,7 +311,7 @@ int rtl_ring_open(struct rtl_ring *ring, const char *path, uint32_t *version, ch
         result = check_header(&header, status.st_size, version, library_version);
     if (result == 0)
         result = map(ring, file, header.slots);
-    ring->file = -1;
+    atomic_init(&ring->file, -1);
     int saved = errno;
     close(file);
     errno = saved;

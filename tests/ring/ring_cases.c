@@ -332,6 +332,76 @@ const char *Ring_HoleOfALivingWriterHoldsTheReader(void)
     return NULL;
 }
 
+#define LARGE_RING ((size_t)16 << 20)
+
+struct filling {
+    struct rtl_ring *ring;
+    uint64_t pushed;
+};
+
+static void *fill(void *context)
+{
+    struct filling *filling = context;
+    while (push_text(filling->ring, "x"))
+        filling->pushed++;
+    return NULL;
+}
+
+static void *reserve_all(void *context)
+{
+    while (rtl_ring_reserve_memory(context) > 0)
+        continue;
+    return NULL;
+}
+
+/* Writers fill a ring of which hardly any memory is reserved; `ahead`: a thread besides them does
+ * that. */
+static const char *fill_all(bool ahead)
+{
+    struct fixture f;
+    static struct got got;
+    uint64_t torn = 0;
+    uint64_t pushed = 0;
+    struct filling filling[WRITERS];
+    pthread_t threads[WRITERS];
+    pthread_t reserver;
+    CHECK(rtl_session_create(f.session, sizeof f.session) == 0);
+    CHECK(rtl_ring_create(&f.writer, f.session, LARGE_RING) == 0);
+    uint64_t slots = f.writer.mask + 1;
+    CHECK(slots * RTL_SLOT_SIZE == LARGE_RING);
+    CHECK(atomic_load(&f.writer.header->usable) * RTL_SLOT_SIZE == RTL_RING_SMALL_PIECE);
+    if (ahead)
+        CHECK(pthread_create(&reserver, NULL, reserve_all, &f.writer) == 0);
+    for (int i = 0; i < WRITERS; i++) {
+        filling[i] = (struct filling){.ring = &f.writer};
+        CHECK(pthread_create(&threads[i], NULL, fill, &filling[i]) == 0);
+    }
+    for (int i = 0; i < WRITERS; i++) {
+        pthread_join(threads[i], NULL);
+        pushed += filling[i].pushed;
+    }
+    if (ahead)
+        pthread_join(reserver, NULL);
+    CHECK(pushed == slots); /* none was refused before it was full */
+    CHECK(atomic_load(&f.writer.header->usable) == slots && f.writer.file == -1);
+    CHECK(rtl_ring_reserve_memory(&f.writer) == 0);
+    CHECK(rtl_ring_read(&f.writer, UINT64_MAX, false, keep_last, &got, &torn) == slots);
+    CHECK(push_text(&f.writer, "x"));
+    rtl_ring_unmap(&f.writer);
+    rtl_session_remove(f.session);
+    return NULL;
+}
+
+const char *Ring_WritersReserveWhatIsNotThere(void)
+{
+    return fill_all(false);
+}
+
+const char *Ring_WritersOvertakeWhoReserves(void)
+{
+    return fill_all(true);
+}
+
 const char *Ring_EndsWhereMemoryEnds(void)
 {
     struct fixture f;
