@@ -7,6 +7,7 @@
 #define MARK         UINT32_C(0x52544c73)
 #define SIGNALS_SOON 6u /* records ahead whose signals a harvester asks for */
 #define RECORDS_SOON 12u
+#define LOOK_EVERY   16u /* records, whether a queue that was not idle is */
 
 bool rtl_pending_init(struct rtl_pending *pending, uint64_t capacity)
 {
@@ -25,6 +26,28 @@ bool rtl_pending_init(struct rtl_pending *pending, uint64_t capacity)
     pending->mapped = bytes;
     pending->last.sequence = 0 - UINT64_C(2) * RTL_ORIGIN_SHARED; /* too long ago to be shared */
     return true;
+}
+
+/* Harvesters take the place of a record from `shift` at any time. For one that is done it does not
+ * matter where they look: no other place has its state. The next record's they know when they have
+ * seen the tail behind it. */
+void rtl_pending_begin_again(struct rtl_pending *pending)
+{
+    uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_relaxed);
+    uint64_t place =
+        (tail + atomic_load_explicit(&pending->shift, memory_order_relaxed)) & pending->mask;
+    if (place < RTL_LEAST_LAP) {
+        pending->look_at = tail + RTL_LEAST_LAP - place;
+        return;
+    }
+    if (atomic_load_explicit(&pending->head, memory_order_acquire) != tail) {
+        pending->look_at = tail + LOOK_EVERY;
+        return;
+    }
+    pending->look_at = tail + RTL_LEAST_LAP;
+    atomic_store_explicit(&pending->shift, 0 - tail, memory_order_relaxed);
+    pending->known_head = tail;
+    pending->last.sequence = tail - UINT64_C(2) * RTL_ORIGIN_SHARED; /* its place is another's */
 }
 
 static void read_origin(const struct rtl_pending *pending, uint64_t sequence,
@@ -302,12 +325,13 @@ bool rtl_pending_has_since(struct rtl_pending *pending, uint64_t end, uint64_t l
 enum rtl_record_standing rtl_pending_judge(const struct rtl_pending *pending, uint64_t sequence,
                                            uint64_t handle)
 {
+    bool added = sequence < atomic_load_explicit(&pending->tail, memory_order_acquire);
     struct rtl_record *record = rtl_record_at(pending, sequence);
     uint64_t state = atomic_load_explicit(&record->state, memory_order_acquire);
-    if (state > rtl_record_state(sequence, RTL_RECORD_PENDING))
-        return RTL_RECORD_STALE;
-    if (state < rtl_record_state(sequence, RTL_RECORD_PENDING))
-        return RTL_RECORD_COMING;
+    if (state != rtl_record_state(sequence, RTL_RECORD_PENDING)) {
+        added = added || state == rtl_record_state(sequence, RTL_RECORD_DONE);
+        return added ? RTL_RECORD_STALE : RTL_RECORD_COMING;
+    }
     uint64_t own = atomic_load_explicit(&record->own, memory_order_relaxed);
     return own == handle ? RTL_RECORD_LIVE : RTL_RECORD_OTHER;
 }

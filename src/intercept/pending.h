@@ -82,9 +82,11 @@ struct rtl_pending {
     /** Twice as many as records, so that what a pending record shares is not written again. */
     struct rtl_record_origin *origins;
     uint64_t mask;
-    uint64_t mapped;                    /**< bytes */
+    uint64_t mapped;        /**< bytes */
+    _Atomic uint64_t shift; /**< a sequence number with this added tells its place in the rings */
     _Alignas(64) _Atomic uint64_t tail; /**< next sequence; moved by the submitter */
     uint64_t known_head;                /**< `head` when the submitter last looked */
+    uint64_t look_at; /**< sequence at which the submitter looks whether the ring is empty */
     struct rtl_last_origin last;
     _Alignas(64) _Atomic uint64_t head; /**< records before it are done */
     _Atomic uint32_t owed;              /**< replaced signals that are not forwarded yet */
@@ -96,6 +98,11 @@ struct rtl_pending {
 /** Makes room for at least `capacity` records (rounded up to a power of two). False without memory.
  */
 bool rtl_pending_init(struct rtl_pending *pending, uint64_t capacity);
+
+/** If nothing is pending, goes on at the beginning of the memory: a queue takes as much of that,
+ * and of the caches, as it has had in flight at a time, not as there is. By the submitter, between
+ * records; rtl_pending_renew (pending_add.h) calls it now and then. */
+void rtl_pending_begin_again(struct rtl_pending *pending);
 
 enum rtl_take {
     RTL_TAKE_DONE,    /**< taken before, by somebody else */

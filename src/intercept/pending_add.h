@@ -11,6 +11,9 @@
 /** Records ahead whose lines the submitter asks for: harvesters have them in their caches. */
 #define RTL_WRITTEN_SOON 8u
 
+/** Records that are written before the submitter looks whether it can begin again. */
+#define RTL_LEAST_LAP 64u
+
 /** Low bits of the word with the packet, which tell how far back the origin stands. */
 #define RTL_ORIGIN_BITS 6u
 
@@ -26,13 +29,15 @@ static inline uint64_t rtl_record_state(uint64_t sequence, enum rtl_record_phase
 
 static inline struct rtl_record *rtl_record_at(const struct rtl_pending *pending, uint64_t sequence)
 {
-    return &pending->records[sequence & pending->mask];
+    uint64_t shift = atomic_load_explicit(&pending->shift, memory_order_relaxed);
+    return &pending->records[(sequence + shift) & pending->mask];
 }
 
 static inline struct rtl_record_origin *rtl_origin_at(const struct rtl_pending *pending,
                                                       uint64_t sequence)
 {
-    return &pending->origins[sequence & (2 * pending->mask + 1)];
+    uint64_t shift = atomic_load_explicit(&pending->shift, memory_order_relaxed);
+    return &pending->origins[(sequence + shift) & (2 * pending->mask + 1)];
 }
 
 static inline void rtl_pending_put(_Atomic uint64_t *field, uint64_t value)
@@ -43,6 +48,14 @@ static inline void rtl_pending_put(_Atomic uint64_t *field, uint64_t value)
 static inline uint64_t rtl_pending_get(_Atomic uint64_t *field)
 {
     return atomic_load_explicit(field, memory_order_relaxed);
+}
+
+/** Sees to it that a queue whose records are done now and then stays in a small part of its memory.
+ * Looks rarely, at what harvesters write. */
+static inline void rtl_pending_renew(struct rtl_pending *pending)
+{
+    if (rtl_pending_get(&pending->tail) >= pending->look_at)
+        rtl_pending_begin_again(pending);
 }
 
 /** How many more records find room at least. Looks for more only when it is none, so that the

@@ -387,6 +387,7 @@ static inline enum rtl_followed follow(struct rtl_rewriter *rewriter, hsa_signal
 enum rtl_followed rtl_rewrite_follow(struct rtl_rewriter *rewriter, hsa_signal_t *signal,
                                      struct rtl_kernel_facts *facts)
 {
+    rtl_pending_renew(rewriter->pending);
     return follow(rewriter, signal, facts);
 }
 
@@ -631,6 +632,7 @@ void rtl_rewrite(struct rtl_rewriter *rewriter, void *packets, uint64_t first, u
                  uint32_t epoch)
 {
     struct tally tally = {.launch.launch = RTL_NONE};
+    rtl_pending_renew(rewriter->pending);
     for (uint64_t i = 0; i < count;) {
         unsigned char *packet = (unsigned char *)packets + i * PACKET_SIZE;
         enter_run(rewriter, first + i);

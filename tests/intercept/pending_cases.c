@@ -10,12 +10,17 @@
 static struct rtl_pending pending;
 static struct rtl_pool pool;
 
-static const char *set_up(void)
+static const char *set_up_with(uint64_t records)
 {
     memset(&pending, 0, sizeof pending);
-    CHECK(rtl_pending_init(&pending, RECORDS) && pending.mask + 1 == RECORDS);
+    CHECK(rtl_pending_init(&pending, records) && pending.mask + 1 == records);
     CHECK(fake_pool(&pool, RECORDS));
     return NULL;
+}
+
+static const char *set_up(void)
+{
+    return set_up_with(RECORDS);
 }
 
 /* Adds a record with a pool signal; returns that signal. */
@@ -102,6 +107,68 @@ const char *Pending_OriginsComeBack(void)
         }
     }
     CHECK(next > 4900);
+    return NULL;
+}
+
+/* Adds so many records of kernels that complete at once, and takes them. */
+static const char *pass(uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t sequence = atomic_load(&pending.tail);
+        struct rtl_kernel_facts in = fact_of_run(sequence % 600);
+        struct rtl_kernel_facts out;
+        rtl_pending_renew(&pending);
+        CHECK(rtl_pool_take(&pool, &in.pool_id, 1) == 1);
+        CHECK(rtl_pending_add(&pending, &in) == sequence);
+        fake_complete(rtl_pool_handle(&pool, in.pool_id), 1, 2);
+        CHECK(rtl_pending_take(&pending, &pool, sequence, false, &out) == RTL_TAKE_TAKEN);
+        CHECK(out.packet == in.packet && out.correlation == in.correlation);
+        CHECK(out.launch == in.launch && out.ordinal == in.ordinal);
+        ((amd_signal_t *)(uintptr_t)rtl_pool_handle(&pool, out.pool_id))->value = 1;
+        rtl_pool_give(&pool, &out.pool_id, 1);
+        rtl_pending_advance(&pending);
+    }
+    return NULL;
+}
+
+static bool is_untouched(uint64_t from, uint64_t to)
+{
+    for (uint64_t i = from; i < to; i++)
+        if (atomic_load(&pending.records[i].state) != 0)
+            return false;
+    return true;
+}
+
+/* An idle queue begins again at the start of its memory. One with a record that is pending does
+ * not, and has all of its memory, however far from its end it began. */
+const char *Pending_MemoryIsUsedAsFarAsThereIsNeed(void)
+{
+    const uint64_t records = 16 * RTL_LEAST_LAP;
+    CHECK_DONE(set_up_with(records));
+    CHECK_DONE(pass(5 * records + 7));
+    CHECK(is_untouched(2 * RTL_LEAST_LAP, records));
+    uint64_t first = add(0);
+    uint64_t sequence = atomic_load(&pending.tail) - 1;
+    CHECK(rtl_pending_judge(&pending, sequence, 0) == RTL_RECORD_LIVE);
+    CHECK(rtl_pending_judge(&pending, sequence + 1, 0) == RTL_RECORD_COMING);
+    for (uint64_t old = 0; old < sequence; old++)
+        CHECK(rtl_pending_judge(&pending, old, 0) == RTL_RECORD_STALE);
+    for (uint64_t added = 1; added < records; added++) {
+        rtl_pending_renew(&pending);
+        CHECK(rtl_pending_room(&pending) > 0);
+        fake_complete(add(0), 1, 2);
+        struct rtl_kernel_facts facts;
+        CHECK(rtl_pending_take(&pending, &pool, sequence + added, false, &facts) == RTL_TAKE_TAKEN);
+        rtl_pool_give(&pool, &facts.pool_id, 1);
+        ((amd_signal_t *)(uintptr_t)rtl_pool_handle(&pool, facts.pool_id))->value = 1;
+        rtl_pending_advance(&pending);
+    }
+    CHECK(rtl_pending_room(&pending) == 0 && take(sequence, false) == RTL_TAKE_WAITING);
+    fake_complete(first, 1, 2);
+    CHECK(take(sequence, false) == RTL_TAKE_TAKEN);
+    rtl_pending_advance(&pending);
+    CHECK(rtl_pending_room(&pending) == records);
+    CHECK_DONE(pass(3 * records));
     return NULL;
 }
 
@@ -294,10 +361,13 @@ static void *harvest(void *context)
 }
 
 /* The device completes at once; a signal is back in the pool only when its record was taken. */
-static void submit_all(void)
+static void submit_all(uint64_t pause_every)
 {
     for (uint64_t i = 0; i < TOTAL;) {
         struct rtl_kernel_facts facts = {.packet = i, .kernel_object = i * 64};
+        while (pause_every != 0 && i % pause_every == 0 && atomic_load(&pending.head) != i)
+            sched_yield();
+        rtl_pending_renew(&pending);
         if (rtl_pending_room(&pending) == 0 || rtl_pool_take(&pool, &facts.pool_id, 1) == 0) {
             sched_yield();
             continue;
@@ -378,14 +448,13 @@ const char *Pending_TimesArePutWhereTheyCameFrom(void)
     return NULL;
 }
 
-const char *Pending_EveryRecordIsTakenOnce(void)
+static const char *take_all(uint64_t pause_every)
 {
-    CHECK_DONE(set_up());
     struct harvest harvests[HARVESTERS] = {{0}};
     pthread_t threads[HARVESTERS];
     for (int i = 0; i < HARVESTERS; i++)
         CHECK(pthread_create(&threads[i], NULL, harvest, &harvests[i]) == 0);
-    submit_all();
+    submit_all(pause_every);
     unsigned taken = 0;
     uint64_t packets = 0;
     for (int i = 0; i < HARVESTERS; i++) {
@@ -395,5 +464,20 @@ const char *Pending_EveryRecordIsTakenOnce(void)
         packets += harvests[i].packets;
     }
     CHECK(taken == TOTAL && packets == (uint64_t)TOTAL * (TOTAL - 1) / 2);
+    return NULL;
+}
+
+const char *Pending_EveryRecordIsTakenOnce(void)
+{
+    CHECK_DONE(set_up());
+    return take_all(0);
+}
+
+/* Every 96 records the queue is idle: it begins again while others look for records. */
+const char *Pending_EveryRecordIsTakenOnceOfAQueueThatIsIdleAtTimes(void)
+{
+    CHECK_DONE(set_up_with(1024));
+    CHECK_DONE(take_all(96));
+    CHECK(is_untouched(512, 1024));
     return NULL;
 }
