@@ -16,6 +16,7 @@
 
 #define TOP_DEFAULT    40u
 #define METRICS_SHOWN  10u /* as many as a table has columns for */
+#define RECORDED_SHOWN 7u  /* the same, beside times */
 #define MOST_METRICS   64u
 #define NAMES_SHOWN    10u /* of kernels, of one range */
 #define DEEPEST_INDENT 16u
@@ -25,13 +26,19 @@ struct options {
     const char *name; /* NULL: all */
     uint64_t id;      /* 0: all */
     unsigned top;
-    bool json, kernels, list;
+    bool json, kernels, list, all;
     struct metrics metrics;
 };
 
 struct view {
     const struct options *options;
     struct ranges_reading reading;
+    bool recorded; /* metrics are those that the trace was made for, not chosen here */
+    struct rtl_measure measures[METRICS_MOST];
+    size_t measure_count;
+    size_t left_out; /* recorded metrics for which a table has no columns */
+    const rtl_trace_uncounted_t *uncounted;
+    size_t uncounted_count;
 };
 
 static const char *name_of(const struct view *view, uint32_t number)
@@ -72,79 +79,110 @@ static void show_range_name(struct table *table, const struct view *view,
     table_cell(table, cell);
 }
 
-static void show_row(struct table *table, const struct view *view, const struct range_row *row)
+/* Of a range: "*" if it was counted together with other work, "~" if not all of its kernels were
+ * counted. */
+static const char *mark_of(const struct view *view, const struct range_row *row)
+{
+    const struct counts_process process = counts_process(&view->reading.counts, row->process);
+    bool whole = !process.counting || !process.kernels ||
+                 ranges_counted(&view->reading, row) >= row->time.kernels;
+    return row->shared ? "*" : whole ? "" : "~";
+}
+
+static void show_id(struct table *table, const struct view *view, const struct range_row *row)
+{
+    char cell[32];
+    (void)snprintf(cell, sizeof cell, "%" PRIu64 "%s", row->id,
+                   view->measure_count ? mark_of(view, row) : "");
+    table_cell(table, cell);
+}
+
+static void show_times(struct table *table, const struct view *view, const struct range_row *row)
 {
     const struct rtl_range_time *time = &row->time;
-    char cell[32];
-    (void)snprintf(cell, sizeof cell, "%" PRIu64, row->id);
-    table_cell(table, cell);
+    show_id(table, view, row);
     table_cell(table, row->end ? show_duration((double)wall_of(row)).text : "open");
     table_cell(table, show_duration((double)time->busy).text);
-    table_cell(table, row->end ? show_duration((double)rtl_range_time_idle(time, wall_of(row))).text
-                               : "-");
+    if (!view->recorded)
+        table_cell(table, row->end
+                              ? show_duration((double)rtl_range_time_idle(time, wall_of(row))).text
+                              : "-");
     table_cell(table, show_count(time->kernels).text);
+    if (view->recorded)
+        return;
     table_cell(table, time->copies ? show_bytes(time->copy_bytes).text : "-");
     table_cell(table, row->launches ? show_count(row->launches).text : "-");
-    show_range_name(table, view, row);
 }
 
-/* What was asked for in the place of times and counts. */
+static void show_value(struct table *table, const struct rtl_measure *measure,
+                       const struct rtl_value *value)
+{
+    const char *unit = measure->metric->unit;
+    char cell[64];
+    if (strcmp(unit, "ns") == 0)
+        table_cell(table, show_duration(value->number).text);
+    else if (value->whole)
+        table_cell(table, show_count(value->exact).text);
+    else {
+        (void)snprintf(cell, sizeof cell, strcmp(unit, "%") == 0 ? "%.1f %%" : "%.2f",
+                       value->number);
+        table_cell(table, cell);
+    }
+}
+
 static void show_metrics(struct table *table, const struct view *view, const struct range_row *row)
 {
-    char cell[64];
-    (void)snprintf(cell, sizeof cell, "%" PRIu64, row->id);
-    table_cell(table, cell);
-    for (size_t i = 0; i < view->options->metrics.count; ++i) {
-        const struct rtl_metric *metric = view->options->metrics.list[i];
-        double value;
-        if (!rtl_metric_value(metric, &row->quantities, &value))
+    for (size_t i = 0; i < view->measure_count; ++i) {
+        struct rtl_value value;
+        if (ranges_value(row, &view->measures[i], &value))
+            show_value(table, &view->measures[i], &value);
+        else
             table_cell(table, "-");
-        else if (strcmp(metric->unit, "ns") == 0)
-            table_cell(table, show_duration(value).text);
-        else if (metric->rule != RTL_RULE_RATIO)
-            table_cell(table, show_count((uint64_t)value).text);
-        else {
-            bool percent = strcmp(metric->unit, "%") == 0;
-            (void)snprintf(cell, sizeof cell, percent ? "%.1f %%" : "%.2f", value);
-            table_cell(table, cell);
-        }
     }
 }
 
-static void show_metric_table(const struct view *view)
+static void show_metric_names(struct table *table, const struct view *view)
 {
-    const struct options *options = view->options;
-    unsigned left = options->top ? options->top : UINT32_MAX;
+    for (size_t i = 0; i < view->measure_count; ++i)
+        table_cell(table, view->measures[i].metric->name);
+}
+
+/* Metrics in the place of times and counts, or beside some of them. */
+static void begin_table(struct table **table, const struct view *view)
+{
+    static const char *const times[] = {"wall", "busy", "idle", "kernels", "copied", "launches"};
+    static const char *const fewer[] = {"wall", "busy", "kernels"};
+    bool chosen_only = view->measure_count && !view->recorded;
+    const char *const *heading = view->recorded ? fewer : times;
+    size_t count = chosen_only      ? 0
+                   : view->recorded ? sizeof fewer / sizeof fewer[0]
+                                    : sizeof times / sizeof times[0];
     char layout[TABLE_MOST_COLUMNS + 1] = {0};
-    memset(layout, 'r', options->metrics.count + 1);
-    layout[options->metrics.count + 1] = 'n';
-    struct table *table = table_new(layout);
-    table_cell(table, "id");
-    for (size_t i = 0; i < options->metrics.count; ++i)
-        table_cell(table, options->metrics.list[i]->name);
-    table_cell(table, "range");
-    for (size_t i = 0; i < view->reading.count && left > 0; ++i) {
-        if (!chosen(view, &view->reading.rows[i]))
-            continue;
-        show_metrics(table, view, &view->reading.rows[i]);
-        show_range_name(table, view, &view->reading.rows[i]);
-        --left;
-    }
-    table_print(table, stdout);
+    memset(layout, 'r', 1 + count + view->measure_count);
+    layout[1 + count + view->measure_count] = 'n';
+    *table = table_new(layout);
+    table_cell(*table, "id");
+    for (size_t i = 0; i < count; ++i)
+        table_cell(*table, heading[i]);
+    show_metric_names(*table, view);
+    table_cell(*table, "range");
 }
 
 static void show_table(const struct view *view)
 {
-    static const char *const heading[] = {"id",      "wall",   "busy",     "idle",
-                                          "kernels", "copied", "launches", "range"};
     unsigned left = view->options->top ? view->options->top : UINT32_MAX;
-    struct table *table = table_new("rrrrrrrn");
-    for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
-        table_cell(table, heading[i]);
+    struct table *table;
+    begin_table(&table, view);
     for (size_t i = 0; i < view->reading.count && left > 0; ++i) {
-        if (!chosen(view, &view->reading.rows[i]))
+        const struct range_row *row = &view->reading.rows[i];
+        if (!chosen(view, row))
             continue;
-        show_row(table, view, &view->reading.rows[i]);
+        if (view->measure_count && !view->recorded)
+            show_id(table, view, row);
+        else
+            show_times(table, view, row);
+        show_metrics(table, view, row);
+        show_range_name(table, view, row);
         --left;
     }
     table_print(table, stdout);
@@ -167,14 +205,44 @@ static void show_names(const struct view *view, const struct range_row *row)
         (void)printf("  and %zu other names\n", row->name_count - NAMES_SHOWN);
 }
 
-static void show_kernels(const struct view *view, size_t range)
+static void show_kernel_metrics(struct table *table, const struct view *view,
+                                const struct range_kernel *kernel)
 {
-    static const char *const heading[] = {"duration", "queue", "packet", "kernel"};
-    size_t count;
-    const struct range_kernel *kernels = ranges_kernels(&view->reading, range, &count);
-    struct table *table = table_new("rrrn");
+    for (size_t i = 0; i < view->measure_count; ++i) {
+        struct rtl_value value;
+        if (!rtl_metric_is_counted(view->measures[i].metric))
+            continue;
+        if (ranges_kernel_value(kernel, &view->measures[i], &value))
+            show_value(table, &view->measures[i], &value);
+        else
+            table_cell(table, "-");
+    }
+}
+
+/* As many metrics of counters as there are beside those of the range. */
+static struct table *begin_kernels(const struct view *view)
+{
+    static const char *const heading[] = {"duration", "queue", "packet"};
+    char layout[TABLE_MOST_COLUMNS + 4] = "rrr";
+    for (size_t i = 0; i < view->measure_count; ++i)
+        if (rtl_metric_is_counted(view->measures[i].metric))
+            layout[strlen(layout)] = 'r';
+    layout[strlen(layout)] = 'n';
+    struct table *table = table_new(layout);
     for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
         table_cell(table, heading[i]);
+    for (size_t i = 0; i < view->measure_count; ++i)
+        if (rtl_metric_is_counted(view->measures[i].metric))
+            table_cell(table, view->measures[i].metric->name);
+    table_cell(table, "kernel");
+    return table;
+}
+
+static void show_kernels(const struct view *view, size_t range)
+{
+    size_t count;
+    const struct range_kernel *kernels = ranges_kernels(&view->reading, range, &count);
+    struct table *table = begin_kernels(view);
     for (size_t i = 0; i < count; ++i) {
         char cell[512];
         uint64_t duration =
@@ -184,6 +252,7 @@ static void show_kernels(const struct view *view, size_t range)
         table_cell(table, cell);
         (void)snprintf(cell, sizeof cell, "%" PRIu64, kernels[i].packet);
         table_cell(table, cell);
+        show_kernel_metrics(table, view, &kernels[i]);
         table_cell(table, plain_text(name_of(view, kernels[i].name), cell, sizeof cell));
     }
     table_print(table, stdout);
@@ -210,6 +279,55 @@ static void show_parts(const struct view *view)
     }
 }
 
+/* How counters were read, and what they lack. */
+static void show_counting(const struct view *view)
+{
+    const struct ranges_reading *reading = &view->reading;
+    const struct counts *counts = &reading->counts;
+    if (counts->passes == 0)
+        return;
+    (void)printf("counters: of %s%s%s", counts->of_kernels ? "each kernel, one at a time" : "",
+                 counts->of_kernels && counts->of_ranges ? ", and of " : "",
+                 counts->of_ranges ? "whole ranges" : "");
+    if (counts->passes > 1)
+        (void)printf(", in %u passes", counts->passes);
+    if (reading->strange_kernels)
+        (void)printf("; %s kernels are not in the trace or not the same in each pass",
+                     show_count(reading->strange_kernels).text);
+    if (reading->strange_ranges)
+        (void)printf("; %s ranges are not in the trace or not the same in each pass",
+                     show_count(reading->strange_ranges).text);
+    if (reading->changed_ranges)
+        (void)printf("; %s ranges ran more or fewer kernels in a later pass",
+                     show_count(reading->changed_ranges).text);
+    (void)putchar('\n');
+}
+
+static void show_uncounted(const struct view *view)
+{
+    for (size_t i = 0; i < view->uncounted_count; ++i)
+        (void)printf(
+            "%s%s (%s)%s", i ? ", " : "not counted: ", show_count(view->uncounted[i].count).text,
+            counts_why(view->uncounted[i].why), i + 1 == view->uncounted_count ? "\n" : "");
+}
+
+static void show_marks(const struct view *view)
+{
+    bool shared = false;
+    bool parts = false;
+    for (size_t i = 0; view->measure_count && i < view->reading.count; ++i) {
+        const char *mark = mark_of(view, &view->reading.rows[i]);
+        bool shown = chosen(view, &view->reading.rows[i]);
+        shared = shared || (shown && *mark == '*');
+        parts = parts || (shown && *mark == '~');
+    }
+    if (shared)
+        (void)printf("  * other work was on the GPU meanwhile, or may have been: it is counted, "
+                     "too\n");
+    if (parts)
+        (void)printf("  ~ not all of its kernels were counted\n");
+}
+
 static int show_text(const struct view *view)
 {
     const struct options *options = view->options;
@@ -219,12 +337,16 @@ static int show_text(const struct view *view)
     else
         (void)printf("%s %s; %s kernels are in none\n", show_count(count).text,
                      count == 1 ? "range" : "ranges", show_count(view->reading.outside).text);
-    if (count > 0 && options->metrics.count > 0)
-        show_metric_table(view);
-    else if (count > 0)
+    show_counting(view);
+    show_uncounted(view);
+    if (count > 0)
         show_table(view);
     if (options->top && count > options->top)
         (void)printf("  and %s more (--top 0 shows all)\n", show_count(count - options->top).text);
+    if (view->left_out)
+        (void)printf("  and %zu more metrics (--metrics chooses, --json has all)\n",
+                     view->left_out);
+    show_marks(view);
     show_parts(view);
     return fflush(stdout) == 0 ? EXIT_FINE : EXIT_USAGE;
 }
@@ -249,6 +371,37 @@ static json_t *json_names(const struct view *view, const struct range_row *row)
     return list;
 }
 
+static json_t *json_value(bool known, const struct rtl_value *value)
+{
+    return !known         ? json_null()
+           : value->whole ? open_number(value->exact)
+                          : json_real(value->number);
+}
+
+/* What counters counted; those that were not read are left out. */
+static json_t *json_counters(const struct view *view, const struct rtl_count *row)
+{
+    const struct counts *counts = &view->reading.counts;
+    json_t *object = json_object();
+    for (size_t i = 0; row && i < counts->count; ++i)
+        if (row[i].samples)
+            add(object, counts->names.list[i], open_number(row[i].sum));
+    return object;
+}
+
+static json_t *json_kernel_metrics(const struct view *view, const struct range_kernel *kernel)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < view->measure_count; ++i) {
+        struct rtl_value value;
+        if (!rtl_metric_is_counted(view->measures[i].metric))
+            continue;
+        bool known = ranges_kernel_value(kernel, &view->measures[i], &value);
+        add(object, view->measures[i].metric->name, json_value(known, &value));
+    }
+    return object;
+}
+
 static json_t *json_kernels(const struct view *view, size_t range)
 {
     json_t *list = json_array();
@@ -262,6 +415,10 @@ static json_t *json_kernels(const struct view *view, size_t range)
         add(object, "name", open_text(name_of(view, kernels[i].name)));
         add(object, "start_ns", open_number(kernels[i].start));
         add(object, "end_ns", open_number(kernels[i].end));
+        if (view->reading.counts.of_kernels) {
+            add(object, "counters", json_counters(view, kernels[i].counts));
+            add(object, "metrics", json_kernel_metrics(view, &kernels[i]));
+        }
         (void)json_array_append_new(list, object);
     }
     return list;
@@ -270,16 +427,53 @@ static json_t *json_kernels(const struct view *view, size_t range)
 static json_t *json_metrics(const struct view *view, const struct range_row *row)
 {
     json_t *object = json_object();
-    for (size_t i = 0; i < view->options->metrics.count; ++i) {
-        const struct rtl_metric *metric = view->options->metrics.list[i];
-        double value;
-        if (!rtl_metric_value(metric, &row->quantities, &value))
-            add(object, metric->name, json_null());
-        else if (metric->rule == RTL_RULE_RATIO)
-            add(object, metric->name, json_real(value));
-        else
-            add(object, metric->name, open_number(row->quantities.values[metric->numerator]));
+    for (size_t i = 0; i < view->measure_count; ++i) {
+        struct rtl_value value;
+        bool known = ranges_value(row, &view->measures[i], &value);
+        add(object, view->measures[i].metric->name, json_value(known, &value));
     }
+    return object;
+}
+
+static void add_counting(json_t *object, const struct view *view, const struct range_row *row)
+{
+    if (view->measure_count > 0)
+        add(object, "metrics", json_metrics(view, row));
+    if (view->reading.counts.passes == 0)
+        return;
+    add(object, "counters", json_counters(view, row->counts));
+    add(object, "counted_kernels", open_number(ranges_counted(&view->reading, row)));
+    add(object, "shared", json_boolean(row->shared));
+}
+
+static json_t *json_uncounted(const struct view *view)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < view->uncounted_count; ++i) {
+        json_t *object = json_object();
+        add(object, "process", open_id(view->uncounted[i].process));
+        add(object, "agent", open_id(view->uncounted[i].agent));
+        add(object, "why", open_text(view->uncounted[i].why));
+        add(object, "count", open_number(view->uncounted[i].count));
+        (void)json_array_append_new(list, object);
+    }
+    return list;
+}
+
+/* How counters were read; null where they were not. */
+static json_t *json_counting(const struct view *view)
+{
+    const struct ranges_reading *reading = &view->reading;
+    if (reading->counts.passes == 0)
+        return json_null();
+    json_t *object = json_object();
+    add(object, "of_kernels", json_boolean(reading->counts.of_kernels));
+    add(object, "of_ranges", json_boolean(reading->counts.of_ranges));
+    add(object, "passes", json_integer(reading->counts.passes));
+    add(object, "unmatched_kernels", open_number(reading->strange_kernels));
+    add(object, "unmatched_ranges", open_number(reading->strange_ranges));
+    add(object, "changed_ranges", open_number(reading->changed_ranges));
+    add(object, "uncounted", json_uncounted(view));
     return object;
 }
 
@@ -323,8 +517,7 @@ static json_t *json_row(const struct view *view, size_t range)
     add(object, "last_ns", or_null(worked, time->last));
     add(object, "graph_launches", open_number(row->launches));
     add(object, "names", json_names(view, row));
-    if (view->options->metrics.count > 0)
-        add(object, "metrics", json_metrics(view, row));
+    add_counting(object, view, row);
     if (view->options->kernels)
         add(object, "launched", json_kernels(view, range));
     return object;
@@ -340,48 +533,105 @@ static int show_json(const struct view *view)
     add(object, "file", open_text(view->options->path));
     add(object, "range_count", open_number(json_array_size(list)));
     add(object, "kernels_outside", open_number(view->reading.outside));
+    add(object, "counting", json_counting(view));
     add(object, "ranges", list);
     return open_print_json(object, EXIT_FINE);
+}
+
+/* Which metrics are shown. */
+
+static int lacks_counter(const struct view *view, const struct rtl_metric *metric)
+{
+    const struct counts *counts = &view->reading.counts;
+    char name[RTL_COUNTER_NAME] = "";
+    for (size_t i = 0; rtl_metric_counter(metric, i, name); ++i) {
+        size_t place = 0;
+        while (place < counts->count && strcmp(counts->names.list[place], name) != 0)
+            ++place;
+        if (place == counts->count)
+            break;
+    }
+    return say_fail(EXIT_USAGE, "%s has no counter %s, which the metric %s is made of",
+                    view->options->path, name, metric->name);
+}
+
+/* All that needs no hardware counter, and what the counters of the trace make. */
+static void take_all(struct view *view)
+{
+    size_t count;
+    const struct rtl_metric *metrics = rtl_metrics(&count);
+    for (size_t i = 0; i < count && view->measure_count < METRICS_MOST; ++i)
+        if (counts_measure(&view->reading.counts, &metrics[i],
+                           &view->measures[view->measure_count]))
+            ++view->measure_count;
+}
+
+static void take_recorded(struct view *view, const struct metrics *recorded)
+{
+    view->recorded = recorded->count > 0;
+    for (size_t i = 0; i < recorded->count; ++i) {
+        if (!counts_measure(&view->reading.counts, recorded->list[i],
+                            &view->measures[view->measure_count]))
+            continue;
+        if (view->options->json || view->measure_count < RECORDED_SHOWN)
+            ++view->measure_count;
+        else
+            ++view->left_out;
+    }
+}
+
+static int take_metrics(struct view *view, const struct metrics *recorded)
+{
+    const struct options *options = view->options;
+    const struct metrics *metrics = &options->metrics;
+    if (options->all)
+        take_all(view);
+    else if (metrics->count == 0)
+        take_recorded(view, recorded);
+    for (size_t i = 0; i < metrics->count; ++i)
+        if (!counts_measure(&view->reading.counts, metrics->list[i],
+                            &view->measures[view->measure_count++]))
+            return lacks_counter(view, metrics->list[i]);
+    return 0;
+}
+
+static int show_chosen(struct view *view)
+{
+    const struct options *options = view->options;
+    size_t count = count_chosen(view);
+    if (options->id && count == 0)
+        return say_fail(EXIT_USAGE, "%s has no range %" PRIu64 "%s", options->path, options->id,
+                        options->name ? " of that name" : "");
+    if (options->name && count == 0)
+        return say_fail(EXIT_USAGE, "%s has no range of the name that --name gives", options->path);
+    return options->json ? show_json(view) : show_text(view);
 }
 
 static int show(rtl_trace_t *trace, const struct options *options)
 {
     struct view view = {.options = options};
-    if (ranges_read(trace, options->kernels, &view.reading) != RTL_OK)
+    struct metrics recorded = {0};
+    if (ranges_read(trace, options->kernels, &view.reading) != RTL_OK ||
+        counts_metrics(trace, &recorded) != RTL_OK ||
+        rtlTraceUncounted(trace, &view.uncounted, &view.uncounted_count) != RTL_OK)
         return open_failed(trace, options->path);
-    int status = EXIT_USAGE;
-    if (options->id && count_chosen(&view) == 0)
-        (void)say_fail(EXIT_USAGE, "%s has no range %" PRIu64 "%s", options->path, options->id,
-                       options->name ? " of that name" : "");
-    else if (options->name && count_chosen(&view) == 0)
-        (void)say_fail(EXIT_USAGE, "%s has no range of the name that --name gives", options->path);
-    else
-        status = options->json ? show_json(&view) : show_text(&view);
+    int status = take_metrics(&view, &recorded);
+    if (status == 0)
+        status = show_chosen(&view);
     ranges_free(&view.reading);
     return status;
 }
 
 /* Options. */
 
-/* All that needs no hardware counter. */
-static int add_all(struct metrics *chosen)
-{
-    size_t count;
-    const struct rtl_metric *metrics = rtl_metrics(&count);
-    int status = 0;
-    for (size_t i = 0; i < count && status == 0; ++i)
-        if (!rtl_metric_is_counted(&metrics[i]))
-            status = metrics_add(chosen, &metrics[i]);
-    return status;
-}
-
 static int parse_metrics(const char *text, struct options *options)
 {
     options->list = strcmp(text, "list") == 0;
     if (options->list)
         return 0;
-    if (strcmp(text, "all") == 0)
-        return add_all(&options->metrics);
+    options->all = strcmp(text, "all") == 0;
+    if (options->all)
+        return 0;
     return metrics_parse(&options->metrics, text);
 }
 
@@ -391,8 +641,8 @@ static const struct argp_option option_list[] = {
     {"name", 'N', "TEXT", 0, "ranges of this name alone", 0},
     {"kernels", 'k', NULL, 0, "the kernels of each range, one by one, in launch order", 0},
     {"metrics", 'm', "NAME,...", 0,
-     "these metrics in the place of times and counts; list tells which there are, all means all "
-     "(with --json)",
+     "these metrics in the place of times and counts (those that were recorded are shown without); "
+     "list tells which there are, all means all (with --json)",
      0},
     {"json", 'j', NULL, 0, "write JSON", 0},
     {0},
@@ -458,7 +708,7 @@ int cmd_ranges(int argc, char **argv)
         return metrics_show();
     if (!options.path)
         return say_fail(EXIT_USAGE, "no trace was named: rtl ranges FILE");
-    if (options.metrics.count > METRICS_SHOWN && !options.json)
+    if ((options.metrics.count > METRICS_SHOWN || options.all) && !options.json)
         return say_fail(EXIT_USAGE, "a table has room for %u metrics: name fewer, or add --json",
                         METRICS_SHOWN);
     rtl_trace_t *trace = open_trace(options.path);

@@ -11,7 +11,24 @@
 struct place {
     uint64_t id;
     uint32_t process;
+    bool later; /* it is of a later pass: `row` is one of work.later */
     size_t row;
+};
+
+/* A range of a later pass. */
+struct later {
+    uint64_t id, kernels;
+    uint32_t process, name;
+    size_t parent;  /* of work.later */
+    size_t ordinal; /* among those of its name that its parent has */
+    size_t partner; /* row of the first pass */
+};
+
+/* A kernel that is listed, as samples find it. */
+struct listed {
+    uint32_t process, queue;
+    uint64_t packet;
+    size_t kernel;
 };
 
 struct work {
@@ -23,6 +40,11 @@ struct work {
     size_t table_size, name_capacity;
     size_t kernel_capacity;
     bool list;
+    struct later *later; /* by start */
+    size_t later_count, later_capacity, place_count, place_capacity;
+    struct counts_process process; /* that was asked for last */
+    struct listed *listed;         /* by process, queue and packet */
+    rtl_status_t status;           /* of taking samples */
 };
 
 static uint32_t number_of(struct texts *texts, const char *text)
@@ -35,15 +57,51 @@ static uint32_t number_of(struct texts *texts, const char *text)
 
 /* ---- ranges ---- */
 
+/* Whether a process made another pass than the first, and has a partner in that. */
+static bool is_later(struct work *work, uint32_t process)
+{
+    if (work->process.process != process)
+        work->process = counts_process(&work->reading->counts, process);
+    return work->process.first != process;
+}
+
+static void add_place(struct work *work, const rtl_range_t *range, bool later, size_t row)
+{
+    if (work->place_count >= work->place_capacity) {
+        work->place_capacity = work->place_capacity ? 2 * work->place_capacity : 256;
+        work->places = memory_grown(work->places, work->place_capacity, sizeof *work->places);
+    }
+    work->places[work->place_count++] = (struct place){range->id, range->process, later, row};
+}
+
+static void add_later(struct work *work, const rtl_range_t *range)
+{
+    if (work->later_count >= work->later_capacity) {
+        work->later_capacity = work->later_capacity ? 2 * work->later_capacity : 256;
+        work->later = memory_grown(work->later, work->later_capacity, sizeof *work->later);
+    }
+    work->later[work->later_count] = (struct later){
+        .id = range->id,
+        .process = range->process,
+        .name = number_of(&work->reading->texts, range->name),
+        .parent = NOWHERE,
+        .partner = NOWHERE,
+    };
+    add_place(work, range, true, work->later_count++);
+}
+
 static void add_row(struct work *work, const rtl_range_t *range)
 {
     struct ranges_reading *reading = work->reading;
+    if (is_later(work, range->process)) {
+        add_later(work, range);
+        return;
+    }
     if (reading->count >= work->row_capacity) {
         work->row_capacity = work->row_capacity ? 2 * work->row_capacity : 256;
         reading->rows = memory_grown(reading->rows, work->row_capacity, sizeof *reading->rows);
-        work->places = memory_grown(work->places, work->row_capacity, sizeof *work->places);
     }
-    work->places[reading->count] = (struct place){range->id, range->process, reading->count};
+    add_place(work, range, false, reading->count);
     reading->rows[reading->count++] = (struct range_row){
         .id = range->id,
         .start = range->start,
@@ -65,26 +123,34 @@ static int by_id(const void *a, const void *b)
     return (left->id > right->id) - (left->id < right->id);
 }
 
-static size_t find(const struct work *work, uint32_t process, uint64_t id)
+static const struct place *find_place(const struct work *work, uint32_t process, uint64_t id)
 {
     const struct place key = {.id = id, .process = process};
     if (id == 0 || !work->places)
-        return NOWHERE;
-    const struct place *place =
-        bsearch(&key, work->places, work->reading->count, sizeof key, by_id);
-    return place ? place->row : NOWHERE;
+        return NULL;
+    return bsearch(&key, work->places, work->place_count, sizeof key, by_id);
+}
+
+static size_t find(const struct work *work, uint32_t process, uint64_t id)
+{
+    const struct place *place = find_place(work, process, id);
+    return place && !place->later ? place->row : NOWHERE;
 }
 
 /* Parents have begun before, so they stand before; another parent is damage, and not followed. */
 static void adopt(struct work *work, const rtl_range_t *range)
 {
     struct range_row *rows = work->reading->rows;
-    size_t row = find(work, range->process, range->id);
-    size_t parent = find(work, range->process, range->parent);
-    if (row == NOWHERE || parent == NOWHERE || parent >= row)
+    const struct place *place = find_place(work, range->process, range->id);
+    const struct place *parent = find_place(work, range->process, range->parent);
+    if (!place || !parent || parent->row >= place->row)
         return;
-    rows[row].parent = parent;
-    rows[row].depth = rows[parent].depth + 1;
+    if (place->later) {
+        work->later[place->row].parent = parent->row;
+        return;
+    }
+    rows[place->row].parent = parent->row;
+    rows[place->row].depth = rows[parent->row].depth + 1;
 }
 
 /* Twice: the parents of ranges can be found when all ranges are there. */
@@ -104,10 +170,15 @@ static rtl_status_t read_ranges(struct work *work)
 {
     rtl_status_t status = each_range(work, add_row);
     if (status == RTL_OK && work->places) {
-        qsort(work->places, work->reading->count, sizeof *work->places, by_id);
+        qsort(work->places, work->place_count, sizeof *work->places, by_id);
         status = each_range(work, adopt);
     }
     return status;
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
 }
 
 /* ---- names ---- */
@@ -234,9 +305,17 @@ static void list_kernel(struct work *work, const rtl_kernel_t *kernel, size_t ro
         .end = kernel->end,
         .launch = kernel->launch_record,
         .ordinal = kernel->ordinal,
+        .process = kernel->process,
         .queue = kernel->queue,
         .name = name,
     };
+}
+
+static void add_later_kernel(struct work *work, uint32_t process, uint64_t range)
+{
+    const struct place *place = find_place(work, process, range);
+    for (size_t i = place ? place->row : NOWHERE; i != NOWHERE; i = work->later[i].parent)
+        ++work->later[i].kernels;
 }
 
 /* Of a node of a graph that is the range it was launched in, not the one it was captured in. */
@@ -247,6 +326,10 @@ static rtl_status_t add_kernel(struct work *work, const rtl_kernel_t *kernel)
         rtlTraceOrigin(work->trace, kernel->process, kernel->correlation, &origin);
     if (status != RTL_OK)
         return status;
+    if (is_later(work, kernel->process)) {
+        add_later_kernel(work, kernel->process, origin.range);
+        return RTL_OK;
+    }
     size_t row = find(work, kernel->process, origin.range);
     if (row == NOWHERE) {
         ++work->reading->outside;
@@ -326,11 +409,6 @@ static rtl_status_t read_launches(struct work *work)
     return status == RTL_END ? RTL_OK : status;
 }
 
-static int compare(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* Packets of one call have their place in its launch, if it is one of a graph; outside of calls
  * what is a launch is a guess, and queues have an order of their own. */
 static int by_launch(const void *left, const void *right)
@@ -353,20 +431,210 @@ static int by_launch(const void *left, const void *right)
     return 0;
 }
 
+/* ---- the same ranges of other passes ---- */
+
+/* A range among those of its process, parent and name; they stand by start. */
+struct sibling {
+    uint32_t process, name;
+    size_t parent, row;
+};
+
+static int by_family(const void *left, const void *right)
+{
+    const struct sibling *a = left;
+    const struct sibling *b = right;
+    const int orders[] = {compare(a->process, b->process), compare(a->parent, b->parent),
+                          compare(a->name, b->name), compare(a->row, b->row)};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; ++i)
+        if (orders[i])
+            return orders[i];
+    return 0;
+}
+
+static bool same_family(const struct sibling *a, const struct sibling *b)
+{
+    return a->process == b->process && a->parent == b->parent && a->name == b->name;
+}
+
+static void count_ordinals(struct work *work)
+{
+    struct sibling *siblings = memory_new(work->later_count, sizeof *siblings);
+    for (size_t i = 0; i < work->later_count; ++i)
+        siblings[i] =
+            (struct sibling){work->later[i].process, work->later[i].name, work->later[i].parent, i};
+    qsort(siblings, work->later_count, sizeof *siblings, by_family);
+    for (size_t i = 1; i < work->later_count; ++i)
+        if (same_family(&siblings[i - 1], &siblings[i]))
+            work->later[siblings[i].row].ordinal = work->later[siblings[i - 1].row].ordinal + 1;
+    free(siblings);
+}
+
+/* The `ordinal`-th of a family in the first pass. */
+static size_t member(const struct sibling *siblings, size_t count, const struct sibling *key,
+                     size_t ordinal)
+{
+    size_t low = 0;
+    size_t high = count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (by_family(&siblings[middle], key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (count - low <= ordinal || !same_family(&siblings[low + ordinal], key))
+        return NOWHERE;
+    return siblings[low + ordinal].row;
+}
+
+/* Outer ranges stand before those in them, and so have partners first. */
+static void find_partners(struct work *work)
+{
+    struct ranges_reading *reading = work->reading;
+    struct sibling *siblings = memory_new(reading->count, sizeof *siblings);
+    count_ordinals(work);
+    for (size_t i = 0; i < reading->count; ++i)
+        siblings[i] = (struct sibling){reading->rows[i].process, reading->rows[i].name,
+                                       reading->rows[i].parent, i};
+    if (reading->count)
+        qsort(siblings, reading->count, sizeof *siblings, by_family);
+    for (size_t i = 0; i < work->later_count; ++i) {
+        struct later *later = &work->later[i];
+        struct sibling key = {counts_process(&reading->counts, later->process).first, later->name,
+                              NOWHERE, 0};
+        if (later->parent != NOWHERE)
+            key.parent = work->later[later->parent].partner;
+        if (later->parent == NOWHERE || key.parent != NOWHERE)
+            later->partner = member(siblings, reading->count, &key, later->ordinal);
+        if (later->partner != NOWHERE)
+            reading->changed_ranges += later->kernels != reading->rows[later->partner].time.kernels;
+    }
+    free(siblings);
+}
+
+/* ---- counters ---- */
+
+static rtl_status_t read_range_samples(struct work *work)
+{
+    struct ranges_reading *reading = work->reading;
+    rtl_sample_iter_t *iter = NULL;
+    rtl_trace_sample_t sample;
+    rtl_status_t status = rtlTraceRangeSamples(work->trace, NULL, &iter);
+    while (status == RTL_OK && (status = rtlSampleNext(iter, &sample)) == RTL_OK) {
+        const struct place *place = find_place(work, sample.process, sample.owner);
+        size_t row = !place ? NOWHERE : place->later ? work->later[place->row].partner : place->row;
+        if (row == NOWHERE) {
+            ++reading->strange_ranges;
+            continue;
+        }
+        counts_add(&reading->counts, &sample, &reading->rows[row].counts);
+        reading->rows[row].shared = reading->rows[row].shared || sample.shared;
+    }
+    rtlSampleIterFree(iter);
+    return status == RTL_END ? RTL_OK : status;
+}
+
+static int by_packet(const void *left, const void *right)
+{
+    const struct listed *a = left;
+    const struct listed *b = right;
+    const int orders[] = {compare(a->process, b->process), compare(a->queue, b->queue),
+                          compare(a->packet, b->packet)};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; ++i)
+        if (orders[i])
+            return orders[i];
+    return 0;
+}
+
+static void index_kernels(struct work *work)
+{
+    const struct ranges_reading *reading = work->reading;
+    work->listed = memory_new(reading->kernel_count, sizeof *work->listed);
+    for (size_t i = 0; i < reading->kernel_count; ++i)
+        work->listed[i] = (struct listed){reading->kernels[i].process, reading->kernels[i].queue,
+                                          reading->kernels[i].packet, i};
+    if (reading->kernel_count)
+        qsort(work->listed, reading->kernel_count, sizeof *work->listed, by_packet);
+}
+
+static void take_sample(void *context, const rtl_kernel_t *kernel, const rtl_trace_sample_t *sample)
+{
+    struct work *work = context;
+    struct ranges_reading *reading = work->reading;
+    const struct listed key = {kernel->process, kernel->queue, kernel->packet, 0};
+    rtl_trace_origin_t origin;
+    rtl_status_t status =
+        rtlTraceOrigin(work->trace, kernel->process, kernel->correlation, &origin);
+    size_t row = status == RTL_OK ? find(work, kernel->process, origin.range) : NOWHERE;
+    if (work->status == RTL_OK)
+        work->status = status;
+    if (row == NOWHERE)
+        return;
+    counts_add(&reading->counts, sample, &reading->rows[row].counts);
+    const struct listed *listed =
+        reading->kernel_count && work->listed
+            ? bsearch(&key, work->listed, reading->kernel_count, sizeof key, by_packet)
+            : NULL;
+    if (listed)
+        counts_add(&reading->counts, sample, &reading->kernels[listed->kernel].counts);
+}
+
+/* What kernels counted is also that of the ranges around theirs; a range that was counted as a
+ * whole has its own. */
+static void finish_counts(struct ranges_reading *reading)
+{
+    for (size_t i = reading->count; i-- > 0;) {
+        struct range_row *row = &reading->rows[i];
+        if (!row->counts || row->parent == NOWHERE ||
+            !counts_process(&reading->counts, row->process).kernels)
+            continue;
+        struct range_row *parent = &reading->rows[row->parent];
+        if (!parent->counts)
+            parent->counts = memory_new(reading->counts.count, sizeof *parent->counts);
+        for (size_t k = 0; k < reading->counts.count; ++k)
+            rtl_count_merge(&parent->counts[k], &row->counts[k]);
+    }
+}
+
+static rtl_status_t read_counts(struct work *work)
+{
+    struct ranges_reading *reading = work->reading;
+    rtl_status_t status = RTL_OK;
+    if (reading->counts.passes == 0)
+        return RTL_OK;
+    if (work->later_count)
+        find_partners(work);
+    if (work->list)
+        index_kernels(work);
+    if (reading->counts.of_ranges)
+        status = read_range_samples(work);
+    if (status == RTL_OK)
+        status = counts_kernels(work->trace, &reading->counts, take_sample, work,
+                                &reading->strange_kernels);
+    finish_counts(reading);
+    return status == RTL_OK ? work->status : status;
+}
+
 rtl_status_t ranges_read(rtl_trace_t *trace, bool list, struct ranges_reading *reading)
 {
     struct work work = {.reading = reading, .trace = trace, .list = list};
     memset(reading, 0, sizeof *reading);
-    rtl_status_t status = read_ranges(&work);
+    rtl_status_t status = counts_read(trace, &reading->counts);
+    if (status == RTL_OK)
+        status = read_ranges(&work);
     if (status == RTL_OK)
         status = read_work(&work);
     if (status == RTL_OK)
         status = read_launches(&work);
+    if (status == RTL_OK)
+        status = read_counts(&work);
     finish_names(&work);
     finish_quantities(reading);
     if (reading->kernel_count)
         qsort(reading->kernels, reading->kernel_count, sizeof *reading->kernels, by_launch);
     free(work.places);
+    free(work.later);
+    free(work.listed);
     free(work.table);
     if (status != RTL_OK)
         ranges_free(reading);
@@ -392,8 +660,40 @@ const struct range_kernel *ranges_kernels(const struct ranges_reading *reading, 
     return reading->kernels + low;
 }
 
+bool ranges_value(const struct range_row *row, const struct rtl_measure *measure,
+                  struct rtl_value *value)
+{
+    return (row->counts || !rtl_metric_is_counted(measure->metric)) &&
+           rtl_measure_value(measure, &row->quantities, row->counts, value);
+}
+
+bool ranges_kernel_value(const struct range_kernel *kernel, const struct rtl_measure *measure,
+                         struct rtl_value *value)
+{
+    uint64_t duration = kernel->end > kernel->start ? kernel->end - kernel->start : 0;
+    const struct rtl_quantities quantities = {.values[RTL_QUANTITY_BUSY_NS] = duration};
+    return kernel->counts && rtl_metric_is_counted(measure->metric) &&
+           rtl_measure_value(measure, &quantities, kernel->counts, value);
+}
+
+uint64_t ranges_counted(const struct ranges_reading *reading, const struct range_row *row)
+{
+    uint64_t least = UINT64_MAX;
+    if (!row->counts || !counts_process(&reading->counts, row->process).kernels)
+        return 0;
+    for (size_t i = 0; i < reading->counts.count; ++i)
+        if (row->counts[i].samples && row->counts[i].samples < least)
+            least = row->counts[i].samples;
+    return least == UINT64_MAX ? 0 : least;
+}
+
 void ranges_free(struct ranges_reading *reading)
 {
+    for (size_t i = 0; i < reading->count; ++i)
+        free(reading->rows[i].counts);
+    for (size_t i = 0; i < reading->kernel_count; ++i)
+        free(reading->kernels[i].counts);
+    counts_free(&reading->counts);
     free(reading->rows);
     free(reading->names);
     free(reading->kernels);

@@ -3,8 +3,13 @@
  *
  * A range has the kernels and copies that were submitted in it, or in a range within it; that
  * includes those of graphs that were launched in it, wherever these were captured. Memory grows
- * with ranges, with different names of kernels in each, and, only where they are asked for, with
- * kernels.
+ * with ranges, with different names of kernels and with counters in each, and, only where they are
+ * asked for, with kernels.
+ *
+ * Where the program ran several times, once for each pass of hardware counters, ranges, kernels and
+ * times are those of the first run. What the others counted is added to the same kernels
+ * (counts.h) and ranges: ranges are the same if those around them are, and they are the n-th of
+ * their name there.
  */
 #ifndef RTL_TOOLS_RANGES_READ_H
 #define RTL_TOOLS_RANGES_READ_H
@@ -12,6 +17,7 @@
 #include "common/metrics.h"
 #include "common/range_time.h"
 #include "common/texts.h"
+#include "counts.h"
 
 #include <rtl/rtl_trace.h>
 
@@ -37,13 +43,18 @@ struct range_row {
     struct rtl_quantities quantities; /**< all that metrics are made of */
     const struct range_name *names;   /**< the largest total first */
     size_t name_count;
+    /** By the places of ranges_reading.counts, NULL: nothing was counted. Of the range and all in
+     * it. */
+    struct rtl_count *counts;
+    bool shared; /**< something else was on the device meanwhile, or may have been */
 };
 
 /** A kernel and the innermost range that it was submitted in. */
 struct range_kernel {
     size_t range;
     uint64_t id, call, correlation, packet, start, end;
-    uint32_t launch, ordinal, queue, name;
+    uint32_t launch, ordinal, process, queue, name;
+    struct rtl_count *counts; /**< as a range's */
 };
 
 struct ranges_reading {
@@ -55,6 +66,11 @@ struct ranges_reading {
                                      host call, packet of its graph launch, queue and packet */
     size_t kernel_count;
     uint64_t outside; /**< kernels in no range */
+    struct counts counts;
+    uint64_t strange_kernels; /**< that were counted and are not in the trace, or in a later pass
+                                 and not in the first */
+    uint64_t strange_ranges;  /**< the same, by range and device */
+    uint64_t changed_ranges;  /**< of later passes, with more or fewer kernels than in the first */
     struct texts texts;
 };
 
@@ -66,6 +82,18 @@ rtl_status_t ranges_read(rtl_trace_t *trace, bool list, struct ranges_reading *r
 /** The kernels that were submitted in `range` itself, not within another one: `*count` of them. */
 const struct range_kernel *ranges_kernels(const struct ranges_reading *reading, size_t range,
                                           size_t *count);
+
+/** As rtl_measure_value, of a range. */
+bool ranges_value(const struct range_row *row, const struct rtl_measure *measure,
+                  struct rtl_value *value);
+
+/** The same of a kernel, for metrics of hardware counters alone. */
+bool ranges_kernel_value(const struct range_kernel *kernel, const struct rtl_measure *measure,
+                         struct rtl_value *value);
+
+/** Of how many kernels of the range each counter that was read in it was read, at least. 0 where
+ * ranges were counted as a whole. */
+uint64_t ranges_counted(const struct ranges_reading *reading, const struct range_row *row);
 
 void ranges_free(struct ranges_reading *reading);
 
