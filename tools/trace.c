@@ -10,6 +10,8 @@
 #include "common/paths.h"
 #include "common/say.h"
 #include "common/show.h"
+#include "metrics.h"
+#include "passes.h"
 #include "ring/ring.h"
 #include "summary.h"
 
@@ -38,12 +40,24 @@ struct options {
     uint64_t buffer;
     const char *delay, *duration; /* as they were given */
     bool starts_off;
+    const char *metric_names; /* as they were given, NULL: none */
+    struct metrics metrics;
+    const char *counting;
+    bool list;
     char **program;
 };
 
 static const char *const modes[] = {"lite", "standard", "hip", "full"};
 
-enum { KEY_GPU = 256, KEY_BUFFER, KEY_DELAY, KEY_DURATION, KEY_START_OFF };
+enum {
+    KEY_GPU = 256,
+    KEY_BUFFER,
+    KEY_DELAY,
+    KEY_DURATION,
+    KEY_START_OFF,
+    KEY_METRICS,
+    KEY_COUNTING
+};
 
 static const struct argp_option option_list[] = {
     {"mode", 'm', "MODE", 0, "what is recorded: lite, standard, hip or full (the default)", 0},
@@ -59,6 +73,14 @@ static const struct argp_option option_list[] = {
     {"duration", KEY_DURATION, "TIME", 0, "stop recording so long after it began", 0},
     {"start-off", KEY_START_OFF, NULL, 0,
      "record nothing before the program (rtlStart) or rtl ctl starts it", 0},
+    {"metrics", KEY_METRICS, "NAME,...", 0,
+     "read the hardware counters that these metrics need; the program is run again for those that "
+     "do not fit; list tells which metrics and counters there are",
+     0},
+    {"counting", KEY_COUNTING, "HOW", 0,
+     "range (the default): at the begin and end of ranges, while kernels run as they like; "
+     "kernel: for each kernel, one at a time",
+     0},
     {"quiet", 'q', NULL, 0, "no progress and no summary", 0},
     {0},
 };
@@ -72,6 +94,7 @@ static const char doc[] =
     "  rtl trace -- python3 decode.py\n"
     "  rtl trace -m standard -o run.db -- ./program --its-option\n"
     "  rtl trace --gpu soft -- ./program\n"
+    "  rtl trace --metrics l2_hit,fetch_bytes -- ./program\n"
     "  mpirun -n 4 rtl trace -o run-%r.db -- ./program";
 
 static bool known_mode(const char *mode)
@@ -125,6 +148,21 @@ static int parse_time(const char *option, const char *text, const char **time)
     return 0;
 }
 
+static int parse_counting(const char *text, const char **counting)
+{
+    *counting = text;
+    if (strcmp(text, "kernel") == 0 || strcmp(text, "range") == 0)
+        return 0;
+    return say_fail(EXIT_USAGE, "'%s' is no way of --counting: it is kernel or range", text);
+}
+
+static int parse_metrics(const char *text, struct options *options)
+{
+    options->list = strcmp(text, "list") == 0;
+    options->metric_names = text;
+    return options->list ? 0 : metrics_parse(&options->metrics, text);
+}
+
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct options *options = state->input;
@@ -155,6 +193,10 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case KEY_START_OFF:
         options->starts_off = true;
         return 0;
+    case KEY_METRICS:
+        return parse_metrics(value, options) ? EINVAL : 0;
+    case KEY_COUNTING:
+        return parse_counting(value, &options->counting) ? EINVAL : 0;
     case ARGP_KEY_ARG:
         options->program = &state->argv[state->next - 1];
         state->next = state->argc;
@@ -226,6 +268,30 @@ static void tools_list(const char *librtl, char *list, size_t size)
     (void)snprintf(list + used, size - used, "%s", librtl);
 }
 
+/* Counting needs packets of ours in the queues, and the maximum of kernels needs each one's. */
+static int check_metrics(const struct options *options)
+{
+    const struct metrics *metrics = &options->metrics;
+    const char *queue = secure_getenv("RTL_QUEUE");
+    bool of_ranges = !options->counting || strcmp(options->counting, "range") == 0;
+    if (options->counting && !options->metric_names)
+        return say_fail(EXIT_USAGE, "--counting says how counters are read, and --metrics names "
+                                    "none");
+    if (metrics_counted(metrics) == 0)
+        return 0;
+    if (queue && queue[0] && strcmp(queue, "intercept") != 0 && strcmp(queue, "auto") != 0)
+        return say_fail(EXIT_USAGE,
+                        "hardware counters (--metrics) need RTL_QUEUE=intercept, and the "
+                        "environment has RTL_QUEUE=%s",
+                        queue);
+    for (size_t i = 0; of_ranges && i < metrics->count; ++i)
+        if (rtl_metric_is_counted(metrics->list[i]) && metrics->list[i]->rule == RTL_RULE_MAX)
+            return say_fail(EXIT_USAGE,
+                            "%s is the maximum of kernels, which needs --counting kernel",
+                            metrics->list[i]->name);
+    return 0;
+}
+
 static bool with_calls(const char *mode)
 {
     return strcmp(mode, "hip") == 0 || strcmp(mode, "full") == 0;
@@ -272,11 +338,13 @@ struct variable {
 
 /* The child's environment, a copy of ours with what it needs for the recording. */
 static char **make_environment(const struct options *options, const char *session,
-                               const char *librtl, const char *preload, const char *soft)
+                               const char *librtl, const char *preload, const char *soft,
+                               unsigned pass)
 {
     char tools[2 * PATH_MAX];
     char libraries[2 * PATH_MAX];
     char buffer[24];
+    char number[24];
     char sanitizer[4096];
     const char *old_libraries = secure_getenv("LD_LIBRARY_PATH");
     bool keep = old_libraries && old_libraries[0];
@@ -285,6 +353,8 @@ static char **make_environment(const struct options *options, const char *sessio
                    keep ? old_libraries : "");
     (void)snprintf(buffer, sizeof buffer, "%" PRIu64, options->buffer);
     sanitizer_options(sanitizer, sizeof sanitizer);
+    (void)snprintf(number, sizeof number, "%u", pass);
+    bool counted = metrics_counted(&options->metrics) > 0;
     const struct variable variables[] = {
         {"HSA_TOOLS_LIB", tools},
         {"HSA_TOOLS_REPORT_LOAD_FAILURE", "1"},
@@ -296,6 +366,9 @@ static char **make_environment(const struct options *options, const char *sessio
         {"RTL_DELAY", options->delay},
         {"RTL_DURATION", options->duration},
         {"RTL_START", options->starts_off ? "off" : NULL},
+        {"RTL_METRICS", counted ? options->metric_names : NULL},
+        {"RTL_COUNTING", counted ? options->counting : NULL},
+        {"RTL_PASS", counted ? number : NULL},
         {"LD_LIBRARY_PATH", soft[0] ? libraries : NULL},
     };
     char **environment = environ;
@@ -325,13 +398,15 @@ static void join(char **words, char *text, size_t size)
 
 struct recording {
     const struct options *options;
+    const char *path, *librtl, *preload, *soft; /* what is run, and with what */
     char session[256];
     char output[PATH_MAX];
     struct child child;
     struct rtl_writer *writer;
-    struct rtl_collector *collector;
-    bool terminal; /* a progress line is shown */
-    bool line;     /* it is on the screen now */
+    struct rtl_collector *collector; /* of this pass */
+    unsigned pass;                   /* from 0 */
+    bool terminal;                   /* a progress line is shown */
+    bool line;                       /* it is on the screen now */
     uint64_t progress_at, progress_kernels;
 };
 
@@ -440,38 +515,41 @@ static int open_output(struct recording *recording)
 
 static int open_recording(struct recording *recording)
 {
-    int failed = open_output(recording);
+    int failed = recording->writer ? 0 : open_output(recording);
     if (failed)
         return failed;
     recording->collector =
         rtl_collector_new(recording->session, recording->writer, collector_says, recording);
+    recording->progress_at = rtl_now() + PROGRESS_NS;
+    recording->progress_kernels = rtl_writer_kernels(recording->writer);
     return recording->collector ? 0 : say_fail(EXIT_USAGE, "memory is short");
 }
 
-/* A program that could not be run leaves no trace file. */
+/* A program that could not be run leaves no trace file; but what earlier passes have recorded
+ * stays. */
 static void discard(struct recording *recording)
 {
     char error[1024];
     rtl_collector_end(recording->collector);
-    if (recording->writer) {
-        (void)rtl_writer_close(recording->writer, -1, error, sizeof error);
-        (void)unlink(recording->output);
-    }
+    recording->collector = NULL;
+    if (!recording->writer || recording->pass > 0)
+        return;
+    (void)rtl_writer_close(recording->writer, -1, error, sizeof error);
+    (void)unlink(recording->output);
+    recording->writer = NULL;
 }
 
 static int close_recording(struct recording *recording)
 {
     char error[1024] = "";
-    clear_line(recording);
-    note_if_nothing(recording);
-    rtl_collector_end(recording->collector);
-    if (rtl_writer_close(recording->writer, child_trace_status(&recording->child), error,
-                         sizeof error) == 0)
-        return 0;
-    return say_fail(-1, "the trace is not whole: %s", error);
+    int failed = rtl_writer_close(recording->writer, child_trace_status(&recording->child), error,
+                                  sizeof error);
+    recording->writer = NULL;
+    return failed ? say_fail(-1, "the trace is not whole: %s", error) : 0;
 }
 
-static int record(struct recording *recording, const char *path)
+/* Lets the child go and records it to its end. -1 when the program ran, else rtl's exit status. */
+static int record(struct recording *recording)
 {
     int failed = open_recording(recording);
     if (failed) {
@@ -483,33 +561,95 @@ static int record(struct recording *recording, const char *path)
     if (error) {
         discard(recording);
         return say_fail(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE,
-                        "%s could not be run: %s", path, say_errno(error));
+                        "%s could not be run: %s", recording->path, say_errno(error));
     }
-    recording->progress_at = rtl_now() + PROGRESS_NS;
     follow_program(recording);
     follow_others(recording);
-    if (close_recording(recording) == 0 && !recording->options->quiet)
-        (void)summary_show(recording->output, SHOW_KERNELS, stderr);
+    clear_line(recording);
+    note_if_nothing(recording);
+    rtl_collector_end(recording->collector);
+    recording->collector = NULL;
     return -1;
 }
 
-/* With a session and everything checked: -1 when the program ran, else rtl's exit status. */
-static int run(struct recording *recording, const char *path, const char *librtl, const char *soft)
+static int run_pass(struct recording *recording)
 {
     const struct options *options = recording->options;
-    char preload[2 * PATH_MAX];
-    int failed = preload_list(options->mode, librtl, preload, sizeof preload);
-    if (failed)
-        return failed;
-    char **environment = make_environment(options, recording->session, librtl, preload, soft);
+    char **environment = make_environment(options, recording->session, recording->librtl,
+                                          recording->preload, recording->soft, recording->pass);
+    int (*fork_it)(struct child *, const char *, char **, char **) =
+        recording->pass ? child_fork_again : child_fork;
     int result = EXIT_USAGE;
     if (!environment)
         say("memory is short");
-    else if (child_fork(&recording->child, path, options->program, environment) != 0)
-        say("no process could be made for %s: %s", path, say_errno(errno));
+    else if (fork_it(&recording->child, recording->path, options->program, environment) != 0)
+        say("no process could be made for %s: %s", recording->path, say_errno(errno));
     else
-        result = record(recording, path);
+        result = record(recording);
     child_environment_free(environment);
+    return result;
+}
+
+/* Passes. */
+
+/* Whether the program has ended so that it makes sense to run it again. */
+static bool went_well(const struct recording *recording)
+{
+    return child_trace_status(&recording->child) == EXIT_FINE && !recording->child.asked_to_stop;
+}
+
+static void say_pass(const struct recording *recording, unsigned count)
+{
+    char counters[1024];
+    if (!recording->options->quiet &&
+        passes_counters(recording->output, recording->pass, counters, sizeof counters))
+        say("pass %u of %u: %s", recording->pass + 1, count, counters);
+}
+
+static void say_uncounted(const struct passes *passes)
+{
+    if (passes->refused)
+        say("%s hardware counters were read: %s", passes->count ? "not everywhere" : "no",
+            passes->why[0] ? passes->why : "this GPU or its runtime has none");
+    else if (!passes->asked)
+        say("no hardware counters were read: no process of the program used a GPU");
+}
+
+/* After a pass: whether there is another one, which is then the one to be made. */
+static bool next_pass(struct recording *recording)
+{
+    struct passes passes;
+    if (metrics_counted(&recording->options->metrics) == 0 ||
+        !passes_read(recording->output, &passes))
+        return false;
+    if (recording->pass == 0) {
+        say_uncounted(&passes);
+        if (passes.count > 1)
+            say_pass(recording, passes.count);
+    }
+    if (recording->pass + 1 >= passes.count)
+        return false;
+    if (!went_well(recording)) {
+        say("the program has not ended well: of %u passes %u %s made", passes.count,
+            recording->pass + 1, recording->pass ? "are" : "is");
+        return false;
+    }
+    recording->pass++;
+    say_pass(recording, passes.count);
+    return true;
+}
+
+/* With a session and everything checked: -1 when the program ran, else rtl's exit status. */
+static int run(struct recording *recording)
+{
+    int result;
+    do
+        result = run_pass(recording);
+    while (result < 0 && next_pass(recording));
+    if (!recording->writer)
+        return result;
+    if (close_recording(recording) == 0 && !recording->options->quiet)
+        (void)summary_show(recording->output, SHOW_KERNELS, stderr);
     return result;
 }
 
@@ -528,16 +668,22 @@ int cmd_trace(int argc, char **argv)
     static const struct argp argp = {
         option_list, parse_option, "[--] PROGRAM [ARGUMENT...]", doc, NULL, NULL, NULL};
     struct options options = {.mode = "full"};
-    struct recording recording = {.options = &options};
     char path[PATH_MAX];
     char librtl[PATH_MAX];
     char soft[PATH_MAX] = "";
+    char preload[2 * PATH_MAX];
+    struct recording recording = {
+        .options = &options, .path = path, .librtl = librtl, .preload = preload, .soft = soft};
     if (parse(&argp, argc, argv, ARGP_IN_ORDER, &options) != 0)
         return EXIT_USAGE;
+    if (options.list)
+        return metrics_show();
     if (!options.program)
         return say_fail(EXIT_USAGE, "no program was named: rtl trace [OPTION...] -- PROGRAM "
                                     "[ARGUMENT...]");
     int failed = find_program(options.program[0], path, sizeof path);
+    if (!failed)
+        failed = check_metrics(&options);
     if (!failed)
         failed = choose_gpu(options.gpu, soft, sizeof soft);
     if (failed)
@@ -545,13 +691,16 @@ int cmd_trace(int argc, char **argv)
     if (!paths_library("librtl.so", librtl, sizeof librtl))
         return say_fail(EXIT_USAGE, "librtl.so is not in the library folder that belongs to this "
                                     "rtl: build or install it");
+    failed = preload_list(options.mode, librtl, preload, sizeof preload);
+    if (failed)
+        return failed;
     (void)rtl_session_sweep();
     if (rtl_session_create(recording.session, sizeof recording.session) != 0)
         return say_fail(EXIT_USAGE, "no session could be made in /dev/shm or /tmp: %s",
                         say_errno(errno));
     (void)rtl_session_hold(recording.session); /* until rtl ends */
     recording.terminal = !options.quiet && show_terminal(stderr);
-    failed = run(&recording, path, librtl, soft);
+    failed = run(&recording);
     rtl_session_remove(recording.session);
     return failed >= 0 ? failed : child_end_alike(&recording.child);
 }

@@ -6,7 +6,7 @@ _rtl_program_index() {
     for ((i = 2; i < cword; i++)); do
         case ${words[i]} in
         --) ((i + 1 < cword)) && echo $((i + 1)) && return ;;
-        -m | -o | --mode | --output | --gpu | --buffer | --delay | --duration | -w | --workload | -t | --tool | -r | --rounds | -k | --kernels | --gate | --html | --limit) ((i++)) ;;
+        -m | -o | --mode | --output | --gpu | --buffer | --delay | --duration | --metrics | --counting | -w | --workload | -t | --tool | -r | --rounds | -k | --kernels | --gate | --html | --limit) ((i++)) ;;
         -*) ;;
         *) echo "$i" && return ;;
         esac
@@ -58,6 +58,9 @@ _rtl() {
     bench:--limit) mapfile -t COMPREPLY < <(compgen -W "30s 5m" -- "$cur") ;;
     bench:-r | bench:--rounds | bench:-k | bench:--kernels) mapfile -t COMPREPLY < <(compgen -W "5 9 20" -- "$cur") ;;
     trace:--delay | trace:--duration) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
+    trace:--counting) mapfile -t COMPREPLY < <(compgen -W "kernel range" -- "$cur") ;;
+    trace:--metrics) mapfile -t COMPREPLY < <(compgen -W "list waves gpu_busy valu_per_wave l2_hit fetch_bytes write_bytes" -- "$cur") ;;
+    ranges:-m | ranges:--metrics) mapfile -t COMPREPLY < <(compgen -W "list all" -- "$cur") ;;
     trace:--buffer) mapfile -t COMPREPLY < <(compgen -W "64M 256M 1G" -- "$cur") ;;
     export:-F | export:--format) mapfile -t COMPREPLY < <(compgen -W "chrome perfetto csv rpd rocpd rocprofv3" -- "$cur") ;;
     export:--table) mapfile -t COMPREPLY < <(compgen -W "kernels copies api ranges launches" -- "$cur") ;;
@@ -70,7 +73,7 @@ _rtl() {
     *)
         local options="--help"
         case ${words[1]} in
-        trace) options+=" --mode --output --force --gpu --buffer --delay --duration --start-off --quiet --" ;;
+        trace) options+=" --mode --output --force --gpu --buffer --delay --duration --start-off --metrics --counting --quiet --" ;;
         ctl) options+=" --pid --json" ;;
         summary) options+=" --top --sort --from --to --json" ;;
         info | sql | doctor) options+=" --json" ;;
