@@ -128,6 +128,8 @@ static rtl_status_t read_summary(rtl_trace_t *trace, struct summary *summary, or
     if (status == RTL_OK)
         status = tally_graphs_read(trace, from, to, &summary->graphs);
     if (status == RTL_OK)
+        status = tally_counted_read(trace, from, to, &summary->counted);
+    if (status == RTL_OK)
         status = tally_read(trace, from, to, &summary->tally);
     if (status == RTL_OK && !sort_kernels(summary, order))
         status = RTL_E_MEMORY;
@@ -164,6 +166,7 @@ static int with_summary(const struct options *options, FILE *out)
     tally_calls_free(&summary.calls);
     tally_ranges_free(&summary.ranges);
     tally_graphs_free(&summary.graphs);
+    tally_counted_free(&summary.counted);
     rtlTraceClose(trace);
     return status;
 }

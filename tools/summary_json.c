@@ -42,7 +42,67 @@ static json_t *json_queues(const struct tally *tally)
     return list;
 }
 
-static json_t *json_kernels(const struct summary *summary)
+/* What counters counted; those that were not read are left out. */
+static json_t *json_counters(const struct tally_counted *counted, const struct rtl_count *counts)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; counts && i < counted->counts.count; ++i)
+        if (counts[i].samples)
+            (void)json_object_set_new(object, counted->counts.names.list[i],
+                                      open_number(counts[i].sum));
+    return object;
+}
+
+static json_t *json_metrics(const struct tally_counted *counted, const struct rtl_count *counts,
+                            uint64_t busy_ns)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < counted->measure_count; ++i) {
+        const struct rtl_measure *measure = &counted->measures[i];
+        struct rtl_value value;
+        bool known = tally_counted_value(measure, counts, busy_ns, &value);
+        (void)json_object_set_new(object, measure->metric->name,
+                                  !known        ? json_null()
+                                  : value.whole ? open_number(value.exact)
+                                                : json_real(value.number));
+    }
+    return object;
+}
+
+/* Where counters were read. */
+static void add_counted(json_t *object, const struct tally_counted *counted,
+                        const struct rtl_count *counts, uint64_t kernels, uint64_t busy_ns)
+{
+    if (counted->counts.passes == 0)
+        return;
+    (void)json_object_set_new(object, "counted", open_number(kernels));
+    (void)json_object_set_new(object, "counters", json_counters(counted, counts));
+    (void)json_object_set_new(object, "metrics", json_metrics(counted, counts, busy_ns));
+}
+
+static json_t *json_uncounted(const struct tally_counted *counted)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < counted->uncounted_count; ++i)
+        (void)json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o}", "process",
+                                                    open_id(counted->uncounted[i].process), "agent",
+                                                    open_id(counted->uncounted[i].agent), "why",
+                                                    open_text(counted->uncounted[i].why), "count",
+                                                    open_number(counted->uncounted[i].count)));
+    return list;
+}
+
+/* How counters were read; null where they were not. */
+static json_t *json_counting(const struct tally_counted *counted)
+{
+    if (counted->counts.passes == 0)
+        return json_null();
+    return json_pack("{s:b, s:b, s:i, s:o}", "of_kernels", (int)counted->counts.of_kernels,
+                     "of_ranges", (int)counted->counts.of_ranges, "passes",
+                     (int)counted->counts.passes, "uncounted", json_uncounted(counted));
+}
+
+static json_t *json_kernels(struct summary *summary)
 {
     uint64_t total = summary->tally.total;
     json_t *list = json_array();
@@ -56,6 +116,10 @@ static json_t *json_kernels(const struct summary *summary)
                       total ? (double)name->total / (double)total : 0.0, "deviation_ns",
                       name->deviation, "p50_ns", open_number(name->p50), "p90_ns",
                       open_number(name->p90), "p99_ns", open_number(name->p99));
+        const struct tally_counted_name *counted =
+            tally_counted_find(&summary->counted, name->name);
+        add_counted(object, &summary->counted, counted ? counted->counts : NULL,
+                    counted ? counted->kernels : 0, counted ? counted->kernel_ns : 0);
         (void)json_array_append_new(list, object);
     }
     return list;
@@ -115,6 +179,9 @@ static json_t *json_ranges(const struct summary *summary)
                       "open", open_number(range->open), "total_ns", open_number(range->total),
                       "max_ns", open_number(range->max), "kernels", open_number(range->kernels),
                       "kernel_ns", open_number(range->kernel_ns));
+        add_counted(object, &summary->counted, range->counts, range->counted, range->counted_ns);
+        if (summary->counted.counts.passes)
+            (void)json_object_set_new(object, "shared", open_number(range->shared));
         (void)json_array_append_new(list, object);
     }
     return list;
@@ -152,7 +219,7 @@ static void add_host(json_t *object, const struct summary *summary)
     (void)json_object_set_new(object, "graphs", json_graphs(summary));
 }
 
-json_t *summary_json(const struct summary *summary)
+json_t *summary_json(struct summary *summary)
 {
     const rtl_trace_info_t *info = &summary->info;
     const struct tally *tally = &summary->tally;
@@ -169,6 +236,7 @@ json_t *summary_json(const struct summary *summary)
                   open_number(summary->copies.copies), "copy_bytes",
                   open_number(summary->copies.bytes), "copies", json_copies(&summary->copies));
     add_host(object, summary);
+    (void)json_object_set_new(object, "counting", json_counting(&summary->counted));
     (void)json_object_set_new(object, "from_ns",
                               summary->from ? open_number(summary->from) : json_null());
     (void)json_object_set_new(object, "to_ns",

@@ -8,6 +8,7 @@
 #include "tally.h"
 #include "tally_calls.h"
 #include "tally_copies.h"
+#include "tally_counted.h"
 #include "tally_graphs.h"
 #include "tally_ranges.h"
 
@@ -26,6 +27,7 @@ struct summary {
     struct tally_calls calls;
     struct tally_ranges ranges;
     struct tally_graphs graphs;
+    struct tally_counted counted;
 };
 
 /** Time between the first start and the last end in which nothing ran, ns. */
@@ -34,9 +36,9 @@ uint64_t summary_idle(const rtl_span_t *span);
 /** How many of `count` rows are shown. */
 size_t summary_rows(const struct summary *summary, size_t count);
 
-void summary_text(const struct summary *summary, FILE *out);
+void summary_text(struct summary *summary, FILE *out);
 
 /** A new reference. */
-json_t *summary_json(const struct summary *summary);
+json_t *summary_json(struct summary *summary);
 
 #endif

@@ -4,6 +4,7 @@
 #include "summary_parts.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define MOST_QUEUES 16u
 
@@ -262,6 +263,117 @@ static void show_ranges(const struct summary *summary, FILE *out)
     show_rest(count, summary->ranges.count, out);
 }
 
+/* Counters. */
+
+#define FIRST_COLUMN 1u
+
+static void cell_value(struct view *view, const struct rtl_measure *measure, bool known,
+                       const struct rtl_value *value)
+{
+    char text[64];
+    if (!known)
+        cell(view, "-");
+    else if (value->whole)
+        cell_count(view, value->exact);
+    else {
+        bool percent = strcmp(measure->metric->unit, "%") == 0;
+        (void)snprintf(text, sizeof text, percent ? "%.1f %%" : "%.2f", value->number);
+        cell(view, text);
+    }
+}
+
+/* A column for each metric between the first one and the name. Those that a table has no room for
+ * are left out. */
+static unsigned metric_columns(const struct tally_counted *counted, struct column *columns,
+                               const char *first, const char *last)
+{
+    unsigned count = 0;
+    columns[count++] = (struct column){first, 'r', 0};
+    for (size_t i = 0; i < counted->measure_count && count + 1 < TABLE_MOST_COLUMNS; ++i)
+        columns[count++] = (struct column){counted->measures[i].metric->name, 'r', 0};
+    columns[count++] = (struct column){last, 'n', 0};
+    return count;
+}
+
+static void cells_measured(struct view *view, const struct tally_counted *counted,
+                           const struct rtl_count *counts, uint64_t busy_ns)
+{
+    for (size_t i = 0; i + FIRST_COLUMN + 1 < view->count; ++i) {
+        const struct rtl_measure *measure = &counted->measures[i];
+        struct rtl_value value;
+        bool known = tally_counted_value(measure, counts, busy_ns, &value);
+        cell_value(view, measure, known, &value);
+    }
+}
+
+static void show_counted_kernels(struct summary *summary, FILE *out)
+{
+    struct tally_counted *counted = &summary->counted;
+    struct column columns[TABLE_MOST_COLUMNS];
+    unsigned count = metric_columns(counted, columns, "counted", "kernel");
+    struct view view;
+    if (!counted->counts.of_kernels || counted->measure_count == 0)
+        return;
+    begin(&view, columns, count, out);
+    for (size_t i = 0; i < summary_rows(summary, summary->tally.name_count); ++i) {
+        const char *name = summary->kernels[i]->name;
+        const struct tally_counted_name *found = tally_counted_find(counted, name);
+        if (!found)
+            continue;
+        cell_count(&view, found->kernels);
+        cells_measured(&view, counted, found->counts, found->kernel_ns);
+        cell(&view, name);
+    }
+    table_print(view.table, out);
+}
+
+static void show_counted_ranges(const struct summary *summary, FILE *out)
+{
+    const struct tally_counted *counted = &summary->counted;
+    struct column columns[TABLE_MOST_COLUMNS];
+    unsigned count = metric_columns(counted, columns, "shared", "range");
+    struct view view;
+    if (counted->measure_count == 0)
+        return;
+    begin(&view, columns, count, out);
+    for (size_t i = 0; i < summary_rows(summary, summary->ranges.count); ++i) {
+        const struct tally_range *range = &summary->ranges.names[i];
+        if (!range->counts)
+            continue;
+        cell(&view, range->shared ? show_count(range->shared).text : "-");
+        cells_measured(&view, counted, range->counts, range->counted_ns);
+        cell(&view, range->name);
+    }
+    table_print(view.table, out);
+}
+
+static void show_uncounted(const struct tally_counted *counted, FILE *out)
+{
+    for (size_t i = 0; i < counted->uncounted_count; ++i)
+        (void)fprintf(out, "%s%s (%s)%s",
+                      i ? ", " : "  not counted: ", show_count(counted->uncounted[i].count).text,
+                      counts_why(counted->uncounted[i].why),
+                      i + 1 == counted->uncounted_count ? "\n" : "");
+}
+
+static void show_counted(struct summary *summary, FILE *out)
+{
+    const struct tally_counted *counted = &summary->counted;
+    if (counted->counts.passes == 0)
+        return;
+    (void)fprintf(out, "\nhardware counters of %s",
+                  !counted->counts.of_kernels ? "whole ranges"
+                  : counted->counts.of_ranges ? "kernels and of whole ranges"
+                                              : "kernels, which ran one at a time");
+    if (counted->counts.passes > 1)
+        (void)fprintf(out, ", in %u runs of the program, all of which the other tables have",
+                      counted->counts.passes);
+    (void)fputc('\n', out);
+    show_uncounted(counted, out);
+    show_counted_kernels(summary, out);
+    show_counted_ranges(summary, out);
+}
+
 static void show_graphs(const struct summary *summary, FILE *out)
 {
     static const struct column columns[] = {
@@ -314,7 +426,7 @@ static void show_queues(const struct tally *tally, FILE *out)
         (void)fprintf(out, "  and %zu more queues\n", tally->queue_count - MOST_QUEUES);
 }
 
-void summary_text(const struct summary *summary, FILE *out)
+void summary_text(struct summary *summary, FILE *out)
 {
     show_head(summary, out);
     for (size_t i = 0; i < summary->tally.gpu_count; ++i)
@@ -323,6 +435,7 @@ void summary_text(const struct summary *summary, FILE *out)
     show_copies(&summary->copies, out);
     show_calls(summary, out);
     show_ranges(summary, out);
+    show_counted(summary, out);
     show_graphs(summary, out);
     show_queues(&summary->tally, out);
 }

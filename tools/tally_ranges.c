@@ -9,6 +9,7 @@ struct place {
     uint64_t id, parent;
     uint32_t process;
     uint32_t name; /* number */
+    bool counts;   /* it is one of those that are added up */
 };
 
 struct reading {
@@ -43,6 +44,14 @@ static struct tally_range *name_of(struct tally_ranges *tally, const char *name,
     return &tally->names[tally->count++];
 }
 
+/* As rtlTraceRanges filters. A kernel may be in a range that is not counted. */
+static bool counts(const struct reading *reading, const rtl_range_t *range)
+{
+    const rtl_range_filter_t *filter = &reading->filter;
+    return (filter->to == 0 || range->start < filter->to) &&
+           (range->end == 0 || range->end > filter->from || range->start >= filter->from);
+}
+
 static bool add_place(struct reading *reading, const rtl_range_t *range, uint32_t name)
 {
     if (reading->count == reading->capacity) {
@@ -54,16 +63,8 @@ static bool add_place(struct reading *reading, const rtl_range_t *range, uint32_
         reading->capacity = capacity;
     }
     reading->places[reading->count++] =
-        (struct place){range->id, range->parent, range->process, name};
+        (struct place){range->id, range->parent, range->process, name, counts(reading, range)};
     return true;
-}
-
-/* As rtlTraceRanges filters. A kernel may be in a range that is not counted. */
-static bool counts(const struct reading *reading, const rtl_range_t *range)
-{
-    const rtl_range_filter_t *filter = &reading->filter;
-    return (filter->to == 0 || range->start < filter->to) &&
-           (range->end == 0 || range->end > filter->from || range->start >= filter->from);
 }
 
 static rtl_status_t add_range(struct reading *reading, const rtl_range_t *range)
@@ -121,22 +122,50 @@ static const struct place *find(const struct reading *reading, uint32_t process,
     return bsearch(&key, reading->places, reading->count, sizeof key, by_id);
 }
 
+/* Of a kernel. Each counter belongs to one pass, so that sums over all passes have it once. */
+static void add_sample(struct reading *reading, struct tally_range *name,
+                       const rtl_trace_sample_t *sample, uint64_t duration)
+{
+    counts_add(&reading->tally->counts, sample, &name->counts);
+    if (counts_process(&reading->tally->counts, sample->process).first != sample->process)
+        return;
+    ++name->counted;
+    name->counted_ns += duration;
+}
+
 /* Counts a kernel once for each name around it: ranges of one name may lie in each other. Parents
  * began before, so their ids are less; another parent is damage, and not followed. */
-static void add_kernel(struct reading *reading, const rtl_kernel_t *kernel, uint64_t range)
+static void add_kernel(struct reading *reading, const rtl_kernel_t *kernel, uint64_t range,
+                       const rtl_trace_sample_t *sample)
 {
     const struct place *place = find(reading, kernel->process, range);
     uint64_t number = ++reading->kernels;
+    uint64_t duration = kernel->end > kernel->start ? kernel->end - kernel->start : 0;
     while (place) {
         struct tally_range *name = &reading->tally->names[place->name];
         if (reading->counted[place->name] != number) {
             reading->counted[place->name] = number;
             ++name->kernels;
-            name->kernel_ns += kernel->end > kernel->start ? kernel->end - kernel->start : 0;
+            name->kernel_ns += duration;
+            if (sample)
+                add_sample(reading, name, sample, duration);
         }
         uint64_t parent = place->parent < place->id ? place->parent : 0;
         place = find(reading, kernel->process, parent);
     }
+}
+
+static rtl_status_t take_kernel(rtl_trace_t *trace, struct reading *reading,
+                                const rtl_kernel_t *kernel, uint64_t range)
+{
+    rtl_trace_sample_t sample;
+    rtl_status_t status = RTL_END;
+    if (reading->tally->counts.of_kernels)
+        status =
+            rtlTraceKernelSample(trace, kernel->process, kernel->queue, kernel->packet, &sample);
+    if (status == RTL_OK || status == RTL_END)
+        add_kernel(reading, kernel, range, status == RTL_OK ? &sample : NULL);
+    return status == RTL_END ? RTL_OK : status;
 }
 
 static rtl_status_t read_kernels(rtl_trace_t *trace, struct reading *reading)
@@ -155,9 +184,38 @@ static rtl_status_t read_kernels(rtl_trace_t *trace, struct reading *reading)
     while (status == RTL_OK && (status = rtlKernelNext(iter, &kernel)) == RTL_OK) {
         status = rtlTraceKernelRange(trace, &kernel, &range);
         if (status == RTL_OK && range)
-            add_kernel(reading, &kernel, range);
+            status = take_kernel(trace, reading, &kernel, range);
     }
     rtlKernelIterFree(iter);
+    return status == RTL_END ? RTL_OK : status;
+}
+
+/* Whether a range lies in another one of its name, which has been counted with it. */
+static bool lies_in_alike(const struct reading *reading, const struct place *place)
+{
+    const struct place *outer = place;
+    while (outer && outer->parent < outer->id) {
+        outer = find(reading, place->process, outer->parent);
+        if (outer && outer->counts && outer->name == place->name)
+            return true;
+    }
+    return false;
+}
+
+static rtl_status_t read_samples(rtl_trace_t *trace, struct reading *reading)
+{
+    rtl_sample_iter_t *iter = NULL;
+    rtl_trace_sample_t sample;
+    rtl_status_t status = rtlTraceRangeSamples(trace, NULL, &iter);
+    while (status == RTL_OK && (status = rtlSampleNext(iter, &sample)) == RTL_OK) {
+        const struct place *place = find(reading, sample.process, sample.owner);
+        if (!place || !place->counts || lies_in_alike(reading, place))
+            continue;
+        struct tally_range *name = &reading->tally->names[place->name];
+        counts_add(&reading->tally->counts, &sample, &name->counts);
+        name->shared += sample.shared != 0;
+    }
+    rtlSampleIterFree(iter);
     return status == RTL_END ? RTL_OK : status;
 }
 
@@ -168,6 +226,8 @@ static void drop_empty(struct tally_ranges *tally)
     for (size_t i = 0; i < tally->count; ++i)
         if (tally->names[i].ranges || tally->names[i].marks || tally->names[i].kernels)
             tally->names[kept++] = tally->names[i];
+        else
+            free(tally->names[i].counts);
     tally->count = kept;
 }
 
@@ -185,9 +245,13 @@ rtl_status_t tally_ranges_read(rtl_trace_t *trace, uint64_t from, uint64_t to,
 {
     struct reading reading = {.tally = tally, .filter = {.from = from, .to = to}};
     memset(tally, 0, sizeof *tally);
-    rtl_status_t status = read_ranges(trace, &reading);
+    rtl_status_t status = counts_read(trace, &tally->counts);
+    if (status == RTL_OK)
+        status = read_ranges(trace, &reading);
     if (status == RTL_OK && reading.nested)
         status = read_kernels(trace, &reading);
+    if (status == RTL_OK && tally->counts.of_ranges)
+        status = read_samples(trace, &reading);
     free(reading.places);
     free(reading.counted);
     drop_empty(tally);
@@ -200,7 +264,10 @@ rtl_status_t tally_ranges_read(rtl_trace_t *trace, uint64_t from, uint64_t to,
 
 void tally_ranges_free(struct tally_ranges *tally)
 {
+    for (size_t i = 0; i < tally->count; ++i)
+        free(tally->names[i].counts);
     free(tally->names);
+    counts_free(&tally->counts);
     texts_free(&tally->texts);
     memset(tally, 0, sizeof *tally);
 }

@@ -1,11 +1,12 @@
 /**
- * Sums over the ranges of a trace, by name, with the kernels in them. Memory grows with ranges, 24
- * bytes each, not with kernels.
+ * Sums over the ranges of a trace, by name, with the kernels in them and what hardware counters
+ * counted. Memory grows with ranges, 32 bytes each, not with kernels.
  */
 #ifndef RTL_TOOLS_TALLY_RANGES_H
 #define RTL_TOOLS_TALLY_RANGES_H
 
 #include "common/texts.h"
+#include "counts.h"
 
 #include <rtl/rtl_trace.h>
 
@@ -18,12 +19,17 @@ struct tally_range {
     uint64_t total, max; /**< of those that ended */
     uint64_t kernels;    /**< in them, or in a range within */
     uint64_t kernel_ns;  /**< sum of these kernels' durations */
+    /** By the places of tally_ranges.counts, NULL: nothing was counted. */
+    struct rtl_count *counts;
+    uint64_t counted, counted_ns; /**< kernels that were counted each, of the first pass */
+    uint64_t shared; /**< ranges, and devices of them, that were counted with other work */
 };
 
 struct tally_ranges {
     struct tally_range *names; /**< the largest total first */
     size_t count, capacity;
     uint64_t ranges, marks;
+    struct counts counts;
     struct texts texts;
 };
 
