@@ -17,7 +17,9 @@
 #define TOP_DEFAULT    40u
 #define METRICS_SHOWN  10u /* as many as a table has columns for */
 #define RECORDED_SHOWN 7u  /* the same, beside times */
-#define MOST_METRICS   64u
+#define OF_KERNELS     8u  /* the same, of a table of kernels */
+/* Of a table, with its terminator. */
+#define LAYOUT         (TABLE_MOST_COLUMNS + 1)
 #define NAMES_SHOWN    10u /* of kernels, of one range */
 #define DEEPEST_INDENT 16u
 
@@ -148,7 +150,7 @@ static void show_metric_names(struct table *table, const struct view *view)
 }
 
 /* Metrics in the place of times and counts, or beside some of them. */
-static void begin_table(struct table **table, const struct view *view)
+static struct table *begin_table(const struct view *view, char layout[LAYOUT])
 {
     static const char *const times[] = {"wall", "busy", "idle", "kernels", "copied", "launches"};
     static const char *const fewer[] = {"wall", "busy", "kernels"};
@@ -157,22 +159,22 @@ static void begin_table(struct table **table, const struct view *view)
     size_t count = chosen_only      ? 0
                    : view->recorded ? sizeof fewer / sizeof fewer[0]
                                     : sizeof times / sizeof times[0];
-    char layout[TABLE_MOST_COLUMNS + 1] = {0};
     memset(layout, 'r', 1 + count + view->measure_count);
     layout[1 + count + view->measure_count] = 'n';
-    *table = table_new(layout);
-    table_cell(*table, "id");
+    struct table *table = table_new(layout);
+    table_cell(table, "id");
     for (size_t i = 0; i < count; ++i)
-        table_cell(*table, heading[i]);
-    show_metric_names(*table, view);
-    table_cell(*table, "range");
+        table_cell(table, heading[i]);
+    show_metric_names(table, view);
+    table_cell(table, "range");
+    return table;
 }
 
 static void show_table(const struct view *view)
 {
     unsigned left = view->options->top ? view->options->top : UINT32_MAX;
-    struct table *table;
-    begin_table(&table, view);
+    char layout[LAYOUT] = {0};
+    struct table *table = begin_table(view, layout);
     for (size_t i = 0; i < view->reading.count && left > 0; ++i) {
         const struct range_row *row = &view->reading.rows[i];
         if (!chosen(view, row))
@@ -205,12 +207,21 @@ static void show_names(const struct view *view, const struct range_row *row)
         (void)printf("  and %zu other names\n", row->name_count - NAMES_SHOWN);
 }
 
+/* Whether a metric has a column in tables of kernels: it is of counters, and there is room. */
+static bool is_of_kernels(const struct view *view, size_t index)
+{
+    unsigned before = 0;
+    for (size_t i = 0; i < index; ++i)
+        before += rtl_metric_is_counted(view->measures[i].metric);
+    return before < OF_KERNELS && rtl_metric_is_counted(view->measures[index].metric);
+}
+
 static void show_kernel_metrics(struct table *table, const struct view *view,
                                 const struct range_kernel *kernel)
 {
     for (size_t i = 0; i < view->measure_count; ++i) {
         struct rtl_value value;
-        if (!rtl_metric_is_counted(view->measures[i].metric))
+        if (!is_of_kernels(view, i))
             continue;
         if (ranges_kernel_value(kernel, &view->measures[i], &value))
             show_value(table, &view->measures[i], &value);
@@ -219,20 +230,19 @@ static void show_kernel_metrics(struct table *table, const struct view *view,
     }
 }
 
-/* As many metrics of counters as there are beside those of the range. */
-static struct table *begin_kernels(const struct view *view)
+static struct table *begin_kernels(const struct view *view, char layout[LAYOUT])
 {
     static const char *const heading[] = {"duration", "queue", "packet"};
-    char layout[TABLE_MOST_COLUMNS + 4] = "rrr";
+    size_t columns = sizeof heading / sizeof heading[0];
     for (size_t i = 0; i < view->measure_count; ++i)
-        if (rtl_metric_is_counted(view->measures[i].metric))
-            layout[strlen(layout)] = 'r';
-    layout[strlen(layout)] = 'n';
+        columns += is_of_kernels(view, i);
+    memset(layout, 'r', columns);
+    layout[columns] = 'n';
     struct table *table = table_new(layout);
     for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
         table_cell(table, heading[i]);
     for (size_t i = 0; i < view->measure_count; ++i)
-        if (rtl_metric_is_counted(view->measures[i].metric))
+        if (is_of_kernels(view, i))
             table_cell(table, view->measures[i].metric->name);
     table_cell(table, "kernel");
     return table;
@@ -242,7 +252,8 @@ static void show_kernels(const struct view *view, size_t range)
 {
     size_t count;
     const struct range_kernel *kernels = ranges_kernels(&view->reading, range, &count);
-    struct table *table = begin_kernels(view);
+    char layout[LAYOUT] = {0};
+    struct table *table = begin_kernels(view, layout);
     for (size_t i = 0; i < count; ++i) {
         char cell[512];
         uint64_t duration =

@@ -50,6 +50,14 @@ wrong 2 "'1'" "--buffer" -- "$rtl" trace --gpu soft --buffer 1 -- touch started
 wrong 2 "'-5M'" "--buffer" -- "$rtl" trace --gpu soft --buffer -5M -- touch started
 wrong 2 "'soon'" "--delay" -- "$rtl" trace --gpu soft --delay soon -- touch started
 wrong 2 "'-1'" "--duration" -- "$rtl" trace --gpu soft --duration -1 -- touch started
+wrong 2 "'l2_hitt'" "'l2_hit'" -- "$rtl" trace --gpu soft --metrics waves,l2_hitt -- touch started
+wrong 2 "'SQ_WAVS'" "'SQ_WAVES'" -- "$rtl" trace --gpu soft --metrics SQ_WAVS -- touch started
+wrong 2 "'xyzzy'" "--metrics list" -- "$rtl" trace --gpu soft --metrics xyzzy -- touch started
+wrong 2 "--metrics" -- "$rtl" trace --gpu soft --metrics , -- touch started
+wrong 2 "'all'" "kernel or range" -- "$rtl" trace --gpu soft --metrics waves --counting all -- touch started
+wrong 2 "--counting" "--metrics" -- "$rtl" trace --gpu soft --counting kernel -- touch started
+wrong 2 "waves_max" "--counting kernel" -- "$rtl" trace --gpu soft --metrics waves_max -- touch started
+wrong 2 "RTL_QUEUE=interpose" "--metrics" -- env RTL_QUEUE=interpose "$rtl" trace --gpu soft --metrics waves -- touch started
 wrong 2 "nowhere/a.db" -- "$rtl" trace --gpu soft -o nowhere/a.db -- touch started
 wrong 2 "folder" -- "$rtl" trace --gpu soft -f -o folder -- touch started
 echo precious >old.db
