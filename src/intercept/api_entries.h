@@ -69,6 +69,7 @@
     X(hsa_executable_destroy, 84)                                                                  \
     X(hsa_executable_freeze, 86)                                                                   \
     X(hsa_executable_symbol_get_info, 93)                                                          \
+    X(hsa_system_get_major_extension_table, 98)                                                    \
     X(hsa_signal_silent_store_relaxed, 102)                                                        \
     X(hsa_signal_silent_store_screlease, 103)                                                      \
     X(hsa_executable_iterate_agent_symbols, 123)
@@ -87,6 +88,11 @@
     X(hsa_amd_profiling_get_async_copy_time, __typeof__(hsa_amd_profiling_get_async_copy_time), 5, \
       5)                                                                                           \
     X(hsa_amd_queue_cu_set_mask, __typeof__(hsa_amd_queue_cu_set_mask), 10, 10)                    \
+    X(hsa_amd_memory_pool_get_info, __typeof__(hsa_amd_memory_pool_get_info), 11, 11)              \
+    X(hsa_amd_agent_iterate_memory_pools, __typeof__(hsa_amd_agent_iterate_memory_pools), 12, 12)  \
+    X(hsa_amd_memory_pool_allocate, __typeof__(hsa_amd_memory_pool_allocate), 13, 13)              \
+    X(hsa_amd_memory_pool_free, __typeof__(hsa_amd_memory_pool_free), 14, 14)                      \
+    X(hsa_amd_agents_allow_access, __typeof__(hsa_amd_agents_allow_access), 17, 19)                \
     X(hsa_amd_memory_async_copy, __typeof__(hsa_amd_memory_async_copy), 15, 15)                    \
     X(hsa_amd_memory_async_copy_on_engine, rtl_async_copy_on_engine_t, RTL_NOWHERE, 16)            \
     X(hsa_amd_queue_intercept_create, rtl_intercept_create_t, 35, 37)                              \

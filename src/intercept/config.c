@@ -10,6 +10,7 @@
 #define DEFAULT_RING (32u << 20)
 #define DEFAULT_POOL 73728u /* four full rings of 16384 packets, and what is in passing */
 #define MOST_POOL    (1u << 20)
+#define MOST_PASSES  255u
 
 static const char *setting(const char *name)
 {
@@ -98,6 +99,17 @@ static uint64_t read_duration(const char *name)
     return ns;
 }
 
+static enum rtl_counting_mode read_counting(void)
+{
+    const char *value = setting("RTL_COUNTING");
+    if (value == NULL || strcmp(value, "range") == 0)
+        return RTL_COUNTING_RANGE;
+    if (strcmp(value, "kernel") == 0)
+        return RTL_COUNTING_KERNEL;
+    rtl_complain("RTL_COUNTING=%s is neither kernel nor range; using range", value);
+    return RTL_COUNTING_RANGE;
+}
+
 /* A number with an optional K, M or G; `otherwise` if it is not set, wrong or outside [least,
  * most]. */
 static uint64_t read_number(const char *name, uint64_t otherwise, uint64_t least, uint64_t most)
@@ -135,5 +147,8 @@ void rtl_config_read(struct rtl_config *config)
     config->output = setting("RTL_OUTPUT");
     config->ring_bytes = (size_t)read_number("RTL_BUFFER", DEFAULT_RING, 64u << 10, 1u << 30);
     config->pool_limit = (uint32_t)read_number("RTL_POOL", DEFAULT_POOL, 1, MOST_POOL);
+    config->metrics = setting("RTL_METRICS");
+    config->counting = read_counting();
+    config->pass = (uint32_t)read_number("RTL_PASS", 0, 0, MOST_PASSES);
     config->pending = (uint32_t)read_number("RTL_PENDING", 0, 0, 1u << 24);
 }

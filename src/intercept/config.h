@@ -27,7 +27,11 @@ struct rtl_config {
     const char *output;   /**< RTL_OUTPUT, for the collector that we start; NULL if not set */
     size_t ring_bytes;    /**< RTL_BUFFER: size of the ring, bytes or with K, M, G */
     uint32_t pool_limit;  /**< RTL_POOL: most signals */
-    uint32_t pending;     /**< RTL_PENDING: least records per queue; 0: twice the queue's size */
+    const char *metrics;  /**< RTL_METRICS: metrics and counters to be counted, NULL if not set */
+    enum rtl_counting_mode counting; /**< RTL_COUNTING: how */
+    uint32_t pass;                   /**< RTL_PASS: which of the passes this process makes */
+    bool way_forced;  /**< `way` is for the counters' sake: where it does not go, another does */
+    uint32_t pending; /**< RTL_PENDING: least records per queue; 0: twice the queue's size */
 };
 
 /** The mode of a name; false if there is none such. */

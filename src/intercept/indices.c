@@ -1,6 +1,7 @@
 #include "intercept/indices.h"
 
 #include "intercept/api.h"
+#include "intercept/counters_range.h"
 #include "intercept/launches.h"
 #include "intercept/origin.h"
 #include "intercept/queues.h"
@@ -41,6 +42,9 @@ static void note_reservation(struct rtl_queue *state, uint64_t first, uint64_t c
         note.flags |= RTL_RESERVED_LEFT_OUT;
     if (!rtl_reservation_is_plain(&note))
         rtl_reservations_note(&state->reservations, first, &note);
+    if (atomic_load_explicit(&rtl_counters_mode, memory_order_relaxed) == RTL_COUNTING_RANGE &&
+        state->counted != NULL && atomic_load_explicit(&state->counted->open, memory_order_acquire))
+        rtl_counted_ranges_reserve(state->counted, first, count);
 }
 
 #define LOAD(name, order)                                                                          \

@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "intercept/agents.h"
 #include "intercept/api.h"
+#include "intercept/counters.h"
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
 #include "intercept/indices.h"
@@ -197,6 +198,7 @@ static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id,
     atomic_store(&state->virtual_index, index);
     atomic_store(&state->submitted, index);
     state->read_index = 0;
+    state->spread = 1;
     rtl_submit_begin(state);
     atomic_store(&state->newest, 0);
     atomic_store(&state->retired, index);
@@ -267,6 +269,7 @@ static bool follow(hsa_queue_t *queue, uint32_t agent, const struct rtl_way_made
         return false;
     }
     rtl_queues_describe(queue, id, agent, made->way);
+    rtl_counters_queue_open(state);
     atomic_store_explicit(&state->phase, RTL_QUEUE_LIVE, memory_order_release);
     return true;
 }
@@ -346,6 +349,7 @@ static void adopt(hsa_queue_t *queue, uint32_t agent, const struct rtl_way_made 
         (void)rtl_pool_grow(&rtl_signals, rtl_queues_demand().at_once);
         return;
     }
+    rtl_counters_queue_refused(agent);
     rtl_strangers_add(queue, rtl_queues_new_id(), agent,
                       made->why != NULL ? made->why : "there was no room for one more");
 }

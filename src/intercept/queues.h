@@ -23,6 +23,8 @@
 #include <hsa/hsa.h>
 #include <stdatomic.h>
 
+struct rtl_counted_queue;
+
 #define RTL_MOST_QUEUES 1024u /* alive at the same time */
 
 enum rtl_queue_phase {
@@ -60,6 +62,8 @@ struct rtl_queue {
     uint64_t freed_at;      /**< when the phase became FREE, ns; 0: never used */
     unsigned char *staging; /**< intercepted: the packets on their way */
     uint64_t staging_size;  /**< packets */
+    uint64_t spread;        /**< intercepted: packets that one may become on the hardware */
+    struct rtl_counted_queue *counted; /**< of counters.h, NULL: was never counted */
     struct rtl_rewriter rewriter;
     struct rtl_pending pending;
 };

@@ -6,6 +6,7 @@
 #include "intercept/ranges.h"
 
 #include "common/clock.h"
+#include "intercept/counters_range.h"
 #include "intercept/emit.h"
 #include "intercept/origin.h"
 
@@ -193,6 +194,8 @@ static void send_held(struct range *range)
 
 static void end(struct range *range, uint64_t now)
 {
+    if (atomic_load_explicit(&rtl_counters_mode, memory_order_relaxed) == RTL_COUNTING_RANGE)
+        rtl_counted_range_ended(range->id);
     if (range->wanted || is_on()) {
         send_held(range);
         if (range->progress != SENT)
@@ -374,6 +377,17 @@ int rtl_range_pop(struct rtl_popped *popped)
     pthread_mutex_unlock(&stack->lock);
     errno = saved;
     return level();
+}
+
+/* The thread's own stack changes by the thread alone. */
+bool rtl_range_at(uint32_t at, uint64_t *id, bool *joined)
+{
+    const struct stack *stack = own.stack;
+    if (stack == NULL || at >= stack->depth)
+        return false;
+    *id = stack->ranges[at].id;
+    *joined = stack->ranges[at].joined;
+    return true;
 }
 
 /* Under the stack's lock. */

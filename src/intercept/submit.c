@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "common/tsan.h"
 #include "intercept/api.h"
+#include "intercept/counters.h"
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
 #include "intercept/origin.h"
@@ -54,12 +55,21 @@ static uint64_t retired(const struct rtl_queue *queue, uint64_t submitted)
     return atomic_load_explicit(&queue->retired, memory_order_acquire);
 }
 
+static bool is_counted(const struct rtl_queue *queue)
+{
+    return atomic_load_explicit(&rtl_counters_mode, memory_order_relaxed) != 0 &&
+           queue->counted != NULL &&
+           atomic_load_explicit(&queue->counted->open, memory_order_relaxed);
+}
+
 /* By interception: the hardware's ring is as large as the one that producers see, but nothing tells
  * them that it is full, and ROCr's way out when it is loses order or wake-ups in most releases. A
  * quarter stays empty. Where ROCr handles a batch that wraps wrongly, no batch does. */
 static uint64_t throttle(struct rtl_queue *queue, uint64_t first, uint64_t end)
 {
-    uint64_t most = retired(queue, first) + queue->size - queue->size / 4;
+    if (is_counted(queue) && rtl_counters_hold(queue))
+        return first;
+    uint64_t most = retired(queue, first) + (queue->size - queue->size / 4) / queue->spread;
     if (end > most)
         end = most > first ? most : first;
     uint64_t wrap = (first | (queue->size - 1)) + 1;
@@ -247,6 +257,11 @@ void rtl_submit_intercepted(const void *packets, uint64_t count, uint64_t index,
     copy_packets(state, packets, count);
     rtl_tsan_release(state->queue->base_address);
     state->rewriter.paused = atomic_load_explicit(&paused, memory_order_relaxed);
+    if (is_counted(state)) {
+        uint64_t packets = rtl_counters_submit(state, index, count, rtl_symbols_epoch());
+        writer(state->counted->out, packets);
+        return;
+    }
     rtl_rewrite(&state->rewriter, state->staging, index, count, rtl_symbols_epoch());
     writer(state->staging, count);
 }

@@ -16,6 +16,7 @@
 #include "intercept/config.h"
 #include "intercept/control.h"
 #include "intercept/copies.h"
+#include "intercept/counters.h"
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
 #include "intercept/hip/hip.h"
@@ -45,9 +46,10 @@
 #define EXPORT __attribute__((visibility("default")))
 
 /* No end of a process is delayed by more than these together, 2 s. */
-#define CLOSE_PATIENCE_NS UINT64_C(200000000) /* submissions under way, at a shut-down */
-#define STOP_PATIENCE_NS  UINT64_C(800000000) /* the worker, at a shut-down */
-#define EXIT_PATIENCE_NS  UINT64_C(900000000) /* the worker, at the exit */
+#define CLOSE_PATIENCE_NS    UINT64_C(200000000) /* submissions under way, at a shut-down */
+#define STOP_PATIENCE_NS     UINT64_C(800000000) /* the worker, at a shut-down */
+#define COUNTERS_PATIENCE_NS UINT64_C(200000000) /* their keeper, at a shut-down */
+#define EXIT_PATIENCE_NS     UINT64_C(900000000) /* the worker, at the exit */
 
 EXPORT bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *names);
 EXPORT void OnUnload(void);
@@ -254,6 +256,7 @@ static void at_exit(void)
     if (!recording || getpid() != owner)
         return;
     /* What the worker forwarded has let the program end; it may still hold the records. */
+    rtl_counters_settle(patience_left());
     rtl_callbacks_settle(patience_left());
     rtl_callbacks_end(patience_left());
 }
@@ -266,7 +269,9 @@ __attribute__((destructor)) static void at_unload(void)
     if (!recording || getpid() != owner)
         return;
     int saved = errno;
+    rtl_counters_settle(patience_left());
     rtl_worker_settle(patience_left());
+    rtl_counters_last();
     harvest_last();
     rtl_ranges_end();
     atomic_store(&rtl_calls_state, RTL_CALLS_OFF);
@@ -299,6 +304,7 @@ static void in_child(void)
     decide_calls();
     rtl_origin.thread = 0;
     rtl_emit_forked();
+    rtl_counters_forked();
     rtl_harvest_forked();
     rtl_worker_forked();
     rtl_waits_forked();
@@ -329,6 +335,16 @@ static bool begin(void)
     return true;
 }
 
+/* Counters need intercept queues. */
+static void choose_way(void)
+{
+    rtl_counters_begin(&config);
+    if (rtl_counters_need_packets() && config.way == RTL_SET_AUTO) {
+        config.way = RTL_SET_INTERCEPT;
+        config.way_forced = true;
+    }
+}
+
 bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *names)
 {
     (void)version;
@@ -348,6 +364,7 @@ bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *n
             rtl_symbols_hook();
             rtl_signals_hook();
             rtl_waits_hook();
+            choose_way();
             rtl_queues_hook(&config, &ring);
             rtl_copies_hook(&config);
         }
@@ -400,6 +417,7 @@ void OnUnload(void)
     rtl_queues_close_all(CLOSE_PATIENCE_NS);
     if (rtl_worker_stop(STOP_PATIENCE_NS)) {
         (void)rtl_worker_round(); /* accounts for the queues that were just closed */
+        rtl_counters_end(COUNTERS_PATIENCE_NS);
         describe_clocks();
         (void)rtl_emit_flush();
         uint32_t left = rtl_pool_end(&rtl_signals);

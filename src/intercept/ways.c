@@ -11,6 +11,7 @@
     ((generation) == RTL_GENERATION_UNSTAGED || (generation) == RTL_GENERATION_G2)
 
 static enum rtl_way_setting setting;
+static bool forced; /* interception is for the counters' sake */
 static enum rtl_mode mode;
 static enum rtl_generation generation;
 static const char *refusal; /* why interception is refused, NULL if it is not */
@@ -20,6 +21,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 void rtl_ways_open(const struct rtl_config *config)
 {
     setting = config->way;
+    forced = config->way_forced;
     mode = config->mode;
     probed = false;
 }
@@ -52,7 +54,7 @@ static void probe(hsa_agent_t agent)
         generation = rtl_generation_probe(agent);
         refusal = judge();
         rtl_debug("intercept queues of this runtime: %s", rtl_generation_name(generation));
-        if (refusal != NULL)
+        if (refusal != NULL && !forced)
             rtl_complain("%s", refusal);
         probed = true;
     }
@@ -87,7 +89,7 @@ hsa_status_t rtl_ways_create(const struct rtl_queue_request *request, hsa_queue_
         made->never_wraps = WRAPS_WRONGLY(generation);
         return status;
     }
-    if (setting == RTL_SET_INTERCEPT && refusal != NULL) {
+    if (setting == RTL_SET_INTERCEPT && refusal != NULL && !forced) {
         made->way = RTL_WAY_PASS;
         made->why = refusal;
     }

@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "intercept/agents.h"
 #include "intercept/control.h"
+#include "intercept/counters.h"
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
 #include "intercept/launches.h"
@@ -112,6 +113,7 @@ static unsigned serve(struct rtl_queue *queue)
 
 static void close_queue(struct rtl_queue *queue)
 {
+    rtl_counters_queue_close(queue);
     rtl_harvest_close(queue);
     struct rtl_wire_queue_end end = {.time_ns = rtl_now(), .queue = queue->id};
     struct rtl_piece piece = {&end, sizeof end};

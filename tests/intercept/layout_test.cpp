@@ -43,6 +43,11 @@ TEST(Layout, OptionalEntriesAreWhereTheInstalledHeaderHasThem)
               offsetof(AmdExtTable, name##_fn))
     CHECK_ENTRY(hsa_amd_profiling_async_copy_enable);
     CHECK_ENTRY(hsa_amd_queue_cu_set_mask);
+    CHECK_ENTRY(hsa_amd_memory_pool_get_info);
+    CHECK_ENTRY(hsa_amd_agent_iterate_memory_pools);
+    CHECK_ENTRY(hsa_amd_memory_pool_allocate);
+    CHECK_ENTRY(hsa_amd_memory_pool_free);
+    CHECK_ENTRY(hsa_amd_agents_allow_access);
     CHECK_ENTRY(hsa_amd_profiling_get_async_copy_time);
     CHECK_ENTRY(hsa_amd_memory_async_copy);
     CHECK_ENTRY(hsa_amd_memory_async_copy_rect);

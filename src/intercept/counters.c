@@ -1,0 +1,383 @@
+#include "intercept/counters.h"
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "intercept/counters_device.h"
+#include "intercept/counters_kernel.h"
+#include "intercept/counters_range.h"
+#include "intercept/emit.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define PACKET        64u
+#define EAGER_NS      UINT64_C(1000000)   /* without a nap, after something came of it */
+#define BUSY_NAP_NS   50000               /* while something is on its way */
+#define IDLE_NAP_NS   500000              /* while nothing is */
+#define ACCOUNT_NS    UINT64_C(100000000) /* between looks at what was missed */
+#define SETTLE_NAP_NS 100000
+#define MOST_READING  128u /* reads of a queue on their way: no more packets before some came */
+
+_Atomic uint32_t rtl_counters_mode;
+
+/* Held by the keeper while it works, and by who opens or closes a queue. The keeper works all the
+ * time: who wants the lock says so. */
+static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic uint32_t guests;
+static pthread_t keeper;
+static bool running; /* under `keeping` */
+static _Atomic bool stopping, ended;
+static _Atomic uint64_t quiet_rounds; /* in a row: nothing was on its way */
+static bool told_of_graphs;
+
+static bool is_kernel_mode(void)
+{
+    return atomic_load_explicit(&rtl_counters_mode, memory_order_relaxed) == RTL_COUNTING_KERNEL;
+}
+
+/* ---- settings ---- */
+
+static void tell(const struct rtl_config *config, uint32_t passes)
+{
+    static bool told; /* once in the life of the process */
+    if (told)
+        return;
+    told = true;
+    size_t length = strnlen(config->metrics, UINT16_MAX);
+    struct rtl_wire_counting wire = {.mode = (uint32_t)config->counting,
+                                     .pass = (uint16_t)config->pass,
+                                     .passes = (uint16_t)passes,
+                                     .text_length = (uint16_t)length};
+    struct rtl_piece pieces[] = {{&wire, sizeof wire}, {config->metrics, length}};
+    rtl_emit_definition(RTL_WIRE_COUNTING, pieces, 2);
+}
+
+/* Why nothing can be counted, whatever the devices have; NULL: nothing is known against it. */
+static const char *refusal(const struct rtl_config *config)
+{
+    if (config->way == RTL_SET_INTERPOSE)
+        return "hardware counters need packets of RTL's own in queues, which RTL_QUEUE=interpose "
+               "does not allow; leave RTL_QUEUE out";
+    if (config->counting == RTL_COUNTING_RANGE && config->mode != RTL_MODE_FULL)
+        return "hardware counters of ranges need RTL_MODE=full: it has to be known when a range's "
+               "kernels are done";
+    if (!rtl_aql_open())
+        return "this HSA runtime offers no hardware counters: AMD's aqlprofile library "
+               "(libhsa-amd-aqlprofile64.so) could not be loaded";
+    return NULL;
+}
+
+static uint32_t plan(const struct rtl_config *config)
+{
+    const char *why = refusal(config);
+    if (why != NULL) {
+        rtl_complain("RTL_METRICS: %s; no hardware counter is read", why);
+        rtl_emit_note(RTL_NONE, "RTL_METRICS: %s; no hardware counter is read", why);
+        return 0;
+    }
+    uint32_t passes = rtl_counted_plan(config->metrics, config->pass);
+    if (passes > 0 && config->pass >= passes)
+        rtl_emit_note(RTL_NONE,
+                      "RTL_PASS=%u: there are %u passes, from 0 on; no hardware counter is read",
+                      config->pass, passes);
+    return passes;
+}
+
+void rtl_counters_begin(const struct rtl_config *config)
+{
+    if (config->metrics == NULL || !rtl_counters_are_wanted(config->metrics))
+        return;
+    uint32_t passes = plan(config);
+    tell(config, passes);
+    atomic_store(&rtl_counters_mode, config->pass < passes ? (uint32_t)config->counting : 0);
+}
+
+bool rtl_counters_need_packets(void)
+{
+    return atomic_load(&rtl_counters_mode) != 0;
+}
+
+/* ---- the keeper ---- */
+
+static void nap(long ns)
+{
+    struct timespec time = {.tv_sec = 0, .tv_nsec = ns};
+    nanosleep(&time, NULL);
+}
+
+static void account(void)
+{
+    rtl_counted_account();
+    if (told_of_graphs || !rtl_counted_missed(RTL_UNCOUNTED_GRAPH))
+        return;
+    told_of_graphs = true;
+    rtl_emit_note(RTL_NONE, "kernels in replays of graphs are not counted by RTL_COUNTING=kernel; "
+                            "RTL_COUNTING=range counts them");
+}
+
+static unsigned look(bool *busy)
+{
+    return is_kernel_mode() ? rtl_counted_kernels_round(busy) : rtl_counted_ranges_round(busy);
+}
+
+static void *keep(void *unused)
+{
+    (void)unused;
+    pthread_setname_np(pthread_self(), "rtl-counters");
+    uint64_t accounted = 0;
+    uint64_t since = 0;
+    while (!atomic_load_explicit(&stopping, memory_order_acquire)) {
+        bool busy = false;
+        pthread_mutex_lock(&keeping);
+        unsigned came = look(&busy);
+        uint64_t now = rtl_now();
+        if (now - accounted > ACCOUNT_NS) {
+            account();
+            accounted = now;
+        }
+        pthread_mutex_unlock(&keeping);
+        atomic_store(&quiet_rounds, busy ? 0 : atomic_load(&quiet_rounds) + 1);
+        if (came > 0)
+            since = now;
+        if (atomic_load(&guests) > 0 || !busy || !is_kernel_mode() || now - since > EAGER_NS)
+            nap(busy ? BUSY_NAP_NS : IDLE_NAP_NS);
+        else
+            (void)sched_yield();
+    }
+    atomic_store_explicit(&ended, true, memory_order_release);
+    return NULL;
+}
+
+static void hold_keeper(void)
+{
+    atomic_fetch_add(&guests, 1);
+    pthread_mutex_lock(&keeping);
+}
+
+static void let_keeper(void)
+{
+    pthread_mutex_unlock(&keeping);
+    atomic_fetch_sub(&guests, 1);
+}
+
+/* With all signals blocked, so that the program's handlers never run on our thread. */
+static bool start_keeper(void)
+{
+    sigset_t all;
+    sigset_t before;
+    if (running)
+        return true;
+    atomic_store(&stopping, false);
+    atomic_store(&ended, false);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    running = pthread_create(&keeper, NULL, keep, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return running;
+}
+
+/* ---- queues ---- */
+
+static bool provide_room(struct rtl_counted_queue *counted)
+{
+    void *out = NULL;
+    if (counted->room >= counted->queue->size)
+        return true;
+    if (posix_memalign(&out, PACKET, counted->queue->size * PACKET) != 0)
+        return false;
+    free(counted->out);
+    counted->out = out;
+    counted->room = counted->queue->size;
+    return true;
+}
+
+static struct rtl_counted_queue *counted_of(struct rtl_queue *queue)
+{
+    if (queue->counted == NULL) {
+        struct rtl_counted_queue *made = calloc(1, sizeof *made);
+        if (made == NULL)
+            return NULL;
+        made->queue = queue;
+        queue->counted = made;
+    }
+    return queue->counted;
+}
+
+static bool open_queue(struct rtl_queue *queue, struct rtl_counted_device *device)
+{
+    struct rtl_counted_queue *counted = counted_of(queue);
+    if (counted == NULL || !start_keeper() || !provide_room(counted))
+        return false;
+    counted->device = device;
+    return is_kernel_mode() ? rtl_counted_kernels_open(counted) : rtl_counted_ranges_open(counted);
+}
+
+/* So many packets may be on the hardware for one of the program's: the ring must hold them. */
+static void spread(struct rtl_queue *queue)
+{
+    queue->spread = is_kernel_mode() ? RTL_COUNTED_KERNEL_SPREAD : RTL_COUNTED_RANGE_SPREAD;
+    queue->rewriter.mark_every = queue->size / 8 / queue->spread;
+    if (queue->rewriter.mark_every == 0)
+        queue->rewriter.mark_every = 1;
+}
+
+void rtl_counters_queue_open(struct rtl_queue *queue)
+{
+    struct rtl_counted_device *device =
+        rtl_counters_need_packets() ? rtl_counted_device(queue->agent) : NULL;
+    if (device == NULL)
+        return;
+    if (queue->way != RTL_WAY_INTERCEPT) {
+        rtl_counters_queue_refused(queue->agent);
+        return;
+    }
+    hold_keeper();
+    bool opened = open_queue(queue, device);
+    if (opened) {
+        spread(queue);
+        atomic_store_explicit(&queue->counted->open, true, memory_order_release);
+    } else {
+        rtl_counted_give_up(device, "the device or the library did not start them");
+        rtl_counted_miss(device, RTL_UNCOUNTED_DEVICE, 1);
+    }
+    let_keeper();
+}
+
+void rtl_counters_queue_refused(uint32_t agent)
+{
+    struct rtl_counted_device *device =
+        rtl_counters_need_packets() ? rtl_counted_device(agent) : NULL;
+    if (device == NULL)
+        return;
+    rtl_counted_miss(device, RTL_UNCOUNTED_QUEUE, 1);
+    rtl_emit_note(RTL_NONE,
+                  "a queue on agent %u is not one that RTL can put packets into: hardware counters "
+                  "of its kernels are not told apart",
+                  agent);
+}
+
+static uint64_t put(struct rtl_counted_queue *counted, const void *packet, uint64_t index,
+                    unsigned char *out)
+{
+    return is_kernel_mode() ? rtl_counted_kernels_put(counted, packet, index, out)
+                            : rtl_counted_ranges_put(counted, packet, index, out);
+}
+
+/* The throttle leaves room for all that a packet may become; a packet that finds none goes alone.
+ */
+uint64_t rtl_counters_submit(struct rtl_queue *queue, uint64_t index, uint64_t count,
+                             uint32_t epoch)
+{
+    struct rtl_counted_queue *counted = queue->counted;
+    uint64_t written = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        unsigned char *packet = queue->staging + i * PACKET;
+        unsigned char *out = counted->out + written * PACKET;
+        rtl_rewrite(&queue->rewriter, packet, index + i, 1, epoch);
+        if (written + queue->spread + (count - i - 1) <= counted->room) {
+            written += put(counted, packet, index + i, out);
+        } else {
+            memcpy(out, packet, PACKET);
+            rtl_counted_miss(counted->device, RTL_UNCOUNTED_MEMORY, 1);
+            written++;
+        }
+    }
+    return written;
+}
+
+bool rtl_counters_hold(const struct rtl_queue *queue)
+{
+    return !is_kernel_mode() && rtl_counted_ranges_reading(queue->counted) >= MOST_READING;
+}
+
+void rtl_counters_queue_close(struct rtl_queue *queue)
+{
+    if (queue->counted == NULL || !atomic_load(&queue->counted->open))
+        return;
+    hold_keeper();
+    if (is_kernel_mode())
+        rtl_counted_kernels_close(queue->counted);
+    else
+        rtl_counted_ranges_close(queue->counted);
+    atomic_store(&queue->counted->open, false);
+    let_keeper();
+}
+
+/* ---- the end ---- */
+
+static void wait_until_quiet(uint64_t patience_ns)
+{
+    uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
+    atomic_store(&quiet_rounds, 0);
+    while (atomic_load(&quiet_rounds) < 2 && !atomic_load(&ended) &&
+           rtl_clock_ns(CLOCK_MONOTONIC) < deadline)
+        nap(SETTLE_NAP_NS);
+}
+
+static bool is_running(void)
+{
+    hold_keeper();
+    bool runs = running;
+    let_keeper();
+    return runs;
+}
+
+void rtl_counters_settle(uint64_t patience_ns)
+{
+    if (atomic_load(&rtl_counters_mode) == 0 || !is_running())
+        return;
+    wait_until_quiet(patience_ns);
+}
+
+void rtl_counters_last(void)
+{
+    if (atomic_load(&rtl_counters_mode) == 0)
+        return;
+    hold_keeper();
+    if (is_kernel_mode())
+        rtl_counted_kernels_settle();
+    else
+        rtl_counted_ranges_settle();
+    account();
+    let_keeper();
+}
+
+static bool stop_keeper(uint64_t patience_ns)
+{
+    uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
+    atomic_store_explicit(&stopping, true, memory_order_release);
+    while (!atomic_load_explicit(&ended, memory_order_acquire)) {
+        if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline)
+            return false;
+        nap(SETTLE_NAP_NS);
+    }
+    pthread_join(keeper, NULL);
+    return true;
+}
+
+void rtl_counters_end(uint64_t patience_ns)
+{
+    if (atomic_load(&rtl_counters_mode) == 0 || !is_running())
+        return;
+    wait_until_quiet(patience_ns / 2);
+    if (!stop_keeper(patience_ns / 2))
+        return;
+    running = false;
+    if (is_kernel_mode())
+        rtl_counted_kernels_end();
+    else
+        rtl_counted_ranges_end();
+    account();
+}
+
+void rtl_counters_forked(void)
+{
+    atomic_store(&rtl_counters_mode, 0);
+    pthread_mutex_init(&keeping, NULL);
+    running = false;
+    rtl_counted_ranges_forked();
+}

@@ -1,0 +1,385 @@
+#include "intercept/counters_kernel.h"
+
+#include "common/clock.h"
+#include "intercept/api.h"
+#include "intercept/emit.h"
+#include "intercept/harvest.h"
+#include "intercept/submit.h"
+
+#include <hsa/amd_hsa_signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define PACKET      64u
+#define START       INT64_C(0x4000000000000000) /* of signals that count down */
+#define PATIENCE_NS UINT64_C(2000000000)        /* with a kernel that others wait for */
+#define COUNTED     1u                          /* in an ask: packet << 1 | counted */
+#define HARVEST     16u
+#define EXTENDED    3u /* AMD format of an extended dispatch; see rewrite.c */
+
+/* What a queue has asked for and not got yet. Two signals to grant, in turn: one is armed again
+ * when its kernel has ended, before the next but one can look at it. */
+struct rtl_counted_kernels {
+    uint64_t *asks; /* a ring */
+    uint64_t mask;
+    _Atomic uint64_t tail; /* of who submits */
+    _Atomic uint64_t head; /* of the keeper */
+    uint64_t ready, done;  /* signals: asks whose turn in the queue it is; that have ended */
+    uint64_t grant[2];
+    bool granted, spoiled; /* the keeper's */
+    bool after;            /* the last packet was an ask's; of who submits */
+};
+
+/* The keeper's. */
+static struct device {
+    struct rtl_aql_profile *profile;
+    unsigned granted;    /* queues that have the device */
+    uint64_t granted_at; /* when the last got it, ns */
+    bool open;           /* a kernel does not end: everybody goes on */
+    uint32_t next;       /* queue to look at first */
+} devices[RTL_MOST_COUNTED];
+
+static struct device *device_of(const struct rtl_counted_queue *queue)
+{
+    return &devices[rtl_counted_place(queue->device)];
+}
+
+/* ---- signals ---- */
+
+static uint64_t make_signal(int64_t value)
+{
+    hsa_signal_t signal = {0};
+    if (rtl_api.hsa_amd_signal_create(value, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &signal) !=
+        HSA_STATUS_SUCCESS)
+        return 0;
+    return signal.handle;
+}
+
+static int64_t value_of(uint64_t signal)
+{
+    return __atomic_load_n(&((const amd_signal_t *)(uintptr_t)signal)->value, __ATOMIC_ACQUIRE);
+}
+
+static void set(uint64_t signal, int64_t value)
+{
+    rtl_api.hsa_signal_store_screlease((hsa_signal_t){signal}, value);
+}
+
+static uint64_t passed(uint64_t signal)
+{
+    return (uint64_t)(START - value_of(signal));
+}
+
+static void destroy_signals(struct rtl_counted_kernels *kernels)
+{
+    uint64_t *signals[] = {&kernels->ready, &kernels->done, &kernels->grant[0], &kernels->grant[1]};
+    for (unsigned i = 0; i < sizeof signals / sizeof *signals; i++) {
+        if (*signals[i] != 0)
+            rtl_api.hsa_signal_destroy((hsa_signal_t){*signals[i]});
+        *signals[i] = 0;
+    }
+}
+
+static bool make_signals(struct rtl_counted_kernels *kernels)
+{
+    kernels->ready = make_signal(START);
+    kernels->done = make_signal(START);
+    kernels->grant[0] = make_signal(1);
+    kernels->grant[1] = make_signal(1);
+    if (kernels->ready != 0 && kernels->done != 0 && kernels->grant[0] != 0 &&
+        kernels->grant[1] != 0)
+        return true;
+    destroy_signals(kernels);
+    return false;
+}
+
+/* ---- queues ---- */
+
+static bool make_kernels(struct rtl_counted_queue *queue)
+{
+    struct rtl_counted_kernels *kernels = calloc(1, sizeof *kernels);
+    if (kernels == NULL)
+        return false;
+    kernels->mask = queue->queue->reserved_size - 1;
+    kernels->asks = calloc(queue->queue->reserved_size, sizeof *kernels->asks);
+    if (kernels->asks == NULL) {
+        free(kernels);
+        return false;
+    }
+    queue->kernels = kernels;
+    return true;
+}
+
+bool rtl_counted_kernels_open(struct rtl_counted_queue *queue)
+{
+    struct device *device = device_of(queue);
+    if (device->profile == NULL)
+        device->profile = rtl_counted_profile(queue->device);
+    if (device->profile == NULL || (queue->kernels == NULL && !make_kernels(queue)))
+        return false;
+    struct rtl_counted_kernels *kernels = queue->kernels;
+    atomic_store(&kernels->head, 0);
+    atomic_store(&kernels->tail, 0);
+    kernels->granted = false;
+    kernels->spoiled = false;
+    kernels->after = false;
+    return make_signals(kernels);
+}
+
+static uint64_t asked(const struct rtl_counted_kernels *kernels)
+{
+    return atomic_load_explicit(&kernels->tail, memory_order_acquire) -
+           atomic_load_explicit(&kernels->head, memory_order_relaxed);
+}
+
+static uint64_t front(const struct rtl_counted_kernels *kernels)
+{
+    return kernels
+        ->asks[atomic_load_explicit(&kernels->head, memory_order_relaxed) & kernels->mask];
+}
+
+void rtl_counted_kernels_close(struct rtl_counted_queue *queue)
+{
+    struct rtl_counted_kernels *kernels = queue->kernels;
+    for (; asked(kernels) > 0; atomic_fetch_add(&kernels->head, 1))
+        rtl_counted_miss(queue->device, RTL_UNCOUNTED_SHUTDOWN, front(kernels) & COUNTED);
+    device_of(queue)->granted -= kernels->granted;
+    kernels->granted = false;
+    if (queue->queue->gone)
+        destroy_signals(kernels);
+}
+
+void rtl_counted_kernels_settle(void)
+{
+    for (uint32_t i = 0; i < rtl_queues_count(); i++) {
+        struct rtl_counted_queue *queue = rtl_queues_at(i)->counted;
+        if (queue == NULL || !atomic_load(&queue->open))
+            continue;
+        const struct rtl_counted_kernels *kernels = queue->kernels;
+        uint64_t tail = atomic_load(&kernels->tail);
+        for (uint64_t at = atomic_load(&kernels->head); at < tail; at++)
+            rtl_counted_miss(queue->device, RTL_UNCOUNTED_SHUTDOWN,
+                             kernels->asks[at & kernels->mask] & COUNTED);
+    }
+}
+
+void rtl_counted_kernels_end(void)
+{
+    for (uint32_t i = 0; i < RTL_MOST_COUNTED; i++) {
+        rtl_aql_free(devices[i].profile);
+        devices[i] = (struct device){0};
+    }
+}
+
+/* ---- packets ---- */
+
+static bool is_kernel(const void *packet)
+{
+    uint16_t header;
+    memcpy(&header, packet, sizeof header);
+    unsigned type = rtl_packet_type(header);
+    return type == HSA_PACKET_TYPE_KERNEL_DISPATCH ||
+           (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC &&
+            ((const hsa_amd_vendor_packet_header_t *)packet)->AmdFormat == EXTENDED);
+}
+
+/* Whether the packet that was rewritten last is counted, and if not why. */
+static bool is_counted(const struct rtl_counted_queue *queue, enum rtl_uncounted_why *why)
+{
+    const struct rtl_reservation *reservation = &queue->queue->rewriter.run.reservation;
+    if (reservation->launch != RTL_NONE && (reservation->flags & RTL_RESERVED_FOUND) == 0) {
+        *why = RTL_UNCOUNTED_GRAPH;
+        return false;
+    }
+    *why = RTL_UNCOUNTED_STOPPED;
+    return (reservation->flags & RTL_RESERVED_LEFT_OUT) == 0;
+}
+
+static void copy(unsigned char *out, const void *packet)
+{
+    memcpy(out, packet, PACKET);
+}
+
+static uint64_t put_plain(struct rtl_counted_kernels *kernels, const void *packet,
+                          unsigned char *out)
+{
+    copy(out, packet);
+    if (kernels->after)
+        rtl_aql_set_barrier(out);
+    kernels->after = false;
+    return 1;
+}
+
+static uint64_t put_ask(struct rtl_counted_queue *queue, const void *packet, bool counted,
+                        unsigned char *out)
+{
+    struct rtl_counted_kernels *kernels = queue->kernels;
+    const struct rtl_aql_profile *profile = device_of(queue)->profile;
+    uint64_t tail = atomic_load_explicit(&kernels->tail, memory_order_relaxed);
+    unsigned char *at = out;
+    rtl_aql_barrier(at, 0, kernels->ready);
+    at += PACKET;
+    rtl_aql_barrier(at, kernels->grant[tail % 2], 0);
+    at += PACKET;
+    if (counted) {
+        copy(at, rtl_aql_start(profile));
+        at += PACKET;
+    }
+    copy(at, packet);
+    rtl_aql_set_barrier(at);
+    at += PACKET;
+    if (counted) {
+        copy(at, rtl_aql_stop(profile));
+        rtl_aql_set_signal(at, kernels->done);
+    } else {
+        rtl_aql_barrier(at, 0, kernels->done);
+    }
+    at += PACKET;
+    kernels->after = true;
+    return (uint64_t)(at - out) / PACKET;
+}
+
+uint64_t rtl_counted_kernels_put(struct rtl_counted_queue *queue, const void *packet,
+                                 uint64_t index, unsigned char *out)
+{
+    struct rtl_counted_kernels *kernels = queue->kernels;
+    enum rtl_uncounted_why why;
+    if (!is_kernel(packet))
+        return put_plain(kernels, packet, out);
+    bool counted = is_counted(queue, &why);
+    bool room = asked(kernels) <= kernels->mask;
+    if (queue->queue->rewriter.paused || !room) {
+        rtl_counted_miss(queue->device, room ? RTL_UNCOUNTED_STOPPED : RTL_UNCOUNTED_MEMORY, 1);
+        return put_plain(kernels, packet, out);
+    }
+    if (!counted)
+        rtl_counted_miss(queue->device, why, 1);
+    uint64_t packets = put_ask(queue, packet, counted, out);
+    uint64_t tail = atomic_load_explicit(&kernels->tail, memory_order_relaxed);
+    kernels->asks[tail & kernels->mask] = index << 1 | counted;
+    atomic_store_explicit(&kernels->tail, tail + 1, memory_order_release);
+    return packets;
+}
+
+/* ---- the keeper ---- */
+
+static bool is_ready(const struct rtl_counted_kernels *kernels)
+{
+    return asked(kernels) > 0 && !kernels->granted &&
+           passed(kernels->ready) > atomic_load_explicit(&kernels->head, memory_order_relaxed);
+}
+
+static bool has_ended(const struct rtl_counted_kernels *kernels)
+{
+    return kernels->granted &&
+           passed(kernels->done) > atomic_load_explicit(&kernels->head, memory_order_relaxed);
+}
+
+static void grant(struct rtl_counted_queue *queue)
+{
+    struct rtl_counted_kernels *kernels = queue->kernels;
+    struct device *device = device_of(queue);
+    kernels->granted = true;
+    kernels->spoiled = device->open;
+    device->granted++;
+    device->granted_at = rtl_now();
+    set(kernels->grant[atomic_load_explicit(&kernels->head, memory_order_relaxed) % 2], 0);
+}
+
+static void send(struct rtl_counted_queue *queue, uint64_t packet)
+{
+    uint64_t values[RTL_MOST_COUNTERS];
+    if (queue->kernels->spoiled || !rtl_aql_values(device_of(queue)->profile, values)) {
+        rtl_counted_miss(queue->device, RTL_UNCOUNTED_DEVICE, 1);
+        return;
+    }
+    struct rtl_wire_sample sample = {.owner = packet,
+                                     .queue = queue->queue->id,
+                                     .agent = queue->device->agent,
+                                     .values = (uint16_t)queue->device->event_count};
+    (void)rtl_counted_send(queue->device, &sample, values);
+}
+
+static void end(struct rtl_counted_queue *queue)
+{
+    struct rtl_counted_kernels *kernels = queue->kernels;
+    struct device *device = device_of(queue);
+    uint64_t head = atomic_load_explicit(&kernels->head, memory_order_relaxed);
+    uint64_t ask = front(kernels);
+    set(kernels->grant[head % 2], 1);
+    if (ask & COUNTED)
+        send(queue, ask >> 1);
+    kernels->granted = false;
+    atomic_store_explicit(&kernels->head, head + 1, memory_order_release);
+    if (--device->granted == 0)
+        device->open = false;
+}
+
+/* A kernel has had the device for long, and others wait: it may be waiting for one of them. */
+static void let_go(struct device *device)
+{
+    if (device->open || device->granted == 0 || rtl_now() - device->granted_at < PATIENCE_NS)
+        return;
+    bool waiting = false;
+    for (uint32_t i = 0; i < rtl_queues_count(); i++) {
+        struct rtl_counted_queue *queue = rtl_queues_at(i)->counted;
+        waiting = waiting || (queue != NULL && atomic_load(&queue->open) &&
+                              device_of(queue) == device && is_ready(queue->kernels));
+    }
+    if (!waiting)
+        return;
+    device->open = true;
+    for (uint32_t i = 0; i < rtl_queues_count(); i++) {
+        struct rtl_counted_queue *queue = rtl_queues_at(i)->counted;
+        if (queue != NULL && atomic_load(&queue->open) && device_of(queue) == device)
+            queue->kernels->spoiled = true;
+    }
+}
+
+/* Room was made in the hardware's ring: packets that wait for it go on. */
+static void submit_more(struct rtl_queue *queue)
+{
+    if (!rtl_submit_is_behind(queue))
+        return;
+    (void)rtl_harvest(queue, HARVEST, HARVEST);
+    (void)rtl_submit_some(queue);
+}
+
+static unsigned serve(struct rtl_counted_queue *queue, bool *busy)
+{
+    struct device *device = device_of(queue);
+    unsigned ended = 0;
+    if (has_ended(queue->kernels)) {
+        end(queue);
+        ended = 1;
+    }
+    if (device->granted == 0 || device->open)
+        if (is_ready(queue->kernels))
+            grant(queue);
+    *busy = *busy || asked(queue->kernels) > 0;
+    return ended;
+}
+
+/* Who ended comes last in the next look: the others had to wait. */
+unsigned rtl_counted_kernels_round(bool *busy)
+{
+    static uint32_t first;
+    uint32_t count = rtl_queues_count();
+    unsigned ended = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t place = (first + i) % count;
+        struct rtl_queue *queue = rtl_queues_at(place);
+        struct rtl_counted_queue *counted = queue->counted;
+        if (counted == NULL || !atomic_load_explicit(&counted->open, memory_order_acquire))
+            continue;
+        unsigned here = serve(counted, busy);
+        if (here > 0)
+            submit_more(queue);
+        ended += here;
+    }
+    first = count > 0 ? (first + 1) % count : 0;
+    for (uint32_t i = 0; i < RTL_MOST_COUNTED; i++)
+        let_go(&devices[i]);
+    return ended;
+}
