@@ -6,6 +6,7 @@
 #include "intercept/counters_kernel.h"
 #include "intercept/counters_range.h"
 #include "intercept/emit.h"
+#include "intercept/ranges.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -93,7 +94,10 @@ void rtl_counters_begin(const struct rtl_config *config)
         return;
     uint32_t passes = plan(config);
     tell(config, passes);
-    atomic_store(&rtl_counters_mode, config->pass < passes ? (uint32_t)config->counting : 0);
+    uint32_t mode = config->pass < passes ? (uint32_t)config->counting : 0;
+    atomic_store(&rtl_counters_mode, mode);
+    if (mode == RTL_COUNTING_RANGE)
+        atomic_store(&rtl_range_ended, rtl_counted_range_ended);
 }
 
 bool rtl_counters_need_packets(void)
@@ -377,6 +381,7 @@ void rtl_counters_end(uint64_t patience_ns)
 void rtl_counters_forked(void)
 {
     atomic_store(&rtl_counters_mode, 0);
+    atomic_store(&rtl_range_ended, NULL);
     pthread_mutex_init(&keeping, NULL);
     running = false;
     rtl_counted_ranges_forked();

@@ -6,7 +6,6 @@
 #include "intercept/ranges.h"
 
 #include "common/clock.h"
-#include "intercept/counters_range.h"
 #include "intercept/emit.h"
 #include "intercept/origin.h"
 
@@ -74,6 +73,8 @@ static struct stack *stacks;
 static struct started *starts[BUCKETS];
 static struct name *names;
 static uint32_t name_count;
+
+void (*_Atomic rtl_range_ended)(uint64_t id);
 
 static _Atomic uint32_t state = RTL_RANGES_BEFORE;
 static _Atomic uint64_t next_number = 1;
@@ -194,8 +195,9 @@ static void send_held(struct range *range)
 
 static void end(struct range *range, uint64_t now)
 {
-    if (atomic_load_explicit(&rtl_counters_mode, memory_order_relaxed) == RTL_COUNTING_RANGE)
-        rtl_counted_range_ended(range->id);
+    void (*tell)(uint64_t) = atomic_load_explicit(&rtl_range_ended, memory_order_relaxed);
+    if (tell != NULL)
+        tell(range->id);
     if (range->wanted || is_on()) {
         send_held(range);
         if (range->progress != SENT)

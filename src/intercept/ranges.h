@@ -62,6 +62,10 @@ int rtl_range_enter(uint64_t id);
 /** Ends a range of rtl_range_open. Returns 0, or -1 if there is none (any more). */
 int rtl_range_close(uint64_t id);
 
+/** Called with the id of each range that ends, in the thread that ends it, under a lock of ranges.c;
+ * NULL: nobody wants to know. Set while no range is of interest yet. */
+extern void (*_Atomic rtl_range_ended)(uint64_t id);
+
 /** The range at a level of the calling thread's stack, from the outermost, 0, on; `joined`: it was
  * started, and the thread has entered it. False if there is none. */
 bool rtl_range_at(uint32_t level, uint64_t *id, bool *joined);
