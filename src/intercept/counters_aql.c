@@ -122,16 +122,32 @@ static void *allocate(hsa_agent_t agent, uint32_t size)
     return memory;
 }
 
-static bool provide(profile_t *profile, hsa_ven_amd_aqlprofile_info_type_t what,
-                    hsa_ven_amd_aqlprofile_descriptor_t *buffer)
+/* The library tells the sizes of both buffers when it is to start without any; an older one tells
+ * them when asked. */
+static bool ask_sizes(profile_t *profile)
 {
-    uint32_t size = 0;
-    if (library.hsa_ven_amd_aqlprofile_get_info(profile, what, &size) != HSA_STATUS_SUCCESS ||
-        size == 0)
+    struct rtl_aql_packet unused;
+    hsa_status_t status =
+        library.hsa_ven_amd_aqlprofile_start(profile, (hsa_ext_amd_aql_pm4_packet_t *)&unused);
+    if (status == HSA_STATUS_SUCCESS && profile->command_buffer.size > 0 &&
+        profile->output_buffer.size > 0)
+        return true;
+    return library.hsa_ven_amd_aqlprofile_get_info(
+               profile, HSA_VEN_AMD_AQLPROFILE_INFO_COMMAND_BUFFER_SIZE,
+               &profile->command_buffer.size) == HSA_STATUS_SUCCESS &&
+           library.hsa_ven_amd_aqlprofile_get_info(
+               profile, HSA_VEN_AMD_AQLPROFILE_INFO_PMC_DATA_SIZE, &profile->output_buffer.size) ==
+               HSA_STATUS_SUCCESS;
+}
+
+static bool provide(profile_t *profile)
+{
+    if (!ask_sizes(profile) || profile->command_buffer.size == 0 ||
+        profile->output_buffer.size == 0)
         return false;
-    buffer->ptr = allocate(profile->agent, size);
-    buffer->size = size;
-    return buffer->ptr != NULL;
+    profile->command_buffer.ptr = allocate(profile->agent, profile->command_buffer.size);
+    profile->output_buffer.ptr = allocate(profile->agent, profile->output_buffer.size);
+    return profile->command_buffer.ptr != NULL && profile->output_buffer.ptr != NULL;
 }
 
 /* ---- packets ---- */
@@ -189,6 +205,32 @@ static bool make_packets(struct rtl_aql_profile *made)
     return true;
 }
 
+void *rtl_aql_enable(hsa_agent_t agent, struct rtl_aql_packet *packet)
+{
+    profile_t profile = {.agent = agent, .type = HSA_VEN_AMD_AQLPROFILE_EVENT_TYPE_PMC};
+    (void)blank(packet);
+    if (library.hsa_ven_amd_aqlprofile_get_info(&profile, HSA_VEN_AMD_AQLPROFILE_INFO_ENABLE_CMD,
+                                                packet) != HSA_STATUS_SUCCESS ||
+        profile.command_buffer.size == 0)
+        return NULL;
+    profile.command_buffer.ptr = allocate(agent, profile.command_buffer.size);
+    if (profile.command_buffer.ptr == NULL)
+        return NULL;
+    if (library.hsa_ven_amd_aqlprofile_get_info(&profile, HSA_VEN_AMD_AQLPROFILE_INFO_ENABLE_CMD,
+                                                packet) == HSA_STATUS_SUCCESS) {
+        finish(packet);
+        return profile.command_buffer.ptr;
+    }
+    rtl_aql_free_enable(profile.command_buffer.ptr);
+    return NULL;
+}
+
+void rtl_aql_free_enable(void *memory)
+{
+    if (memory != NULL)
+        rtl_api.hsa_amd_memory_pool_free(memory);
+}
+
 const struct rtl_aql_packet *rtl_aql_start(const struct rtl_aql_profile *profile)
 {
     return &profile->start;
@@ -236,11 +278,7 @@ struct rtl_aql_profile *rtl_aql_make(hsa_agent_t agent, const struct rtl_aql_eve
                                 .type = HSA_VEN_AMD_AQLPROFILE_EVENT_TYPE_PMC,
                                 .events = made->events,
                                 .event_count = events};
-    if (provide(&made->profile, HSA_VEN_AMD_AQLPROFILE_INFO_COMMAND_BUFFER_SIZE,
-                &made->profile.command_buffer) &&
-        provide(&made->profile, HSA_VEN_AMD_AQLPROFILE_INFO_PMC_DATA_SIZE,
-                &made->profile.output_buffer) &&
-        make_packets(made))
+    if (provide(&made->profile) && make_packets(made))
         return made;
     rtl_aql_free(made);
     return NULL;

@@ -45,13 +45,19 @@ struct rtl_aql_packet {
     _Alignas(64) unsigned char bytes[64];
 };
 
+/** Makes a packet that has a queue's kernels counted from then on: waves, where a start packet was
+ * in another queue. Returns the memory that it needs (rtl_aql_free_enable); NULL: the library has
+ * none. As rtl_aql_make. */
+void *rtl_aql_enable(hsa_agent_t agent, struct rtl_aql_packet *packet);
+void rtl_aql_free_enable(void *memory);
+
 /** The packets of a profile: with the barrier bit, fences of the system's scope, and no signal.
- * `read` and `stop` leave the counters' values in the profile's memory. */
+ * `read` leaves the counters' values in the profile's memory; `stop` reads nothing. */
 const struct rtl_aql_packet *rtl_aql_start(const struct rtl_aql_profile *profile);
 const struct rtl_aql_packet *rtl_aql_read(const struct rtl_aql_profile *profile);
 const struct rtl_aql_packet *rtl_aql_stop(const struct rtl_aql_profile *profile);
 
-/** What the counters stood at when the last read or stop was executed, each summed over the
+/** What the counters stood at when the last read was executed, each summed over the
  * instances of its block, in the order of rtl_aql_make's events. False if the library fails. One
  * thread at a time for a profile. */
 bool rtl_aql_values(const struct rtl_aql_profile *profile, uint64_t *values);

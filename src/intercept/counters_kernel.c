@@ -2,6 +2,7 @@
 
 #include "common/clock.h"
 #include "intercept/api.h"
+#include "intercept/counters_own.h"
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
 #include "intercept/submit.h"
@@ -47,28 +48,9 @@ static struct device *device_of(const struct rtl_counted_queue *queue)
 
 /* ---- signals ---- */
 
-static uint64_t make_signal(int64_t value)
-{
-    hsa_signal_t signal = {0};
-    if (rtl_api.hsa_amd_signal_create(value, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &signal) !=
-        HSA_STATUS_SUCCESS)
-        return 0;
-    return signal.handle;
-}
-
-static int64_t value_of(uint64_t signal)
-{
-    return __atomic_load_n(&((const amd_signal_t *)(uintptr_t)signal)->value, __ATOMIC_ACQUIRE);
-}
-
-static void set(uint64_t signal, int64_t value)
-{
-    rtl_api.hsa_signal_store_screlease((hsa_signal_t){signal}, value);
-}
-
 static uint64_t passed(uint64_t signal)
 {
-    return (uint64_t)(START - value_of(signal));
+    return (uint64_t)(START - rtl_own_value(signal));
 }
 
 static void destroy_signals(struct rtl_counted_kernels *kernels)
@@ -83,10 +65,10 @@ static void destroy_signals(struct rtl_counted_kernels *kernels)
 
 static bool make_signals(struct rtl_counted_kernels *kernels)
 {
-    kernels->ready = make_signal(START);
-    kernels->done = make_signal(START);
-    kernels->grant[0] = make_signal(1);
-    kernels->grant[1] = make_signal(1);
+    kernels->ready = rtl_own_signal(START);
+    kernels->done = rtl_own_signal(START);
+    kernels->grant[0] = rtl_own_signal(1);
+    kernels->grant[1] = rtl_own_signal(1);
     if (kernels->ready != 0 && kernels->done != 0 && kernels->grant[0] != 0 &&
         kernels->grant[1] != 0)
         return true;
@@ -114,7 +96,7 @@ static bool make_kernels(struct rtl_counted_queue *queue)
 bool rtl_counted_kernels_open(struct rtl_counted_queue *queue)
 {
     struct device *device = device_of(queue);
-    if (device->profile == NULL)
+    if (device->profile == NULL && rtl_own_try(queue->device))
         device->profile = rtl_counted_profile(queue->device);
     if (device->profile == NULL || (queue->kernels == NULL && !make_kernels(queue)))
         return false;
@@ -230,6 +212,8 @@ static uint64_t put_ask(struct rtl_counted_queue *queue, const void *packet, boo
     rtl_aql_set_barrier(at);
     at += PACKET;
     if (counted) {
+        copy(at, rtl_aql_read(profile));
+        at += PACKET;
         copy(at, rtl_aql_stop(profile));
         rtl_aql_set_signal(at, kernels->done);
     } else {
@@ -284,7 +268,7 @@ static void grant(struct rtl_counted_queue *queue)
     kernels->spoiled = device->open;
     device->granted++;
     device->granted_at = rtl_now();
-    set(kernels->grant[atomic_load_explicit(&kernels->head, memory_order_relaxed) % 2], 0);
+    rtl_own_set(kernels->grant[atomic_load_explicit(&kernels->head, memory_order_relaxed) % 2], 0);
 }
 
 static void send(struct rtl_counted_queue *queue, uint64_t packet)
@@ -307,7 +291,7 @@ static void end(struct rtl_counted_queue *queue)
     struct device *device = device_of(queue);
     uint64_t head = atomic_load_explicit(&kernels->head, memory_order_relaxed);
     uint64_t ask = front(kernels);
-    set(kernels->grant[head % 2], 1);
+    rtl_own_set(kernels->grant[head % 2], 1);
     if (ask & COUNTED)
         send(queue, ask >> 1);
     kernels->granted = false;

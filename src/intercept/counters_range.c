@@ -1,29 +1,27 @@
 #include "intercept/counters_range.h"
 
-#include "common/clock.h"
 #include "intercept/api.h"
+#include "intercept/counters_own.h"
 #include "intercept/harvest.h"
 #include "intercept/origin.h"
 #include "intercept/ranges.h"
 #include "intercept/submit.h"
 
 #include <errno.h>
-#include <hsa/amd_hsa_signal.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#define PACKET         64u
-#define FIRST_SLOTS    64u
-#define MOST_SLOTS     1024u
-#define FREE_SLOTS     32u /* fewer: the keeper makes more */
-#define OWN_QUEUE      256u
-#define BUCKETS        1024u
-#define LOOK           64u /* ranges that ended, in a round */
-#define HARVEST        64u
-#define START_PATIENCE UINT64_C(1000000000)
-#define RETRY_NAP_NS   100000
+#define PACKET            64u
+#define FIRST_SLOTS       64u
+#define MOST_SLOTS        1024u
+#define FREE_SLOTS        32u /* fewer: the keeper makes more */
+#define OWN_QUEUE         256u
+#define BUCKETS           1024u
+#define LOOK              64u /* ranges that ended, in a round */
+#define HARVEST           64u
+#define START_PATIENCE_NS UINT64_C(1000000000)
+#define RETRY_NAP_NS      100000
 
 /* What the counters of a device stood at, at one moment. */
 struct sample {
@@ -77,6 +75,7 @@ struct rtl_counted_ranges {
     uint64_t mask;
     struct use *ends;
     uint64_t gate;           /* signal of a read in our own queue, for this one's ends */
+    bool enabled;            /* its kernels are counted */
     bool gated;              /* such a read is on its way, or was the last thing */
     _Atomic uint32_t marked; /* marks, ends, and gates: nobody need look where it is 0 */
     _Atomic uint32_t reading;
@@ -86,8 +85,9 @@ struct rtl_counted_ranges {
 
 static struct device {
     struct rtl_counted_device *counted;
-    hsa_queue_t *own;
-    uint64_t written; /* packets in it */
+    struct rtl_own_queue own;
+    struct rtl_aql_packet enable; /* for each queue */
+    void *enable_memory;          /* NULL: there is no such packet */
     struct slot *free_slots, *reading;
     uint32_t slots, free_count;
     struct sample *free_samples;
@@ -111,25 +111,6 @@ static _Thread_local struct {
 static struct device *device_of(const struct rtl_counted_queue *queue)
 {
     return &devices[rtl_counted_place(queue->device)];
-}
-
-static int64_t value_of(uint64_t signal)
-{
-    return __atomic_load_n(&((const amd_signal_t *)(uintptr_t)signal)->value, __ATOMIC_ACQUIRE);
-}
-
-static void set(uint64_t signal, int64_t value)
-{
-    rtl_api.hsa_signal_store_screlease((hsa_signal_t){signal}, value);
-}
-
-static uint64_t make_signal(void)
-{
-    hsa_signal_t signal = {0};
-    if (rtl_api.hsa_amd_signal_create(0, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &signal) !=
-        HSA_STATUS_SUCCESS)
-        return 0;
-    return signal.handle;
 }
 
 /* ---- samples and slots ---- */
@@ -162,7 +143,7 @@ static bool make_slot(struct device *device)
     if (slot == NULL)
         return false;
     slot->profile = rtl_counted_profile(device->counted);
-    slot->own = slot->profile != NULL ? make_signal() : 0;
+    slot->own = slot->profile != NULL ? rtl_own_signal(0) : 0;
     if (slot->own == 0) {
         rtl_aql_free(slot->profile);
         free(slot);
@@ -190,7 +171,7 @@ static struct slot *take_slot(struct device *device, struct sample *sample,
     slot->sample = sample;
     slot->queue = queue;
     slot->waiting = signal != 0 ? signal : slot->own;
-    set(slot->waiting, 1);
+    rtl_own_set(slot->waiting, 1);
     slot->next = device->reading;
     device->reading = slot;
     sample->users++; /* the slot's */
@@ -205,39 +186,7 @@ static void put_read(const struct slot *slot, unsigned char *packet)
     rtl_aql_set_signal(packet, slot->waiting);
 }
 
-/* Under the lock: into our own queue. There must be room. */
-static void write_own(struct device *device, const unsigned char *packet)
-{
-    uint64_t index = device->written++;
-    unsigned char *at =
-        (unsigned char *)device->own->base_address + index % device->own->size * PACKET;
-    uint16_t header;
-    memcpy(&header, packet, sizeof header);
-    memcpy(at + sizeof header, packet + sizeof header, PACKET - sizeof header);
-    __atomic_store_n((uint16_t *)(void *)at, header, __ATOMIC_RELEASE);
-    rtl_api.hsa_queue_store_write_index_screlease(device->own, index + 1);
-    rtl_api.hsa_signal_store_screlease(device->own->doorbell_signal, (hsa_signal_value_t)index);
-}
-
-static bool own_has_room(const struct device *device)
-{
-    return device->written - rtl_api.hsa_queue_load_read_index_scacquire(device->own) <
-           device->own->size;
-}
-
 /* ---- devices ---- */
-
-static bool wait_for(uint64_t signal)
-{
-    struct timespec nap = {.tv_sec = 0, .tv_nsec = RETRY_NAP_NS};
-    uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + START_PATIENCE;
-    while (value_of(signal) > 0) {
-        if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline)
-            return false;
-        nanosleep(&nap, NULL);
-    }
-    return true;
-}
 
 /* The counters run from here on. */
 static bool start(struct device *device)
@@ -245,22 +194,20 @@ static bool start(struct device *device)
     struct rtl_aql_packet packet;
     const struct slot *slot = device->free_slots;
     memcpy(&packet, rtl_aql_start(slot->profile), sizeof packet);
-    set(slot->own, 1);
+    rtl_own_set(slot->own, 1);
     rtl_aql_set_signal(&packet, slot->own);
     pthread_mutex_lock(&lock);
-    write_own(device, packet.bytes);
+    rtl_own_put(&device->own, &packet);
     pthread_mutex_unlock(&lock);
-    return wait_for(slot->own);
+    return rtl_own_wait(slot->own, START_PATIENCE_NS);
 }
 
 static bool open_device(struct device *device, struct rtl_counted_device *counted)
 {
     device->counted = counted;
-    if (rtl_api.hsa_queue_create(counted->handle, OWN_QUEUE, HSA_QUEUE_TYPE_MULTI, NULL, NULL,
-                                 UINT32_MAX, UINT32_MAX, &device->own) != HSA_STATUS_SUCCESS) {
-        device->own = NULL;
+    if (!rtl_own_try(counted) || !rtl_own_open(&device->own, counted->handle))
         return false;
-    }
+    device->enable_memory = rtl_aql_enable(counted->handle, &device->enable);
     for (uint32_t i = 0; i < FIRST_SLOTS; i++)
         if (!make_slot(device))
             return false;
@@ -290,6 +237,7 @@ static void clear(struct rtl_counted_ranges *queue)
     for (uint64_t i = 0; i <= queue->mask; i++)
         queue->marks[i] = (struct mark){.packet = UINT64_MAX};
     queue->ends = NULL;
+    queue->enabled = false;
     queue->gated = false;
     atomic_store(&queue->marked, 0);
     atomic_store(&queue->reading, 0);
@@ -299,13 +247,13 @@ static void clear(struct rtl_counted_ranges *queue)
 bool rtl_counted_ranges_open(struct rtl_counted_queue *queue)
 {
     struct device *device = device_of(queue);
-    if (device->own == NULL && !open_device(device, queue->device))
+    if (device->own.queue == NULL && !open_device(device, queue->device))
         return false;
     if (queue->ranges == NULL && !make_ranges(queue))
         return false;
     clear(queue->ranges);
     atomic_store(&queue->ranges->processed, atomic_load(&queue->queue->submitted));
-    queue->ranges->gate = make_signal();
+    queue->ranges->gate = rtl_own_signal(0);
     return queue->ranges->gate != 0;
 }
 
@@ -539,8 +487,8 @@ static bool end_idle(struct rtl_counted_queue *queue)
     struct device *device = device_of(queue);
     unsigned char packet[PACKET];
     uint64_t processed = atomic_load_explicit(&own->processed, memory_order_acquire);
-    if (!has_ends(own, processed) || is_busy(queue) || !own_has_room(device) ||
-        (own->gated && value_of(own->gate) > 0))
+    if (!has_ends(own, processed) || is_busy(queue) || !rtl_own_has_room(&device->own) ||
+        (own->gated && rtl_own_value(own->gate) > 0))
         return false;
     struct sample *sample = take_sample(device);
     struct slot *slot = sample != NULL ? take_slot(device, sample, own, own->gate) : NULL;
@@ -548,7 +496,7 @@ static bool end_idle(struct rtl_counted_queue *queue)
     if (slot == NULL)
         return false;
     put_read(slot, packet);
-    write_own(device, packet);
+    rtl_own_put(&device->own, packet);
     if (!own->gated)
         atomic_fetch_add_explicit(&own->marked, 1, memory_order_release);
     own->gated = true;
@@ -635,7 +583,7 @@ static uint64_t put_boundary(struct rtl_counted_queue *queue, uint64_t index, un
     struct mark *mark = &own->marks[index & own->mask];
     uint64_t packets = 0;
     if (own->gated) {
-        if (value_of(own->gate) > 0)
+        if (rtl_own_value(own->gate) > 0)
             rtl_aql_barrier(out + PACKET * packets++, own->gate, 0);
         own->gated = false;
         atomic_fetch_sub_explicit(&own->marked, 1, memory_order_relaxed);
@@ -658,14 +606,27 @@ static uint64_t put_boundary(struct rtl_counted_queue *queue, uint64_t index, un
     return packets;
 }
 
+/* Before the queue's first packet. */
+static uint64_t put_enable(struct rtl_counted_queue *queue, unsigned char *out)
+{
+    const struct device *device = device_of(queue);
+    if (queue->ranges->enabled)
+        return 0;
+    queue->ranges->enabled = true;
+    if (device->enable_memory == NULL)
+        return 0;
+    memcpy(out, &device->enable, PACKET);
+    return 1;
+}
+
 uint64_t rtl_counted_ranges_put(struct rtl_counted_queue *queue, const void *packet, uint64_t index,
                                 unsigned char *out)
 {
     struct rtl_counted_ranges *own = queue->ranges;
-    uint64_t packets = 0;
+    uint64_t packets = put_enable(queue, out);
     if (atomic_load_explicit(&own->marked, memory_order_acquire) != 0) {
         pthread_mutex_lock(&lock);
-        packets = put_boundary(queue, index, out);
+        packets += put_boundary(queue, index, out + PACKET * packets);
         atomic_store_explicit(&own->processed, index + 1, memory_order_release);
         pthread_mutex_unlock(&lock);
     } else {
@@ -700,7 +661,7 @@ static unsigned read_slots(struct device *device, bool *busy, bool *scarce)
     pthread_mutex_lock(&lock);
     for (struct slot **at = &device->reading; *at != NULL;) {
         struct slot *slot = *at;
-        if (value_of(slot->waiting) > 0) {
+        if (rtl_own_value(slot->waiting) > 0) {
             at = &slot->next;
             continue;
         }
@@ -856,7 +817,7 @@ unsigned rtl_counted_ranges_round(bool *busy)
     end_idle_queues();
     for (uint32_t i = 0; i < RTL_MOST_COUNTED; i++) {
         struct device *device = &devices[i];
-        if (device->own == NULL)
+        if (device->own.queue == NULL)
             continue;
         bool scarce = false;
         count += read_slots(device, busy, &scarce);
@@ -880,7 +841,7 @@ static void end_reads(struct device *device, const struct rtl_counted_ranges *qu
             continue;
         }
         *at = slot->next;
-        finish_slot(device, slot, value_of(slot->waiting) <= 0);
+        finish_slot(device, slot, rtl_own_value(slot->waiting) <= 0);
     }
 }
 
@@ -889,14 +850,14 @@ static void end_reads(struct device *device, const struct rtl_counted_ranges *qu
 static struct sample *read_now(struct device *device)
 {
     unsigned char packet[PACKET];
-    struct sample *sample = own_has_room(device) ? take_sample(device) : NULL;
+    struct sample *sample = rtl_own_has_room(&device->own) ? take_sample(device) : NULL;
     struct slot *slot = sample != NULL ? take_slot(device, sample, NULL, 0) : NULL;
     if (slot == NULL) {
         free(sample);
         return NULL;
     }
     put_read(slot, packet);
-    write_own(device, packet);
+    rtl_own_put(&device->own, packet);
     return sample;
 }
 
@@ -955,7 +916,9 @@ static void free_device(struct device *device)
 {
     while (device->reading != NULL)
         end_reads(device, device->reading->queue);
-    rtl_api.hsa_queue_destroy(device->own);
+    rtl_own_close(&device->own);
+    rtl_aql_free_enable(device->enable_memory);
+    device->enable_memory = NULL;
     while (device->free_slots != NULL) {
         struct slot *slot = device->free_slots;
         device->free_slots = slot->next;
@@ -968,8 +931,6 @@ static void free_device(struct device *device)
         device->free_samples = sample->next;
         free(sample);
     }
-    device->own = NULL;
-    device->written = 0;
     device->slots = 0;
     device->free_count = 0;
 }
@@ -983,7 +944,7 @@ void rtl_counted_ranges_end(void)
             if (!range->ended || !is_complete(range))
                 fail(range, RTL_UNCOUNTED_SHUTDOWN);
     for (uint32_t i = 0; i < RTL_MOST_COUNTED; i++)
-        if (devices[i].own != NULL)
+        if (devices[i].own.queue != NULL)
             free_device(&devices[i]);
     pthread_mutex_unlock(&lock);
 }

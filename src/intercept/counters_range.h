@@ -21,7 +21,7 @@
 #include "intercept/counters_device.h"
 
 /** Packets on the hardware for one of the program's, at most. */
-#define RTL_COUNTED_RANGE_SPREAD 3u
+#define RTL_COUNTED_RANGE_SPREAD 4u
 
 /** Readies a queue, and its device before its first; false if the runtime, memory or the device do
  * not allow it. Slow. */

@@ -1,0 +1,106 @@
+#include "intercept/counters_own.h"
+
+#include "common/clock.h"
+#include "common/tsan.h"
+#include "intercept/api.h"
+
+#include <hsa/amd_hsa_signal.h>
+#include <string.h>
+#include <time.h>
+
+#define PACKET      64u
+#define SIZE        256u /* packets */
+#define NAP_NS      50000
+#define PATIENCE_NS UINT64_C(1000000000)
+
+bool rtl_own_open(struct rtl_own_queue *own, hsa_agent_t agent)
+{
+    *own = (struct rtl_own_queue){0};
+    return rtl_api.hsa_queue_create(agent, SIZE, HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX,
+                                    UINT32_MAX, &own->queue) == HSA_STATUS_SUCCESS;
+}
+
+void rtl_own_close(struct rtl_own_queue *own)
+{
+    if (own->queue != NULL)
+        rtl_api.hsa_queue_destroy(own->queue);
+    *own = (struct rtl_own_queue){0};
+}
+
+bool rtl_own_has_room(const struct rtl_own_queue *own)
+{
+    return own->written - rtl_api.hsa_queue_load_read_index_scacquire(own->queue) <
+           own->queue->size;
+}
+
+void rtl_own_put(struct rtl_own_queue *own, const void *packet)
+{
+    uint64_t index = own->written++;
+    unsigned char *at =
+        (unsigned char *)own->queue->base_address + index % own->queue->size * PACKET;
+    uint16_t header;
+    memcpy(&header, packet, sizeof header);
+    memcpy(at + sizeof header, (const unsigned char *)packet + sizeof header,
+           PACKET - sizeof header);
+    __atomic_store_n((uint16_t *)(void *)at, header, __ATOMIC_RELEASE);
+    rtl_tsan_release(own->queue->base_address);
+    rtl_api.hsa_queue_store_write_index_screlease(own->queue, index + 1);
+    rtl_api.hsa_signal_store_screlease(own->queue->doorbell_signal, (hsa_signal_value_t)index);
+}
+
+uint64_t rtl_own_signal(int64_t value)
+{
+    hsa_signal_t signal = {0};
+    if (rtl_api.hsa_amd_signal_create(value, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &signal) !=
+        HSA_STATUS_SUCCESS)
+        return 0;
+    return signal.handle;
+}
+
+int64_t rtl_own_value(uint64_t signal)
+{
+    return __atomic_load_n(&((const amd_signal_t *)(uintptr_t)signal)->value, __ATOMIC_ACQUIRE);
+}
+
+void rtl_own_set(uint64_t signal, int64_t value)
+{
+    rtl_api.hsa_signal_store_screlease((hsa_signal_t){signal}, value);
+}
+
+bool rtl_own_wait(uint64_t signal, uint64_t patience_ns)
+{
+    struct timespec nap = {.tv_sec = 0, .tv_nsec = NAP_NS};
+    uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
+    while (rtl_own_value(signal) > 0) {
+        if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline)
+            return false;
+        nanosleep(&nap, NULL);
+    }
+    return true;
+}
+
+static bool run(struct rtl_own_queue *own, const struct rtl_aql_profile *profile, uint64_t signal)
+{
+    struct rtl_aql_packet last = *rtl_aql_stop(profile);
+    rtl_aql_set_signal(&last, signal);
+    rtl_own_put(own, rtl_aql_start(profile));
+    rtl_own_put(own, rtl_aql_read(profile));
+    rtl_own_put(own, &last);
+    return rtl_own_wait(signal, PATIENCE_NS);
+}
+
+/* What the device may still have in hand is not freed. */
+bool rtl_own_try(const struct rtl_counted_device *device)
+{
+    struct rtl_own_queue own = {0};
+    struct rtl_aql_profile *profile = rtl_counted_profile(device);
+    uint64_t signal = profile != NULL ? rtl_own_signal(1) : 0;
+    bool done = signal != 0 && rtl_own_open(&own, device->handle) && run(&own, profile, signal);
+    rtl_own_close(&own);
+    if (!done && signal != 0)
+        return false;
+    if (signal != 0)
+        rtl_api.hsa_signal_destroy((hsa_signal_t){signal});
+    rtl_aql_free(profile);
+    return done;
+}
