@@ -293,9 +293,13 @@ uint64_t rtl_counters_submit(struct rtl_queue *queue, uint64_t index, uint64_t c
     return written;
 }
 
-bool rtl_counters_hold(const struct rtl_queue *queue)
+/* A queue may have so many reads of its own on their way: they end whatever other queues do. */
+uint64_t rtl_counters_most(const struct rtl_queue *queue)
 {
-    return !is_kernel_mode() && rtl_counted_ranges_reading(queue->counted) >= MOST_READING;
+    if (is_kernel_mode())
+        return UINT64_MAX;
+    uint32_t reading = rtl_counted_ranges_reading(queue->counted);
+    return reading < MOST_READING ? MOST_READING - reading : 0;
 }
 
 void rtl_counters_queue_close(struct rtl_queue *queue)

@@ -60,8 +60,8 @@ void rtl_counters_queue_refused(uint32_t agent);
 uint64_t rtl_counters_submit(struct rtl_queue *queue, uint64_t index, uint64_t count,
                              uint32_t epoch);
 
-/** True if the queue must not be given more packets just now: too much of its own is on its way. */
-bool rtl_counters_hold(const struct rtl_queue *queue);
+/** How many packets more the queue may be given just now. */
+uint64_t rtl_counters_most(const struct rtl_queue *queue);
 
 /** The state of the queue is about to serve another one: nothing of it is executed any more. Worker
  * only. */

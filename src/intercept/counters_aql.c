@@ -12,6 +12,7 @@
     (HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |                           \
      HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE)
 #define BARRIER (1u << HSA_PACKET_HEADER_BARRIER)
+#define PAGE    4096u
 
 typedef hsa_ven_amd_aqlprofile_event_t event_t;
 typedef hsa_ven_amd_aqlprofile_profile_t profile_t;
@@ -21,7 +22,14 @@ struct rtl_aql_profile {
     const struct rtl_aql_event *counters;
     uint32_t count;
     struct rtl_aql_packet start, read, stop;
-    event_t events[]; /* each counter for each instance */
+};
+
+/* Profiles of the same counters, in memory that is theirs together. */
+struct rtl_aql_block {
+    void *commands, *output;
+    uint32_t count;
+    event_t *events; /* each counter for each instance */
+    struct rtl_aql_profile profiles[];
 };
 
 static hsa_ven_amd_aqlprofile_1_00_pfn_t library;
@@ -101,7 +109,7 @@ static hsa_status_t see_agent(hsa_agent_t agent, void *data)
 
 /* Memory of the host that the device reads and writes coherently: the pool for kernel arguments,
  * where profilers on ROCr have always put both buffers. */
-static void *allocate(hsa_agent_t agent, uint32_t size)
+static void *allocate(hsa_agent_t agent, size_t size)
 {
     hsa_amd_memory_pool_t pool = {0};
     void *memory = NULL;
@@ -122,6 +130,11 @@ static void *allocate(hsa_agent_t agent, uint32_t size)
     return memory;
 }
 
+static bool has_sizes(const profile_t *profile)
+{
+    return profile->command_buffer.size > 0 && profile->output_buffer.size > 0;
+}
+
 /* The library tells the sizes of both buffers when it is to start without any; an older one tells
  * them when asked. */
 static bool ask_sizes(profile_t *profile)
@@ -129,25 +142,15 @@ static bool ask_sizes(profile_t *profile)
     struct rtl_aql_packet unused;
     hsa_status_t status =
         library.hsa_ven_amd_aqlprofile_start(profile, (hsa_ext_amd_aql_pm4_packet_t *)&unused);
-    if (status == HSA_STATUS_SUCCESS && profile->command_buffer.size > 0 &&
-        profile->output_buffer.size > 0)
+    if (status == HSA_STATUS_SUCCESS && has_sizes(profile))
         return true;
     return library.hsa_ven_amd_aqlprofile_get_info(
                profile, HSA_VEN_AMD_AQLPROFILE_INFO_COMMAND_BUFFER_SIZE,
                &profile->command_buffer.size) == HSA_STATUS_SUCCESS &&
            library.hsa_ven_amd_aqlprofile_get_info(
                profile, HSA_VEN_AMD_AQLPROFILE_INFO_PMC_DATA_SIZE, &profile->output_buffer.size) ==
-               HSA_STATUS_SUCCESS;
-}
-
-static bool provide(profile_t *profile)
-{
-    if (!ask_sizes(profile) || profile->command_buffer.size == 0 ||
-        profile->output_buffer.size == 0)
-        return false;
-    profile->command_buffer.ptr = allocate(profile->agent, profile->command_buffer.size);
-    profile->output_buffer.ptr = allocate(profile->agent, profile->output_buffer.size);
-    return profile->command_buffer.ptr != NULL && profile->output_buffer.ptr != NULL;
+               HSA_STATUS_SUCCESS &&
+           has_sizes(profile);
 }
 
 /* ---- packets ---- */
@@ -256,43 +259,80 @@ static uint32_t events_of(const struct rtl_aql_event *counters, uint32_t count)
     return events;
 }
 
-static void fill_events(struct rtl_aql_profile *made)
+static event_t *list_events(const struct rtl_aql_event *counters, uint32_t count, uint32_t events)
 {
-    event_t *event = made->events;
-    for (uint32_t i = 0; i < made->count; i++)
-        for (uint32_t index = 0; index < made->counters[i].instances; index++)
-            *event++ = (event_t){(hsa_ven_amd_aqlprofile_block_name_t)made->counters[i].block,
-                                 index, made->counters[i].event};
+    event_t *list = calloc(events, sizeof *list);
+    event_t *event = list;
+    for (uint32_t i = 0; i < count && list != NULL; i++)
+        for (uint32_t index = 0; index < counters[i].instances; index++)
+            *event++ = (event_t){(hsa_ven_amd_aqlprofile_block_name_t)counters[i].block, index,
+                                 counters[i].event};
+    return list;
 }
 
-struct rtl_aql_profile *rtl_aql_make(hsa_agent_t agent, const struct rtl_aql_event *counters,
-                                     uint32_t count)
+static uint32_t whole_pages(uint32_t size)
+{
+    return (size + PAGE - 1) / PAGE * PAGE;
+}
+
+static bool fill(struct rtl_aql_block *block, const profile_t *like,
+                 const struct rtl_aql_event *counters, uint32_t count)
+{
+    uint32_t commands = whole_pages(like->command_buffer.size);
+    uint32_t output = whole_pages(like->output_buffer.size);
+    block->commands = allocate(like->agent, (size_t)commands * block->count);
+    block->output = allocate(like->agent, (size_t)output * block->count);
+    if (block->commands == NULL || block->output == NULL)
+        return false;
+    for (uint32_t i = 0; i < block->count; i++) {
+        struct rtl_aql_profile *made = &block->profiles[i];
+        made->profile = *like;
+        made->counters = counters;
+        made->count = count;
+        made->profile.command_buffer.ptr = (unsigned char *)block->commands + (size_t)commands * i;
+        made->profile.output_buffer.ptr = (unsigned char *)block->output + (size_t)output * i;
+        if (!make_packets(made))
+            return false;
+    }
+    return true;
+}
+
+struct rtl_aql_block *rtl_aql_make(hsa_agent_t agent, const struct rtl_aql_event *counters,
+                                   uint32_t count, uint32_t profiles)
 {
     uint32_t events = events_of(counters, count);
-    struct rtl_aql_profile *made = NULL;
-    if (posix_memalign((void **)&made, 64, sizeof *made + events * sizeof made->events[0]) != 0)
+    struct rtl_aql_block *block = NULL;
+    size_t size = sizeof *block + profiles * sizeof block->profiles[0];
+    if (posix_memalign((void **)&block, 64, size) != 0)
         return NULL;
-    *made = (struct rtl_aql_profile){.counters = counters, .count = count};
-    fill_events(made);
-    made->profile = (profile_t){.agent = agent,
-                                .type = HSA_VEN_AMD_AQLPROFILE_EVENT_TYPE_PMC,
-                                .events = made->events,
-                                .event_count = events};
-    if (provide(&made->profile) && make_packets(made))
-        return made;
-    rtl_aql_free(made);
+    memset(block, 0, size);
+    block->count = profiles;
+    block->events = list_events(counters, count, events);
+    profile_t like = {.agent = agent,
+                      .type = HSA_VEN_AMD_AQLPROFILE_EVENT_TYPE_PMC,
+                      .events = block->events,
+                      .event_count = events};
+    if (block->events != NULL && ask_sizes(&like) && fill(block, &like, counters, count))
+        return block;
+    rtl_aql_free(block);
     return NULL;
 }
 
-void rtl_aql_free(struct rtl_aql_profile *profile)
+struct rtl_aql_profile *rtl_aql_profile(struct rtl_aql_block *block, uint32_t index)
 {
-    if (profile == NULL)
+    return &block->profiles[index];
+}
+
+void rtl_aql_free(struct rtl_aql_block *block)
+{
+    if (block == NULL)
         return;
-    if (profile->profile.command_buffer.ptr != NULL)
-        rtl_api.hsa_amd_memory_pool_free(profile->profile.command_buffer.ptr);
-    if (profile->profile.output_buffer.ptr != NULL)
-        rtl_api.hsa_amd_memory_pool_free(profile->profile.output_buffer.ptr);
-    free(profile);
+    if (block->commands != NULL)
+        rtl_api.hsa_amd_memory_pool_free(block->commands);
+    if (block->output != NULL)
+        rtl_api.hsa_amd_memory_pool_free(block->output);
+    free(block->events);
+    free(block);
 }
 
 /* ---- values ---- */

@@ -18,8 +18,9 @@ struct rtl_aql_event {
     uint32_t instances; /**< of the block */
 };
 
-/** Packets and memory with which one set of counters is counted. */
+/** Packets and memory with which one set of counters is counted, and several such. */
 struct rtl_aql_profile;
+struct rtl_aql_block;
 
 /** Loads the library. False if the runtime has none, or one that lacks a function. Any thread. */
 bool rtl_aql_open(void);
@@ -32,13 +33,16 @@ bool rtl_aql_is_valid(hsa_agent_t agent, uint32_t block, uint32_t event);
 uint32_t rtl_aql_slots(hsa_agent_t agent, uint32_t block, uint32_t event);
 uint32_t rtl_aql_instances(hsa_agent_t agent, const char *block_name);
 
-/** Makes a profile of `count` counters with buffers of its own, in memory that the agent may
+/** Makes profiles of `count` counters, each with buffers of its own, in memory that the agent may
  * access. `events` must stay. NULL: the library refuses, or there is no memory. Slow. */
-struct rtl_aql_profile *rtl_aql_make(hsa_agent_t agent, const struct rtl_aql_event *events,
-                                     uint32_t count);
+struct rtl_aql_block *rtl_aql_make(hsa_agent_t agent, const struct rtl_aql_event *events,
+                                   uint32_t count, uint32_t profiles);
 
-/** Frees a profile; nothing of it may be in a queue any more. */
-void rtl_aql_free(struct rtl_aql_profile *profile);
+/** One of them. */
+struct rtl_aql_profile *rtl_aql_profile(struct rtl_aql_block *block, uint32_t index);
+
+/** Frees profiles; nothing of them may be in a queue any more. */
+void rtl_aql_free(struct rtl_aql_block *block);
 
 /** An AQL packet. */
 struct rtl_aql_packet {

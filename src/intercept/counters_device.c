@@ -127,9 +127,10 @@ void rtl_counted_give_up(struct rtl_counted_device *device, const char *why)
     rtl_emit_note(RTL_NONE, "no hardware counter is read on agent %u: %s", device->agent, why);
 }
 
-struct rtl_aql_profile *rtl_counted_profile(const struct rtl_counted_device *device)
+struct rtl_aql_block *rtl_counted_profiles(const struct rtl_counted_device *device,
+                                           uint32_t profiles)
 {
-    return rtl_aql_make(device->handle, device->events, device->event_count);
+    return rtl_aql_make(device->handle, device->events, device->event_count, profiles);
 }
 
 /* ---- what is sent ---- */

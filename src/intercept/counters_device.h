@@ -39,8 +39,9 @@ uint32_t rtl_counted_place(const struct rtl_counted_device *device);
 /** Nothing of the device is counted any more, for a reason that the trace is told. */
 void rtl_counted_give_up(struct rtl_counted_device *device, const char *why);
 
-/** A profile for the device's counters of this pass, NULL if that fails. */
-struct rtl_aql_profile *rtl_counted_profile(const struct rtl_counted_device *device);
+/** Profiles for the device's counters of this pass, NULL if that fails. Slow. */
+struct rtl_aql_block *rtl_counted_profiles(const struct rtl_counted_device *device,
+                                           uint32_t profiles);
 
 /** Counts kernels or ranges that were not counted. `device` NULL: it is not known. Any thread,
  * lock-free. */

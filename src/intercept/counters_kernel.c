@@ -34,11 +34,12 @@ struct rtl_counted_kernels {
 
 /* The keeper's. */
 static struct device {
-    struct rtl_aql_profile *profile;
-    unsigned granted;    /* queues that have the device */
-    uint64_t granted_at; /* when the last got it, ns */
-    bool open;           /* a kernel does not end: everybody goes on */
-    uint32_t next;       /* queue to look at first */
+    struct rtl_aql_block *block;
+    struct rtl_aql_profile *profile; /* of it */
+    unsigned granted;                /* queues that have the device */
+    uint64_t granted_at;             /* when the last got it, ns */
+    bool open;                       /* a kernel does not end: everybody goes on */
+    uint32_t next;                   /* queue to look at first */
 } devices[RTL_MOST_COUNTED];
 
 static struct device *device_of(const struct rtl_counted_queue *queue)
@@ -96,9 +97,11 @@ static bool make_kernels(struct rtl_counted_queue *queue)
 bool rtl_counted_kernels_open(struct rtl_counted_queue *queue)
 {
     struct device *device = device_of(queue);
-    if (device->profile == NULL && rtl_own_try(queue->device))
-        device->profile = rtl_counted_profile(queue->device);
-    if (device->profile == NULL || (queue->kernels == NULL && !make_kernels(queue)))
+    if (device->block == NULL && rtl_own_try(queue->device))
+        device->block = rtl_counted_profiles(queue->device, 1);
+    if (device->block != NULL)
+        device->profile = rtl_aql_profile(device->block, 0);
+    if (device->block == NULL || (queue->kernels == NULL && !make_kernels(queue)))
         return false;
     struct rtl_counted_kernels *kernels = queue->kernels;
     atomic_store(&kernels->head, 0);
@@ -149,7 +152,7 @@ void rtl_counted_kernels_settle(void)
 void rtl_counted_kernels_end(void)
 {
     for (uint32_t i = 0; i < RTL_MOST_COUNTED; i++) {
-        rtl_aql_free(devices[i].profile);
+        rtl_aql_free(devices[i].block);
         devices[i] = (struct device){0};
     }
 }

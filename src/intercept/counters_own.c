@@ -93,14 +93,15 @@ static bool run(struct rtl_own_queue *own, const struct rtl_aql_profile *profile
 bool rtl_own_try(const struct rtl_counted_device *device)
 {
     struct rtl_own_queue own = {0};
-    struct rtl_aql_profile *profile = rtl_counted_profile(device);
-    uint64_t signal = profile != NULL ? rtl_own_signal(1) : 0;
-    bool done = signal != 0 && rtl_own_open(&own, device->handle) && run(&own, profile, signal);
+    struct rtl_aql_block *block = rtl_counted_profiles(device, 1);
+    uint64_t signal = block != NULL ? rtl_own_signal(1) : 0;
+    bool done = signal != 0 && rtl_own_open(&own, device->handle) &&
+                run(&own, rtl_aql_profile(block, 0), signal);
     rtl_own_close(&own);
     if (!done && signal != 0)
         return false;
     if (signal != 0)
         rtl_api.hsa_signal_destroy((hsa_signal_t){signal});
-    rtl_aql_free(profile);
+    rtl_aql_free(block);
     return done;
 }

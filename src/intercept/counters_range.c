@@ -13,9 +13,9 @@
 #include <string.h>
 
 #define PACKET            64u
-#define FIRST_SLOTS       64u
-#define MOST_SLOTS        1024u
-#define FREE_SLOTS        32u /* fewer: the keeper makes more */
+#define SLOTS             512u /* made at once */
+#define MOST_BLOCKS       4u   /* times that they are made */
+#define FREE_SLOTS        128u /* fewer: the keeper makes more */
 #define OWN_QUEUE         256u
 #define BUCKETS           1024u
 #define LOOK              64u /* ranges that ended, in a round */
@@ -89,7 +89,10 @@ static struct device {
     struct rtl_aql_packet enable; /* for each queue */
     void *enable_memory;          /* NULL: there is no such packet */
     struct slot *free_slots, *reading;
-    uint32_t slots, free_count;
+    uint32_t free_count;
+    struct slot *slots[MOST_BLOCKS];
+    struct rtl_aql_block *blocks[MOST_BLOCKS];
+    uint32_t block_count;
     struct sample *free_samples;
     _Atomic uint64_t total; /* packets that were reserved in its queues */
 } devices[RTL_MOST_COUNTED];
@@ -137,23 +140,33 @@ static void drop_sample(struct device *device, struct sample *sample)
     device->free_samples = sample;
 }
 
-static bool make_slot(struct device *device)
+/* Under the lock. */
+static void give_slot(struct device *device, struct slot *slot)
 {
-    struct slot *slot = calloc(1, sizeof *slot);
-    if (slot == NULL)
-        return false;
-    slot->profile = rtl_counted_profile(device->counted);
-    slot->own = slot->profile != NULL ? rtl_own_signal(0) : 0;
-    if (slot->own == 0) {
-        rtl_aql_free(slot->profile);
-        free(slot);
-        return false;
-    }
-    pthread_mutex_lock(&lock);
     slot->next = device->free_slots;
     device->free_slots = slot;
-    device->slots++;
     device->free_count++;
+}
+
+/* Not under the lock: slow. */
+static bool make_slots(struct device *device)
+{
+    struct slot *slots = calloc(SLOTS, sizeof *slots);
+    struct rtl_aql_block *block =
+        slots != NULL ? rtl_counted_profiles(device->counted, SLOTS) : NULL;
+    if (block == NULL) {
+        free(slots);
+        return false;
+    }
+    for (uint32_t i = 0; i < SLOTS; i++) {
+        slots[i].profile = rtl_aql_profile(block, i);
+        slots[i].own = rtl_own_signal(0);
+    }
+    pthread_mutex_lock(&lock);
+    device->blocks[device->block_count] = block;
+    device->slots[device->block_count++] = slots;
+    for (uint32_t i = 0; i < SLOTS && slots[i].own != 0; i++)
+        give_slot(device, &slots[i]);
     pthread_mutex_unlock(&lock);
     return true;
 }
@@ -208,10 +221,7 @@ static bool open_device(struct device *device, struct rtl_counted_device *counte
     if (!rtl_own_try(counted) || !rtl_own_open(&device->own, counted->handle))
         return false;
     device->enable_memory = rtl_aql_enable(counted->handle, &device->enable);
-    for (uint32_t i = 0; i < FIRST_SLOTS; i++)
-        if (!make_slot(device))
-            return false;
-    return start(device);
+    return make_slots(device) && device->free_slots != NULL && start(device);
 }
 
 /* ---- queues ---- */
@@ -650,9 +660,7 @@ static void finish_slot(struct device *device, struct slot *slot, bool executed)
     if (slot->queue != NULL)
         atomic_fetch_sub_explicit(&slot->queue->reading, 1, memory_order_relaxed);
     slot->sample = NULL;
-    slot->next = device->free_slots;
-    device->free_slots = slot;
-    device->free_count++;
+    give_slot(device, slot);
 }
 
 static unsigned read_slots(struct device *device, bool *busy, bool *scarce)
@@ -670,7 +678,7 @@ static unsigned read_slots(struct device *device, bool *busy, bool *scarce)
         count++;
     }
     *busy = *busy || device->reading != NULL;
-    *scarce = device->free_count < FREE_SLOTS && device->slots < MOST_SLOTS;
+    *scarce = device->free_count < FREE_SLOTS && device->block_count < MOST_BLOCKS;
     pthread_mutex_unlock(&lock);
     return count;
 }
@@ -822,7 +830,7 @@ unsigned rtl_counted_ranges_round(bool *busy)
         bool scarce = false;
         count += read_slots(device, busy, &scarce);
         if (scarce)
-            (void)make_slot(device);
+            (void)make_slots(device);
     }
     bool left = finish_ranges();
     *busy = *busy || left;
@@ -919,19 +927,19 @@ static void free_device(struct device *device)
     rtl_own_close(&device->own);
     rtl_aql_free_enable(device->enable_memory);
     device->enable_memory = NULL;
-    while (device->free_slots != NULL) {
-        struct slot *slot = device->free_slots;
-        device->free_slots = slot->next;
-        rtl_aql_free(slot->profile);
-        rtl_api.hsa_signal_destroy((hsa_signal_t){slot->own});
-        free(slot);
+    for (uint32_t i = 0; i < device->block_count; i++) {
+        for (uint32_t j = 0; j < SLOTS && device->slots[i][j].own != 0; j++)
+            rtl_api.hsa_signal_destroy((hsa_signal_t){device->slots[i][j].own});
+        rtl_aql_free(device->blocks[i]);
+        free(device->slots[i]);
     }
     while (device->free_samples != NULL) {
         struct sample *sample = device->free_samples;
         device->free_samples = sample->next;
         free(sample);
     }
-    device->slots = 0;
+    device->free_slots = NULL;
+    device->block_count = 0;
     device->free_count = 0;
 }
 

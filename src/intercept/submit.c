@@ -67,8 +67,8 @@ static bool is_counted(const struct rtl_queue *queue)
  * quarter stays empty. Where ROCr handles a batch that wraps wrongly, no batch does. */
 static uint64_t throttle(struct rtl_queue *queue, uint64_t first, uint64_t end)
 {
-    if (is_counted(queue) && rtl_counters_hold(queue))
-        return first;
+    if (is_counted(queue) && end - first > rtl_counters_most(queue))
+        end = first + rtl_counters_most(queue);
     uint64_t most = retired(queue, first) + (queue->size - queue->size / 4) / queue->spread;
     if (end > most)
         end = most > first ? most : first;
