@@ -56,7 +56,9 @@ static const struct argp_option option_list[] = {
     {"per-rank", KEY_PER_RANK, NULL, 0, "a file for each process: NAME-rankR.json", 0},
     {"split-size", KEY_SPLIT, "SIZE", 0,
      "begin a new file when one reaches this size, such as 400M: NAME-1.json, NAME-2.json, …", 0},
-    {"table", KEY_TABLE, "TABLE", 0, "of CSV: kernels (default), copies, api, ranges or launches",
+    {"table", KEY_TABLE, "TABLE", 0,
+     "of CSV: kernels (default), copies, api, ranges, launches, kernel_counters, range_counters or "
+     "counter_collection",
      0},
     {"detail", KEY_DETAIL, "SIZE", 0,
      "of html: how much of the page single events may take, 64M by default", 0},

@@ -239,6 +239,8 @@ class Sequence:
     def value(self, argument):
         if argument["string_value_iid"]:
             return self.interned["debug_annotation_string_values", argument["string_value_iid"][0]]
+        if argument["double_value"]:
+            return float(argument["double_value"][0])
         numbers = argument["uint_value"] + argument["int_value"]
         return int(numbers[0]) if numbers else argument["string_value"][0]
 
@@ -338,4 +340,5 @@ def check_counters(sequence, names):
         fail("no queue has a depth")
 
 
-{"csv": check_csv, "chrome": check_chrome, "perfetto": check_perfetto}[sys.argv[1]](sys.argv[4:])
+if __name__ == "__main__":
+    {"csv": check_csv, "chrome": check_chrome, "perfetto": check_perfetto}[sys.argv[1]](sys.argv[4:])

@@ -207,10 +207,14 @@ async function compareSeen(most) {
     }
 }
 await compareSeen(80);
-await page.evaluate(() => (document.querySelector('#view-ranges .sheet').scrollTop = 1e9));
-await settle();
+/** Scrolls, and waits until the row that lies there is drawn. */
+async function scroll(to, row) {
+    await page.evaluate((top) => (document.querySelector('#view-ranges .sheet').scrollTop = top), to);
+    await page.waitForFunction((id) => document.getElementById(id), `range-${row}`, patience);
+}
+await scroll(1e9, await page.evaluate(() => rtlPage.ranges.rows.at(-1)));
 await compareSeen(80);
-await page.evaluate(() => (document.querySelector('#view-ranges .sheet').scrollTop = 0));
+await scroll(0, 0);
 
 // In order of any column, within what is around them.
 const listed = () => page.evaluate(() => rtlPage.ranges.rows);

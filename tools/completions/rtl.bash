@@ -63,7 +63,7 @@ _rtl() {
     ranges:-m | ranges:--metrics) mapfile -t COMPREPLY < <(compgen -W "list all" -- "$cur") ;;
     trace:--buffer) mapfile -t COMPREPLY < <(compgen -W "64M 256M 1G" -- "$cur") ;;
     export:-F | export:--format) mapfile -t COMPREPLY < <(compgen -W "chrome perfetto csv rpd rocpd rocprofv3" -- "$cur") ;;
-    export:--table) mapfile -t COMPREPLY < <(compgen -W "kernels copies api ranges launches" -- "$cur") ;;
+    export:--table) mapfile -t COMPREPLY < <(compgen -W "kernels copies api ranges launches kernel_counters range_counters counter_collection" -- "$cur") ;;
     export:--from | export:--to) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
     export:--split-size) mapfile -t COMPREPLY < <(compgen -W "100M 400M 1G" -- "$cur") ;;
     import:-o | import:--output | export:-o | export:--output | trace:-o | trace:--output | demo:-k | demo:--keep | bench:--html | check:-t | check:--truth)

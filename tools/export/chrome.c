@@ -1,4 +1,5 @@
 /* Chrome's JSON in the dialect of Kineto, which HTA, TraceLens and Perfetto read. */
+#include "export/costs.h"
 #include "export/lanes.h"
 #include "export/out.h"
 #include "export/sent.h"
@@ -33,6 +34,7 @@ struct chrome {
     struct lanes lanes;
     struct sent sent;
     struct spans *spans;
+    struct costs costs;
 };
 
 /* Names of numbers. */
@@ -79,6 +81,15 @@ static void key(struct chrome *chrome, const char *name)
 static void number(struct chrome *chrome, const char *name, uint64_t value)
 {
     key(chrome, name);
+    out_number(&chrome->out, value);
+}
+
+/* The name is one of the trace. */
+static void named_number(struct chrome *chrome, const char *name, uint64_t value)
+{
+    out_text(&chrome->out, ",");
+    out_json(&chrome->out, name);
+    out_text(&chrome->out, ":");
     out_number(&chrome->out, value);
 }
 
@@ -349,6 +360,19 @@ static bool write_api(struct chrome *chrome, const rtl_api_t *api)
     return sent_add(&chrome->sent, api->process, api->correlation);
 }
 
+static void write_value(void *state, const char *name, const struct rtl_value *value)
+{
+    struct chrome *chrome = state;
+    char real[40];
+    if (value->whole) {
+        named_number(chrome, name, value->exact);
+        return;
+    }
+    (void)snprintf(real, sizeof real, "%.9g", value->number);
+    key(chrome, name);
+    out_text(&chrome->out, real);
+}
+
 static void write_range(struct chrome *chrome, const rtl_range_t *range)
 {
     const rtl_process_t *process = export_process(chrome->export, range->process);
@@ -360,6 +384,7 @@ static void write_range(struct chrome *chrome, const rtl_range_t *range)
     text(chrome, "kind", range->kind);
     if (open)
         out_text(&chrome->out, ",\"open\":true");
+    costs_each(&chrome->costs, range, write_value, chrome);
     out_text(&chrome->out, "}");
     row(chrome, pid_of(chrome, range->process), range->thread);
     out_text(&chrome->out, "}");
@@ -446,6 +471,31 @@ static bool is_fill(const rtl_kernel_t *kernel)
     return strncmp(kernel->name, "__amd_rocclr_fillBuffer", 23) == 0;
 }
 
+/* A counter's row: its value while the kernel runs, 0 behind it. */
+static void write_count(struct chrome *chrome, const char *name, uint64_t pid, uint64_t time,
+                        uint64_t value)
+{
+    begin_event(chrome, "C");
+    text(chrome, "name", name);
+    row(chrome, pid, 0);
+    time_of(chrome, "ts", time);
+    out_text(&chrome->out, ",\"args\":{\"value\":");
+    out_number(&chrome->out, value);
+    end_slice(chrome);
+}
+
+static void write_counts(struct chrome *chrome, const struct export_event *event)
+{
+    const rtl_kernel_t *kernel = event->kernel;
+    const rtl_trace_sample_t *sample = event->samples;
+    uint64_t pid =
+        device_pid(chrome, kernel->process, kernel->gpu == RTL_TRACE_NONE ? 0 : kernel->gpu);
+    for (uint32_t i = 0; event->sample_count && i < sample->count; ++i) {
+        write_count(chrome, sample->counters[i]->name, pid, kernel->start, sample->values[i]);
+        write_count(chrome, sample->counters[i]->name, pid, kernel->end, 0);
+    }
+}
+
 static rtl_status_t write_kernel(struct chrome *chrome, const struct export_event *event)
 {
     const rtl_kernel_t *kernel = event->kernel;
@@ -473,10 +523,13 @@ static rtl_status_t write_kernel(struct chrome *chrome, const struct export_even
     }
     if (kernel->node != RTL_TRACE_NONE)
         number(chrome, "graph node id", kernel->node);
+    for (uint32_t i = 0; event->sample_count && i < event->samples->count; ++i)
+        named_number(chrome, event->samples->counters[i]->name, event->samples->values[i]);
     out_text(&chrome->out, "}");
     row(chrome, pid, tid);
     out_text(&chrome->out, "}");
     write_flow(chrome, event, pid, tid);
+    write_counts(chrome, event);
     return spans_kernel(chrome->spans, event, stream);
 }
 
@@ -569,6 +622,8 @@ static int visit(void *state, const struct export_event *event)
 
 static int write_all(struct chrome *chrome)
 {
+    if (costs_read(&chrome->costs, chrome->export) != RTL_OK)
+        return open_failed(chrome->export->trace, chrome->export->path);
     int status = begin(chrome);
     if (status == EXIT_FINE)
         status = export_walk(
@@ -594,6 +649,7 @@ static int run(struct export *export)
     lanes_free(&chrome.lanes);
     sent_free(&chrome.sent);
     spans_free(chrome.spans);
+    costs_free(&chrome.costs);
     return status;
 }
 

@@ -3,6 +3,7 @@
 
 #include "command.h"
 #include "common/say.h"
+#include "export/lookup.h"
 
 #include <string.h>
 
@@ -10,7 +11,10 @@ struct csv {
     struct export *export;
     const struct csv_table *table;
     struct out out;
-    bool first; /* the next field is the first of its row */
+    bool first;          /* the next field is the first of its row */
+    uint64_t dispatches; /* kernels so far */
+    const rtl_trace_sample_t *sample;
+    uint32_t which; /* of its counters the row is of */
 };
 
 struct csv_table {
@@ -18,6 +22,7 @@ struct csv_table {
     enum export_kind kind;
     const char *heading;
     void (*row)(struct csv *csv, const struct export_event *event);
+    bool counted; /* a row for each counter */
 };
 
 static void part(struct csv *csv)
@@ -180,24 +185,106 @@ static void launch_row(struct csv *csv, const struct export_event *event)
     number(csv, (uint64_t)launch->certain);
 }
 
+static void kernel_counter_row(struct csv *csv, const struct export_event *event)
+{
+    const rtl_kernel_t *kernel = event->kernel;
+    const rtl_trace_counter_t *counter = csv->sample->counters[csv->which];
+    number(csv, kernel->process);
+    number(csv, kernel->queue);
+    number(csv, kernel->packet);
+    number(csv, kernel->id);
+    text(csv, counter->name);
+    number(csv, csv->sample->values[csv->which]);
+    number(csv, counter->counter);
+    number(csv, counter->agent);
+}
+
+static void range_counter_row(struct csv *csv, const struct export_event *event)
+{
+    const rtl_trace_counter_t *counter = csv->sample->counters[csv->which];
+    number(csv, event->process);
+    number(csv, event->range->id);
+    number(csv, csv->sample->agent);
+    text(csv, counter->name);
+    number(csv, csv->sample->values[csv->which]);
+    number(csv, csv->sample->shared != 0);
+    number(csv, counter->counter);
+}
+
+static uint64_t product(const uint32_t sizes[3])
+{
+    return (uint64_t)sizes[0] * sizes[1] * sizes[2];
+}
+
+/* rocprofv3 gives LDS in the blocks in which it is handed out. */
+static uint64_t lds_blocks(uint32_t size)
+{
+    return ((uint64_t)size + 511) / 512 * 512;
+}
+
+static uint32_t node_of(const struct csv *csv, const rtl_trace_sample_t *sample)
+{
+    const rtl_agent_t *items = NULL;
+    size_t count = 0;
+    size_t place = lookup_agent_place(csv->export, sample->process, sample->agent);
+    (void)rtlTraceAgents(csv->export->trace, &items, &count);
+    return place < count ? items[place].node : 0;
+}
+
+/* As rocprofv3 writes it. Registers are not known: 0. */
+static void collection_row(struct csv *csv, const struct export_event *event)
+{
+    const rtl_kernel_t *kernel = event->kernel;
+    const rtl_process_t *process = export_process(csv->export, kernel->process);
+    uint32_t pid = process ? process->pid : 0;
+    number(csv, event->origin.call);
+    number(csv, csv->dispatches);
+    number(csv, node_of(csv, csv->sample));
+    number(csv, lookup_queue_place(csv->export, kernel->process, kernel->queue) + 1);
+    number(csv, pid);
+    number(csv, event->origin.thread ? event->origin.thread : pid);
+    number(csv, product(kernel->grid));
+    number(csv, lookup_symbol_place(csv->export, kernel->process, kernel->symbol) + 1);
+    text(csv, kernel->name);
+    number(csv, product(kernel->block));
+    number(csv, lds_blocks(kernel->group_size));
+    number(csv, kernel->private_size);
+    for (unsigned i = 0; i < 3; ++i)
+        number(csv, 0);
+    text(csv, csv->sample->counters[csv->which]->name);
+    number(csv, csv->sample->values[csv->which]);
+    number(csv, kernel->start);
+    number(csv, kernel->end);
+}
+
 static const struct csv_table tables[] = {
     {"kernels", EXPORT_KERNEL,
      "id,process,gpu,queue,stream,name,start,end,duration,grid_x,grid_y,grid_z,block_x,block_y,"
      "block_z,correlation,graph,generation,launch,node,range,packet,symbol,mangled,group_size,"
      "private_size,start_ticks,end_ticks",
-     kernel_row},
+     kernel_row, false},
     {"copies", EXPORT_COPY,
      "id,process,gpu,queue,start,end,duration,bytes,kind,src,dst,correlation,engine,ordinal,"
      "start_ticks,end_ticks,stream,range",
-     copy_row},
+     copy_row, false},
     {"api", EXPORT_API,
      "id,process,thread,name,start,end,correlation,duration,stream,range,result,error,args",
-     api_row},
-    {"ranges", EXPORT_RANGE, "id,process,thread,name,start,end,parent,kind,duration", range_row},
+     api_row, false},
+    {"ranges", EXPORT_RANGE, "id,process,thread,name,start,end,parent,kind,duration", range_row,
+     false},
     {"launches", EXPORT_LAUNCH,
      "process,graph,generation,launch,start,end,kernels,expected,unseen,correlation,range,thread,"
      "time,certain",
-     launch_row},
+     launch_row, false},
+    {"kernel_counters", EXPORT_KERNEL, "process,queue,packet,kernel,name,value,counter,agent",
+     kernel_counter_row, true},
+    {"range_counters", EXPORT_RANGE, "process,range,agent,name,value,shared,counter",
+     range_counter_row, true},
+    {"counter_collection", EXPORT_KERNEL,
+     "Correlation_Id,Dispatch_Id,Agent_Id,Queue_Id,Process_Id,Thread_Id,Grid_Size,Kernel_Id,"
+     "Kernel_Name,Workgroup_Size,LDS_Block_Size,Scratch_Size,VGPR_Count,Accum_VGPR_Count,"
+     "SGPR_Count,Counter_Name,Counter_Value,Start_Timestamp,End_Timestamp",
+     collection_row, true},
 };
 
 enum { TABLES = sizeof tables / sizeof tables[0] };
@@ -220,6 +307,13 @@ static int begin(struct csv *csv)
     return status;
 }
 
+static void write_row(struct csv *csv, const struct export_event *event)
+{
+    csv->first = true;
+    csv->table->row(csv, event);
+    out_text(&csv->out, "\r\n");
+}
+
 static int visit(void *state, const struct export_event *event)
 {
     struct csv *csv = state;
@@ -231,9 +325,14 @@ static int visit(void *state, const struct export_event *event)
     }
     if (status != EXIT_FINE)
         return status;
-    csv->first = true;
-    csv->table->row(csv, event);
-    out_text(&csv->out, "\r\n");
+    csv->dispatches += event->kind == EXPORT_KERNEL;
+    if (!csv->table->counted)
+        write_row(csv, event);
+    for (size_t i = 0; csv->table->counted && i < event->sample_count; ++i) {
+        csv->sample = &event->samples[i];
+        for (csv->which = 0; csv->which < csv->sample->count; ++csv->which)
+            write_row(csv, event);
+    }
     return csv->out.error ? out_end(&csv->out) : EXIT_FINE;
 }
 
@@ -242,10 +341,12 @@ static int run(struct export *export)
     static struct csv csv;
     const char *name = export->table ? export->table : "kernels";
     csv.export = export;
+    csv.dispatches = 0;
     csv.table = find_table(name);
     if (!csv.table)
         return say_fail(EXIT_USAGE,
-                        "there is no table '%s': it is kernels, copies, api, ranges or launches",
+                        "there is no table '%s': it is kernels, copies, api, ranges, launches, "
+                        "kernel_counters, range_counters or counter_collection",
                         name);
     int status = begin(&csv);
     if (status == EXIT_FINE)

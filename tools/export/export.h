@@ -39,6 +39,9 @@ struct export_event {
     /** Of a kernel or copy. Its range is the one that its node was captured in, if that is known.
      */
     rtl_trace_origin_t origin;
+    /** What hardware counters counted: one of a kernel, of a range one for each device. */
+    const rtl_trace_sample_t *samples;
+    size_t sample_count;
 };
 
 /** What an exporter can do. */

@@ -54,6 +54,31 @@ static void pair_of_symbol(const void *item, uint32_t *process, uint32_t *number
     *number = ((const rtl_symbol_t *)item)->symbol;
 }
 
+static void pair_of_counter(const void *item, uint32_t *process, uint32_t *number)
+{
+    *process = ((const rtl_trace_counter_t *)item)->process;
+    *number = ((const rtl_trace_counter_t *)item)->counter;
+}
+
+size_t lookup_counter_place(const struct export *export, const rtl_trace_counter_t *counter)
+{
+    const rtl_trace_counter_t *items = NULL;
+    size_t count = 0;
+    (void)rtlTraceCounters(export->trace, &items, &count);
+    return find(items, count, sizeof *items, pair_of_counter, counter->process, counter->counter);
+}
+
+const struct rtl_counter *lookup_counter(const struct export *export,
+                                         const rtl_trace_counter_t *counter)
+{
+    const rtl_agent_t *items = NULL;
+    size_t count = 0;
+    size_t place = lookup_agent_place(export, counter->process, counter->agent);
+    (void)rtlTraceAgents(export->trace, &items, &count);
+    unsigned family = place < count ? rtl_gfx_of(items[place].name) : 0;
+    return rtl_counter_of(counter->block, counter->event, family ? family : RTL_GFX_ANY);
+}
+
 size_t lookup_thread_place(const struct export *export, uint32_t process, uint32_t thread)
 {
     const rtl_thread_t *items = NULL;

@@ -4,6 +4,7 @@
 #ifndef RTL_TOOLS_EXPORT_LOOKUP_H
 #define RTL_TOOLS_EXPORT_LOOKUP_H
 
+#include "common/counters.h"
 #include "export/export.h"
 
 /** The handle of a stream, 0 for the NULL stream and where there is none. */
@@ -19,6 +20,13 @@ size_t lookup_queue_place(const struct export *export, uint32_t process, uint32_
 size_t lookup_stream_place(const struct export *export, uint32_t process, uint32_t stream);
 size_t lookup_thread_place(const struct export *export, uint32_t process, uint32_t thread);
 size_t lookup_symbol_place(const struct export *export, uint32_t process, uint32_t symbol);
+
+/** Place of a counter in the list that rtlTraceCounters gives. */
+size_t lookup_counter_place(const struct export *export, const rtl_trace_counter_t *counter);
+
+/** What is known of a hardware counter by its block and event; NULL: nothing. */
+const struct rtl_counter *lookup_counter(const struct export *export,
+                                         const rtl_trace_counter_t *counter);
 
 /** The generation that a launch is of; NULL if it is not known. */
 const rtl_graph_t *lookup_graph(const struct export *export, const rtl_graph_launch_t *launch);

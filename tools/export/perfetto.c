@@ -3,8 +3,10 @@
  * Field numbers are those of protos/perfetto/trace in the public repository of Perfetto, where a
  * file is a row of `Trace.packet`. All packets are of one sequence. A part begins with a packet
  * that forgets the interned names, so that files can be put one behind the other. */
+#include "export/costs.h"
 #include "export/depth.h"
 #include "export/lanes.h"
+#include "export/lookup.h"
 #include "export/out.h"
 #include "export/proto.h"
 
@@ -63,6 +65,7 @@ enum annotation {
     ANNOTATION_KEY_ID = 1,
     ANNOTATION_UNSIGNED = 3,
     ANNOTATION_SIGNED = 4,
+    ANNOTATION_DOUBLE = 5,
     ANNOTATION_TEXT = 6,
     ANNOTATION_TEXT_ID = 17
 };
@@ -93,7 +96,8 @@ enum track_kind {
     OF_STARTED, /* ranges that need not nest */
     OF_DEPTH,
     OF_RUNNING,
-    OF_CALL /* no track: a flow */
+    OF_COUNTER, /* of hardware, while a kernel ran */
+    OF_CALL     /* no track: a flow */
 };
 
 /* Texts that the part has told. */
@@ -121,6 +125,7 @@ struct perfetto {
     size_t counter_count;
     const rtl_graph_launch_t *launches; /* by process, graph, launch */
     size_t launch_count;
+    struct costs costs;
     bool failed; /* memory was short */
 };
 
@@ -234,6 +239,15 @@ static void signed_number(struct perfetto *perfetto, const char *key, int64_t va
 {
     size_t begin = begin_argument(perfetto, key);
     proto_number(&perfetto->event, ANNOTATION_SIGNED, (uint64_t)value);
+    proto_end(&perfetto->event, begin);
+}
+
+static void real_number(struct perfetto *perfetto, const char *key, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    size_t begin = begin_argument(perfetto, key);
+    proto_fixed64(&perfetto->event, ANNOTATION_DOUBLE, bits);
     proto_end(&perfetto->event, begin);
 }
 
@@ -462,13 +476,24 @@ static void close_lanes(struct perfetto *perfetto)
 
 /* Counters. */
 
+/* Hardware counters are told apart by their places in the list of all. */
+static const char *counter_name(const struct perfetto *perfetto, uint64_t place)
+{
+    const rtl_trace_counter_t *items = NULL;
+    size_t count = 0;
+    (void)rtlTraceCounters(perfetto->export->trace, &items, &count);
+    return place < count ? items[place].name : "";
+}
+
 static void tell_counter(struct perfetto *perfetto, const struct counter_track *counter,
                          uint64_t track)
 {
     const struct lane_key *key = &counter->key;
-    char name[64];
+    char name[128];
     if (key->kind == OF_DEPTH)
         (void)snprintf(name, sizeof name, "queue %" PRIu64 " depth", key->id);
+    else if (key->kind == OF_COUNTER)
+        (void)snprintf(name, sizeof name, "%s", counter_name(perfetto, key->id));
     else
         (void)snprintf(name, sizeof name, "GPU %u running kernels (0: idle)", key->gpu);
     size_t begin = begin_track(perfetto, track, gpu_track(perfetto, key->process, key->gpu), name);
@@ -530,6 +555,24 @@ static void count_kernel(struct perfetto *perfetto, const struct export_event *e
     uint64_t call = event->origin.call ? event->origin.start : kernel->start;
     count(perfetto, &running, kernel->start, kernel->end);
     count(perfetto, &depth, call < kernel->start ? call : kernel->start, kernel->end);
+}
+
+/* The value while the kernel runs, 0 behind it. */
+static void write_counts(struct perfetto *perfetto, const struct export_event *event)
+{
+    const rtl_trace_sample_t *sample = event->samples;
+    for (uint32_t i = 0; event->sample_count && i < sample->count; ++i) {
+        struct lane_key key = {event->process, OF_COUNTER,
+                               lookup_counter_place(perfetto->export, sample->counters[i]),
+                               event->kernel->gpu};
+        struct counter_track *counter = counter_of(perfetto, &key);
+        if (!counter) {
+            perfetto->failed = true;
+            return;
+        }
+        write_sample(counter, event->kernel->start, sample->values[i]);
+        write_sample(counter, event->kernel->end, 0);
+    }
 }
 
 /* Parts. */
@@ -606,6 +649,14 @@ static void write_api(struct perfetto *perfetto, const rtl_api_t *api)
     end_slice(perfetto, track, api->end);
 }
 
+static void write_value(void *state, const char *name, const struct rtl_value *value)
+{
+    if (value->whole)
+        number(state, name, value->exact);
+    else
+        real_number(state, name, value->number);
+}
+
 /* Names of ranges are not interned: each may be another one. A range that is open stays open. */
 static void write_range(struct perfetto *perfetto, const struct export_event *event)
 {
@@ -622,6 +673,7 @@ static void write_range(struct perfetto *perfetto, const struct export_event *ev
                  intern(perfetto, &perfetto->categories, "range"));
     proto_text(&perfetto->event, EVENT_NAME, range->name);
     number(perfetto, "range", range->id);
+    costs_each(&perfetto->costs, range, write_value, perfetto);
     end_event(perfetto, range->start);
     if (!mark && range->end)
         end_slice(perfetto, track, range->end);
@@ -671,10 +723,13 @@ static void write_kernel(struct perfetto *perfetto, const struct export_event *e
     dimensions(perfetto, "block", kernel->block);
     if (kernel->node != RTL_TRACE_NONE)
         number(perfetto, "node", kernel->node);
+    for (uint32_t i = 0; event->sample_count && i < event->samples->count; ++i)
+        number(perfetto, event->samples->counters[i]->name, event->samples->values[i]);
     origin(perfetto, event, launch == NULL);
     end_event(perfetto, kernel->start);
     end_slice(perfetto, track, kernel->end);
     count_kernel(perfetto, event);
+    write_counts(perfetto, event);
     perfetto->failed |= track == 0;
 }
 
@@ -750,6 +805,7 @@ static void clean(struct perfetto *perfetto)
     proto_free(&perfetto->event);
     proto_free(&perfetto->interned);
     lanes_free(&perfetto->lanes);
+    costs_free(&perfetto->costs);
     out_drop(&perfetto->out);
 }
 
@@ -765,6 +821,8 @@ static int run(struct export *export)
                                  .strings.field = INTERNED_STRING};
     rtl_status_t status =
         rtlTraceGraphLaunches(export->trace, &perfetto.launches, &perfetto.launch_count);
+    if (status == RTL_OK)
+        status = costs_read(&perfetto.costs, export);
     int result = status == RTL_OK ? write_all(&perfetto) : open_failed(export->trace, export->path);
     clean(&perfetto);
     return result;

@@ -33,6 +33,8 @@ enum {
     KERNEL,
     COPY,
     LAUNCH,
+    PMC,
+    PMC_EVENT,
     FIND_REGION
 };
 
@@ -285,11 +287,39 @@ static int write_symbols(struct rocpd *rocpd)
     return status;
 }
 
+static int counter_row(struct rocpd *rocpd, int64_t id, const rtl_trace_counter_t *counter)
+{
+    const struct rtl_counter *known = lookup_counter(rocpd->export, counter);
+    const char *block = rtl_block_name(counter->block);
+    return database_row(
+        &rocpd->database, PMC,
+        "INSERT INTO rocpd_info_pmc(id, nid, pid, agent_id, target_arch, event_code, name, symbol,"
+        " description, component, units, value_type, block, expression, is_constant, is_derived)"
+        " VALUES (?, ?, ?, ?, 'GPU', ?, ?, ?, ?, 'rocm', ?, 'ABS', ?, '', 0, 0)",
+        "iiiiittttt", id, node_id(rocpd, counter->process), (int64_t)counter->process,
+        agent_id(rocpd, counter->process, counter->agent), (int64_t)counter->event, counter->name,
+        counter->name, known ? known->text : "", known ? known->unit : "", block ? block : "");
+}
+
+static int write_counters(struct rocpd *rocpd)
+{
+    const rtl_trace_counter_t *items;
+    size_t count;
+    int status = EXIT_FINE;
+    if (rtlTraceCounters(rocpd->export->trace, &items, &count) != RTL_OK)
+        return open_failed(rocpd->export->trace, rocpd->export->path);
+    for (size_t i = 0; i < count && status == EXIT_FINE; ++i)
+        if (export_wants(rocpd->export, items[i].process))
+            status = counter_row(rocpd, (int64_t)i + 1, &items[i]);
+    return status;
+}
+
 /* Rows refer to each other, which is looked at when all are there. */
 static int write_definitions(struct rocpd *rocpd)
 {
     static int (*const lists[])(struct rocpd *) = {write_threads, write_agents,  write_queues,
-                                                   write_streams, write_symbols, write_processes};
+                                                   write_streams, write_symbols, write_processes,
+                                                   write_counters};
     int status = EXIT_FINE;
     for (size_t i = 0; i < sizeof lists / sizeof *lists && status == EXIT_FINE; ++i)
         status = lists[i](rocpd);
@@ -407,21 +437,38 @@ static int call_row(struct rocpd *rocpd, const rtl_api_t *api)
     return status == EXIT_FINE ? argument_rows(rocpd, api) : status;
 }
 
-static int range_row(struct rocpd *rocpd, const rtl_range_t *range)
+/* What hardware counters counted during the event that was written last. */
+static int sample_rows(struct rocpd *rocpd, const struct export_event *event)
 {
+    int status = EXIT_FINE;
+    for (size_t i = 0; i < event->sample_count; ++i)
+        for (uint32_t j = 0; j < event->samples[i].count && status == EXIT_FINE; ++j) {
+            const rtl_trace_sample_t *sample = &event->samples[i];
+            size_t place = lookup_counter_place(rocpd->export, sample->counters[j]);
+            status = database_row(
+                &rocpd->database, PMC_EVENT,
+                "INSERT INTO rocpd_pmc_event(event_id, pmc_id, value) VALUES (?, ?, ?)", "iid",
+                rocpd->events, (int64_t)place + 1, (double)sample->values[j]);
+        }
+    return status;
+}
+
+static int range_row(struct rocpd *rocpd, const struct export_event *event)
+{
+    const rtl_range_t *range = event->range;
     int64_t id = region_id(range->process, range->id);
     int status = event_row(rocpd, "MARKER_CORE_API", id, region_id(range->process, range->parent));
     if (status != EXIT_FINE)
         return status;
-    return region_row(rocpd, id, range->process, range->thread, range->start,
-                      lookup_range_end(rocpd->export, range), range->name);
+    status = region_row(rocpd, id, range->process, range->thread, range->start,
+                        lookup_range_end(rocpd->export, range), range->name);
+    return status == EXIT_FINE ? sample_rows(rocpd, event) : status;
 }
 
 static int visit_host(void *state, const struct export_event *event)
 {
     struct rocpd *rocpd = state;
-    return event->kind == EXPORT_RANGE ? range_row(rocpd, event->range)
-                                       : call_row(rocpd, event->api);
+    return event->kind == EXPORT_RANGE ? range_row(rocpd, event) : call_row(rocpd, event->api);
 }
 
 /* Where a kernel or copy comes from. No part is ever NULL: its views would lose the row. */
@@ -484,7 +531,7 @@ static int kernel_row(struct rocpd *rocpd, const struct export_event *event)
     int status = event_row(rocpd, "KERNEL_DISPATCH", source.stack, source.parent);
     if (status != EXIT_FINE)
         return status;
-    return database_row(
+    status = database_row(
         &rocpd->database, KERNEL,
         "INSERT INTO rocpd_kernel_dispatch(nid, pid, tid, agent_id, kernel_id, dispatch_id,"
         " queue_id, stream_id, start, end, private_segment_size, group_segment_size,"
@@ -502,6 +549,7 @@ static int kernel_row(struct rocpd *rocpd, const struct export_event *event)
         (int64_t)(replayed ? kernel->graph : 0),
         (int64_t)(kernel->node != RTL_TRACE_NONE ? (uint64_t)kernel->node + 1 : 0),
         source.region_name, rocpd->events);
+    return status == EXIT_FINE ? sample_rows(rocpd, event) : status;
 }
 
 static const char *copy_name(const rtl_copy_t *copy)

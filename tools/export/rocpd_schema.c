@@ -153,6 +153,10 @@ static const struct view {
      "a=info_agent.agent_id e=event.event_id r=string.region_name_id"
      " y=info_kernel_symbol.kernel_id ?s=info_stream.stream_id ?q=info_queue.queue_id"
      " p=info_process.pid t=info_thread.tid"},
+    {"pmc_info",
+     "m.id, m.guid, m.nid, p.pid, a.absolute_index AS agent_abs_index, m.is_constant,"
+     " m.is_derived, m.name, m.description, m.block, m.expression",
+     "info_pmc", "a=info_agent.agent_id p=info_process.pid"},
     {"memory_copies",
      "m.id, m.guid, " CATEGORY "m.nid, p.pid, t.tid, m.start, m.end, m.end - m.start AS duration,"
      " n.string AS name, r.string AS region_name, m.stream_id, m.queue_id, s.name AS stream_name,"
@@ -179,8 +183,37 @@ static const struct view {
 
 enum { VIEWS = sizeof views / sizeof views[0] };
 
+/* What was counted, with the kernel that has the same event. */
+#define COUNTED                                                                                    \
+    " FROM rocpd_pmc_event m JOIN rocpd_info_pmc i ON i.id = m.pmc_id AND i.guid = m.guid"         \
+    " JOIN rocpd_event e ON e.id = m.event_id AND e.guid = m.guid"                                 \
+    " JOIN rocpd_kernel_dispatch k ON k.event_id = m.event_id AND k.guid = m.guid"                 \
+    " JOIN rocpd_info_kernel_symbol y ON y.id = k.kernel_id AND y.guid = k.guid"                   \
+    " JOIN rocpd_info_process p ON p.id = k.pid AND p.guid = k.guid"
+
 /* And those that add up. */
 static const char sums[] =
+    "CREATE VIEW pmc_events AS SELECT m.id, m.guid, m.pmc_id, e.id AS event_id, " CATEGORY
+    "y.display_name AS name, k.nid, p.pid, k.dispatch_id, k.start, k.end,"
+    " k.end - k.start AS duration, i.name AS counter_name, m.value AS counter_value" COUNTED ";"
+    "CREATE VIEW counters_collection AS SELECT min(m.id) AS id, m.guid, k.dispatch_id,"
+    " k.kernel_id, e.id AS event_id, e.correlation_id, e.stack_id, e.parent_stack_id, p.pid,"
+    " t.tid, k.agent_id, a.absolute_index AS agent_abs_index,"
+    " a.logical_index AS agent_log_index, a.type_index AS agent_type_index,"
+    " a.type AS agent_type, k.queue_id, k.grid_size_x, k.grid_size_y, k.grid_size_z,"
+    " k.grid_size_x * k.grid_size_y * k.grid_size_z AS grid_size, y.display_name AS kernel_name,"
+    " r.string AS kernel_region, k.workgroup_size_x, k.workgroup_size_y, k.workgroup_size_z,"
+    " k.workgroup_size_x * k.workgroup_size_y * k.workgroup_size_z AS workgroup_size,"
+    " k.group_segment_size AS lds_block_size, k.private_segment_size AS scratch_size,"
+    " y.arch_vgpr_count AS vgpr_count, y.accum_vgpr_count, y.sgpr_count,"
+    " i.name AS counter_name, i.symbol AS counter_symbol, i.component, i.description, i.block,"
+    " i.expression, i.value_type, i.id AS counter_id, sum(m.value) AS value, k.start, k.end,"
+    " i.is_constant, i.is_derived, k.end - k.start AS duration, " CATEGORY
+    "k.nid, e.extdata, y.code_object_id" COUNTED
+    " JOIN rocpd_info_agent a ON a.id = k.agent_id AND a.guid = k.guid"
+    " JOIN rocpd_info_thread t ON t.id = k.tid AND t.guid = k.guid"
+    " LEFT JOIN rocpd_string r ON r.id = k.region_name_id AND r.guid = k.guid"
+    " GROUP BY m.guid, k.dispatch_id, i.name, k.agent_id;"
     "CREATE VIEW regions_and_samples AS SELECT * FROM regions;"
     "CREATE VIEW region_args AS SELECT r.id, r.guid, r.nid, r.pid, a.type, a.name, a.value"
     " FROM regions r JOIN rocpd_arg a ON a.event_id = r.event_id AND a.guid = r.guid;"

@@ -142,13 +142,29 @@ static void stream(struct json *json, const struct export_event *event)
     text(json, "}");
 }
 
+/* Which kernel a record is of, and how it was launched. */
+static void dispatch(struct json *json, const rtl_kernel_t *kernel, uint64_t id)
+{
+    uint64_t symbol = kernel_id(json, kernel);
+    number(json, ",\"dispatch_info\":{\"agent_id\":{\"handle\":",
+           agent_of_queue(json, kernel->process, kernel->queue));
+    number(json, "},\"queue_id\":{\"handle\":",
+           handle(lookup_queue_place(json->export, kernel->process, kernel->queue)));
+    number(json, "},\"kernel_id\":", symbol);
+    number(json, ",\"dispatch_id\":", id);
+    number(json, ",\"private_segment_size\":", kernel->private_size);
+    number(json, ",\"group_segment_size\":", kernel->group_size);
+    size3(json, ",\"workgroup_size\":", kernel->block);
+    size3(json, ",\"grid_size\":", kernel->grid);
+    text(json, "}");
+}
+
 /* Readers that know of graphs find what a kernel was replayed from; 0 is none, nodes count from 1.
  */
 static int kernel(void *given, const struct export_event *event)
 {
     struct json *json = given;
     const rtl_kernel_t *kernel = event->kernel;
-    uint64_t symbol = kernel_id(json, kernel);
     record(json, KIND_DISPATCH, 0, correlation(event->process, event->origin.call),
            thread_of(json, event), kernel->start, kernel->end);
     stream(json, event);
@@ -157,17 +173,34 @@ static int kernel(void *given, const struct export_event *event)
         number(json, ",\"graph_node_id\":",
                kernel->node == RTL_TRACE_NONE ? 0 : (uint64_t)kernel->node + 1);
     }
-    number(json, ",\"dispatch_info\":{\"agent_id\":{\"handle\":",
-           agent_of_queue(json, event->process, kernel->queue));
-    number(json, "},\"queue_id\":{\"handle\":",
-           handle(lookup_queue_place(json->export, event->process, kernel->queue)));
-    number(json, "},\"kernel_id\":", symbol);
-    number(json, ",\"dispatch_id\":", ++json->dispatches);
-    number(json, ",\"private_segment_size\":", kernel->private_size);
-    number(json, ",\"group_segment_size\":", kernel->group_size);
-    size3(json, ",\"workgroup_size\":", kernel->block);
-    size3(json, ",\"grid_size\":", kernel->grid);
-    text(json, "}}");
+    dispatch(json, kernel, ++json->dispatches);
+    text(json, "}");
+    return state(json);
+}
+
+/* What counters counted during a kernel. Kernels come in the same order again. */
+static int counted(void *given, const struct export_event *event)
+{
+    struct json *json = given;
+    const rtl_kernel_t *kernel = event->kernel;
+    ++json->dispatches;
+    if (event->sample_count == 0)
+        return EXIT_FINE;
+    item(json);
+    number(json, "{\"thread_id\":", thread_of(json, event));
+    number(json, ",\"dispatch_data\":{\"correlation_id\":{\"internal\":",
+           correlation(event->process, event->origin.call));
+    number(json, ",\"external\":0},\"start_timestamp\":", kernel->start);
+    number(json, ",\"end_timestamp\":", kernel->end);
+    dispatch(json, kernel, json->dispatches);
+    text(json, "},\"records\":[");
+    for (uint32_t i = 0; i < event->samples->count; ++i) {
+        number(json, i ? ",{\"counter_id\":{\"handle\":" : "{\"counter_id\":{\"handle\":",
+               handle(lookup_counter_place(json->export, event->samples->counters[i])));
+        number(json, "},\"value\":", event->samples->values[i]);
+        text(json, "}");
+    }
+    text(json, "]}");
     return state(json);
 }
 
@@ -295,6 +328,35 @@ static int agents(struct json *json)
     return EXIT_FINE;
 }
 
+static void counter(struct json *json, size_t place, const rtl_trace_counter_t *counter)
+{
+    const struct rtl_counter *known = lookup_counter(json->export, counter);
+    const char *block = rtl_block_name(counter->block);
+    item(json);
+    number(json, "{\"agent_id\":{\"handle\":",
+           handle(lookup_agent_place(json->export, counter->process, counter->agent)));
+    number(json, "},\"id\":{\"handle\":", handle(place));
+    string(json, "},\"name\":", counter->name);
+    string(json, ",\"description\":", known ? known->text : "");
+    string(json, ",\"block\":", block ? block : "");
+    text(json, ",\"expression\":\"\",\"is_constant\":0,\"is_derived\":0,\"dimension_ids\":[]}");
+}
+
+static int counters(struct json *json)
+{
+    const rtl_trace_counter_t *items;
+    size_t count;
+    if (rtlTraceCounters(json->export->trace, &items, &count) != RTL_OK)
+        return open_failed(json->export->trace, json->export->path);
+    text(json, ",\n\"counters\":[");
+    json->first = true;
+    for (size_t i = 0; i < count; ++i)
+        if (export_wants(json->export, items[i].process))
+            counter(json, i, &items[i]);
+    text(json, "]");
+    return EXIT_FINE;
+}
+
 static void symbol(struct json *json, uint64_t id, const char *mangled, const char *name)
 {
     item(json);
@@ -365,6 +427,16 @@ static int buffer_records(struct json *json)
     return status;
 }
 
+static int callback_records(struct json *json)
+{
+    text(json, ",\n\"callback_records\":{");
+    json->dispatches = 0;
+    int status = array(json, "\"counter_collection\":",
+                       json->export->info.kernel_samples ? EXPORT_KERNEL : 0, counted);
+    text(json, "}");
+    return status;
+}
+
 static int write_all(struct json *json)
 {
     const rtl_symbol_t *items;
@@ -376,11 +448,14 @@ static int write_all(struct json *json)
     if (status == EXIT_FINE)
         status = buffer_records(json);
     if (status == EXIT_FINE)
+        status = counters(json);
+    if (status == EXIT_FINE)
+        status = callback_records(json);
+    if (status == EXIT_FINE)
         status = symbols(json);
     if (status == EXIT_FINE)
         status = strings(json);
-    text(json, ",\n\"code_objects\":[],\"host_functions\":[],\"counters\":[],\"callback_records\":{"
-               "\"counter_collection\":[]}}]}\n");
+    text(json, ",\n\"code_objects\":[],\"host_functions\":[]}]}\n");
     return status;
 }
 

@@ -103,7 +103,7 @@ static const char views[] =
     " JOIN rocpd_op o ON o.id = l.op_id JOIN rocpd_copyapi c ON c.api_ptr_id = l.api_id"
     " JOIN rocpd_api a ON a.id = l.api_id JOIN rocpd_string n ON n.id = a.apiName_id;";
 
-enum { META, STRING, USTRING, API, OP, LINK, KERNEL, COPY, LAUNCH, FIND };
+enum { META, STRING, USTRING, API, OP, LINK, KERNEL, COPY, LAUNCH, COUNTER, FIND };
 
 struct rpd {
     struct database database;
@@ -246,6 +246,18 @@ static int launch_of_kernel(struct rpd *rpd, int64_t api, const struct export_ev
                         (int64_t)kernel->private_size, string_id(rpd, kernel->name));
 }
 
+/* What hardware counters counted during the op that was written last. */
+static int counter_rows(struct rpd *rpd, const rtl_trace_sample_t *sample)
+{
+    int status = EXIT_FINE;
+    for (uint32_t i = 0; i < sample->count && status == EXIT_FINE; ++i)
+        status = database_row(&rpd->database, COUNTER,
+                              "INSERT INTO rocpd_counter(value, op_id, name_id) VALUES (?, ?, ?)",
+                              "dii", (double)sample->values[i], rpd->ops,
+                              string_id(rpd, sample->counters[i]->name));
+    return status;
+}
+
 static int kernel_row(struct rpd *rpd, const struct export_event *event)
 {
     const rtl_kernel_t *kernel = event->kernel;
@@ -253,6 +265,8 @@ static int kernel_row(struct rpd *rpd, const struct export_event *event)
     int64_t api;
     int status = op_row(rpd, kernel->gpu, kernel->queue, kernel->packet, kernel->start, kernel->end,
                         string_id(rpd, kernel->name), rpd->kernel_type);
+    if (status == EXIT_FINE && event->sample_count)
+        status = counter_rows(rpd, event->samples);
     if (status != EXIT_FINE || !find_call(rpd, event->process, event->origin.call, &api, &name))
         return status;
     status = link_row(rpd, api);

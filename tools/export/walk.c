@@ -4,6 +4,7 @@
 #include "command.h"
 #include "common/open.h"
 #include "common/say.h"
+#include "export/samples.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ struct walk {
     const rtl_graph_launch_t *launch;
     rtl_copy_t copy;
     rtl_kernel_t kernel;
+    struct samples samples;
 };
 
 bool export_wants(const struct export *export, uint32_t process)
@@ -164,6 +166,7 @@ static void end(struct walk *walk)
     if (walk->kernels)
         rtlKernelIterFree(walk->kernels);
     free((void *)walk->launches);
+    samples_free(&walk->samples);
 }
 
 static rtl_status_t next_of(struct walk *walk, enum export_kind kind, uint32_t *process)
@@ -246,7 +249,8 @@ static rtl_status_t describe(struct walk *walk, enum export_kind kind, struct ex
     case EXPORT_RANGE:
         event->range = &walk->range;
         event->process = walk->range.process;
-        return RTL_OK;
+        return samples_range(&walk->samples, trace, &walk->range, &event->samples,
+                             &event->sample_count);
     case EXPORT_API:
         event->api = &walk->api;
         event->process = walk->api.process;
@@ -266,8 +270,12 @@ static rtl_status_t describe(struct walk *walk, enum export_kind kind, struct ex
     event->process = walk->kernel.process;
     rtl_status_t status =
         rtlTraceOrigin(trace, event->process, walk->kernel.correlation, &event->origin);
-    return status == RTL_OK ? rtlTraceKernelRange(trace, &walk->kernel, &event->origin.range)
-                            : status;
+    if (status == RTL_OK)
+        status = rtlTraceKernelRange(trace, &walk->kernel, &event->origin.range);
+    if (status == RTL_OK)
+        status = samples_kernel(&walk->samples, trace, &walk->kernel, &event->samples);
+    event->sample_count = event->samples != NULL;
+    return status;
 }
 
 static int walk_failed(const struct walk *walk, rtl_status_t status)
@@ -302,7 +310,10 @@ static int visit_all(struct walk *walk, int (*visit)(void *state, const struct e
 int export_walk(struct export *export, unsigned kinds,
                 int (*visit)(void *state, const struct export_event *event), void *state)
 {
-    struct walk walk = {.export = export, .kinds = kinds & EXPORT_ALL};
+    struct walk walk = {.export = export,
+                        .kinds = kinds & EXPORT_ALL,
+                        .samples.of_kernels = export->info.kernel_samples != 0,
+                        .samples.of_ranges = export->info.range_samples != 0};
     rtl_status_t status = begin(&walk, walk.kinds);
     int result = status == RTL_OK ? visit_all(&walk, visit, state) : walk_failed(&walk, status);
     end(&walk);

@@ -391,6 +391,9 @@ export class Ranges {
             sheet.scrollTop = place * ROW;
         else if ((place + 1) * ROW > sheet.scrollTop + room)
             sheet.scrollTop = (place + 1) * ROW - room;
+        else
+            return;
+        this.drawRows();
     }
 
     private drawPane(): void {
