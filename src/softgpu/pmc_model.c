@@ -210,8 +210,11 @@ void sg_mix_count(const sg_mix_t *mix, const softgpu_truth_entry_t *entry,
     counts[SG_PMC_SMEM] = waves * mix->smem;
     counts[SG_PMC_LOADS] = waves * mix->loads;
     counts[SG_PMC_STORES] = waves * mix->stores;
+    counts[SG_PMC_VMEM] = counts[SG_PMC_LOADS] + counts[SG_PMC_STORES];
     counts[SG_PMC_FLAT] = waves * mix->flat;
     counts[SG_PMC_LDS] = waves * mix->lds;
+    counts[SG_PMC_INSTRUCTIONS] = counts[SG_PMC_VALU] + counts[SG_PMC_SALU] + counts[SG_PMC_SMEM] +
+                                  counts[SG_PMC_VMEM] + counts[SG_PMC_FLAT] + counts[SG_PMC_LDS];
     counts[SG_PMC_CONFLICTS] = waves * mix->conflicts;
     counts[SG_PMC_WAVE_CYCLES] = waves * cycles / QUAD;
     counts[SG_PMC_THREAD_CYCLES] = items * mix->valu;

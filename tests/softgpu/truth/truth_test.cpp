@@ -416,6 +416,50 @@ TEST_F(Truth, RefusesWhatIsNoLog)
     softgpu_truth_close(nullptr);
 }
 
+/* Counts go with the packet that they are of, however many; a log has the newer version from its
+ * first counts on, and not before. */
+TEST_F(Truth, CountsOfPerformanceCounters)
+{
+    auto version = [&] {
+        std::string whole = slurp(path_);
+        uint32_t value = 0;
+        std::memcpy(&value, whole.data() + offsetof(sg_truth_header_t, version), sizeof value);
+        return value;
+    };
+    Maker maker(3);
+    std::vector<Entry> entries = maker.make(40, 2, 5);
+    write_log(path_, entries);
+    EXPECT_EQ(version(), 2U);
+    std::vector<std::vector<softgpu_truth_count_t>> counts(entries.size());
+    const size_t sizes[] = {0, 1, 12, 13, 64, 25};
+    for (size_t i = 0; i < entries.size(); i++) {
+        for (size_t k = 0; k < sizes[i % 6]; k++)
+            counts[i].push_back({static_cast<uint32_t>(k % 5), static_cast<uint32_t>(k * 999983),
+                                 k % 3 == 0 ? UINT64_MAX - k : k * i});
+        entries[i].count_count = static_cast<uint32_t>(counts[i].size());
+        entries[i].counts = counts[i].data();
+    }
+    write_log(path_, entries);
+    EXPECT_EQ(version(), 3U);
+
+    char error[512] = "";
+    softgpu_truth_t *truth = softgpu_truth_open(path_.c_str(), error, sizeof error);
+    ASSERT_NE(truth, nullptr) << error;
+    Entry entry;
+    for (size_t i = 0; i < entries.size(); i++) {
+        ASSERT_EQ(softgpu_truth_next(truth, &entry), 1) << softgpu_truth_error(truth);
+        expect_same(entries[i], entry, i);
+        ASSERT_EQ(entry.count_count, counts[i].size());
+        for (size_t k = 0; k < counts[i].size(); k++) {
+            EXPECT_EQ(entry.counts[k].block, counts[i][k].block);
+            EXPECT_EQ(entry.counts[k].event, counts[i][k].event);
+            EXPECT_EQ(entry.counts[k].value, counts[i][k].value);
+        }
+    }
+    EXPECT_EQ(softgpu_truth_next(truth, &entry), 0);
+    softgpu_truth_close(truth);
+}
+
 // The reader follows a log that grows.
 TEST_F(Truth, CanBeReadWhileItGrows)
 {
