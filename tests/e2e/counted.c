@@ -131,8 +131,8 @@ static void pop(uint32_t process, uint64_t id, uint64_t time)
     rtl_writer_range_end(writer, process, &end);
 }
 
-/* Kernel i runs as the i-th, on queue i % QUEUES. Of queue 5 every second pair of packets runs in
- * the other order. */
+/* Kernel i begins as the i-th, on queue i % QUEUES, alone on its GPU. Of queue 5 every second pair
+ * of packets runs in the other order. */
 static void kernel(uint32_t process, uint64_t i, uint64_t range, bool counted)
 {
     const uint32_t queue = (uint32_t)(i % QUEUES);
@@ -141,7 +141,7 @@ static void kernel(uint32_t process, uint64_t i, uint64_t range, bool counted)
         packet ^= packet >> 1 & 1;
     const struct rtl_wire_kernel body = {.packet = packet,
                                          .start = STEP * (i + 1),
-                                         .end = STEP * (i + 1) + 100 + i % 13,
+                                         .end = STEP * (i + 1) + 700 + i % 13,
                                          .correlation = range,
                                          .queue = queue,
                                          .shape = (uint32_t)(i % 3),

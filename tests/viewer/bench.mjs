@@ -10,7 +10,7 @@ const { chromium } = createRequire(join(resolve(viewer), 'package.json'))('playw
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
 await page.goto(pathToFileURL(resolve(file)).href);
-await page.waitForFunction('window.rtlPage?.trace?.complete');
+await page.waitForFunction(() => window.rtlPage?.trace?.complete);
 const results = await page.evaluate(() => ({ first_picture: rtlPage.firstPicture, complete: performance.now() }));
 
 /** Moves a tenth of the view a picture, to the right and back, as a hand does. */

@@ -45,7 +45,7 @@ async function open(address, options = {}) {
         return route.abort();
     });
     await page.goto(address);
-    await page.waitForFunction('window.rtlPage?.trace?.complete');
+    await page.waitForFunction(() => window.rtlPage?.trace?.complete);
     return page;
 }
 
@@ -405,7 +405,7 @@ check('T changes it back', await back(page), lightBack);
 const dark = await open(url, { colorScheme: 'dark' });
 await dark.evaluate(() => localStorage.clear());
 await dark.reload();
-await dark.waitForFunction('window.rtlPage?.trace?.complete');
+await dark.waitForFunction(() => window.rtlPage?.trace?.complete);
 check('a dark system', await back(dark), darkBack);
 await dark.close();
 

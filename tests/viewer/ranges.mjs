@@ -44,12 +44,12 @@ async function open(address, options = {}) {
         return route.abort();
     });
     await page.goto(address);
-    await page.waitForFunction('window.rtlPage?.trace?.complete');
+    await page.waitForFunction(() => window.rtlPage?.trace?.complete);
     return page;
 }
 const page = await open(url);
 await page.keyboard.press('3');
-await page.waitForFunction('window.rtlPage.ranges?.costs', null, patience);
+await page.waitForFunction(() => rtlPage.ranges?.costs, null, patience);
 check('the view', await page.locator('[role=tab][aria-selected=true]').getAttribute('id'), 'tab-ranges');
 
 /* All that the page holds. */
@@ -82,7 +82,9 @@ function around(range) {
     return 0;
 }
 const valued = held.metrics.map((metric) => metric.name);
-const values = (range) => valued.map((name) => range.metrics[name] ?? NaN);
+/** A metric, or what a hardware counter counted. */
+const valueOf = (range, name) => range.metrics[name] ?? range.counters?.[name] ?? null;
+const values = (range) => valued.map((name) => valueOf(range, name));
 for (let row = 0; row < single.size; ++row) {
     const of = (name) => single.columns[name][row];
     const range = wanted.get(key(of('process'), of('id')));
@@ -92,8 +94,8 @@ for (let row = 0; row < single.size; ++row) {
     }
     const what = `range ${range.id}`;
     check(what, { name: texts[of('name')], thread: of('thread'), kind: of('kind') ? 'start' : 'push', start: of('start') + held.zero, ranges: of('ranges'),
-        open: of('open'), parent: of('parent') }, { name: range.name, thread: range.thread, kind: range.kind, start: range.start_ns, ranges: 1,
-        open: range.end_ns === null ? 1 : 0, parent: around(range) });
+        open: of('open'), shared: Boolean(of('shared')), parent: of('parent') }, { name: range.name, thread: range.thread, kind: range.kind, start: range.start_ns, ranges: 1,
+        open: range.end_ns === null ? 1 : 0, shared: range.shared ?? false, parent: around(range) });
     for (const [name, said] of Object.entries(columns))
         check(`${said} of ${what}`, of(name), range[said]);
     check(`wall and idle of ${what}`, [of('wall'), of('idle')], [range.wall_ns ?? 0, range.idle_ns ?? 0]);
@@ -104,6 +106,8 @@ for (let row = 0; row < single.size; ++row) {
     check(`further kernels of ${what}`, single.further[row], Math.max(0, range.names.length - NAMES));
     values(range).forEach((value, place) => near(`${valued[place]} of ${what}`, nan(single.metrics[place][row]), value));
 }
+for (const name of said.ranges.flatMap((range) => Object.keys(range.counters ?? {})))
+    hold(`counter ${name} is there`, valued.includes(name));
 for (const name of Object.keys(said.ranges[0].metrics))
     hold(`metric ${name} is there, or has no value`, valued.includes(name) || said.ranges.every((range) => range.metrics[name] === null));
 if (held.leftOut) {
@@ -130,6 +134,8 @@ const ratios = {
     copy_hidden: [(range) => range.copy_overlap_ns, (range) => range.copying_ns, 100],
     work_group_size: [(range) => range.metrics.work_items, (range) => range.metrics.work_groups, 1],
     lane_use: [(range) => range.metrics.work_items, (range) => (range.metrics.lane_use ? range.metrics.work_items * 100 / range.metrics.lane_use : 0), 100],
+    gpu_busy: [(range) => range.counters?.GRBM_GUI_ACTIVE, (range) => range.counters?.GRBM_COUNT, 100],
+    l2_hit: [(range) => range.counters?.TCC_HIT, (range) => (range.counters?.TCC_HIT ?? 0) + (range.counters?.TCC_MISS ?? 0), 100],
     gpu_active: [(range) => (range.metrics.gpu_active ?? 0) * (range.wall_ns ?? 0) / 100, (range) => range.wall_ns, 100],
 };
 const whole = paths.size <= MERGED;
@@ -159,7 +165,7 @@ for (let row = 0; row < merged.size; ++row) {
         check(`kernel ${texts[name]} of ${what}`, [count, total], kernels.get(texts[name]));
     held.metrics.forEach(({ name, rule }, place) => {
         const got = nan(merged.metrics[place][row]);
-        const each = list.map((range) => range.metrics[name]).filter((value) => value !== null);
+        const each = list.map((range) => valueOf(range, name)).filter((value) => value !== null);
         if (rule === 'sum')
             near(`${name} of ${what}`, got, each.length ? sum(each, (value) => value) : NaN);
         else if (rule === 'max')
@@ -190,6 +196,7 @@ function parsed(text) {
     return Number(number?.replace(/\u202f/g, '')) * units[unit];
 }
 const seen = { wall: 'wall_ns', busy: 'busy_ns', idle: 'idle_ns', kernels: 'kernels', copied: 'copy_bytes', replays: 'graph_launches' };
+const percent = held.metrics.filter((metric) => metric.unit === '%').map((metric) => metric.name);
 await press('One by one');
 await page.locator('.menu summary').click();
 for (const name of ['gpu_active', 'work_items'])
@@ -197,13 +204,14 @@ for (const name of ['gpu_active', 'work_items'])
 await page.locator('.menu summary').click();
 async function compareSeen(most) {
     const { heads, rows: lines } = await cells();
-    check('columns', heads.slice(1), [...Object.keys(seen), 'work_items', 'gpu_active'].filter((name) => heads.includes(name)));
+    check('columns', heads.slice(1), [...Object.keys(seen), ...held.metrics.filter((metric) => metric.recorded ||
+        ['work_items', 'gpu_active'].includes(metric.name)).map((metric) => metric.name)]);
     hold('rows are seen, and not too many', lines.length > 0 && lines.length <= most);
     for (const line of lines) {
         const range = wanted.get(key(single.columns.process[line.row], single.columns.id[line.row]));
         hold(`the name of ${range.id}`, line.cells[0].endsWith(range.name || '(no name)'));
         heads.slice(1).forEach((head, place) => near(`${head} of range ${range.id} as it is seen`, parsed(line.cells[place + 1]),
-            (seen[head] ? range[seen[head]] : range.metrics[head]) ?? 0, head === 'gpu_active' || head === 'copied' ? 0.051 : 6e-4));
+            (seen[head] ? range[seen[head]] : valueOf(range, head)) ?? 0, head === 'copied' || percent.includes(head) ? 0.051 : 6e-4));
     }
 }
 await compareSeen(80);
@@ -290,7 +298,7 @@ const target = said.ranges.find((range) => range.kernels && range.end_ns && rows
 await page.evaluate(([process, id]) => rtlPage.ranges.open(process, id), [target.process, target.id]);
 await page.waitForFunction((id) => location.hash.includes(`range=${id}`), key(target.process, target.id), patience).catch(() => {});
 const again = await open(await page.evaluate(() => location.href), { colorScheme: 'dark' });
-await again.waitForFunction('window.rtlPage.ranges?.chosen >= 0', null, patience).catch(() => {});
+await again.waitForFunction(() => rtlPage.ranges?.chosen >= 0, null, patience).catch(() => {});
 check('the range of a link', await again.evaluate(() => rtlPage.ranges?.chosenId), [target.process, target.id]);
 const color = (tab) => tab.locator('.cost').evaluate((item) => [getComputedStyle(item).backgroundColor, getComputedStyle(item).color]);
 const [[light, lightText], [dark, darkText]] = [await color(page), await color(again)];

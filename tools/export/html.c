@@ -207,6 +207,22 @@ static bool add_busy(struct html_page *page, const rtl_kernel_t *kernel, uint32_
     return bins_add(&gpu->bins, start, end, name, 8192);
 }
 
+/* The sample of a kernel that was counted, 0 if it was not; UINT32_MAX when memory is short. */
+static uint32_t sample_of(struct html_page *page, const struct export_event *event, uint32_t name)
+{
+    const rtl_trace_sample_t *sample = event->samples;
+    if (event->sample_count == 0)
+        return 0;
+    html_counts_add(&page->counts, name, event);
+    uint32_t number = html_segments_sample(&page->segments);
+    for (uint32_t i = 0; i < sample->count && number; ++i)
+        if (!html_segments_count(&page->segments,
+                                 lookup_counter_place(page->export, sample->counters[i]),
+                                 sample->values[i]))
+            number = 0;
+    return number ? number : UINT32_MAX;
+}
+
 static bool add_kernel(struct html_page *page, const struct export_event *event)
 {
     const rtl_kernel_t *kernel = event->kernel;
@@ -227,7 +243,10 @@ static bool add_kernel(struct html_page *page, const struct export_event *event)
     place.key.gpu = kernel->gpu;
     place.key.queue = kernel->queue;
     place.key.stream = event->origin.stream;
-    if (slice.item == UINT32_MAX || !add_busy(page, kernel, place.name))
+    if (slice.item == UINT32_MAX || place.name == UINT32_MAX || !add_busy(page, kernel, place.name))
+        return false;
+    slice.sample = sample_of(page, event, place.name);
+    if (slice.sample == UINT32_MAX)
         return false;
     if (launch != SIZE_MAX && !html_graphs_add(&page->graphs, launch, kernel, place.name))
         return false;
@@ -375,6 +394,8 @@ static int make(struct html_page *page, const char *viewer)
 {
     struct export *export = page->export;
     rtl_status_t read = html_graphs_begin(&page->graphs, export->trace);
+    if (read == RTL_OK)
+        read = html_counts_begin(&page->counts, export->trace);
     if (read != RTL_OK)
         return open_failed(export->trace, export->path);
     int status = export_walk(export, EXPORT_ALL, visit, page);
@@ -401,6 +422,7 @@ static void release(struct html_page *page)
     html_segments_free(&page->segments);
     html_graphs_free(&page->graphs);
     html_tables_free(&page->tables);
+    html_counts_free(&page->counts);
     for (size_t i = 0; i < page->gpu_count; ++i)
         bins_free(&page->gpus[i].bins);
     free(page->gpus);

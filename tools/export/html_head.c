@@ -174,6 +174,16 @@ static json_t *segments_json(const struct html_segments *segments)
     return list;
 }
 
+/* Pairs of a counter's place and its value; null without. */
+static json_t *sample_json(const struct html_crossing *crossing)
+{
+    json_t *list = crossing->numbers ? json_array() : json_null();
+    for (size_t i = 0; crossing->numbers && i < crossing->pairs; ++i)
+        (void)json_array_append_new(list, json_pack("[I,o]", (json_int_t)crossing->numbers[2 * i],
+                                                    open_number(crossing->numbers[2 * i + 1])));
+    return list;
+}
+
 static json_t *crossings_json(const struct html_segments *segments)
 {
     json_t *list = json_array();
@@ -182,12 +192,12 @@ static json_t *crossings_json(const struct html_segments *segments)
         const struct html_slice *slice = &crossing->slice;
         (void)json_array_append_new(
             list,
-            json_pack("[I,I,I,I,I,I,I,I,I,I,o]", (json_int_t)crossing->lane,
+            json_pack("[I,I,I,I,I,I,I,I,I,I,o,o]", (json_int_t)crossing->lane,
                       (json_int_t)slice->start, (json_int_t)(slice->end - slice->start),
                       (json_int_t)slice->item, (json_int_t)slice->id,
                       (json_int_t)slice->correlation, (json_int_t)slice->range,
                       (json_int_t)slice->launch, (json_int_t)slice->node, (json_int_t)slice->more,
-                      crossing->text ? text(crossing->text) : json_null()));
+                      crossing->text ? text(crossing->text) : json_null(), sample_json(crossing)));
     }
     return list;
 }
@@ -231,13 +241,16 @@ static json_t *head_json(struct html_page *page)
     /* Before the texts are written: they may get more. */
     json_t *graphs = html_graphs_json(&page->graphs, page->export, number, &page->texts);
     return json_pack(
-        "{s:i,s:o,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "version", 1,
-        "trace", trace_json(page), "first", (json_int_t)page->first, "last", (json_int_t)page->last,
-        "untimed", (json_int_t)page->untimed, "processes", processes_json(page), "agents",
-        agents_json(page), "texts", texts_json(&page->texts), "kernels", items_json(&page->kernels),
-        "copies", items_json(&page->copies), "lanes", lanes_json(page), "gpus", gpus_json(page),
-        "segments", segments_json(&page->segments), "crossings", crossings_json(&page->segments),
-        "tables", tables_json(&page->tables), "graphs", graphs, "notes", notes_json(page));
+        "{s:i,s:o,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "version",
+        1, "trace", trace_json(page), "first", (json_int_t)page->first, "last",
+        (json_int_t)page->last, "untimed", (json_int_t)page->untimed, "processes",
+        processes_json(page), "agents", agents_json(page), "texts", texts_json(&page->texts),
+        "kernels", items_json(&page->kernels), "copies", items_json(&page->copies), "lanes",
+        lanes_json(page), "gpus", gpus_json(page), "segments", segments_json(&page->segments),
+        "crossings", crossings_json(&page->segments), "tables", tables_json(&page->tables),
+        "counters", html_counts_list(page->export), "counted",
+        html_counts_json(&page->counts, page->export->trace), "graphs", graphs, "notes",
+        notes_json(page));
 }
 
 int html_head(struct html_page *page, struct bytes *head)

@@ -32,6 +32,7 @@ struct html_slice {
     uint32_t node;   /**< + 1, 0 if not known or none */
     int64_t more;    /**< a copy's bytes, a host call's result, 1 for a range that never ended */
     uint32_t text;   /**< text of the segment + 1: a host call's arguments; 0 if none */
+    uint32_t sample; /**< of the segment + 1: what counters counted; 0 if nothing */
 };
 
 struct html_lane {

@@ -11,6 +11,7 @@
 #ifndef RTL_TOOLS_EXPORT_HTML_PAGE_H
 #define RTL_TOOLS_EXPORT_HTML_PAGE_H
 
+#include "export/html_counts.h"
 #include "export/html_graphs.h"
 #include "export/html_items.h"
 #include "export/html_lanes.h"
@@ -39,6 +40,7 @@ struct html_page {
     struct html_segments segments;
     struct html_graphs graphs;
     struct html_tables tables;
+    struct html_counts counts;
     struct html_gpu *gpus;
     size_t gpu_count;
     size_t range_names; /**< different ones */

@@ -2,6 +2,7 @@
 
 #include "common/memory.h"
 #include "common/open.h"
+#include "export/html_metrics.h"
 #include "ranges_read.h"
 
 #include <stdlib.h>
@@ -24,7 +25,8 @@ enum {
     THREAD,
     KIND,
     RANGES,
-    OPEN, /* of them, how many never ended */
+    OPEN,   /* of them, how many never ended */
+    SHARED, /* how many were counted together with other work */
     WALL,
     KERNELS,
     KERNEL_NS,
@@ -44,6 +46,8 @@ enum {
 struct row {
     uint64_t cells[COLUMNS];
     struct rtl_quantities quantities;
+    struct rtl_count *counts; /* NULL: nothing was counted */
+    bool owned;               /* `counts` are its own, not those of a range */
 };
 
 struct table {
@@ -65,6 +69,9 @@ struct work {
     uint32_t further;  /* text, the last of the reading */
     uint32_t *numbers; /* of texts in the page + 1, 0: not in it */
     uint32_t number_count;
+    struct html_metrics metrics;
+    size_t *shown; /* columns of metrics that a range has a value of */
+    size_t shown_count;
 };
 
 static bool is_wanted(const struct export *export, const struct range_row *row)
@@ -93,12 +100,14 @@ static struct row *new_row(struct table *table)
     return row;
 }
 
-/* Ranges of one name are no union: times in which something ran are added up, too. */
-static void add_quantities(struct rtl_quantities *sum, const struct rtl_quantities *more)
+/* Ranges of one name are no union: times in which something ran are added up, too. One that never
+ * ended has no length of which its work could be a part. */
+static void add_quantities(struct rtl_quantities *sum, const struct range_row *range)
 {
-    rtl_quantities_add(sum, more);
+    rtl_quantities_add(sum, &range->quantities);
     for (unsigned i = RTL_QUANTITY_KERNELS; i <= RTL_QUANTITY_WALL_NS; ++i)
-        sum->values[i] += more->values[i];
+        if (range->end || i != RTL_QUANTITY_WITHIN_NS)
+            sum->values[i] += range->quantities.values[i];
 }
 
 /* Adds what a range cost to the row that has it. */
@@ -108,6 +117,7 @@ static void add_range(struct row *row, const struct range_row *range)
     uint64_t *cells = row->cells;
     ++cells[RANGES];
     cells[OPEN] += range->end == 0;
+    cells[SHARED] += range->shared;
     cells[WALL] += wall_of(range);
     cells[KERNELS] += time->kernels;
     cells[KERNEL_NS] += time->kernel_ns;
@@ -121,7 +131,7 @@ static void add_range(struct row *row, const struct range_row *range)
     cells[ACTIVE] += time->active;
     cells[IDLE] += range->end ? rtl_range_time_idle(time, wall_of(range)) : 0;
     cells[LAUNCHES] += range->launches;
-    add_quantities(&row->quantities, &range->quantities);
+    add_quantities(&row->quantities, range);
 }
 
 static struct row *begin_row(struct work *work, struct table *table, const struct range_row *range,
@@ -202,6 +212,7 @@ static void take_singles(struct work *work)
         equal -= weight == least;
         struct row *row = begin_row(work, &work->singles, range, single_around(work, i));
         add_range(row, range);
+        row->counts = range->counts;
         if (range->time.last) {
             row->cells[FIRST] = range->time.first - work->zero;
             row->cells[LAST] = range->time.last - work->zero;
@@ -255,6 +266,18 @@ static size_t merged_row(struct work *work, size_t i)
     return *slot - 1;
 }
 
+static void merge_counts(const struct work *work, struct row *row, const struct range_row *range)
+{
+    size_t count = work->reading.counts.count;
+    if (!range->counts)
+        return;
+    if (!row->counts)
+        row->counts = memory_new(count, sizeof *row->counts);
+    row->owned = true;
+    for (size_t i = 0; i < count; ++i)
+        rtl_count_merge(&row->counts[i], &range->counts[i]);
+}
+
 static void take_merged(struct work *work)
 {
     const struct ranges_reading *reading = &work->reading;
@@ -269,6 +292,7 @@ static void take_merged(struct work *work)
         struct row *row = &work->merged.rows[place];
         work->merging[i] = place;
         add_range(row, range);
+        merge_counts(work, row, range);
         /* It leads to the longest of them. */
         if (wall_of(range) > longest[place]) {
             longest[place] = wall_of(range);
@@ -356,21 +380,6 @@ static void write_column(const struct table *table, unsigned column, struct byte
     }
 }
 
-/* A metric of all rows, as bits of a float, or as a whole number + 1; what has no value is 0. */
-static void write_metric(const struct table *table, const struct rtl_metric *metric,
-                         struct bytes *bytes)
-{
-    for (size_t i = 0; i < table->count; ++i) {
-        double value = 0;
-        bool known = rtl_metric_value(metric, &table->rows[i].quantities, &value);
-        bool whole = metric->rule != RTL_RULE_RATIO;
-        float rounded = (float)value;
-        uint32_t bits;
-        memcpy(&bits, &rounded, sizeof bits);
-        bytes_varint(bytes, !known ? 0 : (whole ? (uint64_t)value : bits) + 1);
-    }
-}
-
 static void write_names(struct work *work, const struct table *table, struct bytes *bytes)
 {
     size_t at = 0;
@@ -389,57 +398,55 @@ static void write_names(struct work *work, const struct table *table, struct byt
     }
 }
 
-static bool is_known(const struct table *table, const struct rtl_metric *metric)
+static bool is_known(const struct work *work, size_t column)
 {
-    double value;
+    const struct table *table = &work->merged;
+    struct rtl_value value;
     for (size_t i = 0; i < table->count; ++i)
-        if (rtl_metric_value(metric, &table->rows[i].quantities, &value))
+        if (html_metrics_value(&work->metrics, column, &table->rows[i].quantities,
+                               table->rows[i].counts, &value))
             return true;
     return false;
 }
 
-/* Metrics that a range has a value of; merged, all of them count. */
-static size_t known_metrics(const struct work *work, const struct rtl_metric **known)
+/* Columns that a range has a value of; merged, all of them count. */
+static void choose_metrics(struct work *work)
 {
-    size_t count;
-    size_t found = 0;
-    const struct rtl_metric *metrics = rtl_metrics(&count);
-    for (size_t i = 0; i < count; ++i)
-        if (is_known(&work->merged, &metrics[i]))
-            known[found++] = &metrics[i];
-    return found;
+    html_metrics_begin(&work->metrics, &work->reading.counts, false);
+    work->shown = memory_new(work->metrics.count, sizeof *work->shown);
+    for (size_t i = 0; i < work->metrics.count; ++i)
+        if (is_known(work, i))
+            work->shown[work->shown_count++] = i;
+}
+
+static void write_metric(const struct work *work, const struct table *table, size_t column,
+                         struct bytes *bytes)
+{
+    for (size_t i = 0; i < table->count; ++i)
+        html_metrics_write(&work->metrics, column, &table->rows[i].quantities,
+                           table->rows[i].counts, bytes);
 }
 
 static void write_table(struct work *work, struct table *table, struct bytes *bytes)
 {
-    size_t count;
-    (void)rtl_metrics(&count);
-    const struct rtl_metric **metrics = memory_new(count, sizeof(const struct rtl_metric *));
     for (size_t i = 0; i < table->count; ++i)
         table->rows[i].cells[NAME] = number_of(work, (uint32_t)table->rows[i].cells[NAME]);
     bytes_varint(bytes, table->count);
     for (unsigned column = 0; column < COLUMNS; ++column)
         write_column(table, column, bytes);
-    count = known_metrics(work, metrics);
-    for (size_t i = 0; i < count; ++i)
-        write_metric(table, metrics[i], bytes);
+    for (size_t i = 0; i < work->shown_count; ++i)
+        write_metric(work, table, work->shown[i], bytes);
     write_names(work, table, bytes);
-    free((void *)metrics);
 }
 
 static json_t *metrics_json(const struct work *work)
 {
-    size_t count;
-    (void)rtl_metrics(&count);
-    const struct rtl_metric **metrics = memory_new(count, sizeof(const struct rtl_metric *));
+    struct metrics recorded = {0};
     json_t *list = json_array();
-    count = known_metrics(work, metrics);
-    for (size_t i = 0; i < count; ++i)
-        (void)json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s}", "name", metrics[i]->name,
-                                                    "unit", metrics[i]->unit, "rule",
-                                                    rtl_rule_name(metrics[i]->rule), "formula",
-                                                    metrics[i]->formula));
-    free((void *)metrics);
+    (void)counts_metrics(work->export->trace, &recorded);
+    for (size_t i = 0; i < work->shown_count; ++i)
+        (void)json_array_append_new(list,
+                                    html_metrics_json(&work->metrics, work->shown[i], &recorded));
     return list;
 }
 
@@ -488,6 +495,9 @@ static void write_all(struct work *work, struct bytes *bytes)
 
 static void free_table(struct table *table)
 {
+    for (size_t i = 0; i < table->count; ++i)
+        if (table->rows[i].owned)
+            free(table->rows[i].counts);
     free(table->rows);
     free(table->names);
 }
@@ -506,7 +516,9 @@ static void make(struct work *work, struct bytes *bytes)
     take_merged(work);
     take_names(work, &work->singles, work->single);
     take_names(work, &work->merged, work->merging);
+    choose_metrics(work);
     write_all(work, bytes);
+    free(work->shown);
     free(work->single);
     free(work->merging);
     free(work->numbers);

@@ -67,7 +67,51 @@ static bool note_ids(struct html_segments *segments, size_t first, const struct 
     return true;
 }
 
+/* What counters counted. */
+
+uint32_t html_segments_sample(struct html_segments *segments)
+{
+    struct html_sample *samples = grown(segments->samples, segments->sample_count,
+                                        &segments->sample_capacity, sizeof *samples);
+    if (!samples)
+        return 0;
+    segments->samples = samples;
+    samples[segments->sample_count] = (struct html_sample){segments->number_count, 0};
+    return (uint32_t)++segments->sample_count;
+}
+
+static bool add_number(struct html_segments *segments, uint64_t number)
+{
+    uint64_t *numbers = grown(segments->numbers, segments->number_count, &segments->number_capacity,
+                              sizeof *numbers);
+    if (!numbers)
+        return false;
+    segments->numbers = numbers;
+    numbers[segments->number_count++] = number;
+    return true;
+}
+
+bool html_segments_count(struct html_segments *segments, uint64_t counter, uint64_t value)
+{
+    ++segments->samples[segments->sample_count - 1].count;
+    return add_number(segments, counter) && add_number(segments, value);
+}
+
 /* What has not ended. */
+
+static bool copy_sample(const struct html_segments *segments, struct html_crossing *crossing)
+{
+    const struct html_sample *sample = &segments->samples[crossing->slice.sample - 1];
+    size_t count = 2 * sample->count;
+    crossing->numbers = malloc((count + 1) * sizeof *crossing->numbers);
+    if (!crossing->numbers)
+        return false;
+    crossing->pairs = sample->count;
+    if (count)
+        memcpy(crossing->numbers, &segments->numbers[sample->first],
+               count * sizeof *crossing->numbers);
+    return true;
+}
 
 static bool cross(struct html_segments *segments, const struct html_lane *lane, size_t place)
 {
@@ -86,7 +130,7 @@ static bool cross(struct html_segments *segments, const struct html_lane *lane, 
             return false;
     }
     ++segments->crossing_count;
-    return true;
+    return slice->sample == 0 || copy_sample(segments, crossing);
 }
 
 /* The data of a segment: for each row its place, the number of its slices and their columns. A
@@ -148,8 +192,13 @@ static int64_t text(const struct html_slice *slice, const struct html_slice *bef
     return slice->text;
 }
 
-static column *const columns[] = {gap,   length, item, id,   correlation,
-                                  range, launch, node, more, text};
+static int64_t sample(const struct html_slice *slice, const struct html_slice *before)
+{
+    return (int64_t)slice->sample - (int64_t)before->sample;
+}
+
+static column *const columns[] = {gap,    length, item, id,   correlation, range,
+                                  launch, node,   more, text, sample};
 
 static void write_column(struct bytes *bytes, const struct html_lane *lane, column *value)
 {
@@ -180,6 +229,17 @@ static void write_texts(struct bytes *bytes, const struct texts *texts)
         size_t size = strlen(texts->list[i]);
         bytes_varint(bytes, size);
         bytes_add(bytes, texts->list[i], size);
+    }
+}
+
+static void write_samples(struct bytes *bytes, const struct html_segments *segments)
+{
+    bytes_varint(bytes, segments->sample_count);
+    for (size_t i = 0; i < segments->sample_count; ++i) {
+        const struct html_sample *sample = &segments->samples[i];
+        bytes_varint(bytes, sample->count);
+        for (size_t j = 0; j < 2 * sample->count; ++j)
+            bytes_varint(bytes, segments->numbers[sample->first + j]);
     }
 }
 
@@ -245,6 +305,8 @@ static void clear(struct html_segments *segments, struct html_lanes *lanes)
         lanes->list[i].slice_count = 0;
     texts_free(&segments->texts);
     segments->events = 0;
+    segments->sample_count = 0;
+    segments->number_count = 0;
 }
 
 int html_segments_end(struct html_segments *segments, struct html_lanes *lanes, uint64_t to)
@@ -265,6 +327,7 @@ int html_segments_end(struct html_segments *segments, struct html_lanes *lanes, 
     bytes_clear(&segments->plain);
     write_rows(&segments->plain, lanes);
     write_texts(&segments->plain, &segments->texts);
+    write_samples(&segments->plain, segments);
     int error = store(segments, segment);
     ++segments->count;
     clear(segments, lanes);
@@ -305,11 +368,15 @@ void html_segments_free(struct html_segments *segments)
 {
     if (segments->file)
         (void)fclose(segments->file);
-    for (size_t i = 0; i < segments->crossing_count; ++i)
+    for (size_t i = 0; i < segments->crossing_count; ++i) {
         free(segments->crossings[i].text);
+        free(segments->crossings[i].numbers);
+    }
     free(segments->crossings);
     free(segments->list);
     free(segments->ids);
+    free(segments->samples);
+    free(segments->numbers);
     texts_free(&segments->texts);
     bytes_free(&segments->plain);
     bytes_free(&segments->packed);

@@ -31,11 +31,18 @@ struct html_segment {
     bool kept;     /**< it gets into the page */
 };
 
+/** What counters counted during a kernel: pairs of a counter's place and its value. */
+struct html_sample {
+    size_t first, count; /**< of the numbers; pairs */
+};
+
 /** A slice that has not ended when its segment has; it is in none. */
 struct html_crossing {
     size_t lane;
     struct html_slice slice;
-    char *text; /**< of a range its name, of a call its arguments; NULL if none */
+    char *text;        /**< of a range its name, of a call its arguments; NULL if none */
+    uint64_t *numbers; /**< of its sample; NULL if none */
+    size_t pairs;
 };
 
 /** Zeroed memory is empty. */
@@ -49,8 +56,20 @@ struct html_segments {
     size_t crossing_count, crossing_capacity;
     uint64_t events; /**< of the segment that is being made */
     struct texts texts;
+    struct html_sample *samples;
+    size_t sample_count, sample_capacity;
+    uint64_t *numbers; /**< of the samples */
+    size_t number_count, number_capacity;
     struct bytes plain, packed;
 };
+
+/** Begins a sample of the segment that is being made, to which html_segments_count adds pairs.
+ * Returns its number + 1, 0 when memory is short. */
+uint32_t html_segments_sample(struct html_segments *segments);
+
+/** Adds a counter, by its place, and its value to the sample that was begun last. False when memory
+ * is short. */
+bool html_segments_count(struct html_segments *segments, uint64_t counter, uint64_t value);
 
 /** Ends the segment: what is in the rows and begins before `to` is written and forgotten. Returns 0
  * or an errno. */

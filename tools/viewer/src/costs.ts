@@ -7,13 +7,14 @@ export interface Metric {
     unit: string;
     rule: string;
     formula: string;
+    recorded: boolean; // the trace was made for it
 }
 
 /** Kernels of one name in a range: name (a text of the costs), how many, ns. */
 export type RangeKernels = [number, number, number];
 
 /** Columns of a table, in the order in which they are written; the first five as differences. */
-const COLUMNS = ['id', 'start', 'first', 'last', 'parent', 'name', 'process', 'thread', 'kind', 'ranges', 'open', 'wall', 'kernels',
+const COLUMNS = ['id', 'start', 'first', 'last', 'parent', 'name', 'process', 'thread', 'kind', 'ranges', 'open', 'shared', 'wall', 'kernels',
     'kernelTime', 'busy', 'overlap', 'copies', 'copyBytes', 'copyTime', 'copying', 'copyOverlap', 'active', 'idle', 'launches'] as const;
 const DIFFERENCES = 5;
 

@@ -50,7 +50,7 @@ export class Details {
         const hasOrigin = slice.lane.kind !== 'thread' || (slice.item & 3) === CALL || slice.range;
         const lists = [[...this.times(slice), ...(hasOrigin ? this.origin(slice) : [])]];
         if (slice.lane.kind === 'queue')
-            lists.push(this.kernel(slice));
+            lists.push(this.kernel(slice), this.counters(slice));
         else if (slice.lane.kind === 'copies')
             lists.push(this.copy(slice));
         else if (slice.lane.kind === 'thread')
@@ -129,6 +129,11 @@ export class Details {
         if (text && text !== this.trace.nameOf(slice))
             facts.push(['Symbol', text]);
         return facts;
+    }
+
+    /** What hardware counters counted. */
+    private counters(slice: Slice): Fact[] {
+        return slice.counts.map(([counter, value]) => [this.trace.head.counters[counter], count(value)]);
     }
 
     private copy(slice: Slice): Fact[] {

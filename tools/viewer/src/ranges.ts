@@ -42,6 +42,21 @@ export function metricText(metric: Metric, value: number): string {
     }
 }
 
+/** A menu that chooses which metrics have a column. */
+export function metricsMenu(metrics: Metric[], shown: Set<string>, changed: () => void): HTMLElement {
+    return element('details', { class: 'menu' }, element('summary', {}, 'Metrics'),
+        element('div', {}, ...metrics.map((metric) => element('label', { title: `${metric.rule}: ${metric.formula}` },
+            element('input', {
+                type: 'checkbox', checked: shown.has(metric.name), onchange: (event: Event) => {
+                    if ((event.target as HTMLInputElement).checked)
+                        shown.add(metric.name);
+                    else
+                        shown.delete(metric.name);
+                    changed();
+                },
+            }), metric.name))));
+}
+
 /** What is known of a row of a table. */
 export function factsOf(costs: Costs, table: RangeTable, row: number): Fact[][] {
     const of = (name: Column) => table.columns[name][row];
@@ -60,8 +75,13 @@ export function factsOf(costs: Costs, table: RangeTable, row: number): Fact[][] 
             ['Copying', `${duration(of('copying'))}, ${duration(of('copyOverlap'))} of it beside kernels`]);
     if (of('launches'))
         times.push(['Replays', count(of('launches'))]);
-    const metrics = costs.metrics.map((metric, place): Fact =>
-        [metric.name, element('span', { title: `${metric.rule}: ${metric.formula}` }, metricText(metric, table.metrics[place][row]))]);
+    if (of('shared'))
+        times.push(['Counters', `${of('ranges') > 1 ? `of ${count(of('shared'))} ranges ` : ''}count other work, too, or may do so`]);
+    const places = [...costs.metrics.keys()].sort((a, b) => Number(costs.metrics[b].recorded) - Number(costs.metrics[a].recorded) || a - b);
+    const metrics = places.map((place): Fact => {
+        const metric = costs.metrics[place];
+        return [metric.name, element('span', { title: `${metric.rule}: ${metric.formula}` }, metricText(metric, table.metrics[place][row]))];
+    });
     const kernels = table.kernels[row].map(([name, calls, total]): Fact =>
         [share(total / Math.max(1, of('kernelTime'))), `${costs.texts[name]} · ${count(calls)} × ${duration(total / calls)}`]);
     if (table.further[row])
@@ -108,6 +128,7 @@ export class Ranges {
             return;
         }
         this.merged = costs.single.size > OPENED || costs.leftOut > 0;
+        this.shown = new Set(costs.metrics.filter((metric) => metric.recorded).map((metric) => metric.name));
         this.lay();
     }
 
@@ -165,19 +186,11 @@ export class Ranges {
 
     /** Metrics can be columns. */
     private menu(costs: Costs): HTMLElement {
-        return element('details', { class: 'menu' }, element('summary', {}, 'Metrics'),
-            element('div', {}, ...costs.metrics.map((metric) => element('label', { title: `${metric.rule}: ${metric.formula}` },
-                element('input', {
-                    type: 'checkbox', checked: this.shown.has(metric.name), onchange: (event: Event) => {
-                        if ((event.target as HTMLInputElement).checked)
-                            this.shown.add(metric.name);
-                        else
-                            this.shown.delete(metric.name);
-                        this.order = 0;
-                        this.sort();
-                        this.list();
-                    },
-                }), metric.name))));
+        return metricsMenu(costs.metrics, this.shown, () => {
+            this.order = 0;
+            this.sort();
+            this.list();
+        });
     }
 
     private columns(): Shown[] {

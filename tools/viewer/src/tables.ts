@@ -2,6 +2,7 @@
 
 import { byId, element, link } from './dom';
 import { bytes, count, duration, share } from './format';
+import { metricText, metricsMenu } from './ranges';
 import { TableName, TableRow, Trace } from './trace';
 
 const TITLES: Record<TableName, string> = { kernels: 'Kernels', calls: 'Host calls', copies: 'Copies', ranges: 'Ranges' };
@@ -31,15 +32,30 @@ export class Tables {
     private order = 2;
     private rising = false;
     private words = '';
+    private readonly shown: Set<string>; // metrics of kernels that have a column
+    private readonly counted: Map<number, (number | null)[]>; // by name
     private readonly view = byId('view-tables');
 
     /** `open` is called with a name: its longest event is shown. */
     constructor(private readonly trace: Trace, private readonly open: (table: TableName, row: TableRow) => void) {
+        const { metrics, rows } = trace.head.counted;
+        this.shown = new Set(metrics.filter((metric) => metric.recorded).map((metric) => metric.name));
+        this.counted = new Map(rows.map((row) => [row[0] as number, row.slice(1)]));
         this.draw();
     }
 
     private columns(): Column[] {
-        return [calls, ...times, ...more[this.table]];
+        return [calls, ...times, ...more[this.table], ...(this.table === 'kernels' ? this.counters() : [])];
+    }
+
+    /** What hardware counters counted during the kernels of a name. */
+    private counters(): Column[] {
+        const value = (place: number) => (row: TableRow) => this.counted.get(row[0])?.[place] ?? NaN;
+        if (this.counted.size === 0)
+            return [];
+        return [['counted', value(0), (number) => (Number.isNaN(number) ? '–' : count(number))],
+            ...this.trace.head.counted.metrics.flatMap((metric, place): Column[] => (this.shown.has(metric.name) ?
+                [[metric.name, value(place + 1), (number) => metricText(metric, number)]] : []))];
     }
 
     private draw(): void {
@@ -58,7 +74,11 @@ export class Tables {
                 this.drawSheet();
             },
         });
-        this.view.replaceChildren(element('div', { class: 'choices' }, set, filter,
+        const menu = this.table === 'kernels' && this.counted.size > 0 && metricsMenu(this.trace.head.counted.metrics, this.shown, () => {
+            this.order = 2;
+            this.drawSheet();
+        });
+        this.view.replaceChildren(element('div', { class: 'choices' }, set, filter, menu,
             element('span', { class: 'soft', id: 'table-sum', role: 'status' })), element('div', { class: 'sheet', tabindex: 0 }));
         this.drawSheet();
     }
@@ -83,7 +103,8 @@ export class Tables {
         const all = tables[this.table].reduce((sum, row) => sum + row[2], 0);
         const shown = rows.reduce((sum, row) => sum + row[2], 0);
         const key = this.order ? columns[this.order - 1][1] : null;
-        rows.sort((a, b) => (this.rising ? 1 : -1) * (key ? key(a) - key(b) : texts[a[0]] < texts[b[0]] ? -1 : 1));
+        const order = (row: TableRow) => (key ? (Number.isNaN(key(row)) ? -1 : key(row)) : 0);
+        rows.sort((a, b) => (this.rising ? 1 : -1) * (key ? order(a) - order(b) : texts[a[0]] < texts[b[0]] ? -1 : 1));
         byId('table-sum').textContent = `${count(rows.length)} names, ${count(rows.reduce((sum, row) => sum + row[1], 0))} events, ` +
             `${duration(shown)}${rows.length > MOST_ROWS ? `; the first ${MOST_ROWS} are listed` : ''}`;
         const head = element('tr', {}, this.heading('name', 0), ...columns.map(([text], place) => this.heading(text, place + 1)),

@@ -2,7 +2,7 @@
 
 import { Bins, above, levelsOf, readBins } from './bins';
 import { Reader, unpack } from './bytes';
-import { Costs, readCosts } from './costs';
+import { Costs, Metric, readCosts } from './costs';
 
 export type Kind = 'thread' | 'queue' | 'copies' | 'replays';
 
@@ -61,11 +61,16 @@ interface Head {
     }[];
     gpus: { process: number; gpu: number | null; busy: number; shift: number; bins: number }[];
     segments: { from: number; to: number; events: number; kept: boolean; ids: number[][] }[];
-    crossings: [number, number, number, number, number, number, number, number, number, number, string | null][];
+    crossings: [number, number, number, number, number, number, number, number, number, number, string | null, Count[] | null][];
     tables: Record<TableName, TableRow[]>;
+    counters: string[];
+    counted: { metrics: Metric[]; rows: (number | null)[][] }; // name, kernels that were counted, a value for each metric
     graphs: Graph[];
     notes: string[];
 }
+
+/** What a hardware counter (a place in `head.counters`) counted. */
+export type Count = [number, number];
 
 /** One event of a row. */
 export interface Slice {
@@ -80,6 +85,7 @@ export interface Slice {
     node: number; // + 1, 0 if none
     more: number;
     text: string; // name of a range, arguments of a call
+    counts: Count[]; // during a kernel
 }
 
 /** The events of a row in a segment, column by column. */
@@ -96,12 +102,14 @@ export interface Columns {
     node: Float64Array;
     more: Float64Array;
     text: Float64Array;
+    sample: Float64Array; // + 1, 0 if none
 }
 
 export interface Segment {
     number: number;
     lanes: Map<number, Columns>;
     texts: string[];
+    samples: Count[][];
 }
 
 export interface Lane {
@@ -182,7 +190,8 @@ function readColumns(reader: Reader): Columns {
     const node = summed(readColumn(reader, size));
     const more = readColumn(reader, size);
     const text = readColumn(reader, size);
-    return { size, start, end, busy, item, id, correlation, range, launch, node, more, text };
+    const sample = summed(readColumn(reader, size));
+    return { size, start, end, busy, item, id, correlation, range, launch, node, more, text, sample };
 }
 
 export class Trace {
@@ -208,9 +217,10 @@ export class Trace {
         for (const gpu of head.gpus)
             this.gpuBins.push(readBins(reader, gpu.shift, gpu.bins));
         this.readLaunches(reader);
-        for (const [lane, start, duration, item, id, correlation, range, launch, node, more, text] of head.crossings)
+        for (const [lane, start, duration, item, id, correlation, range, launch, node, more, text, counts] of head.crossings)
             this.lanes[lane].crossings.push({
                 lane: this.lanes[lane], start, duration, item, id, correlation, range, launch, node, more, text: text ?? '',
+                counts: counts ?? [],
             });
     }
 
@@ -297,11 +307,13 @@ export class Trace {
         if (!element)
             return null;
         const reader = new Reader(await unpack(element));
-        const segment: Segment = { number, lanes: new Map(), texts: [] };
+        const segment: Segment = { number, lanes: new Map(), texts: [], samples: [] };
         for (let left = reader.varint(); left > 0; --left)
             segment.lanes.set(reader.varint(), readColumns(reader));
         for (let left = reader.varint(); left > 0; --left)
             segment.texts.push(reader.text());
+        for (let left = reader.varint(); left > 0; --left)
+            segment.samples.push(Array.from({ length: reader.varint() }, (): Count => [reader.varint(), reader.varint()]));
         this.loaded.set(number, segment);
         for (const oldest of this.loaded.keys()) {
             if (this.loaded.size <= KEPT)
@@ -328,6 +340,7 @@ export class Trace {
             node: columns.node[i],
             more: columns.more[i],
             text,
+            counts: columns.sample[i] ? segment.samples[columns.sample[i] - 1] : [],
         };
     }
 
