@@ -791,6 +791,9 @@ void errors()
     tell("destroyed", hipSuccess);
 }
 
+// HIP keeps what it has launched until somebody waits for it, some 700 bytes a kernel.
+constexpr int awaited_replays = 1000;
+
 // A chain of so many nodes so many times; node i lasts 100 + 10 * (i % 50) ns.
 void storm(int nodes, int replays, int pause_us)
 {
@@ -806,6 +809,9 @@ void storm(int nodes, int replays, int pause_us)
     MUST(hipGraphInstantiate(&exec, source, nullptr, nullptr, 0));
     for (int i = 0; i < replays; i++) {
         MUST(hipGraphLaunch(exec, stream));
+        if (i % awaited_replays == awaited_replays - 1) {
+            MUST(hipStreamSynchronize(stream));
+        }
         if (pause_us > 0) {
             std::this_thread::sleep_for(std::chrono::microseconds(pause_us));
         }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# hip_graphs_storm.sh BUILD PLUGIN NODES REPLAYS: a graph of so many kernels, launched so many times without a pause, in
-# full mode: nothing is lost, and each kernel is in its launch and of its node (node i lasts 100 + 10 * (i % 50) ns).
+# hip_graphs_storm.sh BUILD PLUGIN NODES REPLAYS: a graph of so many kernels, launched so many times without a pause but
+# for a wait behind each thousand, in full mode: nothing is lost, and each kernel is in its launch and of its node (node i lasts 100 + 10 * (i % 50) ns).
 source "$(dirname "$0")/lib.sh"
 export SOFTGPU_PLUGINS=$1
 nodes=$2 replays=$3
