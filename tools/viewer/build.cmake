@@ -16,7 +16,8 @@ if(NOT there STREQUAL wanted)
   if(TESTS)
     set(omit "")
   endif()
-  execute_process(COMMAND ${NPM} ci --ignore-scripts --no-audit --no-fund ${omit} WORKING_DIRECTORY ${FOLDER}
+  execute_process(COMMAND ${NPM} ci --ignore-scripts --no-audit --no-fund --prefer-offline --fetch-retries=5 ${omit}
+                  WORKING_DIRECTORY ${FOLDER}
                   RESULT_VARIABLE failed OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(failed)
     message(WARNING "npm could not install the viewer's packages, so `rtl export --to html` will not work:\n${output}")
