@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PATIENCE_S 20u
+#define PATIENCE_S 60u
 
 /* The functions of the runtime that are asked; it is loaded, not linked. */
 struct runtime {
