@@ -9,12 +9,14 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -49,6 +51,7 @@ struct request {
     _Atomic uint32_t asked, answered;
 };
 static struct request flushing, leaving;
+static _Atomic uint32_t bell; /* futex: moved to cut a nap of the thread short */
 
 /* ---- the thread ---- */
 
@@ -101,6 +104,19 @@ static void nap(uint64_t ns)
     (void)nanosleep(&time, NULL);
 }
 
+/* Not if the bell was rung since it was seen so. */
+static void nap_unless(uint32_t bell_seen, uint64_t ns)
+{
+    struct timespec time = {.tv_sec = 0, .tv_nsec = (long)ns};
+    syscall(SYS_futex, &bell, FUTEX_WAIT_PRIVATE, bell_seen, &time, NULL, 0);
+}
+
+static void ring_bell(void)
+{
+    atomic_fetch_add(&bell, 1);
+    syscall(SYS_futex, &bell, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
 static void *work(void *unused)
 {
     (void)unused;
@@ -109,6 +125,7 @@ static void *work(void *unused)
     uint64_t quiet_since = rtl_now();
     for (;;) {
         uint64_t now = rtl_now();
+        uint32_t bell_seen = atomic_load(&bell);
         pthread_mutex_lock(&lock);
         uint64_t slots = serve(now - quiet_since > STALE_NS);
         pthread_mutex_unlock(&lock);
@@ -119,7 +136,7 @@ static void *work(void *unused)
         length = slots > 0 ? SHORTEST_NAP_NS : length * 2;
         if (length > LONGEST_NAP_NS)
             length = LONGEST_NAP_NS;
-        nap(length);
+        nap_unless(bell_seen, length);
     }
     return NULL;
 }
@@ -344,6 +361,7 @@ int rtl_callbacks_subscribe(const rtl_callbacks_t *callbacks, void *context)
 static bool request(struct request *what, uint64_t deadline_ns)
 {
     uint32_t ticket = atomic_fetch_add(&what->asked, 1) + 1;
+    ring_bell();
     while ((int32_t)(atomic_load(&what->answered) - ticket) < 0) {
         if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline_ns)
             return false;

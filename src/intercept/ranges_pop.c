@@ -11,18 +11,25 @@
 #include <errno.h>
 #include <time.h>
 
-/* Together 10 s, as rtl.h says. */
+/* 10 s, as rtl.h says; what is left of them, and a tenth at least, is for handing over. */
 #define DEVICE_PATIENCE_NS UINT64_C(9000000000)
-#define FLUSH_PATIENCE_MS  1000u
+#define PATIENCE_NS        UINT64_C(10000000000)
+
+static unsigned ms_until(uint64_t deadline_ns)
+{
+    uint64_t now = rtl_clock_ns(CLOCK_MONOTONIC);
+    return now < deadline_ns ? (unsigned)((deadline_ns - now) / 1000000) : 0;
+}
 
 /* What the session says of the range when the device is done with it. */
 static int ask_session(uint64_t id, rtl_range_result_t *result)
 {
+    uint64_t begin = rtl_clock_ns(CLOCK_MONOTONIC);
     rtl_range_result_t told;
     if (!rtl_session_is_on())
         return ESRCH;
-    bool waited = rtl_range_wait(id, rtl_clock_ns(CLOCK_MONOTONIC) + DEVICE_PATIENCE_NS);
-    if (rtlSessionResult(id, FLUSH_PATIENCE_MS, &told) != 0)
+    bool waited = rtl_range_wait(id, begin + DEVICE_PATIENCE_NS);
+    if (rtlSessionResult(id, ms_until(begin + PATIENCE_NS), &told) != 0)
         return errno;
     *result = told;
     return waited ? 0 : ETIMEDOUT;
