@@ -415,7 +415,7 @@ static void enter(struct rtl_counted_queue *queue, uint64_t first, uint64_t coun
         return;
     atomic_fetch_add_explicit(&use->own, count, memory_order_relaxed);
     if (!joined) {
-        latest.range = id;
+        latest.range = rtl_origin.range; /* or one within it that RTL_RANGES leaves out */
         latest.queue = queue->queue->id;
         latest.use = use;
     }

@@ -20,6 +20,7 @@
 #define FIRST_RANGES 16u
 #define BUCKETS      256u
 #define MOST_NAMES   1024u
+#define BOTH         (RTL_RANGE_BY_RTL | RTL_RANGE_BY_ROCTX)
 
 enum progress {
     HELD, /* not sent yet; the text is kept */
@@ -81,7 +82,7 @@ static _Atomic uint64_t next_number = 1;
 static _Atomic uint64_t lost;    /* ranges, marks and names that are not in the trace */
 static _Atomic uint64_t endless; /* ranges in the trace whose end is not */
 
-static unsigned measured = RTL_RANGE_BY_RTL | RTL_RANGE_BY_ROCTX; /* set up once */
+static unsigned measured = BOTH; /* set up once */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
@@ -115,10 +116,8 @@ bool rtl_range_measured(const char *value, unsigned *by)
     static const struct {
         const char *name;
         unsigned by;
-    } settings[] = {{"", RTL_RANGE_BY_RTL | RTL_RANGE_BY_ROCTX},
-                    {"both", RTL_RANGE_BY_RTL | RTL_RANGE_BY_ROCTX},
-                    {"rtl", RTL_RANGE_BY_RTL},
-                    {"roctx", RTL_RANGE_BY_ROCTX}};
+    } settings[] = {
+        {"", BOTH}, {"both", BOTH}, {"rtl", RTL_RANGE_BY_RTL}, {"roctx", RTL_RANGE_BY_ROCTX}};
     *by = settings[0].by;
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (strcmp(value != NULL ? value : "", settings[i].name) == 0) {
@@ -308,8 +307,11 @@ static bool enter(struct stack *stack, const char *text, enum rtl_range_by by, u
     if (room) {
         struct range *range = &stack->ranges[stack->depth++];
         if (joined != 0) {
-            *range = (struct range){
-                .id = joined, .parent = rtl_origin.range, .progress = GONE, .joined = true};
+            *range = (struct range){.id = joined,
+                                    .parent = rtl_origin.range,
+                                    .progress = GONE,
+                                    .joined = true,
+                                    .aside = (measured & by) == 0};
             rtl_origin_ids_after(joined);
         } else {
             *range = make(RTL_RANGE_PUSH, by, text);
@@ -381,15 +383,22 @@ int rtl_range_pop(struct rtl_popped *popped)
     return level();
 }
 
-/* The thread's own stack changes by the thread alone. */
-bool rtl_range_at(uint32_t at, uint64_t *id, bool *joined)
+/* The thread's own stack changes by the thread alone. Where all ranges are measured, level and
+ * place are one. */
+bool rtl_range_at(uint32_t level, uint64_t *id, bool *joined)
 {
     const struct stack *stack = own.stack;
-    if (stack == NULL || at >= stack->depth)
-        return false;
-    *id = stack->ranges[at].id;
-    *joined = stack->ranges[at].joined;
-    return true;
+    uint32_t first = measured == BOTH ? level : 0;
+    uint32_t depth = stack != NULL ? stack->depth : 0;
+    for (uint32_t at = first, seen = first; at < depth; at++) {
+        const struct range *range = &stack->ranges[at];
+        if (range->aside || seen++ != level)
+            continue;
+        *id = range->id;
+        *joined = range->joined;
+        return true;
+    }
+    return false;
 }
 
 /* Under the stack's lock. */
@@ -507,7 +516,7 @@ void rtl_range_mark(const char *text)
     if (!is_on())
         return;
     int saved = errno;
-    struct range mark = make(RTL_RANGE_MARK, RTL_RANGE_BY_RTL | RTL_RANGE_BY_ROCTX, text);
+    struct range mark = make(RTL_RANGE_MARK, BOTH, text);
     if (!send_begin(&mark, text))
         count(&lost);
     errno = saved;

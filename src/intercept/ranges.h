@@ -66,8 +66,9 @@ int rtl_range_close(uint64_t id);
  * NULL: nobody wants to know. Set while no range is of interest yet. */
 extern void (*_Atomic rtl_range_ended)(uint64_t id);
 
-/** The range at a level of the calling thread's stack, from the outermost, 0, on; `joined`: it was
- * started, and the thread has entered it. False if there is none. */
+/** The range at a level of the calling thread's stack, from the outermost, 0, on, those that are
+ * aside left out; `joined`: it was started, and the thread has entered it. False if there is none.
+ */
 bool rtl_range_at(uint32_t level, uint64_t *id, bool *joined);
 
 /** Sets a mark. */

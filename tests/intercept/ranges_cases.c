@@ -500,3 +500,29 @@ const char *Ranges_WhichAreMeasured(void)
     CHECK(!rtl_range_measured("rocTX", &by) && by == both);
     return NULL;
 }
+
+const char *Ranges_ByTheirLevel(void)
+{
+    uint64_t id = 0;
+    bool joined = true;
+    uint64_t ids[3];
+    CHECK_DONE(set_up());
+    record();
+    CHECK(!rtl_range_at(0, &id, &joined));
+    CHECK(rtl_range_push("outer", RTL_RANGE_BY_RTL) == 0);
+    ids[0] = rtl_origin.range;
+    ids[1] = rtl_range_open("entered");
+    CHECK(rtl_range_enter(ids[1]) == 1);
+    CHECK(rtl_range_push("inner", RTL_RANGE_BY_ROCTX) == 2);
+    ids[2] = rtl_origin.range;
+    for (uint32_t level = 0; level < 3; level++) {
+        CHECK(rtl_range_at(level, &id, &joined));
+        CHECK(id == ids[level] && joined == (level == 1));
+    }
+    CHECK(!rtl_range_at(3, &id, &joined));
+    for (int level = 2; level >= 0; level--)
+        CHECK(rtl_range_pop(NULL) == level);
+    CHECK(rtl_range_close(ids[1]) == 0);
+    tear_down();
+    return NULL;
+}

@@ -8,6 +8,7 @@ RTL_C_TEST(Ranges, ForkBeforeRecording)
 RTL_C_TEST(Ranges, ARingBeside)
 RTL_C_TEST(Ranges, MemoryIsShort)
 RTL_C_TEST(Ranges, WhichAreMeasured)
+RTL_C_TEST(Ranges, ByTheirLevel)
 RTL_C_TEST(Ranges, ThreadsWhileRecordingFlickers)
 
 RTL_C_TEST(Events, WaitForTheClock)
