@@ -97,15 +97,23 @@ typedef struct rtl_range_metric {
     const char *formula; /**< in words */
     double value;
     uint64_t exact; /**< the same, of a sum or a maximum; 0 of a ratio */
+    /** Of hardware counters, else 0: kernels that were counted (RTL_COUNTING=kernel), or devices on
+     * which the range was. */
+    uint64_t counted;
+    uint32_t shared; /**< 1: other work was on the device meanwhile, or may have been, and counts */
+    uint32_t reserved;
 } rtl_range_metric_t;
 
-/** Chooses the metrics that the next sessions can tell: names with commas between them, as
- * `rtl ranges --metrics list` lists them; NULL or "" for none, as it is without. Before
- * rtlSessionBegin. Each kernel takes 32 bytes more then. Other threads must not use the environment
- * meanwhile.
+/** Chooses the metrics that the next sessions can tell: names of metrics and of hardware counters
+ * with commas between them, as `rtl ranges --metrics list` lists them; NULL or "" for none, as it
+ * is without. Before rtlSessionBegin. Each kernel takes 32 bytes more then. Other threads must not
+ * use the environment meanwhile.
+ *
+ * Hardware counters are chosen before hsa_init: their names go into RTL_METRICS, if nobody has set
+ * that, and RTL_COUNTING tells how they are read (docs/ranges.md). A process makes one pass.
  *
  * Returns 0, or -1 with errno, and nothing is changed: EINVAL (there is no such metric), EBUSY
- * (there is a session), ENOTSUP (it needs hardware counters, and none can be read here), ENOMEM.
+ * (there is a session), ENOTSUP (it needs hardware counters, and hsa_init was called), ENOMEM.
  * rtlSessionError says it in a sentence. */
 RTL_API int rtlSessionMetrics(const char *names);
 
@@ -113,7 +121,9 @@ RTL_API int rtlSessionMetrics(const char *names);
  * see rtlSessionNames. Time and memory grow with the work in the range.
  *
  * Returns 0, or -1 with errno: EINVAL (`metric` is NULL, or rtlSessionMetrics did not name it),
- * ENODATA (it has no value: a ratio to nothing), and ENOENT, ENOMEM, ESRCH. */
+ * ENODATA (it has no value: a ratio to nothing, or nothing was counted in the range), ENOTSUP (its
+ * hardware counters are not read here, or in another pass, which the sentence names), and ENOENT,
+ * ENOMEM, ESRCH. */
 RTL_API int rtlSessionMetric(uint64_t range, const char *name, rtl_range_metric_t *metric);
 
 /** Copies the sentence about the last call of rtlSessionMetrics or rtlSessionMetric that failed, in

@@ -39,6 +39,7 @@ static _Atomic bool subscribed;   /* changed under the lock */
 static rtl_callbacks_t wanted;    /* under the lock, as the next three */
 static enum rtl_mode wanted_mode; /* where wanted.mode names one */
 static void *wanted_context;
+static rtl_ring_handler wanted_counters;
 static struct rtl_events *events;
 static bool has_trace; /* the process is recorded into one: subscribers come beside it */
 
@@ -77,7 +78,7 @@ static void leave(void)
     if (ask == atomic_load(&leaving.answered))
         return;
     rtl_events_deliver_open(events);
-    rtl_events_subscribe(events, NULL, NULL);
+    rtl_events_subscribe(events, NULL, NULL, NULL);
     subscribed = false;
     atomic_store(&leaving.answered, ask);
 }
@@ -182,7 +183,7 @@ static bool open_ring(struct rtl_ring *to, size_t bytes, const struct rtl_ring_h
     if (error == 0) {
         ring = to;
         events = made;
-        rtl_events_subscribe(events, subscribed ? &wanted : NULL, wanted_context);
+        rtl_events_subscribe(events, subscribed ? &wanted : NULL, wanted_context, wanted_counters);
         error = start_thread();
         phase = error == 0 ? SERVING : REFUSED;
         atomic_store(&serving, error == 0);
@@ -297,7 +298,7 @@ static bool is_traced(void)
 
 /* Under the lock. */
 static int subscribe(const rtl_callbacks_t *callbacks, enum rtl_mode mode, void *context,
-                     bool beside)
+                     rtl_ring_handler counters, bool beside)
 {
     bool traced = is_traced();
     if (subscribed || (traced && !beside))
@@ -312,9 +313,10 @@ static int subscribe(const rtl_callbacks_t *callbacks, enum rtl_mode mode, void 
     wanted = *callbacks;
     wanted_mode = mode;
     wanted_context = context;
+    wanted_counters = counters;
     subscribed = true;
     if (phase == SERVING)
-        rtl_events_subscribe(events, &wanted, context);
+        rtl_events_subscribe(events, &wanted, context, wanted_counters);
     return 0;
 }
 
@@ -323,7 +325,8 @@ static bool on_own_thread(void)
     return atomic_load(&serving) && pthread_equal(pthread_self(), thread);
 }
 
-static int try_to_subscribe(const rtl_callbacks_t *callbacks, void *context, bool beside)
+static int try_to_subscribe(const rtl_callbacks_t *callbacks, void *context,
+                            rtl_ring_handler counters, bool beside)
 {
     enum rtl_mode mode = RTL_MODE_FULL;
     int error = EINVAL;
@@ -336,7 +339,7 @@ static int try_to_subscribe(const rtl_callbacks_t *callbacks, void *context, boo
         (callbacks->mode == NULL || rtl_config_mode(callbacks->mode, &mode))) {
         pthread_mutex_lock(&lock);
         bool again = phase == SERVING && !has_trace;
-        error = subscribe(callbacks, mode, context, beside);
+        error = subscribe(callbacks, mode, context, counters, beside);
         pthread_mutex_unlock(&lock);
         if (error == 0 && again)
             (void)rtlStart();
@@ -349,12 +352,13 @@ static int try_to_subscribe(const rtl_callbacks_t *callbacks, void *context, boo
 
 int rtlSubscribe(const rtl_callbacks_t *callbacks, void *context)
 {
-    return try_to_subscribe(callbacks, context, false);
+    return try_to_subscribe(callbacks, context, NULL, false);
 }
 
-int rtl_callbacks_subscribe(const rtl_callbacks_t *callbacks, void *context)
+int rtl_callbacks_subscribe(const rtl_callbacks_t *callbacks, void *context,
+                            rtl_ring_handler counters)
 {
-    return try_to_subscribe(callbacks, context, true);
+    return try_to_subscribe(callbacks, context, counters, true);
 }
 
 /* Has the thread do it; false if it has not by then. */

@@ -14,8 +14,9 @@
 
 /** As rtlSubscribe, but beside a trace as well (`callbacks->mode` is NULL, and the mode the
  * trace's): ENOTSUP then if recording has begun without. rtlUnsubscribe ends it, and the trace goes
- * on. */
-int rtl_callbacks_subscribe(const rtl_callbacks_t *callbacks, void *context);
+ * on. Records of hardware counters go to `counters` as they are. */
+int rtl_callbacks_subscribe(const rtl_callbacks_t *callbacks, void *context,
+                            rtl_ring_handler counters);
 
 /** Recording into a trace begins: serves who has subscribed beside it from a ring of his own, with
  * the losses of the trace's. Before anything is sent. */

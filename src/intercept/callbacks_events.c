@@ -67,6 +67,7 @@ struct open_range {
 struct rtl_events {
     const struct rtl_ring_header *header;
     rtl_callbacks_t to;
+    rtl_ring_handler counters;
     void *context;
 
     struct table queues, symbols, shapes, calls;
@@ -110,11 +111,12 @@ struct rtl_events *rtl_events_new(const struct rtl_ring_header *header)
 }
 
 void rtl_events_subscribe(struct rtl_events *events, const rtl_callbacks_t *callbacks,
-                          void *context)
+                          void *context, rtl_ring_handler counters)
 {
     static const rtl_callbacks_t nobody = {.size = sizeof nobody};
     events->to = callbacks != NULL ? *callbacks : nobody;
     events->context = context;
+    events->counters = counters;
 }
 
 void rtl_events_missed(struct rtl_events *events, uint64_t missed)
@@ -620,7 +622,6 @@ static void take_note(const struct rtl_events *events, const struct rtl_wire_not
 void rtl_events_take(void *context, enum rtl_wire_type type, const void *body, size_t size)
 {
     struct rtl_events *events = context;
-    (void)size; /* written by this process */
     switch (type) {
     case RTL_WIRE_AGENT:
         take_agent(events, body);
@@ -672,10 +673,13 @@ void rtl_events_take(void *context, enum rtl_wire_type type, const void *body, s
     case RTL_WIRE_GRAPH:
     case RTL_WIRE_NODE:
     case RTL_WIRE_PAUSE:
+        break;
     case RTL_WIRE_COUNTING:
     case RTL_WIRE_COUNTER:
     case RTL_WIRE_SAMPLE:
     case RTL_WIRE_UNCOUNTED:
+        if (events->counters != NULL)
+            events->counters(events->context, type, body, size);
         break;
     }
 }

@@ -20,9 +20,10 @@ struct rtl_events;
  * below is for one thread at a time. */
 struct rtl_events *rtl_events_new(const struct rtl_ring_header *header);
 
-/** Sets who gets the events; NULL: nobody, they are dropped. */
+/** Sets who gets the events; NULL: nobody, they are dropped. Records of hardware counters go to
+ * `counters` (may be NULL) as they are. */
 void rtl_events_subscribe(struct rtl_events *events, const rtl_callbacks_t *callbacks,
-                          void *context);
+                          void *context, rtl_ring_handler counters);
 
 /** Tells how many records have found no room on their way so far: they are lost, too. */
 void rtl_events_missed(struct rtl_events *events, uint64_t missed);

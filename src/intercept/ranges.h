@@ -62,8 +62,8 @@ int rtl_range_enter(uint64_t id);
 /** Ends a range of rtl_range_open. Returns 0, or -1 if there is none (any more). */
 int rtl_range_close(uint64_t id);
 
-/** Called with the id of each range that ends, in the thread that ends it, under a lock of ranges.c;
- * NULL: nobody wants to know. Set while no range is of interest yet. */
+/** Called with the id of each range that ends, in the thread that ends it, under a lock of
+ * ranges.c; NULL: nobody wants to know. Set while no range is of interest yet. */
 extern void (*_Atomic rtl_range_ended)(uint64_t id);
 
 /** The range at a level of the calling thread's stack, from the outermost, 0, on, those that are

@@ -7,8 +7,7 @@
 
 /* ---- memory ---- */
 
-/* Room for one more of `size` bytes; false if memory is short or places have run out. */
-static bool has_room(void **items, size_t count, size_t *capacity, size_t size)
+bool rtl_kept_room(void **items, size_t count, size_t *capacity, size_t size)
 {
     if (count < *capacity)
         return true;
@@ -33,7 +32,7 @@ static size_t slot_of(const struct rtl_kept_places *places, uint64_t id)
     return slot;
 }
 
-static uint32_t look_up(const struct rtl_kept_places *places, uint64_t id)
+uint32_t rtl_kept_look_up(const struct rtl_kept_places *places, uint64_t id)
 {
     if (places->size == 0 || id == 0)
         return RTL_KEPT_NONE;
@@ -65,7 +64,7 @@ static bool grow(struct rtl_kept_places *places)
     return true;
 }
 
-static bool enter(struct rtl_kept_places *places, uint64_t id, uint32_t place)
+bool rtl_kept_enter(struct rtl_kept_places *places, uint64_t id, uint32_t place)
 {
     if (2 * (places->used + 1) > places->size && !grow(places))
         return false;
@@ -81,14 +80,14 @@ static bool enter(struct rtl_kept_places *places, uint64_t id, uint32_t place)
 /* The range of that id, made if it is not there; NULL if memory is short. */
 static struct rtl_kept_range *range_of(struct rtl_kept *kept, uint64_t id)
 {
-    uint32_t place = look_up(&kept->range_places, id);
+    uint32_t place = rtl_kept_look_up(&kept->range_places, id);
     if (place != RTL_KEPT_NONE)
         return &kept->ranges[place];
     void *ranges = kept->ranges;
-    if (!has_room(&ranges, kept->range_count, &kept->range_capacity, sizeof *kept->ranges))
+    if (!rtl_kept_room(&ranges, kept->range_count, &kept->range_capacity, sizeof *kept->ranges))
         return NULL;
     kept->ranges = ranges;
-    if (!enter(&kept->range_places, id, (uint32_t)kept->range_count))
+    if (!rtl_kept_enter(&kept->range_places, id, (uint32_t)kept->range_count))
         return NULL;
     kept->ranges[kept->range_count] = (struct rtl_kept_range){
         .id = id, .work = RTL_KEPT_NONE, .child = RTL_KEPT_NONE, .other = RTL_KEPT_NONE};
@@ -98,14 +97,14 @@ static struct rtl_kept_range *range_of(struct rtl_kept *kept, uint64_t id)
 /* Once: what is aside is told twice. */
 static void adopt(struct rtl_kept *kept, uint64_t id, uint64_t parent)
 {
-    uint32_t child = look_up(&kept->range_places, id);
+    uint32_t child = rtl_kept_look_up(&kept->range_places, id);
     if (parent == 0 || kept->ranges[child].adopted)
         return;
     if (range_of(kept, parent) == NULL) {
         kept->lost++;
         return;
     }
-    struct rtl_kept_range *outer = &kept->ranges[look_up(&kept->range_places, parent)];
+    struct rtl_kept_range *outer = &kept->ranges[rtl_kept_look_up(&kept->range_places, parent)];
     kept->ranges[child].adopted = true;
     kept->ranges[child].other = outer->child;
     outer->child = child;
@@ -149,8 +148,8 @@ void rtl_kept_call(struct rtl_kept *kept, const rtl_call_event_t *event)
     void *calls = kept->calls;
     if (event->range == 0)
         return;
-    if (!has_room(&calls, kept->call_count, &kept->call_capacity, sizeof *kept->calls) ||
-        !enter(&kept->call_places, event->correlation, (uint32_t)kept->call_count)) {
+    if (!rtl_kept_room(&calls, kept->call_count, &kept->call_capacity, sizeof *kept->calls) ||
+        !rtl_kept_enter(&kept->call_places, event->correlation, (uint32_t)kept->call_count)) {
         kept->calls = calls;
         kept->lost++;
         return;
@@ -177,8 +176,8 @@ static bool settle_in(struct rtl_kept *kept, uint32_t place, uint64_t id)
 static bool wait_for_call(struct rtl_kept *kept, uint32_t place)
 {
     void *homeless = kept->homeless;
-    bool room =
-        has_room(&homeless, kept->homeless_count, &kept->homeless_capacity, sizeof *kept->homeless);
+    bool room = rtl_kept_room(&homeless, kept->homeless_count, &kept->homeless_capacity,
+                              sizeof *kept->homeless);
     kept->homeless = homeless;
     if (room)
         kept->homeless[kept->homeless_count++] = place;
@@ -190,10 +189,11 @@ static bool has_work_room(struct rtl_kept *kept)
 {
     void *work = kept->work;
     void *shapes = kept->shapes;
-    bool room = has_room(&work, kept->work_count, &kept->work_capacity, sizeof *kept->work);
+    bool room = rtl_kept_room(&work, kept->work_count, &kept->work_capacity, sizeof *kept->work);
     kept->work = work;
     if (room && kept->with_shapes)
-        room = has_room(&shapes, kept->work_count, &kept->shape_capacity, sizeof *kept->shapes);
+        room =
+            rtl_kept_room(&shapes, kept->work_count, &kept->shape_capacity, sizeof *kept->shapes);
     kept->shapes = shapes;
     return room;
 }
@@ -259,9 +259,9 @@ void rtl_kept_settle(struct rtl_kept *kept, uint64_t patient_since)
     for (size_t i = 0; i < kept->homeless_count; i++) {
         uint32_t place = kept->homeless[i];
         uint64_t correlation = kept->work[place].correlation;
-        uint32_t call = look_up(&kept->call_places, correlation);
+        uint32_t call = rtl_kept_look_up(&kept->call_places, correlation);
         uint64_t range = call != RTL_KEPT_NONE ? kept->calls[call].range : 0;
-        if (range == 0 && look_up(&kept->range_places, correlation) != RTL_KEPT_NONE)
+        if (range == 0 && rtl_kept_look_up(&kept->range_places, correlation) != RTL_KEPT_NONE)
             range = correlation;
         if (range == 0 && kept->work[place].work.end >= patient_since)
             kept->homeless[left++] = place;
@@ -275,17 +275,17 @@ void rtl_kept_settle(struct rtl_kept *kept, uint64_t patient_since)
 
 uint64_t rtl_kept_measured(const struct rtl_kept *kept, uint64_t id)
 {
-    uint32_t place = look_up(&kept->range_places, id);
+    uint32_t place = rtl_kept_look_up(&kept->range_places, id);
     while (place != RTL_KEPT_NONE && kept->ranges[place].aside) {
         id = kept->ranges[place].parent;
-        place = look_up(&kept->range_places, id);
+        place = rtl_kept_look_up(&kept->range_places, id);
     }
     return id;
 }
 
 const struct rtl_kept_range *rtl_kept_find(const struct rtl_kept *kept, uint64_t id)
 {
-    uint32_t place = look_up(&kept->range_places, id);
+    uint32_t place = rtl_kept_look_up(&kept->range_places, id);
     if (place == RTL_KEPT_NONE || kept->ranges[place].end == 0 || kept->ranges[place].aside)
         return NULL;
     return &kept->ranges[place];
@@ -294,7 +294,7 @@ const struct rtl_kept_range *rtl_kept_find(const struct rtl_kept *kept, uint64_t
 static bool take(struct rtl_kept_list *list, size_t *capacity, uint32_t place)
 {
     void *places = list->places;
-    bool room = has_room(&places, list->count, capacity, sizeof *list->places);
+    bool room = rtl_kept_room(&places, list->count, capacity, sizeof *list->places);
     list->places = places;
     if (room)
         list->places[list->count++] = place;
@@ -330,7 +330,7 @@ bool rtl_kept_gather(const struct rtl_kept *kept, const struct rtl_kept_range *r
 
 uint64_t rtl_kept_call_start(const struct rtl_kept *kept, const struct rtl_kept_work *work)
 {
-    uint32_t call = look_up(&kept->call_places, work->correlation);
+    uint32_t call = rtl_kept_look_up(&kept->call_places, work->correlation);
     return call != RTL_KEPT_NONE ? kept->calls[call].start : 0;
 }
 

@@ -59,6 +59,16 @@ struct rtl_kept_places {
     size_t size, used;
 };
 
+/** Room for one more item of `size` bytes behind `count` of them: `*items` grows if need be. False
+ * if memory is short or places have run out. */
+bool rtl_kept_room(void **items, size_t count, size_t *capacity, size_t size);
+
+/** The place of an id, RTL_KEPT_NONE if it has none. */
+uint32_t rtl_kept_look_up(const struct rtl_kept_places *places, uint64_t id);
+
+/** Gives an id (not 0) a place, another one if it has one. False if memory is short. */
+bool rtl_kept_enter(struct rtl_kept_places *places, uint64_t id, uint32_t place);
+
 /** Zeroed memory is empty. */
 struct rtl_kept {
     struct rtl_kept_work *work;

@@ -8,22 +8,24 @@
 
 #include "common/clock.h"
 #include "intercept/callbacks.h"
-#include "intercept/ranges_kept.h"
 
 #include <rtl/rtl_session.h>
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PATIENCE_NS UINT64_C(10000000000) /* for a call whose kernels have ended */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool active; /* under the lock, as the next three */
+static bool active; /* under the lock, as all below */
 static bool with_shapes;
 static struct rtl_kept kept;
-static uint64_t lost; /* as the last batch tells */
+static struct rtl_kept_counts counts; /* which counters there are, the process tells once */
+static char why[320];                 /* no counters are read */
+static uint64_t lost;                 /* as the last batch tells */
 
 /* ---- taking ---- */
 
@@ -82,6 +84,27 @@ static void take_launches(void *context, const rtl_batch_t *batch, const rtl_lau
     pthread_mutex_unlock(&lock);
 }
 
+static void take_counters(void *context, enum rtl_wire_type type, const void *body, size_t size)
+{
+    (void)context;
+    (void)size;
+    pthread_mutex_lock(&lock);
+    rtl_kept_count(&counts, type, body);
+    pthread_mutex_unlock(&lock);
+}
+
+static void take_note(void *context, uint64_t time, const char *sentence)
+{
+    static const char about[] = "RTL_METRICS: ";
+    (void)context;
+    (void)time;
+    if (strncmp(sentence, about, sizeof about - 1) != 0)
+        return;
+    pthread_mutex_lock(&lock);
+    (void)snprintf(why, sizeof why, "%s", sentence + sizeof about - 1);
+    pthread_mutex_unlock(&lock);
+}
+
 /* ---- beginning and ending ---- */
 
 /* In a forked child there is no session; what another thread had in hand is in no known state. */
@@ -89,6 +112,7 @@ static void in_child(void)
 {
     pthread_mutex_init(&lock, NULL);
     memset(&kept, 0, sizeof kept);
+    memset(&counts, 0, sizeof counts);
     active = false;
     rtl_session_metrics_forked();
 }
@@ -102,8 +126,10 @@ static void set_active(bool to)
 {
     pthread_mutex_lock(&lock);
     active = to;
-    if (!to)
+    if (!to) {
         rtl_kept_free(&kept);
+        rtl_kept_counts_forget(&counts);
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -126,10 +152,11 @@ int rtlSessionBegin(void)
         .calls = take_calls,
         .ranges = take_ranges,
         .launches = take_launches,
+        .note = take_note,
     };
     pthread_once(&once, set_up);
     prepare();
-    if (rtl_callbacks_subscribe(&callbacks, NULL) != 0)
+    if (rtl_callbacks_subscribe(&callbacks, NULL, take_counters) != 0)
         return -1;
     set_active(true);
     return 0;
@@ -225,7 +252,7 @@ static void sum_up(const struct rtl_kept_range *range, const struct rtl_kept_lis
         .first = time.first,
         .last = time.last,
         .graph_launches = list->launches,
-        .lost = lost + kept.lost,
+        .lost = lost + kept.lost + counts.lost,
         .thread = range->thread,
     };
 }
@@ -258,35 +285,7 @@ int rtlSessionResult(uint64_t id, unsigned timeout_ms, rtl_range_result_t *resul
     return done(&list, error);
 }
 
-/* ---- what metrics are made of; under the lock ---- */
-
-static void add_kernels(const struct rtl_kept_list *list, struct rtl_quantities *quantities)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        const struct rtl_range_work *work = &kept.work[list->places[i]].work;
-        const struct rtl_kept_shape *shape = &kept.shapes[list->places[i]];
-        uint64_t duration = work->end > work->start ? work->end - work->start : 0;
-        if (!work->copy)
-            rtl_quantities_kernel(quantities, shape->grid, shape->block, duration, shape->lds_bytes,
-                                  shape->scratch_bytes);
-    }
-}
-
-static void add_range(const struct rtl_kept_range *range, const struct rtl_kept_list *list,
-                      struct rtl_quantities *quantities)
-{
-    struct rtl_range_time time = add_times(range, list);
-    uint64_t *values = quantities->values;
-    values[RTL_QUANTITY_KERNELS] = time.kernels;
-    values[RTL_QUANTITY_KERNEL_NS] = time.kernel_ns;
-    values[RTL_QUANTITY_BUSY_NS] = time.busy;
-    values[RTL_QUANTITY_OVERLAP_NS] = time.overlap;
-    values[RTL_QUANTITY_COPY_BYTES] = time.copy_bytes;
-    values[RTL_QUANTITY_COPYING_NS] = time.copying;
-    values[RTL_QUANTITY_COPY_OVERLAP_NS] = rtl_range_time_copied_under(&time);
-    values[RTL_QUANTITY_WITHIN_NS] = time.within;
-    values[RTL_QUANTITY_WALL_NS] = wall_of(range);
-}
+/* ---- for metrics ---- */
 
 int rtl_session_want_shapes(bool wanted)
 {
@@ -298,18 +297,19 @@ int rtl_session_want_shapes(bool wanted)
     return busy ? -1 : 0;
 }
 
-int rtl_session_quantities(uint64_t id, struct rtl_quantities *quantities)
+int rtl_session_look(uint64_t id, int (*look)(void *, const struct rtl_session_range *),
+                     void *context)
 {
     struct rtl_kept_list list = {0};
-    const struct rtl_kept_range *range = NULL;
-    memset(quantities, 0, sizeof *quantities);
+    struct rtl_session_range found = {.kept = &kept, .counts = &counts, .why = why};
     pthread_mutex_lock(&lock);
-    int error = gather(id, &range, &list);
-    if (error == 0) {
-        add_range(range, &list, quantities);
-        if (kept.with_shapes && list.count > 0)
-            add_kernels(&list, quantities);
+    int error = id != 0 ? gather(id, &found.range, &list) : active ? 0 : ESRCH;
+    if (error == 0 && id != 0) {
+        found.time = add_times(found.range, &list);
+        found.list = &list;
     }
+    if (error == 0)
+        error = look(context, &found);
     pthread_mutex_unlock(&lock);
     free(list.places);
     return error;

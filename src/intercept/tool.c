@@ -244,6 +244,8 @@ static uint64_t patience_left(void)
 
 void rtl_callbacks_settle(uint64_t patience_ns)
 {
+    uint64_t share = patience_ns / 4;
+    rtl_counters_settle(share < COUNTERS_PATIENCE_NS ? share : COUNTERS_PATIENCE_NS);
     rtl_worker_settle(patience_ns);
     harvest_all();
     if (hooked)

@@ -156,7 +156,7 @@ static const char *set_up(void)
     CHECK(rtl_ring_create_private(&ring, 64u << 10) == 0);
     states[cases] = rtl_events_new(ring.header);
     CHECK(states[cases] != NULL);
-    rtl_events_subscribe(states[cases], &callbacks, NULL);
+    rtl_events_subscribe(states[cases], &callbacks, NULL, NULL);
     give_agent(0, RTL_NONE);
     give_agent(1, 0);
     give_queue(0, 1);
@@ -166,7 +166,7 @@ static const char *set_up(void)
 
 static void tear_down(void)
 {
-    rtl_events_subscribe(states[cases], NULL, NULL);
+    rtl_events_subscribe(states[cases], NULL, NULL, NULL);
     rtl_ring_unmap(&ring);
     cases++;
 }

@@ -7,6 +7,7 @@
  *   random   pushes, pops, too many of them, and kernels as they fall
  *
  *   twins    a range of rtl.h and one of roctx in it, with the same work
+ *   counted  ranges of which hardware counters are read as well, see docs/softgpu-counters.md
  *   hang     a kernel that cannot begin before its range has ended
  *
  * RANGES_BY chooses the functions by which ranges are set, rtl or roctx.
@@ -50,6 +51,8 @@ static const char *const metric_names[] = {
     "kernels",     "kernel_time",     "kernel_time_max", "kernel_time_mean", "work_items",
     "work_groups", "work_group_size", "lane_use",        "lds_max",          "scratch_max",
     "copied",      "gpu_active",      "concurrency",     "kernel_overlap",   "copy_hidden"};
+static const char counted_names[] =
+    "waves,SQ_WAVES,waves_max,valu_per_wave,SQ_INSTS_VALU,l2_hit,fetch_bytes,write_bytes";
 #define METRICS (sizeof metric_names / sizeof *metric_names)
 
 /* Packets that were submitted in a range, one behind the other. */
@@ -68,6 +71,7 @@ struct range {
     rtl_range_result_t popped; /* all 0 if its pop was not asked */
     rtl_range_result_t told;   /* all 0 if the session was not asked */
     double metrics[METRICS];   /* if it was; NAN without a value */
+    double waves, l2_hit;      /* of hardware counters, where they are read */
     char name[24];
     /* With the ranges within it. */
     uint64_t kernels, all_copies, work_items;
@@ -80,6 +84,7 @@ static _Atomic unsigned range_count;
 static _Thread_local struct range *innermost;
 static unsigned wrong;
 static bool session;
+static bool counting, kernel_mode; /* hardware counters, and how (RTL_COUNTING) */
 /* By which functions ranges are set (RANGES_BY), and of which sessions tell (RTL_RANGES). Where it
  * is both, every second one is set by rtl.h, the others by roctx: they are the same. */
 static enum by { BY_BOTH, BY_RTL, BY_ROCTX } set_by, measured_by;
@@ -446,6 +451,8 @@ static void write_metrics(FILE *file, const struct range *range)
 {
     for (size_t i = 0; range->told.id != 0 && i < METRICS; i++)
         (void)fprintf(file, "%s=%.17g ", metric_names[i], range->metrics[i]);
+    if (range->told.id != 0 && counting)
+        (void)fprintf(file, "waves=%.17g l2_hit=%.17g ", range->waves, range->l2_hit);
     (void)fputc('\t', file);
 }
 
@@ -553,17 +560,18 @@ static bool is_within(uint64_t id, const struct range *outer)
     return range != NULL;
 }
 
-/* Each is one that the device executed, in this range or one within. */
+/* Each is one that the device executed, in this range or one within. Where counters are read the
+ * device's queue is another one than the program's. */
 static void check_kernel(const struct range *range, const rtl_range_kernel_t *kernel)
 {
     const softgpu_truth_entry_t *entry = executed(kernel->queue_address, kernel->packet);
-    CHECK(entry != NULL);
+    CHECK(kernel->device == 0 && is_within(kernel->range, range));
+    CHECK(entry != NULL || counting);
     if (entry == NULL)
         return;
     CHECK(kernel->name != NULL && strcmp(kernel->name, entry->name) == 0);
     CHECK(distance(kernel->start, entry->start_ns) <= TICK_NS);
     CHECK(distance(kernel->end, entry->end_ns) <= TICK_NS);
-    CHECK(kernel->device == 0 && is_within(kernel->range, range));
 }
 
 static int by_time(const void *left, const void *right)
@@ -720,6 +728,10 @@ static void check_range(struct range *range)
     }
     free(kernels);
     check_metrics(range, &result);
+    if (counting) {
+        range->waves = metric_of(range, "waves");
+        range->l2_hit = metric_of(range, "l2_hit");
+    }
 }
 
 static bool says(const char *sentence)
@@ -742,6 +754,8 @@ static void choose_metrics(void)
         (void)strcat(names, ",");
     }
     CHECK(rtlSessionError(cut, sizeof cut) == 0 && cut[0] == '\0');
+    if (counting)
+        (void)strcat(names, counted_names);
     CHECK(rtlSessionMetrics(names) == 0);
     CHECK(rtlSessionMetrics("kernels,lane_uze") == -1 && errno == EINVAL);
     CHECK(says("there is no metric 'lane_uze', did you mean 'lane_use'?"));
@@ -756,13 +770,90 @@ static void check_refusals(void)
     rtl_range_metric_t metric;
     CHECK(rtlSessionMetrics("kernels") == -1 && errno == EBUSY);
     CHECK(says("metrics are chosen before the session begins"));
-    CHECK(rtlSessionMetric(ranges[0].id, "waves", &metric) == -1 && errno == EINVAL);
-    CHECK(says("rtlSessionMetrics did not name the metric 'waves'"));
+    CHECK(rtlSessionMetric(ranges[0].id, "cycles_per_wave", &metric) == -1 && errno == EINVAL);
+    CHECK(says("rtlSessionMetrics did not name the metric 'cycles_per_wave'"));
     CHECK(rtlSessionMetric(ranges[0].id, NULL, &metric) == -1 && errno == EINVAL);
     CHECK(rtlSessionMetric(ranges[0].id, "kernels", NULL) == -1 && errno == EINVAL);
     CHECK(rtlSessionMetric(UINT64_MAX, "kernels", &metric) == -1 && errno == ENOENT);
     CHECK(says("the session has no range 18446744073709551615 that has ended"));
 }
+
+/* ---- hardware counters ---- */
+
+static rtl_range_metric_t counted(uint64_t id, const char *name)
+{
+    rtl_range_metric_t metric = {.value = -1};
+    bool known = rtlSessionMetric(id, name, &metric) == 0;
+    char why[256] = "";
+    if (!known)
+        (void)rtlSessionError(why, sizeof why);
+    if (!known)
+        (void)fprintf(stderr, "ranges: %s\n", why);
+    CHECK(known);
+    return metric;
+}
+
+/* Waves of 64 work-items; the groups are full. */
+static void check_waves(const struct range *range, uint64_t kernels, uint64_t waves)
+{
+    rtl_range_metric_t metric = counted(range->id, "SQ_WAVES");
+    CHECK(metric.exact == waves && metric.shared == 0);
+    CHECK(metric.counted == (kernel_mode ? kernels : 1));
+    CHECK(counted(range->id, "waves").exact == waves);
+    metric = counted(range->id, "valu_per_wave");
+    CHECK(is_ratio(metric.value, counted(range->id, "SQ_INSTS_VALU").value, (double)waves));
+}
+
+/* The caches' counters need two passes, and a process makes one. */
+static void check_passes(const struct range *range)
+{
+    rtl_range_metric_t metric;
+    CHECK(counted(range->id, "l2_hit").value >= 0);
+    CHECK(rtlSessionMetric(range->id, "write_bytes", &metric) == -1 && errno == ENOTSUP);
+    CHECK(says("'write_bytes' needs TCC_EA_WRREQ, which pass 2 of 2 reads, and this process makes "
+               "pass 1: ask for fewer metrics at once"));
+}
+
+/* One queue and one thread, so that nothing else is on the device. */
+static void way_counted(void)
+{
+    hsa_queue_t *queue = gpu_queue(&gpu, 256);
+    struct range *shown[20];
+    uint64_t waves[20];
+    push();
+    struct range *outer = innermost;
+    uint64_t all = 0;
+    uint64_t kernels = 0;
+    for (unsigned i = 0; i < 20; i++) {
+        push();
+        shown[i] = innermost;
+        run(queue, 1 + i % 7);
+        waves[i] = 0;
+        for (unsigned k = 0; k < 1 + i % 7; k++)
+            waves[i] += 2 * (packets[k].kernel + 1);
+        all += waves[i];
+        kernels += 1 + i % 7;
+        pop();
+    }
+    pop();
+    gpu_drain(&gpu, queue);
+    if (!session)
+        return;
+    CHECK(rtlFlush(PATIENCE_MS) == 0);
+    check_passes(outer);
+    for (unsigned i = 0; i < 20; i++)
+        check_waves(shown[i], 1 + i % 7, waves[i]);
+    check_waves(outer, kernels, all);
+    rtl_range_metric_t metric;
+    if (!kernel_mode) {
+        CHECK(rtlSessionMetric(outer->id, "waves_max", &metric) == -1 && errno == ENODATA);
+        CHECK(says("'waves_max' has no value: the range was counted as a whole"));
+    } else {
+        CHECK(counted(outer->id, "waves_max").exact == 2 * GPU_KERNELS);
+    }
+}
+
+/* ---- again ---- */
 
 static void take_nothing(void *context, const rtl_batch_t *batch, const rtl_kernel_event_t *events,
                          size_t count)
@@ -832,12 +923,16 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } ways[] = {{"nest", way_nest},     {"threads", way_threads}, {"many", way_many},
-                {"random", way_random}, {"hang", way_hang},       {"twins", way_twins}};
+    } ways[] = {{"nest", way_nest},      {"threads", way_threads}, {"many", way_many},
+                {"random", way_random},  {"hang", way_hang},       {"twins", way_twins},
+                {"counted", way_counted}};
     const char *expected = getenv("RANGES_EXPECTED"); // NOLINT(concurrency-mt-unsafe)
     session = getenv("RANGES_SESSION") != NULL;       // NOLINT(concurrency-mt-unsafe)
     set_by = read_by("RANGES_BY");
     measured_by = read_by("RTL_RANGES");
+    const char *mode = getenv("RTL_COUNTING"); // NOLINT(concurrency-mt-unsafe)
+    counting = argc > 1 && strcmp(argv[1], "counted") == 0;
+    kernel_mode = mode != NULL && strcmp(mode, "kernel") == 0;
     if (session) {
         choose_metrics();
         CHECK(rtlSessionBegin() == 0);
