@@ -54,9 +54,10 @@ static bool is_mark(uint64_t word)
     return (word >> SEQUENCE_BITS & SLOT_MASK) == SLOT_MASK;
 }
 
+/* The exclusive or has the tag's bits in the right place for one comparison. */
 static bool is_of(uint64_t word, uint64_t tag)
 {
-    return (word & TAG_MASK) == tag && word != 0;
+    return (word ^ tag) >> (SEQUENCE_BITS + SLOT_BITS) == 0 && word != 0;
 }
 
 /* The packet that a mark is of has completed its signal, as far as anybody can tell. */
@@ -67,22 +68,29 @@ static bool is_spent(uint64_t mark)
     return __atomic_load_n(&signal->value, __ATOMIC_RELAXED) < 1;
 }
 
-/* True if a word, by its tag of the signal, keeps others from it. A live record may be over: the
- * program has armed the signal again unseen. One that is about to be published may be of it. */
-static bool holds(const struct rtl_borrow_table *table, uint64_t word, uint64_t handle)
+/* What a word that has the tag of the signal means for who wants it. */
+enum claim {
+    CLAIM_HELD,  /* it keeps others from it */
+    CLAIM_OTHER, /* it is of another signal */
+    CLAIM_STALE  /* it serves nobody any more */
+};
+
+/* A live record may be over: the program has armed the signal again unseen. One that is about to be
+ * published may be of it. */
+static enum claim claim_of(const struct rtl_borrow_table *table, uint64_t word, uint64_t handle)
 {
     if (is_mark(word))
-        return word == mark_of(handle);
+        return word == mark_of(handle) ? CLAIM_HELD : CLAIM_OTHER;
     switch (table->judge(unpack(word), handle)) {
     case RTL_RECORD_LIVE:
-        return table->settle == NULL || !table->settle(unpack(word));
+        return table->settle != NULL && table->settle(unpack(word)) ? CLAIM_STALE : CLAIM_HELD;
     case RTL_RECORD_COMING:
-        return true;
+        return CLAIM_HELD;
     case RTL_RECORD_STALE:
-    case RTL_RECORD_OTHER:
-        break;
+        return CLAIM_STALE;
+    default:
+        return CLAIM_OTHER;
     }
-    return false;
 }
 
 /* True if a word serves nobody any more. */
@@ -96,15 +104,41 @@ static bool is_free(const struct rtl_borrow_table *table, uint64_t word)
 }
 
 static bool is_held(const struct rtl_borrow_table *table, _Atomic uint64_t *set, uint64_t handle,
-                    const _Atomic uint64_t *but)
+                    unsigned but)
 {
     uint64_t tag = tag_of(handle);
     for (unsigned i = 0; i < RTL_BORROW_WAYS; i++) {
         uint64_t word = atomic_load(&set[i]);
-        if (is_of(word, tag) && &set[i] != but && holds(table, word, handle))
+        if (is_of(word, tag) && i != but && claim_of(table, word, handle) == CLAIM_HELD)
             return true;
     }
     return false;
+}
+
+/* A place for the signal's word: where its last one was, or one that was never used; else
+ * RTL_BORROW_WAYS. `*old`: the word that is there. False: another word keeps the signal. */
+static bool find_place(const struct rtl_borrow_table *table, _Atomic uint64_t *set, uint64_t handle,
+                       unsigned *place, uint64_t *old)
+{
+    uint64_t tag = tag_of(handle);
+    *place = RTL_BORROW_WAYS;
+    *old = 0;
+    for (unsigned i = 0; i < RTL_BORROW_WAYS; i++) {
+        uint64_t word = atomic_load(&set[i]);
+        if (!is_of(word, tag))
+            continue;
+        enum claim claim = claim_of(table, word, handle);
+        if (claim == CLAIM_HELD)
+            return false;
+        if (claim == CLAIM_STALE) {
+            *place = i;
+            *old = word;
+        }
+    }
+    for (unsigned i = 0; i < RTL_BORROW_WAYS && *place == RTL_BORROW_WAYS; i++)
+        if (atomic_load(&set[i]) == 0)
+            *place = i;
+    return true;
 }
 
 static bool is_used(const struct rtl_borrow_table *table)
@@ -117,19 +151,22 @@ static bool is_used(const struct rtl_borrow_table *table)
 static bool put(struct rtl_borrow_table *table, uint64_t handle, uint64_t word)
 {
     _Atomic uint64_t *set = set_of(table, handle);
+    unsigned place;
+    uint64_t old;
     if (!is_used(table))
         atomic_store(&table->used, true);
-    if (is_held(table, set, handle, NULL))
+    if (!find_place(table, set, handle, &place, &old))
         return false;
-    for (unsigned i = 0; i < RTL_BORROW_WAYS; i++) {
-        uint64_t old = atomic_load(&set[i]);
-        if (!is_free(table, old) || !atomic_compare_exchange_strong(&set[i], &old, word))
-            continue;
-        if (!is_held(table, set, handle, &set[i]))
-            return true;
-        atomic_compare_exchange_strong(&set[i], &word, 0);
-        return false;
+    bool is_put =
+        place < RTL_BORROW_WAYS && atomic_compare_exchange_strong(&set[place], &old, word);
+    for (unsigned i = 0; i < RTL_BORROW_WAYS && !is_put; i++) {
+        place = i;
+        old = atomic_load(&set[i]);
+        is_put = is_free(table, old) && atomic_compare_exchange_strong(&set[i], &old, word);
     }
+    if (!is_put || !is_held(table, set, handle, place))
+        return is_put;
+    atomic_compare_exchange_strong(&set[place], &word, 0);
     return false;
 }
 

@@ -85,6 +85,15 @@ static inline void rtl_reservations_note(struct rtl_reservations *notes, uint64_
         ;
 }
 
+/** True if there is a note for a reservation that begins with packet `first`. By who submits the
+ * packets. */
+static inline bool rtl_reservations_has(const struct rtl_reservations *notes, uint64_t first)
+{
+    return first < atomic_load_explicit(&notes->end, memory_order_relaxed) &&
+           atomic_load_explicit(&notes->slots[first & notes->mask].first, memory_order_relaxed) ==
+               first + 1;
+}
+
 /** The reservation that begins with packet `first`; a plain one if there is no note. By who submits
  * the packets. */
 static inline struct rtl_reservation rtl_reservations_at(const struct rtl_reservations *notes,
@@ -93,8 +102,7 @@ static inline struct rtl_reservation rtl_reservations_at(const struct rtl_reserv
     struct rtl_reservation reservation = {
         .launch = RTL_NONE, .count = 1, .flags = RTL_RESERVED_OUTSIDE};
     struct rtl_reserved *slot = &notes->slots[first & notes->mask];
-    if (first >= atomic_load_explicit(&notes->end, memory_order_relaxed) ||
-        atomic_load_explicit(&slot->first, memory_order_relaxed) != first + 1)
+    if (!rtl_reservations_has(notes, first))
         return reservation;
     uint64_t launch = atomic_load_explicit(&slot->launch_ordinal, memory_order_relaxed);
     uint64_t count = atomic_load_explicit(&slot->count_flags, memory_order_relaxed);

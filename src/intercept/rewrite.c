@@ -19,10 +19,13 @@
 #define AMD_FORMAT_PM4_IB            1u
 #define AMD_FORMAT_EXTENDED_DISPATCH 3u
 
+/* For each packet, from several places: a call would cost more than what it saves. */
+#define IN_PLACE inline __attribute__((always_inline))
+
 /* What the account of one batch comes to; added to the shared ledger once. */
 struct tally {
     uint64_t seen, skipped, borrowed;
-    uint64_t lost[RTL_LOST_REASONS];
+    uint64_t pending, pool;        /* lost for these reasons */
     struct rtl_launch_part launch; /* that the last packets belong to */
 };
 
@@ -50,7 +53,7 @@ _Static_assert(offsetof(struct extended_dispatch, completion_signal) ==
                    offsetof(hsa_kernel_dispatch_packet_t, completion_signal),
                "the signal has one place in all packets");
 
-static uint16_t header_of(const void *packet)
+static IN_PLACE uint16_t header_of(const void *packet)
 {
     return __atomic_load_n((const uint16_t *)packet, __ATOMIC_RELAXED);
 }
@@ -127,9 +130,10 @@ static void tell_launch(struct rtl_rewriter *rewriter, struct tally *tally)
     tally->launch = (struct rtl_launch_part){.launch = RTL_NONE};
 }
 
-static uint64_t fingerprint(uint64_t before, const struct rtl_kernel_key *key)
+static IN_PLACE uint64_t fingerprint(uint64_t before, const struct rtl_kernel_key *key)
 {
-    return rtl_fingerprint(before, key->kernel_object, key->kernarg, key->grid, key->block);
+    return rtl_fingerprint_words(before, key->kernel_object, key->kernarg, key->plane, key->rest,
+                                 key->depth);
 }
 
 static uint64_t *head_of(struct rtl_rewriter *rewriter, uint64_t key)
@@ -218,8 +222,10 @@ static void find_launch(struct rtl_rewriter *rewriter, const void *packet, bool 
         return;
     struct rtl_kernel_key key = {.kernel_object = facts->kernel_object,
                                  .kernarg = kernarg_of(packet, extended),
-                                 .grid = {facts->grid[0], facts->grid[1], facts->grid[2]},
-                                 .block = {facts->block[0], facts->block[1], facts->block[2]}};
+                                 .plane = facts->grid[0] | (uint64_t)facts->grid[1] << 32,
+                                 .rest = facts->grid[2] | (uint64_t)facts->block[0] << 32 |
+                                         (uint64_t)facts->block[1] << 48,
+                                 .depth = facts->block[2]};
     if ((flags & RTL_RESERVED_FOUND) != 0)
         run->fingerprint = fingerprint(run->fingerprint, &key);
     else if (run->reservation.count == 1)
@@ -329,7 +335,7 @@ static bool may_borrow(struct rtl_rewriter *rewriter, uint64_t handle)
     return rtl_borrow_enter(rewriter->borrows, handle, name);
 }
 
-static void put_signal(struct rtl_rewriter *rewriter, hsa_signal_t *signal, uint32_t id)
+static IN_PLACE void put_signal(struct rtl_rewriter *rewriter, hsa_signal_t *signal, uint32_t id)
 {
     signal->handle = rtl_pool_handle(rewriter->pool, id);
 }
@@ -423,8 +429,8 @@ static bool rewrite_kernel(struct rtl_rewriter *rewriter, void *packet, bool ext
     set_origin(&rewriter->run, &facts);
     enum rtl_followed followed = follow(rewriter, signal, &facts);
     tally->borrowed += followed == RTL_FOLLOWED_BORROWED;
-    tally->lost[RTL_LOST_PENDING] += followed == RTL_FOLLOWED_NO_ROOM;
-    tally->lost[RTL_LOST_POOL] += followed == RTL_FOLLOWED_NO_SIGNAL;
+    tally->pending += followed == RTL_FOLLOWED_NO_ROOM;
+    tally->pool += followed == RTL_FOLLOWED_NO_SIGNAL;
     if (followed == RTL_FOLLOWED_NO_ROOM || followed == RTL_FOLLOWED_NO_SIGNAL)
         (void)may_pass(rewriter, facts.own);
     return followed == RTL_FOLLOWED_POOL;
@@ -462,32 +468,37 @@ static bool rewrite_other(struct rtl_rewriter *rewriter, hsa_signal_t *signal, u
            watch(rewriter, signal, index);
 }
 
-static void add_shared(_Atomic uint64_t *counter, uint64_t value)
+static inline void add_shared(_Atomic uint64_t *counter, uint64_t value)
 {
     if (value != 0)
         atomic_fetch_add_explicit(counter, value, memory_order_relaxed);
 }
 
-/* Of a counter that nobody else writes: a locked instruction would wait for all stores before it,
- * those to records that lie in the worker's cache among them. */
-static void add_alone(_Atomic uint64_t *counter, uint64_t value)
+/* A counter of a row that nobody else writes is added to without a locked instruction, which would
+ * wait for all stores before it, those to records that lie in the worker's cache among them. */
+static inline void add(_Atomic uint64_t *counter, uint64_t value, bool shared)
 {
-    uint64_t before = atomic_load_explicit(counter, memory_order_relaxed);
-    if (value != 0)
-        atomic_store_explicit(counter, before + value, memory_order_relaxed);
+    if (value == 0)
+        return;
+    if (shared)
+        add_shared(counter, value);
+    else
+        atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + value,
+                              memory_order_relaxed);
 }
 
 /* Losses are counted by harvesters as well. */
-static void settle(struct rtl_wire_ledger *ledger, bool shared, const struct tally *tally,
-                   uint64_t packets)
+static inline void settle(const struct rtl_rewriter *rewriter, const struct tally *tally,
+                          uint64_t packets)
 {
-    void (*add)(_Atomic uint64_t *, uint64_t) = shared ? add_shared : add_alone;
-    add(&ledger->packets, packets);
-    add(&ledger->seen, tally->seen);
-    add(&ledger->skipped, tally->skipped);
-    add(&ledger->borrowed, tally->borrowed);
-    add_shared(&ledger->lost[RTL_LOST_PENDING], tally->lost[RTL_LOST_PENDING]);
-    add_shared(&ledger->lost[RTL_LOST_POOL], tally->lost[RTL_LOST_POOL]);
+    struct rtl_wire_ledger *ledger = rewriter->ledger;
+    bool shared = rewriter->shared_ledger;
+    add(&ledger->packets, packets, shared);
+    add(&ledger->seen, tally->seen, shared);
+    add(&ledger->skipped, tally->skipped, shared);
+    add(&ledger->borrowed, tally->borrowed, shared);
+    add_shared(&ledger->lost[RTL_LOST_PENDING], tally->pending);
+    add_shared(&ledger->lost[RTL_LOST_POOL], tally->pool);
 }
 
 /* One packet of any kind. */
@@ -515,7 +526,7 @@ static void rewrite_packet(struct rtl_rewriter *rewriter, void *packet, uint64_t
 /* ---- kernels without a signal of their own, in full mode: most of them, and all of a graph's ----
  */
 
-static uint64_t word_at(const void *packet, size_t offset)
+static IN_PLACE uint64_t word_at(const void *packet, size_t offset)
 {
     uint64_t word;
     memcpy(&word, (const unsigned char *)packet + offset, sizeof word);
@@ -523,15 +534,17 @@ static uint64_t word_at(const void *packet, size_t offset)
 }
 
 /* A dispatch whose signal nobody waits for, and room for its record. */
-static bool is_simple(struct rtl_rewriter *rewriter, const hsa_kernel_dispatch_packet_t *packet)
+static IN_PLACE bool is_simple(struct rtl_rewriter *rewriter,
+                               const hsa_kernel_dispatch_packet_t *packet)
 {
     return rtl_packet_type(header_of(packet)) == HSA_PACKET_TYPE_KERNEL_DISPATCH &&
            packet->completion_signal.handle == 0 && rewriter->id_count > 0 &&
            rtl_pending_room(rewriter->pending) > 0;
 }
 
-static void record_simple(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_packet_t *packet,
-                          uint64_t index, uint32_t epoch, const struct rtl_origin_words *origin)
+static IN_PLACE void record_simple(struct rtl_rewriter *rewriter,
+                                   hsa_kernel_dispatch_packet_t *packet, uint64_t index,
+                                   uint32_t epoch, const struct rtl_origin_words *origin)
 {
     bool plain = origin->correlation == 0 && origin->launch == RTL_NONE;
     uint32_t id = rewriter->ids[--rewriter->id_count];
@@ -549,22 +562,22 @@ static void record_simple(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_pac
                                 plain ? 0 : rtl_pending_place_origin(rewriter->pending, origin));
 }
 
-static struct rtl_kernel_key key_of(const hsa_kernel_dispatch_packet_t *packet)
+static IN_PLACE struct rtl_kernel_key key_of(const hsa_kernel_dispatch_packet_t *packet)
 {
+    uint64_t block = word_at(packet, offsetof(hsa_kernel_dispatch_packet_t, workgroup_size_x));
     return (struct rtl_kernel_key){
         .kernel_object = packet->kernel_object,
         .kernarg = (uint64_t)(uintptr_t)packet->kernarg_address,
-        .grid = {packet->grid_size_x, packet->grid_size_y, packet->grid_size_z},
-        .block = {packet->workgroup_size_x, packet->workgroup_size_y, packet->workgroup_size_z}};
+        .plane = word_at(packet, offsetof(hsa_kernel_dispatch_packet_t, grid_size_x)),
+        .rest = packet->grid_size_z | block << 32,
+        .depth = block >> 32 & 0xffff};
 }
 
-static uint64_t add_to_fingerprint(uint64_t before, const hsa_kernel_dispatch_packet_t *packet)
+static IN_PLACE uint64_t add_to_fingerprint(uint64_t before,
+                                            const hsa_kernel_dispatch_packet_t *packet)
 {
-    uint64_t block = word_at(packet, offsetof(hsa_kernel_dispatch_packet_t, workgroup_size_x));
-    return rtl_fingerprint_words(
-        before, packet->kernel_object, (uint64_t)(uintptr_t)packet->kernarg_address,
-        word_at(packet, offsetof(hsa_kernel_dispatch_packet_t, grid_size_x)),
-        packet->grid_size_z | block << 32, block >> 32 & 0xffff);
+    struct rtl_kernel_key key = key_of(packet);
+    return fingerprint(before, &key);
 }
 
 static struct rtl_origin_words origin_of(const struct rtl_run *run)
@@ -628,13 +641,53 @@ static uint64_t rewrite_run(struct rtl_rewriter *rewriter, unsigned char *packet
     return rewrite_simple(rewriter, packets, first, count, epoch, tally);
 }
 
-void rtl_rewrite(struct rtl_rewriter *rewriter, void *packets, uint64_t first, uint64_t count,
-                 uint32_t epoch)
+/* Most packets of a program without graphs: a simple one that was reserved alone, outside of
+ * everything or in a host call that is no graph launch. What rewrite_run does with it, in one
+ * piece; the run before it is over, which its index tells. False: it is another one, or may be a
+ * launch. */
+static IN_PLACE bool rewrite_alone(struct rtl_rewriter *rewriter, void *packet, uint64_t index,
+                                   uint32_t epoch)
+{
+    const struct rtl_run *run = &rewriter->run;
+    struct rtl_origin_words origin = {0, RTL_NONE, 0};
+    if (index < run->end || !is_simple(rewriter, packet))
+        return false;
+    if (rtl_reservations_has(rewriter->reservations, index)) {
+        struct rtl_reservation note = rtl_reservations_at(rewriter->reservations, index);
+        if (note.count != 1 || note.launch != RTL_NONE || note.flags != 0)
+            return false;
+        origin.correlation = note.correlation;
+    } else {
+        if (rewriter->head_count > 0 || (index == run->end && is_full_batch(run)))
+            return false;
+        rewriter->single = key_of(packet);
+        rewriter->single_at = index + 1;
+    }
+    record_simple(rewriter, packet, index, epoch, &origin);
+    return true;
+}
+
+/* As many packets as were reserved alone. */
+static uint64_t rewrite_singles(struct rtl_rewriter *rewriter, unsigned char *packets,
+                                uint64_t first, uint64_t count, uint32_t epoch)
+{
+    uint64_t done = 0;
+    if (rewriter->mode != RTL_MODE_FULL || rewriter->paused)
+        return 0;
+    while (done < count &&
+           rewrite_alone(rewriter, packets + done * PACKET_SIZE, first + done, epoch))
+        done++;
+    if (done > 0)
+        rewriter->unmarked = 0;
+    return done;
+}
+
+static void rewrite_any(struct rtl_rewriter *rewriter, unsigned char *packets, uint64_t first,
+                        uint64_t count, uint32_t epoch)
 {
     struct tally tally = {.launch.launch = RTL_NONE};
-    rtl_pending_renew(rewriter->pending);
     for (uint64_t i = 0; i < count;) {
-        unsigned char *packet = (unsigned char *)packets + i * PACKET_SIZE;
+        unsigned char *packet = packets + i * PACKET_SIZE;
         enter_run(rewriter, first + i);
         uint64_t left = rewriter->run.end - (first + i);
         uint64_t run = left < count - i ? left : count - i;
@@ -646,5 +699,17 @@ void rtl_rewrite(struct rtl_rewriter *rewriter, void *packets, uint64_t first, u
         i += done;
     }
     tell_launch(rewriter, &tally);
-    settle(rewriter->ledger, rewriter->shared_ledger, &tally, count);
+    settle(rewriter, &tally, count);
+}
+
+void rtl_rewrite(struct rtl_rewriter *rewriter, void *packets, uint64_t first, uint64_t count,
+                 uint32_t epoch)
+{
+    rtl_pending_renew(rewriter->pending);
+    uint64_t singles = rewrite_singles(rewriter, packets, first, count, epoch);
+    add(&rewriter->ledger->packets, singles, rewriter->shared_ledger);
+    add(&rewriter->ledger->seen, singles, rewriter->shared_ledger);
+    if (singles < count)
+        rewrite_any(rewriter, (unsigned char *)packets + singles * PACKET_SIZE, first + singles,
+                    count - singles, epoch);
 }

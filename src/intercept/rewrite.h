@@ -50,11 +50,9 @@ struct rtl_run {
     bool behind_batch;    /**< it follows a full batch that was found: more of that may come */
 };
 
-/** What the fingerprint of a kernel is made of. */
+/** What the fingerprint of a kernel is made of, as rtl_fingerprint_words takes it. */
 struct rtl_kernel_key {
-    uint64_t kernel_object, kernarg;
-    uint32_t grid[3];
-    uint16_t block[3];
+    uint64_t kernel_object, kernarg, plane, rest, depth;
 };
 
 struct rtl_rewriter {

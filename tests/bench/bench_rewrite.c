@@ -3,13 +3,13 @@
  *
  *     bench_rewrite KIND BATCH PACKETS [THREADS]
  *
- * KIND of the kernels' own signals: `none`, `borrowed` (at 1), `replaced` (at 2); or `launch`,
- * `found`: none, and each batch was reserved at once, for a graph launch of HIP's or outside of
- * host calls (then it gets a fingerprint). THREADS, 1 when absent, each with a queue of its own,
- * share the pool and the table of borrowed signals, as queues of a program do. Prints one line of
- * JSON: ns per packet in rtl_rewrite, for reading the times and recycling afterwards, and of the
- * floor (reading and writing each packet's 64 bytes once, with another signal), medians over
- * rounds, the largest of the threads.
+ * KIND of the kernels' own signals: `none`, `borrowed` (at 1), `replaced` (at 2); or `call`,
+ * `launch`, `found`: none, and each batch was reserved at once, in a host call, for a graph launch
+ * of HIP's or outside of host calls (then it gets a fingerprint). THREADS, 1 when absent, each with
+ * a queue of its own, share the pool and the table of borrowed signals, as queues of a program do.
+ * Prints one line of JSON: ns per packet in rtl_rewrite, for reading the times and recycling
+ * afterwards, and of the floor (reading and writing each packet's 64 bytes once, with another
+ * signal), medians over rounds, the largest of the threads.
  *
  * Instructions per packet:
  *     valgrind --tool=callgrind --toggle-collect=rtl_rewrite bench_rewrite none 1 100000
@@ -29,7 +29,7 @@
 #define WARM_UP 16u
 #define WORDS   (sizeof(hsa_kernel_dispatch_packet_t) / sizeof(uint64_t)) /* the signal is last */
 
-enum kind { KIND_NONE, KIND_BORROWED, KIND_REPLACED, KIND_LAUNCH, KIND_FOUND, KINDS };
+enum kind { KIND_NONE, KIND_BORROWED, KIND_REPLACED, KIND_CALL, KIND_LAUNCH, KIND_FOUND, KINDS };
 
 struct lane {
     _Alignas(64) hsa_kernel_dispatch_packet_t packets[GROUP];
@@ -119,11 +119,14 @@ static void complete(struct lane *lane, uint64_t round)
 
 static void note_batches(struct lane *lane, uint64_t first)
 {
-    struct rtl_reservation note = {.launch = 1, .count = batch, .correlation = 1};
+    struct rtl_reservation note = {
+        .launch = kind == KIND_CALL ? RTL_NONE : 1, .count = batch, .correlation = 1};
     if (kind == KIND_FOUND)
         note.flags = RTL_RESERVED_FOUND;
-    for (unsigned i = 0; i < GROUP && kind >= KIND_LAUNCH; i += batch)
+    for (unsigned i = 0; i < GROUP && kind >= KIND_CALL; i += batch) {
+        note.correlation += kind == KIND_CALL;
         rtl_reservations_note(&lane->reservations, first + i, &note);
+    }
 }
 
 /* The least that a profiler does that sees a packet before the device does; volatile, so that every
@@ -248,7 +251,7 @@ static struct figures worst(unsigned threads)
 
 int main(int argc, char **argv)
 {
-    static const char *const kinds[] = {"none", "borrowed", "replaced", "launch", "found"};
+    static const char *const kinds[] = {"none", "borrowed", "replaced", "call", "launch", "found"};
     unsigned threads = argc > 4 ? (unsigned)strtoul(argv[4], NULL, 10) : 1;
     unsigned made = 0;
     unsigned which = 0;
