@@ -8,6 +8,7 @@
 #include "intercept/api.h"
 #include "intercept/copies.h"
 #include "intercept/emit.h"
+#include "intercept/pending_add.h"
 #include "intercept/queues.h"
 #include "intercept/submit.h"
 
@@ -451,7 +452,7 @@ static void *finish_all(void *unused)
         }
         uint64_t tail = atomic_load(&pending->tail);
         for (; at < tail; at++) {
-            struct rtl_record *record = &pending->records[at & pending->mask];
+            struct rtl_record *record = rtl_record_at(pending, at);
             uint32_t id = (uint32_t)atomic_load(&record->signal_epoch);
             bool borrowed = (atomic_load(&record->block_flags) >> 48 & RTL_RECORD_BORROWED) != 0;
             fake_complete_copy(
