@@ -533,33 +533,50 @@ static IN_PLACE uint64_t word_at(const void *packet, size_t offset)
     return word;
 }
 
+static IN_PLACE bool is_dispatch(const hsa_kernel_dispatch_packet_t *packet)
+{
+    return rtl_packet_type(header_of(packet)) == HSA_PACKET_TYPE_KERNEL_DISPATCH;
+}
+
 /* A dispatch whose signal nobody waits for, and room for its record. */
 static IN_PLACE bool is_simple(struct rtl_rewriter *rewriter,
                                const hsa_kernel_dispatch_packet_t *packet)
 {
-    return rtl_packet_type(header_of(packet)) == HSA_PACKET_TYPE_KERNEL_DISPATCH &&
-           packet->completion_signal.handle == 0 && rewriter->id_count > 0 &&
+    return is_dispatch(packet) && packet->completion_signal.handle == 0 && rewriter->id_count > 0 &&
            rtl_pending_room(rewriter->pending) > 0;
+}
+
+/* Adds the packet's record. `own`: a signal that is borrowed, 0 if `tag` is of the pool's; `tag` as
+ * rtl_record has it, without the epoch. */
+static IN_PLACE void record_packet(struct rtl_rewriter *rewriter,
+                                   const hsa_kernel_dispatch_packet_t *packet, uint64_t index,
+                                   uint64_t own, uint64_t tag,
+                                   const struct rtl_origin_words *origin)
+{
+    bool plain = origin->correlation == 0 && origin->launch == RTL_NONE;
+    uint64_t flags = (plain ? (uint64_t)RTL_RECORD_PLAIN << 48 : 0) |
+                     (own != 0 ? (uint64_t)RTL_RECORD_BORROWED << 48 : 0);
+    uint64_t block = word_at(packet, offsetof(hsa_kernel_dispatch_packet_t, workgroup_size_x));
+    struct rtl_record_words words = {
+        .own = own,
+        .kernel_object = packet->kernel_object,
+        .packet = index,
+        .grid_xy = word_at(packet, offsetof(hsa_kernel_dispatch_packet_t, grid_size_x)),
+        .grid_z_group = packet->grid_size_z | (uint64_t)packet->group_segment_size << 32,
+        .block_flags = (block & BLOCK) | flags,
+        .signal_epoch = tag,
+    };
+    (void)rtl_pending_put_words(rewriter->pending, &words,
+                                plain ? 0 : rtl_pending_place_origin(rewriter->pending, origin));
 }
 
 static IN_PLACE void record_simple(struct rtl_rewriter *rewriter,
                                    hsa_kernel_dispatch_packet_t *packet, uint64_t index,
                                    uint32_t epoch, const struct rtl_origin_words *origin)
 {
-    bool plain = origin->correlation == 0 && origin->launch == RTL_NONE;
     uint32_t id = rewriter->ids[--rewriter->id_count];
-    uint64_t block = word_at(packet, offsetof(hsa_kernel_dispatch_packet_t, workgroup_size_x));
-    struct rtl_record_words words = {
-        .kernel_object = packet->kernel_object,
-        .packet = index,
-        .grid_xy = word_at(packet, offsetof(hsa_kernel_dispatch_packet_t, grid_size_x)),
-        .grid_z_group = packet->grid_size_z | (uint64_t)packet->group_segment_size << 32,
-        .block_flags = (block & BLOCK) | (plain ? (uint64_t)RTL_RECORD_PLAIN << 48 : 0),
-        .signal_epoch = id | (uint64_t)epoch << 32,
-    };
     put_signal(rewriter, &packet->completion_signal, id);
-    (void)rtl_pending_put_words(rewriter->pending, &words,
-                                plain ? 0 : rtl_pending_place_origin(rewriter->pending, origin));
+    record_packet(rewriter, packet, index, 0, id | (uint64_t)epoch << 32, origin);
 }
 
 static IN_PLACE struct rtl_kernel_key key_of(const hsa_kernel_dispatch_packet_t *packet)
@@ -641,44 +658,83 @@ static uint64_t rewrite_run(struct rtl_rewriter *rewriter, unsigned char *packet
     return rewrite_simple(rewriter, packets, first, count, epoch, tally);
 }
 
-/* Most packets of a program without graphs: a simple one that was reserved alone, outside of
- * everything or in a host call that is no graph launch. What rewrite_run does with it, in one
- * piece; the run before it is over, which its index tells. False: it is another one, or may be a
- * launch. */
-static IN_PLACE bool rewrite_alone(struct rtl_rewriter *rewriter, void *packet, uint64_t index,
-                                   uint32_t epoch)
+/* Where a packet that was reserved alone comes from: outside of everything, or a host call that is
+ * no graph launch. What rewrite_run does with it, in one piece; the run before it is over, which
+ * its index tells. False: it is another one, or may be a launch. */
+static IN_PLACE bool came_alone(struct rtl_rewriter *rewriter,
+                                const hsa_kernel_dispatch_packet_t *packet, uint64_t index,
+                                struct rtl_origin_words *origin)
 {
     const struct rtl_run *run = &rewriter->run;
-    struct rtl_origin_words origin = {0, RTL_NONE, 0};
-    if (index < run->end || !is_simple(rewriter, packet))
-        return false;
     if (rtl_reservations_has(rewriter->reservations, index)) {
         struct rtl_reservation note = rtl_reservations_at(rewriter->reservations, index);
-        if (note.count != 1 || note.launch != RTL_NONE || note.flags != 0)
-            return false;
-        origin.correlation = note.correlation;
-    } else {
-        if (rewriter->head_count > 0 || (index == run->end && is_full_batch(run)))
-            return false;
-        rewriter->single = key_of(packet);
-        rewriter->single_at = index + 1;
+        origin->correlation = note.correlation;
+        return note.count == 1 && note.launch == RTL_NONE && note.flags == 0;
     }
-    record_simple(rewriter, packet, index, epoch, &origin);
+    if (rewriter->head_count > 0 || (index == run->end && is_full_batch(run)))
+        return false;
+    rewriter->single = key_of(packet);
+    rewriter->single_at = index + 1;
     return true;
 }
 
-/* As many packets as were reserved alone. */
+/* A dispatch with a signal of the program's that can be borrowed, and room for its record. */
+static bool is_borrower(struct rtl_rewriter *rewriter, const hsa_kernel_dispatch_packet_t *packet)
+{
+    uint64_t own = packet->completion_signal.handle;
+    return own != 0 && is_dispatch(packet) && rewriter->mark_every == 0 &&
+           !rtl_signal_is_ours(own) && rtl_pending_room(rewriter->pending) > 0;
+}
+
+enum alone {
+    ALONE_NOT, /* not a packet that was reserved alone, or not one of these two: */
+    ALONE_SIMPLE,
+    ALONE_BORROWED
+};
+
+/* Most packets of a program without graphs. */
+static IN_PLACE enum alone rewrite_alone(struct rtl_rewriter *rewriter,
+                                         hsa_kernel_dispatch_packet_t *packet, uint64_t index,
+                                         uint32_t epoch)
+{
+    struct rtl_origin_words origin = {0, RTL_NONE, 0};
+    if (index < rewriter->run.end)
+        return ALONE_NOT;
+    if (is_simple(rewriter, packet)) {
+        if (!came_alone(rewriter, packet, index, &origin))
+            return ALONE_NOT;
+        record_simple(rewriter, packet, index, epoch, &origin);
+        return ALONE_SIMPLE;
+    }
+    uint64_t own = packet->completion_signal.handle;
+    if (!is_borrower(rewriter, packet) || !came_alone(rewriter, packet, index, &origin) ||
+        !may_borrow(rewriter, own))
+        return ALONE_NOT;
+    record_packet(rewriter, packet, index, own, rtl_signal_stamp(own) | (uint64_t)epoch << 32,
+                  &origin);
+    return ALONE_BORROWED;
+}
+
+/* As many packets as were reserved alone; how many. */
 static uint64_t rewrite_singles(struct rtl_rewriter *rewriter, unsigned char *packets,
                                 uint64_t first, uint64_t count, uint32_t epoch)
 {
+    struct rtl_wire_ledger *ledger = rewriter->ledger;
     uint64_t done = 0;
+    uint64_t borrowed = 0;
     if (rewriter->mode != RTL_MODE_FULL || rewriter->paused)
         return 0;
-    while (done < count &&
-           rewrite_alone(rewriter, packets + done * PACKET_SIZE, first + done, epoch))
-        done++;
-    if (done > 0)
-        rewriter->unmarked = 0;
+    for (; done < count; done++) {
+        void *packet = packets + done * PACKET_SIZE;
+        enum alone alone = rewrite_alone(rewriter, packet, first + done, epoch);
+        if (alone == ALONE_NOT)
+            break;
+        borrowed += alone == ALONE_BORROWED;
+        rewriter->unmarked = alone == ALONE_BORROWED ? rewriter->unmarked + 1 : 0;
+    }
+    add(&ledger->packets, done, rewriter->shared_ledger);
+    add(&ledger->seen, done, rewriter->shared_ledger);
+    add(&ledger->borrowed, borrowed, rewriter->shared_ledger);
     return done;
 }
 
@@ -707,8 +763,6 @@ void rtl_rewrite(struct rtl_rewriter *rewriter, void *packets, uint64_t first, u
 {
     rtl_pending_renew(rewriter->pending);
     uint64_t singles = rewrite_singles(rewriter, packets, first, count, epoch);
-    add(&rewriter->ledger->packets, singles, rewriter->shared_ledger);
-    add(&rewriter->ledger->seen, singles, rewriter->shared_ledger);
     if (singles < count)
         rewrite_any(rewriter, (unsigned char *)packets + singles * PACKET_SIZE, first + singles,
                     count - singles, epoch);
