@@ -23,7 +23,6 @@ struct unpacked {
 
 struct rtl_kernel_finder {
     struct rtl_codec *codec;
-    sqlite3_stmt *data;
     struct unpacked chunks[KEPT]; /* the one that was used last first */
 };
 
@@ -36,7 +35,6 @@ void rtl_trace_forget_kernels(rtl_trace_t *trace)
         free(finder->chunks[i].kernels);
         free(finder->chunks[i].places);
     }
-    (void)sqlite3_finalize(finder->data);
     rtl_codec_free(finder->codec);
     free(finder);
     trace->finder = NULL;
@@ -53,8 +51,6 @@ static rtl_status_t make_finder(rtl_trace_t *trace)
     trace->finder = calloc(1, sizeof *trace->finder);
     if (!trace->finder || !(trace->finder->codec = rtl_codec_new()))
         status = rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
-    if (status == RTL_OK)
-        status = rtl_trace_prepare_data(trace, &trace->finder->data);
     if (status != RTL_OK)
         rtl_trace_forget_kernels(trace);
     return status;
@@ -93,10 +89,12 @@ static bool make_room(struct unpacked *unpacked, uint32_t count)
     return unpacked->capacity != 0;
 }
 
+/* With a statement that is not kept: the connection may be another's, who closes it before the
+ * trace. */
 static rtl_status_t unpack(rtl_trace_t *trace, const struct rtl_chunk_row *row,
                            struct unpacked *unpacked)
 {
-    struct rtl_kernel_finder *finder = trace->finder;
+    sqlite3_stmt *statement = NULL;
     const unsigned char *data = NULL;
     size_t size = 0;
     unpacked->row = NULL;
@@ -105,15 +103,17 @@ static rtl_status_t unpack(rtl_trace_t *trace, const struct rtl_chunk_row *row,
         return rtl_trace_fail_chunk(trace, row);
     if (!make_room(unpacked, row->chunk.kernels))
         return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
-    rtl_status_t status = rtl_trace_chunk_data(trace, finder->data, row, &data, &size);
-    int decoded = status == RTL_OK
-                      ? rtl_codec_decode(finder->codec, &row->chunk, data, size, unpacked->kernels)
-                      : 0;
+    rtl_status_t status = rtl_trace_prepare_data(trace, &statement);
+    if (status == RTL_OK)
+        status = rtl_trace_chunk_data(trace, statement, row, &data, &size);
+    int decoded = status == RTL_OK ? rtl_codec_decode(trace->finder->codec, &row->chunk, data, size,
+                                                      unpacked->kernels)
+                                   : 0;
     if (decoded == -2)
         status = rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
     else if (decoded != 0)
         status = rtl_trace_fail_chunk(trace, row);
-    (void)sqlite3_reset(finder->data);
+    (void)sqlite3_finalize(statement);
     if (status != RTL_OK)
         return status;
     unpacked->row = row;

@@ -8,7 +8,6 @@
 
 struct rtl_sample_cache {
     struct rtl_sample_codec *codec;
-    sqlite3_stmt *data;
     struct rtl_sample_set *sets[KEPT]; /* the one that was used last first */
     uint32_t count;
 };
@@ -43,7 +42,6 @@ void rtl_trace_forget_samples(rtl_trace_t *trace)
         return;
     for (uint32_t i = 0; i < cache->count; i++)
         rtl_sample_set_leave(cache->sets[i]);
-    (void)sqlite3_finalize(cache->data);
     rtl_sample_codec_free(cache->codec);
     free(cache);
     trace->sample_cache = NULL;
@@ -56,10 +54,7 @@ static rtl_status_t make_cache(rtl_trace_t *trace)
     trace->sample_cache = calloc(1, sizeof *trace->sample_cache);
     if (!trace->sample_cache || !(trace->sample_cache->codec = rtl_sample_codec_new()))
         return fail_memory(trace);
-    int result =
-        sqlite3_prepare_v2(trace->db, "SELECT data FROM main.sample_chunks WHERE chunk = ?", -1,
-                           &trace->sample_cache->data, NULL);
-    return result == SQLITE_OK ? RTL_OK : rtl_trace_fail_sqlite(trace, result);
+    return RTL_OK;
 }
 
 static struct rtl_sample_set *new_set(const struct rtl_sample_row *row)
@@ -124,11 +119,16 @@ static rtl_status_t decode(rtl_trace_t *trace, const struct rtl_sample_row *row,
     return RTL_OK;
 }
 
+/* With a statement that is not kept: the connection may be another's, who closes it before the
+ * trace. */
 static rtl_status_t unpack(rtl_trace_t *trace, const struct rtl_sample_row *row,
                            struct rtl_sample_set **set)
 {
-    sqlite3_stmt *statement = trace->sample_cache->data;
-    int result = sqlite3_bind_int64(statement, 1, row->number);
+    sqlite3_stmt *statement = NULL;
+    int result = sqlite3_prepare_v2(
+        trace->db, "SELECT data FROM main.sample_chunks WHERE chunk = ?", -1, &statement, NULL);
+    if (result == SQLITE_OK)
+        result = sqlite3_bind_int64(statement, 1, row->number);
     if (result == SQLITE_OK)
         result = sqlite3_step(statement);
     rtl_status_t status;
@@ -138,7 +138,7 @@ static rtl_status_t unpack(rtl_trace_t *trace, const struct rtl_sample_row *row,
     else
         status =
             result == SQLITE_DONE ? fail_chunk(trace, row) : rtl_trace_fail_sqlite(trace, result);
-    (void)sqlite3_reset(statement);
+    (void)sqlite3_finalize(statement);
     return status;
 }
 

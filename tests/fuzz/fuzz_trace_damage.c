@@ -47,6 +47,10 @@ static struct table tables[] = {
     {.name = "graph_launch_rows"},
     {.name = "graph_launch_spans"},
     {.name = "graph_launch_late"},
+    {.name = "counting"},
+    {.name = "counters"},
+    {.name = "sample_chunks"},
+    {.name = "uncounted"},
 };
 
 /* Data under a checksum, and the columns that this is over as well. */
@@ -64,6 +68,8 @@ static const struct packed {
      "process, calls, words, start_min, end_max, correlation_min, correlation_max"},
     {"launch_chunks", "chunk", "data", "checksum", OF_LAUNCHES},
     {"launch_chunks", "chunk", "summary", "summary_checksum", OF_LAUNCHES},
+    {"sample_chunks", "chunk", "data", "checksum",
+     "process, coalesce(queue, 4294967295), samples, counts, owner_min, owner_max"},
     {"graph_plans", "plan", "data", "checksum",
      "process, plan, graph, generation, begins, kernels"},
 };

@@ -390,6 +390,95 @@ static void read_ranges(rtl_trace_t *trace, struct fuzz_input *input)
     }
 }
 
+/* Hardware counters. */
+
+static void read_counters(rtl_trace_t *trace)
+{
+    const rtl_trace_counting_t *counting = NULL;
+    const rtl_trace_counter_t *counters = NULL;
+    const rtl_trace_uncounted_t *uncounted = NULL;
+    size_t count = 0;
+    fuzz_must(rtlTraceCounting(trace, &counting, &count) == RTL_OK, "counting is a list");
+    for (size_t i = 0; i < count; i++) {
+        use_text(counting[i].mode);
+        use_text(counting[i].metrics);
+    }
+    fuzz_must(rtlTraceCounters(trace, &counters, &count) == RTL_OK, "counters are a list");
+    for (size_t i = 0; i < count; i++)
+        use_text(counters[i].name);
+    fuzz_must(rtlTraceUncounted(trace, &uncounted, &count) == RTL_OK, "so is what was not counted");
+    for (size_t i = 0; i < count; i++)
+        use_text(uncounted[i].why);
+}
+
+static void use_sample(rtl_trace_t *trace, const rtl_trace_sample_t *sample)
+{
+    uint64_t sum = 0;
+    rtl_trace_sample_t again;
+    rtl_kernel_t kernel;
+    fuzz_must((sample->count > 0) == (sample->counters != NULL), "counts have their counters");
+    for (uint32_t i = 0; i < sample->count && i < CLOSELY; i++) {
+        use_text(sample->counters[i]->name);
+        sum += sample->values[i];
+        fuzz_must(sample->counters[i]->process == sample->process &&
+                      sample->counters[i]->agent == sample->agent,
+                  "a counter is of the sample's agent");
+    }
+    (void)sum;
+    if (sample->queue == RTL_TRACE_NONE || sample->process == 0)
+        return;
+    rtl_status_t status =
+        rtlTraceKernelSample(trace, sample->process, sample->queue, sample->owner, &again);
+    use_status(trace, status);
+    fuzz_must(status != RTL_END, "a sample that there is is found");
+    fuzz_must(status != RTL_OK || again.owner == sample->owner, "it is that of the kernel");
+    status = rtlTraceKernelAt(trace, sample->process, sample->queue, sample->owner, &kernel);
+    use_status(trace, status);
+    fuzz_must(status != RTL_OK || kernel.packet == sample->owner, "a kernel is that of the packet");
+}
+
+static void read_samples(rtl_trace_t *trace, const rtl_sample_filter_t *filter, bool ranges,
+                         uint64_t expected)
+{
+    rtl_sample_iter_t *iter = NULL;
+    rtl_trace_sample_t sample;
+    rtl_trace_sample_t last = {0};
+    uint64_t count = 0;
+    rtl_status_t status = ranges ? rtlTraceRangeSamples(trace, filter, &iter)
+                                 : rtlTraceKernelSamples(trace, filter, &iter);
+    while (status == RTL_OK && (status = rtlSampleNext(iter, &sample)) == RTL_OK) {
+        if (count++ < CLOSELY)
+            use_sample(trace, &sample);
+        fuzz_must((sample.queue == RTL_TRACE_NONE) == ranges, "samples of ranges have no queue");
+        fuzz_must(sample.process > last.process ||
+                      (sample.process == last.process &&
+                       (sample.queue > last.queue ||
+                        (sample.queue == last.queue && sample.owner >= last.owner))),
+                  "samples come in order");
+        fuzz_must(!filter || (sample.owner >= filter->first &&
+                              (filter->last == 0 || sample.owner <= filter->last)),
+                  "a filter has its ends");
+        last = sample;
+    }
+    fuzz_must(status != RTL_END || filter || count == expected, "as many as the chunks say");
+    use_status(trace, status);
+    rtlSampleIterFree(iter);
+}
+
+static void read_all_samples(rtl_trace_t *trace, struct fuzz_input *input)
+{
+    const rtl_sample_filter_t some = {fuzz_byte(input) % 3,
+                                      fuzz_byte(input) % 2 ? RTL_TRACE_NONE : 4u,
+                                      fuzz_number(input), fuzz_number(input)};
+    rtl_trace_info_t info;
+    if (rtlTraceInfo(trace, &info) != RTL_OK)
+        return;
+    read_samples(trace, NULL, false, info.kernel_samples);
+    read_samples(trace, NULL, true, info.range_samples);
+    read_samples(trace, &some, false, 0);
+    read_samples(trace, &some, true, 0);
+}
+
 static struct tally read_trace(rtl_trace_t *trace, struct fuzz_input *input)
 {
     const rtl_kernel_filter_t all = RTL_KERNEL_FILTER_ALL;
@@ -411,6 +500,8 @@ static struct tally read_trace(rtl_trace_t *trace, struct fuzz_input *input)
     (void)read_calls(trace, &few);
     (void)read_calls(trace, &one);
     read_ranges(trace, input);
+    read_counters(trace);
+    read_all_samples(trace, input);
     return kernels;
 }
 
@@ -466,6 +557,15 @@ static void read_sql(sqlite3 *db, const struct tally *kernels, struct fuzz_input
         "SELECT * FROM kernels WHERE graph = 1 AND launch = ?",
         "SELECT * FROM kernels WHERE graph = 1 AND node = 0 AND generation = ?",
         "SELECT * FROM pauses",
+        "SELECT * FROM counting",
+        "SELECT * FROM counters",
+        "SELECT * FROM uncounted",
+        "SELECT * FROM kernel_counters LIMIT 700",
+        "SELECT * FROM kernel_counters WHERE queue = ? AND packet >= ? AND packet < ?",
+        "SELECT * FROM kernel_counters WHERE kernel = ?",
+        "SELECT sum(c.value & 7) FROM kernels k JOIN kernel_counters c ON c.kernel = k.id",
+        "SELECT * FROM range_counters WHERE process = 1 AND range = ?",
+        "SELECT * FROM range_counters LIMIT 700",
         "SELECT * FROM ranges",
         "SELECT * FROM streams",
         "SELECT * FROM threads",

@@ -619,6 +619,102 @@ static const char *check_pauses(rtl_trace_t *trace, unsigned minor)
     return NULL;
 }
 
+/* Hardware counters. */
+
+static const char *check_counter_lists(rtl_trace_t *trace)
+{
+    const rtl_trace_counting_t *counting = NULL;
+    const rtl_trace_counter_t *it = NULL;
+    const rtl_trace_uncounted_t *un = NULL;
+    size_t count = 0;
+    CHECK(rtlTraceCounting(trace, &counting, &count) == RTL_OK && count == 2);
+    CHECK(counting->process == 1 && counting->pass == 1 && counting->passes == 3);
+    CHECK(SAME(counting->mode, "kernel") && SAME(counting->metrics, "occupancy,SQ_WAVES"));
+    CHECK(counting[1].process == 2 && counting[1].passes == 0 && SAME(counting[1].mode, "range"));
+    CHECK(rtlTraceCounters(trace, &it, &count) == RTL_OK && count == 22);
+    for (uint32_t i = 0; i < count; i++) {
+        CHECK(it[i].process == 1 && it[i].counter == i && it[i].agent == (i < 4 ? 2 : 1));
+        CHECK(it[i].block == 20 - i % 3 && it[i].event == 26 + i && it[i].instances == 1 + i);
+        CHECK(it[i].pass == (i != 1));
+    }
+    CHECK(SAME(it[0].name, "SQ_WAVES") && SAME(it[1].name, "GRBM_COUNT"));
+    CHECK(SAME(it[2].name, "TCC_HIT") && SAME(it[21].name, "C21"));
+    CHECK(rtlTraceUncounted(trace, &un, &count) == RTL_OK && count == 3);
+    CHECK(un[0].agent == NONE && SAME(un[0].why, "memory") && un[0].count == 1);
+    CHECK(un[1].agent == 1 && SAME(un[1].why, "stopped") && un[1].count == UINT64_MAX);
+    CHECK(un[2].agent == 2 && SAME(un[2].why, "graph") && un[2].count == 6);
+    return NULL;
+}
+
+/* Those of the kernels of queue 4, without every fiftieth, and of one that is not there. */
+static const char *check_kernel_samples(rtl_trace_t *trace)
+{
+    rtl_sample_iter_t *iter = NULL;
+    rtl_trace_sample_t it;
+    rtl_kernel_t kernel;
+    CHECK(rtlTraceKernelSamples(trace, NULL, &iter) == RTL_OK);
+    for (uint32_t i = 0; i < 600; i++) {
+        if (i % 50 == 49)
+            continue;
+        CHECK(rtlSampleNext(iter, &it) == RTL_OK && it.process == 1 && it.queue == 4);
+        CHECK(it.agent == 2 && it.owner == i + i / 100 && it.shared == 0 && it.count == 3);
+        CHECK(SAME(it.counters[0]->name, "SQ_WAVES") && it.values[0] == (i % 3 ? 1000 : 17));
+        CHECK(it.values[1] == (i % 3 ? 50000 : 800) + i * i % 97 && it.values[2] == 12345);
+        CHECK(it.counters[1]->counter == 2 && it.counters[2]->counter == 3);
+        CHECK(rtlTraceKernelAt(trace, 1, 4, it.owner, &kernel) == RTL_OK);
+        CHECK(kernel.start_ticks == 200000 + 100 * (uint64_t)i + i * i % 7);
+    }
+    CHECK(rtlSampleNext(iter, &it) == RTL_OK && it.owner == 10000 && it.values[1] == 0);
+    CHECK(it.values[0] == UINT64_MAX && it.values[2] == UINT64_C(1) << 63);
+    CHECK(rtlTraceKernelAt(trace, 1, 4, 10000, &kernel) == RTL_END);
+    CHECK(rtlTraceKernelSample(trace, 1, 4, 49, &it) == RTL_END);
+    CHECK(rtlSampleNext(iter, &it) == RTL_END);
+    rtlSampleIterFree(iter);
+    return NULL;
+}
+
+static const char *check_range_samples(rtl_trace_t *trace)
+{
+    static const struct {
+        uint64_t range;
+        uint32_t agent, count;
+        int shared;
+    } want[] = {{1, 1, 18, 0}, {7, 1, 18, 0}, {7, 2, 3, 1}, {10, 2, 3, 0}, {21, 1, 0, 0}};
+    rtl_sample_iter_t *iter = NULL;
+    rtl_trace_sample_t it;
+    CHECK(rtlTraceRangeSamples(trace, NULL, &iter) == RTL_OK);
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        CHECK(rtlSampleNext(iter, &it) == RTL_OK && it.process == 1 && it.queue == NONE);
+        CHECK(it.owner == want[i].range && it.agent == want[i].agent);
+        CHECK(it.count == want[i].count && it.shared == want[i].shared);
+        for (uint32_t j = 0; j < it.count; j++)
+            CHECK(it.values[j] == (it.count == 18 ? UINT64_C(1000) * j * j
+                                   : j == 0       ? 1
+                                   : j == 1       ? 22
+                                                  : 333));
+    }
+    CHECK(rtlSampleNext(iter, &it) == RTL_END);
+    rtlSampleIterFree(iter);
+    return NULL;
+}
+
+static const char *check_counters(rtl_trace_t *trace, unsigned minor)
+{
+    const rtl_trace_counter_t *it = NULL;
+    rtl_trace_info_t info;
+    size_t count = 0;
+    CHECK(rtlTraceInfo(trace, &info) == RTL_OK);
+    CHECK(info.kernel_samples == (minor < 4 ? 0 : 589) &&
+          info.range_samples == (minor < 4 ? 0 : 5));
+    if (minor >= 4) {
+        CHECK_DONE(check_counter_lists(trace));
+        CHECK_DONE(check_kernel_samples(trace));
+        CHECK_DONE(check_range_samples(trace));
+    }
+    CHECK(rtlTraceCounters(trace, &it, &count) == RTL_OK && count == (minor < 4 ? 0 : 22));
+    return NULL;
+}
+
 /* All. */
 
 static const char *check_golden(unsigned minor)
@@ -635,6 +731,7 @@ static const char *check_golden(unsigned minor)
     CHECK_DONE(check_kernels(trace, minor));
     CHECK_DONE(check_copies(trace, minor));
     CHECK_DONE(check_pauses(trace, minor));
+    CHECK_DONE(check_counters(trace, minor));
     if (minor >= 2) {
         CHECK_DONE(check_calls(trace));
         CHECK_DONE(check_names(trace));
@@ -667,4 +764,9 @@ const char *Golden_Version12(void)
 const char *Golden_Version13(void)
 {
     return check_golden(3);
+}
+
+const char *Golden_Version14(void)
+{
+    return check_golden(4);
 }

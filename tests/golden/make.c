@@ -532,6 +532,83 @@ static void make_pauses(uint32_t process)
 }
 #endif
 
+#if RTL_FORMAT_MINOR >= 4
+static void make_counter(uint32_t process, uint32_t number, uint32_t agent, uint16_t pass,
+                         const char *name)
+{
+    const struct rtl_wire_counter counter = {.counter = number,
+                                             .agent = agent,
+                                             .block = 20 - number % 3,
+                                             .event = 26 + number,
+                                             .instances = (uint16_t)(1 + number),
+                                             .pass = pass,
+                                             .name_length = length(name)};
+    rtl_writer_counter(writer, process, &counter, name);
+}
+
+/* Of agent 2 three in the pass that the process made and one in another; of agent 1 more than a
+ * chunk has columns for. */
+static void make_counters(uint32_t process)
+{
+    static const struct rtl_wire_counting counting = {RTL_COUNTING_KERNEL, 1, 3, 18};
+    rtl_writer_counting(writer, process, &counting, "occupancy,SQ_WAVES");
+    make_counter(process, 0, 2, 1, "SQ_WAVES");
+    make_counter(process, 2, 2, 1, "TCC_HIT");
+    make_counter(process, 1, 2, 0, "GRBM_COUNT");
+    make_counter(process, 3, 2, 1, "SQ_BUSY_CYCLES");
+    for (uint32_t i = 4; i < 22; i++) {
+        const char name[] = {'C', (char)('0' + i / 10), (char)('0' + i % 10), '\0'};
+        make_counter(process, i, 1, 1, name);
+    }
+}
+
+static void make_sample(uint32_t process, uint32_t queue, uint32_t agent, uint64_t owner,
+                        uint16_t flags, uint16_t count, const uint64_t *values)
+{
+    const struct rtl_wire_sample sample = {owner, queue, agent, count, flags};
+    rtl_writer_sample(writer, process, &sample, values);
+}
+
+/* The kernels of make_row but for every fiftieth, and one that the trace lacks. */
+static void make_kernel_samples(uint32_t process)
+{
+    static const uint64_t extremes[] = {ALL_64, 0, UINT64_C(1) << 63};
+    for (uint32_t i = 0; i < 600; i++) {
+        const uint64_t values[] = {i % 3 ? 1000 : 17, (i % 3 ? 50000 : 800) + i * i % 97, 12345};
+        if (i % 50 != 49)
+            make_sample(process, 4, 2, i + i / 100, 0, 3, values);
+    }
+    make_sample(process, 4, 2, 10000, 0, 3, extremes);
+}
+
+/* One on two agents, one that ends later and began before, one whose begin was lost, and one with
+ * other counts than there are counters. */
+static void make_range_samples(uint32_t process)
+{
+    static const uint64_t three[] = {1, 22, 333};
+    uint64_t values[18];
+    for (uint32_t i = 0; i < 18; i++)
+        values[i] = (uint64_t)i * i * 1000;
+    make_sample(process, RTL_NONE, 2, 7, RTL_SAMPLE_SHARED, 3, three);
+    make_sample(process, RTL_NONE, 1, 7, 0, 18, values);
+    make_sample(process, RTL_NONE, 1, 1, 0, 18, values);
+    make_sample(process, RTL_NONE, 2, 10, 0, 3, three);
+    make_sample(process, RTL_NONE, 1, 21, 0, 3, three);
+}
+
+static void make_uncounted(uint32_t process)
+{
+    static const struct rtl_wire_uncounted uncounted[] = {{4, 2, RTL_UNCOUNTED_GRAPH},
+                                                          {6, 2, RTL_UNCOUNTED_GRAPH},
+                                                          {ALL_64, 1, RTL_UNCOUNTED_STOPPED},
+                                                          {1, RTL_NONE, RTL_UNCOUNTED_MEMORY}};
+    static const struct rtl_wire_counting none = {RTL_COUNTING_RANGE, 0, 0, 0};
+    for (unsigned i = 0; i < sizeof uncounted / sizeof *uncounted; i++)
+        rtl_writer_uncounted(writer, process, &uncounted[i]);
+    rtl_writer_counting(writer, 2, &none, "");
+}
+#endif
+
 static void make_trace(void)
 {
     static const struct rtl_writer_account account = {
@@ -556,6 +633,12 @@ static void make_trace(void)
 #endif
 #if RTL_FORMAT_MINOR >= 3
     make_pauses(process);
+#endif
+#if RTL_FORMAT_MINOR >= 4
+    make_counters(process);
+    make_kernel_samples(process);
+    make_range_samples(process);
+    make_uncounted(process);
 #endif
     rtl_writer_process_end(writer, process, "closed", 9500000, 0);
     make_dead();

@@ -274,6 +274,31 @@ def launches_of(chunk):
         column.end()
 
 
+def samples_of(chunk):
+    """The samples of a row of sample_chunks: owner, agent, flags, counts."""
+    count, total = chunk["samples"], chunk["counts"]
+    must(1 <= count <= 65536 and 0 <= total <= 1048576, "the number of samples of a chunk")
+    queue = NONE if chunk["queue"] is None else chunk["queue"]
+    fields = [chunk["process"], queue, count, total, chunk["owner_min"], chunk["owner_max"]]
+    check(chunk["checksum"], fields, chunk["data"], f"chunk {chunk['chunk']} of samples")
+    columns = columns_of(chunk["data"], 21)
+    low, high = unsigned(chunk["owner_min"]), unsigned(chunk["owner_max"])
+    owner, agent, used, before = low - 1, 0, 0, []
+    for _ in range(count):
+        d_owner, d_agent, own, flags, back = (column.take() for column in columns[:5])
+        must(max(d_agent, own, flags) <= NONE and back <= len(before), "a number of a sample is too large")
+        owner, agent = owner + unfold(d_owner) & MASK, agent + unfold(d_agent) & NONE
+        used += own
+        must(used <= total and low <= owner <= high, "a sample outside of its chunk")
+        like = before[-back] if back else []
+        counts = [(like[i] if i < len(like) else 0) + unfold(columns[5 + i % 16].take()) & MASK for i in range(own)]
+        before.append(counts)
+        yield owner, agent, flags, counts
+    must(used == total, "fewer counts than the chunk has")
+    for column in columns:
+        column.end()
+
+
 def likeness(launch, i):
     return ((launch["plan"] * 0x9E3779B1 ^ launch["graph"] * 0x85EBCA77 ^ i * 0xC2B2AE3D) & NONE) >> 24
 
@@ -598,10 +623,40 @@ class Trace:
         for row in self.rows("pauses", 3):
             yield {**row, "duration": None if row["end"] is None else row["end"] - row["start"]}
 
+    def sample_rows(self):
+        """A row for each counter of each sample; of those of kernels and of ranges."""
+        passes = {row["process"]: row["pass"] for row in self.rows("counting", 4)}
+        counters = collections.defaultdict(list)
+        for row in sorted(self.rows("counters", 4), key=lambda row: row["counter"]):
+            if passes.get(row["process"]) == row["pass"]:
+                counters[row["process"], row["agent"]].append(row)
+        for chunk in self.rows("sample_chunks", 4):
+            for owner, agent, flags, counts in samples_of(chunk):
+                known = counters[chunk["process"], agent]
+                for counter, count in zip(known, counts) if len(known) == len(counts) else []:
+                    yield chunk["queue"] is None, {
+                        "process": chunk["process"], "queue": chunk["queue"], "packet": signed(owner), "range": signed(owner),
+                        "name": counter["name"], "value": signed(count), "counter": counter["counter"], "agent": agent,
+                        "shared": flags & 1}
+
+    def counter_tables(self, kernels):
+        ids = {(row["process"], row["queue"], row["packet"]): row["id"] for row in reversed(kernels)}
+        of_kernels, of_ranges = [], []
+        for is_range, row in self.sample_rows():
+            if is_range:
+                del row["queue"], row["packet"]
+                of_ranges.append(row)
+            else:
+                del row["range"], row["shared"]
+                of_kernels.append({**row, "kernel": ids.get((row["process"], row["queue"], row["packet"]))})
+        return {"counting": self.rows("counting", 4), "counters": self.rows("counters", 4),
+                "uncounted": self.rows("uncounted", 4), "kernel_counters": of_kernels, "range_counters": of_ranges}
+
     def tables(self):
-        return {"kernels": list(self.kernels()), "copies": list(self.copies()), "api": self.api,
+        kernels = list(self.kernels())
+        return {"kernels": kernels, "copies": list(self.copies()), "api": self.api,
                 "graphs": list(self.graph_rows()), "graph_nodes": list(self.graph_nodes()), "graph_launches": self.launches,
-                "ranges": list(self.range_rows()), "pauses": list(self.pauses())}
+                "ranges": list(self.range_rows()), "pauses": list(self.pauses()), **self.counter_tables(kernels)}
 
 
 def place_of(row, found):
@@ -674,7 +729,7 @@ def compare(trace, path, rtl):
 
 
 def json_key(row):
-    names = ("process", "graph", "generation", "launch", "node", "id")
+    names = ("process", "graph", "generation", "launch", "node", "id", "queue", "packet", "range", "agent", "counter", "why")
     return [row.get(name) or 0 for name in (names if "start_ticks" not in row else ("id",))]
 
 
