@@ -1,6 +1,7 @@
 #include "counts.h"
 
 #include "common/memory.h"
+#include "common/show.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -279,19 +280,32 @@ rtl_status_t counts_kernels(rtl_trace_t *trace, const struct counts *counts, cou
     return status == RTL_END ? RTL_OK : status;
 }
 
-const char *counts_why(const char *why)
+/* ---- what was not counted ---- */
+
+/* Keys as in the trace, and what they mean to a user. */
+static const char *const reasons[][2] = {
+    {"graph", "in replays of graphs"},
+    {"queue", "in queues that take no packets of RTL"},
+    {"memory", "no buffer was free"},
+    {"shutdown", "not finished at the end"},
+    {"device", "the device or its library cannot"},
+    {"ring", "the collector was too slow"},
+    {"stopped", "recording was stopped, or the mode leaves them out"},
+};
+
+void counts_show_uncounted(const rtl_trace_uncounted_t *list, size_t count, FILE *out)
 {
-    static const char *const reasons[][2] = {
-        {"graph", "in replays of graphs"},
-        {"queue", "in queues that take no packets of RTL"},
-        {"memory", "no buffer was free"},
-        {"shutdown", "not finished at the end"},
-        {"device", "the device or its library cannot"},
-        {"ring", "the collector was too slow"},
-        {"stopped", "recording was stopped, or the mode leaves them out"},
-    };
-    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; ++i)
-        if (strcmp(why, reasons[i][0]) == 0)
-            return reasons[i][1];
-    return why;
+    const char *before = "not counted: ";
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; ++i) {
+        uint64_t sum = 0;
+        for (size_t k = 0; k < count; ++k)
+            if (strcmp(list[k].why, reasons[i][0]) == 0)
+                sum += list[k].count;
+        if (sum == 0)
+            continue;
+        (void)fprintf(out, "%s%s (%s)", before, show_count(sum).text, reasons[i][1]);
+        before = ", ";
+    }
+    if (before[0] == ',')
+        (void)fputc('\n', out);
 }

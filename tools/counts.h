@@ -15,6 +15,7 @@
 #include <rtl/rtl_trace.h>
 
 #include <stdbool.h>
+#include <stdio.h>
 
 struct counts_process {
     uint32_t process;
@@ -60,7 +61,8 @@ typedef void (*counts_take)(void *context, const rtl_kernel_t *kernel,
 rtl_status_t counts_kernels(rtl_trace_t *trace, const struct counts *counts, counts_take take,
                             void *context, uint64_t *strangers);
 
-/** "graph" -> "in replays of graphs": why something was not counted, for a user. */
-const char *counts_why(const char *why);
+/** Writes "not counted: 3 (in replays of graphs), …" and a newline, or nothing for an empty list.
+ */
+void counts_show_uncounted(const rtl_trace_uncounted_t *list, size_t count, FILE *out);
 
 #endif

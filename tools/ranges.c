@@ -314,14 +314,6 @@ static void show_counting(const struct view *view)
     (void)putchar('\n');
 }
 
-static void show_uncounted(const struct view *view)
-{
-    for (size_t i = 0; i < view->uncounted_count; ++i)
-        (void)printf(
-            "%s%s (%s)%s", i ? ", " : "not counted: ", show_count(view->uncounted[i].count).text,
-            counts_why(view->uncounted[i].why), i + 1 == view->uncounted_count ? "\n" : "");
-}
-
 static void show_marks(const struct view *view)
 {
     bool shared = false;
@@ -349,7 +341,7 @@ static int show_text(const struct view *view)
         (void)printf("%s %s; %s kernels are in none\n", show_count(count).text,
                      count == 1 ? "range" : "ranges", show_count(view->reading.outside).text);
     show_counting(view);
-    show_uncounted(view);
+    counts_show_uncounted(view->uncounted, view->uncounted_count, stdout);
     if (count > 0)
         show_table(view);
     if (options->top && count > options->top)

@@ -347,15 +347,6 @@ static void show_counted_ranges(const struct summary *summary, FILE *out)
     table_print(view.table, out);
 }
 
-static void show_uncounted(const struct tally_counted *counted, FILE *out)
-{
-    for (size_t i = 0; i < counted->uncounted_count; ++i)
-        (void)fprintf(out, "%s%s (%s)%s",
-                      i ? ", " : "  not counted: ", show_count(counted->uncounted[i].count).text,
-                      counts_why(counted->uncounted[i].why),
-                      i + 1 == counted->uncounted_count ? "\n" : "");
-}
-
 static void show_counted(struct summary *summary, FILE *out)
 {
     const struct tally_counted *counted = &summary->counted;
@@ -369,7 +360,7 @@ static void show_counted(struct summary *summary, FILE *out)
         (void)fprintf(out, ", in %u runs of the program, all of which the other tables have",
                       counted->counts.passes);
     (void)fputc('\n', out);
-    show_uncounted(counted, out);
+    counts_show_uncounted(counted->uncounted, counted->uncounted_count, out);
     show_counted_kernels(summary, out);
     show_counted_ranges(summary, out);
 }

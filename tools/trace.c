@@ -284,6 +284,10 @@ static int check_metrics(const struct options *options)
                         "hardware counters (--metrics) need RTL_QUEUE=intercept, and the "
                         "environment has RTL_QUEUE=%s",
                         queue);
+    if (of_ranges && strcmp(options->mode, "full") != 0)
+        return say_fail(EXIT_USAGE,
+                        "hardware counters of ranges (--metrics) need --mode full, or use "
+                        "--counting kernel");
     for (size_t i = 0; of_ranges && i < metrics->count; ++i)
         if (rtl_metric_is_counted(metrics->list[i]) && metrics->list[i]->rule == RTL_RULE_MAX)
             return say_fail(EXIT_USAGE,

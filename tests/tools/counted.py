@@ -146,13 +146,14 @@ def compare(what, row, counts, busy, known):
     for name, value in metrics(counts, busy).items():
         if name in known:
             same(f'{name} of {what}', row['metrics'][name], value)
-    same(f'metrics of {what}', set(row['metrics']) - {'kernels'}, known)
+    same(f'metrics of {what}', set(row['metrics']) & set(needs), known)
 
 
+asked = {name for row in counting.values() for name in row['metrics'].split(',')}
 recorded = {row['name'] for row in rows('SELECT DISTINCT name FROM counters')}
 needs = {'waves': {'SQ_WAVES'}, 'waves_max': {'SQ_WAVES'}, 'SQ_WAVES': {'SQ_WAVES'}, 'l2_hit': {'TCC_HIT', 'TCC_MISS'},
          'fetch_bytes': {'TCC_EA_RDREQ', 'TCC_EA_RDREQ_32B'}, 'fetch_rate': {'TCC_EA_RDREQ', 'TCC_EA_RDREQ_32B'}}
-known = {name for name, counters in needs.items() if counters <= recorded}
+known = {name for name, counters in needs.items() if counters <= recorded and name in asked}
 
 said = json.loads(output('ranges', trace, '--json', '--kernels'))
 same('ranges', sorted((row['process'], row['id']) for row in said['ranges']), sorted(own))

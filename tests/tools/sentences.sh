@@ -57,6 +57,7 @@ wrong 2 "--metrics" -- "$rtl" trace --gpu soft --metrics , -- touch started
 wrong 2 "'all'" "kernel or range" -- "$rtl" trace --gpu soft --metrics waves --counting all -- touch started
 wrong 2 "--counting" "--metrics" -- "$rtl" trace --gpu soft --counting kernel -- touch started
 wrong 2 "waves_max" "--counting kernel" -- "$rtl" trace --gpu soft --metrics waves_max -- touch started
+wrong 2 "--mode full" "--counting kernel" -- "$rtl" trace --gpu soft -m standard --metrics waves -- touch started
 wrong 2 "RTL_QUEUE=interpose" "--metrics" -- env RTL_QUEUE=interpose "$rtl" trace --gpu soft --metrics waves -- touch started
 wrong 2 "nowhere/a.db" -- "$rtl" trace --gpu soft -o nowhere/a.db -- touch started
 wrong 2 "folder" -- "$rtl" trace --gpu soft -f -o folder -- touch started
