@@ -9,6 +9,7 @@
 #include "common/say.h"
 #include "common/show.h"
 #include "common/table.h"
+#include "counted.h"
 #include "links.h"
 #include "truth.h"
 
@@ -22,6 +23,7 @@ struct check {
     const char *path;
     struct verdict verdict;
     struct links links;
+    struct counted_list counted;
     rtl_trace_t *trace;
     const rtl_ledger_t *rows;
     size_t row_count;
@@ -220,6 +222,7 @@ static int show_text(const struct check *check, int status)
     show_unlinked("kernels", check->links.kernels);
     show_unlinked("copies", check->links.copies);
     show_launches(&check->verdict);
+    counted_show(check->trace, &check->counted, stdout);
     if (pauses_show(check->trace, stdout) != RTL_OK)
         return open_failed(check->trace, check->path);
     show_notes(check);
@@ -322,6 +325,7 @@ static json_t *json_check(const struct check *check)
     (void)json_object_set_new(object, "graphs", json_launches(verdict));
     (void)pauses_json(check->trace, &pauses); /* they were read when the trace was opened */
     (void)json_object_set_new(object, "pauses", pauses);
+    (void)json_object_set_new(object, "counters", counted_json(&check->counted));
     (void)json_object_set_new(object, "calls", open_number(check->links.calls));
     (void)json_object_set_new(object, "kernels_without_call", open_number(check->links.kernels));
     (void)json_object_set_new(object, "copies_without_call", open_number(check->links.copies));
@@ -341,6 +345,8 @@ static int read_check(rtl_trace_t *trace, struct check *check, const char *const
         status = rtlTraceNotes(trace, &check->notes, &check->note_count);
     if (status == RTL_OK)
         status = links_read(trace, &check->links);
+    if (status == RTL_OK)
+        status = counted_read(trace, &check->counted);
     if (status != RTL_OK)
         return open_failed(trace, check->path);
     check->against_truth = log_count > 0;
@@ -360,6 +366,7 @@ int check_show(const char *path, const char *const *logs, size_t log_count, bool
     int status = read_check(trace, &check, logs, log_count);
     if (status != EXIT_USAGE)
         status = json ? open_print_json(json_check(&check), status) : show_text(&check, status);
+    counted_free(&check.counted);
     rtlTraceClose(trace);
     return status;
 }

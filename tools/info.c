@@ -7,6 +7,7 @@
 #include "common/say.h"
 #include "common/show.h"
 #include "common/table.h"
+#include "counted.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -171,6 +172,11 @@ static void show_pauses(const struct lists *lists)
     (void)pauses_show(lists->trace, stdout);
 }
 
+static void show_counters(const struct lists *lists)
+{
+    (void)counted_show_counters(lists->trace, stdout); /* they were read when it was opened */
+}
+
 static void show_notes(const struct lists *lists)
 {
     if (lists->note_count == 0)
@@ -250,6 +256,7 @@ static json_t *json_info(const struct lists *lists)
 {
     const rtl_trace_info_t *info = &lists->info;
     json_t *pauses;
+    json_t *counting;
     json_t *object = json_pack(
         "{s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:b, s:i, s:o, s:o, s:I}", "file",
         open_text(lists->path), "format_major", (json_int_t)info->format_major, "format_minor",
@@ -270,6 +277,10 @@ static json_t *json_info(const struct lists *lists)
     (void)json_object_set_new(object, "notes", json_notes(lists));
     (void)pauses_json(lists->trace, &pauses); /* they were read when the trace was opened */
     (void)json_object_set_new(object, "pauses", pauses);
+    (void)counted_counters_json(lists->trace, &counting); /* the same */
+    (void)json_object_set_new(object, "counting", counting);
+    (void)json_object_set_new(object, "kernel_samples", open_number(info->kernel_samples));
+    (void)json_object_set_new(object, "range_samples", open_number(info->range_samples));
     return object;
 }
 
@@ -279,6 +290,7 @@ static int show(const struct lists *lists)
     show_processes(lists);
     show_queues(lists);
     show_pauses(lists);
+    show_counters(lists);
     show_notes(lists);
     return fflush(stdout) == 0 ? EXIT_FINE : EXIT_USAGE;
 }
