@@ -72,6 +72,9 @@ static const struct {
     {"graph_plans",
      "SELECT DISTINCT process, graph, generation, begins, kernels, data FROM graph_plans"},
     {"pauses", "SELECT * FROM pauses"},
+    {"counting", "SELECT * FROM counting"},
+    {"counters", "SELECT * FROM counters"},
+    {"uncounted", "SELECT * FROM uncounted"},
     {"ledger_rows", "SELECT * FROM ledger_rows"},
     {"ledger_losses", "SELECT * FROM ledger_losses"},
     {"notes", "SELECT process, queue, text FROM notes"},
@@ -198,6 +201,31 @@ static const char *read_launches(rtl_trace_t *trace, struct world_lines *lines)
     return NULL;
 }
 
+static const char *add_samples(rtl_sample_iter_t *iter, struct world_lines *lines)
+{
+    rtl_trace_sample_t s;
+    rtl_status_t status = RTL_OK;
+    while ((status = rtlSampleNext(iter, &s)) == RTL_OK) {
+        (void)add(lines, "sample|%u|%" PRIu32 "|%u|%" PRIu64 "|%d", s.process, s.queue, s.agent,
+                  s.owner, s.shared);
+        for (uint32_t i = 0; i < s.count; i++)
+            (void)add(lines, "sample_as|%u|%" PRIu32 "|%" PRIu64 "|%s|%" PRIu64, s.process, s.queue,
+                      s.owner, s.counters[i]->name, s.values[i]);
+    }
+    rtlSampleIterFree(iter);
+    CHECK(status == RTL_END);
+    return NULL;
+}
+
+static const char *read_samples(rtl_trace_t *trace, struct world_lines *lines)
+{
+    rtl_sample_iter_t *iter = NULL;
+    CHECK(rtlTraceKernelSamples(trace, NULL, &iter) == RTL_OK);
+    CHECK_DONE(add_samples(iter, lines));
+    CHECK(rtlTraceRangeSamples(trace, NULL, &iter) == RTL_OK);
+    return add_samples(iter, lines);
+}
+
 static const char *read_by_reader(const char *path, struct world_lines *lines)
 {
     char error[1024] = "";
@@ -210,6 +238,8 @@ static const char *read_by_reader(const char *path, struct world_lines *lines)
         failed = read_calls(trace, lines);
     if (!failed)
         failed = read_launches(trace, lines);
+    if (!failed)
+        failed = read_samples(trace, lines);
     if (failed)
         (void)fprintf(stderr, "%s\n", rtlTraceError(trace));
     rtlTraceClose(trace);
@@ -252,7 +282,7 @@ const char *world_stored(const char *path, uint64_t *events)
 /* Comparing. */
 
 /* What is lost is told by number; the others say what is known so far, and may say less. */
-enum group { KERNELS, COPIES, CALLS, RANGES, DEFINITIONS, KNOWN, NOTES, GROUPS };
+enum group { KERNELS, COPIES, CALLS, SAMPLES, RANGES, DEFINITIONS, KNOWN, NOTES, GROUPS };
 
 static const struct {
     const char *prefix;
@@ -264,6 +294,7 @@ static const struct {
     {"ledger_rows|", KNOWN},   {"graph_rows|", KNOWN},      {"graph_plans|", KNOWN},
     {"graph_launch|", KNOWN},  {"graph_node_rows|", KNOWN}, {"graph_names|", KNOWN},
     {"ledger_losses|", KNOWN}, {"streams|", KNOWN},         {"pauses|", KNOWN},
+    {"sample|", SAMPLES},      {"sample_as|", KNOWN},       {"uncounted|", KNOWN},
 };
 
 static enum group group_of(const char *line)
@@ -282,8 +313,10 @@ struct difference {
 
 static void take_note(struct difference *difference, const char *line)
 {
-    static const char *const whats[] = {
-        [KERNELS] = " kernels could", [COPIES] = " copies could", [CALLS] = " host calls could"};
+    static const char *const whats[] = {[KERNELS] = " kernels could",
+                                        [COPIES] = " copies could",
+                                        [CALLS] = " host calls could",
+                                        [SAMPLES] = " samples of hardware counters could"};
     const char *text = strrchr(line, '|') + 1;
     char *end;
     uint64_t count = strtoull(text, &end, 10);
@@ -331,7 +364,7 @@ static const char *judge(const struct difference *d, bool finished, bool told)
         CHECK(told || (d->missing[group] == 0 && d->extra[group] == 0));
         CHECK(group == RANGES || d->extra[group] == 0);
     }
-    for (int group = KERNELS; group <= CALLS; group++)
+    for (int group = KERNELS; group <= SAMPLES; group++)
         CHECK(!finished || d->missing[group] == d->told[group]);
     CHECK(noted || (told && !finished) || (d->missing_all == 0 && d->extra[KNOWN] == 0));
     return NULL;

@@ -120,6 +120,32 @@ static rtl_status_t read_ranges(rtl_trace_t *trace, struct reading *to)
     return status;
 }
 
+/* In order, and each with its kernel and by that once more. */
+static rtl_status_t read_samples(rtl_trace_t *trace, bool ranges, struct reading *to)
+{
+    rtl_sample_iter_t *iter = NULL;
+    rtl_trace_sample_t sample;
+    rtl_trace_sample_t again;
+    rtl_kernel_t kernel;
+    rtl_status_t status = ranges ? rtlTraceRangeSamples(trace, NULL, &iter)
+                                 : rtlTraceKernelSamples(trace, NULL, &iter);
+    while (status == RTL_OK && (status = rtlSampleNext(iter, &sample)) == RTL_OK) {
+        for (uint32_t i = 0; i < sample.count; i++)
+            take(to, "%" PRIu64 " %s %" PRIu64, sample.owner, sample.counters[i]->name,
+                 sample.values[i]);
+        if (ranges)
+            continue;
+        status = rtlTraceKernelAt(trace, sample.process, sample.queue, sample.owner, &kernel);
+        if (status == RTL_OK)
+            status =
+                rtlTraceKernelSample(trace, sample.process, sample.queue, sample.owner, &again);
+        if (status == RTL_OK)
+            take(to, "%s %" PRIu64, kernel.name, again.values[0]);
+    }
+    rtlSampleIterFree(iter);
+    return status == RTL_END ? RTL_OK : status;
+}
+
 static rtl_status_t read_graphs(rtl_trace_t *trace, struct reading *to)
 {
     const rtl_graph_t *graphs;
@@ -185,6 +211,10 @@ static rtl_status_t read_all(rtl_trace_t *trace, struct reading *to)
         status = read_calls(trace, to);
     if (status == RTL_OK)
         status = read_ranges(trace, to);
+    if (status == RTL_OK)
+        status = read_samples(trace, false, to);
+    if (status == RTL_OK)
+        status = read_samples(trace, true, to);
     return status == RTL_OK ? read_graphs(trace, to) : status;
 }
 

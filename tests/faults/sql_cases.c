@@ -20,6 +20,10 @@ static const char *const queries[] = {
     "SELECT * FROM graph_launches",
     "SELECT * FROM graph_ranges",
     "SELECT * FROM ranges",
+    ("SELECT k.name, c.name, sum(c.value) FROM kernels k JOIN kernel_counters c ON c.kernel = k.id"
+     " GROUP BY 1, 2"),
+    "SELECT packet, kernel, value FROM kernel_counters WHERE queue = 1 AND packet < 10",
+    "SELECT range, name, value, shared FROM range_counters",
     "SELECT * FROM queues",
     "SELECT * FROM ledger",
     "SELECT * FROM top",

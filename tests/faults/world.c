@@ -153,6 +153,32 @@ static void give_names(const struct giver *to)
     GIVE(to, RTL_WIRE_NAME, stream, "work");
 }
 
+/* Hardware counters. */
+
+static void give_counters(const struct giver *to)
+{
+    static const char *const counters[] = {"WAVES", "CYCLES"};
+    const struct rtl_wire_counting counting = {
+        .mode = RTL_COUNTING_KERNEL, .passes = 1, .text_length = 12};
+    GIVE(to, RTL_WIRE_COUNTING, counting, "WAVES,CYCLES");
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct rtl_wire_counter counter = {.counter = i,
+                                                 .block = 6,
+                                                 .event = 4 + i,
+                                                 .instances = 4,
+                                                 .name_length = (uint16_t)strlen(counters[i])};
+        GIVE(to, RTL_WIRE_COUNTER, counter, counters[i]);
+    }
+}
+
+static void give_sample(const struct giver *to, uint32_t queue, uint64_t owner)
+{
+    const uint64_t values[] = {64 * (owner % 5), 1000 + owner * owner % 100};
+    const struct rtl_wire_sample sample = {
+        .owner = owner, .queue = queue, .values = 2, .flags = queue == RTL_NONE};
+    to->take(to->context, RTL_WIRE_SAMPLE, &sample, sizeof sample, values, sizeof values);
+}
+
 /* Graphs. */
 
 /* A generation of graph 1: three kernels after each other, the second wider than before. */
@@ -227,15 +253,21 @@ void world_give(unsigned part, world_take take, void *context)
     const struct rtl_wire_note note = {.time_ns = 5, .queue = RTL_NONE, .text_length = 6};
     const struct rtl_wire_queue_end end = {.time_ns = 999999, .queue = 1};
     const struct rtl_wire_pause pause = {.time_ns = 400000 + part, .stopped = part == 1};
-    if (part == 0)
+    const struct rtl_wire_uncounted uncounted = {.count = 12 * (part + 1)};
+    if (part == 0) {
         give_definitions(&to);
+        give_counters(&to);
+    }
     GIVE(&to, RTL_WIRE_CLOCK, clock, "");
     give_names(&to);
     give_calls(&to);
     for (uint64_t i = 0; i < KERNELS; i++) {
         give_kernel(&to, 0, part * (uint64_t)QUEUE_0 + i, (uint32_t)i % 3, RTL_NONE, RTL_NONE);
         give_kernel(&to, 1, part * (uint64_t)KERNELS + i, (uint32_t)i % 2, RTL_NONE, RTL_NONE);
+        give_sample(&to, 1, part * (uint64_t)KERNELS + i);
     }
+    give_sample(&to, RTL_NONE, 10u + part);
+    GIVE(&to, RTL_WIRE_UNCOUNTED, uncounted, "");
     give_replays(&to, part * (uint64_t)QUEUE_0 + KERNELS);
     give_copies(&to);
     GIVE(&to, RTL_WIRE_NOTE, note, "a note");
@@ -326,6 +358,18 @@ void world_write(void *context, enum rtl_wire_type type, const void *body, size_
         break;
     case RTL_WIRE_PAUSE:
         rtl_writer_pause(to->writer, to->process, body);
+        break;
+    case RTL_WIRE_COUNTING:
+        rtl_writer_counting(to->writer, to->process, body, rest);
+        break;
+    case RTL_WIRE_COUNTER:
+        rtl_writer_counter(to->writer, to->process, body, rest);
+        break;
+    case RTL_WIRE_SAMPLE:
+        rtl_writer_sample(to->writer, to->process, body, rest);
+        break;
+    case RTL_WIRE_UNCOUNTED:
+        rtl_writer_uncounted(to->writer, to->process, body);
         break;
     }
 }
