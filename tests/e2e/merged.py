@@ -48,6 +48,14 @@ QUERIES = {
     "processes": "SELECT pid, command, host, rank, mode, start - {t}, end - {t}, state FROM processes WHERE process = {p}",
     "symbols": "SELECT agent, name, mangled FROM symbols WHERE process = {p} ORDER BY symbol",
     "pauses": "SELECT start - {t}, end - {t}, why FROM pauses WHERE process = {p} ORDER BY 1",
+    "counting": "SELECT mode, pass, passes, metrics FROM counting WHERE process = {p}",
+    "counters": "SELECT counter, agent, name, block, event, instances, pass FROM counters WHERE process = {p} ORDER BY 1",
+    "kernel counters": "SELECT queue, packet, kernel IS NULL, name, value, agent FROM kernel_counters WHERE process = {p}"
+                       " ORDER BY 1, 2, counter",
+    "their kernels": "SELECT k.queue, k.start_ticks, c.name, c.value FROM kernels k JOIN kernel_counters c ON c.kernel = k.id"
+                     " WHERE k.process = {p} ORDER BY 1, 2, 3",
+    "range counters": "SELECT range, agent, name, value, shared FROM range_counters WHERE process = {p} ORDER BY 1, 2, 3",
+    "uncounted": "SELECT agent, why, count FROM uncounted WHERE process = {p} ORDER BY 1, 2",
     "streams": "SELECT stream, handle FROM streams WHERE process = {p} ORDER BY 1",
     "notes": "SELECT queue, text FROM notes WHERE process = {p} AND text NOT LIKE 'merged from %' ORDER BY id",
 }

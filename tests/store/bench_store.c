@@ -8,6 +8,9 @@
  * standard deviation, and one kernel in a thousand takes five times as long. A line each: name,
  * kernels, bytes per kernel, kernels per second written, read by queue, read by time. `calls` is as
  * many host calls with eight words of arguments; they are read by start, and found by correlation.
+ * `samples` are as many samples of eight hardware counters, of which four count the same for a
+ * kernel each time but for noise: of kernels in the order of a replay, and of kernels in any order
+ * whose problems vary in size, so that all counts do. They are read by packet, and found by it.
  */
 #include "store/writer.h"
 
@@ -323,6 +326,112 @@ static void run_calls(const struct bench *bench)
     (void)unlink(bench->path);
 }
 
+/* Samples of hardware counters. */
+
+/* Waves, instructions (vector and scalar) and three kinds of cycles, hits and misses: the first
+ * three are the same each time a kernel runs. */
+#define COUNTERS 8u
+
+static double count_of(uint32_t shape, uint32_t counter, double size)
+{
+    static const double noises[COUNTERS] = {0, 0, 0, 0, 0.02, 0.02, 0.005, 0.05};
+    static const double parts[COUNTERS] = {1, 400, 60, 7, 9, 8.7, 30, 5};
+    double waves = (double)(64u << shape % 10) * (1 + shape % 7);
+    double result = waves * parts[counter] * (1 + shape % 3) * size;
+    return counter == 0 ? waves * size : result * (1 + noises[counter] * normal());
+}
+
+/* Counts of kernels beforehand; `varied`: in no order, and of any size. */
+static uint64_t *prepare_counts(bool varied)
+{
+    uint64_t *counts = calloc(PREPARED, COUNTERS * sizeof *counts);
+    uint32_t shapes[NODES];
+    if (!counts)
+        exit(1); /* NOLINT(concurrency-mt-unsafe): one thread */
+    for (uint32_t i = 0; i < NODES; i++)
+        shapes[i] = random32() % SHAPES;
+    for (size_t i = 0; i < PREPARED; i++) {
+        uint32_t shape = varied ? random32() % SHAPES : shapes[i % NODES];
+        double size = varied ? exp(normal()) : 1;
+        for (uint32_t k = 0; k < COUNTERS; k++)
+            counts[i * COUNTERS + k] = (uint64_t)count_of(shape, k, size);
+    }
+    return counts;
+}
+
+static void write_samples(struct rtl_writer *writer, uint32_t process, const struct bench *bench,
+                          const uint64_t *counts)
+{
+    const struct rtl_wire_counting counting = {.mode = RTL_COUNTING_KERNEL, .passes = 1};
+    rtl_writer_counting(writer, process, &counting, "");
+    for (uint32_t i = 0; i < COUNTERS; i++) {
+        const char name[] = {'C', (char)('0' + i), '\0'};
+        const struct rtl_wire_counter counter = {.counter = i, .name_length = 2};
+        rtl_writer_counter(writer, process, &counter, name);
+    }
+    for (uint64_t i = 0; i < bench->kernels; i++) {
+        const struct rtl_wire_sample sample = {.owner = i, .values = COUNTERS};
+        rtl_writer_sample(writer, process, &sample, counts + i % PREPARED * COUNTERS);
+        if (i % CHECKPOINT == CHECKPOINT - 1)
+            (void)rtl_writer_checkpoint(writer);
+    }
+}
+
+static double read_samples(rtl_trace_t *trace, uint64_t expected)
+{
+    rtl_sample_iter_t *iter = NULL;
+    rtl_trace_sample_t sample;
+    uint64_t count = 0;
+    double begin = seconds();
+    if (rtlTraceKernelSamples(trace, NULL, &iter) == RTL_OK)
+        while (rtlSampleNext(iter, &sample) == RTL_OK && sample.count == COUNTERS)
+            count++;
+    rtlSampleIterFree(iter);
+    if (count != expected)
+        exit(1); /* NOLINT(concurrency-mt-unsafe): one thread */
+    return (double)count / (seconds() - begin);
+}
+
+static double look_up_samples(rtl_trace_t *trace, uint64_t count)
+{
+    rtl_trace_sample_t sample;
+    double begin = seconds();
+    for (uint64_t i = 0; i < count; i++)
+        if (rtlTraceKernelSample(trace, 1, 0, i, &sample) != RTL_OK || sample.owner != i)
+            exit(1); /* NOLINT(concurrency-mt-unsafe): one thread */
+    return (double)count / (seconds() - begin);
+}
+
+static void run_samples(const struct bench *bench, bool varied)
+{
+    char error[512] = "";
+    const struct rtl_writer_options options = {.command = "bench_store", .replace = true};
+    rtl_trace_t *trace = NULL;
+    rtl_trace_info_t info;
+    uint64_t *counts = prepare_counts(varied);
+    double begin = seconds();
+    struct rtl_writer *writer = rtl_writer_open(bench->path, &options, error, sizeof error);
+    if (writer) {
+        write_samples(writer, define(writer, 1), bench, counts);
+        (void)rtl_writer_close(writer, 0, error, sizeof error);
+    }
+    double written = (double)bench->kernels / (seconds() - begin);
+    check_error(error);
+    if (rtlTraceOpen(bench->path, &trace, error, sizeof error) != RTL_OK)
+        check_error(error);
+    (void)rtlTraceInfo(trace, &info);
+    double read = read_samples(trace, bench->kernels);
+    double found = look_up_samples(trace, bench->kernels);
+    (void)printf("samples %s  %llu samples of %u  %.2f B/sample  write %.2f M/s  read %.2f M/s  "
+                 "find %.2f M/s\n",
+                 varied ? "varied" : "replay", (unsigned long long)bench->kernels, COUNTERS,
+                 (double)info.bytes / (double)bench->kernels, written / 1e6, read / 1e6,
+                 found / 1e6);
+    rtlTraceClose(trace);
+    (void)unlink(bench->path);
+    free(counts);
+}
+
 /* False if the option is not one of this program's, or its value is none. */
 static bool take_option(struct bench *bench, const char *option, const char *value)
 {
@@ -362,6 +471,8 @@ int main(int count, char **arguments)
         run(&bench, prepared, true);
         run(&bench, prepared, false);
         run_calls(&bench);
+        run_samples(&bench, false);
+        run_samples(&bench, true);
     }
     free(prepared);
     return 0;
