@@ -8,9 +8,10 @@
  * standard deviation, and one kernel in a thousand takes five times as long. A line each: name,
  * kernels, bytes per kernel, kernels per second written, read by queue, read by time. `calls` is as
  * many host calls with eight words of arguments; they are read by start, and found by correlation.
- * `samples` are as many samples of eight hardware counters, of which four count the same for a
- * kernel each time but for noise: of kernels in the order of a replay, and of kernels in any order
- * whose problems vary in size, so that all counts do. They are read by packet, and found by it.
+ * `samples` are as many samples of eight hardware counters, of which four count the same each time
+ * a kernel runs and four have noise: of kernels in the order of a replay, and of kernels in any
+ * order whose problems vary in size, so that all counts do. They are read by packet, and found by
+ * it.
  */
 #include "store/writer.h"
 
@@ -328,8 +329,8 @@ static void run_calls(const struct bench *bench)
 
 /* Samples of hardware counters. */
 
-/* Waves, instructions (vector and scalar) and three kinds of cycles, hits and misses: the first
- * three are the same each time a kernel runs. */
+/* Waves, instructions of three kinds, cycles of two, hits and misses: the first four are the same
+ * each time a kernel runs. */
 #define COUNTERS 8u
 
 static double count_of(uint32_t shape, uint32_t counter, double size)
