@@ -124,17 +124,6 @@ static uint64_t front(const struct rtl_counted_kernels *kernels)
         ->asks[atomic_load_explicit(&kernels->head, memory_order_relaxed) & kernels->mask];
 }
 
-void rtl_counted_kernels_close(struct rtl_counted_queue *queue)
-{
-    struct rtl_counted_kernels *kernels = queue->kernels;
-    for (; asked(kernels) > 0; atomic_fetch_add(&kernels->head, 1))
-        rtl_counted_miss(queue->device, RTL_UNCOUNTED_SHUTDOWN, front(kernels) & COUNTED);
-    device_of(queue)->granted -= kernels->granted;
-    kernels->granted = false;
-    if (queue->queue->gone)
-        destroy_signals(kernels);
-}
-
 void rtl_counted_kernels_settle(void)
 {
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
@@ -301,6 +290,20 @@ static void end(struct rtl_counted_queue *queue)
     atomic_store_explicit(&kernels->head, head + 1, memory_order_release);
     if (--device->granted == 0)
         device->open = false;
+}
+
+/* What has ended is still read. */
+void rtl_counted_kernels_close(struct rtl_counted_queue *queue)
+{
+    struct rtl_counted_kernels *kernels = queue->kernels;
+    if (has_ended(kernels))
+        end(queue);
+    for (; asked(kernels) > 0; atomic_fetch_add(&kernels->head, 1))
+        rtl_counted_miss(queue->device, RTL_UNCOUNTED_SHUTDOWN, front(kernels) & COUNTED);
+    device_of(queue)->granted -= kernels->granted;
+    kernels->granted = false;
+    if (queue->queue->gone)
+        destroy_signals(kernels);
 }
 
 /* A kernel has had the device for long, and others wait: it may be waiting for one of them. */
