@@ -839,18 +839,31 @@ unsigned rtl_counted_ranges_round(bool *busy)
 
 /* ---- the end ---- */
 
-/* Under the lock. */
-static void end_reads(struct device *device, const struct rtl_counted_ranges *queue)
+/* Under the lock. Reads in the queue itself that were not executed never will be. One in our own
+ * queue comes yet. */
+static void end_reads(struct device *device, struct rtl_counted_ranges *queue)
 {
     for (struct slot **at = &device->reading; *at != NULL;) {
         struct slot *slot = *at;
-        if (slot->queue != queue) {
+        bool executed = rtl_own_value(slot->waiting) <= 0;
+        bool own = queue != NULL && slot->waiting == queue->gate;
+        if (slot->queue != queue || (own && !executed)) {
             at = &slot->next;
             continue;
         }
         *at = slot->next;
-        finish_slot(device, slot, rtl_own_value(slot->waiting) <= 0);
+        finish_slot(device, slot, executed);
     }
+}
+
+/* Under the lock. */
+static void leave_gate(struct device *device, struct rtl_counted_ranges *queue)
+{
+    for (struct slot *slot = device->reading; slot != NULL; slot = slot->next)
+        if (slot->queue == queue) {
+            slot->queue = NULL;
+            queue->gate = 0;
+        }
 }
 
 /* Under the lock. A sample by a read in our own queue, for a queue that is no more; NULL: there is
@@ -896,6 +909,7 @@ void rtl_counted_ranges_close(struct rtl_counted_queue *queue)
     struct sample *sample = NULL;
     pthread_mutex_lock(&lock);
     end_reads(device, own);
+    leave_gate(device, own);
     for (uint32_t i = 0; i < BUCKETS; i++)
         for (struct range *range = ranges[i]; range != NULL; range = range->next)
             part(range, queue, &sample);
@@ -905,7 +919,7 @@ void rtl_counted_ranges_close(struct rtl_counted_queue *queue)
             drop_sample(device, own->marks[i].sample);
         }
     clear(own);
-    if (queue->queue->gone)
+    if (queue->queue->gone && own->gate != 0)
         rtl_api.hsa_signal_destroy((hsa_signal_t){own->gate});
     pthread_mutex_unlock(&lock);
 }
@@ -922,8 +936,11 @@ void rtl_counted_ranges_settle(void)
 
 static void free_device(struct device *device)
 {
-    while (device->reading != NULL)
-        end_reads(device, device->reading->queue);
+    while (device->reading != NULL) {
+        struct slot *slot = device->reading;
+        device->reading = slot->next;
+        finish_slot(device, slot, rtl_own_value(slot->waiting) <= 0);
+    }
     rtl_own_close(&device->own);
     rtl_aql_free_enable(device->enable_memory);
     device->enable_memory = NULL;
