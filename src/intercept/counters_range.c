@@ -1,7 +1,7 @@
 #include "intercept/counters_range.h"
 
 #include "intercept/api.h"
-#include "intercept/counters_own.h"
+#include "intercept/counters_samples.h"
 #include "intercept/harvest.h"
 #include "intercept/origin.h"
 #include "intercept/ranges.h"
@@ -12,34 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PACKET            64u
-#define SLOTS             512u /* made at once */
-#define MOST_BLOCKS       4u   /* times that they are made */
-#define FREE_SLOTS        128u /* fewer: the keeper makes more */
-#define OWN_QUEUE         256u
-#define BUCKETS           1024u
-#define LOOK              64u /* ranges that ended, in a round */
-#define HARVEST           64u
-#define START_PATIENCE_NS UINT64_C(1000000000)
-#define RETRY_NAP_NS      100000
-
-/* What the counters of a device stood at, at one moment. */
-struct sample {
-    struct sample *next; /* free */
-    uint32_t users;
-    bool done, failed;
-    uint64_t values[];
-};
-
-/* A profile whose read packet may be on its way. */
-struct slot {
-    struct slot *next; /* free, or on their way */
-    struct rtl_aql_profile *profile;
-    uint64_t own;     /* signal */
-    uint64_t waiting; /* signal that tells that it was executed */
-    struct sample *sample;
-    struct rtl_counted_ranges *queue; /* whose ends it reads */
-};
+#define PACKET  64u
+#define BUCKETS 1024u
+#define LOOK    64u /* ranges that ended, in a round */
+#define HARVEST 64u
 
 /* A range on a queue. */
 struct use {
@@ -48,7 +24,7 @@ struct use {
     struct range *range;
     struct rtl_counted_device *device;
     struct rtl_counted_queue *queue; /* NULL: it is no more */
-    struct sample *begin, *end;
+    struct rtl_sample *begin, *end;
     bool listed;           /* among the ends of the queue */
     _Atomic uint64_t last; /* packet */
     _Atomic uint64_t own;  /* packets, without those of ranges within it that are open */
@@ -70,7 +46,7 @@ struct range {
 struct rtl_counted_ranges {
     struct mark {
         uint64_t packet;
-        struct sample *sample;
+        struct rtl_sample *sample;
     } * marks; /* where ranges begin: a place for each packet of the ring */
     uint64_t mask;
     struct use *ends;
@@ -78,22 +54,13 @@ struct rtl_counted_ranges {
     bool enabled;            /* its kernels are counted */
     bool gated;              /* such a read is on its way, or was the last thing */
     _Atomic uint32_t marked; /* marks, ends, and gates: nobody need look where it is 0 */
-    _Atomic uint32_t reading;
+    struct rtl_reader reader;
     _Atomic uint64_t processed; /* packets before it have passed */
     _Atomic uint64_t total;     /* packets that were reserved */
 };
 
 static struct device {
-    struct rtl_counted_device *counted;
-    struct rtl_own_queue own;
-    struct rtl_aql_packet enable; /* for each queue */
-    void *enable_memory;          /* NULL: there is no such packet */
-    struct slot *free_slots, *reading;
-    uint32_t free_count;
-    struct slot *slots[MOST_BLOCKS];
-    struct rtl_aql_block *blocks[MOST_BLOCKS];
-    uint32_t block_count;
-    struct sample *free_samples;
+    struct rtl_sampler sampler;
     _Atomic uint64_t total; /* packets that were reserved in its queues */
 } devices[RTL_MOST_COUNTED];
 
@@ -116,112 +83,9 @@ static struct device *device_of(const struct rtl_counted_queue *queue)
     return &devices[rtl_counted_place(queue->device)];
 }
 
-/* ---- samples and slots ---- */
-
-/* Under the lock. NULL: no memory. */
-static struct sample *take_sample(struct device *device)
+static struct rtl_sampler *sampler_of(const struct rtl_counted_queue *queue)
 {
-    struct sample *sample = device->free_samples;
-    size_t values = device->counted->event_count;
-    if (sample != NULL)
-        device->free_samples = sample->next;
-    else
-        sample = malloc(sizeof *sample + values * sizeof sample->values[0]);
-    if (sample != NULL)
-        *sample = (struct sample){.users = 0};
-    return sample;
-}
-
-static void drop_sample(struct device *device, struct sample *sample)
-{
-    if (sample == NULL || --sample->users > 0)
-        return;
-    sample->next = device->free_samples;
-    device->free_samples = sample;
-}
-
-/* Under the lock. */
-static void give_slot(struct device *device, struct slot *slot)
-{
-    slot->next = device->free_slots;
-    device->free_slots = slot;
-    device->free_count++;
-}
-
-/* Not under the lock: slow. */
-static bool make_slots(struct device *device)
-{
-    struct slot *slots = calloc(SLOTS, sizeof *slots);
-    struct rtl_aql_block *block =
-        slots != NULL ? rtl_counted_profiles(device->counted, SLOTS) : NULL;
-    if (block == NULL) {
-        free(slots);
-        return false;
-    }
-    for (uint32_t i = 0; i < SLOTS; i++) {
-        slots[i].profile = rtl_aql_profile(block, i);
-        slots[i].own = rtl_own_signal(0);
-    }
-    pthread_mutex_lock(&lock);
-    device->blocks[device->block_count] = block;
-    device->slots[device->block_count++] = slots;
-    for (uint32_t i = 0; i < SLOTS && slots[i].own != 0; i++)
-        give_slot(device, &slots[i]);
-    pthread_mutex_unlock(&lock);
-    return true;
-}
-
-/* Under the lock. A slot whose read packet will fill the sample and then lower `signal` (0: its
- * own). */
-static struct slot *take_slot(struct device *device, struct sample *sample,
-                              struct rtl_counted_ranges *queue, uint64_t signal)
-{
-    struct slot *slot = device->free_slots;
-    if (slot == NULL)
-        return NULL;
-    device->free_slots = slot->next;
-    device->free_count--;
-    slot->sample = sample;
-    slot->queue = queue;
-    slot->waiting = signal != 0 ? signal : slot->own;
-    rtl_own_set(slot->waiting, 1);
-    slot->next = device->reading;
-    device->reading = slot;
-    sample->users++; /* the slot's */
-    if (queue != NULL)
-        atomic_fetch_add_explicit(&queue->reading, 1, memory_order_relaxed);
-    return slot;
-}
-
-static void put_read(const struct slot *slot, unsigned char *packet)
-{
-    memcpy(packet, rtl_aql_read(slot->profile), PACKET);
-    rtl_aql_set_signal(packet, slot->waiting);
-}
-
-/* ---- devices ---- */
-
-/* The counters run from here on. */
-static bool start(struct device *device)
-{
-    struct rtl_aql_packet packet;
-    const struct slot *slot = device->free_slots;
-    memcpy(&packet, rtl_aql_start(slot->profile), sizeof packet);
-    rtl_own_set(slot->own, 1);
-    rtl_aql_set_signal(&packet, slot->own);
-    pthread_mutex_lock(&lock);
-    rtl_own_put(&device->own, &packet);
-    pthread_mutex_unlock(&lock);
-    return rtl_own_wait(slot->own, START_PATIENCE_NS);
-}
-
-static bool open_device(struct device *device, struct rtl_counted_device *counted)
-{
-    device->counted = counted;
-    if (!rtl_own_try(counted) || !rtl_own_open(&device->own, counted->handle))
-        return false;
-    device->enable_memory = rtl_aql_enable(counted->handle, &device->enable);
-    return make_slots(device) && device->free_slots != NULL && start(device);
+    return &device_of(queue)->sampler;
 }
 
 /* ---- queues ---- */
@@ -250,14 +114,14 @@ static void clear(struct rtl_counted_ranges *queue)
     queue->enabled = false;
     queue->gated = false;
     atomic_store(&queue->marked, 0);
-    atomic_store(&queue->reading, 0);
+    atomic_store(&queue->reader.reading, 0);
     atomic_store(&queue->total, 0);
 }
 
 bool rtl_counted_ranges_open(struct rtl_counted_queue *queue)
 {
-    struct device *device = device_of(queue);
-    if (device->own.queue == NULL && !open_device(device, queue->device))
+    struct rtl_sampler *sampler = sampler_of(queue);
+    if (sampler->own.queue == NULL && !rtl_sampler_open(sampler, queue->device, &lock))
         return false;
     if (queue->ranges == NULL && !make_ranges(queue))
         return false;
@@ -269,7 +133,7 @@ bool rtl_counted_ranges_open(struct rtl_counted_queue *queue)
 
 uint32_t rtl_counted_ranges_reading(const struct rtl_counted_queue *queue)
 {
-    return atomic_load_explicit(&queue->ranges->reading, memory_order_relaxed);
+    return atomic_load_explicit(&queue->ranges->reader.reading, memory_order_relaxed);
 }
 
 /* ---- ranges ---- */
@@ -362,11 +226,11 @@ static bool uses_device(const struct range *range, const struct rtl_counted_queu
 
 /* Under the lock. A range begins on a queue. NULL: no memory. */
 static struct use *begin_use(struct range *range, struct rtl_counted_queue *queue, uint64_t total,
-                             struct sample **sample)
+                             struct rtl_sample **sample)
 {
     struct use *use = calloc(1, sizeof *use);
     if (*sample == NULL)
-        *sample = take_sample(device_of(queue));
+        *sample = rtl_sampler_take(sampler_of(queue));
     if (use == NULL || *sample == NULL) {
         free(use);
         fail(range, RTL_UNCOUNTED_MEMORY);
@@ -386,7 +250,7 @@ static struct use *begin_use(struct range *range, struct rtl_counted_queue *queu
 }
 
 /* Under the lock. */
-static void set_mark(struct rtl_counted_ranges *queue, uint64_t packet, struct sample *sample)
+static void set_mark(struct rtl_counted_ranges *queue, uint64_t packet, struct rtl_sample *sample)
 {
     queue->marks[packet & queue->mask] = (struct mark){packet, sample};
     sample->users++;
@@ -396,7 +260,7 @@ static void set_mark(struct rtl_counted_ranges *queue, uint64_t packet, struct s
 /* Under the lock: the ranges that the thread is in, from the outermost on. */
 static void enter(struct rtl_counted_queue *queue, uint64_t first, uint64_t count, uint64_t total)
 {
-    struct sample *sample = NULL;
+    struct rtl_sample *sample = NULL;
     struct use *use = NULL;
     uint64_t id;
     uint64_t parent = 0;
@@ -409,8 +273,9 @@ static void enter(struct rtl_counted_queue *queue, uint64_t first, uint64_t coun
         if (use != NULL)
             raise_to(&use->last, first + count - 1);
     }
-    if (sample != NULL && sample->users > 0)
+    if (sample != NULL && sample->users > 1)
         set_mark(queue->ranges, first, sample);
+    rtl_sampler_drop(sampler_of(queue), sample);
     if (use == NULL)
         return;
     atomic_fetch_add_explicit(&use->own, count, memory_order_relaxed);
@@ -450,7 +315,7 @@ static uint64_t others_of(const struct rtl_counted_queue *queue)
 }
 
 /* Under the lock. What the device does besides is known up to now. */
-static void give_end(struct use *use, struct sample *sample)
+static void give_end(struct use *use, struct rtl_sample *sample)
 {
     use->end = sample;
     sample->users++;
@@ -460,7 +325,8 @@ static void give_end(struct use *use, struct sample *sample)
 
 /* Under the lock: takes those off the list whose last packet comes before `packet`, and gives them
  * the sample (NULL: there is none). Returns how many. */
-static uint32_t take_ends(struct rtl_counted_ranges *queue, uint64_t packet, struct sample *sample)
+static uint32_t take_ends(struct rtl_counted_ranges *queue, uint64_t packet,
+                          struct rtl_sample *sample)
 {
     uint32_t taken = 0;
     struct use **at = &queue->ends;
@@ -494,19 +360,17 @@ static bool has_ends(const struct rtl_counted_ranges *queue, uint64_t packet)
 static bool end_idle(struct rtl_counted_queue *queue)
 {
     struct rtl_counted_ranges *own = queue->ranges;
-    struct device *device = device_of(queue);
-    unsigned char packet[PACKET];
+    struct rtl_sampler *sampler = sampler_of(queue);
     uint64_t processed = atomic_load_explicit(&own->processed, memory_order_acquire);
-    if (!has_ends(own, processed) || is_busy(queue) || !rtl_own_has_room(&device->own) ||
+    if (!has_ends(own, processed) || is_busy(queue) || !rtl_own_has_room(&sampler->own) ||
         (own->gated && rtl_own_value(own->gate) > 0))
         return false;
-    struct sample *sample = take_sample(device);
-    struct slot *slot = sample != NULL ? take_slot(device, sample, own, own->gate) : NULL;
-    (void)take_ends(own, processed, slot != NULL ? sample : NULL);
-    if (slot == NULL)
+    struct rtl_sample *sample = rtl_sampler_take(sampler);
+    bool read = sample != NULL && rtl_sampler_read_now(sampler, sample, &own->reader, own->gate);
+    (void)take_ends(own, processed, read ? sample : NULL);
+    rtl_sampler_drop(sampler, sample);
+    if (!read)
         return false;
-    put_read(slot, packet);
-    rtl_own_put(&device->own, packet);
     if (!own->gated)
         atomic_fetch_add_explicit(&own->marked, 1, memory_order_release);
     own->gated = true;
@@ -589,7 +453,7 @@ void rtl_counted_range_ended(uint64_t id)
 static uint64_t put_boundary(struct rtl_counted_queue *queue, uint64_t index, unsigned char *out)
 {
     struct rtl_counted_ranges *own = queue->ranges;
-    struct device *device = device_of(queue);
+    struct rtl_sampler *sampler = sampler_of(queue);
     struct mark *mark = &own->marks[index & own->mask];
     uint64_t packets = 0;
     if (own->gated) {
@@ -601,31 +465,30 @@ static uint64_t put_boundary(struct rtl_counted_queue *queue, uint64_t index, un
     bool begins = mark->packet == index;
     if (!begins && !has_ends(own, index))
         return packets;
-    struct sample *sample = begins ? mark->sample : take_sample(device);
-    struct slot *slot = sample != NULL ? take_slot(device, sample, own, 0) : NULL;
+    struct rtl_sample *sample = begins ? mark->sample : rtl_sampler_take(sampler);
+    bool read = sample != NULL &&
+                rtl_sampler_read(sampler, sample, &own->reader, 0, out + PACKET * packets);
     if (begins) {
-        sample->failed = slot == NULL;
+        sample->failed = !read;
         mark->packet = UINT64_MAX;
         atomic_fetch_sub_explicit(&own->marked, 1, memory_order_relaxed);
     }
-    (void)take_ends(own, index, slot != NULL ? sample : NULL);
-    if (begins)
-        drop_sample(device, sample);
-    if (slot != NULL)
-        put_read(slot, out + PACKET * packets++);
+    (void)take_ends(own, index, read ? sample : NULL);
+    rtl_sampler_drop(sampler, sample);
+    packets += read;
     return packets;
 }
 
 /* Before the queue's first packet. */
 static uint64_t put_enable(struct rtl_counted_queue *queue, unsigned char *out)
 {
-    const struct device *device = device_of(queue);
+    const struct rtl_sampler *sampler = sampler_of(queue);
     if (queue->ranges->enabled)
         return 0;
     queue->ranges->enabled = true;
-    if (device->enable_memory == NULL)
+    if (sampler->enable_memory == NULL)
         return 0;
-    memcpy(out, &device->enable, PACKET);
+    memcpy(out, &sampler->enable, PACKET);
     return 1;
 }
 
@@ -650,40 +513,7 @@ uint64_t rtl_counted_ranges_put(struct rtl_counted_queue *queue, const void *pac
 
 /* ---- the keeper ---- */
 
-/* Under the lock. */
-static void finish_slot(struct device *device, struct slot *slot, bool executed)
-{
-    struct sample *sample = slot->sample;
-    sample->failed = !executed || !rtl_aql_values(slot->profile, sample->values);
-    sample->done = true;
-    drop_sample(device, sample);
-    if (slot->queue != NULL)
-        atomic_fetch_sub_explicit(&slot->queue->reading, 1, memory_order_relaxed);
-    slot->sample = NULL;
-    give_slot(device, slot);
-}
-
-static unsigned read_slots(struct device *device, bool *busy, bool *scarce)
-{
-    unsigned count = 0;
-    pthread_mutex_lock(&lock);
-    for (struct slot **at = &device->reading; *at != NULL;) {
-        struct slot *slot = *at;
-        if (rtl_own_value(slot->waiting) > 0) {
-            at = &slot->next;
-            continue;
-        }
-        *at = slot->next;
-        finish_slot(device, slot, true);
-        count++;
-    }
-    *busy = *busy || device->reading != NULL;
-    *scarce = device->free_count < FREE_SLOTS && device->block_count < MOST_BLOCKS;
-    pthread_mutex_unlock(&lock);
-    return count;
-}
-
-static bool is_read(const struct sample *sample)
+static bool is_read(const struct rtl_sample *sample)
 {
     return sample != NULL && (sample->done || sample->failed);
 }
@@ -765,8 +595,8 @@ static void forget(struct range *range)
     while (range->uses != NULL) {
         struct use *use = range->uses;
         range->uses = use->next;
-        drop_sample(&devices[rtl_counted_place(use->device)], use->begin);
-        drop_sample(&devices[rtl_counted_place(use->device)], use->end);
+        rtl_sampler_drop(&devices[rtl_counted_place(use->device)].sampler, use->begin);
+        rtl_sampler_drop(&devices[rtl_counted_place(use->device)].sampler, use->end);
         free(use);
     }
     free(range);
@@ -824,13 +654,9 @@ unsigned rtl_counted_ranges_round(bool *busy)
     unsigned count = 0;
     end_idle_queues();
     for (uint32_t i = 0; i < RTL_MOST_COUNTED; i++) {
-        struct device *device = &devices[i];
-        if (device->own.queue == NULL)
-            continue;
-        bool scarce = false;
-        count += read_slots(device, busy, &scarce);
-        if (scarce)
-            (void)make_slots(device);
+        struct rtl_sampler *sampler = &devices[i].sampler;
+        if (sampler->own.queue != NULL)
+            count += rtl_sampler_collect(sampler, busy);
     }
     bool left = finish_ranges();
     *busy = *busy || left;
@@ -839,57 +665,26 @@ unsigned rtl_counted_ranges_round(bool *busy)
 
 /* ---- the end ---- */
 
-/* Under the lock. Reads in the queue itself that were not executed never will be. One in our own
- * queue comes yet. */
-static void end_reads(struct device *device, struct rtl_counted_ranges *queue)
-{
-    for (struct slot **at = &device->reading; *at != NULL;) {
-        struct slot *slot = *at;
-        bool executed = rtl_own_value(slot->waiting) <= 0;
-        bool own = queue != NULL && slot->waiting == queue->gate;
-        if (slot->queue != queue || (own && !executed)) {
-            at = &slot->next;
-            continue;
-        }
-        *at = slot->next;
-        finish_slot(device, slot, executed);
-    }
-}
-
-/* Under the lock. */
-static void leave_gate(struct device *device, struct rtl_counted_ranges *queue)
-{
-    for (struct slot *slot = device->reading; slot != NULL; slot = slot->next)
-        if (slot->queue == queue) {
-            slot->queue = NULL;
-            queue->gate = 0;
-        }
-}
-
 /* Under the lock. A sample by a read in our own queue, for a queue that is no more; NULL: there is
  * no room. */
-static struct sample *read_now(struct device *device)
+static struct rtl_sample *read_now(struct rtl_sampler *sampler)
 {
-    unsigned char packet[PACKET];
-    struct sample *sample = rtl_own_has_room(&device->own) ? take_sample(device) : NULL;
-    struct slot *slot = sample != NULL ? take_slot(device, sample, NULL, 0) : NULL;
-    if (slot == NULL) {
-        free(sample);
+    struct rtl_sample *sample = rtl_sampler_take(sampler);
+    if (sample != NULL && !rtl_sampler_read_now(sampler, sample, NULL, 0)) {
+        rtl_sampler_drop(sampler, sample);
         return NULL;
     }
-    put_read(slot, packet);
-    rtl_own_put(&device->own, packet);
     return sample;
 }
 
 /* Under the lock. A range that began on the queue ends on it now, if it has not yet. */
-static void part(struct range *range, struct rtl_counted_queue *queue, struct sample **sample)
+static void part(struct range *range, struct rtl_counted_queue *queue, struct rtl_sample **sample)
 {
     struct use *use = use_of(range, queue);
     if (use == NULL)
         return;
     if (use->end == NULL && *sample == NULL)
-        *sample = read_now(device_of(queue));
+        *sample = read_now(sampler_of(queue));
     if (use->end == NULL) {
         if (!use->listed)
             use->others = others_of(queue);
@@ -905,21 +700,21 @@ static void part(struct range *range, struct rtl_counted_queue *queue, struct sa
 void rtl_counted_ranges_close(struct rtl_counted_queue *queue)
 {
     struct rtl_counted_ranges *own = queue->ranges;
-    struct device *device = device_of(queue);
-    struct sample *sample = NULL;
+    struct rtl_sampler *sampler = sampler_of(queue);
+    struct rtl_sample *sample = NULL;
     pthread_mutex_lock(&lock);
-    end_reads(device, own);
-    leave_gate(device, own);
+    bool gate_is_used = rtl_sampler_abandon(sampler, &own->reader, own->gate);
     for (uint32_t i = 0; i < BUCKETS; i++)
         for (struct range *range = ranges[i]; range != NULL; range = range->next)
             part(range, queue, &sample);
+    rtl_sampler_drop(sampler, sample);
     for (uint64_t i = 0; i <= own->mask; i++)
         if (own->marks[i].packet != UINT64_MAX) {
             own->marks[i].sample->failed = true;
-            drop_sample(device, own->marks[i].sample);
+            rtl_sampler_drop(sampler, own->marks[i].sample);
         }
     clear(own);
-    if (queue->queue->gone && own->gate != 0)
+    if (queue->queue->gone && !gate_is_used)
         rtl_api.hsa_signal_destroy((hsa_signal_t){own->gate});
     pthread_mutex_unlock(&lock);
 }
@@ -934,32 +729,6 @@ void rtl_counted_ranges_settle(void)
     pthread_mutex_unlock(&lock);
 }
 
-static void free_device(struct device *device)
-{
-    while (device->reading != NULL) {
-        struct slot *slot = device->reading;
-        device->reading = slot->next;
-        finish_slot(device, slot, rtl_own_value(slot->waiting) <= 0);
-    }
-    rtl_own_close(&device->own);
-    rtl_aql_free_enable(device->enable_memory);
-    device->enable_memory = NULL;
-    for (uint32_t i = 0; i < device->block_count; i++) {
-        for (uint32_t j = 0; j < SLOTS && device->slots[i][j].own != 0; j++)
-            rtl_api.hsa_signal_destroy((hsa_signal_t){device->slots[i][j].own});
-        rtl_aql_free(device->blocks[i]);
-        free(device->slots[i]);
-    }
-    while (device->free_samples != NULL) {
-        struct sample *sample = device->free_samples;
-        device->free_samples = sample->next;
-        free(sample);
-    }
-    device->free_slots = NULL;
-    device->block_count = 0;
-    device->free_count = 0;
-}
-
 /* The counters begin anew when the runtime comes back. */
 void rtl_counted_ranges_end(void)
 {
@@ -969,8 +738,8 @@ void rtl_counted_ranges_end(void)
             if (!range->ended || !is_complete(range))
                 fail(range, RTL_UNCOUNTED_SHUTDOWN);
     for (uint32_t i = 0; i < RTL_MOST_COUNTED; i++)
-        if (devices[i].own.queue != NULL)
-            free_device(&devices[i]);
+        if (devices[i].sampler.own.queue != NULL)
+            rtl_sampler_close(&devices[i].sampler);
     pthread_mutex_unlock(&lock);
 }
 

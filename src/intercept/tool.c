@@ -258,7 +258,7 @@ static void at_exit(void)
     if (!recording || getpid() != owner)
         return;
     /* What the worker forwarded has let the program end; it may still hold the records. */
-    rtl_counters_settle(patience_left());
+    rtl_counters_settle(patience_left() / 3);
     rtl_callbacks_settle(patience_left());
     rtl_callbacks_end(patience_left());
 }
@@ -271,7 +271,7 @@ __attribute__((destructor)) static void at_unload(void)
     if (!recording || getpid() != owner)
         return;
     int saved = errno;
-    rtl_counters_settle(patience_left());
+    rtl_counters_settle(patience_left() / 3);
     rtl_worker_settle(patience_left());
     rtl_counters_last();
     harvest_last();
