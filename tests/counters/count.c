@@ -21,6 +21,7 @@
  * queues as they were made, and one for each range, "range NAME WAVES", with what was submitted in
  * ranges within it.
  */
+#include "common/tsan.h"
 #include "gpu.h"
 
 #include <hsa/hsa_ext_amd.h>
@@ -69,6 +70,7 @@ static uint64_t reserve(hsa_queue_t *queue, uint64_t count)
     uint64_t first = hsa_queue_add_write_index_relaxed(queue, count);
     while (first + count - hsa_queue_load_read_index_scacquire(queue) > queue->size)
         (void)usleep(20);
+    rtl_tsan_acquire(queue->base_address); /* the device has done with the slots */
     return first;
 }
 
