@@ -179,6 +179,13 @@ static bool report_probe(struct report *report, const struct probe *probe, const
     report_tool(report, probe, topic);
     for (unsigned i = 0; i < probe->gpus; ++i)
         find(report, FINE, topic, "", "GPU %u: %s", i, probe->gpu[i]);
+    if (probe->gpus > 0 && probe->counters[0])
+        find(report, FINE, topic, "", "hardware counters (rtl trace --metrics) by %s",
+             probe->counters);
+    else if (probe->gpus > 0)
+        find(report, HINT, topic,
+             "install AMD's aqlprofile (libhsa-amd-aqlprofile64.so) beside the runtime",
+             "no hardware counters: the runtime has not found AMD's library for them");
     if (probe->gpus == 0)
         find(report, HINT, topic, "see the driver above; the software GPU needs none",
              "the runtime has no GPU");

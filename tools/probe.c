@@ -27,6 +27,7 @@ struct runtime {
     hsa_status_t (*iterate_agents)(hsa_status_t (*)(hsa_agent_t, void *), void *);
     hsa_status_t (*agent_get_info)(hsa_agent_t, hsa_agent_info_t, void *);
     hsa_status_t (*status_string)(hsa_status_t, const char **);
+    hsa_status_t (*extension_table)(uint16_t, uint16_t, size_t, void *);
 };
 
 static void *load(const char *const *names, const char *key)
@@ -57,7 +58,8 @@ static bool find_all(void *library, struct runtime *runtime)
     return FIND(init, "hsa_init") && FIND(shut_down, "hsa_shut_down") &&
            FIND(system_get_info, "hsa_system_get_info") &&
            FIND(iterate_agents, "hsa_iterate_agents") &&
-           FIND(agent_get_info, "hsa_agent_get_info") && FIND(status_string, "hsa_status_string");
+           FIND(agent_get_info, "hsa_agent_get_info") && FIND(status_string, "hsa_status_string") &&
+           FIND(extension_table, "hsa_system_get_major_extension_table");
 #undef FIND
 }
 
@@ -77,6 +79,20 @@ static hsa_status_t print_agent(hsa_agent_t agent, void *context)
     return HSA_STATUS_SUCCESS;
 }
 
+/* AMD's aqlprofile, as librtl.so gets it: a table of functions, of which all that count must be
+ * there (hsa_ven_amd_aqlprofile_1_00_pfn_t). */
+static void print_counters(const struct runtime *runtime)
+{
+    enum { ENTRIES = 10, VERSION = 1, VALIDATE_EVENT = 3, ITERATE_DATA = 9 };
+    void *entries[ENTRIES] = {NULL};
+    Dl_info where;
+    if (runtime->extension_table(HSA_EXTENSION_AMD_AQLPROFILE, VERSION, sizeof entries, entries) ==
+            HSA_STATUS_SUCCESS &&
+        entries[VALIDATE_EVENT] && entries[ITERATE_DATA] &&
+        dladdr(entries[VALIDATE_EVENT], &where) != 0)
+        (void)printf("counters %s\n", where.dli_fname);
+}
+
 static void ask(struct runtime *runtime)
 {
     uint16_t number;
@@ -92,6 +108,7 @@ static void ask(struct runtime *runtime)
     if (runtime->system_get_info(HSA_SYSTEM_INFO_VERSION_MINOR, &number) == HSA_STATUS_SUCCESS)
         (void)printf("minor %u\n", number);
     (void)runtime->iterate_agents(print_agent, runtime);
+    print_counters(runtime);
     (void)runtime->shut_down();
 }
 
@@ -134,6 +151,8 @@ static void take_line(struct probe *probe, const char *key, const char *value)
         take_text(probe->hip, sizeof probe->hip, value);
     else if (strcmp(key, "register") == 0)
         take_text(probe->registers, sizeof probe->registers, value);
+    else if (strcmp(key, "counters") == 0)
+        take_text(probe->counters, sizeof probe->counters, value);
     else if (strcmp(key, "failure") == 0)
         take_text(probe->failure, sizeof probe->failure, value);
     else if (strcmp(key, "major") == 0)

@@ -19,6 +19,7 @@ struct probe {
     unsigned core_table, ext_table; /**< sizes of its API tables, bytes; 0: not told */
     char missing[64];    /**< an entry of the tables that RTL cannot do without, "" if none */
     char generation[16]; /**< of its intercept queues, as rtl_generation_name, "" if not told */
+    char counters[256];  /**< path of AMD's library for hardware counters, "" if it has none */
     char failure[256];   /**< why it could not be started, "" if it could */
     unsigned gpus;       /**< GPUs that it has */
     char gpu[PROBE_GPUS][96]; /**< their names */

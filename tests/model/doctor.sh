@@ -22,6 +22,8 @@ equal "modes" "$(python3 -c 'import json; print(*json.load(open("json.out"))["mo
 finds ok "librtl" "librtl.so, version"
 finds ok "software GPU" "(G1, by probe)"
 finds ok "software GPU" "GPU 0: gfx906"
+finds ok "software GPU" "by $build/lib/softgpu/libhsa-amd-aqlprofile64.so"
+finds note "software GPU" "no hardware counters" SOFTGPU_COUNTERS_FAULT=absent
 finds ok "environment" "no other tool"
 finds problem "environment" "ROCP_TOOL_LIB=x.so" ROCP_TOOL_LIB=x.so
 finds note "environment" "HSA_TOOLS_LIB=x.so" HSA_TOOLS_LIB=x.so
