@@ -68,7 +68,7 @@ static void uncounted(struct rtl_ring *ring, enum rtl_uncounted_why why, uint64_
 static void kernel(struct rtl_ring *ring, uint32_t queue, uint64_t packet, uint32_t shape,
                    uint64_t range)
 {
-    const uint64_t start = MADE_BEGIN + 1000 * packet + 500 * queue;
+    const uint64_t start = MADE_BEGIN + 1000 * packet + (uint64_t)500 * queue;
     const struct rtl_wire_kernel body = {.packet = packet,
                                          .start = start,
                                          .end = start + 100 + packet,
