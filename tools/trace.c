@@ -409,6 +409,7 @@ struct recording {
     struct rtl_writer *writer;
     struct rtl_collector *collector; /* of this pass */
     unsigned pass;                   /* from 0 */
+    bool stopped;                    /* it was asked to stop */
     bool terminal;                   /* a progress line is shown */
     bool line;                       /* it is on the screen now */
     uint64_t progress_at, progress_kernels;
@@ -568,7 +569,9 @@ static int record(struct recording *recording)
                         "%s could not be run: %s", recording->path, say_errno(error));
     }
     follow_program(recording);
+    recording->stopped = recording->child.asked_to_stop;
     follow_others(recording);
+    recording->stopped = recording->stopped || recording->child.asked_to_stop;
     clear_line(recording);
     note_if_nothing(recording);
     rtl_collector_end(recording->collector);
@@ -599,7 +602,7 @@ static int run_pass(struct recording *recording)
 /* Whether the program has ended so that it makes sense to run it again. */
 static bool went_well(const struct recording *recording)
 {
-    return child_trace_status(&recording->child) == EXIT_FINE && !recording->child.asked_to_stop;
+    return child_trace_status(&recording->child) == EXIT_FINE && !recording->stopped;
 }
 
 static void say_pass(const struct recording *recording, unsigned count)
@@ -634,7 +637,8 @@ static bool next_pass(struct recording *recording)
     if (recording->pass + 1 >= passes.count)
         return false;
     if (!went_well(recording)) {
-        say("the program has not ended well: of %u passes %u %s made", passes.count,
+        say("the program %s: of %u passes %u %s made",
+            recording->stopped ? "was stopped" : "has not ended well", passes.count,
             recording->pass + 1, recording->pass ? "are" : "is");
         return false;
     }

@@ -86,6 +86,11 @@ status=0
 equal "status of a second pass that fails" $status 4
 "$rtl" ranges once.db -m waves >once.out 2>&1 || fail "the first pass is not there"
 
+# So is one that somebody has stopped, however the program takes that.
+"$rtl" trace --gpu soft --metrics $both --counting kernel -o stopped.db -- sh -c "'$bin/ranges' nest; kill -INT \$PPID; sleep 0.2" >stopped.out 2>stopped.err ||
+    fail "a program that was not stopped did not end well"
+grep -q 'the program was stopped: of 2 passes 1 is made' stopped.err || fail "that the program was stopped was not told"
+
 # Without counters the program runs once, as it would have.
 SOFTGPU_COUNTERS_FAULT=absent "$rtl" trace --gpu soft --metrics $both -o none.db -- "$bin/ranges" nest >none.out 2>none.err ||
     fail "the program does not run without counters"
