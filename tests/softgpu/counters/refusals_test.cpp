@@ -294,6 +294,7 @@ TEST_P(SpoiledCommands, StopTheQueue)
     EXPECT_EQ(log_of(victim).at(0).kind, SOFTGPU_TRUTH_ERROR);
     EXPECT_EQ(hsa_queue_destroy(victim), HSA_STATUS_SUCCESS);
     EXPECT_TRUE(gpu_drain(queue)); /* the device lives on */
+    (void)hsa_signal_destroy(done);
     (void)hsa_amd_memory_pool_free(buffer);
 }
 
@@ -360,6 +361,7 @@ TEST_F(Refusals, ACounterThatHangs)
     EXPECT_EQ(log_of(victim).size(), 1U);
     EXPECT_EQ(hsa_queue_destroy(victim), HSA_STATUS_SUCCESS);
     EXPECT_TRUE(gpu_drain(queue));
+    (void)hsa_signal_destroy(done);
 }
 
 } // namespace
