@@ -14,10 +14,11 @@ in_shape librtl-starved.so
 "$rtl" trace -q -m full --gpu soft -o t.db -- "$bin/launches" "$@" >starved.out 2>starved.err ||
     fail "the program ended with status $?"
 equal "the program's output" "$(cat starved.out)" "$(cat alone.out)"
+without_waits starved.err
 equal "the program's errors" "$(cat starved.err)" ""
 "$rtl" check --truth truth t.db >check.out 2>check.err || fail "rtl check --truth ended with status $?"
 equal "kernels in the trace" \
     "$(ask t.db "SELECT count(*) FROM kernels WHERE name LIKE '%hip_lasts%'")" "$1"
 equal "kernels lost" "$(ask t.db "SELECT coalesce(sum(lost), 0) FROM ledger")" 0
-# It was as hard as it is meant to be.
-[ "$(ask t.db "SELECT sum(helped) FROM ledger")" -gt 0 ] || fail "the program did not have to help"
+# It was as hard as it is meant to be; with signals for all, that depends on how far the device is behind.
+[ $# -lt 2 ] || [ "$(ask t.db "SELECT sum(helped) FROM ledger")" -gt 0 ] || fail "the program did not have to help"
