@@ -89,10 +89,12 @@ struct rtl_pending {
     uint64_t look_at; /**< sequence at which the submitter looks whether the ring is empty */
     struct rtl_last_origin last;
     _Alignas(64) _Atomic uint64_t head; /**< records before it are done */
-    _Atomic uint32_t owed;              /**< replaced signals that are not forwarded yet */
     uint8_t *marks; /**< a bit for each record; of the one who forwards (harvest.h) */
     uint64_t suspect,
         suspect_end; /**< records that looked re-armed in the last round; the worker's */
+    /** Replaced signals that are not forwarded yet; not beside `head`, since the submitter looks at
+     * it for each signal of the program's. */
+    _Alignas(64) _Atomic uint32_t owed;
 };
 
 /** Makes room for at least `capacity` records (rounded up to a power of two). False without memory.

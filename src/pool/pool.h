@@ -25,9 +25,11 @@ struct rtl_pool {
     _Atomic uint64_t *handles; /**< by id; written before the id is first given */
     _Atomic uint32_t *next;    /**< id + 1 of the next free one; 0 ends the list */
     uint32_t limit;
-    _Atomic uint32_t named; /**< ids below it have a signal, or somebody is making one */
-    _Atomic uint32_t made;  /**< signals that there are, in use or free */
     struct rtl_pool_backend backend;
+    /** Ids below it have a signal, or somebody is making one. Not beside what is read for each
+     * signal. */
+    _Alignas(64) _Atomic uint32_t named;
+    _Atomic uint32_t made;              /**< signals that there are, in use or free */
     _Alignas(64) _Atomic uint64_t head; /**< tag << 32 | id + 1 */
     _Alignas(64) _Atomic int64_t free;  /**< how many are on the stack; may lag for a moment */
 };
