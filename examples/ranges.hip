@@ -1,4 +1,4 @@
-// What each step of a loop costs the GPU, told to the program itself.
+// What each step of a loop costs the GPU, told to the program itself when the step is over.
 //
 //     hipcc ranges.hip $(pkg-config --cflags --libs rtl) -o ranges && ./ranges
 //
@@ -10,7 +10,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
-#include <vector>
+#include <cstring>
 
 #define MUST(call)                                                                                 \
     do {                                                                                           \
@@ -36,65 +36,75 @@ constexpr int count = 1 << 16;
 constexpr int layers = 8;
 constexpr int steps = 4;
 
-void tell(uint64_t range)
+// Ends the range, waits for its work, and prints a line of the table.
+void pop()
 {
     rtl_range_result_t result;
-    if (rtlSessionResult(range, 1000, &result) != 0) {
-        std::perror("rtlSessionResult");
-        std::exit(1);
+    rtl_range_metric_t lanes;
+    char use[16] = "-";
+    rtlRangePop(&result);
+    if (result.error != 0) {
+        std::printf("%s\n", std::strerror(result.error));
+        return;
     }
-    std::printf("%s: %" PRIu64 " kernels, %" PRIu64 " graph launches, %" PRIu64
-                " bytes copied; took %" PRIu64 " ns, GPU busy for %" PRIu64 " ns, idle for %" PRIu64
-                " ns\n",
-                result.text, result.kernels, result.graph_launches, result.copy_bytes,
-                result.wall_ns, result.busy_ns, result.idle_ns);
+    if (rtlSessionMetric(result.id, "lane_use", &lanes) == 0) {
+        std::snprintf(use, sizeof use, "%.1f %s", lanes.value, lanes.unit);
+    }
+    std::printf("%-10s %7" PRIu64 " %7" PRIu64 " %9s %10.1f %10.1f\n", result.text, result.kernels,
+                result.graph_launches, use, result.busy_ns / 1e3, result.idle_ns / 1e3);
+}
+
+void fail()
+{
+    char sentence[256];
+    rtlSessionError(sentence, sizeof sentence);
+    std::fprintf(stderr, "ranges: %s\n", sentence);
+    std::exit(1);
 }
 
 } // namespace
 
 int main()
 {
-    bool session = rtlSessionBegin() == 0;
+    if (rtlSessionMetrics("lane_use") != 0) {
+        fail();
+    }
+    if (rtlSessionBegin() != 0) {
+        std::perror("rtlSessionBegin");
+        return 1;
+    }
     float *values = nullptr;
-    std::vector<uint64_t> ranges;
     hipStream_t stream = nullptr;
     hipGraph_t graph = nullptr;
     hipGraphExec_t exec = nullptr;
     MUST(hipMalloc(reinterpret_cast<void **>(&values), count * sizeof *values));
     MUST(hipStreamCreate(&stream));
 
+    std::printf("%-10s %7s %7s %9s %10s %10s\n", "range", "kernels", "graphs", "lane use",
+                "busy us", "idle us");
     rtlRangePush("prepare");
-    ranges.push_back(rtlRangeCurrent());
     MUST(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
     for (int i = 0; i < layers; i++) {
         scale<<<count / 256, 256, 0, stream>>>(values, count, 1.01F);
     }
     MUST(hipStreamEndCapture(stream, &graph));
     MUST(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
-    rtlRangePop();
+    pop();
 
     rtlRangePush("all steps");
-    ranges.push_back(rtlRangeCurrent());
     for (int i = 0; i < steps; i++) {
         char name[16];
         std::snprintf(name, sizeof name, "step %d", i);
         rtlRangePush(name);
-        ranges.push_back(rtlRangeCurrent());
         for (int k = 0; k < i; k++) {
             scale<<<count / 256, 256, 0, stream>>>(values, count, 0.99F);
         }
         MUST(hipGraphLaunch(exec, stream));
-        MUST(hipStreamSynchronize(stream));
-        rtlRangePop();
+        pop();
     }
-    rtlRangePop();
+    pop();
 
-    if (session) {
-        for (uint64_t range : ranges) {
-            tell(range);
-        }
-        rtlSessionEnd();
-    }
+    rtlSessionEnd();
     MUST(hipGraphExecDestroy(exec));
     MUST(hipGraphDestroy(graph));
     MUST(hipStreamDestroy(stream));

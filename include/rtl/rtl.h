@@ -75,7 +75,8 @@ typedef struct rtl_range_result {
  * With a `result`, rtlRangePop also tells what the range cost, if there is a session
  * (rtl_session.h): it waits until the GPU is done with what was submitted in the range, at most
  * for 10 s. What other threads have submitted since the range began is waited for as well. Without
- * a result, or a session, it waits for nothing. `result->error` tells how far the result goes:
+ * a result, or a session, it waits for nothing. Ranges around it are open meanwhile: their wall and
+ * idle time have the wait. `result->error` tells how far the result goes:
  *
  *     0            all is known
  *     ESRCH        no session, or hsa_init is still to come: `id`, `parent`, `start`, `end`,
