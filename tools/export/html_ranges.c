@@ -239,9 +239,10 @@ static size_t *slot_of(const struct work *work, size_t parent, uint32_t process,
                     (((uint64_t)process << 32 | name) * UINT64_C(0xC2B2AE3D27D4EB4F));
     for (size_t slot = (size_t)(hash ^ hash >> 31);; ++slot) {
         size_t place = work->slots[slot & mask];
-        const uint64_t *cells = place ? work->merged.rows[place - 1].cells : NULL;
-        if (!cells ||
-            (cells[PARENT] == parent + 1 && cells[PROCESS] == process && cells[NAME] == name))
+        if (place == 0)
+            return &work->slots[slot & mask];
+        const uint64_t *cells = work->merged.rows[place - 1].cells;
+        if (cells[PARENT] == parent + 1 && cells[PROCESS] == process && cells[NAME] == name)
             return &work->slots[slot & mask];
     }
 }
