@@ -1,10 +1,22 @@
 #!/usr/bin/env bash
-# export_counters.sh BUILD KERNELS: a trace with hardware counters of kernels (in two passes) and of ranges (`counted.c`), in all formats
-# of `rtl export`: what readers of these formats find is what SQL's kernel_counters and range_counters have (`export_counters.py`).
+# export_counters.sh BUILD KERNELS | kernel | range: a trace with hardware counters of kernels (in two passes) and of ranges (`counted.c`), or a
+# program that was recorded with counters of each kernel or each range, in all formats of `rtl export`: what readers of these formats find is
+# what SQL's kernel_counters and range_counters have (`export_counters.py`).
 source "$(dirname "$0")/lib.sh"
-"$bin/counted" t.db "$1" >counted.out 2>counted.err || fail "the trace was not written"
-[ "$(ask t.db "SELECT count(*) FROM kernel_counters")" -gt 0 ] || fail "no kernel was counted"
-[ "$(ask t.db "SELECT count(*) FROM range_counters")" -gt 0 ] || fail "no range was counted"
+unset RTL_QUEUE
+case $1 in
+kernel | range)
+    SOFTGPU_DURATION=1000 "$rtl" trace -q -m full --gpu soft --metrics waves,gpu_busy,l2_hit --counting "$1" -o t.db -- "$bin/ranges" nest >traced.out 2>traced.err ||
+        fail "the program ended with status $?"
+    ;;
+*) "$bin/counted" t.db "$1" >counted.out 2>counted.err || fail "the trace was not written" ;;
+esac
+tables=()
+[ "$1" = range ] || tables+=(kernel_counters counter_collection)
+[ "$1" = kernel ] || tables+=(range_counters)
+for table in "${tables[@]}"; do
+    [ "$(ask t.db "SELECT count(*) FROM ${table/counter_collection/kernel_counters}")" -gt 0 ] || fail "$table: nothing was counted"
+done
 
 # same WHAT FILE...: what the files have; with --from and --to in $window, of a part of the time, with -p in $chosen, of some processes.
 window='' chosen=''
@@ -16,10 +28,10 @@ write() {
     "$rtl" export t.db --format "$@" >export.out 2>export.err || fail "rtl export --format $* ended with status $?"
 }
 
-for table in kernel_counters range_counters counter_collection; do
-    write csv --table $table -o $table.csv
-    same "$table" $table.csv
-    write csv --table $table --split-size 8K -o parts.csv
+for table in "${tables[@]}"; do
+    write csv --table "$table" -o "$table.csv"
+    same "$table" "$table.csv"
+    write csv --table "$table" --split-size 4K -o parts.csv
     [ "$(find . -name 'parts-*.csv' | wc -l)" -gt 1 ] || fail "$table in parts is one part"
     same "$table" parts-*.csv
     rm parts-*.csv
@@ -33,8 +45,10 @@ same rocpd t.rocpd.db
 write rocprofv3 -o v3.json
 same rocprofv3 v3.json
 python3 "$here/json_schema.py" "$here/schemas/rocprofv3.json" v3.json 2>schema.err || fail "rocprofv3's JSON lacks what its readers ask for"
-jq 'del(."rocprofiler-sdk-tool"[0].callback_records.counter_collection[0].records[0].counter_id)' v3.json >less.json
-! python3 "$here/json_schema.py" "$here/schemas/rocprofv3.json" less.json 2>less.err || fail "nobody misses which counter a record is of"
+if [ "$1" != range ]; then
+    jq 'del(."rocprofiler-sdk-tool"[0].callback_records.counter_collection[0].records[0].counter_id)' v3.json >less.json
+    ! python3 "$here/json_schema.py" "$here/schemas/rocprofv3.json" less.json 2>less.err || fail "nobody misses which counter a record is of"
+fi
 write chrome -o chrome.json
 same chrome chrome.json
 write chrome --split-size 100K -o part.json
@@ -53,11 +67,12 @@ decode all.pftrace all.txt
 same perfetto all.txt
 
 # A part of the time, and some processes.
+[ "$1" != kernel ] && [ "$1" != range ] || exit 0
 from=$(ask t.db "SELECT start FROM kernels ORDER BY start LIMIT 1 OFFSET $1") to=$(ask t.db "SELECT start FROM kernels ORDER BY start LIMIT 1 OFFSET $(($1 * 2))")
 window="$from $to" chosen="2 3"
 options=(--from "$from" --to "$to" -p 2 -p 3 -f)
-for table in kernel_counters range_counters counter_collection; do
-    write csv --table $table "${options[@]}" -o part.csv
+for table in "${tables[@]}"; do
+    write csv --table "$table" "${options[@]}" -o part.csv
     same "$table" part.csv
 done
 write rpd "${options[@]}" -o part.rpd
