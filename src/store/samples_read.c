@@ -98,32 +98,38 @@ static void put_in_order(struct rtl_sample_set *set)
         qsort(set->places, count, sizeof *set->places, compare);
 }
 
-static rtl_status_t decode(rtl_trace_t *trace, const struct rtl_sample_row *row,
-                           const unsigned char *data, size_t size, struct rtl_sample_set **made)
+/* NULL, with the status, if it cannot be had; so of the next one. */
+static struct rtl_sample_set *decode(rtl_trace_t *trace, const struct rtl_sample_row *row,
+                                     const unsigned char *data, size_t size, rtl_status_t *status)
 {
     /* Before memory is asked for: a damaged row may claim anything. */
-    if (!data || !rtl_sample_intact(&row->chunk, data, size))
-        return data || sqlite3_errcode(trace->db) != SQLITE_NOMEM ? fail_chunk(trace, row)
-                                                                  : fail_memory(trace);
+    if (!data || !rtl_sample_intact(&row->chunk, data, size)) {
+        bool short_of_memory = !data && sqlite3_errcode(trace->db) == SQLITE_NOMEM;
+        *status = short_of_memory ? fail_memory(trace) : fail_chunk(trace, row);
+        return NULL;
+    }
     struct rtl_sample_set *set = new_set(row);
-    if (!set)
-        return fail_memory(trace);
+    if (!set) {
+        *status = fail_memory(trace);
+        return NULL;
+    }
     int decoded = rtl_sample_decode(trace->sample_cache->codec, &row->chunk, data, size,
                                     set->samples, set->counts);
     if (decoded != 0) {
         rtl_sample_set_leave(set);
-        return decoded == -2 ? fail_memory(trace) : fail_chunk(trace, row);
+        *status = decoded == -2 ? fail_memory(trace) : fail_chunk(trace, row);
+        return NULL;
     }
     put_in_order(set);
-    *made = set;
-    return RTL_OK;
+    return set;
 }
 
 /* With a statement that is not kept: the connection may be another's, who closes it before the
  * trace. */
-static rtl_status_t unpack(rtl_trace_t *trace, const struct rtl_sample_row *row,
-                           struct rtl_sample_set **set)
+static struct rtl_sample_set *unpack(rtl_trace_t *trace, const struct rtl_sample_row *row,
+                                     rtl_status_t *status)
 {
+    struct rtl_sample_set *set = NULL;
     sqlite3_stmt *statement = NULL;
     int result = sqlite3_prepare_v2(
         trace->db, "SELECT data FROM main.sample_chunks WHERE chunk = ?", -1, &statement, NULL);
@@ -131,15 +137,14 @@ static rtl_status_t unpack(rtl_trace_t *trace, const struct rtl_sample_row *row,
         result = sqlite3_bind_int64(statement, 1, row->number);
     if (result == SQLITE_OK)
         result = sqlite3_step(statement);
-    rtl_status_t status;
     if (result == SQLITE_ROW)
-        status = decode(trace, row, sqlite3_column_blob(statement, 0),
-                        (size_t)sqlite3_column_bytes(statement, 0), set);
+        set = decode(trace, row, sqlite3_column_blob(statement, 0),
+                     (size_t)sqlite3_column_bytes(statement, 0), status);
     else
-        status =
+        *status =
             result == SQLITE_DONE ? fail_chunk(trace, row) : rtl_trace_fail_sqlite(trace, result);
     (void)sqlite3_finalize(statement);
-    return status;
+    return set;
 }
 
 /* Puts a set first, before `count` others. */
@@ -172,8 +177,8 @@ rtl_status_t rtl_trace_sample_set(rtl_trace_t *trace, const struct rtl_sample_ro
             put_first(cache, found, i);
         }
     if (!found) {
-        status = unpack(trace, row, &found);
-        if (status != RTL_OK)
+        found = unpack(trace, row, &status);
+        if (!found)
             return status;
         keep(cache, found);
     }
