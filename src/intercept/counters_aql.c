@@ -261,7 +261,7 @@ static uint32_t events_of(const struct rtl_aql_event *counters, uint32_t count)
 
 static event_t *list_events(const struct rtl_aql_event *counters, uint32_t count, uint32_t events)
 {
-    event_t *list = calloc(events, sizeof *list);
+    event_t *list = events > 0 ? calloc(events, sizeof *list) : NULL;
     event_t *event = list;
     for (uint32_t i = 0; i < count && list != NULL; i++)
         for (uint32_t index = 0; index < counters[i].instances; index++)

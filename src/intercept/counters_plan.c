@@ -56,11 +56,9 @@ static bool unknown(struct rtl_counters_plan *plan, const char *name)
     size_t count = rtl_counters_near(name, near, NEAR);
     for (size_t i = 0, length = 0; i < count && length < sizeof list; i++)
         length += (size_t)snprintf(list + length, sizeof list - length, "%s%s",
-                                   i == 0           ? "; did you mean "
-                                   : i + 1 == count ? " or "
-                                                    : ", ",
-                                   near[i]);
-    return fail(plan, "there is no metric or hardware counter '%s'%s", name, list);
+                                   i == 0 ? " (near: " : ", ", near[i]);
+    return fail(plan, "there is no metric or hardware counter '%s'%s%s", name, list,
+                count > 0 ? ")" : "");
 }
 
 /* ---- passes ---- */
