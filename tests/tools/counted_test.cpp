@@ -6,3 +6,7 @@ RTL_C_TEST(Counted, Ranges)
 RTL_C_TEST(Counted, PassesOfKernels)
 RTL_C_TEST(Counted, PassesOfRanges)
 RTL_C_TEST(Counted, Nothing)
+
+RTL_C_TEST(Checked, Text)
+RTL_C_TEST(Checked, Json)
+RTL_C_TEST(Checked, Info)
