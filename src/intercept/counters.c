@@ -375,6 +375,9 @@ void rtl_counters_end(uint64_t patience_ns)
     if (!stop_keeper(patience_ns / 2))
         return;
     running = false;
+    for (uint32_t i = 0; i < rtl_queues_count(); i++)
+        if (rtl_queues_at(i)->counted != NULL)
+            atomic_store(&rtl_queues_at(i)->counted->open, false);
     if (is_kernel_mode())
         rtl_counted_kernels_end();
     else

@@ -40,8 +40,9 @@ static bool make_plan(struct rtl_counted_device *device, const char *names)
                                         .instances = instances};
     if (rtl_counters_make_plan(&device->plan, names, &facts))
         return true;
-    rtl_emit_note(RTL_NONE, "RTL_METRICS: %s: no hardware counter is read on agent %u",
-                  device->plan.problem, device->agent);
+    if (device == devices || strcmp(device->plan.problem, devices->plan.problem) != 0)
+        rtl_emit_note(RTL_NONE, "RTL_METRICS: %s: no hardware counter is read on agent %u",
+                      device->plan.problem, device->agent);
     return false;
 }
 

@@ -426,6 +426,7 @@ void OnUnload(void)
         rtl_debug("shut down; %u signals still belong to kernels that never completed", left);
         hooked = false;
     } else {
+        rtl_counters_end(COUNTERS_PATIENCE_NS);
         rtl_emit_note(RTL_NONE,
                       "the worker did not stop within 0.8 s at the shut-down of the runtime");
     }
