@@ -22,10 +22,15 @@ struct goal {
     bool done;
 };
 
+/* It may be on its way to serve another queue. */
+static bool is_free(const struct rtl_queue *queue)
+{
+    return atomic_load_explicit(&queue->phase, memory_order_acquire) == RTL_QUEUE_FREE;
+}
+
 static bool is_gone(const struct goal *goal)
 {
-    return atomic_load_explicit(&goal->queue->phase, memory_order_acquire) == RTL_QUEUE_FREE ||
-           goal->queue->id != goal->id;
+    return is_free(goal->queue) || goal->queue->id != goal->id;
 }
 
 /* Whether something of the range is reserved and not submitted. What is reserved first may run on
@@ -70,6 +75,8 @@ static uint32_t set_goals(struct goal *goals, uint32_t queues, uint64_t least)
     for (uint32_t i = 0; i < queues; i++) {
         struct goal *goal = &goals[count];
         *goal = (struct goal){.queue = rtl_queues_at(i)};
+        if (is_free(goal->queue))
+            continue;
         goal->id = goal->queue->id;
         goal->packets = atomic_load_explicit(&goal->queue->virtual_index, memory_order_acquire);
         count += !is_done(goal, least);

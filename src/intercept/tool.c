@@ -199,10 +199,17 @@ static bool open_ring(void)
     return true;
 }
 
+/* One that is free may be on its way to serve another queue. */
+static bool is_free(const struct rtl_queue *queue)
+{
+    return atomic_load_explicit(&queue->phase, memory_order_acquire) == RTL_QUEUE_FREE;
+}
+
 static void harvest_all(void)
 {
     for (uint32_t i = 0; i < rtl_queues_count(); i++)
-        (void)rtl_harvest(rtl_queues_at(i), UINT32_MAX, RTL_THOROUGH);
+        if (!is_free(rtl_queues_at(i)))
+            (void)rtl_harvest(rtl_queues_at(i), UINT32_MAX, RTL_THOROUGH);
 }
 
 /* At the end of the program. */
@@ -227,7 +234,8 @@ static void describe_clocks(void)
 {
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
         struct rtl_queue *queue = rtl_queues_at(i);
-        rtl_agents_clock(queue->agent, atomic_load(&queue->newest));
+        if (!is_free(queue))
+            rtl_agents_clock(queue->agent, atomic_load(&queue->newest));
     }
     rtl_agents_clock_end();
 }

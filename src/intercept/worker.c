@@ -111,10 +111,14 @@ static unsigned serve(struct rtl_queue *queue)
     return finished;
 }
 
+/* What is told of the clock later leaves free queues out. */
 static void close_queue(struct rtl_queue *queue)
 {
     rtl_counters_queue_close(queue);
     rtl_harvest_close(queue);
+    uint64_t newest = atomic_load_explicit(&queue->newest, memory_order_relaxed);
+    if (newest != 0)
+        rtl_agents_clock(queue->agent, newest);
     struct rtl_wire_queue_end end = {.time_ns = rtl_now(), .queue = queue->id};
     struct rtl_piece piece = {&end, sizeof end};
     rtl_emit_definition(RTL_WIRE_QUEUE_END, &piece, 1);

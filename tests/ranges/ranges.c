@@ -485,7 +485,7 @@ static void sum_up(void)
         for (const struct piece *piece = range->pieces; piece != NULL; piece = piece->next) {
             range->kernels += piece->count;
             for (uint32_t k = 0; k < piece->count; k++)
-                range->work_items += 128u * (packets[k].kernel + 1); /* see gpu_write */
+                range->work_items += UINT64_C(128) * (packets[k].kernel + 1); /* see gpu_write */
         }
         range->all_copies += range->copies;
         if (range->parent != NULL) {
@@ -749,13 +749,12 @@ static void choose_metrics(void)
 {
     char names[512] = "";
     char cut[9] = "12345678";
-    for (size_t i = 0; i < METRICS; i++) {
-        (void)strcat(names, metric_names[i]);
-        (void)strcat(names, ",");
-    }
+    size_t used = 0;
+    for (size_t i = 0; i < METRICS; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s,", metric_names[i]);
     CHECK(rtlSessionError(cut, sizeof cut) == 0 && cut[0] == '\0');
     if (counting)
-        (void)strcat(names, counted_names);
+        (void)snprintf(names + used, sizeof names - used, "%s", counted_names);
     CHECK(rtlSessionMetrics(names) == 0);
     CHECK(rtlSessionMetrics("kernels,lane_uze") == -1 && errno == EINVAL);
     CHECK(says("there is no metric 'lane_uze', did you mean 'lane_use'?"));
@@ -830,7 +829,7 @@ static void way_counted(void)
         run(queue, 1 + i % 7);
         waves[i] = 0;
         for (unsigned k = 0; k < 1 + i % 7; k++)
-            waves[i] += 2 * (packets[k].kernel + 1);
+            waves[i] += UINT64_C(2) * (packets[k].kernel + 1);
         all += waves[i];
         kernels += 1 + i % 7;
         pop();
@@ -849,7 +848,7 @@ static void way_counted(void)
         CHECK(rtlSessionMetric(outer->id, "waves_max", &metric) == -1 && errno == ENODATA);
         CHECK(says("'waves_max' has no value: the range was counted as a whole"));
     } else {
-        CHECK(counted(outer->id, "waves_max").exact == 2 * GPU_KERNELS);
+        CHECK(counted(outer->id, "waves_max").exact == UINT64_C(2) * GPU_KERNELS);
     }
 }
 
