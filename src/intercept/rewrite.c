@@ -10,6 +10,7 @@
 
 #define PACKET_SIZE 64u
 #define HELP_TRIES  4u
+#define MOST_TRIES  64u                      /* of help that gained something, but others took it */
 #define SHARES      8                        /* of the free signals: a queue takes one at a time */
 #define BLOCK       UINT64_C(0xffffffffffff) /* x, y and z of a workgroup, 16 bits each */
 
@@ -296,13 +297,14 @@ static unsigned piece_of(const struct rtl_pool *pool)
 
 static bool refill(struct rtl_rewriter *rewriter)
 {
+    unsigned vain = 0;
     for (unsigned tries = 0; rewriter->id_count == 0; tries++) {
         rewriter->id_count = rtl_pool_take(rewriter->pool, rewriter->ids, piece_of(rewriter->pool));
         if (rewriter->id_count > 0)
             break;
-        if (tries == HELP_TRIES)
+        if (vain == HELP_TRIES || tries == MOST_TRIES)
             return false;
-        (void)rewriter->help(rewriter->context);
+        vain += rewriter->help(rewriter->context) == 0;
     }
     return true;
 }

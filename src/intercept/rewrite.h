@@ -81,8 +81,8 @@ struct rtl_rewriter {
     uint32_t slot;                   /**< of the queue, in names of records */
     uint32_t ids[RTL_REWRITE_CACHE]; /**< pool signals at hand */
     uint32_t id_count;
-    /** Harvests some finished records of the queue, to make room or free signals; returns how many.
-     * Must not wait. */
+    /** Harvests some finished records, to make room or free signals, or makes signals; returns how
+     * many. Must not wait. */
     unsigned (*help)(void *context);
     void *context;
     void (*expect)(void); /**< a signal was replaced; NULL: nobody wants to know */

@@ -290,22 +290,24 @@ static unsigned help_others(struct rtl_queue *own, unsigned enough, bool quiet)
     return taken;
 }
 
-static bool has_signals(void)
-{
-    return atomic_load_explicit(&rtl_signals.free, memory_order_relaxed) > 0;
-}
-
 /* The worker makes signals ahead of need, but a program may submit more at a time than it has made.
  * That takes the runtime's lock for signals, and at times memory, as a signal of the program's own
- * does. */
-static void make_signals(uint32_t end)
+ * does. Returns how many. */
+static unsigned make_signals(uint32_t end)
 {
     uint32_t named = atomic_load_explicit(&rtl_signals.named, memory_order_relaxed);
     int saved = errno;
-    if (!has_signals() && named < end)
-        (void)rtl_pool_grow(&rtl_signals,
-                            named + PIECE_OF_SIGNALS < end ? named + PIECE_OF_SIGNALS : end);
+    unsigned made = 0;
+    if (rtl_pool_is_empty(&rtl_signals) && named < end)
+        made = rtl_pool_grow(&rtl_signals,
+                             named + PIECE_OF_SIGNALS < end ? named + PIECE_OF_SIGNALS : end);
     errno = saved;
+    return made;
+}
+
+static bool has_what_it_needs(struct rtl_queue *queue)
+{
+    return rtl_pending_room(&queue->pending) > 0 && !rtl_pool_is_empty(&rtl_signals);
 }
 
 /* To wake somebody who sleeps on a forwarded signal takes a system call: the worker's affair,
@@ -315,19 +317,19 @@ static void make_signals(uint32_t end)
 unsigned rtl_submit_help(void *queue)
 {
     struct rtl_queue *own = queue;
-    unsigned taken = help_one(own, true);
-    make_signals(RTL_EASY_SIGNALS);
-    if (rtl_pending_room(&own->pending) > 0 && has_signals())
-        return taken;
-    taken += help_others(own, taken, true);
-    if (rtl_pending_room(&own->pending) > 0 && has_signals())
-        return taken;
-    taken += help_one(own, false);
-    taken += help_others(own, taken, false);
-    make_signals(rtl_signals.limit);
+    unsigned gained = help_one(own, true);
+    gained += make_signals(RTL_EASY_SIGNALS);
+    if (has_what_it_needs(own))
+        return gained;
+    gained += help_others(own, gained, true);
+    if (has_what_it_needs(own))
+        return gained;
+    gained += help_one(own, false);
+    gained += help_others(own, gained, false);
+    gained += make_signals(rtl_signals.limit);
     /* A kernel that runs on and on is the oldest, or one whose signal another thread would forward.
      */
     if (rtl_pending_room(&own->pending) == 0)
         rtl_harvest_set_aside(own);
-    return taken;
+    return gained;
 }

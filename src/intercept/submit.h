@@ -33,8 +33,8 @@ void rtl_submit_end(struct rtl_queue *queue, uint64_t deadline_ns);
 /** Undoes rtl_submit_end for a state that serves another queue. */
 void rtl_submit_begin(struct rtl_queue *queue);
 
-/** Harvests finished records to make room or free signals, the queue's own first; `queue` is a
- * struct rtl_queue. Does not wait. Returns how many. */
+/** Harvests finished records to make room or free signals, the queue's own first, or makes signals;
+ * `queue` is a struct rtl_queue. Does not wait. Returns how many. */
 unsigned rtl_submit_help(void *queue);
 
 /** The handler of queues that are followed by interception (rtl_intercept_handler_t); `queue` is a

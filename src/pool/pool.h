@@ -53,6 +53,13 @@ void rtl_pool_give(struct rtl_pool *pool, const uint32_t *ids, unsigned count);
  * may have one. Returns how many it has made. */
 unsigned rtl_pool_grow(struct rtl_pool *pool, uint32_t target);
 
+/** True if none is free just now, whatever `free` says, which a thread without a processor may owe
+ * a correction. Any thread. */
+static inline bool rtl_pool_is_empty(const struct rtl_pool *pool)
+{
+    return (uint32_t)atomic_load_explicit(&pool->head, memory_order_relaxed) == 0;
+}
+
 /** How many signals somebody may keep at hand: of a small pool so few that all queues and
  * harvesters together, some of them without a processor for a while, leave most of it to the rest;
  * of a large one as many as pay, `most`. At least 1. Any thread. */
