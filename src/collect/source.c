@@ -298,6 +298,7 @@ static void take(void *context, enum rtl_wire_type type, const void *body, size_
     if (type == RTL_WIRE_COPY) {
         const struct rtl_wire_copy *copy = body;
         ++source->received[row_of(copy->queue)];
+        source->timed += copy->start != 0;
         rtl_writer_copy(source->writer, source->process, copy);
         return;
     }
@@ -405,7 +406,7 @@ static void note_untimed(struct source *source)
     (void)snprintf(sentence, sizeof sentence,
                    "process %" PRIu32
                    " was killed before the clock of its GPU was known: the times "
-                   "of its kernels are ticks of the GPU",
+                   "of its kernels and copies are ticks of the GPU",
                    source->pid);
     note(source, sentence);
 }

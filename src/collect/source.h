@@ -24,7 +24,7 @@ struct source {
     uint64_t closed_since;              /**< when the ring was first found closed, ns; 0: open */
     uint64_t malformed;                 /**< records that contradict themselves */
     uint64_t clock_points;              /**< of GPUs; below two, ticks are not to be translated */
-    uint64_t timed;                     /**< kernels, whose times are ticks of a GPU */
+    uint64_t timed;                     /**< kernels and copies with ticks of a GPU as times */
     uint64_t lost;                      /**< sum over the ledger, as last copied */
     uint64_t received[RTL_LEDGER_ROWS]; /**< kernels and copies by ledger row */
     char *path;                         /**< of the ring's file */
