@@ -55,7 +55,8 @@ static void write_sample(struct rtl_writer *writer, uint32_t process, uint32_t q
 static uint64_t value_of(uint32_t process, uint32_t queue, uint32_t agent, uint64_t owner,
                          uint32_t counter)
 {
-    uint64_t seed = owner * 1000003 + process * 31 + (queue + 1) * 7 + agent * 5 + counter * 17;
+    uint64_t seed = owner * 1000003 + process * UINT64_C(31) + (queue + UINT64_C(1)) * 7 +
+                    agent * UINT64_C(5) + counter * UINT64_C(17);
     uint64_t number = fixture_random(&seed);
     return number >> number % 64;
 }
