@@ -253,7 +253,7 @@ void world_give(unsigned part, world_take take, void *context)
     const struct rtl_wire_note note = {.time_ns = 5, .queue = RTL_NONE, .text_length = 6};
     const struct rtl_wire_queue_end end = {.time_ns = 999999, .queue = 1};
     const struct rtl_wire_pause pause = {.time_ns = 400000 + part, .stopped = part == 1};
-    const struct rtl_wire_uncounted uncounted = {.count = 12 * (part + 1)};
+    const struct rtl_wire_uncounted uncounted = {.count = UINT64_C(12) * (part + 1)};
     if (part == 0) {
         give_definitions(&to);
         give_counters(&to);

@@ -417,7 +417,7 @@ static void use_sample(rtl_trace_t *trace, const rtl_trace_sample_t *sample)
     rtl_trace_sample_t again;
     rtl_kernel_t kernel;
     fuzz_must((sample->count > 0) == (sample->counters != NULL), "counts have their counters");
-    for (uint32_t i = 0; i < sample->count && i < CLOSELY; i++) {
+    for (uint32_t i = 0; sample->counters && i < sample->count && i < CLOSELY; i++) {
         use_text(sample->counters[i]->name);
         sum += sample->values[i];
         fuzz_must(sample->counters[i]->process == sample->process &&

@@ -340,7 +340,8 @@ const char *Counters_Sql(void)
     CHECK(trace);
     for (uint64_t packet = 0; packet < 1000; packet++)
         sum += value_of(1, 0, 0, packet, 2) & 0xffff;
-    CHECK(fixture_number(path, "SELECT count(*) FROM kernel_counters") == 2 * (KERNELS + 10));
+    CHECK(fixture_number(path, "SELECT count(*) FROM kernel_counters") ==
+          INT64_C(2) * (KERNELS + 10));
     CHECK(fixture_number(path, "SELECT sum(value & 65535) FROM kernel_counters WHERE queue = 0 AND"
                                " packet < 1000 AND name = 'COUNTER_2'") == (int64_t)sum);
     CHECK(fixture_number(path, "SELECT sum(c.value & 65535) FROM kernels k JOIN kernel_counters c"
@@ -355,10 +356,10 @@ const char *Counters_Sql(void)
     CHECK(fixture_number(path, query) == (int64_t)value_of(1, 0, 0, 4711, 0));
     CHECK(fixture_number(path, "SELECT count(*) FROM kernel_counters c JOIN kernels k ON"
                                " k.id = c.kernel WHERE k.packet <> c.packet OR k.queue <> c.queue"
-                               " OR c.packet > 300") == 2 * (KERNELS - 301));
+                               " OR c.packet > 300") == INT64_C(2) * (KERNELS - 301));
     CHECK(fixture_number(path, "SELECT count(*) FROM kernel_counters WHERE kernel IS NULL") == 20);
     CHECK(fixture_number(path, "SELECT count(*) FROM range_counters") ==
-          2 * (RANGES - 1) + RANGES / 2 - 1);
+          INT64_C(2) * (RANGES - 1) + RANGES / 2 - 1);
     CHECK(fixture_number(path, "SELECT value FROM range_counters WHERE range = 8 AND agent = 1") ==
           (int64_t)value_of(2, RTL_NONE, 1, 8, 3));
     CHECK(fixture_number(path, "SELECT sum(shared) FROM range_counters WHERE range BETWEEN 1 AND 9"
