@@ -143,10 +143,10 @@ static bool is_untouched(uint64_t from, uint64_t to)
  * not, and has all of its memory, however far from its end it began. */
 const char *Pending_MemoryIsUsedAsFarAsThereIsNeed(void)
 {
-    const uint64_t records = 16 * RTL_LEAST_LAP;
+    const uint64_t records = UINT64_C(16) * RTL_LEAST_LAP;
     CHECK_DONE(set_up_with(records));
     CHECK_DONE(pass(5 * records + 7));
-    CHECK(is_untouched(2 * RTL_LEAST_LAP, records));
+    CHECK(is_untouched(UINT64_C(2) * RTL_LEAST_LAP, records));
     uint64_t first = add(0);
     uint64_t sequence = atomic_load(&pending.tail) - 1;
     CHECK(rtl_pending_judge(&pending, sequence, 0) == RTL_RECORD_LIVE);
