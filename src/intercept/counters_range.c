@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define PACKET  64u
+#define MARKS   4u /* for each slot of a ring: see reservations.h */
 #define BUCKETS 1024u
 #define LOOK    64u /* ranges that ended, in a round */
 #define HARVEST 64u
@@ -93,7 +94,7 @@ static struct rtl_sampler *sampler_of(const struct rtl_counted_queue *queue)
 static bool make_ranges(struct rtl_counted_queue *queue)
 {
     struct rtl_counted_ranges *made = calloc(1, sizeof *made);
-    uint64_t size = queue->queue->reserved_size;
+    uint64_t size = MARKS * queue->queue->reserved_size;
     if (made == NULL)
         return false;
     made->mask = size - 1;
@@ -250,9 +251,16 @@ static struct use *begin_use(struct range *range, struct rtl_counted_queue *queu
 }
 
 /* Under the lock. */
-static void set_mark(struct rtl_counted_ranges *queue, uint64_t packet, struct rtl_sample *sample)
+static void set_mark(struct rtl_sampler *sampler, struct rtl_counted_ranges *queue, uint64_t packet,
+                     struct rtl_sample *sample)
 {
-    queue->marks[packet & queue->mask] = (struct mark){packet, sample};
+    struct mark *mark = &queue->marks[packet & queue->mask];
+    if (mark->packet != UINT64_MAX) {
+        mark->sample->failed = true;
+        rtl_sampler_drop(sampler, mark->sample);
+        atomic_fetch_sub_explicit(&queue->marked, 1, memory_order_relaxed);
+    }
+    *mark = (struct mark){packet, sample};
     sample->users++;
     atomic_fetch_add_explicit(&queue->marked, 1, memory_order_release);
 }
@@ -274,7 +282,7 @@ static void enter(struct rtl_counted_queue *queue, uint64_t first, uint64_t coun
             raise_to(&use->last, first + count - 1);
     }
     if (sample != NULL && sample->users > 1)
-        set_mark(queue->ranges, first, sample);
+        set_mark(sampler_of(queue), queue->ranges, first, sample);
     rtl_sampler_drop(sampler_of(queue), sample);
     if (use == NULL)
         return;
@@ -468,8 +476,9 @@ static uint64_t put_boundary(struct rtl_counted_queue *queue, uint64_t index, un
     struct rtl_sample *sample = begins ? mark->sample : rtl_sampler_take(sampler);
     bool read = sample != NULL &&
                 rtl_sampler_read(sampler, sample, &own->reader, 0, out + PACKET * packets);
-    if (begins) {
+    if (sample != NULL)
         sample->failed = !read;
+    if (begins) {
         mark->packet = UINT64_MAX;
         atomic_fetch_sub_explicit(&own->marked, 1, memory_order_relaxed);
     }

@@ -23,6 +23,7 @@
 #define FIRST_SIGNALS          1024u /* that there are before the first queue is */
 #define SIGNALS_OF_A_QUEUE     128u  /* and for each one: as many as are at hand and in a harvest */
 #define LEAST_PENDING          8192u /* records of a small queue */
+#define NOTES                  4u    /* of an intercept queue, for each slot: see reservations.h */
 #define COPIES                 512u  /* copies of an agent that may need a signal at once */
 #define SUBMISSION_PATIENCE_NS UINT64_C(1000000000)
 #define REST_NS                UINT64_C(100000000)
@@ -131,10 +132,10 @@ static struct rtl_queue *free_place(uint64_t size)
     struct rtl_queue *queue = NULL;
     if (posix_memalign((void **)&queue, 64, sizeof *queue) != 0)
         return NULL;
-    *queue =
-        (struct rtl_queue){.slot = slot,
-                           .reserved_size = size,
-                           .reservations.slots = calloc(size, sizeof *queue->reservations.slots)};
+    *queue = (struct rtl_queue){.slot = slot,
+                                .reserved_size = size,
+                                .reservations.slots =
+                                    calloc(NOTES * size, sizeof *queue->reservations.slots)};
     if (queue->reservations.slots == NULL ||
         !rtl_pending_init(&queue->pending, pending_capacity(size))) {
         free(queue->reservations.slots);
@@ -194,7 +195,7 @@ static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id,
     state->gone = false;
     state->ledger = rtl_queues_ledger(id);
     rtl_reservations_clear(&state->reservations);
-    state->reservations.mask = state->size - 1;
+    state->reservations.mask = (state->way == RTL_WAY_INTERCEPT ? NOTES : 1) * state->size - 1;
     atomic_store(&state->virtual_index, index);
     atomic_store(&state->submitted, index);
     state->read_index = 0;

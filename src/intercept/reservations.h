@@ -6,6 +6,10 @@
  * reservation. A note carries the index it is for: what an earlier lap or queue left is told apart.
  * A packet that is reserved alone, outside of everything, needs none: that is what the absence of a
  * note means, and as long as there are only such nothing is written or read.
+ *
+ * Producers reserve before there is room. By interception packets may be held back (a throttle),
+ * while the next ones are reserved beyond them: there are more notes than the queue has packets, so
+ * that those of packets that wait are still there.
  */
 #ifndef RTL_INTERCEPT_RESERVATIONS_H
 #define RTL_INTERCEPT_RESERVATIONS_H
@@ -42,7 +46,7 @@ struct rtl_reserved {
 
 /** The notes of a queue. */
 struct rtl_reservations {
-    struct rtl_reserved *slots; /**< as many as the queue has; zeros in the beginning */
+    struct rtl_reserved *slots; /**< as many as the queue has, or more; zeros in the beginning */
     uint64_t mask;              /**< slots - 1 */
     _Atomic uint64_t end;       /**< packets from here on have no note (yet) */
 };

@@ -11,6 +11,7 @@
  *   small      a queue of 64 packets that is always full
  *   many N     N kernels in one queue, the last in a range
  *   pairs N    N ranges, a kernel in each
+ *   full N     the same, in a queue of 64 packets
  *   endless    a kernel that does not end before others have run
  *   left       ends with kernels and ranges on their way
  *   fork       a child that submits nothing, and ends
@@ -356,9 +357,9 @@ static void way_many(unsigned count)
     end_queue(queue);
 }
 
-static void way_pairs(unsigned count)
+static void pairs(unsigned count, uint32_t size)
 {
-    struct queue queue = make_queue(4096);
+    struct queue queue = make_queue(size);
     for (unsigned i = 0; i < count; i++) {
         char name[24];
         (void)snprintf(name, sizeof name, "pair%u", i);
@@ -369,6 +370,16 @@ static void way_pairs(unsigned count)
     }
     gpu_drain(&gpu, queue.queue);
     end_queue(queue);
+}
+
+static void way_pairs(unsigned count)
+{
+    pairs(count, 4096);
+}
+
+static void way_full(unsigned count)
+{
+    pairs(count, 64);
 }
 
 /* The test makes storm_endless run for seconds. */
@@ -470,14 +481,13 @@ int main(int count, char **words)
         const char *name;
         void (*run)(void);
         void (*run_with)(unsigned);
-    } ways[] = {{"queues", way_queues, NULL},   {"waits", way_waits, NULL},
-                {"shared", way_shared, NULL},   {"nest", way_nest, NULL},
-                {"idle", way_idle, NULL},       {"threads", way_threads, NULL},
-                {"churn", way_churn, NULL},     {"small", way_small, NULL},
-                {"many", NULL, way_many},       {"pairs", NULL, way_pairs},
-                {"endless", way_endless, NULL}, {"left", way_left, NULL},
-                {"fork", way_fork, NULL},       {"twice", way_twice, NULL},
-                {"stop", way_stop, NULL}};
+    } ways[] = {
+        {"queues", way_queues, NULL}, {"waits", way_waits, NULL}, {"shared", way_shared, NULL},
+        {"nest", way_nest, NULL},     {"idle", way_idle, NULL},   {"threads", way_threads, NULL},
+        {"churn", way_churn, NULL},   {"small", way_small, NULL}, {"many", NULL, way_many},
+        {"pairs", NULL, way_pairs},   {"full", NULL, way_full},   {"endless", way_endless, NULL},
+        {"left", way_left, NULL},     {"fork", way_fork, NULL},   {"twice", way_twice, NULL},
+        {"stop", way_stop, NULL}};
     const char *path = getenv("COUNT_EXPECTED");
     expected = path != NULL ? fopen(path, "w") : NULL;
     for (size_t i = 0; count > 1 && i < sizeof ways / sizeof *ways; i++) {

@@ -28,6 +28,12 @@ recorded = {(queue, packet) for queue, packet in rows('SELECT queue, packet FROM
 if recorded != set(kernels):
     sys.exit(f'{len(recorded)} kernels are in the trace, {len(kernels)} were submitted; {len(recorded ^ set(kernels))} differ')
 
+if any(name.startswith('pair') for name in ranges):
+    inside = dict(rows('SELECT r.name, count(*) FROM kernels k JOIN ranges r ON r.process = k.process AND r.id = k.range GROUP BY r.name'))
+    wrong = [name for name in ranges if inside.get(name) != '1']
+    if wrong:
+        sys.exit(f'{len(wrong)} of {len(ranges)} ranges do not have their kernel: {wrong[:5]}')
+
 counted = {}
 if mode == 'kernel':
     for queue, packet, value in rows("SELECT queue, packet, value FROM kernel_counters WHERE name = 'SQ_WAVES'"):
