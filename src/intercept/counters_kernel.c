@@ -158,16 +158,26 @@ static bool is_kernel(const void *packet)
             ((const hsa_amd_vendor_packet_header_t *)packet)->AmdFormat == EXTENDED);
 }
 
-/* Whether the packet that was rewritten last is counted, and if not why. */
-static bool is_counted(const struct rtl_counted_queue *queue, enum rtl_uncounted_why *why)
+/* The rewriter looks a reservation up, and what it is found to be, where it needs that. */
+static struct rtl_reservation reservation_of(const struct rtl_rewriter *rewriter, uint64_t packet)
 {
-    const struct rtl_reservation *reservation = &queue->queue->rewriter.run.reservation;
-    if (reservation->launch != RTL_NONE && (reservation->flags & RTL_RESERVED_FOUND) == 0) {
+    const struct rtl_run *run = &rewriter->run;
+    return packet >= run->first && packet < run->end
+               ? run->reservation
+               : rtl_reservations_at(rewriter->reservations, packet);
+}
+
+/* Whether the packet that was rewritten last is counted, and if not why. */
+static bool is_counted(const struct rtl_counted_queue *queue, uint64_t packet,
+                       enum rtl_uncounted_why *why)
+{
+    struct rtl_reservation reservation = reservation_of(&queue->queue->rewriter, packet);
+    if (reservation.launch != RTL_NONE && (reservation.flags & RTL_RESERVED_FOUND) == 0) {
         *why = RTL_UNCOUNTED_GRAPH;
         return false;
     }
     *why = RTL_UNCOUNTED_STOPPED;
-    return (reservation->flags & RTL_RESERVED_LEFT_OUT) == 0;
+    return (reservation.flags & RTL_RESERVED_LEFT_OUT) == 0;
 }
 
 static void copy(unsigned char *out, const void *packet)
@@ -223,7 +233,7 @@ uint64_t rtl_counted_kernels_put(struct rtl_counted_queue *queue, const void *pa
     enum rtl_uncounted_why why;
     if (!is_kernel(packet))
         return put_plain(kernels, packet, out);
-    bool counted = is_counted(queue, &why);
+    bool counted = is_counted(queue, index, &why);
     bool room = asked(kernels) <= kernels->mask;
     if (queue->queue->rewriter.paused || !room) {
         rtl_counted_miss(queue->device, room ? RTL_UNCOUNTED_STOPPED : RTL_UNCOUNTED_MEMORY, 1);

@@ -159,7 +159,7 @@ static void run_threads(void *(*run)(void *))
     pthread_t threads[THREADS];
     for (uintptr_t i = 0; i < THREADS; i++)
         if (pthread_create(&threads[i], NULL, run, (void *)i) != 0)
-            exit(3);
+            exit(3); // NOLINT(concurrency-mt-unsafe): no thread was made
     for (unsigned i = 0; i < THREADS; i++)
         (void)pthread_join(threads[i], NULL);
 }
@@ -426,7 +426,7 @@ static void way_fork(void)
     }
     int status = 1;
     if (waitpid(child, &status, 0) != child || status != 0)
-        exit(4);
+        exit(4); // NOLINT(concurrency-mt-unsafe): there is one thread
     submit(queue, 7);
     (void)rtlRangePop(NULL);
     expect_range("parent", 13);
@@ -488,6 +488,7 @@ int main(int count, char **words)
         {"pairs", NULL, way_pairs},   {"full", NULL, way_full},   {"endless", way_endless, NULL},
         {"left", way_left, NULL},     {"fork", way_fork, NULL},   {"twice", way_twice, NULL},
         {"stop", way_stop, NULL}};
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): before there are threads
     const char *path = getenv("COUNT_EXPECTED");
     expected = path != NULL ? fopen(path, "w") : NULL;
     for (size_t i = 0; count > 1 && i < sizeof ways / sizeof *ways; i++) {
