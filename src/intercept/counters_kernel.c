@@ -29,6 +29,7 @@ struct rtl_counted_kernels {
     uint64_t ready, done;  /* signals: asks whose turn in the queue it is; that have ended */
     uint64_t grant[2];
     bool granted, spoiled; /* the keeper's */
+    uint64_t turn;         /* the keeper's: when the next one could run; 0: it cannot yet */
     bool after;            /* the last packet was an ask's; of who submits */
 };
 
@@ -108,6 +109,7 @@ bool rtl_counted_kernels_open(struct rtl_counted_queue *queue)
     atomic_store(&kernels->tail, 0);
     kernels->granted = false;
     kernels->spoiled = false;
+    kernels->turn = 0;
     kernels->after = false;
     return make_signals(kernels);
 }
@@ -266,6 +268,7 @@ static void grant(struct rtl_counted_queue *queue)
 {
     struct rtl_counted_kernels *kernels = queue->kernels;
     struct device *device = device_of(queue);
+    kernels->turn = 0;
     kernels->granted = true;
     kernels->spoiled = device->open;
     device->granted++;
@@ -346,40 +349,68 @@ static void submit_more(struct rtl_queue *queue)
     (void)rtl_submit_some(queue);
 }
 
-static unsigned serve(struct rtl_counted_queue *queue, bool *busy)
+/* Ends what has ended, and notes whose turn has come. */
+static unsigned look_at(struct rtl_counted_queue *queue)
 {
-    struct device *device = device_of(queue);
-    unsigned ended = 0;
-    if (has_ended(queue->kernels)) {
+    static uint64_t next_turn = 1;
+    struct rtl_counted_kernels *kernels = queue->kernels;
+    bool ended = has_ended(kernels);
+    if (ended)
         end(queue);
-        ended = 1;
-    }
-    if (device->granted == 0 || device->open)
-        if (is_ready(queue->kernels))
-            grant(queue);
-    *busy = *busy || asked(queue->kernels) > 0;
+    if (kernels->turn == 0 && is_ready(kernels))
+        kernels->turn = next_turn++;
     return ended;
 }
 
-/* Who ended comes last in the next look: the others had to wait. */
+static bool may_have(const struct device *device)
+{
+    return device->granted == 0 || device->open;
+}
+
+/* Who has been waiting for the device for longest, NULL: nobody. */
+static struct rtl_counted_queue *next_of(const struct device *device)
+{
+    struct rtl_counted_queue *first = NULL;
+    for (uint32_t i = 0; i < rtl_queues_count(); i++) {
+        struct rtl_counted_queue *queue = rtl_queues_at(i)->counted;
+        if (queue != NULL && atomic_load_explicit(&queue->open, memory_order_acquire) &&
+            device_of(queue) == device && queue->kernels->turn != 0 &&
+            (first == NULL || queue->kernels->turn < first->kernels->turn))
+            first = queue;
+    }
+    return first;
+}
+
+static void grant_next(struct device *device)
+{
+    while (may_have(device)) {
+        struct rtl_counted_queue *queue = next_of(device);
+        if (queue == NULL)
+            return;
+        grant(queue);
+    }
+}
+
 unsigned rtl_counted_kernels_round(bool *busy)
 {
-    static uint32_t first;
     uint32_t count = rtl_queues_count();
     unsigned ended = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t place = (first + i) % count;
-        struct rtl_queue *queue = rtl_queues_at(place);
+        struct rtl_queue *queue = rtl_queues_at(i);
         struct rtl_counted_queue *counted = queue->counted;
         if (counted == NULL || !atomic_load_explicit(&counted->open, memory_order_acquire))
             continue;
-        unsigned here = serve(counted, busy);
+        unsigned here = look_at(counted);
+        *busy = *busy || asked(counted->kernels) > 0;
         if (here > 0)
             submit_more(queue);
         ended += here;
     }
-    first = count > 0 ? (first + 1) % count : 0;
-    for (uint32_t i = 0; i < RTL_MOST_COUNTED; i++)
+    for (uint32_t i = 0; i < RTL_MOST_COUNTED; i++) {
+        if (devices[i].block == NULL)
+            continue;
+        grant_next(&devices[i]);
         let_go(&devices[i]);
+    }
     return ended;
 }

@@ -3,6 +3,7 @@
  *
  *   queues     four threads with a queue each, all kernels of different sizes
  *   waits      two queues whose barrier packets wait for each other's kernels, to and fro
+ *   fair       two queues that are full before anything can run
  *   shared     one queue that four threads write to, in batches
  *   nest       eight ranges in each other, and kernels before, between and behind
  *   idle       ranges whose work is done before they end, one by one
@@ -193,6 +194,24 @@ static void way_waits(void)
                 submit_barrier(queue[0], done[1][i - 1], (hsa_signal_t){0});
             submit_with(queue[j], 1 + i + STEPS * j, done[j][i]);
         }
+    hsa_signal_store_screlease(begin, 0);
+    for (unsigned j = 0; j < 2; j++)
+        gpu_drain(&gpu, queue[j].queue);
+    for (unsigned j = 0; j < 2; j++)
+        end_queue(queue[j]);
+}
+
+/* Two queues that are full before anything can run: none is kept waiting by the other. */
+static void way_fair(void)
+{
+    enum { KERNELS = 100 };
+    struct queue queue[2] = {make_queue(1024), make_queue(1024)};
+    hsa_signal_t begin = gpu_signal(1);
+    for (unsigned j = 0; j < 2; j++) {
+        submit_barrier(queue[j], begin, (hsa_signal_t){0});
+        for (unsigned i = 0; i < KERNELS; i++)
+            submit(queue[j], 1 + i + KERNELS * j);
+    }
     hsa_signal_store_screlease(begin, 0);
     for (unsigned j = 0; j < 2; j++)
         gpu_drain(&gpu, queue[j].queue);
@@ -482,12 +501,12 @@ int main(int count, char **words)
         void (*run)(void);
         void (*run_with)(unsigned);
     } ways[] = {
-        {"queues", way_queues, NULL}, {"waits", way_waits, NULL}, {"shared", way_shared, NULL},
-        {"nest", way_nest, NULL},     {"idle", way_idle, NULL},   {"threads", way_threads, NULL},
-        {"churn", way_churn, NULL},   {"small", way_small, NULL}, {"many", NULL, way_many},
-        {"pairs", NULL, way_pairs},   {"full", NULL, way_full},   {"endless", way_endless, NULL},
-        {"left", way_left, NULL},     {"fork", way_fork, NULL},   {"twice", way_twice, NULL},
-        {"stop", way_stop, NULL}};
+        {"queues", way_queues, NULL},   {"waits", way_waits, NULL}, {"fair", way_fair, NULL},
+        {"shared", way_shared, NULL},   {"nest", way_nest, NULL},   {"idle", way_idle, NULL},
+        {"threads", way_threads, NULL}, {"churn", way_churn, NULL}, {"small", way_small, NULL},
+        {"many", NULL, way_many},       {"pairs", NULL, way_pairs}, {"full", NULL, way_full},
+        {"endless", way_endless, NULL}, {"left", way_left, NULL},   {"fork", way_fork, NULL},
+        {"twice", way_twice, NULL},     {"stop", way_stop, NULL}};
     // NOLINTNEXTLINE(concurrency-mt-unsafe): before there are threads
     const char *path = getenv("COUNT_EXPECTED");
     expected = path != NULL ? fopen(path, "w") : NULL;

@@ -10,4 +10,10 @@ export COUNT_EXPECTED=$scratch/expected RTL_COUNTING=$mode RTL_METRICS=${METRICS
 grep -v '^softgpu: kernel' traced.err >said || true
 [ ! -s said ] || fail "something was printed on stderr"
 "$rtl" check t.db >check.out 2>&1 || fail "rtl check ended with status $?"
+
+# Two queues that could run at any time take turns.
+if [ "$1" = fair ]; then
+    longest=$(ask t.db "SELECT queue FROM kernels ORDER BY start" | uniq -c | sort -n | tail -1 | awk '{ print $1 }')
+    [ "$longest" -le 10 ] || fail "$longest kernels of one queue came in a row"
+fi
 python3 "$here/../counters/count.py" "$rtl" t.db expected "$mode" >same.out 2>same.err || fail "other values than the program knows"
