@@ -315,11 +315,11 @@ static void make_ranges(uint32_t process)
         const char *name;
     } ranges[] = {
         {{.id = 1, .start_ns = 5900000, .thread = 100, .kind = RTL_RANGE_PUSH}, "step"},
-        {{7, 5950000, 1, 100, RTL_RANGE_PUSH, 0}, "half \"quoted\""},
-        {{8, 5960000, 0, 101, RTL_RANGE_START, 0}, "open"},
-        {{9, 5970000, 7, 100, RTL_RANGE_MARK, 0}, ""},
-        {{21, 3000000, 0, 77, RTL_RANGE_PUSH, 0}, "captured"},
-        {{22, 3000001, 21, 77, RTL_RANGE_PUSH, 0}, "deeper"},
+        {{7, 5950000, 1, 100, RTL_RANGE_PUSH, 0, 0}, "half \"quoted\""},
+        {{8, 5960000, 0, 101, RTL_RANGE_START, 0, 0}, "open"},
+        {{9, 5970000, 7, 100, RTL_RANGE_MARK, 0, 0}, ""},
+        {{21, 3000000, 0, 77, RTL_RANGE_PUSH, 0, 0}, "captured"},
+        {{22, 3000001, 21, 77, RTL_RANGE_PUSH, 0, 0}, "deeper"},
     };
     static const struct rtl_wire_range_end ends[] = {
         {7, 6100000}, {1, 6500000}, {10, 6600000}, {22, 3000500}, {21, 3000600}};
