@@ -226,7 +226,8 @@ static bool within(const struct reading *reading, const struct rtl_codec_block *
     const struct rtl_chunk *chunk = &reading->chunk;
     uint64_t span = chunk->end_max - chunk->start_min;
     uint64_t packets = chunk->packet_max - chunk->packet_min;
-    bool outside = false;
+    /* Bounds the wrong way round hold everything, modulo 2^64. */
+    bool outside = chunk->start_min > chunk->end_max || chunk->packet_min > chunk->packet_max;
     for (uint32_t i = 0; i < block->count; i++)
         outside |= block->start[i] - chunk->start_min > span || block->end[i] > chunk->end_max;
     for (uint32_t i = 0; reading->whole && i < block->count; i++)

@@ -525,6 +525,7 @@ rtl_status_t rtl_blocks_fetch_raw(rtl_trace_t *trace, size_t block,
     rtl_status_t status = it->loaded ? RTL_OK : load_block(trace, block);
     if (status != RTL_OK)
         return status;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): load_block has set it */
     it->loaded->used = ++blocks->clock;
     *loaded = it->loaded;
     return RTL_OK;
@@ -634,10 +635,10 @@ static void number_block(rtl_trace_t *trace, struct rtl_launch_loaded *loaded)
             number_found(loaded, counter, lane, place);
     }
     /* Whoever counts next starts again. */
-    for (size_t i = 0; i < blocks->counters.count; i++)
+    for (size_t i = 0; counters && i < blocks->counters.count; i++)
         counters[i].block = 0;
     struct rtl_launch_lane *lanes = blocks->lanes.items;
-    for (size_t i = 0; i < blocks->lanes.count; i++)
+    for (size_t i = 0; lanes && i < blocks->lanes.count; i++)
         lanes[i].block = 0;
     loaded->numbered = true;
 }
