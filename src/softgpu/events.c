@@ -19,6 +19,7 @@ enum {
     EVENT_LIMIT = 4096, /* as the KFD: beyond it ROCr falls back to signals that are polled */
     MAILBOX_BYTES = EVENT_LIMIT * 8,
     PAGE = 4096,
+    LATE = 64,
 };
 
 /* A raise does what the KFD does: whoever waits now is woken (the sequence moves), and the flag
@@ -36,6 +37,12 @@ static sg_event_t events[EVENT_LIMIT]; /* by id; id 0 means "no event" and is ne
 static uint64_t *mailboxes;
 static pthread_mutex_t create_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t next_id = 1;
+
+/* Events that were destroyed last. ROCr's exception handler says that it is done before it stores
+ * to its signal for the last time (AqlQueue::ExceptionHandler, 5.2.3), while who destroys the queue
+ * gives that signal back: its event is set late, is told INVALID_HANDLE, and is no freed memory. */
+static HsaEvent *late[LATE];
+static unsigned late_next;
 
 static atomic_uint raises; /* futex word: moves with every raise that somebody waits for */
 
@@ -173,8 +180,12 @@ HSAKMT_STATUS hsaKmtDestroyEvent(HsaEvent *Event)
     sg_event_t *state = state_of(Event);
     if (!state)
         return HSAKMT_STATUS_INVALID_HANDLE;
+    (void)pthread_mutex_lock(&create_lock);
     atomic_store(&state->used, false);
-    free(Event);
+    free(late[late_next]);
+    late[late_next] = Event;
+    late_next = (late_next + 1) % LATE;
+    (void)pthread_mutex_unlock(&create_lock);
     return HSAKMT_STATUS_SUCCESS;
 }
 
