@@ -560,6 +560,14 @@ static bool is_within(uint64_t id, const struct range *outer)
     return range != NULL;
 }
 
+static void check_time(const char *what, uint64_t time, uint64_t truth)
+{
+    CHECK(distance(time, truth) <= TICK_NS);
+    if (distance(time, truth) > TICK_NS)
+        (void)fprintf(stderr, "ranges: a kernel's %s is %lu, and should be %lu\n", what,
+                      (unsigned long)time, (unsigned long)truth);
+}
+
 /* Each is one that the device executed, in this range or one within. Where counters are read the
  * device's queue is another one than the program's. */
 static void check_kernel(const struct range *range, const rtl_range_kernel_t *kernel)
@@ -570,8 +578,8 @@ static void check_kernel(const struct range *range, const rtl_range_kernel_t *ke
     if (entry == NULL)
         return;
     CHECK(kernel->name != NULL && strcmp(kernel->name, entry->name) == 0);
-    CHECK(distance(kernel->start, entry->start_ns) <= TICK_NS);
-    CHECK(distance(kernel->end, entry->end_ns) <= TICK_NS);
+    check_time("start", kernel->start, entry->start_ns);
+    check_time("end", kernel->end, entry->end_ns);
 }
 
 static int by_time(const void *left, const void *right)
