@@ -10,9 +10,8 @@
 
 #define PACKET_SIZE 64u
 #define HELP_TRIES  4u
-#define MOST_TRIES  64u                      /* of help that gained something, but others took it */
-#define SHARES      8                        /* of the free signals: a queue takes one at a time */
-#define BLOCK       UINT64_C(0xffffffffffff) /* x, y and z of a workgroup, 16 bits each */
+#define MOST_TRIES  64u /* of help that gained something, but others took it */
+#define SHARES      8   /* of the free signals: a queue takes one at a time */
 
 /* Formats of vendor packets, all with the completion signal in the usual place:
  * AMD_AQL_FORMAT_PM4_IB of ROCr's amd_gpu_pm4.h, HSA_AMD_PACKET_TYPE_BARRIER_VALUE (2) and
@@ -528,11 +527,25 @@ static void rewrite_packet(struct rtl_rewriter *rewriter, void *packet, uint64_t
 /* ---- kernels without a signal of their own, in full mode: most of them, and all of a graph's ----
  */
 
-static IN_PLACE uint64_t word_at(const void *packet, size_t offset)
+/* The program has just written the packet, and its line may still be on the way to this core. A
+ * load gets what a store before it wrote without waiting for that, but only if one store wrote all
+ * of it: so each field is loaded alone, and atomically, lest the compiler makes one load of two.
+ * HIP writes 16 bytes at a time, other programs field by field. */
+#define FIELD(packet, name) __atomic_load_n(&(packet)->name, __ATOMIC_RELAXED)
+
+/* A dispatch as its record and its fingerprint have it. */
+struct words {
+    uint64_t kernel_object, grid_xy, grid_z, block;
+};
+
+static IN_PLACE struct words read_words(const hsa_kernel_dispatch_packet_t *packet)
 {
-    uint64_t word;
-    memcpy(&word, (const unsigned char *)packet + offset, sizeof word);
-    return word;
+    return (struct words){
+        .kernel_object = FIELD(packet, kernel_object),
+        .grid_xy = FIELD(packet, grid_size_x) | (uint64_t)FIELD(packet, grid_size_y) << 32,
+        .grid_z = FIELD(packet, grid_size_z),
+        .block = FIELD(packet, workgroup_size_x) | (uint64_t)FIELD(packet, workgroup_size_y) << 16 |
+                 (uint64_t)FIELD(packet, workgroup_size_z) << 32};
 }
 
 static IN_PLACE bool is_dispatch(const hsa_kernel_dispatch_packet_t *packet)
@@ -551,52 +564,44 @@ static IN_PLACE bool is_simple(struct rtl_rewriter *rewriter,
 /* Adds the packet's record. `own`: a signal that is borrowed, 0 if `tag` is of the pool's; `tag` as
  * rtl_record has it, without the epoch. */
 static IN_PLACE void record_packet(struct rtl_rewriter *rewriter,
-                                   const hsa_kernel_dispatch_packet_t *packet, uint64_t index,
-                                   uint64_t own, uint64_t tag,
-                                   const struct rtl_origin_words *origin)
+                                   const hsa_kernel_dispatch_packet_t *packet,
+                                   const struct words *words, uint64_t index, uint64_t own,
+                                   uint64_t tag, const struct rtl_origin_words *origin)
 {
     bool plain = origin->correlation == 0 && origin->launch == RTL_NONE;
     uint64_t flags = (plain ? (uint64_t)RTL_RECORD_PLAIN << 48 : 0) |
                      (own != 0 ? (uint64_t)RTL_RECORD_BORROWED << 48 : 0);
-    uint64_t block = word_at(packet, offsetof(hsa_kernel_dispatch_packet_t, workgroup_size_x));
-    struct rtl_record_words words = {
+    struct rtl_record_words record = {
         .own = own,
-        .kernel_object = packet->kernel_object,
+        .kernel_object = words->kernel_object,
         .packet = index,
-        .grid_xy = word_at(packet, offsetof(hsa_kernel_dispatch_packet_t, grid_size_x)),
-        .grid_z_group = packet->grid_size_z | (uint64_t)packet->group_segment_size << 32,
-        .block_flags = (block & BLOCK) | flags,
+        .grid_xy = words->grid_xy,
+        .grid_z_group = words->grid_z | (uint64_t)FIELD(packet, group_segment_size) << 32,
+        .block_flags = words->block | flags,
         .signal_epoch = tag,
     };
-    (void)rtl_pending_put_words(rewriter->pending, &words,
+    (void)rtl_pending_put_words(rewriter->pending, &record,
                                 plain ? 0 : rtl_pending_place_origin(rewriter->pending, origin));
 }
 
 static IN_PLACE void record_simple(struct rtl_rewriter *rewriter,
-                                   hsa_kernel_dispatch_packet_t *packet, uint64_t index,
-                                   uint32_t epoch, const struct rtl_origin_words *origin)
+                                   hsa_kernel_dispatch_packet_t *packet, const struct words *words,
+                                   uint64_t index, uint32_t epoch,
+                                   const struct rtl_origin_words *origin)
 {
     uint32_t id = rewriter->ids[--rewriter->id_count];
     put_signal(rewriter, &packet->completion_signal, id);
-    record_packet(rewriter, packet, index, 0, id | (uint64_t)epoch << 32, origin);
+    record_packet(rewriter, packet, words, index, 0, id | (uint64_t)epoch << 32, origin);
 }
 
-static IN_PLACE struct rtl_kernel_key key_of(const hsa_kernel_dispatch_packet_t *packet)
+static IN_PLACE struct rtl_kernel_key key_of(const hsa_kernel_dispatch_packet_t *packet,
+                                             const struct words *words)
 {
-    uint64_t block = word_at(packet, offsetof(hsa_kernel_dispatch_packet_t, workgroup_size_x));
-    return (struct rtl_kernel_key){
-        .kernel_object = packet->kernel_object,
-        .kernarg = (uint64_t)(uintptr_t)packet->kernarg_address,
-        .plane = word_at(packet, offsetof(hsa_kernel_dispatch_packet_t, grid_size_x)),
-        .rest = packet->grid_size_z | block << 32,
-        .depth = block >> 32 & 0xffff};
-}
-
-static IN_PLACE uint64_t add_to_fingerprint(uint64_t before,
-                                            const hsa_kernel_dispatch_packet_t *packet)
-{
-    struct rtl_kernel_key key = key_of(packet);
-    return fingerprint(before, &key);
+    return (struct rtl_kernel_key){.kernel_object = words->kernel_object,
+                                   .kernarg = (uint64_t)(uintptr_t)FIELD(packet, kernarg_address),
+                                   .plane = words->grid_xy,
+                                   .rest = words->grid_z | words->block << 32,
+                                   .depth = words->block >> 32};
 }
 
 static struct rtl_origin_words origin_of(const struct rtl_run *run)
@@ -619,9 +624,12 @@ static uint64_t rewrite_simple(struct rtl_rewriter *rewriter, unsigned char *pac
         void *packet = packets + done * PACKET_SIZE;
         if (!is_simple(rewriter, packet))
             break;
-        if (found)
-            run->fingerprint = add_to_fingerprint(run->fingerprint, packet);
-        record_simple(rewriter, packet, first + done, epoch, &origin);
+        struct words words = read_words(packet);
+        if (found) {
+            struct rtl_kernel_key key = key_of(packet, &words);
+            run->fingerprint = fingerprint(run->fingerprint, &key);
+        }
+        record_simple(rewriter, packet, &words, first + done, epoch, &origin);
     }
     if (done > 0) {
         tally->seen += done;
@@ -637,10 +645,11 @@ static uint64_t rewrite_single(struct rtl_rewriter *rewriter, void *packet, uint
 {
     if (!is_simple(rewriter, packet))
         return 0;
-    struct rtl_kernel_key key = key_of(packet);
+    struct words words = read_words(packet);
+    struct rtl_kernel_key key = key_of(packet, &words);
     meet_single(rewriter, &key);
     struct rtl_origin_words origin = origin_of(&rewriter->run);
-    record_simple(rewriter, packet, index, epoch, &origin);
+    record_simple(rewriter, packet, &words, index, epoch, &origin);
     tally->seen++;
     count_for_launch(rewriter, tally, 1, 1);
     rewriter->unmarked = 0;
@@ -664,7 +673,8 @@ static uint64_t rewrite_run(struct rtl_rewriter *rewriter, unsigned char *packet
  * no graph launch. What rewrite_run does with it, in one piece; the run before it is over, which
  * its index tells. False: it is another one, or may be a launch. */
 static IN_PLACE bool came_alone(struct rtl_rewriter *rewriter,
-                                const hsa_kernel_dispatch_packet_t *packet, uint64_t index,
+                                const hsa_kernel_dispatch_packet_t *packet,
+                                const struct words *words, uint64_t index,
                                 struct rtl_origin_words *origin)
 {
     const struct rtl_run *run = &rewriter->run;
@@ -675,7 +685,7 @@ static IN_PLACE bool came_alone(struct rtl_rewriter *rewriter,
     }
     if (rewriter->head_count > 0 || (index == run->end && is_full_batch(run)))
         return false;
-    rewriter->single = key_of(packet);
+    rewriter->single = key_of(packet, words);
     rewriter->single_at = index + 1;
     return true;
 }
@@ -702,18 +712,19 @@ static IN_PLACE enum alone rewrite_alone(struct rtl_rewriter *rewriter,
     struct rtl_origin_words origin = {0, RTL_NONE, 0};
     if (index < rewriter->run.end)
         return ALONE_NOT;
+    struct words words = read_words(packet);
     if (is_simple(rewriter, packet)) {
-        if (!came_alone(rewriter, packet, index, &origin))
+        if (!came_alone(rewriter, packet, &words, index, &origin))
             return ALONE_NOT;
-        record_simple(rewriter, packet, index, epoch, &origin);
+        record_simple(rewriter, packet, &words, index, epoch, &origin);
         return ALONE_SIMPLE;
     }
     uint64_t own = packet->completion_signal.handle;
-    if (!is_borrower(rewriter, packet) || !came_alone(rewriter, packet, index, &origin) ||
+    if (!is_borrower(rewriter, packet) || !came_alone(rewriter, packet, &words, index, &origin) ||
         !may_borrow(rewriter, own))
         return ALONE_NOT;
-    record_packet(rewriter, packet, index, own, rtl_signal_stamp(own) | (uint64_t)epoch << 32,
-                  &origin);
+    record_packet(rewriter, packet, &words, index, own,
+                  rtl_signal_stamp(own) | (uint64_t)epoch << 32, &origin);
     return ALONE_BORROWED;
 }
 

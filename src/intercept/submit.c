@@ -15,8 +15,7 @@
 #include <time.h>
 
 #define PACKET           64u
-#define SUBMISSION_ENDED (UINT32_C(1) << 31) /* in rtl_queue.requests */
-#define PIECES           64u                 /* that a producer submits in one go */
+#define PIECES           64u /* that a producer submits in one go */
 #define FEW_PIECES       2u
 #define HELP             64u /* records that a submitter harvests when short */
 #define PIECE_OF_SIGNALS 64u /* that it makes when nothing has finished */
@@ -169,30 +168,33 @@ static unsigned submit_ready(struct rtl_queue *queue, unsigned pieces)
 
 /* Who submits also submits what others ask for meanwhile, but not for ever: it has other work to
  * do. What is left then is the worker's, or the next producer's that rings. */
-static bool submit(struct rtl_queue *queue, unsigned pieces)
+static bool submit(struct rtl_queue *queue, unsigned pieces, bool producer)
 {
-    if (atomic_fetch_add_explicit(&queue->requests, 1, memory_order_acq_rel) != 0)
-        return true; /* whoever is submitting looks again */
-    uint32_t seen = 1;
+    if (rtl_turn_enter(&queue->turn)) {
+        pieces = submit_ready(queue, pieces);
+        if (!rtl_turn_leave(&queue->turn))
+            return pieces > 0;
+    }
+    if (!rtl_turn_ask(&queue->turn))
+        return true;
     do {
         pieces = submit_ready(queue, pieces);
         if (pieces == 0) {
-            atomic_store_explicit(&queue->requests, 0, memory_order_release);
+            rtl_turn_drop(&queue->turn);
             return false;
         }
-    } while (!atomic_compare_exchange_strong_explicit(&queue->requests, &seen, 0,
-                                                      memory_order_acq_rel, memory_order_acquire));
+    } while (!rtl_turn_pass(&queue->turn, producer));
     return true;
 }
 
 void rtl_submit(struct rtl_queue *queue)
 {
-    (void)submit(queue, PIECES);
+    (void)submit(queue, PIECES, true);
 }
 
 bool rtl_submit_some(struct rtl_queue *queue)
 {
-    return submit(queue, FEW_PIECES);
+    return submit(queue, FEW_PIECES, false);
 }
 
 bool rtl_submit_is_behind(const struct rtl_queue *queue)
@@ -203,7 +205,7 @@ bool rtl_submit_is_behind(const struct rtl_queue *queue)
 
 void rtl_submit_begin(struct rtl_queue *queue)
 {
-    atomic_store(&queue->requests, 0);
+    rtl_turn_begin(&queue->turn);
 }
 
 /* Nobody will write, or ring for, what was reserved and not submitted. */
@@ -218,13 +220,10 @@ static void skip_the_rest(struct rtl_queue *queue)
 void rtl_submit_end(struct rtl_queue *queue, uint64_t deadline_ns)
 {
     struct timespec step = {.tv_sec = 0, .tv_nsec = 20000};
-    uint32_t idle = 0;
-    while (!atomic_compare_exchange_strong_explicit(&queue->requests, &idle, SUBMISSION_ENDED,
-                                                    memory_order_acq_rel, memory_order_relaxed)) {
+    while (!rtl_turn_end(&queue->turn)) {
         if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline_ns)
             return;
         nanosleep(&step, NULL);
-        idle = 0;
     }
     skip_the_rest(queue);
 }

@@ -28,6 +28,7 @@
 #include "intercept/spawn.h"
 #include "intercept/submit.h"
 #include "intercept/symbols.h"
+#include "intercept/turn.h"
 #include "intercept/waits.h"
 #include "intercept/worker.h"
 
@@ -41,6 +42,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/single_threaded.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -317,11 +319,19 @@ static void in_child(void)
     rtl_counters_forked();
     rtl_harvest_forked();
     rtl_worker_forked();
+    rtl_turn_forked();
     rtl_waits_forked();
     rtl_copies_forked();
     rtl_ranges_forked();
     rtl_control_forked();
     rtl_callbacks_forked();
+}
+
+/* As long as there is one thread this takes no time; else the worker does it. */
+__attribute__((constructor)) static void at_load(void)
+{
+    if (__libc_single_threaded)
+        (void)rtl_turn_prepare();
 }
 
 /* Once in the life of the process. */

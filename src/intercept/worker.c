@@ -22,9 +22,13 @@
 
 #define PIECE_OF_SIGNALS  512u /* that the pool grows by in a round when nobody waits */
 #define SPARE_SIGNALS     3072u
-#define ROUNDS_TO_LOOK    64u
-#define PATIENCE          64u  /* records of running kernels to look behind */
-#define BUSY_ROUND        512u /* so many records in a round: go on at once */
+#define ROUNDS_TO_LOOK    64u   /* whether somebody goes round us: rounds with a nap behind them */
+#define BUSY_TO_LOOK      1024u /* and others */
+#define ROUNDS_TO_ASK     16u   /* for a turn to submit, where one round after the other is busy */
+#define PATIENCE          64u   /* records of running kernels to look behind */
+#define BUSY_ROUND        512u  /* so many records in a round: go on at once */
+#define FEW_ROUND         128u  /* so few: a longer nap would have done as well */
+#define LONG_NAP_NS       400000u /* of such rounds */
 #define SHORTEST_NAP_NS   50000u
 #define LONGEST_NAP_NS    1000000u /* while something is pending */
 #define IDLE_NAP_NS       5000000u /* while nothing is */
@@ -44,6 +48,7 @@ static _Atomic bool ended;
 static _Atomic uint32_t rounds;
 static _Atomic uint32_t bell; /* futex: moved to cut a nap short */
 static _Atomic bool expected; /* a signal was replaced since the worker last looked */
+static bool busy;             /* no nap before this round; the worker's */
 
 static void nap(uint32_t bell_seen, uint64_t ns)
 {
@@ -125,6 +130,34 @@ static void close_queue(struct rtl_queue *queue)
     rtl_queues_release(queue);
 }
 
+/* True if packets are behind for a round: their doorbell passed us by. Those that are just being
+ * written move on. By interception a full ring holds packets back as well. */
+static bool stays_behind(struct rtl_queue *queue)
+{
+    uint64_t submitted = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
+    bool stays = queue->way == RTL_WAY_INTERCEPT || queue->seen_submitted == submitted;
+    queue->seen_submitted = submitted;
+    return stays && rtl_submit_is_behind(queue);
+}
+
+/* To ask for the turn to submit interrupts the threads of the program (turn.h): not often while
+ * they are busy. */
+static bool is_time(uint32_t often)
+{
+    return atomic_load_explicit(&rounds, memory_order_relaxed) % often == 0;
+}
+
+/* Now and then a look whether somebody goes round us. Returns how much more there may be to do. */
+static unsigned submit_behind(struct rtl_queue *queue)
+{
+    bool stays = stays_behind(queue);
+    bool asks = !busy || queue->way == RTL_WAY_INTERCEPT || is_time(ROUNDS_TO_ASK);
+    if (!(stays && asks) && !is_time(busy ? BUSY_TO_LOOK : ROUNDS_TO_LOOK))
+        return !stays && rtl_submit_is_behind(queue); /* soon another look */
+    bool all = rtl_submit_some(queue);
+    return !all || (queue->way == RTL_WAY_INTERCEPT && rtl_submit_is_behind(queue));
+}
+
 unsigned rtl_worker_round(void)
 {
     rtl_control_poll();
@@ -135,20 +168,14 @@ unsigned rtl_worker_round(void)
     (void)rtl_emit_flush();
     rtl_launches_look();
     finished += rtl_harvest_aside();
-    bool look_round = atomic_load_explicit(&rounds, memory_order_relaxed) % ROUNDS_TO_LOOK == 0;
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
         struct rtl_queue *queue = rtl_queues_at(i);
         uint32_t phase = atomic_load_explicit(&queue->phase, memory_order_acquire);
         if (phase == RTL_QUEUE_FREE)
             continue;
         finished += serve(queue);
-        /* A full ring or a doorbell that passed us by held packets back; now and then a look
-         * whether somebody goes round us. */
-        if (phase == RTL_QUEUE_LIVE && queue->way != RTL_WAY_COPIES &&
-            (look_round || rtl_submit_is_behind(queue))) {
-            bool all = rtl_submit_some(queue);
-            finished += !all || (queue->way == RTL_WAY_INTERCEPT && rtl_submit_is_behind(queue));
-        }
+        if (phase == RTL_QUEUE_LIVE && queue->way != RTL_WAY_COPIES)
+            finished += submit_behind(queue);
         uint64_t newest = atomic_load_explicit(&queue->newest, memory_order_relaxed);
         if (newest != 0)
             rtl_agents_clock(queue->agent, newest);
@@ -190,6 +217,15 @@ static bool attend(uint64_t *since)
     return true;
 }
 
+/* The nap after a round. What has finished is still in the caches of who submits next, so where
+ * much finishes naps are short; where little does, to wake up costs more than the rest. */
+static uint64_t after(unsigned finished, uint64_t length)
+{
+    if (finished >= FEW_ROUND)
+        return SHORTEST_NAP_NS;
+    return finished > 0 && length * 2 > LONG_NAP_NS ? LONG_NAP_NS : length * 2;
+}
+
 /* How long a nap may be; `since`: when a signal was last to be forwarded. */
 static uint64_t limit(uint64_t *length, uint64_t since)
 {
@@ -206,6 +242,7 @@ static void *work(void *unused)
     (void)unused;
     uint64_t since = 0;
     pthread_setname_np(pthread_self(), "rtl-worker");
+    (void)rtl_turn_prepare();
     uint64_t length = SHORTEST_NAP_NS;
     uint64_t next_bracket = rtl_now() + BRACKET_PERIOD_NS;
     while (!atomic_load_explicit(&stopping, memory_order_acquire)) {
@@ -219,9 +256,10 @@ static void *work(void *unused)
         }
         if (atomic_exchange(&expected, false))
             since = rtl_now();
-        if (finished >= BUSY_ROUND || attend(&since))
+        busy = finished >= BUSY_ROUND || attend(&since);
+        if (busy)
             continue;
-        length = finished > 0 ? SHORTEST_NAP_NS : length * 2;
+        length = after(finished, length);
         nap(bell_seen, limit(&length, since));
     }
     atomic_store_explicit(&ended, true, memory_order_release);

@@ -56,10 +56,10 @@ static void nap(void)
 }
 
 /* What was submitted to a queue is what has a record. A thread that is submitting just now may be
- * about to add some; who makes the count of requests zero has added them all. */
+ * about to add some; who has given the turn back has added them all. */
 static uint64_t find_end(struct rtl_queue *queue, uint64_t deadline_ns)
 {
-    for (unsigned i = 0; i < SUBMITTER_TRIES && atomic_load(&queue->requests) != 0; i++) {
+    for (unsigned i = 0; i < SUBMITTER_TRIES && rtl_turn_is_taken(&queue->turn); i++) {
         if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline_ns)
             break;
         nap();
