@@ -394,7 +394,6 @@ static inline enum rtl_followed follow(struct rtl_rewriter *rewriter, hsa_signal
 enum rtl_followed rtl_rewrite_follow(struct rtl_rewriter *rewriter, hsa_signal_t *signal,
                                      struct rtl_kernel_facts *facts)
 {
-    rtl_pending_renew(rewriter->pending);
     return follow(rewriter, signal, facts);
 }
 
@@ -774,7 +773,6 @@ static void rewrite_any(struct rtl_rewriter *rewriter, unsigned char *packets, u
 void rtl_rewrite(struct rtl_rewriter *rewriter, void *packets, uint64_t first, uint64_t count,
                  uint32_t epoch)
 {
-    rtl_pending_renew(rewriter->pending);
     uint64_t singles = rewrite_singles(rewriter, packets, first, count, epoch);
     if (singles < count)
         rewrite_any(rewriter, (unsigned char *)packets + singles * PACKET_SIZE, first + singles,
