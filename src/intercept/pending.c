@@ -1,59 +1,120 @@
 #include "intercept/pending_add.h"
 #include "intercept/shared_signal.h"
 
-#include <string.h>
+#include <errno.h>
 #include <sys/mman.h>
 
 #define MARK         UINT32_C(0x52544c73)
 #define SIGNALS_SOON 6u /* records ahead whose signals a harvester asks for */
 #define RECORDS_SOON 12u
-#define LOOK_EVERY   16u /* records, whether a queue that was not idle is */
+/* Why a harvester may look for a record without a lock, while its chunk goes to others:
+ *
+ * - The table has another chunk where that of a number was only when `head` has passed all its
+ *   records, which the table's size sees to. So who knows that a record was added, by `tail` or by
+ *   a name that was entered after its chunk was begun, finds it in the table as long as it is
+ *   pending. In any other chunk, of zeros too, no record has its state.
+ * - A record is written when its place's former one is done: the submitter has read that in `head`.
+ *   Who claims a record has changed its state from pending, so nobody has written to it since it
+ *   was added, and what he has read of it before is its own.
+ * - Who only looks reads `state` again behind a fence. Had he read something of a later record, the
+ *   fence of the submitter at the beginning of its chunk would come before, and with that the end
+ *   of the former record: its state would be another one.
+ */
+
+/* Chunks that are begun or the next to be, for so many records pending: those of them lie in one
+ * more chunk than they fill. */
+static uint64_t chunks_for(uint64_t records)
+{
+    return records / RTL_CHUNK + 2;
+}
+
+/* The table goes far enough for the chunks that are begun or next, rounded up. */
+static uint64_t table_for(uint64_t records)
+{
+    return records == RTL_CHUNK ? 4 : 2 * records / RTL_CHUNK;
+}
+
+/* Memory that is taken in small pages: where the system gives large ones of itself, the first
+ * record of a queue would take two megabytes. */
+static void *reserve(uint64_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return NULL;
+    int saved = errno;
+    (void)madvise(memory, bytes, MADV_NOHUGEPAGE); /* a kernel without large pages refuses */
+    errno = saved;
+    return memory;
+}
 
 bool rtl_pending_init(struct rtl_pending *pending, uint64_t capacity)
 {
-    uint64_t records = 64;
+    uint64_t records = RTL_CHUNK;
     while (records < capacity)
         records *= 2;
-    uint64_t bytes =
-        records * (sizeof(struct rtl_record) + 2 * sizeof(struct rtl_record_origin)) + records / 8;
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
+    uint64_t chunks = chunks_for(records);
+    uint64_t places = table_for(records);
+    uint64_t bytes = chunks * (sizeof *pending->chunks + sizeof *pending->spares) +
+                     places * sizeof *pending->table + records / 8;
+    void *memory = reserve(bytes);
+    if (memory == NULL)
         return false;
-    pending->records = memory;
-    pending->origins = (struct rtl_record_origin *)(pending->records + records);
-    pending->marks = (uint8_t *)(pending->origins + 2 * records);
+    pending->chunks = memory;
+    pending->table = (_Atomic uint32_t *)(pending->chunks + chunks);
+    pending->spares = (uint32_t *)(pending->table + places);
+    pending->marks = (uint8_t *)(pending->spares + chunks);
+    pending->table_mask = places - 1;
     pending->mask = records - 1;
     pending->mapped = bytes;
-    pending->last.sequence = 0 - UINT64_C(2) * RTL_ORIGIN_SHARED; /* too long ago to be shared */
+    pending->used = 1;
+    (void)rtl_pending_find_room(pending);
     return true;
 }
 
-/* Harvesters take the place of a record from `shift` at any time. For one that is done it does not
- * matter where they look: no other place has its state. The next record's they know when they have
- * seen the tail behind it. */
-void rtl_pending_begin_again(struct rtl_pending *pending)
+static _Atomic uint32_t *place_of(const struct rtl_pending *pending, uint64_t number)
 {
-    uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_relaxed);
-    uint64_t place =
-        (tail + atomic_load_explicit(&pending->shift, memory_order_relaxed)) & pending->mask;
-    if (place < RTL_LEAST_LAP) {
-        pending->look_at = tail + RTL_LEAST_LAP - place;
-        return;
-    }
-    if (atomic_load_explicit(&pending->head, memory_order_acquire) != tail) {
-        pending->look_at = tail + LOOK_EVERY;
-        return;
-    }
-    pending->look_at = tail + RTL_LEAST_LAP;
-    atomic_store_explicit(&pending->shift, 0 - tail, memory_order_relaxed);
-    pending->known_head = tail;
-    pending->last.sequence = tail - UINT64_C(2) * RTL_ORIGIN_SHARED; /* its place is another's */
+    return &pending->table[number & pending->table_mask];
 }
 
-static void read_origin(const struct rtl_pending *pending, uint64_t sequence,
-                        struct rtl_kernel_facts *facts)
+/* What was done last is in the nearest cache. */
+static uint32_t take_chunk(struct rtl_pending *pending, uint64_t head)
 {
-    struct rtl_record_origin *origin = rtl_origin_at(pending, sequence);
+    for (; (pending->oldest + 1) * RTL_CHUNK <= head; pending->oldest++)
+        pending->spares[pending->spare_count++] =
+            atomic_load_explicit(place_of(pending, pending->oldest), memory_order_relaxed);
+    return pending->spare_count > 0 ? pending->spares[--pending->spare_count] : pending->used++;
+}
+
+/* Goes on in the chunk of `tail`, which is chosen, and chooses the one behind it, so that its lines
+ * can be asked for. */
+static void begin_chunk(struct rtl_pending *pending, uint64_t tail, uint64_t head)
+{
+    atomic_store_explicit(place_of(pending, tail / RTL_CHUNK + 1), take_chunk(pending, head),
+                          memory_order_relaxed);
+    pending->chunk = rtl_chunk_at(pending, tail);
+    pending->next = pending->chunk->records;
+    pending->ahead = (const unsigned char *)rtl_chunk_at(pending, tail + RTL_CHUNK) -
+                     (const unsigned char *)pending->chunk;
+    pending->last = (struct rtl_last_origin){.launch = RTL_NONE, .place = UINT64_MAX};
+    atomic_thread_fence(memory_order_release); /* see above */
+}
+
+uint64_t rtl_pending_find_room(struct rtl_pending *pending)
+{
+    uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_relaxed);
+    uint64_t head = atomic_load_explicit(&pending->head, memory_order_acquire);
+    if (tail - head > pending->mask)
+        return 0;
+    if (tail % RTL_CHUNK == 0)
+        begin_chunk(pending, tail, head);
+    uint64_t full = head + pending->mask + 1;
+    uint64_t end = (tail / RTL_CHUNK + 1) * RTL_CHUNK;
+    pending->limit = full < end ? full : end;
+    return pending->limit - tail;
+}
+
+static void read_origin(struct rtl_record_origin *origin, struct rtl_kernel_facts *facts)
+{
     uint64_t launch = rtl_pending_get(&origin->launch_base);
     facts->correlation = rtl_pending_get(&origin->correlation);
     facts->launch = (uint32_t)launch;
@@ -61,10 +122,9 @@ static void read_origin(const struct rtl_pending *pending, uint64_t sequence,
         facts->ordinal = (uint32_t)(launch >> 32) + (uint32_t)facts->packet;
 }
 
-static void read_facts(const struct rtl_pending *pending, uint64_t sequence,
-                       struct rtl_kernel_facts *facts)
+static void read_facts(struct rtl_chunk *chunk, uint64_t sequence, struct rtl_kernel_facts *facts)
 {
-    struct rtl_record *record = rtl_record_at(pending, sequence);
+    struct rtl_record *record = &chunk->records[sequence % RTL_CHUNK];
     uint64_t packet = rtl_pending_get(&record->packet);
     uint64_t xy = rtl_pending_get(&record->grid_xy);
     uint64_t z_group = rtl_pending_get(&record->grid_z_group);
@@ -92,11 +152,10 @@ static void read_facts(const struct rtl_pending *pending, uint64_t sequence,
     facts->launch = RTL_NONE;
     facts->ordinal = RTL_NONE;
     if ((flags & RTL_RECORD_PLAIN) == 0)
-        read_origin(pending, sequence - packet % RTL_ORIGIN_SHARED, facts);
+        read_origin(&chunk->origins[packet % RTL_CHUNK], facts);
 }
 
-/* The record may be one of an earlier lap, or half written: asking for memory that is not there
- * does nothing. */
+/* The record may be done, or half written: asking for memory that is not there does nothing. */
 void rtl_pending_foresee(const struct rtl_pending *pending, const struct rtl_pool *pool,
                          uint64_t sequence)
 {
@@ -110,12 +169,12 @@ void rtl_pending_foresee(const struct rtl_pending *pending, const struct rtl_poo
     __builtin_prefetch(rtl_record_at(pending, sequence + RECORDS_SOON), 1);
 }
 
-static bool claim(struct rtl_record *record, uint64_t sequence)
+static bool claim(struct rtl_chunk *chunk, uint64_t sequence)
 {
     uint64_t expected = rtl_record_state(sequence, RTL_RECORD_PENDING);
-    return atomic_compare_exchange_strong_explicit(&record->state, &expected,
-                                                   rtl_record_state(sequence, RTL_RECORD_DONE),
-                                                   memory_order_acq_rel, memory_order_relaxed);
+    return atomic_compare_exchange_strong_explicit(
+        &chunk->records[sequence % RTL_CHUNK].state, &expected,
+        rtl_record_state(sequence, RTL_RECORD_DONE), memory_order_acq_rel, memory_order_relaxed);
 }
 
 bool rtl_signal_completed(uint64_t handle)
@@ -181,18 +240,25 @@ bool rtl_signal_is_ours(uint64_t handle)
     return __atomic_load_n(&signal->reserved3[0], __ATOMIC_RELAXED) == MARK;
 }
 
-/* Copies a record without claiming it; false if it is not pending. */
-static bool peek(struct rtl_pending *pending, uint64_t sequence, struct rtl_kernel_facts *facts)
+static uint64_t state_in(struct rtl_chunk *chunk, uint64_t sequence)
 {
-    struct rtl_record *record = rtl_record_at(pending, sequence);
-    if (atomic_load_explicit(&record->state, memory_order_acquire) !=
-        rtl_record_state(sequence, RTL_RECORD_PENDING))
+    return atomic_load_explicit(&chunk->records[sequence % RTL_CHUNK].state, memory_order_acquire);
+}
+
+static bool is_pending(struct rtl_chunk *chunk, uint64_t sequence)
+{
+    return state_in(chunk, sequence) == rtl_record_state(sequence, RTL_RECORD_PENDING);
+}
+
+/* Copies a record without claiming it; false if it is not pending in that chunk. */
+static bool peek(struct rtl_chunk *chunk, uint64_t sequence, struct rtl_kernel_facts *facts)
+{
+    if (!is_pending(chunk, sequence))
         return false;
-    read_facts(pending, sequence, facts);
-    /* The slot may have been used again since `state` was read: look before following a pointer. */
+    read_facts(chunk, sequence, facts);
+    /* The place may have been used again since: look before following a pointer. */
     atomic_thread_fence(memory_order_acquire);
-    return atomic_load_explicit(&record->state, memory_order_relaxed) ==
-           rtl_record_state(sequence, RTL_RECORD_PENDING);
+    return is_pending(chunk, sequence);
 }
 
 static bool is_borrowed(const struct rtl_kernel_facts *facts)
@@ -210,10 +276,10 @@ static bool has_new_end(const struct rtl_kernel_facts *facts)
 }
 
 /* Looks at a record without claiming it. */
-static enum rtl_take look(struct rtl_pending *pending, const struct rtl_pool *pool,
-                          uint64_t sequence, struct rtl_kernel_facts *facts, uint64_t *signal)
+static enum rtl_take look(struct rtl_chunk *chunk, const struct rtl_pool *pool, uint64_t sequence,
+                          struct rtl_kernel_facts *facts, uint64_t *signal)
 {
-    if (!peek(pending, sequence, facts))
+    if (!peek(chunk, sequence, facts))
         return RTL_TAKE_DONE;
     *signal = is_borrowed(facts) ? facts->own : rtl_pool_handle(pool, facts->pool_id);
     if (!rtl_signal_completed(*signal))
@@ -227,30 +293,32 @@ bool rtl_pending_owes(struct rtl_pending *pending, const struct rtl_pool *pool, 
 {
     struct rtl_kernel_facts facts;
     uint64_t signal;
-    return look(pending, pool, sequence, &facts, &signal) == RTL_TAKE_FORWARD;
+    return look(rtl_chunk_at(pending, sequence), pool, sequence, &facts, &signal) ==
+           RTL_TAKE_FORWARD;
 }
 
 uint64_t rtl_pending_own(struct rtl_pending *pending, uint64_t sequence)
 {
     struct rtl_kernel_facts facts;
-    return peek(pending, sequence, &facts) ? facts.own : 0;
+    return peek(rtl_chunk_at(pending, sequence), sequence, &facts) ? facts.own : 0;
 }
 
 enum rtl_take rtl_pending_take(struct rtl_pending *pending, const struct rtl_pool *pool,
                                uint64_t sequence, bool forwards, struct rtl_kernel_facts *facts)
 {
+    struct rtl_chunk *chunk = rtl_chunk_at(pending, sequence);
     uint64_t signal;
-    enum rtl_take found = look(pending, pool, sequence, facts, &signal);
+    enum rtl_take found = look(chunk, pool, sequence, facts, &signal);
     if (found != RTL_TAKE_TAKEN && (found != RTL_TAKE_FORWARD || !forwards))
         return found;
     rtl_signal_times(signal, facts);
-    return claim(rtl_record_at(pending, sequence), sequence) ? RTL_TAKE_TAKEN : RTL_TAKE_DONE;
+    return claim(chunk, sequence) ? RTL_TAKE_TAKEN : RTL_TAKE_DONE;
 }
 
-static bool looks_rearmed(struct rtl_pending *pending, uint64_t sequence,
+static bool looks_rearmed(struct rtl_chunk *chunk, uint64_t sequence,
                           struct rtl_kernel_facts *facts)
 {
-    return peek(pending, sequence, facts) && is_borrowed(facts) &&
+    return peek(chunk, sequence, facts) && is_borrowed(facts) &&
            (facts->flags & RTL_RECORD_UNTIMED) == 0 && has_new_end(facts) &&
            !rtl_signal_completed(facts->own);
 }
@@ -258,27 +326,41 @@ static bool looks_rearmed(struct rtl_pending *pending, uint64_t sequence,
 bool rtl_pending_is_rearmed(struct rtl_pending *pending, uint64_t sequence)
 {
     struct rtl_kernel_facts facts;
-    return looks_rearmed(pending, sequence, &facts);
+    return looks_rearmed(rtl_chunk_at(pending, sequence), sequence, &facts);
 }
 
 bool rtl_pending_take_rearmed(struct rtl_pending *pending, uint64_t sequence,
                               struct rtl_kernel_facts *facts)
 {
-    if (!looks_rearmed(pending, sequence, facts))
+    struct rtl_chunk *chunk = rtl_chunk_at(pending, sequence);
+    if (!looks_rearmed(chunk, sequence, facts))
         return false;
     rtl_signal_times(facts->own, facts);
-    return claim(rtl_record_at(pending, sequence), sequence);
+    return claim(chunk, sequence);
 }
 
 bool rtl_pending_abandon(struct rtl_pending *pending, uint64_t sequence,
                          struct rtl_kernel_facts *facts)
 {
-    struct rtl_record *record = rtl_record_at(pending, sequence);
-    if (atomic_load_explicit(&record->state, memory_order_acquire) !=
-        rtl_record_state(sequence, RTL_RECORD_PENDING))
+    struct rtl_chunk *chunk = rtl_chunk_at(pending, sequence);
+    if (!is_pending(chunk, sequence))
         return false;
-    read_facts(pending, sequence, facts);
-    return claim(record, sequence);
+    read_facts(chunk, sequence, facts);
+    return claim(chunk, sequence);
+}
+
+/* The first record from `at` on that is not done. */
+static uint64_t pass_done(const struct rtl_pending *pending, uint64_t at, uint64_t tail)
+{
+    while (at != tail) {
+        struct rtl_chunk *chunk = rtl_chunk_at(pending, at);
+        uint64_t left = RTL_CHUNK - at % RTL_CHUNK;
+        uint64_t end = left < tail - at ? at + left : tail;
+        for (; at != end; at++)
+            if (state_in(chunk, at) != rtl_record_state(at, RTL_RECORD_DONE))
+                return at;
+    }
+    return at;
 }
 
 void rtl_pending_advance(struct rtl_pending *pending)
@@ -286,11 +368,7 @@ void rtl_pending_advance(struct rtl_pending *pending)
     uint64_t head = atomic_load_explicit(&pending->head, memory_order_acquire);
     for (;;) {
         uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
-        uint64_t next = head;
-        while (next != tail &&
-               atomic_load_explicit(&rtl_record_at(pending, next)->state, memory_order_acquire) ==
-                   rtl_record_state(next, RTL_RECORD_DONE))
-            next++;
+        uint64_t next = pass_done(pending, head, tail);
         if (next == head ||
             atomic_compare_exchange_strong_explicit(&pending->head, &head, next,
                                                     memory_order_acq_rel, memory_order_acquire))
@@ -306,7 +384,9 @@ uint64_t rtl_pending_unfinished(struct rtl_pending *pending)
          at++) {
         struct rtl_kernel_facts facts;
         unfinished +=
-            peek(pending, at, &facts) && (facts.flags & RTL_RECORD_BARRIER) == 0 ? 1u : 0u;
+            peek(rtl_chunk_at(pending, at), at, &facts) && (facts.flags & RTL_RECORD_BARRIER) == 0
+                ? 1u
+                : 0u;
     }
     return unfinished;
 }
@@ -315,8 +395,8 @@ bool rtl_pending_has_since(struct rtl_pending *pending, uint64_t end, uint64_t l
 {
     for (uint64_t at = atomic_load_explicit(&pending->head, memory_order_acquire); at < end; at++) {
         struct rtl_kernel_facts facts;
-        if (peek(pending, at, &facts) && (facts.flags & RTL_RECORD_BARRIER) == 0 &&
-            facts.correlation >= least)
+        if (peek(rtl_chunk_at(pending, at), at, &facts) &&
+            (facts.flags & RTL_RECORD_BARRIER) == 0 && facts.correlation >= least)
             return true;
     }
     return false;
@@ -326,12 +406,12 @@ enum rtl_record_standing rtl_pending_judge(const struct rtl_pending *pending, ui
                                            uint64_t handle)
 {
     bool added = sequence < atomic_load_explicit(&pending->tail, memory_order_acquire);
-    struct rtl_record *record = rtl_record_at(pending, sequence);
-    uint64_t state = atomic_load_explicit(&record->state, memory_order_acquire);
+    struct rtl_chunk *chunk = rtl_chunk_at(pending, sequence);
+    uint64_t state = state_in(chunk, sequence);
     if (state != rtl_record_state(sequence, RTL_RECORD_PENDING)) {
         added = added || state == rtl_record_state(sequence, RTL_RECORD_DONE);
         return added ? RTL_RECORD_STALE : RTL_RECORD_COMING;
     }
-    uint64_t own = atomic_load_explicit(&record->own, memory_order_relaxed);
+    uint64_t own = rtl_pending_get(&chunk->records[sequence % RTL_CHUNK].own);
     return own == handle ? RTL_RECORD_LIVE : RTL_RECORD_OTHER;
 }

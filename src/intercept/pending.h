@@ -1,10 +1,17 @@
 /**
  * The records of one queue: kernels that were submitted and whose times have not been read yet.
  *
- * A ring. One thread at a time adds (the one that submits the queue's packets); any thread harvests
- * what is finished: the worker normally, the submitter when room runs out, a thread that is about
- * to re-arm or destroy a borrowed signal. Nobody waits for anybody: a harvester copies the record
- * and its times and then claims it with one exchange on `state`; who loses throws the copy away.
+ * One thread at a time adds (the one that submits the queue's packets); any thread harvests what is
+ * finished: the worker normally, the submitter when room runs out, a thread that is about to re-arm
+ * or destroy a borrowed signal. Nobody waits for anybody: a harvester copies the record and its
+ * times and then claims it with one exchange on `state`; who loses throws the copy away.
+ *
+ * Records are numbered, and kept in chunks of some. A table tells in which chunk a number's record
+ * is; a chunk whose records are all done serves for others, the one that was done last first. So a
+ * queue takes as much memory, and of the caches, as it has had in flight at a time, however many
+ * kernels it has had. A chunk never goes to another queue and is never unmapped: a harvester may
+ * look where a record was at any time, and `state`, which has the record's number, tells it what it
+ * has found. pending.c says why that is enough.
  *
  * The value of a borrowed signal is the program's to change while the kernel runs. So its kernel
  * has completed only when its end time is another than it was when the record was added: the
@@ -30,16 +37,16 @@ enum rtl_record_flags {
     RTL_RECORD_PLAIN = 32    /**< in the record itself: it comes from nothing that is known */
 };
 
-/** Records that follow each other may share an origin, at most so many. */
-#define RTL_ORIGIN_SHARED 64u
+/** Records of a chunk; a power of two. */
+#define RTL_CHUNK 64u
 
 /** One record, one cache line. All fields are atomics because a late harvester may read them while
- * the slot is being used again; its claim then fails. */
+ * the place is being used again; its claim then fails. */
 struct rtl_record {
     _Atomic uint64_t state; /**< sequence * 4 + phase; grows only */
     _Atomic uint64_t own;   /**< the program's signal handle, 0 if it had none */
     _Atomic uint64_t kernel_object;
-    _Atomic uint64_t packet;  /**< index in the queue << 6 | records since that with the origin */
+    _Atomic uint64_t packet;  /**< index in the queue << 6 | place of its origin in the chunk */
     _Atomic uint64_t grid_xy; /**< grid_x | grid_y << 32 */
     _Atomic uint64_t grid_z_group; /**< grid_z | group segment size << 32 */
     _Atomic uint64_t block_flags;  /**< block x, y, z, flags: 16 bits each */
@@ -54,10 +61,18 @@ struct rtl_record_origin {
     _Atomic uint64_t launch_base; /**< launch | (ordinal - packet index) << 32 */
 };
 
-/** The origin that was written last; the submitter's. */
+/** Records that follow each other, and their origins, at most one for each. */
+struct rtl_chunk {
+    struct rtl_record records[RTL_CHUNK];
+    struct rtl_record_origin origins[RTL_CHUNK];
+};
+
+/** The origin that was written last, and its place in the chunk, -1 if it is in another one; the
+ * submitter's. */
 struct rtl_last_origin {
-    uint64_t sequence, correlation;
+    uint64_t correlation;
     uint32_t launch, base;
+    uint64_t place;
 };
 
 /** What goes into a record and comes out again. */
@@ -78,33 +93,40 @@ struct rtl_kernel_facts {
 };
 
 struct rtl_pending {
-    struct rtl_record *records;
-    /** Twice as many as records, so that what a pending record shares is not written again. */
-    struct rtl_record_origin *origins;
-    uint64_t mask;
-    uint64_t mapped;        /**< bytes */
-    _Atomic uint64_t shift; /**< a sequence number with this added tells its place in the rings */
-    _Alignas(64) _Atomic uint64_t tail; /**< next sequence; moved by the submitter */
-    uint64_t known_head;                /**< `head` when the submitter last looked */
-    uint64_t look_at; /**< sequence at which the submitter looks whether the ring is empty */
+    struct rtl_chunk *chunks;
+    /** Which chunk has the records of a number: by number / RTL_CHUNK, as far as the table goes. */
+    _Atomic uint32_t *table;
+    uint64_t table_mask;
+    uint64_t mask;    /**< records that may be pending at a time - 1 */
+    uint8_t *marks;   /**< a bit for each of them; of the one who forwards (harvest.h) */
+    uint32_t *spares; /**< chunks whose records are all done, the newest last; the submitter's */
+    uint64_t mapped;  /**< bytes */
+    /** All in this line is the submitter's; others read `tail`. */
+    _Alignas(64) _Atomic uint64_t tail; /**< next sequence */
+    uint64_t limit;                     /**< sequence for which to look for room again */
+    struct rtl_record *next;            /**< of `tail`, if it is below `limit` */
+    struct rtl_chunk *chunk;            /**< that `next` is in */
+    int64_t ahead;                      /**< bytes from a record to that in the next chunk */
     struct rtl_last_origin last;
     _Alignas(64) _Atomic uint64_t head; /**< records before it are done */
-    uint8_t *marks; /**< a bit for each record; of the one who forwards (harvest.h) */
     uint64_t suspect,
         suspect_end; /**< records that looked re-armed in the last round; the worker's */
     /** Replaced signals that are not forwarded yet; not beside `head`, since the submitter looks at
      * it for each signal of the program's. */
     _Alignas(64) _Atomic uint32_t owed;
+    /** Of the submitter, when it comes to a new chunk. */
+    _Alignas(64) uint64_t oldest; /**< chunks of the table before it are among the spares */
+    uint32_t spare_count;
+    uint32_t used; /**< chunks that were ever used: the others have no memory yet */
 };
 
-/** Makes room for at least `capacity` records (rounded up to a power of two). False without memory.
- */
+/** Makes room for at least `capacity` records (rounded up to a power of two). Memory is reserved
+ * for all of them, and taken when it is used. False without memory. */
 bool rtl_pending_init(struct rtl_pending *pending, uint64_t capacity);
 
-/** If nothing is pending, goes on at the beginning of the memory: a queue takes as much of that,
- * and of the caches, as it has had in flight at a time, not as there is. By the submitter, between
- * records; rtl_pending_renew (pending_add.h) calls it now and then. */
-void rtl_pending_begin_again(struct rtl_pending *pending);
+/** Looks how many more records find room where the submitter knows of none, and readies the place
+ * of the next one. By the submitter, through rtl_pending_room (pending_add.h). */
+uint64_t rtl_pending_find_room(struct rtl_pending *pending);
 
 enum rtl_take {
     RTL_TAKE_DONE,    /**< taken before, by somebody else */

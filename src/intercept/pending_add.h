@@ -8,16 +8,10 @@
 #include "intercept/pending.h"
 #include "ring/wire.h"
 
-/** Records ahead whose lines the submitter asks for: harvesters have them in their caches. */
-#define RTL_WRITTEN_SOON 8u
-
-/** Records that are written before the submitter looks whether it can begin again. */
-#define RTL_LEAST_LAP 64u
-
-/** Low bits of the word with the packet, which tell how far back the origin stands. */
+/** Low bits of the word with the packet, which tell the place of the origin. */
 #define RTL_ORIGIN_BITS 6u
 
-_Static_assert(RTL_ORIGIN_SHARED == 1u << RTL_ORIGIN_BITS, "the distance fits");
+_Static_assert(RTL_CHUNK == 1u << RTL_ORIGIN_BITS, "the place fits");
 
 /** In the low bits of a record's state. */
 enum rtl_record_phase { RTL_RECORD_PENDING = 1, RTL_RECORD_DONE = 2 };
@@ -27,17 +21,17 @@ static inline uint64_t rtl_record_state(uint64_t sequence, enum rtl_record_phase
     return sequence * 4 + phase;
 }
 
-static inline struct rtl_record *rtl_record_at(const struct rtl_pending *pending, uint64_t sequence)
+/** The chunk in which the record `sequence` is if it is pending; any of the queue's if it is done
+ * or not added yet. Any thread. */
+static inline struct rtl_chunk *rtl_chunk_at(const struct rtl_pending *pending, uint64_t sequence)
 {
-    uint64_t shift = atomic_load_explicit(&pending->shift, memory_order_relaxed);
-    return &pending->records[(sequence + shift) & pending->mask];
+    _Atomic uint32_t *place = &pending->table[sequence / RTL_CHUNK & pending->table_mask];
+    return &pending->chunks[atomic_load_explicit(place, memory_order_relaxed)];
 }
 
-static inline struct rtl_record_origin *rtl_origin_at(const struct rtl_pending *pending,
-                                                      uint64_t sequence)
+static inline struct rtl_record *rtl_record_at(const struct rtl_pending *pending, uint64_t sequence)
 {
-    uint64_t shift = atomic_load_explicit(&pending->shift, memory_order_relaxed);
-    return &pending->origins[(sequence + shift) & (2 * pending->mask + 1)];
+    return &rtl_chunk_at(pending, sequence)->records[sequence % RTL_CHUNK];
 }
 
 static inline void rtl_pending_put(_Atomic uint64_t *field, uint64_t value)
@@ -50,23 +44,12 @@ static inline uint64_t rtl_pending_get(_Atomic uint64_t *field)
     return atomic_load_explicit(field, memory_order_relaxed);
 }
 
-/** Sees to it that a queue whose records are done now and then stays in a small part of its memory.
- * Looks rarely, at what harvesters write. */
-static inline void rtl_pending_renew(struct rtl_pending *pending)
-{
-    if (rtl_pending_get(&pending->tail) >= pending->look_at)
-        rtl_pending_begin_again(pending);
-}
-
 /** How many more records find room at least. Looks for more only when it is none, so that the
  * submitter does not fetch what harvesters write for each packet. */
 static inline uint64_t rtl_pending_room(struct rtl_pending *pending)
 {
-    uint64_t capacity = pending->mask + 1;
-    uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_relaxed);
-    if (tail - pending->known_head == capacity)
-        pending->known_head = atomic_load_explicit(&pending->head, memory_order_acquire);
-    return capacity - (tail - pending->known_head);
+    uint64_t known = pending->limit - atomic_load_explicit(&pending->tail, memory_order_relaxed);
+    return known != 0 ? known : rtl_pending_find_room(pending);
 }
 
 /** True if nothing is known of where the packet came from, or nobody wants to know. */
@@ -89,50 +72,51 @@ static inline struct rtl_origin_words rtl_pending_origin(const struct rtl_kernel
     return (struct rtl_origin_words){facts->correlation, facts->launch, base};
 }
 
-/** How many records before the next one stands its origin; writes one if need be. */
+/** The place of the next record's origin in its chunk; writes one if need be. */
 static inline uint64_t rtl_pending_place_origin(struct rtl_pending *pending,
                                                 const struct rtl_origin_words *words)
 {
     struct rtl_last_origin *last = &pending->last;
-    uint64_t sequence = rtl_pending_get(&pending->tail);
-    uint64_t distance = sequence - last->sequence;
-    if (distance < RTL_ORIGIN_SHARED && last->launch == words->launch &&
-        last->correlation == words->correlation && last->base == words->base)
-        return distance;
-    struct rtl_record_origin *origin = rtl_origin_at(pending, sequence);
+    if (last->correlation == words->correlation && last->launch == words->launch &&
+        last->base == words->base)
+        return last->place;
+    uint64_t place = last->place + 1;
+    struct rtl_record_origin *origin = &pending->chunk->origins[place];
     rtl_pending_put(&origin->correlation, words->correlation);
     rtl_pending_put(&origin->launch_base, words->launch | (uint64_t)words->base << 32);
-    *last = (struct rtl_last_origin){sequence, words->correlation, words->launch, words->base};
-    return 0;
+    *last = (struct rtl_last_origin){words->correlation, words->launch, words->base, place};
+    return place;
 }
 
-/** A record as its words are, but for the state and the distance to the origin. */
+/** A record as its words are, but for the state and the place of the origin. */
 struct rtl_record_words {
     uint64_t own, kernel_object, packet, grid_xy, grid_z_group, block_flags, signal_epoch;
 };
 
-/** Fills the next record; there must be room. Returns its sequence number. */
+/** Fills the next record; rtl_pending_room must have told of room for it. Returns its sequence
+ * number. */
 static inline uint64_t rtl_pending_put_words(struct rtl_pending *pending,
-                                             const struct rtl_record_words *words,
-                                             uint64_t distance)
+                                             const struct rtl_record_words *words, uint64_t origin)
 {
     uint64_t sequence = rtl_pending_get(&pending->tail);
-    struct rtl_record *record = rtl_record_at(pending, sequence);
+    struct rtl_record *record = pending->next;
     rtl_pending_put(&record->own, words->own);
     rtl_pending_put(&record->kernel_object, words->kernel_object);
-    rtl_pending_put(&record->packet, words->packet << RTL_ORIGIN_BITS | distance);
+    rtl_pending_put(&record->packet, words->packet << RTL_ORIGIN_BITS | origin);
     rtl_pending_put(&record->grid_xy, words->grid_xy);
     rtl_pending_put(&record->grid_z_group, words->grid_z_group);
     rtl_pending_put(&record->block_flags, words->block_flags);
     rtl_pending_put(&record->signal_epoch, words->signal_epoch);
     atomic_store_explicit(&record->state, rtl_record_state(sequence, RTL_RECORD_PENDING),
                           memory_order_release);
+    pending->next = record + 1;
     atomic_store_explicit(&pending->tail, sequence + 1, memory_order_release);
-    __builtin_prefetch(rtl_record_at(pending, sequence + RTL_WRITTEN_SOON), 1);
+    /* Harvesters have it in their caches. */
+    __builtin_prefetch((const unsigned char *)record + pending->ahead, 1);
     return sequence;
 }
 
-/** Adds a record; there must be room. Returns its sequence number. */
+/** Adds a record; rtl_pending_room must have told of room for it. Returns its sequence number. */
 static inline uint64_t rtl_pending_add(struct rtl_pending *pending,
                                        const struct rtl_kernel_facts *facts)
 {

@@ -812,7 +812,7 @@ static void end(void)
     for (unsigned i = 0; i < MODEL_QUEUES; i++) {
         balance(&sides[i]);
         free(sides[i].ring);
-        (void)munmap(sides[i].state.pending.records, sides[i].state.pending.mapped);
+        (void)munmap(sides[i].state.pending.chunks, sides[i].state.pending.mapped);
     }
     if (!aborted && !settings.rude)
         check_pool();
