@@ -9,9 +9,10 @@
  * a queue of its own, share the pool and the table of borrowed signals, as queues of a program do.
  * Prints one line of JSON: ns per packet in rtl_rewrite, for reading the times and recycling
  * afterwards, and of the floor (reading and writing each packet's 64 bytes once, with another
- * signal), medians over rounds, the largest of the threads.
+ * signal), medians over rounds, the largest of the threads; and how many packets there were, those
+ * of rounds for warming up included.
  *
- * Instructions per packet:
+ * Instructions per packet (of `harvest` and of the floor, `swap`, likewise):
  *     valgrind --tool=callgrind --toggle-collect=rtl_rewrite bench_rewrite none 1 100000
  */
 #include "intercept/rewrite.h"
@@ -159,7 +160,7 @@ static void rewrite(struct lane *lane, uint64_t first)
 }
 
 /* Takes the records of a round and recycles its signals, 64 at a time as harvest.c does. */
-static void harvest(struct lane *lane, uint64_t first)
+static __attribute__((noinline)) void harvest(struct lane *lane, uint64_t first)
 {
     uint32_t ids[64];
     unsigned count = 0;
@@ -262,11 +263,11 @@ int main(int argc, char **argv)
     rounds = argc > 3 ? strtoul(argv[3], NULL, 10) / GROUP : 0;
     if (which == KINDS || batch == 0 || GROUP % batch != 0 || rounds == 0 || threads == 0 ||
         threads > MOST / 2) {
-        (void)fprintf(
-            stderr,
-            "usage: bench_rewrite none|borrowed|replaced|launch|found BATCH PACKETS [THREADS]; "
-            "BATCH divides %u, %u threads at most\n",
-            GROUP, MOST / 2);
+        (void)fprintf(stderr,
+                      "usage: bench_rewrite none|borrowed|replaced|call|launch|found BATCH PACKETS "
+                      "[THREADS]; "
+                      "BATCH divides %u, %u threads at most\n",
+                      GROUP, MOST / 2);
         return 2;
     }
     borrows.judge = judge;
@@ -281,8 +282,9 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < threads; i++)
         (void)pthread_join(lanes[i].thread, NULL);
     struct figures most = worst(threads);
-    (void)printf("{\"kind\": \"%s\", \"batch\": %u, \"threads\": %u, \"rewrite_ns\": %.1f, "
-                 "\"harvest_ns\": %.1f, \"floor_ns\": %.1f}\n",
-                 kinds[which], batch, threads, most.rewriting, most.harvesting, most.lowest);
+    (void)printf("{\"kind\": \"%s\", \"batch\": %u, \"threads\": %u, \"items\": %lu, "
+                 "\"rewrite_ns\": %.1f, \"harvest_ns\": %.1f, \"floor_ns\": %.1f}\n",
+                 kinds[which], batch, threads, (rounds + WARM_UP) * GROUP * threads, most.rewriting,
+                 most.harvesting, most.lowest);
     return 0;
 }

@@ -2,17 +2,24 @@
  * What the registry costs the collector, per kernel: replays of a graph that HIP names, of one
  * found by its packets in one batch and in batches that grow, and eager batches that never repeat.
  *
- *     bench_graphs [NODES [REPLAYS]]      512 nodes, 10 000 replays
+ *     bench_graphs [NODES [REPLAYS [SHAPE]]]      512 nodes, 10 000 replays
+ *
+ * SHAPE is `named`, `flat`, `growing` or `eager`: it alone then, as a line of JSON with the
+ * thread's CPU clock per kernel, and how many kernels there were.
+ *
+ * Instructions per kernel:
+ *     valgrind --tool=callgrind --toggle-collect=give_replays bench_graphs 512 100 named
  */
 #include "world.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-static double seconds(void)
+static double seconds(clockid_t clock)
 {
     struct timespec time;
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    (void)clock_gettime(clock, &time);
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
@@ -45,9 +52,10 @@ static void take_launch(void *context, const struct rtl_graphs_launch *launch)
     ((struct counts *)context)->launches++;
 }
 
-enum shape { NAMED, FLAT, GROWING, EAGER };
-static const char *const names[] = {"named by HIP", "found, one batch",
-                                    "found, batches of 1 to 256", "eager batches"};
+enum shape { NAMED, FLAT, GROWING, EAGER, SHAPES };
+static const char *const names[SHAPES] = {"named by HIP", "found, one batch",
+                                          "found, batches of 1 to 256", "eager batches"};
+static const char *const words[SHAPES] = {"named", "flat", "growing", "eager"};
 
 struct bench {
     struct rtl_graphs *graphs;
@@ -119,7 +127,21 @@ static void define(struct world *world, uint32_t nodes)
     free(columns);
 }
 
-static void run(enum shape shape, uint32_t nodes, uint32_t replays)
+static __attribute__((noinline)) void give_replays(struct bench *bench, uint32_t replays)
+{
+    for (uint32_t i = 0; i < replays; i++)
+        give_replay(bench);
+    rtl_graphs_finish(bench->graphs);
+}
+
+static void print(const struct bench *bench, const struct counts *counts, double ns)
+{
+    (void)printf("%-28s %6.2f ns/kernel  %llu kernels, %llu launch rows, %llu plans\n",
+                 names[bench->shape], ns, (unsigned long long)bench->packet,
+                 (unsigned long long)counts->launches, (unsigned long long)counts->plans);
+}
+
+static void run(enum shape shape, uint32_t nodes, uint32_t replays, bool json)
 {
     struct counts counts = {0};
     const struct rtl_graphs_sink sink = {&counts, take_graph, take_node, take_plan, take_launch};
@@ -128,15 +150,14 @@ static void run(enum shape shape, uint32_t nodes, uint32_t replays)
     if (!world.graphs)
         abort();
     define(&world, nodes);
-    double begin = seconds();
-    for (uint32_t i = 0; i < replays; i++)
-        give_replay(&bench);
-    rtl_graphs_finish(bench.graphs);
-    double took = seconds() - begin;
-    (void)printf("%-28s %6.2f ns/kernel  %llu kernels, %llu launch rows, %llu plans\n",
-                 names[shape], took * 1e9 / ((double)nodes * replays),
-                 (unsigned long long)bench.packet, (unsigned long long)counts.launches,
-                 (unsigned long long)counts.plans);
+    double begin = seconds(CLOCK_THREAD_CPUTIME_ID);
+    give_replays(&bench, replays);
+    double ns = (seconds(CLOCK_THREAD_CPUTIME_ID) - begin) * 1e9 / ((double)nodes * replays);
+    if (json)
+        (void)printf("{\"shape\": \"%s\", \"items\": %llu, \"cpu_ns\": %.2f}\n", words[shape],
+                     (unsigned long long)bench.packet, ns);
+    else
+        print(&bench, &counts, ns);
     rtl_graphs_free(bench.graphs);
 }
 
@@ -144,11 +165,17 @@ int main(int argc, char **argv)
 {
     uint32_t nodes = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 512;
     uint32_t replays = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 10000;
-    if (nodes == 0 || replays == 0) {
-        (void)fprintf(stderr, "bench_graphs: usage: bench_graphs [NODES [REPLAYS]]\n");
+    int only = NAMED;
+    while (argc > 3 && only < SHAPES && strcmp(argv[3], words[only]) != 0)
+        only++;
+    if (nodes == 0 || replays == 0 || only == SHAPES) {
+        (void)fprintf(stderr, "bench_graphs: usage: bench_graphs [NODES [REPLAYS "
+                              "[named|flat|growing|eager]]]\n");
         return 2;
     }
-    for (int shape = NAMED; shape <= EAGER; shape++)
-        run((enum shape)shape, nodes, replays);
+    if (argc > 3)
+        run((enum shape)only, nodes, replays, true);
+    for (int shape = NAMED; argc <= 3 && shape < SHAPES; shape++)
+        run((enum shape)shape, nodes, replays, false);
     return 0;
 }
