@@ -6,7 +6,10 @@
  *
  * Alone it measures the bare calls; with librtl.so preloaded, wrapped ones. Prints one line of
  * JSON: ns per call by the time-stamp counter, median over the batches, between which the collector
- * gets time.
+ * gets time, and how many calls of each there were.
+ *
+ * Instructions per call:
+ *     valgrind --tool=callgrind --toggle-collect=call_launch bench_calls 20
  */
 #include "intercept/hip/declare.h"
 #include "timing.h"
@@ -68,9 +71,9 @@ int main(int argc, char **argv)
     double scale = ticks_per_ns();
     (void)measure(call_free, times, batches); /* warms up */
     double free_ns = measure(call_free, times, batches) / scale;
-    (void)printf("{\"free_ns\": %.2f, \"malloc_ns\": %.2f, \"launch_ns\": %.2f, "
+    (void)printf("{\"items\": %zu, \"free_ns\": %.2f, \"malloc_ns\": %.2f, \"launch_ns\": %.2f, "
                  "\"module_launch_ns\": %.2f}\n",
-                 free_ns, measure(call_malloc, times, batches) / scale,
+                 batches * CALLS, free_ns, measure(call_malloc, times, batches) / scale,
                  measure(call_launch, times, batches) / scale,
                  measure(call_module_launch, times, batches) / scale);
     free(times);

@@ -88,7 +88,8 @@ int main(int argc, char **argv)
     hsa_queue_t *queue = gpu_queue(&gpu, 64);
     double range = median_ns(set_ranges);
     double mark = median_ns(set_marks);
-    (void)printf("{\"range_ns\": %.1f, \"mark_ns\": %.1f", range, mark);
+    (void)printf("{\"items\": %u, \"range_ns\": %.1f, \"mark_ns\": %.1f", BATCHES * EACH, range,
+                 mark);
     if (session)
         (void)printf(", \"result_us\": %.1f", median_result_us());
     (void)printf("}\n");

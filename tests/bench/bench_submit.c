@@ -10,7 +10,8 @@
  * it that was made before. A device that reads ahead of the doorbell could take the packet first,
  * so that is for the software GPU alone.
  *
- * Prints one line of JSON: the median and the mean over the batches, in ns per packet.
+ * Prints one line of JSON: the median and the mean over the batches, in ns per packet, and how many
+ * packets there were, those for warming up included.
  */
 #include "gpu.h"
 #include "timing.h"
@@ -120,10 +121,10 @@ int main(int argc, char **argv)
     double sum = 0;
     for (uint32_t i = 0; i < batches; i++)
         sum += costs[i];
-    (void)printf("{\"batch\": %u, \"batches\": %u, \"median_ns\": %.1f, \"mean_ns\": %.1f, "
-                 "\"cpu_ns\": %.1f}\n",
-                 batch, batches, quantile(costs, batches, 0.5), sum / batches,
-                 cpu / batches / batch);
+    (void)printf("{\"batch\": %u, \"batches\": %u, \"items\": %u, \"median_ns\": %.1f, "
+                 "\"mean_ns\": %.1f, \"cpu_ns\": %.1f}\n",
+                 batch, batches, (WARM_UP + batches) * batch, quantile(costs, batches, 0.5),
+                 sum / batches, cpu / batches / batch);
     free(costs);
     free(packets);
     gpu_must(hsa_queue_destroy(queue), "queue destroy");
