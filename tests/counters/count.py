@@ -1,5 +1,5 @@
-"""count.py RTL TRACE EXPECTED MODE: what hardware counters counted, against what the program submitted (see count.c) and against
-the other counters' known place in the model of the software GPU."""
+"""count.py RTL TRACE EXPECTED MODE: the waves (SQ_WAVES) that hardware counters counted, against what the program submitted (see count.c).
+Other counters are agree.py's."""
 import subprocess
 import sys
 
