@@ -49,6 +49,19 @@ static int take_block(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     return 0;
 }
 
+static rtl_status_t add_stray_of(rtl_trace_t *trace, struct rtl_launch_blocks *blocks,
+                                 size_t chunks, uint32_t process)
+{
+    for (size_t i = 0; i < chunks; i++)
+        if (block_at(blocks, i)->process == process)
+            return RTL_OK;
+    struct rtl_launch_block *block = rtl_list_append(&blocks->blocks, sizeof *block);
+    if (!block)
+        return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
+    *block = (struct rtl_launch_block){.process = process, .end = UINT64_MAX};
+    return RTL_OK;
+}
+
 /* Processes that have rows and no chunks get a block each. */
 static rtl_status_t add_stray(rtl_trace_t *trace, struct rtl_launch_blocks *blocks)
 {
@@ -59,22 +72,21 @@ static rtl_status_t add_stray(rtl_trace_t *trace, struct rtl_launch_blocks *bloc
         trace->db, "SELECT min(process) FROM main.graph_launch_rows WHERE process > ?", -1, &row,
         NULL);
     for (uint32_t process = 0; result == SQLITE_OK && status == RTL_OK;) {
-        result = sqlite3_bind_int64(row, 1, process);
+        uint32_t last = process;
+        result = sqlite3_bind_int64(row, 1, last);
         if (result != SQLITE_OK || sqlite3_step(row) != SQLITE_ROW ||
             sqlite3_column_type(row, 0) == SQLITE_NULL) {
             result = result == SQLITE_OK ? sqlite3_reset(row) : result;
             break;
         }
         process = rtl_row_u32(trace, row, 0);
-        bool known = trace->damaged;
-        for (size_t i = 0; i < chunks && !known; i++)
-            known = block_at(blocks, i)->process == process;
-        struct rtl_launch_block *block =
-            known ? NULL : rtl_list_append(&blocks->blocks, sizeof *block);
-        if (block)
-            *block = (struct rtl_launch_block){.process = process, .end = UINT64_MAX};
-        else if (!known)
-            status = rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
+        /* What is no whole number, and so above itself, would come for ever. */
+        status = process > last && !trace->damaged
+                     ? add_stray_of(trace, blocks, chunks, process)
+                     : rtl_trace_fail(trace, RTL_E_DAMAGED,
+                                      "the trace %s is damaged: graph_launch_rows has a row of a "
+                                      "process that is no number of one",
+                                      trace->path);
         result = sqlite3_reset(row);
     }
     if (status == RTL_OK && result != SQLITE_OK)

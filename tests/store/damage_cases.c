@@ -2,6 +2,7 @@
 #include "fixture.h"
 #include "store/api_codec.h"
 #include "store/checksum.h"
+#include "store/reader.h"
 #include "store/varint.h"
 
 #include <stdlib.h>
@@ -166,6 +167,51 @@ const char *Damage_PlansOfTooMany(void)
     CHECK(strstr(rtlTraceError(trace), "graph_plans") != NULL);
     rtlTraceClose(trace);
     fixture_remove(path);
+    return NULL;
+}
+
+static int give_up(void *context)
+{
+    (void)context;
+    return 1;
+}
+
+/* Reading launches of a process that `value` stands for fails as damaged, in some thousand steps of
+ * SQLite. */
+static const char *process_fails(const char *value)
+{
+    char path[FIXTURE_PATH];
+    char text[512];
+    sqlite3 *db = NULL;
+    rtl_status_t status = RTL_OK;
+    const rtl_graph_t *graphs = NULL;
+    size_t count = 0;
+    CHECK(fixture_path(path));
+    CHECK(fixture_trace(path, 10));
+    (void)snprintf(text, sizeof text,
+                   "INSERT INTO graph_launch_rows(process, launch) VALUES(%s, 1)", value);
+    CHECK(fixture_sql(path, text));
+    CHECK(sqlite3_open(path, &db) == SQLITE_OK);
+    rtl_trace_t *trace = rtl_trace_over(db, path, &status, text, sizeof text);
+    CHECK(trace != NULL);
+    sqlite3_progress_handler(db, 100000, give_up, NULL);
+    status = rtlTraceGraphs(trace, &graphs, &count);
+    if (status != RTL_E_DAMAGED || !strstr(rtlTraceError(trace), "graph_launch_rows"))
+        return check_failed(value, (int)status, rtlTraceError(trace));
+    rtlTraceClose(trace);
+    CHECK(sqlite3_close(db) == SQLITE_OK);
+    fixture_remove(path);
+    return NULL;
+}
+
+const char *Damage_ProcessesThatAreNone(void)
+{
+    CHECK_DONE(process_fails("'text'"));
+    CHECK_DONE(process_fails("x'0102'"));
+    CHECK_DONE(process_fails("1.5"));
+    CHECK_DONE(process_fails("0.5"));
+    CHECK_DONE(process_fails("(1 << 32) + 1"));
+    CHECK_DONE(process_fails("9e99"));
     return NULL;
 }
 

@@ -153,6 +153,7 @@ RTL_C_TEST(Damage, NewerVersions)
 RTL_C_TEST(Damage, ChunkIsTold)
 RTL_C_TEST(Damage, RowsAreTold)
 RTL_C_TEST(Damage, PlansOfTooMany)
+RTL_C_TEST(Damage, ProcessesThatAreNone)
 RTL_C_TEST(Damage, CallOfAMillionWords)
 RTL_C_TEST(Damage, AnyByteOfTheFile)
 
