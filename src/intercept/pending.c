@@ -7,6 +7,8 @@
 #define MARK         UINT32_C(0x52544c73)
 #define SIGNALS_SOON 6u /* records ahead whose signals a harvester asks for */
 #define RECORDS_SOON 12u
+#define OF_RECORD    (RTL_RECORD_BORROWED | RTL_RECORD_PLAIN | RTL_RECORD_OWN) /* not of facts */
+
 /* Why a harvester may look for a record without a lock, while its chunk goes to others:
  *
  * - The table has another chunk where that of a number was only when `head` has passed all its
@@ -126,26 +128,26 @@ static void read_facts(struct rtl_chunk *chunk, uint64_t sequence, struct rtl_ke
 {
     struct rtl_record *record = &chunk->records[sequence % RTL_CHUNK];
     uint64_t packet = rtl_pending_get(&record->packet);
-    uint64_t xy = rtl_pending_get(&record->grid_xy);
-    uint64_t z_group = rtl_pending_get(&record->grid_z_group);
-    uint64_t block = rtl_pending_get(&record->block_flags);
-    uint64_t signal = rtl_pending_get(&record->signal_epoch);
-    uint64_t flags = block >> 48;
+    uint64_t tag = rtl_pending_get(&record->tag);
+    uint64_t block = rtl_pending_get(&record->block);
+    uint64_t z_x = rtl_pending_get(&record->block_z_grid_x);
+    uint64_t y_z = rtl_pending_get(&record->grid_y_z);
+    uint32_t flags = rtl_record_flags(packet);
     bool borrowed = (flags & RTL_RECORD_BORROWED) != 0;
-    facts->own = rtl_pending_get(&record->own);
+    facts->own = rtl_record_own(record);
     facts->kernel_object = rtl_pending_get(&record->kernel_object);
-    facts->packet = packet >> RTL_ORIGIN_BITS;
-    facts->grid[0] = (uint32_t)xy;
-    facts->grid[1] = (uint32_t)(xy >> 32);
-    facts->grid[2] = (uint32_t)z_group;
-    facts->group_size = (uint32_t)(z_group >> 32);
-    facts->block[0] = (uint16_t)block;
-    facts->block[1] = (uint16_t)(block >> 16);
-    facts->block[2] = (uint16_t)(block >> 32);
-    facts->flags = (uint16_t)(flags & ~(uint64_t)(RTL_RECORD_BORROWED | RTL_RECORD_PLAIN));
-    facts->pool_id = borrowed ? UINT32_MAX : (uint32_t)signal;
-    facts->stamp = borrowed ? (uint32_t)signal : 0;
-    facts->epoch = (uint32_t)(signal >> 32);
+    facts->packet = packet >> RTL_INDEX_SHIFT;
+    facts->grid[0] = (uint32_t)(z_x >> 32);
+    facts->grid[1] = (uint32_t)y_z;
+    facts->grid[2] = (uint32_t)(y_z >> 32);
+    facts->group_size = (uint32_t)(rtl_pending_get(&record->group) >> 32);
+    facts->block[0] = (uint16_t)(block >> 32);
+    facts->block[1] = (uint16_t)(block >> 48);
+    facts->block[2] = (uint16_t)z_x;
+    facts->flags = (uint16_t)(flags & ~(uint32_t)OF_RECORD);
+    facts->pool_id = borrowed ? UINT32_MAX : (uint32_t)tag;
+    facts->stamp = borrowed ? (uint32_t)tag : 0;
+    facts->epoch = (uint32_t)(tag >> 32);
     facts->start = 0;
     facts->end = 0;
     facts->correlation = 0;
@@ -160,11 +162,12 @@ void rtl_pending_foresee(const struct rtl_pending *pending, const struct rtl_poo
                          uint64_t sequence)
 {
     struct rtl_record *record = rtl_record_at(pending, sequence + SIGNALS_SOON);
-    uint32_t id = (uint32_t)rtl_pending_get(&record->signal_epoch);
-    bool borrowed = (rtl_pending_get(&record->block_flags) >> 48 & RTL_RECORD_BORROWED) != 0;
-    uint64_t handle = rtl_pending_get(&record->own);
-    if (!borrowed)
-        handle = id < pool->limit ? rtl_pool_handle(pool, id) : 0;
+    uint32_t id = (uint32_t)rtl_pending_get(&record->tag);
+    uint64_t handle = 0;
+    if ((rtl_record_flags(rtl_pending_get(&record->packet)) & RTL_RECORD_BORROWED) != 0)
+        handle = rtl_record_own(record);
+    else if (id < pool->limit)
+        handle = rtl_pool_handle(pool, id);
     __builtin_prefetch((const void *)(uintptr_t)handle, 1);
     __builtin_prefetch(rtl_record_at(pending, sequence + RECORDS_SOON), 1);
 }
@@ -412,6 +415,6 @@ enum rtl_record_standing rtl_pending_judge(const struct rtl_pending *pending, ui
         added = added || state == rtl_record_state(sequence, RTL_RECORD_DONE);
         return added ? RTL_RECORD_STALE : RTL_RECORD_COMING;
     }
-    uint64_t own = rtl_pending_get(&chunk->records[sequence % RTL_CHUNK].own);
+    uint64_t own = rtl_record_own(&chunk->records[sequence % RTL_CHUNK]);
     return own == handle ? RTL_RECORD_LIVE : RTL_RECORD_OTHER;
 }

@@ -34,23 +34,26 @@ enum rtl_record_flags {
     RTL_RECORD_COPY = 4,     /**< a copy; what the fields then hold, copies.c says */
     RTL_RECORD_SDMA = 8,     /**< with the times of an SDMA engine; set by rtl_signal_times */
     RTL_RECORD_UNTIMED = 16, /**< nobody will write times: the signal's value alone tells */
-    RTL_RECORD_PLAIN = 32    /**< in the record itself: it comes from nothing that is known */
+    RTL_RECORD_PLAIN = 32,   /**< in the record itself: it comes from nothing that is known */
+    RTL_RECORD_OWN = 64      /**< in the record itself: it has a signal of the program's */
 };
 
 /** Records of a chunk; a power of two. */
 #define RTL_CHUNK 64u
 
 /** One record, one cache line. All fields are atomics because a late harvester may read them while
- * the place is being used again; its claim then fails. */
+ * the place is being used again; its claim then fails. What it tells of a kernel it has in the
+ * words that a dispatch packet has it in, so that to record one takes few instructions; the halves
+ * in which a packet has something else have the program's signal. */
 struct rtl_record {
-    _Atomic uint64_t state; /**< sequence * 4 + phase; grows only */
-    _Atomic uint64_t own;   /**< the program's signal handle, 0 if it had none */
+    _Atomic uint64_t state;  /**< sequence * 4 + phase; grows only */
+    _Atomic uint64_t packet; /**< index in the queue << 16 | flags << 6 | place of its origin */
+    _Atomic uint64_t tag;    /**< pool id (borrowed: stamp) | code epoch << 32 */
+    _Atomic uint64_t block;  /**< low half of the program's signal, block x << 32, y << 48 */
+    _Atomic uint64_t block_z_grid_x; /**< << 0, << 32 */
+    _Atomic uint64_t grid_y_z;       /**< << 0, << 32 */
+    _Atomic uint64_t group;          /**< high half of the program's signal, group size << 32 */
     _Atomic uint64_t kernel_object;
-    _Atomic uint64_t packet;  /**< index in the queue << 6 | place of its origin in the chunk */
-    _Atomic uint64_t grid_xy; /**< grid_x | grid_y << 32 */
-    _Atomic uint64_t grid_z_group; /**< grid_z | group segment size << 32 */
-    _Atomic uint64_t block_flags;  /**< block x, y, z, flags: 16 bits each */
-    _Atomic uint64_t signal_epoch; /**< pool id (borrowed: stamp) | code epoch << 32 */
 };
 
 _Static_assert(sizeof(struct rtl_record) == 64, "one cache line");

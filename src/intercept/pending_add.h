@@ -8,8 +8,10 @@
 #include "intercept/pending.h"
 #include "ring/wire.h"
 
-/** Low bits of the word with the packet, which tell the place of the origin. */
+/** The word with the packet has, from below: the place of the origin, flags, the index. */
 #define RTL_ORIGIN_BITS 6u
+#define RTL_FLAG_BITS   10u
+#define RTL_INDEX_SHIFT (RTL_ORIGIN_BITS + RTL_FLAG_BITS)
 
 _Static_assert(RTL_CHUNK == 1u << RTL_ORIGIN_BITS, "the place fits");
 
@@ -42,6 +44,20 @@ static inline void rtl_pending_put(_Atomic uint64_t *field, uint64_t value)
 static inline uint64_t rtl_pending_get(_Atomic uint64_t *field)
 {
     return atomic_load_explicit(field, memory_order_relaxed);
+}
+
+/** The flags in the word with the packet. */
+static inline uint32_t rtl_record_flags(uint64_t packet)
+{
+    return packet >> RTL_ORIGIN_BITS & ((1u << RTL_FLAG_BITS) - 1);
+}
+
+/** The program's signal in a record, 0 if it has none. */
+static inline uint64_t rtl_record_own(struct rtl_record *record)
+{
+    if ((rtl_record_flags(rtl_pending_get(&record->packet)) & RTL_RECORD_OWN) == 0)
+        return 0;
+    return (rtl_pending_get(&record->block) & UINT32_MAX) | rtl_pending_get(&record->group) << 32;
 }
 
 /** How many more records find room at least. Looks for more only when it is none, so that the
@@ -88,25 +104,27 @@ static inline uint64_t rtl_pending_place_origin(struct rtl_pending *pending,
     return place;
 }
 
-/** A record as its words are, but for the state and the place of the origin. */
+/** What goes into a record's words, but for the state. `flags`: those of the record itself, too. */
 struct rtl_record_words {
-    uint64_t own, kernel_object, packet, grid_xy, grid_z_group, block_flags, signal_epoch;
+    uint64_t index, tag, block, block_z_grid_x, grid_y_z, group, kernel_object;
+    uint32_t flags;
 };
 
-/** Fills the next record; rtl_pending_room must have told of room for it. Returns its sequence
- * number. */
+/** Fills the next record; rtl_pending_room must have told of room for it. `origin`: the place of
+ * its origin. Returns its sequence number. */
 static inline uint64_t rtl_pending_put_words(struct rtl_pending *pending,
                                              const struct rtl_record_words *words, uint64_t origin)
 {
     uint64_t sequence = rtl_pending_get(&pending->tail);
     struct rtl_record *record = pending->next;
-    rtl_pending_put(&record->own, words->own);
+    rtl_pending_put(&record->packet, words->index << RTL_INDEX_SHIFT |
+                                         (uint64_t)words->flags << RTL_ORIGIN_BITS | origin);
+    rtl_pending_put(&record->tag, words->tag);
+    rtl_pending_put(&record->block, words->block);
+    rtl_pending_put(&record->block_z_grid_x, words->block_z_grid_x);
+    rtl_pending_put(&record->grid_y_z, words->grid_y_z);
+    rtl_pending_put(&record->group, words->group);
     rtl_pending_put(&record->kernel_object, words->kernel_object);
-    rtl_pending_put(&record->packet, words->packet << RTL_ORIGIN_BITS | origin);
-    rtl_pending_put(&record->grid_xy, words->grid_xy);
-    rtl_pending_put(&record->grid_z_group, words->grid_z_group);
-    rtl_pending_put(&record->block_flags, words->block_flags);
-    rtl_pending_put(&record->signal_epoch, words->signal_epoch);
     atomic_store_explicit(&record->state, rtl_record_state(sequence, RTL_RECORD_PENDING),
                           memory_order_release);
     pending->next = record + 1;
@@ -116,24 +134,33 @@ static inline uint64_t rtl_pending_put_words(struct rtl_pending *pending,
     return sequence;
 }
 
+/** The program's signal in the halves that are for it. */
+static inline void rtl_record_set_own(struct rtl_record_words *words, uint64_t own)
+{
+    words->block |= own & UINT32_MAX;
+    words->group = (words->group >> 32 << 32) | own >> 32;
+    words->flags |= RTL_RECORD_OWN;
+}
+
 /** Adds a record; rtl_pending_room must have told of room for it. Returns its sequence number. */
 static inline uint64_t rtl_pending_add(struct rtl_pending *pending,
                                        const struct rtl_kernel_facts *facts)
 {
     bool borrowed = facts->pool_id == UINT32_MAX;
     bool plain = rtl_pending_is_plain(facts);
-    uint64_t flags =
-        facts->flags | (borrowed ? RTL_RECORD_BORROWED : 0u) | (plain ? RTL_RECORD_PLAIN : 0u);
     struct rtl_record_words words = {
-        .own = facts->own,
+        .flags =
+            facts->flags | (borrowed ? RTL_RECORD_BORROWED : 0u) | (plain ? RTL_RECORD_PLAIN : 0u),
+        .index = facts->packet,
+        .tag = (borrowed ? facts->stamp : facts->pool_id) | (uint64_t)facts->epoch << 32,
+        .block = (uint64_t)facts->block[0] << 32 | (uint64_t)facts->block[1] << 48,
+        .block_z_grid_x = facts->block[2] | (uint64_t)facts->grid[0] << 32,
+        .grid_y_z = facts->grid[1] | (uint64_t)facts->grid[2] << 32,
+        .group = (uint64_t)facts->group_size << 32,
         .kernel_object = facts->kernel_object,
-        .packet = facts->packet,
-        .grid_xy = facts->grid[0] | (uint64_t)facts->grid[1] << 32,
-        .grid_z_group = facts->grid[2] | (uint64_t)facts->group_size << 32,
-        .block_flags = facts->block[0] | (uint64_t)facts->block[1] << 16 |
-                       (uint64_t)facts->block[2] << 32 | flags << 48,
-        .signal_epoch = (borrowed ? facts->stamp : facts->pool_id) | (uint64_t)facts->epoch << 32,
     };
+    if (facts->own != 0)
+        rtl_record_set_own(&words, facts->own);
     if (rtl_is_replaced(facts))
         atomic_fetch_add_explicit(&pending->owed, 1, memory_order_relaxed);
     struct rtl_origin_words origin = rtl_pending_origin(facts);

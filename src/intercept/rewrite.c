@@ -528,23 +528,39 @@ static void rewrite_packet(struct rtl_rewriter *rewriter, void *packet, uint64_t
 
 /* The program has just written the packet, and its line may still be on the way to this core. A
  * load gets what a store before it wrote without waiting for that, but only if one store wrote all
- * of it: so each field is loaded alone, and atomically, lest the compiler makes one load of two.
- * HIP writes 16 bytes at a time, other programs field by field. */
-#define FIELD(packet, name) __atomic_load_n(&(packet)->name, __ATOMIC_RELAXED)
-
-/* A dispatch as its record and its fingerprint have it. */
-struct words {
-    uint64_t kernel_object, grid_xy, grid_z, block;
-};
-
-static IN_PLACE struct words read_words(const hsa_kernel_dispatch_packet_t *packet)
+ * of it: HIP, and whoever copies a packet that is made elsewhere, writes 16 bytes or more at a
+ * time, and the header, alone, last. */
+static IN_PLACE uint64_t word_at(const void *packet, size_t offset)
 {
-    return (struct words){
-        .kernel_object = FIELD(packet, kernel_object),
-        .grid_xy = FIELD(packet, grid_size_x) | (uint64_t)FIELD(packet, grid_size_y) << 32,
-        .grid_z = FIELD(packet, grid_size_z),
-        .block = FIELD(packet, workgroup_size_x) | (uint64_t)FIELD(packet, workgroup_size_y) << 16 |
-                 (uint64_t)FIELD(packet, workgroup_size_z) << 32};
+    uint64_t word;
+    memcpy(&word, (const unsigned char *)packet + offset, sizeof word);
+    return word;
+}
+
+static IN_PLACE uint32_t half_at(const void *packet, size_t offset)
+{
+    uint32_t half;
+    memcpy(&half, (const unsigned char *)packet + offset, sizeof half);
+    return half;
+}
+
+#define AT(field) offsetof(hsa_kernel_dispatch_packet_t, field)
+
+_Static_assert(AT(workgroup_size_x) == 4 && AT(workgroup_size_z) == 8 && AT(grid_size_x) == 12 &&
+                   AT(grid_size_y) == 16 && AT(grid_size_z) == 20 &&
+                   AT(private_segment_size) == 24 && AT(group_segment_size) == 28,
+               "a record has the words of a packet");
+
+/* What a record has of a dispatch, in the packet's words; the half for its header is left out. */
+static IN_PLACE struct rtl_record_words read_words(const hsa_kernel_dispatch_packet_t *packet)
+{
+    return (struct rtl_record_words){
+        .block = (uint64_t)half_at(packet, AT(workgroup_size_x)) << 32,
+        .block_z_grid_x = word_at(packet, AT(workgroup_size_z)),
+        .grid_y_z = word_at(packet, AT(grid_size_y)),
+        .group = word_at(packet, AT(private_segment_size)),
+        .kernel_object = word_at(packet, AT(kernel_object)),
+    };
 }
 
 static IN_PLACE bool is_dispatch(const hsa_kernel_dispatch_packet_t *packet)
@@ -560,47 +576,42 @@ static IN_PLACE bool is_simple(struct rtl_rewriter *rewriter,
            rtl_pending_room(rewriter->pending) > 0;
 }
 
-/* Adds the packet's record. `own`: a signal that is borrowed, 0 if `tag` is of the pool's; `tag` as
- * rtl_record has it, without the epoch. */
-static IN_PLACE void record_packet(struct rtl_rewriter *rewriter,
-                                   const hsa_kernel_dispatch_packet_t *packet,
-                                   const struct words *words, uint64_t index, uint64_t own,
-                                   uint64_t tag, const struct rtl_origin_words *origin)
+/* Adds the packet's record, of which the index, the tag and some flags are still missing. */
+static IN_PLACE void record_packet(struct rtl_rewriter *rewriter, struct rtl_record_words *words,
+                                   uint64_t index, uint64_t tag,
+                                   const struct rtl_origin_words *origin)
 {
-    bool plain = origin->correlation == 0 && origin->launch == RTL_NONE;
-    uint64_t flags = (plain ? (uint64_t)RTL_RECORD_PLAIN << 48 : 0) |
-                     (own != 0 ? (uint64_t)RTL_RECORD_BORROWED << 48 : 0);
-    struct rtl_record_words record = {
-        .own = own,
-        .kernel_object = words->kernel_object,
-        .packet = index,
-        .grid_xy = words->grid_xy,
-        .grid_z_group = words->grid_z | (uint64_t)FIELD(packet, group_segment_size) << 32,
-        .block_flags = words->block | flags,
-        .signal_epoch = tag,
-    };
-    (void)rtl_pending_put_words(rewriter->pending, &record,
-                                plain ? 0 : rtl_pending_place_origin(rewriter->pending, origin));
+    words->index = index;
+    words->tag = tag;
+    if (origin->correlation != 0 || origin->launch != RTL_NONE) {
+        uint64_t place = rtl_pending_place_origin(rewriter->pending, origin);
+        (void)rtl_pending_put_words(rewriter->pending, words, place);
+    } else {
+        words->flags |= RTL_RECORD_PLAIN;
+        (void)rtl_pending_put_words(rewriter->pending, words, 0);
+    }
 }
 
 static IN_PLACE void record_simple(struct rtl_rewriter *rewriter,
-                                   hsa_kernel_dispatch_packet_t *packet, const struct words *words,
-                                   uint64_t index, uint32_t epoch,
+                                   hsa_kernel_dispatch_packet_t *packet,
+                                   struct rtl_record_words *words, uint64_t index, uint32_t epoch,
                                    const struct rtl_origin_words *origin)
 {
     uint32_t id = rewriter->ids[--rewriter->id_count];
     put_signal(rewriter, &packet->completion_signal, id);
-    record_packet(rewriter, packet, words, index, 0, id | (uint64_t)epoch << 32, origin);
+    record_packet(rewriter, words, index, id | (uint64_t)epoch << 32, origin);
 }
 
 static IN_PLACE struct rtl_kernel_key key_of(const hsa_kernel_dispatch_packet_t *packet,
-                                             const struct words *words)
+                                             const struct rtl_record_words *words)
 {
-    return (struct rtl_kernel_key){.kernel_object = words->kernel_object,
-                                   .kernarg = (uint64_t)(uintptr_t)FIELD(packet, kernarg_address),
-                                   .plane = words->grid_xy,
-                                   .rest = words->grid_z | words->block << 32,
-                                   .depth = words->block >> 32};
+    return (struct rtl_kernel_key){
+        .kernel_object = words->kernel_object,
+        .kernarg = word_at(packet, AT(kernarg_address)),
+        .plane = words->block_z_grid_x >> 32 | words->grid_y_z << 32,
+        .rest = words->grid_y_z >> 32 | words->block,
+        .depth = (uint16_t)words->block_z_grid_x,
+    };
 }
 
 static struct rtl_origin_words origin_of(const struct rtl_run *run)
@@ -623,7 +634,7 @@ static uint64_t rewrite_simple(struct rtl_rewriter *rewriter, unsigned char *pac
         void *packet = packets + done * PACKET_SIZE;
         if (!is_simple(rewriter, packet))
             break;
-        struct words words = read_words(packet);
+        struct rtl_record_words words = read_words(packet);
         if (found) {
             struct rtl_kernel_key key = key_of(packet, &words);
             run->fingerprint = fingerprint(run->fingerprint, &key);
@@ -644,7 +655,7 @@ static uint64_t rewrite_single(struct rtl_rewriter *rewriter, void *packet, uint
 {
     if (!is_simple(rewriter, packet))
         return 0;
-    struct words words = read_words(packet);
+    struct rtl_record_words words = read_words(packet);
     struct rtl_kernel_key key = key_of(packet, &words);
     meet_single(rewriter, &key);
     struct rtl_origin_words origin = origin_of(&rewriter->run);
@@ -673,7 +684,7 @@ static uint64_t rewrite_run(struct rtl_rewriter *rewriter, unsigned char *packet
  * its index tells. False: it is another one, or may be a launch. */
 static IN_PLACE bool came_alone(struct rtl_rewriter *rewriter,
                                 const hsa_kernel_dispatch_packet_t *packet,
-                                const struct words *words, uint64_t index,
+                                const struct rtl_record_words *words, uint64_t index,
                                 struct rtl_origin_words *origin)
 {
     const struct rtl_run *run = &rewriter->run;
@@ -711,7 +722,7 @@ static IN_PLACE enum alone rewrite_alone(struct rtl_rewriter *rewriter,
     struct rtl_origin_words origin = {0, RTL_NONE, 0};
     if (index < rewriter->run.end)
         return ALONE_NOT;
-    struct words words = read_words(packet);
+    struct rtl_record_words words = read_words(packet);
     if (is_simple(rewriter, packet)) {
         if (!came_alone(rewriter, packet, &words, index, &origin))
             return ALONE_NOT;
@@ -722,8 +733,9 @@ static IN_PLACE enum alone rewrite_alone(struct rtl_rewriter *rewriter,
     if (!is_borrower(rewriter, packet) || !came_alone(rewriter, packet, &words, index, &origin) ||
         !may_borrow(rewriter, own))
         return ALONE_NOT;
-    record_packet(rewriter, packet, &words, index, own,
-                  rtl_signal_stamp(own) | (uint64_t)epoch << 32, &origin);
+    words.flags = RTL_RECORD_BORROWED;
+    rtl_record_set_own(&words, own);
+    record_packet(rewriter, &words, index, rtl_signal_stamp(own) | (uint64_t)epoch << 32, &origin);
     return ALONE_BORROWED;
 }
 

@@ -453,10 +453,12 @@ static void *finish_all(void *unused)
         uint64_t tail = atomic_load(&pending->tail);
         for (; at < tail; at++) {
             struct rtl_record *record = rtl_record_at(pending, at);
-            uint32_t id = (uint32_t)atomic_load(&record->signal_epoch);
-            bool borrowed = (atomic_load(&record->block_flags) >> 48 & RTL_RECORD_BORROWED) != 0;
-            fake_complete_copy(
-                borrowed ? atomic_load(&record->own) : rtl_pool_handle(&rtl_signals, id), 10, 20);
+            uint32_t id = (uint32_t)atomic_load(&record->tag);
+            uint32_t flags = rtl_record_flags(atomic_load(&record->packet));
+            fake_complete_copy((flags & RTL_RECORD_BORROWED) != 0
+                                   ? rtl_record_own(record)
+                                   : rtl_pool_handle(&rtl_signals, id),
+                               10, 20);
             if (!harvest(FIRST_GPU, at, &facts))
                 return (void *)record;
             if (rtl_is_replaced(&facts))

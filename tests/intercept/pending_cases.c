@@ -44,7 +44,7 @@ const char *Pending_FactsComeBack(void)
     CHECK_DONE(set_up());
     struct rtl_kernel_facts in = {
         .kernel_object = UINT64_MAX - 1,
-        .packet = (UINT64_C(1) << 58) - 2,
+        .packet = (UINT64_C(1) << 48) - 2,
         .grid = {UINT32_MAX, UINT32_MAX - 1, UINT32_MAX - 2},
         .group_size = UINT32_MAX - 3,
         .block = {UINT16_MAX, UINT16_MAX - 1, UINT16_MAX - 2},
