@@ -167,6 +167,7 @@ unsigned rtl_worker_round(void)
         finished += BUSY_ROUND; /* a piece a round: zeroing memory takes time; but no nap yet */
     (void)rtl_emit_flush();
     rtl_launches_look();
+    rtl_pool_tidy(&rtl_signals);
     finished += rtl_harvest_aside();
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
         struct rtl_queue *queue = rtl_queues_at(i);

@@ -2,21 +2,118 @@
 
 #include <stdlib.h>
 
+#define SPARE_BLOCKS 64u /* that threads may just be filling or emptying */
+
+/* ---- stacks ---- */
+
+static bool make_stack(struct rtl_pool_stack *stack, uint32_t limit)
+{
+    atomic_init(&stack->head, 0);
+    stack->next = calloc(limit, sizeof *stack->next);
+    return stack->next != NULL;
+}
+
+/* Another thread may change the links while they are walked; then the head's tag has changed as
+ * well and the exchange fails. A link read in vain is still a valid id or 0. */
+static unsigned walk(const struct rtl_pool_stack *stack, uint64_t head, uint32_t *ids,
+                     unsigned count, uint64_t *after)
+{
+    uint32_t link = (uint32_t)head;
+    unsigned got = 0;
+    while (got < count && link != 0) {
+        ids[got++] = link - 1;
+        link = atomic_load_explicit(&stack->next[link - 1], memory_order_relaxed);
+    }
+    *after = (((head >> 32) + 1) << 32) | link;
+    return got;
+}
+
+static unsigned pop(struct rtl_pool_stack *stack, uint32_t *ids, unsigned count)
+{
+    uint64_t head = atomic_load_explicit(&stack->head, memory_order_acquire);
+    uint64_t after;
+    unsigned got;
+    do {
+        got = walk(stack, head, ids, count, &after);
+        if (got == 0)
+            return 0;
+    } while (!atomic_compare_exchange_weak_explicit(&stack->head, &head, after,
+                                                    memory_order_acq_rel, memory_order_acquire));
+    return got;
+}
+
+static void push(struct rtl_pool_stack *stack, const uint32_t *ids, unsigned count)
+{
+    for (unsigned i = 0; i + 1 < count; i++)
+        atomic_store_explicit(&stack->next[ids[i]], ids[i + 1] + 1, memory_order_relaxed);
+    uint64_t head = atomic_load_explicit(&stack->head, memory_order_relaxed);
+    uint64_t after;
+    do {
+        atomic_store_explicit(&stack->next[ids[count - 1]], (uint32_t)head, memory_order_relaxed);
+        after = (((head >> 32) + 1) << 32) | (ids[0] + 1);
+    } while (!atomic_compare_exchange_weak_explicit(&stack->head, &head, after,
+                                                    memory_order_acq_rel, memory_order_relaxed));
+}
+
+/* ---- blocks ---- */
+
+static bool take_block(struct rtl_pool *pool, uint32_t *ids)
+{
+    uint32_t block;
+    if (pop(&pool->full, &block, 1) == 0)
+        return false;
+    for (unsigned i = 0; i < RTL_POOL_BLOCK; i++)
+        ids[i] = atomic_load_explicit(&pool->blocks[block].ids[i], memory_order_relaxed);
+    push(&pool->empty, &block, 1);
+    return true;
+}
+
+static bool give_block(struct rtl_pool *pool, const uint32_t *ids)
+{
+    uint32_t block;
+    if (pop(&pool->empty, &block, 1) == 0)
+        return false;
+    for (unsigned i = 0; i < RTL_POOL_BLOCK; i++)
+        atomic_store_explicit(&pool->blocks[block].ids[i], ids[i], memory_order_relaxed);
+    push(&pool->full, &block, 1);
+    return true;
+}
+
+/* What is wanted of a block when there are no others; its rest becomes single. */
+static unsigned split_block(struct rtl_pool *pool, uint32_t *ids, unsigned count)
+{
+    uint32_t all[RTL_POOL_BLOCK];
+    unsigned taken = count < RTL_POOL_BLOCK ? count : RTL_POOL_BLOCK;
+    if (!take_block(pool, all))
+        return 0;
+    for (unsigned i = 0; i < taken; i++)
+        ids[i] = all[i];
+    if (taken < RTL_POOL_BLOCK)
+        push(&pool->single, all + taken, RTL_POOL_BLOCK - taken);
+    return taken;
+}
+
+/* ---- the pool ---- */
+
 bool rtl_pool_init(struct rtl_pool *pool, uint32_t limit, struct rtl_pool_backend backend)
 {
-    pool->handles = calloc(limit, sizeof *pool->handles);
-    pool->next = calloc(limit, sizeof *pool->next);
-    if (pool->handles == NULL || pool->next == NULL) {
-        free(pool->handles);
-        free(pool->next);
-        return false;
-    }
+    uint32_t blocks = limit / RTL_POOL_BLOCK + SPARE_BLOCKS;
     pool->limit = limit;
     pool->backend = backend;
     atomic_init(&pool->named, 0);
     atomic_init(&pool->made, 0);
-    atomic_init(&pool->head, 0);
     atomic_init(&pool->free, 0);
+    pool->handles = calloc(limit, sizeof *pool->handles);
+    pool->blocks = aligned_alloc(64, blocks * sizeof *pool->blocks);
+    bool made = make_stack(&pool->single, limit);
+    made = make_stack(&pool->full, blocks) && made;
+    made = make_stack(&pool->empty, blocks) && made;
+    if (!made || pool->handles == NULL || pool->blocks == NULL) {
+        (void)rtl_pool_end(pool);
+        return false;
+    }
+    for (uint32_t i = blocks; i-- > 0;)
+        push(&pool->empty, &i, 1);
     return true;
 }
 
@@ -24,61 +121,64 @@ uint32_t rtl_pool_end(struct rtl_pool *pool)
 {
     uint32_t left = atomic_load(&pool->made);
     uint32_t id;
-    while (rtl_pool_take(pool, &id, 1) == 1) {
+    while (left > 0 && rtl_pool_take(pool, &id, 1) == 1) {
         pool->backend.destroy(pool->backend.context, rtl_pool_handle(pool, id));
         left--;
     }
     free(pool->handles);
-    free(pool->next);
+    free(pool->blocks);
+    free(pool->single.next);
+    free(pool->full.next);
+    free(pool->empty.next);
     pool->handles = NULL;
-    pool->next = NULL;
+    pool->blocks = NULL;
+    pool->single.next = pool->full.next = pool->empty.next = NULL;
     return left;
 }
 
-/* Another thread may change the links while they are walked; then the head's tag has changed as
- * well and the exchange fails. A link read in vain is still a valid id or 0. */
-static unsigned walk(const struct rtl_pool *pool, uint64_t head, uint32_t *ids, unsigned count,
-                     uint64_t *after)
+static unsigned take_some(struct rtl_pool *pool, uint32_t *ids, unsigned count)
 {
-    uint32_t link = (uint32_t)head;
-    unsigned got = 0;
-    while (got < count && link != 0) {
-        ids[got++] = link - 1;
-        link = atomic_load_explicit(&pool->next[link - 1], memory_order_relaxed);
-    }
-    *after = (((head >> 32) + 1) << 32) | link;
-    return got;
+    if (count >= RTL_POOL_BLOCK && take_block(pool, ids))
+        return RTL_POOL_BLOCK;
+    unsigned got = pop(&pool->single, ids, count);
+    return got > 0 ? got : split_block(pool, ids, count);
 }
 
 unsigned rtl_pool_take(struct rtl_pool *pool, uint32_t *ids, unsigned count)
 {
-    uint64_t head = atomic_load_explicit(&pool->head, memory_order_acquire);
-    uint64_t after;
-    unsigned got;
-    do {
-        got = walk(pool, head, ids, count, &after);
-        if (got == 0)
-            return 0;
-    } while (!atomic_compare_exchange_weak_explicit(&pool->head, &head, after, memory_order_acq_rel,
-                                                    memory_order_acquire));
-    atomic_fetch_sub_explicit(&pool->free, got, memory_order_relaxed);
-    return got;
+    unsigned all = 0;
+    unsigned got = 1;
+    for (; all < count && got > 0; all += got)
+        got = take_some(pool, ids + all, count - all);
+    if (all > 0)
+        atomic_fetch_sub_explicit(&pool->free, all, memory_order_relaxed);
+    return all;
 }
 
 void rtl_pool_give(struct rtl_pool *pool, const uint32_t *ids, unsigned count)
 {
-    if (count == 0)
-        return;
-    for (unsigned i = 0; i + 1 < count; i++)
-        atomic_store_explicit(&pool->next[ids[i]], ids[i + 1] + 1, memory_order_relaxed);
-    uint64_t head = atomic_load_explicit(&pool->head, memory_order_relaxed);
-    uint64_t after;
-    do {
-        atomic_store_explicit(&pool->next[ids[count - 1]], (uint32_t)head, memory_order_relaxed);
-        after = (((head >> 32) + 1) << 32) | (ids[0] + 1);
-    } while (!atomic_compare_exchange_weak_explicit(&pool->head, &head, after, memory_order_acq_rel,
-                                                    memory_order_relaxed));
-    atomic_fetch_add_explicit(&pool->free, count, memory_order_relaxed);
+    unsigned given = 0;
+    while (count - given >= RTL_POOL_BLOCK && give_block(pool, ids + given))
+        given += RTL_POOL_BLOCK;
+    if (count > given)
+        push(&pool->single, ids + given, count - given);
+    if (count > 0)
+        atomic_fetch_add_explicit(&pool->free, count, memory_order_relaxed);
+}
+
+void rtl_pool_tidy(struct rtl_pool *pool)
+{
+    uint32_t ids[RTL_POOL_BLOCK];
+    unsigned got = RTL_POOL_BLOCK;
+    if (rtl_pool_piece(pool, RTL_POOL_BLOCK) < RTL_POOL_BLOCK)
+        return; /* nobody takes a block */
+    while (got == RTL_POOL_BLOCK) {
+        got = pop(&pool->single, ids, RTL_POOL_BLOCK);
+        if (got > 0 && (got < RTL_POOL_BLOCK || !give_block(pool, ids))) {
+            push(&pool->single, ids, got);
+            return;
+        }
+    }
 }
 
 /* The next id that has no signal, below `end`. */
@@ -101,21 +201,33 @@ static void unname(struct rtl_pool *pool, uint32_t id)
                                                   memory_order_relaxed);
 }
 
+/* Makes a signal; false if there are enough, or the backend fails. */
+static bool make(struct rtl_pool *pool, uint32_t end, uint32_t *id)
+{
+    uint64_t handle;
+    if (!name(pool, end, id))
+        return false;
+    if (!pool->backend.create(pool->backend.context, &handle)) {
+        unname(pool, *id);
+        return false;
+    }
+    atomic_store_explicit(&pool->handles[*id], handle, memory_order_relaxed);
+    return true;
+}
+
 unsigned rtl_pool_grow(struct rtl_pool *pool, uint32_t target)
 {
     uint32_t end = target < pool->limit ? target : pool->limit;
+    uint32_t ids[RTL_POOL_BLOCK];
     unsigned made = 0;
-    uint32_t id;
-    while (name(pool, end, &id)) {
-        uint64_t handle;
-        if (!pool->backend.create(pool->backend.context, &handle)) {
-            unname(pool, id);
-            break;
-        }
-        atomic_store_explicit(&pool->handles[id], handle, memory_order_relaxed);
-        rtl_pool_give(pool, &id, 1);
-        atomic_fetch_add_explicit(&pool->made, 1, memory_order_relaxed);
-        made++;
-    }
+    unsigned count;
+    do {
+        count = 0;
+        while (count < RTL_POOL_BLOCK && make(pool, end, &ids[count]))
+            count++;
+        atomic_fetch_add_explicit(&pool->made, count, memory_order_relaxed);
+        rtl_pool_give(pool, ids, count);
+        made += count;
+    } while (count == RTL_POOL_BLOCK);
     return made;
 }

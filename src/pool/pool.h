@@ -1,10 +1,13 @@
 /**
  * The signal pool: completion signals that are made once and used over and over.
  *
- * Any thread takes and gives in batches, without locks and without a system call: a stack of ids
- * whose head carries a tag against re-use. Any thread makes signals (rtl_pool_grow), several at the
- * same time: the completion worker ahead of need, and who needs one that is not there. How a signal
- * is made is the caller's affair, so that the pool can be tested and fuzzed alone.
+ * Any thread takes and gives in batches, without locks and without a system call. What changes
+ * hands in large batches does so in blocks of ids that lie side by side: who takes one gets some
+ * cache lines from the core of who gave it, all at once, and not a line for each link of a list.
+ * Other ids are in such a list. Both are stacks, whose heads carry a tag against re-use, so that
+ * the signals that were used last are used next. Any thread makes signals (rtl_pool_grow), several
+ * at the same time: the completion worker ahead of need, and who needs one that is not there. How a
+ * signal is made is the caller's affair, so that the pool can be tested and fuzzed alone.
  */
 #ifndef RTL_POOL_H
 #define RTL_POOL_H
@@ -21,17 +24,32 @@ struct rtl_pool_backend {
     void *context;
 };
 
+/** Ids in a block. */
+#define RTL_POOL_BLOCK 64u
+
+struct rtl_pool_block {
+    _Alignas(64) _Atomic uint32_t ids[RTL_POOL_BLOCK];
+};
+
+/** A stack of ids or of blocks. */
+struct rtl_pool_stack {
+    _Alignas(64) _Atomic uint64_t head; /**< tag << 32 | id + 1, 0 if it is empty */
+    _Atomic uint32_t *next;             /**< id + 1 of the next one; 0 ends the list */
+};
+
 struct rtl_pool {
     _Atomic uint64_t *handles; /**< by id; written before the id is first given */
-    _Atomic uint32_t *next;    /**< id + 1 of the next free one; 0 ends the list */
+    struct rtl_pool_block *blocks;
     uint32_t limit;
     struct rtl_pool_backend backend;
+    struct rtl_pool_stack single; /**< free ids that are in no block */
+    struct rtl_pool_stack full;   /**< blocks of free ids */
+    struct rtl_pool_stack empty;  /**< and without */
     /** Ids below it have a signal, or somebody is making one. Not beside what is read for each
      * signal. */
     _Alignas(64) _Atomic uint32_t named;
-    _Atomic uint32_t made;              /**< signals that there are, in use or free */
-    _Alignas(64) _Atomic uint64_t head; /**< tag << 32 | id + 1 */
-    _Alignas(64) _Atomic int64_t free;  /**< how many are on the stack; may lag for a moment */
+    _Atomic uint32_t made;             /**< signals that there are, in use or free */
+    _Alignas(64) _Atomic int64_t free; /**< how many can be taken; may lag for a moment */
 };
 
 /** Makes an empty pool of at most `limit` signals. False without memory. */
@@ -48,6 +66,10 @@ unsigned rtl_pool_take(struct rtl_pool *pool, uint32_t *ids, unsigned count);
 /** Gives signals back; their value must be 1 again. Any thread, lock-free. */
 void rtl_pool_give(struct rtl_pool *pool, const uint32_t *ids, unsigned count);
 
+/** Makes blocks of ids that came in small batches, as long as there are enough of those. For who
+ * gives most of them, and has them in its cache. */
+void rtl_pool_tidy(struct rtl_pool *pool);
+
 /** Makes signals until there are `target`, those that other threads are just making included (or
  * the limit is reached, or the backend fails). Any thread, without a lock of its own; the backend
  * may have one. Returns how many it has made. */
@@ -57,7 +79,8 @@ unsigned rtl_pool_grow(struct rtl_pool *pool, uint32_t target);
  * a correction. Any thread. */
 static inline bool rtl_pool_is_empty(const struct rtl_pool *pool)
 {
-    return (uint32_t)atomic_load_explicit(&pool->head, memory_order_relaxed) == 0;
+    return (uint32_t)atomic_load_explicit(&pool->full.head, memory_order_relaxed) == 0 &&
+           (uint32_t)atomic_load_explicit(&pool->single.head, memory_order_relaxed) == 0;
 }
 
 /** How many signals somebody may keep at hand: of a small pool so few that all queues and

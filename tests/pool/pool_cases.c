@@ -71,6 +71,47 @@ const char *Pool_GivesWhatItHasAndTakesItBack(void)
     return NULL;
 }
 
+/* Each signal is somewhere once, whether it came in a block or not and is wanted in one or not. */
+const char *Pool_BlocksAndSingleOnesAreTheSameSignals(void)
+{
+    enum { ALL = 4096 + 100 };
+    static const unsigned sizes[] = {1, 64, 63, 65, 200, 7, 64, 128, 1, 130, 64, 31};
+    struct rtl_pool pool;
+    struct maker maker;
+    static uint32_t ids[ALL + 1];
+    static bool seen[ALL];
+    CHECK_DONE(set_up(&pool, &maker, ALL));
+    CHECK(rtl_pool_grow(&pool, ALL) == ALL);
+    for (unsigned round = 0; round < 200; round++) {
+        unsigned taken = 0;
+        for (unsigned i = round; taken < ALL / 2; i++) {
+            unsigned want = sizes[i % 12] < ALL - taken ? sizes[i % 12] : ALL - taken;
+            CHECK(rtl_pool_take(&pool, ids + taken, want) == want);
+            taken += want;
+        }
+        if (round % 3 == 0)
+            rtl_pool_tidy(&pool);
+        if (round % 5 == 0)
+            taken += rtl_pool_take(&pool, ids + taken, ALL);
+        CHECK(taken + (unsigned)atomic_load(&pool.free) == ALL);
+        for (unsigned i = round, given = 0; given < taken; i += 5) {
+            unsigned some = sizes[i % 12] < taken - given ? sizes[i % 12] : taken - given;
+            rtl_pool_give(&pool, ids + given, some);
+            given += some;
+        }
+        rtl_pool_tidy(&pool);
+    }
+    CHECK(rtl_pool_take(&pool, ids, ALL + 1) == ALL && rtl_pool_is_empty(&pool));
+    memset(seen, 0, sizeof seen);
+    for (unsigned i = 0; i < ALL; i++) {
+        CHECK(ids[i] < ALL && !seen[ids[i]]);
+        seen[ids[i]] = true;
+    }
+    rtl_pool_give(&pool, ids, ALL);
+    CHECK(rtl_pool_end(&pool) == 0 && maker.destroyed == ALL);
+    return NULL;
+}
+
 const char *Pool_StopsGrowingWhenSignalsCannotBeMade(void)
 {
     struct rtl_pool pool;
@@ -171,10 +212,13 @@ const char *Pool_SeveralThreadsAreRefusedSignals(void)
 
 #define THREADS 4
 #define ROUNDS  30000
-#define SIGNALS 64
+#define FEW     64
+#define MANY    4800 /* of which blocks are made */
+#define MOST    200  /* that are taken at once */
 
 struct hand {
     struct rtl_pool *pool;
+    unsigned most;
     _Atomic int *holder; /* per id: 0 free, else number of the hand */
     int number;
     unsigned wrong;
@@ -185,9 +229,9 @@ static void *take_and_give(void *context)
     struct hand *hand = context;
     unsigned random = (unsigned)hand->number * 7919u;
     for (int round = 0; round < ROUNDS; round++) {
-        uint32_t ids[16];
+        uint32_t ids[MOST];
         random = random * 1664525u + 1013904223u;
-        unsigned got = rtl_pool_take(hand->pool, ids, 1 + (random >> 16) % 16);
+        unsigned got = rtl_pool_take(hand->pool, ids, 1 + (random >> 16) % hand->most);
         for (unsigned i = 0; i < got; i++) {
             int free = 0;
             if (!atomic_compare_exchange_strong(&hand->holder[ids[i]], &free, hand->number))
@@ -200,27 +244,39 @@ static void *take_and_give(void *context)
     return NULL;
 }
 
-const char *Pool_NoSignalIsInTwoHands(void)
+static const char *hand_round(uint32_t signals, unsigned most)
 {
     struct rtl_pool pool;
     struct maker maker;
-    static _Atomic int holder[SIGNALS];
+    static _Atomic int holder[MANY];
     struct hand hands[THREADS];
     pthread_t threads[THREADS];
-    CHECK_DONE(set_up(&pool, &maker, SIGNALS));
-    CHECK(rtl_pool_grow(&pool, SIGNALS / 2) == SIGNALS / 2);
+    CHECK_DONE(set_up(&pool, &maker, signals));
+    CHECK(rtl_pool_grow(&pool, signals / 2) == signals / 2);
     for (int i = 0; i < THREADS; i++) {
-        hands[i] = (struct hand){&pool, holder, i + 1, 0};
+        hands[i] = (struct hand){&pool, most, holder, i + 1, 0};
         CHECK(pthread_create(&threads[i], NULL, take_and_give, &hands[i]) == 0);
     }
-    CHECK(rtl_pool_grow(&pool, SIGNALS) == SIGNALS / 2); /* while the others are at it */
+    CHECK(rtl_pool_grow(&pool, signals) == signals / 2); /* while the others are at it */
+    for (int i = 0; i < ROUNDS / 10; i++)
+        rtl_pool_tidy(&pool);
     for (int i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
         CHECK(hands[i].wrong == 0);
     }
-    uint32_t all[SIGNALS + 1];
-    CHECK(rtl_pool_take(&pool, all, SIGNALS + 1) == SIGNALS);
-    rtl_pool_give(&pool, all, SIGNALS);
+    static uint32_t all[MANY + 1];
+    CHECK(rtl_pool_take(&pool, all, signals + 1) == signals);
+    rtl_pool_give(&pool, all, signals);
     CHECK(rtl_pool_end(&pool) == 0);
     return NULL;
+}
+
+const char *Pool_NoSignalIsInTwoHands(void)
+{
+    return hand_round(FEW, 16);
+}
+
+const char *Pool_NoSignalIsInTwoBlocks(void)
+{
+    return hand_round(MANY, MOST);
 }
