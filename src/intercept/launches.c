@@ -17,6 +17,7 @@ struct launch {
     _Atomic uint32_t busy;
     _Atomic int64_t left;
     _Atomic uint32_t kernels, unseen;
+    _Atomic uint32_t next; /* id of the one that was done before it, 0: none */
     /* Written by who begins it, or (head, fingerprint, flags) who submits its packets. */
     struct rtl_wire_launch wire;
 };
@@ -24,7 +25,8 @@ struct launch {
 static struct launch launches[LAUNCHES];
 static _Atomic uint32_t next_id = 1;
 static _Atomic uint64_t lost;
-static _Atomic bool crowded; /* the ring: launches that would be found are left out */
+static _Atomic bool crowded;  /* the ring: launches that would be found are left out */
+static _Atomic uint32_t done; /* id of the last one that is done and not sent, 0: none */
 
 uint64_t rtl_launches_lost(void)
 {
@@ -37,7 +39,7 @@ static struct launch *place_of(uint32_t id)
 }
 
 /* The id of a launch whose place is now the caller's, or RTL_NONE. */
-static uint32_t take_place(void)
+static uint32_t find_place(void)
 {
     for (unsigned i = 0; i < TRIES; i++) {
         uint32_t id = atomic_fetch_add_explicit(&next_id, 1, memory_order_relaxed);
@@ -45,8 +47,20 @@ static uint32_t take_place(void)
             atomic_exchange_explicit(&place_of(id)->busy, 1, memory_order_acquire) == 0)
             return id;
     }
-    atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
     return RTL_NONE;
+}
+
+/* Places may wait for nothing but to be sent. */
+static uint32_t take_place(void)
+{
+    uint32_t id = find_place();
+    if (id != RTL_NONE)
+        return id;
+    rtl_launches_send();
+    id = find_place();
+    if (id == RTL_NONE)
+        atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
+    return id;
 }
 
 static struct launch *make(uint32_t *id)
@@ -73,6 +87,7 @@ static struct launch *make(uint32_t *id)
 
 void rtl_launches_look(void)
 {
+    rtl_launches_send();
     atomic_store_explicit(&crowded, !rtl_emit_has_spare(RTL_SPARE_MOST), memory_order_relaxed);
 }
 
@@ -93,10 +108,48 @@ static void send(struct launch *launch)
     atomic_store_explicit(&launch->busy, 0, memory_order_release);
 }
 
+static struct launch *take_done(void)
+{
+    uint32_t id = atomic_exchange_explicit(&done, 0, memory_order_acquire);
+    return id != 0 ? place_of(id) : NULL;
+}
+
+static struct launch *behind(const struct launch *launch)
+{
+    uint32_t id = atomic_load_explicit(&launch->next, memory_order_relaxed);
+    return id != 0 ? place_of(id) : NULL;
+}
+
+/* The list has the last one first. */
+void rtl_launches_send(void)
+{
+    struct launch *last = take_done();
+    struct launch *first = NULL;
+    while (last != NULL) {
+        struct launch *before = behind(last);
+        uint32_t id = first != NULL ? first->wire.launch : 0;
+        atomic_store_explicit(&last->next, id, memory_order_relaxed);
+        first = last;
+        last = before;
+    }
+    while (first != NULL) {
+        struct launch *after = behind(first);
+        send(first);
+        first = after;
+    }
+}
+
+/* What is in the ring travels between cores, and the thread that submits would wait for it: the
+ * worker sends. */
 static void settle(struct launch *launch, int64_t passed)
 {
-    if (atomic_fetch_sub_explicit(&launch->left, passed, memory_order_acq_rel) == passed)
-        send(launch);
+    if (atomic_fetch_sub_explicit(&launch->left, passed, memory_order_acq_rel) != passed)
+        return;
+    uint32_t last = atomic_load_explicit(&done, memory_order_relaxed);
+    do
+        atomic_store_explicit(&launch->next, last, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&done, &last, launch->wire.launch,
+                                                  memory_order_release, memory_order_relaxed));
 }
 
 uint32_t rtl_launch_begin(uint32_t graph, uint32_t generation)

@@ -4,7 +4,7 @@
  * The packets that a thread reserves between rtl_launch_begin and rtl_launch_end belong to its
  * launch, on whatever queue, and whoever submits them. Outside of host calls, packets that are
  * reserved at once are a launch too: that is how a graph shows itself without HIP's help. When all
- * packets of a launch have passed, its record is sent: who comes last sends it.
+ * packets of a launch have passed, it is done, and the worker sends its record.
  *
  * No locks. A launch is found by its id; ids that would meet one that is still on its way are left
  * out.
@@ -31,9 +31,12 @@ uint32_t rtl_launch_reserve(uint32_t queue, uint64_t first, uint32_t packets);
  * thread's launch stays as it is: it is complete but for its passing. */
 uint32_t rtl_launch_found(uint32_t queue, uint64_t first, uint32_t packets);
 
-/** Looks whether the collector keeps up. While it does not, no launches are found: a program that
- * reserves two packets at a time has as many of them as kernels, and these matter more. Each round
- * of the worker. */
+/** Sends the records of launches that are done. Any thread, lock-free. */
+void rtl_launches_send(void);
+
+/** The same, and looks whether the collector keeps up. While it does not, no launches are found: a
+ * program that reserves two packets at a time has as many of them as kernels, and these matter
+ * more. Each round of the worker. */
 void rtl_launches_look(void);
 
 /** The kernel before a launch that was found looks like the head of the same replay. By who submits
