@@ -114,7 +114,7 @@ static void rewrite(struct rtl_queue *queue, uint64_t first, uint64_t end)
 static void publish(struct rtl_queue *queue, uint64_t end)
 {
     hsa_signal_t doorbell = {queue->doorbell};
-    atomic_store_explicit(&queue->submitted, end, memory_order_relaxed);
+    atomic_store_explicit(&queue->submitted, end, memory_order_release); /* reservations.h */
     rtl_tsan_release(queue->queue->base_address);
     rtl_api.hsa_queue_store_write_index_screlease(queue->queue, end);
     rtl_api.hsa_signal_store_screlease(doorbell, (hsa_signal_value_t)(end - 1));
@@ -130,8 +130,8 @@ static void resynchronise(struct rtl_queue *queue, uint64_t first, uint64_t real
     atomic_fetch_add_explicit(&queue->ledger->seen, missed, memory_order_relaxed);
     atomic_fetch_add_explicit(&queue->ledger->lost[RTL_LOST_NOT_FOLLOWED], missed,
                               memory_order_relaxed);
-    atomic_store_explicit(&queue->submitted, real, memory_order_relaxed);
     rtl_rewrite_skip(&queue->rewriter, first, real);
+    atomic_store_explicit(&queue->submitted, real, memory_order_release);
     uint64_t seen = atomic_load_explicit(&queue->virtual_index, memory_order_relaxed);
     while (seen < real &&
            !atomic_compare_exchange_weak_explicit(&queue->virtual_index, &seen, real,
