@@ -1,8 +1,6 @@
+#include "intercept/pages.h"
 #include "intercept/pending_add.h"
 #include "intercept/shared_signal.h"
-
-#include <errno.h>
-#include <sys/mman.h>
 
 #define MARK         UINT32_C(0x52544c73)
 #define SIGNALS_SOON 6u /* records ahead whose signals a harvester asks for */
@@ -36,19 +34,6 @@ static uint64_t table_for(uint64_t records)
     return records == RTL_CHUNK ? 4 : 2 * records / RTL_CHUNK;
 }
 
-/* Memory that is taken in small pages: where the system gives large ones of itself, the first
- * record of a queue would take two megabytes. */
-static void *reserve(uint64_t bytes)
-{
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        return NULL;
-    int saved = errno;
-    (void)madvise(memory, bytes, MADV_NOHUGEPAGE); /* a kernel without large pages refuses */
-    errno = saved;
-    return memory;
-}
-
 bool rtl_pending_init(struct rtl_pending *pending, uint64_t capacity)
 {
     uint64_t records = RTL_CHUNK;
@@ -58,7 +43,7 @@ bool rtl_pending_init(struct rtl_pending *pending, uint64_t capacity)
     uint64_t places = table_for(records);
     uint64_t bytes = chunks * (sizeof *pending->chunks + sizeof *pending->spares) +
                      places * sizeof *pending->table + records / 8;
-    void *memory = reserve(bytes);
+    void *memory = rtl_pages(bytes);
     if (memory == NULL)
         return false;
     pending->chunks = memory;
