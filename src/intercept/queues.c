@@ -9,6 +9,7 @@
 #include "intercept/indices.h"
 #include "intercept/launches.h"
 #include "intercept/map.h"
+#include "intercept/pages.h"
 #include "intercept/strangers.h"
 #include "intercept/submit.h"
 #include "intercept/ways.h"
@@ -23,7 +24,8 @@
 #define FIRST_SIGNALS          1024u /* that there are before the first queue is */
 #define SIGNALS_OF_A_QUEUE     128u  /* and for each one: as many as are at hand and in a harvest */
 #define LEAST_PENDING          8192u /* records of a small queue */
-#define NOTES                  4u    /* of an intercept queue, for each slot: see reservations.h */
+#define NOTES                  4u    /* for each slot of a queue: see reservations.h */
+#define NEAR_NOTES             512u  /* where they nearly always go */
 #define COPIES                 512u  /* copies of an agent that may need a signal at once */
 #define SUBMISSION_PATIENCE_NS UINT64_C(1000000000)
 #define REST_NS                UINT64_C(100000000)
@@ -120,6 +122,11 @@ static struct rtl_queue *find_free(uint64_t size, uint64_t rest_ns)
     return NULL;
 }
 
+static size_t notes_bytes(uint64_t size)
+{
+    return (NOTES * size + NEAR_NOTES) * sizeof(struct rtl_reserved);
+}
+
 /* A state for a queue of `size`, an old one or a new one; under the lock. */
 static struct rtl_queue *free_place(uint64_t size)
 {
@@ -132,13 +139,12 @@ static struct rtl_queue *free_place(uint64_t size)
     struct rtl_queue *queue = NULL;
     if (posix_memalign((void **)&queue, 64, sizeof *queue) != 0)
         return NULL;
-    *queue = (struct rtl_queue){.slot = slot,
-                                .reserved_size = size,
-                                .reservations.slots =
-                                    calloc(NOTES * size, sizeof *queue->reservations.slots)};
+    *queue = (struct rtl_queue){
+        .slot = slot, .reserved_size = size, .reservations.slots = rtl_pages(notes_bytes(size))};
     if (queue->reservations.slots == NULL ||
         !rtl_pending_init(&queue->pending, pending_capacity(size))) {
-        free(queue->reservations.slots);
+        if (queue->reservations.slots != NULL)
+            (void)munmap(queue->reservations.slots, notes_bytes(size));
         free(queue);
         return NULL;
     }
@@ -185,6 +191,18 @@ static bool provide_staging(struct rtl_queue *state)
     return true;
 }
 
+/* By interception notes are looked for when their packets count as submitted already. */
+static void set_up_notes(struct rtl_queue *state)
+{
+    struct rtl_reservations *notes = &state->reservations;
+    rtl_reservations_clear(notes);
+    notes->mask = NOTES * state->size - 1;
+    notes->near =
+        state->way == RTL_WAY_INTERPOSE ? notes->slots + NOTES * state->reserved_size : NULL;
+    notes->near_mask = NEAR_NOTES - 1;
+    notes->submitted = &state->submitted;
+}
+
 /* What a queue's state and that of an agent's copies have in common. */
 static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id, uint64_t index)
 {
@@ -194,8 +212,7 @@ static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id,
     state->bypassed = false;
     state->gone = false;
     state->ledger = rtl_queues_ledger(id);
-    rtl_reservations_clear(&state->reservations);
-    state->reservations.mask = (state->way == RTL_WAY_INTERCEPT ? NOTES : 1) * state->size - 1;
+    set_up_notes(state);
     atomic_store(&state->virtual_index, index);
     atomic_store(&state->submitted, index);
     state->read_index = 0;

@@ -7,9 +7,14 @@
  * A packet that is reserved alone, outside of everything, needs none: that is what the absence of a
  * note means, and as long as there are only such nothing is written or read.
  *
- * Producers reserve before there is room. By interception packets may be held back (a throttle),
- * while the next ones are reserved beyond them: there are more notes than the queue has packets, so
- * that those of packets that wait are still there.
+ * Producers reserve before there is room, some of them beyond a whole queue that is reserved and
+ * not submitted; by interception packets may be held back besides (a throttle). So there are more
+ * notes than the queue has packets: those of packets that wait are still there.
+ *
+ * Nearly always packets are submitted soon after they were reserved. A note goes to one of a few
+ * *near* slots then, so that a queue does not go through the memory of all. Two notes for the same
+ * near slot cannot come at the same time: only a packet is near that is less than so many slots
+ * behind what was submitted, so that any other one for its slot was submitted, or is not near.
  */
 #ifndef RTL_INTERCEPT_RESERVATIONS_H
 #define RTL_INTERCEPT_RESERVATIONS_H
@@ -18,7 +23,12 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/** Packets from which on to look for notes are counted in steps of so many: to move that number
+ * takes a locked instruction. */
+#define RTL_NOTES_STEP 1024u
 
 enum rtl_reserved_flags {
     RTL_RESERVED_OUTSIDE =
@@ -46,9 +56,14 @@ struct rtl_reserved {
 
 /** The notes of a queue. */
 struct rtl_reservations {
-    struct rtl_reserved *slots; /**< as many as the queue has, or more; zeros in the beginning */
+    struct rtl_reserved *slots; /**< more than the queue has packets; zeros in the beginning */
     uint64_t mask;              /**< slots - 1 */
-    _Atomic uint64_t end;       /**< packets from here on have no note (yet) */
+    struct rtl_reserved *near;  /**< zeros in the beginning; NULL: there are none */
+    uint64_t near_mask;         /**< near slots - 1 */
+    /** With near slots: packets before it were submitted, and their notes read before that. */
+    const _Atomic uint64_t *submitted;
+    _Atomic bool far;     /**< a note is, or was, in `slots` */
+    _Atomic uint64_t end; /**< packets from here on have no note (yet) */
 };
 
 /** Forgets all notes; `mask` is still that of the queue whose they are. Slots that were never used
@@ -56,8 +71,12 @@ struct rtl_reservations {
 static inline void rtl_reservations_clear(struct rtl_reservations *notes)
 {
     uint64_t end = atomic_load_explicit(&notes->end, memory_order_relaxed);
-    for (uint64_t i = 0; i <= notes->mask && i < end; i++)
+    bool far = atomic_load_explicit(&notes->far, memory_order_relaxed);
+    for (uint64_t i = 0; far && i <= notes->mask && i < end; i++)
         atomic_store_explicit(&notes->slots[i].first, 0, memory_order_relaxed);
+    for (uint64_t i = 0; notes->near != NULL && i <= notes->near_mask && i < end; i++)
+        atomic_store_explicit(&notes->near[i].first, 0, memory_order_relaxed);
+    atomic_store_explicit(&notes->far, false, memory_order_relaxed);
     atomic_store_explicit(&notes->end, 0, memory_order_relaxed);
 }
 
@@ -69,11 +88,35 @@ static inline bool rtl_reservation_is_plain(const struct rtl_reservation *reserv
            (reservation->flags & ~(uint32_t)RTL_RESERVED_OUTSIDE) == 0;
 }
 
+/** True if nobody will look for the note in a slot any more: all packets of its reservation were
+ * submitted, not only the first. */
+static inline bool rtl_reserved_is_over(const struct rtl_reserved *slot, uint64_t submitted)
+{
+    uint64_t first = atomic_load_explicit(&slot->first, memory_order_relaxed);
+    uint64_t count = atomic_load_explicit(&slot->count_flags, memory_order_relaxed) & UINT32_MAX;
+    return first == 0 || first - 1 + count <= submitted;
+}
+
+/** The slot for a note. */
+static inline struct rtl_reserved *rtl_reservations_slot(struct rtl_reservations *notes,
+                                                         uint64_t first)
+{
+    if (notes->near != NULL) {
+        struct rtl_reserved *near = &notes->near[first & notes->near_mask];
+        uint64_t submitted = atomic_load_explicit(notes->submitted, memory_order_acquire);
+        if (first - submitted <= notes->near_mask && rtl_reserved_is_over(near, submitted))
+            return near;
+    }
+    if (!atomic_load_explicit(&notes->far, memory_order_relaxed))
+        atomic_store_explicit(&notes->far, true, memory_order_relaxed);
+    return &notes->slots[first & notes->mask];
+}
+
 /** Notes a reservation that begins with packet `first`. Any thread, lock-free. */
 static inline void rtl_reservations_note(struct rtl_reservations *notes, uint64_t first,
                                          const struct rtl_reservation *reservation)
 {
-    struct rtl_reserved *slot = &notes->slots[first & notes->mask];
+    struct rtl_reserved *slot = rtl_reservations_slot(notes, first);
     uint64_t end = atomic_load_explicit(&notes->end, memory_order_relaxed);
     atomic_store_explicit(&slot->first, first + 1, memory_order_relaxed);
     atomic_store_explicit(&slot->correlation, reservation->correlation, memory_order_relaxed);
@@ -84,18 +127,35 @@ static inline void rtl_reservations_note(struct rtl_reservations *notes, uint64_
                           reservation->count | (uint64_t)reservation->flags << 32,
                           memory_order_relaxed);
     while (end <= first &&
-           !atomic_compare_exchange_weak_explicit(&notes->end, &end, first + 1,
+           !atomic_compare_exchange_weak_explicit(&notes->end, &end, first + RTL_NOTES_STEP,
                                                   memory_order_relaxed, memory_order_relaxed))
         ;
+}
+
+/** The slot of the note for a reservation that begins with packet `first`, NULL if there is none.
+ */
+static inline const struct rtl_reserved *rtl_reservations_find(const struct rtl_reservations *notes,
+                                                               uint64_t first)
+{
+    const struct rtl_reserved *slot;
+    if (first >= atomic_load_explicit(&notes->end, memory_order_relaxed))
+        return NULL;
+    if (notes->near != NULL) {
+        slot = &notes->near[first & notes->near_mask];
+        if (atomic_load_explicit(&slot->first, memory_order_relaxed) == first + 1)
+            return slot;
+        if (!atomic_load_explicit(&notes->far, memory_order_relaxed))
+            return NULL;
+    }
+    slot = &notes->slots[first & notes->mask];
+    return atomic_load_explicit(&slot->first, memory_order_relaxed) == first + 1 ? slot : NULL;
 }
 
 /** True if there is a note for a reservation that begins with packet `first`. By who submits the
  * packets. */
 static inline bool rtl_reservations_has(const struct rtl_reservations *notes, uint64_t first)
 {
-    return first < atomic_load_explicit(&notes->end, memory_order_relaxed) &&
-           atomic_load_explicit(&notes->slots[first & notes->mask].first, memory_order_relaxed) ==
-               first + 1;
+    return rtl_reservations_find(notes, first) != NULL;
 }
 
 /** The reservation that begins with packet `first`; a plain one if there is no note. By who submits
@@ -105,8 +165,8 @@ static inline struct rtl_reservation rtl_reservations_at(const struct rtl_reserv
 {
     struct rtl_reservation reservation = {
         .launch = RTL_NONE, .count = 1, .flags = RTL_RESERVED_OUTSIDE};
-    struct rtl_reserved *slot = &notes->slots[first & notes->mask];
-    if (!rtl_reservations_has(notes, first))
+    const struct rtl_reserved *slot = rtl_reservations_find(notes, first);
+    if (slot == NULL)
         return reservation;
     uint64_t launch = atomic_load_explicit(&slot->launch_ordinal, memory_order_relaxed);
     uint64_t count = atomic_load_explicit(&slot->count_flags, memory_order_relaxed);

@@ -32,6 +32,7 @@
 #define POOL         512u
 #define SHAPES       4096u
 #define SHARED_OWNS  8
+#define NEAR         16u /* notes: batches that come in time find room, others do not */
 #define EPOCH        7u
 #define SIGNAL_AT    56u
 #define HELP         64u
@@ -75,7 +76,7 @@ struct side {
     struct rtl_queue state;
     struct rtl_wire_ledger ledger;
     unsigned char *ring;
-    struct rtl_reserved slots[256];
+    struct rtl_reserved slots[256], near[NEAR];
     struct rtl_reservations reservations;
     unsigned run_left; /* packets of the last reservation that are to be written */
     uint64_t run_correlation;
@@ -335,6 +336,9 @@ static void begin_side(unsigned slot)
     side->reservations.slots = side->slots;
     rtl_reservations_clear(&side->reservations);
     side->reservations.mask = settings.queue_size - 1;
+    side->reservations.near = side->near;
+    side->reservations.near_mask = NEAR - 1;
+    side->reservations.submitted = &side->state.submitted;
     side->run_left = 0;
     side->written = side->submitted = side->launched = side->unmarked = 0;
     side->ring = malloc((size_t)settings.queue_size * 64);
@@ -342,6 +346,7 @@ static void begin_side(unsigned slot)
                                      .slot = slot,
                                      .size = settings.queue_size,
                                      .ledger = &side->ledger,
+                                     .submitted = side->first,
                                      .phase = RTL_QUEUE_LIVE};
     MUST(side->ring != NULL);
     MUST(rtl_pending_init(&side->state.pending, settings.records));
@@ -635,6 +640,7 @@ void model_submit(unsigned queue)
         at += count;
     }
     side->submitted = end;
+    atomic_store(&side->state.submitted, side->first + end);
     for (uint64_t at = first; at < end; at++) {
         memcpy(side->packets[at].submitted, slot_of(side, at), 64);
         check_packet(side, &side->packets[at], helps != helps_before, &owed, &records);
