@@ -100,6 +100,42 @@ uint64_t rtl_pending_find_room(struct rtl_pending *pending)
     return pending->limit - tail;
 }
 
+static uint64_t state_in(struct rtl_chunk *chunk, uint64_t sequence)
+{
+    return atomic_load_explicit(&chunk->records[sequence % RTL_CHUNK].state, memory_order_acquire);
+}
+
+static bool is_pending(struct rtl_chunk *chunk, uint64_t sequence)
+{
+    return state_in(chunk, sequence) == rtl_record_state(sequence, RTL_RECORD_PENDING);
+}
+
+/* What tells whether a record's kernel has completed: less than all that is in it, since it is
+ * looked at again and again until then. */
+struct glance {
+    uint64_t packet, tag; /* as in the record */
+    uint64_t own;         /* the program's signal, 0 if there is none */
+};
+
+static bool has_flag(const struct glance *glance, uint32_t flag)
+{
+    return (rtl_record_flags(glance->packet) & flag) != 0;
+}
+
+/* False if the record is not pending in that chunk. */
+static inline bool glance_at(struct rtl_chunk *chunk, uint64_t sequence, struct glance *glance)
+{
+    struct rtl_record *record = &chunk->records[sequence % RTL_CHUNK];
+    if (!is_pending(chunk, sequence))
+        return false;
+    glance->packet = rtl_pending_get(&record->packet);
+    glance->tag = rtl_pending_get(&record->tag);
+    glance->own = rtl_record_own(record);
+    /* The place may have been used again since: look before following a pointer. */
+    atomic_thread_fence(memory_order_acquire);
+    return is_pending(chunk, sequence);
+}
+
 static void read_origin(struct rtl_record_origin *origin, struct rtl_kernel_facts *facts)
 {
     uint64_t launch = rtl_pending_get(&origin->launch_base);
@@ -109,17 +145,19 @@ static void read_origin(struct rtl_record_origin *origin, struct rtl_kernel_fact
         facts->ordinal = (uint32_t)(launch >> 32) + (uint32_t)facts->packet;
 }
 
-static void read_facts(struct rtl_chunk *chunk, uint64_t sequence, struct rtl_kernel_facts *facts)
+/* The rest of a record. */
+static inline void read_facts(struct rtl_chunk *chunk, uint64_t sequence,
+                              const struct glance *glance, struct rtl_kernel_facts *facts)
 {
     struct rtl_record *record = &chunk->records[sequence % RTL_CHUNK];
-    uint64_t packet = rtl_pending_get(&record->packet);
-    uint64_t tag = rtl_pending_get(&record->tag);
+    uint64_t packet = glance->packet;
+    uint64_t tag = glance->tag;
     uint64_t block = rtl_pending_get(&record->block);
     uint64_t z_x = rtl_pending_get(&record->block_z_grid_x);
     uint64_t y_z = rtl_pending_get(&record->grid_y_z);
     uint32_t flags = rtl_record_flags(packet);
     bool borrowed = (flags & RTL_RECORD_BORROWED) != 0;
-    facts->own = rtl_record_own(record);
+    facts->own = glance->own;
     facts->kernel_object = rtl_pending_get(&record->kernel_object);
     facts->packet = packet >> RTL_INDEX_SHIFT;
     facts->grid[0] = (uint32_t)(z_x >> 32);
@@ -228,112 +266,113 @@ bool rtl_signal_is_ours(uint64_t handle)
     return __atomic_load_n(&signal->reserved3[0], __ATOMIC_RELAXED) == MARK;
 }
 
-static uint64_t state_in(struct rtl_chunk *chunk, uint64_t sequence)
-{
-    return atomic_load_explicit(&chunk->records[sequence % RTL_CHUNK].state, memory_order_acquire);
-}
-
-static bool is_pending(struct rtl_chunk *chunk, uint64_t sequence)
-{
-    return state_in(chunk, sequence) == rtl_record_state(sequence, RTL_RECORD_PENDING);
-}
-
 /* Copies a record without claiming it; false if it is not pending in that chunk. */
 static bool peek(struct rtl_chunk *chunk, uint64_t sequence, struct rtl_kernel_facts *facts)
 {
-    if (!is_pending(chunk, sequence))
+    struct glance glance;
+    if (!glance_at(chunk, sequence, &glance))
         return false;
-    read_facts(chunk, sequence, facts);
-    /* The place may have been used again since: look before following a pointer. */
+    read_facts(chunk, sequence, &glance, facts);
     atomic_thread_fence(memory_order_acquire);
     return is_pending(chunk, sequence);
 }
 
-static bool is_borrowed(const struct rtl_kernel_facts *facts)
+/* True if the device has written an end that was not there when the record was added. */
+static bool has_new_end(const struct glance *glance)
 {
-    return facts->pool_id == UINT32_MAX;
+    struct rtl_kernel_facts copy;
+    copy.flags = 0;
+    if (has_flag(glance, RTL_RECORD_COPY) && sdma_times(glance->own, &copy))
+        return true;
+    return rtl_signal_stamp(glance->own) != (uint32_t)glance->tag;
 }
 
-/* True if the device has written an end that was not there when the record was added. */
-static bool has_new_end(const struct rtl_kernel_facts *facts)
+/* True if its times are read from the program's own signal. */
+static bool reads_own(const struct glance *glance)
 {
-    struct rtl_kernel_facts copy = *facts;
-    if ((facts->flags & RTL_RECORD_COPY) != 0 && sdma_times(facts->own, &copy))
-        return true;
-    return rtl_signal_stamp(facts->own) != facts->stamp;
+    return has_flag(glance, RTL_RECORD_BORROWED) && !has_flag(glance, RTL_RECORD_UNTIMED);
 }
 
 /* Looks at a record without claiming it. */
-static enum rtl_take look(struct rtl_chunk *chunk, const struct rtl_pool *pool, uint64_t sequence,
-                          struct rtl_kernel_facts *facts, uint64_t *signal)
+static inline enum rtl_take look(struct rtl_chunk *chunk, const struct rtl_pool *pool,
+                                 uint64_t sequence, struct glance *glance, uint64_t *signal)
 {
-    if (!peek(chunk, sequence, facts))
+    if (!glance_at(chunk, sequence, glance))
         return RTL_TAKE_DONE;
-    *signal = is_borrowed(facts) ? facts->own : rtl_pool_handle(pool, facts->pool_id);
+    bool borrowed = has_flag(glance, RTL_RECORD_BORROWED);
+    *signal = borrowed ? glance->own : rtl_pool_handle(pool, (uint32_t)glance->tag);
     if (!rtl_signal_completed(*signal))
         return RTL_TAKE_WAITING;
-    if (is_borrowed(facts) && (facts->flags & RTL_RECORD_UNTIMED) == 0 && !has_new_end(facts))
+    if (reads_own(glance) && !has_new_end(glance))
         return RTL_TAKE_WAITING; /* the program brought it down, not the device */
-    return rtl_is_replaced(facts) ? RTL_TAKE_FORWARD : RTL_TAKE_TAKEN;
+    return glance->own != 0 && !borrowed ? RTL_TAKE_FORWARD : RTL_TAKE_TAKEN;
+}
+
+/* Takes the record with the times in the signal. What is read here is the record's if it is still
+ * pending when it is claimed. */
+static inline bool take(struct rtl_chunk *chunk, uint64_t sequence, const struct glance *glance,
+                        uint64_t signal, struct rtl_kernel_facts *facts)
+{
+    read_facts(chunk, sequence, glance, facts);
+    rtl_signal_times(signal, facts);
+    return claim(chunk, sequence);
 }
 
 bool rtl_pending_owes(struct rtl_pending *pending, const struct rtl_pool *pool, uint64_t sequence)
 {
-    struct rtl_kernel_facts facts;
+    struct glance glance;
     uint64_t signal;
-    return look(rtl_chunk_at(pending, sequence), pool, sequence, &facts, &signal) ==
+    return look(rtl_chunk_at(pending, sequence), pool, sequence, &glance, &signal) ==
            RTL_TAKE_FORWARD;
 }
 
 uint64_t rtl_pending_own(struct rtl_pending *pending, uint64_t sequence)
 {
-    struct rtl_kernel_facts facts;
-    return peek(rtl_chunk_at(pending, sequence), sequence, &facts) ? facts.own : 0;
+    struct glance glance;
+    return glance_at(rtl_chunk_at(pending, sequence), sequence, &glance) ? glance.own : 0;
 }
 
 enum rtl_take rtl_pending_take(struct rtl_pending *pending, const struct rtl_pool *pool,
                                uint64_t sequence, bool forwards, struct rtl_kernel_facts *facts)
 {
     struct rtl_chunk *chunk = rtl_chunk_at(pending, sequence);
+    struct glance glance;
     uint64_t signal;
-    enum rtl_take found = look(chunk, pool, sequence, facts, &signal);
+    enum rtl_take found = look(chunk, pool, sequence, &glance, &signal);
     if (found != RTL_TAKE_TAKEN && (found != RTL_TAKE_FORWARD || !forwards))
         return found;
-    rtl_signal_times(signal, facts);
-    return claim(chunk, sequence) ? RTL_TAKE_TAKEN : RTL_TAKE_DONE;
+    return take(chunk, sequence, &glance, signal, facts) ? RTL_TAKE_TAKEN : RTL_TAKE_DONE;
 }
 
-static bool looks_rearmed(struct rtl_chunk *chunk, uint64_t sequence,
-                          struct rtl_kernel_facts *facts)
+static bool looks_rearmed(struct rtl_chunk *chunk, uint64_t sequence, struct glance *glance)
 {
-    return peek(chunk, sequence, facts) && is_borrowed(facts) &&
-           (facts->flags & RTL_RECORD_UNTIMED) == 0 && has_new_end(facts) &&
-           !rtl_signal_completed(facts->own);
+    return glance_at(chunk, sequence, glance) && reads_own(glance) && has_new_end(glance) &&
+           !rtl_signal_completed(glance->own);
 }
 
 bool rtl_pending_is_rearmed(struct rtl_pending *pending, uint64_t sequence)
 {
-    struct rtl_kernel_facts facts;
-    return looks_rearmed(rtl_chunk_at(pending, sequence), sequence, &facts);
+    struct glance glance;
+    return looks_rearmed(rtl_chunk_at(pending, sequence), sequence, &glance);
 }
 
 bool rtl_pending_take_rearmed(struct rtl_pending *pending, uint64_t sequence,
                               struct rtl_kernel_facts *facts)
 {
     struct rtl_chunk *chunk = rtl_chunk_at(pending, sequence);
-    if (!looks_rearmed(chunk, sequence, facts))
-        return false;
-    rtl_signal_times(facts->own, facts);
-    return claim(chunk, sequence);
+    struct glance glance;
+    return looks_rearmed(chunk, sequence, &glance) &&
+           take(chunk, sequence, &glance, glance.own, facts);
 }
 
 bool rtl_pending_abandon(struct rtl_pending *pending, uint64_t sequence,
                          struct rtl_kernel_facts *facts)
 {
     struct rtl_chunk *chunk = rtl_chunk_at(pending, sequence);
-    if (!is_pending(chunk, sequence))
+    struct glance glance;
+    if (!glance_at(chunk, sequence, &glance))
         return false;
-    read_facts(chunk, sequence, facts);
+    read_facts(chunk, sequence, &glance, facts);
     return claim(chunk, sequence);
 }
 
