@@ -8,45 +8,50 @@
 #include "intercept/emit.h"
 #include "intercept/symbols.h"
 
-#define ENTRIES 32768u
-#define PROBES  32u
+#define PLACE_BITS 15u
+#define ENTRIES    (1u << PLACE_BITS)
+#define PROBES     32u
 
 enum entry_state { ENTRY_FREE, ENTRY_BUSY, ENTRY_READY };
 
+/* All that is in the packet, in words: a kernel is looked up for each that has completed. */
+struct key {
+    uint64_t kernel_object, plane, depth, block; /* grid x and y; z and group size; x, y, z */
+};
+
 struct entry {
-    _Atomic uint32_t state;
+    _Alignas(64) _Atomic uint32_t state;
     uint32_t shape;
-    uint64_t kernel_object;
     uint32_t symbol;
-    uint32_t grid[3];
-    uint32_t group_size;
-    uint16_t block[3];
+    struct key key;
 };
 
 static struct entry entries[ENTRIES];
 static _Atomic uint32_t next_shape;
 
-static uint64_t mix(uint64_t hash, uint64_t value)
+static struct key key_of(const struct rtl_kernel_facts *facts)
 {
-    hash = (hash ^ value) * UINT64_C(0x9E3779B97F4A7C15);
-    return hash ^ (hash >> 29);
+    return (struct key){.kernel_object = facts->kernel_object,
+                        .plane = facts->grid[0] | (uint64_t)facts->grid[1] << 32,
+                        .depth = facts->grid[2] | (uint64_t)facts->group_size << 32,
+                        .block = facts->block[0] | (uint64_t)facts->block[1] << 16 |
+                                 (uint64_t)facts->block[2] << 32};
 }
 
-static uint64_t hash_of(const struct rtl_kernel_facts *facts, uint32_t symbol)
+/* The upper bits; odd numbers without a pattern, so that each word reaches them by itself. */
+static uint64_t place_of(const struct key *key)
 {
-    uint64_t hash = mix(facts->kernel_object, symbol | (uint64_t)facts->group_size << 32);
-    hash = mix(hash, facts->grid[0] | (uint64_t)facts->grid[1] << 32);
-    return mix(hash, facts->grid[2] | (uint64_t)facts->block[0] << 32 |
-                         (uint64_t)facts->block[1] << 42 | (uint64_t)facts->block[2] << 53);
+    uint64_t hash = key->kernel_object * UINT64_C(0x9E3779B97F4A7C15) ^
+                    key->plane * UINT64_C(0xBF58476D1CE4E5B9) ^
+                    key->depth * UINT64_C(0x94D049BB133111EB) ^
+                    key->block * UINT64_C(0xD6E8FEB86659FD93);
+    return hash >> (64 - PLACE_BITS);
 }
 
-static bool equal(const struct entry *entry, const struct rtl_kernel_facts *facts, uint32_t symbol)
+static bool equal(const struct key *left, const struct key *right)
 {
-    return entry->kernel_object == facts->kernel_object && entry->symbol == symbol &&
-           entry->grid[0] == facts->grid[0] && entry->grid[1] == facts->grid[1] &&
-           entry->grid[2] == facts->grid[2] && entry->group_size == facts->group_size &&
-           entry->block[0] == facts->block[0] && entry->block[1] == facts->block[1] &&
-           entry->block[2] == facts->block[2];
+    return left->kernel_object == right->kernel_object && left->plane == right->plane &&
+           left->depth == right->depth && left->block == right->block;
 }
 
 static bool define(const struct rtl_kernel_facts *facts, const struct rtl_symbol_found *symbol,
@@ -66,21 +71,8 @@ static bool define(const struct rtl_kernel_facts *facts, const struct rtl_symbol
     return rtl_emit_try(RTL_WIRE_SHAPE, &piece, 1);
 }
 
-static void fill(struct entry *entry, const struct rtl_kernel_facts *facts, uint32_t symbol,
-                 uint32_t shape)
-{
-    entry->shape = shape;
-    entry->kernel_object = facts->kernel_object;
-    entry->symbol = symbol;
-    entry->group_size = facts->group_size;
-    for (int i = 0; i < 3; i++) {
-        entry->grid[i] = facts->grid[i];
-        entry->block[i] = facts->block[i];
-    }
-}
-
 /* Defines a shape and enters it in a free place. */
-static bool enter(struct entry *entry, const struct rtl_kernel_facts *facts,
+static bool enter(struct entry *entry, const struct key *key, const struct rtl_kernel_facts *facts,
                   const struct rtl_symbol_found *symbol, uint32_t *shape)
 {
     uint32_t expected = ENTRY_FREE;
@@ -91,7 +83,9 @@ static bool enter(struct entry *entry, const struct rtl_kernel_facts *facts,
         atomic_store_explicit(&entry->state, ENTRY_FREE, memory_order_release);
         return false;
     }
-    fill(entry, facts, symbol->symbol, *shape);
+    entry->shape = *shape;
+    entry->symbol = symbol->symbol;
+    entry->key = *key;
     atomic_store_explicit(&entry->state, ENTRY_READY, memory_order_release);
     return true;
 }
@@ -99,13 +93,14 @@ static bool enter(struct entry *entry, const struct rtl_kernel_facts *facts,
 bool rtl_shapes_find(const struct rtl_kernel_facts *facts, uint32_t *shape)
 {
     struct rtl_symbol_found symbol = rtl_symbols_find(facts->kernel_object, facts->epoch);
-    uint64_t hash = hash_of(facts, symbol.symbol);
+    struct key key = key_of(facts);
+    uint64_t place = place_of(&key);
     for (unsigned probe = 0; probe < PROBES; probe++) {
-        struct entry *entry = &entries[(hash + probe) & (ENTRIES - 1)];
+        struct entry *entry = &entries[(place + probe) % ENTRIES];
         uint32_t state = atomic_load_explicit(&entry->state, memory_order_acquire);
         if (state == ENTRY_FREE)
-            return enter(entry, facts, &symbol, shape);
-        if (state == ENTRY_READY && equal(entry, facts, symbol.symbol)) {
+            return enter(entry, &key, facts, &symbol, shape);
+        if (state == ENTRY_READY && entry->symbol == symbol.symbol && equal(&entry->key, &key)) {
             *shape = entry->shape;
             return true;
         }
