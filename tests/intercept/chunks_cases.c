@@ -273,7 +273,7 @@ static const char *run(uint64_t records, uint64_t seed)
 
 const char *Chunks_RandomUseAgreesWithAList(void)
 {
-    static const uint64_t sizes[] = {RTL_CHUNK, 2 * RTL_CHUNK, 512};
+    static const uint64_t sizes[] = {RTL_CHUNK, 128, 512};
     for (unsigned i = 0; i < 3; i++)
         CHECK_DONE(run(sizes[i], UINT64_C(1000000000) * (i + 1)));
     return NULL;

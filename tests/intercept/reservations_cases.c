@@ -10,11 +10,12 @@
 #include <string.h>
 
 #define SIZE      256u /* packets of the queue */
+#define SLOTS     UINT64_C(1024)
 #define NEAR      32u
 #define PACKETS   UINT64_C(200000)
 #define PRODUCERS 3u
 
-static struct rtl_reserved slots[4 * SIZE], near[NEAR];
+static struct rtl_reserved slots[SLOTS], near[NEAR];
 static struct rtl_reservations notes;
 static _Atomic uint64_t submitted, reserved;
 
@@ -23,7 +24,7 @@ static void set_up(void)
     memset(slots, 0, sizeof slots);
     memset(near, 0, sizeof near);
     notes = (struct rtl_reservations){.slots = slots,
-                                      .mask = 4 * SIZE - 1,
+                                      .mask = SLOTS - 1,
                                       .near = near,
                                       .near_mask = NEAR - 1,
                                       .submitted = &submitted};
@@ -90,7 +91,7 @@ const char *Reservations_AreFoundUntilTheyAreSubmitted(void)
     for (uint64_t step = 0; atomic_load(&submitted) < PACKETS; step++) {
         uint64_t first = atomic_load(&reserved);
         uint64_t left = atomic_load(&submitted);
-        if (first + made(first).count - oldest <= 4 * SIZE && mix(step) % 64 < step / 1000 % 64) {
+        if (first + made(first).count - oldest <= SLOTS && mix(step) % 64 < step / 1000 % 64) {
             note(first);
             atomic_store(&reserved, first + made(first).count);
         } else if (left < first) {
@@ -115,7 +116,7 @@ const char *Reservations_OfAQueueThatKeepsUpAreNear(void)
         atomic_store(&submitted, first + made(first).count);
     }
     CHECK(!atomic_load(&notes.far));
-    for (unsigned i = 0; i < 4 * SIZE; i++)
+    for (uint64_t i = 0; i < SLOTS; i++)
         CHECK(atomic_load(&slots[i].first) == 0);
     return NULL;
 }
