@@ -193,6 +193,8 @@ static size_t body_size(enum rtl_wire_type type)
         return sizeof(struct rtl_wire_sample);
     case RTL_WIRE_UNCOUNTED:
         return sizeof(struct rtl_wire_uncounted);
+    case RTL_WIRE_KERNELS: /* contradicts itself, or it would have come as single ones */
+        break;
     }
     return SIZE_MAX;
 }
@@ -271,6 +273,7 @@ static void take_definition(struct source *source, enum rtl_wire_type type, cons
         rtl_writer_uncounted(writer, source->process, body);
         break;
     case RTL_WIRE_KERNEL:
+    case RTL_WIRE_KERNELS:
     case RTL_WIRE_COPY:
         break;
     }

@@ -670,6 +670,7 @@ void rtl_events_take(void *context, enum rtl_wire_type type, const void *body, s
         break;
     case RTL_WIRE_PROCESS:
     case RTL_WIRE_QUEUE_END:
+    case RTL_WIRE_KERNELS:
     case RTL_WIRE_GRAPH:
     case RTL_WIRE_NODE:
     case RTL_WIRE_PAUSE:

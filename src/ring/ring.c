@@ -7,11 +7,13 @@
  *     tail ----> read in order; never passes a record that is reserved and not committed,
  *                unless the process is dead
  */
-#include "ring/ring.h"
+#include "ring/pack.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define PACKED_LEAST 4u /* fewer are not worth it */
 
 static uint32_t commit_word(uint64_t position)
 {
@@ -83,7 +85,7 @@ static void copy_in(struct rtl_ring *ring, uint64_t position, size_t offset, con
                     size_t size)
 {
     size_t whole = (size_t)(ring->mask + 1) * RTL_SLOT_SIZE;
-    size_t at = ((size_t)(position & ring->mask) * RTL_SLOT_SIZE + offset) % whole;
+    size_t at = ((size_t)position * RTL_SLOT_SIZE + offset) & (whole - 1);
     size_t first = whole - at < size ? whole - at : size;
     if (first > 0)
         memcpy(ring->slots + at, data, first);
@@ -111,21 +113,62 @@ bool rtl_ring_push(struct rtl_ring *ring, enum rtl_wire_type type, const struct 
     return true;
 }
 
+static unsigned push_single(struct rtl_ring *ring, const struct rtl_wire_kernel *kernels,
+                            unsigned count)
+{
+    uint64_t position;
+    uint64_t got = reserve(ring, count, false, &position);
+    for (uint64_t i = 0; i < got; i++) {
+        memcpy(slot_at(ring, position + i) + sizeof(struct rtl_wire_header), &kernels[i],
+               sizeof *kernels);
+        commit(ring, position + i, RTL_WIRE_KERNEL, 1);
+    }
+    return (unsigned)got;
+}
+
+static void put_pack(struct rtl_ring *ring, uint64_t position, uint64_t slots,
+                     const struct rtl_pack *pack)
+{
+    size_t offset = sizeof(struct rtl_wire_header);
+    size_t size = sizeof pack->head + pack->head.kernels * sizeof *pack->kernels;
+    copy_in(ring, position, offset, pack, size);
+    if (pack->head.origins > 0)
+        copy_in(ring, position, offset + size, pack->origins,
+                pack->head.origins * sizeof *pack->origins);
+    commit(ring, position, RTL_WIRE_KERNELS, (uint16_t)slots);
+}
+
+/* Writes as many kernels as one record can take, or as there is room for; returns how many. */
+static unsigned push_packed(struct rtl_ring *ring, const struct rtl_wire_kernel *kernels,
+                            unsigned count)
+{
+    struct rtl_pack pack;
+    uint64_t position;
+    unsigned packed = rtl_pack(&pack, kernels, count, RTL_PACK_MOST_SLOTS);
+    if (packed < PACKED_LEAST)
+        return push_single(ring, kernels, packed > 0 ? packed : 1);
+    uint64_t slots = rtl_pack_slots(&pack);
+    if (reserve(ring, slots, true, &position) == 0) {
+        slots = reserve(ring, slots - 1, false, &position);
+        if (slots == 0)
+            return 0;
+        packed = rtl_pack(&pack, kernels, count, slots);
+    }
+    put_pack(ring, position, slots, &pack);
+    return packed;
+}
+
 unsigned rtl_ring_push_kernels(struct rtl_ring *ring, const struct rtl_wire_kernel *kernels,
                                unsigned count)
 {
-    uint64_t position = 0;
     unsigned done = 0;
     while (done < count) {
-        uint64_t got = reserve(ring, count - done, false, &position);
-        if (got == 0)
+        unsigned left = count - done;
+        unsigned some = left < PACKED_LEAST ? push_single(ring, kernels + done, left)
+                                            : push_packed(ring, kernels + done, left);
+        if (some == 0)
             break;
-        for (uint64_t i = 0; i < got; i++) {
-            memcpy(slot_at(ring, position + i) + sizeof(struct rtl_wire_header), &kernels[done + i],
-                   sizeof *kernels);
-            commit(ring, position + i, RTL_WIRE_KERNEL, 1);
-        }
-        done += (unsigned)got;
+        done += some;
     }
     return done;
 }
@@ -152,32 +195,40 @@ static void clear(struct rtl_ring *ring, uint64_t position, uint64_t slots)
         atomic_store_explicit(commit_at(ring, position + i), 0, memory_order_relaxed);
 }
 
-/* Hands a record that runs over the end of the ring to the handler in one piece. */
+static void hand(const struct rtl_wire_header *header, const unsigned char *body,
+                 rtl_ring_handler handler, void *context)
+{
+    size_t size = (size_t)header->slots * RTL_SLOT_SIZE - sizeof *header;
+    if (header->type != RTL_WIRE_KERNELS || !rtl_unpack(body, size, handler, context))
+        handler(context, (enum rtl_wire_type)header->type, body, size);
+}
+
+/* Hands a record that runs over the end of the ring to the handler in one piece. For kernels that
+ * takes no memory, so that none are lost for want of it. */
 static void handle_wrapped(struct rtl_ring *ring, uint64_t position,
                            const struct rtl_wire_header *header, rtl_ring_handler handler,
                            void *context)
 {
+    _Alignas(8) unsigned char short_one[RTL_PACK_MOST_SLOTS * RTL_SLOT_SIZE];
     size_t size = (size_t)header->slots * RTL_SLOT_SIZE;
     size_t first = (size_t)(ring->mask + 1 - (position & ring->mask)) * RTL_SLOT_SIZE;
-    unsigned char *whole = malloc(size);
+    unsigned char *whole = size <= sizeof short_one ? short_one : malloc(size);
     if (whole == NULL)
         return;
     memcpy(whole, slot_at(ring, position), first);
     memcpy(whole + first, ring->slots, size - first);
-    handler(context, (enum rtl_wire_type)header->type, whole + sizeof *header,
-            size - sizeof *header);
-    free(whole);
+    hand(header, whole + sizeof *header, handler, context);
+    if (whole != short_one)
+        free(whole);
 }
 
 static void handle(struct rtl_ring *ring, uint64_t position, const struct rtl_wire_header *header,
                    rtl_ring_handler handler, void *context)
 {
-    if ((position & ring->mask) + header->slots > ring->mask + 1) {
+    if ((position & ring->mask) + header->slots > ring->mask + 1)
         handle_wrapped(ring, position, header, handler, context);
-        return;
-    }
-    handler(context, (enum rtl_wire_type)header->type, slot_at(ring, position) + sizeof *header,
-            (size_t)header->slots * RTL_SLOT_SIZE - sizeof *header);
+    else
+        hand(header, slot_at(ring, position) + sizeof *header, handler, context);
 }
 
 /* True if a whole record is at `tail`; its header is copied, since the other process owns the

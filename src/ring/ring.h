@@ -112,7 +112,8 @@ void rtl_ring_unmap(struct rtl_ring *ring);
 bool rtl_ring_push(struct rtl_ring *ring, enum rtl_wire_type type, const struct rtl_piece *pieces,
                    unsigned count);
 
-/** Writes up to `count` kernels with one reservation. Any thread. Returns how many found room. */
+/** Writes up to `count` kernels, those of one queue that follow each other packed into common
+ * records (rtl_wire_kernels). Any thread. Returns how many found room. */
 unsigned rtl_ring_push_kernels(struct rtl_ring *ring, const struct rtl_wire_kernel *kernels,
                                unsigned count);
 
@@ -130,7 +131,9 @@ bool rtl_ring_process_alive(const struct rtl_ring *ring);
 uint64_t rtl_ring_pending(const struct rtl_ring *ring);
 
 /** Takes a record; `body` is aligned to 8, valid during the call, `size` bytes long (padding up to
- * the slot included). */
+ * the slot included). Packed kernels are handed over one by one, as RTL_WIRE_KERNEL;
+ * RTL_WIRE_KERNELS comes alone for a record of them that contradicts itself, behind those of its
+ * kernels that could be told. */
 typedef void (*rtl_ring_handler)(void *context, enum rtl_wire_type type, const void *body,
                                  size_t size);
 

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #ifndef RTL_WIRE_VERSION
-#define RTL_WIRE_VERSION 6u
+#define RTL_WIRE_VERSION 7u
 #endif
 
 #define RTL_SLOT_SIZE 64u
@@ -50,7 +50,8 @@ enum rtl_wire_type {
     RTL_WIRE_COUNTING = 21,  /**< rtl_wire_counting + text */
     RTL_WIRE_COUNTER = 22,   /**< rtl_wire_counter + text */
     RTL_WIRE_SAMPLE = 23,    /**< rtl_wire_sample + values */
-    RTL_WIRE_UNCOUNTED = 24  /**< rtl_wire_uncounted */
+    RTL_WIRE_UNCOUNTED = 24, /**< rtl_wire_uncounted */
+    RTL_WIRE_KERNELS = 25    /**< rtl_wire_kernels + rtl_wire_packed each + origins */
 };
 
 /** First word of every record. `commit` is written last, with release; see ring.c. */
@@ -136,6 +137,38 @@ struct rtl_wire_kernel {
     uint32_t ordinal; /**< of its packet among all that the launch reserved, from 0; RTL_NONE if
                          none. Which node that is, the launch's graph tells */
 };
+
+/** What kernels come from. */
+struct rtl_wire_origin {
+    uint64_t correlation;
+    uint32_t launch; /**< RTL_NONE: there is no ordinal either */
+    uint32_t shift;  /**< ordinal minus packet, in 32 bits */
+};
+
+/** Kernels of one queue, packed: what they share stands once, and each takes a quarter of a slot.
+ * As many rtl_wire_packed as `kernels` says follow, and then the rtl_wire_origin that they name
+ * besides the first kernel's. Only ring/ knows of them: who reads the ring is given one
+ * rtl_wire_kernel after the other. */
+struct rtl_wire_kernels {
+    uint64_t packet, start; /**< of the first kernel */
+    struct rtl_wire_origin origin;
+    uint32_t queue;
+    uint16_t kernels; /**< 1 to RTL_PACKED_MOST */
+    uint16_t origins; /**< that follow, less than `kernels` */
+};
+
+/** One of them, told by how far it is from the one before; the first is so from itself. */
+struct rtl_wire_packed {
+    int32_t start;     /**< ticks from start to start */
+    uint32_t duration; /**< ticks from its start to its end */
+    uint32_t shape;
+    int16_t packet;
+    int16_t correlation; /**< launch and shift are the same. Or RTL_PACKED_ORIGIN: it has the next
+                            of the origins that follow */
+};
+
+#define RTL_PACKED_MOST   64u
+#define RTL_PACKED_ORIGIN INT16_MIN
 
 /** Between what a copy goes. Values are in trace files: add, do not renumber. */
 enum rtl_copy_kind {
@@ -482,6 +515,9 @@ _Static_assert(sizeof(struct rtl_wire_header) + sizeof(struct rtl_wire_kernel) <
                "a kernel takes one slot");
 _Static_assert(sizeof(struct rtl_wire_header) + sizeof(struct rtl_wire_copy) <= RTL_SLOT_SIZE,
                "a copy takes one slot");
+_Static_assert(sizeof(struct rtl_wire_kernels) == 40 && sizeof(struct rtl_wire_packed) == 16 &&
+                   sizeof(struct rtl_wire_origin) == 16,
+               "packed kernels have no gaps between them");
 _Static_assert(sizeof(struct rtl_wire_ledger) == 128, "ledger row");
 
 #endif

@@ -440,6 +440,7 @@ int rtl_rows_definition(struct rtl_rows *rows, enum rtl_wire_type type, uint32_t
     case RTL_WIRE_LAUNCH:
     case RTL_WIRE_API:
     case RTL_WIRE_KERNEL:
+    case RTL_WIRE_KERNELS:
     case RTL_WIRE_SAMPLE:
         break;
     }

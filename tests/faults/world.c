@@ -371,6 +371,8 @@ void world_write(void *context, enum rtl_wire_type type, const void *body, size_
     case RTL_WIRE_UNCOUNTED:
         rtl_writer_uncounted(to->writer, to->process, body);
         break;
+    case RTL_WIRE_KERNELS:
+        break;
     }
 }
 

@@ -1,5 +1,11 @@
 #include "../common/check.h"
 
+RTL_C_TEST(Pack, WhateverKernelsSayComesOutAgain)
+RTL_C_TEST(Pack, KernelsOfALaunchTakeAQuarter)
+RTL_C_TEST(Pack, PartOfABatchFindsRoom)
+RTL_C_TEST(Pack, RecordsThatContradictThemselves)
+RTL_C_TEST(Pack, AWriterIsKilled)
+RTL_C_TEST(Pack, KernelsBehindAHole)
 RTL_C_TEST(Ring, RecordsComeOutAsTheyWentIn)
 RTL_C_TEST(Ring, LongRecordsRunOverTheEnd)
 RTL_C_TEST(Ring, FullRingRefusesAndKeeps)
