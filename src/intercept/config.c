@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_RING (32u << 20)
+#define DEFAULT_RING (16u << 20)
 #define DEFAULT_POOL 73728u /* four full rings of 16384 packets, and what is in passing */
 #define MOST_POOL    (1u << 20)
 #define MOST_PASSES  255u

@@ -25,7 +25,7 @@
 #define NODES  512u
 #define BATCH  64u
 #define SHAPES 40u
-#define RING   (32u << 20) /* librtl's */
+#define RING   (16u << 20) /* librtl's */
 #define TIMES  65536u      /* made beforehand; a power of two */
 
 enum kind { REPLAY, EAGER, BATCHES, KINDS };
