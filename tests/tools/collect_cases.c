@@ -177,6 +177,49 @@ const char *Collect_KilledInTheMiddleOfAPush(void)
     return NULL;
 }
 
+static void push_packed(struct rtl_ring *ring, uint64_t first)
+{
+    struct rtl_wire_kernel kernels[64];
+    for (uint64_t i = 0; i < 64; ++i)
+        kernels[i] = (struct rtl_wire_kernel){.packet = first + i,
+                                              .start = MADE_BEGIN + 10 * (first + i),
+                                              .end = MADE_BEGIN + 10 * (first + i) + 5,
+                                              .launch = RTL_NONE,
+                                              .ordinal = RTL_NONE};
+    if (rtl_ring_push_kernels(ring, kernels, 64) != 64)
+        _exit(2);
+}
+
+/* As before, with 64 kernels in one record: it had reserved the slots for as many more. */
+static void die_while_it_packs(struct rtl_ring *ring)
+{
+    some_kernels(ring);
+    uint64_t before = rtl_ring_pending(ring);
+    push_packed(ring, SOME);
+    uint64_t slots = rtl_ring_pending(ring) - before;
+    if (slots >= 64)
+        _exit(2);
+    atomic_fetch_add(&ring->header->head, slots);
+    push_packed(ring, SOME + 128);
+    made_ledger(ring, 0, SOME + 192, SOME + 64, 0);
+    (void)raise(SIGKILL);
+}
+
+const char *Collect_KilledWhileItPackedKernels(void)
+{
+    struct made made;
+    struct seen seen;
+    CHECK_DONE(made_begin(&made));
+    (void)made_process(&made, die_while_it_packs);
+    CHECK_DONE(look(&made, &seen));
+    CHECK(seen.processes[0].torn > 0 && seen.processes[0].torn < 64);
+    CHECK(seen.kernels == SOME + 128);
+    CHECK(seen.ledger[0].recorded == SOME + 128);
+    CHECK(seen.ledger[0].lost[RTL_LOSS_KILLED] == 64);
+    done(&made, &seen);
+    return NULL;
+}
+
 static void die_at_once(struct rtl_ring *ring)
 {
     (void)ring;
@@ -308,7 +351,8 @@ const char *Collect_ImageReplacedByExec(void)
     return NULL;
 }
 
-/* Lengths that reach beyond the record, and a type that nobody knows. */
+/* Lengths that reach beyond the record, kernels that are not in it, and a type that nobody knows.
+ */
 static void lie(struct rtl_ring *ring)
 {
     some_kernels(ring);
@@ -316,6 +360,9 @@ static void lie(struct rtl_ring *ring)
     struct rtl_piece piece = {&note, sizeof note};
     (void)rtl_ring_push(ring, RTL_WIRE_NOTE, &piece, 1);
     (void)rtl_ring_push(ring, (enum rtl_wire_type)77, &piece, 1);
+    struct rtl_wire_kernels kernels = {.kernels = 60};
+    struct rtl_piece packed = {&kernels, sizeof kernels};
+    (void)rtl_ring_push(ring, RTL_WIRE_KERNELS, &packed, 1);
     made_ledger(ring, 0, SOME, SOME, 0);
     rtl_ring_close(ring);
 }
@@ -329,7 +376,7 @@ const char *Collect_MalformedRecordsAreCounted(void)
     CHECK_DONE(look(&made, &seen));
     CHECK(seen.kernels == SOME);
     CHECK(seen.note_count == 1);
-    CHECK(strncmp(seen.notes[0].text, "2 records of process", 20) == 0);
+    CHECK(strncmp(seen.notes[0].text, "3 records of process", 20) == 0);
     done(&made, &seen);
     return NULL;
 }
