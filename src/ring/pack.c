@@ -25,7 +25,7 @@ static uint32_t ordinal_of(const struct rtl_wire_origin *origin, uint64_t packet
 /* Both for distances, which may be negative. */
 static bool fits_16(uint64_t distance)
 {
-    return distance + INT16_MAX <= 2 * INT16_MAX;
+    return distance + INT16_MAX <= UINT16_MAX - 1;
 }
 
 static bool fits_32(uint64_t distance)
