@@ -11,9 +11,11 @@
 #include "common/show.h"
 
 #include <errno.h>
+#include <libgen.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ROUNDS 9u
@@ -98,8 +100,10 @@ static int add_workloads(struct bench *bench, const char *list)
     int status = 0;
     if (!copy)
         memory_is_short();
-    for (char *name = strtok_r(copy, ",", &rest); status == 0 && name;
-         name = strtok_r(NULL, ",", &rest))
+    char *name = strtok_r(copy, ",", &rest);
+    if (!name)
+        status = say_fail(EINVAL, "--workload names none: it is such as eager,graph-512");
+    for (; status == 0 && name; name = strtok_r(NULL, ",", &rest))
         status = add_workload(bench, name);
     free(copy);
     return status;
@@ -115,6 +119,15 @@ static int parse_gpu(const char *text, enum bench_gpu *gpu)
         }
     return say_fail(EINVAL, "there is no GPU called '%s' for --gpu: it is auto, soft or real",
                     text);
+}
+
+static int parse_kernels(const char *text, unsigned *kernels)
+{
+    if (parse_count("kernels", text, kernels) != 0)
+        return EINVAL;
+    if (*kernels == 0)
+        return say_fail(EINVAL, "'%s' is no number of --kernels: it is at least 1", text);
+    return 0;
 }
 
 static int parse_rounds(const char *text, unsigned *rounds)
@@ -139,7 +152,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'r':
         return parse_rounds(value, &bench->rounds);
     case 'k':
-        return parse_count("kernels", value, &bench->kernels);
+        return parse_kernels(value, &bench->kernels);
     case 'j':
         options->json = true;
         return 0;
@@ -317,6 +330,24 @@ static int measure(struct options *options)
     return status;
 }
 
+/* Before anything is measured: whether the page can be written. */
+static int check_html(const char *path)
+{
+    struct stat status;
+    char folder[PATH_MAX];
+    if (stat(path, &status) == 0) {
+        if (S_ISDIR(status.st_mode))
+            errno = EISDIR;
+        else if (access(path, W_OK) == 0)
+            return 0;
+    } else if (errno == ENOENT) {
+        (void)snprintf(folder, sizeof folder, "%s", path);
+        if (access(dirname(folder), W_OK | X_OK) == 0)
+            return 0;
+    }
+    return say_fail(EXIT_USAGE, "%s could not be written: %s", path, say_errno(errno));
+}
+
 static int write_html(const struct options *options)
 {
     FILE *file = fopen(options->html, "w");
@@ -365,6 +396,8 @@ static int run(struct options *options)
     struct bench *bench = &options->bench;
     int signal;
     int status = prepare(bench);
+    if (!status && options->html)
+        status = check_html(options->html);
     if (!status)
         status = make_folder(bench);
     if (status)

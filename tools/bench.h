@@ -80,6 +80,7 @@ struct bench_case {
     struct bench_run *runs; /**< a run for each round */
     unsigned fine;          /**< runs that were */
     struct bench_run worst; /**< the first that was not fine, else the one that lost most */
+    uint64_t skipped;       /**< most that a run left out because the mode says so */
     struct bench_spread steady,
         overhead; /**< ns; share of the time without a tool, 0.03: 3 % more */
     struct bench_spread startup, finish; /**< ns more than without a tool */
@@ -209,7 +210,7 @@ unsigned bench_gate_judge(const struct bench *bench, const struct bench_gates *g
 /** What became of a run, in a few words: "died of signal 9". */
 const char *bench_outcome_text(const struct bench_run *run, char *text, size_t size);
 
-/** "lost 3 of 1 000", "complete", "not known": the completeness of a case, as text. */
+/** "LOST 3 of 1 000", "all 1 000", "not known": the completeness of a case, as text. */
 const char *bench_complete_text(const struct bench_case *is, char *text, size_t size);
 
 /** Whether it lost nothing, recorded nothing wrong, and left out nothing; false where that is not

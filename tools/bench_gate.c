@@ -157,9 +157,9 @@ static void judge_completeness(const struct bench_case *is, const struct bench_g
              "how many kernels it left out is not known, and --gate asks for "
              "skipped=%.0f",
              gates->skipped);
-    else if (gates->skipped_set && (double)worst->skipped > gates->skipped)
+    else if (gates->skipped_set && (double)is->skipped > gates->skipped)
         fail(judgement, "its mode leaves out %s of %s kernels, --gate allows %.0f",
-             show_count(worst->skipped).text, show_count(worst->expected).text, gates->skipped);
+             show_count(is->skipped).text, show_count(worst->expected).text, gates->skipped);
 }
 
 static void judge_time(const char *what, bool set, double limit, const struct bench_spread *spread,
@@ -195,7 +195,9 @@ static void judge_case(const struct bench_case *is, const struct bench_gates *ga
              gates->bytes);
     judge_time("start-up", gates->startup_set, gates->startup, &is->startup, judgement);
     judge_time("end", gates->finish_set, gates->finish, &is->finish, judgement);
-    if (gates->memory_set && is->memory.median > gates->memory)
+    if (gates->memory_set && !is->memory.known)
+        fail(judgement, "how much memory it takes is not known, and --gate has a limit for it");
+    else if (gates->memory_set && is->memory.median > gates->memory)
         fail(judgement, "it takes %s of memory, --gate allows %s",
              show_bytes((uint64_t)is->memory.median).text,
              show_bytes((uint64_t)gates->memory).text);

@@ -59,6 +59,8 @@ const char *bench_complete_text(const struct bench_case *is, char *text, size_t 
     else if (worst->skipped > 0)
         (void)snprintf(text, size, "left out %s of %s", show_count(worst->skipped).text,
                        show_count(worst->expected).text);
+    else if (worst->expected == 0)
+        (void)snprintf(text, size, "there were none");
     else
         (void)snprintf(text, size, "all %s", show_count(worst->expected).text);
     return text;

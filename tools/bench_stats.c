@@ -114,15 +114,22 @@ static bool is_worse(const struct bench_run *run, const struct bench_run *worst)
         return false;
     if (run->outcome != BENCH_FINE)
         return true;
-    return run->lost + run->wrong > worst->lost + worst->wrong || (worst->counted && !run->counted);
+    if (!worst->counted || !run->counted)
+        return worst->counted;
+    if (run->lost + run->wrong != worst->lost + worst->wrong)
+        return run->lost + run->wrong > worst->lost + worst->wrong;
+    return run->skipped > worst->skipped;
 }
 
 void bench_settle(struct bench_case *is, const struct bench_case *none, unsigned rounds)
 {
     is->worst = is->runs[0];
     is->fine = 0;
+    is->skipped = 0;
     for (unsigned i = 0; i < rounds; ++i) {
         is->fine += is->runs[i].outcome == BENCH_FINE;
+        if (is->runs[i].counted && is->runs[i].skipped > is->skipped)
+            is->skipped = is->runs[i].skipped;
         if (is_worse(&is->runs[i], &is->worst))
             is->worst = is->runs[i];
     }

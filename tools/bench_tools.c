@@ -67,6 +67,10 @@ static int add_named(struct bench *bench, const char *text)
             if (explicit_way || strcmp(text, names[mode][way]) == 0)
                 return add_rtl(bench, mode, way);
         }
+    if (strcmp(text, "none") == 0) {
+        say("none is always measured: --tool names what is compared with it");
+        return -1;
+    }
     say("there is no tool '%s': it is lite, standard, hip or full, with /interpose or /intercept "
         "if wanted, or all, or name=NAME,command=COMMAND",
         text);

@@ -52,12 +52,17 @@ wrong 2 "'speed'" "overhead" -- --gpu soft --gate speed=3
 wrong 2 "'x'" "overhead=3%" -- --gpu soft --gate overhead=x
 wrong 2 "'0'" "--rounds" -- --gpu soft -r 0
 wrong 2 "'many'" "--kernels" -- --gpu soft -k many
+wrong 2 "'0'" "--kernels" -- --gpu soft -k 0
+wrong 2 "--workload" "eager" -- --gpu soft -w ''
+wrong 2 "none" "always" -- --gpu soft -t none
 wrong 2 "'soon'" "--limit" -- --gpu soft --limit soon
 wrong 2 "'hard'" "auto, soft or real" -- --gpu hard
 wrong 2 "no-such" -- --gpu soft -- no-such
 wrong 2 "--workload" -- --gpu soft -w eager -- true
 wrong 2 "without a tool" "status 3" "some reason" -- -q --gpu soft -t full -- sh -c 'echo some reason >&2; exit 3'
-wrong 2 "nowhere/x.html" -- -q --gpu soft -r 1 -t 'name=env,env=A=B' --html nowhere/x.html -- true
+wrong 2 "nowhere/x.html" -- -q --gpu soft -t 'name=env,env=A=B' --html nowhere/x.html -- touch measured
+wrong 2 "$PWD could not be written" -- -q --gpu soft -t 'name=env,env=A=B' --html "$PWD" -- touch measured
+[ ! -e measured ] || fail "it is measured before it is known that the page cannot be written"
 if [ ! -e /dev/kfd ]; then
     wrong 2 "/dev/kfd" "--gpu soft" -- -t full -- true
 fi

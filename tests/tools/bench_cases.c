@@ -167,6 +167,20 @@ const char *Bench_TheWorstRunCounts(void)
     CHECK(strcmp(bench_complete_text(&planted.cases[1], text, sizeof text),
                  "left out 1 000 of 1 000") == 0);
     CHECK(planted.cases[1].bytes.count == 2);
+    /* What is left out counts as well, whichever round it was. */
+    plant(&planted);
+    planted.runs[1][2].skipped = 7;
+    settle(&planted);
+    CHECK(planted.cases[1].worst.skipped == 7 && planted.cases[1].skipped == 7);
+    planted.runs[1][1].lost = 1;
+    settle(&planted);
+    CHECK(planted.cases[1].worst.lost == 1 && planted.cases[1].skipped == 7);
+    plant(&planted);
+    for (unsigned round = 0; round < ROUNDS; ++round)
+        planted.runs[1][round].expected = planted.runs[1][round].recorded = 0;
+    settle(&planted);
+    CHECK(strcmp(bench_complete_text(&planted.cases[1], text, sizeof text), "there were none") ==
+          0);
     return NULL;
 }
 
@@ -211,6 +225,7 @@ const char *Bench_Tools(void)
 const char *Bench_ToolsThatAreNone(void)
 {
     static const char *const wrong[] = {"fast",
+                                        "none",
                                         "full/sideways",
                                         "full/",
                                         "",
@@ -429,8 +444,6 @@ const char *Bench_GatesAreNotKept(void)
     planted.runs[1][0].wrong = 1;
     CHECK(beyond(&planted, "lost=0", sentence, sizeof sentence) == 1 && told(sentence, "wrong"));
     plant(&planted);
-    planted.runs[1][2].skipped = 5;
-    planted.runs[1][0].skipped = 5;
     planted.runs[1][1].skipped = 5;
     CHECK(beyond(&planted, "lost=0", sentence, sizeof sentence) == 0);
     CHECK(beyond(&planted, "skipped=0", sentence, sizeof sentence) == 1 && told(sentence, "mode"));
@@ -439,6 +452,11 @@ const char *Bench_GatesAreNotKept(void)
         planted.runs[1][round].counted = false;
     CHECK(beyond(&planted, "lost=0,bytes=10,skipped=0", sentence, sizeof sentence) == 3);
     CHECK(told(sentence, "not known"));
+    plant(&planted);
+    for (unsigned round = 0; round < ROUNDS; ++round)
+        planted.runs[0][round].outcome = BENCH_HUNG;
+    CHECK(beyond(&planted, "memory=1G", sentence, sizeof sentence) == 1);
+    CHECK(told(sentence, "memory") && told(sentence, "not known"));
     plant(&planted);
     planted.runs[1][2].outcome = BENCH_NO_LINE;
     CHECK(beyond(&planted, "lost=0", sentence, sizeof sentence) == 1);
