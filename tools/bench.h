@@ -217,7 +217,19 @@ const char *bench_complete_text(const struct bench_case *is, char *text, size_t 
  * known. */
 bool bench_complete(const struct bench_case *is);
 
+/** "+3.210 ms", "-1.0 MiB": the median of a difference, "-" where it is not known. */
+const char *bench_time_text(const struct bench_spread *time, char *text, size_t size);
+const char *bench_memory_text(const struct bench_spread *memory, char *text, size_t size);
+
 const char *bench_gpu_text(const struct bench *bench);
+
+/** Where it was measured. */
+struct bench_machine {
+    char host[65], processor[256], kernel[65];
+    long cores;
+};
+
+void bench_machine_of(struct bench_machine *machine);
 
 void bench_show(const struct bench *bench, FILE *out);
 

@@ -101,15 +101,23 @@ static void model_name(char *name, size_t size)
         (void)fclose(file);
 }
 
-static json_t *json_machine(void)
+void bench_machine_of(struct bench_machine *machine)
 {
     struct utsname system = {0};
-    char model[256];
     (void)uname(&system);
-    model_name(model, sizeof model);
-    return json_pack("{s:o, s:o, s:I, s:o}", "host", open_text(system.nodename), "processor",
-                     open_text(model), "cores", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "kernel",
-                     open_text(system.release));
+    (void)snprintf(machine->host, sizeof machine->host, "%s", system.nodename);
+    (void)snprintf(machine->kernel, sizeof machine->kernel, "%s", system.release);
+    model_name(machine->processor, sizeof machine->processor);
+    machine->cores = sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+static json_t *json_machine(void)
+{
+    struct bench_machine machine;
+    bench_machine_of(&machine);
+    return json_pack("{s:o, s:o, s:I, s:o}", "host", open_text(machine.host), "processor",
+                     open_text(machine.processor), "cores", (json_int_t)machine.cores, "kernel",
+                     open_text(machine.kernel));
 }
 
 json_t *bench_json(const struct bench *bench, unsigned failed, const char *sentence)

@@ -6,6 +6,7 @@
 #include "common/table.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 const char *bench_outcome_text(const struct bench_run *run, char *text, size_t size)
@@ -84,23 +85,22 @@ static void cell_overhead(struct table *table, const struct bench_spread *overhe
     table_cell(table, text);
 }
 
-static void cell_time(struct table *table, const struct bench_spread *time)
+const char *bench_time_text(const struct bench_spread *time, char *text, size_t size)
 {
-    char text[64] = "-";
+    (void)snprintf(text, size, "-");
     if (time->known)
-        (void)snprintf(text, sizeof text, "%s%s", time->median < 0 ? "-" : "+",
-                       show_duration(time->median < 0 ? -time->median : time->median).text);
-    table_cell(table, text);
+        (void)snprintf(text, size, "%s%s", time->median < 0 ? "-" : "+",
+                       show_duration(fabs(time->median)).text);
+    return text;
 }
 
-static void cell_memory(struct table *table, const struct bench_spread *memory)
+const char *bench_memory_text(const struct bench_spread *memory, char *text, size_t size)
 {
-    char text[64] = "-";
-    double median = memory->median;
+    (void)snprintf(text, size, "-");
     if (memory->known)
-        (void)snprintf(text, sizeof text, "%s%s", median < 0 ? "-" : "+",
-                       show_bytes((uint64_t)(median < 0 ? -median : median)).text);
-    table_cell(table, text);
+        (void)snprintf(text, size, "%s%s", memory->median < 0 ? "-" : "+",
+                       show_bytes((uint64_t)fabs(memory->median)).text);
+    return text;
 }
 
 static void add_case(struct table *table, const struct bench_tool *tool,
@@ -114,9 +114,9 @@ static void add_case(struct table *table, const struct bench_tool *tool,
     if (is->bytes.known)
         (void)snprintf(text, sizeof text, "%.2f", is->bytes.median);
     table_cell(table, text);
-    cell_time(table, &is->startup);
-    cell_time(table, &is->finish);
-    cell_memory(table, &is->memory);
+    table_cell(table, bench_time_text(&is->startup, text, sizeof text));
+    table_cell(table, bench_time_text(&is->finish, text, sizeof text));
+    table_cell(table, bench_memory_text(&is->memory, text, sizeof text));
 }
 
 static void show_failures(const struct bench *bench, unsigned workload, FILE *out)

@@ -464,31 +464,59 @@ const char *Bench_GatesAreNotKept(void)
     return NULL;
 }
 
+/* What a page says, which the caller frees. */
+static char *page_of(const struct planted *planted)
+{
+    char *page = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&page, &size);
+    if (!file)
+        return NULL;
+    int status = bench_html(&planted->bench, file);
+    if (fclose(file) == 0 && status == 0)
+        return page;
+    free(page);
+    return NULL;
+}
+
+const char *Bench_ThePageHasAllVerdicts(void)
+{
+    static const char *const said[] = {"+10.0 %",     "all 1 000",  ">8.00<",
+                                       ">+3.000 ms<", ">+2.0 MiB<", " cores"};
+    struct planted planted;
+    plant(&planted);
+    planted.runs[1][0].steady = 0.75e6; /* a quarter less than without it */
+    settle(&planted);
+    char *page = page_of(&planted);
+    bool right = page && strstr(page, ">-25.0 %<");
+    for (size_t i = 0; right && i < sizeof said / sizeof said[0]; ++i)
+        right = strstr(page, said[i]);
+    free(page);
+    CHECK(right);
+    return NULL;
+}
+
 const char *Bench_NamesAreText(void)
 {
     struct planted planted;
-    char *page = NULL;
     size_t size = 0;
     plant(&planted);
     planted.bench.tools[1].name = "<script>alert(\"1\")</script>&\x1b[2J";
     planted.runs[1][1].outcome = BENCH_DIED;
     (void)snprintf(planted.runs[1][1].said, sizeof planted.runs[1][1].said, "<img src=x>");
     settle(&planted);
-    FILE *file = open_memstream(&page, &size);
-    CHECK(file);
-    int status = bench_html(&planted.bench, file);
-    bool closed = fclose(file) == 0;
-    bool right = closed && status == 0 && !strstr(page, "<script") && !strstr(page, "<img") &&
-                 !strchr(page, 0x1b) && strstr(page, "&lt;script&gt;alert(&quot;1&quot;)") &&
+    char *page = page_of(&planted);
+    bool right = page && !strstr(page, "<script") && !strstr(page, "<img") && !strchr(page, 0x1b) &&
+                 strstr(page, "&lt;script&gt;alert(&quot;1&quot;)") &&
                  strstr(page, "&lt;img src=x&gt;") && strstr(page, "eager") &&
                  !strstr(page, "http:") && !strstr(page, "https:");
     free(page);
     CHECK(right);
     page = NULL;
-    file = open_memstream(&page, &size);
+    FILE *file = open_memstream(&page, &size);
     CHECK(file);
     bench_show(&planted.bench, file);
-    closed = fclose(file) == 0;
+    bool closed = fclose(file) == 0;
     right = closed && !strchr(page, 0x1b) && strstr(page, "died of signal");
     free(page);
     CHECK(right);
