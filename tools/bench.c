@@ -11,7 +11,6 @@
 #include "common/show.h"
 
 #include <errno.h>
-#include <libgen.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -341,8 +340,10 @@ static int check_html(const char *path)
         else if (access(path, W_OK) == 0)
             return 0;
     } else if (errno == ENOENT) {
-        (void)snprintf(folder, sizeof folder, "%s", path);
-        if (access(dirname(folder), W_OK | X_OK) == 0)
+        const char *slash = strrchr(path, '/');
+        (void)snprintf(folder, sizeof folder, "%.*s/", slash ? (int)(slash - path) : 1,
+                       slash ? path : ".");
+        if (access(folder, W_OK | X_OK) == 0)
             return 0;
     }
     return say_fail(EXIT_USAGE, "%s could not be written: %s", path, say_errno(errno));
