@@ -368,7 +368,7 @@ static int tell(const struct options *options)
     unsigned failed = bench_gate_judge(bench, &options->gates, sentence, sizeof sentence);
     int status = failed > 0 ? EXIT_DIFFERENT : EXIT_FINE;
     if (options->html && write_html(options) != 0)
-        return EXIT_USAGE;
+        status = EXIT_USAGE;
     if (options->json) {
         status = open_print_json(bench_json(bench, failed, sentence), status);
     } else {

@@ -151,6 +151,11 @@ grep -q 'full on eager: .*bytes per kernel' bench.err || fail "the gate on bytes
 # Text and page.
 "$rtl" bench -q --gpu soft -w eager -k 100 -r 1 -t full -t 'name=<b>x</b>,command={program}' --html page.html >text.out 2>text.err ||
     fail "text and page"
+status=0
+"$rtl" bench -q --gpu soft -r 1 -t 'name=env,env=A=B' --html /dev/full -- true >full.out 2>full.err || status=$?
+equal "status without room for the page" $status 2
+grep -q '/dev/full could not be written' full.err || fail "it is not told that the page has no room"
+grep -q '^true: ' full.out || fail "what was measured is lost with the page"
 grep -q '^software GPU' text.out || fail "the text does not say which GPU"
 grep -q 'all 101' text.out || fail "the text does not say that nothing is lost"
 grep -q '&lt;b&gt;x' page.html || fail "the page does not have the tool's name"
