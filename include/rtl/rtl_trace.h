@@ -512,8 +512,8 @@ typedef struct rtl_sample_filter {
 
 /** Starts an iteration over the samples of kernels, by process, queue and packet, or over those of
  * ranges, by process and range (one for each device that a range had work on); `filter` NULL: all.
- * Free it with rtlSampleIterFree before the trace is closed. Memory is bounded by nine chunks,
- * mostly some 2 MB each. */
+ * Free it with rtlSampleIterFree before the trace is closed. Memory is bounded by ten chunks,
+ * mostly some 2 MB each; two more for each further iteration that runs. */
 RTL_TRACE_API rtl_status_t rtlTraceKernelSamples(rtl_trace_t *, const rtl_sample_filter_t *filter,
                                                  rtl_sample_iter_t **iter);
 RTL_TRACE_API rtl_status_t rtlTraceRangeSamples(rtl_trace_t *, const rtl_sample_filter_t *filter,
@@ -527,7 +527,7 @@ RTL_TRACE_API void rtlSampleIterFree(rtl_sample_iter_t *iter);
 
 /** Finds the sample of one kernel. RTL_END if there is none. Its values live until the next call.
  * Fast where packets of a queue come mostly in order: the chunks of samples that were used last are
- * kept. */
+ * kept, and so are those that an iteration holds. */
 RTL_TRACE_API rtl_status_t rtlTraceKernelSample(rtl_trace_t *, uint32_t process, uint32_t queue,
                                                 uint64_t packet, rtl_trace_sample_t *sample);
 

@@ -1,5 +1,5 @@
 /* Iterating over samples of hardware counters: a merge of the chunks that a filter leaves, by
- * queue and packet, or by range; and finding one. A chunk is unpacked when the merge reaches it. */
+ * queue and packet, or by range. A chunk is unpacked when the merge reaches it. */
 #include "store/heap.h"
 #include "store/samples_read.h"
 
@@ -8,14 +8,14 @@
 /* A chunk that is being read; it may have to be unpacked again, so that memory stays bounded
  * however many overlap. */
 struct cursor {
-    const struct rtl_sample_row *row;
+    struct rtl_sample_row *row;
     uint32_t next;
 };
 
 /* A chunk that is not open yet. */
 struct waiting {
     struct rtl_key key; /* not above any of its samples */
-    const struct rtl_sample_row *row;
+    struct rtl_sample_row *row;
 };
 
 struct rtl_sample_iter {
@@ -26,6 +26,9 @@ struct rtl_sample_iter {
     size_t waiting_count, waiting_next;
     struct rtl_heap heap;       /* of open chunks */
     struct rtl_sample_set *set; /* of the sample that was given out last */
+    /* The chunk that came before that one. Who goes through a queue by time looks up what ran out
+     * of order, and finds it unpacked. */
+    struct rtl_sample_set *before;
 };
 
 static rtl_status_t fail(rtl_sample_iter_t *iter, rtl_status_t status)
@@ -64,7 +67,7 @@ static int by_key(const void *left, const void *right)
 static rtl_status_t choose_chunks(rtl_sample_iter_t *iter, bool ranges)
 {
     const struct rtl_list *list = &iter->trace->sample_rows;
-    const struct rtl_sample_row *rows = list->items;
+    struct rtl_sample_row *rows = list->items;
     iter->waiting = calloc(list->count + 1, sizeof *iter->waiting);
     if (!iter->waiting)
         return fail_memory(iter);
@@ -125,6 +128,18 @@ static bool must_open(const rtl_sample_iter_t *iter)
     return rtl_key_compare(&iter->waiting[iter->waiting_next].key, &iter->heap.items[0].key) <= 0;
 }
 
+/* Holds the chunk that is given out from, and the one before. */
+static void take(rtl_sample_iter_t *iter, struct rtl_sample_set *set)
+{
+    if (iter->set == set) {
+        rtl_sample_set_leave(set); /* held already */
+        return;
+    }
+    rtl_sample_set_leave(iter->before);
+    iter->before = iter->set;
+    iter->set = set;
+}
+
 /* Gives out the next sample of a chunk, whose values stay until the next one is. */
 static rtl_status_t give(rtl_sample_iter_t *iter, struct cursor *cursor, rtl_trace_sample_t *sample)
 {
@@ -133,8 +148,7 @@ static rtl_status_t give(rtl_sample_iter_t *iter, struct cursor *cursor, rtl_tra
     rtl_status_t status = rtl_trace_sample_set(iter->trace, cursor->row, &set);
     if (status != RTL_OK)
         return fail(iter, status);
-    rtl_sample_set_leave(iter->set);
-    iter->set = set;
+    take(iter, set);
     rtl_trace_describe_sample(iter->trace, set, cursor->next++, sample);
     if (next_key(iter, set, cursor, &key)) {
         rtl_heap_advance(&iter->heap, key);
@@ -211,39 +225,8 @@ void rtlSampleIterFree(rtl_sample_iter_t *iter)
     for (size_t i = 0; i < iter->heap.count; i++)
         free(iter->heap.items[i].cursor);
     rtl_sample_set_leave(iter->set);
+    rtl_sample_set_leave(iter->before);
     rtl_heap_free(&iter->heap);
     free(iter->waiting);
     free(iter);
-}
-
-/* Finds the sample of a packet in one chunk; RTL_END if it is not there. */
-static rtl_status_t find_in(rtl_trace_t *trace, const struct rtl_sample_row *row, uint64_t packet,
-                            rtl_trace_sample_t *sample)
-{
-    struct rtl_sample_set *set = NULL;
-    rtl_status_t status = rtl_trace_sample_set(trace, row, &set);
-    if (status != RTL_OK)
-        return status;
-    uint32_t place = rtl_sample_set_find(set, packet);
-    bool found = place < row->chunk.samples && set->places[place].owner == packet;
-    if (found)
-        rtl_trace_describe_sample(trace, set, place, sample);
-    rtl_sample_set_leave(set); /* it is kept as the latest */
-    return found ? RTL_OK : RTL_END;
-}
-
-rtl_status_t rtlTraceKernelSample(rtl_trace_t *trace, uint32_t process, uint32_t queue,
-                                  uint64_t packet, rtl_trace_sample_t *sample)
-{
-    if (!trace || !sample)
-        return RTL_E_ARGUMENT;
-    const rtl_sample_filter_t filter = {process, queue, packet, packet};
-    const struct rtl_sample_row *rows = trace->sample_rows.items;
-    rtl_status_t status = RTL_END;
-    if (process == 0 || queue == RTL_TRACE_NONE)
-        return RTL_END;
-    for (size_t i = 0; i < trace->sample_rows.count && status == RTL_END; i++)
-        if (passes(&filter, false, &rows[i].chunk))
-            status = find_in(trace, &rows[i], packet, sample);
-    return status;
 }

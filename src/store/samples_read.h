@@ -1,6 +1,7 @@
 /**
- * Chunks of samples of hardware counters, unpacked: private to the reader. A few are kept, so that
- * looking one sample up after the other unpacks each chunk once.
+ * Chunks of samples of hardware counters, unpacked: private to the reader. A few are kept, and what
+ * somebody holds is found by others, so that looking one sample up after the other unpacks each
+ * chunk once.
  */
 #ifndef RTL_STORE_SAMPLES_READ_H
 #define RTL_STORE_SAMPLES_READ_H
@@ -12,6 +13,7 @@
 struct rtl_sample_row {
     int64_t number;
     struct rtl_sample_chunk chunk;
+    struct rtl_sample_set *set; /**< as long as somebody uses it, else NULL */
 };
 
 /** A sample of a chunk and what it is found by. */
@@ -23,7 +25,7 @@ struct rtl_sample_place {
 
 /** A chunk that is unpacked. */
 struct rtl_sample_set {
-    const struct rtl_sample_row *row;
+    struct rtl_sample_row *row;
     struct rtl_sample *samples; /**< row->chunk.samples of them */
     uint64_t *counts;
     struct rtl_sample_place *places; /**< of them all, by owner, then agent */
@@ -35,8 +37,9 @@ struct rtl_sample_set {
 const rtl_trace_counter_t *const *rtl_trace_counters_of(const rtl_trace_t *trace, uint32_t process,
                                                         uint32_t agent, uint32_t count);
 
-/** Unpacks a chunk, or finds it among those that are; give it back with rtl_sample_set_leave. */
-rtl_status_t rtl_trace_sample_set(rtl_trace_t *trace, const struct rtl_sample_row *row,
+/** Unpacks a chunk, unless it is; give it back with rtl_sample_set_leave, which takes NULL too. It
+ * is kept for a while as the one that was used last. */
+rtl_status_t rtl_trace_sample_set(rtl_trace_t *trace, struct rtl_sample_row *row,
                                   struct rtl_sample_set **set);
 void rtl_sample_set_leave(struct rtl_sample_set *set);
 

@@ -1,6 +1,7 @@
 /* What hardware counters counted, through a file: in the lists, in the order in which it is read,
  * one by one, in SQL; and what readers do where a part is missing, damaged or too large. */
 #include "fixture.h"
+#include "store/reader.h"
 #include "store/sample_codec.h"
 
 #include <inttypes.h>
@@ -532,47 +533,80 @@ const char *Counters_OfAKilledRecorder(void)
     return NULL;
 }
 
+/* Chunks that no writer made, by SQL. */
+struct inserting {
+    sqlite3 *db;
+    sqlite3_stmt *insert;
+    struct rtl_sample_codec *codec;
+    int64_t number;
+};
+
+static const char *begin_inserting(struct inserting *to, char *path)
+{
+    *to = (struct inserting){.codec = rtl_sample_codec_new()};
+    CHECK(to->codec && fixture_path(path) && fixture_trace(path, 10));
+    CHECK(sqlite3_open(path, &to->db) == SQLITE_OK);
+    CHECK(sqlite3_exec(to->db, "BEGIN", NULL, NULL, NULL) == SQLITE_OK);
+    CHECK(sqlite3_prepare_v2(to->db, "INSERT INTO sample_chunks VALUES(?, 1, ?, ?, ?, ?, ?, ?, ?)",
+                             -1, &to->insert, NULL) == SQLITE_OK);
+    return NULL;
+}
+
+/* A chunk of process 1; its size. */
+static const char *insert_chunk(struct inserting *to, uint32_t queue,
+                                const struct rtl_sample *samples, uint32_t count,
+                                const uint64_t *counts, size_t *size)
+{
+    struct rtl_sample_chunk chunk = {.process = 1, .queue = queue};
+    const unsigned char *data = NULL;
+    CHECK(rtl_sample_encode(to->codec, samples, count, counts, &chunk, &data, size) == 0);
+    const int64_t values[] = {++to->number,
+                              queue,
+                              chunk.samples,
+                              chunk.counts,
+                              (int64_t)chunk.owner_min,
+                              (int64_t)chunk.owner_max,
+                              chunk.checksum};
+    for (int k = 0; k < 7; k++)
+        CHECK(sqlite3_bind_int64(to->insert, k + 1, values[k]) == SQLITE_OK);
+    CHECK(sqlite3_bind_blob64(to->insert, 8, data, *size, SQLITE_STATIC) == SQLITE_OK);
+    CHECK(sqlite3_step(to->insert) == SQLITE_DONE);
+    CHECK(sqlite3_reset(to->insert) == SQLITE_OK);
+    return NULL;
+}
+
+static const char *end_inserting(struct inserting *to)
+{
+    (void)sqlite3_finalize(to->insert);
+    CHECK(sqlite3_exec(to->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK);
+    CHECK(sqlite3_close(to->db) == SQLITE_OK);
+    rtl_sample_codec_free(to->codec);
+    return NULL;
+}
+
 /* Chunks that claim as much as a chunk may, and all overlap: read a few at a time. Each is some 100
  * bytes, so that what was unpacked of all of them would take gigabytes. */
 const char *Counters_ManyChunksThatOverlap(void)
 {
-    static struct rtl_sample samples[40];
-    static uint64_t counts[RTL_CHUNK_COUNTS_MAX];
+    static const uint64_t counts[RTL_CHUNK_COUNTS_MAX];
     char path[FIXTURE_PATH];
     char error[512];
     rtl_trace_t *trace = NULL;
     rtl_sample_iter_t *iter;
     rtl_trace_sample_t sample;
-    sqlite3 *db = NULL;
-    sqlite3_stmt *insert = NULL;
-    const unsigned char *data = NULL;
+    struct inserting to;
     size_t size = 0;
-    struct rtl_sample_codec *codec = rtl_sample_codec_new();
-    CHECK(codec && fixture_path(path) && fixture_trace(path, 10));
-    CHECK(sqlite3_open(path, &db) == SQLITE_OK);
-    CHECK(sqlite3_prepare_v2(db, "INSERT INTO sample_chunks VALUES(?, 1, 0, ?, ?, ?, ?, ?, ?)", -1,
-                             &insert, NULL) == SQLITE_OK);
+    CHECK_DONE(begin_inserting(&to, path));
     for (uint32_t i = 0; i < 40; i++) {
+        struct rtl_sample samples[4];
         for (uint32_t j = 0; j < 4; j++)
             samples[j] = (struct rtl_sample){.owner = i + 1000 * j,
                                              .first = j * (RTL_CHUNK_COUNTS_MAX / 4),
                                              .counts = RTL_CHUNK_COUNTS_MAX / 4};
-        struct rtl_sample_chunk chunk = {.process = 1, .queue = 0};
-        CHECK(rtl_sample_encode(codec, samples, 4, counts, &chunk, &data, &size) == 0);
-        const int64_t values[] = {i + 1,
-                                  chunk.samples,
-                                  chunk.counts,
-                                  (int64_t)chunk.owner_min,
-                                  (int64_t)chunk.owner_max,
-                                  chunk.checksum};
-        for (int k = 0; k < 6; k++)
-            CHECK(sqlite3_bind_int64(insert, k + 1, values[k]) == SQLITE_OK);
-        CHECK(sqlite3_bind_blob64(insert, 7, data, size, SQLITE_STATIC) == SQLITE_OK);
-        CHECK(size < 300 && sqlite3_step(insert) == SQLITE_DONE);
-        CHECK(sqlite3_reset(insert) == SQLITE_OK);
+        CHECK_DONE(insert_chunk(&to, 0, samples, 4, counts, &size));
+        CHECK(size < 300);
     }
-    (void)sqlite3_finalize(insert);
-    CHECK(sqlite3_close(db) == SQLITE_OK);
+    CHECK_DONE(end_inserting(&to));
     CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
     CHECK(rtlTraceKernelSamples(trace, NULL, &iter) == RTL_OK);
     for (uint64_t j = 0; j < 4; j++)
@@ -580,8 +614,77 @@ const char *Counters_ManyChunksThatOverlap(void)
             CHECK(rtlSampleNext(iter, &sample) == RTL_OK && sample.owner == i + 1000 * j);
     CHECK(rtlSampleNext(iter, &sample) == RTL_END);
     rtlSampleIterFree(iter);
+    for (uint64_t owner = 0; owner < 3039; owner += 1013)
+        CHECK(rtlTraceKernelSample(trace, 1, 0, owner, &sample) == RTL_OK && sample.owner == owner);
+    CHECK(rtlTraceKernelSample(trace, 1, 0, 40, &sample) == RTL_END);
     rtlTraceClose(trace);
-    rtl_sample_codec_free(codec);
+    fixture_remove(path);
+    return NULL;
+}
+
+enum { STREAMS = 50, CHUNKS = 6, IN_CHUNK = 32 };
+
+static const char *insert_streams(char *path)
+{
+    static const uint64_t counts[1];
+    struct inserting to;
+    size_t size = 0;
+    CHECK_DONE(begin_inserting(&to, path));
+    for (uint32_t i = 0; i < CHUNKS * STREAMS; i++) {
+        struct rtl_sample samples[IN_CHUNK];
+        for (uint32_t j = 0; j < IN_CHUNK; j++)
+            samples[j] = (struct rtl_sample){.owner = i / STREAMS * IN_CHUNK + j};
+        CHECK_DONE(insert_chunk(&to, i % STREAMS, samples, IN_CHUNK, counts, &size));
+    }
+    CHECK_DONE(end_inserting(&to));
+    return NULL;
+}
+
+/* Each chunk is asked for by one statement. */
+static int count_unpacked(unsigned kind, void *count, void *statement, void *text)
+{
+    (void)kind;
+    (void)text;
+    if (strstr(sqlite3_sql(statement), "sample_chunks"))
+        ++*(unsigned *)count;
+    return 0;
+}
+
+/* Queues that take turns, an iteration each, and some samples that are looked up once it has passed
+ * them by, across the end of a chunk too: each chunk is unpacked once. */
+const char *Counters_ManyQueuesInTurn(void)
+{
+    char path[FIXTURE_PATH];
+    char error[512];
+    rtl_status_t status = RTL_OK;
+    rtl_sample_iter_t *iters[STREAMS];
+    rtl_trace_sample_t sample;
+    sqlite3 *db = NULL;
+    unsigned unpacked = 0;
+    CHECK_DONE(insert_streams(path));
+    CHECK(sqlite3_open(path, &db) == SQLITE_OK);
+    rtl_trace_t *trace = rtl_trace_over(db, path, &status, error, sizeof error);
+    CHECK(trace);
+    CHECK(sqlite3_trace_v2(db, SQLITE_TRACE_STMT, count_unpacked, &unpacked) == SQLITE_OK);
+    for (uint32_t i = 0; i < STREAMS; i++) {
+        const rtl_sample_filter_t filter = {1, i, 0, 0};
+        CHECK(rtlTraceKernelSamples(trace, &filter, &iters[i]) == RTL_OK);
+    }
+    for (uint64_t packet = 0; packet < CHUNKS * IN_CHUNK; packet++)
+        for (uint32_t i = 0; i < STREAMS; i++) {
+            uint64_t behind = packet > IN_CHUNK / 2 ? packet - IN_CHUNK / 2 : 0;
+            CHECK(rtlSampleNext(iters[i], &sample) == RTL_OK);
+            CHECK(sample.queue == i && sample.owner == packet);
+            CHECK(rtlTraceKernelSample(trace, 1, i, behind, &sample) == RTL_OK);
+            CHECK(sample.queue == i && sample.owner == behind);
+        }
+    CHECK(unpacked == CHUNKS * STREAMS);
+    for (uint32_t i = 0; i < STREAMS; i++) {
+        CHECK(rtlSampleNext(iters[i], &sample) == RTL_END);
+        rtlSampleIterFree(iters[i]);
+    }
+    rtlTraceClose(trace);
+    CHECK(sqlite3_close(db) == SQLITE_OK);
     fixture_remove(path);
     return NULL;
 }

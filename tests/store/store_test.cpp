@@ -33,6 +33,7 @@ RTL_C_TEST(Counters, OlderFilesHaveNone)
 RTL_C_TEST(Counters, DamageIsTold)
 RTL_C_TEST(Counters, OfAKilledRecorder)
 RTL_C_TEST(Counters, ManyChunksThatOverlap)
+RTL_C_TEST(Counters, ManyQueuesInTurn)
 
 RTL_C_TEST(Clock, WithinATickOfTheTruth)
 RTL_C_TEST(Clock, KeepsOrder)

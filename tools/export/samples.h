@@ -1,7 +1,7 @@
 /**
  * What hardware counters counted, for the events of an export. Events come by time, samples lie by
  * process, queue and packet: each queue is read by an iterator of its own, which goes on with its
- * kernels. Memory is that of the chunks that iterators hold, one for each queue.
+ * kernels. Memory is that of the chunks that iterators hold, two for each queue.
  */
 #ifndef RTL_TOOLS_EXPORT_SAMPLES_H
 #define RTL_TOOLS_EXPORT_SAMPLES_H
