@@ -8,6 +8,7 @@
 
 #include "common/clock.h"
 #include "intercept/callbacks.h"
+#include "intercept/ranges_sum.h"
 
 #include <rtl/rtl_session.h>
 
@@ -26,6 +27,7 @@ static struct rtl_kept kept;
 static struct rtl_kept_counts counts; /* which counters there are, the process tells once */
 static char why[320];                 /* no counters are read */
 static uint64_t lost;                 /* as the last batch tells */
+static struct rtl_kept_sum latest;    /* metrics are asked for one after the other */
 
 /* ---- taking ---- */
 
@@ -113,6 +115,7 @@ static void in_child(void)
     pthread_mutex_init(&lock, NULL);
     memset(&kept, 0, sizeof kept);
     memset(&counts, 0, sizeof counts);
+    memset(&latest, 0, sizeof latest);
     active = false;
     rtl_session_metrics_forked();
 }
@@ -127,6 +130,7 @@ static void set_active(bool to)
     pthread_mutex_lock(&lock);
     active = to;
     if (!to) {
+        rtl_kept_sum_free(&latest);
         rtl_kept_free(&kept);
         rtl_kept_counts_forget(&counts);
     }
@@ -187,16 +191,32 @@ bool rtl_session_is_on(void)
 
 /* ---- telling; under the lock ---- */
 
-/* The work of a range, by places. */
-static int gather(uint64_t id, const struct rtl_kept_range **range, struct rtl_kept_list *list)
+static int find(uint64_t id, const struct rtl_kept_range **range)
 {
     if (!active)
         return ESRCH;
     rtl_kept_settle(&kept, rtl_now() - PATIENCE_NS);
     *range = rtl_kept_find(&kept, id);
-    if (*range == NULL)
-        return ENOENT;
-    return rtl_kept_gather(&kept, *range, list) ? 0 : ENOMEM;
+    return *range == NULL ? ENOENT : 0;
+}
+
+/* The work of a range, by places. */
+static int gather(uint64_t id, struct rtl_kept_list *list)
+{
+    const struct rtl_kept_range *range = NULL;
+    int error = find(id, &range);
+    if (error != 0)
+        return error;
+    return rtl_kept_gather(&kept, range, list) ? 0 : ENOMEM;
+}
+
+/* Its work by start, and its times: `latest`. */
+static int add_up_range(uint64_t id, const struct rtl_kept_range **range)
+{
+    int error = find(id, range);
+    if (error != 0)
+        return error;
+    return rtl_kept_sum(&latest, &kept, *range) ? 0 : ENOMEM;
 }
 
 static int compare(uint64_t a, uint64_t b)
@@ -204,32 +224,14 @@ static int compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-static int by_start(const void *left, const void *right)
-{
-    return compare(kept.work[*(const uint32_t *)left].work.start,
-                   kept.work[*(const uint32_t *)right].work.start);
-}
-
 static uint64_t wall_of(const struct rtl_kept_range *range)
 {
     return range->end > range->start ? range->end - range->start : 0;
 }
 
-static struct rtl_range_time add_times(const struct rtl_kept_range *range,
-                                       const struct rtl_kept_list *list)
+static void sum_up(const struct rtl_kept_range *range, rtl_range_result_t *result)
 {
-    struct rtl_range_time time = {0};
-    if (list->count > 0)
-        qsort(list->places, list->count, sizeof *list->places, by_start);
-    for (size_t i = 0; i < list->count; i++)
-        rtl_range_time_add(&time, range->start, range->end, &kept.work[list->places[i]].work);
-    return time;
-}
-
-static void sum_up(const struct rtl_kept_range *range, const struct rtl_kept_list *list,
-                   rtl_range_result_t *result)
-{
-    struct rtl_range_time time = add_times(range, list);
+    const struct rtl_range_time *time = &latest.time;
     uint64_t wall = wall_of(range);
     *result = (rtl_range_result_t){
         .id = range->id,
@@ -238,20 +240,20 @@ static void sum_up(const struct rtl_kept_range *range, const struct rtl_kept_lis
         .start = range->start,
         .end = range->end,
         .wall_ns = wall,
-        .kernels = time.kernels,
-        .kernel_ns = time.kernel_ns,
-        .busy_ns = time.busy,
-        .overlap_ns = time.overlap,
-        .copies = time.copies,
-        .copy_bytes = time.copy_bytes,
-        .copy_ns = time.copy_ns,
-        .copying_ns = time.copying,
-        .copy_overlap_ns = rtl_range_time_copied_under(&time),
-        .active_ns = time.active,
-        .idle_ns = rtl_range_time_idle(&time, wall),
-        .first = time.first,
-        .last = time.last,
-        .graph_launches = list->launches,
+        .kernels = time->kernels,
+        .kernel_ns = time->kernel_ns,
+        .busy_ns = time->busy,
+        .overlap_ns = time->overlap,
+        .copies = time->copies,
+        .copy_bytes = time->copy_bytes,
+        .copy_ns = time->copy_ns,
+        .copying_ns = time->copying,
+        .copy_overlap_ns = rtl_range_time_copied_under(time),
+        .active_ns = time->active,
+        .idle_ns = rtl_range_time_idle(time, wall),
+        .first = time->first,
+        .last = time->last,
+        .graph_launches = latest.list.launches,
         .lost = lost + kept.lost + counts.lost,
         .thread = range->thread,
     };
@@ -270,7 +272,7 @@ static int done(struct rtl_kept_list *list, int error)
 
 int rtlSessionResult(uint64_t id, unsigned timeout_ms, rtl_range_result_t *result)
 {
-    struct rtl_kept_list list = {0};
+    struct rtl_kept_list none = {0};
     const struct rtl_kept_range *range = NULL;
     if (result == NULL) {
         errno = EINVAL;
@@ -279,10 +281,10 @@ int rtlSessionResult(uint64_t id, unsigned timeout_ms, rtl_range_result_t *resul
     if (rtlFlush(timeout_ms) != 0)
         return -1;
     pthread_mutex_lock(&lock);
-    int error = gather(id, &range, &list);
+    int error = add_up_range(id, &range);
     if (error == 0)
-        sum_up(range, &list, result);
-    return done(&list, error);
+        sum_up(range, result);
+    return done(&none, error);
 }
 
 /* ---- for metrics ---- */
@@ -300,18 +302,16 @@ int rtl_session_want_shapes(bool wanted)
 int rtl_session_look(uint64_t id, int (*look)(void *, const struct rtl_session_range *),
                      void *context)
 {
-    struct rtl_kept_list list = {0};
     struct rtl_session_range found = {.kept = &kept, .counts = &counts, .why = why};
     pthread_mutex_lock(&lock);
-    int error = id != 0 ? gather(id, &found.range, &list) : active ? 0 : ESRCH;
+    int error = id != 0 ? add_up_range(id, &found.range) : active ? 0 : ESRCH;
     if (error == 0 && id != 0) {
-        found.time = add_times(found.range, &list);
-        found.list = &list;
+        found.time = latest.time;
+        found.list = &latest.list;
     }
     if (error == 0)
         error = look(context, &found);
     pthread_mutex_unlock(&lock);
-    free(list.places);
     return error;
 }
 
@@ -363,11 +363,10 @@ static size_t add_up(const struct rtl_kept_list *list, rtl_range_kernels_t *name
 int64_t rtlSessionNames(uint64_t id, rtl_range_kernels_t *names, size_t capacity)
 {
     struct rtl_kept_list list = {0};
-    const struct rtl_kept_range *range = NULL;
     rtl_range_kernels_t *all = NULL;
     size_t count = 0;
     pthread_mutex_lock(&lock);
-    int error = gather(id, &range, &list);
+    int error = gather(id, &list);
     if (error == 0) {
         leave_kernels(&list);
         all = malloc((list.count + 1) * sizeof *all);
@@ -410,9 +409,8 @@ static int by_launch(const void *left, const void *right)
 int64_t rtlSessionKernels(uint64_t id, rtl_range_kernel_t *kernels, size_t capacity)
 {
     struct rtl_kept_list list = {0};
-    const struct rtl_kept_range *range = NULL;
     pthread_mutex_lock(&lock);
-    int error = gather(id, &range, &list);
+    int error = gather(id, &list);
     leave_kernels(&list);
     if (error == 0 && list.count > 0)
         qsort(list.places, list.count, sizeof *list.places, by_launch);

@@ -1,6 +1,7 @@
 /* What a session keeps, told in every order in which it may come. */
 #include "../common/check.h"
 #include "intercept/ranges_kept.h"
+#include "intercept/ranges_sum.h"
 
 #include <stdlib.h>
 
@@ -122,6 +123,45 @@ const char *Kept_ARangeThatIsAside(void)
     tell_aside(&kept, ASIDE + 100, 0, 0);
     CHECK(rtl_kept_measured(&kept, ASIDE + 100) == 0);
     CHECK(kept.lost == 0);
+    rtl_kept_free(&kept);
+    return NULL;
+}
+
+static bool is_order(const struct rtl_kept_sum *sum, size_t count, const uint32_t *places)
+{
+    if (sum->list.count != count)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (sum->list.places[i] != places[i])
+            return false;
+    return true;
+}
+
+/* What was added up stays until there is more work in the range: here the test moves a kernel in
+ * time, which nothing but adding up once more would notice. */
+const char *Kept_AddedUpOnce(void)
+{
+    struct rtl_kept kept = {0};
+    struct rtl_kept_sum sum = {0};
+    tell_kernel(&kept, INNER, INNER, 800);
+    tell_kernel(&kept, INNER, INNER, 600);
+    tell_kernel(&kept, OUTER, OUTER, 700);
+    tell_range(&kept, INNER, OUTER);
+    tell_range(&kept, OUTER, 0);
+    CHECK(rtl_kept_sum(&sum, &kept, rtl_kept_find(&kept, OUTER)));
+    CHECK(is_order(&sum, 3, (uint32_t[]){1, 2, 0}) && sum.time.last == 800);
+    kept.work[1].work.start = 899;
+    kept.work[1].work.end = 900;
+    CHECK(rtl_kept_sum(&sum, &kept, rtl_kept_find(&kept, OUTER)));
+    CHECK(is_order(&sum, 3, (uint32_t[]){1, 2, 0}) && sum.time.last == 800);
+    CHECK(rtl_kept_sum(&sum, &kept, rtl_kept_find(&kept, INNER)));
+    CHECK(is_order(&sum, 2, (uint32_t[]){0, 1}) && sum.time.kernels == 2 && sum.time.last == 900);
+    CHECK(rtl_kept_sum(&sum, &kept, rtl_kept_find(&kept, OUTER)));
+    CHECK(is_order(&sum, 3, (uint32_t[]){2, 0, 1}) && sum.time.kernels == 3);
+    tell_kernel(&kept, INNER, INNER, 500);
+    CHECK(rtl_kept_sum(&sum, &kept, rtl_kept_find(&kept, OUTER)));
+    CHECK(is_order(&sum, 4, (uint32_t[]){3, 2, 0, 1}) && sum.time.first == 499);
+    rtl_kept_sum_free(&sum);
     rtl_kept_free(&kept);
     return NULL;
 }
