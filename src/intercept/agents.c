@@ -184,7 +184,9 @@ static void send_point(uint32_t id, uint64_t ticks, uint64_t ns)
 }
 
 /* Under the lock. The newest tick is translated first: that makes the runtime look at both clocks
- * again if its last look is too old to go by (seen in ROCr 5.2.3). */
+ * again if its last look is too old to go by. A tick from before it was opened, asked for while it
+ * has looked but once, spoils all later ones from then: their rate is decided once and for all.
+ * (Both seen in ROCr 5.2.3.) */
 static void send_newest(uint32_t id)
 {
     struct agent *agent = &agents[id];
@@ -201,7 +203,7 @@ static void send_newest(uint32_t id)
 
 void rtl_agents_clock(uint32_t id, uint64_t ticks)
 {
-    if (id >= agent_count || agents[id].type != HSA_DEVICE_TYPE_GPU)
+    if (ticks == 0 || id >= agent_count || agents[id].type != HSA_DEVICE_TYPE_GPU)
         return;
     pthread_mutex_lock(&clock_lock);
     struct agent *agent = &agents[id];

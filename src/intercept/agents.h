@@ -25,9 +25,9 @@ bool rtl_agents_is_gpu(hsa_agent_t agent);
 uint32_t rtl_agents_gpus(void);
 hsa_agent_t rtl_agents_gpu(uint32_t gpu);
 
-/** Tells that `ticks` was seen on an agent's clock: sends a clock point when the last one is old
- * enough; nothing happens for agents that are no GPU. Any thread but not on a hot path: it reads
- * the clock. */
+/** Tells that `ticks` was seen on an agent's clock (0: nothing was, yet): sends a clock point when
+ * the last one is old enough; nothing happens for agents that are no GPU. Any thread but not on a
+ * hot path: it reads the clock. */
 void rtl_agents_clock(uint32_t agent, uint64_t ticks);
 
 /** Sends a last clock point of each GPU that has shown new ticks, and a bracket of the host's

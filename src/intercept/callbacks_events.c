@@ -267,11 +267,18 @@ static void take_bracket(struct rtl_events *events, const struct rtl_wire_bracke
     events->clock_moved = true;
 }
 
+/* One point says nothing of the rate, which some runtimes do not tell either. */
+static bool has_clock(const struct agent *agent)
+{
+    size_t points = agent->ticks.points;
+    return points > 1 || (points == 1 && agent->clock_hz != 0);
+}
+
 /* ticks of an agent, or ns of the HSA system clock for one that is no GPU, to CLOCK_BOOTTIME. 0 for
  * 0, and where the clock is not known. */
 static uint64_t time_of(struct rtl_events *events, struct agent *agent, uint64_t ticks)
 {
-    if (ticks == 0 || (agent->gpu != RTL_NONE && agent->ticks.points == 0))
+    if (ticks == 0 || (agent->gpu != RTL_NONE && !has_clock(agent)))
         return 0;
     uint64_t system = agent->gpu != RTL_NONE ? rtl_line_at(&agent->ticks, ticks) : ticks;
     return rtl_line_at(&events->system, system);
@@ -281,7 +288,7 @@ static bool clock_covers(const struct agent *agent, uint64_t ticks)
 {
     const struct rtl_line *line = &agent->ticks;
     return agent->gpu == RTL_NONE || ticks == 0 ||
-           (line->points > 0 && line->x[line->points - 1] >= ticks);
+           (has_clock(agent) && line->x[line->points - 1] >= ticks);
 }
 
 /* ---- where from ---- */

@@ -198,6 +198,26 @@ const char *Events_WaitForTheClock(void)
     return NULL;
 }
 
+/* Where the runtime does not tell the rate of a clock, its first point alone is none to go by. */
+const char *Events_WaitForTheRate(void)
+{
+    const struct rtl_wire_agent agent = {.agent = 2, .gpu = 1};
+    CHECK_DONE(set_up());
+    give(RTL_WIRE_AGENT, &agent, sizeof agent, NULL, 0);
+    give_queue(0, 2);
+    give_shape(0, RTL_NONE);
+    give_kernel(3, 1000, 0);
+    give_clock(2, 2000);
+    rtl_events_deliver(states[cases], false);
+    CHECK(got.kernel_count == 0);
+    give_clock(2, 3000);
+    rtl_events_deliver(states[cases], false);
+    CHECK(got.kernel_count == 1 && got.kernels[0].start == BEGIN + 9950 + SHIFT);
+    CHECK(got.kernels[0].end == BEGIN + 10000 + SHIFT);
+    tear_down();
+    return NULL;
+}
+
 const char *Events_WaitForTheName(void)
 {
     CHECK_DONE(set_up());
@@ -228,6 +248,13 @@ const char *Events_UnknownThings(void)
     CHECK(got.kernel_count == 1 && got.kernels[0].name == NULL);
     CHECK(got.kernels[0].start == 0 && got.kernels[0].end == 0);
     CHECK(got.lost == 5);
+    const struct rtl_wire_agent agent = {.agent = 2, .gpu = 1};
+    give(RTL_WIRE_AGENT, &agent, sizeof agent, NULL, 0);
+    give_queue(0, 2);
+    give_clock(2, 2000);
+    give_kernel(1, 1000, 0);
+    rtl_events_deliver(states[cases], true); /* no rate */
+    CHECK(got.kernel_count == 2 && got.kernels[1].start == 0 && got.kernels[1].end == 0);
     tear_down();
     return NULL;
 }
