@@ -205,7 +205,9 @@ static void take_definition(struct source *source, enum rtl_wire_type type, cons
     const char *texts = (const char *)body + body_size(type);
     switch (type) {
     case RTL_WIRE_PROCESS:
-        if (!source->process)
+        if (source->process)
+            rtl_writer_process_again(writer, source->process, body, texts);
+        else
             source->process = rtl_writer_process(writer, body, texts);
         break;
     case RTL_WIRE_AGENT:

@@ -356,13 +356,15 @@ static bool begin(void)
     return true;
 }
 
-/* Counters need intercept queues. */
+/* Counters need intercept queues. Whether there will be any is known when devices are, which are
+ * told after the process. */
 static void choose_way(void)
 {
     rtl_counters_begin(&config);
     if (rtl_counters_need_packets() && config.way == RTL_SET_AUTO) {
         config.way = RTL_SET_INTERCEPT;
         config.way_forced = true;
+        describe_process();
     }
 }
 

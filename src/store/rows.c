@@ -44,7 +44,8 @@ enum statement {
  * taken, and nothing else of the trace is. */
 static const char *const sources[] = {
     [INSERT_PROCESS] =
-        "INSERT INTO processes VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, 'running', 0)",
+        ("INSERT INTO processes VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, 'running', 0)"
+         " ON CONFLICT(process) DO UPDATE SET way = excluded.way"),
     [INSERT_AGENT] = "INSERT OR REPLACE INTO agents VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [INSERT_QUEUE] = "INSERT OR REPLACE INTO queues VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)",
     [END_QUEUE] = "UPDATE queues SET end = ? WHERE process = ? AND queue = ?",

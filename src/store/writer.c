@@ -592,11 +592,17 @@ static void add(struct rtl_writer *writer, enum rtl_wire_type type, uint32_t pro
 uint32_t rtl_writer_process(struct rtl_writer *writer, const struct rtl_wire_process *process,
                             const char *texts)
 {
-    size_t size = (size_t)process->command_length + process->host_length + process->library_length +
-                  process->rank_length;
     uint32_t number = ++writer->processes;
-    add(writer, RTL_WIRE_PROCESS, number, process, sizeof *process, texts, size);
+    rtl_writer_process_again(writer, number, process, texts);
     return number;
+}
+
+void rtl_writer_process_again(struct rtl_writer *writer, uint32_t process,
+                              const struct rtl_wire_process *body, const char *texts)
+{
+    size_t size =
+        (size_t)body->command_length + body->host_length + body->library_length + body->rank_length;
+    add(writer, RTL_WIRE_PROCESS, process, body, sizeof *body, texts, size);
 }
 
 void rtl_writer_agent(struct rtl_writer *writer, uint32_t process,

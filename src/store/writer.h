@@ -32,6 +32,11 @@ struct rtl_writer *rtl_writer_open(const char *path, const struct rtl_writer_opt
 uint32_t rtl_writer_process(struct rtl_writer *writer, const struct rtl_wire_process *process,
                             const char *texts);
 
+/** The process has said again what it is: its way into queues may be another one than at first; all
+ * else stays. */
+void rtl_writer_process_again(struct rtl_writer *writer, uint32_t process,
+                              const struct rtl_wire_process *body, const char *texts);
+
 void rtl_writer_agent(struct rtl_writer *, uint32_t process, const struct rtl_wire_agent *,
                       const char *texts);
 void rtl_writer_queue(struct rtl_writer *, uint32_t process, const struct rtl_wire_queue *);

@@ -16,6 +16,8 @@ for number, (queue, way) in enumerate(rows("SELECT queue, way FROM queues WHERE 
     queues[number] = queue
     if way != 'intercept':
         sys.exit(f'queue {queue} is followed by {way}')
+if rows('SELECT DISTINCT way FROM processes') != [['intercept']]:
+    sys.exit('the process is said to be followed in another way')
 kernels, ranges = {}, {}
 for line in open(expected, encoding='ascii'):
     what, *words = line.split()

@@ -21,6 +21,7 @@ refused() {
     passes=$3 sentence=$4
     record "$1" "$2" "${@:5}"
     grep -q "note: .*$sentence" check.out || fail "$what: the trace does not say '$sentence'"
+    equal "$what: way" "$(ask t.db "SELECT way FROM queues WHERE way <> 'copies' UNION SELECT way FROM processes" | wc -l)" 1
     equal "$what: passes" "$(ask t.db 'SELECT passes FROM counting')" "$passes"
     equal "$what: samples" "$(ask t.db 'SELECT (SELECT count(*) FROM kernel_counters) + (SELECT count(*) FROM range_counters)')" 0
 }
@@ -39,7 +40,7 @@ done
 # Metrics that need no counter change nothing.
 record "no counter is needed" range RTL_METRICS=kernels,lane_use
 equal "rows about counting" "$(ask t.db 'SELECT count(*) FROM counting')" 0
-equal "the way into the queues" "$(ask t.db "SELECT DISTINCT way FROM queues WHERE way <> 'copies'")" interpose
+equal "the way into the queues" "$(ask t.db "SELECT way FROM queues WHERE way <> 'copies' UNION SELECT way FROM processes")" interpose
 
 # Each of the passes reads its counters, and together they read all.
 metrics=l2_hit,fetch_bytes,write_bytes,gpu_busy,GRBM_SPI_BUSY
