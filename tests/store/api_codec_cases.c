@@ -1,7 +1,6 @@
 /* Chunks of host calls: the bytes of the specification, what went in comes out, damage is told. */
 #include "fixture.h"
 #include "store/api_codec.h"
-#include "store/checksum.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -232,20 +231,14 @@ const char *ApiCodec_NoticesDamage(void)
     return NULL;
 }
 
-/* As docs/format.md says: what a careful forger would store. */
+/* What a careful forger would store. */
 static uint32_t right_checksum(const struct packed *packed)
 {
     const struct rtl_api_chunk *chunk = &packed->chunk;
     const uint64_t fields[] = {chunk->process,        chunk->calls,   chunk->words,
                                chunk->start_min,      chunk->end_max, chunk->correlation_min,
                                chunk->correlation_max};
-    uint32_t crc = 0;
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        for (unsigned shift = 0; shift < 64; shift += 8) {
-            unsigned char byte = (unsigned char)(fields[i] >> shift);
-            crc = rtl_crc32c(crc, &byte, 1);
-        }
-    return rtl_crc32c(crc, packed->data, packed->size);
+    return fixture_checksum(fields, sizeof fields / sizeof *fields, packed->data, packed->size);
 }
 
 static void forge(struct packed *packed, int round, uint64_t *seed)

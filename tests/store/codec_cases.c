@@ -230,20 +230,14 @@ const char *Codec_NoticesDamage(void)
     return NULL;
 }
 
-/* As docs/format.md says: what a careful forger would store. */
+/* What a careful forger would store. */
 static uint32_t right_checksum(const struct packed *packed)
 {
     const struct rtl_chunk *chunk = &packed->chunk;
     const uint64_t fields[] = {chunk->process,    chunk->queue,      chunk->kernels,
                                chunk->packet_min, chunk->packet_max, chunk->start_min,
                                chunk->end_max};
-    uint32_t crc = 0;
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        for (unsigned shift = 0; shift < 64; shift += 8) {
-            unsigned char byte = (unsigned char)(fields[i] >> shift);
-            crc = rtl_crc32c(crc, &byte, 1);
-        }
-    return rtl_crc32c(crc, packed->data, packed->size);
+    return fixture_checksum(fields, sizeof fields / sizeof *fields, packed->data, packed->size);
 }
 
 /* Changed bytes under a checksum that is right again: they may mean something else, and must never

@@ -1,4 +1,5 @@
 #include "fixture.h"
+#include "store/checksum.h"
 #include "store/sql.h"
 
 #include <dirent.h>
@@ -181,6 +182,18 @@ int64_t fixture_number(const char *path, const char *query)
     }
     (void)sqlite3_close(db);
     return value;
+}
+
+uint32_t fixture_checksum(const uint64_t *fields, size_t count, const unsigned char *data,
+                          size_t size)
+{
+    uint32_t crc = 0;
+    for (size_t i = 0; i < count; i++)
+        for (unsigned shift = 0; shift < 64; shift += 8) {
+            unsigned char byte = (unsigned char)(fields[i] >> shift);
+            crc = rtl_crc32c(crc, &byte, 1);
+        }
+    return rtl_crc32c(crc, data, size);
 }
 
 bool fixture_sql(const char *path, const char *sql)

@@ -53,6 +53,10 @@ void fixture_call(struct rtl_writer *writer, uint32_t process, uint64_t correlat
 /** The first column of the first row of a query by rtl_sql_open; INT64_MIN on any error. */
 int64_t fixture_number(const char *path, const char *query);
 
+/** The checksum of a chunk whose row has these fields, as docs/format.md has it. */
+uint32_t fixture_checksum(const uint64_t *fields, size_t count, const unsigned char *data,
+                          size_t size);
+
 /** Runs SQL on the file as any program could. */
 bool fixture_sql(const char *path, const char *sql);
 

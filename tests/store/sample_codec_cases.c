@@ -1,6 +1,5 @@
 /* Chunks of samples: the bytes of the specification, what went in comes out, damage is told. */
 #include "fixture.h"
-#include "store/checksum.h"
 #include "store/sample_codec.h"
 
 #include <stdlib.h>
@@ -236,19 +235,13 @@ const char *SampleCodec_NoticesDamage(void)
     return NULL;
 }
 
-/* As docs/format.md says: what a careful forger would store. */
+/* What a careful forger would store. */
 static uint32_t right_checksum(const struct packed *packed)
 {
     const struct rtl_sample_chunk *chunk = &packed->chunk;
     const uint64_t fields[] = {chunk->process, chunk->queue,     chunk->samples,
                                chunk->counts,  chunk->owner_min, chunk->owner_max};
-    uint32_t crc = 0;
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        for (unsigned shift = 0; shift < 64; shift += 8) {
-            unsigned char byte = (unsigned char)(fields[i] >> shift);
-            crc = rtl_crc32c(crc, &byte, 1);
-        }
-    return rtl_crc32c(crc, packed->data, packed->size);
+    return fixture_checksum(fields, sizeof fields / sizeof *fields, packed->data, packed->size);
 }
 
 /* A sample out of the bounds of its row, which readers rely on, is damage. */
