@@ -19,9 +19,18 @@ static struct rtl_queue *follow(const hsa_queue_t *queue)
     return state;
 }
 
+/* True if the calling thread is outside of everything that a packet could come from, so that one
+ * that it reserves alone needs no note: most packets of programs without HIP. */
+static inline bool is_nowhere(void)
+{
+    return rtl_origin.call == 0 && rtl_origin.outside == 0 && rtl_origin.launch == RTL_NONE &&
+           !rtl_origin.paused &&
+           atomic_load_explicit(&rtl_counters_mode, memory_order_relaxed) == 0;
+}
+
 /* Notes where the packets [first, first + count) come from. Packets that are reserved at once
  * outside of a host call may be a graph's, where nobody tells: only if they are all recorded. */
-static void note_reservation(struct rtl_queue *state, uint64_t first, uint64_t count)
+static void note_origin(struct rtl_queue *state, uint64_t first, uint64_t count)
 {
     bool outside =
         rtl_origin.call == 0 && state->rewriter.mode == RTL_MODE_FULL && !rtl_origin.paused;
@@ -45,6 +54,12 @@ static void note_reservation(struct rtl_queue *state, uint64_t first, uint64_t c
     if (atomic_load_explicit(&rtl_counters_mode, memory_order_relaxed) == RTL_COUNTING_RANGE &&
         state->counted != NULL && atomic_load_explicit(&state->counted->open, memory_order_acquire))
         rtl_counted_ranges_reserve(state->counted, first, count);
+}
+
+static inline void note_reservation(struct rtl_queue *state, uint64_t first, uint64_t count)
+{
+    if (count != 1 || !is_nowhere())
+        note_origin(state, first, count);
 }
 
 #define LOAD(name, order)                                                                          \

@@ -112,8 +112,9 @@ struct rtl_record_words {
 
 /** Fills the next record; rtl_pending_room must have told of room for it. `origin`: the place of
  * its origin. Returns its sequence number. */
-static inline uint64_t rtl_pending_put_words(struct rtl_pending *pending,
-                                             const struct rtl_record_words *words, uint64_t origin)
+static inline __attribute__((always_inline)) uint64_t
+rtl_pending_put_words(struct rtl_pending *pending, const struct rtl_record_words *words,
+                      uint64_t origin)
 {
     uint64_t sequence = rtl_pending_get(&pending->tail);
     struct rtl_record *record = pending->next;

@@ -132,8 +132,10 @@ static void tell_launch(struct rtl_rewriter *rewriter, struct tally *tally)
 
 static IN_PLACE uint64_t fingerprint(uint64_t before, const struct rtl_kernel_key *key)
 {
-    return rtl_fingerprint_words(before, key->kernel_object, key->kernarg, key->plane, key->rest,
-                                 key->depth);
+    uint64_t plane = key->block_z_grid_x >> 32 | key->grid_y_z << 32;
+    uint64_t rest = key->grid_y_z >> 32 | key->block;
+    return rtl_fingerprint_words(before, key->kernel_object, key->kernarg, plane, rest,
+                                 (uint16_t)key->block_z_grid_x);
 }
 
 static uint64_t *head_of(struct rtl_rewriter *rewriter, uint64_t key)
@@ -220,12 +222,13 @@ static void find_launch(struct rtl_rewriter *rewriter, const void *packet, bool 
     if (rewriter->mode != RTL_MODE_FULL ||
         (flags & (RTL_RESERVED_FOUND | RTL_RESERVED_OUTSIDE)) == 0)
         return;
-    struct rtl_kernel_key key = {.kernel_object = facts->kernel_object,
-                                 .kernarg = kernarg_of(packet, extended),
-                                 .plane = facts->grid[0] | (uint64_t)facts->grid[1] << 32,
-                                 .rest = facts->grid[2] | (uint64_t)facts->block[0] << 32 |
-                                         (uint64_t)facts->block[1] << 48,
-                                 .depth = facts->block[2]};
+    struct rtl_kernel_key key = {
+        .kernel_object = facts->kernel_object,
+        .kernarg = kernarg_of(packet, extended),
+        .block = (uint64_t)facts->block[0] << 32 | (uint64_t)facts->block[1] << 48,
+        .block_z_grid_x = facts->block[2] | (uint64_t)facts->grid[0] << 32,
+        .grid_y_z = facts->grid[1] | (uint64_t)facts->grid[2] << 32,
+    };
     if ((flags & RTL_RESERVED_FOUND) != 0)
         run->fingerprint = fingerprint(run->fingerprint, &key);
     else if (run->reservation.count == 1)
@@ -476,15 +479,18 @@ static inline void add_shared(_Atomic uint64_t *counter, uint64_t value)
 
 /* A counter of a row that nobody else writes is added to without a locked instruction, which would
  * wait for all stores before it, those to records that lie in the worker's cache among them. */
+static inline void add_own(_Atomic uint64_t *counter, uint64_t value)
+{
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + value,
+                          memory_order_relaxed);
+}
+
 static inline void add(_Atomic uint64_t *counter, uint64_t value, bool shared)
 {
-    if (value == 0)
-        return;
     if (shared)
         add_shared(counter, value);
-    else
-        atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + value,
-                              memory_order_relaxed);
+    else if (value != 0)
+        add_own(counter, value);
 }
 
 /* Losses are counted by harvesters as well. */
@@ -499,6 +505,17 @@ static inline void settle(const struct rtl_rewriter *rewriter, const struct tall
     add(&ledger->borrowed, tally->borrowed, shared);
     add_shared(&ledger->lost[RTL_LOST_PENDING], tally->pending);
     add_shared(&ledger->lost[RTL_LOST_POOL], tally->pool);
+}
+
+/* The same for kernels that were all followed. */
+static inline void settle_followed(const struct rtl_rewriter *rewriter, uint64_t kernels,
+                                   uint64_t borrowed)
+{
+    struct rtl_wire_ledger *ledger = rewriter->ledger;
+    bool shared = rewriter->shared_ledger;
+    add(&ledger->packets, kernels, shared);
+    add(&ledger->seen, kernels, shared);
+    add(&ledger->borrowed, borrowed, shared);
 }
 
 /* One packet of any kind. */
@@ -608,9 +625,9 @@ static IN_PLACE struct rtl_kernel_key key_of(const hsa_kernel_dispatch_packet_t 
     return (struct rtl_kernel_key){
         .kernel_object = words->kernel_object,
         .kernarg = word_at(packet, AT(kernarg_address)),
-        .plane = words->block_z_grid_x >> 32 | words->grid_y_z << 32,
-        .rest = words->grid_y_z >> 32 | words->block,
-        .depth = (uint16_t)words->block_z_grid_x,
+        .block = words->block,
+        .block_z_grid_x = words->block_z_grid_x,
+        .grid_y_z = words->grid_y_z,
     };
 }
 
@@ -708,57 +725,54 @@ static bool is_borrower(struct rtl_rewriter *rewriter, const hsa_kernel_dispatch
            !rtl_signal_is_ours(own) && rtl_pending_room(rewriter->pending) > 0;
 }
 
-enum alone {
-    ALONE_NOT, /* not a packet that was reserved alone, or not one of these two: */
-    ALONE_SIMPLE,
-    ALONE_BORROWED
-};
-
-/* Most packets of a program without graphs. */
-static IN_PLACE enum alone rewrite_alone(struct rtl_rewriter *rewriter,
-                                         hsa_kernel_dispatch_packet_t *packet, uint64_t index,
-                                         uint32_t epoch)
+/* Most packets of a program without graphs. False: it is none of these. */
+static IN_PLACE bool rewrite_alone(struct rtl_rewriter *rewriter,
+                                   hsa_kernel_dispatch_packet_t *packet, uint64_t index,
+                                   uint32_t epoch)
 {
     struct rtl_origin_words origin = {0, RTL_NONE, 0};
-    if (index < rewriter->run.end)
-        return ALONE_NOT;
+    if (index < rewriter->run.end || !is_simple(rewriter, packet))
+        return false;
     struct rtl_record_words words = read_words(packet);
-    if (is_simple(rewriter, packet)) {
-        if (!came_alone(rewriter, packet, &words, index, &origin))
-            return ALONE_NOT;
-        record_simple(rewriter, packet, &words, index, epoch, &origin);
-        return ALONE_SIMPLE;
-    }
+    if (!came_alone(rewriter, packet, &words, index, &origin))
+        return false;
+    record_simple(rewriter, packet, &words, index, epoch, &origin);
+    rewriter->unmarked = 0;
+    return true;
+}
+
+/* The same for one whose signal can be borrowed. */
+static bool borrow_alone(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_packet_t *packet,
+                         uint64_t index, uint32_t epoch)
+{
+    struct rtl_origin_words origin = {0, RTL_NONE, 0};
+    struct rtl_record_words words = read_words(packet);
     uint64_t own = packet->completion_signal.handle;
-    if (!is_borrower(rewriter, packet) || !came_alone(rewriter, packet, &words, index, &origin) ||
-        !may_borrow(rewriter, own))
-        return ALONE_NOT;
+    if (index < rewriter->run.end || !is_borrower(rewriter, packet) ||
+        !came_alone(rewriter, packet, &words, index, &origin) || !may_borrow(rewriter, own))
+        return false;
     words.flags = RTL_RECORD_BORROWED;
     rtl_record_set_own(&words, own);
     record_packet(rewriter, &words, index, rtl_signal_stamp(own) | (uint64_t)epoch << 32, &origin);
-    return ALONE_BORROWED;
+    rewriter->unmarked++;
+    return true;
 }
 
 /* As many packets as were reserved alone; how many. */
 static uint64_t rewrite_singles(struct rtl_rewriter *rewriter, unsigned char *packets,
                                 uint64_t first, uint64_t count, uint32_t epoch)
 {
-    struct rtl_wire_ledger *ledger = rewriter->ledger;
     uint64_t done = 0;
     uint64_t borrowed = 0;
-    if (rewriter->mode != RTL_MODE_FULL || rewriter->paused)
-        return 0;
     for (; done < count; done++) {
         void *packet = packets + done * PACKET_SIZE;
-        enum alone alone = rewrite_alone(rewriter, packet, first + done, epoch);
-        if (alone == ALONE_NOT)
+        if (rewrite_alone(rewriter, packet, first + done, epoch))
+            continue;
+        if (!borrow_alone(rewriter, packet, first + done, epoch))
             break;
-        borrowed += alone == ALONE_BORROWED;
-        rewriter->unmarked = alone == ALONE_BORROWED ? rewriter->unmarked + 1 : 0;
+        borrowed++;
     }
-    add(&ledger->packets, done, rewriter->shared_ledger);
-    add(&ledger->seen, done, rewriter->shared_ledger);
-    add(&ledger->borrowed, borrowed, rewriter->shared_ledger);
+    settle_followed(rewriter, done, borrowed);
     return done;
 }
 
@@ -782,11 +796,23 @@ static void rewrite_any(struct rtl_rewriter *rewriter, unsigned char *packets, u
     settle(rewriter, &tally, count);
 }
 
-void rtl_rewrite(struct rtl_rewriter *rewriter, void *packets, uint64_t first, uint64_t count,
-                 uint32_t epoch)
+static __attribute__((noinline)) void rewrite_all(struct rtl_rewriter *rewriter, void *packets,
+                                                  uint64_t first, uint64_t count, uint32_t epoch)
 {
-    uint64_t singles = rewrite_singles(rewriter, packets, first, count, epoch);
+    bool alone = rewriter->mode == RTL_MODE_FULL && !rewriter->paused;
+    uint64_t singles = alone ? rewrite_singles(rewriter, packets, first, count, epoch) : 0;
     if (singles < count)
         rewrite_any(rewriter, (unsigned char *)packets + singles * PACKET_SIZE, first + singles,
                     count - singles, epoch);
+}
+
+/* One packet, in a function that needs few registers; all else in another one. */
+void rtl_rewrite(struct rtl_rewriter *rewriter, void *packets, uint64_t first, uint64_t count,
+                 uint32_t epoch)
+{
+    if (count == 1 && rewriter->mode == RTL_MODE_FULL && !rewriter->paused &&
+        rewrite_alone(rewriter, packets, first, epoch))
+        settle_followed(rewriter, 1, 0);
+    else
+        rewrite_all(rewriter, packets, first, count, epoch);
 }

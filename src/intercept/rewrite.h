@@ -50,9 +50,9 @@ struct rtl_run {
     bool behind_batch;    /**< it follows a full batch that was found: more of that may come */
 };
 
-/** What the fingerprint of a kernel is made of, as rtl_fingerprint_words takes it. */
+/** What the fingerprint of a kernel is made of, in the words of its packet (pending.h). */
 struct rtl_kernel_key {
-    uint64_t kernel_object, kernarg, plane, rest, depth;
+    uint64_t kernel_object, kernarg, block, block_z_grid_x, grid_y_z;
 };
 
 struct rtl_rewriter {
