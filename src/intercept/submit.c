@@ -75,25 +75,38 @@ static uint64_t throttle(struct rtl_queue *queue, uint64_t first, uint64_t end)
     return queue->never_wraps && end > wrap ? wrap : end;
 }
 
-/* The packets that are written, from `first` on. Never past the producers' index, and never into
- * the last lap, whose packets still look valid until the device has taken them. */
-static uint64_t scan(struct rtl_queue *queue, uint64_t first)
+/* The packet behind the last that producers have reserved, but none of the last lap: those still
+ * look valid until the device has taken them. */
+static uint64_t reserved_end(struct rtl_queue *queue)
 {
     uint64_t end = atomic_load_explicit(&queue->virtual_index, memory_order_acquire);
-    if (end > queue->read_index + queue->size)
+    if (end > queue->read_index + queue->size) {
         queue->read_index = rtl_api.hsa_queue_load_read_index_scacquire(queue->queue);
-    if (end > queue->read_index + queue->size)
-        end = queue->read_index + queue->size;
-    if (queue->way == RTL_WAY_INTERCEPT && first < end) {
-        uint64_t wanted = end;
-        end = throttle(queue, first, wanted);
-        if (end == first && rtl_harvest(queue, HELP, HELP) > 0)
-            end = throttle(queue, first, wanted);
+        if (end > queue->read_index + queue->size)
+            end = queue->read_index + queue->size;
     }
+    return end;
+}
+
+/* The packets that are written, from `first` on, up to `end`. */
+static uint64_t scan(const struct rtl_queue *queue, uint64_t first, uint64_t end)
+{
     uint64_t at = first;
     while (at < end && rtl_packet_type(header_at(queue, at)) != HSA_PACKET_TYPE_INVALID)
         at++;
     return at;
+}
+
+/* The same where not all may go at once. */
+static uint64_t scan_throttled(struct rtl_queue *queue, uint64_t first)
+{
+    uint64_t wanted = reserved_end(queue);
+    if (first >= wanted)
+        return first;
+    uint64_t end = throttle(queue, first, wanted);
+    if (end == first && rtl_harvest(queue, HELP, HELP) > 0)
+        end = throttle(queue, first, wanted);
+    return scan(queue, first, end);
 }
 
 /* ---- submission ---- */
@@ -103,12 +116,11 @@ static void rewrite(struct rtl_queue *queue, uint64_t first, uint64_t end)
 {
     uint32_t epoch = rtl_symbols_epoch();
     queue->rewriter.paused = atomic_load_explicit(&paused, memory_order_relaxed);
-    while (first < end) {
-        uint64_t to_wrap = queue->size - (first & (queue->size - 1));
-        uint64_t count = end - first < to_wrap ? end - first : to_wrap;
-        rtl_rewrite(&queue->rewriter, slot_of(queue, first), first, count, epoch);
-        first += count;
-    }
+    uint64_t wrap = (first | (queue->size - 1)) + 1;
+    uint64_t middle = end < wrap ? end : wrap;
+    rtl_rewrite(&queue->rewriter, slot_of(queue, first), first, middle - first, epoch);
+    if (middle < end)
+        rtl_rewrite(&queue->rewriter, slot_of(queue, middle), middle, end - middle, epoch);
 }
 
 static void publish(struct rtl_queue *queue, uint64_t end)
@@ -143,27 +155,44 @@ static void resynchronise(struct rtl_queue *queue, uint64_t first, uint64_t real
     queue->bypassed = true;
 }
 
-/* At most `pieces` of them; returns how many are left. By interception there may be several. */
-static unsigned submit_ready(struct rtl_queue *queue, unsigned pieces)
+/* The first packet that is not submitted. */
+static uint64_t first_to_submit(struct rtl_queue *queue)
 {
     uint64_t first = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
     uint64_t real = rtl_real_index(queue);
-    if (real > first) {
-        resynchronise(queue, first, real);
-        first = real;
-    }
+    if (real <= first)
+        return first;
+    resynchronise(queue, first, real);
+    return real;
+}
+
+static unsigned submit_intercepted(struct rtl_queue *queue, unsigned pieces)
+{
+    uint64_t first = first_to_submit(queue);
     for (; pieces > 0; pieces--) {
-        uint64_t end = scan(queue, first);
+        uint64_t end = scan_throttled(queue, first);
         if (end == first)
             return pieces;
-        if (queue->way == RTL_WAY_INTERPOSE)
-            rewrite(queue, first, end);
         publish(queue, end);
-        if (queue->way == RTL_WAY_INTERPOSE)
-            return pieces - 1;
         first = end;
     }
     return 0;
+}
+
+/* At most `pieces` of them; returns how many are left. By interception there may be several. */
+static unsigned submit_ready(struct rtl_queue *queue, unsigned pieces)
+{
+    if (queue->way != RTL_WAY_INTERPOSE)
+        return submit_intercepted(queue, pieces);
+    if (pieces == 0)
+        return 0;
+    uint64_t first = first_to_submit(queue);
+    uint64_t end = scan(queue, first, reserved_end(queue));
+    if (end == first)
+        return pieces;
+    rewrite(queue, first, end);
+    publish(queue, end);
+    return pieces - 1;
 }
 
 /* Who submits also submits what others ask for meanwhile, but not for ever: it has other work to
