@@ -89,19 +89,28 @@ bool rtl_emit_try_spare(enum rtl_wire_type type, const struct rtl_piece *pieces,
     return to != NULL && rtl_emit_has_spare(eighths) && push(to, type, pieces, count);
 }
 
+/* What kernels may fill of a ring. The rest is left to definitions: without a point of its clock,
+ * say, a kernel's times mean nothing, and what is kept when the process ends is gone. */
+static bool has_room(const struct rtl_ring *to, uint64_t slots)
+{
+    uint64_t whole = to->mask + 1;
+    return rtl_ring_pending(to) + slots <= whole - whole / 16;
+}
+
+static unsigned push_kernels(struct rtl_ring *to, const struct rtl_wire_kernel *kernels,
+                             unsigned count)
+{
+    return has_room(to, 1) ? rtl_ring_push_kernels(to, kernels, count) : 0;
+}
+
 unsigned rtl_emit_kernels(const struct rtl_wire_kernel *kernels, unsigned count)
 {
     struct rtl_ring *to = ring_of(&out);
     struct rtl_ring *other = ring_of(&beside);
-    unsigned sent = to != NULL ? rtl_ring_push_kernels(to, kernels, count) : 0;
+    unsigned sent = to != NULL ? push_kernels(to, kernels, count) : 0;
     if (other != NULL && sent > 0)
-        miss(sent - rtl_ring_push_kernels(other, kernels, sent));
+        miss(sent - push_kernels(other, kernels, sent));
     return sent;
-}
-
-static bool has_room(struct rtl_ring *to, uint64_t slots)
-{
-    return rtl_ring_pending(to) + slots <= to->mask + 1;
 }
 
 bool rtl_emit_room(uint64_t slots)

@@ -43,13 +43,14 @@ bool rtl_emit_try(enum rtl_wire_type type, const struct rtl_piece *pieces, unsig
 bool rtl_emit_try_spare(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count,
                         unsigned eighths);
 
-/** Sends kernels now or not at all; returns how many went. Any thread, lock-free. */
+/** Sends kernels now or not at all; returns how many went. A sixteenth of the ring stays free of
+ * them, for definitions. Any thread, lock-free. */
 unsigned rtl_emit_kernels(const struct rtl_wire_kernel *kernels, unsigned count);
 
 /** True while so many eighths of the ring are free; a hint. */
 bool rtl_emit_has_spare(unsigned eighths);
 
-/** True while the ring, and the one beside, has room for `slots` more; a hint. */
+/** True while the ring, and the one beside, has room for `slots` more with kernels; a hint. */
 bool rtl_emit_room(uint64_t slots);
 
 /** In a forked child: the ring belongs to the parent; drop everything from now on.
