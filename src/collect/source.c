@@ -402,17 +402,17 @@ static void note_malformed(struct source *source)
     note(source, sentence);
 }
 
-/* A kernel comes before the first of the clock, which has to be asked for with a tick of it. */
-static void note_untimed(struct source *source)
+/* A kernel comes before the first of the clock, which has to be asked for with a tick of it. One
+ * point is a first look of the runtime's, unless a process in order never had a second to tell. */
+static void note_untimed(struct source *source, bool died)
 {
-    if (source->timed == 0 || source->clock_points > 1)
+    if (source->timed == 0 || source->clock_points > died)
         return;
     char sentence[160];
     (void)snprintf(sentence, sizeof sentence,
-                   "process %" PRIu32
-                   " was killed before the clock of its GPU was known: the times "
+                   "process %" PRIu32 " %s before the clock of its GPU was known: the times "
                    "of its kernels and copies are ticks of the GPU",
-                   source->pid);
+                   source->pid, died ? "was killed" : "ended");
     note(source, sentence);
 }
 
@@ -429,8 +429,7 @@ void source_settle(struct source *source, enum source_end end)
     source->state = SOURCE_ENDED; /* from here on the account is not asked for */
     copy_ledger(source, died ? RTL_LOST_KILLED : RTL_LOST_SHUTDOWN);
     note_malformed(source);
-    if (died)
-        note_untimed(source);
+    note_untimed(source, died);
     rtl_writer_process_end(source->writer, source->process, died ? "died" : "closed", rtl_now(),
                            source->torn);
     source->file_stays = unlink(source->path) != 0 && errno != ENOENT;

@@ -131,25 +131,44 @@ const char *Collect_KilledProcess(void)
     return NULL;
 }
 
-static void die_without_a_clock(struct rtl_ring *ring)
+static void one_kernel_without_a_clock(struct rtl_ring *ring)
 {
     made_queue(ring, 0, 0x1000, MADE_BEGIN_NS);
     made_kernel(ring, 0, 0, 0, MADE_BEGIN, MADE_BEGIN + 5);
     made_ledger(ring, 0, 1, 1, 0);
+}
+
+static void die_without_a_clock(struct rtl_ring *ring)
+{
+    one_kernel_without_a_clock(ring);
     (void)raise(SIGKILL);
 }
 
-const char *Collect_KilledBeforeTheClockWasKnown(void)
+static void close_without_a_clock(struct rtl_ring *ring)
+{
+    one_kernel_without_a_clock(ring);
+    rtl_ring_close(ring);
+}
+
+static const char *ends_without_a_clock(void (*end)(struct rtl_ring *ring), const char *expected)
 {
     struct made made;
     struct seen seen;
     CHECK_DONE(made_begin(&made));
-    (void)made_process(&made, die_without_a_clock);
+    (void)made_process(&made, end);
     CHECK_DONE(look(&made, &seen));
     CHECK(seen.kernels == 1 && seen.note_count == 1);
-    CHECK(strstr(seen.notes[0].text, "before the clock of its GPU was known") != NULL);
+    CHECK(strstr(seen.notes[0].text, expected) != NULL);
     done(&made, &seen);
     return NULL;
+}
+
+const char *Collect_EndsBeforeTheClockWasKnown(void)
+{
+    CHECK_DONE(ends_without_a_clock(die_without_a_clock,
+                                    "was killed before the clock of its GPU was known"));
+    return ends_without_a_clock(close_without_a_clock,
+                                "ended before the clock of its GPU was known");
 }
 
 /* Dies between the reservation of two slots and their use; what another thread wrote behind them is
