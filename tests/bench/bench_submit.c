@@ -3,15 +3,19 @@
  * reserve, write and doorbell, per packet, for one batch size. Waiting for room in the queue is
  * outside of it.
  *
- *     bench_submit BATCH BATCHES [floor]
+ *     bench_submit BATCH BATCHES [floor|paced]
  *
  * With `floor`, and without RTL, the program does itself the least that a profiler does: before the
  * doorbell it reads and writes each packet's 64 bytes in the ring once, with a completion signal in
  * it that was made before. A device that reads ahead of the doorbell could take the packet first,
- * so that is for the software GPU alone.
+ * so that is for the software GPU alone. `paced` leaves 5 ms after each batch, in which the device
+ * and RTL's worker catch up: the thread has nothing of theirs to do.
  *
  * Prints one line of JSON: the median and the mean over the batches, in ns per packet, and how many
  * packets there were, those for warming up included.
+ *
+ * Instructions per packet:
+ *     valgrind --tool=callgrind --toggle-collect=gpu_submit bench_submit 256 40 paced
  */
 #include "gpu.h"
 #include "timing.h"
@@ -24,6 +28,7 @@
 
 #define QUEUE_SIZE 16384u
 #define WARM_UP    64u
+#define PACE_US    5000
 #define WORDS      (sizeof(hsa_kernel_dispatch_packet_t) / sizeof(uint64_t)) /* the signal is last */
 
 /* One for each packet of the ring, of the kind that RTL's pool has: nobody is woken by it. */
@@ -87,9 +92,11 @@ int main(int argc, char **argv)
     uint32_t batch = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 0;
     uint32_t batches = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 0;
     bool least = argc > 3 && strcmp(argv[3], "floor") == 0;
-    if (batch == 0 || batch > QUEUE_SIZE / 2 || batches == 0 || (argc > 3 && !least)) {
+    bool paced = argc > 3 && strcmp(argv[3], "paced") == 0;
+    if (batch == 0 || batch > QUEUE_SIZE / 2 || batches == 0 || (argc > 3 && !least && !paced)) {
         (void)fprintf(
-            stderr, "bench_submit: usage: bench_submit BATCH BATCHES [floor], BATCH from 1 to %u\n",
+            stderr,
+            "bench_submit: usage: bench_submit BATCH BATCHES [floor|paced], BATCH from 1 to %u\n",
             QUEUE_SIZE / 2);
         return 2;
     }
@@ -108,6 +115,8 @@ int main(int argc, char **argv)
     double cpu = 0;
     for (uint64_t i = 0; i < WARM_UP + batches; i++) {
         wait_for_room(queue, i * batch, batch);
+        if (paced)
+            (void)usleep(PACE_US);
         double cpu_begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
         uint64_t begin = __rdtsc();
         submit(&gpu, queue, packets, batch, signals);
