@@ -48,6 +48,12 @@ enum bench_outcome {
     BENCH_SPOILED  /**< it ended well, but what it recorded cannot be read */
 };
 
+/** What became of copies that a device was to make. */
+struct bench_copies {
+    uint64_t expected, recorded;
+    uint64_t skipped, lost, wrong; /**< as of kernels */
+};
+
 /** One run. Times in ns. */
 struct bench_run {
     enum bench_outcome outcome;
@@ -64,8 +70,9 @@ struct bench_run {
     uint64_t skipped; /**< left out because the mode says so */
     uint64_t lost;    /**< not there, and not left out by the mode */
     uint64_t wrong;   /**< invented, twice, or with other times or names than the truth's */
-    uint64_t bytes;   /**< that the tool wrote */
-    char said[200];   /**< why it is not fine, "" if it is */
+    struct bench_copies copies; /**< where it is a trace of RTL's, else all 0 */
+    uint64_t bytes;             /**< that the tool wrote */
+    char said[200];             /**< why it is not fine, "" if it is */
 };
 
 /** Median of paired differences, with an interval of order statistics (sign test). */
@@ -210,8 +217,12 @@ unsigned bench_gate_judge(const struct bench *bench, const struct bench_gates *g
 /** What became of a run, in a few words: "died of signal 9". */
 const char *bench_outcome_text(const struct bench_run *run, char *text, size_t size);
 
-/** "LOST 3 of 1 000", "all 1 000", "not known": the completeness of a case, as text. */
+/** "LOST 3 of 1 000", "all 1 000 and 2 000 copies", "not known": the completeness of a case, as
+ * text. */
 const char *bench_complete_text(const struct bench_case *is, char *text, size_t size);
+
+/** Kernels and copies that a run lost or recorded wrong. */
+uint64_t bench_off(const struct bench_run *run);
 
 /** Whether it lost nothing, recorded nothing wrong, and left out nothing; false where that is not
  * known. */

@@ -94,15 +94,22 @@ static void against_truth(rtl_trace_t *trace, const struct logs *logs, struct be
     run->lost = result.lost + result.missing;
     run->wrong = result.invented + result.repeated + result.misaccounted + result.wrong_name +
                  result.wrong_ticks + result.wrong_time;
+    run->copies = (struct bench_copies){
+        .expected = result.copies.executed,
+        .recorded = result.copies.equal,
+        .skipped = result.copies.skipped,
+        .lost = result.copies.lost + result.copies.missing,
+        .wrong = result.copies.invented + result.copies.wrong_time,
+    };
     run->counted = true;
 }
 
-/* Sums of the ledger, without copies. */
+/* Sums of the ledger. */
 struct account {
     uint64_t seen, stored, skipped;
 };
 
-static rtl_status_t sum_ledger(rtl_trace_t *trace, struct account *account)
+static rtl_status_t sum_ledger(rtl_trace_t *trace, struct account *kernels, struct account *copied)
 {
     const rtl_ledger_t *rows;
     const rtl_queue_t *queues;
@@ -112,13 +119,11 @@ static rtl_status_t sum_ledger(rtl_trace_t *trace, struct account *account)
     if (status == RTL_OK)
         status = rtlTraceQueues(trace, &queues, &queue_count);
     for (size_t i = 0; status == RTL_OK && i < count; ++i) {
-        bool copies = false;
+        struct account *account = kernels;
         for (size_t j = 0; j < queue_count; ++j)
-            copies = copies ||
-                     (queues[j].process == rows[i].process && queues[j].queue == rows[i].queue &&
-                      strcmp(queues[j].way, "copies") == 0);
-        if (copies)
-            continue;
+            if (queues[j].process == rows[i].process && queues[j].queue == rows[i].queue &&
+                strcmp(queues[j].way, "copies") == 0)
+                account = copied;
         account->seen += rows[i].seen;
         account->stored += rows[i].stored;
         account->skipped += rows[i].skipped;
@@ -144,8 +149,9 @@ static rtl_status_t count_ours(rtl_trace_t *trace, uint64_t *count)
 static void against_counts(rtl_trace_t *trace, struct bench_run *run)
 {
     struct account account = {0};
+    struct account copied = {0};
     uint64_t ours = 0;
-    rtl_status_t status = sum_ledger(trace, &account);
+    rtl_status_t status = sum_ledger(trace, &account, &copied);
     if (status == RTL_OK && run->own_count)
         status = count_ours(trace, &ours);
     if (status != RTL_OK) {
@@ -156,6 +162,13 @@ static void against_counts(rtl_trace_t *trace, struct bench_run *run)
                         run->own_count ? ours : account.stored);
     run->skipped = account.skipped < run->lost ? account.skipped : run->lost;
     run->lost -= run->skipped;
+    uint64_t known = copied.stored + copied.skipped;
+    run->copies = (struct bench_copies){
+        .expected = copied.seen,
+        .recorded = copied.stored,
+        .skipped = copied.skipped,
+        .lost = copied.seen > known ? copied.seen - known : 0,
+    };
 }
 
 static void count_trace(const struct bench *bench, const char *folder, const struct logs *logs,

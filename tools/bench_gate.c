@@ -145,13 +145,14 @@ static void judge_completeness(const struct bench_case *is, const struct bench_g
                                struct judgement *judgement)
 {
     const struct bench_run *worst = &is->worst;
-    uint64_t off = worst->lost + worst->wrong;
+    uint64_t off = bench_off(worst);
     if (gates->lost_set && !worst->counted)
         fail(judgement, "how many kernels it lost is not known, and --gate asks for lost=%.0f",
              gates->lost);
     else if (gates->lost_set && (double)off > gates->lost)
-        fail(judgement, "%s of %s kernels are lost or wrong, --gate allows %.0f",
-             show_count(off).text, show_count(worst->expected).text, gates->lost);
+        fail(judgement, "%s of %s %s are lost or wrong, --gate allows %.0f", show_count(off).text,
+             show_count(worst->expected + worst->copies.expected).text,
+             worst->copies.expected > 0 ? "kernels and copies" : "kernels", gates->lost);
     if (gates->skipped_set && !worst->counted)
         fail(judgement,
              "how many kernels it left out is not known, and --gate asks for "

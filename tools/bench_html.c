@@ -115,9 +115,9 @@ static void put_case(const struct bench *bench, unsigned workload, unsigned tool
         return;
     }
     put_label(out, scale->x + KNOWN, y,
-              is->worst.lost + is->worst.wrong ? "bad"
-              : bench_complete(is)             ? "good"
-                                               : "name",
+              bench_off(&is->worst) ? "bad"
+              : bench_complete(is)  ? "good"
+                                    : "name",
               bench_complete_text(is, text, sizeof text));
     (void)snprintf(text, sizeof text, "-");
     if (is->bytes.known)

@@ -22,15 +22,23 @@ static const char *outcome_name(enum bench_outcome outcome)
     return names[outcome];
 }
 
+static json_t *json_copies(const struct bench_copies *copies)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "expected", open_number(copies->expected),
+                     "recorded", open_number(copies->recorded), "left_out",
+                     open_number(copies->skipped), "lost", open_number(copies->lost), "wrong",
+                     open_number(copies->wrong));
+}
+
 static json_t *json_completeness(const struct bench_run *worst)
 {
     if (!worst->counted)
         return json_null();
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "against",
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "against",
                      worst->by_truth ? "truth" : "count", "expected", open_number(worst->expected),
                      "recorded", open_number(worst->recorded), "left_out",
                      open_number(worst->skipped), "lost", open_number(worst->lost), "wrong",
-                     open_number(worst->wrong));
+                     open_number(worst->wrong), "copies", json_copies(&worst->copies));
 }
 
 static json_t *json_runs(const struct bench_case *is, unsigned rounds)

@@ -39,27 +39,44 @@ const char *bench_outcome_text(const struct bench_run *run, char *text, size_t s
     return text;
 }
 
+uint64_t bench_off(const struct bench_run *run)
+{
+    return run->lost + run->wrong + run->copies.lost + run->copies.wrong;
+}
+
 bool bench_complete(const struct bench_case *is)
 {
     const struct bench_run *worst = &is->worst;
-    return worst->outcome == BENCH_FINE && worst->counted && worst->lost == 0 &&
-           worst->wrong == 0 && worst->skipped == 0;
+    return worst->outcome == BENCH_FINE && worst->counted && bench_off(worst) == 0 &&
+           worst->skipped == 0 && worst->copies.skipped == 0;
+}
+
+static const char *part_text(const char *what, uint64_t part, uint64_t whole, const char *of,
+                             char *text, size_t size)
+{
+    (void)snprintf(text, size, "%s %s of %s%s", what, show_count(part).text, show_count(whole).text,
+                   of);
+    return text;
 }
 
 const char *bench_complete_text(const struct bench_case *is, char *text, size_t size)
 {
+    static const char *const whats[] = {"LOST", "WRONG", "left out"};
     const struct bench_run *worst = &is->worst;
+    const struct bench_copies *copies = &worst->copies;
+    const uint64_t kernels[] = {worst->lost, worst->wrong, worst->skipped};
+    const uint64_t copied[] = {copies->lost, copies->wrong, copies->skipped};
+    for (size_t i = 0; worst->counted && i < sizeof whats / sizeof whats[0]; ++i) {
+        if (kernels[i] > 0)
+            return part_text(whats[i], kernels[i], worst->expected, "", text, size);
+        if (copied[i] > 0)
+            return part_text(whats[i], copied[i], copies->expected, " copies", text, size);
+    }
     if (!worst->counted)
         (void)snprintf(text, size, "not known");
-    else if (worst->lost > 0)
-        (void)snprintf(text, size, "LOST %s of %s", show_count(worst->lost).text,
-                       show_count(worst->expected).text);
-    else if (worst->wrong > 0)
-        (void)snprintf(text, size, "WRONG %s of %s", show_count(worst->wrong).text,
-                       show_count(worst->expected).text);
-    else if (worst->skipped > 0)
-        (void)snprintf(text, size, "left out %s of %s", show_count(worst->skipped).text,
-                       show_count(worst->expected).text);
+    else if (copies->expected > 0)
+        (void)snprintf(text, size, "all %s and %s copies", show_count(worst->expected).text,
+                       show_count(copies->expected).text);
     else if (worst->expected == 0)
         (void)snprintf(text, size, "there were none");
     else

@@ -116,8 +116,8 @@ static bool is_worse(const struct bench_run *run, const struct bench_run *worst)
         return true;
     if (!worst->counted || !run->counted)
         return worst->counted;
-    if (run->lost + run->wrong != worst->lost + worst->wrong)
-        return run->lost + run->wrong > worst->lost + worst->wrong;
+    if (bench_off(run) != bench_off(worst))
+        return bench_off(run) > bench_off(worst);
     return run->skipped > worst->skipped;
 }
 

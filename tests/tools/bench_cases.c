@@ -175,6 +175,26 @@ const char *Bench_TheWorstRunCounts(void)
     planted.runs[1][1].lost = 1;
     settle(&planted);
     CHECK(planted.cases[1].worst.lost == 1 && planted.cases[1].skipped == 7);
+    /* Copies count like kernels, the worst of both first. */
+    plant(&planted);
+    for (unsigned round = 0; round < ROUNDS; ++round)
+        planted.runs[1][round].copies = (struct bench_copies){.expected = 50, .recorded = 50};
+    settle(&planted);
+    CHECK(bench_complete(&planted.cases[1]));
+    CHECK(strcmp(bench_complete_text(&planted.cases[1], text, sizeof text),
+                 "all 1 000 and 50 copies") == 0);
+    planted.runs[1][2].copies = (struct bench_copies){.expected = 50, .skipped = 50};
+    planted.runs[1][1].copies.lost = 2;
+    settle(&planted);
+    CHECK(!bench_complete(&planted.cases[1]) && bench_off(&planted.cases[1].worst) == 2);
+    CHECK(strcmp(bench_complete_text(&planted.cases[1], text, sizeof text),
+                 "LOST 2 of 50 copies") == 0);
+    planted.runs[1][1].copies = planted.runs[1][2].copies;
+    planted.runs[1][0].copies = planted.runs[1][2].copies;
+    settle(&planted);
+    CHECK(!bench_complete(&planted.cases[1]));
+    CHECK(strcmp(bench_complete_text(&planted.cases[1], text, sizeof text),
+                 "left out 50 of 50 copies") == 0);
     plant(&planted);
     for (unsigned round = 0; round < ROUNDS; ++round)
         planted.runs[1][round].expected = planted.runs[1][round].recorded = 0;
@@ -314,7 +334,8 @@ const char *Bench_MoreOrLessThanThereWere(void)
     return NULL;
 }
 
-/* Six kernels of a workload's, two others, three left out and one lost: 12 on one queue. */
+/* Six kernels of a workload's, two others, three left out and one lost: 12 on one queue. And five
+ * copies: two are there, two left out, one lost. */
 static void work_of_twelve(struct rtl_ring *ring)
 {
     static const char name[] = "rtl_bench_short";
@@ -332,6 +353,11 @@ static void work_of_twelve(struct rtl_ring *ring)
     for (uint64_t i = 0; i < 8; ++i)
         made_kernel(ring, 0, i, i < 6 ? 2 : 0, MADE_BEGIN + 100 * i, MADE_BEGIN + 100 * i + 50);
     made_ledger(ring, 0, 12, 8, 3);
+    made_copies(ring, 1);
+    for (uint64_t i = 0; i < 2; ++i)
+        made_copy(ring, 1, 4096, RTL_COPY_HOST_TO_DEVICE, RTL_ENGINE_SDMA, MADE_BEGIN + 100 * i,
+                  MADE_BEGIN + 100 * i + 50);
+    made_ledger(ring, 1, 5, 2, 2);
 }
 
 /* A folder as a run leaves it. */
@@ -369,6 +395,8 @@ const char *Bench_CountsWithoutATruth(void)
     bench_count(&real, &tool, made.folder, &run);
     CHECK(run.outcome == BENCH_FINE && run.counted && !run.by_truth);
     CHECK(run.expected == 10 && run.recorded == 6 && run.skipped == 3 && run.lost == 1);
+    CHECK(run.copies.expected == 5 && run.copies.recorded == 2);
+    CHECK(run.copies.skipped == 2 && run.copies.lost == 1 && run.copies.wrong == 0);
     CHECK(run.bytes == (uint64_t)status.st_size + 5);
     /* By the ledger. */
     run = (struct bench_run){0};
@@ -440,6 +468,9 @@ const char *Bench_GatesAreNotKept(void)
     CHECK(beyond(&planted, "lost=0", sentence, sizeof sentence) == 1 &&
           told(sentence, "1 of 1 000"));
     CHECK(beyond(&planted, "lost=1", sentence, sizeof sentence) == 0);
+    planted.runs[1][1].copies = (struct bench_copies){.expected = 9, .recorded = 8, .wrong = 1};
+    CHECK(beyond(&planted, "lost=1", sentence, sizeof sentence) == 1 &&
+          told(sentence, "2 of 1 009 kernels and copies"));
     plant(&planted);
     planted.runs[1][0].wrong = 1;
     CHECK(beyond(&planted, "lost=0", sentence, sizeof sentence) == 1 && told(sentence, "wrong"));
