@@ -271,7 +271,7 @@ static rtl_status_t find_in(rtl_trace_t *trace, struct rtl_sample_row *row, uint
 {
     struct rtl_sample_set *set = NULL;
     rtl_status_t status = rtl_trace_sample_set(trace, row, &set);
-    if (status != RTL_OK)
+    if (!set)
         return status;
     uint32_t place = rtl_sample_set_find(set, packet);
     bool found = place < row->chunk.samples && set->places[place].owner == packet;

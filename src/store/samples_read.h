@@ -37,8 +37,9 @@ struct rtl_sample_set {
 const rtl_trace_counter_t *const *rtl_trace_counters_of(const rtl_trace_t *trace, uint32_t process,
                                                         uint32_t agent, uint32_t count);
 
-/** Unpacks a chunk, unless it is; give it back with rtl_sample_set_leave, which takes NULL too. It
- * is kept for a while as the one that was used last. */
+/** Unpacks a chunk, unless it is (`*set` stays as it was where that fails); give it back with
+ * rtl_sample_set_leave, which takes NULL too. It is kept for a while as the one that was used last.
+ */
 rtl_status_t rtl_trace_sample_set(rtl_trace_t *trace, struct rtl_sample_row *row,
                                   struct rtl_sample_set **set);
 void rtl_sample_set_leave(struct rtl_sample_set *set);

@@ -670,7 +670,7 @@ const char *Counters_ManyQueuesInTurn(void)
         const rtl_sample_filter_t filter = {1, i, 0, 0};
         CHECK(rtlTraceKernelSamples(trace, &filter, &iters[i]) == RTL_OK);
     }
-    for (uint64_t packet = 0; packet < CHUNKS * IN_CHUNK; packet++)
+    for (uint64_t packet = 0; packet < UINT64_C(1) * CHUNKS * IN_CHUNK; packet++)
         for (uint32_t i = 0; i < STREAMS; i++) {
             uint64_t behind = packet > IN_CHUNK / 2 ? packet - IN_CHUNK / 2 : 0;
             CHECK(rtlSampleNext(iters[i], &sample) == RTL_OK);
