@@ -1,0 +1,66 @@
+// pictures.mjs VIEWER CHROMIUM PAGES FOLDER: the pictures of docs/viewer.md in FOLDER, from the pages demo.html and ranges.html (pictures.sh).
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const [viewer, executablePath, pages, folder] = process.argv.slice(2);
+const { chromium } = createRequire(join(resolve(viewer), 'package.json'))('playwright-core');
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+
+async function open(name, colorScheme) {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 700 }, colorScheme });
+    await page.goto(pathToFileURL(resolve(pages, `${name}.html`)).href);
+    await page.waitForFunction(() => window.rtlPage?.trace?.complete);
+    return page;
+}
+
+async function take(page, name) {
+    const draws = () => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    await draws();
+    await page.waitForFunction(() => rtlPage.trace.loading.size === 0);
+    await draws();
+    await page.screenshot({ path: join(folder, `viewer-${name}.png`) });
+    await page.close();
+}
+
+// A kernel of a replay, with the call that launched it.
+const timeline = await open('demo', 'dark');
+await timeline.evaluate(async () => {
+    const { trace, timeline } = rtlPage;
+    const launches = trace.launchesOf(trace.head.graphs[0]);
+    const launch = launches[Math.floor(launches.length / 3)];
+    const lanes = trace.lanes.filter((lane) => lane.kind === 'queue');
+    let slice = null;
+    for (let i = 0, after = launch.start - 0.5; i < 3; ++i, after = slice.start)
+        slice = await trace.next(lanes, after, true, () => true);
+    timeline.axis.show(launch.start - 1e5, launch.start + 1e5);
+    timeline.select(slice);
+});
+await timeline.waitForFunction(() => rtlPage.timeline.flowCount > 0);
+await take(timeline, 'timeline');
+
+// An outlier over the others, and the first nodes.
+const graphs = await open('demo', 'light');
+await graphs.keyboard.press('2');
+await graphs.evaluate(() => {
+    const { trace, graphs } = rtlPage;
+    const graph = trace.head.graphs[0];
+    const launches = [...trace.launchesOf(graph)].sort((a, b) => b.duration - a.duration);
+    graphs.open(graph, launches[Math.floor(launches.length / 20)]);
+});
+await graphs.waitForFunction(() => rtlPage.graphs.chosen?.slices.length > 0);
+await graphs.evaluate(() => rtlPage.graphs.axis.show(-500, 62000));
+await take(graphs, 'graphs');
+
+// What a step cost.
+const ranges = await open('ranges', 'light');
+await ranges.keyboard.press('3');
+await ranges.waitForFunction(() => rtlPage.ranges?.costs);
+await ranges.getByText(/^One by one/).click();
+await ranges.evaluate(() => {
+    const { single } = rtlPage.ranges.costs;
+    const row = single.columns.kernels.indexOf(10);
+    rtlPage.ranges.open(single.columns.process[row], single.columns.id[row]);
+});
+await take(ranges, 'ranges');
+await browser.close();
