@@ -56,36 +56,37 @@ struct rtl_kernel_key {
 };
 
 struct rtl_rewriter {
-    struct rtl_pending *pending;
+    /** These lines are read for each batch; what follows behind `ids`, now and then. */
+    _Alignas(64) struct rtl_pending *pending;
     struct rtl_pool *pool;
-    struct rtl_borrow_table *borrows;
     struct rtl_wire_ledger *ledger;
-    enum rtl_mode mode;
     const struct rtl_reservations *reservations; /**< notes of producers */
-    const struct rtl_launch_sink *launches;
-    struct rtl_run run;
-    /** Fingerprints of kernels that were reserved alone, before packets that were reserved at once
-     * (heads) or behind a full batch of those (tails): a replay has one packet in its first batch,
-     * and may have one left for its last. */
-    uint64_t heads[RTL_REWRITE_HEADS], tails[RTL_REWRITE_HEADS];
-    uint32_t head_count;          /**< ever noted, tails included */
-    struct rtl_kernel_key single; /**< the last kernel that was reserved alone, outside of a call */
-    uint64_t single_at;           /**< its index + 1, 0: there was none */
-    uint32_t queue;               /**< in the trace */
-    bool paused;                  /**< recording is stopped: kernels are left out */
-    bool shared_ledger;           /**< other queues count in the same row of the ledger */
+    enum rtl_mode mode;
+    uint32_t id_count;
+    uint32_t head_count; /**< heads and tails ever noted */
+    bool paused;         /**< recording is stopped: kernels are left out */
+    bool shared_ledger;  /**< other queues count in the same row of the ledger */
     /** Not 0: at least one of so many packets in a row gets a pool signal if none would have one
      * otherwise, so that it is known how far the device is. */
     uint64_t mark_every;
-    uint64_t unmarked;               /**< packets since the last one with a pool signal */
-    uint32_t slot;                   /**< of the queue, in names of records */
+    uint64_t unmarked; /**< packets since the last one with a pool signal */
+    struct rtl_run run;
     uint32_t ids[RTL_REWRITE_CACHE]; /**< pool signals at hand */
-    uint32_t id_count;
+    struct rtl_borrow_table *borrows;
+    const struct rtl_launch_sink *launches;
+    uint32_t queue;               /**< in the trace */
+    uint32_t slot;                /**< of the queue, in names of records */
+    struct rtl_kernel_key single; /**< the last kernel that was reserved alone, outside of a call */
+    uint64_t single_at;           /**< its index + 1, 0: there was none */
     /** Harvests some finished records, to make room or free signals, or makes signals; returns how
      * many. Must not wait. */
     unsigned (*help)(void *context);
     void *context;
     void (*expect)(void); /**< a signal was replaced; NULL: nobody wants to know */
+    /** Fingerprints of kernels that were reserved alone, before packets that were reserved at once
+     * (heads) or behind a full batch of those (tails): a replay has one packet in its first batch,
+     * and may have one left for its last. */
+    uint64_t heads[RTL_REWRITE_HEADS], tails[RTL_REWRITE_HEADS];
 };
 
 /** Rewrites `count` packets that follow each other in memory; the first has the index `first` in
