@@ -25,7 +25,7 @@
 #define SIGNALS_OF_A_QUEUE     128u  /* and for each one: as many as are at hand and in a harvest */
 #define LEAST_PENDING          8192u /* records of a small queue */
 #define NOTES                  4u    /* for each slot of a queue: see reservations.h */
-#define NEAR_NOTES             512u  /* where they nearly always go */
+#define NEAR_NOTES             64u   /* where they nearly always go */
 #define COPIES                 512u  /* copies of an agent that may need a signal at once */
 #define SUBMISSION_PATIENCE_NS UINT64_C(1000000000)
 #define REST_NS                UINT64_C(100000000)
