@@ -197,9 +197,10 @@ unsigned rtl_harvest(struct rtl_queue *queue, unsigned most, unsigned patience)
     uint64_t at = atomic_load_explicit(&pending->head, memory_order_acquire);
     unsigned taken = 0;
     unsigned waiting = 0;
+    rtl_pending_foresee_first(pending, &rtl_signals, at, tail);
     for (; at < tail && taken < most && waiting < patience; at++) {
         struct rtl_kernel_facts facts;
-        rtl_pending_foresee(pending, &rtl_signals, at);
+        rtl_pending_foresee(pending, &rtl_signals, at, tail);
         enum rtl_take found = patience == RTL_THOROUGH
                                   ? take_thoroughly(pending, at, &facts)
                                   : rtl_pending_take(pending, &rtl_signals, at, false, &facts);

@@ -181,10 +181,10 @@ static inline void read_facts(struct rtl_chunk *chunk, uint64_t sequence,
 }
 
 /* The record may be done, or half written: asking for memory that is not there does nothing. */
-void rtl_pending_foresee(const struct rtl_pending *pending, const struct rtl_pool *pool,
-                         uint64_t sequence)
+static inline void foresee_signal(const struct rtl_pending *pending, const struct rtl_pool *pool,
+                                  uint64_t sequence)
 {
-    struct rtl_record *record = rtl_record_at(pending, sequence + SIGNALS_SOON);
+    struct rtl_record *record = rtl_record_at(pending, sequence);
     uint32_t id = (uint32_t)rtl_pending_get(&record->tag);
     uint64_t handle = 0;
     if ((rtl_record_flags(rtl_pending_get(&record->packet)) & RTL_RECORD_BORROWED) != 0)
@@ -192,7 +192,24 @@ void rtl_pending_foresee(const struct rtl_pending *pending, const struct rtl_poo
     else if (id < pool->limit)
         handle = rtl_pool_handle(pool, id);
     __builtin_prefetch((const void *)(uintptr_t)handle, 1);
-    __builtin_prefetch(rtl_record_at(pending, sequence + RECORDS_SOON), 1);
+}
+
+void rtl_pending_foresee(const struct rtl_pending *pending, const struct rtl_pool *pool,
+                         uint64_t sequence, uint64_t end)
+{
+    if (end - sequence > SIGNALS_SOON)
+        foresee_signal(pending, pool, sequence + SIGNALS_SOON);
+    if (end - sequence > RECORDS_SOON)
+        __builtin_prefetch(rtl_record_at(pending, sequence + RECORDS_SOON), 1);
+}
+
+void rtl_pending_foresee_first(const struct rtl_pending *pending, const struct rtl_pool *pool,
+                               uint64_t sequence, uint64_t end)
+{
+    for (uint64_t i = 0; i < RECORDS_SOON && sequence + i < end; i++)
+        __builtin_prefetch(rtl_record_at(pending, sequence + i), 1);
+    for (uint64_t i = 0; i < SIGNALS_SOON && sequence + i < end; i++)
+        foresee_signal(pending, pool, sequence + i);
 }
 
 static bool claim(struct rtl_chunk *chunk, uint64_t sequence)

@@ -143,9 +143,14 @@ enum rtl_take {
 enum rtl_take rtl_pending_take(struct rtl_pending *pending, const struct rtl_pool *pool,
                                uint64_t sequence, bool forwards, struct rtl_kernel_facts *facts);
 
-/** Fetches what rtl_pending_take will look at some records after `sequence` into the cache. */
+/** Fetches what rtl_pending_take will look at some records after `sequence` into the cache, but
+ * nothing from `end` on, which the submitter is about to write. */
 void rtl_pending_foresee(const struct rtl_pending *pending, const struct rtl_pool *pool,
-                         uint64_t sequence);
+                         uint64_t sequence, uint64_t end);
+
+/** The same for the records from `sequence` on, before the first of them is looked at. */
+void rtl_pending_foresee_first(const struct rtl_pending *pending, const struct rtl_pool *pool,
+                               uint64_t sequence, uint64_t end);
 
 /** True if the record borrows its signal, its kernel has completed, and the signal stands above 0
  * again: the program armed it in a way that RTL does not see, such as a write to its memory. A
