@@ -154,7 +154,7 @@ static void *produce(void *context)
         uint32_t count = made(first).count;
         note(first);
         for (uint64_t at = first; at < first + count; at++) {
-            while (at - atomic_load(&submitted) >= SIZE)
+            while (at >= atomic_load(&submitted) + SIZE)
                 sched_yield(); /* until there is room */
             atomic_store_explicit(&written[at % SIZE], at + 1, memory_order_release);
         }
