@@ -197,7 +197,7 @@ static unsigned submit_ready(struct rtl_queue *queue, unsigned pieces)
 
 /* Who submits also submits what others ask for meanwhile, but not for ever: it has other work to
  * do. What is left then is the worker's, or the next producer's that rings. */
-static bool submit(struct rtl_queue *queue, unsigned pieces, bool producer)
+static bool submit(struct rtl_queue *queue, unsigned pieces, bool stays)
 {
     if (rtl_turn_enter(&queue->turn)) {
         pieces = submit_ready(queue, pieces);
@@ -212,13 +212,14 @@ static bool submit(struct rtl_queue *queue, unsigned pieces, bool producer)
             rtl_turn_drop(&queue->turn);
             return false;
         }
-    } while (!rtl_turn_pass(&queue->turn, producer));
+    } while (!rtl_turn_pass(&queue->turn, stays));
     return true;
 }
 
+/* By interception the worker asks for the turn all the time, as long as the ring is full. */
 void rtl_submit(struct rtl_queue *queue)
 {
-    (void)submit(queue, PIECES, true);
+    (void)submit(queue, PIECES, queue->way == RTL_WAY_INTERPOSE);
 }
 
 bool rtl_submit_some(struct rtl_queue *queue)

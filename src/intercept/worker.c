@@ -27,8 +27,8 @@
 #define ROUNDS_TO_ASK     16u   /* for a turn to submit, where one round after the other is busy */
 #define PATIENCE          64u   /* records of running kernels to look behind */
 #define BUSY_ROUND        512u  /* so many records in a round: go on at once */
-#define FEW_ROUND         128u  /* so few: a longer nap would have done as well */
-#define LONG_NAP_NS       400000u /* of such rounds */
+#define FEW_ROUND         128u  /* so few: the nap before was too short */
+#define LONG_NAP_NS       400000u /* after few */
 #define SHORTEST_NAP_NS   50000u
 #define LONGEST_NAP_NS    1000000u /* while something is pending */
 #define IDLE_NAP_NS       5000000u /* while nothing is */
@@ -218,13 +218,14 @@ static bool attend(uint64_t *since)
     return true;
 }
 
-/* The nap after a round. What has finished is still in the caches of who submits next, so where
- * much finishes naps are short; where little does, to wake up costs more than the rest. */
-static uint64_t after(unsigned finished, uint64_t length)
+/* The nap after a round in which so much has finished, `ns` after the last such one. What has
+ * finished lately is in the caches of who submits next, so naps are short where much does; where
+ * little does, to wake up would cost more than all the rest. */
+static uint64_t after(unsigned finished, uint64_t ns, uint64_t length)
 {
-    if (finished >= FEW_ROUND)
-        return SHORTEST_NAP_NS;
-    return finished > 0 && length * 2 > LONG_NAP_NS ? LONG_NAP_NS : length * 2;
+    if (finished < FEW_ROUND)
+        return finished > 0 && length * 2 > LONG_NAP_NS ? LONG_NAP_NS : length * 2;
+    return finished * UINT64_C(1000) >= ns ? SHORTEST_NAP_NS : LONG_NAP_NS / 2;
 }
 
 /* How long a nap may be; `since`: when a signal was last to be forwarded. */
@@ -245,6 +246,7 @@ static void *work(void *unused)
     pthread_setname_np(pthread_self(), "rtl-worker");
     (void)rtl_turn_prepare();
     uint64_t length = SHORTEST_NAP_NS;
+    uint64_t found = 0; /* when something had finished last */
     uint64_t next_bracket = rtl_now() + BRACKET_PERIOD_NS;
     while (!atomic_load_explicit(&stopping, memory_order_acquire)) {
         stall();
@@ -257,10 +259,13 @@ static void *work(void *unused)
         }
         if (atomic_exchange(&expected, false))
             since = rtl_now();
+        uint64_t now = rtl_now();
+        uint64_t before = found;
+        found = finished > 0 ? now : found;
         busy = finished >= BUSY_ROUND || attend(&since);
         if (busy)
             continue;
-        length = after(finished, length);
+        length = after(finished, now - before, length);
         nap(bell_seen, limit(&length, since));
     }
     atomic_store_explicit(&ended, true, memory_order_release);

@@ -1,8 +1,9 @@
 /*
  * bench_ranges [session]: what a range costs the thread that sets it, by roctx: push and pop, and a
- * mark; the medians over batches, ns. All records fit into the ring. With `session` there is one
- * (librtl.so has to be where the dynamic linker looks), and what a pop costs that tells the range's
- * result is measured as well: the wait for the GPU, which has nothing to do, included; us.
+ * mark; the medians over batches, ns, with time in between for what takes the records. With
+ * `session` there is one (librtl.so has to be where the dynamic linker looks), and what a pop costs
+ * that tells the range's result is measured as well: the wait for the GPU, which has nothing to do,
+ * included; us.
  */
 #include "gpu.h"
 #include "timing.h"
@@ -14,8 +15,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BATCHES 100u
-#define EACH    1000u
+#define BATCHES  100u
+#define EACH     1000u
+#define PAUSE_US 1000u
 
 int roctxRangePushA(const char *message);
 int roctxRangePop(void);
@@ -45,6 +47,7 @@ static double median_ns(void (*set)(void))
         double begin = now_ns(CLOCK_MONOTONIC);
         set();
         each[i] = (now_ns(CLOCK_MONOTONIC) - begin) / EACH;
+        (void)usleep(PAUSE_US);
     }
     return quantile(each, BATCHES, 0.5);
 }
