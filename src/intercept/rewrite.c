@@ -725,7 +725,7 @@ static bool is_borrower(struct rtl_rewriter *rewriter, const hsa_kernel_dispatch
            !rtl_signal_is_ours(own) && rtl_pending_room(rewriter->pending) > 0;
 }
 
-/* Most packets of a program without graphs. False: it is none of these. */
+/* Most packets of a program without graphs, which all modes want. False: it is none of these. */
 static IN_PLACE bool rewrite_alone(struct rtl_rewriter *rewriter,
                                    hsa_kernel_dispatch_packet_t *packet, uint64_t index,
                                    uint32_t epoch)
@@ -741,15 +741,16 @@ static IN_PLACE bool rewrite_alone(struct rtl_rewriter *rewriter,
     return true;
 }
 
-/* The same for one whose signal can be borrowed. */
+/* The same for one whose signal can be borrowed, in full mode. */
 static bool borrow_alone(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_packet_t *packet,
                          uint64_t index, uint32_t epoch)
 {
     struct rtl_origin_words origin = {0, RTL_NONE, 0};
     struct rtl_record_words words = read_words(packet);
     uint64_t own = packet->completion_signal.handle;
-    if (index < rewriter->run.end || !is_borrower(rewriter, packet) ||
-        !came_alone(rewriter, packet, &words, index, &origin) || !may_borrow(rewriter, own))
+    if (rewriter->mode != RTL_MODE_FULL || index < rewriter->run.end ||
+        !is_borrower(rewriter, packet) || !came_alone(rewriter, packet, &words, index, &origin) ||
+        !may_borrow(rewriter, own))
         return false;
     words.flags = RTL_RECORD_BORROWED;
     rtl_record_set_own(&words, own);
@@ -799,8 +800,8 @@ static void rewrite_any(struct rtl_rewriter *rewriter, unsigned char *packets, u
 static __attribute__((noinline)) void rewrite_all(struct rtl_rewriter *rewriter, void *packets,
                                                   uint64_t first, uint64_t count, uint32_t epoch)
 {
-    bool alone = rewriter->mode == RTL_MODE_FULL && !rewriter->paused;
-    uint64_t singles = alone ? rewrite_singles(rewriter, packets, first, count, epoch) : 0;
+    uint64_t singles =
+        rewriter->paused ? 0 : rewrite_singles(rewriter, packets, first, count, epoch);
     if (singles < count)
         rewrite_any(rewriter, (unsigned char *)packets + singles * PACKET_SIZE, first + singles,
                     count - singles, epoch);
@@ -810,8 +811,7 @@ static __attribute__((noinline)) void rewrite_all(struct rtl_rewriter *rewriter,
 void rtl_rewrite(struct rtl_rewriter *rewriter, void *packets, uint64_t first, uint64_t count,
                  uint32_t epoch)
 {
-    if (count == 1 && rewriter->mode == RTL_MODE_FULL && !rewriter->paused &&
-        rewrite_alone(rewriter, packets, first, epoch))
+    if (count == 1 && !rewriter->paused && rewrite_alone(rewriter, packets, first, epoch))
         settle_followed(rewriter, 1, 0);
     else
         rewrite_all(rewriter, packets, first, count, epoch);
