@@ -540,8 +540,7 @@ static void rewrite_packet(struct rtl_rewriter *rewriter, void *packet, uint64_t
     rewriter->unmarked = marked ? 0 : rewriter->unmarked + 1;
 }
 
-/* ---- kernels without a signal of their own, in full mode: most of them, and all of a graph's ----
- */
+/* ---- kernels without a signal of their own: most of them, and all of a graph's ---- */
 
 /* The program has just written the packet, and its line may still be on the way to this core. A
  * load gets what a store before it wrote without waiting for that, but only if one store wrote all

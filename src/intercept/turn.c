@@ -79,7 +79,7 @@ static struct rtl_turn_thread *own_place(void)
 
 static bool is_inside(struct rtl_turn *turn, struct rtl_turn_thread *owner)
 {
-    return atomic_load_explicit(&owner->inside, memory_order_acquire) == turn;
+    return owner != NULL && atomic_load_explicit(&owner->inside, memory_order_acquire) == turn;
 }
 
 /* Every thread has passed a barrier when this returns. Where somebody has forbidden the system call
@@ -91,14 +91,17 @@ static void pass_barriers(void)
         nanosleep(&while_at_it, NULL);
 }
 
+static struct rtl_turn_thread *owner_of(struct rtl_turn *turn)
+{
+    return atomic_load_explicit(&turn->owner, memory_order_acquire);
+}
+
 /* True if the owner is at it by the quick way. If it is not, it does not get in as long as `asked`
  * is not 0. */
 static bool owner_has_it(struct rtl_turn *turn)
 {
-    struct rtl_turn_thread *owner = atomic_load_explicit(&turn->owner, memory_order_acquire);
-    if (owner == NULL)
-        return false;
-    if (owner != rtl_turn_thread)
+    struct rtl_turn_thread *owner = owner_of(turn);
+    if (owner != NULL && owner != rtl_turn_thread)
         pass_barriers();
     return is_inside(turn, owner);
 }
@@ -136,7 +139,7 @@ bool rtl_turn_ask(struct rtl_turn *turn)
         if (!owner_has_it(turn))
             return true;
         atomic_fetch_and(&turn->asked, ~SERVED);
-        if (is_inside(turn, atomic_load_explicit(&turn->owner, memory_order_relaxed)))
+        if (is_inside(turn, owner_of(turn))) /* another one by now, or nobody */
             return false;
         serves = false;
     }
