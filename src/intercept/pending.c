@@ -1,3 +1,4 @@
+#include "common/tsan.h"
 #include "intercept/pages.h"
 #include "intercept/pending_add.h"
 #include "intercept/shared_signal.h"
@@ -83,7 +84,7 @@ static void begin_chunk(struct rtl_pending *pending, uint64_t tail, uint64_t hea
     pending->ahead = (const unsigned char *)rtl_chunk_at(pending, tail + RTL_CHUNK) -
                      (const unsigned char *)pending->chunk;
     pending->last = (struct rtl_last_origin){.launch = RTL_NONE, .place = UINT64_MAX};
-    atomic_thread_fence(memory_order_release); /* see above */
+    rtl_fence(memory_order_release); /* see above */
 }
 
 uint64_t rtl_pending_find_room(struct rtl_pending *pending)
@@ -132,7 +133,7 @@ static inline bool glance_at(struct rtl_chunk *chunk, uint64_t sequence, struct 
     glance->tag = rtl_pending_get(&record->tag);
     glance->own = rtl_record_own(record);
     /* The place may have been used again since: look before following a pointer. */
-    atomic_thread_fence(memory_order_acquire);
+    rtl_fence(memory_order_acquire);
     return is_pending(chunk, sequence);
 }
 
@@ -290,7 +291,7 @@ static bool peek(struct rtl_chunk *chunk, uint64_t sequence, struct rtl_kernel_f
     if (!glance_at(chunk, sequence, &glance))
         return false;
     read_facts(chunk, sequence, &glance, facts);
-    atomic_thread_fence(memory_order_acquire);
+    rtl_fence(memory_order_acquire);
     return is_pending(chunk, sequence);
 }
 
