@@ -12,6 +12,7 @@
  * jitter, some kernels last five times as long.
  */
 #include "collect/collect.h"
+#include "jitter.h"
 #include "ring/ring.h"
 #include "timing.h"
 
@@ -48,22 +49,6 @@ struct producer {
     uint64_t call_clock; /* ns */
     uint32_t launch;
 };
-
-static uint32_t random32(void)
-{
-    static uint64_t state = 1;
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(state >> 32);
-}
-
-/* Twelve uniform numbers make a normal one. */
-static uint32_t jittered(double value)
-{
-    double sum = -6;
-    for (int i = 0; i < 12; i++)
-        sum += random32() / 4294967296.0;
-    return (uint32_t)(value * (1 + 0.02 * sum));
-}
 
 static void prepare(struct producer *producer)
 {

@@ -14,6 +14,7 @@
  * Instructions per item:
  *     valgrind --tool=callgrind --toggle-collect=measured bench_parts push 10
  */
+#include "jitter.h"
 #include "pool/pool.h"
 #include "ring/ring.h"
 #include "store/codec.h"
@@ -59,22 +60,6 @@ static _Noreturn void fail(const char *what)
 {
     (void)fprintf(stderr, "bench_parts: %s\n", what);
     exit(1); // NOLINT(concurrency-mt-unsafe): there is one thread
-}
-
-static uint32_t random32(void)
-{
-    static uint64_t state = 1;
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(state >> 32);
-}
-
-/* Twelve uniform numbers make a normal one. */
-static uint32_t jittered(double value)
-{
-    double sum = -6;
-    for (int i = 0; i < 12; i++)
-        sum += random32() / 4294967296.0;
-    return (uint32_t)(value * (1 + 0.02 * sum));
 }
 
 static void make_kernels(void)
