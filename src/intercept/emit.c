@@ -60,10 +60,10 @@ static void miss(uint64_t records)
 }
 
 static bool push(struct rtl_ring *to, enum rtl_wire_type type, const struct rtl_piece *pieces,
-                 unsigned count)
+                 unsigned count, unsigned eighths)
 {
     struct rtl_ring *other = ring_of(&beside);
-    if (!rtl_ring_push(to, type, pieces, count))
+    if (!rtl_ring_push_sparing(to, type, pieces, count, (to->mask + 1) / 8 * eighths))
         return false;
     if (other != NULL && !rtl_ring_push(other, type, pieces, count))
         miss(1);
@@ -73,7 +73,7 @@ static bool push(struct rtl_ring *to, enum rtl_wire_type type, const struct rtl_
 bool rtl_emit_try(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count)
 {
     struct rtl_ring *to = ring_of(&out);
-    return to != NULL && push(to, type, pieces, count);
+    return to != NULL && push(to, type, pieces, count, 0);
 }
 
 bool rtl_emit_has_spare(unsigned eighths)
@@ -86,7 +86,7 @@ bool rtl_emit_try_spare(enum rtl_wire_type type, const struct rtl_piece *pieces,
                         unsigned eighths)
 {
     struct rtl_ring *to = ring_of(&out);
-    return to != NULL && rtl_emit_has_spare(eighths) && push(to, type, pieces, count);
+    return to != NULL && push(to, type, pieces, count, eighths);
 }
 
 /* What kernels may fill of a ring. The rest is left to definitions: without a point of its clock,

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define PACKED_LEAST 4u /* fewer are not worth it */
+#define SOON         3u /* slots to ask for behind a record: as many as a host call takes */
 
 static uint32_t commit_word(uint64_t position)
 {
@@ -42,32 +43,51 @@ static bool extend(struct rtl_ring *ring, uint64_t usable)
     return atomic_load_explicit(&ring->header->usable, memory_order_relaxed) != usable;
 }
 
-/* Reserves between 1 and `most` slots, all of them if `whole`; 0 when there is no room. */
-static uint64_t reserve(struct rtl_ring *ring, uint64_t most, bool whole, uint64_t *position)
+/* What a writer wants: between 1 and `most` slots, all of them if `whole`, while `spare` are free.
+ */
+struct want {
+    uint64_t most, spare;
+    bool whole;
+};
+
+/* How many of the wanted slots there are from `head` on. */
+static __attribute__((noinline)) uint64_t find_room(struct rtl_ring *ring, uint64_t head,
+                                                    struct want want)
+{
+    struct rtl_ring_header *header = ring->header;
+    for (;;) {
+        uint64_t end = atomic_load_explicit(&header->tail, memory_order_acquire) + ring->mask + 1;
+        uint64_t usable = atomic_load_explicit(&header->usable, memory_order_relaxed);
+        bool ends_early = usable < ring->mask + 1 && usable < end;
+        if (head + want.spare > end)
+            return 0;
+        end = ends_early ? usable : end;
+        atomic_store_explicit(&ring->end, end, memory_order_release);
+        uint64_t room = end > head ? end - head : 0;
+        if (room >= want.most)
+            return want.most;
+        if (room > 0 && !want.whole)
+            return room;
+        if (!ends_early || !extend(ring, usable))
+            return 0;
+    }
+}
+
+/* Reserves what is wanted; 0 when there is no room. What the reader writes is looked at only when
+ * what was known of it is used up. */
+static inline uint64_t reserve(struct rtl_ring *ring, struct want want, uint64_t *position)
 {
     struct rtl_ring_header *header = ring->header;
     uint64_t head = atomic_load_explicit(&header->head, memory_order_relaxed);
-    for (;;) {
-        uint64_t tail = atomic_load_explicit(&header->tail, memory_order_acquire);
-        uint64_t end = tail + ring->mask + 1;
-        uint64_t usable = atomic_load_explicit(&header->usable, memory_order_relaxed);
-        bool ends_early = usable < ring->mask + 1 && usable < end;
-        if (ends_early)
-            end = usable;
-        uint64_t room = end > head ? end - head : 0;
-        uint64_t count = room < most ? room : most;
-        if (count == 0 || (whole && count < most)) {
-            if (!ends_early || !extend(ring, usable))
-                return 0;
-            head = atomic_load_explicit(&header->head, memory_order_relaxed);
-            continue;
-        }
-        if (atomic_compare_exchange_weak_explicit(&header->head, &head, head + count,
-                                                  memory_order_relaxed, memory_order_relaxed)) {
-            *position = head;
-            return count;
-        }
-    }
+    uint64_t count;
+    do {
+        uint64_t end = atomic_load_explicit(&ring->end, memory_order_acquire);
+        count = head + want.most + want.spare <= end ? want.most : find_room(ring, head, want);
+    } while (count > 0 &&
+             !atomic_compare_exchange_weak_explicit(&header->head, &head, head + count,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    *position = head;
+    return count;
 }
 
 static void commit(struct rtl_ring *ring, uint64_t position, enum rtl_wire_type type,
@@ -93,8 +113,36 @@ static void copy_in(struct rtl_ring *ring, uint64_t position, size_t offset, con
         memcpy(ring->slots, (const unsigned char *)data + first, size - first);
 }
 
-bool rtl_ring_push(struct rtl_ring *ring, enum rtl_wire_type type, const struct rtl_piece *pieces,
-                   unsigned count)
+static __attribute__((noinline)) void copy_around(struct rtl_ring *ring, uint64_t position,
+                                                  const struct rtl_piece *pieces, unsigned count)
+{
+    size_t offset = sizeof(struct rtl_wire_header);
+    for (unsigned i = 0; i < count; i++) {
+        copy_in(ring, position, offset, pieces[i].data, pieces[i].size);
+        offset += pieces[i].size;
+    }
+}
+
+static void copy_straight(unsigned char *record, const struct rtl_piece *pieces, unsigned count)
+{
+    unsigned char *at = record + sizeof(struct rtl_wire_header);
+    for (unsigned i = 0; i < count; i++) {
+        if (pieces[i].size > 0)
+            memcpy(at, pieces[i].data, pieces[i].size);
+        at += pieces[i].size;
+    }
+}
+
+/* The next record will be like this one, and the reader has had its lines. Beyond the ring's end
+ * that does no harm. */
+static void ask_for(const unsigned char *slot)
+{
+    for (unsigned i = 0; i < SOON; i++)
+        __builtin_prefetch(slot + (size_t)i * RTL_SLOT_SIZE, 1);
+}
+
+bool rtl_ring_push_sparing(struct rtl_ring *ring, enum rtl_wire_type type,
+                           const struct rtl_piece *pieces, unsigned count, uint64_t spare)
 {
     size_t size = sizeof(struct rtl_wire_header);
     for (unsigned i = 0; i < count; i++)
@@ -102,22 +150,29 @@ bool rtl_ring_push(struct rtl_ring *ring, enum rtl_wire_type type, const struct 
     uint64_t slots = (size + RTL_SLOT_SIZE - 1) / RTL_SLOT_SIZE;
     uint64_t position;
     if (slots > (ring->mask + 1) / 4 || slots > UINT16_MAX ||
-        reserve(ring, slots, true, &position) == 0)
+        reserve(ring, (struct want){.most = slots, .spare = spare, .whole = true}, &position) == 0)
         return false;
-    size_t offset = sizeof(struct rtl_wire_header);
-    for (unsigned i = 0; i < count; i++) {
-        copy_in(ring, position, offset, pieces[i].data, pieces[i].size);
-        offset += pieces[i].size;
-    }
+    if ((position & ring->mask) + slots <= ring->mask + 1)
+        copy_straight(slot_at(ring, position), pieces, count);
+    else
+        copy_around(ring, position, pieces, count);
     commit(ring, position, type, (uint16_t)slots);
+    ask_for(slot_at(ring, position) + slots * RTL_SLOT_SIZE);
     return true;
+}
+
+bool rtl_ring_push(struct rtl_ring *ring, enum rtl_wire_type type, const struct rtl_piece *pieces,
+                   unsigned count)
+{
+    return rtl_ring_push_sparing(ring, type, pieces, count, 0);
 }
 
 static unsigned push_single(struct rtl_ring *ring, const struct rtl_wire_kernel *kernels,
                             unsigned count)
 {
     uint64_t position;
-    uint64_t got = reserve(ring, count, false, &position);
+    struct want want = {.most = count};
+    uint64_t got = reserve(ring, want, &position);
     for (uint64_t i = 0; i < got; i++) {
         memcpy(slot_at(ring, position + i) + sizeof(struct rtl_wire_header), &kernels[i],
                sizeof *kernels);
@@ -148,8 +203,10 @@ static unsigned push_packed(struct rtl_ring *ring, const struct rtl_wire_kernel 
     if (packed < PACKED_LEAST)
         return push_single(ring, kernels, packed > 0 ? packed : 1);
     uint64_t slots = rtl_pack_slots(&pack);
-    if (reserve(ring, slots, true, &position) == 0) {
-        slots = reserve(ring, slots - 1, false, &position);
+    struct want whole = {.most = slots, .whole = true};
+    if (reserve(ring, whole, &position) == 0) {
+        struct want rest = {.most = slots - 1};
+        slots = reserve(ring, rest, &position);
         if (slots == 0)
             return 0;
         packed = rtl_pack(&pack, kernels, count, slots);
@@ -231,31 +288,45 @@ static void handle(struct rtl_ring *ring, uint64_t position, const struct rtl_wi
         hand(header, slot_at(ring, position) + sizeof *header, handler, context);
 }
 
-/* True if a whole record is at `tail`; its header is copied, since the other process owns the
- * memory. */
-static bool committed(const struct rtl_ring *ring, uint64_t tail, uint64_t head,
-                      struct rtl_wire_header *header)
+/* Memory that nobody has reserved is not looked at: that would take it, and there may be none. */
+static bool has_memory(const struct rtl_ring *ring, uint64_t tail)
 {
-    if (atomic_load_explicit(commit_at(ring, tail), memory_order_acquire) != commit_word(tail))
-        return false;
-    memcpy(header, slot_at(ring, tail), sizeof *header);
-    return header->slots > 0 && header->slots <= head - tail &&
-           header->slots <= (ring->mask + 1) / 4;
+    uint64_t usable = atomic_load_explicit(&ring->header->usable, memory_order_relaxed);
+    return usable > ring->mask || tail < usable;
 }
 
+/* True if a whole record is at `tail`; its header is copied, since the other process owns the
+ * memory. */
+static bool committed(const struct rtl_ring *ring, uint64_t tail, struct rtl_wire_header *header)
+{
+    if (!has_memory(ring, tail) ||
+        atomic_load_explicit(commit_at(ring, tail), memory_order_acquire) != commit_word(tail))
+        return false;
+    memcpy(header, slot_at(ring, tail), sizeof *header);
+    return header->slots > 0 && header->slots <= (ring->mask + 1) / 4;
+}
+
+/* How many slots the process has reserved and left. */
+static uint64_t left_by_dead(const struct rtl_ring *ring, uint64_t tail)
+{
+    uint64_t head = atomic_load_explicit(&ring->header->head, memory_order_acquire);
+    return head - tail <= ring->mask + 1 ? head - tail : 0;
+}
+
+/* A living process's `head` is left alone: writers, who wait for its line, would have to fetch it
+ * each time. The commit word says all. */
 uint64_t rtl_ring_read(struct rtl_ring *ring, uint64_t most, bool dead, rtl_ring_handler handler,
                        void *context, uint64_t *torn)
 {
     uint64_t tail = atomic_load_explicit(&ring->header->tail, memory_order_relaxed);
-    uint64_t head = atomic_load_explicit(&ring->header->head, memory_order_acquire);
     uint64_t begin = tail;
-    while (tail != head && tail - begin < most) {
+    while (tail - begin < most) {
         struct rtl_wire_header header;
         uint64_t slots = 1;
-        if (committed(ring, tail, head, &header)) {
+        if (committed(ring, tail, &header)) {
             slots = header.slots;
             handle(ring, tail, &header, handler, context);
-        } else if (dead) {
+        } else if (dead && left_by_dead(ring, tail) > 0) {
             *torn += 1;
         } else {
             break;

@@ -56,8 +56,9 @@ struct rtl_ring {
     struct rtl_ring_header *header;
     unsigned char *slots;
     uint64_t mask;
-    size_t size;      /**< of the mapping, bytes */
-    _Atomic int file; /**< the writer's descriptor until all memory is reserved, else -1 */
+    size_t size;          /**< of the mapping, bytes */
+    _Atomic uint64_t end; /**< slots before it may be reserved, as far as the writers know */
+    _Atomic int file;     /**< the writer's descriptor until all memory is reserved, else -1 */
     _Atomic uint32_t reserving; /**< threads that may be using it */
     _Atomic bool reserved;      /**< no more memory is, or can be, reserved */
 };
@@ -111,6 +112,10 @@ void rtl_ring_unmap(struct rtl_ring *ring);
  * the record is larger than a quarter of the ring. */
 bool rtl_ring_push(struct rtl_ring *ring, enum rtl_wire_type type, const struct rtl_piece *pieces,
                    unsigned count);
+
+/** The same, but only while `spare` slots are free before it. */
+bool rtl_ring_push_sparing(struct rtl_ring *ring, enum rtl_wire_type type,
+                           const struct rtl_piece *pieces, unsigned count, uint64_t spare);
 
 /** Writes up to `count` kernels, those of one queue that follow each other packed into common
  * records (rtl_wire_kernels). Any thread. Returns how many found room. */

@@ -139,6 +139,37 @@ const char *Ring_FullRingRefusesAndKeeps(void)
     return NULL;
 }
 
+static bool push_sparing(struct rtl_ring *ring, uint64_t spare)
+{
+    struct rtl_wire_clock clock = {.agent = 1};
+    struct rtl_piece piece = {&clock, sizeof clock};
+    return rtl_ring_push_sparing(ring, RTL_WIRE_CLOCK, &piece, 1, spare);
+}
+
+/* Lap after lap: what the reader has given back is found again. */
+const char *Ring_SparingRecordsLeaveRoom(void)
+{
+    struct fixture f;
+    static struct got got;
+    uint64_t torn = 0;
+    CHECK_DONE(set_up(&f));
+    for (unsigned lap = 0; lap < 10; lap++) {
+        uint64_t slots = f.writer.mask + 1;
+        while (push_sparing(&f.writer, slots / 8))
+            continue;
+        uint64_t taken = rtl_ring_pending(&f.writer);
+        CHECK(taken > slots - slots / 8 && taken <= slots - slots / 8 + 2);
+        CHECK(!push_sparing(&f.writer, slots / 4) && push_sparing(&f.writer, slots / 16));
+        while (push_sparing(&f.writer, 0))
+            continue;
+        CHECK(rtl_ring_pending(&f.writer) == slots);
+        CHECK(rtl_ring_read(&f.reader, slots, false, keep_last, &got, &torn) == slots);
+    }
+    CHECK(torn == 0);
+    tear_down(&f);
+    return NULL;
+}
+
 const char *Ring_TooLongRecordIsRefused(void)
 {
     struct fixture f;
