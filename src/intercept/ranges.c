@@ -5,7 +5,7 @@
  */
 #include "intercept/ranges.h"
 
-#include "common/clock.h"
+#include "common/stamp.h"
 #include "intercept/emit.h"
 #include "intercept/origin.h"
 
@@ -161,7 +161,7 @@ static struct range make(enum rtl_range_kind kind, enum rtl_range_by by, const c
 {
     return (struct range){
         .id = rtl_origin_new_id(),
-        .start_ns = rtl_now(),
+        .start_ns = rtl_stamp(),
         .parent = rtl_origin.range,
         .thread = rtl_origin_thread(),
         .kind = (uint16_t)kind,
@@ -370,7 +370,7 @@ int rtl_range_pop(struct rtl_popped *popped)
     if (stack == NULL || stack->depth == 0)
         return -1;
     int saved = errno;
-    uint64_t now = rtl_now();
+    uint64_t now = rtl_stamp();
     pthread_mutex_lock(&stack->lock);
     struct range *range = &stack->ranges[--stack->depth];
     if (popped != NULL)
@@ -459,7 +459,7 @@ static struct started **find_started(uint64_t number, bool by_id)
 static bool stop(uint64_t number, bool by_id)
 {
     int saved = errno;
-    uint64_t now = rtl_now();
+    uint64_t now = rtl_stamp();
     pthread_mutex_lock(&lock);
     struct started **at = find_started(number, by_id);
     struct started *started = *at;

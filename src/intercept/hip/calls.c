@@ -1,6 +1,6 @@
 #include "intercept/hip/calls.h"
 
-#include "common/clock.h"
+#include "common/stamp.h"
 #include "intercept/config.h"
 #include "intercept/emit.h"
 #include "intercept/external.h"
@@ -120,13 +120,13 @@ bool rtl_hip_enter(struct rtl_hip_call *call)
 void rtl_hip_begin(struct rtl_hip_call *call)
 {
     errno = call->error;
-    call->start = rtl_now();
+    call->start = rtl_stamp();
 }
 
 void rtl_hip_end(struct rtl_hip_call *call)
 {
     call->error = errno;
-    call->end = rtl_now();
+    call->end = rtl_stamp();
 }
 
 void rtl_hip_leave(struct rtl_hip_call *call, enum rtl_hip_entry entry, int result,

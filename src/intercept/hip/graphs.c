@@ -10,7 +10,7 @@
  * changed as the program changes them. A change makes a new generation with the next launch,
  * however many calls made it. One that comes into sight at a launch has nodes that nobody knows.
  */
-#include "common/clock.h"
+#include "common/stamp.h"
 #include "intercept/emit.h"
 #include "intercept/hip/graph_execs.h"
 #include "intercept/hip/graph_marks.h"
@@ -46,7 +46,7 @@ static void begin_generation(struct rtl_graph_exec *exec)
     exec->sent_unknown = exec->unknown;
     exec->generation++;
     struct rtl_wire_graph wire = {
-        .time_ns = rtl_now(),
+        .time_ns = rtl_stamp(),
         .exec = exec->handle,
         .source = exec->source,
         .correlation = exec->correlation,
