@@ -8,13 +8,38 @@
 #include "intercept/strangers.h"
 #include "intercept/submit.h"
 
+#include <stddef.h>
+
+/* The queue that the thread last met. */
+static _Thread_local const struct rtl_queue *last __attribute__((tls_model("initial-exec")));
+
+/* What a submission reads and writes of a queue's state has left the nearest cache since it was
+ * last used, or most of it has, where the thread goes from queue to queue: it comes all at once,
+ * and not one by one. Not for a queue that threads share: another one may be at it. Who has the
+ * quick way to submit is interposed, so that there are near slots. */
+static void ask_for(const struct rtl_queue *state)
+{
+    last = state;
+    if (!rtl_turn_is_mine(&state->turn))
+        return;
+    uint64_t next = atomic_load_explicit(&state->virtual_index, memory_order_relaxed);
+    __builtin_prefetch(&state->rewriter, 1);
+    __builtin_prefetch(&state->rewriter.run, 1);
+    __builtin_prefetch(&state->pending.tail, 1);
+    __builtin_prefetch(rtl_reservations_near(&state->reservations, next), 1);
+}
+
 /* The state of a queue that is followed. A producer that moves the real index itself is caught up
  * with before anybody else reserves slots; one that does so at the very same time is not. */
 static struct rtl_queue *follow(const hsa_queue_t *queue)
 {
+    __builtin_prefetch((const unsigned char *)queue + offsetof(amd_queue_t, write_dispatch_id));
     struct rtl_queue *state = rtl_queues_find(queue);
-    if (state != NULL &&
-        rtl_real_index(state) > atomic_load_explicit(&state->virtual_index, memory_order_relaxed))
+    if (state == NULL)
+        return NULL;
+    if (state != last)
+        ask_for(state);
+    if (rtl_real_index(state) > atomic_load_explicit(&state->virtual_index, memory_order_relaxed))
         rtl_submit(state);
     return state;
 }

@@ -1,13 +1,15 @@
 #include "intercept/launches.h"
 
-#include "common/clock.h"
+#include "common/stamp.h"
 #include "intercept/emit.h"
 #include "intercept/origin.h"
+#include "intercept/pages.h"
 #include "intercept/submit.h"
 
 #include <stdatomic.h>
 
 #define LAUNCHES 4096u /* on their way at once; power of two */
+#define AHEAD    1024u /* places that have memory before they are used */
 #define TRIES    64u   /* to find an id whose place is free */
 
 /* Packets that are still to pass, and while it is open, OPEN more. */
@@ -72,7 +74,7 @@ static struct launch *make(uint32_t *id)
         return NULL;
     struct launch *launch = place_of(*id);
     launch->wire = (struct rtl_wire_launch){
-        .time_ns = rtl_now(),
+        .time_ns = rtl_stamp(),
         .correlation = rtl_origin_correlation(),
         .range = rtl_origin.range,
         .launch = *id,
@@ -85,9 +87,22 @@ static struct launch *make(uint32_t *id)
     return launch;
 }
 
+/* For the places that come next, in the first lap. */
+static void take_memory(void)
+{
+    static uint32_t taken; /* the worker's */
+    uint32_t ahead = atomic_load_explicit(&next_id, memory_order_relaxed) + AHEAD;
+    uint32_t end = ahead < LAUNCHES ? ahead : LAUNCHES;
+    if (taken < end && (end - taken >= AHEAD / 2 || end == LAUNCHES)) {
+        rtl_pages_take(&launches[taken], &launches[end]);
+        taken = end;
+    }
+}
+
 void rtl_launches_look(void)
 {
     rtl_launches_send();
+    take_memory();
     atomic_store_explicit(&crowded, !rtl_emit_has_spare(RTL_SPARE_MOST), memory_order_relaxed);
 }
 

@@ -4,16 +4,9 @@
 
 #define REMOVED 1u
 
-static unsigned first_place(uint64_t key)
+void *rtl_map_find_further(const struct rtl_map *map, uint64_t key)
 {
-    return (unsigned)(((key >> 4) * UINT64_C(0x9E3779B97F4A7C15)) >> 52);
-}
-
-_Static_assert(RTL_MAP_PLACES == 1u << (64 - 52), "first_place yields 12 bits");
-
-void *rtl_map_find(const struct rtl_map *map, uint64_t key)
-{
-    uint64_t at = first_place(key);
+    uint64_t at = rtl_map_place(key);
     for (uint64_t i = 0; i < RTL_MAP_PLACES; i++, at = (at + 1) % RTL_MAP_PLACES) {
         uint64_t found = atomic_load_explicit(&map->places[at].key, memory_order_acquire);
         if (found == key)
@@ -27,7 +20,7 @@ void *rtl_map_find(const struct rtl_map *map, uint64_t key)
 bool rtl_map_put(struct rtl_map *map, uint64_t key, void *value)
 {
     rtl_map_remove(map, key);
-    uint64_t at = first_place(key);
+    uint64_t at = rtl_map_place(key);
     for (uint64_t i = 0; i < RTL_MAP_PLACES; i++, at = (at + 1) % RTL_MAP_PLACES) {
         if (atomic_load_explicit(&map->places[at].key, memory_order_relaxed) > REMOVED)
             continue;
@@ -40,7 +33,7 @@ bool rtl_map_put(struct rtl_map *map, uint64_t key, void *value)
 
 void rtl_map_remove(struct rtl_map *map, uint64_t key)
 {
-    uint64_t at = first_place(key);
+    uint64_t at = rtl_map_place(key);
     for (uint64_t i = 0; i < RTL_MAP_PLACES; i++, at = (at + 1) % RTL_MAP_PLACES) {
         uint64_t found = atomic_load_explicit(&map->places[at].key, memory_order_relaxed);
         if (found == 0)

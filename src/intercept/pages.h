@@ -6,7 +6,12 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/mman.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14, asm-generic/mman-common.h */
+#endif
 
 /** Zeros that take memory when, and as far as, they are written to. In small pages: where the
  * system gives large ones of itself, the first byte would take two megabytes. NULL: there are none.
@@ -21,6 +26,18 @@ static inline void *rtl_pages(size_t bytes)
         (void)madvise(memory, bytes, MADV_NOHUGEPAGE); /* a kernel without large pages refuses */
     errno = saved;
     return memory;
+}
+
+/** Takes memory for a part of it, from `begin` to `end`, before somebody writes there, whatever is
+ * in it. An advice: a system before Linux 5.14 takes it when it is written to, as without. Any
+ * thread; keeps errno. */
+static inline void rtl_pages_take(void *begin, void *end)
+{
+    const uintptr_t page = 4096;
+    uintptr_t first = (uintptr_t)begin & ~(page - 1);
+    int saved = errno;
+    (void)madvise((void *)first, (uintptr_t)end - first, MADV_POPULATE_WRITE);
+    errno = saved;
 }
 
 #endif

@@ -54,7 +54,10 @@ bool rtl_pending_init(struct rtl_pending *pending, uint64_t capacity)
     pending->table_mask = places - 1;
     pending->mask = records - 1;
     pending->mapped = bytes;
-    pending->used = 1;
+    atomic_init(&pending->used, 1);
+    pending->taken = 1;
+    rtl_pages_take(pending->chunks, pending->chunks + 1);
+    rtl_pages_take(pending->table, pending->marks + records / 8);
     (void)rtl_pending_find_room(pending);
     return true;
 }
@@ -70,7 +73,11 @@ static uint32_t take_chunk(struct rtl_pending *pending, uint64_t head)
     for (; (pending->oldest + 1) * RTL_CHUNK <= head; pending->oldest++)
         pending->spares[pending->spare_count++] =
             atomic_load_explicit(place_of(pending, pending->oldest), memory_order_relaxed);
-    return pending->spare_count > 0 ? pending->spares[--pending->spare_count] : pending->used++;
+    if (pending->spare_count > 0)
+        return pending->spares[--pending->spare_count];
+    uint32_t used = atomic_load_explicit(&pending->used, memory_order_relaxed);
+    atomic_store_explicit(&pending->used, used + 1, memory_order_relaxed);
+    return used;
 }
 
 /* Goes on in the chunk of `tail`, which is chosen, and chooses the one behind it, so that its lines
@@ -99,6 +106,17 @@ uint64_t rtl_pending_find_room(struct rtl_pending *pending)
     uint64_t end = (tail / RTL_CHUNK + 1) * RTL_CHUNK;
     pending->limit = full < end ? full : end;
     return pending->limit - tail;
+}
+
+void rtl_pending_take_memory(struct rtl_pending *pending, uint32_t ahead)
+{
+    uint64_t all = chunks_for(pending->mask + 1);
+    uint64_t end = atomic_load_explicit(&pending->used, memory_order_relaxed) + (uint64_t)ahead;
+    end = end < all ? end : all;
+    if (pending->taken >= end)
+        return;
+    rtl_pages_take(pending->chunks + pending->taken, pending->chunks + end);
+    pending->taken = (uint32_t)end;
 }
 
 static uint64_t state_in(struct rtl_chunk *chunk, uint64_t sequence)

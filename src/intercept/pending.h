@@ -120,7 +120,10 @@ struct rtl_pending {
     /** Of the submitter, when it comes to a new chunk. */
     _Alignas(64) uint64_t oldest; /**< chunks of the table before it are among the spares */
     uint32_t spare_count;
-    uint32_t used; /**< chunks that were ever used: the others have no memory yet */
+    /** Chunks that were ever used: of the others, those before `taken`, the worker's, have memory.
+     */
+    _Atomic uint32_t used;
+    uint32_t taken;
 };
 
 /** Makes room for at least `capacity` records (rounded up to a power of two). Memory is reserved
@@ -130,6 +133,10 @@ bool rtl_pending_init(struct rtl_pending *pending, uint64_t capacity);
 /** Looks how many more records find room where the submitter knows of none, and readies the place
  * of the next one. By the submitter, through rtl_pending_room (pending_add.h). */
 uint64_t rtl_pending_find_room(struct rtl_pending *pending);
+
+/** Takes memory for so many chunks beyond those that were ever used, so that the submitter finds it
+ * there: a page that is written to for the first time costs microseconds. By the worker. */
+void rtl_pending_take_memory(struct rtl_pending *pending, uint32_t ahead);
 
 enum rtl_take {
     RTL_TAKE_DONE,    /**< taken before, by somebody else */

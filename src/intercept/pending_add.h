@@ -110,14 +110,11 @@ struct rtl_record_words {
     uint32_t flags;
 };
 
-/** Fills the next record; rtl_pending_room must have told of room for it. `origin`: the place of
- * its origin. Returns its sequence number. */
-static inline __attribute__((always_inline)) uint64_t
-rtl_pending_put_words(struct rtl_pending *pending, const struct rtl_record_words *words,
-                      uint64_t origin)
+/** Fills a record; `origin`: the place of its origin. */
+static inline __attribute__((always_inline)) void
+rtl_record_fill(struct rtl_record *record, const struct rtl_record_words *words, uint64_t sequence,
+                uint64_t origin)
 {
-    uint64_t sequence = rtl_pending_get(&pending->tail);
-    struct rtl_record *record = pending->next;
     rtl_pending_put(&record->packet, words->index << RTL_INDEX_SHIFT |
                                          (uint64_t)words->flags << RTL_ORIGIN_BITS | origin);
     rtl_pending_put(&record->tag, words->tag);
@@ -128,11 +125,69 @@ rtl_pending_put_words(struct rtl_pending *pending, const struct rtl_record_words
     rtl_pending_put(&record->kernel_object, words->kernel_object);
     atomic_store_explicit(&record->state, rtl_record_state(sequence, RTL_RECORD_PENDING),
                           memory_order_release);
+}
+
+/** Asks for the record in the next chunk that has the place of this one, `ahead` bytes away:
+ * harvesters have it in their caches. */
+static inline void rtl_record_ask_ahead(const struct rtl_record *record, int64_t ahead)
+{
+    __builtin_prefetch((const unsigned char *)record + ahead, 1);
+}
+
+/** Fills the next record; rtl_pending_room must have told of room for it. `origin`: the place of
+ * its origin. Returns its sequence number. */
+static inline __attribute__((always_inline)) uint64_t
+rtl_pending_put_words(struct rtl_pending *pending, const struct rtl_record_words *words,
+                      uint64_t origin)
+{
+    uint64_t sequence = rtl_pending_get(&pending->tail);
+    struct rtl_record *record = pending->next;
+    rtl_record_fill(record, words, sequence, origin);
     pending->next = record + 1;
     atomic_store_explicit(&pending->tail, sequence + 1, memory_order_release);
-    /* Harvesters have it in their caches. */
-    __builtin_prefetch((const unsigned char *)record + pending->ahead, 1);
+    rtl_record_ask_ahead(record, pending->ahead);
     return sequence;
+}
+
+/** Records that follow each other in one chunk and have one origin: those who harvest are told of
+ * all of them at once. */
+struct rtl_record_row {
+    struct rtl_record *next;
+    uint64_t sequence; /**< of `next` */
+    uint64_t place;    /**< of the origin */
+    uint32_t flags;    /**< of all records */
+    int64_t ahead;     /**< bytes, as in rtl_pending */
+};
+
+/** Begins a row of at least one record, and of at most as many as rtl_pending_room has told of room
+ * for. By the submitter, who adds no other record before it is ended. */
+static inline struct rtl_record_row rtl_row_begin(struct rtl_pending *pending,
+                                                  const struct rtl_origin_words *origin)
+{
+    bool plain = origin->correlation == 0 && origin->launch == RTL_NONE;
+    return (struct rtl_record_row){
+        .next = pending->next,
+        .sequence = rtl_pending_get(&pending->tail),
+        .place = plain ? 0 : rtl_pending_place_origin(pending, origin),
+        .flags = plain ? RTL_RECORD_PLAIN : 0,
+        .ahead = pending->ahead,
+    };
+}
+
+/** Fills the next record of a row; its flags are added to those of the words. */
+static inline __attribute__((always_inline)) void rtl_row_add(struct rtl_record_row *row,
+                                                              struct rtl_record_words *words)
+{
+    words->flags |= row->flags;
+    rtl_record_fill(row->next, words, row->sequence++, row->place);
+    rtl_record_ask_ahead(row->next++, row->ahead);
+}
+
+/** Ends a row: harvesters find its records from now on. */
+static inline void rtl_row_end(struct rtl_pending *pending, const struct rtl_record_row *row)
+{
+    pending->next = row->next;
+    atomic_store_explicit(&pending->tail, row->sequence, memory_order_release);
 }
 
 /** The program's signal in the halves that are for it. */

@@ -8,7 +8,6 @@
 #include "intercept/harvest.h"
 #include "intercept/indices.h"
 #include "intercept/launches.h"
-#include "intercept/map.h"
 #include "intercept/pages.h"
 #include "intercept/strangers.h"
 #include "intercept/submit.h"
@@ -33,7 +32,7 @@
 
 static struct rtl_queue *_Atomic places[RTL_MOST_QUEUES];
 static _Atomic uint32_t place_count;
-static struct rtl_map by_address, by_doorbell;
+struct rtl_map rtl_queue_addresses, rtl_queue_doorbells;
 static _Atomic bool plain_doorbells;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint32_t next_id;
@@ -53,11 +52,6 @@ struct rtl_queue *rtl_queues_at(uint32_t slot)
     return atomic_load_explicit(&places[slot], memory_order_acquire);
 }
 
-struct rtl_queue *rtl_queues_by_doorbell(uint64_t handle)
-{
-    return rtl_map_find(&by_doorbell, handle);
-}
-
 bool rtl_queues_plain_doorbells(void)
 {
     return atomic_load_explicit(&plain_doorbells, memory_order_relaxed);
@@ -67,11 +61,6 @@ void rtl_queues_expect_doorbell(uint64_t handle)
 {
     if (((const amd_signal_t *)(uintptr_t)handle)->kind >= 0)
         atomic_store_explicit(&plain_doorbells, true, memory_order_relaxed);
-}
-
-struct rtl_queue *rtl_queues_find(const hsa_queue_t *queue)
-{
-    return rtl_map_find(&by_address, (uint64_t)(uintptr_t)queue);
 }
 
 /* ---- queues that come and go ---- */
@@ -200,6 +189,8 @@ static void set_up_notes(struct rtl_queue *state)
     notes->near =
         state->way == RTL_WAY_INTERPOSE ? notes->slots + NOTES * state->reserved_size : NULL;
     notes->near_mask = NEAR_NOTES - 1;
+    if (notes->near != NULL)
+        rtl_pages_take(notes->near, notes->near + NEAR_NOTES);
     notes->submitted = &state->submitted;
 }
 
@@ -234,6 +225,7 @@ static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id,
         .slot = state->slot,
         .help = rtl_submit_help,
         .context = state,
+        .scarce = rtl_worker_wake,
         .expect = rtl_worker_expect,
     };
 }
@@ -280,10 +272,10 @@ static bool follow(hsa_queue_t *queue, uint32_t agent, const struct rtl_way_made
     uint32_t id = rtl_queues_new_id();
     state->way = made->way;
     set_up(state, queue, agent, id);
-    if (!rtl_map_put(&by_address, (uint64_t)(uintptr_t)queue, state))
+    if (!rtl_map_put(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue, state))
         return false;
-    if (!hook_into(state, made) || !rtl_map_put(&by_doorbell, state->doorbell, state)) {
-        rtl_map_remove(&by_address, (uint64_t)(uintptr_t)queue);
+    if (!hook_into(state, made) || !rtl_map_put(&rtl_queue_doorbells, state->doorbell, state)) {
+        rtl_map_remove(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
         return false;
     }
     rtl_queues_describe(queue, id, agent, made->way);
@@ -395,8 +387,8 @@ static struct rtl_queue *let_go(const hsa_queue_t *queue)
     pthread_mutex_lock(&lock);
     struct rtl_queue *state = rtl_queues_find(queue);
     if (state != NULL && --state->references == 0) {
-        rtl_map_remove(&by_address, (uint64_t)(uintptr_t)queue);
-        rtl_map_remove(&by_doorbell, state->doorbell);
+        rtl_map_remove(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
+        rtl_map_remove(&rtl_queue_doorbells, state->doorbell);
     } else {
         state = NULL;
     }
@@ -436,8 +428,8 @@ void rtl_queues_close_all(uint64_t patience_ns)
             continue;
         if (queue->way != RTL_WAY_COPIES) {
             pthread_mutex_lock(&lock);
-            rtl_map_remove(&by_address, (uint64_t)(uintptr_t)queue->queue);
-            rtl_map_remove(&by_doorbell, queue->doorbell);
+            rtl_map_remove(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue->queue);
+            rtl_map_remove(&rtl_queue_doorbells, queue->doorbell);
             pthread_mutex_unlock(&lock);
             rtl_submit_end(queue, deadline);
         }

@@ -15,6 +15,7 @@
 #define RTL_INTERCEPT_QUEUES_H
 
 #include "intercept/config.h"
+#include "intercept/map.h"
 #include "intercept/pending.h"
 #include "intercept/rewrite.h"
 #include "intercept/turn.h"
@@ -77,8 +78,14 @@ void rtl_queues_hook(const struct rtl_config *config, struct rtl_ring *ring);
 uint32_t rtl_queues_count(void);
 struct rtl_queue *rtl_queues_at(uint32_t slot);
 
+/** The queues that are followed, by address and by their doorbells' handles. */
+extern struct rtl_map rtl_queue_addresses, rtl_queue_doorbells;
+
 /** The state of a queue, NULL if it is not followed. Lock-free, any thread. */
-struct rtl_queue *rtl_queues_find(const hsa_queue_t *queue);
+static inline struct rtl_queue *rtl_queues_find(const hsa_queue_t *queue)
+{
+    return rtl_map_find(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
+}
 
 /** A queue with this doorbell is about to be followed, or counted. Any thread. */
 void rtl_queues_expect_doorbell(uint64_t handle);
@@ -88,7 +95,10 @@ void rtl_queues_expect_doorbell(uint64_t handle);
 bool rtl_queues_plain_doorbells(void);
 
 /** The queue that a doorbell belongs to, NULL if it is none of ours. Lock-free, any thread. */
-struct rtl_queue *rtl_queues_by_doorbell(uint64_t handle);
+static inline struct rtl_queue *rtl_queues_by_doorbell(uint64_t handle)
+{
+    return rtl_map_find(&rtl_queue_doorbells, handle);
+}
 
 /** Marks a CLOSING queue whose records are all accounted for as free. Worker only. */
 void rtl_queues_release(struct rtl_queue *queue);

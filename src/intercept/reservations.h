@@ -97,12 +97,19 @@ static inline bool rtl_reserved_is_over(const struct rtl_reserved *slot, uint64_
     return first == 0 || first - 1 + count <= submitted;
 }
 
+/** The near slot for a note, where there are near slots. */
+static inline struct rtl_reserved *rtl_reservations_near(const struct rtl_reservations *notes,
+                                                         uint64_t first)
+{
+    return notes->near + (first & notes->near_mask);
+}
+
 /** The slot for a note. */
 static inline struct rtl_reserved *rtl_reservations_slot(struct rtl_reservations *notes,
                                                          uint64_t first)
 {
     if (notes->near != NULL) {
-        struct rtl_reserved *near = &notes->near[first & notes->near_mask];
+        struct rtl_reserved *near = rtl_reservations_near(notes, first);
         uint64_t submitted = atomic_load_explicit(notes->submitted, memory_order_acquire);
         if (first - submitted <= notes->near_mask && rtl_reserved_is_over(near, submitted))
             return near;
@@ -141,7 +148,7 @@ static inline const struct rtl_reserved *rtl_reservations_find(const struct rtl_
     if (first >= atomic_load_explicit(&notes->end, memory_order_relaxed))
         return NULL;
     if (notes->near != NULL) {
-        slot = &notes->near[first & notes->near_mask];
+        slot = rtl_reservations_near(notes, first);
         if (atomic_load_explicit(&slot->first, memory_order_relaxed) == first + 1)
             return slot;
         if (!atomic_load_explicit(&notes->far, memory_order_relaxed))
@@ -151,11 +158,17 @@ static inline const struct rtl_reserved *rtl_reservations_find(const struct rtl_
     return atomic_load_explicit(&slot->first, memory_order_relaxed) == first + 1 ? slot : NULL;
 }
 
-/** True if there is a note for a reservation that begins with packet `first`. By who submits the
- * packets. */
-static inline bool rtl_reservations_has(const struct rtl_reservations *notes, uint64_t first)
+/** What a note says. By who submits the packets. */
+static inline struct rtl_reservation rtl_reserved_read(const struct rtl_reserved *slot)
 {
-    return rtl_reservations_find(notes, first) != NULL;
+    uint64_t launch = atomic_load_explicit(&slot->launch_ordinal, memory_order_relaxed);
+    uint64_t count = atomic_load_explicit(&slot->count_flags, memory_order_relaxed);
+    return (struct rtl_reservation){
+        .correlation = atomic_load_explicit(&slot->correlation, memory_order_relaxed),
+        .launch = (uint32_t)launch,
+        .ordinal = (uint32_t)(launch >> 32),
+        .count = (uint32_t)count,
+        .flags = (uint32_t)(count >> 32)};
 }
 
 /** The reservation that begins with packet `first`; a plain one if there is no note. By who submits
@@ -163,19 +176,10 @@ static inline bool rtl_reservations_has(const struct rtl_reservations *notes, ui
 static inline struct rtl_reservation rtl_reservations_at(const struct rtl_reservations *notes,
                                                          uint64_t first)
 {
-    struct rtl_reservation reservation = {
-        .launch = RTL_NONE, .count = 1, .flags = RTL_RESERVED_OUTSIDE};
     const struct rtl_reserved *slot = rtl_reservations_find(notes, first);
-    if (slot == NULL)
-        return reservation;
-    uint64_t launch = atomic_load_explicit(&slot->launch_ordinal, memory_order_relaxed);
-    uint64_t count = atomic_load_explicit(&slot->count_flags, memory_order_relaxed);
-    reservation.correlation = atomic_load_explicit(&slot->correlation, memory_order_relaxed);
-    reservation.launch = (uint32_t)launch;
-    reservation.ordinal = (uint32_t)(launch >> 32);
-    reservation.count = (uint32_t)count;
-    reservation.flags = (uint32_t)(count >> 32);
-    return reservation;
+    if (slot != NULL)
+        return rtl_reserved_read(slot);
+    return (struct rtl_reservation){.launch = RTL_NONE, .count = 1, .flags = RTL_RESERVED_OUTSIDE};
 }
 
 #endif

@@ -297,10 +297,30 @@ static unsigned piece_of(const struct rtl_pool *pool)
     return share < piece ? (unsigned)share : piece;
 }
 
+/* Signals of kernels that have finished, but were not harvested, are in use, too. */
+static void tell_if_scarce(const struct rtl_rewriter *rewriter)
+{
+    const struct rtl_pool *pool = rewriter->pool;
+    int64_t idle = atomic_load_explicit(&pool->free, memory_order_relaxed);
+    if (rewriter->scarce != NULL &&
+        idle < atomic_load_explicit(&pool->made, memory_order_relaxed) / 2)
+        rewriter->scarce();
+}
+
+/* The handles of the signals at hand lie anywhere in their table, and of new ones another core has
+ * them: all are asked for at once. */
+static void ask_for_handles(const struct rtl_rewriter *rewriter)
+{
+    for (uint32_t i = 0; i < rewriter->id_count; i++)
+        __builtin_prefetch((const void *)&rewriter->pool->handles[rewriter->ids[i]]);
+}
+
+/* Where none is at hand. */
 static bool refill(struct rtl_rewriter *rewriter)
 {
     unsigned vain = 0;
-    for (unsigned tries = 0; rewriter->id_count == 0; tries++) {
+    tell_if_scarce(rewriter);
+    for (unsigned tries = 0;; tries++) {
         rewriter->id_count = rtl_pool_take(rewriter->pool, rewriter->ids, piece_of(rewriter->pool));
         if (rewriter->id_count > 0)
             break;
@@ -308,12 +328,13 @@ static bool refill(struct rtl_rewriter *rewriter)
             return false;
         vain += rewriter->help(rewriter->context) == 0;
     }
+    ask_for_handles(rewriter);
     return true;
 }
 
 static bool take_signal(struct rtl_rewriter *rewriter, uint32_t *id)
 {
-    if (!refill(rewriter))
+    if (rewriter->id_count == 0 && !refill(rewriter))
         return false;
     *id = rewriter->ids[--rewriter->id_count];
     return true;
@@ -638,24 +659,55 @@ static struct rtl_origin_words origin_of(const struct rtl_run *run)
                                      launched ? reservation->ordinal - (uint32_t)run->first : 0};
 }
 
+/* As many packets as are simple, of which there is one, and signals and room for all. */
+static IN_PLACE uint64_t rewrite_row(struct rtl_rewriter *rewriter, unsigned char *packets,
+                                     uint64_t first, uint64_t count, uint32_t epoch,
+                                     const struct rtl_origin_words *origin)
+{
+    struct rtl_run *run = &rewriter->run;
+    bool found = (run->reservation.flags & RTL_RESERVED_FOUND) != 0;
+    uint64_t hash = run->fingerprint;
+    const uint32_t *id = rewriter->ids + rewriter->id_count;
+    struct rtl_record_row row = rtl_row_begin(rewriter->pending, origin);
+    uint64_t done = 0;
+    for (; done < count; done++) {
+        hsa_kernel_dispatch_packet_t *packet = (void *)(packets + done * PACKET_SIZE);
+        if (!is_dispatch(packet) || packet->completion_signal.handle != 0)
+            break;
+        struct rtl_record_words words = read_words(packet);
+        struct rtl_kernel_key key = key_of(packet, &words);
+        hash = found ? fingerprint(hash, &key) : hash;
+        put_signal(rewriter, &packet->completion_signal, *--id);
+        words.index = first + done;
+        words.tag = *id | (uint64_t)epoch << 32;
+        rtl_row_add(&row, &words);
+    }
+    rtl_row_end(rewriter->pending, &row);
+    rewriter->id_count -= (uint32_t)done;
+    run->fingerprint = hash;
+    return done;
+}
+
+/* For how many packets there are signals at hand, and room in a row. */
+static IN_PLACE uint64_t row_for(struct rtl_rewriter *rewriter, uint64_t count)
+{
+    uint64_t room = rtl_pending_room(rewriter->pending);
+    uint64_t most = room < rewriter->id_count ? room : rewriter->id_count;
+    return count < most ? count : most;
+}
+
 /* Packets of one run, as long as they are simple; returns how many. */
 static uint64_t rewrite_simple(struct rtl_rewriter *rewriter, unsigned char *packets,
                                uint64_t first, uint64_t count, uint32_t epoch, struct tally *tally)
 {
-    struct rtl_run *run = &rewriter->run;
-    bool found = (run->reservation.flags & RTL_RESERVED_FOUND) != 0;
-    struct rtl_origin_words origin = origin_of(run);
+    struct rtl_origin_words origin = origin_of(&rewriter->run);
     uint64_t done = 0;
-    for (; done < count; done++) {
-        void *packet = packets + done * PACKET_SIZE;
-        if (!is_simple(rewriter, packet))
+    while (done < count) {
+        unsigned char *packet = packets + done * PACKET_SIZE;
+        if (!is_simple(rewriter, (void *)packet))
             break;
-        struct rtl_record_words words = read_words(packet);
-        if (found) {
-            struct rtl_kernel_key key = key_of(packet, &words);
-            run->fingerprint = fingerprint(run->fingerprint, &key);
-        }
-        record_simple(rewriter, packet, &words, first + done, epoch, &origin);
+        uint64_t row = row_for(rewriter, count - done);
+        done += rewrite_row(rewriter, packet, first + done, row, epoch, &origin);
     }
     if (done > 0) {
         tally->seen += done;
@@ -704,8 +756,9 @@ static IN_PLACE bool came_alone(struct rtl_rewriter *rewriter,
                                 struct rtl_origin_words *origin)
 {
     const struct rtl_run *run = &rewriter->run;
-    if (rtl_reservations_has(rewriter->reservations, index)) {
-        struct rtl_reservation note = rtl_reservations_at(rewriter->reservations, index);
+    const struct rtl_reserved *slot = rtl_reservations_find(rewriter->reservations, index);
+    if (slot != NULL) {
+        struct rtl_reservation note = rtl_reserved_read(slot);
         origin->correlation = note.correlation;
         return note.count == 1 && note.launch == RTL_NONE && note.flags == 0;
     }
@@ -716,8 +769,8 @@ static IN_PLACE bool came_alone(struct rtl_rewriter *rewriter,
     return true;
 }
 
-/* A dispatch with a signal of the program's that can be borrowed, and room for its record. */
-static bool is_borrower(struct rtl_rewriter *rewriter, const hsa_kernel_dispatch_packet_t *packet)
+/* A dispatch with a signal of the program's, and room for its record. */
+static bool has_own(struct rtl_rewriter *rewriter, const hsa_kernel_dispatch_packet_t *packet)
 {
     uint64_t own = packet->completion_signal.handle;
     return own != 0 && is_dispatch(packet) && rewriter->mark_every == 0 &&
@@ -740,21 +793,47 @@ static IN_PLACE bool rewrite_alone(struct rtl_rewriter *rewriter,
     return true;
 }
 
-/* The same for one whose signal can be borrowed, in full mode. */
-static bool borrow_alone(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_packet_t *packet,
-                         uint64_t index, uint32_t epoch)
+static void borrow_alone(struct rtl_rewriter *rewriter, struct rtl_record_words *words,
+                         uint64_t own, uint64_t index, uint32_t epoch,
+                         const struct rtl_origin_words *origin)
+{
+    words->flags = RTL_RECORD_BORROWED;
+    rtl_record_set_own(words, own);
+    record_packet(rewriter, words, index, rtl_signal_stamp(own) | (uint64_t)epoch << 32, origin);
+    rewriter->unmarked++;
+}
+
+static void replace_alone(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_packet_t *packet,
+                          struct rtl_record_words *words, uint64_t index, uint32_t epoch,
+                          const struct rtl_origin_words *origin)
+{
+    rtl_record_set_own(words, packet->completion_signal.handle);
+    atomic_fetch_add_explicit(&rewriter->pending->owed, 1, memory_order_relaxed);
+    record_simple(rewriter, packet, words, index, epoch, origin);
+    if (rewriter->expect != NULL)
+        rewriter->expect();
+    rewriter->unmarked = 0;
+}
+
+/* The same for one with a signal of the program's, in full mode. `*borrowed` counts those whose
+ * signal is read in place. */
+static bool follow_alone(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_packet_t *packet,
+                         uint64_t index, uint32_t epoch, uint64_t *borrowed)
 {
     struct rtl_origin_words origin = {0, RTL_NONE, 0};
     struct rtl_record_words words = read_words(packet);
     uint64_t own = packet->completion_signal.handle;
     if (rewriter->mode != RTL_MODE_FULL || index < rewriter->run.end ||
-        !is_borrower(rewriter, packet) || !came_alone(rewriter, packet, &words, index, &origin) ||
-        !may_borrow(rewriter, own))
+        !has_own(rewriter, packet) || !came_alone(rewriter, packet, &words, index, &origin))
         return false;
-    words.flags = RTL_RECORD_BORROWED;
-    rtl_record_set_own(&words, own);
-    record_packet(rewriter, &words, index, rtl_signal_stamp(own) | (uint64_t)epoch << 32, &origin);
-    rewriter->unmarked++;
+    if (may_borrow(rewriter, own)) {
+        borrow_alone(rewriter, &words, own, index, epoch, &origin);
+        ++*borrowed;
+    } else if (rewriter->id_count > 0) {
+        replace_alone(rewriter, packet, &words, index, epoch, &origin);
+    } else {
+        return false;
+    }
     return true;
 }
 
@@ -768,9 +847,8 @@ static uint64_t rewrite_singles(struct rtl_rewriter *rewriter, unsigned char *pa
         void *packet = packets + done * PACKET_SIZE;
         if (rewrite_alone(rewriter, packet, first + done, epoch))
             continue;
-        if (!borrow_alone(rewriter, packet, first + done, epoch))
+        if (!follow_alone(rewriter, packet, first + done, epoch, &borrowed))
             break;
-        borrowed++;
     }
     settle_followed(rewriter, done, borrowed);
     return done;

@@ -6,11 +6,15 @@
 #include "intercept/shapes.h"
 
 #include "intercept/emit.h"
+#include "intercept/pages.h"
 #include "intercept/symbols.h"
 
-#define PLACE_BITS 15u
-#define ENTRIES    (1u << PLACE_BITS)
-#define PROBES     32u
+#define PLACE_BITS  15u
+#define ENTRIES     (1u << PLACE_BITS)
+#define PROBES      32u
+#define FRONT_BITS  9u /* the first entries, where most programs' shapes all are */
+#define FRONT       (1u << FRONT_BITS)
+#define FRONT_TRIES 2u /* of the probes */
 
 enum entry_state { ENTRY_FREE, ENTRY_BUSY, ENTRY_READY };
 
@@ -46,6 +50,15 @@ static uint64_t place_of(const struct key *key)
                     key->depth * UINT64_C(0x94D049BB133111EB) ^
                     key->block * UINT64_C(0xD6E8FEB86659FD93);
     return hash >> (64 - PLACE_BITS);
+}
+
+/* An entry that is looked at for the first time costs up to two page faults, and an interrupt of
+ * the other cores: that is seldom so in the first ones, which have memory. */
+static struct entry *entry_of(uint64_t place, unsigned probe)
+{
+    if (probe < FRONT_TRIES)
+        return &entries[((place >> (PLACE_BITS - FRONT_BITS)) + probe) % FRONT];
+    return &entries[(place + probe) % ENTRIES];
 }
 
 static bool equal(const struct key *left, const struct key *right)
@@ -96,7 +109,7 @@ bool rtl_shapes_find(const struct rtl_kernel_facts *facts, uint32_t *shape)
     struct key key = key_of(facts);
     uint64_t place = place_of(&key);
     for (unsigned probe = 0; probe < PROBES; probe++) {
-        struct entry *entry = &entries[(place + probe) % ENTRIES];
+        struct entry *entry = entry_of(place, probe);
         uint32_t state = atomic_load_explicit(&entry->state, memory_order_acquire);
         if (state == ENTRY_FREE)
             return enter(entry, &key, facts, &symbol, shape);
@@ -106,4 +119,9 @@ bool rtl_shapes_find(const struct rtl_kernel_facts *facts, uint32_t *shape)
         }
     }
     return define(facts, &symbol, shape);
+}
+
+void rtl_shapes_take_memory(void)
+{
+    rtl_pages_take(entries, entries + FRONT);
 }

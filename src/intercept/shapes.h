@@ -11,4 +11,7 @@
  * had no room for the definition: the kernel cannot be sent either. Lock-free, any thread. */
 bool rtl_shapes_find(const struct rtl_kernel_facts *facts, uint32_t *shape);
 
+/** Takes memory for the shapes of most programs before they are met (pages.h). Once; any thread. */
+void rtl_shapes_take_memory(void);
+
 #endif

@@ -9,29 +9,35 @@
 
 #include <hsa/amd_hsa_signal.h>
 
-/* True if the store was the doorbell of a followed queue and has been dealt with. A doorbell is
- * told apart by its kind, but for those of intercept queues, which look like any signal. */
-static bool doorbell(hsa_signal_t signal)
+/* Of a signal that looks like any other, and of a doorbell that is none of a followed queue. */
+static __attribute__((noinline)) struct rtl_queue *queue_of_other(hsa_signal_t signal, bool plain)
 {
-    const amd_signal_t *memory = (const amd_signal_t *)(uintptr_t)signal.handle;
-    bool plain = memory->kind >= 0;
     if (plain)
         rtl_harvest_settle(signal.handle, false);
     if (plain && !rtl_queues_plain_doorbells())
-        return false;
+        return NULL;
     struct rtl_queue *queue = rtl_queues_by_doorbell(signal.handle);
-    if (queue == NULL) {
+    if (queue == NULL)
         rtl_strangers_count(signal.handle);
-        return false;
-    }
-    rtl_submit(queue);
-    return true;
+    return queue;
+}
+
+/* The followed queue whose doorbell the signal is, or NULL. A doorbell is told apart by its kind,
+ * but for those of intercept queues, which look like any signal. */
+static inline struct rtl_queue *queue_of(hsa_signal_t signal)
+{
+    bool plain = ((const amd_signal_t *)(uintptr_t)signal.handle)->kind >= 0;
+    struct rtl_queue *queue = plain ? NULL : rtl_queues_by_doorbell(signal.handle);
+    return queue != NULL ? queue : queue_of_other(signal, plain);
 }
 
 #define STORE(name)                                                                                \
     static void name(hsa_signal_t signal, hsa_signal_value_t value)                                \
     {                                                                                              \
-        if (!doorbell(signal))                                                                     \
+        struct rtl_queue *queue = queue_of(signal);                                                \
+        if (queue != NULL)                                                                         \
+            rtl_submit(queue);                                                                     \
+        else                                                                                       \
             rtl_api.hsa_signal_##name(signal, value);                                              \
     }
 

@@ -43,6 +43,13 @@ extern _Thread_local struct rtl_turn_thread *rtl_turn_thread
  */
 bool rtl_turn_prepare(void);
 
+/** True if the quick way in is the calling thread's, a moment ago. */
+static inline bool rtl_turn_is_mine(const struct rtl_turn *turn)
+{
+    return rtl_turn_thread != NULL &&
+           atomic_load_explicit(&turn->owner, memory_order_relaxed) == rtl_turn_thread;
+}
+
 /** The quick way in; false: it is not open. */
 static inline bool rtl_turn_enter(struct rtl_turn *turn)
 {

@@ -7,7 +7,9 @@
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
 #include "intercept/launches.h"
+#include "intercept/pages.h"
 #include "intercept/queues.h"
+#include "intercept/shapes.h"
 #include "intercept/submit.h"
 #include "intercept/waits.h"
 
@@ -21,12 +23,14 @@
 #include <unistd.h>
 
 #define PIECE_OF_SIGNALS  512u /* that the pool grows by in a round when nobody waits */
-#define SPARE_SIGNALS     3072u
+#define SPARE_SIGNALS     12288u
+#define CHUNKS_AHEAD      320u  /* of records, of all queues, that have memory before use */
 #define ROUNDS_TO_LOOK    64u   /* whether somebody goes round us: rounds with a nap behind them */
 #define BUSY_TO_LOOK      1024u /* and others */
 #define ROUNDS_TO_ASK     16u   /* for a turn to submit, where one round after the other is busy */
 #define PATIENCE          64u   /* records of running kernels to look behind */
-#define BUSY_ROUND        512u  /* so many records in a round: go on at once */
+#define BUSY_ROUND        512u  /* so many records of a queue in a round: go on at once */
+#define MANY_QUEUES       8u    /* that share a nap's length */
 #define FEW_ROUND         128u  /* so few: the nap before was too short */
 #define LONG_NAP_NS       400000u /* after few */
 #define SHORTEST_NAP_NS   50000u
@@ -47,19 +51,33 @@ static _Atomic bool stopping;
 static _Atomic bool ended;
 static _Atomic uint32_t rounds;
 static _Atomic uint32_t bell; /* futex: moved to cut a nap short */
+static _Atomic bool napping;  /* and nobody has moved it yet */
 static _Atomic bool expected; /* a signal was replaced since the worker last looked */
-static bool busy;             /* no nap before this round; the worker's */
+static bool busy;             /* no nap before this round; the worker's, as what follows */
+static uint32_t served;       /* queues of which something had finished in this round */
+static unsigned fullest;      /* most of one of them; BUSY_ROUND: there is more to do */
 
 static void nap(uint32_t bell_seen, uint64_t ns)
 {
     struct timespec time = {.tv_sec = 0, .tv_nsec = (long)ns};
+    atomic_store(&napping, true);
     syscall(SYS_futex, &bell, FUTEX_WAIT_PRIVATE, bell_seen, &time, NULL, 0);
+    atomic_store_explicit(&napping, false, memory_order_relaxed);
 }
 
 static void ring_bell(void)
 {
     atomic_fetch_add(&bell, 1);
     syscall(SYS_futex, &bell, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+void rtl_worker_wake(void)
+{
+    if (atomic_load_explicit(&napping, memory_order_relaxed) && atomic_exchange(&napping, false)) {
+        int saved = errno;
+        ring_bell();
+        errno = saved;
+    }
 }
 
 void rtl_worker_expect(void)
@@ -80,7 +98,9 @@ static uint32_t most(uint32_t a, uint32_t b)
 }
 
 /* Twice what is in use, a piece at a time: so many may soon be, and each takes memory (300 bytes in
- * ROCr 5.2.3). Beyond RTL_EASY_SIGNALS only who finds none makes more. */
+ * ROCr 5.2.3). At first what a program submits before the worker has a core (10 000 kernels, or
+ * 0.5 ms, where program and device keep both of two busy). Beyond RTL_EASY_SIGNALS only who finds
+ * none makes more. */
 static uint32_t signals_ahead(void)
 {
     uint32_t made = atomic_load_explicit(&rtl_signals.made, memory_order_relaxed);
@@ -96,7 +116,8 @@ static void grow_pool(void)
         return; /* the runtime may still be on its way up, and the pool */
     struct rtl_queues_demand demand = rtl_queues_demand();
     uint32_t target = least(signals_ahead(), demand.most);
-    (void)rtl_pool_grow(&rtl_signals, most(target, demand.at_once));
+    if (rtl_pool_grow(&rtl_signals, most(target, demand.at_once)) > 0)
+        fullest = BUSY_ROUND; /* no nap before there are as many as there should be */
 }
 
 static unsigned serve(struct rtl_queue *queue)
@@ -162,9 +183,11 @@ unsigned rtl_worker_round(void)
 {
     rtl_control_poll();
     unsigned finished = 0;
+    served = 0;
+    fullest = 0;
     grow_pool();
     if (ring != NULL && rtl_ring_reserve_memory(ring) > 0)
-        finished += BUSY_ROUND; /* a piece a round: zeroing memory takes time; but no nap yet */
+        fullest = BUSY_ROUND; /* a piece a round: zeroing memory takes time; but no nap yet */
     (void)rtl_emit_flush();
     rtl_launches_look();
     rtl_pool_tidy(&rtl_signals);
@@ -174,9 +197,14 @@ unsigned rtl_worker_round(void)
         uint32_t phase = atomic_load_explicit(&queue->phase, memory_order_acquire);
         if (phase == RTL_QUEUE_FREE)
             continue;
-        finished += serve(queue);
-        if (phase == RTL_QUEUE_LIVE && queue->way != RTL_WAY_COPIES)
+        unsigned of_queue = serve(queue);
+        served += of_queue > 0;
+        fullest = most(fullest, of_queue);
+        finished += of_queue;
+        if (phase == RTL_QUEUE_LIVE && queue->way != RTL_WAY_COPIES) {
+            rtl_pending_take_memory(&queue->pending, CHUNKS_AHEAD / rtl_queues_count());
             finished += submit_behind(queue);
+        }
         uint64_t newest = atomic_load_explicit(&queue->newest, memory_order_relaxed);
         if (newest != 0)
             rtl_agents_clock(queue->agent, newest);
@@ -220,12 +248,15 @@ static bool attend(uint64_t *since)
 
 /* The nap after a round in which so much has finished, `ns` after the last such one. What has
  * finished lately is in the caches of who submits next, so naps are short where much does; where
- * little does, to wake up would cost more than all the rest. */
+ * little does, to wake up would cost more than all the rest. A round looks at lines of each queue
+ * that who submits then has to fetch again: the more queues, the fewer rounds. */
 static uint64_t after(unsigned finished, uint64_t ns, uint64_t length)
 {
     if (finished < FEW_ROUND)
         return finished > 0 && length * 2 > LONG_NAP_NS ? LONG_NAP_NS : length * 2;
-    return finished * UINT64_C(1000) >= ns ? SHORTEST_NAP_NS : LONG_NAP_NS / 2;
+    if (finished * UINT64_C(1000) < ns)
+        return LONG_NAP_NS / 2;
+    return SHORTEST_NAP_NS * (uint64_t)most(1, least(served, MANY_QUEUES));
 }
 
 /* How long a nap may be; `since`: when a signal was last to be forwarded. */
@@ -239,12 +270,20 @@ static uint64_t limit(uint64_t *length, uint64_t since)
     return *length;
 }
 
+/* Of tables that threads of the program write to when they submit or help. */
+static void take_memory(void)
+{
+    rtl_shapes_take_memory();
+    rtl_pages_take(&rtl_borrows, &rtl_borrows + 1);
+}
+
 static void *work(void *unused)
 {
     (void)unused;
     uint64_t since = 0;
     pthread_setname_np(pthread_self(), "rtl-worker");
     (void)rtl_turn_prepare();
+    take_memory();
     uint64_t length = SHORTEST_NAP_NS;
     uint64_t found = 0; /* when something had finished last */
     uint64_t next_bracket = rtl_now() + BRACKET_PERIOD_NS;
@@ -262,7 +301,7 @@ static void *work(void *unused)
         uint64_t now = rtl_now();
         uint64_t before = found;
         found = finished > 0 ? now : found;
-        busy = finished >= BUSY_ROUND || attend(&since);
+        busy = fullest >= BUSY_ROUND || attend(&since);
         if (busy)
             continue;
         length = after(finished, now - before, length);

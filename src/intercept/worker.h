@@ -2,9 +2,10 @@
  * The completion worker: one thread that harvests, forwards, makes signals and describes clocks.
  *
  * It polls, and sleeps in between: a worker that sleeps costs nothing, and nobody wakes it from a
- * hot path, because a wake-up costs the program's thread microseconds. But the device, or somebody,
- * may be waiting for a signal that the worker has to forward: while such come and go it does not
- * sleep, or not for long.
+ * hot path, because a wake-up costs the program's thread microseconds; unless kernels come so fast
+ * that half of the signals are in use while it sleeps. The device, or somebody, may be waiting for
+ * a signal that the worker has to forward: while such come and go it does not sleep, or not for
+ * long.
  */
 #ifndef RTL_INTERCEPT_WORKER_H
 #define RTL_INTERCEPT_WORKER_H
@@ -17,6 +18,10 @@
 /** Starts the worker if it does not run. False if no thread could be made. Any thread; before the
  * pool is set up it only reserves memory of the ring. */
 bool rtl_worker_start(struct rtl_ring *ring);
+
+/** Signals become scarce: a worker that naps ends its nap. Any thread; a system call if it naps,
+ * which wakes a thread and waits for nothing. */
+void rtl_worker_wake(void);
 
 /** A signal was replaced: it has to be forwarded as soon as its packet has completed. Any thread,
  * no system call. */
@@ -33,8 +38,8 @@ bool rtl_worker_stop(uint64_t patience_ns);
 /** In a forked child, where the thread does not exist. */
 void rtl_worker_forked(void);
 
-/** One round of the worker's work; returns how many records were finished, and more than that while
- * there is memory of the ring to reserve. For the worker, or whoever stopped it. */
+/** One round of the worker's work; returns how many records were finished. For the worker, or
+ * whoever stopped it. */
 unsigned rtl_worker_round(void);
 
 #endif

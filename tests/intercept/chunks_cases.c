@@ -6,6 +6,9 @@
 #include "fake_signals.h"
 #include "intercept/pending_add.h"
 
+#include <limits.h>
+#include <sys/mman.h>
+
 #define ALL 40000u /* records of a random run */
 
 static struct rtl_pending pending;
@@ -155,6 +158,58 @@ const char *Chunks_ALongKernelKeepsOneRecordAndNotTheOthers(void)
     CHECK_DONE(take(sequence));
     CHECK(rtl_pending_room(&pending) > 0);
     CHECK_DONE(pass(3000, 1023));
+    return NULL;
+}
+
+/* ---- memory ahead ---- */
+
+#define PAGE 4096u
+
+/* Pages of the chunks [first, end) that have memory. */
+static unsigned resident(uint32_t first, uint32_t end)
+{
+    unsigned char in[256];
+    uintptr_t begin = (uintptr_t)(pending.chunks + first) / PAGE * PAGE;
+    size_t bytes = (uintptr_t)(pending.chunks + end) - begin;
+    unsigned pages = (unsigned)((bytes + PAGE - 1) / PAGE);
+    unsigned count = 0;
+    if (pages > sizeof in || mincore((void *)begin, bytes, in) != 0)
+        return UINT_MAX;
+    for (unsigned i = 0; i < pages; i++)
+        count += in[i] & 1u;
+    return count;
+}
+
+static unsigned pages_of(uint32_t first, uint32_t end)
+{
+    uintptr_t begin = (uintptr_t)(pending.chunks + first) / PAGE * PAGE;
+    return (unsigned)(((uintptr_t)(pending.chunks + end) - begin + PAGE - 1) / PAGE);
+}
+
+/* False where the system takes memory only when it is written to. */
+static bool may_be_ahead(void)
+{
+    void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    bool may = page != MAP_FAILED && madvise(page, PAGE, MADV_POPULATE_WRITE) == 0;
+    (void)munmap(page, PAGE);
+    return may;
+}
+
+const char *Chunks_MemoryIsThereAhead(void)
+{
+    if (!may_be_ahead())
+        return NULL;
+    CHECK_DONE(set_up(16384));
+    CHECK(resident(0, 1) == pages_of(0, 1) && resident(4, 100) == 0);
+    rtl_pending_take_memory(&pending, 8); /* behind the one in use and the next */
+    CHECK(resident(0, 10) == pages_of(0, 10) && resident(12, 100) == 0);
+    uint64_t three = 3 * (uint64_t)RTL_CHUNK;
+    CHECK_DONE(pass(three, three));
+    rtl_pending_take_memory(&pending, 8);
+    CHECK(resident(0, 12) == pages_of(0, 12) && resident(14, 100) == 0);
+    rtl_pending_take_memory(&pending, 100000); /* no more than there is */
+    CHECK(resident(200, 258) == pages_of(200, 258));
+    CHECK_DONE(pass(20000, 10));
     return NULL;
 }
 

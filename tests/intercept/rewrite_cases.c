@@ -178,17 +178,33 @@ const char *Rewrite_PlainSignalIsBorrowed(void)
     return NULL;
 }
 
+static unsigned expected;
+
+static void expect(void)
+{
+    expected++;
+}
+
+/* The first finds no pool signal at hand, the second does; the third is in a host call. */
 const char *Rewrite_CountingSignalIsReplaced(void)
 {
     CHECK_DONE(set_up(RTL_MODE_FULL, 64));
-    struct rtl_kernel_facts facts;
-    uint64_t own = fake_signal(2);
-    hsa_kernel_dispatch_packet_t *packet = kernel(0, own);
-    rewrite(0, 1);
-    CHECK(packet->completion_signal.handle != own && packet->completion_signal.handle != 0);
-    CHECK(bench.pending.owed == 1 && bench.ledger.borrowed == 0);
-    fake_complete(packet->completion_signal.handle, 1, 2);
-    CHECK(take(0, &facts) == RTL_TAKE_TAKEN && facts.own == own && rtl_is_replaced(&facts));
+    bench.rewriter.expect = expect;
+    expected = 0;
+    reserve(2, 1, 78, RTL_NONE, 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        uint64_t own = fake_signal(2);
+        hsa_kernel_dispatch_packet_t *packet = kernel(i, own);
+        rewrite(i, 1);
+        CHECK(packet->completion_signal.handle != own && packet->completion_signal.handle != 0);
+        CHECK(bench.pending.owed == i + 1 && expected == i + 1);
+        fake_complete(packet->completion_signal.handle, 1, 2);
+        struct rtl_kernel_facts facts;
+        CHECK(take(i, &facts) == RTL_TAKE_TAKEN && facts.own == own && rtl_is_replaced(&facts));
+        CHECK(facts.packet == i && facts.epoch == 9 && facts.correlation == (i == 2 ? 78 : 0));
+        CHECK(facts.grid[0] == 1000 + i && facts.block[1] == 2 && facts.group_size == 512);
+    }
+    CHECK(bench.ledger.borrowed == 0 && bench.ledger.seen == 3 && bench.ledger.packets == 3);
     return NULL;
 }
 
@@ -548,6 +564,28 @@ const char *Rewrite_SmallPoolIsShared(void)
     return NULL;
 }
 
+static unsigned told_scarce;
+
+static void scarce(void)
+{
+    told_scarce++;
+}
+
+/* Nothing is harvested: it is told from half of the signals on, once for each piece of them. */
+const char *Rewrite_ScarceSignalsAreTold(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    bench.rewriter.scarce = scarce;
+    told_scarce = 0;
+    for (uint64_t i = 0; i < 40; i++) {
+        (void)kernel(i, 0);
+        rewrite(i, 1);
+        CHECK(i > 32 || told_scarce == 0);
+    }
+    CHECK(told_scarce > 0 && told_scarce <= 8);
+    return NULL;
+}
+
 const char *Rewrite_PacketsWrap(void)
 {
     CHECK_DONE(set_up(RTL_MODE_FULL, 64));
@@ -591,6 +629,75 @@ const char *Rewrite_KernelsNameWhereTheyComeFrom(void)
         kernels += bench.parts[i].kernels;
     }
     CHECK(bench.part_count == 3 && kernels == 2);
+    return NULL;
+}
+
+/* Takes the records from `sequence` on, which are of the kernels [first, end) of one launch. */
+static const char *check_row(uint64_t sequence, uint64_t first, uint64_t end, uint64_t correlation)
+{
+    for (uint64_t i = first; i < end; i++) {
+        struct rtl_kernel_facts facts;
+        fake_complete(bench.ring[i % SLOTS].completion_signal.handle, i, i + 1);
+        CHECK(take(sequence + i - first, &facts) == RTL_TAKE_TAKEN && facts.packet == i);
+        CHECK(facts.correlation == correlation && facts.launch == correlation + 1);
+        CHECK(facts.start == i && facts.grid[0] == 1000 + i && facts.epoch == 9);
+        CHECK(facts.own == 0 && facts.pool_id != UINT32_MAX && facts.kernel_object != 0);
+        ((amd_signal_t *)(uintptr_t)rtl_pool_handle(&bench.pool, facts.pool_id))->value = 1;
+        rtl_pool_give(&bench.pool, &facts.pool_id, 1);
+    }
+    rtl_pending_advance(&bench.pending);
+    return NULL;
+}
+
+/* Batches that are rewritten at once, whose records lie across two chunks and whose signals are not
+ * all at hand at first. */
+const char *Rewrite_LargeBatchesGoOnInTheNextChunk(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 50));
+    for (uint64_t batch = 0; batch < 9; batch++) {
+        uint64_t first = batch * SLOTS;
+        reserve(first, 40, 500 + batch, (uint32_t)(501 + batch), 0);
+        for (uint64_t i = first; i < first + 40; i++)
+            (void)kernel(i, 0);
+        rtl_rewrite(&bench.rewriter, bench.ring, first, 40, 9);
+        CHECK(atomic_load(&bench.pending.tail) == (batch + 1) * 40);
+        CHECK_DONE(check_row(batch * 40, first, first + 40, 500 + batch));
+    }
+    CHECK(bench.ledger.seen == UINT64_C(9) * 40 && bench.ledger.lost[RTL_LOST_POOL] == 0);
+    return NULL;
+}
+
+/* A barrier and a kernel with a signal of its own among them. */
+const char *Rewrite_BatchOfManyKindsKeepsItsOrder(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    struct rtl_kernel_facts facts;
+    uint64_t own = fake_signal(1);
+    reserve(0, 30, 7, 8, 0);
+    for (uint64_t i = 0; i < 30; i++)
+        (void)kernel(i, i == 20 ? own : 0);
+    (void)barrier(10, HSA_PACKET_TYPE_BARRIER_AND, 0);
+    rtl_rewrite(&bench.rewriter, bench.ring, 0, 30, 9);
+    CHECK(bench.ring[10].completion_signal.handle == 0);
+    CHECK(bench.ring[20].completion_signal.handle == own);
+    CHECK_DONE(check_row(0, 0, 10, 7));
+    CHECK_DONE(check_row(10, 11, 20, 7));
+    fake_complete(own, 5, 6);
+    CHECK(take(19, &facts) == RTL_TAKE_TAKEN && facts.own == own && facts.ordinal == 120);
+    CHECK_DONE(check_row(20, 21, 30, 7));
+    return NULL;
+}
+
+/* An origin is kept for records alone: a chunk has room for as many of both. */
+const char *Rewrite_BarriersTakeNoPlaceForOrigins(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    for (uint64_t i = 0; i < UINT64_C(3) * RTL_CHUNK; i++) {
+        reserve(i, 1, 100 + i, (uint32_t)(101 + i), 0);
+        (void)barrier(i, HSA_PACKET_TYPE_BARRIER_AND, 0);
+        rtl_rewrite(&bench.rewriter, &bench.ring[i % SLOTS], i, 1, 9);
+        CHECK(bench.pending.last.place == UINT64_MAX);
+    }
     return NULL;
 }
 
