@@ -18,7 +18,6 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export ASAN_OPTIONS=${ASAN_OPTIONS:-}:handle_segv=0:handle_abort=0:detect_leaks=0
 find_leaks=(env "ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=1")
 export LSAN_OPTIONS=${LSAN_OPTIONS:-}:suppressions=$here/../lsan.supp:print_suppressions=0
-export TSAN_OPTIONS=${TSAN_OPTIONS:-}:handle_segv=0:handle_abort=0:die_after_fork=0:suppressions=$here/tsan.supp
 
 # HIP programs have no sanitizer built in. Where librtl and the software GPU have one, its runtime (E2E_SANITIZER) has to be
 # there from the start: "${hip[@]}" stands in front of such a program, "${hip_traced[@]}" in front of the rtl that starts it.
@@ -31,6 +30,10 @@ fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
+
+# ThreadSanitizer reads one file of suppressions only, the one named last.
+cat "$here/../tsan.supp" "$here/tsan.supp" >tsan.supp
+export TSAN_OPTIONS=${TSAN_OPTIONS:-}:handle_segv=0:handle_abort=0:die_after_fork=0:suppressions=$scratch/tsan.supp
 
 fail() {
     echo "FAILED: $*" >&2
