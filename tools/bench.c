@@ -229,8 +229,8 @@ static int prepare(struct bench *bench)
         return find_work(bench);
     }
     if (bench->workload_count > 0 || bench->kernels > 0)
-        return say_fail(EXIT_USAGE, "%s is for the workloads of rtl bench, and a program was named",
-                        bench->kernels > 0 ? "--kernels" : "--workload");
+        return say_fail(EXIT_USAGE, "%s is for the workloads of rtl bench, and '%s' is a program",
+                        bench->kernels > 0 ? "--kernels" : "--workload", bench->program[0]);
     bench->workloads[bench->workload_count++] = bench->program[0];
     status = paths_program(bench->program[0], program, sizeof program);
     if (status == EXIT_NOT_FOUND)

@@ -8,7 +8,7 @@
  * A batch has 16 packets, as a segment of a graph; a graph's kernels have arguments of their own.
  * Prints one line of JSON: for each power of ten up to KERNELS from 10 000, ns per packet of the
  * submitting thread's CPU clock, of the time-stamp counter (median over groups of batches), and of
- * the CPU time of rtl-worker, which is 0 without RTL.
+ * the CPU time of rtl-worker, which is 0 without RTL; and how many packets there were.
  */
 #include "gpu.h"
 #include "threads.h"
@@ -128,7 +128,8 @@ int main(int argc, char **argv)
                      (unsigned long long)upto, figures.cpu, (unsigned long long)upto,
                      figures.median, (unsigned long long)upto, figures.worker);
     }
-    (void)printf("}\n");
+    uint64_t packets = done * BATCH;
+    (void)printf(", \"items\": %llu}\n", (unsigned long long)packets);
     for (unsigned i = 0; i < queue_count; i++)
         gpu_must(hsa_queue_destroy(queues[i]), "queue destroy");
     gpu_must(hsa_memory_free(arguments[0][0]), "freeing arguments");

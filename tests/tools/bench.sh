@@ -58,7 +58,7 @@ wrong 2 "none" "always" -- --gpu soft -t none
 wrong 2 "'soon'" "--limit" -- --gpu soft --limit soon
 wrong 2 "'hard'" "auto, soft or real" -- --gpu hard
 wrong 2 "no-such" -- --gpu soft -- no-such
-wrong 2 "--workload" -- --gpu soft -w eager -- true
+wrong 2 "--workload" "'true'" -- --gpu soft -w eager -- true
 wrong 2 "without a tool" "status 3" "some reason" -- -q --gpu soft -t full -- sh -c 'echo some reason >&2; exit 3'
 wrong 2 "nowhere/x.html" -- -q --gpu soft -t 'name=env,env=A=B' --html nowhere/x.html -- touch measured
 wrong 2 "$PWD could not be written" -- -q --gpu soft -t 'name=env,env=A=B' --html "$PWD" -- touch measured
