@@ -268,20 +268,31 @@ void rtl_signal_times(uint64_t handle, struct rtl_kernel_facts *facts)
     facts->end = __atomic_load_n(&signal->end_ts, __ATOMIC_RELAXED);
 }
 
+/* A device that completes the same signal by itself, since not all of its packets could be
+ * followed, may put both of its times between our two: then the start is put again, and whatever
+ * end there is or comes lies behind it. */
+static void put_pair(uint64_t *start, uint64_t *end, const struct rtl_kernel_facts *facts)
+{
+    __atomic_store_n(start, facts->start, __ATOMIC_RELAXED);
+    __atomic_store_n(end, facts->end, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(start, __ATOMIC_SEQ_CST) != facts->start)
+        __atomic_store_n(start, facts->start, __ATOMIC_RELEASE);
+}
+
+/* Without an end of theirs, the times of an SDMA engine do not count; their start stays, as an
+ * engine may be about to put the end to it. */
 void rtl_signal_put_times(uint64_t handle, const struct rtl_kernel_facts *facts)
 {
     struct rtl_shared_signal *shared = rtl_shared_signal(handle);
     if ((facts->flags & RTL_RECORD_UNTIMED) != 0)
         return;
-    if ((facts->flags & RTL_RECORD_COPY) != 0) {
-        bool sdma = (facts->flags & RTL_RECORD_SDMA) != 0;
-        __atomic_store_n(&shared->sdma_start, sdma ? facts->start : 0, __ATOMIC_RELAXED);
-        __atomic_store_n(&shared->sdma_end, sdma ? facts->end : 0, __ATOMIC_RELAXED);
-        if (sdma)
-            return;
+    if ((facts->flags & RTL_RECORD_SDMA) != 0) {
+        put_pair(&shared->sdma_start, &shared->sdma_end, facts);
+        return;
     }
-    __atomic_store_n(&shared->signal.start_ts, facts->start, __ATOMIC_RELAXED);
-    __atomic_store_n(&shared->signal.end_ts, facts->end, __ATOMIC_RELEASE);
+    if ((facts->flags & RTL_RECORD_COPY) != 0)
+        __atomic_store_n(&shared->sdma_end, 0, __ATOMIC_RELAXED);
+    put_pair(&shared->signal.start_ts, &shared->signal.end_ts, facts);
 }
 
 uint32_t rtl_signal_stamp(uint64_t handle)

@@ -208,7 +208,8 @@ bool rtl_signal_is_ours(uint64_t handle);
 /** Copies the device's timestamps out of a signal; those of a copy if the facts are of one. */
 void rtl_signal_times(uint64_t handle, struct rtl_kernel_facts *facts);
 
-/** Writes the timestamps of the facts into a signal, as the device would have. */
+/** Writes the timestamps of the facts into a signal, as the device would have. A device may put its
+ * own there at the same time: they end up as one's, or as the start of one and a later end. */
 void rtl_signal_put_times(uint64_t handle, const struct rtl_kernel_facts *facts);
 
 /** True if the facts are of a packet whose own signal was replaced. */
