@@ -10,6 +10,7 @@
 #include "intercept/pages.h"
 #include "intercept/queues.h"
 #include "intercept/shapes.h"
+#include "intercept/slice.h"
 #include "intercept/submit.h"
 #include "intercept/waits.h"
 
@@ -282,6 +283,7 @@ static void *work(void *unused)
     (void)unused;
     uint64_t since = 0;
     pthread_setname_np(pthread_self(), "rtl-worker");
+    rtl_slice_ask(RTL_SLICE_SHORTEST); /* a round is short, and signals run out until it comes */
     (void)rtl_turn_prepare();
     take_memory();
     uint64_t length = SHORTEST_NAP_NS;
