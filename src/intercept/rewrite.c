@@ -307,15 +307,7 @@ static void tell_if_scarce(const struct rtl_rewriter *rewriter)
         rewriter->scarce();
 }
 
-/* The handles of the signals at hand lie anywhere in their table, and of new ones another core has
- * them: all are asked for at once. */
-static void ask_for_handles(const struct rtl_rewriter *rewriter)
-{
-    for (uint32_t i = 0; i < rewriter->id_count; i++)
-        __builtin_prefetch((const void *)&rewriter->pool->handles[rewriter->ids[i]]);
-}
-
-/* Where none is at hand. */
+/* Where none is at hand. What the next one will be given is asked for: another core had it last. */
 static bool refill(struct rtl_rewriter *rewriter)
 {
     unsigned vain = 0;
@@ -328,7 +320,7 @@ static bool refill(struct rtl_rewriter *rewriter)
             return false;
         vain += rewriter->help(rewriter->context) == 0;
     }
-    ask_for_handles(rewriter);
+    rtl_pool_ask(rewriter->pool);
     return true;
 }
 

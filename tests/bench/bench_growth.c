@@ -3,9 +3,11 @@
  * batches that repeat many graphs' packets, and the cost of the packets from a tenth of so many to
  * so many.
  *
- *     bench_growth KERNELS QUEUES GRAPHS
+ *     bench_growth KERNELS QUEUES GRAPHS [RATE]
  *
  * A batch has 16 packets, as a segment of a graph; a graph's kernels have arguments of their own.
+ * With a RATE, at most so many packets are submitted in a second: the thread spins between batches,
+ * as a program that does something else, and that is in its CPU clock.
  * Prints one line of JSON: for each power of ten up to KERNELS from 10 000, ns per packet of the
  * submitting thread's CPU clock, of the time-stamp counter (median over groups of batches), and of
  * the CPU time of rtl-worker, which is 0 without RTL; and how many packets there were.
@@ -34,6 +36,7 @@ static uint64_t *arguments[MOST_GRAPHS][GPU_KERNELS];
 static unsigned queue_count, graph_count;
 static double samples[MOST_SAMPLES];
 static double scale;
+static double ticks_per_batch; /* 0: as fast as can be */
 
 /* The arguments of each graph's kernels: the same numbers at another address. */
 static void make_arguments(void)
@@ -69,6 +72,28 @@ static void submit(struct gpu *view, uint64_t batch)
     gpu_submit(view, queues[batch % queue_count], packets, BATCH);
 }
 
+/* Ticks that the batches from `begin` to `end` take to be submitted, each not before its turn. */
+static uint64_t submit_group(struct gpu *view, uint64_t begin, uint64_t end)
+{
+    static double turn;
+    uint64_t ticks = 0;
+    if (ticks_per_batch == 0) {
+        ticks = __rdtsc();
+        for (uint64_t batch = begin; batch < end; batch++)
+            submit(view, batch);
+        return __rdtsc() - ticks;
+    }
+    for (uint64_t batch = begin; batch < end; batch++) {
+        uint64_t now = __rdtsc();
+        turn = turn + ticks_per_batch > (double)now ? turn + ticks_per_batch : (double)now;
+        while ((double)(now = __rdtsc()) < turn)
+            ;
+        submit(view, batch);
+        ticks += __rdtsc() - now;
+    }
+    return ticks;
+}
+
 struct figures {
     double cpu, median, worker; /* ns per packet */
 };
@@ -85,10 +110,9 @@ static struct figures measure(uint64_t begin, uint64_t end)
         uint64_t until = batch + GROUP < end ? batch + GROUP : end;
         double packets = (double)(until - batch) * BATCH;
         double cpu_begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
-        uint64_t ticks = __rdtsc();
-        for (; batch < until; batch++)
-            submit(&view, batch);
-        samples[count++ % MOST_SAMPLES] = (double)(__rdtsc() - ticks) / scale / packets;
+        uint64_t ticks = submit_group(&view, batch, until);
+        samples[count++ % MOST_SAMPLES] = (double)ticks / scale / packets;
+        batch = until;
         cpu += now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin;
     }
     for (unsigned i = 0; i < queue_count; i++)
@@ -102,15 +126,18 @@ static struct figures measure(uint64_t begin, uint64_t end)
 
 int main(int argc, char **argv)
 {
-    uint64_t kernels = argc == 4 ? strtoull(argv[1], NULL, 10) : 0;
-    queue_count = argc == 4 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
-    graph_count = argc == 4 ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
+    bool enough = argc == 4 || argc == 5;
+    uint64_t kernels = enough ? strtoull(argv[1], NULL, 10) : 0;
+    queue_count = enough ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
+    graph_count = enough ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
+    double rate = argc == 5 ? strtod(argv[4], NULL) : 0;
     if (kernels < FIRST_FIGURE || queue_count == 0 || queue_count > MOST_QUEUES ||
         graph_count == 0 || graph_count > MOST_GRAPHS) {
-        (void)fprintf(stderr,
-                      "usage: bench_growth KERNELS QUEUES GRAPHS, at least %u kernels, at most %u "
-                      "queues and %u graphs\n",
-                      (unsigned)FIRST_FIGURE, MOST_QUEUES, MOST_GRAPHS);
+        (void)fprintf(
+            stderr,
+            "usage: bench_growth KERNELS QUEUES GRAPHS [RATE], at least %u kernels, at most %u "
+            "queues and %u graphs\n",
+            (unsigned)FIRST_FIGURE, MOST_QUEUES, MOST_GRAPHS);
         return 2;
     }
     gpu_open(&gpu);
@@ -118,6 +145,7 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < queue_count; i++)
         queues[i] = gpu_queue(&gpu, QUEUE_SIZE);
     scale = ticks_per_ns();
+    ticks_per_batch = rate > 0 ? BATCH * 1e9 / rate * scale : 0;
     (void)printf("{\"queues\": %u, \"graphs\": %u", queue_count, graph_count);
     uint64_t done = FIRST_FIGURE / 10 / BATCH;
     (void)measure(0, done);
