@@ -1,10 +1,11 @@
 /* A signal's times, put there while a device puts its own: each instruction of ours is stepped
- * through, and the device acts between any two of them. */
+ * through, and the device acts between any two of them. Not under ThreadSanitizer, whose own
+ * instructions it would interrupt. */
 #include "../common/check.h"
 #include "fake_signals.h"
 #include "intercept/pending.h"
 
-#if defined __x86_64__
+#if defined __x86_64__ && !defined __SANITIZE_THREAD__
 
 #include <signal.h>
 #include <x86intrin.h>
