@@ -161,11 +161,11 @@ static void ask_for_ids(const struct rtl_pool_block *block)
         __builtin_prefetch((const void *)&block->ids[i]);
 }
 
-static void ask_for_handles(const struct rtl_pool *pool, const struct rtl_pool_block *block)
+static void ask_for_handles(const _Atomic uint64_t *handles, const struct rtl_pool_block *block)
 {
     for (unsigned i = 0; i < RTL_POOL_BLOCK; i++) {
         uint32_t id = atomic_load_explicit(&block->ids[i], memory_order_relaxed);
-        __builtin_prefetch((const void *)&pool->handles[id]);
+        __builtin_prefetch((const void *)&handles[id]);
     }
 }
 
@@ -175,7 +175,7 @@ void rtl_pool_ask(const struct rtl_pool *pool)
     if (first == 0)
         return;
     uint32_t second = atomic_load_explicit(&pool->full.next[first - 1], memory_order_relaxed);
-    ask_for_handles(pool, &pool->blocks[first - 1]);
+    ask_for_handles(pool->handles, &pool->blocks[first - 1]);
     if (second != 0)
         ask_for_ids(&pool->blocks[second - 1]);
 }
