@@ -47,9 +47,10 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* No end of a process is delayed by more than these together, 2 s. */
+/* No end of a process is delayed by more than these together, and by that much only where a thread
+ * has no processor, or hangs. */
 #define CLOSE_PATIENCE_NS    UINT64_C(200000000) /* submissions under way, at a shut-down */
-#define STOP_PATIENCE_NS     UINT64_C(800000000) /* the worker, at a shut-down */
+#define STOP_PATIENCE_S      5u /* the worker, at a shut-down: it must not go on behind it */
 #define COUNTERS_PATIENCE_NS UINT64_C(200000000) /* their keeper, at a shut-down */
 #define EXIT_PATIENCE_NS     UINT64_C(900000000) /* the worker, at the exit */
 
@@ -439,7 +440,7 @@ void OnUnload(void)
         return;
     int saved = errno;
     rtl_queues_close_all(CLOSE_PATIENCE_NS);
-    if (rtl_worker_stop(STOP_PATIENCE_NS)) {
+    if (rtl_worker_stop(STOP_PATIENCE_S * UINT64_C(1000000000))) {
         (void)rtl_worker_round(); /* accounts for the queues that were just closed */
         rtl_counters_end(COUNTERS_PATIENCE_NS);
         describe_clocks();
@@ -450,7 +451,8 @@ void OnUnload(void)
     } else {
         rtl_counters_end(COUNTERS_PATIENCE_NS);
         rtl_emit_note(RTL_NONE,
-                      "the worker did not stop within 0.8 s at the shut-down of the runtime");
+                      "the worker did not stop within %u s at the shut-down of the runtime",
+                      STOP_PATIENCE_S);
     }
     errno = saved;
 }

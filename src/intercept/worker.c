@@ -111,14 +111,21 @@ static uint32_t signals_ahead(void)
     return least(least(ahead, RTL_EASY_SIGNALS), made + PIECE_OF_SIGNALS);
 }
 
+/* Few at a time, since who stops the worker waits for it, and each may take long where the machine
+ * has much to do. */
 static void grow_pool(void)
 {
     if (rtl_queues_count() == 0)
         return; /* the runtime may still be on its way up, and the pool */
     struct rtl_queues_demand demand = rtl_queues_demand();
-    uint32_t target = least(signals_ahead(), demand.most);
-    if (rtl_pool_grow(&rtl_signals, most(target, demand.at_once)) > 0)
+    uint32_t target = most(least(signals_ahead(), demand.most), demand.at_once);
+    uint32_t made = atomic_load_explicit(&rtl_signals.made, memory_order_relaxed);
+    while (made < target && !atomic_load_explicit(&stopping, memory_order_acquire)) {
+        made = least(made + RTL_POOL_BLOCK, target);
+        if (rtl_pool_grow(&rtl_signals, made) == 0)
+            return;
         fullest = BUSY_ROUND; /* no nap before there are as many as there should be */
+    }
 }
 
 static unsigned serve(struct rtl_queue *queue)
