@@ -307,7 +307,7 @@ static void tell_if_scarce(const struct rtl_rewriter *rewriter)
         rewriter->scarce();
 }
 
-/* Where none is at hand. What the next one will be given is asked for: another core had it last. */
+/* Where none is at hand. Who takes blocks asks for the next one, which another core had last. */
 static bool refill(struct rtl_rewriter *rewriter)
 {
     unsigned vain = 0;
@@ -320,7 +320,8 @@ static bool refill(struct rtl_rewriter *rewriter)
             return false;
         vain += rewriter->help(rewriter->context) == 0;
     }
-    rtl_pool_ask(rewriter->pool);
+    if (rewriter->id_count == RTL_POOL_BLOCK)
+        rtl_pool_ask(rewriter->pool);
     return true;
 }
 
