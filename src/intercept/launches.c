@@ -16,7 +16,7 @@
 #define OPEN INT64_C(0x4000000000000000)
 
 struct launch {
-    _Atomic uint32_t busy;
+    _Alignas(64) _Atomic uint32_t busy;
     _Atomic int64_t left;
     _Atomic uint32_t kernels, unseen;
     _Atomic uint32_t next; /* id of the one that was done before it, 0: none */
@@ -65,6 +65,13 @@ static uint32_t take_place(void)
     return id;
 }
 
+/* The worker has had it since it was used last, and to take a place is a locked instruction. */
+static void ask_for(const struct launch *launch)
+{
+    __builtin_prefetch(launch, 1);
+    __builtin_prefetch((const unsigned char *)launch + 64, 1);
+}
+
 static struct launch *make(uint32_t *id)
 {
     if (rtl_submit_paused())
@@ -72,6 +79,7 @@ static struct launch *make(uint32_t *id)
     *id = take_place();
     if (*id == RTL_NONE)
         return NULL;
+    ask_for(place_of(*id + 1));
     struct launch *launch = place_of(*id);
     launch->wire = (struct rtl_wire_launch){
         .time_ns = rtl_stamp(),
@@ -106,6 +114,12 @@ void rtl_launches_look(void)
     atomic_store_explicit(&crowded, !rtl_emit_has_spare(RTL_SPARE_MOST), memory_order_relaxed);
 }
 
+/* By its packets, and so by who submits them: one thread at a time. */
+static bool is_found(const struct launch *launch)
+{
+    return launch->wire.graph == RTL_NONE;
+}
+
 /* One that was found and has no kernels is none. */
 static void send(struct launch *launch)
 {
@@ -113,7 +127,7 @@ static void send(struct launch *launch)
     struct rtl_piece piece = {wire, sizeof *wire};
     wire->kernels = atomic_load_explicit(&launch->kernels, memory_order_relaxed);
     wire->unseen = atomic_load_explicit(&launch->unseen, memory_order_relaxed);
-    bool found = wire->graph == RTL_NONE;
+    bool found = is_found(launch);
     if ((!found || wire->kernels > 0) &&
         !rtl_emit_try_spare(RTL_WIRE_LAUNCH, &piece, 1, found ? RTL_SPARE_MOST : RTL_SPARE_FEW)) {
         atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
@@ -156,15 +170,19 @@ void rtl_launches_send(void)
 
 /* What is in the ring travels between cores, and the thread that submits would wait for it: the
  * worker sends. */
-static void settle(struct launch *launch, int64_t passed)
+static void finish(struct launch *launch)
 {
-    if (atomic_fetch_sub_explicit(&launch->left, passed, memory_order_acq_rel) != passed)
-        return;
     uint32_t last = atomic_load_explicit(&done, memory_order_relaxed);
     do
         atomic_store_explicit(&launch->next, last, memory_order_relaxed);
     while (!atomic_compare_exchange_weak_explicit(&done, &last, launch->wire.launch,
                                                   memory_order_release, memory_order_relaxed));
+}
+
+static void settle(struct launch *launch, int64_t passed)
+{
+    if (atomic_fetch_sub_explicit(&launch->left, passed, memory_order_acq_rel) == passed)
+        finish(launch);
 }
 
 uint32_t rtl_launch_begin(uint32_t graph, uint32_t generation)
@@ -228,12 +246,35 @@ void rtl_launch_headed(uint32_t launch, uint64_t head)
     wire->flags |= RTL_LAUNCH_HEADED;
 }
 
+static void pass_shared(struct launch *launch, const struct rtl_launch_part *part)
+{
+    atomic_fetch_add_explicit(&launch->kernels, part->kernels, memory_order_relaxed);
+    if (part->unseen != 0)
+        atomic_fetch_add_explicit(&launch->unseen, part->unseen, memory_order_relaxed);
+    settle(launch, part->packets);
+}
+
+/* Without locked instructions, which would wait for the records of the packets: their lines may
+ * come from another core. */
+static void pass_found(struct launch *launch, const struct rtl_launch_part *part)
+{
+    uint32_t kernels = atomic_load_explicit(&launch->kernels, memory_order_relaxed);
+    uint32_t unseen = atomic_load_explicit(&launch->unseen, memory_order_relaxed);
+    int64_t left = atomic_load_explicit(&launch->left, memory_order_relaxed) - part->packets;
+    if (part->fingerprint != 0)
+        launch->wire.fingerprint = part->fingerprint;
+    atomic_store_explicit(&launch->kernels, kernels + part->kernels, memory_order_relaxed);
+    atomic_store_explicit(&launch->unseen, unseen + part->unseen, memory_order_relaxed);
+    atomic_store_explicit(&launch->left, left, memory_order_relaxed);
+    if (left == 0)
+        finish(launch);
+}
+
 void rtl_launch_pass(const struct rtl_launch_part *part)
 {
     struct launch *launch = place_of(part->launch);
-    atomic_fetch_add_explicit(&launch->kernels, part->kernels, memory_order_relaxed);
-    atomic_fetch_add_explicit(&launch->unseen, part->unseen, memory_order_relaxed);
-    if (part->fingerprint != 0)
-        launch->wire.fingerprint = part->fingerprint;
-    settle(launch, part->packets);
+    if (is_found(launch))
+        pass_found(launch, part);
+    else
+        pass_shared(launch, part);
 }
