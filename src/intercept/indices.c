@@ -10,8 +10,9 @@
 
 #include <stddef.h>
 
-/* The queue that the thread last met. */
+/* The queue that the thread last met, and whether it has come back to it and not reserved since. */
 static _Thread_local const struct rtl_queue *last __attribute__((tls_model("initial-exec")));
+static _Thread_local bool is_back __attribute__((tls_model("initial-exec")));
 
 /* What a submission reads and writes of a queue's state has left the nearest cache since it was
  * last used, or most of it has, where the thread goes from queue to queue: it comes all at once,
@@ -27,6 +28,7 @@ static void ask_for(const struct rtl_queue *state)
     __builtin_prefetch(&state->rewriter.run, 1);
     __builtin_prefetch(&state->pending.tail, 1);
     __builtin_prefetch(rtl_reservations_near(&state->reservations, next), 1);
+    is_back = true;
 }
 
 /* The state of a queue that is followed. A producer that moves the real index itself is caught up
@@ -81,8 +83,13 @@ static void note_origin(struct rtl_queue *state, uint64_t first, uint64_t count)
         rtl_counted_ranges_reserve(state->counted, first, count);
 }
 
+/* While the program writes the packets, what RTL will write for them comes. */
 static inline void note_reservation(struct rtl_queue *state, uint64_t first, uint64_t count)
 {
+    if (is_back) {
+        is_back = false;
+        rtl_submit_foresee(state, count);
+    }
     if (count != 1 || !is_nowhere())
         note_origin(state, first, count);
 }

@@ -134,6 +134,17 @@ static inline void rtl_record_ask_ahead(const struct rtl_record *record, int64_t
     __builtin_prefetch((const unsigned char *)record + ahead, 1);
 }
 
+/** Asks for the lines of the next `count` records. By the submitter. */
+static inline void rtl_pending_ask(const struct rtl_pending *pending, uint64_t count)
+{
+    uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_relaxed);
+    uint64_t here = -tail % RTL_CHUNK; /* 0: the chunk is full */
+    const unsigned char *record = (const unsigned char *)pending->next;
+    int64_t beyond = pending->ahead - (int64_t)sizeof pending->chunk->records;
+    for (uint64_t i = 0; i < count; i++, record += sizeof *pending->next)
+        __builtin_prefetch(record + (i < here ? 0 : beyond), 1);
+}
+
 /** Fills the next record; rtl_pending_room must have told of room for it. `origin`: the place of
  * its origin. Returns its sequence number. */
 static inline __attribute__((always_inline)) uint64_t

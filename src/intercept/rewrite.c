@@ -8,10 +8,12 @@
 #include <stddef.h>
 #include <string.h>
 
-#define PACKET_SIZE 64u
-#define HELP_TRIES  4u
-#define MOST_TRIES  64u /* of help that gained something, but others took it */
-#define SHARES      8   /* of the free signals: a queue takes one at a time */
+#define PACKET_SIZE      64u
+#define ASKED            16u /* lines of records at a time: about as many as a core waits for at once */
+#define HELP_TRIES       4u
+#define MOST_TRIES       64u /* of help that gained something, but others took it */
+#define HANDLES_PER_LINE 8u
+#define SHARES           8 /* of the free signals: a queue takes one at a time */
 
 /* Formats of vendor packets, all with the completion signal in the usual place:
  * AMD_AQL_FORMAT_PM4_IB of ROCr's amd_gpu_pm4.h, HSA_AMD_PACKET_TYPE_BARRIER_VALUE (2) and
@@ -307,8 +309,9 @@ static void tell_if_scarce(const struct rtl_rewriter *rewriter)
         rewriter->scarce();
 }
 
-/* Where none is at hand. Who takes blocks asks for the next one, which another core had last. */
-static bool refill(struct rtl_rewriter *rewriter)
+/* Where none is at hand. Who takes blocks asks for the next one, which another core had last. Not a
+ * part of the functions that most packets go through: these need few registers. */
+static __attribute__((noinline)) bool refill(struct rtl_rewriter *rewriter)
 {
     unsigned vain = 0;
     tell_if_scarce(rewriter);
@@ -331,6 +334,14 @@ static bool take_signal(struct rtl_rewriter *rewriter, uint32_t *id)
         return false;
     *id = rewriter->ids[--rewriter->id_count];
     return true;
+}
+
+void rtl_rewrite_ask(const struct rtl_rewriter *rewriter, uint64_t count)
+{
+    uint64_t most = count < ASKED ? count : ASKED;
+    rtl_pending_ask(rewriter->pending, most);
+    for (uint64_t i = 0; i < most && i < rewriter->id_count; i += HANDLES_PER_LINE)
+        __builtin_prefetch(&rewriter->pool->handles[rewriter->ids[rewriter->id_count - 1 - i]]);
 }
 
 void rtl_rewrite_release(struct rtl_rewriter *rewriter)
@@ -598,11 +609,18 @@ static IN_PLACE bool is_dispatch(const hsa_kernel_dispatch_packet_t *packet)
     return rtl_packet_type(header_of(packet)) == HSA_PACKET_TYPE_KERNEL_DISPATCH;
 }
 
-/* A dispatch whose signal nobody waits for, and room for its record. */
+/* True if a signal is at hand. Whoever finds none in the pool either goes the long way, where there
+ * is help and losses are counted. */
+static IN_PLACE bool have_signal(struct rtl_rewriter *rewriter)
+{
+    return rewriter->id_count > 0 || (!rtl_pool_is_empty(rewriter->pool) && refill(rewriter));
+}
+
+/* A dispatch whose signal nobody waits for, and a signal and room for its record. */
 static IN_PLACE bool is_simple(struct rtl_rewriter *rewriter,
                                const hsa_kernel_dispatch_packet_t *packet)
 {
-    return is_dispatch(packet) && packet->completion_signal.handle == 0 && rewriter->id_count > 0 &&
+    return is_dispatch(packet) && packet->completion_signal.handle == 0 && have_signal(rewriter) &&
            rtl_pending_room(rewriter->pending) > 0;
 }
 
@@ -867,11 +885,21 @@ static void rewrite_any(struct rtl_rewriter *rewriter, unsigned char *packets, u
     settle(rewriter, &tally, count);
 }
 
+/* Whether it is worth while to look for packets that were reserved alone. */
+static bool may_be_alone(const struct rtl_rewriter *rewriter, uint64_t first)
+{
+    const struct rtl_reserved *slot;
+    if (rewriter->paused || first < rewriter->run.end)
+        return false;
+    slot = rtl_reservations_find(rewriter->reservations, first);
+    return slot == NULL || rtl_reserved_read(slot).count == 1;
+}
+
 static __attribute__((noinline)) void rewrite_all(struct rtl_rewriter *rewriter, void *packets,
                                                   uint64_t first, uint64_t count, uint32_t epoch)
 {
     uint64_t singles =
-        rewriter->paused ? 0 : rewrite_singles(rewriter, packets, first, count, epoch);
+        may_be_alone(rewriter, first) ? rewrite_singles(rewriter, packets, first, count, epoch) : 0;
     if (singles < count)
         rewrite_any(rewriter, (unsigned char *)packets + singles * PACKET_SIZE, first + singles,
                     count - singles, epoch);

@@ -112,6 +112,10 @@ enum rtl_followed rtl_rewrite_follow(struct rtl_rewriter *rewriter, hsa_signal_t
 /** Tells the launches of the packets [first, end) that these will never pass. */
 void rtl_rewrite_skip(struct rtl_rewriter *rewriter, uint64_t first, uint64_t end);
 
+/** Asks for the cache lines of the next `count` packets' records and of their signals' handles. By
+ * who will rewrite them. */
+void rtl_rewrite_ask(const struct rtl_rewriter *rewriter, uint64_t count);
+
 /** Gives the signals at hand back to the pool. */
 void rtl_rewrite_release(struct rtl_rewriter *rewriter);
 

@@ -37,9 +37,9 @@ static unsigned char *slot_of(const struct rtl_queue *queue, uint64_t index)
     return (unsigned char *)queue->queue->base_address + (index & (queue->size - 1)) * PACKET;
 }
 
-static uint16_t header_at(const struct rtl_queue *queue, uint64_t index)
+static uint16_t header_in(const unsigned char *slot)
 {
-    return __atomic_load_n((const uint16_t *)(const void *)slot_of(queue, index), __ATOMIC_ACQUIRE);
+    return __atomic_load_n((const uint16_t *)(const void *)slot, __ATOMIC_ACQUIRE);
 }
 
 /* ---- how far ---- */
@@ -91,8 +91,11 @@ static uint64_t reserved_end(struct rtl_queue *queue)
 /* The packets that are written, from `first` on, up to `end`. */
 static uint64_t scan(const struct rtl_queue *queue, uint64_t first, uint64_t end)
 {
+    const unsigned char *ring = queue->queue->base_address;
+    uint64_t mask = queue->size - 1;
     uint64_t at = first;
-    while (at < end && rtl_packet_type(header_at(queue, at)) != HSA_PACKET_TYPE_INVALID)
+    while (at < end &&
+           rtl_packet_type(header_in(ring + (at & mask) * PACKET)) != HSA_PACKET_TYPE_INVALID)
         at++;
     return at;
 }
@@ -202,7 +205,7 @@ static inline bool submit_one(struct rtl_queue *queue)
     uint64_t first = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
     if (atomic_load_explicit(&queue->virtual_index, memory_order_acquire) != first + 1 ||
         first - queue->read_index >= queue->size || rtl_real_index(queue) != first ||
-        rtl_packet_type(header_at(queue, first)) == HSA_PACKET_TYPE_INVALID)
+        rtl_packet_type(header_in(slot_of(queue, first))) == HSA_PACKET_TYPE_INVALID)
         return false;
     queue->rewriter.paused = atomic_load_explicit(&paused, memory_order_relaxed);
     rtl_rewrite(&queue->rewriter, slot_of(queue, first), first, 1, rtl_symbols_epoch());
@@ -239,6 +242,15 @@ void rtl_submit(struct rtl_queue *queue)
             return;
     }
     (void)submit_asking(queue, pieces, queue->way == RTL_WAY_INTERPOSE);
+}
+
+void rtl_submit_foresee(struct rtl_queue *queue, uint64_t count)
+{
+    if (!rtl_turn_enter(&queue->turn))
+        return;
+    rtl_rewrite_ask(&queue->rewriter, count);
+    if (rtl_turn_leave(&queue->turn))
+        rtl_submit(queue);
 }
 
 bool rtl_submit_some(struct rtl_queue *queue)

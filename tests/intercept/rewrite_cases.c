@@ -667,6 +667,45 @@ const char *Rewrite_LargeBatchesGoOnInTheNextChunk(void)
     return NULL;
 }
 
+/* Help is asked for only where the pool is empty, and what is lost is counted once. */
+const char *Rewrite_SignalsRunOutInABatch(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_FULL, 25));
+    reserve(0, 40, 500, 501, 0);
+    for (uint64_t i = 0; i < 40; i++)
+        (void)kernel(i, 0);
+    rtl_rewrite(&bench.rewriter, bench.ring, 0, 25, 9);
+    CHECK(bench.helps == 0 && bench.ledger.seen == 25);
+    rtl_rewrite(&bench.rewriter, &bench.ring[25], 25, 15, 9);
+    CHECK(bench.helps > 0 && bench.ledger.seen == 40);
+    CHECK(bench.ledger.lost[RTL_LOST_POOL] == 15 && bench.ledger.lost[RTL_LOST_PENDING] == 0);
+    for (uint64_t i = 25; i < 40; i++)
+        CHECK(bench.ring[i].completion_signal.handle == 0);
+    return check_row(0, 0, 25, 500);
+}
+
+/* At every place in a chunk, and with as many signals at hand as there are then. */
+const char *Rewrite_AskingChangesNothing(void)
+{
+    static const uint64_t counts[] = {0, 1, 16, 300};
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    bench.help_harvests = true;
+    for (uint64_t i = 0; i < 3 * SLOTS; i++) {
+        const struct rtl_record *next = bench.pending.next;
+        uint32_t at_hand = bench.rewriter.id_count;
+        int64_t idle = atomic_load(&bench.pool.free);
+        for (unsigned count = 0; count < 4; count++)
+            rtl_rewrite_ask(&bench.rewriter, counts[count]);
+        CHECK(bench.pending.next == next && atomic_load(&bench.pending.tail) == i);
+        CHECK(bench.rewriter.id_count == at_hand && atomic_load(&bench.pool.free) == idle);
+        hsa_kernel_dispatch_packet_t *packet = kernel(i, 0);
+        rewrite(i, 1);
+        CHECK(packet->completion_signal.handle != 0);
+        fake_complete(packet->completion_signal.handle, i + 1, i + 2);
+    }
+    return NULL;
+}
+
 /* A barrier and a kernel with a signal of its own among them. */
 const char *Rewrite_BatchOfManyKindsKeepsItsOrder(void)
 {
