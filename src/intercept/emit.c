@@ -89,6 +89,20 @@ bool rtl_emit_try_spare(enum rtl_wire_type type, const struct rtl_piece *pieces,
     return to != NULL && push(to, type, pieces, count, eighths);
 }
 
+void *rtl_emit_begin(size_t size, unsigned eighths, struct rtl_emit_place *place)
+{
+    struct rtl_ring *to = ring_of(&out);
+    if (to == NULL || ring_of(&beside) != NULL)
+        return NULL;
+    place->ring = to;
+    return rtl_ring_begin(to, size, (to->mask + 1) / 8 * eighths, &place->at);
+}
+
+void rtl_emit_end(enum rtl_wire_type type, const struct rtl_emit_place *place)
+{
+    rtl_ring_end(place->ring, type, &place->at);
+}
+
 /* What kernels may fill of a ring. The rest is left to definitions: without a point of its clock,
  * say, a kernel's times mean nothing, and what is kept when the process ends is gone. */
 static bool has_room(const struct rtl_ring *to, uint64_t slots)

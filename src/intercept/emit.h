@@ -43,6 +43,20 @@ bool rtl_emit_try(enum rtl_wire_type type, const struct rtl_piece *pieces, unsig
 bool rtl_emit_try_spare(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count,
                         unsigned eighths);
 
+/** A record that is being written in the ring itself. */
+struct rtl_emit_place {
+    struct rtl_ring *ring;
+    struct rtl_ring_place at;
+};
+
+/** Room for a record of `size` bytes, for the caller to write at once, aligned to 8; so that so
+ * many eighths of the ring stay free. NULL: not so easily; rtl_emit_try_spare finds out. Any
+ * thread, lock-free. */
+void *rtl_emit_begin(size_t size, unsigned eighths, struct rtl_emit_place *place);
+
+/** The record is written. */
+void rtl_emit_end(enum rtl_wire_type type, const struct rtl_emit_place *place);
+
 /** Sends kernels now or not at all; returns how many went. A sixteenth of the ring stays free of
  * them, for definitions. Any thread, lock-free. */
 unsigned rtl_emit_kernels(const struct rtl_wire_kernel *kernels, unsigned count);

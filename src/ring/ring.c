@@ -133,31 +133,71 @@ static void copy_straight(unsigned char *record, const struct rtl_piece *pieces,
     }
 }
 
-/* The next record will be like this one, and the reader has had its lines. Beyond the ring's end
- * that does no harm. */
+/* The next records will be like this one, and the reader has had their lines: those of the next but
+ * one, which are there when it is written. Beyond the ring's end that does no harm. */
 static void ask_for(const unsigned char *slot)
 {
     for (unsigned i = 0; i < SOON; i++)
         __builtin_prefetch(slot + (size_t)i * RTL_SLOT_SIZE, 1);
 }
 
+/* Slots for a record of so many bytes. */
+static uint64_t slots_for(size_t size)
+{
+    return (size + sizeof(struct rtl_wire_header) + RTL_SLOT_SIZE - 1) / RTL_SLOT_SIZE;
+}
+
+static bool is_too_long(const struct rtl_ring *ring, uint64_t slots)
+{
+    return slots > (ring->mask + 1) / 4 || slots > UINT16_MAX;
+}
+
+/* True if the ring's end is not within a record there. */
+static bool is_straight(const struct rtl_ring *ring, uint64_t position, uint64_t slots)
+{
+    return (position & ring->mask) + slots <= ring->mask + 1;
+}
+
+void *rtl_ring_begin(struct rtl_ring *ring, size_t size, uint64_t spare,
+                     struct rtl_ring_place *place)
+{
+    _Atomic uint64_t *next = &ring->header->head;
+    uint64_t slots = slots_for(size);
+    uint64_t head = atomic_load_explicit(next, memory_order_relaxed);
+    do {
+        if (head + slots + spare > atomic_load_explicit(&ring->end, memory_order_acquire) ||
+            !is_straight(ring, head, slots) || is_too_long(ring, slots))
+            return NULL;
+    } while (!atomic_compare_exchange_weak_explicit(next, &head, head + slots, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    *place = (struct rtl_ring_place){head, (uint16_t)slots};
+    return slot_at(ring, head) + sizeof(struct rtl_wire_header);
+}
+
+void rtl_ring_end(struct rtl_ring *ring, enum rtl_wire_type type,
+                  const struct rtl_ring_place *place)
+{
+    commit(ring, place->position, type, place->slots);
+    ask_for(slot_at(ring, place->position) + (size_t)2 * place->slots * RTL_SLOT_SIZE);
+}
+
 bool rtl_ring_push_sparing(struct rtl_ring *ring, enum rtl_wire_type type,
                            const struct rtl_piece *pieces, unsigned count, uint64_t spare)
 {
-    size_t size = sizeof(struct rtl_wire_header);
+    size_t size = 0;
     for (unsigned i = 0; i < count; i++)
         size += pieces[i].size;
-    uint64_t slots = (size + RTL_SLOT_SIZE - 1) / RTL_SLOT_SIZE;
+    uint64_t slots = slots_for(size);
     uint64_t position;
-    if (slots > (ring->mask + 1) / 4 || slots > UINT16_MAX ||
+    if (is_too_long(ring, slots) ||
         reserve(ring, (struct want){.most = slots, .spare = spare, .whole = true}, &position) == 0)
         return false;
-    if ((position & ring->mask) + slots <= ring->mask + 1)
+    if (is_straight(ring, position, slots))
         copy_straight(slot_at(ring, position), pieces, count);
     else
         copy_around(ring, position, pieces, count);
     commit(ring, position, type, (uint16_t)slots);
-    ask_for(slot_at(ring, position) + slots * RTL_SLOT_SIZE);
+    ask_for(slot_at(ring, position) + 2 * slots * RTL_SLOT_SIZE);
     return true;
 }
 

@@ -117,6 +117,23 @@ bool rtl_ring_push(struct rtl_ring *ring, enum rtl_wire_type type, const struct 
 bool rtl_ring_push_sparing(struct rtl_ring *ring, enum rtl_wire_type type,
                            const struct rtl_piece *pieces, unsigned count, uint64_t spare);
 
+/** Where a record is that is being written in the ring itself. */
+struct rtl_ring_place {
+    uint64_t position;
+    uint16_t slots;
+};
+
+/** Reserves room for a record of `size` bytes, as rtl_ring_push_sparing, for the caller to write
+ * them, at once: the reader waits for rtl_ring_end. NULL (nothing was reserved): there is no room
+ * as far as is known, or not in one piece; rtl_ring_push_sparing finds out. What it returns is
+ * aligned to 8, and has what was there before. Any thread. */
+void *rtl_ring_begin(struct rtl_ring *ring, size_t size, uint64_t spare,
+                     struct rtl_ring_place *place);
+
+/** The record is written. */
+void rtl_ring_end(struct rtl_ring *ring, enum rtl_wire_type type,
+                  const struct rtl_ring_place *place);
+
 /** Writes up to `count` kernels, those of one queue that follow each other packed into common
  * records (rtl_wire_kernels). Any thread. Returns how many found room. */
 unsigned rtl_ring_push_kernels(struct rtl_ring *ring, const struct rtl_wire_kernel *kernels,

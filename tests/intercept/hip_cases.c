@@ -31,7 +31,7 @@ static struct {
     char name[MOST_TEXT], arguments[MOST_TEXT];
     unsigned count;
 } definitions[RTL_HIP_ENTRIES];
-static bool ring_full;
+static bool ring_full, in_place;
 static unsigned notes;
 static struct {
     enum rtl_node_type type;
@@ -59,6 +59,24 @@ bool rtl_emit_try_spare(enum rtl_wire_type type, const struct rtl_piece *pieces,
     sent.count++;
     errno = 1;
     return true;
+}
+
+void *rtl_emit_begin(size_t size, unsigned eighths, struct rtl_emit_place *place)
+{
+    place->ring = NULL;
+    if (ring_full || !in_place)
+        return NULL;
+    if (eighths != RTL_SPARE_FEW || size > sizeof sent.api + sizeof sent.words)
+        abort();
+    return &sent;
+}
+
+void rtl_emit_end(enum rtl_wire_type type, const struct rtl_emit_place *place)
+{
+    if (type != RTL_WIRE_API || place->ring != NULL)
+        abort();
+    sent.count++;
+    errno = 1;
 }
 
 void rtl_emit_definition(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count)
@@ -407,7 +425,7 @@ const char *Hip_EachIsLeftOutWhenStopped(void)
     return NULL;
 }
 
-static const char *each_is_recorded(enum rtl_calls state, hipError_t result)
+static const char *each_is_sent(enum rtl_calls state, hipError_t result)
 {
     uint64_t last = 0;
     for (unsigned i = 0; i < RTL_HIP_ENTRIES; i++) {
@@ -422,6 +440,16 @@ static const char *each_is_recorded(enum rtl_calls state, hipError_t result)
         last = sent.api.correlation;
     }
     rtl_origin.range = 0;
+    return NULL;
+}
+
+/* In the ring itself, and where that cannot be. */
+static const char *each_is_recorded(enum rtl_calls state, hipError_t result)
+{
+    in_place = true;
+    CHECK_DONE(each_is_sent(state, result));
+    in_place = false;
+    CHECK_DONE(each_is_sent(state, result));
     return NULL;
 }
 

@@ -129,13 +129,14 @@ void rtl_hip_end(struct rtl_hip_call *call)
     call->end = rtl_stamp();
 }
 
-void rtl_hip_leave(struct rtl_hip_call *call, enum rtl_hip_entry entry, int result,
-                   const uint64_t *words, unsigned count)
+/* What is recorded of a call, but for its arguments. */
+static inline struct rtl_wire_api wire_of(const struct rtl_hip_call *call, enum rtl_hip_entry entry,
+                                          int result, uint64_t correlation, unsigned count)
 {
-    struct rtl_wire_api wire = {
+    return (struct rtl_wire_api){
         .start_ns = call->start,
         .end_ns = call->end,
-        .correlation = rtl_origin.call,
+        .correlation = correlation,
         .range = call->range,
         .stream = call->stream,
         .call = (uint32_t)entry,
@@ -144,13 +145,46 @@ void rtl_hip_leave(struct rtl_hip_call *call, enum rtl_hip_entry entry, int resu
         .words = (uint16_t)count,
         .flags = call->flags,
     };
+}
+
+/* Where there is a second ring, or not as much room as before. */
+static __attribute__((noinline)) void send_pieces(const struct rtl_hip_call *call,
+                                                  enum rtl_hip_entry entry, int result,
+                                                  uint64_t correlation, const uint64_t *words,
+                                                  unsigned count)
+{
+    struct rtl_wire_api wire = wire_of(call, entry, result, correlation, count);
+    struct rtl_piece pieces[] = {{&wire, sizeof wire}, {words, count * sizeof *words}};
+    if (!rtl_emit_try_spare(RTL_WIRE_API, pieces, 2, RTL_SPARE_FEW))
+        lose();
+}
+
+static inline void send(const struct rtl_hip_call *call, enum rtl_hip_entry entry, int result,
+                        uint64_t correlation, const uint64_t *words, unsigned count)
+{
+    struct rtl_emit_place place;
+    size_t size = sizeof(struct rtl_wire_api) + count * sizeof *words;
+    struct rtl_wire_api *wire = rtl_emit_begin(size, RTL_SPARE_FEW, &place);
+    if (wire == NULL) {
+        send_pieces(call, entry, result, correlation, words, count);
+        return;
+    }
+    *wire = wire_of(call, entry, result, correlation, count);
+    uint64_t *arguments = (uint64_t *)(void *)(wire + 1);
+    for (unsigned i = 0; i < count; i++)
+        arguments[i] = words[i];
+    rtl_emit_end(RTL_WIRE_API, &place);
+}
+
+void rtl_hip_leave(struct rtl_hip_call *call, enum rtl_hip_entry entry, int result,
+                   const uint64_t *words, unsigned count)
+{
+    uint64_t correlation = rtl_origin.call;
     rtl_origin.call = 0;
     rtl_origin.inside = 0;
     if (call->wanted || is_wanted()) {
-        struct rtl_piece pieces[] = {{&wire, sizeof wire}, {words, count * sizeof *words}};
         define(entry);
-        if (!rtl_emit_try_spare(RTL_WIRE_API, pieces, 2, RTL_SPARE_FEW))
-            lose();
+        send(call, entry, result, correlation, words, count);
     }
     errno = call->error;
 }
