@@ -170,9 +170,57 @@ static bool put(struct rtl_borrow_table *table, uint64_t handle, uint64_t word)
     return false;
 }
 
+static void take_out(struct rtl_borrow_table *table, uint64_t handle, uint64_t word)
+{
+    _Atomic uint64_t *set = set_of(table, handle);
+    for (unsigned i = 0; i < RTL_BORROW_WAYS; i++) {
+        uint64_t expected = word;
+        if (atomic_compare_exchange_strong(&set[i], &expected, 0))
+            return;
+    }
+}
+
+static _Atomic uint32_t *holds_of(struct rtl_borrow_table *table, uint64_t handle)
+{
+    return &table->holds[hash_of(handle) >> 58];
+}
+
+/* Who borrows enters his word and then looks for one who holds the signal; that one holds it and
+ * then looks for words. One of them at least sees the other. */
 bool rtl_borrow_enter(struct rtl_borrow_table *table, uint64_t handle, struct rtl_record_name name)
 {
-    return put(table, handle, pack(handle, name));
+    uint64_t word = pack(handle, name);
+    if (!put(table, handle, word))
+        return false;
+    if (atomic_load(holds_of(table, handle)) == 0)
+        return true;
+    take_out(table, handle, word);
+    return false;
+}
+
+void rtl_borrow_hold(struct rtl_borrow_table *table, uint64_t handle)
+{
+    atomic_fetch_add(holds_of(table, handle), 1);
+}
+
+void rtl_borrow_let_go(struct rtl_borrow_table *table, uint64_t handle)
+{
+    atomic_fetch_sub(holds_of(table, handle), 1);
+}
+
+bool rtl_borrow_is_coming(struct rtl_borrow_table *table, uint64_t handle)
+{
+    _Atomic uint64_t *set = set_of(table, handle);
+    uint64_t tag = tag_of(handle);
+    if (!atomic_load(&table->used))
+        return false;
+    for (unsigned i = 0; i < RTL_BORROW_WAYS; i++) {
+        uint64_t word = atomic_load(&set[i]);
+        if (is_of(word, tag) && !is_mark(word) &&
+            table->judge(unpack(word), handle) == RTL_RECORD_COMING)
+            return true;
+    }
+    return false;
 }
 
 static _Atomic uint64_t *find_mark(struct rtl_borrow_table *table, uint64_t handle)

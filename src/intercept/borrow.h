@@ -9,6 +9,9 @@
  * A signal may also be with the device without a record: of a barrier, say, or of a kernel that is
  * left out. It is then *marked*, and nobody borrows the signal, whose times may be that
  * packet's, until the program has armed it again.
+ *
+ * A replaced signal is completed by who forwards to it, times and all. While he is at it he *holds*
+ * the signal: nobody begins to borrow it, who would take these times for those of his own kernel.
  */
 #ifndef RTL_INTERCEPT_BORROW_H
 #define RTL_INTERCEPT_BORROW_H
@@ -17,8 +20,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RTL_BORROW_SETS 1024u
-#define RTL_BORROW_WAYS 8u
+#define RTL_BORROW_SETS  1024u
+#define RTL_BORROW_WAYS  8u
+#define RTL_BORROW_HOLDS 64u
 
 /** A record's name: slot of its queue and sequence number. */
 struct rtl_record_name {
@@ -36,6 +40,7 @@ enum rtl_record_standing {
 
 struct rtl_borrow_table {
     _Alignas(64) _Atomic uint64_t sets[RTL_BORROW_SETS][RTL_BORROW_WAYS];
+    _Alignas(64) _Atomic uint32_t holds[RTL_BORROW_HOLDS]; /**< who holds one of some signals */
     _Atomic bool used; /**< anything was ever entered: modes that do not borrow pay nothing */
     /** Judges a name for a signal handle. Lock-free, any thread. */
     enum rtl_record_standing (*judge)(struct rtl_record_name name, uint64_t handle);
@@ -45,7 +50,7 @@ struct rtl_borrow_table {
 };
 
 /** Enters that `name` is about to borrow `handle`, which stands at 1. False if a live
- * record or a mark keeps it, or its set is full. */
+ * record or a mark keeps it, somebody holds it, or its set is full. */
 bool rtl_borrow_enter(struct rtl_borrow_table *table, uint64_t handle, struct rtl_record_name name);
 
 /** Enters that a packet without a record is about to complete `handle`. False if a live
@@ -54,6 +59,16 @@ bool rtl_borrow_mark(struct rtl_borrow_table *table, uint64_t handle);
 
 /** Takes the mark of `handle` away, if it has one. */
 void rtl_borrow_unmark(struct rtl_borrow_table *table, uint64_t handle);
+
+/** Nobody begins to borrow `handle`, and few other signals that share its place, before
+ * rtl_borrow_let_go. Lock-free, any thread; any number of them. */
+void rtl_borrow_hold(struct rtl_borrow_table *table, uint64_t handle);
+void rtl_borrow_let_go(struct rtl_borrow_table *table, uint64_t handle);
+
+/** True if somebody has entered that he borrows `handle`, or a signal that looks like it, and has
+ * not added his record: that takes some instructions, and his processor if he loses it there. If
+ * the caller holds the signal and this is false, rtl_borrow_find finds whoever borrows it. */
+bool rtl_borrow_is_coming(struct rtl_borrow_table *table, uint64_t handle);
 
 /** Finds the live record that borrows `handle`. */
 bool rtl_borrow_find(struct rtl_borrow_table *table, uint64_t handle, struct rtl_record_name *name);

@@ -302,8 +302,19 @@ void rtl_harvest_forked(void)
         atomic_store(&raisers[i], 0);
 }
 
-/* Completes the program's signal as the device would have: times first, then the decrement. Times
- * that a borrower has not read yet stay. */
+/* From here until it is let go nobody borrows the signal. False: somebody is just about to, and may
+ * be by the next time. */
+static bool hold(uint64_t own)
+{
+    rtl_borrow_hold(&rtl_borrows, own);
+    if (!rtl_borrow_is_coming(&rtl_borrows, own))
+        return true;
+    rtl_borrow_let_go(&rtl_borrows, own);
+    return false;
+}
+
+/* Completes the program's signal, which is held, as the device would have: times first, then the
+ * decrement. Times that a borrower has not read yet stay. */
 static void forward(struct rtl_queue *queue, const struct rtl_kernel_facts *facts,
                     struct wakes *sleepers)
 {
@@ -311,6 +322,7 @@ static void forward(struct rtl_queue *queue, const struct rtl_kernel_facts *fact
     if (!rtl_borrow_find(&rtl_borrows, facts->own, &name) || settle(name))
         rtl_signal_put_times(facts->own, facts);
     decrement(facts->own, sleepers);
+    rtl_borrow_let_go(&rtl_borrows, facts->own);
     atomic_fetch_sub_explicit(&queue->pending.owed, 1, memory_order_release);
     count(&queue->ledger->forwarded, 1);
 }
@@ -361,22 +373,30 @@ static void leave_forwarding(struct rtl_queue *queue)
     atomic_store_explicit(&queue->forwarding, false, memory_order_release);
 }
 
-/* False if it has to be forwarded and another thread is just forwarding for its queue: what that
- * one has in hand comes first. `held`: queue that the caller forwards for. */
-static bool finish_aside(struct aside *aside, const struct rtl_queue *held, struct wakes *sleepers)
+/* False if another thread is just forwarding for its queue, of which what that one has in hand
+ * comes first, or borrowing its signal. `held`: queue that the caller forwards for. */
+static bool forward_aside(struct aside *aside, const struct rtl_queue *held, struct wakes *sleepers)
 {
     struct rtl_queue *queue = aside->queue;
-    bool replaced = rtl_is_replaced(&aside->facts);
-    bool entered = held == NULL || queue != held;
-    if (replaced && (sleepers->count == WAKES || (entered && !enter_forwarding(queue))))
+    bool entered = queue != held;
+    if (sleepers->count == WAKES || (entered && !enter_forwarding(queue)))
+        return false;
+    bool holds = hold(aside->facts.own);
+    if (holds)
+        forward(queue, &aside->facts, sleepers);
+    if (entered)
+        leave_forwarding(queue);
+    return holds;
+}
+
+/* False if it has to be forwarded and cannot be just now. */
+static bool finish_aside(struct aside *aside, const struct rtl_queue *held, struct wakes *sleepers)
+{
+    rtl_signal_times(rtl_pool_handle(&rtl_signals, aside->facts.pool_id), &aside->facts);
+    if (rtl_is_replaced(&aside->facts) && !forward_aside(aside, held, sleepers))
         return false;
     struct batch batch;
-    begin(&batch, queue);
-    rtl_signal_times(rtl_pool_handle(&rtl_signals, aside->facts.pool_id), &aside->facts);
-    if (replaced)
-        forward(queue, &aside->facts, sleepers);
-    if (replaced && entered)
-        leave_forwarding(queue);
+    begin(&batch, aside->queue);
     finish(&batch, &aside->facts);
     flush(&batch);
     return true;
@@ -409,14 +429,14 @@ static unsigned finish_asides(const struct rtl_queue *held, struct wakes *sleepe
     return all - kept;
 }
 
-/* True if nothing of the queue that could be forwarded is among what was set aside. */
-static bool none_aside(const struct rtl_queue *queue)
+/* The signal of the first of the queue's that could be forwarded among what was set aside, or 0. */
+static uint64_t first_aside(const struct rtl_queue *queue)
 {
     for (unsigned i = 0; i < aside_count; i++)
         if (asides[i].queue == queue && rtl_is_replaced(&asides[i].facts) &&
             rtl_signal_completed(rtl_pool_handle(&rtl_signals, asides[i].facts.pool_id)))
-            return false;
-    return true;
+            return asides[i].facts.own;
+    return 0;
 }
 
 /* What was set aside is older than all that has a record: what of it had completed when the others
@@ -428,9 +448,27 @@ static bool finish_asides_first(const struct rtl_queue *queue, bool quiet, struc
     if (quiet || !enter_asides())
         return false;
     (void)finish_asides(queue, sleepers);
-    bool all = none_aside(queue);
+    bool all = first_aside(queue) == 0;
     leave_asides();
     return all;
+}
+
+/* Forwards a record that is ready and was marked. False: the rest of the queue has to wait. */
+static bool forward_record(struct batch *batch, uint64_t sequence, bool quiet,
+                           struct wakes *sleepers)
+{
+    struct rtl_queue *queue = batch->queue;
+    struct rtl_kernel_facts facts;
+    uint64_t own = rtl_pending_own(&queue->pending, sequence);
+    if (own == 0 || (quiet && wakes(own)) || !hold(own))
+        return false; /* without a signal: it was set aside, and comes first the next time */
+    if (rtl_pending_take(&queue->pending, &rtl_signals, sequence, true, &facts) != RTL_TAKE_TAKEN) {
+        rtl_borrow_let_go(&rtl_borrows, own);
+        return false;
+    }
+    forward(queue, &facts, sleepers);
+    finish(batch, &facts);
+    return true;
 }
 
 /* Not only a piece behind the oldest record: that one's kernel may run for ever, and the program
@@ -449,16 +487,10 @@ static unsigned forward_ready(struct rtl_queue *queue, bool quiet, struct wakes 
     begin(&batch, queue);
     unsigned taken = 0;
     for (uint64_t at = head; at < tail && sleepers->count < WAKES; at++) {
-        struct rtl_kernel_facts facts;
         if (!is_marked(pending, at))
             continue;
-        uint64_t own = rtl_pending_own(pending, at);
-        if (quiet && own != 0 && wakes(own))
-            break; /* in order: what stands behind it waits too */
-        if (rtl_pending_take(pending, &rtl_signals, at, true, &facts) != RTL_TAKE_TAKEN)
-            break; /* it was set aside: it comes first the next time */
-        forward(queue, &facts, sleepers);
-        finish(&batch, &facts);
+        if (!forward_record(&batch, at, quiet, sleepers))
+            break;
         taken++;
     }
     flush(&batch);
@@ -599,6 +631,28 @@ static void wait_for_helper(_Atomic bool *busy)
         nanosleep(&step, NULL);
 }
 
+/* The signal of the first record that could be forwarded, or 0. */
+static uint64_t first_owed(struct rtl_pending *pending)
+{
+    uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
+    for (uint64_t at = atomic_load_explicit(&pending->head, memory_order_acquire); at < tail; at++)
+        if (rtl_pending_owes(pending, &rtl_signals, at))
+            return rtl_pending_own(pending, at);
+    return 0;
+}
+
+/* True after a nap, if a signal could not be forwarded because somebody is about to borrow it. He
+ * has as long to go as a helper; the naps are counted. */
+static bool wait_for_borrower(uint64_t own, int *naps)
+{
+    struct timespec step = {.tv_sec = 0, .tv_nsec = 50000};
+    if (own == 0 || *naps == HELPER_STEPS || !rtl_borrow_is_coming(&rtl_borrows, own))
+        return false;
+    ++*naps;
+    nanosleep(&step, NULL);
+    return true;
+}
+
 /* The pool signal can serve again if the device is done with it. */
 static void close_record(struct batch *batch, const struct rtl_kernel_facts *facts)
 {
@@ -612,12 +666,14 @@ static void close_record(struct batch *batch, const struct rtl_kernel_facts *fac
 static void close_asides(struct batch *batch)
 {
     struct wakes sleepers = {.count = 0};
+    int naps = 0;
     wait_for_helper(&asides_taken);
     if (!enter_asides())
         return;
     do
         wake(&sleepers);
-    while (finish_asides(NULL, &sleepers) > 0 && sleepers.count == WAKES);
+    while ((finish_asides(NULL, &sleepers) > 0 && sleepers.count == WAKES) ||
+           wait_for_borrower(first_aside(batch->queue), &naps));
     unsigned kept = 0;
     for (unsigned i = 0; i < aside_count; i++) {
         if (asides[i].queue == batch->queue)
@@ -633,9 +689,11 @@ static void close_asides(struct batch *batch)
 void rtl_harvest_close(struct rtl_queue *queue)
 {
     struct rtl_pending *pending = &queue->pending;
+    int naps = 0;
     wait_for_helper(&queue->forwarding);
     while (rtl_harvest_forward(queue, false) > 0 ||
-           rtl_harvest(queue, UINT32_MAX, RTL_THOROUGH) > 0)
+           rtl_harvest(queue, UINT32_MAX, RTL_THOROUGH) > 0 ||
+           wait_for_borrower(first_owed(pending), &naps))
         continue;
     struct batch batch;
     begin(&batch, queue);

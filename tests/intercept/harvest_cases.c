@@ -1,0 +1,304 @@
+/* One signal of the program's, at 1, that kernels of two queues complete: it goes on down to -1.
+ * The first queue's was replaced, and is forwarded; the second queue's may be borrowed, at any
+ * moment of that. Whatever comes of it, the signal is lowered once by each, and each kernel has its
+ * own times. */
+#include "../common/check.h"
+#include "fake_signals.h"
+#include "intercept/api.h"
+#include "intercept/copies.h"
+#include "intercept/emit.h"
+#include "intercept/harvest.h"
+#include "intercept/pending_add.h"
+#include "intercept/shapes.h"
+#include "stepping.h"
+
+#include <sys/mman.h>
+#include <time.h>
+
+#define QUEUES  2u
+#define RECORDS 64u
+#define SIGNALS 64u
+#define MOST    400000u /* instructions, of any build */
+#define FINE    1000u   /* so many of them are tried one by one */
+
+enum { FIRST, SECOND };
+
+struct side {
+    struct rtl_queue queue;
+    struct rtl_wire_ledger ledger;
+    struct rtl_reserved slots[RECORDS];
+    struct rtl_reservations reservations;
+    _Alignas(64) hsa_kernel_dispatch_packet_t packet;
+    uint64_t packets;
+};
+
+static struct side sides[QUEUES];
+static struct rtl_wire_kernel kernels[8]; /* what came into the ring */
+static unsigned kernel_count, naps;
+static uint64_t shared; /* the signal */
+
+/* ---- what harvesting needs from the rest of librtl ---- */
+
+struct rtl_queue *rtl_queues_at(uint32_t slot)
+{
+    return &sides[slot].queue;
+}
+
+uint32_t rtl_queues_count(void)
+{
+    return QUEUES;
+}
+
+enum rtl_copy_sent rtl_copies_send(uint32_t queue, const struct rtl_kernel_facts *facts)
+{
+    (void)queue;
+    (void)facts;
+    return RTL_COPY_NO_ROOM;
+}
+
+bool rtl_shapes_find(const struct rtl_kernel_facts *facts, uint32_t *shape)
+{
+    (void)facts;
+    *shape = 0;
+    return true;
+}
+
+void rtl_emit_note(uint32_t queue, const char *format, ...)
+{
+    (void)queue;
+    (void)format;
+}
+
+unsigned rtl_emit_kernels(const struct rtl_wire_kernel *sent, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        kernels[kernel_count++ % 8] = sent[i];
+    return count;
+}
+
+static unsigned help(void *context)
+{
+    (void)context;
+    return 0;
+}
+
+/* ---- the program and the device ---- */
+
+static const char *set_up_side(uint32_t slot)
+{
+    struct side *side = &sides[slot];
+    memset(side, 0, sizeof *side);
+    side->reservations.slots = side->slots;
+    side->reservations.mask = RECORDS - 1;
+    rtl_reservations_clear(&side->reservations);
+    side->queue.id = side->queue.slot = slot;
+    side->queue.ledger = &side->ledger;
+    side->queue.phase = RTL_QUEUE_LIVE;
+    CHECK(rtl_pending_init(&side->queue.pending, RECORDS));
+    side->queue.rewriter = (struct rtl_rewriter){.pending = &side->queue.pending,
+                                                 .pool = &rtl_signals,
+                                                 .borrows = &rtl_borrows,
+                                                 .ledger = &side->ledger,
+                                                 .mode = RTL_MODE_FULL,
+                                                 .reservations = &side->reservations,
+                                                 .slot = slot,
+                                                 .help = help};
+    return NULL;
+}
+
+/* A kernel with a signal, or 0 for none; returns what the device is to complete. */
+static uint64_t submit(uint32_t slot, uint64_t signal)
+{
+    struct side *side = &sides[slot];
+    memset(&side->packet, 0, sizeof side->packet);
+    side->packet.header = HSA_PACKET_TYPE_KERNEL_DISPATCH;
+    side->packet.completion_signal.handle = signal;
+    rtl_rewrite(&side->queue.rewriter, &side->packet, side->packets++, 1, 1);
+    return side->packet.completion_signal.handle;
+}
+
+static int64_t value_of(uint64_t signal)
+{
+    return __atomic_load_n(&((amd_signal_t *)(uintptr_t)signal)->value, __ATOMIC_ACQUIRE);
+}
+
+static bool is_recorded(unsigned at, uint32_t queue, uint64_t start, uint64_t end)
+{
+    return at < kernel_count && kernels[at].queue == queue && kernels[at].start == start &&
+           kernels[at].end == end;
+}
+
+static void tear_down(void)
+{
+    for (uint32_t slot = 0; slot < QUEUES; slot++) {
+        rtl_rewrite_release(&sides[slot].queue.rewriter);
+        (void)munmap(sides[slot].queue.pending.chunks, sides[slot].queue.pending.mapped);
+    }
+}
+
+/* The first queue's kernel has run, behind one whose forward it had to wait for, and is to be
+ * forwarded. */
+static const char *set_up(void)
+{
+    memset((void *)rtl_borrows.sets, 0, sizeof rtl_borrows.sets);
+    CHECK(fake_pool(&rtl_signals, SIGNALS));
+    CHECK_DONE(set_up_side(FIRST));
+    CHECK_DONE(set_up_side(SECOND));
+    kernel_count = naps = 0;
+    shared = fake_signal(1);
+    uint64_t before = submit(FIRST, fake_signal(2));
+    uint64_t replaced = submit(FIRST, shared);
+    CHECK(replaced != shared && replaced != 0);
+    fake_complete(before, 10, 20);
+    CHECK(rtl_harvest_forward(&sides[FIRST].queue, false) == 1);
+    CHECK(is_recorded(0, FIRST, 10, 20));
+    fake_complete(replaced, 100, 200);
+    return NULL;
+}
+
+/* ---- at any moment ---- */
+
+#ifdef STEPPING
+
+/* The second queue's kernel runs when all that is over. */
+static const char *finish(void)
+{
+    uint64_t signal = sides[SECOND].packet.completion_signal.handle;
+    struct rtl_queue *second = &sides[SECOND].queue;
+    CHECK(value_of(shared) == 0 && is_recorded(1, FIRST, 100, 200));
+    CHECK(rtl_harvest(second, UINT32_MAX, RTL_THOROUGH) == 0 && kernel_count == 2);
+    fake_complete(signal, 500, 600);
+    if (signal != shared)
+        CHECK(rtl_harvest_forward(second, false) == 1);
+    else
+        CHECK(rtl_harvest(second, UINT32_MAX, RTL_THOROUGH) == 1);
+    CHECK(value_of(shared) == -1 && kernel_count == 3 && is_recorded(2, SECOND, 500, 600));
+    tear_down();
+    return NULL;
+}
+
+static void forward(void *context)
+{
+    (void)context;
+    (void)rtl_harvest_forward(&sides[FIRST].queue, false);
+}
+
+static void borrow(void *context)
+{
+    (void)context;
+    (void)submit(SECOND, shared);
+}
+
+/* One of the two, and the other behind some of its instructions. */
+struct pair {
+    void (*steps)(void *context);
+    void (*acts)(void *context);
+    uint32_t at; /* 0: behind all */
+};
+
+static bool act_at(void *context, uint32_t step)
+{
+    const struct pair *pair = context;
+    if (step != pair->at)
+        return true;
+    pair->acts(NULL);
+    return false;
+}
+
+static const char *run(struct pair *pair, uint32_t *steps, unsigned *borrowed)
+{
+    CHECK_DONE(set_up());
+    *steps = stepping_run(pair->steps, pair, act_at);
+    if (pair->at == 0 || *steps < pair->at)
+        pair->acts(NULL);
+    forward(NULL); /* if it came too early */
+    *borrowed += sides[SECOND].packet.completion_signal.handle == shared;
+    return finish();
+}
+
+/* Builds that take many instructions are tried behind some of them only. */
+static const char *run_all(struct pair *pair, unsigned *borrowed)
+{
+    uint32_t last;
+    uint32_t steps;
+    CHECK_DONE(run(pair, &last, borrowed));
+    CHECK(last > 2 && last < MOST);
+    for (pair->at = 1; pair->at <= last; pair->at += 1 + last / FINE)
+        CHECK_DONE(run(pair, &steps, borrowed));
+    return NULL;
+}
+
+const char *Harvest_ASignalIsForwardedThatIsBorrowedMeanwhile(void)
+{
+    struct pair pair = {.steps = forward, .acts = borrow};
+    unsigned borrowed = 0;
+    CHECK_DONE(run_all(&pair, &borrowed));
+    CHECK(borrowed > 0); /* early ones */
+    return NULL;
+}
+
+const char *Harvest_ASignalIsBorrowedThatIsForwardedMeanwhile(void)
+{
+    struct pair pair = {.steps = borrow, .acts = forward};
+    unsigned borrowed = 0;
+    CHECK_DONE(run_all(&pair, &borrowed));
+    CHECK(borrowed > 0);
+    return NULL;
+}
+
+#else
+
+const char *Harvest_ASignalIsForwardedThatIsBorrowedMeanwhile(void)
+{
+    return NULL;
+}
+
+const char *Harvest_ASignalIsBorrowedThatIsForwardedMeanwhile(void)
+{
+    return NULL;
+}
+
+#endif
+
+/* ---- somebody is about to borrow ---- */
+
+static bool enter(void)
+{
+    struct rtl_record_name name = {SECOND, atomic_load(&sides[SECOND].queue.pending.tail)};
+    return rtl_borrow_enter(&rtl_borrows, shared, name);
+}
+
+const char *Harvest_AForwardComesBehindWhoIsAboutToBorrow(void)
+{
+    struct rtl_queue *first = &sides[FIRST].queue;
+    CHECK_DONE(set_up());
+    CHECK(enter());
+    CHECK(rtl_harvest_forward(first, false) == 0 && value_of(shared) == 1 && kernel_count == 1);
+    CHECK(submit(SECOND, 0) != 0); /* the record is another one's after all */
+    CHECK(rtl_harvest_forward(first, false) == 1 && value_of(shared) == 0);
+    CHECK(is_recorded(1, FIRST, 100, 200));
+    tear_down();
+    return NULL;
+}
+
+/* Instead of a nap, the other thread goes on, the third time. */
+int __wrap_nanosleep(const struct timespec *time, struct timespec *left);
+
+int __wrap_nanosleep(const struct timespec *time, struct timespec *left)
+{
+    (void)time;
+    (void)left;
+    if (++naps == 3)
+        (void)submit(SECOND, 0);
+    return 0;
+}
+
+const char *Harvest_ClosingWaitsForWhoIsAboutToBorrow(void)
+{
+    CHECK_DONE(set_up());
+    CHECK(enter());
+    rtl_harvest_close(&sides[FIRST].queue);
+    CHECK(naps == 3 && value_of(shared) == 0 && is_recorded(1, FIRST, 100, 200));
+    tear_down();
+    return NULL;
+}

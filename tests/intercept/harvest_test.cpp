@@ -1,0 +1,6 @@
+#include "../common/check.h"
+
+RTL_C_TEST(Harvest, ASignalIsForwardedThatIsBorrowedMeanwhile)
+RTL_C_TEST(Harvest, ASignalIsBorrowedThatIsForwardedMeanwhile)
+RTL_C_TEST(Harvest, AForwardComesBehindWhoIsAboutToBorrow)
+RTL_C_TEST(Harvest, ClosingWaitsForWhoIsAboutToBorrow)
