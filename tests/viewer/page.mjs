@@ -394,12 +394,19 @@ await page.locator('#theme').click();
 const darkBack = await back(page);
 hold('the switch changes the theme', lightBack !== darkBack);
 const ground = await page.evaluate(() => {
-    const context = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
+    // A line of pixels that is empty but for the lines of the grid, which stand where they like.
     const canvas = document.getElementById('lanes');
-    context.drawImage(canvas, -3, 4 - canvas.height);
-    return [...context.getImageData(0, 0, 1, 1).data].slice(0, 3);
+    const context = new OffscreenCanvas(canvas.width, 1).getContext('2d', { willReadFrequently: true });
+    context.drawImage(canvas, 0, 4 - canvas.height);
+    const line = context.getImageData(0, 0, canvas.width, 1).data;
+    const colors = new Map();
+    for (let at = 0; at < line.length; at += 4) {
+        const color = line.subarray(at, at + 3).join(', ');
+        colors.set(color, (colors.get(color) ?? 0) + 1);
+    }
+    return [...colors].sort((a, b) => b[1] - a[1])[0][0];
 });
-check('the rows are dark too', `rgb(${ground.join(', ')})`, darkBack);
+check('the rows are dark too', `rgb(${ground})`, darkBack);
 await page.keyboard.press('t');
 check('T changes it back', await back(page), lightBack);
 const dark = await open(url, { colorScheme: 'dark' });
