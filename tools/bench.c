@@ -41,9 +41,9 @@ static const struct argp_option option_list[] = {
      0},
     {"tool", 't', "TOOL", 0,
      "lite, standard, hip or full (RTL's modes), with /intercept for the other way into queues, "
-     "all "
-     "of these, or name=NAME,env=NAME=VALUE,command=COMMAND,count=COMMAND; several times (lite, "
-     "standard, hip, full and full/intercept by default)",
+     "all of these, a list of them with commas, or "
+     "name=NAME,env=NAME=VALUE,command=COMMAND,count=COMMAND; several times (lite, standard, hip, "
+     "full and full/intercept by default)",
      0},
     {"rounds", 'r', "COUNT", 0, "how often each is run, 9 by default", 0},
     {"kernels", 'k', "COUNT", 0, "how many kernels a workload submits, about", 0},

@@ -119,8 +119,9 @@ struct bench_case *bench_case_of(const struct bench *bench, unsigned workload, u
 
 /* bench_tools.c */
 
-/** Adds the tool, or the tools, that the value of --tool means: an RTL mode with or without /WAY,
- * `all`, or name=…,command=…. 0, or -1 when a sentence has been said. */
+/** Adds the tool, or the tools, that the value of --tool means: RTL modes with or without /WAY and
+ * `all`, with commas between them, or one name=…,command=…. 0, or -1 when a sentence has been said.
+ */
 int bench_tools_add(struct bench *bench, const char *text);
 
 /** Adds the tools that are measured when none is named. */

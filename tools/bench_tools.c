@@ -168,9 +168,27 @@ static int add_template(struct bench *bench, const char *text)
     return status;
 }
 
+static int add_list(struct bench *bench, const char *text)
+{
+    char *copy = strdup(text);
+    char *rest = NULL;
+    int status = 0;
+    if (!copy)
+        memory_is_short();
+    char *name = strtok_r(copy, ",", &rest);
+    if (!name) {
+        say("--tool names none: it is such as lite,full");
+        status = -1;
+    }
+    for (; status == 0 && name; name = strtok_r(NULL, ",", &rest))
+        status = add_named(bench, name);
+    free(copy);
+    return status;
+}
+
 int bench_tools_add(struct bench *bench, const char *text)
 {
-    return strchr(text, '=') ? add_template(bench, text) : add_named(bench, text);
+    return strchr(text, '=') ? add_template(bench, text) : add_list(bench, text);
 }
 
 void bench_tools_free(struct bench *bench)

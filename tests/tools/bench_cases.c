@@ -239,6 +239,10 @@ const char *Bench_Tools(void)
     bench_tools_free(&bench);
     bench = (struct bench){.tools = {{.name = "none"}}, .tool_count = 1};
     CHECK(bench_tools_add(&bench, "all") == 0 && bench.tool_count == 9);
+    bench = (struct bench){.tools = {{.name = "none"}}, .tool_count = 1};
+    CHECK(bench_tools_add(&bench, "hip,full/intercept") == 0 && bench.tool_count == 3);
+    CHECK(strcmp(bench.tools[1].name, "hip") == 0 && strcmp(bench.tools[1].way, "interpose") == 0);
+    CHECK(strcmp(bench.tools[2].mode, "full") == 0 && strcmp(bench.tools[2].way, "intercept") == 0);
     return NULL;
 }
 
@@ -249,6 +253,10 @@ const char *Bench_ToolsThatAreNone(void)
                                         "full/sideways",
                                         "full/",
                                         "",
+                                        ",",
+                                        "fast,lite",
+                                        "full,lite",
+                                        "lite,name=x,command={program}",
                                         "name=x",
                                         "name=x,command=prof",
                                         "command={program}",
