@@ -568,6 +568,8 @@ static int record(struct recording *recording)
         return say_fail(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE,
                         "%s could not be run: %s", recording->path, say_errno(error));
     }
+    if (recording->pass == 0)
+        (void)rtl_session_sweep(); /* the program does not wait for it */
     follow_program(recording);
     recording->stopped = recording->child.asked_to_stop;
     follow_others(recording);
@@ -702,7 +704,6 @@ int cmd_trace(int argc, char **argv)
     failed = preload_list(options.mode, librtl, preload, sizeof preload);
     if (failed)
         return failed;
-    (void)rtl_session_sweep();
     if (rtl_session_create(recording.session, sizeof recording.session) != 0)
         return say_fail(EXIT_USAGE, "no session could be made in /dev/shm or /tmp: %s",
                         say_errno(errno));

@@ -29,10 +29,11 @@ static int fail_errno(const struct failure *failure, const char *path)
     return fail(failure, path, strerror_r(errno, text, sizeof text));
 }
 
+/* 0 also for a journal in memory, which has no control. */
 static int last_errno(sqlite3_file *file)
 {
     int number = 0;
-    if (file && file->pMethods)
+    if (file && file->pMethods && file->pMethods->xFileControl)
         (void)file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &number);
     return number;
 }
@@ -164,13 +165,16 @@ static int check_existing(const char *path, bool replace, const struct failure *
 }
 
 /* Makes the empty file at `path` a trace, in SQLite's log mode where the file system can have it.
- */
+ * No journal on disk and no sync: the program waits for it, the file gets its name when it is
+ * whole, and who fills it syncs what is worth it at the end. */
 static int write_schema(const char *path, const char *final, const struct rtl_file_filler *filler,
                         const struct failure *failure)
 {
-    char head[128];
+    char head[160];
     sqlite3 *db = NULL;
-    (void)snprintf(head, sizeof head, "BEGIN; PRAGMA application_id=%d; PRAGMA user_version=%d;",
+    (void)snprintf(head, sizeof head,
+                   "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF;"
+                   "BEGIN; PRAGMA application_id=%d; PRAGMA user_version=%d;",
                    RTL_APPLICATION_ID, RTL_FORMAT_MAJOR * RTL_FORMAT_SCALE + RTL_FORMAT_MINOR);
     int result = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL);
     if (result == SQLITE_OK)
