@@ -76,8 +76,9 @@ struct bench_case *bench_case_of(const struct bench *bench, unsigned workload, u
     return &bench->cases[workload * bench->tool_count + tool];
 }
 
-static int add_workload(struct bench *bench, const char *name)
+static int add_workload(void *context, char *name)
 {
+    struct bench *bench = context;
     for (unsigned i = 0; i < bench->workload_count; ++i)
         if (strcmp(bench->workloads[i], name) == 0)
             return say_fail(EINVAL, "the workload '%s' was named twice", name);
@@ -90,22 +91,6 @@ static int add_workload(struct bench *bench, const char *name)
                     "there is no workload '%s': it is eager, long, streams, graph-64, graph-512, "
                     "graph-4096, copies, threads or decode",
                     name);
-}
-
-static int add_workloads(struct bench *bench, const char *list)
-{
-    char *copy = strdup(list);
-    char *rest = NULL;
-    int status = 0;
-    if (!copy)
-        memory_is_short();
-    char *name = strtok_r(copy, ",", &rest);
-    if (!name)
-        status = say_fail(EINVAL, "--workload names none: it is such as eager,graph-512");
-    for (; status == 0 && name; name = strtok_r(NULL, ",", &rest))
-        status = add_workload(bench, name);
-    free(copy);
-    return status;
 }
 
 static int parse_gpu(const char *text, enum bench_gpu *gpu)
@@ -145,7 +130,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     struct bench *bench = &options->bench;
     switch (key) {
     case 'w':
-        return add_workloads(bench, value);
+        return parse_list("workload", value, "eager,graph-512", add_workload, bench);
     case 't':
         return bench_tools_add(bench, value) ? EINVAL : 0;
     case 'r':

@@ -2,7 +2,7 @@
 #include "bench.h"
 
 #include "common/duration.h"
-#include "common/memory.h"
+#include "common/parse.h"
 #include "common/say.h"
 #include "common/show.h"
 
@@ -10,6 +10,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const char example[] = "overhead=3%,lost=0,bytes=10";
 
 /* A number that nothing follows but `unit`, which may be left out. */
 static bool read_number(const char *text, const char *unit, double *number)
@@ -88,32 +90,20 @@ static int read_gate(struct bench_gates *gates, const char *name, const char *va
     return -1;
 }
 
+static int read_item(void *gates, char *item)
+{
+    char *value = strchr(item, '=');
+    if (!value) {
+        say("'%s' in --gate has no limit: it is such as %s", item, example);
+        return -1;
+    }
+    *value = '\0';
+    return read_gate(gates, item, value + 1);
+}
+
 int bench_gate_read(struct bench_gates *gates, const char *text)
 {
-    char *copy = strdup(text);
-    char *rest = NULL;
-    int status = 0;
-    bool any = false;
-    if (!copy)
-        memory_is_short();
-    for (char *item = strtok_r(copy, ",", &rest); status == 0 && item;
-         item = strtok_r(NULL, ",", &rest)) {
-        char *value = strchr(item, '=');
-        any = true;
-        if (value) {
-            *value = '\0';
-            status = read_gate(gates, item, value + 1);
-        } else {
-            say("'%s' in --gate has no limit: it is such as overhead=3%%,lost=0,bytes=10", item);
-            status = -1;
-        }
-    }
-    if (status == 0 && !any) {
-        say("--gate has no limit: it is such as overhead=3%%,lost=0,bytes=10");
-        status = -1;
-    }
-    free(copy);
-    return status;
+    return parse_list("gate", text, example, read_item, gates) ? -1 : 0;
 }
 
 struct judgement {

@@ -2,6 +2,7 @@
 #include "bench.h"
 
 #include "common/memory.h"
+#include "common/parse.h"
 #include "common/say.h"
 
 #include <stdlib.h>
@@ -55,8 +56,9 @@ void bench_tools_default(struct bench *bench)
     (void)add_rtl(bench, MODES - 1, 1);
 }
 
-static int add_named(struct bench *bench, const char *text)
+static int add_named(void *context, char *text)
 {
+    struct bench *bench = context;
     if (strcmp(text, "all") == 0)
         return add_all(bench);
     for (unsigned mode = 0; mode < MODES; ++mode)
@@ -168,27 +170,11 @@ static int add_template(struct bench *bench, const char *text)
     return status;
 }
 
-static int add_list(struct bench *bench, const char *text)
-{
-    char *copy = strdup(text);
-    char *rest = NULL;
-    int status = 0;
-    if (!copy)
-        memory_is_short();
-    char *name = strtok_r(copy, ",", &rest);
-    if (!name) {
-        say("--tool names none: it is such as lite,full");
-        status = -1;
-    }
-    for (; status == 0 && name; name = strtok_r(NULL, ",", &rest))
-        status = add_named(bench, name);
-    free(copy);
-    return status;
-}
-
 int bench_tools_add(struct bench *bench, const char *text)
 {
-    return strchr(text, '=') ? add_template(bench, text) : add_list(bench, text);
+    if (strchr(text, '='))
+        return add_template(bench, text);
+    return parse_list("tool", text, "lite,full", add_named, bench) ? -1 : 0;
 }
 
 void bench_tools_free(struct bench *bench)

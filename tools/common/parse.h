@@ -13,4 +13,10 @@ int parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *
 /** Reads the count that an option was given. 0, or EINVAL when a sentence has been said. */
 int parse_count(const char *option, const char *text, unsigned *count);
 
+/** Gives `each` the items of a list with commas, which it may write to, until it returns another
+ * value than 0. Returns that; or EINVAL when a sentence has been said that --OPTION has no item,
+ * such as `example`; or 0. Ends the program without memory. */
+int parse_list(const char *option, const char *list, const char *example,
+               int (*each)(void *context, char *item), void *context);
+
 #endif
