@@ -15,6 +15,7 @@
         */
 
 _Static_assert(RTL_BORROW_SETS == 1u << 10, "set_of yields 10 bits");
+_Static_assert(RTL_BORROW_HOLDS == 1u << 8, "hold_of yields 8 bits");
 
 static uint64_t hash_of(uint64_t handle)
 {
@@ -180,9 +181,9 @@ static void take_out(struct rtl_borrow_table *table, uint64_t handle, uint64_t w
     }
 }
 
-static _Atomic uint32_t *holds_of(struct rtl_borrow_table *table, uint64_t handle)
+static _Atomic bool *hold_of(struct rtl_borrow_table *table, uint64_t handle)
 {
-    return &table->holds[hash_of(handle) >> 58];
+    return &table->holds[hash_of(handle) >> 56];
 }
 
 /* Who borrows enters his word and then looks for one who holds the signal; that one holds it and
@@ -192,23 +193,13 @@ bool rtl_borrow_enter(struct rtl_borrow_table *table, uint64_t handle, struct rt
     uint64_t word = pack(handle, name);
     if (!put(table, handle, word))
         return false;
-    if (atomic_load(holds_of(table, handle)) == 0)
+    if (!atomic_load(hold_of(table, handle)))
         return true;
     take_out(table, handle, word);
     return false;
 }
 
-void rtl_borrow_hold(struct rtl_borrow_table *table, uint64_t handle)
-{
-    atomic_fetch_add(holds_of(table, handle), 1);
-}
-
-void rtl_borrow_let_go(struct rtl_borrow_table *table, uint64_t handle)
-{
-    atomic_fetch_sub(holds_of(table, handle), 1);
-}
-
-bool rtl_borrow_is_coming(struct rtl_borrow_table *table, uint64_t handle)
+static bool is_coming(struct rtl_borrow_table *table, uint64_t handle)
 {
     _Atomic uint64_t *set = set_of(table, handle);
     uint64_t tag = tag_of(handle);
@@ -221,6 +212,32 @@ bool rtl_borrow_is_coming(struct rtl_borrow_table *table, uint64_t handle)
             return true;
     }
     return false;
+}
+
+bool rtl_borrow_hold(struct rtl_borrow_table *table, uint64_t handle)
+{
+    if (atomic_exchange(hold_of(table, handle), true))
+        return false;
+    if (!is_coming(table, handle))
+        return true;
+    rtl_borrow_let_go(table, handle);
+    return false;
+}
+
+void rtl_borrow_let_go(struct rtl_borrow_table *table, uint64_t handle)
+{
+    atomic_store_explicit(hold_of(table, handle), false, memory_order_release);
+}
+
+bool rtl_borrow_is_contended(struct rtl_borrow_table *table, uint64_t handle)
+{
+    return atomic_load(hold_of(table, handle)) || is_coming(table, handle);
+}
+
+void rtl_borrow_forked(struct rtl_borrow_table *table)
+{
+    for (unsigned i = 0; i < RTL_BORROW_HOLDS; i++)
+        atomic_store(&table->holds[i], false);
 }
 
 static _Atomic uint64_t *find_mark(struct rtl_borrow_table *table, uint64_t handle)

@@ -11,7 +11,9 @@
  * packet's, until the program has armed it again.
  *
  * A replaced signal is completed by who forwards to it, times and all. While he is at it he *holds*
- * the signal: nobody begins to borrow it, who would take these times for those of his own kernel.
+ * the signal: nobody begins to borrow it, who would take these times for those of his own kernel,
+ * and nobody else forwards to it, from another queue: of two that put their times at once, one's
+ * start could stay with the other's end.
  */
 #ifndef RTL_INTERCEPT_BORROW_H
 #define RTL_INTERCEPT_BORROW_H
@@ -22,7 +24,7 @@
 
 #define RTL_BORROW_SETS  1024u
 #define RTL_BORROW_WAYS  8u
-#define RTL_BORROW_HOLDS 64u
+#define RTL_BORROW_HOLDS 256u
 
 /** A record's name: slot of its queue and sequence number. */
 struct rtl_record_name {
@@ -40,7 +42,7 @@ enum rtl_record_standing {
 
 struct rtl_borrow_table {
     _Alignas(64) _Atomic uint64_t sets[RTL_BORROW_SETS][RTL_BORROW_WAYS];
-    _Alignas(64) _Atomic uint32_t holds[RTL_BORROW_HOLDS]; /**< who holds one of some signals */
+    _Alignas(64) _Atomic bool holds[RTL_BORROW_HOLDS]; /**< somebody holds one of some signals */
     _Atomic bool used; /**< anything was ever entered: modes that do not borrow pay nothing */
     /** Judges a name for a signal handle. Lock-free, any thread. */
     enum rtl_record_standing (*judge)(struct rtl_record_name name, uint64_t handle);
@@ -60,15 +62,19 @@ bool rtl_borrow_mark(struct rtl_borrow_table *table, uint64_t handle);
 /** Takes the mark of `handle` away, if it has one. */
 void rtl_borrow_unmark(struct rtl_borrow_table *table, uint64_t handle);
 
-/** Nobody begins to borrow `handle`, and few other signals that share its place, before
- * rtl_borrow_let_go. Lock-free, any thread; any number of them. */
-void rtl_borrow_hold(struct rtl_borrow_table *table, uint64_t handle);
+/** Takes hold of `handle`, and with it of the few other signals that share its place, until
+ * rtl_borrow_let_go: nobody else holds it or begins to borrow it, and rtl_borrow_find finds whoever
+ * does. False if it is contended. Lock-free, any thread; one signal at a time. */
+bool rtl_borrow_hold(struct rtl_borrow_table *table, uint64_t handle);
 void rtl_borrow_let_go(struct rtl_borrow_table *table, uint64_t handle);
 
-/** True if somebody has entered that he borrows `handle`, or a signal that looks like it, and has
- * not added his record: that takes some instructions, and his processor if he loses it there. If
- * the caller holds the signal and this is false, rtl_borrow_find finds whoever borrows it. */
-bool rtl_borrow_is_coming(struct rtl_borrow_table *table, uint64_t handle);
+/** True if somebody holds `handle`, or has entered that he borrows it, or a signal that looks like
+ * it, and has not added his record: that takes some instructions, and his processor if he loses it
+ * there. */
+bool rtl_borrow_is_contended(struct rtl_borrow_table *table, uint64_t handle);
+
+/** Nobody holds anything any more: in the child of a fork, where no other thread is. */
+void rtl_borrow_forked(struct rtl_borrow_table *table);
 
 /** Finds the live record that borrows `handle`. */
 bool rtl_borrow_find(struct rtl_borrow_table *table, uint64_t handle, struct rtl_record_name *name);

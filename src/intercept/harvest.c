@@ -300,17 +300,7 @@ void rtl_harvest_forked(void)
 {
     for (unsigned i = 0; i < RAISERS; i++)
         atomic_store(&raisers[i], 0);
-}
-
-/* From here until it is let go nobody borrows the signal. False: somebody is just about to, and may
- * be by the next time. */
-static bool hold(uint64_t own)
-{
-    rtl_borrow_hold(&rtl_borrows, own);
-    if (!rtl_borrow_is_coming(&rtl_borrows, own))
-        return true;
-    rtl_borrow_let_go(&rtl_borrows, own);
-    return false;
+    rtl_borrow_forked(&rtl_borrows);
 }
 
 /* Completes the program's signal, which is held, as the device would have: times first, then the
@@ -374,14 +364,14 @@ static void leave_forwarding(struct rtl_queue *queue)
 }
 
 /* False if another thread is just forwarding for its queue, of which what that one has in hand
- * comes first, or borrowing its signal. `held`: queue that the caller forwards for. */
+ * comes first, or to its signal, or borrowing that. `held`: queue that the caller forwards for. */
 static bool forward_aside(struct aside *aside, const struct rtl_queue *held, struct wakes *sleepers)
 {
     struct rtl_queue *queue = aside->queue;
     bool entered = queue != held;
     if (sleepers->count == WAKES || (entered && !enter_forwarding(queue)))
         return false;
-    bool holds = hold(aside->facts.own);
+    bool holds = rtl_borrow_hold(&rtl_borrows, aside->facts.own);
     if (holds)
         forward(queue, &aside->facts, sleepers);
     if (entered)
@@ -460,7 +450,7 @@ static bool forward_record(struct batch *batch, uint64_t sequence, bool quiet,
     struct rtl_queue *queue = batch->queue;
     struct rtl_kernel_facts facts;
     uint64_t own = rtl_pending_own(&queue->pending, sequence);
-    if (own == 0 || (quiet && wakes(own)) || !hold(own))
+    if (own == 0 || (quiet && wakes(own)) || !rtl_borrow_hold(&rtl_borrows, own))
         return false; /* without a signal: it was set aside, and comes first the next time */
     if (rtl_pending_take(&queue->pending, &rtl_signals, sequence, true, &facts) != RTL_TAKE_TAKEN) {
         rtl_borrow_let_go(&rtl_borrows, own);
@@ -641,12 +631,12 @@ static uint64_t first_owed(struct rtl_pending *pending)
     return 0;
 }
 
-/* True after a nap, if a signal could not be forwarded because somebody is about to borrow it. He
- * has as long to go as a helper; the naps are counted. */
-static bool wait_for_borrower(uint64_t own, int *naps)
+/* True after a nap, if a signal could not be forwarded because somebody else forwards to it, or is
+ * about to borrow it. He has as long to go as a helper; the naps are counted. */
+static bool wait_for_other(uint64_t own, int *naps)
 {
     struct timespec step = {.tv_sec = 0, .tv_nsec = 50000};
-    if (own == 0 || *naps == HELPER_STEPS || !rtl_borrow_is_coming(&rtl_borrows, own))
+    if (own == 0 || *naps == HELPER_STEPS || !rtl_borrow_is_contended(&rtl_borrows, own))
         return false;
     ++*naps;
     nanosleep(&step, NULL);
@@ -673,7 +663,7 @@ static void close_asides(struct batch *batch)
     do
         wake(&sleepers);
     while ((finish_asides(NULL, &sleepers) > 0 && sleepers.count == WAKES) ||
-           wait_for_borrower(first_aside(batch->queue), &naps));
+           wait_for_other(first_aside(batch->queue), &naps));
     unsigned kept = 0;
     for (unsigned i = 0; i < aside_count; i++) {
         if (asides[i].queue == batch->queue)
@@ -693,7 +683,7 @@ void rtl_harvest_close(struct rtl_queue *queue)
     wait_for_helper(&queue->forwarding);
     while (rtl_harvest_forward(queue, false) > 0 ||
            rtl_harvest(queue, UINT32_MAX, RTL_THOROUGH) > 0 ||
-           wait_for_borrower(first_owed(pending), &naps))
+           wait_for_other(first_owed(pending), &naps))
         continue;
     struct batch batch;
     begin(&batch, queue);

@@ -1,7 +1,8 @@
 /* One signal of the program's, at 1, that kernels of two queues complete: it goes on down to -1.
  * The first queue's was replaced, and is forwarded; the second queue's may be borrowed, at any
  * moment of that. Whatever comes of it, the signal is lowered once by each, and each kernel has its
- * own times. */
+ * own times. The same where both are forwarded; the signal never has the start of one and the end
+ * of the other then, for anybody who sees that it was lowered. */
 #include "../common/check.h"
 #include "fake_signals.h"
 #include "intercept/api.h"
@@ -34,7 +35,8 @@ struct side {
 
 static struct side sides[QUEUES];
 static struct rtl_wire_kernel kernels[8]; /* what came into the ring */
-static unsigned kernel_count, naps;
+static _Atomic unsigned kernel_count;     /* a forward may come amid another */
+static unsigned naps;
 static uint64_t shared; /* the signal */
 
 /* ---- what harvesting needs from the rest of librtl ---- */
@@ -144,7 +146,8 @@ static const char *set_up(void)
     CHECK(fake_pool(&rtl_signals, SIGNALS));
     CHECK_DONE(set_up_side(FIRST));
     CHECK_DONE(set_up_side(SECOND));
-    kernel_count = naps = 0;
+    kernel_count = 0;
+    naps = 0;
     shared = fake_signal(1);
     uint64_t before = submit(FIRST, fake_signal(2));
     uint64_t replaced = submit(FIRST, shared);
@@ -246,7 +249,85 @@ const char *Harvest_ASignalIsBorrowedThatIsForwardedMeanwhile(void)
     return NULL;
 }
 
+/* A kernel of each queue has run, and both are to be forwarded to a signal at 2. */
+static const char *set_up_both(void)
+{
+    CHECK(fake_pool(&rtl_signals, SIGNALS));
+    memset((void *)rtl_borrows.sets, 0, sizeof rtl_borrows.sets);
+    kernel_count = 0;
+    shared = fake_signal(2);
+    for (uint32_t slot = 0; slot < QUEUES; slot++) {
+        CHECK_DONE(set_up_side(slot));
+        uint64_t replaced = submit(slot, shared);
+        CHECK(replaced != shared && replaced != 0);
+        fake_complete(replaced, 100 * (slot + 1), 100 * (slot + 1) + 50);
+    }
+    return NULL;
+}
+
+/* The times of neither kernel, or of one. */
+static bool is_whole(void)
+{
+    const amd_signal_t *signal = (const amd_signal_t *)(uintptr_t)shared;
+    return signal->end_ts == (signal->start_ts == 0 ? 0 : signal->start_ts + 50);
+}
+
+/* The first queue's forward, and the second's behind some of its instructions. */
+struct two {
+    uint32_t at;
+    unsigned meanwhile; /* kernels that were forwarded there */
+    bool whole;         /* the times before them */
+};
+
+static bool forward_other(void *context, uint32_t step)
+{
+    struct two *two = context;
+    if (step != two->at)
+        return true;
+    two->whole = is_whole();
+    two->meanwhile = rtl_harvest_forward(&sides[SECOND].queue, false);
+    return false;
+}
+
+static const char *forward_both(struct two *two, uint32_t *steps)
+{
+    CHECK_DONE(set_up_both());
+    *two = (struct two){.at = two->at, .whole = true};
+    *steps = stepping_run(forward, two, forward_other);
+    CHECK(two->whole || two->meanwhile == 0);
+    if (two->meanwhile == 0)
+        CHECK(rtl_harvest_forward(&sides[SECOND].queue, false) == 1);
+    CHECK(is_whole() && value_of(shared) == 0 && kernel_count == 2);
+    CHECK(is_recorded(0, FIRST, 100, 150) || is_recorded(1, FIRST, 100, 150));
+    CHECK(is_recorded(0, SECOND, 200, 250) || is_recorded(1, SECOND, 200, 250));
+    tear_down();
+    return NULL;
+}
+
+const char *Harvest_TwoQueuesForwardToOneSignal(void)
+{
+    struct two two = {.at = 0};
+    unsigned torn = 0;
+    unsigned early = 0;
+    uint32_t last;
+    uint32_t steps;
+    CHECK_DONE(forward_both(&two, &last));
+    CHECK(last > 2 && last < MOST);
+    for (two.at = 1; two.at <= last; two.at += 1 + last / FINE) {
+        CHECK_DONE(forward_both(&two, &steps));
+        torn += !two.whole;
+        early += two.meanwhile;
+    }
+    CHECK(early > 0 && (torn > 0 || last > FINE));
+    return NULL;
+}
+
 #else
+
+const char *Harvest_TwoQueuesForwardToOneSignal(void)
+{
+    return NULL;
+}
 
 const char *Harvest_ASignalIsForwardedThatIsBorrowedMeanwhile(void)
 {

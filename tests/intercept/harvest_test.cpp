@@ -2,5 +2,6 @@
 
 RTL_C_TEST(Harvest, ASignalIsForwardedThatIsBorrowedMeanwhile)
 RTL_C_TEST(Harvest, ASignalIsBorrowedThatIsForwardedMeanwhile)
+RTL_C_TEST(Harvest, TwoQueuesForwardToOneSignal)
 RTL_C_TEST(Harvest, AForwardComesBehindWhoIsAboutToBorrow)
 RTL_C_TEST(Harvest, ClosingWaitsForWhoIsAboutToBorrow)
