@@ -31,7 +31,8 @@
 #define ROUNDS_TO_ASK     16u   /* for a turn to submit, where one round after the other is busy */
 #define PATIENCE          64u   /* records of running kernels to look behind */
 #define BUSY_ROUND        512u  /* so many records of a queue in a round: go on at once */
-#define MANY_QUEUES       8u    /* that share a nap's length */
+#define MANY_QUEUES       8u    /* that share a nap's length, and are all looked at in each round */
+#define LOOKED_AT         8u    /* rounds in which each of more queues has its turn to be */
 #define FEW_ROUND         128u  /* so few: the nap before was too short */
 #define LONG_NAP_NS       400000u /* after few */
 #define SHORTEST_NAP_NS   50000u
@@ -187,10 +188,20 @@ static unsigned submit_behind(struct rtl_queue *queue)
     return !all || (queue->way == RTL_WAY_INTERCEPT && rtl_submit_is_behind(queue));
 }
 
+/* Whether to look at what who submits is about to write, and would have to fetch again then.
+ * `many`: queues that had something to harvest in the last round. */
+static bool is_due(const struct rtl_queue *queue, uint32_t many)
+{
+    uint32_t round = atomic_load_explicit(&rounds, memory_order_relaxed);
+    return many <= MANY_QUEUES || queue->way == RTL_WAY_INTERCEPT ||
+           (round + queue->slot) % LOOKED_AT == 0 || is_time(ROUNDS_TO_LOOK);
+}
+
 unsigned rtl_worker_round(void)
 {
     rtl_control_poll();
     unsigned finished = 0;
+    uint32_t many = served;
     served = 0;
     fullest = 0;
     grow_pool();
@@ -209,7 +220,7 @@ unsigned rtl_worker_round(void)
         served += of_queue > 0;
         fullest = most(fullest, of_queue);
         finished += of_queue;
-        if (phase == RTL_QUEUE_LIVE && queue->way != RTL_WAY_COPIES) {
+        if (phase == RTL_QUEUE_LIVE && queue->way != RTL_WAY_COPIES && is_due(queue, many)) {
             rtl_pending_take_memory(&queue->pending, CHUNKS_AHEAD / rtl_queues_count());
             finished += submit_behind(queue);
         }
