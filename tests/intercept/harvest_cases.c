@@ -260,7 +260,8 @@ static const char *set_up_both(void)
         CHECK_DONE(set_up_side(slot));
         uint64_t replaced = submit(slot, shared);
         CHECK(replaced != shared && replaced != 0);
-        fake_complete(replaced, 100 * (slot + 1), 100 * (slot + 1) + 50);
+        uint64_t start = UINT64_C(100) * (slot + 1);
+        fake_complete(replaced, start, start + 50);
     }
     return NULL;
 }
