@@ -77,10 +77,19 @@ static void leave(void)
     uint32_t ask = atomic_load(&leaving.asked);
     if (ask == atomic_load(&leaving.answered))
         return;
+    rtl_events_deliver(events, RTL_EVENTS_ALL);
     rtl_events_deliver_open(events);
     rtl_events_subscribe(events, NULL, NULL, NULL);
     subscribed = false;
     atomic_store(&leaving.answered, ask);
+}
+
+/* `flushed`: somebody asked for all that was in the ring, and it is read. */
+static enum rtl_events_which which_of(bool stale, bool flushed)
+{
+    if (stale)
+        return RTL_EVENTS_ALL;
+    return flushed ? RTL_EVENTS_TIMED : RTL_EVENTS_SURE;
 }
 
 /* Under the lock. What nobody has finished writing is not there yet. */
@@ -92,7 +101,7 @@ static uint64_t serve(bool stale)
     uint64_t slots = read_some(flush);
     rtl_events_missed(events, rtl_emit_missed());
     bool all = flush && atomic_load_explicit(&ring->header->tail, memory_order_relaxed) >= goal;
-    rtl_events_deliver(events, all || stale);
+    rtl_events_deliver(events, which_of(stale, all));
     if (all)
         atomic_store(&flushing.answered, ask);
     leave();

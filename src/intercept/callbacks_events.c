@@ -291,6 +291,14 @@ static bool clock_covers(const struct agent *agent, uint64_t ticks)
            (has_clock(agent) && line->x[line->points - 1] >= ticks);
 }
 
+/* Whether something that ended at these ticks may go although not all is known. The first point of
+ * a clock comes right behind what has told the ticks, and a flush may come between them. */
+static bool may_go(const struct agent *agent, uint64_t ticks, enum rtl_events_which which)
+{
+    bool timed = agent->gpu == RTL_NONE || ticks == 0 || has_clock(agent);
+    return which == RTL_EVENTS_ALL || (which == RTL_EVENTS_TIMED && timed);
+}
+
 /* ---- where from ---- */
 
 static void remember(struct rtl_events *events, const struct origin *origin)
@@ -370,7 +378,8 @@ static void add_kernel(struct rtl_events *events, const struct rtl_wire_kernel *
 }
 
 /* False: something that is still to come is needed first. */
-static bool release_kernel(struct rtl_events *events, const struct rtl_wire_kernel *wire, bool all)
+static bool release_kernel(struct rtl_events *events, const struct rtl_wire_kernel *wire,
+                           enum rtl_events_which which)
 {
     const struct queue *queue = find_item(&events->queues, wire->queue, sizeof *queue);
     const struct shape *shape = find_item(&events->shapes, wire->shape, sizeof *shape);
@@ -378,20 +387,21 @@ static bool release_kernel(struct rtl_events *events, const struct rtl_wire_kern
         queue = NULL;
     if (shape != NULL && !shape->known)
         shape = NULL;
+    const struct agent *agent = agent_of(events, queue);
     bool whole = queue != NULL && shape != NULL &&
                  (shape->wire.symbol == RTL_NONE || name_of(events, &shape->wire) != NULL) &&
-                 clock_covers(agent_of(events, queue), wire->end);
-    if (!whole && !all)
+                 clock_covers(agent, wire->end);
+    if (!whole && !may_go(agent, wire->end, which))
         return false;
     add_kernel(events, wire, queue, shape != NULL ? &shape->wire : NULL);
     return true;
 }
 
-static void release_kernels(struct rtl_events *events, bool all)
+static void release_kernels(struct rtl_events *events, enum rtl_events_which which)
 {
     size_t kept = 0;
     for (size_t i = 0; i < events->held_count; i++)
-        if (!release_kernel(events, &events->held[i], all))
+        if (!release_kernel(events, &events->held[i], which))
             events->held[kept++] = events->held[i];
     events->held_count = kept;
 }
@@ -419,13 +429,15 @@ static uint32_t gpu_of(const struct rtl_events *events, uint32_t agent)
                                                               : RTL_EVENT_NONE;
 }
 
-static bool release_copy(struct rtl_events *events, const struct rtl_wire_copy *wire, bool all)
+static bool release_copy(struct rtl_events *events, const struct rtl_wire_copy *wire,
+                         enum rtl_events_which which)
 {
     const struct queue *queue = find_item(&events->queues, wire->queue, sizeof *queue);
     if (queue != NULL && !queue->known)
         queue = NULL;
     struct agent *agent = agent_of(events, queue);
-    if (!all && (queue == NULL || !clock_covers(agent, wire->end)))
+    bool whole = queue != NULL && clock_covers(agent, wire->end);
+    if (!whole && !may_go(agent, wire->end, which))
         return false;
     const struct origin *origin = recall(events, wire->correlation);
     if (events->copy_count == BATCH)
@@ -447,11 +459,11 @@ static bool release_copy(struct rtl_events *events, const struct rtl_wire_copy *
     return true;
 }
 
-static void release_copies(struct rtl_events *events, bool all)
+static void release_copies(struct rtl_events *events, enum rtl_events_which which)
 {
     size_t kept = 0;
     for (size_t i = 0; i < events->held_copy_count; i++)
-        if (!release_copy(events, &events->held_copies[i], all))
+        if (!release_copy(events, &events->held_copies[i], which))
             events->held_copies[kept++] = events->held_copies[i];
     events->held_copy_count = kept;
 }
@@ -692,12 +704,13 @@ void rtl_events_take(void *context, enum rtl_wire_type type, const void *body, s
     }
 }
 
-void rtl_events_deliver(struct rtl_events *events, bool all)
+void rtl_events_deliver(struct rtl_events *events, enum rtl_events_which which)
 {
-    all = all || events->held_count > MOST_HELD;
-    if (events->clock_moved || all) {
-        release_kernels(events, all);
-        release_copies(events, all);
+    if (events->held_count > MOST_HELD)
+        which = RTL_EVENTS_ALL;
+    if (events->clock_moved || which != RTL_EVENTS_SURE) {
+        release_kernels(events, which);
+        release_copies(events, which);
     }
     events->clock_moved = false;
     if (events->kernel_count > 0)

@@ -16,6 +16,13 @@
 
 struct rtl_events;
 
+/** Which of the kernels and copies that have gathered are handed over. */
+enum rtl_events_which {
+    RTL_EVENTS_SURE,  /**< those whose clock is known beyond their end */
+    RTL_EVENTS_TIMED, /**< and those whose clock is known at all: it will go on as before */
+    RTL_EVENTS_ALL    /**< and the others, without times */
+};
+
 /** Makes the state for a ring, whose ledger tells the losses. NULL if memory is short. Everything
  * below is for one thread at a time. */
 struct rtl_events *rtl_events_new(const struct rtl_ring_header *header);
@@ -31,8 +38,8 @@ void rtl_events_missed(struct rtl_events *events, uint64_t missed);
 /** Takes a record of the ring (rtl_ring_handler); calls callbacks where a batch is full. */
 void rtl_events_take(void *events, enum rtl_wire_type type, const void *body, size_t size);
 
-/** Hands over what has gathered. `all`: kernels too whose clock is not known far enough. */
-void rtl_events_deliver(struct rtl_events *events, bool all);
+/** Hands over what has gathered. */
+void rtl_events_deliver(struct rtl_events *events, enum rtl_events_which which);
 
 /** Hands over the ranges that are open, as such. */
 void rtl_events_deliver_open(struct rtl_events *events);

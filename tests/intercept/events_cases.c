@@ -178,11 +178,11 @@ const char *Events_WaitForTheClock(void)
     give_shape(0, 0);
     give_kernel(3, 1000, 0);
     give_kernel(4, 5000, 0);
-    rtl_events_deliver(states[cases], false);
+    rtl_events_deliver(states[cases], RTL_EVENTS_SURE);
     CHECK(got.kernel_count == 0);
     give_clock(1, 100);
     give_clock(1, 2000);
-    rtl_events_deliver(states[cases], false);
+    rtl_events_deliver(states[cases], RTL_EVENTS_SURE);
     CHECK(got.kernel_count == 1 && got.kernels[0].packet == 3);
     CHECK(got.kernels[0].end == BEGIN + 10000 + SHIFT);
     CHECK(got.kernels[0].start == BEGIN + 9950 + SHIFT);
@@ -190,10 +190,33 @@ const char *Events_WaitForTheClock(void)
     CHECK(got.kernels[0].grid[1] == 2 && got.kernels[0].block[0] == 32);
     CHECK(got.kernels[0].group_size == 48 && got.kernels[0].kernel_object == 0x9000);
     CHECK(strcmp(got.kernels[0].name, "k") == 0);
-    rtl_events_deliver(states[cases], true);
+    rtl_events_deliver(states[cases], RTL_EVENTS_ALL);
     CHECK(got.kernel_count == 2 && got.kernels[1].end == BEGIN + 50000 + SHIFT);
-    rtl_events_deliver(states[cases], true);
+    rtl_events_deliver(states[cases], RTL_EVENTS_ALL);
     CHECK(got.kernel_count == 2);
+    tear_down();
+    return NULL;
+}
+
+/* A flush between a kernel and its clock's first point. */
+const char *Events_AFlushWaitsForTheClock(void)
+{
+    const struct rtl_wire_copy copy = {.start = 400, .end = 500};
+    CHECK_DONE(set_up());
+    give_shape(0, RTL_NONE);
+    give_kernel(3, 1000, 0);
+    give(RTL_WIRE_COPY, &copy, sizeof copy, NULL, 0);
+    rtl_events_deliver(states[cases], RTL_EVENTS_TIMED);
+    CHECK(got.kernel_count == 0 && got.copy_count == 0);
+    give_clock(1, 100);
+    give_clock(1, 200);
+    rtl_events_deliver(states[cases], RTL_EVENTS_SURE);
+    CHECK(got.kernel_count == 0 && got.copy_count == 0);
+    rtl_events_deliver(states[cases], RTL_EVENTS_TIMED);
+    CHECK(got.kernel_count == 1 && got.copy_count == 1);
+    CHECK(got.kernels[0].start == BEGIN + 9950 + SHIFT);
+    CHECK(got.kernels[0].end == BEGIN + 10000 + SHIFT);
+    CHECK(got.copies[0].end == BEGIN + 5000 + SHIFT);
     tear_down();
     return NULL;
 }
@@ -208,10 +231,10 @@ const char *Events_WaitForTheRate(void)
     give_shape(0, RTL_NONE);
     give_kernel(3, 1000, 0);
     give_clock(2, 2000);
-    rtl_events_deliver(states[cases], false);
+    rtl_events_deliver(states[cases], RTL_EVENTS_SURE);
     CHECK(got.kernel_count == 0);
     give_clock(2, 3000);
-    rtl_events_deliver(states[cases], false);
+    rtl_events_deliver(states[cases], RTL_EVENTS_SURE);
     CHECK(got.kernel_count == 1 && got.kernels[0].start == BEGIN + 9950 + SHIFT);
     CHECK(got.kernels[0].end == BEGIN + 10000 + SHIFT);
     tear_down();
@@ -224,14 +247,14 @@ const char *Events_WaitForTheName(void)
     give_clock(1, 100);
     give_clock(1, 9000);
     give_kernel(0, 1000, 0);
-    rtl_events_deliver(states[cases], false);
+    rtl_events_deliver(states[cases], RTL_EVENTS_SURE);
     give_shape(0, 0);
     give_clock(1, 9100);
-    rtl_events_deliver(states[cases], false);
+    rtl_events_deliver(states[cases], RTL_EVENTS_SURE);
     CHECK(got.kernel_count == 0);
     give_symbol(0, "late");
     give_clock(1, 9200);
-    rtl_events_deliver(states[cases], false);
+    rtl_events_deliver(states[cases], RTL_EVENTS_SURE);
     CHECK(got.kernel_count == 1 && strcmp(got.kernels[0].name, "late") == 0);
     tear_down();
     return NULL;
@@ -244,7 +267,7 @@ const char *Events_UnknownThings(void)
     ring.header->queues = 1;
     give_kernel(0, 1000, 0);
     give_shape(0, RTL_NONE);
-    rtl_events_deliver(states[cases], true); /* no clock at all */
+    rtl_events_deliver(states[cases], RTL_EVENTS_ALL); /* no clock at all */
     CHECK(got.kernel_count == 1 && got.kernels[0].name == NULL);
     CHECK(got.kernels[0].start == 0 && got.kernels[0].end == 0);
     CHECK(got.lost == 5);
@@ -253,7 +276,7 @@ const char *Events_UnknownThings(void)
     give_queue(0, 2);
     give_clock(2, 2000);
     give_kernel(1, 1000, 0);
-    rtl_events_deliver(states[cases], true); /* no rate */
+    rtl_events_deliver(states[cases], RTL_EVENTS_ALL); /* no rate */
     CHECK(got.kernel_count == 2 && got.kernels[1].start == 0 && got.kernels[1].end == 0);
     tear_down();
     return NULL;
@@ -286,7 +309,7 @@ const char *Events_WhereKernelsComeFrom(void)
     give_kernel(0, 1000, 300);
     give_kernel(1, 1000, 258);
     give_kernel(2, 1000, 999);
-    rtl_events_deliver(states[cases], true);
+    rtl_events_deliver(states[cases], RTL_EVENTS_ALL);
     CHECK(got.call_count == 1 && strcmp(got.calls[0].name, "hipLaunchKernel") == 0);
     CHECK(strcmp(got.calls[0].arguments, "function:f,grid:3") == 0);
     CHECK(got.calls[0].word_count == 3 && got.first_words[0] == 0xF00);
@@ -317,7 +340,7 @@ const char *Events_MoreThanABatch(void)
         give_kernel(i, 1000 + i, 0);
     }
     give_clock(1, 100000);
-    rtl_events_deliver(states[cases], false);
+    rtl_events_deliver(states[cases], RTL_EVENTS_SURE);
     CHECK(got.call_count == 900 && got.kernel_count == 900);
     for (unsigned i = 0; i < 900; i++) {
         CHECK(got.first_words[i] == i && got.calls[i].word_count == 1 + i);
@@ -350,11 +373,11 @@ const char *Events_CopiesLaunchesAndMarks(void)
     give(RTL_WIRE_RANGE, &mark, sizeof mark, "m", 1);
     give(RTL_WIRE_RANGE, &open, sizeof open, NULL, 0);
     give_clock(1, 50);
-    rtl_events_deliver(states[cases], false);
+    rtl_events_deliver(states[cases], RTL_EVENTS_SURE);
     CHECK(got.copy_count == 1 && got.copies[0].device == RTL_EVENT_NONE);
     CHECK(got.copies[0].start == 0 && got.copies[0].bytes == 10);
     give_clock(1, 500);
-    rtl_events_deliver(states[cases], false);
+    rtl_events_deliver(states[cases], RTL_EVENTS_SURE);
     CHECK(got.copy_count == 2 && got.copies[1].device == 0 && got.copies[1].src == 0);
     CHECK(got.copies[1].dst == RTL_EVENT_NONE);
     CHECK(got.copies[1].end == BEGIN + 2000 + SHIFT);

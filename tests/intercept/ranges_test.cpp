@@ -12,6 +12,7 @@ RTL_C_TEST(Ranges, ByTheirLevel)
 RTL_C_TEST(Ranges, ThreadsWhileRecordingFlickers)
 
 RTL_C_TEST(Events, WaitForTheClock)
+RTL_C_TEST(Events, AFlushWaitsForTheClock)
 RTL_C_TEST(Events, WaitForTheRate)
 RTL_C_TEST(Events, WaitForTheName)
 RTL_C_TEST(Events, UnknownThings)
