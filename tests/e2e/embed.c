@@ -25,7 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST_KERNELS  20000u
+#define MOST_KERNELS  32768u
 #define MOST_RANGES   64u
 #define MOST_LAUNCHES 512u
 #define MOST_TEXT     64u
