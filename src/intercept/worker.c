@@ -32,7 +32,7 @@
 #define PATIENCE          64u   /* records of running kernels to look behind */
 #define BUSY_ROUND        512u  /* so many records of a queue in a round: go on at once */
 #define MANY_QUEUES       8u    /* that share a nap's length, and are all looked at in each round */
-#define LOOKED_AT         8u    /* rounds in which each of more queues has its turn to be */
+#define ROUNDS_OF_MANY    8u    /* between looks at more queues; divides all that is_time gets */
 #define FEW_ROUND         128u  /* so few: the nap before was too short */
 #define LONG_NAP_NS       400000u /* after few */
 #define SHORTEST_NAP_NS   50000u
@@ -192,9 +192,7 @@ static unsigned submit_behind(struct rtl_queue *queue)
  * `many`: queues that had something to harvest in the last round. */
 static bool is_due(const struct rtl_queue *queue, uint32_t many)
 {
-    uint32_t round = atomic_load_explicit(&rounds, memory_order_relaxed);
-    return many <= MANY_QUEUES || queue->way == RTL_WAY_INTERCEPT ||
-           (round + queue->slot) % LOOKED_AT == 0 || is_time(ROUNDS_TO_LOOK);
+    return many <= MANY_QUEUES || queue->way == RTL_WAY_INTERCEPT || is_time(ROUNDS_OF_MANY);
 }
 
 unsigned rtl_worker_round(void)
