@@ -20,6 +20,7 @@
 #ifndef RTL_INTERCEPT_PENDING_H
 #define RTL_INTERCEPT_PENDING_H
 
+#include "common/lines.h"
 #include "intercept/borrow.h"
 #include "pool/pool.h"
 
@@ -105,18 +106,12 @@ struct rtl_pending {
     uint32_t *spares; /**< chunks whose records are all done, the newest last; the submitter's */
     uint64_t mapped;  /**< bytes */
     /** All in this line is the submitter's; others read `tail`. */
-    _Alignas(64) _Atomic uint64_t tail; /**< next sequence */
-    uint64_t limit;                     /**< sequence for which to look for room again */
-    struct rtl_record *next;            /**< of `tail`, if it is below `limit` */
-    struct rtl_chunk *chunk;            /**< that `next` is in */
-    int64_t ahead;                      /**< bytes from a record to that in the next chunk */
+    _Alignas(RTL_LINES_APART) _Atomic uint64_t tail; /**< next sequence */
+    uint64_t limit;          /**< sequence for which to look for room again */
+    struct rtl_record *next; /**< of `tail`, if it is below `limit` */
+    struct rtl_chunk *chunk; /**< that `next` is in */
+    int64_t ahead;           /**< bytes from a record to that in the next chunk */
     struct rtl_last_origin last;
-    _Alignas(64) _Atomic uint64_t head; /**< records before it are done */
-    uint64_t suspect,
-        suspect_end; /**< records that looked re-armed in the last round; the worker's */
-    /** Replaced signals that are not forwarded yet; not beside `head`, since the submitter looks at
-     * it for each signal of the program's. */
-    _Alignas(64) _Atomic uint32_t owed;
     /** Of the submitter, when it comes to a new chunk. */
     _Alignas(64) uint64_t oldest; /**< chunks of the table before it are among the spares */
     uint32_t spare_count;
@@ -124,6 +119,12 @@ struct rtl_pending {
      */
     _Atomic uint32_t used;
     uint32_t taken;
+    _Alignas(RTL_LINES_APART) _Atomic uint64_t head; /**< records before it are done */
+    uint64_t suspect,
+        suspect_end; /**< records that looked re-armed in the last round; the worker's */
+    /** Replaced signals that are not forwarded yet; not beside `head`, since the submitter looks at
+     * it for each signal of the program's. */
+    _Alignas(RTL_LINES_APART) _Atomic uint32_t owed;
 };
 
 /** Makes room for at least `capacity` records (rounded up to a power of two). Memory is reserved

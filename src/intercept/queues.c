@@ -126,7 +126,7 @@ static struct rtl_queue *free_place(uint64_t size)
         return find_free(size, 0);
     uint32_t slot = rtl_queues_count();
     struct rtl_queue *queue = NULL;
-    if (posix_memalign((void **)&queue, 64, sizeof *queue) != 0)
+    if (posix_memalign((void **)&queue, _Alignof(struct rtl_queue), sizeof *queue) != 0)
         return NULL;
     *queue = (struct rtl_queue){
         .slot = slot, .reserved_size = size, .reservations.slots = rtl_pages(notes_bytes(size))};

@@ -14,6 +14,7 @@
 #ifndef RTL_INTERCEPT_QUEUES_H
 #define RTL_INTERCEPT_QUEUES_H
 
+#include "common/lines.h"
 #include "intercept/config.h"
 #include "intercept/map.h"
 #include "intercept/pending.h"
@@ -45,22 +46,22 @@ struct rtl_queue {
     uint32_t references;    /**< cooperative queues are handed out several times; under the lock */
     enum rtl_queue_way way; /**< interposed, intercepted, or copies */
     bool never_wraps;       /**< no batch may run over the end of the ring (see ways.h) */
-    bool bypassed;          /**< somebody has moved the real write index; of who has the turn */
+    bool bypassed;          /**< somebody has submitted without us; of who has the turn */
     bool gone; /**< CLOSING: the hardware's queue is no more, nothing is written to its signals */
     struct rtl_wire_ledger *ledger;
     _Atomic uint32_t phase; /**< enum rtl_queue_phase */
-    _Alignas(64) _Atomic uint64_t virtual_index;
+    _Alignas(RTL_LINES_APART) _Atomic uint64_t virtual_index;
     _Alignas(64) struct rtl_turn turn; /**< to submit */
     _Atomic uint64_t submitted;        /**< packets before it are the device's */
     /** The device's read index when a submitter last looked: it need not for each packet fetch what
      * the device writes. Of who has the turn. */
     uint64_t read_index;
-    _Alignas(64) _Atomic uint64_t newest; /**< largest end tick that was harvested */
-    _Atomic uint64_t retired;             /**< packets before it have left the hardware's ring */
-    _Atomic bool forwarding;              /**< somebody is forwarding signals of this queue */
-    uint64_t seen_submitted; /**< `submitted` in the worker's last round; the worker's */
-    _Alignas(64) struct rtl_reservations reservations; /**< see rtl_rewriter */
-    uint64_t reserved_size;                            /**< slots that it has room for */
+    _Alignas(RTL_LINES_APART) _Atomic uint64_t newest; /**< largest end tick that was harvested */
+    _Atomic uint64_t retired; /**< packets before it have left the hardware's ring */
+    _Atomic bool forwarding;  /**< somebody is forwarding signals of this queue */
+    uint64_t seen_submitted;  /**< `submitted` at the worker's last look; the worker's */
+    _Alignas(RTL_LINES_APART) struct rtl_reservations reservations; /**< see rtl_rewriter */
+    uint64_t reserved_size; /**< slots that it has room for */
     uint64_t freed_at;      /**< when the phase became FREE, ns; 0: never used */
     unsigned char *staging; /**< intercepted: the packets on their way */
     uint64_t staging_size;  /**< packets */

@@ -19,6 +19,7 @@
 #ifndef RTL_INTERCEPT_REWRITE_H
 #define RTL_INTERCEPT_REWRITE_H
 
+#include "common/lines.h"
 #include "intercept/borrow.h"
 #include "intercept/launches.h"
 #include "intercept/pending.h"
@@ -57,7 +58,7 @@ struct rtl_kernel_key {
 
 struct rtl_rewriter {
     /** These lines are read for each batch; what follows behind `ids`, now and then. */
-    _Alignas(64) struct rtl_pending *pending;
+    _Alignas(RTL_LINES_APART) struct rtl_pending *pending;
     struct rtl_pool *pool;
     struct rtl_wire_ledger *ledger;
     const struct rtl_reservations *reservations; /**< notes of producers */

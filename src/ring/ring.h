@@ -46,9 +46,9 @@ struct rtl_ring_header {
                                  ring does not wrap yet and ends here (rtl_ring_reserve_memory) */
     _Atomic uint32_t wish;    /**< enum rtl_ring_wish, written from outside */
     _Atomic uint32_t stopped; /**< 1 while the process records nothing */
-    _Alignas(64) _Atomic uint64_t head; /**< next slot to reserve */
-    _Alignas(64) _Atomic uint64_t tail; /**< next slot to read */
-    _Alignas(64) struct rtl_wire_ledger ledger[RTL_LEDGER_ROWS];
+    _Alignas(RTL_LINES_APART) _Atomic uint64_t head; /**< next slot to reserve */
+    _Alignas(RTL_LINES_APART) _Atomic uint64_t tail; /**< next slot to read */
+    _Alignas(RTL_LINES_APART) struct rtl_wire_ledger ledger[RTL_LEDGER_ROWS];
 };
 
 /** A writer's or the reader's mapping of a ring. */

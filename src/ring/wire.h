@@ -15,10 +15,12 @@
 #ifndef RTL_RING_WIRE_H
 #define RTL_RING_WIRE_H
 
+#include "common/lines.h"
+
 #include <stdint.h>
 
 #ifndef RTL_WIRE_VERSION
-#define RTL_WIRE_VERSION 7u
+#define RTL_WIRE_VERSION 8u
 #endif
 
 #define RTL_SLOT_SIZE 64u
@@ -493,18 +495,17 @@ enum rtl_lost {
  * memory so that it outlives the process. seen = recorded + skipped + sum of lost + still pending.
  */
 struct rtl_wire_ledger {
-    /* A cache line that who submits writes. */
+    /* What who submits writes. */
     _Atomic uint64_t packets;  /**< packets of every kind that passed */
     _Atomic uint64_t seen;     /**< kernel packets that passed */
     _Atomic uint64_t skipped;  /**< not profiled because the mode leaves them out */
     _Atomic uint64_t borrowed; /**< kernels timed on the program's own signal */
     _Atomic uint64_t lost[RTL_LOST_REASONS];
-    /* And one that who harvests writes. */
-    _Atomic uint64_t recorded; /**< written into the ring */
+    /* And what who harvests writes. */
+    _Alignas(RTL_LINES_APART) _Atomic uint64_t recorded; /**< written into the ring */
     _Atomic uint64_t
         forwarded;           /**< signals that were replaced and forwarded to the program's own */
     _Atomic uint64_t helped; /**< records that the program's thread harvested itself */
-    uint64_t reserved[1];
 };
 
 /** Rows of the ledger in a ring; a process with more queues adds the rest up in the last row. */
@@ -518,6 +519,6 @@ _Static_assert(sizeof(struct rtl_wire_header) + sizeof(struct rtl_wire_copy) <= 
 _Static_assert(sizeof(struct rtl_wire_kernels) == 40 && sizeof(struct rtl_wire_packed) == 16 &&
                    sizeof(struct rtl_wire_origin) == 16,
                "packed kernels have no gaps between them");
-_Static_assert(sizeof(struct rtl_wire_ledger) == 128, "ledger row");
+_Static_assert(sizeof(struct rtl_wire_ledger) == 256, "ledger row");
 
 #endif
