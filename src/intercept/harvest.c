@@ -722,17 +722,6 @@ void rtl_harvest_settle(uint64_t handle, bool destroyed)
         give_up(queue, &facts, live ? RTL_LOST_REARMED : RTL_LOST_SHUTDOWN);
 }
 
-uint64_t rtl_harvest_pending(void)
-{
-    uint64_t pending = aside_count;
-    for (uint32_t i = 0; i < rtl_queues_count(); i++) {
-        struct rtl_queue *queue = rtl_queues_at(i);
-        pending += atomic_load_explicit(&queue->pending.tail, memory_order_relaxed) -
-                   atomic_load_explicit(&queue->pending.head, memory_order_relaxed);
-    }
-    return pending;
-}
-
 bool rtl_harvest_has_aside(void)
 {
     return atomic_load(&aside_count) > 0;

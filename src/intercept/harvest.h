@@ -71,7 +71,4 @@ bool rtl_harvest_has_aside(void);
  * is just at them. Any thread. */
 bool rtl_harvest_has_aside_since(uint64_t least);
 
-/** How many records have been submitted and not harvested, over all queues; a hint. */
-uint64_t rtl_harvest_pending(void);
-
 #endif

@@ -21,6 +21,7 @@
 #define PIECE_OF_SIGNALS 64u /* that it makes when nothing has finished */
 
 static _Atomic bool paused;
+static _Atomic bool left; /* packets to the worker */
 
 void rtl_submit_pause(bool pause)
 {
@@ -225,6 +226,7 @@ static __attribute__((noinline)) bool submit_asking(struct rtl_queue *queue, uns
         pieces = submit_ready(queue, pieces);
         if (pieces == 0) {
             rtl_turn_drop(&queue->turn);
+            atomic_store_explicit(&left, true, memory_order_relaxed);
             return false;
         }
     } while (!rtl_turn_pass(&queue->turn, stays));
@@ -262,6 +264,11 @@ bool rtl_submit_is_behind(const struct rtl_queue *queue)
 {
     uint64_t submitted = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
     return atomic_load_explicit(&queue->virtual_index, memory_order_relaxed) != submitted;
+}
+
+bool rtl_submit_take_left(void)
+{
+    return atomic_load_explicit(&left, memory_order_relaxed) && atomic_exchange(&left, false);
 }
 
 void rtl_submit_begin(struct rtl_queue *queue)

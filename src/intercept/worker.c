@@ -23,20 +23,20 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PIECE_OF_SIGNALS  512u /* that the pool grows by in a round when nobody waits */
-#define SPARE_SIGNALS     12288u
-#define CHUNKS_AHEAD      320u  /* of records, of all queues, that have memory before use */
-#define ROUNDS_TO_LOOK    64u   /* whether somebody goes round us: rounds with a nap behind them */
-#define BUSY_TO_LOOK      1024u /* and others */
-#define ROUNDS_TO_ASK     16u   /* for a turn to submit, where one round after the other is busy */
-#define PATIENCE          64u   /* records of running kernels to look behind */
-#define BUSY_ROUND        512u  /* so many records of a queue in a round: go on at once */
-#define MANY_QUEUES       8u    /* that share a nap's length, and are all looked at in each round */
-#define ROUNDS_OF_MANY    8u    /* between looks at more queues; divides all that is_time gets */
-#define FEW_ROUND         128u  /* so few: the nap before was too short */
+#define PIECE_OF_SIGNALS 512u /* that the pool grows by in a round when nobody waits */
+#define SPARE_SIGNALS    12288u
+#define CHUNKS_AHEAD     320u /* of records, of all queues, that have memory before use */
+#define LOOKS_TO_CHECK   64u  /* whether somebody goes round us */
+#define LOOKS_TO_ASK     16u  /* for a turn to submit, where one round after the other is busy */
+#define CAREFUL_ROUNDS   64u /* that look, after a doorbell passed us by or packets were left to us \
+                              */
+#define PATIENCE          64u     /* records of running kernels to look behind */
+#define BUSY_ROUND        512u    /* so many records of a queue in a round: go on at once */
+#define FEW_ROUND         128u    /* so few: the nap before was too short */
+#define LARGE_ROUND       4096u   /* so many of all queues: a nap should not be longer */
 #define LONG_NAP_NS       400000u /* after few */
 #define SHORTEST_NAP_NS   50000u
-#define LONGEST_NAP_NS    1000000u /* while something is pending */
+#define LONGEST_NAP_NS    2000000u /* while something is pending */
 #define IDLE_NAP_NS       5000000u /* while nothing is */
 #define BRACKET_PERIOD_NS UINT64_C(10000000000)
 #define ATTENTION_NS      1000000u   /* without a nap, while signals are to be forwarded */
@@ -56,6 +56,11 @@ static _Atomic uint32_t bell; /* futex: moved to cut a nap short */
 static _Atomic bool napping;  /* and nobody has moved it yet */
 static _Atomic bool expected; /* a signal was replaced since the worker last looked */
 static bool busy;             /* no nap before this round; the worker's, as what follows */
+static bool waiting;          /* records were left in this round */
+static bool looking;          /* in this round, at what who submits is about to write */
+static uint32_t looks;        /* rounds that did so */
+static uint64_t looked;       /* when one did last, ns */
+static unsigned careful;      /* so many rounds are to look, whatever else happens */
 static uint32_t served;       /* queues of which something had finished in this round */
 static unsigned fullest;      /* most of one of them; BUSY_ROUND: there is more to do */
 
@@ -132,8 +137,8 @@ static void grow_pool(void)
 static unsigned serve(struct rtl_queue *queue)
 {
     unsigned finished = rtl_harvest_forward(queue, false);
-    uint64_t used = atomic_load_explicit(&queue->pending.tail, memory_order_relaxed) -
-                    atomic_load_explicit(&queue->pending.head, memory_order_relaxed);
+    uint64_t tail = atomic_load_explicit(&queue->pending.tail, memory_order_relaxed);
+    uint64_t used = tail - atomic_load_explicit(&queue->pending.head, memory_order_relaxed);
     if (used == 0)
         return finished;
     /* A full ring of ours holds records back: they find room in the next round, or the queue's own
@@ -143,6 +148,8 @@ static unsigned serve(struct rtl_queue *queue)
                                 used > (queue->pending.mask + 1) / 2 ? RTL_THOROUGH : PATIENCE);
     rtl_harvest_rearmed(queue);
     rtl_harvest_set_aside(queue);
+    if (atomic_load_explicit(&queue->pending.head, memory_order_relaxed) < tail)
+        waiting = true;
     return finished;
 }
 
@@ -174,32 +181,46 @@ static bool stays_behind(struct rtl_queue *queue)
  * they are busy. */
 static bool is_time(uint32_t often)
 {
-    return atomic_load_explicit(&rounds, memory_order_relaxed) % often == 0;
+    return looking && looks % often == 0;
 }
 
 /* Now and then a look whether somebody goes round us. Returns how much more there may be to do. */
 static unsigned submit_behind(struct rtl_queue *queue)
 {
     bool stays = stays_behind(queue);
-    bool asks = !busy || queue->way == RTL_WAY_INTERCEPT || is_time(ROUNDS_TO_ASK);
-    if (!(stays && asks) && !is_time(busy ? BUSY_TO_LOOK : ROUNDS_TO_LOOK))
+    if (stays && queue->way != RTL_WAY_INTERCEPT)
+        careful = CAREFUL_ROUNDS; /* who does so once will do it again */
+    bool asks = !busy || queue->way == RTL_WAY_INTERCEPT || is_time(LOOKS_TO_ASK);
+    if (!(stays && asks) && !is_time(LOOKS_TO_CHECK))
         return !stays && rtl_submit_is_behind(queue); /* soon another look */
     bool all = rtl_submit_some(queue);
     return !all || (queue->way == RTL_WAY_INTERCEPT && rtl_submit_is_behind(queue));
 }
 
-/* Whether to look at what who submits is about to write, and would have to fetch again then.
- * `many`: queues that had something to harvest in the last round. */
-static bool is_due(const struct rtl_queue *queue, uint32_t many)
+/* Whether this round is to look at what who submits is about to write, and would have to fetch
+ * again then: while kernels come and go, as rarely as where nothing happens. */
+static bool is_due(void)
 {
-    return many <= MANY_QUEUES || queue->way == RTL_WAY_INTERCEPT || is_time(ROUNDS_OF_MANY);
+    if (rtl_submit_take_left())
+        careful = CAREFUL_ROUNDS;
+    return served == 0 || careful > 0 || rtl_now() - looked > IDLE_NAP_NS;
+}
+
+/* Returns how much more there may be to do. */
+static unsigned look_after(struct rtl_queue *queue, unsigned finished)
+{
+    if (looking || finished >= BUSY_ROUND)
+        rtl_pending_take_memory(&queue->pending, CHUNKS_AHEAD / rtl_queues_count());
+    return looking || queue->way == RTL_WAY_INTERCEPT ? submit_behind(queue) : 0;
 }
 
 unsigned rtl_worker_round(void)
 {
     rtl_control_poll();
     unsigned finished = 0;
-    uint32_t many = served;
+    looking = is_due();
+    careful -= careful > 0;
+    waiting = false;
     served = 0;
     fullest = 0;
     grow_pool();
@@ -218,15 +239,17 @@ unsigned rtl_worker_round(void)
         served += of_queue > 0;
         fullest = most(fullest, of_queue);
         finished += of_queue;
-        if (phase == RTL_QUEUE_LIVE && queue->way != RTL_WAY_COPIES && is_due(queue, many)) {
-            rtl_pending_take_memory(&queue->pending, CHUNKS_AHEAD / rtl_queues_count());
-            finished += submit_behind(queue);
-        }
+        if (phase == RTL_QUEUE_LIVE && queue->way != RTL_WAY_COPIES)
+            finished += look_after(queue, of_queue);
         uint64_t newest = atomic_load_explicit(&queue->newest, memory_order_relaxed);
         if (newest != 0)
             rtl_agents_clock(queue->agent, newest);
         if (phase == RTL_QUEUE_CLOSING)
             close_queue(queue);
+    }
+    if (looking) {
+        looks++;
+        looked = rtl_now();
     }
     return finished;
 }
@@ -265,21 +288,24 @@ static bool attend(uint64_t *since)
 
 /* The nap after a round in which so much has finished, `ns` after the last such one. What has
  * finished lately is in the caches of who submits next, so naps are short where much does; where
- * little does, to wake up would cost more than all the rest. A round looks at lines of each queue
- * that who submits then has to fetch again: the more queues, the fewer rounds. */
+ * little does, to wake up would cost more than all the rest. A round takes lines of each queue that
+ * who submits then has to fetch again: the more queues, the fewer rounds, as long as they are not
+ * large. */
 static uint64_t after(unsigned finished, uint64_t ns, uint64_t length)
 {
     if (finished < FEW_ROUND)
         return finished > 0 && length * 2 > LONG_NAP_NS ? LONG_NAP_NS : length * 2;
+    uint32_t many = SHORTEST_NAP_NS * most(1, served);
     if (finished * UINT64_C(1000) < ns)
-        return LONG_NAP_NS / 2;
-    return SHORTEST_NAP_NS * (uint64_t)most(1, least(served, MANY_QUEUES));
+        return most(many, LONG_NAP_NS / 2);
+    uint32_t large = (uint32_t)(LARGE_ROUND * ns / finished);
+    return most(least(many, large), SHORTEST_NAP_NS);
 }
 
 /* How long a nap may be; `since`: when a signal was last to be forwarded. */
 static uint64_t limit(uint64_t *length, uint64_t since)
 {
-    uint64_t longest = rtl_harvest_pending() > 0 ? LONGEST_NAP_NS : IDLE_NAP_NS;
+    uint64_t longest = waiting || rtl_harvest_has_aside() ? LONGEST_NAP_NS : IDLE_NAP_NS;
     if (rtl_now() - since < ALERT_NS)
         longest = SHORTEST_NAP_NS;
     if (*length > longest)
