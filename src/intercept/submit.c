@@ -136,26 +136,28 @@ static void publish(struct rtl_queue *queue, uint64_t end)
     rtl_api.hsa_signal_store_screlease(doorbell, (hsa_signal_value_t)(end - 1));
 }
 
-/* Somebody has moved the real index past ours: a producer that writes it without asking the
- * runtime. What it published is not followed; the device may have taken it, so that every packet
- * counts as a kernel. What comes through the runtime from now on is followed. */
-static void resynchronise(struct rtl_queue *queue, uint64_t first, uint64_t real)
+/* The device has, or may take, the packets [first, end) without us: a producer moved the real index
+ * itself, or rang the register behind the doorbell. What it published is not followed; the device
+ * may have taken it, so that every packet counts as a kernel. What comes through the runtime from
+ * now on is followed. */
+static void resynchronise(struct rtl_queue *queue, uint64_t first, uint64_t end)
 {
-    uint64_t missed = real - first;
+    uint64_t missed = end - first;
     atomic_fetch_add_explicit(&queue->ledger->packets, missed, memory_order_relaxed);
     atomic_fetch_add_explicit(&queue->ledger->seen, missed, memory_order_relaxed);
     atomic_fetch_add_explicit(&queue->ledger->lost[RTL_LOST_NOT_FOLLOWED], missed,
                               memory_order_relaxed);
-    rtl_rewrite_skip(&queue->rewriter, first, real);
-    atomic_store_explicit(&queue->submitted, real, memory_order_release);
+    rtl_rewrite_skip(&queue->rewriter, first, end);
+    atomic_store_explicit(&queue->submitted, end, memory_order_release);
     uint64_t seen = atomic_load_explicit(&queue->virtual_index, memory_order_relaxed);
-    while (seen < real &&
-           !atomic_compare_exchange_weak_explicit(&queue->virtual_index, &seen, real,
+    while (seen < end &&
+           !atomic_compare_exchange_weak_explicit(&queue->virtual_index, &seen, end,
                                                   memory_order_acq_rel, memory_order_relaxed))
         ;
     if (!queue->bypassed)
-        rtl_emit_note(queue->id, "a producer moves this queue's write index without the runtime: "
-                                 "its packets are not followed");
+        rtl_emit_note(queue->id,
+                      "a producer moves this queue's write index, or rings its doorbell, "
+                      "without the runtime: its packets are not followed");
     queue->bypassed = true;
 }
 
@@ -168,6 +170,18 @@ static uint64_t first_to_submit(struct rtl_queue *queue)
         return first;
     resynchronise(queue, first, real);
     return real;
+}
+
+/* The same where what was reserved at `first` is not to be submitted: perhaps the device has had
+ * it.
+ */
+static uint64_t first_it_left(struct rtl_queue *queue, uint64_t first)
+{
+    uint64_t taken = rtl_api.hsa_queue_load_read_index_scacquire(queue->queue);
+    if (taken <= first)
+        return first;
+    resynchronise(queue, first, taken);
+    return taken;
 }
 
 static unsigned submit_intercepted(struct rtl_queue *queue, unsigned pieces)
@@ -191,7 +205,12 @@ static unsigned submit_ready(struct rtl_queue *queue, unsigned pieces)
     if (pieces == 0)
         return 0;
     uint64_t first = first_to_submit(queue);
-    uint64_t end = scan(queue, first, reserved_end(queue));
+    uint64_t reserved = reserved_end(queue);
+    uint64_t end = scan(queue, first, reserved);
+    if (end == first && first < reserved) {
+        first = first_it_left(queue, first);
+        end = scan(queue, first, reserved_end(queue));
+    }
     if (end == first)
         return pieces;
     rewrite(queue, first, end);

@@ -4,6 +4,8 @@
  *     stranger MEDDLER   on a queue that librtl.so was not asked for (see meddler.c)
  *     bypass             a producer moves the write index and the doorbell itself, between
  *                        producers that ask the runtime
+ *     register           a producer reserves through the runtime and rings the device's register
+ *                        itself, while another one keeps other queues busy
  *     stop               with rtlStop and rtlStart between batches
  *     flicker            four producers, while another thread stops and starts all the time
  *
@@ -24,6 +26,8 @@
 #define BYPASS    10u
 #define PRODUCERS 4u
 #define ROUNDS    200u
+#define BUSY      10u
+#define TRIPS     50u
 
 static struct gpu gpu;
 static struct gpu_packet packets[BATCH];
@@ -61,22 +65,33 @@ static unsigned run_stranger(const char *meddler)
     return BATCH;
 }
 
-/* As device-side enqueue and other drivers do it: HSA's doorbell is a register of the device. */
+/* HSA's doorbell is a register of the device. */
+static void ring_register(const hsa_queue_t *queue, uint64_t index)
+{
+    const amd_signal_t *doorbell = (const amd_signal_t *)(uintptr_t)queue->doorbell_signal.handle;
+    *doorbell->hardware_doorbell_ptr = index;
+}
+
+static void wait_and_destroy(hsa_signal_t signal)
+{
+    while (hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
+                                     HSA_WAIT_STATE_BLOCKED) >= 1)
+        ;
+    gpu_must(hsa_signal_destroy(signal), "signal");
+}
+
+/* As device-side enqueue and other drivers do it. */
 static void bypass(hsa_queue_t *queue)
 {
     amd_queue_t *memory = (amd_queue_t *)(void *)queue;
-    const amd_signal_t *doorbell = (const amd_signal_t *)(uintptr_t)queue->doorbell_signal.handle;
     uint64_t first = memory->write_dispatch_id;
     struct gpu_packet last = {gpu_signal(1), GPU_BARRIER, true};
     for (uint32_t i = 0; i < BYPASS; i++)
         gpu_write(&gpu, queue, first + i, &packets[i]);
     gpu_write(&gpu, queue, first + BYPASS, &last);
     __atomic_store_n(&memory->write_dispatch_id, first + BYPASS + 1, __ATOMIC_RELEASE);
-    *doorbell->hardware_doorbell_ptr = first + BYPASS;
-    while (hsa_signal_wait_scacquire(last.signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
-                                     HSA_WAIT_STATE_BLOCKED) >= 1)
-        ;
-    gpu_must(hsa_signal_destroy(last.signal), "signal");
+    ring_register(queue, first + BYPASS);
+    wait_and_destroy(last.signal);
 }
 
 static unsigned run_bypass(void)
@@ -90,6 +105,47 @@ static unsigned run_bypass(void)
     bypass(queue);
     gpu_must(hsa_queue_destroy(queue), "queue destroy");
     return 2 * BATCH + 2 * BYPASS;
+}
+
+static unsigned keep_busy(hsa_queue_t **queues)
+{
+    unsigned kernels = 0;
+    for (unsigned i = 0; !atomic_load(&over); i++, kernels += BATCH) {
+        gpu_submit(&gpu, queues[i % BUSY], packets, BATCH);
+        (void)usleep(20);
+    }
+    return kernels;
+}
+
+static void *make_trips(void *queue)
+{
+    for (unsigned i = 0; i < TRIPS; i++) {
+        struct gpu_packet packet = {gpu_signal(1), i % GPU_KERNELS, false};
+        uint64_t index = hsa_queue_add_write_index_relaxed(queue, 1);
+        gpu_write(&gpu, queue, index, &packet);
+        ring_register(queue, index);
+        wait_and_destroy(packet.signal);
+    }
+    atomic_store(&over, true);
+    return NULL;
+}
+
+static unsigned run_register(void)
+{
+    pthread_t other;
+    hsa_queue_t *busy[BUSY];
+    hsa_queue_t *queue = gpu_queue(&gpu, 64);
+    for (unsigned i = 0; i < BUSY; i++)
+        busy[i] = gpu_queue(&gpu, 256);
+    (void)pthread_create(&other, NULL, make_trips, queue);
+    unsigned kernels = keep_busy(busy);
+    (void)pthread_join(other, NULL);
+    gpu_must(hsa_queue_destroy(queue), "queue destroy");
+    for (unsigned i = 0; i < BUSY; i++) {
+        gpu_drain(&gpu, busy[i]);
+        gpu_must(hsa_queue_destroy(busy[i]), "queue destroy");
+    }
+    return kernels + TRIPS;
 }
 
 static unsigned run_stop(void)
@@ -161,6 +217,8 @@ int main(int argc, char **argv)
         kernels = run_stranger(argv[2]);
     else if (strcmp(way, "bypass") == 0)
         kernels = run_bypass();
+    else if (strcmp(way, "register") == 0)
+        kernels = run_register();
     else if (strcmp(way, "stop") == 0)
         kernels = run_stop();
     else if (strcmp(way, "flicker") == 0)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # sides.sh BUILD WAY: kernels that RTL sees from the side only: on queues it was not asked for, published past the
-# runtime, submitted while recording was stopped. Each is counted, named, and the rest is recorded as ever.
+# runtime, rung for past librtl.so, submitted while recording was stopped. Each is counted, named, and the rest is recorded as ever.
 source "$(dirname "$0")/lib.sh"
 sort=$1
 export SOFTGPU_DURATION=1000 SOFTGPU_TRUTH=$scratch/truth LD_LIBRARY_PATH=$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
@@ -44,6 +44,15 @@ bypass)
     # Packets that went past the runtime count as kernels: ten and a barrier, twice.
     equal "not followed" "$(lost not_followed)" 22
     grep -q 'note: a producer moves this queue' check.out || fail "rtl check does not name the producer"
+    ;;
+register)
+    record 1 register
+    # The worker may come by between a packet and its ring.
+    [[ $(lost not_followed) -gt 0 && $(lost not_followed) -le 50 ]] ||
+        fail "the ledger has $(lost not_followed) kernels not followed, 50 were rung for past the library"
+    equal "kernels in the trace" "$(recorded)" $((kernels - $(lost not_followed)))
+    grep -q 'lost, as the ledger says' check.out || fail "truth and ledger differ"
+    grep -q 'note: a producer .* rings its doorbell' check.out || fail "rtl check does not name the producer"
     ;;
 stop)
     record 0 stop
