@@ -23,17 +23,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PIECE_OF_SIGNALS 512u /* that the pool grows by in a round when nobody waits */
-#define SPARE_SIGNALS    12288u
-#define CHUNKS_AHEAD     320u /* of records, of all queues, that have memory before use */
-#define LOOKS_TO_CHECK   64u  /* whether somebody goes round us */
-#define LOOKS_TO_ASK     16u  /* for a turn to submit, where one round after the other is busy */
-#define CAREFUL_ROUNDS   64u /* that look, after a doorbell passed us by or packets were left to us \
-                              */
-#define PATIENCE          64u     /* records of running kernels to look behind */
-#define BUSY_ROUND        512u    /* so many records of a queue in a round: go on at once */
-#define FEW_ROUND         128u    /* so few: the nap before was too short */
-#define LARGE_ROUND       4096u   /* so many of all queues: a nap should not be longer */
+#define PIECE_OF_SIGNALS  512u /* that the pool grows by in a round when nobody waits */
+#define SPARE_SIGNALS     12288u
+#define CHUNKS_AHEAD      320u  /* of records, of all queues, that have memory before use */
+#define LOOKS_TO_CHECK    64u   /* whether somebody goes round us */
+#define LOOKS_TO_ASK      16u   /* for a turn to submit, where one round after the other is busy */
+#define CAREFUL_ROUNDS    64u   /* that look, once packets passed us by or were left to us */
+#define PATIENCE          64u   /* records of running kernels to look behind */
+#define BUSY_ROUND        512u  /* so many records of a queue in a round: go on at once */
+#define FEW_ROUND         128u  /* so few: the nap before was too short */
+#define LARGE_ROUND       4096u /* so many of all queues: a nap should not be longer */
 #define LONG_NAP_NS       400000u /* after few */
 #define SHORTEST_NAP_NS   50000u
 #define LONGEST_NAP_NS    2000000u /* while something is pending */
