@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "intercept/api.h"
 #include "intercept/emit.h"
+#include "intercept/forks.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -162,8 +163,11 @@ static uint64_t system_to_ns(uint64_t value)
 static bool translate(const struct agent *agent, uint64_t ticks, uint64_t *ns)
 {
     uint64_t system = 0;
-    if (rtl_api.hsa_amd_profiling_convert_tick_to_system_domain(agent->handle, ticks, &system) !=
-        HSA_STATUS_SUCCESS)
+    rtl_forks_enter();
+    hsa_status_t status =
+        rtl_api.hsa_amd_profiling_convert_tick_to_system_domain(agent->handle, ticks, &system);
+    rtl_forks_leave();
+    if (status != HSA_STATUS_SUCCESS)
         return false;
     *ns = system_to_ns(system);
     return true;

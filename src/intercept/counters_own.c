@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "common/tsan.h"
 #include "intercept/api.h"
+#include "intercept/forks.h"
 
 #include <hsa/amd_hsa_signal.h>
 #include <string.h>
@@ -51,10 +52,11 @@ void rtl_own_put(struct rtl_own_queue *own, const void *packet)
 uint64_t rtl_own_signal(int64_t value)
 {
     hsa_signal_t signal = {0};
-    if (rtl_api.hsa_amd_signal_create(value, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &signal) !=
-        HSA_STATUS_SUCCESS)
-        return 0;
-    return signal.handle;
+    rtl_forks_enter();
+    hsa_status_t status =
+        rtl_api.hsa_amd_signal_create(value, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &signal);
+    rtl_forks_leave();
+    return status == HSA_STATUS_SUCCESS ? signal.handle : 0;
 }
 
 int64_t rtl_own_value(uint64_t signal)

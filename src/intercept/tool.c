@@ -18,6 +18,7 @@
 #include "intercept/copies.h"
 #include "intercept/counters.h"
 #include "intercept/emit.h"
+#include "intercept/forks.h"
 #include "intercept/harvest.h"
 #include "intercept/hip/hip.h"
 #include "intercept/launches.h"
@@ -69,8 +70,11 @@ static bool create_signal(void *context, uint64_t *handle)
 {
     (void)context;
     hsa_signal_t signal;
-    if (rtl_api.hsa_amd_signal_create(1, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &signal) !=
-        HSA_STATUS_SUCCESS)
+    rtl_forks_enter();
+    hsa_status_t status =
+        rtl_api.hsa_amd_signal_create(1, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &signal);
+    rtl_forks_leave();
+    if (status != HSA_STATUS_SUCCESS)
         return false;
     *handle = signal.handle;
     rtl_tsan_acquire((const void *)(uintptr_t)signal.handle);
@@ -353,7 +357,7 @@ static bool begin(void)
     decide_calls();
     make_room_for_calls();
     (void)rtl_stamp(); /* the first one opens a file */
-    pthread_atfork(NULL, NULL, in_child);
+    rtl_forks_watch(in_child);
     atexit(at_exit);
     return true;
 }

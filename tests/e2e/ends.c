@@ -16,7 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define KERNELS 100
+#define KERNELS    100
+#define FORKS      100
+#define PATIENCE_S 10 /* of a child */
 
 static struct gpu gpu;
 static hsa_queue_t *queue;
@@ -417,6 +419,29 @@ static int end_fork_uses(void)
     return result;
 }
 
+/* Children that make signals, each of them, while the parent has just begun to use the GPU: whoever
+ * else in the parent makes signals then has nothing in hand that a child would wait for. */
+static int end_forks_use(void)
+{
+    int ended = 0;
+    start();
+    for (int i = 0; i < FORKS; i++) {
+        int status = -1;
+        hsa_signal_t signal = {0};
+        pid_t child = fork();
+        if (child == 0) {
+            (void)alarm(PATIENCE_S);
+            _exit(hsa_signal_create(1, 0, NULL, &signal) == HSA_STATUS_SUCCESS ? 0 : 3);
+        }
+        if (child > 0 && waitpid(child, &status, 0) == child)
+            ended += status == 0;
+    }
+    (void)printf("parent: %d children ended well\n", ended);
+    work();
+    report("parent");
+    return 0;
+}
+
 static int end_again_and_again(void)
 {
     for (int i = 0; i < 6; i++) {
@@ -466,6 +491,7 @@ static const struct way ways[] = {{"return", end_return, false},
                                   {"submitters-abort", end_submitters_abort, false},
                                   {"submitters-term", end_submitters_term, false},
                                   {"fork-uses", end_fork_uses, false},
+                                  {"forks-use", end_forks_use, true},
                                   {"again-and-again", end_again_and_again, false}};
 
 int main(int argc, char **argv)
