@@ -1,5 +1,7 @@
 #include "common/clock.h"
 
+#include <errno.h>
+
 uint64_t rtl_clock_ns(clockid_t clock)
 {
     struct timespec now;
@@ -10,4 +12,12 @@ uint64_t rtl_clock_ns(clockid_t clock)
 uint64_t rtl_now(void)
 {
     return rtl_clock_ns(CLOCK_BOOTTIME);
+}
+
+void rtl_nap(uint64_t ns)
+{
+    struct timespec time = {.tv_sec = 0, .tv_nsec = (long)ns};
+    int saved = errno;
+    (void)nanosleep(&time, NULL);
+    errno = saved;
 }

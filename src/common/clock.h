@@ -13,4 +13,8 @@ uint64_t rtl_clock_ns(clockid_t clock);
 /** The trace's clock: CLOCK_BOOTTIME in ns. */
 uint64_t rtl_now(void);
 
+/** Sleeps for `ns`, less than a second, and no longer than until a signal's handler has run. Any
+ * thread; keeps errno. */
+void rtl_nap(uint64_t ns);
+
 #endif

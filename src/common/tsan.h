@@ -6,6 +6,11 @@
 
 #include <stdatomic.h>
 
+/** Of a function whose accesses ThreadSanitizer is not to look at, since they are to memory that
+ * went from one thread to another behind its back. Not the same as a suppression, for which it
+ * makes a report that it throws away, and leaves another errno. */
+#define RTL_TSAN_BLIND __attribute__((no_sanitize("thread")))
+
 #if defined(__SANITIZE_THREAD__)
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);

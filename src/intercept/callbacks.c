@@ -108,12 +108,6 @@ static uint64_t serve(bool stale)
     return slots;
 }
 
-static void nap(uint64_t ns)
-{
-    struct timespec time = {.tv_sec = 0, .tv_nsec = (long)ns};
-    (void)nanosleep(&time, NULL);
-}
-
 /* Not if the bell was rung since it was seen so. */
 static void nap_unless(uint32_t bell_seen, uint64_t ns)
 {
@@ -378,7 +372,7 @@ static bool request(struct request *what, uint64_t deadline_ns)
     while ((int32_t)(atomic_load(&what->answered) - ticket) < 0) {
         if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline_ns)
             return false;
-        nap(STEP_NS);
+        rtl_nap(STEP_NS);
     }
     return true;
 }

@@ -107,12 +107,6 @@ bool rtl_counters_need_packets(void)
 
 /* ---- the keeper ---- */
 
-static void nap(long ns)
-{
-    struct timespec time = {.tv_sec = 0, .tv_nsec = ns};
-    nanosleep(&time, NULL);
-}
-
 static void account(void)
 {
     rtl_counted_account();
@@ -148,7 +142,7 @@ static void *keep(void *unused)
         if (came > 0)
             since = now;
         if (atomic_load(&guests) > 0 || !busy || !is_kernel_mode() || now - since > EAGER_NS)
-            nap(busy ? BUSY_NAP_NS : IDLE_NAP_NS);
+            rtl_nap(busy ? BUSY_NAP_NS : IDLE_NAP_NS);
         else
             (void)sched_yield();
     }
@@ -323,7 +317,7 @@ static void wait_until_quiet(uint64_t patience_ns)
     atomic_store(&quiet_rounds, 0);
     while (atomic_load(&quiet_rounds) < 2 && !atomic_load(&ended) &&
            rtl_clock_ns(CLOCK_MONOTONIC) < deadline)
-        nap(SETTLE_NAP_NS);
+        rtl_nap(SETTLE_NAP_NS);
 }
 
 static bool is_running(void)
@@ -361,7 +355,7 @@ static bool stop_keeper(uint64_t patience_ns)
     while (!atomic_load_explicit(&ended, memory_order_acquire)) {
         if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline)
             return false;
-        nap(SETTLE_NAP_NS);
+        rtl_nap(SETTLE_NAP_NS);
     }
     pthread_join(keeper, NULL);
     return true;

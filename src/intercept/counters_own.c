@@ -71,12 +71,11 @@ void rtl_own_set(uint64_t signal, int64_t value)
 
 bool rtl_own_wait(uint64_t signal, uint64_t patience_ns)
 {
-    struct timespec nap = {.tv_sec = 0, .tv_nsec = NAP_NS};
     uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
     while (rtl_own_value(signal) > 0) {
         if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline)
             return false;
-        nanosleep(&nap, NULL);
+        rtl_nap(NAP_NS);
     }
     return true;
 }

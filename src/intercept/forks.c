@@ -2,12 +2,10 @@
 
 #include "common/clock.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
 #define PATIENCE_NS UINT64_C(100000000) /* then a child may hang, and the parent does not */
 #define STEP_NS     20000
@@ -22,15 +20,8 @@ static bool is_child;
 /* What the program does in its own handlers, in the middle of its fork, is not held up. */
 static _Thread_local bool is_forking __attribute__((tls_model("initial-exec")));
 
-static void nap(void)
-{
-    struct timespec step = {.tv_sec = 0, .tv_nsec = STEP_NS};
-    nanosleep(&step, NULL);
-}
-
 void rtl_forks_enter(void)
 {
-    int saved = errno;
     uint64_t end = 0;
     atomic_fetch_add(&inside, 1);
     while (atomic_load(&forks) > 0 && !is_forking) {
@@ -39,10 +30,9 @@ void rtl_forks_enter(void)
         if (now > end)
             break;
         atomic_fetch_sub(&inside, 1);
-        nap();
+        rtl_nap(STEP_NS);
         atomic_fetch_add(&inside, 1);
     }
-    errno = saved;
 }
 
 void rtl_forks_leave(void)
@@ -52,13 +42,11 @@ void rtl_forks_leave(void)
 
 static void before(void)
 {
-    int saved = errno;
     uint64_t end = rtl_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
     is_forking = true;
     atomic_fetch_add(&forks, 1);
     while (!is_child && atomic_load(&inside) > 0 && rtl_clock_ns(CLOCK_MONOTONIC) < end)
-        nap();
-    errno = saved;
+        rtl_nap(STEP_NS);
 }
 
 static void in_parent(void)

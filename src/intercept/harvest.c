@@ -1,5 +1,6 @@
 #include "intercept/harvest.h"
 
+#include "common/clock.h"
 #include "intercept/agents.h"
 #include "intercept/api.h"
 #include "intercept/copies.h"
@@ -8,14 +9,14 @@
 #include "intercept/shared_signal.h"
 
 #include <inttypes.h>
-#include <time.h>
 
 #define BATCH          64u
 #define FORWARD_WINDOW 512u
-#define HELPER_STEPS   2000 /* of 50 us */
+#define NAP_NS         50000 /* a step */
+#define HELPER_STEPS   2000
 #define SUSPECTS       512u
 #define RAISERS        64u
-#define RAISER_STEPS   20000 /* of 50 us */
+#define RAISER_STEPS   20000
 #define MOST_ASIDE     16384u
 #define WAKES          64u
 
@@ -291,9 +292,8 @@ static void wake(struct wakes *sleepers)
 
 static void wait_for_raisers(uint64_t handle)
 {
-    struct timespec step = {.tv_sec = 0, .tv_nsec = 50000};
     for (int i = 0; i < RAISER_STEPS && atomic_load(raisers_of(handle)) != 0; i++)
-        nanosleep(&step, NULL);
+        rtl_nap(NAP_NS);
 }
 
 void rtl_harvest_forked(void)
@@ -616,9 +616,8 @@ unsigned rtl_harvest_aside(void)
 /* A helper has microseconds left to go; without a processor, some more. */
 static void wait_for_helper(_Atomic bool *busy)
 {
-    struct timespec step = {.tv_sec = 0, .tv_nsec = 50000};
     for (int i = 0; i < HELPER_STEPS && atomic_load(busy); i++)
-        nanosleep(&step, NULL);
+        rtl_nap(NAP_NS);
 }
 
 /* The signal of the first record that could be forwarded, or 0. */
@@ -635,11 +634,10 @@ static uint64_t first_owed(struct rtl_pending *pending)
  * about to borrow it. He has as long to go as a helper; the naps are counted. */
 static bool wait_for_other(uint64_t own, int *naps)
 {
-    struct timespec step = {.tv_sec = 0, .tv_nsec = 50000};
     if (own == 0 || *naps == HELPER_STEPS || !rtl_borrow_is_contended(&rtl_borrows, own))
         return false;
     ++*naps;
-    nanosleep(&step, NULL);
+    rtl_nap(NAP_NS);
     return true;
 }
 

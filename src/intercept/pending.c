@@ -301,13 +301,15 @@ uint32_t rtl_signal_stamp(uint64_t handle)
     return (uint32_t)__atomic_load_n(&signal->end_ts, __ATOMIC_ACQUIRE);
 }
 
-void rtl_signal_mark(uint64_t handle)
+/* The memory of a new signal was something else before, and who used it for that has given it back
+ * to the runtime, perhaps from another thread. */
+RTL_TSAN_BLIND void rtl_signal_mark(uint64_t handle)
 {
     amd_signal_t *signal = (amd_signal_t *)(uintptr_t)handle;
     __atomic_store_n(&signal->reserved3[0], MARK, __ATOMIC_RELAXED);
 }
 
-bool rtl_signal_is_ours(uint64_t handle)
+RTL_TSAN_BLIND bool rtl_signal_is_ours(uint64_t handle)
 {
     const amd_signal_t *signal = (const amd_signal_t *)(uintptr_t)handle;
     return __atomic_load_n(&signal->reserved3[0], __ATOMIC_RELAXED) == MARK;

@@ -14,6 +14,7 @@
 #include "intercept/ways.h"
 #include "intercept/worker.h"
 
+#include <errno.h>
 #include <hsa/amd_hsa_signal.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@
 #define SUBMISSION_PATIENCE_NS UINT64_C(1000000000)
 #define REST_NS                UINT64_C(100000000)
 #define PLACE_PATIENCE_NS      UINT64_C(1000000000) /* that a new queue waits for its state */
+#define PLACE_NAP_NS           1000000
 
 static struct rtl_queue *_Atomic places[RTL_MOST_QUEUES];
 static _Atomic uint32_t place_count;
@@ -289,7 +291,6 @@ static bool follow(hsa_queue_t *queue, uint32_t agent, const struct rtl_way_made
 static bool follow_with_patience(hsa_queue_t *queue, uint32_t agent,
                                  const struct rtl_way_made *made)
 {
-    struct timespec step = {.tv_sec = 0, .tv_nsec = 1000000};
     uint64_t deadline = rtl_now() + PLACE_PATIENCE_NS;
     for (;;) {
         pthread_mutex_lock(&lock);
@@ -298,12 +299,13 @@ static bool follow_with_patience(hsa_queue_t *queue, uint32_t agent,
         pthread_mutex_unlock(&lock);
         if (followed || !full || rtl_now() > deadline || !any_closing())
             return followed;
-        nanosleep(&step, NULL);
+        rtl_nap(PLACE_NAP_NS);
     }
 }
 
 struct rtl_queue *rtl_queues_add_copies(uint32_t agent, struct rtl_wire_ledger **ledger)
 {
+    int saved = errno;
     uint32_t id = rtl_queues_new_id();
     bool worker = rtl_worker_start(ring);
     pthread_mutex_lock(&lock);
@@ -320,6 +322,7 @@ struct rtl_queue *rtl_queues_add_copies(uint32_t agent, struct rtl_wire_ledger *
     else
         rtl_emit_note(id, "the copies of agent %u are not followed: there was no room for them",
                       agent);
+    errno = saved;
     return state;
 }
 
@@ -368,15 +371,20 @@ static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t 
                            void (*callback)(hsa_status_t, hsa_queue_t *, void *), void *data,
                            uint32_t private_size, uint32_t group_size, hsa_queue_t **queue)
 {
-    if (!rtl_agents_is_gpu(agent) || !rtl_worker_start(ring))
+    int saved = errno;
+    bool work = rtl_agents_is_gpu(agent) && rtl_worker_start(ring);
+    errno = saved;
+    if (!work)
         return rtl_api.hsa_queue_create(agent, size, type, callback, data, private_size, group_size,
                                         queue);
     struct rtl_queue_request request = {agent, size,         type,      callback,
                                         data,  private_size, group_size};
     struct rtl_way_made made;
     hsa_status_t status = rtl_ways_create(&request, queue, &made);
+    saved = errno; /* the runtime's */
     if (status == HSA_STATUS_SUCCESS)
         adopt(*queue, rtl_agents_id(agent), &made);
+    errno = saved;
     return status;
 }
 

@@ -84,12 +84,6 @@ static uint32_t set_goals(struct goal *goals, uint32_t queues, uint64_t least)
     return count;
 }
 
-static void sleep_for(uint64_t ns)
-{
-    struct timespec time = {.tv_sec = 0, .tv_nsec = (long)ns};
-    (void)nanosleep(&time, NULL);
-}
-
 static bool all_done(struct goal *goals, uint32_t count, uint64_t least)
 {
     bool done = !rtl_harvest_has_aside_since(least);
@@ -108,7 +102,7 @@ bool rtl_range_wait(uint64_t id, uint64_t deadline_ns)
     uint64_t step = FIRST_STEP_NS;
     bool done = all_done(goals, count, id);
     while (!done && rtl_clock_ns(CLOCK_MONOTONIC) < deadline_ns) {
-        sleep_for(step);
+        rtl_nap(step);
         step = step < LONGEST_STEP_NS ? 2 * step : LONGEST_STEP_NS;
         done = all_done(goals, count, id);
     }

@@ -17,8 +17,9 @@
 #define PACKET           64u
 #define PIECES           64u /* that a producer submits in one go */
 #define FEW_PIECES       2u
-#define HELP             64u /* records that a submitter harvests when short */
-#define PIECE_OF_SIGNALS 64u /* that it makes when nothing has finished */
+#define HELP             64u   /* records that a submitter harvests when short */
+#define PIECE_OF_SIGNALS 64u   /* that it makes when nothing has finished */
+#define END_NAP_NS       20000 /* while the last submitter is at it */
 
 static _Atomic bool paused;
 static _Atomic bool left; /* packets to the worker */
@@ -306,11 +307,10 @@ static void skip_the_rest(struct rtl_queue *queue)
 
 void rtl_submit_end(struct rtl_queue *queue, uint64_t deadline_ns)
 {
-    struct timespec step = {.tv_sec = 0, .tv_nsec = 20000};
     while (!rtl_turn_end(&queue->turn)) {
         if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline_ns)
             return;
-        nanosleep(&step, NULL);
+        rtl_nap(END_NAP_NS);
     }
     skip_the_rest(queue);
 }

@@ -1,15 +1,17 @@
 #include "intercept/turn.h"
 
+#include "common/clock.h"
+
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-#define SERVED  (UINT32_C(1) << 30) /* in `asked`: somebody has the turn */
-#define ENDED   (UINT32_C(1) << 31) /* nobody gets it */
-#define THREADS 256u
+#define SERVED         (UINT32_C(1) << 30) /* in `asked`: somebody has the turn */
+#define ENDED          (UINT32_C(1) << 31) /* nobody gets it */
+#define THREADS        256u
+#define BARRIER_NAP_NS 100000
 #define MOVES                                                                                      \
     8u /* of the owner; where there are more, threads take turns and none is the owner             \
         */
@@ -86,9 +88,8 @@ static bool is_inside(struct rtl_turn *turn, struct rtl_turn_thread *owner)
  * since rtl_turn_prepare, a nap is as good: what a core has stored is there after some ns. */
 static void pass_barriers(void)
 {
-    struct timespec while_at_it = {.tv_sec = 0, .tv_nsec = 100000};
     if (!barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED))
-        nanosleep(&while_at_it, NULL);
+        rtl_nap(BARRIER_NAP_NS);
 }
 
 static struct rtl_turn_thread *owner_of(struct rtl_turn *turn)

@@ -4,6 +4,7 @@
 #include "intercept/api.h"
 #include "intercept/generation.h"
 
+#include <errno.h>
 #include <pthread.h>
 
 /* The runtimes whose intercept queue handles a batch wrongly that wraps. */
@@ -51,7 +52,9 @@ static void probe(hsa_agent_t agent)
 {
     pthread_mutex_lock(&lock);
     if (!probed) {
+        int saved = errno;
         generation = rtl_generation_probe(agent);
+        errno = saved;
         refusal = judge();
         rtl_debug("intercept queues of this runtime: %s", rtl_generation_name(generation));
         if (refusal != NULL && !forced)

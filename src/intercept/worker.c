@@ -37,6 +37,7 @@
 #define SHORTEST_NAP_NS   50000u
 #define LONGEST_NAP_NS    2000000u /* while something is pending */
 #define IDLE_NAP_NS       5000000u /* while nothing is */
+#define STEP_NS           50000u   /* of who waits for the worker */
 #define BRACKET_PERIOD_NS UINT64_C(10000000000)
 #define ATTENTION_NS      1000000u   /* without a nap, while signals are to be forwarded */
 #define LINGER_NS         200000u    /* and after the last one */
@@ -257,8 +258,7 @@ unsigned rtl_worker_round(void)
 /* A worker that gets no processor, for the tests' shape of the library. */
 static void stall(void)
 {
-    struct timespec time = {.tv_sec = 0, .tv_nsec = RTL_TEST_STALL_NS};
-    nanosleep(&time, NULL);
+    rtl_nap(RTL_TEST_STALL_NS);
 }
 #else
 static void stall(void)
@@ -384,9 +384,8 @@ bool rtl_worker_start(struct rtl_ring *to)
 static void wait_until(bool (*done)(uint32_t), uint32_t argument, uint64_t patience_ns)
 {
     uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
-    struct timespec step = {.tv_sec = 0, .tv_nsec = 50000};
     while (!done(argument) && rtl_clock_ns(CLOCK_MONOTONIC) < deadline)
-        nanosleep(&step, NULL);
+        rtl_nap(STEP_NS);
 }
 
 static bool worker_ended(uint32_t unused)
@@ -405,7 +404,6 @@ void rtl_worker_settle(uint64_t patience_ns)
 {
     pthread_mutex_lock(&lock);
     bool waits = running;
-    struct timespec step = {.tv_sec = 0, .tv_nsec = 50000};
     pthread_mutex_unlock(&lock);
     if (!waits)
         return;
@@ -413,7 +411,7 @@ void rtl_worker_settle(uint64_t patience_ns)
     uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
     while (!rounds_reached(goal) && rtl_clock_ns(CLOCK_MONOTONIC) < deadline) {
         ring_bell(); /* each round may end in a nap */
-        nanosleep(&step, NULL);
+        rtl_nap(STEP_NS);
     }
 }
 
