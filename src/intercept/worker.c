@@ -35,6 +35,7 @@
 #define LARGE_ROUND       4096u /* so many of all queues: a nap should not be longer */
 #define LONG_NAP_NS       400000u /* after few */
 #define SHORTEST_NAP_NS   50000u
+#define NAP_PER_QUEUE_NS  200000u  /* where several are busy */
 #define LONGEST_NAP_NS    2000000u /* while something is pending */
 #define IDLE_NAP_NS       5000000u /* while nothing is */
 #define STEP_NS           50000u   /* of who waits for the worker */
@@ -294,7 +295,7 @@ static uint64_t after(unsigned finished, uint64_t ns, uint64_t length)
 {
     if (finished < FEW_ROUND)
         return finished > 0 && length * 2 > LONG_NAP_NS ? LONG_NAP_NS : length * 2;
-    uint32_t many = SHORTEST_NAP_NS * most(1, served);
+    uint32_t many = served > 1 ? NAP_PER_QUEUE_NS * served : SHORTEST_NAP_NS;
     if (finished * UINT64_C(1000) < ns)
         return most(many, LONG_NAP_NS / 2);
     uint32_t large = (uint32_t)(LARGE_ROUND * ns / finished);
