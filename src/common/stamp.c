@@ -16,13 +16,15 @@ _Thread_local struct rtl_stamp_line rtl_stamp_line;
 
 /* ---- the rate ---- */
 
+/* The first one has nothing to be compared with: the thread may have been without a processor in
+ * the middle of it, and a rate from there would be anything. */
 bool rtl_stamp_is_tight(struct rtl_stamp_scale *scale, const struct rtl_stamp_reading *reading)
 {
     uint64_t width = reading->after - reading->before;
     uint64_t tightest = atomic_load_explicit(&scale->tightest, memory_order_relaxed);
     if (tightest == 0 || width < tightest) /* another thread may write a wider one over it */
         atomic_store_explicit(&scale->tightest, width, memory_order_relaxed);
-    return tightest == 0 || width <= LOOSE * tightest;
+    return tightest != 0 && width <= LOOSE * tightest;
 }
 
 static uint64_t middle_of(const struct rtl_stamp_reading *reading)
