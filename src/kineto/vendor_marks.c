@@ -6,8 +6,6 @@
 #include "intercept/harvest.h"
 #include "intercept/queues.h"
 
-#include <time.h>
-
 #define NAP_NS          100000
 #define SUBMITTER_TRIES 100u /* naps that a submission under way is given */
 
@@ -49,12 +47,6 @@ bool rtl_marks_precede_copy(const struct rtl_marks *marks, uint32_t device, uint
     return device >= RTL_MARKS_GPUS || ordinal >= marks->copies[device];
 }
 
-static void nap(void)
-{
-    struct timespec time = {.tv_sec = 0, .tv_nsec = NAP_NS};
-    (void)nanosleep(&time, NULL);
-}
-
 /* What was submitted to a queue is what has a record. A thread that is submitting just now may be
  * about to add some; who has given the turn back has added them all. */
 static uint64_t find_end(struct rtl_queue *queue, uint64_t deadline_ns)
@@ -62,7 +54,7 @@ static uint64_t find_end(struct rtl_queue *queue, uint64_t deadline_ns)
     for (unsigned i = 0; i < SUBMITTER_TRIES && rtl_turn_is_taken(&queue->turn); i++) {
         if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline_ns)
             break;
-        nap();
+        rtl_nap(NAP_NS);
     }
     return atomic_load(&queue->pending.tail);
 }
@@ -74,7 +66,7 @@ static bool wait_for(struct rtl_queue *queue, uint32_t id, uint64_t end, uint64_
     while (is_live(queue) && queue->id == id && atomic_load(&queue->pending.head) < end) {
         if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline_ns)
             return false;
-        nap();
+        rtl_nap(NAP_NS);
     }
     return true;
 }
@@ -90,7 +82,7 @@ bool rtl_marks_wait(uint64_t deadline_ns)
     }
     while (done && rtl_harvest_has_aside()) {
         done = rtl_clock_ns(CLOCK_MONOTONIC) <= deadline_ns;
-        nap();
+        rtl_nap(NAP_NS);
     }
     return done;
 }
