@@ -44,7 +44,8 @@ struct rtl_stamp_line {
     uint64_t ticks, ns, rate, window;
 };
 
-/** True if nothing came between the parts of a reading, as far as can be told. Any thread. */
+/** True if nothing came between the parts of a reading, as far as can be told by those before; so
+ * false for the first one of a scale. Any thread. */
 bool rtl_stamp_is_tight(struct rtl_stamp_scale *scale, const struct rtl_stamp_reading *reading);
 
 /** Learns from a tight reading. A rate that contradicts the one before (the machine was asleep, or
