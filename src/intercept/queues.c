@@ -372,9 +372,9 @@ static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t 
                            uint32_t private_size, uint32_t group_size, hsa_queue_t **queue)
 {
     int saved = errno;
-    bool work = rtl_agents_is_gpu(agent) && rtl_worker_start(ring);
+    bool follows = rtl_agents_is_gpu(agent) && rtl_worker_start(ring);
     errno = saved;
-    if (!work)
+    if (!follows)
         return rtl_api.hsa_queue_create(agent, size, type, callback, data, private_size, group_size,
                                         queue);
     struct rtl_queue_request request = {agent, size,         type,      callback,
