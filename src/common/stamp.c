@@ -163,3 +163,10 @@ uint64_t rtl_stamp_by_reading(void)
 }
 
 #endif
+
+/* The first reading is not trusted, and the rate is learnt from the second one on. */
+void rtl_stamp_begin(void)
+{
+    (void)rtl_stamp_by_reading();
+    (void)rtl_stamp_by_reading();
+}

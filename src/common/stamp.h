@@ -68,6 +68,10 @@ extern _Thread_local struct rtl_stamp_line rtl_stamp_line
 /** A stamp that takes a reading. */
 uint64_t rtl_stamp_by_reading(void);
 
+/** Begins to learn the counter's rate, so that it is known some ms from now, when stamps are
+ * wanted. Opens a file; keeps errno. Any thread. */
+void rtl_stamp_begin(void);
+
 /** Now, ns of the trace's clock. Any thread; keeps errno. */
 static inline uint64_t rtl_stamp(void)
 {

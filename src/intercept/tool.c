@@ -356,7 +356,7 @@ static bool begin(void)
     rtl_control_begin(&config, &ring);
     decide_calls();
     make_room_for_calls();
-    (void)rtl_stamp(); /* the first one opens a file */
+    rtl_stamp_begin();
     rtl_forks_watch(in_child);
     atexit(at_exit);
     return true;
