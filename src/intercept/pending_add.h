@@ -134,15 +134,24 @@ static inline void rtl_record_ask_ahead(const struct rtl_record *record, int64_t
     __builtin_prefetch((const unsigned char *)record + ahead, 1);
 }
 
-/** Asks for the lines of the next `count` records. By the submitter. */
+/** Asks for the lines of `count` records that lie side by side. */
+static inline void rtl_records_ask(const unsigned char *record, uint64_t count)
+{
+    for (const unsigned char *end = record + count * sizeof(struct rtl_record); record < end;
+         record += sizeof(struct rtl_record))
+        __builtin_prefetch(record, 1);
+}
+
+/** Asks for the lines of the next `count` records, at most as many as a chunk has. By the
+ * submitter. */
 static inline void rtl_pending_ask(const struct rtl_pending *pending, uint64_t count)
 {
-    uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_relaxed);
-    uint64_t here = -tail % RTL_CHUNK; /* 0: the chunk is full */
-    const unsigned char *record = (const unsigned char *)pending->next;
-    int64_t beyond = pending->ahead - (int64_t)sizeof pending->chunk->records;
-    for (uint64_t i = 0; i < count; i++, record += sizeof *pending->next)
-        __builtin_prefetch(record + (i < here ? 0 : beyond), 1);
+    const unsigned char *next = (const unsigned char *)pending->next;
+    const unsigned char *behind = (const unsigned char *)pending->chunk + pending->ahead;
+    uint64_t left = -atomic_load_explicit(&pending->tail, memory_order_relaxed) % RTL_CHUNK;
+    uint64_t here = count < left ? count : left; /* 0: the chunk is full */
+    rtl_records_ask(next, here);
+    rtl_records_ask(behind, count - here);
 }
 
 /** Fills the next record; rtl_pending_room must have told of room for it. `origin`: the place of
