@@ -10,11 +10,20 @@
 
 #include <stddef.h>
 
+#define CACHE_LINE 64u
+
 /* The queue that the thread last met, and whether it has come back to it and not reserved since. */
 static _Thread_local const struct rtl_queue *last __attribute__((tls_model("initial-exec")));
 static _Thread_local bool is_back __attribute__((tls_model("initial-exec")));
 
-/* What a submission reads and writes of a queue's state has left the nearest cache since it was
+static inline void ask(const void *memory, size_t bytes)
+{
+    const char *line = memory;
+    for (const char *end = line + bytes; line < end; line += CACHE_LINE)
+        __builtin_prefetch(line, 1);
+}
+
+/* What a submission reads and writes of a queue's state has left the nearest caches since it was
  * last used, or most of it has, where the thread goes from queue to queue: it comes all at once,
  * and not one by one. Not for a queue that threads share: another one may be at it. Who has the
  * quick way to submit is interposed, so that there are near slots. */
@@ -23,12 +32,26 @@ static void ask_for(const struct rtl_queue *state)
     last = state;
     if (!rtl_turn_is_mine(&state->turn))
         return;
+    __builtin_prefetch(state);
+    __builtin_prefetch(&state->pending);
+    ask(&state->virtual_index,
+        offsetof(struct rtl_queue, newest) - offsetof(struct rtl_queue, virtual_index));
+    ask(&state->reservations, sizeof state->reservations);
+    ask(&state->rewriter, offsetof(struct rtl_rewriter, borrows));
+    ask(&state->pending.tail,
+        offsetof(struct rtl_pending, taken) - offsetof(struct rtl_pending, tail));
     uint64_t next = atomic_load_explicit(&state->virtual_index, memory_order_relaxed);
-    __builtin_prefetch(&state->rewriter, 1);
-    __builtin_prefetch(&state->rewriter.run, 1);
-    __builtin_prefetch(&state->pending.tail, 1);
     __builtin_prefetch(rtl_reservations_near(&state->reservations, next), 1);
     is_back = true;
+}
+
+/* The rest of it, whose addresses are in what was asked for. */
+static void ask_for_more(struct rtl_queue *state, uint64_t packets)
+{
+    is_back = false;
+    __builtin_prefetch(state->ledger, 1);
+    rtl_map_ask(&rtl_queue_doorbells, state->doorbell);
+    rtl_submit_foresee(state, packets);
 }
 
 /* The state of a queue that is followed. A producer that moves the real index itself is caught up
@@ -86,10 +109,8 @@ static void note_origin(struct rtl_queue *state, uint64_t first, uint64_t count)
 /* While the program writes the packets, what RTL will write for them comes. */
 static inline void note_reservation(struct rtl_queue *state, uint64_t first, uint64_t count)
 {
-    if (is_back) {
-        is_back = false;
-        rtl_submit_foresee(state, count);
-    }
+    if (is_back)
+        ask_for_more(state, count);
     if (count != 1 || !is_nowhere())
         note_origin(state, first, count);
 }

@@ -8,6 +8,8 @@
 #include "intercept/pending.h"
 #include "ring/wire.h"
 
+#include <stddef.h>
+
 /** The word with the packet has, from below: the place of the origin, flags, the index. */
 #define RTL_ORIGIN_BITS 6u
 #define RTL_FLAG_BITS   10u
@@ -142,14 +144,17 @@ static inline void rtl_records_ask(const unsigned char *record, uint64_t count)
         __builtin_prefetch(record, 1);
 }
 
-/** Asks for the lines of the next `count` records, at most as many as a chunk has. By the
- * submitter. */
+/** Asks for the lines of the next `count` records, at most as many as a chunk has, and of the next
+ * origin. By the submitter. */
 static inline void rtl_pending_ask(const struct rtl_pending *pending, uint64_t count)
 {
     const unsigned char *next = (const unsigned char *)pending->next;
     const unsigned char *behind = (const unsigned char *)pending->chunk + pending->ahead;
     uint64_t left = -atomic_load_explicit(&pending->tail, memory_order_relaxed) % RTL_CHUNK;
     uint64_t here = count < left ? count : left; /* 0: the chunk is full */
+    __builtin_prefetch(here > 0 ? (const void *)&pending->chunk->origins[pending->last.place + 1]
+                                : behind + offsetof(struct rtl_chunk, origins),
+                       1);
     rtl_records_ask(next, here);
     rtl_records_ask(behind, count - here);
 }
