@@ -3,14 +3,20 @@
  * batches that repeat many graphs' packets, and the cost of the packets from a tenth of so many to
  * so many.
  *
- *     bench_growth KERNELS QUEUES GRAPHS [RATE]
+ *     bench_growth KERNELS QUEUES GRAPHS [RATE [FROM TO]]
  *
  * A batch has 16 packets, as a segment of a graph; a graph's kernels have arguments of their own.
  * With a RATE, at most so many packets are submitted in a second: the thread spins between batches,
- * as a program that does something else, and that is in its CPU clock.
+ * as a program that does something else, and that is in its CPU clock. 0: as fast as can be.
+ * With FROM and TO, the time-stamp counter's figures are those of the groups before and after which
+ * it took FROM to TO ns to read a line that the device had just written. A host may move a
+ * virtual machine's processors about, many times a second: some of the time two share a cache, some
+ * of the time they do not, and what goes from one to the other takes two to four times as long. A
+ * median over both tells which there was more of.
  * Prints one line of JSON: for each power of ten up to KERNELS from 10 000, ns per packet of the
  * submitting thread's CPU clock, of the time-stamp counter (median over groups of batches), and of
- * the CPU time of rtl-worker, which is 0 without RTL; and how many packets there were.
+ * the CPU time of rtl-worker, which is 0 without RTL; how many groups the median is of, with FROM
+ * and TO; and how many packets there were.
  */
 #include "gpu.h"
 #include "threads.h"
@@ -29,6 +35,8 @@
 #define MOST_QUEUES  64u
 #define FIRST_FIGURE UINT64_C(10000)
 #define MOST_SAMPLES 65536u
+#define PACKET       64u
+#define SETTLE_NS    10000 /* in which the device takes a few batches */
 
 static struct gpu gpu;
 static hsa_queue_t *queues[MOST_QUEUES];
@@ -36,7 +44,8 @@ static uint64_t *arguments[MOST_GRAPHS][GPU_KERNELS];
 static unsigned queue_count, graph_count;
 static double samples[MOST_SAMPLES];
 static double scale;
-static double ticks_per_batch; /* 0: as fast as can be */
+static double ticks_per_batch;   /* 0: as fast as can be */
+static double nearest, farthest; /* ns, FROM and TO */
 
 /* The arguments of each graph's kernels: the same numbers at another address. */
 static void make_arguments(void)
@@ -72,6 +81,32 @@ static void submit(struct gpu *view, uint64_t batch)
     gpu_submit(view, queues[batch % queue_count], packets, BATCH);
 }
 
+/* ns that it takes to read the last header that the device has written in a queue's ring. */
+static double reach(const hsa_queue_t *queue)
+{
+    unsigned processor;
+    double end = now_ns(CLOCK_MONOTONIC) + SETTLE_NS;
+    while (now_ns(CLOCK_MONOTONIC) < end)
+        ;
+    uint64_t last = hsa_queue_load_read_index_scacquire(queue) - 1;
+    const unsigned char *slot =
+        (const unsigned char *)queue->base_address + last % queue->size * PACKET;
+    _mm_lfence();
+    uint64_t begin = __rdtscp(&processor);
+    _mm_lfence();
+    (void)__atomic_load_n((const uint16_t *)(const void *)slot, __ATOMIC_RELAXED);
+    _mm_lfence();
+    return (double)(__rdtscp(&processor) - begin) / scale;
+}
+
+static bool is_in_reach(const hsa_queue_t *queue)
+{
+    if (farthest == 0)
+        return true;
+    double ns = reach(queue);
+    return ns >= nearest && ns <= farthest;
+}
+
 /* Ticks that the batches from `begin` to `end` take to be submitted, each not before its turn. */
 static uint64_t submit_group(struct gpu *view, uint64_t begin, uint64_t end)
 {
@@ -95,7 +130,8 @@ static uint64_t submit_group(struct gpu *view, uint64_t begin, uint64_t end)
 }
 
 struct figures {
-    double cpu, median, worker; /* ns per packet */
+    double cpu, median, worker; /* ns per packet; the median is 0 without groups */
+    size_t groups;
 };
 
 /* Submits the batches from `begin` to `end`. */
@@ -104,6 +140,7 @@ static struct figures measure(uint64_t begin, uint64_t end)
     struct gpu view = gpu;
     double cpu = 0;
     size_t count = 0;
+    bool was = is_in_reach(queues[0]);
     double worker = thread_cpu_ns("rtl-worker");
     for (uint64_t batch = begin; batch < end;) {
         wait_for_room();
@@ -111,33 +148,37 @@ static struct figures measure(uint64_t begin, uint64_t end)
         double packets = (double)(until - batch) * BATCH;
         double cpu_begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
         uint64_t ticks = submit_group(&view, batch, until);
-        samples[count++ % MOST_SAMPLES] = (double)ticks / scale / packets;
         batch = until;
         cpu += now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin;
+        bool is = is_in_reach(queues[(until - 1) % queue_count]);
+        if (was && is)
+            samples[count++ % MOST_SAMPLES] = (double)ticks / scale / packets;
+        was = is;
     }
     for (unsigned i = 0; i < queue_count; i++)
         gpu_drain(&gpu, queues[i]);
     worker = thread_cpu_ns("rtl-worker") - worker;
     double packets = (double)(end - begin) * BATCH;
-    return (struct figures){cpu / packets,
-                            quantile(samples, count < MOST_SAMPLES ? count : MOST_SAMPLES, 0.5),
-                            worker / packets};
+    size_t kept = count < MOST_SAMPLES ? count : MOST_SAMPLES;
+    return (struct figures){cpu / packets, kept > 0 ? quantile(samples, kept, 0.5) : 0,
+                            worker / packets, count};
 }
 
 int main(int argc, char **argv)
 {
-    bool enough = argc == 4 || argc == 5;
+    bool enough = argc == 4 || argc == 5 || argc == 7;
     uint64_t kernels = enough ? strtoull(argv[1], NULL, 10) : 0;
     queue_count = enough ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
     graph_count = enough ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
-    double rate = argc == 5 ? strtod(argv[4], NULL) : 0;
+    double rate = argc > 4 ? strtod(argv[4], NULL) : 0;
+    nearest = argc == 7 ? strtod(argv[5], NULL) : 0;
+    farthest = argc == 7 ? strtod(argv[6], NULL) : 0;
     if (kernels < FIRST_FIGURE || queue_count == 0 || queue_count > MOST_QUEUES ||
-        graph_count == 0 || graph_count > MOST_GRAPHS) {
-        (void)fprintf(
-            stderr,
-            "usage: bench_growth KERNELS QUEUES GRAPHS [RATE], at least %u kernels, at most %u "
-            "queues and %u graphs\n",
-            (unsigned)FIRST_FIGURE, MOST_QUEUES, MOST_GRAPHS);
+        graph_count == 0 || graph_count > MOST_GRAPHS || (argc == 7 && farthest <= nearest)) {
+        (void)fprintf(stderr,
+                      "usage: bench_growth KERNELS QUEUES GRAPHS [RATE [FROM TO]], at least %u "
+                      "kernels, at most %u queues and %u graphs, FROM below TO\n",
+                      (unsigned)FIRST_FIGURE, MOST_QUEUES, MOST_GRAPHS);
         return 2;
     }
     gpu_open(&gpu);
@@ -155,6 +196,8 @@ int main(int argc, char **argv)
         (void)printf(", \"cpu_ns_%llu\": %.1f, \"median_ns_%llu\": %.1f, \"worker_ns_%llu\": %.1f",
                      (unsigned long long)upto, figures.cpu, (unsigned long long)upto,
                      figures.median, (unsigned long long)upto, figures.worker);
+        if (farthest > 0)
+            (void)printf(", \"groups_%llu\": %zu", (unsigned long long)upto, figures.groups);
     }
     uint64_t packets = done * BATCH;
     (void)printf(", \"items\": %llu}\n", (unsigned long long)packets);
