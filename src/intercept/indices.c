@@ -12,13 +12,9 @@
 
 #define CACHE_LINE 64u
 
-/* Reservations for which a thread that has come to a queue asks: behind these, what was asked for
- * ahead of time is there (pending_add.h; 16 packets are a frequent batch). */
-#define ASKS 5u
-
-/* The queue that the thread last met, and for how many reservations it still asks there. */
+/* The queue that the thread last met, and whether it has come back to it and not reserved since. */
 static _Thread_local const struct rtl_queue *last __attribute__((tls_model("initial-exec")));
-static _Thread_local unsigned asks __attribute__((tls_model("initial-exec")));
+static _Thread_local bool is_back __attribute__((tls_model("initial-exec")));
 
 static inline void ask(const void *memory, size_t bytes)
 {
@@ -34,7 +30,6 @@ static inline void ask(const void *memory, size_t bytes)
 static void ask_for(const struct rtl_queue *state)
 {
     last = state;
-    asks = 0;
     if (!rtl_turn_is_mine(&state->turn))
         return;
     __builtin_prefetch(state);
@@ -47,18 +42,16 @@ static void ask_for(const struct rtl_queue *state)
         offsetof(struct rtl_pending, taken) - offsetof(struct rtl_pending, tail));
     uint64_t next = atomic_load_explicit(&state->virtual_index, memory_order_relaxed);
     __builtin_prefetch(rtl_reservations_near(&state->reservations, next), 1);
-    asks = ASKS;
+    is_back = true;
 }
 
 /* The rest of it, whose addresses are in what was asked for. */
 static void ask_for_more(struct rtl_queue *state, uint64_t packets)
 {
-    bool comes = asks-- == ASKS;
-    if (comes) {
-        __builtin_prefetch(state->ledger, 1);
-        rtl_map_ask(&rtl_queue_doorbells, state->doorbell);
-    }
-    rtl_submit_foresee(state, packets, comes);
+    is_back = false;
+    __builtin_prefetch(state->ledger, 1);
+    rtl_map_ask(&rtl_queue_doorbells, state->doorbell);
+    rtl_submit_foresee(state, packets);
 }
 
 /* The state of a queue that is followed. A producer that moves the real index itself is caught up
@@ -116,7 +109,7 @@ static void note_origin(struct rtl_queue *state, uint64_t first, uint64_t count)
 /* While the program writes the packets, what RTL will write for them comes. */
 static inline void note_reservation(struct rtl_queue *state, uint64_t first, uint64_t count)
 {
-    if (asks > 0)
+    if (is_back)
         ask_for_more(state, count);
     if (count != 1 || !is_nowhere())
         note_origin(state, first, count);

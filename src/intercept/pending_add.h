@@ -181,14 +181,13 @@ struct rtl_record_row {
     uint64_t sequence; /**< of `next` */
     uint64_t place;    /**< of the origin */
     uint32_t flags;    /**< of all records */
-    int64_t ahead;     /**< bytes, as in rtl_pending; 0: later records are not asked for */
+    int64_t ahead;     /**< bytes, as in rtl_pending */
 };
 
 /** Begins a row of at least one record, and of at most as many as rtl_pending_room has told of room
- * for. `asks`: along with each the one that comes a chunk later is asked for. By the submitter, who
- * adds no other record before it is ended. */
+ * for. By the submitter, who adds no other record before it is ended. */
 static inline struct rtl_record_row rtl_row_begin(struct rtl_pending *pending,
-                                                  const struct rtl_origin_words *origin, bool asks)
+                                                  const struct rtl_origin_words *origin)
 {
     bool plain = origin->correlation == 0 && origin->launch == RTL_NONE;
     return (struct rtl_record_row){
@@ -196,7 +195,7 @@ static inline struct rtl_record_row rtl_row_begin(struct rtl_pending *pending,
         .sequence = rtl_pending_get(&pending->tail),
         .place = plain ? 0 : rtl_pending_place_origin(pending, origin),
         .flags = plain ? RTL_RECORD_PLAIN : 0,
-        .ahead = asks ? pending->ahead : 0,
+        .ahead = pending->ahead,
     };
 }
 

@@ -336,10 +336,9 @@ static bool take_signal(struct rtl_rewriter *rewriter, uint32_t *id)
     return true;
 }
 
-void rtl_rewrite_ask(struct rtl_rewriter *rewriter, uint64_t count, bool passing)
+void rtl_rewrite_ask(const struct rtl_rewriter *rewriter, uint64_t count)
 {
     uint64_t most = count < ASKED ? count : ASKED;
-    rewriter->passing = passing && count <= ASKED;
     rtl_pending_ask(rewriter->pending, most);
     for (uint64_t i = 0; i < most && i < rewriter->id_count; i += HANDLES_PER_LINE)
         __builtin_prefetch(&rewriter->pool->handles[rewriter->ids[rewriter->id_count - 1 - i]]);
@@ -680,8 +679,7 @@ static IN_PLACE uint64_t rewrite_row(struct rtl_rewriter *rewriter, unsigned cha
     bool found = (run->reservation.flags & RTL_RESERVED_FOUND) != 0;
     uint64_t hash = run->fingerprint;
     const uint32_t *id = rewriter->ids + rewriter->id_count;
-    struct rtl_record_row row = rtl_row_begin(rewriter->pending, origin, !rewriter->passing);
-    rewriter->passing = false;
+    struct rtl_record_row row = rtl_row_begin(rewriter->pending, origin);
     uint64_t done = 0;
     for (; done < count; done++) {
         hsa_kernel_dispatch_packet_t *packet = (void *)(packets + done * PACKET_SIZE);

@@ -66,7 +66,6 @@ struct rtl_rewriter {
     uint32_t id_count;
     uint32_t head_count; /**< heads and tails ever noted */
     bool paused;         /**< recording is stopped: kernels are left out */
-    bool passing;        /**< as in rtl_rewrite_ask; small batches only */
     bool shared_ledger;  /**< other queues count in the same row of the ledger */
     /** Not 0: at least one of so many packets in a row gets a pool signal if none would have one
      * otherwise, so that it is known how far the device is. */
@@ -115,9 +114,8 @@ enum rtl_followed rtl_rewrite_follow(struct rtl_rewriter *rewriter, hsa_signal_t
 void rtl_rewrite_skip(struct rtl_rewriter *rewriter, uint64_t first, uint64_t end);
 
 /** Asks for the cache lines of the next `count` packets' records and of their signals' handles. By
- * who will rewrite them. `passing`: with those that are rewritten next, none are asked for later
- * ones, since they would be gone again by then. */
-void rtl_rewrite_ask(struct rtl_rewriter *rewriter, uint64_t count, bool passing);
+ * who will rewrite them. */
+void rtl_rewrite_ask(const struct rtl_rewriter *rewriter, uint64_t count);
 
 /** Gives the signals at hand back to the pool. */
 void rtl_rewrite_release(struct rtl_rewriter *rewriter);

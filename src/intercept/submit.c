@@ -266,11 +266,11 @@ void rtl_submit(struct rtl_queue *queue)
     (void)submit_asking(queue, pieces, queue->way == RTL_WAY_INTERPOSE);
 }
 
-void rtl_submit_foresee(struct rtl_queue *queue, uint64_t count, bool comes)
+void rtl_submit_foresee(struct rtl_queue *queue, uint64_t count)
 {
     if (!rtl_turn_enter(&queue->turn))
         return;
-    rtl_rewrite_ask(&queue->rewriter, count, comes);
+    rtl_rewrite_ask(&queue->rewriter, count);
     if (rtl_turn_leave(&queue->turn))
         rtl_submit(queue);
 }

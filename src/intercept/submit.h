@@ -17,9 +17,8 @@
 void rtl_submit(struct rtl_queue *queue);
 
 /** Asks for the cache lines that it takes to rewrite the next `count` packets, if the calling
- * thread is nearly always the one that submits the queue's. `comes`: it was just at another queue,
- * and may go on to the next (rtl_rewrite_ask). Nothing that others notice. */
-void rtl_submit_foresee(struct rtl_queue *queue, uint64_t count, bool comes);
+ * thread is nearly always the one that submits the queue's. Nothing that others notice. */
+void rtl_submit_foresee(struct rtl_queue *queue, uint64_t count);
 
 /** The same as rtl_submit, but a little of it; false if there may be more. For the worker, which
  * has other queues.

@@ -695,7 +695,7 @@ const char *Rewrite_AskingChangesNothing(void)
         uint32_t at_hand = bench.rewriter.id_count;
         int64_t idle = atomic_load(&bench.pool.free);
         for (unsigned count = 0; count < 4; count++)
-            rtl_rewrite_ask(&bench.rewriter, counts[count], i % 2 == 0);
+            rtl_rewrite_ask(&bench.rewriter, counts[count]);
         CHECK(bench.pending.next == next && atomic_load(&bench.pending.tail) == i);
         CHECK(bench.rewriter.id_count == at_hand && atomic_load(&bench.pool.free) == idle);
         hsa_kernel_dispatch_packet_t *packet = kernel(i, 0);
