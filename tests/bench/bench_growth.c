@@ -3,9 +3,10 @@
  * batches that repeat many graphs' packets, and the cost of the packets from a tenth of so many to
  * so many.
  *
- *     bench_growth KERNELS QUEUES GRAPHS [RATE [FROM TO]]
+ *     bench_growth KERNELS QUEUES GRAPHS [RATE [BATCH [FROM TO]]]
  *
- * A batch has 16 packets, as a segment of a graph; a graph's kernels have arguments of their own.
+ * A batch has 16 packets, as a segment of a graph, or BATCH; a graph's kernels have arguments of
+ * their own.
  * With a RATE, at most so many packets are submitted in a second: the thread spins between batches,
  * as a program that does something else, and that is in its CPU clock. 0: as fast as can be.
  * With FROM and TO, the time-stamp counter's figures are those of the groups before and after which
@@ -27,9 +28,9 @@
 #include <string.h>
 
 #define QUEUE_SIZE   4096u
-#define BATCH        16u
+#define MOST_BATCH   256u
 #define IN_FLIGHT    2048u
-#define GROUP        32u /* batches between two looks at the clocks */
+#define GROUP        512u /* packets between two looks at the clocks */
 #define ARGUMENTS    256u
 #define MOST_GRAPHS  4096u
 #define MOST_QUEUES  64u
@@ -41,7 +42,7 @@
 static struct gpu gpu;
 static hsa_queue_t *queues[MOST_QUEUES];
 static uint64_t *arguments[MOST_GRAPHS][GPU_KERNELS];
-static unsigned queue_count, graph_count;
+static unsigned queue_count, graph_count, batch_size = 16;
 static double samples[MOST_SAMPLES];
 static double scale;
 static double ticks_per_batch;   /* 0: as fast as can be */
@@ -62,7 +63,7 @@ static void make_arguments(void)
  * is to make a difference, not how far the device is behind. */
 static void wait_for_room(void)
 {
-    uint64_t most = IN_FLIGHT / queue_count + BATCH;
+    uint64_t most = IN_FLIGHT / queue_count + batch_size;
     for (unsigned i = 0; i < queue_count; i++) {
         hsa_queue_t *queue = queues[i];
         while (hsa_queue_load_write_index_relaxed(queue) -
@@ -74,11 +75,11 @@ static void wait_for_room(void)
 
 static void submit(struct gpu *view, uint64_t batch)
 {
-    struct gpu_packet packets[BATCH] = {0};
-    for (unsigned i = 0; i < BATCH; i++)
-        packets[i].kernel = i % GPU_KERNELS;
+    struct gpu_packet packets[MOST_BATCH];
+    for (unsigned i = 0; i < batch_size; i++)
+        packets[i] = (struct gpu_packet){.kernel = i % GPU_KERNELS};
     memcpy(view->kernargs, arguments[batch % graph_count], sizeof arguments[0]);
-    gpu_submit(view, queues[batch % queue_count], packets, BATCH);
+    gpu_submit(view, queues[batch % queue_count], packets, batch_size);
 }
 
 /* ns that it takes to read the last header that the device has written in a queue's ring. */
@@ -144,8 +145,8 @@ static struct figures measure(uint64_t begin, uint64_t end)
     double worker = thread_cpu_ns("rtl-worker");
     for (uint64_t batch = begin; batch < end;) {
         wait_for_room();
-        uint64_t until = batch + GROUP < end ? batch + GROUP : end;
-        double packets = (double)(until - batch) * BATCH;
+        uint64_t until = batch + GROUP / batch_size < end ? batch + GROUP / batch_size : end;
+        double packets = (double)((until - batch) * batch_size);
         double cpu_begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
         uint64_t ticks = submit_group(&view, batch, until);
         batch = until;
@@ -158,7 +159,7 @@ static struct figures measure(uint64_t begin, uint64_t end)
     for (unsigned i = 0; i < queue_count; i++)
         gpu_drain(&gpu, queues[i]);
     worker = thread_cpu_ns("rtl-worker") - worker;
-    double packets = (double)(end - begin) * BATCH;
+    double packets = (double)((end - begin) * batch_size);
     size_t kept = count < MOST_SAMPLES ? count : MOST_SAMPLES;
     return (struct figures){cpu / packets, kept > 0 ? quantile(samples, kept, 0.5) : 0,
                             worker / packets, count};
@@ -166,19 +167,23 @@ static struct figures measure(uint64_t begin, uint64_t end)
 
 int main(int argc, char **argv)
 {
-    bool enough = argc == 4 || argc == 5 || argc == 7;
+    bool enough = (argc >= 4 && argc <= 6) || argc == 8;
     uint64_t kernels = enough ? strtoull(argv[1], NULL, 10) : 0;
     queue_count = enough ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
     graph_count = enough ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
     double rate = argc > 4 ? strtod(argv[4], NULL) : 0;
-    nearest = argc == 7 ? strtod(argv[5], NULL) : 0;
-    farthest = argc == 7 ? strtod(argv[6], NULL) : 0;
+    if (argc > 5)
+        batch_size = (unsigned)strtoul(argv[5], NULL, 10);
+    nearest = argc == 8 ? strtod(argv[6], NULL) : 0;
+    farthest = argc == 8 ? strtod(argv[7], NULL) : 0;
     if (kernels < FIRST_FIGURE || queue_count == 0 || queue_count > MOST_QUEUES ||
-        graph_count == 0 || graph_count > MOST_GRAPHS || (argc == 7 && farthest <= nearest)) {
-        (void)fprintf(stderr,
-                      "usage: bench_growth KERNELS QUEUES GRAPHS [RATE [FROM TO]], at least %u "
-                      "kernels, at most %u queues and %u graphs, FROM below TO\n",
-                      (unsigned)FIRST_FIGURE, MOST_QUEUES, MOST_GRAPHS);
+        graph_count == 0 || graph_count > MOST_GRAPHS || batch_size == 0 ||
+        batch_size > MOST_BATCH || (argc == 8 && farthest <= nearest)) {
+        (void)fprintf(
+            stderr,
+            "usage: bench_growth KERNELS QUEUES GRAPHS [RATE [BATCH [FROM TO]]], at least "
+            "%u kernels, at most %u queues, %u graphs and %u packets, FROM below TO\n",
+            (unsigned)FIRST_FIGURE, MOST_QUEUES, MOST_GRAPHS, MOST_BATCH);
         return 2;
     }
     gpu_open(&gpu);
@@ -186,20 +191,20 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < queue_count; i++)
         queues[i] = gpu_queue(&gpu, QUEUE_SIZE);
     scale = ticks_per_ns();
-    ticks_per_batch = rate > 0 ? BATCH * 1e9 / rate * scale : 0;
+    ticks_per_batch = rate > 0 ? batch_size * 1e9 / rate * scale : 0;
     (void)printf("{\"queues\": %u, \"graphs\": %u", queue_count, graph_count);
-    uint64_t done = FIRST_FIGURE / 10 / BATCH;
+    uint64_t done = FIRST_FIGURE / 10 / batch_size;
     (void)measure(0, done);
     for (uint64_t upto = FIRST_FIGURE; upto <= kernels; upto *= 10) {
-        struct figures figures = measure(done, upto / BATCH);
-        done = upto / BATCH;
+        struct figures figures = measure(done, upto / batch_size);
+        done = upto / batch_size;
         (void)printf(", \"cpu_ns_%llu\": %.1f, \"median_ns_%llu\": %.1f, \"worker_ns_%llu\": %.1f",
                      (unsigned long long)upto, figures.cpu, (unsigned long long)upto,
                      figures.median, (unsigned long long)upto, figures.worker);
         if (farthest > 0)
             (void)printf(", \"groups_%llu\": %zu", (unsigned long long)upto, figures.groups);
     }
-    uint64_t packets = done * BATCH;
+    uint64_t packets = done * batch_size;
     (void)printf(", \"items\": %llu}\n", (unsigned long long)packets);
     for (unsigned i = 0; i < queue_count; i++)
         gpu_must(hsa_queue_destroy(queues[i]), "queue destroy");

@@ -47,6 +47,11 @@ line 296 "median_ns cpu_ns" bench_submit 4 10 floor
 equal "kernels at the floor" "$(signals | wc -l)" 296
 equal "signals at the floor" "$(signals | grep -v '^0x0$' | sort -u | wc -l)" 296
 
+for batch in 1 16; do
+    line 10000 "median_ns_10000 cpu_ns_10000" bench_growth 10000 4 2 0 $batch
+    equal "kernels in batches of $batch" "$(signals | wc -l)" 10000
+done
+
 # wrong PATTERN -- COMMAND...: is told so in one sentence.
 wrong() {
     local pattern=$1 status=0
@@ -57,6 +62,7 @@ wrong() {
     grep -q -e "$pattern" wrong.err || fail "the sentence of '$*' does not say '$pattern'"
 }
 wrong "pool|push" -- "$bin/bench_parts" pull
+wrong "FROM below TO" -- "$bin/bench_growth" 10000 4 2 0 16 110 20
 wrong floor -- "$bin/bench_submit" 4 10 ceiling
 wrong "named|flat" -- "$bin/bench_graphs" 8 8 round
 wrong "'idle'" -- "$here/../../script/bench" --only submit,idle
