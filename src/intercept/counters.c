@@ -218,7 +218,7 @@ static bool open_queue(struct rtl_queue *queue, struct rtl_counted_device *devic
 static void spread(struct rtl_queue *queue)
 {
     queue->spread = is_kernel_mode() ? RTL_COUNTED_KERNEL_SPREAD : RTL_COUNTED_RANGE_SPREAD;
-    queue->rewriter.mark_every = queue->size / 8 / queue->spread;
+    queue->rewriter.mark_every = (uint32_t)(queue->size / 8 / queue->spread);
     if (queue->rewriter.mark_every == 0)
         queue->rewriter.mark_every = 1;
 }

@@ -11,9 +11,12 @@
 #include <stddef.h>
 
 #define CACHE_LINE 64u
+#define FEW_QUEUES 16u /* whose states the nearest caches hold */
 
-/* The queue that the thread last met, and whether it has come back to it and not reserved since. */
+/* The queue in which the thread last reserved packets, how often that was another one than before,
+ * and whether it has asked for the state of the last one and not yet for what that leads to. */
 static _Thread_local const struct rtl_queue *last __attribute__((tls_model("initial-exec")));
+static _Thread_local uint32_t visits __attribute__((tls_model("initial-exec")));
 static _Thread_local bool is_back __attribute__((tls_model("initial-exec")));
 
 static inline void ask(const void *memory, size_t bytes)
@@ -23,26 +26,37 @@ static inline void ask(const void *memory, size_t bytes)
         __builtin_prefetch(line, 1);
 }
 
-/* What a submission reads and writes of a queue's state has left the nearest caches since it was
- * last used, or most of it has, where the thread goes from queue to queue: it comes all at once,
- * and not one by one. Not for a queue that threads share: another one may be at it. Who has the
- * quick way to submit is interposed, so that there are near slots. */
+/* What a submission reads and writes of a queue's state comes all at once, and not one by one. Who
+ * has the quick way to submit is interposed, so that there are near slots. */
 static void ask_for(const struct rtl_queue *state)
 {
-    last = state;
-    if (!rtl_turn_is_mine(&state->turn))
-        return;
     __builtin_prefetch(state);
-    __builtin_prefetch(&state->pending);
     ask(&state->virtual_index,
         offsetof(struct rtl_queue, newest) - offsetof(struct rtl_queue, virtual_index));
     ask(&state->reservations, sizeof state->reservations);
-    ask(&state->rewriter, offsetof(struct rtl_rewriter, borrows));
-    ask(&state->pending.tail,
-        offsetof(struct rtl_pending, taken) - offsetof(struct rtl_pending, tail));
+    ask(&state->rewriter, offsetof(struct rtl_rewriter, single));
+    __builtin_prefetch(&state->pending.tail, 1);
     uint64_t next = atomic_load_explicit(&state->virtual_index, memory_order_relaxed);
     __builtin_prefetch(rtl_reservations_near(&state->reservations, next), 1);
     is_back = true;
+}
+
+/* The thread is about to reserve so many packets. Where it goes from queue to queue and comes back
+ * after many others, most of a queue's state has left the nearest caches. After few it has not, and
+ * for one packet it is not worth while. Nor for a queue that threads share: another one may be at
+ * it. */
+static inline void visit(struct rtl_queue *state, uint64_t packets)
+{
+    if (state == last)
+        return;
+    last = state;
+    visits++;
+    if (packets < 2 || !rtl_turn_is_mine(&state->turn))
+        return;
+    uint32_t visited = atomic_load_explicit(&state->visited, memory_order_relaxed);
+    atomic_store_explicit(&state->visited, visits, memory_order_relaxed);
+    if (visits - visited > FEW_QUEUES)
+        ask_for(state);
 }
 
 /* The rest of it, whose addresses are in what was asked for. */
@@ -62,8 +76,6 @@ static struct rtl_queue *follow(const hsa_queue_t *queue)
     struct rtl_queue *state = rtl_queues_find(queue);
     if (state == NULL)
         return NULL;
-    if (state != last)
-        ask_for(state);
     if (rtl_real_index(state) > atomic_load_explicit(&state->virtual_index, memory_order_relaxed))
         rtl_submit(state);
     return state;
@@ -135,6 +147,7 @@ static inline void note_reservation(struct rtl_queue *state, uint64_t first, uin
             return;                                                                                \
         }                                                                                          \
         uint64_t old = atomic_load_explicit(&state->virtual_index, memory_order_relaxed);          \
+        visit(state, value - old);                                                                 \
         note_reservation(state, old, value - old);                                                 \
         atomic_store_explicit(&state->virtual_index, value, order);                                \
     }
@@ -147,6 +160,7 @@ static inline void note_reservation(struct rtl_queue *state, uint64_t first, uin
             rtl_strangers_meet(queue);                                                             \
             return rtl_api.hsa_queue_cas_write_index_##name(queue, expected, value);               \
         }                                                                                          \
+        visit(state, value - expected);                                                            \
         if (atomic_compare_exchange_strong_explicit(&state->virtual_index, &expected, value,       \
                                                     order, failure))                               \
             note_reservation(state, expected, value - expected);                                   \
@@ -161,6 +175,7 @@ static inline void note_reservation(struct rtl_queue *state, uint64_t first, uin
             rtl_strangers_meet(queue);                                                             \
             return rtl_api.hsa_queue_add_write_index_##name(queue, value);                         \
         }                                                                                          \
+        visit(state, value);                                                                       \
         uint64_t first = atomic_fetch_add_explicit(&state->virtual_index, value, order);           \
         note_reservation(state, first, value);                                                     \
         return first;                                                                              \

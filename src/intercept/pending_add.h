@@ -15,6 +15,9 @@
 #define RTL_FLAG_BITS   10u
 #define RTL_INDEX_SHIFT (RTL_ORIGIN_BITS + RTL_FLAG_BITS)
 
+/** Records that are added alone are asked for so many before. */
+#define RTL_SOON 8u
+
 _Static_assert(RTL_CHUNK == 1u << RTL_ORIGIN_BITS, "the place fits");
 
 /** In the low bits of a record's state. */
@@ -136,6 +139,16 @@ static inline void rtl_record_ask_ahead(const struct rtl_record *record, int64_t
     __builtin_prefetch((const unsigned char *)record + ahead, 1);
 }
 
+/** Asks for the record RTL_SOON after this one, as above. A chunk later, a thread that adds one
+ * record to each of many queues in turn has lost it again. */
+static inline void rtl_record_ask_soon(const struct rtl_record *record, uint64_t sequence,
+                                       int64_t ahead)
+{
+    bool here = sequence % RTL_CHUNK < RTL_CHUNK - RTL_SOON;
+    rtl_record_ask_ahead(here ? record + RTL_SOON : record - (RTL_CHUNK - RTL_SOON),
+                         here ? 0 : ahead);
+}
+
 /** Asks for the lines of `count` records that lie side by side. */
 static inline void rtl_records_ask(const unsigned char *record, uint64_t count)
 {
@@ -144,8 +157,16 @@ static inline void rtl_records_ask(const unsigned char *record, uint64_t count)
         __builtin_prefetch(record, 1);
 }
 
-/** Asks for the lines of the next `count` records, at most as many as a chunk has, and of the next
- * origin. By the submitter. */
+/** Asks for what the submitter needs of the rest when it comes to a new chunk. */
+static inline void rtl_pending_ask_next_chunk(const struct rtl_pending *pending)
+{
+    __builtin_prefetch(pending);
+    __builtin_prefetch(&pending->oldest, 1);
+}
+
+/** Asks for the lines of the next `count` records, at most as many as a chunk has, of the next
+ * origin, and of what it takes to come to a new chunk, if they do. The line of `tail` is there. By
+ * the submitter. */
 static inline void rtl_pending_ask(const struct rtl_pending *pending, uint64_t count)
 {
     const unsigned char *next = (const unsigned char *)pending->next;
@@ -157,6 +178,8 @@ static inline void rtl_pending_ask(const struct rtl_pending *pending, uint64_t c
                        1);
     rtl_records_ask(next, here);
     rtl_records_ask(behind, count - here);
+    if (count >= left)
+        rtl_pending_ask_next_chunk(pending);
 }
 
 /** Fills the next record; rtl_pending_room must have told of room for it. `origin`: the place of
@@ -170,7 +193,7 @@ rtl_pending_put_words(struct rtl_pending *pending, const struct rtl_record_words
     rtl_record_fill(record, words, sequence, origin);
     pending->next = record + 1;
     atomic_store_explicit(&pending->tail, sequence + 1, memory_order_release);
-    rtl_record_ask_ahead(record, pending->ahead);
+    rtl_record_ask_soon(record, sequence, pending->ahead);
     return sequence;
 }
 

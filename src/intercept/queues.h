@@ -56,6 +56,9 @@ struct rtl_queue {
     /** The device's read index when a submitter last looked: it need not for each packet fetch what
      * the device writes. Of who has the turn. */
     uint64_t read_index;
+    /** How often the thread whose way in is the quick one had gone to another queue when it last
+     * came to this one. */
+    _Atomic uint32_t visited;
     _Alignas(RTL_LINES_APART) _Atomic uint64_t newest; /**< largest end tick that was harvested */
     _Atomic uint64_t retired; /**< packets before it have left the hardware's ring */
     _Atomic bool forwarding;  /**< somebody is forwarding signals of this queue */

@@ -339,6 +339,7 @@ static bool take_signal(struct rtl_rewriter *rewriter, uint32_t *id)
 void rtl_rewrite_ask(const struct rtl_rewriter *rewriter, uint64_t count)
 {
     uint64_t most = count < ASKED ? count : ASKED;
+    __builtin_prefetch(&rewriter->ids[(rewriter->id_count - 1) % RTL_REWRITE_CACHE]);
     rtl_pending_ask(rewriter->pending, most);
     for (uint64_t i = 0; i < most && i < rewriter->id_count; i += HANDLES_PER_LINE)
         __builtin_prefetch(&rewriter->pool->handles[rewriter->ids[rewriter->id_count - 1 - i]]);

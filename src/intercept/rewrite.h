@@ -28,6 +28,7 @@
 #include "ring/wire.h"
 
 #include <hsa/hsa.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define RTL_REWRITE_CACHE 64u
@@ -57,28 +58,29 @@ struct rtl_kernel_key {
 };
 
 struct rtl_rewriter {
-    /** These lines are read for each batch; what follows behind `ids`, now and then. */
+    /** These two lines are read for each batch. */
     _Alignas(RTL_LINES_APART) struct rtl_pending *pending;
     struct rtl_pool *pool;
     struct rtl_wire_ledger *ledger;
     const struct rtl_reservations *reservations; /**< notes of producers */
+    const struct rtl_launch_sink *launches;
     enum rtl_mode mode;
     uint32_t id_count;
     uint32_t head_count; /**< heads and tails ever noted */
-    bool paused;         /**< recording is stopped: kernels are left out */
-    bool shared_ledger;  /**< other queues count in the same row of the ledger */
     /** Not 0: at least one of so many packets in a row gets a pool signal if none would have one
      * otherwise, so that it is known how far the device is. */
-    uint64_t mark_every;
-    uint64_t unmarked; /**< packets since the last one with a pool signal */
+    uint32_t mark_every;
+    uint32_t unmarked;  /**< packets since the last one with a pool signal */
+    bool paused;        /**< recording is stopped: kernels are left out */
+    bool shared_ledger; /**< other queues count in the same row of the ledger */
     struct rtl_run run;
-    uint32_t ids[RTL_REWRITE_CACHE]; /**< pool signals at hand */
+    uint64_t single_at; /**< index + 1 of `single`, 0: there was none */
+    /** And this one for packets that were reserved alone, or have a signal of the program's. */
+    _Alignas(64) struct rtl_kernel_key single; /**< the last that was reserved outside of a call */
     struct rtl_borrow_table *borrows;
-    const struct rtl_launch_sink *launches;
-    uint32_t queue;               /**< in the trace */
-    uint32_t slot;                /**< of the queue, in names of records */
-    struct rtl_kernel_key single; /**< the last kernel that was reserved alone, outside of a call */
-    uint64_t single_at;           /**< its index + 1, 0: there was none */
+    uint32_t queue;                               /**< in the trace */
+    uint32_t slot;                                /**< of the queue, in names of records */
+    _Alignas(64) uint32_t ids[RTL_REWRITE_CACHE]; /**< pool signals at hand, the next one last */
     /** Harvests some finished records, to make room or free signals, or makes signals; returns how
      * many. Must not wait. */
     unsigned (*help)(void *context);
@@ -90,6 +92,9 @@ struct rtl_rewriter {
      * and may have one left for its last. */
     uint64_t heads[RTL_REWRITE_HEADS], tails[RTL_REWRITE_HEADS];
 };
+
+_Static_assert(offsetof(struct rtl_rewriter, single) == 128, "two lines");
+_Static_assert(offsetof(struct rtl_rewriter, ids) == 192, "one line");
 
 /** Rewrites `count` packets that follow each other in memory; the first has the index `first` in
  * its queue. `epoch`: current code epoch (symbols.h). */
@@ -113,8 +118,9 @@ enum rtl_followed rtl_rewrite_follow(struct rtl_rewriter *rewriter, hsa_signal_t
 /** Tells the launches of the packets [first, end) that these will never pass. */
 void rtl_rewrite_skip(struct rtl_rewriter *rewriter, uint64_t first, uint64_t end);
 
-/** Asks for the cache lines of the next `count` packets' records and of their signals' handles. By
- * who will rewrite them. */
+/** Asks for the cache lines of the next `count` packets' records and of their signals, and for what
+ * else it takes to rewrite them, but for the first two of the rewriter itself and what
+ * rtl_pending_ask leaves out. By who will rewrite them. */
 void rtl_rewrite_ask(const struct rtl_rewriter *rewriter, uint64_t count);
 
 /** Gives the signals at hand back to the pool. */
