@@ -10,8 +10,9 @@
 
 #include <stddef.h>
 
-#define CACHE_LINE 64u
+#define CACHE_LINE 64u /* and the size of a packet */
 #define FEW_QUEUES 16u /* whose states the nearest caches hold */
+#define MOST_SLOTS 16u /* asked for at a time: about as many lines as a core waits for at once */
 
 /* The queue in which the thread last reserved packets, how often that was another one than before,
  * and whether it has asked for the state of the last one and not yet for what that leads to. */
@@ -68,6 +69,21 @@ static void ask_for_more(struct rtl_queue *state, uint64_t packets)
     rtl_submit_foresee(state, packets);
 }
 
+/* The program is about to write its packets, and the device was the last to write there: their
+ * lines come all at once, and not when each packet's turn comes. After a packet that is reserved
+ * alone it is the next one's. Not those that the device may still have to read. Always inlined: GCC
+ * takes a call that does nothing but ask for one that does nothing. */
+static inline __attribute__((always_inline)) void ask_for_slots(const struct rtl_queue *state,
+                                                                uint64_t first, uint64_t count)
+{
+    const unsigned char *ring = state->queue->base_address;
+    uint64_t at = count == 1 ? first + 1 : first;
+    uint64_t end = at + (count < MOST_SLOTS ? count : MOST_SLOTS);
+    uint64_t free = atomic_load_explicit(&state->read_index, memory_order_relaxed) + state->size;
+    for (; at < end && at < free; at++)
+        __builtin_prefetch(ring + (at & (state->size - 1)) * CACHE_LINE, 1);
+}
+
 /* The state of a queue that is followed. A producer that moves the real index itself is caught up
  * with before anybody else reserves slots; one that does so at the very same time is not. */
 static struct rtl_queue *follow(const hsa_queue_t *queue)
@@ -121,6 +137,7 @@ static void note_origin(struct rtl_queue *state, uint64_t first, uint64_t count)
 /* While the program writes the packets, what RTL will write for them comes. */
 static inline void note_reservation(struct rtl_queue *state, uint64_t first, uint64_t count)
 {
+    ask_for_slots(state, first, count);
     if (is_back)
         ask_for_more(state, count);
     if (count != 1 || !is_nowhere())

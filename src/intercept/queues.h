@@ -54,8 +54,8 @@ struct rtl_queue {
     _Alignas(64) struct rtl_turn turn; /**< to submit */
     _Atomic uint64_t submitted;        /**< packets before it are the device's */
     /** The device's read index when a submitter last looked: it need not for each packet fetch what
-     * the device writes. Of who has the turn. */
-    uint64_t read_index;
+     * the device writes. Written by who has the turn. */
+    _Atomic uint64_t read_index;
     /** How often the thread whose way in is the quick one had gone to another queue when it last
      * came to this one. */
     _Atomic uint32_t visited;
