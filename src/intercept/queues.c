@@ -208,7 +208,7 @@ static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id,
     set_up_notes(state);
     atomic_store(&state->virtual_index, index);
     atomic_store(&state->submitted, index);
-    state->read_index = 0;
+    atomic_store(&state->read_index, 0);
     state->spread = 1;
     rtl_submit_begin(state);
     atomic_store(&state->newest, 0);

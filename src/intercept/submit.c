@@ -82,10 +82,12 @@ static uint64_t throttle(struct rtl_queue *queue, uint64_t first, uint64_t end)
 static uint64_t reserved_end(struct rtl_queue *queue)
 {
     uint64_t end = atomic_load_explicit(&queue->virtual_index, memory_order_acquire);
-    if (end > queue->read_index + queue->size) {
-        queue->read_index = rtl_api.hsa_queue_load_read_index_scacquire(queue->queue);
-        if (end > queue->read_index + queue->size)
-            end = queue->read_index + queue->size;
+    uint64_t read = atomic_load_explicit(&queue->read_index, memory_order_relaxed);
+    if (end > read + queue->size) {
+        read = rtl_api.hsa_queue_load_read_index_scacquire(queue->queue);
+        atomic_store_explicit(&queue->read_index, read, memory_order_relaxed);
+        if (end > read + queue->size)
+            end = read + queue->size;
     }
     return end;
 }
@@ -225,7 +227,8 @@ static inline bool submit_one(struct rtl_queue *queue)
 {
     uint64_t first = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
     if (atomic_load_explicit(&queue->virtual_index, memory_order_acquire) != first + 1 ||
-        first - queue->read_index >= queue->size || rtl_real_index(queue) != first ||
+        first - atomic_load_explicit(&queue->read_index, memory_order_relaxed) >= queue->size ||
+        rtl_real_index(queue) != first ||
         rtl_packet_type(header_in(slot_of(queue, first))) == HSA_PACKET_TYPE_INVALID)
         return false;
     queue->rewriter.paused = atomic_load_explicit(&paused, memory_order_relaxed);
