@@ -79,8 +79,8 @@ static inline __attribute__((always_inline)) void ask_for_slots(const struct rtl
     const unsigned char *ring = state->queue->base_address;
     uint64_t at = count == 1 ? first + 1 : first;
     uint64_t end = at + (count < MOST_SLOTS ? count : MOST_SLOTS);
-    uint64_t free = atomic_load_explicit(&state->read_index, memory_order_relaxed) + state->size;
-    for (; at < end && at < free; at++)
+    uint64_t room = atomic_load_explicit(&state->read_index, memory_order_relaxed) + state->size;
+    for (; at < end && at < room; at++)
         __builtin_prefetch(ring + (at & (state->size - 1)) * CACHE_LINE, 1);
 }
 
