@@ -69,6 +69,13 @@ static void ask_for_more(struct rtl_queue *state, uint64_t packets)
     rtl_submit_foresee(state, packets);
 }
 
+static inline __attribute__((always_inline)) void ask_for_slot(const struct rtl_queue *state,
+                                                               uint64_t index)
+{
+    const unsigned char *ring = state->queue->base_address;
+    __builtin_prefetch(ring + (index & (state->size - 1)) * CACHE_LINE, 1);
+}
+
 /* The program is about to write its packets, and the device was the last to write there: their
  * lines come all at once, and not when each packet's turn comes. After a packet that is reserved
  * alone it is the next one's. Not those that the device may still have to read. Always inlined: GCC
@@ -76,12 +83,15 @@ static void ask_for_more(struct rtl_queue *state, uint64_t packets)
 static inline __attribute__((always_inline)) void ask_for_slots(const struct rtl_queue *state,
                                                                 uint64_t first, uint64_t count)
 {
-    const unsigned char *ring = state->queue->base_address;
-    uint64_t at = count == 1 ? first + 1 : first;
-    uint64_t end = at + (count < MOST_SLOTS ? count : MOST_SLOTS);
     uint64_t room = atomic_load_explicit(&state->read_index, memory_order_relaxed) + state->size;
-    for (; at < end && at < room; at++)
-        __builtin_prefetch(ring + (at & (state->size - 1)) * CACHE_LINE, 1);
+    if (count == 1) {
+        if (first + 1 < room)
+            ask_for_slot(state, first + 1);
+        return;
+    }
+    uint64_t end = first + (count < MOST_SLOTS ? count : MOST_SLOTS);
+    for (uint64_t at = first; at < end && at < room; at++)
+        ask_for_slot(state, at);
 }
 
 /* The state of a queue that is followed. A producer that moves the real index itself is caught up
