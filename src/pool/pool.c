@@ -4,55 +4,11 @@
 
 #define SPARE_BLOCKS 64u /* that threads may just be filling or emptying */
 
-/* ---- stacks ---- */
-
-static bool make_stack(struct rtl_pool_stack *stack, uint32_t limit)
+static bool make_stack(struct rtl_stack *stack, uint32_t limit)
 {
     atomic_init(&stack->head, 0);
     stack->next = calloc(limit, sizeof *stack->next);
     return stack->next != NULL;
-}
-
-/* Another thread may change the links while they are walked; then the head's tag has changed as
- * well and the exchange fails. A link read in vain is still a valid id or 0. */
-static unsigned walk(const struct rtl_pool_stack *stack, uint64_t head, uint32_t *ids,
-                     unsigned count, uint64_t *after)
-{
-    uint32_t link = (uint32_t)head;
-    unsigned got = 0;
-    while (got < count && link != 0) {
-        ids[got++] = link - 1;
-        link = atomic_load_explicit(&stack->next[link - 1], memory_order_relaxed);
-    }
-    *after = (((head >> 32) + 1) << 32) | link;
-    return got;
-}
-
-static unsigned pop(struct rtl_pool_stack *stack, uint32_t *ids, unsigned count)
-{
-    uint64_t head = atomic_load_explicit(&stack->head, memory_order_acquire);
-    uint64_t after;
-    unsigned got;
-    do {
-        got = walk(stack, head, ids, count, &after);
-        if (got == 0)
-            return 0;
-    } while (!atomic_compare_exchange_weak_explicit(&stack->head, &head, after,
-                                                    memory_order_acq_rel, memory_order_acquire));
-    return got;
-}
-
-static void push(struct rtl_pool_stack *stack, const uint32_t *ids, unsigned count)
-{
-    for (unsigned i = 0; i + 1 < count; i++)
-        atomic_store_explicit(&stack->next[ids[i]], ids[i + 1] + 1, memory_order_relaxed);
-    uint64_t head = atomic_load_explicit(&stack->head, memory_order_relaxed);
-    uint64_t after;
-    do {
-        atomic_store_explicit(&stack->next[ids[count - 1]], (uint32_t)head, memory_order_relaxed);
-        after = (((head >> 32) + 1) << 32) | (ids[0] + 1);
-    } while (!atomic_compare_exchange_weak_explicit(&stack->head, &head, after,
-                                                    memory_order_acq_rel, memory_order_relaxed));
 }
 
 /* ---- blocks ---- */
@@ -60,22 +16,22 @@ static void push(struct rtl_pool_stack *stack, const uint32_t *ids, unsigned cou
 static bool take_block(struct rtl_pool *pool, uint32_t *ids)
 {
     uint32_t block;
-    if (pop(&pool->full, &block, 1) == 0)
+    if (rtl_stack_pop(&pool->full, &block, 1) == 0)
         return false;
     for (unsigned i = 0; i < RTL_POOL_BLOCK; i++)
         ids[i] = atomic_load_explicit(&pool->blocks[block].ids[i], memory_order_relaxed);
-    push(&pool->empty, &block, 1);
+    rtl_stack_push(&pool->empty, &block, 1);
     return true;
 }
 
 static bool give_block(struct rtl_pool *pool, const uint32_t *ids)
 {
     uint32_t block;
-    if (pop(&pool->empty, &block, 1) == 0)
+    if (rtl_stack_pop(&pool->empty, &block, 1) == 0)
         return false;
     for (unsigned i = 0; i < RTL_POOL_BLOCK; i++)
         atomic_store_explicit(&pool->blocks[block].ids[i], ids[i], memory_order_relaxed);
-    push(&pool->full, &block, 1);
+    rtl_stack_push(&pool->full, &block, 1);
     return true;
 }
 
@@ -89,7 +45,7 @@ static unsigned split_block(struct rtl_pool *pool, uint32_t *ids, unsigned count
     for (unsigned i = 0; i < taken; i++)
         ids[i] = all[i];
     if (taken < RTL_POOL_BLOCK)
-        push(&pool->single, all + taken, RTL_POOL_BLOCK - taken);
+        rtl_stack_push(&pool->single, all + taken, RTL_POOL_BLOCK - taken);
     return taken;
 }
 
@@ -113,7 +69,7 @@ bool rtl_pool_init(struct rtl_pool *pool, uint32_t limit, struct rtl_pool_backen
         return false;
     }
     for (uint32_t i = blocks; i-- > 0;)
-        push(&pool->empty, &i, 1);
+        rtl_stack_push(&pool->empty, &i, 1);
     return true;
 }
 
@@ -140,7 +96,7 @@ static unsigned take_some(struct rtl_pool *pool, uint32_t *ids, unsigned count)
 {
     if (count >= RTL_POOL_BLOCK && take_block(pool, ids))
         return RTL_POOL_BLOCK;
-    unsigned got = pop(&pool->single, ids, count);
+    unsigned got = rtl_stack_pop(&pool->single, ids, count);
     return got > 0 ? got : split_block(pool, ids, count);
 }
 
@@ -186,7 +142,7 @@ void rtl_pool_give(struct rtl_pool *pool, const uint32_t *ids, unsigned count)
     while (count - given >= RTL_POOL_BLOCK && give_block(pool, ids + given))
         given += RTL_POOL_BLOCK;
     if (count > given)
-        push(&pool->single, ids + given, count - given);
+        rtl_stack_push(&pool->single, ids + given, count - given);
     if (count > 0)
         atomic_fetch_add_explicit(&pool->free, count, memory_order_relaxed);
 }
@@ -198,9 +154,9 @@ void rtl_pool_tidy(struct rtl_pool *pool)
     if (rtl_pool_piece(pool, RTL_POOL_BLOCK) < RTL_POOL_BLOCK)
         return; /* nobody takes a block */
     while (got == RTL_POOL_BLOCK) {
-        got = pop(&pool->single, ids, RTL_POOL_BLOCK);
+        got = rtl_stack_pop(&pool->single, ids, RTL_POOL_BLOCK);
         if (got > 0 && (got < RTL_POOL_BLOCK || !give_block(pool, ids))) {
-            push(&pool->single, ids, got);
+            rtl_stack_push(&pool->single, ids, got);
             return;
         }
     }

@@ -12,6 +12,8 @@
 #ifndef RTL_POOL_H
 #define RTL_POOL_H
 
+#include "pool/stack.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,20 +33,14 @@ struct rtl_pool_block {
     _Alignas(64) _Atomic uint32_t ids[RTL_POOL_BLOCK];
 };
 
-/** A stack of ids or of blocks. */
-struct rtl_pool_stack {
-    _Alignas(64) _Atomic uint64_t head; /**< tag << 32 | id + 1, 0 if it is empty */
-    _Atomic uint32_t *next;             /**< id + 1 of the next one; 0 ends the list */
-};
-
 struct rtl_pool {
     _Atomic uint64_t *handles; /**< by id; written before the id is first given */
     struct rtl_pool_block *blocks;
     uint32_t limit;
     struct rtl_pool_backend backend;
-    struct rtl_pool_stack single; /**< free ids that are in no block */
-    struct rtl_pool_stack full;   /**< blocks of free ids */
-    struct rtl_pool_stack empty;  /**< and without */
+    struct rtl_stack single; /**< free ids that are in no block */
+    struct rtl_stack full;   /**< blocks of free ids */
+    struct rtl_stack empty;  /**< and without */
     /** Ids below it have a signal, or somebody is making one. Not beside what is read for each
      * signal. */
     _Alignas(64) _Atomic uint32_t named;
@@ -84,8 +80,7 @@ unsigned rtl_pool_grow(struct rtl_pool *pool, uint32_t target);
  * a correction. Any thread. */
 static inline bool rtl_pool_is_empty(const struct rtl_pool *pool)
 {
-    return (uint32_t)atomic_load_explicit(&pool->full.head, memory_order_relaxed) == 0 &&
-           (uint32_t)atomic_load_explicit(&pool->single.head, memory_order_relaxed) == 0;
+    return rtl_stack_is_empty(&pool->full) && rtl_stack_is_empty(&pool->single);
 }
 
 /** How many signals somebody may keep at hand: of a small pool so few that all queues and
