@@ -59,18 +59,21 @@ static void make_arguments(void)
     }
 }
 
+static uint64_t in_flight(void)
+{
+    uint64_t packets = 0;
+    for (unsigned i = 0; i < queue_count; i++)
+        packets += hsa_queue_load_write_index_relaxed(queues[i]) -
+                   hsa_queue_load_read_index_scacquire(queues[i]);
+    return packets;
+}
+
 /* As many packets are in flight with one queue as with all of them: it is the queues' number that
  * is to make a difference, not how far the device is behind. */
 static void wait_for_room(void)
 {
-    uint64_t most = IN_FLIGHT / queue_count + batch_size;
-    for (unsigned i = 0; i < queue_count; i++) {
-        hsa_queue_t *queue = queues[i];
-        while (hsa_queue_load_write_index_relaxed(queue) -
-                   hsa_queue_load_read_index_scacquire(queue) >
-               most)
-            (void)usleep(20);
-    }
+    while (in_flight() > IN_FLIGHT + batch_size)
+        (void)usleep(20);
 }
 
 static void submit(struct gpu *view, uint64_t batch)
