@@ -4,6 +4,7 @@
 #include "intercept/counters_range.h"
 #include "intercept/launches.h"
 #include "intercept/origin.h"
+#include "intercept/pending_add.h"
 #include "intercept/queues.h"
 #include "intercept/strangers.h"
 #include "intercept/submit.h"
@@ -39,13 +40,15 @@ static void ask_for(const struct rtl_queue *state)
     __builtin_prefetch(&state->pending.tail, 1);
     uint64_t next = atomic_load_explicit(&state->virtual_index, memory_order_relaxed);
     __builtin_prefetch(rtl_reservations_near(&state->reservations, next), 1);
+    if (next % RTL_CHUNK == 0)
+        rtl_pending_ask_chunk(&state->pending);
     is_back = true;
 }
 
 /* The thread is about to reserve so many packets. Where it goes from queue to queue and comes back
  * after many others, most of a queue's state has left the nearest caches. After few it has not, and
- * for one packet it is not worth while. Nor for a queue that threads share: another one may be at
- * it. */
+ * for one packet it is not worth while. The first time it has never been there. Nor for a queue
+ * that threads share: another one may be at it. */
 static inline void visit(struct rtl_queue *state, uint64_t packets)
 {
     if (state == last)
@@ -56,7 +59,7 @@ static inline void visit(struct rtl_queue *state, uint64_t packets)
         return;
     uint32_t visited = atomic_load_explicit(&state->visited, memory_order_relaxed);
     atomic_store_explicit(&state->visited, visits, memory_order_relaxed);
-    if (visits - visited > FEW_QUEUES)
+    if (visited == 0 || visits - visited > FEW_QUEUES)
         ask_for(state);
 }
 

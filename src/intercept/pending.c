@@ -10,24 +10,21 @@
 
 /* Why a harvester may look for a record without a lock, while its chunk goes to others:
  *
- * - The table has another chunk where that of a number was only when `head` has passed all its
- *   records, which the table's size sees to. So who knows that a record was added, by `tail` or by
- *   a name that was entered after its chunk was begun, finds it in the table as long as it is
- *   pending. In any other chunk, of zeros too, no record has its state.
- * - A record is written when its place's former one is done: the submitter has read that in `head`.
- *   Who claims a record has changed its state from pending, so nobody has written to it since it
- *   was added, and what he has read of it before is its own.
+ * - The table has another chunk where that of a number was only when `passed` is beyond it, and
+ *   `head` beyond all its records, which the table's size sees to. So who knows that a record was
+ *   added, by `tail` or by a name that was entered after its chunk was begun, finds it in the table
+ *   as long as it is pending. In any other chunk, of another queue or of zeros, no record has its
+ *   state.
+ * - A record is written when its place's former one is done: who passed the chunk has read that
+ *   in `head`, and who takes it comes after him. Who claims a record has changed its state from
+ *   pending, so nobody has written to it since it was added, and what he has read of it before is
+ *   its own.
  * - Who only looks reads `state` again behind a fence. Had he read something of a later record, the
- *   fence of the submitter at the beginning of its chunk would come before, and with that the end
+ *   fence of its submitter at the beginning of its chunk would come before, and with that the end
  *   of the former record: its state would be another one.
  */
 
-/* Chunks that are begun or the next to be, for so many records pending: those of them lie in one
- * more chunk than they fill. */
-static uint64_t chunks_for(uint64_t records)
-{
-    return records / RTL_CHUNK + 2;
-}
+static const struct rtl_last_origin no_origin = {.launch = RTL_NONE, .place = UINT64_MAX};
 
 /* The table goes far enough for the chunks that are begun or next, rounded up. */
 static uint64_t table_for(uint64_t records)
@@ -35,63 +32,142 @@ static uint64_t table_for(uint64_t records)
     return records == RTL_CHUNK ? 4 : 2 * records / RTL_CHUNK;
 }
 
-bool rtl_pending_init(struct rtl_pending *pending, uint64_t capacity)
+bool rtl_pending_init(struct rtl_pending *pending, struct rtl_chunks *chunks, uint64_t capacity)
 {
     uint64_t records = RTL_CHUNK;
     while (records < capacity)
         records *= 2;
-    uint64_t chunks = chunks_for(records);
     uint64_t places = table_for(records);
-    uint64_t bytes = chunks * (sizeof *pending->chunks + sizeof *pending->spares) +
-                     places * sizeof *pending->table + records / 8;
+    uint64_t spares = records / RTL_CHUNK + 2; /* those begun, and the next one */
+    uint64_t bytes =
+        places * sizeof *pending->table + spares * sizeof *pending->spares + records / 8;
     void *memory = rtl_pages(bytes);
     if (memory == NULL)
         return false;
-    pending->chunks = memory;
-    pending->table = (_Atomic uint32_t *)(pending->chunks + chunks);
+    pending->chunks = chunks;
+    pending->table = (_Atomic uint32_t *)memory;
     pending->spares = (uint32_t *)(pending->table + places);
-    pending->marks = (uint8_t *)(pending->spares + chunks);
+    pending->marks = (uint8_t *)(pending->spares + spares);
     pending->table_mask = places - 1;
     pending->mask = records - 1;
     pending->mapped = bytes;
-    atomic_init(&pending->used, 1);
-    pending->taken = 1;
-    rtl_pages_take(pending->chunks, pending->chunks + 1);
-    rtl_pages_take(pending->table, pending->marks + records / 8);
-    (void)rtl_pending_find_room(pending);
+    pending->own_brand = rtl_chunks_brand(chunks);
+    pending->brand = rtl_brand_in_state(pending->own_brand);
+    pending->last = no_origin;
+    rtl_pages_take(memory, (unsigned char *)memory + bytes);
     return true;
 }
 
-static _Atomic uint32_t *place_of(const struct rtl_pending *pending, uint64_t number)
+static _Atomic uint32_t *place_of(const struct rtl_pending *pending, uint64_t at)
 {
-    return &pending->table[number & pending->table_mask];
+    return &pending->table[at & pending->table_mask];
 }
 
-/* What was done last is in the nearest cache. */
-static uint32_t take_chunk(struct rtl_pending *pending, uint64_t head)
+/* The oldest chunk that is neither spare nor given back, if all of its records are done: it is the
+ * caller's. Until `passed` is beyond it, it stays in the table, as the submitter passes chunks
+ * before it writes there. 0: there is none. */
+static uint32_t pass_chunk(struct rtl_pending *pending, uint64_t head)
 {
-    for (; (pending->oldest + 1) * RTL_CHUNK <= head; pending->oldest++)
-        pending->spares[pending->spare_count++] =
-            atomic_load_explicit(place_of(pending, pending->oldest), memory_order_relaxed);
-    if (pending->spare_count > 0)
-        return pending->spares[--pending->spare_count];
-    uint32_t used = atomic_load_explicit(&pending->used, memory_order_relaxed);
-    atomic_store_explicit(&pending->used, used + 1, memory_order_relaxed);
-    return used;
+    uint64_t at = atomic_load_explicit(&pending->passed, memory_order_acquire);
+    while ((at + 1) * RTL_CHUNK <= head) {
+        uint32_t number = atomic_load_explicit(place_of(pending, at), memory_order_relaxed);
+        if (atomic_compare_exchange_weak_explicit(&pending->passed, &at, at + 1,
+                                                  memory_order_acq_rel, memory_order_acquire))
+            return number;
+    }
+    return 0;
 }
 
-/* Goes on in the chunk of `tail`, which is chosen, and chooses the one behind it, so that its lines
- * can be asked for. */
-static void begin_chunk(struct rtl_pending *pending, uint64_t tail, uint64_t head)
+static void give_done(struct rtl_pending *pending, uint64_t head)
 {
-    atomic_store_explicit(place_of(pending, tail / RTL_CHUNK + 1), take_chunk(pending, head),
-                          memory_order_relaxed);
-    pending->chunk = rtl_chunk_at(pending, tail);
-    pending->next = pending->chunk->records;
-    pending->ahead = (const unsigned char *)rtl_chunk_at(pending, tail + RTL_CHUNK) -
-                     (const unsigned char *)pending->chunk;
-    pending->last = (struct rtl_last_origin){.launch = RTL_NONE, .place = UINT64_MAX};
+    for (uint32_t number; (number = pass_chunk(pending, head)) != 0;)
+        rtl_chunks_give(pending->chunks, number);
+}
+
+static void keep_done(struct rtl_pending *pending, uint64_t head)
+{
+    for (uint32_t number; (number = pass_chunk(pending, head)) != 0;)
+        pending->spares[pending->spare_count++] = number;
+}
+
+static void give_spares(struct rtl_pending *pending)
+{
+    while (pending->spare_count > 0)
+        rtl_chunks_give(pending->chunks, pending->spares[--pending->spare_count]);
+}
+
+static void forget(struct rtl_chunk *chunk)
+{
+    for (unsigned i = 0; i < RTL_CHUNK; i++)
+        atomic_store_explicit(&chunk->records[i].state, 0, memory_order_relaxed);
+}
+
+void rtl_pending_end(struct rtl_pending *pending)
+{
+    uint64_t at = atomic_load_explicit(&pending->passed, memory_order_acquire);
+    for (; at < pending->chosen; at++) {
+        uint32_t number = atomic_load_explicit(place_of(pending, at), memory_order_relaxed);
+        forget(rtl_chunks_at(pending->chunks, number));
+        rtl_chunks_give(pending->chunks, number);
+    }
+    give_spares(pending);
+    (void)munmap((void *)pending->table, pending->mapped);
+}
+
+/* Of the queue's own, what was done last is in the nearest cache. */
+static unsigned take_chunks(struct rtl_pending *pending, uint32_t *numbers, unsigned count)
+{
+    unsigned taken = 0;
+    while (taken < count && pending->spare_count > 0)
+        numbers[taken++] = pending->spares[--pending->spare_count];
+    if (taken < count)
+        taken += rtl_chunks_take(pending->chunks, numbers + taken, count - taken);
+    return taken;
+}
+
+/* Sees to it that there are chunks for all places of the table before `end`, at most two more. All
+ * are taken before the first is written there: to take one has a locked instruction, which would
+ * wait for that. False without memory. */
+static bool choose(struct rtl_pending *pending, uint64_t end)
+{
+    uint32_t numbers[2];
+    unsigned wanted = (unsigned)(end - pending->chosen);
+    unsigned taken = take_chunks(pending, numbers, wanted);
+    for (unsigned i = 0; i < taken; i++)
+        atomic_store_explicit(place_of(pending, pending->chosen++), numbers[i],
+                              memory_order_release);
+    return taken == wanted;
+}
+
+/* Goes on in the chunk of `tail`, and chooses the one behind it, so that its lines can be asked
+ * for. False without memory. */
+static bool begin_chunk(struct rtl_pending *pending, uint64_t tail, uint64_t head)
+{
+    keep_done(pending, head);
+    bool has_next = choose(pending, tail / RTL_CHUNK + 2);
+    if (pending->chosen * RTL_CHUNK <= tail)
+        return false;
+    unsigned char *chunk = (unsigned char *)rtl_chunk_at(pending, tail);
+    unsigned char *next = (unsigned char *)rtl_chunk_at(pending, tail + RTL_CHUNK);
+    pending->next = (struct rtl_record *)(void *)chunk;
+    pending->ahead = has_next ? next - chunk : 0;
+    pending->last = no_origin;
+    atomic_store_explicit(&pending->left, false, memory_order_relaxed);
     rtl_fence(memory_order_release); /* see above */
+    return true;
+}
+
+void rtl_pending_leave(struct rtl_pending *pending)
+{
+    uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_relaxed);
+    if (pending->limit == tail && tail % RTL_CHUNK == 0 && pending->chosen * RTL_CHUNK > tail) {
+        uint32_t number =
+            atomic_load_explicit(place_of(pending, --pending->chosen), memory_order_relaxed);
+        pending->ahead = 0;
+        rtl_chunks_give(pending->chunks, number);
+    }
+    give_spares(pending);
+    atomic_store_explicit(&pending->left, true, memory_order_relaxed);
 }
 
 uint64_t rtl_pending_find_room(struct rtl_pending *pending)
@@ -100,33 +176,42 @@ uint64_t rtl_pending_find_room(struct rtl_pending *pending)
     uint64_t head = atomic_load_explicit(&pending->head, memory_order_acquire);
     if (tail - head > pending->mask)
         return 0;
-    if (tail % RTL_CHUNK == 0)
-        begin_chunk(pending, tail, head);
+    if (tail % RTL_CHUNK == 0 && !begin_chunk(pending, tail, head))
+        return 0;
     uint64_t full = head + pending->mask + 1;
     uint64_t end = (tail / RTL_CHUNK + 1) * RTL_CHUNK;
     pending->limit = full < end ? full : end;
     return pending->limit - tail;
 }
 
-void rtl_pending_take_memory(struct rtl_pending *pending, uint32_t ahead)
+/* Where a record is if it is pending, and its state then. */
+struct spot {
+    struct rtl_chunk *chunk;
+    struct rtl_record *record;
+    uint64_t pending;
+};
+
+static inline struct spot find(const struct rtl_pending *pending, uint64_t sequence)
 {
-    uint64_t all = chunks_for(pending->mask + 1);
-    uint64_t end = atomic_load_explicit(&pending->used, memory_order_relaxed) + (uint64_t)ahead;
-    end = end < all ? end : all;
-    if (pending->taken >= end)
-        return;
-    rtl_pages_take(pending->chunks + pending->taken, pending->chunks + end);
-    pending->taken = (uint32_t)end;
+    struct rtl_chunk *chunk = rtl_chunk_at(pending, sequence);
+    return (struct spot){chunk, &chunk->records[sequence % RTL_CHUNK],
+                         rtl_record_state(pending->brand, sequence, RTL_RECORD_PENDING)};
 }
 
-static uint64_t state_in(struct rtl_chunk *chunk, uint64_t sequence)
+/* The state of the same record when it is done. */
+static uint64_t done(const struct spot *spot)
 {
-    return atomic_load_explicit(&chunk->records[sequence % RTL_CHUNK].state, memory_order_acquire);
+    return spot->pending - RTL_RECORD_PENDING + RTL_RECORD_DONE;
 }
 
-static bool is_pending(struct rtl_chunk *chunk, uint64_t sequence)
+static uint64_t state_at(const struct spot *spot)
 {
-    return state_in(chunk, sequence) == rtl_record_state(sequence, RTL_RECORD_PENDING);
+    return atomic_load_explicit(&spot->record->state, memory_order_acquire);
+}
+
+static bool is_pending(const struct spot *spot)
+{
+    return state_at(spot) == spot->pending;
 }
 
 /* What tells whether a record's kernel has completed: less than all that is in it, since it is
@@ -141,18 +226,17 @@ static bool has_flag(const struct glance *glance, uint32_t flag)
     return (rtl_record_flags(glance->packet) & flag) != 0;
 }
 
-/* False if the record is not pending in that chunk. */
-static inline bool glance_at(struct rtl_chunk *chunk, uint64_t sequence, struct glance *glance)
+/* False if the record is not pending there. */
+static inline bool glance_at(const struct spot *spot, struct glance *glance)
 {
-    struct rtl_record *record = &chunk->records[sequence % RTL_CHUNK];
-    if (!is_pending(chunk, sequence))
+    if (!is_pending(spot))
         return false;
-    glance->packet = rtl_pending_get(&record->packet);
-    glance->tag = rtl_pending_get(&record->tag);
-    glance->own = rtl_record_own(record);
+    glance->packet = rtl_pending_get(&spot->record->packet);
+    glance->tag = rtl_pending_get(&spot->record->tag);
+    glance->own = rtl_record_own(spot->record);
     /* The place may have been used again since: look before following a pointer. */
     rtl_fence(memory_order_acquire);
-    return is_pending(chunk, sequence);
+    return is_pending(spot);
 }
 
 static void read_origin(struct rtl_record_origin *origin, struct rtl_kernel_facts *facts)
@@ -165,10 +249,10 @@ static void read_origin(struct rtl_record_origin *origin, struct rtl_kernel_fact
 }
 
 /* The rest of a record. */
-static inline void read_facts(struct rtl_chunk *chunk, uint64_t sequence,
-                              const struct glance *glance, struct rtl_kernel_facts *facts)
+static inline void read_facts(const struct spot *spot, const struct glance *glance,
+                              struct rtl_kernel_facts *facts)
 {
-    struct rtl_record *record = &chunk->records[sequence % RTL_CHUNK];
+    struct rtl_record *record = spot->record;
     uint64_t packet = glance->packet;
     uint64_t tag = glance->tag;
     uint64_t block = rtl_pending_get(&record->block);
@@ -196,7 +280,7 @@ static inline void read_facts(struct rtl_chunk *chunk, uint64_t sequence,
     facts->launch = RTL_NONE;
     facts->ordinal = RTL_NONE;
     if ((flags & RTL_RECORD_PLAIN) == 0)
-        read_origin(&chunk->origins[packet % RTL_CHUNK], facts);
+        read_origin(&spot->chunk->origins[packet % RTL_CHUNK], facts);
 }
 
 /* The record may be done, or half written: asking for memory that is not there does nothing. */
@@ -231,12 +315,11 @@ void rtl_pending_foresee_first(const struct rtl_pending *pending, const struct r
         foresee_signal(pending, pool, sequence + i);
 }
 
-static bool claim(struct rtl_chunk *chunk, uint64_t sequence)
+static bool claim(const struct spot *spot)
 {
-    uint64_t expected = rtl_record_state(sequence, RTL_RECORD_PENDING);
-    return atomic_compare_exchange_strong_explicit(
-        &chunk->records[sequence % RTL_CHUNK].state, &expected,
-        rtl_record_state(sequence, RTL_RECORD_DONE), memory_order_acq_rel, memory_order_relaxed);
+    uint64_t expected = spot->pending;
+    return atomic_compare_exchange_strong_explicit(&spot->record->state, &expected, done(spot),
+                                                   memory_order_acq_rel, memory_order_relaxed);
 }
 
 bool rtl_signal_completed(uint64_t handle)
@@ -315,15 +398,17 @@ RTL_TSAN_BLIND bool rtl_signal_is_ours(uint64_t handle)
     return __atomic_load_n(&signal->reserved3[0], __ATOMIC_RELAXED) == MARK;
 }
 
-/* Copies a record without claiming it; false if it is not pending in that chunk. */
-static bool peek(struct rtl_chunk *chunk, uint64_t sequence, struct rtl_kernel_facts *facts)
+/* Copies a record without claiming it; false if it is not pending. */
+static bool peek(const struct rtl_pending *pending, uint64_t sequence,
+                 struct rtl_kernel_facts *facts)
 {
+    struct spot spot = find(pending, sequence);
     struct glance glance;
-    if (!glance_at(chunk, sequence, &glance))
+    if (!glance_at(&spot, &glance))
         return false;
-    read_facts(chunk, sequence, &glance, facts);
+    read_facts(&spot, &glance, facts);
     rtl_fence(memory_order_acquire);
-    return is_pending(chunk, sequence);
+    return is_pending(&spot);
 }
 
 /* True if the device has written an end that was not there when the record was added. */
@@ -343,10 +428,10 @@ static bool reads_own(const struct glance *glance)
 }
 
 /* Looks at a record without claiming it. */
-static inline enum rtl_take look(struct rtl_chunk *chunk, const struct rtl_pool *pool,
-                                 uint64_t sequence, struct glance *glance, uint64_t *signal)
+static inline enum rtl_take look(const struct spot *spot, const struct rtl_pool *pool,
+                                 struct glance *glance, uint64_t *signal)
 {
-    if (!glance_at(chunk, sequence, glance))
+    if (!glance_at(spot, glance))
         return RTL_TAKE_DONE;
     bool borrowed = has_flag(glance, RTL_RECORD_BORROWED);
     *signal = borrowed ? glance->own : rtl_pool_handle(pool, (uint32_t)glance->tag);
@@ -359,81 +444,82 @@ static inline enum rtl_take look(struct rtl_chunk *chunk, const struct rtl_pool 
 
 /* Takes the record with the times in the signal. What is read here is the record's if it is still
  * pending when it is claimed. */
-static inline bool take(struct rtl_chunk *chunk, uint64_t sequence, const struct glance *glance,
-                        uint64_t signal, struct rtl_kernel_facts *facts)
+static inline bool take(const struct spot *spot, const struct glance *glance, uint64_t signal,
+                        struct rtl_kernel_facts *facts)
 {
-    read_facts(chunk, sequence, glance, facts);
+    read_facts(spot, glance, facts);
     rtl_signal_times(signal, facts);
-    return claim(chunk, sequence);
+    return claim(spot);
 }
 
 bool rtl_pending_owes(struct rtl_pending *pending, const struct rtl_pool *pool, uint64_t sequence)
 {
+    struct spot spot = find(pending, sequence);
     struct glance glance;
     uint64_t signal;
-    return look(rtl_chunk_at(pending, sequence), pool, sequence, &glance, &signal) ==
-           RTL_TAKE_FORWARD;
+    return look(&spot, pool, &glance, &signal) == RTL_TAKE_FORWARD;
 }
 
 uint64_t rtl_pending_own(struct rtl_pending *pending, uint64_t sequence)
 {
+    struct spot spot = find(pending, sequence);
     struct glance glance;
-    return glance_at(rtl_chunk_at(pending, sequence), sequence, &glance) ? glance.own : 0;
+    return glance_at(&spot, &glance) ? glance.own : 0;
 }
 
 enum rtl_take rtl_pending_take(struct rtl_pending *pending, const struct rtl_pool *pool,
                                uint64_t sequence, bool forwards, struct rtl_kernel_facts *facts)
 {
-    struct rtl_chunk *chunk = rtl_chunk_at(pending, sequence);
+    struct spot spot = find(pending, sequence);
     struct glance glance;
     uint64_t signal;
-    enum rtl_take found = look(chunk, pool, sequence, &glance, &signal);
+    enum rtl_take found = look(&spot, pool, &glance, &signal);
     if (found != RTL_TAKE_TAKEN && (found != RTL_TAKE_FORWARD || !forwards))
         return found;
-    return take(chunk, sequence, &glance, signal, facts) ? RTL_TAKE_TAKEN : RTL_TAKE_DONE;
+    return take(&spot, &glance, signal, facts) ? RTL_TAKE_TAKEN : RTL_TAKE_DONE;
 }
 
-static bool looks_rearmed(struct rtl_chunk *chunk, uint64_t sequence, struct glance *glance)
+static bool looks_rearmed(const struct spot *spot, struct glance *glance)
 {
-    return glance_at(chunk, sequence, glance) && reads_own(glance) && has_new_end(glance) &&
+    return glance_at(spot, glance) && reads_own(glance) && has_new_end(glance) &&
            !rtl_signal_completed(glance->own);
 }
 
 bool rtl_pending_is_rearmed(struct rtl_pending *pending, uint64_t sequence)
 {
+    struct spot spot = find(pending, sequence);
     struct glance glance;
-    return looks_rearmed(rtl_chunk_at(pending, sequence), sequence, &glance);
+    return looks_rearmed(&spot, &glance);
 }
 
 bool rtl_pending_take_rearmed(struct rtl_pending *pending, uint64_t sequence,
                               struct rtl_kernel_facts *facts)
 {
-    struct rtl_chunk *chunk = rtl_chunk_at(pending, sequence);
+    struct spot spot = find(pending, sequence);
     struct glance glance;
-    return looks_rearmed(chunk, sequence, &glance) &&
-           take(chunk, sequence, &glance, glance.own, facts);
+    return looks_rearmed(&spot, &glance) && take(&spot, &glance, glance.own, facts);
 }
 
 bool rtl_pending_abandon(struct rtl_pending *pending, uint64_t sequence,
                          struct rtl_kernel_facts *facts)
 {
-    struct rtl_chunk *chunk = rtl_chunk_at(pending, sequence);
+    struct spot spot = find(pending, sequence);
     struct glance glance;
-    if (!glance_at(chunk, sequence, &glance))
+    if (!glance_at(&spot, &glance))
         return false;
-    read_facts(chunk, sequence, &glance, facts);
-    return claim(chunk, sequence);
+    read_facts(&spot, &glance, facts);
+    return claim(&spot);
 }
 
 /* The first record from `at` on that is not done. */
 static uint64_t pass_done(const struct rtl_pending *pending, uint64_t at, uint64_t tail)
 {
     while (at != tail) {
-        struct rtl_chunk *chunk = rtl_chunk_at(pending, at);
+        struct spot spot = find(pending, at);
         uint64_t left = RTL_CHUNK - at % RTL_CHUNK;
         uint64_t end = left < tail - at ? at + left : tail;
-        for (; at != end; at++)
-            if (state_in(chunk, at) != rtl_record_state(at, RTL_RECORD_DONE))
+        for (; at != end; at++, spot.record++, spot.pending += rtl_record_state(0, 1, 0))
+            if (state_at(&spot) != done(&spot))
                 return at;
     }
     return at;
@@ -445,11 +531,16 @@ void rtl_pending_advance(struct rtl_pending *pending)
     for (;;) {
         uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
         uint64_t next = pass_done(pending, head, tail);
-        if (next == head ||
-            atomic_compare_exchange_strong_explicit(&pending->head, &head, next,
-                                                    memory_order_acq_rel, memory_order_acquire))
-            return;
+        if (next == head)
+            break;
+        if (atomic_compare_exchange_strong_explicit(&pending->head, &head, next,
+                                                    memory_order_acq_rel, memory_order_acquire)) {
+            head = next;
+            break;
+        }
     }
+    if (atomic_load_explicit(&pending->left, memory_order_relaxed))
+        give_done(pending, head);
 }
 
 uint64_t rtl_pending_unfinished(struct rtl_pending *pending)
@@ -460,9 +551,7 @@ uint64_t rtl_pending_unfinished(struct rtl_pending *pending)
          at++) {
         struct rtl_kernel_facts facts;
         unfinished +=
-            peek(rtl_chunk_at(pending, at), at, &facts) && (facts.flags & RTL_RECORD_BARRIER) == 0
-                ? 1u
-                : 0u;
+            peek(pending, at, &facts) && (facts.flags & RTL_RECORD_BARRIER) == 0 ? 1u : 0u;
     }
     return unfinished;
 }
@@ -471,8 +560,8 @@ bool rtl_pending_has_since(struct rtl_pending *pending, uint64_t end, uint64_t l
 {
     for (uint64_t at = atomic_load_explicit(&pending->head, memory_order_acquire); at < end; at++) {
         struct rtl_kernel_facts facts;
-        if (peek(rtl_chunk_at(pending, at), at, &facts) &&
-            (facts.flags & RTL_RECORD_BARRIER) == 0 && facts.correlation >= least)
+        if (peek(pending, at, &facts) && (facts.flags & RTL_RECORD_BARRIER) == 0 &&
+            facts.correlation >= least)
             return true;
     }
     return false;
@@ -482,12 +571,12 @@ enum rtl_record_standing rtl_pending_judge(const struct rtl_pending *pending, ui
                                            uint64_t handle)
 {
     bool added = sequence < atomic_load_explicit(&pending->tail, memory_order_acquire);
-    struct rtl_chunk *chunk = rtl_chunk_at(pending, sequence);
-    uint64_t state = state_in(chunk, sequence);
-    if (state != rtl_record_state(sequence, RTL_RECORD_PENDING)) {
-        added = added || state == rtl_record_state(sequence, RTL_RECORD_DONE);
+    struct spot spot = find(pending, sequence);
+    uint64_t state = state_at(&spot);
+    if (state != spot.pending) {
+        added = added || state == done(&spot);
         return added ? RTL_RECORD_STALE : RTL_RECORD_COMING;
     }
-    uint64_t own = rtl_record_own(&chunk->records[sequence % RTL_CHUNK]);
+    uint64_t own = rtl_record_own(spot.record);
     return own == handle ? RTL_RECORD_LIVE : RTL_RECORD_OTHER;
 }

@@ -6,12 +6,13 @@
  * or destroy a borrowed signal. Nobody waits for anybody: a harvester copies the record and its
  * times and then claims it with one exchange on `state`; who loses throws the copy away.
  *
- * Records are numbered, and kept in chunks of some. A table tells in which chunk a number's record
- * is; a chunk whose records are all done serves for others, the one that was done last first. So a
- * queue takes as much memory, and of the caches, as it has had in flight at a time, however many
- * kernels it has had. A chunk never goes to another queue and is never unmapped: a harvester may
- * look where a record was at any time, and `state`, which has the record's number, tells it what it
- * has found. pending.c says why that is enough.
+ * Records are numbered, and kept in chunks (chunks.h). A table tells in which chunk a number's
+ * record is; a chunk whose records are all done serves for others of the queue, the one that was
+ * done last first, or, when the submitter has left the queue, for those of another one. So queues
+ * take as much memory, and of the caches, as they have had in flight at a time, however many
+ * kernels they have had. A harvester may look where a record was at any time, and `state`, which
+ * tells the record's queue and number, tells it what it has found. pending.c says why that is
+ * enough.
  *
  * The value of a borrowed signal is the program's to change while the kernel runs. So its kernel
  * has completed only when its end time is another than it was when the record was added: the
@@ -22,6 +23,7 @@
 
 #include "common/lines.h"
 #include "intercept/borrow.h"
+#include "intercept/chunks.h"
 #include "pool/pool.h"
 
 #include <hsa/hsa.h>
@@ -37,38 +39,6 @@ enum rtl_record_flags {
     RTL_RECORD_UNTIMED = 16, /**< nobody will write times: the signal's value alone tells */
     RTL_RECORD_PLAIN = 32,   /**< in the record itself: it comes from nothing that is known */
     RTL_RECORD_OWN = 64      /**< in the record itself: it has a signal of the program's */
-};
-
-/** Records of a chunk; a power of two. */
-#define RTL_CHUNK 64u
-
-/** One record, one cache line. All fields are atomics because a late harvester may read them while
- * the place is being used again; its claim then fails. What it tells of a kernel it has in the
- * words that a dispatch packet has it in, so that to record one takes few instructions; the halves
- * in which a packet has something else have the program's signal. */
-struct rtl_record {
-    _Atomic uint64_t state;  /**< sequence * 4 + phase; grows only */
-    _Atomic uint64_t packet; /**< index in the queue << 16 | flags << 6 | place of its origin */
-    _Atomic uint64_t tag;    /**< pool id (borrowed: stamp) | code epoch << 32 */
-    _Atomic uint64_t block;  /**< low half of the program's signal, block x << 32, y << 48 */
-    _Atomic uint64_t block_z_grid_x; /**< << 0, << 32 */
-    _Atomic uint64_t grid_y_z;       /**< << 0, << 32 */
-    _Atomic uint64_t group;          /**< high half of the program's signal, group size << 32 */
-    _Atomic uint64_t kernel_object;
-};
-
-_Static_assert(sizeof(struct rtl_record) == 64, "one cache line");
-
-/** Where the packets of records that follow each other came from. */
-struct rtl_record_origin {
-    _Atomic uint64_t correlation;
-    _Atomic uint64_t launch_base; /**< launch | (ordinal - packet index) << 32 */
-};
-
-/** Records that follow each other, and their origins, at most one for each. */
-struct rtl_chunk {
-    struct rtl_record records[RTL_CHUNK];
-    struct rtl_record_origin origins[RTL_CHUNK];
 };
 
 /** The origin that was written last, and its place in the chunk, -1 if it is in another one; the
@@ -97,28 +67,29 @@ struct rtl_kernel_facts {
 };
 
 struct rtl_pending {
-    struct rtl_chunk *chunks;
-    /** Which chunk has the records of a number: by number / RTL_CHUNK, as far as the table goes. */
+    struct rtl_chunks *chunks;
+    /** Number of the chunk that has a record: by sequence / RTL_CHUNK, as far as the table goes. */
     _Atomic uint32_t *table;
     uint64_t table_mask;
-    uint64_t mask;    /**< records that may be pending at a time - 1 */
-    uint8_t *marks;   /**< a bit for each of them; of the one who forwards (harvest.h) */
-    uint32_t *spares; /**< chunks whose records are all done, the newest last; the submitter's */
-    uint64_t mapped;  /**< bytes */
+    uint64_t mask;   /**< records that may be pending at a time - 1 */
+    uint64_t brand;  /**< in the state of this queue's records, see there */
+    uint8_t *marks;  /**< a bit for each of them; of the one who forwards (harvest.h) */
+    uint64_t mapped; /**< bytes, from the table on */
     /** All in this line is the submitter's; others read `tail`. */
     _Alignas(RTL_LINES_APART) _Atomic uint64_t tail; /**< next sequence */
     uint64_t limit;          /**< sequence for which to look for room again */
     struct rtl_record *next; /**< of `tail`, if it is below `limit` */
-    struct rtl_chunk *chunk; /**< that `next` is in */
-    int64_t ahead;           /**< bytes from a record to that in the next chunk */
+    int64_t ahead;      /**< bytes from a record to that in the next chunk; 0: none is chosen */
+    uint32_t own_brand; /**< `brand`, as rtl_chunks_brand gave it */
+    _Atomic bool left;  /**< the submitter will not be back soon; others read it */
     struct rtl_last_origin last;
     /** Of the submitter, when it comes to a new chunk. */
-    _Alignas(64) uint64_t oldest; /**< chunks of the table before it are among the spares */
+    _Alignas(64) uint64_t chosen; /**< chunks of the table before it are there */
+    /** Those before it are spares, or were given back. Others move it, too, if the submitter has
+     * left. */
+    _Atomic uint64_t passed;
+    uint32_t *spares; /**< chunks whose records are all done, the newest last */
     uint32_t spare_count;
-    /** Chunks that were ever used: of the others, those before `taken`, the worker's, have memory.
-     */
-    _Atomic uint32_t used;
-    uint32_t taken;
     _Alignas(RTL_LINES_APART) _Atomic uint64_t head; /**< records before it are done */
     uint64_t suspect,
         suspect_end; /**< records that looked re-armed in the last round; the worker's */
@@ -127,17 +98,22 @@ struct rtl_pending {
     _Alignas(RTL_LINES_APART) _Atomic uint32_t owed;
 };
 
-/** Makes room for at least `capacity` records (rounded up to a power of two). Memory is reserved
- * for all of them, and taken when it is used. False without memory. */
-bool rtl_pending_init(struct rtl_pending *pending, uint64_t capacity);
+/** Makes room for at least `capacity` records (rounded up to a power of two), which will lie in
+ * `chunks`. False without memory. */
+bool rtl_pending_init(struct rtl_pending *pending, struct rtl_chunks *chunks, uint64_t capacity);
+
+/** Gives all memory back; what is pending is forgotten. Nobody else may use the records. */
+void rtl_pending_end(struct rtl_pending *pending);
 
 /** Looks how many more records find room where the submitter knows of none, and readies the place
- * of the next one. By the submitter, through rtl_pending_room (pending_add.h). */
+ * of the next one. 0 without memory, too. By the submitter, through rtl_pending_room
+ * (pending_add.h).
+ */
 uint64_t rtl_pending_find_room(struct rtl_pending *pending);
 
-/** Takes memory for so many chunks beyond those that were ever used, so that the submitter finds it
- * there: a page that is written to for the first time costs microseconds. By the worker. */
-void rtl_pending_take_memory(struct rtl_pending *pending, uint32_t ahead);
+/** The submitter will not be back soon: chunks that it does not need until then are given back, now
+ * or when they are done, for other queues. By the submitter. */
+void rtl_pending_leave(struct rtl_pending *pending);
 
 enum rtl_take {
     RTL_TAKE_DONE,    /**< taken before, by somebody else */
@@ -188,7 +164,8 @@ uint64_t rtl_pending_unfinished(struct rtl_pending *pending);
  * `least` or greater. Any thread. */
 bool rtl_pending_has_since(struct rtl_pending *pending, uint64_t end, uint64_t least);
 
-/** Moves `head` over records that are done. Any thread. */
+/** Moves `head` over records that are done, and gives back the chunks that it has passed, if the
+ * submitter has left. Any thread. */
 void rtl_pending_advance(struct rtl_pending *pending);
 
 /** Standing of a record as a borrower of `handle` (see borrow.h). Any thread. */

@@ -23,17 +23,24 @@ _Static_assert(RTL_CHUNK == 1u << RTL_ORIGIN_BITS, "the place fits");
 /** In the low bits of a record's state. */
 enum rtl_record_phase { RTL_RECORD_PENDING = 1, RTL_RECORD_DONE = 2 };
 
-static inline uint64_t rtl_record_state(uint64_t sequence, enum rtl_record_phase phase)
+/** The queue that a record is of, in its state; below it are numbers of up to 2^45 records. */
+static inline uint64_t rtl_brand_in_state(uint32_t brand)
 {
-    return sequence * 4 + phase;
+    return (uint64_t)brand << 47;
 }
 
-/** The chunk in which the record `sequence` is if it is pending; any of the queue's if it is done
- * or not added yet. Any thread. */
+static inline uint64_t rtl_record_state(uint64_t brand, uint64_t sequence,
+                                        enum rtl_record_phase phase)
+{
+    return brand + sequence * 4 + phase;
+}
+
+/** The chunk in which the record `sequence` is if it is pending; any if it is done or not added
+ * yet. Any thread. */
 static inline struct rtl_chunk *rtl_chunk_at(const struct rtl_pending *pending, uint64_t sequence)
 {
     _Atomic uint32_t *place = &pending->table[sequence / RTL_CHUNK & pending->table_mask];
-    return &pending->chunks[atomic_load_explicit(place, memory_order_relaxed)];
+    return rtl_chunks_at(pending->chunks, atomic_load_explicit(place, memory_order_acquire));
 }
 
 static inline struct rtl_record *rtl_record_at(const struct rtl_pending *pending, uint64_t sequence)
@@ -93,7 +100,15 @@ static inline struct rtl_origin_words rtl_pending_origin(const struct rtl_kernel
     return (struct rtl_origin_words){facts->correlation, facts->launch, base};
 }
 
-/** The place of the next record's origin in its chunk; writes one if need be. */
+/** The chunk that a record is in, by its place there. */
+static inline struct rtl_chunk *rtl_chunk_of(struct rtl_record *record, uint64_t place)
+{
+    return (struct rtl_chunk *)(void *)(record - place);
+}
+
+/** The place of the next record's origin in its chunk; writes one if need be. For one that has
+ * room.
+ */
 static inline uint64_t rtl_pending_place_origin(struct rtl_pending *pending,
                                                 const struct rtl_origin_words *words)
 {
@@ -102,7 +117,9 @@ static inline uint64_t rtl_pending_place_origin(struct rtl_pending *pending,
         last->base == words->base)
         return last->place;
     uint64_t place = last->place + 1;
-    struct rtl_record_origin *origin = &pending->chunk->origins[place];
+    uint64_t sequence = rtl_pending_get(&pending->tail);
+    struct rtl_record_origin *origin =
+        &rtl_chunk_of(pending->next, sequence % RTL_CHUNK)->origins[place];
     rtl_pending_put(&origin->correlation, words->correlation);
     rtl_pending_put(&origin->launch_base, words->launch | (uint64_t)words->base << 32);
     *last = (struct rtl_last_origin){words->correlation, words->launch, words->base, place};
@@ -115,9 +132,9 @@ struct rtl_record_words {
     uint32_t flags;
 };
 
-/** Fills a record; `origin`: the place of its origin. */
+/** Fills a record; `origin`: the place of its origin. `state`: the one that it is pending in. */
 static inline __attribute__((always_inline)) void
-rtl_record_fill(struct rtl_record *record, const struct rtl_record_words *words, uint64_t sequence,
+rtl_record_fill(struct rtl_record *record, const struct rtl_record_words *words, uint64_t state,
                 uint64_t origin)
 {
     rtl_pending_put(&record->packet, words->index << RTL_INDEX_SHIFT |
@@ -128,8 +145,7 @@ rtl_record_fill(struct rtl_record *record, const struct rtl_record_words *words,
     rtl_pending_put(&record->grid_y_z, words->grid_y_z);
     rtl_pending_put(&record->group, words->group);
     rtl_pending_put(&record->kernel_object, words->kernel_object);
-    atomic_store_explicit(&record->state, rtl_record_state(sequence, RTL_RECORD_PENDING),
-                          memory_order_release);
+    atomic_store_explicit(&record->state, state, memory_order_release);
 }
 
 /** Asks for the record in the next chunk that has the place of this one, `ahead` bytes away:
@@ -157,29 +173,24 @@ static inline void rtl_records_ask(const unsigned char *record, uint64_t count)
         __builtin_prefetch(record, 1);
 }
 
-/** Asks for what the submitter needs of the rest when it comes to a new chunk. */
-static inline void rtl_pending_ask_next_chunk(const struct rtl_pending *pending)
+/** Asks for what the submitter needs, but for the line of `tail`, when it comes to a new chunk. */
+static inline void rtl_pending_ask_chunk(const struct rtl_pending *pending)
 {
     __builtin_prefetch(pending);
-    __builtin_prefetch(&pending->oldest, 1);
+    __builtin_prefetch(&pending->chosen, 1);
+    __builtin_prefetch(&pending->head);
 }
 
-/** Asks for the lines of the next `count` records, at most as many as a chunk has, of the next
- * origin, and of what it takes to come to a new chunk, if they do. The line of `tail` is there. By
- * the submitter. */
+/** Asks for the lines of the next `count` records, at most as many as a chunk has, and of the next
+ * origin. By the submitter, whom rtl_pending_room has just told of room. */
 static inline void rtl_pending_ask(const struct rtl_pending *pending, uint64_t count)
 {
-    const unsigned char *next = (const unsigned char *)pending->next;
-    const unsigned char *behind = (const unsigned char *)pending->chunk + pending->ahead;
-    uint64_t left = -atomic_load_explicit(&pending->tail, memory_order_relaxed) % RTL_CHUNK;
-    uint64_t here = count < left ? count : left; /* 0: the chunk is full */
-    __builtin_prefetch(here > 0 ? (const void *)&pending->chunk->origins[pending->last.place + 1]
-                                : behind + offsetof(struct rtl_chunk, origins),
-                       1);
-    rtl_records_ask(next, here);
-    rtl_records_ask(behind, count - here);
-    if (count >= left)
-        rtl_pending_ask_next_chunk(pending);
+    uint64_t place = atomic_load_explicit(&pending->tail, memory_order_relaxed) % RTL_CHUNK;
+    uint64_t here = count < RTL_CHUNK - place ? count : RTL_CHUNK - place;
+    const struct rtl_chunk *chunk = rtl_chunk_of(pending->next, place);
+    __builtin_prefetch(&chunk->origins[pending->last.place + 1], 1);
+    rtl_records_ask((const unsigned char *)pending->next, here);
+    rtl_records_ask((const unsigned char *)chunk + pending->ahead, count - here);
 }
 
 /** Fills the next record; rtl_pending_room must have told of room for it. `origin`: the place of
@@ -190,7 +201,10 @@ rtl_pending_put_words(struct rtl_pending *pending, const struct rtl_record_words
 {
     uint64_t sequence = rtl_pending_get(&pending->tail);
     struct rtl_record *record = pending->next;
-    rtl_record_fill(record, words, sequence, origin);
+    rtl_record_fill(
+        record, words,
+        rtl_record_state(rtl_brand_in_state(pending->own_brand), sequence, RTL_RECORD_PENDING),
+        origin);
     pending->next = record + 1;
     atomic_store_explicit(&pending->tail, sequence + 1, memory_order_release);
     rtl_record_ask_soon(record, sequence, pending->ahead);
@@ -201,24 +215,25 @@ rtl_pending_put_words(struct rtl_pending *pending, const struct rtl_record_words
  * all of them at once. */
 struct rtl_record_row {
     struct rtl_record *next;
-    uint64_t sequence; /**< of `next` */
-    uint64_t place;    /**< of the origin */
-    uint32_t flags;    /**< of all records */
-    int64_t ahead;     /**< bytes, as in rtl_pending */
+    uint64_t state; /**< that `next` will be pending in */
+    uint64_t place; /**< of the origin */
+    uint32_t flags; /**< of all records */
+    int64_t ahead;  /**< bytes, as in rtl_pending */
 };
 
 /** Begins a row of at least one record, and of at most as many as rtl_pending_room has told of room
  * for. By the submitter, who adds no other record before it is ended. */
 static inline struct rtl_record_row rtl_row_begin(struct rtl_pending *pending,
-                                                  const struct rtl_origin_words *origin)
+                                                  const struct rtl_origin_words *origin, bool asks)
 {
     bool plain = origin->correlation == 0 && origin->launch == RTL_NONE;
     return (struct rtl_record_row){
         .next = pending->next,
-        .sequence = rtl_pending_get(&pending->tail),
+        .state = rtl_record_state(rtl_brand_in_state(pending->own_brand),
+                                  rtl_pending_get(&pending->tail), RTL_RECORD_PENDING),
         .place = plain ? 0 : rtl_pending_place_origin(pending, origin),
         .flags = plain ? RTL_RECORD_PLAIN : 0,
-        .ahead = pending->ahead,
+        .ahead = asks ? pending->ahead : 0,
     };
 }
 
@@ -227,15 +242,17 @@ static inline __attribute__((always_inline)) void rtl_row_add(struct rtl_record_
                                                               struct rtl_record_words *words)
 {
     words->flags |= row->flags;
-    rtl_record_fill(row->next, words, row->sequence++, row->place);
+    rtl_record_fill(row->next, words, row->state, row->place);
+    row->state += rtl_record_state(0, 1, 0);
     rtl_record_ask_ahead(row->next++, row->ahead);
 }
 
 /** Ends a row: harvesters find its records from now on. */
 static inline void rtl_row_end(struct rtl_pending *pending, const struct rtl_record_row *row)
 {
+    uint64_t tail = rtl_pending_get(&pending->tail) + (uint64_t)(row->next - pending->next);
     pending->next = row->next;
-    atomic_store_explicit(&pending->tail, row->sequence, memory_order_release);
+    atomic_store_explicit(&pending->tail, tail, memory_order_release);
 }
 
 /** The program's signal in the halves that are for it. */

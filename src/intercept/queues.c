@@ -24,6 +24,7 @@
 #define FIRST_SIGNALS          1024u /* that there are before the first queue is */
 #define SIGNALS_OF_A_QUEUE     128u  /* and for each one: as many as are at hand and in a harvest */
 #define LEAST_PENDING          8192u /* records of a small queue */
+#define FIRST_CHUNKS           8u    /* of records, that have memory when a queue begins */
 #define NOTES                  4u    /* for each slot of a queue: see reservations.h */
 #define NEAR_NOTES             64u   /* where they nearly always go */
 #define COPIES                 512u  /* copies of an agent that may need a signal at once */
@@ -133,12 +134,13 @@ static struct rtl_queue *free_place(uint64_t size)
     *queue = (struct rtl_queue){
         .slot = slot, .reserved_size = size, .reservations.slots = rtl_pages(notes_bytes(size))};
     if (queue->reservations.slots == NULL ||
-        !rtl_pending_init(&queue->pending, pending_capacity(size))) {
+        !rtl_pending_init(&queue->pending, &rtl_chunks, pending_capacity(size))) {
         if (queue->reservations.slots != NULL)
             (void)munmap(queue->reservations.slots, notes_bytes(size));
         free(queue);
         return NULL;
     }
+    rtl_chunks_provide(&rtl_chunks, FIRST_CHUNKS);
     atomic_store_explicit(&places[slot], queue, memory_order_release);
     atomic_store_explicit(&place_count, slot + 1, memory_order_release);
     return queue;

@@ -70,8 +70,8 @@ struct rtl_queue {
     uint64_t staging_size;  /**< packets */
     uint64_t spread;        /**< intercepted: packets that one may become on the hardware */
     struct rtl_counted_queue *counted; /**< of counters.h, NULL: was never counted */
-    struct rtl_rewriter rewriter;
     struct rtl_pending pending;
+    struct rtl_rewriter rewriter; /**< last, for its own last fields, which few packets need */
 };
 
 /** Prepares the list for a ring (NULL: accounts go nowhere) and hooks the queue and write-index

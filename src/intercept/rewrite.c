@@ -336,11 +336,13 @@ static bool take_signal(struct rtl_rewriter *rewriter, uint32_t *id)
     return true;
 }
 
-void rtl_rewrite_ask(const struct rtl_rewriter *rewriter, uint64_t count)
+void rtl_rewrite_ask(struct rtl_rewriter *rewriter, uint64_t count)
 {
+    rewriter->leaves = count >= RTL_CHUNK;
     uint64_t most = count < ASKED ? count : ASKED;
     __builtin_prefetch(&rewriter->ids[(rewriter->id_count - 1) % RTL_REWRITE_CACHE]);
-    rtl_pending_ask(rewriter->pending, most);
+    if (rtl_pending_room(rewriter->pending) > 0)
+        rtl_pending_ask(rewriter->pending, most);
     for (uint64_t i = 0; i < most && i < rewriter->id_count; i += HANDLES_PER_LINE)
         __builtin_prefetch(&rewriter->pool->handles[rewriter->ids[rewriter->id_count - 1 - i]]);
 }
@@ -671,16 +673,17 @@ static struct rtl_origin_words origin_of(const struct rtl_run *run)
                                      launched ? reservation->ordinal - (uint32_t)run->first : 0};
 }
 
-/* As many packets as are simple, of which there is one, and signals and room for all. */
+/* As many packets as are simple, of which there is one, and signals and room for all. `last`:
+ * nobody needs what comes behind them soon. */
 static IN_PLACE uint64_t rewrite_row(struct rtl_rewriter *rewriter, unsigned char *packets,
                                      uint64_t first, uint64_t count, uint32_t epoch,
-                                     const struct rtl_origin_words *origin)
+                                     const struct rtl_origin_words *origin, bool last)
 {
     struct rtl_run *run = &rewriter->run;
     bool found = (run->reservation.flags & RTL_RESERVED_FOUND) != 0;
     uint64_t hash = run->fingerprint;
     const uint32_t *id = rewriter->ids + rewriter->id_count;
-    struct rtl_record_row row = rtl_row_begin(rewriter->pending, origin);
+    struct rtl_record_row row = rtl_row_begin(rewriter->pending, origin, !last);
     uint64_t done = 0;
     for (; done < count; done++) {
         hsa_kernel_dispatch_packet_t *packet = (void *)(packets + done * PACKET_SIZE);
@@ -719,7 +722,8 @@ static uint64_t rewrite_simple(struct rtl_rewriter *rewriter, unsigned char *pac
         if (!is_simple(rewriter, (void *)packet))
             break;
         uint64_t row = row_for(rewriter, count - done);
-        done += rewrite_row(rewriter, packet, first + done, row, epoch, &origin);
+        bool last = rewriter->leaves && row == count - done;
+        done += rewrite_row(rewriter, packet, first + done, row, epoch, &origin, last);
     }
     if (done > 0) {
         tally->seen += done;
@@ -904,6 +908,10 @@ static __attribute__((noinline)) void rewrite_all(struct rtl_rewriter *rewriter,
     if (singles < count)
         rewrite_any(rewriter, (unsigned char *)packets + singles * PACKET_SIZE, first + singles,
                     count - singles, epoch);
+    if (rewriter->leaves) {
+        rewriter->leaves = false;
+        rtl_pending_leave(rewriter->pending);
+    }
 }
 
 /* One packet, in a function that needs few registers; all else in another one. */

@@ -13,6 +13,7 @@
 #include "intercept/agents.h"
 #include "intercept/api.h"
 #include "intercept/callbacks.h"
+#include "intercept/chunks.h"
 #include "intercept/config.h"
 #include "intercept/control.h"
 #include "intercept/copies.h"
@@ -374,6 +375,14 @@ static void choose_way(void)
     }
 }
 
+/* Of signals, which end with the runtime, and of records' memory, which stays. */
+static bool make_pools(void)
+{
+    struct rtl_pool_backend backend = {create_signal, destroy_signal, NULL};
+    return (rtl_chunks.pieces != NULL || rtl_chunks_init(&rtl_chunks)) &&
+           rtl_pool_init(&rtl_signals, config.pool_limit, backend);
+}
+
 bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *names)
 {
     (void)version;
@@ -387,8 +396,7 @@ bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *n
     } else if (begun ? recording : (begun = true, begin())) {
         rtl_agents_list();
         rtl_agents_bracket();
-        struct rtl_pool_backend backend = {create_signal, destroy_signal, NULL};
-        if (rtl_pool_init(&rtl_signals, config.pool_limit, backend)) {
+        if (make_pools()) {
             hooked = true;
             rtl_symbols_hook();
             rtl_signals_hook();

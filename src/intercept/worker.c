@@ -211,7 +211,7 @@ static bool is_due(void)
 static unsigned look_after(struct rtl_queue *queue, unsigned finished)
 {
     if (looking || finished >= BUSY_ROUND)
-        rtl_pending_take_memory(&queue->pending, CHUNKS_AHEAD / rtl_queues_count());
+        rtl_chunks_provide(&rtl_chunks, CHUNKS_AHEAD);
     return looking || queue->way == RTL_WAY_INTERCEPT ? submit_behind(queue) : 0;
 }
 

@@ -224,7 +224,7 @@ static bool begin_lane(unsigned slot)
                                            .launches = &launches,
                                            .slot = slot,
                                            .help = help};
-    return rtl_pending_init(&lane->pending, RECORDS) && lane->rewriting != NULL &&
+    return rtl_pending_init(&lane->pending, &rtl_chunks, RECORDS) && lane->rewriting != NULL &&
            lane->harvesting != NULL && lane->floors != NULL &&
            pthread_create(&lane->thread, NULL, run, lane) == 0;
 }
@@ -273,8 +273,8 @@ int main(int argc, char **argv)
     borrows.judge = judge;
     scale = ticks_per_ns();
     struct rtl_pool_backend backend = {create, destroy, &made};
-    if (!rtl_pool_init(&pool, POOL, backend) || rtl_pool_grow(&pool, POOL) != POOL ||
-        pthread_barrier_init(&gate, NULL, threads) != 0)
+    if (!rtl_chunks_init(&rtl_chunks) || !rtl_pool_init(&pool, POOL, backend) ||
+        rtl_pool_grow(&pool, POOL) != POOL || pthread_barrier_init(&gate, NULL, threads) != 0)
         return 3;
     for (unsigned i = 0; i < threads; i++)
         if (!begin_lane(i))

@@ -26,7 +26,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define PACKETS      1024u /* of a queue in a run */
 #define POOL         512u
@@ -349,7 +348,8 @@ static void begin_side(unsigned slot)
                                      .submitted = side->first,
                                      .phase = RTL_QUEUE_LIVE};
     MUST(side->ring != NULL);
-    MUST(rtl_pending_init(&side->state.pending, settings.records));
+    MUST(rtl_chunks.pieces != NULL || rtl_chunks_init(&rtl_chunks));
+    MUST(rtl_pending_init(&side->state.pending, &rtl_chunks, settings.records));
     side->state.rewriter = (struct rtl_rewriter){.pending = &side->state.pending,
                                                  .pool = &rtl_signals,
                                                  .borrows = &rtl_borrows,
@@ -819,7 +819,7 @@ static void end(void)
     for (unsigned i = 0; i < MODEL_QUEUES; i++) {
         balance(&sides[i]);
         free(sides[i].ring);
-        (void)munmap(sides[i].state.pending.chunks, sides[i].state.pending.mapped);
+        rtl_pending_end(&sides[i].state.pending);
     }
     if (!aborted && !settings.rude)
         check_pool();

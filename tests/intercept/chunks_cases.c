@@ -1,23 +1,27 @@
 /*
- * The memory of pending records: how much of it a queue takes, and that each record is where its
- * number says, whatever was there before.
+ * The memory of pending records: how much of it queues take, that it goes from one to the other,
+ * and that each record is where its number says, whatever was there before.
  */
 #include "../common/check.h"
+#include "fake_records.h"
 #include "fake_signals.h"
 #include "intercept/pending_add.h"
 
 #include <limits.h>
+#include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 
 #define ALL 40000u /* records of a random run */
 
 static struct rtl_pending pending;
+static struct rtl_pending other; /* of another queue, with the same chunks */
 static struct rtl_pool pool;
 
 static const char *set_up(uint64_t records)
 {
-    memset(&pending, 0, sizeof pending);
-    CHECK(rtl_pending_init(&pending, records) && pending.mask + 1 == records);
+    CHECK(fake_records(&pending, records) && pending.mask + 1 == records);
+    CHECK(fake_records(&other, records));
     CHECK(fake_pool(&pool, FAKE_SIGNALS / 4));
     return NULL;
 }
@@ -70,7 +74,8 @@ static const char *add(uint64_t *signal)
 
 static void give_back(const struct rtl_kernel_facts *facts)
 {
-    ((amd_signal_t *)(uintptr_t)rtl_pool_handle(&pool, facts->pool_id))->value = 1;
+    amd_signal_t *signal = (amd_signal_t *)(uintptr_t)rtl_pool_handle(&pool, facts->pool_id);
+    __atomic_store_n(&signal->value, 1, __ATOMIC_RELAXED);
     rtl_pool_give(&pool, &facts->pool_id, 1);
 }
 
@@ -98,15 +103,19 @@ static const char *pass(uint64_t count, uint64_t behind)
     return NULL;
 }
 
-/* Chunks in which a record was added that is number `first` or later. */
+/* Chunks in which the queue's last record is number `first` or later. */
 static unsigned chunks_since(uint64_t first)
 {
     unsigned touched = 0;
-    for (const struct rtl_chunk *chunk = pending.chunks;
-         (const void *)chunk < (void *)pending.table; chunk++) {
+    uint32_t end = atomic_load(&rtl_chunks.piece_count) * RTL_CHUNKS_PIECE;
+    for (uint32_t number = RTL_CHUNKS_PIECE; number < end; number++) {
+        const struct rtl_chunk *chunk = rtl_chunks_at(&rtl_chunks, number);
         bool found = false;
-        for (unsigned i = 0; i < RTL_CHUNK; i++)
-            found = found || atomic_load(&chunk->records[i].state) > first * 4;
+        for (unsigned i = 0; i < RTL_CHUNK; i++) {
+            uint64_t state = atomic_load(&chunk->records[i].state);
+            found = found || (state > pending.brand + first * 4 &&
+                              state < pending.brand + rtl_brand_in_state(1));
+        }
         touched += found;
     }
     return touched;
@@ -165,25 +174,16 @@ const char *Chunks_ALongKernelKeepsOneRecordAndNotTheOthers(void)
 
 #define PAGE 4096u
 
-/* Pages of the chunks [first, end) that have memory. */
-static unsigned resident(uint32_t first, uint32_t end)
+/* Pages of a piece that have memory. */
+static unsigned resident(const struct rtl_chunks *chunks, uint32_t piece)
 {
-    unsigned char in[256];
-    uintptr_t begin = (uintptr_t)(pending.chunks + first) / PAGE * PAGE;
-    size_t bytes = (uintptr_t)(pending.chunks + end) - begin;
-    unsigned pages = (unsigned)((bytes + PAGE - 1) / PAGE);
+    unsigned char in[RTL_CHUNKS_PIECE * sizeof(struct rtl_chunk) / PAGE];
     unsigned count = 0;
-    if (pages > sizeof in || mincore((void *)begin, bytes, in) != 0)
+    if (mincore((void *)rtl_chunks_at(chunks, piece * RTL_CHUNKS_PIECE), sizeof in * PAGE, in) != 0)
         return UINT_MAX;
-    for (unsigned i = 0; i < pages; i++)
+    for (unsigned i = 0; i < sizeof in; i++)
         count += in[i] & 1u;
     return count;
-}
-
-static unsigned pages_of(uint32_t first, uint32_t end)
-{
-    uintptr_t begin = (uintptr_t)(pending.chunks + first) / PAGE * PAGE;
-    return (unsigned)(((uintptr_t)(pending.chunks + end) - begin + PAGE - 1) / PAGE);
 }
 
 /* False where the system takes memory only when it is written to. */
@@ -197,19 +197,239 @@ static bool may_be_ahead(void)
 
 const char *Chunks_MemoryIsThereAhead(void)
 {
+    static const unsigned all = RTL_CHUNKS_PIECE * sizeof(struct rtl_chunk) / PAGE;
+    static struct rtl_chunks chunks;
+    uint32_t numbers[RTL_CHUNKS_PIECE];
     if (!may_be_ahead())
         return NULL;
-    CHECK_DONE(set_up(16384));
-    CHECK(resident(0, 1) == pages_of(0, 1) && resident(4, 100) == 0);
-    rtl_pending_take_memory(&pending, 8); /* behind the one in use and the next */
-    CHECK(resident(0, 10) == pages_of(0, 10) && resident(12, 100) == 0);
-    uint64_t three = 3 * (uint64_t)RTL_CHUNK;
-    CHECK_DONE(pass(three, three));
-    rtl_pending_take_memory(&pending, 8);
-    CHECK(resident(0, 12) == pages_of(0, 12) && resident(14, 100) == 0);
-    rtl_pending_take_memory(&pending, 100000); /* no more than there is */
-    CHECK(resident(200, 258) == pages_of(200, 258));
-    CHECK_DONE(pass(20000, 10));
+    CHECK(rtl_chunks_init(&chunks));
+    rtl_chunks_provide(&chunks, 8);
+    CHECK(atomic_load(&chunks.piece_count) == 2 && resident(&chunks, 1) == all);
+    CHECK(rtl_chunks_take(&chunks, numbers, 24) == 24);
+    rtl_chunks_provide(&chunks, 8); /* there are 8 */
+    CHECK(atomic_load(&chunks.piece_count) == 2);
+    CHECK(rtl_chunks_take(&chunks, numbers, 1) == 1);
+    rtl_chunks_provide(&chunks, 8);
+    CHECK(atomic_load(&chunks.piece_count) == 3 && resident(&chunks, 2) == all);
+    rtl_chunks_end(&chunks);
+    return NULL;
+}
+
+/* ---- several queues ---- */
+
+/* Two queues with chunks that nobody else has. */
+static struct rtl_chunks own;
+
+static const char *set_up_apart(void)
+{
+    CHECK_DONE(set_up(1024));
+    rtl_pending_end(&pending);
+    rtl_pending_end(&other);
+    memset(&pending, 0, sizeof pending);
+    memset(&other, 0, sizeof other);
+    CHECK(rtl_chunks_init(&own));
+    CHECK(rtl_pending_init(&pending, &own, 1024) && rtl_pending_init(&other, &own, 1024));
+    return NULL;
+}
+
+static void tear_down_apart(void)
+{
+    rtl_pending_end(&pending);
+    rtl_pending_end(&other);
+    memset(&pending, 0, sizeof pending);
+    memset(&other, 0, sizeof other);
+    rtl_chunks_end(&own);
+}
+
+static const char *add_to_other(uint64_t count)
+{
+    struct rtl_kernel_facts facts = facts_of(0);
+    for (uint64_t i = 0; i < count; i++) {
+        CHECK(rtl_pending_room(&other) > 0);
+        CHECK(rtl_pool_take(&pool, &facts.pool_id, 1) == 1);
+        CHECK(rtl_pending_add(&other, &facts) == i);
+    }
+    return NULL;
+}
+
+/* What is done in a queue that was left is used in the next: no other memory is. */
+const char *Chunks_GoFromQueueToQueue(void)
+{
+    CHECK_DONE(set_up_apart());
+    CHECK_DONE(pass(256, 256));
+    rtl_pending_leave(&pending);
+    while (atomic_load(&pending.head) < atomic_load(&pending.tail))
+        CHECK_DONE(take(atomic_load(&pending.head)));
+    uint32_t unused = atomic_load(&own.unused_count);
+    CHECK_DONE(add_to_other(192));
+    CHECK(atomic_load(&own.unused_count) == unused);
+    tear_down_apart();
+    return NULL;
+}
+
+/* Records of the same numbers are pending where the first queue had its own. */
+const char *Chunks_TellTheirQueuesApart(void)
+{
+    struct rtl_kernel_facts facts;
+    CHECK_DONE(set_up_apart());
+    CHECK_DONE(pass(RTL_CHUNK, 0));
+    rtl_pending_leave(&pending);
+    rtl_pending_advance(&pending);
+    CHECK_DONE(add_to_other(RTL_CHUNK));
+    CHECK(rtl_record_at(&pending, 5) == rtl_record_at(&other, 5));
+    for (uint64_t i = 0; i < RTL_CHUNK; i++) {
+        CHECK(rtl_pending_take(&pending, &pool, i, true, &facts) == RTL_TAKE_DONE);
+        CHECK(!rtl_pending_abandon(&pending, i, &facts));
+        CHECK(rtl_pending_judge(&pending, i, 0) == RTL_RECORD_STALE);
+        CHECK(rtl_pending_judge(&other, i, 0) == RTL_RECORD_LIVE);
+    }
+    CHECK(rtl_pending_unfinished(&pending) == 0 && rtl_pending_unfinished(&other) == RTL_CHUNK);
+    tear_down_apart();
+    return NULL;
+}
+
+/* Who leaves a queue at the end of a chunk leaves nothing there that another one could use. */
+const char *Chunks_AQueueThatIsLeftHasNone(void)
+{
+    CHECK_DONE(set_up(1024));
+    CHECK_DONE(pass(6 * (uint64_t)RTL_CHUNK, 300));
+    rtl_pending_leave(&pending);
+    CHECK(pending.chosen == 6 && pending.spare_count == 0);
+    rtl_pending_leave(&pending); /* twice is once */
+    CHECK(pending.chosen == 6);
+    while (atomic_load(&pending.head) < atomic_load(&pending.tail))
+        CHECK_DONE(take(atomic_load(&pending.head)));
+    CHECK(atomic_load(&pending.passed) == 6);
+    return NULL;
+}
+
+/* What it is in the middle of it keeps, and when it goes on it is left no more. */
+const char *Chunks_AQueueThatIsLeftGoesOn(void)
+{
+    CHECK_DONE(set_up(1024));
+    CHECK_DONE(pass(2 * (uint64_t)RTL_CHUNK, 0));
+    rtl_pending_leave(&pending);
+    CHECK_DONE(pass(10, 0));
+    rtl_pending_leave(&pending);
+    CHECK(pending.chosen == 4);
+    CHECK_DONE(pass(5000, 100));
+    CHECK(!atomic_load(&pending.left));
+    CHECK(pending.chosen - atomic_load(&pending.passed) + pending.spare_count <=
+          100 / RTL_CHUNK + 4);
+    return NULL;
+}
+
+static uint64_t add_until_full(struct rtl_pending *queue)
+{
+    uint64_t count = 0;
+    for (struct rtl_kernel_facts facts = {.packet = 1}; rtl_pending_room(queue) > 0; count++)
+        (void)rtl_pending_add(queue, &facts);
+    return count;
+}
+
+/* As where the system gives no more: a queue has the room that there is, and more when some is
+ * done.
+ */
+const char *Chunks_WithoutMemoryThereIsNoRoom(void)
+{
+    static struct rtl_chunks few;
+    static struct rtl_pending poor;
+    struct rtl_kernel_facts facts;
+    CHECK(rtl_chunks_init(&few) && rtl_pending_init(&poor, &few, 4096));
+    rtl_chunks_provide(&few, 1);
+    uint32_t pieces = atomic_exchange(&few.piece_count, RTL_CHUNKS_PIECES);
+    CHECK(add_until_full(&poor) == RTL_CHUNKS_PIECE * (uint64_t)RTL_CHUNK);
+    for (uint64_t i = 0; i < RTL_CHUNK; i++) {
+        CHECK(rtl_pending_room(&poor) == 0);
+        CHECK(rtl_pending_abandon(&poor, i, &facts));
+        rtl_pending_advance(&poor);
+    }
+    CHECK(add_until_full(&poor) == RTL_CHUNK);
+    atomic_store(&few.piece_count, pieces);
+    CHECK(add_until_full(&poor) == 4096 - RTL_CHUNKS_PIECE * (uint64_t)RTL_CHUNK);
+    rtl_pending_end(&poor);
+    rtl_chunks_end(&few);
+    return NULL;
+}
+
+/* ---- many threads ---- */
+
+#define QUEUES 3
+#define EACH   30000u /* records of a queue */
+
+static struct rtl_pending queues[QUEUES];
+static _Atomic unsigned taken_of[QUEUES], wrong;
+
+/* Kernels of queue `q`, in bursts of some, behind which it is left. */
+static void *submit_to(void *queue)
+{
+    uint64_t q = (uint64_t)((struct rtl_pending *)queue - queues);
+    for (uint64_t i = 0; i < EACH;) {
+        struct rtl_kernel_facts facts = {.packet = i,
+                                         .kernel_object = mix(q << 32 | i),
+                                         .correlation = i / 40 * QUEUES + q + 1,
+                                         .launch = RTL_NONE,
+                                         .ordinal = RTL_NONE};
+        if (rtl_pending_room(queue) == 0 || rtl_pool_take(&pool, &facts.pool_id, 1) == 0) {
+            sched_yield();
+            continue;
+        }
+        (void)rtl_pending_add(queue, &facts);
+        fake_complete(rtl_pool_handle(&pool, facts.pool_id), i + 1, i + 2);
+        if (++i % 192 == 0)
+            rtl_pending_leave(queue);
+    }
+    return NULL;
+}
+
+static void take_one(unsigned q, uint64_t at)
+{
+    struct rtl_kernel_facts facts;
+    if (rtl_pending_take(&queues[q], &pool, at, true, &facts) != RTL_TAKE_TAKEN)
+        return;
+    if (facts.packet != at || facts.kernel_object != mix((uint64_t)q << 32 | at) ||
+        facts.correlation != at / 40 * QUEUES + q + 1 || facts.start != at + 1)
+        atomic_fetch_add(&wrong, 1);
+    atomic_fetch_add(&taken_of[q], 1);
+    give_back(&facts);
+}
+
+/* Looks at records that are done as well: their chunks are with other queues by then. */
+static void *harvest_all(void *unused)
+{
+    (void)unused;
+    for (unsigned left = 1; left != 0;) {
+        left = 0;
+        for (unsigned q = 0; q < QUEUES; q++) {
+            uint64_t tail = atomic_load(&queues[q].tail);
+            uint64_t head = atomic_load(&queues[q].head);
+            for (uint64_t at = head < 200 ? 0 : head - 200; at < tail; at++)
+                take_one(q, at);
+            rtl_pending_advance(&queues[q]);
+            left += atomic_load(&queues[q].head) < EACH;
+        }
+        sched_yield();
+    }
+    return NULL;
+}
+
+const char *Chunks_ManyQueuesShareThem(void)
+{
+    pthread_t threads[QUEUES + 2];
+    CHECK_DONE(set_up(1024));
+    atomic_store(&wrong, 0);
+    for (unsigned i = 0; i < QUEUES; i++) {
+        CHECK(fake_records(&queues[i], 1024));
+        atomic_store(&taken_of[i], 0);
+    }
+    for (unsigned i = 0; i < QUEUES + 2; i++)
+        CHECK(pthread_create(&threads[i], NULL, i < QUEUES ? submit_to : harvest_all,
+                             i < QUEUES ? &queues[i] : NULL) == 0);
+    for (unsigned i = 0; i < QUEUES + 2; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    CHECK(atomic_load(&wrong) == 0);
+    for (unsigned i = 0; i < QUEUES; i++)
+        CHECK(atomic_load(&taken_of[i]) == EACH);
     return NULL;
 }
 

@@ -3,6 +3,7 @@
 #define FAKE_SIGNALS 32768 /* none is used twice */
 
 #include "../common/check.h"
+#include "fake_records.h"
 #include "fake_signals.h"
 #include "intercept/agents.h"
 #include "intercept/api.h"
@@ -152,12 +153,15 @@ static const char *set_up(enum rtl_mode mode, uint32_t signals)
                                                  {.mode = RTL_MODE_STANDARD},
                                                  {.mode = RTL_MODE_HIP},
                                                  {.mode = RTL_MODE_FULL}};
+    for (unsigned i = 0; i < AGENTS; i++)
+        if (queues[i].pending.table != NULL)
+            rtl_pending_end(&queues[i].pending);
     memset(queues, 0, sizeof queues);
     memset(ledgers, 0, sizeof ledgers);
     memset(&rtl_borrows, 0, sizeof rtl_borrows);
     rtl_borrows.judge = judge;
     for (unsigned i = 0; i < AGENTS; i++)
-        CHECK(rtl_pending_init(&queues[i].pending, 8192));
+        CHECK(fake_records(&queues[i].pending, 8192));
     CHECK(fake_pool(&rtl_signals, signals));
     rtl_api = (struct rtl_api){
         .hsa_amd_memory_async_copy = runtime_copy,

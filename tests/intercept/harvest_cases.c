@@ -4,6 +4,7 @@
  * own times. The same where both are forwarded; the signal never has the start of one and the end
  * of the other then, for anybody who sees that it was lowered. */
 #include "../common/check.h"
+#include "fake_records.h"
 #include "fake_signals.h"
 #include "intercept/api.h"
 #include "intercept/copies.h"
@@ -13,7 +14,6 @@
 #include "intercept/shapes.h"
 #include "stepping.h"
 
-#include <sys/mman.h>
 #include <time.h>
 
 #define QUEUES  2u
@@ -96,7 +96,7 @@ static const char *set_up_side(uint32_t slot)
     side->queue.id = side->queue.slot = slot;
     side->queue.ledger = &side->ledger;
     side->queue.phase = RTL_QUEUE_LIVE;
-    CHECK(rtl_pending_init(&side->queue.pending, RECORDS));
+    CHECK(fake_records(&side->queue.pending, RECORDS));
     side->queue.rewriter = (struct rtl_rewriter){.pending = &side->queue.pending,
                                                  .pool = &rtl_signals,
                                                  .borrows = &rtl_borrows,
@@ -134,7 +134,7 @@ static void tear_down(void)
 {
     for (uint32_t slot = 0; slot < QUEUES; slot++) {
         rtl_rewrite_release(&sides[slot].queue.rewriter);
-        (void)munmap(sides[slot].queue.pending.chunks, sides[slot].queue.pending.mapped);
+        rtl_pending_end(&sides[slot].queue.pending);
     }
 }
 

@@ -1,4 +1,5 @@
 #include "../common/check.h"
+#include "fake_records.h"
 #include "fake_signals.h"
 #include "intercept/pending_add.h"
 
@@ -12,8 +13,8 @@ static struct rtl_pool pool;
 
 static const char *set_up_with(uint64_t records)
 {
-    memset(&pending, 0, sizeof pending);
-    CHECK(rtl_pending_init(&pending, records) && pending.mask + 1 == records);
+    CHECK(fake_records(&pending, records) && pending.mask + 1 == records);
+    CHECK(rtl_pending_room(&pending) > 0);
     CHECK(fake_pool(&pool, RECORDS));
     return NULL;
 }

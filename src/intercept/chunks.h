@@ -1,0 +1,107 @@
+/**
+ * What pending records are kept in: chunks of some, which go from queue to queue.
+ *
+ * A queue takes a chunk when it comes to a new one. As long as a program stays with a queue, this
+ * keeps the chunks whose records are done for its next ones. When the program has gone on to others
+ * (rtl_pending_leave), whoever finds all records of a chunk done gives it back, and the one that
+ * was given last is taken next, by whichever queue: its lines and its pages were used a moment ago,
+ * while memory of a queue's own would be cold whenever a program comes to a queue for the first
+ * time.
+ *
+ * Without locks. Chunks have numbers above 0, and are never unmapped: a harvester may look where
+ * a record was at any time, and `state`, which tells the queue and the record's number, tells what
+ * it has found (pending.c). Number 0 is a chunk in which there is never a record.
+ */
+#ifndef RTL_INTERCEPT_CHUNKS_H
+#define RTL_INTERCEPT_CHUNKS_H
+
+#include "common/lines.h"
+#include "pool/stack.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Records of a chunk; a power of two. */
+#define RTL_CHUNK 64u
+
+/** One record, one cache line. All fields are atomics because a late harvester may read them while
+ * the place is being used again; its claim then fails. What it tells of a kernel it has in the
+ * words that a dispatch packet has it in, so that to record one takes few instructions; the halves
+ * in which a packet has something else have the program's signal. */
+struct rtl_record {
+    _Atomic uint64_t state;  /**< brand of its queue << 47 | sequence * 4 + phase */
+    _Atomic uint64_t packet; /**< index in the queue << 16 | flags << 6 | place of its origin */
+    _Atomic uint64_t tag;    /**< pool id (borrowed: stamp) | code epoch << 32 */
+    _Atomic uint64_t block;  /**< low half of the program's signal, block x << 32, y << 48 */
+    _Atomic uint64_t block_z_grid_x; /**< << 0, << 32 */
+    _Atomic uint64_t grid_y_z;       /**< << 0, << 32 */
+    _Atomic uint64_t group;          /**< high half of the program's signal, group size << 32 */
+    _Atomic uint64_t kernel_object;
+};
+
+_Static_assert(sizeof(struct rtl_record) == 64, "one cache line");
+
+/** Where the packets of records that follow each other came from. */
+struct rtl_record_origin {
+    _Atomic uint64_t correlation;
+    _Atomic uint64_t launch_base; /**< launch | (ordinal - packet index) << 32 */
+};
+
+/** Records that follow each other, and their origins, at most one for each. */
+struct rtl_chunk {
+    struct rtl_record records[RTL_CHUNK];
+    struct rtl_record_origin origins[RTL_CHUNK];
+};
+
+/** Chunks that memory is taken for at once, and how often: for as many records as one queue may
+ * have at most. */
+#define RTL_CHUNKS_PIECE  32u
+#define RTL_CHUNKS_PIECES ((1u << 24) / RTL_CHUNK / RTL_CHUNKS_PIECE + 1)
+
+struct rtl_chunks {
+    struct rtl_chunk *_Atomic *pieces; /**< NULL beyond those that there are */
+    /** Given back; what was given last is taken first. */
+    _Alignas(RTL_LINES_APART) struct rtl_stack given;
+    struct rtl_stack unused; /**< with memory that nobody had yet */
+    _Alignas(RTL_LINES_APART) _Atomic uint32_t piece_count;
+    _Atomic uint32_t unused_count; /**< may lag for a moment */
+    _Atomic uint32_t brands;       /**< that were given out */
+};
+
+/** Those of the library's queues. */
+extern struct rtl_chunks rtl_chunks;
+
+/** Makes room for the numbers of all that there may be; there are none yet. False without memory.
+ */
+bool rtl_chunks_init(struct rtl_chunks *chunks);
+
+/** Gives all memory back, that of chunks which somebody still has too. */
+void rtl_chunks_end(struct rtl_chunks *chunks);
+
+/** Takes `count` chunks, which are the caller's until it gives them back, with the records of
+ * whoever had them before, or zeros. Takes memory if there are none. Returns how many: fewer
+ * without memory. Any thread; keeps errno. */
+unsigned rtl_chunks_take(struct rtl_chunks *chunks, uint32_t *numbers, unsigned count);
+
+/** Gives one back. No record in it may be pending. Any thread. */
+void rtl_chunks_give(struct rtl_chunks *chunks, uint32_t number);
+
+/** Sees to it that there are so many at least that were never used, and have memory: a page that is
+ * written to for the first time costs microseconds, and the submitter should find it there. Any
+ * thread; keeps errno. */
+void rtl_chunks_provide(struct rtl_chunks *chunks, uint32_t ahead);
+
+/** A number for the records of a queue that no other queue with the same chunks has, below 2^17;
+ * the same again after so many queues. Any thread. */
+uint32_t rtl_chunks_brand(struct rtl_chunks *chunks);
+
+/** The chunk with a number that was taken once, or 0. Any thread that comes after who took it. */
+static inline struct rtl_chunk *rtl_chunks_at(const struct rtl_chunks *chunks, uint32_t number)
+{
+    struct rtl_chunk *piece =
+        atomic_load_explicit(&chunks->pieces[number / RTL_CHUNKS_PIECE], memory_order_relaxed);
+    return piece + number % RTL_CHUNKS_PIECE;
+}
+
+#endif
