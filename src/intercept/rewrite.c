@@ -27,7 +27,7 @@
 /* What the account of one batch comes to; added to the shared ledger once. */
 struct tally {
     uint64_t seen, skipped, borrowed;
-    uint64_t pending, pool;        /* lost for these reasons */
+    uint64_t pending, pool, taken; /* lost for these reasons; taken: by the device, not followed */
     struct rtl_launch_part launch; /* that the last packets belong to */
 };
 
@@ -533,6 +533,7 @@ static inline void settle(const struct rtl_rewriter *rewriter, const struct tall
     add(&ledger->borrowed, tally->borrowed, shared);
     add_shared(&ledger->lost[RTL_LOST_PENDING], tally->pending);
     add_shared(&ledger->lost[RTL_LOST_POOL], tally->pool);
+    add_shared(&ledger->lost[RTL_LOST_NOT_FOLLOWED], tally->taken);
 }
 
 /* The same for kernels that were all followed. */
@@ -546,11 +547,25 @@ static inline void settle_followed(const struct rtl_rewriter *rewriter, uint64_t
     add(&ledger->borrowed, borrowed, shared);
 }
 
+/* A packet that was valid when it was found, and is not any more: a producer has rung for it past
+ * the runtime, and the device has it. It counts as a kernel. */
+static void miss_packet(struct rtl_rewriter *rewriter, struct tally *tally)
+{
+    tally->seen++;
+    tally->taken++;
+    count_for_launch(rewriter, tally, 1, 0);
+    rewriter->unmarked++;
+}
+
 /* One packet of any kind. */
 static void rewrite_packet(struct rtl_rewriter *rewriter, void *packet, uint64_t index,
                            uint32_t epoch, struct tally *tally)
 {
     unsigned type = rtl_packet_type(header_of(packet));
+    if (type == HSA_PACKET_TYPE_INVALID) {
+        miss_packet(rewriter, tally);
+        return;
+    }
     bool extended = is_extended(packet, type);
     bool kernel = type == HSA_PACKET_TYPE_KERNEL_DISPATCH || extended;
     hsa_signal_t *signal = signal_of(packet, type);

@@ -623,12 +623,14 @@ void model_submit(unsigned queue)
     uint64_t first = side->submitted;
     uint64_t end = side->written;
     uint64_t kernels = 0;
+    uint64_t taken = 0; /* by the device, before they were looked at */
     uint64_t wanted = 0;
     uint64_t records = 0;
     for (uint64_t at = first; at < end; at++) {
         struct truth *truth = &side->packets[at];
         truth->wanted = mode_wants(side, truth);
         kernels += truth->kernel;
+        taken += truth->written[0] == HSA_PACKET_TYPE_INVALID;
         wanted += truth->wanted;
     }
     for (uint64_t at = first; at < end;) {
@@ -653,7 +655,8 @@ void model_submit(unsigned queue)
                         after->lost[RTL_LOST_PENDING] - before.lost[RTL_LOST_PENDING] -
                         (given_up - given_up_before);
     MUST(after->packets - before.packets == end - first);
-    MUST(after->seen - before.seen == kernels);
+    MUST(after->seen - before.seen == kernels + taken);
+    MUST(after->lost[RTL_LOST_NOT_FOLLOWED] - before.lost[RTL_LOST_NOT_FOLLOWED] == taken);
     MUST(after->skipped - before.skipped == kernels - wanted);
     MUST(after->borrowed - before.borrowed + short_of + records == wanted);
     MUST(short_of == 0 || helps != helps_before);
