@@ -338,8 +338,8 @@ static bool take_signal(struct rtl_rewriter *rewriter, uint32_t *id)
 
 void rtl_rewrite_ask(struct rtl_rewriter *rewriter, uint64_t count)
 {
-    rewriter->leaves = count >= RTL_CHUNK;
     uint64_t most = count < ASKED ? count : ASKED;
+    rewriter->leaves = true;
     __builtin_prefetch(&rewriter->ids[(rewriter->id_count - 1) % RTL_REWRITE_CACHE]);
     if (rtl_pending_room(rewriter->pending) > 0)
         rtl_pending_ask(rewriter->pending, most);
@@ -923,10 +923,9 @@ static __attribute__((noinline)) void rewrite_all(struct rtl_rewriter *rewriter,
     if (singles < count)
         rewrite_any(rewriter, (unsigned char *)packets + singles * PACKET_SIZE, first + singles,
                     count - singles, epoch);
-    if (rewriter->leaves) {
-        rewriter->leaves = false;
+    if (rewriter->leaves && count >= RTL_CHUNK)
         rtl_pending_leave(rewriter->pending);
-    }
+    rewriter->leaves = false;
 }
 
 /* One packet, in a function that needs few registers; all else in another one. */

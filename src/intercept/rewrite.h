@@ -73,7 +73,8 @@ struct rtl_rewriter {
     uint32_t unmarked; /**< packets since the last one with a pool signal */
     bool paused;       /**< recording is stopped: kernels are left out */
     /** The producer goes from queue to queue, and when it comes back here, what it could ask for
-     * now is lost again. Until the next packets are rewritten. */
+     * now is lost again; with large batches, much of the records' memory serves others until then.
+     * Until the next packets are rewritten. */
     bool leaves;
     bool shared_ledger; /**< other queues count in the same row of the ledger */
     struct rtl_run run;
