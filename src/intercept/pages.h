@@ -9,6 +9,9 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
+/** Bytes of one, on the processors that there are ROCm for (x86-64). */
+#define RTL_PAGE 4096u
+
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14, asm-generic/mman-common.h */
 #endif
@@ -33,8 +36,7 @@ static inline void *rtl_pages(size_t bytes)
  * thread; keeps errno. */
 static inline void rtl_pages_take(void *begin, void *end)
 {
-    const uintptr_t page = 4096;
-    uintptr_t first = (uintptr_t)begin & ~(page - 1);
+    uintptr_t first = (uintptr_t)begin & ~(uintptr_t)(RTL_PAGE - 1);
     int saved = errno;
     (void)madvise((void *)first, (uintptr_t)end - first, MADV_POPULATE_WRITE);
     errno = saved;

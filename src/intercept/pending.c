@@ -39,17 +39,18 @@ bool rtl_pending_init(struct rtl_pending *pending, struct rtl_chunks *chunks, ui
         records *= 2;
     uint64_t places = table_for(records);
     uint64_t spares = records / RTL_CHUNK + 2; /* those begun, and the next one */
-    uint64_t bytes =
-        places * sizeof *pending->table + spares * sizeof *pending->spares + records / 8;
+    uint64_t far = places > RTL_NEAR_PLACES ? places : 0;
+    uint64_t bytes = far * sizeof *pending->table + spares * sizeof *pending->spares + records / 8;
     void *memory = rtl_pages(bytes);
     if (memory == NULL)
         return false;
     pending->chunks = chunks;
-    pending->table = (_Atomic uint32_t *)memory;
-    pending->spares = (uint32_t *)(pending->table + places);
+    pending->table = far > 0 ? (_Atomic uint32_t *)memory : pending->places;
+    pending->spares = (uint32_t *)memory + far;
     pending->marks = (uint8_t *)(pending->spares + spares);
     pending->table_mask = places - 1;
     pending->mask = records - 1;
+    pending->memory = memory;
     pending->mapped = bytes;
     pending->own_brand = rtl_chunks_brand(chunks);
     pending->brand = rtl_brand_in_state(pending->own_brand);
@@ -111,7 +112,7 @@ void rtl_pending_end(struct rtl_pending *pending)
         rtl_chunks_give(pending->chunks, number);
     }
     give_spares(pending);
-    (void)munmap((void *)pending->table, pending->mapped);
+    (void)munmap(pending->memory, pending->mapped);
 }
 
 /* Of the queue's own, what was done last is in the nearest cache. */

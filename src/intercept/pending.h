@@ -66,6 +66,10 @@ struct rtl_kernel_facts {
     uint64_t start, end; /**< ticks, set by the harvest */
 };
 
+/** Places of a table that lie beside all else that a submitter needs: as many as a queue of 4096
+ * packets has. A larger one is elsewhere. */
+#define RTL_NEAR_PLACES 256u
+
 struct rtl_pending {
     struct rtl_chunks *chunks;
     /** Number of the chunk that has a record: by sequence / RTL_CHUNK, as far as the table goes. */
@@ -74,7 +78,8 @@ struct rtl_pending {
     uint64_t mask;   /**< records that may be pending at a time - 1 */
     uint64_t brand;  /**< in the state of this queue's records, see there */
     uint8_t *marks;  /**< a bit for each of them; of the one who forwards (harvest.h) */
-    uint64_t mapped; /**< bytes, from the table on */
+    void *memory;    /**< of what does not lie here */
+    uint64_t mapped; /**< bytes of it */
     /** All in this line is the submitter's; others read `tail`. */
     _Alignas(RTL_LINES_APART) _Atomic uint64_t tail; /**< next sequence */
     uint64_t limit;          /**< sequence for which to look for room again */
@@ -96,6 +101,7 @@ struct rtl_pending {
     /** Replaced signals that are not forwarded yet; not beside `head`, since the submitter looks at
      * it for each signal of the program's. */
     _Alignas(RTL_LINES_APART) _Atomic uint32_t owed;
+    _Alignas(RTL_LINES_APART) _Atomic uint32_t places[RTL_NEAR_PLACES];
 };
 
 /** Makes room for at least `capacity` records (rounded up to a power of two), which will lie in

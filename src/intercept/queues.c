@@ -26,7 +26,6 @@
 #define LEAST_PENDING          8192u /* records of a small queue */
 #define FIRST_CHUNKS           8u    /* of records, that have memory when a queue begins */
 #define NOTES                  4u    /* for each slot of a queue: see reservations.h */
-#define NEAR_NOTES             64u   /* where they nearly always go */
 #define COPIES                 512u  /* copies of an agent that may need a signal at once */
 #define SUBMISSION_PATIENCE_NS UINT64_C(1000000000)
 #define REST_NS                UINT64_C(100000000)
@@ -116,7 +115,7 @@ static struct rtl_queue *find_free(uint64_t size, uint64_t rest_ns)
 
 static size_t notes_bytes(uint64_t size)
 {
-    return (NOTES * size + NEAR_NOTES) * sizeof(struct rtl_reserved);
+    return NOTES * size * sizeof(struct rtl_reserved);
 }
 
 /* A state for a queue of `size`, an old one or a new one; under the lock. */
@@ -129,7 +128,7 @@ static struct rtl_queue *free_place(uint64_t size)
         return find_free(size, 0);
     uint32_t slot = rtl_queues_count();
     struct rtl_queue *queue = NULL;
-    if (posix_memalign((void **)&queue, _Alignof(struct rtl_queue), sizeof *queue) != 0)
+    if (posix_memalign((void **)&queue, RTL_PAGE, sizeof *queue) != 0)
         return NULL;
     *queue = (struct rtl_queue){
         .slot = slot, .reserved_size = size, .reservations.slots = rtl_pages(notes_bytes(size))};
@@ -190,11 +189,8 @@ static void set_up_notes(struct rtl_queue *state)
     struct rtl_reservations *notes = &state->reservations;
     rtl_reservations_clear(notes);
     notes->mask = NOTES * state->size - 1;
-    notes->near =
-        state->way == RTL_WAY_INTERPOSE ? notes->slots + NOTES * state->reserved_size : NULL;
-    notes->near_mask = NEAR_NOTES - 1;
-    if (notes->near != NULL)
-        rtl_pages_take(notes->near, notes->near + NEAR_NOTES);
+    notes->near = state->way == RTL_WAY_INTERPOSE ? state->near_notes : NULL;
+    notes->near_mask = RTL_NEAR_NOTES - 1;
     notes->submitted = &state->submitted;
 }
 

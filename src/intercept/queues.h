@@ -17,6 +17,7 @@
 #include "common/lines.h"
 #include "intercept/config.h"
 #include "intercept/map.h"
+#include "intercept/pages.h"
 #include "intercept/pending.h"
 #include "intercept/rewrite.h"
 #include "intercept/turn.h"
@@ -25,10 +26,12 @@
 #include <hsa/amd_hsa_queue.h>
 #include <hsa/hsa.h>
 #include <stdatomic.h>
+#include <stddef.h>
 
 struct rtl_counted_queue;
 
 #define RTL_MOST_QUEUES 1024u /* alive at the same time */
+#define RTL_NEAR_NOTES  32u   /* of a queue; see reservations.h */
 
 enum rtl_queue_phase {
     RTL_QUEUE_FREE,
@@ -36,6 +39,9 @@ enum rtl_queue_phase {
     RTL_QUEUE_CLOSING, /**< destroyed; the worker still has to account for its records */
 };
 
+/** All that a submission needs of it lies in its first page, tables and notes too: each page that
+ * was not in use lately is waited for by a thread that comes to the queue after many others, or for
+ * the first time. Begins where a page does. */
 struct rtl_queue {
     hsa_queue_t *queue; /**< NULL: no queue, but the copies of `agent` */
     uint64_t doorbell;  /**< signal handle */
@@ -64,6 +70,7 @@ struct rtl_queue {
     _Atomic bool forwarding;  /**< somebody is forwarding signals of this queue */
     uint64_t seen_submitted;  /**< `submitted` at the worker's last look; the worker's */
     _Alignas(RTL_LINES_APART) struct rtl_reservations reservations; /**< see rtl_rewriter */
+    _Alignas(64) struct rtl_reserved near_notes[RTL_NEAR_NOTES];
     uint64_t reserved_size; /**< slots that it has room for */
     uint64_t freed_at;      /**< when the phase became FREE, ns; 0: never used */
     unsigned char *staging; /**< intercepted: the packets on their way */
@@ -73,6 +80,10 @@ struct rtl_queue {
     struct rtl_pending pending;
     struct rtl_rewriter rewriter; /**< last, for its own last fields, which few packets need */
 };
+
+_Static_assert(offsetof(struct rtl_queue, rewriter) + offsetof(struct rtl_rewriter, heads) <=
+                   RTL_PAGE,
+               "one page");
 
 /** Prepares the list for a ring (NULL: accounts go nowhere) and hooks the queue and write-index
  * entries. */

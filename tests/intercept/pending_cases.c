@@ -178,6 +178,46 @@ const char *Pending_AbandonedIsGone(void)
     return NULL;
 }
 
+/* As many records as find room, of packets from `first` on; how many. */
+static uint64_t fill(uint64_t first)
+{
+    uint64_t added = 0;
+    for (; rtl_pending_room(&pending) > 0; added++) {
+        struct rtl_kernel_facts facts = {.packet = first + added, .launch = RTL_NONE};
+        rtl_pending_add(&pending, &facts);
+    }
+    return added;
+}
+
+/* Takes the records [first, end), the last one first; how many were as they should be. */
+static uint64_t abandon(uint64_t first, uint64_t end)
+{
+    uint64_t right = 0;
+    struct rtl_kernel_facts facts;
+    for (uint64_t at = end; at-- > first;)
+        right += rtl_pending_abandon(&pending, at, &facts) && facts.packet == at;
+    rtl_pending_advance(&pending);
+    return right;
+}
+
+/* With a table that lies beside the rest, and with larger ones: nothing of it lies where something
+ * else does, the forwarder's marks among them. */
+const char *Pending_AllThatFindRoomAreFound(void)
+{
+    static const uint64_t sizes[] = {8192, 16384, 65536};
+    for (unsigned i = 0; i < 3; i++) {
+        CHECK_DONE(set_up_with(sizes[i]));
+        for (uint64_t lap = 0; lap < 3; lap++) {
+            memset(pending.marks, 0xa5, sizes[i] / 8);
+            CHECK(fill(lap * sizes[i]) == sizes[i]);
+            CHECK(abandon(lap * sizes[i], (lap + 1) * sizes[i]) == sizes[i]);
+            for (uint64_t byte = 0; byte < sizes[i] / 8; byte++)
+                CHECK(pending.marks[byte] == 0xa5);
+        }
+    }
+    return NULL;
+}
+
 const char *Pending_ForwardsAreForTheWorker(void)
 {
     CHECK_DONE(set_up());
