@@ -70,6 +70,7 @@ struct rtl_kernel_facts {
  * packets has. A larger one is elsewhere. */
 #define RTL_NEAR_PLACES 256u
 
+/** Stays where rtl_pending_init was called: `table` may point into it. */
 struct rtl_pending {
     struct rtl_chunks *chunks;
     /** Number of the chunk that has a record: by sequence / RTL_CHUNK, as far as the table goes. */
@@ -101,6 +102,7 @@ struct rtl_pending {
     /** Replaced signals that are not forwarded yet; not beside `head`, since the submitter looks at
      * it for each signal of the program's. */
     _Alignas(RTL_LINES_APART) _Atomic uint32_t owed;
+    /** `table`, if it is no larger. */
     _Alignas(RTL_LINES_APART) _Atomic uint32_t places[RTL_NEAR_PLACES];
 };
 

@@ -31,7 +31,7 @@
 struct rtl_counted_queue;
 
 #define RTL_MOST_QUEUES 1024u /* alive at the same time */
-#define RTL_NEAR_NOTES  32u   /* of a queue; see reservations.h */
+#define RTL_NEAR_NOTES  32u   /* near slots of a queue's reservations; a power of two */
 
 enum rtl_queue_phase {
     RTL_QUEUE_FREE,
@@ -70,7 +70,7 @@ struct rtl_queue {
     _Atomic bool forwarding;  /**< somebody is forwarding signals of this queue */
     uint64_t seen_submitted;  /**< `submitted` at the worker's last look; the worker's */
     _Alignas(RTL_LINES_APART) struct rtl_reservations reservations; /**< see rtl_rewriter */
-    _Alignas(64) struct rtl_reserved near_notes[RTL_NEAR_NOTES];
+    _Alignas(64) struct rtl_reserved near_notes[RTL_NEAR_NOTES];    /**< the near slots of these */
     uint64_t reserved_size; /**< slots that it has room for */
     uint64_t freed_at;      /**< when the phase became FREE, ns; 0: never used */
     unsigned char *staging; /**< intercepted: the packets on their way */
