@@ -12,6 +12,9 @@
 /** Bytes of one, on the processors that there are ROCm for (x86-64). */
 #define RTL_PAGE 4096u
 
+/** Bytes that rtl_pages_take asks for at once, a multiple of a page. */
+#define RTL_PAGES_AT_ONCE ((uintptr_t)16 * RTL_PAGE)
+
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14, asm-generic/mman-common.h */
 #endif
@@ -32,13 +35,18 @@ static inline void *rtl_pages(size_t bytes)
 }
 
 /** Takes memory for a part of it, from `begin` to `end`, before somebody writes there, whatever is
- * in it. An advice: a system before Linux 5.14 takes it when it is written to, as without. Any
- * thread; keeps errno. */
+ * in it. A few pages at a time: who maps memory meanwhile waits for all that is asked for at once.
+ * An advice: a system before Linux 5.14 takes it when it is written to, as without. Any thread;
+ * keeps errno. */
 static inline void rtl_pages_take(void *begin, void *end)
 {
     uintptr_t first = (uintptr_t)begin & ~(uintptr_t)(RTL_PAGE - 1);
+    uintptr_t last = (uintptr_t)end;
     int saved = errno;
-    (void)madvise((void *)first, (uintptr_t)end - first, MADV_POPULATE_WRITE);
+    for (uintptr_t step; first < last; first += step) {
+        step = last - first < RTL_PAGES_AT_ONCE ? last - first : RTL_PAGES_AT_ONCE;
+        (void)madvise((void *)first, step, MADV_POPULATE_WRITE);
+    }
     errno = saved;
 }
 

@@ -30,12 +30,15 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t next_id;
 static _Atomic uint32_t epoch_now;
 
+/* Kernel objects of a page of the code object, 64 bytes each, share eight lines of the table: an
+ * executable with a hundred kernels takes few pages of it, not one for each kernel. */
 static struct symbol *_Atomic *bucket_of(uint64_t kernel_object)
 {
-    return &buckets[((kernel_object >> 6) * UINT64_C(0x9E3779B97F4A7C15)) >> 50];
+    uint64_t page = ((kernel_object >> 12) * UINT64_C(0x9E3779B97F4A7C15)) >> 50;
+    return &buckets[page ^ ((kernel_object >> 6) & 63)];
 }
 
-_Static_assert(BUCKETS == 1u << (64 - 50), "bucket_of yields 14 bits");
+_Static_assert(BUCKETS == 1u << (64 - 50) && BUCKETS > 63, "bucket_of yields 14 bits");
 
 uint32_t rtl_symbols_epoch(void)
 {

@@ -310,7 +310,8 @@ static void decide_calls(void)
 }
 
 /* Host calls come before there is a queue: the worker, which else begins with that, reserves memory
- * of the ring for them, half a millisecond for each two megabytes. */
+ * of the ring for them. Last in OnLoad, since it takes memory, and who takes some at the same time
+ * waits. */
 static void make_room_for_calls(void)
 {
     if (atomic_load(&rtl_calls_state) == RTL_CALLS_ON)
@@ -356,7 +357,6 @@ static bool begin(void)
     describe_process();
     rtl_control_begin(&config, &ring);
     decide_calls();
-    make_room_for_calls();
     rtl_stamp_begin();
     rtl_forks_watch(in_child);
     atexit(at_exit);
@@ -405,6 +405,7 @@ bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *n
             rtl_queues_hook(&config, &ring);
             rtl_copies_hook(&config);
         }
+        make_room_for_calls();
     }
     if (!recording)
         decide_calls();

@@ -105,6 +105,15 @@ static uint32_t most(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
+/* While no kernel has a signal nobody is in a hurry: a thread of the program that shares a core
+ * with us goes on first, else it would wait for all that is made ahead. */
+static void let_program_go_on(void)
+{
+    uint32_t made = atomic_load_explicit(&rtl_signals.made, memory_order_relaxed);
+    if (atomic_load_explicit(&rtl_signals.free, memory_order_relaxed) >= (int64_t)made)
+        (void)sched_yield();
+}
+
 /* Twice what is in use, a piece at a time: so many may soon be, and each takes memory (300 bytes in
  * ROCr 5.2.3). At first what a program submits before the worker has a core (10 000 kernels, or
  * 0.5 ms, where program and device keep both of two busy). Beyond RTL_EASY_SIGNALS only who finds
@@ -131,6 +140,7 @@ static void grow_pool(void)
         made = least(made + RTL_POOL_BLOCK, target);
         if (rtl_pool_grow(&rtl_signals, made) == 0)
             return;
+        let_program_go_on();
         fullest = BUSY_ROUND; /* no nap before there are as many as there should be */
     }
 }
