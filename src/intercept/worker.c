@@ -235,8 +235,10 @@ unsigned rtl_worker_round(void)
     served = 0;
     fullest = 0;
     grow_pool();
-    if (ring != NULL && rtl_ring_reserve_memory(ring) > 0)
+    if (ring != NULL && rtl_ring_reserve_ahead(ring) > 0) {
+        let_program_go_on();
         fullest = BUSY_ROUND; /* a piece a round: zeroing memory takes time; but no nap yet */
+    }
     (void)rtl_emit_flush();
     rtl_launches_look();
     rtl_pool_tidy(&rtl_signals);

@@ -5,7 +5,7 @@
  * A writer reserves slots by moving `head`, fills them, and commits with one release store. It
  * takes no lock and never waits: if the reader has not made room, the push fails and the caller
  * counts the loss. It makes no system call either, but in the ring's first lap if it has overtaken
- * whoever reserves memory for that ahead of need (rtl_ring_reserve_memory). A writer that dies
+ * whoever reserves memory for that ahead of need (rtl_ring_reserve_ahead). A writer that dies
  * between reservation and commit leaves a hole that the reader skips once the process is gone. What
  * was committed survives a kill -9 of the process.
  *
@@ -43,7 +43,7 @@ struct rtl_ring_header {
     _Atomic uint32_t state;   /**< enum rtl_ring_state */
     _Atomic uint32_t queues;  /**< ledger rows in use */
     _Atomic uint64_t usable;  /**< slots whose memory is reserved: below the number of slots, the
-                                 ring does not wrap yet and ends here (rtl_ring_reserve_memory) */
+                                 ring does not wrap yet and ends here (rtl_ring_reserve_piece) */
     _Atomic uint32_t wish;    /**< enum rtl_ring_wish, written from outside */
     _Atomic uint32_t stopped; /**< 1 while the process records nothing */
     _Alignas(RTL_LINES_APART) _Atomic uint64_t head; /**< next slot to reserve */
@@ -86,15 +86,18 @@ int rtl_ring_create(struct rtl_ring *ring, const char *session, size_t bytes);
 /** Makes a ring that no other process can read, in memory of this one. 0, or -1 with errno set. */
 int rtl_ring_create_private(struct rtl_ring *ring, size_t bytes);
 
-/** Reserves memory for the next piece of the ring's slots, so that a full /dev/shm shows here and
- * not as a SIGBUS in the program. rtl_ring_create reserves a small piece; the worker calls this
- * until it returns 0 or less, and a writer that gets there first reserves a small piece itself. 1:
- * more to do, 0: all reserved, -1: no memory (the ring then ends where it is; writers see it as
- * full). Any thread, several at once. */
-int rtl_ring_reserve_memory(struct rtl_ring *ring);
-
-/** The same for at most so many bytes, a multiple of a page. */
+/** Reserves memory for at most so many bytes more of the ring's slots, a multiple of a page, so
+ * that a full /dev/shm shows here and not as a SIGBUS in the program. rtl_ring_create reserves a
+ * small piece, and a writer that comes to the end of what is reserved reserves a small piece
+ * itself. 1: more to do, 0: all reserved, -1: no memory (the ring then ends where it is; writers
+ * see it as full). Any thread, several at once. */
 int rtl_ring_reserve_piece(struct rtl_ring *ring, size_t most);
+
+/** Reserves a small piece where less than half a megabyte lies between what writers have reached
+ * and what is reserved, for the worker: a program that writes little takes little, and has not to
+ * wait while memory is zeroed that it never uses. 1: there may be more to do, 0: enough is
+ * reserved, or all, -1: no memory, as rtl_ring_reserve_piece. Any thread, several at once. */
+int rtl_ring_reserve_ahead(struct rtl_ring *ring);
 
 /** A small piece. */
 #define RTL_RING_SMALL_PIECE ((size_t)256 << 10)

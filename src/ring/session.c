@@ -16,7 +16,7 @@
 
 #define RING_MAGIC              UINT64_C(0x31474e49524c5452) /* "RTLRING1" */
 #define MOST_RINGS_OF_A_PROCESS 64u
-#define PIECE                   (2u << 20)
+#define AHEAD                   (512u << 10) /* 8 thousand host calls, 25 thousand kernels */
 
 /* A field of /proc/PID/stat from the fourth on, as proc(5) counts; `name_end` is the parenthesis
  * that ends the second. */
@@ -193,11 +193,16 @@ int rtl_ring_reserve_piece(struct rtl_ring *ring, size_t most)
     return result;
 }
 
-int rtl_ring_reserve_memory(struct rtl_ring *ring)
+int rtl_ring_reserve_ahead(struct rtl_ring *ring)
 {
+    const struct rtl_ring_header *header = ring->header;
     if (atomic_load_explicit(&ring->reserved, memory_order_relaxed))
         return 0;
-    return rtl_ring_reserve_piece(ring, PIECE);
+    uint64_t head = atomic_load_explicit(&header->head, memory_order_relaxed);
+    uint64_t usable = atomic_load_explicit(&header->usable, memory_order_relaxed);
+    return usable - head >= AHEAD / RTL_SLOT_SIZE
+               ? 0
+               : rtl_ring_reserve_piece(ring, RTL_RING_SMALL_PIECE);
 }
 
 static int fill_header(struct rtl_ring *ring, uint32_t ordinal)

@@ -212,8 +212,7 @@ static int produce(const struct bench *bench)
     prepare(&producer);
     if (rtl_ring_create(&producer.ring, bench->session, RING) != 0)
         return 1;
-    while (rtl_ring_reserve_memory(&producer.ring) > 0)
-        ;
+    (void)rtl_ring_reserve_piece(&producer.ring, SIZE_MAX);
     define(&producer);
     struct rtl_wire_ledger *ledger = &producer.ring.header->ledger[0];
     atomic_store(&producer.ring.header->queues, 1);

@@ -59,8 +59,7 @@ static bool make_ring(struct rtl_ring *ring, const char *session)
 {
     if (rtl_ring_create(ring, session, RING_BYTES) != 0)
         return false;
-    while (rtl_ring_reserve_memory(ring) > 0)
-        ;
+    (void)rtl_ring_reserve_piece(ring, SIZE_MAX);
     return true;
 }
 

@@ -33,8 +33,7 @@ static const char *set_up(struct fixture *f)
 {
     CHECK(rtl_session_create(f->session, sizeof f->session) == 0);
     CHECK(rtl_ring_create(&f->writer, f->session, SMALLEST_RING) == 0);
-    while (rtl_ring_reserve_memory(&f->writer) > 0)
-        continue;
+    (void)rtl_ring_reserve_piece(&f->writer, SIZE_MAX);
     CHECK(find_ring(f->session, getpid(), 0, &f->reader) == 0);
     return NULL;
 }
@@ -475,7 +474,7 @@ static void *fill(void *context)
 
 static void *reserve_all(void *context)
 {
-    while (rtl_ring_reserve_memory(context) > 0)
+    while (rtl_ring_reserve_piece(context, RTL_RING_SMALL_PIECE) > 0)
         continue;
     return NULL;
 }
@@ -510,7 +509,7 @@ static const char *fill_all(bool ahead)
         pthread_join(reserver, NULL);
     CHECK(pushed == slots); /* none was refused before it was full */
     CHECK(atomic_load(&f.writer.header->usable) == slots && f.writer.file == -1);
-    CHECK(rtl_ring_reserve_memory(&f.writer) == 0);
+    CHECK(rtl_ring_reserve_piece(&f.writer, SIZE_MAX) == 0);
     CHECK(rtl_ring_read(&f.writer, UINT64_MAX, false, keep_last, &got, &torn) == slots);
     CHECK(push_text(&f.writer, "x"));
     rtl_ring_unmap(&f.writer);
@@ -526,6 +525,45 @@ const char *Ring_WritersReserveWhatIsNotThere(void)
 const char *Ring_WritersOvertakeWhoReserves(void)
 {
     return fill_all(true);
+}
+
+/* What the file takes of the machine's memory. */
+static size_t taken(const char *session)
+{
+    char path[512];
+    struct stat status;
+    (void)snprintf(path, sizeof path, "%s/ring.%d.0", session, (int)getpid());
+    return stat(path, &status) == 0 ? (size_t)status.st_blocks * 512 : SIZE_MAX;
+}
+
+/* Who looks ahead reserves no more than is soon written, and all of it in the end. */
+const char *Ring_TakesMemoryAsItIsWritten(void)
+{
+    struct fixture f;
+    const size_t ahead = (size_t)1 << 20;
+    CHECK(rtl_session_create(f.session, sizeof f.session) == 0);
+    CHECK(rtl_ring_create(&f.writer, f.session, LARGE_RING) == 0);
+    const struct rtl_ring_header *header = f.writer.header;
+    uint64_t slots = f.writer.mask + 1;
+    while (rtl_ring_reserve_ahead(&f.writer) > 0)
+        continue;
+    CHECK(atomic_load(&header->usable) * RTL_SLOT_SIZE > RTL_RING_SMALL_PIECE);
+    CHECK(atomic_load(&header->usable) * RTL_SLOT_SIZE <= ahead);
+    CHECK(taken(f.session) <= sizeof *header + ahead);
+    for (uint64_t pushed = 0; pushed < slots; pushed++) {
+        if (pushed % 1000 == 0)
+            while (rtl_ring_reserve_ahead(&f.writer) > 0)
+                continue;
+        uint64_t usable = atomic_load(&header->usable);
+        CHECK(usable > pushed && (usable - pushed) * RTL_SLOT_SIZE <= ahead);
+        CHECK(push_text(&f.writer, "x"));
+        CHECK(atomic_load(&header->usable) == usable); /* the writer needed no more */
+    }
+    CHECK(atomic_load(&header->usable) == slots && f.writer.file == -1);
+    CHECK(rtl_ring_reserve_ahead(&f.writer) == 0 && !push_text(&f.writer, "x"));
+    rtl_ring_unmap(&f.writer);
+    rtl_session_remove(f.session);
+    return NULL;
 }
 
 const char *Ring_EndsWhereMemoryEnds(void)

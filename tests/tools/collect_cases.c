@@ -326,8 +326,7 @@ static void exec_another(struct rtl_ring *ring)
     made_ledger(ring, 0, SOME + 1, SOME, 0);
     if (rtl_ring_create(&second, exec_session, 1u << 20) != 0)
         _exit(3);
-    while (rtl_ring_reserve_memory(&second) > 0)
-        ;
+    (void)rtl_ring_reserve_piece(&second, SIZE_MAX);
     close_in_order(&second);
     for (;;)
         (void)pause();
@@ -345,8 +344,7 @@ const char *Collect_ImageReplacedByExec(void)
         struct rtl_ring ring;
         if (rtl_ring_create(&ring, made.session, 1u << 20) != 0)
             _exit(1);
-        while (rtl_ring_reserve_memory(&ring) > 0)
-            ;
+        (void)rtl_ring_reserve_piece(&ring, SIZE_MAX);
         exec_another(&ring);
     }
     struct rtl_collector *collector = rtl_collector_new(made.session, made.writer, NULL, NULL);
@@ -511,8 +509,7 @@ const char *Collect_KilledWithManyGraphs(void)
         struct rtl_ring ring;
         if (rtl_ring_create(&ring, made.session, 8u << 20) != 0)
             _exit(1);
-        while (rtl_ring_reserve_memory(&ring) > 0)
-            ;
+        (void)rtl_ring_reserve_piece(&ring, SIZE_MAX);
         die_with_graphs(&ring);
     }
     (void)waitpid(pid, NULL, 0);
@@ -598,8 +595,7 @@ const char *Collect_CheckpointsWhileTheRingNeverEmpties(void)
         struct rtl_ring ring;
         if (rtl_ring_create(&ring, made.session, 1u << 20) != 0)
             _exit(1);
-        while (rtl_ring_reserve_memory(&ring) > 0)
-            ;
+        (void)rtl_ring_reserve_piece(&ring, SIZE_MAX);
         fill_for_ever(&ring);
     }
     struct rtl_collector *collector = rtl_collector_new(made.session, made.writer, NULL, NULL);

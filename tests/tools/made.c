@@ -32,8 +32,7 @@ pid_t made_process(const struct made *made, made_work work)
         struct rtl_ring ring;
         if (rtl_ring_create(&ring, made->session, 1u << 20) != 0)
             _exit(1);
-        while (rtl_ring_reserve_memory(&ring) > 0)
-            ;
+        (void)rtl_ring_reserve_piece(&ring, SIZE_MAX);
         work(&ring);
         _exit(0);
     }
