@@ -1,5 +1,6 @@
 #include "store/file.h"
 
+#include "store/blank.h"
 #include "store/schema.h"
 
 #include <errno.h>
@@ -164,29 +165,31 @@ static int check_existing(const char *path, bool replace, const struct failure *
     return 0;
 }
 
-/* Makes the empty file at `path` a trace, in SQLite's log mode where the file system can have it.
- * No journal on disk and no sync: the program waits for it, the file gets its name when it is
- * whole, and who fills it syncs what is worth it at the end. */
-static int write_schema(const char *path, const char *final, const struct rtl_file_filler *filler,
-                        const struct failure *failure)
+/* Makes the empty file a trace that holds nothing yet. */
+static int write_blank(int fd)
 {
-    char head[160];
+    size_t size;
+    const char *blank = rtl_blank(&size);
+    for (size_t done = 0; done < size;) {
+        ssize_t written = write(fd, blank + done, size - done);
+        if (written < 0 && errno != EINTR)
+            return -1;
+        done += written > 0 ? (size_t)written : 0;
+    }
+    return 0;
+}
+
+/* Adds what the trace at `path` is to hold from the first, in SQLite's log mode where the file
+ * system can have it. No journal on disk and no sync: the program waits for it, the file gets its
+ * name when it is whole, and who fills it syncs what is worth it at the end. */
+static int add_first(const char *path, const char *final, const struct rtl_file_filler *filler,
+                     const struct failure *failure)
+{
     sqlite3 *db = NULL;
-    (void)snprintf(head, sizeof head,
-                   "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF;"
-                   "BEGIN; PRAGMA application_id=%d; PRAGMA user_version=%d;",
-                   RTL_APPLICATION_ID, RTL_FORMAT_MAJOR * RTL_FORMAT_SCALE + RTL_FORMAT_MINOR);
     int result = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL);
     if (result == SQLITE_OK)
-        result = sqlite3_exec(db, head, NULL, NULL, NULL);
-    if (result == SQLITE_OK)
-        result = sqlite3_exec(db, rtl_schema, NULL, NULL, NULL);
-    if (result == SQLITE_OK)
-        result = sqlite3_exec(db, rtl_schema_ledger, NULL, NULL, NULL);
-    if (result == SQLITE_OK)
-        result = sqlite3_exec(db, rtl_schema_graphs, NULL, NULL, NULL);
-    if (result == SQLITE_OK)
-        result = sqlite3_exec(db, rtl_schema_counters, NULL, NULL, NULL);
+        result = sqlite3_exec(db, "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; BEGIN", NULL,
+                              NULL, NULL);
     if (result == SQLITE_OK && filler)
         result = filler->fill(filler->context, db);
     if (result == SQLITE_OK)
@@ -248,10 +251,11 @@ static int create(const char *path, bool replace, const struct rtl_file_filler *
     int fd = mkostemp(name, O_CLOEXEC);
     if (fd < 0)
         return fail_errno(failure, path);
-    int result = fchmod(fd, S_IRUSR | S_IWUSR) == 0 ? 0 : fail_errno(failure, path);
+    bool made = fchmod(fd, S_IRUSR | S_IWUSR) == 0 && write_blank(fd) == 0;
+    int result = made ? 0 : fail_errno(failure, path);
     (void)close(fd);
     if (result == 0)
-        result = write_schema(name, path, filler, failure);
+        result = add_first(name, path, filler, failure);
     if (result == 0)
         result = place(name, path, replace, failure);
     if (result != 0)

@@ -76,12 +76,14 @@ equal "folder removed: lines on stderr" "$(wc -l <run.err)" 1
 grep -q 'gone/t\.db.*removed' run.err || fail "folder removed: the sentence does not say so"
 [ ! -e gone ] || fail "the folder came back"
 
-# A trace that cannot be replaced stays what it is.
+# A trace that cannot be replaced stays what it is, be it the tables that find no room or what they first hold.
 "$rtl" trace -q --gpu soft -o old.db -- true
 cp old.db before.db
-status=0
-LD_PRELOAD=$build/tests/lib/libfaults.so FAULTS_PROGRAM=/bin/rtl FAULTS_PATH=$scratch/old.db. FAULTS_ERROR=28 FAULTS_AT=20 \
-    "$rtl" trace -q -f --gpu soft -o "$scratch/old.db" -- true 2>run.err || status=$?
-equal "replacing on a full disk: status" "$status" 2
-cmp -s old.db before.db || fail "the old trace was changed"
-equal "what is beside it" "$(ls old.db*)" old.db
+for at in 1 4; do
+    status=0
+    LD_PRELOAD=$build/tests/lib/libfaults.so FAULTS_PROGRAM=/bin/rtl FAULTS_PATH=$scratch/old.db. FAULTS_ERROR=28 FAULTS_AT=$at \
+        "$rtl" trace -q -f --gpu soft -o "$scratch/old.db" -- true 2>run.err || status=$?
+    equal "replacing on a disk that is full from call $at: status" "$status" 2
+    cmp -s old.db before.db || fail "full from call $at: the old trace was changed"
+    equal "full from call $at: what is beside it" "$(ls old.db*)" old.db
+done

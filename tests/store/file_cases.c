@@ -1,6 +1,8 @@
 /* The file itself: its making, its neighbours, full disks, killed writers, readers beside it. */
 #include "fixture.h"
 
+#include "store/schema.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -509,6 +511,47 @@ const char *File_ReaderThatStaysHoldsNothingUp(void)
     CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
     CHECK(rtlTraceInfo(trace, &info) == RTL_OK && info.finished == 1 && info.exit_status == 3);
     rtlTraceClose(trace);
+    fixture_remove(path);
+    return NULL;
+}
+
+/* What SQLite says of a file's tables, in the order in which they were made. */
+static char *tables_of(sqlite3 *db)
+{
+    sqlite3_stmt *statement = NULL;
+    char *text = NULL;
+    if (sqlite3_prepare_v2(db,
+                           "SELECT group_concat(type || name || ifnull(sql, ''), char(10))"
+                           " FROM (SELECT * FROM sqlite_schema ORDER BY rowid)",
+                           -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        text = strdup((const char *)sqlite3_column_text(statement, 0));
+    (void)sqlite3_finalize(statement);
+    return text;
+}
+
+/* The build has made them: no statement may be left out, and none of another day's. */
+const char *File_HasTheTablesOfTheSchema(void)
+{
+    char path[FIXTURE_PATH];
+    sqlite3 *made = NULL;
+    sqlite3 *wanted = NULL;
+    const char *const parts[] = {rtl_schema, rtl_schema_ledger, rtl_schema_graphs,
+                                 rtl_schema_counters};
+    CHECK(fixture_path(path));
+    CHECK(rtl_writer_close(fixture_open(path), 0, NULL, 0) == 0);
+    CHECK(sqlite3_open(path, &made) == SQLITE_OK);
+    CHECK(sqlite3_open(":memory:", &wanted) == SQLITE_OK);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        CHECK(sqlite3_exec(wanted, parts[i], NULL, NULL, NULL) == SQLITE_OK);
+    char *is = tables_of(made);
+    char *should = tables_of(wanted);
+    CHECK(is && should && strlen(is) > 1000 && strcmp(is, should) == 0);
+    CHECK(sqlite3_exec(made, "PRAGMA integrity_check", NULL, NULL, NULL) == SQLITE_OK);
+    free(is);
+    free(should);
+    (void)sqlite3_close(made);
+    (void)sqlite3_close(wanted);
     fixture_remove(path);
     return NULL;
 }

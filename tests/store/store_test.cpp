@@ -112,6 +112,7 @@ RTL_C_TEST(File, KilledTraceInAClosedFolder)
 RTL_C_TEST(File, ReaderWhileWriting)
 RTL_C_TEST(File, AccountOfARunningProcessKeepsUp)
 RTL_C_TEST(File, ReaderThatStaysHoldsNothingUp)
+RTL_C_TEST(File, HasTheTablesOfTheSchema)
 
 RTL_C_TEST(Pauses, EveryField)
 RTL_C_TEST(Pauses, OlderFilesHaveNone)
