@@ -23,9 +23,8 @@ static void fill_signals(sigset_t *set)
         (void)sigdelset(set, never[i]);
 }
 
-/* In the child: waits for the word, then becomes the program. */
-static _Noreturn void become(const struct child *child, int go, int failed, const char *path,
-                             char **argv, char **environment)
+/* In the child: waits for the word. */
+static void await_word(int go)
 {
     char word;
     ssize_t got;
@@ -34,6 +33,12 @@ static _Noreturn void become(const struct child *child, int go, int failed, cons
     while (got < 0 && errno == EINTR);
     if (got != 1)
         _exit(EXIT_USAGE);
+}
+
+/* The child becomes the program, or says why not. */
+static _Noreturn void become(const struct child *child, int failed, const char *path, char **argv,
+                             char **environment)
+{
     (void)sigaction(SIGCHLD, &child->on_child, NULL);
     (void)pthread_sigmask(SIG_SETMASK, &child->mask, NULL);
     (void)execvpe(path, argv, environment);
@@ -43,11 +48,25 @@ static _Noreturn void become(const struct child *child, int go, int failed, cons
     _exit(EXIT_NOT_FOUND);
 }
 
-/* With child->mask, on_child and signals. */
-static int fork_child(struct child *child, const char *path, char **argv, char **environment)
+int child_prepare(struct child *child)
+{
+    sigset_t set;
+    memset(child, 0, sizeof *child);
+    fill_signals(&set);
+    (void)pthread_sigmask(SIG_BLOCK, &set, &child->mask);
+    /* With SIGCHLD ignored, as some launchers leave it, the child's status would be thrown away. */
+    const struct sigaction standard = {.sa_handler = SIG_DFL};
+    (void)sigaction(SIGCHLD, &standard, &child->on_child);
+    child->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return child->signals < 0 ? -1 : 0;
+}
+
+int child_fork(struct child *child, const char *path, char **argv, char **environment)
 {
     int go[2];
     int failed[2];
+    child->ended = false;
+    child->asked_to_stop = false;
     if (pipe2(go, O_CLOEXEC) != 0)
         return -1;
     if (pipe2(failed, O_CLOEXEC) != 0) {
@@ -55,10 +74,11 @@ static int fork_child(struct child *child, const char *path, char **argv, char *
         (void)close(go[1]);
         return -1;
     }
-    child->pid = child->signals < 0 ? -1 : fork();
+    child->pid = fork();
     if (child->pid == 0) {
         (void)close(go[1]); /* so that the end of rtl ends the wait */
-        become(child, go[0], failed[1], path, argv, environment);
+        await_word(go[0]);
+        become(child, failed[1], path, argv, environment);
     }
     int error = errno;
     (void)close(go[0]);
@@ -69,26 +89,6 @@ static int fork_child(struct child *child, const char *path, char **argv, char *
     return child->pid < 0 ? -1 : 0;
 }
 
-int child_fork(struct child *child, const char *path, char **argv, char **environment)
-{
-    sigset_t set;
-    memset(child, 0, sizeof *child);
-    fill_signals(&set);
-    (void)pthread_sigmask(SIG_BLOCK, &set, &child->mask);
-    /* With SIGCHLD ignored, as some launchers leave it, the child's status would be thrown away. */
-    const struct sigaction standard = {.sa_handler = SIG_DFL};
-    (void)sigaction(SIGCHLD, &standard, &child->on_child);
-    child->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    return fork_child(child, path, argv, environment);
-}
-
-int child_fork_again(struct child *child, const char *path, char **argv, char **environment)
-{
-    child->ended = false;
-    child->asked_to_stop = false;
-    return fork_child(child, path, argv, environment);
-}
-
 static void reap(struct child *child)
 {
     while (waitpid(child->pid, &child->status, 0) < 0 && errno == EINTR)
@@ -96,13 +96,11 @@ static void reap(struct child *child)
     child->ended = true;
 }
 
-int child_go(struct child *child)
+/* Why the child has not become the program, 0 if it has; it is gone then. */
+static int read_failure(struct child *child)
 {
     int error = 0;
     ssize_t got;
-    /* A child that is gone already has an end to be waited for, as any other. */
-    (void)!write(child->go, "g", 1);
-    (void)close(child->go);
     do
         got = read(child->failed, &error, sizeof error);
     while (got < 0 && errno == EINTR);
@@ -110,6 +108,37 @@ int child_go(struct child *child)
     if (got != (ssize_t)sizeof error)
         return 0;
     reap(child);
+    return error;
+}
+
+int child_go(struct child *child)
+{
+    /* A child that is gone already has an end to be waited for, as any other. */
+    (void)!write(child->go, "g", 1);
+    (void)close(child->go);
+    return read_failure(child);
+}
+
+/* By vfork: a copy of rtl's tables of pages, and of each page that it writes to meanwhile, would
+ * take longer than all the rest. All signals are blocked, and the child calls what only asks the
+ * system. */
+int child_start(struct child *child, const char *path, char **argv, char **environment)
+{
+    int failed[2];
+    child->ended = false;
+    child->asked_to_stop = false;
+    if (pipe2(failed, O_CLOEXEC) != 0)
+        return errno;
+    pid_t pid = vfork(); // NOLINT(clang-analyzer-security.insecureAPI.vfork): see above
+    if (pid == 0)
+        become(child, failed[1], path, argv, environment); // NOLINT(clang-analyzer-unix.Vfork)
+    int error = errno;
+    (void)close(failed[1]);
+    child->pid = pid;
+    child->failed = failed[0];
+    if (pid > 0)
+        return read_failure(child);
+    (void)close(failed[0]);
     return error;
 }
 

@@ -495,15 +495,19 @@ static void note_if_nothing(struct recording *recording)
     rtl_collector_note(recording->collector, sentence);
 }
 
+static const char *output_pattern(const struct options *options)
+{
+    const char *pattern = options->output ? options->output : secure_getenv("RTL_OUTPUT");
+    return pattern && pattern[0] ? pattern : "trace.db";
+}
+
 /* Finds the output's name, and makes the file before the program runs. */
 static int open_output(struct recording *recording)
 {
     const struct options *options = recording->options;
     char command[4096];
     char error[1024] = "";
-    const char *pattern = options->output ? options->output : secure_getenv("RTL_OUTPUT");
-    if (!pattern || !pattern[0])
-        pattern = "trace.db";
+    const char *pattern = output_pattern(options);
     if (rtl_output_expand(pattern, (uint32_t)recording->child.pid, recording->output,
                           sizeof recording->output) != 0)
         return say_fail(EXIT_USAGE, "the output's name '%s' is too long", pattern);
@@ -553,20 +557,38 @@ static int close_recording(struct recording *recording)
     return failed ? say_fail(-1, "the trace is not whole: %s", error) : 0;
 }
 
-/* Lets the child go and records it to its end. -1 when the program ran, else rtl's exit status. */
-static int record(struct recording *recording)
+static int say_not_made(const struct recording *recording, int error)
 {
+    return say_fail(EXIT_USAGE, "no process could be made for %s: %s", recording->path,
+                    say_errno(error));
+}
+
+static int say_not_run(const struct recording *recording, int error)
+{
+    if (error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE)
+        return say_not_made(recording, error);
+    return say_fail(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE,
+                    "%s could not be run: %s", recording->path, say_errno(error));
+}
+
+/* Starts the child, or lets go the one that waits, and records it to its end. -1 when the program
+ * ran, else rtl's exit status. */
+static int record(struct recording *recording, char **environment, bool waits)
+{
+    struct child *child = &recording->child;
     int failed = open_recording(recording);
     if (failed) {
-        child_cancel(&recording->child);
+        if (waits)
+            child_cancel(child);
         discard(recording);
         return failed;
     }
-    int error = child_go(&recording->child);
+    int error = waits
+                    ? child_go(child)
+                    : child_start(child, recording->path, recording->options->program, environment);
     if (error) {
         discard(recording);
-        return say_fail(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE,
-                        "%s could not be run: %s", recording->path, say_errno(error));
+        return say_not_run(recording, error);
     }
     if (recording->pass == 0)
         (void)rtl_session_sweep(); /* the program does not wait for it */
@@ -586,15 +608,15 @@ static int run_pass(struct recording *recording)
     const struct options *options = recording->options;
     char **environment = make_environment(options, recording->session, recording->librtl,
                                           recording->preload, recording->soft, recording->pass);
-    int (*fork_it)(struct child *, const char *, char **, char **) =
-        recording->pass ? child_fork_again : child_fork;
+    bool waits = !recording->writer && rtl_output_names_pid(output_pattern(options));
     int result = EXIT_USAGE;
     if (!environment)
         say("memory is short");
-    else if (fork_it(&recording->child, recording->path, options->program, environment) != 0)
-        say("no process could be made for %s: %s", recording->path, say_errno(errno));
+    else if (waits &&
+             child_fork(&recording->child, recording->path, options->program, environment) != 0)
+        result = say_not_made(recording, errno);
     else
-        result = record(recording);
+        result = record(recording, environment, waits);
     child_environment_free(environment);
     return result;
 }
@@ -653,6 +675,8 @@ static bool next_pass(struct recording *recording)
 static int run(struct recording *recording)
 {
     int result;
+    if (child_prepare(&recording->child) != 0)
+        return say_fail(EXIT_USAGE, "no process could be watched: %s", say_errno(errno));
     do
         result = run_pass(recording);
     while (result < 0 && next_pass(recording));

@@ -60,6 +60,16 @@ int rtl_output_expand(const char *pattern, uint32_t pid, char *path, size_t path
     return 0;
 }
 
+bool rtl_output_names_pid(const char *pattern)
+{
+    for (const char *c = strchr(pattern, '%'); c; c = strchr(c, '%')) {
+        if (c[1] == 'p')
+            return true;
+        c += c[1] == '%' ? 2 : 1;
+    }
+    return false;
+}
+
 int rtl_output_free_name(char *path, size_t path_size)
 {
     if (access(path, F_OK) != 0)

@@ -4,6 +4,7 @@
 #ifndef RTL_COLLECT_OUTPUT_H
 #define RTL_COLLECT_OUTPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,6 +13,9 @@
  * without one) and `%%` by a percent sign. Anything else after a percent sign stays as it is. 0, or
  * -1 when `path` is too small. */
 int rtl_output_expand(const char *pattern, uint32_t pid, char *path, size_t path_size);
+
+/** True if `pattern` has a `%p`, so that its name is only known with the process. */
+bool rtl_output_names_pid(const char *pattern);
 
 /** Changes `path` to the first of name.db, name-1.db, name-2.db, … that does not exist yet. Returns
  * the number chosen, 0 if `path` was free, -1 when it is too small. */

@@ -74,8 +74,17 @@ for signal in TERM USR1 USR2 HUP INT; do
     equal "what the program caught" "$(tail -n 1 run.out)" "$signal"
 done
 
-# A parent that ignores SIGCHLD loses no status.
+# A parent that ignores SIGCHLD loses no status, and the program ignores it too.
 equal "SIGCHLD ignored" "$(status_of env --ignore-signal=CHLD "${trace[@]}" sh -c 'exit 9')" 9
+ignored="grep SigIgn /proc/self/status"
+equal "signals that are ignored" "$(env --ignore-signal=CHLD --ignore-signal=USR2 "${trace[@]}" $ignored)" \
+    "$(env --ignore-signal=CHLD --ignore-signal=USR2 $ignored)"
+
+# A script that names no interpreter is one of the shell.
+printf 'echo "script $1"; exit 4\n' >bare
+chmod +x bare
+equal "status of a script without a head" "$(status_of "${trace[@]}" ./bare of mine)" 4
+equal "its output" "$("${trace[@]}" ./bare of mine)" "script of"
 
 # The program's stop is rtl's stop for a shell with job control, and both go on.
 if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then # needs a pseudo-terminal
@@ -99,6 +108,8 @@ mkdir "a folder"
 [ -s 'a folder/run-0.db' ] || fail "the output's name was not expanded"
 RTL_OUTPUT='from-%p.db' "$rtl" trace -q --gpu soft -- sh -c 'echo $$' >run.out
 [ -s "from-$(cat run.out).db" ] || fail "RTL_OUTPUT was not obeyed, or %p is not the program"
+"$rtl" trace -q --gpu soft -o 'mask-%p.db' sh -c "$mask" >run.out
+cmp -s plain.out run.out || fail "the program got another signal mask, where the output has its pid"
 
 # The summary goes to stderr, unless -q; stdout is the program's.
 "$rtl" trace -f --gpu soft -o t.db -- echo mine >run.out 2>run.err

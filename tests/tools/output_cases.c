@@ -31,6 +31,16 @@ const char *Output_Expansions(void)
     return NULL;
 }
 
+const char *Output_NamesAfterTheProcess(void)
+{
+    CHECK(rtl_output_names_pid("%p") && rtl_output_names_pid("run-%r.%p.db"));
+    CHECK(rtl_output_names_pid("%%%p") && rtl_output_names_pid("%x%p"));
+    CHECK(!rtl_output_names_pid("trace.db") && !rtl_output_names_pid(""));
+    CHECK(!rtl_output_names_pid("%%p") && !rtl_output_names_pid("%h%r%") &&
+          !rtl_output_names_pid("p%"));
+    return NULL;
+}
+
 const char *Output_TooLong(void)
 {
     char path[6];

@@ -22,6 +22,7 @@ RTL_C_TEST(Sweep, NotWhatIsNoSession)
 RTL_C_TEST(Sweep, NotAnotherUsers)
 
 RTL_C_TEST(Output, Expansions)
+RTL_C_TEST(Output, NamesAfterTheProcess)
 RTL_C_TEST(Output, TooLong)
 RTL_C_TEST(Output, FreeNames)
 
