@@ -182,3 +182,11 @@ status=0
 wait $pid || status=$?
 equal "status after SIGTERM" $status 143
 [ -z "$(ls -A temporary)" ] || fail "something is left in the temporary folder"
+
+# The workloads' temporary files lie in memory, unless TMPDIR says where; those of a program where it has them.
+where=("name=where,command=echo \"\$TMPDIR\" >>$scratch/where; {program}")
+unset TMPDIR
+bench 0 -w eager -k 100 -r 1 -t "${where[@]}"
+TMPDIR=$scratch bench 0 -w eager -k 100 -r 1 -t "${where[@]}"
+bench 0 -r 1 -t "${where[@]}" -- true
+equal "TMPDIR" "$(tr '\n' ';' <where)" "/dev/shm;$scratch;;"
