@@ -5,6 +5,7 @@
 #ifndef RTL_INTERCEPT_PENDING_ADD_H
 #define RTL_INTERCEPT_PENDING_ADD_H
 
+#include "intercept/pair.h"
 #include "intercept/pending.h"
 #include "ring/wire.h"
 
@@ -137,16 +138,21 @@ static inline __attribute__((always_inline)) void
 rtl_record_fill(struct rtl_record *record, const struct rtl_record_words *words, uint64_t state,
                 uint64_t origin)
 {
-    rtl_pending_put(&record->packet, words->index << RTL_INDEX_SHIFT |
-                                         (uint64_t)words->flags << RTL_ORIGIN_BITS | origin);
-    rtl_pending_put(&record->tag, words->tag);
-    rtl_pending_put(&record->block, words->block);
-    rtl_pending_put(&record->block_z_grid_x, words->block_z_grid_x);
-    rtl_pending_put(&record->grid_y_z, words->grid_y_z);
-    rtl_pending_put(&record->group, words->group);
-    rtl_pending_put(&record->kernel_object, words->kernel_object);
-    atomic_store_explicit(&record->state, state, memory_order_release);
+    uint64_t packet = words->index << RTL_INDEX_SHIFT | (uint64_t)words->flags << RTL_ORIGIN_BITS;
+    rtl_pair_put(&record->tag, &record->block, words->tag, words->block);
+    rtl_pair_put(&record->block_z_grid_x, &record->grid_y_z, words->block_z_grid_x,
+                 words->grid_y_z);
+    rtl_pair_put(&record->group, &record->kernel_object, words->group, words->kernel_object);
+    rtl_pair_publish(&record->state, &record->packet, state, packet | origin);
 }
+
+#define RTL_WORD_OF_RECORD(field) (offsetof(struct rtl_record, field) / sizeof(uint64_t))
+
+_Static_assert(RTL_WORD_OF_RECORD(state) == 0 && RTL_WORD_OF_RECORD(packet) == 1 &&
+                   RTL_WORD_OF_RECORD(tag) == 2 && RTL_WORD_OF_RECORD(block) == 3 &&
+                   RTL_WORD_OF_RECORD(block_z_grid_x) == 4 && RTL_WORD_OF_RECORD(grid_y_z) == 5 &&
+                   RTL_WORD_OF_RECORD(group) == 6 && RTL_WORD_OF_RECORD(kernel_object) == 7,
+               "words that are written together lie in aligned 16 bytes of a record's line");
 
 /** Asks for the record in the next chunk that has the place of this one, `ahead` bytes away:
  * harvesters have it in their caches. */
