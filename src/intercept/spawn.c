@@ -75,6 +75,16 @@ static void copy_environment(char **copy, size_t most)
     copy[count] = NULL;
 }
 
+/* ThreadSanitizer's own clone takes its locks for the child and the parent to give back, each its
+ * copy; where the memory is shared both give back the same ones, and a thread that has one of them
+ * meanwhile ends the program. The C library's other names for the two go past it. */
+#if defined(__SANITIZE_THREAD__)
+int __clone(int (*start)(void *), void *stack, int flags, void *context, ...);
+pid_t __vfork(void);
+#define clone __clone
+#define vfork __vfork
+#endif
+
 /* Shares the program's memory, by intent: nothing but system calls here. The child of a child is
  * nobody's. AddressSanitizer would mark frames on this stack and never hear of its end. */
 __attribute__((no_sanitize("address"))) static int launch(void *context)
