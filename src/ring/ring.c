@@ -61,6 +61,7 @@ static __attribute__((noinline)) uint64_t find_room(struct rtl_ring *ring, uint6
         bool ends_early = usable < ring->mask + 1 && usable < end;
         if (head + want.spare > end)
             return 0;
+        atomic_store_explicit(&ring->read_end, end, memory_order_relaxed);
         end = ends_early ? usable : end;
         atomic_store_explicit(&ring->end, end, memory_order_release);
         uint64_t room = end > head ? end - head : 0;
@@ -73,6 +74,16 @@ static __attribute__((noinline)) uint64_t find_room(struct rtl_ring *ring, uint6
     }
 }
 
+/* True if so many slots are known to be there, with memory, and `spare` beyond them, which need
+ * none yet: the reader has read what was there a lap before. */
+static inline bool is_known(const struct rtl_ring *ring, uint64_t head, uint64_t slots,
+                            uint64_t spare)
+{
+    return head + slots <= atomic_load_explicit(&ring->end, memory_order_acquire) &&
+           (spare == 0 ||
+            head + slots + spare <= atomic_load_explicit(&ring->read_end, memory_order_relaxed));
+}
+
 /* Reserves what is wanted; 0 when there is no room. What the reader writes is looked at only when
  * what was known of it is used up. */
 static inline uint64_t reserve(struct rtl_ring *ring, struct want want, uint64_t *position)
@@ -81,8 +92,8 @@ static inline uint64_t reserve(struct rtl_ring *ring, struct want want, uint64_t
     uint64_t head = atomic_load_explicit(&header->head, memory_order_relaxed);
     uint64_t count;
     do {
-        uint64_t end = atomic_load_explicit(&ring->end, memory_order_acquire);
-        count = head + want.most + want.spare <= end ? want.most : find_room(ring, head, want);
+        count =
+            is_known(ring, head, want.most, want.spare) ? want.most : find_room(ring, head, want);
     } while (count > 0 &&
              !atomic_compare_exchange_weak_explicit(&header->head, &head, head + count,
                                                     memory_order_relaxed, memory_order_relaxed));
@@ -165,8 +176,8 @@ void *rtl_ring_begin(struct rtl_ring *ring, size_t size, uint64_t spare,
     uint64_t slots = slots_for(size);
     uint64_t head = atomic_load_explicit(next, memory_order_relaxed);
     do {
-        if (head + slots + spare > atomic_load_explicit(&ring->end, memory_order_acquire) ||
-            !is_straight(ring, head, slots) || is_too_long(ring, slots))
+        if (!is_known(ring, head, slots, spare) || !is_straight(ring, head, slots) ||
+            is_too_long(ring, slots))
             return NULL;
     } while (!atomic_compare_exchange_weak_explicit(next, &head, head + slots, memory_order_relaxed,
                                                     memory_order_relaxed));

@@ -56,9 +56,11 @@ struct rtl_ring {
     struct rtl_ring_header *header;
     unsigned char *slots;
     uint64_t mask;
-    size_t size;          /**< of the mapping, bytes */
-    _Atomic uint64_t end; /**< slots before it may be reserved, as far as the writers know */
-    _Atomic int file;     /**< the writer's descriptor until all memory is reserved, else -1 */
+    size_t size;               /**< of the mapping, bytes */
+    _Atomic uint64_t end;      /**< slots before it may be reserved, as far as the writers know */
+    _Atomic uint64_t read_end; /**< likewise, were there memory for all: what must stay free is
+                                  counted from here */
+    _Atomic int file;          /**< the writer's descriptor until all memory is reserved, else -1 */
     _Atomic uint32_t reserving; /**< threads that may be using it */
     _Atomic bool reserved;      /**< no more memory is, or can be, reserved */
 };

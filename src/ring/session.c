@@ -152,6 +152,7 @@ static int map(struct rtl_ring *ring, int file, uint32_t slots)
     ring->mask = slots - 1;
     atomic_init(&ring->reserving, 0);
     atomic_init(&ring->end, 0);
+    atomic_init(&ring->read_end, 0);
     atomic_init(&ring->reserved, false);
     return 0;
 }
@@ -278,6 +279,7 @@ int rtl_ring_create_private(struct rtl_ring *ring, size_t bytes)
     atomic_init(&ring->file, -1);
     atomic_init(&ring->reserving, 0);
     atomic_init(&ring->end, 0);
+    atomic_init(&ring->read_end, 0);
     atomic_init(&ring->reserved, true);
     atomic_store(&ring->header->usable, slots);
     return fill_header(ring, 0);

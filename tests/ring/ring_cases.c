@@ -14,6 +14,7 @@
 #define WRITERS       4
 #define EACH          20000u
 #define SMALLEST_RING (64u << 10) /* 1024 slots */
+#define LARGE_RING    ((size_t)16 << 20)
 
 struct fixture {
     char session[256];
@@ -176,6 +177,28 @@ const char *Ring_RoomInPlaceIsSparing(void)
     CHECK(rtl_ring_read(&f.reader, slots, false, keep_last, &got, &torn) == slots - slots / 8);
     CHECK(torn == 0 && rtl_ring_pending(&f.writer) == 0);
     tear_down(&f);
+    return NULL;
+}
+
+/* What must stay free needs no memory yet. */
+const char *Ring_RoomInPlaceNeedsNoMoreMemoryThanItsOwn(void)
+{
+    struct fixture f;
+    struct rtl_ring_place place;
+    CHECK(rtl_session_create(f.session, sizeof f.session) == 0);
+    CHECK(rtl_ring_create(&f.writer, f.session, LARGE_RING) == 0);
+    uint64_t slots = f.writer.mask + 1;
+    uint64_t usable = atomic_load(&f.writer.header->usable);
+    CHECK(usable < slots / 8);
+    CHECK(push_text(&f.writer, "the room is known from here on"));
+    for (uint64_t i = 1; i < usable; i++) {
+        CHECK(rtl_ring_begin(&f.writer, RTL_SLOT_SIZE / 2, slots / 8, &place) != NULL);
+        rtl_ring_end(&f.writer, RTL_WIRE_CLOCK, &place);
+    }
+    CHECK(rtl_ring_begin(&f.writer, RTL_SLOT_SIZE / 2, slots / 8, &place) == NULL);
+    CHECK(atomic_load(&f.writer.header->usable) == usable);
+    rtl_ring_unmap(&f.writer);
+    rtl_session_remove(f.session);
     return NULL;
 }
 
@@ -456,8 +479,6 @@ const char *Ring_HoleOfALivingWriterHoldsTheReader(void)
     tear_down(&f);
     return NULL;
 }
-
-#define LARGE_RING ((size_t)16 << 20)
 
 struct filling {
     struct rtl_ring *ring;
