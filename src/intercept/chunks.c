@@ -1,6 +1,6 @@
 #include "intercept/chunks.h"
 
-#include "intercept/pages.h"
+#include "common/pages.h"
 
 #include <stdlib.h>
 

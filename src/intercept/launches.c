@@ -1,9 +1,9 @@
 #include "intercept/launches.h"
 
+#include "common/pages.h"
 #include "common/stamp.h"
 #include "intercept/emit.h"
 #include "intercept/origin.h"
-#include "intercept/pages.h"
 #include "intercept/submit.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
+#include "common/pages.h"
 #include "common/tsan.h"
-#include "intercept/pages.h"
 #include "intercept/pending_add.h"
 #include "intercept/shared_signal.h"
 

@@ -1,6 +1,7 @@
 #include "intercept/queues.h"
 
 #include "common/clock.h"
+#include "common/pages.h"
 #include "intercept/agents.h"
 #include "intercept/api.h"
 #include "intercept/counters.h"
@@ -8,7 +9,6 @@
 #include "intercept/harvest.h"
 #include "intercept/indices.h"
 #include "intercept/launches.h"
-#include "intercept/pages.h"
 #include "intercept/strangers.h"
 #include "intercept/submit.h"
 #include "intercept/ways.h"

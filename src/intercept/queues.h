@@ -15,9 +15,9 @@
 #define RTL_INTERCEPT_QUEUES_H
 
 #include "common/lines.h"
+#include "common/pages.h"
 #include "intercept/config.h"
 #include "intercept/map.h"
-#include "intercept/pages.h"
 #include "intercept/pending.h"
 #include "intercept/rewrite.h"
 #include "intercept/turn.h"

@@ -5,8 +5,8 @@
  */
 #include "intercept/shapes.h"
 
+#include "common/pages.h"
 #include "intercept/emit.h"
-#include "intercept/pages.h"
 #include "intercept/symbols.h"
 
 #define PLACE_BITS  15u

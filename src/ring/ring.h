@@ -89,7 +89,8 @@ int rtl_ring_create(struct rtl_ring *ring, const char *session, size_t bytes);
 int rtl_ring_create_private(struct rtl_ring *ring, size_t bytes);
 
 /** Reserves memory for at most so many bytes more of the ring's slots, a multiple of a page, so
- * that a full /dev/shm shows here and not as a SIGBUS in the program. rtl_ring_create reserves a
+ * that a full /dev/shm shows here and not as a SIGBUS in the program, and maps it, so that writers
+ * do not wait for that page by page (as rtl_pages_take, pages.h). rtl_ring_create reserves a
  * small piece, and a writer that comes to the end of what is reserved reserves a small piece
  * itself. 1: more to do, 0: all reserved, -1: no memory (the ring then ends where it is; writers
  * see it as full). Any thread, several at once. */

@@ -1,5 +1,6 @@
 /* The session's folder and the files in it. */
 #include "common/log.h"
+#include "common/pages.h"
 #include "ring/ring.h"
 
 #include <dirent.h>
@@ -168,6 +169,8 @@ static int reserve_next(struct rtl_ring *ring, size_t most)
     if (fallocate(atomic_load(&ring->file), 0, (off_t)done, (off_t)piece) != 0 &&
         errno != EOPNOTSUPP)
         return -1;
+    unsigned char *memory = (unsigned char *)ring->header + done;
+    rtl_pages_take(memory, memory + piece);
     bool mine = atomic_compare_exchange_strong_explicit(&ring->header->usable, &usable,
                                                         usable + piece / RTL_SLOT_SIZE,
                                                         memory_order_relaxed, memory_order_relaxed);

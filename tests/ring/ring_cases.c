@@ -1,4 +1,5 @@
 #include "../common/check.h"
+#include "common/pages.h"
 #include "ring/ring.h"
 
 #include <errno.h>
@@ -582,6 +583,48 @@ const char *Ring_TakesMemoryAsItIsWritten(void)
     }
     CHECK(atomic_load(&header->usable) == slots && f.writer.file == -1);
     CHECK(rtl_ring_reserve_ahead(&f.writer) == 0 && !push_text(&f.writer, "x"));
+    rtl_ring_unmap(&f.writer);
+    rtl_session_remove(f.session);
+    return NULL;
+}
+
+/* As the system tells: a page that is not yet mapped is a fault for its first writer. */
+static bool is_mapped(int pagemap, const void *at)
+{
+    uint64_t entry = 0;
+    off_t offset = (off_t)((uintptr_t)at / RTL_PAGE * sizeof entry);
+    return pread(pagemap, &entry, sizeof entry, offset) == sizeof entry && entry >> 63 != 0;
+}
+
+/* Memory of its own and an open page map, or a system that has not both. */
+static bool has_page_map(int pagemap)
+{
+    void *page = rtl_pages(RTL_PAGE);
+    bool before = is_mapped(pagemap, page);
+    rtl_pages_take(page, (unsigned char *)page + RTL_PAGE);
+    bool after = is_mapped(pagemap, page);
+    (void)munmap(page, RTL_PAGE);
+    return !before && after;
+}
+
+/* Whoever reserves takes the faults, too: writers find all that is usable mapped. */
+const char *Ring_WritersFindMemoryMapped(void)
+{
+    struct fixture f;
+    int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    if (pagemap < 0 || !has_page_map(pagemap))
+        return NULL; /* before Linux 5.14 */
+    CHECK(rtl_session_create(f.session, sizeof f.session) == 0);
+    CHECK(rtl_ring_create(&f.writer, f.session, LARGE_RING) == 0);
+    while (rtl_ring_reserve_ahead(&f.writer) > 0)
+        continue;
+    uint64_t usable = atomic_load(&f.writer.header->usable);
+    const uint64_t of_page = RTL_PAGE / RTL_SLOT_SIZE;
+    CHECK(usable > of_page && usable < f.writer.mask + 1 - of_page);
+    for (uint64_t slot = 0; slot < usable; slot += of_page)
+        CHECK(is_mapped(pagemap, f.writer.slots + slot * RTL_SLOT_SIZE));
+    CHECK(!is_mapped(pagemap, f.writer.slots + (usable + of_page) * RTL_SLOT_SIZE));
+    (void)close(pagemap);
     rtl_ring_unmap(&f.writer);
     rtl_session_remove(f.session);
     return NULL;

@@ -1,8 +1,8 @@
 /**
  * Memory of which only a part may ever be used.
  */
-#ifndef RTL_INTERCEPT_PAGES_H
-#define RTL_INTERCEPT_PAGES_H
+#ifndef RTL_COMMON_PAGES_H
+#define RTL_COMMON_PAGES_H
 
 #include <errno.h>
 #include <stddef.h>
