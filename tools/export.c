@@ -2,7 +2,7 @@
 #include "export/export.h"
 
 #include "command.h"
-#include "common/duration.h"
+#include "common/moment.h"
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/say.h"
@@ -21,17 +21,11 @@ enum { EXPORTERS = sizeof exporters / sizeof exporters[0] };
 
 #define MOST_CHOSEN 256u
 
-/* A time as it was written: since the recording began, or on the trace's clock. */
-struct moment {
-    uint64_t ns;
-    bool absolute;
-};
-
 struct options {
     const char *path, *output, *table;
     const struct exporter *exporter;
     struct moment from, to;
-    bool has_to, force, per_rank;
+    bool force, per_rank;
     uint64_t split_size, detail;
     uint32_t processes[MOST_CHOSEN];
     const char *ranks[MOST_CHOSEN];
@@ -98,15 +92,6 @@ static bool read_number(const char *text, uint64_t *number)
     return true;
 }
 
-static int parse_moment(const char *option, const char *text, struct moment *moment)
-{
-    moment->absolute = read_number(text, &moment->ns);
-    if (moment->absolute || rtl_duration_read(text, &moment->ns))
-        return 0;
-    return say_fail(EINVAL, "'%s' is no time for --%s: write 1.5s or 200ms, or ns as a number",
-                    text, option);
-}
-
 /* --to is both: a format, and the end of a time. */
 static int parse_to(struct options *options, const char *text)
 {
@@ -115,8 +100,7 @@ static int parse_to(struct options *options, const char *text)
         options->exporter = format;
         return 0;
     }
-    options->has_to = true;
-    return parse_moment("to", text, &options->to);
+    return moment_read("to", text, &options->to);
 }
 
 static int parse_size(const char *option, const char *text, uint64_t *bytes)
@@ -167,7 +151,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         options->force = true;
         return 0;
     case KEY_FROM:
-        return parse_moment("from", value, &options->from);
+        return moment_read("from", value, &options->from);
     case KEY_TO:
         return parse_to(options, value);
     case 'p':
@@ -248,11 +232,6 @@ static int choose(struct export *export, const struct options *options)
     return EXIT_FINE;
 }
 
-static uint64_t on_clock(const struct export *export, const struct moment *moment)
-{
-    return moment->absolute ? moment->ns : export->info.start + moment->ns;
-}
-
 static int prepare(struct export *export, const struct options *options)
 {
     rtl_status_t status = rtlTraceInfo(export->trace, &export->info);
@@ -260,11 +239,11 @@ static int prepare(struct export *export, const struct options *options)
         status = rtlTraceProcesses(export->trace, &export->processes, &export->process_count);
     if (status != RTL_OK)
         return open_failed(export->trace, export->path);
-    export->from =
-        options->from.ns || options->from.absolute ? on_clock(export, &options->from) : 0;
-    export->to = options->has_to ? on_clock(export, &options->to) : 0;
-    if (options->has_to && export->to <= export->from)
-        return say_fail(EXIT_USAGE, "--to is not after --from");
+    uint64_t window[2];
+    if (moment_window(&export->info, &options->from, &options->to, window) != 0)
+        return EXIT_USAGE;
+    export->from = window[0];
+    export->to = window[1];
     export->progress.shown = show_terminal(stderr);
     export->progress.most =
         export->info.kernels + export->info.copies + export->info.calls + export->info.ranges;

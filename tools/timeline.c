@@ -66,11 +66,6 @@ static bool has_blocks(void)
 
 /* The window. */
 
-static uint64_t on_clock(const struct view *view, const struct moment *moment)
-{
-    return moment->absolute ? moment->ns : view->info.start + moment->ns;
-}
-
 static rtl_status_t add_kernels(struct view *view, uint64_t *from, uint64_t *to)
 {
     rtl_aggregate_request_t all = RTL_AGGREGATE_BY(0);
@@ -118,9 +113,9 @@ static int find_window(struct view *view)
     if (!(options->from.given && options->to.given) && find_whole(view, &from, &to) != RTL_OK)
         return open_failed(view->trace, options->path);
     if (options->from.given)
-        from = on_clock(view, &options->from);
+        from = moment_on_clock(&options->from, view->info.start);
     if (options->to.given)
-        to = on_clock(view, &options->to);
+        to = moment_on_clock(&options->to, view->info.start);
     if (!options->from.given && !options->to.given && to == 0)
         return say_fail(EXIT_USAGE, "%s has no kernels and no copies", options->path);
     if (options->from.given && options->to.given && to <= from)
@@ -167,9 +162,10 @@ static int find_launch(struct view *view)
                         "%s: no kernel of launch %" PRIu32 " of graph %" PRIu32 " is in the trace",
                         options->path, options->launch, id.graph);
     view->of_launch = true;
-    view->timeline.from = view->launch.start;
+    /* A window has a length, also at the end of time. */
+    view->timeline.from = view->launch.start - (view->launch.start == UINT64_MAX);
     view->timeline.to =
-        view->launch.end > view->launch.start ? view->launch.end : view->launch.start + 1;
+        view->launch.end > view->timeline.from ? view->launch.end : view->timeline.from + 1;
     return EXIT_FINE;
 }
 
@@ -314,12 +310,12 @@ static void show_names(const struct view *view, const struct timeline_lane *lane
     free(cells);
 }
 
-/* The axis: times at steps of 1, 2 or 5, all in one unit. */
+/* The axis: times at steps of 1, 2 or 5, all in one unit. The largest power of ten is the last. */
 static uint64_t step_of(const struct timeline *timeline)
 {
     double least = (double)(timeline->to - timeline->from) / timeline->width * (double)LABEL_APART;
     uint64_t step = 1;
-    while ((double)step < least) {
+    while ((double)step < least && step <= UINT64_MAX / 10) {
         if ((double)(2 * step) >= least)
             return 2 * step;
         if ((double)(5 * step) >= least)
@@ -345,24 +341,36 @@ static void time_text(uint64_t ns, uint64_t step, char *text, size_t size)
                    units[i].name);
 }
 
+/* `since` is the time from the window's begin on. */
+static void put_tick(const struct timeline *timeline, uint64_t since, const char *text, char *line,
+                     size_t *free_from)
+{
+    double column = (double)(timeline->to - timeline->from) / timeline->width;
+    size_t at = (size_t)((double)since / column);
+    if (at < *free_from || at + strlen(text) + 1 > timeline->width)
+        return;
+    line[at] = '|';
+    memcpy(line + at + 1, text, strlen(text));
+    *free_from = at + strlen(text) + 2;
+}
+
+/* Counts from the window's begin on, so that no sum goes beyond its end. */
 static void show_axis(const struct view *view)
 {
     const struct timeline *timeline = &view->timeline;
     uint64_t step = step_of(timeline);
     uint64_t zero = view->info.start < timeline->from ? view->info.start : timeline->from;
-    double column = (double)(timeline->to - timeline->from) / timeline->width;
+    uint64_t begin = timeline->from - zero;
+    uint64_t length = timeline->to - timeline->from;
+    uint64_t since = begin % step ? step - begin % step : 0;
+    size_t free_from = 0;
     char *line = memory_new(timeline->width + 1, 1);
     memset(line, ' ', timeline->width);
-    uint64_t tick = (timeline->from - zero + step - 1) / step * step;
-    for (size_t free_from = 0; zero + tick < timeline->to; tick += step) {
+    for (bool inside = since < length; inside; since += step) {
         char text[48];
-        size_t at = (size_t)((double)(zero + tick - timeline->from) / column);
-        time_text(tick, step, text, sizeof text);
-        if (at < free_from || at + strlen(text) + 1 > timeline->width)
-            continue;
-        line[at] = '|';
-        memcpy(line + at + 1, text, strlen(text));
-        free_from = at + strlen(text) + 2;
+        time_text(begin + since, step, text, sizeof text);
+        put_tick(timeline, since, text, line, &free_from);
+        inside = length - since > step;
     }
     for (size_t end = timeline->width; end > 0 && line[end - 1] == ' ';)
         line[--end] = '\0';
@@ -400,9 +408,7 @@ static void show_legend(const struct view *view)
     char name[600];
     (void)putchar('\n');
     for (uint32_t rank = 0; rank < timeline->name_count && rank < LEGEND; ++rank) {
-        uint32_t i = 0;
-        while (timeline->names[i].rank != rank)
-            ++i;
+        uint32_t i = timeline->ranked[rank];
         char key[2] = {letter_of(view, i), '\0'};
         char line[128];
         (void)snprintf(line, sizeof line, "%9s  x %-7s  ",
@@ -467,13 +473,13 @@ static int show_json(const struct view *view)
     json_t *names = json_array();
     for (size_t i = 0; i < timeline->lane_count; ++i)
         (void)json_array_append_new(lanes, json_lane(view, &timeline->lanes[i]));
-    for (uint32_t rank = 0; rank < timeline->name_count; ++rank)
-        for (size_t i = 0; i < timeline->name_count; ++i)
-            if (timeline->names[i].rank == rank)
-                (void)json_array_append_new(
-                    names, json_pack("{s:o, s:o, s:o}", "name", open_text(timeline->texts.list[i]),
-                                     "events", open_number(timeline->names[i].events), "total_ns",
-                                     open_number(timeline->names[i].ns)));
+    for (uint32_t rank = 0; rank < timeline->name_count; ++rank) {
+        uint32_t i = timeline->ranked[rank];
+        (void)json_array_append_new(
+            names, json_pack("{s:o, s:o, s:o}", "name", open_text(timeline->texts.list[i]),
+                             "events", open_number(timeline->names[i].events), "total_ns",
+                             open_number(timeline->names[i].ns)));
+    }
     return open_print_json(
         json_pack("{s:o, s:o, s:o, s:I, s:o, s:o, s:o}", "file", open_text(view->options->path),
                   "from_ns", open_number(timeline->from), "to_ns", open_number(timeline->to),

@@ -51,6 +51,7 @@ struct timeline {
     size_t lane_count;
     struct texts texts;
     struct timeline_name *names;
+    uint32_t *ranked; /**< the names by rank */
     size_t name_count, name_capacity;
     uint64_t events;
 };

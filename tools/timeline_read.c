@@ -220,8 +220,11 @@ static void rank_names(struct timeline *timeline)
     for (uint32_t i = 0; i < timeline->name_count; ++i)
         list[i] = (struct ranked){i, timeline->names[i].ns};
     qsort(list, timeline->name_count, sizeof *list, by_time);
-    for (uint32_t i = 0; i < timeline->name_count; ++i)
+    timeline->ranked = memory_new(timeline->name_count, sizeof *timeline->ranked);
+    for (uint32_t i = 0; i < timeline->name_count; ++i) {
+        timeline->ranked[i] = list[i].name;
         timeline->names[list[i].name].rank = i;
+    }
     free(list);
 }
 
@@ -254,6 +257,7 @@ void timeline_free(struct timeline *timeline)
         free_lane(&timeline->lanes[i]);
     free(timeline->lanes);
     free(timeline->names);
+    free(timeline->ranked);
     texts_free(&timeline->texts);
 }
 

@@ -102,6 +102,25 @@ const char *Page_BinsOfOneLongThing(void)
     return NULL;
 }
 
+/* The end of the last bin is a number too large for 64 bits. */
+const char *Page_BinsAtTheEndOfTime(void)
+{
+    struct bins bins = {0};
+    CHECK(bins_add(&bins, 5, 10, 1, 100));
+    CHECK(bins_add(&bins, UINT64_MAX - 3000, UINT64_MAX, 2, 100));
+    uint64_t busy = 0;
+    uint64_t begins = 0;
+    for (size_t i = 0; i < bins.count; ++i) {
+        busy += bins.list[i].busy;
+        begins += bins.list[i].count;
+    }
+    CHECK(bins.count <= 5);
+    CHECK(busy == 5 + 3000);
+    CHECK(begins == 2);
+    bins_free(&bins);
+    return NULL;
+}
+
 static int compare(const void *a, const void *b)
 {
     uint64_t left = *(const uint64_t *)a;

@@ -2,6 +2,7 @@
 
 RTL_C_TEST(Page, Bins)
 RTL_C_TEST(Page, BinsOfOneLongThing)
+RTL_C_TEST(Page, BinsAtTheEndOfTime)
 RTL_C_TEST(Page, Spread)
 RTL_C_TEST(Page, Lanes)
 RTL_C_TEST(Page, Items)

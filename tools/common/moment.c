@@ -21,18 +21,17 @@ int moment_read(const char *option, const char *text, struct moment *moment)
                     text, option);
 }
 
-static uint64_t on_clock(const rtl_trace_info_t *info, const struct moment *moment)
+uint64_t moment_on_clock(const struct moment *moment, uint64_t start)
 {
-    if (!moment->given)
-        return 0;
-    return moment->absolute ? moment->ns : info->start + moment->ns;
+    uint64_t zero = moment->absolute ? 0 : start;
+    return moment->ns < UINT64_MAX - zero ? zero + moment->ns : UINT64_MAX;
 }
 
 int moment_window(const rtl_trace_info_t *info, const struct moment *from, const struct moment *to,
                   uint64_t window[2])
 {
-    window[0] = on_clock(info, from);
-    window[1] = on_clock(info, to);
+    window[0] = from->given ? moment_on_clock(from, info->start) : 0;
+    window[1] = to->given ? moment_on_clock(to, info->start) : 0;
     if (to->given && window[1] <= window[0])
         return say_fail(EINVAL, "--to is not after --from");
     return 0;

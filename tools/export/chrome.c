@@ -301,7 +301,7 @@ static rtl_status_t write_head(struct chrome *chrome)
     const struct export *export = chrome->export;
     const rtl_agent_t *agents;
     size_t count;
-    int64_t base = export->info.realtime_offset - chrome->shift;
+    int64_t base = (int64_t)((uint64_t)export->info.realtime_offset - (uint64_t)chrome->shift);
     rtl_status_t status = rtlTraceAgents(export->trace, &agents, &count);
     if (status != RTL_OK)
         return status;
@@ -638,10 +638,12 @@ static int write_all(struct chrome *chrome)
 static int run(struct export *export)
 {
     static struct chrome chrome;
-    int64_t start = (int64_t) export->info.start + export->info.realtime_offset;
-    int64_t base = start - ((start % BASE_NS) + BASE_NS) % BASE_NS;
-    chrome = (struct chrome){
-        .export = export, .out.fd = -1, .shift = export->info.realtime_offset - base};
+    /* Unsigned, since the clocks of a damaged trace may be anywhere. */
+    uint64_t offset = (uint64_t) export->info.realtime_offset;
+    int64_t start = (int64_t)(export->info.start + offset);
+    int64_t since_base = ((start % BASE_NS) + BASE_NS) % BASE_NS;
+    uint64_t base = (uint64_t)start - (uint64_t)since_base;
+    chrome = (struct chrome){.export = export, .out.fd = -1, .shift = (int64_t)(offset - base)};
     chrome.spans = spans_new(export->trace, write_span, &chrome);
     int status =
         chrome.spans ? write_all(&chrome) : say_fail(EXIT_USAGE, "there is not enough memory");

@@ -6,6 +6,7 @@
 #include "common/paths.h"
 #include "common/say.h"
 #include "export/html_ranges.h"
+#include "export/html_time.h"
 #include "export/lookup.h"
 
 #include <errno.h>
@@ -39,7 +40,7 @@ static void begin_at(struct html_page *page, uint64_t start)
     if (page->begun)
         return;
     page->zero = page->export->info.start < start ? page->export->info.start : start;
-    page->first = start - page->zero;
+    page->first = html_time(start, page->zero);
     page->begun = true;
 }
 
@@ -47,7 +48,7 @@ static bool segment_full(struct html_page *page, uint64_t start, int *status)
 {
     if (page->segments.events < HTML_SEGMENT)
         return true;
-    int error = html_segments_end(&page->segments, &page->lanes, start - page->zero);
+    int error = html_segments_end(&page->segments, &page->lanes, html_time(start, page->zero));
     if (error)
         *status = say_fail(EXIT_USAGE, "the events could not be put aside: %s", say_errno(error));
     return error == 0;
@@ -69,8 +70,9 @@ static const struct html_key no_key = {.gpu = RTL_TRACE_NONE,
 static bool put(struct html_page *page, const struct place *place, struct html_slice *slice,
                 uint64_t start, uint64_t end)
 {
-    slice->start = start - page->zero;
-    slice->end = end > start ? end - page->zero : slice->start;
+    slice->start = html_time(start, page->zero);
+    slice->end = end > start ? html_time(end, page->zero) : slice->start;
+    page->beyond += end > start && end - page->zero > HTML_TIME_LAST;
     if (slice->end > page->last)
         page->last = slice->end;
     struct html_lane *lane = html_lanes_take(&page->lanes, &place->key, slice->start);
@@ -194,8 +196,8 @@ static struct html_gpu *gpu_of(struct html_page *page, uint32_t process, uint32_
 static bool add_busy(struct html_page *page, const rtl_kernel_t *kernel, uint32_t name)
 {
     struct html_gpu *gpu = gpu_of(page, kernel->process, kernel->gpu);
-    uint64_t start = kernel->start - page->zero;
-    uint64_t end = kernel->end - page->zero;
+    uint64_t start = html_time(kernel->start, page->zero);
+    uint64_t end = html_time(kernel->end, page->zero);
     if (!gpu)
         return false;
     if (start < gpu->until)
@@ -384,6 +386,10 @@ static void tell(const struct html_page *page)
 {
     if (page->untimed)
         say("%" PRIu64 " copies are left out: nobody took their times", page->untimed);
+    if (page->beyond)
+        say("%" PRIu64 " events end more than 104 days after the page begins; in the page they end "
+            "there",
+            page->beyond);
     if (page->left_out)
         say("single events of %zu of %zu stretches of time are left out; --detail gives them more "
             "room, --from and --to choose a part",

@@ -82,6 +82,34 @@ static bool coarsen(struct bins *bins)
     return true;
 }
 
+/* What lasts for `left` ns from `start` on: whole bins together, what is beside them one by one.
+ * The end of it may be the end of time, which no number has. */
+static bool put_bins(struct bins *bins, uint64_t start, uint64_t left, uint32_t name)
+{
+    uint64_t width = UINT64_C(1) << bins->shift;
+    uint64_t count = 1;
+    do {
+        uint64_t first = start >> bins->shift;
+        uint64_t whole = start % width == 0 ? left >> bins->shift : 0;
+        if (whole && bins->count && bins->list[bins->count - 1].first == first)
+            whole = 1; /* beside something without length */
+        uint64_t span = whole ? whole << bins->shift : width - start % width;
+        uint64_t busy = span < left ? span : left;
+        struct bin bin = {.first = first,
+                          .length = whole ? whole : 1,
+                          .busy = busy,
+                          .count = count,
+                          .name = name,
+                          .weight = busy};
+        if (!put(bins, &bin))
+            return false;
+        count = 0;
+        start += span;
+        left -= busy;
+    } while (left > 0);
+    return true;
+}
+
 bool bins_add(struct bins *bins, uint64_t start, uint64_t end, uint32_t name, size_t most)
 {
     if (bins->shift == 0)
@@ -89,27 +117,7 @@ bool bins_add(struct bins *bins, uint64_t start, uint64_t end, uint32_t name, si
     while (bins->count >= most)
         if (!coarsen(bins))
             return false;
-    uint64_t width = UINT64_C(1) << bins->shift;
-    uint64_t count = 1;
-    do {
-        uint64_t first = start >> bins->shift;
-        uint64_t whole = start % width == 0 && end > start ? (end - start) >> bins->shift : 0;
-        if (whole && bins->count && bins->list[bins->count - 1].first == first)
-            whole = 1; /* beside something without length */
-        uint64_t next = whole ? start + (whole << bins->shift) : (first + 1) << bins->shift;
-        uint64_t upto = next < end ? next : end;
-        struct bin bin = {.first = first,
-                          .length = whole ? whole : 1,
-                          .busy = upto > start ? upto - start : 0,
-                          .count = count,
-                          .name = name,
-                          .weight = upto > start ? upto - start : 0};
-        if (!put(bins, &bin))
-            return false;
-        count = 0;
-        start = next;
-    } while (start < end);
-    return true;
+    return put_bins(bins, start, end > start ? end - start : 0, name);
 }
 
 void bins_write(const struct bins *bins, struct bytes *bytes)

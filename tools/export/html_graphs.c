@@ -1,6 +1,7 @@
 #include "export/html_graphs.h"
 
 #include "common/open.h"
+#include "export/html_time.h"
 
 #include <stdlib.h>
 
@@ -164,17 +165,21 @@ static json_t *nodes_json(const struct html_graph *graph, const rtl_graph_node_t
     static const struct html_node none = {.gpu = RTL_TRACE_NONE, .queue = RTL_TRACE_NONE};
     json_t *list = json_array();
     size_t row = 0;
-    uint32_t most = count ? rows[count - 1].node + 1 : 0;
-    for (uint32_t i = 0; i < graph->count || i < most; ++i) {
+    uint64_t i = 0;
+    while (i < graph->count || row < count) {
+        if (i >= graph->count) /* none that ran */
+            i = rows[row].node;
         const struct html_node *node = i < graph->count ? &graph->nodes[i] : &none;
-        while (row < count && rows[row].node < i)
-            ++row;
         const rtl_graph_node_t *told = row < count && rows[row].node == i ? &rows[row] : NULL;
         bool ran = node->duration.count != 0;
-        if (!told && !ran)
-            continue;
-        uint32_t name = ran || !told ? node->name : number(state, told->name);
-        (void)json_array_append_new(list, node_json(i, ran ? node : &none, told, name));
+        if (told || ran) {
+            uint32_t name = ran || !told ? node->name : number(state, told->name);
+            (void)json_array_append_new(list,
+                                        node_json((uint32_t)i, ran ? node : &none, told, name));
+        }
+        while (row < count && rows[row].node <= i)
+            ++row;
+        ++i;
     }
     return list;
 }
@@ -215,8 +220,8 @@ void html_graphs_write(const struct html_graphs *graphs, uint64_t zero, struct b
         bytes_varint(bytes, row->graph);
         bytes_varint(bytes, row->generation);
         bytes_varint(bytes, row->launch);
-        bytes_signed(bytes, (int64_t)(start - zero));
-        bytes_varint(bytes, row->end > start ? row->end - start : 0);
+        bytes_signed(bytes, (int64_t)html_time(start, zero) - (int64_t)html_time(zero, start));
+        bytes_varint(bytes, html_time(row->end, start));
         bytes_varint(bytes, graphs->launches[i].idle);
         bytes_varint(bytes, graphs->launches[i].kernels);
         bytes_varint(bytes, row->expected);

@@ -34,6 +34,7 @@ struct html_page {
     bool begun;           /**< it is set */
     uint64_t first, last; /**< of all events, ns since the begin of the page */
     uint64_t untimed;     /**< copies that are not shown: nobody took their times */
+    uint64_t beyond;      /**< events that end after the last moment of a page (html_time.h) */
     struct html_lanes lanes;
     struct html_items kernels, copies;
     struct texts texts;

@@ -3,6 +3,7 @@
 #include "common/memory.h"
 #include "common/open.h"
 #include "export/html_metrics.h"
+#include "export/html_time.h"
 #include "ranges_read.h"
 
 #include <stdlib.h>
@@ -140,7 +141,7 @@ static struct row *begin_row(struct work *work, struct table *table, const struc
     struct row *row = new_row(table);
     uint64_t *cells = row->cells;
     cells[ID] = range->id;
-    cells[START] = range->start - work->zero;
+    cells[START] = html_time(range->start, work->zero);
     cells[FIRST] = cells[START];
     cells[LAST] = cells[START];
     cells[PARENT] = parent + 1;
@@ -214,8 +215,8 @@ static void take_singles(struct work *work)
         add_range(row, range);
         row->counts = range->counts;
         if (range->time.last) {
-            row->cells[FIRST] = range->time.first - work->zero;
-            row->cells[LAST] = range->time.last - work->zero;
+            row->cells[FIRST] = html_time(range->time.first, work->zero);
+            row->cells[LAST] = html_time(range->time.last, work->zero);
         }
         work->single[i] = work->singles.count - 1;
     }
@@ -298,8 +299,8 @@ static void take_merged(struct work *work)
         if (wall_of(range) > longest[place]) {
             longest[place] = wall_of(range);
             row->cells[ID] = range->id;
-            row->cells[START] = range->start - work->zero;
-            row->cells[LAST] = range->end - work->zero;
+            row->cells[START] = html_time(range->start, work->zero);
+            row->cells[LAST] = html_time(range->end, work->zero);
         }
     }
     free(longest);

@@ -52,6 +52,13 @@ export function niceStep(least: number): number {
     return 10 * power;
 }
 
+/** The multiples of `step` in [from, to]. Counted, since large times may be no other ones when a small step is added. */
+export function multiples(step: number, from: number, to: number): number[] {
+    const first = Math.ceil(from / step);
+    const count = Math.min(1000, Math.floor(to / step) - first + 1);
+    return Array.from({ length: Math.max(0, count) }, (_, i) => (first + i) * step);
+}
+
 /** A time of an axis whose steps are `step` ns: no more decimals than the step needs. */
 export function tick(ns: number, step: number): string {
     const size = Math.max(Math.abs(ns), step);

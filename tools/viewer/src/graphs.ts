@@ -6,7 +6,7 @@ import 'uplot/dist/uPlot.min.css';
 import { Axis } from './axis';
 import { Palette, colorNumber, palette } from './colors';
 import { byId, element, fit, fitted, hideTip, link, showTip } from './dom';
-import { count, duration, niceStep, share, tick } from './format';
+import { count, duration, multiples, niceStep, share, tick } from './format';
 import { Graph, GraphNode, Launch, Slice, Trace } from './trace';
 
 const LABELS = 230; // px
@@ -374,7 +374,7 @@ export class Graphs {
         const step = niceStep((110 * this.axis.span) / Math.max(1, width - LABELS));
         context.fillStyle = colors.panel;
         context.fillRect(0, 0, width, RULER);
-        for (let time = Math.ceil(this.axis.from / step) * step; time <= this.axis.to; time += step) {
+        for (const time of multiples(step, this.axis.from, this.axis.to)) {
             context.fillStyle = colors.line;
             context.fillRect(Math.round(x(time)), RULER - 8, 1, height);
             context.fillStyle = colors.soft;

@@ -4,7 +4,7 @@ import { Axis } from './axis';
 import { above, busyWithin, levelFor } from './bins';
 import { Palette, colorNumber, palette } from './colors';
 import { byId, element, fit, fitted, hideTip, showTip } from './dom';
-import { count, duration, moment, niceStep, share, tick } from './format';
+import { count, duration, moment, multiples, niceStep, share, tick } from './format';
 import { CALL, Columns, Lane, Segment, Slice, Trace, Wanted } from './trace';
 
 const LABELS = 230; // px, as in the style sheet
@@ -549,7 +549,7 @@ export class Timeline {
         const step = niceStep(110 * this.perPixel);
         const base = this.base(step);
         const list = [];
-        for (let time = Math.ceil(this.axis.from / step) * step; time <= this.axis.to; time += step)
+        for (const time of multiples(step, this.axis.from, this.axis.to))
             list.push({ x: this.x(time), text: base ? `+${tick(time - base, step)}` : tick(time, step) });
         return list;
     }

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# commands.sh BUILD NAME: every command that reads a trace ends over the golden trace NAME, whose times lie at the ends of the
+# clock, within a minute of the processor's time, with a status of its own and less than a gigabyte of memory.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+rtl=$1/bin/rtl
+viewer=$1/lib/rtl-viewer.html
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+sqlite3 t.db <"$here/$2"
+
+# try STATUS… -- WORD…: the command ends with one of these.
+try() {
+    local wanted=" " status=0
+    while [ "$1" != -- ]; do
+        wanted+="$1 "
+        shift
+    done
+    shift
+    (
+        ulimit -t 60
+        # A sanitizer reserves memory of its own.
+        nm -D "$rtl" 2>/dev/null | grep -q __sanitizer || ulimit -v 1048576
+        exec "$rtl" "$@"
+    ) >out 2>err || status=$?
+    [[ $wanted == *" $status "* ]] || {
+        echo "commands.sh: rtl $* ended with $status" >&2
+        tail -n 3 err >&2
+        exit 1
+    }
+}
+
+end=18446744073709551615
+for command in summary info check ranges; do
+    try 0 1 -- $command t.db
+    try 0 1 -- $command --json t.db
+done
+try 0 -- timeline t.db
+try 0 -- timeline --json --width 4096 t.db
+try 0 -- timeline --from 0 --to $end t.db
+try 0 2 -- timeline --launch 1:1 t.db
+try 0 1 -- diff t.db t.db
+try 0 -- graph list t.db
+try 0 2 -- graph show t.db 1
+try 0 2 -- graph launches t.db 1
+try 0 -- sql t.db "SELECT count(*), sum(duration & 7) FROM kernels"
+for format in chrome perfetto csv rpd rocpd rocprofv3 html; do
+    [ $format != html ] || [ -e "$viewer" ] || continue
+    try 0 -- export -f --format $format -o whole t.db
+    try 0 -- export -f --format $format --from 0 --to $end -o part t.db
+done
+[ ! -e "$viewer" ] || try 0 -- view --no-open -o page.html t.db
