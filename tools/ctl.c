@@ -35,7 +35,7 @@ struct options {
 struct target {
     struct rtl_ring ring;
     char session[PATH_MAX];
-    uint32_t pid, ordinal;
+    uint32_t pid;
 };
 
 struct targets {
@@ -97,14 +97,15 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 
 /* ---- finding ---- */
 
-/* Where the process has another ring already, the later one counts: it has executed something. */
+/* Where the process has another ring already, the later one counts: it has executed something that
+ * may not have told it yet. */
 static bool superseded(struct targets *targets, const struct target *target)
 {
     for (unsigned i = 0; i < targets->count; ++i) {
         struct target *other = &targets->items[i];
         if (other->pid != target->pid || strcmp(other->session, target->session) != 0)
             continue;
-        if (other->ordinal > target->ordinal)
+        if (other->ring.header->made_ns > target->ring.header->made_ns)
             return true;
         rtl_ring_unmap(&other->ring);
         *other = targets->items[--targets->count];
@@ -130,14 +131,14 @@ static void add_ring(struct targets *targets, const char *session, const char *n
     char library[32];
     uint32_t version;
     struct target target = {0};
-    if (sscanf(name, "ring.%" SCNu32 ".%" SCNu32, &target.pid, &target.ordinal) != 2)
+    if (sscanf(name, "ring.%" SCNu32 ".", &target.pid) != 1)
         return;
     (void)snprintf(path, sizeof path, "%s/%s", session, name);
     (void)snprintf(target.session, sizeof target.session, "%s", session);
     if (rtl_ring_open(&target.ring, path, &version, library) != 0)
         return;
-    if (rtl_ring_closed(&target.ring) || !rtl_ring_process_alive(&target.ring) ||
-        superseded(targets, &target))
+    if (rtl_ring_closed(&target.ring) || rtl_ring_replaced(&target.ring) ||
+        !rtl_ring_process_alive(&target.ring) || superseded(targets, &target))
         rtl_ring_unmap(&target.ring);
     else
         add(targets, &target);

@@ -96,8 +96,9 @@ typedef struct rtl_process {
     uint32_t pid, ppid;
     const char *command, *host, *rank, *mode, *way, *library; /**< "" if unknown */
     uint64_t start, end;                                      /**< end 0: unknown */
-    const char *state; /**< "closed" (ended in order), "died", "running", "refused" (its librtl was
-                          of another build: nothing of it is in the trace) */
+    const char *state; /**< "closed" (ended in order), "died", "replaced" (by an exec: the program
+                          that came in its place is another one), "running", "refused" (its librtl
+                          was of another build: nothing of it is in the trace) */
     uint64_t torn;     /**< ring slots that were reserved and never committed */
 } rtl_process_t;
 

@@ -178,17 +178,20 @@ static void tell_unread(struct rtl_collector *collector)
         collector->say(collector->context, sentence);
 }
 
-/* A later ring of the same process means that an exec has replaced the image that wrote this one.
- */
-static bool superseded(const struct rtl_collector *collector, const struct source *source)
+static bool has_later(const struct rtl_collector *collector, const struct source *source)
 {
-    for (unsigned i = 0; i < collector->count; ++i) {
-        const struct source *other = collector->sources[i];
-        if (other != source && other->state != SOURCE_REFUSED && other->pid == source->pid &&
-            other->process_start == source->process_start && other->ordinal > source->ordinal)
+    for (unsigned i = collector->count; i-- > 0;)
+        if (source_is_later(source, collector->sources[i]))
             return true;
-    }
     return false;
+}
+
+/* Its ring, or that of an image to come: a program that took the place of one with a GPU may make
+ * room for the next one with it. */
+static bool may_write(const struct rtl_collector *collector, struct source *source)
+{
+    return source->state == SOURCE_OPEN ||
+           (source->replaced && !has_later(collector, source) && source_alive(source));
 }
 
 /* A closed ring is not at its end yet: until the process is gone, its worker may hand in what
@@ -229,25 +232,25 @@ static void settle_if_over(struct rtl_collector *collector, struct source *sourc
 {
     /* Liveness is asked before the closed mark is read: a process that closes and then goes is
      * closed, not dead. */
-    bool gone = !rtl_ring_process_alive(&source->ring) || superseded(collector, source);
+    enum source_image image = source_image(source);
+    bool gone = image != SOURCE_IMAGE_LIVES;
     bool closed = rtl_ring_closed(&source->ring);
     if (!gone && !closed)
         return;
     empty(collector, source, gone);
     if (closed && (gone || closed_for_long(source)))
         source_settle(source, SOURCE_CLOSED);
+    else if (image == SOURCE_IMAGE_REPLACED)
+        source_settle(source, SOURCE_REPLACED);
     else if (gone)
         source_settle(source, SOURCE_DIED);
 }
 
 static void settle_all(struct rtl_collector *collector)
 {
-    for (unsigned i = 0; i < collector->count; ++i) {
+    for (unsigned i = 0; i < collector->count; ++i)
         if (collector->sources[i]->state == SOURCE_OPEN)
             settle_if_over(collector, collector->sources[i]);
-        else
-            source_forget_if_gone(collector->sources[i]);
-    }
 }
 
 void rtl_collector_look(struct rtl_collector *collector)
@@ -307,9 +310,9 @@ void rtl_collector_status(const struct rtl_collector *collector,
         .store_failed = collector->store_failed,
     };
     for (unsigned i = 0; i < collector->count; ++i) {
-        const struct source *source = collector->sources[i];
+        struct source *source = collector->sources[i];
         status->lost += source->lost;
-        status->open += source->state == SOURCE_OPEN;
+        status->open += may_write(collector, source);
         status->refused += source->state == SOURCE_REFUSED;
         status->alive += source_alive(source);
     }
@@ -320,7 +323,7 @@ unsigned rtl_collector_open_pids(const struct rtl_collector *collector, uint32_t
 {
     unsigned open = 0;
     for (unsigned i = 0; i < collector->count; ++i) {
-        if (collector->sources[i]->state != SOURCE_OPEN)
+        if (!may_write(collector, collector->sources[i]))
             continue;
         if (open < most)
             pids[open] = collector->sources[i]->pid;

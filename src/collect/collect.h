@@ -3,9 +3,11 @@
  *
  * A session is a folder of rings, one for each process image that loaded librtl (ring/ring.h). The
  * collector finds new rings, hands their records to the writer (store/writer.h), copies their
- * ledgers, stores all of it at least each second, and settles the account of a process when it
- * ends: what it had seen and not handed over is counted as lost, at its shut-down if it closed its
- * ring (RTL_LOST_SHUTDOWN), else as killed (RTL_LOST_KILLED). Ring files are removed as they end.
+ * ledgers, stores all of it at least each second, and settles the account of an image when it ends:
+ * what it had seen and not handed over is counted as lost, at its shut-down if it closed its ring
+ * (RTL_LOST_SHUTDOWN), else as killed (RTL_LOST_KILLED). An image that an exec has replaced is told
+ * from one that died: the next one says so where it has librtl, and else /proc does as long as the
+ * process lives. Ring files are removed as they end.
  *
  * One thread drives it by rounds and sleeps between them as it is told; nothing here blocks on the
  * profiled processes.
@@ -25,7 +27,8 @@ struct rtl_collector_status {
     uint64_t kernels;   /**< handed to the writer */
     uint64_t lost;      /**< lost with any reason, as the ledgers say */
     unsigned processes; /**< rings found, refused ones included */
-    unsigned open;      /**< of these: rings that still may get records */
+    unsigned open;      /**< of these: rings that still may get records, or whose process runs
+                             another program now and may make another ring */
     unsigned alive;     /**< of these: rings whose process still exists, open or not */
     unsigned refused;   /**< rings of another build */
     int store_failed;   /**< 1 if the last checkpoint failed; rtl_writer_error says why */

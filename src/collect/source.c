@@ -1,6 +1,7 @@
 #include "collect/source.h"
 
 #include "common/clock.h"
+#include "ring/process.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -72,7 +73,9 @@ struct source *source_open(const char *path, uint32_t pid, uint32_t ordinal,
         free(source);
         return NULL;
     }
+    source->was_open = true;
     source->process_start = source->ring.header->process_start;
+    source->made_ns = source->ring.header->made_ns;
     return source;
 }
 
@@ -404,15 +407,18 @@ static void note_malformed(struct source *source)
 
 /* A kernel comes before the first of the clock, which has to be asked for with a tick of it. One
  * point is a first look of the runtime's, unless a process in order never had a second to tell. */
-static void note_untimed(struct source *source, bool died)
+static void note_untimed(struct source *source, enum source_end end)
 {
-    if (source->timed == 0 || source->clock_points > died)
+    static const char *const ends[] = {[SOURCE_CLOSED] = "ended",
+                                       [SOURCE_REPLACED] = "was replaced by an exec",
+                                       [SOURCE_DIED] = "was killed"};
+    if (source->timed == 0 || source->clock_points > (end != SOURCE_CLOSED))
         return;
     char sentence[160];
     (void)snprintf(sentence, sizeof sentence,
                    "process %" PRIu32 " %s before the clock of its GPU was known: the times "
                    "of its kernels and copies are ticks of the GPU",
-                   source->pid, died ? "was killed" : "ended");
+                   source->pid, ends[end]);
     note(source, sentence);
 }
 
@@ -423,27 +429,58 @@ uint64_t source_empty(struct source *source, uint64_t most)
 
 void source_settle(struct source *source, enum source_end end)
 {
-    bool died = end == SOURCE_DIED;
+    static const char *const states[] = {
+        [SOURCE_CLOSED] = "closed", [SOURCE_REPLACED] = "replaced", [SOURCE_DIED] = "died"};
     if (!source->process)
         describe_by_ring(source, source->ring.header->library_version);
     source->state = SOURCE_ENDED; /* from here on the account is not asked for */
-    copy_ledger(source, died ? RTL_LOST_KILLED : RTL_LOST_SHUTDOWN);
+    source->replaced = end == SOURCE_REPLACED;
+    copy_ledger(source, end == SOURCE_CLOSED ? RTL_LOST_SHUTDOWN : RTL_LOST_KILLED);
     note_malformed(source);
-    note_untimed(source, died);
-    rtl_writer_process_end(source->writer, source->process, died ? "died" : "closed", rtl_now(),
-                           source->torn);
+    note_untimed(source, end);
+    rtl_writer_process_end(source->writer, source->process, states[end], rtl_now(), source->torn);
     source->file_stays = unlink(source->path) != 0 && errno != ENOENT;
+    rtl_ring_unmap(&source->ring);
 }
 
-bool source_alive(const struct source *source)
+/* The facts differ, and the ring is not mapped any more. Where it still is, somebody has moved the
+ * marks that the facts are made of. */
+static bool has_other_image(struct source *source, uint64_t image)
 {
-    return source->ring.header && rtl_ring_process_alive(&source->ring);
+    uint64_t made = source->ring.header->image;
+    if (made == 0 || image == 0 || image == made || image == source->same_image)
+        return false;
+    const char *name = strrchr(source->path, '/');
+    while (name > source->path && *--name != '/')
+        ;
+    enum rtl_mapped mapped = rtl_process_maps(source->pid, name);
+    if (mapped == RTL_MAPPED_YES)
+        source->same_image = image;
+    return mapped == RTL_MAPPED_NO;
 }
 
-void source_forget_if_gone(struct source *source)
+/* What the next image tells is read last: it told before the process went. */
+enum source_image source_image(struct source *source)
 {
-    if (source->ring.header && !rtl_ring_process_alive(&source->ring))
-        rtl_ring_unmap(&source->ring);
+    struct rtl_process_facts facts = rtl_process_facts(source->pid);
+    bool alive = rtl_process_is(&facts, source->process_start);
+    if (rtl_ring_replaced(&source->ring) || (alive && has_other_image(source, facts.image)))
+        return SOURCE_IMAGE_REPLACED;
+    return alive ? SOURCE_IMAGE_LIVES : SOURCE_IMAGE_GONE;
+}
+
+bool source_is_later(const struct source *source, const struct source *later)
+{
+    return later != source && later->was_open && later->pid == source->pid &&
+           later->process_start == source->process_start &&
+           source->process_start != RTL_START_UNKNOWN && later->made_ns > source->made_ns;
+}
+
+bool source_alive(struct source *source)
+{
+    if (source->was_open && !source->gone)
+        source->gone = !rtl_process_alive(source->pid, source->process_start);
+    return source->was_open && !source->gone;
 }
 
 void source_free(struct source *source)

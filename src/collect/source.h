@@ -14,18 +14,22 @@ enum source_state {
 };
 
 struct source {
-    struct rtl_ring ring; /**< mapped until the process is gone: its header says whether it is */
+    struct rtl_ring ring; /**< mapped until it is settled */
     enum source_state state;
     bool file_stays; /**< of an ended one: its file could not be removed */
+    bool replaced;   /**< of an ended one: by an exec */
+    bool was_open;   /**< it was no ring of another build */
+    bool gone;       /**< its process is, as far as is known; then it is not asked for again */
     uint32_t pid, ordinal;
-    uint64_t process_start;             /**< as in the ring's header */
-    uint32_t process;                   /**< id in the trace, 0 before it has one */
-    uint64_t torn;                      /**< slots that the process reserved and never wrote */
-    uint64_t closed_since;              /**< when the ring was first found closed, ns; 0: open */
-    uint64_t malformed;                 /**< records that contradict themselves */
-    uint64_t clock_points;              /**< of GPUs; below two, ticks are not to be translated */
-    uint64_t timed;                     /**< kernels and copies with ticks of a GPU as times */
-    uint64_t lost;                      /**< sum over the ledger, as last copied */
+    uint64_t process_start, made_ns; /**< as in the ring's header */
+    uint64_t same_image;             /**< facts that differ from the header's, and do not count */
+    uint32_t process;                /**< id in the trace, 0 before it has one */
+    uint64_t torn;                   /**< slots that the process reserved and never wrote */
+    uint64_t closed_since;           /**< when the ring was first found closed, ns; 0: open */
+    uint64_t malformed;              /**< records that contradict themselves */
+    uint64_t clock_points;           /**< of GPUs; below two, ticks are not to be translated */
+    uint64_t timed;                  /**< kernels and copies with ticks of a GPU as times */
+    uint64_t lost;                   /**< sum over the ledger, as last copied */
     uint64_t received[RTL_LEDGER_ROWS]; /**< kernels and copies by ledger row */
     char *path;                         /**< of the ring's file */
     struct rtl_writer *writer;
@@ -48,26 +52,37 @@ void source_ledger(struct source *source);
 bool source_account(const struct source *source, uint32_t queue,
                     struct rtl_writer_account *account);
 
-/** How a process ended for the trace. */
+/** What has become of the image that made a ring. */
+enum source_image {
+    SOURCE_IMAGE_LIVES,
+    SOURCE_IMAGE_REPLACED, /**< by an exec, as the next image told, or /proc does */
+    SOURCE_IMAGE_GONE      /**< with its process, or nobody knows how */
+};
+
+/** Looks what has become of the image that made an open ring. */
+enum source_image source_image(struct source *source);
+
+/** True if `later` is the ring of an image that came after that of `source` in the same process. */
+bool source_is_later(const struct source *source, const struct source *later);
+
+/** How an image ended for the trace. */
 enum source_end {
-    SOURCE_CLOSED, /**< it closed its ring: what it still owed is counted as lost at the shut-down
-                    */
-    SOURCE_DIED,   /**< it is gone without closing: what it still owed is counted as killed */
+    SOURCE_CLOSED,   /**< it closed its ring: what it still owed is counted as lost at the shut-down
+                      */
+    SOURCE_REPLACED, /**< by an exec: what it still owed is counted as killed */
+    SOURCE_DIED,     /**< it is gone without closing: what it still owed is counted as killed */
 };
 
 /** Reads up to `most` slots of a ring that nobody writes any more, over what was never written.
  * Returns slots consumed: 0 when nothing is left. */
 uint64_t source_empty(struct source *source, uint64_t most);
 
-/** Settles an empty ring that nobody writes any more: the ledger, the end. Removes the ring's file.
- */
+/** Settles an empty ring that nobody writes any more: the ledger, the end. Removes the ring's file,
+ * and unmaps it. */
 void source_settle(struct source *source, enum source_end end);
 
-/** True while the process that made the ring exists. */
-bool source_alive(const struct source *source);
-
-/** Unmaps an ended ring once its process is gone. */
-void source_forget_if_gone(struct source *source);
+/** True while the process that made the ring exists, whichever image it runs. */
+bool source_alive(struct source *source);
 
 /** Frees it; an open ring is unmapped and its file stays. */
 void source_free(struct source *source);

@@ -335,9 +335,13 @@ static void in_child(void)
     rtl_callbacks_forked();
 }
 
-/* As long as there is one thread this takes no time; else the worker does it. */
+/* An image that has no GPU runtime ends the one before it as well. The other: as long as there is
+ * one thread it takes no time; else the worker does it. */
 __attribute__((constructor)) static void at_load(void)
 {
+    const char *session = getenv("RTL_SESSION"); // NOLINT(concurrency-mt-unsafe): nobody sets it
+    if (session != NULL && session[0] != '\0')
+        rtl_ring_replace_former(session);
     if (__libc_single_threaded)
         (void)rtl_turn_prepare();
 }

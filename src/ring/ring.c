@@ -291,6 +291,11 @@ bool rtl_ring_closed(const struct rtl_ring *ring)
     return atomic_load_explicit(&ring->header->state, memory_order_acquire) == RTL_RING_CLOSED;
 }
 
+bool rtl_ring_replaced(const struct rtl_ring *ring)
+{
+    return atomic_load_explicit(&ring->header->state, memory_order_acquire) == RTL_RING_REPLACED;
+}
+
 uint64_t rtl_ring_pending(const struct rtl_ring *ring)
 {
     uint64_t tail = atomic_load_explicit(&ring->header->tail, memory_order_relaxed);

@@ -10,9 +10,12 @@
  * was committed survives a kill -9 of the process.
  *
  * A session is a folder (mode 0700) that the collector makes, in /dev/shm where there is one; it
- * holds the file `session` and one `ring.PID.N` for each process. The folder's path travels in
- * RTL_SESSION. `session` has the version of the wire, that of the program, and pid and start time
- * of the process that made the folder; the collector holds a lock on it (flock, collect/sweep.h).
+ * holds the file `session` and one `ring.PID.N` for each process image, N being the first number
+ * that is free: an exec puts another image in the place of one, with a ring of its own (images.c).
+ * The number of an image whose ring was removed may come again; what tells the images of a process
+ * apart is when they made their rings. The folder's path travels in RTL_SESSION. `session` has the
+ * version of the wire, that of the program, and pid and start time of the process that made the
+ * folder; the collector holds a lock on it (flock, collect/sweep.h).
  */
 #ifndef RTL_RING_H
 #define RTL_RING_H
@@ -27,7 +30,14 @@
  * the word back. */
 enum rtl_ring_wish { RTL_RING_WISH_NONE = 0, RTL_RING_WISH_START = 1, RTL_RING_WISH_STOP = 2 };
 
-enum rtl_ring_state { RTL_RING_OPEN = 1, RTL_RING_CLOSED = 2 };
+enum rtl_ring_state {
+    RTL_RING_OPEN = 1,
+    RTL_RING_CLOSED = 2,
+    RTL_RING_REPLACED =
+        3, /**< the image that made it is gone: the next one of its process says so */
+};
+
+#define RTL_RING_MAGIC UINT64_C(0x31474e49524c5452) /* "RTLRING1" */
 
 /** Head of the file; offsets are the same in every process. Fields without _Atomic are written
  * before the file gets its final name and never again. */
@@ -46,6 +56,8 @@ struct rtl_ring_header {
                                  ring does not wrap yet and ends here (rtl_ring_reserve_piece) */
     _Atomic uint32_t wish;    /**< enum rtl_ring_wish, written from outside */
     _Atomic uint32_t stopped; /**< 1 while the process records nothing */
+    uint64_t image;           /**< rtl_process_facts, of the image that made it */
+    uint64_t made_ns;         /**< when it did so, CLOCK_BOOTTIME */
     _Alignas(RTL_LINES_APART) _Atomic uint64_t head; /**< next slot to reserve */
     _Alignas(RTL_LINES_APART) _Atomic uint64_t tail; /**< next slot to read */
     _Alignas(RTL_LINES_APART) struct rtl_wire_ledger ledger[RTL_LEDGER_ROWS];
@@ -84,6 +96,11 @@ void rtl_session_remove(const char *path);
 /** Makes the ring of this process in the session, with at least `bytes` of slots. 0, or -1 with
  * errno set. */
 int rtl_ring_create(struct rtl_ring *ring, const char *session, size_t bytes);
+
+/** Tells of the rings that earlier images of this process made in the session that they were
+ * replaced: by an exec, this one took their place. Called when an image begins, and makes a few
+ * system calls. What cannot be looked at stays as it is. Keeps errno. */
+void rtl_ring_replace_former(const char *session);
 
 /** Makes a ring that no other process can read, in memory of this one. 0, or -1 with errno set. */
 int rtl_ring_create_private(struct rtl_ring *ring, size_t bytes);
@@ -151,8 +168,12 @@ void rtl_ring_close(struct rtl_ring *ring);
 /** True once rtl_ring_close was called by the process. */
 bool rtl_ring_closed(const struct rtl_ring *ring);
 
-/** True while the process that made the ring lives (pid and start time match), and if that cannot
- * be found out just now. */
+/** True once a later image of the process has told that it took the place of the one that made the
+ * ring. */
+bool rtl_ring_replaced(const struct rtl_ring *ring);
+
+/** True while the process that made the ring lives (pid and start time match), whichever image it
+ * runs, and if that cannot be found out just now. */
 bool rtl_ring_process_alive(const struct rtl_ring *ring);
 
 /** Slots written and not yet read, uncommitted ones included. */

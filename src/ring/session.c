@@ -1,6 +1,8 @@
 /* The session's folder and the files in it. */
+#include "common/clock.h"
 #include "common/log.h"
 #include "common/pages.h"
+#include "ring/process.h"
 #include "ring/ring.h"
 
 #include <dirent.h>
@@ -15,52 +17,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define RING_MAGIC              UINT64_C(0x31474e49524c5452) /* "RTLRING1" */
-#define MOST_RINGS_OF_A_PROCESS 64u
-#define AHEAD                   (512u << 10) /* 8 thousand host calls, 25 thousand kernels */
-
-/* A field of /proc/PID/stat from the fourth on, as proc(5) counts; `name_end` is the parenthesis
- * that ends the second. */
-static uint64_t stat_field(const char *name_end, int number)
-{
-    for (int field = 2; field < number && name_end != NULL; field++)
-        name_end = strchr(name_end + 1, ' ');
-    return name_end != NULL ? strtoull(name_end, NULL, 10) : 0;
-}
-
-#define START_UNKNOWN UINT64_MAX
-
-/* What a failure to read about a process says of its start time. */
-static uint64_t start_by_errno(void)
-{
-    return errno == ENOENT || errno == ESRCH ? 0 : START_UNKNOWN;
-}
-
-/* Start time of a process, 0 if there is none such (or only its zombie), START_UNKNOWN if that
- * could not be found out (no descriptor is free, say). Where only the main thread has ended the
- * process looks like a zombie too, but has other threads. */
-static uint64_t process_start(uint32_t pid)
-{
-    char text[1024];
-    (void)snprintf(text, sizeof text, "/proc/%u/stat", pid);
-    int file = open(text, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return start_by_errno();
-    errno = ESRCH;
-    ssize_t length = read(file, text, sizeof text - 1);
-    uint64_t failed = length <= 0 ? start_by_errno() : 0;
-    close(file);
-    if (length <= 0)
-        return failed;
-    text[length] = '\0';
-    const char *name_end = strrchr(text, ')'); /* the name may hold anything */
-    if (name_end == NULL || name_end[1] == '\0' || name_end[2] == 'X')
-        return 0;
-    enum { THREADS = 20, START_TIME = 22 };
-    if (name_end[2] == 'Z' && stat_field(name_end, THREADS) <= 1)
-        return 0;
-    return stat_field(name_end, START_TIME);
-}
+#define MOST_RINGS (1u << 20)   /* of a process that are there at once */
+#define AHEAD      (512u << 10) /* 8 thousand host calls, 25 thousand kernels */
 
 int rtl_session_create(char *path, size_t path_size)
 {
@@ -80,10 +38,10 @@ int rtl_session_create(char *path, size_t path_size)
     if (file < 0)
         return -1;
     uint32_t pid = (uint32_t)getpid();
-    uint64_t start = process_start(pid);
+    uint64_t start = rtl_process_facts(pid).start;
     int written =
         dprintf(file, "wire %u\nversion %s\nmaker %u %llu\n", RTL_WIRE_VERSION, RTL_VERSION, pid,
-                (unsigned long long)(start == START_UNKNOWN ? 0 : start));
+                (unsigned long long)(start == RTL_START_UNKNOWN ? 0 : start));
     close(file);
     return written > 0 ? 0 : -1;
 }
@@ -212,15 +170,26 @@ int rtl_ring_reserve_ahead(struct rtl_ring *ring)
 static int fill_header(struct rtl_ring *ring, uint32_t ordinal)
 {
     struct rtl_ring_header *header = ring->header;
-    header->magic = RING_MAGIC;
+    struct rtl_process_facts facts = rtl_process_facts((uint32_t)getpid());
+    header->magic = RTL_RING_MAGIC;
     header->wire_version = RTL_WIRE_VERSION;
     header->slots = (uint32_t)ring->mask + 1;
     header->pid = (uint32_t)getpid();
     header->ordinal = ordinal;
-    header->process_start = process_start(header->pid);
+    header->process_start = facts.start;
+    header->image = facts.image;
+    header->made_ns = rtl_now();
     (void)snprintf(header->library_version, sizeof header->library_version, "%s", RTL_VERSION);
     atomic_store(&header->state, RTL_RING_OPEN);
     return rtl_ring_reserve_piece(ring, RTL_RING_SMALL_PIECE) < 0 ? -1 : 0;
+}
+
+/* Never over another ring: a process of another name space may have the same pid. Not every file
+ * system can promise that. */
+static int name_file(const char *hidden, const char *name)
+{
+    int failed = renameat2(AT_FDCWD, hidden, AT_FDCWD, name, RENAME_NOREPLACE);
+    return failed != 0 && errno == EINVAL ? rename(hidden, name) : failed;
 }
 
 /* Builds the file under a name that the collector does not look at, then gives it its own. */
@@ -242,7 +211,7 @@ static int make_file(struct rtl_ring *ring, const char *session, uint32_t ordina
     off_t size = (off_t)(sizeof(struct rtl_ring_header) + (size_t)slots * RTL_SLOT_SIZE);
     if (ftruncate(file, size) == 0 && fallocate(file, 0, 0, sizeof(struct rtl_ring_header)) == 0 &&
         map(ring, file, slots) == 0) {
-        if (fill_header(ring, ordinal) == 0 && rename(hidden, name) == 0)
+        if (fill_header(ring, ordinal) == 0 && name_file(hidden, name) == 0)
             return 0;
         rtl_ring_unmap(ring);
     }
@@ -255,15 +224,14 @@ static int make_file(struct rtl_ring *ring, const char *session, uint32_t ordina
     return -1;
 }
 
+/* Rings of earlier images may be there that the collector has not removed yet. */
 int rtl_ring_create(struct rtl_ring *ring, const char *session, size_t bytes)
 {
-    for (uint32_t ordinal = 0; ordinal < MOST_RINGS_OF_A_PROCESS; ordinal++) {
-        if (make_file(ring, session, ordinal, bytes) == 0)
-            return 0;
-        if (errno != EEXIST)
+    uint32_t ordinal = 0;
+    while (make_file(ring, session, ordinal, bytes) != 0)
+        if (errno != EEXIST || ++ordinal == MOST_RINGS)
             return -1;
-    }
-    return -1;
+    return 0;
 }
 
 int rtl_ring_create_private(struct rtl_ring *ring, size_t bytes)
@@ -292,7 +260,7 @@ int rtl_ring_create_private(struct rtl_ring *ring, size_t bytes)
 static int check_header(const struct rtl_ring_header *header, off_t size, uint32_t *version,
                         char *library_version)
 {
-    if (header->magic != RING_MAGIC) {
+    if (header->magic != RTL_RING_MAGIC) {
         errno = EINVAL;
         return -1;
     }
@@ -339,7 +307,5 @@ void rtl_ring_unmap(struct rtl_ring *ring)
 
 bool rtl_ring_process_alive(const struct rtl_ring *ring)
 {
-    uint64_t start = process_start(ring->header->pid);
-    uint64_t made = ring->header->process_start;
-    return start != 0 && (start == made || start == START_UNKNOWN || made == START_UNKNOWN);
+    return rtl_process_alive(ring->header->pid, ring->header->process_start);
 }

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #ifndef RTL_WIRE_VERSION
-#define RTL_WIRE_VERSION 8u
+#define RTL_WIRE_VERSION 9u
 #endif
 
 #define RTL_SLOT_SIZE 64u
@@ -485,7 +485,8 @@ enum rtl_lost {
     RTL_LOST_RING = 2,         /**< the collector was too slow and the ring was full */
     RTL_LOST_SHUTDOWN = 3,     /**< not finished when the program or the queue ended */
     RTL_LOST_REARMED = 4,      /**< the program wrote the signal while its kernel ran */
-    RTL_LOST_KILLED = 5,       /**< seen but not handed over when the process died */
+    RTL_LOST_KILLED = 5,       /**< seen but not handed over when the process died, or an exec put
+                                  another program in its place */
     RTL_LOST_NO_TIME = 6,      /**< the device left no timestamps */
     RTL_LOST_NOT_FOLLOWED = 7, /**< on a queue (or agent) that RTL only passes through */
     RTL_LOST_REASONS = 8

@@ -855,9 +855,10 @@ void rtl_writer_process_end(struct rtl_writer *writer, uint32_t process, const c
     }
     writer->ends = ends;
     /* The states that a caller may name; the text may not outlive the call. */
-    const char *known = strcmp(state, "closed") == 0    ? "closed"
-                        : strcmp(state, "refused") == 0 ? "refused"
-                                                        : "died";
+    const char *known = strcmp(state, "closed") == 0     ? "closed"
+                        : strcmp(state, "replaced") == 0 ? "replaced"
+                        : strcmp(state, "refused") == 0  ? "refused"
+                                                         : "died";
     ends[writer->end_count++] = (struct process_end){process, known, time, torn};
 }
 

@@ -58,11 +58,11 @@ static const char *check_info(rtl_trace_t *trace, unsigned minor)
     return NULL;
 }
 
-static const char *check_processes(rtl_trace_t *trace)
+static const char *check_processes(rtl_trace_t *trace, unsigned minor)
 {
     const rtl_process_t *it = NULL;
     size_t count = 0;
-    CHECK(rtlTraceProcesses(trace, &it, &count) == RTL_OK && count == 2);
+    CHECK(rtlTraceProcesses(trace, &it, &count) == RTL_OK && count == 2 + (minor >= 5));
     CHECK(it->process == 1 && it->pid == 4242 && it->ppid == 4200);
     CHECK(SAME(it->command, "./app --golden 'a b'") && SAME(it->host, "golden-host"));
     CHECK(SAME(it->rank, "3") && SAME(it->mode, "full") && SAME(it->way, "interpose"));
@@ -72,6 +72,10 @@ static const char *check_processes(rtl_trace_t *trace)
     CHECK(it->process == 2 && it->pid == 4243 && it->ppid == 4242 && SAME(it->command, ""));
     CHECK(SAME(it->mode, "lite") && SAME(it->way, "pass") && SAME(it->state, "died"));
     CHECK(it->start == 3000000 && it->end == 4000000 && it->torn == 5 && SAME(it->rank, ""));
+    if (minor >= 5) {
+        it++;
+        CHECK(it->process == 3 && it->pid == 4244 && SAME(it->state, "replaced"));
+    }
     return NULL;
 }
 
@@ -723,7 +727,7 @@ static const char *check_golden(unsigned minor)
     rtl_trace_t *trace = open_golden(minor, path);
     CHECK(trace != NULL);
     CHECK_DONE(check_info(trace, minor));
-    CHECK_DONE(check_processes(trace));
+    CHECK_DONE(check_processes(trace, minor));
     CHECK_DONE(check_agents(trace));
     CHECK_DONE(check_queues(trace, minor));
     CHECK_DONE(check_symbols(trace));

@@ -232,6 +232,17 @@ static void make_dead(void)
     rtl_writer_process_end(writer, id, "died", 4000000, 5);
 }
 
+#if RTL_FORMAT_MINOR >= 5
+/* An image of a process whose place another one took. */
+static void make_replaced(void)
+{
+    const struct rtl_wire_process process = {
+        .time_ns = 4100000, .pid = 4244, .ppid = 4242, .mode = RTL_MODE_FULL};
+    uint32_t id = rtl_writer_process(writer, &process, "");
+    rtl_writer_process_end(writer, id, "replaced", 4200000, 0);
+}
+#endif
+
 #if RTL_FORMAT_MINOR >= 1
 static void make_copies(uint32_t process)
 {
@@ -642,6 +653,9 @@ static void make_trace(void)
 #endif
     rtl_writer_process_end(writer, process, "closed", 9500000, 0);
     make_dead();
+#if RTL_FORMAT_MINOR >= 5
+    make_replaced();
+#endif
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,10 @@
 #include "../common/check.h"
 
+RTL_C_TEST(Images, ManyRingsOfAProcess)
+RTL_C_TEST(Images, TheNextOneTells)
+RTL_C_TEST(Images, NotOfAnotherProcess)
+RTL_C_TEST(Images, FactsOfAProcess)
+RTL_C_TEST(Images, WhatAProcessHasMapped)
 RTL_C_TEST(Pack, WhateverKernelsSayComesOutAgain)
 RTL_C_TEST(Pack, KernelsOfALaunchTakeAQuarter)
 RTL_C_TEST(Pack, PartOfABatchFindsRoom)

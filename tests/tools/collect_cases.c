@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -316,7 +317,8 @@ const char *Collect_RefusesAnotherWireVersion(void)
     return NULL;
 }
 
-/* As an exec of a program that loads librtl again: a second ring of the same process. */
+/* As an exec of a program that loads librtl again: the ring is not mapped any more, and there is a
+ * second one of the same process. */
 static const char *exec_session;
 
 static void exec_another(struct rtl_ring *ring)
@@ -324,6 +326,8 @@ static void exec_another(struct rtl_ring *ring)
     struct rtl_ring second;
     some_kernels(ring);
     made_ledger(ring, 0, SOME + 1, SOME, 0);
+    rtl_ring_unmap(ring);
+    rtl_ring_replace_former(exec_session);
     if (rtl_ring_create(&second, exec_session, 1u << 20) != 0)
         _exit(3);
     (void)rtl_ring_reserve_piece(&second, SIZE_MAX);
@@ -332,39 +336,133 @@ static void exec_another(struct rtl_ring *ring)
         (void)pause();
 }
 
-/* The first image is over although the process lives. */
-const char *Collect_ImageReplacedByExec(void)
+/* As two copies of the library in one image: both rings are written. */
+static void have_two_rings(struct rtl_ring *ring)
 {
+    struct rtl_ring second;
+    rtl_ring_replace_former(exec_session);
+    if (rtl_ring_create(&second, exec_session, 1u << 20) != 0)
+        _exit(3);
+    (void)rtl_ring_reserve_piece(&second, SIZE_MAX);
+    some_kernels(&second);
+    made_ledger(&second, 0, SOME, SOME, 0);
+    some_kernels(ring);
+    made_ledger(ring, 0, SOME, SOME, 0);
+    for (;;)
+        (void)pause();
+}
+
+static void execute_sleep(struct rtl_ring *ring)
+{
+    some_kernels(ring);
+    made_ledger(ring, 0, SOME + 1, SOME, 0);
+    (void)execl("/bin/sleep", "sleep", "1000", (char *)NULL);
+    _exit(3);
+}
+
+/* A process that goes on, and its collector. */
+struct going {
     struct made made;
-    struct rtl_collector_status status;
-    CHECK_DONE(made_begin(&made));
-    exec_session = made.session;
-    pid_t pid = fork();
-    if (pid == 0) {
+    struct rtl_collector *collector;
+    pid_t pid;
+};
+
+static const char *go(struct going *going, void (*work)(struct rtl_ring *ring))
+{
+    CHECK_DONE(made_begin(&going->made));
+    exec_session = going->made.session;
+    going->pid = fork();
+    if (going->pid == 0) {
         struct rtl_ring ring;
-        if (rtl_ring_create(&ring, made.session, 1u << 20) != 0)
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* if the test fails */
+        if (rtl_ring_create(&ring, going->made.session, 1u << 20) != 0)
             _exit(1);
         (void)rtl_ring_reserve_piece(&ring, SIZE_MAX);
-        exec_another(&ring);
+        work(&ring);
     }
-    struct rtl_collector *collector = rtl_collector_new(made.session, made.writer, NULL, NULL);
-    CHECK(collector != NULL);
+    going->collector = rtl_collector_new(going->made.session, going->made.writer, NULL, NULL);
+    CHECK(going->collector != NULL);
+    return NULL;
+}
+
+/* Rounds until so many rings, kernels and losses are known, or a minute is over. */
+static struct rtl_collector_status rounds(struct going *going, unsigned processes, uint64_t kernels,
+                                          uint64_t lost)
+{
+    struct rtl_collector_status status = {0};
     for (int i = 0; i < 6000; ++i) {
-        (void)rtl_collector_round(collector);
-        rtl_collector_status(collector, &status);
-        if (status.processes == 2 && status.open == 0)
+        (void)rtl_collector_round(going->collector);
+        rtl_collector_status(going->collector, &status);
+        if (status.processes == processes && status.kernels == kernels && status.lost == lost)
             break;
         (void)usleep(10000);
     }
-    CHECK(status.processes == 2 && status.open == 0);
-    CHECK(status.kernels == 2 * SOME);
-    CHECK(status.lost == 1);
+    return status;
+}
+
+static const char *stop(struct going *going, struct seen *seen)
+{
+    char error[512] = "";
+    (void)kill(going->pid, SIGKILL);
+    (void)waitpid(going->pid, NULL, 0);
+    rtl_collector_end(going->collector);
+    CHECK(rtl_writer_close(going->made.writer, 0, error, sizeof error) == 0);
+    CHECK(rtlTraceOpen(going->made.trace, &seen->trace, error, sizeof error) == RTL_OK);
+    CHECK(rtlTraceProcesses(seen->trace, &seen->processes, &seen->process_count) == RTL_OK);
+    CHECK(rtlTraceLedger(seen->trace, &seen->ledger, &seen->ledger_count) == RTL_OK);
+    return NULL;
+}
+
+/* The first image is over although the process lives. */
+const char *Collect_ImageReplacedByExec(void)
+{
+    struct going going;
+    struct seen seen;
+    CHECK_DONE(go(&going, exec_another));
+    struct rtl_collector_status status = rounds(&going, 2, 2 * SOME, 1);
+    CHECK(status.processes == 2 && status.kernels == 2 * SOME && status.lost == 1);
     CHECK(status.alive == 2);
-    (void)kill(pid, SIGKILL);
-    rtl_collector_end(collector);
-    char error[512];
-    CHECK(rtl_writer_close(made.writer, 0, error, sizeof error) == 0);
-    made_clean(&made);
+    CHECK_DONE(stop(&going, &seen));
+    CHECK(seen.process_count == 2);
+    CHECK(strcmp(seen.processes[0].state, "replaced") == 0);
+    CHECK(strcmp(seen.processes[1].state, "closed") == 0);
+    CHECK(seen.processes[0].pid == seen.processes[1].pid);
+    CHECK(seen.ledger[0].lost[RTL_LOSS_KILLED] == 1);
+    done(&going.made, &seen);
+    return NULL;
+}
+
+/* By one that has no librtl, so that nobody tells; it may still execute one that has. */
+const char *Collect_ImageReplacedByAStranger(void)
+{
+    struct going going;
+    struct seen seen;
+    CHECK_DONE(go(&going, execute_sleep));
+    struct rtl_collector_status status = rounds(&going, 1, SOME, 1);
+    CHECK(status.kernels == SOME && status.lost == 1);
+    CHECK(status.alive == 1 && status.open == 1);
+    CHECK_DONE(stop(&going, &seen));
+    CHECK(seen.process_count == 1 && strcmp(seen.processes[0].state, "replaced") == 0);
+    done(&going.made, &seen);
+    return NULL;
+}
+
+const char *Collect_TwoRingsOfOneImage(void)
+{
+    struct going going;
+    struct seen seen;
+    CHECK_DONE(go(&going, have_two_rings));
+    struct rtl_collector_status status = rounds(&going, 2, 2 * SOME, 0);
+    CHECK(status.processes == 2 && status.kernels == 2 * SOME);
+    (void)usleep(100000); /* the collector looks again */
+    (void)rtl_collector_round(going.collector);
+    rtl_collector_status(going.collector, &status);
+    CHECK(status.open == 2);
+    CHECK_DONE(stop(&going, &seen));
+    CHECK(seen.process_count == 2);
+    for (unsigned i = 0; i < 2; ++i)
+        CHECK(strcmp(seen.processes[i].state, "died") == 0);
+    done(&going.made, &seen);
     return NULL;
 }
 

@@ -1,0 +1,87 @@
+/*
+ * Images of one process. An exec gives no sign to anybody, and what it replaces cannot say that it
+ * ends. But the next image knows: a ring of its own process that it has not mapped itself is one of
+ * an image before it. A ring that it has mapped is of another copy of this library in the same
+ * image.
+ */
+#include "ring/process.h"
+#include "ring/ring.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOOKED_AT 4096u /* bytes of a ring: what is needed of its header */
+
+_Static_assert(offsetof(struct rtl_ring_header, made_ns) + sizeof(uint64_t) <= LOOKED_AT, "a page");
+
+static struct rtl_ring_header *map_header(int folder, const char *name)
+{
+    int file = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat status;
+    void *memory = MAP_FAILED;
+    if (file < 0)
+        return NULL;
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+        (size_t)status.st_size >= sizeof(struct rtl_ring_header))
+        memory = mmap(NULL, LOOKED_AT, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    return memory != MAP_FAILED ? memory : NULL;
+}
+
+static bool is_of_this_process(const struct rtl_ring_header *header, uint32_t pid)
+{
+    return header->magic == RTL_RING_MAGIC && header->wire_version == RTL_WIRE_VERSION &&
+           header->pid == pid && header->process_start != RTL_START_UNKNOWN &&
+           header->process_start == rtl_process_facts(pid).start;
+}
+
+/* Looks what is mapped before it maps the ring itself. */
+static void replace(int folder, const char *session, const char *name, uint32_t pid)
+{
+    char path[512];
+    uint32_t state = RTL_RING_OPEN;
+    const char *last = strrchr(session, '/');
+    (void)snprintf(path, sizeof path, "%s/%s", last != NULL ? last : session, name);
+    if (rtl_process_maps(pid, path) != RTL_MAPPED_NO)
+        return;
+    struct rtl_ring_header *header = map_header(folder, name);
+    if (header == NULL)
+        return;
+    if (is_of_this_process(header, pid))
+        (void)atomic_compare_exchange_strong(&header->state, &state, RTL_RING_REPLACED);
+    munmap(header, LOOKED_AT);
+}
+
+static void replace_all(int folder, const char *session)
+{
+    _Alignas(struct dirent64) char entries[2048];
+    char prefix[32];
+    uint32_t pid = (uint32_t)getpid();
+    size_t length = (size_t)snprintf(prefix, sizeof prefix, "ring.%u.", pid);
+    ssize_t size;
+    while ((size = getdents64(folder, entries, sizeof entries)) > 0) {
+        for (ssize_t at = 0; at < size;) {
+            const struct dirent64 *entry = (const struct dirent64 *)(void *)(entries + at);
+            if (strncmp(entry->d_name, prefix, length) == 0)
+                replace(folder, session, entry->d_name, pid);
+            at += entry->d_reclen;
+        }
+    }
+}
+
+void rtl_ring_replace_former(const char *session)
+{
+    int saved = errno;
+    int folder = open(session, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder >= 0) {
+        replace_all(folder, session);
+        close(folder);
+    }
+    errno = saved;
+}

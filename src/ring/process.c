@@ -1,0 +1,150 @@
+#include "ring/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_NAME 255u
+
+/* Fields of /proc/PID/stat, as proc(5) counts. */
+enum { THREADS = 20, START_TIME = 22, START_CODE = 26, END_CODE = 27, START_STACK = 28 };
+
+/* A field from the fourth on; `name_end` is the parenthesis that ends the second. */
+static uint64_t stat_field(const char *name_end, int number)
+{
+    for (int field = 2; field < number && name_end != NULL; field++)
+        name_end = strchr(name_end + 1, ' ');
+    return name_end != NULL ? strtoull(name_end, NULL, 10) : 0;
+}
+
+/* What a failure to read about a process says of its start time. */
+static uint64_t start_by_errno(void)
+{
+    return errno == ENOENT || errno == ESRCH ? 0 : RTL_START_UNKNOWN;
+}
+
+/* Reads /proc/PID/stat; 0, or -1 with errno. */
+static int read_stat(uint32_t pid, char *text, size_t size)
+{
+    (void)snprintf(text, size, "/proc/%u/stat", pid);
+    int file = open(text, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return -1;
+    errno = ESRCH;
+    ssize_t length = read(file, text, size - 1);
+    int failed = errno;
+    close(file);
+    errno = failed;
+    if (length <= 0)
+        return -1;
+    text[length] = '\0';
+    return 0;
+}
+
+/* A stack at 0 is one that may not be told. */
+static uint64_t image_of(const char *name_end)
+{
+    uint64_t stack = stat_field(name_end, START_STACK);
+    uint64_t image = stack * UINT64_C(0x9E3779B97F4A7C15);
+    image = (image ^ stat_field(name_end, START_CODE)) * UINT64_C(0x9E3779B97F4A7C15);
+    image = (image ^ stat_field(name_end, END_CODE)) * UINT64_C(0x9E3779B97F4A7C15);
+    return stack == 0 ? 0 : image | 1;
+}
+
+/* Where only the main thread has ended the process looks like a zombie too, but has other threads.
+ */
+static bool has_ended(const char *name_end)
+{
+    return name_end == NULL || name_end[1] == '\0' || name_end[2] == 'X' ||
+           (name_end[2] == 'Z' && stat_field(name_end, THREADS) <= 1);
+}
+
+/* True if the process has not ended, or cannot be asked. */
+static bool look(uint32_t pid, struct rtl_process_facts *facts)
+{
+    char text[1024];
+    *facts = (struct rtl_process_facts){0};
+    if (read_stat(pid, text, sizeof text) != 0) {
+        facts->start = start_by_errno();
+        return facts->start != 0;
+    }
+    const char *name_end = strrchr(text, ')'); /* the name may hold anything */
+    if (has_ended(name_end))
+        return false;
+    facts->start = stat_field(name_end, START_TIME);
+    facts->image = image_of(name_end);
+    return true;
+}
+
+/* A thread that executes a program takes the place of the main thread, which looks for a moment as
+ * if all had ended: hence the second look. */
+struct rtl_process_facts rtl_process_facts(uint32_t pid)
+{
+    struct rtl_process_facts facts;
+    if (!look(pid, &facts))
+        (void)look(pid, &facts);
+    return facts;
+}
+
+bool rtl_process_is(const struct rtl_process_facts *facts, uint64_t start)
+{
+    uint64_t now = facts->start;
+    return now != 0 && (now == start || now == RTL_START_UNKNOWN || start == RTL_START_UNKNOWN);
+}
+
+bool rtl_process_alive(uint32_t pid, uint64_t start)
+{
+    struct rtl_process_facts facts = rtl_process_facts(pid);
+    return rtl_process_is(&facts, start);
+}
+
+/* True if a line of the text ends with the name, but for what the system says of a file that was
+ * removed. */
+static bool has_name(const char *text, size_t length, const char *name)
+{
+    size_t size = strlen(name);
+    const char *end = text + length;
+    for (const char *at = text; (at = memmem(at, (size_t)(end - at), name, size)) != NULL; at++)
+        if (at + size < end && (at[size] == '\n' || at[size] == ' '))
+            return true;
+    return false;
+}
+
+/* The end of each piece is looked at again with the next one, since a name may lie across them.
+ * Nothing at all is what a process that is about to end has mapped. */
+static enum rtl_mapped find_in(int file, const char *name)
+{
+    char text[8192];
+    size_t kept = 0;
+    enum rtl_mapped found = RTL_MAPPED_UNKNOWN;
+    for (;;) {
+        ssize_t length = read(file, text + kept, sizeof text - kept);
+        if (length < 0 && errno == EINTR)
+            continue;
+        if (length <= 0)
+            return length < 0 ? RTL_MAPPED_UNKNOWN : found;
+        found = RTL_MAPPED_NO;
+        size_t end = kept + (size_t)length;
+        if (has_name(text, end, name))
+            return RTL_MAPPED_YES;
+        kept = end < MOST_NAME + 1 ? end : MOST_NAME + 1;
+        memmove(text, text + end - kept, kept);
+    }
+}
+
+enum rtl_mapped rtl_process_maps(uint32_t pid, const char *end)
+{
+    char path[32];
+    size_t length = strlen(end);
+    const char *name = length > MOST_NAME ? end + length - MOST_NAME : end;
+    (void)snprintf(path, sizeof path, "/proc/%u/maps", pid);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return RTL_MAPPED_UNKNOWN;
+    enum rtl_mapped found = find_in(file, name);
+    close(file);
+    return found;
+}
