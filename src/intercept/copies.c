@@ -161,18 +161,33 @@ enum rtl_copy_sent rtl_copies_send(uint32_t queue, const struct rtl_kernel_facts
     return rtl_emit_try(RTL_WIRE_COPY, &piece, 1) ? RTL_COPY_SENT : RTL_COPY_NO_ROOM;
 }
 
-/* Enters the copy into its agent's account; under the lock. */
-static void enter(struct copy *copy)
+/* Finds its agent's account; under the lock. */
+static struct agent_copies *find_account(struct copy *copy)
 {
     if (copy->agent >= MOST_AGENTS)
-        return;
+        return NULL;
     struct agent_copies *agent = &agents[copy->agent];
     if (agent->ledger == NULL)
         agent->queue = rtl_queues_add_copies(copy->agent, &agent->ledger);
     copy->queue = agent->queue;
     copy->ledger = agent->ledger;
-    copy->ordinal = agent->next++;
-    add(&copy->ledger->seen, 1);
+    return agent;
+}
+
+/* Enters the copy, which was counted, into its agent's account; under the lock. */
+static void enter_counted(struct copy *copy)
+{
+    struct agent_copies *agent = find_account(copy);
+    if (agent != NULL)
+        copy->ordinal = agent->next++;
+}
+
+/* Counts it, and enters it; under the lock. */
+static void enter(struct copy *copy)
+{
+    enter_counted(copy);
+    if (copy->ledger != NULL)
+        add(&copy->ledger->seen, 1);
 }
 
 uint64_t rtl_copies_next(uint32_t agent)
@@ -369,15 +384,45 @@ static hsa_status_t copy_single(const struct rtl_copy_op *op, uint32_t dependenc
     return status;
 }
 
+/* Whether an operation of a batch is one that counts. */
+static bool counts(const struct copy *copy)
+{
+    return atomic_load_explicit(&active, memory_order_acquire) && copy->bytes != 0 &&
+           copy->agent < MOST_AGENTS;
+}
+
+/* Before the call: the copy may have been made when the process dies in it. */
+static void count_operation(const struct rtl_copy_op *op)
+{
+    struct copy copy = operation(op);
+    if (!counts(&copy))
+        return;
+    pthread_mutex_lock(&lock);
+    (void)find_account(&copy);
+    add(&copy.ledger->seen, 1);
+    pthread_mutex_unlock(&lock);
+}
+
+static void take_back_operation(const struct rtl_copy_op *op)
+{
+    struct copy copy = operation(op);
+    if (!counts(&copy))
+        return;
+    pthread_mutex_lock(&lock);
+    (void)find_account(&copy);
+    pthread_mutex_unlock(&lock);
+    take_back(&copy);
+}
+
 /* All operations of a batch share one signal, which in the end holds the times of one of them: they
  * are recorded without. */
 static void record_without_times(const struct rtl_copy_op *op)
 {
     struct copy copy = operation(op);
-    if (!atomic_load_explicit(&active, memory_order_acquire) || copy.bytes == 0)
+    if (!counts(&copy))
         return;
     pthread_mutex_lock(&lock);
-    enter(&copy);
+    enter_counted(&copy);
     copy.lost = copy.queue == NULL ? RTL_LOST_NOT_FOLLOWED : RTL_LOST_RING;
     if (mode == RTL_MODE_LITE || rtl_submit_paused()) {
         copy.lost = LEFT_OUT;
@@ -399,11 +444,12 @@ static hsa_status_t copy_batch(const struct rtl_copy_op *ops, uint32_t count, ui
                  ops->type <= RTL_COPY_OP_INDIRECT_BOTH;
     if (known && count == 1)
         return copy_single(ops, dependencies, signals);
+    for (uint32_t i = 0; known && i < count; i++)
+        count_operation(&ops[i]);
     hsa_status_t status =
         rtl_api.hsa_amd_memory_async_batch_copy(ops, count, dependencies, signals);
-    if (known && status == HSA_STATUS_SUCCESS)
-        for (uint32_t i = 0; i < count; i++)
-            record_without_times(&ops[i]);
+    for (uint32_t i = 0; known && i < count; i++)
+        (status == HSA_STATUS_SUCCESS ? record_without_times : take_back_operation)(&ops[i]);
     return status;
 }
 
