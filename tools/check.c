@@ -124,8 +124,12 @@ static void show_reasons(const struct verdict *verdict)
     show_account(verdict, &verdict->copies);
     show_state(verdict);
     if (verdict->torn)
-        (void)printf("  torn %s slots: records that a dying process had begun\n",
+        (void)printf("  torn %s slots: records that a process had begun when it died, or executed "
+                     "another program\n    what to do: as for packets that it had in flight\n",
                      show_count(verdict->torn).text);
+    if (verdict->died)
+        (void)printf(
+            "  host calls that had not returned when a process died are not in the trace\n");
 }
 
 /* No loss: the kernel is there, what it came from is not. */
@@ -304,6 +308,14 @@ static json_t *json_launches(const struct verdict *verdict)
         "missing", open_number(verdict->graphs.missing), "lost", open_number(verdict->graphs.lost));
 }
 
+/* At most so many packets; null where nobody knows. */
+static json_t *json_unaccounted(const struct ended *ended)
+{
+    if (ended->died.unbounded || ended->replaced.unbounded)
+        return json_null();
+    return open_number(ended->died.packets + ended->replaced.packets);
+}
+
 static json_t *json_check(const struct check *check)
 {
     const struct verdict *verdict = &check->verdict;
@@ -322,6 +334,9 @@ static json_t *json_check(const struct check *check)
         open_number(verdict->torn), "total", json_account(&verdict->total), "queues",
         json_queues(check), "notes", notes);
     (void)json_object_set_new(object, "copies", json_account(&verdict->copies));
+    (void)json_object_set_new(object, "replaced",
+                              json_integer((json_int_t)verdict->ended.replaced.processes));
+    (void)json_object_set_new(object, "unaccounted", json_unaccounted(&verdict->ended));
     (void)json_object_set_new(object, "graphs", json_launches(verdict));
     (void)pauses_json(check->trace, &pauses); /* they were read when the trace was opened */
     (void)json_object_set_new(object, "pauses", pauses);

@@ -6,7 +6,8 @@ a program that launches kernels one by one, replays graphs with and without HIP,
 of the software GPU. Whatever was killed, the trace opens, is a sound database, and has nothing that the device did
 not execute so; its ledger says no more than what happened. Then
 
-    program    all that it had handed over is in the trace, and the rest of what it had submitted is lost by `killed`
+    program    all that it had handed over is in the trace, and the rest of what it had submitted is lost by `killed`; the verdict
+               says how many packets that is, at the least what the device executed and the trace has not
     collector  the program ends as it does alone, with the same output; what the trace lacks is less than what came
                since its last checkpoint, and the trace says that it was not ended in order
     both       as collector, but for the program
@@ -316,6 +317,23 @@ class Run:
         whole = self.sql(f"SELECT count(*) AS n FROM graph_launches WHERE expected <> {NODES}")[0]
         must(whole["n"] == 0, f"{whole['n']} launches of another size")
 
+    def check_unaccounted(self, found):
+        """No more is complete, and no less unaccounted for, than what the device executed and the trace has not."""
+        accounts = [found[name] for name in ("total", "copies")]
+        gone = sum(account["lost"]["killed"] for account in accounts)
+        missing = found.get("truth", {}).get("executed", 0) - found["total"]["stored"]
+        moved = found.get("truth", {}).get("copies", {})
+        by_device = found["copies"]["stored"] - moved.get("by_host", 0)
+        missing += max(0, moved.get("executed", 0) - moved.get("internal", 0) - by_device)
+        lost = sum(sum(account["lost"].values()) for account in accounts)
+        must(found["unaccounted"] == gone, f"{gone} were lost when the process died, {found['unaccounted']} are unaccounted for")
+        must(missing <= lost, f"{missing} ran and are not in the trace, {lost} are said to be lost")
+        must(not found["complete"] or (missing <= 0 and found["torn"] == 0), f"complete, and {missing} ran that are not there")
+        if found["died"] == 1:
+            said = "none of its packets is" if gone == 0 else f"of its packets {'is' if gone == 1 else 'are'}"
+            must(f"1 of 1 processes died: {'' if gone == 0 else 'at most '}" in found["completeness"], found["completeness"])
+            must(f"{said} unaccounted for" in found["completeness"], found["completeness"])
+
     def check_killed_program(self, found):
         must(found["finished"], "the trace was not ended in order")
         must(found["processes"] <= 1 and found["running"] == 0, "the process is said to run")
@@ -325,6 +343,7 @@ class Run:
         must(truth.get("missing", 0) == 0 and truth.get("misaccounted_queues", 0) == 0, f"{truth.get('differences')}")
         must(truth.get("copies", {}).get("missing", 0) == 0, f"copies are missing: {truth.get('differences')}")
         must(truth.get("executed", 0) <= total["seen"], f"executed {truth.get('executed')}, seen {total['seen']}")
+        self.check_unaccounted(found)
         if self.ring is None:
             return
         ring, copies = self.ring_state(), found["copies"]

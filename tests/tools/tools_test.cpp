@@ -16,6 +16,12 @@ RTL_C_TEST(Collect, FollowsARunningProcess)
 RTL_C_TEST(Collect, KilledWithManyGraphs)
 RTL_C_TEST(Collect, CheckpointsWhileTheRingNeverEmpties)
 
+RTL_C_TEST(Ended, WithAllHandedOver)
+RTL_C_TEST(Ended, WithPacketsUnderWay)
+RTL_C_TEST(Ended, WithATornRecord)
+RTL_C_TEST(Ended, WithPacketsThatWentPast)
+RTL_C_TEST(Ended, ReplacedWithPacketsUnderWay)
+
 RTL_C_TEST(Sweep, WhatNobodyNeeds)
 RTL_C_TEST(Sweep, NotWhileSomebodyCollects)
 RTL_C_TEST(Sweep, NotWhileSomebodyWrites)

@@ -26,8 +26,10 @@ static const struct {
         {"the program wrote the signal while its kernel ran",
          "report it, with the program if possible: the times of these kernels were "
          "overwritten by the program"},
-    [RTL_LOSS_KILLED] = {"in flight, or not handed over, when the process died",
-                         "nothing, if the process was meant to die; else see why it died"},
+    [RTL_LOSS_KILLED] =
+        {"in flight, or not handed over, when the process died or executed another program",
+         "let the program wait for its kernels before it executes another one; else "
+         "nothing, if the process was meant to die, or see why it died"},
     [RTL_LOSS_NO_TIME] = {"the device left no timestamps",
                           "see whether the driver's profiling is switched off for the queue, and "
                           "report it"},
@@ -231,12 +233,14 @@ rtl_status_t account_verdict(rtl_trace_t *trace, struct verdict *verdict)
         status = add_ledger(trace, verdict);
     if (status == RTL_OK)
         status = add_launches(trace, verdict);
+    if (status == RTL_OK)
+        status = ended_count(trace, &verdict->ended);
     if (status != RTL_OK)
         return status;
     verdict->finished = info.finished != 0;
     verdict->recording = is_recording(&info);
     verdict->complete = verdict->finished && verdict->processes > 0 && verdict->running == 0 &&
-                        verdict->refused == 0 && verdict->passed == 0 &&
+                        verdict->refused == 0 && verdict->passed == 0 && verdict->torn == 0 &&
                         is_whole(&verdict->total) && is_whole(&verdict->copies) &&
                         verdict->graphs.lost == 0;
     return RTL_OK;
@@ -303,6 +307,8 @@ static void append_states(struct line *line, const struct verdict *verdict)
     if (verdict->refused)
         append(line, ", %u process%s with another build of librtl", verdict->refused,
                plural(verdict->refused, "es"));
+    if (verdict->torn)
+        append(line, ", records in %s ring slots torn", show_count(verdict->torn).text);
     if (verdict->running)
         append(line, ", %u process%s still running at the end", verdict->running,
                plural(verdict->running, "es"));
@@ -314,6 +320,7 @@ static void append_states(struct line *line, const struct verdict *verdict)
 void account_line(const struct verdict *verdict, char *text, size_t size)
 {
     struct line line = {text, size, 0};
+    char ended[256];
     if (verdict->processes == 0) {
         append(&line, "nothing recorded: no process loaded a GPU runtime with librtl");
         return;
@@ -328,6 +335,6 @@ void account_line(const struct verdict *verdict, char *text, size_t size)
         append(&line, ", %s of graph launches missing and not in the ledger",
                show_count(verdict->graphs.lost).text);
     append_states(&line, verdict);
-    if (verdict->died)
-        append(&line, "; %u of %u processes died", verdict->died, verdict->processes);
+    ended_say(&verdict->ended, verdict->processes, ended, sizeof ended);
+    append(&line, "%s", ended);
 }

@@ -4,6 +4,8 @@
 #ifndef RTL_TOOLS_ACCOUNT_H
 #define RTL_TOOLS_ACCOUNT_H
 
+#include "common/ended.h"
+
 #include <rtl/rtl_trace.h>
 
 #include <stdbool.h>
@@ -23,8 +25,9 @@ struct verdict {
     struct account total;  /**< of kernels */
     struct account copies; /**< of asynchronous copies */
     unsigned processes, died, running, refused;
-    unsigned passed; /**< queues that were not followed although the mode wants it */
-    uint64_t torn;
+    unsigned passed;    /**< queues that were not followed although the mode wants it */
+    struct ended ended; /**< processes that ended without a word, and what they had in flight */
+    uint64_t torn;      /**< slots of records that were begun and never written: a host call, say */
     struct {
         uint64_t launches;
         uint64_t uncertain; /**< with kernels whose node is not sure */
