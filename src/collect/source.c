@@ -196,7 +196,12 @@ static size_t body_size(enum rtl_wire_type type)
         return sizeof(struct rtl_wire_sample);
     case RTL_WIRE_UNCOUNTED:
         return sizeof(struct rtl_wire_uncounted);
+    case RTL_WIRE_DRAFT_KERNEL:
+        return sizeof(struct rtl_wire_kernel);
+    case RTL_WIRE_DRAFT_COPY:
+        return sizeof(struct rtl_wire_copy);
     case RTL_WIRE_KERNELS: /* contradicts itself, or it would have come as single ones */
+    case RTL_WIRE_VOID:
         break;
     }
     return SIZE_MAX;
@@ -280,8 +285,66 @@ static void take_definition(struct source *source, enum rtl_wire_type type, cons
     case RTL_WIRE_KERNEL:
     case RTL_WIRE_KERNELS:
     case RTL_WIRE_COPY:
+    case RTL_WIRE_VOID:
+    case RTL_WIRE_DRAFT_KERNEL:
+    case RTL_WIRE_DRAFT_COPY:
         break;
     }
+}
+
+static void take_kernel(struct source *source, const struct rtl_wire_kernel *kernel)
+{
+    ++source->received[row_of(kernel->queue)];
+    ++source->timed;
+    rtl_writer_kernel(source->writer, source->process, kernel);
+}
+
+static void take_copy(struct source *source, const struct rtl_wire_copy *copy)
+{
+    ++source->received[row_of(copy->queue)];
+    source->timed += copy->start != 0;
+    rtl_writer_copy(source->writer, source->process, copy);
+}
+
+/* Without memory a draft is left out, and its kernel counted as lost. */
+static void keep_kernel(struct source *source, const struct rtl_wire_kernel *kernel)
+{
+    size_t count = source->kernel_draft_count;
+    struct rtl_wire_kernel *more =
+        realloc(source->kernel_drafts, (count + 1) * sizeof *source->kernel_drafts);
+    if (more == NULL)
+        return;
+    more[count] = *kernel;
+    source->kernel_drafts = more;
+    source->kernel_draft_count = count + 1;
+}
+
+static void keep_copy(struct source *source, const struct rtl_wire_copy *copy)
+{
+    size_t count = source->copy_draft_count;
+    struct rtl_wire_copy *more =
+        realloc(source->copy_drafts, (count + 1) * sizeof *source->copy_drafts);
+    if (more == NULL)
+        return;
+    more[count] = *copy;
+    source->copy_drafts = more;
+    source->copy_draft_count = count + 1;
+}
+
+/* A kernel or copy that its process had claimed by a draft, and did not come to commit. */
+static void take_drafts(struct source *source)
+{
+    for (size_t i = 0; i < source->kernel_draft_count; ++i) {
+        const struct rtl_wire_kernel *kernel = &source->kernel_drafts[i];
+        if (!rtl_writer_has_kernel(source->writer, source->process, kernel->queue, kernel->packet))
+            take_kernel(source, kernel);
+    }
+    for (size_t i = 0; i < source->copy_draft_count; ++i) {
+        const struct rtl_wire_copy *copy = &source->copy_drafts[i];
+        if (!rtl_writer_has_copy(source->writer, source->process, copy->queue, copy->ordinal))
+            take_copy(source, copy);
+    }
+    source->kernel_draft_count = source->copy_draft_count = 0;
 }
 
 /* The memory is shared with a process that may be broken: a record whose lengths do not fit is
@@ -296,21 +359,16 @@ static void take(void *context, enum rtl_wire_type type, const void *body, size_
     }
     if (!source->process && type != RTL_WIRE_PROCESS)
         describe_by_ring(source, "");
-    if (type == RTL_WIRE_KERNEL) {
-        const struct rtl_wire_kernel *kernel = body;
-        ++source->received[row_of(kernel->queue)];
-        ++source->timed;
-        rtl_writer_kernel(source->writer, source->process, kernel);
-        return;
-    }
-    if (type == RTL_WIRE_COPY) {
-        const struct rtl_wire_copy *copy = body;
-        ++source->received[row_of(copy->queue)];
-        source->timed += copy->start != 0;
-        rtl_writer_copy(source->writer, source->process, copy);
-        return;
-    }
-    take_definition(source, type, body);
+    if (type == RTL_WIRE_KERNEL)
+        take_kernel(source, body);
+    else if (type == RTL_WIRE_COPY)
+        take_copy(source, body);
+    else if (type == RTL_WIRE_DRAFT_KERNEL)
+        keep_kernel(source, body);
+    else if (type == RTL_WIRE_DRAFT_COPY)
+        keep_copy(source, body);
+    else
+        take_definition(source, type, body);
 }
 
 uint64_t source_drain(struct source *source, uint64_t most)
@@ -433,6 +491,7 @@ void source_settle(struct source *source, enum source_end end)
         [SOURCE_CLOSED] = "closed", [SOURCE_REPLACED] = "replaced", [SOURCE_DIED] = "died"};
     if (!source->process)
         describe_by_ring(source, source->ring.header->library_version);
+    take_drafts(source);
     source->state = SOURCE_ENDED; /* from here on the account is not asked for */
     source->replaced = end == SOURCE_REPLACED;
     copy_ledger(source, end == SOURCE_CLOSED ? RTL_LOST_SHUTDOWN : RTL_LOST_KILLED);
@@ -488,6 +547,8 @@ void source_free(struct source *source)
     if (!source)
         return;
     rtl_ring_unmap(&source->ring);
+    free(source->kernel_drafts);
+    free(source->copy_drafts);
     free(source->path);
     free(source);
 }

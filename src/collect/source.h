@@ -31,7 +31,11 @@ struct source {
     uint64_t timed;                  /**< kernels and copies with ticks of a GPU as times */
     uint64_t lost;                   /**< sum over the ledger, as last copied */
     uint64_t received[RTL_LEDGER_ROWS]; /**< kernels and copies by ledger row */
-    char *path;                         /**< of the ring's file */
+    /** Of a dead process: what may have come another time. */
+    struct rtl_wire_kernel *kernel_drafts;
+    struct rtl_wire_copy *copy_drafts;
+    size_t kernel_draft_count, copy_draft_count;
+    char *path; /**< of the ring's file */
     struct rtl_writer *writer;
 };
 
@@ -77,8 +81,8 @@ enum source_end {
  * Returns slots consumed: 0 when nothing is left. */
 uint64_t source_empty(struct source *source, uint64_t most);
 
-/** Settles an empty ring that nobody writes any more: the ledger, the end. Removes the ring's file,
- * and unmaps it. */
+/** Settles an empty ring that nobody writes any more: drafts of what is not in the trace otherwise,
+ * the ledger, the end. Removes the ring's file, and unmaps it. */
 void source_settle(struct source *source, enum source_end end);
 
 /** True while the process that made the ring exists, whichever image it runs. */

@@ -13,6 +13,8 @@
 #define FIRST_SPAN_TICKS                                                                           \
     UINT64_C(1000000) /* between the first two points, so that the rate is known */
 #define BRACKET_TRIES 8
+#define FIRST_STEPS   5000
+#define FIRST_STEP_NS 20000
 
 /* HSA_AMD_AGENT_INFO_TIMESTAMP_FREQUENCY of ROCm 5.3 and later; Debian's header does not have it
  * yet. */
@@ -25,6 +27,7 @@ struct agent {
     uint64_t last_ticks, last_ns; /* last clock point; this and the next two under the lock */
     uint64_t newest_ticks;        /* largest tick seen */
     uint64_t last_sent;           /* host time of the last point, 0 if there was none */
+    _Atomic bool has_clock;       /* there were points, or the runtime would not give any */
 };
 
 static struct agent agents[MOST_AGENTS];
@@ -130,6 +133,12 @@ hsa_agent_t rtl_agents_handle(uint32_t id)
     return agents[id].handle;
 }
 
+bool rtl_agents_has_clock(uint32_t id)
+{
+    return id >= agent_count || agents[id].type != HSA_DEVICE_TYPE_GPU ||
+           atomic_load_explicit(&agents[id].has_clock, memory_order_acquire);
+}
+
 bool rtl_agents_is_gpu(hsa_agent_t agent)
 {
     uint32_t id = rtl_agents_id(agent);
@@ -205,17 +214,43 @@ static void send_newest(uint32_t id)
     send_point(id, newest, ns);
 }
 
-void rtl_agents_clock(uint32_t id, uint64_t ticks)
+/* Under the lock. */
+static void look_at_clock(uint32_t id, uint64_t ticks)
 {
-    if (ticks == 0 || id >= agent_count || agents[id].type != HSA_DEVICE_TYPE_GPU)
-        return;
-    pthread_mutex_lock(&clock_lock);
     struct agent *agent = &agents[id];
     if (ticks > agent->newest_ticks)
         agent->newest_ticks = ticks;
     if (agent->last_sent == 0 || rtl_now() - agent->last_sent > CLOCK_PERIOD_NS)
         send_newest(id);
+    atomic_store_explicit(&agent->has_clock, true, memory_order_release);
+}
+
+static bool has_ticks(uint32_t id, uint64_t ticks)
+{
+    return ticks != 0 && id < agent_count && agents[id].type == HSA_DEVICE_TYPE_GPU;
+}
+
+void rtl_agents_clock(uint32_t id, uint64_t ticks)
+{
+    if (!has_ticks(id, ticks))
+        return;
+    pthread_mutex_lock(&clock_lock);
+    look_at_clock(id, ticks);
     pthread_mutex_unlock(&clock_lock);
+}
+
+void rtl_agents_first_clock(uint32_t id, uint64_t ticks)
+{
+    if (!has_ticks(id, ticks))
+        return;
+    for (int i = 0; i < FIRST_STEPS && !rtl_agents_has_clock(id); i++) {
+        if (pthread_mutex_trylock(&clock_lock) == 0) {
+            look_at_clock(id, ticks);
+            pthread_mutex_unlock(&clock_lock);
+        } else {
+            rtl_nap(FIRST_STEP_NS);
+        }
+    }
 }
 
 void rtl_agents_clock_end(void)

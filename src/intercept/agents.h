@@ -37,4 +37,12 @@ void rtl_agents_clock_end(void);
 /** Reads the host's clocks together and sends the tightest of several tries. Any thread. */
 void rtl_agents_bracket(void);
 
+/** Whether there is a clock point of the agent, or never will be: kernels can be read in time. Any
+ * thread. */
+bool rtl_agents_has_clock(uint32_t id);
+
+/** Sends the first points of an agent's clock for a tick of it, as rtl_agents_clock; while another
+ * thread does so, waits for it, some 0.1 s at most. Any thread that may make system calls. */
+void rtl_agents_first_clock(uint32_t id, uint64_t ticks);
+
 #endif

@@ -33,6 +33,7 @@
     X(hsa_queue_add_write_index_relaxed, 23)                                                       \
     X(hsa_queue_add_write_index_screlease, 24)                                                     \
     X(hsa_signal_destroy, 38)                                                                      \
+    X(hsa_signal_load_relaxed, 39)                                                                 \
     X(hsa_signal_load_scacquire, 40)                                                               \
     X(hsa_signal_store_relaxed, 41)                                                                \
     X(hsa_signal_store_screlease, 42)                                                              \
@@ -72,6 +73,8 @@
     X(hsa_system_get_major_extension_table, 98)                                                    \
     X(hsa_signal_silent_store_relaxed, 102)                                                        \
     X(hsa_signal_silent_store_screlease, 103)                                                      \
+    X(hsa_signal_group_wait_any_scacquire, 106)                                                    \
+    X(hsa_signal_group_wait_any_relaxed, 107)                                                      \
     X(hsa_executable_iterate_agent_symbols, 123)
 
 /* X(entry, position up to ROCm 5.5, position from ROCm 5.6) */
@@ -87,6 +90,9 @@
     X(hsa_amd_profiling_async_copy_enable, __typeof__(hsa_amd_profiling_async_copy_enable), 3, 3)  \
     X(hsa_amd_profiling_get_async_copy_time, __typeof__(hsa_amd_profiling_get_async_copy_time), 5, \
       5)                                                                                           \
+    X(hsa_amd_signal_async_handler, __typeof__(hsa_amd_signal_async_handler), 7, 7)                \
+    X(hsa_amd_signal_wait_any, __typeof__(hsa_amd_signal_wait_any), 9, 9)                          \
+    X(hsa_amd_signal_wait_all, rtl_signal_wait_all_t, RTL_NOWHERE, 72)                             \
     X(hsa_amd_queue_cu_set_mask, __typeof__(hsa_amd_queue_cu_set_mask), 10, 10)                    \
     X(hsa_amd_memory_pool_get_info, __typeof__(hsa_amd_memory_pool_get_info), 11, 11)              \
     X(hsa_amd_agent_iterate_memory_pools, __typeof__(hsa_amd_agent_iterate_memory_pools), 12, 12)  \

@@ -36,6 +36,12 @@ typedef hsa_status_t(rtl_async_copy_on_engine_t)(void *to, hsa_agent_t to_agent,
                                                  hsa_signal_t completion, uint32_t engine,
                                                  bool force_on_sdma);
 
+/** hsa_amd_signal_wait_all, from ROCm 6.4 on: as hsa_amd_signal_wait_any, with a value each. */
+typedef uint32_t(rtl_signal_wait_all_t)(uint32_t count, hsa_signal_t *signals,
+                                        hsa_signal_condition_t *conditions,
+                                        hsa_signal_value_t *compare, uint64_t timeout,
+                                        hsa_wait_state_t state, hsa_signal_value_t *values);
+
 /** What one operation of a batch of copies does. */
 enum rtl_copy_op_type {
     RTL_COPY_OP_LINEAR = 0,

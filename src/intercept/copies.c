@@ -137,12 +137,18 @@ static struct rtl_kernel_facts facts_of(const struct copy *copy, uint64_t own)
     };
 }
 
-enum rtl_copy_sent rtl_copies_send(uint32_t queue, const struct rtl_kernel_facts *facts)
+static struct rtl_piece piece_of(const struct rtl_copy_draft *copy)
+{
+    return (struct rtl_piece){&copy->wire, sizeof copy->wire};
+}
+
+enum rtl_copy_sent rtl_copies_draft(uint32_t queue, const struct rtl_kernel_facts *facts,
+                                    struct rtl_copy_draft *copy)
 {
     bool timed = (facts->flags & RTL_RECORD_UNTIMED) == 0;
     if (timed && (facts->start == 0 || facts->end < facts->start))
         return RTL_COPY_NO_TIME;
-    struct rtl_wire_copy copy = {
+    copy->wire = (struct rtl_wire_copy){
         .ordinal = facts->packet,
         .start = timed ? facts->start : 0,
         .end = timed ? facts->end : 0,
@@ -157,8 +163,15 @@ enum rtl_copy_sent rtl_copies_send(uint32_t queue, const struct rtl_kernel_facts
                   : (facts->flags & RTL_RECORD_SDMA) != 0 ? RTL_ENGINE_SDMA
                                                           : RTL_ENGINE_KERNEL,
     };
-    struct rtl_piece piece = {&copy, sizeof copy};
-    return rtl_emit_try(RTL_WIRE_COPY, &piece, 1) ? RTL_COPY_SENT : RTL_COPY_NO_ROOM;
+    struct rtl_piece piece = piece_of(copy);
+    return rtl_emit_draft(RTL_WIRE_COPY, &piece, 1, &copy->draft) ? RTL_COPY_SENT
+                                                                  : RTL_COPY_NO_ROOM;
+}
+
+void rtl_copies_commit(const struct rtl_copy_draft *copy)
+{
+    struct rtl_piece piece = piece_of(copy);
+    rtl_emit_commit(&copy->draft, RTL_WIRE_COPY, &piece, 1);
 }
 
 /* Finds its agent's account; under the lock. */
@@ -430,8 +443,11 @@ static void record_without_times(const struct rtl_copy_op *op)
         struct rtl_kernel_facts facts = facts_of(&copy, op->completion.handle);
         facts.flags |= RTL_RECORD_UNTIMED;
         (void)rtl_borrow_mark(&rtl_borrows, op->completion.handle);
-        copy.recorded = rtl_copies_send(copy.queue->id, &facts) == RTL_COPY_SENT;
+        struct rtl_copy_draft draft;
+        copy.recorded = rtl_copies_draft(copy.queue->id, &facts, &draft) == RTL_COPY_SENT;
         add(&copy.ledger->recorded, copy.recorded);
+        if (copy.recorded)
+            rtl_copies_commit(&draft);
     }
     pthread_mutex_unlock(&lock);
     end(&copy, HSA_STATUS_SUCCESS);

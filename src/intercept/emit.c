@@ -127,6 +127,45 @@ unsigned rtl_emit_kernels(const struct rtl_wire_kernel *kernels, unsigned count)
     return sent;
 }
 
+unsigned rtl_emit_draft_kernels(const struct rtl_wire_kernel *kernels, unsigned count,
+                                struct rtl_emit_draft *draft)
+{
+    draft->ring = ring_of(&out);
+    if (draft->ring == NULL || !has_room(draft->ring, 1))
+        return 0;
+    return rtl_ring_draft_kernels(draft->ring, kernels, count, &draft->draft);
+}
+
+bool rtl_emit_draft(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count,
+                    struct rtl_emit_draft *draft)
+{
+    draft->ring = ring_of(&out);
+    return draft->ring != NULL && rtl_ring_draft(draft->ring, type, pieces, count, &draft->draft);
+}
+
+void rtl_emit_commit_kernels(const struct rtl_emit_draft *draft,
+                             const struct rtl_wire_kernel *kernels, unsigned count)
+{
+    struct rtl_ring *other = ring_of(&beside);
+    rtl_ring_commit(draft->ring, &draft->draft);
+    if (other != NULL)
+        miss(count - push_kernels(other, kernels, count));
+}
+
+void rtl_emit_commit(const struct rtl_emit_draft *draft, enum rtl_wire_type type,
+                     const struct rtl_piece *pieces, unsigned count)
+{
+    struct rtl_ring *other = ring_of(&beside);
+    rtl_ring_commit(draft->ring, &draft->draft);
+    if (other != NULL && !rtl_ring_push(other, type, pieces, count))
+        miss(1);
+}
+
+void rtl_emit_give_up(const struct rtl_emit_draft *draft)
+{
+    rtl_ring_give_up(draft->ring, &draft->draft);
+}
+
 bool rtl_emit_room(uint64_t slots)
 {
     struct rtl_ring *to = ring_of(&out);

@@ -61,6 +61,31 @@ void rtl_emit_end(enum rtl_wire_type type, const struct rtl_emit_place *place);
  * them, for definitions. Any thread, lock-free. */
 unsigned rtl_emit_kernels(const struct rtl_wire_kernel *kernels, unsigned count);
 
+/** A draft (ring.h) in the ring that everything goes to. */
+struct rtl_emit_draft {
+    struct rtl_ring *ring;
+    struct rtl_ring_draft draft;
+};
+
+/** Drafts kernels, as many of the first ones as go into one draft; returns how many, 0: now there
+ * is no room. A sixteenth of the ring stays free, as with rtl_emit_kernels. Any thread, lock-free.
+ */
+unsigned rtl_emit_draft_kernels(const struct rtl_wire_kernel *kernels, unsigned count,
+                                struct rtl_emit_draft *draft);
+
+/** Drafts one record; false: there is no room. Any thread, lock-free. */
+bool rtl_emit_draft(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count,
+                    struct rtl_emit_draft *draft);
+
+/** Sends what was drafted: these kernels, or this record. */
+void rtl_emit_commit_kernels(const struct rtl_emit_draft *draft,
+                             const struct rtl_wire_kernel *kernels, unsigned count);
+void rtl_emit_commit(const struct rtl_emit_draft *draft, enum rtl_wire_type type,
+                     const struct rtl_piece *pieces, unsigned count);
+
+/** Sends nothing of what was drafted. */
+void rtl_emit_give_up(const struct rtl_emit_draft *draft);
+
 /** True while so many eighths of the ring are free; a hint. */
 bool rtl_emit_has_spare(unsigned eighths);
 

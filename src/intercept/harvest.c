@@ -26,16 +26,31 @@ static bool settle(struct rtl_record_name name);
 
 struct rtl_borrow_table rtl_borrows = {.judge = rtl_harvest_judge, .settle = settle};
 
+#define CLAIMED UINT64_MAX /* for a sequence: the record was set aside */
+
+/* What has to be done with a record besides sending it. */
+struct claim {
+    uint64_t sequence;
+    uint32_t pool_id;
+    bool copy;
+};
+
 /* Kernels on their way into the ring and signals on their way back into the pool, of one queue. The
  * id and the ledger are taken when the batch begins: a slow thread may still be at it when the
- * state serves another queue. */
+ * state serves another queue.
+ *
+ * The program may be told at any moment that all this is done, and end: what is claimed is in the
+ * ring before, as a draft (ring.h), so that it is in the trace even if whoever has claimed it never
+ * comes to commit it. */
 struct batch {
     struct rtl_queue *queue;
     struct rtl_wire_ledger *ledger;
     uint32_t id;
     struct rtl_wire_kernel kernels[BATCH];
+    struct claim claims[BATCH]; /* of the kernels: not made yet */
     uint32_t ids[BATCH];
     unsigned kernel_count, id_count;
+    unsigned taken;
     uint64_t newest;   /* tick */
     uint64_t given_up; /* kernels, when the queue is closed */
     uint64_t retired;  /* packet after the last that completed */
@@ -55,7 +70,7 @@ enum rtl_record_standing rtl_harvest_judge(struct rtl_record_name name, uint64_t
     return rtl_pending_judge(&rtl_queues_at(name.slot)->pending, name.sequence, handle);
 }
 
-static void count(_Atomic uint64_t *counter, uint64_t value)
+static void count_up(_Atomic uint64_t *counter, uint64_t value)
 {
     if (value != 0)
         atomic_fetch_add_explicit(counter, value, memory_order_relaxed);
@@ -69,6 +84,7 @@ static void begin(struct batch *batch, struct rtl_queue *queue)
     batch->id = queue->id;
     batch->kernel_count = 0;
     batch->id_count = 0;
+    batch->taken = 0;
     batch->newest = 0;
     batch->given_up = 0;
     batch->retired = 0;
@@ -91,49 +107,110 @@ static void give_back(struct batch *batch)
     batch->id_count = 0;
 }
 
-static void flush(struct batch *batch)
-{
-    struct rtl_wire_ledger *ledger = batch->ledger;
-    unsigned sent = rtl_emit_kernels(batch->kernels, batch->kernel_count);
-    count(&ledger->recorded, sent);
-    count(&ledger->lost[RTL_LOST_RING], batch->kernel_count - sent);
-    give_back(batch);
-    if (batch->queue->way == RTL_WAY_INTERCEPT)
-        tell_retired(batch);
-    if (batch->newest > atomic_load_explicit(&batch->queue->newest, memory_order_relaxed))
-        atomic_store_explicit(&batch->queue->newest, batch->newest, memory_order_relaxed);
-    batch->kernel_count = 0;
-}
-
 /* Readies a pool signal for its next use. The times are cleared so that a device that writes none
  * is noticed. */
-static void recycle(struct batch *batch, const struct rtl_kernel_facts *facts)
+static void recycle(struct batch *batch, uint32_t pool_id, bool copy)
 {
-    uint64_t handle = rtl_pool_handle(&rtl_signals, facts->pool_id);
+    uint64_t handle = rtl_pool_handle(&rtl_signals, pool_id);
     amd_signal_t *signal = (amd_signal_t *)(uintptr_t)handle;
-    if ((facts->flags & RTL_RECORD_COPY) != 0)
+    if (copy)
         rtl_shared_signal_clear_copy(handle);
     /* Another harvester may be reading them for a record that it then fails to claim. */
     __atomic_store_n(&signal->start_ts, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&signal->end_ts, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&signal->value, 1, __ATOMIC_RELAXED);
-    batch->ids[batch->id_count++] = facts->pool_id;
+    batch->ids[batch->id_count++] = pool_id;
     if (batch->id_count >= rtl_pool_piece(&rtl_signals, BATCH))
         give_back(batch);
 }
 
-static void append(struct batch *batch, const struct rtl_kernel_facts *facts)
+static bool claim(struct batch *batch, const struct claim *record)
+{
+    if (record->sequence != CLAIMED && !rtl_pending_claim(&batch->queue->pending, record->sequence))
+        return false;
+    batch->taken++;
+    if (record->pool_id != RTL_NONE)
+        recycle(batch, record->pool_id, record->copy);
+    return true;
+}
+
+/* Claims the first kernels of some; those that are the caller's are moved to the front. Returns how
+ * many. */
+static unsigned claim_kernels(struct batch *batch, unsigned first, unsigned count)
+{
+    unsigned kept = 0;
+    for (unsigned i = first; i < first + count; i++)
+        if (claim(batch, &batch->claims[i]))
+            batch->kernels[first + kept++] = batch->kernels[i];
+    return kept;
+}
+
+/* Claims drafted kernels and commits them. They are counted before that: who finds the draft of a
+ * dead process counts anew. */
+static void send(struct batch *batch, unsigned first, unsigned count,
+                 const struct rtl_emit_draft *draft)
 {
     struct rtl_wire_ledger *ledger = batch->ledger;
+    unsigned kept = claim_kernels(batch, first, count);
+    count_up(&ledger->recorded, kept);
+    if (kept == count) {
+        rtl_emit_commit_kernels(draft, &batch->kernels[first], count);
+        return;
+    }
+    unsigned lost = kept - rtl_emit_kernels(&batch->kernels[first], kept);
+    atomic_fetch_sub_explicit(&ledger->recorded, lost, memory_order_relaxed);
+    count_up(&ledger->lost[RTL_LOST_RING], lost);
+    rtl_emit_give_up(draft);
+}
+
+/* The newest tick first: who finds a record claimed is to know that there is one. */
+static void tell_newest(struct batch *batch)
+{
+    _Atomic uint64_t *newest = &batch->queue->newest;
+    if (batch->newest > atomic_load_explicit(newest, memory_order_relaxed))
+        atomic_store_explicit(newest, batch->newest, memory_order_relaxed);
+}
+
+static void send_all(struct batch *batch)
+{
+    unsigned done = 0;
+    tell_newest(batch);
+    while (done < batch->kernel_count) {
+        struct rtl_emit_draft draft;
+        unsigned some =
+            rtl_emit_draft_kernels(&batch->kernels[done], batch->kernel_count - done, &draft);
+        if (some == 0)
+            break;
+        send(batch, done, some, &draft);
+        done += some;
+    }
+    count_up(&batch->ledger->lost[RTL_LOST_RING],
+             claim_kernels(batch, done, batch->kernel_count - done));
+    batch->kernel_count = 0;
+}
+
+static void flush(struct batch *batch)
+{
+    send_all(batch);
+    give_back(batch);
+    if (batch->queue->way == RTL_WAY_INTERCEPT)
+        tell_retired(batch);
+}
+
+/* Adds a kernel to those that will be claimed; false if there is nothing to send of it: it is
+ * claimed now, and counted as lost for `*why`. */
+static bool append(struct batch *batch, const struct claim *record,
+                   const struct rtl_kernel_facts *facts, enum rtl_lost *why)
+{
+    if (batch->kernel_count == BATCH)
+        send_all(batch);
     struct rtl_wire_kernel *kernel = &batch->kernels[batch->kernel_count];
-    if (facts->start == 0 || facts->end < facts->start) {
-        count(&ledger->lost[RTL_LOST_NO_TIME], 1);
-        return;
-    }
-    if (!rtl_shapes_find(facts, &kernel->shape)) {
-        count(&ledger->lost[RTL_LOST_RING], 1);
-        return;
-    }
+    *why = RTL_LOST_NO_TIME;
+    if (facts->start == 0 || facts->end < facts->start)
+        return false;
+    *why = RTL_LOST_RING;
+    if (!rtl_shapes_find(facts, &kernel->shape))
+        return false;
     kernel->packet = facts->packet;
     kernel->start = facts->start;
     kernel->end = facts->end;
@@ -141,50 +218,63 @@ static void append(struct batch *batch, const struct rtl_kernel_facts *facts)
     kernel->queue = batch->id;
     kernel->launch = facts->launch;
     kernel->ordinal = facts->ordinal;
-    batch->kernel_count++;
+    batch->claims[batch->kernel_count++] = *record;
     if (facts->end > batch->newest)
         batch->newest = facts->end;
+    return true;
 }
 
-static void append_copy(struct batch *batch, const struct rtl_kernel_facts *facts)
+static void finish_kernel(struct batch *batch, const struct claim *record,
+                          const struct rtl_kernel_facts *facts)
+{
+    enum rtl_lost why;
+    if (!append(batch, record, facts, &why) && claim(batch, record))
+        count_up(&batch->ledger->lost[why], 1);
+}
+
+static void finish_copy(struct batch *batch, const struct claim *record,
+                        const struct rtl_kernel_facts *facts)
 {
     struct rtl_wire_ledger *ledger = batch->ledger;
-    switch (rtl_copies_send(batch->id, facts)) {
-    case RTL_COPY_SENT:
-        count(&ledger->recorded, 1);
-        break;
-    case RTL_COPY_NO_ROOM:
-        count(&ledger->lost[RTL_LOST_RING], 1);
-        break;
-    case RTL_COPY_NO_TIME:
-        count(&ledger->lost[RTL_LOST_NO_TIME], 1);
+    struct rtl_copy_draft copy;
+    enum rtl_copy_sent sent = rtl_copies_draft(batch->id, facts, &copy);
+    if (sent != RTL_COPY_NO_TIME && facts->end > batch->newest)
+        batch->newest = facts->end;
+    tell_newest(batch);
+    bool claimed = claim(batch, record);
+    if (sent != RTL_COPY_SENT) {
+        count_up(&ledger->lost[sent == RTL_COPY_NO_ROOM ? RTL_LOST_RING : RTL_LOST_NO_TIME],
+                 claimed);
         return;
     }
-    if (facts->end > batch->newest)
-        batch->newest = facts->end;
+    count_up(&ledger->recorded, claimed);
+    if (claimed)
+        rtl_copies_commit(&copy);
+    else
+        rtl_emit_give_up(&copy.draft);
 }
 
-/* Everything that follows from a record being taken. */
-static void finish(struct batch *batch, const struct rtl_kernel_facts *facts)
+/* Everything that follows from a record's being complete. A kernel's is claimed when the batch is
+ * sent. */
+static void finish(struct batch *batch, uint64_t sequence, const struct rtl_kernel_facts *facts)
 {
-    if (batch->kernel_count == BATCH)
-        flush(batch);
+    struct claim record = {sequence, facts->pool_id, (facts->flags & RTL_RECORD_COPY) != 0};
     if (facts->packet >= batch->retired)
         batch->retired = facts->packet + 1;
-    if ((facts->flags & RTL_RECORD_COPY) != 0)
-        append_copy(batch, facts);
+    if (record.copy)
+        finish_copy(batch, &record, facts);
     else if ((facts->flags & RTL_RECORD_BARRIER) == 0)
-        append(batch, facts);
-    if (facts->pool_id != RTL_NONE)
-        recycle(batch, facts);
+        finish_kernel(batch, &record, facts);
+    else
+        (void)claim(batch, &record);
 }
 
-/* Takes a finished record that needs no forwarding, one that was armed again unseen included. */
-static enum rtl_take take_thoroughly(struct rtl_pending *pending, uint64_t sequence,
+/* Looks at a finished record that needs no forwarding, one that was armed again unseen included. */
+static enum rtl_take look_thoroughly(struct rtl_pending *pending, uint64_t sequence,
                                      struct rtl_kernel_facts *facts)
 {
-    enum rtl_take found = rtl_pending_take(pending, &rtl_signals, sequence, false, facts);
-    if (found == RTL_TAKE_WAITING && rtl_pending_take_rearmed(pending, sequence, facts))
+    enum rtl_take found = rtl_pending_look(pending, &rtl_signals, sequence, false, facts);
+    if (found == RTL_TAKE_WAITING && rtl_pending_look_rearmed(pending, sequence, facts))
         return RTL_TAKE_TAKEN;
     return found;
 }
@@ -196,26 +286,26 @@ unsigned rtl_harvest(struct rtl_queue *queue, unsigned most, unsigned patience)
     begin(&batch, queue);
     uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
     uint64_t at = atomic_load_explicit(&pending->head, memory_order_acquire);
-    unsigned taken = 0;
+    unsigned found = 0;
     unsigned waiting = 0;
     rtl_pending_foresee_first(pending, &rtl_signals, at, tail);
-    for (; at < tail && taken < most && waiting < patience; at++) {
+    for (; at < tail && found < most && waiting < patience; at++) {
         struct rtl_kernel_facts facts;
         rtl_pending_foresee(pending, &rtl_signals, at, tail);
-        enum rtl_take found = patience == RTL_THOROUGH
-                                  ? take_thoroughly(pending, at, &facts)
-                                  : rtl_pending_take(pending, &rtl_signals, at, false, &facts);
-        if (found == RTL_TAKE_TAKEN) {
-            finish(&batch, &facts);
-            taken++;
+        enum rtl_take take = patience == RTL_THOROUGH
+                                 ? look_thoroughly(pending, at, &facts)
+                                 : rtl_pending_look(pending, &rtl_signals, at, false, &facts);
+        if (take == RTL_TAKE_TAKEN) {
+            finish(&batch, at, &facts);
+            found++;
             waiting = 0;
-        } else if (found == RTL_TAKE_WAITING) {
+        } else if (take == RTL_TAKE_WAITING) {
             waiting++;
         }
     }
     flush(&batch);
     rtl_pending_advance(pending);
-    return taken;
+    return batch.taken;
 }
 
 /* Finishes a borrowed record that is named; true if it is gone. */
@@ -223,13 +313,13 @@ static bool settle(struct rtl_record_name name)
 {
     struct rtl_queue *queue = rtl_queues_at(name.slot);
     struct rtl_kernel_facts facts;
-    enum rtl_take found = take_thoroughly(&queue->pending, name.sequence, &facts);
+    enum rtl_take found = look_thoroughly(&queue->pending, name.sequence, &facts);
     if (found == RTL_TAKE_TAKEN) {
         struct batch batch;
         begin(&batch, queue);
-        finish(&batch, &facts);
+        finish(&batch, name.sequence, &facts);
         flush(&batch);
-        count(&queue->ledger->helped, 1);
+        count_up(&queue->ledger->helped, batch.taken);
     }
     return found == RTL_TAKE_TAKEN || found == RTL_TAKE_DONE;
 }
@@ -314,7 +404,7 @@ static void forward(struct rtl_queue *queue, const struct rtl_kernel_facts *fact
     decrement(facts->own, sleepers);
     rtl_borrow_let_go(&rtl_borrows, facts->own);
     atomic_fetch_sub_explicit(&queue->pending.owed, 1, memory_order_release);
-    count(&queue->ledger->forwarded, 1);
+    count_up(&queue->ledger->forwarded, 1);
 }
 
 static void mark(struct rtl_pending *pending, uint64_t sequence, bool on)
@@ -363,6 +453,14 @@ static void leave_forwarding(struct rtl_queue *queue)
     atomic_store_explicit(&queue->forwarding, false, memory_order_release);
 }
 
+static void send_aside(const struct aside *aside)
+{
+    struct batch batch;
+    begin(&batch, aside->queue);
+    finish(&batch, CLAIMED, &aside->facts);
+    flush(&batch);
+}
+
 /* False if another thread is just forwarding for its queue, of which what that one has in hand
  * comes first, or to its signal, or borrowing that. `held`: queue that the caller forwards for. */
 static bool forward_aside(struct aside *aside, const struct rtl_queue *held, struct wakes *sleepers)
@@ -372,8 +470,10 @@ static bool forward_aside(struct aside *aside, const struct rtl_queue *held, str
     if (sleepers->count == WAKES || (entered && !enter_forwarding(queue)))
         return false;
     bool holds = rtl_borrow_hold(&rtl_borrows, aside->facts.own);
-    if (holds)
+    if (holds) {
+        send_aside(aside);
         forward(queue, &aside->facts, sleepers);
+    }
     if (entered)
         leave_forwarding(queue);
     return holds;
@@ -383,12 +483,9 @@ static bool forward_aside(struct aside *aside, const struct rtl_queue *held, str
 static bool finish_aside(struct aside *aside, const struct rtl_queue *held, struct wakes *sleepers)
 {
     rtl_signal_times(rtl_pool_handle(&rtl_signals, aside->facts.pool_id), &aside->facts);
-    if (rtl_is_replaced(&aside->facts) && !forward_aside(aside, held, sleepers))
-        return false;
-    struct batch batch;
-    begin(&batch, aside->queue);
-    finish(&batch, &aside->facts);
-    flush(&batch);
+    if (rtl_is_replaced(&aside->facts))
+        return forward_aside(aside, held, sleepers);
+    send_aside(aside);
     return true;
 }
 
@@ -443,7 +540,8 @@ static bool finish_asides_first(const struct rtl_queue *queue, bool quiet, struc
     return all;
 }
 
-/* Forwards a record that is ready and was marked. False: the rest of the queue has to wait. */
+/* Forwards a record that is ready and was marked: what the program is told of is in the ring
+ * before. False: the rest of the queue has to wait. */
 static bool forward_record(struct batch *batch, uint64_t sequence, bool quiet,
                            struct wakes *sleepers)
 {
@@ -452,12 +550,16 @@ static bool forward_record(struct batch *batch, uint64_t sequence, bool quiet,
     uint64_t own = rtl_pending_own(&queue->pending, sequence);
     if (own == 0 || (quiet && wakes(own)) || !rtl_borrow_hold(&rtl_borrows, own))
         return false; /* without a signal: it was set aside, and comes first the next time */
-    if (rtl_pending_take(&queue->pending, &rtl_signals, sequence, true, &facts) != RTL_TAKE_TAKEN) {
+    unsigned before = batch->taken;
+    if (rtl_pending_look(&queue->pending, &rtl_signals, sequence, true, &facts) == RTL_TAKE_TAKEN) {
+        finish(batch, sequence, &facts);
+        send_all(batch);
+    }
+    if (batch->taken == before) {
         rtl_borrow_let_go(&rtl_borrows, own);
         return false;
     }
     forward(queue, &facts, sleepers);
-    finish(batch, &facts);
     return true;
 }
 
@@ -475,17 +577,12 @@ static unsigned forward_ready(struct rtl_queue *queue, bool quiet, struct wakes 
         return 0;
     struct batch batch;
     begin(&batch, queue);
-    unsigned taken = 0;
-    for (uint64_t at = head; at < tail && sleepers->count < WAKES; at++) {
-        if (!is_marked(pending, at))
-            continue;
-        if (!forward_record(&batch, at, quiet, sleepers))
+    for (uint64_t at = head; at < tail && sleepers->count < WAKES; at++)
+        if (is_marked(pending, at) && !forward_record(&batch, at, quiet, sleepers))
             break;
-        taken++;
-    }
     flush(&batch);
     rtl_pending_advance(pending);
-    return taken;
+    return batch.taken;
 }
 
 unsigned rtl_harvest_forward(struct rtl_queue *queue, bool quiet)
@@ -535,7 +632,7 @@ static void give_up(struct rtl_queue *queue, const struct rtl_kernel_facts *fact
     if (facts->pool_id == RTL_NONE && rtl_signal_completed(facts->own))
         why = RTL_LOST_NO_TIME;
     if ((facts->flags & RTL_RECORD_BARRIER) == 0)
-        count(&queue->ledger->lost[why], 1);
+        count_up(&queue->ledger->lost[why], 1);
 }
 
 /* The ring is twice the queue: up to half of it may be kernels in flight in their turn. */
@@ -553,9 +650,11 @@ static void clear_head(struct batch *batch, uint64_t head)
 {
     struct rtl_queue *queue = batch->queue;
     struct rtl_kernel_facts facts;
-    enum rtl_take found = take_thoroughly(&queue->pending, head, &facts);
-    if (found == RTL_TAKE_TAKEN)
-        finish(batch, &facts); /* it has just completed */
+    enum rtl_take found = look_thoroughly(&queue->pending, head, &facts);
+    if (found == RTL_TAKE_TAKEN) { /* it has just completed */
+        finish(batch, head, &facts);
+        send_all(batch);
+    }
     if (found == RTL_TAKE_TAKEN || found == RTL_TAKE_DONE ||
         !rtl_pending_abandon(&queue->pending, head, &facts))
         return;
@@ -590,8 +689,8 @@ void rtl_harvest_rearmed(struct rtl_queue *queue)
     struct batch batch;
     begin(&batch, queue);
     for (uint64_t at = pending->suspect; at < pending->suspect_end; at++)
-        if (rtl_pending_take_rearmed(pending, at, &facts))
-            finish(&batch, &facts);
+        if (rtl_pending_look_rearmed(pending, at, &facts))
+            finish(&batch, at, &facts);
     flush(&batch);
     rtl_pending_advance(pending);
     uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
@@ -648,7 +747,7 @@ static void close_record(struct batch *batch, const struct rtl_kernel_facts *fac
     batch->given_up += (facts->flags & RTL_RECORD_BARRIER) == 0;
     if (facts->pool_id == RTL_NONE || !batch->queue->gone)
         return;
-    recycle(batch, facts);
+    recycle(batch, facts->pool_id, (facts->flags & RTL_RECORD_COPY) != 0);
 }
 
 static void close_asides(struct batch *batch)

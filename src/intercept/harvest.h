@@ -36,7 +36,8 @@ void rtl_harvest_set_aside(struct rtl_queue *queue);
  * so for the second time. Worker only. */
 void rtl_harvest_rearmed(struct rtl_queue *queue);
 
-/** Looks after the records that were set aside. Worker only. Returns how many were finished. */
+/** Looks after the records that were set aside. Any thread that may make system calls; while
+ * another is at it, nothing is done. Returns how many were finished. */
 unsigned rtl_harvest_aside(void);
 
 /** Accounts for everything of a queue that is destroyed: finished records are harvested, the others

@@ -6,11 +6,13 @@
 #include "intercept/origin.h"
 #include "intercept/submit.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 
 #define LAUNCHES 4096u /* on their way at once; power of two */
 #define AHEAD    1024u /* places that have memory before they are used */
 #define TRIES    64u   /* to find an id whose place is free */
+#define TURNS    512u  /* of who waits for others to send; half of them give the processor away */
 
 /* Packets that are still to pass, and while it is open, OPEN more. */
 #define OPEN INT64_C(0x4000000000000000)
@@ -27,8 +29,9 @@ struct launch {
 static struct launch launches[LAUNCHES];
 static _Atomic uint32_t next_id = 1;
 static _Atomic uint64_t lost;
-static _Atomic bool crowded;  /* the ring: launches that would be found are left out */
-static _Atomic uint32_t done; /* id of the last one that is done and not sent, 0: none */
+static _Atomic bool crowded;     /* the ring: launches that would be found are left out */
+static _Atomic uint32_t senders; /* threads that have launches in hand */
+static _Atomic uint32_t done;    /* id of the last one that is done and not sent, 0: none */
 
 uint64_t rtl_launches_lost(void)
 {
@@ -137,9 +140,10 @@ static void send(struct launch *launch)
     atomic_store_explicit(&launch->busy, 0, memory_order_release);
 }
 
+/* Who finds none there any more sees that somebody has them. */
 static struct launch *take_done(void)
 {
-    uint32_t id = atomic_exchange_explicit(&done, 0, memory_order_acquire);
+    uint32_t id = atomic_exchange_explicit(&done, 0, memory_order_acq_rel);
     return id != 0 ? place_of(id) : NULL;
 }
 
@@ -152,6 +156,9 @@ static struct launch *behind(const struct launch *launch)
 /* The list has the last one first. */
 void rtl_launches_send(void)
 {
+    if (atomic_load_explicit(&done, memory_order_acquire) == 0)
+        return;
+    atomic_fetch_add_explicit(&senders, 1, memory_order_relaxed);
     struct launch *last = take_done();
     struct launch *first = NULL;
     while (last != NULL) {
@@ -166,6 +173,17 @@ void rtl_launches_send(void)
         send(first);
         first = after;
     }
+    atomic_fetch_sub_explicit(&senders, 1, memory_order_release);
+}
+
+/* Who has launches in hand may have lost his processor, perhaps to us. */
+void rtl_launches_settle(void)
+{
+    rtl_launches_send();
+    for (unsigned i = 0; i < TURNS && atomic_load_explicit(&senders, memory_order_acquire) != 0;
+         i++)
+        if (i >= TURNS / 2)
+            (void)sched_yield();
 }
 
 /* What is in the ring travels between cores, and the thread that submits would wait for it: the

@@ -59,4 +59,8 @@ void rtl_launch_pass(const struct rtl_launch_part *part);
  * slow. */
 uint64_t rtl_launches_lost(void);
 
+/** Sends the launches of which all packets have passed, by the time of the call: if another thread
+ * is just sending some, waits for it, some microseconds at most. Any thread. */
+void rtl_launches_settle(void);
+
 #endif

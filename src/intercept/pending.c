@@ -399,7 +399,7 @@ RTL_TSAN_BLIND bool rtl_signal_is_ours(uint64_t handle)
     return __atomic_load_n(&signal->reserved3[0], __ATOMIC_RELAXED) == MARK;
 }
 
-/* Copies a record without claiming it; false if it is not pending. */
+/* Copies a record, but for its times; false if it is not pending. */
 static bool peek(const struct rtl_pending *pending, uint64_t sequence,
                  struct rtl_kernel_facts *facts)
 {
@@ -443,14 +443,15 @@ static inline enum rtl_take look(const struct spot *spot, const struct rtl_pool 
     return glance->own != 0 && !borrowed ? RTL_TAKE_FORWARD : RTL_TAKE_TAKEN;
 }
 
-/* Takes the record with the times in the signal. What is read here is the record's if it is still
- * pending when it is claimed. */
-static inline bool take(const struct spot *spot, const struct glance *glance, uint64_t signal,
-                        struct rtl_kernel_facts *facts)
+/* Reads the rest of the record, with the times in the signal; false if it is not pending any more,
+ * and what was read may be of another. */
+static inline bool read_all(const struct spot *spot, const struct glance *glance, uint64_t signal,
+                            struct rtl_kernel_facts *facts)
 {
     read_facts(spot, glance, facts);
     rtl_signal_times(signal, facts);
-    return claim(spot);
+    rtl_fence(memory_order_acquire);
+    return is_pending(spot);
 }
 
 bool rtl_pending_owes(struct rtl_pending *pending, const struct rtl_pool *pool, uint64_t sequence)
@@ -468,7 +469,7 @@ uint64_t rtl_pending_own(struct rtl_pending *pending, uint64_t sequence)
     return glance_at(&spot, &glance) ? glance.own : 0;
 }
 
-enum rtl_take rtl_pending_take(struct rtl_pending *pending, const struct rtl_pool *pool,
+enum rtl_take rtl_pending_look(struct rtl_pending *pending, const struct rtl_pool *pool,
                                uint64_t sequence, bool forwards, struct rtl_kernel_facts *facts)
 {
     struct spot spot = find(pending, sequence);
@@ -477,7 +478,13 @@ enum rtl_take rtl_pending_take(struct rtl_pending *pending, const struct rtl_poo
     enum rtl_take found = look(&spot, pool, &glance, &signal);
     if (found != RTL_TAKE_TAKEN && (found != RTL_TAKE_FORWARD || !forwards))
         return found;
-    return take(&spot, &glance, signal, facts) ? RTL_TAKE_TAKEN : RTL_TAKE_DONE;
+    return read_all(&spot, &glance, signal, facts) ? RTL_TAKE_TAKEN : RTL_TAKE_DONE;
+}
+
+bool rtl_pending_claim(struct rtl_pending *pending, uint64_t sequence)
+{
+    struct spot spot = find(pending, sequence);
+    return claim(&spot);
 }
 
 static bool looks_rearmed(const struct spot *spot, struct glance *glance)
@@ -493,12 +500,12 @@ bool rtl_pending_is_rearmed(struct rtl_pending *pending, uint64_t sequence)
     return looks_rearmed(&spot, &glance);
 }
 
-bool rtl_pending_take_rearmed(struct rtl_pending *pending, uint64_t sequence,
+bool rtl_pending_look_rearmed(struct rtl_pending *pending, uint64_t sequence,
                               struct rtl_kernel_facts *facts)
 {
     struct spot spot = find(pending, sequence);
     struct glance glance;
-    return looks_rearmed(&spot, &glance) && take(&spot, &glance, glance.own, facts);
+    return looks_rearmed(&spot, &glance) && read_all(&spot, &glance, glance.own, facts);
 }
 
 bool rtl_pending_abandon(struct rtl_pending *pending, uint64_t sequence,

@@ -4,7 +4,8 @@
  * One thread at a time adds (the one that submits the queue's packets); any thread harvests what is
  * finished: the worker normally, the submitter when room runs out, a thread that is about to re-arm
  * or destroy a borrowed signal. Nobody waits for anybody: a harvester copies the record and its
- * times and then claims it with one exchange on `state`; who loses throws the copy away.
+ * times, puts them where they are safe, and then claims it with one exchange on `state`; who loses
+ * takes the copy back.
  *
  * Records are numbered, and kept in chunks (chunks.h). A table tells in which chunk a number's
  * record is; a chunk whose records are all done serves for others of the queue, the one that was
@@ -127,15 +128,20 @@ enum rtl_take {
     RTL_TAKE_DONE,    /**< taken before, by somebody else */
     RTL_TAKE_WAITING, /**< its kernel has not completed */
     RTL_TAKE_FORWARD, /**< completed, but its signal has to be forwarded, in order */
-    RTL_TAKE_TAKEN    /**< now the caller's, facts and times filled */
+    RTL_TAKE_TAKEN    /**< there to be claimed, facts and times filled */
 };
 
-/** Tries to take the record `sequence`. With `forwards`, takes those that need forwarding as well.
- * The pool's signal in the facts is the caller's now: to be set to 1 and given back. Any thread. */
-enum rtl_take rtl_pending_take(struct rtl_pending *pending, const struct rtl_pool *pool,
+/** Looks whether the record `sequence` may be taken. With `forwards`, those that need forwarding
+ * may be as well. What is in the facts then is the record's, but others may claim it. Any thread.
+ */
+enum rtl_take rtl_pending_look(struct rtl_pending *pending, const struct rtl_pool *pool,
                                uint64_t sequence, bool forwards, struct rtl_kernel_facts *facts);
 
-/** Fetches what rtl_pending_take will look at some records after `sequence` into the cache, but
+/** Claims a record that was looked at. The pool's signal in its facts is the caller's then: to be
+ * set to 1 and given back. False if somebody else has claimed it. Any thread. */
+bool rtl_pending_claim(struct rtl_pending *pending, uint64_t sequence);
+
+/** Fetches what rtl_pending_look will look at some records after `sequence` into the cache, but
  * nothing from `end` on, which the submitter is about to write. */
 void rtl_pending_foresee(const struct rtl_pending *pending, const struct rtl_pool *pool,
                          uint64_t sequence, uint64_t end);
@@ -150,8 +156,9 @@ void rtl_pending_foresee_first(const struct rtl_pending *pending, const struct r
  * start not yet. Any thread. */
 bool rtl_pending_is_rearmed(struct rtl_pending *pending, uint64_t sequence);
 
-/** Takes a record of which rtl_pending_is_rearmed holds. The times are the kernel's. Any thread. */
-bool rtl_pending_take_rearmed(struct rtl_pending *pending, uint64_t sequence,
+/** Looks at a record of which rtl_pending_is_rearmed holds, as rtl_pending_look; false if it does
+ * not. The times are the kernel's. Any thread. */
+bool rtl_pending_look_rearmed(struct rtl_pending *pending, uint64_t sequence,
                               struct rtl_kernel_facts *facts);
 
 /** True if the record's kernel has completed and its signal has to be forwarded. Any thread. */

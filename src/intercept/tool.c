@@ -20,6 +20,7 @@
 #include "intercept/counters.h"
 #include "intercept/emit.h"
 #include "intercept/forks.h"
+#include "intercept/handlers.h"
 #include "intercept/harvest.h"
 #include "intercept/hip/hip.h"
 #include "intercept/launches.h"
@@ -405,6 +406,7 @@ bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *n
             rtl_symbols_hook();
             rtl_signals_hook();
             rtl_waits_hook();
+            rtl_handlers_hook();
             choose_way();
             rtl_queues_hook(&config, &ring);
             rtl_copies_hook(&config);

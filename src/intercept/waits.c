@@ -1,11 +1,20 @@
 #include "intercept/waits.h"
 
 #include "common/clock.h"
+#include "intercept/agents.h"
 #include "intercept/api.h"
+#include "intercept/emit.h"
 #include "intercept/harvest.h"
+#include "intercept/launches.h"
+#include "intercept/origin.h"
+#include "intercept/queues.h"
 
 #include <errno.h>
 #include <stdatomic.h>
+
+#define RUNNING       64u /* kernels that run on, to look behind, of who has waited */
+#define RUNNING_FEWER 4u  /* and of who has only looked: that may be often */
+#define ROOM          64u /* slots of the ring; else records wait for the collector */
 
 #define PATIENCE_NS                                                                                \
     UINT64_C(1000000) /* of a wait that may sleep: then the worker is quick enough */
@@ -36,6 +45,42 @@ bool rtl_waits_help(void)
 void rtl_waits_forked(void)
 {
     atomic_store_explicit(&helpers, 0, memory_order_relaxed);
+}
+
+/* Records of a queue that the worker is just about to account for, at its end, are left to it. */
+static bool is_live(const struct rtl_queue *queue)
+{
+    return atomic_load_explicit(&queue->phase, memory_order_acquire) == RTL_QUEUE_LIVE;
+}
+
+/* The packets of a queue complete in order, but for those that run together: what is known to be
+ * done comes before what is not, or not far behind. */
+static void harvest(struct rtl_queue *queue, unsigned running)
+{
+    const struct rtl_pending *pending = &queue->pending;
+    uint64_t head = atomic_load_explicit(&pending->head, memory_order_acquire);
+    if (head != atomic_load_explicit(&pending->tail, memory_order_acquire) && rtl_emit_room(ROOM))
+        (void)rtl_harvest(queue, UINT32_MAX, running);
+    if (!rtl_agents_has_clock(queue->agent))
+        rtl_agents_first_clock(queue->agent,
+                               atomic_load_explicit(&queue->newest, memory_order_relaxed));
+}
+
+static void hand_over(unsigned running)
+{
+    int saved = errno;
+    rtl_launches_settle();
+    for (uint32_t i = 0; i < rtl_queues_count(); i++)
+        if (is_live(rtl_queues_at(i)))
+            harvest(rtl_queues_at(i), running);
+    if (rtl_harvest_has_aside())
+        (void)rtl_harvest_aside();
+    errno = saved;
+}
+
+void rtl_waits_ended(void)
+{
+    hand_over(RUNNING);
 }
 
 static bool holds(const struct waiting *waiting, hsa_signal_value_t value)
@@ -92,17 +137,70 @@ static void help(struct waiting *waiting)
                                   state == HSA_WAIT_STATE_ACTIVE};                                 \
         if (atomic_load_explicit(&ever, memory_order_relaxed) && signal.handle != 0)               \
             help(&waiting);                                                                        \
-        return rtl_api.hsa_signal_wait_##order(signal, condition, compare, waiting.timeout,        \
-                                               state);                                             \
+        hsa_signal_value_t value =                                                                 \
+            rtl_api.hsa_signal_wait_##order(signal, condition, compare, waiting.timeout, state);   \
+        if (holds(&waiting, value))                                                                \
+            rtl_waits_ended();                                                                     \
+        return value;                                                                              \
     }
 
 WAIT(relaxed)
 WAIT(scacquire)
 
-#define HOOK(entry, function) rtl_api_hook(RTL_ENTRY_hsa_signal_##entry, (void (*)(void))(function))
+/* What HIP finds the program is told when the call returns, if it is one that waits (hip/). */
+#define LOAD(order)                                                                                \
+    static hsa_signal_value_t load_##order(hsa_signal_t signal)                                    \
+    {                                                                                              \
+        hsa_signal_value_t value = rtl_api.hsa_signal_load_##order(signal);                        \
+        if (value < 1 && rtl_origin.inside == 0)                                                   \
+            hand_over(RUNNING_FEWER);                                                              \
+        return value;                                                                              \
+    }
+
+LOAD(relaxed)
+LOAD(scacquire)
+
+#define WAIT_GROUP(order)                                                                          \
+    static hsa_status_t wait_group_##order(                                                        \
+        hsa_signal_group_t group, const hsa_signal_condition_t *conditions,                        \
+        const hsa_signal_value_t *compare, hsa_wait_state_t state, hsa_signal_t *signal,           \
+        hsa_signal_value_t *value)                                                                 \
+    {                                                                                              \
+        hsa_status_t status = rtl_api.hsa_signal_group_wait_any_##order(                           \
+            group, conditions, compare, state, signal, value);                                     \
+        rtl_waits_ended();                                                                         \
+        return status;                                                                             \
+    }
+
+WAIT_GROUP(relaxed)
+WAIT_GROUP(scacquire)
+
+#define WAIT_SEVERAL(which)                                                                        \
+    static uint32_t wait_##which(uint32_t count, hsa_signal_t *signals,                            \
+                                 hsa_signal_condition_t *conditions, hsa_signal_value_t *compare,  \
+                                 uint64_t timeout, hsa_wait_state_t state,                         \
+                                 hsa_signal_value_t *values)                                       \
+    {                                                                                              \
+        uint32_t found = rtl_api.hsa_amd_signal_wait_##which(count, signals, conditions, compare,  \
+                                                             timeout, state, values);              \
+        if (found != UINT32_MAX)                                                                   \
+            rtl_waits_ended();                                                                     \
+        return found;                                                                              \
+    }
+
+WAIT_SEVERAL(any)
+WAIT_SEVERAL(all)
+
+#define HOOK(entry, function) rtl_api_hook(RTL_ENTRY_hsa_##entry, (void (*)(void))(function))
 
 void rtl_waits_hook(void)
 {
-    HOOK(wait_relaxed, wait_relaxed);
-    HOOK(wait_scacquire, wait_scacquire);
+    HOOK(signal_wait_relaxed, wait_relaxed);
+    HOOK(signal_wait_scacquire, wait_scacquire);
+    HOOK(signal_load_relaxed, load_relaxed);
+    HOOK(signal_load_scacquire, load_scacquire);
+    HOOK(signal_group_wait_any_relaxed, wait_group_relaxed);
+    HOOK(signal_group_wait_any_scacquire, wait_group_scacquire);
+    HOOK(amd_signal_wait_any, wait_any);
+    HOOK(amd_signal_wait_all, wait_all);
 }

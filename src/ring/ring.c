@@ -6,6 +6,8 @@
  *     head ----> reserved by writers, filled in any order, committed one by one
  *     tail ----> read in order; never passes a record that is reserved and not committed,
  *                unless the process is dead
+ *
+ * A draft has a word of its own there until it is committed or given up.
  */
 #include "ring/pack.h"
 
@@ -19,6 +21,12 @@
 static uint32_t commit_word(uint64_t position)
 {
     return (uint32_t)((position * UINT64_C(0x9E3779B97F4A7C15)) >> 32) | 1u;
+}
+
+/* Likewise for a record that is written and not committed. */
+static uint32_t draft_word(uint64_t position)
+{
+    return (commit_word(position) & ~1u) | 2u;
 }
 
 static unsigned char *slot_at(const struct rtl_ring *ring, uint64_t position)
@@ -101,13 +109,19 @@ static inline uint64_t reserve(struct rtl_ring *ring, struct want want, uint64_t
     return count;
 }
 
-static void commit(struct rtl_ring *ring, uint64_t position, enum rtl_wire_type type,
-                   uint16_t slots)
+static void publish(struct rtl_ring *ring, uint64_t position, enum rtl_wire_type type,
+                    uint16_t slots, uint32_t word)
 {
     struct rtl_wire_header *header = (struct rtl_wire_header *)(void *)slot_at(ring, position);
     header->type = (uint16_t)type;
     header->slots = slots;
-    atomic_store_explicit(commit_at(ring, position), commit_word(position), memory_order_release);
+    atomic_store_explicit(commit_at(ring, position), word, memory_order_release);
+}
+
+static void commit(struct rtl_ring *ring, uint64_t position, enum rtl_wire_type type,
+                   uint16_t slots)
+{
+    publish(ring, position, type, slots, commit_word(position));
 }
 
 /* Copies into the ring's bytes from `offset` behind the record's start, around the end if need be.
@@ -192,21 +206,33 @@ void rtl_ring_end(struct rtl_ring *ring, enum rtl_wire_type type,
     ask_for(slot_at(ring, place->position) + (size_t)2 * place->slots * RTL_SLOT_SIZE);
 }
 
-bool rtl_ring_push_sparing(struct rtl_ring *ring, enum rtl_wire_type type,
-                           const struct rtl_piece *pieces, unsigned count, uint64_t spare)
+/* Writes a record where it has been reserved, but for its header. */
+static void put(struct rtl_ring *ring, uint64_t position, uint64_t slots,
+                const struct rtl_piece *pieces, unsigned count)
 {
-    size_t size = 0;
-    for (unsigned i = 0; i < count; i++)
-        size += pieces[i].size;
-    uint64_t slots = slots_for(size);
-    uint64_t position;
-    if (is_too_long(ring, slots) ||
-        reserve(ring, (struct want){.most = slots, .spare = spare, .whole = true}, &position) == 0)
-        return false;
     if (is_straight(ring, position, slots))
         copy_straight(slot_at(ring, position), pieces, count);
     else
         copy_around(ring, position, pieces, count);
+}
+
+static uint64_t slots_of(const struct rtl_piece *pieces, unsigned count)
+{
+    size_t size = 0;
+    for (unsigned i = 0; i < count; i++)
+        size += pieces[i].size;
+    return slots_for(size);
+}
+
+bool rtl_ring_push_sparing(struct rtl_ring *ring, enum rtl_wire_type type,
+                           const struct rtl_piece *pieces, unsigned count, uint64_t spare)
+{
+    uint64_t slots = slots_of(pieces, count);
+    uint64_t position;
+    if (is_too_long(ring, slots) ||
+        reserve(ring, (struct want){.most = slots, .spare = spare, .whole = true}, &position) == 0)
+        return false;
+    put(ring, position, slots, pieces, count);
     commit(ring, position, type, (uint16_t)slots);
     ask_for(slot_at(ring, position) + 2 * slots * RTL_SLOT_SIZE);
     return true;
@@ -218,8 +244,22 @@ bool rtl_ring_push(struct rtl_ring *ring, enum rtl_wire_type type, const struct 
     return rtl_ring_push_sparing(ring, type, pieces, count, 0);
 }
 
-static unsigned push_single(struct rtl_ring *ring, const struct rtl_wire_kernel *kernels,
-                            unsigned count)
+bool rtl_ring_draft(struct rtl_ring *ring, enum rtl_wire_type type, const struct rtl_piece *pieces,
+                    unsigned count, struct rtl_ring_draft *draft)
+{
+    uint64_t slots = slots_of(pieces, count);
+    uint64_t position;
+    if (is_too_long(ring, slots) ||
+        reserve(ring, (struct want){.most = slots, .whole = true}, &position) == 0)
+        return false;
+    put(ring, position, slots, pieces, count);
+    publish(ring, position, type, (uint16_t)slots, draft_word(position));
+    *draft = (struct rtl_ring_draft){position, (uint16_t)slots, 1, (uint16_t)type};
+    return true;
+}
+
+static unsigned draft_single(struct rtl_ring *ring, const struct rtl_wire_kernel *kernels,
+                             unsigned count, struct rtl_ring_draft *draft)
 {
     uint64_t position;
     struct want want = {.most = count};
@@ -227,13 +267,13 @@ static unsigned push_single(struct rtl_ring *ring, const struct rtl_wire_kernel 
     for (uint64_t i = 0; i < got; i++) {
         memcpy(slot_at(ring, position + i) + sizeof(struct rtl_wire_header), &kernels[i],
                sizeof *kernels);
-        commit(ring, position + i, RTL_WIRE_KERNEL, 1);
+        publish(ring, position + i, RTL_WIRE_KERNEL, 1, draft_word(position + i));
     }
+    *draft = (struct rtl_ring_draft){position, 1, (uint16_t)got, RTL_WIRE_KERNEL};
     return (unsigned)got;
 }
 
-static void put_pack(struct rtl_ring *ring, uint64_t position, uint64_t slots,
-                     const struct rtl_pack *pack)
+static void put_pack(struct rtl_ring *ring, uint64_t position, const struct rtl_pack *pack)
 {
     size_t offset = sizeof(struct rtl_wire_header);
     size_t size = sizeof pack->head + pack->head.kernels * sizeof *pack->kernels;
@@ -241,18 +281,17 @@ static void put_pack(struct rtl_ring *ring, uint64_t position, uint64_t slots,
     if (pack->head.origins > 0)
         copy_in(ring, position, offset + size, pack->origins,
                 pack->head.origins * sizeof *pack->origins);
-    commit(ring, position, RTL_WIRE_KERNELS, (uint16_t)slots);
 }
 
-/* Writes as many kernels as one record can take, or as there is room for; returns how many. */
-static unsigned push_packed(struct rtl_ring *ring, const struct rtl_wire_kernel *kernels,
-                            unsigned count)
+/* As many kernels as one record can take, or as there is room for. */
+static unsigned draft_packed(struct rtl_ring *ring, const struct rtl_wire_kernel *kernels,
+                             unsigned count, struct rtl_ring_draft *draft)
 {
     struct rtl_pack pack;
     uint64_t position;
     unsigned packed = rtl_pack(&pack, kernels, count, RTL_PACK_MOST_SLOTS);
     if (packed < PACKED_LEAST)
-        return push_single(ring, kernels, packed > 0 ? packed : 1);
+        return draft_single(ring, kernels, packed > 0 ? packed : 1, draft);
     uint64_t slots = rtl_pack_slots(&pack);
     struct want whole = {.most = slots, .whole = true};
     if (reserve(ring, whole, &position) == 0) {
@@ -262,8 +301,33 @@ static unsigned push_packed(struct rtl_ring *ring, const struct rtl_wire_kernel 
             return 0;
         packed = rtl_pack(&pack, kernels, count, slots);
     }
-    put_pack(ring, position, slots, &pack);
+    put_pack(ring, position, &pack);
+    publish(ring, position, RTL_WIRE_KERNELS, (uint16_t)slots, draft_word(position));
+    *draft = (struct rtl_ring_draft){position, (uint16_t)slots, 1, RTL_WIRE_KERNELS};
     return packed;
+}
+
+unsigned rtl_ring_draft_kernels(struct rtl_ring *ring, const struct rtl_wire_kernel *kernels,
+                                unsigned count, struct rtl_ring_draft *draft)
+{
+    return count < PACKED_LEAST ? draft_single(ring, kernels, count, draft)
+                                : draft_packed(ring, kernels, count, draft);
+}
+
+static void end_draft(struct rtl_ring *ring, const struct rtl_ring_draft *draft, uint16_t type)
+{
+    for (uint64_t i = 0; i < draft->records; i++)
+        commit(ring, draft->position + i, (enum rtl_wire_type)type, draft->slots);
+}
+
+void rtl_ring_commit(struct rtl_ring *ring, const struct rtl_ring_draft *draft)
+{
+    end_draft(ring, draft, draft->type);
+}
+
+void rtl_ring_give_up(struct rtl_ring *ring, const struct rtl_ring_draft *draft)
+{
+    end_draft(ring, draft, RTL_WIRE_VOID);
 }
 
 unsigned rtl_ring_push_kernels(struct rtl_ring *ring, const struct rtl_wire_kernel *kernels,
@@ -271,11 +335,11 @@ unsigned rtl_ring_push_kernels(struct rtl_ring *ring, const struct rtl_wire_kern
 {
     unsigned done = 0;
     while (done < count) {
-        unsigned left = count - done;
-        unsigned some = left < PACKED_LEAST ? push_single(ring, kernels + done, left)
-                                            : push_packed(ring, kernels + done, left);
+        struct rtl_ring_draft draft;
+        unsigned some = rtl_ring_draft_kernels(ring, kernels + done, count - done, &draft);
         if (some == 0)
             break;
+        rtl_ring_commit(ring, &draft);
         done += some;
     }
     return done;
@@ -312,6 +376,8 @@ static void hand(const struct rtl_wire_header *header, const unsigned char *body
                  rtl_ring_handler handler, void *context)
 {
     size_t size = (size_t)header->slots * RTL_SLOT_SIZE - sizeof *header;
+    if (header->type == RTL_WIRE_VOID)
+        return;
     if (header->type != RTL_WIRE_KERNELS || !rtl_unpack(body, size, handler, context))
         handler(context, (enum rtl_wire_type)header->type, body, size);
 }
@@ -351,15 +417,32 @@ static bool has_memory(const struct rtl_ring *ring, uint64_t tail)
     return usable > ring->mask || tail < usable;
 }
 
-/* True if a whole record is at `tail`; its header is copied, since the other process owns the
- * memory. */
-static bool committed(const struct rtl_ring *ring, uint64_t tail, struct rtl_wire_header *header)
+/* True if a whole record is at `tail`, under that word; its header is copied, since the other
+ * process owns the memory. */
+static bool is_there(const struct rtl_ring *ring, uint64_t tail, uint32_t word,
+                     struct rtl_wire_header *header)
 {
     if (!has_memory(ring, tail) ||
-        atomic_load_explicit(commit_at(ring, tail), memory_order_acquire) != commit_word(tail))
+        atomic_load_explicit(commit_at(ring, tail), memory_order_acquire) != word)
         return false;
     memcpy(header, slot_at(ring, tail), sizeof *header);
     return header->slots > 0 && header->slots <= (ring->mask + 1) / 4;
+}
+
+/* Whom a draft's records go to. */
+struct drafted {
+    rtl_ring_handler handler;
+    void *context;
+};
+
+static void hand_drafted(void *context, enum rtl_wire_type type, const void *body, size_t size)
+{
+    const struct drafted *to = context;
+    if (type == RTL_WIRE_KERNEL)
+        type = RTL_WIRE_DRAFT_KERNEL;
+    else if (type == RTL_WIRE_COPY)
+        type = RTL_WIRE_DRAFT_COPY;
+    to->handler(to->context, type, body, size);
 }
 
 /* How many slots the process has reserved and left. */
@@ -379,9 +462,13 @@ uint64_t rtl_ring_read(struct rtl_ring *ring, uint64_t most, bool dead, rtl_ring
     while (tail - begin < most) {
         struct rtl_wire_header header;
         uint64_t slots = 1;
-        if (committed(ring, tail, &header)) {
+        if (is_there(ring, tail, commit_word(tail), &header)) {
             slots = header.slots;
             handle(ring, tail, &header, handler, context);
+        } else if (dead && is_there(ring, tail, draft_word(tail), &header)) {
+            struct drafted to = {handler, context};
+            slots = header.slots;
+            handle(ring, tail, &header, hand_drafted, &to);
         } else if (dead && left_by_dead(ring, tail) > 0) {
             *torn += 1;
         } else {

@@ -9,6 +9,11 @@
  * between reservation and commit leaves a hole that the reader skips once the process is gone. What
  * was committed survives a kill -9 of the process.
  *
+ * Kernels and copies are first written as a *draft*, which the reader of a living process does not
+ * look at, then claimed, each by one of the threads that may be at it, then committed. So what is
+ * claimed is in the ring already, and survives a kill too, whoever has claimed it: of a dead
+ * process the reader takes drafts for what they are, records that may also be there another time.
+ *
  * A session is a folder (mode 0700) that the collector makes, in /dev/shm where there is one; it
  * holds the file `session` and one `ring.PID.N` for each process image, N being the first number
  * that is free: an exec puts another image in the place of one, with a ring of its own (images.c).
@@ -157,6 +162,30 @@ void *rtl_ring_begin(struct rtl_ring *ring, size_t size, uint64_t spare,
 void rtl_ring_end(struct rtl_ring *ring, enum rtl_wire_type type,
                   const struct rtl_ring_place *place);
 
+/** Records of one kind that are written and not committed: one of `slots` slots, or some of one
+ * slot each. */
+struct rtl_ring_draft {
+    uint64_t position;
+    uint16_t slots, records;
+    uint16_t type; /**< enum rtl_wire_type */
+};
+
+/** Drafts kernels of one queue, one or more: as many of the first ones as go into one draft.
+ * Returns how many, 0 if there is no room. Any thread. Until the draft is committed or given up,
+ * the reader waits. */
+unsigned rtl_ring_draft_kernels(struct rtl_ring *ring, const struct rtl_wire_kernel *kernels,
+                                unsigned count, struct rtl_ring_draft *draft);
+
+/** Drafts one record, as rtl_ring_push. */
+bool rtl_ring_draft(struct rtl_ring *ring, enum rtl_wire_type type, const struct rtl_piece *pieces,
+                    unsigned count, struct rtl_ring_draft *draft);
+
+/** All that is in the draft is to be read. */
+void rtl_ring_commit(struct rtl_ring *ring, const struct rtl_ring_draft *draft);
+
+/** Nothing that is in the draft is to be read. */
+void rtl_ring_give_up(struct rtl_ring *ring, const struct rtl_ring_draft *draft);
+
 /** Writes up to `count` kernels, those of one queue that follow each other packed into common
  * records (rtl_wire_kernels). Any thread. Returns how many found room. */
 unsigned rtl_ring_push_kernels(struct rtl_ring *ring, const struct rtl_wire_kernel *kernels,
@@ -182,7 +211,8 @@ uint64_t rtl_ring_pending(const struct rtl_ring *ring);
 /** Takes a record; `body` is aligned to 8, valid during the call, `size` bytes long (padding up to
  * the slot included). Packed kernels are handed over one by one, as RTL_WIRE_KERNEL;
  * RTL_WIRE_KERNELS comes alone for a record of them that contradicts itself, behind those of its
- * kernels that could be told. */
+ * kernels that could be told. Of a dead process come drafts too, as RTL_WIRE_DRAFT_KERNEL and
+ * RTL_WIRE_DRAFT_COPY: another record of the ring may have the same kernel or copy. */
 typedef void (*rtl_ring_handler)(void *context, enum rtl_wire_type type, const void *body,
                                  size_t size);
 

@@ -53,7 +53,11 @@ enum rtl_wire_type {
     RTL_WIRE_COUNTER = 22,   /**< rtl_wire_counter + text */
     RTL_WIRE_SAMPLE = 23,    /**< rtl_wire_sample + values */
     RTL_WIRE_UNCOUNTED = 24, /**< rtl_wire_uncounted */
-    RTL_WIRE_KERNELS = 25    /**< rtl_wire_kernels + rtl_wire_packed each + origins */
+    RTL_WIRE_KERNELS = 25,   /**< rtl_wire_kernels + rtl_wire_packed each + origins */
+    RTL_WIRE_VOID = 26,      /**< nothing: a draft that was given up; readers see none */
+    /* Not in the ring: what a reader is handed of a dead process's drafts (ring.h). */
+    RTL_WIRE_DRAFT_KERNEL = 27, /**< rtl_wire_kernel */
+    RTL_WIRE_DRAFT_COPY = 28    /**< rtl_wire_copy */
 };
 
 /** First word of every record. `commit` is written last, with release; see ring.c. */

@@ -9,6 +9,7 @@
 #include "store/pending.h"
 #include "store/rows.h"
 #include "store/samples.h"
+#include "store/stored.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -669,6 +670,29 @@ void rtl_writer_copy(struct rtl_writer *writer, uint32_t process, const struct r
     if (queue)
         queue->copied = true;
     add(writer, RTL_WIRE_COPY, process, copy, sizeof *copy, NULL, 0);
+}
+
+bool rtl_writer_has_kernel(struct rtl_writer *writer, uint32_t process, uint32_t queue,
+                           uint64_t packet)
+{
+    const struct queue *found = find_queue(writer, process, queue);
+    for (uint32_t i = 0; found && i < found->count; i++)
+        if (found->kernels[i].packet == packet)
+            return true;
+    return rtl_stored_kernel(writer->db, writer->codec, process, queue, packet);
+}
+
+bool rtl_writer_has_copy(struct rtl_writer *writer, uint32_t process, uint32_t queue,
+                         uint64_t ordinal)
+{
+    struct rtl_pending_item item;
+    for (size_t at = 0; rtl_pending_next(&writer->pending, &at, &item);) {
+        const struct rtl_wire_copy *copy = item.body;
+        if (item.type == RTL_WIRE_COPY && item.process == process && copy->queue == queue &&
+            copy->ordinal == ordinal)
+            return true;
+    }
+    return rtl_stored_copy(writer->db, process, queue, ordinal);
 }
 
 void rtl_writer_call(struct rtl_writer *writer, uint32_t process, const struct rtl_wire_call *call,

@@ -55,6 +55,11 @@ void rtl_writer_kernel(struct rtl_writer *, uint32_t process, const struct rtl_w
 /** Adds a copy. */
 void rtl_writer_copy(struct rtl_writer *, uint32_t process, const struct rtl_wire_copy *);
 
+/** True if the kernel of a packet, or a copy by its ordinal in its queue, was added before. Slow,
+ * for the few of which that is in doubt. */
+bool rtl_writer_has_kernel(struct rtl_writer *, uint32_t process, uint32_t queue, uint64_t packet);
+bool rtl_writer_has_copy(struct rtl_writer *, uint32_t process, uint32_t queue, uint64_t ordinal);
+
 /** Adds the definition of a host call; the calls themselves may have come before it. */
 void rtl_writer_call(struct rtl_writer *, uint32_t process, const struct rtl_wire_call *,
                      const char *texts);

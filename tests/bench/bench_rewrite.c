@@ -166,7 +166,8 @@ static __attribute__((noinline)) void harvest(struct lane *lane, uint64_t first)
     unsigned count = 0;
     for (unsigned i = 0; i < GROUP; i++) {
         struct rtl_kernel_facts facts;
-        if (rtl_pending_take(&lane->pending, &pool, first + i, true, &facts) != RTL_TAKE_TAKEN)
+        if (rtl_pending_look(&lane->pending, &pool, first + i, true, &facts) != RTL_TAKE_TAKEN ||
+            !rtl_pending_claim(&lane->pending, first + i))
             abort();
         if (rtl_is_replaced(&facts))
             atomic_fetch_sub_explicit(&lane->pending.owed, 1, memory_order_release);

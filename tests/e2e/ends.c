@@ -60,27 +60,8 @@ static void leave_some_running(void)
     gpu_submit(&gpu, queue, packets, 8);
 }
 
-/* A profiler reads the times of a finished kernel a moment after the program was told. A program
- * that is killed in that very moment loses what nobody could have read; this is not the moment.
- * ENDS_WAITS: a link that this process makes, to its number, and that is removed by somebody who
- * has seen that all kernels are recorded. */
-static void settle(void)
-{
-    const char *waits = getenv("ENDS_WAITS"); // NOLINT(concurrency-mt-unsafe): nobody sets it
-    char pid[16];
-    char found[sizeof pid];
-    if (waits == NULL)
-        return;
-    (void)snprintf(pid, sizeof pid, "%d", (int)getpid());
-    if (symlink(pid, waits) != 0)
-        _exit(3);
-    while (readlink(waits, found, sizeof found) > 0)
-        (void)usleep(1000);
-}
-
 static void die_by(int number)
 {
-    settle();
     (void)raise(number);
     (void)pause();
 }
@@ -134,7 +115,6 @@ static int end_running(void)
 static int end_busy(void)
 {
     pthread_t thread;
-    settle();
     if (pthread_create(&thread, NULL, keep_dispatching, NULL) != 0)
         return 3;
     while (!atomic_load(&busy_started))
@@ -162,25 +142,21 @@ static int end_thread_only(void)
 
 static int end_exit_now(void)
 {
-    settle();
     _exit(9);
 }
 
 static int end_quick_exit(void)
 {
-    settle();
     quick_exit(10);
 }
 
 static int end_abort(void)
 {
-    settle();
     abort();
 }
 
 static int end_segv(void)
 {
-    settle();
     /* Not NULL: UndefinedBehaviorSanitizer would see that before the kernel does. */
     int *volatile nowhere = (int *)(uintptr_t)64;
     *nowhere = 1;
@@ -260,7 +236,6 @@ static int end_fork_exec(void)
 
 static int end_exec(void)
 {
-    settle();
     return run_self("return");
 }
 
@@ -363,7 +338,6 @@ static void *keep_counting(void *unused)
 
 static void start_submitters(void)
 {
-    settle();
     for (int i = 0; i < 3; i++) {
         pthread_t thread;
         if (pthread_create(&thread, NULL, keep_counting, NULL) != 0)

@@ -372,6 +372,9 @@ void world_write(void *context, enum rtl_wire_type type, const void *body, size_
         rtl_writer_uncounted(to->writer, to->process, body);
         break;
     case RTL_WIRE_KERNELS:
+    case RTL_WIRE_VOID:
+    case RTL_WIRE_DRAFT_KERNEL:
+    case RTL_WIRE_DRAFT_COPY:
         break;
     }
 }

@@ -152,11 +152,18 @@ uint32_t rtl_queues_count(void)
     return MODEL_QUEUES;
 }
 
-enum rtl_copy_sent rtl_copies_send(uint32_t queue, const struct rtl_kernel_facts *facts)
+enum rtl_copy_sent rtl_copies_draft(uint32_t queue, const struct rtl_kernel_facts *facts,
+                                    struct rtl_copy_draft *copy)
 {
     (void)queue;
     (void)facts;
+    (void)copy;
     return RTL_COPY_NO_ROOM; /* there are none here */
+}
+
+void rtl_copies_commit(const struct rtl_copy_draft *copy)
+{
+    (void)copy;
 }
 
 bool rtl_shapes_find(const struct rtl_kernel_facts *facts, uint32_t *shape)
@@ -209,13 +216,38 @@ void rtl_emit_note(uint32_t queue, const char *format, ...)
     (void)format;
 }
 
-unsigned rtl_emit_kernels(const struct rtl_wire_kernel *kernels, unsigned count)
+/* Those that find no room are offered again, and then lost: all of them at once. */
+unsigned rtl_emit_draft_kernels(const struct rtl_wire_kernel *kernels, unsigned count,
+                                struct rtl_emit_draft *draft)
 {
     unsigned sent = count < ring_kernels ? count : ring_kernels;
+    (void)draft;
     ring_kernels -= sent;
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < (sent > 0 ? sent : count); i++)
         check_kernel(&kernels[i]);
     return sent;
+}
+
+void rtl_emit_commit_kernels(const struct rtl_emit_draft *draft,
+                             const struct rtl_wire_kernel *kernels, unsigned count)
+{
+    (void)draft;
+    (void)kernels;
+    (void)count;
+}
+
+/* Not here, where one thread does all: each claims what it has drafted. */
+unsigned rtl_emit_kernels(const struct rtl_wire_kernel *kernels, unsigned count)
+{
+    (void)kernels;
+    MUST(count == 0);
+    return 0;
+}
+
+void rtl_emit_give_up(const struct rtl_emit_draft *draft)
+{
+    (void)draft;
+    MUST(false);
 }
 
 /* An earlier packet whose signal is owed although the device was done with it earlier. */

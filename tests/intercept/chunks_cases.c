@@ -82,7 +82,7 @@ static void give_back(const struct rtl_kernel_facts *facts)
 static const char *take(uint64_t sequence)
 {
     struct rtl_kernel_facts facts;
-    CHECK(rtl_pending_take(&pending, &pool, sequence, false, &facts) == RTL_TAKE_TAKEN);
+    CHECK(take_record(&pending, &pool, sequence, false, &facts) == RTL_TAKE_TAKEN);
     CHECK(are_of(&facts, sequence) && facts.start == 5 && facts.end == 6);
     give_back(&facts);
     rtl_pending_advance(&pending);
@@ -278,7 +278,7 @@ const char *Chunks_TellTheirQueuesApart(void)
     CHECK_DONE(add_to_other(RTL_CHUNK));
     CHECK(rtl_record_at(&pending, 5) == rtl_record_at(&other, 5));
     for (uint64_t i = 0; i < RTL_CHUNK; i++) {
-        CHECK(rtl_pending_take(&pending, &pool, i, true, &facts) == RTL_TAKE_DONE);
+        CHECK(take_record(&pending, &pool, i, true, &facts) == RTL_TAKE_DONE);
         CHECK(!rtl_pending_abandon(&pending, i, &facts));
         CHECK(rtl_pending_judge(&pending, i, 0) == RTL_RECORD_STALE);
         CHECK(rtl_pending_judge(&other, i, 0) == RTL_RECORD_LIVE);
@@ -385,7 +385,7 @@ static void *submit_to(void *queue)
 static void take_one(unsigned q, uint64_t at)
 {
     struct rtl_kernel_facts facts;
-    if (rtl_pending_take(&queues[q], &pool, at, true, &facts) != RTL_TAKE_TAKEN)
+    if (take_record(&queues[q], &pool, at, true, &facts) != RTL_TAKE_TAKEN)
         return;
     if (facts.packet != at || facts.kernel_object != mix((uint64_t)q << 32 | at) ||
         facts.correlation != at / 40 * QUEUES + q + 1 || facts.start != at + 1)
@@ -480,7 +480,7 @@ static const char *take_any(uint64_t step, uint64_t records)
     uint64_t sequence =
         draw(step, 4, 2) == 0 || added == head ? any(step, records) : in_flight(step);
     struct rtl_kernel_facts facts;
-    enum rtl_take found = rtl_pending_take(&pending, &pool, sequence, false, &facts);
+    enum rtl_take found = take_record(&pending, &pool, sequence, false, &facts);
     if (sequence >= added || list[sequence].taken) {
         CHECK(found == RTL_TAKE_DONE);
         return NULL;

@@ -21,6 +21,8 @@
 #define SIGNALS 64u
 #define MOST    400000u /* instructions, of any build */
 #define FINE    1000u   /* so many of them are tried one by one */
+#define FEWER   250u    /* or so many */
+#define DRAFTS  16u
 
 enum { FIRST, SECOND };
 
@@ -36,6 +38,11 @@ struct side {
 static struct side sides[QUEUES];
 static struct rtl_wire_kernel kernels[8]; /* what came into the ring */
 static _Atomic unsigned kernel_count;     /* a forward may come amid another */
+static struct {
+    struct rtl_wire_kernel kernels[8];
+    _Atomic unsigned count; /* 0: committed, or given up */
+} drafts[DRAFTS];
+static _Atomic unsigned draft_count;
 static unsigned naps;
 static uint64_t shared; /* the signal */
 
@@ -51,11 +58,18 @@ uint32_t rtl_queues_count(void)
     return QUEUES;
 }
 
-enum rtl_copy_sent rtl_copies_send(uint32_t queue, const struct rtl_kernel_facts *facts)
+enum rtl_copy_sent rtl_copies_draft(uint32_t queue, const struct rtl_kernel_facts *facts,
+                                    struct rtl_copy_draft *copy)
 {
     (void)queue;
     (void)facts;
+    (void)copy;
     return RTL_COPY_NO_ROOM;
+}
+
+void rtl_copies_commit(const struct rtl_copy_draft *copy)
+{
+    (void)copy;
 }
 
 bool rtl_shapes_find(const struct rtl_kernel_facts *facts, uint32_t *shape)
@@ -76,6 +90,29 @@ unsigned rtl_emit_kernels(const struct rtl_wire_kernel *sent, unsigned count)
     for (unsigned i = 0; i < count; i++)
         kernels[kernel_count++ % 8] = sent[i];
     return count;
+}
+
+unsigned rtl_emit_draft_kernels(const struct rtl_wire_kernel *sent, unsigned count,
+                                struct rtl_emit_draft *draft)
+{
+    unsigned at = draft_count++ % DRAFTS;
+    for (unsigned i = 0; i < count; i++)
+        drafts[at].kernels[i] = sent[i];
+    drafts[at].count = count;
+    draft->draft.position = at;
+    return count;
+}
+
+void rtl_emit_commit_kernels(const struct rtl_emit_draft *draft, const struct rtl_wire_kernel *sent,
+                             unsigned count)
+{
+    (void)rtl_emit_kernels(sent, count);
+    drafts[draft->draft.position].count = 0;
+}
+
+void rtl_emit_give_up(const struct rtl_emit_draft *draft)
+{
+    drafts[draft->draft.position].count = 0;
 }
 
 static unsigned help(void *context)
@@ -128,6 +165,23 @@ static bool is_recorded(unsigned at, uint32_t queue, uint64_t start, uint64_t en
 {
     return at < kernel_count && kernels[at].queue == queue && kernels[at].start == start &&
            kernels[at].end == end;
+}
+
+static bool is_kernel(const struct rtl_wire_kernel *kernel, uint32_t queue, uint64_t start)
+{
+    return kernel->queue == queue && kernel->start == start;
+}
+
+/* How often the ring has a kernel, in what is committed and in drafts. */
+static unsigned times_in_ring(uint32_t queue, uint64_t start, bool with_drafts)
+{
+    unsigned times = 0;
+    for (unsigned i = 0; i < kernel_count; i++)
+        times += is_kernel(&kernels[i], queue, start);
+    for (unsigned at = 0; with_drafts && at < DRAFTS; at++)
+        for (unsigned i = 0; i < drafts[at].count; i++)
+            times += is_kernel(&drafts[at].kernels[i], queue, start);
+    return times;
 }
 
 static void tear_down(void)
@@ -323,7 +377,100 @@ const char *Harvest_TwoQueuesForwardToOneSignal(void)
     return NULL;
 }
 
+/* ---- what the program is told ---- */
+
+#define SOME 3u
+
+static void harvest_first(void *context)
+{
+    (void)context;
+    (void)rtl_harvest(&sides[FIRST].queue, UINT32_MAX, RTL_THOROUGH);
+}
+
+/* Another thread has waited, harvests what is left, and is told that all is done. */
+static bool all_are_in_ring(void)
+{
+    harvest_first(NULL);
+    for (uint64_t i = 1; i <= SOME; i++)
+        if (times_in_ring(FIRST, 100 * i, true) == 0)
+            return false;
+    return true;
+}
+
+struct told {
+    uint32_t at;
+    bool safe;
+};
+
+static bool tell_at(void *context, uint32_t step)
+{
+    struct told *told = context;
+    if (step != told->at)
+        return true;
+    told->safe = all_are_in_ring();
+    return false;
+}
+
+static const char *harvest_and_tell(struct told *told, uint32_t *steps)
+{
+    CHECK(fake_pool(&rtl_signals, SIGNALS));
+    CHECK_DONE(set_up_side(FIRST));
+    kernel_count = 0;
+    for (uint64_t i = 1; i <= SOME; i++)
+        fake_complete(submit(FIRST, 0), 100 * i, 100 * i + 50);
+    told->safe = true;
+    *steps = stepping_run(harvest_first, told, tell_at);
+    CHECK(told->safe && kernel_count == SOME && sides[FIRST].ledger.recorded == SOME);
+    for (uint64_t i = 1; i <= SOME; i++)
+        CHECK(times_in_ring(FIRST, 100 * i, false) == 1);
+    rtl_rewrite_release(&sides[FIRST].queue.rewriter);
+    rtl_pending_end(&sides[FIRST].queue.pending);
+    return NULL;
+}
+
+/* The worker may lose its processor anywhere, and the process may end there. */
+const char *Harvest_WhatIsClaimedIsInTheRing(void)
+{
+    struct told told = {.at = 0};
+    uint32_t last;
+    uint32_t steps;
+    CHECK_DONE(harvest_and_tell(&told, &last));
+    CHECK(last > 2 && last < MOST);
+    for (told.at = 1; told.at <= last; told.at += 1 + last / FEWER)
+        CHECK_DONE(harvest_and_tell(&told, &steps));
+    return NULL;
+}
+
+static bool look_at(void *context, uint32_t step)
+{
+    bool *early = context;
+    (void)step;
+    if (value_of(shared) < 1 && times_in_ring(FIRST, 100, true) == 0)
+        *early = true;
+    return true;
+}
+
+const char *Harvest_ASignalFallsBehindItsRecord(void)
+{
+    bool early = false;
+    CHECK_DONE(set_up());
+    CHECK(stepping_run(forward, &early, look_at) > 2);
+    CHECK(!early && value_of(shared) == 0 && is_recorded(1, FIRST, 100, 200));
+    tear_down();
+    return NULL;
+}
+
 #else
+
+const char *Harvest_WhatIsClaimedIsInTheRing(void)
+{
+    return NULL;
+}
+
+const char *Harvest_ASignalFallsBehindItsRecord(void)
+{
+    return NULL;
+}
 
 const char *Harvest_TwoQueuesForwardToOneSignal(void)
 {

@@ -7,6 +7,7 @@
 #include "intercept/emit.h"
 #include "intercept/hip/calls.h"
 #include "intercept/hip/resolve.h"
+#include "intercept/waits.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -39,6 +40,7 @@ static struct {
     unsigned count;
 } captured;
 static unsigned before, after;
+static unsigned handed_over; /* times, before the call's record was sent */
 
 bool rtl_config_wants_calls(void)
 {
@@ -117,6 +119,11 @@ void rtl_hip_after_hipGraphLaunch(hipError_t result, hipGraphExec_t graphExec, h
     (void)graphExec;
     (void)stream;
     after = every_hip.calls + (result == hipErrorNotReady);
+}
+
+void rtl_waits_ended(void)
+{
+    handed_over += every_hip.calls == 1 && sent.count == 0;
 }
 
 /* ---- what a record should hold ---- */
@@ -346,13 +353,18 @@ static struct outcome (*const calls[])(void) = {
 #undef CALL_VOID
 };
 
+#define WAITS_PLAIN  false
+#define WAITS_ALWAYS false
+#define WAITS_GRAPH  false
+#define WAITS_WAIT   true
+
 static const struct {
     const char *name;
-    bool returns;
+    bool returns, waits;
 } entries[] = {
-#define CALL(name, ...)      {#name, true},
-#define CALL_0(name)         {#name, true},
-#define CALL_VOID(name, ...) {#name, false},
+#define CALL(name, hook, ...) {#name, true, WAITS_##hook},
+#define CALL_0(name)          {#name, true, true},
+#define CALL_VOID(name, ...)  {#name, false, false},
 #include "intercept/hip/entries.def"
 #undef CALL
 #undef CALL_0
@@ -367,6 +379,7 @@ static void begin(enum rtl_calls state, hipError_t result)
     every_hip.result = result;
     ring_full = false;
     notes = 0;
+    handed_over = 0;
     rtl_calls_state = state;
     rtl_hip_captures = 0;
 }
@@ -462,6 +475,26 @@ const char *Hip_EachIsRecordedWhenItFails(void)
 const char *Hip_EachIsRecordedWhenItSucceeds(void)
 {
     CHECK_DONE(each_is_recorded(RTL_CALLS_ON, hipSuccess));
+    return NULL;
+}
+
+/* Whether calls are recorded or not. A query that says that something is not done tells nothing. */
+const char *Hip_WhatIsDoneIsHandedOverByWhoWaits(void)
+{
+    static const enum rtl_calls states[] = {RTL_CALLS_OFF, RTL_CALLS_STOPPED, RTL_CALLS_ON};
+    unsigned waiting = 0;
+    for (unsigned i = 0; i < RTL_HIP_ENTRIES; i++) {
+        waiting += entries[i].waits;
+        for (unsigned j = 0; j < 3; j++) {
+            begin(states[j], hipSuccess);
+            (void)calls[i]();
+            CHECK_EQUAL(handed_over, entries[i].waits);
+            begin(states[j], hipErrorNotReady);
+            (void)calls[i]();
+            CHECK_EQUAL(handed_over, 0);
+        }
+    }
+    CHECK(waiting > 0);
     return NULL;
 }
 

@@ -42,6 +42,8 @@ TEST(Layout, OptionalEntriesAreWhereTheInstalledHeaderHasThem)
     EXPECT_EQ(rtl_api_offset(RTL_ENTRY_##name, sizeof(AmdExtTable)),                               \
               offsetof(AmdExtTable, name##_fn))
     CHECK_ENTRY(hsa_amd_profiling_async_copy_enable);
+    CHECK_ENTRY(hsa_amd_signal_async_handler);
+    CHECK_ENTRY(hsa_amd_signal_wait_any);
     CHECK_ENTRY(hsa_amd_queue_cu_set_mask);
     CHECK_ENTRY(hsa_amd_memory_pool_get_info);
     CHECK_ENTRY(hsa_amd_agent_iterate_memory_pools);

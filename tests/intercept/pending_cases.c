@@ -37,7 +37,7 @@ static uint64_t add(uint64_t own)
 static enum rtl_take take(uint64_t sequence, bool forwards)
 {
     struct rtl_kernel_facts facts;
-    return rtl_pending_take(&pending, &pool, sequence, forwards, &facts);
+    return take_record(&pending, &pool, sequence, forwards, &facts);
 }
 
 const char *Pending_FactsComeBack(void)
@@ -56,7 +56,7 @@ const char *Pending_FactsComeBack(void)
     CHECK(rtl_pool_take(&pool, &in.pool_id, 1) == 1);
     CHECK(rtl_pending_add(&pending, &in) == 0);
     fake_complete(rtl_pool_handle(&pool, in.pool_id), UINT64_MAX - 9, UINT64_MAX - 8);
-    CHECK(rtl_pending_take(&pending, &pool, 0, false, &out) == RTL_TAKE_TAKEN);
+    CHECK(take_record(&pending, &pool, 0, false, &out) == RTL_TAKE_TAKEN);
     CHECK(out.kernel_object == in.kernel_object && out.packet == in.packet && out.own == 0);
     CHECK(memcmp(out.grid, in.grid, sizeof in.grid) == 0);
     CHECK(memcmp(out.block, in.block, sizeof in.block) == 0);
@@ -99,7 +99,7 @@ const char *Pending_OriginsComeBack(void)
         for (; next + (i / 100 % RECORDS) < i || rtl_pending_room(&pending) == 0; next++) {
             struct rtl_kernel_facts out;
             struct rtl_kernel_facts was = fact_of_run(next);
-            CHECK(rtl_pending_take(&pending, &pool, next, false, &out) == RTL_TAKE_TAKEN);
+            CHECK(take_record(&pending, &pool, next, false, &out) == RTL_TAKE_TAKEN);
             CHECK(out.packet == was.packet && out.correlation == was.correlation);
             CHECK(out.launch == was.launch && out.ordinal == was.ordinal);
             ((amd_signal_t *)(uintptr_t)rtl_pool_handle(&pool, out.pool_id))->value = 1;
@@ -271,7 +271,7 @@ const char *Pending_BorrowedIsTakenWhenTheDeviceHasWrittenTimes(void)
     write_value(own, 0); /* the program's doing */
     CHECK(take(0, true) == RTL_TAKE_WAITING && !rtl_pending_is_rearmed(&pending, 0));
     fake_complete(own, 11, 12);
-    CHECK(rtl_pending_take(&pending, &pool, 0, false, &facts) == RTL_TAKE_TAKEN);
+    CHECK(take_record(&pending, &pool, 0, false, &facts) == RTL_TAKE_TAKEN);
     CHECK(facts.start == 11 && facts.end == 12 && facts.pool_id == UINT32_MAX);
     CHECK(facts.own == own && facts.epoch == 3 && facts.flags == 0);
     return NULL;
@@ -284,15 +284,15 @@ const char *Pending_RearmedUnseenKeepsItsTimes(void)
     struct rtl_kernel_facts facts;
     CHECK(borrow(own) == 0);
     CHECK(!rtl_pending_is_rearmed(&pending, 0));
-    CHECK(!rtl_pending_take_rearmed(&pending, 0, &facts));
+    CHECK(!take_rearmed_record(&pending, 0, &facts));
     fake_complete(own, 21, 22);
     CHECK(!rtl_pending_is_rearmed(&pending, 0)); /* completed: the ordinary way */
     write_value(own, 1);
     CHECK(take(0, false) == RTL_TAKE_WAITING);
     CHECK(rtl_pending_is_rearmed(&pending, 0));
-    CHECK(rtl_pending_take_rearmed(&pending, 0, &facts));
+    CHECK(take_rearmed_record(&pending, 0, &facts));
     CHECK(facts.start == 21 && facts.end == 22 && facts.own == own);
-    CHECK(!rtl_pending_take_rearmed(&pending, 0, &facts) && take(0, false) == RTL_TAKE_DONE);
+    CHECK(!take_rearmed_record(&pending, 0, &facts) && take(0, false) == RTL_TAKE_DONE);
     return NULL;
 }
 
@@ -321,7 +321,7 @@ struct harvest {
 static void harvest_one(struct harvest *harvest, uint64_t at)
 {
     struct rtl_kernel_facts facts;
-    if (rtl_pending_take(&pending, &pool, at, true, &facts) != RTL_TAKE_TAKEN)
+    if (take_record(&pending, &pool, at, true, &facts) != RTL_TAKE_TAKEN)
         return;
     harvest->taken++;
     harvest->packets += facts.packet;
@@ -406,12 +406,12 @@ const char *Pending_CopyHasTheTimesOfItsEngine(void)
     rtl_shared_signal(own)->signal.end_ts = 6;
     facts.stamp = rtl_signal_stamp(own);
     rtl_pending_add(&pending, &facts);
-    CHECK(rtl_pending_take(&pending, &pool, 0, false, &facts) == RTL_TAKE_WAITING);
+    CHECK(take_record(&pending, &pool, 0, false, &facts) == RTL_TAKE_WAITING);
     rtl_shared_signal(own)->signal.value = 0; /* the program's doing */
-    CHECK(rtl_pending_take(&pending, &pool, 0, false, &facts) == RTL_TAKE_WAITING);
+    CHECK(take_record(&pending, &pool, 0, false, &facts) == RTL_TAKE_WAITING);
     rtl_shared_signal(own)->signal.value = 1;
     fake_complete_copy(own, 70, 90);
-    CHECK(rtl_pending_take(&pending, &pool, 0, false, &facts) == RTL_TAKE_TAKEN);
+    CHECK(take_record(&pending, &pool, 0, false, &facts) == RTL_TAKE_TAKEN);
     CHECK(facts.start == 70 && facts.end == 90 && (facts.flags & RTL_RECORD_SDMA) != 0);
     return NULL;
 }
@@ -422,7 +422,7 @@ const char *Pending_CopyByAKernelHasItsTimes(void)
     struct rtl_kernel_facts facts = borrowed_copy(fake_signal(1), 0);
     rtl_pending_add(&pending, &facts);
     fake_complete(facts.own, 70, 90);
-    CHECK(rtl_pending_take(&pending, &pool, 0, false, &facts) == RTL_TAKE_TAKEN);
+    CHECK(take_record(&pending, &pool, 0, false, &facts) == RTL_TAKE_TAKEN);
     CHECK(facts.start == 70 && facts.end == 90 && (facts.flags & RTL_RECORD_SDMA) == 0);
     return NULL;
 }
@@ -432,10 +432,10 @@ const char *Pending_CopyByTheHostNeedsNoTimes(void)
     CHECK_DONE(set_up());
     struct rtl_kernel_facts facts = borrowed_copy(fake_signal(1), RTL_RECORD_UNTIMED);
     rtl_pending_add(&pending, &facts);
-    CHECK(rtl_pending_take(&pending, &pool, 0, false, &facts) == RTL_TAKE_WAITING);
+    CHECK(take_record(&pending, &pool, 0, false, &facts) == RTL_TAKE_WAITING);
     CHECK(!rtl_pending_is_rearmed(&pending, 0));
     rtl_shared_signal(facts.own)->signal.value = 0;
-    CHECK(rtl_pending_take(&pending, &pool, 0, false, &facts) == RTL_TAKE_TAKEN);
+    CHECK(take_record(&pending, &pool, 0, false, &facts) == RTL_TAKE_TAKEN);
     CHECK(facts.start == 0 && facts.end == 0);
     return NULL;
 }

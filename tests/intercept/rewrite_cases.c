@@ -41,7 +41,7 @@ static unsigned help(void *context)
         return 0;
     struct rtl_kernel_facts facts;
     uint64_t head = atomic_load(&bench.pending.head);
-    if (rtl_pending_take(&bench.pending, &bench.pool, head, true, &facts) != RTL_TAKE_TAKEN)
+    if (take_record(&bench.pending, &bench.pool, head, true, &facts) != RTL_TAKE_TAKEN)
         return 0;
     rtl_pending_advance(&bench.pending);
     amd_signal_t *signal = (amd_signal_t *)(uintptr_t)rtl_pool_handle(&bench.pool, facts.pool_id);
@@ -138,7 +138,7 @@ static void rewrite(uint64_t first, uint64_t count)
 
 static enum rtl_take take(uint64_t sequence, struct rtl_kernel_facts *facts)
 {
-    return rtl_pending_take(&bench.pending, &bench.pool, sequence, true, facts);
+    return take_record(&bench.pending, &bench.pool, sequence, true, facts);
 }
 
 const char *Rewrite_KernelWithoutSignalGetsOneAndNothingElseChanges(void)
@@ -292,7 +292,7 @@ const char *Rewrite_BorrowingAgainAfterCompletion(void)
 static bool settle(struct rtl_record_name name)
 {
     struct rtl_kernel_facts facts;
-    return rtl_pending_take_rearmed(&bench.pending, name.sequence, &facts) && facts.end == 9;
+    return take_rearmed_record(&bench.pending, name.sequence, &facts) && facts.end == 9;
 }
 
 const char *Rewrite_SignalThatWasArmedUnseenIsBorrowedAgain(void)

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -478,6 +479,143 @@ const char *Ring_HoleOfALivingWriterHoldsTheReader(void)
     CHECK(got.count == 1 && torn == 0);
     CHECK(rtl_ring_read(&f.reader, UINT64_MAX, false, keep_last, &got, &torn) == 0);
     tear_down(&f);
+    return NULL;
+}
+
+/* ---- drafts ---- */
+
+/* Kernels and copies by number, which is their packet or ordinal, as they came. */
+struct told {
+    unsigned kernels, copies, draft_kernels, draft_copies, others;
+    uint64_t sum;  /* of the numbers */
+    uint64_t last; /* number */
+};
+
+static void tell(void *context, enum rtl_wire_type type, const void *body, size_t size)
+{
+    struct told *told = context;
+    (void)size;
+    memcpy(&told->last, body, sizeof told->last); /* both begin with it */
+    told->sum += told->last;
+    told->kernels += type == RTL_WIRE_KERNEL;
+    told->copies += type == RTL_WIRE_COPY;
+    told->draft_kernels += type == RTL_WIRE_DRAFT_KERNEL;
+    told->draft_copies += type == RTL_WIRE_DRAFT_COPY;
+    told->others += type != RTL_WIRE_KERNEL && type != RTL_WIRE_COPY &&
+                    type != RTL_WIRE_DRAFT_KERNEL && type != RTL_WIRE_DRAFT_COPY;
+}
+
+_Static_assert(offsetof(struct rtl_wire_kernel, packet) == 0 &&
+                   offsetof(struct rtl_wire_copy, ordinal) == 0,
+               "as tell takes it");
+
+static struct rtl_wire_kernel numbered(uint64_t number)
+{
+    return (struct rtl_wire_kernel){.packet = number,
+                                    .start = number * 10,
+                                    .end = number * 10 + 5,
+                                    .launch = RTL_NONE,
+                                    .ordinal = RTL_NONE};
+}
+
+static unsigned draft_kernels(struct rtl_ring *ring, uint64_t first, unsigned count,
+                              struct rtl_ring_draft *draft)
+{
+    struct rtl_wire_kernel kernels[64];
+    for (unsigned i = 0; i < count; i++)
+        kernels[i] = numbered(first + i);
+    return rtl_ring_draft_kernels(ring, kernels, count, draft);
+}
+
+static bool draft_copy(struct rtl_ring *ring, uint64_t number, struct rtl_ring_draft *draft)
+{
+    struct rtl_wire_copy copy = {.ordinal = number};
+    struct rtl_piece piece = {&copy, sizeof copy};
+    return rtl_ring_draft(ring, RTL_WIRE_COPY, &piece, 1, draft);
+}
+
+static struct told read_told(struct rtl_ring *ring, bool dead)
+{
+    struct told told = {0};
+    uint64_t torn = 0;
+    while (rtl_ring_read(ring, UINT64_MAX, dead, tell, &told, &torn) > 0)
+        continue;
+    told.others += (unsigned)torn;
+    return told;
+}
+
+/* Two kernels in a slot each, and 64 in one record, which are read together or not at all. */
+const char *Ring_DraftsHoldTheReaderUntilTheyAreDecided(void)
+{
+    for (unsigned count = 2; count <= 64; count += 62) {
+        struct rtl_ring ring;
+        struct rtl_ring_draft one;
+        struct rtl_ring_draft two;
+        struct rtl_ring_draft copy;
+        CHECK(rtl_ring_create_private(&ring, SMALLEST_RING) == 0);
+        CHECK(draft_kernels(&ring, 100, count, &one) == count);
+        CHECK(draft_kernels(&ring, 200, count, &two) == count);
+        CHECK(draft_copy(&ring, 7, &copy));
+        rtl_ring_commit(&ring, &copy);
+        CHECK(read_told(&ring, false).sum == 0);
+        rtl_ring_give_up(&ring, &one);
+        CHECK(read_told(&ring, false).sum == 0 && rtl_ring_pending(&ring) > 0);
+        rtl_ring_commit(&ring, &two);
+        struct told told = read_told(&ring, false);
+        CHECK(told.kernels == count && told.copies == 1 && told.others == 0 && told.last == 7);
+        CHECK(told.sum == 200 * count + count * (count - 1) / 2 + 7);
+        CHECK(told.draft_kernels == 0 && rtl_ring_pending(&ring) == 0);
+        rtl_ring_unmap(&ring);
+    }
+    return NULL;
+}
+
+/* And what was begun and not written is skipped all the same. */
+const char *Ring_DraftsOfTheDeadAreHandedOverAsSuch(void)
+{
+    struct rtl_ring ring;
+    struct rtl_ring_draft draft;
+    CHECK(rtl_ring_create_private(&ring, SMALLEST_RING) == 0);
+    CHECK(draft_kernels(&ring, 100, 3, &draft) == 3);
+    atomic_fetch_add(&ring.header->head, 2);
+    CHECK(draft_kernels(&ring, 200, 64, &draft) == 64);
+    CHECK(draft_copy(&ring, 7, &draft));
+    CHECK(draft_kernels(&ring, 300, 1, &draft) == 1);
+    rtl_ring_commit(&ring, &draft);
+    CHECK(draft_copy(&ring, 8, &draft));
+    rtl_ring_give_up(&ring, &draft);
+    CHECK(read_told(&ring, false).sum == 0);
+    struct told told = read_told(&ring, true);
+    CHECK(told.draft_kernels == 67 && told.draft_copies == 1 && told.kernels == 1);
+    CHECK(told.copies == 0 && told.others == 2);
+    CHECK(told.sum == 303 + 200 * 64 + 63 * 64 / 2 + 7 + 300);
+    CHECK(rtl_ring_pending(&ring) == 0);
+    rtl_ring_unmap(&ring);
+    return NULL;
+}
+
+/* What was in a slot a lap before is not taken for a draft, nor a draft for what was there. */
+const char *Ring_DraftsRunOverTheEnd(void)
+{
+    struct rtl_ring ring;
+    CHECK(rtl_ring_create_private(&ring, SMALLEST_RING) == 0);
+    for (uint64_t round = 1; round < 3000; round++) {
+        struct rtl_ring_draft draft;
+        unsigned count = 1 + (unsigned)(round * 7 % 64);
+        unsigned drafted = draft_kernels(&ring, round, count, &draft);
+        CHECK(drafted > 0 && read_told(&ring, false).sum == 0);
+        bool dead = round % 3 == 2;
+        if (round % 3 == 0)
+            rtl_ring_give_up(&ring, &draft);
+        else if (round % 3 == 1)
+            rtl_ring_commit(&ring, &draft);
+        struct told told = read_told(&ring, dead);
+        CHECK(told.others == 0 && told.kernels == (round % 3 == 1 ? drafted : 0));
+        CHECK(told.draft_kernels == (dead ? drafted : 0));
+        CHECK(round % 3 == 0 ||
+              told.sum == round * drafted + (uint64_t)drafted * (drafted - 1) / 2);
+    }
+    rtl_ring_unmap(&ring);
     return NULL;
 }
 

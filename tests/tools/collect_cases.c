@@ -1,6 +1,7 @@
 /* The collector against fake processes that end in every way. */
 #include "collect/collect.h"
 #include "made.h"
+#include "store/codec.h"
 
 #include <rtl/rtl_trace.h>
 #include <sqlite3.h>
@@ -128,6 +129,93 @@ const char *Collect_KilledProcess(void)
     CHECK(seen.ledger[0].lost[RTL_LOSS_POOL] == 3);
     CHECK(seen.ledger[0].lost[RTL_LOSS_KILLED] == 12);
     CHECK(seen.note_count == 0);
+    done(&made, &seen);
+    return NULL;
+}
+
+/* Of what it had claimed by a draft, other threads of its may have claimed some before and
+ * committed it, in front of the draft or behind it, and long ago. */
+#define FULL_CHUNK (RTL_CHUNK_KERNELS + 1000u) /* divisible by 24 */
+
+static void fill_kernels(struct rtl_wire_kernel *kernels, uint64_t packet, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        kernels[i] = (struct rtl_wire_kernel){.packet = packet + i,
+                                              .start = MADE_BEGIN + 10 * (packet + i),
+                                              .end = MADE_BEGIN + 10 * (packet + i) + 5,
+                                              .launch = RTL_NONE,
+                                              .ordinal = RTL_NONE};
+}
+
+static void draft(struct rtl_ring *ring, uint64_t packet, unsigned count)
+{
+    struct rtl_wire_kernel kernels[64];
+    struct rtl_ring_draft unused;
+    fill_kernels(kernels, packet, count);
+    (void)rtl_ring_draft_kernels(ring, kernels, count, &unused);
+}
+
+static void draft_copy(struct rtl_ring *ring, uint32_t queue, uint64_t ordinal, bool commits)
+{
+    struct rtl_wire_copy copy = {.ordinal = ordinal,
+                                 .start = MADE_BEGIN + ordinal,
+                                 .end = MADE_BEGIN + ordinal + 1,
+                                 .bytes = 64,
+                                 .queue = queue};
+    struct rtl_piece piece = {&copy, sizeof copy};
+    struct rtl_ring_draft draft;
+    (void)rtl_ring_draft(ring, RTL_WIRE_COPY, &piece, 1, &draft);
+    if (commits)
+        rtl_ring_commit(ring, &draft);
+}
+
+static void die_with_drafts(struct rtl_ring *ring)
+{
+    made_definitions(ring);
+    made_queue(ring, 0, 0x1000, MADE_BEGIN_NS);
+    made_copies(ring, 1);
+    for (uint64_t i = 0; i < FULL_CHUNK; i += 24) {
+        struct rtl_wire_kernel kernels[24];
+        fill_kernels(kernels, i, 24);
+        (void)rtl_ring_push_kernels(ring, kernels, 24);
+    }
+    draft_copy(ring, 1, 0, true);
+    draft(ring, 10, 2);              /* in a chunk that is stored */
+    draft(ring, FULL_CHUNK - 3, 10); /* some are there */
+    draft(ring, FULL_CHUNK + 7, 64); /* none is there yet */
+    draft(ring, FULL_CHUNK + 8, 1);  /* twice */
+    draft_copy(ring, 1, 0, false);
+    draft_copy(ring, 1, 1, false);
+    made_kernel(ring, 0, FULL_CHUNK + 7, 0, MADE_BEGIN + 10 * (FULL_CHUNK + 7),
+                MADE_BEGIN + 10 * (FULL_CHUNK + 7) + 5);
+    made_ledger(ring, 0, FULL_CHUNK + 80, FULL_CHUNK, 0);
+    made_ledger(ring, 1, 2, 1, 0);
+    (void)raise(SIGKILL);
+}
+
+const char *Collect_KilledBetweenItsClaimAndItsCommit(void)
+{
+    struct made made;
+    struct seen seen;
+    rtl_kernel_iter_t *kernels = NULL;
+    rtl_kernel_t kernel;
+    uint64_t next = 0;
+    CHECK_DONE(made_begin(&made));
+    (void)made_process(&made, die_with_drafts);
+    CHECK_DONE(look(&made, &seen));
+    CHECK(seen.kernels == FULL_CHUNK + 71);
+    CHECK(seen.ledger_count == 2 && seen.ledger[0].recorded == FULL_CHUNK + 71);
+    CHECK(seen.ledger[0].lost[RTL_LOSS_KILLED] == 9);
+    CHECK(seen.ledger[1].recorded == 2 && seen.ledger[1].stored == 2);
+    CHECK(seen.ledger[1].lost[RTL_LOSS_KILLED] == 0);
+    rtl_kernel_filter_t filter = {.queue = RTL_TRACE_NONE, .by_queue = 1};
+    CHECK(rtlTraceKernels(seen.trace, &filter, &kernels) == RTL_OK);
+    while (rtlKernelNext(kernels, &kernel) == RTL_OK) {
+        CHECK(kernel.packet == next && kernel.start_ticks == MADE_BEGIN + 10 * next);
+        next++;
+    }
+    CHECK(next == FULL_CHUNK + 71);
+    rtlKernelIterFree(kernels);
     done(&made, &seen);
     return NULL;
 }

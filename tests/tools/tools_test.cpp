@@ -3,6 +3,7 @@
 RTL_C_TEST(Collect, ClosedProcess)
 RTL_C_TEST(Collect, ClosedProcessWithKernelsUnderWay)
 RTL_C_TEST(Collect, KilledProcess)
+RTL_C_TEST(Collect, KilledBetweenItsClaimAndItsCommit)
 RTL_C_TEST(Collect, EndsBeforeTheClockWasKnown)
 RTL_C_TEST(Collect, KilledInTheMiddleOfAPush)
 RTL_C_TEST(Collect, KilledWhileItPackedKernels)

@@ -55,6 +55,7 @@ void rtl_hip_account(void);
  * for them. One that nobody defines is left out. */
 #define RTL_HIP_WEAK __attribute__((weak, visibility("hidden")))
 #define RTL_HIP_HOOKS_PLAIN(name, ...)
+#define RTL_HIP_HOOKS_WAIT(name, ...)
 #define RTL_HIP_HOOKS_ALWAYS(name, ...)                                                            \
     void rtl_hip_always_##name(hipError_t result, RTL_LIST(RTL_PARAMETER, __VA_ARGS__));
 #define RTL_HIP_HOOKS_GRAPH(name, ...)                                                             \

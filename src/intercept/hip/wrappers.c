@@ -7,6 +7,7 @@
  * - `first_name`: in the place of the real function until somebody calls it; looks for it.
  */
 #include "intercept/hip/calls.h"
+#include "intercept/waits.h"
 
 /* What is deprecated is wrapped all the same. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -19,6 +20,12 @@
 #define NOINLINE __attribute__((noinline))
 
 _Atomic uint32_t rtl_hip_captures;
+
+static void tell_ended(hipError_t result)
+{
+    if (result == hipSuccess)
+        rtl_waits_ended();
+}
 
 static uint64_t pair(dim3 size)
 {
@@ -94,11 +101,13 @@ static uint64_t pair(dim3 size)
 #define CAPTURED_OTHER(about)        CAPTURED(about, RTL_NODE_OTHER)
 
 #define BEFORE_PLAIN(name, ...)
+#define BEFORE_WAIT(name, ...)
 #define BEFORE_ALWAYS(name, ...)
 #define BEFORE_GRAPH(name, ...)                                                                    \
     if (rtl_hip_before_##name != NULL)                                                             \
         rtl_hip_before_##name(RTL_LIST(RTL_ARGUMENT, __VA_ARGS__));
 #define AFTER_PLAIN(name, ...)
+#define AFTER_WAIT(name, ...)   tell_ended(result);
 #define AFTER_ALWAYS(name, ...) rtl_hip_always_##name(result, RTL_LIST(RTL_ARGUMENT, __VA_ARGS__));
 #define AFTER_GRAPH(name, ...)                                                                     \
     if (rtl_hip_after_##name != NULL)                                                              \
@@ -106,6 +115,10 @@ static uint64_t pair(dim3 size)
 
 /* While calls are not wanted. */
 #define PASS_PLAIN(name, ...) return REAL(name)(RTL_LIST(RTL_ARGUMENT, __VA_ARGS__));
+#define PASS_WAIT(name, ...)                                                                       \
+    hipError_t result = REAL(name)(RTL_LIST(RTL_ARGUMENT, __VA_ARGS__));                           \
+    AFTER_WAIT(name, __VA_ARGS__)                                                                  \
+    return result;
 #define PASS_GRAPH(name, ...)                                                                      \
     if (rtl_hip_off_for_graphs())                                                                  \
     PASS_PLAIN(name, __VA_ARGS__)
@@ -166,12 +179,19 @@ static uint64_t pair(dim3 size)
         rtl_hip_begin(&call);                                                                      \
         hipError_t result = REAL(name)();                                                          \
         rtl_hip_end(&call);                                                                        \
+        tell_ended(result);                                                                        \
         rtl_hip_leave(&call, RTL_HIP_##name, (int)result, NULL, 0);                                \
+        return result;                                                                             \
+    }                                                                                              \
+    static hipError_t waited_##name(void)                                                          \
+    {                                                                                              \
+        hipError_t result = REAL(name)();                                                          \
+        tell_ended(result);                                                                        \
         return result;                                                                             \
     }                                                                                              \
     hipError_t name(void)                                                                          \
     {                                                                                              \
-        return rtl_hip_off() ? REAL(name)() : recorded_##name();                                   \
+        return rtl_hip_off() ? waited_##name() : recorded_##name();                                \
     }
 
 #define CALL_VOID(name, hook, about, node, ...)                                                    \

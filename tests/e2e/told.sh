@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# told.sh BUILD PLUGIN MODE PROGRAM ENDS WAY...: what a program was told is done is in the trace, with names and exact times, however the program
+# ends in the next moment (ENDS, with commas; `-`: as it always does), and the verdict is that nothing is missing. The worker, which else
+# would hand it over some time later, is held back for 100 ms at a time.
+source "$(dirname "$0")/lib.sh"
+plugin=$1 mode=$2 program=$3 ends=${4//,/ }
+shift 4
+[ "$plugin" = - ] || export SOFTGPU_PLUGINS=$plugin
+in_shape librtl-starved.so
+
+# look WAY END: the trace of this run.
+look() {
+    local kernels launches file logs=(truth-*) executed=0
+    read -r kernels launches <told.out || fail "$1, $2: the program did not say what it waits for"
+    for file in "${logs[@]}"; do
+        executed=$((executed + $("$build/bin/softgpu-run" --truth "$file" | grep -cE 'hip_lasts|storm_')))
+    done
+    equal "$1, $2: kernels executed" "$executed" "$kernels"
+    # One process: kernel by kernel.
+    [ ${#logs[@]} -gt 1 ] || truth=(--truth "${logs[0]}")
+    "$rtl" check "${truth[@]}" t.db >check.out 2>check.err || fail "$1, $2: rtl check ended with status $?"
+    equal "$1, $2: kernels in the trace" "$(ask t.db "SELECT count(*) FROM kernels WHERE name LIKE '%hip_lasts%' OR name LIKE 'storm_%'")" \
+        "$kernels"
+    [ "$mode" != full ] || [ "$launches" = - ] || equal "$1, $2: launches in the trace" "$(ask t.db "SELECT count(*) FROM graph_launches")" "$launches"
+    equal "$1, $2: what is missing" \
+        "$(ask t.db "SELECT sum(seen) - sum(recorded) FROM (SELECT DISTINCT process, queue, seen, recorded FROM ledger)")" 0
+}
+
+for way; do
+    for end in $ends; do
+        rm -f truth-*
+        truth=()
+        arguments=("$way")
+        [ "$end" = - ] || arguments+=("$end")
+        SOFTGPU_TRUTH=truth-%p "$bin/outcome" told.end "$rtl" trace -q -f -m "$mode" --gpu soft -o t.db -- "$program" "${arguments[@]}" \
+            >told.out 2>told.err || fail "$way, $end: rtl trace ended with status $?"
+        look "$way" "$end"
+    done
+done
