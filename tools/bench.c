@@ -5,6 +5,7 @@
 #include "common/duration.h"
 #include "common/memory.h"
 #include "common/open.h"
+#include "common/output.h"
 #include "common/parse.h"
 #include "common/paths.h"
 #include "common/say.h"
@@ -28,8 +29,9 @@ enum { WORKLOADS = sizeof workloads / sizeof workloads[0] };
 struct options {
     struct bench bench;
     struct bench_gates gates;
-    bool json, quiet;
+    bool json, quiet, force;
     const char *html;
+    struct output page;
 };
 
 enum { KEY_GPU = 256, KEY_GATE, KEY_HTML, KEY_LIMIT };
@@ -52,7 +54,9 @@ static const struct argp_option option_list[] = {
     {"gate", KEY_GATE, "LIMITS", 0,
      "fail beyond these: overhead=3%,lost=0,bytes=10,skipped=0,startup=5ms,finish=100ms,memory=48M",
      0},
-    {"html", KEY_HTML, "FILE", 0, "write a page with pictures to FILE, which is replaced", 0},
+    {"html", KEY_HTML, "FILE", 0,
+     "write a page with pictures to FILE; one that rtl bench has made is replaced", 0},
+    {"force", 'f', NULL, 0, "replace the FILE of --html whatever it is", 0},
     {"json", 'j', NULL, 0, "write JSON", 0},
     {"limit", KEY_LIMIT, "TIME", 0, "end a run that takes longer, 5m by default", 0},
     {"quiet", 'q', NULL, 0, "no progress", 0},
@@ -149,6 +153,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return bench_gate_read(&options->gates, value) ? EINVAL : 0;
     case KEY_HTML:
         options->html = value;
+        return 0;
+    case 'f':
+        options->force = true;
         return 0;
     case KEY_LIMIT:
         if (!rtl_duration_read(value, &bench->limit_ns) || bench->limit_ns == 0)
@@ -314,39 +321,34 @@ static int measure(struct options *options)
     return status;
 }
 
-/* Before anything is measured: whether the page can be written. */
-static int check_html(const char *path)
+/* Before anything is measured, so that it tells whether the page can be written. */
+static int begin_html(struct options *options)
 {
-    struct stat status;
-    char folder[PATH_MAX];
-    if (stat(path, &status) == 0) {
-        if (S_ISDIR(status.st_mode))
-            errno = EISDIR;
-        else if (access(path, W_OK) == 0)
-            return 0;
-    } else if (errno == ENOENT) {
-        const char *slash = strrchr(path, '/');
-        (void)snprintf(folder, sizeof folder, "%.*s/", slash ? (int)(slash - path) : 1,
-                       slash ? path : ".");
-        if (access(folder, W_OK | X_OK) == 0)
-            return 0;
-    }
-    return say_fail(EXIT_USAGE, "%s could not be written: %s", path, say_errno(errno));
+    const char *program = options->bench.program ? options->bench.program[0] : NULL;
+    const struct output_rules rules = {.kind = OUTPUT_STREAM,
+                                       .force = options->force,
+                                       .own = BENCH_PAGE,
+                                       .inputs = &program,
+                                       .input_count = program ? 1 : 0};
+    return output_begin(&options->page, options->html, &rules);
 }
 
-static int write_html(const struct options *options)
+static int write_html(struct options *options)
 {
-    FILE *file = fopen(options->html, "w");
-    if (!file)
-        return say_fail(EXIT_USAGE, "%s could not be written: %s", options->html, say_errno(errno));
-    int status = bench_html(&options->bench, file);
-    if (fclose(file) != 0 || status != 0)
-        return say_fail(EXIT_USAGE, "%s could not be written: %s", options->html, say_errno(errno));
-    return 0;
+    int fd = dup(options->page.fd);
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    int failed = file ? bench_html(&options->bench, file) : -1;
+    if (!file && fd >= 0)
+        (void)close(fd);
+    if (file && fclose(file) != 0)
+        failed = -1;
+    if (!failed)
+        return output_commit(&options->page);
+    return say_fail(EXIT_USAGE, "'%s' could not be written: %s", options->html, say_errno(errno));
 }
 
 /* Everything was measured: says what was found. */
-static int tell(const struct options *options)
+static int tell(struct options *options)
 {
     const struct bench *bench = &options->bench;
     char sentence[1024];
@@ -383,17 +385,22 @@ static int run(struct options *options)
     int signal;
     int status = prepare(bench);
     if (!status && options->html)
-        status = check_html(options->html);
+        status = begin_html(options);
     if (!status)
         status = make_folder(bench);
-    if (status)
+    if (status) {
+        output_drop(&options->page);
         return status;
+    }
     bench_run_begin();
     status = measure(options);
     bench_run_remove(bench->folder);
     if (bench_run_stopped(&signal))
-        return 128 + signal;
-    return status ? status : tell(options);
+        status = 128 + signal;
+    else if (!status)
+        status = tell(options);
+    output_drop(&options->page);
+    return status;
 }
 
 int cmd_bench(int argc, char **argv)

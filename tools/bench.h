@@ -251,4 +251,7 @@ json_t *bench_json(const struct bench *bench, unsigned failed, const char *sente
 /** Writes one page of its own. 0, or -1 with errno. */
 int bench_html(const struct bench *bench, FILE *out);
 
+/** Stands in the head of each page. */
+#define BENCH_PAGE "<title>rtl bench</title>"
+
 #endif

@@ -174,7 +174,7 @@ static void put_workload(const struct bench *bench, unsigned workload, FILE *out
 static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-    "style-src 'unsafe-inline'\">\n<title>rtl bench</title>\n<style>\n"
+    "style-src 'unsafe-inline'\">\n" BENCH_PAGE "\n<style>\n"
     "body{font:14px sans-serif;margin:2em;color:#222;background:#fff}\n"
     "svg{max-width:100%;font:13px sans-serif}\n.end{text-anchor:end}.head{fill:#666}\n"
     ".bar{fill:#7aa6d8}.between{stroke:#123;fill:none}.zero{stroke:#888}\n"

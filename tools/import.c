@@ -1,6 +1,6 @@
 /* rtl import: makes a trace of a file of RPD, so that old recordings can be looked at. */
 #include "command.h"
-#include "common/open.h"
+#include "common/output.h"
 #include "common/parse.h"
 #include "common/say.h"
 #include "common/show.h"
@@ -8,15 +8,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <signal.h>
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct options {
     const char *path, *output;
@@ -49,92 +43,24 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-/* The trace under its temporary name. */
 struct import {
     const struct options *options;
-    char temporary[PATH_MAX];
-    /* What SQLite has beside it while it is written. */
-    char log[PATH_MAX + 8], index[PATH_MAX + 8];
+    struct output output;
     struct rtl_writer *writer;
 };
 
 static struct import import;
 
-/* Also when a signal ends the import. */
-static void remove_temporary(void)
-{
-    if (!import.temporary[0])
-        return;
-    (void)unlink(import.temporary);
-    (void)unlink(import.log);
-    (void)unlink(import.index);
-}
-
-static void end_by_signal(int number)
-{
-    remove_temporary();
-    (void)raise(number); /* the action is the default again */
-}
-
-static void catch_signals(void)
-{
-    static const int deadly[] = {SIGHUP, SIGINT, SIGTERM};
-    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; ++i) {
-        struct sigaction action = {.sa_handler = end_by_signal, .sa_flags = (int)SA_RESETHAND};
-        struct sigaction old;
-        bool ignored = sigaction(deadly[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN;
-        if (!ignored)
-            (void)sigaction(deadly[i], &action, NULL);
-    }
-}
-
-/* As everywhere, nothing but traces and empty files are replaced. */
-static int check_place(const struct options *options)
-{
-    struct stat status;
-    rtl_trace_t *trace = NULL;
-    rtl_trace_info_t info = {.finished = 0};
-    char error[512] = "";
-    if (stat(options->output, &status) != 0)
-        return EXIT_FINE;
-    if (!options->force)
-        return say_fail(EXIT_USAGE, "'%s' exists; -f replaces it", options->output);
-    if (!S_ISREG(status.st_mode))
-        return say_fail(EXIT_USAGE, "'%s' is no file that could be replaced", options->output);
-    if (status.st_size == 0)
-        return EXIT_FINE;
-    rtl_status_t opened = rtlTraceOpen(options->output, &trace, error, sizeof error);
-    if (opened == RTL_OK)
-        (void)rtlTraceInfo(trace, &info);
-    rtlTraceClose(trace);
-    if (opened == RTL_E_NOT_TRACE)
-        return say_fail(EXIT_USAGE, "'%s' is not a trace, so it is not replaced", options->output);
-    if (opened != RTL_OK)
-        return say_fail(EXIT_USAGE, "%s, so it is not replaced", error);
-    if (!info.finished)
-        return say_fail(EXIT_USAGE,
-                        "'%s' is being recorded, or its recorder was killed, so it is not replaced",
-                        options->output);
-    return EXIT_FINE;
-}
-
 static struct rtl_writer *open_writer(const char *command)
 {
-    const struct rtl_writer_options options = {.command = command, .replace = true};
+    const struct rtl_writer_options how = {.command = command, .replace = true};
+    const struct options *options = import.options;
+    const struct output_rules rules = {
+        .kind = OUTPUT_TRACE, .force = options->force, .inputs = &options->path, .input_count = 1};
     char error[512] = "";
-    int length =
-        snprintf(import.temporary, sizeof import.temporary, "%s.XXXXXX", import.options->output);
-    int fd =
-        length > 0 && (size_t)length < sizeof import.temporary ? mkstemp(import.temporary) : -1;
-    if (fd < 0) {
-        say("'%s' could not be made: %s", import.options->output, say_errno(errno));
-        import.temporary[0] = '\0';
+    if (output_begin(&import.output, options->output, &rules) != EXIT_FINE)
         return NULL;
-    }
-    (void)close(fd);
-    (void)snprintf(import.log, sizeof import.log, "%s-wal", import.temporary);
-    (void)snprintf(import.index, sizeof import.index, "%s-shm", import.temporary);
-    import.writer = rtl_writer_open(import.temporary, &options, error, sizeof error);
+    import.writer = rtl_writer_open(import.output.path, &how, error, sizeof error);
     if (!import.writer)
         say("%s", error);
     return import.writer;
@@ -149,24 +75,15 @@ static int set_times(const struct rpd_result *result)
                                 "UPDATE meta SET value = %Q WHERE key = 'host';"
                                 "DELETE FROM meta WHERE key = 'boot';",
                                 (long long)result->start, (long long)result->end, result->host);
-    bool done = sql &&
-                sqlite3_open_v2(import.temporary, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
-                sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
+    bool done =
+        sql && sqlite3_open_v2(import.output.path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+        sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
     int status = done ? EXIT_FINE
                       : say_fail(EXIT_USAGE, "'%s' could not be written: %s",
                                  import.options->output, sqlite3_errmsg(db));
     sqlite3_free(sql);
     (void)sqlite3_close(db);
     return status;
-}
-
-static int move(void)
-{
-    const char *output = import.options->output;
-    if (import.options->force ? rename(import.temporary, output) == 0
-                              : link(import.temporary, output) == 0)
-        return EXIT_FINE;
-    return say_fail(EXIT_USAGE, "'%s' could not be written: %s", output, say_errno(errno));
 }
 
 static void left_out(uint64_t count, const char *what)
@@ -192,18 +109,15 @@ static int run(void)
 {
     struct rpd_result result;
     char error[512] = "";
-    int status = check_place(import.options);
-    catch_signals();
-    if (status == EXIT_FINE)
-        status = rpd_import(import.options->path, open_writer, &result);
+    int status = rpd_import(import.options->path, open_writer, &result);
     if (import.writer && rtl_writer_close(import.writer, -1, error, sizeof error) != 0 &&
         status == EXIT_FINE)
         status = say_fail(EXIT_USAGE, "%s", error);
     if (status == EXIT_FINE)
         status = set_times(&result);
     if (status == EXIT_FINE)
-        status = move();
-    remove_temporary();
+        status = output_commit(&import.output);
+    output_drop(&import.output);
     if (status == EXIT_FINE)
         tell(import.options, &result);
     return status;

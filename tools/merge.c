@@ -4,21 +4,18 @@
 #include "command.h"
 #include "common/memory.h"
 #include "common/open.h"
+#include "common/output.h"
 #include "common/parse.h"
 #include "common/say.h"
 #include "common/show.h"
 #include "store/file.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 struct options {
     const char *output;
@@ -26,38 +23,6 @@ struct options {
     size_t count;
     bool force, json;
 };
-
-/* The file that is written, under a name that is not yet its own; "" if there is none. */
-static char temporary[PATH_MAX + 16];
-
-static void remove_temporary(void)
-{
-    static const char *const suffixes[] = {"", "-journal"};
-    char name[sizeof temporary + 16];
-    for (size_t i = 0; temporary[0] && i < sizeof suffixes / sizeof *suffixes; ++i) {
-        (void)snprintf(name, sizeof name, "%s%s", temporary, suffixes[i]);
-        (void)unlink(name);
-    }
-}
-
-/* As long as nobody else has the name, a signal may remove it: unlink is safe there, snprintf with
- * strings alone is in glibc. */
-static void end_by_signal(int number)
-{
-    (void)unlink(temporary);
-    (void)raise(number); /* the action is the default again */
-}
-
-static void catch_signals(void)
-{
-    static const int deadly[] = {SIGHUP, SIGINT, SIGTERM};
-    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; ++i) {
-        struct sigaction action = {.sa_handler = end_by_signal, .sa_flags = (int)SA_RESETHAND};
-        struct sigaction old;
-        if (sigaction(deadly[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-            (void)sigaction(deadly[i], &action, NULL);
-    }
-}
 
 static bool same_file(const char *a, const char *b)
 {
@@ -75,8 +40,6 @@ static int check_inputs(const struct options *options)
         if (!trace)
             return EXIT_USAGE;
         rtlTraceClose(trace);
-        if (same_file(path, options->output))
-            return say_fail(EXIT_USAGE, "%s is to be merged and to be written", path);
         for (size_t j = 0; j < i; ++j)
             if (same_file(path, options->inputs[j].path))
                 return say_fail(EXIT_USAGE, "%s and %s are one file", options->inputs[j].path,
@@ -85,55 +48,24 @@ static int check_inputs(const struct options *options)
     return EXIT_FINE;
 }
 
-/* The output is looked at as rtl_file_create does, which then makes it: a new one at once, so that
- * nobody else takes the name meanwhile. */
-static int make_temporary(const struct options *options)
+/* Begins the output and makes it a trace that holds nothing. */
+static int begin(const struct options *options, struct output *output)
 {
     char error[512] = "";
-    struct stat status;
-    if (!options->force && stat(options->output, &status) == 0)
-        return say_fail(EXIT_USAGE, "'%s' exists; -f replaces it", options->output);
-    int length = snprintf(temporary, sizeof temporary, "%s.XXXXXX", options->output);
-    int fd = length > 0 && (size_t)length < sizeof temporary ? mkstemp(temporary) : -1;
-    if (fd < 0) {
-        temporary[0] = '\0';
-        return say_fail(EXIT_USAGE, "'%s' could not be made: %s", options->output,
-                        say_errno(errno));
-    }
-    (void)close(fd);
-    char *path = rtl_file_create(temporary, true, NULL, error, sizeof error);
+    const char **inputs = memory_new(options->count, sizeof(const char *));
+    for (size_t i = 0; i < options->count; ++i)
+        inputs[i] = options->inputs[i].path;
+    const struct output_rules rules = {.kind = OUTPUT_TRACE,
+                                       .force = options->force,
+                                       .inputs = inputs,
+                                       .input_count = options->count};
+    int status = output_begin(output, options->output, &rules);
+    free(inputs);
+    if (status != EXIT_FINE)
+        return status;
+    char *path = rtl_file_create(output->path, true, NULL, NULL, error, sizeof error);
     free(path);
     return path ? EXIT_FINE : say_fail(EXIT_USAGE, "%s", error);
-}
-
-/* Only traces and empty files are replaced, and only where nobody records into them. */
-static int check_output(const struct options *options)
-{
-    struct stat status;
-    rtl_trace_t *trace = NULL;
-    rtl_trace_info_t info = {.finished = 0};
-    char error[512] = "";
-    if (stat(options->output, &status) != 0 || (S_ISREG(status.st_mode) && status.st_size == 0))
-        return EXIT_FINE;
-    rtl_status_t opened = rtlTraceOpen(options->output, &trace, error, sizeof error);
-    if (opened == RTL_OK)
-        (void)rtlTraceInfo(trace, &info);
-    rtlTraceClose(trace);
-    if (opened != RTL_OK)
-        return say_fail(EXIT_USAGE, "%s, so it is not replaced", error);
-    if (!info.finished)
-        return say_fail(EXIT_USAGE,
-                        "'%s' is being recorded, or its recorder was killed, so it is not replaced",
-                        options->output);
-    return EXIT_FINE;
-}
-
-static int move(const struct options *options)
-{
-    if (options->force ? rename(temporary, options->output) == 0
-                       : link(temporary, options->output) == 0)
-        return EXIT_FINE;
-    return say_fail(EXIT_USAGE, "'%s' could not be written: %s", options->output, say_errno(errno));
 }
 
 static void tell_clock(const struct rtl_merge_input *input)
@@ -193,7 +125,7 @@ static int show_json(const struct options *options)
         json_pack("{s:o, s:o}", "file", open_text(options->output), "traces", list), EXIT_FINE);
 }
 
-static int merge(const struct options *options)
+static int merge(const struct options *options, const struct output *output)
 {
     char error[1024] = "";
     char command[4096];
@@ -201,24 +133,22 @@ static int merge(const struct options *options)
     for (size_t i = 0; i < options->count && used > 0 && (size_t)used < sizeof command; ++i)
         used +=
             snprintf(command + used, sizeof command - (size_t)used, " %s", options->inputs[i].path);
-    if (rtl_merge(temporary, command, options->inputs, options->count, error, sizeof error) != 0)
+    if (rtl_merge(output->path, command, options->inputs, options->count, error, sizeof error) != 0)
         return say_fail(EXIT_USAGE, "%s", error);
     return EXIT_FINE;
 }
 
 static int run(const struct options *options)
 {
+    struct output output = {0};
     int status = check_inputs(options);
     if (status == EXIT_FINE)
-        status = make_temporary(options);
-    catch_signals();
-    if (status == EXIT_FINE && options->force)
-        status = check_output(options);
+        status = begin(options, &output);
     if (status == EXIT_FINE)
-        status = merge(options);
+        status = merge(options, &output);
     if (status == EXIT_FINE)
-        status = move(options);
-    remove_temporary();
+        status = output_commit(&output);
+    output_drop(&output);
     if (status != EXIT_FINE)
         return status;
     for (size_t i = 0; i < options->count; ++i)

@@ -515,7 +515,7 @@ static int open_output(struct recording *recording)
         return say_fail(EXIT_USAGE, "%s exists: choose another name with -o, or replace it with -f",
                         recording->output);
     join(options->program, command, sizeof command);
-    struct rtl_writer_options how = {.command = command, .replace = options->replace};
+    struct rtl_writer_options how = {.command = command, .replace = options->replace, .keep = true};
     recording->writer = rtl_writer_open(recording->output, &how, error, sizeof error);
     if (!recording->writer)
         return say_fail(EXIT_USAGE, "%s", error);
@@ -534,8 +534,8 @@ static int open_recording(struct recording *recording)
     return recording->collector ? 0 : say_fail(EXIT_USAGE, "memory is short");
 }
 
-/* A program that could not be run leaves no trace file; but what earlier passes have recorded
- * stays. */
+/* A program that could not be run leaves no trace file, and the one that was to be replaced; but
+ * what earlier passes have recorded stays. */
 static void discard(struct recording *recording)
 {
     char error[1024];
@@ -543,8 +543,8 @@ static void discard(struct recording *recording)
     recording->collector = NULL;
     if (!recording->writer || recording->pass > 0)
         return;
-    (void)rtl_writer_close(recording->writer, -1, error, sizeof error);
-    (void)unlink(recording->output);
+    if (rtl_writer_discard(recording->writer, error, sizeof error) != 0)
+        say("%s", error);
     recording->writer = NULL;
 }
 
@@ -590,6 +590,7 @@ static int record(struct recording *recording, char **environment, bool waits)
         discard(recording);
         return say_not_run(recording, error);
     }
+    rtl_writer_begun(recording->writer);
     if (recording->pass == 0)
         (void)rtl_session_sweep(); /* the program does not wait for it */
     follow_program(recording);

@@ -1,4 +1,6 @@
 /* rtl view: makes the page of a trace and opens it in a browser. */
+#include "export/export.h"
+
 #include "command.h"
 #include "common/parse.h"
 #include "common/say.h"
@@ -20,6 +22,7 @@
 struct view {
     const char *trace, *output, *browser;
     bool closed; /* --no-open */
+    bool force;
     char *passed[MOST_PASSED];
     size_t passed_count;
     char page[PATH_MAX];
@@ -28,7 +31,9 @@ struct view {
 enum { KEY_FROM = 256, KEY_TO, KEY_RANK, KEY_DETAIL, KEY_BROWSER };
 
 static const struct argp_option option_list[] = {
-    {"output", 'o', "FILE", 0, "leave the page in FILE (which is replaced)", 0},
+    {"output", 'o', "FILE", 0,
+     "leave the page in FILE; a page that rtl has made before is replaced, another file is not", 0},
+    {"force", 'f', NULL, 0, "replace FILE whatever it is", 0},
     {"no-open", 'n', NULL, 0, "only make the page", 0},
     {"browser", KEY_BROWSER, "PROGRAM", 0, "open it with PROGRAM (default: xdg-open)", 0},
     {"from", KEY_FROM, "TIME", 0, "as in rtl export", 1},
@@ -57,6 +62,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     switch (key) {
     case 'o':
         view->output = value;
+        return 0;
+    case 'f':
+        view->force = true;
         return 0;
     case 'n':
         view->closed = true;
@@ -121,15 +129,14 @@ static int name_page(struct view *view)
 
 static int make_page(struct view *view)
 {
-    static char words[][9] = {"rtl view", "--force", "--format", "html", "--output", "--"};
+    static char words[][9] = {"rtl view", "--format", "html", "--output", "--force", "--"};
     char *arguments[MOST_PASSED + 9];
     int count = 0;
-    arguments[count++] = words[0];
-    arguments[count++] = words[1];
-    arguments[count++] = words[2];
-    arguments[count++] = words[3];
-    arguments[count++] = words[4];
+    for (size_t i = 0; i < 4; ++i)
+        arguments[count++] = words[i];
     arguments[count++] = view->page;
+    if (!view->output || view->force || output_is_own(view->page, EXPORT_PAGE))
+        arguments[count++] = words[4];
     for (size_t i = 0; i < view->passed_count; ++i)
         arguments[count++] = view->passed[i];
     arguments[count++] = words[5];

@@ -2,6 +2,7 @@
 
 #include "store/blank.h"
 #include "store/schema.h"
+#include "store/target.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -140,6 +141,11 @@ static bool is_trace(const char *path)
     return id == RTL_APPLICATION_ID;
 }
 
+long rtl_file_recorder(const char *path)
+{
+    return is_trace(path) ? recorder(path) : 0;
+}
+
 /* Whether what is at `path` may be replaced; 0 also if nothing is there. */
 static int check_existing(const char *path, bool replace, const struct failure *failure)
 {
@@ -202,20 +208,30 @@ static int add_first(const char *path, const char *final, const struct rtl_file_
     return result == SQLITE_OK ? 0 : -1;
 }
 
-/* Removes what SQLite may have left beside a trace whose recorder was killed: it would be taken for
- * a part of the new file. */
-static void remove_companions(const char *path)
+const char *const rtl_file_companions[] = {"-wal", "-shm", "-journal", NULL};
+
+void rtl_file_remove_companions(const char *path)
 {
-    static const char *const suffixes[] = {"-wal", "-shm", "-journal"};
-    char name[PATH_MAX + 16];
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        (void)snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
+    char name[PATH_MAX + 32];
+    for (const char *const *suffix = rtl_file_companions; *suffix; suffix++) {
+        (void)snprintf(name, sizeof name, "%s%s", path, *suffix);
         (void)unlink(name);
     }
 }
 
-/* Gives the new file its name, and fails with EEXIST rather than replace another. */
-static int rename_new(const char *from, const char *to)
+/* They belong to what has the name `to` from now on. */
+static void rename_companions(const char *from, const char *to)
+{
+    char old[PATH_MAX + 32];
+    char new[PATH_MAX + 32];
+    for (const char *const *suffix = rtl_file_companions; *suffix; suffix++) {
+        (void)snprintf(old, sizeof old, "%s%s", from, *suffix);
+        (void)snprintf(new, sizeof new, "%s%s", to, *suffix);
+        (void)rename(old, new);
+    }
+}
+
+int rtl_file_rename_new(const char *from, const char *to)
 {
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
         return 0;
@@ -228,22 +244,80 @@ static int rename_new(const char *from, const char *to)
     return 0;
 }
 
-static int place(const char *from, const char *to, bool replace, const struct failure *failure)
+/* A name beside `path` that nothing has. */
+static char *free_name(const char *path)
 {
-    if (rename_new(from, to) == 0) {
-        remove_companions(to);
+    char *name = NULL;
+    if (asprintf(&name, "%s.old.XXXXXX", path) < 0)
+        return NULL;
+    int fd = mkostemp(name, O_CLOEXEC);
+    if (fd >= 0) {
+        (void)close(fd);
+        return name;
+    }
+    free(name);
+    return NULL;
+}
+
+/* Gives what is at `path` another name. It keeps its own beside it until the new file takes that,
+ * where the file system has hard links. */
+static int keep(struct rtl_file_kept *kept, const char *path)
+{
+    kept->path = free_name(path);
+    if (!kept->path)
+        return -1;
+    (void)unlink(kept->path);
+    if (link(path, kept->path) == 0 || rename(path, kept->path) == 0) {
+        rename_companions(path, kept->path);
+        return 0;
+    }
+    free(kept->path);
+    kept->path = NULL;
+    return -1;
+}
+
+void rtl_file_forget(struct rtl_file_kept *kept)
+{
+    if (kept->path)
+        rtl_file_remove(kept->path);
+    free(kept->path);
+    kept->path = NULL;
+}
+
+int rtl_file_restore(struct rtl_file_kept *kept, const char *path)
+{
+    rtl_file_remove_companions(path);
+    int result = kept->path ? rename(kept->path, path) : unlink(path);
+    if (result == 0 && kept->path)
+        rename_companions(kept->path, path);
+    free(kept->path);
+    kept->path = NULL;
+    return result;
+}
+
+static int place(const char *from, const char *to, bool replace, struct rtl_file_kept *kept,
+                 const struct failure *failure)
+{
+    if (rtl_file_rename_new(from, to) == 0) {
+        rtl_file_remove_companions(to);
         return 0;
     }
     if (errno == EEXIST && replace) {
-        remove_companions(to);
+        if (kept && keep(kept, to) != 0)
+            return fail_errno(failure, to);
+        rtl_file_remove_companions(to);
         if (rename(from, to) == 0)
             return 0;
+        int error = errno;
+        if (kept)
+            (void)rtl_file_restore(kept, to);
+        errno = error;
     }
     return fail_errno(failure, to);
 }
 
-static int create(const char *path, bool replace, const struct rtl_file_filler *filler,
-                  const struct failure *failure)
+static int create(const char *path, bool replace, struct rtl_file_kept *kept,
+                  const struct rtl_file_filler *filler, const struct failure *failure)
 {
     char name[PATH_MAX + 16];
     if ((size_t)snprintf(name, sizeof name, "%s.XXXXXX", path) >= sizeof name - 8)
@@ -257,7 +331,7 @@ static int create(const char *path, bool replace, const struct rtl_file_filler *
     if (result == 0)
         result = add_first(name, path, filler, failure);
     if (result == 0)
-        result = place(name, path, replace, failure);
+        result = place(name, path, replace, kept, failure);
     if (result != 0)
         rtl_file_remove(name);
     return result;
@@ -265,23 +339,22 @@ static int create(const char *path, bool replace, const struct rtl_file_filler *
 
 void rtl_file_remove(const char *path)
 {
-    remove_companions(path);
+    rtl_file_remove_companions(path);
     (void)unlink(path);
 }
 
-char *rtl_file_create(const char *path, bool replace, const struct rtl_file_filler *filler,
-                      char *error, size_t error_size)
+char *rtl_file_create(const char *path, bool replace, struct rtl_file_kept *kept,
+                      const struct rtl_file_filler *filler, char *error, size_t error_size)
 {
     const struct failure failure = {.text = error, .size = error_size};
-    char *target = realpath(path, NULL);
-    if (!target)
-        target = strdup(path);
+    int descriptor;
+    char *target = rtl_target(path, &descriptor);
     if (!target) {
-        (void)fail(&failure, path, "memory is short");
+        (void)fail_errno(&failure, path);
         return NULL;
     }
     if (check_existing(target, replace, &failure) == 0 &&
-        create(target, replace, filler, &failure) == 0)
+        create(target, replace, kept, filler, &failure) == 0)
         return target;
     free(target);
     return NULL;

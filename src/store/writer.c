@@ -81,6 +81,7 @@ enum dropped {
 struct rtl_writer {
     sqlite3 *db;
     char *path;
+    struct rtl_file_kept kept; /* what the file has replaced */
     struct rtl_rows rows;
     struct rtl_codec *codec;
     struct rtl_pending pending;
@@ -242,7 +243,9 @@ struct rtl_writer *rtl_writer_open(const char *path, const struct rtl_writer_opt
     }
     writer->next_chunk = 1;
     const struct rtl_file_filler filler = {fill, options ? options->command : NULL};
-    writer->path = rtl_file_create(path, options && options->replace, &filler, error, error_size);
+    writer->path = rtl_file_create(path, options && options->replace,
+                                   options && options->keep ? &writer->kept : NULL, &filler, error,
+                                   error_size);
     if (!writer->path) {
         release(writer);
         return NULL;
@@ -254,9 +257,33 @@ struct rtl_writer *rtl_writer_open(const char *path, const struct rtl_writer_opt
     (void)snprintf(error, error_size, "%s", writer->error);
     (void)sqlite3_close(writer->db);
     writer->db = NULL;
-    rtl_file_remove(writer->path);
+    (void)rtl_file_restore(&writer->kept, writer->path);
     release(writer);
     return NULL;
+}
+
+void rtl_writer_begun(struct rtl_writer *writer)
+{
+    rtl_file_forget(&writer->kept);
+}
+
+int rtl_writer_discard(struct rtl_writer *writer, char *error, size_t error_size)
+{
+    char *kept = writer->kept.path ? strdup(writer->kept.path) : NULL;
+    rtl_rows_close(&writer->rows);
+    rtl_graph_feed_close(&writer->graphs);
+    (void)sqlite3_close(writer->db);
+    writer->db = NULL;
+    int result = rtl_file_restore(&writer->kept, writer->path);
+    if (result != 0) {
+        char text[128];
+        const char *why = strerror_r(errno, text, sizeof text);
+        (void)snprintf(error, error_size, kept ? "%s is called %s now: %s" : "%s%s stays: %s",
+                       writer->path, kept ? kept : "", why);
+    }
+    free(kept);
+    release(writer);
+    return result;
 }
 
 /* Storing. */
@@ -984,6 +1011,7 @@ int rtl_writer_close(struct rtl_writer *writer, int exit_status, char *error, si
         leave_log(writer);
     if (writer->error[0])
         (void)snprintf(error, error_size, "%s", writer->error);
+    rtl_file_forget(&writer->kept);
     bool whole = result == SQLITE_OK;
     for (int what = 0; what < DROPPED_KINDS; what++)
         whole = whole && writer->dropped[what] == 0;

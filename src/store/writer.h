@@ -21,12 +21,22 @@ struct rtl_writer_options {
     /** An existing trace or empty file may be replaced, unless somebody records into it; it stays
      * until the new one could be made. Other files are never replaced. */
     bool replace;
+    /** What is replaced stays, under another name beside, until rtl_writer_begun; with
+     * rtl_writer_discard it comes back. */
+    bool keep;
 };
 
 /** Makes the file (mode 0600) and its schema. NULL on failure, with one sentence in `error` that
  * names the file: it exists, folder missing or not writable, disk full, … */
 struct rtl_writer *rtl_writer_open(const char *path, const struct rtl_writer_options *options,
                                    char *error, size_t error_size);
+
+/** What is to be recorded has begun: what the trace has replaced is removed. */
+void rtl_writer_begun(struct rtl_writer *writer);
+
+/** Frees the writer and removes its file, as if it had never been: what it has replaced has its
+ * name again. Not after rtl_writer_begun. 0, or -1 with a sentence in `error`. */
+int rtl_writer_discard(struct rtl_writer *writer, char *error, size_t error_size);
 
 /** Adds a process; returns its id in the trace (from 1). Texts are not terminated. */
 uint32_t rtl_writer_process(struct rtl_writer *writer, const struct rtl_wire_process *process,

@@ -3,6 +3,7 @@
 
 #include "store/schema.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -148,6 +149,52 @@ const char *File_ExistingTraceIsReplaced(void)
     writer = rtl_writer_open(path, &options, error, sizeof error);
     CHECK(writer != NULL && rtl_writer_close(writer, 0, error, sizeof error) == 0);
     CHECK(fixture_count(path) == 0);
+    fixture_remove(path);
+    return NULL;
+}
+
+/* Entries of the folder that the file at `path` is in, without . and .. */
+static int entries_beside(const char *path)
+{
+    char folder[FIXTURE_PATH];
+    int count = -2;
+    (void)snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+    DIR *open = opendir(folder);
+    while (open && readdir(open))
+        ++count;
+    if (open)
+        (void)closedir(open);
+    return count;
+}
+
+const char *File_ReplacedTraceComesBack(void)
+{
+    char path[FIXTURE_PATH];
+    char error[512];
+    char text[32] = "";
+    const struct rtl_writer_options options = {.replace = true, .keep = true};
+    CHECK(fixture_path(path));
+    CHECK(fixture_trace(path, 10));
+    CHECK(write_text(with_suffix(path, "-journal"), "leftover"));
+    struct rtl_writer *writer = rtl_writer_open(path, &options, error, sizeof error);
+    CHECK(writer != NULL && !there(path, "-journal"));
+    fixture_kernels(writer, fixture_define(writer, 1, 2), 0, 0, 7);
+    CHECK(rtl_writer_checkpoint(writer) == 0);
+    CHECK(rtl_writer_discard(writer, error, sizeof error) == 0);
+    FILE *file = fopen(with_suffix(path, "-journal"), "r");
+    CHECK(file && fgets(text, sizeof text, file) && fclose(file) == 0);
+    CHECK(strcmp(text, "leftover") == 0 && unlink(with_suffix(path, "-journal")) == 0);
+    CHECK(fixture_count(path) == 20 && entries_beside(path) == 1);
+    writer = rtl_writer_open(path, &options, error, sizeof error);
+    CHECK(writer != NULL);
+    rtl_writer_begun(writer);
+    fixture_kernels(writer, fixture_define(writer, 1, 2), 0, 0, 7);
+    CHECK(rtl_writer_close(writer, 0, error, sizeof error) == 0);
+    CHECK(fixture_count(path) == 7 && entries_beside(path) == 1);
+    CHECK(unlink(path) == 0);
+    writer = rtl_writer_open(path, &options, error, sizeof error);
+    CHECK(writer != NULL && rtl_writer_discard(writer, error, sizeof error) == 0);
+    CHECK(entries_beside(path) == 0);
     fixture_remove(path);
     return NULL;
 }

@@ -66,7 +66,7 @@ _rtl() {
     export:--table) mapfile -t COMPREPLY < <(compgen -W "kernels copies api ranges launches kernel_counters range_counters counter_collection" -- "$cur") ;;
     export:--from | export:--to) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
     export:--split-size) mapfile -t COMPREPLY < <(compgen -W "100M 400M 1G" -- "$cur") ;;
-    import:-o | import:--output | export:-o | export:--output | trace:-o | trace:--output | demo:-k | demo:--keep | bench:--html | check:-t | check:--truth)
+    import:-o | import:--output | export:-o | export:--output | trace:-o | trace:--output | view:-o | view:--output | demo:-k | demo:--keep | bench:--html | check:-t | check:--truth)
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         ;;
     trace:-- | bench:--) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
@@ -78,7 +78,7 @@ _rtl() {
         summary) options+=" --top --sort --from --to --json" ;;
         info | sql | doctor) options+=" --json" ;;
         export) options+=" --format --output --force --from --to --process --rank --per-rank --split-size --table --detail" ;;
-        view) options+=" --output --no-open --browser --from --to --process --rank --detail" ;;
+        view) options+=" --output --force --no-open --browser --from --to --process --rank --detail" ;;
         import) options+=" --output --force" ;;
         merge) options+=" --force --json" ;;
         ranges) options+=" --top --range --name --kernels --metrics --json" ;;
@@ -93,7 +93,7 @@ _rtl() {
             esac
             ;;
         check) options+=" --truth --json" ;;
-        bench) options+=" --workload --tool --rounds --kernels --gpu --gate --html --json --limit --quiet --" ;;
+        bench) options+=" --workload --tool --rounds --kernels --gpu --gate --html --force --json --limit --quiet --" ;;
         demo) options+=" --keep --tokens" ;;
         esac
         case $cur:${words[1]} in

@@ -643,7 +643,7 @@ static int run(struct export *export)
     int64_t start = (int64_t)(export->info.start + offset);
     int64_t since_base = ((start % BASE_NS) + BASE_NS) % BASE_NS;
     uint64_t base = (uint64_t)start - (uint64_t)since_base;
-    chrome = (struct chrome){.export = export, .out.fd = -1, .shift = (int64_t)(offset - base)};
+    chrome = (struct chrome){.export = export, .shift = (int64_t)(offset - base)};
     chrome.spans = spans_new(export->trace, write_span, &chrome);
     int status =
         chrome.spans ? write_all(&chrome) : say_fail(EXIT_USAGE, "there is not enough memory");

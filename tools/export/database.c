@@ -10,9 +10,8 @@
 static int fail(struct database *database, int result)
 {
     char text[128];
-    const struct export_files *files = &database->export->files;
     if (!database->failed)
-        say("%s could not be written: %s", files->paths[files->count - 1][1],
+        say("'%s' could not be written: %s", database->output->name,
             rtl_file_reason(database->db, result, text, sizeof text));
     database->failed = true;
     return EXIT_USAGE;
@@ -22,11 +21,11 @@ static int fail(struct database *database, int result)
  * a crash. */
 int database_begin(struct database *database, struct export *export, const char *schema)
 {
-    *database = (struct database){.export = export};
-    const char *path = export_file(export);
-    if (!path)
+    *database = (struct database){.output = export_file(export, OUTPUT_DATABASE)};
+    if (!database->output)
         return EXIT_USAGE;
-    int result = sqlite3_open_v2(path, &database->db, SQLITE_OPEN_READWRITE, NULL);
+    int result =
+        sqlite3_open_v2(database->output->path, &database->db, SQLITE_OPEN_READWRITE, NULL);
     if (result == SQLITE_OK)
         result = sqlite3_exec(database->db,
                               "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"

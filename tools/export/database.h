@@ -12,7 +12,7 @@
 #define DATABASE_STATEMENTS 24u
 
 struct database {
-    struct export *export;
+    const struct output *output;
     sqlite3 *db;
     sqlite3_stmt *statements[DATABASE_STATEMENTS];
     bool failed; /**< a sentence has been said */

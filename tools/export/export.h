@@ -8,11 +8,16 @@
 #ifndef RTL_TOOLS_EXPORT_H
 #define RTL_TOOLS_EXPORT_H
 
+#include "common/output.h"
+
 #include <rtl/rtl_trace.h>
 
 #include <stdbool.h>
 
 #define EXPORT_PATH 4096u
+
+/** Stands in the head of each page. */
+#define EXPORT_PAGE "<title>RTL</title>"
 
 /** Kinds of events; where several begin at the same time they come in this order, what is around
  * others first. */
@@ -74,8 +79,7 @@ extern const struct exporter export_html;
 struct export_files {
     char stem[EXPORT_PATH]; /**< of the output without its ending */
     char ending[64];
-    bool to_stdout;
-    char (*paths)[2][EXPORT_PATH]; /**< temporary name, name; to_stdout: unused */
+    struct output **outputs;
     size_t count, capacity;
     unsigned part; /**< number of the last part of this run, from 1 */
 };
@@ -120,12 +124,12 @@ const rtl_process_t *export_process(const struct export *export, uint32_t proces
 int export_walk(struct export *export, unsigned kinds,
                 int (*visit)(void *state, const struct export_event *event), void *state);
 
-/** Begins a file: returns the temporary name, of a file that is there and empty, or NULL when a
- * sentence has been said. It gets its name when the whole export has succeeded and is removed when
- * not. */
-const char *export_file(struct export *export);
+/** Begins a file, or what the output is; NULL when a sentence has been said. It gets its name when
+ * the whole export has succeeded and is removed when not. */
+struct output *export_file(struct export *export, enum output_kind kind);
 
-/** Tells that a file could not be written because of `error` (an errno). Returns EXIT_USAGE. */
+/** Tells that the file that was begun last could not be written because of `error` (an errno).
+ * Returns EXIT_USAGE. */
 int export_file_failed(const struct export *export, int error);
 
 /** Names of files: sets where they go by `output` (NULL: beside the trace's name, in this folder).

@@ -4,7 +4,6 @@
 #include "export/utf8.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,23 +13,18 @@ int out_begin(struct out *out, struct export *export)
     out->error = 0;
     out->written = 0;
     out->used = 0;
-    out->fd = STDOUT_FILENO;
-    if (export->files.to_stdout)
-        return EXIT_FINE;
-    const char *path = export_file(export);
-    if (!path) {
-        out->fd = -1;
+    out->output = export_file(export, OUTPUT_STREAM);
+    if (!out->output)
         return EXIT_USAGE;
-    }
-    out->fd = open(path, O_WRONLY | O_CLOEXEC);
-    return out->fd >= 0 ? EXIT_FINE : export_file_failed(export, errno);
+    out->terminal = isatty(out->output->fd) == 1;
+    return EXIT_FINE;
 }
 
 static void flush(struct out *out)
 {
     size_t done = 0;
     while (done < out->used && !out->error) {
-        ssize_t count = write(out->fd, out->buffer + done, out->used - done);
+        ssize_t count = write(out->output->fd, out->buffer + done, out->used - done);
         if (count >= 0)
             done += (size_t)count;
         else if (errno != EINTR)
@@ -42,17 +36,17 @@ static void flush(struct out *out)
 int out_end(struct out *out)
 {
     flush(out);
-    if (out->fd != STDOUT_FILENO && close(out->fd) != 0 && !out->error)
-        out->error = errno;
-    out->fd = -1;
+    int error = output_close(out->output);
+    if (error && !out->error)
+        out->error = error;
     return out->error ? export_file_failed(out->export, out->error) : EXIT_FINE;
 }
 
 void out_drop(struct out *out)
 {
-    if (out->fd >= 0 && out->fd != STDOUT_FILENO)
-        (void)close(out->fd);
-    out->fd = -1;
+    if (out->output)
+        (void)output_close(out->output);
+    out->output = NULL;
 }
 
 bool out_full(const struct out *out)

@@ -12,7 +12,8 @@
 
 struct out {
     struct export *export;
-    int fd;
+    struct output *output;
+    bool terminal;    /**< the output is one */
     int error;        /**< errno of the first write that failed, 0 if none did */
     uint64_t written; /**< bytes, those in the buffer included */
     size_t used;

@@ -813,7 +813,6 @@ static int run(struct export *export)
 {
     static struct perfetto perfetto;
     perfetto = (struct perfetto){.export = export,
-                                 .out.fd = -1,
                                  .seed = seed_of(export),
                                  .categories.field = INTERNED_CATEGORY,
                                  .names.field = INTERNED_NAME,
