@@ -251,6 +251,29 @@ static int prepare(struct export *export, const struct options *options)
     return result == EXIT_FINE ? export_files_begin(export, options->output) : result;
 }
 
+/* A window that was meant for another trace, or in other units, is told; a trace that holds nothing
+ * anyhow makes a file that holds nothing. */
+static int check_window(struct export *export)
+{
+    const rtl_trace_info_t *info = &export->info;
+    const rtl_graph_launch_t *launches;
+    size_t launch_count = 0;
+    bool any = true;
+    if (export->from == 0 && export->to == 0)
+        return EXIT_FINE;
+    int status = export_any(export, &any);
+    if (status != EXIT_FINE || any)
+        return status;
+    if (rtlTraceGraphLaunches(export->trace, &launches, &launch_count) != RTL_OK)
+        return open_failed(export->trace, export->path);
+    if (info->kernels + info->copies + info->calls + info->ranges + launch_count == 0)
+        return EXIT_FINE;
+    return say_fail(EXIT_DIFFERENT,
+                    "nothing that is wanted of %s lies in the time of --from and --to: it was "
+                    "recorded for %s",
+                    export->path, show_duration((double)(info->end - info->start)).text);
+}
+
 static int run_per_rank(struct export *export)
 {
     int status = EXIT_FINE;
@@ -267,6 +290,8 @@ static int run_per_rank(struct export *export)
 static int run(struct export *export, const struct options *options)
 {
     int status = prepare(export, options);
+    if (status == EXIT_FINE)
+        status = check_window(export);
     if (status == EXIT_FINE)
         status = export->per_rank ? run_per_rank(export) : export->exporter->run(export);
     if (status == EXIT_FINE)

@@ -2,6 +2,7 @@
 #include "command.h"
 #include "common/output.h"
 #include "common/parse.h"
+#include "common/plain.h"
 #include "common/say.h"
 #include "common/show.h"
 #include "import/rpd.h"
@@ -94,9 +95,10 @@ static void left_out(uint64_t count, const char *what)
 
 static void tell(const struct options *options, const struct rpd_result *result)
 {
-    (void)printf("%s: %s kernels, %s copies, %s host calls, %s ranges (RPD %d)\n", options->output,
-                 show_count(result->kernels).text, show_count(result->copies).text,
-                 show_count(result->calls).text, show_count(result->ranges).text, result->version);
+    (void)printf("%s: %s kernels, %s copies, %s host calls, %s ranges (RPD %d)\n",
+                 plain(options->output), show_count(result->kernels).text,
+                 show_count(result->copies).text, show_count(result->calls).text,
+                 show_count(result->ranges).text, result->version);
     if (result->calls)
         say("left out: the arguments of host calls");
     left_out(result->graphs, "launches of graphs; their kernels are there");
@@ -138,6 +140,10 @@ int cmd_import(int argc, char **argv)
         return EXIT_USAGE;
     if (!options.path)
         return say_fail(EXIT_USAGE, "no file was named: rtl import FILE -o TRACE");
+    if (!options.path[0])
+        return say_fail(EXIT_USAGE, "the file's name is empty");
+    if (!options.output[0])
+        return say_fail(EXIT_USAGE, "-o: the output's name is empty");
     import.options = &options;
     return run();
 }

@@ -3,11 +3,13 @@
 #include "common/say.h"
 
 #include <argp.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct command {
     const char *name;
@@ -68,6 +70,8 @@ static int unknown(const char *name)
 {
     const struct command *nearest = NULL;
     unsigned best = 3;
+    if (!name[0])
+        return say_fail(EXIT_USAGE, "the command is empty, see rtl --help");
     for (size_t i = 0; i < COMMANDS; ++i) {
         unsigned distance = say_distance(name, commands[i].name);
         if (commands[i].does && distance < best) {
@@ -109,8 +113,22 @@ static void *json_memory(size_t size)
     return memory;
 }
 
+/* What rtl opens must not take the place of a standard descriptor that is closed: what is meant for
+ * that would go there. Writing to it fails all the same, and a program that is started gets it
+ * closed. */
+static void hold_descriptors(void)
+{
+    int descriptor;
+    do
+        descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    while (descriptor >= 0 && descriptor <= STDERR_FILENO);
+    if (descriptor >= 0)
+        (void)close(descriptor);
+}
+
 int main(int argc, char **argv)
 {
+    hold_descriptors();
     json_set_alloc_funcs(json_memory, free);
     argp_err_exit_status = EXIT_USAGE;
     argp_program_version = "rtl " RTL_VERSION;

@@ -498,6 +498,8 @@ static void note_if_nothing(struct recording *recording)
 static const char *output_pattern(const struct options *options)
 {
     const char *pattern = options->output ? options->output : secure_getenv("RTL_OUTPUT");
+    if (options->output)
+        return pattern;
     return pattern && pattern[0] ? pattern : "trace.db";
 }
 
@@ -511,6 +513,8 @@ static int open_output(struct recording *recording)
     if (rtl_output_expand(pattern, (uint32_t)recording->child.pid, recording->output,
                           sizeof recording->output) != 0)
         return say_fail(EXIT_USAGE, "the output's name '%s' is too long", pattern);
+    if (!recording->output[0])
+        return say_fail(EXIT_USAGE, "-o: the output's name is empty");
     if (!options->replace && access(recording->output, F_OK) == 0)
         return say_fail(EXIT_USAGE, "%s exists: choose another name with -o, or replace it with -f",
                         recording->output);

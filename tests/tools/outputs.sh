@@ -63,6 +63,10 @@ for format in $formats; do
     fine "$rtl" export t.db -F "$format" -o /dev/fd/7 7>>got
     [ -s got ] || fail "$format wrote nothing to /dev/fd/7"
 done
+status=0
+"$rtl" export t.db -F csv -o - 2>fine.err >&- || status=$?
+equal "status where the standard output is closed" "$status" 2
+equal "the trace" "$(sum t.db)" "$trace"
 nothing_left
 if mknod null c 1 3 2>/dev/null && mknod full c 1 7 2>/dev/null && { echo >null; } 2>/dev/null; then
     ln -s null link
@@ -198,6 +202,23 @@ done 2>killed.err
 exec 8>&-
 rm full
 nothing_left
+
+# A time in which nothing happened is told, and makes no file; a trace that holds nothing makes one that holds nothing.
+for format in $formats; do
+    for words in "--from 1h" "--to 1" "--from 1h --to 2h"; do
+        status=0
+        # shellcheck disable=SC2086
+        "$rtl" export storm.db -F "$format" $words -o window >refused.out 2>refused.err || status=$?
+        equal "status of $format $words" "$status" 1
+        grep -q -- "--from and --to" refused.err || fail "$format $words says: $(cat refused.err)"
+        [ ! -e window ] || fail "$format $words made a file"
+    done
+    fine "$rtl" export t.db -F "$format" --from 1h -o window
+    rm window
+done
+status=0
+"$rtl" view storm.db -n --from 1h >refused.out 2>refused.err || status=$?
+equal "status of a page of nothing" "$status" 1
 
 # A recording that cannot begin leaves the one before, with what its dead recorder left beside it.
 cp t.db keep.db

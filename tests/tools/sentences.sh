@@ -207,13 +207,13 @@ equal "the old file" "$(cat old.db)" precious
 [ ! -e out.db ] || fail "a merge that was refused left a file"
 [ -z "$(find . -name 'out.db*' -o -name 'old.db.*')" ] || fail "a merge that was refused left something behind"
 
-# An option that there is not: argp's two lines, of which the first names it.
-for command in trace ctl summary "graph list" "graph show" "graph launches" "graph diff" timeline diff info check sql export import merge doctor bench demo; do
-    status=0
-    # shellcheck disable=SC2086
-    "$rtl" $command --frobnicate >wrong.out 2>wrong.err || status=$?
-    equal "status of $command --frobnicate" $status 2
-    head -n 1 wrong.err | grep -q -F -e "rtl $command: unrecognized option '--frobnicate'" || fail "$command does not name the option"
+# An option that there is not.
+for command in trace ctl summary "graph list" "graph show" "graph launches" "graph diff" ranges timeline diff info check sql export view import merge doctor bench demo collect; do
+    for option in --frobnicate --frobnicate=x -Z; do
+        # shellcheck disable=SC2086
+        wrong 2 "unknown option '$option'" "rtl $command --help" -- "$rtl" $command $option
+    done
+    [ "$command" = collect ] && continue
     # shellcheck disable=SC2086
     "$rtl" $command --help >help.out || fail "$command --help ended with status $?"
     grep -q "^Usage: rtl $command" help.out || fail "$command --help does not help"
@@ -222,6 +222,35 @@ done
 wrong 2 "'now'" -- "$rtl" doctor now
 wrong 2 "'now'" -- "$rtl" demo now
 [ ! -e none.db ] || fail "reading made a file"
+
+wrong 2 "unknown option '--frobnicate'" -- "$rtl" info led.db --frobnicate
+wrong 2 "unknown option '-Z'" -- "$rtl" info --json -Zj led.db
+wrong 2 "'-o' needs a value" -- "$rtl" export led.db -F csv -o
+wrong 2 "'--output' needs a value" -- "$rtl" export led.db -F csv --output
+wrong 2 "'--json' takes no value" -- "$rtl" info led.db --json=x
+wrong 2 "'--d=x' may be several" -- "$rtl" trace --d=x -- touch started
+"$rtl" info led.db --js >wrong.out || fail "an option cannot be shortened"
+"$rtl" trace -q --gpu soft -f -o program.db -- test --frobnicate -Z >wrong.out 2>&1 && fail "the program did not run"
+grep -q "unknown option" wrong.out && fail "the program's options are taken for those of rtl"
+
+# Nothing where something is needed.
+wrong 2 "empty" -- "$rtl" ''
+wrong 2 "empty" -- "$rtl" help ''
+for command in summary info check timeline ranges view "graph list" "export -F csv" "merge a.db" "diff led.db" import; do
+    # shellcheck disable=SC2086
+    wrong 2 "name is empty" -- "$rtl" $command ''
+done
+wrong 2 "name is empty" -- "$rtl" sql '' 'SELECT 1'
+wrong 2 "no statement in ''" -- "$rtl" sql led.db ''
+wrong 2 "no statement in ' ;'" -- "$rtl" sql led.db ' ;'
+wrong 2 "no statement" -- "$rtl" sql led.db '/* nothing */' --json
+wrong 2 "name is empty" -- "$rtl" export led.db -F csv -o ''
+wrong 2 "name is empty" -- "$rtl" import led.db -o ''
+wrong 2 "name is empty" -- "$rtl" merge '' led.db
+wrong 2 "name is empty" -- "$rtl" view led.db -n -o ''
+wrong 2 "name is empty" -- "$rtl" trace --gpu soft -o '' -- touch started
+wrong 127 "there is no program ''" -- "$rtl" trace --gpu soft -o a.db -- ''
+[ ! -e started ] || fail "a refused trace started the program"
 
 # Rows and JSON.
 equal "rows" "$("$rtl" sql led.db "SELECT 1, 'a', NULL, 2.5 UNION ALL SELECT 2, '', 'x', 0 ORDER BY 1")" $'1|a||2.5\n2||x|0'

@@ -6,12 +6,111 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <getopt.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_OPTIONS 64
+
+enum { KEY_HELP = 1000, KEY_USAGE, KEY_NAME, KEY_HANG };
+
+/* What argp knows by itself. */
+static const struct argp_option always[] = {
+    {"help", KEY_HELP, NULL, 0, NULL, 0},
+    {"usage", KEY_USAGE, NULL, 0, NULL, 0},
+    {"version", 'V', NULL, 0, NULL, 0},
+    {"program-name", KEY_NAME, "NAME", 0, NULL, 0},
+    {"HANG", KEY_HANG, "SECS", OPTION_ARG_OPTIONAL, NULL, 0},
+    {0},
+};
+
+struct known {
+    struct option list[MOST_OPTIONS + 1];
+    char letters[2 * MOST_OPTIONS + 8];
+    size_t count, used;
+};
+
+static void add_options(struct known *known, const struct argp_option *options)
+{
+    for (; (options->name || options->key) && known->count < MOST_OPTIONS; ++options) {
+        int takes = !options->arg                            ? no_argument
+                    : (options->flags & OPTION_ARG_OPTIONAL) ? optional_argument
+                                                             : required_argument;
+        if (options->name)
+            known->list[known->count++] = (struct option){options->name, takes, NULL, options->key};
+        if (options->key > 0 && options->key <= UCHAR_MAX && isgraph(options->key)) {
+            known->letters[known->used++] = (char)options->key;
+            for (int i = 0; i < takes; ++i)
+                known->letters[known->used++] = ':';
+        }
+    }
+}
+
+static bool is_known(const struct known *known, int key)
+{
+    for (size_t i = 0; i < known->count; ++i)
+        if (known->list[i].val == key)
+            return true;
+    return false;
+}
+
+/* How many options a shortened one could be. */
+static unsigned meanings(const struct known *known, const char *word)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < known->count; ++i)
+        count += strncmp(known->list[i].name, word + 2, strcspn(word, "=") - 2) == 0;
+    return count;
+}
+
+/* The sentence on the option that getopt has stopped at: `word`, or the letter in `optopt`. */
+static int say_wrong(const struct known *known, const char *command, const char *word, int found)
+{
+    const char letter[3] = {'-', (char)optopt, '\0'};
+    bool has_letter = optopt && (found == ':' ? word[1] != '-' : !is_known(known, optopt));
+    const char *name = has_letter ? letter : word;
+    if (found == ':')
+        return say_fail(EXIT_USAGE, "option '%s' needs a value, see %s --help", name, command);
+    if (optopt && !has_letter)
+        return say_fail(EXIT_USAGE, "option '%.*s' takes no value, see %s --help",
+                        (int)strcspn(word, "="), word, command);
+    if (!has_letter && meanings(known, word) > 1)
+        return say_fail(EXIT_USAGE, "option '%s' may be several, see %s --help", name, command);
+    return say_fail(EXIT_USAGE, "unknown option '%s', see %s --help", name, command);
+}
+
+/* argp has two lines for a wrong option, and writes what it was given as it is. So the options are
+ * looked at before argp gets them, on a copy, which getopt puts in another order. */
+static int check_options(const struct argp *argp, int argc, char **argv, unsigned flags)
+{
+    struct known known = {.letters = "+:", .used = 2};
+    int status = 0;
+    int found;
+    char **words = memory_new((size_t)argc + 1, sizeof(char *));
+    memcpy(words, argv, (size_t)argc * sizeof(char *));
+    if (!(flags & ARGP_IN_ORDER))
+        known.letters[0] = '-';
+    if (argp->options)
+        add_options(&known, argp->options);
+    add_options(&known, always);
+    optind = 0;
+    do {
+        optopt = 0;
+        // NOLINTNEXTLINE(concurrency-mt-unsafe): rtl has one thread
+        found = getopt_long(argc, words, known.letters, known.list, NULL);
+    } while (found != -1 && found != ':' && (found != '?' || optopt == '?'));
+    if (found != -1)
+        status = say_wrong(&known, argv[0], words[optind - 1], found);
+    free(words);
+    return status;
+}
+
 int parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input)
 {
+    if (check_options(argp, argc, argv, flags) != 0)
+        return EXIT_USAGE;
     // NOLINTNEXTLINE(concurrency-mt-unsafe): rtl has one thread
     error_t error = argp_parse(argp, argc, argv, flags, NULL, input);
     if (error == ENOMEM) /* argp says nothing itself */

@@ -6,8 +6,8 @@
 
 #include <argp.h>
 
-/** As argp_parse with these `flags` (ARGP_*). 0, or an exit status when a sentence has been said.
- * `--help` and options that argp does not know end the program. */
+/** As argp_parse with these `flags` (ARGP_*). 0, or an exit status when a sentence has been said,
+ * as on options that the command does not have. `--help` ends the program. */
 int parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input);
 
 /** Reads the count that an option was given. 0, or EINVAL when a sentence has been said. */

@@ -96,6 +96,8 @@ static int search_path(const char *program, char *path, size_t size)
 
 int paths_program(const char *program, char *path, size_t size)
 {
+    if (!program[0])
+        return EXIT_NOT_FOUND;
     if (!strchr(program, '/'))
         return search_path(program, path, size);
     int length = snprintf(path, size, "%s", program);

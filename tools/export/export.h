@@ -124,6 +124,9 @@ const rtl_process_t *export_process(const struct export *export, uint32_t proces
 int export_walk(struct export *export, unsigned kinds,
                 int (*visit)(void *state, const struct export_event *event), void *state);
 
+/** Whether there is any wanted event, of whatever kind. */
+int export_any(struct export *export, bool *any);
+
 /** Begins a file, or what the output is; NULL when a sentence has been said. It gets its name when
  * the whole export has succeeded and is removed when not. */
 struct output *export_file(struct export *export, enum output_kind kind);

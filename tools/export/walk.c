@@ -307,13 +307,30 @@ static int visit_all(struct walk *walk, int (*visit)(void *state, const struct e
     return status == RTL_OK ? EXIT_FINE : walk_failed(walk, status);
 }
 
+static struct walk walk_of(struct export *export, unsigned kinds)
+{
+    return (struct walk){.export = export,
+                         .kinds = kinds & EXPORT_ALL,
+                         .samples.of_kernels = export->info.kernel_samples != 0,
+                         .samples.of_ranges = export->info.range_samples != 0};
+}
+
+int export_any(struct export *export, bool *any)
+{
+    struct walk walk = walk_of(export, EXPORT_ALL);
+    rtl_status_t status = begin(&walk, walk.kinds);
+    for (unsigned kind = 1; kind & EXPORT_ALL && status == RTL_OK; kind <<= 1)
+        status = advance(&walk, (enum export_kind)kind);
+    *any = walk.kinds != 0;
+    int result = status == RTL_OK ? EXIT_FINE : walk_failed(&walk, status);
+    end(&walk);
+    return result;
+}
+
 int export_walk(struct export *export, unsigned kinds,
                 int (*visit)(void *state, const struct export_event *event), void *state)
 {
-    struct walk walk = {.export = export,
-                        .kinds = kinds & EXPORT_ALL,
-                        .samples.of_kernels = export->info.kernel_samples != 0,
-                        .samples.of_ranges = export->info.range_samples != 0};
+    struct walk walk = walk_of(export, kinds);
     rtl_status_t status = begin(&walk, walk.kinds);
     int result = status == RTL_OK ? visit_all(&walk, visit, state) : walk_failed(&walk, status);
     end(&walk);
