@@ -6,6 +6,7 @@
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/pauses.h"
+#include "common/plain.h"
 #include "common/say.h"
 #include "common/show.h"
 #include "common/table.h"
@@ -162,7 +163,7 @@ static void show_launches(const struct verdict *verdict)
 static void show_notes(const struct check *check)
 {
     for (size_t i = 0; i < check->note_count; ++i)
-        (void)printf("  note: %s\n", check->notes[i].text);
+        (void)printf("  note: %s\n", plain(check->notes[i].text));
 }
 
 static void show_difference(const char *what, uint64_t count)
@@ -211,7 +212,7 @@ static void show_truth(const struct truth_result *truth)
     show_difference("other time", truth->wrong_time);
     show_copies_truth(&truth->copies);
     for (unsigned i = 0; i < truth->sentence_count; ++i)
-        (void)printf("  - %s\n", truth->sentences[i]);
+        (void)printf("  - %s\n", plain(truth->sentences[i]));
 }
 
 static int show_text(const struct check *check, int status)

@@ -3,6 +3,7 @@
 #include "common/account.h"
 #include "common/memory.h"
 #include "common/open.h"
+#include "common/plain.h"
 #include "common/show.h"
 #include "counts.h"
 
@@ -186,7 +187,7 @@ static void show_unexplained(rtl_trace_t *trace, const struct counted *counted, 
 static void show_head(const rtl_trace_counting_t *counting, FILE *out)
 {
     (void)fprintf(out, "  hardware counters, process %" PRIu32 ": mode %s", counting->process,
-                  counting->mode);
+                  plain(counting->mode));
     if (counting->passes > 1)
         (void)fprintf(out, ", pass %" PRIu32 " of %" PRIu32, counting->pass + 1, counting->passes);
 }
@@ -268,7 +269,7 @@ static void show_list(const rtl_trace_counter_t *counters, size_t count,
     for (size_t i = 0; i < count; ++i) {
         if (counters[i].process != counting->process || counters[i].agent != agent)
             continue;
-        (void)fprintf(out, "%s%s", before, counters[i].name);
+        (void)fprintf(out, "%s%s", before, plain(counters[i].name));
         if (counters[i].pass != counting->pass)
             (void)fprintf(out, " (pass %" PRIu32 ")", counters[i].pass + 1);
         before = ", ";
@@ -311,13 +312,14 @@ rtl_status_t counted_show_counters(rtl_trace_t *trace, FILE *out)
     (void)fprintf(out, "\nhardware counters\n  samples    %s of kernels, %s of ranges\n",
                   show_count(info.kernel_samples).text, show_count(info.range_samples).text);
     for (size_t i = 0; i < count; ++i) {
-        (void)fprintf(out, "  process %" PRIu32 ": mode %s", counting[i].process, counting[i].mode);
+        (void)fprintf(out, "  process %" PRIu32 ": mode %s", counting[i].process,
+                      plain(counting[i].mode));
         if (counting[i].passes > 1)
             (void)fprintf(out, ", pass %" PRIu32 " of %" PRIu32, counting[i].pass + 1,
                           counting[i].passes);
         (void)fprintf(out, "%s, asked for %s\n",
                       counting[i].passes ? "" : ", nothing was counted (the notes tell why)",
-                      counting[i].metrics[0] ? counting[i].metrics : "nothing");
+                      counting[i].metrics[0] ? plain(counting[i].metrics) : "nothing");
         show_devices(trace, &counting[i], out);
     }
     return RTL_OK;

@@ -5,6 +5,7 @@
 #include "command.h"
 #include "common/parse.h"
 #include "common/paths.h"
+#include "common/plain.h"
 #include "common/say.h"
 #include "summary.h"
 
@@ -168,6 +169,6 @@ int cmd_demo(int argc, char **argv)
         status = show(&demo);
     clean(&demo);
     if (status == EXIT_FINE && demo.keep)
-        (void)printf("\nthe trace is in %s\n", demo.keep);
+        (void)printf("\nthe trace is in %s\n", plain(demo.keep));
     return status;
 }

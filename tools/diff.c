@@ -3,6 +3,7 @@
 #include "common/memory.h"
 #include "common/open.h"
 #include "common/parse.h"
+#include "common/plain.h"
 #include "common/say.h"
 #include "common/show.h"
 #include "common/table.h"
@@ -262,8 +263,8 @@ static void show_graphs(const struct diff *diff)
     table_print(table, stdout);
     if (top && diff->graphs.count > top)
         (void)printf("  and %zu more (--top 0)\n", diff->graphs.count - top);
-    (void)printf("  node by node: rtl graph diff %s %s GRAPH GRAPH\n", diff->options->paths[0],
-                 diff->options->paths[1]);
+    (void)printf("  node by node: rtl graph diff %s %s GRAPH GRAPH\n",
+                 plain(diff->options->paths[0]), plain(diff->options->paths[1]));
 }
 
 static int show_text(const struct diff *diff)

@@ -3,6 +3,7 @@
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/paths.h"
+#include "common/plain.h"
 #include "common/say.h"
 #include "common/show.h"
 #include "probe.h"
@@ -307,9 +308,9 @@ static void show_text(const struct report *report)
                                               : SHOW_BOLD,
                     state_names[finding->state]);
         (void)printf("%*s  %s: %s\n", (int)(7 - strlen(state_names[finding->state])), "",
-                     finding->topic, finding->text);
+                     finding->topic, plain(finding->text));
         if (finding->advice[0])
-            (void)printf("           what to do: %s\n", finding->advice);
+            (void)printf("           what to do: %s\n", plain(finding->advice));
     }
     (void)printf("\nmodes, %s:\n", ways(report));
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; ++i)

@@ -4,6 +4,7 @@
 #include "common/memory.h"
 #include "common/open.h"
 #include "common/parse.h"
+#include "common/plain.h"
 #include "common/say.h"
 #include "common/show.h"
 #include "common/table.h"
@@ -244,7 +245,7 @@ static void show_side(const struct side *side, const char *file)
     (void)snprintf(text, sizeof text, "graph %s.%" PRIu32, side->name.text,
                    side->graph->generation);
     show_styled(stdout, SHOW_BOLD, text);
-    (void)printf("%s%s (%s %s)", file ? " of " : "", file ? file : "",
+    (void)printf("%s%s (%s %s)", file ? " of " : "", file ? plain(file) : "",
                  show_count(side->reading.launches).text,
                  side->reading.launches == 1 ? "launch" : "launches");
 }

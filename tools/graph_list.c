@@ -3,6 +3,7 @@
 #include "common/memory.h"
 #include "common/open.h"
 #include "common/parse.h"
+#include "common/plain.h"
 #include "common/say.h"
 #include "common/show.h"
 #include "common/table.h"
@@ -195,7 +196,7 @@ static int show_text(rtl_trace_t *trace, const struct list *list)
     uint64_t partial = 0;
     sum_up(list, &launches, &kernel_ns, &partial);
     if (list->count == 0) {
-        (void)printf("%s has no graphs\n", list->options->path);
+        (void)printf("%s has no graphs\n", plain(list->options->path));
         return fflush(stdout) == 0 ? EXIT_FINE : EXIT_USAGE;
     }
     (void)printf("%s %s, %s %s; their kernels: %s of the time of all kernels\n",
@@ -231,11 +232,11 @@ static json_t *json_line(const struct list *list, struct line *line)
 {
     const rtl_graph_t *graph = line->graph;
     json_t *object = json_pack(
-        "{s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:f}", "process", open_id(graph->process),
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f}", "process", open_id(graph->process),
         "graph", open_id(graph->graph), "generation", open_id(graph->generation), "nodes",
-        open_id(graph->nodes), "source", graph->source, "launches", open_number(line->launches),
-        "partial", open_number(line->partial), "kernels", open_number(line->kernels), "kernel_ns",
-        open_number(line->kernel_ns), "share",
+        open_id(graph->nodes), "source", open_text(graph->source), "launches",
+        open_number(line->launches), "partial", open_number(line->partial), "kernels",
+        open_number(line->kernels), "kernel_ns", open_number(line->kernel_ns), "share",
         list->kernel_ns ? (double)line->kernel_ns / (double)list->kernel_ns : 0.0);
     (void)json_object_set_new(object, "generations", open_id(line->generations));
     (void)json_object_set_new(object, "p50_ns",

@@ -4,6 +4,7 @@
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/pauses.h"
+#include "common/plain.h"
 #include "common/say.h"
 #include "common/show.h"
 #include "common/table.h"
@@ -57,7 +58,7 @@ static uint64_t realtime(const rtl_trace_info_t *info, uint64_t time)
 
 static const char *or_unknown(const char *text)
 {
-    return text[0] ? text : "unknown";
+    return text[0] ? plain(text) : "unknown";
 }
 
 /* The generations of a graph stand one after the other. */
@@ -73,7 +74,7 @@ static size_t count_graphs(const struct lists *lists)
 static void show_file(const struct lists *lists)
 {
     const rtl_trace_info_t *info = &lists->info;
-    (void)printf("%s\n", lists->path);
+    (void)printf("%s\n", plain(lists->path));
     (void)printf("  format     %" PRIu32 ".%" PRIu32 ", written by %s\n", info->format_major,
                  info->format_minor, or_unknown(info->creator));
     (void)printf("  command    %s\n", or_unknown(info->command));
@@ -104,8 +105,8 @@ static void show_file(const struct lists *lists)
 static void show_agent(const rtl_agent_t *agent)
 {
     (void)printf("  GPU %-6" PRIu32 " %s %s, %" PRIu32 " compute units%s%s, ", agent->gpu,
-                 agent->name, agent->product, agent->compute_units, agent->uuid[0] ? ", " : "",
-                 agent->uuid);
+                 plain(agent->name), plain(agent->product), agent->compute_units,
+                 agent->uuid[0] ? ", " : "", plain(agent->uuid));
     if (agent->clock_hz)
         (void)printf("clock %.3f MHz\n", (double)agent->clock_hz / 1e6);
     else
@@ -117,11 +118,11 @@ static void show_processes(const struct lists *lists)
     for (size_t i = 0; i < lists->process_count; ++i) {
         const rtl_process_t *p = &lists->processes[i];
         (void)printf("\nprocess %" PRIu32 ": pid %" PRIu32 ", %s, %s mode by %s, librtl %s\n",
-                     p->process, p->pid, p->state, or_unknown(p->mode), or_unknown(p->way),
+                     p->process, p->pid, plain(p->state), or_unknown(p->mode), or_unknown(p->way),
                      or_unknown(p->library));
         (void)printf("  command    %s\n", or_unknown(p->command));
         if (p->rank[0])
-            (void)printf("  rank       %s\n", p->rank);
+            (void)printf("  rank       %s\n", plain(p->rank));
         if (p->torn)
             (void)printf("  torn       %s slots of the ring were cut off by its end\n",
                          show_count(p->torn).text);
@@ -184,7 +185,8 @@ static void show_notes(const struct lists *lists)
     (void)printf("\nnotes\n");
     for (size_t i = 0; i < lists->note_count; ++i) {
         const rtl_note_t *note = &lists->notes[i];
-        (void)printf("  %s  %s\n", show_date(realtime(&lists->info, note->time)).text, note->text);
+        (void)printf("  %s  %s\n", show_date(realtime(&lists->info, note->time)).text,
+                     plain(note->text));
     }
 }
 
@@ -194,12 +196,12 @@ static json_t *json_processes(const struct lists *lists)
     for (size_t i = 0; i < lists->process_count; ++i) {
         const rtl_process_t *p = &lists->processes[i];
         json_t *object = json_pack(
-            "{s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "process",
+            "{s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "process",
             open_id(p->process), "pid", (json_int_t)p->pid, "ppid", (json_int_t)p->ppid, "command",
             open_text(p->command), "host", open_text(p->host), "rank", open_text(p->rank), "mode",
             open_text(p->mode), "way", open_text(p->way), "library", open_text(p->library),
             "start_ns", open_number(p->start), "end_ns", p->end ? open_number(p->end) : json_null(),
-            "state", p->state, "torn", open_number(p->torn));
+            "state", open_text(p->state), "torn", open_number(p->torn));
         (void)json_array_append_new(list, object);
     }
     return list;

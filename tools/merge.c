@@ -6,6 +6,7 @@
 #include "common/open.h"
 #include "common/output.h"
 #include "common/parse.h"
+#include "common/plain.h"
 #include "common/say.h"
 #include "common/show.h"
 #include "store/file.h"
@@ -93,7 +94,8 @@ static void show_text(const struct options *options)
 {
     for (size_t i = 0; i < options->count; ++i) {
         const struct rtl_merge_input *input = &options->inputs[i];
-        (void)printf("%s, host %s: ", input->path, input->host[0] ? input->host : "unknown");
+        (void)printf("%s, host %s: ", plain(input->path),
+                     input->host[0] ? plain(input->host) : "unknown");
         if (input->processes > 1)
             (void)printf("processes %" PRIu32 " to %" PRIu32 "; ", input->process,
                          input->process + input->processes - 1);

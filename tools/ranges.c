@@ -336,7 +336,7 @@ static int show_text(const struct view *view)
     const struct options *options = view->options;
     size_t count = count_chosen(view);
     if (view->reading.count == 0)
-        (void)printf("%s has no ranges\n", options->path);
+        (void)printf("%s has no ranges\n", plain(options->path));
     else
         (void)printf("%s %s; %s kernels are in none\n", show_count(count).text,
                      count == 1 ? "range" : "ranges", show_count(view->reading.outside).text);

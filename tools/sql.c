@@ -4,7 +4,9 @@
 #include "command.h"
 #include "common/open.h"
 #include "common/parse.h"
+#include "common/plain.h"
 #include "common/say.h"
+#include "common/show.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -41,12 +43,14 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-static void print_row(sqlite3_stmt *statement)
+/* Scripts get what is in the trace, byte by byte; on a terminal it must do nothing. */
+static void print_row(sqlite3_stmt *statement, bool terminal)
 {
     int columns = sqlite3_column_count(statement);
     for (int i = 0; i < columns; ++i) {
-        const unsigned char *text = sqlite3_column_text(statement, i);
-        (void)printf("%s%s", i ? "|" : "", text ? (const char *)text : "");
+        const char *text = (const char *)sqlite3_column_text(statement, i);
+        text = text ? text : "";
+        (void)printf("%s%s", i ? "|" : "", terminal ? plain(text) : text);
     }
     (void)putchar('\n');
 }
@@ -76,19 +80,20 @@ static void print_json_row(sqlite3_stmt *statement, bool first)
         (void)json_object_set_new(object, sqlite3_column_name(statement, i),
                                   json_value(statement, i));
     (void)fputs(first ? "[\n  " : ",\n  ", stdout);
-    (void)json_dumpf(object, stdout, JSON_COMPACT);
+    (void)open_write_json(object, JSON_COMPACT);
     json_decref(object);
 }
 
 static int print_rows(sqlite3 *db, sqlite3_stmt *statement, bool json)
 {
     bool first = true;
+    bool terminal = show_terminal(stdout);
     int code;
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         if (json)
             print_json_row(statement, first);
         else
-            print_row(statement);
+            print_row(statement, terminal);
         first = false;
     }
     if (code != SQLITE_DONE)
@@ -102,15 +107,19 @@ static int print_rows(sqlite3 *db, sqlite3_stmt *statement, bool json)
 static int run(sqlite3 *db, const struct options *options)
 {
     int status = EXIT_FINE;
+    bool any = false;
     const char *rest = options->statement;
     while (status == EXIT_FINE && *rest) {
         sqlite3_stmt *statement = NULL;
         if (sqlite3_prepare_v2(db, rest, -1, &statement, &rest) != SQLITE_OK)
             return say_fail(EXIT_USAGE, "the statement is wrong: %s", sqlite3_errmsg(db));
+        any = any || statement;
         if (statement)
             status = print_rows(db, statement, options->json);
         (void)sqlite3_finalize(statement);
     }
+    if (status == EXIT_FINE && !any)
+        return say_fail(EXIT_USAGE, "there is no statement in '%s'", options->statement);
     if (status == EXIT_FINE && fflush(stdout) != 0)
         return say_fail(EXIT_USAGE, "the rows could not be written: %s", say_errno(errno));
     return status;
@@ -139,6 +148,8 @@ int cmd_sql(int argc, char **argv)
                                     "\"SELECT ...\"");
     sqlite3 *db = NULL;
     char error[512] = "";
+    if (!options.path[0])
+        return say_fail(EXIT_USAGE, "the trace's name is empty");
     if (rtl_sql_open(options.path, &db, error, sizeof error) != RTL_OK)
         return say_fail(EXIT_USAGE, "%s", error);
     int status = run(db, &options);

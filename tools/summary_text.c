@@ -70,9 +70,8 @@ static void show_rest(size_t shown, size_t count, FILE *out)
 /* A text of the trace, which may hold anything. */
 static void show_plain(const char *before, const char *text, const char *after, FILE *out)
 {
-    char plain[4096];
     if (text[0])
-        (void)fprintf(out, "%s%s%s", before, plain_text(text, plain, sizeof plain), after);
+        (void)fprintf(out, "%s%s%s", before, plain(text), after);
 }
 
 static void show_exit(const rtl_trace_info_t *info, FILE *out)
@@ -109,7 +108,7 @@ static void show_head(const struct summary *summary, FILE *out)
 {
     const rtl_trace_info_t *info = &summary->info;
     char line[1024];
-    (void)fputs(summary->path, out);
+    (void)fputs(plain(summary->path), out);
     show_plain(": ", info->command, "", out);
     (void)fputs("\n  ", out);
     show_plain("", info->mode, " mode, ", out);

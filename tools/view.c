@@ -3,7 +3,9 @@
 
 #include "command.h"
 #include "common/parse.h"
+#include "common/plain.h"
 #include "common/say.h"
+#include "common/show.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -194,7 +196,7 @@ int cmd_view(int argc, char **argv)
     if (status == EXIT_FINE)
         status = make_page(&view);
     if (status == EXIT_FINE)
-        (void)printf("%s\n", view.page);
+        (void)printf("%s\n", show_terminal(stdout) ? plain(view.page) : view.page);
     if (status == EXIT_FINE && fflush(stdout) != 0)
         status = EXIT_USAGE;
     if (status == EXIT_FINE && !view.closed)

@@ -335,18 +335,29 @@ const char *Align_Large(void)
 const char *Plain_Texts(void)
 {
     char text[64];
-    CHECK(strcmp(plain_text("a\x1b[31mb\x07", text, sizeof text), "a?[31mb?") == 0);
+    CHECK(strcmp(plain_text("a\x1b[31mb\x07", text, sizeof text), "a\\x1b[31mb\\a") == 0);
     CHECK(strcmp(plain_text("\xc2\x9b"
                             "2J",
                             text, sizeof text),
-                 "?2J") == 0);
+                 "\\u009b2J") == 0);
     // NOLINTNEXTLINE(misc-misleading-bidirectional): what must not get through
-    CHECK(strcmp(plain_text("x\xe2\x80\xaey", text, sizeof text), "x?y") == 0);
-    CHECK(strcmp(plain_text("\xff\xc0\x80\xe4z", text, sizeof text), "????z") == 0);
-    CHECK(strcmp(plain_text("\xed\xa0\x80", text, sizeof text), "???") == 0);
+    CHECK(strcmp(plain_text("x\xe2\x80\xaey", text, sizeof text), "x\\u202ey") == 0);
+    CHECK(strcmp(plain_text("\xff\xc0\x80\xe4z", text, sizeof text), "\\xff\\xc0\\x80\\xe4z") == 0);
+    CHECK(strcmp(plain_text("\xed\xa0\x80", text, sizeof text), "\\xed\\xa0\\x80") == 0);
+    CHECK(strcmp(plain_text("\x7f", text, sizeof text), "\\x7f") == 0);
     CHECK(strcmp(plain_text("na\xc3\xafve", text, sizeof text), "na\xc3\xafve") == 0);
     CHECK(strcmp(plain_text("na\xc3\xafve", text, 4), "na") == 0);
-    CHECK(strcmp(plain_text("new\nline\ttab", text, sizeof text), "new?line?tab") == 0);
+    CHECK(strcmp(plain_text("na\nve", text, 4), "na") == 0);
+    CHECK(strcmp(plain_text("new\nline\ttab\r", text, sizeof text), "new\\nline\\ttab\\r") == 0);
+    const char *harmless = "na\xc3\xafve \\n";
+    CHECK(plain(harmless) == harmless);
+    const char *first = plain("first\n");
+    for (unsigned i = 1; i < PLAIN_COPIES; ++i)
+        CHECK(strcmp(plain("another\x1b"), "another\\x1b") == 0);
+    CHECK(strcmp(first, "first\\n") == 0);
+    CHECK(plain_unsafe("\xc2\x9b") == 0x9b && plain_unsafe("\xe2\x80\xae") == 0x202e);
+    CHECK(plain_unsafe("\x7f") == 0x7f && plain_unsafe("\x1b") == 0 && plain_unsafe("\xff") == 0);
+    CHECK(strcmp(plain_fit("\x1b\x1b\x1b\x1b\x1b", 12, text, sizeof text), "\\x1b\\x...x1b") == 0);
     CHECK(plain_width("na\xc3\xafve") == 5);
     CHECK(plain_width("e\xcc\x81") == 1);
     CHECK(plain_width("\xe7\xaf\x84") == 2);

@@ -1,6 +1,7 @@
 #include "common/open.h"
 
 #include "command.h"
+#include "common/plain.h"
 #include "common/say.h"
 
 #include <inttypes.h>
@@ -12,6 +13,10 @@ rtl_trace_t *open_trace(const char *path)
 {
     rtl_trace_t *trace = NULL;
     char error[512] = "";
+    if (!path[0]) {
+        say("the trace's name is empty");
+        return NULL;
+    }
     if (rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK)
         return trace;
     say("%s", error[0] ? error : "the trace could not be opened");
@@ -26,9 +31,32 @@ int open_failed(const rtl_trace_t *trace, const char *path)
     return say_fail(EXIT_USAGE, "%s could not be read", path);
 }
 
+/* jansson escapes what JSON must; this what a terminal would act on, which only strings have. */
+static int write_piece(const char *piece, size_t size, void *data)
+{
+    (void)data;
+    size_t from = 0;
+    for (size_t i = 0; i < size; ++i) {
+        unsigned code = plain_unsafe(piece + i);
+        if (code == 0)
+            continue;
+        if (fwrite(piece + from, 1, i - from, stdout) != i - from || printf("\\u%04x", code) < 0)
+            return -1;
+        while (i + 1 < size && ((unsigned char)piece[i + 1] & 0xc0u) == 0x80u)
+            ++i;
+        from = i + 1;
+    }
+    return fwrite(piece + from, 1, size - from, stdout) == size - from ? 0 : -1;
+}
+
+int open_write_json(const json_t *value, size_t flags)
+{
+    return json_dump_callback(value, write_piece, NULL, flags);
+}
+
 int open_print_json(json_t *object, int status)
 {
-    int failed = !object || json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+    int failed = !object || open_write_json(object, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
     json_decref(object);
     if (failed || putchar('\n') == EOF || fflush(stdout) != 0)
         return say_fail(EXIT_USAGE, "the JSON could not be written");

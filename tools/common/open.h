@@ -19,6 +19,10 @@ int open_failed(const rtl_trace_t *trace, const char *path);
  * `status`, or EXIT_USAGE if it could not be written. */
 int open_print_json(json_t *object, int status);
 
+/** Writes a value to stdout as json_dumpf does with these flags, and escapes in its strings also
+ * what a terminal would act on (plain.h). 0, or -1. */
+int open_write_json(const json_t *value, size_t flags);
+
 /** A JSON number, or null for RTL_TRACE_NONE. */
 json_t *open_id(uint32_t id);
 

@@ -1,6 +1,7 @@
 #include "common/pauses.h"
 
 #include "common/open.h"
+#include "common/plain.h"
 #include "common/show.h"
 
 #include <inttypes.h>
@@ -24,7 +25,7 @@ static const char *words_of(const char *why)
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; ++i)
         if (strcmp(reasons[i].why, why) == 0)
             return reasons[i].words;
-    return why;
+    return plain(why);
 }
 
 /* When a process was heard of last. */

@@ -1,8 +1,14 @@
 #include "common/plain.h"
 
+#include "common/memory.h"
+
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+
+#define ESCAPE_MOST 10u /* characters of an escape: \u and eight digits */
+#define ESCAPE_BYTE 4u  /* of those of one byte, which grow most */
 
 struct interval {
     uint32_t first, last;
@@ -76,24 +82,72 @@ static unsigned width_of(uint32_t code)
     return has_no_width(code) ? 0 : is_wide(code) ? 2 : 1;
 }
 
+/* How a character that is no text is written; a byte that is no UTF-8 has the code 0. */
+static int escape(const char *text, uint32_t code, char *buffer, size_t size)
+{
+    static const char letters[] = "abtnvfr"; /* from 7 */
+    if (code >= 7 && code <= 13)
+        return snprintf(buffer, size, "\\%c", letters[code - 7]);
+    if (code < 0x80)
+        return snprintf(buffer, size, "\\x%02x", (unsigned char)*text);
+    return snprintf(buffer, size, "\\u%04x", code);
+}
+
 char *plain_text(const char *text, char *buffer, size_t size)
 {
     size_t used = 0;
     while (*text) {
         uint32_t code;
+        char escaped[ESCAPE_MOST + 1];
         unsigned length = decode(text, &code);
-        unsigned room = is_harmful(code) ? 1 : length;
+        bool harmful = is_harmful(code);
+        size_t room = harmful ? (size_t)escape(text, code, escaped, sizeof escaped) : length;
         if (used + room + 1 > size)
             break;
-        if (is_harmful(code))
-            buffer[used] = '?';
-        else
-            memcpy(buffer + used, text, length);
+        memcpy(buffer + used, harmful ? escaped : text, room);
         used += room;
         text += length;
     }
     buffer[used] = '\0';
     return buffer;
+}
+
+static bool is_plain(const char *text)
+{
+    while (*text) {
+        uint32_t code;
+        text += decode(text, &code);
+        if (is_harmful(code))
+            return false;
+    }
+    return true;
+}
+
+const char *plain(const char *text)
+{
+    static char *copies[PLAIN_COPIES];
+    static unsigned next;
+    if (is_plain(text))
+        return text;
+    char **copy = &copies[next++ % PLAIN_COPIES];
+    size_t size = plain_size(text);
+    *copy = memory_grown(*copy, size, 1);
+    return plain_text(text, *copy, size);
+}
+
+size_t plain_size(const char *text)
+{
+    return ESCAPE_BYTE * strlen(text) + 1;
+}
+
+unsigned plain_unsafe(const char *text)
+{
+    uint32_t code = 0;
+    unsigned char first = (unsigned char)*text;
+    if (first < 0x7f)
+        return 0;
+    (void)decode(text, &code);
+    return code >= 0x7f && is_harmful(code) ? code : 0;
 }
 
 unsigned plain_width(const char *text)
@@ -140,15 +194,16 @@ char *plain_fit(const char *text, unsigned width, char *buffer, size_t size)
 {
     unsigned dots = width < 8 ? 0 : 3;
     unsigned tail = dots ? (width - dots) / 3 : 0;
-    char cut[1024] = "";
     size_t used = 0;
+    text = plain(text);
     if (plain_width(text) <= width)
         return plain_text(text, buffer, size);
     const char *const parts[] = {text, "...", text + tail_of(text, tail)};
     const size_t lengths[] = {head_of(text, width - dots - tail), dots, strlen(parts[2])};
-    for (size_t i = 0; i < 3 && used + lengths[i] < sizeof cut; ++i) {
-        memcpy(cut + used, parts[i], lengths[i]);
+    for (size_t i = 0; i < 3 && used + lengths[i] < size; ++i) {
+        memcpy(buffer + used, parts[i], lengths[i]);
         used += lengths[i];
     }
-    return plain_text(cut, buffer, size);
+    buffer[used] = '\0';
+    return buffer;
 }

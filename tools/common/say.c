@@ -8,11 +8,10 @@
 
 static void write_line(const char *format, va_list arguments)
 {
-    char line[2048];
-    char plain[2048];
+    char line[4096];
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): clang-tidy 14 misses va_start here */
     (void)vsnprintf(line, sizeof line, format, arguments);
-    (void)fprintf(stderr, "rtl: %s\n", plain_text(line, plain, sizeof plain));
+    (void)fprintf(stderr, "rtl: %s\n", plain(line));
 }
 
 void say(const char *format, ...)

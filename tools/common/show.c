@@ -117,12 +117,13 @@ void show_styled(FILE *file, enum show_style style, const char *text)
     static const char *const codes[] = {"\033[1m", "\033[32m", "\033[31m"};
     const char *no_color = secure_getenv("NO_COLOR");
     bool colored = show_terminal(file) && !(no_color && no_color[0]);
-    (void)fprintf(file, "%s%s%s", colored ? codes[style] : "", text, colored ? "\033[0m" : "");
+    (void)fprintf(file, "%s%s%s", colored ? codes[style] : "", plain(text),
+                  colored ? "\033[0m" : "");
 }
 
 const char *show_name(const char *name, unsigned width, char *buffer, size_t buffer_size)
 {
     if (width == 0)
-        return name;
+        return plain(name);
     return plain_fit(name, width, buffer, buffer_size);
 }

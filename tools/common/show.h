@@ -38,12 +38,13 @@ bool show_terminal(const FILE *file);
 /** Columns of the terminal behind `file`, 0 if it is none. */
 unsigned show_width(FILE *file);
 
-/** Writes `text` in bold, red or green where `file` is a terminal (and NO_COLOR is not set). */
+/** Writes a text, as plain has it, in bold, red or green where `file` is a terminal (and NO_COLOR
+ * is not set). */
 enum show_style { SHOW_BOLD, SHOW_GOOD, SHOW_BAD };
 void show_styled(FILE *file, enum show_style style, const char *text);
 
-/** Fits a kernel's name into `width` columns, the middle cut out; width 0: as it is. Returns
- * `name` or `buffer`. */
+/** Fits a kernel's name into `width` columns, the middle cut out; width 0: all of it,
+ * as plain has it. Returns what plain does, or `buffer`. */
 const char *show_name(const char *name, unsigned width, char *buffer, size_t buffer_size);
 
 #endif

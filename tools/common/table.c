@@ -31,7 +31,7 @@ void table_cell(struct table *table, const char *text)
         table->capacity = table->capacity ? 2 * table->capacity : 64;
         table->texts = memory_grown(table->texts, table->capacity, sizeof(char *));
     }
-    size_t size = strlen(text) + 1;
+    size_t size = plain_size(text);
     table->texts[table->cells++] = plain_text(text, memory_new(size, 1), size);
 }
 

@@ -199,11 +199,11 @@ json_t *html_graphs_json(const struct html_graphs *graphs, const struct export *
             return NULL;
         }
         json_t *item = json_pack(
-            "{s:I,s:I,s:I,s:s,s:o,s:I,s:I,s:I,s:I,s:o}", "process", (json_int_t)row->process,
+            "{s:I,s:I,s:I,s:o,s:o,s:I,s:I,s:I,s:I,s:o}", "process", (json_int_t)row->process,
             "graph", (json_int_t)row->graph, "generation", (json_int_t)row->generation, "source",
-            row->source, "nodes", open_id(row->nodes), "launches", (json_int_t)row->launches,
-            "kernels", (json_int_t)row->kernels, "expected", (json_int_t)row->expected, "unknown",
-            (json_int_t)graphs->graphs[i].unknown, "rows",
+            open_text(row->source), "nodes", open_id(row->nodes), "launches",
+            (json_int_t)row->launches, "kernels", (json_int_t)row->kernels, "expected",
+            (json_int_t)row->expected, "unknown", (json_int_t)graphs->graphs[i].unknown, "rows",
             nodes_json(&graphs->graphs[i], nodes, count, number, state));
         (void)json_array_append_new(list, item);
     }

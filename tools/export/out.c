@@ -1,6 +1,7 @@
 #include "export/out.h"
 
 #include "command.h"
+#include "common/plain.h"
 #include "export/utf8.h"
 
 #include <errno.h>
@@ -101,15 +102,16 @@ void out_micros(struct out *out, uint64_t ns)
     out_bytes(out, decimals, sizeof decimals);
 }
 
-static void escape(struct out *out, unsigned char c)
+static void escape(struct out *out, unsigned code)
 {
     static const char hex[] = "0123456789abcdef";
-    const char code[] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
-    const char simple[] = {'\\', (char)c};
-    if (c == '"' || c == '\\')
+    const char number[] = {
+        '\\', 'u', hex[code >> 12 & 15], hex[code >> 8 & 15], hex[code >> 4 & 15], hex[code & 15]};
+    const char simple[] = {'\\', (char)code};
+    if (code == '"' || code == '\\')
         out_bytes(out, simple, sizeof simple);
     else
-        out_bytes(out, code, sizeof code);
+        out_bytes(out, number, sizeof number);
 }
 
 void out_json(struct out *out, const char *text)
@@ -120,26 +122,41 @@ void out_json(struct out *out, const char *text)
         size_t plain = 0;
         size_t length = 1;
         while ((unsigned char)at[plain] >= 0x20 && at[plain] != '"' && at[plain] != '\\' &&
-               (length = utf8_sequence(at + plain)) > 0)
+               (length = utf8_sequence(at + plain)) > 0 && !plain_unsafe(at + plain))
             plain += length;
         out_bytes(out, at, plain);
         at += plain;
         if (length == 0)
             out_text(out, "\xEF\xBF\xBD");
         else if (*at)
-            escape(out, (unsigned char)*at);
-        at += *at ? 1 : 0;
+            escape(out, plain_unsafe(at) ? plain_unsafe(at) : (unsigned char)*at);
+        at += *at ? (length ? length : 1) : 0;
     }
     out_text(out, "\"");
 }
 
+/* A cell that a spreadsheet takes for a formula is one by its first character, which may have its
+ * full width. */
+static bool is_formula(const char *text)
+{
+    static const char *const wide[] = {"\xEF\xBC\x9D", "\xEF\xBC\x8B", "\xEF\xBC\x8D",
+                                       "\xEF\xBC\xA0"};
+    bool is = text[0] && strchr("=+-@\t\r\n", text[0]);
+    for (size_t i = 0; i < sizeof wide / sizeof wide[0]; ++i)
+        is = is || strncmp(text, wide[i], 3) == 0;
+    return is;
+}
+
 void out_csv(struct out *out, const char *text)
 {
-    if (!strpbrk(text, "\",\r\n")) {
+    bool formula = is_formula(text);
+    if (out->terminal)
+        text = plain(text);
+    if (!formula && !strpbrk(text, "\",\r\n")) {
         out_text(out, text);
         return;
     }
-    out_text(out, "\"");
+    out_text(out, formula ? "\"'" : "\"");
     for (const char *at = text; *at; ++at) {
         if (*at == '"')
             out_text(out, "\"");

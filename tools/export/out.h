@@ -37,13 +37,16 @@ void out_text(struct out *out, const char *text);
 void out_number(struct out *out, uint64_t number);
 void out_signed(struct out *out, int64_t number);
 
-/** A string of JSON with its quotes; bytes that are not UTF-8 become U+FFFD. */
+/** A string of JSON with its quotes; bytes that are not UTF-8 become U+FFFD, and what a terminal
+ * would act on is escaped. */
 void out_json(struct out *out, const char *text);
 
 /** ns as µs with three decimals. */
 void out_micros(struct out *out, uint64_t ns);
 
-/** A field of CSV (RFC 4180), in quotes if it needs them. */
+/** A field of CSV (RFC 4180) that is text, in quotes if it needs them. An apostrophe stands before
+ * what a spreadsheet would take for a formula (= + - @, tab, line ends at its begin), and on a
+ * terminal it is as plain has it. */
 void out_csv(struct out *out, const char *text);
 
 #endif
