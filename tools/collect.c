@@ -1,11 +1,13 @@
 /* rtl collect: the collector for a program that was started without rtl trace (librtl starts it).
  */
 #include "collect/collect.h"
+#include "collect/hold.h"
 #include "collect/output.h"
 #include "collect/sweep.h"
 #include "command.h"
 #include "common/clock.h"
 #include "common/parse.h"
+#include "common/private.h"
 #include "common/say.h"
 #include "ring/ring.h"
 
@@ -66,7 +68,7 @@ static int check_session(const char *session)
                         "session %s was made by another build of librtl (wire version %" PRIu32
                         ", this rtl has %u): use the rtl that belongs to it",
                         session, version, RTL_WIRE_VERSION);
-    return say_fail(EXIT_USAGE, "there is no session at %s: %s", session, say_errno(errno));
+    return say_fail(EXIT_USAGE, "there is no session at %s: %s", session, rtl_private_why(errno));
 }
 
 /* A session of its own, so that neither a terminal nor the program's group reaches the collector.

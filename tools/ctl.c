@@ -3,20 +3,30 @@
  *
  * A wish is a word in the head of a process's ring; the process's worker takes it and sets it back.
  * No signal is sent and nothing in the program waits.
+ *
+ * Root may do so for other users' programs. What these users can write to is not trusted: rings are
+ * read and written with system calls, so that nobody can cut one short under a mapping, and a ring
+ * of somebody's speaks for processes of the same user alone.
  */
+#include "collect/hold.h"
 #include "command.h"
 #include "common/open.h"
 #include "common/parse.h"
+#include "common/private.h"
 #include "common/say.h"
 #include "common/table.h"
 #include "ring/ring.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,11 +41,21 @@ struct options {
     bool json;
 };
 
+/* A session's folder. */
+struct place {
+    char path[PATH_MAX];
+    int folder;
+    uid_t owner;
+    bool collected;
+};
+
 /* A process that is being recorded. */
 struct target {
-    struct rtl_ring ring;
+    int file;                       /* its ring */
+    struct rtl_ring_header *header; /* a copy of the ring's */
     char session[PATH_MAX];
     uint32_t pid;
+    bool collected;
 };
 
 struct targets {
@@ -97,6 +117,12 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 
 /* ---- finding ---- */
 
+static void forget(struct target *target)
+{
+    free(target->header);
+    (void)close(target->file);
+}
+
 /* Where the process has another ring already, the later one counts: it has executed something that
  * may not have told it yet. */
 static bool superseded(struct targets *targets, const struct target *target)
@@ -105,49 +131,70 @@ static bool superseded(struct targets *targets, const struct target *target)
         struct target *other = &targets->items[i];
         if (other->pid != target->pid || strcmp(other->session, target->session) != 0)
             continue;
-        if (other->ring.header->made_ns > target->ring.header->made_ns)
+        if (other->header->made_ns > target->header->made_ns)
             return true;
-        rtl_ring_unmap(&other->ring);
+        forget(other);
         *other = targets->items[--targets->count];
         return false;
     }
     return false;
 }
 
+static void end_short_of_memory(void)
+{
+    say("memory is short");
+    exit(EXIT_USAGE); // NOLINT(concurrency-mt-unsafe): there is one thread
+}
+
 static void add(struct targets *targets, const struct target *target)
 {
     struct target *items = reallocarray(targets->items, targets->count + 1, sizeof *items);
-    if (!items) {
-        say("memory is short");
-        exit(EXIT_USAGE); // NOLINT(concurrency-mt-unsafe): there is one thread
-    }
+    if (!items)
+        end_short_of_memory();
     targets->items = items;
     items[targets->count++] = *target;
 }
 
-static void add_ring(struct targets *targets, const char *session, const char *name)
+/* What a ring says of a process is to be believed of its user's own. */
+static bool is_of(uint32_t pid, uid_t owner)
 {
-    char path[PATH_MAX + 300];
-    char library[32];
-    uint32_t version;
-    struct target target = {0};
+    char path[32];
+    struct stat status;
+    (void)snprintf(path, sizeof path, "/proc/%" PRIu32, pid);
+    return owner == geteuid() || (stat(path, &status) == 0 && status.st_uid == owner);
+}
+
+static bool is_over(struct target *target)
+{
+    const struct rtl_ring ring = {.header = target->header};
+    return target->header->pid != target->pid || rtl_ring_closed(&ring) ||
+           rtl_ring_replaced(&ring) || !rtl_ring_process_alive(&ring);
+}
+
+static void add_ring(struct targets *targets, const struct place *place, const char *name)
+{
+    struct target target = {.collected = place->collected};
     if (sscanf(name, "ring.%" SCNu32 ".", &target.pid) != 1)
         return;
-    (void)snprintf(path, sizeof path, "%s/%s", session, name);
-    (void)snprintf(target.session, sizeof target.session, "%s", session);
-    if (rtl_ring_open(&target.ring, path, &version, library) != 0)
+    (void)snprintf(target.session, sizeof target.session, "%s", place->path);
+    target.file = rtl_private_file_of(place->folder, name, O_RDWR, place->owner);
+    if (target.file < 0)
         return;
-    if (rtl_ring_closed(&target.ring) || rtl_ring_replaced(&target.ring) ||
-        !rtl_ring_process_alive(&target.ring) || superseded(targets, &target))
-        rtl_ring_unmap(&target.ring);
+    target.header = malloc(sizeof *target.header);
+    if (!target.header)
+        end_short_of_memory();
+    if (rtl_ring_read_header(target.file, target.header) != 0 || is_over(&target) ||
+        !is_of(target.pid, place->owner) || superseded(targets, &target))
+        forget(&target);
     else
         add(targets, &target);
 }
 
 /* Finds the processes of a session; `pid` 0: all. */
-static void add_session(struct targets *targets, const char *session, uint32_t pid)
+static void add_rings(struct targets *targets, const struct place *place, uint32_t pid)
 {
-    DIR *folder = opendir(session);
+    int again = openat(place->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = again >= 0 ? fdopendir(again) : NULL;
     unsigned before = targets->count;
     struct dirent *entry;
     char wanted[32];
@@ -156,9 +203,42 @@ static void add_session(struct targets *targets, const char *session, uint32_t p
         return;
     while ((entry = readdir(folder)) != NULL) // NOLINT(concurrency-mt-unsafe): own stream
         if (pid == 0 || strncmp(entry->d_name, wanted, (size_t)length) == 0)
-            add_ring(targets, session, entry->d_name);
+            add_ring(targets, place, entry->d_name);
     (void)closedir(folder);
     targets->sessions += targets->count > before;
+}
+
+/* As rtl_session_check, of a session that root may open for another user too. */
+static int look_at(struct place *place, uint32_t *version)
+{
+    char text[128];
+    int file = rtl_private_file_of(place->folder, "session", O_RDONLY, place->owner);
+    if (file < 0)
+        return -1;
+    ssize_t length = pread(file, text, sizeof text - 1, 0);
+    text[length > 0 ? length : 0] = '\0';
+    place->collected = rtl_session_is_collected(file);
+    (void)close(file);
+    return rtl_session_read(text, version);
+}
+
+static int add_session(struct targets *targets, const char *session, uint32_t pid,
+                       uint32_t *version)
+{
+    struct place place;
+    (void)snprintf(place.path, sizeof place.path, "%s", session);
+    place.folder = rtl_private_folder_of(session, &place.owner);
+    if (place.folder < 0)
+        return -1;
+    errno = EPERM;
+    bool allowed = place.owner == geteuid() || geteuid() == 0;
+    int known = allowed ? look_at(&place, version) : -1;
+    int error = errno;
+    if (known == 1)
+        add_rings(targets, &place, pid);
+    (void)close(place.folder);
+    errno = error;
+    return known;
 }
 
 /* The folders of sessions are those that rtl_session_create makes. */
@@ -172,9 +252,8 @@ static void add_sessions_in(struct targets *targets, const char *place, uint32_t
     while ((entry = readdir(folder)) != NULL) { // NOLINT(concurrency-mt-unsafe): own stream
         char session[PATH_MAX];
         int length = snprintf(session, sizeof session, "%s/%s", place, entry->d_name);
-        if (strncmp(entry->d_name, "rtl.", 4) == 0 && length < (int)sizeof session &&
-            rtl_session_check(session, &version) == 1)
-            add_session(targets, session, pid);
+        if (strncmp(entry->d_name, "rtl.", 4) == 0 && length < (int)sizeof session)
+            (void)add_session(targets, session, pid, &version);
     }
     (void)closedir(folder);
 }
@@ -188,10 +267,10 @@ static void find_all(struct targets *targets, uint32_t pid)
     add_sessions_in(targets, "/tmp", pid);
 }
 
-static int check_session(const char *session)
+static int find_in(struct targets *targets, const char *session, uint32_t pid)
 {
     uint32_t version = 0;
-    int known = rtl_session_check(session, &version);
+    int known = add_session(targets, session, pid, &version);
     if (known == 1)
         return 0;
     if (known == 0)
@@ -199,24 +278,25 @@ static int check_session(const char *session)
                         "session %s was made by another build of rtl (wire version %" PRIu32
                         ", this one has %u): use that one's rtl ctl",
                         session, version, RTL_WIRE_VERSION);
-    return say_fail(EXIT_USAGE, "there is no session at %s: %s", session, say_errno(errno));
+    return say_fail(EXIT_USAGE, "there is no session at %s: %s", session, rtl_private_why(errno));
 }
 
 static int find(const struct options *options, struct targets *targets)
 {
-    if (options->session) {
-        int failed = check_session(options->session);
-        if (failed)
-            return failed;
-        add_session(targets, options->session, options->pid);
-    } else {
+    int failed = 0;
+    if (options->session)
+        failed = find_in(targets, options->session, options->pid);
+    else
         find_all(targets, options->pid);
-    }
+    if (failed)
+        return failed;
     if (targets->count > 0)
         return 0;
     if (options->pid)
         return say_fail(EXIT_DIFFERENT,
-                        "process %" PRIu32 " is not being recorded, or belongs to another user",
+                        "process %" PRIu32
+                        " is not being recorded, or belongs to another user: start a program under "
+                        "rtl trace --start-off (or with RTL_START=off) to record it later",
                         options->pid);
     if (options->session)
         return say_fail(EXIT_DIFFERENT, "no process of session %s is being recorded",
@@ -231,12 +311,16 @@ static int find(const struct options *options, struct targets *targets)
 /* The worker, which takes wishes, is there from the first queue on. */
 static bool has_queues(const struct target *target)
 {
-    return atomic_load(&target->ring.header->queues) > 0;
+    return atomic_load(&target->header->queues) > 0;
 }
 
+/* What cannot be read any more has nobody who takes anything. */
 static bool taken(const struct target *target)
 {
-    return atomic_load(&target->ring.header->wish) == RTL_RING_WISH_NONE;
+    uint32_t wish = RTL_RING_WISH_NONE;
+    return pread(target->file, &wish, sizeof wish, offsetof(struct rtl_ring_header, wish)) !=
+               sizeof wish ||
+           wish == RTL_RING_WISH_NONE;
 }
 
 static bool all_taken(const struct targets *targets)
@@ -247,28 +331,53 @@ static bool all_taken(const struct targets *targets)
     return true;
 }
 
-static int change(const struct targets *targets, enum action action)
+static void wish(const struct targets *targets, enum action action)
+{
+    uint32_t word = action == ACTION_START ? RTL_RING_WISH_START : RTL_RING_WISH_STOP;
+    for (unsigned i = 0; i < targets->count; ++i)
+        if (pwrite(targets->items[i].file, &word, sizeof word,
+                   offsetof(struct rtl_ring_header, wish)) != sizeof word)
+            say("process %" PRIu32 " cannot be told: %s", targets->items[i].pid, say_errno(errno));
+}
+
+/* After the patience: what has become of the wish for a process. */
+static int tell_untaken(struct target *target, const char *what)
+{
+    if (taken(target) || rtl_ring_read_header(target->file, target->header) != 0)
+        return EXIT_FINE;
+    if (!has_queues(target))
+        say("process %" PRIu32 " has no queue yet: it will %s recording when it makes one",
+            target->pid, what);
+    else if (!is_over(target))
+        return say_fail(EXIT_DIFFERENT,
+                        "process %" PRIu32
+                        " has not answered for 2 s: it will %s recording as soon as it can",
+                        target->pid, what);
+    return EXIT_FINE;
+}
+
+static int say_not_collected(const struct target *target)
+{
+    return say_fail(EXIT_DIFFERENT,
+                    "process %" PRIu32 " is not collected: its recorder has ended, so nothing "
+                    "that it records would be in a trace",
+                    target->pid);
+}
+
+static int change(struct targets *targets, enum action action)
 {
     const char *what = action == ACTION_START ? "start" : "stop";
     const struct timespec step = {.tv_nsec = 1000000};
     int status = EXIT_FINE;
-    for (unsigned i = 0; i < targets->count; ++i)
-        atomic_store(&targets->items[i].ring.header->wish,
-                     action == ACTION_START ? RTL_RING_WISH_START : RTL_RING_WISH_STOP);
+    for (unsigned i = 0; i < targets->count && action == ACTION_START; ++i)
+        if (!targets->items[i].collected)
+            return say_not_collected(&targets->items[i]);
+    wish(targets, action);
     for (unsigned ms = 0; ms < PATIENCE_MS && !all_taken(targets); ++ms)
         (void)nanosleep(&step, NULL);
     for (unsigned i = 0; i < targets->count; ++i) {
-        const struct target *target = &targets->items[i];
-        if (taken(target))
-            continue;
-        if (!has_queues(target))
-            say("process %" PRIu32 " has no queue yet: it will %s recording when it makes one",
-                target->pid, what);
-        else if (rtl_ring_process_alive(&target->ring) && !rtl_ring_closed(&target->ring))
-            status = say_fail(EXIT_DIFFERENT,
-                              "process %" PRIu32
-                              " has not answered for 2 s: it will %s recording as soon as it can",
-                              target->pid, what);
+        int told = tell_untaken(&targets->items[i], what);
+        status = told ? told : status;
     }
     return status;
 }
@@ -296,7 +405,9 @@ static struct sums sums_of(const struct rtl_ring_header *header)
 
 static const char *state_of(const struct target *target)
 {
-    return atomic_load(&target->ring.header->stopped) ? "stopped" : "recording";
+    if (!target->collected)
+        return "not collected";
+    return atomic_load(&target->header->stopped) ? "stopped" : "recording";
 }
 
 static void number_cell(struct table *table, uint64_t number)
@@ -317,7 +428,7 @@ static int show(const struct targets *targets)
         table_cell(table, heading[i]);
     for (unsigned i = 0; i < targets->count; ++i) {
         const struct target *target = &targets->items[i];
-        struct sums sums = sums_of(target->ring.header);
+        struct sums sums = sums_of(target->header);
         number_cell(table, target->pid);
         table_cell(table, state_of(target));
         number_cell(table, sums.seen);
@@ -335,18 +446,18 @@ static json_t *json_status(const struct targets *targets)
     json_t *list = json_array();
     for (unsigned i = 0; i < targets->count; ++i) {
         const struct target *target = &targets->items[i];
-        struct sums sums = sums_of(target->ring.header);
-        json_t *object =
-            json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:o}", "pid", (json_int_t)target->pid,
-                      "state", state_of(target), "seen", open_number(sums.seen), "recorded",
-                      open_number(sums.recorded), "skipped", open_number(sums.skipped), "lost",
-                      open_number(sums.lost), "session", open_text(target->session));
+        struct sums sums = sums_of(target->header);
+        json_t *object = json_pack(
+            "{s:I, s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "pid", (json_int_t)target->pid, "state",
+            state_of(target), "collected", target->collected, "seen", open_number(sums.seen),
+            "recorded", open_number(sums.recorded), "skipped", open_number(sums.skipped), "lost",
+            open_number(sums.lost), "session", open_text(target->session));
         (void)json_array_append_new(list, object);
     }
     return list;
 }
 
-static int run(const struct options *options, const struct targets *targets)
+static int run(const struct options *options, struct targets *targets)
 {
     if (options->action == ACTION_STATUS)
         return options->json ? open_print_json(json_status(targets), EXIT_FINE) : show(targets);
@@ -356,6 +467,16 @@ static int run(const struct options *options, const struct targets *targets)
                         "(rtl ctl status lists them)",
                         targets->sessions);
     return change(targets, options->action);
+}
+
+/* A ring takes a descriptor. */
+static void allow_many_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
 }
 
 int cmd_ctl(int argc, char **argv)
@@ -380,11 +501,12 @@ int cmd_ctl(int argc, char **argv)
     if (options.action == ACTION_NONE)
         return say_fail(EXIT_USAGE, "nothing to do was named: rtl ctl start|stop|status [-p PID] "
                                     "[SESSION]");
+    allow_many_files();
     int status = find(&options, &targets);
     if (status == 0)
         status = run(&options, &targets);
     for (unsigned i = 0; i < targets.count; ++i)
-        rtl_ring_unmap(&targets.items[i].ring);
+        forget(&targets.items[i]);
     free(targets.items);
     return status;
 }

@@ -1,6 +1,7 @@
 /* rtl trace: runs a program and records its kernels. */
 #include "child.h"
 #include "collect/collect.h"
+#include "collect/hold.h"
 #include "collect/output.h"
 #include "collect/sweep.h"
 #include "command.h"

@@ -1,6 +1,7 @@
 #include "collect/source.h"
 
 #include "common/clock.h"
+#include "common/private.h"
 #include "ring/process.h"
 
 #include <errno.h>
@@ -498,7 +499,7 @@ void source_settle(struct source *source, enum source_end end)
     note_malformed(source);
     note_untimed(source, end);
     rtl_writer_process_end(source->writer, source->process, states[end], rtl_now(), source->torn);
-    source->file_stays = unlink(source->path) != 0 && errno != ENOENT;
+    source->file_stays = rtl_private_unlink(source->path) != 0 && errno != ENOENT;
     rtl_ring_unmap(&source->ring);
 }
 

@@ -1,5 +1,7 @@
 #include "collect/sweep.h"
 
+#include "collect/hold.h"
+#include "common/private.h"
 #include "ring/ring.h"
 #include "store/file.h"
 
@@ -11,57 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-/* A collector that librtl starts has so long to hold the session. */
-#define YOUNG_S 10
-
-static int open_session(const char *path)
-{
-    char name[PATH_MAX];
-    if (snprintf(name, sizeof name, "%s/session", path) >= (int)sizeof name)
-        return -1;
-    return open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-}
-
-int rtl_session_hold(const char *path)
-{
-    int file = open_session(path);
-    if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0) {
-        (void)close(file);
-        return -1;
-    }
-    return file;
-}
-
-static bool is_own_folder(const char *path)
-{
-    struct stat status;
-    return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
-}
-
 /* Sessions of older versions do not say who made them: they stay. */
-static bool maker_has_ended(int file)
+static bool maker_has_ended(const struct rtl_session_facts *facts)
 {
-    char text[256];
-    ssize_t length = pread(file, text, sizeof text - 1, 0);
-    text[length > 0 ? length : 0] = '\0';
-    const char *line = strncmp(text, "wire ", 5) == 0 ? strstr(text, "\nmaker ") : NULL;
-    uint32_t pid;
-    uint64_t start;
-    if (!line || sscanf(line, "\nmaker %" SCNu32 " %" SCNu64, &pid, &start) != 2 || start == 0)
-        return false;
-    unsigned long long now = rtl_file_process_start(pid);
-    return now != start && now != RTL_FILE_START_UNKNOWN;
-}
-
-static bool is_old(int file)
-{
-    struct stat status;
-    return fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-           status.st_mtime + YOUNG_S < time(NULL);
+    if (facts->length == 0)
+        return true;
+    unsigned long long now = rtl_file_process_start(facts->maker);
+    return facts->maker_start != 0 && now != facts->maker_start && now != RTL_FILE_START_UNKNOWN;
 }
 
 /* A ring that cannot be looked into may be in use. */
@@ -83,7 +43,7 @@ static bool ring_is_dead(const char *session, const char *name, uint32_t pid)
 
 static bool rings_are_dead(const char *session)
 {
-    DIR *folder = opendir(session);
+    DIR *folder = rtl_private_list(session);
     struct dirent *entry;
     bool dead = folder != NULL;
     while (dead && (entry = readdir(folder)) != NULL) { // NOLINT(concurrency-mt-unsafe): own stream
@@ -100,11 +60,12 @@ static bool rings_are_dead(const char *session)
 /* The lock is kept until the folder is gone, so that nobody begins to use it meanwhile. */
 static bool sweep_one(const char *path)
 {
-    int file = is_own_folder(path) ? open_session(path) : -1;
+    struct rtl_session_facts facts;
+    int file = rtl_session_open(path, O_RDONLY);
     if (file < 0)
         return false;
-    bool unused = is_old(file) && maker_has_ended(file) && flock(file, LOCK_EX | LOCK_NB) == 0 &&
-                  rings_are_dead(path);
+    bool unused = rtl_session_facts(file, &facts) && !facts.young && maker_has_ended(&facts) &&
+                  flock(file, LOCK_EX | LOCK_NB) == 0 && rings_are_dead(path);
     if (unused)
         rtl_session_remove(path);
     (void)close(file);

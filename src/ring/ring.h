@@ -20,7 +20,8 @@
  * The number of an image whose ring was removed may come again; what tells the images of a process
  * apart is when they made their rings. The folder's path travels in RTL_SESSION. `session` has the
  * version of the wire, that of the program, and pid and start time of the process that made the
- * folder; the collector holds a lock on it (flock, collect/sweep.h).
+ * folder; the collector adds a line and holds locks on it (collect/sweep.h). All of it is opened as
+ * common/private.h says.
  */
 #ifndef RTL_RING_H
 #define RTL_RING_H
@@ -92,10 +93,14 @@ struct rtl_piece {
 int rtl_session_create(char *path, size_t path_size);
 
 /** Tells whether the session at `path` was made by a collector of the same wire version. 1 yes, 0
- * another version (its number in *version), -1 with errno set if there is no session. */
+ * another version (its number in *version), -1 with errno set if there is no session, or not one of
+ * this user's alone (EPERM; common/private.h). */
 int rtl_session_check(const char *path, uint32_t *version);
 
-/** Removes the session's files and its folder. */
+/** The same of the text of a file `session` (EINVAL: it is none). */
+int rtl_session_read(const char *text, uint32_t *version);
+
+/** Removes the session's files and its folder, if they are this user's. */
 void rtl_session_remove(const char *path);
 
 /** Makes the ring of this process in the session, with at least `bytes` of slots. 0, or -1 with
@@ -127,11 +132,15 @@ int rtl_ring_reserve_ahead(struct rtl_ring *ring);
 /** A small piece. */
 #define RTL_RING_SMALL_PIECE ((size_t)256 << 10)
 
-/** Maps a ring file for reading. Returns 0; -1 with errno set; -2 when the ring is of another wire
- * version
- *  (`*version` and `library_version`, 32 bytes, say which). */
+/** Maps a ring file for reading, if it is this user's alone: who else could write to it could cut
+ * it short under the mapping. Returns 0; -1 with errno set; -2 when the ring is of another wire
+ * version (`*version` and `library_version`, 32 bytes, say which). */
 int rtl_ring_open(struct rtl_ring *ring, const char *path, uint32_t *version,
                   char *library_version);
+
+/** Copies the header of an open ring file, for who does not map it: the file may be anybody's. 0,
+ * -1 with errno set, -2 when the ring is of another wire version. */
+int rtl_ring_read_header(int file, struct rtl_ring_header *header);
 
 /** Unmaps; the file stays. */
 void rtl_ring_unmap(struct rtl_ring *ring);

@@ -2,6 +2,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/pages.h"
+#include "common/private.h"
 #include "ring/process.h"
 #include "ring/ring.h"
 
@@ -9,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +19,13 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define MOST_RINGS (1u << 20)   /* of a process that are there at once */
+#define MOST_RINGS (1u << 20)     /* of a process that are there at once */
+#define MOST_SLOTS (1u << 24)
 #define AHEAD      (512u << 10) /* 8 thousand host calls, 25 thousand kernels */
 
 int rtl_session_create(char *path, size_t path_size)
 {
-    const char *temporary = getenv("TMPDIR"); // NOLINT(concurrency-mt-unsafe): nobody sets it
+    const char *temporary = secure_getenv("TMPDIR");
     const char *folders[] = {"/dev/shm", temporary != NULL ? temporary : "/tmp", "/tmp"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         (void)snprintf(path, path_size, "%s/rtl.XXXXXX", folders[i]);
@@ -34,7 +37,7 @@ int rtl_session_create(char *path, size_t path_size)
         return -1;
     char name[512];
     (void)snprintf(name, sizeof name, "%s/session", path);
-    int file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int file = rtl_private_open(name, O_WRONLY | O_CREAT);
     if (file < 0)
         return -1;
     uint32_t pid = (uint32_t)getpid();
@@ -51,16 +54,17 @@ int rtl_session_check(const char *path, uint32_t *version)
     char name[512];
     char text[128];
     (void)snprintf(name, sizeof name, "%s/session", path);
-    int file = open(name, O_RDONLY | O_CLOEXEC);
+    int file = rtl_private_open(name, O_RDONLY);
     if (file < 0)
         return -1;
     ssize_t length = read(file, text, sizeof text - 1);
     close(file);
-    if (length <= 0) {
-        errno = EINVAL;
-        return -1;
-    }
-    text[length] = '\0';
+    text[length > 0 ? length : 0] = '\0';
+    return rtl_session_read(text, version);
+}
+
+int rtl_session_read(const char *text, uint32_t *version)
+{
     if (strncmp(text, "wire ", 5) != 0) {
         errno = EINVAL;
         return -1;
@@ -71,7 +75,7 @@ int rtl_session_check(const char *path, uint32_t *version)
 
 void rtl_session_remove(const char *path)
 {
-    DIR *folder = opendir(path);
+    DIR *folder = rtl_private_list(path);
     if (folder == NULL)
         return;
     struct dirent *entry;
@@ -95,7 +99,7 @@ static uint32_t fitting_slots(const char *session, size_t bytes)
             bytes = (size_t)left;
     }
     uint32_t slots = 1024;
-    while (slots < (1u << 24) && (uint64_t)slots * 2 * RTL_SLOT_SIZE <= bytes)
+    while (slots < MOST_SLOTS && (uint64_t)slots * 2 * RTL_SLOT_SIZE <= bytes)
         slots *= 2;
     return slots;
 }
@@ -203,7 +207,7 @@ static int make_file(struct rtl_ring *ring, const char *session, uint32_t ordina
         errno = EEXIST;
         return -1;
     }
-    int file = open(hidden, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int file = rtl_private_open(hidden, O_RDWR | O_CREAT);
     if (file < 0)
         return -1;
     atomic_init(&ring->file, file);
@@ -237,7 +241,7 @@ int rtl_ring_create(struct rtl_ring *ring, const char *session, size_t bytes)
 int rtl_ring_create_private(struct rtl_ring *ring, size_t bytes)
 {
     uint32_t slots = 1024;
-    while (slots < (1u << 24) && (uint64_t)slots * 2 * RTL_SLOT_SIZE <= bytes)
+    while (slots < MOST_SLOTS && (uint64_t)slots * 2 * RTL_SLOT_SIZE <= bytes)
         slots *= 2;
     ring->size = sizeof(struct rtl_ring_header) + (size_t)slots * RTL_SLOT_SIZE;
     void *memory =
@@ -256,45 +260,80 @@ int rtl_ring_create_private(struct rtl_ring *ring, size_t bytes)
     return fill_header(ring, 0);
 }
 
-/* Checks a header that another process wrote. 0, -1 with errno, -2 other version. */
-static int check_header(const struct rtl_ring_header *header, off_t size, uint32_t *version,
-                        char *library_version)
+/* Reads the part of a header that is the same in every version. 0, -1 with errno, -2 other version.
+ */
+static int read_version(int file, uint32_t *version, char *library_version)
 {
-    if (header->magic != RTL_RING_MAGIC) {
+    struct {
+        uint64_t magic;
+        uint32_t wire_version, slots, pid, ordinal;
+        uint64_t process_start;
+        char library_version[sizeof((struct rtl_ring_header *)NULL)->library_version];
+    } head;
+    _Static_assert(offsetof(struct rtl_ring_header, state) == sizeof head, "as in the header");
+    if (pread(file, &head, sizeof head, 0) != sizeof head || head.magic != RTL_RING_MAGIC) {
         errno = EINVAL;
         return -1;
     }
-    memcpy(library_version, header->library_version, sizeof header->library_version);
-    library_version[sizeof header->library_version - 1] = '\0';
-    *version = header->wire_version;
-    if (header->wire_version != RTL_WIRE_VERSION)
-        return -2;
-    uint64_t slots = header->slots;
-    if (slots < 4 || (slots & (slots - 1)) != 0 ||
-        sizeof *header + slots * RTL_SLOT_SIZE != (uint64_t)size) {
+    memcpy(library_version, head.library_version, sizeof head.library_version);
+    library_version[sizeof head.library_version - 1] = '\0';
+    *version = head.wire_version;
+    return head.wire_version == RTL_WIRE_VERSION ? 0 : -2;
+}
+
+/* How many slots a file of this size has, 0 if it cannot be a ring. */
+static uint32_t slots_of(off_t size)
+{
+    uint64_t bytes = (uint64_t)size - sizeof(struct rtl_ring_header);
+    uint64_t slots = bytes / RTL_SLOT_SIZE;
+    bool fits = size > (off_t)sizeof(struct rtl_ring_header) && bytes % RTL_SLOT_SIZE == 0 &&
+                slots >= 4 && slots <= MOST_SLOTS && (slots & (slots - 1)) == 0;
+    return fits ? (uint32_t)slots : 0;
+}
+
+/* The size of the file is what it is; the header, which another process has written and may write
+ * again, only has to agree with it. */
+static int map_checked(struct rtl_ring *ring, int file)
+{
+    struct stat status;
+    uint32_t slots = fstat(file, &status) == 0 ? slots_of(status.st_size) : 0;
+    if (slots == 0) {
         errno = EINVAL;
         return -1;
     }
-    return 0;
+    if (map(ring, file, slots) != 0)
+        return -1;
+    if (ring->header->magic == RTL_RING_MAGIC && ring->header->slots == slots)
+        return 0;
+    rtl_ring_unmap(ring);
+    errno = EINVAL;
+    return -1;
 }
 
 int rtl_ring_open(struct rtl_ring *ring, const char *path, uint32_t *version, char *library_version)
 {
-    int file = open(path, O_RDWR | O_CLOEXEC);
+    int file = rtl_private_open(path, O_RDWR);
     if (file < 0)
         return -1;
-    struct stat status;
-    struct rtl_ring_header header;
-    int result = -1;
-    errno = EINVAL;
-    if (fstat(file, &status) == 0 && pread(file, &header, sizeof header, 0) == sizeof header)
-        result = check_header(&header, status.st_size, version, library_version);
+    int result = read_version(file, version, library_version);
     if (result == 0)
-        result = map(ring, file, header.slots);
+        result = map_checked(ring, file);
     atomic_init(&ring->file, -1);
     int saved = errno;
     close(file);
     errno = saved;
+    return result;
+}
+
+int rtl_ring_read_header(int file, struct rtl_ring_header *header)
+{
+    uint32_t version;
+    char library_version[sizeof header->library_version];
+    int result = read_version(file, &version, library_version);
+    if (result == 0 && pread(file, header, sizeof *header, 0) != sizeof *header) {
+        errno = EINVAL;
+        return -1;
+    }
     return result;
 }
 

@@ -807,6 +807,74 @@ const char *Session_OtherVersionIsTold(void)
     return NULL;
 }
 
+/* What is at `name` in the session is no file of it: `error` says why. */
+static const char *refused(const struct fixture *f, const char *name, int error)
+{
+    struct rtl_ring ring;
+    uint32_t version;
+    char library[32];
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s/%s", f->session, name);
+    CHECK(strcmp(name, "session") == 0 ? rtl_session_check(f->session, &version) == -1
+                                       : rtl_ring_open(&ring, path, &version, library) == -1);
+    CHECK(errno == error);
+    return NULL;
+}
+
+/* Links, FIFOs, and what others can write to, in the place of `name`. Nothing of it blocks. */
+static const char *replaced(const struct fixture *f, const char *name)
+{
+    char path[512];
+    char kept[512];
+    (void)snprintf(path, sizeof path, "%s/%s", f->session, name);
+    (void)snprintf(kept, sizeof kept, "%s/kept", f->session);
+    CHECK(chmod(path, 0620) == 0);
+    CHECK_DONE(refused(f, name, EPERM));
+    CHECK(chmod(path, 0602) == 0);
+    CHECK_DONE(refused(f, name, EPERM));
+    CHECK(chmod(path, 0600) == 0 && rename(path, kept) == 0 && symlink(kept, path) == 0);
+    CHECK_DONE(refused(f, name, ELOOP));
+    CHECK(unlink(path) == 0 && mkfifo(path, 0600) == 0);
+    CHECK_DONE(refused(f, name, EPERM));
+    CHECK(unlink(path) == 0 && rename(kept, path) == 0);
+    if (geteuid() != 0)
+        return NULL; /* nobody else can give files away */
+    CHECK(chown(path, 12345, 12345) == 0);
+    CHECK_DONE(refused(f, name, EPERM));
+    CHECK(chown(path, 0, 0) == 0);
+    CHECK(chown(f->session, 12345, 12345) == 0);
+    CHECK_DONE(refused(f, name, EPERM));
+    CHECK(chown(f->session, 0, 0) == 0);
+    return NULL;
+}
+
+const char *Session_OnlyItsOwnersFiles(void)
+{
+    struct fixture f;
+    struct rtl_ring ring;
+    char name[64];
+    char link[] = "/tmp/link.XXXXXX";
+    uint32_t version;
+    CHECK_DONE(set_up(&f));
+    (void)snprintf(name, sizeof name, "ring.%d.0", (int)getpid());
+    CHECK_DONE(replaced(&f, name));
+    CHECK_DONE(replaced(&f, "session"));
+    CHECK(chmod(f.session, 0720) == 0);
+    CHECK_DONE(refused(&f, name, EPERM));
+    CHECK_DONE(refused(&f, "session", EPERM));
+    CHECK(rtl_ring_create(&ring, f.session, SMALLEST_RING) == -1 && errno == EPERM);
+    rtl_session_remove(f.session);
+    CHECK(access(f.session, F_OK) == 0);
+    CHECK(chmod(f.session, 0700) == 0);
+    CHECK(mkdtemp(link) != NULL && rmdir(link) == 0 && symlink(f.session, link) == 0);
+    CHECK(rtl_session_check(link, &version) == -1 && errno == ENOTDIR);
+    CHECK(rtl_ring_create(&ring, link, SMALLEST_RING) == -1 && errno == ENOTDIR);
+    CHECK(unlink(link) == 0);
+    CHECK(rtl_session_check(f.session, &version) == 1);
+    tear_down(&f);
+    return NULL;
+}
+
 const char *Session_JunkIsNoRing(void)
 {
     struct fixture f;
@@ -825,6 +893,17 @@ const char *Session_JunkIsNoRing(void)
     /* A header that promises more slots than the file has. */
     CHECK(pwrite(file, f.writer.header, 64, 0) == 64);
     CHECK(rtl_ring_open(&ring, path, &version, library) == -1 && errno == EINVAL);
+    /* One that agrees with another size than the file's: more slots, then fewer. */
+    uint32_t slots = f.writer.header->slots;
+    off_t whole = (off_t)sizeof *f.writer.header + (off_t)slots * RTL_SLOT_SIZE;
+    CHECK(ftruncate(file, whole) == 0);
+    CHECK(rtl_ring_open(&ring, path, &version, library) == 0);
+    rtl_ring_unmap(&ring);
+    for (uint32_t claimed = slots / 2; claimed <= 2 * slots; claimed += slots + slots / 2) {
+        CHECK(pwrite(file, &claimed, sizeof claimed, offsetof(struct rtl_ring_header, slots)) ==
+              sizeof claimed);
+        CHECK(rtl_ring_open(&ring, path, &version, library) == -1 && errno == EINVAL);
+    }
     close(file);
     tear_down(&f);
     return NULL;

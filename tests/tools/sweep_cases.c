@@ -1,6 +1,7 @@
 /* What a killed collector left behind is removed, and nothing else. Other tests may sweep at the
  * same time: whether a folder is there counts, not who removed it; and a session becomes old when
  * it is as it is to be found. */
+#include "collect/hold.h"
 #include "collect/sweep.h"
 #include "made.h"
 
@@ -103,6 +104,21 @@ const char *Sweep_WhatNobodyNeeds(void)
     return NULL;
 }
 
+/* Its maker died, or found the place full. */
+const char *Sweep_WhatItsMakerDidNotWrite(void)
+{
+    char session[64];
+    char file[MADE_PATH];
+    CHECK(left_behind(session, sizeof session));
+    (void)snprintf(file, sizeof file, "%s/session", session);
+    CHECK(truncate(file, 0) == 0);
+    (void)rtl_session_sweep();
+    CHECK(there(session)); /* somebody may be about to write it */
+    CHECK(grow_old(session));
+    CHECK(is_swept(session));
+    return NULL;
+}
+
 const char *Sweep_NotWhileSomebodyCollects(void)
 {
     char session[64];
@@ -183,5 +199,30 @@ const char *Sweep_NotAnotherUsers(void)
     CHECK(there(session));
     CHECK(chown(session, 0, 0) == 0);
     CHECK(is_swept(session));
+    return NULL;
+}
+
+static bool is_collected(const char *session)
+{
+    int file = rtl_session_open(session, O_RDONLY);
+    bool collected = file < 0 || rtl_session_is_collected(file);
+    (void)close(file);
+    return collected;
+}
+
+/* A session that is new may still get its collector; one that had it may not. */
+const char *Sweep_WhoCollectsIsSeen(void)
+{
+    char session[64];
+    CHECK(left_behind(session, sizeof session));
+    CHECK(is_collected(session));
+    CHECK(grow_old(session));
+    CHECK(!is_collected(session));
+    pid_t collector = stay(session, hold);
+    CHECK(collector > 0);
+    CHECK(is_collected(session));
+    end(collector);
+    CHECK(!is_collected(session));
+    rtl_session_remove(session);
     return NULL;
 }

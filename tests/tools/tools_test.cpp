@@ -24,11 +24,13 @@ RTL_C_TEST(Ended, WithPacketsThatWentPast)
 RTL_C_TEST(Ended, ReplacedWithPacketsUnderWay)
 
 RTL_C_TEST(Sweep, WhatNobodyNeeds)
+RTL_C_TEST(Sweep, WhatItsMakerDidNotWrite)
 RTL_C_TEST(Sweep, NotWhileSomebodyCollects)
 RTL_C_TEST(Sweep, NotWhileSomebodyWrites)
 RTL_C_TEST(Sweep, NotWhatIsNew)
 RTL_C_TEST(Sweep, NotWhatIsNoSession)
 RTL_C_TEST(Sweep, NotAnotherUsers)
+RTL_C_TEST(Sweep, WhoCollectsIsSeen)
 
 RTL_C_TEST(Output, Expansions)
 RTL_C_TEST(Output, NamesAfterTheProcess)

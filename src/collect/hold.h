@@ -1,0 +1,37 @@
+/**
+ * Who collects a session.
+ *
+ * A collector adds a line to the session's file and holds locks on it, which end with the process,
+ * however it ends: one that keeps others from the session (flock), and one that others can see
+ * without taking it (an OFD lock, fcntl(2)).
+ */
+#ifndef RTL_COLLECT_HOLD_H
+#define RTL_COLLECT_HOLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Marks the session as one that this process collects. Returns the descriptor that holds it, or -1
+ * (then another may sweep the session once the process that made it has ended). */
+int rtl_session_hold(const char *path);
+
+/** Opens the file `session` of a session of this user. A descriptor, or -1 with errno. */
+int rtl_session_open(const char *path, int flags);
+
+/** What the file tells. */
+struct rtl_session_facts {
+    size_t length;        /**< of its text; 0: its maker died before it wrote it */
+    uint32_t maker;       /**< process that made it */
+    uint64_t maker_start; /**< its start time, 0 if it is not told */
+    bool held_before;     /**< a collector has come */
+    bool young;           /**< so new that its collector may be on its way */
+};
+
+/** Reads them; false if it is no session's file. */
+bool rtl_session_facts(int file, struct rtl_session_facts *facts);
+
+/** Whether somebody reads the rings of the session, or is about to. */
+bool rtl_session_is_collected(int file);
+
+#endif
