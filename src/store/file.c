@@ -1,5 +1,6 @@
 #include "store/file.h"
 
+#include "store/beside.h"
 #include "store/blank.h"
 #include "store/schema.h"
 #include "store/target.h"
@@ -124,17 +125,32 @@ static long recorder(const char *path)
     return pid;
 }
 
-/* True if the file is a trace by its head: SQLite's magic string, and at 68 the application id
- * (https://www.sqlite.org/fileformat2.html, 1.3). */
-static bool is_trace(const char *path)
+#define HEAD_SIZE 72
+
+/* Reads the head of an SQLite file (https://www.sqlite.org/fileformat2.html, 1.3); false if it is
+ * none. */
+static bool read_head(const char *path, unsigned char head[HEAD_SIZE])
 {
-    unsigned char head[72];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return false;
-    ssize_t size = read(fd, head, sizeof head);
+    ssize_t size = read(fd, head, HEAD_SIZE);
     (void)close(fd);
-    if (size != (ssize_t)sizeof head || memcmp(head, "SQLite format 3", 16) != 0)
+    return size == HEAD_SIZE && memcmp(head, "SQLite format 3", 16) == 0;
+}
+
+/* The version for reading: 2 with a log. */
+bool rtl_file_has_log(const char *path)
+{
+    unsigned char head[HEAD_SIZE];
+    return read_head(path, head) && head[19] == 2;
+}
+
+/* True if the file is a trace by the application id in its head. */
+static bool is_trace(const char *path)
+{
+    unsigned char head[HEAD_SIZE];
+    if (!read_head(path, head))
         return false;
     uint32_t id = (uint32_t)head[68] << 24 | (uint32_t)head[69] << 16 | (uint32_t)head[70] << 8 |
                   (uint32_t)head[71];
@@ -162,6 +178,9 @@ static int check_existing(const char *path, bool replace, const struct failure *
         return 0;
     if (!is_trace(path))
         return fail(failure, path, "the file exists and is not a trace, so it is not replaced");
+    char beside[RTL_BESIDE_WHY];
+    if (!rtl_beside_is_own(path, beside, sizeof beside))
+        return fail(failure, path, beside);
     long pid = recorder(path);
     if (pid) {
         char why[96];
@@ -208,23 +227,12 @@ static int add_first(const char *path, const char *final, const struct rtl_file_
     return result == SQLITE_OK ? 0 : -1;
 }
 
-const char *const rtl_file_companions[] = {"-wal", "-shm", "-journal", NULL};
-
-void rtl_file_remove_companions(const char *path)
-{
-    char name[PATH_MAX + 32];
-    for (const char *const *suffix = rtl_file_companions; *suffix; suffix++) {
-        (void)snprintf(name, sizeof name, "%s%s", path, *suffix);
-        (void)unlink(name);
-    }
-}
-
 /* They belong to what has the name `to` from now on. */
 static void rename_companions(const char *from, const char *to)
 {
     char old[PATH_MAX + 32];
     char new[PATH_MAX + 32];
-    for (const char *const *suffix = rtl_file_companions; *suffix; suffix++) {
+    for (const char *const *suffix = rtl_beside_suffixes; *suffix; suffix++) {
         (void)snprintf(old, sizeof old, "%s%s", from, *suffix);
         (void)snprintf(new, sizeof new, "%s%s", to, *suffix);
         (void)rename(old, new);
@@ -286,43 +294,43 @@ void rtl_file_forget(struct rtl_file_kept *kept)
 
 int rtl_file_restore(struct rtl_file_kept *kept, const char *path)
 {
-    rtl_file_remove_companions(path);
+    rtl_beside_remove(path);
     int result = kept->path ? rename(kept->path, path) : unlink(path);
-    if (result == 0 && kept->path)
+    if (result == 0 && kept->path) {
+        (void)unlink(kept->path); /* of two names of one file rename(2) leaves both */
         rename_companions(kept->path, path);
+    }
     free(kept->path);
     kept->path = NULL;
     return result;
 }
 
+/* What a killed recorder left beside its trace would be taken for a part of the new file. */
 static int place(const char *from, const char *to, bool replace, struct rtl_file_kept *kept,
                  const struct failure *failure)
 {
-    if (rtl_file_rename_new(from, to) == 0) {
-        rtl_file_remove_companions(to);
+    char beside[RTL_BESIDE_WHY];
+    if (!rtl_beside_is_own(to, beside, sizeof beside))
+        return fail(failure, to, beside);
+    if (kept && replace && keep(kept, to) != 0 && errno != ENOENT)
+        return fail_errno(failure, to);
+    bool clear = rtl_beside_clear(to, beside, sizeof beside);
+    if (clear && (rtl_file_rename_new(from, to) == 0 ||
+                  (errno == EEXIST && replace && rename(from, to) == 0)))
         return 0;
-    }
-    if (errno == EEXIST && replace) {
-        if (kept && keep(kept, to) != 0)
-            return fail_errno(failure, to);
-        rtl_file_remove_companions(to);
-        if (rename(from, to) == 0)
-            return 0;
-        int error = errno;
-        if (kept)
-            (void)rtl_file_restore(kept, to);
-        errno = error;
-    }
+    int error = errno;
+    if (kept && kept->path)
+        (void)rtl_file_restore(kept, to);
+    errno = error;
+    if (!clear)
+        return fail(failure, to, beside);
     return fail_errno(failure, to);
 }
 
-static int create(const char *path, bool replace, struct rtl_file_kept *kept,
-                  const struct rtl_file_filler *filler, const struct failure *failure)
+static int make(const char *name, const char *path, bool replace, struct rtl_file_kept *kept,
+                const struct rtl_file_filler *filler, const struct failure *failure)
 {
-    char name[PATH_MAX + 16];
-    if ((size_t)snprintf(name, sizeof name, "%s.XXXXXX", path) >= sizeof name - 8)
-        return fail(failure, path, "the path is too long");
-    int fd = mkostemp(name, O_CLOEXEC);
+    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (fd < 0)
         return fail_errno(failure, path);
     bool made = fchmod(fd, S_IRUSR | S_IWUSR) == 0 && write_blank(fd) == 0;
@@ -337,9 +345,26 @@ static int create(const char *path, bool replace, struct rtl_file_kept *kept,
     return result;
 }
 
+/* In a folder of its own, where nobody else can put anything beside it. */
+static int create(const char *path, bool replace, struct rtl_file_kept *kept,
+                  const struct rtl_file_filler *filler, const struct failure *failure)
+{
+    char folder[PATH_MAX + 16];
+    char name[PATH_MAX + 32];
+    if ((size_t)snprintf(folder, sizeof folder, "%s.XXXXXX", path) >= sizeof folder - 8)
+        return fail(failure, path, "the path is too long");
+    if (!mkdtemp(folder))
+        return fail_errno(failure, path);
+    (void)snprintf(name, sizeof name, "%s/trace", folder);
+    int result = chmod(folder, S_IRWXU) == 0 ? make(name, path, replace, kept, filler, failure)
+                                             : fail_errno(failure, path);
+    (void)rmdir(folder);
+    return result;
+}
+
 void rtl_file_remove(const char *path)
 {
-    rtl_file_remove_companions(path);
+    rtl_beside_remove(path);
     (void)unlink(path);
 }
 

@@ -21,7 +21,7 @@ struct rtl_file_kept {
 };
 
 /** Makes a trace at `path` with what `filler` (may be NULL) adds, mode 0600 whatever the umask. It
- * is made under another name in the same folder and gets its own when it is complete. A file that
+ * is made in a new folder beside it and gets its name when it is complete. A file that
  * is there is only replaced if `replace` says so, if it is a trace (or empty), and if nobody is
  * recording into it; with `kept` (else NULL) it stays beside under a name of its own until
  * rtl_file_forget or rtl_file_restore. Returns the path to open, symbolic links resolved (the
@@ -40,18 +40,14 @@ int rtl_file_restore(struct rtl_file_kept *kept, const char *path);
 /** Removes a trace that nobody has open, with what SQLite may have left beside it. */
 void rtl_file_remove(const char *path);
 
-/** What SQLite has beside a database: the endings of their names, a NULL at the end. */
-extern const char *const rtl_file_companions[];
-
-/** Removes those of the database at `path`: they would be taken for a part of what gets its name.
- */
-void rtl_file_remove_companions(const char *path);
-
 /** Gives a file a name that nothing has yet: 0, or -1 with errno, EEXIST if it is taken. */
 int rtl_file_rename_new(const char *from, const char *to);
 
 /** The process that is recording into the trace at `path` now; 0 if there is none, or no trace. */
 long rtl_file_recorder(const char *path);
+
+/** Whether the trace says that it has SQLite's write-ahead log. */
+bool rtl_file_has_log(const char *path);
 
 /** What went wrong with the files of `db` when `result` was returned, in words: the system's own
  * for what SQLite only calls an I/O error. `text` is room for them. */

@@ -3,6 +3,7 @@
  * damage must not be sealed. */
 #include "store/merge.h"
 
+#include "store/beside.h"
 #include "store/checksum.h"
 
 #include <sqlite3.h>
@@ -498,6 +499,9 @@ static bool try_attach(struct merge *merge, const char *how)
  */
 static int attach(struct merge *merge)
 {
+    char why[RTL_BESIDE_WHY];
+    if (!rtl_beside_is_own(merge->input->path, why, sizeof why))
+        return fail(merge, "cannot read the trace %s: %s", merge->input->path, why);
     if (try_attach(merge, "mode=ro") || try_attach(merge, "immutable=1"))
         return 0;
     return fail(merge, "cannot read the trace %s", merge->input->path);

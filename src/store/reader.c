@@ -1,5 +1,6 @@
 #include "store/reader.h"
 
+#include "store/beside.h"
 #include "store/schema.h"
 
 #include <errno.h>
@@ -113,10 +114,33 @@ static int open_in_closed_folder(const char *path, sqlite3 **db)
     return result;
 }
 
+static bool is_finished(sqlite3 *db)
+{
+    sqlite3_stmt *statement = NULL;
+    bool finished = sqlite3_prepare_v2(db, "SELECT value = 1 FROM meta WHERE key = 'finished'", -1,
+                                       &statement, NULL) == SQLITE_OK &&
+                    sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) == 1;
+    (void)sqlite3_finalize(statement);
+    return finished;
+}
+
+/* A finished trace is one file and stays as it is. Where others may make a log beside it at any
+ * time, none is looked for. */
+static bool open_alone(const char *path, sqlite3 **db)
+{
+    if (!rtl_beside_may_come(path) || open_in_closed_folder(path, db) != SQLITE_OK)
+        return false;
+    if (is_finished(*db))
+        return true;
+    (void)sqlite3_close(*db);
+    *db = NULL;
+    return false;
+}
+
 rtl_status_t rtl_trace_connect(const char *path, sqlite3 **db, char *error, size_t error_size)
 {
     const struct opening opening = {path, error, error_size};
-    char text[128];
+    char text[RTL_BESIDE_WHY];
     *db = NULL;
     struct stat status;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -126,6 +150,10 @@ rtl_status_t rtl_trace_connect(const char *path, sqlite3 **db, char *error, size
     (void)close(fd);
     if (!regular)
         return refuse(&opening, RTL_E_NOT_TRACE, "it is not a regular file");
+    if (!rtl_beside_is_own(path, text, sizeof text))
+        return refuse(&opening, RTL_E_IO, text);
+    if (open_alone(path, db))
+        return RTL_OK;
 
     int result = try_open(path, 0, db);
     int kind = result & 0xff;

@@ -1,5 +1,6 @@
 #include "store/writer.h"
 
+#include "store/beside.h"
 #include "store/callers.h"
 #include "store/codec.h"
 #include "store/file.h"
@@ -187,6 +188,30 @@ static int fill(const void *context, sqlite3 *db)
 static void give_graph_item(void *context, enum rtl_graph_item type, uint32_t process,
                             const void *body, size_t body_size, const void *rest, size_t rest_size);
 
+/* Where there is no log, the journal that every transaction makes anew would be anybody's: one of
+ * ours stays until the end. */
+static int keep_journal(struct rtl_writer *writer)
+{
+    sqlite3_stmt *statement = NULL;
+    int result = sqlite3_prepare_v2(writer->db, "PRAGMA journal_mode", -1, &statement, NULL);
+    bool logs = result == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW &&
+                strcmp((const char *)sqlite3_column_text(statement, 0), "wal") == 0;
+    (void)sqlite3_finalize(statement);
+    if (result != SQLITE_OK || logs)
+        return result;
+    rtl_beside_remove(writer->path);
+    if (rtl_beside_make(writer->path, "-journal") != 0)
+        return SQLITE_CANTOPEN;
+    return sqlite3_exec(writer->db, "PRAGMA journal_mode=TRUNCATE", NULL, NULL, NULL);
+}
+
+/* The files that SQLite opens by their names are there before it looks for them. */
+static bool make_log(const char *path)
+{
+    return !rtl_file_has_log(path) ||
+           (rtl_beside_make(path, "-wal") == 0 && rtl_beside_make(path, "-shm") == 0);
+}
+
 /* The write-ahead log lets readers look at the trace while it is written. Where the file system
  * cannot have one, SQLite keeps its rollback journal, and readers wait a little. Nothing is synced
  * before the end: what is written survives the death of any process, and a busy disk may take
@@ -204,6 +229,8 @@ static int open_database(struct rtl_writer *writer)
         return result;
     (void)sqlite3_busy_timeout(writer->db, BUSY_MS);
     result = sqlite3_exec(writer->db, pragmas, NULL, NULL, NULL);
+    if (result == SQLITE_OK)
+        result = keep_journal(writer);
     if (result != SQLITE_OK)
         return result;
     writer->rows.db = writer->db;
@@ -250,11 +277,17 @@ struct rtl_writer *rtl_writer_open(const char *path, const struct rtl_writer_opt
         release(writer);
         return NULL;
     }
-    int result = open_database(writer);
-    if (result == SQLITE_OK)
-        return writer;
-    set_sqlite_error(writer, result);
-    (void)snprintf(error, error_size, "%s", writer->error);
+    if (make_log(writer->path)) {
+        int result = open_database(writer);
+        if (result == SQLITE_OK)
+            return writer;
+        set_sqlite_error(writer, result);
+        (void)snprintf(error, error_size, "%s", writer->error);
+    } else {
+        char text[128];
+        (void)snprintf(error, error_size, "cannot write the trace %s: %s", path,
+                       strerror_r(errno, text, sizeof text));
+    }
     (void)sqlite3_close(writer->db);
     writer->db = NULL;
     (void)rtl_file_restore(&writer->kept, writer->path);
@@ -986,10 +1019,15 @@ static int store_finish(struct rtl_writer *writer, int exit_status)
  * back first. */
 static void leave_log(struct rtl_writer *writer)
 {
+    bool logs = rtl_file_has_log(writer->path);
+    if (logs && rtl_beside_make(writer->path, "-journal") != 0)
+        return;
     int result = SQLITE_IOERR;
     for (int i = 0; i < 2 && (result & 0xff) == SQLITE_IOERR; i++)
         result = sqlite3_exec(writer->db, "PRAGMA synchronous=FULL; PRAGMA journal_mode=DELETE",
                               NULL, NULL, NULL);
+    if (logs)
+        rtl_beside_remove_empty(writer->path, "-journal");
 }
 
 int rtl_writer_close(struct rtl_writer *writer, int exit_status, char *error, size_t error_size)

@@ -1,6 +1,7 @@
 /* The file itself: its making, its neighbours, full disks, killed writers, readers beside it. */
 #include "fixture.h"
 
+#include "store/reader.h"
 #include "store/schema.h"
 
 #include <dirent.h>
@@ -558,6 +559,112 @@ const char *File_ReaderThatStaysHoldsNothingUp(void)
     CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
     CHECK(rtlTraceInfo(trace, &info) == RTL_OK && info.finished == 1 && info.exit_status == 3);
     rtlTraceClose(trace);
+    fixture_remove(path);
+    return NULL;
+}
+
+/* Puts pages of another trace into a log beside a finished one, as somebody who may write to the
+ * folder can. */
+static bool plant_log(const char *path)
+{
+    char other[FIXTURE_PATH + 16];
+    char command[4 * FIXTURE_PATH];
+    (void)snprintf(other, sizeof other, "%s.other", path);
+    struct rtl_writer *writer = fixture_open(other);
+    fixture_kernels(writer, fixture_define(writer, 1, 2), 0, 0, 7);
+    (void)snprintf(command, sizeof command, "cp %s-wal %s-wal", other, path);
+    bool planted = rtl_writer_checkpoint(writer) == 0 && system(command) == 0; // NOLINT
+    bool closed = rtl_writer_close(writer, 0, NULL, 0) == 0;
+    return planted && closed && unlink(other) == 0;
+}
+
+static const char *not_read(const char *path, const char *suffix)
+{
+    char error[768] = "";
+    rtl_trace_t *trace = NULL;
+    CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_E_IO && trace == NULL);
+    CHECK(strstr(error, with_suffix(path, suffix)) && strstr(error, "not the trace's own"));
+    return refused(path, true, "not the trace's own");
+}
+
+const char *File_WhatLiesBesideIsItsOwn(void)
+{
+    static const char *const suffixes[] = {"-wal", "-shm", "-journal"};
+    char path[FIXTURE_PATH];
+    CHECK(fixture_path(path));
+    CHECK(fixture_trace(path, 10));
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        CHECK(symlink("/dev/null", with_suffix(path, suffixes[i])) == 0);
+        CHECK_DONE(not_read(path, suffixes[i]));
+        CHECK(unlink(with_suffix(path, suffixes[i])) == 0);
+        CHECK(mkfifo(with_suffix(path, suffixes[i]), 0600) == 0);
+        CHECK_DONE(not_read(path, suffixes[i]));
+        CHECK(unlink(with_suffix(path, suffixes[i])) == 0);
+        CHECK(write_text(with_suffix(path, suffixes[i]), "x"));
+        CHECK(chmod(with_suffix(path, suffixes[i]), 0666) == 0);
+        CHECK_DONE(not_read(path, suffixes[i]));
+        CHECK(unlink(with_suffix(path, suffixes[i])) == 0);
+    }
+    CHECK(fixture_count(path) == 20);
+    fixture_remove(path);
+    return NULL;
+}
+
+static int chunks_in(sqlite3 *db)
+{
+    sqlite3_stmt *statement = NULL;
+    int count = -1;
+    if (sqlite3_prepare_v2(db, "SELECT count(*) FROM kernel_chunks", -1, &statement, NULL) ==
+            SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        count = sqlite3_column_int(statement, 0);
+    (void)sqlite3_finalize(statement);
+    return count;
+}
+
+/* A finished trace in a folder of all is read as the one file that it is, also if a log comes
+ * between two statements. */
+const char *File_NoLogComesToAFinishedTrace(void)
+{
+    char path[FIXTURE_PATH];
+    char folder[FIXTURE_PATH];
+    char error[512];
+    sqlite3 *db = NULL;
+    CHECK(fixture_path(path));
+    CHECK(fixture_trace(path, 10));
+    (void)snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+    CHECK(chmod(folder, 01777) == 0);
+    CHECK(rtl_trace_connect(path, &db, error, sizeof error) == RTL_OK);
+    int chunks = chunks_in(db);
+    CHECK(chunks > 1);
+    CHECK(plant_log(path));
+    CHECK(chunks_in(db) == chunks);
+    CHECK(sqlite3_close(db) == SQLITE_OK);
+    CHECK(unlink(with_suffix(path, "-wal")) == 0);
+    (void)unlink(with_suffix(path, "-shm"));
+    fixture_remove(path);
+    return NULL;
+}
+
+/* Also where the file is there before SQLite is: nobody else's is written to. */
+const char *File_NothingOfOthersIsWrittenTo(void)
+{
+    static const char *const suffixes[] = {"-wal", "-shm", "-journal"};
+    char path[FIXTURE_PATH];
+    struct stat status;
+    if (geteuid() != 0)
+        return NULL; /* nobody else can give files away */
+    CHECK(fixture_path(path));
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        CHECK(write_text(with_suffix(path, suffixes[i]), ""));
+        CHECK(chown(with_suffix(path, suffixes[i]), 12345, 12345) == 0);
+        CHECK_DONE(refused(path, false, "it is another user's"));
+        CHECK(stat(with_suffix(path, suffixes[i]), &status) == 0 && status.st_uid == 12345 &&
+              status.st_size == 0);
+        CHECK(!there(path, ""));
+        CHECK(unlink(with_suffix(path, suffixes[i])) == 0);
+    }
+    CHECK(fixture_trace(path, 10));
     fixture_remove(path);
     return NULL;
 }

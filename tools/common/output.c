@@ -3,6 +3,7 @@
 #include "command.h"
 #include "common/memory.h"
 #include "common/say.h"
+#include "store/beside.h"
 #include "store/file.h"
 #include "store/target.h"
 
@@ -39,7 +40,7 @@ static void remove_file(const char *path)
         return;
     (void)unlink(path);
     memcpy(name, path, length);
-    for (const char *const *suffix = rtl_file_companions; *suffix; ++suffix) {
+    for (const char *const *suffix = rtl_beside_suffixes; *suffix; ++suffix) {
         memcpy(name + length, *suffix, strlen(*suffix) + 1);
         (void)unlink(name);
     }
@@ -123,7 +124,7 @@ static bool touches(const char *target, const char *input)
     char name[PATH_MAX + MOST_SUFFIX];
     if (same_file(target, input))
         return true;
-    for (const char *const *suffix = rtl_file_companions; *suffix; ++suffix)
+    for (const char *const *suffix = rtl_beside_suffixes; *suffix; ++suffix)
         if (same_file(target, companion(input, *suffix, name, sizeof name)) ||
             same_file(input, companion(target, *suffix, name, sizeof name)))
             return true;
@@ -438,7 +439,7 @@ static bool move(const struct output *output)
     if (!output->replaces && rtl_file_rename_new(output->path, output->target) != 0)
         return false;
     if (output->database)
-        rtl_file_remove_companions(output->target);
+        rtl_beside_remove(output->target);
     return !output->replaces || rename(output->path, output->target) == 0;
 }
 

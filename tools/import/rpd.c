@@ -3,6 +3,7 @@
 #include "command.h"
 #include "common/say.h"
 #include "common/texts.h"
+#include "store/beside.h"
 
 #include <inttypes.h>
 #include <sqlite3.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Events between two checkpoints: what lies between them is held in memory. */
 #define CHECKPOINT_EVENTS 200000u
@@ -621,13 +623,26 @@ static int read_all(struct rpd *rpd)
     return status;
 }
 
+/* SQLite would wait for a FIFO, and take what lies beside the file for a part of it. */
+static int may_be_read(const char *path)
+{
+    char why[RTL_BESIDE_WHY];
+    struct stat status;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        return say_fail(EXIT_USAGE, "%s could not be read: it is not a regular file", path);
+    return rtl_beside_is_own(path, why, sizeof why)
+               ? EXIT_FINE
+               : say_fail(EXIT_USAGE, "%s could not be read: %s", path, why);
+}
+
 int rpd_import(const char *path, struct rtl_writer *(*open)(const char *command),
                struct rpd_result *result)
 {
     struct rpd rpd = {.path = path, .result = result};
     *result = (struct rpd_result){0};
-    int status = EXIT_FINE;
-    if (sqlite3_open_v2(path, &rpd.db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
+    int status = may_be_read(path);
+    if (status == EXIT_FINE &&
+        sqlite3_open_v2(path, &rpd.db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
         status = fail(&rpd);
     if (status == EXIT_FINE)
         status = check(&rpd);
