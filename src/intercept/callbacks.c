@@ -266,7 +266,7 @@ static int ask_to_be_loaded(bool beside)
         realpath(library.dli_fname, path) == NULL)
         return ENOTSUP;
     // NOLINTBEGIN(concurrency-mt-unsafe): rtlSubscribe's contract
-    size_t used = other_tools(getenv("HSA_TOOLS_LIB"), list, sizeof list - PATH_MAX);
+    size_t used = other_tools(secure_getenv("HSA_TOOLS_LIB"), list, sizeof list - PATH_MAX);
     (void)snprintf(list + used, sizeof list - used, "%s", path);
     bool set =
         setenv("HSA_TOOLS_LIB", list, 1) == 0 && (beside || setenv("RTL_EMBEDDED", "1", 1) == 0);
@@ -278,7 +278,7 @@ static int ask_to_be_loaded(bool beside)
  * load of the library. */
 static void expect_calls(const rtl_callbacks_t *callbacks, enum rtl_mode mode)
 {
-    const char *set = getenv("RTL_MODE"); // NOLINT(concurrency-mt-unsafe): rtlSubscribe's contract
+    const char *set = secure_getenv("RTL_MODE");
     if (callbacks->mode == NULL && set != NULL && *set != '\0' && !rtl_config_mode(set, &mode))
         return;
     if (mode == RTL_MODE_HIP || mode == RTL_MODE_FULL)
@@ -295,7 +295,7 @@ static bool has_callback(const rtl_callbacks_t *callbacks)
 /* Under the lock: whether a trace is recorded, or will be. */
 static bool is_traced(void)
 {
-    const char *session = getenv("RTL_SESSION"); // NOLINT(concurrency-mt-unsafe): the contract
+    const char *session = secure_getenv("RTL_SESSION");
     return has_trace || (phase != SERVING && session != NULL && *session != '\0');
 }
 

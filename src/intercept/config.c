@@ -14,7 +14,7 @@
 
 static const char *setting(const char *name)
 {
-    const char *value = getenv(name); // NOLINT(concurrency-mt-unsafe): read once, at load
+    const char *value = secure_getenv(name);
     return value != NULL && *value != '\0' ? value : NULL;
 }
 

@@ -253,7 +253,7 @@ static void in_child(void)
 static void set_up(void)
 {
     // NOLINTNEXTLINE(concurrency-mt-unsafe): read once
-    (void)rtl_range_measured(getenv("RTL_RANGES"), &measured);
+    (void)rtl_range_measured(secure_getenv("RTL_RANGES"), &measured);
     has_key = pthread_key_create(&key, forget) == 0;
     (void)pthread_atfork(NULL, NULL, in_child);
 }

@@ -90,7 +90,7 @@ static int no_metric(const char *name)
 /* Whether hardware counters were asked for, by whomever. */
 static bool are_asked(void)
 {
-    const char *set = getenv("RTL_METRICS"); // NOLINT(concurrency-mt-unsafe): the contract
+    const char *set = secure_getenv("RTL_METRICS");
     return set != NULL && *set != '\0';
 }
 

@@ -27,7 +27,7 @@ static _Thread_local int depth;
 static void *open_tool(void)
 {
     char path[4096];
-    const char *at = getenv("HSA_TOOLS_LIB"); // NOLINT(concurrency-mt-unsafe): read once
+    const char *at = secure_getenv("HSA_TOOLS_LIB");
     while (at != NULL && *at != '\0') {
         size_t length = strcspn(at, " ");
         (void)snprintf(path, sizeof path, "%.*s", (int)length, at);

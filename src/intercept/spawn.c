@@ -1,6 +1,7 @@
 #include "intercept/spawn.h"
 
 #include "common/log.h"
+#include "common/private.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,13 +26,15 @@ struct launch {
     int error;
 };
 
-/* The folder of this library, with no slash at the end. */
-static bool own_folder(char *folder, size_t size)
+/* The folder of this library, with no slash at the end, and whose the library is. */
+static bool own_folder(char *folder, size_t size, uid_t *owner)
 {
+    struct stat status;
     Dl_info info;
     if (dladdr((void *)(uintptr_t)rtl_spawn_collector, &info) == 0 || info.dli_fname == NULL)
         return false;
     (void)snprintf(folder, size, "%s", info.dli_fname);
+    *owner = stat(folder, &status) == 0 ? status.st_uid : 0;
     char *slash = strrchr(folder, '/');
     if (slash == NULL)
         return false;
@@ -38,11 +42,13 @@ static bool own_folder(char *folder, size_t size)
     return true;
 }
 
-/* lib/librtl.so has bin/rtl beside it; lib/<triplet>/librtl.so has it one folder further up. */
+/* lib/librtl.so has bin/rtl beside it; lib/<triplet>/librtl.so has it one folder further up. Where
+ * the library lies elsewhere, these folders may be anybody's. */
 static bool find_rtl(char *path, size_t size)
 {
     char folder[3500];
-    if (!own_folder(folder, sizeof folder))
+    uid_t owner;
+    if (!own_folder(folder, sizeof folder, &owner))
         return false;
     static const char *const ways[] = {"%s/../bin/rtl", "%s/../../bin/rtl", "%s/rtl"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -50,7 +56,7 @@ static bool find_rtl(char *path, size_t size)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
         (void)snprintf(path, size, ways[i], folder);
 #pragma GCC diagnostic pop
-        if (access(path, X_OK) == 0)
+        if (access(path, X_OK) == 0 && rtl_private_may_use(path, owner))
             return true;
     }
     return false;

@@ -8,6 +8,7 @@
  * for signals that it forwards.
  */
 #include "common/log.h"
+#include "common/private.h"
 #include "common/stamp.h"
 #include "common/tsan.h"
 #include "intercept/agents.h"
@@ -45,6 +46,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/single_threaded.h>
 #include <unistd.h>
 
@@ -113,7 +115,7 @@ static const char *read_rank(void)
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
                                         "SLURM_PROCID", "RANK"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *rank = getenv(names[i]); // NOLINT(concurrency-mt-unsafe): read once, at load
+        const char *rank = secure_getenv(names[i]);
         if (rank != NULL && *rank != '\0' && strlen(rank) < 32)
             return rank;
     }
@@ -162,12 +164,22 @@ static bool check_session(const char *session)
     int found = rtl_session_check(session, &version);
     if (found < 0)
         rtl_complain("RTL_SESSION=%s is not a session (%s): nothing is recorded", session,
-                     strerrordesc_np(errno));
+                     rtl_private_why(errno));
     else if (found == 0)
         rtl_complain("librtl.so %s speaks version %u and the rtl that collects speaks version %u: "
                      "they are from different builds, nothing is recorded",
                      RTL_VERSION, RTL_WIRE_VERSION, version);
     return found == 1;
+}
+
+/* A program with raised privileges (set-user-ID, say), which the HSA runtime has load what its user
+ * names: none of that user's settings are read (secure_getenv), and no file of its is made. */
+static bool is_privileged(void)
+{
+    if (getauxval(AT_SECURE) == 0)
+        return false;
+    rtl_complain("the program runs with raised privileges: nothing is recorded");
+    return true;
 }
 
 /* Makes the ring, in the session of the collector that started us or in one of our own. */
@@ -185,6 +197,8 @@ static bool open_ring(void)
         rtl_debug("RTL_EMBEDDED is set, and nobody has subscribed: nothing is recorded");
         return false;
     }
+    if (is_privileged())
+        return false;
     if (session == NULL) {
         if (rtl_session_create(own_session, sizeof own_session) != 0) {
             rtl_complain("no session folder could be made (%s): nothing is recorded",

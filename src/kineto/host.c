@@ -4,12 +4,14 @@
 #include "kineto/session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -93,6 +95,36 @@ static bool has_anything(void)
     return count > 0 || annotation_count > 0;
 }
 
+/* A link that another user has put there is not followed; links of the system's (/dev/stdout) are.
+ */
+static bool is_strange_link(const char *path)
+{
+    struct stat status;
+    return lstat(path, &status) == 0 && S_ISLNK(status.st_mode) && status.st_uid != 0 &&
+           status.st_uid != geteuid();
+}
+
+/* Opens a new file, or empties one of this user's; another's is not written to. */
+static FILE *open_output(const char *path)
+{
+    struct stat status;
+    FILE *stream = NULL;
+    int file = is_strange_link(path) ? -1
+                                     : open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK,
+                                            S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
+    if (file < 0)
+        return NULL;
+    bool mine =
+        fstat(file, &status) == 0 && (S_ISCHR(status.st_mode) || status.st_uid == geteuid());
+    if (!mine)
+        errno = EPERM;
+    else if ((!S_ISREG(status.st_mode) || ftruncate(file, 0) == 0) && fcntl(file, F_SETFL, 0) == 0)
+        stream = fdopen(file, "w");
+    if (stream == NULL)
+        (void)close(file);
+    return stream;
+}
+
 /* Under the lock. */
 static bool write_trace(const char *path)
 {
@@ -105,7 +137,7 @@ static bool write_trace(const char *path)
     };
     trace.items = pu1_session_items(session, &trace.item_count);
     errno = 0;
-    FILE *file = fopen(path, "we");
+    FILE *file = open_output(path);
     bool fine = file != NULL && pu1_write_chrome(&trace, file) && !ferror(file);
     fine = (file == NULL || fclose(file) == 0) && fine;
     if (!fine)
@@ -212,7 +244,7 @@ static void name_file(char *path, size_t size, const char *pattern)
 __attribute__((destructor)) static void at_end(void)
 {
     char path[PATH_MAX];
-    const char *pattern = getenv("PU1_TRACE"); // NOLINT(concurrency-mt-unsafe): at the end
+    const char *pattern = secure_getenv("PU1_TRACE");
     if (owner != getpid() || pattern == NULL || !atomic_load(&running))
         return;
     name_file(path, sizeof path, pattern);
@@ -221,7 +253,7 @@ __attribute__((destructor)) static void at_end(void)
 
 __attribute__((constructor)) static void at_load(void)
 {
-    const char *pattern = getenv("PU1_TRACE"); // NOLINT(concurrency-mt-unsafe): at load
+    const char *pattern = secure_getenv("PU1_TRACE");
     if (pattern == NULL || *pattern == '\0')
         return;
     owner = getpid();

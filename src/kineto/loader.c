@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define MOST_VENDORS 64u
 #define MOST_FILES   1024u
@@ -214,6 +215,18 @@ static void load_list(struct loading *loading, const char *list)
     }
 }
 
+/* HOME stays another user's where somebody becomes root and keeps the environment. */
+static bool is_trusted(const struct loading *loading, const char *folder)
+{
+    struct stat status;
+    if (stat(folder, &status) == 0 && (status.st_mode & S_IWOTH) == 0 &&
+        (status.st_uid == 0 || status.st_uid == geteuid()))
+        return true;
+    say(loading, PU1_WARNING, "%s is another user's, or everybody may write to it: it is left out",
+        folder);
+    return false;
+}
+
 static void load_standard(struct loading *loading)
 {
     char path[PATH_MAX];
@@ -222,7 +235,7 @@ static void load_standard(struct loading *loading)
             load_folder(loading, standard_folders[i]);
     const char *home = secure_getenv("HOME");
     int length = home != NULL ? snprintf(path, sizeof path, "%s/%s", home, own_folder) : 0;
-    if (length > 0 && (size_t)length < sizeof path && is_folder(path))
+    if (length > 0 && (size_t)length < sizeof path && is_folder(path) && is_trusted(loading, path))
         load_folder(loading, path);
 }
 

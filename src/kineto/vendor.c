@@ -116,7 +116,7 @@ static bool is_set(const char *value)
  * that order in librtl.so. */
 __attribute__((constructor)) static void at_load(void)
 {
-    if (!is_set(getenv("RTL_KINETO"))) // NOLINT(concurrency-mt-unsafe): at load
+    if (!is_set(secure_getenv("RTL_KINETO")))
         return;
     pthread_mutex_lock(&lock);
     if (attach() != PU1_SUCCESS)

@@ -263,7 +263,8 @@ bool sg_model_set(const char *duration, const char *copy, const char *seed)
 void sg_model_init(void)
 {
     // NOLINTBEGIN(concurrency-mt-unsafe): read at start
-    (void)sg_model_set(getenv("SOFTGPU_DURATION"), getenv("SOFTGPU_COPY"), getenv("SOFTGPU_SEED"));
+    (void)sg_model_set(secure_getenv("SOFTGPU_DURATION"), secure_getenv("SOFTGPU_COPY"),
+                       secure_getenv("SOFTGPU_SEED"));
     // NOLINTEND(concurrency-mt-unsafe)
 }
 

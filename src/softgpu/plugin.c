@@ -70,7 +70,7 @@ static const char *load_one(const char *path)
 
 static void load_all(void)
 {
-    const char *list = getenv("SOFTGPU_PLUGINS"); // NOLINT(concurrency-mt-unsafe): read at start
+    const char *list = secure_getenv("SOFTGPU_PLUGINS");
     char *copy = list != NULL ? strdup(list) : NULL;
     char *rest = copy;
     for (char *path = rest != NULL ? strsep(&rest, ":") : NULL; path != NULL;

@@ -101,5 +101,5 @@ bool sg_pmc_faults_set(sg_pmc_faults_t *faults, const char *setting)
 void sg_pmc_faults_read(sg_pmc_faults_t *faults)
 {
     // NOLINTNEXTLINE(concurrency-mt-unsafe): read at start
-    (void)sg_pmc_faults_set(faults, getenv("SOFTGPU_COUNTERS_FAULT"));
+    (void)sg_pmc_faults_set(faults, secure_getenv("SOFTGPU_COUNTERS_FAULT"));
 }

@@ -141,7 +141,7 @@ bool sg_mix_set(const char *setting)
 void sg_mix_init(void)
 {
     // NOLINTNEXTLINE(concurrency-mt-unsafe): read at start
-    (void)sg_mix_set(getenv("SOFTGPU_COUNTERS"));
+    (void)sg_mix_set(secure_getenv("SOFTGPU_COUNTERS"));
 }
 
 void sg_mix_match(sg_kernel_t *kernel)

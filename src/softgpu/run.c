@@ -94,7 +94,7 @@ static void set(const char *name, const char *value)
 /* Puts `value` before or behind what a variable with a colon list holds. */
 static void extend(const char *name, const char *value, bool before)
 {
-    const char *old = getenv(name); // NOLINT(concurrency-mt-unsafe): one thread
+    const char *old = secure_getenv(name);
     char *list = NULL;
     if (old == NULL || old[0] == '\0') {
         set(name, value);

@@ -45,7 +45,7 @@ uint64_t sg_random(uint64_t *state)
  * that moment has a race of its own. */
 static const char *variable(const char *name)
 {
-    const char *value = getenv(name); // NOLINT(concurrency-mt-unsafe): see above
+    const char *value = secure_getenv(name);
     return value && *value ? value : NULL;
 }
 

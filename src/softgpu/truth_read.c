@@ -149,7 +149,7 @@ static const char *open_log(softgpu_truth_t *truth, const char *path)
     if (!allocate(truth, path)) {
         return "out of memory";
     }
-    truth->file = open(path, O_RDONLY | O_CLOEXEC);
+    truth->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (truth->file < 0) {
         return strerrordesc_np(errno);
     }

@@ -152,9 +152,16 @@ static bool expand_path(const char *pattern, char *path, size_t size)
 /* Opens, locks and empties the file; maps its header. Returns why not, or NULL. */
 static const char *open_file(const char *path)
 {
-    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    struct stat status;
+    int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+    int file = open(path, flags, 0644);
     if (file < 0) {
-        return strerrordesc_np(errno);
+        return errno == ELOOP ? "it is a symbolic link" : strerrordesc_np(errno);
+    }
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
+        (status.st_mode & S_IWOTH) != 0) {
+        (void)close(file);
+        return "it is another user's, no regular file, or one that everybody may write to";
     }
     if (flock(file, LOCK_EX | LOCK_NB) != 0) {
         (void)close(file);
@@ -220,7 +227,7 @@ static const char *start_log(const char *pattern)
 
 void sg_truth_start(void)
 {
-    const char *pattern = getenv("SOFTGPU_TRUTH"); // NOLINT(concurrency-mt-unsafe): read at start
+    const char *pattern = secure_getenv("SOFTGPU_TRUTH");
     if (writer.pid == getpid() || pattern == NULL || pattern[0] == '\0') {
         return;
     }

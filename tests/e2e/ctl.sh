@@ -101,7 +101,7 @@ outside)
     run 20
     "$rtl" ctl start -p "$pid" "$session" || fail "rtl ctl start for one that records"
     equal "what status counts" "$("$rtl" ctl status "$session" --json | jq -r '.[0] | "\(.seen) \(.skipped) \(.lost)"')" "130 100 0"
-    "$rtl" ctl status "$session" | grep -q -E "^ *$pid +recording +130 " || fail "rtl ctl status shows something else"
+    "$rtl" ctl status "$session" | grep -q -E "^ *$pid +recording +130 " || { "$rtl" ctl status >ctl.out; fail "rtl ctl status shows something else"; }
     "$rtl" ctl stop "$session"
     run 3
     end 30 103
@@ -113,6 +113,38 @@ outside)
     refused 2 "start\|stop\|status" "$rtl" ctl
     refused 2 "0x" "$rtl" ctl stop -p 0x
     refused 2 "second" "$rtl" ctl stop a b
+    ;;
+orphan)
+    # The recorder is killed: nobody reads what the program records, and the program does not mind.
+    begin
+    run 10
+    exec {input}>&"${program[1]}" {output}<&"${program[0]}" # the shell closes its own with the recorder
+    kill -KILL "$program_PID"
+    wait "$program_PID" 2>/dev/null || true
+    program=("$output" "$input")
+    equal "state" "$(state)" "not collected"
+    equal "collected" "$("$rtl" ctl status "$session" --json | jq '.[0].collected')" false
+    "$rtl" ctl status | grep -q -E "^ *$pid +not collected +10 " || { "$rtl" ctl status >ctl.out; fail "rtl ctl status shows something else"; }
+    refused 1 "process $pid is not collected" "$rtl" ctl start -p "$pid"
+    run 10
+    "$rtl" ctl stop -p "$pid" || fail "rtl ctl stop of one that is not collected"
+    run 10
+    equal "what is left out" "$("$rtl" ctl status "$session" --json | jq -r '.[0] | "\(.seen) \(.skipped)"')" "30 10"
+    exec {input}>&- {output}<&-
+    while [ -n "$(state 2>/dev/null)" ]; do sleep 0.02; done # nobody may be there to wait for it
+    # A collector that librtl has started.
+    coproc program { LD_LIBRARY_PATH=$build/lib/softgpu HSA_TOOLS_LIB=$build/lib/librtl.so RTL_MODE=full RTL_OUTPUT=own.db exec "$bin/ctl"; }
+    answer ready
+    pid=$program_PID
+    run 10
+    equal "state" "$(state)" recording
+    collector=$(pgrep -f -- "collect --session .* --pid $pid ")
+    kill -KILL "$collector"
+    while [ "$(state)" = recording ]; do sleep 0.02; done
+    equal "state" "$(state)" "not collected"
+    input=${program[1]}
+    exec {input}>&-
+    wait "$pid" || fail "the program did not end well"
     ;;
 off)
     # Before the first queue there is nobody who takes the wish; it is taken before the first kernel.

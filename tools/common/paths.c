@@ -1,6 +1,7 @@
 #include "common/paths.h"
 
 #include "command.h"
+#include "common/private.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -30,14 +31,22 @@ static bool own_folder(char *path, size_t size)
     return true;
 }
 
-/* FOLDER/MIDDLE/NAME with links and dots resolved, if it exists. */
+/* What is looked for beside this program may be run, or loaded into programs: where the program
+ * lies alone, the folders about it may be anybody's. */
+static bool may_use(const char *path)
+{
+    struct stat status;
+    return rtl_private_may_use(path, stat("/proc/self/exe", &status) == 0 ? status.st_uid : 0);
+}
+
+/* FOLDER/MIDDLE/NAME with links and dots resolved, if it exists and may be used. */
 static bool resolve(const char *folder, const char *middle, const char *name, char *path,
                     size_t size)
 {
     char joined[2 * PATH_MAX];
     char real[PATH_MAX];
     int length = snprintf(joined, sizeof joined, "%s/%s/%s", folder, middle, name);
-    if (length < 0 || (size_t)length >= sizeof joined || !realpath(joined, real))
+    if (length < 0 || (size_t)length >= sizeof joined || !realpath(joined, real) || !may_use(real))
         return false;
     length = snprintf(path, size, "%s", real);
     return length >= 0 && (size_t)length < size;
