@@ -15,6 +15,7 @@ enum {
 };
 
 int cmd_trace(int argc, char **argv);
+int cmd_attach(int argc, char **argv); /**< says what to do instead */
 int cmd_collect(int argc, char **argv);
 int cmd_ctl(int argc, char **argv);
 int cmd_summary(int argc, char **argv);

@@ -35,6 +35,7 @@ static const struct command commands[] = {
     {"doctor", cmd_doctor, "what this machine has, and what to do about problems"},
     {"bench", cmd_bench, "what profilers cost here, and whether they see everything"},
     {"demo", cmd_demo, "record a small decode loop on the software GPU"},
+    {"attach", cmd_attach, NULL},
     {"collect", cmd_collect, NULL},
 };
 

@@ -57,7 +57,8 @@ enum {
     KEY_DURATION,
     KEY_START_OFF,
     KEY_METRICS,
-    KEY_COUNTING
+    KEY_COUNTING,
+    KEY_ATTACH = 'p'
 };
 
 static const struct argp_option option_list[] = {
@@ -83,6 +84,9 @@ static const struct argp_option option_list[] = {
      "kernel: for each kernel, one at a time",
      0},
     {"quiet", 'q', NULL, 0, "no progress and no summary", 0},
+    /* Other tools have these: they are refused with what to do instead. */
+    {"pid", KEY_ATTACH, "PID", OPTION_ARG_OPTIONAL | OPTION_HIDDEN, NULL, 0},
+    {"attach", KEY_ATTACH, "PID", OPTION_ARG_OPTIONAL | OPTION_HIDDEN, NULL, 0},
     {0},
 };
 
@@ -164,6 +168,22 @@ static int parse_metrics(const char *text, struct options *options)
     return options->list ? 0 : metrics_parse(&options->metrics, text);
 }
 
+static int say_no_attach(void)
+{
+    return say_fail(
+        EXIT_USAGE,
+        "a process that runs cannot be attached to: start the program under rtl trace "
+        "--start-off (or with RTL_START=off), and then rtl ctl start -p PID whenever it "
+        "is to be recorded");
+}
+
+int cmd_attach(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    return say_no_attach();
+}
+
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct options *options = state->input;
@@ -183,6 +203,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'q':
         options->quiet = true;
         return 0;
+    case KEY_ATTACH:
+        return say_no_attach() ? EINVAL : 0;
     case KEY_GPU:
         return parse_gpu(value, &options->gpu) ? EINVAL : 0;
     case KEY_BUFFER:

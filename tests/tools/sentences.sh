@@ -219,6 +219,12 @@ for command in trace ctl summary "graph list" "graph show" "graph launches" "gra
     grep -q "^Usage: rtl $command" help.out || fail "$command --help does not help"
     grep -q "Examples:" help.out || fail "$command --help has no examples"
 done
+# What other tools can: said is how it is done here.
+for attach in "trace -p 1" "trace --pid=1 -- true" "trace --attach 1" "attach 1"; do
+    # shellcheck disable=SC2086
+    wrong 2 "cannot be attached to" "RTL_START=off" "rtl ctl start -p PID" -- "$rtl" $attach
+done
+wrong 1 "RTL_START=off" -- "$rtl" ctl start -p $$
 wrong 2 "'now'" -- "$rtl" doctor now
 wrong 2 "'now'" -- "$rtl" demo now
 [ ! -e none.db ] || fail "reading made a file"
