@@ -4,6 +4,7 @@
  * It sets LD_LIBRARY_PATH to the folder with the software GPU's libhsakmt.so.1 and the SOFTGPU_*
  * variables that its options stand for, then becomes the program.
  */
+#include "common/private.h"
 #include "softgpu/pmc_blocks.h"
 #include "softgpu/truth.h"
 
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define THUNK_NAME "libhsakmt.so.1"
@@ -207,6 +209,12 @@ static int print_log(const char *path)
     return more < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+static uid_t own_owner(void)
+{
+    struct stat status;
+    return stat("/proc/self/exe", &status) == 0 ? status.st_uid : 0;
+}
+
 /* The software GPU's folder, beside this command as it is built or installed. */
 static void find_library_folder(char folder[PATH_MAX])
 {
@@ -225,7 +233,7 @@ static void find_library_folder(char folder[PATH_MAX])
         if (snprintf(thunk, sizeof thunk, "%s/%s", self, places[i]) < (int)sizeof thunk &&
             realpath(thunk, whole) != NULL &&
             snprintf(thunk, sizeof thunk, "%s/" THUNK_NAME, whole) < (int)sizeof thunk &&
-            access(thunk, R_OK) == 0) {
+            access(thunk, R_OK) == 0 && rtl_private_may_use(whole, own_owner())) {
             memcpy(folder, whole, PATH_MAX);
             return;
         }
