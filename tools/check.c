@@ -10,6 +10,7 @@
 #include "common/say.h"
 #include "common/show.h"
 #include "common/table.h"
+#include "common/unseen.h"
 #include "counted.h"
 #include "links.h"
 #include "truth.h"
@@ -25,6 +26,7 @@ struct check {
     struct verdict verdict;
     struct links links;
     struct counted_list counted;
+    struct unseen unseen;
     rtl_trace_t *trace;
     const rtl_ledger_t *rows;
     size_t row_count;
@@ -144,6 +146,20 @@ static void show_unlinked(const char *what, uint64_t count)
             what, show_count(count).text);
 }
 
+/* What the mode promises beside kernels. */
+static void show_unseen(const struct check *check)
+{
+    unseen_show(&check->unseen, true, stdout);
+    if (check->links.past == 0)
+        return;
+    (void)printf("  not seen: the calls that launched %s kernels of HIP\n    ",
+                 show_count(check->links.past).text);
+    (void)puts(check->links.stopped
+                   ? "they were under way when recording was started, or passed librtl.so by"
+                   : "what to do: see whether a library calls HIP in its constructors and is "
+                     "opened with RTLD_DEEPBIND, or finds HIP's functions without dlsym");
+}
+
 static void show_launches(const struct verdict *verdict)
 {
     if (verdict->graphs.launches == 0)
@@ -224,6 +240,7 @@ static int show_text(const struct check *check, int status)
     if (check->row_count > 0)
         show_ledger(check);
     show_reasons(&check->verdict);
+    show_unseen(check);
     show_unlinked("kernels", check->links.kernels);
     show_unlinked("copies", check->links.copies);
     show_launches(&check->verdict);
@@ -345,9 +362,21 @@ static json_t *json_check(const struct check *check)
     (void)json_object_set_new(object, "calls", open_number(check->links.calls));
     (void)json_object_set_new(object, "kernels_without_call", open_number(check->links.kernels));
     (void)json_object_set_new(object, "copies_without_call", open_number(check->links.copies));
+    (void)json_object_set_new(object, "unseen_hips", unseen_json(&check->unseen));
+    (void)json_object_set_new(object, "unseen_kernels", open_number(verdict->unseen.kernels));
+    (void)json_object_set_new(object, "kernels_past_calls", open_number(check->links.past));
     if (check->against_truth)
         (void)json_object_set_new(object, "truth", json_truth(&check->truth));
     return object;
+}
+
+/* A call that was under way when recording was started is not recorded, and its kernels may be. */
+static void judge_links(struct check *check)
+{
+    if (check->links.past == 0 || check->links.stopped)
+        return;
+    check->verdict.unseen.past = check->links.past;
+    check->verdict.complete = false;
 }
 
 static int read_check(rtl_trace_t *trace, struct check *check, const char *const *logs,
@@ -363,8 +392,11 @@ static int read_check(rtl_trace_t *trace, struct check *check, const char *const
         status = links_read(trace, &check->links);
     if (status == RTL_OK)
         status = counted_read(trace, &check->counted);
+    if (status == RTL_OK)
+        status = unseen_read(trace, &check->unseen);
     if (status != RTL_OK)
         return open_failed(trace, check->path);
+    judge_links(check);
     check->against_truth = log_count > 0;
     if (log_count > 0 &&
         truth_compare(trace, logs, log_count, &check->truth, error, sizeof error) != 0)
@@ -383,6 +415,7 @@ int check_show(const char *path, const char *const *logs, size_t log_count, bool
     if (status != EXIT_USAGE)
         status = json ? open_print_json(json_check(&check), status) : show_text(&check, status);
     counted_free(&check.counted);
+    unseen_free(&check.unseen);
     rtlTraceClose(trace);
     return status;
 }

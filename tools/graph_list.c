@@ -7,6 +7,7 @@
 #include "common/say.h"
 #include "common/show.h"
 #include "common/table.h"
+#include "common/unseen.h"
 #include "graph.h"
 #include "graph_id.h"
 #include "stats.h"
@@ -39,6 +40,7 @@ struct list {
     struct line *lines; /* by process, graph and generation while they are filled */
     size_t count;
     uint64_t kernel_ns; /* of all kernels of the trace */
+    struct unseen unseen;
 };
 
 /* Launches and kernels come near the line that was found last: by process and graph, or in turn. */
@@ -147,6 +149,8 @@ static rtl_status_t read_list(rtl_trace_t *trace, struct list *list)
     status = add_launches(list, trace);
     if (status == RTL_OK)
         status = add_kernels(list, trace);
+    if (status == RTL_OK)
+        status = unseen_read(trace, &list->unseen);
     qsort(list->lines, list->count, sizeof *list->lines, by_kernel_time);
     return status;
 }
@@ -197,6 +201,7 @@ static int show_text(rtl_trace_t *trace, const struct list *list)
     sum_up(list, &launches, &kernel_ns, &partial);
     if (list->count == 0) {
         (void)printf("%s has no graphs\n", plain(list->options->path));
+        unseen_show(&list->unseen, false, stdout);
         return fflush(stdout) == 0 ? EXIT_FINE : EXIT_USAGE;
     }
     (void)printf("%s %s, %s %s; their kernels: %s of the time of all kernels\n",
@@ -220,6 +225,7 @@ static int show_text(rtl_trace_t *trace, const struct list *list)
     if (partial)
         (void)printf("  not whole in the trace, so not in p50, p90 and p99: %s launches\n",
                      show_count(partial).text);
+    unseen_show(&list->unseen, false, stdout);
     return fflush(stdout) == 0 ? EXIT_FINE : EXIT_USAGE;
 }
 
@@ -256,8 +262,9 @@ static int show_json(const struct list *list)
     unsigned top = list->options->top;
     for (size_t i = 0; i < list->count && (!top || i < top); ++i)
         (void)json_array_append_new(graphs, json_line(list, &list->lines[i]));
-    return open_print_json(json_pack("{s:o, s:o, s:o}", "file", open_text(list->options->path),
-                                     "kernel_ns", open_number(list->kernel_ns), "graphs", graphs),
+    return open_print_json(json_pack("{s:o, s:o, s:o, s:o}", "file", open_text(list->options->path),
+                                     "kernel_ns", open_number(list->kernel_ns), "graphs", graphs,
+                                     "unseen_hips", unseen_json(&list->unseen)),
                            EXIT_FINE);
 }
 
@@ -320,6 +327,7 @@ int graph_list(int argc, char **argv)
     for (size_t i = 0; i < list.count; ++i)
         stats_free(&list.lines[i].time);
     free(list.lines);
+    unseen_free(&list.unseen);
     rtlTraceClose(trace);
     return status;
 }

@@ -120,6 +120,8 @@ static rtl_status_t read_summary(rtl_trace_t *trace, struct summary *summary, or
     uint64_t to = summary->to;
     rtl_status_t status = account_verdict(trace, &summary->verdict);
     if (status == RTL_OK)
+        status = unseen_read(trace, &summary->unseen);
+    if (status == RTL_OK)
         status = tally_copies_read(trace, from, to, &summary->copies);
     if (status == RTL_OK)
         status = tally_calls_read(trace, from, to, &summary->calls);
@@ -162,6 +164,7 @@ static int with_summary(const struct options *options, FILE *out)
         return EXIT_USAGE;
     int status = show(trace, &summary, options, out);
     free(summary.kernels);
+    unseen_free(&summary.unseen);
     tally_free(&summary.tally);
     tally_calls_free(&summary.calls);
     tally_ranges_free(&summary.ranges);

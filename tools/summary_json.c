@@ -235,6 +235,9 @@ json_t *summary_json(struct summary *summary)
                   json_queues(tally), "kernels", json_kernels(summary), "copy_count",
                   open_number(summary->copies.copies), "copy_bytes",
                   open_number(summary->copies.bytes), "copies", json_copies(&summary->copies));
+    (void)json_object_set_new(object, "unseen_hips", unseen_json(&summary->unseen));
+    (void)json_object_set_new(object, "unseen_kernels",
+                              open_number(summary->verdict.unseen.kernels));
     add_host(object, summary);
     (void)json_object_set_new(object, "counting", json_counting(&summary->counted));
     (void)json_object_set_new(object, "from_ns",

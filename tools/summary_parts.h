@@ -5,6 +5,7 @@
 #define RTL_TOOLS_SUMMARY_PARTS_H
 
 #include "common/account.h"
+#include "common/unseen.h"
 #include "tally.h"
 #include "tally_calls.h"
 #include "tally_copies.h"
@@ -21,6 +22,7 @@ struct summary {
     uint64_t from, to; /**< on the trace's clock, to 0: no end */
     rtl_trace_info_t info;
     struct verdict verdict;
+    struct unseen unseen;
     struct tally tally;
     const rtl_group_t **kernels; /**< of tally.names, in the order asked for */
     struct tally_copies copies;

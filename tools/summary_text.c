@@ -119,6 +119,7 @@ static void show_head(const struct summary *summary, FILE *out)
     account_line(&summary->verdict, line, sizeof line);
     show_styled(out, summary->verdict.complete ? SHOW_GOOD : SHOW_BAD, line);
     (void)fputc('\n', out);
+    unseen_show(&summary->unseen, false, out);
     show_window(summary, out);
 }
 

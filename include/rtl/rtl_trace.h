@@ -229,6 +229,21 @@ RTL_TRACE_API rtl_status_t rtlTraceCounters(rtl_trace_t *, const rtl_trace_count
 RTL_TRACE_API rtl_status_t rtlTraceUncounted(rtl_trace_t *, const rtl_trace_uncounted_t **items,
                                              size_t *count);
 
+/** A queue that a HIP made, and what became of the host calls of that HIP. */
+typedef struct rtl_trace_hip_queue {
+    uint32_t process, queue;
+    const char *library; /**< path of the object with that HIP, "" for the program itself */
+    const char *calls;   /**< "followed", "indirect" (followed; HIP submits in threads of its own),
+                            "left_out" (the mode has none); or they are not in the trace: "off"
+                            (RTL_PRELOAD=off), "not_preloaded", "namespace" (dlmopen), "passed_by"
+                            (none came through librtl.so: RTLD_DEEPBIND and the like), "other_copy"
+                            (those of another HIP are followed), "static" */
+} rtl_trace_hip_queue_t;
+
+/** By process and queue. None in traces of a format before 1.5. */
+RTL_TRACE_API rtl_status_t rtlTraceHipQueues(rtl_trace_t *, const rtl_trace_hip_queue_t **items,
+                                             size_t *count);
+
 /** One kernel. */
 typedef struct rtl_kernel {
     uint64_t id; /**< unique in the trace, stable */

@@ -141,6 +141,10 @@ static size_t texts_size(enum rtl_wire_type type, const void *body, size_t size)
         const struct rtl_wire_sample *s = body;
         return size < sizeof *s ? SIZE_MAX : s->values * sizeof(uint64_t);
     }
+    case RTL_WIRE_HIP_QUEUE: {
+        const struct rtl_wire_hip_queue *h = body;
+        return size < sizeof *h ? SIZE_MAX : h->library_length;
+    }
     default:
         return 0;
     }
@@ -201,6 +205,8 @@ static size_t body_size(enum rtl_wire_type type)
         return sizeof(struct rtl_wire_kernel);
     case RTL_WIRE_DRAFT_COPY:
         return sizeof(struct rtl_wire_copy);
+    case RTL_WIRE_HIP_QUEUE:
+        return sizeof(struct rtl_wire_hip_queue);
     case RTL_WIRE_KERNELS: /* contradicts itself, or it would have come as single ones */
     case RTL_WIRE_VOID:
         break;
@@ -282,6 +288,9 @@ static void take_definition(struct source *source, enum rtl_wire_type type, cons
         break;
     case RTL_WIRE_UNCOUNTED:
         rtl_writer_uncounted(writer, source->process, body);
+        break;
+    case RTL_WIRE_HIP_QUEUE:
+        rtl_writer_hip_queue(writer, source->process, body, texts);
         break;
     case RTL_WIRE_KERNEL:
     case RTL_WIRE_KERNELS:

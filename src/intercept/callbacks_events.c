@@ -696,6 +696,7 @@ void rtl_events_take(void *context, enum rtl_wire_type type, const void *body, s
     case RTL_WIRE_GRAPH:
     case RTL_WIRE_NODE:
     case RTL_WIRE_PAUSE:
+    case RTL_WIRE_HIP_QUEUE:
         break;
     case RTL_WIRE_COUNTING:
     case RTL_WIRE_COUNTER:

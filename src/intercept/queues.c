@@ -7,8 +7,10 @@
 #include "intercept/counters.h"
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
+#include "intercept/hip/resolve.h"
 #include "intercept/indices.h"
 #include "intercept/launches.h"
+#include "intercept/makers.h"
 #include "intercept/strangers.h"
 #include "intercept/submit.h"
 #include "intercept/ways.h"
@@ -279,6 +281,7 @@ static bool follow(hsa_queue_t *queue, uint32_t agent, const struct rtl_way_made
         return false;
     }
     rtl_queues_describe(queue, id, agent, made->way);
+    rtl_makers_queue(made->maker, id);
     rtl_counters_queue_open(state);
     atomic_store_explicit(&state->phase, RTL_QUEUE_LIVE, memory_order_release);
     return true;
@@ -361,8 +364,10 @@ static void adopt(hsa_queue_t *queue, uint32_t agent, const struct rtl_way_made 
         return;
     }
     rtl_counters_queue_refused(agent);
-    rtl_strangers_add(queue, rtl_queues_new_id(), agent,
+    uint32_t id = rtl_queues_new_id();
+    rtl_strangers_add(queue, id, agent,
                       made->why != NULL ? made->why : "there was no room for one more");
+    rtl_makers_queue(made->maker, id);
 }
 
 static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
@@ -370,6 +375,8 @@ static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t 
                            uint32_t private_size, uint32_t group_size, hsa_queue_t **queue)
 {
     int saved = errno;
+    /* The runtime's own entry goes on by a jump: this is who called it. */
+    const void *caller = __builtin_return_address(0);
     bool follows = rtl_agents_is_gpu(agent) && rtl_worker_start(ring);
     errno = saved;
     if (!follows)
@@ -378,8 +385,12 @@ static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t 
     struct rtl_queue_request request = {agent, size,         type,      callback,
                                         data,  private_size, group_size};
     struct rtl_way_made made;
+    uint32_t maker = rtl_makers_at(caller);
+    rtl_hip_follow(false);
+    errno = saved;
     hsa_status_t status = rtl_ways_create(&request, queue, &made);
     saved = errno; /* the runtime's */
+    made.maker = maker;
     if (status == HSA_STATUS_SUCCESS)
         adopt(*queue, rtl_agents_id(agent), &made);
     errno = saved;

@@ -7,12 +7,12 @@
 #include "intercept/roctx.h"
 
 #include "intercept/control.h"
+#include "intercept/objects.h"
 #include "intercept/origin.h"
 #include "intercept/ranges.h"
 
 #include <rtl/rtl.h>
 
-#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -233,20 +233,23 @@ static const struct {
 static bool is_roctx(const char *path)
 {
     static const char *const names[] = {"libroctx64", "librocprofiler-sdk-roctx"};
-    const char *slash = strrchr(path, '/');
-    const char *base = slash != NULL ? slash + 1 : path;
+    const char *base = rtl_object_base_name(path);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(base, names[i], strlen(names[i])) == 0)
             return true;
     return false;
 }
 
+static int look_at_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    return !rtl_object_has(info, (uintptr_t)data) ? 0 : is_roctx(info->dlpi_name) ? 2 : 1;
+}
+
 void *rtl_roctx_instead_of(const char *name, void *found)
 {
-    Dl_info library;
     void *ours = found;
-    if (found == NULL || dladdr(found, &library) == 0 || library.dli_fname == NULL ||
-        !is_roctx(library.dli_fname))
+    if (found == NULL || dl_iterate_phdr(look_at_object, found) != 2)
         return found;
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (strcmp(name, functions[i].name) == 0)

@@ -60,7 +60,7 @@ RTL_ROCTX_API extern const struct rtl_roctx rtlRoctx;
 /** What a program gets that asks a library for its function `name` and would find `found`:
  * librtl.so's function if `found` is roctx's of a libroctx64 or librocprofiler-sdk-roctx, else
  * `found`. For programs that open these libraries themselves and so pass what is preloaded by. Any
- * thread. */
+ * thread; takes no lock of the dynamic linker's but for a moment. */
 void *rtl_roctx_instead_of(const char *name, void *found);
 
 /** Marks the current moment. NULL is an empty text, here and below. */

@@ -3,6 +3,7 @@
 #include "intercept/agents.h"
 #include "intercept/api.h"
 #include "intercept/emit.h"
+#include "intercept/makers.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 
 #define BUCKETS 16384u
+#define ROCCLR  "__amd_rocclr_" /* what its own kernels are called */
 
 /* Never freed, so that look-ups need no lock. */
 struct symbol {
@@ -165,11 +167,11 @@ void rtl_symbols_end(uint64_t executable)
     pthread_mutex_unlock(&lock);
 }
 
-/* One symbol of a frozen executable; `data` is its handle. */
+/* One symbol of a frozen executable; `data`: whether one of them is ROCclr's own. */
 static hsa_status_t visit(hsa_executable_t executable, hsa_agent_t agent,
                           hsa_executable_symbol_t symbol, void *data)
 {
-    (void)data;
+    bool *rocclr = data;
     hsa_symbol_kind_t kind;
     if (rtl_api.hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &kind) !=
             HSA_STATUS_SUCCESS ||
@@ -192,6 +194,7 @@ static hsa_status_t visit(hsa_executable_t executable, hsa_agent_t agent,
         return HSA_STATUS_SUCCESS;
     rtl_api.hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME, name);
     facts.name = name;
+    *rocclr |= strncmp(name, ROCCLR, strlen(ROCCLR)) == 0;
     rtl_symbols_add(&facts);
     free(name);
     return HSA_STATUS_SUCCESS;
@@ -199,9 +202,14 @@ static hsa_status_t visit(hsa_executable_t executable, hsa_agent_t agent,
 
 static hsa_status_t freeze(hsa_executable_t executable, const char *options)
 {
+    bool rocclr = false;
+    /* The runtime's own entry goes on by a jump: this is who called it. */
+    const void *caller = __builtin_return_address(0);
     hsa_status_t status = rtl_api.hsa_executable_freeze(executable, options);
     for (uint32_t i = 0; status == HSA_STATUS_SUCCESS && i < rtl_agents_gpus(); i++)
-        rtl_api.hsa_executable_iterate_agent_symbols(executable, rtl_agents_gpu(i), visit, NULL);
+        rtl_api.hsa_executable_iterate_agent_symbols(executable, rtl_agents_gpu(i), visit, &rocclr);
+    if (rocclr)
+        rtl_makers_rocclr(caller);
     return status;
 }
 

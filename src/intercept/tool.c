@@ -24,7 +24,9 @@
 #include "intercept/handlers.h"
 #include "intercept/harvest.h"
 #include "intercept/hip/hip.h"
+#include "intercept/hip/resolve.h"
 #include "intercept/launches.h"
+#include "intercept/makers.h"
 #include "intercept/origin.h"
 #include "intercept/queues.h"
 #include "intercept/ranges.h"
@@ -310,6 +312,7 @@ __attribute__((destructor)) static void at_unload(void)
     rtl_ranges_end();
     atomic_store(&rtl_calls_state, RTL_CALLS_OFF);
     rtl_hip_account();
+    rtl_makers_account();
     (void)rtl_emit_flush();
     rtl_ring_close(&ring);
     errno = saved;
@@ -374,6 +377,7 @@ static bool begin(void)
     recording = true;
     rtl_emit_open(&ring);
     describe_process();
+    rtl_makers_open(&config);
     rtl_control_begin(&config, &ring);
     decide_calls();
     rtl_stamp_begin();
@@ -425,6 +429,7 @@ bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *n
             rtl_queues_hook(&config, &ring);
             rtl_copies_hook(&config);
         }
+        rtl_hip_follow(false);
         make_room_for_calls();
     }
     if (!recording)

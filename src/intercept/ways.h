@@ -25,6 +25,7 @@ struct rtl_way_made {
     enum rtl_queue_way way;
     const char *why;  /**< RTL_WAY_PASS: why it cannot be followed, static storage */
     bool never_wraps; /**< RTL_WAY_INTERCEPT: no batch may run over the end of the ring */
+    uint32_t maker;   /**< who asked for it (makers.h); set by the caller of rtl_ways_create */
 };
 
 /** Takes the settings. Before the first queue. */

@@ -57,7 +57,8 @@ enum rtl_wire_type {
     RTL_WIRE_VOID = 26,      /**< nothing: a draft that was given up; readers see none */
     /* Not in the ring: what a reader is handed of a dead process's drafts (ring.h). */
     RTL_WIRE_DRAFT_KERNEL = 27, /**< rtl_wire_kernel */
-    RTL_WIRE_DRAFT_COPY = 28    /**< rtl_wire_copy */
+    RTL_WIRE_DRAFT_COPY = 28,   /**< rtl_wire_copy */
+    RTL_WIRE_HIP_QUEUE = 30  /**< rtl_wire_hip_queue + text */
 };
 
 /** First word of every record. `commit` is written last, with release; see ring.c. */
@@ -103,6 +104,27 @@ struct rtl_wire_queue {
     uint32_t hsa_type; /**< hsa_queue_type32_t */
     uint32_t way; /**< enum rtl_queue_way; RTL_WAY_PASS: not followed, its kernels are not in the
                      trace */
+};
+
+/** What has become of the host calls of a HIP. Values are the wire's own; traces have names. */
+enum rtl_hip_calls {
+    RTL_HIP_CALLS_LEFT_OUT = 0,      /**< the mode has none */
+    RTL_HIP_CALLS_FOLLOWED = 1,      /**< they come through librtl.so */
+    RTL_HIP_CALLS_INDIRECT = 2,      /**< the same, but HIP submits in threads of its own */
+    RTL_HIP_CALLS_OFF = 3,           /**< RTL_PRELOAD=off */
+    RTL_HIP_CALLS_NOT_PRELOADED = 4, /**< librtl.so does not stand before HIP */
+    RTL_HIP_CALLS_NAMESPACE = 5,     /**< HIP is in a namespace of its own (dlmopen) */
+    RTL_HIP_CALLS_PASSED_BY = 6,     /**< none has come: RTLD_DEEPBIND and the like */
+    RTL_HIP_CALLS_OTHER_COPY = 7,    /**< the calls of another copy of HIP are followed */
+    RTL_HIP_CALLS_STATIC = 8         /**< HIP is linked statically */
+};
+
+/** A queue was made by a HIP. The text is the path of the object with that HIP, "" for the program.
+ * The last one of a queue holds. */
+struct rtl_wire_hip_queue {
+    uint32_t queue;
+    uint32_t calls; /**< enum rtl_hip_calls */
+    uint16_t library_length;
 };
 
 struct rtl_wire_queue_end {

@@ -541,6 +541,8 @@ static rtl_status_t load_contents(rtl_trace_t *trace)
         status = rtl_trace_load_calls(trace);
     if (status == RTL_OK)
         status = rtl_trace_load_counters(trace);
+    if (status == RTL_OK)
+        status = rtl_trace_load_hip_queues(trace);
     catch_up(trace);
     if (trace->ledger.count)
         qsort(trace->ledger.items, trace->ledger.count, sizeof(rtl_ledger_t), by_queue);
@@ -598,6 +600,7 @@ void rtl_trace_unload(rtl_trace_t *trace)
     rtl_list_free(&trace->clocks);
     rtl_trace_unload_calls(trace);
     rtl_trace_unload_counters(trace);
+    rtl_list_free(&trace->hip_queues);
     rtl_trace_forget_kernels(trace);
     rtl_trace_forget_origins(trace);
     rtl_map_clear(&trace->process_index);

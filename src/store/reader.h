@@ -92,6 +92,7 @@ struct rtl_trace {
     struct rtl_list lost_names;  /**< const char *, of calls whose definition never came */
     struct rtl_origins *origins; /**< NULL until first needed */
     struct rtl_list counting, counters, uncounted; /**< of the public structs */
+    struct rtl_list hip_queues;                    /**< the same */
     struct rtl_list counters_read; /**< const rtl_trace_counter_t *: of the pass that their process
                                         made, by process, agent and number */
     struct rtl_list sample_rows;   /**< struct rtl_sample_row, by number */
@@ -157,6 +158,9 @@ bool rtl_trace_has_counters(const rtl_trace_t *trace);
 /** Reads and frees the lists about hardware counters. */
 rtl_status_t rtl_trace_load_counters(rtl_trace_t *trace);
 void rtl_trace_unload_counters(rtl_trace_t *trace);
+
+/** The table of HIP's queues, hip_queues.c. */
+rtl_status_t rtl_trace_load_hip_queues(rtl_trace_t *trace);
 
 /** As rtlTraceRangeSamples or rtlTraceKernelSamples, but `filter` is given, and its `last` is what
  * it says, also if it is 0. */

@@ -33,6 +33,7 @@ enum statement {
     INSERT_SAMPLE_CHUNK,
     CLEAR_UNCOUNTED,
     INSERT_UNCOUNTED,
+    INSERT_HIP_QUEUE,
     INSERT_ACCOUNT,
     CLEAR_LOSSES,
     INSERT_LOSS,
@@ -79,6 +80,7 @@ static const char *const sources[] = {
         "INSERT OR REPLACE INTO sample_chunks VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [CLEAR_UNCOUNTED] = "DELETE FROM uncounted WHERE process = ? AND agent IS ? AND why = ?",
     [INSERT_UNCOUNTED] = "INSERT INTO uncounted VALUES(?, ?, ?, ?)",
+    [INSERT_HIP_QUEUE] = "INSERT OR REPLACE INTO hip_queues VALUES(?, ?, ?, ?)",
     [INSERT_ACCOUNT] = "INSERT OR REPLACE INTO ledger_rows VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [CLEAR_LOSSES] = "DELETE FROM ledger_losses WHERE process = ? AND queue = ?",
     [INSERT_LOSS] = "INSERT INTO ledger_losses VALUES(?, ?, ?, ?)",
@@ -396,6 +398,17 @@ static int store_uncounted(struct rtl_rows *rows, uint32_t process,
     return result == SQLITE_OK ? RUN(rows, INSERT_UNCOUNTED, values) : result;
 }
 
+static int insert_hip_queue(struct rtl_rows *rows, uint32_t process,
+                            const struct rtl_wire_hip_queue *body, const char *texts)
+{
+    char *library = take(&texts, body->library_length);
+    const struct value values[] = {number(process), number(body->queue), text(library),
+                                   text(rtl_text_hip_calls(body->calls))};
+    int result = RUN(rows, INSERT_HIP_QUEUE, values);
+    free(library);
+    return result;
+}
+
 int rtl_rows_definition(struct rtl_rows *rows, enum rtl_wire_type type, uint32_t process,
                         const void *body, const char *texts)
 {
@@ -436,6 +449,8 @@ int rtl_rows_definition(struct rtl_rows *rows, enum rtl_wire_type type, uint32_t
         return insert_counter(rows, process, body, texts);
     case RTL_WIRE_UNCOUNTED:
         return store_uncounted(rows, process, body);
+    case RTL_WIRE_HIP_QUEUE:
+        return insert_hip_queue(rows, process, body, texts);
     case RTL_WIRE_GRAPH:
     case RTL_WIRE_NODE:
     case RTL_WIRE_LAUNCH:

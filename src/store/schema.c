@@ -132,3 +132,7 @@ const char rtl_schema_counters[] =
     /* Its agent may be NULL, so no key has it. */
     "CREATE TABLE uncounted(process INTEGER, agent INTEGER, why TEXT, count INTEGER);"
     "CREATE INDEX uncounted_by_process ON uncounted(process);";
+
+const char rtl_schema_hip[] =
+    "CREATE TABLE hip_queues(process INTEGER, queue INTEGER, library TEXT, calls TEXT,"
+    " PRIMARY KEY(process, queue)) WITHOUT ROWID;";

@@ -96,7 +96,10 @@ static const char counter_views[] =
     "CREATE TEMP VIEW counters(process, counter, agent, name, block, event, instances, pass) AS"
     " SELECT * FROM stored_counters;"
 
-    "CREATE TEMP VIEW uncounted(process, agent, why, count) AS SELECT * FROM stored_uncounted;";
+    "CREATE TEMP VIEW uncounted(process, agent, why, count) AS SELECT * FROM stored_uncounted;"
+
+    "CREATE TEMP VIEW hip_queues(process, queue, library, calls) AS"
+    " SELECT * FROM stored_hip_queues;";
 
 /* Tables that older files do not have, with their columns. The views read `stored_TABLE`, which
  * is the table, or empty. */
@@ -118,6 +121,8 @@ static const struct stored {
     {"counting", "process, mode, pass, passes, metrics"},
     {"counters", "process, counter, agent, name, block, event, instances, pass"},
     {"uncounted", "process, agent, why, count"},
+    /* Of format 1.5. */
+    {"hip_queues", "process, queue, library, calls"},
 };
 
 static int add_stored(sqlite3 *db, const struct stored *stored)

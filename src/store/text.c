@@ -79,6 +79,22 @@ const char *rtl_text_uncounted(uint32_t why)
     return pick(names, sizeof names / sizeof *names, why, "unknown");
 }
 
+const char *rtl_text_hip_calls(uint32_t calls)
+{
+    static const char *const names[] = {
+        [RTL_HIP_CALLS_LEFT_OUT] = "left_out",
+        [RTL_HIP_CALLS_FOLLOWED] = "followed",
+        [RTL_HIP_CALLS_INDIRECT] = "indirect",
+        [RTL_HIP_CALLS_OFF] = "off",
+        [RTL_HIP_CALLS_NOT_PRELOADED] = "not_preloaded",
+        [RTL_HIP_CALLS_NAMESPACE] = "namespace",
+        [RTL_HIP_CALLS_PASSED_BY] = "passed_by",
+        [RTL_HIP_CALLS_OTHER_COPY] = "other_copy",
+        [RTL_HIP_CALLS_STATIC] = "static",
+    };
+    return pick(names, sizeof names / sizeof *names, calls, "unknown");
+}
+
 const char *rtl_text_named(uint32_t kind)
 {
     static const char *const names[] = {[RTL_NAMED_THREAD] = "thread",

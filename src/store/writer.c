@@ -829,6 +829,12 @@ void rtl_writer_name(struct rtl_writer *writer, uint32_t process, const struct r
     add(writer, RTL_WIRE_NAME, process, name, sizeof *name, texts, name->text_length);
 }
 
+void rtl_writer_hip_queue(struct rtl_writer *writer, uint32_t process,
+                          const struct rtl_wire_hip_queue *made, const char *texts)
+{
+    add(writer, RTL_WIRE_HIP_QUEUE, process, made, sizeof *made, texts, made->library_length);
+}
+
 /* Graphs. */
 
 /* A launch on its way into a chunk; false if it belongs into a row. */

@@ -107,6 +107,8 @@ void rtl_writer_counter(struct rtl_writer *, uint32_t process, const struct rtl_
 void rtl_writer_sample(struct rtl_writer *, uint32_t process, const struct rtl_wire_sample *,
                        const void *values);
 void rtl_writer_uncounted(struct rtl_writer *, uint32_t process, const struct rtl_wire_uncounted *);
+void rtl_writer_hip_queue(struct rtl_writer *, uint32_t process, const struct rtl_wire_hip_queue *,
+                          const char *texts);
 
 /** Sets a queue's account as read from the ring (absolute values, copied by the caller). */
 struct rtl_writer_account {

@@ -77,7 +77,8 @@ int main(int argc, char **argv)
     }
     ask("by its handle", library);
     call(dlsym(library, "hipFree"), !preloaded);
-    (void)printf("by versions: %d\n", dlvsym(library, "hipFree", "hip_4.2") != NULL);
+    call(dlvsym(library, "hipFree", "hip_4.2"), !preloaded);
+    (void)printf("by other versions: %d\n", dlvsym(library, "hipFree", "hip_0.1") != NULL);
     void *once = dlsym(library, "hipFree");
     (void)printf("the same: %d\n", dlsym(library, "hipFree") == once);
     ask_in_threads(library);

@@ -254,6 +254,8 @@ void world_give(unsigned part, world_take take, void *context)
     const struct rtl_wire_queue_end end = {.time_ns = 999999, .queue = 1};
     const struct rtl_wire_pause pause = {.time_ns = 400000 + part, .stopped = part == 1};
     const struct rtl_wire_uncounted uncounted = {.count = UINT64_C(12) * (part + 1)};
+    const struct rtl_wire_hip_queue hip_queue = {
+        .queue = 1, .calls = RTL_HIP_CALLS_PASSED_BY, .library_length = 11};
     if (part == 0) {
         give_definitions(&to);
         give_counters(&to);
@@ -268,6 +270,7 @@ void world_give(unsigned part, world_take take, void *context)
     }
     give_sample(&to, RTL_NONE, 10u + part);
     GIVE(&to, RTL_WIRE_UNCOUNTED, uncounted, "");
+    GIVE(&to, RTL_WIRE_HIP_QUEUE, hip_queue, "/lib/hip.so");
     give_replays(&to, part * (uint64_t)QUEUE_0 + KERNELS);
     give_copies(&to);
     GIVE(&to, RTL_WIRE_NOTE, note, "a note");
@@ -370,6 +373,9 @@ void world_write(void *context, enum rtl_wire_type type, const void *body, size_
         break;
     case RTL_WIRE_UNCOUNTED:
         rtl_writer_uncounted(to->writer, to->process, body);
+        break;
+    case RTL_WIRE_HIP_QUEUE:
+        rtl_writer_hip_queue(to->writer, to->process, body, rest);
         break;
     case RTL_WIRE_KERNELS:
     case RTL_WIRE_VOID:

@@ -620,6 +620,18 @@ static void make_uncounted(uint32_t process)
 }
 #endif
 
+#if RTL_FORMAT_MINOR >= 5
+/* The last one of a queue holds. */
+static void make_hip_queues(uint32_t process)
+{
+    static const struct rtl_wire_hip_queue made[] = {{0, RTL_HIP_CALLS_PASSED_BY, 14},
+                                                     {0, RTL_HIP_CALLS_FOLLOWED, 14},
+                                                     {4, RTL_HIP_CALLS_STATIC, 0}};
+    for (unsigned i = 0; i < sizeof made / sizeof *made; i++)
+        rtl_writer_hip_queue(writer, process, &made[i], "/opt/libhip.so");
+}
+#endif
+
 static void make_trace(void)
 {
     static const struct rtl_writer_account account = {
@@ -650,6 +662,9 @@ static void make_trace(void)
     make_kernel_samples(process);
     make_range_samples(process);
     make_uncounted(process);
+#endif
+#if RTL_FORMAT_MINOR >= 5
+    make_hip_queues(process);
 #endif
     rtl_writer_process_end(writer, process, "closed", 9500000, 0);
     make_dead();

@@ -7,6 +7,8 @@
 #include "intercept/emit.h"
 #include "intercept/hip/calls.h"
 #include "intercept/hip/resolve.h"
+#include "intercept/makers.h"
+#include "intercept/roctx.h"
 #include "intercept/waits.h"
 
 #include <errno.h>
@@ -41,6 +43,16 @@ static struct {
 } captured;
 static unsigned before, after;
 static unsigned handed_over; /* times, before the call's record was sent */
+
+void rtl_makers_look(void)
+{
+}
+
+void *rtl_roctx_instead_of(const char *name, void *found)
+{
+    (void)name;
+    return found;
+}
 
 bool rtl_config_wants_calls(void)
 {

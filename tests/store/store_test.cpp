@@ -121,6 +121,8 @@ RTL_C_TEST(File, HasTheTablesOfTheSchema)
 RTL_C_TEST(Pauses, EveryField)
 RTL_C_TEST(Pauses, OlderFilesHaveNone)
 RTL_C_TEST(Pauses, AccountsOfWhatIsStored)
+RTL_C_TEST(HipQueues, TheLastWordHolds)
+RTL_C_TEST(HipQueues, OlderFilesHaveNone)
 
 RTL_C_TEST(Graphs, PlanHasTheBytesOfTheSpecification)
 RTL_C_TEST(Graphs, PlansReturnWhatWentIn)

@@ -1,6 +1,7 @@
 #include "common/account.h"
 
 #include "common/show.h"
+#include "common/unseen.h"
 #include "store/file.h"
 
 #include <stdarg.h>
@@ -204,6 +205,19 @@ static rtl_status_t add_launches(rtl_trace_t *trace, struct verdict *verdict)
     return status == RTL_END ? RTL_OK : status;
 }
 
+static rtl_status_t count_unseen(rtl_trace_t *trace, struct verdict *verdict)
+{
+    struct unseen unseen;
+    rtl_status_t status = unseen_read(trace, &unseen);
+    if (status != RTL_OK)
+        return status;
+    verdict->unseen.hips = unseen.missing;
+    verdict->unseen.kernels = unseen.missing_kernels;
+    verdict->unseen.off = unseen.count > unseen.missing;
+    unseen_free(&unseen);
+    return RTL_OK;
+}
+
 static bool is_whole(const struct account *account)
 {
     return account->lost_total == 0 && account->pending == 0 && account->unstored == 0 &&
@@ -235,6 +249,8 @@ rtl_status_t account_verdict(rtl_trace_t *trace, struct verdict *verdict)
         status = add_launches(trace, verdict);
     if (status == RTL_OK)
         status = ended_count(trace, &verdict->ended);
+    if (status == RTL_OK)
+        status = count_unseen(trace, verdict);
     if (status != RTL_OK)
         return status;
     verdict->finished = info.finished != 0;
@@ -242,7 +258,7 @@ rtl_status_t account_verdict(rtl_trace_t *trace, struct verdict *verdict)
     verdict->complete = verdict->finished && verdict->processes > 0 && verdict->running == 0 &&
                         verdict->refused == 0 && verdict->passed == 0 && verdict->torn == 0 &&
                         is_whole(&verdict->total) && is_whole(&verdict->copies) &&
-                        verdict->graphs.lost == 0;
+                        verdict->graphs.lost == 0 && verdict->unseen.hips == 0;
     return RTL_OK;
 }
 
@@ -300,6 +316,18 @@ static const char *plural(unsigned count, const char *ending)
     return count == 1 ? "" : ending;
 }
 
+static void append_unseen(struct line *line, const struct verdict *verdict)
+{
+    if (verdict->unseen.hips)
+        append(line, ", the host calls of %s kernels were not seen",
+               show_count(verdict->unseen.kernels).text);
+    if (verdict->unseen.past)
+        append(line, ", %s kernels of HIP without the call that launched them",
+               show_count(verdict->unseen.past).text);
+    if (verdict->unseen.off)
+        append(line, ", without host calls (RTL_PRELOAD=off)");
+}
+
 static void append_states(struct line *line, const struct verdict *verdict)
 {
     if (verdict->passed)
@@ -334,6 +362,7 @@ void account_line(const struct verdict *verdict, char *text, size_t size)
     if (verdict->graphs.lost)
         append(&line, ", %s of graph launches missing and not in the ledger",
                show_count(verdict->graphs.lost).text);
+    append_unseen(&line, verdict);
     append_states(&line, verdict);
     ended_say(&verdict->ended, verdict->processes, ended, sizeof ended);
     append(&line, "%s", ended);

@@ -35,8 +35,15 @@ struct verdict {
         uint64_t missing;   /**< kernels of those */
         uint64_t lost;      /**< of them, more than the ledger of their process explains */
     } graphs;               /**< launches of graphs */
-    bool finished;          /**< the collector ended in order */
-    bool recording;         /**< not finished, and the collector lives (on this host) */
+    struct {
+        unsigned hips;    /**< whose host calls should be in the trace and are not (unseen.h) */
+        uint64_t kernels; /**< of these */
+        bool off;         /**< host calls were switched off for a HIP */
+        uint64_t past;    /**< kernels of HIPs whose host calls are followed, which no call or range
+                             of the trace launched; 0 unless somebody has counted them */
+    } unseen;
+    bool finished;  /**< the collector ended in order */
+    bool recording; /**< not finished, and the collector lives (on this host) */
     bool complete;
 };
 

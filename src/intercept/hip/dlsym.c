@@ -1,7 +1,7 @@
 /*
  * Programs that load HIP themselves and ask for its functions by handle (Python's ctypes) pass
- * every preloaded library by. So librtl.so exports dlsym, which is libc's for every name but those
- * of the wrapped calls.
+ * every preloaded library by. So librtl.so exports dlsym and dlvsym, which are libc's for every
+ * name but those of the wrapped calls.
  *
  * - A handle: what libc finds is asked for first. If that is the function which the wrapper goes on
  *   to, the answer is the wrapper; else (another copy of HIP, somebody's function of the same name)
@@ -15,8 +15,11 @@
  *
  * roctx's functions are replaced as well, where they are asked for by handle (roctx.h).
  *
- * dlvsym is not looked at. Where another library has put its dlsym behind ours, it gets what ours
- * passes on.
+ * dlvsym differs in the version that libc is asked for, which HIP has one of for each function.
+ * Where another library has put its dlsym behind ours, it gets what ours passes on.
+ *
+ * Who has loaded something asks for what is in it next: that is the moment to look at what was
+ * loaded (follow.c).
  */
 #include "intercept/hip/resolve.h"
 #include "intercept/roctx.h"
@@ -34,17 +37,18 @@ struct looked {
 };
 
 struct looked rtl_dlsym_look(void *handle, const char *name, void *caller);
+struct looked rtl_dlvsym_look(void *handle, const char *name, const char *version, void *caller);
 
-static _Atomic(rtl_hip_function) next_dlsym;
-
-static rtl_hip_function find_next(void)
+/* dlsym or dlvsym of the next library that has one. */
+static rtl_hip_function find_next(_Atomic(rtl_hip_function) *known, const char *name,
+                                  rtl_hip_function libc)
 {
-    rtl_hip_function function = atomic_load_explicit(&next_dlsym, memory_order_relaxed);
+    rtl_hip_function function = atomic_load_explicit(known, memory_order_relaxed);
     if (function == NULL) {
-        function = rtl_hip_as_function(rtl_dlsym(RTLD_NEXT, "dlsym"));
+        function = rtl_hip_as_function(rtl_dlsym(RTLD_NEXT, name));
         if (function == NULL)
-            function = (rtl_hip_function)rtl_libc_dlsym();
-        atomic_store_explicit(&next_dlsym, function, memory_order_relaxed);
+            function = libc;
+        atomic_store_explicit(known, function, memory_order_relaxed);
     }
     return function;
 }
@@ -72,12 +76,21 @@ static bool in_front(void *address)
     return map != NULL;
 }
 
-struct looked rtl_dlsym_look(void *handle, const char *name, void *caller)
+/* What libc finds; NULL for a version is any. */
+static void *ask(void *handle, const char *name, const char *version)
 {
-    const struct looked pass = {NULL, find_next()};
+    return version == NULL ? rtl_dlsym(handle, name) : rtl_libc_dlvsym()(handle, name, version);
+}
+
+static struct looked look(void *handle, const char *name, const char *version, void *caller,
+                          struct looked pass)
+{
     if (handle != RTLD_NEXT && handle != RTLD_DEFAULT && strncmp(name, "roctx", 5) == 0)
-        return (struct looked){rtl_roctx_instead_of(name, rtl_dlsym(handle, name)), NULL};
-    if (!looks_wrapped(name) || !rtl_hip_possible())
+        return (struct looked){rtl_roctx_instead_of(name, ask(handle, name, version)), NULL};
+    if (!rtl_hip_possible())
+        return pass;
+    rtl_hip_follow(true);
+    if (!looks_wrapped(name))
         return pass;
     enum rtl_hip_entry entry = rtl_hip_named(name);
     if (entry == RTL_HIP_ENTRIES)
@@ -87,42 +100,64 @@ struct looked rtl_dlsym_look(void *handle, const char *name, void *caller)
     rtl_hip_function wrapper = rtl_hip_wrapper(entry);
     rtl_hip_function found = wrapper;
     if (handle != RTLD_DEFAULT)
-        found = rtl_hip_as_function(rtl_dlsym(handle, name));
+        found = rtl_hip_as_function(ask(handle, name, version));
     struct looked answer = {rtl_hip_as_symbol(found), NULL};
     if (found == NULL)
         return answer;
     rtl_hip_function real = rtl_hip_find(entry);
-    if (found == wrapper && real == NULL)
-        answer.answer = rtl_dlsym(RTLD_NEXT, name); /* nothing, and dlerror says so */
+    if (found == wrapper &&
+        (real == NULL || (version != NULL && ask(RTLD_NEXT, name, version) == NULL)))
+        answer.answer = ask(RTLD_NEXT, name, version); /* nothing, and dlerror says so */
     else if (found == real)
         answer.answer = rtl_hip_as_symbol(wrapper);
     return answer;
 }
 
-__asm__(".pushsection .text\n"
-        ".globl dlsym\n"
-        ".type dlsym, @function\n"
-        "dlsym:\n"
-        "    .cfi_startproc\n"
-        "    endbr64\n"
-        "    push %rdi\n"
-        "    .cfi_adjust_cfa_offset 8\n"
-        "    push %rsi\n"
-        "    .cfi_adjust_cfa_offset 8\n"
-        "    sub $8, %rsp\n"
-        "    .cfi_adjust_cfa_offset 8\n"
-        "    mov 24(%rsp), %rdx\n"
-        "    call rtl_dlsym_look\n"
-        "    add $8, %rsp\n"
-        "    .cfi_adjust_cfa_offset -8\n"
-        "    pop %rsi\n"
-        "    .cfi_adjust_cfa_offset -8\n"
-        "    pop %rdi\n"
-        "    .cfi_adjust_cfa_offset -8\n"
-        "    test %rdx, %rdx\n"
-        "    jz 1f\n"
-        "    jmp *%rdx\n"
-        "1:  ret\n"
-        "    .cfi_endproc\n"
-        ".size dlsym, . - dlsym\n"
-        ".popsection\n");
+struct looked rtl_dlsym_look(void *handle, const char *name, void *caller)
+{
+    static _Atomic(rtl_hip_function) next;
+    rtl_hip_function libc = (rtl_hip_function)rtl_libc_dlsym();
+    return look(handle, name, NULL, caller, (struct looked){NULL, find_next(&next, "dlsym", libc)});
+}
+
+struct looked rtl_dlvsym_look(void *handle, const char *name, const char *version, void *caller)
+{
+    static _Atomic(rtl_hip_function) next;
+    rtl_hip_function libc = (rtl_hip_function)rtl_libc_dlvsym();
+    return look(handle, name, version, caller,
+                (struct looked){NULL, find_next(&next, "dlvsym", libc)});
+}
+
+/* A look with the arguments of the call and the return address as the next one; then back with the
+ * answer, or on to where it says, with the stack as the caller left it. */
+#define JUMPING(name, caller)                                                                      \
+    __asm__(".pushsection .text\n"                                                                 \
+            ".globl " #name "\n"                                                                   \
+            ".type " #name ", @function\n" #name ":\n"                                             \
+            "    .cfi_startproc\n"                                                                 \
+            "    endbr64\n"                                                                        \
+            "    push %rdi\n"                                                                      \
+            "    .cfi_adjust_cfa_offset 8\n"                                                       \
+            "    push %rsi\n"                                                                      \
+            "    .cfi_adjust_cfa_offset 8\n"                                                       \
+            "    push %rdx\n"                                                                      \
+            "    .cfi_adjust_cfa_offset 8\n"                                                       \
+            "    mov 24(%rsp), %" #caller "\n"                                                     \
+            "    call rtl_" #name "_look\n"                                                        \
+            "    mov %rdx, %r11\n"                                                                 \
+            "    pop %rdx\n"                                                                       \
+            "    .cfi_adjust_cfa_offset -8\n"                                                      \
+            "    pop %rsi\n"                                                                       \
+            "    .cfi_adjust_cfa_offset -8\n"                                                      \
+            "    pop %rdi\n"                                                                       \
+            "    .cfi_adjust_cfa_offset -8\n"                                                      \
+            "    test %r11, %r11\n"                                                                \
+            "    jz 1f\n"                                                                          \
+            "    jmp *%r11\n"                                                                      \
+            "1:  ret\n"                                                                            \
+            "    .cfi_endproc\n"                                                                   \
+            ".size " #name ", . - " #name "\n"                                                     \
+            ".popsection\n")
+
+JUMPING(dlsym, rdx);
+JUMPING(dlvsym, rcx);

@@ -5,7 +5,11 @@
  * A table of chains to which anybody may add at any time, without a lock: registration runs in
  * constructors, forked children and all. Nothing is ever taken out. What is unloaded loses its
  * name; the texts of registered functions lie in the library that goes, those of modules are copies
- * of ours, kept since somebody may be reading.
+ * of ours, kept since somebody may be reading. What was registered past us (RTLD_DEEPBIND), HIP is
+ * asked for.
+ *
+ * Registration is the first that code of a library does with HIP. Where there are several HIPs, it
+ * has to reach the one that the library finds by itself.
  */
 #include "intercept/hip/resolve.h"
 
@@ -92,12 +96,6 @@ static void forget(const void *owner)
             atomic_store(&kernel->gone, true);
 }
 
-const char *rtl_hip_kernel_name(const void *function)
-{
-    struct kernel *kernel = find(function);
-    return kernel != NULL && !atomic_load(&kernel->gone) ? kernel->name : NULL;
-}
-
 static rtl_hip_function real_function(_Atomic(rtl_hip_function) *known, const char *name)
 {
     rtl_hip_function function = atomic_load_explicit(known, memory_order_relaxed);
@@ -108,14 +106,77 @@ static rtl_hip_function real_function(_Atomic(rtl_hip_function) *known, const ch
     return function;
 }
 
+/* NULL if HIP has registered nothing there, either. Sets no error. */
+static const char *ask_for_name(const void *function)
+{
+    typedef const char *name_by_pointer(const void *function, hipStream_t stream);
+    static _Atomic(rtl_hip_function) known;
+    name_by_pointer *ask = (name_by_pointer *)real_function(&known, "hipKernelNameRefByPtr");
+    return ask != NULL ? ask(function, NULL) : NULL;
+}
+
+const char *rtl_hip_kernel_name(const void *function)
+{
+    struct kernel *kernel = find(function);
+    if (kernel == NULL)
+        return ask_for_name(function);
+    return !atomic_load(&kernel->gone) ? kernel->name : NULL;
+}
+
+/* Modules that belong to another HIP than the one that is followed. */
+struct stranger {
+    struct stranger *next;
+    void **modules;
+    rtl_hip_function unregister;
+};
+
+static struct stranger *_Atomic strangers;
+
+static struct stranger *find_stranger(void **modules)
+{
+    struct stranger *stranger = atomic_load_explicit(&strangers, memory_order_acquire);
+    while (stranger != NULL && stranger->modules != modules)
+        stranger = stranger->next;
+    return stranger;
+}
+
+static void add_stranger(void **modules, rtl_hip_function unregister)
+{
+    struct stranger *stranger = find_stranger(modules) == NULL ? malloc(sizeof *stranger) : NULL;
+    if (stranger == NULL)
+        return;
+    stranger->modules = modules;
+    stranger->unregister = unregister;
+    stranger->next = atomic_load_explicit(&strangers, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&strangers, &stranger->next, stranger,
+                                                  memory_order_release, memory_order_relaxed))
+        ;
+} // NOLINT(clang-analyzer-unix.Malloc): the list has it
+
+/* What the library of the caller would register with if there were no `real`; NULL: nothing
+ * else. */
+static rtl_hip_function of_other_hip(const void *caller, void **modules, rtl_hip_function real)
+{
+    rtl_hip_follow(true);
+    if (!rtl_hip_several())
+        return NULL;
+    rtl_hip_function own = rtl_hip_own_symbol(caller, "__hipRegisterFunction");
+    if (own == NULL || own == real || own == (rtl_hip_function)__hipRegisterFunction)
+        return NULL;
+    add_stranger(modules, rtl_hip_own_symbol(caller, "__hipUnregisterFatBinary"));
+    return own;
+}
+
 void __hipRegisterFunction(void **modules, const void *host, char *function, const char *name,
                            unsigned threads, void *tid, void *bid, dim3 *block, dim3 *grid,
                            int *warp)
 {
     static _Atomic(rtl_hip_function) known;
+    rtl_hip_function next = real_function(&known, "__hipRegisterFunction");
+    rtl_hip_function other = of_other_hip(__builtin_return_address(0), modules, next);
     __typeof__(__hipRegisterFunction) *real =
-        (__typeof__(__hipRegisterFunction) *)real_function(&known, "__hipRegisterFunction");
-    if (rtl_hip_possible() && name != NULL)
+        (__typeof__(__hipRegisterFunction) *)(other != NULL ? other : next);
+    if (other == NULL && rtl_hip_possible() && name != NULL)
         (void)add(host, modules, name, false);
     if (real != NULL)
         real(modules, host, function, name, threads, tid, bid, block, grid, warp);
@@ -124,8 +185,10 @@ void __hipRegisterFunction(void **modules, const void *host, char *function, con
 void __hipUnregisterFatBinary(void **modules)
 {
     static _Atomic(rtl_hip_function) known;
-    __typeof__(__hipUnregisterFatBinary) *real =
-        (__typeof__(__hipUnregisterFatBinary) *)real_function(&known, "__hipUnregisterFatBinary");
+    struct stranger *stranger = find_stranger(modules);
+    rtl_hip_function next =
+        stranger != NULL ? stranger->unregister : real_function(&known, "__hipUnregisterFatBinary");
+    __typeof__(__hipUnregisterFatBinary) *real = (__typeof__(__hipUnregisterFatBinary) *)next;
     if (rtl_hip_possible())
         forget(modules);
     if (real != NULL)

@@ -15,6 +15,7 @@
 #include "intercept/hip/resolve.h"
 
 #include "intercept/hip/calls.h"
+#include "intercept/makers.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -65,14 +66,22 @@ void *rtl_hip_as_symbol(rtl_hip_function function)
     return symbol;
 }
 
+bool rtl_hip_is_library(const struct rtl_object *object)
+{
+    /* The first is one that librtl.so has no wrapper of. */
+    return rtl_object_function(object, "__hipRegisterFatBinary") != 0 &&
+           rtl_object_function(object, "hipMalloc") != 0;
+}
+
 /* The name of the HIP library among those that are loaded. */
 static int look_at_library(struct dl_phdr_info *info, size_t size, void *data)
 {
+    struct rtl_object object;
+    const char *base = rtl_object_base_name(info->dlpi_name);
+    bool named = strncmp(base, LIBRARY, strlen(LIBRARY)) == 0 && strstr(base, ".so") != NULL;
     (void)size;
-    const char *base = strrchr(info->dlpi_name, '/');
-    base = base != NULL ? base + 1 : info->dlpi_name;
-    if (strncmp(base, LIBRARY, strlen(LIBRARY)) != 0 || strstr(base, ".so") == NULL ||
-        strlen(info->dlpi_name) >= PATH_MAX)
+    if (info->dlpi_name[0] == '\0' || strlen(info->dlpi_name) >= PATH_MAX ||
+        (!named && !(rtl_object_read(info, &object) && rtl_hip_is_library(&object))))
         return 0;
     memcpy(data, info->dlpi_name, strlen(info->dlpi_name) + 1);
     return 1;
@@ -114,6 +123,7 @@ static bool resolve(void)
         atomic_store_explicit(&rtl_hip_functions[i], function, memory_order_relaxed);
     }
     atomic_store_explicit(&resolved, true, memory_order_release);
+    rtl_makers_look();
     return true;
 }
 
@@ -122,6 +132,54 @@ rtl_hip_function rtl_hip_find(enum rtl_hip_entry entry)
     if (!atomic_load_explicit(&resolved, memory_order_acquire) && !resolve())
         return NULL;
     return atomic_load_explicit(&found[entry], memory_order_relaxed);
+}
+
+rtl_hip_function rtl_hip_known(enum rtl_hip_entry entry)
+{
+    return atomic_load_explicit(&found[entry], memory_order_relaxed);
+}
+
+const char *rtl_hip_name(enum rtl_hip_entry entry)
+{
+    return names[entry];
+}
+
+static enum rtl_hip_place place;
+
+static bool in_namespace(void)
+{
+    Dl_info info;
+    struct link_map *map = NULL;
+    Lmid_t space = LM_ID_BASE;
+    return dladdr1(names, &info, (void **)&map, RTLD_DL_LINKMAP) != 0 &&
+           dlinfo(map, RTLD_DI_LMID, &space) == 0 && space != LM_ID_BASE;
+}
+
+/* What the program itself finds first, of all that was loaded with it. */
+static bool in_front(void)
+{
+    void *program = dlopen(NULL, RTLD_LAZY);
+    if (program == NULL)
+        return false;
+    void *first = rtl_dlsym(program, names[RTL_HIP_hipMalloc]);
+    (void)dlclose(program);
+    return rtl_hip_as_function(first) == wrappers[RTL_HIP_hipMalloc];
+}
+
+__attribute__((constructor)) static void find_place(void)
+{
+    if (!rtl_hip_possible())
+        return;
+    if (in_namespace())
+        place = RTL_HIP_IN_NAMESPACE;
+    else if (in_front())
+        place = RTL_HIP_IN_FRONT;
+    rtl_hip_follow_from_now();
+}
+
+enum rtl_hip_place rtl_hip_place(void)
+{
+    return place;
 }
 
 enum rtl_hip_entry rtl_hip_named(const char *name)
