@@ -54,9 +54,11 @@ static bool is_hip(const struct maker *maker)
 
 /* ---- objects ---- */
 
+/* While the linker's lock is held no memory is taken: who gives that out may ask for the lock. */
 struct search {
     uintptr_t address;
     struct maker found;
+    char name[PATH_MAX]; /* cut off, if need be */
 };
 
 static int look_at(struct dl_phdr_info *info, size_t size, void *data)
@@ -69,62 +71,76 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *data)
     bool readable = rtl_object_read(info, &object);
     search->found = (struct maker){
         .base = info->dlpi_addr,
-        .name = strdup(info->dlpi_name),
         .exports = readable && rtl_hip_is_library(&object),
         .opencl = readable && rtl_object_function(&object, "clGetPlatformInfo") != 0,
         .told = RTL_NONE,
     };
+    size_t length = strnlen(info->dlpi_name, sizeof search->name - 1);
+    memcpy(search->name, info->dlpi_name, length);
+    search->name[length] = '\0';
     return 1;
 }
 
-static uint32_t place_of(const struct maker *maker)
+static uint32_t place_of(const struct search *search)
 {
     uint32_t i = 0;
     while (i < maker_count &&
-           (makers[i].base != maker->base || strcmp(makers[i].name, maker->name) != 0))
+           (makers[i].base != search->found.base || strcmp(makers[i].name, search->name) != 0))
         i++;
     return i;
 }
 
+/* Under the lock. */
+static bool enter(const struct search *search)
+{
+    char *name = maker_count < MOST_MAKERS ? strdup(search->name) : NULL;
+    if (name == NULL)
+        return false;
+    makers[maker_count] = search->found;
+    makers[maker_count++].name = name;
+    return true;
+}
+
 uint32_t rtl_makers_at(const void *address)
 {
-    struct search search = {.address = (uintptr_t)address};
-    if (dl_iterate_phdr(look_at, &search) == 0 || search.found.name == NULL)
+    struct search search;
+    search.address = (uintptr_t)address;
+    if (dl_iterate_phdr(look_at, &search) == 0)
         return RTL_NONE;
     pthread_mutex_lock(&lock);
-    uint32_t place = place_of(&search.found);
-    bool is_new = place == maker_count && place < MOST_MAKERS;
-    if (is_new)
-        makers[maker_count++] = search.found;
+    uint32_t place = place_of(&search);
+    bool known = place < maker_count || enter(&search);
     pthread_mutex_unlock(&lock);
-    if (!is_new)
-        free(search.found.name);
-    return place < MOST_MAKERS ? place : RTL_NONE;
+    return known ? place : RTL_NONE;
 }
 
 /* ---- what is said ---- */
 
-/* Whether the wrappers go on to this object, to another HIP, or nobody knows yet. */
+/* The object that wrappers go on to. */
+struct real {
+    uintptr_t address, base;
+    bool is_hip;
+};
+
 static int look_at_real(struct dl_phdr_info *info, size_t size, void *data)
 {
-    struct search *search = data;
+    struct real *real = data;
     struct rtl_object object;
     (void)size;
-    if (!rtl_object_has(info, search->address))
+    if (!rtl_object_has(info, real->address))
         return 0;
-    search->found.base = info->dlpi_addr;
-    search->found.exports = rtl_object_read(info, &object) && rtl_hip_is_library(&object);
+    real->base = info->dlpi_addr;
+    real->is_hip = rtl_object_read(info, &object) && rtl_hip_is_library(&object);
     return 1;
 }
 
 static enum rtl_hip_calls calls_in_front(const struct maker *maker)
 {
-    struct search real = {.address =
-                              (uintptr_t)rtl_hip_as_symbol(rtl_hip_known(RTL_HIP_hipMalloc))};
+    struct real real = {.address = (uintptr_t)rtl_hip_as_symbol(rtl_hip_known(RTL_HIP_hipMalloc))};
     if (real.address == 0 || dl_iterate_phdr(look_at_real, &real) == 0)
         return RTL_HIP_CALLS_PASSED_BY;
     /* What is no HIP itself goes on to one: another library that wraps it. */
-    if (real.found.base != maker->base && real.found.exports)
+    if (real.base != maker->base && real.is_hip)
         return RTL_HIP_CALLS_OTHER_COPY;
     return indirect ? RTL_HIP_CALLS_INDIRECT : RTL_HIP_CALLS_FOLLOWED;
 }

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# hip_ways.sh BUILD PLUGIN LIBRARY: the ways in which a program reaches HIP past what is preloaded. Each is followed, with
+# hip_ways.sh BUILD PLUGIN LIBRARY PART: the ways in which a program reaches HIP past what is preloaded. Each is followed, with
 # its calls and graphs as without (local), or the trace says that they are missing, and is not complete. LIBRARY is the
-# HIP library. What the program prints, and what it does on the GPU, is as without RTL.
+# HIP library; PART is which ways: followed, copies, apart, bare. What the program prints, and what it does on the GPU, is as without RTL.
 source "$(dirname "$0")/lib.sh"
 hip_plugin=$1
 hip_library=$2
+part=$3
 librtl=$(realpath "$build/lib/librtl.so")
 library=$bin/hip_ways_library.so
 export HIP_WAYS_LIBRARY=$library
@@ -77,24 +78,34 @@ unseen() {
     grep -q "^INCOMPLETE: .* the host calls of $2 kernels were not seen" check.out || fail "the verdict says nothing"
 }
 
-for way in local deep deep-lazy dlvsym; do
-    followed "$way" "$library"
-done
+if [ "$part" = followed ]; then
+    for way in local deep deep-lazy dlvsym; do
+        followed "$way" "$library"
+    done
+    exit 0
+fi
 
 # The second copy alone is as good as the first. Of two, each library keeps its own; one is followed.
-followed deep "$scratch/second.so"
-run local "$library" "$scratch/second.so"
-unseen other_copy '1 600'
-equal "replays that were followed" "$(ask t.db "SELECT count(*) FROM graph_launches")" 100
+if [ "$part" = copies ]; then
+    followed deep "$scratch/second.so"
+    run local "$library" "$scratch/second.so"
+    unseen other_copy '1 600'
+    equal "replays that were followed" "$(ask t.db "SELECT count(*) FROM graph_launches")" 100
+    exit 0
+fi
 
-run dlmopen "$library"
-unseen namespace '1 600'
+if [ "$part" = apart ]; then
+    run dlmopen "$library"
+    unseen namespace '1 600'
 
-# Calls in constructors come before anybody can follow them; those after do not.
-run deep "$bin/hip_ways_early.so"
-verdict 1
-grep -q '^  not seen: the calls that launched 32 kernels of HIP' check.out || fail "calls of a constructor: nothing is said"
-equal "replays after the constructor" "$(ask t.db "SELECT count(*) FROM graph_launches")" 100
+    # Calls in constructors come before anybody can follow them; those after do not.
+    run deep "$bin/hip_ways_early.so"
+    verdict 1
+    grep -q '^  not seen: the calls that launched 32 kernels of HIP' check.out ||
+        fail "calls of a constructor: nothing is said"
+    equal "replays after the constructor" "$(ask t.db "SELECT count(*) FROM graph_launches")" 100
+    exit 0
+fi
 
 # Without the preload: by the environment, and because somebody wants it so.
 LD_LIBRARY_PATH=$build/lib/softgpu HSA_TOOLS_LIB=$librtl RTL_MODE=full RTL_OUTPUT=$scratch/env.db SOFTGPU_PLUGINS=$hip_plugin \

@@ -1,10 +1,12 @@
-// A library that captures a graph of sixteen kernels and replays it. It prints the calls that it makes ("made NAME
-// COUNT"). hip_ways.c opens it, in several ways.
+// A library that captures a graph of sixteen kernels and replays it. It prints the calls that it
+// makes ("made NAME COUNT"). hip_ways.c opens it, in several ways.
 
 #include <dlfcn.h>
 #include <stdio.h>
 
 #include "../softgpu/hip/kernels.h"
+
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
 
 #define KERNELS 16
 
@@ -15,18 +17,18 @@ static void made(const char *name, int count)
 }
 
 // Calls a function of HIP, which is right, or returns 1.
-#define DO(function, ...)                                                                                              \
-    made(#function, 1);                                                                                                \
-    if (function(__VA_ARGS__) != hipSuccess)                                                                           \
-        return 1
+#define DO(function, ...)                                                                          \
+    made(#function, 1);                                                                            \
+    if (function(__VA_ARGS__) != hipSuccess)                                                       \
+    return 1
 
 static int wait_for(hipStream_t stream, bool by_version)
 {
     using synchronize = hipError_t (*)(hipStream_t);
     synchronize function = hipStreamSynchronize;
     if (by_version)
-        function = reinterpret_cast<synchronize>(
-            dlvsym(dlopen("libamdhip64.so.5", RTLD_NOW | RTLD_NOLOAD), "hipStreamSynchronize", "hip_4.2"));
+        function = reinterpret_cast<synchronize>(dlvsym(
+            dlopen("libamdhip64.so.5", RTLD_NOW | RTLD_NOLOAD), "hipStreamSynchronize", "hip_4.2"));
     made("hipStreamSynchronize", 1);
     return function == nullptr || function(stream) != hipSuccess;
 }
@@ -34,12 +36,16 @@ static int wait_for(hipStream_t stream, bool by_version)
 extern "C" int run(int count, int by_version)
 {
     int *value;
+    void *host;
     int result = 0;
     hipStream_t stream;
     hipGraph_t graph;
     hipGraphExec_t exec;
     DO(hipMalloc, reinterpret_cast<void **>(&value), sizeof *value);
     DO(hipMemcpy, value, &result, sizeof result, hipMemcpyHostToDevice);
+    // HIP makes this by a call of hipHostMalloc, which has to be its own.
+    DO(hipMemAllocHost, &host, sizeof *value);
+    DO(hipHostFree, host);
     DO(hipStreamCreate, &stream);
     DO(hipStreamBeginCapture, stream, hipStreamCaptureModeGlobal);
     made("hipLaunchKernel", KERNELS);

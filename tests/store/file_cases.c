@@ -691,7 +691,7 @@ const char *File_HasTheTablesOfTheSchema(void)
     sqlite3 *made = NULL;
     sqlite3 *wanted = NULL;
     const char *const parts[] = {rtl_schema, rtl_schema_ledger, rtl_schema_graphs,
-                                 rtl_schema_counters};
+                                 rtl_schema_counters, rtl_schema_hip};
     CHECK(fixture_path(path));
     CHECK(rtl_writer_close(fixture_open(path), 0, NULL, 0) == 0);
     CHECK(sqlite3_open(path, &made) == SQLITE_OK);

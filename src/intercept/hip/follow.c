@@ -19,7 +19,7 @@
  *
  * Where two copies of HIP came with libraries that are each on their own (RTLD_LOCAL), the wrappers
  * stand in front of both and go on to one. Libraries of the other get what they would have without
- * us: their own HIP, past the wrappers.
+ * us: their own HIP, past the wrappers; and so does that HIP where it calls itself.
  *
  * An object that another thread is just loading may not have been relocated yet. It is seen again:
  * what its table holds is then no address, and that is waited for, for some looks. Pages that the
@@ -31,18 +31,18 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define MOST_ASKED 16u /* objects of one look */
-#define PATIENCE   8u  /* looks at a table that is not ready */
+#define MOST_ASKED 256u  /* objects of one look */
+#define MOST_IDLE  1024u /* objects that want nothing, and are remembered */
+#define PATIENCE   8u    /* looks at a table that is not ready */
 
 /* An object of which it takes the linker to know where it should lead. */
 struct asked {
     uintptr_t base;
     bool unbound; /* has addresses that are not bound yet */
-    char *path;   /* ours */
 };
 
 struct walk {
@@ -70,6 +70,11 @@ static _Atomic bool several;
 
 static const char own_address; /* in librtl.so */
 
+/* Objects that want nothing of HIP, so that they are not read again when others have gone. One that
+ * takes their place, under the same name and with its tables in the same places, wants nothing
+ * either. Under the linker's lock: nothing in here may take memory or another lock. */
+static uint64_t idle[MOST_IDLE];
+
 static bool looks_wrapped(const char *name)
 {
     return strncmp(name, "hip", 3) == 0 || strncmp(name, "_Z", 2) == 0 ||
@@ -77,11 +82,13 @@ static bool looks_wrapped(const char *name)
            strcmp(name, "dlvsym") == 0;
 }
 
-/* The name of a symbol that the object takes from others, else NULL. */
-static const char *reference(const struct rtl_object *object, uint32_t number)
+/* The name of a symbol that the object takes from others, or may: its own functions are looked for
+ * in the same way. NULL if it is none such. */
+static const char *reference(const struct rtl_object *object, uint32_t number, bool its_own)
 {
     const ElfW(Sym) *symbol = &object->symbols[number];
-    return number != 0 && symbol->st_shndx == SHN_UNDEF ? object->strings + symbol->st_name : NULL;
+    bool taken = number != 0 && (its_own || symbol->st_shndx == SHN_UNDEF);
+    return taken ? object->strings + symbol->st_name : NULL;
 }
 
 /* Most objects want nothing of HIP. */
@@ -89,11 +96,35 @@ static bool wants_any(const struct rtl_object *object)
 {
     uint32_t count = rtl_object_references(object);
     for (uint32_t i = 1; i < count; i++) {
-        const char *name = reference(object, i);
+        const char *name = reference(object, i, false);
         if (name != NULL && looks_wrapped(name))
             return true;
     }
     return false;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    return (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static uint64_t key_of(const struct rtl_object *object)
+{
+    uint64_t hash = mix(object->info->dlpi_addr, (uintptr_t)object->symbols);
+    for (const char *name = object->info->dlpi_name; *name != '\0'; name++)
+        hash = mix(hash, (unsigned char)*name);
+    return mix(hash, (uintptr_t)object->strings) | 1;
+}
+
+/* As wants_any, remembered. */
+static bool is_idle(const struct rtl_object *object)
+{
+    uint64_t key = key_of(object);
+    uint64_t *place = &idle[(key >> 32) % MOST_IDLE];
+    if (*place != key && wants_any(object))
+        return false;
+    *place = key;
+    return true;
 }
 
 /* What stands for a function of this name that is at `value`; `value` itself if nothing does. */
@@ -118,7 +149,7 @@ static uintptr_t instead_of(const char *name, uintptr_t value)
 }
 
 /* Calls `visit` with each address that the object keeps of a function of others. */
-static void each_slot(const struct rtl_object *object,
+static void each_slot(const struct rtl_object *object, bool its_own,
                       void (*visit)(void *context, const char *name, uintptr_t *slot),
                       void *context)
 {
@@ -131,7 +162,7 @@ static void each_slot(const struct rtl_object *object,
                 continue;
             if (entry->r_offset % sizeof(uintptr_t) != 0)
                 continue;
-            const char *name = reference(object, (uint32_t)ELF64_R_SYM(entry->r_info));
+            const char *name = reference(object, (uint32_t)ELF64_R_SYM(entry->r_info), its_own);
             if (name != NULL && looks_wrapped(name))
                 visit(context, name, (uintptr_t *)(object->info->dlpi_addr + entry->r_offset));
         }
@@ -169,17 +200,20 @@ static void follow_slot(void *context, const char *name, uintptr_t *slot)
         visit->unready = true; /* an offset, as it is in the file */
 }
 
+static void ask_later(struct walk *walk, const struct dl_phdr_info *info, bool unbound)
+{
+    if (walk->asked < MOST_ASKED)
+        walk->list[walk->asked++] = (struct asked){info->dlpi_addr, unbound};
+}
+
 static void follow_object(struct walk *walk, const struct rtl_object *object)
 {
     struct visit visit = {.slots = {.info = object->info}};
-    each_slot(object, follow_slot, &visit);
+    each_slot(object, false, follow_slot, &visit);
     rtl_slots_end(&visit.slots);
     walk->unready |= visit.unready;
-    if ((visit.unbound || visit.wrapped) && walk->asked < MOST_ASKED &&
-        object->info->dlpi_name[0] != '\0')
-        walk->list[walk->asked++] = (struct asked){.base = object->info->dlpi_addr,
-                                                   .unbound = visit.unbound,
-                                                   .path = strdup(object->info->dlpi_name)};
+    if (visit.unbound || visit.wrapped)
+        ask_later(walk, object->info, visit.unbound);
 }
 
 /* The first object tells whether there is anything new. */
@@ -205,10 +239,14 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *data)
         (void)look_at_first(info, size, walk);
     if (rtl_object_has(info, (uintptr_t)&own_address) || !rtl_object_read(info, &object))
         return 0;
-    if (rtl_hip_is_library(&object))
+    bool is_new = walk->count > walk->known;
+    if (rtl_hip_is_library(&object)) {
         walk->hips++;
-    else if (walk->count > walk->known && wants_any(&object))
+        if (is_new)
+            ask_later(walk, info, false);
+    } else if (is_new && !is_idle(&object)) {
         follow_object(walk, &object);
+    }
     return 0;
 }
 
@@ -232,14 +270,36 @@ static void remember(const struct walk *walk)
 
 /* ---- where the linker has to be asked ---- */
 
-static void find_own(const char *path, struct own *own)
+struct named {
+    uintptr_t base;
+    char path[PATH_MAX];
+};
+
+static int name_object(struct dl_phdr_info *info, size_t size, void *data)
 {
-    void *library = path == NULL ? NULL : dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    struct named *named = data;
+    size_t length = strlen(info->dlpi_name);
+    (void)size;
+    if (info->dlpi_addr != named->base || length == 0 || length >= sizeof named->path)
+        return 0;
+    memcpy(named->path, info->dlpi_name, length + 1);
+    return 1;
+}
+
+/* The program itself has no name, and needs none: it finds the wrappers. */
+static bool find_own(struct own *own)
+{
+    struct named named;
+    named.base = own->base;
+    if (dl_iterate_phdr(name_object, &named) == 0)
+        return false;
+    void *library = dlopen(named.path, RTLD_LAZY | RTLD_NOLOAD);
     if (library == NULL)
-        return;
+        return false;
     for (unsigned i = 0; i < RTL_HIP_ENTRIES; i++)
         own->functions[i] = (uintptr_t)rtl_dlsym(library, rtl_hip_name((enum rtl_hip_entry)i));
     (void)dlclose(library);
+    return true;
 }
 
 struct binding {
@@ -275,7 +335,7 @@ static int bind_object(struct dl_phdr_info *info, size_t size, void *data)
     if (info->dlpi_addr != binding->own->base || !rtl_object_read(info, &object))
         return 0;
     binding->slots.info = info;
-    each_slot(&object, bind_slot, binding);
+    each_slot(&object, rtl_hip_is_library(&object), bind_slot, binding);
     rtl_slots_end(&binding->slots);
     return 1;
 }
@@ -288,8 +348,8 @@ static void ask(const struct walk *walk)
         struct binding binding = {.own = &own, .apart = apart};
         if (!walk->list[i].unbound && !apart)
             continue;
-        find_own(walk->list[i].path, &own);
-        (void)dl_iterate_phdr(bind_object, &binding);
+        if (find_own(&own))
+            (void)dl_iterate_phdr(bind_object, &binding);
     }
     (void)dlerror(); // NOLINT(concurrency-mt-unsafe): glibc's is of the thread
 }
@@ -305,8 +365,6 @@ static void walk_all(bool may_ask)
         remember(&walk);
     if (may_ask && walk.asked > 0 && rtl_hip_known(RTL_HIP_hipMalloc) != NULL)
         ask(&walk);
-    for (uint32_t i = 0; i < walk.asked; i++)
-        free(walk.list[i].path);
 }
 
 void rtl_hip_follow(bool may_ask)

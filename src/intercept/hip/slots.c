@@ -2,9 +2,10 @@
 
 #include "common/pages.h"
 
+#include <ctype.h>
+#include <fcntl.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
+#include <unistd.h>
 
 struct span {
     uintptr_t begin, end;
@@ -34,26 +35,60 @@ static bool in_writable_part(const struct dl_phdr_info *info, uintptr_t address)
     return false;
 }
 
+/* Lines "begin-end access …", read a piece at a time: what holds the linker's lock takes no memory,
+ * since who gives that out may ask for the lock. */
+struct maps {
+    int file;
+    char piece[512];
+    ssize_t size, at;
+};
+
+/* The next byte, 0 at the end. */
+static char next(struct maps *maps)
+{
+    if (maps->at == maps->size) {
+        maps->size = read(maps->file, maps->piece, sizeof maps->piece);
+        maps->at = 0;
+    }
+    if (maps->size <= 0) {
+        maps->size = maps->at = 0;
+        return '\0';
+    }
+    return maps->piece[maps->at++];
+}
+
+/* A hexadecimal number, and what comes behind it. */
+static uintptr_t next_number(struct maps *maps)
+{
+    uintptr_t number = 0;
+    for (char byte = next(maps); isxdigit((unsigned char)byte); byte = next(maps))
+        number = number << 4 | (uintptr_t)(byte <= '9' ? byte - '0' : (byte | 0x20) - 'a' + 10);
+    return number;
+}
+
+/* True if the next line is of memory that has the address, and can be read and not written. */
+static bool is_guarded_line(struct maps *maps, uintptr_t address)
+{
+    uintptr_t begin = next_number(maps);
+    uintptr_t end = next_number(maps);
+    bool reads = next(maps) == 'r';
+    bool writes = next(maps) == 'w';
+    for (char byte = next(maps); byte != '\n' && byte != '\0'; byte = next(maps))
+        ;
+    return begin <= address && address < end && reads && !writes;
+}
+
 /* True if memory can be read and not written now. Before that the linker is not done with it. */
 static bool is_guarded(uintptr_t address)
 {
-    FILE *maps = fopen("/proc/self/maps", "re");
-    char line[512];
-    bool begins = true;
+    struct maps maps = {.file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
     bool guarded = false;
-    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
-        unsigned long begin;
-        unsigned long end;
-        char access[5];
-        if (begins && sscanf(line, "%lx-%lx %4s", &begin, &end, access) == 3 && begin <= address &&
-            address < end) {
-            guarded = access[0] == 'r' && access[1] == '-';
-            break;
-        }
-        begins = strchr(line, '\n') != NULL;
-    }
-    if (maps != NULL)
-        (void)fclose(maps);
+    if (maps.file < 0)
+        return false;
+    do
+        guarded = is_guarded_line(&maps, address);
+    while (!guarded && maps.size > 0);
+    (void)close(maps.file);
     return guarded;
 }
 
