@@ -121,6 +121,8 @@ static void show_processes(const struct lists *lists)
                      p->process, p->pid, plain(p->state), or_unknown(p->mode), or_unknown(p->way),
                      or_unknown(p->library));
         (void)printf("  command    %s\n", or_unknown(p->command));
+        if (p->title[0])
+            (void)printf("  title      %s\n", plain(p->title));
         if (p->rank[0])
             (void)printf("  rank       %s\n", plain(p->rank));
         if (p->torn)
@@ -196,12 +198,13 @@ static json_t *json_processes(const struct lists *lists)
     for (size_t i = 0; i < lists->process_count; ++i) {
         const rtl_process_t *p = &lists->processes[i];
         json_t *object = json_pack(
-            "{s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "process",
+            "{s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "process",
             open_id(p->process), "pid", (json_int_t)p->pid, "ppid", (json_int_t)p->ppid, "command",
             open_text(p->command), "host", open_text(p->host), "rank", open_text(p->rank), "mode",
             open_text(p->mode), "way", open_text(p->way), "library", open_text(p->library),
             "start_ns", open_number(p->start), "end_ns", p->end ? open_number(p->end) : json_null(),
-            "state", open_text(p->state), "torn", open_number(p->torn));
+            "state", open_text(p->state), "torn", open_number(p->torn), "title",
+            open_text(p->title));
         (void)json_array_append_new(list, object);
     }
     return list;

@@ -100,6 +100,9 @@ typedef struct rtl_process {
                           that came in its place is another one), "running", "refused" (its librtl
                           was of another build: nothing of it is in the trace) */
     uint64_t torn;     /**< ring slots that were reserved and never committed */
+    const char *title; /**< command line as the process has rewritten it (setproctitle), "" if it
+                          has not, or it is unknown */
+    const char *comm;  /**< name in the kernel that it was started with, "" if unknown */
 } rtl_process_t;
 
 typedef struct rtl_agent {
@@ -356,17 +359,25 @@ typedef struct rtl_call_definition {
 
 /** A stream that a host call named; `stream` is its number in the process: 0 is the NULL stream,
  * the others follow in the order in which they appeared. A handle that the runtime gave out again
- * is the same stream. */
+ * is another stream: the next generation of the handle (in traces before format 1.5 the same one,
+ * with the last name). */
 typedef struct rtl_stream {
     uint32_t process, stream;
     uint64_t handle;
-    const char *name; /**< that the program gave it, "" if none */
+    const char *name;            /**< that the program gave it, "" if none */
+    uint32_t generation;         /**< of its handle, from 1 */
+    uint64_t created, destroyed; /**< 0: not known, not destroyed */
 } rtl_stream_t;
 
 /** A thread that made a host call, set a range or got a name. */
 typedef struct rtl_thread {
-    uint32_t process, thread; /**< thread: of the kernel (gettid) */
-    const char *name;         /**< that the program gave it, "" if none */
+    uint32_t process, thread; /**< thread: its tid; made unlike earlier ones' where the kernel gave
+                                 the tid out again */
+    const char *name;    /**< that the program gave it, by roctx or else to the kernel; "" if it
+                            gave none */
+    uint32_t tid;        /**< of the kernel (gettid) */
+    uint32_t generation; /**< of its tid in the process, from 1 */
+    const char *comm;    /**< its last name in the kernel, "" if unknown */
 } rtl_thread_t;
 
 /** A name that the program gave. */

@@ -234,6 +234,8 @@ static void settle_if_over(struct rtl_collector *collector, struct source *sourc
      * closed, not dead. */
     enum source_image image = source_image(source);
     bool gone = image != SOURCE_IMAGE_LIVES;
+    if (!gone)
+        source_look(source);
     bool closed = rtl_ring_closed(&source->ring);
     if (!gone && !closed)
         return;

@@ -185,6 +185,8 @@ static size_t body_size(enum rtl_wire_type type)
         return sizeof(struct rtl_wire_range_end);
     case RTL_WIRE_NAME:
         return sizeof(struct rtl_wire_name);
+    case RTL_WIRE_STREAM:
+        return sizeof(struct rtl_wire_stream);
     case RTL_WIRE_GRAPH:
         return sizeof(struct rtl_wire_graph);
     case RTL_WIRE_NODE:
@@ -263,7 +265,12 @@ static void take_definition(struct source *source, enum rtl_wire_type type, cons
         rtl_writer_range_end(writer, source->process, body);
         break;
     case RTL_WIRE_NAME:
+        if (((const struct rtl_wire_name *)body)->kind == RTL_NAMED_COMM)
+            names_met(&source->names, body, texts);
         rtl_writer_name(writer, source->process, body, texts);
+        break;
+    case RTL_WIRE_STREAM:
+        rtl_writer_stream(writer, source->process, body);
         break;
     case RTL_WIRE_GRAPH:
         rtl_writer_graph(writer, source->process, body);
@@ -386,6 +393,12 @@ uint64_t source_drain(struct source *source, uint64_t most)
     return rtl_ring_read(&source->ring, most, false, take, source, &source->torn);
 }
 
+void source_look(struct source *source)
+{
+    if (source->process && rtl_ring_process_alive(&source->ring))
+        names_look(&source->names, source->pid, source->writer, source->process);
+}
+
 static uint64_t load(const _Atomic uint64_t *counter)
 {
     return atomic_load_explicit(counter, memory_order_acquire);
@@ -504,6 +517,7 @@ void source_settle(struct source *source, enum source_end end)
     take_drafts(source);
     source->state = SOURCE_ENDED; /* from here on the account is not asked for */
     source->replaced = end == SOURCE_REPLACED;
+    names_free(&source->names);
     copy_ledger(source, end == SOURCE_CLOSED ? RTL_LOST_SHUTDOWN : RTL_LOST_KILLED);
     note_malformed(source);
     note_untimed(source, end);
@@ -557,6 +571,7 @@ void source_free(struct source *source)
     if (!source)
         return;
     rtl_ring_unmap(&source->ring);
+    names_free(&source->names);
     free(source->kernel_drafts);
     free(source->copy_drafts);
     free(source->path);

@@ -4,6 +4,7 @@
 #ifndef RTL_COLLECT_SOURCE_H
 #define RTL_COLLECT_SOURCE_H
 
+#include "collect/names.h"
 #include "ring/ring.h"
 #include "store/writer.h"
 
@@ -37,6 +38,7 @@ struct source {
     size_t kernel_draft_count, copy_draft_count;
     char *path; /**< of the ring's file */
     struct rtl_writer *writer;
+    struct names names;
 };
 
 /** Makes a source of a ring file. Returns NULL if the file cannot be opened (try again later) or
@@ -47,6 +49,9 @@ struct source *source_open(const char *path, uint32_t pid, uint32_t ordinal,
 
 /** Reads up to `most` slots into the writer. Returns slots consumed. */
 uint64_t source_drain(struct source *source, uint64_t most);
+
+/** Looks at what a living process and its threads are called, if it is time. */
+void source_look(struct source *source);
 
 /** Copies the ledger into the writer. */
 void source_ledger(struct source *source);

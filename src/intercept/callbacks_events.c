@@ -494,7 +494,7 @@ static void take_api(struct rtl_events *events, const struct rtl_wire_api *wire)
         .stream = wire->stream,
         .has_stream = origin.has_stream,
         .word_count = words,
-        .thread = wire->thread,
+        .thread = rtl_thread_tid(wire->thread),
         .result = wire->result,
     };
 }
@@ -517,7 +517,7 @@ static void add_range(struct rtl_events *events, const struct rtl_wire_range *wi
         .end = end,
         .id = wire->id,
         .parent = wire->parent,
-        .thread = wire->thread,
+        .thread = rtl_thread_tid(wire->thread),
         .kind = wire->kind,
         .flags = wire->flags,
     };
@@ -569,7 +569,7 @@ static void take_launch(struct rtl_events *events, const struct rtl_wire_launch 
         .launch = wire->launch,
         .graph = wire->graph,
         .generation = wire->generation,
-        .thread = wire->thread,
+        .thread = rtl_thread_tid(wire->thread),
         .packets = wire->packets,
         .kernels = wire->kernels,
     };
@@ -624,8 +624,11 @@ static void take_name(const struct rtl_events *events, const struct rtl_wire_nam
 {
     char *text =
         events->to.name != NULL ? strndup((const char *)(wire + 1), wire->text_length) : NULL;
-    if (text != NULL)
-        events->to.name(events->context, (rtl_name_event_kind_t)wire->kind, wire->handle, text);
+    if (text != NULL && wire->kind <= RTL_NAMED_AGENT) /* that the program gave by roctx */
+        events->to.name(events->context, (rtl_name_event_kind_t)wire->kind,
+                        wire->kind == RTL_NAMED_THREAD ? rtl_thread_tid((uint32_t)wire->handle)
+                                                       : wire->handle,
+                        text);
     free(text);
 }
 
@@ -697,6 +700,7 @@ void rtl_events_take(void *context, enum rtl_wire_type type, const void *body, s
     case RTL_WIRE_NODE:
     case RTL_WIRE_PAUSE:
     case RTL_WIRE_HIP_QUEUE:
+    case RTL_WIRE_STREAM:
         break;
     case RTL_WIRE_COUNTING:
     case RTL_WIRE_COUNTER:

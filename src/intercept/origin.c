@@ -1,5 +1,6 @@
 #include "intercept/origin.h"
 
+#include "intercept/threads.h"
 #include "ring/wire.h"
 
 #include <unistd.h>
@@ -32,9 +33,17 @@ void rtl_origin_ids_after(uint64_t id)
         ids.next = ids.end;
 }
 
+/* Not in what stands on this file alone. */
+#pragma weak rtl_threads_meet
+
+static __attribute__((noinline, cold)) uint32_t meet(void)
+{
+    uint32_t tid = (uint32_t)gettid();
+    rtl_origin.thread = rtl_threads_meet != NULL ? rtl_threads_meet(tid) : tid;
+    return rtl_origin.thread;
+}
+
 uint32_t rtl_origin_thread(void)
 {
-    if (rtl_origin.thread == 0)
-        rtl_origin.thread = (uint32_t)gettid();
-    return rtl_origin.thread;
+    return rtl_origin.thread != 0 ? rtl_origin.thread : meet();
 }

@@ -23,7 +23,7 @@ struct rtl_origin {
     uint64_t external; /**< what another profiler has pushed last, 0 if nothing */
     uint32_t launch;   /**< graph launch that the thread is submitting, RTL_NONE if none */
     uint32_t packets;  /**< that it has reserved for that launch */
-    uint32_t thread;   /**< gettid, 0 if not known yet: rtl_origin_thread */
+    uint32_t thread;   /**< its id, 0 if not known yet: rtl_origin_thread */
     uint32_t inside;   /**< depth of host calls: what HIP calls itself is not recorded */
     bool paused;       /**< the thread has stopped the recording of what it does itself */
 };
@@ -53,7 +53,8 @@ uint64_t rtl_origin_new_id(void);
  * given out by it: what lies within a range of another thread has a greater id than the range. */
 void rtl_origin_ids_after(uint64_t id);
 
-/** gettid of the calling thread, looked up once. */
+/** Id of the calling thread, looked up once: gettid, unless the process had a thread of that tid
+ * before (threads.h). */
 uint32_t rtl_origin_thread(void);
 
 /** Whether host calls are wanted: what a wrapper looks at first. */

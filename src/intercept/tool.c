@@ -34,6 +34,7 @@
 #include "intercept/spawn.h"
 #include "intercept/submit.h"
 #include "intercept/symbols.h"
+#include "intercept/threads.h"
 #include "intercept/turn.h"
 #include "intercept/waits.h"
 #include "intercept/worker.h"
@@ -42,7 +43,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -95,22 +95,6 @@ static void destroy_signal(void *context, uint64_t handle)
     rtl_api.hsa_signal_destroy(signal);
 }
 
-/* The command line with blanks for the zeros between its words. */
-static size_t read_command(char *text, size_t size)
-{
-    int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return 0;
-    ssize_t length = read(file, text, size);
-    close(file);
-    while (length > 0 && text[length - 1] == '\0')
-        length--;
-    for (ssize_t i = 0; i < length; i++)
-        if (text[i] == '\0')
-            text[i] = ' ';
-    return length > 0 ? (size_t)length : 0;
-}
-
 /* Rank of the process in its job, as launchers tell it. */
 static const char *read_rank(void)
 {
@@ -147,7 +131,7 @@ static void describe_process(void)
         .ext_table = rtl_api.ext_size,
         .hsa_major = major,
         .hsa_minor = minor,
-        .command_length = (uint16_t)read_command(command, sizeof command),
+        .command_length = (uint16_t)rtl_threads_title(command, sizeof command),
         .host_length = (uint16_t)strlen(host),
         .library_length = (uint16_t)strlen(library.dli_fname),
         .rank_length = (uint16_t)strlen(rank),
@@ -312,6 +296,7 @@ __attribute__((destructor)) static void at_unload(void)
     rtl_ranges_end();
     atomic_store(&rtl_calls_state, RTL_CALLS_OFF);
     rtl_hip_account();
+    rtl_threads_end();
     rtl_makers_account();
     (void)rtl_emit_flush();
     rtl_ring_close(&ring);
@@ -349,6 +334,7 @@ static void in_child(void)
     rtl_waits_forked();
     rtl_copies_forked();
     rtl_ranges_forked();
+    rtl_threads_forked();
     rtl_control_forked();
     rtl_callbacks_forked();
 }
@@ -378,6 +364,7 @@ static bool begin(void)
     rtl_emit_open(&ring);
     describe_process();
     rtl_makers_open(&config);
+    rtl_threads_begin();
     rtl_control_begin(&config, &ring);
     decide_calls();
     rtl_stamp_begin();

@@ -12,6 +12,7 @@
 #include "intercept/shapes.h"
 #include "intercept/slice.h"
 #include "intercept/submit.h"
+#include "intercept/threads.h"
 #include "intercept/waits.h"
 
 #include <errno.h>
@@ -241,6 +242,7 @@ unsigned rtl_worker_round(void)
     }
     (void)rtl_emit_flush();
     rtl_launches_look();
+    rtl_threads_look();
     rtl_pool_tidy(&rtl_signals);
     finished += rtl_harvest_aside();
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {

@@ -58,7 +58,8 @@ enum rtl_wire_type {
     /* Not in the ring: what a reader is handed of a dead process's drafts (ring.h). */
     RTL_WIRE_DRAFT_KERNEL = 27, /**< rtl_wire_kernel */
     RTL_WIRE_DRAFT_COPY = 28,   /**< rtl_wire_copy */
-    RTL_WIRE_HIP_QUEUE = 30  /**< rtl_wire_hip_queue + text */
+    RTL_WIRE_STREAM = 29,       /**< rtl_wire_stream */
+    RTL_WIRE_HIP_QUEUE = 30     /**< rtl_wire_hip_queue + text */
 };
 
 /** First word of every record. `commit` is written last, with release; see ring.c. */
@@ -252,10 +253,24 @@ struct rtl_wire_api {
     uint64_t range; /**< innermost range that was open in the thread, 0 if none */
     uint64_t stream;
     uint32_t call;
-    uint32_t thread; /**< of the kernel (gettid) */
+    uint32_t thread; /**< as rtl_thread_id has it */
     int32_t result;  /**< what it returned */
     uint16_t words;
     uint16_t flags; /**< enum rtl_api_flags */
+};
+
+/** A HIP stream was made or destroyed. HIP gives the handle of a destroyed stream to a later one;
+ * which of them a host call is about, its start tells (store/streams.h).
+ *
+ * The record is sent after HIP has made the stream and before the program is given its handle, so
+ * it comes before all records of calls that are about it; `time_ns` is taken then, too, so that all
+ * calls about an earlier stream with the handle have ended before. In a full ring the record may be
+ * late, as any definition. That a stream was destroyed is sent when HIP has done so, and the handle
+ * may have been given out again: `time_ns` is from before. */
+struct rtl_wire_stream {
+    uint64_t time_ns; /**< the trace's clock: it was made, or HIP was asked to destroy it */
+    uint64_t done_ns; /**< it was destroyed; 0 of one that was made */
+    uint64_t handle;
 };
 
 enum rtl_range_kind {
@@ -284,15 +299,43 @@ struct rtl_wire_range_end {
     uint64_t end_ns;
 };
 
+/** A thread: its tid (gettid), which is at most 22 bits long (PID_MAX_LIMIT of Linux), and in the
+ * bits above how often the process had a thread of that tid before. Ids with more there are from
+ * elsewhere (imported traces), and tids as they are. */
+#define RTL_TID_BITS   22u
+#define RTL_TID_MOST   ((1u << RTL_TID_BITS) - 1)
+#define RTL_TID_BEFORE 255u /**< the most; what comes beyond is counted as the last */
+
+/** The id of thread number `before` (from 0) of those with that tid. */
+static inline uint32_t rtl_thread_id(uint32_t tid, uint32_t before)
+{
+    return tid | before << RTL_TID_BITS;
+}
+
+static inline uint32_t rtl_thread_tid(uint32_t thread)
+{
+    return thread >> RTL_TID_BITS <= RTL_TID_BEFORE ? thread & RTL_TID_MOST : thread;
+}
+
+/** From 1. */
+static inline uint32_t rtl_thread_generation(uint32_t thread)
+{
+    uint32_t before = thread >> RTL_TID_BITS;
+    return before <= RTL_TID_BEFORE ? before + 1 : 1;
+}
+
 enum rtl_named {
     RTL_NAMED_THREAD = 0,
     RTL_NAMED_STREAM = 1,
     RTL_NAMED_DEVICE = 2,
-    RTL_NAMED_AGENT = 3
+    RTL_NAMED_AGENT = 3,
+    RTL_NAMED_COMM = 4,  /**< a thread, as the kernel knows it (prctl's PR_SET_NAME) */
+    RTL_NAMED_START = 5, /**< the process, as the kernel knew it when it was started */
+    RTL_NAMED_TITLE = 6  /**< the process, by its command line as it is now */
 };
 
-/** The program names something: a thread (by gettid), a HIP stream or HSA agent (by handle), a HIP
- * device (by ordinal). */
+/** Something has a name: a thread (by its id), a HIP stream or HSA agent (by handle), a HIP device
+ * (by ordinal), the process. The last one counts. */
 struct rtl_wire_name {
     uint64_t handle;
     uint32_t kind; /**< enum rtl_named */

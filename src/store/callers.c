@@ -1,6 +1,7 @@
 #include "store/callers.h"
 
 #include "store/map.h"
+#include "store/streams.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,8 @@ struct rtl_caller {
     uint32_t word_count, word_capacity;
     uint32_t stored; /* of `count`, as last stored under `chunk` */
     int64_t chunk;
-    struct numbered streams, threads;
+    struct rtl_streams streams;
+    struct numbered threads;
 };
 
 /* The place of a value, which is added if it is new; RTL_NONE when memory is short. */
@@ -61,7 +63,7 @@ static void caller_free(struct rtl_caller *caller)
 {
     free(caller->calls);
     free(caller->words);
-    numbered_free(&caller->streams);
+    rtl_streams_free(&caller->streams);
     numbered_free(&caller->threads);
     free(caller);
 }
@@ -108,11 +110,33 @@ struct rtl_caller *rtl_callers_get(struct rtl_callers *callers, uint32_t process
     return added;
 }
 
-uint32_t rtl_caller_stream(struct rtl_caller *caller, uint64_t handle)
+/* The chunk has calls that began at `time` or later and were taken for the stream before. */
+static void put_right(struct rtl_caller *caller, uint64_t time, uint32_t before, uint32_t stream)
 {
-    if (caller->streams.count == 0 && number_of(&caller->streams, 0) == RTL_NONE)
-        return RTL_NONE;
-    return number_of(&caller->streams, handle);
+    for (uint32_t i = 0; i < caller->count; i++) {
+        struct rtl_call *call = &caller->calls[i];
+        if (call->stream != before || call->start + RTL_STREAM_SLACK_NS < time)
+            continue;
+        call->stream = stream;
+        caller->stored = 0; /* it is stored again */
+    }
+}
+
+int rtl_caller_stream(struct rtl_caller *caller, const struct rtl_wire_stream *wire)
+{
+    uint32_t before = RTL_NONE;
+    if (wire->done_ns)
+        return rtl_streams_end(&caller->streams, wire->handle, wire->time_ns, wire->done_ns);
+    uint32_t stream = rtl_streams_begin(&caller->streams, wire->handle, wire->time_ns, &before);
+    if (stream != RTL_NONE && before != RTL_NONE)
+        put_right(caller, wire->time_ns, before, stream);
+    return stream == RTL_NONE ? -1 : 0;
+}
+
+int rtl_caller_name_stream(struct rtl_caller *caller, uint64_t handle, const char *text,
+                           size_t length)
+{
+    return rtl_streams_name(&caller->streams, handle, text, length);
 }
 
 int rtl_caller_thread(struct rtl_caller *caller, uint32_t thread)
@@ -167,7 +191,8 @@ enum rtl_caller_result rtl_caller_add(struct rtl_callers *callers, struct rtl_ca
     if (result != RTL_CALLER_ADDED)
         return result;
     if (api->flags & RTL_API_STREAM &&
-        (stream = rtl_caller_stream(caller, api->stream)) == RTL_NONE)
+        (stream = rtl_streams_of(&caller->streams, api->stream, api->start_ns, api->result == 0)) ==
+            RTL_NONE)
         return RTL_CALLER_NO_MEMORY;
     if (rtl_caller_thread(caller, api->thread) != 0)
         return RTL_CALLER_NO_MEMORY;
@@ -207,9 +232,8 @@ static int store_chunk(struct rtl_callers *callers, struct rtl_caller *caller,
 int rtl_caller_store(struct rtl_callers *callers, struct rtl_caller *caller, struct rtl_rows *rows)
 {
     int result = store_chunk(callers, caller, rows);
-    const struct numbered *streams = &caller->streams;
-    for (uint32_t i = streams->stored; i < streams->count && result == SQLITE_OK; i++)
-        result = rtl_rows_stream(rows, caller->process, i, streams->values[i]);
+    if (result == SQLITE_OK)
+        result = rtl_streams_store(&caller->streams, caller->process, rows);
     const struct numbered *threads = &caller->threads;
     for (uint32_t i = threads->stored; i < threads->count && result == SQLITE_OK; i++)
         result = rtl_rows_thread(rows, caller->process, (uint32_t)threads->values[i]);
@@ -226,7 +250,7 @@ int rtl_callers_store(struct rtl_callers *callers, struct rtl_rows *rows)
 
 void rtl_caller_stored(struct rtl_caller *caller, bool seal)
 {
-    caller->streams.stored = caller->streams.count;
+    rtl_streams_stored(&caller->streams);
     caller->threads.stored = caller->threads.count;
     caller->stored = caller->count;
     if (!seal && caller->count < SEAL_AT)

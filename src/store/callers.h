@@ -39,9 +39,10 @@ enum rtl_caller_result {
 enum rtl_caller_result rtl_caller_add(struct rtl_callers *callers, struct rtl_caller *caller,
                                       const struct rtl_wire_api *api, const void *words);
 
-/** Gives a stream a number if it has none: 0 is the NULL stream, the others follow as they come.
- * RTL_NONE when memory is short. */
-uint32_t rtl_caller_stream(struct rtl_caller *caller, uint64_t handle);
+/** A stream was made or destroyed, and one got a name; streams.h. 0, or -1 when memory is short. */
+int rtl_caller_stream(struct rtl_caller *caller, const struct rtl_wire_stream *wire);
+int rtl_caller_name_stream(struct rtl_caller *caller, uint64_t handle, const char *text,
+                           size_t length);
 
 /** Makes a thread known. 0, or -1 when memory is short. */
 int rtl_caller_thread(struct rtl_caller *caller, uint32_t thread);

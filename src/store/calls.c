@@ -1,5 +1,6 @@
 /* Reading what is known of host calls into memory: everything but the calls themselves. */
 #include "store/tables.h"
+#include "store/thread_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +86,9 @@ static int take_stream(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     stream->stream = rtl_row_u32(trace, row, 1);
     stream->handle = rtl_row_u64(row, 2);
     stream->name = rtl_row_text(trace, row, 3);
+    stream->generation = rtl_row_u32(trace, row, 4);
+    stream->created = rtl_row_u64(row, 5);
+    stream->destroyed = rtl_row_u64(row, 6);
     return stream->name ? 0 : -1;
 }
 
@@ -94,7 +98,10 @@ static int take_thread(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     thread->process = rtl_row_u32(trace, row, 0);
     thread->thread = rtl_row_u32(trace, row, 1);
     thread->name = rtl_row_text(trace, row, 2);
-    return thread->name ? 0 : -1;
+    thread->tid = rtl_row_u32(trace, row, 3);
+    thread->generation = rtl_row_u32(trace, row, 4);
+    thread->comm = rtl_row_text(trace, row, 5);
+    return thread->name && thread->comm ? 0 : -1;
 }
 
 static int take_name(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
@@ -139,22 +146,35 @@ static rtl_status_t order_chunks(rtl_trace_t *trace)
     return RTL_OK;
 }
 
+/* Before format 1.5 a handle or thread id that came again was the same stream or thread. */
+static const char streams_before_5[] =
+    "SELECT s.process, s.stream, s.handle, n.name, 1, NULL, NULL FROM main.streams s"
+    " LEFT JOIN main.names n ON n.process = s.process AND n.kind = 'stream'"
+    " AND n.handle = s.handle ORDER BY s.process, s.stream";
+static const char threads_before_5[] =
+    "SELECT t.process, t.thread, n.name, t.thread, 1, NULL FROM main.threads t"
+    " LEFT JOIN main.names n ON n.process = t.process AND n.kind = 'thread'"
+    " AND n.handle = t.thread ORDER BY t.process, t.thread";
+static const char streams[] = "SELECT process, stream, handle, name, coalesce(generation, 1),"
+                              " created, destroyed FROM main.streams ORDER BY process, stream";
+static const char threads[] = "SELECT t.process, t.thread, " RTL_SQL_THREAD_NAME(
+    "main.threads") ", coalesce(t.tid,"
+                    " t.thread), coalesce(t.generation, 1), t.comm FROM main.threads t"
+                    " LEFT JOIN main.processes p ON p.process = t.process"
+                    " LEFT JOIN main.names n ON n.process = t.process AND n.kind = 'thread'"
+                    " AND n.handle = t.thread ORDER BY t.process, t.thread";
+
 rtl_status_t rtl_trace_load_calls(rtl_trace_t *trace)
 {
+    bool named = rtl_trace_has_generations(trace);
     const struct rtl_table tables[] = {
         {"SELECT process, call, name, arguments FROM main.calls ORDER BY process, call",
          sizeof(rtl_call_definition_t), take_call, &trace->calls},
         {"SELECT chunk, process, calls, words, start_min, end_max, correlation_min,"
          " correlation_max, checksum FROM main.api_chunks ORDER BY chunk",
          sizeof(struct rtl_api_row), take_chunk, &trace->api_rows},
-        {"SELECT s.process, s.stream, s.handle, n.name FROM main.streams s LEFT JOIN main.names n"
-         " ON n.process = s.process AND n.kind = 'stream' AND n.handle = s.handle"
-         " ORDER BY s.process, s.stream",
-         sizeof(rtl_stream_t), take_stream, &trace->streams},
-        {"SELECT t.process, t.thread, n.name FROM main.threads t LEFT JOIN main.names n"
-         " ON n.process = t.process AND n.kind = 'thread' AND n.handle = t.thread"
-         " ORDER BY t.process, t.thread",
-         sizeof(rtl_thread_t), take_thread, &trace->threads},
+        {named ? streams : streams_before_5, sizeof(rtl_stream_t), take_stream, &trace->streams},
+        {named ? threads : threads_before_5, sizeof(rtl_thread_t), take_thread, &trace->threads},
         {"SELECT process, kind, handle, name FROM main.names ORDER BY process, kind, handle",
          sizeof(rtl_name_t), take_name, &trace->names},
     };

@@ -56,8 +56,10 @@ static int take_process(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     process->end = rtl_row_u64(row, 10);
     process->state = rtl_row_text(trace, row, 11);
     process->torn = rtl_row_u64(row, 12);
+    process->title = rtl_row_text(trace, row, 13);
+    process->comm = rtl_row_text(trace, row, 14);
     if (!process->command || !process->host || !process->rank || !process->mode || !process->way ||
-        !process->library || !process->state)
+        !process->library || !process->state || !process->title || !process->comm)
         return -1;
     return rtl_map_put(&trace->process_index, process->process, rtl_list_last(&trace->processes));
 }
@@ -450,12 +452,20 @@ static int by_queue(const void *left, const void *right)
     return (key_a > key_b) - (key_a < key_b);
 }
 
+/* Of a process; format 1.5 has more. */
+#define PROCESS_COLUMNS                                                                            \
+    "SELECT process, pid, ppid, command, host, rank, mode, way, library, start, end, state, torn"
+
 static rtl_status_t load_definitions(rtl_trace_t *trace)
 {
+    static const char processes[] =
+        PROCESS_COLUMNS ", title, comm FROM main.processes ORDER BY process";
+    static const char processes_before_5[] =
+        PROCESS_COLUMNS ", NULL, NULL FROM main.processes ORDER BY process";
+    bool titled = rtl_trace_has_generations(trace);
     const struct rtl_table tables[] = {
-        {"SELECT process, pid, ppid, command, host, rank, mode, way, library, start, end, state, "
-         "torn FROM main.processes ORDER BY process",
-         sizeof(rtl_process_t), take_process, &trace->processes},
+        {titled ? processes : processes_before_5, sizeof(rtl_process_t), take_process,
+         &trace->processes},
         {"SELECT process, agent, gpu, type, name, product, uuid, node, bdf, compute_units, "
          "clock_hz FROM main.agents ORDER BY process, agent",
          sizeof(rtl_agent_t), take_agent, &trace->agents},

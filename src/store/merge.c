@@ -35,6 +35,8 @@ static const struct rule rules[] = {
     {"ranges", "start", TIME},
     {"ranges", "end", TIME},
     {"notes", "time", TIME},
+    {"streams", "created", TIME},
+    {"streams", "destroyed", TIME},
     {"pauses", "start", TIME},
     {"pauses", "end", TIME},
     {"graph_rows", "time", TIME},

@@ -408,3 +408,8 @@ rtl_status_t rtlTraceTicksToNs(rtl_trace_t *trace, uint32_t process, uint32_t ag
     *ns = rtl_trace_ns((struct rtl_agent_clock *)trace->clocks.items + place, ticks);
     return RTL_OK;
 }
+
+bool rtl_trace_has_generations(const rtl_trace_t *trace)
+{
+    return trace->info.format_major > 1 || trace->info.format_minor >= 5;
+}

@@ -149,6 +149,9 @@ bool rtl_trace_has_copies(const rtl_trace_t *trace);
 /** True if the file has the tables of host calls and ranges (format 1.2). */
 bool rtl_trace_has_calls(const rtl_trace_t *trace);
 
+/** True if streams and threads have generations (since format 1.5), and processes titles. */
+bool rtl_trace_has_generations(const rtl_trace_t *trace);
+
 /** True if the file has the table `pauses` (format 1.3). */
 bool rtl_trace_has_pauses(const rtl_trace_t *trace);
 

@@ -26,6 +26,9 @@ enum statement {
     INSERT_CHUNK_LAUNCHES,
     INSERT_STREAM,
     INSERT_THREAD,
+    NAME_THREAD,
+    NAME_PROCESS,
+    TITLE_PROCESS,
     BEGIN_PAUSE,
     END_PAUSE,
     INSERT_COUNTING,
@@ -45,7 +48,8 @@ enum statement {
  * taken, and nothing else of the trace is. */
 static const char *const sources[] = {
     [INSERT_PROCESS] =
-        ("INSERT INTO processes VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, 'running', 0)"
+        ("INSERT INTO processes VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, 'running', 0,"
+         " NULL, NULL)"
          " ON CONFLICT(process) DO UPDATE SET way = excluded.way"),
     [INSERT_AGENT] = "INSERT OR REPLACE INTO agents VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [INSERT_QUEUE] = "INSERT OR REPLACE INTO queues VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)",
@@ -70,8 +74,14 @@ static const char *const sources[] = {
     [INSERT_LAUNCH_CHUNK] = ("INSERT OR REPLACE INTO launch_chunks"
                              " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
     [INSERT_CHUNK_LAUNCHES] = "INSERT OR REPLACE INTO kernel_chunk_launches VALUES(?, ?, ?)",
-    [INSERT_STREAM] = "INSERT OR REPLACE INTO streams VALUES(?, ?, ?)",
-    [INSERT_THREAD] = "INSERT OR REPLACE INTO threads VALUES(?, ?)",
+    [INSERT_STREAM] = "INSERT OR REPLACE INTO streams VALUES(?, ?, ?, ?, ?, ?, ?)",
+    /* A thread may be known by its name before it is by what it does. */
+    [INSERT_THREAD] = ("INSERT INTO threads VALUES(?, ?, ?, ?, NULL)"
+                       " ON CONFLICT(process, thread) DO NOTHING"),
+    [NAME_THREAD] = ("INSERT INTO threads VALUES(?, ?, ?, ?, ?)"
+                     " ON CONFLICT(process, thread) DO UPDATE SET comm = excluded.comm"),
+    [NAME_PROCESS] = "UPDATE processes SET comm = ? WHERE process = ?",
+    [TITLE_PROCESS] = "UPDATE processes SET title = nullif(?, command) WHERE process = ?",
     [BEGIN_PAUSE] = "INSERT OR REPLACE INTO pauses VALUES(?, ?, NULL, ?)",
     [END_PAUSE] = "UPDATE pauses SET end = ? WHERE process = ? AND end IS NULL",
     [INSERT_COUNTING] = "INSERT OR REPLACE INTO counting VALUES(?, ?, ?, ?, ?)",
@@ -347,13 +357,28 @@ static int end_range(struct rtl_rows *rows, uint32_t process, const struct rtl_w
     return RUN(rows, END_RANGE, values);
 }
 
+/* What the kernel calls a thread or process. */
+static int store_comm(struct rtl_rows *rows, uint32_t process, const struct rtl_wire_name *body,
+                      const char *name)
+{
+    const struct value of_process[] = {text(name), number(process)};
+    uint32_t thread = (uint32_t)body->handle;
+    const struct value of_thread[] = {number(process), number(thread),
+                                      number(rtl_thread_tid(thread)),
+                                      number(rtl_thread_generation(thread)), text(name)};
+    if (body->kind == RTL_NAMED_COMM)
+        return RUN(rows, NAME_THREAD, of_thread);
+    return run(rows, body->kind == RTL_NAMED_TITLE ? TITLE_PROCESS : NAME_PROCESS, of_process, 2);
+}
+
 static int insert_name(struct rtl_rows *rows, uint32_t process, const struct rtl_wire_name *body,
                        const char *texts)
 {
     char *name = take(&texts, body->text_length);
     const struct value values[] = {number(process), text(rtl_text_named(body->kind)),
                                    number(body->handle), text(name)};
-    int result = RUN(rows, INSERT_NAME, values);
+    int result = body->kind >= RTL_NAMED_COMM ? store_comm(rows, process, body, name)
+                                              : RUN(rows, INSERT_NAME, values);
     free(name);
     return result;
 }
@@ -451,6 +476,7 @@ int rtl_rows_definition(struct rtl_rows *rows, enum rtl_wire_type type, uint32_t
         return store_uncounted(rows, process, body);
     case RTL_WIRE_HIP_QUEUE:
         return insert_hip_queue(rows, process, body, texts);
+    case RTL_WIRE_STREAM:
     case RTL_WIRE_GRAPH:
     case RTL_WIRE_NODE:
     case RTL_WIRE_LAUNCH:
@@ -535,15 +561,25 @@ int rtl_rows_chunk_launches(struct rtl_rows *rows, int64_t chunk_number, uint32_
     return RUN(rows, INSERT_CHUNK_LAUNCHES, values);
 }
 
-int rtl_rows_stream(struct rtl_rows *rows, uint32_t process, uint32_t stream, uint64_t handle)
+int rtl_rows_stream(struct rtl_rows *rows, const struct rtl_row_stream *row)
 {
-    const struct value values[] = {number(process), number(stream), number(handle)};
+    const struct value none = id(RTL_NONE);
+    const struct value values[] = {
+        number(row->process),
+        number(row->stream),
+        number(row->handle),
+        number(row->generation),
+        row->name ? text(row->name) : none,
+        known(row->created),
+        known(row->destroyed),
+    };
     return RUN(rows, INSERT_STREAM, values);
 }
 
 int rtl_rows_thread(struct rtl_rows *rows, uint32_t process, uint32_t thread)
 {
-    const struct value values[] = {number(process), number(thread)};
+    const struct value values[] = {number(process), number(thread), number(rtl_thread_tid(thread)),
+                                   number(rtl_thread_generation(thread))};
     return RUN(rows, INSERT_THREAD, values);
 }
 

@@ -15,7 +15,7 @@
 #include <sqlite3.h>
 #include <stddef.h>
 
-#define RTL_ROWS_STATEMENTS 36
+#define RTL_ROWS_STATEMENTS 40
 
 /** Prepared statements, made when first needed. */
 struct rtl_rows {
@@ -53,8 +53,16 @@ int rtl_rows_sample_chunk(struct rtl_rows *rows, int64_t number,
 int rtl_rows_chunk_launches(struct rtl_rows *rows, int64_t number, uint32_t launch_min,
                             uint32_t launch_max);
 
-/** A stream's number in its process, and a thread that is known of it; both may come again. */
-int rtl_rows_stream(struct rtl_rows *rows, uint32_t process, uint32_t stream, uint64_t handle);
+/** A stream as a row of the trace. */
+struct rtl_row_stream {
+    uint64_t handle;
+    uint64_t created, destroyed; /**< 0: not known */
+    const char *name;            /**< NULL: none */
+    uint32_t process, stream, generation;
+};
+
+/** A stream, and a thread that is known of a process; both may come again. */
+int rtl_rows_stream(struct rtl_rows *rows, const struct rtl_row_stream *row);
 int rtl_rows_thread(struct rtl_rows *rows, uint32_t process, uint32_t thread);
 
 int rtl_rows_account(struct rtl_rows *rows, uint32_t process, uint32_t queue,

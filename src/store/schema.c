@@ -7,7 +7,8 @@ const char rtl_schema[] =
 
     "CREATE TABLE processes(process INTEGER PRIMARY KEY, pid INTEGER, ppid INTEGER, command TEXT,"
     " host TEXT, rank TEXT, mode TEXT, way TEXT, library TEXT, hsa TEXT, core_table INTEGER,"
-    " ext_table INTEGER, start INTEGER, end INTEGER, state TEXT, torn INTEGER);"
+    " ext_table INTEGER, start INTEGER, end INTEGER, state TEXT, torn INTEGER, title TEXT,"
+    " comm TEXT);"
 
     "CREATE TABLE agents(process INTEGER, agent INTEGER, gpu INTEGER, type TEXT, name TEXT,"
     " product TEXT, uuid TEXT, node INTEGER, bdf INTEGER, compute_units INTEGER,"
@@ -49,11 +50,11 @@ const char rtl_schema[] =
     " words INTEGER, start_min INTEGER, end_max INTEGER, correlation_min INTEGER,"
     " correlation_max INTEGER, checksum INTEGER, data BLOB);"
 
-    "CREATE TABLE streams(process INTEGER, stream INTEGER, handle INTEGER,"
-    " PRIMARY KEY(process, stream)) WITHOUT ROWID;"
+    "CREATE TABLE streams(process INTEGER, stream INTEGER, handle INTEGER, generation INTEGER,"
+    " name TEXT, created INTEGER, destroyed INTEGER, PRIMARY KEY(process, stream)) WITHOUT ROWID;"
 
-    "CREATE TABLE threads(process INTEGER, thread INTEGER, PRIMARY KEY(process, thread))"
-    " WITHOUT ROWID;"
+    "CREATE TABLE threads(process INTEGER, thread INTEGER, tid INTEGER, generation INTEGER,"
+    " comm TEXT, PRIMARY KEY(process, thread)) WITHOUT ROWID;"
 
     "CREATE TABLE names(process INTEGER, kind TEXT, handle INTEGER, name TEXT,"
     " PRIMARY KEY(process, kind, handle)) WITHOUT ROWID;"

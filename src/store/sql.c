@@ -9,9 +9,11 @@
 #include "store/sql_launches.h"
 #include "store/sql_rpd.h"
 #include "store/sql_trace.h"
+#include "store/thread_names.h"
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 /* In the temporary schema of the connection: the file holds nothing but data, and what a view says
  * moves with the program. A view that has no data yet has its columns and no rows.
@@ -51,18 +53,6 @@ static const char views[] =
     "  AND c.generation = k.generation AND c.node = k.node WHERE k.graph IS NOT NULL"
     "  GROUP BY 1, 2, 3, 4, 5;"
 
-    "CREATE TEMP VIEW names(process, kind, handle, name) AS SELECT * FROM stored_names;"
-
-    "CREATE TEMP VIEW calls(process, call, name, arguments) AS SELECT * FROM stored_calls;"
-
-    "CREATE TEMP VIEW streams(process, stream, handle, name) AS"
-    " SELECT s.process, s.stream, s.handle, n.name FROM stored_streams s LEFT JOIN stored_names n"
-    " ON n.process = s.process AND n.kind = 'stream' AND n.handle = s.handle;"
-
-    "CREATE TEMP VIEW threads(process, thread, name) AS"
-    " SELECT t.process, t.thread, n.name FROM stored_threads t LEFT JOIN stored_names n"
-    " ON n.process = t.process AND n.kind = 'thread' AND n.handle = t.thread;"
-
     "CREATE TEMP VIEW pauses(process, start, end, why, duration) AS"
     " SELECT process, start, end, why, end - start FROM stored_pauses;"
 
@@ -89,6 +79,28 @@ static const char views[] =
     "  LEFT JOIN whats w ON w.process = l.process AND w.queue = l.queue WHERE lost > 0;";
 
 /* Apart, because a string literal has its limits (C11 5.2.4.1). */
+static const char name_views[] =
+    "CREATE TEMP VIEW names(process, kind, handle, name) AS SELECT * FROM stored_names;"
+
+    "CREATE TEMP VIEW calls(process, call, name, arguments) AS SELECT * FROM stored_calls;"
+
+    /* Before format 1.5 all generations of a handle were one stream. */
+    "CREATE TEMP VIEW streams(process, stream, handle, name, generation, created, destroyed) AS"
+    " SELECT s.process, s.stream, s.handle, CASE WHEN s.generation IS NULL THEN n.name"
+    " ELSE s.name END, coalesce(s.generation, 1), s.created, s.destroyed FROM stored_streams s"
+    " LEFT JOIN stored_names n ON s.generation IS NULL AND n.process = s.process"
+    " AND n.kind = 'stream' AND n.handle = s.handle;"
+
+    "CREATE TEMP VIEW threads(process, thread, name, tid, generation, comm) AS"
+    " SELECT t.process, t.thread, " RTL_SQL_THREAD_NAME(
+        "stored_threads") ", coalesce(t.tid,"
+                          " t.thread), coalesce(t.generation, 1), t.comm FROM stored_threads t"
+                          " LEFT JOIN stored_processes p ON p.process = t.process"
+                          " LEFT JOIN stored_names n ON n.process = t.process AND n.kind = 'thread'"
+                          " AND n.handle = t.thread;"
+
+                          "CREATE TEMP VIEW processes AS SELECT * FROM stored_processes;";
+
 static const char counter_views[] =
     "CREATE TEMP VIEW counting(process, mode, pass, passes, metrics) AS"
     " SELECT * FROM stored_counting;"
@@ -101,17 +113,19 @@ static const char counter_views[] =
     "CREATE TEMP VIEW hip_queues(process, queue, library, calls) AS"
     " SELECT * FROM stored_hip_queues;";
 
-/* Tables that older files do not have, with their columns. The views read `stored_TABLE`, which
+/* Tables, or columns of theirs, that older files do not have. The views read `stored_TABLE`, which
  * is the table, or empty. */
 static const struct stored {
     const char *table, *columns;
 } stored_tables[] = {
+    {"processes", "process, pid, ppid, command, host, rank, mode, way, library, hsa, core_table,"
+                  " ext_table, start, end, state, torn, title, comm"},
     /* Of format 1.1. */
     {"copies", "id, process, queue, ordinal, start_ticks, end_ticks, bytes, kind, engine, src, dst,"
                " correlation"},
     /* Of format 1.2. */
-    {"streams", "process, stream, handle"},
-    {"threads", "process, thread"},
+    {"streams", "process, stream, handle, generation, name, created, destroyed"},
+    {"threads", "process, thread, tid, generation, comm"},
     {"names", "process, kind, handle, name"},
     {"calls", "process, call, name, arguments"},
     {"ranges", "process, id, thread, kind, name, start, end, parent"},
@@ -125,32 +139,44 @@ static const struct stored {
     {"hip_queues", "process, queue, library, calls"},
 };
 
+/* 1 if the table has the column (NULL: if it is there at all), 0 if not, -1 if nobody can say. */
+static int is_there(sqlite3 *db, const char *table, const char *column)
+{
+    int result =
+        sqlite3_table_column_metadata(db, "main", table, column, NULL, NULL, NULL, NULL, NULL);
+    return result == SQLITE_OK ? 1 : result == SQLITE_ERROR ? 0 : -1;
+}
+
 static int add_stored(sqlite3 *db, const struct stored *stored)
 {
-    int there = sqlite3_table_column_metadata(db, "main", stored->table, NULL, NULL, NULL, NULL,
-                                              NULL, NULL);
-    if (there != SQLITE_OK && there != SQLITE_ERROR)
-        return there;
+    int there = is_there(db, stored->table, NULL);
     sqlite3_str *text = sqlite3_str_new(db);
-    if (there == SQLITE_OK) {
-        sqlite3_str_appendf(text, "CREATE TEMP VIEW stored_%s AS SELECT %s FROM main.%s",
-                            stored->table, stored->columns, stored->table);
-    } else {
-        sqlite3_str_appendf(text, "CREATE TEMP VIEW stored_%s(%s) AS SELECT NULL", stored->table,
-                            stored->columns);
-        for (const char *c = stored->columns; *c; c++)
-            if (*c == ',')
-                sqlite3_str_appendall(text, ", NULL");
-        sqlite3_str_appendall(text, " WHERE 0");
+    sqlite3_str_appendf(text, "CREATE TEMP VIEW stored_%s(%s) AS SELECT", stored->table,
+                        stored->columns);
+    for (const char *at = stored->columns; *at && there >= 0;) {
+        char column[32];
+        size_t length = strcspn(at, ",");
+        (void)snprintf(column, sizeof column, "%.*s", (int)length, at);
+        int has = there ? is_there(db, stored->table, column) : 0;
+        sqlite3_str_appendf(text, at == stored->columns ? " %s" : ", %s", has ? column : "NULL");
+        at += length + strspn(at + length, ", ");
+        there = has < 0 ? has : there;
     }
+    if (there > 0)
+        sqlite3_str_appendf(text, " FROM main.%s", stored->table);
+    else
+        sqlite3_str_appendall(text, " WHERE 0");
     char *statement = sqlite3_str_finish(text);
-    int result = statement ? sqlite3_exec(db, statement, NULL, NULL, NULL) : SQLITE_NOMEM;
+    int result = there < 0 ? sqlite3_errcode(db) : SQLITE_NOMEM;
+    if (statement && there >= 0)
+        result = sqlite3_exec(db, statement, NULL, NULL, NULL);
     sqlite3_free(statement);
     return result;
 }
 
 int rtl_sql_register(sqlite3 *db)
 {
+    static const char *const parts[] = {views, name_views, counter_views};
     struct rtl_sql_trace *shared = rtl_sql_trace_new(db);
     if (!shared)
         return SQLITE_NOMEM;
@@ -168,10 +194,8 @@ int rtl_sql_register(sqlite3 *db)
     rtl_sql_trace_drop(shared);
     for (size_t i = 0; i < sizeof stored_tables / sizeof *stored_tables && result == SQLITE_OK; i++)
         result = add_stored(db, &stored_tables[i]);
-    if (result == SQLITE_OK)
-        result = sqlite3_exec(db, views, NULL, NULL, NULL);
-    if (result == SQLITE_OK)
-        result = sqlite3_exec(db, counter_views, NULL, NULL, NULL);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && result == SQLITE_OK; i++)
+        result = sqlite3_exec(db, parts[i], NULL, NULL, NULL);
     return result == SQLITE_OK ? rtl_sql_register_rpd(db) : result;
 }
 

@@ -791,7 +791,7 @@ void rtl_writer_api(struct rtl_writer *writer, uint32_t process, const struct rt
         drop(writer, DROPPED_CALLS);
 }
 
-/* Threads and streams are known by whatever names them. */
+/* Threads are known by whatever names them. */
 static void know_thread(struct rtl_writer *writer, uint32_t process, uint32_t thread)
 {
     struct rtl_caller *caller = rtl_callers_get(&writer->callers, process);
@@ -799,10 +799,19 @@ static void know_thread(struct rtl_writer *writer, uint32_t process, uint32_t th
         drop(writer, DROPPED_DEFINITIONS);
 }
 
-static void know_stream(struct rtl_writer *writer, uint32_t process, uint64_t handle)
+static void name_stream(struct rtl_writer *writer, uint32_t process,
+                        const struct rtl_wire_name *name, const char *text)
 {
     struct rtl_caller *caller = rtl_callers_get(&writer->callers, process);
-    if (!caller || rtl_caller_stream(caller, handle) == RTL_NONE)
+    if (!caller || rtl_caller_name_stream(caller, name->handle, text, name->text_length) != 0)
+        drop(writer, DROPPED_DEFINITIONS);
+}
+
+void rtl_writer_stream(struct rtl_writer *writer, uint32_t process,
+                       const struct rtl_wire_stream *stream)
+{
+    struct rtl_caller *caller = rtl_callers_get(&writer->callers, process);
+    if (!caller || rtl_caller_stream(caller, stream) != 0)
         drop(writer, DROPPED_DEFINITIONS);
 }
 
@@ -822,10 +831,10 @@ void rtl_writer_range_end(struct rtl_writer *writer, uint32_t process,
 void rtl_writer_name(struct rtl_writer *writer, uint32_t process, const struct rtl_wire_name *name,
                      const char *texts)
 {
-    if (name->kind == RTL_NAMED_THREAD)
+    if (name->kind == RTL_NAMED_THREAD || name->kind == RTL_NAMED_COMM)
         know_thread(writer, process, (uint32_t)name->handle);
     else if (name->kind == RTL_NAMED_STREAM)
-        know_stream(writer, process, name->handle);
+        name_stream(writer, process, name, texts);
     add(writer, RTL_WIRE_NAME, process, name, sizeof *name, texts, name->text_length);
 }
 

@@ -83,6 +83,9 @@ void rtl_writer_range(struct rtl_writer *, uint32_t process, const struct rtl_wi
                       const char *texts);
 void rtl_writer_range_end(struct rtl_writer *, uint32_t process, const struct rtl_wire_range_end *);
 
+/** A stream was made or destroyed. */
+void rtl_writer_stream(struct rtl_writer *, uint32_t process, const struct rtl_wire_stream *);
+
 /** Adds a name; a later one of the same object takes its place. */
 void rtl_writer_name(struct rtl_writer *, uint32_t process, const struct rtl_wire_name *,
                      const char *texts);

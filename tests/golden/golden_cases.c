@@ -440,32 +440,75 @@ static const char *check_calls(rtl_trace_t *trace)
     return NULL;
 }
 
-static const char *check_names(rtl_trace_t *trace)
+static const char *check_streams(rtl_trace_t *trace, unsigned minor)
+{
+    static const rtl_stream_t streams[] = {{1, 0, 0, "", 1, 0, 0},
+                                           {1, 1, 0xabc, "compute", 1, 0, 0},
+                                           {1, 2, 0xd00, "", 1, 0, 0},
+                                           {1, 3, 0xd01, "", 1, 0, 0},
+                                           {1, 4, 0xe00, "early", 1, 9000000, 9100900},
+                                           {1, 5, 0xe00, "again", 2, 9200000, 0}};
+    const rtl_stream_t *stream = NULL;
+    size_t count = 0;
+    CHECK(rtlTraceStreams(trace, &stream, &count) == RTL_OK && count == (minor < 5 ? 4 : 6));
+    for (size_t i = 0; i < count; i++) {
+        CHECK(stream[i].process == 1 && stream[i].stream == i &&
+              stream[i].handle == streams[i].handle && SAME(stream[i].name, streams[i].name));
+        CHECK(stream[i].generation == streams[i].generation &&
+              stream[i].created == streams[i].created &&
+              stream[i].destroyed == streams[i].destroyed);
+    }
+    return NULL;
+}
+
+static const char *check_threads(rtl_trace_t *trace, unsigned minor)
+{
+    static const rtl_thread_t before_5[] = {{1, 77, "", 77, 1, ""},
+                                            {1, 100, "worker", 100, 1, ""},
+                                            {1, 101, "", 101, 1, ""},
+                                            {1, 102, "", 102, 1, ""},
+                                            {1, UINT32_MAX - 1, "", UINT32_MAX - 1, 1, ""}};
+    static const rtl_thread_t since_5[] = {{1, 77, "", 77, 1, ""},
+                                           {1, 100, "worker", 100, 1, "pool"},
+                                           {1, 101, "", 101, 1, "app"},
+                                           {1, 102, "first", 102, 1, "first"},
+                                           {1, 102 + (1 << 22), "second", 102, 2, "second"},
+                                           {1, UINT32_MAX - 1, "", UINT32_MAX - 1, 1, ""}};
+    const rtl_thread_t *want = minor < 5 ? before_5 : since_5;
+    const rtl_thread_t *thread = NULL;
+    const rtl_process_t *process = NULL;
+    size_t count = 0;
+    CHECK(rtlTraceThreads(trace, &thread, &count) == RTL_OK && count == (minor < 5 ? 5 : 6));
+    for (size_t i = 0; i < count; i++) {
+        CHECK(thread[i].process == 1 && thread[i].thread == want[i].thread &&
+              SAME(thread[i].name, want[i].name));
+        CHECK(thread[i].tid == want[i].tid && thread[i].generation == want[i].generation &&
+              SAME(thread[i].comm, want[i].comm));
+    }
+    CHECK(rtlTraceProcesses(trace, &process, &count) == RTL_OK && count >= 1);
+    CHECK(SAME(process[0].title, minor < 5 ? "" : "app: idle"));
+    CHECK(SAME(process[0].comm, minor < 5 ? "" : "app"));
+    return NULL;
+}
+
+static const char *check_names(rtl_trace_t *trace, unsigned minor)
 {
     static const rtl_name_t names[] = {{1, "agent", 0xa1, "agentic"},
                                        {1, "device", 0, "the GPU"},
                                        {1, "stream", 0xabc, "compute"},
-                                       {1, "thread", 100, "worker"}};
-    static const rtl_stream_t streams[] = {
-        {1, 0, 0, ""}, {1, 1, 0xabc, "compute"}, {1, 2, 0xd00, ""}, {1, 3, 0xd01, ""}};
-    static const uint32_t threads[] = {77, 100, 101, 102, UINT32_MAX - 1};
+                                       {1, "thread", 100, "worker"},
+                                       {1, "stream", 0xe00, "again"}};
     const rtl_name_t *name = NULL;
-    const rtl_stream_t *stream = NULL;
-    const rtl_thread_t *thread = NULL;
     const rtl_call_definition_t *call = NULL;
     size_t count = 0;
-    CHECK(rtlTraceNames(trace, &name, &count) == RTL_OK && count == 4);
-    for (size_t i = 0; i < 4; i++)
-        CHECK(name[i].process == 1 && SAME(name[i].kind, names[i].kind) &&
-              name[i].handle == names[i].handle && SAME(name[i].name, names[i].name));
-    CHECK(rtlTraceStreams(trace, &stream, &count) == RTL_OK && count == 4);
-    for (size_t i = 0; i < 4; i++)
-        CHECK(stream[i].process == 1 && stream[i].stream == i &&
-              stream[i].handle == streams[i].handle && SAME(stream[i].name, streams[i].name));
-    CHECK(rtlTraceThreads(trace, &thread, &count) == RTL_OK && count == 5);
-    for (size_t i = 0; i < 5; i++)
-        CHECK(thread[i].process == 1 && thread[i].thread == threads[i] &&
-              SAME(thread[i].name, threads[i] == 100 ? "worker" : ""));
+    CHECK(rtlTraceNames(trace, &name, &count) == RTL_OK && count == (minor < 5 ? 4 : 5));
+    for (size_t i = 0; i < count; i++) { /* by kind and handle */
+        const rtl_name_t *want = &names[minor >= 5 && i >= 3 ? 7 - i : i];
+        CHECK(name[i].process == 1 && SAME(name[i].kind, want->kind) &&
+              name[i].handle == want->handle && SAME(name[i].name, want->name));
+    }
+    CHECK_DONE(check_streams(trace, minor));
+    CHECK_DONE(check_threads(trace, minor));
     CHECK(rtlTraceCallDefinitions(trace, &call, &count) == RTL_OK && count == 3);
     CHECK(call[0].call == 3 && SAME(call[0].name, "hipLaunchKernel"));
     CHECK(call[1].parameter_count == 4 && SAME(call[1].parameters[2].name, "kind"));
@@ -738,7 +781,7 @@ static const char *check_golden(unsigned minor)
     CHECK_DONE(check_counters(trace, minor));
     if (minor >= 2) {
         CHECK_DONE(check_calls(trace));
-        CHECK_DONE(check_names(trace));
+        CHECK_DONE(check_names(trace, minor));
         CHECK_DONE(check_ranges(trace));
         CHECK_DONE(check_origins(trace));
         CHECK_DONE(check_graphs(trace));

@@ -632,6 +632,32 @@ static void make_hip_queues(uint32_t process)
 }
 #endif
 
+#if RTL_FORMAT_MINOR >= 5
+/* A stream whose handle comes again, a thread whose tid does, and what the kernel calls threads. */
+static void make_again(uint32_t process)
+{
+    static const struct rtl_wire_stream streams[] = {
+        {9000000, 0, 0xe00}, {9100000, 9100900, 0xe00}, {9200000, 0, 0xe00}};
+    static const struct {
+        struct rtl_wire_name name;
+        const char *text;
+    } names[] = {{{0, RTL_NAMED_START, 3}, "app"},
+                 {{0, RTL_NAMED_TITLE, 9}, "app: idle"},
+                 {{100, RTL_NAMED_COMM, 4}, "pool"},
+                 {{101, RTL_NAMED_COMM, 3}, "app"},
+                 {{102, RTL_NAMED_COMM, 5}, "first"},
+                 {{102 | 1 << RTL_TID_BITS, RTL_NAMED_COMM, 6}, "second"}};
+    for (unsigned i = 0; i < sizeof streams / sizeof *streams; i++) {
+        const struct rtl_wire_name name = {0xe00, RTL_NAMED_STREAM, 5};
+        rtl_writer_stream(writer, process, &streams[i]);
+        if (streams[i].done_ns == 0)
+            rtl_writer_name(writer, process, &name, i ? "again" : "early");
+    }
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        rtl_writer_name(writer, process, &names[i].name, names[i].text);
+}
+#endif
+
 static void make_trace(void)
 {
     static const struct rtl_writer_account account = {
@@ -665,6 +691,7 @@ static void make_trace(void)
 #endif
 #if RTL_FORMAT_MINOR >= 5
     make_hip_queues(process);
+    make_again(process);
 #endif
     rtl_writer_process_end(writer, process, "closed", 9500000, 0);
     make_dead();

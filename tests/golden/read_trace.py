@@ -619,6 +619,27 @@ class Trace:
                 around = self.ranges.get((process, around), {"parent": None})["parent"]
             yield {**row, "id": number, "depth": depth, "duration": None if row["end"] is None else row["end"] - row["start"]}
 
+    def streams(self):
+        names = {(row["process"], row["handle"]): row["name"] for row in self.rows("names", 2) if row["kind"] == "stream"}
+        for row in self.rows("streams", 2):
+            if "generation" not in row:
+                row.update({"generation": 1, "name": names.get((row["process"], row["handle"])), "created": None,
+                            "destroyed": None})
+            yield row
+
+    def threads(self):
+        names = {(row["process"], row["handle"]): row["name"] for row in self.rows("names", 2) if row["kind"] == "thread"}
+        rows = self.rows("threads", 2)
+        comms = {(row["process"], row["thread"]): row.get("comm") for row in rows}
+        for row in rows:
+            process = self.processes[row["process"]]
+            comm, main = row.get("comm"), row["thread"] == process["pid"]
+            says = comm is not None and comm != process.get("comm") and (
+                main or comm != comms.get((row["process"], process["pid"])))
+            name = names.get((row["process"], row["thread"]))
+            yield {"tid": row["thread"], "generation": 1, "comm": None, **row,
+                   "name": name if name is not None else comm if says else None}
+
     def pauses(self):
         for row in self.rows("pauses", 3):
             yield {**row, "duration": None if row["end"] is None else row["end"] - row["start"]}
@@ -656,7 +677,8 @@ class Trace:
         kernels = list(self.kernels())
         return {"kernels": kernels, "copies": list(self.copies()), "api": self.api,
                 "graphs": list(self.graph_rows()), "graph_nodes": list(self.graph_nodes()), "graph_launches": self.launches,
-                "ranges": list(self.range_rows()), "pauses": list(self.pauses()), **self.counter_tables(kernels)}
+                "ranges": list(self.range_rows()), "pauses": list(self.pauses()), "streams": list(self.streams()),
+                "threads": list(self.threads()), **self.counter_tables(kernels)}
 
 
 def place_of(row, found):
@@ -729,7 +751,7 @@ def compare(trace, path, rtl):
 
 
 def json_key(row):
-    names = ("process", "graph", "generation", "launch", "node", "id", "queue", "packet", "range", "agent", "counter", "why")
+    names = ("process", "graph", "generation", "launch", "node", "id", "queue", "packet", "range", "agent", "counter", "why", "stream", "thread")
     return [row.get(name) or 0 for name in (names if "start_ticks" not in row else ("id",))]
 
 

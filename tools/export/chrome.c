@@ -1,6 +1,7 @@
 /* Chrome's JSON in the dialect of Kineto, which HTA, TraceLens and Perfetto read. */
 #include "export/costs.h"
 #include "export/lanes.h"
+#include "export/lookup.h"
 #include "export/out.h"
 #include "export/sent.h"
 #include "export/spans.h"
@@ -16,9 +17,10 @@
  * ranks agree, and doubles hold them to the ns. */
 #define BASE_NS (INT64_C(1) << 50)
 
-/* Rows of kernels that came from no stream that is known, and of lanes behind the first. */
+/* Rows of kernels that came from no stream that is known, and of lanes behind the first: where the
+ * trace has no more streams than that, else behind those. */
 #define ROW_OF_QUEUE 1000u
-#define ROW_OF_LANE  UINT64_C(1000000)
+#define ROW_OF_LANE  1000u /* times that of queues */
 
 /* Correlations of a process are made different from those of others. */
 #define PROCESS_SHIFT 40u
@@ -35,6 +37,7 @@ struct chrome {
     struct sent sent;
     struct spans *spans;
     struct costs costs;
+    uint32_t row_of_queue;
 };
 
 /* Names of numbers. */
@@ -179,8 +182,8 @@ static void sort_index(struct chrome *chrome, uint64_t pid, uint64_t index)
 static void write_process(struct chrome *chrome, const rtl_process_t *process)
 {
     char name[512];
-    (void)snprintf(name, sizeof name, "%.400s%s%.64s",
-                   process->command[0] ? process->command : "process",
+    const char *given = export_process_name(process);
+    (void)snprintf(name, sizeof name, "%.400s%s%.64s", given[0] ? given : "process",
                    process->rank[0] ? ", rank " : "", process->rank);
     metadata(chrome, "process_name", process->pid, 0, name);
     sort_index(chrome, process->pid, place_of(chrome, process->process));
@@ -214,9 +217,12 @@ static rtl_status_t write_names(struct chrome *chrome)
         status = rtlTraceThreads(export->trace, &threads, &thread_count);
     for (size_t i = 0; status == RTL_OK && i < thread_count; ++i) {
         char name[300];
+        char again[16] = "";
         if (!export_wants(export, threads[i].process))
             continue;
-        (void)snprintf(name, sizeof name, "thread %u%s%.256s", threads[i].thread,
+        if (threads[i].generation > 1)
+            (void)snprintf(again, sizeof again, "#%u", threads[i].generation);
+        (void)snprintf(name, sizeof name, "thread %u%s%s%.256s", threads[i].tid, again,
                        threads[i].name[0] ? " " : "", threads[i].name);
         metadata(chrome, "thread_name", pid_of(chrome, threads[i].process), threads[i].thread,
                  name);
@@ -226,14 +232,11 @@ static rtl_status_t write_names(struct chrome *chrome)
 
 static const char *stream_name(const struct chrome *chrome, uint32_t process, uint32_t stream)
 {
-    const rtl_stream_t *streams;
-    size_t count;
-    if (rtlTraceStreams(chrome->export->trace, &streams, &count) != RTL_OK)
-        return "";
-    for (size_t i = 0; i < count; ++i)
-        if (streams[i].process == process && streams[i].stream == stream)
-            return streams[i].name;
-    return "";
+    const rtl_stream_t *streams = NULL;
+    size_t count = 0;
+    size_t place = lookup_stream_place(chrome->export, process, stream);
+    (void)rtlTraceStreams(chrome->export->trace, &streams, &count);
+    return place < count ? streams[place].name : "";
 }
 
 static void name_row(struct chrome *chrome, const struct lane *lane, uint64_t pid, uint64_t tid)
@@ -246,8 +249,8 @@ static void name_row(struct chrome *chrome, const struct lane *lane, uint64_t pi
         (void)snprintf(further, sizeof further, " (at the same time, %u)", lane->number);
     if (lane->key.kind == ROW_HOST_COPIES)
         (void)snprintf(name, sizeof name, "copies by the host%s", further);
-    else if (stream >= ROW_OF_QUEUE)
-        (void)snprintf(name, sizeof name, "queue %u%s", stream - ROW_OF_QUEUE, further);
+    else if (stream >= chrome->row_of_queue)
+        (void)snprintf(name, sizeof name, "queue %u%s", stream - chrome->row_of_queue, further);
     else
         (void)snprintf(name, sizeof name, "stream %u%s%.256s%s", stream, given[0] ? " " : "", given,
                        further);
@@ -431,9 +434,24 @@ static void correlation(struct chrome *chrome, const struct export_event *event)
 }
 
 /* The stream as tools want it: a number, always. */
-static uint32_t stream_of(const struct export_event *event, uint32_t queue)
+static uint32_t stream_of(const struct chrome *chrome, const struct export_event *event,
+                          uint32_t queue)
 {
-    return event->origin.stream != RTL_TRACE_NONE ? event->origin.stream : ROW_OF_QUEUE + queue;
+    return event->origin.stream != RTL_TRACE_NONE ? event->origin.stream
+                                                  : chrome->row_of_queue + queue;
+}
+
+/* Where the rows of queues begin. */
+static uint32_t find_row_of_queue(const struct export *export)
+{
+    const rtl_stream_t *streams = NULL;
+    size_t count = 0;
+    uint32_t row = ROW_OF_QUEUE;
+    (void)rtlTraceStreams(export->trace, &streams, &count);
+    for (size_t i = 0; i < count; ++i)
+        while (streams[i].stream >= row && row < UINT32_MAX / 10)
+            row *= 10;
+    return row;
 }
 
 /* The row for something that runs from `start` to `end`; it gets a name when it is new. False when
@@ -446,7 +464,7 @@ static bool take_row(struct chrome *chrome, const struct lane_key *key, uint64_t
         return false;
     *pid = key->kind == ROW_STREAM ? device_pid(chrome, key->process, key->gpu)
                                    : pid_of(chrome, key->process);
-    *tid = key->id + ROW_OF_LANE * lane->number;
+    *tid = key->id + (uint64_t)ROW_OF_LANE * chrome->row_of_queue * lane->number;
     if (!lane->told)
         name_row(chrome, lane, *pid, *tid);
     lane->told = 1;
@@ -499,7 +517,7 @@ static void write_counts(struct chrome *chrome, const struct export_event *event
 static rtl_status_t write_kernel(struct chrome *chrome, const struct export_event *event)
 {
     const rtl_kernel_t *kernel = event->kernel;
-    uint32_t stream = stream_of(event, kernel->queue);
+    uint32_t stream = stream_of(chrome, event, kernel->queue);
     uint32_t gpu = kernel->gpu == RTL_TRACE_NONE ? 0 : kernel->gpu;
     struct lane_key where = {kernel->process, ROW_STREAM, stream, gpu};
     uint64_t pid;
@@ -552,7 +570,7 @@ static rtl_status_t write_copy(struct chrome *chrome, const struct export_event 
 {
     const rtl_copy_t *copy = event->copy;
     bool host = copy->gpu == RTL_TRACE_NONE;
-    uint32_t stream = stream_of(event, copy->queue);
+    uint32_t stream = stream_of(chrome, event, copy->queue);
     struct lane_key where = {copy->process, host ? ROW_HOST_COPIES : ROW_STREAM, stream,
                              host ? 0 : copy->gpu};
     uint64_t length = copy->end > copy->start ? copy->end - copy->start : 0;
@@ -643,7 +661,9 @@ static int run(struct export *export)
     int64_t start = (int64_t)(export->info.start + offset);
     int64_t since_base = ((start % BASE_NS) + BASE_NS) % BASE_NS;
     uint64_t base = (uint64_t)start - (uint64_t)since_base;
-    chrome = (struct chrome){.export = export, .shift = (int64_t)(offset - base)};
+    chrome = (struct chrome){.export = export,
+                             .shift = (int64_t)(offset - base),
+                             .row_of_queue = find_row_of_queue(export)};
     chrome.spans = spans_new(export->trace, write_span, &chrome);
     int status =
         chrome.spans ? write_all(&chrome) : say_fail(EXIT_USAGE, "there is not enough memory");

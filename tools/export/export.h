@@ -118,6 +118,10 @@ bool export_wants(const struct export *export, uint32_t process);
 /** The process of a number, NULL if there is none such. */
 const rtl_process_t *export_process(const struct export *export, uint32_t process);
 
+/** What a process is called: its title, where it has given itself one, else its command line; ""
+ * if unknown. */
+const char *export_process_name(const rtl_process_t *process);
+
 /** Calls `visit` for each wanted event of these kinds (a set of enum export_kind), by start, until
  * it returns something other than EXIT_FINE, which is returned. Several walks may follow each
  * other. Memory is the reader's. */

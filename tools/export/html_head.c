@@ -55,10 +55,11 @@ static json_t *processes_json(const struct html_page *page)
         const rtl_process_t *process = &export->processes[i];
         if (export_wants(export, process->process))
             (void)json_array_append_new(
-                list, json_pack("{s:I,s:I,s:o,s:o,s:o,s:o}", "process",
-                                (json_int_t)process->process, "pid", (json_int_t)process->pid,
-                                "command", text(process->command), "rank", text(process->rank),
-                                "mode", text(process->mode), "state", text(process->state)));
+                list,
+                json_pack("{s:I,s:I,s:o,s:o,s:o,s:o}", "process", (json_int_t)process->process,
+                          "pid", (json_int_t)process->pid, "command",
+                          text(export_process_name(process)), "rank", text(process->rank), "mode",
+                          text(process->mode), "state", text(process->state)));
     }
     return list;
 }

@@ -23,12 +23,15 @@ struct lane {
     const void *owner; /**< what it is kept for, NULL if for nobody */
     int open;          /**< the caller's: the part has a slice for the owner, without its end */
     int told;          /**< the caller's: the part has a description of it */
+    size_t next;       /**< place of the next with this key, from 1; 0: there is none */
 };
 
 /** Zeroed memory is empty. */
 struct lanes {
     struct lane *list;
     size_t count, capacity;
+    size_t *table; /**< the place of a key's first lane, from 1; 0: free */
+    size_t table_size;
 };
 
 /** A lane for [start, end): that of `owner` (may be NULL), if it is free, else the first that is

@@ -314,8 +314,8 @@ static uint64_t gpu_track(const struct perfetto *perfetto, uint32_t process, uin
 static void write_process(struct perfetto *perfetto, const rtl_process_t *process)
 {
     char name[512];
-    (void)snprintf(name, sizeof name, "%.400s%s%.64s",
-                   process->command[0] ? process->command : "process",
+    const char *given = export_process_name(process);
+    (void)snprintf(name, sizeof name, "%.400s%s%.64s", given[0] ? given : "process",
                    process->rank[0] ? ", rank " : "", process->rank);
     size_t begin = begin_track(perfetto, process_track(perfetto, process->process), 0, NULL);
     size_t inside = proto_begin(&perfetto->packet, TRACK_PROCESS);
@@ -372,14 +372,11 @@ static rtl_status_t write_tracks(struct perfetto *perfetto)
 
 static const char *stream_name(const struct perfetto *perfetto, const struct lane_key *key)
 {
-    const rtl_stream_t *streams;
-    size_t count;
-    if (rtlTraceStreams(perfetto->export->trace, &streams, &count) != RTL_OK)
-        return "";
-    for (size_t i = 0; i < count; ++i)
-        if (streams[i].process == key->process && streams[i].stream == key->id)
-            return streams[i].name;
-    return "";
+    const rtl_stream_t *streams = NULL;
+    size_t count = 0;
+    size_t place = lookup_stream_place(perfetto->export, key->process, (uint32_t)key->id);
+    (void)rtlTraceStreams(perfetto->export->trace, &streams, &count);
+    return place < count ? streams[place].name : "";
 }
 
 static void tell_lane(struct perfetto *perfetto, const struct lane *lane, uint64_t track)

@@ -1,5 +1,6 @@
 #include "export/spans.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,16 +17,18 @@ struct row {
     uint32_t process, gpu, stream;
     uint64_t range; /* of the last kernel */
     uint64_t turn;  /* of the last kernel: its launch of a graph, 0 if none */
-    unsigned depth;
-    struct span stack[SPANS_DEEP]; /* outermost first */
+    unsigned depth, room;
+    struct span *stack; /* outermost first */
 };
 
 struct spans {
     rtl_trace_t *trace;
     spans_emit emit;
     void *state;
-    struct row **rows;
-    size_t count;
+    struct row *rows;
+    size_t count, capacity;
+    size_t *table; /* the place of a row, from 1; 0: free */
+    size_t table_size;
     struct known known[KNOWN];
 };
 
@@ -45,36 +48,61 @@ void spans_free(struct spans *spans)
     if (!spans)
         return;
     for (size_t i = 0; i < spans->count; ++i)
-        free(spans->rows[i]);
-    free((void *)spans->rows);
+        free(spans->rows[i].stack);
+    free(spans->rows);
+    free(spans->table);
     free(spans);
 }
 
-static struct row *add_row(struct spans *spans, uint32_t process, uint32_t gpu, uint32_t stream)
+static bool is_of(const struct row *row, uint32_t process, uint32_t gpu, uint32_t stream)
 {
-    struct row **rows = realloc((void *)spans->rows, (spans->count + 1) * sizeof(struct row *));
-    struct row *row = calloc(1, sizeof *row);
+    return row->process == process && row->gpu == gpu && row->stream == stream;
+}
+
+/* Where a row is in the table, or the free place where it belongs. */
+static size_t place_of(const struct spans *spans, uint32_t process, uint32_t gpu, uint32_t stream)
+{
+    uint64_t hash = ((uint64_t)process << 32 | stream) * UINT64_C(0x9E3779B97F4A7C15) + gpu;
+    size_t at = (size_t)(hash >> 32) & (spans->table_size - 1);
+    while (spans->table[at] && !is_of(&spans->rows[spans->table[at] - 1], process, gpu, stream))
+        at = (at + 1) & (spans->table_size - 1);
+    return at;
+}
+
+/* Room for one row more, in the table at most half full. */
+static bool make_room(struct spans *spans)
+{
+    if (spans->count < spans->capacity)
+        return true;
+    size_t capacity = spans->capacity ? 2 * spans->capacity : 32;
+    struct row *rows = realloc(spans->rows, capacity * sizeof *rows);
+    size_t *table = calloc(2 * capacity, sizeof *table);
     if (rows)
         spans->rows = rows;
-    if (!rows || !row) {
-        free(row);
-        return NULL;
+    if (!rows || !table) {
+        free(table);
+        return false;
     }
-    row->process = process;
-    row->gpu = gpu;
-    row->stream = stream;
-    rows[spans->count++] = row;
-    return row;
+    free(spans->table);
+    spans->table = table;
+    spans->table_size = 2 * capacity;
+    spans->capacity = capacity;
+    for (size_t i = 0; i < spans->count; ++i)
+        table[place_of(spans, rows[i].process, rows[i].gpu, rows[i].stream)] = i + 1;
+    return true;
 }
 
 static struct row *row_of(struct spans *spans, uint32_t process, uint32_t gpu, uint32_t stream)
 {
-    for (size_t i = 0; i < spans->count; ++i) {
-        struct row *row = spans->rows[i];
-        if (row->process == process && row->gpu == gpu && row->stream == stream)
-            return row;
+    if (!make_room(spans))
+        return NULL;
+    size_t at = place_of(spans, process, gpu, stream);
+    if (!spans->table[at]) {
+        spans->rows[spans->count++] =
+            (struct row){.process = process, .gpu = gpu, .stream = stream};
+        spans->table[at] = spans->count;
     }
-    return add_row(spans, process, gpu, stream);
+    return &spans->rows[spans->table[at] - 1];
 }
 
 /* The range of an id. One that is not in the trace has no name and no parent. */
@@ -117,6 +145,14 @@ static void pop(struct spans *spans, struct row *row, unsigned depth)
 static rtl_status_t push(struct spans *spans, struct row *row, uint64_t range, uint64_t start)
 {
     const struct known *known;
+    if (row->depth == row->room) {
+        unsigned room = row->room ? 2 * row->room : 1;
+        struct span *stack = realloc(row->stack, room * sizeof *stack);
+        if (!stack)
+            return RTL_E_MEMORY;
+        row->stack = stack;
+        row->room = room;
+    }
     struct span *span = &row->stack[row->depth++];
     *span = (struct span){.range = range,
                           .process = row->process,
@@ -167,8 +203,8 @@ rtl_status_t spans_kernel(struct spans *spans, const struct export_event *event,
 void spans_end(struct spans *spans)
 {
     for (size_t i = 0; i < spans->count; ++i) {
-        pop(spans, spans->rows[i], 0);
-        spans->rows[i]->range = 0;
-        spans->rows[i]->turn = 0;
+        pop(spans, &spans->rows[i], 0);
+        spans->rows[i].range = 0;
+        spans->rows[i].turn = 0;
     }
 }

@@ -48,6 +48,11 @@ const rtl_process_t *export_process(const struct export *export, uint32_t proces
     return NULL;
 }
 
+const char *export_process_name(const rtl_process_t *process)
+{
+    return process->title[0] ? process->title : process->command;
+}
+
 /* The process, if only one is wanted, which the reader finds faster; else 0, which is all. */
 static uint32_t single(const struct export *export)
 {

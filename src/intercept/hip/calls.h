@@ -28,8 +28,8 @@ static inline bool rtl_hip_off(void)
     return atomic_load_explicit(&rtl_calls_state, memory_order_relaxed) <= RTL_CALLS_STOPPED;
 }
 
-/** True while nobody wants to know of any call: calls that make graphs are followed while recording
- * is stopped, too, so that it knows them when it starts. */
+/** True while nobody wants to know of any call: calls that make graphs or streams are followed
+ * while recording is stopped, too, so that they are known when it starts. */
 static inline bool rtl_hip_off_for_graphs(void)
 {
     return atomic_load_explicit(&rtl_calls_state, memory_order_relaxed) == RTL_CALLS_OFF;

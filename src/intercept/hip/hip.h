@@ -49,10 +49,10 @@ const char *rtl_hip_kernel_name(const void *function);
 /** Sends one note if host calls were lost, with their number. At the end of the recording. */
 void rtl_hip_account(void);
 
-/** Hooks around the calls that are marked GRAPH, while calls are recorded or recording is stopped:
- * before the real function, and after it with its result. Called in the thread of the call, with
- * rtl_origin.call set; never for what HIP calls itself. They keep HIP's last error; errno is kept
- * for them. One that nobody defines is left out. */
+/** Hooks around the calls that are marked GRAPH (streams' are, too), while calls are recorded or
+ * recording is stopped: before the real function, and after it with its result. Called in the
+ * thread of the call, with rtl_origin.call set; never for what HIP calls itself. They keep HIP's
+ * last error; errno is kept for them. One that nobody defines is left out. */
 #define RTL_HIP_WEAK __attribute__((weak, visibility("hidden")))
 #define RTL_HIP_HOOKS_PLAIN(name, ...)
 #define RTL_HIP_HOOKS_WAIT(name, ...)
