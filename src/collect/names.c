@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #define FIRST_WAIT_NS UINT64_C(20000000)
@@ -23,7 +24,7 @@ struct named_thread {
     uint32_t thread; /* as rtl_thread_id has it */
     uint64_t start;  /* field 22 of its stat, 0: not known yet */
     char comm[COMM];
-    bool gone;
+    bool gone, changed;
 };
 
 void names_free(struct names *names)
@@ -78,6 +79,10 @@ static void forget_before(struct names *names, uint32_t thread)
 
 void names_met(struct names *names, const struct rtl_wire_name *name, const char *text)
 {
+    if (name->kind == RTL_NAMED_START)
+        names->image = name->handle;
+    if (name->kind != RTL_NAMED_COMM)
+        return;
     uint32_t id = (uint32_t)name->handle;
     struct named_thread *thread = find(names, id);
     if (!thread) {
@@ -125,17 +130,16 @@ static bool parse_stat(char *text, const char **comm, uint64_t *start)
     return *start != 0;
 }
 
-static void look_at_thread(struct named_thread *thread, uint32_t pid, struct rtl_writer *writer,
-                           uint32_t process)
+static void look_at_thread(struct named_thread *thread, uint32_t pid)
 {
     char path[64];
     char text[1024];
     const char *comm = "";
     uint64_t start = 0;
-    (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/task/%" PRIu32 "/stat", pid,
-                   rtl_thread_tid(thread->thread));
     if (thread->gone)
         return;
+    (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/task/%" PRIu32 "/stat", pid,
+                   rtl_thread_tid(thread->thread));
     (void)read_file(path, text, sizeof text);
     if (!parse_stat(text, &comm, &start) || (thread->start && thread->start != start)) {
         thread->gone = true; /* its tid may be another's from now on */
@@ -145,14 +149,14 @@ static void look_at_thread(struct named_thread *thread, uint32_t pid, struct rtl
     if (!comm[0] || strncmp(thread->comm, comm, COMM - 1) == 0)
         return;
     (void)snprintf(thread->comm, sizeof thread->comm, "%s", comm);
-    tell(writer, process, RTL_NAMED_COMM, thread->thread, thread->comm);
+    thread->changed = true;
 }
 
-static void look_at_title(struct names *names, uint32_t pid, struct rtl_writer *writer,
-                          uint32_t process)
+/* True if the title is another than it was. */
+static bool look_at_title(struct names *names, uint32_t pid)
 {
     char path[64];
-    char text[TITLE_MOST];
+    char text[TITLE_MOST + 1];
     (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/cmdline", pid);
     size_t length = read_file(path, text, sizeof text);
     while (length > 0 && (text[length - 1] == '\0' || text[length - 1] == ' '))
@@ -161,25 +165,57 @@ static void look_at_title(struct names *names, uint32_t pid, struct rtl_writer *
         if (text[i] == '\0')
             text[i] = ' ';
     if (length == 0 || (names->title && strcmp(names->title, text) == 0))
-        return;
+        return false;
     free(names->title);
     names->title = strdup(text);
-    tell(writer, process, RTL_NAMED_TITLE, 0, text);
+    return names->title != NULL;
+}
+
+/* Whether the process still runs the image that wrote the ring: after an exec it is another, with
+ * the same pid and start. Each has its random bytes at an address of its own (proc(5), auxv). */
+static bool is_same_image(const struct names *names, uint32_t pid)
+{
+    char path[64];
+    uint64_t words[128];
+    char text[sizeof words + 1];
+    (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/auxv", pid);
+    size_t count = read_file(path, text, sizeof text) / sizeof *words;
+    memcpy(words, text, sizeof words);
+    for (size_t i = 0; i + 1 < count; i += 2)
+        if (words[i] == AT_RANDOM)
+            return words[i + 1] == names->image;
+    return false;
+}
+
+/* What was read is told only if it was that image's. */
+static void look(struct names *names, uint32_t pid, struct rtl_writer *writer, uint32_t process)
+{
+    uint32_t most = names->count < AT_ONCE ? names->count : AT_ONCE;
+    for (uint32_t i = 0; i < most; i++, names->next++) {
+        names->next = names->next < names->count ? names->next : 0;
+        look_at_thread(&names->threads[names->next], pid);
+    }
+    bool titled = look_at_title(names, pid);
+    if (!is_same_image(names, pid)) {
+        names->over = true;
+        return;
+    }
+    if (titled)
+        tell(writer, process, RTL_NAMED_TITLE, 0, names->title);
+    for (uint32_t i = 0; i < names->count; i++) {
+        if (names->threads[i].changed)
+            tell(writer, process, RTL_NAMED_COMM, names->threads[i].thread, names->threads[i].comm);
+        names->threads[i].changed = false;
+    }
 }
 
 void names_look(struct names *names, uint32_t pid, struct rtl_writer *writer, uint32_t process)
 {
     uint64_t now = rtl_now();
-    if (now < names->look_at || names->count == 0)
+    if (names->over || now < names->look_at || names->count == 0)
         return;
-    if (names->look_at != 0) { /* the first time is when the thread has just told its name */
-        uint32_t most = names->count < AT_ONCE ? names->count : AT_ONCE;
-        for (uint32_t i = 0; i < most; i++, names->next++) {
-            names->next = names->next < names->count ? names->next : 0;
-            look_at_thread(&names->threads[names->next], pid, writer, process);
-        }
-        look_at_title(names, pid, writer, process);
-    }
+    if (names->look_at != 0) /* the first time is when the thread has just told its name */
+        look(names, pid, writer, process);
     names->look_at = now + names->wait_ns;
     names->wait_ns = names->wait_ns < MOST_WAIT_NS / 2 ? 2 * names->wait_ns : MOST_WAIT_NS;
 }

@@ -265,8 +265,7 @@ static void take_definition(struct source *source, enum rtl_wire_type type, cons
         rtl_writer_range_end(writer, source->process, body);
         break;
     case RTL_WIRE_NAME:
-        if (((const struct rtl_wire_name *)body)->kind == RTL_NAMED_COMM)
-            names_met(&source->names, body, texts);
+        names_met(&source->names, body, texts);
         rtl_writer_name(writer, source->process, body, texts);
         break;
     case RTL_WIRE_STREAM:

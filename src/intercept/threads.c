@@ -43,10 +43,10 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool has_key;
 
-static void tell(enum rtl_named kind, uint32_t thread, const char *text, size_t length)
+static void tell(enum rtl_named kind, uint64_t handle, const char *text, size_t length)
 {
     struct rtl_wire_name wire = {
-        .handle = thread, .kind = (uint32_t)kind, .text_length = (uint16_t)length};
+        .handle = handle, .kind = (uint32_t)kind, .text_length = (uint16_t)length};
     struct rtl_piece pieces[] = {{&wire, sizeof wire}, {text, length}};
     if (length > 0)
         rtl_emit_definition(RTL_WIRE_NAME, pieces, 2);
@@ -147,7 +147,7 @@ void rtl_threads_begin(void)
     const char *name = path != NULL ? strrchr(path, '/') : NULL;
     name = name != NULL ? name + 1 : path;
     if (name != NULL)
-        tell(RTL_NAMED_START, 0, name, strnlen(name, COMM - 1));
+        tell(RTL_NAMED_START, getauxval(AT_RANDOM), name, strnlen(name, COMM - 1));
 }
 
 static size_t read_file(const char *path, char *text, size_t size)

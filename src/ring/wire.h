@@ -330,7 +330,8 @@ enum rtl_named {
     RTL_NAMED_DEVICE = 2,
     RTL_NAMED_AGENT = 3,
     RTL_NAMED_COMM = 4,  /**< a thread, as the kernel knows it (prctl's PR_SET_NAME) */
-    RTL_NAMED_START = 5, /**< the process, as the kernel knew it when it was started */
+    RTL_NAMED_START = 5, /**< the process, as the kernel knew it when it was started; the handle is
+                            that of its image: where the kernel has put what AT_RANDOM points to */
     RTL_NAMED_TITLE = 6  /**< the process, by its command line as it is now */
 };
 

@@ -155,8 +155,12 @@ static const char threads_before_5[] =
     "SELECT t.process, t.thread, n.name, t.thread, 1, NULL FROM main.threads t"
     " LEFT JOIN main.names n ON n.process = t.process AND n.kind = 'thread'"
     " AND n.handle = t.thread ORDER BY t.process, t.thread";
-static const char streams[] = "SELECT process, stream, handle, name, coalesce(generation, 1),"
-                              " created, destroyed FROM main.streams ORDER BY process, stream";
+/* A merged trace may have rows from before. */
+static const char streams[] =
+    "SELECT s.process, s.stream, s.handle, CASE WHEN s.generation IS NULL THEN n.name"
+    " ELSE s.name END, coalesce(s.generation, 1), s.created, s.destroyed FROM main.streams s"
+    " LEFT JOIN main.names n ON s.generation IS NULL AND n.process = s.process"
+    " AND n.kind = 'stream' AND n.handle = s.handle ORDER BY s.process, s.stream";
 static const char threads[] = "SELECT t.process, t.thread, " RTL_SQL_THREAD_NAME(
     "main.threads") ", coalesce(t.tid,"
                     " t.thread), coalesce(t.generation, 1), t.comm FROM main.threads t"

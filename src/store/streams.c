@@ -10,11 +10,11 @@
 struct rtl_stream_item {
     uint64_t handle;
     uint64_t created, destroyed; /* 0: not seen */
-    uint64_t used;               /* when the first call about it began, 0: none has */
-    char *name;                  /* NULL: none */
-    uint32_t generation;         /* of its handle, from 1 */
-    uint32_t before;             /* place of the generation before, RTL_NONE if none */
-    bool is_new;                 /* since it was stored */
+    uint64_t used, last_used; /* when the first and the latest call about it began, 0: none has */
+    char *name;               /* NULL: none */
+    uint32_t generation;      /* of its handle, from 1 */
+    uint32_t before;          /* place of the generation before, RTL_NONE if none */
+    bool is_new;              /* since it was stored */
 };
 
 void rtl_streams_free(struct rtl_streams *streams)
@@ -99,6 +99,8 @@ uint32_t rtl_streams_of(struct rtl_streams *streams, uint64_t handle, uint64_t s
         return RTL_NONE;
     if (streams->items[place].used == 0)
         streams->items[place].used = start;
+    if (streams->items[place].last_used < start)
+        streams->items[place].last_used = start;
     return place;
 }
 
@@ -117,7 +119,9 @@ uint32_t rtl_streams_begin(struct rtl_streams *streams, uint64_t handle, uint64_
         return RTL_NONE;
     uint32_t place = rtl_map_get(&streams->latest, handle);
     if (place == RTL_MAP_MISSING || !is_known(&streams->items[place], time)) {
-        *before = place == RTL_MAP_MISSING ? RTL_NONE : place;
+        if (place != RTL_MAP_MISSING &&
+            streams->items[place].last_used + RTL_STREAM_SLACK_NS >= time)
+            *before = place;
         place = add(streams, handle);
         if (place == RTL_NONE)
             return RTL_NONE;

@@ -41,9 +41,9 @@ void rtl_streams_free(struct rtl_streams *streams);
  * the NULL stream, the others follow as they come. RTL_NONE when memory is short. */
 uint32_t rtl_streams_of(struct rtl_streams *streams, uint64_t handle, uint64_t start, bool done);
 
-/** A stream was made: its number, RTL_NONE when memory is short. `*before` is the one that had the
- * handle, RTL_NONE if none or it is the same (it was known by its calls): calls that were taken for
- * it and began at `time` or later, within the slack, are about the new one. */
+/** A stream was made: its number, RTL_NONE when memory is short. `*before` is the one that
+ * calls were taken for that are about the new one, since they began at `time` or later, within the
+ * slack; RTL_NONE if there are none. */
 uint32_t rtl_streams_begin(struct rtl_streams *streams, uint64_t handle, uint64_t time,
                            uint32_t *before);
 

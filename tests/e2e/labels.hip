@@ -8,6 +8,7 @@
 //     labels again                    a thread that gets the tid of one that has ended;
 //     "tid|generation|name|grid". 77: the
 //                                     kernel does not let us choose
+//     labels exec                     runs another program in its place, which is none of the trace
 //     labels title [wait]             gives itself another command line; `wait`: and stays
 
 #include "../softgpu/hip/check.h"
@@ -232,7 +233,10 @@ int main(int count, char **words)
         status = threads();
     else if (what == "again")
         status = again();
-    else if (what == "title")
+    else if (what == "exec") {
+        call();
+        execlp("sleep", "sleep", "0.7", static_cast<char *>(nullptr));
+    } else if (what == "title")
         status = title(count, words, count > 2);
     std::fclose(expected);
     return status;

@@ -350,6 +350,9 @@ void world_write(void *context, enum rtl_wire_type type, const void *body, size_
     case RTL_WIRE_NAME:
         rtl_writer_name(to->writer, to->process, body, rest);
         break;
+    case RTL_WIRE_STREAM:
+        rtl_writer_stream(to->writer, to->process, body);
+        break;
     case RTL_WIRE_GRAPH:
         rtl_writer_graph(to->writer, to->process, body);
         break;
