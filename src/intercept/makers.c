@@ -223,8 +223,7 @@ static const char *why(uint32_t calls)
         [RTL_HIP_CALLS_OFF] = "RTL_PRELOAD=off",
         [RTL_HIP_CALLS_NOT_PRELOADED] = "librtl.so is not preloaded",
         [RTL_HIP_CALLS_NAMESPACE] = "it was opened in a namespace of its own (dlmopen)",
-        [RTL_HIP_CALLS_PASSED_BY] = "none came through librtl.so (RTLD_DEEPBIND, or functions "
-                                    "found without dlsym)",
+        [RTL_HIP_CALLS_PASSED_BY] = "none came through librtl.so (RTLD_DEEPBIND, for one)",
         [RTL_HIP_CALLS_OTHER_COPY] = "librtl.so follows another copy of HIP",
         [RTL_HIP_CALLS_STATIC] = "it is linked statically",
     };

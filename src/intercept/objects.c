@@ -1,7 +1,5 @@
 #include "intercept/objects.h"
 
-#include <string.h>
-
 /* The linker has moved the pointers of a dynamic section, but for those of objects whose section
  * cannot be written. */
 static uintptr_t moved(const struct dl_phdr_info *info, ElfW(Addr) address)
@@ -52,9 +50,14 @@ static void take(struct rtl_object *object, const ElfW(Dyn) * entry)
 
 bool rtl_object_read(const struct dl_phdr_info *info, struct rtl_object *object)
 {
-    const ElfW(Dyn) *entry = dynamic_of(info);
+    return rtl_object_read_section(info, dynamic_of(info), object);
+}
+
+bool rtl_object_read_section(const struct dl_phdr_info *info, const ElfW(Dyn) * entry,
+                             struct rtl_object *object)
+{
     *object = (struct rtl_object){.info = info};
-    if (entry == NULL || strncmp(info->dlpi_name, "linux-vdso", 10) == 0)
+    if (entry == NULL || rtl_object_begins(info->dlpi_name, "linux-vdso"))
         return false;
     for (; entry->d_tag != DT_NULL; entry++)
         take(object, entry);
@@ -74,11 +77,20 @@ bool rtl_object_has(const struct dl_phdr_info *info, uintptr_t address)
     return false;
 }
 
+/* strcmp may be a sanitizer's, which is not ready yet when it looks for functions by our dlsym. */
+static bool is_same(const char *a, const char *b)
+{
+    size_t i = 0;
+    while (a[i] == b[i] && a[i] != '\0')
+        i++;
+    return a[i] == b[i];
+}
+
 static uintptr_t function_of(const struct rtl_object *object, uint32_t number, const char *name)
 {
     const ElfW(Sym) *symbol = &object->symbols[number];
     if (symbol->st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol->st_info) != STT_FUNC ||
-        strcmp(object->strings + symbol->st_name, name) != 0)
+        !is_same(object->strings + symbol->st_name, name))
         return 0;
     return object->info->dlpi_addr + symbol->st_value;
 }
@@ -151,6 +163,18 @@ uint32_t rtl_object_references(const struct rtl_object *object)
 
 const char *rtl_object_base_name(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
+    const char *base = path;
+    for (const char *at = path; *at != '\0'; at++)
+        if (*at == '/')
+            base = at + 1;
+    return base;
+}
+
+bool rtl_object_begins(const char *name, const char *with)
+{
+    while (*with != '\0' && *name == *with) {
+        name++;
+        with++;
+    }
+    return *with == '\0';
 }

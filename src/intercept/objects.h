@@ -3,7 +3,8 @@
  *
  * Nothing here asks the linker (dlsym, dladdr, dlopen): these take its big lock, which somebody may
  * hold who waits for the runtime that calls us. dl_iterate_phdr takes the small one, which is held
- * for moments only. What is said of an object holds while its callback runs.
+ * for moments only. What is said of an object holds while its callback runs. Nor is a function of
+ * libc's called: a sanitizer's may not be ready when it asks our dlsym for others.
  */
 #ifndef RTL_INTERCEPT_OBJECTS_H
 #define RTL_INTERCEPT_OBJECTS_H
@@ -25,6 +26,11 @@ struct rtl_object {
 /** False if the object has no symbols, or is not to be read (the vDSO). */
 bool rtl_object_read(const struct dl_phdr_info *info, struct rtl_object *object);
 
+/** The same, of an object whose dynamic section is known, which may be NULL; of `info` address and
+ * name are enough. */
+bool rtl_object_read_section(const struct dl_phdr_info *info, const ElfW(Dyn) * section,
+                             struct rtl_object *object);
+
 /** True if an address lies in the object's memory. */
 bool rtl_object_has(const struct dl_phdr_info *info, uintptr_t address);
 
@@ -37,5 +43,8 @@ uint32_t rtl_object_references(const struct rtl_object *object);
 
 /** The last part of a path. */
 const char *rtl_object_base_name(const char *path);
+
+/** Whether a name begins so. */
+bool rtl_object_begins(const char *name, const char *with);
 
 #endif

@@ -73,6 +73,8 @@ const char *Objects_BaseNames(void)
     CHECK(strcmp(rtl_object_base_name("/lib/libc.so.6"), "libc.so.6") == 0);
     CHECK(strcmp(rtl_object_base_name("libc.so.6"), "libc.so.6") == 0);
     CHECK(strcmp(rtl_object_base_name(""), "") == 0);
+    CHECK(rtl_object_begins("libc.so.6", "libc.so") && rtl_object_begins("libc.so", "libc.so"));
+    CHECK(!rtl_object_begins("libc.s", "libc.so") && !rtl_object_begins("libcxx.so", "libc.so"));
     return NULL;
 }
 

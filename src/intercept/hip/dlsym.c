@@ -85,9 +85,10 @@ static void *ask(void *handle, const char *name, const char *version)
 static struct looked look(void *handle, const char *name, const char *version, void *caller,
                           struct looked pass)
 {
-    if (handle != RTLD_NEXT && handle != RTLD_DEFAULT && strncmp(name, "roctx", 5) == 0)
+    bool by_handle = handle != RTLD_NEXT && handle != RTLD_DEFAULT;
+    if (by_handle && strncmp(name, "roctx", 5) == 0)
         return (struct looked){rtl_roctx_instead_of(name, ask(handle, name, version)), NULL};
-    if (!rtl_hip_possible())
+    if ((!by_handle && !looks_wrapped(name)) || !rtl_hip_possible())
         return pass;
     rtl_hip_follow(true);
     if (!looks_wrapped(name))

@@ -6,24 +6,29 @@
 
 #include <dlfcn.h>
 #include <stdatomic.h>
-#include <string.h>
 
 /* Up to glibc 2.33 it is in a library of its own. */
 static bool is_libc(const char *path)
 {
     const char *name = rtl_object_base_name(path);
-    return strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libc-", 5) == 0 ||
-           strncmp(name, "libdl.so", 8) == 0 || strncmp(name, "libdl-", 6) == 0;
+    return rtl_object_begins(name, "libc.so") || rtl_object_begins(name, "libc-") ||
+           rtl_object_begins(name, "libdl.so") || rtl_object_begins(name, "libdl-");
 }
 
-static int look_at_libc(struct dl_phdr_info *info, size_t size, void *data)
+/* By the list that debuggers read, since this may be the first that happens in the process: a
+ * sanitizer that asks for functions has a dl_iterate_phdr of its own, which is not ready then. libc
+ * is in it from the start. */
+static uintptr_t find_dlvsym(void)
 {
-    struct rtl_object object;
-    uintptr_t *function = data;
-    (void)size;
-    if (is_libc(info->dlpi_name) && rtl_object_read(info, &object))
-        *function = rtl_object_function(&object, "dlvsym");
-    return *function != 0;
+    uintptr_t function = 0;
+    for (const struct link_map *map = _r_debug.r_map; map != NULL && function == 0;
+         map = map->l_next) {
+        const struct dl_phdr_info info = {.dlpi_addr = map->l_addr, .dlpi_name = map->l_name};
+        struct rtl_object object;
+        if (is_libc(map->l_name) && rtl_object_read_section(&info, map->l_ld, &object))
+            function = rtl_object_function(&object, "dlvsym");
+    }
+    return function;
 }
 
 rtl_dlvsym_function *rtl_libc_dlvsym(void)
@@ -31,9 +36,7 @@ rtl_dlvsym_function *rtl_libc_dlvsym(void)
     static _Atomic(rtl_dlvsym_function *) known;
     rtl_dlvsym_function *function = atomic_load_explicit(&known, memory_order_relaxed);
     if (function == NULL) {
-        uintptr_t address = 0;
-        (void)dl_iterate_phdr(look_at_libc, &address);
-        function = (rtl_dlvsym_function *)rtl_hip_as_function((void *)address);
+        function = (rtl_dlvsym_function *)rtl_hip_as_function((void *)find_dlvsym());
         atomic_store_explicit(&known, function, memory_order_relaxed);
     }
     return function;
