@@ -54,7 +54,7 @@ equal "kernels on the standard output" "$("$rtl" export t.db -F csv -o - | tail 
 # Chrome.
 "$rtl" export t.db --format chrome >chrome.out 2>chrome.err || fail "export to Chrome"
 jq -e '.traceEvents | length > 0' t.json >/dev/null || fail "jq does not read the JSON"
-equal "access" "$(stat -c %a t.json)" 600
+equal "access" "$(stat -c %a t.json)" "$(printf %o $((0666 & ~$(umask))))"
 same chrome t.db t.json
 schema t.json chrome || fail "Chrome's JSON lacks what its readers ask for"
 jq '(.traceEvents[] | select(.cat == "kernel") | .args) |= del(.stream)' t.json >less.json

@@ -61,7 +61,7 @@ wrong 2 "no-such" -- --gpu soft -- no-such
 wrong 2 "--workload" "'true'" -- --gpu soft -w eager -- true
 wrong 2 "without a tool" "status 3" "some reason" -- -q --gpu soft -t full -- sh -c 'echo some reason >&2; exit 3'
 wrong 2 "nowhere/x.html" -- -q --gpu soft -t 'name=env,env=A=B' --html nowhere/x.html -- touch measured
-wrong 2 "$PWD could not be written" -- -q --gpu soft -t 'name=env,env=A=B' --html "$PWD" -- touch measured
+wrong 2 "'$PWD' could not be written" -- -q --gpu soft -t 'name=env,env=A=B' --html "$PWD" -- touch measured
 [ ! -e measured ] || fail "it is measured before it is known that the page cannot be written"
 if [ ! -e /dev/kfd ]; then
     wrong 2 "/dev/kfd" "--gpu soft" -- -t full -- true
@@ -158,7 +158,7 @@ grep -q 'full on eager: .*bytes per kernel' bench.err || fail "the gate on bytes
 status=0
 "$rtl" bench -q --gpu soft -r 1 -t 'name=env,env=A=B' --html /dev/full -- true >full.out 2>full.err || status=$?
 equal "status without room for the page" $status 2
-grep -q '/dev/full could not be written' full.err || fail "it is not told that the page has no room"
+grep -q "'/dev/full' could not be written" full.err || fail "it is not told that the page has no room"
 grep -q '^true: ' full.out || fail "what was measured is lost with the page"
 grep -q '^software GPU' text.out || fail "the text does not say which GPU"
 grep -q 'all 101' text.out || fail "the text does not say that nothing is lost"

@@ -310,7 +310,7 @@ const char *Bench_LinesOfWorkloads(void)
                          &run, times, gpu, sizeof gpu));
     CHECK(run.own_count && run.submitted == 7 && run.own_peak == 2048);
     CHECK(times[0] == 100 && times[1] == 350);
-    CHECK(strcmp(gpu, "G ?[31m(x)") == 0);
+    CHECK(strcmp(gpu, "G \\x1b[31m(x)") == 0);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
         run = (struct bench_run){0};
         CHECK(!bench_run_line(wrong[i], &run, times, gpu, sizeof gpu));

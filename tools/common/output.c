@@ -1,7 +1,6 @@
 #include "common/output.h"
 
 #include "command.h"
-#include "common/memory.h"
 #include "common/say.h"
 #include "store/beside.h"
 #include "store/file.h"
@@ -35,7 +34,7 @@ static struct output *volatile begun;
 static void remove_file(const char *path)
 {
     char name[PATH_MAX + 3 * MOST_SUFFIX];
-    size_t length = strlen(path);
+    size_t length = path ? strlen(path) : 0;
     if (length == 0 || length >= PATH_MAX + MOST_SUFFIX)
         return;
     (void)unlink(path);
@@ -88,12 +87,6 @@ static void hold_signals(sigset_t *before)
 static void release_signals(const sigset_t *before)
 {
     (void)pthread_sigmask(SIG_SETMASK, before, NULL);
-}
-
-static char *copy_of(const char *text)
-{
-    size_t size = strlen(text) + 1;
-    return memcpy(memory_new(size, 1), text, size);
 }
 
 static int fail(const struct output *output, int error)
@@ -241,8 +234,10 @@ static void choose_letters(char *end)
 static int make_file(struct output *output, const char *place, mode_t mode)
 {
     size_t length = strlen(place) + 1;
-    char *name = memory_new(length + 7, 1);
+    char *name = malloc(length + 7);
     int fd = -1;
+    if (!name)
+        return -1;
     (void)companion(place, ".", name, length + 1);
     sigset_t before;
     hold_signals(&before);
@@ -320,7 +315,7 @@ static int begin(struct output *output, const struct output_rules *rules, int de
     else if (!there && error != ENOENT)
         result = fail(output, error);
     else if (there && S_ISDIR(status.st_mode))
-        result = say_fail(EXIT_USAGE, "'%s' is a folder", output->name);
+        result = say_fail(EXIT_USAGE, "'%s' could not be written: it is a folder", output->name);
     else if (!there || S_ISREG(status.st_mode))
         return begin_beside(output, rules, there ? &status : NULL);
     else
@@ -367,14 +362,16 @@ int output_begin(struct output *output, const char *name, const struct output_ru
     char *target = rtl_target(dash ? "/dev/stdout" : name, &descriptor);
     int error = errno;
     output_signals();
-    *output = (struct output){.name = copy_of(dash ? "the standard output" : name),
-                              .path = copy_of(""),
+    *output = (struct output){.name = strdup(dash ? "the standard output" : name),
+                              .path = strdup(""),
                               .target = target,
                               .fd = -1,
                               .device = -1};
     add(output);
     int result = name[0] ? EXIT_FINE : say_fail(EXIT_USAGE, "the output's name is empty");
-    if (result == EXIT_FINE && !target)
+    if (!output->name || !output->path)
+        result = say_fail(EXIT_USAGE, "there is not enough memory");
+    else if (result == EXIT_FINE && !target)
         result = fail(output, error);
     if (result == EXIT_FINE)
         result = begin(output, rules, dash ? STDOUT_FILENO : descriptor);
@@ -469,7 +466,7 @@ int output_commit(struct output *output)
 
 void output_drop(struct output *output)
 {
-    if (output->name)
+    if (output->path)
         end(output);
 }
 
