@@ -68,7 +68,7 @@ static int follow(char *path, const char *folder, const char *text)
         errno = ENAMETOOLONG;
         return -1;
     }
-    (void)strcpy(path, next);
+    memcpy(path, next, strlen(next) + 1);
     return 0;
 }
 
@@ -103,7 +103,7 @@ char *rtl_target(const char *path, int *descriptor)
         errno = ENAMETOOLONG;
         return NULL;
     }
-    (void)strcpy(now, path);
+    memcpy(now, path, strlen(path) + 1);
     for (unsigned links = 0; links <= MOST_LINKS; ++links) {
         int done = step(now, descriptor);
         if (done < 0)

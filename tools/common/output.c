@@ -38,7 +38,7 @@ static void remove_file(const char *path)
     if (length == 0 || length >= PATH_MAX + MOST_SUFFIX)
         return;
     (void)unlink(path);
-    memcpy(name, path, length);
+    memcpy(name, path, length + 1);
     for (const char *const *suffix = rtl_beside_suffixes; *suffix; ++suffix) {
         memcpy(name + length, *suffix, strlen(*suffix) + 1);
         (void)unlink(name);
