@@ -18,7 +18,7 @@ mkdir -m 1777 "$shared"
 cd "$shared"
 soft=(env "LD_LIBRARY_PATH=$build/lib/softgpu" SOFTGPU_DURATION=1000)
 
-# traces NAME: waits until alice's collector has made a trace of this name that is whole, at most a minute.
+# whole TRACE: waits until alice's collector has made it whole, at most a minute.
 whole() {
     for ((i = 0; i < 600; i++)); do
         by $alice "$rtl" check "$1" >"$scratch/check.out" 2>&1 && return
@@ -56,8 +56,8 @@ trap 'rm -rf "$scratch" "$session"' EXIT
 printf 'wire %s\nversion test\n' "$(sed -n 's/^#define RTL_WIRE_VERSION \([0-9]*\)u$/\1/p' "$here/../../src/ring/wire.h")" >"$session/session"
 chown -R $bob:$bob "$session"
 for user in 0 $alice; do
-    [ $user = 0 ] || chmod 755 "$session"
-    by $user "${soft[@]}" HSA_TOOLS_LIB="$build/lib/librtl.so" RTL_SESSION="$session" "$bin/ctl" <<<5 >"$scratch/run.out" 2>"$scratch/run.err"
+    [ "$user" = 0 ] || chmod 755 "$session"
+    by "$user" "${soft[@]}" HSA_TOOLS_LIB="$build/lib/librtl.so" RTL_SESSION="$session" "$bin/ctl" <<<5 >"$scratch/run.out" 2>"$scratch/run.err"
     grep -q 'is not a session (it is not yours alone' "$scratch/run.err" || fail "another user's session is used"
     equal "files of the session" "$(ls "$session")" session
 done

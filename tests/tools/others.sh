@@ -79,7 +79,7 @@ for user in 0 47111; do
         for kind in ': >' 'mkfifo -m 666 ' 'ln -s /dev/zero '; do
             by $bob sh -c "umask 0; $kind$shared/x.db$suffix"
             for reader in 0 $user; do
-                refused "x.db$suffix is not the trace's own" by $reader "$rtl" info "$shared/x.db"
+                refused "x.db$suffix is not the trace's own" by "$reader" "$rtl" info "$shared/x.db"
             done
             refused "x.db$suffix is (not the trace's own|in the way)" by $user "$rtl" trace --gpu soft -q -f -o "$shared/x.db" -- true
             rm "$shared/x.db$suffix"
