@@ -86,6 +86,9 @@ typedef struct rtl_trace_info {
                               whether the recorder lives, on `host` */
     uint64_t kernel_samples; /**< kernels whose hardware counters are in the trace */
     uint64_t range_samples;  /**< ranges, and devices of them, whose hardware counters are */
+    const char *failure;     /**< why the recorder could not write more, "" if it could */
+    int accounted; /**< with `failure`: 1 if the ledger is that of the end, 0 if it is that
+                      of some checkpoint before */
 } rtl_trace_info_t;
 
 RTL_TRACE_API rtl_status_t rtlTraceInfo(rtl_trace_t *trace, rtl_trace_info_t *info);
@@ -98,7 +101,8 @@ typedef struct rtl_process {
     uint64_t start, end;                                      /**< end 0: unknown */
     const char *state; /**< "closed" (ended in order), "died", "replaced" (by an exec: the program
                           that came in its place is another one), "running", "refused" (its librtl
-                          was of another build: nothing of it is in the trace) */
+                          was of another build: nothing of it is in the trace), "unrecorded" (it
+                          could have no ring: a note tells why) */
     uint64_t torn;     /**< ring slots that were reserved and never committed */
     const char *title; /**< command line as the process has rewritten it (setproctitle), "" if it
                           has not, or it is unknown */
@@ -143,6 +147,7 @@ typedef enum rtl_loss {
     RTL_LOSS_KILLED,
     RTL_LOSS_NO_TIME,
     RTL_LOSS_NOT_FOLLOWED,
+    RTL_LOSS_SPACE,
     RTL_LOSS_REASONS
 } rtl_loss_t;
 

@@ -34,6 +34,24 @@ static inline void *rtl_pages(size_t bytes)
     return memory;
 }
 
+/** Takes memory for a part of a shared mapping of a file that is in memory, from `begin` to `end`,
+ * a few pages at a time. 0, or -1 with errno: ENOSPC if there is none, EINVAL if the system cannot
+ * do so (before Linux 5.14). Any thread. */
+static inline int rtl_pages_make(void *begin, void *end)
+{
+    uintptr_t first = (uintptr_t)begin & ~(uintptr_t)(RTL_PAGE - 1);
+    uintptr_t last = (uintptr_t)end;
+    for (uintptr_t step; first < last; first += step) {
+        step = last - first < RTL_PAGES_AT_ONCE ? last - first : RTL_PAGES_AT_ONCE;
+        if (madvise((void *)first, step, MADV_POPULATE_WRITE) == 0)
+            continue;
+        if (errno == EFAULT || errno == ENOMEM)
+            errno = ENOSPC;
+        return -1;
+    }
+    return 0;
+}
+
 /** Takes memory for a part of it, from `begin` to `end`, before somebody writes there, whatever is
  * in it. A few pages at a time: who maps memory meanwhile waits for all that is asked for at once.
  * An advice: a system before Linux 5.14 takes it when it is written to, as without. Any thread;

@@ -3,11 +3,11 @@
 #include "common/duration.h"
 #include "common/log.h"
 #include "intercept/ranges.h"
+#include "ring/ring.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_RING (16u << 20)
 #define DEFAULT_POOL 73728u /* four full rings of 16384 packets, and what is in passing */
 #define MOST_POOL    (1u << 20)
 #define MOST_PASSES  255u
@@ -145,7 +145,7 @@ void rtl_config_read(struct rtl_config *config)
     config->duration_ns = read_duration("RTL_DURATION");
     config->session = setting("RTL_SESSION");
     config->output = setting("RTL_OUTPUT");
-    config->ring_bytes = (size_t)read_number("RTL_BUFFER", DEFAULT_RING, 64u << 10, 1u << 30);
+    config->ring_bytes = (size_t)read_number("RTL_BUFFER", RTL_RING_BYTES, 64u << 10, 1u << 30);
     config->pool_limit = (uint32_t)read_number("RTL_POOL", DEFAULT_POOL, 1, MOST_POOL);
     config->metrics = setting("RTL_METRICS");
     config->counting = read_counting();

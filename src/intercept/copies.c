@@ -436,7 +436,7 @@ static void record_without_times(const struct rtl_copy_op *op)
         return;
     pthread_mutex_lock(&lock);
     enter_counted(&copy);
-    copy.lost = copy.queue == NULL ? RTL_LOST_NOT_FOLLOWED : RTL_LOST_RING;
+    copy.lost = copy.queue == NULL ? RTL_LOST_NOT_FOLLOWED : rtl_emit_why();
     if (mode == RTL_MODE_LITE || rtl_submit_paused()) {
         copy.lost = LEFT_OUT;
     } else if (copy.queue != NULL) {

@@ -79,7 +79,7 @@ bool rtl_emit_try(enum rtl_wire_type type, const struct rtl_piece *pieces, unsig
 bool rtl_emit_has_spare(unsigned eighths)
 {
     struct rtl_ring *to = ring_of(&out);
-    return to != NULL && rtl_ring_pending(to) <= (to->mask + 1) / 8 * (8 - eighths);
+    return to != NULL && rtl_ring_pending(to) <= rtl_ring_capacity(to) / 8 * (8 - eighths);
 }
 
 bool rtl_emit_try_spare(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count,
@@ -107,8 +107,14 @@ void rtl_emit_end(enum rtl_wire_type type, const struct rtl_emit_place *place)
  * say, a kernel's times mean nothing, and what is kept when the process ends is gone. */
 static bool has_room(const struct rtl_ring *to, uint64_t slots)
 {
-    uint64_t whole = to->mask + 1;
+    uint64_t whole = rtl_ring_capacity(to);
     return rtl_ring_pending(to) + slots <= whole - whole / 16;
+}
+
+enum rtl_lost rtl_emit_why(void)
+{
+    const struct rtl_ring *to = ring_of(&out);
+    return to != NULL && rtl_ring_is_short(to) ? RTL_LOST_SPACE : RTL_LOST_RING;
 }
 
 static unsigned push_kernels(struct rtl_ring *to, const struct rtl_wire_kernel *kernels,

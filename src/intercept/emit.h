@@ -92,6 +92,10 @@ bool rtl_emit_has_spare(unsigned eighths);
 /** True while the ring, and the one beside, has room for `slots` more with kernels; a hint. */
 bool rtl_emit_room(uint64_t slots);
 
+/** Why a record that was refused just now was: RTL_LOST_RING, or RTL_LOST_SPACE while the ring is
+ * short of memory. Any thread, lock-free. */
+enum rtl_lost rtl_emit_why(void);
+
 /** In a forked child: the ring belongs to the parent; drop everything from now on.
  * Async-signal-safe. */
 void rtl_emit_forked(void);

@@ -159,7 +159,7 @@ static void send(struct batch *batch, unsigned first, unsigned count,
     }
     unsigned lost = kept - rtl_emit_kernels(&batch->kernels[first], kept);
     atomic_fetch_sub_explicit(&ledger->recorded, lost, memory_order_relaxed);
-    count_up(&ledger->lost[RTL_LOST_RING], lost);
+    count_up(&ledger->lost[rtl_emit_why()], lost);
     rtl_emit_give_up(draft);
 }
 
@@ -184,7 +184,7 @@ static void send_all(struct batch *batch)
         send(batch, done, some, &draft);
         done += some;
     }
-    count_up(&batch->ledger->lost[RTL_LOST_RING],
+    count_up(&batch->ledger->lost[rtl_emit_why()],
              claim_kernels(batch, done, batch->kernel_count - done));
     batch->kernel_count = 0;
 }
@@ -208,7 +208,7 @@ static bool append(struct batch *batch, const struct claim *record,
     *why = RTL_LOST_NO_TIME;
     if (facts->start == 0 || facts->end < facts->start)
         return false;
-    *why = RTL_LOST_RING;
+    *why = rtl_emit_why();
     if (!rtl_shapes_find(facts, &kernel->shape))
         return false;
     kernel->packet = facts->packet;
@@ -243,7 +243,7 @@ static void finish_copy(struct batch *batch, const struct claim *record,
     tell_newest(batch);
     bool claimed = claim(batch, record);
     if (sent != RTL_COPY_SENT) {
-        count_up(&ledger->lost[sent == RTL_COPY_NO_ROOM ? RTL_LOST_RING : RTL_LOST_NO_TIME],
+        count_up(&ledger->lost[sent == RTL_COPY_NO_ROOM ? rtl_emit_why() : RTL_LOST_NO_TIME],
                  claimed);
         return;
     }

@@ -370,6 +370,17 @@ static void adopt(hsa_queue_t *queue, uint32_t agent, const struct rtl_way_made 
     rtl_makers_queue(made->maker, id);
 }
 
+/* Without a worker nobody would look after the queue. */
+static void pass_by(const hsa_queue_t *queue, uint32_t agent)
+{
+    int saved = errno;
+    char why[160];
+    rtl_worker_why_not(why, sizeof why);
+    rtl_counters_queue_refused(agent);
+    rtl_strangers_add(queue, rtl_queues_new_id(), agent, why);
+    errno = saved;
+}
+
 static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
                            void (*callback)(hsa_status_t, hsa_queue_t *, void *), void *data,
                            uint32_t private_size, uint32_t group_size, hsa_queue_t **queue)
@@ -377,11 +388,16 @@ static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t 
     int saved = errno;
     /* The runtime's own entry goes on by a jump: this is who called it. */
     const void *caller = __builtin_return_address(0);
-    bool follows = rtl_agents_is_gpu(agent) && rtl_worker_start(ring);
+    bool is_gpu = rtl_agents_is_gpu(agent);
+    bool follows = is_gpu && rtl_worker_start(ring);
     errno = saved;
-    if (!follows)
-        return rtl_api.hsa_queue_create(agent, size, type, callback, data, private_size, group_size,
-                                        queue);
+    if (!follows) {
+        hsa_status_t status = rtl_api.hsa_queue_create(agent, size, type, callback, data,
+                                                       private_size, group_size, queue);
+        if (is_gpu && status == HSA_STATUS_SUCCESS)
+            pass_by(*queue, rtl_agents_id(agent));
+        return status;
+    }
     struct rtl_queue_request request = {agent, size,         type,      callback,
                                         data,  private_size, group_size};
     struct rtl_way_made made;

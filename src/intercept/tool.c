@@ -39,6 +39,8 @@
 #include "intercept/waits.h"
 #include "intercept/worker.h"
 
+#include "ring/files.h"
+
 #include <rtl/rtl.h>
 
 #include <dlfcn.h>
@@ -49,6 +51,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 #include <sys/single_threaded.h>
 #include <unistd.h>
 
@@ -59,6 +62,7 @@
 #define CLOSE_PATIENCE_NS    UINT64_C(200000000) /* submissions under way, at a shut-down */
 #define STOP_PATIENCE_S      5u /* the worker, at a shut-down: it must not go on behind it */
 #define COUNTERS_PATIENCE_NS UINT64_C(200000000) /* their keeper, at a shut-down */
+#define OURS                 ((size_t)112 << 20) /* bytes, besides the ring, with a margin */
 #define EXIT_PATIENCE_NS     UINT64_C(900000000) /* the worker, at the exit */
 
 EXPORT bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *names);
@@ -144,11 +148,45 @@ static void describe_process(void)
     rtl_emit_definition(RTL_WIRE_PROCESS, pieces, 5);
 }
 
+/* Without a ring: who collects says so, or, if that cannot be left for it, we do. Nobody who runs a
+ * program in a session expects output of ours. */
+static void refuse(const char *session, int error)
+{
+    struct rtl_refusal refusal;
+    char why[400];
+    if (config.session != NULL && rtl_refusal_leave(session, error, config.ring_bytes))
+        return;
+    rtl_refusal_fill(&refusal, session, error, config.ring_bytes);
+    rtl_refusal_text(&refusal, session, why, sizeof why);
+    rtl_complain("%s: nothing is recorded", why);
+}
+
+/* Address space that stays ours while the program runs: the ring, the worker's stack and what comes
+ * with each queue. A program that was given little may need what there is. */
+static bool leaves_room(void)
+{
+    struct rlimit limit;
+    unsigned long pages = 0;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return true;
+    char text[64] = "";
+    int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (file >= 0) {
+        (void)!read(file, text, sizeof text - 1);
+        close(file);
+        pages = strtoul(text, NULL, 10);
+    }
+    uint64_t used = (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    return limit.rlim_cur > used && limit.rlim_cur - used >= 4 * (config.ring_bytes + OURS);
+}
+
 static bool check_session(const char *session)
 {
     uint32_t version = 0;
     int found = rtl_session_check(session, &version);
-    if (found < 0)
+    if (found < 0 && (errno == EMFILE || errno == ENFILE))
+        refuse(session, errno);
+    else if (found < 0)
         rtl_complain("RTL_SESSION=%s is not a session (%s): nothing is recorded", session,
                      rtl_private_why(errno));
     else if (found == 0)
@@ -186,18 +224,25 @@ static bool open_ring(void)
     if (is_privileged())
         return false;
     if (session == NULL) {
-        if (rtl_session_create(own_session, sizeof own_session) != 0) {
-            rtl_complain("no session folder could be made (%s): nothing is recorded",
-                         strerrordesc_np(errno));
+        if (!leaves_room()) {
+            refuse("/dev/shm", ENOMEM);
+            return false;
+        }
+        if (rtl_session_create_for(own_session, sizeof own_session, config.ring_bytes) != 0) {
+            refuse("/dev/shm and /tmp", errno);
             return false;
         }
         session = own_session;
     } else if (!check_session(session)) {
         return false;
+    } else if (!leaves_room()) {
+        refuse(session, ENOMEM);
+        return false;
     }
     if (rtl_ring_create(&ring, session, config.ring_bytes) != 0) {
-        rtl_complain("no ring could be made in %s (%s): nothing is recorded", session,
-                     strerrordesc_np(errno));
+        refuse(session, errno);
+        if (config.session == NULL)
+            rtl_session_remove(session);
         return false;
     }
     if (config.session == NULL && !rtl_spawn_collector(session, config.output)) {

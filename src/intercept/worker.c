@@ -12,15 +12,20 @@
 #include "intercept/shapes.h"
 #include "intercept/slice.h"
 #include "intercept/submit.h"
+#include "intercept/tasks.h"
 #include "intercept/threads.h"
 #include "intercept/waits.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -40,6 +45,7 @@
 #define LONGEST_NAP_NS    2000000u /* while something is pending */
 #define IDLE_NAP_NS       5000000u /* while nothing is */
 #define STEP_NS           50000u   /* of who waits for the worker */
+#define MOST_TOLD         16u      /* times that memory was short, or no longer */
 #define BRACKET_PERIOD_NS UINT64_C(10000000000)
 #define ATTENTION_NS      1000000u   /* without a nap, while signals are to be forwarded */
 #define LINGER_NS         200000u    /* and after the last one */
@@ -49,7 +55,8 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t thread;
-static bool running; /* under the lock */
+static bool running;     /* under the lock */
+static int thread_error; /* under the lock: why it is not, 0 if nothing was tried */
 static struct rtl_ring *ring;
 static _Atomic bool stopping;
 static _Atomic bool ended;
@@ -226,6 +233,41 @@ static unsigned look_after(struct rtl_queue *queue, unsigned finished)
     return looking || queue->way == RTL_WAY_INTERCEPT ? submit_behind(queue) : 0;
 }
 
+/* The reader of the trace is told where there is no memory, and how much is missing. */
+static void tell_memory(void)
+{
+    static bool short_before;
+    static unsigned told;
+    bool is_short = rtl_ring_is_short(ring);
+    if (is_short == short_before)
+        return;
+    short_before = is_short;
+    const char *end = strrchr(ring->path, '/');
+    int length = end != NULL ? (int)(end - ring->path) : 0;
+    uint64_t has = atomic_load(&ring->header->usable) * RTL_SLOT_SIZE / 1024;
+    uint64_t whole = (ring->mask + 1) * RTL_SLOT_SIZE / 1024;
+    if (told++ >= MOST_TOLD)
+        return;
+    if (is_short)
+        rtl_emit_note(RTL_NONE,
+                      "%.*s has no room: the ring of this process has %" PRIu64 " of %" PRIu64
+                      " KiB, %" PRIu64 " KiB are missing",
+                      length, ring->path, has, whole, whole - has);
+    else
+        rtl_emit_note(RTL_NONE, "%.*s has room again for the ring of this process", length,
+                      ring->path);
+}
+
+/* Of the ring, ahead of need: a piece a round, since zeroing memory takes time; but no nap then. */
+static void keep_memory(void)
+{
+    if (rtl_ring_reserve_ahead(ring) > 0) {
+        let_program_go_on();
+        fullest = BUSY_ROUND;
+    }
+    tell_memory();
+}
+
 unsigned rtl_worker_round(void)
 {
     rtl_control_poll();
@@ -236,10 +278,8 @@ unsigned rtl_worker_round(void)
     served = 0;
     fullest = 0;
     grow_pool();
-    if (ring != NULL && rtl_ring_reserve_ahead(ring) > 0) {
-        let_program_go_on();
-        fullest = BUSY_ROUND; /* a piece a round: zeroing memory takes time; but no nap yet */
-    }
+    if (ring != NULL)
+        keep_memory();
     (void)rtl_emit_flush();
     rtl_launches_look();
     rtl_threads_look();
@@ -369,16 +409,38 @@ static void *work(void *unused)
     return NULL;
 }
 
-/* With all signals blocked, so that the program's handlers never run on our thread. */
+/* With all signals blocked, so that the program's handlers never run on our thread. Not the last
+ * thread that the program may have. */
 static bool start_thread(void)
 {
+    thread_error = rtl_tasks_left() ? 0 : EAGAIN;
+    if (thread_error != 0)
+        return false;
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&thread, NULL, work, NULL) == 0;
+    thread_error = pthread_create(&thread, NULL, work, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
+    return thread_error == 0;
+}
+
+void rtl_worker_why_not(char *text, size_t size)
+{
+    struct rlimit limit;
+    pthread_mutex_lock(&lock);
+    int error = thread_error;
+    pthread_mutex_unlock(&lock);
+    const char *meaning = strerrordesc_np(error);
+    if (getrlimit(error == EAGAIN ? RLIMIT_NPROC : RLIMIT_AS, &limit) != 0 ||
+        limit.rlim_cur == RLIM_INFINITY)
+        (void)snprintf(text, size, "no thread could be made for RTL's worker (%s)",
+                       meaning != NULL ? meaning : "unknown error");
+    else
+        (void)snprintf(text, size, "no thread could be spared for RTL's worker (%s; %s is %llu)",
+                       meaning != NULL ? meaning : "unknown error",
+                       error == EAGAIN ? "RLIMIT_NPROC" : "RLIMIT_AS",
+                       (unsigned long long)limit.rlim_cur);
 }
 
 bool rtl_worker_start(struct rtl_ring *to)

@@ -40,15 +40,20 @@ static _Atomic uint32_t *commit_at(const struct rtl_ring *ring, uint64_t positio
 }
 
 /* Reserves memory beyond the `usable` slots, unless another thread has just done so. False: there
- * is no more. */
+ * is no more, or was none a moment ago: the worker tries again, not who is in a hurry. */
 static bool extend(struct rtl_ring *ring, uint64_t usable)
 {
-    if (!atomic_load_explicit(&ring->reserved, memory_order_acquire)) {
+    if (!rtl_ring_is_short(ring)) {
         int saved = errno;
         (void)rtl_ring_reserve_piece(ring, RTL_RING_SMALL_PIECE);
         errno = saved;
     }
     return atomic_load_explicit(&ring->header->usable, memory_order_relaxed) != usable;
+}
+
+static uint64_t next_lap(const struct rtl_ring *ring, uint64_t position)
+{
+    return (position | ring->mask) + 1;
 }
 
 /* What a writer wants: between 1 and `most` slots, all of them if `whole`, while `spare` are free.
@@ -58,27 +63,54 @@ struct want {
     bool whole;
 };
 
-/* How many of the wanted slots there are from `head` on. */
+/* How many of the wanted slots so much room has. */
+static uint64_t fitting(struct want want, uint64_t room)
+{
+    if (room >= want.most)
+        return want.most;
+    return want.whole ? 0 : room;
+}
+
+static uint64_t between(uint64_t begin, uint64_t end)
+{
+    return end > begin ? end - begin : 0;
+}
+
+/* Whether what must stay free is free: of a ring that has not all its memory and gets no more,
+ * likewise a part of what it has. */
+static bool has_spare(const struct rtl_ring *ring, uint64_t head, uint64_t end, struct want want)
+{
+    if (want.spare == 0 || !rtl_ring_is_short(ring))
+        return head + want.spare <= end;
+    uint64_t capacity = rtl_ring_capacity(ring);
+    return rtl_ring_pending(ring) + want.spare * capacity / (ring->mask + 1) <= capacity;
+}
+
+/* How many of the wanted slots there are from `head` on, or from the next lap on (*at) where memory
+ * ends before and there is no more. */
 static __attribute__((noinline)) uint64_t find_room(struct rtl_ring *ring, uint64_t head,
-                                                    struct want want)
+                                                    struct want want, uint64_t *at)
 {
     struct rtl_ring_header *header = ring->header;
     for (;;) {
         uint64_t end = atomic_load_explicit(&header->tail, memory_order_acquire) + ring->mask + 1;
         uint64_t usable = atomic_load_explicit(&header->usable, memory_order_relaxed);
-        bool ends_early = usable < ring->mask + 1 && usable < end;
-        if (head + want.spare > end)
+        uint64_t next = next_lap(ring, head);
+        uint64_t memory = next - (ring->mask + 1) + usable; /* ends here in this lap */
+        bool ends_early = usable < ring->mask + 1 && memory < end;
+        *at = head;
+        if (!has_spare(ring, head, end, want))
             return 0;
-        atomic_store_explicit(&ring->read_end, end, memory_order_relaxed);
-        end = ends_early ? usable : end;
-        atomic_store_explicit(&ring->end, end, memory_order_release);
-        uint64_t room = end > head ? end - head : 0;
-        if (room >= want.most)
-            return want.most;
-        if (room > 0 && !want.whole)
-            return room;
-        if (!ends_early || !extend(ring, usable))
-            return 0;
+        atomic_store_explicit(&ring->read_end, rtl_ring_is_short(ring) ? 0 : end,
+                              memory_order_relaxed);
+        atomic_store_explicit(&ring->end, ends_early ? memory : end, memory_order_release);
+        uint64_t count = fitting(want, between(head, ends_early ? memory : end));
+        if (count > 0 || !ends_early)
+            return count;
+        if (extend(ring, usable))
+            continue;
+        *at = next;
+        return fitting(want, between(next, end < next + usable ? end : next + usable));
     }
 }
 
@@ -92,21 +124,36 @@ static inline bool is_known(const struct rtl_ring *ring, uint64_t head, uint64_t
             head + slots + spare <= atomic_load_explicit(&ring->read_end, memory_order_relaxed));
 }
 
+/* The reader is told of the rest of the lap that is gone past: it has not come there yet, nor could
+ * a lap later anybody get so far before it has. */
+static __attribute__((noinline)) uint64_t reserve_found(struct rtl_ring *ring, uint64_t head,
+                                                        struct want want, uint64_t *position)
+{
+    struct rtl_ring_header *header = ring->header;
+    uint64_t count;
+    do {
+        count = find_room(ring, head, want, position);
+    } while (count > 0 &&
+             !atomic_compare_exchange_weak_explicit(&header->head, &head, *position + count,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    if (count > 0 && *position != head)
+        atomic_store_explicit(&header->gap, head, memory_order_release);
+    return count;
+}
+
 /* Reserves what is wanted; 0 when there is no room. What the reader writes is looked at only when
  * what was known of it is used up. */
 static inline uint64_t reserve(struct rtl_ring *ring, struct want want, uint64_t *position)
 {
     struct rtl_ring_header *header = ring->header;
     uint64_t head = atomic_load_explicit(&header->head, memory_order_relaxed);
-    uint64_t count;
-    do {
-        count =
-            is_known(ring, head, want.most, want.spare) ? want.most : find_room(ring, head, want);
-    } while (count > 0 &&
-             !atomic_compare_exchange_weak_explicit(&header->head, &head, head + count,
-                                                    memory_order_relaxed, memory_order_relaxed));
-    *position = head;
-    return count;
+    while (is_known(ring, head, want.most, want.spare)) {
+        *position = head;
+        if (atomic_compare_exchange_weak_explicit(&header->head, &head, head + want.most,
+                                                  memory_order_relaxed, memory_order_relaxed))
+            return want.most;
+    }
+    return reserve_found(ring, head, want, position);
 }
 
 static void publish(struct rtl_ring *ring, uint64_t position, enum rtl_wire_type type,
@@ -360,10 +407,22 @@ bool rtl_ring_replaced(const struct rtl_ring *ring)
     return atomic_load_explicit(&ring->header->state, memory_order_acquire) == RTL_RING_REPLACED;
 }
 
+/* What was gone past is not there: it is told only after `head` has passed it. */
 uint64_t rtl_ring_pending(const struct rtl_ring *ring)
 {
-    uint64_t tail = atomic_load_explicit(&ring->header->tail, memory_order_relaxed);
-    return atomic_load_explicit(&ring->header->head, memory_order_relaxed) - tail;
+    const struct rtl_ring_header *header = ring->header;
+    uint64_t gap = atomic_load_explicit(&header->gap, memory_order_acquire);
+    uint64_t tail = atomic_load_explicit(&header->tail, memory_order_relaxed);
+    uint64_t head = atomic_load_explicit(&header->head, memory_order_relaxed);
+    bool between = gap >= tail && next_lap(ring, gap) <= head && gap != 0;
+    return head - tail - (between ? next_lap(ring, gap) - gap : 0);
+}
+
+uint64_t rtl_ring_capacity(const struct rtl_ring *ring)
+{
+    return rtl_ring_is_short(ring)
+               ? atomic_load_explicit(&ring->header->usable, memory_order_relaxed)
+               : ring->mask + 1;
 }
 
 static void clear(struct rtl_ring *ring, uint64_t position, uint64_t slots)
@@ -414,7 +473,7 @@ static void handle(struct rtl_ring *ring, uint64_t position, const struct rtl_wi
 static bool has_memory(const struct rtl_ring *ring, uint64_t tail)
 {
     uint64_t usable = atomic_load_explicit(&ring->header->usable, memory_order_relaxed);
-    return usable > ring->mask || tail < usable;
+    return (tail & ring->mask) < usable;
 }
 
 /* True if a whole record is at `tail`, under that word; its header is copied, since the other
@@ -452,14 +511,23 @@ static uint64_t left_by_dead(const struct rtl_ring *ring, uint64_t tail)
     return head - tail <= ring->mask + 1 ? head - tail : 0;
 }
 
+/* True if writers went past what is left of the lap. Who died in between has not told, but then
+ * they have left something, and it cannot be here. */
+static bool is_gone_past(const struct rtl_ring *ring, uint64_t tail, bool dead)
+{
+    uint64_t gap = atomic_load_explicit(&ring->header->gap, memory_order_acquire);
+    return tail != 0 &&
+           (gap == tail || (dead && !has_memory(ring, tail) && left_by_dead(ring, tail) > 0));
+}
+
 /* A living process's `head` is left alone: writers, who wait for its line, would have to fetch it
  * each time. The commit word says all. */
 uint64_t rtl_ring_read(struct rtl_ring *ring, uint64_t most, bool dead, rtl_ring_handler handler,
                        void *context, uint64_t *torn)
 {
     uint64_t tail = atomic_load_explicit(&ring->header->tail, memory_order_relaxed);
-    uint64_t begin = tail;
-    while (tail - begin < most) {
+    uint64_t done = 0;
+    for (uint64_t laps = 0; done + laps < most;) {
         struct rtl_wire_header header;
         uint64_t slots = 1;
         if (is_there(ring, tail, commit_word(tail), &header)) {
@@ -469,14 +537,20 @@ uint64_t rtl_ring_read(struct rtl_ring *ring, uint64_t most, bool dead, rtl_ring
             struct drafted to = {handler, context};
             slots = header.slots;
             handle(ring, tail, &header, hand_drafted, &to);
-        } else if (dead && left_by_dead(ring, tail) > 0) {
+        } else if (is_gone_past(ring, tail, dead)) {
+            tail = next_lap(ring, tail);
+            atomic_store_explicit(&ring->header->tail, tail, memory_order_release);
+            laps++;
+            continue;
+        } else if (dead && has_memory(ring, tail) && left_by_dead(ring, tail) > 0) {
             *torn += 1;
         } else {
             break;
         }
         clear(ring, tail, slots);
+        done += slots;
         tail += slots;
         atomic_store_explicit(&ring->header->tail, tail, memory_order_release);
     }
-    return tail - begin;
+    return done;
 }

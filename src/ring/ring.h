@@ -5,9 +5,13 @@
  * A writer reserves slots by moving `head`, fills them, and commits with one release store. It
  * takes no lock and never waits: if the reader has not made room, the push fails and the caller
  * counts the loss. It makes no system call either, but in the ring's first lap if it has overtaken
- * whoever reserves memory for that ahead of need (rtl_ring_reserve_ahead). A writer that dies
- * between reservation and commit leaves a hole that the reader skips once the process is gone. What
- * was committed survives a kill -9 of the process.
+ * whoever reserves memory for that ahead of need (rtl_ring_reserve_ahead).
+ *
+ * Where the file system has no more memory, the ring lives on what it has: the writer that comes to
+ * its end goes on with the next lap, and says in `gap` where it left this one. Memory may come
+ * later, in any lap; it is tried for now and then, not by writers. A writer that dies between
+ * reservation and commit leaves a hole that the reader skips once the process is gone. What was
+ * committed survives a kill -9 of the process.
  *
  * Kernels and copies are first written as a *draft*, which the reader of a living process does not
  * look at, then claimed, each by one of the threads that may be at it, then committed. So what is
@@ -58,16 +62,20 @@ struct rtl_ring_header {
     char library_version[32];
     _Atomic uint32_t state;   /**< enum rtl_ring_state */
     _Atomic uint32_t queues;  /**< ledger rows in use */
-    _Atomic uint64_t usable;  /**< slots whose memory is reserved: below the number of slots, the
-                                 ring does not wrap yet and ends here (rtl_ring_reserve_piece) */
+    _Atomic uint64_t usable;  /**< slots of a lap, from its begin, whose memory is reserved */
     _Atomic uint32_t wish;    /**< enum rtl_ring_wish, written from outside */
     _Atomic uint32_t stopped; /**< 1 while the process records nothing */
     uint64_t image;           /**< rtl_process_facts, of the image that made it */
     uint64_t made_ns;         /**< when it did so, CLOCK_BOOTTIME */
+    _Atomic uint64_t gap;     /**< where writers last went on with the next lap, 0 if they never
+                                 did so: memory ended there, and there was no more */
     _Alignas(RTL_LINES_APART) _Atomic uint64_t head; /**< next slot to reserve */
     _Alignas(RTL_LINES_APART) _Atomic uint64_t tail; /**< next slot to read */
     _Alignas(RTL_LINES_APART) struct rtl_wire_ledger ledger[RTL_LEDGER_ROWS];
 };
+
+/** Bytes of a ring's path, with the zero at its end. */
+#define RTL_RING_PATH 512
 
 /** A writer's or the reader's mapping of a ring. */
 struct rtl_ring {
@@ -78,9 +86,9 @@ struct rtl_ring {
     _Atomic uint64_t end;      /**< slots before it may be reserved, as far as the writers know */
     _Atomic uint64_t read_end; /**< likewise, were there memory for all: what must stay free is
                                   counted from here */
-    _Atomic int file;          /**< the writer's descriptor until all memory is reserved, else -1 */
-    _Atomic uint32_t reserving; /**< threads that may be using it */
-    _Atomic bool reserved;      /**< no more memory is, or can be, reserved */
+    _Atomic uint64_t retry_ns; /**< 0, or there was no more memory: the worker tries again then */
+    bool in_memory;            /**< the file is in memory (tmpfs) */
+    char path[RTL_RING_PATH];  /**< of the writer's file */
 };
 
 /** A piece of a record: body or text. */
@@ -91,6 +99,14 @@ struct rtl_piece {
 
 /** Makes a session folder and writes its path to `path`. 0, or -1 with errno set. */
 int rtl_session_create(char *path, size_t path_size);
+
+/** The same for rings of so many bytes, of which it makes one ready (files.h). A folder is chosen
+ * where there is room for one: /dev/shm, TMPDIR, /tmp. Nothing is left in those that will not do.
+ */
+int rtl_session_create_for(char *path, size_t path_size, size_t ring_bytes);
+
+/** Bytes of a ring where nobody says how many. */
+#define RTL_RING_BYTES ((size_t)16 << 20)
 
 /** Tells whether the session at `path` was made by a collector of the same wire version. 1 yes, 0
  * another version (its number in *version), -1 with errno set if there is no session, or not one of
@@ -119,15 +135,28 @@ int rtl_ring_create_private(struct rtl_ring *ring, size_t bytes);
  * that a full /dev/shm shows here and not as a SIGBUS in the program, and maps it, so that writers
  * do not wait for that page by page (as rtl_pages_take, pages.h). rtl_ring_create reserves a
  * small piece, and a writer that comes to the end of what is reserved reserves a small piece
- * itself. 1: more to do, 0: all reserved, -1: no memory (the ring then ends where it is; writers
- * see it as full). Any thread, several at once. */
+ * itself. 1: more to do, 0: all reserved, -1: no memory now (the ring is short, and laps end where
+ * it is). Any thread, several at once; errno says what failed. */
 int rtl_ring_reserve_piece(struct rtl_ring *ring, size_t most);
 
 /** Reserves a small piece where less than half a megabyte lies between what writers have reached
  * and what is reserved, for the worker: a program that writes little takes little, and has not to
- * wait while memory is zeroed that it never uses. 1: there may be more to do, 0: enough is
- * reserved, or all, -1: no memory, as rtl_ring_reserve_piece. Any thread, several at once. */
+ * wait while memory is zeroed that it never uses. If the ring is short it tries so some 20 times a
+ * second. 1: there may be more to do, 0: enough is reserved, or all, or it is no time to try, -1:
+ * no memory, as rtl_ring_reserve_piece. Any thread, several at once. */
 int rtl_ring_reserve_ahead(struct rtl_ring *ring);
+
+/** Reserves memory for the header, before it is written to. 0, or -1 with errno. */
+int rtl_ring_reserve_header(struct rtl_ring *ring);
+
+/** True while the ring has not all its memory because there was no more. Any thread. */
+static inline bool rtl_ring_is_short(const struct rtl_ring *ring)
+{
+    return atomic_load_explicit(&ring->retry_ns, memory_order_relaxed) != 0;
+}
+
+/** Slots that the ring can hold: those that it has memory for if it is short, else all. */
+uint64_t rtl_ring_capacity(const struct rtl_ring *ring);
 
 /** A small piece. */
 #define RTL_RING_SMALL_PIECE ((size_t)256 << 10)

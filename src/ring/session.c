@@ -1,41 +1,40 @@
 /* The session's folder and the files in it. */
 #include "common/clock.h"
 #include "common/log.h"
-#include "common/pages.h"
 #include "common/private.h"
+#include "ring/files.h"
 #include "ring/process.h"
 #include "ring/ring.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define MOST_RINGS (1u << 20)     /* of a process that are there at once */
-#define MOST_SLOTS (1u << 24)
-#define AHEAD      (512u << 10) /* 8 thousand host calls, 25 thousand kernels */
+#define MOST_RINGS   (1u << 20) /* of a process that are there at once */
+#define MOST_SLOTS   (1u << 24)
+#define SESSION_MOST 4096u /* bytes of the file that describes it */
 
-int rtl_session_create(char *path, size_t path_size)
+/* Not more than a page may be written where files may not be longer. */
+static int write_session(const char *path)
 {
-    const char *temporary = secure_getenv("TMPDIR");
-    const char *folders[] = {"/dev/shm", temporary != NULL ? temporary : "/tmp", "/tmp"};
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        (void)snprintf(path, path_size, "%s/rtl.XXXXXX", folders[i]);
-        if (mkdtemp(path) != NULL)
-            break;
-        path[0] = '\0';
-    }
-    if (path[0] == '\0')
-        return -1;
     char name[512];
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < SESSION_MOST) {
+        errno = EFBIG;
+        return -1;
+    }
     (void)snprintf(name, sizeof name, "%s/session", path);
     int file = rtl_private_open(name, O_WRONLY | O_CREAT);
     if (file < 0)
@@ -45,8 +44,62 @@ int rtl_session_create(char *path, size_t path_size)
     int written =
         dprintf(file, "wire %u\nversion %s\nmaker %u %llu\n", RTL_WIRE_VERSION, RTL_VERSION, pid,
                 (unsigned long long)(start == RTL_START_UNKNOWN ? 0 : start));
+    int saved = errno;
     close(file);
+    errno = saved;
     return written > 0 ? 0 : -1;
+}
+
+/* In one folder; nothing is left there if it fails. */
+static int create_in(const char *folder, char *path, size_t path_size, size_t ring_bytes)
+{
+    (void)snprintf(path, path_size, "%s/rtl.XXXXXX", folder);
+    if (mkdtemp(path) == NULL) {
+        path[0] = '\0';
+        return -1;
+    }
+    if (write_session(path) == 0 &&
+        (ring_bytes == 0 ||
+         rtl_spares_make(path, rtl_ring_slots_that_fit(path, ring_bytes), 1) == 0))
+        return 0;
+    int saved = errno;
+    rtl_session_remove(path);
+    path[0] = '\0';
+    errno = saved;
+    return -1;
+}
+
+static uint64_t space_in(const char *folder)
+{
+    struct statvfs space;
+    return statvfs(folder, &space) == 0 ? (uint64_t)space.f_bavail * space.f_frsize : 0;
+}
+
+/* First where a whole ring has room, then where one can begin, then where anything has. */
+int rtl_session_create_for(char *path, size_t path_size, size_t ring_bytes)
+{
+    const char *temporary = secure_getenv("TMPDIR");
+    const char *folders[] = {"/dev/shm", temporary != NULL ? temporary : "/tmp", "/tmp"};
+    const uint64_t least[] = {rtl_ring_file_size(rtl_ring_slots(ring_bytes)),
+                              2 * (sizeof(struct rtl_ring_header) + RTL_RING_SMALL_PIECE), 0};
+    int error = ENOENT;
+    for (size_t round = 0; round < sizeof least / sizeof *least; round++)
+        for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+            if (round > 0 && space_in(folders[i]) >= least[round - 1])
+                continue; /* tried before */
+            if (space_in(folders[i]) < least[round])
+                continue;
+            if (create_in(folders[i], path, path_size, ring_bytes) == 0)
+                return 0;
+            error = errno;
+        }
+    errno = error;
+    return -1;
+}
+
+int rtl_session_create(char *path, size_t path_size)
+{
+    return rtl_session_create_for(path, path_size, 0);
 }
 
 int rtl_session_check(const char *path, uint32_t *version)
@@ -73,6 +126,15 @@ int rtl_session_read(const char *text, uint32_t *version)
     return *version == RTL_WIRE_VERSION ? 1 : 0;
 }
 
+bool rtl_session_owns(const char *name)
+{
+    static const char *const kinds[] = {"ring.", ".ring.", "spare.", ".spare", "refused."};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strncmp(name, kinds[i], strlen(kinds[i])) == 0)
+            return true;
+    return strcmp(name, "session") == 0;
+}
+
 void rtl_session_remove(const char *path)
 {
     DIR *folder = rtl_private_list(path);
@@ -80,95 +142,33 @@ void rtl_session_remove(const char *path)
         return;
     struct dirent *entry;
     while ((entry = readdir(folder)) != NULL) { // NOLINT(concurrency-mt-unsafe): own stream
-        if (strncmp(entry->d_name, "ring.", 5) == 0 || strncmp(entry->d_name, ".ring.", 6) == 0 ||
-            strcmp(entry->d_name, "session") == 0)
+        if (rtl_session_owns(entry->d_name))
             (void)unlinkat(dirfd(folder), entry->d_name, 0);
     }
     closedir(folder);
     (void)rmdir(path);
 }
 
-/* The largest power of two of slots that fits into `bytes`, and into a quarter of what the file
- * system has left. */
-static uint32_t fitting_slots(const char *session, size_t bytes)
+static void set_up(struct rtl_ring *ring, uint32_t slots)
 {
-    struct statvfs space;
-    if (statvfs(session, &space) == 0) {
-        uint64_t left = (uint64_t)space.f_bavail * space.f_frsize / 4;
-        if (left < bytes)
-            bytes = (size_t)left;
-    }
-    uint32_t slots = 1024;
-    while (slots < MOST_SLOTS && (uint64_t)slots * 2 * RTL_SLOT_SIZE <= bytes)
-        slots *= 2;
-    return slots;
+    ring->mask = slots - 1;
+    atomic_init(&ring->end, 0);
+    atomic_init(&ring->read_end, 0);
+    atomic_init(&ring->retry_ns, 0);
 }
 
 static int map(struct rtl_ring *ring, int file, uint32_t slots)
 {
-    ring->size = sizeof(struct rtl_ring_header) + (size_t)slots * RTL_SLOT_SIZE;
+    struct statfs system;
+    ring->in_memory = fstatfs(file, &system) == 0 && system.f_type == TMPFS_MAGIC;
+    ring->size = rtl_ring_file_size(slots);
     void *memory = mmap(NULL, ring->size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (memory == MAP_FAILED)
         return -1;
     ring->header = memory;
     ring->slots = (unsigned char *)memory + sizeof(struct rtl_ring_header);
-    ring->mask = slots - 1;
-    atomic_init(&ring->reserving, 0);
-    atomic_init(&ring->end, 0);
-    atomic_init(&ring->read_end, 0);
-    atomic_init(&ring->reserved, false);
+    set_up(ring, slots);
     return 0;
-}
-
-/* Two threads may reserve the same piece, the second in vain. */
-static int reserve_next(struct rtl_ring *ring, size_t most)
-{
-    uint64_t usable = atomic_load_explicit(&ring->header->usable, memory_order_relaxed);
-    size_t done = sizeof(struct rtl_ring_header) + (size_t)usable * RTL_SLOT_SIZE;
-    if (done >= ring->size)
-        return 0;
-    size_t piece = ring->size - done < most ? ring->size - done : most;
-    if (fallocate(atomic_load(&ring->file), 0, (off_t)done, (off_t)piece) != 0 &&
-        errno != EOPNOTSUPP)
-        return -1;
-    unsigned char *memory = (unsigned char *)ring->header + done;
-    rtl_pages_take(memory, memory + piece);
-    bool mine = atomic_compare_exchange_strong_explicit(&ring->header->usable, &usable,
-                                                        usable + piece / RTL_SLOT_SIZE,
-                                                        memory_order_relaxed, memory_order_relaxed);
-    return mine && done + piece == ring->size ? 0 : 1;
-}
-
-/* The descriptor's number may soon be another file's: it is closed by the last thread that may have
- * it in hand. Who comes later sees that nothing is left to do. */
-int rtl_ring_reserve_piece(struct rtl_ring *ring, size_t most)
-{
-    int result = 0;
-    atomic_fetch_add(&ring->reserving, 1);
-    if (!atomic_load(&ring->reserved)) {
-        result = reserve_next(ring, most);
-        if (result <= 0)
-            atomic_store(&ring->reserved, true);
-    }
-    bool last = atomic_fetch_sub(&ring->reserving, 1) == 1;
-    if (last && atomic_load(&ring->reserved)) {
-        int file = atomic_exchange(&ring->file, -1);
-        if (file >= 0)
-            close(file);
-    }
-    return result;
-}
-
-int rtl_ring_reserve_ahead(struct rtl_ring *ring)
-{
-    const struct rtl_ring_header *header = ring->header;
-    if (atomic_load_explicit(&ring->reserved, memory_order_relaxed))
-        return 0;
-    uint64_t head = atomic_load_explicit(&header->head, memory_order_relaxed);
-    uint64_t usable = atomic_load_explicit(&header->usable, memory_order_relaxed);
-    return usable - head >= AHEAD / RTL_SLOT_SIZE
-               ? 0
-               : rtl_ring_reserve_piece(ring, RTL_RING_SMALL_PIECE);
 }
 
 static int fill_header(struct rtl_ring *ring, uint32_t ordinal)
@@ -196,35 +196,73 @@ static int name_file(const char *hidden, const char *name)
     return failed != 0 && errno == EINVAL ? rename(hidden, name) : failed;
 }
 
+/* A file that is ready and not too small, or one of our own; with `any` the first that is ready: a
+ * small ring is better than none. */
+static int get_file(const char *session, const char *hidden, size_t bytes, bool any,
+                    uint32_t *slots)
+{
+    uint32_t fit = rtl_ring_slots_that_fit(session, bytes);
+    int file = any ? rtl_spare_take(session, hidden, 1, rtl_ring_slots(SIZE_MAX), slots)
+                   : rtl_spare_take(session, hidden, fit, rtl_ring_slots(bytes), slots);
+    if (file >= 0 || any || errno == EMFILE || errno == ENFILE)
+        return file;
+    *slots = fit;
+    return rtl_ring_file_make(hidden, fit);
+}
+
+/* The file is closed again: a program may need all the descriptors that it may have. */
+static int map_file(struct rtl_ring *ring, const char *session, size_t bytes, bool any)
+{
+    uint32_t slots = 0;
+    int file = get_file(session, ring->path, bytes, any, &slots);
+    if (file < 0)
+        return -1;
+    int result = map(ring, file, slots);
+    int saved = errno;
+    close(file);
+    errno = saved;
+    return result;
+}
+
 /* Builds the file under a name that the collector does not look at, then gives it its own. */
+static int build_file(struct rtl_ring *ring, const char *session, uint32_t ordinal, size_t bytes,
+                      bool any)
+{
+    char name[RTL_RING_PATH];
+    (void)snprintf(ring->path, sizeof ring->path, "%s/.ring.%d.%u", session, (int)getpid(),
+                   ordinal);
+    (void)snprintf(name, sizeof name, "%s/ring.%d.%u", session, (int)getpid(), ordinal);
+    if (map_file(ring, session, bytes, any) == 0) {
+        if (rtl_ring_reserve_header(ring) == 0 && fill_header(ring, ordinal) == 0 &&
+            name_file(ring->path, name) == 0) {
+            memcpy(ring->path, name, sizeof name);
+            return 0;
+        }
+        int saved = errno;
+        rtl_ring_unmap(ring);
+        errno = saved;
+    }
+    int saved = errno;
+    (void)unlink(ring->path);
+    errno = saved;
+    return -1;
+}
+
 static int make_file(struct rtl_ring *ring, const char *session, uint32_t ordinal, size_t bytes)
 {
-    char hidden[512];
-    char name[512];
-    (void)snprintf(hidden, sizeof hidden, "%s/.ring.%d.%u", session, (int)getpid(), ordinal);
+    char name[RTL_RING_PATH];
     (void)snprintf(name, sizeof name, "%s/ring.%d.%u", session, (int)getpid(), ordinal);
     if (access(name, F_OK) == 0) {
         errno = EEXIST;
         return -1;
     }
-    int file = rtl_private_open(hidden, O_RDWR | O_CREAT);
-    if (file < 0)
-        return -1;
-    atomic_init(&ring->file, file);
-    uint32_t slots = fitting_slots(session, bytes);
-    off_t size = (off_t)(sizeof(struct rtl_ring_header) + (size_t)slots * RTL_SLOT_SIZE);
-    if (ftruncate(file, size) == 0 && fallocate(file, 0, 0, sizeof(struct rtl_ring_header)) == 0 &&
-        map(ring, file, slots) == 0) {
-        if (fill_header(ring, ordinal) == 0 && name_file(hidden, name) == 0)
-            return 0;
-        rtl_ring_unmap(ring);
-    }
-    int saved = errno;
-    file = atomic_exchange(&ring->file, -1);
-    if (file >= 0)
-        close(file);
-    (void)unlink(hidden);
-    errno = saved;
+    if (build_file(ring, session, ordinal, bytes, false) == 0)
+        return 0;
+    int error = errno;
+    if ((error == EFBIG || error == ENOSPC || error == EDQUOT) &&
+        build_file(ring, session, ordinal, bytes, true) == 0)
+        return 0;
+    errno = error;
     return -1;
 }
 
@@ -240,22 +278,15 @@ int rtl_ring_create(struct rtl_ring *ring, const char *session, size_t bytes)
 
 int rtl_ring_create_private(struct rtl_ring *ring, size_t bytes)
 {
-    uint32_t slots = 1024;
-    while (slots < MOST_SLOTS && (uint64_t)slots * 2 * RTL_SLOT_SIZE <= bytes)
-        slots *= 2;
-    ring->size = sizeof(struct rtl_ring_header) + (size_t)slots * RTL_SLOT_SIZE;
+    uint32_t slots = rtl_ring_slots(bytes);
+    ring->size = rtl_ring_file_size(slots);
     void *memory =
         mmap(NULL, ring->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return -1;
     ring->header = memory;
     ring->slots = (unsigned char *)memory + sizeof(struct rtl_ring_header);
-    ring->mask = slots - 1;
-    atomic_init(&ring->file, -1);
-    atomic_init(&ring->reserving, 0);
-    atomic_init(&ring->end, 0);
-    atomic_init(&ring->read_end, 0);
-    atomic_init(&ring->reserved, true);
+    set_up(ring, slots);
     atomic_store(&ring->header->usable, slots);
     return fill_header(ring, 0);
 }
@@ -318,7 +349,6 @@ int rtl_ring_open(struct rtl_ring *ring, const char *path, uint32_t *version, ch
     int result = read_version(file, version, library_version);
     if (result == 0)
         result = map_checked(ring, file);
-    atomic_init(&ring->file, -1);
     int saved = errno;
     close(file);
     errno = saved;

@@ -559,7 +559,9 @@ enum rtl_lost {
                                   another program in its place */
     RTL_LOST_NO_TIME = 6,      /**< the device left no timestamps */
     RTL_LOST_NOT_FOLLOWED = 7, /**< on a queue (or agent) that RTL only passes through */
-    RTL_LOST_REASONS = 8
+    RTL_LOST_SPACE =
+        8, /**< the ring was full, and the session's folder had no memory for more of it */
+    RTL_LOST_REASONS = 9
 };
 
 /** A queue's account (of an agent's copies: copies take the place of kernels), kept in shared

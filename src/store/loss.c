@@ -10,6 +10,7 @@ const char *rtlLossName(rtl_loss_t reason)
         [RTL_LOSS_RING] = "ring",       [RTL_LOSS_SHUTDOWN] = "shutdown",
         [RTL_LOSS_REARMED] = "rearmed", [RTL_LOSS_KILLED] = "killed",
         [RTL_LOSS_NO_TIME] = "no_time", [RTL_LOSS_NOT_FOLLOWED] = "not_followed",
+        [RTL_LOSS_SPACE] = "space",
     };
     return (unsigned)reason < RTL_LOSS_REASONS ? names[reason] : "unknown";
 }

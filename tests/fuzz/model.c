@@ -216,6 +216,11 @@ void rtl_emit_note(uint32_t queue, const char *format, ...)
     (void)format;
 }
 
+enum rtl_lost rtl_emit_why(void)
+{
+    return RTL_LOST_RING;
+}
+
 /* Those that find no room are offered again, and then lost: all of them at once. */
 unsigned rtl_emit_draft_kernels(const struct rtl_wire_kernel *kernels, unsigned count,
                                 struct rtl_emit_draft *draft)

@@ -53,6 +53,11 @@ bool rtl_submit_paused(void)
     return paused;
 }
 
+enum rtl_lost rtl_emit_why(void)
+{
+    return RTL_LOST_RING;
+}
+
 bool rtl_emit_draft(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count,
                     struct rtl_emit_draft *draft)
 {

@@ -85,6 +85,11 @@ void rtl_emit_note(uint32_t queue, const char *format, ...)
     (void)format;
 }
 
+enum rtl_lost rtl_emit_why(void)
+{
+    return RTL_LOST_RING;
+}
+
 unsigned rtl_emit_kernels(const struct rtl_wire_kernel *sent, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)

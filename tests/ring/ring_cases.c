@@ -1,7 +1,9 @@
 #include "../common/check.h"
 #include "common/pages.h"
+#include "ring/files.h"
 #include "ring/ring.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -9,6 +11,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -339,15 +342,44 @@ static void check_order(void *context, enum rtl_wire_type type, const void *body
     order->next[clock->agent]++;
 }
 
-/* Through one mapping, because ThreadSanitizer takes two mappings for different memory. */
-const char *Ring_ManyWritersOneReader(void)
+/* As if /dev/shm were full beyond so many slots. */
+static void make_short(struct rtl_ring *ring, uint64_t usable)
+{
+    atomic_store(&ring->header->usable, usable);
+    atomic_store(&ring->retry_ns, UINT64_MAX);
+}
+
+/* As if there were room again for so many more. */
+static void lengthen(struct rtl_ring *ring, uint64_t more)
+{
+    uint64_t usable = atomic_load(&ring->header->usable) + more;
+    atomic_store(&ring->header->usable, usable > ring->mask ? ring->mask + 1 : usable);
+}
+
+static void *lengthen_slowly(void *context)
+{
+    for (int i = 0; i < 100; i++) {
+        usleep(1000);
+        lengthen(context, 8);
+    }
+    return NULL;
+}
+
+/* Through one mapping, because ThreadSanitizer takes two mappings for different memory. With
+ * `beside` a thread does that to the ring meanwhile. */
+static const char *write_and_read(uint64_t usable, void *(*beside)(void *))
 {
     struct fixture f;
+    pthread_t other;
     struct order order = {0};
     struct writing w[WRITERS];
     pthread_t threads[WRITERS];
     uint64_t torn = 0;
     CHECK_DONE(set_up(&f));
+    if (beside != NULL) {
+        make_short(&f.writer, usable);
+        CHECK(pthread_create(&other, NULL, beside, &f.writer) == 0);
+    }
     for (uint32_t i = 0; i < WRITERS; i++) {
         w[i] = (struct writing){&f.writer, i, 0};
         CHECK(pthread_create(&threads[i], NULL, write_many, &w[i]) == 0);
@@ -362,9 +394,21 @@ const char *Ring_ManyWritersOneReader(void)
         pthread_join(threads[i], NULL);
         CHECK(order.next[i] == EACH);
     }
+    if (beside != NULL)
+        pthread_join(other, NULL);
     CHECK(order.wrong == 0 && torn == 0 && total == expected);
     tear_down(&f);
     return NULL;
+}
+
+const char *Ring_ManyWritersOneReader(void)
+{
+    return write_and_read(0, NULL);
+}
+
+const char *Ring_ManyWritersOfAShortRing(void)
+{
+    return write_and_read(37, lengthen_slowly);
 }
 
 static void sum_packets(void *context, enum rtl_wire_type type, const void *body, size_t size)
@@ -668,7 +712,7 @@ static const char *fill_all(bool ahead)
     if (ahead)
         pthread_join(reserver, NULL);
     CHECK(pushed == slots); /* none was refused before it was full */
-    CHECK(atomic_load(&f.writer.header->usable) == slots && f.writer.file == -1);
+    CHECK(atomic_load(&f.writer.header->usable) == slots);
     CHECK(rtl_ring_reserve_piece(&f.writer, SIZE_MAX) == 0);
     CHECK(rtl_ring_read(&f.writer, UINT64_MAX, false, keep_last, &got, &torn) == slots);
     CHECK(push_text(&f.writer, "x"));
@@ -719,7 +763,7 @@ const char *Ring_TakesMemoryAsItIsWritten(void)
         CHECK(push_text(&f.writer, "x"));
         CHECK(atomic_load(&header->usable) == usable); /* the writer needed no more */
     }
-    CHECK(atomic_load(&header->usable) == slots && f.writer.file == -1);
+    CHECK(atomic_load(&header->usable) == slots);
     CHECK(rtl_ring_reserve_ahead(&f.writer) == 0 && !push_text(&f.writer, "x"));
     rtl_ring_unmap(&f.writer);
     rtl_session_remove(f.session);
@@ -768,18 +812,135 @@ const char *Ring_WritersFindMemoryMapped(void)
     return NULL;
 }
 
-const char *Ring_EndsWhereMemoryEnds(void)
+const char *Ring_LivesOnTheMemoryThatItHas(void)
 {
     struct fixture f;
     static struct got got;
     uint64_t torn = 0;
     CHECK_DONE(set_up(&f));
-    atomic_store(&f.writer.header->usable, 100); /* as if /dev/shm were full beyond */
-    for (int i = 0; i < 100; i++)
+    make_short(&f.writer, 100);
+    CHECK(rtl_ring_capacity(&f.writer) == 100);
+    for (int lap = 0; lap < 5; lap++) {
+        got.count = 0;
+        for (int i = 0; i < 100; i++)
+            CHECK(push_text(&f.writer, "x"));
+        CHECK(!push_text(&f.writer, "x") && rtl_ring_pending(&f.reader) == 100);
+        CHECK(rtl_ring_read(&f.reader, UINT64_MAX, false, keep_last, &got, &torn) == 100);
+        CHECK(got.count == 100 && torn == 0 && rtl_ring_pending(&f.reader) == 0);
+    }
+    lengthen(&f.writer, UINT64_C(1) << 40); /* in the middle of the game */
+    for (uint64_t i = 0; i <= f.writer.mask; i++)
         CHECK(push_text(&f.writer, "x"));
     CHECK(!push_text(&f.writer, "x"));
-    CHECK(rtl_ring_read(&f.reader, UINT64_MAX, false, keep_last, &got, &torn) == 100);
-    CHECK(!push_text(&f.writer, "x")); /* the ring does not wrap before it is whole */
+    CHECK(rtl_ring_read(&f.reader, UINT64_MAX, false, keep_last, &got, &torn) == f.writer.mask + 1);
+    tear_down(&f);
+    return NULL;
+}
+
+/* What must stay free of a short ring is a part of what it has. */
+const char *Ring_ShortOneSparesAPartOfWhatItHas(void)
+{
+    struct fixture f;
+    static struct got got;
+    uint64_t torn = 0;
+    struct rtl_wire_note note = {.text_length = 0};
+    const struct rtl_piece piece = {&note, sizeof note};
+    struct rtl_ring_place place;
+    CHECK_DONE(set_up(&f));
+    uint64_t half = (f.writer.mask + 1) / 2;
+    make_short(&f.writer, 128);
+    for (int lap = 0; lap < 3; lap++) {
+        int pushed = 0;
+        while (rtl_ring_push_sparing(&f.writer, RTL_WIRE_NOTE, &piece, 1, half))
+            pushed++;
+        CHECK(pushed >= 64 && pushed <= 65);
+        CHECK(rtl_ring_begin(&f.writer, sizeof note, half, &place) == NULL);
+        CHECK(rtl_ring_push(&f.writer, RTL_WIRE_NOTE, &piece, 1));
+        (void)rtl_ring_read(&f.reader, UINT64_MAX, false, keep_last, &got, &torn);
+    }
+    tear_down(&f);
+    return NULL;
+}
+
+/* Numbered records of many lengths, and what came out of them. */
+struct numbered {
+    uint64_t next, wrong;
+};
+
+static uint32_t next_random(uint32_t *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 8;
+}
+
+static bool push_number(struct rtl_ring *ring, uint64_t number, size_t words)
+{
+    uint64_t body[64];
+    for (size_t i = 0; i < words; i++)
+        body[i] = number + i;
+    const struct rtl_piece piece = {body, words * sizeof *body};
+    return rtl_ring_push(ring, RTL_WIRE_NOTE, &piece, 1);
+}
+
+static void check_number(void *context, enum rtl_wire_type type, const void *body, size_t size)
+{
+    struct numbered *numbered = context;
+    const uint64_t *words = body;
+    size_t sure = (size / sizeof *words) - 7; /* the rest is what was there before */
+    numbered->wrong += type != RTL_WIRE_NOTE || size < 56;
+    for (size_t i = 0; i < sure; i++)
+        numbered->wrong += words[i] != numbered->next + i;
+    numbered->next++;
+}
+
+/* Lengths, reads and moments at which memory comes are random; nothing is lost that was taken, and
+ * all of it comes out in order. */
+const char *Ring_GrowsAtAnyMoment(void)
+{
+    for (uint32_t seed = 1; seed <= 50; seed++) {
+        struct fixture f;
+        struct numbered numbered = {0, 0};
+        uint32_t state = seed;
+        uint64_t torn = 0;
+        uint64_t pushed = 0;
+        CHECK_DONE(set_up(&f));
+        make_short(&f.writer, 40 + next_random(&state) % 200);
+        for (int step = 0; step < 3000; step++) {
+            if (push_number(&f.writer, pushed, 1 + next_random(&state) % 64))
+                pushed++;
+            if (next_random(&state) % 16 == 0)
+                (void)rtl_ring_read(&f.reader, 1 + next_random(&state) % 100, false, check_number,
+                                    &numbered, &torn);
+            if (next_random(&state) % 200 == 0)
+                lengthen(&f.writer, next_random(&state) % 200);
+            CHECK(rtl_ring_pending(&f.writer) <= atomic_load(&f.writer.header->usable));
+        }
+        while (rtl_ring_read(&f.reader, 50, false, check_number, &numbered, &torn) > 0)
+            continue;
+        CHECK(pushed > 500 && numbered.next == pushed && numbered.wrong == 0 && torn == 0);
+        CHECK(rtl_ring_pending(&f.reader) == 0);
+        tear_down(&f);
+    }
+    return NULL;
+}
+
+/* A writer that died when it had gone on with the next lap, and had not told yet. */
+const char *Ring_WhoDiedBetweenLapsIsSkipped(void)
+{
+    struct fixture f;
+    static struct got got;
+    uint64_t torn = 0;
+    CHECK_DONE(set_up(&f));
+    make_short(&f.writer, 100);
+    for (int i = 0; i < 97; i++)
+        CHECK(push_text(&f.writer, "x"));
+    CHECK(rtl_ring_read(&f.reader, UINT64_MAX, false, keep_last, &got, &torn) == 97);
+    got.count = 0;
+    CHECK(push_number(&f.writer, 0, 40)); /* 6 slots */
+    atomic_store(&f.writer.header->gap, 0);
+    CHECK(rtl_ring_read(&f.reader, UINT64_MAX, false, keep_last, &got, &torn) == 0);
+    CHECK(rtl_ring_read(&f.reader, UINT64_MAX, true, keep_last, &got, &torn) == 9);
+    CHECK(got.count == 1 && torn == 3 && rtl_ring_pending(&f.reader) == 0);
     tear_down(&f);
     return NULL;
 }
@@ -933,5 +1094,85 @@ const char *Session_RemoveLeavesNothing(void)
     CHECK(stat(f.session, &status) == 0 && (status.st_mode & 0777) == 0700);
     tear_down(&f);
     CHECK(stat(f.session, &status) == -1 && errno == ENOENT);
+    return NULL;
+}
+
+const char *Session_ReadyRingsAreTaken(void)
+{
+    struct fixture f;
+    struct rtl_ring second;
+    char path[512];
+    CHECK(rtl_session_create_for(f.session, sizeof f.session, LARGE_RING) == 0);
+    (void)snprintf(path, sizeof path, "%s/spare.0", f.session);
+    CHECK(access(path, F_OK) == 0);
+    CHECK(rtl_ring_create(&f.writer, f.session, LARGE_RING) == 0);
+    CHECK(access(path, F_OK) != 0 && f.writer.size == rtl_ring_file_size(f.writer.header->slots));
+    CHECK(find_ring(f.session, getpid(), 0, &f.reader) == 0);
+    CHECK(push_text(&f.writer, "x"));
+    CHECK(rtl_ring_create(&second, f.session, LARGE_RING) == 0); /* without one */
+    CHECK(rtl_spares_make(f.session, rtl_ring_slots(LARGE_RING), 3) == 0);
+    CHECK(access(path, F_OK) == 0);
+    rtl_ring_unmap(&second);
+    tear_down(&f);
+    struct stat status;
+    CHECK(stat(f.session, &status) == -1 && errno == ENOENT);
+    return NULL;
+}
+
+/* In a process of its own whose files may not be longer than so many bytes: 0 if it has a ring,
+ * else errno. */
+static int errno_within(const char *session, rlim_t bytes)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct rtl_ring ring;
+        const struct rlimit limit = {bytes, bytes};
+        bool made = setrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+                    rtl_ring_create(&ring, session, LARGE_RING) == 0;
+        int error = made ? 0 : errno;
+        while (made && rtl_ring_reserve_piece(&ring, RTL_RING_SMALL_PIECE) > 0)
+            continue;
+        if (made && rtl_ring_reserve_ahead(&ring) < 0)
+            error = ENOSPC;
+        if (!made && !rtl_refusal_leave(session, error, LARGE_RING))
+            error = 255;
+        _exit(error);
+    }
+    int status;
+    if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+        return -1; /* a signal ended it */
+    return WEXITSTATUS(status);
+}
+
+const char *Session_NoFileIsMadeLongerThanAllowed(void)
+{
+    static const rlim_t limits[] = {0, 4096, 65536, 1 << 20, 8 << 20, 16 << 20};
+    char session[256];
+    struct rtl_refusal refusal;
+    char text[400];
+    unsigned refused = 0;
+    unsigned expected = 0;
+    CHECK(rtl_session_create_for(session, sizeof session, LARGE_RING) == 0);
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        CHECK(rtl_spares_make(session, rtl_ring_slots(LARGE_RING), 1) == 0);
+        CHECK(errno_within(session, limits[i]) == 0);
+        bool fits = limits[i] >= rtl_ring_file_size(rtl_ring_slots(0)); /* the smallest */
+        CHECK(errno_within(session, limits[i]) == (fits ? 0 : EFBIG));  /* no ring is ready */
+        expected += !fits;
+    }
+    struct dirent *entry;
+    DIR *folder = opendir(session);
+    CHECK(folder != NULL);
+    while ((entry = readdir(folder)) != NULL) // NOLINT(concurrency-mt-unsafe): one thread
+        if (rtl_refusal_read(session, entry->d_name, &refusal)) {
+            CHECK(refusal.error == EFBIG && refusal.limit <= limits[5]);
+            rtl_refusal_text(&refusal, session, text, sizeof text);
+            CHECK(strstr(text, "RLIMIT_FSIZE") != NULL);
+            refused++;
+        }
+    closedir(folder);
+    CHECK(refused == expected && expected > 0);
+    rtl_session_remove(session);
+    CHECK(access(session, F_OK) != 0);
     return NULL;
 }
