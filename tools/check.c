@@ -70,6 +70,8 @@ static const char *why_pending(const struct verdict *verdict)
 {
     if (verdict->recording)
         return "under way in the processes, or not stored yet";
+    if (account_failed(verdict))
+        return "they could not be written into the trace, or had not been handed over";
     if (!verdict->finished)
         return "they were under way in the processes, or had not been stored";
     if (verdict->running)
@@ -83,11 +85,19 @@ static void show_state(const struct verdict *verdict)
     if (verdict->recording)
         (void)printf("  the recording goes on: this is what was stored until its last checkpoint, "
                      "which is made once a second\n");
+    else if (!verdict->finished && account_failed(verdict))
+        (void)printf("  the trace could not be written (%s): what came after the last checkpoint "
+                     "that was is not in it\n    what to do: give the trace a place with more room "
+                     "(rtl trace -o) and record again; what is in the trace is right\n",
+                     verdict->failure);
     else if (!verdict->finished)
-        (void)printf("  the collector was killed: what came after its last checkpoint, at most a "
-                     "second before, is not in the trace\n    what to do: see why it was killed, "
+        (void)printf("  the collector was killed, or could not write and could not say so either: "
+                     "what came after its last checkpoint is not in the trace (it makes one each "
+                     "second)\n    what to do: see what became of it, "
                      "and record again if the end matters; what is in the trace is right\n");
-    else if (verdict->running)
+    if (verdict->at_least)
+        (void)printf("  the counts are those of the last checkpoint: there was at least so much\n");
+    if (verdict->finished && verdict->running)
         (void)printf("  processes that still ran when the recording ended: %u\n    what to do: let "
                      "rtl trace wait for them (^C ends it at once)\n",
                      verdict->running);
@@ -95,6 +105,10 @@ static void show_state(const struct verdict *verdict)
         (void)printf("  processes with another build of librtl: %u\n    what to do: unset "
                      "HSA_TOOLS_LIB, or let it name the librtl.so that belongs to this rtl\n",
                      verdict->refused);
+    if (verdict->unrecorded)
+        (void)printf("  processes that loaded librtl and are not recorded: %u\n    what to do: see "
+                     "the notes, which tell what each of them lacked\n",
+                     verdict->unrecorded);
     if (verdict->passed)
         (void)printf("  queues that were not followed: %u\n    what to do: see the notes, which "
                      "name them\n",
@@ -355,6 +369,10 @@ static json_t *json_check(const struct check *check)
     (void)json_object_set_new(object, "replaced",
                               json_integer((json_int_t)verdict->ended.replaced.processes));
     (void)json_object_set_new(object, "unaccounted", json_unaccounted(&verdict->ended));
+    (void)json_object_set_new(object, "failure",
+                              open_text(account_failed(verdict) ? verdict->failure : ""));
+    (void)json_object_set_new(object, "at_least", json_boolean(verdict->at_least));
+    (void)json_object_set_new(object, "unrecorded", json_integer((json_int_t)verdict->unrecorded));
     (void)json_object_set_new(object, "graphs", json_launches(verdict));
     (void)pauses_json(check->trace, &pauses); /* they were read when the trace was opened */
     (void)json_object_set_new(object, "pauses", pauses);

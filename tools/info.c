@@ -83,8 +83,11 @@ static void show_file(const struct lists *lists)
     (void)printf("  recorded   %s, %s\n", show_date(realtime(info, info->start)).text,
                  show_duration((double)(info->end - info->start)).text);
     (void)printf("  ended      %s", info->finished ? "in order"
-                                                   : "not: it is being recorded, or the collector "
-                                                     "was killed");
+                                    : info->failure[0]
+                                        ? "not: it could not be written, "
+                                        : "not: it is being recorded, or the collector was killed");
+    if (!info->finished)
+        (void)printf("%s", info->failure);
     if (info->exit_status >= 256)
         (void)printf(", program died by signal %d", info->exit_status - 256);
     else if (info->exit_status >= 0)

@@ -410,7 +410,11 @@ static int take_fact(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
         info->writer_pid = rtl_row_u32(trace, row, 1);
     else if (strcmp(key, "writer_start") == 0)
         info->writer_start = rtl_row_u64(row, 1);
-    return info->creator && info->command && info->host ? 0 : -1;
+    else if (strcmp(key, "failure") == 0)
+        info->failure = rtl_row_text(trace, row, 1);
+    else if (strcmp(key, "accounted") == 0)
+        info->accounted = sqlite3_column_int(row, 1) != 0;
+    return info->creator && info->command && info->host && info->failure ? 0 : -1;
 }
 
 static uint64_t size_of(const char *path, const char *suffix)
@@ -427,7 +431,7 @@ static rtl_status_t load_facts(rtl_trace_t *trace)
     struct rtl_list none = {0};
     const struct rtl_table facts = {"SELECT key, value FROM main.meta", 1, take_fact, &none};
     rtl_trace_info_t *info = &trace->info;
-    info->creator = info->command = info->host = info->mode = "";
+    info->creator = info->command = info->host = info->mode = info->failure = "";
     info->exit_status = -1;
     info->bytes = size_of(trace->path, "") + size_of(trace->path, "-wal");
     rtl_status_t status = rtl_table_load(trace, &facts);

@@ -8,6 +8,7 @@
 #include "store/launches.h"
 #include "store/map.h"
 #include "store/pending.h"
+#include "store/reserve.h"
 #include "store/rows.h"
 #include "store/samples.h"
 #include "store/stored.h"
@@ -106,6 +107,8 @@ struct rtl_writer {
     uint64_t graphs_forgotten;
     bool locked;       /* the last transaction could not begin: another program has the file */
     uint64_t retry_at; /* after a failure: nothing is tried before */
+    int reserve;       /* space for telling of a failure: a descriptor, -1: none */
+    bool told;         /* the file says that there was one */
     char error[512];
 };
 
@@ -240,8 +243,16 @@ static int open_database(struct rtl_writer *writer)
     return SQLITE_OK;
 }
 
+static void give_reserve(struct rtl_writer *writer)
+{
+    if (writer->reserve >= 0)
+        (void)close(writer->reserve);
+    writer->reserve = -1;
+}
+
 static void release(struct rtl_writer *writer)
 {
+    give_reserve(writer);
     rtl_rows_close(&writer->rows);
     rtl_graph_feed_close(&writer->graphs);
     (void)sqlite3_close(writer->db);
@@ -269,6 +280,7 @@ struct rtl_writer *rtl_writer_open(const char *path, const struct rtl_writer_opt
         return NULL;
     }
     writer->next_chunk = 1;
+    writer->reserve = -1;
     const struct rtl_file_filler filler = {fill, options ? options->command : NULL};
     writer->path = rtl_file_create(path, options && options->replace,
                                    options && options->keep ? &writer->kept : NULL, &filler, error,
@@ -423,6 +435,8 @@ static int store_content(struct rtl_writer *writer, const struct part *only)
         result = store_accounts(writer, NULL);
     if (result == SQLITE_OK)
         result = store_ends(writer);
+    if (result == SQLITE_OK && writer->told) /* it was for a time */
+        result = rtl_rows_meta_text(&writer->rows, "failure", "");
     if (result == SQLITE_OK)
         result = rtl_rows_meta_number(&writer->rows, "end", (int64_t)now(CLOCK_BOOTTIME));
     return result;
@@ -491,6 +505,50 @@ static bool was_moved(const struct rtl_writer *writer)
     return moved != 0;
 }
 
+/* That the file could not be written, and why: what is left to a reader who finds it so, whatever
+ * becomes of this process. With `accounts` what was seen until now is told, too. */
+static int store_failure(struct rtl_writer *writer, const char *why, bool accounts)
+{
+    int result = sqlite3_exec(writer->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    if (result == SQLITE_OK)
+        result = rtl_rows_meta_text(&writer->rows, "failure", why);
+    if (result == SQLITE_OK)
+        result = rtl_rows_meta_number(&writer->rows, "accounted", accounts);
+    if (result == SQLITE_OK && accounts)
+        result = store_accounts(writer, NULL);
+    if (result == SQLITE_OK && accounts)
+        result = store_ends(writer);
+    if (result == SQLITE_OK && accounts)
+        result = rtl_rows_meta_number(&writer->rows, "end", (int64_t)now(CLOCK_BOOTTIME));
+    if (result == SQLITE_OK)
+        result = sqlite3_exec(writer->db, "COMMIT", NULL, NULL, NULL);
+    if (result != SQLITE_OK)
+        roll_back(writer);
+    return result;
+}
+
+/* Another program that has the file is none: it will be stored later, or not be whole. */
+static bool is_failure(int result)
+{
+    int kind = result & 0xff;
+    return kind == SQLITE_FULL || (kind == SQLITE_IOERR && result != SQLITE_IOERR_NOMEM);
+}
+
+static void tell_failure(struct rtl_writer *writer, int result, bool last)
+{
+    char text[128];
+    if (!is_failure(result) || (writer->told && !last))
+        return;
+    const char *why = (result & 0xff) == SQLITE_FULL
+                          ? "the disk was full"
+                          : rtl_file_reason(writer->db, result, text, sizeof text);
+    give_reserve(writer);
+    writer->told = (last && store_failure(writer, why, true) == SQLITE_OK) ||
+                   store_failure(writer, why, false) == SQLITE_OK || writer->told;
+    if (!last) /* what it has left is for the last word, not for what comes next */
+        writer->reserve = rtl_reserve(writer->path);
+}
+
 /* One transaction. An SQLite result code; unless it is SQLITE_OK all is kept for another try. */
 static int store(struct rtl_writer *writer, const struct part *only, bool seal_all)
 {
@@ -504,12 +562,14 @@ static int store(struct rtl_writer *writer, const struct part *only, bool seal_a
     writer->locked = (result & 0xff) == SQLITE_BUSY;
     if (result == SQLITE_OK) {
         mark_stored(writer, only, seal_all);
+        writer->told = writer->told && only != NULL;
         writer->retry_at = 0;
         return SQLITE_OK;
     }
     if (!writer->locked)
         set_sqlite_error(writer, result);
     roll_back(writer);
+    tell_failure(writer, result, false);
     writer->retry_at = now(CLOCK_MONOTONIC) + RETRY_NS;
     return result;
 }
@@ -524,6 +584,8 @@ int rtl_writer_checkpoint(struct rtl_writer *writer)
 {
     rtl_graph_feed_flush(&writer->graphs);
     int result = store(writer, NULL, false);
+    if (result == SQLITE_OK && writer->reserve < 0)
+        writer->reserve = rtl_reserve(writer->path);
     return result == SQLITE_OK || (result & 0xff) == SQLITE_BUSY ? 0 : -1;
 }
 
@@ -954,10 +1016,11 @@ void rtl_writer_process_end(struct rtl_writer *writer, uint32_t process, const c
     }
     writer->ends = ends;
     /* The states that a caller may name; the text may not outlive the call. */
-    const char *known = strcmp(state, "closed") == 0     ? "closed"
-                        : strcmp(state, "replaced") == 0 ? "replaced"
-                        : strcmp(state, "refused") == 0  ? "refused"
-                                                         : "died";
+    const char *known = strcmp(state, "closed") == 0       ? "closed"
+                        : strcmp(state, "replaced") == 0   ? "replaced"
+                        : strcmp(state, "refused") == 0    ? "refused"
+                        : strcmp(state, "unrecorded") == 0 ? "unrecorded"
+                                                           : "died";
     ends[writer->end_count++] = (struct process_end){process, known, time, torn};
 }
 
@@ -1054,8 +1117,12 @@ int rtl_writer_close(struct rtl_writer *writer, int exit_status, char *error, si
     int result = store_last(writer);
     if (result == SQLITE_OK)
         result = store_finish(writer, exit_status);
-    if (result != SQLITE_OK)
+    if (result != SQLITE_OK) {
         set_sqlite_error(writer, result);
+        roll_back(writer);
+        tell_failure(writer, result, true);
+    }
+    give_reserve(writer);
     /* A reader that looks at the trace now keeps the log in place: then the trace is complete with
      * it, and stays so. */
     rtl_rows_close(&writer->rows);

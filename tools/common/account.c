@@ -34,6 +34,12 @@ static const struct {
     [RTL_LOSS_NO_TIME] = {"the device left no timestamps",
                           "see whether the driver's profiling is switched off for the queue, and "
                           "report it"},
+    [RTL_LOSS_SPACE] =
+        {"the ring was full, and its folder had no memory for more of it (the notes tell which, "
+         "and "
+         "what was missing)",
+         "make room in the folder that the notes name (/dev/shm, as a rule), or name a folder with "
+         "more room as TMPDIR when /dev/shm is small"},
     [RTL_LOSS_NOT_FOLLOWED] =
         {"on queues that are only passed through (the notes name them)",
          "see the notes; RTL_QUEUE=interpose and the other way in, RTL_QUEUE=intercept, follow "
@@ -89,6 +95,18 @@ static void add(struct account *total, const struct account *part)
     total->helped += part->helped;
 }
 
+static const char *note_about(rtl_trace_t *trace, uint32_t process)
+{
+    const rtl_note_t *notes;
+    size_t count;
+    if (rtlTraceNotes(trace, &notes, &count) != RTL_OK)
+        return NULL;
+    for (size_t i = 0; i < count; ++i)
+        if (notes[i].process == process)
+            return notes[i].text;
+    return NULL;
+}
+
 static rtl_status_t count_processes(rtl_trace_t *trace, struct verdict *verdict)
 {
     const rtl_process_t *processes;
@@ -99,6 +117,8 @@ static rtl_status_t count_processes(rtl_trace_t *trace, struct verdict *verdict)
         verdict->died += strcmp(processes[i].state, "died") == 0;
         verdict->running += strcmp(processes[i].state, "running") == 0;
         verdict->refused += strcmp(processes[i].state, "refused") == 0;
+        if (strcmp(processes[i].state, "unrecorded") == 0 && verdict->unrecorded++ == 0)
+            verdict->why = note_about(trace, processes[i].process);
         verdict->torn += processes[i].torn;
     }
     return status;
@@ -255,11 +275,19 @@ rtl_status_t account_verdict(rtl_trace_t *trace, struct verdict *verdict)
         return status;
     verdict->finished = info.finished != 0;
     verdict->recording = is_recording(&info);
+    verdict->failure = info.failure;
+    verdict->at_least = !verdict->finished && !verdict->recording && !info.accounted;
     verdict->complete = verdict->finished && verdict->processes > 0 && verdict->running == 0 &&
-                        verdict->refused == 0 && verdict->passed == 0 && verdict->torn == 0 &&
+                        verdict->refused == 0 && verdict->unrecorded == 0 && verdict->passed == 0 &&
+                        verdict->torn == 0 &&
                         is_whole(&verdict->total) && is_whole(&verdict->copies) &&
                         verdict->graphs.lost == 0 && verdict->unseen.hips == 0;
     return RTL_OK;
+}
+
+bool account_failed(const struct verdict *verdict)
+{
+    return verdict->failure && verdict->failure[0];
 }
 
 struct line {
@@ -305,7 +333,8 @@ static void append_losses(struct line *line, const struct verdict *verdict,
 static void append_account(struct line *line, const struct verdict *verdict,
                            const struct account *total, const char *what)
 {
-    append(line, "%s of %s %s", show_count(total->stored).text, show_count(total->seen).text, what);
+    append(line, "%s of %s%s %s", show_count(total->stored).text,
+           verdict->at_least ? "at least " : "", show_count(total->seen).text, what);
     if (total->skipped)
         append(line, ", %s left out by the mode", show_count(total->skipped).text);
     append_losses(line, verdict, total, what);
@@ -337,12 +366,18 @@ static void append_states(struct line *line, const struct verdict *verdict)
                plural(verdict->refused, "es"));
     if (verdict->torn)
         append(line, ", records in %s ring slots torn", show_count(verdict->torn).text);
+    if (verdict->unrecorded)
+        append(line, ", %u process%s not recorded", verdict->unrecorded,
+               plural(verdict->unrecorded, "es"));
     if (verdict->running)
         append(line, ", %u process%s still running at the end", verdict->running,
                plural(verdict->running, "es"));
-    if (!verdict->finished)
-        append(line, verdict->recording ? ", the recording goes on"
-                                        : ", the recording has not ended in order");
+    if (account_failed(verdict))
+        append(line, ", the trace could not be written: %s", verdict->failure);
+    if (verdict->recording)
+        append(line, ", the recording goes on");
+    else if (!verdict->finished)
+        append(line, ", the recording has not ended in order");
 }
 
 void account_line(const struct verdict *verdict, char *text, size_t size)
@@ -351,6 +386,10 @@ void account_line(const struct verdict *verdict, char *text, size_t size)
     char ended[256];
     if (verdict->processes == 0) {
         append(&line, "nothing recorded: no process loaded a GPU runtime with librtl");
+        return;
+    }
+    if (verdict->unrecorded == verdict->processes) {
+        append(&line, "nothing recorded: %s", verdict->why ? verdict->why : "the notes tell why");
         return;
     }
     append(&line, "%s: ", verdict->complete ? "complete" : "INCOMPLETE");

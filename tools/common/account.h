@@ -25,9 +25,11 @@ struct verdict {
     struct account total;  /**< of kernels */
     struct account copies; /**< of asynchronous copies */
     unsigned processes, died, running, refused;
-    unsigned passed;    /**< queues that were not followed although the mode wants it */
-    struct ended ended; /**< processes that ended without a word, and what they had in flight */
-    uint64_t torn;      /**< slots of records that were begun and never written: a host call, say */
+    unsigned unrecorded; /**< processes that loaded librtl and could have no ring */
+    const char *why;     /**< note about the first of them, NULL if there is none; the trace's */
+    unsigned passed;     /**< queues that were not followed although the mode wants it */
+    struct ended ended;  /**< processes that ended without a word, and what they had in flight */
+    uint64_t torn;       /**< slots of records that were begun and never written: a host call, say */
     struct {
         uint64_t launches;
         uint64_t uncertain; /**< with kernels whose node is not sure */
@@ -42,10 +44,15 @@ struct verdict {
         uint64_t past;    /**< kernels of HIPs whose host calls are followed, which no call or range
                              of the trace launched; 0 unless somebody has counted them */
     } unseen;
-    bool finished;  /**< the collector ended in order */
-    bool recording; /**< not finished, and the collector lives (on this host) */
+    const char *failure; /**< why the collector could not write more, "" if it could; the trace's */
+    bool at_least;       /**< counts are those of a checkpoint: there were so many at least */
+    bool finished;       /**< the collector ended in order */
+    bool recording;      /**< not finished, and the collector lives (on this host) */
     bool complete;
 };
+
+/** True if the collector could not write more of the trace. */
+bool account_failed(const struct verdict *verdict);
 
 /** True if a row of the ledger is about copies. */
 bool account_is_copies(rtl_trace_t *trace, const rtl_ledger_t *row);
