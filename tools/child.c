@@ -1,6 +1,7 @@
 #include "child.h"
 
 #include "command.h"
+#include "common/limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,6 +42,7 @@ static _Noreturn void become(const struct child *child, int failed, const char *
 {
     (void)sigaction(SIGCHLD, &child->on_child, NULL);
     (void)pthread_sigmask(SIG_SETMASK, &child->mask, NULL);
+    limits_restore();
     (void)execvpe(path, argv, environment);
     int error = errno;
     if (write(failed, &error, sizeof error) != (ssize_t)sizeof error)

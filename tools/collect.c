@@ -6,6 +6,7 @@
 #include "collect/sweep.h"
 #include "command.h"
 #include "common/clock.h"
+#include "common/limits.h"
 #include "common/parse.h"
 #include "common/private.h"
 #include "common/say.h"
@@ -187,6 +188,7 @@ int cmd_collect(int argc, char **argv)
                               "itself for programs that run without rtl trace.";
     static const struct argp argp = {option_list, parse_option, NULL, doc, NULL, NULL, NULL};
     struct options options = {.pid = (uint32_t)getppid()};
+    limits_raise();
     if (parse(&argp, argc, argv, 0, &options) != 0)
         return EXIT_USAGE;
     if (!options.session)

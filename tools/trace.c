@@ -7,12 +7,14 @@
 #include "command.h"
 #include "common/clock.h"
 #include "common/duration.h"
+#include "common/limits.h"
 #include "common/parse.h"
 #include "common/paths.h"
 #include "common/say.h"
 #include "common/show.h"
 #include "metrics.h"
 #include "passes.h"
+#include "ring/files.h"
 #include "ring/ring.h"
 #include "summary.h"
 
@@ -123,8 +125,8 @@ static int parse_gpu(const char *text, enum gpu *gpu)
                     text);
 }
 
-/* A number with an optional unit of K, M or G. */
-static int parse_size(const char *text, uint64_t *bytes)
+/* A number with an optional unit of K, M or G; what is none, or too much, leaves *bytes. */
+static void read_size(const char *text, uint64_t *bytes)
 {
     static const char units[] = "KMG";
     char *end;
@@ -136,6 +138,11 @@ static int parse_size(const char *text, uint64_t *bytes)
         isdigit((unsigned char)text[0]) && errno == 0 && (!*end || (unit && !end[1]));
     if (number_only && number <= MOST_BUFFER >> shift)
         *bytes = (uint64_t)number << shift;
+}
+
+static int parse_size(const char *text, uint64_t *bytes)
+{
+    read_size(text, bytes);
     if (*bytes < LEAST_BUFFER)
         return say_fail(EXIT_USAGE,
                         "'%s' is no size for --buffer: it is between 64K and 1G, such as 64M",
@@ -508,8 +515,8 @@ static void note_if_nothing(struct recording *recording)
     struct rtl_collector_status status;
     char sentence[PATH_MAX + 96];
     rtl_collector_status(recording->collector, &status);
-    if (status.processes > 0)
-        return;
+    if (status.processes + status.unrecorded > 0)
+        return; /* those that were not recorded have said why */
     (void)snprintf(
         sentence, sizeof sentence,
         "no GPU runtime was loaded by %s, or librtl.so could not join it: no process was "
@@ -549,6 +556,16 @@ static int open_output(struct recording *recording)
     return 0;
 }
 
+/* What librtl will take in the child. */
+static size_t ring_bytes(const struct options *options)
+{
+    const char *setting = secure_getenv("RTL_BUFFER");
+    uint64_t bytes = options->buffer;
+    if (bytes == 0 && setting)
+        read_size(setting, &bytes);
+    return bytes >= LEAST_BUFFER ? (size_t)bytes : RTL_RING_BYTES;
+}
+
 static int open_recording(struct recording *recording)
 {
     int failed = recording->writer ? 0 : open_output(recording);
@@ -558,7 +575,10 @@ static int open_recording(struct recording *recording)
         rtl_collector_new(recording->session, recording->writer, collector_says, recording);
     recording->progress_at = rtl_now() + PROGRESS_NS;
     recording->progress_kernels = rtl_writer_kernels(recording->writer);
-    return recording->collector ? 0 : say_fail(EXIT_USAGE, "memory is short");
+    if (!recording->collector)
+        return say_fail(EXIT_USAGE, "memory is short");
+    rtl_collector_provide(recording->collector, ring_bytes(recording->options));
+    return 0;
 }
 
 /* A program that could not be run leaves no trace file, and the one that was to be replaced; but
@@ -715,6 +735,15 @@ static int run(struct recording *recording)
     return result;
 }
 
+static int say_no_session(int error, size_t bytes)
+{
+    struct rtl_refusal refusal;
+    char why[400];
+    rtl_refusal_fill(&refusal, "/dev/shm", error, bytes);
+    rtl_refusal_text(&refusal, "/dev/shm", why, sizeof why);
+    return say_fail(EXIT_USAGE, "no session could be made in /dev/shm or /tmp: %s", why);
+}
+
 static int find_program(const char *program, char *path, size_t size)
 {
     int status = paths_program(program, path, size);
@@ -736,6 +765,7 @@ int cmd_trace(int argc, char **argv)
     char preload[2 * PATH_MAX];
     struct recording recording = {
         .options = &options, .path = path, .librtl = librtl, .preload = preload, .soft = soft};
+    limits_raise();
     if (parse(&argp, argc, argv, ARGP_IN_ORDER, &options) != 0)
         return EXIT_USAGE;
     if (options.list)
@@ -756,9 +786,9 @@ int cmd_trace(int argc, char **argv)
     failed = preload_list(options.mode, librtl, preload, sizeof preload);
     if (failed)
         return failed;
-    if (rtl_session_create(recording.session, sizeof recording.session) != 0)
-        return say_fail(EXIT_USAGE, "no session could be made in /dev/shm or /tmp: %s",
-                        say_errno(errno));
+    if (rtl_session_create_for(recording.session, sizeof recording.session, ring_bytes(&options)) !=
+        0)
+        return say_no_session(errno, ring_bytes(&options));
     (void)rtl_session_hold(recording.session); /* until rtl ends */
     recording.terminal = !options.quiet && show_terminal(stderr);
     failed = run(&recording);

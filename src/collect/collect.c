@@ -1,12 +1,15 @@
 #include "collect/collect.h"
 #include "collect/source.h"
 #include "common/clock.h"
+#include "ring/files.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A round reads at most this many slots of a ring, so that many rings and the caller's signals are
  * all looked after: 65536 slots are 4 MiB and some 20 ms of writing. */
@@ -33,7 +36,9 @@ struct rtl_collector {
     uint64_t checkpoint_at, scan_at, liveness_at; /* CLOCK_BOOTTIME, ns */
     unsigned wait_ms;
     int store_failed;
-    unsigned unread; /* rings that the last look found and could not read */
+    unsigned unrecorded;
+    uint32_t spare_slots; /* of rings that are kept ready, 0: none are */
+    unsigned unread;      /* rings that the last look found and could not read */
     int unread_errno;
 };
 
@@ -134,7 +139,34 @@ static int is_ring(const struct dirent *entry)
 {
     uint32_t pid;
     uint32_t ordinal;
-    return parse_ring_name(entry->d_name, &pid, &ordinal);
+    return parse_ring_name(entry->d_name, &pid, &ordinal) ||
+           strncmp(entry->d_name, "refused.", strlen("refused.")) == 0;
+}
+
+/* A process that loaded librtl and could have no ring has left why, once. */
+static void take_refusal(struct rtl_collector *collector, const char *name)
+{
+    struct rtl_refusal refusal;
+    char path[4096];
+    char why[512];
+    char sentence[640];
+    if (!rtl_refusal_read(collector->session, name, &refusal) ||
+        snprintf(path, sizeof path, "%s/%s", collector->session, name) >= (int)sizeof path ||
+        unlink(path) != 0)
+        return;
+    rtl_refusal_text(&refusal, collector->session, why, sizeof why);
+    (void)snprintf(sentence, sizeof sentence,
+                   "process %" PRIu32 " loaded librtl and is not recorded: %s", refusal.pid, why);
+    const struct rtl_wire_process body = {
+        .time_ns = rtl_now(), .pid = refusal.pid, .mode = RTL_MODE_LITE, .way = RTL_WAY_PASS};
+    const struct rtl_wire_note note = {
+        .time_ns = rtl_now(), .queue = RTL_NONE, .text_length = (uint16_t)strlen(sentence)};
+    uint32_t process = rtl_writer_process(collector->writer, &body, "");
+    rtl_writer_note(collector->writer, process, &note, sentence);
+    rtl_writer_process_end(collector->writer, process, "unrecorded", rtl_now(), 0);
+    collector->unrecorded++;
+    if (collector->say)
+        collector->say(collector->context, sentence);
 }
 
 static void take_ring(struct rtl_collector *collector, const char *name, uint32_t pid,
@@ -157,9 +189,18 @@ static void scan(struct rtl_collector *collector)
         uint32_t ordinal = 0;
         if (parse_ring_name(names[i]->d_name, &pid, &ordinal) && !known(collector, pid, ordinal))
             take_ring(collector, names[i]->d_name, pid, ordinal);
+        else if (pid == 0)
+            take_refusal(collector, names[i]->d_name);
         free(names[i]);
     }
     free(names);
+    if (collector->spare_slots != 0) /* what fails now is tried again */
+        (void)rtl_spares_make(collector->session, collector->spare_slots, RTL_SPARES);
+}
+
+void rtl_collector_provide(struct rtl_collector *collector, size_t ring_bytes)
+{
+    collector->spare_slots = rtl_ring_slots_that_fit(collector->session, ring_bytes);
 }
 
 /* Rings that could not be read are tried at each look; there is none after the last. */
@@ -309,6 +350,7 @@ void rtl_collector_status(const struct rtl_collector *collector,
     *status = (struct rtl_collector_status){
         .kernels = rtl_writer_kernels(collector->writer),
         .processes = collector->count,
+        .unrecorded = collector->unrecorded,
         .store_failed = collector->store_failed,
     };
     for (unsigned i = 0; i < collector->count; ++i) {

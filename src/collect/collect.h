@@ -24,14 +24,15 @@ struct rtl_collector;
 
 /** What a caller may want to show or decide on. Counts are of the whole session so far. */
 struct rtl_collector_status {
-    uint64_t kernels;   /**< handed to the writer */
-    uint64_t lost;      /**< lost with any reason, as the ledgers say */
-    unsigned processes; /**< rings found, refused ones included */
-    unsigned open;      /**< of these: rings that still may get records, or whose process runs
-                             another program now and may make another ring */
-    unsigned alive;     /**< of these: rings whose process still exists, open or not */
-    unsigned refused;   /**< rings of another build */
-    int store_failed;   /**< 1 if the last checkpoint failed; rtl_writer_error says why */
+    uint64_t kernels;    /**< handed to the writer */
+    uint64_t lost;       /**< lost with any reason, as the ledgers say */
+    unsigned processes;  /**< rings found, refused ones included */
+    unsigned open;       /**< of these: rings that still may get records, or whose process runs
+                              another program now and may make another ring */
+    unsigned alive;      /**< of these: rings whose process still exists, open or not */
+    unsigned refused;    /**< rings of another build */
+    unsigned unrecorded; /**< processes that loaded librtl and could have no ring */
+    int store_failed;    /**< 1 if the last checkpoint failed; rtl_writer_error says why */
 };
 
 /** Takes a sentence (no newline) for the user. Called from rtl_collector_round. */
@@ -42,6 +43,10 @@ typedef void (*rtl_collector_say)(void *context, const char *sentence);
  * memory is short. */
 struct rtl_collector *rtl_collector_new(const char *session, struct rtl_writer *writer,
                                         rtl_collector_say say, void *context);
+
+/** Keeps some rings of so many bytes ready for processes to come (ring/files.h), from the next
+ * round on. */
+void rtl_collector_provide(struct rtl_collector *collector, size_t ring_bytes);
 
 /** One round: finds new rings, reads what is there, stores if a second has passed. Returns how long
  * to wait until the next round, in milliseconds: 0 while a ring fills quickly, up to 10 when
