@@ -47,6 +47,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
