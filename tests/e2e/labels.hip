@@ -235,6 +235,7 @@ int main(int count, char **words)
         status = again();
     else if (what == "exec") {
         call();
+        usleep(200000); // the collector may look now, and when it is the other program
         execlp("sleep", "sleep", "0.7", static_cast<char *>(nullptr));
     } else if (what == "title")
         status = title(count, words, count > 2);

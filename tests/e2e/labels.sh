@@ -59,7 +59,7 @@ again)
         JOIN kernels k ON k.process = a.process AND k.correlation = a.correlation WHERE t.thread <> (SELECT pid FROM processes)"
     ;;
 exec)
-    equal "what the program was called before" "$(ask t.db "SELECT p.title, p.comm, t.comm FROM processes p
+    equal "what the program was called before" "$(ask t.db "SELECT p.title, p.comm, coalesce(t.comm, p.comm) FROM processes p
         JOIN threads t ON t.process = p.process AND t.thread = p.pid")" "|labels|labels"
     ;;
 title)
