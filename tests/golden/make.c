@@ -531,6 +531,20 @@ static void make_found(uint32_t process)
 }
 #endif
 
+#if RTL_FORMAT_MINOR >= 5
+static void make_unrecorded(void)
+{
+    static const char why[] = "process 301 loaded librtl and is not recorded: no room";
+    const struct rtl_wire_process process = {
+        .time_ns = 9600000, .pid = 301, .mode = RTL_MODE_LITE, .way = RTL_WAY_PASS};
+    const struct rtl_wire_note note = {
+        .time_ns = 9600000, .queue = RTL_NONE, .text_length = (uint16_t)(sizeof why - 1)};
+    uint32_t id = rtl_writer_process(writer, &process, "");
+    rtl_writer_note(writer, id, &note, why);
+    rtl_writer_process_end(writer, id, "unrecorded", 9600000, 0);
+}
+#endif
+
 #if RTL_FORMAT_MINOR >= 3
 static void make_pauses(uint32_t process)
 {
@@ -697,6 +711,7 @@ static void make_trace(void)
     make_dead();
 #if RTL_FORMAT_MINOR >= 5
     make_replaced();
+    make_unrecorded();
 #endif
 }
 
