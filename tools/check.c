@@ -1,8 +1,9 @@
-/* rtl check: is every kernel and copy in the trace, and is the trace true? */
+/* rtl check: is everything that RTL saw in the trace, and is the trace true? */
 #include "check.h"
 
 #include "command.h"
 #include "common/account.h"
+#include "common/kinds.h"
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/pauses.h"
@@ -30,6 +31,8 @@ struct check {
     rtl_trace_t *trace;
     const rtl_ledger_t *rows;
     size_t row_count;
+    const rtl_kind_ledger_t *kinds;
+    size_t kind_count;
     const rtl_note_t *notes;
     size_t note_count;
     bool against_truth;
@@ -40,6 +43,47 @@ struct check {
 static const char *of_what(const struct check *check, size_t row)
 {
     return account_is_copies(check->trace, &check->rows[row]) ? "copies" : "kernels";
+}
+
+/* What the mode promises, and else what there is to say something about. */
+static bool is_shown(const rtl_kind_ledger_t *row)
+{
+    static const char *const always[] = {"calls", "ranges", "launches"};
+    static const char *const if_any[] = {"marks", "samples"};
+    for (size_t i = 0; i < sizeof always / sizeof *always; ++i)
+        if (strcmp(row->kind, always[i]) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof if_any / sizeof *if_any; ++i)
+        if (row->seen > 0 && strcmp(row->kind, if_any[i]) == 0)
+            return true;
+    return row->seen > row->stored + row->stopped + row->withheld;
+}
+
+static const char *label_of(const char *name)
+{
+    for (unsigned kind = 0; kind < KINDS; ++kind)
+        if (strcmp(kinds_name(kind), name) == 0)
+            return kinds_label(kind);
+    return name;
+}
+
+static void show_kind(struct table *table, const rtl_kind_ledger_t *row)
+{
+    uint64_t lost = 0;
+    if (!is_shown(row))
+        return;
+    for (unsigned reason = 0; reason < RTL_LOSS_REASONS; ++reason)
+        lost += row->lost[reason];
+    table_cell(table, show_count(row->process).text);
+    table_cell(table, "");
+    table_cell(table, label_of(row->kind));
+    table_cell(table, show_count(row->seen).text);
+    table_cell(table, show_count(row->stored).text);
+    table_cell(table, show_count(row->stopped + row->withheld).text);
+    table_cell(table, show_count(lost).text);
+    table_cell(table, show_count(row->waiting).text);
+    table_cell(table, "");
+    table_cell(table, "");
 }
 
 static void show_ledger(const struct check *check)
@@ -63,6 +107,8 @@ static void show_ledger(const struct check *check)
         table_cell(table, show_count(account.borrowed).text);
         table_cell(table, show_count(account.forwarded).text);
     }
+    for (size_t i = 0; i < check->kind_count; ++i)
+        show_kind(table, &check->kinds[i]);
     table_print(table, stdout);
 }
 
@@ -115,6 +161,30 @@ static void show_state(const struct verdict *verdict)
                      verdict->passed);
 }
 
+static void show_left_out(const struct verdict *verdict, const struct account *total)
+{
+    uint64_t by_mode = account_by_mode(total);
+    if (by_mode)
+        (void)printf("  left out %s: the mode does not record them\n"
+                     "    what to do: record in full mode (rtl trace -m full)\n",
+                     show_count(by_mode).text);
+    if (total->stopped)
+        (void)printf("  left out %s: recording was stopped when they were submitted\n"
+                     "    what to do: see below when it was, and by whom\n",
+                     show_count(total->stopped).text);
+    if (total->withheld)
+        (void)printf("  left out %s: the thread that submitted them had stopped the recording of "
+                     "what it does (roctxProfilerPause)\n",
+                     show_count(total->withheld).text);
+    if (total->untold)
+        (void)printf("  left out %s: %srecording was stopped when they were submitted; this trace "
+                     "does not tell\n    what to do: %ssee below when recording was stopped\n",
+                     show_count(total->untold).text,
+                     verdict->all_full ? "for the process or for their thread, "
+                                       : "the mode does not record them, or ",
+                     verdict->all_full ? "" : "record in full mode (rtl trace -m full), and ");
+}
+
 static void show_account(const struct verdict *verdict, const struct account *total)
 {
     for (unsigned i = 0; i < RTL_LOSS_REASONS; ++i) {
@@ -124,21 +194,44 @@ static void show_account(const struct verdict *verdict, const struct account *to
                      rtlLossName((rtl_loss_t)i), account_meaning((rtl_loss_t)i),
                      account_advice((rtl_loss_t)i));
     }
-    if (total->skipped)
-        (void)printf(
-            "  left out %s: the mode does not record them, or recording was stopped when they "
-            "were submitted\n    what to do: record in full mode (rtl trace -m full), "
-            "and see below when recording was stopped\n",
-            show_count(total->skipped).text);
+    show_left_out(verdict, total);
     if (total->pending || total->unstored)
         (void)printf("  not accounted for %s: %s\n",
                      show_count(total->pending + total->unstored).text, why_pending(verdict));
+}
+
+static void show_missing(const struct verdict *verdict, unsigned number)
+{
+    const struct kind *kind = &verdict->kinds.kinds[number];
+    for (unsigned i = 0; i < RTL_LOSS_REASONS; ++i)
+        if (kind->lost[i])
+            (void)printf("  %s lost %s (%s): %s\n    what to do: %s\n", kinds_label(number),
+                         show_count(kind->lost[i]).text, rtlLossName((rtl_loss_t)i),
+                         kinds_meaning((rtl_loss_t)i), kinds_advice((rtl_loss_t)i));
+    if (kind->waiting)
+        (void)printf("  %s not accounted for %s: %s\n", kinds_label(number),
+                     show_count(kind->waiting).text, why_pending(verdict));
+    if (kind->unstored)
+        (void)printf("  %s handed over and not in the file: %s\n", kinds_label(number),
+                     show_count(kind->unstored).text);
+}
+
+static void show_kinds(const struct verdict *verdict)
+{
+    for (unsigned kind = 0; kind < KINDS; ++kind)
+        show_missing(verdict, kind);
+    if (verdict->kinds.unknown)
+        (void)printf("  host calls, ranges and graph launches: %u process%s of this trace %s not "
+                     "count what of these was lost; the notes may tell\n",
+                     verdict->kinds.unknown, verdict->kinds.unknown == 1 ? "" : "es",
+                     verdict->kinds.unknown == 1 ? "does" : "do");
 }
 
 static void show_reasons(const struct verdict *verdict)
 {
     show_account(verdict, &verdict->total);
     show_account(verdict, &verdict->copies);
+    show_kinds(verdict);
     show_state(verdict);
     if (verdict->torn)
         (void)printf("  torn %s slots: records that a process had begun when it died, or executed "
@@ -155,8 +248,7 @@ static void show_unlinked(const char *what, uint64_t count)
     if (count)
         (void)printf(
             "  warning: %s whose host call or range is not in the trace: %s\n"
-            "    it was lost (the notes tell), had not returned at the end, or came after the "
-            "last checkpoint\n",
+            "    it was lost, had not returned at the end, or came after the last checkpoint\n",
             what, show_count(count).text);
 }
 
@@ -251,7 +343,7 @@ static int show_text(const struct check *check, int status)
     account_line(&check->verdict, line, sizeof line);
     show_styled(stdout, check->verdict.complete ? SHOW_GOOD : SHOW_BAD, line);
     (void)putchar('\n');
-    if (check->row_count > 0)
+    if (check->row_count + check->kind_count > 0)
         show_ledger(check);
     show_reasons(&check->verdict);
     show_unseen(check);
@@ -277,13 +369,14 @@ static json_t *json_lost(const uint64_t *lost)
 
 static json_t *json_account(const struct account *account)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "packets",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "packets",
                      open_number(account->packets), "seen", open_number(account->seen), "recorded",
                      open_number(account->recorded), "stored", open_number(account->stored),
                      "skipped", open_number(account->skipped), "pending",
                      open_number(account->pending), "forwarded", open_number(account->forwarded),
                      "borrowed", open_number(account->borrowed), "helped",
-                     open_number(account->helped), "lost", json_lost(account->lost));
+                     open_number(account->helped), "lost", json_lost(account->lost), "stopped",
+                     open_number(account->stopped), "withheld", open_number(account->withheld));
 }
 
 static json_t *json_queues(const struct check *check)
@@ -348,6 +441,27 @@ static json_t *json_unaccounted(const struct ended *ended)
     return open_number(ended->died.packets + ended->replaced.packets);
 }
 
+static json_t *json_kind(const struct kind *kind)
+{
+    json_t *lost = json_object();
+    for (unsigned i = 0; i < RTL_LOSS_REASONS; ++i)
+        if (kind->lost[i])
+            (void)json_object_set_new(lost, rtlLossName((rtl_loss_t)i), open_number(kind->lost[i]));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "seen", open_number(kind->seen),
+                     "recorded", open_number(kind->recorded), "stored", open_number(kind->stored),
+                     "stopped", open_number(kind->stopped), "withheld", open_number(kind->withheld),
+                     "pending", open_number(kind->waiting), "lost", lost);
+}
+
+static json_t *json_kinds(const struct kinds *kinds)
+{
+    json_t *object = json_object();
+    for (unsigned kind = 0; kind < KINDS; ++kind)
+        if (kinds->kinds[kind].there)
+            (void)json_object_set_new(object, kinds_name(kind), json_kind(&kinds->kinds[kind]));
+    return object;
+}
+
 static json_t *json_check(const struct check *check)
 {
     const struct verdict *verdict = &check->verdict;
@@ -374,6 +488,9 @@ static json_t *json_check(const struct check *check)
     (void)json_object_set_new(object, "at_least", json_boolean(verdict->at_least));
     (void)json_object_set_new(object, "unrecorded", json_integer((json_int_t)verdict->unrecorded));
     (void)json_object_set_new(object, "graphs", json_launches(verdict));
+    (void)json_object_set_new(object, "kinds", json_kinds(&verdict->kinds));
+    (void)json_object_set_new(object, "processes_without_kinds",
+                              open_number(verdict->kinds.unknown));
     (void)pauses_json(check->trace, &pauses); /* they were read when the trace was opened */
     (void)json_object_set_new(object, "pauses", pauses);
     (void)json_object_set_new(object, "counters", counted_json(&check->counted));
@@ -404,6 +521,8 @@ static int read_check(rtl_trace_t *trace, struct check *check, const char *const
     rtl_status_t status = account_verdict(trace, &check->verdict);
     if (status == RTL_OK)
         status = rtlTraceLedger(trace, &check->rows, &check->row_count);
+    if (status == RTL_OK)
+        status = rtlTraceKinds(trace, &check->kinds, &check->kind_count);
     if (status == RTL_OK)
         status = rtlTraceNotes(trace, &check->notes, &check->note_count);
     if (status == RTL_OK)
@@ -491,13 +610,13 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 int cmd_check(int argc, char **argv)
 {
     static const char doc[] =
-        "Proves that every kernel and copy that RTL saw is in the trace, or says what "
-        "is missing, why, and what "
+        "Proves that everything that RTL saw and the mode records is in the trace: kernels, "
+        "copies, host calls, ranges and graph launches. Or says what is missing, why, and what "
         "to do."
         "\vThe exit status is 0 if the trace is complete (and, with --truth, "
         "equal to the truth), 1 if "
-        "not, 2 if something cannot be read. Kernels that the mode leaves "
-        "out are told and do not make "
+        "not, 2 if something cannot be read. What the mode leaves out, or what passed while "
+        "recording was stopped, is told and does not make "
         "a trace incomplete.\n\n"
         "Examples:\n"
         "  rtl check trace.db\n"

@@ -289,7 +289,7 @@ static const char *const reasons[][2] = {
     {"memory", "no buffer was free"},
     {"shutdown", "not finished at the end"},
     {"device", "the device or its library cannot"},
-    {"ring", "the collector was too slow"},
+    {"ring", "the ring was full"},
     {"stopped", "recording was stopped, or the mode leaves them out"},
 };
 

@@ -136,8 +136,7 @@ typedef struct rtl_symbol {
     uint32_t kernarg_size, group_size, private_size;
 } rtl_symbol_t;
 
-/** Why a kernel or copy was seen and is not in the trace; the order is that of `lost` in
- * rtl_ledger_t. */
+/** Why something was seen and is not in the trace; the order is that of `lost` in rtl_ledger_t. */
 typedef enum rtl_loss {
     RTL_LOSS_POOL,
     RTL_LOSS_PENDING,
@@ -148,6 +147,8 @@ typedef enum rtl_loss {
     RTL_LOSS_NO_TIME,
     RTL_LOSS_NOT_FOLLOWED,
     RTL_LOSS_SPACE,
+    RTL_LOSS_MEMORY,
+    RTL_LOSS_MALFORMED,
     RTL_LOSS_REASONS
 } rtl_loss_t;
 
@@ -162,10 +163,34 @@ typedef struct rtl_ledger {
     uint64_t seen;     /**< kernel packets */
     uint64_t recorded; /**< handed over by the process */
     uint64_t stored;   /**< in the trace file */
-    uint64_t skipped;  /**< left out by the mode */
+    uint64_t skipped;  /**< left out, for whatever reason */
     uint64_t lost[RTL_LOSS_REASONS];
     uint64_t forwarded, borrowed, helped;
+    /** Of `skipped`: the mode takes them, but recording was stopped, or their thread had stopped
+     * its own (roctxProfilerPause). What is left is what the mode leaves out. Both 0 before
+     * format 1.5: what was left out for which reason is not known there. */
+    uint64_t stopped, withheld;
 } rtl_ledger_t;
+
+/** The account of what a process records besides kernels and copies, by kind: "calls" (host calls),
+ * "ranges" (their begins), "range_ends", "marks", "launches" (of graphs that HIP has told of),
+ * "batches" (packets reserved at once, in which other graphs are found), "graphs" (definitions and
+ * nodes), "samples" (of hardware counters), "names", "definitions" (all else), "processes" (that
+ * could not be read). There is none before format 1.5; where there is, a kind without a row is one
+ * of which nothing was seen, or which the mode leaves out. */
+typedef struct rtl_kind_ledger {
+    uint32_t process;
+    const char *kind;
+    uint64_t seen;     /**< recorded + waiting + stopped + withheld + the sum of lost */
+    uint64_t recorded; /**< handed over by the process */
+    uint64_t stored;  /**< in the trace file; of "batches", "graphs", "names", "definitions": handed
+                         over and not known to be missing there */
+    uint64_t waiting; /**< in the process's memory, or begun; 0 once it has ended */
+    uint64_t stopped; /**< left out because recording was stopped. Not counted of "calls" and
+                         "batches" */
+    uint64_t withheld; /**< left out because its thread had stopped its own */
+    uint64_t lost[RTL_LOSS_REASONS];
+} rtl_kind_ledger_t;
 
 typedef struct rtl_note {
     uint32_t process, queue; /**< queue RTL_TRACE_NONE: about the process */
@@ -191,6 +216,9 @@ RTL_TRACE_API rtl_status_t rtlTraceQueues(rtl_trace_t *, const rtl_queue_t **ite
 RTL_TRACE_API rtl_status_t rtlTraceSymbols(rtl_trace_t *, const rtl_symbol_t **items,
                                            size_t *count);
 RTL_TRACE_API rtl_status_t rtlTraceLedger(rtl_trace_t *, const rtl_ledger_t **items, size_t *count);
+/** By process, and by kind in the order of rtl_kind_ledger_t. */
+RTL_TRACE_API rtl_status_t rtlTraceKinds(rtl_trace_t *, const rtl_kind_ledger_t **items,
+                                         size_t *count);
 RTL_TRACE_API rtl_status_t rtlTraceNotes(rtl_trace_t *, const rtl_note_t **items, size_t *count);
 /** By process, then start; none in traces of a format before 1.3. */
 RTL_TRACE_API rtl_status_t rtlTracePauses(rtl_trace_t *, const rtl_pause_t **items, size_t *count);
@@ -220,11 +248,10 @@ typedef struct rtl_trace_counter {
 /** Kernels or ranges that should have been counted and were not. */
 typedef struct rtl_trace_uncounted {
     uint32_t process, agent; /**< agent RTL_TRACE_NONE: not known */
-    const char
-        *why; /**< "graph" (kernel mode: in a replay of a graph), "queue" (no packets can be
-                 put into its queue), "memory", "shutdown" (not finished when the program or
-                 queue ended), "device" (it, or its library, cannot), "ring" (the collector
-                 was too slow), "stopped" (recording was stopped, or the mode leaves it out) */
+    const char *why; /**< "graph" (kernel mode: in a replay of a graph), "queue" (no packets can be
+                        put into its queue), "memory", "shutdown" (not finished when the program or
+                        queue ended), "device" (it, or its library, cannot), "ring" (it was full),
+                        "stopped" (recording was stopped, or the mode leaves it out) */
     uint64_t count;
 } rtl_trace_uncounted_t;
 

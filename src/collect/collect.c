@@ -215,6 +215,7 @@ static void tell_unread(struct rtl_collector *collector)
                    "in the trace: %s",
                    collector->unread, strerror_r(collector->unread_errno, why, sizeof why));
     rtl_collector_note(collector, sentence);
+    rtl_writer_miss_processes(collector->writer, collector->unread);
     if (collector->say)
         collector->say(collector->context, sentence);
 }

@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "common/private.h"
 #include "ring/process.h"
+#include "ring/kinds.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -363,14 +364,30 @@ static void take_drafts(struct source *source)
     source->kernel_draft_count = source->copy_draft_count = 0;
 }
 
+/* Of kernels and copies the ledger tells how many there should be. */
+static void reject(struct source *source, enum rtl_wire_type type, bool broken)
+{
+    static const uint64_t nothing[32];
+    enum rtl_kind kind = rtl_kind_of(type, nothing);
+    source->malformed += broken;
+    if (kind < RTL_KINDS)
+        ++*(broken ? &source->broken[kind] : &source->unread[kind]);
+}
+
+static void take_other(struct source *source, enum rtl_wire_type type, const void *body)
+{
+    rtl_writer_recorded(source->writer, source->process, rtl_kind_of(type, body));
+    take_definition(source, type, body);
+}
+
 /* The memory is shared with a process that may be broken: a record whose lengths do not fit is
  * counted, not followed. */
 static void take(void *context, enum rtl_wire_type type, const void *body, size_t size)
 {
     struct source *source = context;
     size_t fixed = body_size(type);
-    if (fixed > size || texts_size(type, body, size) > size - fixed) {
-        ++source->malformed;
+    if (!body || fixed > size || texts_size(type, body, size) > size - fixed) {
+        reject(source, type, body != NULL);
         return;
     }
     if (!source->process && type != RTL_WIRE_PROCESS)
@@ -384,7 +401,7 @@ static void take(void *context, enum rtl_wire_type type, const void *body, size_
     else if (type == RTL_WIRE_DRAFT_COPY)
         keep_copy(source, body);
     else
-        take_definition(source, type, body);
+        take_other(source, type, body);
 }
 
 uint64_t source_drain(struct source *source, uint64_t most)
@@ -419,6 +436,8 @@ static void read_row(const struct rtl_wire_ledger *row, uint64_t received,
     account->recorded = load(&row->recorded);
     if (account->recorded < received)
         account->recorded = received;
+    account->stopped = load(&row->stopped);
+    account->withheld = load(&row->withheld);
     account->skipped = load(&row->skipped);
     account->forwarded = load(&row->forwarded);
     account->borrowed = load(&row->borrowed);
@@ -460,9 +479,49 @@ static void copy_ledger(struct source *source, enum rtl_lost reason)
     }
 }
 
+static void read_kind(const struct source *source, enum rtl_kind kind,
+                      struct rtl_writer_kind *account)
+{
+    const struct rtl_ring_header *header = source->ring.header;
+    const struct rtl_wire_kind *counts = &header->kinds[kind].account;
+    uint64_t begun = 0;
+    uint64_t over = rtl_writer_recorded_so_far(source->writer, source->process, kind);
+    account->waiting = load(&counts->waiting);
+    for (unsigned i = 0; i < RTL_LANES; ++i) {
+        account->stopped += load(&header->lanes[i].lane.stopped[kind]);
+        account->withheld += load(&header->lanes[i].lane.withheld[kind]);
+        begun += load(&header->lanes[i].lane.begun[kind]);
+    }
+    for (unsigned reason = 0; reason < RTL_LOST_REASONS; ++reason)
+        account->lost[reason] = load(&counts->lost[reason]);
+    account->lost[RTL_LOST_MALFORMED] += source->broken[kind];
+    account->lost[RTL_LOST_MEMORY] += source->unread[kind];
+    for (unsigned reason = 0; reason < RTL_LOST_REASONS; ++reason)
+        over += account->lost[reason];
+    if (begun > over)
+        account->waiting += begun - over;
+}
+
+/* As copy_ledger: what still waited is lost for `reason`. */
+static void copy_kinds(struct source *source, enum rtl_lost reason)
+{
+    struct rtl_writer_kind kinds[RTL_KINDS] = {{0}};
+    if (!source->process)
+        return;
+    for (unsigned kind = 0; kind < RTL_KINDS; ++kind) {
+        read_kind(source, (enum rtl_kind)kind, &kinds[kind]);
+        if (reason == RTL_LOST_REASONS)
+            continue;
+        kinds[kind].lost[reason] += kinds[kind].waiting;
+        kinds[kind].waiting = 0;
+    }
+    rtl_writer_kinds(source->writer, source->process, kinds);
+}
+
 void source_ledger(struct source *source)
 {
     copy_ledger(source, RTL_LOST_REASONS);
+    copy_kinds(source, RTL_LOST_REASONS);
 }
 
 bool source_account(const struct source *source, uint32_t queue, struct rtl_writer_account *account)
@@ -518,6 +577,7 @@ void source_settle(struct source *source, enum source_end end)
     source->replaced = end == SOURCE_REPLACED;
     names_free(&source->names);
     copy_ledger(source, end == SOURCE_CLOSED ? RTL_LOST_SHUTDOWN : RTL_LOST_KILLED);
+    copy_kinds(source, end == SOURCE_CLOSED ? RTL_LOST_SHUTDOWN : RTL_LOST_KILLED);
     note_malformed(source);
     note_untimed(source, end);
     rtl_writer_process_end(source->writer, source->process, states[end], rtl_now(), source->torn);

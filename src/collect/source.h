@@ -32,6 +32,8 @@ struct source {
     uint64_t timed;                  /**< kernels and copies with ticks of a GPU as times */
     uint64_t lost;                   /**< sum over the ledger, as last copied */
     uint64_t received[RTL_LEDGER_ROWS]; /**< kernels and copies by ledger row */
+    uint64_t broken[RTL_KINDS];         /**< malformed ones, by what they claim to be */
+    uint64_t unread[RTL_KINDS];         /**< for which memory was short here */
     /** Of a dead process: what may have come another time. */
     struct rtl_wire_kernel *kernel_drafts;
     struct rtl_wire_copy *copy_drafts;

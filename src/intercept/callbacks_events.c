@@ -644,6 +644,10 @@ static void take_note(const struct rtl_events *events, const struct rtl_wire_not
 void rtl_events_take(void *context, enum rtl_wire_type type, const void *body, size_t size)
 {
     struct rtl_events *events = context;
+    if (body == NULL) {
+        events->missed++;
+        return;
+    }
     switch (type) {
     case RTL_WIRE_AGENT:
         take_agent(events, body);

@@ -33,6 +33,7 @@ struct copy {
     uint64_t sequence;  /* of its record */
     bool recorded;      /* it has a record */
     enum rtl_lost lost; /* why not, or LEFT_OUT */
+    bool withheld;      /* left out because its thread wants it so */
 };
 
 /* The copies of one agent. */
@@ -230,6 +231,12 @@ static hsa_signal_t follow(struct copy *copy, hsa_signal_t own)
     return signal;
 }
 
+static void set_left_out(struct copy *copy)
+{
+    copy->lost = LEFT_OUT;
+    copy->withheld = mode != RTL_MODE_LITE && rtl_origin.paused;
+}
+
 /* Before the call: the record must be there when the copy completes. A copy of nothing is done when
  * the call returns, and its signal is not touched; one without a signal is refused by the runtime.
  */
@@ -244,7 +251,7 @@ static hsa_signal_t begin(struct copy *copy, hsa_signal_t own)
     if (copy->queue == NULL)
         copy->lost = RTL_LOST_NOT_FOLLOWED;
     else if (mode == RTL_MODE_LITE || rtl_submit_paused())
-        copy->lost = LEFT_OUT;
+        set_left_out(copy);
     else if (!rtl_shared_signal_known(own.handle))
         copy->lost = RTL_LOST_NO_TIME;
     else
@@ -274,6 +281,16 @@ static void take_back(const struct copy *copy)
     atomic_fetch_sub_explicit(&copy->ledger->seen, 1, memory_order_relaxed);
 }
 
+/* One that the mode leaves out anyway is no other's. */
+static void leave_out(const struct copy *copy)
+{
+    add(&copy->ledger->skipped, 1);
+    if (copy->withheld)
+        add(&copy->ledger->withheld, 1);
+    else if (mode != RTL_MODE_LITE)
+        add(&copy->ledger->stopped, 1);
+}
+
 static void end(const struct copy *copy, hsa_status_t status)
 {
     if (copy->ledger == NULL)
@@ -283,7 +300,7 @@ static void end(const struct copy *copy, hsa_status_t status)
     else if (copy->recorded)
         return;
     else if (copy->lost == LEFT_OUT)
-        add(&copy->ledger->skipped, 1);
+        leave_out(copy);
     else
         add(&copy->ledger->lost[copy->lost], 1);
 }
@@ -438,7 +455,7 @@ static void record_without_times(const struct rtl_copy_op *op)
     enter_counted(&copy);
     copy.lost = copy.queue == NULL ? RTL_LOST_NOT_FOLLOWED : rtl_emit_why();
     if (mode == RTL_MODE_LITE || rtl_submit_paused()) {
-        copy.lost = LEFT_OUT;
+        set_left_out(&copy);
     } else if (copy.queue != NULL) {
         struct rtl_kernel_facts facts = facts_of(&copy, op->completion.handle);
         facts.flags |= RTL_RECORD_UNTIMED;

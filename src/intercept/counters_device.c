@@ -1,5 +1,6 @@
 #include "intercept/counters_device.h"
 
+#include "intercept/account.h"
 #include "intercept/agents.h"
 #include "intercept/api.h"
 #include "intercept/emit.h"
@@ -136,10 +137,27 @@ struct rtl_aql_block *rtl_counted_profiles(const struct rtl_counted_device *devi
 
 /* ---- what is sent ---- */
 
+/* What was to be counted, and could have been: a loss. RTL_LOST_REASONS for what nobody expects. */
+static enum rtl_lost lost_for(enum rtl_uncounted_why why)
+{
+    switch (why) {
+    case RTL_UNCOUNTED_MEMORY:
+        return RTL_LOST_MEMORY;
+    case RTL_UNCOUNTED_SHUTDOWN:
+        return RTL_LOST_SHUTDOWN;
+    case RTL_UNCOUNTED_RING:
+        return RTL_LOST_RING;
+    default:
+        return RTL_LOST_REASONS;
+    }
+}
+
 void rtl_counted_miss(struct rtl_counted_device *device, enum rtl_uncounted_why why, uint64_t count)
 {
     struct rtl_counted_device *account = device != NULL ? device : &nobody;
     atomic_fetch_add_explicit(&account->uncounted[why], count, memory_order_relaxed);
+    if (lost_for(why) != RTL_LOST_REASONS)
+        rtl_account_lose(RTL_KIND_SAMPLES, lost_for(why), count);
 }
 
 bool rtl_counted_send(struct rtl_counted_device *device, const struct rtl_wire_sample *sample,

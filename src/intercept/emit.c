@@ -1,14 +1,20 @@
 #include "intercept/emit.h"
 
 #include "common/clock.h"
+#include "intercept/account.h"
+#include "ring/kinds.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A definition that found no room. */
+#define LATER_MOST    ((size_t)32 << 20) /* bytes of records that wait, but for definitions */
+#define LATER_AT_ONCE 64u                /* of these, sent without a look at the lock */
+
+/* A record that found no room. */
 struct kept {
     struct kept *next;
     enum rtl_wire_type type;
@@ -22,9 +28,17 @@ struct way {
     struct kept *first, **last; /* under the lock */
 };
 
+/* Other records that wait, for the ring and the one beside together. */
+struct later {
+    pthread_mutex_t lock;
+    struct kept *first, **last; /* under the lock */
+    _Atomic size_t bytes;       /* of those that are kept; 0: there are none */
+};
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct way out = {.last = &out.first};
 static struct way beside = {.last = &beside.first};
+static struct later later = {.lock = PTHREAD_MUTEX_INITIALIZER, .last = &later.first};
 static _Atomic uint64_t missed;
 
 static struct rtl_ring *ring_of(struct way *way)
@@ -34,6 +48,7 @@ static struct rtl_ring *ring_of(struct way *way)
 
 void rtl_emit_open(struct rtl_ring *to)
 {
+    rtl_account_open(to);
     atomic_store_explicit(&out.ring, to, memory_order_release);
 }
 
@@ -179,15 +194,21 @@ bool rtl_emit_room(uint64_t slots)
     return to != NULL && has_room(to, slots) && (other == NULL || has_room(other, slots));
 }
 
-static void keep(struct way *way, enum rtl_wire_type type, const struct rtl_piece *pieces,
-                 unsigned count)
+static size_t size_of(const struct rtl_piece *pieces, unsigned count)
 {
     size_t size = 0;
     for (unsigned i = 0; i < count; i++)
         size += pieces[i].size;
+    return size;
+}
+
+/* A copy of a record; NULL if memory is short. */
+static struct kept *copy_of(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count)
+{
+    size_t size = size_of(pieces, count);
     struct kept *item = malloc(sizeof *item + size);
     if (item == NULL)
-        return;
+        return NULL;
     item->next = NULL;
     item->type = type;
     item->size = size;
@@ -197,6 +218,23 @@ static void keep(struct way *way, enum rtl_wire_type type, const struct rtl_piec
             memcpy(at, pieces[i].data, pieces[i].size);
         at += pieces[i].size;
     }
+    return item;
+}
+
+static void keep(struct way *way, enum rtl_wire_type type, const struct rtl_piece *pieces,
+                 unsigned count)
+{
+    struct kept *item = copy_of(type, pieces, count);
+    enum rtl_kind kind = rtl_kind_of(type, pieces[0].data);
+    if (item == NULL) {
+        if (way == &out)
+            rtl_account_lose(kind, RTL_LOST_MEMORY, 1);
+        else
+            miss(1);
+        return;
+    }
+    if (way == &out)
+        rtl_account_wait(kind, 1);
     *way->last = item;
     way->last = &item->next;
 }
@@ -232,9 +270,73 @@ static bool flush(struct way *way)
         way->first = item->next;
         if (way->first == NULL)
             way->last = &way->first;
+        if (way == &out)
+            rtl_account_waited(rtl_kind_of(item->type, item->body), 1);
         free(item);
     }
     return way->first == NULL;
+}
+
+/* Under the lock of `later`. */
+static void put_back(struct kept *items)
+{
+    struct kept **end = &items;
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = later.first;
+    if (later.first == NULL)
+        later.last = end;
+    later.first = items;
+}
+
+/* So many from the front of what waits. */
+static struct kept *take_some(unsigned most)
+{
+    pthread_mutex_lock(&later.lock);
+    struct kept *items = later.first;
+    struct kept **end = &items;
+    for (unsigned i = 0; i < most && *end != NULL; i++)
+        end = &(*end)->next;
+    later.first = *end;
+    if (later.first == NULL)
+        later.last = &later.first;
+    *end = NULL;
+    pthread_mutex_unlock(&later.lock);
+    return items;
+}
+
+/* False if one found no room. */
+static bool send_later(struct kept **items)
+{
+    while (*items != NULL) {
+        struct kept *item = *items;
+        struct rtl_piece piece = {item->body, item->size};
+        if (!rtl_emit_try_spare(item->type, &piece, 1, RTL_SPARE_FEW))
+            return false;
+        *items = item->next;
+        rtl_account_waited(rtl_kind_of(item->type, item->body), 1);
+        atomic_fetch_sub_explicit(&later.bytes, sizeof *item + item->size, memory_order_relaxed);
+        free(item);
+    }
+    return true;
+}
+
+/* The threads of the program need the lock to keep more: it is not held while the ring is written.
+ */
+static bool flush_later(void)
+{
+    while (atomic_load_explicit(&later.bytes, memory_order_relaxed) > 0) {
+        struct kept *items = take_some(LATER_AT_ONCE);
+        if (items == NULL)
+            return false; /* somebody else has them in hand */
+        if (send_later(&items))
+            continue;
+        pthread_mutex_lock(&later.lock);
+        put_back(items);
+        pthread_mutex_unlock(&later.lock);
+        return false;
+    }
+    return true;
 }
 
 bool rtl_emit_flush(void)
@@ -243,7 +345,39 @@ bool rtl_emit_flush(void)
     bool all = flush(&out);
     all = flush(&beside) && all;
     pthread_mutex_unlock(&lock);
-    return all;
+    return flush_later() && all;
+}
+
+/* False if it is too much, or memory is short. */
+static bool keep_later(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count)
+{
+    size_t size = sizeof(struct kept) + size_of(pieces, count);
+    size_t before = atomic_fetch_add_explicit(&later.bytes, size, memory_order_relaxed);
+    struct kept *item = before + size <= LATER_MOST ? copy_of(type, pieces, count) : NULL;
+    if (item == NULL) {
+        atomic_fetch_sub_explicit(&later.bytes, size, memory_order_relaxed);
+        return false;
+    }
+    rtl_account_wait(rtl_kind_of(type, item->body), 1);
+    pthread_mutex_lock(&later.lock);
+    *later.last = item;
+    later.last = &item->next;
+    pthread_mutex_unlock(&later.lock);
+    return true;
+}
+
+/* What waits goes first: records stay in their order. */
+bool rtl_emit_or_keep(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count)
+{
+    if (ring_of(&out) == NULL)
+        return false;
+    if (atomic_load_explicit(&later.bytes, memory_order_relaxed) == 0 &&
+        rtl_emit_try_spare(type, pieces, count, RTL_SPARE_FEW))
+        return true;
+    int saved = errno;
+    bool kept = keep_later(type, pieces, count);
+    errno = saved;
+    return kept;
 }
 
 void rtl_emit_note(uint32_t queue, const char *format, ...)

@@ -4,7 +4,8 @@
  * Kernels are pushed by whoever harvested them and counted as lost when the ring is full.
  * Definitions (process, agents, queues, symbols, clocks, notes) must not be lost: what finds no
  * room is kept and sent later by the worker. Readers resolve ids when they read, so a late
- * definition does no harm.
+ * definition does no harm. Ranges that find no room are kept as well, but only so many. What waits,
+ * and what is lost without an account of its own, is counted (account.h).
  */
 #ifndef RTL_INTERCEPT_EMIT_H
 #define RTL_INTERCEPT_EMIT_H
@@ -29,15 +30,21 @@ void rtl_emit_definition(enum rtl_wire_type type, const struct rtl_piece *pieces
  * rtl_emit_definition. */
 void rtl_emit_note(uint32_t queue, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** Sends what was kept. Any thread but not a harvester. False if something is still waiting. */
+/** Sends what was kept. Any thread but not a harvester. False if something is still waiting: what
+ * waits when the process ends is lost. */
 bool rtl_emit_flush(void);
 
 /** Sends a record now or not at all. Any thread, lock-free. */
 bool rtl_emit_try(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count);
 
+/** Sends a record while one of RTL_SPARE_FEW eighths stays free, or keeps it for later. False: as
+ * much is kept as may be, or memory is short; nothing is counted then. Any thread but not a
+ * harvester: may take a lock for a moment, and allocate. Keeps errno. */
+bool rtl_emit_or_keep(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count);
+
 /** Of the ring, in eighths: what records other than kernels leave to these. */
 #define RTL_SPARE_FEW  1u /* of which the program decides how many there are */
-#define RTL_SPARE_MOST 7u /* that are of use only if there is plenty of room */
+#define RTL_SPARE_MOST 4u /* that are of use only if there is plenty of room */
 
 /** As rtl_emit_try, but so that so many eighths of the ring stay free. */
 bool rtl_emit_try_spare(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count,

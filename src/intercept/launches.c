@@ -2,6 +2,7 @@
 
 #include "common/pages.h"
 #include "common/stamp.h"
+#include "intercept/account.h"
 #include "intercept/emit.h"
 #include "intercept/origin.h"
 #include "intercept/submit.h"
@@ -13,6 +14,7 @@
 #define AHEAD    1024u /* places that have memory before they are used */
 #define TRIES    64u   /* to find an id whose place is free */
 #define TURNS    512u  /* of who waits for others to send; half of them give the processor away */
+#define SMALL    8u    /* packets: a batch of fewer costs the ring as much as its kernels */
 
 /* Packets that are still to pass, and while it is open, OPEN more. */
 #define OPEN INT64_C(0x4000000000000000)
@@ -22,21 +24,17 @@ struct launch {
     _Atomic int64_t left;
     _Atomic uint32_t kernels, unseen;
     _Atomic uint32_t next; /* id of the one that was done before it, 0: none */
+    bool waits;            /* a batch that is counted as waiting; of who sends it */
     /* Written by who begins it, or (head, fingerprint, flags) who submits its packets. */
     struct rtl_wire_launch wire;
 };
 
 static struct launch launches[LAUNCHES];
 static _Atomic uint32_t next_id = 1;
-static _Atomic uint64_t lost;
-static _Atomic bool crowded;     /* the ring: launches that would be found are left out */
+static _Atomic bool crowded;     /* the ring: small launches that would be found are left out */
 static _Atomic uint32_t senders; /* threads that have launches in hand */
 static _Atomic uint32_t done;    /* id of the last one that is done and not sent, 0: none */
-
-uint64_t rtl_launches_lost(void)
-{
-    return atomic_load_explicit(&lost, memory_order_relaxed);
-}
+static _Atomic uint32_t held;    /* id of the first one that found no room, 0: none */
 
 static struct launch *place_of(uint32_t id)
 {
@@ -61,11 +59,8 @@ static uint32_t take_place(void)
     uint32_t id = find_place();
     if (id != RTL_NONE)
         return id;
-    rtl_launches_send();
-    id = find_place();
-    if (id == RTL_NONE)
-        atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
-    return id;
+    (void)rtl_launches_send();
+    return find_place();
 }
 
 /* The worker has had it since it was used last, and to take a place is a locked instruction. */
@@ -75,13 +70,13 @@ static void ask_for(const struct launch *launch)
     __builtin_prefetch((const unsigned char *)launch + 64, 1);
 }
 
-static struct launch *make(uint32_t *id)
+static struct launch *make(enum rtl_kind kind, uint32_t *id)
 {
-    if (rtl_submit_paused())
-        return NULL;
     *id = take_place();
-    if (*id == RTL_NONE)
+    if (*id == RTL_NONE) {
+        rtl_account_lose(kind, RTL_LOST_PENDING, 1);
         return NULL;
+    }
     ask_for(place_of(*id + 1));
     struct launch *launch = place_of(*id);
     launch->wire = (struct rtl_wire_launch){
@@ -112,7 +107,7 @@ static void take_memory(void)
 
 void rtl_launches_look(void)
 {
-    rtl_launches_send();
+    (void)rtl_launches_send();
     take_memory();
     atomic_store_explicit(&crowded, !rtl_emit_has_spare(RTL_SPARE_MOST), memory_order_relaxed);
 }
@@ -123,21 +118,21 @@ static bool is_found(const struct launch *launch)
     return launch->wire.graph == RTL_NONE;
 }
 
-/* One that was found and has no kernels is none. */
-static void send(struct launch *launch)
+/* One that was found and has no kernels is none. False: there is no room for it. */
+static bool send(struct launch *launch)
 {
     struct rtl_wire_launch *wire = &launch->wire;
     struct rtl_piece piece = {wire, sizeof *wire};
     wire->kernels = atomic_load_explicit(&launch->kernels, memory_order_relaxed);
     wire->unseen = atomic_load_explicit(&launch->unseen, memory_order_relaxed);
-    bool found = is_found(launch);
-    if ((!found || wire->kernels > 0) &&
-        !rtl_emit_try_spare(RTL_WIRE_LAUNCH, &piece, 1, found ? RTL_SPARE_MOST : RTL_SPARE_FEW)) {
-        atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
-        if (found)
-            atomic_store_explicit(&crowded, true, memory_order_relaxed);
-    }
+    if ((!is_found(launch) || wire->kernels > 0) &&
+        !rtl_emit_try_spare(RTL_WIRE_LAUNCH, &piece, 1, RTL_SPARE_FEW))
+        return false;
+    if (launch->waits)
+        rtl_account_waited(RTL_KIND_BATCHES, 1);
+    launch->waits = false;
     atomic_store_explicit(&launch->busy, 0, memory_order_release);
+    return true;
 }
 
 /* Who finds none there any more sees that somebody has them. */
@@ -153,12 +148,9 @@ static struct launch *behind(const struct launch *launch)
     return id != 0 ? place_of(id) : NULL;
 }
 
-/* The list has the last one first. */
-void rtl_launches_send(void)
+/* What is done, in its order. The list has the last one first. */
+static struct launch *take_in_order(void)
 {
-    if (atomic_load_explicit(&done, memory_order_acquire) == 0)
-        return;
-    atomic_fetch_add_explicit(&senders, 1, memory_order_relaxed);
     struct launch *last = take_done();
     struct launch *first = NULL;
     while (last != NULL) {
@@ -168,18 +160,82 @@ void rtl_launches_send(void)
         first = last;
         last = before;
     }
-    while (first != NULL) {
-        struct launch *after = behind(first);
-        send(first);
-        first = after;
+    return first;
+}
+
+/* The launches from `first` on, with those from `second` on behind them. */
+static struct launch *join(struct launch *first, struct launch *second)
+{
+    struct launch *last = first;
+    if (first == NULL)
+        return second;
+    while (behind(last) != NULL)
+        last = behind(last);
+    atomic_store_explicit(&last->next, second != NULL ? second->wire.launch : 0,
+                          memory_order_relaxed);
+    return first;
+}
+
+static struct launch *take_held(void)
+{
+    uint32_t id = atomic_exchange_explicit(&held, 0, memory_order_acquire);
+    return id != 0 ? place_of(id) : NULL;
+}
+
+/* Of launches that HIP tells of their begin was counted. */
+static void count_waiting(struct launch *first)
+{
+    for (struct launch *launch = first; launch != NULL; launch = behind(launch)) {
+        if (launch->waits || !is_found(launch))
+            continue;
+        launch->waits = true;
+        rtl_account_wait(RTL_KIND_BATCHES, 1);
     }
+}
+
+/* Another thread may have held some meanwhile. */
+static void hold(struct launch *first)
+{
+    uint32_t none = 0;
+    count_waiting(first);
+    while (!atomic_compare_exchange_weak_explicit(&held, &none, first->wire.launch,
+                                                  memory_order_release, memory_order_relaxed)) {
+        first = join(take_held(), first);
+        none = 0;
+    }
+}
+
+static bool send_in_hand(void)
+{
+    struct launch *waiting = take_held();
+    struct launch *next = join(waiting, take_in_order());
+    while (next != NULL) {
+        struct launch *after = behind(next);
+        if (!send(next)) {
+            hold(next);
+            return false;
+        }
+        next = after;
+    }
+    return true;
+}
+
+/* What finds no room is tried again in the next round, as long as there are places. */
+bool rtl_launches_send(void)
+{
+    if (atomic_load_explicit(&done, memory_order_acquire) == 0 &&
+        atomic_load_explicit(&held, memory_order_acquire) == 0)
+        return true;
+    atomic_fetch_add_explicit(&senders, 1, memory_order_relaxed);
+    bool all = send_in_hand();
     atomic_fetch_sub_explicit(&senders, 1, memory_order_release);
+    return all;
 }
 
 /* Who has launches in hand may have lost his processor, perhaps to us. */
 void rtl_launches_settle(void)
 {
-    rtl_launches_send();
+    (void)rtl_launches_send();
     for (unsigned i = 0; i < TURNS && atomic_load_explicit(&senders, memory_order_acquire) != 0;
          i++)
         if (i >= TURNS / 2)
@@ -206,7 +262,14 @@ static void settle(struct launch *launch, int64_t passed)
 uint32_t rtl_launch_begin(uint32_t graph, uint32_t generation)
 {
     uint32_t id = RTL_NONE;
-    struct launch *launch = rtl_origin.launch == RTL_NONE ? make(&id) : NULL;
+    if (rtl_origin.launch != RTL_NONE)
+        return RTL_NONE;
+    if (rtl_submit_paused()) {
+        rtl_account_leave_out(RTL_KIND_LAUNCHES);
+        return RTL_NONE;
+    }
+    rtl_account_begin(RTL_KIND_LAUNCHES);
+    struct launch *launch = make(RTL_KIND_LAUNCHES, &id);
     if (launch == NULL)
         return RTL_NONE;
     launch->wire.graph = graph;
@@ -243,11 +306,13 @@ uint32_t rtl_launch_reserve(uint32_t queue, uint64_t first, uint32_t packets)
 uint32_t rtl_launch_found(uint32_t queue, uint64_t first, uint32_t packets)
 {
     uint32_t id = RTL_NONE;
-    if (atomic_load_explicit(&crowded, memory_order_relaxed)) {
-        atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
+    if (rtl_submit_paused())
+        return RTL_NONE;
+    if (packets < SMALL && atomic_load_explicit(&crowded, memory_order_relaxed)) {
+        rtl_account_lose(RTL_KIND_BATCHES, RTL_LOST_RING, 1);
         return RTL_NONE;
     }
-    struct launch *launch = make(&id);
+    struct launch *launch = make(RTL_KIND_BATCHES, &id);
     if (launch == NULL)
         return RTL_NONE;
     launch->wire.queue = queue;

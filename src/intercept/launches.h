@@ -7,16 +7,17 @@
  * packets of a launch have passed, it is done, and the worker sends its record.
  *
  * No locks. A launch is found by its id; ids that would meet one that is still on its way are left
- * out.
+ * out. Launches without a record are counted (account.h).
  */
 #ifndef RTL_INTERCEPT_LAUNCHES_H
 #define RTL_INTERCEPT_LAUNCHES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /** Begins a launch of a generation of a graph in the calling thread; sets rtl_origin.launch. The id
- * of the launch, or RTL_NONE: too many are on their way (which is counted), recording is stopped,
- * or one is open in this thread already. Any thread, lock-free. */
+ * of the launch, or RTL_NONE: too many are on their way, recording is stopped, or one is open in
+ * this thread already. Any thread, lock-free. */
 uint32_t rtl_launch_begin(uint32_t graph, uint32_t generation);
 
 /** Ends the launch that is open in the calling thread, if any: nothing more will be reserved for
@@ -31,12 +32,13 @@ uint32_t rtl_launch_reserve(uint32_t queue, uint64_t first, uint32_t packets);
  * thread's launch stays as it is: it is complete but for its passing. */
 uint32_t rtl_launch_found(uint32_t queue, uint64_t first, uint32_t packets);
 
-/** Sends the records of launches that are done. Any thread, lock-free. */
-void rtl_launches_send(void);
+/** Sends the records of launches that are done. False if some found no room: they are tried again
+ * by the next call. Any thread, lock-free. */
+bool rtl_launches_send(void);
 
-/** The same, and looks whether the collector keeps up. While it does not, no launches are found: a
- * program that reserves two packets at a time has as many of them as kernels, and these matter
- * more. Each round of the worker. */
+/** The same, and looks whether the collector keeps up. While it does not, no launches of few
+ * packets are found: a program that reserves two packets at a time has as many of them as kernels,
+ * and these matter more. Each round of the worker. */
 void rtl_launches_look(void);
 
 /** The kernel before a launch that was found looks like the head of the same replay. By who submits
@@ -54,10 +56,6 @@ struct rtl_launch_part {
 
 /** Any thread; for one launch that was found, one at a time. */
 void rtl_launch_pass(const struct rtl_launch_part *part);
-
-/** How many launches have no record, because too many were on their way or the collector was too
- * slow. */
-uint64_t rtl_launches_lost(void);
 
 /** Sends the launches of which all packets have passed, by the time of the call: if another thread
  * is just sending some, waits for it, some microseconds at most. Any thread. */

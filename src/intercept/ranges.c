@@ -6,11 +6,11 @@
 #include "intercept/ranges.h"
 
 #include "common/stamp.h"
+#include "intercept/account.h"
 #include "intercept/emit.h"
 #include "intercept/origin.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -74,13 +74,12 @@ static struct stack *stacks;
 static struct started *starts[BUCKETS];
 static struct name *names;
 static uint32_t name_count;
+static uint64_t names_lost; /* before recording began */
 
 void (*_Atomic rtl_range_ended)(uint64_t id);
 
 static _Atomic uint32_t state = RTL_RANGES_BEFORE;
 static _Atomic uint64_t next_number = 1;
-static _Atomic uint64_t lost;    /* ranges, marks and names that are not in the trace */
-static _Atomic uint64_t endless; /* ranges in the trace whose end is not */
 
 static unsigned measured = BOTH; /* set up once */
 
@@ -97,11 +96,6 @@ static bool is(enum rtl_ranges_state wanted)
 static bool is_on(void)
 {
     return is(RTL_RANGES_ON) && !rtl_origin.paused;
-}
-
-static void count(_Atomic uint64_t *counter)
-{
-    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
 
 static uint16_t length_of(const char *text)
@@ -139,14 +133,15 @@ static bool send_begin(const struct range *range, const char *text)
         .text_length = range->length,
     };
     struct rtl_piece pieces[] = {{&wire, sizeof wire}, {text, range->length}};
-    return rtl_emit_try_spare(RTL_WIRE_RANGE, pieces, 2, RTL_SPARE_FEW);
+    return rtl_emit_or_keep(RTL_WIRE_RANGE, pieces, 2);
 }
 
 static bool send_end(uint64_t id, uint64_t now)
 {
     struct rtl_wire_range_end wire = {.id = id, .end_ns = now};
     struct rtl_piece piece = {&wire, sizeof wire};
-    return rtl_emit_try(RTL_WIRE_RANGE_END, &piece, 1);
+    return rtl_emit_or_keep(RTL_WIRE_RANGE_END, &piece, 1) ||
+           rtl_emit_try(RTL_WIRE_RANGE_END, &piece, 1);
 }
 
 static void hold(struct range *range, const char *text)
@@ -170,26 +165,51 @@ static struct range make(enum rtl_range_kind kind, enum rtl_range_by by, const c
     };
 }
 
+/* One that is wanted from now on, and has not been sent. */
+static void count_unsent(const struct range *range)
+{
+    if (range->progress == HELD)
+        rtl_account_wait(RTL_KIND_RANGES, 1);
+    else if (!range->joined)
+        rtl_account_lose(RTL_KIND_RANGES, RTL_LOST_MEMORY, 1);
+}
+
 static void begin(struct range *range, const char *text)
 {
     range->wanted = is_on();
-    if (range->wanted && send_begin(range, text))
+    if (range->wanted && send_begin(range, text)) {
         range->progress = SENT;
-    else if (!is(RTL_RANGES_NEVER))
+        return;
+    }
+    range->progress = GONE;
+    if (!is(RTL_RANGES_NEVER))
         hold(range, text);
-    else
-        range->progress = GONE;
+    if (range->wanted)
+        count_unsent(range);
 }
 
 /* Sends a range that was held, if there is room for it now. */
 static void send_held(struct range *range)
 {
+    bool counted = range->wanted;
     range->wanted = true;
-    if (range->progress != HELD || !send_begin(range, range->text))
-        return;
-    free(range->text);
-    range->text = NULL;
-    range->progress = SENT;
+    if (range->progress == HELD && send_begin(range, range->text)) {
+        free(range->text);
+        range->text = NULL;
+        range->progress = SENT;
+        if (counted)
+            rtl_account_waited(RTL_KIND_RANGES, 1);
+    } else if (range->progress != SENT && !counted) {
+        count_unsent(range);
+    }
+}
+
+/* It had found no room, and will not be tried again. */
+static void give_up(struct range *range)
+{
+    rtl_account_lose(RTL_KIND_RANGES, RTL_LOST_RING, 1);
+    rtl_account_waited(RTL_KIND_RANGES, 1);
+    range->progress = GONE;
 }
 
 static void end(struct range *range, uint64_t now)
@@ -199,10 +219,12 @@ static void end(struct range *range, uint64_t now)
         tell(range->id);
     if (range->wanted || is_on()) {
         send_held(range);
-        if (range->progress != SENT)
-            count(&lost);
-        else if (!send_end(range->id, now))
-            count(&endless);
+        if (range->progress == HELD)
+            give_up(range);
+        else if (range->progress == SENT && !send_end(range->id, now))
+            rtl_account_lose(RTL_KIND_RANGE_ENDS, RTL_LOST_RING, 1);
+    } else {
+        rtl_account_leave_out(RTL_KIND_RANGES);
     }
     free(range->text);
     range->text = NULL;
@@ -210,7 +232,17 @@ static void end(struct range *range, uint64_t now)
 
 /* ---- the ranges of a thread ---- */
 
-/* At the end of a thread. What is still open has no end. */
+/* At the end of its thread: it has no end. */
+static void forget_range(struct range *range)
+{
+    if (range->wanted && range->progress == HELD)
+        send_held(range);
+    if (range->wanted && range->progress == HELD)
+        give_up(range);
+    free(range->text);
+}
+
+/* At the end of a thread. */
 static void forget(void *memory)
 {
     struct stack *stack = memory;
@@ -220,7 +252,7 @@ static void forget(void *memory)
         stack->next->link = stack->link;
     pthread_mutex_unlock(&lock);
     for (uint32_t i = 0; i < stack->depth; i++)
-        free(stack->ranges[i].text);
+        forget_range(&stack->ranges[i]);
     free(stack->ranges);
     pthread_mutex_destroy(&stack->lock);
     free(stack);
@@ -335,7 +367,8 @@ static int put(const char *text, enum rtl_range_by by, uint64_t joined)
     struct stack *stack = own.beyond == 0 ? own_stack() : NULL;
     if (stack == NULL || !enter(stack, text, by, joined)) {
         own.beyond++;
-        count(&lost);
+        if (joined == 0 && is_on())
+            rtl_account_lose(RTL_KIND_RANGES, RTL_LOST_MEMORY, 1);
     }
     errno = saved;
     return before;
@@ -430,7 +463,8 @@ static uint64_t start(const char *text, uint64_t number)
 {
     struct started *started = malloc(sizeof *started);
     if (started == NULL) {
-        count(&lost);
+        if (is_on())
+            rtl_account_lose(RTL_KIND_RANGES, RTL_LOST_MEMORY, 1);
         return 0;
     }
     pthread_mutex_lock(&lock);
@@ -513,12 +547,14 @@ int rtl_range_close(uint64_t id)
 
 void rtl_range_mark(const char *text)
 {
-    if (!is_on())
-        return;
     int saved = errno;
-    struct range mark = make(RTL_RANGE_MARK, BOTH, text);
-    if (!send_begin(&mark, text))
-        count(&lost);
+    if (!is_on()) {
+        rtl_account_leave_out(RTL_KIND_MARKS);
+    } else {
+        struct range mark = make(RTL_RANGE_MARK, BOTH, text);
+        if (!send_begin(&mark, text))
+            rtl_account_lose(RTL_KIND_MARKS, RTL_LOST_RING, 1);
+    }
     errno = saved;
 }
 
@@ -552,7 +588,7 @@ static void hold_name(const struct rtl_wire_name *wire, const char *text)
     struct name *name = copy != NULL ? find_name(wire) : NULL;
     if (name == NULL) {
         free(copy);
-        count(&lost);
+        names_lost++;
         return;
     }
     free(name->text);
@@ -580,6 +616,8 @@ void rtl_range_name(enum rtl_named kind, uint64_t handle, const char *text)
 /* Under the lock. */
 static void send_names(void)
 {
+    rtl_account_lose(RTL_KIND_NAMES, RTL_LOST_MEMORY, names_lost);
+    names_lost = 0;
     while (names != NULL) {
         struct name *name = names;
         names = name->next;
@@ -619,17 +657,24 @@ void rtl_ranges_forked(void)
     atomic_store_explicit(&state, RTL_RANGES_NEVER, memory_order_relaxed);
 }
 
+/* What still finds no room is counted as waiting, and lost with the process. */
+static void send_again(struct range *range)
+{
+    if (range->wanted && range->progress == HELD)
+        send_held(range);
+}
+
 void rtl_ranges_end(void)
 {
-    uint64_t not_there = atomic_load(&lost);
-    uint64_t open = atomic_load(&endless);
-    if (not_there > 0)
-        rtl_emit_note(RTL_NONE,
-                      "%" PRIu64 " ranges were not recorded: the collector was too slow, or "
-                      "memory was short",
-                      not_there);
-    if (open > 0)
-        rtl_emit_note(RTL_NONE,
-                      "%" PRIu64 " ranges have no end in the trace: the collector was too slow",
-                      open);
+    pthread_mutex_lock(&lock);
+    for (struct stack *stack = stacks; stack != NULL; stack = stack->next) {
+        pthread_mutex_lock(&stack->lock);
+        for (uint32_t i = 0; i < stack->depth; i++)
+            send_again(&stack->ranges[i]);
+        pthread_mutex_unlock(&stack->lock);
+    }
+    for (uint32_t i = 0; i < BUCKETS; i++)
+        for (struct started *started = starts[i]; started != NULL; started = started->next)
+            send_again(&started->range);
+    pthread_mutex_unlock(&lock);
 }

@@ -7,7 +7,8 @@
  * A range is in the trace if recording was on at some moment of it, with its own times: what began
  * before recording did is kept with its text, and sent when recording begins or resumes. A mark is
  * in the trace if recording was on when it was set. What finds no room in the ring, whose last
- * eighth is for kernels, is tried again when the range ends, then counted.
+ * eighth is for kernels, waits in memory (emit.h); where too much does, it is tried again when the
+ * range ends, then lost. What is left out or lost is counted (account.h).
  *
  * Any thread may call any of these. They keep errno. Only what begins and resumes recording takes a
  * lock that another thread may hold for longer than it takes to enter one range.
@@ -97,7 +98,7 @@ void rtl_ranges_set(enum rtl_ranges_state state);
  * that is forked before recording began may be recorded itself. */
 void rtl_ranges_forked(void);
 
-/** Tells in the trace how many ranges could not be recorded, if any. At the end of the process. */
+/** Sends what had found no room. At the end of the process. */
 void rtl_ranges_end(void);
 
 #endif

@@ -26,7 +26,7 @@
 
 /* What the account of one batch comes to; added to the shared ledger once. */
 struct tally {
-    uint64_t seen, skipped, borrowed;
+    uint64_t seen, skipped, stopped, withheld, borrowed;
     uint64_t pending, pool, taken; /* lost for these reasons; taken: by the device, not followed */
     struct rtl_launch_part launch; /* that the last packets belong to */
 };
@@ -266,15 +266,36 @@ void rtl_rewrite_skip(struct rtl_rewriter *rewriter, uint64_t first, uint64_t en
 
 /* ---- kernels ---- */
 
-static bool wanted(const struct rtl_rewriter *rewriter, const hsa_signal_t *signal)
+static bool is_of_mode(const struct rtl_rewriter *rewriter, const hsa_signal_t *signal)
 {
-    if (rewriter->paused || (rewriter->run.reservation.flags & RTL_RESERVED_LEFT_OUT) != 0)
-        return false;
     if (rewriter->mode == RTL_MODE_FULL)
         return true;
     if (rewriter->mode == RTL_MODE_LITE && signal->handle != 0)
         return false;
     return rewriter->run.reservation.count == 1;
+}
+
+static bool is_withheld(const struct rtl_rewriter *rewriter)
+{
+    return (rewriter->run.reservation.flags & RTL_RESERVED_LEFT_OUT) != 0;
+}
+
+static bool wanted(const struct rtl_rewriter *rewriter, const hsa_signal_t *signal)
+{
+    return !rewriter->paused && !is_withheld(rewriter) && is_of_mode(rewriter, signal);
+}
+
+/* A kernel that is not wanted, and why: one that the mode leaves out anyway is no other's. */
+static void skip(const struct rtl_rewriter *rewriter, const hsa_signal_t *signal,
+                 struct tally *tally)
+{
+    tally->skipped++;
+    if (!is_of_mode(rewriter, signal))
+        return;
+    if (is_withheld(rewriter))
+        tally->withheld++;
+    else
+        tally->stopped++;
 }
 
 /* Even help that harvested nothing may be of use: then another thread has just harvested the same
@@ -530,6 +551,8 @@ static inline void settle(const struct rtl_rewriter *rewriter, const struct tall
     add(&ledger->packets, packets, shared);
     add(&ledger->seen, tally->seen, shared);
     add(&ledger->skipped, tally->skipped, shared);
+    add(&ledger->stopped, tally->stopped, shared);
+    add(&ledger->withheld, tally->withheld, shared);
     add(&ledger->borrowed, tally->borrowed, shared);
     add_shared(&ledger->lost[RTL_LOST_PENDING], tally->pending);
     add_shared(&ledger->lost[RTL_LOST_POOL], tally->pool);
@@ -576,7 +599,8 @@ static void rewrite_packet(struct rtl_rewriter *rewriter, void *packet, uint64_t
     if (profiled) {
         marked = rewrite_kernel(rewriter, packet, extended, index, epoch, tally);
     } else {
-        tally->skipped += kernel;
+        if (kernel)
+            skip(rewriter, signal, tally);
         marked = rewrite_other(rewriter, signal, index);
     }
     count_for_launch(rewriter, tally, 1, profiled);

@@ -64,7 +64,8 @@
 #define STOP_PATIENCE_S      5u /* the worker, at a shut-down: it must not go on behind it */
 #define COUNTERS_PATIENCE_NS UINT64_C(200000000) /* their keeper, at a shut-down */
 #define OURS                 ((size_t)112 << 20) /* bytes, besides the ring, with a margin */
-#define EXIT_PATIENCE_NS     UINT64_C(900000000) /* the worker, at the exit */
+#define EXIT_PATIENCE_NS     UINT64_C(900000000) /* the worker, and the ring, at the exit */
+#define FLUSH_NAP_NS         UINT64_C(200000)    /* until the collector may have made room */
 
 EXPORT bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *names);
 EXPORT void OnUnload(void);
@@ -277,12 +278,6 @@ static void harvest_last(void)
                       "%" PRIu64
                       " kernels had not completed when the program ended, and were given up",
                       left);
-    if (rtl_launches_lost() > 0)
-        rtl_emit_note(RTL_NONE,
-                      "%" PRIu64
-                      " graph launches are not in the trace: too many were on their way, "
-                      "or the collector was too slow; their kernels name no graph",
-                      rtl_launches_lost());
 }
 
 static void describe_clocks(void)
@@ -315,6 +310,20 @@ void rtl_callbacks_settle(uint64_t patience_ns)
         describe_clocks();
 }
 
+/* The collector makes room as long as there is patience. What still waits then is counted, and
+ * lost.
+ */
+static void flush_last(void)
+{
+    bool all = false;
+    while (!all && patience_left() > 0) {
+        all = rtl_launches_send();
+        all = rtl_emit_flush() && all;
+        if (!all)
+            rtl_nap(FLUSH_NAP_NS);
+    }
+}
+
 /* First of the program's exit handlers to run, since it is among the last that were set up. */
 static void at_exit(void)
 {
@@ -337,14 +346,13 @@ __attribute__((destructor)) static void at_unload(void)
     rtl_counters_settle(patience_left() / 3);
     rtl_worker_settle(patience_left());
     rtl_counters_last();
-    rtl_launches_send();
+    (void)rtl_launches_send();
     harvest_last();
     rtl_ranges_end();
     atomic_store(&rtl_calls_state, RTL_CALLS_OFF);
-    rtl_hip_account();
     rtl_threads_end();
     rtl_makers_account();
-    (void)rtl_emit_flush();
+    flush_last();
     rtl_ring_close(&ring);
     errno = saved;
 }

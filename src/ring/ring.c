@@ -451,8 +451,10 @@ static void handle_wrapped(struct rtl_ring *ring, uint64_t position,
     size_t size = (size_t)header->slots * RTL_SLOT_SIZE;
     size_t first = (size_t)(ring->mask + 1 - (position & ring->mask)) * RTL_SLOT_SIZE;
     unsigned char *whole = size <= sizeof short_one ? short_one : malloc(size);
-    if (whole == NULL)
+    if (whole == NULL) {
+        handler(context, (enum rtl_wire_type)header->type, NULL, 0);
         return;
+    }
     memcpy(whole, slot_at(ring, position), first);
     memcpy(whole + first, ring->slots, size - first);
     hand(header, whole + sizeof *header, handler, context);

@@ -72,6 +72,12 @@ struct rtl_ring_header {
     _Alignas(RTL_LINES_APART) _Atomic uint64_t head; /**< next slot to reserve */
     _Alignas(RTL_LINES_APART) _Atomic uint64_t tail; /**< next slot to read */
     _Alignas(RTL_LINES_APART) struct rtl_wire_ledger ledger[RTL_LEDGER_ROWS];
+    struct {
+        _Alignas(RTL_LINES_APART) struct rtl_wire_kind account;
+    } kinds[RTL_KINDS];
+    struct {
+        _Alignas(RTL_LINES_APART) struct rtl_wire_lane lane;
+    } lanes[RTL_LANES];
 };
 
 /** Bytes of a ring's path, with the zero at its end. */
@@ -250,7 +256,8 @@ uint64_t rtl_ring_pending(const struct rtl_ring *ring);
  * the slot included). Packed kernels are handed over one by one, as RTL_WIRE_KERNEL;
  * RTL_WIRE_KERNELS comes alone for a record of them that contradicts itself, behind those of its
  * kernels that could be told. Of a dead process come drafts too, as RTL_WIRE_DRAFT_KERNEL and
- * RTL_WIRE_DRAFT_COPY: another record of the ring may have the same kernel or copy. */
+ * RTL_WIRE_DRAFT_COPY: another record of the ring may have the same kernel or copy. `body` NULL:
+ * memory was short for a record of that type, it is lost. */
 typedef void (*rtl_ring_handler)(void *context, enum rtl_wire_type type, const void *body,
                                  size_t size);
 

@@ -524,7 +524,7 @@ enum rtl_uncounted_why {
     RTL_UNCOUNTED_MEMORY = 2,   /**< no buffer was free */
     RTL_UNCOUNTED_SHUTDOWN = 3, /**< not finished when the program or the queue ended */
     RTL_UNCOUNTED_DEVICE = 4,   /**< the device, or its library, cannot */
-    RTL_UNCOUNTED_RING = 5,     /**< the collector was too slow and the ring was full */
+    RTL_UNCOUNTED_RING = 5,     /**< the ring was full */
     RTL_UNCOUNTED_STOPPED = 6,  /**< recording was stopped, or the mode leaves it out */
     RTL_UNCOUNTED_REASONS = 7
 };
@@ -547,12 +547,12 @@ enum rtl_queue_way {
     RTL_WAY_COPIES = 3 /**< no queue: the asynchronous copies of an agent */
 };
 
-/** Why a kernel or copy is in the ledger and not in the trace. Values are in trace files: add, do
- * not renumber. */
+/** Why something is in the ledger and not in the trace. Values are the wire's own; traces have
+ * names. */
 enum rtl_lost {
     RTL_LOST_POOL = 0,         /**< no signal was free */
     RTL_LOST_PENDING = 1,      /**< too many records of the queue were waiting for their kernel */
-    RTL_LOST_RING = 2,         /**< the collector was too slow and the ring was full */
+    RTL_LOST_RING = 2,         /**< the ring was full */
     RTL_LOST_SHUTDOWN = 3,     /**< not finished when the program or the queue ended */
     RTL_LOST_REARMED = 4,      /**< the program wrote the signal while its kernel ran */
     RTL_LOST_KILLED = 5,       /**< seen but not handed over when the process died, or an exec put
@@ -561,7 +561,9 @@ enum rtl_lost {
     RTL_LOST_NOT_FOLLOWED = 7, /**< on a queue (or agent) that RTL only passes through */
     RTL_LOST_SPACE =
         8, /**< the ring was full, and the session's folder had no memory for more of it */
-    RTL_LOST_REASONS = 9
+    RTL_LOST_MEMORY = 9,     /**< memory was short */
+    RTL_LOST_MALFORMED = 10, /**< its record contradicted itself */
+    RTL_LOST_REASONS = 11
 };
 
 /** A queue's account (of an agent's copies: copies take the place of kernels), kept in shared
@@ -571,7 +573,7 @@ struct rtl_wire_ledger {
     /* What who submits writes. */
     _Atomic uint64_t packets;  /**< packets of every kind that passed */
     _Atomic uint64_t seen;     /**< kernel packets that passed */
-    _Atomic uint64_t skipped;  /**< not profiled because the mode leaves them out */
+    _Atomic uint64_t skipped;  /**< not profiled: the mode leaves them out, or the two below */
     _Atomic uint64_t borrowed; /**< kernels timed on the program's own signal */
     _Atomic uint64_t lost[RTL_LOST_REASONS];
     /* And what who harvests writes. */
@@ -579,10 +581,47 @@ struct rtl_wire_ledger {
     _Atomic uint64_t
         forwarded;           /**< signals that were replaced and forwarded to the program's own */
     _Atomic uint64_t helped; /**< records that the program's thread harvested itself */
+    /* By who submits again, but only what is not profiled. */
+    _Atomic uint64_t stopped;  /**< of `skipped`: the mode takes them, but recording was stopped */
+    _Atomic uint64_t withheld; /**< of `skipped`: likewise, their thread had stopped its own */
 };
 
 /** Rows of the ledger in a ring; a process with more queues adds the rest up in the last row. */
 #define RTL_LEDGER_ROWS 1024u
+
+/** What a process records besides kernels and copies. Values are the wire's own; traces have names.
+ */
+enum rtl_kind {
+    RTL_KIND_CALLS = 0,       /**< host calls */
+    RTL_KIND_RANGES = 1,      /**< begins of ranges */
+    RTL_KIND_RANGE_ENDS = 2,  /**< ends of ranges whose begin is recorded */
+    RTL_KIND_MARKS = 3,       /**< marks */
+    RTL_KIND_LAUNCHES = 4,    /**< launches of graphs that HIP has told of */
+    RTL_KIND_BATCHES = 5,     /**< packets reserved at once, in which graphs are found */
+    RTL_KIND_GRAPHS = 6,      /**< generations of graphs, and their nodes */
+    RTL_KIND_SAMPLES = 7,     /**< of hardware counters */
+    RTL_KIND_NAMES = 8,       /**< that the program gives */
+    RTL_KIND_DEFINITIONS = 9, /**< all else that others refer to, and notes */
+    RTL_KIND_PROCESSES = 10,  /**< whose ring could not be read; the collector's */
+    RTL_KINDS = 11,
+    RTL_KIND_NONE = 255
+};
+
+/** A kind's account of what did not go straight into the ring: all of it happens rarely, and it is
+ * in shared memory, so that it outlives the process. What did go there, the collector counts. */
+struct rtl_wire_kind {
+    _Atomic uint64_t waiting; /**< in the process's memory: the ring had no room for it so far */
+    _Atomic uint64_t lost[RTL_LOST_REASONS];
+};
+
+/** The threads of a process share some of these, each always the same one. */
+struct rtl_wire_lane {
+    _Atomic uint64_t begun[RTL_KINDS];    /**< of kinds that end later: launches. Else 0 */
+    _Atomic uint64_t stopped[RTL_KINDS];  /**< left out because recording was stopped */
+    _Atomic uint64_t withheld[RTL_KINDS]; /**< left out because its thread had stopped its own */
+};
+
+#define RTL_LANES 16u
 
 _Static_assert(sizeof(struct rtl_wire_header) == 8, "header");
 _Static_assert(sizeof(struct rtl_wire_header) + sizeof(struct rtl_wire_kernel) <= RTL_SLOT_SIZE,

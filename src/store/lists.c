@@ -242,6 +242,18 @@ static int take_loss(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     return 0;
 }
 
+static int take_left_out(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
+{
+    (void)item;
+    rtl_ledger_t *account =
+        account_of(trace, rtl_row_u32(trace, row, 0), rtl_row_u32(trace, row, 1));
+    if (!account)
+        return -1;
+    account->stopped = rtl_row_u64(row, 2);
+    account->withheld = rtl_row_u64(row, 3);
+    return 0;
+}
+
 /* A chunk with what is known of its queue: clock, GPU, counts. */
 static int take_chunk(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
 {
@@ -545,7 +557,12 @@ static rtl_status_t load_contents(rtl_trace_t *trace)
         "SELECT chunk, process, queue, kernels, packet_min, packet_max, "
         "start_min, end_max, checksum FROM main.kernel_chunks ORDER BY chunk",
         sizeof(struct rtl_chunk_row), take_chunk, &trace->chunks};
+    const struct rtl_table left_out = {
+        "SELECT process, queue, stopped, withheld FROM main.ledger_left_out", 1, take_left_out,
+        &none};
     rtl_status_t status = rtl_table_load(trace, &losses);
+    if (status == RTL_OK && rtl_trace_has_kinds(trace))
+        status = rtl_table_load(trace, &left_out);
     free(none.items);
     if (status == RTL_OK)
         status = rtl_table_load(trace, &chunks);
@@ -605,6 +622,7 @@ void rtl_trace_unload(rtl_trace_t *trace)
     rtl_list_free(&trace->queues);
     rtl_list_free(&trace->symbols);
     rtl_list_free(&trace->ledger);
+    rtl_list_free(&trace->kinds);
     rtl_list_free(&trace->notes);
     rtl_list_free(&trace->pauses);
     rtl_list_free(&trace->shapes);

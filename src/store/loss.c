@@ -1,5 +1,6 @@
 #include "ring/wire.h"
 #include "rtl/rtl_trace.h"
+#include "store/text.h"
 
 _Static_assert((int)RTL_LOSS_REASONS == (int)RTL_LOST_REASONS, "one list of reasons");
 
@@ -11,6 +12,20 @@ const char *rtlLossName(rtl_loss_t reason)
         [RTL_LOSS_REARMED] = "rearmed", [RTL_LOSS_KILLED] = "killed",
         [RTL_LOSS_NO_TIME] = "no_time", [RTL_LOSS_NOT_FOLLOWED] = "not_followed",
         [RTL_LOSS_SPACE] = "space",
+        [RTL_LOSS_MEMORY] = "memory",   [RTL_LOSS_MALFORMED] = "malformed",
     };
     return (unsigned)reason < RTL_LOSS_REASONS ? names[reason] : "unknown";
+}
+
+const char *rtl_text_kind(uint32_t kind)
+{
+    static const char *const names[RTL_KINDS] = {
+        [RTL_KIND_CALLS] = "calls",           [RTL_KIND_RANGES] = "ranges",
+        [RTL_KIND_RANGE_ENDS] = "range_ends", [RTL_KIND_MARKS] = "marks",
+        [RTL_KIND_LAUNCHES] = "launches",     [RTL_KIND_BATCHES] = "batches",
+        [RTL_KIND_GRAPHS] = "graphs",         [RTL_KIND_SAMPLES] = "samples",
+        [RTL_KIND_NAMES] = "names",           [RTL_KIND_DEFINITIONS] = "definitions",
+        [RTL_KIND_PROCESSES] = "processes",
+    };
+    return kind < RTL_KINDS ? names[kind] : "unknown";
 }

@@ -81,6 +81,8 @@ struct rtl_trace {
     struct rtl_strings *strings;
     /* Of the public structs. */
     struct rtl_list processes, agents, queues, symbols, ledger, notes, pauses;
+    struct rtl_list kinds; /**< once they are asked for */
+    bool kinds_loaded;
     struct rtl_list shapes;       /**< struct rtl_shape */
     struct rtl_list brackets;     /**< struct rtl_bracket_row, in lists.c */
     struct rtl_list chunks;       /**< struct rtl_chunk_row, by number */
@@ -154,6 +156,9 @@ bool rtl_trace_has_generations(const rtl_trace_t *trace);
 
 /** True if the file has the table `pauses` (format 1.3). */
 bool rtl_trace_has_pauses(const rtl_trace_t *trace);
+
+/** True if the file has the accounts of kinds (format 1.5). */
+bool rtl_trace_has_kinds(const rtl_trace_t *trace);
 
 /** True if the file has the tables of hardware counters (format 1.4). */
 bool rtl_trace_has_counters(const rtl_trace_t *trace);

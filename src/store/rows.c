@@ -40,6 +40,10 @@ enum statement {
     INSERT_ACCOUNT,
     CLEAR_LOSSES,
     INSERT_LOSS,
+    INSERT_LEFT_OUT,
+    INSERT_KIND,
+    CLEAR_KIND_LOSSES,
+    INSERT_KIND_LOSS,
     END_PROCESS,
     INSERT_META
 };
@@ -94,6 +98,10 @@ static const char *const sources[] = {
     [INSERT_ACCOUNT] = "INSERT OR REPLACE INTO ledger_rows VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [CLEAR_LOSSES] = "DELETE FROM ledger_losses WHERE process = ? AND queue = ?",
     [INSERT_LOSS] = "INSERT INTO ledger_losses VALUES(?, ?, ?, ?)",
+    [INSERT_LEFT_OUT] = "INSERT OR REPLACE INTO ledger_left_out VALUES(?, ?, ?, ?)",
+    [INSERT_KIND] = "INSERT OR REPLACE INTO ledger_kind_rows VALUES(?, ?, ?, ?, ?, ?, ?)",
+    [CLEAR_KIND_LOSSES] = "DELETE FROM ledger_kind_losses WHERE process = ? AND kind = ?",
+    [INSERT_KIND_LOSS] = "INSERT INTO ledger_kind_losses VALUES(?, ?, ?, ?)",
     [END_PROCESS] = "UPDATE processes SET end = ?, state = ?, torn = ? WHERE process = ?",
     [INSERT_META] = "INSERT OR REPLACE INTO meta VALUES(?, ?)",
 };
@@ -583,6 +591,15 @@ int rtl_rows_thread(struct rtl_rows *rows, uint32_t process, uint32_t thread)
     return RUN(rows, INSERT_THREAD, values);
 }
 
+static int store_left_out(struct rtl_rows *rows, uint32_t process, uint32_t queue,
+                          const struct rtl_writer_account *account)
+{
+    const struct value values[] = {number(process), number(queue), number(account->stopped),
+                                   number(account->withheld)};
+    bool any = account->stopped != 0 || account->withheld != 0;
+    return any ? RUN(rows, INSERT_LEFT_OUT, values) : SQLITE_OK;
+}
+
 int rtl_rows_account(struct rtl_rows *rows, uint32_t process, uint32_t queue,
                      const struct rtl_writer_account *account)
 {
@@ -606,6 +623,32 @@ int rtl_rows_account(struct rtl_rows *rows, uint32_t process, uint32_t queue,
                                      text(rtlLossName((rtl_loss_t)reason)),
                                      number(account->lost[reason])};
         result = RUN(rows, INSERT_LOSS, loss);
+    }
+    return result == SQLITE_OK ? store_left_out(rows, process, queue, account) : result;
+}
+
+int rtl_rows_kind(struct rtl_rows *rows, uint32_t process, enum rtl_kind kind,
+                  const struct rtl_kind_account *account)
+{
+    const char *name = rtl_text_kind(kind);
+    const struct value values[] = {number(process),
+                                   text(name),
+                                   number(account->recorded),
+                                   number(account->dropped),
+                                   number(account->rest.waiting),
+                                   number(account->rest.stopped),
+                                   number(account->rest.withheld)};
+    const struct value key[] = {number(process), text(name)};
+    int result = RUN(rows, INSERT_KIND, values);
+    if (result == SQLITE_OK)
+        result = RUN(rows, CLEAR_KIND_LOSSES, key);
+    for (int reason = 0; reason < RTL_LOST_REASONS && result == SQLITE_OK; reason++) {
+        if (account->rest.lost[reason] == 0)
+            continue;
+        const struct value loss[] = {number(process), text(name),
+                                     text(rtlLossName((rtl_loss_t)reason)),
+                                     number(account->rest.lost[reason])};
+        result = RUN(rows, INSERT_KIND_LOSS, loss);
     }
     return result;
 }

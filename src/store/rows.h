@@ -68,6 +68,16 @@ int rtl_rows_thread(struct rtl_rows *rows, uint32_t process, uint32_t thread);
 int rtl_rows_account(struct rtl_rows *rows, uint32_t process, uint32_t queue,
                      const struct rtl_writer_account *account);
 
+/** A kind's account: what was handed over, how much of that is known not to be in the file, and
+ * what was not handed over. */
+struct rtl_kind_account {
+    uint64_t recorded, dropped;
+    struct rtl_writer_kind rest;
+};
+
+int rtl_rows_kind(struct rtl_rows *rows, uint32_t process, enum rtl_kind kind,
+                  const struct rtl_kind_account *account);
+
 int rtl_rows_process_end(struct rtl_rows *rows, uint32_t process, const char *state, uint64_t time,
                          uint64_t torn);
 

@@ -71,6 +71,16 @@ const char rtl_schema_ledger[] =
     "CREATE TABLE ledger_losses(process INTEGER, queue INTEGER, reason TEXT, lost INTEGER,"
     " PRIMARY KEY(process, queue, reason)) WITHOUT ROWID;"
 
+    "CREATE TABLE ledger_left_out(process INTEGER, queue INTEGER, stopped INTEGER,"
+    " withheld INTEGER, PRIMARY KEY(process, queue)) WITHOUT ROWID;"
+
+    "CREATE TABLE ledger_kind_rows(process INTEGER, kind TEXT, recorded INTEGER, dropped INTEGER,"
+    " waiting INTEGER, stopped INTEGER, withheld INTEGER, PRIMARY KEY(process, kind))"
+    " WITHOUT ROWID;"
+
+    "CREATE TABLE ledger_kind_losses(process INTEGER, kind TEXT, reason TEXT, lost INTEGER,"
+    " PRIMARY KEY(process, kind, reason)) WITHOUT ROWID;"
+
     "CREATE TABLE pauses(process INTEGER, start INTEGER, end INTEGER, why TEXT,"
     " PRIMARY KEY(process, start)) WITHOUT ROWID;"
 

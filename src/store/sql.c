@@ -64,18 +64,20 @@ static const char views[] =
 
     "CREATE TEMP VIEW ledger(process, queue, seen, recorded, lost, reason, packets, skipped, "
     "stored,"
-    " forwarded, borrowed, helped, what) AS"
+    " forwarded, borrowed, helped, what, stopped, withheld) AS"
     " WITH parts AS (SELECT process, queue, kernels FROM main.kernel_chunks"
     "  UNION ALL SELECT process, queue, count(*) FROM stored_copies GROUP BY 1, 2),"
     " whats AS (SELECT process, queue, 'copies' AS what FROM main.queues WHERE way = 'copies'),"
     " chunks AS (SELECT process, min(queue, 1023) AS queue, sum(kernels) AS stored"
     "  FROM parts GROUP BY 1, 2)"
     " SELECT r.process, r.queue, seen, recorded, 0, NULL, packets, skipped, coalesce(stored, 0),"
-    "  forwarded, borrowed, helped, coalesce(w.what, 'kernels')"
+    "  forwarded, borrowed, helped, coalesce(w.what, 'kernels'), coalesce(o.stopped, 0),"
+    "  coalesce(o.withheld, 0)"
     "  FROM main.ledger_rows r LEFT JOIN chunks c ON c.process = r.process AND c.queue = r.queue"
     "  LEFT JOIN whats w ON w.process = r.process AND w.queue = r.queue"
+    "  LEFT JOIN stored_ledger_left_out o ON o.process = r.process AND o.queue = r.queue"
     " UNION ALL SELECT l.process, l.queue, 0, 0, lost, reason, 0, 0, 0, 0, 0, 0,"
-    "  coalesce(w.what, 'kernels') FROM main.ledger_losses l"
+    "  coalesce(w.what, 'kernels'), 0, 0 FROM main.ledger_losses l"
     "  LEFT JOIN whats w ON w.process = l.process AND w.queue = l.queue WHERE lost > 0;";
 
 /* Apart, because a string literal has its limits (C11 5.2.4.1). */
@@ -101,6 +103,32 @@ static const char name_views[] =
 
                           "CREATE TEMP VIEW processes AS SELECT * FROM stored_processes;";
 
+/* As `ledger`: a kind of a process has one row with its account, and one more for each reason.
+ * Apart, because a string literal has its limits (C11 5.2.4.1). */
+static const char kind_views[] =
+    "CREATE TEMP VIEW ledger_kinds(process, kind, seen, recorded, stored, waiting, stopped,"
+    " withheld, lost, reason) AS"
+    " WITH counts(process, kind, stored) AS"
+    " (SELECT process, 'calls', sum(calls) FROM stored_api_chunks GROUP BY process"
+    "  UNION ALL SELECT process, 'samples', sum(samples) FROM stored_sample_chunks"
+    "   GROUP BY process"
+    "  UNION ALL SELECT process, CASE kind WHEN 'mark' THEN 'marks' ELSE 'ranges' END, count(*)"
+    "   FROM stored_ranges WHERE start IS NOT NULL GROUP BY 1, 2"
+    "  UNION ALL SELECT process, 'range_ends', count(*) FROM stored_ranges"
+    "   WHERE end IS NOT NULL AND kind IS NOT 'mark' GROUP BY process"
+    "  UNION ALL SELECT process, 'launches', sum(launches) FROM graphs WHERE source = 'hip'"
+    "   GROUP BY process)"
+    " SELECT r.process, r.kind, r.recorded + r.waiting + r.stopped + r.withheld"
+    "  + (SELECT coalesce(sum(l.lost), 0) FROM stored_ledger_kind_losses l"
+    "     WHERE l.process = r.process AND l.kind = r.kind),"
+    "  r.recorded, CASE WHEN r.kind IN ('calls', 'samples', 'marks', 'ranges', 'range_ends',"
+    "  'launches') THEN coalesce(c.stored, 0) ELSE r.recorded - r.dropped END,"
+    "  r.waiting, r.stopped, r.withheld, 0, NULL"
+    "  FROM stored_ledger_kind_rows r LEFT JOIN counts c USING(process, kind)"
+    " UNION ALL SELECT process, kind, 0, 0, 0, 0, 0, 0, lost, reason"
+    "  FROM stored_ledger_kind_losses;";
+
+/* Apart for the same reason. */
 static const char counter_views[] =
     "CREATE TEMP VIEW counting(process, mode, pass, passes, metrics) AS"
     " SELECT * FROM stored_counting;"
@@ -129,6 +157,7 @@ static const struct stored {
     {"names", "process, kind, handle, name"},
     {"calls", "process, call, name, arguments"},
     {"ranges", "process, id, thread, kind, name, start, end, parent"},
+    {"api_chunks", "process, calls"},
     /* Of format 1.3. */
     {"pauses", "process, start, end, why"},
     /* Of format 1.4. */
@@ -137,6 +166,11 @@ static const struct stored {
     {"uncounted", "process, agent, why, count"},
     /* Of format 1.5. */
     {"hip_queues", "process, queue, library, calls"},
+    {"sample_chunks", "process, samples"},
+    /* Of format 1.5. */
+    {"ledger_left_out", "process, queue, stopped, withheld"},
+    {"ledger_kind_rows", "process, kind, recorded, dropped, waiting, stopped, withheld"},
+    {"ledger_kind_losses", "process, kind, reason, lost"},
 };
 
 /* 1 if the table has the column (NULL: if it is there at all), 0 if not, -1 if nobody can say. */
@@ -176,7 +210,7 @@ static int add_stored(sqlite3 *db, const struct stored *stored)
 
 int rtl_sql_register(sqlite3 *db)
 {
-    static const char *const parts[] = {views, name_views, counter_views};
+    static const char *const parts[] = {views, name_views, kind_views, counter_views};
     struct rtl_sql_trace *shared = rtl_sql_trace_new(db);
     if (!shared)
         return SQLITE_NOMEM;

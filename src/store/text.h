@@ -15,6 +15,7 @@ const char *rtl_text_pause(uint32_t why);       /**< of enum rtl_pause_why; "unk
 const char *rtl_text_counting(uint32_t mode);   /**< of enum rtl_counting_mode; the same */
 const char *rtl_text_uncounted(uint32_t why);   /**< of enum rtl_uncounted_why; the same */
 const char *rtl_text_hip_calls(uint32_t calls); /**< of enum rtl_hip_calls; the same */
+const char *rtl_text_kind(uint32_t kind);       /**< of enum rtl_kind; the same */
 const char *rtl_text_device(uint32_t type);     /**< "CPU", "GPU", "DSP" of hsa_device_type_t, or
                                                      "other" */
 

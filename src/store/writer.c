@@ -1,10 +1,12 @@
 #include "store/writer.h"
 
+#include "ring/kinds.h"
 #include "store/beside.h"
 #include "store/callers.h"
 #include "store/codec.h"
 #include "store/file.h"
 #include "store/graph_feed.h"
+#include "store/kinds.h"
 #include "store/launches.h"
 #include "store/map.h"
 #include "store/pending.h"
@@ -91,6 +93,7 @@ struct rtl_writer {
     struct rtl_graph_feed graphs;
     struct rtl_launches launches;
     struct rtl_samples samples;
+    struct rtl_kinds kinds;
     struct rtl_map index; /* (process, queue) to place in `queues` */
     struct queue *queues;
     uint32_t queue_count, queue_capacity;
@@ -137,6 +140,23 @@ static void drop(struct rtl_writer *writer, enum dropped what)
     writer->dropped[what]++;
     set_error(writer, "cannot write the trace %s: %s", writer->path,
               writer->locked ? "another program has locked it" : "memory is short");
+}
+
+/* One of a kind whose rows do not tell how many there should be. */
+static void drop_row(struct rtl_writer *writer, enum dropped what, uint32_t process,
+                     enum rtl_kind kind)
+{
+    struct rtl_kinds_of *of = rtl_kinds_get(&writer->kinds, process);
+    drop(writer, what);
+    if (!of)
+        return;
+    of->accounts[kind].dropped++;
+    of->is_new = true;
+}
+
+static void drop_definition(struct rtl_writer *writer, uint32_t process)
+{
+    drop_row(writer, DROPPED_DEFINITIONS, process, RTL_KIND_DEFINITIONS);
 }
 
 static void set_sqlite_error(struct rtl_writer *writer, int result)
@@ -261,6 +281,7 @@ static void release(struct rtl_writer *writer)
     rtl_callers_free(&writer->callers);
     rtl_launches_free(&writer->launches);
     rtl_samples_free(&writer->samples);
+    rtl_kinds_free(&writer->kinds);
     rtl_map_clear(&writer->index);
     for (uint32_t i = 0; i < writer->queue_count; i++)
         free(writer->queues[i].kernels);
@@ -389,7 +410,7 @@ static int store_accounts(struct rtl_writer *writer, const struct part *only)
         if (queue->account_new)
             result = rtl_rows_account(&writer->rows, queue->process, queue->queue, &queue->account);
     }
-    return result;
+    return result == SQLITE_OK ? rtl_kinds_store(&writer->kinds, &writer->rows) : result;
 }
 
 static int store_ends(struct rtl_writer *writer)
@@ -470,6 +491,7 @@ static void mark_part(struct rtl_writer *writer, const struct part *only)
 static void mark_stored(struct rtl_writer *writer, const struct part *only, bool seal_all)
 {
     rtl_pending_clear(&writer->pending);
+    rtl_kinds_stored(&writer->kinds);
     for (uint32_t i = 0; i < writer->queue_count; i++)
         writer->queues[i].copied = false;
     if (only) {
@@ -677,11 +699,51 @@ void rtl_writer_ledger(struct rtl_writer *writer, uint32_t process, uint32_t que
 {
     struct queue *found = find_queue(writer, process, queue);
     if (!found) {
-        drop(writer, DROPPED_DEFINITIONS);
+        drop_definition(writer, process);
         return;
     }
     found->account_new = true;
     found->account = *account;
+}
+
+void rtl_writer_recorded(struct rtl_writer *writer, uint32_t process, enum rtl_kind kind)
+{
+    struct rtl_kinds_of *of = rtl_kinds_get(&writer->kinds, process);
+    if (!of)
+        return;
+    of->accounts[kind].recorded++;
+    of->is_new = true;
+}
+
+uint64_t rtl_writer_recorded_so_far(const struct rtl_writer *writer, uint32_t process,
+                                    enum rtl_kind kind)
+{
+    const struct rtl_kinds *kinds = &writer->kinds;
+    return process - 1 < kinds->count ? kinds->processes[process - 1].accounts[kind].recorded : 0;
+}
+
+void rtl_writer_kinds(struct rtl_writer *writer, uint32_t process,
+                      const struct rtl_writer_kind kinds[RTL_KINDS])
+{
+    struct rtl_kinds_of *of = rtl_kinds_get(&writer->kinds, process);
+    if (!of) {
+        drop(writer, DROPPED_DEFINITIONS);
+        return;
+    }
+    for (uint32_t kind = 0; kind < RTL_KINDS; kind++)
+        of->accounts[kind].rest = kinds[kind];
+    of->known = true;
+    of->is_new = true;
+}
+
+void rtl_writer_miss_processes(struct rtl_writer *writer, uint64_t count)
+{
+    struct rtl_kinds_of *of = writer->processes ? rtl_kinds_get(&writer->kinds, 1) : NULL;
+    if (!of)
+        return;
+    of->accounts[RTL_KIND_PROCESSES].recorded += count;
+    of->accounts[RTL_KIND_PROCESSES].dropped += count;
+    of->is_new = true;
 }
 
 void rtl_writer_ask_for_accounts(struct rtl_writer *writer, rtl_writer_ask ask, void *context)
@@ -702,6 +764,18 @@ static enum dropped dropped_as(enum rtl_wire_type type)
                                                                 : DROPPED_DEFINITIONS;
 }
 
+static void drop_record(struct rtl_writer *writer, enum rtl_wire_type type, uint32_t process,
+                        const void *body)
+{
+    enum dropped what = dropped_as(type);
+    bool told = (uint32_t)type < RTL_GRAPH_TOLD;
+    enum rtl_kind kind = told ? rtl_kind_of(type, body) : RTL_KIND_GRAPHS;
+    if (kind == RTL_KIND_NAMES || kind == RTL_KIND_DEFINITIONS || kind == RTL_KIND_GRAPHS)
+        drop_row(writer, what, process, kind);
+    else
+        drop(writer, what);
+}
+
 static void add(struct rtl_writer *writer, enum rtl_wire_type type, uint32_t process,
                 const void *body, size_t body_size, const char *texts, size_t texts_size)
 {
@@ -709,13 +783,16 @@ static void add(struct rtl_writer *writer, enum rtl_wire_type type, uint32_t pro
         (void)store(writer, NULL, false);
     if (writer->pending.size > PENDING_MAX ||
         rtl_pending_add(&writer->pending, type, process, body, body_size, texts, texts_size) != 0)
-        drop(writer, dropped_as(type));
+        drop_record(writer, type, process, body);
 }
 
 uint32_t rtl_writer_process(struct rtl_writer *writer, const struct rtl_wire_process *process,
                             const char *texts)
 {
     uint32_t number = ++writer->processes;
+    struct rtl_kinds_of *of = rtl_kinds_get(&writer->kinds, number);
+    if (of)
+        of->calls = process->mode == RTL_MODE_HIP || process->mode == RTL_MODE_FULL;
     rtl_writer_process_again(writer, number, process, texts);
     return number;
 }
@@ -858,7 +935,7 @@ static void know_thread(struct rtl_writer *writer, uint32_t process, uint32_t th
 {
     struct rtl_caller *caller = rtl_callers_get(&writer->callers, process);
     if (!caller || rtl_caller_thread(caller, thread) != 0)
-        drop(writer, DROPPED_DEFINITIONS);
+        drop_definition(writer, process);
 }
 
 static void name_stream(struct rtl_writer *writer, uint32_t process,
@@ -866,7 +943,7 @@ static void name_stream(struct rtl_writer *writer, uint32_t process,
 {
     struct rtl_caller *caller = rtl_callers_get(&writer->callers, process);
     if (!caller || rtl_caller_name_stream(caller, name->handle, text, name->text_length) != 0)
-        drop(writer, DROPPED_DEFINITIONS);
+        drop_definition(writer, process);
 }
 
 void rtl_writer_stream(struct rtl_writer *writer, uint32_t process,
@@ -874,7 +951,7 @@ void rtl_writer_stream(struct rtl_writer *writer, uint32_t process,
 {
     struct rtl_caller *caller = rtl_callers_get(&writer->callers, process);
     if (!caller || rtl_caller_stream(caller, stream) != 0)
-        drop(writer, DROPPED_DEFINITIONS);
+        drop_definition(writer, process);
 }
 
 void rtl_writer_range(struct rtl_writer *writer, uint32_t process,
@@ -1011,7 +1088,7 @@ void rtl_writer_process_end(struct rtl_writer *writer, uint32_t process, const c
     struct process_end *ends =
         realloc(writer->ends, (writer->end_count + 1) * sizeof *writer->ends);
     if (!ends) {
-        drop(writer, DROPPED_DEFINITIONS);
+        drop_definition(writer, process);
         return;
     }
     writer->ends = ends;

@@ -115,11 +115,30 @@ void rtl_writer_hip_queue(struct rtl_writer *, uint32_t process, const struct rt
 
 /** Sets a queue's account as read from the ring (absolute values, copied by the caller). */
 struct rtl_writer_account {
-    uint64_t packets, seen, skipped, recorded, forwarded, borrowed, helped;
+    uint64_t packets, seen, skipped, stopped, withheld, recorded, forwarded, borrowed, helped;
     uint64_t lost[RTL_LOST_REASONS];
 };
 void rtl_writer_ledger(struct rtl_writer *, uint32_t process, uint32_t queue,
                        const struct rtl_writer_account *account);
+
+/** A record of a kind is about to be given; to be called for each of a process whose account is set
+ * by rtl_writer_kinds. */
+void rtl_writer_recorded(struct rtl_writer *, uint32_t process, enum rtl_kind kind);
+
+/** How many of a kind were. */
+uint64_t rtl_writer_recorded_so_far(const struct rtl_writer *, uint32_t process,
+                                    enum rtl_kind kind);
+
+/** Sets what of each kind was not handed over (absolute values). */
+struct rtl_writer_kind {
+    uint64_t waiting, stopped, withheld;
+    uint64_t lost[RTL_LOST_REASONS];
+};
+void rtl_writer_kinds(struct rtl_writer *, uint32_t process,
+                      const struct rtl_writer_kind kinds[RTL_KINDS]);
+
+/** So many processes could not be read. Told of the first process, if there is one. */
+void rtl_writer_miss_processes(struct rtl_writer *, uint64_t count);
 
 /** Reads a queue's account as it is now; false if the one that was set last still holds. */
 typedef bool (*rtl_writer_ask)(void *context, uint32_t process, uint32_t queue,

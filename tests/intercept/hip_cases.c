@@ -3,6 +3,7 @@
  */
 #include "../common/check.h"
 #include "every_hip.h"
+#include "intercept/account.h"
 #include "intercept/config.h"
 #include "intercept/emit.h"
 #include "intercept/hip/calls.h"
@@ -36,6 +37,7 @@ static struct {
 } definitions[RTL_HIP_ENTRIES];
 static bool ring_full, in_place;
 static unsigned notes;
+static uint64_t lost, left_out;
 static struct {
     enum rtl_node_type type;
     hipStream_t stream;
@@ -110,6 +112,16 @@ void rtl_emit_note(uint32_t queue, const char *format, ...)
     (void)queue;
     (void)format;
     notes++;
+}
+
+void rtl_account_lose(enum rtl_kind kind, enum rtl_lost why, uint64_t count)
+{
+    lost += kind == RTL_KIND_CALLS && why == RTL_LOST_RING ? count : 0;
+}
+
+void rtl_account_leave_out(enum rtl_kind kind)
+{
+    left_out += kind == RTL_KIND_CALLS;
 }
 
 void rtl_hip_captured(enum rtl_node_type type, hipStream_t stream)
@@ -618,14 +630,27 @@ const char *Hip_GraphHooksAreAround(void)
 const char *Hip_LossIsCounted(void)
 {
     begin(RTL_CALLS_ON, hipSuccess);
-    rtl_hip_account();
-    CHECK_EQUAL(notes, 0);
+    lost = 0;
+    (void)hipDeviceSynchronize();
+    CHECK_EQUAL(lost, 0);
     ring_full = true;
     (void)hipDeviceSynchronize();
     (void)hipDeviceSynchronize();
+    CHECK_EQUAL(lost, 2);
     CHECK_EQUAL(notes, 1);
-    rtl_hip_account();
-    CHECK_EQUAL(notes, 2);
+    return NULL;
+}
+
+const char *Hip_AThreadLeavesItsCallsOut(void)
+{
+    begin(RTL_CALLS_ON, hipSuccess);
+    left_out = 0;
+    (void)hipDeviceSynchronize();
+    CHECK_EQUAL(left_out, 0);
+    rtl_origin.paused = true;
+    (void)hipDeviceSynchronize();
+    rtl_origin.paused = false;
+    CHECK_EQUAL(left_out, 1);
     return NULL;
 }
 

@@ -82,8 +82,11 @@ static const char *set_up(void)
     return NULL;
 }
 
+/* What waits is the module's, and would go into the next ring. */
 static void tear_down(void)
 {
+    for (int i = 0; i < 100000 && !rtl_emit_flush(); i++)
+        drain();
     rtl_ranges_set(RTL_RANGES_BEFORE);
     rtl_emit_open(NULL);
     rtl_ring_unmap(&ring);
@@ -178,25 +181,131 @@ const char *Ranges_WhileRecordingIsStopped(void)
     return NULL;
 }
 
+static uint64_t waiting(unsigned kind)
+{
+    return ring.header->kinds[kind].account.waiting;
+}
+
+static uint64_t lost(unsigned kind, enum rtl_lost why)
+{
+    return ring.header->kinds[kind].account.lost[why];
+}
+
+static const struct rtl_wire_lane *own_lane(void)
+{
+    return &ring.header->lanes[rtl_origin_thread() % RTL_LANES].lane;
+}
+
+static void *begin_and_leave(void *nothing)
+{
+    (void)rtl_range_push("left by its thread", RTL_RANGE_BY_RTL);
+    return nothing;
+}
+
+/* What finds no room waits, and comes in its order. */
 const char *Ranges_FullRing(void)
 {
     CHECK_DONE(set_up());
     record();
     while (rtl_ring_pending(&ring) <= SLOTS / 8 * 7)
         rtl_range_mark("fill");
-    CHECK(rtl_range_push("held back", RTL_RANGE_BY_RTL) == 0);
-    CHECK(rtl_range_push("lost", RTL_RANGE_BY_RTL) == 1);
+    CHECK(rtl_range_push("waits", RTL_RANGE_BY_RTL) == 0);
+    CHECK(rtl_range_push("waits too", RTL_RANGE_BY_RTL) == 1);
     CHECK(rtl_range_pop(NULL) == 1);
-    rtl_range_mark("lost");
+    rtl_range_mark("waits as well");
+    CHECK(waiting(RTL_KIND_RANGES) == 2 && waiting(RTL_KIND_RANGE_ENDS) == 1);
+    CHECK(waiting(RTL_KIND_MARKS) == 1);
+    CHECK(!rtl_emit_flush());
     drain();
     CHECK(texts(RTL_WIRE_RANGE, "fill") == SLOTS / 8 * 7 + 1);
+    CHECK(texts(RTL_WIRE_RANGE, "waits") == 0);
+    CHECK(rtl_range_pop(NULL) == 0); /* behind what waits, though there is room */
+    CHECK(rtl_emit_flush());
+    drain();
+    CHECK(ends(id_of("waits")) == 1 && ends(id_of("waits too")) == 1);
+    CHECK(texts(RTL_WIRE_RANGE, "waits as well") == 1);
+    for (unsigned kind = 0; kind < RTL_KINDS; kind++)
+        CHECK(waiting(kind) == 0 && lost(kind, RTL_LOST_RING) == 0);
+    tear_down();
+    return NULL;
+}
+
+/* As much waits as may; beyond that each range, end and mark is counted. */
+const char *Ranges_TooMuchWaits(void)
+{
+    CHECK_DONE(set_up());
+    record();
+    uint64_t marks = 0;
+    for (; lost(RTL_KIND_MARKS, RTL_LOST_RING) == 0; marks++)
+        rtl_range_mark("fill");
+    CHECK(waiting(RTL_KIND_MARKS) > 100000);
+    CHECK(rtl_range_push("held back", RTL_RANGE_BY_RTL) == 0);
+    CHECK(rtl_range_push("lost", RTL_RANGE_BY_RTL) == 1);
+    CHECK(waiting(RTL_KIND_RANGES) == 2);
+    CHECK(rtl_range_pop(NULL) == 1);
+    CHECK(waiting(RTL_KIND_RANGES) == 1 && lost(RTL_KIND_RANGES, RTL_LOST_RING) == 1);
+    CHECK(lost(RTL_KIND_RANGE_ENDS, RTL_LOST_RING) == 0); /* of what is in the trace alone */
+    uint64_t filled = 0;
+    bool all;
+    do {
+        all = rtl_emit_flush();
+        out.count = 0;
+        drain();
+        filled += texts(RTL_WIRE_RANGE, "fill");
+    } while (!all);
+    CHECK(filled + lost(RTL_KIND_MARKS, RTL_LOST_RING) == marks);
+    CHECK(waiting(RTL_KIND_MARKS) == 0);
     CHECK(rtl_range_pop(NULL) == 0);
     drain();
-    CHECK(ends(id_of("held back")) == 1);
-    CHECK(id_of("lost") == 0);
+    CHECK(ends(id_of("held back")) == 1 && waiting(RTL_KIND_RANGES) == 0);
+    tear_down();
+    return NULL;
+}
+
+/* A full ring again, and a thread that ends in its range. */
+const char *Ranges_WaitingAtTheEnd(void)
+{
+    CHECK_DONE(set_up());
+    record();
+    while (lost(RTL_KIND_MARKS, RTL_LOST_RING) == 0)
+        rtl_range_mark("fill");
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, begin_and_leave, NULL) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK(lost(RTL_KIND_RANGES, RTL_LOST_RING) == 1 && waiting(RTL_KIND_RANGES) == 0);
+    CHECK(rtl_range_push("open", RTL_RANGE_BY_RTL) == 0);
+    CHECK(waiting(RTL_KIND_RANGES) == 1);
+    while (!rtl_emit_flush())
+        drain();
+    drain();
+    out.count = 0;
     rtl_ranges_end();
     drain();
-    CHECK(strncmp(out.records[out.count - 1].text, "2 ranges were not recorded", 26) == 0);
+    CHECK(texts(RTL_WIRE_RANGE, "open") == 1 && waiting(RTL_KIND_RANGES) == 0);
+    CHECK(rtl_range_pop(NULL) == 0);
+    tear_down();
+    return NULL;
+}
+
+/* What is left out, and by whom. */
+const char *Ranges_LeftOut(void)
+{
+    CHECK_DONE(set_up());
+    record();
+    rtl_ranges_set(RTL_RANGES_STOPPED);
+    CHECK(rtl_range_push("stopped", RTL_RANGE_BY_RTL) == 0 && rtl_range_pop(NULL) == 0);
+    rtl_range_mark("stopped");
+    rtl_range_stop(rtl_range_start("stopped"));
+    rtl_ranges_set(RTL_RANGES_ON);
+    rtl_range_pause(true);
+    CHECK(rtl_range_push("withheld", RTL_RANGE_BY_RTL) == 0 && rtl_range_pop(NULL) == 0);
+    rtl_range_mark("withheld");
+    rtl_range_pause(false);
+    const struct rtl_wire_lane *lane = own_lane();
+    CHECK(lane->stopped[RTL_KIND_RANGES] == 2 && lane->withheld[RTL_KIND_RANGES] == 1);
+    CHECK(lane->stopped[RTL_KIND_MARKS] == 1 && lane->withheld[RTL_KIND_MARKS] == 1);
+    drain();
+    CHECK(texts(RTL_WIRE_RANGE, "stopped") == 0 && texts(RTL_WIRE_RANGE, "withheld") == 0);
     tear_down();
     return NULL;
 }
@@ -435,6 +544,7 @@ const char *Ranges_ThreadsWhileRecordingFlickers(void)
         rtl_ranges_set(RTL_RANGES_STOPPED);
         drain();
         rtl_ranges_set(RTL_RANGES_ON);
+        (void)rtl_emit_flush();
         drain();
     }
     atomic_store(&over, true);

@@ -85,7 +85,7 @@ static void write_definitions(struct rtl_writer *writer)
                                          .forwarded = 64,
                                          .borrowed = 65,
                                          .helped = 66,
-                                         .lost = {70, 71, 72, 73, 74, 75, 76, 77, 78}};
+                                         .lost = {70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80}};
     rtl_writer_ledger(writer, id, 9, &account);
     (void)rtl_writer_checkpoint(writer);
     account.lost[RTL_LOST_PENDING] = 0;

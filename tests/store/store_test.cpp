@@ -164,6 +164,9 @@ RTL_C_TEST(Launches, DamageIsTold)
 RTL_C_TEST(Launches, ConditionsInSql)
 RTL_C_TEST(Launches, ConditionsChooseChunks)
 
+RTL_C_TEST(Kinds, EveryField)
+RTL_C_TEST(Kinds, InSql)
+
 RTL_C_TEST(Damage, NotATrace)
 RTL_C_TEST(Damage, NewerVersions)
 RTL_C_TEST(Damage, ChunkIsTold)

@@ -16,11 +16,10 @@ static const struct {
                        "the pool grows while the program runs, up to RTL_POOL: warm the program up "
                        "before the part that counts, or lower the number of kernels in flight"},
     [RTL_LOSS_PENDING] = {"too many kernels of the queue were waiting to be read",
-                          "give the program's completion worker a core of its own (the machine is "
-                          "overloaded)"},
-    [RTL_LOSS_RING] = {"the collector was too slow and the ring was full",
-                       "record with a larger ring (rtl trace --buffer 256M), write the trace to a "
-                       "faster disk, or leave the collector a core"},
+                          "leave librtl's worker, a thread of the program, a core"},
+    [RTL_LOSS_RING] = {"the ring was full",
+                       "record with a larger ring than now (rtl trace --buffer), write the trace "
+                       "to a faster disk, or leave the collector a core"},
     [RTL_LOSS_SHUTDOWN] = {"not finished when the program or the queue ended",
                            "let the program wait for its kernels before it ends"},
     [RTL_LOSS_REARMED] =
@@ -44,6 +43,10 @@ static const struct {
         {"on queues that are only passed through (the notes name them)",
          "see the notes; RTL_QUEUE=interpose and the other way in, RTL_QUEUE=intercept, follow "
          "different queues"},
+    [RTL_LOSS_MEMORY] = {"memory was short", "leave the program and the collector more memory"},
+    [RTL_LOSS_MALFORMED] = {"their records contradicted themselves",
+                            "see whether the program writes where it should not (a sanitizer "
+                            "tells), else report it"},
 };
 
 const char *account_meaning(rtl_loss_t reason)
@@ -67,6 +70,8 @@ void account_of(const rtl_ledger_t *row, struct account *account)
         .forwarded = row->forwarded,
         .borrowed = row->borrowed,
         .helped = row->helped,
+        .stopped = row->stopped,
+        .withheld = row->withheld,
     };
     for (unsigned reason = 0; reason < RTL_LOSS_REASONS; ++reason) {
         account->lost[reason] = row->lost[reason];
@@ -93,6 +98,15 @@ static void add(struct account *total, const struct account *part)
     total->forwarded += part->forwarded;
     total->borrowed += part->borrowed;
     total->helped += part->helped;
+    total->stopped += part->stopped;
+    total->withheld += part->withheld;
+    total->untold += part->untold;
+}
+
+uint64_t account_by_mode(const struct account *account)
+{
+    uint64_t others = account->stopped + account->withheld + account->untold;
+    return account->skipped > others ? account->skipped - others : 0;
 }
 
 static const char *note_about(rtl_trace_t *trace, uint32_t process)
@@ -112,8 +126,10 @@ static rtl_status_t count_processes(rtl_trace_t *trace, struct verdict *verdict)
     const rtl_process_t *processes;
     size_t count;
     rtl_status_t status = rtlTraceProcesses(trace, &processes, &count);
+    verdict->all_full = true;
     for (size_t i = 0; status == RTL_OK && i < count; ++i) {
         ++verdict->processes;
+        verdict->all_full = verdict->all_full && strcmp(processes[i].mode, "full") == 0;
         verdict->died += strcmp(processes[i].state, "died") == 0;
         verdict->running += strcmp(processes[i].state, "running") == 0;
         verdict->refused += strcmp(processes[i].state, "refused") == 0;
@@ -163,6 +179,8 @@ static rtl_status_t add_ledger(rtl_trace_t *trace, struct verdict *verdict)
     for (size_t i = 0; status == RTL_OK && i < count; ++i) {
         struct account account;
         account_of(&rows[i], &account);
+        if (account.skipped && !kinds_known(trace, rows[i].process))
+            account.untold = account.skipped;
         add(account_is_copies(trace, &rows[i]) ? &verdict->copies : &verdict->total, &account);
     }
     return status;
@@ -271,6 +289,8 @@ rtl_status_t account_verdict(rtl_trace_t *trace, struct verdict *verdict)
         status = ended_count(trace, &verdict->ended);
     if (status == RTL_OK)
         status = count_unseen(trace, verdict);
+    if (status == RTL_OK)
+        status = kinds_read(trace, &verdict->kinds);
     if (status != RTL_OK)
         return status;
     verdict->finished = info.finished != 0;
@@ -281,7 +301,8 @@ rtl_status_t account_verdict(rtl_trace_t *trace, struct verdict *verdict)
                         verdict->refused == 0 && verdict->unrecorded == 0 && verdict->passed == 0 &&
                         verdict->torn == 0 &&
                         is_whole(&verdict->total) && is_whole(&verdict->copies) &&
-                        verdict->graphs.lost == 0 && verdict->unseen.hips == 0;
+                        verdict->graphs.lost == 0 && verdict->unseen.hips == 0 &&
+                        verdict->kinds.whole;
     return RTL_OK;
 }
 
@@ -330,14 +351,52 @@ static void append_losses(struct line *line, const struct verdict *verdict,
         append(line, ", the ledger explains more %s than it saw", what);
 }
 
+static void append_left_out(struct line *line, const struct account *total)
+{
+    uint64_t by_mode = account_by_mode(total);
+    if (by_mode)
+        append(line, ", %s left out by the mode", show_count(by_mode).text);
+    if (total->stopped)
+        append(line, ", %s left out while recording was stopped", show_count(total->stopped).text);
+    if (total->withheld)
+        append(line, ", %s left out by their thread", show_count(total->withheld).text);
+    if (total->untold)
+        append(line, ", %s left out", show_count(total->untold).text);
+}
+
 static void append_account(struct line *line, const struct verdict *verdict,
                            const struct account *total, const char *what)
 {
     append(line, "%s of %s%s %s", show_count(total->stored).text,
            verdict->at_least ? "at least " : "", show_count(total->seen).text, what);
-    if (total->skipped)
-        append(line, ", %s left out by the mode", show_count(total->skipped).text);
+    append_left_out(line, total);
     append_losses(line, verdict, total, what);
+}
+
+/* Of kinds of which something is missing. */
+static void append_kind(struct line *line, const struct verdict *verdict, unsigned number)
+{
+    const struct kind *kind = &verdict->kinds.kinds[number];
+    append(line, "; %s of %s %s", show_count(kind->stored).text, show_count(kind->seen).text,
+           kinds_label(number));
+    for (unsigned reason = 0; reason < RTL_LOSS_REASONS; ++reason)
+        if (kind->lost[reason])
+            append(line, ", %s lost (%s)", show_count(kind->lost[reason]).text,
+                   kinds_meaning((rtl_loss_t)reason));
+    if (kind->waiting)
+        append(line, ", %s %s", show_count(kind->waiting).text,
+               verdict->running ? "under way" : "unaccounted");
+    if (kind->unstored)
+        append(line, ", %s handed over and not in the file", show_count(kind->unstored).text);
+}
+
+static void append_kinds(struct line *line, const struct verdict *verdict)
+{
+    for (unsigned kind = 0; kind < KINDS; ++kind)
+        if (kinds_missing(&verdict->kinds.kinds[kind]))
+            append_kind(line, verdict, kind);
+    if (verdict->kinds.unknown)
+        append(line, "; whether all host calls, ranges and graph launches are there is not known");
 }
 
 static const char *plural(unsigned count, const char *ending)
@@ -402,6 +461,7 @@ void account_line(const struct verdict *verdict, char *text, size_t size)
         append(&line, ", %s of graph launches missing and not in the ledger",
                show_count(verdict->graphs.lost).text);
     append_unseen(&line, verdict);
+    append_kinds(&line, verdict);
     append_states(&line, verdict);
     ended_say(&verdict->ended, verdict->processes, ended, sizeof ended);
     append(&line, "%s", ended);

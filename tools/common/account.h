@@ -1,10 +1,11 @@
 /**
- * The verdict on a trace: is every kernel and copy that RTL saw in it?
+ * The verdict on a trace: is everything that RTL saw, and the mode records, in it?
  */
 #ifndef RTL_TOOLS_ACCOUNT_H
 #define RTL_TOOLS_ACCOUNT_H
 
 #include "common/ended.h"
+#include "common/kinds.h"
 
 #include <rtl/rtl_trace.h>
 
@@ -19,6 +20,9 @@ struct account {
     uint64_t pending;  /**< seen and neither recorded, skipped nor lost (yet) */
     uint64_t unstored; /**< recorded by the process and not in the file */
     uint64_t forwarded, borrowed, helped;
+    uint64_t stopped;  /**< of `skipped`: recording was stopped */
+    uint64_t withheld; /**< of `skipped`: their thread had stopped the recording of its own */
+    uint64_t untold;   /**< of `skipped`: the mode, or one of the above; the trace does not tell */
 };
 
 struct verdict {
@@ -44,6 +48,8 @@ struct verdict {
         uint64_t past;    /**< kernels of HIPs whose host calls are followed, which no call or range
                              of the trace launched; 0 unless somebody has counted them */
     } unseen;
+    struct kinds kinds;  /**< host calls, ranges, launches … */
+    bool all_full;       /**< every process was recorded in full mode */
     const char *failure; /**< why the collector could not write more, "" if it could; the trace's */
     bool at_least;       /**< counts are those of a checkpoint: there were so many at least */
     bool finished;       /**< the collector ended in order */
@@ -60,11 +66,14 @@ bool account_is_copies(rtl_trace_t *trace, const rtl_ledger_t *row);
 /** Account of one row. */
 void account_of(const rtl_ledger_t *row, struct account *account);
 
+/** Of `skipped`: what the mode leaves out. */
+uint64_t account_by_mode(const struct account *account);
+
 /** Reads the verdict of a trace. */
 rtl_status_t account_verdict(rtl_trace_t *trace, struct verdict *verdict);
 
 /** One line without a newline, such as "complete: 1 000 000 of 1 000 000 kernels". Copies are
- * told where there are any. */
+ * told where there are any, other kinds where some are missing. */
 void account_line(const struct verdict *verdict, char *line, size_t size);
 
 /** What a reason means, and what to do about it, in one sentence each. */

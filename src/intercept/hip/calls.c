@@ -1,12 +1,12 @@
 #include "intercept/hip/calls.h"
 
 #include "common/stamp.h"
+#include "intercept/account.h"
 #include "intercept/config.h"
 #include "intercept/emit.h"
 #include "intercept/external.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +51,7 @@ static const struct text texts[] = {
 };
 
 static _Atomic bool defined[RTL_HIP_ENTRIES];
-static _Atomic uint64_t lost;
+static _Atomic bool has_lost;
 
 /* The last part of a name that C++ has mangled (_Z24hipExtModuleLaunchKernelP18…,
  * _ZN8hip_impl22hipLaunchKernelGGLImplE…), or a plain name as it is. */
@@ -86,13 +86,13 @@ static void define(enum rtl_hip_entry entry)
     rtl_emit_definition(RTL_WIRE_CALL, pieces, 3);
 }
 
-/* The first tells, since a program that is killed tells no number. */
+/* The first tells when. */
 static void lose(void)
 {
-    if (atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed) == 0)
-        rtl_emit_note(RTL_NONE,
-                      "from here on host calls are missing, because the collector was too "
-                      "slow");
+    rtl_account_lose(RTL_KIND_CALLS, RTL_LOST_RING, 1);
+    if (!atomic_load_explicit(&has_lost, memory_order_relaxed) &&
+        !atomic_exchange_explicit(&has_lost, true, memory_order_relaxed))
+        rtl_emit_note(RTL_NONE, "from here on host calls are missing, because the ring was full");
 }
 
 static bool is_wanted(void)
@@ -185,6 +185,8 @@ void rtl_hip_leave(struct rtl_hip_call *call, enum rtl_hip_entry entry, int resu
     if (call->wanted || is_wanted()) {
         define(entry);
         send(call, entry, result, correlation, words, count);
+    } else if (rtl_origin.paused) {
+        rtl_account_leave_out(RTL_KIND_CALLS);
     }
     errno = call->error;
 }
@@ -205,13 +207,4 @@ __attribute__((constructor)) static void at_load(void)
 {
     if (!rtl_hip_possible())
         atomic_store_explicit(&rtl_calls_state, RTL_CALLS_OFF, memory_order_relaxed);
-}
-
-void rtl_hip_account(void)
-{
-    uint64_t count = atomic_load(&lost);
-    if (count > 0)
-        rtl_emit_note(RTL_NONE,
-                      "%" PRIu64 " host calls were not recorded because the collector was too slow",
-                      count);
 }

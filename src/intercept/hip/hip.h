@@ -46,9 +46,6 @@ bool rtl_hip_possible(void);
  * library or module is unloaded. Any thread. */
 const char *rtl_hip_kernel_name(const void *function);
 
-/** Sends one note if host calls were lost, with their number. At the end of the recording. */
-void rtl_hip_account(void);
-
 /** Hooks around the calls that are marked GRAPH (streams' are, too), while calls are recorded or
  * recording is stopped: before the real function, and after it with its result. Called in the
  * thread of the call, with rtl_origin.call set; never for what HIP calls itself. They keep HIP's
