@@ -539,7 +539,7 @@ static void note_malformed(struct source *source)
     char sentence[160];
     (void)snprintf(sentence, sizeof sentence,
                    "%" PRIu64 " records of process %" PRIu32
-                   " were malformed and left out: its memory was probably overwritten",
+                   " contradicted themselves and were left out",
                    source->malformed, source->pid);
     note(source, sentence);
 }

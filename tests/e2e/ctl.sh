@@ -53,6 +53,10 @@ end() {
     "$rtl" check --truth "$scratch/truth-$pid" t.db >check.out 2>&1 || fail "rtl check ended with status $?"
     equal "kernels in the trace" "$(ask t.db 'SELECT count(*) FROM kernels')" "$1"
     equal "kernels left out" "$(ask t.db 'SELECT sum(skipped) FROM (SELECT DISTINCT queue, skipped FROM ledger)')" "$2"
+    equal "kernels left out because recording was stopped" "$(ask t.db 'SELECT sum(stopped) FROM ledger')" "$2"
+    equal "the same of rtl check" "$("$rtl" check --json t.db | jq .total.stopped)" "$2"
+    ! grep -q -e '-m full' check.out || fail "rtl check advises the mode that was used"
+    [ "$2" = 0 ] || grep -q 'left out while recording was stopped' check.out || fail "rtl check does not say why"
 }
 
 # notes: what the trace says about recording, in order.

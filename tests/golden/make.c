@@ -672,6 +672,27 @@ static void make_again(uint32_t process)
 }
 #endif
 
+#if RTL_FORMAT_MINOR >= 5
+/* A range that is in the file, one that is not, and what else a kind's account can say. */
+static void make_kinds(uint32_t process)
+{
+    struct rtl_writer_kind kinds[RTL_KINDS] = {{0}};
+    static const struct rtl_writer_account account = {
+        .packets = ALL_64, .seen = 9, .skipped = 9, .stopped = 4, .withheld = 3};
+    for (unsigned reason = 0; reason < RTL_LOST_REASONS; reason++)
+        kinds[RTL_KIND_RANGES].lost[reason] = 10 + reason;
+    kinds[RTL_KIND_CALLS].waiting = 1;
+    kinds[RTL_KIND_MARKS].stopped = ALL_64;
+    kinds[RTL_KIND_NAMES].withheld = 2;
+    for (unsigned kind = 0; kind < RTL_KINDS; kind++)
+        for (unsigned i = 0; i <= kind; i++)
+            rtl_writer_recorded(writer, process, (enum rtl_kind)kind);
+    rtl_writer_kinds(writer, process, kinds);
+    rtl_writer_miss_processes(writer, 2);
+    rtl_writer_ledger(writer, process, 5, &account);
+}
+#endif
+
 static void make_trace(void)
 {
     static const struct rtl_writer_account account = {
@@ -706,6 +727,7 @@ static void make_trace(void)
 #if RTL_FORMAT_MINOR >= 5
     make_hip_queues(process);
     make_again(process);
+    make_kinds(process);
 #endif
     rtl_writer_process_end(writer, process, "closed", 9500000, 0);
     make_dead();

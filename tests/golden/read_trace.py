@@ -673,12 +673,38 @@ class Trace:
         return {"counting": self.rows("counting", 4), "counters": self.rows("counters", 4),
                 "uncounted": self.rows("uncounted", 4), "kernel_counters": of_kernels, "range_counters": of_ranges}
 
+    def stored(self):
+        """How many of each kind of a process are in the file, where its rows tell."""
+        found = collections.Counter((row["process"], "calls") for row in self.api)
+        for row in self.rows("ranges", 2):
+            if row["start"] is not None:
+                found[row["process"], "marks" if row["kind"] == "mark" else "ranges"] += 1
+            found[row["process"], "range_ends"] += row["end"] is not None and row["kind"] != "mark"
+        for row in self.rows("sample_chunks", 4):
+            found[row["process"], "samples"] += row["samples"]
+        for row in self.graph_rows():
+            found[row["process"], "launches"] += row["launches"] if row["source"] == "hip" else 0
+        return found
+
+    def kind_rows(self):
+        stored, lost = self.stored(), collections.Counter()
+        for row in self.rows("ledger_kind_losses", 5):
+            lost[row["process"], row["kind"]] += row["lost"]
+            yield {**row, **dict.fromkeys(("seen", "recorded", "stored", "waiting", "stopped", "withheld"), 0)}
+        for row in self.rows("ledger_kind_rows", 5):
+            key = row["process"], row["kind"]
+            told = row["kind"] in ("calls", "ranges", "range_ends", "marks", "launches", "samples")
+            there = stored[key] if told else row["recorded"] - row["dropped"]
+            del row["dropped"]
+            yield {**row, "seen": row["recorded"] + row["waiting"] + row["stopped"] + row["withheld"] + lost[key],
+                   "stored": there, "lost": 0, "reason": None}
+
     def tables(self):
         kernels = list(self.kernels())
         return {"kernels": kernels, "copies": list(self.copies()), "api": self.api,
                 "graphs": list(self.graph_rows()), "graph_nodes": list(self.graph_nodes()), "graph_launches": self.launches,
                 "ranges": list(self.range_rows()), "pauses": list(self.pauses()), "streams": list(self.streams()),
-                "threads": list(self.threads()), **self.counter_tables(kernels)}
+                "threads": list(self.threads()), "ledger_kinds": list(self.kind_rows()), **self.counter_tables(kernels)}
 
 
 def place_of(row, found):
@@ -752,7 +778,8 @@ def compare(trace, path, rtl):
 
 def json_key(row):
     names = ("process", "graph", "generation", "launch", "node", "id", "queue", "packet", "range", "agent", "counter", "why", "stream", "thread")
-    return [row.get(name) or 0 for name in (names if "start_ticks" not in row else ("id",))]
+    key = [row.get(name) or 0 for name in (names if "start_ticks" not in row else ("id",))]
+    return key + [str(row.get("kind")), str(row.get("reason"))]
 
 
 def main(arguments):
