@@ -130,7 +130,8 @@ int cmd_sql(int argc, char **argv)
     static const char doc[] =
         "Runs an SQL statement on a trace and writes its rows, columns parted by '|'."
         "\vTables: kernels, copies, api, graphs, graph_nodes, graph_launches, ranges, ledger, "
-        "processes, agents, queues, streams, threads, names, symbols, notes; and RPD's: rocpd_op, "
+        "ledger_kinds, processes, agents, queues, streams, threads, names, symbols, notes; and "
+        "RPD's: rocpd_op, "
         "rocpd_api, "
         "rocpd_string, top, busy, op and others. Times are in "
         "nanoseconds; unknown is NULL. The trace is "
