@@ -146,7 +146,7 @@ static enum rtl_lost lost_for(enum rtl_uncounted_why why)
     case RTL_UNCOUNTED_SHUTDOWN:
         return RTL_LOST_SHUTDOWN;
     case RTL_UNCOUNTED_RING:
-        return RTL_LOST_RING;
+        return rtl_emit_why();
     default:
         return RTL_LOST_REASONS;
     }

@@ -309,7 +309,7 @@ uint32_t rtl_launch_found(uint32_t queue, uint64_t first, uint32_t packets)
     if (rtl_submit_paused())
         return RTL_NONE;
     if (packets < SMALL && atomic_load_explicit(&crowded, memory_order_relaxed)) {
-        rtl_account_lose(RTL_KIND_BATCHES, RTL_LOST_RING, 1);
+        rtl_account_lose(RTL_KIND_BATCHES, rtl_emit_why(), 1);
         return RTL_NONE;
     }
     struct launch *launch = make(RTL_KIND_BATCHES, &id);

@@ -207,7 +207,7 @@ static void send_held(struct range *range)
 /* It had found no room, and will not be tried again. */
 static void give_up(struct range *range)
 {
-    rtl_account_lose(RTL_KIND_RANGES, RTL_LOST_RING, 1);
+    rtl_account_lose(RTL_KIND_RANGES, rtl_emit_why(), 1);
     rtl_account_waited(RTL_KIND_RANGES, 1);
     range->progress = GONE;
 }
@@ -222,7 +222,7 @@ static void end(struct range *range, uint64_t now)
         if (range->progress == HELD)
             give_up(range);
         else if (range->progress == SENT && !send_end(range->id, now))
-            rtl_account_lose(RTL_KIND_RANGE_ENDS, RTL_LOST_RING, 1);
+            rtl_account_lose(RTL_KIND_RANGE_ENDS, rtl_emit_why(), 1);
     } else {
         rtl_account_leave_out(RTL_KIND_RANGES);
     }
@@ -553,7 +553,7 @@ void rtl_range_mark(const char *text)
     } else {
         struct range mark = make(RTL_RANGE_MARK, BOTH, text);
         if (!send_begin(&mark, text))
-            rtl_account_lose(RTL_KIND_MARKS, RTL_LOST_RING, 1);
+            rtl_account_lose(RTL_KIND_MARKS, rtl_emit_why(), 1);
     }
     errno = saved;
 }

@@ -817,3 +817,8 @@ const char *Golden_Version14(void)
 {
     return check_golden(4);
 }
+
+const char *Golden_Version15(void)
+{
+    return check_golden(5);
+}

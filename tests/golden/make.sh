@@ -8,9 +8,14 @@ trap 'rm -rf "$scratch"' EXIT
 
 git -C "$(git -C "$here" rev-parse --show-toplevel)" archive "$1" include src | tar -x -C "$scratch"
 cd "$scratch"
-mapfile -t sources < <(find src/store src/graph -name '*.c' ! -name sql_extension.c)
-cc -std=c11 -D_GNU_SOURCE -DRTL_VERSION='"0"' -Iinclude -Isrc "$here/make.c" "${sources[@]}" -o make \
-    -lsqlite3 -lzstd -lpthread -lm -lstdc++
+mapfile -t sources < <(find src/store src/graph -name '*.c' ! -name sql_extension.c ! -name blank_make.c)
+compile=(cc -std=c11 -D_GNU_SOURCE -DRTL_VERSION='"0"' -Iinclude -Isrc)
+if [ -e src/store/blank_make.c ]; then # the tables are made by the build
+    "${compile[@]}" src/store/blank_make.c src/store/schema.c -o make_blank -lsqlite3
+    ./make_blank blank.db
+    compile+=(-DRTL_BLANK="\"$scratch/blank.db\"")
+fi
+"${compile[@]}" "$here/make.c" "${sources[@]}" -o make -lsqlite3 -lzstd -lpthread -lm -lstdc++
 ./make trace.db
 
 # What depends on when and where it was made is replaced. Tables and rows in order, so that a change shows as one.

@@ -89,7 +89,7 @@ static void define(enum rtl_hip_entry entry)
 /* The first tells when. */
 static void lose(void)
 {
-    rtl_account_lose(RTL_KIND_CALLS, RTL_LOST_RING, 1);
+    rtl_account_lose(RTL_KIND_CALLS, rtl_emit_why(), 1);
     if (!atomic_load_explicit(&has_lost, memory_order_relaxed) &&
         !atomic_exchange_explicit(&has_lost, true, memory_order_relaxed))
         rtl_emit_note(RTL_NONE, "from here on host calls are missing, because the ring was full");
