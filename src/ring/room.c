@@ -4,6 +4,7 @@
  * the file is opened for each piece: a program may need all descriptors that it may have. */
 #include "common/clock.h"
 #include "common/pages.h"
+#include "common/private.h"
 #include "ring/ring.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@
 
 static int reserve_in_file(const struct rtl_ring *ring, size_t begin, size_t size)
 {
-    int file = open(ring->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    int file = rtl_private_open(ring->path, O_RDWR);
     if (file < 0)
         return -1;
     int failed = fallocate(file, 0, (off_t)begin, (off_t)size);

@@ -1,4 +1,5 @@
 /* Files of rings, made when they are needed or before. */
+#include "common/private.h"
 #include "ring/files.h"
 #include "ring/ring.h"
 
@@ -56,7 +57,7 @@ int rtl_ring_file_make(const char *name, uint32_t slots)
         errno = EFBIG;
         return -1;
     }
-    int file = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int file = rtl_private_open(name, O_RDWR | O_CREAT);
     if (file < 0 || ftruncate(file, (off_t)size) == 0)
         return file;
     int saved = errno;
@@ -111,7 +112,7 @@ int rtl_spares_make(const char *session, uint32_t slots, unsigned most)
 static int open_sized(const char *name, uint32_t least, uint32_t most, uint32_t *slots)
 {
     struct stat status;
-    int file = open(name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    int file = rtl_private_open(name, O_RDWR);
     if (file < 0)
         return -1;
     for (*slots = most; fstat(file, &status) == 0 && *slots >= least && *slots > 0; *slots /= 2)
