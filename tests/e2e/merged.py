@@ -56,7 +56,11 @@ QUERIES = {
                      " WHERE k.process = {p} ORDER BY 1, 2, 3",
     "range counters": "SELECT range, agent, name, value, shared FROM range_counters WHERE process = {p} ORDER BY 1, 2, 3",
     "uncounted": "SELECT agent, why, count FROM uncounted WHERE process = {p} ORDER BY 1, 2",
-    "streams": "SELECT stream, handle FROM streams WHERE process = {p} ORDER BY 1",
+    "streams": "SELECT stream, handle, name, generation, created - {t}, destroyed - {t} FROM streams WHERE process = {p} ORDER BY 1",
+    "threads": "SELECT thread, tid, generation, name, comm FROM threads WHERE process = {p} ORDER BY 1",
+    "kinds": "SELECT kind, seen, recorded, stored, waiting, stopped, withheld, lost, reason FROM ledger_kinds WHERE process = {p}"
+             " ORDER BY kind, reason",
+    "hip queues": "SELECT queue, library, calls FROM hip_queues WHERE process = {p} ORDER BY 1",
     "notes": "SELECT queue, text FROM notes WHERE process = {p} AND text NOT LIKE 'merged from %' ORDER BY id",
 }
 
@@ -132,7 +136,8 @@ base = min(map(offset, sources))
 next_process = 1
 for source in sources:
     for process in range(1, int(rows(source, "SELECT max(process) FROM processes")[0]) + 1):
-        same("old.db", next_process, source, offset(source) - base, process, 5)
+        # Of a process that an exec replaced there may be its row alone.
+        same("old.db", next_process, source, offset(source) - base, process, 0)
         next_process += 1
 must(next_process > len(sources), "processes of old traces")
 

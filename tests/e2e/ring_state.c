@@ -1,7 +1,6 @@
 /*
  * ring_state FILE: what the ring of a process says of itself, as JSON: its pid, whether it was
- * closed, its size, and the sums of its ledger. The file may have been unlinked and be reached by
- * /proc/self/fd.
+ * closed, its size, and the sums of its ledger.
  */
 #include "ring/ring.h"
 

@@ -62,7 +62,7 @@ static const char *check_processes(rtl_trace_t *trace, unsigned minor)
 {
     const rtl_process_t *it = NULL;
     size_t count = 0;
-    CHECK(rtlTraceProcesses(trace, &it, &count) == RTL_OK && count == 2 + (minor >= 5));
+    CHECK(rtlTraceProcesses(trace, &it, &count) == RTL_OK && count == (minor < 5 ? 2 : 4));
     CHECK(it->process == 1 && it->pid == 4242 && it->ppid == 4200);
     CHECK(SAME(it->command, "./app --golden 'a b'") && SAME(it->host, "golden-host"));
     CHECK(SAME(it->rank, "3") && SAME(it->mode, "full") && SAME(it->way, "interpose"));
@@ -75,6 +75,8 @@ static const char *check_processes(rtl_trace_t *trace, unsigned minor)
     if (minor >= 5) {
         it++;
         CHECK(it->process == 3 && it->pid == 4244 && SAME(it->state, "replaced"));
+        it++;
+        CHECK(it->process == 4 && it->pid == 301 && SAME(it->state, "unrecorded"));
     }
     return NULL;
 }
