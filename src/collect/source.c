@@ -2,8 +2,8 @@
 
 #include "common/clock.h"
 #include "common/private.h"
-#include "ring/process.h"
 #include "ring/kinds.h"
+#include "ring/process.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -7,12 +7,12 @@ _Static_assert((int)RTL_LOSS_REASONS == (int)RTL_LOST_REASONS, "one list of reas
 const char *rtlLossName(rtl_loss_t reason)
 {
     static const char *const names[RTL_LOSS_REASONS] = {
-        [RTL_LOSS_POOL] = "pool",       [RTL_LOSS_PENDING] = "pending",
-        [RTL_LOSS_RING] = "ring",       [RTL_LOSS_SHUTDOWN] = "shutdown",
-        [RTL_LOSS_REARMED] = "rearmed", [RTL_LOSS_KILLED] = "killed",
-        [RTL_LOSS_NO_TIME] = "no_time", [RTL_LOSS_NOT_FOLLOWED] = "not_followed",
-        [RTL_LOSS_SPACE] = "space",
-        [RTL_LOSS_MEMORY] = "memory",   [RTL_LOSS_MALFORMED] = "malformed",
+        [RTL_LOSS_POOL] = "pool",           [RTL_LOSS_PENDING] = "pending",
+        [RTL_LOSS_RING] = "ring",           [RTL_LOSS_SHUTDOWN] = "shutdown",
+        [RTL_LOSS_REARMED] = "rearmed",     [RTL_LOSS_KILLED] = "killed",
+        [RTL_LOSS_NO_TIME] = "no_time",     [RTL_LOSS_NOT_FOLLOWED] = "not_followed",
+        [RTL_LOSS_SPACE] = "space",         [RTL_LOSS_MEMORY] = "memory",
+        [RTL_LOSS_MALFORMED] = "malformed",
     };
     return (unsigned)reason < RTL_LOSS_REASONS ? names[reason] : "unknown";
 }

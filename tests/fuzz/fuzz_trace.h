@@ -20,8 +20,8 @@ uint8_t fuzz_byte(struct fuzz_input *input);
 /** A number of 64 bits: often one at which something ends, else what the input says. */
 uint64_t fuzz_number(struct fuzz_input *input);
 
-/** A connection to a copy in memory of a golden trace, damaged as the input says: rows, or the bytes
- * of the file, or both. The caller closes it. */
+/** A connection to a copy in memory of a golden trace, damaged as the input says: rows, or the
+ * bytes of the file, or both. The caller closes it. */
 sqlite3 *fuzz_damaged(struct fuzz_input *input);
 
 /** Damages rows, tables and chunks of an open trace, as the input says. Damaged data gets a

@@ -299,10 +299,9 @@ rtl_status_t account_verdict(rtl_trace_t *trace, struct verdict *verdict)
     verdict->at_least = !verdict->finished && !verdict->recording && !info.accounted;
     verdict->complete = verdict->finished && verdict->processes > 0 && verdict->running == 0 &&
                         verdict->refused == 0 && verdict->unrecorded == 0 && verdict->passed == 0 &&
-                        verdict->torn == 0 &&
-                        is_whole(&verdict->total) && is_whole(&verdict->copies) &&
-                        verdict->graphs.lost == 0 && verdict->unseen.hips == 0 &&
-                        verdict->kinds.whole;
+                        verdict->torn == 0 && is_whole(&verdict->total) &&
+                        is_whole(&verdict->copies) && verdict->graphs.lost == 0 &&
+                        verdict->unseen.hips == 0 && verdict->kinds.whole;
     return RTL_OK;
 }
 

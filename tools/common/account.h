@@ -33,7 +33,7 @@ struct verdict {
     const char *why;     /**< note about the first of them, NULL if there is none; the trace's */
     unsigned passed;     /**< queues that were not followed although the mode wants it */
     struct ended ended;  /**< processes that ended without a word, and what they had in flight */
-    uint64_t torn;       /**< slots of records that were begun and never written: a host call, say */
+    uint64_t torn; /**< slots of records that were begun and never written: a host call, say */
     struct {
         uint64_t launches;
         uint64_t uncertain; /**< with kernels whose node is not sure */

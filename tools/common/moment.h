@@ -18,8 +18,8 @@ struct moment {
 /** Reads the time that an option was given. 0, or EINVAL when a sentence has been said. */
 int moment_read(const char *option, const char *text, struct moment *moment);
 
-/** The time on the trace's clock, where the recording began at `start`; the last that there is where
- * that lies beyond. */
+/** The time on the trace's clock, where the recording began at `start`; the last that there is
+ * where that lies beyond. */
 uint64_t moment_on_clock(const struct moment *moment, uint64_t start);
 
 /** Both on the trace's clock, 0 where not given. 0, or EINVAL when a sentence has been said. */

@@ -304,7 +304,7 @@ static rtl_status_t write_head(struct chrome *chrome)
     const struct export *export = chrome->export;
     const rtl_agent_t *agents;
     size_t count;
-    int64_t base = (int64_t)((uint64_t)export->info.realtime_offset - (uint64_t)chrome->shift);
+    int64_t base = (int64_t)((uint64_t) export->info.realtime_offset - (uint64_t)chrome->shift);
     rtl_status_t status = rtlTraceAgents(export->trace, &agents, &count);
     if (status != RTL_OK)
         return status;
