@@ -272,6 +272,22 @@ const char *Summary_VerdictsOnKinds(void)
     return NULL;
 }
 
+/* Nobody knows why there is nothing as long as more may come. */
+const char *Summary_NothingSoFar(void)
+{
+    struct verdict verdict = {.recording = true};
+    char line[512];
+    account_line(&verdict, line, sizeof line);
+    CHECK(strcmp(line, "nothing recorded so far, the recording goes on") == 0);
+    verdict.recording = false;
+    account_line(&verdict, line, sizeof line);
+    CHECK(strstr(line, "until the last checkpoint") && !strstr(line, "no process"));
+    verdict.finished = true;
+    account_line(&verdict, line, sizeof line);
+    CHECK(strcmp(line, "nothing recorded: no process loaded a GPU runtime with librtl") == 0);
+    return NULL;
+}
+
 static void stop_in_between(struct rtl_ring *ring)
 {
     skip_some(ring);

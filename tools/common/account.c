@@ -438,12 +438,24 @@ static void append_states(struct line *line, const struct verdict *verdict)
         append(line, ", the recording has not ended in order");
 }
 
+/* What came after the last checkpoint is not known. */
+static void append_nothing(struct line *line, const struct verdict *verdict)
+{
+    if (verdict->recording)
+        append(line, "nothing recorded so far, the recording goes on");
+    else if (!verdict->finished)
+        append(line, "nothing recorded until the last checkpoint, the recording has not ended in "
+                     "order");
+    else
+        append(line, "nothing recorded: no process loaded a GPU runtime with librtl");
+}
+
 void account_line(const struct verdict *verdict, char *text, size_t size)
 {
     struct line line = {text, size, 0};
     char ended[256];
     if (verdict->processes == 0) {
-        append(&line, "nothing recorded: no process loaded a GPU runtime with librtl");
+        append_nothing(&line, verdict);
         return;
     }
     if (verdict->unrecorded == verdict->processes) {
