@@ -7,13 +7,12 @@
 #include "intercept/origin.h"
 #include "intercept/submit.h"
 
-#include <sched.h>
 #include <stdatomic.h>
 
 #define LAUNCHES 4096u /* on their way at once; power of two */
 #define AHEAD    1024u /* places that have memory before they are used */
 #define TRIES    64u   /* to find an id whose place is free */
-#define TURNS    512u  /* of who waits for others to send; half of them give the processor away */
+#define LOOKS    512u  /* of who waits for others to send: about a microsecond */
 #define SMALL    8u    /* packets: a batch of fewer costs the ring as much as its kernels */
 
 /* Packets that are still to pass, and while it is open, OPEN more. */
@@ -232,14 +231,14 @@ bool rtl_launches_send(void)
     return all;
 }
 
-/* Who has launches in hand may have lost his processor, perhaps to us. */
+/* Who has launches in hand may have lost his processor, perhaps to us. Nobody waits for that: the
+ * kernels are safe, and a launch that has begun and is not sent is in the account. */
 void rtl_launches_settle(void)
 {
     (void)rtl_launches_send();
-    for (unsigned i = 0; i < TURNS && atomic_load_explicit(&senders, memory_order_acquire) != 0;
+    for (unsigned i = 0; i < LOOKS && atomic_load_explicit(&senders, memory_order_acquire) != 0;
          i++)
-        if (i >= TURNS / 2)
-            (void)sched_yield();
+        ;
 }
 
 /* What is in the ring travels between cores, and the thread that submits would wait for it: the

@@ -58,7 +58,8 @@ struct rtl_launch_part {
 void rtl_launch_pass(const struct rtl_launch_part *part);
 
 /** Sends the launches of which all packets have passed, by the time of the call: if another thread
- * is just sending some, waits for it, some microseconds at most. Any thread. */
+ * is just sending some, waits for it, about a microsecond at most. Makes no system call. Any
+ * thread. */
 void rtl_launches_settle(void);
 
 #endif

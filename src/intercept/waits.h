@@ -20,8 +20,8 @@ void rtl_waits_hook(void);
 /** The program is about to be told that something is done: all that it may know to be done then is
  * in the ring afterwards, with what is needed to read it. Where nothing is pending this costs some
  * loads for each queue, else what the worker would have had to do. Any thread of the program's;
- * keeps errno. Without system calls, but before the first clock point of a device, and where graph
- * launches are not sent yet or records were set aside. */
+ * keeps errno. Without system calls, but before the first clock point of a device, and where
+ * records were set aside. */
 void rtl_waits_ended(void);
 
 /** A signal was replaced, for the first time or again. Any thread. */
