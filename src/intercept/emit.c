@@ -280,7 +280,9 @@ static bool flush(struct way *way)
 /* Under the lock of `later`. */
 static void put_back(struct kept *items)
 {
-    struct kept **end = &items;
+    if (items == NULL)
+        return;
+    struct kept **end = &items->next;
     while (*end != NULL)
         end = &(*end)->next;
     *end = later.first;
@@ -358,7 +360,7 @@ static bool keep_later(enum rtl_wire_type type, const struct rtl_piece *pieces, 
         atomic_fetch_sub_explicit(&later.bytes, size, memory_order_relaxed);
         return false;
     }
-    rtl_account_wait(rtl_kind_of(type, item->body), 1);
+    rtl_account_wait(rtl_kind_of(type, pieces[0].data), 1);
     pthread_mutex_lock(&later.lock);
     *later.last = item;
     later.last = &item->next;
