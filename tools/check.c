@@ -303,7 +303,7 @@ static void show_copies_truth(const struct truth_copies_result *copies)
                  show_count(copies->equal).text);
     show_difference("copies by the host, which the truth does not know", copies->by_host);
     show_difference("copies of the runtime for itself", copies->internal);
-    show_difference("copies left out by the mode, as the ledger says", copies->skipped);
+    show_difference("copies left out, as the ledger says", copies->skipped);
     show_difference("copies lost, as the ledger says", copies->lost);
     show_difference("copies missing", copies->missing);
     show_difference("copies never executed so", copies->invented);
@@ -322,7 +322,7 @@ static void show_truth(const struct truth_result *truth)
         (void)printf("  equal means once, with the name, queue and ticks of the truth; translated "
                      "times are at most %" PRIu64 " ns off\n",
                      truth->widest_ns);
-    show_difference("left out by the mode, as the ledger says", truth->skipped);
+    show_difference("left out, as the ledger says", truth->skipped);
     show_difference("on queues of the runtime itself, which no tool is shown", truth->internal);
     show_difference("lost, as the ledger says", truth->lost);
     show_difference("missing", truth->missing);

@@ -342,16 +342,16 @@ static void time_text(uint64_t ns, uint64_t step, char *text, size_t size)
 }
 
 /* `since` is the time from the window's begin on. */
-static void put_tick(const struct timeline *timeline, uint64_t since, const char *text, char *line,
-                     size_t *free_from)
+static void put_tick(const struct timeline *timeline, uint64_t since, const char *text,
+                     size_t length, char *line, size_t *free_from)
 {
     double column = (double)(timeline->to - timeline->from) / timeline->width;
     size_t at = (size_t)((double)since / column);
-    if (at < *free_from || at + strlen(text) + 1 > timeline->width)
+    if (at < *free_from || at + length + 1 > timeline->width)
         return;
     line[at] = '|';
-    memcpy(line + at + 1, text, strlen(text));
-    *free_from = at + strlen(text) + 2;
+    memcpy(line + at + 1, text, length);
+    *free_from = at + length + 2;
 }
 
 /* Counts from the window's begin on, so that no sum goes beyond its end. */
@@ -369,7 +369,7 @@ static void show_axis(const struct view *view)
     for (bool inside = since < length; inside; since += step) {
         char text[48];
         time_text(begin + since, step, text, sizeof text);
-        put_tick(timeline, since, text, line, &free_from);
+        put_tick(timeline, since, text, strlen(text), line, &free_from);
         inside = length - since > step;
     }
     for (size_t end = timeline->width; end > 0 && line[end - 1] == ' ';)

@@ -161,7 +161,7 @@ static int entries_beside(const char *path)
     int count = -2;
     (void)snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
     DIR *open = opendir(folder);
-    while (open && readdir(open))
+    while (open && readdir(open)) // NOLINT(concurrency-mt-unsafe): own stream
         ++count;
     if (open)
         (void)closedir(open);

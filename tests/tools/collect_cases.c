@@ -186,8 +186,8 @@ static void die_with_drafts(struct rtl_ring *ring)
     draft(ring, FULL_CHUNK + 8, 1);  /* twice */
     draft_copy(ring, 1, 0, false);
     draft_copy(ring, 1, 1, false);
-    made_kernel(ring, 0, FULL_CHUNK + 7, 0, MADE_BEGIN + 10 * (FULL_CHUNK + 7),
-                MADE_BEGIN + 10 * (FULL_CHUNK + 7) + 5);
+    made_kernel(ring, 0, FULL_CHUNK + 7, 0, MADE_BEGIN + 10ul * (FULL_CHUNK + 7),
+                MADE_BEGIN + 10ul * (FULL_CHUNK + 7) + 5);
     made_ledger(ring, 0, FULL_CHUNK + 80, FULL_CHUNK, 0);
     made_ledger(ring, 1, 2, 1, 0);
     (void)raise(SIGKILL);

@@ -85,6 +85,15 @@ for user in 0 47111; do
             rm "$shared/x.db$suffix"
         done
     done
+    # What was put where an output goes: a FIFO would get all of it, a file give its owner and mode.
+    for kind in ': >' 'mkfifo -m 666 ' 'ln -s /dev/zero '; do
+        by $bob sh -c "umask 0; $kind$shared/out.csv"
+        before=$(stat -c '%u %a %F %i' "$shared/out.csv")
+        refused "out.csv" by $user "$rtl" export --format csv -f -o "$shared/out.csv" "$shared/x.db"
+        refused "out.csv" by $user "$rtl" merge -f "$shared/out.csv" "$shared/x.db"
+        equal "what was planted" "$(stat -c '%u %a %F %i' "$shared/out.csv")" "$before"
+        rm "$shared/out.csv"
+    done
     # One's own leftover goes.
     by $user sh -c "echo leftover >$shared/x.db-wal"
     by $user "$rtl" trace --gpu soft -q -f -o "$shared/x.db" -- true || fail "one's own leftover is in the way"

@@ -302,6 +302,21 @@ static int begin_beside(struct output *output, const struct output_rules *rules,
     return result == EXIT_FINE ? begin_file(output, rules, output->target) : result;
 }
 
+/* Something of another user's in a folder where everybody may put things: a FIFO of theirs would
+ * get all of it, and a file of theirs would give its owner and mode. */
+static bool is_planted(const struct output *output, const struct stat *status)
+{
+    struct stat place;
+    char folder[PATH_MAX];
+    (void)snprintf(folder, sizeof folder, "%s", output->target);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = '\0';
+    if (stat(slash ? folder : ".", &place) != 0 || !(place.st_mode & S_IWOTH))
+        return false;
+    return status->st_uid != geteuid() && status->st_uid != 0 && status->st_uid != place.st_uid;
+}
+
 static int begin(struct output *output, const struct output_rules *rules, int descriptor)
 {
     struct stat status;
@@ -314,6 +329,11 @@ static int begin(struct output *output, const struct output_rules *rules, int de
         result = begin_descriptor(output, descriptor);
     else if (!there && error != ENOENT)
         result = fail(output, error);
+    else if (there && is_planted(output, &status))
+        result = say_fail(EXIT_USAGE,
+                          "'%s' is another user's, in a folder where everybody may put things: "
+                          "choose another name or folder",
+                          output->name);
     else if (there && S_ISDIR(status.st_mode))
         result = say_fail(EXIT_USAGE, "'%s' could not be written: it is a folder", output->name);
     else if (!there || S_ISREG(status.st_mode))
