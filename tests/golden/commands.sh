@@ -21,7 +21,7 @@ try() {
     (
         ulimit -t 60
         # A sanitizer reserves memory of its own.
-        nm -D "$rtl" 2>/dev/null | grep -q __sanitizer || ulimit -v 1048576
+        grep -q __asan_init "$rtl" || ulimit -v 1048576
         exec "$rtl" "$@"
     ) >out 2>err || status=$?
     [[ $wanted == *" $status "* ]] || {
