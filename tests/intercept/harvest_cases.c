@@ -177,18 +177,6 @@ static bool is_kernel(const struct rtl_wire_kernel *kernel, uint32_t queue, uint
     return kernel->queue == queue && kernel->start == start;
 }
 
-/* How often the ring has a kernel, in what is committed and in drafts. */
-static unsigned times_in_ring(uint32_t queue, uint64_t start, bool with_drafts)
-{
-    unsigned times = 0;
-    for (unsigned i = 0; i < kernel_count; i++)
-        times += is_kernel(&kernels[i], queue, start);
-    for (unsigned at = 0; with_drafts && at < DRAFTS; at++)
-        for (unsigned i = 0; i < drafts[at].count; i++)
-            times += is_kernel(&drafts[at].kernels[i], queue, start);
-    return times;
-}
-
 static void tear_down(void)
 {
     for (uint32_t slot = 0; slot < QUEUES; slot++) {
@@ -221,6 +209,18 @@ static const char *set_up(void)
 /* ---- at any moment ---- */
 
 #ifdef STEPPING
+/* How often the ring has a kernel, in what is committed and in drafts. */
+static unsigned times_in_ring(uint32_t queue, uint64_t start, bool with_drafts)
+{
+    unsigned times = 0;
+    for (unsigned i = 0; i < kernel_count; i++)
+        times += is_kernel(&kernels[i], queue, start);
+    for (unsigned at = 0; with_drafts && at < DRAFTS; at++)
+        for (unsigned i = 0; i < drafts[at].count; i++)
+            times += is_kernel(&drafts[at].kernels[i], queue, start);
+    return times;
+}
+
 
 /* The second queue's kernel runs when all that is over. */
 static const char *finish(void)
