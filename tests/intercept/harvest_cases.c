@@ -172,11 +172,6 @@ static bool is_recorded(unsigned at, uint32_t queue, uint64_t start, uint64_t en
            kernels[at].end == end;
 }
 
-static bool is_kernel(const struct rtl_wire_kernel *kernel, uint32_t queue, uint64_t start)
-{
-    return kernel->queue == queue && kernel->start == start;
-}
-
 static void tear_down(void)
 {
     for (uint32_t slot = 0; slot < QUEUES; slot++) {
@@ -209,6 +204,11 @@ static const char *set_up(void)
 /* ---- at any moment ---- */
 
 #ifdef STEPPING
+static bool is_kernel(const struct rtl_wire_kernel *kernel, uint32_t queue, uint64_t start)
+{
+    return kernel->queue == queue && kernel->start == start;
+}
+
 /* How often the ring has a kernel, in what is committed and in drafts. */
 static unsigned times_in_ring(uint32_t queue, uint64_t start, bool with_drafts)
 {
@@ -220,7 +220,6 @@ static unsigned times_in_ring(uint32_t queue, uint64_t start, bool with_drafts)
             times += is_kernel(&drafts[at].kernels[i], queue, start);
     return times;
 }
-
 
 /* The second queue's kernel runs when all that is over. */
 static const char *finish(void)
