@@ -13,9 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A collector that librtl starts has so long to hold the session. */
-#define YOUNG_S 10
-
 int rtl_session_open(const char *path, int flags)
 {
     char name[PATH_MAX];
@@ -49,7 +46,7 @@ bool rtl_session_facts(int file, struct rtl_session_facts *facts)
     *facts = (struct rtl_session_facts){
         .length = (size_t)length,
         .held_before = strstr(text, "\ncollector ") != NULL,
-        .young = status.st_mtime + YOUNG_S >= time(NULL),
+        .young = status.st_mtime + RTL_SESSION_YOUNG_S >= time(NULL),
     };
     const char *line = strstr(text, "\nmaker ");
     if (line &&

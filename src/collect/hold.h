@@ -12,6 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** For so many seconds a session is left alone: a collector that librtl starts may be on its way.
+ */
+#define RTL_SESSION_YOUNG_S 10
+
 /** Marks the session as one that this process collects. Returns the descriptor that holds it, or -1
  * (then another may sweep the session once the process that made it has ended). */
 int rtl_session_hold(const char *path);

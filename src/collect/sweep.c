@@ -2,10 +2,12 @@
 
 #include "collect/hold.h"
 #include "common/private.h"
+#include "ring/files.h"
 #include "ring/ring.h"
 #include "store/file.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -13,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Sessions of older versions do not say who made them: they stay. */
@@ -57,13 +61,40 @@ static bool rings_are_dead(const char *session)
     return dead;
 }
 
+/* What was removed half, by somebody who did not see what is there: files of a session alone, and
+ * not the one that makes it one. */
+static bool is_remains(const char *path)
+{
+    DIR *folder = rtl_private_list(path);
+    struct dirent *entry;
+    struct stat status;
+    unsigned own = 0;
+    bool other = folder == NULL || fstat(dirfd(folder), &status) != 0 ||
+                 status.st_mtime + RTL_SESSION_YOUNG_S >= time(NULL);
+    while (!other &&
+           (entry = readdir(folder)) != NULL) { // NOLINT(concurrency-mt-unsafe): own stream
+        const char *name = entry->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+            continue;
+        other = !rtl_session_owns(name) || strcmp(name, "session") == 0;
+        own++;
+    }
+    if (folder)
+        (void)closedir(folder);
+    return !other && own > 0;
+}
+
 /* The lock is kept until the folder is gone, so that nobody begins to use it meanwhile. */
 static bool sweep_one(const char *path)
 {
     struct rtl_session_facts facts;
     int file = rtl_session_open(path, O_RDONLY);
-    if (file < 0)
-        return false;
+    if (file < 0) {
+        bool remains = errno == ENOENT && is_remains(path) && rings_are_dead(path);
+        if (remains)
+            rtl_session_remove(path);
+        return remains;
+    }
     bool unused = rtl_session_facts(file, &facts) && !facts.young && maker_has_ended(&facts) &&
                   flock(file, LOCK_EX | LOCK_NB) == 0 && rings_are_dead(path);
     if (unused)

@@ -135,6 +135,8 @@ bool rtl_session_owns(const char *name)
     return strcmp(name, "session") == 0;
 }
 
+/* The file `session` goes last: where that is there, somebody finishes what a killed process began.
+ */
 void rtl_session_remove(const char *path)
 {
     DIR *folder = rtl_private_list(path);
@@ -142,9 +144,10 @@ void rtl_session_remove(const char *path)
         return;
     struct dirent *entry;
     while ((entry = readdir(folder)) != NULL) { // NOLINT(concurrency-mt-unsafe): own stream
-        if (rtl_session_owns(entry->d_name))
+        if (rtl_session_owns(entry->d_name) && strcmp(entry->d_name, "session") != 0)
             (void)unlinkat(dirfd(folder), entry->d_name, 0);
     }
+    (void)unlinkat(dirfd(folder), "session", 0);
     closedir(folder);
     (void)rmdir(path);
 }

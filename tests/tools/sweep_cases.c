@@ -119,6 +119,22 @@ const char *Sweep_WhatItsMakerDidNotWrite(void)
     return NULL;
 }
 
+/* Who removed it was killed meanwhile, or knew of less. */
+const char *Sweep_WhatIsHalfRemoved(void)
+{
+    char session[64];
+    char command[MADE_PATH];
+    CHECK(left_behind(session, sizeof session));
+    (void)snprintf(command, sizeof command, "rm %s/session && touch %s/spare.0", session, session);
+    CHECK(made_shell(command) == 0);
+    (void)rtl_session_sweep();
+    CHECK(there(session)); /* it is new */
+    (void)snprintf(command, sizeof command, "touch -d 2001-01-01 %s", session);
+    CHECK(made_shell(command) == 0);
+    CHECK(is_swept(session));
+    return NULL;
+}
+
 const char *Sweep_NotWhileSomebodyCollects(void)
 {
     char session[64];

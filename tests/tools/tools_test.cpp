@@ -25,6 +25,7 @@ RTL_C_TEST(Ended, ReplacedWithPacketsUnderWay)
 
 RTL_C_TEST(Sweep, WhatNobodyNeeds)
 RTL_C_TEST(Sweep, WhatItsMakerDidNotWrite)
+RTL_C_TEST(Sweep, WhatIsHalfRemoved)
 RTL_C_TEST(Sweep, NotWhileSomebodyCollects)
 RTL_C_TEST(Sweep, NotWhileSomebodyWrites)
 RTL_C_TEST(Sweep, NotWhatIsNew)
