@@ -16,7 +16,8 @@
 #   SOFTGPU          runs on the software GPU (LD_LIBRARY_PATH)
 #   SANITIZE         also runs in the sanitizer builds (GoogleTest programs without SOFTGPU always do)
 #   NO_SANITIZE      never runs there
-#   NO_TSAN          runs under address,undefined, not under thread
+#   NO_TSAN          runs under address,undefined, not under thread: for what has one thread
+#   TSAN_CASES G     of a GoogleTest program, the cases that run under thread (a --gtest_filter): those that start threads
 #   SERIAL           never beside another test
 #   ENV A=b...       environment
 #   TIMEOUT seconds  180 when absent: more than the test takes on a machine that has time for it. Where many share a
@@ -54,7 +55,7 @@ if(RTL_SANITIZE)
 endif()
 
 set(_rtl_test_flags SOFTGPU SANITIZE NO_SANITIZE NO_TSAN SERIAL)
-set(_rtl_test_values TIMEOUT)
+set(_rtl_test_values TIMEOUT TSAN_CASES)
 set(_rtl_test_lists ENV LIBS DEPENDS)
 
 # Sets `properties` (a list for PROPERTIES), `environment` and `sanitized` from the parsed options in
@@ -70,12 +71,14 @@ macro(_rtl_test_properties default_sanitize)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 180)
   endif()
+  # What may take long begins first: begun last, it would run alone at the end.
+  set(properties COST ${ARG_TIMEOUT})
   math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * ${RTL_TEST_PATIENCE}")
   set(environment ${ARG_ENV})
   if(ARG_SOFTGPU)
     list(APPEND environment "LD_LIBRARY_PATH=${RTL_SOFTGPU_DIR}")
   endif()
-  set(properties TIMEOUT ${ARG_TIMEOUT})
+  list(APPEND properties TIMEOUT ${ARG_TIMEOUT})
   if(ARG_SERIAL)
     list(APPEND properties RUN_SERIAL TRUE)
   endif()
@@ -115,8 +118,12 @@ function(rtl_add_gtest target)
     if(environment)
       set_target_properties(${target} PROPERTIES CROSSCOMPILING_EMULATOR "env;${environment}")
     endif()
+    set(cases)
+    if(ARG_TSAN_CASES AND RTL_SANITIZE STREQUAL "thread")
+      set(cases TEST_FILTER ${ARG_TSAN_CASES})
+    endif()
     gtest_discover_tests(${target} TEST_PREFIX "${ARG_AREA}." DISCOVERY_MODE PRE_TEST
-                         DISCOVERY_TIMEOUT 300 PROPERTIES ${properties})
+                         DISCOVERY_TIMEOUT 300 ${cases} PROPERTIES ${properties})
   endif()
 endfunction()
 

@@ -6,6 +6,11 @@ cd "$root"
 
 jobs=${RTL_JOBS:-$(nproc)}
 
+# Compilers answer from ccache where it is installed: tests compile the product's files again, and so does the next change.
+if command -v ccache >/dev/null; then
+    export CMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER-ccache} CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
+fi
+
 # Ends with one sentence.
 die() {
     echo "${0##*/}: $*" >&2

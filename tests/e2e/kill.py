@@ -37,12 +37,12 @@ GONE = -1  # the end of a process that somebody else has waited for
 
 PROGRAMS = {
     # name: (plugin, command, SOFTGPU_DURATION)
-    "storm": ("e2e_plugin.so", "hsa_storm --dispatches 48000 --batch 16 --queues 2 --threads 2 --signal-every 5", "100000"),
-    "replays": ("libsoftgpu_hip_plugin.so", f"hip_graphs storm {NODES} 2500 250", None),
-    "launches": ("libsoftgpu_hip_plugin.so", "launches 30000", None),
-    "found": ("e2e_plugin.so", "graph_shapes segments 600 lines", "3000"),
-    "copies": ("e2e_plugin.so", "hsa_copies --threads 3 --rounds 150", None),
-    "flood": ("libsoftgpu_hip_plugin.so", f"hip_graphs storm {NODES} 3000", None),
+    "storm": ("e2e_plugin.so", "hsa_storm --dispatches 24000 --batch 16 --queues 2 --threads 2 --signal-every 5", "100000"),
+    "replays": ("libsoftgpu_hip_plugin.so", f"hip_graphs storm {NODES} 1250 250", None),
+    "launches": ("libsoftgpu_hip_plugin.so", "launches 15000", None),
+    "found": ("e2e_plugin.so", "graph_shapes segments 300 lines", "3000"),
+    "copies": ("e2e_plugin.so", "hsa_copies --threads 3 --rounds 75", None),
+    "flood": ("libsoftgpu_hip_plugin.so", f"hip_graphs storm {NODES} 1500", None),
 }
 
 
