@@ -262,8 +262,8 @@ static void keep_files_in_memory(const struct bench *bench, char ***environment)
 static char **make_environment(const struct bench *bench, const struct bench_tool *tool,
                                const char *out)
 {
-    static const char *const foreign[] = {"HSA_TOOLS_LIB", "RTL_SESSION", "RTL_MODE", "RTL_OUTPUT",
-                                          "RTL_QUEUE"};
+    static const char *const foreign[] = {"HSA_TOOLS_LIB", "RTL_SESSION", "RTL_REPORT",
+                                          "RTL_MODE",      "RTL_OUTPUT",  "RTL_QUEUE"};
     char truth[PATH_MAX];
     char **environment = child_environment(environ, foreign[0], NULL);
     if (!environment)

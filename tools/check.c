@@ -487,6 +487,8 @@ static json_t *json_check(const struct check *check)
                               open_text(account_failed(verdict) ? verdict->failure : ""));
     (void)json_object_set_new(object, "at_least", json_boolean(verdict->at_least));
     (void)json_object_set_new(object, "unrecorded", json_integer((json_int_t)verdict->unrecorded));
+    (void)json_object_set_new(object, "not_started",
+                              json_integer((json_int_t)verdict->not_started));
     (void)json_object_set_new(object, "graphs", json_launches(verdict));
     (void)json_object_set_new(object, "kinds", json_kinds(&verdict->kinds));
     (void)json_object_set_new(object, "processes_without_kinds",

@@ -241,6 +241,7 @@ static const struct variable variables[] = {
     {"HSA_ENABLE_DTIF", HINT, "unset it unless the software GPU is meant"},
     {"RTL_PRELOAD", HINT, "unset it if host calls are to be recorded"},
     {"RTL_SESSION", HINT, "unset it: it belongs to a recording that goes on or has ended"},
+    {"RTL_REPORT", HINT, "unset it: it belongs to a recording that goes on or has ended"},
 };
 
 static void look_at_environment(struct report *report)

@@ -372,8 +372,8 @@ struct variable {
 
 /* The child's environment, a copy of ours with what it needs for the recording. */
 static char **make_environment(const struct options *options, const char *session,
-                               const char *librtl, const char *preload, const char *soft,
-                               unsigned pass)
+                               const char *report, const char *librtl, const char *preload,
+                               const char *soft, unsigned pass)
 {
     char tools[2 * PATH_MAX];
     char libraries[2 * PATH_MAX];
@@ -395,6 +395,7 @@ static char **make_environment(const struct options *options, const char *sessio
         {"LD_PRELOAD", preload[0] ? preload : NULL},
         {"ASAN_OPTIONS", preload[0] ? sanitizer : NULL},
         {"RTL_SESSION", session},
+        {"RTL_REPORT", report},
         {"RTL_MODE", options->mode},
         {"RTL_BUFFER", options->buffer ? buffer : NULL},
         {"RTL_DELAY", options->delay},
@@ -434,6 +435,7 @@ struct recording {
     const struct options *options;
     const char *path, *librtl, *preload, *soft; /* what is run, and with what */
     char session[256];
+    struct rtl_report_end report; /* for processes that do not reach the session */
     char output[PATH_MAX];
     struct child child;
     struct rtl_writer *writer;
@@ -514,14 +516,15 @@ static void note_if_nothing(struct recording *recording)
 {
     struct rtl_collector_status status;
     char sentence[PATH_MAX + 96];
+    rtl_collector_take_starts(recording->collector);
     rtl_collector_status(recording->collector, &status);
-    if (status.processes + status.unrecorded > 0)
+    if (status.processes + status.unrecorded + status.unstarted > 0)
         return; /* those that were not recorded have said why */
-    (void)snprintf(
-        sentence, sizeof sentence,
-        "no GPU runtime was loaded by %s, or librtl.so could not join it: no process was "
-        "recorded",
-        recording->options->program[0]);
+    (void)snprintf(sentence, sizeof sentence,
+                   "no GPU runtime was loaded by %s, or it did not come up, or librtl.so could not "
+                   "join it: no "
+                   "process was recorded",
+                   recording->options->program[0]);
     rtl_collector_note(recording->collector, sentence);
 }
 
@@ -578,6 +581,7 @@ static int open_recording(struct recording *recording)
     if (!recording->collector)
         return say_fail(EXIT_USAGE, "memory is short");
     rtl_collector_provide(recording->collector, ring_bytes(recording->options));
+    rtl_collector_listen(recording->collector, &recording->report);
     return 0;
 }
 
@@ -654,8 +658,9 @@ static int record(struct recording *recording, char **environment, bool waits)
 static int run_pass(struct recording *recording)
 {
     const struct options *options = recording->options;
-    char **environment = make_environment(options, recording->session, recording->librtl,
-                                          recording->preload, recording->soft, recording->pass);
+    char **environment =
+        make_environment(options, recording->session, recording->report.address, recording->librtl,
+                         recording->preload, recording->soft, recording->pass);
     bool waits = !recording->writer && rtl_output_names_pid(output_pattern(options));
     int result = EXIT_USAGE;
     if (!environment)
@@ -790,8 +795,10 @@ int cmd_trace(int argc, char **argv)
         0)
         return say_no_session(errno, ring_bytes(&options));
     (void)rtl_session_hold(recording.session); /* until rtl ends */
+    rtl_report_open(&recording.report);
     recording.terminal = !options.quiet && show_terminal(stderr);
     failed = run(&recording);
+    rtl_report_close(&recording.report);
     rtl_session_remove(recording.session);
     return failed >= 0 ? failed : child_end_alike(&recording.child);
 }

@@ -102,7 +102,8 @@ typedef struct rtl_process {
     const char *state; /**< "closed" (ended in order), "died", "replaced" (by an exec: the program
                           that came in its place is another one), "running", "refused" (its librtl
                           was of another build: nothing of it is in the trace), "unrecorded" (it
-                          could have no ring: a note tells why) */
+                          has no ring here: a note tells why), "not_started" (its GPU runtime did
+                          not come up: it had nothing to be recorded) */
     uint64_t torn;     /**< ring slots that were reserved and never committed */
     const char *title; /**< command line as the process has rewritten it (setproctitle), "" if it
                           has not, or it is unknown */

@@ -1,4 +1,6 @@
 #include "collect/collect.h"
+
+#include "collect/absent.h"
 #include "collect/source.h"
 #include "common/clock.h"
 #include "ring/files.h"
@@ -36,7 +38,7 @@ struct rtl_collector {
     uint64_t checkpoint_at, scan_at, liveness_at; /* CLOCK_BOOTTIME, ns */
     unsigned wait_ms;
     int store_failed;
-    unsigned unrecorded;
+    struct absent absent; /* processes without a ring */
     uint32_t spare_slots; /* of rings that are kept ready, 0: none are */
     unsigned unread;      /* rings that the last look found and could not read */
     int unread_errno;
@@ -67,6 +69,8 @@ struct rtl_collector *rtl_collector_new(const char *session, struct rtl_writer *
     collector->say = say;
     collector->context = context;
     collector->checkpoint_at = rtl_now() + CHECKPOINT_NS;
+    collector->absent = (struct absent){
+        .session = collector->session, .writer = writer, .say = say, .context = context};
     rtl_writer_ask_for_accounts(writer, account_of, collector);
     return collector;
 }
@@ -143,32 +147,6 @@ static int is_ring(const struct dirent *entry)
            strncmp(entry->d_name, "refused.", strlen("refused.")) == 0;
 }
 
-/* A process that loaded librtl and could have no ring has left why, once. */
-static void take_refusal(struct rtl_collector *collector, const char *name)
-{
-    struct rtl_refusal refusal;
-    char path[4096];
-    char why[512];
-    char sentence[640];
-    if (!rtl_refusal_read(collector->session, name, &refusal) ||
-        snprintf(path, sizeof path, "%s/%s", collector->session, name) >= (int)sizeof path ||
-        unlink(path) != 0)
-        return;
-    rtl_refusal_text(&refusal, collector->session, why, sizeof why);
-    (void)snprintf(sentence, sizeof sentence,
-                   "process %" PRIu32 " loaded librtl and is not recorded: %s", refusal.pid, why);
-    const struct rtl_wire_process body = {
-        .time_ns = rtl_now(), .pid = refusal.pid, .mode = RTL_MODE_LITE, .way = RTL_WAY_PASS};
-    const struct rtl_wire_note note = {
-        .time_ns = rtl_now(), .queue = RTL_NONE, .text_length = (uint16_t)strlen(sentence)};
-    uint32_t process = rtl_writer_process(collector->writer, &body, "");
-    rtl_writer_note(collector->writer, process, &note, sentence);
-    rtl_writer_process_end(collector->writer, process, "unrecorded", rtl_now(), 0);
-    collector->unrecorded++;
-    if (collector->say)
-        collector->say(collector->context, sentence);
-}
-
 static void take_ring(struct rtl_collector *collector, const char *name, uint32_t pid,
                       uint32_t ordinal)
 {
@@ -190,10 +168,11 @@ static void scan(struct rtl_collector *collector)
         if (parse_ring_name(names[i]->d_name, &pid, &ordinal) && !known(collector, pid, ordinal))
             take_ring(collector, names[i]->d_name, pid, ordinal);
         else if (pid == 0)
-            take_refusal(collector, names[i]->d_name);
+            absent_take(&collector->absent, names[i]->d_name);
         free(names[i]);
     }
     free(names);
+    absent_receive(&collector->absent);
     if (collector->spare_slots != 0) /* what fails now is tried again */
         (void)rtl_spares_make(collector->session, collector->spare_slots, RTL_SPARES);
 }
@@ -201,6 +180,16 @@ static void scan(struct rtl_collector *collector)
 void rtl_collector_provide(struct rtl_collector *collector, size_t ring_bytes)
 {
     collector->spare_slots = rtl_ring_slots_that_fit(collector->session, ring_bytes);
+}
+
+void rtl_collector_listen(struct rtl_collector *collector, const struct rtl_report_end *end)
+{
+    collector->absent.end = end;
+}
+
+void rtl_collector_take_starts(struct rtl_collector *collector)
+{
+    absent_take_starts(&collector->absent);
 }
 
 /* Rings that could not be read are tried at each look; there is none after the last. */
@@ -351,7 +340,8 @@ void rtl_collector_status(const struct rtl_collector *collector,
     *status = (struct rtl_collector_status){
         .kernels = rtl_writer_kernels(collector->writer),
         .processes = collector->count,
-        .unrecorded = collector->unrecorded,
+        .unrecorded = collector->absent.unrecorded,
+        .unstarted = collector->absent.unstarted,
         .store_failed = collector->store_failed,
     };
     for (unsigned i = 0; i < collector->count; ++i) {
@@ -408,6 +398,7 @@ void rtl_collector_end(struct rtl_collector *collector)
     if (collector->unread > 0)
         rtl_collector_look(collector);
     drain_last(collector);
+    absent_take_starts(&collector->absent);
     tell_unread(collector);
     checkpoint(collector);
     rtl_writer_ask_for_accounts(collector->writer, NULL, NULL);

@@ -15,6 +15,7 @@
 #ifndef RTL_COLLECT_H
 #define RTL_COLLECT_H
 
+#include "ring/report.h"
 #include "store/writer.h"
 
 #include <stdbool.h>
@@ -31,7 +32,9 @@ struct rtl_collector_status {
                               another program now and may make another ring */
     unsigned alive;      /**< of these: rings whose process still exists, open or not */
     unsigned refused;    /**< rings of another build */
-    unsigned unrecorded; /**< processes that loaded librtl and could have no ring */
+    unsigned unrecorded; /**< processes that loaded librtl and are not recorded */
+    unsigned unstarted;  /**< processes whose GPU runtime has not come up, as far as they have been
+                              looked for */
     int store_failed;    /**< 1 if the last checkpoint failed; rtl_writer_error says why */
 };
 
@@ -48,6 +51,10 @@ struct rtl_collector *rtl_collector_new(const char *session, struct rtl_writer *
  * round on. */
 void rtl_collector_provide(struct rtl_collector *collector, size_t ring_bytes);
 
+/** Takes what processes send that cannot reach the session, as well (ring/report.h). `end` stays
+ * the caller's and must outlive the collector. */
+void rtl_collector_listen(struct rtl_collector *collector, const struct rtl_report_end *end);
+
 /** One round: finds new rings, reads what is there, stores if a second has passed. Returns how long
  * to wait until the next round, in milliseconds: 0 while a ring fills quickly, up to 10 when
  * nothing happens. */
@@ -56,6 +63,10 @@ unsigned rtl_collector_round(struct rtl_collector *collector);
 /** Finds new rings and ended processes at once, for a caller that is about to decide on the status.
  */
 void rtl_collector_look(struct rtl_collector *collector);
+
+/** Tells of processes whose GPU runtime has begun to start and is not up, for a caller that is
+ * about to end: until then it may come up. */
+void rtl_collector_take_starts(struct rtl_collector *collector);
 
 /** The state after the last round. */
 void rtl_collector_status(const struct rtl_collector *collector,
@@ -69,8 +80,9 @@ unsigned rtl_collector_open_pids(const struct rtl_collector *collector, uint32_t
  * whole trace) if there is none. */
 void rtl_collector_note(struct rtl_collector *collector, const char *sentence);
 
-/** Reads what is left, settles rings whose process is gone, leaves the others as "running", stores.
- * Frees the collector; the session folder is not removed. NULL is allowed. */
+/** Reads what is left (processes whose runtime has not come up included), settles rings whose
+ * process is gone, leaves the others as "running", stores. Frees the collector; the session folder
+ * is not removed. NULL is allowed. */
 void rtl_collector_end(struct rtl_collector *collector);
 
 #endif

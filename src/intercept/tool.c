@@ -30,8 +30,10 @@
 #include "intercept/origin.h"
 #include "intercept/queues.h"
 #include "intercept/ranges.h"
+#include "intercept/refuse.h"
 #include "intercept/signals.h"
 #include "intercept/spawn.h"
+#include "intercept/starts.h"
 #include "intercept/submit.h"
 #include "intercept/symbols.h"
 #include "intercept/threads.h"
@@ -156,7 +158,7 @@ static void refuse(const char *session, int error)
 {
     struct rtl_refusal refusal;
     char why[400];
-    if (config.session != NULL && rtl_refusal_leave(session, error, config.ring_bytes))
+    if (config.session != NULL && rtl_refuse(RTL_REFUSED_RING, error, config.ring_bytes))
         return;
     rtl_refusal_fill(&refusal, session, error, config.ring_bytes);
     rtl_refusal_text(&refusal, session, why, sizeof why);
@@ -188,10 +190,10 @@ static bool check_session(const char *session)
     int found = rtl_session_check(session, &version);
     if (found < 0 && (errno == EMFILE || errno == ENFILE))
         refuse(session, errno);
-    else if (found < 0)
+    else if (found < 0 && !rtl_refuse(RTL_REFUSED_SESSION, errno, 0))
         rtl_complain("RTL_SESSION=%s is not a session (%s): nothing is recorded", session,
                      rtl_private_why(errno));
-    else if (found == 0)
+    else if (found == 0 && !rtl_refuse(RTL_REFUSED_BUILD, EPROTO, 0))
         rtl_complain("librtl.so %s speaks version %u and the rtl that collects speaks version %u: "
                      "they are from different builds, nothing is recorded",
                      RTL_VERSION, RTL_WIRE_VERSION, version);
@@ -251,6 +253,8 @@ static bool open_ring(void)
         rtl_session_remove(session);
         return false;
     }
+    if (config.session == NULL)
+        (void)rtl_refuse(RTL_REFUSED_NO_SESSION, 0, 0);
     rtl_callbacks_beside(&ring, config.ring_bytes);
     return true;
 }
@@ -455,8 +459,10 @@ bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *n
     static bool begun;
     const char *missing = "";
     int saved = errno;
+    rtl_starts_attached(true);
     if (!rtl_api_take(table, &missing)) {
-        rtl_complain("this HSA runtime has no %s: nothing is recorded", missing);
+        if (!rtl_refuse(RTL_REFUSED_RUNTIME, 0, 0))
+            rtl_complain("this HSA runtime has no %s: nothing is recorded", missing);
     } else if (begun ? recording : (begun = true, begin())) {
         rtl_agents_list();
         rtl_agents_bracket();
@@ -515,6 +521,7 @@ int rtl_control_apply(bool stop, enum rtl_pause_why why, const char *ending)
 
 void OnUnload(void)
 {
+    rtl_starts_attached(false);
     if (!hooked || !recording || getpid() != owner)
         return;
     int saved = errno;

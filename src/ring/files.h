@@ -6,7 +6,8 @@
  * the first of it: so the collector keeps some ready, `spare.N`, of which a process takes one
  * by giving it another name. The first of them has memory for the header and a small piece. A
  * process that gets no ring all the same leaves a link, `refused.PID.N`, whose target says why:
- * that takes no descriptor and, in memory, no space.
+ * that takes no descriptor and, in memory, no space. One that cannot reach the folder sends the
+ * same (report.h). While its GPU runtime starts, and where that fails, there is `starting.PID`.
  */
 #ifndef RTL_RING_FILES_H
 #define RTL_RING_FILES_H
@@ -44,29 +45,69 @@ int rtl_spare_take(const char *session, const char *name, uint32_t least, uint32
  * RLIMIT_FSIZE does not allow it. No signal comes of it. */
 int rtl_ring_file_make(const char *name, uint32_t slots);
 
-/** What kept a process from having a ring. */
+/** Why a process is not in the trace. The numbers are what processes leave. */
+enum rtl_refused {
+    RTL_REFUSED_RING,       /**< no ring could be made: `error` */
+    RTL_REFUSED_SESSION,    /**< what RTL_SESSION names is no session of its user: `error`, `named`
+                             */
+    RTL_REFUSED_NO_SESSION, /**< RTL_SESSION was taken from it: it makes a trace of its own */
+    RTL_REFUSED_BUILD,      /**< its librtl.so is of another build */
+    RTL_REFUSED_TOOL,       /**< its GPU runtime has not loaded librtl.so: `tool` */
+    RTL_REFUSED_RUNTIME,    /**< its GPU runtime has not what librtl.so needs */
+    RTL_REFUSED_REASONS
+};
+
+/** What HSA_TOOLS_LIB was where the runtime has not loaded librtl.so. */
+enum rtl_tool { RTL_TOOL_UNSET, RTL_TOOL_OTHER, RTL_TOOL_NAMED };
+
 struct rtl_refusal {
     uint32_t pid;
+    enum rtl_refused why;
     int error;       /**< errno */
     uint64_t needed; /**< bytes */
     uint64_t free;   /**< ENOSPC: bytes that the file system had left */
     uint64_t limit;  /**< EFBIG: RLIMIT_FSIZE, EMFILE: RLIMIT_NOFILE, ENOMEM: RLIMIT_AS;
                           UINT64_MAX: there was none */
+    enum rtl_tool tool;
+    uint64_t named; /**< rtl_session_number of its RTL_SESSION */
 };
+
+/** Tells whether two processes mean the same session, without its path. */
+uint64_t rtl_session_number(const char *session);
 
 /** Fills in what belongs to `error`, for this process and a ring of so many bytes. */
 void rtl_refusal_fill(struct rtl_refusal *refusal, const char *session, int error,
                       size_t ring_bytes);
 
-/** Leaves that in the session's folder. False if it could not be. Keeps errno. */
-bool rtl_refusal_leave(const char *session, int error, size_t ring_bytes);
+/** Bytes of a refusal as text, its NUL included. */
+#define RTL_REFUSAL_TEXT 128u
+
+/** Writes a refusal, without its pid, as others read it. */
+void rtl_refusal_write(const struct rtl_refusal *refusal, char text[RTL_REFUSAL_TEXT]);
+
+/** Reads such a text, anybody's; all but the pid is set. False if it is none. */
+bool rtl_refusal_parse(const char *text, struct rtl_refusal *refusal);
+
+/** Leaves it in the session's folder. False if it could not be. Keeps errno. */
+bool rtl_refusal_leave(const char *session, const struct rtl_refusal *refusal);
 
 /** Reads what a process left under that name in the session's folder. False: the name is none such,
  * or it says nothing. */
 bool rtl_refusal_read(const char *session, const char *name, struct rtl_refusal *refusal);
 
-/** Says in a part of a sentence why the process has no ring: "/dev/shm/rtl.1 has no room …". */
+/** Says in a part of a sentence why the process is not recorded: "/dev/shm/rtl.1 has no room …". */
 void rtl_refusal_text(const struct rtl_refusal *refusal, const char *session, char *text,
                       size_t size);
+
+/** How far the start of a GPU runtime has come that is not up. */
+#define RTL_START_UNDER_WAY UINT32_MAX
+
+/** Leaves in the session's folder that this process starts its GPU runtime, or (a status of HSA's)
+ * how that failed; and takes it back. What cannot be left is not. Keep errno. */
+void rtl_start_leave(const char *session, uint32_t status);
+void rtl_start_take_back(const char *session);
+
+/** Reads what a process left under that name; false: the name is none such. */
+bool rtl_start_read(const char *session, const char *name, uint32_t *pid, uint32_t *status);
 
 #endif

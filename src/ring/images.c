@@ -41,24 +41,39 @@ static bool is_of_this_process(const struct rtl_ring_header *header, uint32_t pi
            header->process_start == rtl_process_facts(pid).start;
 }
 
-/* Looks what is mapped before it maps the ring itself. */
-static void replace(int folder, const char *session, const char *name, uint32_t pid)
+static enum rtl_mapped is_mapped(const char *session, const char *name, uint32_t pid)
 {
     char path[512];
-    uint32_t state = RTL_RING_OPEN;
     const char *last = strrchr(session, '/');
     (void)snprintf(path, sizeof path, "%s/%s", last != NULL ? last : session, name);
-    if (rtl_process_maps(pid, path) != RTL_MAPPED_NO)
-        return;
+    return rtl_process_maps(pid, path);
+}
+
+/* Looks what is mapped before it maps the ring itself. */
+static bool replace(int folder, const char *session, const char *name, uint32_t pid)
+{
+    uint32_t state = RTL_RING_OPEN;
+    if (is_mapped(session, name, pid) != RTL_MAPPED_NO)
+        return false;
     struct rtl_ring_header *header = map_header(folder, name);
     if (header == NULL)
-        return;
+        return false;
     if (is_of_this_process(header, pid))
         (void)atomic_compare_exchange_strong(&header->state, &state, RTL_RING_REPLACED);
     munmap(header, LOOKED_AT);
+    return false;
 }
 
-static void replace_all(int folder, const char *session)
+static bool is_here(int folder, const char *session, const char *name, uint32_t pid)
+{
+    (void)folder;
+    return is_mapped(session, name, pid) == RTL_MAPPED_YES;
+}
+
+typedef bool visitor(int folder, const char *session, const char *name, uint32_t pid);
+
+/* Visits rings of this process until one is what is looked for; true then. */
+static bool visit(int folder, const char *session, visitor *look)
 {
     _Alignas(struct dirent64) char entries[2048];
     char prefix[32];
@@ -68,20 +83,32 @@ static void replace_all(int folder, const char *session)
     while ((size = getdents64(folder, entries, sizeof entries)) > 0) {
         for (ssize_t at = 0; at < size;) {
             const struct dirent64 *entry = (const struct dirent64 *)(void *)(entries + at);
-            if (strncmp(entry->d_name, prefix, length) == 0)
-                replace(folder, session, entry->d_name, pid);
+            if (strncmp(entry->d_name, prefix, length) == 0 &&
+                look(folder, session, entry->d_name, pid))
+                return true;
             at += entry->d_reclen;
         }
     }
+    return false;
+}
+
+static bool visit_all(const char *session, visitor *look)
+{
+    int saved = errno;
+    int folder = open(session, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool found = folder >= 0 && visit(folder, session, look);
+    if (folder >= 0)
+        close(folder);
+    errno = saved;
+    return found;
 }
 
 void rtl_ring_replace_former(const char *session)
 {
-    int saved = errno;
-    int folder = open(session, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder >= 0) {
-        replace_all(folder, session);
-        close(folder);
-    }
-    errno = saved;
+    (void)visit_all(session, replace);
+}
+
+bool rtl_ring_is_here(const char *session)
+{
+    return visit_all(session, is_here);
 }

@@ -1,4 +1,4 @@
-/* Why a process has no ring, in the target of a link. */
+/* Why a process is not recorded, in the target of a link. */
 #include "ring/files.h"
 #include "ring/ring.h"
 
@@ -30,6 +30,14 @@ static uint64_t needed_for(int error, size_t ring_bytes)
                  : rtl_ring_file_size(rtl_ring_slots(ring_bytes));
 }
 
+uint64_t rtl_session_number(const char *session)
+{
+    uint64_t number = UINT64_C(0xCBF29CE484222325);
+    for (const char *at = session; *at != '\0'; at++)
+        number = (number ^ (unsigned char)*at) * UINT64_C(0x100000001B3);
+    return number;
+}
+
 void rtl_refusal_fill(struct rtl_refusal *refusal, const char *session, int error,
                       size_t ring_bytes)
 {
@@ -42,18 +50,36 @@ void rtl_refusal_fill(struct rtl_refusal *refusal, const char *session, int erro
         refusal->free = (uint64_t)space.f_bavail * space.f_frsize;
 }
 
-bool rtl_refusal_leave(const char *session, int error, size_t ring_bytes)
+void rtl_refusal_write(const struct rtl_refusal *refusal, char text[RTL_REFUSAL_TEXT])
+{
+    (void)snprintf(text, RTL_REFUSAL_TEXT, "%d %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u %" PRIu64,
+                   refusal->error, refusal->needed, refusal->free, refusal->limit,
+                   (unsigned)refusal->why, (unsigned)refusal->tool, refusal->named);
+}
+
+bool rtl_refusal_parse(const char *text, struct rtl_refusal *refusal)
+{
+    unsigned why = 0;
+    unsigned tool = 0;
+    if (sscanf(text, "%d %" SCNu64 " %" SCNu64 " %" SCNu64 " %u %u %" SCNu64, &refusal->error,
+               &refusal->needed, &refusal->free, &refusal->limit, &why, &tool,
+               &refusal->named) < 4 ||
+        why >= RTL_REFUSED_REASONS || tool > RTL_TOOL_NAMED)
+        return false;
+    refusal->why = (enum rtl_refused)why;
+    refusal->tool = (enum rtl_tool)tool;
+    return true;
+}
+
+bool rtl_refusal_leave(const char *session, const struct rtl_refusal *refusal)
 {
     int saved = errno;
-    struct rtl_refusal refusal;
-    rtl_refusal_fill(&refusal, session, error, ring_bytes);
-    char why[96];
-    (void)snprintf(why, sizeof why, "%d %" PRIu64 " %" PRIu64 " %" PRIu64, error, refusal.needed,
-                   refusal.free, refusal.limit);
+    char why[RTL_REFUSAL_TEXT];
+    rtl_refusal_write(refusal, why);
     bool left = false;
     for (unsigned number = 0; number < MOST_OF_A_PROCESS && !left; number++) {
         char name[512];
-        (void)snprintf(name, sizeof name, "%s/refused.%" PRIu32 ".%u", session, refusal.pid,
+        (void)snprintf(name, sizeof name, "%s/refused.%" PRIu32 ".%u", session, refusal->pid,
                        number);
         left = symlink(why, name) == 0;
         if (!left && errno != EEXIST)
@@ -63,18 +89,59 @@ bool rtl_refusal_leave(const char *session, int error, size_t ring_bytes)
     return left;
 }
 
-bool rtl_refusal_read(const char *session, const char *name, struct rtl_refusal *refusal)
+/* The target of a link, "" if it is none. */
+static void read_target(const char *session, const char *name, char *target, size_t size)
 {
     char path[512];
-    char why[128];
+    ssize_t length = -1;
+    if (snprintf(path, sizeof path, "%s/%s", session, name) < (int)sizeof path)
+        length = readlink(path, target, size - 1);
+    target[length > 0 ? length : 0] = '\0';
+}
+
+bool rtl_refusal_read(const char *session, const char *name, struct rtl_refusal *refusal)
+{
+    char why[RTL_REFUSAL_TEXT];
     unsigned number;
-    if (sscanf(name, "refused.%" SCNu32 ".%u", &refusal->pid, &number) != 2 ||
-        snprintf(path, sizeof path, "%s/%s", session, name) >= (int)sizeof path)
+    if (sscanf(name, "refused.%" SCNu32 ".%u", &refusal->pid, &number) != 2)
         return false;
-    ssize_t length = readlink(path, why, sizeof why - 1);
-    why[length > 0 ? length : 0] = '\0';
-    return sscanf(why, "%d %" SCNu64 " %" SCNu64 " %" SCNu64, &refusal->error, &refusal->needed,
-                  &refusal->free, &refusal->limit) == 4;
+    read_target(session, name, why, sizeof why);
+    return rtl_refusal_parse(why, refusal);
+}
+
+static void name_start(const char *session, char *name, size_t size)
+{
+    (void)snprintf(name, size, "%s/starting.%d", session, (int)getpid());
+}
+
+void rtl_start_leave(const char *session, uint32_t status)
+{
+    int saved = errno;
+    char name[512];
+    char text[16];
+    name_start(session, name, sizeof name);
+    (void)snprintf(text, sizeof text, "%" PRIu32, status);
+    (void)unlink(name);
+    (void)!symlink(text, name);
+    errno = saved;
+}
+
+void rtl_start_take_back(const char *session)
+{
+    int saved = errno;
+    char name[512];
+    name_start(session, name, sizeof name);
+    (void)unlink(name);
+    errno = saved;
+}
+
+bool rtl_start_read(const char *session, const char *name, uint32_t *pid, uint32_t *status)
+{
+    char text[16];
+    if (sscanf(name, "starting.%" SCNu32, pid) != 1)
+        return false;
+    read_target(session, name, text, sizeof text);
+    return sscanf(text, "%" SCNu32, status) == 1;
 }
 
 static uint64_t kib(uint64_t bytes)
@@ -82,8 +149,14 @@ static uint64_t kib(uint64_t bytes)
     return bytes / 1024 + (bytes % 1024 != 0);
 }
 
-void rtl_refusal_text(const struct rtl_refusal *refusal, const char *session, char *text,
-                      size_t size)
+static const char *describe(int error)
+{
+    const char *description = strerrordesc_np(error);
+    return description ? description : "unknown error";
+}
+
+static void say_no_ring(const struct rtl_refusal *refusal, const char *session, char *text,
+                        size_t size)
 {
     uint64_t needed = kib(refusal->needed);
     if (refusal->error == ENOSPC || refusal->error == EDQUOT)
@@ -109,6 +182,55 @@ void rtl_refusal_text(const struct rtl_refusal *refusal, const char *session, ch
                        refusal->limit / 1024, needed);
     else
         (void)snprintf(text, size, "no ring could be made in %s: %s", session,
-                       strerrordesc_np(refusal->error) ? strerrordesc_np(refusal->error)
-                                                       : "unknown error");
+                       describe(refusal->error));
+}
+
+static void say_no_session(const struct rtl_refusal *refusal, const char *session, char *text,
+                           size_t size)
+{
+    if (refusal->named == rtl_session_number(session))
+        (void)snprintf(text, size, "it cannot reach %s (%s)", session, describe(refusal->error));
+    else
+        (void)snprintf(text, size,
+                       "its RTL_SESSION is not %s any more, and what it names is no session (%s)",
+                       session, describe(refusal->error));
+}
+
+static const char *say_no_tool(enum rtl_tool tool)
+{
+    static const char *const texts[] = {
+        [RTL_TOOL_UNSET] = "its GPU runtime has not loaded librtl.so, because HSA_TOOLS_LIB was "
+                           "taken from its environment",
+        [RTL_TOOL_OTHER] = "its GPU runtime has not loaded librtl.so, because HSA_TOOLS_LIB names "
+                           "others only",
+        [RTL_TOOL_NAMED] = "its GPU runtime has not loaded librtl.so, though HSA_TOOLS_LIB names "
+                           "it",
+    };
+    return texts[tool];
+}
+
+void rtl_refusal_text(const struct rtl_refusal *refusal, const char *session, char *text,
+                      size_t size)
+{
+    switch (refusal->why) {
+    case RTL_REFUSED_SESSION:
+        say_no_session(refusal, session, text, size);
+        break;
+    case RTL_REFUSED_NO_SESSION:
+        (void)snprintf(text, size,
+                       "RTL_SESSION was taken from its environment, so that it makes a trace of "
+                       "its own");
+        break;
+    case RTL_REFUSED_BUILD:
+        (void)snprintf(text, size, "its librtl.so is of another build than this rtl");
+        break;
+    case RTL_REFUSED_TOOL:
+        (void)snprintf(text, size, "%s", say_no_tool(refusal->tool));
+        break;
+    case RTL_REFUSED_RUNTIME:
+        (void)snprintf(text, size, "its GPU runtime has not what librtl.so needs");
+        break;
+    default:
+        say_no_ring(refusal, session, text, size);
+    }
 }

@@ -134,6 +134,10 @@ int rtl_ring_create(struct rtl_ring *ring, const char *session, size_t bytes);
  * system calls. What cannot be looked at stays as it is. Keeps errno. */
 void rtl_ring_replace_former(const char *session);
 
+/** True if this image has mapped a ring of its process in the session, as this copy of the library
+ * or another does. Makes some system calls. Keeps errno. */
+bool rtl_ring_is_here(const char *session);
+
 /** Makes a ring that no other process can read, in memory of this one. 0, or -1 with errno set. */
 int rtl_ring_create_private(struct rtl_ring *ring, size_t bytes);
 

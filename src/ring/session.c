@@ -128,7 +128,8 @@ int rtl_session_read(const char *text, uint32_t *version)
 
 bool rtl_session_owns(const char *name)
 {
-    static const char *const kinds[] = {"ring.", ".ring.", "spare.", ".spare", "refused."};
+    static const char *const kinds[] = {"ring.",  ".ring.",   "spare.",
+                                        ".spare", "refused.", "starting."};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strncmp(name, kinds[i], strlen(kinds[i])) == 0)
             return true;

@@ -1093,11 +1093,12 @@ void rtl_writer_process_end(struct rtl_writer *writer, uint32_t process, const c
     }
     writer->ends = ends;
     /* The states that a caller may name; the text may not outlive the call. */
-    const char *known = strcmp(state, "closed") == 0       ? "closed"
-                        : strcmp(state, "replaced") == 0   ? "replaced"
-                        : strcmp(state, "refused") == 0    ? "refused"
-                        : strcmp(state, "unrecorded") == 0 ? "unrecorded"
-                                                           : "died";
+    const char *known = strcmp(state, "closed") == 0        ? "closed"
+                        : strcmp(state, "replaced") == 0    ? "replaced"
+                        : strcmp(state, "refused") == 0     ? "refused"
+                        : strcmp(state, "unrecorded") == 0  ? "unrecorded"
+                        : strcmp(state, "not_started") == 0 ? "not_started"
+                                                            : "died";
     ends[writer->end_count++] = (struct process_end){process, known, time, torn};
 }
 

@@ -53,7 +53,7 @@ for file in run.err check.out; do
     grep -q 'loaded librtl and is not recorded: /dev/shm/rtl\..* has no room for a ring: [0-9]* KiB are needed, 0 KiB are free' \
         "$file" || fail "none at all: $file does not tell what was missing"
 done
-! grep -q 'no process loaded' check.out || fail "none at all: a process is said not to have loaded a GPU runtime"
+! grep -q 'no GPU runtime' check.out || fail "none at all: a process is said not to have started a GPU runtime"
 equal "none at all: state" "$(ask t.db 'SELECT state FROM processes')" unrecorded
 
 # Full before rtl begins, or too small: the session is elsewhere, and nothing is left here.

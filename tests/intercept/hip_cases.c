@@ -10,6 +10,7 @@
 #include "intercept/hip/resolve.h"
 #include "intercept/makers.h"
 #include "intercept/roctx.h"
+#include "intercept/starts.h"
 #include "intercept/waits.h"
 
 #include <errno.h>
@@ -53,6 +54,15 @@ enum rtl_lost rtl_emit_why(void)
 
 void rtl_makers_look(void)
 {
+}
+
+void rtl_starts_look(void)
+{
+}
+
+void *rtl_starts_instead_of(void *found)
+{
+    return found;
 }
 
 void *rtl_roctx_instead_of(const char *name, void *found)

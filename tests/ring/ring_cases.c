@@ -1134,7 +1134,9 @@ static int errno_within(const char *session, rlim_t bytes)
             continue;
         if (made && rtl_ring_reserve_ahead(&ring) < 0)
             error = ENOSPC;
-        if (!made && !rtl_refusal_leave(session, error, LARGE_RING))
+        struct rtl_refusal refusal;
+        rtl_refusal_fill(&refusal, session, error, LARGE_RING);
+        if (!made && !rtl_refusal_leave(session, &refusal))
             error = 255;
         _exit(error);
     }

@@ -2,9 +2,11 @@
 #include "common/account.h"
 #include "common/show.h"
 #include "made.h"
+#include "ring/files.h"
 #include "tally.h"
 #include "tally_copies.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* Queue 0:  add [0, 100)            add [200, 300)
@@ -284,7 +286,65 @@ const char *Summary_NothingSoFar(void)
     CHECK(strstr(line, "until the last checkpoint") && !strstr(line, "no process"));
     verdict.finished = true;
     account_line(&verdict, line, sizeof line);
-    CHECK(strcmp(line, "nothing recorded: no process loaded a GPU runtime with librtl") == 0);
+    CHECK(strcmp(line, "nothing recorded: no GPU runtime came up with librtl in it") == 0);
+    return NULL;
+}
+
+/* A session with a process that left something, and maybe one that was recorded. */
+static const char *verdict_with(made_work work, const struct rtl_refusal *refusal, uint32_t start,
+                                struct verdict *verdict, char *line, size_t size)
+{
+    struct made made;
+    rtl_trace_t *trace;
+    char error[512] = "";
+    CHECK_DONE(made_begin(&made));
+    if (work)
+        (void)made_process(&made, work);
+    if (refusal)
+        CHECK(rtl_refusal_leave(made.session, refusal));
+    else
+        rtl_start_leave(made.session, start);
+    CHECK_DONE(made_end(&made));
+    CHECK(rtlTraceOpen(made.trace, &trace, error, sizeof error) == RTL_OK);
+    CHECK(account_verdict(trace, verdict) == RTL_OK);
+    account_line(verdict, line, size);
+    rtlTraceClose(trace);
+    made_clean(&made);
+    return NULL;
+}
+
+/* What could not start has nothing that is missing, and is not all there is. */
+const char *Summary_NoStart(void)
+{
+    struct verdict verdict;
+    char line[512];
+    CHECK_DONE(verdict_with(overlap, NULL, 0x1008, &verdict, line, sizeof line));
+    CHECK(verdict.complete && verdict.not_started == 1 && verdict.unrecorded == 0);
+    CHECK(strcmp(line, "complete: 5 of 5 kernels") == 0);
+    CHECK_DONE(verdict_with(NULL, NULL, 0x1008, &verdict, line, sizeof line));
+    CHECK(!verdict.complete && strstr(line, "nothing recorded: process ") == line);
+    CHECK(strstr(line, " did not come up: hsa_init returned 0x1008"));
+    CHECK_DONE(verdict_with(NULL, NULL, RTL_START_UNDER_WAY, &verdict, line, sizeof line));
+    CHECK(!verdict.complete && strstr(line, "hsa_init had not returned"));
+    return NULL;
+}
+
+const char *Summary_NoRing(void)
+{
+    static const char *const texts[RTL_REFUSED_REASONS] = {
+        "no ring could be made", "RTL_SESSION is not",       "RTL_SESSION was taken",
+        "another build",         "has not loaded librtl.so", "has not what librtl.so needs"};
+    struct verdict verdict;
+    char line[512];
+    for (unsigned why = 0; why < RTL_REFUSED_REASONS; ++why) {
+        const struct rtl_refusal refusal = {
+            .pid = 77, .error = EPERM, .why = (enum rtl_refused)why};
+        CHECK_DONE(verdict_with(overlap, &refusal, 0, &verdict, line, sizeof line));
+        CHECK(!verdict.complete && verdict.unrecorded == 1);
+        CHECK(strcmp(line, "INCOMPLETE: 5 of 5 kernels, 1 process not recorded") == 0);
+        CHECK_DONE(verdict_with(NULL, &refusal, 0, &verdict, line, sizeof line));
+        CHECK(strstr(line, "nothing recorded: process 77 ") == line && strstr(line, texts[why]));
+    }
     return NULL;
 }
 

@@ -98,6 +98,8 @@ RTL_C_TEST(Summary, Verdicts)
 RTL_C_TEST(Summary, VerdictsOnKinds)
 RTL_C_TEST(Summary, LeftOutAndWhy)
 RTL_C_TEST(Summary, NothingSoFar)
+RTL_C_TEST(Summary, NoStart)
+RTL_C_TEST(Summary, NoRing)
 RTL_C_TEST(Show, Numbers)
 
 RTL_C_TEST(Schemas, Rpd)

@@ -129,12 +129,16 @@ static rtl_status_t count_processes(rtl_trace_t *trace, struct verdict *verdict)
     verdict->all_full = true;
     for (size_t i = 0; status == RTL_OK && i < count; ++i) {
         ++verdict->processes;
-        verdict->all_full = verdict->all_full && strcmp(processes[i].mode, "full") == 0;
+        bool started = strcmp(processes[i].state, "not_started") != 0;
+        verdict->all_full =
+            verdict->all_full && (!started || strcmp(processes[i].mode, "full") == 0);
         verdict->died += strcmp(processes[i].state, "died") == 0;
         verdict->running += strcmp(processes[i].state, "running") == 0;
         verdict->refused += strcmp(processes[i].state, "refused") == 0;
         if (strcmp(processes[i].state, "unrecorded") == 0 && verdict->unrecorded++ == 0)
             verdict->why = note_about(trace, processes[i].process);
+        if (!started && verdict->not_started++ == 0)
+            verdict->no_start = note_about(trace, processes[i].process);
         verdict->torn += processes[i].torn;
     }
     return status;
@@ -297,11 +301,11 @@ rtl_status_t account_verdict(rtl_trace_t *trace, struct verdict *verdict)
     verdict->recording = is_recording(&info);
     verdict->failure = info.failure;
     verdict->at_least = !verdict->finished && !verdict->recording && !info.accounted;
-    verdict->complete = verdict->finished && verdict->processes > 0 && verdict->running == 0 &&
-                        verdict->refused == 0 && verdict->unrecorded == 0 && verdict->passed == 0 &&
-                        verdict->torn == 0 && is_whole(&verdict->total) &&
-                        is_whole(&verdict->copies) && verdict->graphs.lost == 0 &&
-                        verdict->unseen.hips == 0 && verdict->kinds.whole;
+    verdict->complete =
+        verdict->finished && verdict->processes > verdict->not_started && verdict->running == 0 &&
+        verdict->refused == 0 && verdict->unrecorded == 0 && verdict->passed == 0 &&
+        verdict->torn == 0 && is_whole(&verdict->total) && is_whole(&verdict->copies) &&
+        verdict->graphs.lost == 0 && verdict->unseen.hips == 0 && verdict->kinds.whole;
     return RTL_OK;
 }
 
@@ -447,7 +451,16 @@ static void append_nothing(struct line *line, const struct verdict *verdict)
         append(line, "nothing recorded until the last checkpoint, the recording has not ended in "
                      "order");
     else
-        append(line, "nothing recorded: no process loaded a GPU runtime with librtl");
+        append(line, "nothing recorded: no GPU runtime came up with librtl in it");
+}
+
+/* All processes are ones that tell why they were not recorded, or that there was nothing to be. */
+static void append_absent(struct line *line, const struct verdict *verdict)
+{
+    const char *why = verdict->unrecorded ? verdict->why : verdict->no_start;
+    append(line, "nothing recorded: %s", why ? why : "the notes tell why");
+    if (verdict->processes > 1)
+        append(line, " (and %u more)", verdict->processes - 1);
 }
 
 void account_line(const struct verdict *verdict, char *text, size_t size)
@@ -458,8 +471,8 @@ void account_line(const struct verdict *verdict, char *text, size_t size)
         append_nothing(&line, verdict);
         return;
     }
-    if (verdict->unrecorded == verdict->processes) {
-        append(&line, "nothing recorded: %s", verdict->why ? verdict->why : "the notes tell why");
+    if (verdict->unrecorded + verdict->not_started == verdict->processes) {
+        append_absent(&line, verdict);
         return;
     }
     append(&line, "%s: ", verdict->complete ? "complete" : "INCOMPLETE");

@@ -29,10 +29,13 @@ struct verdict {
     struct account total;  /**< of kernels */
     struct account copies; /**< of asynchronous copies */
     unsigned processes, died, running, refused;
-    unsigned unrecorded; /**< processes that loaded librtl and could have no ring */
-    const char *why;     /**< note about the first of them, NULL if there is none; the trace's */
-    unsigned passed;     /**< queues that were not followed although the mode wants it */
-    struct ended ended;  /**< processes that ended without a word, and what they had in flight */
+    unsigned unrecorded;  /**< processes that loaded librtl and are not recorded */
+    const char *why;      /**< note about the first of them, NULL if there is none; the trace's */
+    unsigned not_started; /**< processes whose GPU runtime did not come up: they had nothing that
+                               could be recorded */
+    const char *no_start; /**< as `why`, about these */
+    unsigned passed;      /**< queues that were not followed although the mode wants it */
+    struct ended ended;   /**< processes that ended without a word, and what they had in flight */
     uint64_t torn; /**< slots of records that were begun and never written: a host call, say */
     struct {
         uint64_t launches;

@@ -80,6 +80,13 @@ static void add(struct kind *total, const rtl_kind_ledger_t *row)
     }
 }
 
+/* What is not recorded at all is told otherwise. */
+static bool is_absent(const rtl_process_t *process)
+{
+    return strcmp(process->state, "refused") == 0 || strcmp(process->state, "unrecorded") == 0 ||
+           strcmp(process->state, "not_started") == 0;
+}
+
 /* Rows are by process, as processes are. */
 static rtl_status_t count_unknown(rtl_trace_t *trace, const rtl_kind_ledger_t *rows, size_t count,
                                   struct kinds *kinds)
@@ -92,7 +99,7 @@ static rtl_status_t count_unknown(rtl_trace_t *trace, const rtl_kind_ledger_t *r
         while (row < count && rows[row].process < processes[i].process)
             ++row;
         bool known = row < count && rows[row].process == processes[i].process;
-        kinds->unknown += !known && strcmp(processes[i].state, "refused") != 0;
+        kinds->unknown += !known && !is_absent(&processes[i]);
     }
     return status;
 }

@@ -5,6 +5,7 @@
 #include "intercept/config.h"
 #include "intercept/emit.h"
 #include "intercept/external.h"
+#include "intercept/starts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -187,6 +188,9 @@ void rtl_hip_leave(struct rtl_hip_call *call, enum rtl_hip_entry entry, int resu
         send(call, entry, result, correlation, words, count);
     } else if (rtl_origin.paused) {
         rtl_account_leave_out(RTL_KIND_CALLS);
+    } else if (atomic_load_explicit(&rtl_calls_state, memory_order_relaxed) ==
+               RTL_CALLS_UNDECIDED) {
+        rtl_starts_look();
     }
     errno = call->error;
 }

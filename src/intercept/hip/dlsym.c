@@ -13,7 +13,8 @@
  *   so it is jumped to, not called; so is it for all other names. That takes the few lines in
  *   assembler.
  *
- * roctx's functions are replaced as well, where they are asked for by handle (roctx.h).
+ * roctx's functions are replaced as well, where they are asked for by handle (roctx.h), and
+ * hsa_init (starts.h).
  *
  * dlvsym differs in the version that libc is asked for, which HIP has one of for each function.
  * Where another library has put its dlsym behind ours, it gets what ours passes on.
@@ -23,6 +24,7 @@
  */
 #include "intercept/hip/resolve.h"
 #include "intercept/roctx.h"
+#include "intercept/starts.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -82,12 +84,32 @@ static void *ask(void *handle, const char *name, const char *version)
     return version == NULL ? rtl_dlsym(handle, name) : rtl_libc_dlvsym()(handle, name, version);
 }
 
+/* Without a function of libc's, which a sanitizer that asks may not have yet. */
+static bool is_init(const char *name)
+{
+    static const char init[] = "hsa_init";
+    return rtl_object_begins(name, init) && name[sizeof init - 1] == '\0';
+}
+
+/* librtl.so has one whether there is a runtime or not. */
+static struct looked look_for_init(void *handle, const char *name, const char *version,
+                                   void *caller, struct looked pass)
+{
+    if (handle == RTLD_NEXT || handle == RTLD_DEFAULT) {
+        bool is_ours = handle == RTLD_DEFAULT || in_front(caller);
+        return is_ours && ask(RTLD_NEXT, name, version) == NULL ? nothing : pass;
+    }
+    return (struct looked){rtl_starts_instead_of(ask(handle, name, version)), NULL};
+}
+
 static struct looked look(void *handle, const char *name, const char *version, void *caller,
                           struct looked pass)
 {
     bool by_handle = handle != RTLD_NEXT && handle != RTLD_DEFAULT;
     if (by_handle && strncmp(name, "roctx", 5) == 0)
         return (struct looked){rtl_roctx_instead_of(name, ask(handle, name, version)), NULL};
+    if (is_init(name))
+        return look_for_init(handle, name, version, caller, pass);
     if ((!by_handle && !looks_wrapped(name)) || !rtl_hip_possible())
         return pass;
     rtl_hip_follow(true);

@@ -1,0 +1,105 @@
+#include "collect/absent.h"
+
+#include "common/clock.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define AT_A_TIME 256u  /* datagrams */
+#define MOST_SENT 1024u /* processes: who sends takes no space of its own */
+#define MOST_ROWS 64u   /* of runtimes that did not come up: a job may try it again and again */
+
+/* A process with no ring: its row, and a note. */
+static void add_row(struct absent *absent, uint32_t pid, const char *state, const char *sentence)
+{
+    const struct rtl_wire_process body = {
+        .time_ns = rtl_now(), .pid = pid, .mode = RTL_MODE_LITE, .way = RTL_WAY_PASS};
+    const struct rtl_wire_note note = {
+        .time_ns = rtl_now(), .queue = RTL_NONE, .text_length = (uint16_t)strlen(sentence)};
+    uint32_t process = rtl_writer_process(absent->writer, &body, "");
+    rtl_writer_note(absent->writer, process, &note, sentence);
+    rtl_writer_process_end(absent->writer, process, state, rtl_now(), 0);
+}
+
+static void add_unrecorded(struct absent *absent, const struct rtl_refusal *refusal)
+{
+    char why[512];
+    char sentence[640];
+    char who[48] = "a process of another pid namespace";
+    if (refusal->pid != 0)
+        (void)snprintf(who, sizeof who, "process %" PRIu32, refusal->pid);
+    rtl_refusal_text(refusal, absent->session, why, sizeof why);
+    (void)snprintf(sentence, sizeof sentence, "%s loaded librtl and is not recorded: %s", who, why);
+    add_row(absent, refusal->pid, "unrecorded", sentence);
+    absent->unrecorded++;
+    if (absent->say)
+        absent->say(absent->context, sentence);
+}
+
+/* False if it is not there, or stays: then it would be taken again. */
+static bool remove_link(const struct absent *absent, const char *name)
+{
+    char path[PATH_MAX];
+    return snprintf(path, sizeof path, "%s/%s", absent->session, name) < (int)sizeof path &&
+           unlink(path) == 0;
+}
+
+void absent_take(struct absent *absent, const char *name)
+{
+    struct rtl_refusal refusal;
+    if (rtl_refusal_read(absent->session, name, &refusal) && remove_link(absent, name))
+        add_unrecorded(absent, &refusal);
+}
+
+void absent_receive(struct absent *absent)
+{
+    struct rtl_refusal refusal;
+    char text[RTL_REPORT_TEXT];
+    unsigned budget = AT_A_TIME;
+    while (absent->end && rtl_report_take(absent->end, &budget, text, &refusal.pid))
+        if (rtl_refusal_parse(text, &refusal) && absent->unrecorded < MOST_SENT)
+            add_unrecorded(absent, &refusal);
+}
+
+static void add_unstarted(struct absent *absent, uint32_t pid, uint32_t status)
+{
+    char sentence[256];
+    if (absent->unstarted++ >= MOST_ROWS)
+        return;
+    if (status == RTL_START_UNDER_WAY)
+        (void)snprintf(sentence, sizeof sentence,
+                       "process %" PRIu32
+                       " loaded a GPU runtime that did not come up: hsa_init had not returned",
+                       pid);
+    else
+        (void)snprintf(sentence, sizeof sentence,
+                       "process %" PRIu32
+                       " loaded a GPU runtime that did not come up: hsa_init returned 0x%" PRIx32,
+                       pid, status);
+    add_row(absent, pid, "not_started", sentence);
+}
+
+static int is_start(const struct dirent *entry)
+{
+    return strncmp(entry->d_name, "starting.", strlen("starting.")) == 0;
+}
+
+void absent_take_starts(struct absent *absent)
+{
+    struct dirent **names = NULL;
+    int count = scandir(absent->session, &names, is_start, versionsort);
+    for (int i = 0; i < count; ++i) {
+        uint32_t pid;
+        uint32_t status;
+        if (rtl_start_read(absent->session, names[i]->d_name, &pid, &status) &&
+            remove_link(absent, names[i]->d_name))
+            add_unstarted(absent, pid, status);
+        free(names[i]);
+    }
+    free(names);
+}
