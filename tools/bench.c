@@ -356,13 +356,10 @@ static int tell(struct options *options)
     int status = failed > 0 ? EXIT_DIFFERENT : EXIT_FINE;
     if (options->html && write_html(options) != 0)
         status = EXIT_USAGE;
-    if (options->json) {
+    if (options->json)
         status = open_print_json(bench_json(bench, failed, sentence), status);
-    } else {
+    else
         bench_show(bench, stdout);
-        if (fflush(stdout) != 0)
-            status = say_fail(EXIT_USAGE, "the result could not be written: %s", say_errno(errno));
-    }
     if (failed > 1)
         say("%s (and %u more)", sentence, failed - 1);
     else if (failed == 1)

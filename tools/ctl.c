@@ -421,8 +421,10 @@ static int show(const struct targets *targets)
 {
     static const char *const heading[] = {"process",  "state", "seen",   "recorded",
                                           "left out", "lost",  "session"};
-    if (targets->count == 0)
-        return puts("no process is being recorded") >= 0 ? EXIT_FINE : EXIT_USAGE;
+    if (targets->count == 0) {
+        (void)puts("no process is being recorded");
+        return EXIT_FINE;
+    }
     struct table *table = table_new("rlrrrrl");
     for (unsigned i = 0; i < sizeof heading / sizeof heading[0]; ++i)
         table_cell(table, heading[i]);
@@ -438,7 +440,7 @@ static int show(const struct targets *targets)
         table_cell(table, target->session);
     }
     table_print(table, stdout);
-    return fflush(stdout) == 0 ? EXIT_FINE : EXIT_USAGE;
+    return EXIT_FINE;
 }
 
 static json_t *json_status(const struct targets *targets)

@@ -393,5 +393,5 @@ int cmd_doctor(int argc, char **argv)
         return open_print_json(json_report(&report), status);
     (void)printf("rtl %s\n", RTL_VERSION);
     show_text(&report);
-    return fflush(stdout) == 0 ? status : EXIT_USAGE;
+    return status;
 }

@@ -345,7 +345,7 @@ static int show_text(struct view *view)
         if (view->options->all)
             show_all(view);
     }
-    return fflush(stdout) == 0 ? EXIT_FINE : EXIT_USAGE;
+    return EXIT_FINE;
 }
 
 static int show_launches(struct view *view)

@@ -356,7 +356,7 @@ static int show_text(struct view *view)
     show_head(view);
     show_findings(view);
     show_nodes(view);
-    return fflush(stdout) == 0 ? EXIT_FINE : EXIT_USAGE;
+    return EXIT_FINE;
 }
 
 static int show_graph(struct view *view)

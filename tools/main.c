@@ -1,6 +1,7 @@
 /* rtl: finds the subcommand. */
 #include "command.h"
 #include "common/say.h"
+#include "common/written.h"
 
 #include <argp.h>
 #include <fcntl.h>
@@ -64,7 +65,13 @@ static int print_help(void)
                  "  rtl trace -- ./program        record into trace.db, then show the summary\n"
                  "  rtl check trace.db            is every kernel in it?\n"
                  "  rtl help trace                the options of a command\n");
-    return fflush(stdout) == 0 ? EXIT_FINE : EXIT_USAGE;
+    return EXIT_FINE;
+}
+
+static int print_version(void)
+{
+    (void)printf("rtl %s\n", RTL_VERSION);
+    return EXIT_FINE;
 }
 
 static int unknown(const char *name)
@@ -127,12 +134,16 @@ static void hold_descriptors(void)
         (void)close(descriptor);
 }
 
-int main(int argc, char **argv)
+/* argp ends the program itself after --help. */
+static void end_of_argp(void)
 {
-    hold_descriptors();
-    json_set_alloc_funcs(json_memory, free);
-    argp_err_exit_status = EXIT_USAGE;
-    argp_program_version = "rtl " RTL_VERSION;
+    int status = written(EXIT_FINE);
+    if (status != EXIT_FINE)
+        _exit(status);
+}
+
+static int choose(int argc, char **argv)
+{
     if (argc < 2) {
         (void)print_help();
         return EXIT_USAGE;
@@ -141,11 +152,21 @@ int main(int argc, char **argv)
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "-?") == 0)
         return print_help();
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
-        return printf("rtl %s\n", RTL_VERSION) > 0 ? EXIT_FINE : EXIT_USAGE;
+        return print_version();
     if (strcmp(name, "help") == 0)
         return help(argc - 1, argv + 1);
     if (name[0] == '-')
         return say_fail(EXIT_USAGE, "unknown option '%s', see rtl --help", name);
     const struct command *command = find(name);
     return command ? run(command, argc - 1, argv + 1) : unknown(name);
+}
+
+int main(int argc, char **argv)
+{
+    hold_descriptors();
+    json_set_alloc_funcs(json_memory, free);
+    argp_err_exit_status = EXIT_USAGE;
+    argp_program_version = "rtl " RTL_VERSION;
+    (void)atexit(end_of_argp);
+    return written(choose(argc, argv));
 }

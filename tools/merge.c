@@ -160,7 +160,7 @@ static int run(const struct options *options)
     if (options->json)
         return show_json(options);
     show_text(options);
-    return fflush(stdout) == 0 ? EXIT_FINE : EXIT_USAGE;
+    return EXIT_FINE;
 }
 
 static const struct argp_option option_list[] = {

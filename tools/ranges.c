@@ -351,7 +351,7 @@ static int show_text(const struct view *view)
                      view->left_out);
     show_marks(view);
     show_parts(view);
-    return fflush(stdout) == 0 ? EXIT_FINE : EXIT_USAGE;
+    return EXIT_FINE;
 }
 
 /* JSON. */

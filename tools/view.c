@@ -6,6 +6,7 @@
 #include "common/plain.h"
 #include "common/say.h"
 #include "common/show.h"
+#include "common/written.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -197,8 +198,7 @@ int cmd_view(int argc, char **argv)
         status = make_page(&view);
     if (status == EXIT_FINE)
         (void)printf("%s\n", show_terminal(stdout) ? plain(view.page) : view.page);
-    if (status == EXIT_FINE && fflush(stdout) != 0)
-        status = EXIT_USAGE;
+    status = written(status);
     if (status == EXIT_FINE && !view.closed)
         status = open_page(&view);
     for (size_t i = 0; i < view.passed_count; ++i)

@@ -16,7 +16,7 @@ rtl_trace_t *open_trace(const char *path);
 int open_failed(const rtl_trace_t *trace, const char *path);
 
 /** Writes `object` to stdout, indented, with a newline, and gives up the reference. Returns
- * `status`, or EXIT_USAGE if it could not be written. */
+ * `status`, or EXIT_USAGE if there is nothing to write; what became of it, written.h tells. */
 int open_print_json(json_t *object, int status);
 
 /** Writes a value to stdout as json_dumpf does with these flags, and escapes in its strings also

@@ -1,0 +1,31 @@
+#include "common/written.h"
+
+#include "command.h"
+#include "common/say.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+/* 0, or the errno of what cannot be written. */
+static int flush(void)
+{
+    return fflush(stdout) == 0 ? 0 : errno;
+}
+
+int written(int status)
+{
+    static bool failed;
+    int error = flush();
+    if (error == 0 && !ferror(stdout))
+        return status;
+    /* An earlier write has failed, and why is not kept: another one tells. */
+    if (error == 0 && putchar('\n') != EOF)
+        error = flush();
+    if (!failed && error != EPIPE)
+        say("cannot write to standard output: %s", error == EBADF ? "it is closed"
+                                                   : error        ? say_errno(error)
+                                                                  : "a part of it is missing");
+    failed = true;
+    return EXIT_USAGE;
+}
