@@ -3,6 +3,9 @@
 #include "store/sql.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,10 +18,34 @@ uint64_t fixture_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
+/* A test that is killed removes nothing: the next one does. */
+static void sweep(const char *folder)
+{
+    DIR *entries = opendir(folder);
+    struct dirent *entry = NULL;
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours */
+    while (entries && (entry = readdir(entries))) {
+        char path[FIXTURE_PATH];
+        int pid = 0;
+        if (sscanf(entry->d_name, "rtl-store-%d-", &pid) != 1 || pid <= 0 || kill(pid, 0) == 0 ||
+            errno != ESRCH)
+            continue;
+        if ((size_t)snprintf(path, FIXTURE_PATH, "%s/%s/", folder, entry->d_name) < FIXTURE_PATH)
+            fixture_remove(path);
+    }
+    if (entries)
+        (void)closedir(entries);
+}
+
 bool fixture_path(char *path)
 {
+    static bool swept;
     const char *folder = getenv("TMPDIR"); /* NOLINT(concurrency-mt-unsafe): nobody sets it */
-    (void)snprintf(path, FIXTURE_PATH, "%s/rtl-store-XXXXXX", folder ? folder : "/tmp");
+    folder = folder ? folder : "/tmp";
+    if (!swept)
+        sweep(folder);
+    swept = true;
+    (void)snprintf(path, FIXTURE_PATH, "%s/rtl-store-%d-XXXXXX", folder, (int)getpid());
     if (!mkdtemp(path))
         return false;
     (void)strncat(path, "/trace.db", FIXTURE_PATH - strlen(path) - 1);
