@@ -274,6 +274,7 @@ static json_t *json_info(const struct lists *lists)
         "realtime_offset_ns", (json_int_t)info->realtime_offset, "finished", info->finished,
         "exit_status", info->exit_status, "kernels", open_number(info->kernels), "bytes",
         open_number(info->bytes), "symbols", (json_int_t)lists->symbol_count);
+    (void)json_object_set_new(object, "bytes_behind", open_number(info->bytes_behind));
     (void)json_object_set_new(object, "copies", open_number(info->copies));
     (void)json_object_set_new(object, "calls", open_number(info->calls));
     (void)json_object_set_new(object, "ranges", open_number(info->ranges));

@@ -7,6 +7,7 @@
 #include "common/plain.h"
 #include "common/say.h"
 #include "common/show.h"
+#include "store/extent.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -150,8 +151,11 @@ int cmd_sql(int argc, char **argv)
     char error[512] = "";
     if (!options.path[0])
         return say_fail(EXIT_USAGE, "the trace's name is empty");
+    struct rtl_extent extent;
     if (rtl_sql_open(options.path, &db, error, sizeof error) != RTL_OK)
         return say_fail(EXIT_USAGE, "%s", error);
+    if (rtl_extent_read(db, options.path, &extent) == SQLITE_OK)
+        open_say_behind(options.path, extent.behind);
     int status = run(db, &options);
     (void)sqlite3_close(db);
     return status;

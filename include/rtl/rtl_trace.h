@@ -87,8 +87,10 @@ typedef struct rtl_trace_info {
     uint64_t kernel_samples; /**< kernels whose hardware counters are in the trace */
     uint64_t range_samples;  /**< ranges, and devices of them, whose hardware counters are */
     const char *failure;     /**< why the recorder could not write more, "" if it could */
-    int accounted; /**< with `failure`: 1 if the ledger is that of the end, 0 if it is that
-                      of some checkpoint before */
+    int accounted;         /**< with `failure`: 1 if the ledger is that of the end, 0 if it is that
+                              of some checkpoint before */
+    uint64_t bytes_behind; /**< of the file, after the end of the trace: no part of it, something
+                              has appended them */
 } rtl_trace_info_t;
 
 RTL_TRACE_API rtl_status_t rtlTraceInfo(rtl_trace_t *trace, rtl_trace_info_t *info);

@@ -1,10 +1,12 @@
 #include "store/reader.h"
 
 #include "store/beside.h"
+#include "store/extent.h"
 #include "store/schema.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +59,14 @@ static rtl_status_t refuse(const struct opening *opening, rtl_status_t status, c
         (void)snprintf(opening->error, opening->error_size, "cannot open the trace %s: %s",
                        opening->path, why);
     return status;
+}
+
+static rtl_status_t refuse_cut(const struct opening *opening, uint64_t missing)
+{
+    char why[96];
+    (void)snprintf(why, sizeof why, "it is damaged: the last %" PRIu64 " %s of it %s missing",
+                   missing, missing == 1 ? "byte" : "bytes", missing == 1 ? "is" : "are");
+    return refuse(opening, RTL_E_DAMAGED, why);
 }
 
 /* A name for SQLite that says that nobody writes to the file, so that no lock and no shared memory
@@ -168,8 +178,27 @@ rtl_status_t rtl_trace_connect(const char *path, sqlite3 **db, char *error, size
         return RTL_OK;
     if ((result & 0xff) == SQLITE_NOTADB)
         return refuse(&opening, RTL_E_NOT_TRACE, "it is not an RTL trace");
-    return refuse(&opening, (result & 0xff) == SQLITE_CORRUPT ? RTL_E_DAMAGED : RTL_E_IO,
-                  sqlite3_errstr(result));
+    if ((result & 0xff) != SQLITE_CORRUPT)
+        return refuse(&opening, RTL_E_IO, sqlite3_errstr(result));
+    struct rtl_extent extent;
+    rtl_extent_guess(path, &extent);
+    return extent.missing ? refuse_cut(&opening, extent.missing)
+                          : refuse(&opening, RTL_E_DAMAGED, sqlite3_errstr(result));
+}
+
+rtl_status_t rtl_trace_begin(sqlite3 *db, const char *path, uint64_t *behind, char *error,
+                             size_t error_size)
+{
+    const struct opening opening = {path, error, error_size};
+    struct rtl_extent extent = {0};
+    int result = sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
+    if (result == SQLITE_OK)
+        result = rtl_extent_read(db, path, &extent);
+    *behind = extent.behind;
+    if (result != SQLITE_OK)
+        return refuse(&opening, (result & 0xff) == SQLITE_CORRUPT ? RTL_E_DAMAGED : RTL_E_IO,
+                      sqlite3_errstr(result));
+    return extent.missing ? refuse_cut(&opening, extent.missing) : RTL_OK;
 }
 
 static int pragma(sqlite3 *db, const char *text, int *value)
@@ -247,16 +276,16 @@ rtl_status_t rtlTraceOpen(const char *path, rtl_trace_t **trace, char *error, si
         return status;
     /* One read transaction for the life of the handle: all that is read is of one moment, however
      * far the recording goes on. */
-    const struct opening opening = {path, error, error_size};
-    int begun = sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
-    if (begun == SQLITE_OK)
+    uint64_t behind;
+    status = rtl_trace_begin(db, path, &behind, error, error_size);
+    if (status == RTL_OK)
         *trace = rtl_trace_over(db, path, &status, error, error_size);
-    else
-        status = refuse(&opening, RTL_E_IO, sqlite3_errstr(begun));
-    if (*trace)
-        (*trace)->owned = true;
-    else
+    if (!*trace) {
         (void)sqlite3_close(db);
+        return status;
+    }
+    (*trace)->owned = true;
+    (*trace)->info.bytes_behind = behind;
     return status;
 }
 

@@ -118,6 +118,12 @@ rtl_trace_t *rtl_trace_over(sqlite3 *db, const char *path, rtl_status_t *status,
 /** Opens `path` for reading only, or says in one sentence why not. */
 rtl_status_t rtl_trace_connect(const char *path, sqlite3 **db, char *error, size_t error_size);
 
+/** Begins the transaction for reading on a connection by rtl_trace_connect, and refuses a file of
+ * which something is cut off. `behind` gets the bytes after its end that are no part of it. RTL_OK,
+ * or a status with a sentence in `error`. */
+rtl_status_t rtl_trace_begin(sqlite3 *db, const char *path, uint64_t *behind, char *error,
+                             size_t error_size);
+
 /** Sets the trace's error and returns `status`. */
 rtl_status_t rtl_trace_fail(rtl_trace_t *trace, rtl_status_t status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

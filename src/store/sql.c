@@ -264,16 +264,14 @@ rtl_status_t rtl_sql_attach(sqlite3 *db, const char *path, char *error, size_t e
 
 rtl_status_t rtl_sql_open(const char *path, sqlite3 **db, char *error, size_t error_size)
 {
+    uint64_t behind;
     rtl_status_t status = rtl_trace_connect(path, db, error, error_size);
     if (status != RTL_OK)
         return status;
     (void)sqlite3_exec(*db, "PRAGMA temp_store=MEMORY", NULL, NULL, NULL);
     status = rtl_sql_attach(*db, path, error, error_size);
-    if (status == RTL_OK && sqlite3_exec(*db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK) {
-        (void)snprintf(error, error_size, "cannot open the trace %s: %s", path,
-                       sqlite3_errmsg(*db));
-        status = RTL_E_IO;
-    }
+    if (status == RTL_OK)
+        status = rtl_trace_begin(*db, path, &behind, error, error_size);
     if (status != RTL_OK) {
         (void)sqlite3_close(*db);
         *db = NULL;

@@ -3,6 +3,7 @@
 #include "store/api_codec.h"
 #include "store/checksum.h"
 #include "store/reader.h"
+#include "store/sql.h"
 #include "store/varint.h"
 
 #include <stdlib.h>
@@ -301,6 +302,80 @@ const char *Damage_AnyByteOfTheFile(void)
         read_everything(path);
     }
     CHECK(write_bytes(path, bytes, size) && fixture_count(path) == 400);
+    fixture_remove(path);
+    return NULL;
+}
+
+/* Whatever is cut off is told; what is put behind is told and in nobody's way. */
+const char *Damage_CutOrGoneOn(void)
+{
+    static unsigned char bytes[1 << 20];
+    static const size_t some[] = {1, 100, 4095, 4096, 4097, 20000};
+    char path[FIXTURE_PATH];
+    char error[512];
+    CHECK(fixture_path(path) && fixture_trace(path, 200));
+    size_t size = read_bytes(path, bytes, sizeof bytes / 2);
+    CHECK(size > 40000);
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        sqlite3 *db = NULL;
+        CHECK(write_bytes(path, bytes, size - some[i]));
+        (void)snprintf(error, sizeof error, "the last %zu byte", some[i]);
+        CHECK_DONE(fails(path, RTL_E_DAMAGED, error));
+        CHECK(rtl_sql_open(path, &db, error, sizeof error) == RTL_E_DAMAGED && !db);
+    }
+    for (size_t i = 0; i <= sizeof some / sizeof *some; i++) {
+        size_t more = i > 0 ? some[i - 1] : 0;
+        rtl_trace_t *trace = NULL;
+        rtl_trace_info_t info;
+        CHECK(write_bytes(path, bytes, size + more));
+        CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
+        CHECK(rtlTraceInfo(trace, &info) == RTL_OK && info.bytes_behind == more);
+        rtlTraceClose(trace);
+        CHECK(fixture_count(path) == 400);
+    }
+    fixture_remove(path);
+    return NULL;
+}
+
+static bool copy(const char *from, const char *to, const char *suffix, size_t cut)
+{
+    static unsigned char bytes[4 << 20];
+    char name[FIXTURE_PATH + 8];
+    (void)snprintf(name, sizeof name, "%s%s", from, suffix);
+    size_t size = read_bytes(name, bytes, sizeof bytes);
+    (void)snprintf(name, sizeof name, "%s%s", to, suffix);
+    return size > cut && write_bytes(name, bytes, size - cut);
+}
+
+/* The file of a trace that is being written, or whose recorder was killed, is shorter than it says
+ * as long as the log has the rest. */
+const char *Damage_CutBesideALog(void)
+{
+    char path[FIXTURE_PATH];
+    char other[FIXTURE_PATH];
+    sqlite3 *db = NULL;
+    CHECK(fixture_path(path) && fixture_path(other) && fixture_trace(path, 200));
+    CHECK(sqlite3_open(path, &db) == SQLITE_OK);
+    CHECK(sqlite3_exec(db,
+                       "PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0;"
+                       "CREATE TABLE more(x); INSERT INTO more VALUES(zeroblob(300000));"
+                       "INSERT INTO more VALUES(zeroblob(300000));",
+                       NULL, NULL, NULL) == SQLITE_OK);
+    CHECK(fixture_count(path) == 400);
+    CHECK(copy(path, other, "", 0) && copy(path, other, "-wal", 0) && fixture_count(other) == 400);
+    CHECK(copy(path, other, "", 1));
+    CHECK_DONE(fails(other, RTL_E_DAMAGED, "bytes of it are missing"));
+    CHECK(copy(path, other, "", 4097));
+    CHECK_DONE(fails(other, RTL_E_DAMAGED, "bytes of it are missing"));
+    /* Of the second row a part is in the log alone, of the first all is in the file. */
+    CHECK(sqlite3_exec(db, "PRAGMA wal_checkpoint; INSERT INTO more VALUES(zeroblob(300000))", NULL,
+                       NULL, NULL) == SQLITE_OK);
+    CHECK(copy(path, other, "", 0) && copy(path, other, "-wal", 0) && fixture_count(other) == 400);
+    CHECK(copy(path, other, "", 4097));
+    CHECK_DONE(fails(other, RTL_E_DAMAGED, "missing"));
+    CHECK(sqlite3_close(db) == SQLITE_OK);
+    CHECK(fixture_count(path) == 400);
+    fixture_remove(other);
     fixture_remove(path);
     return NULL;
 }

@@ -175,6 +175,8 @@ RTL_C_TEST(Damage, PlansOfTooMany)
 RTL_C_TEST(Damage, ProcessesThatAreNone)
 RTL_C_TEST(Damage, CallOfAMillionWords)
 RTL_C_TEST(Damage, AnyByteOfTheFile)
+RTL_C_TEST(Damage, CutOrGoneOn)
+RTL_C_TEST(Damage, CutBesideALog)
 
 RTL_C_TEST(Sql, HasTheColumnsThatScriptsRelyOn)
 RTL_C_TEST(Sql, KernelsAreThoseOfTheReader)

@@ -91,6 +91,26 @@ for command in summary info check; do
     wrong 2 "folder" -- "$rtl" "$command" folder
     wrong 2 "'b.db'" -- "$rtl" "$command" led.db b.db
 done
+
+# Bytes cut off, or put behind.
+"$rtl" export led.db -F rpd -o led.rpd
+for bytes in 1 4096; do
+    head -c -$bytes led.db >cut.db
+    head -c -$bytes led.rpd >cut.rpd
+    { cat led.db && head -c $bytes /dev/zero; } >more.db
+    for command in summary info check timeline ranges "view -n" "graph list" "export -F csv -o none.csv" "merge a.db" "diff led.db" "diff --json led.db"; do
+        # shellcheck disable=SC2086
+        wrong 2 cut.db damaged -- "$rtl" $command cut.db
+        # shellcheck disable=SC2086
+        "$rtl" $command more.db >more.out 2>more.err || [ $? != 2 ] || [[ $command = timeline ]] || fail "'$command' does not read a trace with something behind it"
+        grep -q "^rtl: more.db: the last $bytes byte" more.err || fail "'$command' does not tell what is behind a trace"
+        rm -f none.csv a.db
+    done
+    wrong 2 cut.db damaged -- "$rtl" sql cut.db 'SELECT 1'
+    wrong 2 cut.rpd -- "$rtl" import cut.rpd -o a.db
+    "$rtl" sql more.db 'SELECT 1' >more.out 2>more.err && grep -q "the last $bytes byte" more.err || fail "rtl sql does not tell what is behind a trace"
+    [ ! -e a.db ] || fail "a cut trace was taken"
+done
 wrong 2 "'many'" "--top" -- "$rtl" summary led.db --top many
 wrong 2 "'size'" "p99" -- "$rtl" summary led.db --sort size
 wrong 2 "'soon'" "--from" -- "$rtl" summary led.db --from soon

@@ -17,10 +17,21 @@ rtl_trace_t *open_trace(const char *path)
         say("the trace's name is empty");
         return NULL;
     }
-    if (rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK)
-        return trace;
-    say("%s", error[0] ? error : "the trace could not be opened");
-    return NULL;
+    if (rtlTraceOpen(path, &trace, error, sizeof error) != RTL_OK) {
+        say("%s", error[0] ? error : "the trace could not be opened");
+        return NULL;
+    }
+    rtl_trace_info_t info;
+    if (rtlTraceInfo(trace, &info) == RTL_OK)
+        open_say_behind(path, info.bytes_behind);
+    return trace;
+}
+
+void open_say_behind(const char *path, uint64_t bytes)
+{
+    if (bytes > 0)
+        say("%s: the last %" PRIu64 " %s of the file %s no part of the trace and not read", path,
+            bytes, bytes == 1 ? "byte" : "bytes", bytes == 1 ? "is" : "are");
 }
 
 int open_failed(const rtl_trace_t *trace, const char *path)

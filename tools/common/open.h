@@ -9,8 +9,12 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/** Opens a trace; on failure says why and returns NULL. */
+/** Opens a trace; on failure says why and returns NULL. Says it too if the file goes on after the
+ * trace. */
 rtl_trace_t *open_trace(const char *path);
+
+/** Says that the file has so many bytes after the trace; nothing for 0. */
+void open_say_behind(const char *path, uint64_t bytes);
 
 /** Says what went wrong while `trace` was read, and returns EXIT_USAGE. */
 int open_failed(const rtl_trace_t *trace, const char *path);

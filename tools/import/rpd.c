@@ -4,6 +4,7 @@
 #include "common/say.h"
 #include "common/texts.h"
 #include "store/beside.h"
+#include "store/extent.h"
 
 #include <inttypes.h>
 #include <sqlite3.h>
@@ -635,6 +636,19 @@ static int may_be_read(const char *path)
                : say_fail(EXIT_USAGE, "%s could not be read: %s", path, why);
 }
 
+/* What is cut off SQLite takes for zeroes; what is read is of one moment. */
+static int check_extent(struct rpd *rpd)
+{
+    struct rtl_extent extent = {0};
+    if (sqlite3_exec(rpd->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK ||
+        rtl_extent_read(rpd->db, rpd->path, &extent) != SQLITE_OK)
+        return fail(rpd);
+    if (extent.missing)
+        return say_fail(EXIT_USAGE, "%s could not be read: its last %" PRIu64 " %s missing",
+                        rpd->path, extent.missing, extent.missing == 1 ? "byte is" : "bytes are");
+    return EXIT_FINE;
+}
+
 int rpd_import(const char *path, struct rtl_writer *(*open)(const char *command),
                struct rpd_result *result)
 {
@@ -644,6 +658,8 @@ int rpd_import(const char *path, struct rtl_writer *(*open)(const char *command)
     if (status == EXIT_FINE &&
         sqlite3_open_v2(path, &rpd.db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
         status = fail(&rpd);
+    if (status == EXIT_FINE)
+        status = check_extent(&rpd);
     if (status == EXIT_FINE)
         status = check(&rpd);
     if (status == EXIT_FINE) {
