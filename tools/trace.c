@@ -16,6 +16,7 @@
 #include "passes.h"
 #include "ring/files.h"
 #include "ring/ring.h"
+#include "store/file.h"
 #include "summary.h"
 
 #include <ctype.h>
@@ -548,7 +549,10 @@ static int open_output(struct recording *recording)
         return say_fail(EXIT_USAGE, "the output's name '%s' is too long", pattern);
     if (!recording->output[0])
         return say_fail(EXIT_USAGE, "-o: the output's name is empty");
-    if (!options->replace && access(recording->output, F_OK) == 0)
+    bool there = false;
+    if (rtl_file_check(recording->output, &there, error, sizeof error) != 0)
+        return say_fail(EXIT_USAGE, "%s", error);
+    if (there && !options->replace)
         return say_fail(EXIT_USAGE, "%s exists: choose another name with -o, or replace it with -f",
                         recording->output);
     join(options->program, command, sizeof command);

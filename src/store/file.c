@@ -162,18 +162,17 @@ long rtl_file_recorder(const char *path)
     return is_trace(path) ? recorder(path) : 0;
 }
 
-/* Whether what is at `path` may be replaced; 0 also if nothing is there. */
-static int check_existing(const char *path, bool replace, const struct failure *failure)
+/* Whether what is at `path` may be replaced, `there` whether anything is; 0 also if nothing is. */
+static int check_existing(const char *path, bool *there, const struct failure *failure)
 {
     struct stat status;
-    if (stat(path, &status) != 0)
+    *there = stat(path, &status) == 0;
+    if (!*there)
         return errno == ENOENT ? 0 : fail_errno(failure, path);
     if (S_ISDIR(status.st_mode))
         return fail(failure, path, "it is a folder");
     if (!S_ISREG(status.st_mode))
         return fail(failure, path, "it is not a regular file");
-    if (!replace)
-        return fail(failure, path, "the file exists already");
     if (status.st_size == 0)
         return 0;
     if (!is_trace(path))
@@ -368,6 +367,18 @@ void rtl_file_remove(const char *path)
     (void)unlink(path);
 }
 
+int rtl_file_check(const char *path, bool *there, char *error, size_t error_size)
+{
+    const struct failure failure = {.text = error, .size = error_size};
+    int descriptor;
+    char *target = rtl_target(path, &descriptor);
+    if (!target)
+        return fail_errno(&failure, path);
+    int result = check_existing(target, there, &failure);
+    free(target);
+    return result;
+}
+
 char *rtl_file_create(const char *path, bool replace, struct rtl_file_kept *kept,
                       const struct rtl_file_filler *filler, char *error, size_t error_size)
 {
@@ -378,8 +389,11 @@ char *rtl_file_create(const char *path, bool replace, struct rtl_file_kept *kept
         (void)fail_errno(&failure, path);
         return NULL;
     }
-    if (check_existing(target, replace, &failure) == 0 &&
-        create(target, replace, kept, filler, &failure) == 0)
+    bool there;
+    int result = check_existing(target, &there, &failure);
+    if (result == 0 && there && !replace)
+        result = fail(&failure, target, "the file exists already");
+    if (result == 0 && create(target, replace, kept, filler, &failure) == 0)
         return target;
     free(target);
     return NULL;

@@ -30,6 +30,10 @@ struct rtl_file_kept {
 char *rtl_file_create(const char *path, bool replace, struct rtl_file_kept *kept,
                       const struct rtl_file_filler *filler, char *error, size_t error_size);
 
+/** Whether rtl_file_create with `replace` would take `path`: 0, and in `there` whether it would
+ * replace something; or -1 with the sentence in `error`. */
+int rtl_file_check(const char *path, bool *there, char *error, size_t error_size);
+
 /** Removes what was kept. */
 void rtl_file_forget(struct rtl_file_kept *kept);
 

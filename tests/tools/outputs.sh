@@ -117,10 +117,16 @@ cp t.db other.db
 refused "'other.db' exists; -f replaces it" "$rtl" view t.db -n -o other.db
 refused "'mine' exists; -f replaces it" "$rtl" view t.db -n -o mine
 refused "'mine' exists; -f replaces it" "$rtl" bench --gpu soft --html mine -- true
-refused "'mine' exists; -f replaces it" "$rtl" merge mine t.db
-refused "not a trace" "$rtl" merge -f mine t.db
-refused "not a trace" "$rtl" import -f -o mine old.rpd
-refused "not a trace" "${record[@]}" -f -o mine -- true
+# What -f would not replace is not offered.
+# shellcheck disable=SC2086
+for force in "" -f; do
+    refused "not a trace" "$rtl" merge $force mine t.db
+    refused "not a trace" "$rtl" import $force -o mine old.rpd
+    refused "not a trace" "${record[@]}" $force -o mine -- true
+    refused "folder" "${record[@]}" $force -o tmp -- true
+done
+refused "'t.db' exists; -f replaces it" "$rtl" import -o t.db old.rpd
+refused "t.db exists: choose another name with -o, or replace it with -f" "${record[@]}" -o t.db -- true
 equal "a file of somebody's" "$(cat mine)" precious
 equal "another trace" "$(sum other.db)" "$trace"
 fine "$rtl" view t.db -n -o page.html
@@ -250,13 +256,16 @@ equal "what is beside it" "$(find . -name 'keep*')" ./keep.db
 recorder=$!
 within 20 test -e live.db || fail "no recording began"
 within 20 pgrep -P $recorder sleep >/dev/null || fail "the program did not start"
-for format in $formats; do
-    refused "is recording into" "$rtl" export t.db -f -F "$format" -o live.db
+# shellcheck disable=SC2086
+for force in "" -f; do
+    for format in $formats; do
+        refused "is recording into" "$rtl" export t.db $force -F "$format" -o live.db
+    done
+    refused "is recording into" "$rtl" view t.db -n $force -o live.db
+    refused "recorded" "$rtl" merge $force live.db t.db
+    refused "recorded" "$rtl" import $force -o live.db old.rpd
+    refused "is recording into" "${record[@]}" $force -o live.db -- true
 done
-refused "is recording into" "$rtl" view t.db -n -f -o live.db
-refused "recorded" "$rtl" merge -f live.db t.db
-refused "recorded" "$rtl" import -f -o live.db old.rpd
-refused "is recording into" "${record[@]}" -f -o live.db -- true
 kill -TERM $recorder
 wait $recorder 2>killed.err || true
 equal "the trace that was recorded" "$(sqlite3 live.db 'PRAGMA integrity_check')" ok

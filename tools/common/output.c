@@ -170,20 +170,44 @@ static int check_trace(const struct output *output)
     return EXIT_FINE;
 }
 
-static int check_file(struct output *output, const struct output_rules *rules,
-                      const struct stat *status)
+static void folder_of(const struct output *output, char folder[PATH_MAX])
 {
-    if (!rules->force && !(rules->own && output_is_own(output->target, rules->own)))
-        return say_fail(EXIT_USAGE, "'%s' exists; -f replaces it", output->name);
-    output->replaces = true;
+    (void)snprintf(folder, PATH_MAX, "%s", output->target);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = '\0';
+    else
+        (void)snprintf(folder, PATH_MAX, ".");
+}
+
+/* Whether the file could be replaced at all. */
+static int check_replaceable(const struct output *output, enum output_kind kind,
+                             const struct stat *status)
+{
+    char folder[PATH_MAX];
+    folder_of(output, folder);
+    if (access(folder, W_OK | X_OK) != 0)
+        return fail(output, errno);
     if (status->st_size == 0)
         return EXIT_FINE;
-    if (rules->kind == OUTPUT_TRACE)
+    if (kind == OUTPUT_TRACE)
         return check_trace(output);
     long pid = rtl_file_recorder(output->target);
     if (pid)
         return say_fail(EXIT_USAGE, "process %ld is recording into '%s', so it is not replaced",
                         pid, output->name);
+    return EXIT_FINE;
+}
+
+static int check_file(struct output *output, const struct output_rules *rules,
+                      const struct stat *status)
+{
+    int result = check_replaceable(output, rules->kind, status);
+    if (result != EXIT_FINE)
+        return result;
+    if (!rules->force && !(rules->own && output_is_own(output->target, rules->own)))
+        return say_fail(EXIT_USAGE, "'%s' exists; -f replaces it", output->name);
+    output->replaces = true;
     return EXIT_FINE;
 }
 
@@ -308,11 +332,8 @@ static bool is_planted(const struct output *output, const struct stat *status)
 {
     struct stat place;
     char folder[PATH_MAX];
-    (void)snprintf(folder, sizeof folder, "%s", output->target);
-    char *slash = strrchr(folder, '/');
-    if (slash)
-        slash[slash == folder] = '\0';
-    if (stat(slash ? folder : ".", &place) != 0 || !(place.st_mode & S_IWOTH))
+    folder_of(output, folder);
+    if (stat(folder, &place) != 0 || !(place.st_mode & S_IWOTH))
         return false;
     return status->st_uid != geteuid() && status->st_uid != 0 && status->st_uid != place.st_uid;
 }
