@@ -159,10 +159,10 @@ static void put_workload(const struct bench *bench, unsigned workload, FILE *out
     double height = ROW * bench->tool_count + 8;
     (void)fputs("<h2>", out);
     put_text(out, bench->workloads[workload]);
-    (void)fprintf(out, "</h2>\n<p>%s without a tool, %s kernels</p>\n",
+    (void)fprintf(out, "</h2>\n<p>%s without a tool, %s</p>\n",
                   show_duration(none->steady.median).text,
-                  none->worst.expected ? show_count(none->worst.expected).text
-                                       : "no known number of");
+                  none->worst.expected ? show_things(none->worst.expected, "kernel").text
+                                       : "no known number of kernels");
     (void)fprintf(out, "<svg viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" role=\"img\">\n",
                   scale.x + WIDTH, height, scale.x + WIDTH);
     put_scale(&scale, height, out);

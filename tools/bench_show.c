@@ -159,8 +159,8 @@ static void show_workload(const struct bench *bench, unsigned workload, FILE *ou
     char name[128];
     char kernels[64] = "";
     if (none->worst.expected > 0)
-        (void)snprintf(kernels, sizeof kernels, "%s kernels, ",
-                       show_count(none->worst.expected).text);
+        (void)snprintf(kernels, sizeof kernels, "%s, ",
+                       show_things(none->worst.expected, "kernel").text);
     (void)fprintf(out, "\n%s: %s%s without a tool (%s to %s)\n",
                   plain_text(bench->workloads[workload], name, sizeof name), kernels,
                   show_duration(none->steady.median).text, show_duration(none->steady.low).text,
@@ -177,10 +177,10 @@ static void show_workload(const struct bench *bench, unsigned workload, FILE *ou
 void bench_show(const struct bench *bench, FILE *out)
 {
     char name[128];
-    (void)fprintf(out, "%s GPU%s%s, %s interleaved round%s; medians of paired differences",
+    (void)fprintf(out, "%s GPU%s%s, %s; medians of paired differences",
                   bench->gpu == BENCH_GPU_SOFT ? "software" : "real",
                   bench->gpu_name[0] ? ": " : "", plain_text(bench->gpu_name, name, sizeof name),
-                  show_count(bench->rounds).text, bench->rounds == 1 ? "" : "s");
+                  show_things(bench->rounds, "interleaved round").text);
     if (bench->rounds > 1)
         (void)fprintf(out, ", with %.1f %% between `from' and `to' (sign test)",
                       100 * bench_confidence(bench->rounds));

@@ -221,9 +221,9 @@ static void show_kinds(const struct verdict *verdict)
     for (unsigned kind = 0; kind < KINDS; ++kind)
         show_missing(verdict, kind);
     if (verdict->kinds.unknown)
-        (void)printf("  host calls, ranges and graph launches: %u process%s of this trace %s not "
+        (void)printf("  host calls, ranges and graph launches: %s of this trace %s not "
                      "count what of these was lost; the notes may tell\n",
-                     verdict->kinds.unknown, verdict->kinds.unknown == 1 ? "" : "es",
+                     show_things(verdict->kinds.unknown, "process").text,
                      verdict->kinds.unknown == 1 ? "does" : "do");
 }
 
@@ -234,9 +234,9 @@ static void show_reasons(const struct verdict *verdict)
     show_kinds(verdict);
     show_state(verdict);
     if (verdict->torn)
-        (void)printf("  torn %s slots: records that a process had begun when it died, or executed "
+        (void)printf("  torn %s: records that a process had begun when it died, or executed "
                      "another program\n    what to do: as for packets that it had in flight\n",
-                     show_count(verdict->torn).text);
+                     show_things(verdict->torn, "slot").text);
     if (verdict->died)
         (void)printf(
             "  host calls that had not returned when a process died are not in the trace\n");
@@ -258,8 +258,8 @@ static void show_unseen(const struct check *check)
     unseen_show(&check->unseen, true, stdout);
     if (check->links.past == 0)
         return;
-    (void)printf("  not seen: the calls that launched %s kernels of HIP\n    ",
-                 show_count(check->links.past).text);
+    (void)printf("  not seen: the calls that launched %s of HIP\n    ",
+                 show_things(check->links.past, "kernel").text);
     (void)puts(check->links.stopped
                    ? "they were under way when recording was started, or passed librtl.so by"
                    : "what to do: see whether a library calls HIP in its constructors and is "
@@ -272,10 +272,10 @@ static void show_launches(const struct verdict *verdict)
         return;
     (void)printf("  graph launches: %s", show_count(verdict->graphs.launches).text);
     if (verdict->graphs.partial)
-        (void)printf(
-            ", %s with kernels missing (%s kernels, %s)", show_count(verdict->graphs.partial).text,
-            show_count(verdict->graphs.missing).text,
-            verdict->graphs.lost ? "which the ledger does not explain" : "as the ledger says");
+        (void)printf(", %s with kernels missing (%s, %s)", show_count(verdict->graphs.partial).text,
+                     show_things(verdict->graphs.missing, "kernel").text,
+                     verdict->graphs.lost ? "which the ledger does not explain"
+                                          : "as the ledger says");
     if (verdict->graphs.uncertain)
         (void)printf(", %s with kernels whose node is not certain",
                      show_count(verdict->graphs.uncertain).text);

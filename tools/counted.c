@@ -198,8 +198,8 @@ static void show_samples(const struct counted *counted, FILE *out)
         (void)fprintf(out, ", %s of %s kernels counted\n", show_count(counted->counted).text,
                       show_count(counted->expected).text);
     else
-        (void)fprintf(out, ", %s ranges counted, in %s of %s samples together with other work\n",
-                      show_count(counted->counted).text, show_count(counted->shared).text,
+        (void)fprintf(out, ", %s counted, in %s of %s samples together with other work\n",
+                      show_things(counted->counted, "range").text, show_count(counted->shared).text,
                       show_count(counted->samples).text);
     if (counted->uncounted_sum) {
         (void)fputs("    ", out);

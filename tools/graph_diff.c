@@ -278,8 +278,9 @@ static void show_head(const struct diff *diff)
     show_side(&diff->sides[1], two ? diff->sides[1].path : NULL);
     (void)putchar('\n');
     show_launch(diff);
-    (void)printf("  %zu nodes match: %zu slower, %zu faster; only first: %zu, only second: %zu\n",
-                 diff->matched, diff->slower, diff->faster, diff->only[0], diff->only[1]);
+    (void)printf("  %s %s: %zu slower, %zu faster; only first: %zu, only second: %zu\n",
+                 show_things(diff->matched, "node").text, diff->matched == 1 ? "matches" : "match",
+                 diff->slower, diff->faster, diff->only[0], diff->only[1]);
 }
 
 static const char *name_of(const struct diff *diff, const struct pair *pair)

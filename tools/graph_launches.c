@@ -130,8 +130,7 @@ static void show_head(struct view *view)
     char text[64];
     (void)snprintf(text, sizeof text, "graph %s", view->name.text);
     show_styled(stdout, SHOW_BOLD, text);
-    (void)printf(": %s %s", show_count(reading->launches).text,
-                 reading->launches == 1 ? "launch" : "launches");
+    (void)printf(": %s", show_things(reading->launches, "launch").text);
     if (reading->time.count)
         (void)printf(" of %s (p50), %s (p99), %s (max)",
                      show_duration((double)stats_quantile(&reading->time, 500)).text,
@@ -139,8 +138,9 @@ static void show_head(struct view *view)
                      show_duration((double)reading->time.max).text);
     (void)putchar('\n');
     if (reading->launches > reading->replay_count)
-        (void)printf("  %s launches are not whole in the trace and are left out\n",
-                     show_count(reading->launches - reading->replay_count).text);
+        (void)printf("  %s %s not whole in the trace, and left out\n",
+                     show_things(reading->launches - reading->replay_count, "launch").text,
+                     show_are(reading->launches - reading->replay_count));
 }
 
 static void show_trend_line(const struct view *view)

@@ -204,12 +204,9 @@ static int show_text(rtl_trace_t *trace, const struct list *list)
         unseen_show(&list->unseen, false, stdout);
         return EXIT_FINE;
     }
-    (void)printf("%s %s, %s %s; their kernels: %s of the time of all kernels\n",
-                 show_count(list->count).text,
-                 list->options->generations ? (list->count == 1 ? "generation" : "generations")
-                                            : (list->count == 1 ? "graph" : "graphs"),
-                 show_count(launches).text, launches == 1 ? "launch" : "launches",
-                 show_share(kernel_ns, list->kernel_ns).text);
+    (void)printf("%s, %s; their kernels: %s of the time of all kernels\n",
+                 show_things(list->count, list->options->generations ? "generation" : "graph").text,
+                 show_things(launches, "launch").text, show_share(kernel_ns, list->kernel_ns).text);
     struct table *table = table_new(list->options->generations ? "rrrrrrrl" : "rrrrrrrrl");
     for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
         table_cell(table, heading[i]);
@@ -223,8 +220,8 @@ static int show_text(rtl_trace_t *trace, const struct list *list)
     if (top && list->count > top)
         (void)printf("  and %zu more (--top 0)\n", list->count - top);
     if (partial)
-        (void)printf("  not whole in the trace, so not in p50, p90 and p99: %s launches\n",
-                     show_count(partial).text);
+        (void)printf("  not whole in the trace, so not in p50, p90 and p99: %s\n",
+                     show_things(partial, "launch").text);
     unseen_show(&list->unseen, false, stdout);
     return EXIT_FINE;
 }

@@ -129,8 +129,8 @@ static void show_head(struct view *view)
     (void)snprintf(text, sizeof text, "graph %s.%" PRIu32, view->name.text,
                    view->graph->generation);
     show_styled(stdout, SHOW_BOLD, text);
-    (void)printf(": %zu nodes, %s %s", view->order_count, show_count(reading->launches).text,
-                 reading->launches == 1 ? "launch" : "launches");
+    (void)printf(": %s, %s", show_things(view->order_count, "node").text,
+                 show_things(reading->launches, "launch").text);
     if (reading->time.count)
         (void)printf(" of %s (p50), %s (p99)", duration(&reading->time, 500).text,
                      duration(&reading->time, 990).text);
@@ -140,8 +140,9 @@ static void show_head(struct view *view)
                      "; %s.N shows another\n",
                      view->generations, view->name.text);
     if (reading->launches > reading->replay_count)
-        (void)printf("  %s launches are not whole in the trace and are left out\n",
-                     show_count(reading->launches - reading->replay_count).text);
+        (void)printf("  %s %s not whole in the trace, and left out\n",
+                     show_things(reading->launches - reading->replay_count, "launch").text,
+                     show_are(reading->launches - reading->replay_count));
     if (!reading->time.count)
         return;
     uint64_t idle = reading->idle.total;
@@ -208,7 +209,7 @@ static void show_findings(struct view *view)
             show_finding(view, finding);
         bool last = i + 1 == view->finding_count || finding[1].kind != finding->kind;
         if (last && of_kind >= OF_A_KIND && view->options->top)
-            (void)printf("  %-8s and %u more nodes (--top 0)\n", graph_finding_name(finding->kind),
+            (void)printf("  %-8s and %u more (--top 0)\n", graph_finding_name(finding->kind),
                          of_kind + 1 - OF_A_KIND);
     }
     if (view->outliers) {

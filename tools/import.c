@@ -87,24 +87,25 @@ static int set_times(const struct rpd_result *result)
     return status;
 }
 
-static void left_out(uint64_t count, const char *what)
+static void left_out(uint64_t count, const char *what, const char *whose)
 {
     if (count)
-        say("left out: %" PRIu64 " %s", count, what);
+        say("left out: %s of %s", show_things(count, what).text, whose);
 }
 
 static void tell(const struct options *options, const struct rpd_result *result)
 {
-    (void)printf("%s: %s kernels, %s copies, %s host calls, %s ranges (RPD %d)\n",
-                 plain(options->output), show_count(result->kernels).text,
-                 show_count(result->copies).text, show_count(result->calls).text,
-                 show_count(result->ranges).text, result->version);
+    (void)printf("%s: %s, %s, %s, %s (RPD %d)\n", plain(options->output),
+                 show_things(result->kernels, "kernel").text,
+                 show_things(result->copies, "copy").text,
+                 show_things(result->calls, "host call").text,
+                 show_things(result->ranges, "range").text, result->version);
     if (result->calls)
         say("left out: the arguments of host calls");
-    left_out(result->graphs, "launches of graphs; their kernels are there");
-    left_out(result->monitors, "rows of rocpd_monitor");
-    left_out(result->counters, "rows of rocpd_counter");
-    left_out(result->frames, "rows of rocpd_stackframe");
+    left_out(result->graphs, "launch", "graphs; their kernels are there");
+    left_out(result->monitors, "row", "rocpd_monitor");
+    left_out(result->counters, "row", "rocpd_counter");
+    left_out(result->frames, "row", "rocpd_stackframe");
 }
 
 static int run(void)

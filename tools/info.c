@@ -97,8 +97,8 @@ static void show_file(const struct lists *lists)
     (void)printf("  copies     %s\n", show_count(info->copies).text);
     (void)printf("  host calls %s\n", show_count(info->calls).text);
     (void)printf("  ranges     %s\n", show_count(info->ranges).text);
-    (void)printf("  graphs     %s, launched %s times\n", show_count(count_graphs(lists)).text,
-                 show_count(lists->launch_count).text);
+    (void)printf("  graphs     %s, launched %s\n", show_count(count_graphs(lists)).text,
+                 show_things(lists->launch_count, "time").text);
     (void)printf("  size       %s", show_bytes(info->bytes).text);
     if (info->kernels)
         (void)printf(", %.1f bytes per kernel", (double)info->bytes / (double)info->kernels);
@@ -129,8 +129,8 @@ static void show_processes(const struct lists *lists)
         if (p->rank[0])
             (void)printf("  rank       %s\n", plain(p->rank));
         if (p->torn)
-            (void)printf("  torn       %s slots of the ring were cut off by its end\n",
-                         show_count(p->torn).text);
+            (void)printf("  torn       %s of the ring cut off by its end\n",
+                         show_things(p->torn, "slot").text);
         for (size_t j = 0; j < lists->agent_count; ++j) {
             const rtl_agent_t *a = &lists->agents[j];
             if (a->process != p->process || a->gpu == RTL_TRACE_NONE)

@@ -204,7 +204,7 @@ static void show_names(const struct view *view, const struct range_row *row)
     }
     table_print(table, stdout);
     if (row->name_count > NAMES_SHOWN)
-        (void)printf("  and %zu other names\n", row->name_count - NAMES_SHOWN);
+        (void)printf("  and %s\n", show_things(row->name_count - NAMES_SHOWN, "other name").text);
 }
 
 /* Whether a metric has a column in tables of kernels: it is of counters, and there is room. */
@@ -303,14 +303,16 @@ static void show_counting(const struct view *view)
     if (counts->passes > 1)
         (void)printf(", in %u passes", counts->passes);
     if (reading->strange_kernels)
-        (void)printf("; %s kernels are not in the trace or not the same in each pass",
-                     show_count(reading->strange_kernels).text);
+        (void)printf("; %s %s not in the trace or not the same in each pass",
+                     show_things(reading->strange_kernels, "kernel").text,
+                     show_are(reading->strange_kernels));
     if (reading->strange_ranges)
-        (void)printf("; %s ranges are not in the trace or not the same in each pass",
-                     show_count(reading->strange_ranges).text);
+        (void)printf("; %s %s not in the trace or not the same in each pass",
+                     show_things(reading->strange_ranges, "range").text,
+                     show_are(reading->strange_ranges));
     if (reading->changed_ranges)
-        (void)printf("; %s ranges ran more or fewer kernels in a later pass",
-                     show_count(reading->changed_ranges).text);
+        (void)printf("; %s ran more or fewer kernels in a later pass",
+                     show_things(reading->changed_ranges, "range").text);
     (void)putchar('\n');
 }
 
@@ -338,8 +340,9 @@ static int show_text(const struct view *view)
     if (view->reading.count == 0)
         (void)printf("%s has no ranges\n", plain(options->path));
     else
-        (void)printf("%s %s; %s kernels are in none\n", show_count(count).text,
-                     count == 1 ? "range" : "ranges", show_count(view->reading.outside).text);
+        (void)printf("%s; %s %s in none\n", show_things(count, "range").text,
+                     show_things(view->reading.outside, "kernel").text,
+                     show_are(view->reading.outside));
     show_counting(view);
     counts_show_uncounted(view->uncounted, view->uncounted_count, stdout);
     if (count > 0)
@@ -347,8 +350,8 @@ static int show_text(const struct view *view)
     if (options->top && count > options->top)
         (void)printf("  and %s more (--top 0 shows all)\n", show_count(count - options->top).text);
     if (view->left_out)
-        (void)printf("  and %zu more metrics (--metrics chooses, --json has all)\n",
-                     view->left_out);
+        (void)printf("  and %s (--metrics chooses, --json has all)\n",
+                     show_things(view->left_out, "more metric").text);
     show_marks(view);
     show_parts(view);
     return EXIT_FINE;

@@ -133,8 +133,8 @@ static void show_gpu(const rtl_device_time_t *gpu, size_t number, FILE *out)
     (void)fprintf(out, ": busy %s (%s), idle %s\n", show_duration((double)span->busy).text,
                   show_share(span->busy, length).text,
                   show_duration((double)summary_idle(span)).text);
-    (void)fprintf(out, "    %s kernels on %u queue%s", show_count(span->kernels).text, gpu->queues,
-                  gpu->queues == 1 ? "" : "s");
+    (void)fprintf(out, "    %s on %s", show_things(span->kernels, "kernel").text,
+                  show_things(gpu->queues, "queue").text);
     if (span->overlap)
         (void)fprintf(out, ", two or more at once for %s (%s of busy)",
                       show_duration((double)span->overlap).text,
@@ -414,7 +414,8 @@ static void show_queues(const struct tally *tally, FILE *out)
     }
     table_print(view.table, out);
     if (tally->queue_count > MOST_QUEUES)
-        (void)fprintf(out, "  and %zu more queues\n", tally->queue_count - MOST_QUEUES);
+        (void)fprintf(out, "  and %s\n",
+                      show_things(tally->queue_count - MOST_QUEUES, "more queue").text);
 }
 
 void summary_text(struct summary *summary, FILE *out)

@@ -391,12 +391,11 @@ static void show_head(const struct view *view)
     time_text(timeline->from - zero, step, from, sizeof from);
     time_text(timeline->to - zero, step, to, sizeof to);
     if (view->of_launch)
-        (void)printf("launch %" PRIu32 " of graph %s.%" PRIu32 ": %s, %s kernels\n",
-                     view->launch.launch,
+        (void)printf("launch %" PRIu32 " of graph %s.%" PRIu32 ": %s, %s\n", view->launch.launch,
                      graph_id_name(view->trace, view->launch.process, view->launch.graph).text,
                      view->launch.generation,
                      show_duration((double)(view->launch.end - view->launch.start)).text,
-                     show_count(view->launch.kernels).text);
+                     show_things(view->launch.kernels, "kernel").text);
     (void)printf("from %s to %s, %s a column\n", from, to,
                  show_duration((double)length / timeline->width).text);
 }

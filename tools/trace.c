@@ -472,8 +472,9 @@ static void show_progress(struct recording *recording, const char *waiting)
     rtl_collector_status(recording->collector, &status);
     double seconds = (double)(now - recording->progress_at + PROGRESS_NS) / 1e9;
     double rate = (double)(status.kernels - recording->progress_kernels) / seconds;
-    (void)fprintf(stderr, "\033[Krtl: %s kernels, %s, %s lost%s\r", show_count(status.kernels).text,
-                  show_rate(rate).text, show_count(status.lost).text, waiting);
+    (void)fprintf(stderr, "\033[Krtl: %s, %s, %s lost%s\r",
+                  show_things(status.kernels, "kernel").text, show_rate(rate).text,
+                  show_count(status.lost).text, waiting);
     (void)fflush(stderr);
     recording->line = true;
     recording->progress_at = now + PROGRESS_NS;

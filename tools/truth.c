@@ -1,5 +1,6 @@
 #include "truth.h"
 
+#include "common/show.h"
 #include "softgpu/truth.h"
 
 #include <inttypes.h>
@@ -253,9 +254,8 @@ static void count_unknown(struct truth_result *result, const struct truth_queue 
     result->executed += queue->count;
     result->missing += queue->count;
     tell(result,
-         "process %" PRIu32 " executed %zu kernels on a queue at 0x%" PRIx64
-         " that is not in the trace",
-         queue->pid, queue->count, queue->address);
+         "process %" PRIu32 " executed %s on a queue at 0x%" PRIx64 " that is not in the trace",
+         queue->pid, show_things(queue->count, "kernel").text, queue->address);
 }
 
 static rtl_status_t match_queues(rtl_trace_t *trace, struct comparison *comparison)
@@ -385,9 +385,9 @@ static void finish_queue(struct truth_result *result, struct cursor *cursor)
         return;
     ++result->misaccounted;
     tell(result,
-         "process %" PRIu32 " queue %" PRIu32 ": %" PRIu64
-         " executed kernels are not in the trace, the ledger says %" PRIu64,
-         pair->queue->process, pair->queue->queue, cursor->absent, most);
+         "process %" PRIu32 " queue %" PRIu32 ": %s not in the trace, the ledger says %" PRIu64,
+         pair->queue->process, pair->queue->queue,
+         show_things(cursor->absent, "executed kernel").text, most);
     if (cursor->absent > 0)
         tell(result, "the first of them is packet %" PRIu64 ", '%.120s'", cursor->first_absent,
              cursor->first_absent_name);

@@ -538,9 +538,9 @@ static void note_malformed(struct source *source)
         return;
     char sentence[160];
     (void)snprintf(sentence, sizeof sentence,
-                   "%" PRIu64 " records of process %" PRIu32
-                   " contradicted themselves and were left out",
-                   source->malformed, source->pid);
+                   "%" PRIu64 " %s of process %" PRIu32 " contradicted %s left out",
+                   source->malformed, source->malformed == 1 ? "record" : "records", source->pid,
+                   source->malformed == 1 ? "itself and was" : "themselves and were");
     note(source, sentence);
 }
 

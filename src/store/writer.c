@@ -1146,9 +1146,10 @@ static void note_forgotten(struct rtl_writer *writer)
         return;
     (void)snprintf(
         sentence, sizeof sentence,
-        "of some kernels it is not known which graph, launch or node they belong to: %llu "
-        "times memory was short, a limit was reached or a definition was missing",
-        (unsigned long long)writer->graphs_forgotten);
+        "of some kernels it is not known which graph, launch or node they belong to: %llu %s "
+        "memory was short, a limit was reached or a definition was missing",
+        (unsigned long long)writer->graphs_forgotten,
+        writer->graphs_forgotten == 1 ? "time" : "times");
     note(writer, sentence);
 }
 

@@ -206,7 +206,7 @@ const char *Counted_Text(void)
     CHECK_DONE(run(&made,
                    "grep -q '^not counted: 1 (in replays of graphs), 1 (no buffer was free)$' "
                    "out"));
-    CHECK_DONE(run(&made, "grep -q '^counters: of each kernel, one at a time; 1 kernels are not in "
+    CHECK_DONE(run(&made, "grep -q '^counters: of each kernel, one at a time; 1 kernel is not in "
                           "the trace' out"));
     CHECK_DONE(run(&made, "$RTL ranges $T -r 70 -k -m l2_hit > out && grep -q ' 0.0 % *add' out && "
                           "grep -q ' 100.0 % *mul' out"));

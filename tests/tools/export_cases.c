@@ -68,9 +68,8 @@ const char *Export_HardNames(void)
     CHECK(fine(&made,
                "sqlite3 $T \"UPDATE ranges SET name = cast(x'63757420c3' AS TEXT) WHERE id = 5;"
                " UPDATE ranges SET name = cast(x'fffeeda0802077726f6e67' AS TEXT) WHERE id = 6\""));
-    CHECK(
-        fine(&made,
-             "$RTL export $T -F chrome -o t.json 2>said && grep -q '1 copies are left out' said"));
+    CHECK(fine(&made,
+               "$RTL export $T -F chrome -o t.json 2>said && grep -q '1 copy is left out' said"));
     CHECK(fine(&made, "jq -e '.traceEvents | length' t.json"));
     CHECK(fine(&made, "$RTL export $T -F csv --table ranges -o r.csv"));
     CHECK(fine(&made, "python3 " EXPORT_NAMES " t.json r.csv"));

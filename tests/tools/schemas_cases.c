@@ -272,7 +272,7 @@ const char *Schemas_OldRpd(void)
     (void)snprintf(command, sizeof command, "sqlite3 %s/old.rpd \"%s\"", made.folder, old_file);
     CHECK(made_shell(command) == 0);
     CHECK(rtl(&made, "import old.rpd -o i.db") == 0);
-    CHECK(said(&made, "4 kernels, 1 copies, 3 host calls, 1 ranges (RPD 2)"));
+    CHECK(said(&made, "4 kernels, 1 copy, 3 host calls, 1 range (RPD 2)"));
     CHECK(said(&made, "left out: 2 rows of rocpd_monitor"));
     ASK("i.db", questions);
     CHECK(rtl(&made, "sql i.db \"SELECT group_concat(name || ' ' || start || ' ' || gpu || ' ' ||"

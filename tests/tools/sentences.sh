@@ -62,7 +62,7 @@ wrong 2 "RTL_QUEUE=interpose" "--metrics" -- env RTL_QUEUE=interpose "$rtl" trac
 wrong 2 "nowhere/a.db" -- "$rtl" trace --gpu soft -o nowhere/a.db -- touch started
 wrong 2 "folder" -- "$rtl" trace --gpu soft -f -o folder -- touch started
 echo precious >old.db
-wrong 2 "old.db" "-f" -- "$rtl" trace --gpu soft -o old.db -- touch started
+wrong 2 "old.db" "not a trace" -- "$rtl" trace --gpu soft -o old.db -- touch started
 wrong 127 "no-such" -- "$rtl" trace --gpu soft -f -o old.db -- no-such
 equal "the old file" "$(cat old.db)" precious
 if [ ! -e /dev/kfd ]; then
@@ -94,7 +94,7 @@ done
 
 # Bytes cut off, or put behind.
 "$rtl" export led.db -F rpd -o led.rpd
-for bytes in 1 4096; do
+for bytes in 1 999; do
     head -c -$bytes led.db >cut.db
     head -c -$bytes led.rpd >cut.rpd
     { cat led.db && head -c $bytes /dev/zero; } >more.db

@@ -33,6 +33,9 @@ RTL_C_TEST(Sweep, NotWhatIsNoSession)
 RTL_C_TEST(Sweep, NotAnotherUsers)
 RTL_C_TEST(Sweep, WhoCollectsIsSeen)
 
+RTL_C_TEST(Show, Things)
+RTL_C_TEST(Show, Durations)
+
 RTL_C_TEST(Output, Expansions)
 RTL_C_TEST(Output, NamesAfterTheProcess)
 RTL_C_TEST(Output, TooLong)

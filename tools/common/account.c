@@ -402,19 +402,15 @@ static void append_kinds(struct line *line, const struct verdict *verdict)
         append(line, "; whether all host calls, ranges and graph launches are there is not known");
 }
 
-static const char *plural(unsigned count, const char *ending)
-{
-    return count == 1 ? "" : ending;
-}
-
 static void append_unseen(struct line *line, const struct verdict *verdict)
 {
     if (verdict->unseen.hips)
-        append(line, ", the host calls of %s kernels were not seen",
-               show_count(verdict->unseen.kernels).text);
+        append(line, ", the host calls of %s were not seen",
+               show_things(verdict->unseen.kernels, "kernel").text);
     if (verdict->unseen.past)
-        append(line, ", %s kernels of HIP without the call that launched them",
-               show_count(verdict->unseen.past).text);
+        append(line, ", %s of HIP without the call that launched %s",
+               show_things(verdict->unseen.past, "kernel").text,
+               verdict->unseen.past == 1 ? "it" : "them");
     if (verdict->unseen.off)
         append(line, ", without host calls (RTL_PRELOAD=off)");
 }
@@ -422,18 +418,17 @@ static void append_unseen(struct line *line, const struct verdict *verdict)
 static void append_states(struct line *line, const struct verdict *verdict)
 {
     if (verdict->passed)
-        append(line, ", %u queue%s not followed", verdict->passed, plural(verdict->passed, "s"));
+        append(line, ", %s not followed", show_things(verdict->passed, "queue").text);
     if (verdict->refused)
-        append(line, ", %u process%s with another build of librtl", verdict->refused,
-               plural(verdict->refused, "es"));
+        append(line, ", %s with another build of librtl",
+               show_things(verdict->refused, "process").text);
     if (verdict->torn)
-        append(line, ", records in %s ring slots torn", show_count(verdict->torn).text);
+        append(line, ", records in %s torn", show_things(verdict->torn, "ring slot").text);
     if (verdict->unrecorded)
-        append(line, ", %u process%s not recorded", verdict->unrecorded,
-               plural(verdict->unrecorded, "es"));
+        append(line, ", %s not recorded", show_things(verdict->unrecorded, "process").text);
     if (verdict->running)
-        append(line, ", %u process%s still running at the end", verdict->running,
-               plural(verdict->running, "es"));
+        append(line, ", %s still running at the end",
+               show_things(verdict->running, "process").text);
     if (account_failed(verdict))
         append(line, ", the trace could not be written: %s", verdict->failure);
     if (verdict->recording)

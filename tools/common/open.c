@@ -3,6 +3,7 @@
 #include "command.h"
 #include "common/plain.h"
 #include "common/say.h"
+#include "common/show.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,8 +31,8 @@ rtl_trace_t *open_trace(const char *path)
 void open_say_behind(const char *path, uint64_t bytes)
 {
     if (bytes > 0)
-        say("%s: the last %" PRIu64 " %s of the file %s no part of the trace and not read", path,
-            bytes, bytes == 1 ? "byte" : "bytes", bytes == 1 ? "is" : "are");
+        say("%s: the last %s of the file %s no part of the trace and not read", path,
+            show_things(bytes, "byte").text, show_are(bytes));
 }
 
 int open_failed(const rtl_trace_t *trace, const char *path)

@@ -69,8 +69,8 @@ rtl_status_t pauses_show(rtl_trace_t *trace, FILE *file)
     for (size_t i = 0; i < count; ++i)
         total += since(pauses[i].start,
                        pauses[i].end ? pauses[i].end : end_of(trace, &info, pauses[i].process));
-    (void)fprintf(file, "  recording was stopped %s time%s, for %s in all\n",
-                  show_count(count).text, count == 1 ? "" : "s", show_duration(total).text);
+    (void)fprintf(file, "  recording was stopped %s, for %s in all\n",
+                  show_things(count, "time").text, show_duration(total).text);
     for (size_t i = 0; i < count && i < SHOWN; ++i)
         show_one(file, &info, &pauses[i],
                  pauses[i].end ? pauses[i].end : end_of(trace, &info, pauses[i].process));

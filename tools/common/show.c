@@ -3,6 +3,7 @@
 #include "common/plain.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -32,18 +33,52 @@ static int decimals(double value)
     return value >= 99.995 ? 1 : value >= 9.9995 ? 2 : 3;
 }
 
+#define LONGEST_THING 17 /* beside any number, and an ending */
+
+static const char *ending_of(const char *thing, size_t *kept)
+{
+    size_t length = strlen(thing);
+    *kept = length;
+    if (length < 2)
+        return "s";
+    char last = thing[length - 1];
+    if (last == 'y' && !strchr("aeiou", thing[length - 2])) {
+        --*kept;
+        return "ies";
+    }
+    return last == 's' || last == 'x' || (last == 'h' && strchr("cs", thing[length - 2])) ? "es"
+                                                                                          : "s";
+}
+
+struct shown show_things(uint64_t count, const char *thing)
+{
+    struct shown shown = show_count(count);
+    size_t used = strlen(shown.text);
+    size_t kept = strlen(thing);
+    const char *ending = count == 1 ? "" : ending_of(thing, &kept);
+    int letters = kept < LONGEST_THING ? (int)kept : LONGEST_THING;
+    (void)snprintf(shown.text + used, sizeof shown.text - used, " %.*s%s", letters, thing, ending);
+    return shown;
+}
+
+const char *show_are(uint64_t count)
+{
+    return count == 1 ? "is" : "are";
+}
+
 struct shown show_duration(double ns)
 {
     static const struct {
         double above, unit;
         const char *name;
-    } units[] = {{6e11, 6e10, "min"}, {1e9, 1e9, "s"}, {1e6, 1e6, "ms"}, {1e3, 1e3, "us"}};
+    } units[] = {{8.64e14, 8.64e13, "d"}, {3.6e13, 3.6e12, "h"}, {6e11, 6e10, "min"},
+                 {1e9, 1e9, "s"},         {1e6, 1e6, "ms"},      {1e3, 1e3, "us"}};
     struct shown shown;
     for (size_t i = 0; i < sizeof units / sizeof units[0]; ++i) {
-        if (ns < units[i].above)
+        if (fabs(ns) < units[i].above)
             continue;
         double value = ns / units[i].unit;
-        (void)snprintf(shown.text, sizeof shown.text, "%.*f %s", decimals(value), value,
+        (void)snprintf(shown.text, sizeof shown.text, "%.*f %s", decimals(fabs(value)), value,
                        units[i].name);
         return shown;
     }

@@ -17,7 +17,14 @@ struct shown {
 /** 1234567 -> "1 234 567" */
 struct shown show_count(uint64_t count);
 
-/** ns -> "1.234 us"; four figures and a unit of ns, us, ms, s or min. */
+/** "1 kernel", "2 kernels"; `thing` is one of them, up to 17 letters: process, launch and copy get
+ * their endings. */
+struct shown show_things(uint64_t count, const char *thing);
+
+/** "is" or "are" of so many. */
+const char *show_are(uint64_t count);
+
+/** ns -> "1.234 us"; four figures and a unit of ns, us, ms, s, min, h or d. */
 struct shown show_duration(double ns);
 
 /** "12.3 MiB" */

@@ -38,9 +38,9 @@ void unseen_show(const struct unseen *unseen, bool advise, FILE *out)
         const struct reason *reason = reason_of(hip->calls);
         char library[4096];
         (void)fprintf(out,
-                      "  not seen: the host calls of %s kernels, which came from the HIP in %s: "
+                      "  not seen: the host calls of %s, which came from the HIP in %s: "
                       "%s; its host calls, streams and graphs are missing\n",
-                      show_count(hip->kernels).text,
+                      show_things(hip->kernels, "kernel").text,
                       hip->library[0] ? plain_text(hip->library, library, sizeof library)
                                       : "the program",
                       reason->meaning);

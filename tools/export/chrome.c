@@ -9,6 +9,7 @@
 #include "command.h"
 #include "common/open.h"
 #include "common/say.h"
+#include "common/show.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -649,7 +650,8 @@ static int write_all(struct chrome *chrome)
     if (status == EXIT_FINE)
         status = end(chrome);
     if (status == EXIT_FINE && chrome->untimed)
-        say("%" PRIu64 " copies are left out: nobody took their times", chrome->untimed);
+        say("%s %s left out: nobody took the times", show_things(chrome->untimed, "copy").text,
+            show_are(chrome->untimed));
     return status;
 }
 

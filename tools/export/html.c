@@ -5,6 +5,7 @@
 #include "common/open.h"
 #include "common/paths.h"
 #include "common/say.h"
+#include "common/show.h"
 #include "export/html_ranges.h"
 #include "export/html_time.h"
 #include "export/lookup.h"
@@ -385,11 +386,11 @@ static int write_page(struct html_page *page, const char *viewer)
 static void tell(const struct html_page *page)
 {
     if (page->untimed)
-        say("%" PRIu64 " copies are left out: nobody took their times", page->untimed);
+        say("%s %s left out: nobody took the times", show_things(page->untimed, "copy").text,
+            show_are(page->untimed));
     if (page->beyond)
-        say("%" PRIu64 " events end more than 104 days after the page begins; in the page they end "
-            "there",
-            page->beyond);
+        say("%s %s more than 104 days after the page begins; in the page the end is there",
+            show_things(page->beyond, "event").text, page->beyond == 1 ? "ends" : "end");
     if (page->left_out)
         say("single events of %zu of %zu stretches of time are left out; --detail gives them more "
             "room, --from and --to choose a part",

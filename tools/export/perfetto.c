@@ -13,6 +13,7 @@
 #include "command.h"
 #include "common/open.h"
 #include "common/say.h"
+#include "common/show.h"
 #include "common/texts.h"
 
 #include <inttypes.h>
@@ -786,7 +787,8 @@ static int write_all(struct perfetto *perfetto)
         depth_end(&perfetto->counters[i]->depth, write_sample, perfetto->counters[i]);
     status = end(perfetto);
     if (status == EXIT_FINE && perfetto->untimed)
-        say("%" PRIu64 " copies are left out: nobody took their times", perfetto->untimed);
+        say("%s %s left out: nobody took the times", show_things(perfetto->untimed, "copy").text,
+            show_are(perfetto->untimed));
     return status;
 }
 

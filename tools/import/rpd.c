@@ -2,6 +2,7 @@
 
 #include "command.h"
 #include "common/say.h"
+#include "common/show.h"
 #include "common/texts.h"
 #include "store/beside.h"
 #include "store/extent.h"
@@ -644,8 +645,8 @@ static int check_extent(struct rpd *rpd)
         rtl_extent_read(rpd->db, rpd->path, &extent) != SQLITE_OK)
         return fail(rpd);
     if (extent.missing)
-        return say_fail(EXIT_USAGE, "%s could not be read: its last %" PRIu64 " %s missing",
-                        rpd->path, extent.missing, extent.missing == 1 ? "byte is" : "bytes are");
+        return say_fail(EXIT_USAGE, "%s could not be read: its last %s %s missing", rpd->path,
+                        show_things(extent.missing, "byte").text, show_are(extent.missing));
     return EXIT_FINE;
 }
 
@@ -659,9 +660,9 @@ int rpd_import(const char *path, struct rtl_writer *(*open)(const char *command)
         sqlite3_open_v2(path, &rpd.db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
         status = fail(&rpd);
     if (status == EXIT_FINE)
-        status = check_extent(&rpd);
-    if (status == EXIT_FINE)
         status = check(&rpd);
+    if (status == EXIT_FINE)
+        status = check_extent(&rpd);
     if (status == EXIT_FINE) {
         rpd.writer = open(result->command);
         status = rpd.writer ? read_all(&rpd) : EXIT_USAGE;
