@@ -1,5 +1,7 @@
 #include "links.h"
 
+#include "common/owned.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,8 +65,8 @@ static void add_past(rtl_trace_t *trace, uint32_t process, struct links *links)
     ++links->past;
     if (rtlTracePauses(trace, &pauses, &count) != RTL_OK)
         return;
-    for (size_t i = 0; i < count && !links->stopped; ++i)
-        links->stopped = pauses[i].process == process;
+    size_t own;
+    links->stopped |= owned_by(process, pauses, count, sizeof *pauses, &own) != NULL;
 }
 
 static rtl_status_t read_kernels(rtl_trace_t *trace, struct links *links)

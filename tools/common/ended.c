@@ -1,5 +1,6 @@
 #include "common/ended.h"
 
+#include "common/owned.h"
 #include "common/show.h"
 
 #include <stdio.h>
@@ -25,10 +26,21 @@ static void add_row(struct ended_way *way, const rtl_ledger_t *row)
 
 static bool has_stranger(const rtl_queue_t *queues, size_t count, uint32_t process)
 {
-    for (size_t i = 0; i < count; ++i)
-        if (queues[i].process == process && strcmp(queues[i].way, "pass") == 0)
+    size_t own;
+    queues = owned_by(process, queues, count, sizeof *queues, &own);
+    for (size_t i = 0; i < own; ++i)
+        if (strcmp(queues[i].way, "pass") == 0)
             return true;
     return false;
+}
+
+static void add_rows(struct ended_way *way, const rtl_ledger_t *rows, size_t count,
+                     uint32_t process)
+{
+    size_t own;
+    rows = owned_by(process, rows, count, sizeof *rows, &own);
+    for (size_t i = 0; i < own; ++i)
+        add_row(way, &rows[i]);
 }
 
 rtl_status_t ended_count(rtl_trace_t *trace, struct ended *ended)
@@ -51,9 +63,7 @@ rtl_status_t ended_count(rtl_trace_t *trace, struct ended *ended)
             continue;
         ++way->processes;
         way->unbounded |= has_stranger(queues, queue_count, processes[i].process);
-        for (size_t row = 0; row < row_count; ++row)
-            if (rows[row].process == processes[i].process)
-                add_row(way, &rows[row]);
+        add_rows(way, rows, row_count, processes[i].process);
     }
     return status;
 }
@@ -68,7 +78,7 @@ static void say_packets(const struct ended_way *way, char *text, size_t size)
         (void)snprintf(text, size, "none of %s packets is unaccounted for", whose);
     else
         (void)snprintf(text, size, "at most %s of %s packets %s unaccounted for",
-                       show_count(way->packets).text, whose, way->packets == 1 ? "is" : "are");
+                       show_count(way->packets).text, whose, show_are(way->packets));
 }
 
 void ended_say(const struct ended *ended, unsigned processes, char *text, size_t size)

@@ -1,6 +1,7 @@
 #include "common/unseen.h"
 
 #include "common/memory.h"
+#include "common/owned.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,10 +59,8 @@ static void add(struct unseen *unseen, const rtl_trace_hip_queue_t *made, uint64
 /* Where recording was stopped all the time nothing was promised. */
 static bool was_stopped(const rtl_pause_t *pauses, size_t count, uint32_t process)
 {
-    for (size_t i = 0; i < count; ++i)
-        if (pauses[i].process == process)
-            return true;
-    return false;
+    size_t own;
+    return owned_by(process, pauses, count, sizeof *pauses, &own) != NULL;
 }
 
 rtl_status_t unseen_read(rtl_trace_t *trace, struct unseen *unseen)
