@@ -218,7 +218,7 @@ wrong 2 "second trace" -- "$rtl" diff led.db
 wrong 2 "'c.db'" "third" -- "$rtl" diff led.db led.db c.db
 wrong 2 "no file" -- "$rtl" merge
 wrong 2 "no trace" -- "$rtl" merge out.db
-wrong 2 "'old.db'" "-f" -- "$rtl" merge old.db led.db
+wrong 2 "'old.db'" "not a trace" -- "$rtl" merge old.db led.db
 wrong 2 "old.db" "not replaced" -- "$rtl" merge -f old.db led.db
 wrong 2 "led.db" "to be written" -- "$rtl" merge -f led.db led.db
 wrong 2 "led.db" "./led.db" "one file" -- "$rtl" merge out.db led.db ./led.db
