@@ -53,6 +53,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'p':
         options->pid = (uint32_t)strtoul(value, NULL, 10);
         return 0;
+    case ARGP_KEY_ARG:
+        return say_fail(EINVAL, "rtl collect takes no argument like '%s'", value);
     default:
         return ARGP_ERR_UNKNOWN;
     }

@@ -108,6 +108,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
             return parse_action(value, &options->action) ? EINVAL : 0;
         if (options->session)
             return say_fail(EINVAL, "one session at a time: '%s' is a second one", value);
+        if (!value[0])
+            return say_fail(EINVAL, "the session's name is empty");
         options->session = value;
         return 0;
     default:

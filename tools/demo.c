@@ -19,6 +19,8 @@
 
 #define SHOW_KERNELS 12u
 
+#define MOST_TOKENS 1000000u
+
 struct demo {
     const char *keep;   /* where the trace is left, NULL: nowhere */
     const char *tokens; /* passed on to the program, NULL: its default */
@@ -33,6 +35,19 @@ static const struct argp_option option_list[] = {
     {0},
 };
 
+/* What the program takes. */
+static int take_tokens(struct demo *demo, const char *value)
+{
+    unsigned count = 0;
+    if (parse_count("tokens", value, &count) != 0)
+        return EINVAL;
+    if (count == 0 || count > MOST_TOKENS)
+        return say_fail(EINVAL, "'%s' is no number of --tokens: it is from 1 to %u", value,
+                        MOST_TOKENS);
+    demo->tokens = value;
+    return 0;
+}
+
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct demo *demo = state->input;
@@ -41,8 +56,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         demo->keep = value;
         return 0;
     case 't':
-        demo->tokens = value;
-        return 0;
+        return take_tokens(demo, value);
     case ARGP_KEY_ARG:
         return say_fail(EINVAL, "rtl demo takes no argument like '%s'", value);
     default:
@@ -123,6 +137,8 @@ static int record(struct demo *demo)
         ;
     if (WIFSIGNALED(status))
         return say_fail(EXIT_DIFFERENT, "the demo died by signal %d", WTERMSIG(status));
+    if (WEXITSTATUS(status) == EXIT_USAGE) /* rtl trace has said why it could not begin */
+        return EXIT_USAGE;
     if (WEXITSTATUS(status) != 0)
         return say_fail(EXIT_DIFFERENT, "the demo ended with status %d", WEXITSTATUS(status));
     return 0;

@@ -108,6 +108,8 @@ static int help(int argc, char **argv)
     char *arguments[] = {NULL, option, NULL};
     if (argc < 2)
         return print_help();
+    if (argc > 2)
+        return say_fail(EXIT_USAGE, "one command at a time: '%s' is a second one", argv[2]);
     const struct command *command = find(argv[1]);
     return command ? run(command, 2, arguments) : unknown(argv[1]);
 }

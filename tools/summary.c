@@ -8,7 +8,6 @@
 #include "common/say.h"
 #include "summary_parts.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,13 +213,9 @@ static int parse_order(const char *text, order *order)
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct options *options = state->input;
-    char *end;
     switch (key) {
     case 'n':
-        options->top = (unsigned)strtoul(value, &end, 10);
-        if (!isdigit((unsigned char)value[0]) || *end)
-            return say_fail(EINVAL, "'%s' is no count for --top", value);
-        return 0;
+        return parse_count("top", value, &options->top);
     case 's':
         return parse_order(value, &options->order);
     case KEY_FROM:

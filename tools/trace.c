@@ -8,6 +8,7 @@
 #include "common/clock.h"
 #include "common/duration.h"
 #include "common/limits.h"
+#include "common/output.h"
 #include "common/parse.h"
 #include "common/paths.h"
 #include "common/say.h"
@@ -550,6 +551,8 @@ static int open_output(struct recording *recording)
         return say_fail(EXIT_USAGE, "the output's name '%s' is too long", pattern);
     if (!recording->output[0])
         return say_fail(EXIT_USAGE, "-o: the output's name is empty");
+    if (output_check_dash(recording->output) != EXIT_FINE)
+        return EXIT_USAGE;
     bool there = false;
     if (rtl_file_check(recording->output, &there, error, sizeof error) != 0)
         return say_fail(EXIT_USAGE, "%s", error);

@@ -34,7 +34,7 @@ bool rtl_duration_read(const char *text, uint64_t *ns)
     uint64_t scale = 1;
     uint64_t unit;
     const char *at = text;
-    for (; is_digit(*at) && whole <= MOST; at++)
+    for (; is_digit(*at) && whole <= MOST / 10; at++)
         whole = whole * 10 + (uint64_t)(*at - '0');
     if (*at == '.' && (at > text || is_digit(at[1])))
         for (at++; is_digit(*at); at++)

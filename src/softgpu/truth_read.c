@@ -153,6 +153,10 @@ static const char *open_log(softgpu_truth_t *truth, const char *path)
     if (truth->file < 0) {
         return strerrordesc_np(errno);
     }
+    struct stat status;
+    if (fstat(truth->file, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
+        return "it is not a regular file";
+    }
     sg_truth_header_t header;
     const char *why = read_header(truth, &header);
     truth->committed = header.committed;

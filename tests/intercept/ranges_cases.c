@@ -589,6 +589,8 @@ const char *Duration_Words(void)
                                       "inf",
                                       "1.2.3",
                                       "99999999999999999999",
+                                      "18446744073709551616",
+                                      "18446744073709551617us",
                                       "878401h"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         uint64_t ns = 7;

@@ -92,8 +92,39 @@ for command in summary info check; do
     wrong 2 "'b.db'" -- "$rtl" "$command" led.db b.db
 done
 
-# Bytes cut off, or put behind.
+# What does not fit, is named twice, or is of another kind.
+mkfifo fifo
 "$rtl" export led.db -F rpd -o led.rpd
+wrong 2 "'99999999999'" "--top" -- "$rtl" summary led.db --top 99999999999
+for number in 18446744073709551616 18446744073709551617 99999999999999999999; do
+    for command in summary timeline "export -F csv -o none.csv" "view -n"; do
+        # shellcheck disable=SC2086
+        wrong 2 "'$number'" "--to" -- "$rtl" $command led.db --to $number
+    done
+    wrong 2 "'$number'" "--delay" -- "$rtl" trace --gpu soft --delay $number -- touch started
+done
+for file in fifo /dev/zero; do
+    for command in summary info check timeline ranges "graph list" "export -F csv -o none.csv" "merge a.db" "diff led.db" "import -o a.db"; do
+        # shellcheck disable=SC2086
+        wrong 2 "$file" "not a regular file" -- timeout 20 "$rtl" $command $file
+    done
+    wrong 2 "$file" "not a regular file" -- timeout 20 "$rtl" check led.db --truth $file
+done
+wrong 2 "standard output" "./-" -- "$rtl" merge - led.db
+wrong 2 "standard output" "./-" -- "$rtl" import led.rpd -o -
+wrong 2 "standard output" "./-" -- "$rtl" trace --gpu soft -o - -- touch started
+wrong 2 "'now'" -- "$rtl" collect now
+wrong 2 "'check'" -- "$rtl" help trace check
+wrong 2 "empty" -- "$rtl" ctl start ''
+if [ -x "$build/bin/rtl-demo-decode" ]; then
+    for count in 0 -1 x 1000001; do
+        wrong 2 "'$count'" "--tokens" -- "$rtl" demo --tokens $count
+    done
+fi
+[ ! -e - ] && [ ! -e none.csv ] && [ ! -e a.db ] && [ -p fifo ] || fail "what was refused was written"
+rm fifo
+
+# Bytes cut off, or put behind.
 for bytes in 1 999; do
     head -c -$bytes led.db >cut.db
     head -c -$bytes led.rpd >cut.rpd

@@ -396,6 +396,21 @@ static void end(struct output *output)
     *output = (struct output){0};
 }
 
+static int check_name(const char *name, bool dash)
+{
+    if (!name[0])
+        return say_fail(EXIT_USAGE, "the output's name is empty");
+    return dash ? EXIT_FINE : output_check_dash(name);
+}
+
+int output_check_dash(const char *name)
+{
+    if (strcmp(name, "-") != 0)
+        return EXIT_FINE;
+    return say_fail(EXIT_USAGE,
+                    "this cannot be written to the standard output; ./- is a file of the name '-'");
+}
+
 int output_begin(struct output *output, const char *name, const struct output_rules *rules)
 {
     bool dash = rules->dash && strcmp(name, "-") == 0;
@@ -409,7 +424,7 @@ int output_begin(struct output *output, const char *name, const struct output_ru
                               .fd = -1,
                               .device = -1};
     add(output);
-    int result = name[0] ? EXIT_FINE : say_fail(EXIT_USAGE, "the output's name is empty");
+    int result = check_name(name, rules->dash);
     if (!output->name || !output->path)
         result = say_fail(EXIT_USAGE, "there is not enough memory");
     else if (result == EXIT_FINE && !target)

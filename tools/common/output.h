@@ -67,6 +67,9 @@ int output_commit(struct output *output);
 /** Removes what there is of a result that is begun, and frees; nothing if none is. */
 void output_drop(struct output *output);
 
+/** Refuses "-", which is the standard output elsewhere and would be a file of that name here. */
+int output_check_dash(const char *name);
+
 /** True if `name` is an empty file, or one with `mark` in its first 4 KiB. */
 bool output_is_own(const char *name, const char *mark);
 
