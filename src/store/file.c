@@ -162,6 +162,23 @@ long rtl_file_recorder(const char *path)
     return is_trace(path) ? recorder(path) : 0;
 }
 
+bool rtl_file_can_replace(const char *path)
+{
+    char folder[PATH_MAX];
+    struct stat place;
+    struct stat file;
+    uid_t user = geteuid();
+    const char *slash = strrchr(path, '/');
+    int length = slash ? (int)(slash - path) + 1 : 1;
+    (void)snprintf(folder, sizeof folder, "%.*s", length, slash ? path : ".");
+    if (access(folder, W_OK | X_OK) != 0 || stat(folder, &place) != 0)
+        return false;
+    if (lstat(path, &file) != 0)
+        return errno == ENOENT;
+    errno = EPERM;
+    return !(place.st_mode & S_ISVTX) || user == 0 || user == place.st_uid || user == file.st_uid;
+}
+
 /* Whether what is at `path` may be replaced, `there` whether anything is; 0 also if nothing is. */
 static int check_existing(const char *path, bool *there, const struct failure *failure)
 {
@@ -173,8 +190,12 @@ static int check_existing(const char *path, bool *there, const struct failure *f
         return fail(failure, path, "it is a folder");
     if (!S_ISREG(status.st_mode))
         return fail(failure, path, "it is not a regular file");
+    if (!rtl_file_can_replace(path))
+        return fail_errno(failure, path);
     if (status.st_size == 0)
         return 0;
+    if (access(path, R_OK) != 0) /* whether it is a trace is not known */
+        return fail_errno(failure, path);
     if (!is_trace(path))
         return fail(failure, path, "the file exists and is not a trace, so it is not replaced");
     char beside[RTL_BESIDE_WHY];

@@ -34,6 +34,10 @@ char *rtl_file_create(const char *path, bool replace, struct rtl_file_kept *kept
  * replace something; or -1 with the sentence in `error`. */
 int rtl_file_check(const char *path, bool *there, char *error, size_t error_size);
 
+/** Whether the user may give a new file the name `path`, which another file may have; errno tells
+ * why not. */
+bool rtl_file_can_replace(const char *path);
+
 /** Removes what was kept. */
 void rtl_file_forget(struct rtl_file_kept *kept);
 

@@ -100,3 +100,26 @@ for user in 0 47111; do
     equal "what was left" "$(ls "$shared")" x.db
     rm "$shared/x.db"
 done
+
+# Another's file in another's folder, which can be read or not: why it stays is told, and no -f is offered that would not replace it.
+mkdir -m 755 "$scratch/folder"
+"$rtl" trace --gpu soft -q -o "$scratch/folder/x.db" -- true
+"$rtl" export --format rpd -o "$scratch/folder/x.rpd" "$scratch/folder/x.db"
+"$rtl" trace --gpu soft -q -o "$shared/closed.db" -- true
+chmod 644 "$scratch/folder/x.db"
+by $bob "$rtl" trace --gpu soft -q -o "$shared/own.db" -- true
+for force in "" -f; do
+    # shellcheck disable=SC2086
+    for file in "$scratch/folder/x.db" "$shared/closed.db"; do
+        refused "denied|another user's|not permitted" by $bob "$rtl" trace --gpu soft -q $force -o "$file" -- true
+        refused "denied|another user's|not permitted" by $bob "$rtl" merge $force "$file" "$shared/own.db"
+        refused "denied|another user's|not permitted" by $bob "$rtl" import $force -o "$file" "$scratch/folder/x.rpd"
+        refused "denied|another user's|not permitted" by $bob "$rtl" export --format csv $force -o "$file" "$shared/own.db"
+        refused "denied|another user's|not permitted" by $bob "$rtl" view -n $force -o "$file" "$shared/own.db"
+    done
+done
+for command in summary info check timeline ranges "graph list" "export -F csv -o $shared/none.csv" "view -n"; do
+    # shellcheck disable=SC2086
+    refused "closed.db: Permission denied" by $bob "$rtl" $command "$shared/closed.db"
+done
+refused "closed.db: Permission denied" by $bob "$rtl" sql "$shared/closed.db" 'SELECT 1'

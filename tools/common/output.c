@@ -170,23 +170,11 @@ static int check_trace(const struct output *output)
     return EXIT_FINE;
 }
 
-static void folder_of(const struct output *output, char folder[PATH_MAX])
-{
-    (void)snprintf(folder, PATH_MAX, "%s", output->target);
-    char *slash = strrchr(folder, '/');
-    if (slash)
-        slash[slash == folder] = '\0';
-    else
-        (void)snprintf(folder, PATH_MAX, ".");
-}
-
 /* Whether the file could be replaced at all. */
 static int check_replaceable(const struct output *output, enum output_kind kind,
                              const struct stat *status)
 {
-    char folder[PATH_MAX];
-    folder_of(output, folder);
-    if (access(folder, W_OK | X_OK) != 0)
+    if (!rtl_file_can_replace(output->target))
         return fail(output, errno);
     if (status->st_size == 0)
         return EXIT_FINE;
@@ -332,8 +320,11 @@ static bool is_planted(const struct output *output, const struct stat *status)
 {
     struct stat place;
     char folder[PATH_MAX];
-    folder_of(output, folder);
-    if (stat(folder, &place) != 0 || !(place.st_mode & S_IWOTH))
+    (void)snprintf(folder, sizeof folder, "%s", output->target);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = '\0';
+    if (stat(slash ? folder : ".", &place) != 0 || !(place.st_mode & S_IWOTH))
         return false;
     return status->st_uid != geteuid() && status->st_uid != 0 && status->st_uid != place.st_uid;
 }
