@@ -23,8 +23,6 @@
 typedef hsa_status_t init_function(void);
 typedef hsa_status_t info_function(hsa_system_info_t attribute, void *value);
 
-__attribute__((visibility("default"))) hsa_status_t hsa_init(void);
-
 static _Atomic bool is_attached;
 static _Atomic unsigned under_way; /* calls of hsa_init: tools may make some within one */
 static _Atomic bool judged;        /* that the runtime is up without librtl.so */
@@ -105,7 +103,7 @@ static void leave_start(const char *session, hsa_status_t status)
         rtl_start_leave(session, (uint32_t)status);
 }
 
-hsa_status_t hsa_init(void)
+__attribute__((visibility("default"))) hsa_status_t hsa_init(void)
 {
     int saved = errno;
     init_function *init = real_init(__builtin_return_address(0));
