@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -46,11 +47,14 @@ struct log {
 static void open_log(struct log *log, const char *path, uint64_t page)
 {
     unsigned char head[LOG_HEAD_SIZE];
+    char real[PATH_MAX];
     char name[PATH_MAX + 8];
     log->frames = 0;
     log->fd = -1;
-    if (realpath(path, name)) /* SQLite has it beside the file that links lead to */
-        log->fd = open_file(strcat(name, "-wal"));
+    if (realpath(path, real)) { /* SQLite has it beside the file that links lead to */
+        (void)snprintf(name, sizeof name, "%s-wal", real);
+        log->fd = open_file(name);
+    }
     uint64_t size = file_size(log->fd);
     if (size < sizeof head || pread(log->fd, head, sizeof head, 0) != (ssize_t)sizeof head)
         return;
@@ -72,6 +76,8 @@ static uint64_t page_of(const struct log *log, uint64_t page, uint64_t i)
 /* How many of the `count` pages behind the first `whole` ones are not in the log. */
 static uint64_t missing_pages(const struct log *log, uint64_t page, uint64_t whole, uint64_t count)
 {
+    if (count == 0)
+        return 0;
     if (count > log->frames) /* of a page there may be many frames, never less than one */
         return count - log->frames;
     uint64_t missing = count;
