@@ -70,9 +70,9 @@ int open_print_json(json_t *object, int status)
 {
     int failed = !object || open_write_json(object, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
     json_decref(object);
-    (void)putchar('\n');
     if (failed && !ferror(stdout))
         return say_fail(EXIT_USAGE, "the JSON could not be made");
+    (void)putchar('\n');
     return status;
 }
 
