@@ -67,11 +67,13 @@ static struct rtl_writer *open_writer(const char *command)
     return import.writer;
 }
 
-/* The trace was recorded when its events were, and where they were; the writer says: now, here. */
+/* The trace was recorded when its events were, and where they were; the writer says: now, here. No
+ * journal on disk: it would be opened by its name, and a file that is not whole gets no name. */
 static int set_times(const struct rpd_result *result)
 {
     sqlite3 *db = NULL;
-    char *sql = sqlite3_mprintf("UPDATE meta SET value = %lld WHERE key = 'start';"
+    char *sql = sqlite3_mprintf("PRAGMA journal_mode=MEMORY;"
+                                "UPDATE meta SET value = %lld WHERE key = 'start';"
                                 "UPDATE meta SET value = %lld WHERE key = 'end';"
                                 "UPDATE meta SET value = %Q WHERE key = 'host';"
                                 "DELETE FROM meta WHERE key = 'boot';",

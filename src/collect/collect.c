@@ -3,6 +3,7 @@
 #include "collect/absent.h"
 #include "collect/source.h"
 #include "common/clock.h"
+#include "common/private.h"
 #include "ring/files.h"
 
 #include <dirent.h>
@@ -159,9 +160,12 @@ static void take_ring(struct rtl_collector *collector, const char *name, uint32_
 static void scan(struct rtl_collector *collector)
 {
     struct dirent **names = NULL;
-    int count = scandir(collector->session, &names, is_ring, versionsort);
+    int folder = rtl_private_folder(collector->session);
+    int count = folder < 0 ? -1 : scandirat(folder, ".", &names, is_ring, versionsort);
     collector->unread = count < 0;
     collector->unread_errno = errno;
+    if (folder >= 0)
+        (void)close(folder);
     for (int i = 0; i < count; ++i) {
         uint32_t pid = 0;
         uint32_t ordinal = 0;

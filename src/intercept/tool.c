@@ -401,7 +401,7 @@ static void in_child(void)
  * one thread it takes no time; else the worker does it. */
 __attribute__((constructor)) static void at_load(void)
 {
-    const char *session = getenv("RTL_SESSION"); // NOLINT(concurrency-mt-unsafe): nobody sets it
+    const char *session = secure_getenv("RTL_SESSION");
     if (session != NULL && session[0] != '\0')
         rtl_ring_replace_former(session);
     if (__libc_single_threaded)

@@ -4,6 +4,7 @@
  * an image before it. A ring that it has mapped is of another copy of this library in the same
  * image.
  */
+#include "common/private.h"
 #include "ring/process.h"
 #include "ring/ring.h"
 
@@ -22,13 +23,12 @@ _Static_assert(offsetof(struct rtl_ring_header, made_ns) + sizeof(uint64_t) <= L
 
 static struct rtl_ring_header *map_header(int folder, const char *name)
 {
-    int file = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int file = rtl_private_file(folder, name, O_RDWR);
     struct stat status;
     void *memory = MAP_FAILED;
     if (file < 0)
         return NULL;
-    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-        (size_t)status.st_size >= sizeof(struct rtl_ring_header))
+    if (fstat(file, &status) == 0 && (size_t)status.st_size >= sizeof(struct rtl_ring_header))
         memory = mmap(NULL, LOOKED_AT, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file);
     return memory != MAP_FAILED ? memory : NULL;
@@ -95,7 +95,7 @@ static bool visit(int folder, const char *session, visitor *look)
 static bool visit_all(const char *session, visitor *look)
 {
     int saved = errno;
-    int folder = open(session, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int folder = rtl_private_folder(session);
     bool found = folder >= 0 && visit(folder, session, look);
     if (folder >= 0)
         close(folder);

@@ -146,6 +146,12 @@ bool rtl_file_has_log(const char *path)
     return read_head(path, head) && head[19] == 2;
 }
 
+bool rtl_file_make_log(const char *path)
+{
+    return !rtl_file_has_log(path) ||
+           (rtl_beside_make(path, "-wal") == 0 && rtl_beside_make(path, "-shm") == 0);
+}
+
 /* True if the file is a trace by the application id in its head. */
 static bool is_trace(const char *path)
 {

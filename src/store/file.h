@@ -57,6 +57,10 @@ long rtl_file_recorder(const char *path);
 /** Whether the trace says that it has SQLite's write-ahead log. */
 bool rtl_file_has_log(const char *path);
 
+/** Before SQLite opens such a trace for writing, and if it has a log: makes the files that SQLite
+ * opens by their names, so that they are nobody else's. False with errno. */
+bool rtl_file_make_log(const char *path);
+
 /** What went wrong with the files of `db` when `result` was returned, in words: the system's own
  * for what SQLite only calls an I/O error. `text` is room for them. */
 const char *rtl_file_reason(sqlite3 *db, int result, char *text, size_t size);

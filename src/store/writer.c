@@ -228,13 +228,6 @@ static int keep_journal(struct rtl_writer *writer)
     return sqlite3_exec(writer->db, "PRAGMA journal_mode=TRUNCATE", NULL, NULL, NULL);
 }
 
-/* The files that SQLite opens by their names are there before it looks for them. */
-static bool make_log(const char *path)
-{
-    return !rtl_file_has_log(path) ||
-           (rtl_beside_make(path, "-wal") == 0 && rtl_beside_make(path, "-shm") == 0);
-}
-
 /* The write-ahead log lets readers look at the trace while it is written. Where the file system
  * cannot have one, SQLite keeps its rollback journal, and readers wait a little. Nothing is synced
  * before the end: what is written survives the death of any process, and a busy disk may take
@@ -310,7 +303,7 @@ struct rtl_writer *rtl_writer_open(const char *path, const struct rtl_writer_opt
         release(writer);
         return NULL;
     }
-    if (make_log(writer->path)) {
+    if (rtl_file_make_log(writer->path)) {
         int result = open_database(writer);
         if (result == SQLITE_OK)
             return writer;
