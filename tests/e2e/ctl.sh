@@ -118,6 +118,27 @@ outside)
     refused 2 "0x" "$rtl" ctl stop -p 0x
     refused 2 "second" "$rtl" ctl stop a b
     ;;
+killed)
+    # Nothing is in flight, and all is in the trace: the verdict says that nothing is unaccounted for, not only that it is complete.
+    begin
+    run 10
+    until [ "$(ask t.db 'SELECT count(*) FROM kernels')" = 10 ]; do sleep 0.02; done
+    kill -KILL "$pid"
+    wait "$program_PID" 2>/dev/null || true
+    "$rtl" check --truth "$scratch/truth-$pid" t.db >check.out 2>&1 || fail "rtl check ended with status $?"
+    grep -q '^complete: 10 of 10 kernels; 1 of 1 processes died: none of its packets is unaccounted for' check.out ||
+        fail "the verdict does not say what is unaccounted for"
+    # One that never ends is.
+    SOFTGPU_DURATION='storm_first=1000000000000,*=1000'
+    begin
+    echo 10 >&"${program[1]}"
+    until [ "$("$rtl" ctl status -p "$pid" --json | jq '.[0].seen')" -gt 0 ]; do sleep 0.02; done
+    kill -KILL "$pid"
+    wait "$program_PID" 2>/dev/null || true
+    ! "$rtl" check t.db >check.out 2>&1 || fail "a kernel in flight is complete"
+    grep -q '^INCOMPLETE: .*1 of 1 processes died: at most [0-9]* of its packets' check.out ||
+        fail "the verdict does not say how many are unaccounted for"
+    ;;
 orphan)
     # The recorder is killed: nobody reads what the program records, and the program does not mind.
     begin

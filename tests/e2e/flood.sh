@@ -32,6 +32,7 @@ flooded() {
         equal "$kind recorded or lost" "$(account $kind 'sum(recorded) + sum(lost)')" "$(made $kind)"
         equal "$kind of the file" "$(account $kind 'sum(stored)')" "$(account $kind 'sum(recorded)')"
     done
+    equal "batches that are accounted for" "$(account batches 'sum(seen)')" "$(made batches)"
     equal "ranges in the trace" "$(ask t.db "SELECT count(*) FROM ranges WHERE kind = 'push'")" "$(account ranges 'sum(stored)')"
     equal "ranges that a thread left out" "$(account ranges 'sum(withheld)')" "$(made withheld)"
     equal "kernels" "$(ask t.db "SELECT sum(seen) FROM ledger WHERE what = 'kernels'")" "$(made kernels)"
