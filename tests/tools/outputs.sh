@@ -2,6 +2,7 @@
 # What commands write their results to: devices are written to, files get their names when they are whole, nothing that was there is lost.
 source "$(dirname "$0")/lib.sh"
 umask 022
+trap 'jobs -p | xargs -r kill 2>/dev/null; rm -rf "$scratch"' EXIT # who waits for what was not written
 
 # refused PATTERN COMMAND...: ends with status 2 and one sentence that has the pattern.
 refused() {
