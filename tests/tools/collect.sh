@@ -51,3 +51,11 @@ status=0
 within 60 grep -q '/nowhere/a.db' run.err || fail "nobody said that the output cannot be written"
 equal "status of an output that cannot be written" "$status" 2
 [ ! -e "$session" ] || fail "the session was not removed"
+
+# A session whose maker died before it wrote its name there is removed by the next recording.
+mkdir -p tmp/rtl.aaaaaa
+chmod 700 tmp/rtl.aaaaaa
+: >tmp/rtl.aaaaaa/session
+touch -d '10 days ago' tmp/rtl.aaaaaa/session
+TMPDIR=$scratch/tmp "$rtl" trace -q --gpu soft -o swept.db -- true || fail "rtl trace ended with status $?"
+[ ! -e tmp/rtl.aaaaaa ] || fail "a session without a name was left"
