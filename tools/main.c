@@ -1,5 +1,6 @@
 /* rtl: finds the subcommand. */
 #include "command.h"
+#include "common/limits.h"
 #include "common/say.h"
 #include "common/written.h"
 
@@ -99,7 +100,8 @@ static int run(const struct command *command, int argc, char **argv)
     static char full_name[32];
     (void)snprintf(full_name, sizeof full_name, "rtl %s", command->name);
     argv[0] = full_name;
-    return command->run(argc, argv);
+    int failed = limits_check_stack();
+    return failed ? failed : command->run(argc, argv);
 }
 
 static int help(int argc, char **argv)

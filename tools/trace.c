@@ -26,6 +26,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define PROGRESS_NS  500000000u
@@ -598,7 +599,7 @@ static int open_recording(struct recording *recording)
 static void discard(struct recording *recording)
 {
     char error[1024];
-    rtl_collector_end(recording->collector);
+    rtl_collector_drop(recording->collector);
     recording->collector = NULL;
     if (!recording->writer || recording->pass > 0)
         return;
@@ -618,6 +619,11 @@ static int close_recording(struct recording *recording)
 
 static int say_not_made(const struct recording *recording, int error)
 {
+    struct rlimit files;
+    if (error == EMFILE && getrlimit(RLIMIT_NOFILE, &files) == 0)
+        return say_fail(EXIT_USAGE,
+                        "no process could be made for %s: %s (RLIMIT_NOFILE, ulimit -n, is %llu)",
+                        recording->path, say_errno(error), (unsigned long long)files.rlim_cur);
     return say_fail(EXIT_USAGE, "no process could be made for %s: %s", recording->path,
                     say_errno(error));
 }

@@ -405,6 +405,13 @@ void rtl_collector_end(struct rtl_collector *collector)
     absent_take_starts(&collector->absent);
     tell_unread(collector);
     checkpoint(collector);
+    rtl_collector_drop(collector);
+}
+
+void rtl_collector_drop(struct rtl_collector *collector)
+{
+    if (!collector)
+        return;
     rtl_writer_ask_for_accounts(collector->writer, NULL, NULL);
     for (unsigned i = 0; i < collector->count; ++i)
         source_free(collector->sources[i]);

@@ -85,4 +85,8 @@ void rtl_collector_note(struct rtl_collector *collector, const char *sentence);
  * is not removed. NULL is allowed. */
 void rtl_collector_end(struct rtl_collector *collector);
 
+/** Only frees the collector: no process was started that could have left anything. NULL is allowed.
+ */
+void rtl_collector_drop(struct rtl_collector *collector);
+
 #endif

@@ -5,13 +5,13 @@
 #include "intercept/callbacks_events.h"
 #include "intercept/emit.h"
 #include "intercept/origin.h"
+#include "intercept/tasks.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,17 +145,11 @@ static void *work(void *unused)
     return NULL;
 }
 
-/* With all signals blocked, so that the program's handlers never run on our thread. */
 static int start_thread(void)
 {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&thread, NULL, work, NULL);
+    int error = rtl_task_start(&thread, work);
     if (error == 0)
         (void)pthread_detach(thread);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
 }
 

@@ -7,10 +7,10 @@
 #include "intercept/counters_range.h"
 #include "intercept/emit.h"
 #include "intercept/ranges.h"
+#include "intercept/tasks.h"
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -162,19 +162,13 @@ static void let_keeper(void)
     atomic_fetch_sub(&guests, 1);
 }
 
-/* With all signals blocked, so that the program's handlers never run on our thread. */
 static bool start_keeper(void)
 {
-    sigset_t all;
-    sigset_t before;
     if (running)
         return true;
     atomic_store(&stopping, false);
     atomic_store(&ended, false);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    running = pthread_create(&keeper, NULL, keep, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    running = rtl_task_start(&keeper, keep) == 0;
     return running;
 }
 

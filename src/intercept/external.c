@@ -1,5 +1,6 @@
 #include "intercept/external.h"
 
+#include "common/pages.h"
 #include "intercept/origin.h"
 
 #include <errno.h>
@@ -25,7 +26,7 @@ struct stack {
     uint32_t depth, capacity;
 };
 
-static struct note notes[NOTES];
+static struct note *_Atomic notes; /* NULL before they are wanted */
 static _Atomic bool watched;
 
 static _Thread_local struct stack *own __attribute__((tls_model("initial-exec")));
@@ -82,7 +83,12 @@ static void go_to(struct stay stay)
 
 void rtl_external_watch(void)
 {
-    atomic_store(&watched, true);
+    struct note *none = NULL;
+    struct note *made = atomic_load(&notes) == NULL ? rtl_pages(NOTES * sizeof *made) : NULL;
+    if (made != NULL && !atomic_compare_exchange_strong(&notes, &none, made))
+        (void)munmap(made, NOTES * sizeof *made);
+    if (atomic_load(&notes) != NULL)
+        atomic_store(&watched, true);
 }
 
 bool rtl_external_push(uint64_t id)
@@ -115,11 +121,18 @@ bool rtl_external_pop(uint64_t *last)
     return true;
 }
 
+static struct note *note_of(uint64_t correlation)
+{
+    struct note *all = atomic_load_explicit(&notes, memory_order_acquire);
+    return all != NULL ? &all[correlation & (NOTES - 1)] : NULL;
+}
+
 /* Where two threads are at the same note, which few correlations share, it is the first one's. */
 void rtl_external_note(uint64_t correlation)
 {
-    struct note *note = &notes[correlation & (NOTES - 1)];
-    if (atomic_exchange_explicit(&note->correlation, BEING_SET, memory_order_acq_rel) == BEING_SET)
+    struct note *note = note_of(correlation);
+    if (note == NULL ||
+        atomic_exchange_explicit(&note->correlation, BEING_SET, memory_order_acq_rel) == BEING_SET)
         return;
     atomic_store_explicit(&note->external, rtl_origin.external, memory_order_release);
     atomic_store_explicit(&note->correlation, correlation, memory_order_release);
@@ -127,8 +140,8 @@ void rtl_external_note(uint64_t correlation)
 
 uint64_t rtl_external_of(uint64_t correlation)
 {
-    struct note *note = &notes[correlation & (NOTES - 1)];
-    if (correlation == 0 ||
+    const struct note *note = note_of(correlation);
+    if (note == NULL || correlation == 0 ||
         atomic_load_explicit(&note->correlation, memory_order_acquire) != correlation)
         return 0;
     uint64_t external = atomic_load_explicit(&note->external, memory_order_acquire);

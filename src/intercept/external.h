@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /** Somebody will ask: ids that are pushed from now on are noted. Before that only the stacks are
- * kept, and nothing else is done. Any thread. */
+ * kept, and nothing else is done. Without memory for the notes it stays so. Any thread. */
 void rtl_external_watch(void);
 
 /** Puts an id on the calling thread's stack; false if memory is short. errno is kept. */

@@ -1,6 +1,7 @@
 #include "intercept/harvest.h"
 
 #include "common/clock.h"
+#include "common/pages.h"
 #include "intercept/agents.h"
 #include "intercept/api.h"
 #include "intercept/copies.h"
@@ -61,7 +62,7 @@ struct aside {
     struct rtl_kernel_facts facts;
 };
 
-static struct aside asides[MOST_ASIDE];
+static struct aside *asides; /* NULL before the first; its taker's */
 static _Atomic unsigned aside_count;
 static _Atomic bool asides_taken;
 
@@ -666,6 +667,14 @@ static void clear_head(struct batch *batch, uint64_t head)
     }
 }
 
+/* By who has the list. */
+static bool can_set_aside(void)
+{
+    if (asides == NULL)
+        asides = rtl_pages(MOST_ASIDE * sizeof *asides);
+    return asides != NULL;
+}
+
 void rtl_harvest_set_aside(struct rtl_queue *queue)
 {
     struct rtl_pending *pending = &queue->pending;
@@ -673,7 +682,7 @@ void rtl_harvest_set_aside(struct rtl_queue *queue)
     if (!is_crowded(queue) || !enter_asides())
         return;
     begin(&batch, queue);
-    for (unsigned cleared = 0; cleared < BATCH && is_crowded(queue); cleared++) {
+    for (unsigned cleared = 0; cleared < BATCH && is_crowded(queue) && can_set_aside(); cleared++) {
         clear_head(&batch, atomic_load_explicit(&pending->head, memory_order_acquire));
         rtl_pending_advance(pending);
     }

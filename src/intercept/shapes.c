@@ -30,7 +30,7 @@ struct entry {
     struct key key;
 };
 
-static struct entry entries[ENTRIES];
+static struct entry *entries;
 static _Atomic uint32_t next_shape;
 
 static struct key key_of(const struct rtl_kernel_facts *facts)
@@ -119,6 +119,13 @@ bool rtl_shapes_find(const struct rtl_kernel_facts *facts, uint32_t *shape)
         }
     }
     return define(facts, &symbol, shape);
+}
+
+bool rtl_shapes_begin(void)
+{
+    if (entries == NULL)
+        entries = rtl_pages(ENTRIES * sizeof *entries);
+    return entries != NULL;
 }
 
 void rtl_shapes_take_memory(void)

@@ -7,6 +7,9 @@
 
 #include "intercept/pending.h"
 
+/** Makes the table, before the first kernel is recorded. False: there is no memory. */
+bool rtl_shapes_begin(void);
+
 /** Id of the shape of a harvested kernel, defined in the ring now if it is new. False if the ring
  * had no room for the definition: the kernel cannot be sent either. Lock-free, any thread. */
 bool rtl_shapes_find(const struct rtl_kernel_facts *facts, uint32_t *shape);

@@ -1,5 +1,6 @@
 #include "intercept/threads.h"
 
+#include "common/pages.h"
 #include "intercept/emit.h"
 
 #include <errno.h>
@@ -37,7 +38,7 @@ static _Atomic uint32_t untold; /* places that nobody has looked at yet */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* How many threads of each tid have been met: 4 MiB of addresses, and memory where tids were. */
-static _Atomic uint8_t seen[1u << RTL_TID_BITS];
+static _Atomic uint8_t *seen; /* NULL: there was no memory */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
@@ -85,6 +86,7 @@ static void at_end(void *value)
 static void set_up(void)
 {
     has_key = pthread_key_create(&key, at_end) == 0;
+    seen = rtl_pages((size_t)1 << RTL_TID_BITS);
 }
 
 /* A place for the calling thread, NULL if all are taken. */
@@ -101,7 +103,7 @@ static struct met *take_place(uint32_t thread)
 
 static uint32_t count_tid(uint32_t tid)
 {
-    if (tid > RTL_TID_MOST)
+    if (tid > RTL_TID_MOST || seen == NULL)
         return 0;
     uint8_t before = atomic_load_explicit(&seen[tid], memory_order_relaxed);
     if (before < RTL_TID_BEFORE)
@@ -112,8 +114,8 @@ static uint32_t count_tid(uint32_t tid)
 uint32_t rtl_threads_meet(uint32_t tid)
 {
     int saved = errno;
-    uint32_t thread = rtl_thread_id(tid, count_tid(tid));
     pthread_once(&once, set_up);
+    uint32_t thread = rtl_thread_id(tid, count_tid(tid));
     struct met *place = has_key ? take_place(thread) : NULL;
     if (place != NULL && (prctl(PR_GET_NAME, place->comm) != 0 || pthread_setspecific(key, place)))
         atomic_store(&place->thread, 0);

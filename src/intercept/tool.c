@@ -7,6 +7,7 @@
  * ring; the worker goes on until the very end, because the runtime's own exit code may still wait
  * for signals that it forwards.
  */
+#include "common/allowance.h"
 #include "common/log.h"
 #include "common/private.h"
 #include "common/stamp.h"
@@ -31,6 +32,7 @@
 #include "intercept/queues.h"
 #include "intercept/ranges.h"
 #include "intercept/refuse.h"
+#include "intercept/shapes.h"
 #include "intercept/signals.h"
 #include "intercept/spawn.h"
 #include "intercept/starts.h"
@@ -66,6 +68,7 @@
 #define STOP_PATIENCE_S      5u /* the worker, at a shut-down: it must not go on behind it */
 #define COUNTERS_PATIENCE_NS UINT64_C(200000000) /* their keeper, at a shut-down */
 #define OURS                 ((size_t)112 << 20) /* bytes, besides the ring, with a margin */
+#define OUR_DATA             ((size_t)40 << 20)  /* bytes of those that are private */
 #define EXIT_PATIENCE_NS     UINT64_C(900000000) /* the worker, and the ring, at the exit */
 #define FLUSH_NAP_NS         UINT64_C(200000)    /* until the collector may have made room */
 
@@ -165,23 +168,12 @@ static void refuse(const char *session, int error)
     rtl_complain("%s: nothing is recorded", why);
 }
 
-/* Address space that stays ours while the program runs: the ring, the worker's stack and what comes
- * with each queue. A program that was given little may need what there is. */
+/* Address space and data that stay ours while the program runs: the ring, the worker's stack,
+ * tables and what comes with each queue. A program that was given little may need what there is. */
 static bool leaves_room(void)
 {
-    struct rlimit limit;
-    unsigned long pages = 0;
-    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-        return true;
-    char text[64] = "";
-    int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    if (file >= 0) {
-        (void)!read(file, text, sizeof text - 1);
-        close(file);
-        pages = strtoul(text, NULL, 10);
-    }
-    uint64_t used = (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
-    return limit.rlim_cur > used && limit.rlim_cur - used >= 4 * (config.ring_bytes + OURS);
+    return rtl_allowance(RLIMIT_AS).left >= 4 * (config.ring_bytes + OURS) &&
+           rtl_allowance(RLIMIT_DATA).left >= 4 * OUR_DATA;
 }
 
 static bool check_session(const char *session)
@@ -210,38 +202,46 @@ static bool is_privileged(void)
     return true;
 }
 
+/* In a session of the collector that started us, or one of our own, whose folders are `where`. */
+static bool join_session(const char *session, const char *where)
+{
+    if (session != NULL && !check_session(session))
+        return false;
+    if (!leaves_room() || !rtl_shapes_begin()) {
+        refuse(where, ENOMEM);
+        return false;
+    }
+    return true;
+}
+
+static bool open_ring_for_subscribers(void)
+{
+    errno = ENOMEM;
+    if (rtl_shapes_begin() && rtl_callbacks_open(&ring, config.ring_bytes))
+        return true;
+    rtl_complain("no memory or no thread for the subscriber's events (%s): nothing is recorded",
+                 strerrordesc_np(errno));
+    return false;
+}
+
 /* Makes the ring, in the session of the collector that started us or in one of our own. */
 static bool open_ring(void)
 {
     const char *session = config.session;
-    if (rtl_callbacks_wanted(&config)) {
-        if (rtl_callbacks_open(&ring, config.ring_bytes))
-            return true;
-        rtl_complain("no memory or no thread for the subscriber's events (%s): nothing is recorded",
-                     strerrordesc_np(errno));
-        return false;
-    }
+    if (rtl_callbacks_wanted(&config))
+        return open_ring_for_subscribers();
     if (session == NULL && config.embedded) {
         rtl_debug("RTL_EMBEDDED is set, and nobody has subscribed: nothing is recorded");
         return false;
     }
-    if (is_privileged())
+    if (is_privileged() || !join_session(session, session != NULL ? session : "/dev/shm"))
         return false;
     if (session == NULL) {
-        if (!leaves_room()) {
-            refuse("/dev/shm", ENOMEM);
-            return false;
-        }
         if (rtl_session_create_for(own_session, sizeof own_session, config.ring_bytes) != 0) {
             refuse("/dev/shm and /tmp", errno);
             return false;
         }
         session = own_session;
-    } else if (!check_session(session)) {
-        return false;
-    } else if (!leaves_room()) {
-        refuse(session, ENOMEM);
-        return false;
     }
     if (rtl_ring_create(&ring, session, config.ring_bytes) != 0) {
         refuse(session, errno);

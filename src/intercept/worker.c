@@ -1,5 +1,6 @@
 #include "intercept/worker.h"
 
+#include "common/allowance.h"
 #include "common/clock.h"
 #include "common/pages.h"
 #include "intercept/agents.h"
@@ -21,7 +22,6 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -409,38 +409,32 @@ static void *work(void *unused)
     return NULL;
 }
 
-/* With all signals blocked, so that the program's handlers never run on our thread. Not the last
- * thread that the program may have. */
+/* Not the last thread that the program may have. */
 static bool start_thread(void)
 {
-    thread_error = rtl_tasks_left() ? 0 : EAGAIN;
-    if (thread_error != 0)
-        return false;
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_error = pthread_create(&thread, NULL, work, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    thread_error = rtl_tasks_left() ? rtl_task_start(&thread, work) : EAGAIN;
     return thread_error == 0;
 }
 
 void rtl_worker_why_not(char *text, size_t size)
 {
+    struct rtl_allowance least = rtl_allowance_least();
     struct rlimit limit;
     pthread_mutex_lock(&lock);
     int error = thread_error;
     pthread_mutex_unlock(&lock);
     const char *meaning = strerrordesc_np(error);
-    if (getrlimit(error == EAGAIN ? RLIMIT_NPROC : RLIMIT_AS, &limit) != 0 ||
-        limit.rlim_cur == RLIM_INFINITY)
+    if (error == EAGAIN && getrlimit(RLIMIT_NPROC, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        (void)snprintf(text, size,
+                       "no thread could be spared for RTL's worker (%s; RLIMIT_NPROC is %llu)",
+                       meaning, (unsigned long long)limit.rlim_cur);
+    else if (error == ENOMEM && least.limit != UINT64_MAX)
+        (void)snprintf(text, size,
+                       "no memory could be spared for RTL's worker (%s; %s, is %" PRIu64 " KiB)",
+                       meaning, rtl_allowance_name(least.resource), least.limit / 1024);
+    else
         (void)snprintf(text, size, "no thread could be made for RTL's worker (%s)",
                        meaning != NULL ? meaning : "unknown error");
-    else
-        (void)snprintf(text, size, "no thread could be spared for RTL's worker (%s; %s is %llu)",
-                       meaning != NULL ? meaning : "unknown error",
-                       error == EAGAIN ? "RLIMIT_NPROC" : "RLIMIT_AS",
-                       (unsigned long long)limit.rlim_cur);
 }
 
 bool rtl_worker_start(struct rtl_ring *to)

@@ -66,8 +66,9 @@ struct rtl_refusal {
     int error;       /**< errno */
     uint64_t needed; /**< bytes */
     uint64_t free;   /**< ENOSPC: bytes that the file system had left */
-    uint64_t limit;  /**< EFBIG: RLIMIT_FSIZE, EMFILE: RLIMIT_NOFILE, ENOMEM: RLIMIT_AS;
-                          UINT64_MAX: there was none */
+    int resource;    /**< that `limit` is of; EFBIG: RLIMIT_FSIZE, EMFILE: RLIMIT_NOFILE, ENOMEM:
+                          RLIMIT_AS or RLIMIT_DATA, the one of which less was left */
+    uint64_t limit;  /**< UINT64_MAX: there was none */
     enum rtl_tool tool;
     uint64_t named; /**< rtl_session_number of its RTL_SESSION */
 };

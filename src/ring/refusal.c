@@ -1,4 +1,5 @@
 /* Why a process is not recorded, in the target of a link. */
+#include "common/allowance.h"
 #include "ring/files.h"
 #include "ring/ring.h"
 
@@ -13,21 +14,28 @@
 #define MOST_OF_A_PROCESS 8u /* an exec puts another program in its place */
 #define UNLIMITED         UINT64_MAX
 
-static uint64_t limit_of(int error)
+/* What has to do with that error: its number, and its value. */
+static uint64_t limit_of(int error, int *resource)
 {
-    int resource = error == EFBIG ? RLIMIT_FSIZE : error == EMFILE ? RLIMIT_NOFILE : RLIMIT_AS;
     struct rlimit limit;
-    if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-        return UNLIMITED;
-    return limit.rlim_cur;
+    if (error != EFBIG && error != EMFILE) {
+        struct rtl_allowance least = rtl_allowance_least();
+        *resource = least.resource;
+        return least.limit;
+    }
+    *resource = error == EFBIG ? RLIMIT_FSIZE : RLIMIT_NOFILE;
+    int failed =
+        error == EFBIG ? getrlimit(RLIMIT_FSIZE, &limit) : getrlimit(RLIMIT_NOFILE, &limit);
+    return failed != 0 || limit.rlim_cur == RLIM_INFINITY ? UNLIMITED : limit.rlim_cur;
 }
 
-/* Where space is short, a ring can begin with a small piece. */
+/* Where space is short, a ring can begin with a small piece; where files must be short, it is as
+ * small as that. */
 static uint64_t needed_for(int error, size_t ring_bytes)
 {
-    bool least = error == ENOSPC || error == EDQUOT;
-    return least ? sizeof(struct rtl_ring_header) + RTL_RING_SMALL_PIECE
-                 : rtl_ring_file_size(rtl_ring_slots(ring_bytes));
+    if (error == ENOSPC || error == EDQUOT)
+        return sizeof(struct rtl_ring_header) + RTL_RING_SMALL_PIECE;
+    return rtl_ring_file_size(rtl_ring_slots(error == EFBIG ? 0 : ring_bytes));
 }
 
 uint64_t rtl_session_number(const char *session)
@@ -42,28 +50,28 @@ void rtl_refusal_fill(struct rtl_refusal *refusal, const char *session, int erro
                       size_t ring_bytes)
 {
     struct statvfs space;
-    *refusal = (struct rtl_refusal){.pid = (uint32_t)getpid(),
-                                    .error = error,
-                                    .needed = needed_for(error, ring_bytes),
-                                    .limit = limit_of(error)};
+    *refusal = (struct rtl_refusal){
+        .pid = (uint32_t)getpid(), .error = error, .needed = needed_for(error, ring_bytes)};
+    refusal->limit = limit_of(error, &refusal->resource);
     if (statvfs(session, &space) == 0)
         refusal->free = (uint64_t)space.f_bavail * space.f_frsize;
 }
 
 void rtl_refusal_write(const struct rtl_refusal *refusal, char text[RTL_REFUSAL_TEXT])
 {
-    (void)snprintf(text, RTL_REFUSAL_TEXT, "%d %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u %" PRIu64,
-                   refusal->error, refusal->needed, refusal->free, refusal->limit,
-                   (unsigned)refusal->why, (unsigned)refusal->tool, refusal->named);
+    (void)snprintf(text, RTL_REFUSAL_TEXT,
+                   "%d %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u %" PRIu64 " %d", refusal->error,
+                   refusal->needed, refusal->free, refusal->limit, (unsigned)refusal->why,
+                   (unsigned)refusal->tool, refusal->named, refusal->resource);
 }
 
 bool rtl_refusal_parse(const char *text, struct rtl_refusal *refusal)
 {
     unsigned why = 0;
     unsigned tool = 0;
-    if (sscanf(text, "%d %" SCNu64 " %" SCNu64 " %" SCNu64 " %u %u %" SCNu64, &refusal->error,
-               &refusal->needed, &refusal->free, &refusal->limit, &why, &tool,
-               &refusal->named) < 4 ||
+    if (sscanf(text, "%d %" SCNu64 " %" SCNu64 " %" SCNu64 " %u %u %" SCNu64 " %d", &refusal->error,
+               &refusal->needed, &refusal->free, &refusal->limit, &why, &tool, &refusal->named,
+               &refusal->resource) < 4 ||
         why >= RTL_REFUSED_REASONS || tool > RTL_TOOL_NAMED)
         return false;
     refusal->why = (enum rtl_refused)why;
@@ -167,7 +175,7 @@ static void say_no_ring(const struct rtl_refusal *refusal, const char *session, 
     else if (refusal->error == EFBIG)
         (void)snprintf(text, size,
                        "the limit of the size of files (RLIMIT_FSIZE, ulimit -f) is %" PRIu64
-                       " KiB, and a ring takes %" PRIu64 " KiB",
+                       " KiB, and the smallest ring takes %" PRIu64 " KiB",
                        refusal->limit / 1024, needed);
     else if (refusal->error == EMFILE)
         (void)snprintf(text, size,
@@ -176,10 +184,11 @@ static void say_no_ring(const struct rtl_refusal *refusal, const char *session, 
                        refusal->limit);
     else if (refusal->error == ENOMEM && refusal->limit != UNLIMITED)
         (void)snprintf(text, size,
-                       "the limit of address space (RLIMIT_AS, ulimit -v) is %" PRIu64
+                       "the limit of %s (%s) is %" PRIu64
                        " KiB, which leaves too little beside the program for a ring of %" PRIu64
                        " KiB and what goes with it",
-                       refusal->limit / 1024, needed);
+                       refusal->resource == RLIMIT_DATA ? "data" : "address space",
+                       rtl_allowance_name(refusal->resource), refusal->limit / 1024, needed);
     else
         (void)snprintf(text, size, "no ring could be made in %s: %s", session,
                        describe(refusal->error));

@@ -8,8 +8,13 @@
  * instead of ending rtl by SIGXFSZ. Once, before any file is written. */
 void limits_raise(void);
 
+/** Raises rtl's own limit of the stack where it is too low. 0, or an exit status, with what is to
+ * be said about it said: it may not be raised. Once, before anything that takes much of the stack.
+ */
+int limits_check_stack(void);
+
 /** In a child that is about to become the program: the limits and the signal are what they were.
- * Does nothing unless limits_raise was called. Async-signal-safe. */
+ * Does nothing that was not done. Async-signal-safe. */
 void limits_restore(void);
 
 #endif
