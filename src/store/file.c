@@ -26,10 +26,21 @@ static int fail(const struct failure *failure, const char *path, const char *why
     return -1;
 }
 
+const char *rtl_file_system_reason(const char *path, int number, char *text, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    int length = slash > path ? (int)(slash - path) : slash == path;
+    if (number != ENOSPC)
+        return strerror_r(number, text, size);
+    (void)snprintf(text, size, "the disk is full, %.*s has no space for more", length ? length : 1,
+                   length ? path : ".");
+    return text;
+}
+
 static int fail_errno(const struct failure *failure, const char *path)
 {
-    char text[128];
-    return fail(failure, path, strerror_r(errno, text, sizeof text));
+    char text[RTL_FILE_REASON];
+    return fail(failure, path, rtl_file_system_reason(path, errno, text, sizeof text));
 }
 
 /* 0 also for a journal in memory, which has no control. */
@@ -41,24 +52,39 @@ static int last_errno(sqlite3_file *file)
     return number;
 }
 
-const char *rtl_file_reason(sqlite3 *db, int result, char *text, size_t size)
+/* The system's number for what SQLite calls by one of its own; 0: it is not known. That of a call
+ * for the log's index only the connection has. */
+static int system_errno(sqlite3 *db, int result)
 {
     sqlite3_file *file = NULL;
     sqlite3_file *log = NULL;
-    if (result == SQLITE_READONLY_DBMOVED)
-        return "the file was removed or renamed while it was written";
-    if (!db)
-        return sqlite3_errstr(result);
-    if ((result & 0xff) == SQLITE_CANTOPEN && sqlite3_system_errno(db) != 0)
-        return strerror_r(sqlite3_system_errno(db), text, size);
-    if ((result & 0xff) != SQLITE_IOERR)
-        return sqlite3_errmsg(db);
+    if ((result & 0xff) == SQLITE_FULL)
+        return ENOSPC;
+    if (db == NULL || ((result & 0xff) != SQLITE_IOERR && (result & 0xff) != SQLITE_CANTOPEN))
+        return 0;
+    if ((result & 0xff) == SQLITE_CANTOPEN)
+        return sqlite3_system_errno(db);
     (void)sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
     (void)sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
     int number = last_errno(log);
     if (number == 0)
         number = last_errno(file);
-    return number ? strerror_r(number, text, size) : sqlite3_errmsg(db);
+    return number ? number : sqlite3_system_errno(db);
+}
+
+bool rtl_file_is_full(sqlite3 *db, int result)
+{
+    return system_errno(db, result) == ENOSPC;
+}
+
+const char *rtl_file_reason(sqlite3 *db, int result, const char *path, char *text, size_t size)
+{
+    int number = system_errno(db, result);
+    if (result == SQLITE_READONLY_DBMOVED)
+        return "the file was removed or renamed while it was written";
+    if (number != 0)
+        return rtl_file_system_reason(path, number, text, size);
+    return db != NULL ? sqlite3_errmsg(db) : sqlite3_errstr(result);
 }
 
 unsigned long long rtl_file_process_start(long pid)
@@ -246,8 +272,8 @@ static int add_first(const char *path, const char *final, const struct rtl_file_
     if (result == SQLITE_OK)
         result = sqlite3_exec(db, "COMMIT; PRAGMA journal_mode=WAL", NULL, NULL, NULL);
     if (result != SQLITE_OK) {
-        char text[128];
-        (void)fail(failure, final, rtl_file_reason(db, result, text, sizeof text));
+        char text[RTL_FILE_REASON];
+        (void)fail(failure, final, rtl_file_reason(db, result, final, text, sizeof text));
     }
     (void)sqlite3_close(db);
     return result == SQLITE_OK ? 0 : -1;

@@ -61,9 +61,19 @@ bool rtl_file_has_log(const char *path);
  * opens by their names, so that they are nobody else's. False with errno. */
 bool rtl_file_make_log(const char *path);
 
+/** Room for a reason with the name of a folder in it. */
+#define RTL_FILE_REASON 512
+
 /** What went wrong with the files of `db` when `result` was returned, in words: the system's own
- * for what SQLite only calls an I/O error. `text` is room for them. */
-const char *rtl_file_reason(sqlite3 *db, int result, char *text, size_t size);
+ * for what SQLite only calls an I/O error. A full disk is named by the folder of `path`, which is
+ * the file as the user knows it. `text` is room for the words. */
+const char *rtl_file_reason(sqlite3 *db, int result, const char *path, char *text, size_t size);
+
+/** The same for an error of the system. */
+const char *rtl_file_system_reason(const char *path, int number, char *text, size_t size);
+
+/** Whether there was no space left for the files of `db` when `result` was returned. */
+bool rtl_file_is_full(sqlite3 *db, int result);
 
 /** It could not be found out: no descriptor is free, say. */
 #define RTL_FILE_START_UNKNOWN (~0ULL)

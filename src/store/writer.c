@@ -112,7 +112,8 @@ struct rtl_writer {
     uint64_t retry_at; /* after a failure: nothing is tried before */
     int reserve;       /* space for telling of a failure: a descriptor, -1: none */
     bool told;         /* the file says that there was one */
-    char error[512];
+    char why[RTL_FILE_REASON]; /* of the last failure since which something is missing, or "" */
+    char error[1024];
 };
 
 static uint64_t now(clockid_t clock)
@@ -161,9 +162,9 @@ static void drop_definition(struct rtl_writer *writer, uint32_t process)
 
 static void set_sqlite_error(struct rtl_writer *writer, int result)
 {
-    char text[128];
+    char text[RTL_FILE_REASON];
     set_error(writer, "cannot write the trace %s: %s", writer->path,
-              rtl_file_reason(writer->db, result, text, sizeof text));
+              rtl_file_reason(writer->db, result, writer->path, text, sizeof text));
 }
 
 /* Opening. */
@@ -284,6 +285,33 @@ static void release(struct rtl_writer *writer)
     free(writer);
 }
 
+/* Where little space is left, that for telling of a failure is taken before anything else; without
+ * any there is no use in a trace. */
+static bool can_tell(struct rtl_writer *writer)
+{
+    if (!rtl_reserve_is_short(writer->path))
+        return true;
+    errno = 0;
+    writer->reserve = rtl_reserve(writer->path);
+    return writer->reserve >= 0 || (errno != ENOSPC && errno != EDQUOT);
+}
+
+static bool open_log(struct rtl_writer *writer)
+{
+    char text[RTL_FILE_REASON];
+    if (!rtl_file_make_log(writer->path)) {
+        set_error(writer, "cannot write the trace %s: %s", writer->path,
+                  rtl_file_system_reason(writer->path, errno, text, sizeof text));
+        return false;
+    }
+    int result = open_database(writer);
+    if (result == SQLITE_OK && !can_tell(writer))
+        result = SQLITE_FULL;
+    if (result != SQLITE_OK)
+        set_sqlite_error(writer, result);
+    return result == SQLITE_OK;
+}
+
 struct rtl_writer *rtl_writer_open(const char *path, const struct rtl_writer_options *options,
                                    char *error, size_t error_size)
 {
@@ -303,17 +331,9 @@ struct rtl_writer *rtl_writer_open(const char *path, const struct rtl_writer_opt
         release(writer);
         return NULL;
     }
-    if (rtl_file_make_log(writer->path)) {
-        int result = open_database(writer);
-        if (result == SQLITE_OK)
-            return writer;
-        set_sqlite_error(writer, result);
-        (void)snprintf(error, error_size, "%s", writer->error);
-    } else {
-        char text[128];
-        (void)snprintf(error, error_size, "cannot write the trace %s: %s", path,
-                       strerror_r(errno, text, sizeof text));
-    }
+    if (open_log(writer))
+        return writer;
+    (void)snprintf(error, error_size, "%s", writer->error);
     (void)sqlite3_close(writer->db);
     writer->db = NULL;
     (void)rtl_file_restore(&writer->kept, writer->path);
@@ -429,6 +449,23 @@ static int store_part(struct rtl_writer *writer, const struct part *only)
                         : SQLITE_OK;
 }
 
+static bool has_dropped(const struct rtl_writer *writer)
+{
+    for (int what = 0; what < DROPPED_KINDS; what++)
+        if (writer->dropped[what] > 0)
+            return true;
+    return false;
+}
+
+/* What could not be written for a time, and now is. What found no room meanwhile stays missing, for
+ * that reason. */
+static int store_recovered(struct rtl_writer *writer)
+{
+    if (writer->why[0] && has_dropped(writer))
+        return rtl_rows_meta_text(&writer->rows, "failure", writer->why);
+    return writer->told ? rtl_rows_meta_text(&writer->rows, "failure", "") : SQLITE_OK;
+}
+
 /* All that is new; with `only`, no other chunks. */
 static int store_content(struct rtl_writer *writer, const struct part *only)
 {
@@ -449,8 +486,8 @@ static int store_content(struct rtl_writer *writer, const struct part *only)
         result = store_accounts(writer, NULL);
     if (result == SQLITE_OK)
         result = store_ends(writer);
-    if (result == SQLITE_OK && writer->told) /* it was for a time */
-        result = rtl_rows_meta_text(&writer->rows, "failure", "");
+    if (result == SQLITE_OK)
+        result = store_recovered(writer);
     if (result == SQLITE_OK)
         result = rtl_rows_meta_number(&writer->rows, "end", (int64_t)now(CLOCK_BOOTTIME));
     return result;
@@ -551,12 +588,15 @@ static bool is_failure(int result)
 
 static void tell_failure(struct rtl_writer *writer, int result, bool last)
 {
-    char text[128];
-    if (!is_failure(result) || (writer->told && !last))
+    char text[RTL_FILE_REASON];
+    if (!is_failure(result))
         return;
-    const char *why = (result & 0xff) == SQLITE_FULL
+    const char *why = rtl_file_is_full(writer->db, result)
                           ? "the disk was full"
-                          : rtl_file_reason(writer->db, result, text, sizeof text);
+                          : rtl_file_reason(writer->db, result, writer->path, text, sizeof text);
+    (void)snprintf(writer->why, sizeof writer->why, "%s", why);
+    if (writer->told && !last)
+        return;
     give_reserve(writer);
     writer->told = (last && store_failure(writer, why, true) == SQLITE_OK) ||
                    store_failure(writer, why, false) == SQLITE_OK || writer->told;
@@ -578,6 +618,8 @@ static int store(struct rtl_writer *writer, const struct part *only, bool seal_a
     if (result == SQLITE_OK) {
         mark_stored(writer, only, seal_all);
         writer->told = writer->told && only != NULL;
+        if (only == NULL && !has_dropped(writer))
+            writer->why[0] = '\0';
         writer->retry_at = 0;
         return SQLITE_OK;
     }
@@ -1122,7 +1164,7 @@ static void note_dropped(struct rtl_writer *writer)
         [DROPPED_CALLS] = "host calls",         [DROPPED_RANGES] = "ranges",
         [DROPPED_GRAPHS] = "rows about graphs", [DROPPED_SAMPLES] = "samples of hardware counters",
         [DROPPED_DEFINITIONS] = "definitions"};
-    char sentence[640];
+    char sentence[1152];
     for (int what = 0; what < DROPPED_KINDS; what++) {
         if (writer->dropped[what] == 0)
             continue;
@@ -1204,9 +1246,7 @@ int rtl_writer_close(struct rtl_writer *writer, int exit_status, char *error, si
     if (writer->error[0])
         (void)snprintf(error, error_size, "%s", writer->error);
     rtl_file_forget(&writer->kept);
-    bool whole = result == SQLITE_OK;
-    for (int what = 0; what < DROPPED_KINDS; what++)
-        whole = whole && writer->dropped[what] == 0;
+    bool whole = result == SQLITE_OK && !has_dropped(writer);
     release(writer);
     return whole ? 0 : -1;
 }

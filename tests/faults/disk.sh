@@ -54,6 +54,19 @@ for at in 1 $((calls / 8)) $((calls / 3)) $((calls / 2)) $((calls * 2 / 3)) $((c
 done
 [ "$refused" -gt 0 ] && [ "$lost" -gt 0 ] || fail "the disk was never full: $refused traces refused, $lost not whole"
 
+# Another error is told as what it is: a broken disk (EIO), a quota that is used up (EDQUOT).
+for error in "5 Input/output error" "122 Disk quota exceeded"; do
+    told=0
+    for at in 2 $((calls / 8)) $((calls / 2)) $((calls * 3 / 4)); do
+        recorded FAULTS_ERROR="${error%% *}" FAULTS_AT="$at"
+        [ "$status" = 2 ] || unharmed "error ${error%% *} from call $at"
+        [ -s run.err ] || continue
+        said "error ${error%% *} from call $at" "${error#* }"
+        told=$((told + 1))
+    done
+    [ "$told" -ge 2 ] || fail "${error#* } was told $told times only"
+done
+
 # Full for a moment, after the file was made: nothing is missing, or it is said.
 for at in $((calls / 2)) $((calls * 3 / 4)); do
     recorded FAULTS_ERROR=28 FAULTS_AT="$at" FAULTS_CALLS=2

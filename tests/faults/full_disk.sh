@@ -62,3 +62,40 @@ rm -f disk/*
 "$rtl" trace -q --gpu soft -o disk/t.db -- ./program "$bin/hsa_storm" >run.out 2>run.err || fail "a moment: status $?"
 "$rtl" check disk/t.db >check.out 2>&1 || fail "a moment: the trace is not complete"
 equal "a moment: kernels" "$(ask disk/t.db 'SELECT count(*) FROM kernels')" 11000
+
+# Too small a disk from the first: one sentence that says so and names the folder, and what is in the trace can be read.
+small() {
+    rm -rf small
+    mkdir small
+    mount -t tmpfs -o size="$1k" tmpfs small
+    status=0
+    "$rtl" trace -q --gpu soft -o small/t.db -- "$bin/hsa_storm" --dispatches 50000 --batch 16 >run.out 2>run.err || status=$?
+    case $status in
+    2)
+        refused=$((refused + 1))
+        equal "$1 KiB: what is left" "$(ls small)" ""
+        grep -q '^rtl: cannot write the trace .*small/t.db: the disk is full, .*small has no space for more$' run.err ||
+            fail "$1 KiB: rtl does not say that the disk is full"
+        equal "$1 KiB: sentences" "$(wc -l <run.err)" 1
+        ;;
+    0)
+        "$rtl" sql small/t.db 'SELECT count(*) FROM kernels' >count.out 2>&1 || fail "$1 KiB: the trace cannot be read"
+        if [ -s run.err ]; then
+            lost=$((lost + 1))
+            equal "$1 KiB: sentences" "$(wc -l <run.err)" 1
+            grep -q "^rtl: the trace is not whole: .*small/t.db: the disk is full, .*small has no space for more" run.err ||
+                fail "$1 KiB: rtl does not say that the disk is full"
+            ! "$rtl" check small/t.db >check.out 2>&1 || fail "$1 KiB: the trace is called complete"
+            grep -q 'the disk was full' check.out || fail "$1 KiB: rtl check does not say that the disk was full"
+        else
+            equal "$1 KiB: kernels" "$(cat count.out)" 50000
+        fi
+        ;;
+    *) fail "$1 KiB: status $status" ;;
+    esac
+    umount small
+}
+trap 'cd /; umount "$scratch/small" "$scratch/disk" 2>/dev/null; rm -rf "$scratch"' EXIT
+refused=0 lost=0
+for kib in 20 100 160 172 184 196 208 220 232 244 256 280 320 400 600 2048; do small "$kib"; done
+[ "$refused" -gt 0 ] && [ "$lost" -gt 0 ] || fail "no disk was too small: $refused traces refused, $lost not whole"

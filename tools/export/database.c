@@ -9,10 +9,11 @@
 
 static int fail(struct database *database, int result)
 {
-    char text[128];
+    char text[RTL_FILE_REASON];
+    const char *name = database->output->name;
     if (!database->failed)
-        say("'%s' could not be written: %s", database->output->name,
-            rtl_file_reason(database->db, result, text, sizeof text));
+        say("'%s' could not be written: %s", name,
+            rtl_file_reason(database->db, result, name, text, sizeof text));
     database->failed = true;
     return EXIT_USAGE;
 }
