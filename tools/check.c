@@ -136,6 +136,12 @@ static void show_state(const struct verdict *verdict)
                      "that was is not in it\n    what to do: give the trace a place with more room "
                      "(rtl trace -o) and record again; what is in the trace is right\n",
                      verdict->failure);
+    else if (account_failed(verdict))
+        (void)printf(
+            "  the trace could not be written for a time (%s): what came then is not all in "
+            "it\n    what to do: give the trace a place with more room (rtl trace -o) and "
+            "record again; what is in the trace is right\n",
+            verdict->failure);
     else if (!verdict->finished)
         (void)printf("  the collector was killed, or could not write and could not say so either: "
                      "what came after its last checkpoint is not in the trace (it makes one each "

@@ -15,7 +15,6 @@
 #include "common/show.h"
 #include "metrics.h"
 #include "passes.h"
-#include "ring/files.h"
 #include "ring/ring.h"
 #include "store/file.h"
 #include "summary.h"
@@ -754,15 +753,6 @@ static int run(struct recording *recording)
     return result;
 }
 
-static int say_no_session(int error, size_t bytes)
-{
-    struct rtl_refusal refusal;
-    char why[400];
-    rtl_refusal_fill(&refusal, "/dev/shm", error, bytes);
-    rtl_refusal_text(&refusal, "/dev/shm", why, sizeof why);
-    return say_fail(EXIT_USAGE, "no session could be made in /dev/shm or /tmp: %s", why);
-}
-
 static int find_program(const char *program, char *path, size_t size)
 {
     int status = paths_program(program, path, size);
@@ -805,9 +795,10 @@ int cmd_trace(int argc, char **argv)
     failed = preload_list(options.mode, librtl, preload, sizeof preload);
     if (failed)
         return failed;
-    if (rtl_session_create_for(recording.session, sizeof recording.session, ring_bytes(&options)) !=
-        0)
-        return say_no_session(errno, ring_bytes(&options));
+    char why[1024];
+    if (rtl_session_create_for(recording.session, sizeof recording.session, ring_bytes(&options),
+                               why, sizeof why) != 0)
+        return say_fail(EXIT_USAGE, "no session could be made: %s", why);
     (void)rtl_session_hold(recording.session); /* until rtl ends */
     rtl_report_open(&recording.report);
     recording.terminal = !options.quiet && show_terminal(stderr);

@@ -237,8 +237,10 @@ static bool open_ring(void)
     if (is_privileged() || !join_session(session, session != NULL ? session : "/dev/shm"))
         return false;
     if (session == NULL) {
-        if (rtl_session_create_for(own_session, sizeof own_session, config.ring_bytes) != 0) {
-            refuse("/dev/shm and /tmp", errno);
+        char why[1024];
+        if (rtl_session_create_for(own_session, sizeof own_session, config.ring_bytes, why,
+                                   sizeof why) != 0) {
+            rtl_complain("no session could be made: %s: nothing is recorded", why);
             return false;
         }
         session = own_session;

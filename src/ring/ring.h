@@ -107,9 +107,11 @@ struct rtl_piece {
 int rtl_session_create(char *path, size_t path_size);
 
 /** The same for rings of so many bytes, of which it makes one ready (files.h). A folder is chosen
- * where there is room for one: /dev/shm, TMPDIR, /tmp. Nothing is left in those that will not do.
- */
-int rtl_session_create_for(char *path, size_t path_size, size_t ring_bytes);
+ * where there is room for one: /dev/shm, TMPDIR (if it is an absolute path), /tmp. Nothing is left
+ * in those that will not do; `why` (may be NULL) then says what is the matter with each, as a part
+ * of a sentence, and errno is the first one's. */
+int rtl_session_create_for(char *path, size_t path_size, size_t ring_bytes, char *why,
+                           size_t why_size);
 
 /** Bytes of a ring where nobody says how many. */
 #define RTL_RING_BYTES ((size_t)16 << 20)

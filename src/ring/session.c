@@ -53,8 +53,10 @@ static int write_session(const char *path)
 /* In one folder; nothing is left there if it fails. */
 static int create_in(const char *folder, char *path, size_t path_size, size_t ring_bytes)
 {
-    (void)snprintf(path, path_size, "%s/rtl.XXXXXX", folder);
-    if (mkdtemp(path) == NULL) {
+    bool fits = snprintf(path, path_size, "%s/rtl.XXXXXX", folder) < (int)path_size;
+    if (!fits)
+        errno = ENAMETOOLONG;
+    if (!fits || mkdtemp(path) == NULL) {
         path[0] = '\0';
         return -1;
     }
@@ -75,31 +77,79 @@ static uint64_t space_in(const char *folder)
     return statvfs(folder, &space) == 0 ? (uint64_t)space.f_bavail * space.f_frsize : 0;
 }
 
-/* First where a whole ring has room, then where one can begin, then where anything has. */
-int rtl_session_create_for(char *path, size_t path_size, size_t ring_bytes)
+struct place {
+    const char *folder;
+    int error; /* of the last try; 0: there was none */
+};
+
+/* The third is another one only if there is a second. A relative folder would be another one for
+ * who has another working directory. */
+static unsigned list_places(struct place places[3])
 {
     const char *temporary = secure_getenv("TMPDIR");
-    const char *folders[] = {"/dev/shm", temporary != NULL ? temporary : "/tmp", "/tmp"};
+    unsigned count = 0;
+    places[count++] = (struct place){"/dev/shm", 0};
+    if (temporary != NULL && temporary[0] == '/' && strcmp(temporary, "/tmp") != 0)
+        places[count++] = (struct place){temporary, 0};
+    places[count++] = (struct place){"/tmp", 0};
+    return count;
+}
+
+static bool concerns_all(int error)
+{
+    return error == EFBIG || error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
+/* What kept the session from each place, or from all. */
+static void tell_why(const struct place *places, unsigned count, size_t ring_bytes, char *why,
+                     size_t size)
+{
+    size_t used = 0;
+    for (unsigned i = 0; i < count && used < size; i++) {
+        struct rtl_refusal refusal;
+        char text[512];
+        int error = places[i].error;
+        rtl_refusal_fill(&refusal, places[i].folder, error, ring_bytes);
+        rtl_refusal_text(&refusal, places[i].folder, text, sizeof text);
+        if (concerns_all(error)) {
+            (void)snprintf(why, size, "%s", text);
+            return;
+        }
+        if (error != ENOSPC && error != EDQUOT)
+            (void)snprintf(text, sizeof text, "%.300s: %s", places[i].folder,
+                           strerrordesc_np(error));
+        int length = snprintf(why + used, size - used, "%s%s", i > 0 ? "; " : "", text);
+        used += length > 0 ? (size_t)length : 0;
+    }
+}
+
+/* First where a whole ring has room, then where one can begin, then where anything has. */
+int rtl_session_create_for(char *path, size_t path_size, size_t ring_bytes, char *why,
+                           size_t why_size)
+{
+    struct place places[3];
+    unsigned count = list_places(places);
     const uint64_t least[] = {rtl_ring_file_size(rtl_ring_slots(ring_bytes)),
                               2 * (sizeof(struct rtl_ring_header) + RTL_RING_SMALL_PIECE), 0};
-    int error = ENOENT;
     for (size_t round = 0; round < sizeof least / sizeof *least; round++)
-        for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-            if (round > 0 && space_in(folders[i]) >= least[round - 1])
-                continue; /* tried before */
-            if (space_in(folders[i]) < least[round])
-                continue;
-            if (create_in(folders[i], path, path_size, ring_bytes) == 0)
+        for (unsigned i = 0; i < count; i++) {
+            uint64_t space = space_in(places[i].folder);
+            if (space < least[round] || (round > 0 && space >= least[round - 1]))
+                continue; /* later, or tried before */
+            if (create_in(places[i].folder, path, path_size, ring_bytes) == 0)
                 return 0;
-            error = errno;
+            places[i].error = errno;
         }
+    int error = places[0].error;
+    if (why != NULL)
+        tell_why(places, count, ring_bytes, why, why_size);
     errno = error;
     return -1;
 }
 
 int rtl_session_create(char *path, size_t path_size)
 {
-    return rtl_session_create_for(path, path_size, 0);
+    return rtl_session_create_for(path, path_size, 0, NULL, 0);
 }
 
 int rtl_session_check(const char *path, uint32_t *version)
