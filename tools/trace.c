@@ -2,6 +2,7 @@
 #include "child.h"
 #include "collect/collect.h"
 #include "collect/hold.h"
+#include "collect/left.h"
 #include "collect/output.h"
 #include "collect/sweep.h"
 #include "command.h"
@@ -30,6 +31,7 @@
 
 #define PROGRESS_NS  500000000u
 #define SHOW_KERNELS 10u
+#define DAEMON_NS    UINT64_C(1000000000) /* that a process without a ring is waited for */
 
 /* What librtl takes as RTL_BUFFER. */
 #define LEAST_BUFFER (UINT64_C(64) << 10)
@@ -490,18 +492,40 @@ static void follow_program(struct recording *recording)
     }
 }
 
+/* A program that makes itself a daemon ends at once, and what goes on has no ring yet. */
+static bool may_come(const struct recording *recording, uint64_t ended)
+{
+    uint32_t pid;
+    return rtl_now() - ended < DAEMON_NS && rtl_left_count(recording->session, &pid) > 0;
+}
+
+static void note_left(struct recording *recording)
+{
+    char sentence[128];
+    uint32_t pid = 0;
+    unsigned left = rtl_left_count(recording->session, &pid);
+    if (left == 0)
+        return;
+    (void)snprintf(sentence, sizeof sentence,
+                   "%u process%s of the program went on when the recording ended (pid %" PRIu32
+                   "%s): what came then is not recorded",
+                   left, left > 1 ? "es" : "", pid, left > 1 ? " and others" : "");
+    rtl_collector_note(recording->collector, sentence);
+}
+
 /* Other processes of the job may outlive the program. */
 static void follow_others(struct recording *recording)
 {
     struct rtl_collector_status status;
+    uint64_t ended = rtl_now();
     bool told = false;
     recording->child.asked_to_stop = false;
     for (;;) {
         rtl_collector_look(recording->collector);
         rtl_collector_status(recording->collector, &status);
-        if (status.open == 0 || recording->child.asked_to_stop)
+        if (recording->child.asked_to_stop || (status.open == 0 && !may_come(recording, ended)))
             return;
-        if (!told && recording->terminal) {
+        if (!told && recording->terminal && status.open > 0) {
             uint32_t pid = 0;
             (void)rtl_collector_open_pids(recording->collector, &pid, 1);
             clear_line(recording);
@@ -509,7 +533,7 @@ static void follow_others(struct recording *recording)
                 "); ^C ends the trace now",
                 status.open, pid);
         }
-        told = true;
+        told = told || status.open > 0;
         child_wait(&recording->child, rtl_collector_round(recording->collector));
         show_progress(recording, " (waiting)");
     }
@@ -663,6 +687,7 @@ static int record(struct recording *recording, char **environment, bool waits)
     recording->stopped = recording->stopped || recording->child.asked_to_stop;
     clear_line(recording);
     note_if_nothing(recording);
+    note_left(recording);
     rtl_collector_end(recording->collector);
     recording->collector = NULL;
     return -1;

@@ -191,7 +191,7 @@ const char *Ring_RoomInPlaceNeedsNoMoreMemoryThanItsOwn(void)
     struct fixture f;
     struct rtl_ring_place place;
     CHECK(rtl_session_create(f.session, sizeof f.session) == 0);
-    CHECK(rtl_ring_create(&f.writer, f.session, LARGE_RING, NULL, 0) == 0);
+    CHECK(rtl_ring_create(&f.writer, f.session, LARGE_RING) == 0);
     uint64_t slots = f.writer.mask + 1;
     uint64_t usable = atomic_load(&f.writer.header->usable);
     CHECK(usable < slots / 8);
@@ -695,7 +695,7 @@ static const char *fill_all(bool ahead)
     pthread_t threads[WRITERS];
     pthread_t reserver;
     CHECK(rtl_session_create(f.session, sizeof f.session) == 0);
-    CHECK(rtl_ring_create(&f.writer, f.session, LARGE_RING, NULL, 0) == 0);
+    CHECK(rtl_ring_create(&f.writer, f.session, LARGE_RING) == 0);
     uint64_t slots = f.writer.mask + 1;
     CHECK(slots * RTL_SLOT_SIZE == LARGE_RING);
     CHECK(atomic_load(&f.writer.header->usable) * RTL_SLOT_SIZE == RTL_RING_SMALL_PIECE);
@@ -746,7 +746,7 @@ const char *Ring_TakesMemoryAsItIsWritten(void)
     struct fixture f;
     const size_t ahead = (size_t)1 << 20;
     CHECK(rtl_session_create(f.session, sizeof f.session) == 0);
-    CHECK(rtl_ring_create(&f.writer, f.session, LARGE_RING, NULL, 0) == 0);
+    CHECK(rtl_ring_create(&f.writer, f.session, LARGE_RING) == 0);
     const struct rtl_ring_header *header = f.writer.header;
     uint64_t slots = f.writer.mask + 1;
     while (rtl_ring_reserve_ahead(&f.writer) > 0)
@@ -797,7 +797,7 @@ const char *Ring_WritersFindMemoryMapped(void)
     if (pagemap < 0 || !has_page_map(pagemap))
         return NULL; /* before Linux 5.14 */
     CHECK(rtl_session_create(f.session, sizeof f.session) == 0);
-    CHECK(rtl_ring_create(&f.writer, f.session, LARGE_RING, NULL, 0) == 0);
+    CHECK(rtl_ring_create(&f.writer, f.session, LARGE_RING) == 0);
     while (rtl_ring_reserve_ahead(&f.writer) > 0)
         continue;
     uint64_t usable = atomic_load(&f.writer.header->usable);
@@ -1105,11 +1105,11 @@ const char *Session_ReadyRingsAreTaken(void)
     CHECK(rtl_session_create_for(f.session, sizeof f.session, LARGE_RING, NULL, 0) == 0);
     (void)snprintf(path, sizeof path, "%s/spare.0", f.session);
     CHECK(access(path, F_OK) == 0);
-    CHECK(rtl_ring_create(&f.writer, f.session, LARGE_RING, NULL, 0) == 0);
+    CHECK(rtl_ring_create(&f.writer, f.session, LARGE_RING) == 0);
     CHECK(access(path, F_OK) != 0 && f.writer.size == rtl_ring_file_size(f.writer.header->slots));
     CHECK(find_ring(f.session, getpid(), 0, &f.reader) == 0);
     CHECK(push_text(&f.writer, "x"));
-    CHECK(rtl_ring_create(&second, f.session, LARGE_RING, NULL, 0) == 0); /* without one */
+    CHECK(rtl_ring_create(&second, f.session, LARGE_RING) == 0); /* without one */
     CHECK(rtl_spares_make(f.session, rtl_ring_slots(LARGE_RING), 3) == 0);
     CHECK(access(path, F_OK) == 0);
     rtl_ring_unmap(&second);
@@ -1128,7 +1128,7 @@ static int errno_within(const char *session, rlim_t bytes)
         struct rtl_ring ring;
         const struct rlimit limit = {bytes, bytes};
         bool made = setrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-                    rtl_ring_create(&ring, session, LARGE_RING, NULL, 0) == 0;
+                    rtl_ring_create(&ring, session, LARGE_RING) == 0;
         int error = made ? 0 : errno;
         while (made && rtl_ring_reserve_piece(&ring, RTL_RING_SMALL_PIECE) > 0)
             continue;
