@@ -26,7 +26,7 @@ struct truth_kernel {
 /* A queue as the device saw it. */
 struct truth_queue {
     size_t log;
-    uint32_t pid, ordinal;
+    uint32_t pid, image, ordinal;
     uint64_t address, hsa_id;
     uint64_t first_ns; /* earliest start */
     struct truth_kernel *kernels;
@@ -88,12 +88,18 @@ static bool grow(void **array, size_t *capacity, size_t size)
     return true;
 }
 
+static bool is_of(const struct truth_queue *queue, size_t log, const softgpu_truth_entry_t *entry)
+{
+    return queue->log == log && queue->pid == entry->pid && queue->image == entry->image &&
+           queue->ordinal == entry->queue;
+}
+
 static struct truth_queue *truth_queue_of(struct comparison *comparison, size_t log,
                                           const softgpu_truth_entry_t *entry)
 {
     for (size_t i = comparison->queue_count; i-- > 0;) {
         struct truth_queue *queue = &comparison->queues[i];
-        if (queue->log == log && queue->pid == entry->pid && queue->ordinal == entry->queue)
+        if (is_of(queue, log, entry))
             return queue;
     }
     if (comparison->queue_count == comparison->queue_capacity &&
@@ -103,6 +109,7 @@ static struct truth_queue *truth_queue_of(struct comparison *comparison, size_t 
     struct truth_queue *queue = &comparison->queues[comparison->queue_count++];
     *queue = (struct truth_queue){.log = log,
                                   .pid = entry->pid,
+                                  .image = entry->image,
                                   .ordinal = entry->queue,
                                   .address = entry->queue_address,
                                   .hsa_id = entry->queue_hsa_id,
@@ -115,7 +122,7 @@ static bool add_entry(struct comparison *comparison, size_t log, struct truth_qu
                       const softgpu_truth_entry_t *entry)
 {
     struct truth_queue *queue = *last;
-    if (!queue || queue->log != log || queue->pid != entry->pid || queue->ordinal != entry->queue)
+    if (!queue || !is_of(queue, log, entry))
         queue = truth_queue_of(comparison, log, entry);
     if (!queue)
         return false;
@@ -229,7 +236,8 @@ static uint32_t pid_of(const rtl_process_t *processes, size_t count, uint32_t pr
 }
 
 /* By the queue's id, for an intercept queue has an address of its own. A runtime that was loaded
- * anew counts anew: the right queue is the last that was made before the first kernel of the log's.
+ * anew counts anew, and so does that of the next image after an exec: the right queue is the last
+ * that was made before the first kernel of the log's.
  */
 static struct pair *pair_of(struct comparison *comparison, const rtl_process_t *processes,
                             size_t process_count, const struct truth_queue *truth)

@@ -39,15 +39,19 @@ static struct truth_engine *engine_of(struct truth_copy_list *list, size_t log,
 {
     for (size_t i = 0; i < list->engine_count; ++i) {
         struct truth_engine *engine = &list->engines[i];
-        if (engine->log == log && engine->pid == entry->pid && engine->queue == entry->queue)
+        if (engine->log == log && engine->pid == entry->pid && engine->image == entry->image &&
+            engine->queue == entry->queue)
             return engine;
     }
     if (!grow((void **)&list->engines, &list->engine_capacity, list->engine_count,
               sizeof *list->engines))
         return NULL;
     struct truth_engine *engine = &list->engines[list->engine_count++];
-    *engine = (struct truth_engine){
-        .log = log, .pid = entry->pid, .queue = entry->queue, .copy = SIZE_MAX};
+    *engine = (struct truth_engine){.log = log,
+                                    .pid = entry->pid,
+                                    .image = entry->image,
+                                    .queue = entry->queue,
+                                    .copy = SIZE_MAX};
     return engine;
 }
 

@@ -40,7 +40,7 @@ struct truth_copy {
 /** Where an SDMA queue stands in the middle of a command. */
 struct truth_engine {
     size_t log;
-    uint32_t pid, queue;
+    uint32_t pid, image, queue;
     uint64_t index, signal;
     size_t copy;
 };

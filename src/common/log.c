@@ -1,5 +1,7 @@
 #include "common/log.h"
 
+#include "common/disarm.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -18,17 +20,6 @@ bool rtl_log_debugging(void)
     return atomic_load_explicit(&debugging, memory_order_relaxed);
 }
 
-/* A name from outside does not command the terminal: C0, DEL, and C1 as UTF-8 has it. */
-static void disarm(char *text, int length)
-{
-    for (int i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i];
-        bool c1 = c >= 0x80 && c < 0xa0 && i > 0 && (unsigned char)text[i - 1] == 0xc2;
-        if (c < 0x20 || c == 0x7f || c1)
-            text[i] = '?';
-    }
-}
-
 static void write_line(const char *prefix, const char *format, va_list arguments)
 {
     char line[512];
@@ -39,7 +30,7 @@ static void write_line(const char *prefix, const char *format, va_list arguments
         length += more;
     if (length > (int)sizeof line - 2)
         length = (int)sizeof line - 2;
-    disarm(line, length);
+    rtl_disarm(line, (size_t)length);
     line[length++] = '\n';
     ssize_t written = write(STDERR_FILENO, line, (size_t)length);
     (void)written;

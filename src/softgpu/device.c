@@ -13,6 +13,7 @@
 
 #include "softgpu/aql.h"
 #include "softgpu/clock.h"
+#include "softgpu/say.h"
 #include "softgpu/sdma.h"
 
 #include <immintrin.h>
@@ -143,7 +144,7 @@ static void settle(void)
     CPU_ZERO(&only);
     CPU_SET((size_t)cpu, &only);
     if (pthread_setaffinity_np(pthread_self(), sizeof(only), &only) != 0)
-        (void)fprintf(stderr, "softgpu: SOFTGPU_CPU=%d is not a processor of this machine.\n", cpu);
+        sg_say("SOFTGPU_CPU=%d is not a processor of this machine.", cpu);
 }
 
 static void *play(void *unused)

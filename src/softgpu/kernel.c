@@ -9,6 +9,7 @@
  * is freed (a mistake of the program) must not read freed memory of ours.
  */
 #include "softgpu/kernel.h"
+#include "softgpu/say.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -152,10 +153,9 @@ static void tell_unknown(const char *name)
     memcpy(told->name, name, strlen(name) + 1);
     told->next = all;
     all = told;
-    (void)fprintf(stderr,
-                  "softgpu: kernel '%s' has no host implementation: it takes its time and computes "
-                  "nothing (a plugin can bring one, see SOFTGPU_PLUGINS)\n",
-                  name[0] != '\0' ? name : "without a name");
+    sg_say("kernel '%s' has no host implementation: it takes its time and computes "
+           "nothing (a plugin can bring one, see SOFTGPU_PLUGINS)",
+           name[0] != '\0' ? name : "without a name");
 }
 
 /* Out of memory here is the end of the device, as it has no way to refuse a kernel. */

@@ -16,6 +16,7 @@
  * their plugin says, else a time from the size of the grid.
  */
 #include "softgpu/kernel.h"
+#include "softgpu/say.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -147,8 +148,8 @@ static bool read_schedule(const char *path)
 {
     FILE *file = fopen(path, "re");
     if (file == NULL) {
-        (void)fprintf(stderr, "softgpu: SOFTGPU_DURATION: the schedule '%s' cannot be read: %s\n",
-                      path, strerrordesc_np(errno));
+        sg_say("SOFTGPU_DURATION: the schedule '%s' cannot be read: %s", path,
+               strerrordesc_np(errno));
         return false;
     }
     char *line = NULL;
@@ -168,7 +169,7 @@ static bool read_schedule(const char *path)
         }
     }
     if (why != NULL) {
-        (void)fprintf(stderr, "softgpu: SOFTGPU_DURATION: '%s' line %zu: %s\n", path, number, why);
+        sg_say("SOFTGPU_DURATION: '%s' line %zu: %s", path, number, why);
     }
     free(line);
     (void)fclose(file);
@@ -185,8 +186,7 @@ static bool parse_item(char *item)
     const char *number = equals != NULL ? equals + 1 : item;
     double ns;
     if (!parse_number(number, 0, NS_LIMIT, &ns)) {
-        (void)fprintf(stderr, "softgpu: SOFTGPU_DURATION: '%s' is not a duration in nanoseconds\n",
-                      number);
+        sg_say("SOFTGPU_DURATION: '%s' is not a duration in nanoseconds", number);
         return false;
     }
     if (equals != NULL) {
@@ -223,7 +223,7 @@ static bool set_copy(const char *setting)
     }
     if (length >= (int)sizeof text || !parse_number(text, 0, NS_LIMIT, &ns) ||
         (colon != NULL && !parse_number(colon + 1, 1e-6, 1e9, &rate))) {
-        (void)fprintf(stderr, "softgpu: SOFTGPU_COPY: '%s' is not NS or NS:GB_PER_S\n", setting);
+        sg_say("SOFTGPU_COPY: '%s' is not NS or NS:GB_PER_S", setting);
         return false;
     }
     model.copy_ns = ns;
@@ -237,7 +237,7 @@ static bool set_seed(const char *setting)
     errno = 0;
     unsigned long long seed = strtoull(setting, &end, 0);
     if (!isdigit((unsigned char)setting[0]) || *end != '\0' || errno != 0) {
-        (void)fprintf(stderr, "softgpu: SOFTGPU_SEED: '%s' is not a number\n", setting);
+        sg_say("SOFTGPU_SEED: '%s' is not a number", setting);
         return false;
     }
     model.seed = seed;

@@ -2,6 +2,7 @@
  * Plugins: loading them, and finding the host function of a kernel by its name.
  */
 #include "softgpu/kernel.h"
+#include "softgpu/say.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -77,7 +78,7 @@ static void load_all(void)
          path = strsep(&rest, ":")) {
         const char *why = path[0] != '\0' ? load_one(path) : NULL;
         if (why != NULL) {
-            (void)fprintf(stderr, "softgpu: plugin '%s' is not used: %s\n", path, why);
+            sg_say("plugin '%s' is not used: %s", path, why);
         }
     }
     free(copy);

@@ -1,4 +1,5 @@
 #include "softgpu/pmc_faults.h"
+#include "softgpu/say.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -91,10 +92,9 @@ bool sg_pmc_faults_set(sg_pmc_faults_t *faults, const char *setting)
     }
     free(copy);
     if (!good)
-        (void)fprintf(stderr,
-                      "softgpu: SOFTGPU_COUNTERS_FAULT=%s is not a list of absent, slots=N, "
-                      "slots=BLOCK:N, invalid=BLOCK:EVENT and hang=BLOCK.\n",
-                      setting);
+        sg_say("SOFTGPU_COUNTERS_FAULT=%s is not a list of absent, slots=N, "
+               "slots=BLOCK:N, invalid=BLOCK:EVENT and hang=BLOCK.",
+               setting);
     return good;
 }
 

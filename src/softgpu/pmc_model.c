@@ -5,6 +5,7 @@
 #include "softgpu/pmc_model.h"
 
 #include "softgpu/kernel.h"
+#include "softgpu/say.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -94,11 +95,10 @@ static bool parse_item(char *item)
     for (char *word = strtok_r(NULL, " \t\r", &rest); word; word = strtok_r(NULL, " \t\r", &rest)) {
         if (set_field(&mix, word))
             continue;
-        (void)fprintf(stderr,
-                      "softgpu: SOFTGPU_COUNTERS: '%s' of '%s' is not one of valu, salu, smem, "
-                      "loads, stores, flat, lds, conflicts, read, write and hit (per cent) with "
-                      "its number\n",
-                      word, pattern);
+        sg_say("SOFTGPU_COUNTERS: '%s' of '%s' is not one of valu, salu, smem, "
+               "loads, stores, flat, lds, conflicts, read, write and hit (per cent) with "
+               "its number",
+               word, pattern);
         return false;
     }
     return add_rule(pattern, &mix);
@@ -108,8 +108,7 @@ static bool parse_file(const char *path)
 {
     FILE *file = fopen(path, "re");
     if (!file) {
-        (void)fprintf(stderr, "softgpu: SOFTGPU_COUNTERS: '%s' cannot be read: %s\n", path,
-                      strerrordesc_np(errno));
+        sg_say("SOFTGPU_COUNTERS: '%s' cannot be read: %s", path, strerrordesc_np(errno));
         return false;
     }
     char *line = NULL;

@@ -4,6 +4,7 @@
  * It sets LD_LIBRARY_PATH to the folder with the software GPU's libhsakmt.so.1 and the SOFTGPU_*
  * variables that its options stand for, then becomes the program.
  */
+#include "common/disarm.h"
 #include "common/private.h"
 #include "softgpu/pmc_blocks.h"
 #include "softgpu/truth.h"
@@ -12,6 +13,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,9 +82,23 @@ typedef struct arguments {
     char **program; /* PROGRAM and its arguments, NULL without */
 } arguments_t;
 
+static void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void complain(const char *format, ...)
+{
+    char line[2 * PATH_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is the line above
+    int length = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    rtl_disarm(line, length < 0 ? 0 : strlen(line));
+    (void)fprintf(stderr, "softgpu-run: %s\n", length < 0 ? format : line);
+}
+
 static void fail(const char *what, const char *why)
 {
-    (void)fprintf(stderr, "softgpu-run: %s: %s\n", what, why);
+    complain("%s: %s", what, why);
     exit(EXIT_FAILURE); // NOLINT(concurrency-mt-unsafe): one thread
 }
 
@@ -163,6 +179,17 @@ static void print_counts(const softgpu_truth_entry_t *entry)
     }
 }
 
+static void print_name(const char *name)
+{
+    char *copy = strdup(name);
+    if (copy == NULL) {
+        fail(name, "out of memory");
+    }
+    rtl_disarm(copy, strlen(copy));
+    (void)printf(" %s", copy);
+    free(copy);
+}
+
 static void print_entry(const softgpu_truth_entry_t *entry)
 {
     (void)printf("%-7s pid=%" PRIu32 " gpu=%" PRIu32 " queue=%" PRIu32 " at=0x%" PRIx64
@@ -178,7 +205,7 @@ static void print_entry(const softgpu_truth_entry_t *entry)
                      (unsigned)entry->block[1], (unsigned)entry->block[2], entry->kernarg,
                      entry->kernel_object, entry->start_ticks, entry->end_ticks);
         print_counts(entry);
-        (void)printf(" %s", entry->name);
+        print_name(entry->name);
     } else if (entry->kind == SOFTGPU_TRUTH_COPY) {
         (void)printf(" bytes=%" PRIu64 " src=0x%" PRIx64 " dst=0x%" PRIx64, entry->bytes,
                      entry->src, entry->dst);
@@ -191,7 +218,7 @@ static int print_log(const char *path)
     char error[PATH_MAX + 128];
     softgpu_truth_t *truth = softgpu_truth_open(path, error, sizeof error);
     if (truth == NULL) {
-        (void)fprintf(stderr, "softgpu-run: %s\n", error);
+        complain("%s", error);
         return EXIT_FAILURE;
     }
     softgpu_truth_entry_t entry;
@@ -200,7 +227,7 @@ static int print_log(const char *path)
         print_entry(&entry);
     }
     if (more < 0) {
-        (void)fprintf(stderr, "softgpu-run: %s\n", softgpu_truth_error(truth));
+        complain("%s", softgpu_truth_error(truth));
     }
     softgpu_truth_close(truth);
     if (fflush(stdout) != 0) {

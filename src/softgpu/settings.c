@@ -1,6 +1,7 @@
 #include "softgpu/settings.h"
 
 #include "softgpu/clock.h"
+#include "softgpu/say.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -29,7 +30,7 @@ void sg_debug(const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
-    (void)fprintf(stderr, "softgpu: %s\n", line);
+    sg_say("%s", line);
 }
 
 uint64_t sg_random(uint64_t *state)
@@ -71,9 +72,8 @@ static uint64_t ranged(const char *name, uint64_t low, uint64_t high, uint64_t f
     const char *rest = NULL;
     if (number(text, '\0', &value, &rest) && value >= low && value <= high)
         return value;
-    (void)fprintf(stderr, "softgpu: %s=%s is not a number from %llu to %llu; using %llu.\n", name,
-                  text, (unsigned long long)low, (unsigned long long)high,
-                  (unsigned long long)fallback);
+    sg_say("%s=%s is not a number from %llu to %llu; using %llu.", name, text,
+           (unsigned long long)low, (unsigned long long)high, (unsigned long long)fallback);
     return fallback;
 }
 
@@ -91,10 +91,9 @@ static void read_delay(void)
     if (good && *rest == ':')
         good = number(rest + 1, '\0', &seed, &rest);
     if (!good) {
-        (void)fprintf(stderr,
-                      "softgpu: SOFTGPU_DELAY=%s is not NANOSECONDS or NANOSECONDS:SEED with at "
-                      "most %llu ns; no delay is used.\n",
-                      text, (unsigned long long)MAX_DELAY_NS);
+        sg_say("SOFTGPU_DELAY=%s is not NANOSECONDS or NANOSECONDS:SEED with at "
+               "most %llu ns; no delay is used.",
+               text, (unsigned long long)MAX_DELAY_NS);
         return;
     }
     settings.delay_ticks = ns / SG_NS_PER_TICK;

@@ -5,7 +5,8 @@
  * FILE becomes the process id). A trace is compared with this log kernel by kernel, so the log is
  * written from the device's own state and never passes through anything that a profiler could
  * touch. It is a shared mapping of the file: what was executed before a kill -9 is in it. Several
- * processes may share one file only through `%p`.
+ * processes may share one file only through `%p`. When a process executes another program, the
+ * next image continues the log; a log that another process has left is emptied.
  *
  * The byte layout stands at the head of truth_write.c; this header is the reader and, at the end,
  * the writer that the device uses.
@@ -39,8 +40,9 @@ typedef struct softgpu_truth_count {
 typedef struct softgpu_truth_entry {
     softgpu_truth_kind_t kind;
     uint32_t pid;           /**< process that owned the queue */
+    uint32_t image;         /**< of the process: execs before it that have continued the log */
     uint32_t gpu;           /**< ordinal of the GPU among the software GPUs, from 0 */
-    uint32_t queue;         /**< ordinal of the queue in its process, in creation order, from 0 */
+    uint32_t queue;         /**< ordinal of the queue in its image, in creation order, from 0 */
     uint64_t queue_address; /**< address of the hsa_queue_t (AQL) or of the ring (SDMA) */
     uint64_t queue_hsa_id;  /**< hsa_queue_t.id (AQL), 0 (SDMA) */
     uint64_t index;         /**< packet index (AQL), byte index (SDMA) */

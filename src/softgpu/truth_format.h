@@ -10,11 +10,13 @@
 #include <string.h>
 
 #define SG_TRUTH_MAGIC   "SGTRUTH"
-#define SG_TRUTH_VERSION 3U
+#define SG_TRUTH_VERSION 4U
 
-/** A log without counts of performance counters is one of this version. */
-#define SG_TRUTH_VERSION_PLAIN 2U
-#define SG_TRUTH_ORDER         0x01020304U
+/** A log of one image is one of these versions: without counts of performance counters, and with.
+ */
+#define SG_TRUTH_VERSION_PLAIN  2U
+#define SG_TRUTH_VERSION_COUNTS 3U
+#define SG_TRUTH_ORDER          0x01020304U
 
 /** Bytes before the first record: one page, so that the header can be mapped alone. */
 #define SG_TRUTH_HEADER_SIZE 4096U
@@ -23,6 +25,7 @@
 #define SG_TRUTH_DEFINE_QUEUE 16U
 #define SG_TRUTH_DEFINE_NAME  17U
 #define SG_TRUTH_COUNTS       18U
+#define SG_TRUTH_IMAGE        19U
 
 /** Most payload bytes of one record; longer kernel names are continued (see truth_write.c). */
 #define SG_TRUTH_PAYLOAD_MAX 255U
@@ -45,11 +48,13 @@ enum sg_truth_state { SG_TRUTH_OPEN = 0, SG_TRUTH_STOPPED = 1 };
 typedef struct sg_truth_header {
     char magic[8];      /**< SG_TRUTH_MAGIC with its zero */
     uint32_t order;     /**< SG_TRUTH_ORDER: a reader of the other byte order refuses */
-    uint32_t version;   /**< SG_TRUTH_VERSION, or SG_TRUTH_VERSION_PLAIN */
+    uint32_t version;   /**< from SG_TRUTH_VERSION_PLAIN to SG_TRUTH_VERSION */
     uint64_t pid;       /**< process that writes */
     uint64_t committed; /**< file offset behind the last complete record; stored with release */
     uint32_t state;     /**< enum sg_truth_state */
-    uint32_t reserved;
+    uint32_t images;    /**< that have continued it after an exec */
+    uint64_t start;     /**< start of the process in ticks since boot (/proc/PID/stat, field 22), 0:
+                             not known */
 } sg_truth_header_t;
 
 /** Which optional fields follow in the payload of an executed packet. */

@@ -43,6 +43,8 @@ struct softgpu_truth {
     uint32_t queue_count;
     char **names;
     size_t name_count, name_capacity;
+    size_t name_base; /* of the image's first name */
+    uint32_t image;
     bool name_continues;                                /* the last name waits for more bytes */
     softgpu_truth_count_t counts[SG_TRUTH_COUNTS_MOST]; /* of the next packet */
     uint32_t count_count;
@@ -128,7 +130,7 @@ static const char *read_header(softgpu_truth_t *truth, sg_truth_header_t *header
     if (header->order != SG_TRUTH_ORDER) {
         return "it was written on a machine of the other byte order";
     }
-    if (header->version != SG_TRUTH_VERSION && header->version != SG_TRUTH_VERSION_PLAIN) {
+    if (header->version < SG_TRUTH_VERSION_PLAIN || header->version > SG_TRUTH_VERSION) {
         return "it has another format version than this reader";
     }
     if (header->committed < SG_TRUTH_HEADER_SIZE) {
@@ -298,13 +300,14 @@ static int define_name(softgpu_truth_t *truth, cursor_t *in)
     bool more = get_limited(in, 1) == 1;
     bool first = !truth->name_continues;
     size_t length = (size_t)(in->end - in->next);
-    if (in->bad || number != truth->name_count - (first ? 0 : 1) ||
+    if (in->bad || number != truth->name_count - truth->name_base - (first ? 0 : 1) ||
         memchr(in->next, '\0', length) != NULL) {
         return damage(truth, "bad description of a name");
     }
     if (first && !grow_names(truth)) {
         return damage(truth, "out of memory for its names");
     }
+    number += truth->name_base;
     char *name = join(first ? NULL : truth->names[number], in->next, length);
     if (name == NULL) {
         return damage(truth, "a name is too long");
@@ -312,6 +315,22 @@ static int define_name(softgpu_truth_t *truth, cursor_t *in)
     truth->names[number] = name;
     truth->name_count = number + 1;
     truth->name_continues = more;
+    return 1;
+}
+
+/* Names stay: entries of earlier images have them. */
+static int begin_image(softgpu_truth_t *truth, cursor_t *in)
+{
+    uint32_t image = (uint32_t)get_limited(in, UINT32_MAX);
+    if (in->bad || in->next != in->end || image != truth->image + 1) {
+        return damage(truth, "bad description of an image");
+    }
+    truth->image = image;
+    truth->name_base = truth->name_count;
+    truth->name_continues = false;
+    truth->queue_count = 0;
+    truth->count_count = 0;
+    truth->last_end = truth->start_offset = truth->end_offset = 0;
     return 1;
 }
 
@@ -352,11 +371,11 @@ static void get_kernel(softgpu_truth_t *truth, cursor_t *in, queue_state_t *queu
 {
     uint64_t name = get(in);
     entry->kernel_object = get_delta(in, &queue->kernel_object);
-    if (name >= truth->name_count || truth->name_continues) {
+    if (name >= truth->name_count - truth->name_base || truth->name_continues) {
         in->bad = true;
         return;
     }
-    entry->name = truth->names[name];
+    entry->name = truth->names[truth->name_base + name];
 }
 
 static void get_optional(softgpu_truth_t *truth, cursor_t *in, unsigned flags, queue_state_t *queue,
@@ -394,6 +413,7 @@ static int read_packet(softgpu_truth_t *truth, uint8_t kind, cursor_t *in,
     queue_state_t *queue = &truth->queues[number];
     *entry = (softgpu_truth_entry_t){.kind = (softgpu_truth_kind_t)kind,
                                      .pid = queue->pid,
+                                     .image = truth->image,
                                      .gpu = queue->gpu,
                                      .queue = number,
                                      .queue_address = queue->address,
@@ -441,6 +461,8 @@ static int read_record(softgpu_truth_t *truth, softgpu_truth_entry_t *entry, boo
         result = define_name(truth, &in);
     } else if (kind == SG_TRUTH_COUNTS) {
         result = read_counts(truth, &in);
+    } else if (kind == SG_TRUTH_IMAGE) {
+        result = begin_image(truth, &in);
     } else if (kind >= SOFTGPU_TRUTH_KERNEL && kind <= SOFTGPU_TRUTH_ERROR) {
         *is_entry = true;
         result = read_packet(truth, kind, &in, entry);

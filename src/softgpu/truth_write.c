@@ -8,7 +8,8 @@
  *
  * A record
  *   u8  length    bytes of payload, 1..255
- *   u8  kind      softgpu_truth_kind_t, or 16 "define queue", 17 "define name", 18 "counts"
+ *   u8  kind      softgpu_truth_kind_t, or 16 "define queue", 17 "define name", 18 "counts", 19
+ *                 "image"
  *   u16 check     sg_truth_check(kind, payload, length)
  *   ...           payload: varints (LEB128, at most 10 bytes each); `±` marks a zigzag difference,
  *                 all differences modulo 2^64, so that any value survives
@@ -18,12 +19,15 @@
  * name: name number (0, 1, 2, ... in order), 1 if more bytes follow in the next record of the same
  * number else 0, then the bytes of the name without a zero. 18 counts: how many, then block, event
  * and value of each; of the next packet in the file, and several in a row add to the list; only
- * in logs of version 3, which a log becomes with the first. Executed packet: flags
- * (SG_TRUTH_HAS_*), queue, ±index from the queue's last index + 1, ±start_ticks from the end of the
- * last packet in the file, end_ticks - start_ticks, ±kernarg and ±signal from the queue's last,
- * header; KERNEL: name number, ±kernel_object from the queue's last; SHAPE:  grid x y z, block x y
- * z (absent: as the queue's last packet); BYTES:  bytes, ±src, ±dst from the queue's last; CLOCK:
- * ±(start_ns - 10 start_ticks), ±(end_ns - 10 end_ticks) from the file's last such (0 at first).
+ * in logs of version 3, which a log becomes with the first. 19 image: its number (1, 2, ...); the
+ * process has executed another program, and all begins anew behind it: queues, numbers of names,
+ * differences; only in logs of version 4, which a log becomes with the first. Executed packet:
+ * flags (SG_TRUTH_HAS_*), queue, ±index from the queue's last index + 1, ±start_ticks from the end
+ * of the last packet in the file, end_ticks - start_ticks, ±kernarg and ±signal from the queue's
+ * last, header; KERNEL: name number, ±kernel_object from the queue's last; SHAPE:  grid x y z,
+ * block x y z (absent: as the queue's last packet); BYTES:  bytes, ±src, ±dst from the queue's
+ * last; CLOCK: ±(start_ns - 10 start_ticks), ±(end_ns - 10 end_ticks) from the file's last such (0
+ * at first).
  *
  * What a reader may trust
  * -----------------------
@@ -32,9 +36,11 @@
  * first (acquire) and never looks beyond. The file is longer than `committed`: it grows by steps,
  * allocated ahead, so that a full disk is an error here and not a SIGBUS in the program.
  *
- * One process writes a log. The lock on the file (flock) keeps a second one out.
+ * One process writes a log. The lock on the file (flock) keeps a second one out. After an exec the
+ * process goes on behind what it has committed: pid and start time tell that the log is its own.
  */
 #include "softgpu/exec.h"
+#include "softgpu/say.h"
 #include "softgpu/truth_format.h"
 
 #include <errno.h>
@@ -88,6 +94,7 @@ typedef struct truth_writer {
     size_t name_capacity;
     uint64_t name_count;
     uint64_t last_end, start_offset, end_offset;
+    bool continues; /* an earlier image of this process has written before `position` */
 } truth_writer_t;
 
 static truth_writer_t writer = {.file = -1};
@@ -100,8 +107,7 @@ bool sg_truth_on(void)
 /* Ends the log early; what was written stays readable. */
 static void stop_for(const char *why)
 {
-    (void)fprintf(stderr, "softgpu: the truth log ends at %llu bytes: %s\n",
-                  (unsigned long long)writer.position, why);
+    sg_say("the truth log ends at %llu bytes: %s", (unsigned long long)writer.position, why);
     writer.header->state = SG_TRUTH_STOPPED;
     munmap(writer.window, writer.window_size);
     writer.window = NULL;
@@ -149,7 +155,60 @@ static bool expand_path(const char *pattern, char *path, size_t size)
     return used > 0;
 }
 
-/* Opens, locks and empties the file; maps its header. Returns why not, or NULL. */
+/* When this process started, in ticks since boot; 0 if that cannot be found out. */
+static uint64_t own_start(void)
+{
+    char text[1024] = "";
+    int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return 0;
+    }
+    ssize_t got = read(file, text, sizeof text - 1);
+    (void)close(file);
+    char *field = got > 0 ? strrchr(text, ')') : NULL; /* ends the second field */
+    for (int number = 2; field != NULL && number < 22; number++) {
+        field = strchr(field + 1, ' ');
+    }
+    return field != NULL ? strtoull(field, NULL, 10) : 0;
+}
+
+/* Where an earlier image of this process has left the log; 0 if it is none of this process's. */
+static uint64_t find_end(int file, off_t size)
+{
+    sg_truth_header_t header;
+    uint64_t start = own_start();
+    if (pread(file, &header, sizeof header, 0) != (ssize_t)sizeof header || start == 0 ||
+        memcmp(header.magic, SG_TRUTH_MAGIC, sizeof header.magic) != 0 ||
+        header.order != SG_TRUTH_ORDER || header.version < SG_TRUTH_VERSION_PLAIN ||
+        header.version > SG_TRUTH_VERSION || header.pid != (uint64_t)getpid() ||
+        header.start != start || header.committed < SG_TRUTH_HEADER_SIZE ||
+        header.committed > (uint64_t)size) {
+        return 0;
+    }
+    return header.committed;
+}
+
+/* Maps the header of the file, which is emptied unless it is this process's. */
+static const char *take_file(int file, off_t size)
+{
+    void *header = MAP_FAILED;
+    uint64_t end = find_end(file, size);
+    if ((end > 0 || ftruncate(file, 0) == 0) &&
+        posix_fallocate(file, 0, SG_TRUTH_HEADER_SIZE) == 0) {
+        header =
+            mmap(NULL, SG_TRUTH_HEADER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)0);
+    }
+    if (header == MAP_FAILED) {
+        return "the file cannot be grown and mapped";
+    }
+    writer.file = file;
+    writer.header = header;
+    writer.continues = end > 0;
+    writer.position = end > 0 ? end : SG_TRUTH_HEADER_SIZE;
+    return NULL;
+}
+
+/* Opens and locks the file and maps its header. Returns why not, or NULL. */
 static const char *open_file(const char *path)
 {
     struct stat status;
@@ -167,18 +226,11 @@ static const char *open_file(const char *path)
         (void)close(file);
         return "another process is writing it; put %p into the name to get one log each";
     }
-    void *header = MAP_FAILED;
-    if (ftruncate(file, 0) == 0 && posix_fallocate(file, 0, SG_TRUTH_HEADER_SIZE) == 0) {
-        header =
-            mmap(NULL, SG_TRUTH_HEADER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)0);
-    }
-    if (header == MAP_FAILED) {
+    const char *why = take_file(file, status.st_size);
+    if (why != NULL) {
         (void)close(file);
-        return "the file cannot be grown and mapped";
     }
-    writer.file = file;
-    writer.header = header;
-    return NULL;
+    return why;
 }
 
 /* Lets go of the log of the parent process: its pages and its file belong to the parent. */
@@ -199,50 +251,6 @@ static void leave_log(void)
     free(writer.names);
     free(writer.queues);
     writer = (truth_writer_t){.file = -1};
-}
-
-static const char *start_log(const char *pattern)
-{
-    char path[PATH_MAX];
-    if (!expand_path(pattern, path, sizeof path)) {
-        return "the name is empty or too long";
-    }
-    const char *why = open_file(path);
-    if (why != NULL) {
-        return why;
-    }
-    writer.position = SG_TRUTH_HEADER_SIZE;
-    why = map_window();
-    if (why != NULL) {
-        return why;
-    }
-    *writer.header = (sg_truth_header_t){.order = SG_TRUTH_ORDER,
-                                         .version = SG_TRUTH_VERSION_PLAIN,
-                                         .pid = (uint64_t)getpid(),
-                                         .committed = SG_TRUTH_HEADER_SIZE,
-                                         .state = SG_TRUTH_OPEN};
-    memcpy(writer.header->magic, SG_TRUTH_MAGIC, sizeof writer.header->magic);
-    return NULL;
-}
-
-void sg_truth_start(void)
-{
-    const char *pattern = secure_getenv("SOFTGPU_TRUTH");
-    if (writer.pid == getpid() || pattern == NULL || pattern[0] == '\0') {
-        return;
-    }
-    bool forked = writer.pid != 0;
-    leave_log();
-    writer.pid = getpid();
-    if (forked && strstr(pattern, "%p") == NULL) {
-        return;
-    }
-    const char *why = start_log(pattern);
-    if (why != NULL) {
-        (void)fprintf(stderr, "softgpu: no truth log in '%s': %s\n", pattern, why);
-        leave_log();
-        writer.pid = getpid();
-    }
 }
 
 static inline uint8_t *put(uint8_t *out, uint64_t value)
@@ -290,6 +298,65 @@ static void commit_record(uint8_t kind, uint8_t *payload, const uint8_t *end)
     writer.position += SG_TRUTH_RECORD_HEAD + length;
     atomic_store_explicit((shared_u64 *)&writer.header->committed, writer.position,
                           memory_order_release);
+}
+
+/* All that was defined before is the former image's. */
+static void begin_image(void)
+{
+    uint8_t *payload = begin_record();
+    if (payload == NULL) {
+        return;
+    }
+    writer.header->version = SG_TRUTH_VERSION;
+    commit_record(SG_TRUTH_IMAGE, payload, put(payload, ++writer.header->images));
+}
+
+static const char *start_log(const char *pattern)
+{
+    char path[PATH_MAX];
+    if (!expand_path(pattern, path, sizeof path)) {
+        return "the name is empty or too long";
+    }
+    const char *why = open_file(path);
+    if (why != NULL) {
+        return why;
+    }
+    why = map_window();
+    if (why != NULL) {
+        return why;
+    }
+    if (writer.continues) {
+        begin_image();
+        return NULL;
+    }
+    *writer.header = (sg_truth_header_t){.order = SG_TRUTH_ORDER,
+                                         .version = SG_TRUTH_VERSION_PLAIN,
+                                         .pid = (uint64_t)getpid(),
+                                         .committed = SG_TRUTH_HEADER_SIZE,
+                                         .state = SG_TRUTH_OPEN,
+                                         .start = own_start()};
+    memcpy(writer.header->magic, SG_TRUTH_MAGIC, sizeof writer.header->magic);
+    return NULL;
+}
+
+void sg_truth_start(void)
+{
+    const char *pattern = secure_getenv("SOFTGPU_TRUTH");
+    if (writer.pid == getpid() || pattern == NULL || pattern[0] == '\0') {
+        return;
+    }
+    bool forked = writer.pid != 0;
+    leave_log();
+    writer.pid = getpid();
+    if (forked && strstr(pattern, "%p") == NULL) {
+        return;
+    }
+    const char *why = start_log(pattern);
+    if (why != NULL) {
+        sg_say("no truth log in '%s': %s", pattern, why);
+        leave_log();
+        writer.pid = getpid();
+    }
 }
 
 static bool define_name(uint64_t number, const char *name)
@@ -508,7 +575,9 @@ static bool put_counts(const softgpu_truth_entry_t *entry)
             out = put(out, count->event);
             out = put(out, count->value);
         }
-        writer.header->version = SG_TRUTH_VERSION;
+        if (writer.header->version < SG_TRUTH_VERSION_COUNTS) {
+            writer.header->version = SG_TRUTH_VERSION_COUNTS;
+        }
         commit_record(SG_TRUTH_COUNTS, payload, out);
     }
     return true;

@@ -9,8 +9,6 @@
  *     fork     each image has a child that does so once more, and waits for it
  *     vfork    likewise, with the parent's memory until then
  *     flying   the runtime is at work, and kernels are that nobody waits for
- *
- * Each image writes a truth log of its own, named after EXECS_TRUTH, if that is set.
  */
 #include "gpu.h"
 
@@ -19,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define KERNELS 20
@@ -55,20 +52,6 @@ static void work(void)
     report(KERNELS);
 }
 
-/* A log beside those of all images so far: their process may be the same. */
-static void name_truth(void)
-{
-    char name[512];
-    const char *log = getenv("EXECS_TRUTH"); // NOLINT(concurrency-mt-unsafe): one thread asks
-    struct timespec now;
-    if (log == NULL)
-        return;
-    (void)clock_gettime(CLOCK_BOOTTIME, &now);
-    (void)snprintf(name, sizeof name, "%s.%d.%lld%09ld", log, (int)getpid(), (long long)now.tv_sec,
-                   now.tv_nsec);
-    (void)setenv("SOFTGPU_TRUTH", name, 1); // NOLINT(concurrency-mt-unsafe): likewise
-}
-
 /* The same program once less, or what comes behind it. */
 static int go_on(long count)
 {
@@ -77,7 +60,6 @@ static int go_on(long count)
     (void)snprintf(number, sizeof number, "%ld", count - 1);
     if (count == 0 && words[3] == NULL)
         return 0;
-    name_truth();
     if (count == 0) {
         (void)execvp(words[3], words + 3);
         return 3;
@@ -136,10 +118,7 @@ int main(int argc, char **argv)
     long count = strtol(argv[2], NULL, 10);
     if (!is("blind") || count % 2 == 0)
         work();
-    if (is("fork") || is("vfork")) {
-        name_truth();
-        if (in_child() != 0)
-            return 3;
-    }
+    if ((is("fork") || is("vfork")) && in_child() != 0)
+        return 3;
     return is("thread") && count > 0 ? from_thread(count) : go_on(count);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # execs.sh BUILD WAY COUNT [PROGRAM ARGUMENT...]: images that execute the next one (execs.c). Each that opens a GPU is a process
 # of its own in the trace, those that were replaced are told from the one that ended, none has died, and the kernels of all are
-# there. What was in flight at an exec is counted.
+# there. What was in flight at an exec is counted. A process has one truth log, which its images continue.
 source "$(dirname "$0")/lib.sh"
 program=("$bin/execs" "$@")
 last=1 # ends, and does not execute PROGRAM
@@ -10,7 +10,7 @@ export SOFTGPU_DURATION='*=1000'
 [ "$1" != flying ] || SOFTGPU_DURATION='*=20000000'
 
 LD_LIBRARY_PATH=$build/lib/softgpu "$bin/outcome" plain.end "${program[@]}" >plain.out 2>plain.err
-SOFTGPU_TRUTH=$scratch/truth.0 EXECS_TRUTH=$scratch/truth "$bin/outcome" traced.end "$rtl" trace -q -m full --gpu soft -o t.db -- "${program[@]}" \
+SOFTGPU_TRUTH=$scratch/truth.%p "$bin/outcome" traced.end "$rtl" trace -q -m full --gpu soft -o t.db -- "${program[@]}" \
     >traced.out 2>traced.err
 equal "end of the program" "$(cat traced.end)" "$(cat plain.end)"
 cmp -s plain.out traced.out || fail "stdout differs from the run without RTL"

@@ -568,6 +568,66 @@ TEST_F(Truth, StartedAgainInOneProcessContinues)
     EXPECT_EQ(read_log(path_).entries.size(), 2 * entries.size());
 }
 
+// A process that executes another program, here this test, goes on in its log, with queues and
+// names of its own.
+TEST_F(Truth, ImageAfterAnExecContinues)
+{
+    Maker maker(13);
+    Maker other(14);
+    std::vector<Entry> entries = maker.make(30, 1, 3);
+    std::vector<Entry> others = other.make(30, 2, 3);
+    if (getenv("TRUTH_TEST_IMAGE") != nullptr) {
+        sg_truth_start();
+        write_all(others);
+        return;
+    }
+    ASSERT_EQ(in_child([&] {
+                  start(path_);
+                  write_all(entries);
+                  setenv("TRUTH_TEST_IMAGE", "1", 1);
+                  (void)execl("/proc/self/exe", "truth_test", "--gtest_brief=1",
+                              "--gtest_filter=Truth.ImageAfterAnExecContinues", nullptr);
+                  _exit(1);
+              }),
+              0);
+    Reading reading = read_log(path_);
+    EXPECT_EQ(reading.result, 0) << reading.error;
+    ASSERT_EQ(reading.entries.size(), entries.size() + others.size());
+    std::vector<Entry> first(reading.entries.begin(), reading.entries.begin() + 30);
+    std::vector<Entry> second(reading.entries.begin() + 30, reading.entries.end());
+    expect_start_of(entries, first);
+    expect_start_of(others, second);
+    for (const Entry &entry : first) {
+        EXPECT_EQ(entry.image, 0U);
+    }
+    for (const Entry &entry : second) {
+        EXPECT_EQ(entry.image, 1U);
+    }
+}
+
+// What another process has left is not continued, be its pid the same.
+TEST_F(Truth, LogOfAnotherProcessIsEmptied)
+{
+    Maker maker(15);
+    std::vector<Entry> entries = maker.make(30, 1, 3);
+    for (bool same_pid : {false, true}) {
+        write_log(path_, entries);
+        ASSERT_EQ(in_child([&] {
+                      std::string whole = slurp(path_);
+                      sg_truth_header_t header;
+                      memcpy(&header, whole.data(), sizeof header);
+                      header.pid = same_pid ? static_cast<uint64_t>(getpid()) : header.pid;
+                      header.start = same_pid ? 1 : header.start;
+                      memcpy(whole.data(), &header, sizeof header);
+                      spill(path_, whole);
+                      start(path_);
+                      write_all({entries[0]});
+                  }),
+                  0);
+        EXPECT_EQ(read_log(path_).entries.size(), 1U);
+    }
+}
+
 // Runs `work` in a child and returns what it said on stderr.
 std::string stderr_of(const std::string &folder, const std::function<void()> &work)
 {
@@ -605,6 +665,14 @@ TEST_F(Truth, UnwritableFileIsNamed)
         }
     });
     EXPECT_NE(said.find("/no/such/log"), std::string::npos) << said;
+    EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
+}
+
+// A name from outside does not command the terminal.
+TEST_F(Truth, NamesAreToldWithoutControlCharacters)
+{
+    std::string said = stderr_of(folder_, [&] { start(folder_ + "/no/\x1b[2J\n\x07log"); });
+    EXPECT_NE(said.find("/no/?[2J??log"), std::string::npos) << said;
     EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
 }
 
