@@ -2,7 +2,8 @@
  * rtl ctl: starts and stops the recording of programs that run.
  *
  * A wish is a word in the head of a process's ring; the process's worker takes it and sets it back.
- * No signal is sent and nothing in the program waits.
+ * No signal is sent and nothing in the program waits. Processes that begin later in the session,
+ * and later images of a process that was named, find it in the session's folder (ring/files.h).
  *
  * Root may do so for other users' programs. What these users can write to is not trusted: rings are
  * read and written with system calls, so that nobody can cut one short under a mapping, and a ring
@@ -15,6 +16,7 @@
 #include "common/private.h"
 #include "common/say.h"
 #include "common/table.h"
+#include "ring/files.h"
 #include "ring/ring.h"
 
 #include <dirent.h>
@@ -123,6 +125,14 @@ static void forget(struct target *target)
 {
     free(target->header);
     (void)close(target->file);
+}
+
+static void forget_all(struct targets *targets)
+{
+    for (unsigned i = 0; i < targets->count; ++i)
+        forget(&targets->items[i]);
+    free(targets->items);
+    *targets = (struct targets){0};
 }
 
 /* Where the process has another ring already, the later one counts: it has executed something that
@@ -342,6 +352,30 @@ static void wish(const struct targets *targets, enum action action)
             say("process %" PRIu32 " cannot be told: %s", targets->items[i].pid, say_errno(errno));
 }
 
+/* For processes to come. Before the rings are looked for again: who makes one after that finds it.
+ */
+static void leave(const struct target *target, enum rtl_ring_wish wish, bool for_all)
+{
+    uid_t owner;
+    int folder = rtl_private_folder_of(target->session, &owner);
+    uint32_t pid = for_all ? 0 : target->pid;
+    if (folder < 0 ||
+        rtl_wish_leave(folder, wish, pid, for_all ? 0 : target->header->process_start) != 0)
+        say("session %s cannot be told of processes to come: %s", target->session,
+            say_errno(errno));
+    if (folder >= 0)
+        (void)close(folder);
+}
+
+static void leave_all(const struct options *options, const struct targets *targets)
+{
+    enum rtl_ring_wish wish =
+        options->action == ACTION_START ? RTL_RING_WISH_START : RTL_RING_WISH_STOP;
+    unsigned count = options->pid ? targets->count : targets->count > 0;
+    for (unsigned i = 0; i < count; ++i)
+        leave(&targets->items[i], wish, options->pid == 0);
+}
+
 /* After the patience: what has become of the wish for a process. */
 static int tell_untaken(struct target *target, const char *what)
 {
@@ -366,14 +400,19 @@ static int say_not_collected(const struct target *target)
                     target->pid);
 }
 
+static bool all_collected(const struct targets *targets)
+{
+    for (unsigned i = 0; i < targets->count; ++i)
+        if (!targets->items[i].collected)
+            return say_not_collected(&targets->items[i]) == EXIT_FINE;
+    return true;
+}
+
 static int change(struct targets *targets, enum action action)
 {
     const char *what = action == ACTION_START ? "start" : "stop";
     const struct timespec step = {.tv_nsec = 1000000};
     int status = EXIT_FINE;
-    for (unsigned i = 0; i < targets->count && action == ACTION_START; ++i)
-        if (!targets->items[i].collected)
-            return say_not_collected(&targets->items[i]);
     wish(targets, action);
     for (unsigned ms = 0; ms < PATIENCE_MS && !all_taken(targets); ++ms)
         (void)nanosleep(&step, NULL);
@@ -470,7 +509,12 @@ static int run(const struct options *options, struct targets *targets)
                         "%u recordings are under way: name a process with -p, or a session "
                         "(rtl ctl status lists them)",
                         targets->sessions);
-    return change(targets, options->action);
+    if (options->action == ACTION_START && !all_collected(targets))
+        return EXIT_DIFFERENT;
+    leave_all(options, targets);
+    forget_all(targets);
+    int failed = find(options, targets);
+    return failed ? failed : change(targets, options->action);
 }
 
 /* A ring takes a descriptor. */
@@ -509,8 +553,6 @@ int cmd_ctl(int argc, char **argv)
     int status = find(&options, &targets);
     if (status == 0)
         status = run(&options, &targets);
-    for (unsigned i = 0; i < targets.count; ++i)
-        forget(&targets.items[i]);
-    free(targets.items);
+    forget_all(&targets);
     return status;
 }

@@ -2,6 +2,7 @@
 
 #include "common/duration.h"
 #include "common/log.h"
+#include "intercept/patience.h"
 #include "intercept/ranges.h"
 #include "ring/ring.h"
 
@@ -89,9 +90,9 @@ static void check_ranges(void)
                      value);
 }
 
-static uint64_t read_duration(const char *name)
+static uint64_t read_duration(const char *name, uint64_t otherwise)
 {
-    uint64_t ns = 0;
+    uint64_t ns = otherwise;
     const char *value = setting(name);
     if (value != NULL && !rtl_duration_read(value, &ns))
         rtl_complain("%s=%s is not a length of time (such as 2.5, 2s or 500ms); it is left out",
@@ -141,8 +142,9 @@ void rtl_config_read(struct rtl_config *config)
     config->way = read_way();
     check_ranges();
     config->starts_stopped = read_starts_stopped();
-    config->delay_ns = read_duration("RTL_DELAY");
-    config->duration_ns = read_duration("RTL_DURATION");
+    config->delay_ns = read_duration("RTL_DELAY", 0);
+    config->duration_ns = read_duration("RTL_DURATION", 0);
+    config->exit_wait_ns = read_duration("RTL_EXIT_WAIT", RTL_PATIENCE_MOST_NS);
     config->session = setting("RTL_SESSION");
     config->output = setting("RTL_OUTPUT");
     config->ring_bytes = (size_t)read_number("RTL_BUFFER", RTL_RING_BYTES, 64u << 10, 1u << 30);

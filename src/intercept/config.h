@@ -23,11 +23,13 @@ struct rtl_config {
     bool starts_stopped;  /**< RTL_START=off: nothing is recorded before rtlStart */
     uint64_t delay_ns;    /**< RTL_DELAY: recording begins so long after the library; 0: at once */
     uint64_t duration_ns; /**< RTL_DURATION: recording stops so long after it began; 0: never */
-    const char *session;  /**< RTL_SESSION: folder of the collector, NULL if we have to start one */
-    const char *output;   /**< RTL_OUTPUT, for the collector that we start; NULL if not set */
-    size_t ring_bytes;    /**< RTL_BUFFER: size of the ring, bytes or with K, M, G */
-    uint32_t pool_limit;  /**< RTL_POOL: most signals */
-    const char *metrics;  /**< RTL_METRICS: metrics and counters to be counted, NULL if not set */
+    uint64_t
+        exit_wait_ns;    /**< RTL_EXIT_WAIT: most that the process's end waits for the collector */
+    const char *session; /**< RTL_SESSION: folder of the collector, NULL if we have to start one */
+    const char *output;  /**< RTL_OUTPUT, for the collector that we start; NULL if not set */
+    size_t ring_bytes;   /**< RTL_BUFFER: size of the ring, bytes or with K, M, G */
+    uint32_t pool_limit; /**< RTL_POOL: most signals */
+    const char *metrics; /**< RTL_METRICS: metrics and counters to be counted, NULL if not set */
     enum rtl_counting_mode counting; /**< RTL_COUNTING: how */
     uint32_t pass;                   /**< RTL_PASS: which of the passes this process makes */
     bool way_forced;  /**< `way` is for the counters' sake: where it does not go, another does */

@@ -2,6 +2,7 @@
 
 #include "common/clock.h"
 #include "intercept/ranges.h"
+#include "ring/files.h"
 
 #include <rtl/rtl.h>
 
@@ -83,20 +84,38 @@ void rtl_control_wish(enum rtl_wish wish)
     pthread_mutex_unlock(&lock);
 }
 
+/* Under the lock. What the program has asked for comes after what rtl ctl did of the session or an
+ * image before this one, and both go before the settings. */
+static bool begins_stopped(const struct rtl_config *config, enum rtl_pause_why *why)
+{
+    enum rtl_ring_wish left = config->session != NULL && atomic_load(&ring)->path[0] != '\0'
+                                  ? rtl_wish_read(config->session)
+                                  : RTL_RING_WISH_NONE;
+    if (first_wish != RTL_WISH_NONE) {
+        *why = RTL_PAUSE_ROCTX;
+        return first_wish == RTL_WISH_STOP;
+    }
+    if (left != RTL_RING_WISH_NONE) {
+        *why = RTL_PAUSE_CTL;
+        return left == RTL_RING_WISH_STOP;
+    }
+    if (config->delay_ns != 0) {
+        atomic_store(&start_at_ns, rtl_now() + config->delay_ns);
+        *why = RTL_PAUSE_DELAY;
+        return true;
+    }
+    *why = RTL_PAUSE_START_OFF;
+    return config->starts_stopped;
+}
+
 void rtl_control_begin(const struct rtl_config *config, struct rtl_ring *to)
 {
     pthread_mutex_lock(&lock);
     atomic_store(&ring, to);
     duration_ns = config->duration_ns;
-    bool delayed = config->delay_ns != 0 && first_wish == RTL_WISH_NONE;
-    if (delayed)
-        atomic_store(&start_at_ns, rtl_now() + config->delay_ns);
-    bool off = first_wish != RTL_WISH_NONE ? first_wish == RTL_WISH_STOP
-                                           : delayed || config->starts_stopped;
-    if (off) {
-        (void)apply(true, first_wish != RTL_WISH_NONE ? RTL_PAUSE_ROCTX
-                          : delayed                   ? RTL_PAUSE_DELAY
-                                                      : RTL_PAUSE_START_OFF);
+    enum rtl_pause_why why;
+    if (begins_stopped(config, &why)) {
+        (void)apply(true, why);
     } else {
         rtl_ranges_set(RTL_RANGES_ON);
         count_duration();

@@ -1,11 +1,11 @@
 /**
  * When recording is on: what the program, the environment and somebody outside want.
  *
- * Recording begins on, or stopped (RTL_START=off, RTL_DELAY, roctxProfilerPause before hsa_init).
- * RTL_DELAY's start is called off by whatever the program or rtl ctl wants before; RTL_DURATION
- * counts from when recording is on for the first time and stops it once. The worker looks at the
- * time and at what rtl ctl wants, so both take some ms, and nothing happens before the first queue
- * is made.
+ * Recording begins on, or stopped (RTL_START=off, RTL_DELAY, roctxProfilerPause before hsa_init,
+ * rtl ctl stop of the session before). RTL_DELAY's start is called off by whatever the program or
+ * rtl ctl wants before; RTL_DURATION counts from when recording is on for the first time and stops
+ * it once. The worker looks at the time and at what rtl ctl wants, so both take some ms, and
+ * nothing happens before the first queue is made.
  */
 #ifndef RTL_INTERCEPT_CONTROL_H
 #define RTL_INTERCEPT_CONTROL_H

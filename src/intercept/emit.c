@@ -74,11 +74,16 @@ static void miss(uint64_t records)
         atomic_fetch_add_explicit(&missed, records, memory_order_relaxed);
 }
 
+static uint64_t spare_of(const struct rtl_ring *to, unsigned eighths)
+{
+    return eighths == RTL_SPARE_FEW ? to->few : (to->mask + 1) / 8 * eighths;
+}
+
 static bool push(struct rtl_ring *to, enum rtl_wire_type type, const struct rtl_piece *pieces,
                  unsigned count, unsigned eighths)
 {
     struct rtl_ring *other = ring_of(&beside);
-    if (!rtl_ring_push_sparing(to, type, pieces, count, (to->mask + 1) / 8 * eighths))
+    if (!rtl_ring_push_sparing(to, type, pieces, count, spare_of(to, eighths)))
         return false;
     if (other != NULL && !rtl_ring_push(other, type, pieces, count))
         miss(1);
@@ -110,7 +115,7 @@ void *rtl_emit_begin(size_t size, unsigned eighths, struct rtl_emit_place *place
     if (to == NULL || ring_of(&beside) != NULL)
         return NULL;
     place->ring = to;
-    return rtl_ring_begin(to, size, (to->mask + 1) / 8 * eighths, &place->at);
+    return rtl_ring_begin(to, size, spare_of(to, eighths), &place->at);
 }
 
 void rtl_emit_end(enum rtl_wire_type type, const struct rtl_emit_place *place)

@@ -42,7 +42,8 @@ bool rtl_emit_try(enum rtl_wire_type type, const struct rtl_piece *pieces, unsig
  * harvester: may take a lock for a moment, and allocate. Keeps errno. */
 bool rtl_emit_or_keep(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count);
 
-/** Of the ring, in eighths: what records other than kernels leave to these. */
+/** Of the ring, in eighths: what records other than kernels leave to these. Of a small ring, FEW is
+ * up to a half (rtl_ring's `few`). */
 #define RTL_SPARE_FEW  1u /* of which the program decides how many there are */
 #define RTL_SPARE_MOST 4u /* that are of use only if there is plenty of room */
 

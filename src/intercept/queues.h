@@ -72,6 +72,7 @@ struct rtl_queue {
     _Alignas(RTL_LINES_APART) struct rtl_reservations reservations; /**< see rtl_rewriter */
     _Alignas(64) struct rtl_reserved near_notes[RTL_NEAR_NOTES];    /**< the near slots of these */
     uint64_t reserved_size; /**< slots that it has room for */
+    uint64_t closing_at;    /**< when the worker first found it CLOSING, ns, 0: not; the worker's */
     uint64_t freed_at;      /**< when the phase became FREE, ns; 0: never used */
     unsigned char *staging; /**< intercepted: the packets on their way */
     uint64_t staging_size;  /**< packets */

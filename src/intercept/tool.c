@@ -29,6 +29,7 @@
 #include "intercept/launches.h"
 #include "intercept/makers.h"
 #include "intercept/origin.h"
+#include "intercept/patience.h"
 #include "intercept/queues.h"
 #include "intercept/ranges.h"
 #include "intercept/refuse.h"
@@ -62,14 +63,14 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* No end of a process is delayed by more than these together, and by that much only where a thread
- * has no processor, or hangs. */
+/* No end of a process is delayed by more than these together and what patience.h says, and by that
+ * much only where a thread has no processor, or hangs. */
 #define CLOSE_PATIENCE_NS    UINT64_C(200000000) /* submissions under way, at a shut-down */
 #define STOP_PATIENCE_S      5u /* the worker, at a shut-down: it must not go on behind it */
 #define COUNTERS_PATIENCE_NS UINT64_C(200000000) /* their keeper, at a shut-down */
 #define OURS                 ((size_t)112 << 20) /* bytes, besides the ring, with a margin */
 #define OUR_DATA             ((size_t)40 << 20)  /* bytes of those that are private */
-#define EXIT_PATIENCE_NS     UINT64_C(900000000) /* the worker, and the ring, at the exit */
+#define PIECE                256u                /* records, for which there is to be room */
 #define FLUSH_NAP_NS         UINT64_C(200000)    /* until the collector may have made room */
 
 EXPORT bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *names);
@@ -267,17 +268,49 @@ static bool is_free(const struct rtl_queue *queue)
     return atomic_load_explicit(&queue->phase, memory_order_acquire) == RTL_QUEUE_FREE;
 }
 
-static void harvest_all(void)
+/* All waits of the process's end together. */
+static struct rtl_patience exit_patience;
+
+static uint64_t patience_left(void)
+{
+    return rtl_patience_left(&exit_patience, config.exit_wait_ns);
+}
+
+/* Until the ring has room for some kernels, as long as there is patience. */
+static void wait_for_room(struct rtl_patience *patience)
+{
+    while (!rtl_emit_room(PIECE) && rtl_patience_has(patience, &ring, config.exit_wait_ns))
+        rtl_nap(FLUSH_NAP_NS);
+}
+
+/* Harvests what has completed by now, a piece at a time, since what finds no room is lost. Without
+ * patience that waits on. */
+static void harvest_queue(struct rtl_queue *queue, struct rtl_patience *patience)
+{
+    const struct rtl_pending *pending = &queue->pending;
+    uint64_t left = atomic_load(&pending->tail) - atomic_load(&pending->head);
+    unsigned taken = 1;
+    while (left > 0 && taken > 0) {
+        if (patience != NULL)
+            wait_for_room(patience);
+        else if (!rtl_emit_room(PIECE))
+            return;
+        taken = rtl_harvest(queue, left < PIECE ? (unsigned)left : PIECE, RTL_THOROUGH);
+        left -= taken;
+    }
+}
+
+static void harvest_all(struct rtl_patience *patience)
 {
     for (uint32_t i = 0; i < rtl_queues_count(); i++)
         if (!is_free(rtl_queues_at(i)))
-            (void)rtl_harvest(rtl_queues_at(i), UINT32_MAX, RTL_THOROUGH);
+            harvest_queue(rtl_queues_at(i), patience);
 }
 
 /* At the end of the program. */
 static void harvest_last(void)
 {
-    harvest_all();
+    harvest_all(&exit_patience);
     uint64_t left = rtl_harvest_unfinished();
     if (left > 0)
         rtl_emit_note(RTL_NONE,
@@ -296,22 +329,12 @@ static void describe_clocks(void)
     rtl_agents_clock_end();
 }
 
-/* All waits of the process's end together take no longer than one patience. */
-static uint64_t patience_left(void)
-{
-    static uint64_t deadline;
-    uint64_t now = rtl_clock_ns(CLOCK_MONOTONIC);
-    if (deadline == 0)
-        deadline = now + EXIT_PATIENCE_NS;
-    return now < deadline ? deadline - now : 0;
-}
-
 void rtl_callbacks_settle(uint64_t patience_ns)
 {
     uint64_t share = patience_ns / 4;
     rtl_counters_settle(share < COUNTERS_PATIENCE_NS ? share : COUNTERS_PATIENCE_NS);
     rtl_worker_settle(patience_ns);
-    harvest_all();
+    harvest_all(NULL);
     if (hooked)
         describe_clocks();
 }
@@ -321,8 +344,9 @@ void rtl_callbacks_settle(uint64_t patience_ns)
  */
 static void flush_last(void)
 {
-    bool all = false;
-    while (!all && patience_left() > 0) {
+    bool all = rtl_launches_send();
+    all = rtl_emit_flush() && all;
+    while (!all && rtl_patience_has(&exit_patience, &ring, config.exit_wait_ns)) {
         all = rtl_launches_send();
         all = rtl_emit_flush() && all;
         if (!all)
@@ -527,6 +551,8 @@ void OnUnload(void)
     if (!hooked || !recording || getpid() != owner)
         return;
     int saved = errno;
+    struct rtl_patience patience = {0};
+    harvest_all(&patience);
     rtl_queues_close_all(CLOSE_PATIENCE_NS);
     if (rtl_worker_stop(STOP_PATIENCE_S * UINT64_C(1000000000))) {
         (void)rtl_worker_round(); /* accounts for the queues that were just closed */

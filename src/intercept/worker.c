@@ -47,6 +47,7 @@
 #define STEP_NS           50000u   /* of who waits for the worker */
 #define MOST_TOLD         16u      /* times that memory was short, or no longer */
 #define BRACKET_PERIOD_NS UINT64_C(10000000000)
+#define CLOSE_NS          UINT64_C(1000000000) /* that a destroyed queue may wait for room */
 #define ATTENTION_NS      1000000u   /* without a nap, while signals are to be forwarded */
 #define LINGER_NS         200000u    /* and after the last one */
 #define ALERT_NS          100000000u /* then naps stay short */
@@ -172,6 +173,12 @@ static unsigned serve(struct rtl_queue *queue)
     return finished;
 }
 
+static bool is_empty(const struct rtl_queue *queue)
+{
+    return atomic_load_explicit(&queue->pending.tail, memory_order_relaxed) ==
+           atomic_load_explicit(&queue->pending.head, memory_order_relaxed);
+}
+
 /* What is told of the clock later leaves free queues out. */
 static void close_queue(struct rtl_queue *queue)
 {
@@ -183,7 +190,20 @@ static void close_queue(struct rtl_queue *queue)
     struct rtl_wire_queue_end end = {.time_ns = rtl_now(), .queue = queue->id};
     struct rtl_piece piece = {&end, sizeof end};
     rtl_emit_definition(RTL_WIRE_QUEUE_END, &piece, 1);
+    queue->closing_at = 0;
     rtl_queues_release(queue);
+}
+
+/* What of a destroyed queue has completed waits for room in the ring for a while, unless the
+ * runtime goes, too: to close the queue accounts for all that is left. */
+static bool may_close(struct rtl_queue *queue, unsigned finished)
+{
+    if (atomic_load_explicit(&stopping, memory_order_acquire) || is_empty(queue) ||
+        (finished < BUSY_ROUND && rtl_emit_room(BUSY_ROUND)))
+        return true;
+    if (queue->closing_at == 0)
+        queue->closing_at = rtl_now();
+    return rtl_now() - queue->closing_at > CLOSE_NS;
 }
 
 /* True if packets are behind for a round: their doorbell passed us by. Those that are just being
@@ -299,7 +319,7 @@ unsigned rtl_worker_round(void)
         uint64_t newest = atomic_load_explicit(&queue->newest, memory_order_relaxed);
         if (newest != 0)
             rtl_agents_clock(queue->agent, newest);
-        if (phase == RTL_QUEUE_CLOSING)
+        if (phase == RTL_QUEUE_CLOSING && may_close(queue, of_queue))
             close_queue(queue);
     }
     if (looking) {

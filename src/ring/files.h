@@ -8,9 +8,12 @@
  * process that gets no ring all the same leaves a link, `refused.PID.N`, whose target says why:
  * that takes no descriptor and, in memory, no space. One that cannot reach the folder sends the
  * same (report.h). While its GPU runtime starts, and where that fails, there is `starting.PID`.
+ * What rtl ctl wants of processes to come are links, too.
  */
 #ifndef RTL_RING_FILES_H
 #define RTL_RING_FILES_H
+
+#include "ring/ring.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,6 +63,16 @@ enum rtl_refused {
 /** What HSA_TOOLS_LIB was where the runtime has not loaded librtl.so. */
 enum rtl_tool { RTL_TOOL_UNSET, RTL_TOOL_OTHER, RTL_TOOL_NAMED };
 
+/** Leaves what processes of the session are to do that begin later: record, or not. `pid` 0: all;
+ * else the later images of that process, which started at `start` (clock ticks since boot). The
+ * last one counts. 0, or -1 with errno. */
+int rtl_wish_leave(int folder, enum rtl_ring_wish wish, uint32_t pid, uint64_t start);
+
+/** Reads what was left for this process, RTL_RING_WISH_NONE if nothing. Takes no descriptor. Keeps
+ * errno. */
+enum rtl_ring_wish rtl_wish_read(const char *session);
+
+/** What kept a process from being recorded. */
 struct rtl_refusal {
     uint32_t pid;
     enum rtl_refused why;

@@ -93,8 +93,10 @@ struct rtl_ring {
     _Atomic uint64_t read_end; /**< likewise, were there memory for all: what must stay free is
                                   counted from here */
     _Atomic uint64_t retry_ns; /**< 0, or there was no more memory: the worker tries again then */
-    bool in_memory;            /**< the file is in memory (tmpfs) */
-    char path[RTL_RING_PATH];  /**< of the writer's file */
+    uint64_t few;   /**< slots that records of which the program decides how many there are
+                       leave free */
+    bool in_memory; /**< the file is in memory (tmpfs) */
+    char path[RTL_RING_PATH]; /**< of the writer's file */
 };
 
 /** A piece of a record: body or text. */

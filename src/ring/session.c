@@ -24,6 +24,7 @@
 
 #define MOST_RINGS   (1u << 20) /* of a process that are there at once */
 #define MOST_SLOTS   (1u << 24)
+#define LEAST_FEW    1024u
 #define SESSION_MOST 4096u /* bytes of the file that describes it */
 
 /* Not more than a page may be written where files may not be longer. */
@@ -178,12 +179,13 @@ int rtl_session_read(const char *text, uint32_t *version)
 
 bool rtl_session_owns(const char *name)
 {
-    static const char *const kinds[] = {"ring.",  ".ring.",   "spare.",
-                                        ".spare", "refused.", "starting."};
+    static const char *const kinds[] = {"ring.",    ".ring.",    "spare.", ".spare",
+                                        "refused.", "starting.", ".wish."};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strncmp(name, kinds[i], strlen(kinds[i])) == 0)
             return true;
-    return strcmp(name, "session") == 0;
+    return strcmp(name, "session") == 0 || strcmp(name, "wish") == 0 ||
+           strncmp(name, "wish.", 5) == 0;
 }
 
 /* The file `session` goes last: where that is there, somebody finishes what a killed process began.
@@ -203,9 +205,18 @@ void rtl_session_remove(const char *path)
     (void)rmdir(path);
 }
 
+/* An eighth, and of small rings up to a half: a batch of kernels is to find room there, however
+ * many calls and ranges the program makes while nobody reads. */
+static uint64_t few_of(uint64_t slots)
+{
+    uint64_t least = slots / 2 < LEAST_FEW ? slots / 2 : LEAST_FEW;
+    return slots / 8 > least ? slots / 8 : least;
+}
+
 static void set_up(struct rtl_ring *ring, uint32_t slots)
 {
     ring->mask = slots - 1;
+    ring->few = few_of(slots);
     atomic_init(&ring->end, 0);
     atomic_init(&ring->read_end, 0);
     atomic_init(&ring->retry_ns, 0);

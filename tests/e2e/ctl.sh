@@ -7,7 +7,7 @@ export SOFTGPU_DURATION=1000 SOFTGPU_TRUTH=$scratch/truth-%p
 
 # begin [OPTIONS]: starts the program under rtl trace; $session and $pid are its own.
 begin() {
-    rm -f t.db
+    rm -f t.db truth-*
     coproc program { exec "$rtl" trace -q -m full --gpu soft -o t.db "$@" -- "$bin/ctl" 2>run.err; }
     answer ready
     # shellcheck disable=SC2154 # coproc sets it
@@ -27,6 +27,18 @@ answer() {
 run() {
     echo "$1" >&"${program[1]}"
     answer "ran $1"
+}
+
+# child COUNT: another process that it starts does so.
+child() {
+    echo "child $1" >&"${program[1]}"
+    answer "ran $1"
+}
+
+# again: the program executes itself.
+again() {
+    echo again >&"${program[1]}"
+    answer ready
 }
 
 # state: what rtl ctl status tells of the program.
@@ -50,7 +62,7 @@ end() {
     wait "$program_PID" || status=$?
     equal "status of the program" "$status" 0
     [ ! -s run.err ] || fail "something was printed on stderr"
-    "$rtl" check --truth "$scratch/truth-$pid" t.db >check.out 2>&1 || fail "rtl check ended with status $?"
+    "$rtl" check t.db --truth truth-* >check.out 2>&1 || fail "rtl check ended with status $?"
     equal "kernels in the trace" "$(ask t.db 'SELECT count(*) FROM kernels')" "$1"
     equal "kernels left out" "$(ask t.db 'SELECT sum(skipped) FROM (SELECT DISTINCT queue, skipped FROM ledger)')" "$2"
     equal "kernels left out because recording was stopped" "$(ask t.db 'SELECT sum(stopped) FROM ledger')" "$2"
@@ -180,6 +192,43 @@ off)
     run 50
     end 50 0
     pauses "start-off."
+    ;;
+later)
+    # What was said of the session holds for images and processes that begin later in it; what was said of a process, for its
+    # next images.
+    begin
+    run 10
+    "$rtl" ctl stop "$session"
+    run 5
+    again
+    equal "state" "$(state)" stopped
+    run 7
+    child 3
+    "$rtl" ctl start "$session"
+    run 4
+    again
+    run 1
+    child 6
+    "$rtl" ctl stop -p "$pid"
+    again
+    run 2
+    child 8
+    end 29 17
+    equal "pauses, all by rtl ctl" "$(ask t.db "SELECT count(*) FROM pauses WHERE why = 'ctl'")" 5
+    begin --start-off
+    "$rtl" ctl start "$session" 2>ctl.err
+    run 5
+    again
+    run 6
+    child 7
+    end 18 0
+    # RTL_DELAY of a later image is called off as well.
+    begin --delay 1h
+    run 3
+    "$rtl" ctl start "$session"
+    again
+    run 4
+    end 4 3
     ;;
 delay)
     begin --delay 1h

@@ -1,0 +1,69 @@
+/*
+ * What rtl ctl wants of processes that begin later: a link in the session's folder, `wish` for all
+ * of them and `wish.PID` for the next images of one. Its target tells what and when, and of which
+ * process: "stop.NS.START". A link takes no descriptor, and is replaced at once. Only the folder's
+ * owner and root can have made it.
+ */
+#include "common/clock.h"
+#include "ring/files.h"
+#include "ring/process.h"
+#include "ring/ring.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TARGET_MOST 96u
+
+static const char *const names[] = {[RTL_RING_WISH_START] = "start", [RTL_RING_WISH_STOP] = "stop"};
+
+int rtl_wish_leave(int folder, enum rtl_ring_wish wish, uint32_t pid, uint64_t start)
+{
+    char target[TARGET_MOST];
+    char name[32] = "wish";
+    char hidden[40];
+    if (pid != 0)
+        (void)snprintf(name, sizeof name, "wish.%" PRIu32, pid);
+    (void)snprintf(hidden, sizeof hidden, ".wish.%d", (int)getpid());
+    (void)snprintf(target, sizeof target, "%s.%" PRIu64 ".%" PRIu64, names[wish], rtl_now(), start);
+    if (symlinkat(target, folder, hidden) != 0)
+        return -1;
+    if (renameat(folder, hidden, folder, name) == 0)
+        return 0;
+    int saved = errno;
+    (void)unlinkat(folder, hidden, 0);
+    errno = saved;
+    return -1;
+}
+
+/* Reads one; `*when` 0: there is none for a process with that start. */
+static enum rtl_ring_wish read_wish(const char *path, uint64_t start, uint64_t *when)
+{
+    char target[TARGET_MOST] = "";
+    char word[8];
+    uint64_t of;
+    *when = 0;
+    if (readlink(path, target, sizeof target - 1) <= 0 ||
+        sscanf(target, "%7[a-z].%" SCNu64 ".%" SCNu64, word, when, &of) != 3 || of != start) {
+        *when = 0;
+        return RTL_RING_WISH_NONE;
+    }
+    return strcmp(word, names[RTL_RING_WISH_STOP]) == 0 ? RTL_RING_WISH_STOP : RTL_RING_WISH_START;
+}
+
+enum rtl_ring_wish rtl_wish_read(const char *session)
+{
+    char path[RTL_RING_PATH];
+    uint64_t of_all;
+    uint64_t of_one;
+    int saved = errno;
+    uint32_t pid = (uint32_t)getpid();
+    (void)snprintf(path, sizeof path, "%s/wish", session);
+    enum rtl_ring_wish all = read_wish(path, 0, &of_all);
+    (void)snprintf(path, sizeof path, "%s/wish.%" PRIu32, session, pid);
+    enum rtl_ring_wish one = read_wish(path, rtl_process_facts(pid).start, &of_one);
+    errno = saved;
+    return of_one > of_all ? one : all;
+}
