@@ -1,6 +1,7 @@
 #include "collect/absent.h"
 
 #include "common/clock.h"
+#include "common/private.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -92,7 +93,10 @@ static int is_start(const struct dirent *entry)
 void absent_take_starts(struct absent *absent)
 {
     struct dirent **names = NULL;
-    int count = scandir(absent->session, &names, is_start, versionsort);
+    int folder = rtl_private_folder(absent->session);
+    int count = folder < 0 ? -1 : scandirat(folder, ".", &names, is_start, versionsort);
+    if (folder >= 0)
+        (void)close(folder);
     for (int i = 0; i < count; ++i) {
         uint32_t pid;
         uint32_t status;

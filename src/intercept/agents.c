@@ -230,11 +230,19 @@ static bool has_ticks(uint32_t id, uint64_t ticks)
     return ticks != 0 && id < agent_count && agents[id].type == HSA_DEVICE_TYPE_GPU;
 }
 
+/* Nobody sleeps for the lock: who gives it back, a thread of the program as it may be, would have
+ * to wake that one by a system call. */
+static void lock_clock(void)
+{
+    while (pthread_mutex_trylock(&clock_lock) != 0)
+        rtl_nap(FIRST_STEP_NS);
+}
+
 void rtl_agents_clock(uint32_t id, uint64_t ticks)
 {
     if (!has_ticks(id, ticks))
         return;
-    pthread_mutex_lock(&clock_lock);
+    lock_clock();
     look_at_clock(id, ticks);
     pthread_mutex_unlock(&clock_lock);
 }
@@ -255,7 +263,7 @@ void rtl_agents_first_clock(uint32_t id, uint64_t ticks)
 
 void rtl_agents_clock_end(void)
 {
-    pthread_mutex_lock(&clock_lock);
+    lock_clock();
     for (uint32_t i = 0; i < agent_count; i++)
         if (agents[i].newest_ticks > agents[i].last_ticks)
             send_newest(i);

@@ -1,9 +1,11 @@
 /* Why a process is not recorded, in the target of a link. */
 #include "common/allowance.h"
+#include "common/private.h"
 #include "ring/files.h"
 #include "ring/ring.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -117,30 +119,43 @@ bool rtl_refusal_read(const char *session, const char *name, struct rtl_refusal 
     return rtl_refusal_parse(why, refusal);
 }
 
-static void name_start(const char *session, char *name, size_t size)
+/* A session of this user: what RTL_SESSION names may be any folder. -1: it is none. */
+static int open_session(const char *session)
 {
-    (void)snprintf(name, size, "%s/starting.%d", session, (int)getpid());
+    int folder = rtl_private_folder(session);
+    if (folder >= 0 && faccessat(folder, "session", F_OK, AT_SYMLINK_NOFOLLOW) != 0) {
+        close(folder);
+        return -1;
+    }
+    return folder;
+}
+
+/* `text` NULL: only takes back what is there. */
+static void put_start(const char *session, const char *text)
+{
+    int saved = errno;
+    char name[32];
+    int folder = open_session(session);
+    (void)snprintf(name, sizeof name, "starting.%d", (int)getpid());
+    if (folder >= 0) {
+        (void)unlinkat(folder, name, 0);
+        if (text != NULL)
+            (void)!symlinkat(text, folder, name);
+        close(folder);
+    }
+    errno = saved;
 }
 
 void rtl_start_leave(const char *session, uint32_t status)
 {
-    int saved = errno;
-    char name[512];
     char text[16];
-    name_start(session, name, sizeof name);
     (void)snprintf(text, sizeof text, "%" PRIu32, status);
-    (void)unlink(name);
-    (void)!symlink(text, name);
-    errno = saved;
+    put_start(session, text);
 }
 
 void rtl_start_take_back(const char *session)
 {
-    int saved = errno;
-    char name[512];
-    name_start(session, name, sizeof name);
-    (void)unlink(name);
-    errno = saved;
+    put_start(session, NULL);
 }
 
 bool rtl_start_read(const char *session, const char *name, uint32_t *pid, uint32_t *status)

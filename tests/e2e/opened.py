@@ -65,6 +65,10 @@ for log in LOGS:
                     seen["folders"] += 1
                     check(line, call[2].endswith(" 0700"), "a folder is for others")
                 continue
+            if call[1] == "symlinkat":  # follows nothing, and fails where there is something
+                path = whole(re.search(r", \d+<(.*?)>, ", call[2])[1], re.search(r'"([^"]*)"$', call[2])[1])
+                check(line, SESSION.search(path), "a link is made outside a session")
+                continue
             check(line, call[1] in ("open", "openat", "openat2"), "something else is made")
             opened = OPENED.match(call[2])
             if opened:

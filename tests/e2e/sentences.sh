@@ -29,7 +29,7 @@ refused "no program" program -- "$rtl" trace --gpu soft -o a.db --
 refused "unwritable output" '/proc/nowhere/a.db' -- "$rtl" trace --gpu soft -o /proc/nowhere/a.db -- touch started
 [ ! -e started ] || fail "the program was started although its trace cannot be written"
 echo precious >old.db
-refused "existing output" 'old.db' '(-f|--force)' -- "$rtl" trace --gpu soft -o old.db -- touch started
+refused "existing output" 'old.db' 'not a trace' -- "$rtl" trace --gpu soft -o old.db -- touch started
 equal "existing output" "$(cat old.db)" precious
 [ ! -e started ] || fail "the program was started although its trace exists"
 refused "unknown mode" 'fast' 'full' -- "$rtl" trace -m fast --gpu soft -o b.db -- touch started

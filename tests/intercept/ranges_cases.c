@@ -207,7 +207,7 @@ const char *Ranges_FullRing(void)
 {
     CHECK_DONE(set_up());
     record();
-    while (rtl_ring_pending(&ring) <= SLOTS / 8 * 7)
+    while (rtl_ring_pending(&ring) <= SLOTS - ring.few)
         rtl_range_mark("fill");
     CHECK(rtl_range_push("waits", RTL_RANGE_BY_RTL) == 0);
     CHECK(rtl_range_push("waits too", RTL_RANGE_BY_RTL) == 1);
@@ -217,7 +217,7 @@ const char *Ranges_FullRing(void)
     CHECK(waiting(RTL_KIND_MARKS) == 1);
     CHECK(!rtl_emit_flush());
     drain();
-    CHECK(texts(RTL_WIRE_RANGE, "fill") == SLOTS / 8 * 7 + 1);
+    CHECK(texts(RTL_WIRE_RANGE, "fill") == SLOTS - ring.few + 1);
     CHECK(texts(RTL_WIRE_RANGE, "waits") == 0);
     CHECK(rtl_range_pop(NULL) == 0); /* behind what waits, though there is room */
     CHECK(rtl_emit_flush());
