@@ -80,7 +80,7 @@ static bool take_finish(const struct bench_run *is, const struct bench_run *none
 }
 
 /* Of the workload's process where it says so, else of the run's largest. */
-static bool take_memory(const struct bench_run *is, const struct bench_run *none, double *value)
+static bool prefault(const struct bench_run *is, const struct bench_run *none, double *value)
 {
     bool own = is->own_peak > 0 && none->own_peak > 0;
     *value =
@@ -137,6 +137,6 @@ void bench_settle(struct bench_case *is, const struct bench_case *none, unsigned
     is->overhead = spread(is, none, rounds, take_overhead);
     is->startup = spread(is, none, rounds, take_startup);
     is->finish = spread(is, none, rounds, take_finish);
-    is->memory = spread(is, none, rounds, take_memory);
+    is->memory = spread(is, none, rounds, prefault);
     is->bytes = spread(is, none, rounds, take_bytes);
 }

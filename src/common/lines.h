@@ -6,6 +6,6 @@
  * cache lines, since processors fetch the other line of an aligned pair along with the one that
  * they need (Intel 64 and IA-32 Architectures Optimization Reference Manual, "spatial prefetcher").
  * For _Alignas. */
-#define RTL_LINES_APART 128
+#define RTL_FALSE_SHARING_BYTES 128
 
 #endif

@@ -12,7 +12,7 @@
 /** Bytes of one, on the processors that there are ROCm for (x86-64). */
 #define RTL_PAGE 4096u
 
-/** Bytes that rtl_pages_take asks for at once, a multiple of a page. */
+/** Bytes that rtl_prefault asks for at once, a multiple of a page. */
 #define RTL_PAGES_AT_ONCE ((uintptr_t)16 * RTL_PAGE)
 
 #ifndef MADV_POPULATE_WRITE
@@ -56,7 +56,7 @@ static inline int rtl_pages_make(void *begin, void *end)
  * in it. A few pages at a time: who maps memory meanwhile waits for all that is asked for at once.
  * An advice: a system before Linux 5.14 takes it when it is written to, as without. Any thread;
  * keeps errno. */
-static inline void rtl_pages_take(void *begin, void *end)
+static inline void rtl_prefault(void *begin, void *end)
 {
     uintptr_t first = (uintptr_t)begin & ~(uintptr_t)(RTL_PAGE - 1);
     uintptr_t last = (uintptr_t)end;

@@ -8,7 +8,7 @@
 
 struct rtl_chunks rtl_chunks;
 
-static struct rtl_chunk none;
+static struct rtl_record_chunk none;
 
 bool rtl_chunks_init(struct rtl_chunks *chunks)
 {
@@ -28,7 +28,8 @@ void rtl_chunks_end(struct rtl_chunks *chunks)
 {
     uint32_t pieces = atomic_load_explicit(&chunks->piece_count, memory_order_relaxed);
     for (uint32_t i = 1; chunks->pieces != NULL && i < pieces; i++) {
-        struct rtl_chunk *piece = atomic_load_explicit(&chunks->pieces[i], memory_order_relaxed);
+        struct rtl_record_chunk *piece =
+            atomic_load_explicit(&chunks->pieces[i], memory_order_relaxed);
         if (piece != NULL)
             (void)munmap(piece, RTL_CHUNKS_PIECE * sizeof *piece);
     }
@@ -40,10 +41,10 @@ void rtl_chunks_end(struct rtl_chunks *chunks)
 /* Takes memory for a piece, whose place is the caller's alone. */
 static bool make_piece(struct rtl_chunks *chunks, uint32_t place)
 {
-    struct rtl_chunk *piece = rtl_pages(RTL_CHUNKS_PIECE * sizeof *piece);
+    struct rtl_record_chunk *piece = rtl_pages(RTL_CHUNKS_PIECE * sizeof *piece);
     if (piece == NULL)
         return false;
-    rtl_pages_take(piece, piece + RTL_CHUNKS_PIECE);
+    rtl_prefault(piece, piece + RTL_CHUNKS_PIECE);
     atomic_store_explicit(&chunks->pieces[place], piece, memory_order_relaxed);
     return true;
 }
@@ -109,7 +110,7 @@ void rtl_chunks_give(struct rtl_chunks *chunks, uint32_t number)
     rtl_stack_push(&chunks->given, &number, 1);
 }
 
-void rtl_chunks_provide(struct rtl_chunks *chunks, uint32_t ahead)
+void rtl_chunks_reserve(struct rtl_chunks *chunks, uint32_t ahead)
 {
     while (atomic_load_explicit(&chunks->unused_count, memory_order_relaxed) < ahead)
         if (!grow(chunks))

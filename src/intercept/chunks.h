@@ -49,7 +49,7 @@ struct rtl_record_origin {
 };
 
 /** Records that follow each other, and their origins, at most one for each. */
-struct rtl_chunk {
+struct rtl_record_chunk {
     struct rtl_record records[RTL_CHUNK];
     struct rtl_record_origin origins[RTL_CHUNK];
 };
@@ -60,11 +60,11 @@ struct rtl_chunk {
 #define RTL_CHUNKS_PIECES ((1u << 24) / RTL_CHUNK / RTL_CHUNKS_PIECE + 1)
 
 struct rtl_chunks {
-    struct rtl_chunk *_Atomic *pieces; /**< NULL beyond those that there are */
+    struct rtl_record_chunk *_Atomic *pieces; /**< NULL beyond those that there are */
     /** Given back; what was given last is taken first. */
-    _Alignas(RTL_LINES_APART) struct rtl_stack given;
+    _Alignas(RTL_FALSE_SHARING_BYTES) struct rtl_stack given;
     struct rtl_stack unused; /**< with memory that nobody had yet */
-    _Alignas(RTL_LINES_APART) _Atomic uint32_t piece_count;
+    _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint32_t piece_count;
     _Atomic uint32_t unused_count; /**< may lag for a moment */
     _Atomic uint32_t brands;       /**< that were given out */
 };
@@ -90,16 +90,17 @@ void rtl_chunks_give(struct rtl_chunks *chunks, uint32_t number);
 /** Sees to it that there are so many at least that were never used, and have memory: a page that is
  * written to for the first time costs microseconds, and the submitter should find it there. Any
  * thread; keeps errno. */
-void rtl_chunks_provide(struct rtl_chunks *chunks, uint32_t ahead);
+void rtl_chunks_reserve(struct rtl_chunks *chunks, uint32_t ahead);
 
 /** A number for the records of a queue that no other queue with the same chunks has, below 2^17;
  * the same again after so many queues. Any thread. */
 uint32_t rtl_chunks_brand(struct rtl_chunks *chunks);
 
 /** The chunk with a number that was taken once, or 0. Any thread that comes after who took it. */
-static inline struct rtl_chunk *rtl_chunks_at(const struct rtl_chunks *chunks, uint32_t number)
+static inline struct rtl_record_chunk *rtl_chunks_at(const struct rtl_chunks *chunks,
+                                                     uint32_t number)
 {
-    struct rtl_chunk *piece =
+    struct rtl_record_chunk *piece =
         atomic_load_explicit(&chunks->pieces[number / RTL_CHUNKS_PIECE], memory_order_relaxed);
     return piece + number % RTL_CHUNKS_PIECE;
 }

@@ -80,7 +80,7 @@ static uint32_t plan(const struct rtl_config *config)
         rtl_emit_note(RTL_NONE, "RTL_METRICS: %s; no hardware counter is read", why);
         return 0;
     }
-    uint32_t passes = rtl_counted_plan(config->metrics, config->pass);
+    uint32_t passes = rtl_counters_plan_devices(config->metrics, config->pass);
     if (passes > 0 && config->pass >= passes)
         rtl_emit_note(RTL_NONE,
                       "RTL_PASS=%u: there are %u passes, from 0 on; no hardware counter is read",
@@ -97,7 +97,7 @@ void rtl_counters_begin(const struct rtl_config *config)
     uint32_t mode = config->pass < passes ? (uint32_t)config->counting : 0;
     atomic_store(&rtl_counters_mode, mode);
     if (mode == RTL_COUNTING_RANGE)
-        atomic_store(&rtl_range_ended, rtl_counted_range_ended);
+        atomic_store(&rtl_range_ended, rtl_counters_range_ended);
 }
 
 bool rtl_counters_need_packets(void)
@@ -109,8 +109,8 @@ bool rtl_counters_need_packets(void)
 
 static void account(void)
 {
-    rtl_counted_account();
-    if (told_of_graphs || !rtl_counted_missed(RTL_UNCOUNTED_GRAPH))
+    rtl_counters_account();
+    if (told_of_graphs || !rtl_counters_missed(RTL_UNCOUNTED_GRAPH))
         return;
     told_of_graphs = true;
     rtl_emit_note(RTL_NONE, "kernels in replays of graphs are not counted by RTL_COUNTING=kernel; "
@@ -119,7 +119,7 @@ static void account(void)
 
 static unsigned look(bool *busy)
 {
-    return is_kernel_mode() ? rtl_counted_kernels_round(busy) : rtl_counted_ranges_round(busy);
+    return is_kernel_mode() ? rtl_counters_kernels_round(busy) : rtl_counters_ranges_round(busy);
 }
 
 static void *keep(void *unused)
@@ -174,7 +174,7 @@ static bool start_keeper(void)
 
 /* ---- queues ---- */
 
-static bool provide_room(struct rtl_counted_queue *counted)
+static bool provide_room(struct rtl_counters_queue *counted)
 {
     void *out = NULL;
     if (counted->room >= counted->queue->size)
@@ -187,10 +187,10 @@ static bool provide_room(struct rtl_counted_queue *counted)
     return true;
 }
 
-static struct rtl_counted_queue *counted_of(struct rtl_queue *queue)
+static struct rtl_counters_queue *counted_of(struct rtl_queue *queue)
 {
     if (queue->counted == NULL) {
-        struct rtl_counted_queue *made = calloc(1, sizeof *made);
+        struct rtl_counters_queue *made = calloc(1, sizeof *made);
         if (made == NULL)
             return NULL;
         made->queue = queue;
@@ -199,13 +199,14 @@ static struct rtl_counted_queue *counted_of(struct rtl_queue *queue)
     return queue->counted;
 }
 
-static bool open_queue(struct rtl_queue *queue, struct rtl_counted_device *device)
+static bool open_queue(struct rtl_queue *queue, struct rtl_counters_agent *device)
 {
-    struct rtl_counted_queue *counted = counted_of(queue);
+    struct rtl_counters_queue *counted = counted_of(queue);
     if (counted == NULL || !start_keeper() || !provide_room(counted))
         return false;
     counted->device = device;
-    return is_kernel_mode() ? rtl_counted_kernels_open(counted) : rtl_counted_ranges_open(counted);
+    return is_kernel_mode() ? rtl_counters_kernels_open(counted)
+                            : rtl_counters_ranges_open(counted);
 }
 
 /* So many packets may be on the hardware for one of the program's: the ring must hold them. */
@@ -219,8 +220,8 @@ static void spread(struct rtl_queue *queue)
 
 void rtl_counters_queue_open(struct rtl_queue *queue)
 {
-    struct rtl_counted_device *device =
-        rtl_counters_need_packets() ? rtl_counted_device(queue->agent) : NULL;
+    struct rtl_counters_agent *device =
+        rtl_counters_need_packets() ? rtl_counters_agent(queue->agent) : NULL;
     if (device == NULL)
         return;
     if (queue->way != RTL_WAY_INTERCEPT) {
@@ -233,30 +234,30 @@ void rtl_counters_queue_open(struct rtl_queue *queue)
         spread(queue);
         atomic_store_explicit(&queue->counted->open, true, memory_order_release);
     } else {
-        rtl_counted_give_up(device, "the device or the library did not start them");
-        rtl_counted_miss(device, RTL_UNCOUNTED_DEVICE, 1);
+        rtl_counters_give_up(device, "the device or the library did not start them");
+        rtl_counters_miss(device, RTL_UNCOUNTED_DEVICE, 1);
     }
     let_keeper();
 }
 
 void rtl_counters_queue_refused(uint32_t agent)
 {
-    struct rtl_counted_device *device =
-        rtl_counters_need_packets() ? rtl_counted_device(agent) : NULL;
+    struct rtl_counters_agent *device =
+        rtl_counters_need_packets() ? rtl_counters_agent(agent) : NULL;
     if (device == NULL)
         return;
-    rtl_counted_miss(device, RTL_UNCOUNTED_QUEUE, 1);
+    rtl_counters_miss(device, RTL_UNCOUNTED_QUEUE, 1);
     rtl_emit_note(RTL_NONE,
                   "a queue on agent %u is not one that RTL can put packets into: hardware counters "
                   "of its kernels are not told apart",
                   agent);
 }
 
-static uint64_t put(struct rtl_counted_queue *counted, const void *packet, uint64_t index,
+static uint64_t put(struct rtl_counters_queue *counted, const void *packet, uint64_t index,
                     unsigned char *out)
 {
-    return is_kernel_mode() ? rtl_counted_kernels_put(counted, packet, index, out)
-                            : rtl_counted_ranges_put(counted, packet, index, out);
+    return is_kernel_mode() ? rtl_counters_kernels_put(counted, packet, index, out)
+                            : rtl_counters_ranges_put(counted, packet, index, out);
 }
 
 /* The throttle leaves room for all that a packet may become; a packet that finds none goes alone.
@@ -264,7 +265,7 @@ static uint64_t put(struct rtl_counted_queue *counted, const void *packet, uint6
 uint64_t rtl_counters_submit(struct rtl_queue *queue, uint64_t index, uint64_t count,
                              uint32_t epoch)
 {
-    struct rtl_counted_queue *counted = queue->counted;
+    struct rtl_counters_queue *counted = queue->counted;
     uint64_t written = 0;
     for (uint64_t i = 0; i < count; i++) {
         unsigned char *packet = queue->staging + i * PACKET;
@@ -274,7 +275,7 @@ uint64_t rtl_counters_submit(struct rtl_queue *queue, uint64_t index, uint64_t c
             written += put(counted, packet, index + i, out);
         } else {
             memcpy(out, packet, PACKET);
-            rtl_counted_miss(counted->device, RTL_UNCOUNTED_MEMORY, 1);
+            rtl_counters_miss(counted->device, RTL_UNCOUNTED_MEMORY, 1);
             written++;
         }
     }
@@ -286,7 +287,7 @@ uint64_t rtl_counters_most(const struct rtl_queue *queue)
 {
     if (is_kernel_mode())
         return UINT64_MAX;
-    uint32_t reading = rtl_counted_ranges_reading(queue->counted);
+    uint32_t reading = rtl_counters_ranges_reading(queue->counted);
     return reading < MOST_READING ? MOST_READING - reading : 0;
 }
 
@@ -296,9 +297,9 @@ void rtl_counters_queue_close(struct rtl_queue *queue)
         return;
     hold_keeper();
     if (is_kernel_mode())
-        rtl_counted_kernels_close(queue->counted);
+        rtl_counters_kernels_close(queue->counted);
     else
-        rtl_counted_ranges_close(queue->counted);
+        rtl_counters_ranges_close(queue->counted);
     atomic_store(&queue->counted->open, false);
     let_keeper();
 }
@@ -335,9 +336,9 @@ void rtl_counters_last(void)
         return;
     hold_keeper();
     if (is_kernel_mode())
-        rtl_counted_kernels_settle();
+        rtl_counters_kernels_settle();
     else
-        rtl_counted_ranges_settle();
+        rtl_counters_ranges_settle();
     account();
     let_keeper();
 }
@@ -367,9 +368,9 @@ void rtl_counters_end(uint64_t patience_ns)
         if (rtl_queues_at(i)->counted != NULL)
             atomic_store(&rtl_queues_at(i)->counted->open, false);
     if (is_kernel_mode())
-        rtl_counted_kernels_end();
+        rtl_counters_kernels_end();
     else
-        rtl_counted_ranges_end();
+        rtl_counters_ranges_end();
     account();
 }
 
@@ -379,5 +380,5 @@ void rtl_counters_forked(void)
     atomic_store(&rtl_range_ended, NULL);
     pthread_mutex_init(&keeping, NULL);
     running = false;
-    rtl_counted_ranges_forked();
+    rtl_counters_ranges_forked();
 }

@@ -21,20 +21,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct rtl_counted_device;
-struct rtl_counted_kernels;
-struct rtl_counted_ranges;
+struct rtl_counters_agent;
+struct rtl_counters_kernels;
+struct rtl_counters_ranges;
 
 /** What counting needs of a queue that is followed by interception. Made once for a state of
  * queues.h, and used again with it. */
-struct rtl_counted_queue {
+struct rtl_counters_queue {
     struct rtl_queue *queue;
-    struct rtl_counted_device *device;
-    struct rtl_counted_kernels *kernels; /**< kernel mode, else NULL */
-    struct rtl_counted_ranges *ranges;   /**< range mode, else NULL */
-    unsigned char *out;                  /**< packets on their way to the hardware */
-    uint64_t room;                       /**< of `out`, packets */
-    _Atomic bool open;                   /**< the queue is followed, and counted */
+    struct rtl_counters_agent *device;
+    struct rtl_counters_kernels *kernels; /**< kernel mode, else NULL */
+    struct rtl_counters_ranges *ranges;   /**< range mode, else NULL */
+    unsigned char *out;                   /**< packets on their way to the hardware */
+    uint64_t room;                        /**< of `out`, packets */
+    _Atomic bool open;                    /**< the queue is followed, and counted */
 };
 
 /** As RTL_COUNTING says, 0 while nothing is counted. Set when the tool is loaded. */

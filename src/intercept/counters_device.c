@@ -7,29 +7,29 @@
 
 #include <string.h>
 
-static struct rtl_counted_device devices[RTL_MOST_COUNTED];
+static struct rtl_counters_agent devices[RTL_MOST_COUNTED];
 static uint32_t device_count;
 static uint32_t next_counter;
-static struct rtl_counted_device nobody = {.agent = RTL_NONE};
+static struct rtl_counters_agent nobody = {.agent = RTL_NONE};
 
 /* ---- what a device has ---- */
 
 static bool is_valid(void *context, uint32_t block, uint32_t event)
 {
-    return rtl_aql_is_valid(((struct rtl_counted_device *)context)->handle, block, event);
+    return rtl_aql_is_valid(((struct rtl_counters_agent *)context)->handle, block, event);
 }
 
 static uint32_t slots(void *context, uint32_t block, uint32_t event)
 {
-    return rtl_aql_slots(((struct rtl_counted_device *)context)->handle, block, event);
+    return rtl_aql_slots(((struct rtl_counters_agent *)context)->handle, block, event);
 }
 
 static uint32_t instances(void *context, uint32_t block)
 {
-    return rtl_aql_instances(((struct rtl_counted_device *)context)->handle, rtl_block_name(block));
+    return rtl_aql_instances(((struct rtl_counters_agent *)context)->handle, rtl_block_name(block));
 }
 
-static bool make_plan(struct rtl_counted_device *device, const char *names)
+static bool make_plan(struct rtl_counters_agent *device, const char *names)
 {
     char name[65] = "";
     (void)rtl_api.hsa_agent_get_info(device->handle, HSA_AGENT_INFO_NAME, name);
@@ -47,7 +47,7 @@ static bool make_plan(struct rtl_counted_device *device, const char *names)
     return false;
 }
 
-static void describe(const struct rtl_counted_device *device)
+static void describe(const struct rtl_counters_agent *device)
 {
     for (uint32_t i = 0; i < device->plan.count; i++) {
         const struct rtl_planned_counter *planned = &device->plan.counters[i];
@@ -67,7 +67,7 @@ static void describe(const struct rtl_counted_device *device)
 }
 
 /* The counters of the pass that this process makes. */
-static void choose(struct rtl_counted_device *device, uint32_t pass)
+static void choose(struct rtl_counters_agent *device, uint32_t pass)
 {
     device->event_count = 0;
     for (uint32_t i = 0; i < device->plan.count; i++) {
@@ -79,7 +79,7 @@ static void choose(struct rtl_counted_device *device, uint32_t pass)
     device->planned = device->event_count > 0;
 }
 
-static struct rtl_counted_device *known(uint32_t agent)
+static struct rtl_counters_agent *known(uint32_t agent)
 {
     for (uint32_t i = 0; i < device_count; i++)
         if (devices[i].agent == agent)
@@ -87,13 +87,13 @@ static struct rtl_counted_device *known(uint32_t agent)
     return NULL;
 }
 
-uint32_t rtl_counted_plan(const char *names, uint32_t pass)
+uint32_t rtl_counters_plan_devices(const char *names, uint32_t pass)
 {
     uint32_t passes = 0;
     for (uint32_t i = 0; i < rtl_agents_gpus() && i < RTL_MOST_COUNTED; i++) {
         hsa_agent_t handle = rtl_agents_gpu(i);
         uint32_t agent = rtl_agents_id(handle);
-        struct rtl_counted_device *device = known(agent);
+        struct rtl_counters_agent *device = known(agent);
         if (device != NULL) { /* after another hsa_init: the same device under another handle */
             device->handle = handle;
             passes = device->plan.passes > passes ? device->plan.passes : passes;
@@ -112,25 +112,25 @@ uint32_t rtl_counted_plan(const char *names, uint32_t pass)
     return passes;
 }
 
-struct rtl_counted_device *rtl_counted_device(uint32_t agent)
+struct rtl_counters_agent *rtl_counters_agent(uint32_t agent)
 {
-    struct rtl_counted_device *device = known(agent);
+    struct rtl_counters_agent *device = known(agent);
     return device != NULL && device->planned ? device : NULL;
 }
 
-uint32_t rtl_counted_place(const struct rtl_counted_device *device)
+uint32_t rtl_counters_place(const struct rtl_counters_agent *device)
 {
     return (uint32_t)(device - devices);
 }
 
-void rtl_counted_give_up(struct rtl_counted_device *device, const char *why)
+void rtl_counters_give_up(struct rtl_counters_agent *device, const char *why)
 {
     device->planned = false;
     rtl_emit_note(RTL_NONE, "no hardware counter is read on agent %u: %s", device->agent, why);
 }
 
-struct rtl_aql_block *rtl_counted_profiles(const struct rtl_counted_device *device,
-                                           uint32_t profiles)
+struct rtl_aql_block *rtl_counters_profiles(const struct rtl_counters_agent *device,
+                                            uint32_t profiles)
 {
     return rtl_aql_make(device->handle, device->events, device->event_count, profiles);
 }
@@ -152,26 +152,27 @@ static enum rtl_lost lost_for(enum rtl_uncounted_why why)
     }
 }
 
-void rtl_counted_miss(struct rtl_counted_device *device, enum rtl_uncounted_why why, uint64_t count)
+void rtl_counters_miss(struct rtl_counters_agent *device, enum rtl_uncounted_why why,
+                       uint64_t count)
 {
-    struct rtl_counted_device *account = device != NULL ? device : &nobody;
+    struct rtl_counters_agent *account = device != NULL ? device : &nobody;
     atomic_fetch_add_explicit(&account->uncounted[why], count, memory_order_relaxed);
     if (lost_for(why) != RTL_LOST_REASONS)
         rtl_account_lose(RTL_KIND_SAMPLES, lost_for(why), count);
 }
 
-bool rtl_counted_send(struct rtl_counted_device *device, const struct rtl_wire_sample *sample,
-                      const uint64_t *values)
+bool rtl_counters_send(struct rtl_counters_agent *device, const struct rtl_wire_sample *sample,
+                       const uint64_t *values)
 {
     struct rtl_piece pieces[] = {{sample, sizeof *sample},
                                  {values, device->event_count * sizeof *values}};
     if (rtl_emit_try(RTL_WIRE_SAMPLE, pieces, 2))
         return true;
-    rtl_counted_miss(device, RTL_UNCOUNTED_RING, 1);
+    rtl_counters_miss(device, RTL_UNCOUNTED_RING, 1);
     return false;
 }
 
-bool rtl_counted_missed(enum rtl_uncounted_why why)
+bool rtl_counters_missed(enum rtl_uncounted_why why)
 {
     uint64_t count = atomic_load_explicit(&nobody.uncounted[why], memory_order_relaxed);
     for (uint32_t i = 0; i < device_count; i++)
@@ -179,7 +180,7 @@ bool rtl_counted_missed(enum rtl_uncounted_why why)
     return count > 0;
 }
 
-static void account(struct rtl_counted_device *device)
+static void account(struct rtl_counters_agent *device)
 {
     for (uint32_t why = 0; why < RTL_UNCOUNTED_REASONS; why++) {
         uint64_t count = atomic_load_explicit(&device->uncounted[why], memory_order_relaxed);
@@ -192,7 +193,7 @@ static void account(struct rtl_counted_device *device)
     }
 }
 
-void rtl_counted_account(void)
+void rtl_counters_account(void)
 {
     for (uint32_t i = 0; i < device_count; i++)
         account(&devices[i]);

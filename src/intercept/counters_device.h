@@ -14,7 +14,7 @@
 
 #define RTL_MOST_COUNTED 64u /* GPUs */
 
-struct rtl_counted_device {
+struct rtl_counters_agent {
     hsa_agent_t handle;
     uint32_t agent;
     bool planned; /**< its counters of this pass can be read, as far as is known */
@@ -28,35 +28,35 @@ struct rtl_counted_device {
 /** Plans all GPUs: `names` as RTL_METRICS, `pass` from 0. Tells the trace which counters there are,
  * and why a device has none. Returns how many passes the plans have, 0 if nothing can be counted.
  * When the tool is loaded, after rtl_agents_list. */
-uint32_t rtl_counted_plan(const char *names, uint32_t pass);
+uint32_t rtl_counters_plan_devices(const char *names, uint32_t pass);
 
 /** The GPU of an agent id; NULL if nothing of it is counted. Any thread. */
-struct rtl_counted_device *rtl_counted_device(uint32_t agent);
+struct rtl_counters_agent *rtl_counters_agent(uint32_t agent);
 
 /** Place of a device, below RTL_MOST_COUNTED. */
-uint32_t rtl_counted_place(const struct rtl_counted_device *device);
+uint32_t rtl_counters_place(const struct rtl_counters_agent *device);
 
 /** Nothing of the device is counted any more, for a reason that the trace is told. */
-void rtl_counted_give_up(struct rtl_counted_device *device, const char *why);
+void rtl_counters_give_up(struct rtl_counters_agent *device, const char *why);
 
 /** Profiles for the device's counters of this pass, NULL if that fails. Slow. */
-struct rtl_aql_block *rtl_counted_profiles(const struct rtl_counted_device *device,
-                                           uint32_t profiles);
+struct rtl_aql_block *rtl_counters_profiles(const struct rtl_counters_agent *device,
+                                            uint32_t profiles);
 
 /** Counts kernels or ranges that were not counted. `device` NULL: it is not known. Any thread,
  * lock-free. */
-void rtl_counted_miss(struct rtl_counted_device *device, enum rtl_uncounted_why why,
-                      uint64_t count);
+void rtl_counters_miss(struct rtl_counters_agent *device, enum rtl_uncounted_why why,
+                       uint64_t count);
 
 /** Sends what a kernel or range counted: as many values as the device has in this pass. False (and
  * it is counted as missed) if the ring is full. Any thread, lock-free. */
-bool rtl_counted_send(struct rtl_counted_device *device, const struct rtl_wire_sample *sample,
-                      const uint64_t *values);
+bool rtl_counters_send(struct rtl_counters_agent *device, const struct rtl_wire_sample *sample,
+                       const uint64_t *values);
 
 /** True if something was missed for that reason. */
-bool rtl_counted_missed(enum rtl_uncounted_why why);
+bool rtl_counters_missed(enum rtl_uncounted_why why);
 
 /** Tells the trace of what was missed since the last call. One thread at a time, no harvester. */
-void rtl_counted_account(void);
+void rtl_counters_account(void);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "common/clock.h"
 #include "intercept/api.h"
-#include "intercept/counters_own.h"
+#include "intercept/counters_internal.h"
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
 #include "intercept/submit.h"
@@ -21,7 +21,7 @@
 
 /* What a queue has asked for and not got yet. Two signals to grant, in turn: one is armed again
  * when its kernel has ended, before the next but one can look at it. */
-struct rtl_counted_kernels {
+struct rtl_counters_kernels {
     uint64_t *asks; /* a ring */
     uint64_t mask;
     _Atomic uint64_t tail; /* of who submits */
@@ -43,19 +43,19 @@ static struct device {
     uint32_t next;                   /* queue to look at first */
 } devices[RTL_MOST_COUNTED];
 
-static struct device *device_of(const struct rtl_counted_queue *queue)
+static struct device *device_of(const struct rtl_counters_queue *queue)
 {
-    return &devices[rtl_counted_place(queue->device)];
+    return &devices[rtl_counters_place(queue->device)];
 }
 
 /* ---- signals ---- */
 
 static uint64_t passed(uint64_t signal)
 {
-    return (uint64_t)(START - rtl_own_value(signal));
+    return (uint64_t)(START - rtl_internal_value(signal));
 }
 
-static void destroy_signals(struct rtl_counted_kernels *kernels)
+static void destroy_signals(struct rtl_counters_kernels *kernels)
 {
     uint64_t *signals[] = {&kernels->ready, &kernels->done, &kernels->grant[0], &kernels->grant[1]};
     for (unsigned i = 0; i < sizeof signals / sizeof *signals; i++) {
@@ -65,12 +65,12 @@ static void destroy_signals(struct rtl_counted_kernels *kernels)
     }
 }
 
-static bool make_signals(struct rtl_counted_kernels *kernels)
+static bool make_signals(struct rtl_counters_kernels *kernels)
 {
-    kernels->ready = rtl_own_signal(START);
-    kernels->done = rtl_own_signal(START);
-    kernels->grant[0] = rtl_own_signal(1);
-    kernels->grant[1] = rtl_own_signal(1);
+    kernels->ready = rtl_internal_signal(START);
+    kernels->done = rtl_internal_signal(START);
+    kernels->grant[0] = rtl_internal_signal(1);
+    kernels->grant[1] = rtl_internal_signal(1);
     if (kernels->ready != 0 && kernels->done != 0 && kernels->grant[0] != 0 &&
         kernels->grant[1] != 0)
         return true;
@@ -80,9 +80,9 @@ static bool make_signals(struct rtl_counted_kernels *kernels)
 
 /* ---- queues ---- */
 
-static bool make_kernels(struct rtl_counted_queue *queue)
+static bool make_kernels(struct rtl_counters_queue *queue)
 {
-    struct rtl_counted_kernels *kernels = calloc(1, sizeof *kernels);
+    struct rtl_counters_kernels *kernels = calloc(1, sizeof *kernels);
     if (kernels == NULL)
         return false;
     kernels->mask = queue->queue->reserved_size - 1;
@@ -95,16 +95,16 @@ static bool make_kernels(struct rtl_counted_queue *queue)
     return true;
 }
 
-bool rtl_counted_kernels_open(struct rtl_counted_queue *queue)
+bool rtl_counters_kernels_open(struct rtl_counters_queue *queue)
 {
     struct device *device = device_of(queue);
-    if (device->block == NULL && rtl_own_try(queue->device))
-        device->block = rtl_counted_profiles(queue->device, 1);
+    if (device->block == NULL && rtl_internal_try(queue->device))
+        device->block = rtl_counters_profiles(queue->device, 1);
     if (device->block != NULL)
         device->profile = rtl_aql_profile(device->block, 0);
     if (device->block == NULL || (queue->kernels == NULL && !make_kernels(queue)))
         return false;
-    struct rtl_counted_kernels *kernels = queue->kernels;
+    struct rtl_counters_kernels *kernels = queue->kernels;
     atomic_store(&kernels->head, 0);
     atomic_store(&kernels->tail, 0);
     kernels->granted = false;
@@ -114,33 +114,33 @@ bool rtl_counted_kernels_open(struct rtl_counted_queue *queue)
     return make_signals(kernels);
 }
 
-static uint64_t asked(const struct rtl_counted_kernels *kernels)
+static uint64_t asked(const struct rtl_counters_kernels *kernels)
 {
     return atomic_load_explicit(&kernels->tail, memory_order_acquire) -
            atomic_load_explicit(&kernels->head, memory_order_relaxed);
 }
 
-static uint64_t front(const struct rtl_counted_kernels *kernels)
+static uint64_t front(const struct rtl_counters_kernels *kernels)
 {
     return kernels
         ->asks[atomic_load_explicit(&kernels->head, memory_order_relaxed) & kernels->mask];
 }
 
-void rtl_counted_kernels_settle(void)
+void rtl_counters_kernels_settle(void)
 {
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
-        struct rtl_counted_queue *queue = rtl_queues_at(i)->counted;
+        struct rtl_counters_queue *queue = rtl_queues_at(i)->counted;
         if (queue == NULL || !atomic_load(&queue->open))
             continue;
-        const struct rtl_counted_kernels *kernels = queue->kernels;
+        const struct rtl_counters_kernels *kernels = queue->kernels;
         uint64_t tail = atomic_load(&kernels->tail);
         for (uint64_t at = atomic_load(&kernels->head); at < tail; at++)
-            rtl_counted_miss(queue->device, RTL_UNCOUNTED_SHUTDOWN,
-                             kernels->asks[at & kernels->mask] & COUNTED);
+            rtl_counters_miss(queue->device, RTL_UNCOUNTED_SHUTDOWN,
+                              kernels->asks[at & kernels->mask] & COUNTED);
     }
 }
 
-void rtl_counted_kernels_end(void)
+void rtl_counters_kernels_end(void)
 {
     for (uint32_t i = 0; i < RTL_MOST_COUNTED; i++) {
         rtl_aql_free(devices[i].block);
@@ -163,14 +163,14 @@ static bool is_kernel(const void *packet)
 /* The rewriter looks a reservation up, and what it is found to be, where it needs that. */
 static struct rtl_reservation reservation_of(const struct rtl_rewriter *rewriter, uint64_t packet)
 {
-    const struct rtl_run *run = &rewriter->run;
+    const struct rtl_rewrite_run *run = &rewriter->run;
     return packet >= run->first && packet < run->end
                ? run->reservation
                : rtl_reservations_at(rewriter->reservations, packet);
 }
 
 /* Whether the packet that was rewritten last is counted, and if not why. */
-static bool is_counted(const struct rtl_counted_queue *queue, uint64_t packet,
+static bool is_counted(const struct rtl_counters_queue *queue, uint64_t packet,
                        enum rtl_uncounted_why *why)
 {
     struct rtl_reservation reservation = reservation_of(&queue->queue->rewriter, packet);
@@ -187,7 +187,7 @@ static void copy(unsigned char *out, const void *packet)
     memcpy(out, packet, PACKET);
 }
 
-static uint64_t put_plain(struct rtl_counted_kernels *kernels, const void *packet,
+static uint64_t put_plain(struct rtl_counters_kernels *kernels, const void *packet,
                           unsigned char *out)
 {
     copy(out, packet);
@@ -197,10 +197,10 @@ static uint64_t put_plain(struct rtl_counted_kernels *kernels, const void *packe
     return 1;
 }
 
-static uint64_t put_ask(struct rtl_counted_queue *queue, const void *packet, bool counted,
+static uint64_t put_ask(struct rtl_counters_queue *queue, const void *packet, bool counted,
                         unsigned char *out)
 {
-    struct rtl_counted_kernels *kernels = queue->kernels;
+    struct rtl_counters_kernels *kernels = queue->kernels;
     const struct rtl_aql_profile *profile = device_of(queue)->profile;
     uint64_t tail = atomic_load_explicit(&kernels->tail, memory_order_relaxed);
     unsigned char *at = out;
@@ -228,21 +228,21 @@ static uint64_t put_ask(struct rtl_counted_queue *queue, const void *packet, boo
     return (uint64_t)(at - out) / PACKET;
 }
 
-uint64_t rtl_counted_kernels_put(struct rtl_counted_queue *queue, const void *packet,
-                                 uint64_t index, unsigned char *out)
+uint64_t rtl_counters_kernels_put(struct rtl_counters_queue *queue, const void *packet,
+                                  uint64_t index, unsigned char *out)
 {
-    struct rtl_counted_kernels *kernels = queue->kernels;
+    struct rtl_counters_kernels *kernels = queue->kernels;
     enum rtl_uncounted_why why;
     if (!is_kernel(packet))
         return put_plain(kernels, packet, out);
     bool counted = is_counted(queue, index, &why);
     bool room = asked(kernels) <= kernels->mask;
     if (queue->queue->rewriter.paused || !room) {
-        rtl_counted_miss(queue->device, room ? RTL_UNCOUNTED_STOPPED : RTL_UNCOUNTED_MEMORY, 1);
+        rtl_counters_miss(queue->device, room ? RTL_UNCOUNTED_STOPPED : RTL_UNCOUNTED_MEMORY, 1);
         return put_plain(kernels, packet, out);
     }
     if (!counted)
-        rtl_counted_miss(queue->device, why, 1);
+        rtl_counters_miss(queue->device, why, 1);
     uint64_t packets = put_ask(queue, packet, counted, out);
     uint64_t tail = atomic_load_explicit(&kernels->tail, memory_order_relaxed);
     kernels->asks[tail & kernels->mask] = index << 1 | counted;
@@ -252,51 +252,52 @@ uint64_t rtl_counted_kernels_put(struct rtl_counted_queue *queue, const void *pa
 
 /* ---- the keeper ---- */
 
-static bool is_ready(const struct rtl_counted_kernels *kernels)
+static bool is_ready(const struct rtl_counters_kernels *kernels)
 {
     return asked(kernels) > 0 && !kernels->granted &&
            passed(kernels->ready) > atomic_load_explicit(&kernels->head, memory_order_relaxed);
 }
 
-static bool has_ended(const struct rtl_counted_kernels *kernels)
+static bool has_ended(const struct rtl_counters_kernels *kernels)
 {
     return kernels->granted &&
            passed(kernels->done) > atomic_load_explicit(&kernels->head, memory_order_relaxed);
 }
 
-static void grant(struct rtl_counted_queue *queue)
+static void grant(struct rtl_counters_queue *queue)
 {
-    struct rtl_counted_kernels *kernels = queue->kernels;
+    struct rtl_counters_kernels *kernels = queue->kernels;
     struct device *device = device_of(queue);
     kernels->turn = 0;
     kernels->granted = true;
     kernels->spoiled = device->open;
     device->granted++;
     device->granted_at = rtl_now();
-    rtl_own_set(kernels->grant[atomic_load_explicit(&kernels->head, memory_order_relaxed) % 2], 0);
+    rtl_internal_set(kernels->grant[atomic_load_explicit(&kernels->head, memory_order_relaxed) % 2],
+                     0);
 }
 
-static void send(struct rtl_counted_queue *queue, uint64_t packet)
+static void send(struct rtl_counters_queue *queue, uint64_t packet)
 {
     uint64_t values[RTL_MOST_COUNTERS];
     if (queue->kernels->spoiled || !rtl_aql_values(device_of(queue)->profile, values)) {
-        rtl_counted_miss(queue->device, RTL_UNCOUNTED_DEVICE, 1);
+        rtl_counters_miss(queue->device, RTL_UNCOUNTED_DEVICE, 1);
         return;
     }
     struct rtl_wire_sample sample = {.owner = packet,
                                      .queue = queue->queue->id,
                                      .agent = queue->device->agent,
                                      .values = (uint16_t)queue->device->event_count};
-    (void)rtl_counted_send(queue->device, &sample, values);
+    (void)rtl_counters_send(queue->device, &sample, values);
 }
 
-static void end(struct rtl_counted_queue *queue)
+static void end(struct rtl_counters_queue *queue)
 {
-    struct rtl_counted_kernels *kernels = queue->kernels;
+    struct rtl_counters_kernels *kernels = queue->kernels;
     struct device *device = device_of(queue);
     uint64_t head = atomic_load_explicit(&kernels->head, memory_order_relaxed);
     uint64_t ask = front(kernels);
-    rtl_own_set(kernels->grant[head % 2], 1);
+    rtl_internal_set(kernels->grant[head % 2], 1);
     if (ask & COUNTED)
         send(queue, ask >> 1);
     kernels->granted = false;
@@ -306,13 +307,13 @@ static void end(struct rtl_counted_queue *queue)
 }
 
 /* What has ended is still read. */
-void rtl_counted_kernels_close(struct rtl_counted_queue *queue)
+void rtl_counters_kernels_close(struct rtl_counters_queue *queue)
 {
-    struct rtl_counted_kernels *kernels = queue->kernels;
+    struct rtl_counters_kernels *kernels = queue->kernels;
     if (has_ended(kernels))
         end(queue);
     for (; asked(kernels) > 0; atomic_fetch_add(&kernels->head, 1))
-        rtl_counted_miss(queue->device, RTL_UNCOUNTED_SHUTDOWN, front(kernels) & COUNTED);
+        rtl_counters_miss(queue->device, RTL_UNCOUNTED_SHUTDOWN, front(kernels) & COUNTED);
     device_of(queue)->granted -= kernels->granted;
     kernels->granted = false;
     if (queue->queue->gone)
@@ -326,7 +327,7 @@ static void let_go(struct device *device)
         return;
     bool waiting = false;
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
-        struct rtl_counted_queue *queue = rtl_queues_at(i)->counted;
+        struct rtl_counters_queue *queue = rtl_queues_at(i)->counted;
         waiting = waiting || (queue != NULL && atomic_load(&queue->open) &&
                               device_of(queue) == device && is_ready(queue->kernels));
     }
@@ -334,7 +335,7 @@ static void let_go(struct device *device)
         return;
     device->open = true;
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
-        struct rtl_counted_queue *queue = rtl_queues_at(i)->counted;
+        struct rtl_counters_queue *queue = rtl_queues_at(i)->counted;
         if (queue != NULL && atomic_load(&queue->open) && device_of(queue) == device)
             queue->kernels->spoiled = true;
     }
@@ -350,10 +351,10 @@ static void submit_more(struct rtl_queue *queue)
 }
 
 /* Ends what has ended, and notes whose turn has come. */
-static unsigned look_at(struct rtl_counted_queue *queue)
+static unsigned look_at(struct rtl_counters_queue *queue)
 {
     static uint64_t next_turn = 1;
-    struct rtl_counted_kernels *kernels = queue->kernels;
+    struct rtl_counters_kernels *kernels = queue->kernels;
     bool ended = has_ended(kernels);
     if (ended)
         end(queue);
@@ -368,11 +369,11 @@ static bool may_have(const struct device *device)
 }
 
 /* Who has been waiting for the device for longest, NULL: nobody. */
-static struct rtl_counted_queue *next_of(const struct device *device)
+static struct rtl_counters_queue *next_of(const struct device *device)
 {
-    struct rtl_counted_queue *first = NULL;
+    struct rtl_counters_queue *first = NULL;
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
-        struct rtl_counted_queue *queue = rtl_queues_at(i)->counted;
+        struct rtl_counters_queue *queue = rtl_queues_at(i)->counted;
         if (queue != NULL && atomic_load_explicit(&queue->open, memory_order_acquire) &&
             device_of(queue) == device && queue->kernels->turn != 0 &&
             (first == NULL || queue->kernels->turn < first->kernels->turn))
@@ -384,20 +385,20 @@ static struct rtl_counted_queue *next_of(const struct device *device)
 static void grant_next(struct device *device)
 {
     while (may_have(device)) {
-        struct rtl_counted_queue *queue = next_of(device);
+        struct rtl_counters_queue *queue = next_of(device);
         if (queue == NULL)
             return;
         grant(queue);
     }
 }
 
-unsigned rtl_counted_kernels_round(bool *busy)
+unsigned rtl_counters_kernels_round(bool *busy)
 {
     uint32_t count = rtl_queues_count();
     unsigned ended = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct rtl_queue *queue = rtl_queues_at(i);
-        struct rtl_counted_queue *counted = queue->counted;
+        struct rtl_counters_queue *counted = queue->counted;
         if (counted == NULL || !atomic_load_explicit(&counted->open, memory_order_acquire))
             continue;
         unsigned here = look_at(counted);

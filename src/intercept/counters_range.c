@@ -23,9 +23,9 @@ struct use {
     struct use *next;     /* of the range */
     struct use *next_end; /* of the queue: it has ended */
     struct range *range;
-    struct rtl_counted_device *device;
-    struct rtl_counted_queue *queue; /* NULL: it is no more */
-    struct rtl_sample *begin, *end;
+    struct rtl_counters_agent *device;
+    struct rtl_counters_queue *queue; /* NULL: it is no more */
+    struct rtl_counter_sample *begin, *end;
     bool listed;           /* among the ends of the queue */
     _Atomic uint64_t last; /* packet */
     _Atomic uint64_t own;  /* packets, without those of ranges within it that are open */
@@ -40,14 +40,14 @@ struct range {
     struct use *uses;
     bool ended, shared, failed;
     enum rtl_uncounted_why why;        /* of `failed` */
-    struct rtl_counted_device *device; /* of its first use, for the account */
+    struct rtl_counters_agent *device; /* of its first use, for the account */
 };
 
 /* Of a queue. */
-struct rtl_counted_ranges {
+struct rtl_counters_ranges {
     struct mark {
         uint64_t packet;
-        struct rtl_sample *sample;
+        struct rtl_counter_sample *sample;
     } * marks; /* where ranges begin: a place for each packet of the ring */
     uint64_t mask;
     struct use *ends;
@@ -61,7 +61,7 @@ struct rtl_counted_ranges {
 };
 
 static struct device {
-    struct rtl_sampler sampler;
+    struct rtl_counter_sampler sampler;
     _Atomic uint64_t total; /* packets that were reserved in its queues */
 } devices[RTL_MOST_COUNTED];
 
@@ -79,21 +79,21 @@ static _Thread_local struct {
     struct use *use;
 } latest __attribute__((tls_model("initial-exec")));
 
-static struct device *device_of(const struct rtl_counted_queue *queue)
+static struct device *device_of(const struct rtl_counters_queue *queue)
 {
-    return &devices[rtl_counted_place(queue->device)];
+    return &devices[rtl_counters_place(queue->device)];
 }
 
-static struct rtl_sampler *sampler_of(const struct rtl_counted_queue *queue)
+static struct rtl_counter_sampler *sampler_of(const struct rtl_counters_queue *queue)
 {
     return &device_of(queue)->sampler;
 }
 
 /* ---- queues ---- */
 
-static bool make_ranges(struct rtl_counted_queue *queue)
+static bool make_ranges(struct rtl_counters_queue *queue)
 {
-    struct rtl_counted_ranges *made = calloc(1, sizeof *made);
+    struct rtl_counters_ranges *made = calloc(1, sizeof *made);
     uint64_t size = MARKS * queue->queue->reserved_size;
     if (made == NULL)
         return false;
@@ -107,7 +107,7 @@ static bool make_ranges(struct rtl_counted_queue *queue)
     return true;
 }
 
-static void clear(struct rtl_counted_ranges *queue)
+static void clear(struct rtl_counters_ranges *queue)
 {
     for (uint64_t i = 0; i <= queue->mask; i++)
         queue->marks[i] = (struct mark){.packet = UINT64_MAX};
@@ -119,20 +119,20 @@ static void clear(struct rtl_counted_ranges *queue)
     atomic_store(&queue->total, 0);
 }
 
-bool rtl_counted_ranges_open(struct rtl_counted_queue *queue)
+bool rtl_counters_ranges_open(struct rtl_counters_queue *queue)
 {
-    struct rtl_sampler *sampler = sampler_of(queue);
-    if (sampler->own.queue == NULL && !rtl_sampler_open(sampler, queue->device, &lock))
+    struct rtl_counter_sampler *sampler = sampler_of(queue);
+    if (sampler->own.queue == NULL && !rtl_counter_sampler_open(sampler, queue->device, &lock))
         return false;
     if (queue->ranges == NULL && !make_ranges(queue))
         return false;
     clear(queue->ranges);
     atomic_store(&queue->ranges->processed, atomic_load(&queue->queue->submitted));
-    queue->ranges->gate = rtl_own_signal(0);
+    queue->ranges->gate = rtl_internal_signal(0);
     return queue->ranges->gate != 0;
 }
 
-uint32_t rtl_counted_ranges_reading(const struct rtl_counted_queue *queue)
+uint32_t rtl_counters_ranges_reading(const struct rtl_counters_queue *queue)
 {
     return atomic_load_explicit(&queue->ranges->reader.reading, memory_order_relaxed);
 }
@@ -168,7 +168,7 @@ static struct range *find_or_make(uint64_t id, uint64_t parent)
     return *place;
 }
 
-static struct use *use_of(const struct range *range, const struct rtl_counted_queue *queue)
+static struct use *use_of(const struct range *range, const struct rtl_counters_queue *queue)
 {
     struct use *use = range->uses;
     while (use != NULL && use->queue != queue)
@@ -191,7 +191,7 @@ static void add_packets(struct use *use, uint64_t first, uint64_t count)
     atomic_fetch_add_explicit(&use->own, count, memory_order_relaxed);
 }
 
-static bool is_busy(const struct rtl_counted_queue *queue)
+static bool is_busy(const struct rtl_counters_queue *queue)
 {
     struct rtl_pending *pending = &queue->queue->pending;
     if (atomic_load_explicit(&queue->queue->virtual_index, memory_order_relaxed) !=
@@ -206,10 +206,10 @@ static bool is_busy(const struct rtl_counted_queue *queue)
 }
 
 /* Whether other queues of the device have something to do. */
-static bool others_are_busy(const struct rtl_counted_queue *than)
+static bool others_are_busy(const struct rtl_counters_queue *than)
 {
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
-        const struct rtl_counted_queue *queue = rtl_queues_at(i)->counted;
+        const struct rtl_counters_queue *queue = rtl_queues_at(i)->counted;
         if (queue != NULL && queue != than && queue->device == than->device &&
             atomic_load_explicit(&queue->open, memory_order_acquire) && is_busy(queue))
             return true;
@@ -217,7 +217,7 @@ static bool others_are_busy(const struct rtl_counted_queue *than)
     return false;
 }
 
-static bool uses_device(const struct range *range, const struct rtl_counted_queue *queue)
+static bool uses_device(const struct range *range, const struct rtl_counters_queue *queue)
 {
     for (const struct use *use = range->uses; use != NULL; use = use->next)
         if (use->device == queue->device)
@@ -226,12 +226,12 @@ static bool uses_device(const struct range *range, const struct rtl_counted_queu
 }
 
 /* Under the lock. A range begins on a queue. NULL: no memory. */
-static struct use *begin_use(struct range *range, struct rtl_counted_queue *queue, uint64_t total,
-                             struct rtl_sample **sample)
+static struct use *begin_use(struct range *range, struct rtl_counters_queue *queue, uint64_t total,
+                             struct rtl_counter_sample **sample)
 {
     struct use *use = calloc(1, sizeof *use);
     if (*sample == NULL)
-        *sample = rtl_sampler_take(sampler_of(queue));
+        *sample = rtl_counter_sampler_take(sampler_of(queue));
     if (use == NULL || *sample == NULL) {
         free(use);
         fail(range, RTL_UNCOUNTED_MEMORY);
@@ -251,13 +251,13 @@ static struct use *begin_use(struct range *range, struct rtl_counted_queue *queu
 }
 
 /* Under the lock. */
-static void set_mark(struct rtl_sampler *sampler, struct rtl_counted_ranges *queue, uint64_t packet,
-                     struct rtl_sample *sample)
+static void set_mark(struct rtl_counter_sampler *sampler, struct rtl_counters_ranges *queue,
+                     uint64_t packet, struct rtl_counter_sample *sample)
 {
     struct mark *mark = &queue->marks[packet & queue->mask];
     if (mark->packet != UINT64_MAX) {
         mark->sample->failed = true;
-        rtl_sampler_drop(sampler, mark->sample);
+        rtl_counter_sampler_drop(sampler, mark->sample);
         atomic_fetch_sub_explicit(&queue->marked, 1, memory_order_relaxed);
     }
     *mark = (struct mark){packet, sample};
@@ -266,9 +266,9 @@ static void set_mark(struct rtl_sampler *sampler, struct rtl_counted_ranges *que
 }
 
 /* Under the lock: the ranges that the thread is in, from the outermost on. */
-static void enter(struct rtl_counted_queue *queue, uint64_t first, uint64_t count, uint64_t total)
+static void enter(struct rtl_counters_queue *queue, uint64_t first, uint64_t count, uint64_t total)
 {
-    struct rtl_sample *sample = NULL;
+    struct rtl_counter_sample *sample = NULL;
     struct use *use = NULL;
     uint64_t id;
     uint64_t parent = 0;
@@ -283,7 +283,7 @@ static void enter(struct rtl_counted_queue *queue, uint64_t first, uint64_t coun
     }
     if (sample != NULL && sample->users > 1)
         set_mark(sampler_of(queue), queue->ranges, first, sample);
-    rtl_sampler_drop(sampler_of(queue), sample);
+    rtl_counter_sampler_drop(sampler_of(queue), sample);
     if (use == NULL)
         return;
     atomic_fetch_add_explicit(&use->own, count, memory_order_relaxed);
@@ -294,7 +294,7 @@ static void enter(struct rtl_counted_queue *queue, uint64_t first, uint64_t coun
     }
 }
 
-void rtl_counted_ranges_reserve(struct rtl_counted_queue *queue, uint64_t first, uint64_t count)
+void rtl_counters_ranges_reserve(struct rtl_counters_queue *queue, uint64_t first, uint64_t count)
 {
     struct device *device = device_of(queue);
     uint64_t total = atomic_fetch_add_explicit(&device->total, count, memory_order_relaxed);
@@ -316,14 +316,14 @@ void rtl_counted_ranges_reserve(struct rtl_counted_queue *queue, uint64_t first,
 
 /* ---- ends ---- */
 
-static uint64_t others_of(const struct rtl_counted_queue *queue)
+static uint64_t others_of(const struct rtl_counters_queue *queue)
 {
     return atomic_load_explicit(&device_of(queue)->total, memory_order_relaxed) -
            atomic_load_explicit(&queue->ranges->total, memory_order_relaxed);
 }
 
 /* Under the lock. What the device does besides is known up to now. */
-static void give_end(struct use *use, struct rtl_sample *sample)
+static void give_end(struct use *use, struct rtl_counter_sample *sample)
 {
     use->end = sample;
     sample->users++;
@@ -333,8 +333,8 @@ static void give_end(struct use *use, struct rtl_sample *sample)
 
 /* Under the lock: takes those off the list whose last packet comes before `packet`, and gives them
  * the sample (NULL: there is none). Returns how many. */
-static uint32_t take_ends(struct rtl_counted_ranges *queue, uint64_t packet,
-                          struct rtl_sample *sample)
+static uint32_t take_ends(struct rtl_counters_ranges *queue, uint64_t packet,
+                          struct rtl_counter_sample *sample)
 {
     uint32_t taken = 0;
     struct use **at = &queue->ends;
@@ -356,7 +356,7 @@ static uint32_t take_ends(struct rtl_counted_ranges *queue, uint64_t packet,
     return taken;
 }
 
-static bool has_ends(const struct rtl_counted_ranges *queue, uint64_t packet)
+static bool has_ends(const struct rtl_counters_ranges *queue, uint64_t packet)
 {
     for (const struct use *use = queue->ends; use != NULL; use = use->next_end)
         if (atomic_load_explicit(&use->last, memory_order_relaxed) < packet)
@@ -365,18 +365,19 @@ static bool has_ends(const struct rtl_counted_ranges *queue, uint64_t packet)
 }
 
 /* Under the lock. All that the queue was given is done: its ranges can end by a read of ours. */
-static bool end_idle(struct rtl_counted_queue *queue)
+static bool end_idle(struct rtl_counters_queue *queue)
 {
-    struct rtl_counted_ranges *own = queue->ranges;
-    struct rtl_sampler *sampler = sampler_of(queue);
+    struct rtl_counters_ranges *own = queue->ranges;
+    struct rtl_counter_sampler *sampler = sampler_of(queue);
     uint64_t processed = atomic_load_explicit(&own->processed, memory_order_acquire);
-    if (!has_ends(own, processed) || is_busy(queue) || !rtl_own_has_room(&sampler->own) ||
-        (own->gated && rtl_own_value(own->gate) > 0))
+    if (!has_ends(own, processed) || is_busy(queue) || !rtl_internal_has_room(&sampler->own) ||
+        (own->gated && rtl_internal_value(own->gate) > 0))
         return false;
-    struct rtl_sample *sample = rtl_sampler_take(sampler);
-    bool read = sample != NULL && rtl_sampler_read_now(sampler, sample, &own->reader, own->gate);
+    struct rtl_counter_sample *sample = rtl_counter_sampler_take(sampler);
+    bool read =
+        sample != NULL && rtl_counter_sampler_read_now(sampler, sample, &own->reader, own->gate);
     (void)take_ends(own, processed, read ? sample : NULL);
-    rtl_sampler_drop(sampler, sample);
+    rtl_counter_sampler_drop(sampler, sample);
     if (!read)
         return false;
     if (!own->gated)
@@ -402,7 +403,7 @@ static void hand_on(const struct range *range)
 
 /* Under the lock. Packets that were reserved on the device since the range began there, and that
  * are not its own. */
-static bool had_company(const struct range *range, const struct rtl_counted_device *device)
+static bool had_company(const struct range *range, const struct rtl_counters_agent *device)
 {
     uint64_t own = 0;
     uint64_t total = UINT64_MAX;
@@ -413,7 +414,7 @@ static bool had_company(const struct range *range, const struct rtl_counted_devi
         if (use->total < total)
             total = use->total;
     }
-    return atomic_load_explicit(&devices[rtl_counted_place(device)].total, memory_order_relaxed) -
+    return atomic_load_explicit(&devices[rtl_counters_place(device)].total, memory_order_relaxed) -
                total !=
            own;
 }
@@ -422,7 +423,7 @@ static void end_use(struct use *use)
 {
     if (use->queue == NULL)
         return;
-    struct rtl_counted_ranges *queue = use->queue->ranges;
+    struct rtl_counters_ranges *queue = use->queue->ranges;
     if (had_company(use->range, use->queue->device))
         use->range->shared = true;
     use->others = others_of(use->queue);
@@ -433,7 +434,7 @@ static void end_use(struct use *use)
     (void)end_idle(use->queue);
 }
 
-void rtl_counted_range_ended(uint64_t id)
+void rtl_counters_range_ended(uint64_t id)
 {
     if (atomic_load_explicit(&open_ranges, memory_order_relaxed) == 0)
         return;
@@ -458,14 +459,14 @@ void rtl_counted_range_ended(uint64_t id)
 /* ---- packets on their way ---- */
 
 /* Under the lock. A mark at this packet, and those ends that lie before it, are one read. */
-static uint64_t put_boundary(struct rtl_counted_queue *queue, uint64_t index, unsigned char *out)
+static uint64_t put_boundary(struct rtl_counters_queue *queue, uint64_t index, unsigned char *out)
 {
-    struct rtl_counted_ranges *own = queue->ranges;
-    struct rtl_sampler *sampler = sampler_of(queue);
+    struct rtl_counters_ranges *own = queue->ranges;
+    struct rtl_counter_sampler *sampler = sampler_of(queue);
     struct mark *mark = &own->marks[index & own->mask];
     uint64_t packets = 0;
     if (own->gated) {
-        if (rtl_own_value(own->gate) > 0)
+        if (rtl_internal_value(own->gate) > 0)
             rtl_aql_barrier(out + PACKET * packets++, own->gate, 0);
         own->gated = false;
         atomic_fetch_sub_explicit(&own->marked, 1, memory_order_relaxed);
@@ -473,9 +474,9 @@ static uint64_t put_boundary(struct rtl_counted_queue *queue, uint64_t index, un
     bool begins = mark->packet == index;
     if (!begins && !has_ends(own, index))
         return packets;
-    struct rtl_sample *sample = begins ? mark->sample : rtl_sampler_take(sampler);
+    struct rtl_counter_sample *sample = begins ? mark->sample : rtl_counter_sampler_take(sampler);
     bool read = sample != NULL &&
-                rtl_sampler_read(sampler, sample, &own->reader, 0, out + PACKET * packets);
+                rtl_counter_sampler_read(sampler, sample, &own->reader, 0, out + PACKET * packets);
     if (sample != NULL)
         sample->failed = !read;
     if (begins) {
@@ -483,15 +484,15 @@ static uint64_t put_boundary(struct rtl_counted_queue *queue, uint64_t index, un
         atomic_fetch_sub_explicit(&own->marked, 1, memory_order_relaxed);
     }
     (void)take_ends(own, index, read ? sample : NULL);
-    rtl_sampler_drop(sampler, sample);
+    rtl_counter_sampler_drop(sampler, sample);
     packets += read;
     return packets;
 }
 
 /* Before the queue's first packet. */
-static uint64_t put_enable(struct rtl_counted_queue *queue, unsigned char *out)
+static uint64_t put_enable(struct rtl_counters_queue *queue, unsigned char *out)
 {
-    const struct rtl_sampler *sampler = sampler_of(queue);
+    const struct rtl_counter_sampler *sampler = sampler_of(queue);
     if (queue->ranges->enabled)
         return 0;
     queue->ranges->enabled = true;
@@ -501,10 +502,10 @@ static uint64_t put_enable(struct rtl_counted_queue *queue, unsigned char *out)
     return 1;
 }
 
-uint64_t rtl_counted_ranges_put(struct rtl_counted_queue *queue, const void *packet, uint64_t index,
-                                unsigned char *out)
+uint64_t rtl_counters_ranges_put(struct rtl_counters_queue *queue, const void *packet,
+                                 uint64_t index, unsigned char *out)
 {
-    struct rtl_counted_ranges *own = queue->ranges;
+    struct rtl_counters_ranges *own = queue->ranges;
     uint64_t packets = put_enable(queue, out);
     if (atomic_load_explicit(&own->marked, memory_order_acquire) != 0) {
         pthread_mutex_lock(&lock);
@@ -522,7 +523,7 @@ uint64_t rtl_counted_ranges_put(struct rtl_counted_queue *queue, const void *pac
 
 /* ---- the keeper ---- */
 
-static bool is_read(const struct rtl_sample *sample)
+static bool is_read(const struct rtl_counter_sample *sample)
 {
     return sample != NULL && (sample->done || sample->failed);
 }
@@ -546,7 +547,7 @@ static bool is_free(const struct range *range)
 }
 
 /* Counters only rise: the earliest sample is the least one. */
-static bool sum_up(const struct range *range, const struct rtl_counted_device *device,
+static bool sum_up(const struct range *range, const struct rtl_counters_agent *device,
                    uint64_t *values)
 {
     uint64_t begin[RTL_MOST_COUNTERS];
@@ -584,16 +585,16 @@ static void send(struct range *range)
     for (const struct use *use = range->uses; use != NULL; use = use->next) {
         if (came_before(range, use))
             continue;
-        struct rtl_counted_device *device = use->device;
+        struct rtl_counters_agent *device = use->device;
         struct rtl_wire_sample sample = {.owner = range->id,
                                          .queue = RTL_NONE,
                                          .agent = device->agent,
                                          .values = (uint16_t)device->event_count,
                                          .flags = range->shared ? RTL_SAMPLE_SHARED : 0};
         if (sum_up(range, device, values))
-            (void)rtl_counted_send(device, &sample, values);
+            (void)rtl_counters_send(device, &sample, values);
         else
-            rtl_counted_miss(device, RTL_UNCOUNTED_DEVICE, 1);
+            rtl_counters_miss(device, RTL_UNCOUNTED_DEVICE, 1);
     }
 }
 
@@ -604,8 +605,8 @@ static void forget(struct range *range)
     while (range->uses != NULL) {
         struct use *use = range->uses;
         range->uses = use->next;
-        rtl_sampler_drop(&devices[rtl_counted_place(use->device)].sampler, use->begin);
-        rtl_sampler_drop(&devices[rtl_counted_place(use->device)].sampler, use->end);
+        rtl_counter_sampler_drop(&devices[rtl_counters_place(use->device)].sampler, use->begin);
+        rtl_counter_sampler_drop(&devices[rtl_counters_place(use->device)].sampler, use->end);
         free(use);
     }
     free(range);
@@ -617,7 +618,7 @@ static void finish_range(struct range *range)
     if (settled)
         return;
     if (range->failed)
-        rtl_counted_miss(range->device, range->why, 1);
+        rtl_counters_miss(range->device, range->why, 1);
     else
         send(range);
     forget(range);
@@ -648,7 +649,7 @@ static bool finish_ranges(void)
 static void end_idle_queues(void)
 {
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
-        struct rtl_counted_queue *queue = rtl_queues_at(i)->counted;
+        struct rtl_counters_queue *queue = rtl_queues_at(i)->counted;
         if (queue == NULL || !atomic_load_explicit(&queue->open, memory_order_acquire) ||
             atomic_load_explicit(&queue->ranges->marked, memory_order_relaxed) == 0)
             continue;
@@ -658,14 +659,14 @@ static void end_idle_queues(void)
     }
 }
 
-unsigned rtl_counted_ranges_round(bool *busy)
+unsigned rtl_counters_ranges_round(bool *busy)
 {
     unsigned count = 0;
     end_idle_queues();
     for (uint32_t i = 0; i < RTL_MOST_COUNTED; i++) {
-        struct rtl_sampler *sampler = &devices[i].sampler;
+        struct rtl_counter_sampler *sampler = &devices[i].sampler;
         if (sampler->own.queue != NULL)
-            count += rtl_sampler_collect(sampler, busy);
+            count += rtl_counter_sampler_collect(sampler, busy);
     }
     bool left = finish_ranges();
     *busy = *busy || left;
@@ -676,18 +677,19 @@ unsigned rtl_counted_ranges_round(bool *busy)
 
 /* Under the lock. A sample by a read in our own queue, for a queue that is no more; NULL: there is
  * no room. */
-static struct rtl_sample *read_now(struct rtl_sampler *sampler)
+static struct rtl_counter_sample *read_now(struct rtl_counter_sampler *sampler)
 {
-    struct rtl_sample *sample = rtl_sampler_take(sampler);
-    if (sample != NULL && !rtl_sampler_read_now(sampler, sample, NULL, 0)) {
-        rtl_sampler_drop(sampler, sample);
+    struct rtl_counter_sample *sample = rtl_counter_sampler_take(sampler);
+    if (sample != NULL && !rtl_counter_sampler_read_now(sampler, sample, NULL, 0)) {
+        rtl_counter_sampler_drop(sampler, sample);
         return NULL;
     }
     return sample;
 }
 
 /* Under the lock. A range that began on the queue ends on it now, if it has not yet. */
-static void part(struct range *range, struct rtl_counted_queue *queue, struct rtl_sample **sample)
+static void part(struct range *range, struct rtl_counters_queue *queue,
+                 struct rtl_counter_sample **sample)
 {
     struct use *use = use_of(range, queue);
     if (use == NULL)
@@ -706,21 +708,21 @@ static void part(struct range *range, struct rtl_counted_queue *queue, struct rt
     use->queue = NULL;
 }
 
-void rtl_counted_ranges_close(struct rtl_counted_queue *queue)
+void rtl_counters_ranges_close(struct rtl_counters_queue *queue)
 {
-    struct rtl_counted_ranges *own = queue->ranges;
-    struct rtl_sampler *sampler = sampler_of(queue);
-    struct rtl_sample *sample = NULL;
+    struct rtl_counters_ranges *own = queue->ranges;
+    struct rtl_counter_sampler *sampler = sampler_of(queue);
+    struct rtl_counter_sample *sample = NULL;
     pthread_mutex_lock(&lock);
-    bool gate_is_used = rtl_sampler_abandon(sampler, &own->reader, own->gate);
+    bool gate_is_used = rtl_counter_sampler_abandon(sampler, &own->reader, own->gate);
     for (uint32_t i = 0; i < BUCKETS; i++)
         for (struct range *range = ranges[i]; range != NULL; range = range->next)
             part(range, queue, &sample);
-    rtl_sampler_drop(sampler, sample);
+    rtl_counter_sampler_drop(sampler, sample);
     for (uint64_t i = 0; i <= own->mask; i++)
         if (own->marks[i].packet != UINT64_MAX) {
             own->marks[i].sample->failed = true;
-            rtl_sampler_drop(sampler, own->marks[i].sample);
+            rtl_counter_sampler_drop(sampler, own->marks[i].sample);
         }
     clear(own);
     if (queue->queue->gone && !gate_is_used)
@@ -728,18 +730,19 @@ void rtl_counted_ranges_close(struct rtl_counted_queue *queue)
     pthread_mutex_unlock(&lock);
 }
 
-void rtl_counted_ranges_settle(void)
+void rtl_counters_ranges_settle(void)
 {
     pthread_mutex_lock(&lock);
     for (uint32_t i = 0; i < BUCKETS && !settled; i++)
         for (struct range *range = ranges[i]; range != NULL; range = range->next)
-            rtl_counted_miss(range->device, range->failed ? range->why : RTL_UNCOUNTED_SHUTDOWN, 1);
+            rtl_counters_miss(range->device, range->failed ? range->why : RTL_UNCOUNTED_SHUTDOWN,
+                              1);
     settled = true;
     pthread_mutex_unlock(&lock);
 }
 
 /* The counters begin anew when the runtime comes back. */
-void rtl_counted_ranges_end(void)
+void rtl_counters_ranges_end(void)
 {
     pthread_mutex_lock(&lock);
     for (uint32_t i = 0; i < BUCKETS; i++)
@@ -748,11 +751,11 @@ void rtl_counted_ranges_end(void)
                 fail(range, RTL_UNCOUNTED_SHUTDOWN);
     for (uint32_t i = 0; i < RTL_MOST_COUNTED; i++)
         if (devices[i].sampler.own.queue != NULL)
-            rtl_sampler_close(&devices[i].sampler);
+            rtl_counter_sampler_close(&devices[i].sampler);
     pthread_mutex_unlock(&lock);
 }
 
-void rtl_counted_ranges_forked(void)
+void rtl_counters_ranges_forked(void)
 {
     pthread_mutex_init(&lock, NULL);
 }

@@ -19,26 +19,27 @@ struct rtl_read_slot {
     uint64_t own;     /* signal */
     uint64_t waiting; /* signal that tells that it was executed */
     uint64_t since;   /* ns */
-    struct rtl_sample *sample;
+    struct rtl_counter_sample *sample;
     struct rtl_reader *reader;
 };
 
 /* ---- samples ---- */
 
-struct rtl_sample *rtl_sampler_take(struct rtl_sampler *sampler)
+struct rtl_counter_sample *rtl_counter_sampler_take(struct rtl_counter_sampler *sampler)
 {
-    struct rtl_sample *sample = sampler->free_samples;
+    struct rtl_counter_sample *sample = sampler->free_samples;
     size_t values = sampler->device->event_count;
     if (sample != NULL)
         sampler->free_samples = sample->next;
     else
         sample = malloc(sizeof *sample + values * sizeof sample->values[0]);
     if (sample != NULL)
-        *sample = (struct rtl_sample){.users = 1};
+        *sample = (struct rtl_counter_sample){.users = 1};
     return sample;
 }
 
-void rtl_sampler_drop(struct rtl_sampler *sampler, struct rtl_sample *sample)
+void rtl_counter_sampler_drop(struct rtl_counter_sampler *sampler,
+                              struct rtl_counter_sample *sample)
 {
     if (sample == NULL || --sample->users > 0)
         return;
@@ -48,7 +49,7 @@ void rtl_sampler_drop(struct rtl_sampler *sampler, struct rtl_sample *sample)
 
 /* ---- slots ---- */
 
-static void give_slot(struct rtl_sampler *sampler, struct rtl_read_slot *slot)
+static void give_slot(struct rtl_counter_sampler *sampler, struct rtl_read_slot *slot)
 {
     slot->next = sampler->free_slots;
     sampler->free_slots = slot;
@@ -56,18 +57,18 @@ static void give_slot(struct rtl_sampler *sampler, struct rtl_read_slot *slot)
 }
 
 /* Not under the lock: slow. */
-static bool make_slots(struct rtl_sampler *sampler)
+static bool make_slots(struct rtl_counter_sampler *sampler)
 {
     struct rtl_read_slot *slots = calloc(SLOTS, sizeof *slots);
     struct rtl_aql_block *block =
-        slots != NULL ? rtl_counted_profiles(sampler->device, SLOTS) : NULL;
+        slots != NULL ? rtl_counters_profiles(sampler->device, SLOTS) : NULL;
     if (block == NULL) {
         free(slots);
         return false;
     }
     for (uint32_t i = 0; i < SLOTS; i++) {
         slots[i].profile = rtl_aql_profile(block, i);
-        slots[i].own = rtl_own_signal(0);
+        slots[i].own = rtl_internal_signal(0);
     }
     pthread_mutex_lock(sampler->lock);
     sampler->blocks[sampler->block_count] = block;
@@ -78,8 +79,9 @@ static bool make_slots(struct rtl_sampler *sampler)
     return true;
 }
 
-bool rtl_sampler_read(struct rtl_sampler *sampler, struct rtl_sample *sample,
-                      struct rtl_reader *reader, uint64_t signal, void *packet)
+bool rtl_counter_sampler_read(struct rtl_counter_sampler *sampler,
+                              struct rtl_counter_sample *sample, struct rtl_reader *reader,
+                              uint64_t signal, void *packet)
 {
     struct rtl_read_slot *slot = sampler->free_slots;
     if (slot == NULL)
@@ -90,7 +92,7 @@ bool rtl_sampler_read(struct rtl_sampler *sampler, struct rtl_sample *sample,
     slot->reader = reader;
     slot->waiting = signal != 0 ? signal : slot->own;
     slot->since = rtl_now();
-    rtl_own_set(slot->waiting, 1);
+    rtl_internal_set(slot->waiting, 1);
     slot->next = sampler->on_their_way;
     sampler->on_their_way = slot;
     sample->users++; /* the slot's */
@@ -101,23 +103,24 @@ bool rtl_sampler_read(struct rtl_sampler *sampler, struct rtl_sample *sample,
     return true;
 }
 
-bool rtl_sampler_read_now(struct rtl_sampler *sampler, struct rtl_sample *sample,
-                          struct rtl_reader *reader, uint64_t signal)
+bool rtl_counter_sampler_read_now(struct rtl_counter_sampler *sampler,
+                                  struct rtl_counter_sample *sample, struct rtl_reader *reader,
+                                  uint64_t signal)
 {
     struct rtl_aql_packet packet;
-    if (!rtl_own_has_room(&sampler->own) ||
-        !rtl_sampler_read(sampler, sample, reader, signal, &packet))
+    if (!rtl_internal_has_room(&sampler->own) ||
+        !rtl_counter_sampler_read(sampler, sample, reader, signal, &packet))
         return false;
-    rtl_own_put(&sampler->own, &packet);
+    rtl_internal_put(&sampler->own, &packet);
     return true;
 }
 
-static void finish(struct rtl_sampler *sampler, struct rtl_read_slot *slot, bool executed)
+static void finish(struct rtl_counter_sampler *sampler, struct rtl_read_slot *slot, bool executed)
 {
-    struct rtl_sample *sample = slot->sample;
+    struct rtl_counter_sample *sample = slot->sample;
     sample->failed = !executed || !rtl_aql_values(slot->profile, sample->values);
     sample->done = true;
-    rtl_sampler_drop(sampler, sample);
+    rtl_counter_sampler_drop(sampler, sample);
     if (slot->reader != NULL)
         atomic_fetch_sub_explicit(&slot->reader->reading, 1, memory_order_relaxed);
     slot->sample = NULL;
@@ -130,13 +133,13 @@ static bool is_overdue(const struct rtl_read_slot *slot)
     return slot->waiting != slot->own && rtl_now() - slot->since > READ_PATIENCE_NS;
 }
 
-unsigned rtl_sampler_collect(struct rtl_sampler *sampler, bool *busy)
+unsigned rtl_counter_sampler_collect(struct rtl_counter_sampler *sampler, bool *busy)
 {
     unsigned count = 0;
     pthread_mutex_lock(sampler->lock);
     for (struct rtl_read_slot **at = &sampler->on_their_way; *at != NULL;) {
         struct rtl_read_slot *slot = *at;
-        bool executed = rtl_own_value(slot->waiting) <= 0;
+        bool executed = rtl_internal_value(slot->waiting) <= 0;
         bool overdue = !executed && is_overdue(slot);
         if (!executed && !overdue) {
             at = &slot->next;
@@ -147,7 +150,7 @@ unsigned rtl_sampler_collect(struct rtl_sampler *sampler, bool *busy)
         if (executed)
             give_slot(sampler, slot);
         else
-            rtl_own_set(slot->waiting, 0);
+            rtl_internal_set(slot->waiting, 0);
         count++;
     }
     *busy = *busy || sampler->on_their_way != NULL;
@@ -158,12 +161,13 @@ unsigned rtl_sampler_collect(struct rtl_sampler *sampler, bool *busy)
     return count;
 }
 
-bool rtl_sampler_abandon(struct rtl_sampler *sampler, struct rtl_reader *reader, uint64_t signal)
+bool rtl_counter_sampler_abandon(struct rtl_counter_sampler *sampler, struct rtl_reader *reader,
+                                 uint64_t signal)
 {
     bool waits = false;
     for (struct rtl_read_slot **at = &sampler->on_their_way; *at != NULL;) {
         struct rtl_read_slot *slot = *at;
-        bool executed = rtl_own_value(slot->waiting) <= 0;
+        bool executed = rtl_internal_value(slot->waiting) <= 0;
         if (slot->reader == reader && (executed || slot->waiting != signal)) {
             *at = slot->next;
             finish(sampler, slot, executed);
@@ -182,44 +186,44 @@ bool rtl_sampler_abandon(struct rtl_sampler *sampler, struct rtl_reader *reader,
 /* ---- devices ---- */
 
 /* The counters run from here on. */
-static bool start(struct rtl_sampler *sampler)
+static bool start(struct rtl_counter_sampler *sampler)
 {
     const struct rtl_read_slot *slot = sampler->free_slots;
     struct rtl_aql_packet packet = *rtl_aql_start(slot->profile);
-    rtl_own_set(slot->own, 1);
+    rtl_internal_set(slot->own, 1);
     rtl_aql_set_signal(&packet, slot->own);
-    rtl_own_put(&sampler->own, &packet);
-    return rtl_own_wait(slot->own, START_PATIENCE_NS);
+    rtl_internal_put(&sampler->own, &packet);
+    return rtl_internal_wait(slot->own, START_PATIENCE_NS);
 }
 
-bool rtl_sampler_open(struct rtl_sampler *sampler, struct rtl_counted_device *device,
-                      pthread_mutex_t *lock)
+bool rtl_counter_sampler_open(struct rtl_counter_sampler *sampler,
+                              struct rtl_counters_agent *device, pthread_mutex_t *lock)
 {
     sampler->device = device;
     sampler->lock = lock;
-    if (!rtl_own_try(device) || !rtl_own_open(&sampler->own, device->handle))
+    if (!rtl_internal_try(device) || !rtl_internal_open(&sampler->own, device->handle))
         return false;
     sampler->enable_memory = rtl_aql_enable(device->handle, &sampler->enable);
     return make_slots(sampler) && sampler->free_slots != NULL && start(sampler);
 }
 
-static void free_samples(struct rtl_sampler *sampler)
+static void free_samples(struct rtl_counter_sampler *sampler)
 {
     while (sampler->free_samples != NULL) {
-        struct rtl_sample *sample = sampler->free_samples;
+        struct rtl_counter_sample *sample = sampler->free_samples;
         sampler->free_samples = sample->next;
         free(sample);
     }
 }
 
-void rtl_sampler_close(struct rtl_sampler *sampler)
+void rtl_counter_sampler_close(struct rtl_counter_sampler *sampler)
 {
     while (sampler->on_their_way != NULL) {
         struct rtl_read_slot *slot = sampler->on_their_way;
         sampler->on_their_way = slot->next;
-        finish(sampler, slot, rtl_own_value(slot->waiting) <= 0);
+        finish(sampler, slot, rtl_internal_value(slot->waiting) <= 0);
     }
-    rtl_own_close(&sampler->own);
+    rtl_internal_close(&sampler->own);
     rtl_aql_free_enable(sampler->enable_memory);
     for (uint32_t i = 0; i < sampler->block_count; i++) {
         for (uint32_t j = 0; j < SLOTS && sampler->slots[i][j].own != 0; j++)
@@ -228,5 +232,5 @@ void rtl_sampler_close(struct rtl_sampler *sampler)
         free(sampler->slots[i]);
     }
     free_samples(sampler);
-    *sampler = (struct rtl_sampler){.device = sampler->device, .lock = sampler->lock};
+    *sampler = (struct rtl_counter_sampler){.device = sampler->device, .lock = sampler->lock};
 }

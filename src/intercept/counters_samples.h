@@ -8,7 +8,7 @@
 #define RTL_INTERCEPT_COUNTERS_SAMPLES_H
 
 #include "intercept/counters_device.h"
-#include "intercept/counters_own.h"
+#include "intercept/counters_internal.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -17,8 +17,8 @@
 #define RTL_SAMPLER_BLOCKS 4u /* times that room for reads is made */
 
 /** What the counters of a device stood at, at one moment. */
-struct rtl_sample {
-    struct rtl_sample *next;
+struct rtl_counter_sample {
+    struct rtl_counter_sample *next;
     uint32_t users; /**< who drops it last gives it back */
     bool done;      /**< read */
     bool failed;    /**< and this is why there are no values: nobody could */
@@ -33,10 +33,10 @@ struct rtl_reader {
 struct rtl_read_slot;
 
 /** Of a device. Zeroed memory is one that is not open. */
-struct rtl_sampler {
-    struct rtl_counted_device *device;
+struct rtl_counter_sampler {
+    struct rtl_counters_agent *device;
     pthread_mutex_t *lock;
-    struct rtl_own_queue own;
+    struct rtl_internal_queue own;
     struct rtl_aql_packet enable; /**< before the first packet of a queue */
     void *enable_memory;          /**< NULL: no such packet is needed */
     struct rtl_read_slot *free_slots, *on_their_way;
@@ -44,34 +44,38 @@ struct rtl_sampler {
     struct rtl_read_slot *slots[RTL_SAMPLER_BLOCKS];
     struct rtl_aql_block *blocks[RTL_SAMPLER_BLOCKS];
     uint32_t block_count;
-    struct rtl_sample *free_samples;
+    struct rtl_counter_sample *free_samples;
 };
 
 /** Starts the counters of a device. Not under the lock; slow: at most two seconds. */
-bool rtl_sampler_open(struct rtl_sampler *sampler, struct rtl_counted_device *device,
-                      pthread_mutex_t *lock);
+bool rtl_counter_sampler_open(struct rtl_counter_sampler *sampler,
+                              struct rtl_counters_agent *device, pthread_mutex_t *lock);
 
 /** Gives everything back but samples that somebody uses. */
-void rtl_sampler_close(struct rtl_sampler *sampler);
+void rtl_counter_sampler_close(struct rtl_counter_sampler *sampler);
 
 /** A sample, whose user is the caller, NULL without memory; and one user less (NULL is allowed). */
-struct rtl_sample *rtl_sampler_take(struct rtl_sampler *sampler);
-void rtl_sampler_drop(struct rtl_sampler *sampler, struct rtl_sample *sample);
+struct rtl_counter_sample *rtl_counter_sampler_take(struct rtl_counter_sampler *sampler);
+void rtl_counter_sampler_drop(struct rtl_counter_sampler *sampler,
+                              struct rtl_counter_sample *sample);
 
 /** Writes a packet that reads into the sample and lowers `signal` from 1 (0: one of its own). False
  * (the sample is as it was) if no memory to read into is free. */
-bool rtl_sampler_read(struct rtl_sampler *sampler, struct rtl_sample *sample,
-                      struct rtl_reader *reader, uint64_t signal, void *packet);
+bool rtl_counter_sampler_read(struct rtl_counter_sampler *sampler,
+                              struct rtl_counter_sample *sample, struct rtl_reader *reader,
+                              uint64_t signal, void *packet);
 
 /** The same at once, in a queue of ours. `reader` may be NULL. */
-bool rtl_sampler_read_now(struct rtl_sampler *sampler, struct rtl_sample *sample,
-                          struct rtl_reader *reader, uint64_t signal);
+bool rtl_counter_sampler_read_now(struct rtl_counter_sampler *sampler,
+                                  struct rtl_counter_sample *sample, struct rtl_reader *reader,
+                                  uint64_t signal);
 
 /** Takes what was read. Not under the lock. `busy` if some are on their way. Returns how many. */
-unsigned rtl_sampler_collect(struct rtl_sampler *sampler, bool *busy);
+unsigned rtl_counter_sampler_collect(struct rtl_counter_sampler *sampler, bool *busy);
 
 /** The queue of a reader is no more: reads in it that were not executed never will be. Those in our
  * own queue come yet, if `signal` is theirs: true if there is such a one. */
-bool rtl_sampler_abandon(struct rtl_sampler *sampler, struct rtl_reader *reader, uint64_t signal);
+bool rtl_counter_sampler_abandon(struct rtl_counter_sampler *sampler, struct rtl_reader *reader,
+                                 uint64_t signal);
 
 #endif

@@ -121,7 +121,7 @@ static void recycle(struct batch *batch, uint32_t pool_id, bool copy)
     __atomic_store_n(&signal->end_ts, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&signal->value, 1, __ATOMIC_RELAXED);
     batch->ids[batch->id_count++] = pool_id;
-    if (batch->id_count >= rtl_pool_piece(&rtl_signals, BATCH))
+    if (batch->id_count >= rtl_pool_share(&rtl_signals, BATCH))
         give_back(batch);
 }
 
@@ -293,7 +293,7 @@ unsigned rtl_harvest(struct rtl_queue *queue, unsigned most, unsigned patience)
     for (; at < tail && found < most && waiting < patience; at++) {
         struct rtl_kernel_facts facts;
         rtl_pending_foresee(pending, &rtl_signals, at, tail);
-        enum rtl_take take = patience == RTL_THOROUGH
+        enum rtl_take take = patience == RTL_HARVEST_ALL
                                  ? look_thoroughly(pending, at, &facts)
                                  : rtl_pending_look(pending, &rtl_signals, at, false, &facts);
         if (take == RTL_TAKE_TAKEN) {
@@ -608,7 +608,7 @@ static bool owes(const struct rtl_queue *queue)
            atomic_load_explicit(&queue->pending.owed, memory_order_relaxed) != 0;
 }
 
-bool rtl_harvest_owed(void)
+bool rtl_forwards_pending(void)
 {
     for (uint32_t i = 0; i < rtl_queues_count(); i++)
         if (owes(rtl_queues_at(i)))
@@ -616,7 +616,7 @@ bool rtl_harvest_owed(void)
     return false;
 }
 
-unsigned rtl_harvest_owing(void)
+unsigned rtl_forward_ready_all(void)
 {
     unsigned taken = 0;
     for (uint32_t i = 0; i < rtl_queues_count(); i++)
@@ -788,7 +788,7 @@ void rtl_harvest_close(struct rtl_queue *queue)
     int naps = 0;
     wait_for_helper(&queue->forwarding);
     while (rtl_harvest_forward(queue, false) > 0 ||
-           rtl_harvest(queue, UINT32_MAX, RTL_THOROUGH) > 0 ||
+           rtl_harvest(queue, UINT32_MAX, RTL_HARVEST_ALL) > 0 ||
            wait_for_other(first_owed(pending), &naps))
         continue;
     struct batch batch;

@@ -7,7 +7,7 @@
 #include "intercept/queues.h"
 #include "pool/pool.h"
 
-#define RTL_THOROUGH UINT32_MAX
+#define RTL_HARVEST_ALL UINT32_MAX
 
 /** The signals of this process. */
 extern struct rtl_pool rtl_signals;
@@ -18,8 +18,8 @@ extern struct rtl_pool rtl_signals;
 #define RTL_EASY_SIGNALS 24576u
 
 /** Harvests finished records of a queue from its head on; gives up after `patience` records in a
- * row whose kernels have not completed. With RTL_THOROUGH it looks at all, and takes those as well
- * whose signal the program has armed again unseen. Records that have to be forwarded are left
+ * row whose kernels have not completed. With RTL_HARVEST_ALL it looks at all, and takes those as
+ * well whose signal the program has armed again unseen. Records that have to be forwarded are left
  * alone. Any thread. Returns how many. */
 unsigned rtl_harvest(struct rtl_queue *queue, unsigned most, unsigned patience);
 
@@ -53,11 +53,11 @@ void rtl_harvest_settle(uint64_t handle, bool destroyed);
 void rtl_harvest_forked(void);
 
 /** True if a signal of any queue is yet to be forwarded. Any thread. */
-bool rtl_harvest_owed(void);
+bool rtl_forwards_pending(void);
 
 /** Forwards what is ready of all queues. Any thread that may make system calls. Returns how many.
  */
-unsigned rtl_harvest_owing(void);
+unsigned rtl_forward_ready_all(void);
 
 /** Judge of rtl_borrows. */
 enum rtl_record_standing rtl_harvest_judge(struct rtl_record_name name, uint64_t handle);

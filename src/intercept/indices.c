@@ -6,8 +6,8 @@
 #include "intercept/origin.h"
 #include "intercept/pending_add.h"
 #include "intercept/queues.h"
-#include "intercept/strangers.h"
 #include "intercept/submit.h"
+#include "intercept/untracked.h"
 
 #include <stddef.h>
 
@@ -55,7 +55,7 @@ static inline void visit(struct rtl_queue *state, uint64_t packets)
         return;
     last = state;
     visits++;
-    if (packets < 2 || !rtl_turn_is_mine(&state->turn))
+    if (packets < 2 || !rtl_submit_lock_is_mine(&state->submit_lock))
         return;
     uint32_t visited = atomic_load_explicit(&state->visited, memory_order_relaxed);
     atomic_store_explicit(&state->visited, visits, memory_order_relaxed);
@@ -68,7 +68,7 @@ static void ask_for_more(struct rtl_queue *state, uint64_t packets)
 {
     is_back = false;
     __builtin_prefetch(state->ledger, 1);
-    rtl_map_ask(&rtl_queue_doorbells, state->doorbell);
+    rtl_queue_map_ask(&rtl_queue_doorbells, state->doorbell);
     rtl_submit_foresee(state, packets);
 }
 
@@ -144,7 +144,7 @@ static void note_origin(struct rtl_queue *state, uint64_t first, uint64_t count)
         rtl_reservations_note(&state->reservations, first, &note);
     if (atomic_load_explicit(&rtl_counters_mode, memory_order_relaxed) == RTL_COUNTING_RANGE &&
         state->counted != NULL && atomic_load_explicit(&state->counted->open, memory_order_acquire))
-        rtl_counted_ranges_reserve(state->counted, first, count);
+        rtl_counters_ranges_reserve(state->counted, first, count);
 }
 
 /* While the program writes the packets, what RTL will write for them comes. */
@@ -172,7 +172,7 @@ static inline void note_reservation(struct rtl_queue *state, uint64_t first, uin
     {                                                                                              \
         struct rtl_queue *state = follow(queue);                                                   \
         if (state == NULL) {                                                                       \
-            rtl_strangers_meet(queue);                                                             \
+            rtl_untracked_seen(queue);                                                             \
             rtl_api.hsa_queue_store_write_index_##name(queue, value);                              \
             return;                                                                                \
         }                                                                                          \
@@ -187,7 +187,7 @@ static inline void note_reservation(struct rtl_queue *state, uint64_t first, uin
     {                                                                                              \
         struct rtl_queue *state = follow(queue);                                                   \
         if (state == NULL) {                                                                       \
-            rtl_strangers_meet(queue);                                                             \
+            rtl_untracked_seen(queue);                                                             \
             return rtl_api.hsa_queue_cas_write_index_##name(queue, expected, value);               \
         }                                                                                          \
         visit(state, value - expected);                                                            \
@@ -202,7 +202,7 @@ static inline void note_reservation(struct rtl_queue *state, uint64_t first, uin
     {                                                                                              \
         struct rtl_queue *state = follow(queue);                                                   \
         if (state == NULL) {                                                                       \
-            rtl_strangers_meet(queue);                                                             \
+            rtl_untracked_seen(queue);                                                             \
             return rtl_api.hsa_queue_add_write_index_##name(queue, value);                         \
         }                                                                                          \
         visit(state, value);                                                                       \

@@ -93,21 +93,21 @@ static struct launch *make(enum rtl_kind kind, uint32_t *id)
 }
 
 /* For the places that come next, in the first lap. */
-static void take_memory(void)
+static void prefault(void)
 {
     static uint32_t taken; /* the worker's */
     uint32_t ahead = atomic_load_explicit(&next_id, memory_order_relaxed) + AHEAD;
     uint32_t end = ahead < LAUNCHES ? ahead : LAUNCHES;
     if (taken < end && (end - taken >= AHEAD / 2 || end == LAUNCHES)) {
-        rtl_pages_take(&launches[taken], &launches[end]);
+        rtl_prefault(&launches[taken], &launches[end]);
         taken = end;
     }
 }
 
-void rtl_launches_look(void)
+void rtl_launches_poll(void)
 {
     (void)rtl_launches_send();
-    take_memory();
+    prefault();
     atomic_store_explicit(&crowded, !rtl_emit_has_spare(RTL_SPARE_MOST), memory_order_relaxed);
 }
 
@@ -352,7 +352,7 @@ static void pass_found(struct launch *launch, const struct rtl_launch_part *part
         finish(launch);
 }
 
-void rtl_launch_pass(const struct rtl_launch_part *part)
+void rtl_launch_submitted(const struct rtl_launch_part *part)
 {
     struct launch *launch = place_of(part->launch);
     if (is_found(launch))

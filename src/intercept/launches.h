@@ -39,7 +39,7 @@ bool rtl_launches_send(void);
 /** The same, and looks whether the collector keeps up. While it does not, no launches of few
  * packets are found: a program that reserves two packets at a time has as many of them as kernels,
  * and these matter more. Each round of the worker. */
-void rtl_launches_look(void);
+void rtl_launches_poll(void);
 
 /** The kernel before a launch that was found looks like the head of the same replay. By who submits
  * the queue's packets. */
@@ -55,7 +55,7 @@ struct rtl_launch_part {
 };
 
 /** Any thread; for one launch that was found, one at a time. */
-void rtl_launch_pass(const struct rtl_launch_part *part);
+void rtl_launch_submitted(const struct rtl_launch_part *part);
 
 /** Sends the launches of which all packets have passed, by the time of the call: if another thread
  * is just sending some, waits for it, about a microsecond at most. Makes no system call. Any

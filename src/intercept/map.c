@@ -4,9 +4,9 @@
 
 #define REMOVED 1u
 
-void *rtl_map_find_further(const struct rtl_map *map, uint64_t key)
+void *rtl_queue_map_find_further(const struct rtl_queue_map *map, uint64_t key)
 {
-    uint64_t at = rtl_map_place(key);
+    uint64_t at = rtl_queue_map_place(key);
     for (uint64_t i = 0; i < RTL_MAP_PLACES; i++, at = (at + 1) % RTL_MAP_PLACES) {
         uint64_t found = atomic_load_explicit(&map->places[at].key, memory_order_acquire);
         if (found == key)
@@ -17,10 +17,10 @@ void *rtl_map_find_further(const struct rtl_map *map, uint64_t key)
     return NULL;
 }
 
-bool rtl_map_put(struct rtl_map *map, uint64_t key, void *value)
+bool rtl_queue_map_put(struct rtl_queue_map *map, uint64_t key, void *value)
 {
-    rtl_map_remove(map, key);
-    uint64_t at = rtl_map_place(key);
+    rtl_queue_map_remove(map, key);
+    uint64_t at = rtl_queue_map_place(key);
     for (uint64_t i = 0; i < RTL_MAP_PLACES; i++, at = (at + 1) % RTL_MAP_PLACES) {
         if (atomic_load_explicit(&map->places[at].key, memory_order_relaxed) > REMOVED)
             continue;
@@ -31,9 +31,9 @@ bool rtl_map_put(struct rtl_map *map, uint64_t key, void *value)
     return false;
 }
 
-void rtl_map_remove(struct rtl_map *map, uint64_t key)
+void rtl_queue_map_remove(struct rtl_queue_map *map, uint64_t key)
 {
-    uint64_t at = rtl_map_place(key);
+    uint64_t at = rtl_queue_map_place(key);
     for (uint64_t i = 0; i < RTL_MAP_PLACES; i++, at = (at + 1) % RTL_MAP_PLACES) {
         uint64_t found = atomic_load_explicit(&map->places[at].key, memory_order_relaxed);
         if (found == 0)

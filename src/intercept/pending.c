@@ -55,7 +55,7 @@ bool rtl_pending_init(struct rtl_pending *pending, struct rtl_chunks *chunks, ui
     pending->own_brand = rtl_chunks_brand(chunks);
     pending->brand = rtl_brand_in_state(pending->own_brand);
     pending->last = no_origin;
-    rtl_pages_take(memory, (unsigned char *)memory + bytes);
+    rtl_prefault(memory, (unsigned char *)memory + bytes);
     return true;
 }
 
@@ -97,7 +97,7 @@ static void give_spares(struct rtl_pending *pending)
         rtl_chunks_give(pending->chunks, pending->spares[--pending->spare_count]);
 }
 
-static void forget(struct rtl_chunk *chunk)
+static void forget(struct rtl_record_chunk *chunk)
 {
     for (unsigned i = 0; i < RTL_CHUNK; i++)
         atomic_store_explicit(&chunk->records[i].state, 0, memory_order_relaxed);
@@ -148,8 +148,8 @@ static bool begin_chunk(struct rtl_pending *pending, uint64_t tail, uint64_t hea
     bool has_next = choose(pending, tail / RTL_CHUNK + 2);
     if (pending->chosen * RTL_CHUNK <= tail)
         return false;
-    unsigned char *chunk = (unsigned char *)rtl_chunk_at(pending, tail);
-    unsigned char *next = (unsigned char *)rtl_chunk_at(pending, tail + RTL_CHUNK);
+    unsigned char *chunk = (unsigned char *)rtl_record_chunk_at(pending, tail);
+    unsigned char *next = (unsigned char *)rtl_record_chunk_at(pending, tail + RTL_CHUNK);
     pending->next = (struct rtl_record *)(void *)chunk;
     pending->ahead = has_next ? next - chunk : 0;
     pending->last = no_origin;
@@ -187,14 +187,14 @@ uint64_t rtl_pending_find_room(struct rtl_pending *pending)
 
 /* Where a record is if it is pending, and its state then. */
 struct spot {
-    struct rtl_chunk *chunk;
+    struct rtl_record_chunk *chunk;
     struct rtl_record *record;
     uint64_t pending;
 };
 
 static inline struct spot find(const struct rtl_pending *pending, uint64_t sequence)
 {
-    struct rtl_chunk *chunk = rtl_chunk_at(pending, sequence);
+    struct rtl_record_chunk *chunk = rtl_record_chunk_at(pending, sequence);
     return (struct spot){chunk, &chunk->records[sequence % RTL_CHUNK],
                          rtl_record_state(pending->brand, sequence, RTL_RECORD_PENDING)};
 }

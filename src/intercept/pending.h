@@ -83,7 +83,7 @@ struct rtl_pending {
     void *memory;    /**< of what does not lie here */
     uint64_t mapped; /**< bytes of it */
     /** All in this line is the submitter's; others read `tail`. */
-    _Alignas(RTL_LINES_APART) _Atomic uint64_t tail; /**< next sequence */
+    _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint64_t tail; /**< next sequence */
     uint64_t limit;          /**< sequence for which to look for room again */
     struct rtl_record *next; /**< of `tail`, if it is below `limit` */
     int64_t ahead;      /**< bytes from a record to that in the next chunk; 0: none is chosen */
@@ -97,14 +97,14 @@ struct rtl_pending {
     _Atomic uint64_t passed;
     uint32_t *spares; /**< chunks whose records are all done, the newest last */
     uint32_t spare_count;
-    _Alignas(RTL_LINES_APART) _Atomic uint64_t head; /**< records before it are done */
+    _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint64_t head; /**< records before it are done */
     uint64_t suspect,
         suspect_end; /**< records that looked re-armed in the last round; the worker's */
     /** Replaced signals that are not forwarded yet; not beside `head`, since the submitter looks at
      * it for each signal of the program's. */
-    _Alignas(RTL_LINES_APART) _Atomic uint32_t owed;
+    _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint32_t owed;
     /** `table`, if it is no larger. */
-    _Alignas(RTL_LINES_APART) _Atomic uint32_t places[RTL_NEAR_PLACES];
+    _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint32_t places[RTL_NEAR_PLACES];
 };
 
 /** Makes room for at least `capacity` records (rounded up to a power of two), which will lie in

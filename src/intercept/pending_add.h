@@ -5,8 +5,8 @@
 #ifndef RTL_INTERCEPT_PENDING_ADD_H
 #define RTL_INTERCEPT_PENDING_ADD_H
 
-#include "intercept/pair.h"
 #include "intercept/pending.h"
+#include "intercept/store2.h"
 #include "ring/wire.h"
 
 #include <stddef.h>
@@ -38,7 +38,8 @@ static inline uint64_t rtl_record_state(uint64_t brand, uint64_t sequence,
 
 /** The chunk in which the record `sequence` is if it is pending; any if it is done or not added
  * yet. Any thread. */
-static inline struct rtl_chunk *rtl_chunk_at(const struct rtl_pending *pending, uint64_t sequence)
+static inline struct rtl_record_chunk *rtl_record_chunk_at(const struct rtl_pending *pending,
+                                                           uint64_t sequence)
 {
     _Atomic uint32_t *place = &pending->table[sequence / RTL_CHUNK & pending->table_mask];
     return rtl_chunks_at(pending->chunks, atomic_load_explicit(place, memory_order_acquire));
@@ -46,7 +47,7 @@ static inline struct rtl_chunk *rtl_chunk_at(const struct rtl_pending *pending, 
 
 static inline struct rtl_record *rtl_record_at(const struct rtl_pending *pending, uint64_t sequence)
 {
-    return &rtl_chunk_at(pending, sequence)->records[sequence % RTL_CHUNK];
+    return &rtl_record_chunk_at(pending, sequence)->records[sequence % RTL_CHUNK];
 }
 
 static inline void rtl_pending_put(_Atomic uint64_t *field, uint64_t value)
@@ -102,9 +103,10 @@ static inline struct rtl_origin_words rtl_pending_origin(const struct rtl_kernel
 }
 
 /** The chunk that a record is in, by its place there. */
-static inline struct rtl_chunk *rtl_chunk_of(struct rtl_record *record, uint64_t place)
+static inline struct rtl_record_chunk *rtl_record_chunk_of(struct rtl_record *record,
+                                                           uint64_t place)
 {
-    return (struct rtl_chunk *)(void *)(record - place);
+    return (struct rtl_record_chunk *)(void *)(record - place);
 }
 
 /** The place of the next record's origin in its chunk; writes one if need be. For one that has
@@ -120,7 +122,7 @@ static inline uint64_t rtl_pending_place_origin(struct rtl_pending *pending,
     uint64_t place = last->place + 1;
     uint64_t sequence = rtl_pending_get(&pending->tail);
     struct rtl_record_origin *origin =
-        &rtl_chunk_of(pending->next, sequence % RTL_CHUNK)->origins[place];
+        &rtl_record_chunk_of(pending->next, sequence % RTL_CHUNK)->origins[place];
     rtl_pending_put(&origin->correlation, words->correlation);
     rtl_pending_put(&origin->launch_base, words->launch | (uint64_t)words->base << 32);
     *last = (struct rtl_last_origin){words->correlation, words->launch, words->base, place};
@@ -139,11 +141,11 @@ rtl_record_fill(struct rtl_record *record, const struct rtl_record_words *words,
                 uint64_t origin)
 {
     uint64_t packet = words->index << RTL_INDEX_SHIFT | (uint64_t)words->flags << RTL_ORIGIN_BITS;
-    rtl_pair_put(&record->tag, &record->block, words->tag, words->block);
-    rtl_pair_put(&record->block_z_grid_x, &record->grid_y_z, words->block_z_grid_x,
-                 words->grid_y_z);
-    rtl_pair_put(&record->group, &record->kernel_object, words->group, words->kernel_object);
-    rtl_pair_publish(&record->state, &record->packet, state, packet | origin);
+    rtl_store2_relaxed(&record->tag, &record->block, words->tag, words->block);
+    rtl_store2_relaxed(&record->block_z_grid_x, &record->grid_y_z, words->block_z_grid_x,
+                       words->grid_y_z);
+    rtl_store2_relaxed(&record->group, &record->kernel_object, words->group, words->kernel_object);
+    rtl_store2_release(&record->state, &record->packet, state, packet | origin);
 }
 
 #define RTL_WORD_OF_RECORD(field) (offsetof(struct rtl_record, field) / sizeof(uint64_t))
@@ -193,7 +195,7 @@ static inline void rtl_pending_ask(const struct rtl_pending *pending, uint64_t c
 {
     uint64_t place = atomic_load_explicit(&pending->tail, memory_order_relaxed) % RTL_CHUNK;
     uint64_t here = count < RTL_CHUNK - place ? count : RTL_CHUNK - place;
-    const struct rtl_chunk *chunk = rtl_chunk_of(pending->next, place);
+    const struct rtl_record_chunk *chunk = rtl_record_chunk_of(pending->next, place);
     __builtin_prefetch(&chunk->origins[pending->last.place + 1], 1);
     rtl_records_ask((const unsigned char *)pending->next, here);
     rtl_records_ask((const unsigned char *)chunk + pending->ahead, count - here);

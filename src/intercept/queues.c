@@ -11,8 +11,8 @@
 #include "intercept/indices.h"
 #include "intercept/launches.h"
 #include "intercept/makers.h"
-#include "intercept/strangers.h"
 #include "intercept/submit.h"
+#include "intercept/untracked.h"
 #include "intercept/ways.h"
 #include "intercept/worker.h"
 
@@ -36,7 +36,7 @@
 
 static struct rtl_queue *_Atomic places[RTL_MOST_QUEUES];
 static _Atomic uint32_t place_count;
-struct rtl_map rtl_queue_addresses, rtl_queue_doorbells;
+struct rtl_queue_map rtl_queue_addresses, rtl_queue_doorbells;
 static _Atomic bool plain_doorbells;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint32_t next_id;
@@ -44,7 +44,7 @@ static struct rtl_config settings;
 static struct rtl_ring *ring;
 static struct rtl_wire_ledger nowhere; /* accounts without a ring */
 static const struct rtl_launch_sink launches = {rtl_launch_found, rtl_launch_headed,
-                                                rtl_launch_pass};
+                                                rtl_launch_submitted};
 
 uint32_t rtl_queues_count(void)
 {
@@ -61,7 +61,7 @@ bool rtl_queues_plain_doorbells(void)
     return atomic_load_explicit(&plain_doorbells, memory_order_relaxed);
 }
 
-void rtl_queues_expect_doorbell(uint64_t handle)
+void rtl_queues_note_doorbell_kind(uint64_t handle)
 {
     if (((const amd_signal_t *)(uintptr_t)handle)->kind >= 0)
         atomic_store_explicit(&plain_doorbells, true, memory_order_relaxed);
@@ -141,7 +141,7 @@ static struct rtl_queue *free_place(uint64_t size)
         free(queue);
         return NULL;
     }
-    rtl_chunks_provide(&rtl_chunks, FIRST_CHUNKS);
+    rtl_chunks_reserve(&rtl_chunks, FIRST_CHUNKS);
     atomic_store_explicit(&places[slot], queue, memory_order_release);
     atomic_store_explicit(&place_count, slot + 1, memory_order_release);
     return queue;
@@ -228,7 +228,7 @@ static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id,
         .help = rtl_submit_help,
         .context = state,
         .scarce = rtl_worker_wake,
-        .expect = rtl_worker_expect,
+        .expect = rtl_worker_signal_replaced,
     };
 }
 
@@ -236,7 +236,7 @@ static void set_up(struct rtl_queue *state, hsa_queue_t *queue, uint32_t agent, 
 {
     state->queue = queue;
     state->doorbell = queue->doorbell_signal.handle;
-    rtl_queues_expect_doorbell(state->doorbell);
+    rtl_queues_note_doorbell_kind(state->doorbell);
     state->size = queue->size;
     set_up_records(state, agent, id, rtl_api.hsa_queue_load_write_index_scacquire(queue));
 }
@@ -274,10 +274,11 @@ static bool follow(hsa_queue_t *queue, uint32_t agent, const struct rtl_way_made
     uint32_t id = rtl_queues_new_id();
     state->way = made->way;
     set_up(state, queue, agent, id);
-    if (!rtl_map_put(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue, state))
+    if (!rtl_queue_map_put(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue, state))
         return false;
-    if (!hook_into(state, made) || !rtl_map_put(&rtl_queue_doorbells, state->doorbell, state)) {
-        rtl_map_remove(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
+    if (!hook_into(state, made) ||
+        !rtl_queue_map_put(&rtl_queue_doorbells, state->doorbell, state)) {
+        rtl_queue_map_remove(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
         return false;
     }
     rtl_queues_describe(queue, id, agent, made->way);
@@ -365,7 +366,7 @@ static void adopt(hsa_queue_t *queue, uint32_t agent, const struct rtl_way_made 
     }
     rtl_counters_queue_refused(agent);
     uint32_t id = rtl_queues_new_id();
-    rtl_strangers_add(queue, id, agent,
+    rtl_untracked_add(queue, id, agent,
                       made->why != NULL ? made->why : "there was no room for one more");
     rtl_makers_queue(made->maker, id);
 }
@@ -377,7 +378,7 @@ static void pass_by(const hsa_queue_t *queue, uint32_t agent)
     char why[160];
     rtl_worker_why_not(why, sizeof why);
     rtl_counters_queue_refused(agent);
-    rtl_strangers_add(queue, rtl_queues_new_id(), agent, why);
+    rtl_untracked_add(queue, rtl_queues_new_id(), agent, why);
     errno = saved;
 }
 
@@ -420,8 +421,8 @@ static struct rtl_queue *let_go(const hsa_queue_t *queue)
     pthread_mutex_lock(&lock);
     struct rtl_queue *state = rtl_queues_find(queue);
     if (state != NULL && --state->references == 0) {
-        rtl_map_remove(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
-        rtl_map_remove(&rtl_queue_doorbells, state->doorbell);
+        rtl_queue_map_remove(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
+        rtl_queue_map_remove(&rtl_queue_doorbells, state->doorbell);
     } else {
         state = NULL;
     }
@@ -432,7 +433,7 @@ static struct rtl_queue *let_go(const hsa_queue_t *queue)
 static hsa_status_t destroy(hsa_queue_t *queue)
 {
     struct rtl_queue *state = let_go(queue);
-    rtl_strangers_forget(queue);
+    rtl_untracked_remove(queue);
     if (state != NULL) {
         rtl_submit(state); /* what somebody published without us, at the latest */
         rtl_submit_end(state, rtl_clock_ns(CLOCK_MONOTONIC) + SUBMISSION_PATIENCE_NS);
@@ -461,8 +462,8 @@ void rtl_queues_close_all(uint64_t patience_ns)
             continue;
         if (queue->way != RTL_WAY_COPIES) {
             pthread_mutex_lock(&lock);
-            rtl_map_remove(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue->queue);
-            rtl_map_remove(&rtl_queue_doorbells, queue->doorbell);
+            rtl_queue_map_remove(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue->queue);
+            rtl_queue_map_remove(&rtl_queue_doorbells, queue->doorbell);
             pthread_mutex_unlock(&lock);
             rtl_submit_end(queue, deadline);
         }

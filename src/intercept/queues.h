@@ -20,7 +20,7 @@
 #include "intercept/map.h"
 #include "intercept/pending.h"
 #include "intercept/rewrite.h"
-#include "intercept/turn.h"
+#include "intercept/submit_lock.h"
 #include "ring/ring.h"
 
 #include <hsa/amd_hsa_queue.h>
@@ -28,7 +28,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-struct rtl_counted_queue;
+struct rtl_counters_queue;
 
 #define RTL_MOST_QUEUES 1024u /* alive at the same time */
 #define RTL_NEAR_NOTES  32u   /* near slots of a queue's reservations; a power of two */
@@ -52,32 +52,33 @@ struct rtl_queue {
     uint32_t references;    /**< cooperative queues are handed out several times; under the lock */
     enum rtl_queue_way way; /**< interposed, intercepted, or copies */
     bool never_wraps;       /**< no batch may run over the end of the ring (see ways.h) */
-    bool bypassed;          /**< somebody has submitted without us; of who has the turn */
+    bool bypassed;          /**< somebody has submitted without us; of the lock's holder */
     bool gone; /**< CLOSING: the hardware's queue is no more, nothing is written to its signals */
     struct rtl_wire_ledger *ledger;
     _Atomic uint32_t phase; /**< enum rtl_queue_phase */
-    _Alignas(RTL_LINES_APART) _Atomic uint64_t virtual_index;
-    _Alignas(64) struct rtl_turn turn; /**< to submit */
-    _Atomic uint64_t submitted;        /**< packets before it are the device's */
+    _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint64_t virtual_index;
+    _Alignas(64) struct rtl_submit_lock submit_lock; /**< to submit */
+    _Atomic uint64_t submitted;                      /**< packets before it are the device's */
     /** The device's read index when a submitter last looked: it need not for each packet fetch what
-     * the device writes. Written by who has the turn. */
+     * the device writes. Written by the lock's holder. */
     _Atomic uint64_t read_index;
     /** How often the thread whose way in is the quick one had gone to another queue when it last
      * came to this one. */
     _Atomic uint32_t visited;
-    _Alignas(RTL_LINES_APART) _Atomic uint64_t newest; /**< largest end tick that was harvested */
+    _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint64_t
+        newest;               /**< largest end tick that was harvested */
     _Atomic uint64_t retired; /**< packets before it have left the hardware's ring */
     _Atomic bool forwarding;  /**< somebody is forwarding signals of this queue */
     uint64_t seen_submitted;  /**< `submitted` at the worker's last look; the worker's */
-    _Alignas(RTL_LINES_APART) struct rtl_reservations reservations; /**< see rtl_rewriter */
-    _Alignas(64) struct rtl_reserved near_notes[RTL_NEAR_NOTES];    /**< the near slots of these */
-    uint64_t reserved_size; /**< slots that it has room for */
+    _Alignas(RTL_FALSE_SHARING_BYTES) struct rtl_reservations reservations; /**< see rtl_rewriter */
+    _Alignas(64) struct rtl_reserved near_notes[RTL_NEAR_NOTES]; /**< the near slots of these */
+    uint64_t reserved_size;                                      /**< slots that it has room for */
     uint64_t closing_at;    /**< when the worker first found it CLOSING, ns, 0: not; the worker's */
     uint64_t freed_at;      /**< when the phase became FREE, ns; 0: never used */
     unsigned char *staging; /**< intercepted: the packets on their way */
     uint64_t staging_size;  /**< packets */
     uint64_t spread;        /**< intercepted: packets that one may become on the hardware */
-    struct rtl_counted_queue *counted; /**< of counters.h, NULL: was never counted */
+    struct rtl_counters_queue *counted; /**< of counters.h, NULL: was never counted */
     struct rtl_pending pending;
     struct rtl_rewriter rewriter; /**< last, for its own last fields, which few packets need */
 };
@@ -95,16 +96,16 @@ uint32_t rtl_queues_count(void);
 struct rtl_queue *rtl_queues_at(uint32_t slot);
 
 /** The queues that are followed, by address and by their doorbells' handles. */
-extern struct rtl_map rtl_queue_addresses, rtl_queue_doorbells;
+extern struct rtl_queue_map rtl_queue_addresses, rtl_queue_doorbells;
 
 /** The state of a queue, NULL if it is not followed. Lock-free, any thread. */
 static inline struct rtl_queue *rtl_queues_find(const hsa_queue_t *queue)
 {
-    return rtl_map_find(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
+    return rtl_queue_map_find(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
 }
 
 /** A queue with this doorbell is about to be followed, or counted. Any thread. */
-void rtl_queues_expect_doorbell(uint64_t handle);
+void rtl_queues_note_doorbell_kind(uint64_t handle);
 
 /** True if a queue was expected whose doorbell looks like any signal, as those of intercept queues
  * do, ours or another tool's. Any thread. */
@@ -113,7 +114,7 @@ bool rtl_queues_plain_doorbells(void);
 /** The queue that a doorbell belongs to, NULL if it is none of ours. Lock-free, any thread. */
 static inline struct rtl_queue *rtl_queues_by_doorbell(uint64_t handle)
 {
-    return rtl_map_find(&rtl_queue_doorbells, handle);
+    return rtl_queue_map_find(&rtl_queue_doorbells, handle);
 }
 
 /** Marks a CLOSING queue whose records are all accounted for as free. Worker only. */

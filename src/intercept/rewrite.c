@@ -168,7 +168,7 @@ static void add_tail(struct rtl_rewriter *rewriter, const struct rtl_kernel_key 
 /* The first of packets that were reserved at once, right after a kernel that was reserved alone. */
 static void note_head(struct rtl_rewriter *rewriter)
 {
-    const struct rtl_run *run = &rewriter->run;
+    const struct rtl_rewrite_run *run = &rewriter->run;
     if (rewriter->single_at == 0 || rewriter->single_at != run->first)
         return;
     uint64_t key = add_head(rewriter, &rewriter->single);
@@ -176,7 +176,7 @@ static void note_head(struct rtl_rewriter *rewriter)
 }
 
 /* Whether what the run holds is a batch of a replay behind which there may be more. */
-static bool is_full_batch(const struct rtl_run *run)
+static bool is_full_batch(const struct rtl_rewrite_run *run)
 {
     uint32_t count = run->reservation.count;
     return (run->reservation.flags & RTL_RESERVED_FOUND) != 0 && count > 1 &&
@@ -186,7 +186,7 @@ static bool is_full_batch(const struct rtl_run *run)
 /* The reservation that a packet belongs to becomes the run, if it is not already. */
 static void enter_run(struct rtl_rewriter *rewriter, uint64_t index)
 {
-    struct rtl_run *run = &rewriter->run;
+    struct rtl_rewrite_run *run = &rewriter->run;
     if (index >= run->first && index < run->end)
         return;
     run->behind_batch = index == run->end && is_full_batch(run);
@@ -202,7 +202,7 @@ static void enter_run(struct rtl_rewriter *rewriter, uint64_t index)
  * is left behind full batches. */
 static void meet_single(struct rtl_rewriter *rewriter, const struct rtl_kernel_key *kernel)
 {
-    struct rtl_run *run = &rewriter->run;
+    struct rtl_rewrite_run *run = &rewriter->run;
     uint64_t key = rewriter->head_count > 0 ? fingerprint(0, kernel) : 0;
     if (key != 0 && (*head_of(rewriter, key) == key || *tail_of(rewriter, key) == key)) {
         run->reservation.launch = rewriter->launches->found(rewriter->queue, run->first, 1);
@@ -219,7 +219,7 @@ static void meet_single(struct rtl_rewriter *rewriter, const struct rtl_kernel_k
 static void find_launch(struct rtl_rewriter *rewriter, const void *packet, bool extended,
                         const struct rtl_kernel_facts *facts)
 {
-    struct rtl_run *run = &rewriter->run;
+    struct rtl_rewrite_run *run = &rewriter->run;
     uint32_t flags = run->reservation.flags;
     if (rewriter->mode != RTL_MODE_FULL ||
         (flags & (RTL_RESERVED_FOUND | RTL_RESERVED_OUTSIDE)) == 0)
@@ -241,7 +241,7 @@ static void find_launch(struct rtl_rewriter *rewriter, const void *packet, bool 
 static void count_for_launch(struct rtl_rewriter *rewriter, struct tally *tally, uint32_t packets,
                              uint32_t kernels)
 {
-    const struct rtl_run *run = &rewriter->run;
+    const struct rtl_rewrite_run *run = &rewriter->run;
     if (run->reservation.launch == RTL_NONE)
         return;
     if (tally->launch.launch != run->reservation.launch) {
@@ -314,7 +314,7 @@ static bool have_room(struct rtl_rewriter *rewriter)
 static unsigned piece_of(const struct rtl_pool *pool)
 {
     int64_t share = atomic_load_explicit(&pool->free, memory_order_relaxed) / SHARES;
-    unsigned piece = rtl_pool_piece(pool, RTL_REWRITE_CACHE);
+    unsigned piece = rtl_pool_share(pool, RTL_REWRITE_CACHE);
     if (share < 1)
         return 1;
     return share < piece ? (unsigned)share : piece;
@@ -457,7 +457,7 @@ static bool may_pass(struct rtl_rewriter *rewriter, uint64_t handle)
            rtl_borrow_mark(rewriter->borrows, handle);
 }
 
-static void set_origin(const struct rtl_run *run, struct rtl_kernel_facts *facts)
+static void set_origin(const struct rtl_rewrite_run *run, struct rtl_kernel_facts *facts)
 {
     const struct rtl_reservation *reservation = &run->reservation;
     bool launched = reservation->launch != RTL_NONE;
@@ -704,7 +704,7 @@ static IN_PLACE struct rtl_kernel_key key_of(const hsa_kernel_dispatch_packet_t 
     };
 }
 
-static struct rtl_origin_words origin_of(const struct rtl_run *run)
+static struct rtl_origin_words origin_of(const struct rtl_rewrite_run *run)
 {
     const struct rtl_reservation *reservation = &run->reservation;
     bool launched = reservation->launch != RTL_NONE;
@@ -718,7 +718,7 @@ static IN_PLACE uint64_t rewrite_row(struct rtl_rewriter *rewriter, unsigned cha
                                      uint64_t first, uint64_t count, uint32_t epoch,
                                      const struct rtl_origin_words *origin, bool last)
 {
-    struct rtl_run *run = &rewriter->run;
+    struct rtl_rewrite_run *run = &rewriter->run;
     bool found = (run->reservation.flags & RTL_RESERVED_FOUND) != 0;
     uint64_t hash = run->fingerprint;
     const uint32_t *id = rewriter->ids + rewriter->id_count;
@@ -810,7 +810,7 @@ static IN_PLACE bool came_alone(struct rtl_rewriter *rewriter,
                                 const struct rtl_record_words *words, uint64_t index,
                                 struct rtl_origin_words *origin)
 {
-    const struct rtl_run *run = &rewriter->run;
+    const struct rtl_rewrite_run *run = &rewriter->run;
     const struct rtl_reserved *slot = rtl_reservations_find(rewriter->reservations, index);
     if (slot != NULL) {
         struct rtl_reservation note = rtl_reserved_read(slot);

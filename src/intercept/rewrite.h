@@ -45,7 +45,7 @@ struct rtl_launch_sink {
 };
 
 /** Which packets came of what, as far as a queue's packets have been submitted. */
-struct rtl_run {
+struct rtl_rewrite_run {
     uint64_t first, end; /**< packets of the reservation */
     struct rtl_reservation reservation;
     uint64_t fingerprint; /**< of its kernels so far, if it is a launch that was found */
@@ -59,7 +59,7 @@ struct rtl_kernel_key {
 
 struct rtl_rewriter {
     /** These two lines are read for each batch. */
-    _Alignas(RTL_LINES_APART) struct rtl_pending *pending;
+    _Alignas(RTL_FALSE_SHARING_BYTES) struct rtl_pending *pending;
     struct rtl_pool *pool;
     struct rtl_wire_ledger *ledger;
     const struct rtl_reservations *reservations; /**< notes of producers */
@@ -77,7 +77,7 @@ struct rtl_rewriter {
      * Until the next packets are rewritten. */
     bool leaves;
     bool shared_ledger; /**< other queues count in the same row of the ledger */
-    struct rtl_run run;
+    struct rtl_rewrite_run run;
     uint64_t single_at; /**< index + 1 of `single`, 0: there was none */
     /** And this one for packets that were reserved alone, or have a signal of the program's. */
     _Alignas(64) struct rtl_kernel_key single; /**< the last that was reserved outside of a call */

@@ -128,7 +128,7 @@ bool rtl_shapes_begin(void)
     return entries != NULL;
 }
 
-void rtl_shapes_take_memory(void)
+void rtl_shapes_prefault(void)
 {
-    rtl_pages_take(entries, entries + FRONT);
+    rtl_prefault(entries, entries + FRONT);
 }

@@ -15,6 +15,6 @@ bool rtl_shapes_begin(void);
 bool rtl_shapes_find(const struct rtl_kernel_facts *facts, uint32_t *shape);
 
 /** Takes memory for the shapes of most programs before they are met (pages.h). Once; any thread. */
-void rtl_shapes_take_memory(void);
+void rtl_shapes_prefault(void);
 
 #endif

@@ -4,8 +4,8 @@
 #include "intercept/api.h"
 #include "intercept/harvest.h"
 #include "intercept/queues.h"
-#include "intercept/strangers.h"
 #include "intercept/submit.h"
+#include "intercept/untracked.h"
 
 #include <hsa/amd_hsa_signal.h>
 
@@ -18,7 +18,7 @@ static __attribute__((noinline)) struct rtl_queue *queue_of_other(hsa_signal_t s
         return NULL;
     struct rtl_queue *queue = rtl_queues_by_doorbell(signal.handle);
     if (queue == NULL)
-        rtl_strangers_count(signal.handle);
+        rtl_untracked_count(signal.handle);
     return queue;
 }
 

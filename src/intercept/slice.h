@@ -34,7 +34,7 @@ _Static_assert(sizeof(struct rtl_sched_attr) == 48, "the kernel's layout");
  * Source: sched_attr::sched_runtime, in Documentation/scheduler/sched-eevdf.rst and
  * sched_setattr(2).
  */
-static inline void rtl_slice_ask(uint64_t ns)
+static inline void rtl_sched_request_slice(uint64_t ns)
 {
     struct rtl_sched_attr attr = {0};
     int saved = errno;

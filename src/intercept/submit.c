@@ -243,27 +243,27 @@ static inline bool submit_one(struct rtl_queue *queue)
 static __attribute__((noinline)) bool submit_asking(struct rtl_queue *queue, unsigned pieces,
                                                     bool stays)
 {
-    if (!rtl_turn_ask(&queue->turn))
+    if (!rtl_submit_lock_try_or_delegate(&queue->submit_lock))
         return true;
     do {
         pieces = submit_ready(queue, pieces);
         if (pieces == 0) {
-            rtl_turn_drop(&queue->turn);
+            rtl_submit_lock_unlock(&queue->submit_lock);
             atomic_store_explicit(&left, true, memory_order_relaxed);
             return false;
         }
-    } while (!rtl_turn_pass(&queue->turn, stays));
+    } while (!rtl_submit_lock_unlock_or_repeat(&queue->submit_lock, stays));
     return true;
 }
 
-/* By interception the worker asks for the turn all the time, as long as the ring is full. */
+/* By interception the worker requests the lock all the time, as long as the ring is full. */
 void rtl_submit(struct rtl_queue *queue)
 {
     unsigned pieces = PIECES;
-    if (rtl_turn_enter(&queue->turn)) { /* only by interposition */
+    if (rtl_submit_lock_try_fast(&queue->submit_lock)) { /* only by interposition */
         if (!submit_one(queue))
             pieces = submit_ready(queue, pieces);
-        if (!rtl_turn_leave(&queue->turn))
+        if (!rtl_submit_lock_unlock_fast(&queue->submit_lock))
             return;
     }
     (void)submit_asking(queue, pieces, queue->way == RTL_WAY_INTERPOSE);
@@ -271,10 +271,10 @@ void rtl_submit(struct rtl_queue *queue)
 
 void rtl_submit_foresee(struct rtl_queue *queue, uint64_t count)
 {
-    if (!rtl_turn_enter(&queue->turn))
+    if (!rtl_submit_lock_try_fast(&queue->submit_lock))
         return;
     rtl_rewrite_ask(&queue->rewriter, count);
-    if (rtl_turn_leave(&queue->turn))
+    if (rtl_submit_lock_unlock_fast(&queue->submit_lock))
         rtl_submit(queue);
 }
 
@@ -296,7 +296,7 @@ bool rtl_submit_take_left(void)
 
 void rtl_submit_begin(struct rtl_queue *queue)
 {
-    rtl_turn_begin(&queue->turn);
+    rtl_submit_lock_begin(&queue->submit_lock);
 }
 
 /* Nobody will write, or ring for, what was reserved and not submitted. */
@@ -310,7 +310,7 @@ static void skip_the_rest(struct rtl_queue *queue)
 
 void rtl_submit_end(struct rtl_queue *queue, uint64_t deadline_ns)
 {
-    while (!rtl_turn_end(&queue->turn)) {
+    while (!rtl_submit_lock_end(&queue->submit_lock)) {
         if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline_ns)
             return;
         rtl_nap(END_NAP_NS);

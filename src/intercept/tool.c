@@ -38,9 +38,9 @@
 #include "intercept/spawn.h"
 #include "intercept/starts.h"
 #include "intercept/submit.h"
+#include "intercept/submit_lock.h"
 #include "intercept/symbols.h"
 #include "intercept/threads.h"
-#include "intercept/turn.h"
 #include "intercept/waits.h"
 #include "intercept/worker.h"
 
@@ -295,7 +295,7 @@ static void harvest_queue(struct rtl_queue *queue, struct rtl_patience *patience
             wait_for_room(patience);
         else if (!rtl_emit_room(PIECE))
             return;
-        taken = rtl_harvest(queue, left < PIECE ? (unsigned)left : PIECE, RTL_THOROUGH);
+        taken = rtl_harvest(queue, left < PIECE ? (unsigned)left : PIECE, RTL_HARVEST_ALL);
         left -= taken;
     }
 }
@@ -414,7 +414,7 @@ static void in_child(void)
     rtl_counters_forked();
     rtl_harvest_forked();
     rtl_worker_forked();
-    rtl_turn_forked();
+    rtl_submit_lock_forked();
     rtl_waits_forked();
     rtl_copies_forked();
     rtl_ranges_forked();
@@ -431,7 +431,7 @@ __attribute__((constructor)) static void at_load(void)
     if (session != NULL && session[0] != '\0')
         rtl_ring_replace_former(session);
     if (__libc_single_threaded)
-        (void)rtl_turn_prepare();
+        (void)rtl_submit_lock_prepare();
 }
 
 /* Once in the life of the process. */

@@ -31,7 +31,7 @@ struct waiting {
     bool active;
 };
 
-void rtl_waits_expect(void)
+void rtl_waits_signal_replaced(void)
 {
     if (!atomic_load_explicit(&ever, memory_order_relaxed))
         atomic_store_explicit(&ever, true, memory_order_relaxed);
@@ -120,9 +120,9 @@ static void help(struct waiting *waiting)
     int saved = errno;
     atomic_fetch_add_explicit(&helpers, 1, memory_order_relaxed);
     while (!holds(waiting, rtl_api.hsa_signal_load_scacquire(waiting->signal)) &&
-           rtl_harvest_owed() && elapsed < waiting->timeout &&
+           rtl_forwards_pending() && elapsed < waiting->timeout &&
            (waiting->active || rtl_now() < until)) {
-        (void)rtl_harvest_owing();
+        (void)rtl_forward_ready_all();
         elapsed = limited ? timestamp() - begin : 0;
     }
     atomic_fetch_sub_explicit(&helpers, 1, memory_order_relaxed);

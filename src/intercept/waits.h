@@ -25,7 +25,7 @@ void rtl_waits_hook(void);
 void rtl_waits_ended(void);
 
 /** A signal was replaced, for the first time or again. Any thread. */
-void rtl_waits_expect(void);
+void rtl_waits_signal_replaced(void);
 
 /** True while a thread of the program forwards what it waits for: the worker need not hurry. Any
  * thread. */

@@ -31,14 +31,14 @@
 
 #define PIECE_OF_SIGNALS  512u /* that the pool grows by in a round when nobody waits */
 #define SPARE_SIGNALS     12288u
-#define CHUNKS_AHEAD      320u  /* of records, of all queues, that have memory before use */
-#define LOOKS_TO_CHECK    64u   /* whether somebody goes round us */
-#define LOOKS_TO_ASK      16u   /* for a turn to submit, where one round after the other is busy */
-#define CAREFUL_ROUNDS    64u   /* that look, once packets passed us by or were left to us */
-#define PATIENCE          64u   /* records of running kernels to look behind */
-#define BUSY_ROUND        512u  /* so many records of a queue in a round: go on at once */
-#define FEW_ROUND         128u  /* so few: the nap before was too short */
-#define LARGE_ROUND       4096u /* so many of all queues: a nap should not be longer */
+#define CHUNKS_AHEAD      320u /* of records, of all queues, that have memory before use */
+#define LOOKS_TO_CHECK    64u  /* whether somebody goes round us */
+#define LOOKS_TO_ASK      16u  /* for the lock to submit, where one round after the other is busy */
+#define CAREFUL_ROUNDS    64u  /* that look, once packets passed us by or were left to us */
+#define PATIENCE          64u  /* records of running kernels to look behind */
+#define BUSY_ROUND        512u /* so many records of a queue in a round: go on at once */
+#define FEW_ROUND         128u /* so few: the nap before was too short */
+#define LARGE_ROUND       4096u   /* so many of all queues: a nap should not be longer */
 #define LONG_NAP_NS       400000u /* after few */
 #define SHORTEST_NAP_NS   50000u
 #define NAP_PER_QUEUE_NS  200000u  /* where several are busy */
@@ -97,9 +97,9 @@ void rtl_worker_wake(void)
     }
 }
 
-void rtl_worker_expect(void)
+void rtl_worker_signal_replaced(void)
 {
-    rtl_waits_expect();
+    rtl_waits_signal_replaced();
     if (!atomic_load(&expected))
         atomic_store(&expected, true);
 }
@@ -165,7 +165,7 @@ static unsigned serve(struct rtl_queue *queue)
      * run out. */
     if (rtl_emit_room(BUSY_ROUND) || used > (queue->pending.mask + 1) / 2)
         finished += rtl_harvest(queue, BUSY_ROUND,
-                                used > (queue->pending.mask + 1) / 2 ? RTL_THOROUGH : PATIENCE);
+                                used > (queue->pending.mask + 1) / 2 ? RTL_HARVEST_ALL : PATIENCE);
     rtl_harvest_rearmed(queue);
     rtl_harvest_set_aside(queue);
     if (atomic_load_explicit(&queue->pending.head, memory_order_relaxed) < tail)
@@ -216,7 +216,7 @@ static bool stays_behind(struct rtl_queue *queue)
     return stays && rtl_submit_is_behind(queue);
 }
 
-/* To ask for the turn to submit interrupts the threads of the program (turn.h): not often while
+/* To request the submit lock interrupts the threads of the program (submit_lock.h): not often while
  * they are busy. */
 static bool is_time(uint32_t often)
 {
@@ -249,7 +249,7 @@ static bool is_due(void)
 static unsigned look_after(struct rtl_queue *queue, unsigned finished)
 {
     if (looking || finished >= BUSY_ROUND)
-        rtl_chunks_provide(&rtl_chunks, CHUNKS_AHEAD);
+        rtl_chunks_reserve(&rtl_chunks, CHUNKS_AHEAD);
     return looking || queue->way == RTL_WAY_INTERCEPT ? submit_behind(queue) : 0;
 }
 
@@ -301,9 +301,9 @@ unsigned rtl_worker_round(void)
     if (ring != NULL)
         keep_memory();
     (void)rtl_emit_flush();
-    rtl_launches_look();
+    rtl_launches_poll();
     rtl_threads_look();
-    rtl_pool_tidy(&rtl_signals);
+    rtl_pool_repack(&rtl_signals);
     finished += rtl_harvest_aside();
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
         struct rtl_queue *queue = rtl_queues_at(i);
@@ -349,9 +349,9 @@ static bool attend(uint64_t *since)
     uint64_t now = rtl_now();
     uint64_t end = now + ATTENTIVE_NS;
     for (unsigned i = 1; now < end; i++) {
-        if (now - *since > (rtl_harvest_owed() ? ATTENTION_NS : LINGER_NS) || rtl_waits_help())
+        if (now - *since > (rtl_forwards_pending() ? ATTENTION_NS : LINGER_NS) || rtl_waits_help())
             return false;
-        if (rtl_harvest_owing() > 0)
+        if (rtl_forward_ready_all() > 0)
             *since = now;
         if (i % LOOKS == 0)
             (void)sched_yield();
@@ -388,10 +388,10 @@ static uint64_t limit(uint64_t *length, uint64_t since)
 }
 
 /* Of tables that threads of the program write to when they submit or help. */
-static void take_memory(void)
+static void prefault(void)
 {
-    rtl_shapes_take_memory();
-    rtl_pages_take(&rtl_borrows, &rtl_borrows + 1);
+    rtl_shapes_prefault();
+    rtl_prefault(&rtl_borrows, &rtl_borrows + 1);
 }
 
 static void *work(void *unused)
@@ -399,9 +399,10 @@ static void *work(void *unused)
     (void)unused;
     uint64_t since = 0;
     pthread_setname_np(pthread_self(), "rtl-worker");
-    rtl_slice_ask(RTL_SLICE_SHORTEST); /* a round is short, and signals run out until it comes */
-    (void)rtl_turn_prepare();
-    take_memory();
+    rtl_sched_request_slice(
+        RTL_SLICE_SHORTEST); /* a round is short, and signals run out until it comes */
+    (void)rtl_submit_lock_prepare();
+    prefault();
     uint64_t length = SHORTEST_NAP_NS;
     uint64_t found = 0; /* when something had finished last */
     uint64_t next_bracket = rtl_now() + BRACKET_PERIOD_NS;

@@ -28,7 +28,7 @@ void rtl_worker_wake(void);
 
 /** A signal was replaced: it has to be forwarded as soon as its packet has completed. Any thread,
  * no system call. */
-void rtl_worker_expect(void);
+void rtl_worker_signal_replaced(void);
 
 /** Waits until the worker has finished the round it may be in and one more, at most `patience_ns`:
  * what it had taken from a queue is then in the ring. At once if no worker runs. */

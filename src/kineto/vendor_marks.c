@@ -51,7 +51,8 @@ bool rtl_marks_precede_copy(const struct rtl_marks *marks, uint32_t device, uint
  * about to add some; who has given the turn back has added them all. */
 static uint64_t find_end(struct rtl_queue *queue, uint64_t deadline_ns)
 {
-    for (unsigned i = 0; i < SUBMITTER_TRIES && rtl_turn_is_taken(&queue->turn); i++) {
+    for (unsigned i = 0; i < SUBMITTER_TRIES && rtl_submit_lock_is_taken(&queue->submit_lock);
+         i++) {
         if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline_ns)
             break;
         rtl_nap(NAP_NS);

@@ -147,11 +147,11 @@ void rtl_pool_give(struct rtl_pool *pool, const uint32_t *ids, unsigned count)
         atomic_fetch_add_explicit(&pool->free, count, memory_order_relaxed);
 }
 
-void rtl_pool_tidy(struct rtl_pool *pool)
+void rtl_pool_repack(struct rtl_pool *pool)
 {
     uint32_t ids[RTL_POOL_BLOCK];
     unsigned got = RTL_POOL_BLOCK;
-    if (rtl_pool_piece(pool, RTL_POOL_BLOCK) < RTL_POOL_BLOCK)
+    if (rtl_pool_share(pool, RTL_POOL_BLOCK) < RTL_POOL_BLOCK)
         return; /* nobody takes a block */
     while (got == RTL_POOL_BLOCK) {
         got = rtl_stack_pop(&pool->single, ids, RTL_POOL_BLOCK);

@@ -69,7 +69,7 @@ void rtl_pool_give(struct rtl_pool *pool, const uint32_t *ids, unsigned count);
 
 /** Makes blocks of ids that came in small batches, as long as there are enough of those. For who
  * gives most of them, and has them in its cache. */
-void rtl_pool_tidy(struct rtl_pool *pool);
+void rtl_pool_repack(struct rtl_pool *pool);
 
 /** Makes signals until there are `target`, those that other threads are just making included (or
  * the limit is reached, or the backend fails). Any thread, without a lock of its own; the backend
@@ -86,7 +86,7 @@ static inline bool rtl_pool_is_empty(const struct rtl_pool *pool)
 /** How many signals somebody may keep at hand: of a small pool so few that all queues and
  * harvesters together, some of them without a processor for a while, leave most of it to the rest;
  * of a large one as many as pay, `most`. At least 1. Any thread. */
-static inline unsigned rtl_pool_piece(const struct rtl_pool *pool, unsigned most)
+static inline unsigned rtl_pool_share(const struct rtl_pool *pool, unsigned most)
 {
     unsigned piece = atomic_load_explicit(&pool->made, memory_order_relaxed) / 64;
     if (piece == 0)

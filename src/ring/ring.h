@@ -69,14 +69,14 @@ struct rtl_ring_header {
     uint64_t made_ns;         /**< when it did so, CLOCK_BOOTTIME */
     _Atomic uint64_t gap;     /**< where writers last went on with the next lap, 0 if they never
                                  did so: memory ended there, and there was no more */
-    _Alignas(RTL_LINES_APART) _Atomic uint64_t head; /**< next slot to reserve */
-    _Alignas(RTL_LINES_APART) _Atomic uint64_t tail; /**< next slot to read */
-    _Alignas(RTL_LINES_APART) struct rtl_wire_ledger ledger[RTL_LEDGER_ROWS];
+    _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint64_t head; /**< next slot to reserve */
+    _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint64_t tail; /**< next slot to read */
+    _Alignas(RTL_FALSE_SHARING_BYTES) struct rtl_wire_ledger ledger[RTL_LEDGER_ROWS];
     struct {
-        _Alignas(RTL_LINES_APART) struct rtl_wire_kind account;
+        _Alignas(RTL_FALSE_SHARING_BYTES) struct rtl_wire_kind account;
     } kinds[RTL_KINDS];
     struct {
-        _Alignas(RTL_LINES_APART) struct rtl_wire_lane lane;
+        _Alignas(RTL_FALSE_SHARING_BYTES) struct rtl_wire_lane lane;
     } lanes[RTL_LANES];
 };
 
@@ -147,7 +147,7 @@ int rtl_ring_create_private(struct rtl_ring *ring, size_t bytes);
 
 /** Reserves memory for at most so many bytes more of the ring's slots, a multiple of a page, so
  * that a full /dev/shm shows here and not as a SIGBUS in the program, and maps it, so that writers
- * do not wait for that page by page (as rtl_pages_take, pages.h). rtl_ring_create reserves a
+ * do not wait for that page by page (as rtl_prefault, pages.h). rtl_ring_create reserves a
  * small piece, and a writer that comes to the end of what is reserved reserves a small piece
  * itself. 1: more to do, 0: all reserved, -1: no memory now (the ring is short, and laps end where
  * it is). Any thread, several at once; errno says what failed. */

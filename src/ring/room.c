@@ -38,7 +38,7 @@ static int reserve(const struct rtl_ring *ring, size_t begin, size_t size)
     }
     if (reserve_in_file(ring, begin, size) != 0)
         return -1;
-    rtl_pages_take(memory, memory + size);
+    rtl_prefault(memory, memory + size);
     return 0;
 }
 

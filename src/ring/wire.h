@@ -577,7 +577,7 @@ struct rtl_wire_ledger {
     _Atomic uint64_t borrowed; /**< kernels timed on the program's own signal */
     _Atomic uint64_t lost[RTL_LOST_REASONS];
     /* And what who harvests writes. */
-    _Alignas(RTL_LINES_APART) _Atomic uint64_t recorded; /**< written into the ring */
+    _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint64_t recorded; /**< written into the ring */
     _Atomic uint64_t
         forwarded;           /**< signals that were replaced and forwarded to the program's own */
     _Atomic uint64_t helped; /**< records that the program's thread harvested itself */

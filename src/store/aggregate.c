@@ -1,7 +1,7 @@
 #include "store/aggregate.h"
 
-#include "store/crew.h"
 #include "store/tables.h"
+#include "store/thread_pool.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ struct rtl_aggregate {
     struct rtl_map queue_contexts;
     void *workers[THREADS_MAX]; /* struct rtl_aggregate_worker */
     unsigned threads;
-    struct rtl_crew *crew;
+    struct rtl_thread_pool *crew;
     sqlite3_stmt *data;
     size_t next; /* chunk whose result comes next */
     struct recent *recent;
@@ -335,13 +335,13 @@ static rtl_status_t work(struct rtl_aggregate *aggregate)
     rtl_status_t status = RTL_OK;
     while (status == RTL_OK && aggregate->next < aggregate->chosen.count) {
         struct rtl_aggregate_job *job =
-            given < aggregate->chosen.count ? rtl_crew_job(aggregate->crew) : NULL;
+            given < aggregate->chosen.count ? rtl_thread_pool_job(aggregate->crew) : NULL;
         if (job) {
             status = fill_job(aggregate, &chosen[given++], job);
             if (status == RTL_OK)
-                rtl_crew_give(aggregate->crew);
+                rtl_thread_pool_give(aggregate->crew);
         } else {
-            status = take_job(aggregate, rtl_crew_take(aggregate->crew));
+            status = take_job(aggregate, rtl_thread_pool_take(aggregate->crew));
         }
     }
     return status;
@@ -392,7 +392,7 @@ static rtl_status_t make_crew(struct rtl_aggregate *aggregate)
 {
     size_t chunks = aggregate->chosen.count;
     unsigned threads = aggregate->request.threads;
-    threads = threads ? threads : rtl_crew_processors();
+    threads = threads ? threads : rtl_thread_pool_processors();
     threads = threads > THREADS_MAX ? THREADS_MAX : threads;
     threads = threads > chunks ? (unsigned)(chunks ? chunks : 1) : threads;
     uint32_t contexts = (uint32_t)aggregate->contexts.count;
@@ -403,8 +403,8 @@ static rtl_status_t make_crew(struct rtl_aggregate *aggregate)
             return RTL_E_MEMORY;
         aggregate->workers[aggregate->threads] = worker;
     }
-    aggregate->crew = rtl_crew_new(rtl_aggregate_chunk, aggregate->workers, threads,
-                                   2 * threads + 1, sizeof(struct rtl_aggregate_job));
+    aggregate->crew = rtl_thread_pool_new(rtl_aggregate_chunk, aggregate->workers, threads,
+                                          2 * threads + 1, sizeof(struct rtl_aggregate_job));
     return aggregate->crew ? RTL_OK : RTL_E_MEMORY;
 }
 
@@ -433,7 +433,7 @@ static rtl_status_t prepare(struct rtl_aggregate *aggregate)
 /* What is not needed any more once all kernels are added up. */
 static void dismiss(struct rtl_aggregate *aggregate)
 {
-    rtl_crew_free(aggregate->crew, release_job);
+    rtl_thread_pool_free(aggregate->crew, release_job);
     for (unsigned i = 0; i < aggregate->threads; i++)
         rtl_aggregate_worker_free(aggregate->workers[i]);
     (void)sqlite3_finalize(aggregate->data);

@@ -101,7 +101,7 @@ struct rtl_aggregate_worker {
     uint32_t contexts, groups;
 };
 
-/** Unpacks a chunk; a rtl_crew_work. */
+/** Unpacks a chunk; a rtl_thread_pool_work. */
 void rtl_aggregate_chunk(void *worker, void *job);
 
 /** The statistics of a context and group of shapes; NULL when memory is short. */

@@ -436,7 +436,7 @@ static int store_launch(struct rtl_graph_feed *feed, uint32_t process,
     return result;
 }
 
-int rtl_graph_feed_store(struct rtl_graph_feed *feed, const struct rtl_pending_item *item)
+int rtl_graph_feed_store(struct rtl_graph_feed *feed, const struct rtl_deferred_item *item)
 {
     switch ((enum rtl_graph_item)item->type) {
     case RTL_GRAPH_TOLD:

@@ -6,7 +6,7 @@
 #define RTL_STORE_GRAPH_FEED_H
 
 #include "graph/graphs.h"
-#include "store/pending.h"
+#include "store/deferred.h"
 
 #include <sqlite3.h>
 
@@ -82,6 +82,6 @@ uint64_t rtl_graph_feed_end(struct rtl_graph_feed *feed, uint32_t process);
 void rtl_graph_feed_close(struct rtl_graph_feed *feed);
 
 /** Stores an item. An SQLite result code. */
-int rtl_graph_feed_store(struct rtl_graph_feed *feed, const struct rtl_pending_item *item);
+int rtl_graph_feed_store(struct rtl_graph_feed *feed, const struct rtl_deferred_item *item);
 
 #endif

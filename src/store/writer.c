@@ -4,12 +4,12 @@
 #include "store/beside.h"
 #include "store/callers.h"
 #include "store/codec.h"
+#include "store/deferred.h"
 #include "store/file.h"
 #include "store/graph_feed.h"
 #include "store/kinds.h"
 #include "store/launches.h"
 #include "store/map.h"
-#include "store/pending.h"
 #include "store/reserve.h"
 #include "store/rows.h"
 #include "store/samples.h"
@@ -88,7 +88,7 @@ struct rtl_writer {
     struct rtl_file_kept kept; /* what the file has replaced */
     struct rtl_rows rows;
     struct rtl_codec *codec;
-    struct rtl_pending pending;
+    struct rtl_deferred pending;
     struct rtl_callers callers;
     struct rtl_graph_feed graphs;
     struct rtl_launches launches;
@@ -271,7 +271,7 @@ static void release(struct rtl_writer *writer)
     rtl_graph_feed_close(&writer->graphs);
     (void)sqlite3_close(writer->db);
     rtl_codec_free(writer->codec);
-    rtl_pending_free(&writer->pending);
+    rtl_deferred_free(&writer->pending);
     rtl_callers_free(&writer->callers);
     rtl_launches_free(&writer->launches);
     rtl_samples_free(&writer->samples);
@@ -369,9 +369,9 @@ int rtl_writer_discard(struct rtl_writer *writer, char *error, size_t error_size
 
 static int store_definitions(struct rtl_writer *writer)
 {
-    struct rtl_pending_item item;
+    struct rtl_deferred_item item;
     int result = SQLITE_OK;
-    for (size_t at = 0; result == SQLITE_OK && rtl_pending_next(&writer->pending, &at, &item);)
+    for (size_t at = 0; result == SQLITE_OK && rtl_deferred_next(&writer->pending, &at, &item);)
         result = (uint32_t)item.type >= RTL_GRAPH_TOLD
                      ? rtl_graph_feed_store(&writer->graphs, &item)
                      : rtl_rows_definition(&writer->rows, item.type, item.process, item.body,
@@ -520,7 +520,7 @@ static void mark_part(struct rtl_writer *writer, const struct part *only)
 
 static void mark_stored(struct rtl_writer *writer, const struct part *only, bool seal_all)
 {
-    rtl_pending_clear(&writer->pending);
+    rtl_deferred_clear(&writer->pending);
     rtl_kinds_stored(&writer->kinds);
     for (uint32_t i = 0; i < writer->queue_count; i++)
         writer->queues[i].copied = false;
@@ -817,7 +817,7 @@ static void add(struct rtl_writer *writer, enum rtl_wire_type type, uint32_t pro
     if (writer->pending.size > PENDING_SOON && may_store(writer))
         (void)store(writer, NULL, false);
     if (writer->pending.size > PENDING_MAX ||
-        rtl_pending_add(&writer->pending, type, process, body, body_size, texts, texts_size) != 0)
+        rtl_deferred_add(&writer->pending, type, process, body, body_size, texts, texts_size) != 0)
         drop_record(writer, type, process, body);
 }
 
@@ -919,8 +919,8 @@ bool rtl_writer_has_kernel(struct rtl_writer *writer, uint32_t process, uint32_t
 bool rtl_writer_has_copy(struct rtl_writer *writer, uint32_t process, uint32_t queue,
                          uint64_t ordinal)
 {
-    struct rtl_pending_item item;
-    for (size_t at = 0; rtl_pending_next(&writer->pending, &at, &item);) {
+    struct rtl_deferred_item item;
+    for (size_t at = 0; rtl_deferred_next(&writer->pending, &at, &item);) {
         const struct rtl_wire_copy *copy = item.body;
         if (item.type == RTL_WIRE_COPY && item.process == process && copy->queue == queue &&
             copy->ordinal == ordinal)

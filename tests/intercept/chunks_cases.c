@@ -109,7 +109,7 @@ static unsigned chunks_since(uint64_t first)
     unsigned touched = 0;
     uint32_t end = atomic_load(&rtl_chunks.piece_count) * RTL_CHUNKS_PIECE;
     for (uint32_t number = RTL_CHUNKS_PIECE; number < end; number++) {
-        const struct rtl_chunk *chunk = rtl_chunks_at(&rtl_chunks, number);
+        const struct rtl_record_chunk *chunk = rtl_chunks_at(&rtl_chunks, number);
         bool found = false;
         for (unsigned i = 0; i < RTL_CHUNK; i++) {
             uint64_t state = atomic_load(&chunk->records[i].state);
@@ -177,7 +177,7 @@ const char *Chunks_ALongKernelKeepsOneRecordAndNotTheOthers(void)
 /* Pages of a piece that have memory. */
 static unsigned resident(const struct rtl_chunks *chunks, uint32_t piece)
 {
-    unsigned char in[RTL_CHUNKS_PIECE * sizeof(struct rtl_chunk) / PAGE];
+    unsigned char in[RTL_CHUNKS_PIECE * sizeof(struct rtl_record_chunk) / PAGE];
     unsigned count = 0;
     if (mincore((void *)rtl_chunks_at(chunks, piece * RTL_CHUNKS_PIECE), sizeof in * PAGE, in) != 0)
         return UINT_MAX;
@@ -197,19 +197,19 @@ static bool may_be_ahead(void)
 
 const char *Chunks_MemoryIsThereAhead(void)
 {
-    static const unsigned all = RTL_CHUNKS_PIECE * sizeof(struct rtl_chunk) / PAGE;
+    static const unsigned all = RTL_CHUNKS_PIECE * sizeof(struct rtl_record_chunk) / PAGE;
     static struct rtl_chunks chunks;
     uint32_t numbers[RTL_CHUNKS_PIECE];
     if (!may_be_ahead())
         return NULL;
     CHECK(rtl_chunks_init(&chunks));
-    rtl_chunks_provide(&chunks, 8);
+    rtl_chunks_reserve(&chunks, 8);
     CHECK(atomic_load(&chunks.piece_count) == 2 && resident(&chunks, 1) == all);
     CHECK(rtl_chunks_take(&chunks, numbers, 24) == 24);
-    rtl_chunks_provide(&chunks, 8); /* there are 8 */
+    rtl_chunks_reserve(&chunks, 8); /* there are 8 */
     CHECK(atomic_load(&chunks.piece_count) == 2);
     CHECK(rtl_chunks_take(&chunks, numbers, 1) == 1);
-    rtl_chunks_provide(&chunks, 8);
+    rtl_chunks_reserve(&chunks, 8);
     CHECK(atomic_load(&chunks.piece_count) == 3 && resident(&chunks, 2) == all);
     rtl_chunks_end(&chunks);
     return NULL;
@@ -336,7 +336,7 @@ const char *Chunks_WithoutMemoryThereIsNoRoom(void)
     static struct rtl_pending poor;
     struct rtl_kernel_facts facts;
     CHECK(rtl_chunks_init(&few) && rtl_pending_init(&poor, &few, 4096));
-    rtl_chunks_provide(&few, 1);
+    rtl_chunks_reserve(&few, 1);
     uint32_t pieces = atomic_exchange(&few.piece_count, RTL_CHUNKS_PIECES);
     CHECK(add_until_full(&poor) == RTL_CHUNKS_PIECE * (uint64_t)RTL_CHUNK);
     for (uint64_t i = 0; i < RTL_CHUNK; i++) {

@@ -233,12 +233,12 @@ static const char *finish(void)
     uint64_t signal = sides[SECOND].packet.completion_signal.handle;
     struct rtl_queue *second = &sides[SECOND].queue;
     CHECK(value_of(shared) == 0 && is_recorded(1, FIRST, 100, 200));
-    CHECK(rtl_harvest(second, UINT32_MAX, RTL_THOROUGH) == 0 && kernel_count == 2);
+    CHECK(rtl_harvest(second, UINT32_MAX, RTL_HARVEST_ALL) == 0 && kernel_count == 2);
     fake_complete(signal, 500, 600);
     if (signal != shared)
         CHECK(rtl_harvest_forward(second, false) == 1);
     else
-        CHECK(rtl_harvest(second, UINT32_MAX, RTL_THOROUGH) == 1);
+        CHECK(rtl_harvest(second, UINT32_MAX, RTL_HARVEST_ALL) == 1);
     CHECK(value_of(shared) == -1 && kernel_count == 3 && is_recorded(2, SECOND, 500, 600));
     tear_down();
     return NULL;
@@ -394,7 +394,7 @@ const char *Harvest_TwoQueuesForwardToOneSignal(void)
 static void harvest_first(void *context)
 {
     (void)context;
-    (void)rtl_harvest(&sides[FIRST].queue, UINT32_MAX, RTL_THOROUGH);
+    (void)rtl_harvest(&sides[FIRST].queue, UINT32_MAX, RTL_HARVEST_ALL);
 }
 
 /* Another thread has waited, harvests what is left, and is told that all is done. */

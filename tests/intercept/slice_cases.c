@@ -22,7 +22,7 @@ static void *ask_nicely(void *unused)
         return (char *)"a thread cannot be made nicer";
     struct rtl_sched_attr before = attr_of_thread();
     errno = EDOM;
-    rtl_slice_ask(RTL_SLICE_SHORTEST);
+    rtl_sched_request_slice(RTL_SLICE_SHORTEST);
     if (errno != EDOM)
         return (char *)"errno is another one";
     struct rtl_sched_attr after = attr_of_thread();
@@ -43,7 +43,7 @@ static void *ask_idly(void *unused)
     if (sched_setscheduler(0, SCHED_IDLE, &param) != 0)
         return (char *)"a thread cannot be made idle";
     struct rtl_sched_attr before = attr_of_thread();
-    rtl_slice_ask(RTL_SLICE_SHORTEST);
+    rtl_sched_request_slice(RTL_SLICE_SHORTEST);
     struct rtl_sched_attr after = attr_of_thread();
     return memcmp(&after, &before, sizeof after) == 0 ? NULL : (char *)"an idle thread has changed";
 }

@@ -9,17 +9,17 @@
 
 #define STAGING_OF_G2 256u
 
-static struct rtl_map by_address, by_doorbell;
+static struct rtl_queue_map by_address, by_doorbell;
 static pthread_mutex_t map_lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct model_queue *model_queue_at(const hsa_queue_t *queue)
 {
-    return rtl_map_find(&by_address, (uint64_t)(uintptr_t)queue);
+    return rtl_queue_map_find(&by_address, (uint64_t)(uintptr_t)queue);
 }
 
 struct model_queue *model_queue_of_doorbell(hsa_signal_t signal)
 {
-    return rtl_map_find(&by_doorbell, signal.handle);
+    return rtl_queue_map_find(&by_doorbell, signal.handle);
 }
 
 /* ---- life ---- */
@@ -107,10 +107,10 @@ static bool enter(struct model_queue *queue)
 {
     uint64_t address = (uint64_t)(uintptr_t)queue;
     pthread_mutex_lock(&map_lock);
-    bool entered = rtl_map_put(&by_address, address, queue);
+    bool entered = rtl_queue_map_put(&by_address, address, queue);
     if (entered &&
-        !rtl_map_put(&by_doorbell, queue->shown.hsa_queue.doorbell_signal.handle, queue)) {
-        rtl_map_remove(&by_address, address);
+        !rtl_queue_map_put(&by_doorbell, queue->shown.hsa_queue.doorbell_signal.handle, queue)) {
+        rtl_queue_map_remove(&by_address, address);
         entered = false;
     }
     pthread_mutex_unlock(&map_lock);
@@ -120,8 +120,8 @@ static bool enter(struct model_queue *queue)
 static void leave(struct model_queue *queue)
 {
     pthread_mutex_lock(&map_lock);
-    rtl_map_remove(&by_address, (uint64_t)(uintptr_t)queue);
-    rtl_map_remove(&by_doorbell, queue->shown.hsa_queue.doorbell_signal.handle);
+    rtl_queue_map_remove(&by_address, (uint64_t)(uintptr_t)queue);
+    rtl_queue_map_remove(&by_doorbell, queue->shown.hsa_queue.doorbell_signal.handle);
     pthread_mutex_unlock(&map_lock);
 }
 

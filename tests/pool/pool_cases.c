@@ -90,7 +90,7 @@ const char *Pool_BlocksAndSingleOnesAreTheSameSignals(void)
             taken += want;
         }
         if (round % 3 == 0)
-            rtl_pool_tidy(&pool);
+            rtl_pool_repack(&pool);
         if (round % 5 == 0)
             taken += rtl_pool_take(&pool, ids + taken, ALL);
         rtl_pool_ask(&pool);
@@ -100,7 +100,7 @@ const char *Pool_BlocksAndSingleOnesAreTheSameSignals(void)
             rtl_pool_give(&pool, ids + given, some);
             given += some;
         }
-        rtl_pool_tidy(&pool);
+        rtl_pool_repack(&pool);
     }
     CHECK(rtl_pool_take(&pool, ids, ALL + 1) == ALL && rtl_pool_is_empty(&pool));
     memset(seen, 0, sizeof seen);
@@ -261,7 +261,7 @@ static const char *hand_round(uint32_t signals, unsigned most)
     }
     CHECK(rtl_pool_grow(&pool, signals) == signals / 2); /* while the others are at it */
     for (int i = 0; i < ROUNDS / 10; i++)
-        rtl_pool_tidy(&pool);
+        rtl_pool_repack(&pool);
     for (int i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
         CHECK(hands[i].wrong == 0);

@@ -783,7 +783,7 @@ static bool has_page_map(int pagemap)
 {
     void *page = rtl_pages(RTL_PAGE);
     bool before = is_mapped(pagemap, page);
-    rtl_pages_take(page, (unsigned char *)page + RTL_PAGE);
+    rtl_prefault(page, (unsigned char *)page + RTL_PAGE);
     bool after = is_mapped(pagemap, page);
     (void)munmap(page, RTL_PAGE);
     return !before && after;

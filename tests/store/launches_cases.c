@@ -677,10 +677,10 @@ const char *Launches_LateKernelsAdd(void)
         .span_count = 1};
     struct rtl_graph_launch_item late = {
         .body = {.launch = 50}, .recorded = 2, .late = 1, .span_count = 1};
-    const struct rtl_pending_item stored = {.type = (enum rtl_wire_type)RTL_GRAPH_LAUNCH,
-                                            .process = 1,
-                                            .body = &late,
-                                            .texts = (const char *)spans};
+    const struct rtl_deferred_item stored = {.type = (enum rtl_wire_type)RTL_GRAPH_LAUNCH,
+                                             .process = 1,
+                                             .body = &late,
+                                             .texts = (const char *)spans};
     CHECK(fixture_path(path) && write_kernels(path, &model));
     CHECK(sqlite3_open(path, &db) == SQLITE_OK && insert_graphs(db));
     struct rtl_rows rows = {.db = db};

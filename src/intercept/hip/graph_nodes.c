@@ -212,7 +212,7 @@ static bool make_room(struct rtl_graph_nodes *nodes, size_t dependencies)
     return true;
 }
 
-void rtl_graph_node_set_kernel(struct rtl_graph_node *node, const hipKernelNodeParams *params)
+void rtl_graph_node_set_kernel(struct rtl_hip_graph_node *node, const hipKernelNodeParams *params)
 {
     const dim3 *grid = &params->gridDim, *block = &params->blockDim;
     node->function = params->func;
@@ -251,7 +251,7 @@ uint64_t rtl_graph_params_bytes(const struct rtl_graph_params *params)
 
 /* Of a memcpy HIP is not asked: up to ROCm 5.7 it takes every copy for a three-dimensional one, and
  * reads where the parameters of others are not. */
-static bool read_parameters(struct rtl_graph_node *node)
+static bool read_parameters(struct rtl_hip_graph_node *node)
 {
     if (node->type == RTL_NODE_KERNEL) {
         hipKernelNodeParams params = {0};
@@ -282,7 +282,7 @@ static bool add_node(struct rtl_graph_nodes *nodes, hipGraph_t graph, struct lev
     uint32_t count = level->first[index + 1] - level->first[index];
     if (!make_room(nodes, count))
         return false;
-    struct rtl_graph_node node = {
+    struct rtl_hip_graph_node node = {
         .handle = level->handles[index],
         .dependencies = nodes->dependency_count,
         .dependency_count = count,
@@ -354,8 +354,8 @@ void rtl_graph_nodes_free(struct rtl_graph_nodes *nodes)
     *nodes = (struct rtl_graph_nodes){0};
 }
 
-struct rtl_graph_node *rtl_graph_nodes_find(const struct rtl_graph_nodes *nodes,
-                                            hipGraphNode_t handle)
+struct rtl_hip_graph_node *rtl_graph_nodes_find(const struct rtl_graph_nodes *nodes,
+                                                hipGraphNode_t handle)
 {
     uint32_t number = look_up(nodes->by_handle, nodes->count, handle);
     return number != RTL_NONE ? &nodes->nodes[number] : NULL;
@@ -366,7 +366,7 @@ static bool same_shape(const struct rtl_graph_nodes *nodes, uint32_t first,
                        const struct rtl_graph_nodes *next)
 {
     for (uint32_t i = 0; i < next->count; i++) {
-        const struct rtl_graph_node *one = &nodes->nodes[first + i], *other = &next->nodes[i];
+        const struct rtl_hip_graph_node *one = &nodes->nodes[first + i], *other = &next->nodes[i];
         if (one->type != other->type || one->dependency_count != other->dependency_count)
             return false;
         for (uint32_t j = 0; j < one->dependency_count; j++)
@@ -381,8 +381,8 @@ static void take_over(struct rtl_graph_nodes *nodes, uint32_t first,
                       const struct rtl_graph_nodes *next)
 {
     for (uint32_t i = 0; i < next->count; i++) {
-        struct rtl_graph_node *node = &nodes->nodes[first + i];
-        const struct rtl_graph_node kept = *node;
+        struct rtl_hip_graph_node *node = &nodes->nodes[first + i];
+        const struct rtl_hip_graph_node kept = *node;
         *node = next->nodes[i];
         node->handle = kept.handle;
         node->dependencies = kept.dependencies;
@@ -411,7 +411,7 @@ static uint32_t held_by(const struct rtl_graph_nodes *nodes, uint32_t holder)
 }
 
 bool rtl_graph_nodes_update_child(struct rtl_graph_nodes *nodes,
-                                  const struct rtl_graph_node *holder,
+                                  const struct rtl_hip_graph_node *holder,
                                   const struct rtl_graph_nodes *next)
 {
     uint32_t number = (uint32_t)(holder - nodes->nodes);
@@ -431,7 +431,7 @@ uint64_t rtl_graph_nodes_hash(const struct rtl_graph_nodes *nodes)
 {
     uint64_t hash = nodes->count;
     for (uint32_t i = 0; i < nodes->count; i++) {
-        const struct rtl_graph_node *node = &nodes->nodes[i];
+        const struct rtl_hip_graph_node *node = &nodes->nodes[i];
         hash = mix(hash, node->range);
         hash = mix(hash, node->bytes);
         /* A text of its own, also where a module's function is in the place of another one. */
@@ -451,7 +451,7 @@ uint64_t rtl_graph_nodes_hash(const struct rtl_graph_nodes *nodes)
 static void send(const struct rtl_graph_nodes *nodes, uint32_t number, uint32_t graph,
                  uint32_t generation)
 {
-    const struct rtl_graph_node *node = &nodes->nodes[number];
+    const struct rtl_hip_graph_node *node = &nodes->nodes[number];
     uint32_t dependencies =
         node->dependency_count < UINT16_MAX ? node->dependency_count : UINT16_MAX;
     const char *name = node->type == RTL_NODE_KERNEL ? rtl_hip_kernel_name(node->function) : NULL;

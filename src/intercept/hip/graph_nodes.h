@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct rtl_graph_node {
+struct rtl_hip_graph_node {
     hipGraphNode_t handle; /**< by which calls on the executable graph name it */
     uint64_t range;        /**< certain if `flags` says RTL_NODE_RANGED */
     uint64_t bytes;        /**< of a memcpy or memset, 0 if not known */
@@ -36,7 +36,7 @@ struct rtl_graph_handle {
 };
 
 struct rtl_graph_nodes {
-    struct rtl_graph_node *nodes;
+    struct rtl_hip_graph_node *nodes;
     uint32_t *dependencies;             /**< node numbers; those of a node rise */
     struct rtl_graph_handle *by_handle; /**< of all nodes, by rising handle */
     uint32_t count, room;
@@ -52,8 +52,8 @@ bool rtl_graph_nodes_read(hipGraph_t graph, struct rtl_graph_nodes *nodes);
 void rtl_graph_nodes_free(struct rtl_graph_nodes *nodes);
 
 /** The node of a handle, NULL if there is none. */
-struct rtl_graph_node *rtl_graph_nodes_find(const struct rtl_graph_nodes *nodes,
-                                            hipGraphNode_t handle);
+struct rtl_hip_graph_node *rtl_graph_nodes_find(const struct rtl_graph_nodes *nodes,
+                                                hipGraphNode_t handle);
 
 /** Puts the content of `next` into `nodes`: what an update of an executable graph does. Handles
  * stay, as calls on the executable graph still name the nodes that it was made of, and so does
@@ -63,11 +63,11 @@ bool rtl_graph_nodes_update(struct rtl_graph_nodes *nodes, const struct rtl_grap
 
 /** As rtl_graph_nodes_update, for the nodes of the child graph that the node `holder` holds. */
 bool rtl_graph_nodes_update_child(struct rtl_graph_nodes *nodes,
-                                  const struct rtl_graph_node *holder,
+                                  const struct rtl_hip_graph_node *holder,
                                   const struct rtl_graph_nodes *next);
 
 /** Sets what a kernel node shows of its parameters. */
-void rtl_graph_node_set_kernel(struct rtl_graph_node *node, const hipKernelNodeParams *params);
+void rtl_graph_node_set_kernel(struct rtl_hip_graph_node *node, const hipKernelNodeParams *params);
 
 /** What a memset of these parameters writes. */
 uint64_t rtl_graph_memset_bytes(const hipMemsetParams *params);

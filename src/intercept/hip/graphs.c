@@ -215,7 +215,7 @@ static void changed(hipError_t result, hipGraphExec_t handle, hipGraphNode_t nod
     struct rtl_graph_exec *exec = begin_change(result, handle);
     if (exec == NULL)
         return;
-    struct rtl_graph_node *found = rtl_graph_nodes_find(&exec->nodes, node);
+    struct rtl_hip_graph_node *found = rtl_graph_nodes_find(&exec->nodes, node);
     if (found != NULL)
         found->bytes = bytes;
     end_change(exec);
@@ -267,7 +267,7 @@ static void set_kernel(hipError_t result, hipGraphExec_t handle, hipGraphNode_t 
     struct rtl_graph_exec *exec = begin_change(result, handle);
     if (exec == NULL)
         return;
-    struct rtl_graph_node *found = rtl_graph_nodes_find(&exec->nodes, node);
+    struct rtl_hip_graph_node *found = rtl_graph_nodes_find(&exec->nodes, node);
     if (found != NULL)
         rtl_graph_node_set_kernel(found, params);
     else
@@ -380,7 +380,7 @@ void rtl_hip_after_hipGraphExecChildGraphNodeSetParams(hipError_t result, hipGra
     bool known = result == hipSuccess && rtl_graph_nodes_read(child, &next);
     struct rtl_graph_exec *exec = begin_change(result, handle);
     if (exec != NULL) {
-        const struct rtl_graph_node *holder = rtl_graph_nodes_find(&exec->nodes, node);
+        const struct rtl_hip_graph_node *holder = rtl_graph_nodes_find(&exec->nodes, node);
         if (!known || holder == NULL || !rtl_graph_nodes_update_child(&exec->nodes, holder, &next))
             lose_nodes(exec);
         end_change(exec);
@@ -394,7 +394,7 @@ void rtl_hip_after_hipGraphNodeSetEnabled(hipError_t result, hipGraphExec_t hand
     struct rtl_graph_exec *exec = begin_change(result, handle);
     if (exec == NULL)
         return;
-    struct rtl_graph_node *found = rtl_graph_nodes_find(&exec->nodes, node);
+    struct rtl_hip_graph_node *found = rtl_graph_nodes_find(&exec->nodes, node);
     if (found == NULL)
         lose_nodes(exec);
     else if (enabled != 0)

@@ -1,4 +1,4 @@
-#include "store/pending.h"
+#include "store/deferred.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static size_t length(const struct head *head)
     return sizeof *head + padded(head->body_size) + padded(head->texts_size);
 }
 
-static int reserve(struct rtl_pending *pending, size_t size)
+static int reserve(struct rtl_deferred *pending, size_t size)
 {
     if (pending->capacity - pending->size >= size)
         return 0;
@@ -33,7 +33,7 @@ static int reserve(struct rtl_pending *pending, size_t size)
     return 0;
 }
 
-int rtl_pending_add(struct rtl_pending *pending, enum rtl_wire_type type, uint32_t process,
+int rtl_deferred_add(struct rtl_deferred *pending, enum rtl_wire_type type, uint32_t process,
                     const void *body, size_t body_size, const char *texts, size_t texts_size)
 {
     const struct head head = {type, process, body_size, texts_size};
@@ -48,7 +48,7 @@ int rtl_pending_add(struct rtl_pending *pending, enum rtl_wire_type type, uint32
     return 0;
 }
 
-int rtl_pending_next(const struct rtl_pending *pending, size_t *at, struct rtl_pending_item *item)
+int rtl_deferred_next(const struct rtl_deferred *pending, size_t *at, struct rtl_deferred_item *item)
 {
     if (*at == pending->size)
         return 0;
@@ -63,13 +63,13 @@ int rtl_pending_next(const struct rtl_pending *pending, size_t *at, struct rtl_p
     return 1;
 }
 
-void rtl_pending_clear(struct rtl_pending *pending)
+void rtl_deferred_clear(struct rtl_deferred *pending)
 {
     pending->size = 0;
 }
 
-void rtl_pending_free(struct rtl_pending *pending)
+void rtl_deferred_free(struct rtl_deferred *pending)
 {
     free(pending->bytes);
-    *pending = (struct rtl_pending){0};
+    *pending = (struct rtl_deferred){0};
 }

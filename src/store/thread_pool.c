@@ -1,4 +1,4 @@
-#include "store/crew.h"
+#include "store/thread_pool.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -10,13 +10,13 @@
 #define PROCESSORS_MAX 16
 
 struct member {
-    struct rtl_crew *crew;
+    struct rtl_thread_pool *crew;
     void *worker;
     pthread_t thread;
 };
 
-struct rtl_crew {
-    rtl_crew_work work;
+struct rtl_thread_pool {
+    rtl_thread_pool_work work;
     void *worker; /* of the thread that made the crew */
     char *jobs;
     bool *done;
@@ -31,13 +31,13 @@ struct rtl_crew {
     unsigned member_count;
 };
 
-static void *job_at(const struct rtl_crew *crew, uint64_t number)
+static void *job_at(const struct rtl_thread_pool *crew, uint64_t number)
 {
     return crew->jobs + (size_t)(number % crew->job_count) * crew->job_size;
 }
 
 /* Does the next job that nobody has begun; the lock is held before and after. */
-static void do_next(struct rtl_crew *crew, void *worker)
+static void do_next(struct rtl_thread_pool *crew, void *worker)
 {
     uint64_t number = crew->begun++;
     (void)pthread_mutex_unlock(&crew->lock);
@@ -50,7 +50,7 @@ static void do_next(struct rtl_crew *crew, void *worker)
 static void *serve(void *argument)
 {
     struct member *member = argument;
-    struct rtl_crew *crew = member->crew;
+    struct rtl_thread_pool *crew = member->crew;
     (void)pthread_mutex_lock(&crew->lock);
     while (!crew->ending) {
         if (crew->begun < crew->given)
@@ -63,7 +63,7 @@ static void *serve(void *argument)
 }
 
 /* Signals are for the program's own threads. */
-static void start(struct rtl_crew *crew, void **workers, unsigned count)
+static void start(struct rtl_thread_pool *crew, void **workers, unsigned count)
 {
     sigset_t all;
     sigset_t before;
@@ -79,36 +79,36 @@ static void start(struct rtl_crew *crew, void **workers, unsigned count)
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-struct rtl_crew *rtl_crew_new(rtl_crew_work work, void **workers, unsigned count, unsigned jobs,
-                              size_t job_size)
+struct rtl_thread_pool *rtl_thread_pool_new(rtl_thread_pool_work work, void **workers,
+                                            unsigned count, unsigned jobs, size_t job_size)
 {
-    struct rtl_crew *crew = calloc(1, sizeof *crew);
+    struct rtl_thread_pool *crew = calloc(1, sizeof *crew);
     if (!crew)
         return NULL;
-    *crew = (struct rtl_crew){.work = work,
-                              .worker = workers[0],
-                              .jobs = calloc(jobs, job_size),
-                              .done = calloc(jobs, sizeof *crew->done),
-                              .job_count = jobs,
-                              .job_size = job_size,
-                              .members = calloc(count, sizeof *crew->members)};
+    *crew = (struct rtl_thread_pool){.work = work,
+                                     .worker = workers[0],
+                                     .jobs = calloc(jobs, job_size),
+                                     .done = calloc(jobs, sizeof *crew->done),
+                                     .job_count = jobs,
+                                     .job_size = job_size,
+                                     .members = calloc(count, sizeof *crew->members)};
     (void)pthread_mutex_init(&crew->lock, NULL);
     (void)pthread_cond_init(&crew->to_do, NULL);
     (void)pthread_cond_init(&crew->finished, NULL);
     if (!crew->jobs || !crew->done || !crew->members) {
-        rtl_crew_free(crew, NULL);
+        rtl_thread_pool_free(crew, NULL);
         return NULL;
     }
     start(crew, workers + 1, count - 1);
     return crew;
 }
 
-void *rtl_crew_job(struct rtl_crew *crew)
+void *rtl_thread_pool_job(struct rtl_thread_pool *crew)
 {
     return crew->given - crew->taken == crew->job_count ? NULL : job_at(crew, crew->given);
 }
 
-void rtl_crew_give(struct rtl_crew *crew)
+void rtl_thread_pool_give(struct rtl_thread_pool *crew)
 {
     (void)pthread_mutex_lock(&crew->lock);
     crew->done[crew->given % crew->job_count] = false;
@@ -117,7 +117,7 @@ void rtl_crew_give(struct rtl_crew *crew)
     (void)pthread_mutex_unlock(&crew->lock);
 }
 
-void *rtl_crew_take(struct rtl_crew *crew)
+void *rtl_thread_pool_take(struct rtl_thread_pool *crew)
 {
     if (crew->taken == crew->given)
         return NULL;
@@ -132,7 +132,7 @@ void *rtl_crew_take(struct rtl_crew *crew)
     return job_at(crew, crew->taken++);
 }
 
-void rtl_crew_free(struct rtl_crew *crew, void (*release)(void *job))
+void rtl_thread_pool_free(struct rtl_thread_pool *crew, void (*release)(void *job))
 {
     if (!crew)
         return;
@@ -153,7 +153,7 @@ void rtl_crew_free(struct rtl_crew *crew, void (*release)(void *job))
     free(crew);
 }
 
-unsigned rtl_crew_processors(void)
+unsigned rtl_thread_pool_processors(void)
 {
     cpu_set_t processors;
     if (sched_getaffinity(0, sizeof processors, &processors) != 0)

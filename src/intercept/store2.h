@@ -9,24 +9,24 @@
  * aligned 8 (Intel SDM volume 3, "Guaranteed Atomic Operations"; AMD64 APM volume 2, "Access
  * Atomicity"). Stores become visible in their order there.
  */
-#ifndef RTL_INTERCEPT_PAIR_H
-#define RTL_INTERCEPT_PAIR_H
+#ifndef RTL_INTERCEPT_STORE2_H
+#define RTL_INTERCEPT_STORE2_H
 
 #include <stdatomic.h>
 #include <stdint.h>
 
 /* ThreadSanitizer knows single words only. */
 #if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)
-#define RTL_PAIR_AT_ONCE
+#define RTL_STORE2_AT_ONCE
 #include <emmintrin.h>
 #endif
 
 /** Writes `first` to `*low` and `second` to `*high`, which must lie right behind it, as relaxed
  * stores. Others may see one of them without the other. Any thread. */
-static inline void rtl_pair_put(_Atomic uint64_t *low, _Atomic uint64_t *high, uint64_t first,
-                                uint64_t second)
+static inline void rtl_store2_relaxed(_Atomic uint64_t *low, _Atomic uint64_t *high, uint64_t first,
+                                      uint64_t second)
 {
-#ifdef RTL_PAIR_AT_ONCE
+#ifdef RTL_STORE2_AT_ONCE
     (void)high;
     _mm_storeu_si128((__m128i *)(void *)low, _mm_set_epi64x((int64_t)second, (int64_t)first));
 #else
@@ -37,12 +37,12 @@ static inline void rtl_pair_put(_Atomic uint64_t *low, _Atomic uint64_t *high, u
 
 /** The same, so that who reads `first` in `*low` with acquire sees all that was written before, and
  * `second`. */
-static inline void rtl_pair_publish(_Atomic uint64_t *low, _Atomic uint64_t *high, uint64_t first,
-                                    uint64_t second)
+static inline void rtl_store2_release(_Atomic uint64_t *low, _Atomic uint64_t *high, uint64_t first,
+                                      uint64_t second)
 {
-#ifdef RTL_PAIR_AT_ONCE
+#ifdef RTL_STORE2_AT_ONCE
     atomic_signal_fence(memory_order_release);
-    rtl_pair_put(low, high, first, second);
+    rtl_store2_relaxed(low, high, first, second);
 #else
     atomic_store_explicit(high, second, memory_order_relaxed);
     atomic_store_explicit(low, first, memory_order_release);

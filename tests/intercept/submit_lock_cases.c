@@ -1,5 +1,5 @@
 #include "../common/check.h"
-#include "intercept/turn.h"
+#include "intercept/submit_lock.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -12,7 +12,7 @@
 
 /* What a queue is to its producers: work that is there, work that is done by one at a time. */
 static struct {
-    struct rtl_turn turn;
+    struct rtl_submit_lock lock;
     _Atomic uint64_t there;
     uint64_t done;             /* of who has the turn */
     _Atomic bool taken;        /* somebody has it */
@@ -28,9 +28,9 @@ static bool prepared; /* there is a quick way here */
 
 static void set_up(void)
 {
-    prepared = rtl_turn_prepare();
+    prepared = rtl_submit_lock_prepare();
     memset(&work, 0, sizeof work);
-    rtl_turn_begin(&work.turn);
+    rtl_submit_lock_begin(&work.lock);
 }
 
 static void do_work(void)
@@ -50,18 +50,18 @@ static void delay_stores(void)
 static void submit(bool stays)
 {
     delay_stores();
-    if (rtl_turn_enter(&work.turn)) {
+    if (rtl_submit_lock_try_fast(&work.lock)) {
         do_work();
         atomic_fetch_add_explicit(&work.by_quick, 1, memory_order_relaxed);
         delay_stores();
-        if (!rtl_turn_leave(&work.turn))
+        if (!rtl_submit_lock_unlock_fast(&work.lock))
             return;
     }
-    if (!rtl_turn_ask(&work.turn))
+    if (!rtl_submit_lock_try_or_delegate(&work.lock))
         return;
     do
         do_work();
-    while (!rtl_turn_pass(&work.turn, stays));
+    while (!rtl_submit_lock_unlock_or_repeat(&work.lock, stays));
 }
 
 static void *produce(void *rounds)
@@ -97,8 +97,8 @@ static const char *run(unsigned producers, unsigned askers, uint64_t rounds)
     for (unsigned i = 0; i < askers; i++)
         pthread_join(others[i], NULL);
     CHECK(!atomic_load(&work.shared));
-    CHECK(!rtl_turn_is_taken(&work.turn));
-    /* Nobody has looked since: who asked last saw to it that all is done. */
+    CHECK(!rtl_submit_lock_is_taken(&work.lock));
+    /* Nobody has looked since: who requests last saw to it that all is done. */
     CHECK(work.done == producers * rounds && work.done == atomic_load(&work.there));
     return NULL;
 }
@@ -148,13 +148,13 @@ const char *Turn_WhoIsInsideDoesNotEnterAgain(void)
     if (!prepared)
         return NULL;
     submit(true);
-    CHECK(rtl_turn_enter(&work.turn));
-    CHECK(!rtl_turn_enter(&work.turn));
-    CHECK(!rtl_turn_ask(&work.turn));
-    CHECK(rtl_turn_is_taken(&work.turn));
-    CHECK(rtl_turn_leave(&work.turn));
+    CHECK(rtl_submit_lock_try_fast(&work.lock));
+    CHECK(!rtl_submit_lock_try_fast(&work.lock));
+    CHECK(!rtl_submit_lock_try_or_delegate(&work.lock));
+    CHECK(rtl_submit_lock_is_taken(&work.lock));
+    CHECK(rtl_submit_lock_unlock_fast(&work.lock));
     submit(true);
-    CHECK(!rtl_turn_is_taken(&work.turn));
+    CHECK(!rtl_submit_lock_is_taken(&work.lock));
     return NULL;
 }
 
@@ -163,17 +163,17 @@ const char *Turn_EndedIsNobodys(void)
     set_up();
     submit(true);
     if (prepared) {
-        CHECK(rtl_turn_enter(&work.turn));
-        CHECK(!rtl_turn_end(&work.turn));
-        CHECK(rtl_turn_leave(&work.turn));
-        CHECK(!rtl_turn_ask(&work.turn));
+        CHECK(rtl_submit_lock_try_fast(&work.lock));
+        CHECK(!rtl_submit_lock_end(&work.lock));
+        CHECK(rtl_submit_lock_unlock_fast(&work.lock));
+        CHECK(!rtl_submit_lock_try_or_delegate(&work.lock));
     }
-    CHECK(rtl_turn_end(&work.turn));
-    CHECK(!rtl_turn_enter(&work.turn) && !rtl_turn_ask(&work.turn));
-    rtl_turn_begin(&work.turn);
-    CHECK(rtl_turn_ask(&work.turn));
-    CHECK(!rtl_turn_end(&work.turn));
-    rtl_turn_drop(&work.turn);
-    CHECK(rtl_turn_end(&work.turn));
+    CHECK(rtl_submit_lock_end(&work.lock));
+    CHECK(!rtl_submit_lock_try_fast(&work.lock) && !rtl_submit_lock_try_or_delegate(&work.lock));
+    rtl_submit_lock_begin(&work.lock);
+    CHECK(rtl_submit_lock_try_or_delegate(&work.lock));
+    CHECK(!rtl_submit_lock_end(&work.lock));
+    rtl_submit_lock_unlock(&work.lock);
+    CHECK(rtl_submit_lock_end(&work.lock));
     return NULL;
 }

@@ -1,4 +1,4 @@
-#include "intercept/counters_own.h"
+#include "intercept/counters_internal.h"
 
 #include "common/clock.h"
 #include "common/tsan.h"
@@ -14,27 +14,27 @@
 #define NAP_NS      50000
 #define PATIENCE_NS UINT64_C(1000000000)
 
-bool rtl_own_open(struct rtl_own_queue *own, hsa_agent_t agent)
+bool rtl_internal_open(struct rtl_internal_queue *own, hsa_agent_t agent)
 {
-    *own = (struct rtl_own_queue){0};
+    *own = (struct rtl_internal_queue){0};
     return rtl_api.hsa_queue_create(agent, SIZE, HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX,
                                     UINT32_MAX, &own->queue) == HSA_STATUS_SUCCESS;
 }
 
-void rtl_own_close(struct rtl_own_queue *own)
+void rtl_internal_close(struct rtl_internal_queue *own)
 {
     if (own->queue != NULL)
         rtl_api.hsa_queue_destroy(own->queue);
-    *own = (struct rtl_own_queue){0};
+    *own = (struct rtl_internal_queue){0};
 }
 
-bool rtl_own_has_room(const struct rtl_own_queue *own)
+bool rtl_internal_has_room(const struct rtl_internal_queue *own)
 {
     return own->written - rtl_api.hsa_queue_load_read_index_scacquire(own->queue) <
            own->queue->size;
 }
 
-void rtl_own_put(struct rtl_own_queue *own, const void *packet)
+void rtl_internal_put(struct rtl_internal_queue *own, const void *packet)
 {
     uint64_t index = own->written++;
     unsigned char *at =
@@ -49,7 +49,7 @@ void rtl_own_put(struct rtl_own_queue *own, const void *packet)
     rtl_api.hsa_signal_store_screlease(own->queue->doorbell_signal, (hsa_signal_value_t)index);
 }
 
-uint64_t rtl_own_signal(int64_t value)
+uint64_t rtl_internal_signal(int64_t value)
 {
     hsa_signal_t signal = {0};
     rtl_forks_enter();
@@ -59,20 +59,20 @@ uint64_t rtl_own_signal(int64_t value)
     return status == HSA_STATUS_SUCCESS ? signal.handle : 0;
 }
 
-int64_t rtl_own_value(uint64_t signal)
+int64_t rtl_internal_value(uint64_t signal)
 {
     return __atomic_load_n(&((const amd_signal_t *)(uintptr_t)signal)->value, __ATOMIC_ACQUIRE);
 }
 
-void rtl_own_set(uint64_t signal, int64_t value)
+void rtl_internal_set(uint64_t signal, int64_t value)
 {
     rtl_api.hsa_signal_store_screlease((hsa_signal_t){signal}, value);
 }
 
-bool rtl_own_wait(uint64_t signal, uint64_t patience_ns)
+bool rtl_internal_wait(uint64_t signal, uint64_t patience_ns)
 {
     uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
-    while (rtl_own_value(signal) > 0) {
+    while (rtl_internal_value(signal) > 0) {
         if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline)
             return false;
         rtl_nap(NAP_NS);
@@ -80,25 +80,26 @@ bool rtl_own_wait(uint64_t signal, uint64_t patience_ns)
     return true;
 }
 
-static bool run(struct rtl_own_queue *own, const struct rtl_aql_profile *profile, uint64_t signal)
+static bool run(struct rtl_internal_queue *own, const struct rtl_aql_profile *profile,
+                uint64_t signal)
 {
     struct rtl_aql_packet last = *rtl_aql_stop(profile);
     rtl_aql_set_signal(&last, signal);
-    rtl_own_put(own, rtl_aql_start(profile));
-    rtl_own_put(own, rtl_aql_read(profile));
-    rtl_own_put(own, &last);
-    return rtl_own_wait(signal, PATIENCE_NS);
+    rtl_internal_put(own, rtl_aql_start(profile));
+    rtl_internal_put(own, rtl_aql_read(profile));
+    rtl_internal_put(own, &last);
+    return rtl_internal_wait(signal, PATIENCE_NS);
 }
 
 /* What the device may still have in hand is not freed. */
-bool rtl_own_try(const struct rtl_counted_device *device)
+bool rtl_internal_try(const struct rtl_counters_agent *device)
 {
-    struct rtl_own_queue own = {0};
-    struct rtl_aql_block *block = rtl_counted_profiles(device, 1);
-    uint64_t signal = block != NULL ? rtl_own_signal(1) : 0;
-    bool done = signal != 0 && rtl_own_open(&own, device->handle) &&
+    struct rtl_internal_queue own = {0};
+    struct rtl_aql_block *block = rtl_counters_profiles(device, 1);
+    uint64_t signal = block != NULL ? rtl_internal_signal(1) : 0;
+    bool done = signal != 0 && rtl_internal_open(&own, device->handle) &&
                 run(&own, rtl_aql_profile(block, 0), signal);
-    rtl_own_close(&own);
+    rtl_internal_close(&own);
     if (!done && signal != 0)
         return false;
     if (signal != 0)
