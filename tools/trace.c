@@ -16,12 +16,15 @@
 #include "common/show.h"
 #include "metrics.h"
 #include "passes.h"
+#include "ring/files.h"
+#include "ring/report.h"
 #include "ring/ring.h"
 #include "store/file.h"
 #include "summary.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -788,6 +791,23 @@ static int find_program(const char *program, char *path, size_t size)
     return 0;
 }
 
+/* Where an rtl trace has started this one: what is recorded here is missing there. */
+static void tell_outer_trace(void)
+{
+    const char *session = secure_getenv("RTL_SESSION");
+    const char *address = secure_getenv("RTL_REPORT");
+    int file = session ? rtl_session_open(session, O_RDONLY) : -1;
+    struct rtl_refusal refusal;
+    char text[RTL_REFUSAL_TEXT];
+    rtl_refusal_fill(&refusal, session ? session : "", 0, 0);
+    refusal.why = RTL_REFUSED_NESTED;
+    rtl_refusal_write(&refusal, text);
+    if ((file < 0 || !rtl_refusal_leave(session, &refusal)) && address)
+        (void)rtl_report_send(address, text);
+    if (file >= 0)
+        (void)close(file);
+}
+
 int cmd_trace(int argc, char **argv)
 {
     static const struct argp argp = {
@@ -820,6 +840,7 @@ int cmd_trace(int argc, char **argv)
     failed = preload_list(options.mode, librtl, preload, sizeof preload);
     if (failed)
         return failed;
+    tell_outer_trace();
     char why[1024];
     if (rtl_session_create_for(recording.session, sizeof recording.session, ring_bytes(&options),
                                why, sizeof why) != 0)

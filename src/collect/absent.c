@@ -35,7 +35,10 @@ static void add_unrecorded(struct absent *absent, const struct rtl_refusal *refu
     if (refusal->pid != 0)
         (void)snprintf(who, sizeof who, "process %" PRIu32, refusal->pid);
     rtl_refusal_text(refusal, absent->session, why, sizeof why);
-    (void)snprintf(sentence, sizeof sentence, "%s loaded librtl and is not recorded: %s", who, why);
+    (void)snprintf(sentence, sizeof sentence,
+                   refusal->why == RTL_REFUSED_NESTED ? "%s and its children are not recorded: %s"
+                                                      : "%s loaded librtl and is not recorded: %s",
+                   who, why);
     add_row(absent, refusal->pid, "unrecorded", sentence);
     absent->unrecorded++;
     if (absent->say)

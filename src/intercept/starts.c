@@ -6,6 +6,7 @@
  */
 #include "intercept/starts.h"
 
+#include "common/log.h"
 #include "intercept/hip/resolve.h"
 #include "intercept/objects.h"
 #include "intercept/refuse.h"
@@ -87,10 +88,13 @@ void *rtl_starts_instead_of(void *found)
 static void judge(void)
 {
     const char *session = rtl_refuse_session();
-    if (atomic_load(&is_attached) || atomic_exchange(&judged, true) || session == NULL ||
-        rtl_ring_is_here(session))
+    if (atomic_load(&is_attached) || atomic_exchange(&judged, true))
         return;
-    (void)rtl_refuse(RTL_REFUSED_TOOL, 0, 0);
+    if (session == NULL)
+        rtl_complain("the GPU runtime has not loaded librtl.so, though it is preloaded "
+                     "(HSA_TOOLS_LIB): nothing is recorded");
+    else if (!rtl_ring_is_here(session))
+        (void)rtl_refuse(RTL_REFUSED_TOOL, 0, 0);
 }
 
 static void leave_start(const char *session, hsa_status_t status)

@@ -57,6 +57,7 @@ enum rtl_refused {
     RTL_REFUSED_BUILD,      /**< its librtl.so is of another build */
     RTL_REFUSED_TOOL,       /**< its GPU runtime has not loaded librtl.so: `tool` */
     RTL_REFUSED_RUNTIME,    /**< its GPU runtime has not what librtl.so needs */
+    RTL_REFUSED_NESTED,     /**< it is an rtl trace of its own, and so is what it starts */
     RTL_REFUSED_REASONS
 };
 

@@ -248,6 +248,9 @@ void rtl_refusal_text(const struct rtl_refusal *refusal, const char *session, ch
     case RTL_REFUSED_BUILD:
         (void)snprintf(text, size, "its librtl.so is of another build than this rtl");
         break;
+    case RTL_REFUSED_NESTED:
+        (void)snprintf(text, size, "it is another rtl trace, which records what it starts");
+        break;
     case RTL_REFUSED_TOOL:
         (void)snprintf(text, size, "%s", say_no_tool(refusal->tool));
         break;

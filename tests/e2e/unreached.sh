@@ -5,6 +5,7 @@
 # start (the GPU runtime does not come up).
 source "$(dirname "$0")/lib.sh"
 part=$1
+export rtl
 export again=$bin/exec_again ctl=$bin/ctl # 1000 kernels of HIP; as many of HSA as are asked for, and an orderly shut-down
 export alice="setpriv --reuid=47111 --regid=47111 --clear-groups"
 chmod 711 "$scratch"
@@ -45,12 +46,23 @@ whole() {
     here "$2" "$1" unrecorded 0
 }
 
+# nested KERNELS COMMANDS: what another rtl trace has recorded is missing here, and complete there.
+nested() {
+    trace "$2"
+    equal "$2: status" $status 1
+    here "$2" "$1" unrecorded 1
+    grep -q '^  note: process [0-9]* and its children are not recorded: it is another rtl trace' ../check.out || fail "$2: no note"
+    "$rtl" check inner.db >inner.out || fail "$2: the inner trace is not complete"
+    equal "$2: kernels of the inner trace" "$(ask inner.db 'SELECT count(*) FROM kernels')" 1000
+}
+
 session() {
     whole 1000 '$again 0'
     missing 1000 1 'cannot reach /dev/shm/rtl\.[^ ]* (Permission denied)' '$again 0; $alice $again 0'
     missing 0 1 'cannot reach' '$alice $ctl <<<7'
     missing 1000 2 'RTL_SESSION is not /dev/shm/rtl\.[^ ]* any more' '$again 0; RTL_SESSION=/nowhere $again 0; RTL_SESSION=/tmp $again 0'
     missing 1000 1 'RTL_SESSION was taken' '$again 0; env -u RTL_SESSION RTL_OUTPUT=own.db $again 0'
+    nested 1000 '$again 0; "$rtl" trace --gpu soft -q -f -o inner.db -- $again 0'
     # No ring, and nobody looks for it: it ends at once, and nobody is its parent.
     missing 1000 1 'cannot reach' '$again 0; (setsid $alice $again 0 & wait $!)'
     if unshare -m mount -t tmpfs none /dev/shm 2>/dev/null; then
