@@ -34,7 +34,7 @@ static int reserve(struct rtl_deferred *pending, size_t size)
 }
 
 int rtl_deferred_add(struct rtl_deferred *pending, enum rtl_wire_type type, uint32_t process,
-                    const void *body, size_t body_size, const char *texts, size_t texts_size)
+                     const void *body, size_t body_size, const char *texts, size_t texts_size)
 {
     const struct head head = {type, process, body_size, texts_size};
     if (reserve(pending, length(&head)) != 0)
@@ -48,7 +48,8 @@ int rtl_deferred_add(struct rtl_deferred *pending, enum rtl_wire_type type, uint
     return 0;
 }
 
-int rtl_deferred_next(const struct rtl_deferred *pending, size_t *at, struct rtl_deferred_item *item)
+int rtl_deferred_next(const struct rtl_deferred *pending, size_t *at,
+                      struct rtl_deferred_item *item)
 {
     if (*at == pending->size)
         return 0;
