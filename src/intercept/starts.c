@@ -19,6 +19,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 typedef hsa_status_t init_function(void);
@@ -84,16 +85,22 @@ void *rtl_starts_instead_of(void *found)
     return leads_there ? ours : found;
 }
 
+/* Who preloads librtl.so for other things (ranges, PrivateUse1) sets none of these. */
+static bool is_asked_for(void)
+{
+    return secure_getenv("RTL_MODE") != NULL || secure_getenv("RTL_OUTPUT") != NULL;
+}
+
 /* Another copy of librtl.so may be the tool. */
 static void judge(void)
 {
     const char *session = rtl_refuse_session();
     if (atomic_load(&is_attached) || atomic_exchange(&judged, true))
         return;
-    if (session == NULL)
-        rtl_complain("the GPU runtime has not loaded librtl.so, though it is preloaded "
-                     "(HSA_TOOLS_LIB): nothing is recorded");
-    else if (!rtl_ring_is_here(session))
+    if (session == NULL && is_asked_for())
+        rtl_complain("the GPU runtime has not loaded librtl.so, which HSA_TOOLS_LIB does not name: "
+                     "nothing is recorded");
+    else if (session != NULL && !rtl_ring_is_here(session))
         (void)rtl_refuse(RTL_REFUSED_TOOL, 0, 0);
 }
 

@@ -106,6 +106,9 @@ END
 }
 
 tool() {
+    # Nobody is left to tell but the user.
+    trace 'env -u HSA_TOOLS_LIB -u RTL_SESSION -u RTL_REPORT $again 0'
+    grep -q '^rtl: the GPU runtime has not loaded librtl.so' ../run.err || fail "a process that has the preload alone says nothing"
     missing 1000 1 'HSA_TOOLS_LIB was taken' '$again 0; env -u HSA_TOOLS_LIB $again 0'
     missing 7 1 'HSA_TOOLS_LIB was taken' '$ctl <<<7; env -u HSA_TOOLS_LIB $ctl <<<8'
     missing 0 1 'names others only' "HSA_TOOLS_LIB=$build/tests/lib/meddler.so \$ctl <<<8"
