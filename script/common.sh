@@ -6,11 +6,6 @@ cd "$root"
 
 jobs=${RTL_JOBS:-$(nproc)}
 
-# Compilers answer from ccache where it is installed: tests compile the product's files again, and so does the next change.
-if command -v ccache >/dev/null; then
-    export CMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER-ccache} CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
-fi
-
 # Ends with one sentence.
 die() {
     echo "${0##*/}: $*" >&2
@@ -27,10 +22,15 @@ say() {
 }
 
 # Configures a preset in its folder and builds the targets (all if none). RTL_CMAKE_ARGS goes to cmake.
-# A folder that another generator configured is not ours to change.
+# A folder that another generator configured is not ours to change. Compilers answer from ccache where it is installed: tests
+# compile the product's files again, and so does the next change.
 build_preset() {
     local preset=$1 dir=$2
     shift 2
+    if command -v ccache >/dev/null; then
+        export CMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER-ccache}
+        export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
+    fi
     if [ -f "$dir/CMakeCache.txt" ] && [ ! -f "$dir/build.ninja" ]; then
         die "$dir was configured for another generator than Ninja; move it away and start again"
     fi
