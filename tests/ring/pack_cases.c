@@ -306,13 +306,15 @@ static void count_in_order(void *context, enum rtl_wire_type type, const void *b
     uint64_t *next = context;
     const struct rtl_wire_kernel *kernel = body;
     (void)size;
-    if (type == RTL_WIRE_KERNEL && kernel->packet == *next && kernel->start == *next * 1000)
+    bool is_kernel = type == RTL_WIRE_KERNEL || type == RTL_WIRE_DRAFT_KERNEL;
+    if (is_kernel && kernel->packet == *next && kernel->start == *next * 1000)
         ++*next;
     else
         *next = UINT64_MAX / 2;
 }
 
-/* Wherever it is in its work: what it began last is torn at most, as many slots as a record has. */
+/* Wherever it is in its work: what it began last is torn at most, as many slots as a record has, or
+ * a draft. */
 const char *Pack_AWriterIsKilled(void)
 {
     char session[256];
