@@ -31,7 +31,8 @@ accounted() {
     equal "$1: differences from the truth that are no losses" "$(jq '.truth | [.missing, .invented, .repeated, .misaccounted_queues,
         .wrong_name, .wrong_ticks, .recorded - .equal] | add' truth.out)" 0
     equal "$1: losses for other reasons" "$(jq --arg reason "${2:-space}" '[.total.lost | del(.space, .[$reason])[]] | add' truth.out)" 0
-    grep -q 'note: /dev/shm/rtl\..* has no room: the ring of this process has .* KiB are missing' check.out ||
+    # Where the moment was over before the program needed more, nothing is missing, and nothing need be said.
+    [ "$status" = 0 ] || grep -q 'note: /dev/shm/rtl\..* has no room: the ring of this process has .* KiB are missing' check.out ||
         fail "$1: no note tells where memory was short, and how much is missing"
 }
 
@@ -41,7 +42,8 @@ accounted "for good"
 [ "$(ask t.db 'SELECT count(*) FROM kernels')" -gt 100000 ] || fail "for good: the ring ended where its memory did"
 
 # Full for a moment.
-recorded "for a moment" 'fill; { sleep 0.3; rm /dev/shm/filler; } >/dev/null 2>&1 & true'
+recorded "for a moment" 'fill; { for i in {1..1000}; do compgen -G "/dev/shm/rtl.*/ring.*" && break; sleep 0.01; done; sleep 0.3; rm /dev/shm/filler; } \
+    >/dev/null 2>&1 & true'
 accounted "for a moment" ring # a ring that has all of its memory again may be too small for so many
 [ "$(ask t.db 'SELECT count(*) FROM kernels')" -gt 100000 ] || fail "for a moment: the ring ended where its memory did"
 
