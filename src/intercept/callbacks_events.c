@@ -1,7 +1,7 @@
 #include "intercept/callbacks_events.h"
 
 #include "common/clock.h"
-#include "store/clock.h"
+#include "ring/clock_line.h"
 
 #include <stdlib.h>
 #include <string.h>

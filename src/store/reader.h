@@ -7,7 +7,7 @@
 
 #include "rtl/rtl_trace.h"
 #include "store/api_codec.h"
-#include "store/clock.h"
+#include "ring/clock_line.h"
 #include "store/codec.h"
 #include "store/map.h"
 

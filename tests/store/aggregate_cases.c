@@ -1,6 +1,6 @@
 /* Sums over kernels against ones that the test makes itself from the kernels one by one. */
 #include "fixture.h"
-#include "store/clock.h"
+#include "ring/clock_line.h"
 #include "store/stat.h"
 #include "store/sweep.h"
 

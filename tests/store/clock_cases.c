@@ -1,5 +1,5 @@
 #include "fixture.h"
-#include "store/clock.h"
+#include "ring/clock_line.h"
 #include "store/translate.h"
 
 #include <stdlib.h>

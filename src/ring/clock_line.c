@@ -1,4 +1,4 @@
-#include "store/clock.h"
+#include "ring/clock_line.h"
 
 #include <stdlib.h>
 

@@ -6,8 +6,8 @@
  * rise, so order is kept. Integers of 128 bits, rounded down: no drift, and never more than a
  * nanosecond from the line.
  */
-#ifndef RTL_STORE_CLOCK_H
-#define RTL_STORE_CLOCK_H
+#ifndef RTL_RING_CLOCK_LINE_H
+#define RTL_RING_CLOCK_LINE_H
 
 #include "ring/wire.h"
 

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# layers.sh: script/layers finds what it is for, each in a small tree of its own that is right but for one thing.
+set -euo pipefail
+layers=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/script/layers
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+
+fail() {
+    echo "layers.sh: $1" >&2
+    [ ! -f out ] || cat out >&2
+    exit 1
+}
+
+# A tree of two folders, of which the upper one calls the lower.
+plant() {
+    rm -rf tree
+    mkdir -p tree/src/low tree/src/high tree/build/src/low tree/build/src/high
+    printf '%s\n' '## Layers' '' '| folder | uses |' '|---|---|' '| `src/low` | |' '| `src/high` | `src/low` |' >tree/CONTRIBUTING.md
+    echo 'int rtl_low(void);' >tree/src/low/low.h
+    echo 'int rtl_high(void);' >tree/src/high/high.h
+    printf '%s\n' '#include "low/low.h"' 'int rtl_low(void) { return 1; }' >tree/src/low/low.c
+    printf '%s\n' '#include "high/high.h"' '#include "low/low.h"' 'int rtl_high(void) { return rtl_low(); }' >tree/src/high/high.c
+}
+
+compile() {
+    local name commands=
+    for name in low high; do
+        cc -fvisibility=hidden -Itree/src -o "tree/build/src/$name/$name.o" -c "tree/src/$name/$name.c"
+        commands+="${commands:+,}{\"directory\":\"$scratch/tree/build\",\"file\":\"$scratch/tree/src/$name/$name.c\","
+        commands+="\"command\":\"cc -o src/$name/$name.o -c\"}"
+    done
+    echo "[$commands]" >tree/build/compile_commands.json
+}
+
+# finds SENTENCE: the tree as it is now is refused, with this sentence.
+finds() {
+    compile
+    ! "$layers" --root "$scratch/tree" build >out 2>&1 || fail "nothing found, want '$1'"
+    grep -qxF "layers: $1" out || fail "want '$1', got:"
+}
+
+plant
+compile
+"$layers" --root "$scratch/tree" build >out 2>&1 || fail "a tree that is right is refused"
+
+plant
+sed -i '1i #include "high/high.h"' tree/src/low/low.c
+finds "src/low/low.c includes src/high/high.h, but src/low may not use src/high"
+
+# A declaration of its own hides the use from who reads includes.
+plant
+echo 'int rtl_high(void); int rtl_again(void); int rtl_again(void) { return rtl_high(); }' >>tree/src/low/low.c
+finds "src/low/low.c uses rtl_high of src/high/high.c, but src/low may not use src/high"
+
+plant
+mkdir tree/src/other
+: >tree/src/other/other.c
+finds "src/other/other.c: no row of CONTRIBUTING.md's table has its folder"
+
+plant
+sed -i '/low.h/d; s/rtl_low()/1/' tree/src/high/high.c
+finds "CONTRIBUTING.md: src/high uses nothing of src/low"
+
+plant
+sed -i 's/^| `src\/low` | |$/| `src\/low` | `src\/high` |/' tree/CONTRIBUTING.md
+finds "$scratch/tree/CONTRIBUTING.md: 'src/low' uses 'src/high', which does not stand above it"
+
+plant
+echo '| `src/gone` | |' >>tree/CONTRIBUTING.md
+finds "$scratch/tree/CONTRIBUTING.md: there is no folder 'src/gone'"
+
+plant
+mkdir tree/docs
+echo 'no picture' >tree/docs/architecture.md
+finds "docs/architecture.md: its picture is not what script/layers --picture prints"
