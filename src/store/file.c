@@ -172,10 +172,11 @@ bool rtl_file_has_log(const char *path)
     return read_head(path, head) && head[19] == 2;
 }
 
-bool rtl_file_make_log(const char *path)
+/* The files of the log of the trace `from`, beside the name that it is about to get. */
+static bool make_log(const char *from, const char *to)
 {
-    return !rtl_file_has_log(path) ||
-           (rtl_beside_make(path, "-wal") == 0 && rtl_beside_make(path, "-shm") == 0);
+    return !rtl_file_has_log(from) ||
+           (rtl_beside_make(to, "-wal") == 0 && rtl_beside_make(to, "-shm") == 0);
 }
 
 /* True if the file is a trace by the application id in its head. */
@@ -357,7 +358,9 @@ int rtl_file_restore(struct rtl_file_kept *kept, const char *path)
     return result;
 }
 
-/* What a killed recorder left beside its trace would be taken for a part of the new file. */
+/* What a killed recorder left beside its trace would be taken for a part of the new file. The log
+ * is there before the trace has its name: whoever opens it from then on, as soon as it can be seen,
+ * finds the log that is written to, and makes none. */
 static int place(const char *from, const char *to, bool replace, struct rtl_file_kept *kept,
                  const struct failure *failure)
 {
@@ -367,12 +370,15 @@ static int place(const char *from, const char *to, bool replace, struct rtl_file
     if (kept && replace && keep(kept, to) != 0 && errno != ENOENT)
         return fail_errno(failure, to);
     bool clear = rtl_beside_clear(to, beside, sizeof beside);
-    if (clear && (rtl_file_rename_new(from, to) == 0 ||
-                  (errno == EEXIST && replace && rename(from, to) == 0)))
+    if (clear && make_log(from, to) &&
+        (rtl_file_rename_new(from, to) == 0 ||
+         (errno == EEXIST && replace && rename(from, to) == 0)))
         return 0;
     int error = errno;
     if (kept && kept->path)
         (void)rtl_file_restore(kept, to);
+    else if (clear)
+        rtl_beside_remove(to);
     errno = error;
     if (!clear)
         return fail(failure, to, beside);

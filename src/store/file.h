@@ -21,11 +21,12 @@ struct rtl_file_kept {
 };
 
 /** Makes a trace at `path` with what `filler` (may be NULL) adds, mode 0600 whatever the umask. It
- * is made in a new folder beside it and gets its name when it is complete. A file that
- * is there is only replaced if `replace` says so, if it is a trace (or empty), and if nobody is
- * recording into it; with `kept` (else NULL) it stays beside under a name of its own until
- * rtl_file_forget or rtl_file_restore. Returns the path to open, symbolic links resolved (the
- * caller frees it); NULL with one sentence in `error`.
+ * is made in a new folder beside it and gets its name when it is complete, its empty log before:
+ * who opens it at once reads the log that is written to. A file that is there is only replaced if
+ * `replace` says so, if it is a trace (or empty), and if nobody is recording into it; with `kept`
+ * (else NULL) it stays beside under a name of its own until rtl_file_forget or rtl_file_restore.
+ * Returns the path to open, symbolic links resolved (the caller frees it); NULL with one sentence
+ * in `error`.
  */
 char *rtl_file_create(const char *path, bool replace, struct rtl_file_kept *kept,
                       const struct rtl_file_filler *filler, char *error, size_t error_size);
@@ -56,10 +57,6 @@ long rtl_file_recorder(const char *path);
 
 /** Whether the trace says that it has SQLite's write-ahead log. */
 bool rtl_file_has_log(const char *path);
-
-/** Before SQLite opens such a trace for writing, and if it has a log: makes the files that SQLite
- * opens by their names, so that they are nobody else's. False with errno. */
-bool rtl_file_make_log(const char *path);
 
 /** Room for a reason with the name of a folder in it. */
 #define RTL_FILE_REASON 512

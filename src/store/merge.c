@@ -555,9 +555,6 @@ static int open_output(struct merge *merge)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
     int deterministic = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
-    if (!rtl_file_make_log(merge->path))
-        return fail(merge, "cannot write the merged trace: no log could be made: %s",
-                    strerrordesc_np(errno));
     if (sqlite3_open_v2(merge->path, &merge->db, flags, NULL) != SQLITE_OK ||
         sqlite3_create_function(merge->db, "rtl_shift", 2, deterministic, NULL, shift, NULL,
                                 NULL) != SQLITE_OK ||

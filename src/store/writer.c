@@ -298,12 +298,6 @@ static bool can_tell(struct rtl_writer *writer)
 
 static bool open_log(struct rtl_writer *writer)
 {
-    char text[RTL_FILE_REASON];
-    if (!rtl_file_make_log(writer->path)) {
-        set_error(writer, "cannot write the trace %s: %s", writer->path,
-                  rtl_file_system_reason(writer->path, errno, text, sizeof text));
-        return false;
-    }
     int result = open_database(writer);
     if (result == SQLITE_OK && !can_tell(writer))
         result = SQLITE_FULL;

@@ -5,7 +5,7 @@
 source "$(dirname "$0")/lib.sh"
 export SOFTGPU_DURATION=0
 collector=
-trap '[ -z "$collector" ] || kill -KILL "$collector" 2>/dev/null; rm -rf "$scratch"' EXIT
+trap 'leave $? "$BASH_COMMAND"; [ -z "$collector" ] || kill -KILL "$collector" 2>/dev/null' EXIT
 
 # until_it_is WHAT COMMAND...: within a minute.
 until_it_is() {

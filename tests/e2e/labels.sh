@@ -17,13 +17,18 @@ same() {
 if [ "${scenario[*]}" = "title wait" ]; then
     # A process that is killed says nothing at its end: the collector has looked.
     "$rtl" trace -q -m full --gpu soft -o t.db -- "$bin/labels" title wait >traced.out 2>traced.err &
+    tracer=$!
+    status=0
     for ((i = 0; i < 600; i++)); do
-        [ "$(ask t.db "SELECT p.title || t.comm FROM processes p JOIN threads t USING (process) WHERE thread = pid" 2>/dev/null || true)" \
+        [ "$(ask t.db "SELECT p.title || t.comm FROM processes p JOIN threads t USING (process) WHERE thread = pid" 2>ask.err || true)" \
             != "worker: idleidler" ] || break
+        kill -0 $tracer 2>/dev/null || { wait $tracer || status=$?; fail "rtl trace ended with status $status before the program did"; }
         sleep 0.1
     done
-    kill -9 "$(ask t.db "SELECT pid FROM processes")"
-    { wait $! || true; } 2>/dev/null
+    program=$(pgrep -P $tracer) || fail "the program is not there"
+    kill -9 "$program"
+    wait $tracer 2>/dev/null || status=$?
+    equal "status of rtl trace" "$status" 137
 else
     status=0
     "$rtl" trace -q -m full --gpu soft -o t.db -- "$bin/labels" "${scenario[@]}" >traced.out 2>traced.err || status=$?

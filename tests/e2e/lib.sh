@@ -28,19 +28,33 @@ if [ -n "${E2E_SANITIZER:-}" ]; then
 fi
 
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+trap 'leave $? "$BASH_COMMAND"' EXIT
 cd "$scratch"
 
 # ThreadSanitizer reads one file of suppressions only, the one named last.
 cat "$here/../tsan.supp" "$here/tsan.supp" >tsan.supp
 export TSAN_OPTIONS=${TSAN_OPTIONS:-}:handle_segv=0:handle_abort=0:die_after_fork=0:suppressions=$scratch/tsan.supp
 
-fail() {
+# tell WHAT: what failed, and what the programs said before, which is why.
+told=
+tell() {
+    local file
+    told=1
     echo "FAILED: $*" >&2
     for file in "$scratch"/*.err "$scratch"/*.out; do
-        [ -s "$file" ] && { echo "--- ${file##*/}"; head -n 40 "$file"; } >&2
+        [ ! -s "$file" ] || { echo "--- ${file##*/}"; head -n 40 "$file"; } >&2
     done
+}
+
+fail() {
+    tell "$@"
     exit 1
+}
+
+# leave STATUS COMMAND: at the end; a command that nobody expected to fail ends the script, too.
+leave() {
+    [ "$1" = 0 ] || [ "$1" = 77 ] || [ -n "$told" ] || tell "status $1 of: $2"
+    rm -rf "$scratch"
 }
 
 # equal WHAT GOT WANTED

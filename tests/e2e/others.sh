@@ -52,7 +52,7 @@ equal "status of rtl beside another user's library" $status 2
 
 # Somebody else's session, though its user says so.
 session=$(mktemp -d /dev/shm/rtl.XXXXXX)
-trap 'rm -rf "$scratch" "$session"' EXIT
+trap 'leave $? "$BASH_COMMAND"; rm -rf "$session"' EXIT
 printf 'wire %s\nversion test\n' "$(sed -n 's/^#define RTL_WIRE_VERSION \([0-9]*\)u$/\1/p' "$here/../../src/ring/wire.h")" >"$session/session"
 chown -R $bob:$bob "$session"
 for user in 0 $alice; do

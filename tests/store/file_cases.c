@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -706,6 +707,58 @@ const char *File_HasTheTablesOfTheSchema(void)
     free(should);
     (void)sqlite3_close(made);
     (void)sqlite3_close(wanted);
+    fixture_remove(path);
+    return NULL;
+}
+
+/* Called as soon as a file has its name, by which others can open it. */
+static void (*on_named)(const char *path);
+
+int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags)
+{
+    int result = (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, flags);
+    if (result == 0 && on_named)
+        on_named(to);
+    return result;
+}
+
+static sqlite3 *early;
+
+static int64_t seen_early(const char *query)
+{
+    sqlite3_stmt *statement = NULL;
+    int64_t number = -1;
+    if (sqlite3_prepare_v2(early, query, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        number = sqlite3_column_int64(statement, 0);
+    (void)sqlite3_finalize(statement);
+    return number;
+}
+
+static void read_early(const char *path)
+{
+    if (sqlite3_open_v2(path, &early, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK)
+        (void)seen_early("SELECT count(*) FROM meta");
+}
+
+/* Somebody who has waited for the trace opens it in the moment in which it has its name. What
+ * SQLite makes for him beside it must not be in the recorder's way, nor the recorder's own be
+ * another one. */
+const char *File_MayBeOpenedAsSoonAsItHasItsName(void)
+{
+    char path[FIXTURE_PATH];
+    CHECK(fixture_path(path));
+    on_named = read_early;
+    struct rtl_writer *writer = fixture_open(path);
+    on_named = NULL;
+    CHECK(writer != NULL && early != NULL);
+    CHECK(seen_early("SELECT count(*) FROM processes") == 0);
+    fixture_kernels(writer, fixture_define(writer, 1, 2), 0, 0, 10);
+    CHECK(rtl_writer_checkpoint(writer) == 0);
+    CHECK(seen_early("SELECT count(*) FROM processes") == 1);
+    CHECK(rtl_writer_close(writer, 0, NULL, 0) == 0);
+    (void)sqlite3_close(early);
+    CHECK(fixture_count(path) == 10);
     fixture_remove(path);
     return NULL;
 }

@@ -125,6 +125,7 @@ RTL_C_TEST(File, WhatLiesBesideIsItsOwn)
 RTL_C_TEST(File, NoLogComesToAFinishedTrace)
 RTL_C_TEST(File, NothingOfOthersIsWrittenTo)
 RTL_C_TEST(File, HasTheTablesOfTheSchema)
+RTL_C_TEST(File, MayBeOpenedAsSoonAsItHasItsName)
 
 RTL_C_TEST(Pauses, EveryField)
 RTL_C_TEST(Pauses, OlderFilesHaveNone)
