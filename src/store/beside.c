@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define NAME_SIZE (PATH_MAX + 16)
+#define TRIES     100 /* to make a file that a reader makes as well */
 
 const char *const rtl_beside_suffixes[] = {"-wal", "-shm", "-journal", NULL};
 enum { SUFFIXES = sizeof rtl_beside_suffixes / sizeof *rtl_beside_suffixes - 1 };
@@ -102,12 +103,24 @@ bool rtl_beside_clear(const char *path, char *why, size_t size)
     return true;
 }
 
+/* A reader of this user's may make one at any moment. */
+static int make_new(const char *file)
+{
+    int fd = -1;
+    for (int i = 0; i < TRIES && fd < 0; i++) {
+        if (remove_own(file) != 0)
+            return -1;
+        fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+        if (fd < 0 && errno != EEXIST)
+            return -1;
+    }
+    return fd;
+}
+
 int rtl_beside_make(const char *path, const char *suffix)
 {
     char file[NAME_SIZE];
-    if (!name(path, suffix, file) || remove_own(file) != 0)
-        return -1;
-    int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    int fd = name(path, suffix, file) ? make_new(file) : -1;
     if (fd < 0)
         return -1;
     int result = fchmod(fd, S_IRUSR | S_IWUSR); /* whatever the umask */

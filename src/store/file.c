@@ -358,6 +358,13 @@ int rtl_file_restore(struct rtl_file_kept *kept, const char *path)
     return result;
 }
 
+/* Another trace may have got the name meanwhile, and writes to its log. */
+static void remove_log(const char *to)
+{
+    rtl_beside_remove_empty(to, "-wal");
+    rtl_beside_remove_empty(to, "-shm");
+}
+
 /* What a killed recorder left beside its trace would be taken for a part of the new file. The log
  * is there before the trace has its name: whoever opens it from then on, as soon as it can be seen,
  * finds the log that is written to, and makes none. */
@@ -378,7 +385,7 @@ static int place(const char *from, const char *to, bool replace, struct rtl_file
     if (kept && kept->path)
         (void)rtl_file_restore(kept, to);
     else if (clear)
-        rtl_beside_remove(to);
+        remove_log(to);
     errno = error;
     if (!clear)
         return fail(failure, to, beside);
