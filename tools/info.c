@@ -1,14 +1,14 @@
 /* rtl info: what a trace is about. */
+#include "analysis/account.h"
+#include "analysis/counted.h"
+#include "analysis/pauses.h"
 #include "command.h"
-#include "common/account.h"
 #include "common/open.h"
 #include "common/parse.h"
-#include "common/pauses.h"
 #include "common/plain.h"
 #include "common/say.h"
 #include "common/show.h"
 #include "common/table.h"
-#include "counted.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,6 @@
 /* rtl ranges: what each range of a trace cost the GPU. */
+#include "analysis/metrics.h"
+#include "analysis/ranges_read.h"
 #include "command.h"
 #include "common/open.h"
 #include "common/parse.h"
@@ -6,8 +8,6 @@
 #include "common/say.h"
 #include "common/show.h"
 #include "common/table.h"
-#include "metrics.h"
-#include "ranges_read.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* rtl bench without runs: planted outcomes and what must be said of them. */
 #include "../common/check.h"
-#include "bench.h"
+#include "bench/bench.h"
 #include "made.h"
 
 #include <math.h>

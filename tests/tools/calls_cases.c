@@ -1,8 +1,8 @@
 /* Host calls and ranges from the ring to the tools' numbers, worked out by hand. */
-#include "links.h"
+#include "check/links.h"
 #include "made.h"
-#include "tally_calls.h"
-#include "tally_ranges.h"
+#include "summary/tally_calls.h"
+#include "summary/tally_ranges.h"
 
 #include <signal.h>
 #include <sqlite3.h>

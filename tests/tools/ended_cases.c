@@ -1,5 +1,5 @@
 /* The verdict on processes that end without a word. */
-#include "common/account.h"
+#include "analysis/account.h"
 #include "made.h"
 
 #include <signal.h>

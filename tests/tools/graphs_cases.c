@@ -1,7 +1,7 @@
 /* Graphs from the ring to the tools' numbers and verdict, worked out by hand. */
-#include "common/account.h"
+#include "analysis/account.h"
 #include "made.h"
-#include "tally_graphs.h"
+#include "summary/tally_graphs.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* The numbers of rtl summary against ones worked out by hand. */
-#include "common/account.h"
+#include "analysis/account.h"
 #include "common/show.h"
 #include "made.h"
 #include "ring/files.h"
-#include "tally.h"
-#include "tally_copies.h"
+#include "summary/tally.h"
+#include "summary/tally_copies.h"
 
 #include <errno.h>
 #include <string.h>

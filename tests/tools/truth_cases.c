@@ -1,7 +1,7 @@
 /* rtl check --truth must find what is planted, and nothing else. */
+#include "analysis/truth.h"
 #include "made.h"
 #include "softgpu/exec.h"
-#include "truth.h"
 
 #include <errno.h>
 #include <stdlib.h>

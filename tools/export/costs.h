@@ -6,8 +6,8 @@
 #ifndef RTL_TOOLS_EXPORT_COSTS_H
 #define RTL_TOOLS_EXPORT_COSTS_H
 
+#include "analysis/ranges_read.h"
 #include "export/export.h"
-#include "ranges_read.h"
 
 /** Zeroed memory knows of no range. */
 struct costs {

@@ -1,8 +1,8 @@
 /* The head of a page: what the trace is about, the rows, tables and graphs. */
 #include "export/html_page.h"
 
+#include "analysis/account.h"
 #include "command.h"
-#include "common/account.h"
 #include "common/open.h"
 #include "common/say.h"
 #include "export/lookup.h"

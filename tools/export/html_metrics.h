@@ -5,7 +5,7 @@
 #ifndef RTL_TOOLS_EXPORT_HTML_METRICS_H
 #define RTL_TOOLS_EXPORT_HTML_METRICS_H
 
-#include "counts.h"
+#include "analysis/counts.h"
 #include "export/html_bytes.h"
 
 #include <jansson.h>

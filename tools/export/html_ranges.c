@@ -1,10 +1,10 @@
 #include "export/html_ranges.h"
 
+#include "analysis/ranges_read.h"
 #include "common/memory.h"
 #include "common/open.h"
 #include "export/html_metrics.h"
 #include "export/html_time.h"
-#include "ranges_read.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,450 @@
+/* One run of rtl bench: a workload under a tool, as a process group of its own. */
+#include "bench/bench.h"
+
+#include "command.h"
+#include "common/child.h"
+#include "common/clock.h"
+#include "common/memory.h"
+#include "common/plain.h"
+#include "common/say.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LINE          "rtl-bench-work: "
+#define MEMORY_FOLDER "/dev/shm"
+#define MOST_READ     (4L << 20)
+#define MOST_WORDS    4u
+#define PATIENCE      UINT64_C(10000000000) /* ns */
+
+/* The signal that asked rtl to end. */
+static volatile sig_atomic_t stopped_by;
+
+static void stop(int signal)
+{
+    stopped_by = signal;
+}
+
+void bench_run_begin(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    const struct sigaction action = {.sa_handler = stop};
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; ++i)
+        (void)sigaction(signals[i], &action, NULL);
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+bool bench_run_stopped(int *signal)
+{
+    *signal = stopped_by;
+    return stopped_by != 0;
+}
+
+static void redirect(const char *path, int flags, int to)
+{
+    int file = open(path, flags, 0600);
+    if (file >= 0)
+        (void)dup2(file, to);
+}
+
+static _Noreturn void become(char *const *words, char **environment, const char *output,
+                             const char *errors)
+{
+    (void)setpgid(0, 0);
+    redirect("/dev/null", O_RDONLY, STDIN_FILENO);
+    redirect(output, O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO);
+    redirect(errors, O_WRONLY | O_CREAT | O_TRUNC, STDERR_FILENO);
+    (void)execvpe(words[0], words, environment);
+    (void)dprintf(STDERR_FILENO, "%s could not be run: %s\n", words[0], say_errno(errno));
+    _exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
+}
+
+/* Until the process has ended, or must. */
+static void await(pid_t pid, uint64_t limit_ns, struct bench_process *process)
+{
+    struct pollfd ready = {.fd = pidfd_open(pid, 0), .events = POLLIN};
+    while (ready.fd >= 0 && !stopped_by) {
+        uint64_t passed = rtl_clock_ns(CLOCK_MONOTONIC) - process->spawned;
+        if (passed >= limit_ns) {
+            process->hung = true;
+            break;
+        }
+        uint64_t left_ms = (limit_ns - passed) / 1000000u + 1;
+        if (poll(&ready, 1, left_ms > INT_MAX ? INT_MAX : (int)left_ms) > 0)
+            break;
+    }
+    process->ended = rtl_clock_ns(CLOCK_MONOTONIC);
+    if (process->hung || stopped_by)
+        (void)kill(-pid, SIGKILL);
+    if (ready.fd >= 0)
+        (void)close(ready.fd);
+}
+
+/* Kills the children that this process has. False if they cannot be told. */
+static bool kill_children(void)
+{
+    FILE *file = fopen("/proc/thread-self/children", "r");
+    char text[64];
+    if (!file)
+        return false;
+    while (fscanf(file, "%63s", text) == 1) // NOLINT(cert-err34-c): the kernel wrote it
+        (void)kill((pid_t)strtol(text, NULL, 10), SIGKILL);
+    (void)fclose(file);
+    return true;
+}
+
+/* What the process has left behind, such as a collector that still writes: it is waited for, for a
+ * while. rtl is who gets orphans. */
+static void wait_for_rest(bool at_once)
+{
+    const struct timespec nap = {.tv_nsec = 1000000};
+    uint64_t end = rtl_clock_ns(CLOCK_MONOTONIC) + (at_once ? 0 : PATIENCE);
+    pid_t pid;
+    while ((pid = waitpid(-1, NULL, WNOHANG)) >= 0 || errno == EINTR) {
+        if (pid > 0)
+            continue;
+        bool late = stopped_by || rtl_clock_ns(CLOCK_MONOTONIC) >= end;
+        if (late && !kill_children())
+            return;
+        (void)nanosleep(&nap, NULL);
+    }
+}
+
+int bench_run_process(char *const *words, char **environment, const char *output,
+                      const char *errors, uint64_t limit_ns, struct bench_process *process)
+{
+    struct rusage usage = {0};
+    *process = (struct bench_process){.spawned = rtl_clock_ns(CLOCK_MONOTONIC)};
+    pid_t pid = fork();
+    if (pid == 0)
+        become(words, environment, output, errors);
+    if (pid < 0)
+        return -1;
+    (void)setpgid(pid, pid);
+    await(pid, limit_ns, process);
+    while (wait4(pid, &process->status, 0, &usage) < 0 && errno == EINTR)
+        ;
+    process->peak = (uint64_t)usage.ru_maxrss << 10;
+    wait_for_rest(process->hung);
+    return 0;
+}
+
+char *bench_run_read(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return NULL;
+    (void)fseek(file, 0, SEEK_END);
+    long size = ftell(file);
+    long from = size > MOST_READ ? size - MOST_READ : 0;
+    (void)fseek(file, from, SEEK_SET);
+    size_t length = size > from ? (size_t)(size - from) : 0;
+    char *text = memory_new(length + 1, 1);
+    length = fread(text, 1, length, file);
+    for (size_t i = 0; i < length; ++i)
+        if (text[i] == '\0')
+            text[i] = '?';
+    (void)fclose(file);
+    return text;
+}
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
+{
+    (void)status, (void)type, (void)where;
+    (void)remove(path);
+    return 0;
+}
+
+void bench_run_remove(const char *folder)
+{
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): rtl has one thread
+    (void)nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* The last line of a text that has anything in it, as text. */
+static void last_line(const char *text, char *line, size_t size)
+{
+    const char *end = text + strlen(text);
+    while (end > text && (unsigned char)end[-1] <= ' ')
+        --end;
+    const char *begin = end;
+    while (begin > text && begin[-1] != '\n')
+        --begin;
+    char raw[512];
+    (void)snprintf(raw, sizeof raw, "%.*s", (int)(end - begin < 500 ? end - begin : 500), begin);
+    (void)plain_text(raw, line, size);
+}
+
+static const char *find_line(const char *output)
+{
+    const char *found = NULL;
+    for (const char *at = output; (at = strstr(at, LINE)); ++at)
+        if (at == output || at[-1] == '\n')
+            found = at;
+    return found;
+}
+
+bool bench_run_line(const char *output, struct bench_run *run, uint64_t times[2], char *gpu,
+                    size_t gpu_size)
+{
+    const char *line = find_line(output);
+    uint64_t copies;
+    uint64_t peak_kib;
+    char name[64] = "";
+    if (!line ||
+        sscanf(line,
+               LINE "kernels=%" SCNu64 " copies=%" SCNu64 " begin_ns=%" SCNu64 // NOLINT
+                    " end_ns=%" SCNu64 " peak_kib=%" SCNu64 " gpu=%63[^\n]",
+               &run->submitted, &copies, &times[0], &times[1], &peak_kib, name) < 5 ||
+        times[1] <= times[0])
+        return false;
+    run->own_count = true;
+    run->own_peak = peak_kib << 10;
+    (void)plain_text(name, gpu, gpu_size);
+    return true;
+}
+
+static void set(char ***environment, const char *name, const char *value)
+{
+    char **next = child_environment(*environment, name, value);
+    if (!next)
+        memory_is_short();
+    child_environment_free(*environment);
+    *environment = next;
+}
+
+static void set_path(char ***environment, const char *name, const char *first)
+{
+    const char *before = secure_getenv(name);
+    char list[3 * PATH_MAX];
+    (void)snprintf(list, sizeof list, "%s%s%s", first, before && before[0] ? ":" : "",
+                   before ? before : "");
+    set(environment, name, list);
+}
+
+static void set_tool(char ***environment, const struct bench_tool *tool, const char *out)
+{
+    for (unsigned i = 0; i < tool->env_count; ++i) {
+        char *filled = bench_tools_fill(tool->env[i], out, NULL, false);
+        char *value = strchr(filled, '=');
+        *value = '\0';
+        set(environment, filled, value + 1);
+        free(filled);
+    }
+    if (tool->mode)
+        set(environment, "RTL_QUEUE", tool->way);
+}
+
+/* HIP's compiler writes files of megabytes as a program starts. On a disk they take large pages of
+ * memory, and on a virtual machine one that its host has taken back costs 5 ms more: whether a run
+ * pays that is a matter of which core it runs on, and of any process beside it. */
+static void keep_files_in_memory(const struct bench *bench, char ***environment)
+{
+    const char *before = secure_getenv("TMPDIR");
+    if (!bench->program && !(before && before[0]) && access(MEMORY_FOLDER, W_OK | X_OK) == 0)
+        set(environment, "TMPDIR", MEMORY_FOLDER);
+}
+
+/* What the environment already has of a profiler would be measured with every tool. */
+static char **make_environment(const struct bench *bench, const struct bench_tool *tool,
+                               const char *out)
+{
+    static const char *const foreign[] = {"HSA_TOOLS_LIB", "RTL_SESSION", "RTL_REPORT",
+                                          "RTL_MODE",      "RTL_OUTPUT",  "RTL_QUEUE"};
+    char truth[PATH_MAX];
+    char **environment = child_environment(environ, foreign[0], NULL);
+    if (!environment)
+        memory_is_short();
+    for (size_t i = 1; i < sizeof foreign / sizeof foreign[0]; ++i)
+        set(&environment, foreign[i], NULL);
+    if (bench->gpu == BENCH_GPU_SOFT) {
+        (void)snprintf(truth, sizeof truth, "%s/truth/%%p", bench->folder);
+        set(&environment, "SOFTGPU_TRUTH", truth);
+        set_path(&environment, "LD_LIBRARY_PATH", bench->soft);
+        if (bench->plugin[0])
+            set_path(&environment, "SOFTGPU_PLUGINS", bench->plugin);
+    }
+    keep_files_in_memory(bench, &environment);
+    set_tool(&environment, tool, out);
+    return environment;
+}
+
+/* The words of the workload, or the user's own. */
+static char **program_of(const struct bench *bench, unsigned workload, char *kernels, size_t size)
+{
+    if (bench->program)
+        return bench->program;
+    char **words = memory_new(MOST_WORDS, sizeof *words);
+    words[0] = (char *)(uintptr_t)bench->work;
+    words[1] = (char *)(uintptr_t)bench->workloads[workload];
+    (void)snprintf(kernels, size, "%u", bench->kernels);
+    words[2] = bench->kernels ? kernels : NULL;
+    return words;
+}
+
+/* Adds copies of words to a list that has room for them. */
+static size_t append(char **list, size_t count, const char *const *words)
+{
+    for (; *words; ++words) {
+        list[count] = strdup(*words);
+        if (!list[count++])
+            memory_is_short();
+    }
+    return count;
+}
+
+static char **rtl_words(const struct bench *bench, const struct bench_tool *tool,
+                        char *const *program)
+{
+    char trace[2 * PATH_MAX];
+    (void)snprintf(trace, sizeof trace, "%s/" BENCH_TRACE, bench->folder);
+    const char *const words[] = {bench->self,
+                                 "trace",
+                                 "-q",
+                                 "-m",
+                                 tool->mode,
+                                 "--gpu",
+                                 bench->gpu == BENCH_GPU_SOFT ? "soft" : "real",
+                                 "-o",
+                                 trace,
+                                 "--",
+                                 NULL};
+    size_t count = 0;
+    while (program[count])
+        ++count;
+    char **list = memory_new(count + sizeof words / sizeof words[0], sizeof *list);
+    count = append(list, 0, words);
+    (void)append(list, count, (const char *const *)program);
+    return list;
+}
+
+static char **shell_words(const struct bench_tool *tool, const char *out, char *const *program)
+{
+    char *command = bench_tools_fill(tool->command, out, program, true);
+    const char *const words[] = {"/bin/sh", "-c", command, NULL};
+    char **list = memory_new(sizeof words / sizeof words[0], sizeof *list);
+    (void)append(list, 0, words);
+    free(command);
+    return list;
+}
+
+static char **words_of(const struct bench *bench, const struct bench_tool *tool, const char *out,
+                       char *const *program)
+{
+    if (tool->mode)
+        return rtl_words(bench, tool, program);
+    if (tool->command)
+        return shell_words(tool, out, program);
+    size_t count = 0;
+    while (program[count])
+        ++count;
+    char **list = memory_new(count + 1, sizeof *list);
+    (void)append(list, 0, (const char *const *)program);
+    return list;
+}
+
+static int make_folders(const struct bench *bench)
+{
+    static const char *const parts[] = {"out", "truth"};
+    char path[PATH_MAX];
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i) {
+        (void)snprintf(path, sizeof path, "%s/%s", bench->folder, parts[i]);
+        bench_run_remove(path);
+        if (mkdir(path, 0700) != 0) {
+            say("no folder could be made as %s: %s", path, say_errno(errno));
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static void judge_end(const struct bench_process *process, struct bench_run *run)
+{
+    if (process->hung) {
+        run->outcome = BENCH_HUNG;
+    } else if (WIFSIGNALED(process->status)) {
+        run->outcome = BENCH_DIED;
+        run->status = WTERMSIG(process->status);
+    } else if (WEXITSTATUS(process->status) != 0) {
+        run->outcome = BENCH_FAILED;
+        run->status = WEXITSTATUS(process->status);
+    }
+}
+
+/* Into start-up, steady state and end. */
+static void divide(struct bench *bench, const struct bench_process *process, const char *output,
+                   struct bench_run *run)
+{
+    uint64_t times[2] = {process->spawned, process->ended};
+    if (!bench->program &&
+        (!bench_run_line(output, run, times, bench->gpu_name, sizeof bench->gpu_name) ||
+         times[0] < process->spawned || times[1] > process->ended)) {
+        run->outcome = BENCH_NO_LINE;
+        return;
+    }
+    run->startup = (double)(times[0] - process->spawned);
+    run->steady = (double)(times[1] - times[0]);
+    run->finish = (double)(process->ended - times[1]);
+}
+
+static void judge(struct bench *bench, const struct bench_tool *tool,
+                  const struct bench_process *process, struct bench_run *run)
+{
+    char path[PATH_MAX];
+    run->peak = process->peak;
+    judge_end(process, run);
+    (void)snprintf(path, sizeof path, "%s/output", bench->folder);
+    char *output = bench_run_read(path);
+    if (run->outcome == BENCH_FINE)
+        divide(bench, process, output ? output : "", run);
+    if (run->outcome == BENCH_FINE)
+        bench_count(bench, tool, bench->folder, run);
+    free(output);
+    (void)snprintf(path, sizeof path, "%s/errors", bench->folder);
+    char *errors = bench_run_read(path);
+    if (run->outcome != BENCH_FINE && !run->said[0] && errors)
+        last_line(errors, run->said, sizeof run->said);
+    free(errors);
+}
+
+int bench_run(struct bench *bench, unsigned workload, const struct bench_tool *tool,
+              struct bench_run *run)
+{
+    char out[PATH_MAX];
+    char output[PATH_MAX];
+    char errors[PATH_MAX];
+    char kernels[16];
+    struct bench_process process;
+    *run = (struct bench_run){.outcome = BENCH_FINE};
+    if (make_folders(bench) != 0)
+        return -1;
+    (void)snprintf(out, sizeof out, "%s/" BENCH_OUT, bench->folder);
+    (void)snprintf(output, sizeof output, "%s/output", bench->folder);
+    (void)snprintf(errors, sizeof errors, "%s/errors", bench->folder);
+    char **program = program_of(bench, workload, kernels, sizeof kernels);
+    char **environment = make_environment(bench, tool, out);
+    char **words = words_of(bench, tool, out, program);
+    int status = bench_run_process(words, environment, output, errors, bench->limit_ns, &process);
+    if (status != 0)
+        say("no process could be made: %s", say_errno(errno));
+    else if (!stopped_by)
+        judge(bench, tool, &process, run);
+    child_environment_free(words);
+    child_environment_free(environment);
+    if (program != bench->program)
+        free(program);
+    return status;
+}

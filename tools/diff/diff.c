@@ -1,0 +1,445 @@
+/* rtl diff: the kernels and graphs of two traces. */
+#include "analysis/compare.h"
+#include "analysis/graph_id.h"
+#include "command.h"
+#include "common/memory.h"
+#include "common/open.h"
+#include "common/parse.h"
+#include "common/plain.h"
+#include "common/say.h"
+#include "common/show.h"
+#include "common/table.h"
+#include "common/texts.h"
+#include "diff/graphs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOP_DEFAULT 20u
+
+struct options {
+    const char *paths[2];
+    unsigned path_count, top;
+    bool all, json;
+};
+
+/* The kernels of one name in both traces. */
+struct kernel {
+    size_t name; /* number of it */
+    struct stats time[2];
+    struct comparison comparison;
+};
+
+struct diff {
+    const struct options *options;
+    rtl_trace_t *traces[2];
+    struct texts names;
+    struct kernel *kernels; /* the largest change of the total first, once all are read */
+    size_t count, capacity;
+    uint64_t total[2], calls[2];
+    struct diff_graphs graphs;
+};
+
+static struct kernel *kernel_of(struct diff *diff, const char *name)
+{
+    size_t number = texts_number(&diff->names, name);
+    if (number == TEXTS_NONE)
+        memory_is_short();
+    if (number >= diff->capacity) {
+        size_t before = diff->capacity;
+        diff->capacity = before ? 2 * before : 64;
+        diff->kernels = memory_grown(diff->kernels, diff->capacity, sizeof *diff->kernels);
+        memset(diff->kernels + before, 0, (diff->capacity - before) * sizeof *diff->kernels);
+    }
+    diff->count = number >= diff->count ? number + 1 : diff->count;
+    diff->kernels[number].name = number;
+    return &diff->kernels[number];
+}
+
+static rtl_status_t read_kernels(struct diff *diff, unsigned side)
+{
+    rtl_kernel_filter_t all = RTL_KERNEL_FILTER_ALL;
+    rtl_kernel_iter_t *iter;
+    rtl_kernel_t kernel;
+    const char *last = NULL; /* names are the trace's, one for each kernel function */
+    struct kernel *found = NULL;
+    rtl_status_t status = rtlTraceKernels(diff->traces[side], &all, &iter);
+    if (status != RTL_OK)
+        return status;
+    while ((status = rtlKernelNext(iter, &kernel)) == RTL_OK) {
+        if (kernel.name != last)
+            found = kernel_of(diff, kernel.name);
+        last = kernel.name;
+        uint64_t ns = kernel.end > kernel.start ? kernel.end - kernel.start : 0;
+        stats_add(&found->time[side], ns);
+        diff->total[side] += ns;
+        ++diff->calls[side];
+    }
+    rtlKernelIterFree(iter);
+    return status == RTL_END ? RTL_OK : status;
+}
+
+static double change_of_total(const struct kernel *kernel)
+{
+    return (double)kernel->time[1].total - (double)kernel->time[0].total;
+}
+
+static int by_change(const void *left, const void *right)
+{
+    const struct kernel *a = left;
+    const struct kernel *b = right;
+    double x = fabs(change_of_total(a));
+    double y = fabs(change_of_total(b));
+    if (x != y)
+        return x < y ? 1 : -1;
+    return (a->name > b->name) - (a->name < b->name);
+}
+
+static bool in_both(const struct kernel *kernel)
+{
+    return kernel->time[0].count && kernel->time[1].count;
+}
+
+static void compare_kernels(struct diff *diff)
+{
+    struct comparison **family = memory_new(diff->count, sizeof(struct comparison *));
+    size_t count = 0;
+    if (diff->count)
+        qsort(diff->kernels, diff->count, sizeof *diff->kernels, by_change);
+    for (size_t i = 0; i < diff->count; ++i) {
+        struct kernel *kernel = &diff->kernels[i];
+        if (!in_both(kernel))
+            continue;
+        compare(&kernel->time[0], &kernel->time[1], &kernel->comparison);
+        family[count++] = &kernel->comparison;
+    }
+    compare_family(family, count);
+    free(family);
+}
+
+/* Text. */
+
+static const char *what(const struct kernel *kernel)
+{
+    if (!kernel->time[0].count)
+        return "new";
+    return kernel->time[1].count ? compare_name(kernel->comparison.verdict) : "gone";
+}
+
+static bool differs(const struct kernel *kernel)
+{
+    enum compare_verdict verdict = kernel->comparison.verdict;
+    return !in_both(kernel) || kernel->time[0].count != kernel->time[1].count ||
+           verdict == COMPARE_SLOWER || verdict == COMPARE_FASTER;
+}
+
+static double part(double value, double whole)
+{
+    return whole > 0 ? 100 * value / whole : 0;
+}
+
+static void show_head(const struct diff *diff)
+{
+    size_t sums[5] = {0}; /* slower, faster, count, gone, new */
+    for (size_t i = 0; i < diff->count; ++i) {
+        const struct kernel *kernel = &diff->kernels[i];
+        sums[0] += in_both(kernel) && kernel->comparison.verdict == COMPARE_SLOWER;
+        sums[1] += in_both(kernel) && kernel->comparison.verdict == COMPARE_FASTER;
+        sums[2] += in_both(kernel) && kernel->time[0].count != kernel->time[1].count;
+        sums[3] += kernel->time[1].count == 0;
+        sums[4] += kernel->time[0].count == 0;
+    }
+    show_styled(stdout, SHOW_BOLD, diff->options->paths[0]);
+    (void)printf(", then ");
+    show_styled(stdout, SHOW_BOLD, diff->options->paths[1]);
+    (void)printf("\n  kernels took %s, then %s", show_duration((double)diff->total[0]).text,
+                 show_duration((double)diff->total[1]).text);
+    if (diff->total[0])
+        (void)printf(" (%+.1f %%)",
+                     part((double)diff->total[1] - (double)diff->total[0], (double)diff->total[0]));
+    (void)printf("\n  there were %s, then %s\n", show_count(diff->calls[0]).text,
+                 show_count(diff->calls[1]).text);
+    (void)printf("  kernel functions: %zu slower, %zu faster, %zu with another count, %zu gone, "
+                 "%zu new\n",
+                 sums[0], sums[1], sums[2], sums[3], sums[4]);
+}
+
+static void cell_change(struct table *table, const struct comparison *one)
+{
+    char text[48];
+    (void)snprintf(text, sizeof text, "%+.1f %%", part(one->difference, one->a));
+    table_cell(table, text);
+    (void)snprintf(text, sizeof text, "%.1f %%", part(one->high - one->difference, one->a));
+    table_cell(table, one->verdict == COMPARE_TOO_FEW ? "few" : text);
+}
+
+static void show_kernel(const struct diff *diff, struct table *table, struct kernel *kernel)
+{
+    char text[64];
+    double change = change_of_total(kernel);
+    struct stats *shown = &kernel->time[kernel->time[0].count == 0];
+    (void)snprintf(text, sizeof text, "%c%s", change < 0 ? '-' : '+',
+                   show_duration(fabs(change)).text);
+    table_cell(table, text);
+    table_cell(table, show_count(kernel->time[0].count).text);
+    table_cell(table, show_count(kernel->time[1].count).text);
+    table_cell(table, show_duration((double)stats_quantile(shown, 500)).text);
+    if (in_both(kernel)) {
+        cell_change(table, &kernel->comparison);
+    } else {
+        table_cell(table, what(kernel));
+        table_cell(table, "");
+    }
+    table_cell(table, diff->names.list[kernel->name]);
+}
+
+static void show_kernels(const struct diff *diff)
+{
+    static const char *const heading[] = {"total",  "calls", "then",  "p50",
+                                          "change", "+-",    "kernel"};
+    unsigned top = diff->options->top;
+    size_t different = 0;
+    for (size_t i = 0; i < diff->count; ++i)
+        different += diff->options->all || differs(&diff->kernels[i]);
+    if (different == 0)
+        return;
+    (void)putchar('\n');
+    struct table *table = table_new("rrrrrrn");
+    for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
+        table_cell(table, heading[i]);
+    for (size_t i = 0, shown = 0; i < diff->count && (!top || shown < top); ++i) {
+        if (!diff->options->all && !differs(&diff->kernels[i]))
+            continue;
+        show_kernel(diff, table, &diff->kernels[i]);
+        ++shown;
+    }
+    table_print(table, stdout);
+    if (top && different > top)
+        (void)printf("  and %zu more (--top 0)\n", different - top);
+    (void)printf("  change: of the p50, which is the first trace's; +-: 95 %% confidence\n");
+}
+
+static void show_graph(const struct diff *diff, struct table *table, struct diff_graph *graph)
+{
+    unsigned side = graph->graph[0] == NULL;
+    uint32_t nodes = graph->graph[side] ? graph->graph[side]->nodes : RTL_TRACE_NONE;
+    struct stats *time = &graph->time[side];
+    for (unsigned i = 0; i < 2; ++i)
+        table_cell(table, graph->graph[i] ? graph_id_name(diff->traces[i], graph->graph[i]->process,
+                                                          graph->graph[i]->graph)
+                                                .text
+                                          : "-");
+    table_cell(table, nodes == RTL_TRACE_NONE ? "?" : show_count(nodes).text);
+    table_cell(table, show_count(graph->launches[0]).text);
+    table_cell(table, show_count(graph->launches[1]).text);
+    table_cell(table, time->count ? show_duration((double)stats_quantile(time, 500)).text : "-");
+    if (graph->graph[0] && graph->graph[1]) {
+        cell_change(table, &graph->comparison);
+        table_cell(table, compare_name(graph->comparison.verdict));
+    } else {
+        table_cell(table, "");
+        table_cell(table, "");
+        table_cell(table, graph->graph[0] ? "gone" : "new");
+    }
+}
+
+static void show_graphs(const struct diff *diff)
+{
+    static const char *const heading[] = {"graph", "then",   "nodes", "launches", "then",
+                                          "p50",   "change", "+-",    "what"};
+    unsigned top = diff->options->top;
+    if (diff->graphs.count == 0)
+        return;
+    (void)putchar('\n');
+    struct table *table = table_new("rrrrrrrrl");
+    for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
+        table_cell(table, heading[i]);
+    for (size_t i = 0; i < diff->graphs.count && (!top || i < top); ++i)
+        show_graph(diff, table, &diff->graphs.list[i]);
+    table_print(table, stdout);
+    if (top && diff->graphs.count > top)
+        (void)printf("  and %zu more (--top 0)\n", diff->graphs.count - top);
+    (void)printf("  node by node: rtl graph diff %s %s GRAPH GRAPH\n",
+                 plain(diff->options->paths[0]), plain(diff->options->paths[1]));
+}
+
+static int show_text(const struct diff *diff)
+{
+    show_head(diff);
+    show_kernels(diff);
+    show_graphs(diff);
+    return EXIT_FINE;
+}
+
+/* JSON. */
+
+static json_t *json_time(struct stats *stats)
+{
+    if (stats->count == 0)
+        return json_null();
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:f}", "count", open_number(stats->count),
+                     "total_ns", open_number(stats->total), "p50_ns",
+                     open_number(stats_quantile(stats, 500)), "min_ns", open_number(stats->min),
+                     "max_ns", open_number(stats->max), "mean_ns", stats->mean);
+}
+
+static void add_comparison(json_t *object, const struct comparison *one)
+{
+    bool told = one && one->verdict != COMPARE_TOO_FEW;
+    (void)json_object_set_new(object, "difference_ns",
+                              one ? json_real(one->difference) : json_null());
+    (void)json_object_set_new(object, "low_ns", told ? json_real(one->low) : json_null());
+    (void)json_object_set_new(object, "high_ns", told ? json_real(one->high) : json_null());
+    (void)json_object_set_new(object, "p", told ? json_real(one->p) : json_null());
+}
+
+static json_t *json_kernels(const struct diff *diff)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < diff->count; ++i) {
+        struct kernel *kernel = &diff->kernels[i];
+        json_t *object = json_pack(
+            "{s:o, s:s, s:o, s:o}", "name", open_text(diff->names.list[kernel->name]), "verdict",
+            what(kernel), "a", json_time(&kernel->time[0]), "b", json_time(&kernel->time[1]));
+        add_comparison(object, in_both(kernel) ? &kernel->comparison : NULL);
+        (void)json_array_append_new(list, object);
+    }
+    return list;
+}
+
+static json_t *json_graph_side(struct diff_graph *graph, unsigned side)
+{
+    const rtl_graph_t *row = graph->graph[side];
+    if (!row)
+        return json_null();
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "process", open_id(row->process), "graph",
+                     open_id(row->graph), "nodes", open_id(row->nodes), "launches",
+                     open_number(graph->launches[side]), "time", json_time(&graph->time[side]));
+}
+
+static json_t *json_graphs(const struct diff *diff)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < diff->graphs.count; ++i) {
+        struct diff_graph *graph = &diff->graphs.list[i];
+        bool both = graph->graph[0] && graph->graph[1];
+        json_t *object = json_pack("{s:s, s:o, s:o}", "verdict",
+                                   both              ? compare_name(graph->comparison.verdict)
+                                   : graph->graph[0] ? "gone"
+                                                     : "new",
+                                   "a", json_graph_side(graph, 0), "b", json_graph_side(graph, 1));
+        add_comparison(object, both ? &graph->comparison : NULL);
+        (void)json_array_append_new(list, object);
+    }
+    return list;
+}
+
+static int show_json(const struct diff *diff)
+{
+    return open_print_json(
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "a",
+                  open_text(diff->options->paths[0]), "b", open_text(diff->options->paths[1]),
+                  "a_kernel_ns", open_number(diff->total[0]), "b_kernel_ns",
+                  open_number(diff->total[1]), "a_kernel_count", open_number(diff->calls[0]),
+                  "b_kernel_count", open_number(diff->calls[1]), "kernels", json_kernels(diff),
+                  "graphs", json_graphs(diff)),
+        EXIT_FINE);
+}
+
+/* The whole. */
+
+static int run(struct diff *diff)
+{
+    for (unsigned i = 0; i < 2; ++i)
+        if (read_kernels(diff, i) != RTL_OK)
+            return open_failed(diff->traces[i], diff->options->paths[i]);
+    compare_kernels(diff);
+    if (diff_graphs_read(diff->traces, &diff->graphs) != RTL_OK) {
+        unsigned failed = rtlTraceError(diff->traces[0])[0] == '\0';
+        return open_failed(diff->traces[failed], diff->options->paths[failed]);
+    }
+    return diff->options->json ? show_json(diff) : show_text(diff);
+}
+
+static void release(struct diff *diff)
+{
+    for (size_t i = 0; i < diff->count; ++i) {
+        stats_free(&diff->kernels[i].time[0]);
+        stats_free(&diff->kernels[i].time[1]);
+    }
+    free(diff->kernels);
+    diff_graphs_free(&diff->graphs);
+    texts_free(&diff->names);
+    rtlTraceClose(diff->traces[0]);
+    rtlTraceClose(diff->traces[1]);
+}
+
+static const struct argp_option option_list[] = {
+    {"top", 'n', "COUNT", 0, "how many kernels and graphs are shown, 20 by default, 0 for all", 0},
+    {"all", 'a', NULL, 0, "show kernels that do not differ too", 0},
+    {"json", 'j', NULL, 0, "write JSON", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case 'n':
+        return parse_count("top", value, &options->top);
+    case 'a':
+        options->all = true;
+        return 0;
+    case 'j':
+        options->json = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->path_count == 2)
+            return say_fail(EINVAL, "two traces at a time: '%s' is a third one", value);
+        options->paths[options->path_count++] = value;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int cmd_diff(int argc, char **argv)
+{
+    static const char doc[] =
+        "Compares the kernels and graphs of two traces: what got slower or faster, what is gone "
+        "and "
+        "what is new."
+        "\vKernels match by name; shown are those that differ, the largest change of the total "
+        "time "
+        "first. A kernel is slower or faster if the test of Mann and Whitney says so (with less "
+        "than "
+        "1 % chance of one wrong word or more about all kernels together, by Holm's method) and "
+        "the "
+        "95 % interval of the difference of the medians (Price and Bonett) leaves out 0. Kernels "
+        "that follow each other are alike, and count for less accordingly. Graphs match by their "
+        "kernels.\n\n"
+        "Examples:\n"
+        "  rtl diff before.db after.db\n"
+        "  rtl diff before.db after.db --top 5 --json";
+    static const struct argp argp = {option_list, parse_option, "FILE FILE", doc, NULL, NULL, NULL};
+    struct options options = {.top = TOP_DEFAULT};
+    if (parse(&argp, argc, argv, 0, &options) != 0)
+        return EXIT_USAGE;
+    if (options.path_count < 2)
+        return say_fail(EXIT_USAGE, options.path_count
+                                        ? "the second trace was not named: rtl diff FILE FILE"
+                                        : "no trace was named: rtl diff FILE FILE");
+    struct diff diff = {.options = &options};
+    int status = EXIT_USAGE;
+    diff.traces[0] = open_trace(options.paths[0]);
+    if (diff.traces[0])
+        diff.traces[1] = open_trace(options.paths[1]);
+    if (diff.traces[0] && diff.traces[1])
+        status = run(&diff);
+    release(&diff);
+    return status;
+}

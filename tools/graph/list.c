@@ -1,0 +1,330 @@
+/* rtl graph list: the graphs of a trace. */
+#include "analysis/graph_id.h"
+#include "analysis/stats.h"
+#include "analysis/unseen.h"
+#include "command.h"
+#include "common/memory.h"
+#include "common/open.h"
+#include "common/parse.h"
+#include "common/plain.h"
+#include "common/say.h"
+#include "common/show.h"
+#include "common/table.h"
+#include "graph/parts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A graph over all its generations, or one generation of it; times in ns. */
+struct line {
+    const rtl_graph_t *graph; /* the latest generation */
+    uint32_t generations;
+    uint64_t launches, partial; /* partial: with kernels that are not in the trace */
+    uint64_t kernels, kernel_ns;
+    struct stats time; /* of launches that are whole */
+};
+
+#define TOP_DEFAULT 50u
+
+struct options {
+    const char *path;
+    unsigned top; /* 0: all */
+    bool top_given, json, generations;
+};
+
+struct list {
+    const struct options *options;
+    struct line *lines; /* by process, graph and generation while they are filled */
+    size_t count;
+    uint64_t kernel_ns; /* of all kernels of the trace */
+    struct unseen unseen;
+};
+
+/* Launches and kernels come near the line that was found last: by process and graph, or in turn. */
+static struct line *find(const struct list *list, uint32_t process, uint32_t graph,
+                         uint32_t generation)
+{
+    size_t low = 0;
+    size_t high = list->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const rtl_graph_t *row = list->lines[middle].graph;
+        bool below = row->process != process ? row->process < process
+                     : row->graph != graph
+                         ? row->graph < graph
+                         : list->options->generations && row->generation < generation;
+        if (below)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == list->count || list->lines[low].graph->process != process ||
+        list->lines[low].graph->graph != graph)
+        return NULL;
+    return &list->lines[low];
+}
+
+static void add_graphs(struct list *list, const rtl_graph_t *graphs, size_t count)
+{
+    list->lines = memory_new(count, sizeof *list->lines);
+    for (size_t i = 0; i < count; ++i) {
+        struct line *last = list->count ? &list->lines[list->count - 1] : NULL;
+        if (!last || list->options->generations || last->graph->process != graphs[i].process ||
+            last->graph->graph != graphs[i].graph)
+            last = &list->lines[list->count++];
+        last->graph = &graphs[i];
+        ++last->generations;
+    }
+}
+
+static rtl_status_t add_launches(struct list *list, rtl_trace_t *trace)
+{
+    rtl_launch_iter_t *iter;
+    rtl_graph_launch_t launch;
+    rtl_status_t status = rtlTraceLaunches(trace, NULL, &iter);
+    if (status != RTL_OK)
+        return status;
+    while ((status = rtlLaunchNext(iter, &launch)) == RTL_OK) {
+        struct line *line = find(list, launch.process, launch.graph, launch.generation);
+        if (!line)
+            continue;
+        ++line->launches;
+        line->kernels += launch.kernels;
+        line->partial += launch.kernels != launch.expected;
+        if (launch.end && launch.kernels == launch.expected)
+            stats_add(&line->time, launch.end - launch.start);
+    }
+    rtlLaunchIterFree(iter);
+    return status == RTL_END ? RTL_OK : status;
+}
+
+static rtl_status_t add_kernels(struct list *list, rtl_trace_t *trace)
+{
+    rtl_aggregate_request_t request =
+        RTL_AGGREGATE_BY(list->options->generations ? RTL_BY_GENERATION : RTL_BY_GRAPH);
+    rtl_aggregate_t *aggregate;
+    const rtl_group_t *groups;
+    size_t count;
+    rtl_status_t status = rtlTraceAggregate(trace, &request, &aggregate);
+    if (status != RTL_OK)
+        return status;
+    status = rtlAggregateGroups(aggregate, &groups, &count);
+    for (size_t i = 0; i < count && status == RTL_OK; ++i) {
+        list->kernel_ns += groups[i].total;
+        if (groups[i].graph == RTL_TRACE_NONE)
+            continue;
+        struct line *line = find(list, groups[i].process, groups[i].graph, groups[i].generation);
+        if (line)
+            line->kernel_ns += groups[i].total;
+    }
+    rtlAggregateFree(aggregate);
+    return status;
+}
+
+static int by_kernel_time(const void *left, const void *right)
+{
+    const struct line *a = left;
+    const struct line *b = right;
+    if (a->kernel_ns != b->kernel_ns)
+        return a->kernel_ns < b->kernel_ns ? 1 : -1;
+    if (a->graph->process != b->graph->process)
+        return a->graph->process < b->graph->process ? -1 : 1;
+    if (a->graph->graph != b->graph->graph)
+        return a->graph->graph < b->graph->graph ? -1 : 1;
+    return (a->graph->generation > b->graph->generation) -
+           (a->graph->generation < b->graph->generation);
+}
+
+static rtl_status_t read_list(rtl_trace_t *trace, struct list *list)
+{
+    const rtl_graph_t *graphs;
+    size_t graph_count;
+    rtl_status_t status = rtlTraceGraphs(trace, &graphs, &graph_count);
+    if (status != RTL_OK)
+        return status;
+    add_graphs(list, graphs, graph_count);
+    status = add_launches(list, trace);
+    if (status == RTL_OK)
+        status = add_kernels(list, trace);
+    if (status == RTL_OK)
+        status = unseen_read(trace, &list->unseen);
+    qsort(list->lines, list->count, sizeof *list->lines, by_kernel_time);
+    return status;
+}
+
+static void sum_up(const struct list *list, uint64_t *launches, uint64_t *kernel_ns,
+                   uint64_t *partial)
+{
+    for (size_t i = 0; i < list->count; ++i) {
+        *launches += list->lines[i].launches;
+        *kernel_ns += list->lines[i].kernel_ns;
+        *partial += list->lines[i].partial;
+    }
+}
+
+static void show_line(rtl_trace_t *trace, struct table *table, const struct list *list,
+                      struct line *line)
+{
+    char name[64];
+    const rtl_graph_t *graph = line->graph;
+    struct graph_name id = graph_id_name(trace, graph->process, graph->graph);
+    if (list->options->generations)
+        (void)snprintf(name, sizeof name, "%s.%" PRIu32, id.text, graph->generation);
+    table_cell(table, list->options->generations ? name : id.text);
+    table_cell(table, graph->nodes == RTL_TRACE_NONE ? "?" : show_count(graph->nodes).text);
+    table_cell(table, show_count(line->launches).text);
+    table_cell(table, line->time.count
+                          ? show_duration((double)stats_quantile(&line->time, 500)).text
+                          : "-");
+    table_cell(table, line->time.count
+                          ? show_duration((double)stats_quantile(&line->time, 900)).text
+                          : "-");
+    table_cell(table, line->time.count
+                          ? show_duration((double)stats_quantile(&line->time, 990)).text
+                          : "-");
+    table_cell(table, show_share(line->kernel_ns, list->kernel_ns).text);
+    if (!list->options->generations)
+        table_cell(table, show_count(line->generations).text);
+    table_cell(table, graph->source);
+}
+
+static int show_text(rtl_trace_t *trace, const struct list *list)
+{
+    static const char *const heading[] = {"graph", "nodes", "launches", "p50",
+                                          "p90",   "p99",   "busy"};
+    uint64_t launches = 0;
+    uint64_t kernel_ns = 0;
+    uint64_t partial = 0;
+    sum_up(list, &launches, &kernel_ns, &partial);
+    if (list->count == 0) {
+        (void)printf("%s has no graphs\n", plain(list->options->path));
+        unseen_show(&list->unseen, false, stdout);
+        return EXIT_FINE;
+    }
+    (void)printf("%s, %s; their kernels: %s of the time of all kernels\n",
+                 show_things(list->count, list->options->generations ? "generation" : "graph").text,
+                 show_things(launches, "launch").text, show_share(kernel_ns, list->kernel_ns).text);
+    struct table *table = table_new(list->options->generations ? "rrrrrrrl" : "rrrrrrrrl");
+    for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
+        table_cell(table, heading[i]);
+    if (!list->options->generations)
+        table_cell(table, "gens");
+    table_cell(table, "by");
+    unsigned top = list->options->top;
+    for (size_t i = 0; i < list->count && (!top || i < top); ++i)
+        show_line(trace, table, list, &list->lines[i]);
+    table_print(table, stdout);
+    if (top && list->count > top)
+        (void)printf("  and %zu more (--top 0)\n", list->count - top);
+    if (partial)
+        (void)printf("  not whole in the trace, so not in p50, p90 and p99: %s\n",
+                     show_things(partial, "launch").text);
+    unseen_show(&list->unseen, false, stdout);
+    return EXIT_FINE;
+}
+
+static json_t *or_null(const struct stats *stats, uint64_t value)
+{
+    return stats->count ? open_number(value) : json_null();
+}
+
+static json_t *json_line(const struct list *list, struct line *line)
+{
+    const rtl_graph_t *graph = line->graph;
+    json_t *object = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f}", "process", open_id(graph->process),
+        "graph", open_id(graph->graph), "generation", open_id(graph->generation), "nodes",
+        open_id(graph->nodes), "source", open_text(graph->source), "launches",
+        open_number(line->launches), "partial", open_number(line->partial), "kernels",
+        open_number(line->kernels), "kernel_ns", open_number(line->kernel_ns), "share",
+        list->kernel_ns ? (double)line->kernel_ns / (double)list->kernel_ns : 0.0);
+    (void)json_object_set_new(object, "generations", open_id(line->generations));
+    (void)json_object_set_new(object, "p50_ns",
+                              or_null(&line->time, stats_quantile(&line->time, 500)));
+    (void)json_object_set_new(object, "p90_ns",
+                              or_null(&line->time, stats_quantile(&line->time, 900)));
+    (void)json_object_set_new(object, "p99_ns",
+                              or_null(&line->time, stats_quantile(&line->time, 990)));
+    (void)json_object_set_new(object, "max_ns", or_null(&line->time, line->time.max));
+    (void)json_object_set_new(object, "total_ns", open_number(line->time.total));
+    return object;
+}
+
+static int show_json(const struct list *list)
+{
+    json_t *graphs = json_array();
+    unsigned top = list->options->top;
+    for (size_t i = 0; i < list->count && (!top || i < top); ++i)
+        (void)json_array_append_new(graphs, json_line(list, &list->lines[i]));
+    return open_print_json(json_pack("{s:o, s:o, s:o, s:o}", "file", open_text(list->options->path),
+                                     "kernel_ns", open_number(list->kernel_ns), "graphs", graphs,
+                                     "unseen_hips", unseen_json(&list->unseen)),
+                           EXIT_FINE);
+}
+
+static const struct argp_option option_list[] = {
+    {"top", 'n', "COUNT", 0, "how many graphs are shown, 50 by default (JSON: all), 0 for all", 0},
+    {"generations", 'g', NULL, 0, "a line for each generation of a graph", 0},
+    {"json", 'j', NULL, 0, "write JSON", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case 'n':
+        options->top_given = true;
+        return parse_count("top", value, &options->top);
+    case 'g':
+        options->generations = true;
+        return 0;
+    case 'j':
+        options->json = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->path)
+            return say_fail(EINVAL, "one trace at a time: '%s' is a second one", value);
+        options->path = value;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int graph_list(int argc, char **argv)
+{
+    static const char doc[] =
+        "Lists the graphs of a trace: how often each was launched, how long a launch takes on the "
+        "GPU, and how much of the time of all kernels is theirs."
+        "\vThe time of a launch is that from its first kernel's start to its last one's end. busy: "
+        "time of the graph's kernels, of the time of all kernels.\n\n"
+        "Examples:\n"
+        "  rtl graph list trace.db\n"
+        "  rtl graph list trace.db --generations\n"
+        "  rtl graph list trace.db --json";
+    static const struct argp argp = {option_list, parse_option, "FILE", doc, NULL, NULL, NULL};
+    struct options options = {.top = TOP_DEFAULT};
+    if (parse(&argp, argc, argv, 0, &options) != 0)
+        return EXIT_USAGE;
+    if (options.json && !options.top_given)
+        options.top = 0;
+    if (!options.path)
+        return say_fail(EXIT_USAGE, "no trace was named: rtl graph list FILE");
+    rtl_trace_t *trace = open_trace(options.path);
+    if (!trace)
+        return EXIT_USAGE;
+    struct list list = {.options = &options};
+    int status = read_list(trace, &list) == RTL_OK
+                     ? (options.json ? show_json(&list) : show_text(trace, &list))
+                     : open_failed(trace, options.path);
+    for (size_t i = 0; i < list.count; ++i)
+        stats_free(&list.lines[i].time);
+    free(list.lines);
+    unseen_free(&list.unseen);
+    rtlTraceClose(trace);
+    return status;
+}

@@ -1,0 +1,74 @@
+/**
+ * What the replays of a graph took: per node, per launch. One pass over the kernels of the graph's
+ * process; memory grows with nodes and launches, not with kernels.
+ */
+#ifndef RTL_TOOLS_GRAPH_READ_H
+#define RTL_TOOLS_GRAPH_READ_H
+
+#include "analysis/stats.h"
+
+#include <rtl/rtl_trace.h>
+
+#include <stdbool.h>
+
+/** A node, ns. */
+struct graph_node {
+    const rtl_graph_node_t *node; /**< of the latest generation that has it; NULL: not told */
+    const char *name;             /**< of its kernels, else of the node; "" if it has none */
+    struct stats time;
+    /** Before it: the time in which no kernel of the launch ran. None of a launch's first kernel.
+     */
+    struct stats gap;
+    uint64_t critical;    /**< launches in whose critical path it is */
+    uint64_t critical_ns; /**< its time in them */
+};
+
+/** A launch that is whole in the trace. */
+struct graph_replay {
+    const rtl_graph_launch_t *launch; /**< among the rows */
+    uint64_t busy;                    /**< at least one of its kernels ran, ns */
+    uint64_t before; /**< between the end of all replays before it and its start, ns */
+};
+
+struct graph_reading {
+    struct graph_node *nodes; /**< by number */
+    size_t node_count;
+    rtl_graph_launch_t *rows;     /**< of the launches, by number */
+    struct graph_replay *replays; /**< by number */
+    size_t replay_count;
+    uint64_t launches;   /**< those that are not whole among them */
+    uint64_t nowhere;    /**< kernels whose node is not known */
+    uint64_t unsure;     /**< kernels whose node may be another one that runs the same */
+    struct stats time;   /**< of a replay, from its first kernel's start to its last one's end */
+    struct stats idle;   /**< of it, no kernel ran */
+    struct stats before; /**< from the end of the replays before; none of the first */
+    struct stats path;   /**< kernels of the critical path */
+    bool ordered;        /**< dependencies are known */
+    bool branches;       /**< and not all nodes stand one behind the other */
+};
+
+/** Reads the launches of these generations of one graph, as graph_id_find gives them. On success
+ * the caller frees the reading, before the trace is closed; on failure rtlTraceError tells. */
+rtl_status_t graph_read(rtl_trace_t *trace, const rtl_graph_t *generations, size_t count,
+                        struct graph_reading *reading);
+
+void graph_reading_free(struct graph_reading *reading);
+
+/** Duration of a launch, ns. */
+uint64_t graph_replay_time(const struct graph_replay *replay);
+
+/** Above this, a launch is an outlier: p50 + 5 robust deviations (1.4826 times the median of the
+ * distances from p50), and 5 % above p50 at least. */
+uint64_t graph_outlier_limit(struct graph_reading *reading);
+
+/** What made a launch long: the node whose kernel, or the gap before it, lasted most beyond its own
+ * p50. `node` is RTL_TRACE_NONE if none did. */
+struct graph_blame {
+    uint32_t node;
+    bool gap;
+    uint64_t excess; /**< beyond p50, ns */
+};
+rtl_status_t graph_blame(rtl_trace_t *trace, struct graph_reading *reading,
+                         const rtl_graph_launch_t *launch, struct graph_blame *blame);
+
+#endif

@@ -1,0 +1,477 @@
+/* rtl graph show: where the time of a graph goes, node by node. */
+#include "common/show.h"
+#include "analysis/graph_id.h"
+#include "command.h"
+#include "common/memory.h"
+#include "common/open.h"
+#include "common/parse.h"
+#include "common/plain.h"
+#include "common/say.h"
+#include "common/table.h"
+#include "graph/find.h"
+#include "graph/parts.h"
+#include "graph/read.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOP_DEFAULT 20u
+#define OF_A_KIND   5u /* findings that are shown */
+
+enum sorting { BY_TIME, BY_NODE, BY_GAP, BY_VARIATION, SORTINGS };
+
+static const char *const sortings[SORTINGS] = {"time", "node", "gap", "cv"};
+
+struct options {
+    const char *path, *id_text;
+    struct graph_id id;
+    unsigned top; /* 0: all */
+    bool top_given;
+    enum sorting sorting;
+    bool json;
+};
+
+struct view {
+    const struct options *options;
+    rtl_trace_t *trace;
+    const rtl_graph_t *graph; /* the generation that is shown */
+    uint32_t generations;
+    struct graph_reading reading;
+    struct graph_finding *findings;
+    size_t finding_count;
+    uint32_t *order; /* nodes with kernels, as they are shown */
+    size_t order_count;
+    uint64_t kernel_ns; /* of all nodes */
+    uint64_t outliers;  /* replays above the limit */
+    uint64_t limit;
+    struct graph_name name;
+};
+
+/* Of several generations the one that was launched most, and of those the latest. */
+static const rtl_graph_t *choose(const rtl_graph_t *generations, size_t count)
+{
+    const rtl_graph_t *most = generations;
+    for (size_t i = 1; i < count; ++i)
+        if (generations[i].launches >= most->launches)
+            most = &generations[i];
+    return most;
+}
+
+/* qsort has no place for what it compares by. */
+static const struct view *sorted_view;
+
+static double weight(const struct view *view, uint32_t number)
+{
+    struct graph_node *node = &view->reading.nodes[number];
+    switch (view->options->sorting) {
+    case BY_TIME:
+        return (double)node->time.total;
+    case BY_GAP:
+        return (double)node->gap.total;
+    case BY_VARIATION:
+        return stats_variation(&node->time);
+    default:
+        return 0;
+    }
+}
+
+static int by_weight(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left;
+    uint32_t b = *(const uint32_t *)right;
+    double x = weight(sorted_view, a);
+    double y = weight(sorted_view, b);
+    if (x != y)
+        return x < y ? 1 : -1;
+    return (a > b) - (a < b);
+}
+
+static void put_in_order(struct view *view)
+{
+    view->order = memory_new(view->reading.node_count, sizeof *view->order);
+    for (uint32_t i = 0; i < view->reading.node_count; ++i) {
+        view->kernel_ns += view->reading.nodes[i].time.total;
+        if (view->reading.nodes[i].time.count)
+            view->order[view->order_count++] = i;
+    }
+    sorted_view = view;
+    qsort(view->order, view->order_count, sizeof *view->order, by_weight);
+}
+
+static void count_outliers(struct view *view)
+{
+    view->limit = graph_outlier_limit(&view->reading);
+    for (size_t i = 0; i < view->reading.replay_count; ++i)
+        view->outliers += graph_replay_time(&view->reading.replays[i]) > view->limit;
+}
+
+/* Kernels' nodes that are on the critical path of most launches, and their time there. */
+static uint64_t count_critical(const struct view *view)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < view->reading.node_count; ++i)
+        count += 2 * view->reading.nodes[i].critical > view->reading.path.count;
+    return count;
+}
+
+static struct shown duration(struct stats *stats, unsigned per_mille)
+{
+    return show_duration((double)stats_quantile(stats, per_mille));
+}
+
+static void show_head(struct view *view)
+{
+    struct graph_reading *reading = &view->reading;
+    char text[64];
+    (void)snprintf(text, sizeof text, "graph %s.%" PRIu32, view->name.text,
+                   view->graph->generation);
+    show_styled(stdout, SHOW_BOLD, text);
+    (void)printf(": %s, %s", show_things(view->order_count, "node").text,
+                 show_things(reading->launches, "launch").text);
+    if (reading->time.count)
+        (void)printf(" of %s (p50), %s (p99)", duration(&reading->time, 500).text,
+                     duration(&reading->time, 990).text);
+    (void)putchar('\n');
+    if (view->generations > 1)
+        (void)printf("  the generation that was launched most, of %" PRIu32
+                     "; %s.N shows another\n",
+                     view->generations, view->name.text);
+    if (reading->launches > reading->replay_count)
+        (void)printf("  %s %s not whole in the trace, and left out\n",
+                     show_things(reading->launches - reading->replay_count, "launch").text,
+                     show_are(reading->launches - reading->replay_count));
+    if (!reading->time.count)
+        return;
+    uint64_t idle = reading->idle.total;
+    (void)printf("  kernels run for %s of a launch, nothing runs for %s of it,\n  and for %s (p50) "
+                 "between launches\n",
+                 show_share(reading->time.total - idle, reading->time.total).text,
+                 show_share(idle, reading->time.total).text,
+                 reading->before.count ? duration(&reading->before, 500).text : "-");
+    if (reading->branches && reading->path.count)
+        (void)printf("  critical path: %s of %zu nodes, whose kernels take %s (p50)\n",
+                     show_count(count_critical(view)).text, view->order_count,
+                     duration(&reading->path, 500).text);
+}
+
+static void describe(struct view *view, const struct graph_finding *finding, char *text,
+                     size_t size)
+{
+    struct stats *time = &view->reading.nodes[finding->node].time;
+    switch (finding->kind) {
+    case GRAPH_SLOW:
+        (void)snprintf(text, size, "p50 %s, %" PRIu32 " alike: %s", duration(time, 500).text,
+                       finding->others, show_duration((double)finding->usual).text);
+        break;
+    case GRAPH_UNSTEADY:
+        (void)snprintf(text, size, "cv %.0f %%, p50 %s, p99 %s, max %s", 100 * finding->variation,
+                       duration(time, 500).text, duration(time, 990).text,
+                       show_duration((double)time->max).text);
+        break;
+    default:
+        (void)snprintf(text, size, "idle for %s before it (p50), %s of a launch",
+                       show_duration((double)finding->weight).text,
+                       show_share(finding->weight, stats_quantile(&view->reading.time, 500)).text);
+        break;
+    }
+}
+
+static void show_finding(struct view *view, const struct graph_finding *finding)
+{
+    char text[256];
+    char name[512];
+    char number[24];
+    unsigned width = show_width(stdout);
+    describe(view, finding, text, sizeof text);
+    (void)snprintf(number, sizeof number, "%" PRIu32, finding->node);
+    unsigned used = 21 + (unsigned)strlen(number) + plain_width(text);
+    const char *kernel = view->reading.nodes[finding->node].name;
+    (void)printf("  ");
+    show_styled(stdout, SHOW_BAD, graph_finding_name(finding->kind));
+    (void)printf("%*s node %s: %s", (int)(8 - strlen(graph_finding_name(finding->kind))), "",
+                 number, text);
+    unsigned room = width == 0 ? 400 : width > used + 8 ? width - used : 0;
+    if (room && kernel[0])
+        (void)printf("  %s", plain_fit(kernel, room, name, sizeof name));
+    (void)putchar('\n');
+}
+
+static void show_findings(struct view *view)
+{
+    unsigned of_kind = 0;
+    for (size_t i = 0; i < view->finding_count; ++i) {
+        const struct graph_finding *finding = &view->findings[i];
+        of_kind = i > 0 && finding->kind == finding[-1].kind ? of_kind + 1 : 0;
+        if (of_kind < OF_A_KIND || view->options->top == 0)
+            show_finding(view, finding);
+        bool last = i + 1 == view->finding_count || finding[1].kind != finding->kind;
+        if (last && of_kind >= OF_A_KIND && view->options->top)
+            (void)printf("  %-8s and %u more (--top 0)\n", graph_finding_name(finding->kind),
+                         of_kind + 1 - OF_A_KIND);
+    }
+    if (view->outliers) {
+        (void)printf("  ");
+        show_styled(stdout, SHOW_BAD, "outliers");
+        (void)printf(" %s of %s launches took more than %s: rtl graph launches\n",
+                     show_count(view->outliers).text, show_count(view->reading.replay_count).text,
+                     show_duration((double)view->limit).text);
+    }
+}
+
+static void show_node(const struct view *view, struct table *table, uint32_t number)
+{
+    struct graph_node *node = &view->reading.nodes[number];
+    char text[32];
+    table_cell(table, show_count(number).text);
+    table_cell(table, duration(&node->time, 500).text);
+    table_cell(table, duration(&node->time, 990).text);
+    (void)snprintf(text, sizeof text, "%.1f %%", 100 * stats_variation(&node->time));
+    table_cell(table, text);
+    table_cell(table, node->gap.count ? duration(&node->gap, 500).text : "-");
+    table_cell(table, show_share(node->time.total, view->kernel_ns).text);
+    if (view->reading.branches)
+        table_cell(table, show_share(node->critical, view->reading.path.count).text);
+    table_cell(table, node->name[0] ? node->name : node->node ? node->node->type : "");
+}
+
+static void show_nodes(struct view *view)
+{
+    static const char *const heading[] = {"node", "p50", "p99", "cv", "gap", "share"};
+    unsigned top = view->options->top;
+    if (view->order_count == 0)
+        return;
+    (void)putchar('\n');
+    struct table *table = table_new(view->reading.branches ? "rrrrrrrn" : "rrrrrrn");
+    for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
+        table_cell(table, heading[i]);
+    if (view->reading.branches)
+        table_cell(table, "path");
+    table_cell(table, "kernel");
+    for (size_t i = 0; i < view->order_count && (!top || i < top); ++i)
+        show_node(view, table, view->order[i]);
+    table_print(table, stdout);
+    if (top && view->order_count > top)
+        (void)printf("  and %zu more (--top 0)\n", view->order_count - top);
+    if (view->reading.nowhere)
+        (void)printf("  kernels whose node is not known: %s\n",
+                     show_count(view->reading.nowhere).text);
+    if (view->reading.unsure)
+        (void)printf("  kernels that may be of another node which runs the same: %s\n",
+                     show_count(view->reading.unsure).text);
+}
+
+static json_t *json_stats(struct stats *stats)
+{
+    if (stats->count == 0)
+        return json_null();
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:b}", "count", open_number(stats->count),
+        "total_ns", open_number(stats->total), "min_ns", open_number(stats->min), "p50_ns",
+        open_number(stats_quantile(stats, 500)), "p90_ns", open_number(stats_quantile(stats, 900)),
+        "p99_ns", open_number(stats_quantile(stats, 990)), "max_ns", open_number(stats->max),
+        "mean_ns", stats->mean, "cv", stats_variation(stats), "exact", (int)stats_exact(stats));
+}
+
+static json_t *json_dependencies(const rtl_graph_node_t *node)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; node && i < node->dependency_count; ++i)
+        (void)json_array_append_new(list, open_id(node->dependencies[i]));
+    return list;
+}
+
+static json_t *json_node(const struct view *view, uint32_t number)
+{
+    struct graph_node *node = &view->reading.nodes[number];
+    const uint32_t *grid = node->node ? node->node->grid : NULL;
+    const uint32_t *block = node->node ? node->node->block : NULL;
+    json_t *object =
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:f}", "node", open_id(number), "name",
+                  open_text(node->name), "type", open_text(node->node ? node->node->type : ""),
+                  "time", json_stats(&node->time), "gap", json_stats(&node->gap), "dependencies",
+                  json_dependencies(node->node), "share",
+                  view->kernel_ns ? (double)node->time.total / (double)view->kernel_ns : 0.0);
+    (void)json_object_set_new(
+        object, "grid",
+        grid ? json_pack("[I, I, I]", (json_int_t)grid[0], (json_int_t)grid[1], (json_int_t)grid[2])
+             : json_null());
+    (void)json_object_set_new(object, "block",
+                              block ? json_pack("[I, I, I]", (json_int_t)block[0],
+                                                (json_int_t)block[1], (json_int_t)block[2])
+                                    : json_null());
+    (void)json_object_set_new(object, "critical_launches",
+                              view->reading.branches ? open_number(node->critical) : json_null());
+    (void)json_object_set_new(object, "critical_ns",
+                              view->reading.branches ? open_number(node->critical_ns)
+                                                     : json_null());
+    return object;
+}
+
+static json_t *json_findings(const struct view *view)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < view->finding_count; ++i) {
+        const struct graph_finding *finding = &view->findings[i];
+        (void)json_array_append_new(
+            list,
+            json_pack("{s:s, s:o, s:o, s:o, s:o}", "kind", graph_finding_name(finding->kind),
+                      "node", open_id(finding->node), "name",
+                      open_text(view->reading.nodes[finding->node].name), "weight_ns",
+                      open_number(finding->weight), "usual_ns",
+                      finding->kind == GRAPH_SLOW ? open_number(finding->usual) : json_null()));
+    }
+    return list;
+}
+
+static int show_json(struct view *view)
+{
+    struct graph_reading *reading = &view->reading;
+    unsigned top = view->options->top;
+    json_t *nodes = json_array();
+    for (size_t i = 0; i < view->order_count && (!top || i < top); ++i)
+        (void)json_array_append_new(nodes, json_node(view, view->order[i]));
+    json_t *object = json_pack(
+        "{s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "file", open_text(view->options->path),
+        "process", open_id(view->graph->process), "graph", open_id(view->graph->graph),
+        "generation", open_id(view->graph->generation), "source", view->graph->source, "launches",
+        open_number(reading->launches), "whole_launches", open_number(reading->replay_count),
+        "kernel_ns", open_number(view->kernel_ns), "time", json_stats(&reading->time));
+    (void)json_object_set_new(object, "idle", json_stats(&reading->idle));
+    (void)json_object_set_new(object, "between", json_stats(&reading->before));
+    (void)json_object_set_new(object, "critical_path", json_stats(&reading->path));
+    (void)json_object_set_new(object, "branches", json_boolean(reading->branches));
+    (void)json_object_set_new(object, "outlier_limit_ns", open_number(view->limit));
+    (void)json_object_set_new(object, "outliers", open_number(view->outliers));
+    (void)json_object_set_new(object, "unknown_kernels", open_number(reading->nowhere));
+    (void)json_object_set_new(object, "uncertain_kernels", open_number(reading->unsure));
+    (void)json_object_set_new(object, "findings", json_findings(view));
+    (void)json_object_set_new(object, "nodes", nodes);
+    return open_print_json(object, EXIT_FINE);
+}
+
+static int show_text(struct view *view)
+{
+    show_head(view);
+    show_findings(view);
+    show_nodes(view);
+    return EXIT_FINE;
+}
+
+static int show_graph(struct view *view)
+{
+    struct graph_id id = view->options->id;
+    const rtl_graph_t *generations;
+    size_t count;
+    int status = graph_id_find(view->trace, view->options->path, &id, &generations, &count);
+    if (status != EXIT_FINE)
+        return status;
+    view->graph = choose(generations, count);
+    view->generations = (uint32_t)count;
+    view->name = graph_id_name(view->trace, view->graph->process, view->graph->graph);
+    if (graph_read(view->trace, view->graph, 1, &view->reading) != RTL_OK)
+        return open_failed(view->trace, view->options->path);
+    put_in_order(view);
+    count_outliers(view);
+    view->findings = graph_find(&view->reading, &view->finding_count);
+    status = view->options->json ? show_json(view) : show_text(view);
+    free(view->findings);
+    free(view->order);
+    graph_reading_free(&view->reading);
+    return status;
+}
+
+static const struct argp_option option_list[] = {
+    {"top", 'n', "COUNT", 0, "how many nodes are shown, 20 by default (JSON: all), 0 for all", 0},
+    {"sort", 's', "WHAT", 0, "what comes first: time (default), node, gap or cv", 0},
+    {"json", 'j', NULL, 0, "write JSON", 0},
+    {0},
+};
+
+static int parse_sorting(const char *text, enum sorting *sorting)
+{
+    for (unsigned i = 0; i < SORTINGS; ++i)
+        if (strcmp(sortings[i], text) == 0) {
+            *sorting = (enum sorting)i;
+            return 0;
+        }
+    return say_fail(EINVAL, "--sort is time, node, gap or cv, not '%s'", text);
+}
+
+static int parse_argument(struct options *options, const char *value)
+{
+    if (!options->path) {
+        options->path = value;
+        return 0;
+    }
+    if (options->id_text)
+        return say_fail(EINVAL, "one graph at a time: '%s' is a second one", value);
+    options->id_text = value;
+    if (!graph_id_read(value, &options->id))
+        return say_fail(EINVAL, "'%s' names no graph: write 3, 3.2 or 1:3", value);
+    return 0;
+}
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case 'n':
+        options->top_given = true;
+        return parse_count("top", value, &options->top);
+    case 's':
+        return parse_sorting(value, &options->sorting);
+    case 'j':
+        options->json = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        return parse_argument(options, value);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int graph_show(int argc, char **argv)
+{
+    static const char doc[] =
+        "Shows where the time of a graph goes: per node how long its kernel takes, how steady that "
+        "is, and how long nothing runs before it; and what stands out."
+        "\vGRAPH is a number, 3.2 for its generation 2, 1:3 for that of process 1. Of several "
+        "generations the one is shown that was launched most.\n"
+        "cv: standard deviation over mean. gap: before the node, the time in which no kernel of "
+        "the "
+        "launch ran (p50). share: of the time of the graph's kernels. path: of the launches, those "
+        "in whose critical path the node is; from the kernel that ended last, back to the one that "
+        "each waited for longest: one that it depends on, or the one before it in its queue. Only "
+        "where the nodes branch.\n"
+        "slow: more than 1.5 times the p50 of two or more nodes with the same kernel and grid. "
+        "unsteady: a cv of 25 % or more. gap: 1 % or more of a launch, and five times that before "
+        "the "
+        "median node.\n\n"
+        "Examples:\n"
+        "  rtl graph show trace.db 3\n"
+        "  rtl graph show trace.db 3.2 --sort gap --top 5\n"
+        "  rtl graph show trace.db 3 --json";
+    static const struct argp argp = {option_list, parse_option, "FILE GRAPH", doc,
+                                     NULL,        NULL,         NULL};
+    struct options options = {.top = TOP_DEFAULT};
+    if (parse(&argp, argc, argv, 0, &options) != 0)
+        return EXIT_USAGE;
+    if (options.json && !options.top_given)
+        options.top = 0;
+    if (!options.path)
+        return say_fail(EXIT_USAGE, "no trace was named: rtl graph show FILE GRAPH");
+    if (!options.id_text)
+        return say_fail(EXIT_USAGE,
+                        "no graph was named: rtl graph show FILE GRAPH "
+                        "(rtl graph list %s shows them)",
+                        options.path);
+    struct view view = {.options = &options, .trace = open_trace(options.path)};
+    if (!view.trace)
+        return EXIT_USAGE;
+    int status = show_graph(&view);
+    rtlTraceClose(view.trace);
+    return status;
+}
