@@ -4,8 +4,8 @@
  * Fed by the collector with the process's records, in the order of the ring. Of each launch it says
  * once which *plan* it follows: a list of nodes, one for each kernel by the ordinal of its packet.
  * Equal launches share a plan, so a replay costs a few bytes and not some per kernel. Launches of
- * graphs that HIP names are matched with the nodes that HIP told (match.h); those found by their
- * packets are put together to graphs (found.h). README.md says how.
+ * graphs that HIP names are matched with the nodes that HIP told (match.h); the others are inferred
+ * from their packets (infer.h). README.md says how.
  *
  * Pure: memory and callbacks, no file, no clock. One thread at a time. Memory is bounded by the
  * launches in flight, the nodes of the graphs in use and the distinct plans of those, with limits
@@ -31,8 +31,8 @@
  * when needed (12 bytes each). */
 #define RTL_GRAPHS_PLANNED (1u << 20)
 
-/** Batches found by their packets that were seen once; beyond, the oldest are taken to be no part
- * of a graph. */
+/** Batches inferred from their packets that were seen once; beyond, the oldest are taken to be no
+ * part of a graph. */
 #define RTL_GRAPHS_ONCE (1u << 13)
 
 /** Agents that the kernels of one launch may run on and have their times told apart. */
@@ -75,7 +75,8 @@ struct rtl_graphs_launch {
  * until the callback returns. */
 struct rtl_graphs_sink {
     void *context;
-    /** A graph found by its packets, and its nodes; type, name and dependencies as on the wire. */
+    /** A graph inferred from its packets, and its nodes; type, name and dependencies as on the
+     * wire. */
     void (*graph)(void *context, const struct rtl_wire_graph *graph);
     void (*node)(void *context, const struct rtl_wire_node *node, const char *name);
     void (*plan)(void *context, const struct rtl_graphs_plan *plan);

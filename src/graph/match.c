@@ -50,7 +50,7 @@ struct key {
 };
 
 struct matching {
-    const struct rtl_graph_view *graph;
+    const struct rtl_order_graph *graph;
     const struct rtl_match_kernel *const *kernels;
     uint32_t count;
     uint32_t *nodes;
@@ -103,7 +103,7 @@ static void collect(struct matching *matching, enum strictness strictness)
 {
     matching->node_count = matching->kernel_count = 0;
     for (uint32_t i = 0; i < matching->graph->count; i++) {
-        const struct rtl_graph_node *node = &matching->graph->nodes[i];
+        const struct rtl_order_node *node = &matching->graph->nodes[i];
         if (node->type != RTL_NODE_KERNEL || node->flags & RTL_NODE_DISABLED || matching->taken[i])
             continue;
         struct key key = key_of(node->name, node->grid, node->block, node->group_size, strictness);
@@ -268,7 +268,7 @@ static void release(struct matching *matching)
     free(matching->scratch);
 }
 
-int rtl_match_whole(const struct rtl_graph_view *graph,
+int rtl_match_whole(const struct rtl_order_graph *graph,
                     const struct rtl_match_kernel *const *kernels, uint32_t count, uint32_t *nodes,
                     bool *certain)
 {
@@ -355,12 +355,12 @@ void rtl_match_rest(const struct rtl_match_sequence *sequence, uint32_t packets,
     }
 }
 
-uint32_t rtl_match_nodes(const struct rtl_graph_view *graph, struct rtl_match_kernel *kernels,
+uint32_t rtl_match_nodes(const struct rtl_order_graph *graph, struct rtl_match_kernel *kernels,
                          uint32_t *nodes, uint32_t *scratch)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < graph->count; i++) {
-        const struct rtl_graph_node *node = &graph->nodes[i];
+        const struct rtl_order_node *node = &graph->nodes[i];
         if (node->flags & RTL_NODE_DISABLED)
             continue;
         if (node->type == RTL_NODE_MEMCPY || node->type == RTL_NODE_MEMSET ||

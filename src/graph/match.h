@@ -37,7 +37,7 @@ enum rtl_match_kind rtl_match_kind(const char *name, size_t length);
 
 /** Matches the kernels of a whole launch, in the order of their packets. Sets, per kernel, its node
  * (RTL_NONE: none fits) and whether that is certain. 0, or -1 when memory is short. */
-int rtl_match_whole(const struct rtl_graph_view *graph,
+int rtl_match_whole(const struct rtl_order_graph *graph,
                     const struct rtl_match_kernel *const *kernels, uint32_t count, uint32_t *nodes,
                     bool *certain);
 
@@ -63,7 +63,7 @@ bool rtl_match_same(const struct rtl_match_kernel *a, const struct rtl_match_ker
 /** The sequence of a graph's kernel nodes if there is but one order for all that have kernels. The
  * caller gives room for graph->count kernels and nodes, and two numbers per node of scratch.
  * Returns the number of kernels, or RTL_NONE if there is more than one order. */
-uint32_t rtl_match_nodes(const struct rtl_graph_view *graph, struct rtl_match_kernel *kernels,
+uint32_t rtl_match_nodes(const struct rtl_order_graph *graph, struct rtl_match_kernel *kernels,
                          uint32_t *nodes, uint32_t *scratch);
 
 #endif

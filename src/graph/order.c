@@ -12,10 +12,10 @@ static uint32_t later(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-static uint32_t before(const struct rtl_graph_view *graph, uint32_t node,
+static uint32_t before(const struct rtl_order_graph *graph, uint32_t node,
                        const struct progress *progress)
 {
-    const struct rtl_graph_node *it = &graph->nodes[node];
+    const struct rtl_order_node *it = &graph->nodes[node];
     uint32_t reached = it->parent < node ? progress->entered[it->parent] : 0;
     for (uint32_t i = 0; i < it->dependencies; i++) {
         size_t place = (size_t)it->dependency + i;
@@ -26,7 +26,7 @@ static uint32_t before(const struct rtl_graph_view *graph, uint32_t node,
     return reached;
 }
 
-static void leave(const struct rtl_graph_view *graph, uint32_t node, uint32_t reached,
+static void leave(const struct rtl_order_graph *graph, uint32_t node, uint32_t reached,
                   const struct progress *progress)
 {
     progress->entered[node] = progress->left[node] = reached;
@@ -35,7 +35,7 @@ static void leave(const struct rtl_graph_view *graph, uint32_t node, uint32_t re
         progress->left[outer] = later(progress->left[outer], reached);
 }
 
-bool rtl_order_total(const struct rtl_graph_view *graph, const uint32_t *list, uint32_t count,
+bool rtl_order_total(const struct rtl_order_graph *graph, const uint32_t *list, uint32_t count,
                      uint32_t *scratch)
 {
     const struct progress progress = {scratch, scratch + graph->count};

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /** A node as matching needs it. */
-struct rtl_graph_node {
+struct rtl_order_node {
     uint64_t name;    /**< hash of the kernel's mangled name, 0 if not known */
     uint32_t type;    /**< enum rtl_node_type */
     uint32_t grid[3]; /**< work-items */
@@ -25,8 +25,8 @@ struct rtl_graph_node {
 /** Nodes in an order that their dependencies allow: a node depends on none after it, nodes of a
  * child graph follow the one that holds it and come before those that depend on that. What does not
  * keep to this is passed over. */
-struct rtl_graph_view {
-    const struct rtl_graph_node *nodes;
+struct rtl_order_graph {
+    const struct rtl_order_node *nodes;
     uint32_t count;
     const uint32_t *dependencies; /**< of all nodes */
     size_t dependency_count;
@@ -34,7 +34,7 @@ struct rtl_graph_view {
 
 /** Whether each of the `count` nodes `list` (rising) runs after the one before it in every order
  * that the dependencies allow. `scratch` has room for two numbers per node of the graph. */
-bool rtl_order_total(const struct rtl_graph_view *graph, const uint32_t *list, uint32_t count,
+bool rtl_order_total(const struct rtl_order_graph *graph, const uint32_t *list, uint32_t count,
                      uint32_t *scratch);
 
 #endif

@@ -1,5 +1,5 @@
 /* Plans of the graphs that HIP names. */
-#include "graph/registry.h"
+#include "graph/plans.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct generation {
     bool varies;  /* whole launches of it had several orders */
     uint32_t graph, generation, flags;
     uint32_t expected, received; /* nodes */
-    struct rtl_graph_node *nodes;
+    struct rtl_order_node *nodes;
     uint32_t node_capacity;
     uint32_t *dependencies;
     uint32_t dependency_count, dependency_capacity;
@@ -35,7 +35,7 @@ struct plan {
 };
 
 struct rtl_plans {
-    struct rtl_graphs *graphs;
+    struct rtl_registry *registry;
     struct generation *generations;
     uint32_t generation_count, generation_capacity;
     uint32_t free_generation, free_plan; /* the first of the free places, RTL_NONE: none */
@@ -48,11 +48,11 @@ struct rtl_plans {
     uint64_t clock; /* counts uses */
 };
 
-struct rtl_plans *rtl_plans_new(struct rtl_graphs *graphs)
+struct rtl_plans *rtl_plans_new(struct rtl_registry *registry)
 {
     struct rtl_plans *plans = calloc(1, sizeof *plans);
     if (plans) {
-        plans->graphs = graphs;
+        plans->registry = registry;
         plans->free_generation = plans->free_plan = RTL_NONE;
     }
     return plans;
@@ -143,8 +143,8 @@ static uint32_t take_generation(struct rtl_plans *plans)
         plans->free_generation = plans->generations[place].graph;
         return place;
     }
-    if (!rtl_graphs_grow((void **)&plans->generations, &plans->generation_capacity,
-                         plans->generation_count + 1, sizeof *plans->generations))
+    if (!rtl_registry_grow((void **)&plans->generations, &plans->generation_capacity,
+                           plans->generation_count + 1, sizeof *plans->generations))
         return RTL_NONE;
     return plans->generation_count++;
 }
@@ -157,7 +157,7 @@ static uint32_t generation_of(struct rtl_plans *plans, uint32_t graph, uint32_t 
     if (place == RTL_INDEX_MISSING) {
         place = take_generation(plans);
         if (place == RTL_NONE || rtl_index_put(&plans->by_generation, key, place) != 0) {
-            plans->graphs->forgotten++;
+            plans->registry->forgotten++;
             return RTL_NONE;
         }
         plans->generations[place] =
@@ -181,14 +181,14 @@ static bool copy_nodes(struct rtl_plans *plans, struct generation *it)
     if (place == RTL_INDEX_MISSING || !complete(&plans->generations[place]))
         return false;
     const struct generation *before = &plans->generations[place];
-    if (!rtl_graphs_grow((void **)&it->nodes, &it->node_capacity, before->expected,
-                         sizeof *it->nodes))
+    if (!rtl_registry_grow((void **)&it->nodes, &it->node_capacity, before->expected,
+                           sizeof *it->nodes))
         return false;
     plans->kept_nodes += it->node_capacity;
     for (uint32_t i = before->expected; i < it->node_capacity; i++)
         it->nodes[i].type = ABSENT;
-    if (!rtl_graphs_grow((void **)&it->dependencies, &it->dependency_capacity,
-                         before->dependency_count, sizeof *it->dependencies))
+    if (!rtl_registry_grow((void **)&it->dependencies, &it->dependency_capacity,
+                           before->dependency_count, sizeof *it->dependencies))
         return false;
     if (before->expected)
         memcpy(it->nodes, before->nodes, before->expected * sizeof *it->nodes);
@@ -210,7 +210,7 @@ void rtl_plans_graph(struct rtl_plans *plans, const struct rtl_wire_graph *graph
     it->expected = graph->nodes;
     it->flags = graph->flags;
     if (graph->flags & RTL_GRAPH_SAME && it->received == 0 && !copy_nodes(plans, it))
-        plans->graphs->forgotten++;
+        plans->registry->forgotten++;
     if (plans->kept_nodes > RTL_GRAPHS_NODES)
         forget_generations(plans);
 }
@@ -219,10 +219,10 @@ static bool room_for_node(struct rtl_plans *plans, struct generation *it,
                           const struct rtl_wire_node *node)
 {
     uint32_t before = it->node_capacity;
-    if (!rtl_graphs_grow((void **)&it->nodes, &it->node_capacity, node->node + 1,
-                         sizeof *it->nodes) ||
-        !rtl_graphs_grow((void **)&it->dependencies, &it->dependency_capacity,
-                         it->dependency_count + node->dependencies, sizeof *it->dependencies))
+    if (!rtl_registry_grow((void **)&it->nodes, &it->node_capacity, node->node + 1,
+                           sizeof *it->nodes) ||
+        !rtl_registry_grow((void **)&it->dependencies, &it->dependency_capacity,
+                           it->dependency_count + node->dependencies, sizeof *it->dependencies))
         return false;
     for (uint32_t i = before; i < it->node_capacity; i++)
         it->nodes[i].type = ABSENT;
@@ -237,13 +237,13 @@ void rtl_plans_node(struct rtl_plans *plans, const struct rtl_wire_node *node, c
         return;
     struct generation *it = &plans->generations[place];
     if (node->node >= RTL_GRAPHS_NODES || !room_for_node(plans, it, node)) {
-        plans->graphs->forgotten++;
+        plans->registry->forgotten++;
         return;
     }
     const char *name = (const char *)rest + node->dependencies * sizeof(uint32_t);
-    struct rtl_graph_node *known = &it->nodes[node->node];
+    struct rtl_order_node *known = &it->nodes[node->node];
     it->received += known->type == ABSENT;
-    *known = (struct rtl_graph_node){
+    *known = (struct rtl_order_node){
         .name = node->name_length ? rtl_match_name(name, node->name_length) : 0,
         .type = node->type,
         .flags = node->flags,
@@ -262,9 +262,10 @@ void rtl_plans_node(struct rtl_plans *plans, const struct rtl_wire_node *node, c
         forget_generations(plans);
 }
 
-static struct rtl_graph_view view_of(const struct generation *it)
+static struct rtl_order_graph view_of(const struct generation *it)
 {
-    return (struct rtl_graph_view){it->nodes, it->expected, it->dependencies, it->dependency_count};
+    return (struct rtl_order_graph){it->nodes, it->expected, it->dependencies,
+                                    it->dependency_count};
 }
 
 /* Kernels as matching wants them. */
@@ -275,7 +276,7 @@ struct kernels {
     bool known;                           /* all of them */
 };
 
-static bool describe(const struct rtl_graphs *graphs, const struct rtl_entry *entries,
+static bool describe(const struct rtl_registry *registry, const struct rtl_entry *entries,
                      uint32_t count, struct kernels *kernels)
 {
     kernels->items = malloc((count + (size_t)1) * sizeof *kernels->items);
@@ -284,7 +285,7 @@ static bool describe(const struct rtl_graphs *graphs, const struct rtl_entry *en
     if (!kernels->items || !kernels->list)
         return false;
     for (uint32_t i = 0; i < count; i++) {
-        bool known = rtl_graphs_match_kernel(graphs, entries[i].shape, &kernels->items[i]);
+        bool known = rtl_registry_kernel(registry, entries[i].shape, &kernels->items[i]);
         kernels->known = kernels->known && known;
         kernels->list[i] = &kernels->items[i];
     }
@@ -305,7 +306,7 @@ static void tell(struct rtl_plans *plans, uint32_t id, const struct generation *
 {
     struct rtl_graphs_step *steps = malloc((count + (size_t)1) * sizeof *steps);
     if (!steps) {
-        plans->graphs->forgotten++;
+        plans->registry->forgotten++;
         return;
     }
     for (uint32_t i = 0; i < count; i++)
@@ -317,7 +318,7 @@ static void tell(struct rtl_plans *plans, uint32_t id, const struct generation *
                                          .kernels = kernels,
                                          .steps = steps,
                                          .count = count};
-    plans->graphs->sink.plan(plans->graphs->sink.context, &plan);
+    plans->registry->sink.plan(plans->registry->sink.context, &plan);
     free(steps);
 }
 
@@ -325,13 +326,13 @@ static void tell(struct rtl_plans *plans, uint32_t id, const struct generation *
 static void discover(struct rtl_plans *plans, const struct generation *it, const struct plan *plan,
                      const struct kernels *kernels)
 {
-    const struct rtl_graphs *graphs = plans->graphs;
+    const struct rtl_registry *registry = plans->registry;
     for (uint32_t i = 0; i < plan->count; i++) {
         const struct rtl_known_symbol *symbol = NULL;
         uint32_t shape = plan->entries[i].shape;
-        uint32_t number = shape < graphs->shape_count ? graphs->shapes[shape].symbol : RTL_NONE;
-        if (number < graphs->symbol_count)
-            symbol = &graphs->symbols[number];
+        uint32_t number = shape < registry->shape_count ? registry->shapes[shape].symbol : RTL_NONE;
+        if (number < registry->symbol_count)
+            symbol = &registry->symbols[number];
         struct rtl_wire_node node = {.graph = it->graph,
                                      .generation = it->generation,
                                      .node = i,
@@ -342,7 +343,7 @@ static void discover(struct rtl_plans *plans, const struct generation *it, const
             node.group_size = kernels->items[i].group_size;
         memcpy(node.grid, kernels->items[i].grid, sizeof node.grid);
         memcpy(node.block, kernels->items[i].block, sizeof node.block);
-        graphs->sink.node(graphs->sink.context, &node, symbol ? symbol->text : "");
+        registry->sink.node(registry->sink.context, &node, symbol ? symbol->text : "");
     }
 }
 
@@ -354,8 +355,8 @@ static bool same_kernels(const struct rtl_plans *plans, const struct plan *a, co
     for (uint32_t i = 0; i < a->count && same; i++) {
         struct rtl_match_kernel left;
         struct rtl_match_kernel right;
-        same = rtl_graphs_match_kernel(plans->graphs, a->entries[i].shape, &left) &&
-               rtl_graphs_match_kernel(plans->graphs, b->entries[i].shape, &right) &&
+        same = rtl_registry_kernel(plans->registry, a->entries[i].shape, &left) &&
+               rtl_registry_kernel(plans->registry, b->entries[i].shape, &right) &&
                rtl_match_same(&left, &right);
     }
     return same;
@@ -400,7 +401,7 @@ static void resolve(struct rtl_plans *plans, struct plan *plan, bool all)
     struct kernels kernels = {0};
     if (!unknown && !complete(it) && !all)
         return;
-    bool ready = describe(plans->graphs, plan->entries, plan->count, &kernels);
+    bool ready = describe(plans->registry, plan->entries, plan->count, &kernels);
     if (ready && (kernels.known || all)) {
         plan->nodes = malloc(plan->count * sizeof *plan->nodes);
         plan->certain = calloc(plan->count, sizeof *plan->certain);
@@ -408,13 +409,13 @@ static void resolve(struct rtl_plans *plans, struct plan *plan, bool all)
         if (ready)
             memset(plan->nodes, 0xff, plan->count * sizeof *plan->nodes);
         if (ready && complete(it)) {
-            struct rtl_graph_view view = view_of(it);
+            struct rtl_order_graph view = view_of(it);
             ready =
                 rtl_match_whole(&view, kernels.list, plan->count, plan->nodes, plan->certain) == 0;
         } else if (ready && unknown) {
             resolve_unknown(plans, plan, &kernels);
         } else {
-            plans->graphs->forgotten++;
+            plans->registry->forgotten++;
         }
         if (ready) {
             plans->unresolved--;
@@ -428,7 +429,7 @@ static void resolve(struct rtl_plans *plans, struct plan *plan, bool all)
             plan->certain = NULL;
         }
     }
-    plans->graphs->forgotten += !ready;
+    plans->registry->forgotten += !ready;
     free_kernels(&kernels);
 }
 
@@ -483,8 +484,8 @@ static uint32_t take_place(struct rtl_plans *plans)
         plans->free_plan = plans->plans[place].generation;
         return place;
     }
-    if (!rtl_graphs_grow((void **)&plans->plans, &plans->plan_capacity, plans->plan_count + 1,
-                         sizeof *plans->plans))
+    if (!rtl_registry_grow((void **)&plans->plans, &plans->plan_capacity, plans->plan_count + 1,
+                           sizeof *plans->plans))
         return RTL_NONE;
     return plans->plan_count++;
 }
@@ -499,13 +500,13 @@ static uint32_t make_plan(struct rtl_plans *plans, uint32_t generation, uint64_t
     uint32_t place = entries ? take_place(plans) : RTL_NONE;
     if (place == RTL_NONE) {
         free(entries);
-        plans->graphs->forgotten++;
+        plans->registry->forgotten++;
         return RTL_NONE;
     }
     /* Where this fails the plan is made again for the next launch: a cost, no error. */
     (void)rtl_index_put(&plans->by_entries, key, place);
     memcpy(entries, flight->entries, flight->count * sizeof *entries);
-    plans->plans[place] = (struct plan){.id = ++plans->graphs->last_plan,
+    plans->plans[place] = (struct plan){.id = ++plans->registry->last_plan,
                                         .generation = generation,
                                         .packets = flight->body.packets,
                                         .count = flight->count,
@@ -551,7 +552,7 @@ static bool match_by_reference(struct rest *rest)
     if (!reference || rest->it->varies || reference->count < rest->flight->body.kernels)
         return false;
     struct kernels kernels = {0};
-    bool ready = describe(rest->plans->graphs, reference->entries, reference->count, &kernels);
+    bool ready = describe(rest->plans->registry, reference->entries, reference->count, &kernels);
     if (ready) {
         const struct rtl_match_sequence sequence = {kernels.list, reference->nodes,
                                                     reference->certain, reference->count};
@@ -565,7 +566,7 @@ static bool match_by_reference(struct rest *rest)
 /* By the order of the nodes, where there is but one. */
 static bool match_by_nodes(struct rest *rest)
 {
-    struct rtl_graph_view view = view_of(rest->it);
+    struct rtl_order_graph view = view_of(rest->it);
     size_t room = (size_t)view.count + 1;
     struct rtl_match_kernel *kernels = calloc(room, sizeof *kernels);
     const struct rtl_match_kernel **list = malloc(room * sizeof(struct rtl_match_kernel *));
@@ -594,7 +595,7 @@ static bool match_by_nodes(struct rest *rest)
 /* What runs as often as there are nodes for it is whole, whatever else is missing. */
 static bool match_by_counts(struct rest *rest)
 {
-    struct rtl_graph_view view = view_of(rest->it);
+    struct rtl_order_graph view = view_of(rest->it);
     if (rtl_match_whole(&view, rest->kernels.list, rest->flight->count, rest->nodes,
                         rest->certain) != 0)
         return false;
@@ -629,13 +630,13 @@ static uint32_t rest_plan(struct rtl_plans *plans, uint32_t generation,
                         .certain = malloc(room * sizeof(bool))};
     uint32_t id = 0;
     if (rest.ordinals && rest.nodes && rest.certain &&
-        describe(plans->graphs, flight->entries, flight->count, &rest.kernels)) {
+        describe(plans->registry, flight->entries, flight->count, &rest.kernels)) {
         match_rest(&rest);
-        id = ++plans->graphs->last_plan;
+        id = ++plans->registry->last_plan;
         tell(plans, id, rest.it, flight->body.kernels, flight->entries, rest.nodes, rest.certain,
              flight->count);
     } else {
-        plans->graphs->forgotten++;
+        plans->registry->forgotten++;
     }
     free(rest.ordinals);
     free(rest.nodes);

@@ -399,17 +399,17 @@ struct rtl_wire_node {
 };
 
 enum rtl_launch_flags {
-    /** Found by its packets: the kernel right before `first`, which was reserved alone and names no
-     * launch, looks like the begin of the same replay. `head` is its fingerprint. Set as long as
-     * the head is not known; once it is, it is a launch of its own. */
+    /** Inferred from its packets: the kernel right before `first`, which was reserved alone and
+     * names no launch, looks like the begin of the same replay. `head` is its fingerprint. Set as
+     * long as the head is not known; once it is, it is a launch of its own. */
     RTL_LAUNCH_HEADED = 1
 };
 
 /** A launch is submitted: all its packets have passed. Its kernels name it.
  *
- * Of a graph that HIP launches (`graph` is its id) there is one for each hipGraphLaunch. Found by
- * its packets (`graph` RTL_NONE), it is the packets that were reserved at once outside of a host
- * call, two or more, or one that has been seen before as a head; what makes a graph of them,
+ * Of a graph that HIP launches (`graph` is its id) there is one for each hipGraphLaunch. Inferred
+ * from its packets (`graph` RTL_NONE), it is the packets that were reserved at once outside of a
+ * host call, two or more, or one that has been seen before as a head; what makes a graph of them,
  * readers find out by the fingerprints (graph/). The fingerprint is a hash over kernel object,
  * kernarg address, grid and workgroup of each kernel packet, in order. Launch ids rise in the order
  * in which a thread reserves. */
@@ -417,11 +417,11 @@ struct rtl_wire_launch {
     uint64_t time_ns;     /**< when it began */
     uint64_t correlation; /**< as a kernel's */
     uint64_t range;       /**< innermost range that was open in the thread, 0 if none */
-    uint64_t first;       /**< found by its packets: index of the first, in `queue` */
-    uint64_t fingerprint; /**< found by its packets: of its kernels, else 0 */
+    uint64_t first;       /**< inferred from its packets: index of the first, in `queue` */
+    uint64_t fingerprint; /**< inferred from its packets: of its kernels, else 0 */
     uint64_t head;
     uint32_t launch;
-    uint32_t graph, generation; /**< graph RTL_NONE: found by its packets */
+    uint32_t graph, generation; /**< graph RTL_NONE: inferred from its packets */
     uint32_t queue;             /**< of its first packet, RTL_NONE if it had none */
     uint32_t thread;
     uint32_t packets; /**< reserved for it */

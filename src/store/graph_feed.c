@@ -65,7 +65,7 @@ static void give_node(struct rtl_graph_process *it, const struct rtl_wire_node *
 
 static void take_graph(void *context, const struct rtl_wire_graph *graph)
 {
-    give(context, RTL_GRAPH_FOUND, graph, sizeof *graph, NULL, 0);
+    give(context, RTL_GRAPH_INFERRED, graph, sizeof *graph, NULL, 0);
 }
 
 static void take_node(void *context, const struct rtl_wire_node *node, const char *name)
@@ -440,9 +440,9 @@ int rtl_graph_feed_store(struct rtl_graph_feed *feed, const struct rtl_deferred_
 {
     switch ((enum rtl_graph_item)item->type) {
     case RTL_GRAPH_TOLD:
-    case RTL_GRAPH_FOUND:
+    case RTL_GRAPH_INFERRED:
         return store_graph(feed, item->process, item->body,
-                           (uint32_t)item->type == RTL_GRAPH_FOUND);
+                           (uint32_t)item->type == RTL_GRAPH_INFERRED);
     case RTL_GRAPH_NODE:
         return store_node(feed, item->process, item->body, item->texts);
     case RTL_GRAPH_NAME:

@@ -12,12 +12,12 @@
 
 /** What is stored beside the records of the wire: types of pending items. */
 enum rtl_graph_item {
-    RTL_GRAPH_TOLD = 0x100,  /**< rtl_wire_graph: a graph that HIP told */
-    RTL_GRAPH_FOUND = 0x101, /**< rtl_wire_graph: one found by its packets */
-    RTL_GRAPH_NODE = 0x102,  /**< rtl_graph_node_row + dependencies */
-    RTL_GRAPH_NAME = 0x103,  /**< rtl_graph_name + text */
-    RTL_GRAPH_PLAN = 0x104,  /**< rtl_graph_plan + packed steps */
-    RTL_GRAPH_LAUNCH = 0x105 /**< rtl_graph_launch_item + spans */
+    RTL_GRAPH_TOLD = 0x100,     /**< rtl_wire_graph: a graph that HIP told */
+    RTL_GRAPH_INFERRED = 0x101, /**< rtl_wire_graph: one inferred from its packets */
+    RTL_GRAPH_NODE = 0x102,     /**< rtl_graph_node_row + dependencies */
+    RTL_GRAPH_NAME = 0x103,     /**< rtl_graph_name + text */
+    RTL_GRAPH_PLAN = 0x104,     /**< rtl_graph_plan + packed steps */
+    RTL_GRAPH_LAUNCH = 0x105    /**< rtl_graph_launch_item + spans */
 };
 
 struct rtl_graph_node_row {

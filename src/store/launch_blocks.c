@@ -587,7 +587,7 @@ static void begin_launch(struct rtl_launch_loaded *loaded, struct rtl_launch_cou
     record->generation = generation;
 }
 
-/* A record of a graph that was found by its packets. */
+/* A record of a graph that was inferred from its packets. */
 static void number_found(struct rtl_launch_loaded *loaded, struct rtl_launch_counter *counter,
                          struct rtl_launch_lane *lane, uint32_t place)
 {

@@ -7,8 +7,8 @@
  * one is found, without reading those before it. Few blocks are kept.
  *
  * The file has *records*: launches as the program made them. A launch of a graph is one of them,
- * or, where the graph was found by its packets, several of a thread in a row (a *lane*): those that
- * follow plans which do not begin.
+ * or, where the graph was inferred from its packets, several of a thread in a row (a *lane*): those
+ * that follow plans which do not begin.
  */
 #ifndef RTL_STORE_LAUNCH_BLOCKS_H
 #define RTL_STORE_LAUNCH_BLOCKS_H
@@ -84,7 +84,7 @@ struct rtl_launch_head {
     uint64_t start, end;
 };
 
-/** Launches of a graph that was found by its packets, in a thread. */
+/** Launches of a graph that was inferred from its packets, in a thread. */
 struct rtl_launch_lane {
     struct rtl_list stretches; /**< struct rtl_launch_stretch: blocks that have records of it */
     size_t block;              /**< scratch of the block at hand: its place plus one */

@@ -41,7 +41,7 @@ struct habit {
 
 /* What the queues of a place did last. */
 struct lane {
-    uint64_t next; /* packet behind the last launch found by its packets */
+    uint64_t next; /* packet behind the last launch inferred from its packets */
     uint64_t end;  /* of the last span, ticks */
 };
 

@@ -28,9 +28,9 @@ struct rtl_launch_row {
     uint64_t time;        /**< when its thread began it, ns */
     uint64_t correlation; /**< 0 if none */
     uint64_t range;       /**< 0 if none */
-    uint64_t first;       /**< found by its packets: index of the first, else 0 */
+    uint64_t first;       /**< inferred from its packets: index of the first, else 0 */
     uint32_t launch;
-    uint32_t graph, generation; /**< graph RTL_NONE: found by its packets, generation 0 */
+    uint32_t graph, generation; /**< graph RTL_NONE: inferred from its packets, generation 0 */
     uint32_t plan, head_plan;   /**< 0: none */
     uint32_t thread;
     uint32_t queue; /**< RTL_NONE: none */

@@ -15,7 +15,7 @@ struct tally {
     struct rtl_list counters; /* uint32_t: places of those that the block at hand has records of */
     struct rtl_list lanes;    /* the same */
     rtl_graph_t *graph;       /* that was found last */
-    bool found;               /* the block has launches found by their packets */
+    bool found;               /* the block has launches inferred from their packets */
 };
 
 /* The place of the counter of a graph, made when it is first seen; RTL_TRACE_NONE when memory is
@@ -219,7 +219,7 @@ static int count_groups(struct tally *tally, const struct rtl_launch_summary *su
     return 0;
 }
 
-/* A launch found by its packets may go on in later blocks. */
+/* A launch inferred from its packets may go on in later blocks. */
 static void set_times(const struct tally *tally, struct rtl_launch_block *block,
                       const struct rtl_launch_summary *summary)
 {

@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 struct seen {
     bool launches[LAUNCHES];
     bool plans[PLANS];
-    uint32_t found; /* graphs found by their packets */
+    uint32_t found; /* graphs inferred from their packets */
 };
 
 static void must(bool holds, const char *what)

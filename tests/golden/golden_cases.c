@@ -298,7 +298,7 @@ static const char *check_row(const rtl_kernel_t *kernels)
 }
 
 /* Where kernels of graphs are, by queue and packet: of graph 1 on queues 1 and 2, then of graph 2,
- * which was found by its packets. */
+ * which was inferred from its packets. */
 static const struct {
     uint32_t graph, generation, launch, node, record, ordinal;
     uint64_t range;

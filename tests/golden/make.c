@@ -484,8 +484,8 @@ static void make_replays(uint32_t process)
     rtl_writer_ledger(writer, process, 1, &account);
 }
 
-/* A graph found by its packets, on queue 3: three replays of three kernels. The first kernel of
- * each was reserved alone; in the first replay nobody knew yet what it begins. */
+/* A graph inferred from its packets, on queue 3: three replays of three kernels. The first kernel
+ * of each was reserved alone; in the first replay nobody knew yet what it begins. */
 static void make_found(uint32_t process)
 {
     uint32_t launch = 200;

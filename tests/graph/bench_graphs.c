@@ -1,6 +1,7 @@
 /*
  * What the registry costs the collector, per kernel: replays of a graph that HIP names, of one
- * found by its packets in one batch and in batches that grow, and eager batches that never repeat.
+ * inferred from its packets in one batch and in batches that grow, and eager batches that never
+ * repeat.
  *
  *     bench_graphs [NODES [REPLAYS [SHAPE]]]      512 nodes, 10 000 replays
  *
@@ -53,8 +54,8 @@ static void take_launch(void *context, const struct rtl_graphs_launch *launch)
 }
 
 enum shape { NAMED, FLAT, GROWING, EAGER, SHAPES };
-static const char *const names[SHAPES] = {"named by HIP", "found, one batch",
-                                          "found, batches of 1 to 256", "eager batches"};
+static const char *const names[SHAPES] = {"named by HIP", "inferred, one batch",
+                                          "inferred, batches of 1 to 256", "eager batches"};
 static const char *const words[SHAPES] = {"named", "flat", "growing", "eager"};
 
 struct bench {
@@ -66,11 +67,11 @@ struct bench {
 
 static void give_batch(struct bench *bench, uint32_t first, uint32_t count)
 {
-    bool found = bench->shape != NAMED;
+    bool inferred = bench->shape != NAMED;
     const struct rtl_wire_launch launch = {
         .launch = ++bench->launches,
-        .graph = found ? RTL_NONE : 1,
-        .generation = found ? 0 : 1,
+        .graph = inferred ? RTL_NONE : 1,
+        .generation = inferred ? 0 : 1,
         .thread = 1,
         .first = bench->packet,
         .packets = count,

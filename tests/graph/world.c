@@ -19,8 +19,9 @@ static void *grown(void *items, size_t *count, size_t wanted, size_t size)
 static void take_graph(void *context, const struct rtl_wire_graph *graph)
 {
     struct world *world = context;
-    world->found = realloc(world->found, (world->found_count + 1) * sizeof *world->found);
-    world->found[world->found_count++] = *graph;
+    world->inferred =
+        realloc(world->inferred, (world->inferred_count + 1) * sizeof *world->inferred);
+    world->inferred[world->inferred_count++] = *graph;
 }
 
 static void take_node(void *context, const struct rtl_wire_node *node, const char *name)
@@ -94,7 +95,7 @@ void world_close(struct world *world)
     free(world->plans);
     free(world->launches);
     free(world->nodes);
-    free(world->found);
+    free(world->inferred);
 }
 
 void world_named_shape(struct world *world, uint32_t id, const char *name, uint32_t width)

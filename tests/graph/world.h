@@ -35,8 +35,8 @@ struct world {
     size_t launch_count, launches_told;
     struct world_node *nodes;
     size_t node_count;
-    struct rtl_wire_graph *found;
-    size_t found_count;
+    struct rtl_wire_graph *inferred;
+    size_t inferred_count;
     uint64_t contradictions; /* things told twice, or nonsense */
 };
 

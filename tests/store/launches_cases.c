@@ -14,7 +14,7 @@
 
 enum { GRAPHS = 6, PLANS = 9, THREADS = 3, QUEUES = 2 };
 
-/* Plans: what is found by its packets follows them. Plans 7 and 8 are not in the file. */
+/* Plans: what is inferred from its packets follows them. Plans 7 and 8 are not in the file. */
 static const struct {
     uint32_t graph, generation, begins;
 } plans[PLANS] = {{0},        {10, 1, 1}, {10, 1, 0}, {10, 2, 1}, {11, 1, 1},

@@ -1,5 +1,5 @@
-/* Graphs found by their packets: a model of the runtime and of the library in the program makes the
- * records that replays in all shapes make, and knows what each kernel is. */
+/* Graphs inferred from their packets: a model of the runtime and of the library in the program
+ * makes the records that replays in all shapes make, and knows what each kernel is. */
 #include "world.h"
 
 #include "graph/fingerprint.h"
@@ -266,7 +266,7 @@ const char *Found_FlatReplays(void)
         eager(&machine, 1, 7);
     }
     CHECK_DONE(verify(&machine, true));
-    CHECK(machine.world.found_count == 1 && machine.world.found[0].nodes == 100);
+    CHECK(machine.world.inferred_count == 1 && machine.world.inferred[0].nodes == 100);
     CHECK(machine.world.node_count == 100 && machine.world.plans_told == 1);
     CHECK(strcmp(machine.world.nodes[9].name, "k6") == 0);
     CHECK(machine.world.launches_told == 3);
@@ -284,7 +284,7 @@ const char *Found_OnceIsNoGraph(void)
     for (uint32_t i = 2; i < 30; i++)
         eager(&machine, 0, i);
     world_finish(&machine.world);
-    CHECK(machine.world.launches_told == 0 && machine.world.found_count == 0);
+    CHECK(machine.world.launches_told == 0 && machine.world.inferred_count == 0);
     machine_close(&machine);
     return NULL;
 }
@@ -298,7 +298,7 @@ const char *Found_BatchesThatGrow(void)
     for (int i = 0; i < 5; i++)
         replay(&machine, &graph);
     CHECK_DONE(verify(&machine, true));
-    CHECK(machine.world.found_count == 1 && machine.world.found[0].nodes == 303);
+    CHECK(machine.world.inferred_count == 1 && machine.world.inferred[0].nodes == 303);
     machine_close(&machine);
     return NULL;
 }
@@ -315,7 +315,7 @@ const char *Found_BatchesThatDiffer(void)
         eager(&machine, 0, 1);
     }
     CHECK_DONE(verify(&machine, true));
-    CHECK(machine.world.found_count == 1 && machine.world.found[0].nodes == 303);
+    CHECK(machine.world.inferred_count == 1 && machine.world.inferred[0].nodes == 303);
     machine_close(&machine);
     return NULL;
 }
@@ -337,8 +337,8 @@ const char *Found_LastPacketAlone(void)
         }
         CHECK(machine.unknown <= 1);
         CHECK_DONE(verify(&machine, true));
-        CHECK(machine.world.found_count == 2);
-        CHECK(machine.world.found[0].nodes + machine.world.found[1].nodes == kernels + 37);
+        CHECK(machine.world.inferred_count == 2);
+        CHECK(machine.world.inferred[0].nodes + machine.world.inferred[1].nodes == kernels + 37);
         machine_close(&machine);
     }
     return NULL;
@@ -356,7 +356,7 @@ const char *Found_EagerKernelRightBefore(void)
         replay(&machine, &graph);
     }
     CHECK_DONE(verify(&machine, true));
-    CHECK(machine.world.found_count == 1 && machine.world.found[0].nodes == 303);
+    CHECK(machine.world.inferred_count == 1 && machine.world.inferred[0].nodes == 303);
     machine_close(&machine);
     return NULL;
 }
@@ -376,7 +376,7 @@ const char *Found_TwoGraphsInTurn(void)
             replay(&machine, &b);
         }
         CHECK_DONE(verify(&machine, true));
-        CHECK(machine.world.found_count == 2);
+        CHECK(machine.world.inferred_count == 2);
         machine_close(&machine);
     }
     return NULL;
@@ -395,7 +395,7 @@ const char *Found_TwoGraphsInAnyOrder(void)
                   1 + (uint32_t)(world_random(&machine.random) % 3));
     }
     CHECK_DONE(verify(&machine, true));
-    CHECK(machine.world.found_count == 4);
+    CHECK(machine.world.inferred_count == 4);
     machine_close(&machine);
     return NULL;
 }
@@ -421,7 +421,7 @@ const char *Found_SegmentsOnSeveralQueues(void)
         eager(&machine, 1, 1);
     }
     CHECK_DONE(verify(&machine, true));
-    CHECK(machine.world.found_count == 2 && machine.world.found[0].nodes == 46);
+    CHECK(machine.world.inferred_count == 2 && machine.world.inferred[0].nodes == 46);
     machine_close(&machine);
     return NULL;
 }
@@ -439,7 +439,7 @@ const char *Found_TwoThreadsOnOneQueue(void)
         replay(&machine, first ? &a : &b);
     }
     CHECK_DONE(verify(&machine, true));
-    CHECK(machine.world.found_count == 2);
+    CHECK(machine.world.inferred_count == 2);
     machine_close(&machine);
     return NULL;
 }
@@ -457,9 +457,9 @@ const char *Found_ChangedKernargIsAGeneration(void)
     for (int i = 0; i < 4; i++)
         replay(&machine, &graph);
     CHECK_DONE(verify(&machine, true));
-    CHECK(machine.world.found_count == 2);
-    CHECK(machine.world.found[0].generation == 1 && machine.world.found[1].generation == 2);
-    CHECK(machine.world.found[0].graph == machine.world.found[1].graph);
+    CHECK(machine.world.inferred_count == 2);
+    CHECK(machine.world.inferred[0].generation == 1 && machine.world.inferred[1].generation == 2);
+    CHECK(machine.world.inferred[0].graph == machine.world.inferred[1].graph);
     CHECK(world_ask(&machine.world, machine.launches, 0).generation == 2);
     machine_close(&machine);
 
@@ -471,7 +471,7 @@ const char *Found_ChangedKernargIsAGeneration(void)
         replay(&machine, &other);
     }
     CHECK_DONE(verify(&machine, true));
-    CHECK(machine.world.found[1].generation == 1);
+    CHECK(machine.world.inferred[1].generation == 1);
     machine_close(&machine);
     return NULL;
 }
