@@ -319,7 +319,9 @@ static rtl_status_t load(rtl_trace_t *trace)
     share_nodes(graphs);
     if (status == RTL_OK)
         status = load_bounds(trace);
-    return status == RTL_OK ? rtl_blocks_load(trace) : status;
+    if (status == RTL_OK)
+        status = rtl_blocks_load(trace);
+    return status == RTL_OK ? rtl_blocks_tally(trace) : status;
 }
 
 rtl_status_t rtl_trace_load_graphs(rtl_trace_t *trace)

@@ -122,8 +122,30 @@ struct rtl_launch_blocks {
     struct rtl_list spans;                 /**< of the rows that are being read */
 };
 
-/** Reads what is known of all blocks, and adds launches and kernels to the trace's graphs. */
+static inline struct rtl_launch_block *rtl_blocks_at(const struct rtl_launch_blocks *blocks,
+                                                     size_t block)
+{
+    return (struct rtl_launch_block *)blocks->blocks.items + block;
+}
+
+/** For orders: below, 0 or above. */
+static inline int rtl_blocks_compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/** Reads what is known of all blocks. */
 rtl_status_t rtl_blocks_load(rtl_trace_t *trace);
+
+/** The block that a launch is in, or would be; as many as there are: none. */
+size_t rtl_blocks_of(const struct rtl_launch_blocks *blocks, uint32_t process, uint32_t launch);
+
+/** Reads a block, but for numbers (launch_block_read.c). */
+rtl_status_t rtl_blocks_read(rtl_trace_t *trace, const struct rtl_launch_block *block,
+                             struct rtl_launch_loaded *loaded);
+
+/** The place of a launch in a block, or of the first behind it. */
+uint32_t rtl_blocks_place(const struct rtl_launch_loaded *loaded, uint32_t launch);
 
 /** NULL is allowed. */
 void rtl_blocks_free(struct rtl_launch_blocks *blocks);
@@ -156,7 +178,8 @@ rtl_status_t rtl_blocks_launch(rtl_trace_t *trace, size_t block, uint32_t place,
 const struct rtl_launch_head *rtl_blocks_head(const struct rtl_launch_blocks *blocks,
                                               uint32_t process, uint32_t queue, uint64_t packet);
 
-/** Counts the launches of all blocks (launch_tally.c). */
+/** Counts the launches of all blocks, and adds launches and kernels to the trace's graphs
+ * (launch_tally.c). */
 rtl_status_t rtl_blocks_tally(rtl_trace_t *trace);
 
 /** How many launches of a graph begin before a block. */
