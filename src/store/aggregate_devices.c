@@ -1,3 +1,4 @@
+#include "common/lower_bound.h"
 #include "store/aggregate.h"
 #include "store/tables.h"
 
@@ -139,16 +140,8 @@ bool rtl_aggregate_devices_copied(const struct rtl_aggregate_devices *devices, u
 {
     const struct rtl_list *list = &devices->copies[device];
     const struct rtl_interval *intervals = list->items;
-    size_t low = 0;
-    size_t high = list->count;
-    /* The first that ends behind `from`. */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (intervals[middle].end > from)
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    size_t low; /* the first that ends behind `from` */
+    RTL_LOWER_BOUND(low, list->count, intervals[low].end <= from);
     return low < list->count && intervals[low].start < to;
 }
 

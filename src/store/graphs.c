@@ -1,5 +1,6 @@
 /* Graphs, their nodes and plans, and which of them a kernel belongs to. Launches are in
  * launch_blocks.c. */
+#include "common/lower_bound.h"
 #include "store/checksum.h"
 #include "store/graph_plan.h"
 #include "store/launch_blocks.h"
@@ -265,14 +266,8 @@ static int take_bounds(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     (void)item;
     struct rtl_chunk_row *rows = trace->chunks.items;
     int64_t number = sqlite3_column_int64(row, 0);
-    size_t low = 0;
-    for (size_t high = trace->chunks.count; low < high;) {
-        size_t middle = low + (high - low) / 2;
-        if (rows[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    RTL_LOWER_BOUND(low, trace->chunks.count, rows[low].number < number);
     if (low == trace->chunks.count || rows[low].number != number)
         return 0;
     rows[low].bounded = true;

@@ -1,6 +1,8 @@
 /* Finding one kernel, by its packet or by its id. The chunks that were unpacked last are kept. */
 #include "store/reader.h"
 
+#include "common/lower_bound.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,15 +143,8 @@ static rtl_status_t find_in(rtl_trace_t *trace, const struct rtl_chunk_row *row,
     if (status != RTL_OK)
         return status;
     const struct unpacked *chunk = &trace->finder->chunks[0];
-    uint32_t low = 0;
-    uint32_t high = row->chunk.kernels;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (chunk->places[middle].packet < packet)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low;
+    RTL_LOWER_BOUND(low, row->chunk.kernels, chunk->places[low].packet < packet);
     if (low == row->chunk.kernels || chunk->places[low].packet != packet)
         return RTL_END;
     uint32_t place = chunk->places[low].kernel;

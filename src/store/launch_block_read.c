@@ -1,6 +1,7 @@
 /* One block of launches, from its chunk and rows. */
 #include "store/launch_blocks.h"
 
+#include "common/lower_bound.h"
 #include "store/tables.h"
 
 #include <stdlib.h>
@@ -174,14 +175,8 @@ static rtl_status_t read_rows(rtl_trace_t *trace, const struct rtl_launch_block 
 
 uint32_t rtl_blocks_place(const struct rtl_launch_loaded *loaded, uint32_t launch)
 {
-    uint32_t low = 0;
-    for (uint32_t high = loaded->count; low < high;) {
-        uint32_t middle = low + (high - low) / 2;
-        if (loaded->rows[middle].launch < launch)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low;
+    RTL_LOWER_BOUND(low, loaded->count, loaded->rows[low].launch < launch);
     return low;
 }
 

@@ -1,6 +1,7 @@
 /* Which blocks of launches a trace has, and which of them are in memory. */
 #include "store/launch_blocks.h"
 
+#include "common/lower_bound.h"
 #include "store/tables.h"
 
 #include <stdlib.h>
@@ -112,17 +113,16 @@ static rtl_status_t join(rtl_trace_t *trace, struct rtl_launch_blocks *blocks)
     return RTL_OK;
 }
 
+static bool ends_before(const struct rtl_launch_block *block, uint32_t process, uint32_t launch)
+{
+    return block->process < process || (block->process == process && block->to < launch);
+}
+
 size_t rtl_blocks_of(const struct rtl_launch_blocks *blocks, uint32_t process, uint32_t launch)
 {
-    size_t low = 0;
-    for (size_t high = blocks->blocks.count; low < high;) {
-        size_t middle = low + (high - low) / 2;
-        const struct rtl_launch_block *block = rtl_blocks_at(blocks, middle);
-        if (block->process < process || (block->process == process && block->to < launch))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    RTL_LOWER_BOUND(low, blocks->blocks.count,
+                    ends_before(rtl_blocks_at(blocks, low), process, launch));
     return low < blocks->blocks.count && rtl_blocks_at(blocks, low)->process == process
                ? low
                : blocks->blocks.count;

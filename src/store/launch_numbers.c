@@ -1,6 +1,8 @@
 /* The launches of blocks: their numbers, the records of each, and what these add up to. */
 #include "store/launch_blocks.h"
 
+#include "common/lower_bound.h"
+
 #include <stdlib.h>
 
 /* Numbers. */
@@ -8,14 +10,8 @@
 uint32_t rtl_blocks_before(const struct rtl_launch_counter *counter, size_t block)
 {
     const struct rtl_launch_place *places = counter->places.items;
-    size_t low = 0;
-    for (size_t high = counter->places.count; low < high;) {
-        size_t middle = low + (high - low) / 2;
-        if (places[middle].block < block)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    RTL_LOWER_BOUND(low, counter->places.count, places[low].block < block);
     return low < counter->places.count ? places[low].before : counter->launches;
 }
 
@@ -23,14 +19,8 @@ uint32_t rtl_blocks_before(const struct rtl_launch_counter *counter, size_t bloc
 static const struct rtl_launch_stretch *stretch_of(const struct rtl_launch_lane *lane, size_t block)
 {
     const struct rtl_launch_stretch *stretches = lane->stretches.items;
-    size_t low = 0;
-    for (size_t high = lane->stretches.count; low < high;) {
-        size_t middle = low + (high - low) / 2;
-        if (stretches[middle].block < block)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    RTL_LOWER_BOUND(low, lane->stretches.count, stretches[low].block < block);
     return low < lane->stretches.count && stretches[low].block == block ? &stretches[low] : NULL;
 }
 
@@ -170,13 +160,7 @@ rtl_status_t rtl_blocks_begin(rtl_trace_t *trace, const struct rtl_launch_counte
     size_t low = 0;
     if (number == 0 || number > counter->launches)
         return RTL_END;
-    for (size_t high = counter->places.count; low < high;) {
-        size_t middle = low + (high - low) / 2;
-        if (places[middle].before < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    RTL_LOWER_BOUND(low, counter->places.count, places[low].before < number);
     if (low == 0)
         return RTL_END;
     *block = places[low - 1].block;
@@ -267,14 +251,8 @@ static void add_more(const rtl_trace_t *trace, const struct rtl_launch_loaded *l
                      uint32_t number, rtl_graph_launch_t *launch)
 {
     const struct rtl_launch_more *more = loaded->more.items;
-    size_t low = 0;
-    for (size_t high = loaded->more.count; low < high;) {
-        size_t middle = low + (high - low) / 2;
-        if (more[middle].launch < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    RTL_LOWER_BOUND(low, loaded->more.count, more[low].launch < number);
     for (; low < loaded->more.count && more[low].launch == number; low++)
         add_span(trace, launch, &more[low].span);
 }

@@ -1,5 +1,7 @@
 #include "store/launches.h"
 
+#include "common/lower_bound.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,14 +111,8 @@ static struct rtl_launch_row *find_row(struct rtl_launching *it, uint32_t launch
 {
     const struct rtl_launch_row key = {.launch = launch};
     sort(it);
-    uint32_t low = 0;
-    for (uint32_t high = it->count; low < high;) {
-        uint32_t middle = low + (high - low) / 2;
-        if (it->rows[middle].launch < key.launch)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low;
+    RTL_LOWER_BOUND(low, it->count, it->rows[low].launch < key.launch);
     return low < it->count && it->rows[low].launch == launch ? &it->rows[low] : NULL;
 }
 

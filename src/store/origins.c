@@ -4,6 +4,8 @@
  * those that were used last, what is asked for is kept, sorted by correlation. */
 #include "store/tables.h"
 
+#include "common/lower_bound.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,16 +169,9 @@ static struct kept *keep(rtl_trace_t *trace, const struct rtl_api_row *row, rtl_
 static const struct entry *find_in(struct rtl_origins *origins, struct kept *kept,
                                    uint64_t correlation)
 {
-    size_t low = 0;
-    size_t high = kept->row->chunk.calls;
+    size_t low;
     kept->used = ++origins->clock;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (kept->entries[middle].correlation < correlation)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    RTL_LOWER_BOUND(low, kept->row->chunk.calls, kept->entries[low].correlation < correlation);
     bool found = low < kept->row->chunk.calls && kept->entries[low].correlation == correlation;
     return found ? &kept->entries[low] : NULL;
 }
@@ -195,22 +190,20 @@ static struct kept *kept_of(struct rtl_origins *origins, const struct rtl_api_ro
     return NULL;
 }
 
+static bool begins_by(const struct rtl_api_chunk *chunk, uint32_t process, uint64_t correlation)
+{
+    return chunk->process < process ||
+           (chunk->process == process && chunk->correlation_min <= correlation);
+}
+
 /* The last chunk whose least correlation is not above: those that may hold it are this and some
  * before it. The number of chunks that are not above. */
 static size_t not_above(const rtl_trace_t *trace, uint32_t process, uint64_t correlation)
 {
     const struct rtl_api_place *places = trace->api_places.items;
-    size_t low = 0;
-    size_t high = trace->api_places.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct rtl_api_chunk *chunk = &places[middle].row->chunk;
-        if (chunk->process < process ||
-            (chunk->process == process && chunk->correlation_min <= correlation))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    RTL_LOWER_BOUND(low, trace->api_places.count,
+                    begins_by(&places[low].row->chunk, process, correlation));
     return low;
 }
 

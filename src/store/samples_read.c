@@ -1,6 +1,8 @@
 /* Unpacking chunks of samples, keeping them, and finding the sample of a kernel. */
 #include "store/samples_read.h"
 
+#include "common/lower_bound.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -236,15 +238,8 @@ rtl_status_t rtl_trace_sample_set(rtl_trace_t *trace, struct rtl_sample_row *row
 
 uint32_t rtl_sample_set_find(const struct rtl_sample_set *set, uint64_t owner)
 {
-    uint32_t low = 0;
-    uint32_t high = set->row->chunk.samples;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (set->places[middle].owner < owner)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low;
+    RTL_LOWER_BOUND(low, set->row->chunk.samples, set->places[low].owner < owner);
     return low;
 }
 
@@ -281,20 +276,21 @@ static rtl_status_t find_in(rtl_trace_t *trace, struct rtl_sample_row *row, uint
     return found ? RTL_OK : RTL_END;
 }
 
+static bool begins_by(const struct rtl_sample_chunk *chunk, uint32_t process, uint32_t queue,
+                      uint64_t packet)
+{
+    int order = compare_queues(chunk, process, queue);
+    return order < 0 || (order == 0 && chunk->owner_min <= packet);
+}
+
 /* How many chunks, in their order, do not begin behind a packet. */
 static size_t count_before(const rtl_trace_t *trace, uint32_t process, uint32_t queue,
                            uint64_t packet)
 {
-    size_t low = 0;
-    for (size_t high = trace->sample_rows.count; low < high;) {
-        size_t middle = low + (high - low) / 2;
-        const struct rtl_sample_chunk *chunk = &trace->sample_cache->ordered[middle].row->chunk;
-        int order = compare_queues(chunk, process, queue);
-        if (order < 0 || (order == 0 && chunk->owner_min <= packet))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    RTL_LOWER_BOUND(
+        low, trace->sample_rows.count,
+        begins_by(&trace->sample_cache->ordered[low].row->chunk, process, queue, packet));
     return low;
 }
 

@@ -1,4 +1,5 @@
 #include "analysis/ranges_work.h"
+#include "common/lower_bound.h"
 #include "common/memory.h"
 
 #include <stdlib.h>
@@ -45,15 +46,8 @@ static void count_ordinals(struct work *work)
 static size_t member(const struct sibling *siblings, size_t count, const struct sibling *key,
                      size_t ordinal)
 {
-    size_t low = 0;
-    size_t high = count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (by_family(&siblings[middle], key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    RTL_LOWER_BOUND(low, count, by_family(&siblings[low], key) < 0);
     if (count - low <= ordinal || !same_family(&siblings[low + ordinal], key))
         return NOWHERE;
     return siblings[low + ordinal].row;

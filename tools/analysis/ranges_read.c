@@ -1,5 +1,6 @@
 #include "analysis/ranges_work.h"
 
+#include "common/lower_bound.h"
 #include "common/memory.h"
 
 #include <stdlib.h>
@@ -419,15 +420,8 @@ rtl_status_t ranges_read(rtl_trace_t *trace, bool list, struct ranges_reading *r
 const struct range_kernel *ranges_kernels(const struct ranges_reading *reading, size_t range,
                                           size_t *count)
 {
-    size_t low = 0;
-    size_t high = reading->kernel_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (reading->kernels[middle].range < range)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    RTL_LOWER_BOUND(low, reading->kernel_count, reading->kernels[low].range < range);
     size_t end = low;
     while (end < reading->kernel_count && reading->kernels[end].range == range)
         ++end;

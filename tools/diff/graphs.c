@@ -1,5 +1,6 @@
 #include "diff/graphs.h"
 
+#include "common/lower_bound.h"
 #include "common/memory.h"
 #include "common/texts.h"
 
@@ -52,18 +53,15 @@ static rtl_status_t read_names(rtl_trace_t *trace, struct texts *texts, struct m
     return RTL_OK;
 }
 
+static bool is_before(const rtl_graph_t *row, uint32_t process, uint32_t graph)
+{
+    return row->process < process || (row->process == process && row->graph < graph);
+}
+
 static struct made_of *find(const struct side *side, uint32_t process, uint32_t graph)
 {
-    size_t low = 0;
-    size_t high = side->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        const rtl_graph_t *row = side->graphs[middle].graph;
-        if (row->process < process || (row->process == process && row->graph < graph))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    RTL_LOWER_BOUND(low, side->count, is_before(side->graphs[low].graph, process, graph));
     bool found = low < side->count && side->graphs[low].graph->process == process &&
                  side->graphs[low].graph->graph == graph;
     return found ? &side->graphs[low] : NULL;

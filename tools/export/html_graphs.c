@@ -1,7 +1,9 @@
 #include "export/html_graphs.h"
 
+#include "common/lower_bound.h"
 #include "common/open.h"
 #include "export/html_time.h"
+#include "export/lookup.h"
 
 #include <stdlib.h>
 
@@ -40,15 +42,8 @@ size_t html_graphs_launch(struct html_graphs *graphs, const rtl_kernel_t *kernel
     if (graphs->last < graphs->launch_count &&
         is_launch(&graphs->launch_rows[graphs->last], kernel))
         return graphs->last;
-    size_t low = 0;
-    size_t high = graphs->launch_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (is_before(&graphs->launch_rows[middle], kernel))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    RTL_LOWER_BOUND(low, graphs->launch_count, is_before(&graphs->launch_rows[low], kernel));
     if (low == graphs->launch_count || !is_launch(&graphs->launch_rows[low], kernel))
         return SIZE_MAX;
     graphs->last = low;
@@ -57,19 +52,8 @@ size_t html_graphs_launch(struct html_graphs *graphs, const rtl_kernel_t *kernel
 
 static struct html_graph *graph_of(struct html_graphs *graphs, const rtl_graph_launch_t *launch)
 {
-    size_t low = 0;
-    size_t high = graphs->graph_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const rtl_graph_t *row = &graphs->rows[middle];
-        bool before = row->process != launch->process ? row->process < launch->process
-                      : row->graph != launch->graph   ? row->graph < launch->graph
-                                                      : row->generation < launch->generation;
-        if (before)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    RTL_LOWER_BOUND(low, graphs->graph_count, lookup_is_before(&graphs->rows[low], launch));
     const rtl_graph_t *row = &graphs->rows[low];
     bool found = low < graphs->graph_count && row->process == launch->process &&
                  row->graph == launch->graph && row->generation == launch->generation;

@@ -1,5 +1,7 @@
 #include "export/lookup.h"
 
+#include "common/lower_bound.h"
+
 #include <stdint.h>
 
 /* The lists are ordered by process and number; `pair` tells those of an item. */
@@ -137,24 +139,20 @@ uint32_t lookup_gpu(const struct export *export, uint32_t process, uint32_t agen
     return place < count ? items[place].gpu : RTL_TRACE_NONE;
 }
 
+bool lookup_is_before(const rtl_graph_t *graph, const rtl_graph_launch_t *launch)
+{
+    return graph->process != launch->process ? graph->process < launch->process
+           : graph->graph != launch->graph   ? graph->graph < launch->graph
+                                             : graph->generation < launch->generation;
+}
+
 const rtl_graph_t *lookup_graph(const struct export *export, const rtl_graph_launch_t *launch)
 {
     const rtl_graph_t *items = NULL;
     size_t count = 0;
     (void)rtlTraceGraphs(export->trace, &items, &count);
-    size_t low = 0;
-    size_t high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const rtl_graph_t *graph = &items[middle];
-        bool before = graph->process != launch->process ? graph->process < launch->process
-                      : graph->graph != launch->graph   ? graph->graph < launch->graph
-                                                        : graph->generation < launch->generation;
-        if (before)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    RTL_LOWER_BOUND(low, count, lookup_is_before(&items[low], launch));
     if (low == count || items[low].process != launch->process ||
         items[low].graph != launch->graph || items[low].generation != launch->generation)
         return NULL;

@@ -28,6 +28,9 @@ size_t lookup_counter_place(const struct export *export, const rtl_trace_counter
 const struct rtl_counter *lookup_counter(const struct export *export,
                                          const rtl_trace_counter_t *counter);
 
+/** The order of rtlTraceGraphs: whether a generation comes before that of a launch. */
+bool lookup_is_before(const rtl_graph_t *graph, const rtl_graph_launch_t *launch);
+
 /** The generation that a launch is of; NULL if it is not known. */
 const rtl_graph_t *lookup_graph(const struct export *export, const rtl_graph_launch_t *launch);
 

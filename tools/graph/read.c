@@ -1,5 +1,6 @@
 #include "graph/read.h"
 
+#include "common/lower_bound.h"
 #include "common/memory.h"
 
 #include <math.h>
@@ -79,19 +80,13 @@ static rtl_status_t read_launches(struct reader *reader)
 static size_t place_of(const struct reader *reader, uint32_t number)
 {
     const rtl_graph_launch_t *rows = reader->reading->rows;
-    size_t low = 0;
-    size_t high = reader->launch_count;
-    if (high && number >= rows[0].launch && number - rows[0].launch < high &&
+    size_t count = reader->launch_count;
+    if (count && number >= rows[0].launch && number - rows[0].launch < count &&
         rows[number - rows[0].launch].launch == number)
         return number - rows[0].launch;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (rows[middle].launch < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < reader->launch_count && rows[low].launch == number ? low : reader->launch_count;
+    size_t low;
+    RTL_LOWER_BOUND(low, count, rows[low].launch < number);
+    return low < count && rows[low].launch == number ? low : count;
 }
 
 static struct graph_node *node_at(struct graph_reading *reading, uint32_t number)

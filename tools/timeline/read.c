@@ -1,5 +1,6 @@
 #include "timeline/timeline.h"
 
+#include "common/lower_bound.h"
 #include "common/memory.h"
 
 #include <stdio.h>
@@ -110,18 +111,15 @@ static void add(struct timeline *timeline, struct timeline_lane *lane, const str
     lane->end = end > lane->end ? end : lane->end;
 }
 
+static bool is_before(const struct timeline_lane *lane, uint32_t process, uint32_t queue)
+{
+    return lane->process < process || (lane->process == process && lane->queue < queue);
+}
+
 static struct timeline_lane *lane_of(struct timeline *timeline, uint32_t process, uint32_t queue)
 {
-    size_t low = 0;
-    size_t high = timeline->lane_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        const struct timeline_lane *lane = &timeline->lanes[middle];
-        if (lane->process < process || (lane->process == process && lane->queue < queue))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    RTL_LOWER_BOUND(low, timeline->lane_count, is_before(&timeline->lanes[low], process, queue));
     if (low == timeline->lane_count || timeline->lanes[low].process != process ||
         timeline->lanes[low].queue != queue)
         return NULL;
