@@ -10,7 +10,7 @@
  * of somebody's speaks for processes of the same user alone.
  */
 #include "collect/hold.h"
-#include "command.h"
+#include "common/command.h"
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/private.h"

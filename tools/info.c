@@ -2,15 +2,14 @@
 #include "analysis/account.h"
 #include "analysis/counted.h"
 #include "analysis/pauses.h"
-#include "command.h"
+#include "common/command.h"
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/plain.h"
-#include "common/say.h"
 #include "common/show.h"
 #include "common/table.h"
+#include "common/trace_command.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -322,10 +321,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         options->json = true;
         return 0;
     case ARGP_KEY_ARG:
-        if (options->path)
-            return say_fail(EINVAL, "one trace at a time: '%s' is a second one", value);
-        options->path = value;
-        return 0;
+        return trace_command_take(value, &options->path);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -341,8 +337,8 @@ int cmd_info(int argc, char **argv)
     struct options options = {0};
     if (parse(&argp, argc, argv, 0, &options) != 0)
         return EXIT_USAGE;
-    if (!options.path)
-        return say_fail(EXIT_USAGE, "no trace was named: rtl info FILE");
+    if (trace_command_needs(options.path, "rtl info FILE"))
+        return EXIT_USAGE;
     rtl_trace_t *trace = open_trace(options.path);
     if (!trace)
         return EXIT_USAGE;

@@ -1,5 +1,5 @@
 /* rtl: finds the subcommand. */
-#include "command.h"
+#include "common/command.h"
 #include "common/limits.h"
 #include "common/say.h"
 #include "common/written.h"

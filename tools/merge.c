@@ -1,7 +1,7 @@
 /* rtl merge: several traces become one. */
 #include "store/merge.h"
 
-#include "command.h"
+#include "common/command.h"
 #include "common/memory.h"
 #include "common/open.h"
 #include "common/output.h"

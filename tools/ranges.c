@@ -1,13 +1,14 @@
 /* rtl ranges: what each range of a trace cost the GPU. */
 #include "analysis/metrics.h"
 #include "analysis/ranges_read.h"
-#include "command.h"
+#include "common/command.h"
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/plain.h"
 #include "common/say.h"
 #include "common/show.h"
 #include "common/table.h"
+#include "common/trace_command.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -684,10 +685,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         options->json = true;
         return 0;
     case ARGP_KEY_ARG:
-        if (options->path)
-            return say_fail(EINVAL, "one trace at a time: '%s' is a second one", value);
-        options->path = value;
-        return 0;
+        return trace_command_take(value, &options->path);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -712,8 +710,8 @@ int cmd_ranges(int argc, char **argv)
         return EXIT_USAGE;
     if (options.list)
         return metrics_show();
-    if (!options.path)
-        return say_fail(EXIT_USAGE, "no trace was named: rtl ranges FILE");
+    if (trace_command_needs(options.path, "rtl ranges FILE"))
+        return EXIT_USAGE;
     if ((options.metrics.count > METRICS_SHOWN || options.all) && !options.json)
         return say_fail(EXIT_USAGE, "a table has room for %u metrics: name fewer, or add --json",
                         METRICS_SHOWN);

@@ -1,7 +1,7 @@
 /* rtl sql: asks a trace in SQL. */
 #include "store/sql.h"
 
-#include "command.h"
+#include "common/command.h"
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/plain.h"

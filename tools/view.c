@@ -1,11 +1,11 @@
 /* rtl view: makes the page of a trace and opens it in a browser. */
-#include "export/export.h"
-
-#include "command.h"
+#include "common/command.h"
+#include "common/output.h"
 #include "common/parse.h"
 #include "common/plain.h"
 #include "common/say.h"
 #include "common/show.h"
+#include "common/trace_command.h"
 #include "common/written.h"
 
 #include <errno.h>
@@ -86,10 +86,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case KEY_DETAIL:
         return pass(view, "detail", value);
     case ARGP_KEY_ARG:
-        if (view->trace)
-            return say_fail(EINVAL, "one trace at a time: '%s' is a second one", value);
-        view->trace = value;
-        return 0;
+        return trace_command_take(value, &view->trace);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -138,7 +135,7 @@ static int make_page(struct view *view)
     for (size_t i = 0; i < 4; ++i)
         arguments[count++] = words[i];
     arguments[count++] = view->page;
-    if (!view->output || view->force || output_is_own(view->page, EXPORT_PAGE))
+    if (!view->output || view->force || output_is_own(view->page, EXPORT_PAGE_HEAD))
         arguments[count++] = words[4];
     for (size_t i = 0; i < view->passed_count; ++i)
         arguments[count++] = view->passed[i];
@@ -188,8 +185,8 @@ int cmd_view(int argc, char **argv)
     static struct view view;
     if (parse(&argp, argc, argv, 0, &view) != 0)
         return EXIT_USAGE;
-    if (!view.trace)
-        return say_fail(EXIT_USAGE, "no trace was named: rtl view FILE");
+    if (trace_command_needs(view.trace, "rtl view FILE"))
+        return EXIT_USAGE;
     if (view.output && strcmp(view.output, "-") == 0)
         return say_fail(EXIT_USAGE, "-o -: a browser opens files; rtl export --to html -o - writes "
                                     "to the standard output");

@@ -5,7 +5,7 @@
  * Input: a damaged trace (fuzz_trace_golden.c), and which commands read it. With RTL_FUZZ_ALL set
  * all do.
  */
-#include "command.h"
+#include "common/command.h"
 #include "fuzz_trace.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 #include "analysis/graph_id.h"
 
-#include "command.h"
+#include "common/command.h"
 #include "common/open.h"
 #include "common/say.h"
 

@@ -1,6 +1,6 @@
 #include "analysis/metrics.h"
 
-#include "command.h"
+#include "common/command.h"
 #include "common/counters.h"
 #include "common/say.h"
 #include "common/table.h"

@@ -1,7 +1,7 @@
 /* rtl bench: what a profiler costs here, and whether anything is missing. */
 #include "bench/bench.h"
 
-#include "command.h"
+#include "common/command.h"
 #include "common/duration.h"
 #include "common/memory.h"
 #include "common/open.h"

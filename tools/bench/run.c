@@ -1,9 +1,9 @@
 /* One run of rtl bench: a workload under a tool, as a process group of its own. */
 #include "bench/bench.h"
 
-#include "command.h"
 #include "common/child.h"
 #include "common/clock.h"
+#include "common/command.h"
 #include "common/memory.h"
 #include "common/plain.h"
 #include "common/say.h"

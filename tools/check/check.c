@@ -1,6 +1,4 @@
 /* rtl check: is everything that RTL saw in the trace, and is the trace true? */
-#include "check/check.h"
-
 #include "analysis/account.h"
 #include "analysis/counted.h"
 #include "analysis/kinds.h"
@@ -8,13 +6,14 @@
 #include "analysis/truth.h"
 #include "analysis/unseen.h"
 #include "check/links.h"
-#include "command.h"
+#include "common/command.h"
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/plain.h"
 #include "common/say.h"
 #include "common/show.h"
 #include "common/table.h"
+#include "common/trace_command.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -635,7 +634,7 @@ int cmd_check(int argc, char **argv)
     static struct options options;
     if (parse(&argp, argc, argv, 0, &options) != 0)
         return EXIT_USAGE;
-    if (!options.path)
-        return say_fail(EXIT_USAGE, "no trace was named: rtl check FILE");
+    if (trace_command_needs(options.path, "rtl check FILE"))
+        return EXIT_USAGE;
     return check_show(options.path, options.logs, options.log_count, options.json);
 }

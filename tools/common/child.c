@@ -1,6 +1,6 @@
 #include "common/child.h"
 
-#include "command.h"
+#include "common/command.h"
 #include "common/limits.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "common/open.h"
 
-#include "command.h"
+#include "common/command.h"
 #include "common/plain.h"
 #include "common/say.h"
 #include "common/show.h"

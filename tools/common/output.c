@@ -1,6 +1,6 @@
 #include "common/output.h"
 
-#include "command.h"
+#include "common/command.h"
 #include "common/say.h"
 #include "store/beside.h"
 #include "store/file.h"

@@ -1,6 +1,6 @@
 #include "common/parse.h"
 
-#include "command.h"
+#include "common/command.h"
 #include "common/memory.h"
 #include "common/say.h"
 

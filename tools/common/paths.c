@@ -1,6 +1,6 @@
 #include "common/paths.h"
 
-#include "command.h"
+#include "common/command.h"
 #include "common/private.h"
 
 #include <limits.h>

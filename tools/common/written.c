@@ -1,6 +1,6 @@
 #include "common/written.h"
 
-#include "command.h"
+#include "common/command.h"
 #include "common/say.h"
 
 #include <errno.h>

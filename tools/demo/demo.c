@@ -1,13 +1,11 @@
 /* rtl demo: a decode loop through a replayed HIP graph, on the software GPU, recorded and proven.
  */
-#include "check/check.h"
-#include "command.h"
 #include "common/child.h"
+#include "common/command.h"
 #include "common/parse.h"
 #include "common/paths.h"
 #include "common/plain.h"
 #include "common/say.h"
-#include "summary/summary.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* rtl doctor: what this machine has for recording, and what to do about each problem. */
-#include "command.h"
+#include "common/command.h"
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/paths.h"

@@ -1,7 +1,7 @@
 #include "doctor/probe.h"
 
-#include "command.h"
 #include "common/child.h"
+#include "common/command.h"
 #include "common/paths.h"
 
 #include <dlfcn.h>

@@ -6,7 +6,7 @@
 #include "export/sent.h"
 #include "export/spans.h"
 
-#include "command.h"
+#include "common/command.h"
 #include "common/open.h"
 #include "common/say.h"
 #include "common/show.h"

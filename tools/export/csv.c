@@ -1,7 +1,7 @@
 /* CSV (RFC 4180): one table a file, its columns those of SQL. */
 #include "export/out.h"
 
-#include "command.h"
+#include "common/command.h"
 #include "common/say.h"
 #include "export/lookup.h"
 

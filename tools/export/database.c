@@ -1,6 +1,6 @@
 #include "export/database.h"
 
-#include "command.h"
+#include "common/command.h"
 #include "common/say.h"
 #include "store/file.h"
 

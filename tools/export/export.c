@@ -1,12 +1,13 @@
 /* rtl export: writes a trace in the formats of other tools. */
 #include "export/export.h"
 
-#include "command.h"
+#include "common/command.h"
 #include "common/moment.h"
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/say.h"
 #include "common/show.h"
+#include "common/trace_command.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -169,10 +170,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         options->table = value;
         return 0;
     case ARGP_KEY_ARG:
-        if (options->path)
-            return say_fail(EINVAL, "one trace at a time: '%s' is a second one", value);
-        options->path = value;
-        return 0;
+        return trace_command_take(value, &options->path);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -320,8 +318,8 @@ int cmd_export(int argc, char **argv)
     static struct options options;
     if (parse(&argp, argc, argv, 0, &options) != 0)
         return EXIT_USAGE;
-    if (!options.path)
-        return say_fail(EXIT_USAGE, "no trace was named: rtl export FILE --format FORMAT");
+    if (trace_command_needs(options.path, "rtl export FILE --format FORMAT"))
+        return EXIT_USAGE;
     if (!options.exporter)
         return say_fail(EXIT_USAGE, "no format was named: rtl export FILE --format FORMAT");
     if (check_can(&options) != EXIT_FINE)

@@ -16,9 +16,6 @@
 
 #define EXPORT_PATH 4096u
 
-/** Stands in the head of each page. */
-#define EXPORT_PAGE "<title>RTL</title>"
-
 /** Kinds of events; where several begin at the same time they come in this order, what is around
  * others first. */
 enum export_kind {

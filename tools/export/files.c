@@ -1,7 +1,7 @@
 /* The files of an export, and their names. */
 #include "export/export.h"
 
-#include "command.h"
+#include "common/command.h"
 #include "common/say.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* The page: one HTML file that shows a trace in a browser, without a network. */
 #include "export/html_page.h"
 
-#include "command.h"
+#include "common/command.h"
 #include "common/open.h"
 #include "common/paths.h"
 #include "common/say.h"

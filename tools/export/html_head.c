@@ -2,7 +2,7 @@
 #include "export/html_page.h"
 
 #include "analysis/account.h"
-#include "command.h"
+#include "common/command.h"
 #include "common/open.h"
 #include "common/say.h"
 #include "export/lookup.h"

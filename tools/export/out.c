@@ -1,6 +1,6 @@
 #include "export/out.h"
 
-#include "command.h"
+#include "common/command.h"
 #include "common/plain.h"
 #include "export/utf8.h"
 

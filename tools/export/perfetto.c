@@ -10,7 +10,7 @@
 #include "export/out.h"
 #include "export/proto.h"
 
-#include "command.h"
+#include "common/command.h"
 #include "common/open.h"
 #include "common/say.h"
 #include "common/show.h"

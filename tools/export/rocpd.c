@@ -2,7 +2,7 @@
  * it, every row the identity of the file. */
 #include "export/database.h"
 
-#include "command.h"
+#include "common/command.h"
 #include "common/open.h"
 #include "common/say.h"
 #include "common/texts.h"

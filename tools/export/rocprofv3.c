@@ -3,7 +3,7 @@
  * known. */
 #include "export/out.h"
 
-#include "command.h"
+#include "common/command.h"
 #include "common/open.h"
 #include "common/say.h"
 #include "common/texts.h"

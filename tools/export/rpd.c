@@ -2,7 +2,7 @@
  * that may be joined, and its views. */
 #include "export/database.h"
 
-#include "command.h"
+#include "common/command.h"
 #include "common/say.h"
 #include "common/texts.h"
 #include "export/lookup.h"

@@ -1,7 +1,7 @@
 /* The events of a trace by start, of all kinds. */
 #include "export/export.h"
 
-#include "command.h"
+#include "common/command.h"
 #include "common/open.h"
 #include "common/say.h"
 #include "export/samples.h"

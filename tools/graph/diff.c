@@ -1,7 +1,7 @@
 /* rtl graph diff: two graphs, generations or traces, node by node. */
 #include "analysis/compare.h"
 #include "analysis/graph_id.h"
-#include "command.h"
+#include "common/command.h"
 #include "common/memory.h"
 #include "common/open.h"
 #include "common/parse.h"

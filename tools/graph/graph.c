@@ -1,7 +1,7 @@
 /* rtl graph: finds the part that is meant. */
 #include "graph/parts.h"
 
-#include "command.h"
+#include "common/command.h"
 #include "common/say.h"
 
 #include <stddef.h>

@@ -1,18 +1,17 @@
 /* rtl graph launches: the launches of a graph. */
 #include "analysis/compare.h"
 #include "analysis/graph_id.h"
-#include "command.h"
+#include "common/command.h"
 #include "common/memory.h"
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/plain.h"
-#include "common/say.h"
 #include "common/show.h"
 #include "common/table.h"
+#include "graph/argument.h"
 #include "graph/parts.h"
 #include "graph/read.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -24,8 +23,7 @@
 #define BAR         24u
 
 struct options {
-    const char *path, *id_text;
-    struct graph_id id;
+    struct graph_argument of;
     unsigned top; /* 0: all */
     bool top_given;
     bool all, json;
@@ -319,7 +317,7 @@ static int show_json(struct view *view)
     bool any = reading->time.count > 0;
     json_t *object =
         json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "file",
-                  open_text(view->options->path), "process", open_id(view->process), "graph",
+                  open_text(view->options->of.path), "process", open_id(view->process), "graph",
                   open_id(view->graph), "launches", open_number(reading->launches),
                   "whole_launches", open_number(reading->replay_count), "p50_ns",
                   any ? open_number(stats_quantile(&reading->time, 500)) : json_null(), "p99_ns",
@@ -350,10 +348,10 @@ static int show_text(struct view *view)
 
 static int show_launches(struct view *view)
 {
-    struct graph_id id = view->options->id;
+    struct graph_id id = view->options->of.id;
     const rtl_graph_t *generations;
     size_t count;
-    int status = graph_id_find(view->trace, view->options->path, &id, &generations, &count);
+    int status = graph_id_find(view->trace, view->options->of.path, &id, &generations, &count);
     if (status != EXIT_FINE)
         return status;
     view->process = generations->process;
@@ -361,11 +359,11 @@ static int show_launches(struct view *view)
     view->name = graph_id_name(view->trace, view->process, view->graph);
     if (rtlTraceInfo(view->trace, &view->info) != RTL_OK ||
         graph_read(view->trace, generations, count, &view->reading) != RTL_OK)
-        return open_failed(view->trace, view->options->path);
+        return open_failed(view->trace, view->options->of.path);
     make_groups(view);
     find_trend(view);
     if (find_outliers(view) != RTL_OK)
-        status = open_failed(view->trace, view->options->path);
+        status = open_failed(view->trace, view->options->of.path);
     else
         status = view->options->json ? show_json(view) : show_text(view);
     for (size_t i = 0; i < view->group_count; ++i)
@@ -383,20 +381,6 @@ static const struct argp_option option_list[] = {
     {0},
 };
 
-static int parse_argument(struct options *options, const char *value)
-{
-    if (!options->path) {
-        options->path = value;
-        return 0;
-    }
-    if (options->id_text)
-        return say_fail(EINVAL, "one graph at a time: '%s' is a second one", value);
-    options->id_text = value;
-    if (!graph_id_read(value, &options->id))
-        return say_fail(EINVAL, "'%s' names no graph: write 3, 3.2 or 1:3", value);
-    return 0;
-}
-
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct options *options = state->input;
@@ -411,7 +395,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         options->json = true;
         return 0;
     case ARGP_KEY_ARG:
-        return parse_argument(options, value);
+        return graph_argument_take(&options->of, value);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -437,14 +421,9 @@ int graph_launches(int argc, char **argv)
         return EXIT_USAGE;
     if (options.json && !options.top_given)
         options.top = 0;
-    if (!options.path)
-        return say_fail(EXIT_USAGE, "no trace was named: rtl graph launches FILE GRAPH");
-    if (!options.id_text)
-        return say_fail(EXIT_USAGE,
-                        "no graph was named: rtl graph launches FILE GRAPH "
-                        "(rtl graph list %s shows them)",
-                        options.path);
-    struct view view = {.options = &options, .trace = open_trace(options.path)};
+    if (graph_argument_needs(&options.of, "launches"))
+        return EXIT_USAGE;
+    struct view view = {.options = &options, .trace = open_trace(options.of.path)};
     if (!view.trace)
         return EXIT_USAGE;
     int status = show_launches(&view);

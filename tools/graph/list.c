@@ -2,17 +2,16 @@
 #include "analysis/graph_id.h"
 #include "analysis/stats.h"
 #include "analysis/unseen.h"
-#include "command.h"
+#include "common/command.h"
 #include "common/memory.h"
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/plain.h"
-#include "common/say.h"
 #include "common/show.h"
 #include "common/table.h"
+#include "common/trace_command.h"
 #include "graph/parts.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -286,10 +285,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         options->json = true;
         return 0;
     case ARGP_KEY_ARG:
-        if (options->path)
-            return say_fail(EINVAL, "one trace at a time: '%s' is a second one", value);
-        options->path = value;
-        return 0;
+        return trace_command_take(value, &options->path);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -312,8 +308,8 @@ int graph_list(int argc, char **argv)
         return EXIT_USAGE;
     if (options.json && !options.top_given)
         options.top = 0;
-    if (!options.path)
-        return say_fail(EXIT_USAGE, "no trace was named: rtl graph list FILE");
+    if (trace_command_needs(options.path, "rtl graph list FILE"))
+        return EXIT_USAGE;
     rtl_trace_t *trace = open_trace(options.path);
     if (!trace)
         return EXIT_USAGE;

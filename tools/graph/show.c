@@ -1,13 +1,14 @@
 /* rtl graph show: where the time of a graph goes, node by node. */
 #include "common/show.h"
 #include "analysis/graph_id.h"
-#include "command.h"
+#include "common/command.h"
 #include "common/memory.h"
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/plain.h"
 #include "common/say.h"
 #include "common/table.h"
+#include "graph/argument.h"
 #include "graph/find.h"
 #include "graph/parts.h"
 #include "graph/read.h"
@@ -26,8 +27,7 @@ enum sorting { BY_TIME, BY_NODE, BY_GAP, BY_VARIATION, SORTINGS };
 static const char *const sortings[SORTINGS] = {"time", "node", "gap", "cv"};
 
 struct options {
-    const char *path, *id_text;
-    struct graph_id id;
+    struct graph_argument of;
     unsigned top; /* 0: all */
     bool top_given;
     enum sorting sorting;
@@ -334,7 +334,7 @@ static int show_json(struct view *view)
     for (size_t i = 0; i < view->order_count && (!top || i < top); ++i)
         (void)json_array_append_new(nodes, json_node(view, view->order[i]));
     json_t *object = json_pack(
-        "{s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "file", open_text(view->options->path),
+        "{s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "file", open_text(view->options->of.path),
         "process", open_id(view->graph->process), "graph", open_id(view->graph->graph),
         "generation", open_id(view->graph->generation), "source", view->graph->source, "launches",
         open_number(reading->launches), "whole_launches", open_number(reading->replay_count),
@@ -362,17 +362,17 @@ static int show_text(struct view *view)
 
 static int show_graph(struct view *view)
 {
-    struct graph_id id = view->options->id;
+    struct graph_id id = view->options->of.id;
     const rtl_graph_t *generations;
     size_t count;
-    int status = graph_id_find(view->trace, view->options->path, &id, &generations, &count);
+    int status = graph_id_find(view->trace, view->options->of.path, &id, &generations, &count);
     if (status != EXIT_FINE)
         return status;
     view->graph = choose(generations, count);
     view->generations = (uint32_t)count;
     view->name = graph_id_name(view->trace, view->graph->process, view->graph->graph);
     if (graph_read(view->trace, view->graph, 1, &view->reading) != RTL_OK)
-        return open_failed(view->trace, view->options->path);
+        return open_failed(view->trace, view->options->of.path);
     put_in_order(view);
     count_outliers(view);
     view->findings = graph_find(&view->reading, &view->finding_count);
@@ -400,20 +400,6 @@ static int parse_sorting(const char *text, enum sorting *sorting)
     return say_fail(EINVAL, "--sort is time, node, gap or cv, not '%s'", text);
 }
 
-static int parse_argument(struct options *options, const char *value)
-{
-    if (!options->path) {
-        options->path = value;
-        return 0;
-    }
-    if (options->id_text)
-        return say_fail(EINVAL, "one graph at a time: '%s' is a second one", value);
-    options->id_text = value;
-    if (!graph_id_read(value, &options->id))
-        return say_fail(EINVAL, "'%s' names no graph: write 3, 3.2 or 1:3", value);
-    return 0;
-}
-
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct options *options = state->input;
@@ -427,7 +413,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         options->json = true;
         return 0;
     case ARGP_KEY_ARG:
-        return parse_argument(options, value);
+        return graph_argument_take(&options->of, value);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -461,14 +447,9 @@ int graph_show(int argc, char **argv)
         return EXIT_USAGE;
     if (options.json && !options.top_given)
         options.top = 0;
-    if (!options.path)
-        return say_fail(EXIT_USAGE, "no trace was named: rtl graph show FILE GRAPH");
-    if (!options.id_text)
-        return say_fail(EXIT_USAGE,
-                        "no graph was named: rtl graph show FILE GRAPH "
-                        "(rtl graph list %s shows them)",
-                        options.path);
-    struct view view = {.options = &options, .trace = open_trace(options.path)};
+    if (graph_argument_needs(&options.of, "show"))
+        return EXIT_USAGE;
+    struct view view = {.options = &options, .trace = open_trace(options.of.path)};
     if (!view.trace)
         return EXIT_USAGE;
     int status = show_graph(&view);

@@ -1,5 +1,5 @@
 /* rtl import: makes a trace of a file of RPD, so that old recordings can be looked at. */
-#include "command.h"
+#include "common/command.h"
 #include "common/output.h"
 #include "common/parse.h"
 #include "common/plain.h"

@@ -1,6 +1,6 @@
 #include "import/rpd.h"
 
-#include "command.h"
+#include "common/command.h"
 #include "common/say.h"
 #include "common/show.h"
 #include "common/texts.h"

@@ -1,11 +1,10 @@
 /* rtl summary: where the time of a trace went. */
-#include "summary/summary.h"
-
-#include "command.h"
+#include "common/command.h"
 #include "common/moment.h"
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/say.h"
+#include "common/trace_command.h"
 #include "summary/parts.h"
 
 #include <errno.h>
@@ -226,10 +225,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         options->json = true;
         return 0;
     case ARGP_KEY_ARG:
-        if (options->path)
-            return say_fail(EINVAL, "one trace at a time: '%s' is a second one", value);
-        options->path = value;
-        return 0;
+        return trace_command_take(value, &options->path);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -253,7 +249,7 @@ int cmd_summary(int argc, char **argv)
     struct options options = {.top = TOP_DEFAULT};
     if (parse(&argp, argc, argv, 0, &options) != 0)
         return EXIT_USAGE;
-    if (!options.path)
-        return say_fail(EXIT_USAGE, "no trace was named: rtl summary FILE");
+    if (trace_command_needs(options.path, "rtl summary FILE"))
+        return EXIT_USAGE;
     return with_summary(&options, stdout);
 }

@@ -2,7 +2,7 @@
 #include "timeline/timeline.h"
 
 #include "analysis/graph_id.h"
-#include "command.h"
+#include "common/command.h"
 #include "common/memory.h"
 #include "common/moment.h"
 #include "common/open.h"
@@ -10,6 +10,7 @@
 #include "common/plain.h"
 #include "common/say.h"
 #include "common/show.h"
+#include "common/trace_command.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -585,10 +586,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         options->json = true;
         return 0;
     case ARGP_KEY_ARG:
-        if (options->path)
-            return say_fail(EINVAL, "one trace at a time: '%s' is a second one", value);
-        options->path = value;
-        return 0;
+        return trace_command_take(value, &options->path);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -611,8 +609,8 @@ int cmd_timeline(int argc, char **argv)
     struct options options = {0};
     if (parse(&argp, argc, argv, 0, &options) != 0)
         return EXIT_USAGE;
-    if (!options.path)
-        return say_fail(EXIT_USAGE, "no trace was named: rtl timeline FILE");
+    if (trace_command_needs(options.path, "rtl timeline FILE"))
+        return EXIT_USAGE;
     if (options.launch_text && (options.from.given || options.to.given))
         return say_fail(EXIT_USAGE,
                         "--launch has its own window: --from and --to do not go with it");

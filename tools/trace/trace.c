@@ -5,9 +5,9 @@
 #include "collect/left.h"
 #include "collect/output.h"
 #include "collect/sweep.h"
-#include "command.h"
 #include "common/child.h"
 #include "common/clock.h"
+#include "common/command.h"
 #include "common/duration.h"
 #include "common/limits.h"
 #include "common/output.h"
@@ -19,7 +19,6 @@
 #include "ring/report.h"
 #include "ring/ring.h"
 #include "store/file.h"
-#include "summary/summary.h"
 #include "trace/passes.h"
 
 #include <ctype.h>

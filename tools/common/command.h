@@ -1,9 +1,13 @@
 /**
- * The subcommands of rtl. Each has a file of its own; argv[0] is "rtl NAME", the rest are its
- * arguments. They return the exit status of rtl.
+ * The subcommands of rtl. Each has a file or folder of its own; argv[0] is "rtl NAME", the rest are
+ * its arguments. They return the exit status of rtl.
  */
 #ifndef RTL_TOOLS_COMMAND_H
 #define RTL_TOOLS_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 
 /** Exit statuses. `rtl trace` passes on what its program returned instead. */
 enum {
@@ -33,5 +37,18 @@ int cmd_sql(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_view(int argc, char **argv);
 int cmd_import(int argc, char **argv);
+
+/* What a subcommand does for others. */
+
+/** rtl check: checks the trace at `path`, against truth logs if there are any, and writes what it
+ * found to stdout. Returns an exit status. */
+int check_show(const char *path, const char *const *logs, size_t log_count, bool json);
+
+/** rtl summary: writes the summary of the trace at `path` with the `top` largest kernels (0: all)
+ * to `out`. Returns an exit status. */
+int summary_show(const char *path, unsigned top, FILE *out);
+
+/** Stands in the head of each page that rtl export writes. */
+#define EXPORT_PAGE_HEAD "<title>RTL</title>"
 
 #endif
