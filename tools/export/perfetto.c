@@ -1,90 +1,20 @@
-/* Perfetto's own format: TrackEvent packets.
- *
- * Field numbers are those of protos/perfetto/trace in the public repository of Perfetto, where a
- * file is a row of `Trace.packet`. All packets are of one sequence. A part begins with a packet
+/* Perfetto's own format: which tracks and events a trace has there. A part begins with a packet
  * that forgets the interned names, so that files can be put one behind the other. */
 #include "export/costs.h"
 #include "export/depth.h"
 #include "export/lanes.h"
 #include "export/lookup.h"
 #include "export/out.h"
-#include "export/proto.h"
+#include "export/perfetto_packets.h"
 
 #include "common/command.h"
 #include "common/open.h"
 #include "common/say.h"
 #include "common/show.h"
-#include "common/texts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { TRACE_PACKET = 1 };
-
-/* The sequence of all packets. Files that are put together may share it: each begins anew. */
-#define SEQUENCE 7272u
-
-enum packet {
-    PACKET_CLOCK_SNAPSHOT = 6,
-    PACKET_TIMESTAMP = 8,
-    PACKET_SEQUENCE = 10,
-    PACKET_TRACK_EVENT = 11,
-    PACKET_INTERNED = 12,
-    PACKET_FLAGS = 13,
-    PACKET_DEFAULTS = 59,
-    PACKET_TRACK = 60,
-    PACKET_FIRST = 87
-};
-
-enum flags { FLAG_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
-
-enum defaults { DEFAULTS_CLOCK = 58 };
-
-enum clocks { SNAPSHOT_CLOCK = 1, SNAPSHOT_PRIMARY = 2, CLOCK_ID = 1, CLOCK_TIME = 2 };
-
-enum builtin_clock { CLOCK_IS_REALTIME = 1, CLOCK_IS_BOOTTIME = 6 };
-
-enum interned { INTERNED_CATEGORY = 1, INTERNED_NAME = 2, INTERNED_KEY = 3, INTERNED_STRING = 29 };
-
-enum interned_entry { ENTRY_ID = 1, ENTRY_TEXT = 2 };
-
-enum event {
-    EVENT_CATEGORY_ID = 3,
-    EVENT_ANNOTATION = 4,
-    EVENT_TYPE = 9,
-    EVENT_NAME_ID = 10,
-    EVENT_TRACK = 11,
-    EVENT_NAME = 23,
-    EVENT_COUNTER = 30,
-    EVENT_FLOW = 47
-};
-
-enum event_type { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
-
-enum annotation {
-    ANNOTATION_KEY_ID = 1,
-    ANNOTATION_UNSIGNED = 3,
-    ANNOTATION_SIGNED = 4,
-    ANNOTATION_DOUBLE = 5,
-    ANNOTATION_TEXT = 6,
-    ANNOTATION_TEXT_ID = 17
-};
-
-enum track {
-    TRACK_ID = 1,
-    TRACK_NAME = 2,
-    TRACK_PROCESS = 3,
-    TRACK_THREAD = 4,
-    TRACK_PARENT = 5,
-    TRACK_COUNTER = 8
-};
-
-enum process { PROCESS_PID = 1, PROCESS_NAME = 6 };
-
-enum thread { THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5 };
-
-enum counter { COUNTER_UNIT = 3, UNIT_COUNT = 2 };
 
 /* What a track or a lane is of. */
 enum track_kind {
@@ -101,12 +31,6 @@ enum track_kind {
     OF_CALL     /* no track: a flow */
 };
 
-/* Texts that the part has told. */
-struct told {
-    enum interned field;
-    struct texts texts;
-};
-
 struct counter_track {
     struct perfetto *perfetto;
     struct lane_key key;
@@ -119,15 +43,13 @@ struct perfetto {
     struct out out;
     uint64_t seed; /* makes ids of this trace different from those of others */
     uint64_t untimed;
-    struct told categories, names, keys, strings;
-    struct proto packet, event, interned;
+    struct packets packets;
     struct lanes lanes;
     struct counter_track **counters;
     size_t counter_count;
     const rtl_graph_launch_t *launches; /* by process, graph, launch */
     size_t launch_count;
     struct costs costs;
-    bool failed; /* memory was short */
 };
 
 /* Ids. */
@@ -161,137 +83,24 @@ static uint64_t seed_of(const struct export *export)
     return seed;
 }
 
-/* Packets. */
-
-static void write_packet(struct perfetto *perfetto)
-{
-    struct proto *event = &perfetto->event; /* its memory is free now */
-    proto_clear(event);
-    proto_bytes(event, TRACE_PACKET, perfetto->packet.bytes, perfetto->packet.used);
-    perfetto->failed |= event->failed || perfetto->packet.failed || perfetto->interned.failed;
-    out_bytes(&perfetto->out, event->bytes, event->used);
-}
-
-static void begin_packet(struct perfetto *perfetto, unsigned flags)
-{
-    proto_clear(&perfetto->packet);
-    proto_number(&perfetto->packet, PACKET_SEQUENCE, SEQUENCE);
-    proto_number(&perfetto->packet, PACKET_FLAGS, flags);
-}
-
-/* The number of a text; where it is new the packet that is being made tells it. */
-static uint64_t intern(struct perfetto *perfetto, struct told *told, const char *text)
-{
-    size_t known = told->texts.count;
-    size_t place = texts_number(&told->texts, text);
-    if (place == TEXTS_NONE)
-        perfetto->failed = true;
-    if (place == known && place != TEXTS_NONE) {
-        size_t entry = proto_begin(&perfetto->interned, told->field);
-        proto_number(&perfetto->interned, ENTRY_ID, place + 1);
-        proto_text(&perfetto->interned, ENTRY_TEXT, text);
-        proto_end(&perfetto->interned, entry);
-    }
-    return (uint64_t)place + 1;
-}
-
-static void begin_event(struct perfetto *perfetto, enum event_type type, uint64_t track)
-{
-    proto_clear(&perfetto->event);
-    proto_clear(&perfetto->interned);
-    proto_number(&perfetto->event, EVENT_TYPE, type);
-    proto_number(&perfetto->event, EVENT_TRACK, track);
-}
-
-static void end_event(struct perfetto *perfetto, uint64_t time)
-{
-    begin_packet(perfetto, FLAG_NEEDS_STATE);
-    proto_number(&perfetto->packet, PACKET_TIMESTAMP, time);
-    if (perfetto->interned.used)
-        proto_bytes(&perfetto->packet, PACKET_INTERNED, perfetto->interned.bytes,
-                    perfetto->interned.used);
-    proto_bytes(&perfetto->packet, PACKET_TRACK_EVENT, perfetto->event.bytes, perfetto->event.used);
-    write_packet(perfetto);
-}
-
-static void describe(struct perfetto *perfetto, const char *category, const char *name)
-{
-    proto_number(&perfetto->event, EVENT_CATEGORY_ID,
-                 intern(perfetto, &perfetto->categories, category));
-    proto_number(&perfetto->event, EVENT_NAME_ID, intern(perfetto, &perfetto->names, name));
-}
-
-static size_t begin_argument(struct perfetto *perfetto, const char *key)
-{
-    uint64_t id = intern(perfetto, &perfetto->keys, key);
-    size_t begin = proto_begin(&perfetto->event, EVENT_ANNOTATION);
-    proto_number(&perfetto->event, ANNOTATION_KEY_ID, id);
-    return begin;
-}
-
-static void number(struct perfetto *perfetto, const char *key, uint64_t value)
-{
-    size_t begin = begin_argument(perfetto, key);
-    proto_number(&perfetto->event, ANNOTATION_UNSIGNED, value);
-    proto_end(&perfetto->event, begin);
-}
-
-static void signed_number(struct perfetto *perfetto, const char *key, int64_t value)
-{
-    size_t begin = begin_argument(perfetto, key);
-    proto_number(&perfetto->event, ANNOTATION_SIGNED, (uint64_t)value);
-    proto_end(&perfetto->event, begin);
-}
-
-static void real_number(struct perfetto *perfetto, const char *key, double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    size_t begin = begin_argument(perfetto, key);
-    proto_fixed64(&perfetto->event, ANNOTATION_DOUBLE, bits);
-    proto_end(&perfetto->event, begin);
-}
-
-static void text(struct perfetto *perfetto, const char *key, const char *value)
-{
-    size_t begin = begin_argument(perfetto, key);
-    proto_text(&perfetto->event, ANNOTATION_TEXT, value);
-    proto_end(&perfetto->event, begin);
-}
-
-/* A text that comes often. */
-static void word(struct perfetto *perfetto, const char *key, const char *value)
-{
-    uint64_t id = intern(perfetto, &perfetto->strings, value);
-    size_t begin = begin_argument(perfetto, key);
-    proto_number(&perfetto->event, ANNOTATION_TEXT_ID, id);
-    proto_end(&perfetto->event, begin);
-}
-
-static void end_slice(struct perfetto *perfetto, uint64_t track, uint64_t time)
-{
-    begin_event(perfetto, TYPE_END, track);
-    end_event(perfetto, time);
-}
-
 /* Tracks. */
 
 static size_t begin_track(struct perfetto *perfetto, uint64_t id, uint64_t parent, const char *name)
 {
-    begin_packet(perfetto, FLAG_NEEDS_STATE);
-    size_t begin = proto_begin(&perfetto->packet, PACKET_TRACK);
-    proto_number(&perfetto->packet, TRACK_ID, id);
+    packets_begin(&perfetto->packets, FLAG_NEEDS_STATE);
+    size_t begin = proto_begin(&perfetto->packets.packet, PACKET_TRACK);
+    proto_number(&perfetto->packets.packet, TRACK_ID, id);
     if (parent)
-        proto_number(&perfetto->packet, TRACK_PARENT, parent);
+        proto_number(&perfetto->packets.packet, TRACK_PARENT, parent);
     if (name)
-        proto_text(&perfetto->packet, TRACK_NAME, name);
+        proto_text(&perfetto->packets.packet, TRACK_NAME, name);
     return begin;
 }
 
 static void end_track(struct perfetto *perfetto, size_t begin)
 {
-    proto_end(&perfetto->packet, begin);
-    write_packet(perfetto);
+    proto_end(&perfetto->packets.packet, begin);
+    packets_write(&perfetto->packets);
 }
 
 static uint64_t process_track(const struct perfetto *perfetto, uint32_t process)
@@ -319,10 +128,10 @@ static void write_process(struct perfetto *perfetto, const rtl_process_t *proces
     (void)snprintf(name, sizeof name, "%.400s%s%.64s", given[0] ? given : "process",
                    process->rank[0] ? ", rank " : "", process->rank);
     size_t begin = begin_track(perfetto, process_track(perfetto, process->process), 0, NULL);
-    size_t inside = proto_begin(&perfetto->packet, TRACK_PROCESS);
-    proto_number(&perfetto->packet, PROCESS_PID, process->pid);
-    proto_text(&perfetto->packet, PROCESS_NAME, name);
-    proto_end(&perfetto->packet, inside);
+    size_t inside = proto_begin(&perfetto->packets.packet, TRACK_PROCESS);
+    proto_number(&perfetto->packets.packet, PROCESS_PID, process->pid);
+    proto_text(&perfetto->packets.packet, PROCESS_NAME, name);
+    proto_end(&perfetto->packets.packet, inside);
     end_track(perfetto, begin);
 }
 
@@ -331,12 +140,12 @@ static void write_thread(struct perfetto *perfetto, const rtl_thread_t *thread)
     const rtl_process_t *process = export_process(perfetto->export, thread->process);
     size_t begin = begin_track(perfetto, thread_track(perfetto, thread->process, thread->thread),
                                process_track(perfetto, thread->process), NULL);
-    size_t inside = proto_begin(&perfetto->packet, TRACK_THREAD);
-    proto_number(&perfetto->packet, THREAD_PID, process ? process->pid : 0);
-    proto_number(&perfetto->packet, THREAD_TID, thread->thread);
+    size_t inside = proto_begin(&perfetto->packets.packet, TRACK_THREAD);
+    proto_number(&perfetto->packets.packet, THREAD_PID, process ? process->pid : 0);
+    proto_number(&perfetto->packets.packet, THREAD_TID, thread->thread);
     if (thread->name[0])
-        proto_text(&perfetto->packet, THREAD_NAME, thread->name);
-    proto_end(&perfetto->packet, inside);
+        proto_text(&perfetto->packets.packet, THREAD_NAME, thread->name);
+    proto_end(&perfetto->packets.packet, inside);
     end_track(perfetto, begin);
 }
 
@@ -411,17 +220,18 @@ static void origin(struct perfetto *perfetto, const struct export_event *event, 
 {
     uint64_t call = event->origin.call;
     if (call)
-        number(perfetto, "correlation", call);
+        packets_number(&perfetto->packets, "correlation", call);
     if (event->origin.range)
-        number(perfetto, "range", event->origin.range);
+        packets_number(&perfetto->packets, "range", event->origin.range);
     if (call && flow && event->origin.start >= perfetto->export->from)
-        proto_fixed64(&perfetto->event, EVENT_FLOW, flow_of(perfetto, event->process, call));
+        proto_fixed64(&perfetto->packets.event, EVENT_FLOW,
+                      flow_of(perfetto, event->process, call));
 }
 
 static void close_owner(struct perfetto *perfetto, struct lane *lane, uint64_t track, uint64_t time)
 {
     if (lane->open)
-        end_slice(perfetto, track, time);
+        packets_end_slice(&perfetto->packets, track, time);
     lane->open = 0;
 }
 
@@ -430,13 +240,13 @@ static void open_owner(struct perfetto *perfetto, struct lane *lane, uint64_t tr
 {
     char name[32];
     (void)snprintf(name, sizeof name, "GRAPH %u", launch->graph);
-    begin_event(perfetto, TYPE_BEGIN, track);
-    describe(perfetto, "graph", name);
-    number(perfetto, "launch", launch->launch);
-    number(perfetto, "generation", launch->generation);
-    number(perfetto, "kernels", launch->kernels);
+    packets_begin_event(&perfetto->packets, TYPE_BEGIN, track);
+    packets_describe(&perfetto->packets, "graph", name);
+    packets_number(&perfetto->packets, "launch", launch->launch);
+    packets_number(&perfetto->packets, "generation", launch->generation);
+    packets_number(&perfetto->packets, "kernels", launch->kernels);
     origin(perfetto, event, true);
-    end_event(perfetto, event->start);
+    packets_end_event(&perfetto->packets, event->start);
     lane->open = 1;
 }
 
@@ -495,9 +305,9 @@ static void tell_counter(struct perfetto *perfetto, const struct counter_track *
     else
         (void)snprintf(name, sizeof name, "GPU %u running kernels (0: idle)", key->gpu);
     size_t begin = begin_track(perfetto, track, gpu_track(perfetto, key->process, key->gpu), name);
-    size_t inside = proto_begin(&perfetto->packet, TRACK_COUNTER);
-    proto_number(&perfetto->packet, COUNTER_UNIT, UNIT_COUNT);
-    proto_end(&perfetto->packet, inside);
+    size_t inside = proto_begin(&perfetto->packets.packet, TRACK_COUNTER);
+    proto_number(&perfetto->packets.packet, COUNTER_UNIT, UNIT_COUNT);
+    proto_end(&perfetto->packets.packet, inside);
     end_track(perfetto, begin);
 }
 
@@ -509,9 +319,9 @@ static void write_sample(void *state, uint64_t time, uint64_t count)
     if (!counter->told)
         tell_counter(perfetto, counter, track);
     counter->told = true;
-    begin_event(perfetto, TYPE_COUNTER, track);
-    proto_number(&perfetto->event, EVENT_COUNTER, count);
-    end_event(perfetto, time);
+    packets_begin_event(&perfetto->packets, TYPE_COUNTER, track);
+    proto_number(&perfetto->packets.event, EVENT_COUNTER, count);
+    packets_end_event(&perfetto->packets, time);
 }
 
 static struct counter_track *counter_of(struct perfetto *perfetto, const struct lane_key *key)
@@ -542,7 +352,7 @@ static void count(struct perfetto *perfetto, const struct lane_key *key, uint64_
 {
     struct counter_track *counter = counter_of(perfetto, key);
     if (!counter || !depth_add(&counter->depth, from, end, write_sample, counter))
-        perfetto->failed = true;
+        perfetto->packets.failed = true;
 }
 
 static void count_kernel(struct perfetto *perfetto, const struct export_event *event)
@@ -565,7 +375,7 @@ static void write_counts(struct perfetto *perfetto, const struct export_event *e
                                event->kernel->gpu};
         struct counter_track *counter = counter_of(perfetto, &key);
         if (!counter) {
-            perfetto->failed = true;
+            perfetto->packets.failed = true;
             return;
         }
         write_sample(counter, event->kernel->start, sample->values[i]);
@@ -586,8 +396,8 @@ static void write_clock(struct proto *packet, unsigned id, uint64_t time)
 static void write_head(struct perfetto *perfetto)
 {
     const rtl_trace_info_t *info = &perfetto->export->info;
-    struct proto *packet = &perfetto->packet;
-    begin_packet(perfetto, FLAG_CLEARED);
+    struct proto *packet = &perfetto->packets.packet;
+    packets_begin(&perfetto->packets, FLAG_CLEARED);
     proto_number(packet, PACKET_FIRST, 1);
     size_t begin = proto_begin(packet, PACKET_DEFAULTS);
     proto_number(packet, DEFAULTS_CLOCK, CLOCK_IS_BOOTTIME);
@@ -597,15 +407,12 @@ static void write_head(struct perfetto *perfetto)
     write_clock(packet, CLOCK_IS_REALTIME, info->start + (uint64_t)info->realtime_offset);
     proto_number(packet, SNAPSHOT_PRIMARY, CLOCK_IS_BOOTTIME);
     proto_end(packet, begin);
-    write_packet(perfetto);
+    packets_write(&perfetto->packets);
 }
 
 static void forget(struct perfetto *perfetto)
 {
-    texts_free(&perfetto->categories.texts);
-    texts_free(&perfetto->names.texts);
-    texts_free(&perfetto->keys.texts);
-    texts_free(&perfetto->strings.texts);
+    packets_forget(&perfetto->packets);
     for (size_t i = 0; i < perfetto->counter_count; ++i)
         perfetto->counters[i]->told = false;
 }
@@ -635,24 +442,25 @@ static void write_api(struct perfetto *perfetto, const rtl_api_t *api)
     char arguments[1024];
     uint64_t track = thread_track(perfetto, api->process, api->thread);
     (void)rtlApiArguments(api, arguments, sizeof arguments);
-    begin_event(perfetto, TYPE_BEGIN, track);
-    describe(perfetto, "api", api->name);
-    number(perfetto, "correlation", api->correlation);
+    packets_begin_event(&perfetto->packets, TYPE_BEGIN, track);
+    packets_describe(&perfetto->packets, "api", api->name);
+    packets_number(&perfetto->packets, "correlation", api->correlation);
     if (api->result)
-        signed_number(perfetto, "result", api->result);
+        packets_signed(&perfetto->packets, "result", api->result);
     if (arguments[0])
-        text(perfetto, "arguments", arguments);
-    proto_fixed64(&perfetto->event, EVENT_FLOW, flow_of(perfetto, api->process, api->correlation));
-    end_event(perfetto, api->start);
-    end_slice(perfetto, track, api->end);
+        packets_text(&perfetto->packets, "arguments", arguments);
+    proto_fixed64(&perfetto->packets.event, EVENT_FLOW,
+                  flow_of(perfetto, api->process, api->correlation));
+    packets_end_event(&perfetto->packets, api->start);
+    packets_end_slice(&perfetto->packets, track, api->end);
 }
 
 static void write_value(void *state, const char *name, const struct rtl_value *value)
 {
     if (value->whole)
-        number(state, name, value->exact);
+        packets_number(state, name, value->exact);
     else
-        real_number(state, name, value->number);
+        packets_real(state, name, value->number);
 }
 
 /* Names of ranges are not interned: each may be another one. A range that is open stays open. */
@@ -665,16 +473,15 @@ static void write_range(struct perfetto *perfetto, const struct export_event *ev
     uint64_t end = range->end ? range->end : UINT64_MAX;
     uint64_t track = started ? take_track(perfetto, &key, event, end, NULL)
                              : thread_track(perfetto, range->process, range->thread);
-    perfetto->failed |= track == 0;
-    begin_event(perfetto, mark ? TYPE_INSTANT : TYPE_BEGIN, track);
-    proto_number(&perfetto->event, EVENT_CATEGORY_ID,
-                 intern(perfetto, &perfetto->categories, "range"));
-    proto_text(&perfetto->event, EVENT_NAME, range->name);
-    number(perfetto, "range", range->id);
-    costs_each(&perfetto->costs, range, write_value, perfetto);
-    end_event(perfetto, range->start);
+    perfetto->packets.failed |= track == 0;
+    packets_begin_event(&perfetto->packets, mark ? TYPE_INSTANT : TYPE_BEGIN, track);
+    packets_category(&perfetto->packets, "range");
+    proto_text(&perfetto->packets.event, EVENT_NAME, range->name);
+    packets_number(&perfetto->packets, "range", range->id);
+    costs_each(&perfetto->costs, range, write_value, &perfetto->packets);
+    packets_end_event(&perfetto->packets, range->start);
     if (!mark && range->end)
-        end_slice(perfetto, track, range->end);
+        packets_end_slice(&perfetto->packets, track, range->end);
 }
 
 static int compare_launches(const void *a, const void *b)
@@ -702,7 +509,7 @@ static void dimensions(struct perfetto *perfetto, const char *key, const uint32_
 {
     char buffer[40];
     (void)snprintf(buffer, sizeof buffer, "%u x %u x %u", values[0], values[1], values[2]);
-    word(perfetto, key, buffer);
+    packets_word(&perfetto->packets, key, buffer);
 }
 
 static void write_kernel(struct perfetto *perfetto, const struct export_event *event)
@@ -713,22 +520,23 @@ static void write_kernel(struct perfetto *perfetto, const struct export_event *e
     struct lane_key key = {kernel->process, streamed ? OF_STREAM : OF_QUEUE,
                            streamed ? event->origin.stream : kernel->queue, kernel->gpu};
     uint64_t track = take_track(perfetto, &key, event, kernel->end, launch);
-    begin_event(perfetto, TYPE_BEGIN, track);
-    describe(perfetto, "kernel", kernel->name);
-    number(perfetto, "queue", kernel->queue);
-    number(perfetto, "packet", kernel->packet);
+    packets_begin_event(&perfetto->packets, TYPE_BEGIN, track);
+    packets_describe(&perfetto->packets, "kernel", kernel->name);
+    packets_number(&perfetto->packets, "queue", kernel->queue);
+    packets_number(&perfetto->packets, "packet", kernel->packet);
     dimensions(perfetto, "grid", kernel->grid);
     dimensions(perfetto, "block", kernel->block);
     if (kernel->node != RTL_TRACE_NONE)
-        number(perfetto, "node", kernel->node);
+        packets_number(&perfetto->packets, "node", kernel->node);
     for (uint32_t i = 0; event->sample_count && i < event->samples->count; ++i)
-        number(perfetto, event->samples->counters[i]->name, event->samples->values[i]);
+        packets_number(&perfetto->packets, event->samples->counters[i]->name,
+                       event->samples->values[i]);
     origin(perfetto, event, launch == NULL);
-    end_event(perfetto, kernel->start);
-    end_slice(perfetto, track, kernel->end);
+    packets_end_event(&perfetto->packets, kernel->start);
+    packets_end_slice(&perfetto->packets, track, kernel->end);
     count_kernel(perfetto, event);
     write_counts(perfetto, event);
-    perfetto->failed |= track == 0;
+    perfetto->packets.failed |= track == 0;
 }
 
 static void write_copy(struct perfetto *perfetto, const struct export_event *event)
@@ -740,14 +548,14 @@ static void write_copy(struct perfetto *perfetto, const struct export_event *eve
         return;
     }
     uint64_t track = take_track(perfetto, &key, event, copy->end, NULL);
-    begin_event(perfetto, TYPE_BEGIN, track);
-    describe(perfetto, "copy", copy->kind);
-    number(perfetto, "bytes", copy->bytes);
-    word(perfetto, "engine", copy->engine);
+    packets_begin_event(&perfetto->packets, TYPE_BEGIN, track);
+    packets_describe(&perfetto->packets, "copy", copy->kind);
+    packets_number(&perfetto->packets, "bytes", copy->bytes);
+    packets_word(&perfetto->packets, "engine", copy->engine);
     origin(perfetto, event, true);
-    end_event(perfetto, copy->start);
-    end_slice(perfetto, track, copy->end);
-    perfetto->failed |= track == 0;
+    packets_end_event(&perfetto->packets, copy->start);
+    packets_end_slice(&perfetto->packets, track, copy->end);
+    perfetto->packets.failed |= track == 0;
 }
 
 static int visit(void *state, const struct export_event *event)
@@ -769,7 +577,7 @@ static int visit(void *state, const struct export_event *event)
         write_copy(perfetto, event);
     else
         write_kernel(perfetto, event);
-    if (perfetto->failed)
+    if (perfetto->packets.failed)
         return say_fail(EXIT_USAGE, "there is not enough memory");
     return perfetto->out.error ? out_end(&perfetto->out) : EXIT_FINE;
 }
@@ -794,15 +602,12 @@ static int write_all(struct perfetto *perfetto)
 
 static void clean(struct perfetto *perfetto)
 {
-    forget(perfetto);
     for (size_t i = 0; i < perfetto->counter_count; ++i) {
         depth_free(&perfetto->counters[i]->depth);
         free(perfetto->counters[i]);
     }
     free((void *)perfetto->counters);
-    proto_free(&perfetto->packet);
-    proto_free(&perfetto->event);
-    proto_free(&perfetto->interned);
+    packets_free(&perfetto->packets);
     lanes_free(&perfetto->lanes);
     costs_free(&perfetto->costs);
     out_drop(&perfetto->out);
@@ -811,12 +616,8 @@ static void clean(struct perfetto *perfetto)
 static int run(struct export *export)
 {
     static struct perfetto perfetto;
-    perfetto = (struct perfetto){.export = export,
-                                 .seed = seed_of(export),
-                                 .categories.field = INTERNED_CATEGORY,
-                                 .names.field = INTERNED_NAME,
-                                 .keys.field = INTERNED_KEY,
-                                 .strings.field = INTERNED_STRING};
+    perfetto = (struct perfetto){.export = export, .seed = seed_of(export)};
+    perfetto.packets = packets_of(&perfetto.out);
     rtl_status_t status =
         rtlTraceGraphLaunches(export->trace, &perfetto.launches, &perfetto.launch_count);
     if (status == RTL_OK)

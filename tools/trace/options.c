@@ -1,0 +1,219 @@
+#include "trace/options.h"
+
+#include "common/command.h"
+#include "common/duration.h"
+#include "common/parse.h"
+#include "common/say.h"
+#include "ring/ring.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What librtl takes as RTL_BUFFER. */
+#define LEAST_BUFFER (UINT64_C(64) << 10)
+#define MOST_BUFFER  (UINT64_C(1) << 30)
+
+static const char *const modes[] = {"lite", "standard", "hip", "full"};
+
+enum {
+    KEY_GPU = 256,
+    KEY_BUFFER,
+    KEY_DELAY,
+    KEY_DURATION,
+    KEY_START_OFF,
+    KEY_METRICS,
+    KEY_COUNTING,
+    KEY_ATTACH = 'p'
+};
+
+static const struct argp_option option_list[] = {
+    {"mode", 'm', "MODE", 0, "what is recorded: lite, standard, hip or full (the default)", 0},
+    {"output", 'o', "FILE", 0,
+     "the trace, trace.db by default; %p is the program's process id, %h the host, %r the rank", 0},
+    {"force", 'f', NULL, 0, "replace FILE if it exists", 0},
+    {"gpu", KEY_GPU, "WHICH", 0,
+     "real, soft (the software GPU) or auto (the default: what the environment leads to)", 0},
+    {"buffer", KEY_BUFFER, "SIZE", 0, "size of the ring between each process and rtl, such as 64M",
+     0},
+    {"delay", KEY_DELAY, "TIME", 0,
+     "begin to record so long after the GPU runtime is up: 2.5 (seconds), 500ms, 3m", 0},
+    {"duration", KEY_DURATION, "TIME", 0, "stop recording so long after it began", 0},
+    {"start-off", KEY_START_OFF, NULL, 0,
+     "record nothing before the program (rtlStart) or rtl ctl starts it", 0},
+    {"metrics", KEY_METRICS, "NAME,...", 0,
+     "read the hardware counters that these metrics need; the program is run again for those that "
+     "do not fit; list tells which metrics and counters there are",
+     0},
+    {"counting", KEY_COUNTING, "HOW", 0,
+     "range (the default): at the begin and end of ranges, while kernels run as they like; "
+     "kernel: for each kernel, one at a time",
+     0},
+    {"quiet", 'q', NULL, 0, "no progress and no summary", 0},
+    /* Other tools have these: they are refused with what to do instead. */
+    {"pid", KEY_ATTACH, "PID", OPTION_ARG_OPTIONAL | OPTION_HIDDEN, NULL, 0},
+    {"attach", KEY_ATTACH, "PID", OPTION_ARG_OPTIONAL | OPTION_HIDDEN, NULL, 0},
+    {0},
+};
+
+static const char doc[] =
+    "Runs PROGRAM and records every kernel that it and its children run on an AMD GPU."
+    "\vThe exit status is that of PROGRAM; if it dies by a signal, so does rtl. 126 and 127 mean "
+    "that "
+    "PROGRAM could not be run, 2 that rtl could not begin.\n\n"
+    "Examples:\n"
+    "  rtl trace -- python3 decode.py\n"
+    "  rtl trace -m standard -o run.db -- ./program --its-option\n"
+    "  rtl trace --gpu soft -- ./program\n"
+    "  rtl trace --metrics l2_hit,fetch_bytes -- ./program\n"
+    "  mpirun -n 4 rtl trace -o run-%r.db -- ./program";
+
+static bool known_mode(const char *mode)
+{
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; ++i)
+        if (strcmp(mode, modes[i]) == 0)
+            return true;
+    return false;
+}
+
+static int parse_gpu(const char *text, enum gpu *gpu)
+{
+    static const char *const names[] = {"auto", "soft", "real"};
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; ++i) {
+        if (strcmp(text, names[i]) == 0) {
+            *gpu = (enum gpu)i;
+            return 0;
+        }
+    }
+    return say_fail(EXIT_USAGE, "there is no GPU called '%s' for --gpu: it is auto, soft or real",
+                    text);
+}
+
+/* A number with an optional unit of K, M or G; what is none, or too much, leaves *bytes. */
+static void read_size(const char *text, uint64_t *bytes)
+{
+    static const char units[] = "KMG";
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    bool number_only =
+        isdigit((unsigned char)text[0]) && errno == 0 && (!*end || (unit && !end[1]));
+    if (number_only && number <= MOST_BUFFER >> shift)
+        *bytes = (uint64_t)number << shift;
+}
+
+static int parse_size(const char *text, uint64_t *bytes)
+{
+    read_size(text, bytes);
+    if (*bytes < LEAST_BUFFER)
+        return say_fail(EXIT_USAGE,
+                        "'%s' is no size for --buffer: it is between 64K and 1G, such as 64M",
+                        text);
+    return 0;
+}
+
+static int parse_time(const char *option, const char *text, const char **time)
+{
+    uint64_t ns;
+    if (!rtl_duration_read(text, &ns))
+        return say_fail(EXIT_USAGE, "'%s' is no time for %s: it is such as 2.5, 2s or 500ms", text,
+                        option);
+    *time = text;
+    return 0;
+}
+
+static int parse_counting(const char *text, const char **counting)
+{
+    *counting = text;
+    if (strcmp(text, "kernel") == 0 || strcmp(text, "range") == 0)
+        return 0;
+    return say_fail(EXIT_USAGE, "'%s' is no way of --counting: it is kernel or range", text);
+}
+
+static int parse_metrics(const char *text, struct trace_options *options)
+{
+    options->list = strcmp(text, "list") == 0;
+    options->metric_names = text;
+    return options->list ? 0 : metrics_parse(&options->metrics, text);
+}
+
+static int say_no_attach(void)
+{
+    return say_fail(
+        EXIT_USAGE,
+        "a process that runs cannot be attached to: start the program under rtl trace "
+        "--start-off (or with RTL_START=off), and then rtl ctl start -p PID whenever it "
+        "is to be recorded");
+}
+
+int cmd_attach(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    return say_no_attach();
+}
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct trace_options *options = state->input;
+    switch (key) {
+    case 'm':
+        options->mode = value;
+        if (!known_mode(value))
+            return say_fail(EINVAL, "there is no mode '%s': it is lite, standard, hip or full",
+                            value);
+        return 0;
+    case 'o':
+        options->output = value;
+        return 0;
+    case 'f':
+        options->replace = true;
+        return 0;
+    case 'q':
+        options->quiet = true;
+        return 0;
+    case KEY_ATTACH:
+        return say_no_attach() ? EINVAL : 0;
+    case KEY_GPU:
+        return parse_gpu(value, &options->gpu) ? EINVAL : 0;
+    case KEY_BUFFER:
+        return parse_size(value, &options->buffer) ? EINVAL : 0;
+    case KEY_DELAY:
+        return parse_time("--delay", value, &options->delay) ? EINVAL : 0;
+    case KEY_DURATION:
+        return parse_time("--duration", value, &options->duration) ? EINVAL : 0;
+    case KEY_START_OFF:
+        options->starts_off = true;
+        return 0;
+    case KEY_METRICS:
+        return parse_metrics(value, options) ? EINVAL : 0;
+    case KEY_COUNTING:
+        return parse_counting(value, &options->counting) ? EINVAL : 0;
+    case ARGP_KEY_ARG:
+        options->program = &state->argv[state->next - 1];
+        state->next = state->argc;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int trace_options_parse(int argc, char **argv, struct trace_options *options)
+{
+    static const struct argp argp = {
+        option_list, parse_option, "[--] PROGRAM [ARGUMENT...]", doc, NULL, NULL, NULL};
+    *options = (struct trace_options){.mode = "full"};
+    return parse(&argp, argc, argv, ARGP_IN_ORDER, options);
+}
+
+size_t trace_options_ring(const struct trace_options *options)
+{
+    const char *setting = secure_getenv("RTL_BUFFER");
+    uint64_t bytes = options->buffer;
+    if (bytes == 0 && setting)
+        read_size(setting, &bytes);
+    return bytes >= LEAST_BUFFER ? (size_t)bytes : RTL_RING_BYTES;
+}

@@ -1,0 +1,218 @@
+#include "trace/target.h"
+
+#include "common/child.h"
+#include "common/command.h"
+#include "common/paths.h"
+#include "common/say.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int find_program(const char *program, char *path, size_t size)
+{
+    int status = paths_program(program, path, size);
+    if (status == EXIT_NOT_FOUND)
+        return say_fail(status, "there is no program '%s'", program);
+    if (status == EXIT_NOT_EXECUTABLE)
+        return say_fail(status, "'%s' may not be executed", program);
+    return 0;
+}
+
+static int need_real_gpu(void)
+{
+    if (access("/dev/kfd", R_OK | W_OK) == 0)
+        return 0;
+    if (errno == EACCES)
+        return say_fail(
+            EXIT_USAGE,
+            "/dev/kfd may not be opened: join the group that owns it (render or video), "
+            "or record on the software GPU with --gpu soft");
+    return say_fail(EXIT_USAGE, "this machine has no AMD GPU (no /dev/kfd): record on the software "
+                                "GPU with --gpu soft");
+}
+
+/* Decides on the GPU. `soft` gets the folder of the software GPU where the child must be led to
+ * it. */
+static int choose_gpu(enum gpu gpu, char *soft, size_t size)
+{
+    char folder[PATH_MAX] = "";
+    bool built = paths_library("softgpu", folder, sizeof folder);
+    bool led = paths_lead_to_softgpu(secure_getenv("LD_LIBRARY_PATH"), folder);
+    if (gpu == GPU_REAL && led)
+        return say_fail(EXIT_USAGE, "LD_LIBRARY_PATH leads to the software GPU: unset it for "
+                                    "--gpu real");
+    if (gpu == GPU_REAL || (gpu == GPU_AUTO && !led))
+        return need_real_gpu();
+    if (gpu == GPU_AUTO)
+        return 0;
+    char thunk[PATH_MAX + 32];
+    (void)snprintf(thunk, sizeof thunk, "%s/libhsakmt.so.1", folder);
+    if (!built || access(thunk, R_OK) != 0)
+        return say_fail(EXIT_USAGE,
+                        "the software GPU (softgpu/libhsakmt.so.1) is not in the library "
+                        "folder that belongs to this rtl: build or install it");
+    (void)snprintf(soft, size, "%s", folder);
+    return 0;
+}
+
+/* Whether a path, of `length` bytes, is that of a librtl.so. */
+static bool is_librtl(const char *path, size_t length)
+{
+    const char *name = memrchr(path, '/', length);
+    name = name ? name + 1 : path;
+    return (size_t)(path + length - name) == strlen("librtl.so") &&
+           strncmp(name, "librtl.so", strlen("librtl.so")) == 0;
+}
+
+/* The tools that are already asked for, then ours: only the last one sees what the program does and
+ * not what the others make of it. An older librtl in the list gives way. */
+static void tools_list(const char *librtl, char *list, size_t size)
+{
+    const char *before = secure_getenv("HSA_TOOLS_LIB");
+    size_t used = 0;
+    list[0] = '\0';
+    while (before && *before) {
+        size_t length = strcspn(before, " ");
+        if (length > 0 && !is_librtl(before, length) && used + length + 2 < size)
+            used += (size_t)snprintf(list + used, size - used, "%.*s ", (int)length, before);
+        before += length + (before[length] == ' ');
+    }
+    (void)snprintf(list + used, size - used, "%s", librtl);
+}
+
+/* Counting needs packets of ours in the queues, and the maximum of kernels needs each one's. */
+static int check_metrics(const struct trace_options *options)
+{
+    const struct metrics *metrics = &options->metrics;
+    const char *queue = secure_getenv("RTL_QUEUE");
+    bool of_ranges = !options->counting || strcmp(options->counting, "range") == 0;
+    if (options->counting && !options->metric_names)
+        return say_fail(EXIT_USAGE, "--counting says how counters are read, and --metrics names "
+                                    "none");
+    if (metrics_counted(metrics) == 0)
+        return 0;
+    if (queue && queue[0] && strcmp(queue, "intercept") != 0 && strcmp(queue, "auto") != 0)
+        return say_fail(EXIT_USAGE,
+                        "hardware counters (--metrics) need RTL_QUEUE=intercept, and the "
+                        "environment has RTL_QUEUE=%s",
+                        queue);
+    if (of_ranges && strcmp(options->mode, "full") != 0)
+        return say_fail(EXIT_USAGE,
+                        "hardware counters of ranges (--metrics) need --mode full, or use "
+                        "--counting kernel");
+    for (size_t i = 0; of_ranges && i < metrics->count; ++i)
+        if (rtl_metric_is_counted(metrics->list[i]) && metrics->list[i]->rule == RTL_RULE_MAX)
+            return say_fail(EXIT_USAGE,
+                            "%s is the maximum of kernels, which needs --counting kernel",
+                            metrics->list[i]->name);
+    return 0;
+}
+
+static bool with_calls(const char *mode)
+{
+    return strcmp(mode, "hip") == 0 || strcmp(mode, "full") == 0;
+}
+
+/* What is preloaded: librtl.so in front, for host calls, then what the environment already asks for
+ * without an older librtl. Empty where the mode or RTL_PRELOAD=off leaves host calls out. */
+static int preload_list(const char *mode, const char *librtl, char *list, size_t size)
+{
+    const char *setting = secure_getenv("RTL_PRELOAD");
+    const char *before = secure_getenv("LD_PRELOAD");
+    list[0] = '\0';
+    if (setting && setting[0] && strcmp(setting, "on") != 0 && strcmp(setting, "off") != 0)
+        return say_fail(EXIT_USAGE, "RTL_PRELOAD=%s is neither on nor off", setting);
+    if (!with_calls(mode) || (setting && strcmp(setting, "off") == 0))
+        return 0;
+    if (strpbrk(librtl, " :")) {
+        say("%s cannot be preloaded, because its path has a blank or a colon: no host calls are "
+            "recorded",
+            librtl);
+        return 0;
+    }
+    size_t used = (size_t)snprintf(list, size, "%s", librtl);
+    for (const char *word; before && *(word = before + strspn(before, " :"));) {
+        size_t length = strcspn(word, " :");
+        if (!is_librtl(word, length) && used + length + 2 < size)
+            used += (size_t)snprintf(list + used, size - used, ":%.*s", (int)length, word);
+        before = word + length;
+    }
+    return 0;
+}
+
+/* AddressSanitizer ends a program that has anything in front of its library, unless it is told not
+ * to. */
+static void sanitizer_options(char *options, size_t size)
+{
+    const char *before = secure_getenv("ASAN_OPTIONS");
+    (void)snprintf(options, size, "verify_asan_link_order=0:%s", before ? before : "");
+}
+
+struct variable {
+    const char *name, *value;
+};
+
+char **target_environment(const struct trace_options *options, const struct target *target,
+                          const char *session, const char *report, unsigned pass)
+{
+    char tools[2 * PATH_MAX];
+    char libraries[2 * PATH_MAX];
+    char buffer[24];
+    char number[24];
+    char sanitizer[4096];
+    const char *old_libraries = secure_getenv("LD_LIBRARY_PATH");
+    bool keep = old_libraries && old_libraries[0];
+    tools_list(target->librtl, tools, sizeof tools);
+    (void)snprintf(libraries, sizeof libraries, "%s%s%s", target->soft, keep ? ":" : "",
+                   keep ? old_libraries : "");
+    (void)snprintf(buffer, sizeof buffer, "%" PRIu64, options->buffer);
+    sanitizer_options(sanitizer, sizeof sanitizer);
+    (void)snprintf(number, sizeof number, "%u", pass);
+    bool counted = metrics_counted(&options->metrics) > 0;
+    const struct variable variables[] = {
+        {"HSA_TOOLS_LIB", tools},
+        {"HSA_TOOLS_REPORT_LOAD_FAILURE", "1"},
+        {"LD_PRELOAD", target->preload[0] ? target->preload : NULL},
+        {"ASAN_OPTIONS", target->preload[0] ? sanitizer : NULL},
+        {"RTL_SESSION", session},
+        {"RTL_REPORT", report},
+        {"RTL_MODE", options->mode},
+        {"RTL_BUFFER", options->buffer ? buffer : NULL},
+        {"RTL_DELAY", options->delay},
+        {"RTL_DURATION", options->duration},
+        {"RTL_START", options->starts_off ? "off" : NULL},
+        {"RTL_METRICS", counted ? options->metric_names : NULL},
+        {"RTL_COUNTING", counted ? options->counting : NULL},
+        {"RTL_PASS", counted ? number : NULL},
+        {"LD_LIBRARY_PATH", target->soft[0] ? libraries : NULL},
+    };
+    char **environment = environ;
+    for (size_t i = 0; environment && i < sizeof variables / sizeof variables[0]; ++i) {
+        if (!variables[i].value)
+            continue;
+        char **next = child_environment(environment, variables[i].name, variables[i].value);
+        if (environment != environ)
+            child_environment_free(environment);
+        environment = next;
+    }
+    return environment;
+}
+
+int target_find(const struct trace_options *options, struct target *target)
+{
+    int failed = find_program(options->program[0], target->path, sizeof target->path);
+    if (!failed)
+        failed = check_metrics(options);
+    if (!failed)
+        failed = choose_gpu(options->gpu, target->soft, sizeof target->soft);
+    if (failed)
+        return failed;
+    if (!paths_library("librtl.so", target->librtl, sizeof target->librtl))
+        return say_fail(EXIT_USAGE, "librtl.so is not in the library folder that belongs to this "
+                                    "rtl: build or install it");
+    return preload_list(options->mode, target->librtl, target->preload, sizeof target->preload);
+}

@@ -1,0 +1,29 @@
+/**
+ * What `rtl trace` runs, and the environment in which RTL and the GPU runtime find each other
+ * there.
+ */
+#ifndef RTL_TOOLS_TRACE_TARGET_H
+#define RTL_TOOLS_TRACE_TARGET_H
+
+#include "trace/options.h"
+
+#include <limits.h>
+
+/** Zeroed memory is empty. */
+struct target {
+    char path[PATH_MAX]; /**< the program */
+    char librtl[PATH_MAX];
+    char soft[PATH_MAX]; /**< folder of the software GPU where the program must be led to it */
+    char preload[2 * PATH_MAX]; /**< what LD_PRELOAD gets, "": nothing */
+};
+
+/** Finds all of it, and checks that the options can be had here. 0, or an exit status when a
+ * sentence has been said. */
+int target_find(const struct trace_options *options, struct target *target);
+
+/** The program's environment, a copy of ours with what it needs for the recording; freed with
+ * child_environment_free. NULL when memory is short. */
+char **target_environment(const struct trace_options *options, const struct target *target,
+                          const char *session, const char *report, unsigned pass);
+
+#endif
