@@ -1,10 +1,14 @@
-// The timeline: rows of events on a canvas, the overview above and the axis between.
+// The timeline: rows of events on a canvas, the axis above them, what is chosen there.
+//
+// One class, since drawing, pointing and choosing all work with the rows and the view of the axis.
 
 import { Axis } from './axis';
 import { above, busyWithin, levelFor } from './bins';
 import { Palette, colorNumber, palette } from './colors';
 import { byId, element, fit, fitted, hideTip, showTip } from './dom';
+import { Fine } from './fine';
 import { count, duration, moment, multiples, niceStep, share, tick } from './format';
+import { Overview } from './overview';
 import { CALL, Columns, Lane, Segment, Slice, Trace, Wanted } from './trace';
 
 const LABELS = 230; // px, as in the style sheet
@@ -20,15 +24,6 @@ interface Row {
     height: number;
     label: string;
     inner: boolean;
-}
-
-/** How busy pixels are, and what most of it is, for events that are narrower than a pixel. */
-interface Fine {
-    busy: Float32Array;
-    best: Float32Array;
-    color: Int16Array;
-    lit: Uint8Array;
-    size: number;
 }
 
 export class Timeline {
@@ -48,20 +43,16 @@ export class Timeline {
     private readonly scroll = byId<HTMLDivElement>('scroll');
     private readonly canvas = byId<HTMLCanvasElement>('lanes');
     private readonly ruler = byId<HTMLCanvasElement>('ruler');
-    private readonly overview = byId<HTMLCanvasElement>('overview');
     private colors: Palette = palette();
     private pending = false;
     private pointer: { x: number; y: number } | null = null;
     private area: [number, number] | null = null;
-    private readonly fine: Fine = {
-        busy: new Float32Array(0), best: new Float32Array(0), color: new Int16Array(0), lit: new Uint8Array(0), size: 0,
-    };
+    private readonly fine = new Fine();
     private width = 50; // px, of the rows
     private perPixel = 1; // ns
-    private strip: ImageData | null = null;
     private wide: (() => void)[] = [];
     private readonly nameColor: Int16Array;
-    private overviewCache: { key: string; image: HTMLCanvasElement } | null = null;
+    private readonly overview: Overview;
 
     constructor(private readonly trace: Trace) {
         const { first, last } = trace.head;
@@ -70,7 +61,7 @@ export class Timeline {
             this.draw();
             this.onview();
         });
-        this.overview.style.height = `${Math.max(56, Math.min(168, 22 * trace.head.gpus.length))}px`;
+        this.overview = new Overview(trace, this.axis);
         this.layOut();
         this.listen();
         new ResizeObserver(() => {
@@ -197,7 +188,7 @@ export class Timeline {
 
     recolor(): void {
         this.colors = palette();
-        this.overviewCache = null;
+        this.overview.forget();
         this.drawNow();
     }
 
@@ -218,7 +209,7 @@ export class Timeline {
         this.measure();
         this.drawLanes();
         this.drawRuler();
-        this.drawOverview();
+        this.overview.draw(this.colors);
         this.drawTime = performance.now() - begin;
     }
 
@@ -252,13 +243,7 @@ export class Timeline {
         this.canvas.style.height = `${height}px`;
         const { colors } = this;
         const top = this.scroll.scrollTop;
-        if (this.fine.size < width + 1) {
-            this.fine.size = Math.ceil(width) + 1;
-            this.fine.busy = new Float32Array(this.fine.size);
-            this.fine.best = new Float32Array(this.fine.size);
-            this.fine.color = new Int16Array(this.fine.size);
-            this.fine.lit = new Uint8Array(this.fine.size);
-        }
+        this.fine.provide(width);
         context.fillStyle = colors.back;
         context.fillRect(0, 0, width, height);
         const parts = this.parts();
@@ -298,9 +283,7 @@ export class Timeline {
 
     private drawRow(context: CanvasRenderingContext2D, lane: Lane, y: number, height: number,
                     parts: { from: number; to: number; segment: Segment | null }[]): void {
-        const { fine } = this;
-        fine.busy.fill(0);
-        fine.best.fill(0);
+        this.fine.clear();
         this.wide = [];
         for (const part of parts) {
             const columns = part.segment?.lanes.get(lane.place);
@@ -315,7 +298,7 @@ export class Timeline {
         for (const slice of crossings) // bins have them already
             if (isFine(slice) && parts.some((part) => part.segment && part.from <= slice.start && slice.start < part.to))
                 this.addFine(slice.start, slice.start + slice.duration, this.colorOfSlice(slice), isWanted(slice));
-        this.drawFine(context, y, height);
+        this.fine.draw(context, y, height, this.width, this.colors);
         for (const draw of this.wide)
             draw();
         for (const slice of crossings)
@@ -379,20 +362,7 @@ export class Timeline {
     }
 
     private addFine(start: number, end: number, color: number, lit: boolean): void {
-        const { fine, perPixel } = this;
-        const from = this.x(start);
-        const to = this.x(end);
-        for (let pixel = Math.max(0, Math.floor(from)); pixel < fine.size && pixel <= to; ++pixel) {
-            const part = end - start < perPixel / 1000 ? 0.05 : Math.min(to, pixel + 1) - Math.max(from, pixel);
-            if (part <= 0)
-                continue;
-            fine.busy[pixel] += part;
-            if (part > fine.best[pixel]) {
-                fine.best[pixel] = part;
-                fine.color[pixel] = color;
-                fine.lit[pixel] = Number(lit);
-            }
-        }
+        this.fine.add(this.x(start), this.x(end), end - start < this.perPixel / 1000, color, lit);
     }
 
     private drawBins(lane: Lane, from: number, to: number): void {
@@ -401,7 +371,7 @@ export class Timeline {
             const start = Math.max(from, bins.start[i]);
             const end = Math.min(to, bins.end[i]);
             const busy = (bins.busy[i] - (i ? bins.busy[i - 1] : 0)) / (bins.end[i] - bins.start[i]);
-            this.addBin(start, end, busy, this.nameColor[bins.name[i]], this.isWantedName(lane, bins.name[i]));
+            this.fine.addBin(this.x(start), this.x(end), busy, this.nameColor[bins.name[i]], this.isWantedName(lane, bins.name[i]));
         }
     }
 
@@ -411,50 +381,6 @@ export class Timeline {
 
     /** As `wanted`, by the text of the page that names most of a bin. */
     wantedName: ((lane: Lane, name: number) => boolean) | null = null;
-
-    private addBin(start: number, end: number, busy: number, color: number, lit: boolean): void {
-        const { fine } = this;
-        const from = this.x(start);
-        const to = this.x(end);
-        for (let pixel = Math.max(0, Math.floor(from)); pixel < fine.size && pixel < to; ++pixel) {
-            const part = (Math.min(to, pixel + 1) - Math.max(from, pixel)) * busy;
-            fine.busy[pixel] += Math.max(part, 1e-3);
-            if (part >= fine.best[pixel]) {
-                fine.best[pixel] = part;
-                fine.color[pixel] = color;
-                fine.lit[pixel] = Number(lit);
-            }
-        }
-    }
-
-    /** What is narrower than a pixel: as high as the pixel is busy, over a pale ground. Pixels are written one by one: far faster
-     * than rectangles. */
-    private drawFine(context: CanvasRenderingContext2D, y: number, height: number): void {
-        const { fine, colors } = this;
-        const scale = context.canvas.width / Math.max(1, this.width);
-        const top = Math.round(y * scale);
-        const width = context.canvas.width;
-        const tall = Math.round((y + height) * scale) - top;
-        if (this.strip?.width !== width || this.strip.height !== tall)
-            this.strip = new ImageData(width, tall);
-        const pixels = new Uint32Array(this.strip.data.buffer);
-        let some = false;
-        pixels.fill(colors.ground);
-        for (let column = 0; column < width; ++column) {
-            const place = Math.min(fine.size - 1, Math.floor(column / scale));
-            const busy = fine.busy[place];
-            if (busy === 0)
-                continue;
-            some = true;
-            const full = (fine.lit[place] ? colors.full : colors.fadedFull)[fine.color[place]];
-            const pale = (fine.lit[place] ? colors.pale : colors.fadedPale)[fine.color[place]];
-            const from = tall - Math.max(1, Math.round(tall * Math.min(1, busy)));
-            for (let line = 0, at = column; line < tall; ++line, at += width)
-                pixels[at] = line < from ? pale : full;
-        }
-        if (some)
-            context.putImageData(this.strip, 0, top);
-    }
 
     private drawEvent(context: CanvasRenderingContext2D, lane: Lane, item: number, name: string, start: number, end: number,
                       more: number, y: number, height: number, lit: boolean, color = colorNumber(name)): void {
@@ -589,67 +515,6 @@ export class Timeline {
         byId('base').textContent = base ? `${moment(base)} +` : `${duration(this.axis.span)} in view`;
     }
 
-    /* The overview. */
-
-    private drawOverview(): void {
-        const width = this.overview.clientWidth;
-        const height = this.overview.clientHeight;
-        if (width === 0 || height === 0)
-            return;
-        const context = fit(this.overview, width, height);
-        const key = `${width}x${height}`;
-        if (this.overviewCache?.key !== key)
-            this.overviewCache = { key, image: this.overviewImage(width, height) };
-        context.drawImage(this.overviewCache.image, 0, 0, width, height);
-        const { first, last } = this.trace.head;
-        const x = (time: number) => ((time - first) / Math.max(1, last - first)) * width;
-        const from = Math.max(0, x(this.axis.from));
-        const to = Math.min(width, Math.max(x(this.axis.to), from + 3));
-        context.fillStyle = this.colors.back;
-        context.globalAlpha = 0.6;
-        context.fillRect(0, 0, from, height);
-        context.fillRect(to, 0, width - to, height);
-        context.globalAlpha = 1;
-        context.strokeStyle = this.colors.accent;
-        context.lineWidth = 1.5;
-        context.strokeRect(from + 0.5, 0.5, to - from - 1, height - 1);
-    }
-
-    private overviewImage(width: number, height: number): HTMLCanvasElement {
-        const image = document.createElement('canvas');
-        const context = fit(image, width, height);
-        const { first, last, gpus } = this.trace.head;
-        const all = Math.max(1, last - first);
-        const { colors } = this;
-        context.fillStyle = colors.panel;
-        context.fillRect(0, 0, width, height);
-        const each = height / Math.max(1, gpus.length);
-        context.font = '11px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
-        const order = gpus.map((gpu, at) => ({ gpu, at })).sort((a, b) => a.gpu.process - b.gpu.process || (a.gpu.gpu ?? -1) - (b.gpu.gpu ?? -1));
-        order.forEach(({ gpu, at }, place) => {
-            const bins = this.trace.gpuBins[at];
-            context.fillStyle = colors.busy;
-            for (let pixel = 0; pixel < width; ++pixel) {
-                const from = first + (pixel * all) / width;
-                const part = Math.min(1, busyWithin(bins, from, from + all / width) / (all / width));
-                const bar = part > 0 ? Math.max(1, part * (each - 4)) : 0;
-                context.fillRect(pixel, (place + 1) * each - bar, 1, bar);
-            }
-            if (each < 14)
-                return;
-            const label = `${this.trace.head.processes.length > 1 ? `process ${gpu.process}, ` : ''}GPU ${gpu.gpu ?? '?'}: ` +
-                `busy ${duration(gpu.busy)}, ${share(gpu.busy / all)} of this time`;
-            const text = context.measureText(label).width;
-            context.globalAlpha = 0.85;
-            context.fillStyle = colors.panel;
-            context.fillRect(4, place * each + 3, text + 8, 15);
-            context.globalAlpha = 1;
-            context.fillStyle = colors.text;
-            context.fillText(label, 8, place * each + 14);
-        });
-        return image;
-    }
-
     /* Pointer. */
 
     private rowAt(y: number): Row | undefined {
@@ -708,7 +573,7 @@ export class Timeline {
     }
 
     private listen(): void {
-        const { canvas, overview, scroll } = this;
+        const { canvas, scroll } = this;
         let drag: { x: number; y: number; from: number; to: number; scroll: number; moved: boolean; area: boolean } | null = null;
         const place = (event: MouseEvent) => {
             const box = canvas.getBoundingClientRect();
@@ -778,36 +643,6 @@ export class Timeline {
             }
         }, { passive: false });
         scroll.addEventListener('scroll', () => this.draw());
-        this.listenOverview(overview);
-    }
-
-    private listenOverview(overview: HTMLCanvasElement): void {
-        const { first, last } = this.trace.head;
-        const time = (event: PointerEvent) =>
-            first + ((event.clientX - overview.getBoundingClientRect().left) / overview.clientWidth) * (last - first);
-        let start: number | null = null;
-        let inside: { from: number; to: number } | null = null;
-        overview.addEventListener('pointerdown', (event) => {
-            overview.setPointerCapture(event.pointerId);
-            start = time(event);
-            const within = start > this.axis.from && start < this.axis.to && this.axis.span < 0.9 * (last - first);
-            inside = within ? { from: this.axis.from, to: this.axis.to } : null;
-        });
-        overview.addEventListener('pointermove', (event) => {
-            if (start === null)
-                return;
-            const now = time(event);
-            if (inside)
-                this.axis.show(inside.from + now - start, inside.to + now - start);
-            else if (Math.abs(now - start) > (last - first) / 400)
-                this.axis.show(Math.min(start, now), Math.max(start, now));
-        });
-        overview.addEventListener('pointerup', (event) => {
-            if (start !== null && !inside && Math.abs(time(event) - start) <= (last - first) / 400)
-                this.axis.show(start - this.axis.span / 2, start + this.axis.span / 2);
-            start = null;
-        });
-        overview.addEventListener('dblclick', () => this.axis.showAll());
     }
 
     /* Choosing. */
