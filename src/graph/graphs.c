@@ -187,8 +187,8 @@ static void drop_flight(struct rtl_graphs *graphs, struct rtl_flight *flight)
 
 static int by_ordinal(const void *left, const void *right)
 {
-    const struct rtl_entry *a = left;
-    const struct rtl_entry *b = right;
+    const struct rtl_flight_kernel *a = left;
+    const struct rtl_flight_kernel *b = right;
     return (a->ordinal > b->ordinal) - (a->ordinal < b->ordinal);
 }
 
@@ -285,7 +285,7 @@ static bool append(struct rtl_graphs *graphs, struct rtl_flight *flight,
 {
     if (flight->count == flight->capacity) {
         uint32_t capacity = flight->capacity ? flight->capacity * 2 : 16;
-        struct rtl_entry *entries = realloc(flight->entries, capacity * sizeof *entries);
+        struct rtl_flight_kernel *entries = realloc(flight->entries, capacity * sizeof *entries);
         if (!entries) {
             graphs->registry.forgotten++;
             return false;
@@ -296,7 +296,7 @@ static bool append(struct rtl_graphs *graphs, struct rtl_flight *flight,
     flight->sorted =
         flight->sorted &&
         (flight->count == 0 || flight->entries[flight->count - 1].ordinal < kernel->ordinal);
-    flight->entries[flight->count++] = (struct rtl_entry){kernel->ordinal, kernel->shape};
+    flight->entries[flight->count++] = (struct rtl_flight_kernel){kernel->ordinal, kernel->shape};
     graphs->in_flight++;
     return true;
 }

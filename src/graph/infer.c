@@ -371,7 +371,7 @@ void rtl_infer_single(struct rtl_infer *infer, const struct rtl_wire_kernel *ker
     uint32_t place = rtl_index_get(&infer->heads, key);
     if (place == RTL_INDEX_MISSING)
         return;
-    const struct rtl_entry entry = {0, kernel->shape};
+    const struct rtl_flight_kernel entry = {0, kernel->shape};
     struct rtl_batch_class *class = &infer->repeats.classes[place];
     rtl_index_remove(&infer->heads, key);
     if (class->plan && class->packets == 1 && class->kernels == 1)

@@ -1,6 +1,6 @@
 #include "graph/match.h"
 
-#include "graph/index.h"
+#include "common/index.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -28,7 +28,7 @@ struct plan {
     uint32_t generation; /* place; of a free one: the next free one */
     uint32_t packets, count;
     uint64_t key; /* in the index */
-    struct rtl_entry *entries;
+    struct rtl_flight_kernel *entries;
     uint32_t *nodes; /* NULL until it is resolved */
     bool *certain;
     uint64_t used;
@@ -276,7 +276,7 @@ struct kernels {
     bool known;                           /* all of them */
 };
 
-static bool describe(const struct rtl_registry *registry, const struct rtl_entry *entries,
+static bool describe(const struct rtl_registry *registry, const struct rtl_flight_kernel *entries,
                      uint32_t count, struct kernels *kernels)
 {
     kernels->items = malloc((count + (size_t)1) * sizeof *kernels->items);
@@ -301,7 +301,7 @@ static void free_kernels(struct kernels *kernels)
 /* Telling. */
 
 static void tell(struct rtl_plans *plans, uint32_t id, const struct generation *it,
-                 uint32_t kernels, const struct rtl_entry *entries, const uint32_t *nodes,
+                 uint32_t kernels, const struct rtl_flight_kernel *entries, const uint32_t *nodes,
                  const bool *certain, uint32_t count)
 {
     struct rtl_graphs_step *steps = malloc((count + (size_t)1) * sizeof *steps);
@@ -496,7 +496,7 @@ static uint32_t make_plan(struct rtl_plans *plans, uint32_t generation, uint64_t
 {
     if (plans->kept_kernels + flight->count > RTL_GRAPHS_PLANNED)
         forget_plans(plans);
-    struct rtl_entry *entries = malloc(flight->count * sizeof *entries);
+    struct rtl_flight_kernel *entries = malloc(flight->count * sizeof *entries);
     uint32_t place = entries ? take_place(plans) : RTL_NONE;
     if (place == RTL_NONE) {
         free(entries);

@@ -5,12 +5,12 @@
 #ifndef RTL_GRAPH_REGISTRY_H
 #define RTL_GRAPH_REGISTRY_H
 
+#include "common/index.h"
 #include "graph/graphs.h"
-#include "graph/index.h"
 #include "graph/match.h"
 
 /** A kernel of a launch: which packet, and what it ran. */
-struct rtl_entry {
+struct rtl_flight_kernel {
     uint32_t ordinal, shape;
 };
 
@@ -36,9 +36,9 @@ struct rtl_flight {
     struct rtl_wire_launch body; /**< `launch` always, the rest if `submitted` */
     bool submitted;
     bool sorted;
-    uint32_t older, newer;      /**< flights by age */
-    uint32_t class, class_plan; /**< of the batch, where no graph is named; see infer.h */
-    struct rtl_entry *entries;  /**< by ordinal if `sorted` */
+    uint32_t older, newer;             /**< flights by age */
+    uint32_t class, class_plan;        /**< of the batch, where no graph is named; see infer.h */
+    struct rtl_flight_kernel *entries; /**< by ordinal if `sorted` */
     uint32_t count, capacity;
     uint32_t span_count;
     uint32_t agents[RTL_GRAPHS_SPANS];

@@ -164,11 +164,12 @@ void rtl_repeats_keep(struct rtl_repeats *repeats, struct rtl_batch_class *class
 }
 
 void rtl_repeats_merge(struct rtl_repeats *repeats, struct rtl_batch_class *class,
-                       const struct rtl_entry *entries, uint32_t count)
+                       const struct rtl_flight_kernel *entries, uint32_t count)
 {
     if (class->entry_count == class->kernels || count == 0)
         return;
-    struct rtl_entry *merged = malloc(((size_t) class->entry_count + count) * sizeof *merged);
+    struct rtl_flight_kernel *merged =
+        malloc(((size_t) class->entry_count + count) * sizeof *merged);
     if (!merged) {
         repeats->registry->forgotten++;
         return;

@@ -34,7 +34,7 @@ struct rtl_aggregate {
     struct rtl_aggregate_groups groups;
     struct rtl_list chosen;   /* struct chosen, by device and time */
     struct rtl_list contexts; /* struct rtl_aggregate_key */
-    struct rtl_map queue_contexts;
+    struct rtl_index queue_contexts;
     void *workers[THREADS_MAX]; /* struct rtl_aggregate_worker */
     unsigned threads;
     struct rtl_thread_pool *crew;
@@ -65,9 +65,9 @@ static uint32_t context_of(struct rtl_aggregate *aggregate, const struct chosen 
         .queue = by & RTL_BY_QUEUE ? chunk->queue : RTL_TRACE_NONE,
         .graph = RTL_TRACE_NONE,
         .node = RTL_TRACE_NONE};
-    uint64_t queue = rtl_map_key(chunk->process, chunk->queue);
-    uint32_t known = rtl_map_get(&aggregate->queue_contexts, queue);
-    if (known != RTL_MAP_MISSING)
+    uint64_t queue = rtl_index_key(chunk->process, chunk->queue);
+    uint32_t known = rtl_index_get(&aggregate->queue_contexts, queue);
+    if (known != RTL_INDEX_MISSING)
         return known;
     struct rtl_aggregate_key *keys = aggregate->contexts.items;
     uint32_t place = 0;
@@ -79,7 +79,7 @@ static uint32_t context_of(struct rtl_aggregate *aggregate, const struct chosen 
             return RTL_TRACE_NONE;
         *added = key;
     }
-    return rtl_map_put(&aggregate->queue_contexts, queue, place) == 0 ? place : RTL_TRACE_NONE;
+    return rtl_index_put(&aggregate->queue_contexts, queue, place) == 0 ? place : RTL_TRACE_NONE;
 }
 
 static rtl_status_t choose(struct rtl_aggregate *aggregate, const struct rtl_chunk_row *row)
@@ -94,9 +94,9 @@ static rtl_status_t choose(struct rtl_aggregate *aggregate, const struct rtl_chu
     if (!chosen)
         return RTL_E_MEMORY;
     uint32_t queue =
-        rtl_map_get(&trace->queue_index, rtl_map_key(row->chunk.process, row->chunk.queue));
+        rtl_index_get(&trace->queue_index, rtl_index_key(row->chunk.process, row->chunk.queue));
     *chosen = (struct chosen){.row = row, .device = RTL_TRACE_NONE, .queue = RTL_TRACE_NONE};
-    if (queue != RTL_MAP_MISSING) {
+    if (queue != RTL_INDEX_MISSING) {
         chosen->queue = queue;
         chosen->device = aggregate->devices.queues[queue].device;
     }
@@ -439,7 +439,7 @@ static void dismiss(struct rtl_aggregate *aggregate)
     (void)sqlite3_finalize(aggregate->data);
     rtl_list_free(&aggregate->chosen);
     rtl_list_free(&aggregate->contexts);
-    rtl_map_clear(&aggregate->queue_contexts);
+    rtl_index_free(&aggregate->queue_contexts);
     free(aggregate->recent);
     aggregate->crew = NULL;
     aggregate->threads = 0;

@@ -125,8 +125,8 @@ struct rtl_aggregate_group {
 };
 
 struct rtl_aggregate_groups {
-    struct rtl_list list; /**< struct rtl_aggregate_group */
-    struct rtl_map steps; /**< the way from a key to its group */
+    struct rtl_list list;   /**< struct rtl_aggregate_group */
+    struct rtl_index steps; /**< the way from a key to its group */
     uint32_t step_count;
     rtl_group_t *given;
 };

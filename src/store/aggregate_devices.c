@@ -7,9 +7,9 @@
 
 static const char *host_of(const rtl_trace_t *trace, uint32_t process)
 {
-    uint32_t place = rtl_map_get(&trace->process_index, process);
-    return place == RTL_MAP_MISSING ? ""
-                                    : ((const rtl_process_t *)trace->processes.items)[place].host;
+    uint32_t place = rtl_index_get(&trace->process_index, process);
+    return place == RTL_INDEX_MISSING ? ""
+                                      : ((const rtl_process_t *)trace->processes.items)[place].host;
 }
 
 /* ROCr writes "GPU-XX" where the hardware has no identity of its own. */
@@ -42,8 +42,9 @@ static void place_queue(struct rtl_aggregate_devices *devices, const rtl_trace_t
                         rtl_queue_time_t *time)
 {
     const rtl_queue_t *queue = time->queue;
-    uint32_t place = rtl_map_get(&trace->agent_index, rtl_map_key(queue->process, queue->agent));
-    if (place == RTL_MAP_MISSING)
+    uint32_t place =
+        rtl_index_get(&trace->agent_index, rtl_index_key(queue->process, queue->agent));
+    if (place == RTL_INDEX_MISSING)
         return;
     const rtl_agent_t *agent = (const rtl_agent_t *)trace->agents.items + place;
     if (agent->gpu == RTL_TRACE_NONE)
@@ -75,8 +76,8 @@ static uint64_t later(uint64_t a, uint64_t b)
 static rtl_status_t add_copy(struct rtl_aggregate_devices *devices, const rtl_trace_t *trace,
                              const rtl_aggregate_request_t *request, const rtl_copy_t *copy)
 {
-    uint32_t place = rtl_map_get(&trace->queue_index, rtl_map_key(copy->process, copy->queue));
-    uint32_t device = place == RTL_MAP_MISSING ? RTL_TRACE_NONE : devices->queues[place].device;
+    uint32_t place = rtl_index_get(&trace->queue_index, rtl_index_key(copy->process, copy->queue));
+    uint32_t device = place == RTL_INDEX_MISSING ? RTL_TRACE_NONE : devices->queues[place].device;
     if (device == RTL_TRACE_NONE || (copy->start == 0 && copy->end == 0))
         return RTL_OK;
     struct rtl_interval *interval = rtl_list_append(&devices->copies[device], sizeof *interval);

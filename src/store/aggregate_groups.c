@@ -4,17 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NONE RTL_MAP_MISSING
+#define NONE RTL_INDEX_MISSING
 
 /* A key is found in steps: each number of it leads from one place to the next. 0 is the begin. */
 static uint32_t go(struct rtl_aggregate_groups *groups, uint32_t from, uint32_t number)
 {
-    uint64_t step = rtl_map_key(from, number);
-    uint32_t to = from == NONE ? NONE : rtl_map_get(&groups->steps, step);
+    uint64_t step = rtl_index_key(from, number);
+    uint32_t to = from == NONE ? NONE : rtl_index_get(&groups->steps, step);
     if (to != NONE || from == NONE)
         return to;
     to = ++groups->step_count;
-    return rtl_map_put(&groups->steps, step, to) == 0 ? to : NONE;
+    return rtl_index_put(&groups->steps, step, to) == 0 ? to : NONE;
 }
 
 static struct rtl_aggregate_group *add(struct rtl_aggregate_groups *groups,
@@ -41,12 +41,12 @@ struct rtl_aggregate_group *rtl_aggregate_group_of(struct rtl_aggregate_groups *
         place = go(groups, place, numbers[i]);
     if (place == NONE)
         return NULL;
-    uint64_t last = rtl_map_key(place, NONE - 1);
-    uint32_t found = rtl_map_get(&groups->steps, last);
+    uint64_t last = rtl_index_key(place, NONE - 1);
+    uint32_t found = rtl_index_get(&groups->steps, last);
     if (found != NONE)
         return (struct rtl_aggregate_group *)groups->list.items + found;
     struct rtl_aggregate_group *group = add(groups, key, shape_group);
-    if (!group || rtl_map_put(&groups->steps, last, rtl_list_last(&groups->list)) != 0)
+    if (!group || rtl_index_put(&groups->steps, last, rtl_list_last(&groups->list)) != 0)
         return NULL;
     return group;
 }
@@ -135,6 +135,6 @@ void rtl_aggregate_groups_free(struct rtl_aggregate_groups *groups)
     for (size_t i = 0; i < groups->list.count; i++)
         rtl_stat_free(&items[i].stat);
     rtl_list_free(&groups->list);
-    rtl_map_clear(&groups->steps);
+    rtl_index_free(&groups->steps);
     free(groups->given);
 }

@@ -129,8 +129,8 @@ rtl_aggregate_shapes_table(const struct rtl_aggregate_shapes *shapes, uint32_t p
 uint32_t rtl_aggregate_shapes_find(const struct rtl_aggregate_shapes *shapes, uint32_t process,
                                    uint32_t shape)
 {
-    uint32_t place = rtl_map_get(&shapes->trace->shape_index, rtl_map_key(process, shape));
-    return shapes->groups[place == RTL_MAP_MISSING ? shapes->trace->shapes.count : place];
+    uint32_t place = rtl_index_get(&shapes->trace->shape_index, rtl_index_key(process, shape));
+    return shapes->groups[place == RTL_INDEX_MISSING ? shapes->trace->shapes.count : place];
 }
 
 const struct rtl_shape *rtl_aggregate_shapes_sample(const struct rtl_aggregate_shapes *shapes,

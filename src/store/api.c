@@ -239,8 +239,8 @@ static rtl_status_t choose_chunks(rtl_api_iter_t *iter, int64_t chunk)
 /* The name of a call whose definition never came. */
 static const char *lost_name(rtl_trace_t *trace, uint32_t call)
 {
-    uint32_t place = rtl_map_get(&trace->lost_index, call);
-    if (place != RTL_MAP_MISSING)
+    uint32_t place = rtl_index_get(&trace->lost_index, call);
+    if (place != RTL_INDEX_MISSING)
         return ((const char *const *)trace->lost_names.items)[place];
     char text[24];
     (void)snprintf(text, sizeof text, "call %u", call);
@@ -249,7 +249,7 @@ static const char *lost_name(rtl_trace_t *trace, uint32_t call)
     if (!added)
         return name ? name : "";
     *added = name;
-    (void)rtl_map_put(&trace->lost_index, call, rtl_list_last(&trace->lost_names));
+    (void)rtl_index_put(&trace->lost_index, call, rtl_list_last(&trace->lost_names));
     return name;
 }
 
@@ -257,9 +257,10 @@ static void fill(rtl_trace_t *trace, const struct rtl_found_call *found, rtl_api
 {
     const struct rtl_call *call = found->call;
     uint32_t process = found->row->chunk.process;
-    uint32_t place = rtl_map_get(&trace->call_index, rtl_map_key(process, call->call));
+    uint32_t place = rtl_index_get(&trace->call_index, rtl_index_key(process, call->call));
     const rtl_call_definition_t *definition =
-        place == RTL_MAP_MISSING ? NULL : (const rtl_call_definition_t *)trace->calls.items + place;
+        place == RTL_INDEX_MISSING ? NULL
+                                   : (const rtl_call_definition_t *)trace->calls.items + place;
     *api = (rtl_api_t){
         .id = (uint64_t)found->row->number * RTL_CHUNK_CALLS_MAX + found->place,
         .process = process,

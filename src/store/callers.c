@@ -1,6 +1,6 @@
 #include "store/callers.h"
 
-#include "store/map.h"
+#include "common/index.h"
 #include "store/streams.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 /* Numbers in the order in which they came; the place of each by its value. */
 struct numbered {
-    struct rtl_map places;
+    struct rtl_index places;
     uint64_t *values;
     uint32_t count, capacity;
     uint32_t stored; /* of `count` */
@@ -36,8 +36,8 @@ struct rtl_caller {
 /* The place of a value, which is added if it is new; RTL_NONE when memory is short. */
 static uint32_t number_of(struct numbered *numbered, uint64_t value)
 {
-    uint32_t place = rtl_map_get(&numbered->places, value);
-    if (place != RTL_MAP_MISSING)
+    uint32_t place = rtl_index_get(&numbered->places, value);
+    if (place != RTL_INDEX_MISSING)
         return place;
     if (numbered->count == numbered->capacity) {
         uint32_t capacity = numbered->capacity ? 2 * numbered->capacity : 16;
@@ -47,7 +47,7 @@ static uint32_t number_of(struct numbered *numbered, uint64_t value)
         numbered->values = values;
         numbered->capacity = capacity;
     }
-    if (rtl_map_put(&numbered->places, value, numbered->count) != 0)
+    if (rtl_index_put(&numbered->places, value, numbered->count) != 0)
         return RTL_NONE;
     numbered->values[numbered->count] = value;
     return numbered->count++;
@@ -55,7 +55,7 @@ static uint32_t number_of(struct numbered *numbered, uint64_t value)
 
 static void numbered_free(struct numbered *numbered)
 {
-    rtl_map_clear(&numbered->places);
+    rtl_index_free(&numbered->places);
     free(numbered->values);
 }
 

@@ -57,8 +57,8 @@ static int take_call(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     call->name = rtl_row_text(trace, row, 2);
     if (!call->name || (arguments && take_parameters(call, arguments) != 0))
         return -1;
-    return rtl_map_put(&trace->call_index, rtl_map_key(call->process, call->call),
-                       rtl_list_last(&trace->calls));
+    return rtl_index_put(&trace->call_index, rtl_index_key(call->process, call->call),
+                         rtl_list_last(&trace->calls));
 }
 
 static int take_chunk(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
@@ -200,6 +200,6 @@ void rtl_trace_unload_calls(rtl_trace_t *trace)
     rtl_list_free(&trace->threads);
     rtl_list_free(&trace->names);
     rtl_list_free(&trace->lost_names);
-    rtl_map_clear(&trace->call_index);
-    rtl_map_clear(&trace->lost_index);
+    rtl_index_free(&trace->call_index);
+    rtl_index_free(&trace->lost_index);
 }

@@ -15,7 +15,8 @@ static int take_counting(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     counting->metrics = rtl_row_text(trace, row, 4);
     if (!counting->mode || !counting->metrics)
         return -1;
-    return rtl_map_put(&trace->counting_index, counting->process, rtl_list_last(&trace->counting));
+    return rtl_index_put(&trace->counting_index, counting->process,
+                         rtl_list_last(&trace->counting));
 }
 
 static int take_counter(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
@@ -66,8 +67,8 @@ static int take_chunk(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
 
 static bool is_read(const rtl_trace_t *trace, const rtl_trace_counter_t *counter)
 {
-    uint32_t place = rtl_map_get(&trace->counting_index, counter->process);
-    return place != RTL_MAP_MISSING &&
+    uint32_t place = rtl_index_get(&trace->counting_index, counter->process);
+    return place != RTL_INDEX_MISSING &&
            ((const rtl_trace_counting_t *)trace->counting.items)[place].pass == counter->pass;
 }
 
@@ -75,8 +76,8 @@ static int by_agent(const void *left, const void *right)
 {
     const rtl_trace_counter_t *a = *(const rtl_trace_counter_t *const *)left;
     const rtl_trace_counter_t *b = *(const rtl_trace_counter_t *const *)right;
-    uint64_t agent_a = rtl_map_key(a->process, a->agent);
-    uint64_t agent_b = rtl_map_key(b->process, b->agent);
+    uint64_t agent_a = rtl_index_key(a->process, a->agent);
+    uint64_t agent_b = rtl_index_key(b->process, b->agent);
     if (agent_a != agent_b)
         return agent_a < agent_b ? -1 : 1;
     return (a->counter > b->counter) - (a->counter < b->counter);
@@ -99,8 +100,8 @@ static rtl_status_t group_counters(rtl_trace_t *trace)
     if (count)
         qsort(read, count, sizeof(const rtl_trace_counter_t *), by_agent);
     for (size_t i = count; i-- > 0;)
-        if (rtl_map_put(&trace->counters_index, rtl_map_key(read[i]->process, read[i]->agent),
-                        (uint32_t)i) != 0)
+        if (rtl_index_put(&trace->counters_index, rtl_index_key(read[i]->process, read[i]->agent),
+                          (uint32_t)i) != 0)
             return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
     return RTL_OK;
 }
@@ -108,10 +109,10 @@ static rtl_status_t group_counters(rtl_trace_t *trace)
 const rtl_trace_counter_t *const *rtl_trace_counters_of(const rtl_trace_t *trace, uint32_t process,
                                                         uint32_t agent, uint32_t count)
 {
-    uint32_t first = rtl_map_get(&trace->counters_index, rtl_map_key(process, agent));
+    uint32_t first = rtl_index_get(&trace->counters_index, rtl_index_key(process, agent));
     const rtl_trace_counter_t *const *read = trace->counters_read.items;
     uint32_t there = 0;
-    if (first == RTL_MAP_MISSING)
+    if (first == RTL_INDEX_MISSING)
         return NULL;
     while (first + there < trace->counters_read.count && read[first + there]->agent == agent &&
            read[first + there]->process == process)
@@ -154,8 +155,8 @@ void rtl_trace_unload_counters(rtl_trace_t *trace)
     rtl_list_free(&trace->uncounted);
     rtl_list_free(&trace->counters_read);
     rtl_list_free(&trace->sample_rows);
-    rtl_map_clear(&trace->counting_index);
-    rtl_map_clear(&trace->counters_index);
+    rtl_index_free(&trace->counting_index);
+    rtl_index_free(&trace->counters_index);
 }
 
 rtl_status_t rtlTraceCounting(rtl_trace_t *trace, const rtl_trace_counting_t **items, size_t *count)

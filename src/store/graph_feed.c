@@ -1,6 +1,6 @@
 #include "store/graph_feed.h"
 
-#include "graph/index.h"
+#include "common/index.h"
 #include "graph/match.h"
 #include "store/checksum.h"
 #include "store/graph_plan.h"

@@ -27,7 +27,7 @@ struct rtl_trace_graphs {
     struct rtl_list nodes;        /* rtl_graph_node_t */
     struct rtl_list dependencies; /* uint32_t, of all nodes */
     struct rtl_list names;        /* const char *[2]: name, mangled */
-    struct rtl_map name_index;
+    struct rtl_index name_index;
     struct rtl_list plans; /* struct rtl_plan, by process and plan */
     size_t steps;          /* of all plans */
     struct rtl_launch_blocks *blocks;
@@ -60,10 +60,10 @@ static int take_name(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     const char **name = item;
     name[0] = rtl_row_text(trace, row, 2);
     name[1] = rtl_row_text(trace, row, 3);
-    uint64_t key = rtl_map_key(rtl_row_u32(trace, row, 0), rtl_row_u32(trace, row, 1));
-    return name[0] && name[1]
-               ? rtl_map_put(&trace->graphs->name_index, key, rtl_list_last(&trace->graphs->names))
-               : -1;
+    uint64_t key = rtl_index_key(rtl_row_u32(trace, row, 0), rtl_row_u32(trace, row, 1));
+    return name[0] && name[1] ? rtl_index_put(&trace->graphs->name_index, key,
+                                              rtl_list_last(&trace->graphs->names))
+                              : -1;
 }
 
 /* Graphs and nodes. */
@@ -136,11 +136,11 @@ static int take_node(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     node->node = rtl_row_u32(trace, row, 3);
     uint32_t type = rtl_row_u32(trace, row, 4);
     node->type = type < sizeof types / sizeof *types ? types[type] : "other";
-    uint64_t key = rtl_map_key(node->process, rtl_row_id(trace, row, 5));
-    uint32_t name = rtl_map_get(&graphs->name_index, key);
+    uint64_t key = rtl_index_key(node->process, rtl_row_id(trace, row, 5));
+    uint32_t name = rtl_index_get(&graphs->name_index, key);
     const char *const *names = graphs->names.items;
-    node->name = name == RTL_MAP_MISSING ? "" : names[(size_t)2 * name];
-    node->mangled = name == RTL_MAP_MISSING ? "" : names[(size_t)2 * name + 1];
+    node->name = name == RTL_INDEX_MISSING ? "" : names[(size_t)2 * name];
+    node->mangled = name == RTL_INDEX_MISSING ? "" : names[(size_t)2 * name + 1];
     for (int i = 0; i < 3; i++) {
         node->grid[i] = rtl_row_u32(trace, row, 6 + i);
         node->block[i] = rtl_row_u32(trace, row, 9 + i);
@@ -242,8 +242,8 @@ struct rtl_launch_blocks *rtl_trace_blocks(const rtl_trace_t *trace)
 struct rtl_agent_clock *rtl_trace_queue_clock(const rtl_trace_t *trace, uint32_t process,
                                               uint32_t queue)
 {
-    uint32_t place = rtl_map_get(&trace->queue_index, rtl_map_key(process, queue));
-    return place == RTL_MAP_MISSING
+    uint32_t place = rtl_index_get(&trace->queue_index, rtl_index_key(process, queue));
+    return place == RTL_INDEX_MISSING
                ? NULL
                : rtl_trace_clock(trace, process,
                                  ((const rtl_queue_t *)trace->queues.items)[place].agent);
@@ -352,7 +352,7 @@ void rtl_trace_unload_graphs(rtl_trace_t *trace)
                                 &graphs->given};
     for (size_t i = 0; i < sizeof lists / sizeof(struct rtl_list *); i++)
         rtl_list_free(lists[i]);
-    rtl_map_clear(&graphs->name_index);
+    rtl_index_free(&graphs->name_index);
     free(graphs);
     trace->graphs = NULL;
 }

@@ -46,7 +46,7 @@ struct rtl_kernel_iter {
 static struct rtl_key chunk_key(const rtl_kernel_filter_t *filter, const struct rtl_chunk_row *row)
 {
     if (filter->by_queue)
-        return (struct rtl_key){rtl_map_key(row->chunk.process, row->chunk.queue),
+        return (struct rtl_key){rtl_index_key(row->chunk.process, row->chunk.queue),
                                 row->chunk.packet_min};
     return (struct rtl_key){row->from, 0};
 }
@@ -133,7 +133,7 @@ static void order(const rtl_kernel_iter_t *iter, struct cursor *cursor)
     bool all = filter->from == 0 && filter->to == 0;
     bool sorted = true;
     struct rtl_key last = {0, 0};
-    uint64_t queue = rtl_map_key(row->chunk.process, row->chunk.queue);
+    uint64_t queue = rtl_index_key(row->chunk.process, row->chunk.queue);
     for (uint32_t i = 0; i < row->chunk.kernels; i++) {
         const struct rtl_wire_kernel *kernel = &cursor->kernels[i];
         struct rtl_key key = {queue, kernel->packet};
@@ -240,9 +240,11 @@ static rtl_status_t describe(rtl_trace_t *trace, const struct rtl_chunk_row *row
     /* Only a process that died while it defined a shape leaves kernels without one. */
     static const struct rtl_shape unknown = {
         .symbol = RTL_TRACE_NONE, .name = "unknown kernel", .mangled = ""};
-    uint32_t found = rtl_map_get(&trace->shape_index, rtl_map_key(row->chunk.process, wire->shape));
-    const struct rtl_shape *shape =
-        found == RTL_MAP_MISSING ? &unknown : (const struct rtl_shape *)trace->shapes.items + found;
+    uint32_t found =
+        rtl_index_get(&trace->shape_index, rtl_index_key(row->chunk.process, wire->shape));
+    const struct rtl_shape *shape = found == RTL_INDEX_MISSING
+                                        ? &unknown
+                                        : (const struct rtl_shape *)trace->shapes.items + found;
     kernel->id = (uint64_t)row->number * RTL_CHUNK_KERNELS_MAX + place;
     kernel->process = row->chunk.process;
     kernel->gpu = row->gpu;

@@ -205,8 +205,8 @@ void rtl_blocks_free(struct rtl_launch_blocks *blocks)
                                       &blocks->heads,  &blocks->kept,     &blocks->spans};
     for (size_t i = 0; i < sizeof lists / sizeof(struct rtl_list *); i++)
         rtl_list_free(lists[i]);
-    rtl_map_clear(&blocks->by_graph);
-    rtl_map_clear(&blocks->by_thread);
+    rtl_index_free(&blocks->by_graph);
+    rtl_index_free(&blocks->by_thread);
     rtl_launch_codec_free(blocks->codec);
     free(blocks);
 }
@@ -219,16 +219,17 @@ bool rtl_blocks_begins(const struct rtl_launch_row *row, const struct rtl_launch
 struct rtl_launch_counter *rtl_blocks_counter(const struct rtl_launch_blocks *blocks,
                                               uint32_t process, uint32_t graph)
 {
-    uint32_t place = rtl_map_get(&blocks->by_graph, rtl_map_key(process, graph));
-    return place == RTL_MAP_MISSING ? NULL
-                                    : (struct rtl_launch_counter *)blocks->counters.items + place;
+    uint32_t place = rtl_index_get(&blocks->by_graph, rtl_index_key(process, graph));
+    return place == RTL_INDEX_MISSING ? NULL
+                                      : (struct rtl_launch_counter *)blocks->counters.items + place;
 }
 
 struct rtl_launch_lane *rtl_blocks_lane(const struct rtl_launch_blocks *blocks, uint32_t counter,
                                         uint32_t thread)
 {
-    uint32_t place = rtl_map_get(&blocks->by_thread, rtl_map_key(counter, thread));
-    return place == RTL_MAP_MISSING ? NULL : (struct rtl_launch_lane *)blocks->lanes.items + place;
+    uint32_t place = rtl_index_get(&blocks->by_thread, rtl_index_key(counter, thread));
+    return place == RTL_INDEX_MISSING ? NULL
+                                      : (struct rtl_launch_lane *)blocks->lanes.items + place;
 }
 
 /* Throws out the block that was not used for longest, if there are enough. */

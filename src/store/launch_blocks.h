@@ -106,15 +106,15 @@ struct rtl_launch_more {
 };
 
 struct rtl_launch_blocks {
-    struct rtl_list blocks;   /**< struct rtl_launch_block, by process and number */
-    struct rtl_list counters; /**< struct rtl_launch_counter */
-    struct rtl_map by_graph;  /**< place in `counters` by process and graph */
-    struct rtl_list lanes;    /**< struct rtl_launch_lane */
-    struct rtl_map by_thread; /**< place in `lanes` by counter and thread */
-    struct rtl_list heads;    /**< struct rtl_launch_head, by process, queue and packet */
-    struct rtl_list kept;     /**< struct rtl_launch_loaded * */
-    size_t keep;              /**< how many are kept at most */
-    bool chunked;             /**< the file has chunks (format 1.3) */
+    struct rtl_list blocks;     /**< struct rtl_launch_block, by process and number */
+    struct rtl_list counters;   /**< struct rtl_launch_counter */
+    struct rtl_index by_graph;  /**< place in `counters` by process and graph */
+    struct rtl_list lanes;      /**< struct rtl_launch_lane */
+    struct rtl_index by_thread; /**< place in `lanes` by counter and thread */
+    struct rtl_list heads;      /**< struct rtl_launch_head, by process, queue and packet */
+    struct rtl_list kept;       /**< struct rtl_launch_loaded * */
+    size_t keep;                /**< how many are kept at most */
+    bool chunked;               /**< the file has chunks (format 1.3) */
     uint64_t clock;
     struct rtl_launch_codec *codec;
     const struct rtl_launch_loaded *found; /**< in which a record was found last; NULL: none */

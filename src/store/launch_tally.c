@@ -23,16 +23,16 @@ struct tally {
 static uint32_t counter_of(struct tally *tally, uint32_t graph)
 {
     struct rtl_launch_blocks *blocks = tally->blocks;
-    uint64_t key = rtl_map_key(tally->process, graph);
-    uint32_t place = rtl_map_get(&blocks->by_graph, key);
-    if (place == RTL_MAP_MISSING) {
+    uint64_t key = rtl_index_key(tally->process, graph);
+    uint32_t place = rtl_index_get(&blocks->by_graph, key);
+    if (place == RTL_INDEX_MISSING) {
         struct rtl_launch_counter *made = rtl_list_append(&blocks->counters, sizeof *made);
         if (!made)
             return RTL_TRACE_NONE;
         made->process = tally->process;
         made->graph = graph;
         place = rtl_list_last(&blocks->counters);
-        if (rtl_map_put(&blocks->by_graph, key, place) != 0)
+        if (rtl_index_put(&blocks->by_graph, key, place) != 0)
             return RTL_TRACE_NONE;
     }
     struct rtl_launch_counter *counter =
@@ -51,11 +51,11 @@ static uint32_t counter_of(struct tally *tally, uint32_t graph)
 static struct rtl_launch_lane *lane_of(struct tally *tally, uint32_t counter, uint32_t thread)
 {
     struct rtl_launch_blocks *blocks = tally->blocks;
-    uint64_t key = rtl_map_key(counter, thread);
-    uint32_t place = rtl_map_get(&blocks->by_thread, key);
-    if (place == RTL_MAP_MISSING) {
+    uint64_t key = rtl_index_key(counter, thread);
+    uint32_t place = rtl_index_get(&blocks->by_thread, key);
+    if (place == RTL_INDEX_MISSING) {
         if (!rtl_list_append(&blocks->lanes, sizeof(struct rtl_launch_lane)) ||
-            rtl_map_put(&blocks->by_thread, key, rtl_list_last(&blocks->lanes)) != 0)
+            rtl_index_put(&blocks->by_thread, key, rtl_list_last(&blocks->lanes)) != 0)
             return NULL;
         place = rtl_list_last(&blocks->lanes);
     }

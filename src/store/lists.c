@@ -61,7 +61,7 @@ static int take_process(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     if (!process->command || !process->host || !process->rank || !process->mode || !process->way ||
         !process->library || !process->state || !process->title || !process->comm)
         return -1;
-    return rtl_map_put(&trace->process_index, process->process, rtl_list_last(&trace->processes));
+    return rtl_index_put(&trace->process_index, process->process, rtl_list_last(&trace->processes));
 }
 
 static int take_agent(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
@@ -80,15 +80,15 @@ static int take_agent(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     agent->clock_hz = rtl_row_u64(row, 10);
     if (!agent->type || !agent->name || !agent->product || !agent->uuid)
         return -1;
-    return rtl_map_put(&trace->agent_index, rtl_map_key(agent->process, agent->agent),
-                       rtl_list_last(&trace->agents));
+    return rtl_index_put(&trace->agent_index, rtl_index_key(agent->process, agent->agent),
+                         rtl_list_last(&trace->agents));
 }
 
 static uint32_t gpu_of(const rtl_trace_t *trace, uint32_t process, uint32_t agent)
 {
-    uint32_t place = rtl_map_get(&trace->agent_index, rtl_map_key(process, agent));
-    return place == RTL_MAP_MISSING ? RTL_TRACE_NONE
-                                    : ((const rtl_agent_t *)trace->agents.items)[place].gpu;
+    uint32_t place = rtl_index_get(&trace->agent_index, rtl_index_key(process, agent));
+    return place == RTL_INDEX_MISSING ? RTL_TRACE_NONE
+                                      : ((const rtl_agent_t *)trace->agents.items)[place].gpu;
 }
 
 static int take_queue(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
@@ -106,8 +106,8 @@ static int take_queue(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     queue->gpu = gpu_of(trace, queue->process, queue->agent);
     if (!queue->way)
         return -1;
-    return rtl_map_put(&trace->queue_index, rtl_map_key(queue->process, queue->queue),
-                       rtl_list_last(&trace->queues));
+    return rtl_index_put(&trace->queue_index, rtl_index_key(queue->process, queue->queue),
+                         rtl_list_last(&trace->queues));
 }
 
 static int take_symbol(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
@@ -124,15 +124,16 @@ static int take_symbol(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     symbol->private_size = rtl_row_u32(trace, row, 8);
     if (!symbol->name || !symbol->mangled)
         return -1;
-    return rtl_map_put(&trace->symbol_index, rtl_map_key(symbol->process, symbol->symbol),
-                       rtl_list_last(&trace->symbols));
+    return rtl_index_put(&trace->symbol_index, rtl_index_key(symbol->process, symbol->symbol),
+                         rtl_list_last(&trace->symbols));
 }
 
 /* The names of a shape: its symbol's, or what can be said without one. */
 static int name_shape(rtl_trace_t *trace, struct rtl_shape *shape, uint64_t kernel_object)
 {
-    uint32_t place = rtl_map_get(&trace->symbol_index, rtl_map_key(shape->process, shape->symbol));
-    if (shape->symbol != RTL_TRACE_NONE && place != RTL_MAP_MISSING) {
+    uint32_t place =
+        rtl_index_get(&trace->symbol_index, rtl_index_key(shape->process, shape->symbol));
+    if (shape->symbol != RTL_TRACE_NONE && place != RTL_INDEX_MISSING) {
         const rtl_symbol_t *symbol = (const rtl_symbol_t *)trace->symbols.items + place;
         shape->name = symbol->name;
         shape->mangled = symbol->mangled;
@@ -160,8 +161,8 @@ static int take_shape(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     shape->private_size = rtl_row_u32(trace, row, 11);
     if (name_shape(trace, shape, rtl_row_u64(row, 3)) != 0)
         return -1;
-    return rtl_map_put(&trace->shape_index, rtl_map_key(shape->process, shape->shape),
-                       rtl_list_last(&trace->shapes));
+    return rtl_index_put(&trace->shape_index, rtl_index_key(shape->process, shape->shape),
+                         rtl_list_last(&trace->shapes));
 }
 
 static int take_bracket(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
@@ -206,21 +207,21 @@ static int take_account(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     account->forwarded = rtl_row_u64(row, 6);
     account->borrowed = rtl_row_u64(row, 7);
     account->helped = rtl_row_u64(row, 8);
-    return rtl_map_put(&trace->ledger_index, rtl_map_key(account->process, account->queue),
-                       rtl_list_last(&trace->ledger));
+    return rtl_index_put(&trace->ledger_index, rtl_index_key(account->process, account->queue),
+                         rtl_list_last(&trace->ledger));
 }
 
 static rtl_ledger_t *account_of(rtl_trace_t *trace, uint32_t process, uint32_t queue)
 {
-    uint32_t place = rtl_map_get(&trace->ledger_index, rtl_map_key(process, queue));
+    uint32_t place = rtl_index_get(&trace->ledger_index, rtl_index_key(process, queue));
     /* A process with more queues than rows has the rest of them in the last row. */
-    if (place == RTL_MAP_MISSING && queue >= RTL_LEDGER_ROWS)
-        place = rtl_map_get(&trace->ledger_index, rtl_map_key(process, RTL_LEDGER_ROWS - 1));
-    if (place != RTL_MAP_MISSING)
+    if (place == RTL_INDEX_MISSING && queue >= RTL_LEDGER_ROWS)
+        place = rtl_index_get(&trace->ledger_index, rtl_index_key(process, RTL_LEDGER_ROWS - 1));
+    if (place != RTL_INDEX_MISSING)
         return (rtl_ledger_t *)trace->ledger.items + place;
     rtl_ledger_t *account = rtl_list_append(&trace->ledger, sizeof *account);
-    if (!account || rtl_map_put(&trace->ledger_index, rtl_map_key(process, queue),
-                                rtl_list_last(&trace->ledger)) != 0)
+    if (!account || rtl_index_put(&trace->ledger_index, rtl_index_key(process, queue),
+                                  rtl_list_last(&trace->ledger)) != 0)
         return NULL;
     account->process = process;
     account->queue = queue;
@@ -270,14 +271,14 @@ static int take_chunk(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
         .checksum = rtl_row_u32(trace, row, 8),
     };
     uint32_t process = chunk->chunk.process;
-    uint32_t place = rtl_map_get(&trace->queue_index, rtl_map_key(process, chunk->chunk.queue));
+    uint32_t place = rtl_index_get(&trace->queue_index, rtl_index_key(process, chunk->chunk.queue));
     chunk->gpu = RTL_TRACE_NONE;
-    if (place != RTL_MAP_MISSING) {
+    if (place != RTL_INDEX_MISSING) {
         rtl_queue_t *queue = (rtl_queue_t *)trace->queues.items + place;
-        uint32_t agent = rtl_map_get(&trace->agent_index, rtl_map_key(process, queue->agent));
+        uint32_t agent = rtl_index_get(&trace->agent_index, rtl_index_key(process, queue->agent));
         queue->kernels += chunk->chunk.kernels;
         chunk->gpu = queue->gpu;
-        if (agent != RTL_MAP_MISSING)
+        if (agent != RTL_INDEX_MISSING)
             chunk->clock = (struct rtl_agent_clock *)trace->clocks.items + agent;
     }
     chunk->from = rtl_trace_ns(chunk->clock, chunk->chunk.start_min);
@@ -297,11 +298,11 @@ static int take_copies(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     uint32_t process = rtl_row_u32(trace, row, 0);
     uint32_t number = rtl_row_u32(trace, row, 1);
     uint64_t copies = rtl_row_u64(row, 2);
-    uint32_t place = rtl_map_get(&trace->queue_index, rtl_map_key(process, number));
+    uint32_t place = rtl_index_get(&trace->queue_index, rtl_index_key(process, number));
     rtl_ledger_t *account = account_of(trace, process, number);
     if (!account)
         return -1;
-    if (place != RTL_MAP_MISSING)
+    if (place != RTL_INDEX_MISSING)
         ((rtl_queue_t *)trace->queues.items)[place].copies += copies;
     account->stored += copies;
     trace->info.copies += copies;
@@ -337,9 +338,9 @@ static rtl_status_t make_system_lines(rtl_trace_t *trace)
 static int take_clock_point(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
 {
     (void)item;
-    uint32_t place = rtl_map_get(
-        &trace->agent_index, rtl_map_key(rtl_row_u32(trace, row, 0), rtl_row_u32(trace, row, 1)));
-    if (place == RTL_MAP_MISSING)
+    uint32_t place = rtl_index_get(
+        &trace->agent_index, rtl_index_key(rtl_row_u32(trace, row, 0), rtl_row_u32(trace, row, 1)));
+    if (place == RTL_INDEX_MISSING)
         return 0;
     struct rtl_agent_clock *clock = (struct rtl_agent_clock *)trace->clocks.items + place;
     return rtl_line_add(&clock->ticks, rtl_row_u64(row, 2), rtl_row_u64(row, 3));
@@ -353,8 +354,8 @@ static rtl_status_t make_clocks(rtl_trace_t *trace)
         struct rtl_agent_clock *clock = rtl_list_append(&trace->clocks, sizeof *clock);
         if (!clock)
             return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
-        uint32_t place = rtl_map_get(&trace->process_index, agents[i].process);
-        if (place != RTL_MAP_MISSING)
+        uint32_t place = rtl_index_get(&trace->process_index, agents[i].process);
+        if (place != RTL_INDEX_MISSING)
             clock->system = (struct rtl_line *)trace->system_lines.items + place;
     }
     return RTL_OK;
@@ -463,8 +464,8 @@ static int by_queue(const void *left, const void *right)
 {
     const rtl_ledger_t *a = left;
     const rtl_ledger_t *b = right;
-    uint64_t key_a = rtl_map_key(a->process, a->queue);
-    uint64_t key_b = rtl_map_key(b->process, b->queue);
+    uint64_t key_a = rtl_index_key(a->process, a->queue);
+    uint64_t key_b = rtl_index_key(b->process, b->queue);
     return (key_a > key_b) - (key_a < key_b);
 }
 
@@ -515,8 +516,8 @@ static void catch_up(rtl_trace_t *trace)
     rtl_ledger_t *accounts = trace->ledger.items;
     for (size_t i = 0; i < trace->ledger.count; i++) {
         rtl_ledger_t *account = &accounts[i];
-        uint32_t place = rtl_map_get(&trace->process_index, account->process);
-        if (place == RTL_MAP_MISSING || strcmp(processes[place].state, "running") != 0 ||
+        uint32_t place = rtl_index_get(&trace->process_index, account->process);
+        if (place == RTL_INDEX_MISSING || strcmp(processes[place].state, "running") != 0 ||
             account->seen == 0 || account->recorded >= account->stored)
             continue;
         account->recorded = account->stored;
@@ -635,11 +636,11 @@ void rtl_trace_unload(rtl_trace_t *trace)
     rtl_list_free(&trace->hip_queues);
     rtl_trace_forget_kernels(trace);
     rtl_trace_forget_origins(trace);
-    rtl_map_clear(&trace->process_index);
-    rtl_map_clear(&trace->agent_index);
-    rtl_map_clear(&trace->queue_index);
-    rtl_map_clear(&trace->symbol_index);
-    rtl_map_clear(&trace->shape_index);
-    rtl_map_clear(&trace->ledger_index);
+    rtl_index_free(&trace->process_index);
+    rtl_index_free(&trace->agent_index);
+    rtl_index_free(&trace->queue_index);
+    rtl_index_free(&trace->symbol_index);
+    rtl_index_free(&trace->shape_index);
+    rtl_index_free(&trace->ledger_index);
     free_strings(trace);
 }

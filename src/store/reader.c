@@ -407,8 +407,9 @@ uint64_t rtl_trace_ns(struct rtl_agent_clock *clock, uint64_t ticks)
 
 struct rtl_agent_clock *rtl_trace_clock(const rtl_trace_t *trace, uint32_t process, uint32_t agent)
 {
-    uint32_t place = rtl_map_get(&trace->agent_index, rtl_map_key(process, agent));
-    return place == RTL_MAP_MISSING ? NULL : (struct rtl_agent_clock *)trace->clocks.items + place;
+    uint32_t place = rtl_index_get(&trace->agent_index, rtl_index_key(process, agent));
+    return place == RTL_INDEX_MISSING ? NULL
+                                      : (struct rtl_agent_clock *)trace->clocks.items + place;
 }
 
 bool rtl_trace_has_copies(const rtl_trace_t *trace)
@@ -431,8 +432,8 @@ rtl_status_t rtlTraceTicksToNs(rtl_trace_t *trace, uint32_t process, uint32_t ag
 {
     if (!trace || !ns)
         return RTL_E_ARGUMENT;
-    uint32_t place = rtl_map_get(&trace->agent_index, rtl_map_key(process, agent));
-    if (place == RTL_MAP_MISSING)
+    uint32_t place = rtl_index_get(&trace->agent_index, rtl_index_key(process, agent));
+    if (place == RTL_INDEX_MISSING)
         return rtl_trace_fail(trace, RTL_E_ARGUMENT, "process %u has no agent %u", process, agent);
     *ns = rtl_trace_ns((struct rtl_agent_clock *)trace->clocks.items + place, ticks);
     return RTL_OK;

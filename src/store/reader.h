@@ -5,11 +5,11 @@
 #ifndef RTL_STORE_READER_H
 #define RTL_STORE_READER_H
 
+#include "common/index.h"
 #include "rtl/rtl_trace.h"
 #include "store/api_codec.h"
 #include "ring/clock_line.h"
 #include "store/codec.h"
-#include "store/map.h"
 
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -103,11 +103,11 @@ struct rtl_trace {
     bool ranges_counted;
     struct rtl_trace_graphs *graphs; /**< NULL until first needed */
     /* Places in the lists by process, or process and id. */
-    struct rtl_map process_index, agent_index, queue_index, symbol_index, shape_index;
-    struct rtl_map ledger_index, call_index;
-    struct rtl_map lost_index;     /**< places in lost_names by call */
-    struct rtl_map counting_index; /**< by process */
-    struct rtl_map counters_index; /**< places in counters_read of the first one of an agent */
+    struct rtl_index process_index, agent_index, queue_index, symbol_index, shape_index;
+    struct rtl_index ledger_index, call_index;
+    struct rtl_index lost_index;     /**< places in lost_names by call */
+    struct rtl_index counting_index; /**< by process */
+    struct rtl_index counters_index; /**< places in counters_read of the first one of an agent */
 };
 
 /** A trace over an open connection, which stays the caller's. On failure NULL, the status in

@@ -44,7 +44,7 @@ static rtl_status_t fail_memory(rtl_sample_iter_t *iter)
 
 static struct rtl_key key_of(const struct rtl_sample_chunk *chunk, uint64_t owner)
 {
-    return (struct rtl_key){rtl_map_key(chunk->process, chunk->queue), owner};
+    return (struct rtl_key){rtl_index_key(chunk->process, chunk->queue), owner};
 }
 
 static bool passes(const rtl_sample_filter_t *filter, bool ranges,

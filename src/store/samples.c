@@ -28,7 +28,7 @@ void rtl_samples_free(struct rtl_samples *samples)
         free(samples->list[i]);
     }
     free(samples->list);
-    rtl_map_clear(&samples->index);
+    rtl_index_free(&samples->index);
     rtl_sample_codec_free(samples->codec);
     *samples = (struct rtl_samples){0};
 }
@@ -50,12 +50,12 @@ static bool reserve_place(struct rtl_samples *samples)
 
 struct rtl_sampler *rtl_samples_get(struct rtl_samples *samples, uint32_t process, uint32_t queue)
 {
-    uint64_t key = rtl_map_key(process, queue);
-    uint32_t place = rtl_map_get(&samples->index, key);
-    if (place != RTL_MAP_MISSING)
+    uint64_t key = rtl_index_key(process, queue);
+    uint32_t place = rtl_index_get(&samples->index, key);
+    if (place != RTL_INDEX_MISSING)
         return samples->list[place];
     struct rtl_sampler *added = reserve_place(samples) ? calloc(1, sizeof *added) : NULL;
-    if (!added || rtl_map_put(&samples->index, key, (uint32_t)samples->count) != 0) {
+    if (!added || rtl_index_put(&samples->index, key, (uint32_t)samples->count) != 0) {
         free(added);
         return NULL;
     }

@@ -5,7 +5,7 @@
 #ifndef RTL_STORE_SAMPLES_H
 #define RTL_STORE_SAMPLES_H
 
-#include "store/map.h"
+#include "common/index.h"
 #include "store/rows.h"
 #include "store/sample_codec.h"
 
@@ -16,7 +16,7 @@ struct rtl_sampler;
 struct rtl_samples {
     struct rtl_sampler **list;
     size_t count, capacity;
-    struct rtl_map index; /**< places in `list` by process and queue */
+    struct rtl_index index; /**< places in `list` by process and queue */
     struct rtl_sample_codec *codec;
     uint64_t room;      /**< of all, bytes */
     int64_t last_chunk; /**< number of the last chunk, of all; 0 if none */

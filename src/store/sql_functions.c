@@ -15,8 +15,8 @@ static void time_of(sqlite3_context *result, int count, sqlite3_value **values)
     }
     uint32_t process = (uint32_t)sqlite3_value_int64(values[0]);
     uint32_t queue = (uint32_t)sqlite3_value_int64(values[1]);
-    uint32_t place = rtl_map_get(&trace->queue_index, rtl_map_key(process, queue));
-    if (place == RTL_MAP_MISSING)
+    uint32_t place = rtl_index_get(&trace->queue_index, rtl_index_key(process, queue));
+    if (place == RTL_INDEX_MISSING)
         return;
     uint32_t agent = ((const rtl_queue_t *)trace->queues.items)[place].agent;
     uint64_t ticks = (uint64_t)sqlite3_value_int64(values[2]);

@@ -19,7 +19,7 @@ struct rtl_stream_item {
 
 void rtl_streams_free(struct rtl_streams *streams)
 {
-    rtl_map_clear(&streams->latest);
+    rtl_index_free(&streams->latest);
     for (uint32_t i = 0; i < streams->count; i++)
         free(streams->items[i].name);
     free(streams->items);
@@ -48,14 +48,14 @@ static bool make_room(struct rtl_streams *streams)
 
 static uint32_t add(struct rtl_streams *streams, uint64_t handle)
 {
-    uint32_t before = rtl_map_get(&streams->latest, handle);
+    uint32_t before = rtl_index_get(&streams->latest, handle);
     uint32_t place = streams->count;
-    if (!make_room(streams) || rtl_map_put(&streams->latest, handle, place) != 0)
+    if (!make_room(streams) || rtl_index_put(&streams->latest, handle, place) != 0)
         return RTL_NONE;
     streams->items[place] = (struct rtl_stream_item){
         .handle = handle,
-        .generation = before == RTL_MAP_MISSING ? 1 : streams->items[before].generation + 1,
-        .before = before == RTL_MAP_MISSING ? RTL_NONE : before,
+        .generation = before == RTL_INDEX_MISSING ? 1 : streams->items[before].generation + 1,
+        .before = before == RTL_INDEX_MISSING ? RTL_NONE : before,
     };
     streams->count++;
     touch(streams, place);
@@ -68,8 +68,8 @@ static uint32_t latest_of(struct rtl_streams *streams, uint64_t handle)
 {
     if (streams->count == 0 && add(streams, 0) == RTL_NONE)
         return RTL_NONE;
-    uint32_t place = rtl_map_get(&streams->latest, handle);
-    return place != RTL_MAP_MISSING ? place : add(streams, handle);
+    uint32_t place = rtl_index_get(&streams->latest, handle);
+    return place != RTL_INDEX_MISSING ? place : add(streams, handle);
 }
 
 /* The generation that had the handle at `time`, from the last one back: records of calls that
@@ -117,9 +117,9 @@ uint32_t rtl_streams_begin(struct rtl_streams *streams, uint64_t handle, uint64_
     *before = RTL_NONE;
     if (streams->count == 0 && add(streams, 0) == RTL_NONE)
         return RTL_NONE;
-    uint32_t place = rtl_map_get(&streams->latest, handle);
-    if (place == RTL_MAP_MISSING || !is_known(&streams->items[place], time)) {
-        if (place != RTL_MAP_MISSING &&
+    uint32_t place = rtl_index_get(&streams->latest, handle);
+    if (place == RTL_INDEX_MISSING || !is_known(&streams->items[place], time)) {
+        if (place != RTL_INDEX_MISSING &&
             streams->items[place].last_used + RTL_STREAM_SLACK_NS >= time)
             *before = place;
         place = add(streams, handle);

@@ -19,7 +19,7 @@
 #ifndef RTL_STORE_STREAMS_H
 #define RTL_STORE_STREAMS_H
 
-#include "store/map.h"
+#include "common/index.h"
 #include "store/rows.h"
 
 #include <stdbool.h>
@@ -29,7 +29,7 @@
 
 /** All of a process. Zeroed memory is empty. */
 struct rtl_streams {
-    struct rtl_map latest; /**< the place of the last generation, by handle */
+    struct rtl_index latest; /**< the place of the last generation, by handle */
     struct rtl_stream_item *items;
     uint32_t count, capacity;
     uint32_t first_new; /**< before it, all are in the file as they are */

@@ -115,7 +115,7 @@ static void release(struct rtl_writer *writer)
     rtl_launches_free(&writer->launches);
     rtl_samples_free(&writer->samples);
     rtl_kinds_free(&writer->kinds);
-    rtl_map_clear(&writer->index);
+    rtl_index_free(&writer->index);
     for (uint32_t i = 0; i < writer->queue_count; i++)
         free(writer->queues[i].kernels);
     free(writer->queues);

@@ -54,7 +54,7 @@ static struct rtl_queue_chunk *add_queue(struct rtl_writer *writer, uint32_t pro
         writer->queue_capacity = capacity;
     }
     uint32_t place = writer->queue_count;
-    if (rtl_map_put(&writer->index, rtl_map_key(process, queue), place) != 0)
+    if (rtl_index_put(&writer->index, rtl_index_key(process, queue), place) != 0)
         return NULL;
     writer->queues[place] = (struct rtl_queue_chunk){.process = process, .queue = queue};
     writer->queue_count++;
@@ -70,9 +70,9 @@ static struct rtl_queue_chunk *find_queue(struct rtl_writer *writer, uint32_t pr
         if (last->queue == queue && last->process == process)
             return last;
     }
-    uint32_t place = rtl_map_get(&writer->index, rtl_map_key(process, queue));
+    uint32_t place = rtl_index_get(&writer->index, rtl_index_key(process, queue));
     struct rtl_queue_chunk *found =
-        place != RTL_MAP_MISSING ? &writer->queues[place] : add_queue(writer, process, queue);
+        place != RTL_INDEX_MISSING ? &writer->queues[place] : add_queue(writer, process, queue);
     if (found)
         writer->last = (uint32_t)(found - writer->queues);
     return found;

@@ -7,6 +7,7 @@
 #ifndef RTL_STORE_WRITER_STATE_H
 #define RTL_STORE_WRITER_STATE_H
 
+#include "common/index.h"
 #include "store/callers.h"
 #include "store/codec.h"
 #include "store/deferred.h"
@@ -14,7 +15,6 @@
 #include "store/graph_feed.h"
 #include "store/kinds.h"
 #include "store/launches.h"
-#include "store/map.h"
 #include "store/rows.h"
 #include "store/samples.h"
 #include "store/writer.h"
@@ -72,7 +72,7 @@ struct rtl_writer {
     struct rtl_launches launches;
     struct rtl_samples samples;
     struct rtl_kinds kinds;
-    struct rtl_map index; /**< (process, queue) to place in `queues` */
+    struct rtl_index index; /**< (process, queue) to place in `queues` */
     struct rtl_queue_chunk *queues;
     uint32_t queue_count, queue_capacity;
     uint32_t last; /**< place of the queue that was used last */

@@ -9,6 +9,7 @@ trap 'rm -rf "$scratch"' EXIT
 git -C "$(git -C "$here" rev-parse --show-toplevel)" archive "$1" include src | tar -x -C "$scratch"
 cd "$scratch"
 mapfile -t sources < <(find src/store src/graph -name '*.c' ! -name sql_extension.c ! -name blank_make.c)
+[ ! -e src/common/index.c ] || sources+=(src/common/index.c) # its hash map
 compile=(cc -std=c11 -D_GNU_SOURCE -DRTL_VERSION='"0"' -Iinclude -Isrc)
 if [ -e src/store/blank_make.c ]; then # the tables are made by the build
     "${compile[@]}" src/store/blank_make.c src/store/schema.c -o make_blank -lsqlite3

@@ -1,4 +1,4 @@
-#include "graph/index.h"
+#include "common/index.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * A hash map from 64-bit keys to 32-bit values, from which entries can be taken out. Zeroed memory
  * is an empty map. Not thread safe.
  */
-#ifndef RTL_GRAPH_INDEX_H
-#define RTL_GRAPH_INDEX_H
+#ifndef RTL_COMMON_INDEX_H
+#define RTL_COMMON_INDEX_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,6 +29,12 @@ void rtl_index_remove(struct rtl_index *index, uint64_t key);
 
 /** Frees what the map holds and makes it empty. */
 void rtl_index_free(struct rtl_index *index);
+
+/** Key of an object of a process. */
+static inline uint64_t rtl_index_key(uint32_t process, uint32_t id)
+{
+    return (uint64_t)process << 32 | id;
+}
 
 /** Mixes a number into a hash so that each bit of it changes half of the result (SplitMix64,
  * Steele, Lea and Flood 2014). */
