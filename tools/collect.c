@@ -3,7 +3,7 @@
 #include "collect/collect.h"
 #include "collect/hold.h"
 #include "collect/output.h"
-#include "collect/sweep.h"
+#include "collect/stale_sessions.h"
 #include "common/clock.h"
 #include "common/command.h"
 #include "common/limits.h"
@@ -201,7 +201,7 @@ int cmd_collect(int argc, char **argv)
     if (failed)
         return failed;
     (void)rtl_session_hold(options.session); /* until this process ends */
-    (void)rtl_session_sweep();
+    (void)rtl_stale_sessions_remove();
     int status = run(&options);
     rtl_session_remove(options.session);
     return status;

@@ -24,7 +24,7 @@
  * The number of an image whose ring was removed may come again; what tells the images of a process
  * apart is when they made their rings. The folder's path travels in RTL_SESSION. `session` has the
  * version of the wire, that of the program, and pid and start time of the process that made the
- * folder; the collector adds a line and holds locks on it (collect/sweep.h). All of it is opened as
+ * folder; the collector adds a line and holds locks on it (collect/stale_sessions.h). All of it is opened as
  * common/private.h says.
  */
 #ifndef RTL_RING_H

@@ -570,7 +570,7 @@ enum rtl_lost {
  * memory so that it outlives the process. seen = recorded + skipped + sum of lost + still pending.
  */
 struct rtl_wire_ledger {
-    /* What who submits writes. */
+    /* What the submitter writes. */
     _Atomic uint64_t packets;  /**< packets of every kind that passed */
     _Atomic uint64_t seen;     /**< kernel packets that passed */
     _Atomic uint64_t skipped;  /**< not profiled: the mode leaves them out, or the two below */
@@ -581,7 +581,7 @@ struct rtl_wire_ledger {
     _Atomic uint64_t
         forwarded;           /**< signals that were replaced and forwarded to the program's own */
     _Atomic uint64_t helped; /**< records that the program's thread harvested itself */
-    /* By who submits again, but only what is not profiled. */
+    /* By the submitter again, but only what is not profiled. */
     _Atomic uint64_t stopped;  /**< of `skipped`: the mode takes them, but recording was stopped */
     _Atomic uint64_t withheld; /**< of `skipped`: likewise, their thread had stopped its own */
 };

@@ -1,7 +1,7 @@
 #include "store/file.h"
 
 #include "store/beside.h"
-#include "store/blank.h"
+#include "store/empty_db.h"
 #include "store/schema.h"
 #include "store/target.h"
 
@@ -244,12 +244,12 @@ static int check_existing(const char *path, bool *there, const struct failure *f
 }
 
 /* Makes the empty file a trace that holds nothing yet. */
-static int write_blank(int fd)
+static int write_empty_db(int fd)
 {
     size_t size;
-    const char *blank = rtl_blank(&size);
+    const char *empty = rtl_empty_db(&size);
     for (size_t done = 0; done < size;) {
-        ssize_t written = write(fd, blank + done, size - done);
+        ssize_t written = write(fd, empty + done, size - done);
         if (written < 0 && errno != EINTR)
             return -1;
         done += written > 0 ? (size_t)written : 0;
@@ -398,7 +398,7 @@ static int make(const char *name, const char *path, bool replace, struct rtl_fil
     int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (fd < 0)
         return fail_errno(failure, path);
-    bool made = fchmod(fd, S_IRUSR | S_IWUSR) == 0 && write_blank(fd) == 0;
+    bool made = fchmod(fd, S_IRUSR | S_IWUSR) == 0 && write_empty_db(fd) == 0;
     int result = made ? 0 : fail_errno(failure, path);
     (void)close(fd);
     if (result == 0)

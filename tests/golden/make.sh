@@ -8,14 +8,15 @@ trap 'rm -rf "$scratch"' EXIT
 
 git -C "$(git -C "$here" rev-parse --show-toplevel)" archive "$1" include src | tar -x -C "$scratch"
 cd "$scratch"
-mapfile -t sources < <(find src/store src/graph -name '*.c' ! -name sql_extension.c ! -name blank_make.c)
+mapfile -t sources < <(find src/store src/graph -name '*.c' ! -name sql_extension.c ! -name blank_make.c ! -name empty_db_make.c)
 [ ! -e src/common/index.c ] || sources+=(src/common/index.c) # its hash map
 compile=(cc -std=c11 -D_GNU_SOURCE -DRTL_VERSION='"0"' -Iinclude -Isrc)
-if [ -e src/store/blank_make.c ]; then # the tables are made by the build
-    "${compile[@]}" src/store/blank_make.c src/store/schema.c -o make_blank -lsqlite3
-    ./make_blank blank.db
-    compile+=(-DRTL_BLANK="\"$scratch/blank.db\"")
-fi
+for name in blank empty_db; do # the tables are made by the build
+    [ -e "src/store/${name}_make.c" ] || continue
+    "${compile[@]}" "src/store/${name}_make.c" src/store/schema.c -o make_empty -lsqlite3
+    ./make_empty empty.db
+    compile+=("-DRTL_${name^^}=\"$scratch/empty.db\"")
+done
 "${compile[@]}" "$here/make.c" "${sources[@]}" -o make -lsqlite3 -lzstd -lpthread -lm -lstdc++
 ./make trace.db
 

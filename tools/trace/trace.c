@@ -3,7 +3,7 @@
 #include "collect/hold.h"
 #include "collect/left.h"
 #include "collect/output.h"
-#include "collect/sweep.h"
+#include "collect/stale_sessions.h"
 #include "common/child.h"
 #include "common/clock.h"
 #include "common/command.h"
@@ -279,7 +279,7 @@ static int record(struct recording *recording, char **environment, bool waits)
     }
     rtl_writer_begun(recording->writer);
     if (recording->pass == 0)
-        (void)rtl_session_sweep(); /* the program does not wait for it */
+        (void)rtl_stale_sessions_remove(); /* the program does not wait for it */
     follow_program(recording);
     recording->stopped = recording->child.asked_to_stop;
     follow_others(recording);

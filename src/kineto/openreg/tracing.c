@@ -338,7 +338,8 @@ int kineto_register_privateuse1_plugin(pu1TracingApiTable *table)
     return 0;
 }
 
-/* ---- the same under their own names ---- */
+/* The same under their own names. The table has static functions: what is linked by such a name may
+ * be another library's, which is found before this one. */
 
 uint32_t pu1GetVersion(void)
 {

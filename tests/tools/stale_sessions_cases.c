@@ -2,7 +2,7 @@
  * same time: whether a folder is there counts, not who removed it; and a session becomes old when
  * it is as it is to be found. */
 #include "collect/hold.h"
-#include "collect/sweep.h"
+#include "collect/stale_sessions.h"
 #include "made.h"
 
 #include <fcntl.h>
@@ -48,7 +48,7 @@ static bool there(const char *path)
 static bool is_swept(const char *session)
 {
     for (unsigned ms = 0; ms < 60000 && there(session); ++ms) {
-        (void)rtl_session_sweep();
+        (void)rtl_stale_sessions_remove();
         (void)usleep(1000);
     }
     return !there(session);
@@ -92,7 +92,7 @@ static bool make_ring(const char *session)
     return rtl_ring_create(&ring, session, 1u << 16) == 0;
 }
 
-const char *Sweep_WhatNobodyNeeds(void)
+const char *StaleSessions_WhatNobodyNeeds(void)
 {
     char session[64];
     CHECK(left_behind(session, sizeof session));
@@ -105,14 +105,14 @@ const char *Sweep_WhatNobodyNeeds(void)
 }
 
 /* Its maker died, or found the place full. */
-const char *Sweep_WhatItsMakerDidNotWrite(void)
+const char *StaleSessions_WhatItsMakerDidNotWrite(void)
 {
     char session[64];
     char file[MADE_PATH];
     CHECK(left_behind(session, sizeof session));
     (void)snprintf(file, sizeof file, "%s/session", session);
     CHECK(truncate(file, 0) == 0);
-    (void)rtl_session_sweep();
+    (void)rtl_stale_sessions_remove();
     CHECK(there(session)); /* somebody may be about to write it */
     CHECK(grow_old(session));
     CHECK(is_swept(session));
@@ -120,14 +120,14 @@ const char *Sweep_WhatItsMakerDidNotWrite(void)
 }
 
 /* Who removed it was killed meanwhile, or knew of less. */
-const char *Sweep_WhatIsHalfRemoved(void)
+const char *StaleSessions_WhatIsHalfRemoved(void)
 {
     char session[64];
     char command[MADE_PATH];
     CHECK(left_behind(session, sizeof session));
     (void)snprintf(command, sizeof command, "rm %s/session && touch %s/spare.0", session, session);
     CHECK(made_shell(command) == 0);
-    (void)rtl_session_sweep();
+    (void)rtl_stale_sessions_remove();
     CHECK(there(session)); /* it is new */
     (void)snprintf(command, sizeof command, "touch -d 2001-01-01 %s", session);
     CHECK(made_shell(command) == 0);
@@ -135,7 +135,7 @@ const char *Sweep_WhatIsHalfRemoved(void)
     return NULL;
 }
 
-const char *Sweep_NotWhileSomebodyCollects(void)
+const char *StaleSessions_NotWhileSomebodyCollects(void)
 {
     char session[64];
     CHECK(left_behind(session, sizeof session));
@@ -143,34 +143,34 @@ const char *Sweep_NotWhileSomebodyCollects(void)
     CHECK(collector > 0);
     CHECK(grow_old(session));
     CHECK(rtl_session_hold(session) == -1);
-    (void)rtl_session_sweep();
+    (void)rtl_stale_sessions_remove();
     CHECK(there(session));
     end(collector);
     CHECK(is_swept(session));
     return NULL;
 }
 
-const char *Sweep_NotWhileSomebodyWrites(void)
+const char *StaleSessions_NotWhileSomebodyWrites(void)
 {
     char session[64];
     CHECK(left_behind(session, sizeof session));
     pid_t writer = stay(session, make_ring);
     CHECK(writer > 0);
     CHECK(grow_old(session));
-    (void)rtl_session_sweep();
+    (void)rtl_stale_sessions_remove();
     CHECK(there(session));
     end(writer);
     CHECK(is_swept(session));
     return NULL;
 }
 
-const char *Sweep_NotWhatIsNew(void)
+const char *StaleSessions_NotWhatIsNew(void)
 {
     char own[64];
     char young[64];
     CHECK(rtl_session_create(own, sizeof own) == 0);
     CHECK(left_behind(young, sizeof young));
-    (void)rtl_session_sweep();
+    (void)rtl_stale_sessions_remove();
     CHECK(there(own) && there(young));
     rtl_session_remove(own);
     rtl_session_remove(young);
@@ -178,7 +178,7 @@ const char *Sweep_NotWhatIsNew(void)
 }
 
 /* Sessions of older versions, links, folders that are no sessions, and what is another user's. */
-const char *Sweep_NotWhatIsNoSession(void)
+const char *StaleSessions_NotWhatIsNoSession(void)
 {
     char session[64];
     char command[MADE_PATH];
@@ -194,7 +194,7 @@ const char *Sweep_NotWhatIsNoSession(void)
                    link);
     CHECK(made_shell(command) == 0);
     CHECK(symlink(session, link) == 0);
-    (void)rtl_session_sweep();
+    (void)rtl_stale_sessions_remove();
     CHECK(there(session) && there(folder) && there(link));
     CHECK(unlink(link) == 0);
     (void)snprintf(command, sizeof command, "rm -r %s", folder);
@@ -203,7 +203,7 @@ const char *Sweep_NotWhatIsNoSession(void)
     return NULL;
 }
 
-const char *Sweep_NotAnotherUsers(void)
+const char *StaleSessions_NotAnotherUsers(void)
 {
     char session[64];
     if (geteuid() != 0)
@@ -211,7 +211,7 @@ const char *Sweep_NotAnotherUsers(void)
     CHECK(left_behind(session, sizeof session));
     CHECK(chown(session, 12345, 12345) == 0);
     CHECK(grow_old(session));
-    (void)rtl_session_sweep();
+    (void)rtl_stale_sessions_remove();
     CHECK(there(session));
     CHECK(chown(session, 0, 0) == 0);
     CHECK(is_swept(session));
@@ -227,7 +227,7 @@ static bool is_collected(const char *session)
 }
 
 /* A session that is new may still get its collector; one that had it may not. */
-const char *Sweep_WhoCollectsIsSeen(void)
+const char *StaleSessions_WhoCollectsIsSeen(void)
 {
     char session[64];
     CHECK(left_behind(session, sizeof session));

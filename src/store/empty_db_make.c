@@ -1,6 +1,6 @@
 /*
- * rtl_make_blank FILE: makes the trace file that holds nothing yet, for blank.c. A part of the
- * build, since to make the tables takes SQLite a millisecond for which a program would wait.
+ * rtl_make_empty_db FILE: makes the trace file that holds nothing yet, for empty_db.c. A part of
+ * the build, since to make the tables takes SQLite a millisecond for which a program would wait.
  */
 #include "store/schema.h"
 
@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 {
     sqlite3 *db = NULL;
     if (argc != 2) {
-        (void)fprintf(stderr, "usage: rtl_make_blank FILE\n");
+        (void)fprintf(stderr, "usage: rtl_make_empty_db FILE\n");
         return 2;
     }
     (void)unlink(argv[1]);
@@ -33,7 +33,7 @@ int main(int argc, char **argv)
     if (result == SQLITE_OK)
         result = make_tables(db);
     if (result != SQLITE_OK)
-        (void)fprintf(stderr, "rtl_make_blank: %s: %s\n", argv[1], sqlite3_errmsg(db));
+        (void)fprintf(stderr, "rtl_make_empty_db: %s: %s\n", argv[1], sqlite3_errmsg(db));
     (void)sqlite3_close(db);
     return result == SQLITE_OK ? 0 : 1;
 }

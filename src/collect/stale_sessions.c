@@ -1,4 +1,4 @@
-#include "collect/sweep.h"
+#include "collect/stale_sessions.h"
 
 #include "collect/hold.h"
 #include "common/private.h"
@@ -85,7 +85,7 @@ static bool is_remains(const char *path)
 }
 
 /* The lock is kept until the folder is gone, so that nobody begins to use it meanwhile. */
-static bool sweep_one(const char *path)
+static bool remove_if_stale(const char *path)
 {
     struct rtl_session_facts facts;
     int file = rtl_session_open(path, O_RDONLY);
@@ -103,28 +103,28 @@ static bool sweep_one(const char *path)
     return unused;
 }
 
-static unsigned sweep_in(const char *place)
+static unsigned remove_stale_in(const char *place)
 {
     DIR *folder = opendir(place);
     struct dirent *entry;
-    unsigned swept = 0;
+    unsigned removed = 0;
     if (!folder)
         return 0;
     while ((entry = readdir(folder)) != NULL) { // NOLINT(concurrency-mt-unsafe): own stream
         char path[PATH_MAX];
         if (strncmp(entry->d_name, "rtl.", 4) == 0 && strlen(entry->d_name) == 10 &&
             snprintf(path, sizeof path, "%s/%s", place, entry->d_name) < (int)sizeof path)
-            swept += sweep_one(path);
+            removed += remove_if_stale(path);
     }
     (void)closedir(folder);
-    return swept;
+    return removed;
 }
 
-unsigned rtl_session_sweep(void)
+unsigned rtl_stale_sessions_remove(void)
 {
     const char *temporary = secure_getenv("TMPDIR");
-    unsigned swept = sweep_in("/dev/shm") + sweep_in("/tmp");
+    unsigned removed = remove_stale_in("/dev/shm") + remove_stale_in("/tmp");
     if (temporary && strcmp(temporary, "/tmp") != 0)
-        swept += sweep_in(temporary);
-    return swept;
+        removed += remove_stale_in(temporary);
+    return removed;
 }

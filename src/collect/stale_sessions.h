@@ -1,8 +1,8 @@
 /**
  * Session folders that a killed collector left behind.
  */
-#ifndef RTL_COLLECT_SWEEP_H
-#define RTL_COLLECT_SWEEP_H
+#ifndef RTL_COLLECT_STALE_SESSIONS_H
+#define RTL_COLLECT_STALE_SESSIONS_H
 
 /** Removes the sessions of this user that nobody needs any more: whoever made it has ended (or died
  * before it wrote who it is: the file `session` is empty), nobody holds it (hold.h), no process
@@ -10,6 +10,6 @@
  * rtl_session_create makes them; what is no session, or another user's, is left alone. A folder
  * that has files of a session alone, but not the file `session`, is what somebody left of one, and
  * goes as well. Returns how many there were. */
-unsigned rtl_session_sweep(void);
+unsigned rtl_stale_sessions_remove(void);
 
 #endif
