@@ -597,7 +597,7 @@ RTL_TRACE_API rtl_status_t rtlTraceKernelSample(rtl_trace_t *, uint32_t process,
 typedef struct rtl_graph {
     uint32_t process, graph;
     uint32_t generation;        /**< from 1 */
-    const char *source;         /**< "hip": HIP told it; "packets": inferred from its packets */
+    const char *source;         /**< "hip": HIP named it; "packets": inferred from its packets */
     uint32_t nodes;             /**< RTL_TRACE_NONE: not known */
     uint64_t exec;              /**< hipGraphExec_t, 0 if not known */
     uint64_t hip_graph;         /**< hipGraph_t that it was made of, 0 if not known */

@@ -269,8 +269,8 @@ static void number_chains(struct rtl_repeats *repeats, struct chains *chains)
     }
 }
 
-static void tell_node(struct rtl_repeats *repeats, const struct chain *chain, uint32_t number,
-                      uint32_t shape)
+static void report_node(struct rtl_repeats *repeats, const struct chain *chain, uint32_t number,
+                        uint32_t shape)
 {
     const struct rtl_registry *registry = repeats->registry;
     struct rtl_match_kernel kernel;
@@ -291,7 +291,7 @@ static void tell_node(struct rtl_repeats *repeats, const struct chain *chain, ui
     registry->sink.node(registry->sink.context, &node, symbol ? symbol->text : "");
 }
 
-static void tell_chain(struct rtl_repeats *repeats, const struct chain *chain)
+static void report_chain(struct rtl_repeats *repeats, const struct chain *chain)
 {
     const struct rtl_wire_graph graph = {
         .graph = chain->graph, .generation = chain->generation, .nodes = chain->kernels};
@@ -299,11 +299,11 @@ static void tell_chain(struct rtl_repeats *repeats, const struct chain *chain)
     uint32_t number = 0;
     for (uint32_t i = 0; i < chain->count; i++)
         for (uint32_t k = 0; k < chain->segments[i]->kernels; k++)
-            tell_node(repeats, chain, number++,
-                      chain->segments[i]->shapes ? chain->segments[i]->shapes[k] : RTL_NONE);
+            report_node(repeats, chain, number++,
+                        chain->segments[i]->shapes ? chain->segments[i]->shapes[k] : RTL_NONE);
 }
 
-static void tell_plan(struct rtl_repeats *repeats, struct rtl_batch_class *class)
+static void report_plan(struct rtl_repeats *repeats, struct rtl_batch_class *class)
 {
     const struct rtl_home *home = home_of(repeats, class);
     const struct rtl_segment *segment = home ? &repeats->segments[home->segment] : NULL;
@@ -334,7 +334,7 @@ static void tell_plan(struct rtl_repeats *repeats, struct rtl_batch_class *class
     free(steps);
 }
 
-void rtl_chains_tell(struct rtl_repeats *repeats)
+void rtl_chains_report(struct rtl_repeats *repeats)
 {
     struct chains chains = {0};
     for (uint32_t i = 0; i < repeats->class_count; i++)
@@ -346,10 +346,10 @@ void rtl_chains_tell(struct rtl_repeats *repeats)
         number_chains(repeats, &chains);
         for (uint32_t i = 0; i < chains.count; i++)
             if (!chains.chains[i].merged)
-                tell_chain(repeats, &chains.chains[i]);
+                report_chain(repeats, &chains.chains[i]);
         for (uint32_t i = 0; i < repeats->class_count; i++)
             if (repeats->classes[i].plan && repeats->classes[i].wanted)
-                tell_plan(repeats, &repeats->classes[i]);
+                report_plan(repeats, &repeats->classes[i]);
     } else {
         repeats->registry->forgotten++;
     }

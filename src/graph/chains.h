@@ -8,6 +8,6 @@
 #include "graph/repeats.h"
 
 /** Reports the graphs. Nothing may be added afterwards. */
-void rtl_chains_tell(struct rtl_repeats *repeats);
+void rtl_chains_report(struct rtl_repeats *repeats);
 
 #endif

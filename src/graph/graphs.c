@@ -16,7 +16,8 @@
 /* So many of the oldest flights are looked at for one that may be retired early. */
 #define LOOKED_AT 64
 
-/* Launches that were told before they were whole are remembered, for kernels that come later. */
+/* Launches that were reported before they were complete are remembered, for kernels that come
+ * later. */
 #define INCOMPLETE_MAX (1u << 20)
 
 struct rtl_graphs {
@@ -192,8 +193,8 @@ static int by_ordinal(const void *left, const void *right)
     return (a->ordinal > b->ordinal) - (a->ordinal < b->ordinal);
 }
 
-/* Kernels of a launch that was told already. */
-static void tell_late(struct rtl_graphs *graphs, const struct rtl_flight *flight)
+/* Kernels of a launch that was reported already. */
+static void report_late(struct rtl_graphs *graphs, const struct rtl_flight *flight)
 {
     const struct rtl_graphs_launch launch = {.body = &flight->body,
                                              .recorded = flight->count,
@@ -210,11 +211,12 @@ static void retire(struct rtl_graphs *graphs, struct rtl_flight *flight)
         qsort(flight->entries, flight->count, sizeof *flight->entries, by_ordinal);
     if (!flight->submitted) {
         if (rtl_index_get(&graphs->incomplete, flight->body.launch) != RTL_INDEX_MISSING)
-            tell_late(graphs, flight);
+            report_late(graphs, flight);
     } else if (flight->body.graph == RTL_NONE) {
         rtl_infer_retire(graphs->infer, flight);
     } else {
-        rtl_registry_tell(&graphs->registry, flight, rtl_plans_of(graphs->plans, flight, whole), 0);
+        rtl_registry_report(&graphs->registry, flight, rtl_plans_of(graphs->plans, flight, whole),
+                            0);
     }
     if (flight->submitted && !whole && graphs->incomplete.count < INCOMPLETE_MAX)
         graphs->registry.forgotten +=
@@ -222,8 +224,9 @@ static void retire(struct rtl_graphs *graphs, struct rtl_flight *flight)
     drop_flight(graphs, flight);
 }
 
-/* Beyond the limit the oldest launch is told as it is: most likely the rest of its kernels is lost.
- * One that was not told yet would be told too short; the one at hand is just growing. */
+/* Beyond the limit the oldest launch is reported as it is: most likely the rest of its kernels is
+ * lost. One that was not reported yet would be reported too short; the one at hand is just growing.
+ */
 static void retire_oldest(struct rtl_graphs *graphs)
 {
     uint32_t place = graphs->oldest;

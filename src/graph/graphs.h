@@ -4,8 +4,8 @@
  * Fed by the collector with the process's records, in the order of the ring. Of each launch it says
  * once which *plan* it follows: a list of nodes, one for each kernel by the ordinal of its packet.
  * Equal launches share a plan, so a replay costs a few bytes and not some per kernel. Launches of
- * graphs that HIP names are matched with the nodes that HIP told (match.h); the others are inferred
- * from their packets (infer.h). README.md says how.
+ * graphs that HIP names are matched with the nodes that HIP reported (match.h); the others are
+ * inferred from their packets (infer.h). README.md says how.
  *
  * Pure: memory and callbacks, no file, no clock. One thread at a time. Memory is bounded by the
  * launches in flight, the nodes of the graphs in use and the distinct plans of those, with limits
@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Kernels of launches that are not whole yet; beyond, the oldest launches are settled as they are
+/** Kernels of launches that are not whole yet; beyond, the oldest launches are retired as they are
  * (8 bytes each). */
 #define RTL_GRAPHS_IN_FLIGHT (1u << 20)
 
@@ -60,7 +60,8 @@ struct rtl_graphs_span {
     uint64_t start, end;
 };
 
-/** A launch, or (`late`) more of one that has been told already: `recorded` and spans add to it. */
+/** A launch, or (`late`) more of one that has been reported already: `recorded` and spans add to
+ * it. */
 struct rtl_graphs_launch {
     const struct rtl_wire_launch *body; /**< late: the launch alone is set */
     uint32_t plan;                      /**< 0: it had no kernels, or none was recorded */
@@ -105,11 +106,11 @@ void rtl_graphs_launch(struct rtl_graphs *graphs, const struct rtl_wire_launch *
 /** Every kernel that is recorded; nothing to do for most that belong to no launch. */
 void rtl_graphs_kernel(struct rtl_graphs *graphs, const struct rtl_wire_kernel *kernel);
 
-/** Tells plans that could not be told when they were made, because a definition was late. */
+/** Reports plans that could not be reported when they were made, because a definition was late. */
 void rtl_graphs_flush(struct rtl_graphs *graphs);
 
-/** The process has ended, nothing more comes: settles what is in flight and tells the graphs found
- * by their packets. */
+/** The process has ended, nothing more comes: retires what is in flight and reports the graphs
+ * inferred from packets. */
 void rtl_graphs_finish(struct rtl_graphs *graphs);
 
 /** How often memory was short or a limit made the registry forget something that it may have needed

@@ -395,7 +395,7 @@ void rtl_infer_retire(struct rtl_infer *infer, struct rtl_flight *flight)
     rtl_repeats_merge(&infer->repeats, class, flight->entries, flight->count);
     uint32_t head_plan = head_plan_of(infer, flight);
     if (class->wanted) {
-        rtl_registry_tell(infer->repeats.registry, flight, class->plan, head_plan);
+        rtl_registry_report(infer->repeats.registry, flight, class->plan, head_plan);
         return;
     }
     rtl_repeats_keep(&infer->repeats, class, flight);
@@ -410,5 +410,5 @@ void rtl_infer_finish(struct rtl_infer *infer)
             take_first(infer, &infer->threads[i]);
         end_sequence(infer, &infer->threads[i]);
     }
-    rtl_chains_tell(&infer->repeats);
+    rtl_chains_report(&infer->repeats);
 }

@@ -2,9 +2,9 @@
  * Matching the kernels of a launch with the nodes of its graph. Pure.
  *
  * HIP submits the nodes in an order of its own, which the dependencies allow and which is not
- * told. A kernel is known by what it runs: name, grid, block, shared memory. Where several nodes
- * run the same, the k-th kernel is the k-th node if they follow each other by dependency; if not,
- * that is assumed and said not to be certain.
+ * reported. A kernel is known by what it runs: name, grid, block, shared memory. Where several
+ * nodes run the same, the k-th kernel is the k-th node if they follow each other by dependency; if
+ * not, that is assumed and said not to be certain.
  */
 #ifndef RTL_GRAPH_MATCH_H
 #define RTL_GRAPH_MATCH_H

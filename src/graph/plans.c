@@ -298,11 +298,11 @@ static void free_kernels(struct kernels *kernels)
     free(kernels->list);
 }
 
-/* Telling. */
+/* Reporting. */
 
-static void tell(struct rtl_plans *plans, uint32_t id, const struct generation *it,
-                 uint32_t kernels, const struct rtl_flight_kernel *entries, const uint32_t *nodes,
-                 const bool *certain, uint32_t count)
+static void report(struct rtl_plans *plans, uint32_t id, const struct generation *it,
+                   uint32_t kernels, const struct rtl_flight_kernel *entries, const uint32_t *nodes,
+                   const bool *certain, uint32_t count)
 {
     struct rtl_graphs_step *steps = malloc((count + (size_t)1) * sizeof *steps);
     if (!steps) {
@@ -393,7 +393,7 @@ static void note_order(struct rtl_plans *plans, struct plan *plan)
         it->varies = true;
 }
 
-/* Finds a whole plan's nodes and tells it. Waits for definitions unless `all`. */
+/* Finds a whole plan's nodes and reports it. Waits for definitions unless `all`. */
 static void resolve(struct rtl_plans *plans, struct plan *plan, bool all)
 {
     const struct generation *it = &plans->generations[plan->generation];
@@ -420,8 +420,8 @@ static void resolve(struct rtl_plans *plans, struct plan *plan, bool all)
         if (ready) {
             plans->unresolved--;
             note_order(plans, plan);
-            tell(plans, plan->id, it, plan->count, plan->entries, plan->nodes, plan->certain,
-                 plan->count);
+            report(plans, plan->id, it, plan->count, plan->entries, plan->nodes, plan->certain,
+                   plan->count);
         } else {
             free(plan->nodes);
             free(plan->certain);
@@ -612,8 +612,8 @@ static void match_rest(struct rest *rest)
         rest->nodes[i] = RTL_NONE;
         rest->certain[i] = false;
     }
-    bool told = complete(rest->it);
-    if (match_by_reference(rest) || !told || match_by_nodes(rest))
+    bool known = complete(rest->it);
+    if (match_by_reference(rest) || !known || match_by_nodes(rest))
         return;
     (void)match_by_counts(rest);
 }
@@ -633,8 +633,8 @@ static uint32_t rest_plan(struct rtl_plans *plans, uint32_t generation,
         describe(plans->registry, flight->entries, flight->count, &rest.kernels)) {
         match_rest(&rest);
         id = ++plans->registry->last_plan;
-        tell(plans, id, rest.it, flight->body.kernels, flight->entries, rest.nodes, rest.certain,
-             flight->count);
+        report(plans, id, rest.it, flight->body.kernels, flight->entries, rest.nodes, rest.certain,
+               flight->count);
     } else {
         plans->registry->forgotten++;
     }

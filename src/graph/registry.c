@@ -111,8 +111,8 @@ bool rtl_registry_kernel(const struct rtl_registry *registry, uint32_t shape,
     return true;
 }
 
-void rtl_registry_tell(struct rtl_registry *registry, const struct rtl_flight *flight,
-                       uint32_t plan, uint32_t head_plan)
+void rtl_registry_report(struct rtl_registry *registry, const struct rtl_flight *flight,
+                         uint32_t plan, uint32_t head_plan)
 {
     const struct rtl_graphs_launch launch = {.body = &flight->body,
                                              .plan = plan,

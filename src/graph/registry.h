@@ -76,7 +76,7 @@ bool rtl_registry_kernel(const struct rtl_registry *registry, uint32_t shape,
 bool rtl_registry_grow(void **items, uint32_t *capacity, uint32_t count, size_t size);
 
 /** Reports a launch. */
-void rtl_registry_tell(struct rtl_registry *registry, const struct rtl_flight *flight,
-                       uint32_t plan, uint32_t head_plan);
+void rtl_registry_report(struct rtl_registry *registry, const struct rtl_flight *flight,
+                         uint32_t plan, uint32_t head_plan);
 
 #endif

@@ -37,7 +37,7 @@ struct rtl_aggregate {
     struct rtl_index queue_contexts;
     void *workers[THREADS_MAX]; /* struct rtl_aggregate_worker */
     unsigned threads;
-    struct rtl_thread_pool *crew;
+    struct rtl_thread_pool *pool;
     sqlite3_stmt *data;
     size_t next; /* chunk whose result comes next */
     struct recent *recent;
@@ -174,7 +174,7 @@ static rtl_status_t choose_chunks(struct rtl_aggregate *aggregate)
     return RTL_OK;
 }
 
-/* Giving chunks to the crew. */
+/* Giving chunks to the pool. */
 
 static bool alone_on_device(const struct rtl_aggregate *aggregate, const struct chosen *chosen)
 {
@@ -335,13 +335,13 @@ static rtl_status_t work(struct rtl_aggregate *aggregate)
     rtl_status_t status = RTL_OK;
     while (status == RTL_OK && aggregate->next < aggregate->chosen.count) {
         struct rtl_aggregate_job *job =
-            given < aggregate->chosen.count ? rtl_thread_pool_job(aggregate->crew) : NULL;
+            given < aggregate->chosen.count ? rtl_thread_pool_job(aggregate->pool) : NULL;
         if (job) {
             status = fill_job(aggregate, &chosen[given++], job);
             if (status == RTL_OK)
-                rtl_thread_pool_give(aggregate->crew);
+                rtl_thread_pool_give(aggregate->pool);
         } else {
-            status = take_job(aggregate, rtl_thread_pool_take(aggregate->crew));
+            status = take_job(aggregate, rtl_thread_pool_take(aggregate->pool));
         }
     }
     return status;
@@ -388,7 +388,7 @@ static bool finish_sweeps(struct rtl_aggregate_devices *devices)
 
 /* Begin and end. */
 
-static rtl_status_t make_crew(struct rtl_aggregate *aggregate)
+static rtl_status_t make_pool(struct rtl_aggregate *aggregate)
 {
     size_t chunks = aggregate->chosen.count;
     unsigned threads = aggregate->request.threads;
@@ -403,9 +403,9 @@ static rtl_status_t make_crew(struct rtl_aggregate *aggregate)
             return RTL_E_MEMORY;
         aggregate->workers[aggregate->threads] = worker;
     }
-    aggregate->crew = rtl_thread_pool_new(rtl_aggregate_chunk, aggregate->workers, threads,
+    aggregate->pool = rtl_thread_pool_new(rtl_aggregate_chunk, aggregate->workers, threads,
                                           2 * threads + 1, sizeof(struct rtl_aggregate_job));
-    return aggregate->crew ? RTL_OK : RTL_E_MEMORY;
+    return aggregate->pool ? RTL_OK : RTL_E_MEMORY;
 }
 
 static rtl_status_t prepare(struct rtl_aggregate *aggregate)
@@ -427,13 +427,13 @@ static rtl_status_t prepare(struct rtl_aggregate *aggregate)
         status = choose_chunks(aggregate);
     if (status == RTL_OK)
         status = rtl_trace_prepare_data(trace, &aggregate->data);
-    return status == RTL_OK ? make_crew(aggregate) : status;
+    return status == RTL_OK ? make_pool(aggregate) : status;
 }
 
 /* What is not needed any more once all kernels are added up. */
 static void dismiss(struct rtl_aggregate *aggregate)
 {
-    rtl_thread_pool_free(aggregate->crew, release_job);
+    rtl_thread_pool_free(aggregate->pool, release_job);
     for (unsigned i = 0; i < aggregate->threads; i++)
         rtl_aggregate_worker_free(aggregate->workers[i]);
     (void)sqlite3_finalize(aggregate->data);
@@ -441,7 +441,7 @@ static void dismiss(struct rtl_aggregate *aggregate)
     rtl_list_free(&aggregate->contexts);
     rtl_index_free(&aggregate->queue_contexts);
     free(aggregate->recent);
-    aggregate->crew = NULL;
+    aggregate->pool = NULL;
     aggregate->threads = 0;
     aggregate->data = NULL;
     aggregate->recent = NULL;

@@ -1,7 +1,7 @@
 /**
  * The parts of rtlTraceAggregate, for its sources only.
  *
- * The calling thread reads the packed chunks in the order of time, GPU by GPU, and a crew unpacks
+ * The calling thread reads the packed chunks in the order of time, GPU by GPU, and a pool unpacks
  * them: each thread adds durations up in tables of its own, and finds how long the chunk's kernels
  * ran as if the chunk were alone. Mostly it is, and that is all; of chunks that overlap with others
  * the intervals are handed back, and the calling thread sweeps over them.

@@ -10,14 +10,14 @@
 #define PROCESSORS_MAX 16
 
 struct member {
-    struct rtl_thread_pool *crew;
+    struct rtl_thread_pool *pool;
     void *worker;
     pthread_t thread;
 };
 
 struct rtl_thread_pool {
     rtl_thread_pool_work work;
-    void *worker; /* of the thread that made the crew */
+    void *worker; /* of the thread that made the pool */
     char *jobs;
     bool *done;
     unsigned job_count;
@@ -31,50 +31,50 @@ struct rtl_thread_pool {
     unsigned member_count;
 };
 
-static void *job_at(const struct rtl_thread_pool *crew, uint64_t number)
+static void *job_at(const struct rtl_thread_pool *pool, uint64_t number)
 {
-    return crew->jobs + (size_t)(number % crew->job_count) * crew->job_size;
+    return pool->jobs + (size_t)(number % pool->job_count) * pool->job_size;
 }
 
 /* Does the next job that nobody has begun; the lock is held before and after. */
-static void do_next(struct rtl_thread_pool *crew, void *worker)
+static void do_next(struct rtl_thread_pool *pool, void *worker)
 {
-    uint64_t number = crew->begun++;
-    (void)pthread_mutex_unlock(&crew->lock);
-    crew->work(worker, job_at(crew, number));
-    (void)pthread_mutex_lock(&crew->lock);
-    crew->done[number % crew->job_count] = true;
-    (void)pthread_cond_signal(&crew->finished);
+    uint64_t number = pool->begun++;
+    (void)pthread_mutex_unlock(&pool->lock);
+    pool->work(worker, job_at(pool, number));
+    (void)pthread_mutex_lock(&pool->lock);
+    pool->done[number % pool->job_count] = true;
+    (void)pthread_cond_signal(&pool->finished);
 }
 
 static void *serve(void *argument)
 {
     struct member *member = argument;
-    struct rtl_thread_pool *crew = member->crew;
-    (void)pthread_mutex_lock(&crew->lock);
-    while (!crew->ending) {
-        if (crew->begun < crew->given)
-            do_next(crew, member->worker);
+    struct rtl_thread_pool *pool = member->pool;
+    (void)pthread_mutex_lock(&pool->lock);
+    while (!pool->ending) {
+        if (pool->begun < pool->given)
+            do_next(pool, member->worker);
         else
-            (void)pthread_cond_wait(&crew->to_do, &crew->lock);
+            (void)pthread_cond_wait(&pool->to_do, &pool->lock);
     }
-    (void)pthread_mutex_unlock(&crew->lock);
+    (void)pthread_mutex_unlock(&pool->lock);
     return NULL;
 }
 
 /* Signals are for the program's own threads. */
-static void start(struct rtl_thread_pool *crew, void **workers, unsigned count)
+static void start(struct rtl_thread_pool *pool, void **workers, unsigned count)
 {
     sigset_t all;
     sigset_t before;
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     for (unsigned i = 0; i < count; i++) {
-        struct member *member = &crew->members[crew->member_count];
-        member->crew = crew;
+        struct member *member = &pool->members[pool->member_count];
+        member->pool = pool;
         member->worker = workers[i];
         if (pthread_create(&member->thread, NULL, serve, member) == 0)
-            crew->member_count++;
+            pool->member_count++;
     }
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
@@ -82,75 +82,75 @@ static void start(struct rtl_thread_pool *crew, void **workers, unsigned count)
 struct rtl_thread_pool *rtl_thread_pool_new(rtl_thread_pool_work work, void **workers,
                                             unsigned count, unsigned jobs, size_t job_size)
 {
-    struct rtl_thread_pool *crew = calloc(1, sizeof *crew);
-    if (!crew)
+    struct rtl_thread_pool *pool = calloc(1, sizeof *pool);
+    if (!pool)
         return NULL;
-    *crew = (struct rtl_thread_pool){.work = work,
+    *pool = (struct rtl_thread_pool){.work = work,
                                      .worker = workers[0],
                                      .jobs = calloc(jobs, job_size),
-                                     .done = calloc(jobs, sizeof *crew->done),
+                                     .done = calloc(jobs, sizeof *pool->done),
                                      .job_count = jobs,
                                      .job_size = job_size,
-                                     .members = calloc(count, sizeof *crew->members)};
-    (void)pthread_mutex_init(&crew->lock, NULL);
-    (void)pthread_cond_init(&crew->to_do, NULL);
-    (void)pthread_cond_init(&crew->finished, NULL);
-    if (!crew->jobs || !crew->done || !crew->members) {
-        rtl_thread_pool_free(crew, NULL);
+                                     .members = calloc(count, sizeof *pool->members)};
+    (void)pthread_mutex_init(&pool->lock, NULL);
+    (void)pthread_cond_init(&pool->to_do, NULL);
+    (void)pthread_cond_init(&pool->finished, NULL);
+    if (!pool->jobs || !pool->done || !pool->members) {
+        rtl_thread_pool_free(pool, NULL);
         return NULL;
     }
-    start(crew, workers + 1, count - 1);
-    return crew;
+    start(pool, workers + 1, count - 1);
+    return pool;
 }
 
-void *rtl_thread_pool_job(struct rtl_thread_pool *crew)
+void *rtl_thread_pool_job(struct rtl_thread_pool *pool)
 {
-    return crew->given - crew->taken == crew->job_count ? NULL : job_at(crew, crew->given);
+    return pool->given - pool->taken == pool->job_count ? NULL : job_at(pool, pool->given);
 }
 
-void rtl_thread_pool_give(struct rtl_thread_pool *crew)
+void rtl_thread_pool_give(struct rtl_thread_pool *pool)
 {
-    (void)pthread_mutex_lock(&crew->lock);
-    crew->done[crew->given % crew->job_count] = false;
-    crew->given++;
-    (void)pthread_cond_signal(&crew->to_do);
-    (void)pthread_mutex_unlock(&crew->lock);
+    (void)pthread_mutex_lock(&pool->lock);
+    pool->done[pool->given % pool->job_count] = false;
+    pool->given++;
+    (void)pthread_cond_signal(&pool->to_do);
+    (void)pthread_mutex_unlock(&pool->lock);
 }
 
-void *rtl_thread_pool_take(struct rtl_thread_pool *crew)
+void *rtl_thread_pool_take(struct rtl_thread_pool *pool)
 {
-    if (crew->taken == crew->given)
+    if (pool->taken == pool->given)
         return NULL;
-    (void)pthread_mutex_lock(&crew->lock);
-    while (!crew->done[crew->taken % crew->job_count]) {
-        if (crew->begun < crew->given)
-            do_next(crew, crew->worker);
+    (void)pthread_mutex_lock(&pool->lock);
+    while (!pool->done[pool->taken % pool->job_count]) {
+        if (pool->begun < pool->given)
+            do_next(pool, pool->worker);
         else
-            (void)pthread_cond_wait(&crew->finished, &crew->lock);
+            (void)pthread_cond_wait(&pool->finished, &pool->lock);
     }
-    (void)pthread_mutex_unlock(&crew->lock);
-    return job_at(crew, crew->taken++);
+    (void)pthread_mutex_unlock(&pool->lock);
+    return job_at(pool, pool->taken++);
 }
 
-void rtl_thread_pool_free(struct rtl_thread_pool *crew, void (*release)(void *job))
+void rtl_thread_pool_free(struct rtl_thread_pool *pool, void (*release)(void *job))
 {
-    if (!crew)
+    if (!pool)
         return;
-    (void)pthread_mutex_lock(&crew->lock);
-    crew->ending = true;
-    (void)pthread_cond_broadcast(&crew->to_do);
-    (void)pthread_mutex_unlock(&crew->lock);
-    for (unsigned i = 0; i < crew->member_count; i++)
-        (void)pthread_join(crew->members[i].thread, NULL);
-    for (unsigned i = 0; release && i < crew->job_count; i++)
-        release(job_at(crew, i));
-    (void)pthread_cond_destroy(&crew->finished);
-    (void)pthread_cond_destroy(&crew->to_do);
-    (void)pthread_mutex_destroy(&crew->lock);
-    free(crew->members);
-    free(crew->done);
-    free(crew->jobs);
-    free(crew);
+    (void)pthread_mutex_lock(&pool->lock);
+    pool->ending = true;
+    (void)pthread_cond_broadcast(&pool->to_do);
+    (void)pthread_mutex_unlock(&pool->lock);
+    for (unsigned i = 0; i < pool->member_count; i++)
+        (void)pthread_join(pool->members[i].thread, NULL);
+    for (unsigned i = 0; release && i < pool->job_count; i++)
+        release(job_at(pool, i));
+    (void)pthread_cond_destroy(&pool->finished);
+    (void)pthread_cond_destroy(&pool->to_do);
+    (void)pthread_mutex_destroy(&pool->lock);
+    free(pool->members);
+    free(pool->done);
+    free(pool->jobs);
+    free(pool);
 }
 
 unsigned rtl_thread_pool_processors(void)
