@@ -6,7 +6,8 @@
  *     bench_growth KERNELS QUEUES GRAPHS [RATE [BATCH [FROM TO]]]
  *
  * A batch has 16 packets, as a segment of a graph, or BATCH; a graph's kernels have arguments of
- * their own.
+ * their own. The first batch of each queue warms up, before the KERNELS: memory that nobody has
+ * written to yet is paid for there.
  * With a RATE, at most so many packets are submitted in a second: the thread spins between batches,
  * as a program that does something else, and that is in its CPU clock. 0: as fast as can be.
  * With FROM and TO, the time-stamp counter's figures are those of the groups before and after which
@@ -17,7 +18,7 @@
  * Prints one line of JSON: for each power of ten up to KERNELS from 10 000, ns per packet of the
  * submitting thread's CPU clock, of the time-stamp counter (median over groups of batches), and of
  * the CPU time of rtl-worker, which is 0 without RTL; how many groups the median is of, with FROM
- * and TO; and how many packets there were.
+ * and TO; and how many packets there were, those for warming up included.
  */
 #include "gpu.h"
 #include "threads.h"
@@ -196,11 +197,12 @@ int main(int argc, char **argv)
     scale = ticks_per_ns();
     ticks_per_batch = rate > 0 ? batch_size * 1e9 / rate * scale : 0;
     (void)printf("{\"queues\": %u, \"graphs\": %u", queue_count, graph_count);
-    uint64_t done = FIRST_FIGURE / 10 / batch_size;
+    uint64_t warm_up = queue_count;
+    uint64_t done = warm_up + FIRST_FIGURE / 10 / batch_size;
     (void)measure(0, done);
     for (uint64_t upto = FIRST_FIGURE; upto <= kernels; upto *= 10) {
-        struct figures figures = measure(done, upto / batch_size);
-        done = upto / batch_size;
+        struct figures figures = measure(done, warm_up + upto / batch_size);
+        done = warm_up + upto / batch_size;
         (void)printf(", \"cpu_ns_%llu\": %.1f, \"median_ns_%llu\": %.1f, \"worker_ns_%llu\": %.1f",
                      (unsigned long long)upto, figures.cpu, (unsigned long long)upto,
                      figures.median, (unsigned long long)upto, figures.worker);
