@@ -38,12 +38,6 @@ static inline void *rtl_queue_map_find(const struct rtl_queue_map *map, uint64_t
     return rtl_queue_map_find_further(map, key);
 }
 
-/** Asks for the cache line that a key is looked for in first. Any thread. */
-static inline void rtl_queue_map_ask(const struct rtl_queue_map *map, uint64_t key)
-{
-    __builtin_prefetch((const void *)&map->places[rtl_queue_map_place(key)]);
-}
-
 /** Sets a key's value; the key must be above 1. False if the map is full. Under a lock. */
 bool rtl_queue_map_put(struct rtl_queue_map *map, uint64_t key, void *value);
 

@@ -173,34 +173,6 @@ static inline void rtl_record_ask_soon(const struct rtl_record *record, uint64_t
                          here ? 0 : ahead);
 }
 
-/** Asks for the lines of `count` records that lie side by side. */
-static inline void rtl_records_ask(const unsigned char *record, uint64_t count)
-{
-    for (const unsigned char *end = record + count * sizeof(struct rtl_record); record < end;
-         record += sizeof(struct rtl_record))
-        __builtin_prefetch(record, 1);
-}
-
-/** Asks for what the submitter needs, but for the line of `tail`, when it comes to a new chunk. */
-static inline void rtl_pending_ask_chunk(const struct rtl_pending *pending)
-{
-    __builtin_prefetch(pending);
-    __builtin_prefetch(&pending->chosen, 1);
-    __builtin_prefetch(&pending->head);
-}
-
-/** Asks for the lines of the next `count` records, at most as many as a chunk has, and of the next
- * origin. By the submitter, whom rtl_pending_room has just told of room. */
-static inline void rtl_pending_ask(const struct rtl_pending *pending, uint64_t count)
-{
-    uint64_t place = atomic_load_explicit(&pending->tail, memory_order_relaxed) % RTL_CHUNK;
-    uint64_t here = count < RTL_CHUNK - place ? count : RTL_CHUNK - place;
-    const struct rtl_record_chunk *chunk = rtl_record_chunk_of(pending->next, place);
-    __builtin_prefetch(&chunk->origins[pending->last.place + 1], 1);
-    rtl_records_ask((const unsigned char *)pending->next, here);
-    rtl_records_ask((const unsigned char *)chunk + pending->ahead, count - here);
-}
-
 /** Fills the next record; rtl_pending_room must have told of room for it. `origin`: the place of
  * its origin. Returns its sequence number. */
 static inline __attribute__((always_inline)) uint64_t
@@ -232,7 +204,7 @@ struct rtl_record_row {
 /** Begins a row of at least one record, and of at most as many as rtl_pending_room has told of room
  * for. By the submitter, who adds no other record before it is ended. */
 static inline struct rtl_record_row rtl_row_begin(struct rtl_pending *pending,
-                                                  const struct rtl_origin_words *origin, bool asks)
+                                                  const struct rtl_origin_words *origin)
 {
     bool plain = origin->correlation == 0 && origin->launch == RTL_NONE;
     return (struct rtl_record_row){
@@ -241,7 +213,7 @@ static inline struct rtl_record_row rtl_row_begin(struct rtl_pending *pending,
                                   rtl_pending_get(&pending->tail), RTL_RECORD_PENDING),
         .place = plain ? 0 : rtl_pending_place_origin(pending, origin),
         .flags = plain ? RTL_RECORD_PLAIN : 0,
-        .ahead = asks ? pending->ahead : 0,
+        .ahead = pending->ahead,
     };
 }
 

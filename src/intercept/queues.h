@@ -62,9 +62,6 @@ struct rtl_queue {
     /** The device's read index when a submitter last looked: it need not for each packet fetch what
      * the device writes. Written by the lock's holder. */
     _Atomic uint64_t read_index;
-    /** How often the thread whose way in is the quick one had gone to another queue when it last
-     * came to this one. */
-    _Atomic uint32_t visited;
     _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint64_t
         newest;               /**< largest end tick that was harvested */
     _Atomic uint64_t retired; /**< packets before it have left the hardware's ring */

@@ -8,12 +8,10 @@
 #include <stddef.h>
 #include <string.h>
 
-#define PACKET_SIZE      64u
-#define ASKED            16u /* lines of records at a time: about as many as a core waits for at once */
-#define HELP_TRIES       4u
-#define MOST_TRIES       64u /* of help that gained something, but others took it */
-#define HANDLES_PER_LINE 8u
-#define SHARES           8 /* of the free signals: a queue takes one at a time */
+#define PACKET_SIZE 64u
+#define HELP_TRIES  4u
+#define MOST_TRIES  64u /* of help that gained something, but others took it */
+#define SHARES      8   /* of the free signals: a queue takes one at a time */
 
 /* Formats of vendor packets, all with the completion signal in the usual place:
  * AMD_AQL_FORMAT_PM4_IB of ROCr's amd_gpu_pm4.h, HSA_AMD_PACKET_TYPE_BARRIER_VALUE (2) and
@@ -355,17 +353,6 @@ static bool take_signal(struct rtl_rewriter *rewriter, uint32_t *id)
         return false;
     *id = rewriter->ids[--rewriter->id_count];
     return true;
-}
-
-void rtl_rewrite_ask(struct rtl_rewriter *rewriter, uint64_t count)
-{
-    uint64_t most = count < ASKED ? count : ASKED;
-    rewriter->leaves = true;
-    __builtin_prefetch(&rewriter->ids[(rewriter->id_count - 1) % RTL_REWRITE_CACHE]);
-    if (rtl_pending_room(rewriter->pending) > 0)
-        rtl_pending_ask(rewriter->pending, most);
-    for (uint64_t i = 0; i < most && i < rewriter->id_count; i += HANDLES_PER_LINE)
-        __builtin_prefetch(&rewriter->pool->handles[rewriter->ids[rewriter->id_count - 1 - i]]);
 }
 
 void rtl_rewrite_release(struct rtl_rewriter *rewriter)
@@ -712,17 +699,16 @@ static struct rtl_origin_words origin_of(const struct rtl_rewrite_run *run)
                                      launched ? reservation->ordinal - (uint32_t)run->first : 0};
 }
 
-/* As many packets as are simple, of which there is one, and signals and room for all. `last`:
- * nobody needs what comes behind them soon. */
+/* As many packets as are simple, of which there is one, and signals and room for all. */
 static IN_PLACE uint64_t rewrite_row(struct rtl_rewriter *rewriter, unsigned char *packets,
                                      uint64_t first, uint64_t count, uint32_t epoch,
-                                     const struct rtl_origin_words *origin, bool last)
+                                     const struct rtl_origin_words *origin)
 {
     struct rtl_rewrite_run *run = &rewriter->run;
     bool found = (run->reservation.flags & RTL_RESERVED_FOUND) != 0;
     uint64_t hash = run->fingerprint;
     const uint32_t *id = rewriter->ids + rewriter->id_count;
-    struct rtl_record_row row = rtl_row_begin(rewriter->pending, origin, !last);
+    struct rtl_record_row row = rtl_row_begin(rewriter->pending, origin);
     uint64_t done = 0;
     for (; done < count; done++) {
         hsa_kernel_dispatch_packet_t *packet = (void *)(packets + done * PACKET_SIZE);
@@ -761,8 +747,7 @@ static uint64_t rewrite_simple(struct rtl_rewriter *rewriter, unsigned char *pac
         if (!is_simple(rewriter, (void *)packet))
             break;
         uint64_t row = row_for(rewriter, count - done);
-        bool last = rewriter->leaves && row == count - done;
-        done += rewrite_row(rewriter, packet, first + done, row, epoch, &origin, last);
+        done += rewrite_row(rewriter, packet, first + done, row, epoch, &origin);
     }
     if (done > 0) {
         tally->seen += done;
@@ -947,9 +932,6 @@ static __attribute__((noinline)) void rewrite_all(struct rtl_rewriter *rewriter,
     if (singles < count)
         rewrite_any(rewriter, (unsigned char *)packets + singles * PACKET_SIZE, first + singles,
                     count - singles, epoch);
-    if (rewriter->leaves && count >= RTL_CHUNK)
-        rtl_pending_leave(rewriter->pending);
-    rewriter->leaves = false;
 }
 
 /* One packet, in a function that needs few registers; all else in another one. */

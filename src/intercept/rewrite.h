@@ -70,12 +70,8 @@ struct rtl_rewriter {
     /** Not 0: at least one of so many packets in a row gets a pool signal if none would have one
      * otherwise, so that it is known how far the device is. */
     uint32_t mark_every;
-    uint32_t unmarked; /**< packets since the last one with a pool signal */
-    bool paused;       /**< recording is stopped: kernels are left out */
-    /** The producer goes from queue to queue, and when it comes back here, what it could ask for
-     * now is lost again; with large batches, much of the records' memory serves others until then.
-     * Until the next packets are rewritten. */
-    bool leaves;
+    uint32_t unmarked;  /**< packets since the last one with a pool signal */
+    bool paused;        /**< recording is stopped: kernels are left out */
     bool shared_ledger; /**< other queues count in the same row of the ledger */
     struct rtl_rewrite_run run;
     uint64_t single_at; /**< index + 1 of `single`, 0: there was none */
@@ -121,12 +117,6 @@ enum rtl_followed rtl_rewrite_follow(struct rtl_rewriter *rewriter, hsa_signal_t
 
 /** Tells the launches of the packets [first, end) that these will never pass. */
 void rtl_rewrite_skip(struct rtl_rewriter *rewriter, uint64_t first, uint64_t end);
-
-/** Asks for the cache lines of the next `count` packets' records and of their signals, and for what
- * else it takes to rewrite them, but for the first two of the rewriter itself and the first of the
- * submitter's in the records (rtl_pending_ask_chunk: and the others). For a thread that comes back
- * to the queue after many others. By who will rewrite them. */
-void rtl_rewrite_ask(struct rtl_rewriter *rewriter, uint64_t count);
 
 /** Gives the signals at hand back to the pool. */
 void rtl_rewrite_release(struct rtl_rewriter *rewriter);

@@ -269,15 +269,6 @@ void rtl_submit(struct rtl_queue *queue)
     (void)submit_asking(queue, pieces, queue->way == RTL_WAY_INTERPOSE);
 }
 
-void rtl_submit_foresee(struct rtl_queue *queue, uint64_t count)
-{
-    if (!rtl_submit_lock_try_fast(&queue->submit_lock))
-        return;
-    rtl_rewrite_ask(&queue->rewriter, count);
-    if (rtl_submit_lock_unlock_fast(&queue->submit_lock))
-        rtl_submit(queue);
-}
-
 bool rtl_submit_some(struct rtl_queue *queue)
 {
     return submit_asking(queue, FEW_PIECES, false);

@@ -16,10 +16,6 @@
  * to the worker. */
 void rtl_submit(struct rtl_queue *queue);
 
-/** Asks for the cache lines that it takes to rewrite the next `count` packets, if the calling
- * thread is nearly always the one that submits the queue's. Nothing that others notice. */
-void rtl_submit_foresee(struct rtl_queue *queue, uint64_t count);
-
 /** The same as rtl_submit, but a little of it; false if there may be more. For the worker, which
  * has other queues.
  */

@@ -45,13 +45,6 @@ extern _Thread_local struct rtl_submit_thread *rtl_submit_thread
  */
 bool rtl_submit_lock_prepare(void);
 
-/** True if the calling thread is the owner, a moment ago. */
-static inline bool rtl_submit_lock_is_mine(const struct rtl_submit_lock *lock)
-{
-    return rtl_submit_thread != NULL &&
-           atomic_load_explicit(&lock->owner, memory_order_relaxed) == rtl_submit_thread;
-}
-
 /** Acquires by the fast path; false: it is not open. */
 static inline bool rtl_submit_lock_try_fast(struct rtl_submit_lock *lock)
 {

@@ -675,7 +675,6 @@ void model_submit(unsigned queue)
         uint64_t count = settings.queue_size - slot;
         if (count > end - at)
             count = end - at;
-        rtl_rewrite_ask(rewriter, count);
         rtl_rewrite(rewriter, side->ring + slot * 64, side->first + at, count, EPOCH);
         at += count;
     }

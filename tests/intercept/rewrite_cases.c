@@ -687,31 +687,6 @@ const char *Rewrite_SignalsRunOutInABatch(void)
     return check_row(0, 0, 25, 500);
 }
 
-/* At every place in a chunk, and with as many signals at hand as there are then. */
-/* But that a chunk for records is begun then, and not when the next one comes. */
-const char *Rewrite_AskingChangesNothing(void)
-{
-    static const uint64_t counts[] = {0, 1, 16, 300};
-    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
-    bench.help_harvests = true;
-    for (uint64_t i = 0; i < 3 * SLOTS; i++) {
-        const struct rtl_record *next = bench.pending.next;
-        uint32_t at_hand = bench.rewriter.id_count;
-        int64_t idle = atomic_load(&bench.pool.free);
-        for (unsigned count = 0; count < 4; count++)
-            rtl_rewrite_ask(&bench.rewriter, counts[count]);
-        CHECK(bench.pending.next == next || i % RTL_CHUNK == 0);
-        CHECK(bench.pending.chosen <= i / RTL_CHUNK + 2);
-        CHECK(atomic_load(&bench.pending.tail) == i);
-        CHECK(bench.rewriter.id_count == at_hand && atomic_load(&bench.pool.free) == idle);
-        hsa_kernel_dispatch_packet_t *packet = kernel(i, 0);
-        rewrite(i, 1);
-        CHECK(packet->completion_signal.handle != 0);
-        fake_complete(packet->completion_signal.handle, i + 1, i + 2);
-    }
-    return NULL;
-}
-
 /* A barrier and a kernel with a signal of its own among them. */
 const char *Rewrite_BatchOfManyKindsKeepsItsOrder(void)
 {
