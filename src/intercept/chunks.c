@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#define BRANDS (1u << 17)
-
 struct rtl_chunks rtl_chunks;
 
 static struct rtl_record_chunk none;
@@ -14,7 +12,7 @@ bool rtl_chunks_init(struct rtl_chunks *chunks)
 {
     uint32_t most = RTL_CHUNKS_PIECES * RTL_CHUNKS_PIECE;
     _Atomic uint32_t *links = calloc(most, sizeof *links);
-    *chunks = (struct rtl_chunks){.given.next = links, .unused.next = links, .piece_count = 1};
+    *chunks = (struct rtl_chunks){.unused.next = links, .piece_count = 1};
     chunks->pieces = calloc(RTL_CHUNKS_PIECES, sizeof *chunks->pieces);
     if (links == NULL || chunks->pieces == NULL) {
         rtl_chunks_end(chunks);
@@ -34,7 +32,7 @@ void rtl_chunks_end(struct rtl_chunks *chunks)
             (void)munmap(piece, RTL_CHUNKS_PIECE * sizeof *piece);
     }
     free((void *)chunks->pieces);
-    free((void *)chunks->given.next);
+    free((void *)chunks->unused.next);
     *chunks = (struct rtl_chunks){0};
 }
 
@@ -86,7 +84,7 @@ static bool grow(struct rtl_chunks *chunks)
 }
 
 /* Others may take what one has made. */
-static unsigned take_unused(struct rtl_chunks *chunks, uint32_t *numbers, unsigned count)
+static unsigned take_some(struct rtl_chunks *chunks, uint32_t *numbers, unsigned count)
 {
     unsigned got;
     while ((got = rtl_stack_pop(&chunks->unused, numbers, count)) == 0)
@@ -98,16 +96,20 @@ static unsigned take_unused(struct rtl_chunks *chunks, uint32_t *numbers, unsign
 
 unsigned rtl_chunks_take(struct rtl_chunks *chunks, uint32_t *numbers, unsigned count)
 {
-    unsigned all = rtl_stack_pop(&chunks->given, numbers, count);
+    unsigned all = 0;
     unsigned got = 1;
     for (; all < count && got > 0; all += got)
-        got = take_unused(chunks, numbers + all, count - all);
+        got = take_some(chunks, numbers + all, count - all);
     return all;
 }
 
 void rtl_chunks_give(struct rtl_chunks *chunks, uint32_t number)
 {
-    rtl_stack_push(&chunks->given, &number, 1);
+    struct rtl_record_chunk *chunk = rtl_chunks_at(chunks, number);
+    for (unsigned i = 0; i < RTL_CHUNK; i++)
+        atomic_store_explicit(&chunk->records[i].state, 0, memory_order_relaxed);
+    atomic_fetch_add_explicit(&chunks->unused_count, 1, memory_order_relaxed);
+    rtl_stack_push(&chunks->unused, &number, 1);
 }
 
 void rtl_chunks_reserve(struct rtl_chunks *chunks, uint32_t ahead)
@@ -115,9 +117,4 @@ void rtl_chunks_reserve(struct rtl_chunks *chunks, uint32_t ahead)
     while (atomic_load_explicit(&chunks->unused_count, memory_order_relaxed) < ahead)
         if (!grow(chunks))
             return;
-}
-
-uint32_t rtl_chunks_brand(struct rtl_chunks *chunks)
-{
-    return atomic_fetch_add_explicit(&chunks->brands, 1, memory_order_relaxed) % BRANDS;
 }

@@ -1,16 +1,13 @@
 /**
- * What pending records are kept in: chunks of some, which go from queue to queue.
+ * What pending records are kept in: chunks of some, which all queues take from here.
  *
- * A queue takes a chunk when it comes to a new one. As long as a program stays with a queue, this
- * keeps the chunks whose records are done for its next ones. When the program has gone on to others
- * (rtl_pending_leave), whoever finds all records of a chunk done gives it back, and the one that
- * was given last is taken next, by whichever queue: its lines and its pages were used a moment ago,
- * while memory of a queue's own would be cold whenever a program comes to a queue for the first
- * time.
+ * A queue takes a chunk when it has none whose records are all done, and keeps it for its next
+ * records. There is memory ahead for chunks that no queue has yet: the worker sees to that, so that
+ * a thread that submits does not pay for pages that are written to for the first time.
  *
- * Without locks. Chunks have numbers above 0, and are never unmapped: a harvester may look where
- * a record was at any time, and `state`, which tells the queue and the record's number, tells what
- * it has found (pending.c). Number 0 is a chunk in which there is never a record.
+ * Without locks. Chunks have numbers above 0, and are not unmapped while there are queues: a
+ * harvester may look where a record was at any time, and `state`, which has the record's number,
+ * tells what it has found (pending.c). Number 0 is a chunk in which there is never a record.
  */
 #ifndef RTL_INTERCEPT_CHUNKS_H
 #define RTL_INTERCEPT_CHUNKS_H
@@ -30,7 +27,7 @@
  * words that a dispatch packet has it in, so that to record one takes few instructions; the halves
  * in which a packet has something else have the program's signal. */
 struct rtl_record {
-    _Atomic uint64_t state;  /**< brand of its queue << 47 | sequence * 4 + phase */
+    _Atomic uint64_t state;  /**< sequence * 4 + phase; 0: there was none yet */
     _Atomic uint64_t packet; /**< index in the queue << 16 | flags << 6 | place of its origin */
     _Atomic uint64_t tag;    /**< pool id (borrowed: stamp) | code epoch << 32 */
     _Atomic uint64_t block;  /**< low half of the program's signal, block x << 32, y << 48 */
@@ -61,12 +58,9 @@ struct rtl_record_chunk {
 
 struct rtl_chunks {
     struct rtl_record_chunk *_Atomic *pieces; /**< NULL beyond those that there are */
-    /** Given back; what was given last is taken first. */
-    _Alignas(RTL_FALSE_SHARING_BYTES) struct rtl_stack given;
-    struct rtl_stack unused; /**< with memory that nobody had yet */
+    struct rtl_stack unused;                  /**< no queue has them; there is memory for them */
     _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint32_t piece_count;
     _Atomic uint32_t unused_count; /**< may lag for a moment */
-    _Atomic uint32_t brands;       /**< that were given out */
 };
 
 /** Those of the library's queues. */
@@ -79,22 +73,18 @@ bool rtl_chunks_init(struct rtl_chunks *chunks);
 /** Gives all memory back, that of chunks which somebody still has too. */
 void rtl_chunks_end(struct rtl_chunks *chunks);
 
-/** Takes `count` chunks, which are the caller's until it gives them back, with the records of
- * whoever had them before, or zeros. Takes memory if there are none. Returns how many: fewer
- * without memory. Any thread; keeps errno. */
+/** Takes `count` chunks, which are the caller's until it gives them back, with states of zero.
+ * Takes memory if there are none. Returns how many: fewer without memory. Any thread; keeps errno.
+ */
 unsigned rtl_chunks_take(struct rtl_chunks *chunks, uint32_t *numbers, unsigned count);
 
-/** Gives one back. No record in it may be pending. Any thread. */
+/** Gives one back; its records are forgotten, and nobody may look for them any more. Any thread. */
 void rtl_chunks_give(struct rtl_chunks *chunks, uint32_t number);
 
-/** Sees to it that there are so many at least that were never used, and have memory: a page that is
- * written to for the first time costs microseconds, and the submitter should find it there. Any
+/** Sees to it that there are so many at least that no queue has, and that have memory: a page that
+ * is written to for the first time costs microseconds, and the submitter should find it there. Any
  * thread; keeps errno. */
 void rtl_chunks_reserve(struct rtl_chunks *chunks, uint32_t ahead);
-
-/** A number for the records of a queue that no other queue with the same chunks has, below 2^17;
- * the same again after so many queues. Any thread. */
-uint32_t rtl_chunks_brand(struct rtl_chunks *chunks);
 
 /** The chunk with a number that was taken once, or 0. Any thread that comes after who took it. */
 static inline struct rtl_record_chunk *rtl_chunks_at(const struct rtl_chunks *chunks,

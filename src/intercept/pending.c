@@ -8,20 +8,20 @@
 #define RECORDS_SOON 12u
 #define OF_RECORD    (RTL_RECORD_BORROWED | RTL_RECORD_PLAIN | RTL_RECORD_OWN) /* not of facts */
 
-/* Why a harvester may look for a record without a lock, while its chunk goes to others:
+/* Why a harvester may look for a record without a lock, while the submitter reuses its chunk:
  *
- * - The table has another chunk where that of a number was only when `passed` is beyond it, and
- *   `head` beyond all its records, which the table's size sees to. So who knows that a record was
- *   added, by `tail` or by a name that was entered after its chunk was begun, finds it in the table
- *   as long as it is pending. In any other chunk, of another queue or of zeros, no record has its
- *   state.
- * - A record is written when its place's former one is done: who passed the chunk has read that
- *   in `head`, and who takes it comes after him. Who claims a record has changed its state from
- *   pending, so nobody has written to it since it was added, and what he has read of it before is
- *   its own.
- * - Who only looks reads `state` again behind a fence. Had he read something of a later record, the
- *   fence of its submitter at the beginning of its chunk would come before, and with that the end
- *   of the former record: its state would be another one.
+ * - A chunk stays in its place of the table until `passed` and `head` are beyond all its records,
+ *   which the table's size sees to. So any thread that knows that a record was added, through
+ *   `tail` or through an entry of the borrow table that was made after the chunk was begun, finds
+ *   the record in the table as long as it is pending. A chunk that it finds in any other case has
+ *   no record of that state: numbers are not used twice, and memory that is new is zeros.
+ * - A record is written when the former one of its place is done: the submitter passed the chunk
+ *   because it read so in `head`, with acquire, and with that came after all claims in it. A thread
+ *   that claims a record has changed its state from pending, so nobody has written to the record
+ *   since it was added, and what the thread read before is that record's.
+ * - A thread that only looks reads `state` again behind a fence. Had it read a word of a later
+ *   record, the submitter's fence at the beginning of that record's chunk would come before, and
+ *   with it the end of the former record: the state would be another one.
  */
 
 static const struct rtl_last_origin no_origin = {.launch = RTL_NONE, .place = UINT64_MAX};
@@ -52,8 +52,6 @@ bool rtl_pending_init(struct rtl_pending *pending, struct rtl_chunks *chunks, ui
     pending->mask = records - 1;
     pending->memory = memory;
     pending->mapped = bytes;
-    pending->own_brand = rtl_chunks_brand(chunks);
-    pending->brand = rtl_brand_in_state(pending->own_brand);
     pending->last = no_origin;
     rtl_prefault(memory, (unsigned char *)memory + bytes);
     return true;
@@ -64,58 +62,26 @@ static _Atomic uint32_t *place_of(const struct rtl_pending *pending, uint64_t at
     return &pending->table[at & pending->table_mask];
 }
 
-/* The oldest chunk that is neither spare nor given back, if all of its records are done: it is the
- * caller's. Until `passed` is beyond it, it stays in the table, as the submitter passes chunks
- * before it writes there. 0: there is none. */
-static uint32_t pass_chunk(struct rtl_pending *pending, uint64_t head)
+/* Chunks whose records are all done become spares. They stay in the table until others come to
+ * their places. */
+static void pass_done_chunks(struct rtl_pending *pending, uint64_t head)
 {
-    uint64_t at = atomic_load_explicit(&pending->passed, memory_order_acquire);
-    while ((at + 1) * RTL_CHUNK <= head) {
-        uint32_t number = atomic_load_explicit(place_of(pending, at), memory_order_relaxed);
-        if (atomic_compare_exchange_weak_explicit(&pending->passed, &at, at + 1,
-                                                  memory_order_acq_rel, memory_order_acquire))
-            return number;
-    }
-    return 0;
-}
-
-static void give_done(struct rtl_pending *pending, uint64_t head)
-{
-    for (uint32_t number; (number = pass_chunk(pending, head)) != 0;)
-        rtl_chunks_give(pending->chunks, number);
-}
-
-static void keep_done(struct rtl_pending *pending, uint64_t head)
-{
-    for (uint32_t number; (number = pass_chunk(pending, head)) != 0;)
-        pending->spares[pending->spare_count++] = number;
-}
-
-static void give_spares(struct rtl_pending *pending)
-{
-    while (pending->spare_count > 0)
-        rtl_chunks_give(pending->chunks, pending->spares[--pending->spare_count]);
-}
-
-static void forget(struct rtl_record_chunk *chunk)
-{
-    for (unsigned i = 0; i < RTL_CHUNK; i++)
-        atomic_store_explicit(&chunk->records[i].state, 0, memory_order_relaxed);
+    for (; (pending->passed + 1) * RTL_CHUNK <= head; pending->passed++)
+        pending->spares[pending->spare_count++] =
+            atomic_load_explicit(place_of(pending, pending->passed), memory_order_relaxed);
 }
 
 void rtl_pending_end(struct rtl_pending *pending)
 {
-    uint64_t at = atomic_load_explicit(&pending->passed, memory_order_acquire);
-    for (; at < pending->chosen; at++) {
-        uint32_t number = atomic_load_explicit(place_of(pending, at), memory_order_relaxed);
-        forget(rtl_chunks_at(pending->chunks, number));
-        rtl_chunks_give(pending->chunks, number);
-    }
-    give_spares(pending);
+    for (; pending->passed < pending->chosen; pending->passed++)
+        rtl_chunks_give(pending->chunks, atomic_load_explicit(place_of(pending, pending->passed),
+                                                              memory_order_relaxed));
+    while (pending->spare_count > 0)
+        rtl_chunks_give(pending->chunks, pending->spares[--pending->spare_count]);
     (void)munmap(pending->memory, pending->mapped);
 }
 
-/* Of the queue's own, what was done last is in the nearest cache. */
+/* Of the spares, the one that was done last is in the nearest cache. */
 static unsigned take_chunks(struct rtl_pending *pending, uint32_t *numbers, unsigned count)
 {
     unsigned taken = 0;
@@ -140,11 +106,11 @@ static bool choose(struct rtl_pending *pending, uint64_t end)
     return taken == wanted;
 }
 
-/* Goes on in the chunk of `tail`, and chooses the one behind it, so that its lines can be asked
- * for. False without memory. */
+/* Goes on in the chunk of `tail`, and chooses the one behind it, so that its lines can be
+ * prefetched. False without memory. */
 static bool begin_chunk(struct rtl_pending *pending, uint64_t tail, uint64_t head)
 {
-    keep_done(pending, head);
+    pass_done_chunks(pending, head);
     bool has_next = choose(pending, tail / RTL_CHUNK + 2);
     if (pending->chosen * RTL_CHUNK <= tail)
         return false;
@@ -153,22 +119,8 @@ static bool begin_chunk(struct rtl_pending *pending, uint64_t tail, uint64_t hea
     pending->next = (struct rtl_record *)(void *)chunk;
     pending->ahead = has_next ? next - chunk : 0;
     pending->last = no_origin;
-    atomic_store_explicit(&pending->left, false, memory_order_relaxed);
     rtl_fence(memory_order_release); /* see above */
     return true;
-}
-
-void rtl_pending_leave(struct rtl_pending *pending)
-{
-    uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_relaxed);
-    if (pending->limit == tail && tail % RTL_CHUNK == 0 && pending->chosen * RTL_CHUNK > tail) {
-        uint32_t number =
-            atomic_load_explicit(place_of(pending, --pending->chosen), memory_order_relaxed);
-        pending->ahead = 0;
-        rtl_chunks_give(pending->chunks, number);
-    }
-    give_spares(pending);
-    atomic_store_explicit(&pending->left, true, memory_order_relaxed);
 }
 
 uint64_t rtl_pending_find_room(struct rtl_pending *pending)
@@ -196,7 +148,7 @@ static inline struct spot find(const struct rtl_pending *pending, uint64_t seque
 {
     struct rtl_record_chunk *chunk = rtl_record_chunk_at(pending, sequence);
     return (struct spot){chunk, &chunk->records[sequence % RTL_CHUNK],
-                         rtl_record_state(pending->brand, sequence, RTL_RECORD_PENDING)};
+                         rtl_record_state(sequence, RTL_RECORD_PENDING)};
 }
 
 /* The state of the same record when it is done. */
@@ -526,7 +478,7 @@ static uint64_t pass_done(const struct rtl_pending *pending, uint64_t at, uint64
         struct spot spot = find(pending, at);
         uint64_t left = RTL_CHUNK - at % RTL_CHUNK;
         uint64_t end = left < tail - at ? at + left : tail;
-        for (; at != end; at++, spot.record++, spot.pending += rtl_record_state(0, 1, 0))
+        for (; at != end; at++, spot.record++, spot.pending += RTL_RECORD_STATES)
             if (state_at(&spot) != done(&spot))
                 return at;
     }
@@ -542,13 +494,9 @@ void rtl_pending_advance(struct rtl_pending *pending)
         if (next == head)
             break;
         if (atomic_compare_exchange_strong_explicit(&pending->head, &head, next,
-                                                    memory_order_acq_rel, memory_order_acquire)) {
-            head = next;
+                                                    memory_order_acq_rel, memory_order_acquire))
             break;
-        }
     }
-    if (atomic_load_explicit(&pending->left, memory_order_relaxed))
-        give_done(pending, head);
 }
 
 uint64_t rtl_pending_unfinished(struct rtl_pending *pending)

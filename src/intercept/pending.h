@@ -8,12 +8,11 @@
  * takes the copy back.
  *
  * Records are numbered, and kept in chunks (chunks.h). A table tells in which chunk a number's
- * record is; a chunk whose records are all done serves for others of the queue, the one that was
- * done last first, or, when the submitter has left the queue, for those of another one. So queues
- * take as much memory, and of the caches, as they have had in flight at a time, however many
- * kernels they have had. A harvester may look where a record was at any time, and `state`, which
- * tells the record's queue and number, tells it what it has found. pending.c says why that is
- * enough.
+ * record is; a chunk whose records are all done serves for later ones of the queue, the one that
+ * was done last first. So a queue takes as much memory, and of the caches, as it has had in flight
+ * at a time, however many kernels it has had. A harvester may look where a record was at any time,
+ * and `state`, which has the record's number, tells it what it has found. pending.c says why that
+ * is enough.
  *
  * The value of a borrowed signal is the program's to change while the kernel runs. So its kernel
  * has completed only when its end time is another than it was when the record was added: the
@@ -78,7 +77,6 @@ struct rtl_pending {
     _Atomic uint32_t *table;
     uint64_t table_mask;
     uint64_t mask;   /**< records that may be pending at a time - 1 */
-    uint64_t brand;  /**< in the state of this queue's records, see there */
     uint8_t *marks;  /**< a bit for each of them; of the one who forwards (harvest.h) */
     void *memory;    /**< of what does not lie here */
     uint64_t mapped; /**< bytes of it */
@@ -86,16 +84,12 @@ struct rtl_pending {
     _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint64_t tail; /**< next sequence */
     uint64_t limit;          /**< sequence for which to look for room again */
     struct rtl_record *next; /**< of `tail`, if it is below `limit` */
-    int64_t ahead;      /**< bytes from a record to that in the next chunk; 0: none is chosen */
-    uint32_t own_brand; /**< `brand`, as rtl_chunks_brand gave it */
-    _Atomic bool left;  /**< the submitter will not be back soon; others read it */
+    int64_t ahead; /**< bytes from a record to that in the next chunk; 0: none is chosen */
     struct rtl_last_origin last;
     /** Of the submitter, when it comes to a new chunk. */
     _Alignas(64) uint64_t chosen; /**< chunks of the table before it are there */
-    /** Those before it are spares, or were given back. Others move it, too, if the submitter has
-     * left. */
-    _Atomic uint64_t passed;
-    uint32_t *spares; /**< chunks whose records are all done, the newest last */
+    uint64_t passed;              /**< chunks of the table before it are, or were, spares */
+    uint32_t *spares;             /**< chunks whose records are all done, the newest last */
     uint32_t spare_count;
     _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint64_t head; /**< records before it are done */
     uint64_t suspect,
@@ -119,10 +113,6 @@ void rtl_pending_end(struct rtl_pending *pending);
  * (pending_add.h).
  */
 uint64_t rtl_pending_find_room(struct rtl_pending *pending);
-
-/** The submitter will not be back soon: chunks that it does not need until then are given back, now
- * or when they are done, for other queues. By the submitter. */
-void rtl_pending_leave(struct rtl_pending *pending);
 
 enum rtl_take {
     RTL_TAKE_DONE,    /**< taken before, by somebody else */
@@ -179,8 +169,7 @@ uint64_t rtl_pending_unfinished(struct rtl_pending *pending);
  * `least` or greater. Any thread. */
 bool rtl_pending_has_since(struct rtl_pending *pending, uint64_t end, uint64_t least);
 
-/** Moves `head` over records that are done, and gives back the chunks that it has passed, if the
- * submitter has left. Any thread. */
+/** Moves `head` over records that are done. Any thread. */
 void rtl_pending_advance(struct rtl_pending *pending);
 
 /** Standing of a record as a borrower of `handle` (see borrow.h). Any thread. */

@@ -24,16 +24,12 @@ _Static_assert(RTL_CHUNK == 1u << RTL_ORIGIN_BITS, "the place fits");
 /** In the low bits of a record's state. */
 enum rtl_record_phase { RTL_RECORD_PENDING = 1, RTL_RECORD_DONE = 2 };
 
-/** The queue that a record is of, in its state; below it are numbers of up to 2^45 records. */
-static inline uint64_t rtl_brand_in_state(uint32_t brand)
-{
-    return (uint64_t)brand << 47;
-}
+/** A record's state; the same phase of the next record has one that is RTL_RECORD_STATES more. */
+#define RTL_RECORD_STATES UINT64_C(4)
 
-static inline uint64_t rtl_record_state(uint64_t brand, uint64_t sequence,
-                                        enum rtl_record_phase phase)
+static inline uint64_t rtl_record_state(uint64_t sequence, enum rtl_record_phase phase)
 {
-    return brand + sequence * 4 + phase;
+    return sequence * RTL_RECORD_STATES + phase;
 }
 
 /** The chunk in which the record `sequence` is if it is pending; any if it is done or not added
@@ -181,10 +177,7 @@ rtl_pending_put_words(struct rtl_pending *pending, const struct rtl_record_words
 {
     uint64_t sequence = rtl_pending_get(&pending->tail);
     struct rtl_record *record = pending->next;
-    rtl_record_fill(
-        record, words,
-        rtl_record_state(rtl_brand_in_state(pending->own_brand), sequence, RTL_RECORD_PENDING),
-        origin);
+    rtl_record_fill(record, words, rtl_record_state(sequence, RTL_RECORD_PENDING), origin);
     pending->next = record + 1;
     atomic_store_explicit(&pending->tail, sequence + 1, memory_order_release);
     rtl_record_ask_soon(record, sequence, pending->ahead);
@@ -209,8 +202,7 @@ static inline struct rtl_record_row rtl_row_begin(struct rtl_pending *pending,
     bool plain = origin->correlation == 0 && origin->launch == RTL_NONE;
     return (struct rtl_record_row){
         .next = pending->next,
-        .state = rtl_record_state(rtl_brand_in_state(pending->own_brand),
-                                  rtl_pending_get(&pending->tail), RTL_RECORD_PENDING),
+        .state = rtl_record_state(rtl_pending_get(&pending->tail), RTL_RECORD_PENDING),
         .place = plain ? 0 : rtl_pending_place_origin(pending, origin),
         .flags = plain ? RTL_RECORD_PLAIN : 0,
         .ahead = pending->ahead,
@@ -223,7 +215,7 @@ static inline __attribute__((always_inline)) void rtl_row_add(struct rtl_record_
 {
     words->flags |= row->flags;
     rtl_record_fill(row->next, words, row->state, row->place);
-    row->state += rtl_record_state(0, 1, 0);
+    row->state += RTL_RECORD_STATES;
     rtl_record_ask_ahead(row->next++, row->ahead);
 }
 

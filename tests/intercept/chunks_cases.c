@@ -1,6 +1,6 @@
 /*
- * The memory of pending records: how much of it queues take, that it goes from one to the other,
- * and that each record is where its number says, whatever was there before.
+ * The memory of pending records: how much of it a queue takes, that it uses it again, and that each
+ * record is where its number says, whatever was there before.
  */
 #include "../common/check.h"
 #include "fake_records.h"
@@ -14,14 +14,23 @@
 
 #define ALL 40000u /* records of a random run */
 
+static struct rtl_chunks own; /* that no other queue has */
 static struct rtl_pending pending;
-static struct rtl_pending other; /* of another queue, with the same chunks */
 static struct rtl_pool pool;
+
+static void tear_down(void)
+{
+    if (pending.table != NULL)
+        rtl_pending_end(&pending);
+    memset(&pending, 0, sizeof pending);
+    rtl_chunks_end(&own);
+}
 
 static const char *set_up(uint64_t records)
 {
-    CHECK(fake_records(&pending, records) && pending.mask + 1 == records);
-    CHECK(fake_records(&other, records));
+    tear_down();
+    CHECK(rtl_chunks_init(&own) && rtl_pending_init(&pending, &own, records));
+    CHECK(pending.mask + 1 == records);
     CHECK(fake_pool(&pool, FAKE_SIGNALS / 4));
     return NULL;
 }
@@ -107,15 +116,12 @@ static const char *pass(uint64_t count, uint64_t behind)
 static unsigned chunks_since(uint64_t first)
 {
     unsigned touched = 0;
-    uint32_t end = atomic_load(&rtl_chunks.piece_count) * RTL_CHUNKS_PIECE;
+    uint32_t end = atomic_load(&own.piece_count) * RTL_CHUNKS_PIECE;
     for (uint32_t number = RTL_CHUNKS_PIECE; number < end; number++) {
-        const struct rtl_record_chunk *chunk = rtl_chunks_at(&rtl_chunks, number);
+        const struct rtl_record_chunk *chunk = rtl_chunks_at(&own, number);
         bool found = false;
-        for (unsigned i = 0; i < RTL_CHUNK; i++) {
-            uint64_t state = atomic_load(&chunk->records[i].state);
-            found = found || (state > pending.brand + first * 4 &&
-                              state < pending.brand + rtl_brand_in_state(1));
-        }
+        for (unsigned i = 0; i < RTL_CHUNK; i++)
+            found = found || atomic_load(&chunk->records[i].state) > first * RTL_RECORD_STATES;
         touched += found;
     }
     return touched;
@@ -217,105 +223,23 @@ const char *Chunks_MemoryIsThereAhead(void)
 
 /* ---- several queues ---- */
 
-/* Two queues with chunks that nobody else has. */
-static struct rtl_chunks own;
-
-static const char *set_up_apart(void)
-{
-    CHECK_DONE(set_up(1024));
-    rtl_pending_end(&pending);
-    rtl_pending_end(&other);
-    memset(&pending, 0, sizeof pending);
-    memset(&other, 0, sizeof other);
-    CHECK(rtl_chunks_init(&own));
-    CHECK(rtl_pending_init(&pending, &own, 1024) && rtl_pending_init(&other, &own, 1024));
-    return NULL;
-}
-
-static void tear_down_apart(void)
-{
-    rtl_pending_end(&pending);
-    rtl_pending_end(&other);
-    memset(&pending, 0, sizeof pending);
-    memset(&other, 0, sizeof other);
-    rtl_chunks_end(&own);
-}
-
-static const char *add_to_other(uint64_t count)
-{
-    struct rtl_kernel_facts facts = facts_of(0);
-    for (uint64_t i = 0; i < count; i++) {
-        CHECK(rtl_pending_room(&other) > 0);
-        CHECK(rtl_pool_take(&pool, &facts.pool_id, 1) == 1);
-        CHECK(rtl_pending_add(&other, &facts) == i);
-    }
-    return NULL;
-}
-
-/* What is done in a queue that was left is used in the next: no other memory is. */
-const char *Chunks_GoFromQueueToQueue(void)
-{
-    CHECK_DONE(set_up_apart());
-    CHECK_DONE(pass(256, 256));
-    rtl_pending_leave(&pending);
-    while (atomic_load(&pending.head) < atomic_load(&pending.tail))
-        CHECK_DONE(take(atomic_load(&pending.head)));
-    uint32_t unused = atomic_load(&own.unused_count);
-    CHECK_DONE(add_to_other(192));
-    CHECK(atomic_load(&own.unused_count) == unused);
-    tear_down_apart();
-    return NULL;
-}
-
-/* Records of the same numbers are pending where the first queue had its own. */
-const char *Chunks_TellTheirQueuesApart(void)
+/* Some of the records are done, some pending. A queue that begins with their memory has none. */
+const char *Chunks_GivenBackAreForgotten(void)
 {
     struct rtl_kernel_facts facts;
-    CHECK_DONE(set_up_apart());
-    CHECK_DONE(pass(RTL_CHUNK, 0));
-    rtl_pending_leave(&pending);
-    rtl_pending_advance(&pending);
-    CHECK_DONE(add_to_other(RTL_CHUNK));
-    CHECK(rtl_record_at(&pending, 5) == rtl_record_at(&other, 5));
-    for (uint64_t i = 0; i < RTL_CHUNK; i++) {
-        CHECK(take_record(&pending, &pool, i, true, &facts) == RTL_TAKE_DONE);
+    CHECK_DONE(set_up(128));
+    CHECK_DONE(pass(100, 30));
+    rtl_pending_end(&pending);
+    uint32_t unused = atomic_load(&own.unused_count);
+    memset(&pending, 0, sizeof pending);
+    CHECK(rtl_pending_init(&pending, &own, 128) && rtl_pending_room(&pending) > 0);
+    CHECK(atomic_load(&own.unused_count) == unused - 2 && atomic_load(&own.piece_count) == 2);
+    for (uint64_t i = 0; i < 128; i++) {
+        CHECK(rtl_pending_judge(&pending, i, 0) == RTL_RECORD_COMING);
+        CHECK(rtl_pending_look(&pending, &pool, i, true, &facts) == RTL_TAKE_DONE);
         CHECK(!rtl_pending_abandon(&pending, i, &facts));
-        CHECK(rtl_pending_judge(&pending, i, 0) == RTL_RECORD_STALE);
-        CHECK(rtl_pending_judge(&other, i, 0) == RTL_RECORD_LIVE);
     }
-    CHECK(rtl_pending_unfinished(&pending) == 0 && rtl_pending_unfinished(&other) == RTL_CHUNK);
-    tear_down_apart();
-    return NULL;
-}
-
-/* Who leaves a queue at the end of a chunk leaves nothing there that another one could use. */
-const char *Chunks_AQueueThatIsLeftHasNone(void)
-{
-    CHECK_DONE(set_up(1024));
-    CHECK_DONE(pass(6 * (uint64_t)RTL_CHUNK, 300));
-    rtl_pending_leave(&pending);
-    CHECK(pending.chosen == 6 && pending.spare_count == 0);
-    rtl_pending_leave(&pending); /* twice is once */
-    CHECK(pending.chosen == 6);
-    while (atomic_load(&pending.head) < atomic_load(&pending.tail))
-        CHECK_DONE(take(atomic_load(&pending.head)));
-    CHECK(atomic_load(&pending.passed) == 6);
-    return NULL;
-}
-
-/* What it is in the middle of it keeps, and when it goes on it is left no more. */
-const char *Chunks_AQueueThatIsLeftGoesOn(void)
-{
-    CHECK_DONE(set_up(1024));
-    CHECK_DONE(pass(2 * (uint64_t)RTL_CHUNK, 0));
-    rtl_pending_leave(&pending);
-    CHECK_DONE(pass(10, 0));
-    rtl_pending_leave(&pending);
-    CHECK(pending.chosen == 4);
-    CHECK_DONE(pass(5000, 100));
-    CHECK(!atomic_load(&pending.left));
-    CHECK(pending.chosen - atomic_load(&pending.passed) + pending.spare_count <=
-          100 / RTL_CHUNK + 4);
+    tear_down();
     return NULL;
 }
 
@@ -360,7 +284,7 @@ const char *Chunks_WithoutMemoryThereIsNoRoom(void)
 static struct rtl_pending queues[QUEUES];
 static _Atomic unsigned taken_of[QUEUES], wrong;
 
-/* Kernels of queue `q`, in bursts of some, behind which it is left. */
+/* Kernels of queue `q`. */
 static void *submit_to(void *queue)
 {
     uint64_t q = (uint64_t)((struct rtl_pending *)queue - queues);
@@ -376,8 +300,7 @@ static void *submit_to(void *queue)
         }
         (void)rtl_pending_add(queue, &facts);
         fake_complete(rtl_pool_handle(&pool, facts.pool_id), i + 1, i + 2);
-        if (++i % 192 == 0)
-            rtl_pending_leave(queue);
+        i++;
     }
     return NULL;
 }
@@ -394,7 +317,7 @@ static void take_one(unsigned q, uint64_t at)
     give_back(&facts);
 }
 
-/* Looks at records that are done as well: their chunks are with other queues by then. */
+/* Looks at records that are done as well: their places may have later ones by then. */
 static void *harvest_all(void *unused)
 {
     (void)unused;
@@ -413,7 +336,7 @@ static void *harvest_all(void *unused)
     return NULL;
 }
 
-const char *Chunks_ManyQueuesShareThem(void)
+const char *Chunks_ManyThreadsHarvestManyQueues(void)
 {
     pthread_t threads[QUEUES + 2];
     CHECK_DONE(set_up(1024));
