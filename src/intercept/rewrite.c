@@ -328,8 +328,8 @@ static void tell_if_scarce(const struct rtl_rewriter *rewriter)
         rewriter->scarce();
 }
 
-/* Where none is at hand. Who takes blocks asks for the next one, which another core had last. Not a
- * part of the functions that most packets go through: these need few registers. */
+/* Where none is at hand. Not a part of the functions that most packets go through: these need few
+ * registers. */
 static __attribute__((noinline)) bool refill(struct rtl_rewriter *rewriter)
 {
     unsigned vain = 0;
@@ -342,8 +342,6 @@ static __attribute__((noinline)) bool refill(struct rtl_rewriter *rewriter)
             return false;
         vain += rewriter->help(rewriter->context) == 0;
     }
-    if (rewriter->id_count == RTL_POOL_BLOCK)
-        rtl_pool_ask(rewriter->pool);
     return true;
 }
 

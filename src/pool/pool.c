@@ -111,31 +111,6 @@ unsigned rtl_pool_take(struct rtl_pool *pool, uint32_t *ids, unsigned count)
     return all;
 }
 
-static void ask_for_ids(const struct rtl_pool_block *block)
-{
-    for (unsigned i = 0; i < RTL_POOL_BLOCK; i += 64 / sizeof *block->ids)
-        __builtin_prefetch((const void *)&block->ids[i]);
-}
-
-static void ask_for_handles(const _Atomic uint64_t *handles, const struct rtl_pool_block *block)
-{
-    for (unsigned i = 0; i < RTL_POOL_BLOCK; i++) {
-        uint32_t id = atomic_load_explicit(&block->ids[i], memory_order_relaxed);
-        __builtin_prefetch((const void *)&handles[id]);
-    }
-}
-
-void rtl_pool_ask(const struct rtl_pool *pool)
-{
-    uint32_t first = (uint32_t)atomic_load_explicit(&pool->full.head, memory_order_acquire);
-    if (first == 0)
-        return;
-    uint32_t second = atomic_load_explicit(&pool->full.next[first - 1], memory_order_relaxed);
-    ask_for_handles(pool->handles, &pool->blocks[first - 1]);
-    if (second != 0)
-        ask_for_ids(&pool->blocks[second - 1]);
-}
-
 void rtl_pool_give(struct rtl_pool *pool, const uint32_t *ids, unsigned count)
 {
     unsigned given = 0;

@@ -59,11 +59,6 @@ uint32_t rtl_pool_end(struct rtl_pool *pool);
 /** Takes up to `count` signals; returns how many. Any thread, lock-free. */
 unsigned rtl_pool_take(struct rtl_pool *pool, uint32_t *ids, unsigned count);
 
-/** Asks for the cache lines of what is taken next in blocks: the handles of the first one's ids,
- * and the ids of the second one, so that they are there when their turn comes. Changes nothing;
- * what it asks for may turn out not to be the next. Any thread. */
-void rtl_pool_ask(const struct rtl_pool *pool);
-
 /** Gives signals back; their value must be 1 again. Any thread, lock-free. */
 void rtl_pool_give(struct rtl_pool *pool, const uint32_t *ids, unsigned count);
 

@@ -93,7 +93,6 @@ const char *Pool_BlocksAndSingleOnesAreTheSameSignals(void)
             rtl_pool_repack(&pool);
         if (round % 5 == 0)
             taken += rtl_pool_take(&pool, ids + taken, ALL);
-        rtl_pool_ask(&pool);
         CHECK(taken + (unsigned)atomic_load(&pool.free) == ALL);
         for (unsigned i = round, given = 0; given < taken; i += 5) {
             unsigned some = sizes[i % 12] < taken - given ? sizes[i % 12] : taken - given;
@@ -240,7 +239,6 @@ static void *take_and_give(void *context)
         }
         for (unsigned i = 0; i < got; i++)
             atomic_store(&hand->holder[ids[i]], 0);
-        rtl_pool_ask(hand->pool);
         rtl_pool_give(hand->pool, ids, got);
     }
     return NULL;
