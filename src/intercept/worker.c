@@ -38,10 +38,8 @@
 #define PATIENCE          64u  /* records of running kernels to look behind */
 #define BUSY_ROUND        512u /* so many records of a queue in a round: go on at once */
 #define FEW_ROUND         128u /* so few: the nap before was too short */
-#define LARGE_ROUND       4096u   /* so many of all queues: a nap should not be longer */
 #define LONG_NAP_NS       400000u /* after few */
 #define SHORTEST_NAP_NS   50000u
-#define NAP_PER_QUEUE_NS  200000u  /* where several are busy */
 #define LONGEST_NAP_NS    2000000u /* while something is pending */
 #define IDLE_NAP_NS       5000000u /* while nothing is */
 #define STEP_NS           50000u   /* of who waits for the worker */
@@ -360,20 +358,16 @@ static bool attend(uint64_t *since)
     return true;
 }
 
-/* The nap after a round in which so much has finished, `ns` after the last such one. What has
- * finished lately is in the caches of who submits next, so naps are short where much does; where
- * little does, to wake up would cost more than all the rest. A round takes lines of each queue that
- * who submits then has to fetch again: the more queues, the fewer rounds, as long as they are not
- * large. */
+/* The nap after a round in which so much has finished, `ns` after the last such one. Short under
+ * load, so that records and signals are still in the caches when the submitter uses them again;
+ * longer when little has finished, because the wake-up would cost more than all the rest; and with
+ * each busy queue, because a round costs something for each. */
 static uint64_t after(unsigned finished, uint64_t ns, uint64_t length)
 {
     if (finished < FEW_ROUND)
         return finished > 0 && length * 2 > LONG_NAP_NS ? LONG_NAP_NS : length * 2;
-    uint32_t many = served > 1 ? NAP_PER_QUEUE_NS * served : SHORTEST_NAP_NS;
-    if (finished * UINT64_C(1000) < ns)
-        return most(many, LONG_NAP_NS / 2);
-    uint32_t large = (uint32_t)(LARGE_ROUND * ns / finished);
-    return most(least(many, large), SHORTEST_NAP_NS);
+    uint64_t of_one = finished * UINT64_C(1000) < ns ? LONG_NAP_NS / 2 : SHORTEST_NAP_NS;
+    return served > 1 ? of_one * served : of_one;
 }
 
 /* How long a nap may be; `since`: when a signal was last to be forwarded. */
