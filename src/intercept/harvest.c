@@ -290,10 +290,9 @@ unsigned rtl_harvest(struct rtl_queue *queue, unsigned most, unsigned patience)
     uint64_t at = atomic_load_explicit(&pending->head, memory_order_acquire);
     unsigned found = 0;
     unsigned waiting = 0;
-    rtl_pending_foresee_first(pending, &rtl_signals, at, tail);
     for (; at < tail && found < most && waiting < patience; at++) {
         struct rtl_kernel_facts facts;
-        rtl_pending_foresee(pending, &rtl_signals, at, tail);
+        rtl_pending_prefetch(pending, &rtl_signals, at, tail);
         enum rtl_take take = patience == RTL_HARVEST_ALL
                                  ? look_thoroughly(pending, at, &facts)
                                  : rtl_pending_look(pending, &rtl_signals, at, false, &facts);

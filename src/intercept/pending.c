@@ -4,7 +4,7 @@
 #include "intercept/shared_signal.h"
 
 #define MARK         UINT32_C(0x52544c73)
-#define SIGNALS_SOON 6u /* records ahead whose signals a harvester asks for */
+#define SIGNALS_SOON 6u /* records ahead whose signals a harvester prefetches */
 #define RECORDS_SOON 12u
 #define OF_RECORD    (RTL_RECORD_BORROWED | RTL_RECORD_PLAIN | RTL_RECORD_OWN) /* not of facts */
 
@@ -236,9 +236,9 @@ static inline void read_facts(const struct spot *spot, const struct glance *glan
         read_origin(&spot->chunk->origins[packet % RTL_CHUNK], facts);
 }
 
-/* The record may be done, or half written: asking for memory that is not there does nothing. */
-static inline void foresee_signal(const struct rtl_pending *pending, const struct rtl_pool *pool,
-                                  uint64_t sequence)
+/* The record may be done, or half written: to prefetch memory that is not there does nothing. */
+static inline void prefetch_signal(const struct rtl_pending *pending, const struct rtl_pool *pool,
+                                   uint64_t sequence)
 {
     struct rtl_record *record = rtl_record_at(pending, sequence);
     uint32_t id = (uint32_t)rtl_pending_get(&record->tag);
@@ -250,22 +250,13 @@ static inline void foresee_signal(const struct rtl_pending *pending, const struc
     __builtin_prefetch((const void *)(uintptr_t)handle, 1);
 }
 
-void rtl_pending_foresee(const struct rtl_pending *pending, const struct rtl_pool *pool,
-                         uint64_t sequence, uint64_t end)
+void rtl_pending_prefetch(const struct rtl_pending *pending, const struct rtl_pool *pool,
+                          uint64_t sequence, uint64_t end)
 {
     if (end - sequence > SIGNALS_SOON)
-        foresee_signal(pending, pool, sequence + SIGNALS_SOON);
+        prefetch_signal(pending, pool, sequence + SIGNALS_SOON);
     if (end - sequence > RECORDS_SOON)
         __builtin_prefetch(rtl_record_at(pending, sequence + RECORDS_SOON), 1);
-}
-
-void rtl_pending_foresee_first(const struct rtl_pending *pending, const struct rtl_pool *pool,
-                               uint64_t sequence, uint64_t end)
-{
-    for (uint64_t i = 0; i < RECORDS_SOON && sequence + i < end; i++)
-        __builtin_prefetch(rtl_record_at(pending, sequence + i), 1);
-    for (uint64_t i = 0; i < SIGNALS_SOON && sequence + i < end; i++)
-        foresee_signal(pending, pool, sequence + i);
 }
 
 static bool claim(const struct spot *spot)

@@ -131,14 +131,10 @@ enum rtl_take rtl_pending_look(struct rtl_pending *pending, const struct rtl_poo
  * set to 1 and given back. False if somebody else has claimed it. Any thread. */
 bool rtl_pending_claim(struct rtl_pending *pending, uint64_t sequence);
 
-/** Fetches what rtl_pending_look will look at some records after `sequence` into the cache, but
- * nothing from `end` on, which the submitter is about to write. */
-void rtl_pending_foresee(const struct rtl_pending *pending, const struct rtl_pool *pool,
-                         uint64_t sequence, uint64_t end);
-
-/** The same for the records from `sequence` on, before the first of them is looked at. */
-void rtl_pending_foresee_first(const struct rtl_pending *pending, const struct rtl_pool *pool,
-                               uint64_t sequence, uint64_t end);
+/** Prefetches what rtl_pending_look will look at some records after `sequence`, but nothing from
+ * `end` on, which the submitter is about to write. */
+void rtl_pending_prefetch(const struct rtl_pending *pending, const struct rtl_pool *pool,
+                          uint64_t sequence, uint64_t end);
 
 /** True if the record borrows its signal, its kernel has completed, and the signal stands above 0
  * again: the program armed it in a way that RTL does not see, such as a write to its memory. A
