@@ -3,7 +3,6 @@
 #include "common/duration.h"
 #include "common/log.h"
 #include "intercept/patience.h"
-#include "intercept/ranges.h"
 #include "ring/ring.h"
 
 #include <stdlib.h>
@@ -80,12 +79,30 @@ static bool read_starts_stopped(void)
     return false;
 }
 
+bool rtl_config_ranges(const char *value, unsigned *by)
+{
+    static const struct {
+        const char *name;
+        unsigned by;
+    } settings[] = {{"", RTL_RANGE_BY_ALL},
+                    {"both", RTL_RANGE_BY_ALL},
+                    {"rtl", RTL_RANGE_BY_RTL},
+                    {"roctx", RTL_RANGE_BY_ROCTX}};
+    *by = settings[0].by;
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        if (strcmp(value != NULL ? value : "", settings[i].name) == 0) {
+            *by = settings[i].by;
+            return true;
+        }
+    return false;
+}
+
 /* Ranges come before recording does: they read it themselves. */
 static void check_ranges(void)
 {
     unsigned by;
     const char *value = setting("RTL_RANGES");
-    if (!rtl_range_measured(value, &by))
+    if (!rtl_config_ranges(value, &by))
         rtl_complain("RTL_RANGES=%s names no ranges to measure (rtl, roctx, both); using both",
                      value);
 }

@@ -13,6 +13,9 @@
 /** RTL_QUEUE. Automatic is interposition: it sees batches on every runtime. */
 enum rtl_way_setting { RTL_SET_AUTO, RTL_SET_INTERPOSE, RTL_SET_INTERCEPT };
 
+/** By which functions a range is set. */
+enum rtl_range_by { RTL_RANGE_BY_RTL = 1, RTL_RANGE_BY_ROCTX = 2, RTL_RANGE_BY_ALL = 3 };
+
 struct rtl_config {
     enum rtl_mode
         mode; /**< RTL_MODE: lite (default of the bare library), standard, default, hip, full */
@@ -38,6 +41,12 @@ struct rtl_config {
 
 /** The mode of a name; false if there is none such. */
 bool rtl_config_mode(const char *name, enum rtl_mode *mode);
+
+/** What RTL_RANGES asks for (`value`: rtl, roctx or both), as bits of enum rtl_range_by: ranges
+ * that sessions tell of and counters are read for. Others are *aside*: in the trace, with what lies
+ * in them, and their work belongs to the measured ranges around them as well. False, and all of
+ * them, if it is none of these; all if it is NULL or empty. */
+bool rtl_config_ranges(const char *value, unsigned *by);
 
 /** Reads the environment; a setting that cannot be used is named in one sentence and its default is
  * taken. */

@@ -20,7 +20,6 @@
 #define FIRST_RANGES 16u
 #define BUCKETS      256u
 #define MOST_NAMES   1024u
-#define BOTH         (RTL_RANGE_BY_RTL | RTL_RANGE_BY_ROCTX)
 
 enum progress {
     HELD, /* not sent yet; the text is kept */
@@ -81,7 +80,7 @@ void (*_Atomic rtl_range_ended)(uint64_t id);
 static _Atomic uint32_t state = RTL_RANGES_BEFORE;
 static _Atomic uint64_t next_number = 1;
 
-static unsigned measured = BOTH; /* set up once */
+static unsigned measured = RTL_RANGE_BY_ALL; /* set up once */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
@@ -104,22 +103,6 @@ static uint16_t length_of(const char *text)
 }
 
 /* ---- one range ---- */
-
-bool rtl_range_measured(const char *value, unsigned *by)
-{
-    static const struct {
-        const char *name;
-        unsigned by;
-    } settings[] = {
-        {"", BOTH}, {"both", BOTH}, {"rtl", RTL_RANGE_BY_RTL}, {"roctx", RTL_RANGE_BY_ROCTX}};
-    *by = settings[0].by;
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-        if (strcmp(value != NULL ? value : "", settings[i].name) == 0) {
-            *by = settings[i].by;
-            return true;
-        }
-    return false;
-}
 
 static bool send_begin(const struct range *range, const char *text)
 {
@@ -285,7 +268,7 @@ static void in_child(void)
 static void set_up(void)
 {
     // NOLINTNEXTLINE(concurrency-mt-unsafe): read once
-    (void)rtl_range_measured(secure_getenv("RTL_RANGES"), &measured);
+    (void)rtl_config_ranges(secure_getenv("RTL_RANGES"), &measured);
     has_key = pthread_key_create(&key, forget) == 0;
     (void)pthread_atfork(NULL, NULL, in_child);
 }
@@ -421,7 +404,7 @@ int rtl_range_pop(struct rtl_popped *popped)
 bool rtl_range_at(uint32_t level, uint64_t *id, bool *joined)
 {
     const struct stack *stack = own.stack;
-    uint32_t first = measured == BOTH ? level : 0;
+    uint32_t first = measured == RTL_RANGE_BY_ALL ? level : 0;
     uint32_t depth = stack != NULL ? stack->depth : 0;
     for (uint32_t at = first, seen = first; at < depth; at++) {
         const struct range *range = &stack->ranges[at];
@@ -551,7 +534,7 @@ void rtl_range_mark(const char *text)
     if (!is_on()) {
         rtl_account_leave_out(RTL_KIND_MARKS);
     } else {
-        struct range mark = make(RTL_RANGE_MARK, BOTH, text);
+        struct range mark = make(RTL_RANGE_MARK, RTL_RANGE_BY_ALL, text);
         if (!send_begin(&mark, text))
             rtl_account_lose(RTL_KIND_MARKS, rtl_emit_why(), 1);
     }

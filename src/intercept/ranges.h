@@ -16,19 +16,11 @@
 #ifndef RTL_INTERCEPT_RANGES_H
 #define RTL_INTERCEPT_RANGES_H
 
+#include "intercept/config.h"
 #include "ring/wire.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/** By which functions a range is set. */
-enum rtl_range_by { RTL_RANGE_BY_RTL = 1, RTL_RANGE_BY_ROCTX = 2 };
-
-/** What RTL_RANGES asks for (`value`: rtl, roctx or both), as bits of enum rtl_range_by: ranges
- * that sessions tell of and counters are read for. Others are *aside*: in the trace, with what lies
- * in them, and their work belongs to the measured ranges around them as well. False, and all of
- * them, if it is none of these; all if it is NULL or empty. */
-bool rtl_range_measured(const char *value, unsigned *by);
 
 /** Begins a range in the calling thread; sets rtl_origin.range. NULL is an empty text; one of more
  * than 65535 bytes is cut. Returns its level, from 0. */

@@ -602,14 +602,14 @@ const char *Duration_Words(void)
 
 const char *Ranges_WhichAreMeasured(void)
 {
-    const unsigned both = RTL_RANGE_BY_RTL | RTL_RANGE_BY_ROCTX;
+    const unsigned both = RTL_RANGE_BY_ALL;
     unsigned by = 0;
-    CHECK(rtl_range_measured(NULL, &by) && by == both);
-    CHECK(rtl_range_measured("", &by) && by == both);
-    CHECK(rtl_range_measured("rtl", &by) && by == RTL_RANGE_BY_RTL);
-    CHECK(rtl_range_measured("both", &by) && by == both);
-    CHECK(rtl_range_measured("roctx", &by) && by == RTL_RANGE_BY_ROCTX);
-    CHECK(!rtl_range_measured("rocTX", &by) && by == both);
+    CHECK(rtl_config_ranges(NULL, &by) && by == both);
+    CHECK(rtl_config_ranges("", &by) && by == both);
+    CHECK(rtl_config_ranges("rtl", &by) && by == RTL_RANGE_BY_RTL);
+    CHECK(rtl_config_ranges("both", &by) && by == both);
+    CHECK(rtl_config_ranges("roctx", &by) && by == RTL_RANGE_BY_ROCTX);
+    CHECK(!rtl_config_ranges("rocTX", &by) && by == both);
     return NULL;
 }
 
