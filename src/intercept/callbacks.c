@@ -5,6 +5,7 @@
 #include "intercept/callbacks_events.h"
 #include "intercept/emit.h"
 #include "intercept/origin.h"
+#include "intercept/recording.h"
 #include "intercept/tasks.h"
 
 #include <dlfcn.h>
@@ -41,6 +42,7 @@ static enum rtl_mode wanted_mode; /* where wanted.mode names one */
 static void *wanted_context;
 static rtl_ring_handler wanted_counters;
 static struct rtl_events *events;
+static void (*quiesce)(uint64_t patience_ns);
 static bool has_trace; /* the process is recorded into one: subscribers come beside it */
 
 static struct rtl_ring *ring;
@@ -199,6 +201,11 @@ bool rtl_callbacks_open(struct rtl_ring *to, size_t bytes)
     return open_ring(to, bytes, NULL);
 }
 
+void rtl_callbacks_begin(void (*quiesces)(uint64_t patience_ns))
+{
+    quiesce = quiesces;
+}
+
 void rtl_callbacks_beside(const struct rtl_ring *trace, size_t bytes)
 {
     static struct rtl_ring own;
@@ -301,7 +308,7 @@ static int subscribe(const rtl_callbacks_t *callbacks, enum rtl_mode mode, void 
     if (subscribed || (traced && !beside))
         return EBUSY;
     if (phase == REFUSED)
-        return rtlRecording() && !beside ? EBUSY : ENOTSUP;
+        return rtl_recording_is_on() && !beside ? EBUSY : ENOTSUP;
     int error = phase == EARLY ? ask_to_be_loaded(traced) : 0;
     if (error != 0)
         return error;
@@ -371,10 +378,10 @@ static bool request(struct request *what, uint64_t deadline_ns)
     return true;
 }
 
-static int settle_and_flush(uint64_t patience_ns)
+static int quiesce_and_flush(uint64_t patience_ns)
 {
     uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
-    rtl_callbacks_settle(patience_ns);
+    quiesce(patience_ns);
     (void)rtl_emit_flush();
     return request(&flushing, deadline) ? 0 : ETIMEDOUT;
 }
@@ -391,7 +398,7 @@ int rtlFlush(unsigned timeout_ms)
 {
     int error = may_flush();
     if (error == 0)
-        error = settle_and_flush((uint64_t)timeout_ms * 1000000);
+        error = quiesce_and_flush((uint64_t)timeout_ms * 1000000);
     if (error == 0)
         return 0;
     errno = error;
@@ -408,7 +415,7 @@ int rtlUnsubscribe(void)
     if (phase == SERVING) {
         if (!has_trace)
             (void)rtlStop();
-        (void)settle_and_flush(UNSUBSCRIBE_PATIENCE_NS);
+        (void)quiesce_and_flush(UNSUBSCRIBE_PATIENCE_NS);
         (void)request(&leaving, UINT64_MAX);
     } else {
         subscribed = false;

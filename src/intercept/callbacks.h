@@ -18,6 +18,11 @@
 int rtl_callbacks_subscribe(const rtl_callbacks_t *callbacks, void *context,
                             rtl_ring_handler counters);
 
+/** What a flush does first, in at most `patience_ns`: harvests all that is done and describes the
+ * clocks, as far as the runtime is there. All is in the ring then. Before all that follows; once.
+ */
+void rtl_callbacks_begin(void (*quiesce)(uint64_t patience_ns));
+
 /** Recording into a trace begins: serves who has subscribed beside it from a ring of his own, with
  * the losses of the trace's. Before anything is sent. */
 void rtl_callbacks_beside(const struct rtl_ring *trace, size_t bytes);
@@ -39,9 +44,5 @@ void rtl_callbacks_end(uint64_t patience_ns);
 
 /** In a forked child, where the thread does not exist. */
 void rtl_callbacks_forked(void);
-
-/** Harvests all that is done and describes the clocks, as far as the runtime is there: all is in
- * the ring then. In tool.c. */
-void rtl_callbacks_settle(uint64_t patience_ns);
 
 #endif

@@ -1,7 +1,6 @@
 #include "intercept/control.h"
 
 #include "common/clock.h"
-#include "intercept/ranges.h"
 #include "ring/files.h"
 
 #include <rtl/rtl.h>
@@ -10,6 +9,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rtl_ring *_Atomic ring; /* NULL until recording begins; set under the lock */
+static rtl_control_apply *change;     /* set with the ring */
 static enum rtl_wish first_wish;      /* under the lock: before recording began */
 static uint64_t duration_ns;          /* under the lock: 0 once it counts */
 static _Atomic uint64_t start_at_ns;  /* RTL_DELAY is over then; 0: nothing to do */
@@ -45,7 +45,7 @@ static const char *ending_of(bool stop, enum rtl_pause_why why)
 static int apply(bool stop, enum rtl_pause_why why)
 {
     const struct rtl_ring *known = atomic_load(&ring);
-    if (known == NULL || rtl_control_apply(stop, why, ending_of(stop, why)) != 0)
+    if (known == NULL || change(stop, why, ending_of(stop, why)) != 0)
         return -1;
     atomic_store(&known->header->stopped, stop);
     if (!stop)
@@ -108,18 +108,16 @@ static bool begins_stopped(const struct rtl_config *config, enum rtl_pause_why *
     return config->starts_stopped;
 }
 
-void rtl_control_begin(const struct rtl_config *config, struct rtl_ring *to)
+void rtl_control_begin(const struct rtl_config *config, struct rtl_ring *to,
+                       rtl_control_apply *applies)
 {
     pthread_mutex_lock(&lock);
+    change = applies;
     atomic_store(&ring, to);
     duration_ns = config->duration_ns;
     enum rtl_pause_why why;
-    if (begins_stopped(config, &why)) {
-        (void)apply(true, why);
-    } else {
-        rtl_ranges_set(RTL_RANGES_ON);
-        count_duration();
-    }
+    bool stops = begins_stopped(config, &why);
+    (void)apply(stops, why);
     pthread_mutex_unlock(&lock);
 }
 

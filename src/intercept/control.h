@@ -20,18 +20,20 @@ enum rtl_wish { RTL_WISH_NONE, RTL_WISH_START, RTL_WISH_STOP };
 /** As rtlStart and rtlStop, but remembered if recording has not begun yet. Any thread. */
 void rtl_control_wish(enum rtl_wish wish);
 
-/** Recording begins: on or stopped. The ring is there, rtl_emit is open. Once. */
-void rtl_control_begin(const struct rtl_config *config, struct rtl_ring *ring);
+/** Stops or resumes recording, or leaves it as it is, and says in the trace what changes; `ending`
+ * (such as " by rtl ctl") ends the sentence. 0, or -1 if this process is not being recorded. One
+ * thread at a time, which control.c sees to. */
+typedef int rtl_control_apply(bool stop, enum rtl_pause_why why, const char *ending);
+
+/** Recording begins, on or stopped: `apply` is called with that, and with every change from then
+ * on. The ring is there, rtl_emit is open. Once. */
+void rtl_control_begin(const struct rtl_config *config, struct rtl_ring *ring,
+                       rtl_control_apply *apply);
 
 /** Does what is due. For the worker, each round; cheap. */
 void rtl_control_poll(void);
 
 /** In a forked child, which is not recorded. */
 void rtl_control_forked(void);
-
-/** Stops or resumes recording and says so in the trace; `ending` (such as " by rtl ctl") ends the
- * sentence. 0, also if it is so already, or -1 if this process is not being recorded. In tool.c;
- * one thread at a time, which control.c sees to. */
-int rtl_control_apply(bool stop, enum rtl_pause_why why, const char *ending);
 
 #endif

@@ -10,8 +10,8 @@
 #include "intercept/harvest.h"
 #include "intercept/origin.h"
 #include "intercept/queues.h"
+#include "intercept/recording.h"
 #include "intercept/shared_signal.h"
-#include "intercept/submit.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -250,7 +250,7 @@ static hsa_signal_t begin(struct copy *copy, hsa_signal_t own)
     set_stamp(own.handle, RTL_NONE);
     if (copy->queue == NULL)
         copy->lost = RTL_LOST_NOT_FOLLOWED;
-    else if (mode == RTL_MODE_LITE || rtl_submit_paused())
+    else if (mode == RTL_MODE_LITE || rtl_recording_is_stopped_here())
         set_left_out(copy);
     else if (!rtl_shared_signal_known(own.handle))
         copy->lost = RTL_LOST_NO_TIME;
@@ -454,7 +454,7 @@ static void record_without_times(const struct rtl_copy_op *op)
     pthread_mutex_lock(&lock);
     enter_counted(&copy);
     copy.lost = copy.queue == NULL ? RTL_LOST_NOT_FOLLOWED : rtl_emit_why();
-    if (mode == RTL_MODE_LITE || rtl_submit_paused()) {
+    if (mode == RTL_MODE_LITE || rtl_recording_is_stopped_here()) {
         set_left_out(&copy);
     } else if (copy.queue != NULL) {
         struct rtl_kernel_facts facts = facts_of(&copy, op->completion.handle);

@@ -5,7 +5,7 @@
 #include "intercept/harvest.h"
 #include "intercept/origin.h"
 #include "intercept/ranges.h"
-#include "intercept/submit.h"
+#include "intercept/recording.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -305,7 +305,7 @@ void rtl_counters_ranges_reserve(struct rtl_counters_queue *queue, uint64_t firs
         add_packets(latest.use, first, count);
         return;
     }
-    if (rtl_submit_paused())
+    if (rtl_recording_is_stopped_here())
         return;
     int saved = errno;
     pthread_mutex_lock(&lock);

@@ -5,7 +5,7 @@
 #include "intercept/account.h"
 #include "intercept/emit.h"
 #include "intercept/origin.h"
-#include "intercept/submit.h"
+#include "intercept/recording.h"
 
 #include <stdatomic.h>
 
@@ -263,7 +263,7 @@ uint32_t rtl_launch_begin(uint32_t graph, uint32_t generation)
     uint32_t id = RTL_NONE;
     if (rtl_origin.launch != RTL_NONE)
         return RTL_NONE;
-    if (rtl_submit_paused()) {
+    if (rtl_recording_is_stopped_here()) {
         rtl_account_leave_out(RTL_KIND_LAUNCHES);
         return RTL_NONE;
     }
@@ -305,7 +305,7 @@ uint32_t rtl_launch_reserve(uint32_t queue, uint64_t first, uint32_t packets)
 uint32_t rtl_launch_found(uint32_t queue, uint64_t first, uint32_t packets)
 {
     uint32_t id = RTL_NONE;
-    if (rtl_submit_paused())
+    if (rtl_recording_is_stopped_here())
         return RTL_NONE;
     if (packets < SMALL && atomic_load_explicit(&crowded, memory_order_relaxed)) {
         rtl_account_lose(RTL_KIND_BATCHES, rtl_emit_why(), 1);

@@ -6,8 +6,8 @@
 #include "intercept/counters.h"
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
-#include "intercept/origin.h"
 #include "intercept/pending_add.h"
+#include "intercept/recording.h"
 #include "intercept/symbols.h"
 
 #include <errno.h>
@@ -21,18 +21,7 @@
 #define PIECE_OF_SIGNALS 64u   /* that it makes when nothing has finished */
 #define END_NAP_NS       20000 /* while the last submitter is at it */
 
-static _Atomic bool paused;
 static _Atomic bool left; /* packets to the worker */
-
-void rtl_submit_pause(bool pause)
-{
-    atomic_store_explicit(&paused, pause, memory_order_relaxed);
-}
-
-bool rtl_submit_paused(void)
-{
-    return atomic_load_explicit(&paused, memory_order_relaxed) || rtl_origin.paused;
-}
 
 static unsigned char *slot_of(const struct rtl_queue *queue, uint64_t index)
 {
@@ -122,7 +111,7 @@ static uint64_t scan_throttled(struct rtl_queue *queue, uint64_t first)
 static void rewrite(struct rtl_queue *queue, uint64_t first, uint64_t end)
 {
     uint32_t epoch = rtl_symbols_epoch();
-    queue->rewriter.paused = atomic_load_explicit(&paused, memory_order_relaxed);
+    queue->rewriter.paused = rtl_recording_is_stopped();
     uint64_t wrap = (first | (queue->size - 1)) + 1;
     uint64_t middle = end < wrap ? end : wrap;
     rtl_rewrite(&queue->rewriter, slot_of(queue, first), first, middle - first, epoch);
@@ -231,7 +220,7 @@ static inline bool submit_one(struct rtl_queue *queue)
         rtl_real_index(queue) != first ||
         rtl_packet_type(header_in(slot_of(queue, first))) == HSA_PACKET_TYPE_INVALID)
         return false;
-    queue->rewriter.paused = atomic_load_explicit(&paused, memory_order_relaxed);
+    queue->rewriter.paused = rtl_recording_is_stopped();
     rtl_rewrite(&queue->rewriter, slot_of(queue, first), first, 1, rtl_symbols_epoch());
     publish(queue, first + 1);
     return true;
@@ -336,7 +325,7 @@ void rtl_submit_intercepted(const void *packets, uint64_t count, uint64_t index,
     }
     copy_packets(state, packets, count);
     rtl_tsan_release(state->queue->base_address);
-    state->rewriter.paused = atomic_load_explicit(&paused, memory_order_relaxed);
+    state->rewriter.paused = rtl_recording_is_stopped();
     if (is_counted(state)) {
         uint64_t packets = rtl_counters_submit(state, index, count, rtl_symbols_epoch());
         writer(state->counted->out, packets);

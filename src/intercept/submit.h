@@ -45,11 +45,4 @@ unsigned rtl_submit_help(void *queue);
 void rtl_submit_intercepted(const void *packets, uint64_t count, uint64_t index, void *queue,
                             rtl_packet_writer_t writer);
 
-/** Stops or resumes the recording of kernels that are submitted from now on, on all queues. Any
- * thread. */
-void rtl_submit_pause(bool paused);
-
-/** True while recording is stopped, for the process or for the calling thread. Any thread. */
-bool rtl_submit_paused(void);
-
 #endif

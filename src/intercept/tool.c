@@ -32,12 +32,12 @@
 #include "intercept/patience.h"
 #include "intercept/queues.h"
 #include "intercept/ranges.h"
+#include "intercept/recording.h"
 #include "intercept/refuse.h"
 #include "intercept/shapes.h"
 #include "intercept/signals.h"
 #include "intercept/spawn.h"
 #include "intercept/starts.h"
-#include "intercept/submit.h"
 #include "intercept/submit_lock.h"
 #include "intercept/symbols.h"
 #include "intercept/threads.h"
@@ -78,10 +78,8 @@ EXPORT void OnUnload(void);
 
 static struct rtl_config config;
 static struct rtl_ring ring;
-static _Atomic bool recording; /* the ring is there */
-static _Atomic bool stopped;   /* by rtlStop */
-static _Atomic bool hooked;    /* between OnLoad and OnUnload */
-static pid_t owner;            /* process that made the ring */
+static _Atomic bool hooked; /* between OnLoad and OnUnload */
+static pid_t owner;         /* process that made the ring */
 static char own_session[256];
 
 static bool create_signal(void *context, uint64_t *handle)
@@ -329,7 +327,8 @@ static void describe_clocks(void)
     rtl_agents_clock_end();
 }
 
-void rtl_callbacks_settle(uint64_t patience_ns)
+/* All that is done is in the ring then, with the clocks as far as the runtime is there. */
+static void quiesce(uint64_t patience_ns)
 {
     uint64_t share = patience_ns / 4;
     rtl_counters_settle(share < COUNTERS_PATIENCE_NS ? share : COUNTERS_PATIENCE_NS);
@@ -357,11 +356,11 @@ static void flush_last(void)
 /* First of the program's exit handlers to run, since it is among the last that were set up. */
 static void at_exit(void)
 {
-    if (!recording || getpid() != owner)
+    if (!rtl_recording_is_on() || getpid() != owner)
         return;
     /* What the worker forwarded has let the program end; it may still hold the records. */
     rtl_counters_settle(patience_left() / 3);
-    rtl_callbacks_settle(patience_left());
+    quiesce(patience_left());
     rtl_callbacks_end(patience_left());
 }
 
@@ -370,7 +369,7 @@ static void at_exit(void)
  * process is gone, the collector knows as lost to the shutdown. */
 __attribute__((destructor)) static void at_unload(void)
 {
-    if (!recording || getpid() != owner)
+    if (!rtl_recording_is_on() || getpid() != owner)
         return;
     int saved = errno;
     rtl_counters_settle(patience_left() / 3);
@@ -391,9 +390,9 @@ __attribute__((destructor)) static void at_unload(void)
 static void decide_calls(void)
 {
     bool with_calls = config.mode == RTL_MODE_HIP || config.mode == RTL_MODE_FULL;
-    atomic_store(&rtl_calls_state, !recording || !with_calls ? RTL_CALLS_OFF
-                                   : stopped                 ? RTL_CALLS_STOPPED
-                                                             : RTL_CALLS_ON);
+    atomic_store(&rtl_calls_state, !rtl_recording_is_on() || !with_calls ? RTL_CALLS_OFF
+                                   : rtl_recording_is_stopped()          ? RTL_CALLS_STOPPED
+                                                                         : RTL_CALLS_ON);
 }
 
 /* Host calls come before there is a queue: the worker, which else begins with that, reserves memory
@@ -407,7 +406,7 @@ static void make_room_for_calls(void)
 
 static void in_child(void)
 {
-    recording = false;
+    rtl_recording_set(false);
     decide_calls();
     rtl_origin.thread = 0;
     rtl_emit_forked();
@@ -434,22 +433,47 @@ __attribute__((constructor)) static void at_load(void)
         (void)rtl_submit_lock_prepare();
 }
 
+static void emit_pause(bool stop, enum rtl_pause_why why, uint64_t time_ns)
+{
+    struct rtl_wire_pause pause = {.time_ns = time_ns, .stopped = stop, .why = why};
+    struct rtl_piece piece = {&pause, sizeof pause};
+    rtl_emit_definition(RTL_WIRE_PAUSE, &piece, 1);
+}
+
+static int apply(bool stop, enum rtl_pause_why why, const char *ending)
+{
+    if (!rtl_recording_is_on() || getpid() != owner)
+        return -1;
+    int saved = errno;
+    uint64_t before = rtl_now();
+    bool changes = rtl_recording_stop(stop);
+    rtl_ranges_set(stop ? RTL_RANGES_STOPPED : RTL_RANGES_ON);
+    if (!changes)
+        return 0;
+    decide_calls();
+    emit_pause(stop, why, stop ? before : rtl_now());
+    rtl_emit_note(RTL_NONE, "recording was %s%s", stop ? "stopped" : "started", ending);
+    errno = saved;
+    return 0;
+}
+
 /* Once in the life of the process. */
 static bool begin(void)
 {
     rtl_config_read(&config);
+    rtl_callbacks_begin(quiesce);
     if (!open_ring()) {
         rtl_callbacks_refuse();
         rtl_ranges_set(RTL_RANGES_NEVER);
         return false;
     }
     owner = getpid();
-    recording = true;
+    rtl_recording_set(true);
     rtl_emit_open(&ring);
     describe_process();
     rtl_makers_open(&config);
     rtl_threads_begin();
-    rtl_control_begin(&config, &ring);
+    rtl_control_begin(&config, &ring, apply);
     decide_calls();
     rtl_stamp_begin();
     rtl_forks_watch(in_child);
@@ -489,7 +513,7 @@ bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *n
     if (!rtl_api_take(table, &missing)) {
         if (!rtl_refuse(RTL_REFUSED_RUNTIME, 0, 0))
             rtl_complain("this HSA runtime has no %s: nothing is recorded", missing);
-    } else if (begun ? recording : (begun = true, begin())) {
+    } else if (begun ? rtl_recording_is_on() : (begun = true, begin())) {
         rtl_agents_list();
         rtl_agents_bracket();
         if (make_pools()) {
@@ -505,7 +529,7 @@ bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *n
         rtl_hip_follow(false);
         make_room_for_calls();
     }
-    if (!recording)
+    if (!rtl_recording_is_on())
         decide_calls();
     errno = saved;
     return true; /* always: ROCr 5.2.3 unloads a tool that says false but keeps its entries */
@@ -516,39 +540,10 @@ const char *rtlVersion(void)
     return RTL_VERSION;
 }
 
-int rtlRecording(void)
-{
-    return recording;
-}
-
-static void emit_pause(bool stop, enum rtl_pause_why why, uint64_t time_ns)
-{
-    struct rtl_wire_pause pause = {.time_ns = time_ns, .stopped = stop, .why = why};
-    struct rtl_piece piece = {&pause, sizeof pause};
-    rtl_emit_definition(RTL_WIRE_PAUSE, &piece, 1);
-}
-
-int rtl_control_apply(bool stop, enum rtl_pause_why why, const char *ending)
-{
-    if (!recording || getpid() != owner)
-        return -1;
-    if (atomic_exchange(&stopped, stop) == stop)
-        return 0;
-    int saved = errno;
-    uint64_t before = rtl_now();
-    rtl_submit_pause(stop);
-    rtl_ranges_set(stop ? RTL_RANGES_STOPPED : RTL_RANGES_ON);
-    decide_calls();
-    emit_pause(stop, why, stop ? before : rtl_now());
-    rtl_emit_note(RTL_NONE, "recording was %s%s", stop ? "stopped" : "started", ending);
-    errno = saved;
-    return 0;
-}
-
 void OnUnload(void)
 {
     rtl_starts_attached(false);
-    if (!hooked || !recording || getpid() != owner)
+    if (!hooked || !rtl_recording_is_on() || getpid() != owner)
         return;
     int saved = errno;
     struct rtl_patience patience = {0};

@@ -11,7 +11,7 @@
 #include "intercept/emit.h"
 #include "intercept/pending_add.h"
 #include "intercept/queues.h"
-#include "intercept/submit.h"
+#include "intercept/recording.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static struct rtl_queue queues[AGENTS];
 static struct rtl_wire_ledger ledgers[AGENTS];
 static struct rtl_wire_copy sent[MOST_SENT];
 static _Atomic unsigned sent_count;
-static bool paused, no_place;
+static bool no_place;
 static hsa_status_t outcome;
 static _Thread_local hsa_signal_t given; /* to the runtime by the last copy */
 static void (*hooks[RTL_ENTRIES])(void);
@@ -46,11 +46,6 @@ hsa_agent_t rtl_agents_handle(uint32_t id)
 bool rtl_agents_is_gpu(hsa_agent_t agent)
 {
     return agent.handle == FIRST_GPU || agent.handle == SECOND_GPU;
-}
-
-bool rtl_submit_paused(void)
-{
-    return paused;
 }
 
 enum rtl_lost rtl_emit_why(void)
@@ -187,7 +182,8 @@ static const char *set_up(enum rtl_mode mode, uint32_t signals)
         .hsa_amd_profiling_convert_tick_to_system_domain = runtime_convert,
     };
     atomic_store(&sent_count, 0);
-    paused = no_place = false;
+    (void)rtl_recording_stop(false);
+    no_place = false;
     outcome = HSA_STATUS_SUCCESS;
     rtl_copies_hook(&settings[mode]);
     return NULL;
@@ -328,10 +324,10 @@ const char *Copies_WhatIsNotRecordedIsCounted(void)
     CHECK(call(FIRST_GPU, HOST, 64, own) == HSA_STATUS_SUCCESS && given.handle == own);
     CHECK(ledger->seen == 1 && ledger->skipped == 1);
     CHECK_DONE(set_up(RTL_MODE_FULL, 1));
-    paused = true;
+    (void)rtl_recording_stop(true);
     CHECK(call(FIRST_GPU, HOST, 64, own) == HSA_STATUS_SUCCESS && given.handle == own);
     CHECK(ledger->seen == 1 && ledger->skipped == 1);
-    paused = false;
+    (void)rtl_recording_stop(false);
     rtl_shared_signal(own)->mark = 0; /* another runtime's layout */
     CHECK(call(FIRST_GPU, HOST, 64, own) == HSA_STATUS_SUCCESS && given.handle == own);
     CHECK(ledger->seen == 2 && ledger->lost[RTL_LOST_NO_TIME] == 1);
