@@ -7,11 +7,11 @@
 #include "intercept/agents.h"
 #include "intercept/api.h"
 #include "intercept/emit.h"
-#include "intercept/harvest.h"
 #include "intercept/origin.h"
 #include "intercept/queues.h"
 #include "intercept/recording.h"
 #include "intercept/shared_signal.h"
+#include "intercept/signal_pool.h"
 
 #include <pthread.h>
 #include <string.h>

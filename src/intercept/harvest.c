@@ -21,12 +21,6 @@
 #define MOST_ASIDE     16384u
 #define WAKES          64u
 
-struct rtl_pool rtl_signals;
-
-static bool settle(struct rtl_record_name name);
-
-struct rtl_borrow_table rtl_borrows = {.judge = rtl_harvest_judge, .settle = settle};
-
 #define CLAIMED UINT64_MAX /* for a sequence: the record was set aside */
 
 /* What has to be done with a record besides sending it. */
@@ -66,7 +60,7 @@ static struct aside *asides; /* NULL before the first; its taker's */
 static _Atomic unsigned aside_count;
 static _Atomic bool asides_taken;
 
-enum rtl_record_standing rtl_harvest_judge(struct rtl_record_name name, uint64_t handle)
+static enum rtl_record_standing judge(struct rtl_record_name name, uint64_t handle)
 {
     return rtl_pending_judge(&rtl_queues_at(name.slot)->pending, name.sequence, handle);
 }
@@ -323,6 +317,12 @@ static bool settle(struct rtl_record_name name)
         count_up(&queue->ledger->helped, batch.taken);
     }
     return found == RTL_TAKE_TAKEN || found == RTL_TAKE_DONE;
+}
+
+void rtl_harvest_begin(void)
+{
+    rtl_borrows.judge = judge;
+    rtl_borrows.settle = settle;
 }
 
 /* ---- the program's signals ---- */

@@ -5,17 +5,12 @@
 #define RTL_INTERCEPT_HARVEST_H
 
 #include "intercept/queues.h"
-#include "pool/pool.h"
+#include "intercept/signal_pool.h"
 
 #define RTL_HARVEST_ALL UINT32_MAX
 
-/** The signals of this process. */
-extern struct rtl_pool rtl_signals;
-
-/** So many are made as soon as they may be of use; more only where no kernel has finished whose
- * signal could serve again, since each takes memory: with the ring and the records of a queue of
- * 16384 packets, these stay below 48 MiB. */
-#define RTL_EASY_SIGNALS 24576u
+/** Has the table of borrowed signals ask here what becomes of a record. Before the first queue. */
+void rtl_harvest_begin(void);
 
 /** Harvests finished records of a queue from its head on; gives up after `patience` records in a
  * row whose kernels have not completed. With RTL_HARVEST_ALL it looks at all, and takes those as
@@ -58,9 +53,6 @@ bool rtl_forwards_pending(void);
 /** Forwards what is ready of all queues. Any thread that may make system calls. Returns how many.
  */
 unsigned rtl_forward_ready_all(void);
-
-/** Judge of rtl_borrows. */
-enum rtl_record_standing rtl_harvest_judge(struct rtl_record_name name, uint64_t handle);
 
 /** How many kernels are neither recorded nor lost, over all queues. Any thread. */
 uint64_t rtl_harvest_unfinished(void);

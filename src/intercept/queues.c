@@ -6,11 +6,11 @@
 #include "intercept/api.h"
 #include "intercept/counters.h"
 #include "intercept/emit.h"
-#include "intercept/harvest.h"
 #include "intercept/hip/resolve.h"
 #include "intercept/indices.h"
 #include "intercept/launches.h"
 #include "intercept/makers.h"
+#include "intercept/signal_pool.h"
 #include "intercept/submit.h"
 #include "intercept/untracked.h"
 #include "intercept/ways.h"
@@ -22,9 +22,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define IN_PASSING             1024u /* signals of a queue that are being harvested, or at hand */
-#define FIRST_SIGNALS          1024u /* that there are before the first queue is */
-#define SIGNALS_OF_A_QUEUE     128u  /* and for each one: as many as are at hand and in a harvest */
 #define LEAST_PENDING          8192u /* records of a small queue */
 #define FIRST_CHUNKS           8u    /* of records, that have memory when a queue begins */
 #define NOTES                  4u    /* for each slot of a queue: see reservations.h */
@@ -320,7 +317,7 @@ struct rtl_queue *rtl_queues_add_copies(uint32_t agent, struct rtl_wire_ledger *
     pthread_mutex_unlock(&lock);
     *ledger = rtl_queues_ledger(id);
     if (state != NULL)
-        (void)rtl_pool_grow(&rtl_signals, rtl_queues_demand().at_once);
+        rtl_signal_pool_open_queue();
     else
         rtl_emit_note(id, "the copies of agent %u are not followed: there was no room for them",
                       agent);
@@ -328,40 +325,11 @@ struct rtl_queue *rtl_queues_add_copies(uint32_t agent, struct rtl_wire_ledger *
     return state;
 }
 
-static uint32_t limited(uint64_t signals)
-{
-    return signals < settings.pool_limit ? (uint32_t)signals : settings.pool_limit;
-}
-
-/* Signals that a destroyed queue keeps until the worker has come by. */
-static uint64_t held_signals(const struct rtl_queue *queue)
-{
-    return RTL_REWRITE_CACHE + atomic_load_explicit(&queue->pending.tail, memory_order_relaxed) -
-           atomic_load_explicit(&queue->pending.head, memory_order_relaxed);
-}
-
-struct rtl_queues_demand rtl_queues_demand(void)
-{
-    uint64_t at_once = FIRST_SIGNALS;
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < rtl_queues_count(); i++) {
-        struct rtl_queue *queue = rtl_queues_at(i);
-        uint32_t phase = atomic_load_explicit(&queue->phase, memory_order_acquire);
-        bool kernels = phase == RTL_QUEUE_LIVE && queue->way != RTL_WAY_COPIES;
-        if (phase == RTL_QUEUE_CLOSING)
-            most += held_signals(queue);
-        else if (phase == RTL_QUEUE_LIVE) /* most copies have a signal of their own, and keep it */
-            most += kernels ? queue->pending.mask + 1 + IN_PASSING : queue->size;
-        at_once += kernels ? SIGNALS_OF_A_QUEUE : 0;
-    }
-    return (struct rtl_queues_demand){limited(at_once), limited(most)};
-}
-
 static void adopt(hsa_queue_t *queue, uint32_t agent, const struct rtl_way_made *made)
 {
     rtl_api.hsa_amd_profiling_set_profiler_enabled(queue, 1);
     if (made->way != RTL_WAY_PASS && follow_with_patience(queue, agent, made)) {
-        (void)rtl_pool_grow(&rtl_signals, rtl_queues_demand().at_once);
+        rtl_signal_pool_open_queue();
         return;
     }
     rtl_counters_queue_refused(agent);

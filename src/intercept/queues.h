@@ -121,13 +121,6 @@ void rtl_queues_release(struct rtl_queue *queue);
  * NULL if there is none left; `*ledger` is the row to count in either way. Any thread; slow. */
 struct rtl_queue *rtl_queues_add_copies(uint32_t agent, struct rtl_wire_ledger **ledger);
 
-/** How many signals the pool should have for the queues that live now: at once, before they are
- * used, and at most, so that every record may hold one. What is between comes with use. */
-struct rtl_queues_demand {
-    uint32_t at_once, most;
-};
-struct rtl_queues_demand rtl_queues_demand(void);
-
 /** A new id for a queue in the trace, its row of the ledger, and its definition. Any thread. */
 uint32_t rtl_queues_new_id(void);
 struct rtl_wire_ledger *rtl_queues_ledger(uint32_t id);
@@ -145,8 +138,5 @@ static inline uint64_t rtl_real_index(const struct rtl_queue *queue)
 /** Closes all queues that are still there: the runtime shuts down. Waits for submissions that are
  * under way, at most `patience_ns` for all of them. */
 void rtl_queues_close_all(uint64_t patience_ns);
-
-/** The borrowed-signal table, shared by all queues. */
-extern struct rtl_borrow_table rtl_borrows;
 
 #endif

@@ -8,18 +8,17 @@
 #include "intercept/harvest.h"
 #include "intercept/pending_add.h"
 #include "intercept/recording.h"
+#include "intercept/signal_pool.h"
 #include "intercept/symbols.h"
 
-#include <errno.h>
 #include <string.h>
 #include <time.h>
 
-#define PACKET           64u
-#define PIECES           64u /* that a producer submits in one go */
-#define FEW_PIECES       2u
-#define HELP             64u   /* records that a submitter harvests when short */
-#define PIECE_OF_SIGNALS 64u   /* that it makes when nothing has finished */
-#define END_NAP_NS       20000 /* while the last submitter is at it */
+#define PACKET     64u
+#define PIECES     64u /* that a producer submits in one go */
+#define FEW_PIECES 2u
+#define HELP       64u   /* records that a submitter harvests when short */
+#define END_NAP_NS 20000 /* while the last submitter is at it */
 
 static _Atomic bool left; /* packets to the worker */
 
@@ -359,21 +358,6 @@ static unsigned help_others(struct rtl_queue *own, unsigned enough, bool quiet)
     return taken;
 }
 
-/* The worker makes signals ahead of need, but a program may submit more at a time than it has made.
- * That takes the runtime's lock for signals, and at times memory, as a signal of the program's own
- * does. Returns how many. */
-static unsigned make_signals(uint32_t end)
-{
-    uint32_t named = atomic_load_explicit(&rtl_signals.named, memory_order_relaxed);
-    int saved = errno;
-    unsigned made = 0;
-    if (rtl_pool_is_empty(&rtl_signals) && named < end)
-        made = rtl_pool_grow(&rtl_signals,
-                             named + PIECE_OF_SIGNALS < end ? named + PIECE_OF_SIGNALS : end);
-    errno = saved;
-    return made;
-}
-
 static bool has_what_it_needs(struct rtl_queue *queue)
 {
     return rtl_pending_room(&queue->pending) > 0 && !rtl_pool_is_empty(&rtl_signals);
@@ -387,7 +371,7 @@ unsigned rtl_submit_help(void *queue)
 {
     struct rtl_queue *own = queue;
     unsigned gained = help_one(own, true);
-    gained += make_signals(RTL_EASY_SIGNALS);
+    gained += rtl_signal_pool_make_now(false);
     if (has_what_it_needs(own))
         return gained;
     gained += help_others(own, gained, true);
@@ -395,7 +379,7 @@ unsigned rtl_submit_help(void *queue)
         return gained;
     gained += help_one(own, false);
     gained += help_others(own, gained, false);
-    gained += make_signals(rtl_signals.limit);
+    gained += rtl_signal_pool_make_now(true);
     /* A kernel that runs on and on is the oldest, or one whose signal another thread would forward.
      */
     if (rtl_pending_room(&own->pending) == 0)

@@ -35,6 +35,7 @@
 #include "intercept/recording.h"
 #include "intercept/refuse.h"
 #include "intercept/shapes.h"
+#include "intercept/signal_pool.h"
 #include "intercept/signals.h"
 #include "intercept/spawn.h"
 #include "intercept/starts.h"
@@ -497,6 +498,7 @@ static void choose_way(void)
 static bool make_pools(void)
 {
     struct rtl_pool_backend backend = {create_signal, destroy_signal, NULL};
+    rtl_harvest_begin();
     return (rtl_chunks.pieces != NULL || rtl_chunks_init(&rtl_chunks)) &&
            rtl_pool_init(&rtl_signals, config.pool_limit, backend);
 }

@@ -11,6 +11,7 @@
 #include "intercept/launches.h"
 #include "intercept/queues.h"
 #include "intercept/shapes.h"
+#include "intercept/signal_pool.h"
 #include "intercept/slice.h"
 #include "intercept/submit.h"
 #include "intercept/tasks.h"
@@ -29,8 +30,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PIECE_OF_SIGNALS  512u /* that the pool grows by in a round when nobody waits */
-#define SPARE_SIGNALS     12288u
 #define CHUNKS_AHEAD      320u /* of records, of all queues, that have memory before use */
 #define LOOKS_TO_CHECK    64u  /* whether somebody goes round us */
 #define LOOKS_TO_ASK      16u  /* for the lock to submit, where one round after the other is busy */
@@ -116,22 +115,8 @@ static uint32_t most(uint32_t a, uint32_t b)
  * with us goes on first, else it would wait for all that is made ahead. */
 static void let_program_go_on(void)
 {
-    uint32_t made = atomic_load_explicit(&rtl_signals.made, memory_order_relaxed);
-    if (atomic_load_explicit(&rtl_signals.free, memory_order_relaxed) >= (int64_t)made)
+    if (rtl_signal_pool_is_idle())
         (void)sched_yield();
-}
-
-/* Twice what is in use, a piece at a time: so many may soon be, and each takes memory (300 bytes in
- * ROCr 5.2.3). At first what a program submits before the worker has a core (10 000 kernels, or
- * 0.5 ms, where program and device keep both of two busy). Beyond RTL_EASY_SIGNALS only who finds
- * none makes more. */
-static uint32_t signals_ahead(void)
-{
-    uint32_t made = atomic_load_explicit(&rtl_signals.made, memory_order_relaxed);
-    int64_t idle = atomic_load_explicit(&rtl_signals.free, memory_order_relaxed);
-    uint32_t used = idle < made ? made - (idle > 0 ? (uint32_t)idle : 0) : 0;
-    uint32_t ahead = used + most(used, SPARE_SIGNALS);
-    return least(least(ahead, RTL_EASY_SIGNALS), made + PIECE_OF_SIGNALS);
 }
 
 /* Few at a time, since who stops the worker waits for it, and each may take long where the machine
@@ -140,8 +125,7 @@ static void grow_pool(void)
 {
     if (rtl_queues_count() == 0)
         return; /* the runtime may still be on its way up, and the pool */
-    struct rtl_queues_demand demand = rtl_queues_demand();
-    uint32_t target = most(least(signals_ahead(), demand.most), demand.at_once);
+    uint32_t target = rtl_signal_pool_wanted();
     uint32_t made = atomic_load_explicit(&rtl_signals.made, memory_order_relaxed);
     while (made < target && !atomic_load_explicit(&stopping, memory_order_acquire)) {
         made = least(made + RTL_POOL_BLOCK, target);

@@ -413,6 +413,7 @@ void model_begin(const struct model_settings *with)
     memset(pool_signals, 0, sizeof pool_signals);
     memset((void *)rtl_borrows.sets, 0, sizeof rtl_borrows.sets);
     rtl_api.hsa_signal_subtract_screlease = subtract;
+    rtl_harvest_begin();
     MUST(rtl_pool_init(&rtl_signals, POOL, (struct rtl_pool_backend){create, destroy, &made}));
     for (unsigned i = 0; i < MODEL_QUEUES; i++)
         begin_side(i);

@@ -191,6 +191,7 @@ static void tear_down(void)
 static const char *set_up(void)
 {
     memset((void *)rtl_borrows.sets, 0, sizeof rtl_borrows.sets);
+    rtl_harvest_begin();
     CHECK(fake_pool(&rtl_signals, SIGNALS));
     CHECK_DONE(set_up_side(FIRST));
     CHECK_DONE(set_up_side(SECOND));
@@ -316,6 +317,7 @@ const char *Harvest_ASignalIsBorrowedThatIsForwardedMeanwhile(void)
 /* A kernel of each queue has run, and both are to be forwarded to a signal at 2. */
 static const char *set_up_both(void)
 {
+    rtl_harvest_begin();
     CHECK(fake_pool(&rtl_signals, SIGNALS));
     memset((void *)rtl_borrows.sets, 0, sizeof rtl_borrows.sets);
     kernel_count = 0;
@@ -423,6 +425,7 @@ static bool tell_at(void *context, uint32_t step)
 
 static const char *harvest_and_tell(struct told *told, uint32_t *steps)
 {
+    rtl_harvest_begin();
     CHECK(fake_pool(&rtl_signals, SIGNALS));
     CHECK_DONE(set_up_side(FIRST));
     kernel_count = 0;
