@@ -1,7 +1,3 @@
-/*
- * The facts of a copy lie in the fields of a kernel's record: bytes in `kernel_object`, the ordinal
- * in `packet`, source and destination agent in `grid`, the kind in `block`.
- */
 #include "intercept/copies.h"
 
 #include "intercept/agents.h"
@@ -9,6 +5,7 @@
 #include "intercept/emit.h"
 #include "intercept/origin.h"
 #include "intercept/queues.h"
+#include "intercept/record_out.h"
 #include "intercept/recording.h"
 #include "intercept/shared_signal.h"
 #include "intercept/signal_pool.h"
@@ -122,6 +119,7 @@ static hsa_status_t enable(bool on)
 
 /* ---- records ---- */
 
+/* In the fields of a kernel: see record_out.h. */
 static struct rtl_kernel_facts facts_of(const struct copy *copy, uint64_t own)
 {
     return (struct rtl_kernel_facts){
@@ -136,43 +134,6 @@ static struct rtl_kernel_facts facts_of(const struct copy *copy, uint64_t own)
         .flags = copy->kind == RTL_COPY_HOST_TO_HOST ? RTL_RECORD_COPY | RTL_RECORD_UNTIMED
                                                      : RTL_RECORD_COPY,
     };
-}
-
-static struct rtl_piece piece_of(const struct rtl_copy_draft *copy)
-{
-    return (struct rtl_piece){&copy->wire, sizeof copy->wire};
-}
-
-enum rtl_copy_sent rtl_copies_draft(uint32_t queue, const struct rtl_kernel_facts *facts,
-                                    struct rtl_copy_draft *copy)
-{
-    bool timed = (facts->flags & RTL_RECORD_UNTIMED) == 0;
-    if (timed && (facts->start == 0 || facts->end < facts->start))
-        return RTL_COPY_NO_TIME;
-    copy->wire = (struct rtl_wire_copy){
-        .ordinal = facts->packet,
-        .start = timed ? facts->start : 0,
-        .end = timed ? facts->end : 0,
-        .bytes = facts->kernel_object,
-        .correlation = facts->correlation,
-        .queue = queue,
-        .src = facts->grid[0],
-        .dst = facts->grid[1],
-        .kind = facts->block[0],
-        .engine = !timed ? (facts->block[0] == RTL_COPY_HOST_TO_HOST ? RTL_ENGINE_HOST
-                                                                     : RTL_ENGINE_UNKNOWN)
-                  : (facts->flags & RTL_RECORD_SDMA) != 0 ? RTL_ENGINE_SDMA
-                                                          : RTL_ENGINE_KERNEL,
-    };
-    struct rtl_piece piece = piece_of(copy);
-    return rtl_emit_draft(RTL_WIRE_COPY, &piece, 1, &copy->draft) ? RTL_COPY_SENT
-                                                                  : RTL_COPY_NO_ROOM;
-}
-
-void rtl_copies_commit(const struct rtl_copy_draft *copy)
-{
-    struct rtl_piece piece = piece_of(copy);
-    rtl_emit_commit(&copy->draft, RTL_WIRE_COPY, &piece, 1);
 }
 
 /* Finds its agent's account; under the lock. */
@@ -461,10 +422,10 @@ static void record_without_times(const struct rtl_copy_op *op)
         facts.flags |= RTL_RECORD_UNTIMED;
         (void)rtl_borrow_mark(&rtl_borrows, op->completion.handle);
         struct rtl_copy_draft draft;
-        copy.recorded = rtl_copies_draft(copy.queue->id, &facts, &draft) == RTL_COPY_SENT;
+        copy.recorded = rtl_out_draft_copy(copy.queue->id, &facts, &draft) == RTL_COPY_SENT;
         add(&copy.ledger->recorded, copy.recorded);
         if (copy.recorded)
-            rtl_copies_commit(&draft);
+            rtl_out_commit_copy(&draft);
     }
     pthread_mutex_unlock(&lock);
     end(&copy, HSA_STATUS_SUCCESS);

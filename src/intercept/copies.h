@@ -13,8 +13,6 @@
 #define RTL_INTERCEPT_COPIES_H
 
 #include "intercept/config.h"
-#include "intercept/emit.h"
-#include "intercept/pending.h"
 
 /** Hooks the copy entries and has the runtime write timestamps. Each time the tool is loaded. */
 void rtl_copies_hook(const struct rtl_config *config);
@@ -24,22 +22,5 @@ void rtl_copies_forked(void);
 
 /** Ordinal of the next copy of an agent. Any thread. */
 uint64_t rtl_copies_next(uint32_t agent);
-
-/** What came of a record. */
-enum rtl_copy_sent { RTL_COPY_SENT, RTL_COPY_NO_ROOM, RTL_COPY_NO_TIME };
-
-/** The record of a copy on its way. */
-struct rtl_copy_draft {
-    struct rtl_emit_draft draft;
-    struct rtl_wire_copy wire;
-};
-
-/** Drafts the record of a completed copy; RTL_COPY_SENT: it is to be committed or (with
- * rtl_emit_give_up) given up. Any thread, lock-free. */
-enum rtl_copy_sent rtl_copies_draft(uint32_t queue, const struct rtl_kernel_facts *facts,
-                                    struct rtl_copy_draft *copy);
-
-/** Sends it. */
-void rtl_copies_commit(const struct rtl_copy_draft *copy);
 
 #endif

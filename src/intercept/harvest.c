@@ -4,9 +4,8 @@
 #include "common/pages.h"
 #include "intercept/agents.h"
 #include "intercept/api.h"
-#include "intercept/copies.h"
 #include "intercept/emit.h"
-#include "intercept/shapes.h"
+#include "intercept/record_out.h"
 #include "intercept/shared_signal.h"
 
 #include <inttypes.h>
@@ -200,20 +199,8 @@ static bool append(struct batch *batch, const struct claim *record,
 {
     if (batch->kernel_count == BATCH)
         send_all(batch);
-    struct rtl_wire_kernel *kernel = &batch->kernels[batch->kernel_count];
-    *why = RTL_LOST_NO_TIME;
-    if (facts->start == 0 || facts->end < facts->start)
+    if (!rtl_out_kernel(&batch->kernels[batch->kernel_count], batch->id, facts, why))
         return false;
-    *why = rtl_emit_why();
-    if (!rtl_shapes_find(facts, &kernel->shape))
-        return false;
-    kernel->packet = facts->packet;
-    kernel->start = facts->start;
-    kernel->end = facts->end;
-    kernel->correlation = facts->correlation;
-    kernel->queue = batch->id;
-    kernel->launch = facts->launch;
-    kernel->ordinal = facts->ordinal;
     batch->claims[batch->kernel_count++] = *record;
     if (facts->end > batch->newest)
         batch->newest = facts->end;
@@ -233,7 +220,7 @@ static void finish_copy(struct batch *batch, const struct claim *record,
 {
     struct rtl_wire_ledger *ledger = batch->ledger;
     struct rtl_copy_draft copy;
-    enum rtl_copy_sent sent = rtl_copies_draft(batch->id, facts, &copy);
+    enum rtl_copy_sent sent = rtl_out_draft_copy(batch->id, facts, &copy);
     if (sent != RTL_COPY_NO_TIME && facts->end > batch->newest)
         batch->newest = facts->end;
     tell_newest(batch);
@@ -245,7 +232,7 @@ static void finish_copy(struct batch *batch, const struct claim *record,
     }
     count_up(&ledger->recorded, claimed);
     if (claimed)
-        rtl_copies_commit(&copy);
+        rtl_out_commit_copy(&copy);
     else
         rtl_emit_give_up(&copy.draft);
 }

@@ -16,10 +16,10 @@
 #include "model.h"
 
 #include "intercept/api.h"
-#include "intercept/copies.h"
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
 #include "intercept/pending_add.h"
+#include "intercept/record_out.h"
 #include "intercept/shapes.h"
 
 #include <hsa/amd_hsa_signal.h>
@@ -152,8 +152,8 @@ uint32_t rtl_queues_count(void)
     return MODEL_QUEUES;
 }
 
-enum rtl_copy_sent rtl_copies_draft(uint32_t queue, const struct rtl_kernel_facts *facts,
-                                    struct rtl_copy_draft *copy)
+enum rtl_copy_sent rtl_out_draft_copy(uint32_t queue, const struct rtl_kernel_facts *facts,
+                                      struct rtl_copy_draft *copy)
 {
     (void)queue;
     (void)facts;
@@ -161,7 +161,7 @@ enum rtl_copy_sent rtl_copies_draft(uint32_t queue, const struct rtl_kernel_fact
     return RTL_COPY_NO_ROOM; /* there are none here */
 }
 
-void rtl_copies_commit(const struct rtl_copy_draft *copy)
+void rtl_out_commit_copy(const struct rtl_copy_draft *copy)
 {
     (void)copy;
 }

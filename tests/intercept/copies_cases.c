@@ -11,6 +11,7 @@
 #include "intercept/emit.h"
 #include "intercept/pending_add.h"
 #include "intercept/queues.h"
+#include "intercept/record_out.h"
 #include "intercept/recording.h"
 
 #include <pthread.h>
@@ -211,7 +212,7 @@ static bool harvest(uint32_t agent, uint64_t sequence, struct rtl_kernel_facts *
     struct rtl_copy_draft draft;
     return take_record(&queues[agent].pending, &rtl_signals, sequence, true, facts) ==
                RTL_TAKE_TAKEN &&
-           rtl_copies_draft(queues[agent].id, facts, &draft) == RTL_COPY_SENT;
+           rtl_out_draft_copy(queues[agent].id, facts, &draft) == RTL_COPY_SENT;
 }
 
 const char *Copies_PlainSignalStays(void)
@@ -346,9 +347,9 @@ const char *Copies_ADeviceThatLeavesNoTimes(void)
 {
     struct rtl_kernel_facts facts = {.flags = RTL_RECORD_COPY, .start = 0, .end = 0};
     struct rtl_copy_draft draft;
-    CHECK(rtl_copies_draft(0, &facts, &draft) == RTL_COPY_NO_TIME);
+    CHECK(rtl_out_draft_copy(0, &facts, &draft) == RTL_COPY_NO_TIME);
     facts = (struct rtl_kernel_facts){.flags = RTL_RECORD_COPY, .start = 9, .end = 8};
-    CHECK(rtl_copies_draft(0, &facts, &draft) == RTL_COPY_NO_TIME);
+    CHECK(rtl_out_draft_copy(0, &facts, &draft) == RTL_COPY_NO_TIME);
     return NULL;
 }
 

@@ -7,10 +7,10 @@
 #include "fake_records.h"
 #include "fake_signals.h"
 #include "intercept/api.h"
-#include "intercept/copies.h"
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
 #include "intercept/pending_add.h"
+#include "intercept/record_out.h"
 #include "intercept/shapes.h"
 #include "stepping.h"
 
@@ -64,8 +64,8 @@ uint32_t rtl_queues_count(void)
     return QUEUES;
 }
 
-enum rtl_copy_sent rtl_copies_draft(uint32_t queue, const struct rtl_kernel_facts *facts,
-                                    struct rtl_copy_draft *copy)
+enum rtl_copy_sent rtl_out_draft_copy(uint32_t queue, const struct rtl_kernel_facts *facts,
+                                      struct rtl_copy_draft *copy)
 {
     (void)queue;
     (void)facts;
@@ -73,7 +73,7 @@ enum rtl_copy_sent rtl_copies_draft(uint32_t queue, const struct rtl_kernel_fact
     return RTL_COPY_NO_ROOM;
 }
 
-void rtl_copies_commit(const struct rtl_copy_draft *copy)
+void rtl_out_commit_copy(const struct rtl_copy_draft *copy)
 {
     (void)copy;
 }
