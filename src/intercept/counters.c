@@ -2,6 +2,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "intercept/aql.h"
 #include "intercept/counters_device.h"
 #include "intercept/counters_kernel.h"
 #include "intercept/counters_range.h"
@@ -15,7 +16,6 @@
 #include <string.h>
 #include <time.h>
 
-#define PACKET        64u
 #define EAGER_NS      UINT64_C(1000000)   /* without a nap, after something came of it */
 #define BUSY_NAP_NS   50000               /* while something is on its way */
 #define IDLE_NAP_NS   500000              /* while nothing is */
@@ -179,7 +179,7 @@ static bool provide_room(struct rtl_counters_queue *counted)
     void *out = NULL;
     if (counted->room >= counted->queue->size)
         return true;
-    if (posix_memalign(&out, PACKET, counted->queue->size * PACKET) != 0)
+    if (posix_memalign(&out, RTL_PACKET_SIZE, counted->queue->size * RTL_PACKET_SIZE) != 0)
         return false;
     free(counted->out);
     counted->out = out;
@@ -268,13 +268,13 @@ uint64_t rtl_counters_submit(struct rtl_queue *queue, uint64_t index, uint64_t c
     struct rtl_counters_queue *counted = queue->counted;
     uint64_t written = 0;
     for (uint64_t i = 0; i < count; i++) {
-        unsigned char *packet = queue->staging + i * PACKET;
-        unsigned char *out = counted->out + written * PACKET;
+        unsigned char *packet = queue->staging + i * RTL_PACKET_SIZE;
+        unsigned char *out = counted->out + written * RTL_PACKET_SIZE;
         rtl_rewrite(&queue->rewriter, packet, index + i, 1, epoch);
         if (written + queue->spread + (count - i - 1) <= counted->room) {
             written += put(counted, packet, index + i, out);
         } else {
-            memcpy(out, packet, PACKET);
+            memcpy(out, packet, RTL_PACKET_SIZE);
             rtl_counters_miss(counted->device, RTL_UNCOUNTED_MEMORY, 1);
             written++;
         }

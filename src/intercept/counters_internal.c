@@ -3,13 +3,13 @@
 #include "common/clock.h"
 #include "common/tsan.h"
 #include "intercept/api.h"
+#include "intercept/aql.h"
 #include "intercept/forks.h"
 
 #include <hsa/amd_hsa_signal.h>
 #include <string.h>
 #include <time.h>
 
-#define PACKET      64u
 #define SIZE        256u /* packets */
 #define NAP_NS      50000
 #define PATIENCE_NS UINT64_C(1000000000)
@@ -38,11 +38,11 @@ void rtl_internal_put(struct rtl_internal_queue *own, const void *packet)
 {
     uint64_t index = own->written++;
     unsigned char *at =
-        (unsigned char *)own->queue->base_address + index % own->queue->size * PACKET;
+        (unsigned char *)own->queue->base_address + index % own->queue->size * RTL_PACKET_SIZE;
     uint16_t header;
     memcpy(&header, packet, sizeof header);
     memcpy(at + sizeof header, (const unsigned char *)packet + sizeof header,
-           PACKET - sizeof header);
+           RTL_PACKET_SIZE - sizeof header);
     __atomic_store_n((uint16_t *)(void *)at, header, __ATOMIC_RELEASE);
     rtl_tsan_release(own->queue->base_address);
     rtl_api.hsa_queue_store_write_index_screlease(own->queue, index + 1);

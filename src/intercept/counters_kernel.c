@@ -2,6 +2,7 @@
 
 #include "common/clock.h"
 #include "intercept/api.h"
+#include "intercept/aql.h"
 #include "intercept/counters_internal.h"
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
@@ -12,12 +13,10 @@
 #include <string.h>
 #include <time.h>
 
-#define PACKET      64u
 #define START       INT64_C(0x4000000000000000) /* of signals that count down */
 #define PATIENCE_NS UINT64_C(2000000000)        /* with a kernel that others wait for */
 #define COUNTED     1u                          /* in an ask: packet << 1 | counted */
 #define HARVEST     16u
-#define EXTENDED    3u /* AMD format of an extended dispatch; see rewrite.c */
 
 /* What a queue has asked for and not got yet. Two signals to grant, in turn: one is armed again
  * when its kernel has ended, before the next but one can look at it. */
@@ -155,9 +154,7 @@ static bool is_kernel(const void *packet)
     uint16_t header;
     memcpy(&header, packet, sizeof header);
     unsigned type = rtl_packet_type(header);
-    return type == HSA_PACKET_TYPE_KERNEL_DISPATCH ||
-           (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC &&
-            ((const hsa_amd_vendor_packet_header_t *)packet)->AmdFormat == EXTENDED);
+    return type == HSA_PACKET_TYPE_KERNEL_DISPATCH || rtl_packet_is_extended(packet, type);
 }
 
 /* The rewriter looks a reservation up, and what it is found to be, where it needs that. */
@@ -184,7 +181,7 @@ static bool is_counted(const struct rtl_counters_queue *queue, uint64_t packet,
 
 static void copy(unsigned char *out, const void *packet)
 {
-    memcpy(out, packet, PACKET);
+    memcpy(out, packet, RTL_PACKET_SIZE);
 }
 
 static uint64_t put_plain(struct rtl_counters_kernels *kernels, const void *packet,
@@ -205,27 +202,27 @@ static uint64_t put_ask(struct rtl_counters_queue *queue, const void *packet, bo
     uint64_t tail = atomic_load_explicit(&kernels->tail, memory_order_relaxed);
     unsigned char *at = out;
     rtl_aql_barrier(at, 0, kernels->ready);
-    at += PACKET;
+    at += RTL_PACKET_SIZE;
     rtl_aql_barrier(at, kernels->grant[tail % 2], 0);
-    at += PACKET;
+    at += RTL_PACKET_SIZE;
     if (counted) {
         copy(at, rtl_aql_start(profile));
-        at += PACKET;
+        at += RTL_PACKET_SIZE;
     }
     copy(at, packet);
     rtl_aql_set_barrier(at);
-    at += PACKET;
+    at += RTL_PACKET_SIZE;
     if (counted) {
         copy(at, rtl_aql_read(profile));
-        at += PACKET;
+        at += RTL_PACKET_SIZE;
         copy(at, rtl_aql_stop(profile));
         rtl_aql_set_signal(at, kernels->done);
     } else {
         rtl_aql_barrier(at, 0, kernels->done);
     }
-    at += PACKET;
+    at += RTL_PACKET_SIZE;
     kernels->after = true;
-    return (uint64_t)(at - out) / PACKET;
+    return (uint64_t)(at - out) / RTL_PACKET_SIZE;
 }
 
 uint64_t rtl_counters_kernels_put(struct rtl_counters_queue *queue, const void *packet,

@@ -1,6 +1,7 @@
 #include "intercept/counters_range.h"
 
 #include "intercept/api.h"
+#include "intercept/aql.h"
 #include "intercept/counters_samples.h"
 #include "intercept/harvest.h"
 #include "intercept/origin.h"
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PACKET  64u
 #define MARKS   4u /* for each slot of a ring: see reservations.h */
 #define BUCKETS 1024u
 #define LOOK    64u /* ranges that ended, in a round */
@@ -467,7 +467,7 @@ static uint64_t put_boundary(struct rtl_counters_queue *queue, uint64_t index, u
     uint64_t packets = 0;
     if (own->gated) {
         if (rtl_internal_value(own->gate) > 0)
-            rtl_aql_barrier(out + PACKET * packets++, own->gate, 0);
+            rtl_aql_barrier(out + RTL_PACKET_SIZE * packets++, own->gate, 0);
         own->gated = false;
         atomic_fetch_sub_explicit(&own->marked, 1, memory_order_relaxed);
     }
@@ -475,8 +475,8 @@ static uint64_t put_boundary(struct rtl_counters_queue *queue, uint64_t index, u
     if (!begins && !has_ends(own, index))
         return packets;
     struct rtl_counter_sample *sample = begins ? mark->sample : rtl_counter_sampler_take(sampler);
-    bool read = sample != NULL &&
-                rtl_counter_sampler_read(sampler, sample, &own->reader, 0, out + PACKET * packets);
+    bool read = sample != NULL && rtl_counter_sampler_read(sampler, sample, &own->reader, 0,
+                                                           out + RTL_PACKET_SIZE * packets);
     if (sample != NULL)
         sample->failed = !read;
     if (begins) {
@@ -498,7 +498,7 @@ static uint64_t put_enable(struct rtl_counters_queue *queue, unsigned char *out)
     queue->ranges->enabled = true;
     if (sampler->enable_memory == NULL)
         return 0;
-    memcpy(out, &sampler->enable, PACKET);
+    memcpy(out, &sampler->enable, RTL_PACKET_SIZE);
     return 1;
 }
 
@@ -509,15 +509,15 @@ uint64_t rtl_counters_ranges_put(struct rtl_counters_queue *queue, const void *p
     uint64_t packets = put_enable(queue, out);
     if (atomic_load_explicit(&own->marked, memory_order_acquire) != 0) {
         pthread_mutex_lock(&lock);
-        packets += put_boundary(queue, index, out + PACKET * packets);
+        packets += put_boundary(queue, index, out + RTL_PACKET_SIZE * packets);
         atomic_store_explicit(&own->processed, index + 1, memory_order_release);
         pthread_mutex_unlock(&lock);
     } else {
         atomic_store_explicit(&own->processed, index + 1, memory_order_release);
     }
-    memcpy(out + PACKET * packets, packet, PACKET);
+    memcpy(out + RTL_PACKET_SIZE * packets, packet, RTL_PACKET_SIZE);
     if (packets > 0)
-        rtl_aql_set_barrier(out + PACKET * packets);
+        rtl_aql_set_barrier(out + RTL_PACKET_SIZE * packets);
     return packets + 1;
 }
 

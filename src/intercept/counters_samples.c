@@ -2,11 +2,11 @@
 
 #include "common/clock.h"
 #include "intercept/api.h"
+#include "intercept/aql.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define PACKET            64u
 #define SLOTS             512u /* made at once */
 #define FREE_SLOTS        128u /* fewer: more are made */
 #define START_PATIENCE_NS UINT64_C(1000000000)
@@ -98,7 +98,7 @@ bool rtl_counter_sampler_read(struct rtl_counter_sampler *sampler,
     sample->users++; /* the slot's */
     if (reader != NULL)
         atomic_fetch_add_explicit(&reader->reading, 1, memory_order_relaxed);
-    memcpy(packet, rtl_aql_read(slot->profile), PACKET);
+    memcpy(packet, rtl_aql_read(slot->profile), RTL_PACKET_SIZE);
     rtl_aql_set_signal(packet, slot->waiting);
     return true;
 }

@@ -1,11 +1,10 @@
 #include "intercept/generation.h"
 
 #include "intercept/api.h"
+#include "intercept/aql.h"
 
 #include <malloc.h>
 #include <string.h>
-
-#define PACKET_SIZE 64u
 
 /* A queue larger than the staging buffer of G2, which has 256 packets. */
 #define QUEUE_SIZE 512u
@@ -30,7 +29,7 @@ static bool in_ring(const hsa_queue_t *queue, const void *packets)
 {
     uintptr_t base = (uintptr_t)queue->base_address;
     uintptr_t at = (uintptr_t)packets;
-    return at >= base && at < base + (uintptr_t)queue->size * PACKET_SIZE;
+    return at >= base && at < base + (uintptr_t)queue->size * RTL_PACKET_SIZE;
 }
 
 /* The writer is not called: the packets end here. They are not looked at either, for they may lie
@@ -54,7 +53,7 @@ static void write_packet(const hsa_queue_t *queue, uint64_t index)
 {
     hsa_barrier_and_packet_t packet = {.header = HSA_PACKET_TYPE_INVALID};
     unsigned char *base = queue->base_address;
-    void *slot = base + (index & (queue->size - 1)) * PACKET_SIZE;
+    void *slot = base + (index & (queue->size - 1)) * RTL_PACKET_SIZE;
     memcpy(slot, &packet, sizeof packet);
     __atomic_store_n((uint16_t *)slot, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE,
                      __ATOMIC_RELEASE);
@@ -74,7 +73,7 @@ static enum rtl_generation judge_batch(const hsa_queue_t *queue, const struct ca
 {
     if (call->in_ring)
         return RTL_GENERATION_UNSTAGED;
-    bool enough = call->room >= (size_t)queue->size * PACKET_SIZE;
+    bool enough = call->room >= (size_t)queue->size * RTL_PACKET_SIZE;
     return enough ? RTL_GENERATION_G3 : RTL_GENERATION_G2;
 }
 

@@ -10,6 +10,7 @@
 #include "intercept/indices.h"
 #include "intercept/launches.h"
 #include "intercept/makers.h"
+#include "intercept/queue_ids.h"
 #include "intercept/signal_pool.h"
 #include "intercept/submit.h"
 #include "intercept/untracked.h"
@@ -17,7 +18,6 @@
 #include "intercept/worker.h"
 
 #include <errno.h>
-#include <hsa/amd_hsa_signal.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -34,12 +34,9 @@
 static struct rtl_queue *_Atomic places[RTL_MOST_QUEUES];
 static _Atomic uint32_t place_count;
 struct rtl_queue_map rtl_queue_addresses, rtl_queue_doorbells;
-static _Atomic bool plain_doorbells;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic uint32_t next_id;
 static struct rtl_config settings;
 static struct rtl_ring *ring;
-static struct rtl_wire_ledger nowhere; /* accounts without a ring */
 static const struct rtl_launch_sink launches = {rtl_launch_found, rtl_launch_headed,
                                                 rtl_launch_submitted};
 
@@ -53,34 +50,7 @@ struct rtl_queue *rtl_queues_at(uint32_t slot)
     return atomic_load_explicit(&places[slot], memory_order_acquire);
 }
 
-bool rtl_queues_plain_doorbells(void)
-{
-    return atomic_load_explicit(&plain_doorbells, memory_order_relaxed);
-}
-
-void rtl_queues_note_doorbell_kind(uint64_t handle)
-{
-    if (((const amd_signal_t *)(uintptr_t)handle)->kind >= 0)
-        atomic_store_explicit(&plain_doorbells, true, memory_order_relaxed);
-}
-
 /* ---- queues that come and go ---- */
-
-uint32_t rtl_queues_new_id(void)
-{
-    return atomic_fetch_add_explicit(&next_id, 1, memory_order_relaxed);
-}
-
-struct rtl_wire_ledger *rtl_queues_ledger(uint32_t id)
-{
-    if (ring == NULL)
-        return &nowhere;
-    uint32_t row = id < RTL_LEDGER_ROWS ? id : RTL_LEDGER_ROWS - 1;
-    uint32_t rows = atomic_load(&ring->header->queues);
-    while (rows < row + 1 && !atomic_compare_exchange_weak(&ring->header->queues, &rows, row + 1))
-        ;
-    return &ring->header->ledger[row];
-}
 
 static uint64_t pending_capacity(uint64_t size)
 {
@@ -144,31 +114,6 @@ static struct rtl_queue *free_place(uint64_t size)
     return queue;
 }
 
-void rtl_queues_describe(const hsa_queue_t *queue, uint32_t id, uint32_t agent,
-                         enum rtl_queue_way way)
-{
-    struct rtl_wire_queue wire = {
-        .time_ns = rtl_now(),
-        .address = (uint64_t)(uintptr_t)queue,
-        .hsa_id = queue->id,
-        .queue = id,
-        .agent = agent,
-        .size = queue->size,
-        .hsa_type = queue->type,
-        .way = (uint32_t)way,
-    };
-    struct rtl_piece piece = {&wire, sizeof wire};
-    rtl_emit_definition(RTL_WIRE_QUEUE, &piece, 1);
-}
-
-static void describe_copies(uint32_t id, uint32_t agent, enum rtl_queue_way way)
-{
-    struct rtl_wire_queue wire = {
-        .time_ns = rtl_now(), .queue = id, .agent = agent, .way = (uint32_t)way};
-    struct rtl_piece piece = {&wire, sizeof wire};
-    rtl_emit_definition(RTL_WIRE_QUEUE, &piece, 1);
-}
-
 static bool provide_staging(struct rtl_queue *state)
 {
     if (state->staging_size >= state->size)
@@ -215,7 +160,7 @@ static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id,
         .pool = &rtl_signals,
         .borrows = &rtl_borrows,
         .ledger = state->ledger,
-        .shared_ledger = ring == NULL || id >= RTL_LEDGER_ROWS - 1,
+        .shared_ledger = rtl_queues_share_ledger(id),
         .mode = settings.mode,
         .reservations = &state->reservations,
         .launches = &launches,
@@ -309,7 +254,7 @@ struct rtl_queue *rtl_queues_add_copies(uint32_t agent, struct rtl_wire_ledger *
     bool worker = rtl_worker_start(ring);
     pthread_mutex_lock(&lock);
     struct rtl_queue *state = worker ? free_place(COPIES) : NULL;
-    describe_copies(id, agent, state != NULL ? RTL_WAY_COPIES : RTL_WAY_PASS);
+    rtl_queues_describe_copies(id, agent, state != NULL ? RTL_WAY_COPIES : RTL_WAY_PASS);
     if (state != NULL) {
         set_up_copies(state, agent, id);
         atomic_store_explicit(&state->phase, RTL_QUEUE_LIVE, memory_order_release);
@@ -453,6 +398,7 @@ void rtl_queues_hook(const struct rtl_config *config, struct rtl_ring *to)
 {
     settings = *config;
     ring = to;
+    rtl_queues_ids_open(to);
     rtl_ways_open(config);
     rtl_indices_hook();
     HOOK(hsa_queue_create, create);

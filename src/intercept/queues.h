@@ -101,13 +101,6 @@ static inline struct rtl_queue *rtl_queues_find(const hsa_queue_t *queue)
     return rtl_queue_map_find(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
 }
 
-/** A queue with this doorbell is about to be followed, or counted. Any thread. */
-void rtl_queues_note_doorbell_kind(uint64_t handle);
-
-/** True if a queue was expected whose doorbell looks like any signal, as those of intercept queues
- * do, ours or another tool's. Any thread. */
-bool rtl_queues_plain_doorbells(void);
-
 /** The queue that a doorbell belongs to, NULL if it is none of ours. Lock-free, any thread. */
 static inline struct rtl_queue *rtl_queues_by_doorbell(uint64_t handle)
 {
@@ -120,12 +113,6 @@ void rtl_queues_release(struct rtl_queue *queue);
 /** Makes a state for the copies of an agent (copies.h), which lives until rtl_queues_close_all.
  * NULL if there is none left; `*ledger` is the row to count in either way. Any thread; slow. */
 struct rtl_queue *rtl_queues_add_copies(uint32_t agent, struct rtl_wire_ledger **ledger);
-
-/** A new id for a queue in the trace, its row of the ledger, and its definition. Any thread. */
-uint32_t rtl_queues_new_id(void);
-struct rtl_wire_ledger *rtl_queues_ledger(uint32_t id);
-void rtl_queues_describe(const hsa_queue_t *queue, uint32_t id, uint32_t agent,
-                         enum rtl_queue_way way);
 
 /** The real write index, where ROCr keeps it: amd_queue_t begins with the hsa_queue_t that programs
  * see (AMDGPU ABI, amd_hsa_queue.h). The queue must be alive. Any thread. */

@@ -1,6 +1,7 @@
 #include "intercept/rewrite.h"
 
 #include "graph/fingerprint.h"
+#include "intercept/aql.h"
 #include "intercept/pending_add.h"
 #include "intercept/shared_signal.h"
 
@@ -8,16 +9,14 @@
 #include <stddef.h>
 #include <string.h>
 
-#define PACKET_SIZE 64u
-#define HELP_TRIES  4u
-#define MOST_TRIES  64u /* of help that gained something, but others took it */
-#define SHARES      8   /* of the free signals: a queue takes one at a time */
+#define HELP_TRIES 4u
+#define MOST_TRIES 64u /* of help that gained something, but others took it */
+#define SHARES     8   /* of the free signals: a queue takes one at a time */
 
 /* Formats of vendor packets, all with the completion signal in the usual place:
  * AMD_AQL_FORMAT_PM4_IB of ROCr's amd_gpu_pm4.h, HSA_AMD_PACKET_TYPE_BARRIER_VALUE (2) and
  * _EXT_KERNEL_DISPATCH of hsa_ext_amd.h. */
-#define AMD_FORMAT_PM4_IB            1u
-#define AMD_FORMAT_EXTENDED_DISPATCH 3u
+#define AMD_FORMAT_PM4_IB 1u
 
 /* For each packet, from several places: a call would cost more than what it saves. */
 #define IN_PLACE inline __attribute__((always_inline))
@@ -29,8 +28,7 @@ struct tally {
     struct rtl_launch_part launch; /* that the last packets belong to */
 };
 
-/* HSA_AMD_PACKET_TYPE_EXT_KERNEL_DISPATCH of ROCm 7's hsa_ext_amd.h: a kernel with clusters and a
- * dependency. */
+/* RTL_AMD_EXTENDED_DISPATCH. */
 struct extended_dispatch {
     uint16_t header;
     uint8_t amd_format;
@@ -48,7 +46,7 @@ struct extended_dispatch {
     hsa_signal_t completion_signal;
 };
 
-_Static_assert(sizeof(struct extended_dispatch) == PACKET_SIZE, "a packet");
+_Static_assert(sizeof(struct extended_dispatch) == RTL_PACKET_SIZE, "a packet");
 _Static_assert(offsetof(struct extended_dispatch, completion_signal) ==
                    offsetof(hsa_kernel_dispatch_packet_t, completion_signal),
                "the signal has one place in all packets");
@@ -56,17 +54,6 @@ _Static_assert(offsetof(struct extended_dispatch, completion_signal) ==
 static IN_PLACE uint16_t header_of(const void *packet)
 {
     return __atomic_load_n((const uint16_t *)packet, __ATOMIC_RELAXED);
-}
-
-static uint8_t amd_format(const void *packet)
-{
-    return ((const hsa_amd_vendor_packet_header_t *)packet)->AmdFormat;
-}
-
-static bool is_extended(const void *packet, unsigned type)
-{
-    return type == HSA_PACKET_TYPE_VENDOR_SPECIFIC &&
-           amd_format(packet) == AMD_FORMAT_EXTENDED_DISPATCH;
 }
 
 /* Where a packet has its completion signal, NULL if its format is not known. */
@@ -80,8 +67,8 @@ static hsa_signal_t *signal_of(void *packet, unsigned type)
     case HSA_PACKET_TYPE_AGENT_DISPATCH:
         return signal;
     case HSA_PACKET_TYPE_VENDOR_SPECIFIC:
-        return amd_format(packet) >= AMD_FORMAT_PM4_IB &&
-                       amd_format(packet) <= AMD_FORMAT_EXTENDED_DISPATCH
+        return rtl_packet_amd_format(packet) >= AMD_FORMAT_PM4_IB &&
+                       rtl_packet_amd_format(packet) <= RTL_AMD_EXTENDED_DISPATCH
                    ? signal
                    : NULL;
     default:
@@ -574,7 +561,7 @@ static void rewrite_packet(struct rtl_rewriter *rewriter, void *packet, uint64_t
         miss_packet(rewriter, tally);
         return;
     }
-    bool extended = is_extended(packet, type);
+    bool extended = rtl_packet_is_extended(packet, type);
     bool kernel = type == HSA_PACKET_TYPE_KERNEL_DISPATCH || extended;
     hsa_signal_t *signal = signal_of(packet, type);
     bool marked;
@@ -709,7 +696,7 @@ static IN_PLACE uint64_t rewrite_row(struct rtl_rewriter *rewriter, unsigned cha
     struct rtl_record_row row = rtl_row_begin(rewriter->pending, origin);
     uint64_t done = 0;
     for (; done < count; done++) {
-        hsa_kernel_dispatch_packet_t *packet = (void *)(packets + done * PACKET_SIZE);
+        hsa_kernel_dispatch_packet_t *packet = (void *)(packets + done * RTL_PACKET_SIZE);
         if (!is_dispatch(packet) || packet->completion_signal.handle != 0)
             break;
         struct rtl_record_words words = read_words(packet);
@@ -741,7 +728,7 @@ static uint64_t rewrite_simple(struct rtl_rewriter *rewriter, unsigned char *pac
     struct rtl_origin_words origin = origin_of(&rewriter->run);
     uint64_t done = 0;
     while (done < count) {
-        unsigned char *packet = packets + done * PACKET_SIZE;
+        unsigned char *packet = packets + done * RTL_PACKET_SIZE;
         if (!is_simple(rewriter, (void *)packet))
             break;
         uint64_t row = row_for(rewriter, count - done);
@@ -882,7 +869,7 @@ static uint64_t rewrite_singles(struct rtl_rewriter *rewriter, unsigned char *pa
     uint64_t done = 0;
     uint64_t borrowed = 0;
     for (; done < count; done++) {
-        void *packet = packets + done * PACKET_SIZE;
+        void *packet = packets + done * RTL_PACKET_SIZE;
         if (rewrite_alone(rewriter, packet, first + done, epoch))
             continue;
         if (!follow_alone(rewriter, packet, first + done, epoch, &borrowed))
@@ -897,13 +884,14 @@ static void rewrite_any(struct rtl_rewriter *rewriter, unsigned char *packets, u
 {
     struct tally tally = {.launch.launch = RTL_NONE};
     for (uint64_t i = 0; i < count;) {
-        unsigned char *packet = packets + i * PACKET_SIZE;
+        unsigned char *packet = packets + i * RTL_PACKET_SIZE;
         enter_run(rewriter, first + i);
         uint64_t left = rewriter->run.end - (first + i);
         uint64_t run = left < count - i ? left : count - i;
         uint64_t done = rewrite_run(rewriter, packet, first + i, run, epoch, &tally);
         if (done < run) {
-            rewrite_packet(rewriter, packet + done * PACKET_SIZE, first + i + done, epoch, &tally);
+            rewrite_packet(rewriter, packet + done * RTL_PACKET_SIZE, first + i + done, epoch,
+                           &tally);
             done++;
         }
         i += done;
@@ -928,7 +916,7 @@ static __attribute__((noinline)) void rewrite_all(struct rtl_rewriter *rewriter,
     uint64_t singles =
         may_be_alone(rewriter, first) ? rewrite_singles(rewriter, packets, first, count, epoch) : 0;
     if (singles < count)
-        rewrite_any(rewriter, (unsigned char *)packets + singles * PACKET_SIZE, first + singles,
+        rewrite_any(rewriter, (unsigned char *)packets + singles * RTL_PACKET_SIZE, first + singles,
                     count - singles, epoch);
 }
 

@@ -121,10 +121,4 @@ void rtl_rewrite_skip(struct rtl_rewriter *rewriter, uint64_t first, uint64_t en
 /** Gives the signals at hand back to the pool. */
 void rtl_rewrite_release(struct rtl_rewriter *rewriter);
 
-/** Packet type in an AQL header. */
-static inline unsigned rtl_packet_type(uint16_t header)
-{
-    return (header >> HSA_PACKET_HEADER_TYPE) & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
-}
-
 #endif

@@ -3,6 +3,7 @@
 #include "common/tsan.h"
 #include "intercept/api.h"
 #include "intercept/harvest.h"
+#include "intercept/queue_ids.h"
 #include "intercept/queues.h"
 #include "intercept/submit.h"
 #include "intercept/untracked.h"

@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "common/tsan.h"
 #include "intercept/api.h"
+#include "intercept/aql.h"
 #include "intercept/counters.h"
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
@@ -14,7 +15,6 @@
 #include <string.h>
 #include <time.h>
 
-#define PACKET     64u
 #define PIECES     64u /* that a producer submits in one go */
 #define FEW_PIECES 2u
 #define HELP       64u   /* records that a submitter harvests when short */
@@ -24,12 +24,8 @@ static _Atomic bool left; /* packets to the worker */
 
 static unsigned char *slot_of(const struct rtl_queue *queue, uint64_t index)
 {
-    return (unsigned char *)queue->queue->base_address + (index & (queue->size - 1)) * PACKET;
-}
-
-static uint16_t header_in(const unsigned char *slot)
-{
-    return __atomic_load_n((const uint16_t *)(const void *)slot, __ATOMIC_ACQUIRE);
+    return (unsigned char *)queue->queue->base_address +
+           (index & (queue->size - 1)) * RTL_PACKET_SIZE;
 }
 
 /* ---- how far ---- */
@@ -86,8 +82,8 @@ static uint64_t scan(const struct rtl_queue *queue, uint64_t first, uint64_t end
     const unsigned char *ring = queue->queue->base_address;
     uint64_t mask = queue->size - 1;
     uint64_t at = first;
-    while (at < end &&
-           rtl_packet_type(header_in(ring + (at & mask) * PACKET)) != HSA_PACKET_TYPE_INVALID)
+    while (at < end && rtl_packet_type(rtl_packet_header(ring + (at & mask) * RTL_PACKET_SIZE)) !=
+                           HSA_PACKET_TYPE_INVALID)
         at++;
     return at;
 }
@@ -217,7 +213,7 @@ static inline bool submit_one(struct rtl_queue *queue)
     if (atomic_load_explicit(&queue->virtual_index, memory_order_acquire) != first + 1 ||
         first - atomic_load_explicit(&queue->read_index, memory_order_relaxed) >= queue->size ||
         rtl_real_index(queue) != first ||
-        rtl_packet_type(header_in(slot_of(queue, first))) == HSA_PACKET_TYPE_INVALID)
+        rtl_packet_type(rtl_packet_header(slot_of(queue, first))) == HSA_PACKET_TYPE_INVALID)
         return false;
     queue->rewriter.paused = rtl_recording_is_stopped();
     rtl_rewrite(&queue->rewriter, slot_of(queue, first), first, 1, rtl_symbols_epoch());
@@ -305,8 +301,8 @@ static void copy_packets(const struct rtl_queue *queue, const unsigned char *pac
                          uint64_t count)
 {
     const unsigned char *base = queue->queue->base_address;
-    uint64_t bytes = count * PACKET;
-    uint64_t ring = queue->size * PACKET;
+    uint64_t bytes = count * RTL_PACKET_SIZE;
+    uint64_t ring = queue->size * RTL_PACKET_SIZE;
     uint64_t first = bytes;
     if (packets >= base && packets < base + ring && bytes > (uint64_t)(base + ring - packets))
         first = (uint64_t)(base + ring - packets);

@@ -2,10 +2,10 @@
 
 #include "common/clock.h"
 #include "intercept/api.h"
+#include "intercept/aql.h"
 #include "intercept/emit.h"
 #include "intercept/map.h"
-#include "intercept/queues.h"
-#include "intercept/rewrite.h"
+#include "intercept/queue_ids.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -85,9 +85,8 @@ static uint64_t count_kernels(const hsa_queue_t *queue, uint64_t from, uint64_t 
     uint64_t at = from;
     for (; at < to; at++) {
         const unsigned char *base = queue->base_address;
-        const void *packet = base + (at & (queue->size - 1)) * 64;
-        unsigned type =
-            rtl_packet_type(__atomic_load_n((const uint16_t *)packet, __ATOMIC_ACQUIRE));
+        const void *packet = base + (at & (queue->size - 1)) * RTL_PACKET_SIZE;
+        unsigned type = rtl_packet_type(rtl_packet_header(packet));
         if (at >= taken && type == HSA_PACKET_TYPE_INVALID)
             break;
         *kernels += at < taken || type == HSA_PACKET_TYPE_KERNEL_DISPATCH;
