@@ -16,7 +16,7 @@
 #define RTL_INTERCEPT_COUNTERS_H
 
 #include "intercept/config.h"
-#include "intercept/queues.h"
+#include "intercept/queue.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@ struct rtl_counters_kernels;
 struct rtl_counters_ranges;
 
 /** What counting needs of a queue that is followed by interception. Made once for a state of
- * queues.h, and used again with it. */
+ * queue.h, and used again with it. */
 struct rtl_counters_queue {
     struct rtl_queue *queue;
     struct rtl_counters_agent *device;

@@ -4,7 +4,7 @@
 #ifndef RTL_INTERCEPT_HARVEST_H
 #define RTL_INTERCEPT_HARVEST_H
 
-#include "intercept/queues.h"
+#include "intercept/queue.h"
 #include "intercept/signal_pool.h"
 
 #define RTL_HARVEST_ALL UINT32_MAX

@@ -4,7 +4,7 @@
 #include "intercept/counters_range.h"
 #include "intercept/launches.h"
 #include "intercept/origin.h"
-#include "intercept/queues.h"
+#include "intercept/queue.h"
 #include "intercept/submit.h"
 #include "intercept/untracked.h"
 

@@ -2,7 +2,7 @@
 
 #include "common/clock.h"
 #include "intercept/harvest.h"
-#include "intercept/queues.h"
+#include "intercept/queue.h"
 #include "intercept/submit.h"
 
 #include <stdlib.h>

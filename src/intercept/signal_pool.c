@@ -1,6 +1,6 @@
 #include "intercept/signal_pool.h"
 
-#include "intercept/queues.h"
+#include "intercept/queue.h"
 
 #include <errno.h>
 

@@ -4,7 +4,7 @@
 #include "intercept/api.h"
 #include "intercept/harvest.h"
 #include "intercept/queue_ids.h"
-#include "intercept/queues.h"
+#include "intercept/queue.h"
 #include "intercept/submit.h"
 #include "intercept/untracked.h"
 

@@ -9,7 +9,7 @@
 #define RTL_INTERCEPT_SUBMIT_H
 
 #include "intercept/api_types.h"
-#include "intercept/queues.h"
+#include "intercept/queue.h"
 
 /** Rewrites and publishes what is ready in the queue. Any thread; if another thread is at it, that
  * one does it. A thread that finds more and more, because others ring all the time, leaves the rest

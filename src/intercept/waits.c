@@ -7,7 +7,7 @@
 #include "intercept/harvest.h"
 #include "intercept/launches.h"
 #include "intercept/origin.h"
-#include "intercept/queues.h"
+#include "intercept/queue.h"
 
 #include <errno.h>
 #include <stdatomic.h>

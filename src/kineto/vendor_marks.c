@@ -4,7 +4,7 @@
 #include "intercept/agents.h"
 #include "intercept/copies.h"
 #include "intercept/harvest.h"
-#include "intercept/queues.h"
+#include "intercept/queue.h"
 
 #define NAP_NS          100000
 #define SUBMITTER_TRIES 100u /* naps that a submission under way is given */

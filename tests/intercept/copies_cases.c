@@ -10,7 +10,7 @@
 #include "intercept/copies.h"
 #include "intercept/emit.h"
 #include "intercept/pending_add.h"
-#include "intercept/queues.h"
+#include "intercept/queue.h"
 #include "intercept/record_out.h"
 #include "intercept/recording.h"
 

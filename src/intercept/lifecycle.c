@@ -1,4 +1,4 @@
-#include "intercept/queues.h"
+#include "intercept/lifecycle.h"
 
 #include "common/clock.h"
 #include "common/pages.h"
@@ -31,26 +31,11 @@
 #define PLACE_PATIENCE_NS      UINT64_C(1000000000) /* that a new queue waits for its state */
 #define PLACE_NAP_NS           1000000
 
-static struct rtl_queue *_Atomic places[RTL_MOST_QUEUES];
-static _Atomic uint32_t place_count;
-struct rtl_queue_map rtl_queue_addresses, rtl_queue_doorbells;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rtl_config settings;
 static struct rtl_ring *ring;
 static const struct rtl_launch_sink launches = {rtl_launch_found, rtl_launch_headed,
                                                 rtl_launch_submitted};
-
-uint32_t rtl_queues_count(void)
-{
-    return atomic_load_explicit(&place_count, memory_order_acquire);
-}
-
-struct rtl_queue *rtl_queues_at(uint32_t slot)
-{
-    return atomic_load_explicit(&places[slot], memory_order_acquire);
-}
-
-/* ---- queues that come and go ---- */
 
 static uint64_t pending_capacity(uint64_t size)
 {
@@ -109,8 +94,7 @@ static struct rtl_queue *free_place(uint64_t size)
         return NULL;
     }
     rtl_chunks_reserve(&rtl_chunks, FIRST_CHUNKS);
-    atomic_store_explicit(&places[slot], queue, memory_order_release);
-    atomic_store_explicit(&place_count, slot + 1, memory_order_release);
+    rtl_queues_enter(queue);
     return queue;
 }
 

@@ -11,12 +11,11 @@
  * A queue's state outlives the queue: it is used again for another queue, never freed, so that a
  * thread that comes late finds memory and not a hole.
  */
-#ifndef RTL_INTERCEPT_QUEUES_H
-#define RTL_INTERCEPT_QUEUES_H
+#ifndef RTL_INTERCEPT_QUEUE_H
+#define RTL_INTERCEPT_QUEUE_H
 
 #include "common/lines.h"
 #include "common/pages.h"
-#include "intercept/config.h"
 #include "intercept/map.h"
 #include "intercept/pending.h"
 #include "intercept/rewrite.h"
@@ -84,13 +83,13 @@ _Static_assert(offsetof(struct rtl_queue, rewriter) + offsetof(struct rtl_rewrit
                    RTL_PAGE,
                "one page");
 
-/** Prepares the list for a ring (NULL: accounts go nowhere) and hooks the queue and write-index
- * entries. */
-void rtl_queues_hook(const struct rtl_config *config, struct rtl_ring *ring);
-
 /** Number of places in the list that were ever used, and the queue in a place. Any thread. */
 uint32_t rtl_queues_count(void);
 struct rtl_queue *rtl_queues_at(uint32_t slot);
+
+/** Enters a state into the list, in the place behind the last: `slot` is rtl_queues_count(). One
+ * thread at a time. */
+void rtl_queues_enter(struct rtl_queue *queue);
 
 /** The queues that are followed, by address and by their doorbells' handles. */
 extern struct rtl_queue_map rtl_queue_addresses, rtl_queue_doorbells;
@@ -107,13 +106,6 @@ static inline struct rtl_queue *rtl_queues_by_doorbell(uint64_t handle)
     return rtl_queue_map_find(&rtl_queue_doorbells, handle);
 }
 
-/** Marks a CLOSING queue whose records are all accounted for as free. Worker only. */
-void rtl_queues_release(struct rtl_queue *queue);
-
-/** Makes a state for the copies of an agent (copies.h), which lives until rtl_queues_close_all.
- * NULL if there is none left; `*ledger` is the row to count in either way. Any thread; slow. */
-struct rtl_queue *rtl_queues_add_copies(uint32_t agent, struct rtl_wire_ledger **ledger);
-
 /** The real write index, where ROCr keeps it: amd_queue_t begins with the hsa_queue_t that programs
  * see (AMDGPU ABI, amd_hsa_queue.h). The queue must be alive. Any thread. */
 static inline uint64_t rtl_real_index(const struct rtl_queue *queue)
@@ -121,9 +113,5 @@ static inline uint64_t rtl_real_index(const struct rtl_queue *queue)
     const amd_queue_t *memory = (const amd_queue_t *)(const void *)queue->queue;
     return __atomic_load_n(&memory->write_dispatch_id, __ATOMIC_ACQUIRE);
 }
-
-/** Closes all queues that are still there: the runtime shuts down. Waits for submissions that are
- * under way, at most `patience_ns` for all of them. */
-void rtl_queues_close_all(uint64_t patience_ns);
 
 #endif
