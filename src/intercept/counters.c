@@ -23,7 +23,7 @@
 #define SETTLE_NAP_NS 100000
 #define MOST_READING  128u /* reads of a queue on their way: no more packets before some came */
 
-_Atomic uint32_t rtl_counters_mode;
+static _Atomic uint32_t counting_mode; /* as RTL_COUNTING says; 0 while nothing is counted */
 
 /* Held by the keeper while it works, and by who opens or closes a queue. The keeper works all the
  * time: who wants the lock says so. */
@@ -37,7 +37,7 @@ static bool told_of_graphs;
 
 static bool is_kernel_mode(void)
 {
-    return atomic_load_explicit(&rtl_counters_mode, memory_order_relaxed) == RTL_COUNTING_KERNEL;
+    return atomic_load_explicit(&counting_mode, memory_order_relaxed) == RTL_COUNTING_KERNEL;
 }
 
 /* ---- settings ---- */
@@ -95,14 +95,14 @@ void rtl_counters_begin(const struct rtl_config *config)
     uint32_t passes = plan(config);
     tell(config, passes);
     uint32_t mode = config->pass < passes ? (uint32_t)config->counting : 0;
-    atomic_store(&rtl_counters_mode, mode);
+    atomic_store(&counting_mode, mode);
     if (mode == RTL_COUNTING_RANGE)
         atomic_store(&rtl_range_ended, rtl_counters_range_ended);
 }
 
 bool rtl_counters_need_packets(void)
 {
-    return atomic_load(&rtl_counters_mode) != 0;
+    return atomic_load(&counting_mode) != 0;
 }
 
 /* ---- the keeper ---- */
@@ -189,14 +189,14 @@ static bool provide_room(struct rtl_counters_queue *counted)
 
 static struct rtl_counters_queue *counted_of(struct rtl_queue *queue)
 {
-    if (queue->counted == NULL) {
+    if (queue->observer == NULL) {
         struct rtl_counters_queue *made = calloc(1, sizeof *made);
         if (made == NULL)
             return NULL;
         made->queue = queue;
-        queue->counted = made;
+        queue->observer = made;
     }
-    return queue->counted;
+    return queue->observer;
 }
 
 static bool open_queue(struct rtl_queue *queue, struct rtl_counters_agent *device)
@@ -218,29 +218,8 @@ static void spread(struct rtl_queue *queue)
         queue->rewriter.mark_every = 1;
 }
 
-void rtl_counters_queue_open(struct rtl_queue *queue)
-{
-    struct rtl_counters_agent *device =
-        rtl_counters_need_packets() ? rtl_counters_agent(queue->agent) : NULL;
-    if (device == NULL)
-        return;
-    if (queue->way != RTL_WAY_INTERCEPT) {
-        rtl_counters_queue_refused(queue->agent);
-        return;
-    }
-    hold_keeper();
-    bool opened = open_queue(queue, device);
-    if (opened) {
-        spread(queue);
-        atomic_store_explicit(&queue->counted->open, true, memory_order_release);
-    } else {
-        rtl_counters_give_up(device, "the device or the library did not start them");
-        rtl_counters_miss(device, RTL_UNCOUNTED_DEVICE, 1);
-    }
-    let_keeper();
-}
-
-void rtl_counters_queue_refused(uint32_t agent)
+/* A queue on a GPU agent that is not followed by interception. */
+static void refuse_queue(uint32_t agent)
 {
     struct rtl_counters_agent *device =
         rtl_counters_need_packets() ? rtl_counters_agent(agent) : NULL;
@@ -253,6 +232,28 @@ void rtl_counters_queue_refused(uint32_t agent)
                   agent);
 }
 
+static void follow_queue(struct rtl_queue *queue)
+{
+    struct rtl_counters_agent *device =
+        rtl_counters_need_packets() ? rtl_counters_agent(queue->agent) : NULL;
+    if (device == NULL)
+        return;
+    if (queue->way != RTL_WAY_INTERCEPT) {
+        refuse_queue(queue->agent);
+        return;
+    }
+    hold_keeper();
+    bool opened = open_queue(queue, device);
+    if (opened) {
+        spread(queue);
+        atomic_store_explicit(&queue->observed, true, memory_order_release);
+    } else {
+        rtl_counters_give_up(device, "the device or the library did not start them");
+        rtl_counters_miss(device, RTL_UNCOUNTED_DEVICE, 1);
+    }
+    let_keeper();
+}
+
 static uint64_t put(struct rtl_counters_queue *counted, const void *packet, uint64_t index,
                     unsigned char *out)
 {
@@ -262,10 +263,10 @@ static uint64_t put(struct rtl_counters_queue *counted, const void *packet, uint
 
 /* The throttle leaves room for all that a packet may become; a packet that finds none goes alone.
  */
-uint64_t rtl_counters_submit(struct rtl_queue *queue, uint64_t index, uint64_t count,
-                             uint32_t epoch)
+static uint64_t rewrite(struct rtl_queue *queue, uint64_t index, uint64_t count, uint32_t epoch,
+                        const void **all)
 {
-    struct rtl_counters_queue *counted = queue->counted;
+    struct rtl_counters_queue *counted = queue->observer;
     uint64_t written = 0;
     for (uint64_t i = 0; i < count; i++) {
         unsigned char *packet = queue->staging + i * RTL_PACKET_SIZE;
@@ -279,30 +280,50 @@ uint64_t rtl_counters_submit(struct rtl_queue *queue, uint64_t index, uint64_t c
             written++;
         }
     }
+    *all = counted->out;
     return written;
 }
 
 /* A queue may have so many reads of its own on their way: they end whatever other queues do. */
-uint64_t rtl_counters_most(const struct rtl_queue *queue)
+static uint64_t most(const struct rtl_queue *queue)
 {
     if (is_kernel_mode())
         return UINT64_MAX;
-    uint32_t reading = rtl_counters_ranges_reading(queue->counted);
+    uint32_t reading = rtl_counters_ranges_reading(queue->observer);
     return reading < MOST_READING ? MOST_READING - reading : 0;
 }
 
-void rtl_counters_queue_close(struct rtl_queue *queue)
+static void reserve(struct rtl_queue *queue, uint64_t first, uint64_t count)
 {
-    if (queue->counted == NULL || !atomic_load(&queue->counted->open))
+    if (!is_kernel_mode())
+        rtl_counters_ranges_reserve(queue->observer, first, count);
+}
+
+static void close_queue(struct rtl_queue *queue)
+{
+    if (!rtl_queue_is_observed(queue))
         return;
     hold_keeper();
     if (is_kernel_mode())
-        rtl_counters_kernels_close(queue->counted);
+        rtl_counters_kernels_close(queue->observer);
     else
-        rtl_counters_ranges_close(queue->counted);
-    atomic_store(&queue->counted->open, false);
+        rtl_counters_ranges_close(queue->observer);
+    atomic_store(&queue->observed, false);
     let_keeper();
 }
+
+static void forget_queues(void)
+{
+    for (uint32_t i = 0; i < rtl_queues_count(); i++)
+        atomic_store(&rtl_queues_at(i)->observed, false);
+}
+
+const struct rtl_queue_observer rtl_counters_observer = {.opened = follow_queue,
+                                                         .refused = refuse_queue,
+                                                         .closing = close_queue,
+                                                         .reserved = reserve,
+                                                         .most = most,
+                                                         .rewrite = rewrite};
 
 /* ---- the end ---- */
 
@@ -325,14 +346,14 @@ static bool is_running(void)
 
 void rtl_counters_settle(uint64_t patience_ns)
 {
-    if (atomic_load(&rtl_counters_mode) == 0 || !is_running())
+    if (atomic_load(&counting_mode) == 0 || !is_running())
         return;
     wait_until_quiet(patience_ns);
 }
 
 void rtl_counters_last(void)
 {
-    if (atomic_load(&rtl_counters_mode) == 0)
+    if (atomic_load(&counting_mode) == 0)
         return;
     hold_keeper();
     if (is_kernel_mode())
@@ -358,15 +379,13 @@ static bool stop_keeper(uint64_t patience_ns)
 
 void rtl_counters_end(uint64_t patience_ns)
 {
-    if (atomic_load(&rtl_counters_mode) == 0 || !is_running())
+    if (atomic_load(&counting_mode) == 0 || !is_running())
         return;
     wait_until_quiet(patience_ns / 2);
     if (!stop_keeper(patience_ns / 2))
         return;
     running = false;
-    for (uint32_t i = 0; i < rtl_queues_count(); i++)
-        if (rtl_queues_at(i)->counted != NULL)
-            atomic_store(&rtl_queues_at(i)->counted->open, false);
+    forget_queues();
     if (is_kernel_mode())
         rtl_counters_kernels_end();
     else
@@ -376,7 +395,8 @@ void rtl_counters_end(uint64_t patience_ns)
 
 void rtl_counters_forked(void)
 {
-    atomic_store(&rtl_counters_mode, 0);
+    atomic_store(&counting_mode, 0);
+    forget_queues();
     atomic_store(&rtl_range_ended, NULL);
     pthread_mutex_init(&keeping, NULL);
     running = false;

@@ -128,8 +128,8 @@ static uint64_t front(const struct rtl_counters_kernels *kernels)
 void rtl_counters_kernels_settle(void)
 {
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
-        struct rtl_counters_queue *queue = rtl_queues_at(i)->counted;
-        if (queue == NULL || !atomic_load(&queue->open))
+        struct rtl_counters_queue *queue = rtl_counters_queue_at(i);
+        if (queue == NULL)
             continue;
         const struct rtl_counters_kernels *kernels = queue->kernels;
         uint64_t tail = atomic_load(&kernels->tail);
@@ -324,16 +324,16 @@ static void let_go(struct device *device)
         return;
     bool waiting = false;
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
-        struct rtl_counters_queue *queue = rtl_queues_at(i)->counted;
-        waiting = waiting || (queue != NULL && atomic_load(&queue->open) &&
-                              device_of(queue) == device && is_ready(queue->kernels));
+        struct rtl_counters_queue *queue = rtl_counters_queue_at(i);
+        waiting =
+            waiting || (queue != NULL && device_of(queue) == device && is_ready(queue->kernels));
     }
     if (!waiting)
         return;
     device->open = true;
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
-        struct rtl_counters_queue *queue = rtl_queues_at(i)->counted;
-        if (queue != NULL && atomic_load(&queue->open) && device_of(queue) == device)
+        struct rtl_counters_queue *queue = rtl_counters_queue_at(i);
+        if (queue != NULL && device_of(queue) == device)
             queue->kernels->spoiled = true;
     }
 }
@@ -370,9 +370,8 @@ static struct rtl_counters_queue *next_of(const struct device *device)
 {
     struct rtl_counters_queue *first = NULL;
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
-        struct rtl_counters_queue *queue = rtl_queues_at(i)->counted;
-        if (queue != NULL && atomic_load_explicit(&queue->open, memory_order_acquire) &&
-            device_of(queue) == device && queue->kernels->turn != 0 &&
+        struct rtl_counters_queue *queue = rtl_counters_queue_at(i);
+        if (queue != NULL && device_of(queue) == device && queue->kernels->turn != 0 &&
             (first == NULL || queue->kernels->turn < first->kernels->turn))
             first = queue;
     }
@@ -394,14 +393,13 @@ unsigned rtl_counters_kernels_round(bool *busy)
     uint32_t count = rtl_queues_count();
     unsigned ended = 0;
     for (uint32_t i = 0; i < count; i++) {
-        struct rtl_queue *queue = rtl_queues_at(i);
-        struct rtl_counters_queue *counted = queue->counted;
-        if (counted == NULL || !atomic_load_explicit(&counted->open, memory_order_acquire))
+        struct rtl_counters_queue *counted = rtl_counters_queue_at(i);
+        if (counted == NULL)
             continue;
         unsigned here = look_at(counted);
         *busy = *busy || asked(counted->kernels) > 0;
         if (here > 0)
-            submit_more(queue);
+            submit_more(counted->queue);
         ended += here;
     }
     for (uint32_t i = 0; i < RTL_MOST_COUNTED; i++) {

@@ -14,8 +14,8 @@
 #ifndef RTL_INTERCEPT_COUNTERS_KERNEL_H
 #define RTL_INTERCEPT_COUNTERS_KERNEL_H
 
-#include "intercept/counters.h"
 #include "intercept/counters_device.h"
+#include "intercept/counters_queue.h"
 
 /** Packets on the hardware for one of the program's. */
 #define RTL_COUNTED_KERNEL_SPREAD 6u

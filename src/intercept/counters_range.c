@@ -209,9 +209,8 @@ static bool is_busy(const struct rtl_counters_queue *queue)
 static bool others_are_busy(const struct rtl_counters_queue *than)
 {
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
-        const struct rtl_counters_queue *queue = rtl_queues_at(i)->counted;
-        if (queue != NULL && queue != than && queue->device == than->device &&
-            atomic_load_explicit(&queue->open, memory_order_acquire) && is_busy(queue))
+        const struct rtl_counters_queue *queue = rtl_counters_queue_at(i);
+        if (queue != NULL && queue != than && queue->device == than->device && is_busy(queue))
             return true;
     }
     return false;
@@ -649,8 +648,8 @@ static bool finish_ranges(void)
 static void end_idle_queues(void)
 {
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
-        struct rtl_counters_queue *queue = rtl_queues_at(i)->counted;
-        if (queue == NULL || !atomic_load_explicit(&queue->open, memory_order_acquire) ||
+        struct rtl_counters_queue *queue = rtl_counters_queue_at(i);
+        if (queue == NULL ||
             atomic_load_explicit(&queue->ranges->marked, memory_order_relaxed) == 0)
             continue;
         pthread_mutex_lock(&lock);

@@ -17,8 +17,8 @@
 #ifndef RTL_INTERCEPT_COUNTERS_RANGE_H
 #define RTL_INTERCEPT_COUNTERS_RANGE_H
 
-#include "intercept/counters.h"
 #include "intercept/counters_device.h"
+#include "intercept/counters_queue.h"
 
 /** Packets on the hardware for one of the program's, at most. */
 #define RTL_COUNTED_RANGE_SPREAD 4u

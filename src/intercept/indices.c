@@ -1,7 +1,6 @@
 #include "intercept/indices.h"
 
 #include "intercept/api.h"
-#include "intercept/counters_range.h"
 #include "intercept/launches.h"
 #include "intercept/origin.h"
 #include "intercept/queue.h"
@@ -53,11 +52,10 @@ static struct rtl_queue *follow(const hsa_queue_t *queue)
 
 /* True if the calling thread is outside of everything that a packet could come from, so that one
  * that it reserves alone needs no note: most packets of programs without HIP. */
-static inline bool is_nowhere(void)
+static inline bool is_nowhere(const struct rtl_queue *state)
 {
     return rtl_origin.call == 0 && rtl_origin.outside == 0 && rtl_origin.launch == RTL_NONE &&
-           !rtl_origin.paused &&
-           atomic_load_explicit(&rtl_counters_mode, memory_order_relaxed) == 0;
+           !rtl_origin.paused && !rtl_queue_is_observed(state);
 }
 
 /* Notes where the packets [first, first + count) come from. Packets that are reserved at once
@@ -83,15 +81,14 @@ static void note_origin(struct rtl_queue *state, uint64_t first, uint64_t count)
         note.flags |= RTL_RESERVED_LEFT_OUT;
     if (!rtl_reservation_is_plain(&note))
         rtl_reservations_note(&state->reservations, first, &note);
-    if (atomic_load_explicit(&rtl_counters_mode, memory_order_relaxed) == RTL_COUNTING_RANGE &&
-        state->counted != NULL && atomic_load_explicit(&state->counted->open, memory_order_acquire))
-        rtl_counters_ranges_reserve(state->counted, first, count);
+    if (rtl_queue_is_observed(state))
+        rtl_queues_observer()->reserved(state, first, count);
 }
 
 static inline void note_reservation(struct rtl_queue *state, uint64_t first, uint64_t count)
 {
     prefetch_slots(state, first, count);
-    if (count != 1 || !is_nowhere())
+    if (count != 1 || !is_nowhere(state))
         note_origin(state, first, count);
 }
 

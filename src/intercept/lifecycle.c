@@ -4,7 +4,6 @@
 #include "common/pages.h"
 #include "intercept/agents.h"
 #include "intercept/api.h"
-#include "intercept/counters.h"
 #include "intercept/emit.h"
 #include "intercept/hip/resolve.h"
 #include "intercept/indices.h"
@@ -209,7 +208,7 @@ static bool follow(hsa_queue_t *queue, uint32_t agent, const struct rtl_way_made
     }
     rtl_queues_describe(queue, id, agent, made->way);
     rtl_makers_queue(made->maker, id);
-    rtl_counters_queue_open(state);
+    rtl_queues_observer()->opened(state);
     atomic_store_explicit(&state->phase, RTL_QUEUE_LIVE, memory_order_release);
     return true;
 }
@@ -261,7 +260,7 @@ static void adopt(hsa_queue_t *queue, uint32_t agent, const struct rtl_way_made 
         rtl_signal_pool_open_queue();
         return;
     }
-    rtl_counters_queue_refused(agent);
+    rtl_queues_observer()->refused(agent);
     uint32_t id = rtl_queues_new_id();
     rtl_untracked_add(queue, id, agent,
                       made->why != NULL ? made->why : "there was no room for one more");
@@ -274,7 +273,7 @@ static void pass_by(const hsa_queue_t *queue, uint32_t agent)
     int saved = errno;
     char why[160];
     rtl_worker_why_not(why, sizeof why);
-    rtl_counters_queue_refused(agent);
+    rtl_queues_observer()->refused(agent);
     rtl_untracked_add(queue, rtl_queues_new_id(), agent, why);
     errno = saved;
 }

@@ -27,8 +27,6 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-struct rtl_counters_queue;
-
 #define RTL_MOST_QUEUES 1024u /* alive at the same time */
 #define RTL_NEAR_NOTES  32u   /* near slots of a queue's reservations; a power of two */
 
@@ -53,6 +51,7 @@ struct rtl_queue {
     bool never_wraps;       /**< no batch may run over the end of the ring (see ways.h) */
     bool bypassed;          /**< somebody has submitted without us; of the lock's holder */
     bool gone; /**< CLOSING: the hardware's queue is no more, nothing is written to its signals */
+    _Atomic bool observed; /**< by the observer, which sets it */
     struct rtl_wire_ledger *ledger;
     _Atomic uint32_t phase; /**< enum rtl_queue_phase */
     _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint64_t virtual_index;
@@ -74,7 +73,7 @@ struct rtl_queue {
     unsigned char *staging; /**< intercepted: the packets on their way */
     uint64_t staging_size;  /**< packets */
     uint64_t spread;        /**< intercepted: packets that one may become on the hardware */
-    struct rtl_counters_queue *counted; /**< of counters.h, NULL: was never counted */
+    void *observer;         /**< what the observer keeps of this state, NULL: nothing */
     struct rtl_pending pending;
     struct rtl_rewriter rewriter; /**< last, for its own last fields, which few packets need */
 };
@@ -104,6 +103,40 @@ static inline struct rtl_queue *rtl_queues_find(const hsa_queue_t *queue)
 static inline struct rtl_queue *rtl_queues_by_doorbell(uint64_t handle)
 {
     return rtl_queue_map_find(&rtl_queue_doorbells, handle);
+}
+
+/** Who wants packets of its own among those of queues that are followed by interception, and to
+ * know what is reserved there: of each queue that it has set `observed` of. One at most; where
+ * there is none, or the queue is not observed, that costs a load. */
+struct rtl_queue_observer {
+    /** A queue is about to be followed: may set `observed`, `observer`, `spread` and the rewriter's
+     * `mark_every`. Slow. */
+    void (*opened)(struct rtl_queue *queue);
+    /** A queue on a GPU agent cannot be followed. Any thread. */
+    void (*refused)(uint32_t agent);
+    /** The state of the queue is about to serve another one: nothing of it is executed any more.
+     * Worker only. */
+    void (*closing)(struct rtl_queue *queue);
+    /** The calling thread has reserved packets. Keeps errno. */
+    void (*reserved)(struct rtl_queue *queue, uint64_t first, uint64_t count);
+    /** How many packets more the queue may be given just now. By who submits. */
+    uint64_t (*most)(const struct rtl_queue *queue);
+    /** The packets in the queue's staging memory go on their way: rewrites each and adds its own.
+     * Returns how many there are then, in `*out`. By who submits. */
+    uint64_t (*rewrite)(struct rtl_queue *queue, uint64_t index, uint64_t count, uint32_t epoch,
+                        const void **out);
+};
+
+/** Sets the observer. Before the first queue. */
+void rtl_queues_observe(const struct rtl_queue_observer *observer);
+
+/** The observer, or one that does nothing. Any thread. */
+const struct rtl_queue_observer *rtl_queues_observer(void);
+
+/** True if the queue is observed: `observer` is set then. Any thread. */
+static inline bool rtl_queue_is_observed(const struct rtl_queue *queue)
+{
+    return atomic_load_explicit(&queue->observed, memory_order_acquire);
 }
 
 /** The real write index, where ROCr keeps it: amd_queue_t begins with the hsa_queue_t that programs

@@ -4,7 +4,6 @@
 #include "common/tsan.h"
 #include "intercept/api.h"
 #include "intercept/aql.h"
-#include "intercept/counters.h"
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
 #include "intercept/pending_add.h"
@@ -40,20 +39,15 @@ static uint64_t retired(const struct rtl_queue *queue, uint64_t submitted)
     return atomic_load_explicit(&queue->retired, memory_order_acquire);
 }
 
-static bool is_counted(const struct rtl_queue *queue)
-{
-    return atomic_load_explicit(&rtl_counters_mode, memory_order_relaxed) != 0 &&
-           queue->counted != NULL &&
-           atomic_load_explicit(&queue->counted->open, memory_order_relaxed);
-}
-
 /* By interception: the hardware's ring is as large as the one that producers see, but nothing tells
  * them that it is full, and ROCr's way out when it is loses order or wake-ups in most releases. A
  * quarter stays empty. Where ROCr handles a batch that wraps wrongly, no batch does. */
 static uint64_t throttle(struct rtl_queue *queue, uint64_t first, uint64_t end)
 {
-    if (is_counted(queue) && end - first > rtl_counters_most(queue))
-        end = first + rtl_counters_most(queue);
+    uint64_t own_most =
+        rtl_queue_is_observed(queue) ? rtl_queues_observer()->most(queue) : UINT64_MAX;
+    if (end - first > own_most)
+        end = first + own_most;
     uint64_t most = retired(queue, first) + (queue->size - queue->size / 4) / queue->spread;
     if (end > most)
         end = most > first ? most : first;
@@ -321,13 +315,13 @@ void rtl_submit_intercepted(const void *packets, uint64_t count, uint64_t index,
     copy_packets(state, packets, count);
     rtl_tsan_release(state->queue->base_address);
     state->rewriter.paused = rtl_recording_is_stopped();
-    if (is_counted(state)) {
-        uint64_t packets = rtl_counters_submit(state, index, count, rtl_symbols_epoch());
-        writer(state->counted->out, packets);
-        return;
-    }
-    rtl_rewrite(&state->rewriter, state->staging, index, count, rtl_symbols_epoch());
-    writer(state->staging, count);
+    uint64_t written = count;
+    const void *out = state->staging;
+    if (rtl_queue_is_observed(state))
+        written = rtl_queues_observer()->rewrite(state, index, count, rtl_symbols_epoch(), &out);
+    else
+        rtl_rewrite(&state->rewriter, state->staging, index, count, rtl_symbols_epoch());
+    writer(out, written);
 }
 
 /* ---- help ---- */

@@ -488,6 +488,8 @@ static bool begin(void)
 static void choose_way(void)
 {
     rtl_counters_begin(&config);
+    if (rtl_counters_need_packets())
+        rtl_queues_observe(&rtl_counters_observer);
     if (rtl_counters_need_packets() && config.way == RTL_SET_AUTO) {
         config.way = RTL_SET_INTERCEPT;
         config.way_forced = true;

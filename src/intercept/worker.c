@@ -5,7 +5,6 @@
 #include "common/pages.h"
 #include "intercept/agents.h"
 #include "intercept/control.h"
-#include "intercept/counters.h"
 #include "intercept/emit.h"
 #include "intercept/harvest.h"
 #include "intercept/launches.h"
@@ -165,7 +164,7 @@ static bool is_empty(const struct rtl_queue *queue)
 /* What is told of the clock later leaves free queues out. */
 static void close_queue(struct rtl_queue *queue)
 {
-    rtl_counters_queue_close(queue);
+    rtl_queues_observer()->closing(queue);
     rtl_harvest_close(queue);
     uint64_t newest = atomic_load_explicit(&queue->newest, memory_order_relaxed);
     if (newest != 0)
