@@ -21,9 +21,9 @@
 #define IDLE_NAP_NS   500000              /* while nothing is */
 #define ACCOUNT_NS    UINT64_C(100000000) /* between looks at what was missed */
 #define SETTLE_NAP_NS 100000
-#define MOST_READING  128u /* reads of a queue on their way: no more packets before some came */
 
-static _Atomic uint32_t counting_mode; /* as RTL_COUNTING says; 0 while nothing is counted */
+static _Atomic bool counts;                 /* something is counted */
+static const struct rtl_counting *counting; /* how; set before that */
 
 /* Held by the keeper while it works, and by who opens or closes a queue. The keeper works all the
  * time: who wants the lock says so. */
@@ -34,11 +34,6 @@ static bool running; /* under `keeping` */
 static _Atomic bool stopping, ended;
 static _Atomic uint64_t quiet_rounds; /* in a row: nothing was on its way */
 static bool told_of_graphs;
-
-static bool is_kernel_mode(void)
-{
-    return atomic_load_explicit(&counting_mode, memory_order_relaxed) == RTL_COUNTING_KERNEL;
-}
 
 /* ---- settings ---- */
 
@@ -94,15 +89,17 @@ void rtl_counters_begin(const struct rtl_config *config)
         return;
     uint32_t passes = plan(config);
     tell(config, passes);
-    uint32_t mode = config->pass < passes ? (uint32_t)config->counting : 0;
-    atomic_store(&counting_mode, mode);
-    if (mode == RTL_COUNTING_RANGE)
+    bool has_pass = config->pass < passes;
+    bool by_range = config->counting == RTL_COUNTING_RANGE;
+    counting = by_range ? &rtl_counting_ranges : &rtl_counting_kernels;
+    atomic_store(&counts, has_pass);
+    if (has_pass && by_range)
         atomic_store(&rtl_range_ended, rtl_counters_range_ended);
 }
 
 bool rtl_counters_need_packets(void)
 {
-    return atomic_load(&counting_mode) != 0;
+    return atomic_load(&counts);
 }
 
 /* ---- the keeper ---- */
@@ -117,11 +114,6 @@ static void account(void)
                             "RTL_COUNTING=range counts them");
 }
 
-static unsigned look(bool *busy)
-{
-    return is_kernel_mode() ? rtl_counters_kernels_round(busy) : rtl_counters_ranges_round(busy);
-}
-
 static void *keep(void *unused)
 {
     (void)unused;
@@ -131,7 +123,7 @@ static void *keep(void *unused)
     while (!atomic_load_explicit(&stopping, memory_order_acquire)) {
         bool busy = false;
         pthread_mutex_lock(&keeping);
-        unsigned came = look(&busy);
+        unsigned came = counting->round(&busy);
         uint64_t now = rtl_now();
         if (now - accounted > ACCOUNT_NS) {
             account();
@@ -141,7 +133,7 @@ static void *keep(void *unused)
         atomic_store(&quiet_rounds, busy ? 0 : atomic_load(&quiet_rounds) + 1);
         if (came > 0)
             since = now;
-        if (atomic_load(&guests) > 0 || !busy || !is_kernel_mode() || now - since > EAGER_NS)
+        if (atomic_load(&guests) > 0 || !busy || !counting->is_hurried || now - since > EAGER_NS)
             rtl_nap(busy ? BUSY_NAP_NS : IDLE_NAP_NS);
         else
             (void)sched_yield();
@@ -205,14 +197,13 @@ static bool open_queue(struct rtl_queue *queue, struct rtl_counters_agent *devic
     if (counted == NULL || !start_keeper() || !provide_room(counted))
         return false;
     counted->device = device;
-    return is_kernel_mode() ? rtl_counters_kernels_open(counted)
-                            : rtl_counters_ranges_open(counted);
+    return counting->open(counted);
 }
 
 /* So many packets may be on the hardware for one of the program's: the ring must hold them. */
 static void spread(struct rtl_queue *queue)
 {
-    queue->spread = is_kernel_mode() ? RTL_COUNTED_KERNEL_SPREAD : RTL_COUNTED_RANGE_SPREAD;
+    queue->spread = counting->spread;
     queue->rewriter.mark_every = (uint32_t)(queue->size / 8 / queue->spread);
     if (queue->rewriter.mark_every == 0)
         queue->rewriter.mark_every = 1;
@@ -254,13 +245,6 @@ static void follow_queue(struct rtl_queue *queue)
     let_keeper();
 }
 
-static uint64_t put(struct rtl_counters_queue *counted, const void *packet, uint64_t index,
-                    unsigned char *out)
-{
-    return is_kernel_mode() ? rtl_counters_kernels_put(counted, packet, index, out)
-                            : rtl_counters_ranges_put(counted, packet, index, out);
-}
-
 /* The throttle leaves room for all that a packet may become; a packet that finds none goes alone.
  */
 static uint64_t rewrite(struct rtl_queue *queue, uint64_t index, uint64_t count, uint32_t epoch,
@@ -273,7 +257,7 @@ static uint64_t rewrite(struct rtl_queue *queue, uint64_t index, uint64_t count,
         unsigned char *out = counted->out + written * RTL_PACKET_SIZE;
         rtl_rewrite(&queue->rewriter, packet, index + i, 1, epoch);
         if (written + queue->spread + (count - i - 1) <= counted->room) {
-            written += put(counted, packet, index + i, out);
+            written += counting->put(counted, packet, index + i, out);
         } else {
             memcpy(out, packet, RTL_PACKET_SIZE);
             rtl_counters_miss(counted->device, RTL_UNCOUNTED_MEMORY, 1);
@@ -284,19 +268,14 @@ static uint64_t rewrite(struct rtl_queue *queue, uint64_t index, uint64_t count,
     return written;
 }
 
-/* A queue may have so many reads of its own on their way: they end whatever other queues do. */
 static uint64_t most(const struct rtl_queue *queue)
 {
-    if (is_kernel_mode())
-        return UINT64_MAX;
-    uint32_t reading = rtl_counters_ranges_reading(queue->observer);
-    return reading < MOST_READING ? MOST_READING - reading : 0;
+    return counting->most(queue->observer);
 }
 
 static void reserve(struct rtl_queue *queue, uint64_t first, uint64_t count)
 {
-    if (!is_kernel_mode())
-        rtl_counters_ranges_reserve(queue->observer, first, count);
+    counting->reserve(queue->observer, first, count);
 }
 
 static void close_queue(struct rtl_queue *queue)
@@ -304,10 +283,7 @@ static void close_queue(struct rtl_queue *queue)
     if (!rtl_queue_is_observed(queue))
         return;
     hold_keeper();
-    if (is_kernel_mode())
-        rtl_counters_kernels_close(queue->observer);
-    else
-        rtl_counters_ranges_close(queue->observer);
+    counting->close(queue->observer);
     atomic_store(&queue->observed, false);
     let_keeper();
 }
@@ -346,20 +322,17 @@ static bool is_running(void)
 
 void rtl_counters_settle(uint64_t patience_ns)
 {
-    if (atomic_load(&counting_mode) == 0 || !is_running())
+    if (!atomic_load(&counts) || !is_running())
         return;
     wait_until_quiet(patience_ns);
 }
 
 void rtl_counters_last(void)
 {
-    if (atomic_load(&counting_mode) == 0)
+    if (!atomic_load(&counts))
         return;
     hold_keeper();
-    if (is_kernel_mode())
-        rtl_counters_kernels_settle();
-    else
-        rtl_counters_ranges_settle();
+    counting->settle();
     account();
     let_keeper();
 }
@@ -379,23 +352,20 @@ static bool stop_keeper(uint64_t patience_ns)
 
 void rtl_counters_end(uint64_t patience_ns)
 {
-    if (atomic_load(&counting_mode) == 0 || !is_running())
+    if (!atomic_load(&counts) || !is_running())
         return;
     wait_until_quiet(patience_ns / 2);
     if (!stop_keeper(patience_ns / 2))
         return;
     running = false;
     forget_queues();
-    if (is_kernel_mode())
-        rtl_counters_kernels_end();
-    else
-        rtl_counters_ranges_end();
+    counting->end();
     account();
 }
 
 void rtl_counters_forked(void)
 {
-    atomic_store(&counting_mode, 0);
+    atomic_store(&counts, false);
     forget_queues();
     atomic_store(&rtl_range_ended, NULL);
     pthread_mutex_init(&keeping, NULL);

@@ -17,6 +17,7 @@
 #define PATIENCE_NS UINT64_C(2000000000)        /* with a kernel that others wait for */
 #define COUNTED     1u                          /* in an ask: packet << 1 | counted */
 #define HARVEST     16u
+#define SPREAD      6u /* packets on the hardware for one of the program's */
 
 /* What a queue has asked for and not got yet. Two signals to grant, in turn: one is armed again
  * when its kernel has ended, before the next but one can look at it. */
@@ -94,7 +95,7 @@ static bool make_kernels(struct rtl_counters_queue *queue)
     return true;
 }
 
-bool rtl_counters_kernels_open(struct rtl_counters_queue *queue)
+static bool open_queue(struct rtl_counters_queue *queue)
 {
     struct device *device = device_of(queue);
     if (device->block == NULL && rtl_internal_try(queue->device))
@@ -125,7 +126,7 @@ static uint64_t front(const struct rtl_counters_kernels *kernels)
         ->asks[atomic_load_explicit(&kernels->head, memory_order_relaxed) & kernels->mask];
 }
 
-void rtl_counters_kernels_settle(void)
+static void settle(void)
 {
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
         struct rtl_counters_queue *queue = rtl_counters_queue_at(i);
@@ -139,7 +140,7 @@ void rtl_counters_kernels_settle(void)
     }
 }
 
-void rtl_counters_kernels_end(void)
+static void end_all(void)
 {
     for (uint32_t i = 0; i < RTL_MOST_COUNTED; i++) {
         rtl_aql_free(devices[i].block);
@@ -225,8 +226,8 @@ static uint64_t put_ask(struct rtl_counters_queue *queue, const void *packet, bo
     return (uint64_t)(at - out) / RTL_PACKET_SIZE;
 }
 
-uint64_t rtl_counters_kernels_put(struct rtl_counters_queue *queue, const void *packet,
-                                  uint64_t index, unsigned char *out)
+static uint64_t put_packet(struct rtl_counters_queue *queue, const void *packet, uint64_t index,
+                           unsigned char *out)
 {
     struct rtl_counters_kernels *kernels = queue->kernels;
     enum rtl_uncounted_why why;
@@ -304,7 +305,7 @@ static void end(struct rtl_counters_queue *queue)
 }
 
 /* What has ended is still read. */
-void rtl_counters_kernels_close(struct rtl_counters_queue *queue)
+static void close_queue(struct rtl_counters_queue *queue)
 {
     struct rtl_counters_kernels *kernels = queue->kernels;
     if (has_ended(kernels))
@@ -388,7 +389,7 @@ static void grant_next(struct device *device)
     }
 }
 
-unsigned rtl_counters_kernels_round(bool *busy)
+static unsigned round_of_all(bool *busy)
 {
     uint32_t count = rtl_queues_count();
     unsigned ended = 0;
@@ -410,3 +411,28 @@ unsigned rtl_counters_kernels_round(bool *busy)
     }
     return ended;
 }
+
+/* A packet that waits for the device holds back those behind it by itself. */
+static uint64_t most(const struct rtl_counters_queue *queue)
+{
+    (void)queue;
+    return UINT64_MAX;
+}
+
+static void reserve(struct rtl_counters_queue *queue, uint64_t first, uint64_t count)
+{
+    (void)queue;
+    (void)first;
+    (void)count;
+}
+
+const struct rtl_counting rtl_counting_kernels = {.spread = SPREAD,
+                                                  .is_hurried = true,
+                                                  .open = open_queue,
+                                                  .reserve = reserve,
+                                                  .most = most,
+                                                  .put = put_packet,
+                                                  .round = round_of_all,
+                                                  .close = close_queue,
+                                                  .settle = settle,
+                                                  .end = end_all};

@@ -14,31 +14,8 @@
 #ifndef RTL_INTERCEPT_COUNTERS_KERNEL_H
 #define RTL_INTERCEPT_COUNTERS_KERNEL_H
 
-#include "intercept/counters_device.h"
 #include "intercept/counters_queue.h"
 
-/** Packets on the hardware for one of the program's. */
-#define RTL_COUNTED_KERNEL_SPREAD 6u
-
-/** Readies a queue; false if the runtime or memory does not allow it. */
-bool rtl_counters_kernels_open(struct rtl_counters_queue *queue);
-
-/** Adds a packet of the program's, which has been rewritten, at `out` with what belongs to it.
- * Returns how many packets that are. */
-uint64_t rtl_counters_kernels_put(struct rtl_counters_queue *queue, const void *packet,
-                                  uint64_t index, unsigned char *out);
-
-/** Grants and reads, one look at all queues. `busy` if something is on its way. Returns how many
- * kernels ended. Keeper, or whoever holds it off. */
-unsigned rtl_counters_kernels_round(bool *busy);
-
-/** Drops what the queue has asked for: it is no more. Under the keeper's lock. */
-void rtl_counters_kernels_close(struct rtl_counters_queue *queue);
-
-/** Counts what is left as not finished. */
-void rtl_counters_kernels_settle(void);
-
-/** Frees what belongs to devices. With the keeper gone. */
-void rtl_counters_kernels_end(void);
+extern const struct rtl_counting rtl_counting_kernels;
 
 #endif

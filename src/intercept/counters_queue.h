@@ -28,4 +28,31 @@ static inline struct rtl_counters_queue *rtl_counters_queue_at(uint32_t slot)
     return rtl_queue_is_observed(queue) ? queue->observer : NULL;
 }
 
+/** One of the two ways to count (RTL_COUNTING). `queue` is one that it has opened. */
+struct rtl_counting {
+    uint32_t spread; /**< packets on the hardware for one of the program's, at most */
+    bool is_hurried; /**< the program waits for the keeper */
+    /** Readies a queue, and its device before its first; false if the runtime, memory or the device
+     * do not allow it. Slow. */
+    bool (*open)(struct rtl_counters_queue *queue);
+    /** The calling thread has reserved packets in the queue. Keeps errno. */
+    void (*reserve)(struct rtl_counters_queue *queue, uint64_t first, uint64_t count);
+    /** How many packets more the queue may be given just now. */
+    uint64_t (*most)(const struct rtl_counters_queue *queue);
+    /** Adds a packet of the program's, which has been rewritten, at `out` with what belongs to it.
+     * Returns how many packets that are. */
+    uint64_t (*put)(struct rtl_counters_queue *queue, const void *packet, uint64_t index,
+                    unsigned char *out);
+    /** One look at all queues: moves on what waits, reads and sends. `busy` if something is on its
+     * way. Returns how many kernels ended, or reads came. Keeper, or whoever holds it off. */
+    unsigned (*round)(bool *busy);
+    /** The queue is no more: what is to be read of it is read now, or never. Under the keeper's
+     * lock. */
+    void (*close)(struct rtl_counters_queue *queue);
+    /** Counts what is left as not finished. With the keeper at rest. */
+    void (*settle)(void);
+    /** Frees what belongs to devices. With the keeper gone. */
+    void (*end)(void);
+};
+
 #endif

@@ -17,6 +17,9 @@
 #define BUCKETS 1024u
 #define LOOK    64u /* ranges that ended, in a round */
 #define HARVEST 64u
+#define SPREAD  4u /* packets on the hardware for one of the program's, at most */
+
+#define MOST_READING 128u /* reads of a queue on their way: no more packets before some came */
 
 /* A range on a queue. */
 struct use {
@@ -119,7 +122,7 @@ static void clear(struct rtl_counters_ranges *queue)
     atomic_store(&queue->total, 0);
 }
 
-bool rtl_counters_ranges_open(struct rtl_counters_queue *queue)
+static bool open_queue(struct rtl_counters_queue *queue)
 {
     struct rtl_counter_sampler *sampler = sampler_of(queue);
     if (sampler->own.queue == NULL && !rtl_counter_sampler_open(sampler, queue->device, &lock))
@@ -132,9 +135,11 @@ bool rtl_counters_ranges_open(struct rtl_counters_queue *queue)
     return queue->ranges->gate != 0;
 }
 
-uint32_t rtl_counters_ranges_reading(const struct rtl_counters_queue *queue)
+/* It may have so many reads of its own on their way: they end whatever other queues do. */
+static uint64_t most(const struct rtl_counters_queue *queue)
 {
-    return atomic_load_explicit(&queue->ranges->reader.reading, memory_order_relaxed);
+    uint32_t reading = atomic_load_explicit(&queue->ranges->reader.reading, memory_order_relaxed);
+    return reading < MOST_READING ? MOST_READING - reading : 0;
 }
 
 /* ---- ranges ---- */
@@ -293,7 +298,7 @@ static void enter(struct rtl_counters_queue *queue, uint64_t first, uint64_t cou
     }
 }
 
-void rtl_counters_ranges_reserve(struct rtl_counters_queue *queue, uint64_t first, uint64_t count)
+static void reserve(struct rtl_counters_queue *queue, uint64_t first, uint64_t count)
 {
     struct device *device = device_of(queue);
     uint64_t total = atomic_fetch_add_explicit(&device->total, count, memory_order_relaxed);
@@ -501,8 +506,8 @@ static uint64_t put_enable(struct rtl_counters_queue *queue, unsigned char *out)
     return 1;
 }
 
-uint64_t rtl_counters_ranges_put(struct rtl_counters_queue *queue, const void *packet,
-                                 uint64_t index, unsigned char *out)
+static uint64_t put_packet(struct rtl_counters_queue *queue, const void *packet, uint64_t index,
+                           unsigned char *out)
 {
     struct rtl_counters_ranges *own = queue->ranges;
     uint64_t packets = put_enable(queue, out);
@@ -658,7 +663,7 @@ static void end_idle_queues(void)
     }
 }
 
-unsigned rtl_counters_ranges_round(bool *busy)
+static unsigned round_of_all(bool *busy)
 {
     unsigned count = 0;
     end_idle_queues();
@@ -707,7 +712,7 @@ static void part(struct range *range, struct rtl_counters_queue *queue,
     use->queue = NULL;
 }
 
-void rtl_counters_ranges_close(struct rtl_counters_queue *queue)
+static void close_queue(struct rtl_counters_queue *queue)
 {
     struct rtl_counters_ranges *own = queue->ranges;
     struct rtl_counter_sampler *sampler = sampler_of(queue);
@@ -729,7 +734,7 @@ void rtl_counters_ranges_close(struct rtl_counters_queue *queue)
     pthread_mutex_unlock(&lock);
 }
 
-void rtl_counters_ranges_settle(void)
+static void settle(void)
 {
     pthread_mutex_lock(&lock);
     for (uint32_t i = 0; i < BUCKETS && !settled; i++)
@@ -741,7 +746,7 @@ void rtl_counters_ranges_settle(void)
 }
 
 /* The counters begin anew when the runtime comes back. */
-void rtl_counters_ranges_end(void)
+static void end_all(void)
 {
     pthread_mutex_lock(&lock);
     for (uint32_t i = 0; i < BUCKETS; i++)
@@ -758,3 +763,13 @@ void rtl_counters_ranges_forked(void)
 {
     pthread_mutex_init(&lock, NULL);
 }
+
+const struct rtl_counting rtl_counting_ranges = {.spread = SPREAD,
+                                                 .open = open_queue,
+                                                 .reserve = reserve,
+                                                 .most = most,
+                                                 .put = put_packet,
+                                                 .round = round_of_all,
+                                                 .close = close_queue,
+                                                 .settle = settle,
+                                                 .end = end_all};
