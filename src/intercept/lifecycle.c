@@ -5,16 +5,14 @@
 #include "intercept/agents.h"
 #include "intercept/api.h"
 #include "intercept/emit.h"
-#include "intercept/hip/resolve.h"
 #include "intercept/indices.h"
 #include "intercept/launches.h"
-#include "intercept/makers.h"
 #include "intercept/queue_ids.h"
 #include "intercept/signal_pool.h"
 #include "intercept/submit.h"
 #include "intercept/untracked.h"
+#include "intercept/waits.h"
 #include "intercept/ways.h"
-#include "intercept/worker.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -32,6 +30,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rtl_config settings;
+static struct rtl_queue_services services;
 static struct rtl_ring *ring;
 static const struct rtl_launch_sink launches = {rtl_launch_found, rtl_launch_headed,
                                                 rtl_launch_submitted};
@@ -152,8 +151,8 @@ static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id,
         .slot = state->slot,
         .help = rtl_submit_help,
         .context = state,
-        .scarce = rtl_worker_wake,
-        .expect = rtl_worker_signal_replaced,
+        .scarce = services.wake_worker,
+        .expect = rtl_waits_signal_replaced,
     };
 }
 
@@ -207,7 +206,7 @@ static bool follow(hsa_queue_t *queue, uint32_t agent, const struct rtl_way_made
         return false;
     }
     rtl_queues_describe(queue, id, agent, made->way);
-    rtl_makers_queue(made->maker, id);
+    services.created(made->maker, id);
     rtl_queues_observer()->opened(state);
     atomic_store_explicit(&state->phase, RTL_QUEUE_LIVE, memory_order_release);
     return true;
@@ -234,7 +233,7 @@ struct rtl_queue *rtl_queues_add_copies(uint32_t agent, struct rtl_wire_ledger *
 {
     int saved = errno;
     uint32_t id = rtl_queues_new_id();
-    bool worker = rtl_worker_start(ring);
+    bool worker = services.start_worker(ring);
     pthread_mutex_lock(&lock);
     struct rtl_queue *state = worker ? free_place(COPIES) : NULL;
     rtl_queues_describe_copies(id, agent, state != NULL ? RTL_WAY_COPIES : RTL_WAY_PASS);
@@ -264,7 +263,7 @@ static void adopt(hsa_queue_t *queue, uint32_t agent, const struct rtl_way_made 
     uint32_t id = rtl_queues_new_id();
     rtl_untracked_add(queue, id, agent,
                       made->why != NULL ? made->why : "there was no room for one more");
-    rtl_makers_queue(made->maker, id);
+    services.created(made->maker, id);
 }
 
 /* Without a worker nobody would look after the queue. */
@@ -272,7 +271,7 @@ static void pass_by(const hsa_queue_t *queue, uint32_t agent)
 {
     int saved = errno;
     char why[160];
-    rtl_worker_why_not(why, sizeof why);
+    services.why_no_worker(why, sizeof why);
     rtl_queues_observer()->refused(agent);
     rtl_untracked_add(queue, rtl_queues_new_id(), agent, why);
     errno = saved;
@@ -286,7 +285,7 @@ static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t 
     /* The runtime's own entry goes on by a jump: this is who called it. */
     const void *caller = __builtin_return_address(0);
     bool is_gpu = rtl_agents_is_gpu(agent);
-    bool follows = is_gpu && rtl_worker_start(ring);
+    bool follows = is_gpu && services.start_worker(ring);
     errno = saved;
     if (!follows) {
         hsa_status_t status = rtl_api.hsa_queue_create(agent, size, type, callback, data,
@@ -298,8 +297,7 @@ static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t 
     struct rtl_queue_request request = {agent, size,         type,      callback,
                                         data,  private_size, group_size};
     struct rtl_way_made made;
-    uint32_t maker = rtl_makers_at(caller);
-    rtl_hip_follow(false);
+    uint32_t maker = services.creating(caller);
     errno = saved;
     hsa_status_t status = rtl_ways_create(&request, queue, &made);
     saved = errno; /* the runtime's */
@@ -377,9 +375,11 @@ static hsa_status_t set_profiler_enabled(hsa_queue_t *queue, int enable)
 
 #define HOOK(entry, function) rtl_api_hook(RTL_ENTRY_##entry, (void (*)(void))(function))
 
-void rtl_queues_hook(const struct rtl_config *config, struct rtl_ring *to)
+void rtl_queues_hook(const struct rtl_config *config, struct rtl_ring *to,
+                     const struct rtl_queue_services *from)
 {
     settings = *config;
+    services = *from;
     ring = to;
     rtl_queues_ids_open(to);
     rtl_ways_open(config);

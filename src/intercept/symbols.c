@@ -3,7 +3,6 @@
 #include "intercept/agents.h"
 #include "intercept/api.h"
 #include "intercept/emit.h"
-#include "intercept/makers.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,6 +27,7 @@ struct symbol {
 
 static struct symbol *_Atomic buckets[BUCKETS];
 static struct symbol *loaded;
+static void (*tell_rocclr)(const void *address); /* set before anything is hooked */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t next_id;
 static _Atomic uint32_t epoch_now;
@@ -209,7 +209,7 @@ static hsa_status_t freeze(hsa_executable_t executable, const char *options)
     for (uint32_t i = 0; status == HSA_STATUS_SUCCESS && i < rtl_agents_gpus(); i++)
         rtl_api.hsa_executable_iterate_agent_symbols(executable, rtl_agents_gpu(i), visit, &rocclr);
     if (rocclr)
-        rtl_makers_rocclr(caller);
+        tell_rocclr(caller);
     return status;
 }
 
@@ -219,8 +219,9 @@ static hsa_status_t destroy(hsa_executable_t executable)
     return rtl_api.hsa_executable_destroy(executable);
 }
 
-void rtl_symbols_hook(void)
+void rtl_symbols_hook(void (*rocclr)(const void *address))
 {
+    tell_rocclr = rocclr;
     rtl_api_hook(RTL_ENTRY_hsa_executable_freeze, (void (*)(void))freeze);
     rtl_api_hook(RTL_ENTRY_hsa_executable_destroy, (void (*)(void))destroy);
 }

@@ -40,7 +40,8 @@ void rtl_symbols_add(const struct rtl_symbol_facts *facts);
 /** Ends the symbols of an executable that is about to be destroyed. Takes a lock. */
 void rtl_symbols_end(uint64_t executable);
 
-/** Hooks hsa_executable_freeze and hsa_executable_destroy. */
-void rtl_symbols_hook(void);
+/** Hooks hsa_executable_freeze and hsa_executable_destroy. `rocclr` is told of code that has loaded
+ * kernels of ROCclr's, by an address in it. */
+void rtl_symbols_hook(void (*rocclr)(const void *address));
 
 #endif

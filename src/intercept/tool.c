@@ -497,6 +497,20 @@ static void choose_way(void)
     }
 }
 
+/* Who asked for a queue may have brought a HIP whose calls go past the wrappers. */
+static uint32_t creating_queue(const void *caller)
+{
+    uint32_t maker = rtl_makers_at(caller);
+    rtl_hip_follow(false);
+    return maker;
+}
+
+static const struct rtl_queue_services services = {.start_worker = rtl_worker_start,
+                                                   .why_no_worker = rtl_worker_why_not,
+                                                   .wake_worker = rtl_worker_wake,
+                                                   .creating = creating_queue,
+                                                   .created = rtl_makers_queue};
+
 /* Of signals, which end with the runtime, and of records' memory, which stays. */
 static bool make_pools(void)
 {
@@ -523,12 +537,12 @@ bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *n
         rtl_agents_bracket();
         if (make_pools()) {
             hooked = true;
-            rtl_symbols_hook();
+            rtl_symbols_hook(rtl_makers_rocclr);
             rtl_signals_hook();
-            rtl_waits_hook();
+            rtl_waits_hook(rtl_worker_signal_replaced);
             rtl_handlers_hook();
             choose_way();
-            rtl_queues_hook(&config, &ring);
+            rtl_queues_hook(&config, &ring, &services);
             rtl_copies_hook(&config);
         }
         rtl_hip_follow(false);

@@ -19,7 +19,8 @@
 #define PATIENCE_NS                                                                                \
     UINT64_C(1000000) /* of a wait that may sleep: then the worker is quick enough */
 
-static _Atomic bool ever; /* a signal was replaced */
+static _Atomic bool ever;              /* a signal was replaced */
+static void (*_Atomic replaced)(void); /* to be told of each */
 static _Atomic uint32_t helpers;
 
 /* One wait of the program's. */
@@ -35,6 +36,7 @@ void rtl_waits_signal_replaced(void)
 {
     if (!atomic_load_explicit(&ever, memory_order_relaxed))
         atomic_store_explicit(&ever, true, memory_order_relaxed);
+    atomic_load_explicit(&replaced, memory_order_relaxed)();
 }
 
 bool rtl_waits_help(void)
@@ -196,8 +198,9 @@ WAIT_SEVERAL(all)
 
 #define HOOK(entry, function) rtl_api_hook(RTL_ENTRY_hsa_##entry, (void (*)(void))(function))
 
-void rtl_waits_hook(void)
+void rtl_waits_hook(void (*tells)(void))
 {
+    atomic_store(&replaced, tells);
     HOOK(signal_wait_relaxed, wait_relaxed);
     HOOK(signal_wait_scacquire, wait_scacquire);
     HOOK(signal_load_relaxed, load_relaxed);

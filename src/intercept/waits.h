@@ -14,8 +14,9 @@
 
 #include <stdbool.h>
 
-/** Hooks hsa_signal_wait_*, hsa_signal_load_* and their relatives. */
-void rtl_waits_hook(void);
+/** Hooks hsa_signal_wait_*, hsa_signal_load_* and their relatives. `replaced` is called by
+ * rtl_waits_signal_replaced. */
+void rtl_waits_hook(void (*replaced)(void));
 
 /** The program is about to be told that something is done: all that it may know to be done then is
  * in the ring afterwards, with what is needed to read it. Where nothing is pending this costs some
@@ -24,7 +25,8 @@ void rtl_waits_hook(void);
  * records were set aside. */
 void rtl_waits_ended(void);
 
-/** A signal was replaced, for the first time or again. Any thread. */
+/** A signal was replaced, for the first time or again: it has to be forwarded as soon as its packet
+ * has completed. Any thread, no system call. */
 void rtl_waits_signal_replaced(void);
 
 /** True while a thread of the program forwards what it waits for: the worker need not hurry. Any

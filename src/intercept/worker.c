@@ -96,7 +96,6 @@ void rtl_worker_wake(void)
 
 void rtl_worker_signal_replaced(void)
 {
-    rtl_waits_signal_replaced();
     if (!atomic_load(&expected))
         atomic_store(&expected, true);
 }
