@@ -183,13 +183,20 @@ static void enter_run(struct rtl_rewriter *rewriter, uint64_t index)
         note_head(rewriter);
 }
 
-/* A kernel that was reserved alone is a launch of its own if it has been seen as a head, or as what
- * is left behind full batches. */
+/* The fingerprint of a kernel that was reserved alone if it is a launch of its own: it has been
+ * seen as a head, or as what is left behind full batches. 0: it is none. */
+static uint64_t launch_key(struct rtl_rewriter *rewriter, const struct rtl_kernel_key *kernel)
+{
+    uint64_t key = fingerprint(0, kernel);
+    return *head_of(rewriter, key) == key || *tail_of(rewriter, key) == key ? key : 0;
+}
+
+/* A kernel that was reserved alone. */
 static void meet_single(struct rtl_rewriter *rewriter, const struct rtl_kernel_key *kernel)
 {
     struct rtl_rewrite_run *run = &rewriter->run;
-    uint64_t key = rewriter->head_count > 0 ? fingerprint(0, kernel) : 0;
-    if (key != 0 && (*head_of(rewriter, key) == key || *tail_of(rewriter, key) == key)) {
+    uint64_t key = rewriter->head_count > 0 ? launch_key(rewriter, kernel) : 0;
+    if (key != 0) {
         run->reservation.launch = rewriter->launches->found(rewriter->queue, run->first, 1);
         run->reservation.flags |= RTL_RESERVED_FOUND;
         run->fingerprint = key;
@@ -552,9 +559,10 @@ static void miss_packet(struct rtl_rewriter *rewriter, struct tally *tally)
     rewriter->unmarked++;
 }
 
-/* One packet of any kind. */
-static void rewrite_packet(struct rtl_rewriter *rewriter, void *packet, uint64_t index,
-                           uint32_t epoch, struct tally *tally)
+/* One packet of any kind. Not a part of rewrite_all, whose fast ways need the registers. */
+static __attribute__((noinline)) void rewrite_packet(struct rtl_rewriter *rewriter, void *packet,
+                                                     uint64_t index, uint32_t epoch,
+                                                     struct tally *tally)
 {
     unsigned type = rtl_packet_type(header_of(packet));
     if (type == HSA_PACKET_TYPE_INVALID) {
@@ -742,34 +750,27 @@ static uint64_t rewrite_simple(struct rtl_rewriter *rewriter, unsigned char *pac
     return done;
 }
 
-/* A kernel that was reserved alone may be a launch. */
-static uint64_t rewrite_single(struct rtl_rewriter *rewriter, void *packet, uint64_t index,
-                               uint32_t epoch, struct tally *tally)
-{
-    if (!is_simple(rewriter, packet))
-        return 0;
-    struct rtl_record_words words = read_words(packet);
-    struct rtl_kernel_key key = key_of(packet, &words);
-    meet_single(rewriter, &key);
-    struct rtl_origin_words origin = origin_of(&rewriter->run);
-    record_simple(rewriter, packet, &words, index, epoch, &origin);
-    tally->seen++;
-    count_for_launch(rewriter, tally, 1, 1);
-    rewriter->unmarked = 0;
-    return 1;
-}
-
 /* As many packets of the run as are simple. */
 static uint64_t rewrite_run(struct rtl_rewriter *rewriter, unsigned char *packets, uint64_t first,
                             uint64_t count, uint32_t epoch, struct tally *tally)
 {
     const struct rtl_reservation *reservation = &rewriter->run.reservation;
-    if (rewriter->mode != RTL_MODE_FULL || rewriter->paused ||
+    bool may_be_launch =
+        (reservation->flags & RTL_RESERVED_OUTSIDE) != 0 && reservation->count == 1;
+    if (rewriter->mode != RTL_MODE_FULL || rewriter->paused || may_be_launch ||
         (reservation->flags & RTL_RESERVED_LEFT_OUT) != 0)
         return 0;
-    if ((reservation->flags & RTL_RESERVED_OUTSIDE) != 0 && reservation->count == 1)
-        return rewrite_single(rewriter, packets, first, epoch, tally);
     return rewrite_simple(rewriter, packets, first, count, epoch, tally);
+}
+
+/* True if a packet that was reserved alone is a launch of its own. Reads the packet once more: few
+ * programs come here, and the others need few registers. */
+static __attribute__((noinline)) bool is_launch(struct rtl_rewriter *rewriter,
+                                                const hsa_kernel_dispatch_packet_t *packet)
+{
+    struct rtl_record_words words = read_words(packet);
+    struct rtl_kernel_key key = key_of(packet, &words);
+    return launch_key(rewriter, &key) != 0;
 }
 
 /* Where a packet that was reserved alone comes from: outside of everything, or a host call that is
@@ -787,7 +788,8 @@ static IN_PLACE bool came_alone(struct rtl_rewriter *rewriter,
         origin->correlation = note.correlation;
         return note.count == 1 && note.launch == RTL_NONE && note.flags == 0;
     }
-    if (rewriter->head_count > 0 || (index == run->end && is_full_batch(run)))
+    if ((rewriter->head_count > 0 && is_launch(rewriter, packet)) ||
+        (index == run->end && is_full_batch(run)))
         return false;
     rewriter->single = key_of(packet, words);
     rewriter->single_at = index + 1;
@@ -869,10 +871,11 @@ static uint64_t rewrite_singles(struct rtl_rewriter *rewriter, unsigned char *pa
     uint64_t done = 0;
     uint64_t borrowed = 0;
     for (; done < count; done++) {
-        void *packet = packets + done * RTL_PACKET_SIZE;
-        if (rewrite_alone(rewriter, packet, first + done, epoch))
-            continue;
-        if (!follow_alone(rewriter, packet, first + done, epoch, &borrowed))
+        hsa_kernel_dispatch_packet_t *packet = (void *)(packets + done * RTL_PACKET_SIZE);
+        bool rewritten = packet->completion_signal.handle == 0
+                             ? rewrite_alone(rewriter, packet, first + done, epoch)
+                             : follow_alone(rewriter, packet, first + done, epoch, &borrowed);
+        if (!rewritten)
             break;
     }
     settle_followed(rewriter, done, borrowed);
