@@ -28,7 +28,6 @@
 #include "ring/wire.h"
 
 #include <hsa/hsa.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define RTL_REWRITE_CACHE 64u
@@ -92,9 +91,6 @@ struct rtl_rewriter {
      * and may have one left for its last. */
     uint64_t heads[RTL_REWRITE_HEADS], tails[RTL_REWRITE_HEADS];
 };
-
-_Static_assert(offsetof(struct rtl_rewriter, single) == 128, "two lines");
-_Static_assert(offsetof(struct rtl_rewriter, ids) == 192, "one line");
 
 /** Rewrites `count` packets that follow each other in memory; the first has the index `first` in
  * its queue. `epoch`: current code epoch (symbols.h). */
