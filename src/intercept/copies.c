@@ -124,7 +124,7 @@ static hsa_status_t enable(bool on)
 static struct rtl_kernel_facts facts_of(const struct copy *copy, uint64_t own)
 {
     return (struct rtl_kernel_facts){
-        .own = own,
+        .app_signal = own,
         .kernel_object = copy->bytes,
         .packet = copy->ordinal,
         .grid = {copy->src, copy->dst, 0},

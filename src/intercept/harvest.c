@@ -387,10 +387,10 @@ static void forward(struct rtl_queue *queue, const struct rtl_kernel_facts *fact
                     struct wakes *sleepers)
 {
     struct rtl_record_name name;
-    if (!rtl_borrow_find(&rtl_borrows, facts->own, &name) || settle(name))
-        rtl_signal_put_times(facts->own, facts);
-    decrement(facts->own, sleepers);
-    rtl_borrow_let_go(&rtl_borrows, facts->own);
+    if (!rtl_borrow_find(&rtl_borrows, facts->app_signal, &name) || settle(name))
+        rtl_signal_put_times(facts->app_signal, facts);
+    decrement(facts->app_signal, sleepers);
+    rtl_borrow_let_go(&rtl_borrows, facts->app_signal);
     atomic_fetch_sub_explicit(&queue->pending.owed, 1, memory_order_release);
     count_up(&queue->ledger->forwarded, 1);
 }
@@ -457,7 +457,7 @@ static bool forward_aside(struct aside *aside, const struct rtl_queue *held, str
     bool entered = queue != held;
     if (sleepers->count == WAKES || (entered && !enter_forwarding(queue)))
         return false;
-    bool holds = rtl_borrow_hold(&rtl_borrows, aside->facts.own);
+    bool holds = rtl_borrow_hold(&rtl_borrows, aside->facts.app_signal);
     if (holds) {
         send_aside(aside);
         forward(queue, &aside->facts, sleepers);
@@ -510,7 +510,7 @@ static uint64_t first_aside(const struct rtl_queue *queue)
     for (unsigned i = 0; i < aside_count; i++)
         if (asides[i].queue == queue && rtl_is_replaced(&asides[i].facts) &&
             rtl_signal_completed(rtl_pool_handle(&rtl_signals, asides[i].facts.pool_id)))
-            return asides[i].facts.own;
+            return asides[i].facts.app_signal;
     return 0;
 }
 
@@ -535,8 +535,9 @@ static bool forward_record(struct batch *batch, uint64_t sequence, bool quiet,
 {
     struct rtl_queue *queue = batch->queue;
     struct rtl_kernel_facts facts;
-    uint64_t own = rtl_pending_own(&queue->pending, sequence);
-    if (own == 0 || (quiet && wakes(own)) || !rtl_borrow_hold(&rtl_borrows, own))
+    uint64_t app_signal = rtl_pending_app_signal(&queue->pending, sequence);
+    if (app_signal == 0 || (quiet && wakes(app_signal)) ||
+        !rtl_borrow_hold(&rtl_borrows, app_signal))
         return false; /* without a signal: it was set aside, and comes first the next time */
     unsigned before = batch->taken;
     if (rtl_pending_look(&queue->pending, &rtl_signals, sequence, true, &facts) == RTL_TAKE_TAKEN) {
@@ -544,7 +545,7 @@ static bool forward_record(struct batch *batch, uint64_t sequence, bool quiet,
         send_all(batch);
     }
     if (batch->taken == before) {
-        rtl_borrow_let_go(&rtl_borrows, own);
+        rtl_borrow_let_go(&rtl_borrows, app_signal);
         return false;
     }
     forward(queue, &facts, sleepers);
@@ -617,7 +618,7 @@ unsigned rtl_forward_ready_all(void)
 static void give_up(struct rtl_queue *queue, const struct rtl_kernel_facts *facts,
                     enum rtl_lost why)
 {
-    if (facts->pool_id == RTL_NONE && rtl_signal_completed(facts->own))
+    if (facts->pool_id == RTL_NONE && rtl_signal_completed(facts->app_signal))
         why = RTL_LOST_NO_TIME;
     if ((facts->flags & RTL_RECORD_BARRIER) == 0)
         count_up(&queue->ledger->lost[why], 1);
@@ -648,7 +649,7 @@ static void clear_head(struct batch *batch, uint64_t head)
         return;
     if (facts.pool_id == RTL_NONE) { /* the program may re-arm its signal unseen */
         give_up(queue, &facts, RTL_LOST_PENDING);
-        (void)rtl_borrow_mark(&rtl_borrows, facts.own);
+        (void)rtl_borrow_mark(&rtl_borrows, facts.app_signal);
     } else {
         asides[aside_count++] = (struct aside){queue, facts};
     }
@@ -721,15 +722,16 @@ static uint64_t first_owed(struct rtl_pending *pending)
     uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
     for (uint64_t at = atomic_load_explicit(&pending->head, memory_order_acquire); at < tail; at++)
         if (rtl_pending_owes(pending, &rtl_signals, at))
-            return rtl_pending_own(pending, at);
+            return rtl_pending_app_signal(pending, at);
     return 0;
 }
 
 /* True after a nap, if a signal could not be forwarded because somebody else forwards to it, or is
  * about to borrow it. He has as long to go as a helper; the naps are counted. */
-static bool wait_for_other(uint64_t own, int *naps)
+static bool wait_for_other(uint64_t app_signal, int *naps)
 {
-    if (own == 0 || *naps == HELPER_STEPS || !rtl_borrow_is_contended(&rtl_borrows, own))
+    if (app_signal == 0 || *naps == HELPER_STEPS ||
+        !rtl_borrow_is_contended(&rtl_borrows, app_signal))
         return false;
     ++*naps;
     rtl_nap(NAP_NS);

@@ -6,7 +6,8 @@
 #define MARK         UINT32_C(0x52544c73)
 #define SIGNALS_SOON 6u /* records ahead whose signals a harvester prefetches */
 #define RECORDS_SOON 12u
-#define OF_RECORD    (RTL_RECORD_BORROWED | RTL_RECORD_PLAIN | RTL_RECORD_OWN) /* not of facts */
+#define OF_RECORD                                                                                  \
+    (RTL_RECORD_BORROWED | RTL_RECORD_PLAIN | RTL_RECORD_HAS_APP_SIGNAL) /* not of facts */
 
 /* Why a harvester may look for a record without a lock, while the submitter reuses its chunk:
  *
@@ -171,7 +172,7 @@ static bool is_pending(const struct spot *spot)
  * looked at again and again until then. */
 struct glance {
     uint64_t packet, tag; /* as in the record */
-    uint64_t own;         /* the program's signal, 0 if there is none */
+    uint64_t app_signal;  /* the program's signal, 0 if there is none */
 };
 
 static bool has_flag(const struct glance *glance, uint32_t flag)
@@ -186,7 +187,7 @@ static inline bool glance_at(const struct spot *spot, struct glance *glance)
         return false;
     glance->packet = rtl_pending_get(&spot->record->packet);
     glance->tag = rtl_pending_get(&spot->record->tag);
-    glance->own = rtl_record_own(spot->record);
+    glance->app_signal = rtl_record_app_signal(spot->record);
     /* The place may have been used again since: look before following a pointer. */
     rtl_fence(memory_order_acquire);
     return is_pending(spot);
@@ -213,7 +214,7 @@ static inline void read_facts(const struct spot *spot, const struct glance *glan
     uint64_t y_z = rtl_pending_get(&record->grid_y_z);
     uint32_t flags = rtl_record_flags(packet);
     bool borrowed = (flags & RTL_RECORD_BORROWED) != 0;
-    facts->own = glance->own;
+    facts->app_signal = glance->app_signal;
     facts->kernel_object = rtl_pending_get(&record->kernel_object);
     facts->packet = packet >> RTL_INDEX_SHIFT;
     facts->grid[0] = (uint32_t)(z_x >> 32);
@@ -244,7 +245,7 @@ static inline void prefetch_signal(const struct rtl_pending *pending, const stru
     uint32_t id = (uint32_t)rtl_pending_get(&record->tag);
     uint64_t handle = 0;
     if ((rtl_record_flags(rtl_pending_get(&record->packet)) & RTL_RECORD_BORROWED) != 0)
-        handle = rtl_record_own(record);
+        handle = rtl_record_app_signal(record);
     else if (id < pool->limit)
         handle = rtl_pool_handle(pool, id);
     __builtin_prefetch((const void *)(uintptr_t)handle, 1);
@@ -360,13 +361,13 @@ static bool has_new_end(const struct glance *glance)
 {
     struct rtl_kernel_facts copy;
     copy.flags = 0;
-    if (has_flag(glance, RTL_RECORD_COPY) && sdma_times(glance->own, &copy))
+    if (has_flag(glance, RTL_RECORD_COPY) && sdma_times(glance->app_signal, &copy))
         return true;
-    return rtl_signal_stamp(glance->own) != (uint32_t)glance->tag;
+    return rtl_signal_stamp(glance->app_signal) != (uint32_t)glance->tag;
 }
 
 /* True if its times are read from the program's own signal. */
-static bool reads_own(const struct glance *glance)
+static bool reads_app_signal(const struct glance *glance)
 {
     return has_flag(glance, RTL_RECORD_BORROWED) && !has_flag(glance, RTL_RECORD_UNTIMED);
 }
@@ -378,12 +379,12 @@ static inline enum rtl_take look(const struct spot *spot, const struct rtl_pool 
     if (!glance_at(spot, glance))
         return RTL_TAKE_DONE;
     bool borrowed = has_flag(glance, RTL_RECORD_BORROWED);
-    *signal = borrowed ? glance->own : rtl_pool_handle(pool, (uint32_t)glance->tag);
+    *signal = borrowed ? glance->app_signal : rtl_pool_handle(pool, (uint32_t)glance->tag);
     if (!rtl_signal_completed(*signal))
         return RTL_TAKE_WAITING;
-    if (reads_own(glance) && !has_new_end(glance))
+    if (reads_app_signal(glance) && !has_new_end(glance))
         return RTL_TAKE_WAITING; /* the program brought it down, not the device */
-    return glance->own != 0 && !borrowed ? RTL_TAKE_FORWARD : RTL_TAKE_TAKEN;
+    return glance->app_signal != 0 && !borrowed ? RTL_TAKE_FORWARD : RTL_TAKE_TAKEN;
 }
 
 /* Reads the rest of the record, with the times in the signal; false if it is not pending any more,
@@ -405,11 +406,11 @@ bool rtl_pending_owes(struct rtl_pending *pending, const struct rtl_pool *pool, 
     return look(&spot, pool, &glance, &signal) == RTL_TAKE_FORWARD;
 }
 
-uint64_t rtl_pending_own(struct rtl_pending *pending, uint64_t sequence)
+uint64_t rtl_pending_app_signal(struct rtl_pending *pending, uint64_t sequence)
 {
     struct spot spot = find(pending, sequence);
     struct glance glance;
-    return glance_at(&spot, &glance) ? glance.own : 0;
+    return glance_at(&spot, &glance) ? glance.app_signal : 0;
 }
 
 enum rtl_take rtl_pending_look(struct rtl_pending *pending, const struct rtl_pool *pool,
@@ -432,8 +433,8 @@ bool rtl_pending_claim(struct rtl_pending *pending, uint64_t sequence)
 
 static bool looks_rearmed(const struct spot *spot, struct glance *glance)
 {
-    return glance_at(spot, glance) && reads_own(glance) && has_new_end(glance) &&
-           !rtl_signal_completed(glance->own);
+    return glance_at(spot, glance) && reads_app_signal(glance) && has_new_end(glance) &&
+           !rtl_signal_completed(glance->app_signal);
 }
 
 bool rtl_pending_is_rearmed(struct rtl_pending *pending, uint64_t sequence)
@@ -448,7 +449,7 @@ bool rtl_pending_look_rearmed(struct rtl_pending *pending, uint64_t sequence,
 {
     struct spot spot = find(pending, sequence);
     struct glance glance;
-    return looks_rearmed(&spot, &glance) && read_all(&spot, &glance, glance.own, facts);
+    return looks_rearmed(&spot, &glance) && read_all(&spot, &glance, glance.app_signal, facts);
 }
 
 bool rtl_pending_abandon(struct rtl_pending *pending, uint64_t sequence,
@@ -524,6 +525,6 @@ enum rtl_record_standing rtl_pending_judge(const struct rtl_pending *pending, ui
         added = added || state == done(&spot);
         return added ? RTL_RECORD_STALE : RTL_RECORD_COMING;
     }
-    uint64_t own = rtl_record_own(spot.record);
-    return own == handle ? RTL_RECORD_LIVE : RTL_RECORD_OTHER;
+    uint64_t app_signal = rtl_record_app_signal(spot.record);
+    return app_signal == handle ? RTL_RECORD_LIVE : RTL_RECORD_OTHER;
 }

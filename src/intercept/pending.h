@@ -32,13 +32,13 @@
 #include <stdint.h>
 
 enum rtl_record_flags {
-    RTL_RECORD_BARRIER = 1,  /**< not recorded: only its completion is of interest */
-    RTL_RECORD_BORROWED = 2, /**< in the record itself: its signal is the program's own */
-    RTL_RECORD_COPY = 4,     /**< a copy; what the fields then hold, copies.c says */
-    RTL_RECORD_SDMA = 8,     /**< with the times of an SDMA engine; set by rtl_signal_times */
-    RTL_RECORD_UNTIMED = 16, /**< nobody will write times: the signal's value alone tells */
-    RTL_RECORD_PLAIN = 32,   /**< in the record itself: it comes from nothing that is known */
-    RTL_RECORD_OWN = 64      /**< in the record itself: it has a signal of the program's */
+    RTL_RECORD_BARRIER = 1,        /**< not recorded: only its completion is of interest */
+    RTL_RECORD_BORROWED = 2,       /**< in the record itself: its signal is the program's own */
+    RTL_RECORD_COPY = 4,           /**< a copy; what the fields then hold, copies.c says */
+    RTL_RECORD_SDMA = 8,           /**< with the times of an SDMA engine; set by rtl_signal_times */
+    RTL_RECORD_UNTIMED = 16,       /**< nobody will write times: the signal's value alone tells */
+    RTL_RECORD_PLAIN = 32,         /**< in the record itself: it comes from nothing that is known */
+    RTL_RECORD_HAS_APP_SIGNAL = 64 /**< in the record itself: it has a signal of the program's */
 };
 
 /** The origin that was written last, and its place in the chunk, -1 if it is in another one; the
@@ -51,14 +51,14 @@ struct rtl_last_origin {
 
 /** What goes into a record and comes out again. */
 struct rtl_kernel_facts {
-    uint64_t own;
+    uint64_t app_signal; /**< the signal that the program gave the packet, 0: none */
     uint64_t kernel_object;
     uint64_t packet;
     uint32_t grid[3];
     uint32_t group_size;
     uint16_t block[3];
     uint16_t flags;
-    uint32_t pool_id; /**< RTL_NONE: `own` is borrowed */
+    uint32_t pool_id; /**< RTL_NONE: `app_signal` is borrowed */
     uint32_t stamp;   /**< of a borrowed signal: rtl_signal_stamp when the packet was submitted */
     uint32_t epoch;
     uint32_t launch, ordinal; /**< as in rtl_wire_kernel */
@@ -151,7 +151,7 @@ bool rtl_pending_look_rearmed(struct rtl_pending *pending, uint64_t sequence,
 bool rtl_pending_owes(struct rtl_pending *pending, const struct rtl_pool *pool, uint64_t sequence);
 
 /** The program's signal in a record, 0 if it has none or the record is done. Any thread. */
-uint64_t rtl_pending_own(struct rtl_pending *pending, uint64_t sequence);
+uint64_t rtl_pending_app_signal(struct rtl_pending *pending, uint64_t sequence);
 
 /** Takes the record whether its kernel has completed or not (times are then 0). False if it was
  * taken before. */
@@ -193,7 +193,7 @@ void rtl_signal_put_times(uint64_t handle, const struct rtl_kernel_facts *facts)
 /** True if the facts are of a packet whose own signal was replaced. */
 static inline bool rtl_is_replaced(const struct rtl_kernel_facts *facts)
 {
-    return facts->own != 0 && facts->pool_id != UINT32_MAX;
+    return facts->app_signal != 0 && facts->pool_id != UINT32_MAX;
 }
 
 #endif

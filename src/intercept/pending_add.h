@@ -63,9 +63,9 @@ static inline uint32_t rtl_record_flags(uint64_t packet)
 }
 
 /** The program's signal in a record, 0 if it has none. */
-static inline uint64_t rtl_record_own(struct rtl_record *record)
+static inline uint64_t rtl_record_app_signal(struct rtl_record *record)
 {
-    if ((rtl_record_flags(rtl_pending_get(&record->packet)) & RTL_RECORD_OWN) == 0)
+    if ((rtl_record_flags(rtl_pending_get(&record->packet)) & RTL_RECORD_HAS_APP_SIGNAL) == 0)
         return 0;
     return (rtl_pending_get(&record->block) & UINT32_MAX) | rtl_pending_get(&record->group) << 32;
 }
@@ -228,11 +228,11 @@ static inline void rtl_row_end(struct rtl_pending *pending, const struct rtl_rec
 }
 
 /** The program's signal in the halves that are for it. */
-static inline void rtl_record_set_own(struct rtl_record_words *words, uint64_t own)
+static inline void rtl_record_set_app_signal(struct rtl_record_words *words, uint64_t app_signal)
 {
-    words->block |= own & UINT32_MAX;
-    words->group = (words->group >> 32 << 32) | own >> 32;
-    words->flags |= RTL_RECORD_OWN;
+    words->block |= app_signal & UINT32_MAX;
+    words->group = (words->group >> 32 << 32) | app_signal >> 32;
+    words->flags |= RTL_RECORD_HAS_APP_SIGNAL;
 }
 
 /** Adds a record; rtl_pending_room must have told of room for it. Returns its sequence number. */
@@ -252,8 +252,8 @@ static inline uint64_t rtl_pending_add(struct rtl_pending *pending,
         .group = (uint64_t)facts->group_size << 32,
         .kernel_object = facts->kernel_object,
     };
-    if (facts->own != 0)
-        rtl_record_set_own(&words, facts->own);
+    if (facts->app_signal != 0)
+        rtl_record_set_app_signal(&words, facts->app_signal);
     if (rtl_is_replaced(facts))
         atomic_fetch_add_explicit(&pending->owed, 1, memory_order_relaxed);
     struct rtl_origin_words origin = rtl_pending_origin(facts);

@@ -392,8 +392,8 @@ static bool mark_is_due(const struct rtl_rewriter *rewriter)
 static void borrow(struct rtl_kernel_facts *facts)
 {
     if ((facts->flags & RTL_RECORD_COPY) != 0)
-        rtl_shared_signal_clear_copy(facts->own);
-    facts->stamp = rtl_signal_stamp(facts->own);
+        rtl_shared_signal_clear_copy(facts->app_signal);
+    facts->stamp = rtl_signal_stamp(facts->app_signal);
 }
 
 static inline void add_record(struct rtl_rewriter *rewriter, const struct rtl_kernel_facts *facts)
@@ -410,7 +410,8 @@ static inline enum rtl_followed follow(struct rtl_rewriter *rewriter, hsa_signal
     if (!have_room(rewriter))
         return RTL_FOLLOWED_NO_ROOM;
     facts->pool_id = UINT32_MAX;
-    if (facts->own != 0 && !mark_is_due(rewriter) && may_borrow(rewriter, facts->own)) {
+    if (facts->app_signal != 0 && !mark_is_due(rewriter) &&
+        may_borrow(rewriter, facts->app_signal)) {
         borrow(facts);
     } else if (take_signal(rewriter, &facts->pool_id)) {
         put_signal(rewriter, signal, facts->pool_id);
@@ -451,7 +452,7 @@ static bool rewrite_kernel(struct rtl_rewriter *rewriter, void *packet, bool ext
                            uint64_t index, uint32_t epoch, struct tally *tally)
 {
     hsa_signal_t *signal = &((hsa_kernel_dispatch_packet_t *)packet)->completion_signal;
-    struct rtl_kernel_facts facts = {.own = signal->handle, .packet = index, .epoch = epoch};
+    struct rtl_kernel_facts facts = {.app_signal = signal->handle, .packet = index, .epoch = epoch};
     if (extended)
         read_extended(packet, &facts);
     else
@@ -463,7 +464,7 @@ static bool rewrite_kernel(struct rtl_rewriter *rewriter, void *packet, bool ext
     tally->pending += followed == RTL_FOLLOWED_NO_ROOM;
     tally->pool += followed == RTL_FOLLOWED_NO_SIGNAL;
     if (followed == RTL_FOLLOWED_NO_ROOM || followed == RTL_FOLLOWED_NO_SIGNAL)
-        (void)may_pass(rewriter, facts.own);
+        (void)may_pass(rewriter, facts.app_signal);
     return followed == RTL_FOLLOWED_POOL;
 }
 
@@ -475,7 +476,7 @@ static bool watch(struct rtl_rewriter *rewriter, hsa_signal_t *signal, uint64_t 
     if (!have_room(rewriter) || !take_signal(rewriter, &id))
         return false;
     struct rtl_kernel_facts facts = {
-        .own = signal->handle, .packet = index, .flags = RTL_RECORD_BARRIER, .pool_id = id};
+        .app_signal = signal->handle, .packet = index, .flags = RTL_RECORD_BARRIER, .pool_id = id};
     put_signal(rewriter, signal, id);
     add_record(rewriter, &facts);
     return true;
@@ -507,7 +508,7 @@ static inline void add_shared(_Atomic uint64_t *counter, uint64_t value)
 
 /* A counter of a row that nobody else writes is added to without a locked instruction, which would
  * wait for all stores before it, those to records that lie in the worker's cache among them. */
-static inline void add_own(_Atomic uint64_t *counter, uint64_t value)
+static inline void add_private(_Atomic uint64_t *counter, uint64_t value)
 {
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + value,
                           memory_order_relaxed);
@@ -518,7 +519,7 @@ static inline void add(_Atomic uint64_t *counter, uint64_t value, bool shared)
     if (shared)
         add_shared(counter, value);
     else if (value != 0)
-        add_own(counter, value);
+        add_private(counter, value);
 }
 
 /* Losses are counted by harvesters as well. */
@@ -797,11 +798,12 @@ static IN_PLACE bool came_alone(struct rtl_rewriter *rewriter,
 }
 
 /* A dispatch with a signal of the program's, and room for its record. */
-static bool has_own(struct rtl_rewriter *rewriter, const hsa_kernel_dispatch_packet_t *packet)
+static bool has_app_signal(struct rtl_rewriter *rewriter,
+                           const hsa_kernel_dispatch_packet_t *packet)
 {
-    uint64_t own = packet->completion_signal.handle;
-    return own != 0 && is_dispatch(packet) && rewriter->mark_every == 0 &&
-           !rtl_signal_is_ours(own) && rtl_pending_room(rewriter->pending) > 0;
+    uint64_t app_signal = packet->completion_signal.handle;
+    return app_signal != 0 && is_dispatch(packet) && rewriter->mark_every == 0 &&
+           !rtl_signal_is_ours(app_signal) && rtl_pending_room(rewriter->pending) > 0;
 }
 
 /* Most packets of a program without graphs, which all modes want. False: it is none of these. */
@@ -821,12 +823,13 @@ static IN_PLACE bool rewrite_alone(struct rtl_rewriter *rewriter,
 }
 
 static void borrow_alone(struct rtl_rewriter *rewriter, struct rtl_record_words *words,
-                         uint64_t own, uint64_t index, uint32_t epoch,
+                         uint64_t app_signal, uint64_t index, uint32_t epoch,
                          const struct rtl_origin_words *origin)
 {
     words->flags = RTL_RECORD_BORROWED;
-    rtl_record_set_own(words, own);
-    record_packet(rewriter, words, index, rtl_signal_stamp(own) | (uint64_t)epoch << 32, origin);
+    rtl_record_set_app_signal(words, app_signal);
+    record_packet(rewriter, words, index, rtl_signal_stamp(app_signal) | (uint64_t)epoch << 32,
+                  origin);
     rewriter->unmarked++;
 }
 
@@ -834,7 +837,7 @@ static void replace_alone(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_pac
                           struct rtl_record_words *words, uint64_t index, uint32_t epoch,
                           const struct rtl_origin_words *origin)
 {
-    rtl_record_set_own(words, packet->completion_signal.handle);
+    rtl_record_set_app_signal(words, packet->completion_signal.handle);
     atomic_fetch_add_explicit(&rewriter->pending->owed, 1, memory_order_relaxed);
     record_simple(rewriter, packet, words, index, epoch, origin);
     if (rewriter->expect != NULL)
@@ -849,12 +852,12 @@ static bool follow_alone(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_pack
 {
     struct rtl_origin_words origin = {0, RTL_NONE, 0};
     struct rtl_record_words words = read_words(packet);
-    uint64_t own = packet->completion_signal.handle;
+    uint64_t app_signal = packet->completion_signal.handle;
     if (rewriter->mode != RTL_MODE_FULL || index < rewriter->run.end ||
-        !has_own(rewriter, packet) || !came_alone(rewriter, packet, &words, index, &origin))
+        !has_app_signal(rewriter, packet) || !came_alone(rewriter, packet, &words, index, &origin))
         return false;
-    if (may_borrow(rewriter, own)) {
-        borrow_alone(rewriter, &words, own, index, epoch, &origin);
+    if (may_borrow(rewriter, app_signal)) {
+        borrow_alone(rewriter, &words, app_signal, index, epoch, &origin);
         ++*borrowed;
     } else if (rewriter->id_count > 0) {
         replace_alone(rewriter, packet, &words, index, epoch, &origin);

@@ -106,8 +106,8 @@ enum rtl_followed {
 };
 
 /** Sees to it that the completion of what `facts` describe is seen: borrows `*signal` or puts a
- * pool signal there, and adds the record. `facts->own` is the program's signal (0: none); `pool_id`
- * and `stamp` are set here. */
+ * pool signal there, and adds the record. `facts->app_signal` is the program's signal (0: none);
+ * `pool_id` and `stamp` are set here. */
 enum rtl_followed rtl_rewrite_follow(struct rtl_rewriter *rewriter, hsa_signal_t *signal,
                                      struct rtl_kernel_facts *facts);
 

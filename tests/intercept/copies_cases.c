@@ -272,7 +272,7 @@ const char *Copies_CountingSignalIsReplaced(void)
     CHECK(call(SECOND_GPU, HOST, 64, own) == HSA_STATUS_SUCCESS);
     CHECK(given.handle != own && queues[SECOND_GPU].pending.owed == 1);
     fake_complete_copy(given.handle, 100, 300);
-    CHECK(harvest(SECOND_GPU, 0, &facts) && rtl_is_replaced(&facts) && facts.own == own);
+    CHECK(harvest(SECOND_GPU, 0, &facts) && rtl_is_replaced(&facts) && facts.app_signal == own);
     rtl_signal_put_times(own, &facts);
     CHECK(time_of(own, &time) == HSA_STATUS_SUCCESS);
     CHECK(time.start == 2001000 && time.end == 2003000);
@@ -475,7 +475,7 @@ static void *finish_all(void *unused)
             uint32_t id = (uint32_t)atomic_load(&record->tag);
             uint32_t flags = rtl_record_flags(atomic_load(&record->packet));
             fake_complete_copy((flags & RTL_RECORD_BORROWED) != 0
-                                   ? rtl_record_own(record)
+                                   ? rtl_record_app_signal(record)
                                    : rtl_pool_handle(&rtl_signals, id),
                                10, 20);
             if (!harvest(FIRST_GPU, at, &facts))

@@ -27,7 +27,7 @@ static const char *set_up(void)
 /* Adds a record with a pool signal; returns that signal. */
 static uint64_t add(uint64_t own)
 {
-    struct rtl_kernel_facts facts = {.own = own, .packet = 5};
+    struct rtl_kernel_facts facts = {.app_signal = own, .packet = 5};
     if (rtl_pool_take(&pool, &facts.pool_id, 1) != 1)
         return 0;
     rtl_pending_add(&pending, &facts);
@@ -57,7 +57,7 @@ const char *Pending_FactsComeBack(void)
     CHECK(rtl_pending_add(&pending, &in) == 0);
     fake_complete(rtl_pool_handle(&pool, in.pool_id), UINT64_MAX - 9, UINT64_MAX - 8);
     CHECK(take_record(&pending, &pool, 0, false, &out) == RTL_TAKE_TAKEN);
-    CHECK(out.kernel_object == in.kernel_object && out.packet == in.packet && out.own == 0);
+    CHECK(out.kernel_object == in.kernel_object && out.packet == in.packet && out.app_signal == 0);
     CHECK(memcmp(out.grid, in.grid, sizeof in.grid) == 0);
     CHECK(memcmp(out.block, in.block, sizeof in.block) == 0);
     CHECK(out.group_size == in.group_size && out.flags == in.flags && out.epoch == in.epoch);
@@ -235,7 +235,7 @@ const char *Pending_StandingOfRecords(void)
 {
     CHECK_DONE(set_up());
     uint64_t own = fake_signal(1);
-    struct rtl_kernel_facts facts = {.own = own, .pool_id = UINT32_MAX};
+    struct rtl_kernel_facts facts = {.app_signal = own, .pool_id = UINT32_MAX};
     CHECK(rtl_pending_judge(&pending, 0, own) == RTL_RECORD_COMING);
     rtl_pending_add(&pending, &facts);
     CHECK(rtl_pending_judge(&pending, 0, own) == RTL_RECORD_LIVE);
@@ -255,7 +255,7 @@ static void write_value(uint64_t handle, int64_t value)
 /* Adds a record that borrows `own`. */
 static uint64_t borrow(uint64_t own)
 {
-    struct rtl_kernel_facts facts = {.own = own, .pool_id = UINT32_MAX, .epoch = 3};
+    struct rtl_kernel_facts facts = {.app_signal = own, .pool_id = UINT32_MAX, .epoch = 3};
     facts.stamp = rtl_signal_stamp(own);
     return rtl_pending_add(&pending, &facts);
 }
@@ -273,7 +273,7 @@ const char *Pending_BorrowedIsTakenWhenTheDeviceHasWrittenTimes(void)
     fake_complete(own, 11, 12);
     CHECK(take_record(&pending, &pool, 0, false, &facts) == RTL_TAKE_TAKEN);
     CHECK(facts.start == 11 && facts.end == 12 && facts.pool_id == UINT32_MAX);
-    CHECK(facts.own == own && facts.epoch == 3 && facts.flags == 0);
+    CHECK(facts.app_signal == own && facts.epoch == 3 && facts.flags == 0);
     return NULL;
 }
 
@@ -291,7 +291,7 @@ const char *Pending_RearmedUnseenKeepsItsTimes(void)
     CHECK(take(0, false) == RTL_TAKE_WAITING);
     CHECK(rtl_pending_is_rearmed(&pending, 0));
     CHECK(take_rearmed_record(&pending, 0, &facts));
-    CHECK(facts.start == 21 && facts.end == 22 && facts.own == own);
+    CHECK(facts.start == 21 && facts.end == 22 && facts.app_signal == own);
     CHECK(!take_rearmed_record(&pending, 0, &facts) && take(0, false) == RTL_TAKE_DONE);
     return NULL;
 }
@@ -303,7 +303,7 @@ const char *Pending_PoolSignalsAreNeverRearmed(void)
     fake_complete(signal, 1, 2);
     write_value(signal, 1);
     CHECK(!rtl_pending_is_rearmed(&pending, 0));
-    CHECK(rtl_pending_own(&pending, 0) != 0 && rtl_pending_own(&pending, 1) == 0);
+    CHECK(rtl_pending_app_signal(&pending, 0) != 0 && rtl_pending_app_signal(&pending, 1) == 0);
     return NULL;
 }
 
@@ -391,7 +391,7 @@ static void submit_all(uint64_t pause_every)
 
 static struct rtl_kernel_facts borrowed_copy(uint64_t own, uint16_t more)
 {
-    return (struct rtl_kernel_facts){.own = own,
+    return (struct rtl_kernel_facts){.app_signal = own,
                                      .pool_id = UINT32_MAX,
                                      .stamp = rtl_signal_stamp(own),
                                      .flags = (uint16_t)(RTL_RECORD_COPY | more)};
@@ -401,7 +401,7 @@ const char *Pending_CopyHasTheTimesOfItsEngine(void)
 {
     CHECK_DONE(set_up());
     struct rtl_kernel_facts facts = borrowed_copy(fake_signal(1), 0);
-    uint64_t own = facts.own;
+    uint64_t own = facts.app_signal;
     rtl_shared_signal(own)->signal.start_ts = 5; /* of a kernel before */
     rtl_shared_signal(own)->signal.end_ts = 6;
     facts.stamp = rtl_signal_stamp(own);
@@ -421,7 +421,7 @@ const char *Pending_CopyByAKernelHasItsTimes(void)
     CHECK_DONE(set_up());
     struct rtl_kernel_facts facts = borrowed_copy(fake_signal(1), 0);
     rtl_pending_add(&pending, &facts);
-    fake_complete(facts.own, 70, 90);
+    fake_complete(facts.app_signal, 70, 90);
     CHECK(take_record(&pending, &pool, 0, false, &facts) == RTL_TAKE_TAKEN);
     CHECK(facts.start == 70 && facts.end == 90 && (facts.flags & RTL_RECORD_SDMA) == 0);
     return NULL;
@@ -434,7 +434,7 @@ const char *Pending_CopyByTheHostNeedsNoTimes(void)
     rtl_pending_add(&pending, &facts);
     CHECK(take_record(&pending, &pool, 0, false, &facts) == RTL_TAKE_WAITING);
     CHECK(!rtl_pending_is_rearmed(&pending, 0));
-    rtl_shared_signal(facts.own)->signal.value = 0;
+    rtl_shared_signal(facts.app_signal)->signal.value = 0;
     CHECK(take_record(&pending, &pool, 0, false, &facts) == RTL_TAKE_TAKEN);
     CHECK(facts.start == 0 && facts.end == 0);
     return NULL;

@@ -156,7 +156,8 @@ const char *Rewrite_KernelWithoutSignalGetsOneAndNothingElseChanges(void)
     fake_complete(signal, 100, 250);
     CHECK(take(0, &facts) == RTL_TAKE_TAKEN);
     CHECK(facts.start == 100 && facts.end == 250 && facts.packet == 3 && facts.epoch == 9);
-    CHECK(facts.kernel_object == 0x7f0000001040 && facts.group_size == 512 && facts.own == 0);
+    CHECK(facts.kernel_object == 0x7f0000001040 && facts.group_size == 512 &&
+          facts.app_signal == 0);
     CHECK(facts.grid[0] == 1003 && facts.grid[1] == 4 && facts.grid[2] == 1);
     CHECK(facts.block[0] == 64 && facts.block[1] == 2 && facts.block[2] == 1);
     CHECK(bench.ledger.seen == 1 && bench.ledger.packets == 1 && bench.ledger.borrowed == 0);
@@ -175,7 +176,8 @@ const char *Rewrite_PlainSignalIsBorrowed(void)
     CHECK(rtl_borrow_find(&bench.borrows, own, &name) && name.slot == 5 && name.sequence == 0);
     fake_complete(own, 7, 9);
     CHECK(take(0, &facts) == RTL_TAKE_TAKEN);
-    CHECK(facts.own == own && facts.pool_id == UINT32_MAX && facts.start == 7 && facts.end == 9);
+    CHECK(facts.app_signal == own && facts.pool_id == UINT32_MAX && facts.start == 7 &&
+          facts.end == 9);
     CHECK(!rtl_borrow_find(&bench.borrows, own, &name));
     CHECK(bench.ledger.borrowed == 1 && bench.pending.owed == 0);
     return NULL;
@@ -203,7 +205,8 @@ const char *Rewrite_CountingSignalIsReplaced(void)
         CHECK(bench.pending.owed == i + 1 && expected == i + 1);
         fake_complete(packet->completion_signal.handle, 1, 2);
         struct rtl_kernel_facts facts;
-        CHECK(take(i, &facts) == RTL_TAKE_TAKEN && facts.own == own && rtl_is_replaced(&facts));
+        CHECK(take(i, &facts) == RTL_TAKE_TAKEN && facts.app_signal == own &&
+              rtl_is_replaced(&facts));
         CHECK(facts.packet == i && facts.epoch == 9 && facts.correlation == (i == 2 ? 78 : 0));
         CHECK(facts.grid[0] == 1000 + i && facts.block[1] == 2 && facts.group_size == 512);
     }
@@ -332,7 +335,7 @@ const char *Rewrite_StaleHandleOfThePoolIsDropped(void)
     CHECK(packet->completion_signal.handle != ours && packet->completion_signal.handle != 0);
     CHECK(behind->completion_signal.handle == 0);
     fake_complete(packet->completion_signal.handle, 1, 2);
-    CHECK(take(0, &facts) == RTL_TAKE_TAKEN && facts.own == 0);
+    CHECK(take(0, &facts) == RTL_TAKE_TAKEN && facts.app_signal == 0);
     CHECK(bench.ledger.borrowed == 0 && atomic_load(&bench.pending.owed) == 0);
     return NULL;
 }
@@ -355,7 +358,7 @@ const char *Rewrite_BarrierIsForwardedOnlyBehindAForward(void)
     CHECK(bench.pending.owed == 2 && bench.ledger.seen == 1 && bench.ledger.packets == 4);
     fake_complete(behind->completion_signal.handle, 1, 2);
     CHECK(take(1, &facts) == RTL_TAKE_TAKEN);
-    CHECK(facts.own == own && (facts.flags & RTL_RECORD_BARRIER) != 0);
+    CHECK(facts.app_signal == own && (facts.flags & RTL_RECORD_BARRIER) != 0);
     return NULL;
 }
 
@@ -644,7 +647,7 @@ static const char *check_row(uint64_t sequence, uint64_t first, uint64_t end, ui
         CHECK(take(sequence + i - first, &facts) == RTL_TAKE_TAKEN && facts.packet == i);
         CHECK(facts.correlation == correlation && facts.launch == correlation + 1);
         CHECK(facts.start == i && facts.grid[0] == 1000 + i && facts.epoch == 9);
-        CHECK(facts.own == 0 && facts.pool_id != UINT32_MAX && facts.kernel_object != 0);
+        CHECK(facts.app_signal == 0 && facts.pool_id != UINT32_MAX && facts.kernel_object != 0);
         ((amd_signal_t *)(uintptr_t)rtl_pool_handle(&bench.pool, facts.pool_id))->value = 1;
         rtl_pool_give(&bench.pool, &facts.pool_id, 1);
     }
@@ -703,7 +706,7 @@ const char *Rewrite_BatchOfManyKindsKeepsItsOrder(void)
     CHECK_DONE(check_row(0, 0, 10, 7));
     CHECK_DONE(check_row(10, 11, 20, 7));
     fake_complete(own, 5, 6);
-    CHECK(take(19, &facts) == RTL_TAKE_TAKEN && facts.own == own && facts.ordinal == 120);
+    CHECK(take(19, &facts) == RTL_TAKE_TAKEN && facts.app_signal == own && facts.ordinal == 120);
     CHECK_DONE(check_row(20, 21, 30, 7));
     return NULL;
 }
