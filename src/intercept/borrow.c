@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 /* A word is, from the top: a tag of the signal, the record's queue (slot + 1), its sequence number.
- * 0 is none. A mark has all ones for the queue and, in the low bits, the signal. */
+ * 0 is none. A busy entry has all ones for the queue and, in the low bits, the signal. */
 #define SEQUENCE_BITS 45u
 #define SLOT_BITS     11u
 #define SEQUENCE_MASK ((UINT64_C(1) << SEQUENCE_BITS) - 1)
@@ -45,12 +45,12 @@ static struct rtl_record_name unpack(uint64_t word)
     return name;
 }
 
-static uint64_t mark_of(uint64_t handle)
+static uint64_t busy_word_of(uint64_t handle)
 {
     return tag_of(handle) | SLOT_MASK << SEQUENCE_BITS | (handle >> ALIGNMENT & SEQUENCE_MASK);
 }
 
-static bool is_mark(uint64_t word)
+static bool is_busy_word(uint64_t word)
 {
     return (word >> SEQUENCE_BITS & SLOT_MASK) == SLOT_MASK;
 }
@@ -61,11 +61,11 @@ static bool is_of(uint64_t word, uint64_t tag)
     return (word ^ tag) >> (SEQUENCE_BITS + SLOT_BITS) == 0 && word != 0;
 }
 
-/* The packet that a mark is of has completed its signal, as far as anybody can tell. */
-static bool is_spent(uint64_t mark)
+/* The packet that a busy entry is of has completed its signal, as far as anybody can tell. */
+static bool is_spent(uint64_t busy)
 {
     const amd_signal_t *signal =
-        (const amd_signal_t *)(uintptr_t)((mark & SEQUENCE_MASK) << ALIGNMENT);
+        (const amd_signal_t *)(uintptr_t)((busy & SEQUENCE_MASK) << ALIGNMENT);
     return __atomic_load_n(&signal->value, __ATOMIC_RELAXED) < 1;
 }
 
@@ -80,8 +80,8 @@ enum claim {
  * published may be of it. */
 static enum claim claim_of(const struct rtl_borrow_table *table, uint64_t word, uint64_t handle)
 {
-    if (is_mark(word))
-        return word == mark_of(handle) ? CLAIM_HELD : CLAIM_OTHER;
+    if (is_busy_word(word))
+        return word == busy_word_of(handle) ? CLAIM_HELD : CLAIM_OTHER;
     switch (table->judge(unpack(word), handle)) {
     case RTL_RECORD_LIVE:
         return table->settle != NULL && table->settle(unpack(word)) ? CLAIM_STALE : CLAIM_HELD;
@@ -99,7 +99,7 @@ static bool is_free(const struct rtl_borrow_table *table, uint64_t word)
 {
     if (word == 0)
         return true;
-    if (is_mark(word))
+    if (is_busy_word(word))
         return is_spent(word);
     return table->judge(unpack(word), 0) == RTL_RECORD_STALE;
 }
@@ -207,7 +207,7 @@ static bool is_coming(struct rtl_borrow_table *table, uint64_t handle)
         return false;
     for (unsigned i = 0; i < RTL_BORROW_WAYS; i++) {
         uint64_t word = atomic_load(&set[i]);
-        if (is_of(word, tag) && !is_mark(word) &&
+        if (is_of(word, tag) && !is_busy_word(word) &&
             table->judge(unpack(word), handle) == RTL_RECORD_COMING)
             return true;
     }
@@ -240,27 +240,27 @@ void rtl_borrow_forked(struct rtl_borrow_table *table)
         atomic_store(&table->holds[i], false);
 }
 
-static _Atomic uint64_t *find_mark(struct rtl_borrow_table *table, uint64_t handle)
+static _Atomic uint64_t *find_busy(struct rtl_borrow_table *table, uint64_t handle)
 {
     _Atomic uint64_t *set = set_of(table, handle);
-    uint64_t mark = mark_of(handle);
+    uint64_t busy = busy_word_of(handle);
     for (unsigned i = 0; i < RTL_BORROW_WAYS; i++)
-        if (atomic_load_explicit(&set[i], memory_order_relaxed) == mark)
+        if (atomic_load_explicit(&set[i], memory_order_relaxed) == busy)
             return &set[i];
     return NULL;
 }
 
-bool rtl_borrow_mark(struct rtl_borrow_table *table, uint64_t handle)
+bool rtl_borrow_set_busy(struct rtl_borrow_table *table, uint64_t handle)
 {
-    return find_mark(table, handle) != NULL || put(table, handle, mark_of(handle));
+    return find_busy(table, handle) != NULL || put(table, handle, busy_word_of(handle));
 }
 
-void rtl_borrow_unmark(struct rtl_borrow_table *table, uint64_t handle)
+void rtl_borrow_clear_busy(struct rtl_borrow_table *table, uint64_t handle)
 {
-    _Atomic uint64_t *place = is_used(table) ? find_mark(table, handle) : NULL;
-    uint64_t mark = mark_of(handle);
+    _Atomic uint64_t *place = is_used(table) ? find_busy(table, handle) : NULL;
+    uint64_t busy = busy_word_of(handle);
     if (place != NULL)
-        atomic_compare_exchange_strong(place, &mark, 0);
+        atomic_compare_exchange_strong(place, &busy, 0);
 }
 
 bool rtl_borrow_find(struct rtl_borrow_table *table, uint64_t handle, struct rtl_record_name *name)
@@ -271,7 +271,7 @@ bool rtl_borrow_find(struct rtl_borrow_table *table, uint64_t handle, struct rtl
         return false;
     for (unsigned i = 0; i < RTL_BORROW_WAYS; i++) {
         uint64_t word = atomic_load_explicit(&set[i], memory_order_acquire);
-        if (!is_of(word, tag) || is_mark(word))
+        if (!is_of(word, tag) || is_busy_word(word))
             continue;
         *name = unpack(word);
         if (table->judge(*name, handle) == RTL_RECORD_LIVE)

@@ -7,7 +7,7 @@
  * replaced instead.
  *
  * A signal may also be with the device without a record: of a barrier, say, or of a kernel that is
- * left out. It is then *marked*, and nobody borrows the signal, whose times may be that
+ * left out. It is then *busy*, and nobody borrows the signal, whose times may be that
  * packet's, until the program has armed it again.
  *
  * A replaced signal is completed by who forwards to it, times and all. While he is at it he *holds*
@@ -52,15 +52,15 @@ struct rtl_borrow_table {
 };
 
 /** Enters that `name` is about to borrow `handle`, which stands at 1. False if a live
- * record or a mark keeps it, somebody holds it, or its set is full. */
+ * record or a busy entry keeps it, somebody holds it, or its set is full. */
 bool rtl_borrow_enter(struct rtl_borrow_table *table, uint64_t handle, struct rtl_record_name name);
 
 /** Enters that a packet without a record is about to complete `handle`. False if a live
  * record keeps it, or its set is full. */
-bool rtl_borrow_mark(struct rtl_borrow_table *table, uint64_t handle);
+bool rtl_borrow_set_busy(struct rtl_borrow_table *table, uint64_t handle);
 
-/** Takes the mark of `handle` away, if it has one. */
-void rtl_borrow_unmark(struct rtl_borrow_table *table, uint64_t handle);
+/** Takes the busy entry of `handle` away, if it has one. */
+void rtl_borrow_clear_busy(struct rtl_borrow_table *table, uint64_t handle);
 
 /** Takes hold of `handle`, and with it of the few other signals that share its place, until
  * rtl_borrow_let_go: nobody else holds it or begins to borrow it, and rtl_borrow_find finds whoever

@@ -29,7 +29,7 @@
 struct rtl_record {
     _Atomic uint64_t state;  /**< sequence * 4 + phase; 0: there was none yet */
     _Atomic uint64_t packet; /**< index in the queue << 16 | flags << 6 | place of its origin */
-    _Atomic uint64_t tag;    /**< pool id (borrowed: stamp) | code epoch << 32 */
+    _Atomic uint64_t tag;    /**< pool id (borrowed: baseline end) | code epoch << 32 */
     _Atomic uint64_t block;  /**< low half of the program's signal, block x << 32, y << 48 */
     _Atomic uint64_t block_z_grid_x; /**< << 0, << 32 */
     _Atomic uint64_t grid_y_z;       /**< << 0, << 32 */

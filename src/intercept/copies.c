@@ -17,7 +17,7 @@
 #define MOST_AGENTS    256u /* as in agents.c */
 #define LEFT_OUT       RTL_LOST_REASONS
 #define NEWEST_COPY_OP 1u    /* version of struct rtl_copy_op; later ones pass */
-#define STAMPS         1024u /* program's signals whose copies were given another signal */
+#define COPY_AGENTS    1024u /* program's signals whose copies were given another signal */
 
 /* A copy that is about to be submitted. */
 struct copy {
@@ -43,7 +43,7 @@ struct agent_copies {
 
 /* The runtime notes at a signal which agent copied, for whoever asks for the times. At the signal
  * that it was given, which is not the program's if that was replaced. */
-struct stamp {
+struct copy_agent {
     uint64_t signal;
     uint32_t agent;
 };
@@ -51,7 +51,7 @@ struct stamp {
 /* Short: held while a record is added. Also over the making of an agent's queue, which is not. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct agent_copies agents[MOST_AGENTS];
-static struct stamp stamps[STAMPS];
+static struct copy_agent copy_agents[COPY_AGENTS];
 static enum rtl_mode mode;
 static _Atomic bool active;
 
@@ -60,30 +60,30 @@ static void add(_Atomic uint64_t *counter, uint64_t value)
     atomic_fetch_add_explicit(counter, value, memory_order_relaxed);
 }
 
-/* ---- stamps ---- */
+/* ---- agents of copies ---- */
 
-static struct stamp *stamp_of(uint64_t signal)
+static struct copy_agent *copy_agent_of(uint64_t signal)
 {
-    return &stamps[((signal >> 6) * UINT64_C(0x9E3779B97F4A7C15)) >> 54];
+    return &copy_agents[((signal >> 6) * UINT64_C(0x9E3779B97F4A7C15)) >> 54];
 }
 
-_Static_assert(STAMPS == 1u << (64 - 54), "stamp_of yields 10 bits");
+_Static_assert(COPY_AGENTS == 1u << (64 - 54), "copy_agent_of yields 10 bits");
 
 /* Under the lock. */
-static void set_stamp(uint64_t signal, uint32_t agent)
+static void set_copy_agent(uint64_t signal, uint32_t agent)
 {
-    struct stamp *stamp = stamp_of(signal);
+    struct copy_agent *place = copy_agent_of(signal);
     if (agent != RTL_NONE)
-        *stamp = (struct stamp){signal, agent};
-    else if (stamp->signal == signal)
-        *stamp = (struct stamp){0, 0};
+        *place = (struct copy_agent){signal, agent};
+    else if (place->signal == signal)
+        *place = (struct copy_agent){0, 0};
 }
 
-static uint32_t find_stamp(uint64_t signal)
+static uint32_t find_copy_agent(uint64_t signal)
 {
     pthread_mutex_lock(&lock);
-    const struct stamp *stamp = stamp_of(signal);
-    uint32_t agent = stamp->signal == signal ? stamp->agent : RTL_NONE;
+    const struct copy_agent *place = copy_agent_of(signal);
+    uint32_t agent = place->signal == signal ? place->agent : RTL_NONE;
     pthread_mutex_unlock(&lock);
     return agent;
 }
@@ -105,7 +105,7 @@ static hsa_status_t times_of(uint32_t agent, uint64_t signal,
 
 static hsa_status_t get_time(hsa_signal_t signal, hsa_amd_profiling_async_copy_time_t *time)
 {
-    uint32_t agent = signal.handle != 0 && time != NULL ? find_stamp(signal.handle) : RTL_NONE;
+    uint32_t agent = signal.handle != 0 && time != NULL ? find_copy_agent(signal.handle) : RTL_NONE;
     if (agent == RTL_NONE)
         return rtl_api.hsa_amd_profiling_get_async_copy_time(signal, time);
     return times_of(agent, signal.handle, time);
@@ -189,7 +189,7 @@ static hsa_signal_t follow(struct copy *copy, hsa_signal_t own)
     if (followed == RTL_FOLLOWED_BORROWED)
         add(&copy->ledger->borrowed, 1);
     if (followed == RTL_FOLLOWED_POOL && copy->kind != RTL_COPY_HOST_TO_HOST)
-        set_stamp(own.handle, copy->agent);
+        set_copy_agent(own.handle, copy->agent);
     return signal;
 }
 
@@ -209,7 +209,7 @@ static hsa_signal_t begin(struct copy *copy, hsa_signal_t own)
         return own;
     pthread_mutex_lock(&lock);
     enter(copy);
-    set_stamp(own.handle, RTL_NONE);
+    set_copy_agent(own.handle, RTL_NONE);
     if (copy->queue == NULL)
         copy->lost = RTL_LOST_NOT_FOLLOWED;
     else if (mode == RTL_MODE_LITE || rtl_recording_is_stopped_here())
@@ -219,7 +219,7 @@ static hsa_signal_t begin(struct copy *copy, hsa_signal_t own)
     else
         signal = follow(copy, own);
     if (!copy->recorded && mode != RTL_MODE_LITE)
-        (void)rtl_borrow_mark(&rtl_borrows, own.handle);
+        (void)rtl_borrow_set_busy(&rtl_borrows, own.handle);
     pthread_mutex_unlock(&lock);
     return signal;
 }
@@ -421,7 +421,7 @@ static void record_without_times(const struct rtl_copy_op *op)
     } else if (copy.queue != NULL) {
         struct rtl_kernel_facts facts = facts_of(&copy, op->completion.handle);
         facts.flags |= RTL_RECORD_UNTIMED;
-        (void)rtl_borrow_mark(&rtl_borrows, op->completion.handle);
+        (void)rtl_borrow_set_busy(&rtl_borrows, op->completion.handle);
         struct rtl_copy_draft draft;
         copy.recorded = rtl_out_draft_copy(copy.queue->id, &facts, &draft) == RTL_COPY_SENT;
         add(&copy.ledger->recorded, copy.recorded);
@@ -459,7 +459,7 @@ void rtl_copies_forked(void)
 void rtl_copies_hook(const struct rtl_config *config)
 {
     memset(agents, 0, sizeof agents);
-    memset(stamps, 0, sizeof stamps);
+    memset(copy_agents, 0, sizeof copy_agents);
     mode = config->mode;
     if (mode != RTL_MODE_LITE && rtl_api.hsa_amd_profiling_async_copy_enable != NULL) {
         rtl_api.hsa_amd_profiling_async_copy_enable(true);

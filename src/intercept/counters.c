@@ -204,9 +204,9 @@ static bool open_queue(struct rtl_queue *queue, struct rtl_counters_agent *devic
 static void spread(struct rtl_queue *queue)
 {
     queue->spread = counting->spread;
-    queue->rewriter.mark_every = (uint32_t)(queue->size / 8 / queue->spread);
-    if (queue->rewriter.mark_every == 0)
-        queue->rewriter.mark_every = 1;
+    queue->rewriter.progress_every = (uint32_t)(queue->size / 8 / queue->spread);
+    if (queue->rewriter.progress_every == 0)
+        queue->rewriter.progress_every = 1;
 }
 
 /* A queue on a GPU agent that is not followed by interception. */

@@ -395,28 +395,28 @@ static void forward(struct rtl_queue *queue, const struct rtl_kernel_facts *fact
     count_up(&queue->ledger->forwarded, 1);
 }
 
-static void mark(struct rtl_pending *pending, uint64_t sequence, bool on)
+static void set_ready(struct rtl_pending *pending, uint64_t sequence, bool on)
 {
     uint64_t place = sequence & pending->mask;
     uint8_t bit = (uint8_t)(1u << place % 8);
     if (on)
-        pending->marks[place / 8] |= bit;
+        pending->ready[place / 8] |= bit;
     else
-        pending->marks[place / 8] &= (uint8_t)~bit;
+        pending->ready[place / 8] &= (uint8_t)~bit;
 }
 
-static bool is_marked(const struct rtl_pending *pending, uint64_t sequence)
+static bool is_ready(const struct rtl_pending *pending, uint64_t sequence)
 {
     uint64_t place = sequence & pending->mask;
-    return (pending->marks[place / 8] >> place % 8 & 1) != 0;
+    return (pending->ready[place / 8] >> place % 8 & 1) != 0;
 }
 
 /* Newest first: what is found complete then has all its predecessors complete when they are looked
  * at. */
-static void mark_ready(struct rtl_pending *pending, uint64_t head, uint64_t tail)
+static void note_ready(struct rtl_pending *pending, uint64_t head, uint64_t tail)
 {
     for (uint64_t at = tail; at-- > head;)
-        mark(pending, at, rtl_pending_owes(pending, &rtl_signals, at));
+        set_ready(pending, at, rtl_pending_owes(pending, &rtl_signals, at));
 }
 
 /* The list of what was set aside is one thread's at a time. */
@@ -485,7 +485,7 @@ static void hold_back(bool *ready, unsigned from, unsigned all)
             ready[i] = false;
 }
 
-/* In the order of submission, and newest first where completion is looked at, as in mark_ready. */
+/* In the order of submission, and newest first where completion is looked at, as in note_ready. */
 static unsigned finish_asides(const struct rtl_queue *held, struct wakes *sleepers)
 {
     static bool ready[MOST_ASIDE];
@@ -528,7 +528,7 @@ static bool finish_asides_first(const struct rtl_queue *queue, bool quiet, struc
     return all;
 }
 
-/* Forwards a record that is ready and was marked: what the program is told of is in the ring
+/* Forwards a record that is ready and was noted as such: what the program is told of is in the ring
  * before. False: the rest of the queue has to wait. */
 static bool forward_record(struct batch *batch, uint64_t sequence, bool quiet,
                            struct wakes *sleepers)
@@ -561,13 +561,13 @@ static unsigned forward_ready(struct rtl_queue *queue, bool quiet, struct wakes 
     uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
     if (quiet && tail - head > FORWARD_WINDOW)
         tail = head + FORWARD_WINDOW;
-    mark_ready(pending, head, tail);
+    note_ready(pending, head, tail);
     if (!finish_asides_first(queue, quiet, sleepers))
         return 0;
     struct batch batch;
     begin(&batch, queue);
     for (uint64_t at = head; at < tail && sleepers->count < WAKES; at++)
-        if (is_marked(pending, at) && !forward_record(&batch, at, quiet, sleepers))
+        if (is_ready(pending, at) && !forward_record(&batch, at, quiet, sleepers))
             break;
     flush(&batch);
     rtl_pending_advance(pending);
@@ -649,7 +649,7 @@ static void clear_head(struct batch *batch, uint64_t head)
         return;
     if (facts.pool_id == RTL_NONE) { /* the program may re-arm its signal unseen */
         give_up(queue, &facts, RTL_LOST_PENDING);
-        (void)rtl_borrow_mark(&rtl_borrows, facts.app_signal);
+        (void)rtl_borrow_set_busy(&rtl_borrows, facts.app_signal);
     } else {
         asides[aside_count++] = (struct aside){queue, facts};
     }
@@ -807,7 +807,7 @@ void rtl_harvest_settle(uint64_t handle, bool destroyed)
     if (destroyed)
         wait_for_raisers(handle);
     if (destroyed || rtl_signal_completed(handle))
-        rtl_borrow_unmark(&rtl_borrows, handle);
+        rtl_borrow_clear_busy(&rtl_borrows, handle);
     if (!rtl_borrow_find(&rtl_borrows, handle, &name) || settle(name) || !destroyed)
         return;
     struct rtl_queue *queue = rtl_queues_at(name.slot);

@@ -3,7 +3,7 @@
 #include "intercept/pending_add.h"
 #include "intercept/shared_signal.h"
 
-#define MARK         UINT32_C(0x52544c73)
+#define OURS         UINT32_C(0x52544c73)
 #define SIGNALS_SOON 6u /* records ahead whose signals a harvester prefetches */
 #define RECORDS_SOON 12u
 #define OF_RECORD                                                                                  \
@@ -48,7 +48,7 @@ bool rtl_pending_init(struct rtl_pending *pending, struct rtl_chunks *chunks, ui
     pending->chunks = chunks;
     pending->table = far > 0 ? (_Atomic uint32_t *)memory : pending->places;
     pending->spares = (uint32_t *)memory + far;
-    pending->marks = (uint8_t *)(pending->spares + spares);
+    pending->ready = (uint8_t *)(pending->spares + spares);
     pending->table_mask = places - 1;
     pending->mask = records - 1;
     pending->memory = memory;
@@ -226,7 +226,7 @@ static inline void read_facts(const struct spot *spot, const struct glance *glan
     facts->block[2] = (uint16_t)z_x;
     facts->flags = (uint16_t)(flags & ~(uint32_t)OF_RECORD);
     facts->pool_id = borrowed ? UINT32_MAX : (uint32_t)tag;
-    facts->stamp = borrowed ? (uint32_t)tag : 0;
+    facts->baseline_end = borrowed ? (uint32_t)tag : 0;
     facts->epoch = (uint32_t)(tag >> 32);
     facts->start = 0;
     facts->end = 0;
@@ -323,7 +323,7 @@ void rtl_signal_put_times(uint64_t handle, const struct rtl_kernel_facts *facts)
     put_pair(&shared->signal.start_ts, &shared->signal.end_ts, facts);
 }
 
-uint32_t rtl_signal_stamp(uint64_t handle)
+uint32_t rtl_signal_end_low32(uint64_t handle)
 {
     const amd_signal_t *signal = (const amd_signal_t *)(uintptr_t)handle;
     return (uint32_t)__atomic_load_n(&signal->end_ts, __ATOMIC_ACQUIRE);
@@ -331,16 +331,16 @@ uint32_t rtl_signal_stamp(uint64_t handle)
 
 /* The memory of a new signal was something else before, and who used it for that has given it back
  * to the runtime, perhaps from another thread. */
-RTL_TSAN_BLIND void rtl_signal_mark(uint64_t handle)
+RTL_TSAN_BLIND void rtl_signal_tag_as_ours(uint64_t handle)
 {
     amd_signal_t *signal = (amd_signal_t *)(uintptr_t)handle;
-    __atomic_store_n(&signal->reserved3[0], MARK, __ATOMIC_RELAXED);
+    __atomic_store_n(&signal->reserved3[0], OURS, __ATOMIC_RELAXED);
 }
 
 RTL_TSAN_BLIND bool rtl_signal_is_ours(uint64_t handle)
 {
     const amd_signal_t *signal = (const amd_signal_t *)(uintptr_t)handle;
-    return __atomic_load_n(&signal->reserved3[0], __ATOMIC_RELAXED) == MARK;
+    return __atomic_load_n(&signal->reserved3[0], __ATOMIC_RELAXED) == OURS;
 }
 
 /* Copies a record, but for its times; false if it is not pending. */
@@ -363,7 +363,7 @@ static bool has_new_end(const struct glance *glance)
     copy.flags = 0;
     if (has_flag(glance, RTL_RECORD_COPY) && sdma_times(glance->app_signal, &copy))
         return true;
-    return rtl_signal_stamp(glance->app_signal) != (uint32_t)glance->tag;
+    return rtl_signal_end_low32(glance->app_signal) != (uint32_t)glance->tag;
 }
 
 /* True if its times are read from the program's own signal. */

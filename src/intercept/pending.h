@@ -16,7 +16,7 @@
  *
  * The value of a borrowed signal is the program's to change while the kernel runs. So its kernel
  * has completed only when its end time is another than it was when the record was added: the
- * *stamp* tells. For copies the times of the SDMA engine are looked at too.
+ * *baseline end* tells. For copies the times of the SDMA engine are looked at too.
  */
 #ifndef RTL_INTERCEPT_PENDING_H
 #define RTL_INTERCEPT_PENDING_H
@@ -58,8 +58,8 @@ struct rtl_kernel_facts {
     uint32_t group_size;
     uint16_t block[3];
     uint16_t flags;
-    uint32_t pool_id; /**< RTL_NONE: `app_signal` is borrowed */
-    uint32_t stamp;   /**< of a borrowed signal: rtl_signal_stamp when the packet was submitted */
+    uint32_t pool_id;      /**< RTL_NONE: `app_signal` is borrowed */
+    uint32_t baseline_end; /**< of a borrowed signal: rtl_signal_end_low32 at submission */
     uint32_t epoch;
     uint32_t launch, ordinal; /**< as in rtl_wire_kernel */
     uint64_t correlation;
@@ -77,7 +77,7 @@ struct rtl_pending {
     _Atomic uint32_t *table;
     uint64_t table_mask;
     uint64_t mask;   /**< records that may be pending at a time - 1 */
-    uint8_t *marks;  /**< a bit for each of them; of the one who forwards (harvest.h) */
+    uint8_t *ready;  /**< a bit for each of them; of the one who forwards (harvest.h) */
     void *memory;    /**< of what does not lie here */
     uint64_t mapped; /**< bytes of it */
     /** All in this line is the submitter's; others read `tail`. */
@@ -176,11 +176,11 @@ enum rtl_record_standing rtl_pending_judge(const struct rtl_pending *pending, ui
 bool rtl_signal_completed(uint64_t handle);
 
 /** What tells two completions of one signal apart: the low half of its end time. */
-uint32_t rtl_signal_stamp(uint64_t handle);
+uint32_t rtl_signal_end_low32(uint64_t handle);
 
-/** Marks a signal as one of RTL's pool (in `reserved3`, which nothing uses), and tells such a one.
+/** Tags a signal as one of RTL's pool (in `reserved3`, which nothing uses), and tells such a one.
  * A handle that the program kept of a signal that it has destroyed may be one of ours by now. */
-void rtl_signal_mark(uint64_t handle);
+void rtl_signal_tag_as_ours(uint64_t handle);
 bool rtl_signal_is_ours(uint64_t handle);
 
 /** Copies the device's timestamps out of a signal; those of a copy if the facts are of one. */

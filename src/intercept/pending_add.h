@@ -245,7 +245,7 @@ static inline uint64_t rtl_pending_add(struct rtl_pending *pending,
         .flags =
             facts->flags | (borrowed ? RTL_RECORD_BORROWED : 0u) | (plain ? RTL_RECORD_PLAIN : 0u),
         .index = facts->packet,
-        .tag = (borrowed ? facts->stamp : facts->pool_id) | (uint64_t)facts->epoch << 32,
+        .tag = (borrowed ? facts->baseline_end : facts->pool_id) | (uint64_t)facts->epoch << 32,
         .block = (uint64_t)facts->block[0] << 32 | (uint64_t)facts->block[1] << 48,
         .block_z_grid_x = facts->block[2] | (uint64_t)facts->grid[0] << 32,
         .grid_y_z = facts->grid[1] | (uint64_t)facts->grid[2] << 32,

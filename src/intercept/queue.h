@@ -110,7 +110,7 @@ static inline struct rtl_queue *rtl_queues_by_doorbell(uint64_t handle)
  * there is none, or the queue is not observed, that costs a load. */
 struct rtl_queue_observer {
     /** A queue is about to be followed: may set `observed`, `observer`, `spread` and the rewriter's
-     * `mark_every`. Slow. */
+     * `progress_every`. Slow. */
     void (*opened)(struct rtl_queue *queue);
     /** A queue on a GPU agent cannot be followed. Any thread. */
     void (*refused)(uint32_t agent);

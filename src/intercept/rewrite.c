@@ -382,18 +382,19 @@ static void drop_stale(hsa_signal_t *signal)
 
 /* True if a packet with a pool signal is due. A borrowed signal does not count: the program may
  * take it back. */
-static bool mark_is_due(const struct rtl_rewriter *rewriter)
+static bool progress_is_due(const struct rtl_rewriter *rewriter)
 {
-    return rewriter->mark_every != 0 && rewriter->unmarked + 1 >= rewriter->mark_every;
+    return rewriter->progress_every != 0 &&
+           rewriter->since_progress + 1 >= rewriter->progress_every;
 }
 
-/* The stamp goes by the times that are there: those of an earlier copy are cleared, as the runtime
- * is about to do. */
+/* The baseline goes by the times that are there: those of an earlier copy are cleared, as the
+ * runtime is about to do. */
 static void borrow(struct rtl_kernel_facts *facts)
 {
     if ((facts->flags & RTL_RECORD_COPY) != 0)
         rtl_shared_signal_clear_copy(facts->app_signal);
-    facts->stamp = rtl_signal_stamp(facts->app_signal);
+    facts->baseline_end = rtl_signal_end_low32(facts->app_signal);
 }
 
 static inline void add_record(struct rtl_rewriter *rewriter, const struct rtl_kernel_facts *facts)
@@ -410,7 +411,7 @@ static inline enum rtl_followed follow(struct rtl_rewriter *rewriter, hsa_signal
     if (!have_room(rewriter))
         return RTL_FOLLOWED_NO_ROOM;
     facts->pool_id = UINT32_MAX;
-    if (facts->app_signal != 0 && !mark_is_due(rewriter) &&
+    if (facts->app_signal != 0 && !progress_is_due(rewriter) &&
         may_borrow(rewriter, facts->app_signal)) {
         borrow(facts);
     } else if (take_signal(rewriter, &facts->pool_id)) {
@@ -434,7 +435,7 @@ enum rtl_followed rtl_rewrite_follow(struct rtl_rewriter *rewriter, hsa_signal_t
 static bool may_pass(struct rtl_rewriter *rewriter, uint64_t handle)
 {
     return handle == 0 || rewriter->mode == RTL_MODE_LITE ||
-           rtl_borrow_mark(rewriter->borrows, handle);
+           rtl_borrow_set_busy(rewriter->borrows, handle);
 }
 
 static void set_origin(const struct rtl_rewrite_run *run, struct rtl_kernel_facts *facts)
@@ -495,7 +496,7 @@ static bool must_watch(struct rtl_rewriter *rewriter, uint64_t handle)
 static bool rewrite_other(struct rtl_rewriter *rewriter, hsa_signal_t *signal, uint64_t index)
 {
     return signal != NULL &&
-           (mark_is_due(rewriter) || must_watch(rewriter, signal->handle) ||
+           (progress_is_due(rewriter) || must_watch(rewriter, signal->handle) ||
             !may_pass(rewriter, signal->handle)) &&
            watch(rewriter, signal, index);
 }
@@ -557,7 +558,7 @@ static void miss_packet(struct rtl_rewriter *rewriter, struct tally *tally)
     tally->seen++;
     tally->taken++;
     count_for_launch(rewriter, tally, 1, 0);
-    rewriter->unmarked++;
+    rewriter->since_progress++;
 }
 
 /* One packet of any kind. Not a part of rewrite_all, whose fast ways need the registers. */
@@ -573,19 +574,19 @@ static __attribute__((noinline)) void rewrite_packet(struct rtl_rewriter *rewrit
     bool extended = rtl_packet_is_extended(packet, type);
     bool kernel = type == HSA_PACKET_TYPE_KERNEL_DISPATCH || extended;
     hsa_signal_t *signal = signal_of(packet, type);
-    bool marked;
+    bool has_pool_signal;
     drop_stale(signal);
     tally->seen += kernel;
     bool profiled = kernel && wanted(rewriter, signal);
     if (profiled) {
-        marked = rewrite_kernel(rewriter, packet, extended, index, epoch, tally);
+        has_pool_signal = rewrite_kernel(rewriter, packet, extended, index, epoch, tally);
     } else {
         if (kernel)
             skip(rewriter, signal, tally);
-        marked = rewrite_other(rewriter, signal, index);
+        has_pool_signal = rewrite_other(rewriter, signal, index);
     }
     count_for_launch(rewriter, tally, 1, profiled);
-    rewriter->unmarked = marked ? 0 : rewriter->unmarked + 1;
+    rewriter->since_progress = has_pool_signal ? 0 : rewriter->since_progress + 1;
 }
 
 /* ---- kernels without a signal of their own: most of them, and all of a graph's ---- */
@@ -746,7 +747,7 @@ static uint64_t rewrite_simple(struct rtl_rewriter *rewriter, unsigned char *pac
     if (done > 0) {
         tally->seen += done;
         count_for_launch(rewriter, tally, (uint32_t)done, (uint32_t)done);
-        rewriter->unmarked = 0;
+        rewriter->since_progress = 0;
     }
     return done;
 }
@@ -802,7 +803,7 @@ static bool has_app_signal(struct rtl_rewriter *rewriter,
                            const hsa_kernel_dispatch_packet_t *packet)
 {
     uint64_t app_signal = packet->completion_signal.handle;
-    return app_signal != 0 && is_dispatch(packet) && rewriter->mark_every == 0 &&
+    return app_signal != 0 && is_dispatch(packet) && rewriter->progress_every == 0 &&
            !rtl_signal_is_ours(app_signal) && rtl_pending_room(rewriter->pending) > 0;
 }
 
@@ -818,7 +819,7 @@ static IN_PLACE bool rewrite_alone(struct rtl_rewriter *rewriter,
     if (!came_alone(rewriter, packet, &words, index, &origin))
         return false;
     record_simple(rewriter, packet, &words, index, epoch, &origin);
-    rewriter->unmarked = 0;
+    rewriter->since_progress = 0;
     return true;
 }
 
@@ -828,9 +829,9 @@ static void borrow_alone(struct rtl_rewriter *rewriter, struct rtl_record_words 
 {
     words->flags = RTL_RECORD_BORROWED;
     rtl_record_set_app_signal(words, app_signal);
-    record_packet(rewriter, words, index, rtl_signal_stamp(app_signal) | (uint64_t)epoch << 32,
+    record_packet(rewriter, words, index, rtl_signal_end_low32(app_signal) | (uint64_t)epoch << 32,
                   origin);
-    rewriter->unmarked++;
+    rewriter->since_progress++;
 }
 
 static void replace_alone(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_packet_t *packet,
@@ -842,7 +843,7 @@ static void replace_alone(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_pac
     record_simple(rewriter, packet, words, index, epoch, origin);
     if (rewriter->expect != NULL)
         rewriter->expect();
-    rewriter->unmarked = 0;
+    rewriter->since_progress = 0;
 }
 
 /* The same for one with a signal of the program's, in full mode. `*borrowed` counts those whose

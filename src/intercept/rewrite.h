@@ -68,10 +68,10 @@ struct rtl_rewriter {
     uint32_t head_count; /**< heads and tails ever noted */
     /** Not 0: at least one of so many packets in a row gets a pool signal if none would have one
      * otherwise, so that it is known how far the device is. */
-    uint32_t mark_every;
-    uint32_t unmarked;  /**< packets since the last one with a pool signal */
-    bool paused;        /**< recording is stopped: kernels are left out */
-    bool shared_ledger; /**< other queues count in the same row of the ledger */
+    uint32_t progress_every;
+    uint32_t since_progress; /**< packets since the last one with a pool signal */
+    bool paused;             /**< recording is stopped: kernels are left out */
+    bool shared_ledger;      /**< other queues count in the same row of the ledger */
     struct rtl_rewrite_run run;
     uint64_t single_at; /**< index + 1 of `single`, 0: there was none */
     /** And this one for packets that were reserved alone, or have a signal of the program's. */
@@ -107,7 +107,7 @@ enum rtl_followed {
 
 /** Sees to it that the completion of what `facts` describe is seen: borrows `*signal` or puts a
  * pool signal there, and adds the record. `facts->app_signal` is the program's signal (0: none);
- * `pool_id` and `stamp` are set here. */
+ * `pool_id` and `baseline_end` are set here. */
 enum rtl_followed rtl_rewrite_follow(struct rtl_rewriter *rewriter, hsa_signal_t *signal,
                                      struct rtl_kernel_facts *facts);
 

@@ -34,7 +34,7 @@ static unsigned char *slot_of(const struct rtl_queue *queue, uint64_t index)
  * were submitted: ROCr then has to cope. */
 static uint64_t retired(const struct rtl_queue *queue, uint64_t submitted)
 {
-    if (queue->rewriter.unmarked >= 2 * queue->rewriter.mark_every)
+    if (queue->rewriter.since_progress >= 2 * queue->rewriter.progress_every)
         return submitted;
     return atomic_load_explicit(&queue->retired, memory_order_acquire);
 }

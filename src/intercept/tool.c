@@ -96,7 +96,7 @@ static bool create_signal(void *context, uint64_t *handle)
         return false;
     *handle = signal.handle;
     rtl_tsan_acquire((const void *)(uintptr_t)signal.handle);
-    rtl_signal_mark(signal.handle);
+    rtl_signal_tag_as_ours(signal.handle);
     return true;
 }
 

@@ -82,7 +82,7 @@ struct side {
     bool run_alone;
     struct truth packets[PACKETS];
     uint64_t first, written, submitted, launched;
-    uint64_t unmarked;
+    uint64_t since_progress;
 };
 
 static struct model_settings settings;
@@ -354,7 +354,7 @@ static bool create(void *context, uint64_t *handle)
     amd_signal_t *signal = &pool_signals[(*made)++];
     *signal = (amd_signal_t){.kind = AMD_SIGNAL_KIND_USER, .value = 1};
     *handle = (uintptr_t)signal;
-    rtl_signal_mark(*handle);
+    rtl_signal_tag_as_ours(*handle);
     return true;
 }
 
@@ -376,7 +376,7 @@ static void begin_side(unsigned slot)
     side->reservations.near_mask = NEAR - 1;
     side->reservations.submitted = &side->state.submitted;
     side->run_left = 0;
-    side->written = side->submitted = side->launched = side->unmarked = 0;
+    side->written = side->submitted = side->launched = side->since_progress = 0;
     side->ring = malloc((size_t)settings.queue_size * 64);
     side->state = (struct rtl_queue){.id = slot,
                                      .slot = slot,
@@ -632,8 +632,8 @@ static void check_packet(struct side *side, struct truth *truth, bool helped, ui
     MUST(memcmp(truth->submitted, truth->written, SIGNAL_AT) == 0);
     MUST(!put || truth->known);
     truth->excused = helped;
-    bool due = side->state.rewriter.mark_every != 0 &&
-               side->unmarked + 1 >= side->state.rewriter.mark_every;
+    bool due = side->state.rewriter.progress_every != 0 &&
+               side->since_progress + 1 >= side->state.rewriter.progress_every;
     if (put) {
         check_put(handle);
         MUST(truth->wanted || due || helped || (own && (*owed > 0 || settings.rude)));
@@ -647,7 +647,7 @@ static void check_packet(struct side *side, struct truth *truth, bool helped, ui
         if (truth->wanted && !settings.rude)
             check_borrowed(side, truth);
     }
-    side->unmarked = put ? 0 : side->unmarked + 1;
+    side->since_progress = put ? 0 : side->since_progress + 1;
 }
 
 void model_submit(unsigned queue)
@@ -686,7 +686,7 @@ void model_submit(unsigned queue)
         check_packet(side, &side->packets[at], helps != helps_before, &owed, &records);
     }
     if (helps != helps_before)
-        side->unmarked = rewriter->unmarked;
+        side->since_progress = rewriter->since_progress;
     const struct rtl_wire_ledger *after = &side->ledger;
     uint64_t short_of = after->lost[RTL_LOST_POOL] - before.lost[RTL_LOST_POOL] +
                         after->lost[RTL_LOST_PENDING] - before.lost[RTL_LOST_PENDING] -
@@ -799,7 +799,7 @@ void model_pause(bool paused)
 void model_mark(uint64_t every)
 {
     for (unsigned i = 0; i < MODEL_QUEUES; i++)
-        sides[i].state.rewriter.mark_every = every;
+        sides[i].state.rewriter.progress_every = every;
 }
 
 void model_ring(unsigned kernels, bool with_shapes)

@@ -201,18 +201,18 @@ static uint64_t abandon(uint64_t first, uint64_t end)
 }
 
 /* With a table that lies beside the rest, and with larger ones: nothing of it lies where something
- * else does, the forwarder's marks among them. */
+ * else does, what the forwarder notes among them. */
 const char *Pending_AllThatFindRoomAreFound(void)
 {
     static const uint64_t sizes[] = {8192, 16384, 65536};
     for (unsigned i = 0; i < 3; i++) {
         CHECK_DONE(set_up_with(sizes[i]));
         for (uint64_t lap = 0; lap < 3; lap++) {
-            memset(pending.marks, 0xa5, sizes[i] / 8);
+            memset(pending.ready, 0xa5, sizes[i] / 8);
             CHECK(fill(lap * sizes[i]) == sizes[i]);
             CHECK(abandon(lap * sizes[i], (lap + 1) * sizes[i]) == sizes[i]);
             for (uint64_t byte = 0; byte < sizes[i] / 8; byte++)
-                CHECK(pending.marks[byte] == 0xa5);
+                CHECK(pending.ready[byte] == 0xa5);
         }
     }
     return NULL;
@@ -256,7 +256,7 @@ static void write_value(uint64_t handle, int64_t value)
 static uint64_t borrow(uint64_t own)
 {
     struct rtl_kernel_facts facts = {.app_signal = own, .pool_id = UINT32_MAX, .epoch = 3};
-    facts.stamp = rtl_signal_stamp(own);
+    facts.baseline_end = rtl_signal_end_low32(own);
     return rtl_pending_add(&pending, &facts);
 }
 
@@ -393,7 +393,7 @@ static struct rtl_kernel_facts borrowed_copy(uint64_t own, uint16_t more)
 {
     return (struct rtl_kernel_facts){.app_signal = own,
                                      .pool_id = UINT32_MAX,
-                                     .stamp = rtl_signal_stamp(own),
+                                     .baseline_end = rtl_signal_end_low32(own),
                                      .flags = (uint16_t)(RTL_RECORD_COPY | more)};
 }
 
@@ -404,7 +404,7 @@ const char *Pending_CopyHasTheTimesOfItsEngine(void)
     uint64_t own = facts.app_signal;
     rtl_shared_signal(own)->signal.start_ts = 5; /* of a kernel before */
     rtl_shared_signal(own)->signal.end_ts = 6;
-    facts.stamp = rtl_signal_stamp(own);
+    facts.baseline_end = rtl_signal_end_low32(own);
     rtl_pending_add(&pending, &facts);
     CHECK(take_record(&pending, &pool, 0, false, &facts) == RTL_TAKE_WAITING);
     rtl_shared_signal(own)->signal.value = 0; /* the program's doing */

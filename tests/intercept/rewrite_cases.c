@@ -262,12 +262,12 @@ const char *Rewrite_SignalOfABarrierInFlightIsReplaced(void)
     hsa_kernel_dispatch_packet_t *free = kernel(2, other);
     rewrite(2, 1);
     CHECK(free->completion_signal.handle == other && bench.ledger.borrowed == 1);
-    rtl_borrow_unmark(&bench.borrows, other);
+    rtl_borrow_clear_busy(&bench.borrows, other);
     hsa_kernel_dispatch_packet_t *again = kernel(3, own);
     rewrite(3, 1);
     CHECK(again->completion_signal.handle != own);
     atomic_store(&bench.pending.owed, 0);
-    rtl_borrow_unmark(&bench.borrows, own);
+    rtl_borrow_clear_busy(&bench.borrows, own);
     again = kernel(4, own);
     rewrite(4, 1);
     CHECK(again->completion_signal.handle == own && bench.ledger.borrowed == 2);
@@ -326,7 +326,7 @@ const char *Rewrite_StaleHandleOfThePoolIsDropped(void)
     CHECK_DONE(set_up(RTL_MODE_FULL, 64));
     uint64_t ours = fake_signal(1);
     CHECK(!rtl_signal_is_ours(ours));
-    rtl_signal_mark(ours);
+    rtl_signal_tag_as_ours(ours);
     CHECK(rtl_signal_is_ours(ours));
     hsa_kernel_dispatch_packet_t *packet = kernel(0, ours);
     hsa_barrier_and_packet_t *behind = barrier(1, HSA_PACKET_TYPE_BARRIER_AND, ours);
@@ -438,11 +438,11 @@ const char *Rewrite_ExtendedDispatchIsAKernel(void)
     return NULL;
 }
 
-/* With marks, one of four packets in a row carries a signal even if none is recorded. */
+/* With progress packets, one of four packets in a row carries a signal even if none is recorded. */
 const char *Rewrite_MarksTellHowFarTheDeviceIs(void)
 {
     CHECK_DONE(set_up(RTL_MODE_FULL, 64));
-    bench.rewriter.mark_every = 4;
+    bench.rewriter.progress_every = 4;
     for (uint64_t i = 0; i < 12; i++)
         (void)barrier(i, HSA_PACKET_TYPE_BARRIER_AND, 0);
     (void)kernel(5, 0);
