@@ -3,13 +3,13 @@
 #include <hsa/amd_hsa_signal.h>
 #include <stddef.h>
 
-/* A word is, from the top: a tag of the signal, the record's queue (slot + 1), its sequence number.
- * 0 is none. A busy entry has all ones for the queue and, in the low bits, the signal. */
+/* A word is, from the top: a tag of the signal, the record's queue (index + 1), its sequence
+ * number. 0 is none. A busy entry has all ones for the queue and, in the low bits, the signal. */
 #define SEQUENCE_BITS 45u
-#define SLOT_BITS     11u
+#define QUEUE_BITS    11u
 #define SEQUENCE_MASK ((UINT64_C(1) << SEQUENCE_BITS) - 1)
-#define SLOT_MASK     ((UINT64_C(1) << SLOT_BITS) - 1)
-#define TAG_MASK      (UINT64_C(0xff) << (SEQUENCE_BITS + SLOT_BITS))
+#define QUEUE_MASK    ((UINT64_C(1) << QUEUE_BITS) - 1)
+#define TAG_MASK      (UINT64_C(0xff) << (SEQUENCE_BITS + QUEUE_BITS))
 #define ALIGNMENT                                                                                  \
     6u /* of a signal: low bits that are 0; no address has more than 45 above them                 \
         */
@@ -32,33 +32,33 @@ static uint64_t tag_of(uint64_t handle)
     return hash_of(handle) << 10 & TAG_MASK;
 }
 
-static uint64_t pack(uint64_t handle, struct rtl_record_name name)
+static uint64_t pack(uint64_t handle, struct rtl_record_id id)
 {
-    return tag_of(handle) | (uint64_t)(name.slot + 1) << SEQUENCE_BITS |
-           (name.sequence & SEQUENCE_MASK);
+    return tag_of(handle) | (uint64_t)(id.queue_index + 1) << SEQUENCE_BITS |
+           (id.sequence & SEQUENCE_MASK);
 }
 
-static struct rtl_record_name unpack(uint64_t word)
+static struct rtl_record_id unpack(uint64_t word)
 {
-    struct rtl_record_name name = {(uint32_t)(word >> SEQUENCE_BITS & SLOT_MASK) - 1,
-                                   word & SEQUENCE_MASK};
-    return name;
+    struct rtl_record_id id = {(uint32_t)(word >> SEQUENCE_BITS & QUEUE_MASK) - 1,
+                               word & SEQUENCE_MASK};
+    return id;
 }
 
 static uint64_t busy_word_of(uint64_t handle)
 {
-    return tag_of(handle) | SLOT_MASK << SEQUENCE_BITS | (handle >> ALIGNMENT & SEQUENCE_MASK);
+    return tag_of(handle) | QUEUE_MASK << SEQUENCE_BITS | (handle >> ALIGNMENT & SEQUENCE_MASK);
 }
 
 static bool is_busy_word(uint64_t word)
 {
-    return (word >> SEQUENCE_BITS & SLOT_MASK) == SLOT_MASK;
+    return (word >> SEQUENCE_BITS & QUEUE_MASK) == QUEUE_MASK;
 }
 
 /* The exclusive or has the tag's bits in the right place for one comparison. */
 static bool is_of(uint64_t word, uint64_t tag)
 {
-    return (word ^ tag) >> (SEQUENCE_BITS + SLOT_BITS) == 0 && word != 0;
+    return (word ^ tag) >> (SEQUENCE_BITS + QUEUE_BITS) == 0 && word != 0;
 }
 
 /* The packet that a busy entry is of has completed its signal, as far as anybody can tell. */
@@ -82,12 +82,12 @@ static enum claim claim_of(const struct rtl_borrow_table *table, uint64_t word, 
 {
     if (is_busy_word(word))
         return word == busy_word_of(handle) ? CLAIM_HELD : CLAIM_OTHER;
-    switch (table->judge(unpack(word), handle)) {
-    case RTL_RECORD_LIVE:
-        return table->settle != NULL && table->settle(unpack(word)) ? CLAIM_STALE : CLAIM_HELD;
-    case RTL_RECORD_COMING:
+    switch (table->classify(unpack(word), handle)) {
+    case RTL_BORROWER_LIVE:
+        return table->finish != NULL && table->finish(unpack(word)) ? CLAIM_STALE : CLAIM_HELD;
+    case RTL_BORROWER_COMING:
         return CLAIM_HELD;
-    case RTL_RECORD_STALE:
+    case RTL_BORROWER_STALE:
         return CLAIM_STALE;
     default:
         return CLAIM_OTHER;
@@ -101,7 +101,7 @@ static bool is_free(const struct rtl_borrow_table *table, uint64_t word)
         return true;
     if (is_busy_word(word))
         return is_spent(word);
-    return table->judge(unpack(word), 0) == RTL_RECORD_STALE;
+    return table->classify(unpack(word), 0) == RTL_BORROWER_STALE;
 }
 
 static bool is_held(const struct rtl_borrow_table *table, _Atomic uint64_t *set, uint64_t handle,
@@ -188,9 +188,9 @@ static _Atomic bool *hold_of(struct rtl_borrow_table *table, uint64_t handle)
 
 /* Who borrows enters his word and then looks for one who holds the signal; that one holds it and
  * then looks for words. One of them at least sees the other. */
-bool rtl_borrow_enter(struct rtl_borrow_table *table, uint64_t handle, struct rtl_record_name name)
+bool rtl_borrow_enter(struct rtl_borrow_table *table, uint64_t handle, struct rtl_record_id id)
 {
-    uint64_t word = pack(handle, name);
+    uint64_t word = pack(handle, id);
     if (!put(table, handle, word))
         return false;
     if (!atomic_load(hold_of(table, handle)))
@@ -208,7 +208,7 @@ static bool is_coming(struct rtl_borrow_table *table, uint64_t handle)
     for (unsigned i = 0; i < RTL_BORROW_WAYS; i++) {
         uint64_t word = atomic_load(&set[i]);
         if (is_of(word, tag) && !is_busy_word(word) &&
-            table->judge(unpack(word), handle) == RTL_RECORD_COMING)
+            table->classify(unpack(word), handle) == RTL_BORROWER_COMING)
             return true;
     }
     return false;
@@ -263,7 +263,7 @@ void rtl_borrow_clear_busy(struct rtl_borrow_table *table, uint64_t handle)
         atomic_compare_exchange_strong(place, &busy, 0);
 }
 
-bool rtl_borrow_find(struct rtl_borrow_table *table, uint64_t handle, struct rtl_record_name *name)
+bool rtl_borrow_find(struct rtl_borrow_table *table, uint64_t handle, struct rtl_record_id *id)
 {
     _Atomic uint64_t *set = set_of(table, handle);
     uint64_t tag = tag_of(handle);
@@ -273,15 +273,15 @@ bool rtl_borrow_find(struct rtl_borrow_table *table, uint64_t handle, struct rtl
         uint64_t word = atomic_load_explicit(&set[i], memory_order_acquire);
         if (!is_of(word, tag) || is_busy_word(word))
             continue;
-        *name = unpack(word);
-        if (table->judge(*name, handle) == RTL_RECORD_LIVE)
+        *id = unpack(word);
+        if (table->classify(*id, handle) == RTL_BORROWER_LIVE)
             return true;
     }
     return false;
 }
 
-bool rtl_borrow_is_lent(struct rtl_borrow_table *table, uint64_t handle)
+bool rtl_borrow_in_use(struct rtl_borrow_table *table, uint64_t handle)
 {
-    struct rtl_record_name name;
-    return rtl_borrow_find(table, handle, &name) && (table->settle == NULL || !table->settle(name));
+    struct rtl_record_id id;
+    return rtl_borrow_find(table, handle, &id) && (table->finish == NULL || !table->finish(id));
 }

@@ -2,9 +2,9 @@
  * Which record is reading its times from which of the program's own signals.
  *
  * A fixed table without locks. A signal belongs to a set of some words, one cache line; a word
- * names a record (queue slot and sequence number). An entry needs no removal: it is stale as soon
- * as the record is not pending any more. Where a set is full, the signal of one more packet is
- * replaced instead.
+ * names a record (index of its queue and sequence number). An entry needs no removal: it is stale
+ * as soon as the record is not pending any more. Where a set is full, the signal of one more packet
+ * is replaced instead.
  *
  * A signal may also be with the device without a record: of a barrier, say, or of a kernel that is
  * left out. It is then *busy*, and nobody borrows the signal, whose times may be that
@@ -26,34 +26,34 @@
 #define RTL_BORROW_WAYS  8u
 #define RTL_BORROW_HOLDS 256u
 
-/** A record's name: slot of its queue and sequence number. */
-struct rtl_record_name {
-    uint32_t slot;
+/** A record, in few bits. */
+struct rtl_record_id {
+    uint32_t queue_index; /**< in the list of queues */
     uint64_t sequence;
 };
 
-/** What a name stands for. */
-enum rtl_record_standing {
-    RTL_RECORD_STALE,  /**< finished: its word may be taken */
-    RTL_RECORD_COMING, /**< about to be pending, for whichever signal */
-    RTL_RECORD_OTHER,  /**< pending for another signal */
-    RTL_RECORD_LIVE    /**< pending for this very signal */
+/** What the record of an entry is to a signal. */
+enum rtl_borrower {
+    RTL_BORROWER_STALE,  /**< finished: its word may be taken */
+    RTL_BORROWER_COMING, /**< about to be pending, for whichever signal */
+    RTL_BORROWER_OTHER,  /**< pending for another signal */
+    RTL_BORROWER_LIVE    /**< pending for this very signal */
 };
 
 struct rtl_borrow_table {
     _Alignas(64) _Atomic uint64_t sets[RTL_BORROW_SETS][RTL_BORROW_WAYS];
     _Alignas(64) _Atomic bool holds[RTL_BORROW_HOLDS]; /**< somebody holds one of some signals */
     _Atomic bool used; /**< anything was ever entered: modes that do not borrow pay nothing */
-    /** Judges a name for a signal handle. Lock-free, any thread. */
-    enum rtl_record_standing (*judge)(struct rtl_record_name name, uint64_t handle);
+    /** Classifies a record for a signal handle. Lock-free, any thread. */
+    enum rtl_borrower (*classify)(struct rtl_record_id id, uint64_t handle);
     /** Finishes a live record whose kernel has completed although its signal stands at 1; true if
      * it is gone. NULL if there is nobody to do so. Lock-free, any thread. */
-    bool (*settle)(struct rtl_record_name name);
+    bool (*finish)(struct rtl_record_id id);
 };
 
-/** Enters that `name` is about to borrow `handle`, which stands at 1. False if a live
+/** Enters that the record `id` is about to borrow `handle`, which stands at 1. False if a live
  * record or a busy entry keeps it, somebody holds it, or its set is full. */
-bool rtl_borrow_enter(struct rtl_borrow_table *table, uint64_t handle, struct rtl_record_name name);
+bool rtl_borrow_enter(struct rtl_borrow_table *table, uint64_t handle, struct rtl_record_id id);
 
 /** Enters that a packet without a record is about to complete `handle`. False if a live
  * record keeps it, or its set is full. */
@@ -77,10 +77,10 @@ bool rtl_borrow_is_contended(struct rtl_borrow_table *table, uint64_t handle);
 void rtl_borrow_forked(struct rtl_borrow_table *table);
 
 /** Finds the live record that borrows `handle`. */
-bool rtl_borrow_find(struct rtl_borrow_table *table, uint64_t handle, struct rtl_record_name *name);
+bool rtl_borrow_find(struct rtl_borrow_table *table, uint64_t handle, struct rtl_record_id *id);
 
 /** True if a record still needs the times that will be, or are, in the signal. One whose kernel has
  * completed is finished first. */
-bool rtl_borrow_is_lent(struct rtl_borrow_table *table, uint64_t handle);
+bool rtl_borrow_in_use(struct rtl_borrow_table *table, uint64_t handle);
 
 #endif

@@ -203,8 +203,8 @@ static bool open_queue(struct rtl_queue *queue, struct rtl_counters_agent *devic
 /* So many packets may be on the hardware for one of the program's: the ring must hold them. */
 static void spread(struct rtl_queue *queue)
 {
-    queue->spread = counting->spread;
-    queue->rewriter.progress_every = (uint32_t)(queue->size / 8 / queue->spread);
+    queue->max_expansion = counting->spread;
+    queue->rewriter.progress_every = (uint32_t)(queue->size / 8 / queue->max_expansion);
     if (queue->rewriter.progress_every == 0)
         queue->rewriter.progress_every = 1;
 }
@@ -256,7 +256,7 @@ static uint64_t rewrite(struct rtl_queue *queue, uint64_t index, uint64_t count,
         unsigned char *packet = queue->staging + i * RTL_PACKET_SIZE;
         unsigned char *out = counted->out + written * RTL_PACKET_SIZE;
         rtl_rewrite(&queue->rewriter, packet, index + i, 1, epoch);
-        if (written + queue->spread + (count - i - 1) <= counted->room) {
+        if (written + queue->max_expansion + (count - i - 1) <= counted->room) {
             written += counting->put(counted, packet, index + i, out);
         } else {
             memcpy(out, packet, RTL_PACKET_SIZE);

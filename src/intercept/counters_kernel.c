@@ -314,7 +314,7 @@ static void close_queue(struct rtl_counters_queue *queue)
         rtl_counters_miss(queue->device, RTL_UNCOUNTED_SHUTDOWN, front(kernels) & COUNTED);
     device_of(queue)->granted -= kernels->granted;
     kernels->granted = false;
-    if (queue->queue->gone)
+    if (queue->queue->hw_destroyed)
         destroy_signals(kernels);
 }
 

@@ -729,7 +729,7 @@ static void close_queue(struct rtl_counters_queue *queue)
             rtl_counter_sampler_drop(sampler, own->marks[i].sample);
         }
     clear(own);
-    if (queue->queue->gone && !gate_is_used)
+    if (queue->queue->hw_destroyed && !gate_is_used)
         rtl_api.hsa_signal_destroy((hsa_signal_t){own->gate});
     pthread_mutex_unlock(&lock);
 }

@@ -45,7 +45,7 @@ struct batch {
     uint32_t ids[BATCH];
     unsigned kernel_count, id_count;
     unsigned taken;
-    uint64_t newest;   /* tick */
+    uint64_t last_end; /* ticks */
     uint64_t given_up; /* kernels, when the queue is closed */
     uint64_t retired;  /* packet after the last that completed */
 };
@@ -59,9 +59,9 @@ static struct aside *asides; /* NULL before the first; its taker's */
 static _Atomic unsigned aside_count;
 static _Atomic bool asides_taken;
 
-static enum rtl_record_standing judge(struct rtl_record_name name, uint64_t handle)
+static enum rtl_borrower classify(struct rtl_record_id id, uint64_t handle)
 {
-    return rtl_pending_judge(&rtl_queues_at(name.slot)->pending, name.sequence, handle);
+    return rtl_pending_classify(&rtl_queues_at(id.queue_index)->pending, id.sequence, handle);
 }
 
 static void count_up(_Atomic uint64_t *counter, uint64_t value)
@@ -80,7 +80,7 @@ static void begin(struct batch *batch, struct rtl_queue *queue)
     batch->kernel_count = 0;
     batch->id_count = 0;
     batch->taken = 0;
-    batch->newest = 0;
+    batch->last_end = 0;
     batch->given_up = 0;
     batch->retired = 0;
 }
@@ -158,18 +158,18 @@ static void send(struct batch *batch, unsigned first, unsigned count,
     rtl_emit_give_up(draft);
 }
 
-/* The newest tick first: who finds a record claimed is to know that there is one. */
-static void tell_newest(struct batch *batch)
+/* The last end first: who finds a record claimed is to know that there is one. */
+static void tell_last_end(struct batch *batch)
 {
-    _Atomic uint64_t *newest = &batch->queue->newest;
-    if (batch->newest > atomic_load_explicit(newest, memory_order_relaxed))
-        atomic_store_explicit(newest, batch->newest, memory_order_relaxed);
+    _Atomic uint64_t *last_end = &batch->queue->last_end_ticks;
+    if (batch->last_end > atomic_load_explicit(last_end, memory_order_relaxed))
+        atomic_store_explicit(last_end, batch->last_end, memory_order_relaxed);
 }
 
 static void send_all(struct batch *batch)
 {
     unsigned done = 0;
-    tell_newest(batch);
+    tell_last_end(batch);
     while (done < batch->kernel_count) {
         struct rtl_emit_draft draft;
         unsigned some =
@@ -202,8 +202,8 @@ static bool append(struct batch *batch, const struct claim *record,
     if (!rtl_out_kernel(&batch->kernels[batch->kernel_count], batch->id, facts, why))
         return false;
     batch->claims[batch->kernel_count++] = *record;
-    if (facts->end > batch->newest)
-        batch->newest = facts->end;
+    if (facts->end > batch->last_end)
+        batch->last_end = facts->end;
     return true;
 }
 
@@ -221,9 +221,9 @@ static void finish_copy(struct batch *batch, const struct claim *record,
     struct rtl_wire_ledger *ledger = batch->ledger;
     struct rtl_copy_draft copy;
     enum rtl_copy_sent sent = rtl_out_draft_copy(batch->id, facts, &copy);
-    if (sent != RTL_COPY_NO_TIME && facts->end > batch->newest)
-        batch->newest = facts->end;
-    tell_newest(batch);
+    if (sent != RTL_COPY_NO_TIME && facts->end > batch->last_end)
+        batch->last_end = facts->end;
+    tell_last_end(batch);
     bool claimed = claim(batch, record);
     if (sent != RTL_COPY_SENT) {
         count_up(&ledger->lost[sent == RTL_COPY_NO_ROOM ? rtl_emit_why() : RTL_LOST_NO_TIME],
@@ -291,15 +291,15 @@ unsigned rtl_harvest(struct rtl_queue *queue, unsigned most, unsigned patience)
 }
 
 /* Finishes a borrowed record that is named; true if it is gone. */
-static bool settle(struct rtl_record_name name)
+static bool finish_borrowed(struct rtl_record_id id)
 {
-    struct rtl_queue *queue = rtl_queues_at(name.slot);
+    struct rtl_queue *queue = rtl_queues_at(id.queue_index);
     struct rtl_kernel_facts facts;
-    enum rtl_take found = look_thoroughly(&queue->pending, name.sequence, &facts);
+    enum rtl_take found = look_thoroughly(&queue->pending, id.sequence, &facts);
     if (found == RTL_TAKE_TAKEN) {
         struct batch batch;
         begin(&batch, queue);
-        finish(&batch, name.sequence, &facts);
+        finish(&batch, id.sequence, &facts);
         flush(&batch);
         count_up(&queue->ledger->helped, batch.taken);
     }
@@ -308,8 +308,8 @@ static bool settle(struct rtl_record_name name)
 
 void rtl_harvest_begin(void)
 {
-    rtl_borrows.judge = judge;
-    rtl_borrows.settle = settle;
+    rtl_borrows.classify = classify;
+    rtl_borrows.finish = finish_borrowed;
 }
 
 /* ---- the program's signals ---- */
@@ -386,8 +386,8 @@ void rtl_harvest_forked(void)
 static void forward(struct rtl_queue *queue, const struct rtl_kernel_facts *facts,
                     struct wakes *sleepers)
 {
-    struct rtl_record_name name;
-    if (!rtl_borrow_find(&rtl_borrows, facts->app_signal, &name) || settle(name))
+    struct rtl_record_id id;
+    if (!rtl_borrow_find(&rtl_borrows, facts->app_signal, &id) || finish_borrowed(id))
         rtl_signal_put_times(facts->app_signal, facts);
     decrement(facts->app_signal, sleepers);
     rtl_borrow_let_go(&rtl_borrows, facts->app_signal);
@@ -743,7 +743,7 @@ static void close_record(struct batch *batch, const struct rtl_kernel_facts *fac
 {
     give_up(batch->queue, facts, RTL_LOST_SHUTDOWN);
     batch->given_up += (facts->flags & RTL_RECORD_BARRIER) == 0;
-    if (facts->pool_id == RTL_NONE || !batch->queue->gone)
+    if (facts->pool_id == RTL_NONE || !batch->queue->hw_destroyed)
         return;
     recycle(batch, facts->pool_id, (facts->flags & RTL_RECORD_COPY) != 0);
 }
@@ -791,7 +791,7 @@ void rtl_harvest_close(struct rtl_queue *queue)
             close_record(&batch, &facts);
     }
     flush(&batch);
-    if (!queue->gone && batch.given_up > 0)
+    if (!queue->hw_destroyed && batch.given_up > 0)
         rtl_emit_note(queue->id,
                       "%" PRIu64 " kernels had not completed when the runtime was shut down, and "
                       "were given up",
@@ -800,20 +800,20 @@ void rtl_harvest_close(struct rtl_queue *queue)
     rtl_pending_advance(pending);
 }
 
-void rtl_harvest_settle(uint64_t handle, bool destroyed)
+void rtl_harvest_finish_borrowed(uint64_t handle, bool destroyed)
 {
-    struct rtl_record_name name;
+    struct rtl_record_id id;
     struct rtl_kernel_facts facts;
     if (destroyed)
         wait_for_raisers(handle);
     if (destroyed || rtl_signal_completed(handle))
         rtl_borrow_clear_busy(&rtl_borrows, handle);
-    if (!rtl_borrow_find(&rtl_borrows, handle, &name) || settle(name) || !destroyed)
+    if (!rtl_borrow_find(&rtl_borrows, handle, &id) || finish_borrowed(id) || !destroyed)
         return;
-    struct rtl_queue *queue = rtl_queues_at(name.slot);
+    struct rtl_queue *queue = rtl_queues_at(id.queue_index);
     /* Before the record goes: the worker may be closing the queue at this moment. */
     bool live = atomic_load_explicit(&queue->phase, memory_order_acquire) == RTL_QUEUE_LIVE;
-    if (rtl_pending_abandon(&queue->pending, name.sequence, &facts))
+    if (rtl_pending_abandon(&queue->pending, id.sequence, &facts))
         give_up(queue, &facts, live ? RTL_LOST_REARMED : RTL_LOST_SHUTDOWN);
 }
 

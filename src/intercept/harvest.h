@@ -42,7 +42,7 @@ void rtl_harvest_close(struct rtl_queue *queue);
 /** The program is about to write to a signal: harvests the record that borrows it if its kernel has
  * completed. With `destroyed`, gives up the record otherwise, and waits for a thread that is
  * completing the signal just now. Any thread. */
-void rtl_harvest_settle(uint64_t handle, bool destroyed);
+void rtl_harvest_finish_borrowed(uint64_t handle, bool destroyed);
 
 /** In a forked child: nobody is completing signals. */
 void rtl_harvest_forked(void);

@@ -83,7 +83,7 @@ static struct rtl_queue *free_place(uint64_t size)
     if (posix_memalign((void **)&queue, RTL_PAGE, sizeof *queue) != 0)
         return NULL;
     *queue = (struct rtl_queue){
-        .slot = slot, .reserved_size = size, .reservations.slots = rtl_pages(notes_bytes(size))};
+        .index = slot, .reserved_size = size, .reservations.slots = rtl_pages(notes_bytes(size))};
     if (queue->reservations.slots == NULL ||
         !rtl_pending_init(&queue->pending, &rtl_chunks, pending_capacity(size))) {
         if (queue->reservations.slots != NULL)
@@ -127,15 +127,15 @@ static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id,
     state->agent = agent;
     state->references = 1;
     state->bypassed = false;
-    state->gone = false;
+    state->hw_destroyed = false;
     state->ledger = rtl_queues_ledger(id);
     set_up_notes(state);
     atomic_store(&state->virtual_index, index);
     atomic_store(&state->submitted, index);
     atomic_store(&state->read_index, 0);
-    state->spread = 1;
+    state->max_expansion = 1;
     rtl_submit_begin(state);
-    atomic_store(&state->newest, 0);
+    atomic_store(&state->last_end_ticks, 0);
     atomic_store(&state->retired, index);
     state->rewriter = (struct rtl_rewriter){
         .pending = &state->pending,
@@ -148,7 +148,7 @@ static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id,
         .launches = &launches,
         .queue = id,
         .progress_every = state->way == RTL_WAY_INTERCEPT ? (uint32_t)(state->size / 8) : 0,
-        .slot = state->slot,
+        .queue_index = state->index,
         .help = rtl_submit_help,
         .context = state,
         .scarce = services.wake_worker,
@@ -334,7 +334,7 @@ static hsa_status_t destroy(hsa_queue_t *queue)
     }
     hsa_status_t status = rtl_api.hsa_queue_destroy(queue);
     if (state != NULL) {
-        state->gone = status == HSA_STATUS_SUCCESS;
+        state->hw_destroyed = status == HSA_STATUS_SUCCESS;
         atomic_store_explicit(&state->phase, RTL_QUEUE_CLOSING, memory_order_release);
     }
     return status;

@@ -139,58 +139,58 @@ uint64_t rtl_pending_find_room(struct rtl_pending *pending)
 }
 
 /* Where a record is if it is pending, and its state then. */
-struct spot {
+struct record_ref {
     struct rtl_record_chunk *chunk;
     struct rtl_record *record;
     uint64_t pending;
 };
 
-static inline struct spot find(const struct rtl_pending *pending, uint64_t sequence)
+static inline struct record_ref find(const struct rtl_pending *pending, uint64_t sequence)
 {
     struct rtl_record_chunk *chunk = rtl_record_chunk_at(pending, sequence);
-    return (struct spot){chunk, &chunk->records[sequence % RTL_CHUNK],
-                         rtl_record_state(sequence, RTL_RECORD_PENDING)};
+    return (struct record_ref){chunk, &chunk->records[sequence % RTL_CHUNK],
+                               rtl_record_state(sequence, RTL_RECORD_PENDING)};
 }
 
 /* The state of the same record when it is done. */
-static uint64_t done(const struct spot *spot)
+static uint64_t done(const struct record_ref *ref)
 {
-    return spot->pending - RTL_RECORD_PENDING + RTL_RECORD_DONE;
+    return ref->pending - RTL_RECORD_PENDING + RTL_RECORD_DONE;
 }
 
-static uint64_t state_at(const struct spot *spot)
+static uint64_t state_at(const struct record_ref *ref)
 {
-    return atomic_load_explicit(&spot->record->state, memory_order_acquire);
+    return atomic_load_explicit(&ref->record->state, memory_order_acquire);
 }
 
-static bool is_pending(const struct spot *spot)
+static bool is_pending(const struct record_ref *ref)
 {
-    return state_at(spot) == spot->pending;
+    return state_at(ref) == ref->pending;
 }
 
 /* What tells whether a record's kernel has completed: less than all that is in it, since it is
  * looked at again and again until then. */
-struct glance {
+struct record_snapshot {
     uint64_t packet, tag; /* as in the record */
     uint64_t app_signal;  /* the program's signal, 0 if there is none */
 };
 
-static bool has_flag(const struct glance *glance, uint32_t flag)
+static bool has_flag(const struct record_snapshot *snapshot, uint32_t flag)
 {
-    return (rtl_record_flags(glance->packet) & flag) != 0;
+    return (rtl_record_flags(snapshot->packet) & flag) != 0;
 }
 
 /* False if the record is not pending there. */
-static inline bool glance_at(const struct spot *spot, struct glance *glance)
+static inline bool take_snapshot(const struct record_ref *ref, struct record_snapshot *snapshot)
 {
-    if (!is_pending(spot))
+    if (!is_pending(ref))
         return false;
-    glance->packet = rtl_pending_get(&spot->record->packet);
-    glance->tag = rtl_pending_get(&spot->record->tag);
-    glance->app_signal = rtl_record_app_signal(spot->record);
+    snapshot->packet = rtl_pending_get(&ref->record->packet);
+    snapshot->tag = rtl_pending_get(&ref->record->tag);
+    snapshot->app_signal = rtl_record_app_signal(ref->record);
     /* The place may have been used again since: look before following a pointer. */
     rtl_fence(memory_order_acquire);
-    return is_pending(spot);
+    return is_pending(ref);
 }
 
 static void read_origin(struct rtl_record_origin *origin, struct rtl_kernel_facts *facts)
@@ -203,18 +203,18 @@ static void read_origin(struct rtl_record_origin *origin, struct rtl_kernel_fact
 }
 
 /* The rest of a record. */
-static inline void read_facts(const struct spot *spot, const struct glance *glance,
+static inline void read_facts(const struct record_ref *ref, const struct record_snapshot *snapshot,
                               struct rtl_kernel_facts *facts)
 {
-    struct rtl_record *record = spot->record;
-    uint64_t packet = glance->packet;
-    uint64_t tag = glance->tag;
+    struct rtl_record *record = ref->record;
+    uint64_t packet = snapshot->packet;
+    uint64_t tag = snapshot->tag;
     uint64_t block = rtl_pending_get(&record->block);
     uint64_t z_x = rtl_pending_get(&record->block_z_grid_x);
     uint64_t y_z = rtl_pending_get(&record->grid_y_z);
     uint32_t flags = rtl_record_flags(packet);
     bool borrowed = (flags & RTL_RECORD_BORROWED) != 0;
-    facts->app_signal = glance->app_signal;
+    facts->app_signal = snapshot->app_signal;
     facts->kernel_object = rtl_pending_get(&record->kernel_object);
     facts->packet = packet >> RTL_INDEX_SHIFT;
     facts->grid[0] = (uint32_t)(z_x >> 32);
@@ -234,7 +234,7 @@ static inline void read_facts(const struct spot *spot, const struct glance *glan
     facts->launch = RTL_NONE;
     facts->ordinal = RTL_NONE;
     if ((flags & RTL_RECORD_PLAIN) == 0)
-        read_origin(&spot->chunk->origins[packet % RTL_CHUNK], facts);
+        read_origin(&ref->chunk->origins[packet % RTL_CHUNK], facts);
 }
 
 /* The record may be done, or half written: to prefetch memory that is not there does nothing. */
@@ -260,10 +260,10 @@ void rtl_pending_prefetch(const struct rtl_pending *pending, const struct rtl_po
         __builtin_prefetch(rtl_record_at(pending, sequence + RECORDS_SOON), 1);
 }
 
-static bool claim(const struct spot *spot)
+static bool claim(const struct record_ref *ref)
 {
-    uint64_t expected = spot->pending;
-    return atomic_compare_exchange_strong_explicit(&spot->record->state, &expected, done(spot),
+    uint64_t expected = ref->pending;
+    return atomic_compare_exchange_strong_explicit(&ref->record->state, &expected, done(ref),
                                                    memory_order_acq_rel, memory_order_relaxed);
 }
 
@@ -344,134 +344,134 @@ RTL_TSAN_BLIND bool rtl_signal_is_ours(uint64_t handle)
 }
 
 /* Copies a record, but for its times; false if it is not pending. */
-static bool peek(const struct rtl_pending *pending, uint64_t sequence,
-                 struct rtl_kernel_facts *facts)
+static bool copy_facts(const struct rtl_pending *pending, uint64_t sequence,
+                       struct rtl_kernel_facts *facts)
 {
-    struct spot spot = find(pending, sequence);
-    struct glance glance;
-    if (!glance_at(&spot, &glance))
+    struct record_ref ref = find(pending, sequence);
+    struct record_snapshot snapshot;
+    if (!take_snapshot(&ref, &snapshot))
         return false;
-    read_facts(&spot, &glance, facts);
+    read_facts(&ref, &snapshot, facts);
     rtl_fence(memory_order_acquire);
-    return is_pending(&spot);
+    return is_pending(&ref);
 }
 
 /* True if the device has written an end that was not there when the record was added. */
-static bool has_new_end(const struct glance *glance)
+static bool has_new_end(const struct record_snapshot *snapshot)
 {
     struct rtl_kernel_facts copy;
     copy.flags = 0;
-    if (has_flag(glance, RTL_RECORD_COPY) && sdma_times(glance->app_signal, &copy))
+    if (has_flag(snapshot, RTL_RECORD_COPY) && sdma_times(snapshot->app_signal, &copy))
         return true;
-    return rtl_signal_end_low32(glance->app_signal) != (uint32_t)glance->tag;
+    return rtl_signal_end_low32(snapshot->app_signal) != (uint32_t)snapshot->tag;
 }
 
 /* True if its times are read from the program's own signal. */
-static bool reads_app_signal(const struct glance *glance)
+static bool reads_app_signal(const struct record_snapshot *snapshot)
 {
-    return has_flag(glance, RTL_RECORD_BORROWED) && !has_flag(glance, RTL_RECORD_UNTIMED);
+    return has_flag(snapshot, RTL_RECORD_BORROWED) && !has_flag(snapshot, RTL_RECORD_UNTIMED);
 }
 
 /* Looks at a record without claiming it. */
-static inline enum rtl_take look(const struct spot *spot, const struct rtl_pool *pool,
-                                 struct glance *glance, uint64_t *signal)
+static inline enum rtl_take classify(const struct record_ref *ref, const struct rtl_pool *pool,
+                                     struct record_snapshot *snapshot, uint64_t *signal)
 {
-    if (!glance_at(spot, glance))
+    if (!take_snapshot(ref, snapshot))
         return RTL_TAKE_DONE;
-    bool borrowed = has_flag(glance, RTL_RECORD_BORROWED);
-    *signal = borrowed ? glance->app_signal : rtl_pool_handle(pool, (uint32_t)glance->tag);
+    bool borrowed = has_flag(snapshot, RTL_RECORD_BORROWED);
+    *signal = borrowed ? snapshot->app_signal : rtl_pool_handle(pool, (uint32_t)snapshot->tag);
     if (!rtl_signal_completed(*signal))
         return RTL_TAKE_WAITING;
-    if (reads_app_signal(glance) && !has_new_end(glance))
+    if (reads_app_signal(snapshot) && !has_new_end(snapshot))
         return RTL_TAKE_WAITING; /* the program brought it down, not the device */
-    return glance->app_signal != 0 && !borrowed ? RTL_TAKE_FORWARD : RTL_TAKE_TAKEN;
+    return snapshot->app_signal != 0 && !borrowed ? RTL_TAKE_FORWARD : RTL_TAKE_TAKEN;
 }
 
 /* Reads the rest of the record, with the times in the signal; false if it is not pending any more,
  * and what was read may be of another. */
-static inline bool read_all(const struct spot *spot, const struct glance *glance, uint64_t signal,
-                            struct rtl_kernel_facts *facts)
+static inline bool read_all(const struct record_ref *ref, const struct record_snapshot *snapshot,
+                            uint64_t signal, struct rtl_kernel_facts *facts)
 {
-    read_facts(spot, glance, facts);
+    read_facts(ref, snapshot, facts);
     rtl_signal_times(signal, facts);
     rtl_fence(memory_order_acquire);
-    return is_pending(spot);
+    return is_pending(ref);
 }
 
 bool rtl_pending_owes(struct rtl_pending *pending, const struct rtl_pool *pool, uint64_t sequence)
 {
-    struct spot spot = find(pending, sequence);
-    struct glance glance;
+    struct record_ref ref = find(pending, sequence);
+    struct record_snapshot snapshot;
     uint64_t signal;
-    return look(&spot, pool, &glance, &signal) == RTL_TAKE_FORWARD;
+    return classify(&ref, pool, &snapshot, &signal) == RTL_TAKE_FORWARD;
 }
 
 uint64_t rtl_pending_app_signal(struct rtl_pending *pending, uint64_t sequence)
 {
-    struct spot spot = find(pending, sequence);
-    struct glance glance;
-    return glance_at(&spot, &glance) ? glance.app_signal : 0;
+    struct record_ref ref = find(pending, sequence);
+    struct record_snapshot snapshot;
+    return take_snapshot(&ref, &snapshot) ? snapshot.app_signal : 0;
 }
 
 enum rtl_take rtl_pending_look(struct rtl_pending *pending, const struct rtl_pool *pool,
                                uint64_t sequence, bool forwards, struct rtl_kernel_facts *facts)
 {
-    struct spot spot = find(pending, sequence);
-    struct glance glance;
+    struct record_ref ref = find(pending, sequence);
+    struct record_snapshot snapshot;
     uint64_t signal;
-    enum rtl_take found = look(&spot, pool, &glance, &signal);
+    enum rtl_take found = classify(&ref, pool, &snapshot, &signal);
     if (found != RTL_TAKE_TAKEN && (found != RTL_TAKE_FORWARD || !forwards))
         return found;
-    return read_all(&spot, &glance, signal, facts) ? RTL_TAKE_TAKEN : RTL_TAKE_DONE;
+    return read_all(&ref, &snapshot, signal, facts) ? RTL_TAKE_TAKEN : RTL_TAKE_DONE;
 }
 
 bool rtl_pending_claim(struct rtl_pending *pending, uint64_t sequence)
 {
-    struct spot spot = find(pending, sequence);
-    return claim(&spot);
+    struct record_ref ref = find(pending, sequence);
+    return claim(&ref);
 }
 
-static bool looks_rearmed(const struct spot *spot, struct glance *glance)
+static bool looks_rearmed(const struct record_ref *ref, struct record_snapshot *snapshot)
 {
-    return glance_at(spot, glance) && reads_app_signal(glance) && has_new_end(glance) &&
-           !rtl_signal_completed(glance->app_signal);
+    return take_snapshot(ref, snapshot) && reads_app_signal(snapshot) && has_new_end(snapshot) &&
+           !rtl_signal_completed(snapshot->app_signal);
 }
 
 bool rtl_pending_is_rearmed(struct rtl_pending *pending, uint64_t sequence)
 {
-    struct spot spot = find(pending, sequence);
-    struct glance glance;
-    return looks_rearmed(&spot, &glance);
+    struct record_ref ref = find(pending, sequence);
+    struct record_snapshot snapshot;
+    return looks_rearmed(&ref, &snapshot);
 }
 
 bool rtl_pending_look_rearmed(struct rtl_pending *pending, uint64_t sequence,
                               struct rtl_kernel_facts *facts)
 {
-    struct spot spot = find(pending, sequence);
-    struct glance glance;
-    return looks_rearmed(&spot, &glance) && read_all(&spot, &glance, glance.app_signal, facts);
+    struct record_ref ref = find(pending, sequence);
+    struct record_snapshot snapshot;
+    return looks_rearmed(&ref, &snapshot) && read_all(&ref, &snapshot, snapshot.app_signal, facts);
 }
 
 bool rtl_pending_abandon(struct rtl_pending *pending, uint64_t sequence,
                          struct rtl_kernel_facts *facts)
 {
-    struct spot spot = find(pending, sequence);
-    struct glance glance;
-    if (!glance_at(&spot, &glance))
+    struct record_ref ref = find(pending, sequence);
+    struct record_snapshot snapshot;
+    if (!take_snapshot(&ref, &snapshot))
         return false;
-    read_facts(&spot, &glance, facts);
-    return claim(&spot);
+    read_facts(&ref, &snapshot, facts);
+    return claim(&ref);
 }
 
 /* The first record from `at` on that is not done. */
 static uint64_t pass_done(const struct rtl_pending *pending, uint64_t at, uint64_t tail)
 {
     while (at != tail) {
-        struct spot spot = find(pending, at);
+        struct record_ref ref = find(pending, at);
         uint64_t left = RTL_CHUNK - at % RTL_CHUNK;
         uint64_t end = left < tail - at ? at + left : tail;
-        for (; at != end; at++, spot.record++, spot.pending += RTL_RECORD_STATES)
-            if (state_at(&spot) != done(&spot))
+        for (; at != end; at++, ref.record++, ref.pending += RTL_RECORD_STATES)
+            if (state_at(&ref) != done(&ref))
                 return at;
     }
     return at;
@@ -499,7 +499,7 @@ uint64_t rtl_pending_unfinished(struct rtl_pending *pending)
          at++) {
         struct rtl_kernel_facts facts;
         unfinished +=
-            peek(pending, at, &facts) && (facts.flags & RTL_RECORD_BARRIER) == 0 ? 1u : 0u;
+            copy_facts(pending, at, &facts) && (facts.flags & RTL_RECORD_BARRIER) == 0 ? 1u : 0u;
     }
     return unfinished;
 }
@@ -508,23 +508,23 @@ bool rtl_pending_has_since(struct rtl_pending *pending, uint64_t end, uint64_t l
 {
     for (uint64_t at = atomic_load_explicit(&pending->head, memory_order_acquire); at < end; at++) {
         struct rtl_kernel_facts facts;
-        if (peek(pending, at, &facts) && (facts.flags & RTL_RECORD_BARRIER) == 0 &&
+        if (copy_facts(pending, at, &facts) && (facts.flags & RTL_RECORD_BARRIER) == 0 &&
             facts.correlation >= least)
             return true;
     }
     return false;
 }
 
-enum rtl_record_standing rtl_pending_judge(const struct rtl_pending *pending, uint64_t sequence,
-                                           uint64_t handle)
+enum rtl_borrower rtl_pending_classify(const struct rtl_pending *pending, uint64_t sequence,
+                                       uint64_t handle)
 {
     bool added = sequence < atomic_load_explicit(&pending->tail, memory_order_acquire);
-    struct spot spot = find(pending, sequence);
-    uint64_t state = state_at(&spot);
-    if (state != spot.pending) {
-        added = added || state == done(&spot);
-        return added ? RTL_RECORD_STALE : RTL_RECORD_COMING;
+    struct record_ref ref = find(pending, sequence);
+    uint64_t state = state_at(&ref);
+    if (state != ref.pending) {
+        added = added || state == done(&ref);
+        return added ? RTL_BORROWER_STALE : RTL_BORROWER_COMING;
     }
-    uint64_t app_signal = rtl_record_app_signal(spot.record);
-    return app_signal == handle ? RTL_RECORD_LIVE : RTL_RECORD_OTHER;
+    uint64_t app_signal = rtl_record_app_signal(ref.record);
+    return app_signal == handle ? RTL_BORROWER_LIVE : RTL_BORROWER_OTHER;
 }

@@ -169,8 +169,8 @@ bool rtl_pending_has_since(struct rtl_pending *pending, uint64_t end, uint64_t l
 void rtl_pending_advance(struct rtl_pending *pending);
 
 /** Standing of a record as a borrower of `handle` (see borrow.h). Any thread. */
-enum rtl_record_standing rtl_pending_judge(const struct rtl_pending *pending, uint64_t sequence,
-                                           uint64_t handle);
+enum rtl_borrower rtl_pending_classify(const struct rtl_pending *pending, uint64_t sequence,
+                                       uint64_t handle);
 
 /** True if the device has completed the signal (value below 1); acquires what it wrote before. */
 bool rtl_signal_completed(uint64_t handle);

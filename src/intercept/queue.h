@@ -44,14 +44,15 @@ struct rtl_queue {
     uint64_t doorbell;  /**< signal handle */
     uint64_t size;      /**< packets */
     uint32_t id;        /**< in the trace; row of the ledger */
-    uint32_t slot;      /**< place in the list of queues */
+    uint32_t index;     /**< place in the list of queues */
     uint32_t agent;
     uint32_t references;    /**< cooperative queues are handed out several times; under the lock */
     enum rtl_queue_way way; /**< interposed, intercepted, or copies */
     bool never_wraps;       /**< no batch may run over the end of the ring (see ways.h) */
     bool bypassed;          /**< somebody has submitted without us; of the lock's holder */
-    bool gone; /**< CLOSING: the hardware's queue is no more, nothing is written to its signals */
-    _Atomic bool observed; /**< by the observer, which sets it */
+    bool hw_destroyed;      /**< CLOSING: the hardware's queue is no more, nothing is written to its
+                               signals */
+    _Atomic bool observed;  /**< by the observer, which sets it */
     struct rtl_wire_ledger *ledger;
     _Atomic uint32_t phase; /**< enum rtl_queue_phase */
     _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint64_t virtual_index;
@@ -61,7 +62,7 @@ struct rtl_queue {
      * the device writes. Written by the lock's holder. */
     _Atomic uint64_t read_index;
     _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint64_t
-        newest;               /**< largest end tick that was harvested */
+        last_end_ticks;       /**< largest end tick that was harvested */
     _Atomic uint64_t retired; /**< packets before it have left the hardware's ring */
     _Atomic bool forwarding;  /**< somebody is forwarding signals of this queue */
     uint64_t seen_submitted;  /**< `submitted` at the worker's last look; the worker's */
@@ -72,7 +73,7 @@ struct rtl_queue {
     uint64_t freed_at;      /**< when the phase became FREE, ns; 0: never used */
     unsigned char *staging; /**< intercepted: the packets on their way */
     uint64_t staging_size;  /**< packets */
-    uint64_t spread;        /**< intercepted: packets that one may become on the hardware */
+    uint64_t max_expansion; /**< intercepted: packets that one may become on the hardware */
     void *observer;         /**< what the observer keeps of this state, NULL: nothing */
     struct rtl_pending pending;
     struct rtl_rewriter rewriter; /**< last, for its own last fields, which few packets need */

@@ -31,8 +31,8 @@ struct rtl_queue *rtl_queues_at(uint32_t slot)
 
 void rtl_queues_enter(struct rtl_queue *queue)
 {
-    atomic_store_explicit(&places[queue->slot], queue, memory_order_release);
-    atomic_store_explicit(&place_count, queue->slot + 1, memory_order_release);
+    atomic_store_explicit(&places[queue->index], queue, memory_order_release);
+    atomic_store_explicit(&place_count, queue->index + 1, memory_order_release);
 }
 
 void rtl_queues_observe(const struct rtl_queue_observer *by)

@@ -362,9 +362,9 @@ static bool may_borrow(struct rtl_rewriter *rewriter, uint64_t handle)
         signal->kind != AMD_SIGNAL_KIND_USER ||
         __atomic_load_n(&signal->value, __ATOMIC_RELAXED) != 1)
         return false;
-    struct rtl_record_name name = {
-        rewriter->slot, atomic_load_explicit(&rewriter->pending->tail, memory_order_relaxed)};
-    return rtl_borrow_enter(rewriter->borrows, handle, name);
+    struct rtl_record_id id = {rewriter->queue_index, atomic_load_explicit(&rewriter->pending->tail,
+                                                                           memory_order_relaxed)};
+    return rtl_borrow_enter(rewriter->borrows, handle, id);
 }
 
 static IN_PLACE void put_signal(struct rtl_rewriter *rewriter, hsa_signal_t *signal, uint32_t id)
@@ -489,7 +489,7 @@ static bool must_watch(struct rtl_rewriter *rewriter, uint64_t handle)
 {
     return handle != 0 &&
            (atomic_load_explicit(&rewriter->pending->owed, memory_order_relaxed) != 0 ||
-            rtl_borrow_is_lent(rewriter->borrows, handle));
+            rtl_borrow_in_use(rewriter->borrows, handle));
 }
 
 /* A packet that is not recorded. True if it has a pool signal now. */
@@ -524,8 +524,8 @@ static inline void add(_Atomic uint64_t *counter, uint64_t value, bool shared)
 }
 
 /* Losses are counted by harvesters as well. */
-static inline void settle(const struct rtl_rewriter *rewriter, const struct tally *tally,
-                          uint64_t packets)
+static inline void account(const struct rtl_rewriter *rewriter, const struct tally *tally,
+                           uint64_t packets)
 {
     struct rtl_wire_ledger *ledger = rewriter->ledger;
     bool shared = rewriter->shared_ledger;
@@ -541,8 +541,8 @@ static inline void settle(const struct rtl_rewriter *rewriter, const struct tall
 }
 
 /* The same for kernels that were all followed. */
-static inline void settle_followed(const struct rtl_rewriter *rewriter, uint64_t kernels,
-                                   uint64_t borrowed)
+static inline void account_followed(const struct rtl_rewriter *rewriter, uint64_t kernels,
+                                    uint64_t borrowed)
 {
     struct rtl_wire_ledger *ledger = rewriter->ledger;
     bool shared = rewriter->shared_ledger;
@@ -882,7 +882,7 @@ static uint64_t rewrite_singles(struct rtl_rewriter *rewriter, unsigned char *pa
         if (!rewritten)
             break;
     }
-    settle_followed(rewriter, done, borrowed);
+    account_followed(rewriter, done, borrowed);
     return done;
 }
 
@@ -904,7 +904,7 @@ static void rewrite_any(struct rtl_rewriter *rewriter, unsigned char *packets, u
         i += done;
     }
     tell_launch(rewriter, &tally);
-    settle(rewriter, &tally, count);
+    account(rewriter, &tally, count);
 }
 
 /* Whether it is worth while to look for packets that were reserved alone. */
@@ -932,7 +932,7 @@ void rtl_rewrite(struct rtl_rewriter *rewriter, void *packets, uint64_t first, u
                  uint32_t epoch)
 {
     if (count == 1 && !rewriter->paused && rewrite_alone(rewriter, packets, first, epoch))
-        settle_followed(rewriter, 1, 0);
+        account_followed(rewriter, 1, 0);
     else
         rewrite_all(rewriter, packets, first, count, epoch);
 }

@@ -78,7 +78,7 @@ struct rtl_rewriter {
     _Alignas(64) struct rtl_kernel_key single; /**< the last that was reserved outside of a call */
     struct rtl_borrow_table *borrows;
     uint32_t queue;                               /**< in the trace */
-    uint32_t slot;                                /**< of the queue, in names of records */
+    uint32_t queue_index;                         /**< of the queue, in the list of queues */
     _Alignas(64) uint32_t ids[RTL_REWRITE_CACHE]; /**< pool signals at hand, the next one last */
     /** Harvests some finished records, to make room or free signals, or makes signals; returns how
      * many. Must not wait. */

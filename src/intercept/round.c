@@ -88,9 +88,9 @@ static void close_queue(struct rtl_queue *queue)
 {
     rtl_queues_observer()->closing(queue);
     rtl_harvest_close(queue);
-    uint64_t newest = atomic_load_explicit(&queue->newest, memory_order_relaxed);
-    if (newest != 0)
-        rtl_agents_clock(queue->agent, newest);
+    uint64_t last_end = atomic_load_explicit(&queue->last_end_ticks, memory_order_relaxed);
+    if (last_end != 0)
+        rtl_agents_clock(queue->agent, last_end);
     struct rtl_wire_queue_end end = {.time_ns = rtl_now(), .queue = queue->id};
     struct rtl_piece piece = {&end, sizeof end};
     rtl_emit_definition(RTL_WIRE_QUEUE_END, &piece, 1);
@@ -201,9 +201,9 @@ static unsigned attend_to(struct rtl_round *round, struct rtl_queue *queue, uint
     round->fullest = most(round->fullest, finished);
     if (phase == RTL_QUEUE_LIVE && queue->way != RTL_WAY_COPIES)
         more = look_after(round, queue, finished);
-    uint64_t newest = atomic_load_explicit(&queue->newest, memory_order_relaxed);
-    if (newest != 0)
-        rtl_agents_clock(queue->agent, newest);
+    uint64_t last_end = atomic_load_explicit(&queue->last_end_ticks, memory_order_relaxed);
+    if (last_end != 0)
+        rtl_agents_clock(queue->agent, last_end);
     if (phase == RTL_QUEUE_CLOSING && may_close(round, queue, finished))
         close_queue(queue);
     return finished + more;

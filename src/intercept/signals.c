@@ -3,8 +3,8 @@
 #include "common/tsan.h"
 #include "intercept/api.h"
 #include "intercept/harvest.h"
-#include "intercept/queue_ids.h"
 #include "intercept/queue.h"
+#include "intercept/queue_ids.h"
 #include "intercept/submit.h"
 #include "intercept/untracked.h"
 
@@ -14,7 +14,7 @@
 static __attribute__((noinline)) struct rtl_queue *queue_of_other(hsa_signal_t signal, bool plain)
 {
     if (plain)
-        rtl_harvest_settle(signal.handle, false);
+        rtl_harvest_finish_borrowed(signal.handle, false);
     if (plain && !rtl_queues_plain_doorbells())
         return NULL;
     struct rtl_queue *queue = rtl_queues_by_doorbell(signal.handle);
@@ -45,7 +45,7 @@ static inline struct rtl_queue *queue_of(hsa_signal_t signal)
 #define EXCHANGE(order)                                                                            \
     static hsa_signal_value_t exchange_##order(hsa_signal_t signal, hsa_signal_value_t value)      \
     {                                                                                              \
-        rtl_harvest_settle(signal.handle, false);                                                  \
+        rtl_harvest_finish_borrowed(signal.handle, false);                                         \
         return rtl_api.hsa_signal_exchange_##order(signal, value);                                 \
     }
 
@@ -53,14 +53,14 @@ static inline struct rtl_queue *queue_of(hsa_signal_t signal)
     static hsa_signal_value_t cas_##order(hsa_signal_t signal, hsa_signal_value_t expected,        \
                                           hsa_signal_value_t value)                                \
     {                                                                                              \
-        rtl_harvest_settle(signal.handle, false);                                                  \
+        rtl_harvest_finish_borrowed(signal.handle, false);                                         \
         return rtl_api.hsa_signal_cas_##order(signal, expected, value);                            \
     }
 
 #define CHANGE(name)                                                                               \
     static void name(hsa_signal_t signal, hsa_signal_value_t value)                                \
     {                                                                                              \
-        rtl_harvest_settle(signal.handle, false);                                                  \
+        rtl_harvest_finish_borrowed(signal.handle, false);                                         \
         rtl_api.hsa_signal_##name(signal, value);                                                  \
     }
 
@@ -103,7 +103,7 @@ CHANGES(CHANGE)
 static hsa_status_t destroy(hsa_signal_t signal)
 {
     if (signal.handle != 0) {
-        rtl_harvest_settle(signal.handle, true);
+        rtl_harvest_finish_borrowed(signal.handle, true);
         /* The runtime may make a signal of the pool of its memory. */
         rtl_tsan_release((const void *)(uintptr_t)signal.handle);
     }

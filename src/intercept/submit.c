@@ -48,7 +48,7 @@ static uint64_t throttle(struct rtl_queue *queue, uint64_t first, uint64_t end)
         rtl_queue_is_observed(queue) ? rtl_queues_observer()->most(queue) : UINT64_MAX;
     if (end - first > own_most)
         end = first + own_most;
-    uint64_t most = retired(queue, first) + (queue->size - queue->size / 4) / queue->spread;
+    uint64_t most = retired(queue, first) + (queue->size - queue->size / 4) / queue->max_expansion;
     if (end > most)
         end = most > first ? most : first;
     uint64_t wrap = (first | (queue->size - 1)) + 1;
@@ -341,7 +341,7 @@ static unsigned help_others(struct rtl_queue *own, unsigned enough, bool quiet)
     unsigned taken = 0;
     uint32_t queues = rtl_queues_count();
     for (uint32_t i = 1; i < queues && taken + enough < HELP; i++) {
-        struct rtl_queue *other = rtl_queues_at((own->slot + i) % queues);
+        struct rtl_queue *other = rtl_queues_at((own->index + i) % queues);
         if (atomic_load_explicit(&other->phase, memory_order_acquire) == RTL_QUEUE_LIVE)
             taken += help_one(other, quiet);
     }

@@ -324,7 +324,7 @@ static void describe_clocks(void)
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
         struct rtl_queue *queue = rtl_queues_at(i);
         if (!is_free(queue))
-            rtl_agents_clock(queue->agent, atomic_load(&queue->newest));
+            rtl_agents_clock(queue->agent, atomic_load(&queue->last_end_ticks));
     }
     rtl_agents_clock_end();
 }

@@ -68,7 +68,7 @@ static void harvest(struct rtl_queue *queue, unsigned running)
         atomic_fetch_add_explicit(&queue->ledger->helped, taken, memory_order_relaxed);
     if (!rtl_agents_has_clock(queue->agent))
         rtl_agents_first_clock(queue->agent,
-                               atomic_load_explicit(&queue->newest, memory_order_relaxed));
+                               atomic_load_explicit(&queue->last_end_ticks, memory_order_relaxed));
 }
 
 static void hand_over(unsigned running)

@@ -55,9 +55,9 @@ static unsigned batch;
 static unsigned long rounds;
 static double scale;
 
-static enum rtl_record_standing judge(struct rtl_record_name name, uint64_t handle)
+static enum rtl_borrower classify(struct rtl_record_id id, uint64_t handle)
 {
-    return rtl_pending_judge(&lanes[name.slot].pending, name.sequence, handle);
+    return rtl_pending_classify(&lanes[id.queue_index].pending, id.sequence, handle);
 }
 
 static unsigned help(void *context)
@@ -223,7 +223,7 @@ static bool begin_lane(unsigned slot)
                                            .mode = RTL_MODE_FULL,
                                            .reservations = &lane->reservations,
                                            .launches = &launches,
-                                           .slot = slot,
+                                           .queue_index = slot,
                                            .help = help};
     return rtl_pending_init(&lane->pending, &rtl_chunks, RECORDS) && lane->rewriting != NULL &&
            lane->harvesting != NULL && lane->floors != NULL &&
@@ -271,7 +271,7 @@ int main(int argc, char **argv)
                       GROUP, MOST / 2);
         return 2;
     }
-    borrows.judge = judge;
+    borrows.classify = classify;
     scale = ticks_per_ns();
     struct rtl_pool_backend backend = {create, destroy, &made};
     if (!rtl_chunks_init(&rtl_chunks) || !rtl_pool_init(&pool, POOL, backend) ||

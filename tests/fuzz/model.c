@@ -336,7 +336,7 @@ static unsigned help(void *context)
 {
     struct rtl_queue *queue = context;
     helps++;
-    unsigned taken = rtl_harvest(queue, HELP, HELP) + forward(queue->slot, (helps & 1u) != 0);
+    unsigned taken = rtl_harvest(queue, HELP, HELP) + forward(queue->index, (helps & 1u) != 0);
     uint64_t lost = queue->ledger->lost[RTL_LOST_PENDING];
     if (rtl_pending_room(&queue->pending) == 0)
         rtl_harvest_set_aside(queue);
@@ -379,7 +379,7 @@ static void begin_side(unsigned slot)
     side->written = side->submitted = side->launched = side->since_progress = 0;
     side->ring = malloc((size_t)settings.queue_size * 64);
     side->state = (struct rtl_queue){.id = slot,
-                                     .slot = slot,
+                                     .index = slot,
                                      .size = settings.queue_size,
                                      .ledger = &side->ledger,
                                      .submitted = side->first,
@@ -393,7 +393,7 @@ static void begin_side(unsigned slot)
                                                  .ledger = &side->ledger,
                                                  .mode = (enum rtl_mode)settings.mode,
                                                  .reservations = &side->reservations,
-                                                 .slot = slot,
+                                                 .queue_index = slot,
                                                  .help = help,
                                                  .context = &side->state};
 }
@@ -562,7 +562,7 @@ void model_arm(unsigned which, int64_t value, bool unseen)
         return;
     look_at_own(own);
     if (!(unseen && settings.rude))
-        rtl_harvest_settle((uintptr_t)own->signal, false);
+        rtl_harvest_finish_borrowed((uintptr_t)own->signal, false);
     own->uses = (uint64_t)outstanding(own);
     own->armed = own->signal->value = value;
     own->last = NULL;
@@ -574,7 +574,7 @@ void model_destroy(unsigned which)
     if (!may_touch(own, true))
         return;
     look_at_own(own);
-    rtl_harvest_settle((uintptr_t)own->signal, true);
+    rtl_harvest_finish_borrowed((uintptr_t)own->signal, true);
     free(own->signal);
     own->signal = NULL;
 }

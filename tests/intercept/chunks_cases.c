@@ -159,10 +159,10 @@ const char *Chunks_ALongKernelKeepsOneRecordAndNotTheOthers(void)
     CHECK_DONE(pass(2000, 0));
     CHECK_DONE(add(&first));
     uint64_t sequence = atomic_load(&pending.tail) - 1;
-    CHECK(rtl_pending_judge(&pending, sequence, 0) == RTL_RECORD_LIVE);
-    CHECK(rtl_pending_judge(&pending, sequence + 1, 0) == RTL_RECORD_COMING);
+    CHECK(rtl_pending_classify(&pending, sequence, 0) == RTL_BORROWER_LIVE);
+    CHECK(rtl_pending_classify(&pending, sequence + 1, 0) == RTL_BORROWER_COMING);
     for (uint64_t old = 0; old < sequence; old++)
-        CHECK(rtl_pending_judge(&pending, old, 0) == RTL_RECORD_STALE);
+        CHECK(rtl_pending_classify(&pending, old, 0) == RTL_BORROWER_STALE);
     for (uint64_t added = 1; added < 1024; added++) {
         CHECK_DONE(add(&signal));
         fake_complete(signal, 5, 6);
@@ -235,7 +235,7 @@ const char *Chunks_GivenBackAreForgotten(void)
     CHECK(rtl_pending_init(&pending, &own, 128) && rtl_pending_room(&pending) > 0);
     CHECK(atomic_load(&own.unused_count) == unused - 2 && atomic_load(&own.piece_count) == 2);
     for (uint64_t i = 0; i < 128; i++) {
-        CHECK(rtl_pending_judge(&pending, i, 0) == RTL_RECORD_COMING);
+        CHECK(rtl_pending_classify(&pending, i, 0) == RTL_BORROWER_COMING);
         CHECK(rtl_pending_look(&pending, &pool, i, true, &facts) == RTL_TAKE_DONE);
         CHECK(!rtl_pending_abandon(&pending, i, &facts));
     }
@@ -417,14 +417,14 @@ static const char *take_any(uint64_t step, uint64_t records)
     return NULL;
 }
 
-static const char *judge_any(uint64_t step, uint64_t records)
+static const char *classify_any(uint64_t step, uint64_t records)
 {
     uint64_t sequence = any(step, records);
-    enum rtl_record_standing standing = rtl_pending_judge(&pending, sequence, 0);
+    enum rtl_borrower borrower = rtl_pending_classify(&pending, sequence, 0);
     if (sequence >= added)
-        CHECK(standing == RTL_RECORD_COMING);
+        CHECK(borrower == RTL_BORROWER_COMING);
     else
-        CHECK(standing == (list[sequence].taken ? RTL_RECORD_STALE : RTL_RECORD_LIVE));
+        CHECK(borrower == (list[sequence].taken ? RTL_BORROWER_STALE : RTL_BORROWER_LIVE));
     return NULL;
 }
 
@@ -461,7 +461,7 @@ static const char *run(uint64_t records, uint64_t seed)
             list[done].completed = true;
         }
         CHECK_DONE(take_any(step, records));
-        CHECK_DONE(judge_any(step, records));
+        CHECK_DONE(classify_any(step, records));
         CHECK_DONE(advance());
         if (draw(step, 5, 50) == 0)
             CHECK_DONE(count_unfinished());

@@ -96,14 +96,14 @@ struct rtl_queue *rtl_queues_add_copies(uint32_t agent, struct rtl_wire_ledger *
                                             .borrows = &rtl_borrows,
                                             .ledger = *ledger,
                                             .mode = RTL_MODE_FULL,
-                                            .slot = agent,
+                                            .queue_index = agent,
                                             .help = no_help};
     return no_place ? NULL : queue;
 }
 
-static enum rtl_record_standing judge(struct rtl_record_name name, uint64_t handle)
+static enum rtl_borrower classify(struct rtl_record_id id, uint64_t handle)
 {
-    return rtl_pending_judge(&queues[name.slot].pending, name.sequence, handle);
+    return rtl_pending_classify(&queues[id.queue_index].pending, id.sequence, handle);
 }
 
 /* ---- the runtime ---- */
@@ -171,7 +171,7 @@ static const char *set_up(enum rtl_mode mode, uint32_t signals)
     memset(queues, 0, sizeof queues);
     memset(ledgers, 0, sizeof ledgers);
     memset(&rtl_borrows, 0, sizeof rtl_borrows);
-    rtl_borrows.judge = judge;
+    rtl_borrows.classify = classify;
     for (unsigned i = 0; i < AGENTS; i++)
         CHECK(fake_records(&queues[i].pending, 8192));
     CHECK(fake_pool(&rtl_signals, signals));

@@ -141,7 +141,7 @@ static const char *set_up_side(uint32_t slot)
     side->reservations.slots = side->slots;
     side->reservations.mask = RECORDS - 1;
     rtl_reservations_clear(&side->reservations);
-    side->queue.id = side->queue.slot = slot;
+    side->queue.id = side->queue.index = slot;
     side->queue.ledger = &side->ledger;
     side->queue.phase = RTL_QUEUE_LIVE;
     CHECK(fake_records(&side->queue.pending, RECORDS));
@@ -151,7 +151,7 @@ static const char *set_up_side(uint32_t slot)
                                                  .ledger = &side->ledger,
                                                  .mode = RTL_MODE_FULL,
                                                  .reservations = &side->reservations,
-                                                 .slot = slot,
+                                                 .queue_index = slot,
                                                  .help = help};
     return NULL;
 }
@@ -506,8 +506,8 @@ const char *Harvest_ASignalIsBorrowedThatIsForwardedMeanwhile(void)
 
 static bool enter(void)
 {
-    struct rtl_record_name name = {SECOND, atomic_load(&sides[SECOND].queue.pending.tail)};
-    return rtl_borrow_enter(&rtl_borrows, shared, name);
+    struct rtl_record_id id = {SECOND, atomic_load(&sides[SECOND].queue.pending.tail)};
+    return rtl_borrow_enter(&rtl_borrows, shared, id);
 }
 
 const char *Harvest_AForwardComesBehindWhoIsAboutToBorrow(void)

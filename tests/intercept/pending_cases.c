@@ -236,14 +236,14 @@ const char *Pending_StandingOfRecords(void)
     CHECK_DONE(set_up());
     uint64_t own = fake_signal(1);
     struct rtl_kernel_facts facts = {.app_signal = own, .pool_id = UINT32_MAX};
-    CHECK(rtl_pending_judge(&pending, 0, own) == RTL_RECORD_COMING);
+    CHECK(rtl_pending_classify(&pending, 0, own) == RTL_BORROWER_COMING);
     rtl_pending_add(&pending, &facts);
-    CHECK(rtl_pending_judge(&pending, 0, own) == RTL_RECORD_LIVE);
-    CHECK(rtl_pending_judge(&pending, 0, own + 64) == RTL_RECORD_OTHER);
-    CHECK(rtl_pending_judge(&pending, RECORDS, own) == RTL_RECORD_COMING); /* next lap */
+    CHECK(rtl_pending_classify(&pending, 0, own) == RTL_BORROWER_LIVE);
+    CHECK(rtl_pending_classify(&pending, 0, own + 64) == RTL_BORROWER_OTHER);
+    CHECK(rtl_pending_classify(&pending, RECORDS, own) == RTL_BORROWER_COMING); /* next lap */
     fake_complete(own, 1, 2);
     CHECK(take(0, false) == RTL_TAKE_TAKEN);
-    CHECK(rtl_pending_judge(&pending, 0, own) == RTL_RECORD_STALE);
+    CHECK(rtl_pending_classify(&pending, 0, own) == RTL_BORROWER_STALE);
     return NULL;
 }
 

@@ -27,9 +27,9 @@ struct bench {
 
 static struct bench bench;
 
-static enum rtl_record_standing judge(struct rtl_record_name name, uint64_t handle)
+static enum rtl_borrower classify(struct rtl_record_id id, uint64_t handle)
 {
-    return rtl_pending_judge(&bench.pending, name.sequence, handle);
+    return rtl_pending_classify(&bench.pending, id.sequence, handle);
 }
 
 /* Completes and harvests the oldest record when it is told to. */
@@ -81,7 +81,7 @@ static const char *set_up(enum rtl_mode mode, uint32_t signals)
     bench.reservations.slots = bench.slots;
     bench.reservations.mask = SLOTS - 1;
     rtl_reservations_clear(&bench.reservations);
-    bench.borrows.judge = judge;
+    bench.borrows.classify = classify;
     bench.rewriter = (struct rtl_rewriter){.pending = &bench.pending,
                                            .pool = &bench.pool,
                                            .borrows = &bench.borrows,
@@ -90,7 +90,7 @@ static const char *set_up(enum rtl_mode mode, uint32_t signals)
                                            .reservations = &bench.reservations,
                                            .launches = &launches,
                                            .queue = 11,
-                                           .slot = 5,
+                                           .queue_index = 5,
                                            .help = help};
     return NULL;
 }
@@ -168,17 +168,17 @@ const char *Rewrite_PlainSignalIsBorrowed(void)
 {
     CHECK_DONE(set_up(RTL_MODE_FULL, 64));
     struct rtl_kernel_facts facts;
-    struct rtl_record_name name;
+    struct rtl_record_id id;
     uint64_t own = fake_signal(1);
     hsa_kernel_dispatch_packet_t *packet = kernel(0, own);
     rewrite(0, 1);
     CHECK(packet->completion_signal.handle == own);
-    CHECK(rtl_borrow_find(&bench.borrows, own, &name) && name.slot == 5 && name.sequence == 0);
+    CHECK(rtl_borrow_find(&bench.borrows, own, &id) && id.queue_index == 5 && id.sequence == 0);
     fake_complete(own, 7, 9);
     CHECK(take(0, &facts) == RTL_TAKE_TAKEN);
     CHECK(facts.app_signal == own && facts.pool_id == UINT32_MAX && facts.start == 7 &&
           facts.end == 9);
-    CHECK(!rtl_borrow_find(&bench.borrows, own, &name));
+    CHECK(!rtl_borrow_find(&bench.borrows, own, &id));
     CHECK(bench.ledger.borrowed == 1 && bench.pending.owed == 0);
     return NULL;
 }
@@ -292,16 +292,16 @@ const char *Rewrite_BorrowingAgainAfterCompletion(void)
     return NULL;
 }
 
-static bool settle(struct rtl_record_name name)
+static bool finish(struct rtl_record_id id)
 {
     struct rtl_kernel_facts facts;
-    return take_rearmed_record(&bench.pending, name.sequence, &facts) && facts.end == 9;
+    return take_rearmed_record(&bench.pending, id.sequence, &facts) && facts.end == 9;
 }
 
 const char *Rewrite_SignalThatWasArmedUnseenIsBorrowedAgain(void)
 {
     CHECK_DONE(set_up(RTL_MODE_FULL, 64));
-    bench.borrows.settle = settle;
+    bench.borrows.finish = finish;
     uint64_t own = fake_signal(1);
     kernel(0, own);
     rewrite(0, 1);
