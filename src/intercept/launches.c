@@ -252,7 +252,7 @@ static void finish(struct launch *launch)
                                                   memory_order_release, memory_order_relaxed));
 }
 
-static void settle(struct launch *launch, int64_t passed)
+static void put_refs(struct launch *launch, int64_t passed)
 {
     if (atomic_fetch_sub_explicit(&launch->left, passed, memory_order_acq_rel) == passed)
         finish(launch);
@@ -286,7 +286,7 @@ void rtl_launch_end(void)
     struct launch *launch = place_of(rtl_origin.launch);
     launch->wire.packets = rtl_origin.packets;
     rtl_origin.launch = RTL_NONE;
-    settle(launch, OPEN);
+    put_refs(launch, OPEN);
 }
 
 uint32_t rtl_launch_reserve(uint32_t queue, uint64_t first, uint32_t packets)
@@ -333,7 +333,7 @@ static void pass_shared(struct launch *launch, const struct rtl_launch_part *par
     atomic_fetch_add_explicit(&launch->kernels, part->kernels, memory_order_relaxed);
     if (part->unseen != 0)
         atomic_fetch_add_explicit(&launch->unseen, part->unseen, memory_order_relaxed);
-    settle(launch, part->packets);
+    put_refs(launch, part->packets);
 }
 
 /* Without locked instructions, which would wait for the records of the packets: their lines may

@@ -16,7 +16,7 @@
 #define RTL_FLAG_BITS   10u
 #define RTL_INDEX_SHIFT (RTL_ORIGIN_BITS + RTL_FLAG_BITS)
 
-/** Records that are added alone are asked for so many before. */
+/** Records that are added alone are prefetched so many before. */
 #define RTL_SOON 8u
 
 _Static_assert(RTL_CHUNK == 1u << RTL_ORIGIN_BITS, "the place fits");
@@ -152,21 +152,21 @@ _Static_assert(RTL_WORD_OF_RECORD(state) == 0 && RTL_WORD_OF_RECORD(packet) == 1
                    RTL_WORD_OF_RECORD(group) == 6 && RTL_WORD_OF_RECORD(kernel_object) == 7,
                "words that are written together lie in aligned 16 bytes of a record's line");
 
-/** Asks for the record in the next chunk that has the place of this one, `ahead` bytes away:
+/** Prefetches the record in the next chunk that has the place of this one, `ahead` bytes away:
  * harvesters have it in their caches. */
-static inline void rtl_record_ask_ahead(const struct rtl_record *record, int64_t ahead)
+static inline void rtl_record_prefetch_ahead(const struct rtl_record *record, int64_t ahead)
 {
     __builtin_prefetch((const unsigned char *)record + ahead, 1);
 }
 
-/** Asks for the record RTL_SOON after this one, as above. A chunk later, a thread that adds one
+/** Prefetches the record RTL_SOON after this one, as above. A chunk later, a thread that adds one
  * record to each of many queues in turn has lost it again. */
-static inline void rtl_record_ask_soon(const struct rtl_record *record, uint64_t sequence,
-                                       int64_t ahead)
+static inline void rtl_record_prefetch_soon(const struct rtl_record *record, uint64_t sequence,
+                                            int64_t ahead)
 {
     bool here = sequence % RTL_CHUNK < RTL_CHUNK - RTL_SOON;
-    rtl_record_ask_ahead(here ? record + RTL_SOON : record - (RTL_CHUNK - RTL_SOON),
-                         here ? 0 : ahead);
+    rtl_record_prefetch_ahead(here ? record + RTL_SOON : record - (RTL_CHUNK - RTL_SOON),
+                              here ? 0 : ahead);
 }
 
 /** Fills the next record; rtl_pending_room must have told of room for it. `origin`: the place of
@@ -180,13 +180,13 @@ rtl_pending_put_words(struct rtl_pending *pending, const struct rtl_record_words
     rtl_record_fill(record, words, rtl_record_state(sequence, RTL_RECORD_PENDING), origin);
     pending->next = record + 1;
     atomic_store_explicit(&pending->tail, sequence + 1, memory_order_release);
-    rtl_record_ask_soon(record, sequence, pending->ahead);
+    rtl_record_prefetch_soon(record, sequence, pending->ahead);
     return sequence;
 }
 
 /** Records that follow each other in one chunk and have one origin: those who harvest are told of
  * all of them at once. */
-struct rtl_record_row {
+struct rtl_record_batch {
     struct rtl_record *next;
     uint64_t state; /**< that `next` will be pending in */
     uint64_t place; /**< of the origin */
@@ -194,13 +194,13 @@ struct rtl_record_row {
     int64_t ahead;  /**< bytes, as in rtl_pending */
 };
 
-/** Begins a row of at least one record, and of at most as many as rtl_pending_room has told of room
- * for. By the submitter, who adds no other record before it is ended. */
-static inline struct rtl_record_row rtl_row_begin(struct rtl_pending *pending,
-                                                  const struct rtl_origin_words *origin)
+/** Begins a batch of at least one record, and of at most as many as rtl_pending_room has told of
+ * room for. By the submitter, who adds no other record before it is committed. */
+static inline struct rtl_record_batch rtl_record_batch_begin(struct rtl_pending *pending,
+                                                             const struct rtl_origin_words *origin)
 {
     bool plain = origin->correlation == 0 && origin->launch == RTL_NONE;
-    return (struct rtl_record_row){
+    return (struct rtl_record_batch){
         .next = pending->next,
         .state = rtl_record_state(rtl_pending_get(&pending->tail), RTL_RECORD_PENDING),
         .place = plain ? 0 : rtl_pending_place_origin(pending, origin),
@@ -209,21 +209,22 @@ static inline struct rtl_record_row rtl_row_begin(struct rtl_pending *pending,
     };
 }
 
-/** Fills the next record of a row; its flags are added to those of the words. */
-static inline __attribute__((always_inline)) void rtl_row_add(struct rtl_record_row *row,
-                                                              struct rtl_record_words *words)
+/** Fills the next record of a batch; its flags are added to those of the words. */
+static inline __attribute__((always_inline)) void
+rtl_record_batch_add(struct rtl_record_batch *batch, struct rtl_record_words *words)
 {
-    words->flags |= row->flags;
-    rtl_record_fill(row->next, words, row->state, row->place);
-    row->state += RTL_RECORD_STATES;
-    rtl_record_ask_ahead(row->next++, row->ahead);
+    words->flags |= batch->flags;
+    rtl_record_fill(batch->next, words, batch->state, batch->place);
+    batch->state += RTL_RECORD_STATES;
+    rtl_record_prefetch_ahead(batch->next++, batch->ahead);
 }
 
-/** Ends a row: harvesters find its records from now on. */
-static inline void rtl_row_end(struct rtl_pending *pending, const struct rtl_record_row *row)
+/** Commits a batch: harvesters find its records from now on. */
+static inline void rtl_record_batch_commit(struct rtl_pending *pending,
+                                           const struct rtl_record_batch *batch)
 {
-    uint64_t tail = rtl_pending_get(&pending->tail) + (uint64_t)(row->next - pending->next);
-    pending->next = row->next;
+    uint64_t tail = rtl_pending_get(&pending->tail) + (uint64_t)(batch->next - pending->next);
+    pending->next = batch->next;
     atomic_store_explicit(&pending->tail, tail, memory_order_release);
 }
 

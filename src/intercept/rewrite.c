@@ -154,9 +154,9 @@ static void add_tail(struct rtl_rewriter *rewriter, const struct rtl_kernel_key 
 static void note_head(struct rtl_rewriter *rewriter)
 {
     const struct rtl_rewrite_run *run = &rewriter->run;
-    if (rewriter->single_at == 0 || rewriter->single_at != run->first)
+    if (rewriter->last_solo_at == 0 || rewriter->last_solo_at != run->first)
         return;
-    uint64_t key = add_head(rewriter, &rewriter->single);
+    uint64_t key = add_head(rewriter, &rewriter->last_solo);
     rewriter->launches->headed(run->reservation.launch, key);
 }
 
@@ -192,7 +192,7 @@ static uint64_t launch_key(struct rtl_rewriter *rewriter, const struct rtl_kerne
 }
 
 /* A kernel that was reserved alone. */
-static void meet_single(struct rtl_rewriter *rewriter, const struct rtl_kernel_key *kernel)
+static void note_solo(struct rtl_rewriter *rewriter, const struct rtl_kernel_key *kernel)
 {
     struct rtl_rewrite_run *run = &rewriter->run;
     uint64_t key = rewriter->head_count > 0 ? launch_key(rewriter, kernel) : 0;
@@ -204,8 +204,8 @@ static void meet_single(struct rtl_rewriter *rewriter, const struct rtl_kernel_k
     }
     if (run->behind_batch)
         add_tail(rewriter, kernel);
-    rewriter->single = *kernel;
-    rewriter->single_at = run->first + 1;
+    rewriter->last_solo = *kernel;
+    rewriter->last_solo_at = run->first + 1;
 }
 
 static void find_launch(struct rtl_rewriter *rewriter, const void *packet, bool extended,
@@ -226,7 +226,7 @@ static void find_launch(struct rtl_rewriter *rewriter, const void *packet, bool 
     if ((flags & RTL_RESERVED_FOUND) != 0)
         run->fingerprint = fingerprint(run->fingerprint, &key);
     else if (run->reservation.count == 1)
-        meet_single(rewriter, &key);
+        note_solo(rewriter, &key);
 }
 
 /* Counts packets for their launch. */
@@ -641,8 +641,8 @@ static IN_PLACE bool have_signal(struct rtl_rewriter *rewriter)
 }
 
 /* A dispatch whose signal nobody waits for, and a signal and room for its record. */
-static IN_PLACE bool is_simple(struct rtl_rewriter *rewriter,
-                               const hsa_kernel_dispatch_packet_t *packet)
+static IN_PLACE bool is_unsignalled(struct rtl_rewriter *rewriter,
+                                    const hsa_kernel_dispatch_packet_t *packet)
 {
     return is_dispatch(packet) && packet->completion_signal.handle == 0 && have_signal(rewriter) &&
            rtl_pending_room(rewriter->pending) > 0;
@@ -664,10 +664,10 @@ static IN_PLACE void record_packet(struct rtl_rewriter *rewriter, struct rtl_rec
     }
 }
 
-static IN_PLACE void record_simple(struct rtl_rewriter *rewriter,
-                                   hsa_kernel_dispatch_packet_t *packet,
-                                   struct rtl_record_words *words, uint64_t index, uint32_t epoch,
-                                   const struct rtl_origin_words *origin)
+static IN_PLACE void record_unsignalled(struct rtl_rewriter *rewriter,
+                                        hsa_kernel_dispatch_packet_t *packet,
+                                        struct rtl_record_words *words, uint64_t index,
+                                        uint32_t epoch, const struct rtl_origin_words *origin)
 {
     uint32_t id = rewriter->ids[--rewriter->id_count];
     put_signal(rewriter, &packet->completion_signal, id);
@@ -694,16 +694,16 @@ static struct rtl_origin_words origin_of(const struct rtl_rewrite_run *run)
                                      launched ? reservation->ordinal - (uint32_t)run->first : 0};
 }
 
-/* As many packets as are simple, of which there is one, and signals and room for all. */
-static IN_PLACE uint64_t rewrite_row(struct rtl_rewriter *rewriter, unsigned char *packets,
-                                     uint64_t first, uint64_t count, uint32_t epoch,
-                                     const struct rtl_origin_words *origin)
+/* As many packets as are unsignalled, of which there is one, and signals and room for all. */
+static IN_PLACE uint64_t fast_batch(struct rtl_rewriter *rewriter, unsigned char *packets,
+                                    uint64_t first, uint64_t count, uint32_t epoch,
+                                    const struct rtl_origin_words *origin)
 {
     struct rtl_rewrite_run *run = &rewriter->run;
     bool found = (run->reservation.flags & RTL_RESERVED_FOUND) != 0;
     uint64_t hash = run->fingerprint;
     const uint32_t *id = rewriter->ids + rewriter->id_count;
-    struct rtl_record_row row = rtl_row_begin(rewriter->pending, origin);
+    struct rtl_record_batch batch = rtl_record_batch_begin(rewriter->pending, origin);
     uint64_t done = 0;
     for (; done < count; done++) {
         hsa_kernel_dispatch_packet_t *packet = (void *)(packets + done * RTL_PACKET_SIZE);
@@ -715,34 +715,34 @@ static IN_PLACE uint64_t rewrite_row(struct rtl_rewriter *rewriter, unsigned cha
         put_signal(rewriter, &packet->completion_signal, *--id);
         words.index = first + done;
         words.tag = *id | (uint64_t)epoch << 32;
-        rtl_row_add(&row, &words);
+        rtl_record_batch_add(&batch, &words);
     }
-    rtl_row_end(rewriter->pending, &row);
+    rtl_record_batch_commit(rewriter->pending, &batch);
     rewriter->id_count -= (uint32_t)done;
     run->fingerprint = hash;
     return done;
 }
 
-/* For how many packets there are signals at hand, and room in a row. */
-static IN_PLACE uint64_t row_for(struct rtl_rewriter *rewriter, uint64_t count)
+/* For how many packets there are signals at hand, and room in one chunk. */
+static IN_PLACE uint64_t batch_for(struct rtl_rewriter *rewriter, uint64_t count)
 {
     uint64_t room = rtl_pending_room(rewriter->pending);
     uint64_t most = room < rewriter->id_count ? room : rewriter->id_count;
     return count < most ? count : most;
 }
 
-/* Packets of one run, as long as they are simple; returns how many. */
-static uint64_t rewrite_simple(struct rtl_rewriter *rewriter, unsigned char *packets,
-                               uint64_t first, uint64_t count, uint32_t epoch, struct tally *tally)
+/* Packets of one run, as long as they are unsignalled; returns how many. */
+static uint64_t fast_run(struct rtl_rewriter *rewriter, unsigned char *packets, uint64_t first,
+                         uint64_t count, uint32_t epoch, struct tally *tally)
 {
     struct rtl_origin_words origin = origin_of(&rewriter->run);
     uint64_t done = 0;
     while (done < count) {
         unsigned char *packet = packets + done * RTL_PACKET_SIZE;
-        if (!is_simple(rewriter, (void *)packet))
+        if (!is_unsignalled(rewriter, (void *)packet))
             break;
-        uint64_t row = row_for(rewriter, count - done);
-        done += rewrite_row(rewriter, packet, first + done, row, epoch, &origin);
+        uint64_t most = batch_for(rewriter, count - done);
+        done += fast_batch(rewriter, packet, first + done, most, epoch, &origin);
     }
     if (done > 0) {
         tally->seen += done;
@@ -752,17 +752,15 @@ static uint64_t rewrite_simple(struct rtl_rewriter *rewriter, unsigned char *pac
     return done;
 }
 
-/* As many packets of the run as are simple. */
-static uint64_t rewrite_run(struct rtl_rewriter *rewriter, unsigned char *packets, uint64_t first,
-                            uint64_t count, uint32_t epoch, struct tally *tally)
+/* Whether all kernels of the run are to be recorded, and none has to be looked at as one that may
+ * be a launch of its own. */
+static bool may_run_fast(const struct rtl_rewriter *rewriter)
 {
     const struct rtl_reservation *reservation = &rewriter->run.reservation;
     bool may_be_launch =
         (reservation->flags & RTL_RESERVED_OUTSIDE) != 0 && reservation->count == 1;
-    if (rewriter->mode != RTL_MODE_FULL || rewriter->paused || may_be_launch ||
-        (reservation->flags & RTL_RESERVED_LEFT_OUT) != 0)
-        return 0;
-    return rewrite_simple(rewriter, packets, first, count, epoch, tally);
+    return rewriter->mode == RTL_MODE_FULL && !rewriter->paused && !may_be_launch &&
+           (reservation->flags & RTL_RESERVED_LEFT_OUT) == 0;
 }
 
 /* True if a packet that was reserved alone is a launch of its own. Reads the packet once more: few
@@ -776,12 +774,12 @@ static __attribute__((noinline)) bool is_launch(struct rtl_rewriter *rewriter,
 }
 
 /* Where a packet that was reserved alone comes from: outside of everything, or a host call that is
- * no graph launch. What rewrite_run does with it, in one piece; the run before it is over, which
- * its index tells. False: it is another one, or may be a launch. */
-static IN_PLACE bool came_alone(struct rtl_rewriter *rewriter,
-                                const hsa_kernel_dispatch_packet_t *packet,
-                                const struct rtl_record_words *words, uint64_t index,
-                                struct rtl_origin_words *origin)
+ * no graph launch. What rewrite_runs finds out of it, in one piece; the run before it is over,
+ * which its index tells. False: it is another one, or may be a launch. */
+static IN_PLACE bool is_solo(struct rtl_rewriter *rewriter,
+                             const hsa_kernel_dispatch_packet_t *packet,
+                             const struct rtl_record_words *words, uint64_t index,
+                             struct rtl_origin_words *origin)
 {
     const struct rtl_rewrite_run *run = &rewriter->run;
     const struct rtl_reserved *slot = rtl_reservations_find(rewriter->reservations, index);
@@ -793,8 +791,8 @@ static IN_PLACE bool came_alone(struct rtl_rewriter *rewriter,
     if ((rewriter->head_count > 0 && is_launch(rewriter, packet)) ||
         (index == run->end && is_full_batch(run)))
         return false;
-    rewriter->single = key_of(packet, words);
-    rewriter->single_at = index + 1;
+    rewriter->last_solo = key_of(packet, words);
+    rewriter->last_solo_at = index + 1;
     return true;
 }
 
@@ -808,24 +806,23 @@ static bool has_app_signal(struct rtl_rewriter *rewriter,
 }
 
 /* Most packets of a program without graphs, which all modes want. False: it is none of these. */
-static IN_PLACE bool rewrite_alone(struct rtl_rewriter *rewriter,
-                                   hsa_kernel_dispatch_packet_t *packet, uint64_t index,
-                                   uint32_t epoch)
+static IN_PLACE bool fast_solo(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_packet_t *packet,
+                               uint64_t index, uint32_t epoch)
 {
     struct rtl_origin_words origin = {0, RTL_NONE, 0};
-    if (index < rewriter->run.end || !is_simple(rewriter, packet))
+    if (index < rewriter->run.end || !is_unsignalled(rewriter, packet))
         return false;
     struct rtl_record_words words = read_words(packet);
-    if (!came_alone(rewriter, packet, &words, index, &origin))
+    if (!is_solo(rewriter, packet, &words, index, &origin))
         return false;
-    record_simple(rewriter, packet, &words, index, epoch, &origin);
+    record_unsignalled(rewriter, packet, &words, index, epoch, &origin);
     rewriter->since_progress = 0;
     return true;
 }
 
-static void borrow_alone(struct rtl_rewriter *rewriter, struct rtl_record_words *words,
-                         uint64_t app_signal, uint64_t index, uint32_t epoch,
-                         const struct rtl_origin_words *origin)
+static void fast_borrow(struct rtl_rewriter *rewriter, struct rtl_record_words *words,
+                        uint64_t app_signal, uint64_t index, uint32_t epoch,
+                        const struct rtl_origin_words *origin)
 {
     words->flags = RTL_RECORD_BORROWED;
     rtl_record_set_app_signal(words, app_signal);
@@ -834,13 +831,13 @@ static void borrow_alone(struct rtl_rewriter *rewriter, struct rtl_record_words 
     rewriter->since_progress++;
 }
 
-static void replace_alone(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_packet_t *packet,
-                          struct rtl_record_words *words, uint64_t index, uint32_t epoch,
-                          const struct rtl_origin_words *origin)
+static void fast_replace(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_packet_t *packet,
+                         struct rtl_record_words *words, uint64_t index, uint32_t epoch,
+                         const struct rtl_origin_words *origin)
 {
     rtl_record_set_app_signal(words, packet->completion_signal.handle);
     atomic_fetch_add_explicit(&rewriter->pending->owed, 1, memory_order_relaxed);
-    record_simple(rewriter, packet, words, index, epoch, origin);
+    record_unsignalled(rewriter, packet, words, index, epoch, origin);
     if (rewriter->expect != NULL)
         rewriter->expect();
     rewriter->since_progress = 0;
@@ -848,20 +845,20 @@ static void replace_alone(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_pac
 
 /* The same for one with a signal of the program's, in full mode. `*borrowed` counts those whose
  * signal is read in place. */
-static bool follow_alone(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_packet_t *packet,
-                         uint64_t index, uint32_t epoch, uint64_t *borrowed)
+static bool fast_solo_signalled(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_packet_t *packet,
+                                uint64_t index, uint32_t epoch, uint64_t *borrowed)
 {
     struct rtl_origin_words origin = {0, RTL_NONE, 0};
     struct rtl_record_words words = read_words(packet);
     uint64_t app_signal = packet->completion_signal.handle;
     if (rewriter->mode != RTL_MODE_FULL || index < rewriter->run.end ||
-        !has_app_signal(rewriter, packet) || !came_alone(rewriter, packet, &words, index, &origin))
+        !has_app_signal(rewriter, packet) || !is_solo(rewriter, packet, &words, index, &origin))
         return false;
     if (may_borrow(rewriter, app_signal)) {
-        borrow_alone(rewriter, &words, app_signal, index, epoch, &origin);
+        fast_borrow(rewriter, &words, app_signal, index, epoch, &origin);
         ++*borrowed;
     } else if (rewriter->id_count > 0) {
-        replace_alone(rewriter, packet, &words, index, epoch, &origin);
+        fast_replace(rewriter, packet, &words, index, epoch, &origin);
     } else {
         return false;
     }
@@ -869,16 +866,17 @@ static bool follow_alone(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_pack
 }
 
 /* As many packets as were reserved alone; how many. */
-static uint64_t rewrite_singles(struct rtl_rewriter *rewriter, unsigned char *packets,
-                                uint64_t first, uint64_t count, uint32_t epoch)
+static uint64_t fast_solos(struct rtl_rewriter *rewriter, unsigned char *packets, uint64_t first,
+                           uint64_t count, uint32_t epoch)
 {
     uint64_t done = 0;
     uint64_t borrowed = 0;
     for (; done < count; done++) {
         hsa_kernel_dispatch_packet_t *packet = (void *)(packets + done * RTL_PACKET_SIZE);
-        bool rewritten = packet->completion_signal.handle == 0
-                             ? rewrite_alone(rewriter, packet, first + done, epoch)
-                             : follow_alone(rewriter, packet, first + done, epoch, &borrowed);
+        bool rewritten =
+            packet->completion_signal.handle == 0
+                ? fast_solo(rewriter, packet, first + done, epoch)
+                : fast_solo_signalled(rewriter, packet, first + done, epoch, &borrowed);
         if (!rewritten)
             break;
     }
@@ -886,8 +884,9 @@ static uint64_t rewrite_singles(struct rtl_rewriter *rewriter, unsigned char *pa
     return done;
 }
 
-static void rewrite_any(struct rtl_rewriter *rewriter, unsigned char *packets, uint64_t first,
-                        uint64_t count, uint32_t epoch)
+/* Packets of any kind, one reservation after the other. */
+static void rewrite_runs(struct rtl_rewriter *rewriter, unsigned char *packets, uint64_t first,
+                         uint64_t count, uint32_t epoch)
 {
     struct tally tally = {.launch.launch = RTL_NONE};
     for (uint64_t i = 0; i < count;) {
@@ -895,7 +894,8 @@ static void rewrite_any(struct rtl_rewriter *rewriter, unsigned char *packets, u
         enter_run(rewriter, first + i);
         uint64_t left = rewriter->run.end - (first + i);
         uint64_t run = left < count - i ? left : count - i;
-        uint64_t done = rewrite_run(rewriter, packet, first + i, run, epoch, &tally);
+        uint64_t done =
+            may_run_fast(rewriter) ? fast_run(rewriter, packet, first + i, run, epoch, &tally) : 0;
         if (done < run) {
             rewrite_packet(rewriter, packet + done * RTL_PACKET_SIZE, first + i + done, epoch,
                            &tally);
@@ -908,7 +908,7 @@ static void rewrite_any(struct rtl_rewriter *rewriter, unsigned char *packets, u
 }
 
 /* Whether it is worth while to look for packets that were reserved alone. */
-static bool may_be_alone(const struct rtl_rewriter *rewriter, uint64_t first)
+static bool may_be_solo(const struct rtl_rewriter *rewriter, uint64_t first)
 {
     const struct rtl_reserved *slot;
     if (rewriter->paused || first < rewriter->run.end)
@@ -920,18 +920,18 @@ static bool may_be_alone(const struct rtl_rewriter *rewriter, uint64_t first)
 static __attribute__((noinline)) void rewrite_all(struct rtl_rewriter *rewriter, void *packets,
                                                   uint64_t first, uint64_t count, uint32_t epoch)
 {
-    uint64_t singles =
-        may_be_alone(rewriter, first) ? rewrite_singles(rewriter, packets, first, count, epoch) : 0;
-    if (singles < count)
-        rewrite_any(rewriter, (unsigned char *)packets + singles * RTL_PACKET_SIZE, first + singles,
-                    count - singles, epoch);
+    uint64_t solos =
+        may_be_solo(rewriter, first) ? fast_solos(rewriter, packets, first, count, epoch) : 0;
+    if (solos < count)
+        rewrite_runs(rewriter, (unsigned char *)packets + solos * RTL_PACKET_SIZE, first + solos,
+                     count - solos, epoch);
 }
 
 /* One packet, in a function that needs few registers; all else in another one. */
 void rtl_rewrite(struct rtl_rewriter *rewriter, void *packets, uint64_t first, uint64_t count,
                  uint32_t epoch)
 {
-    if (count == 1 && !rewriter->paused && rewrite_alone(rewriter, packets, first, epoch))
+    if (count == 1 && !rewriter->paused && fast_solo(rewriter, packets, first, epoch))
         account_followed(rewriter, 1, 0);
     else
         rewrite_all(rewriter, packets, first, count, epoch);

@@ -73,9 +73,10 @@ struct rtl_rewriter {
     bool paused;             /**< recording is stopped: kernels are left out */
     bool shared_ledger;      /**< other queues count in the same row of the ledger */
     struct rtl_rewrite_run run;
-    uint64_t single_at; /**< index + 1 of `single`, 0: there was none */
+    uint64_t last_solo_at; /**< index + 1 of `last_solo`, 0: there was none */
     /** And this one for packets that were reserved alone, or have a signal of the program's. */
-    _Alignas(64) struct rtl_kernel_key single; /**< the last that was reserved outside of a call */
+    _Alignas(
+        64) struct rtl_kernel_key last_solo; /**< the last that was reserved outside of a call */
     struct rtl_borrow_table *borrows;
     uint32_t queue;                               /**< in the trace */
     uint32_t queue_index;                         /**< of the queue, in the list of queues */
