@@ -10,7 +10,7 @@
  * PASSTHROUGH_BLIND=1: it does not look. PASSTHROUGH_LOG=FILE gets a line for each call: number of
  * the queue, index of the first packet, packets.
  */
-#include "intercept/api.h"
+#include "intercept/base/api.h"
 
 #include <inttypes.h>
 #include <malloc.h>

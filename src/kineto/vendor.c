@@ -7,8 +7,8 @@
  */
 #include "common/clock.h"
 #include "common/log.h"
-#include "intercept/control.h"
-#include "intercept/external.h"
+#include "intercept/base/control.h"
+#include "intercept/callbacks/external.h"
 #include "kineto/vendor_buffer.h"
 #include "kineto/vendor_marks.h"
 #include "kineto/vendor_records.h"

@@ -1,10 +1,10 @@
 #include "kineto/vendor_marks.h"
 
 #include "common/clock.h"
-#include "intercept/agents.h"
-#include "intercept/copies.h"
-#include "intercept/harvest.h"
-#include "intercept/queue.h"
+#include "intercept/base/agents.h"
+#include "intercept/queue/copies.h"
+#include "intercept/queue/harvest.h"
+#include "intercept/queue/queue.h"
 
 #define NAP_NS          100000
 #define SUBMITTER_TRIES 100u /* naps that a submission under way is given */

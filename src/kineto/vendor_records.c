@@ -1,7 +1,7 @@
 #include "kineto/vendor_records.h"
 
 #include "common/clock.h"
-#include "intercept/external.h"
+#include "intercept/callbacks/external.h"
 #include "kineto/vendor_buffer.h"
 #include "kineto/vendor_marks.h"
 

@@ -24,8 +24,8 @@
  * The number of an image whose ring was removed may come again; what tells the images of a process
  * apart is when they made their rings. The folder's path travels in RTL_SESSION. `session` has the
  * version of the wire, that of the program, and pid and start time of the process that made the
- * folder; the collector adds a line and holds locks on it (collect/stale_sessions.h). All of it is opened as
- * common/private.h says.
+ * folder; the collector adds a line and holds locks on it (collect/stale_sessions.h). All of it is
+ * opened as common/private.h says.
  */
 #ifndef RTL_RING_H
 #define RTL_RING_H

@@ -6,9 +6,9 @@
 #define RTL_STORE_READER_H
 
 #include "common/index.h"
+#include "ring/clock_line.h"
 #include "rtl/rtl_trace.h"
 #include "store/api_codec.h"
-#include "ring/clock_line.h"
 #include "store/codec.h"
 
 #include <sqlite3.h>

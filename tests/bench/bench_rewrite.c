@@ -15,7 +15,7 @@
  * Instructions per packet (of `harvest` and of the floor, `swap`, likewise):
  *     valgrind --tool=callgrind --toggle-collect=rtl_rewrite bench_rewrite none 1 100000
  */
-#include "intercept/rewrite.h"
+#include "intercept/queue/rewrite.h"
 #include "timing.h"
 
 #include <hsa/amd_hsa_signal.h>

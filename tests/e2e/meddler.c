@@ -6,7 +6,7 @@
  *     MEDDLER_COUNT=FILE  at the shut-down of the runtime, FILE gets one line: how many signals
  * librtl made in all, how many of them after its first second
  */
-#include "intercept/api.h"
+#include "intercept/base/api.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

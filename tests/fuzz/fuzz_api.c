@@ -5,7 +5,7 @@
  *
  * Input: the sizes of the two tables, 16 bits each.
  */
-#include "intercept/api.h"
+#include "intercept/base/api.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,12 +15,12 @@
  */
 #include "model.h"
 
-#include "intercept/api.h"
-#include "intercept/emit.h"
-#include "intercept/harvest.h"
-#include "intercept/pending_add.h"
-#include "intercept/record_out.h"
-#include "intercept/shapes.h"
+#include "intercept/base/api.h"
+#include "intercept/base/emit.h"
+#include "intercept/queue/harvest.h"
+#include "intercept/queue/pending_add.h"
+#include "intercept/queue/record_out.h"
+#include "intercept/queue/shapes.h"
 
 #include <hsa/amd_hsa_signal.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include "header.h"
 
 #include "../common/check.h"
-#include "intercept/external.h"
-#include "intercept/origin.h"
+#include "intercept/base/thread_context.h"
+#include "intercept/callbacks/external.h"
 #include "kineto/members.h"
 #include "kineto/session.h"
 
@@ -117,9 +117,9 @@ const char *Members_ComeOneByOne(void)
 
 static void *run_thread(void *failed)
 {
-    *(bool *)failed = rtl_external_pop(NULL) || !rtl_external_push(9) ||
-                      rtl_origin_correlation() == 0 ||
-                      rtl_external_of(rtl_origin_correlation()) != 9; /* and is left there */
+    *(bool *)failed =
+        rtl_external_pop(NULL) || !rtl_external_push(9) || rtl_thread_context_correlation() == 0 ||
+        rtl_external_of(rtl_thread_context_correlation()) != 9; /* and is left there */
     return NULL;
 }
 
@@ -128,26 +128,27 @@ const char *External_BelongsToWhatIsLaunched(void)
 {
     uint64_t last = 0;
     rtl_external_watch();
-    rtl_origin_set_range(0);
-    CHECK(rtl_origin_correlation() == 0);
+    rtl_thread_context_set_range(0);
+    CHECK(rtl_thread_context_correlation() == 0);
     CHECK(rtl_external_push(5));
-    uint64_t outer = rtl_origin_correlation();
+    uint64_t outer = rtl_thread_context_correlation();
     CHECK(outer != 0 && rtl_external_of(outer) == 5);
-    rtl_origin_set_range(77); /* a range within changes nothing */
-    CHECK(rtl_origin_correlation() == outer && rtl_origin.range == 77);
+    rtl_thread_context_set_range(77); /* a range within changes nothing */
+    CHECK(rtl_thread_context_correlation() == outer && rtl_thread_context.range == 77);
     CHECK(rtl_external_push(6));
-    uint64_t inner = rtl_origin_correlation();
+    uint64_t inner = rtl_thread_context_correlation();
     CHECK(inner != outer && rtl_external_of(inner) == 6);
-    rtl_origin.call = rtl_origin_new_id();
-    rtl_external_note(rtl_origin.call);
-    CHECK(rtl_origin_correlation() == rtl_origin.call && rtl_external_of(rtl_origin.call) == 6);
-    rtl_origin.call = 0;
+    rtl_thread_context.call = rtl_thread_context_new_id();
+    rtl_external_note(rtl_thread_context.call);
+    CHECK(rtl_thread_context_correlation() == rtl_thread_context.call &&
+          rtl_external_of(rtl_thread_context.call) == 6);
+    rtl_thread_context.call = 0;
     CHECK(rtl_external_pop(&last) && last == 6);
-    CHECK(rtl_origin_correlation() == outer);
+    CHECK(rtl_thread_context_correlation() == outer);
     CHECK(rtl_external_pop(&last) && last == 5);
-    CHECK(rtl_origin_correlation() == 77); /* the range again */
+    CHECK(rtl_thread_context_correlation() == 77); /* the range again */
     CHECK(!rtl_external_pop(&last) && last == 5);
-    rtl_origin_set_range(0);
+    rtl_thread_context_set_range(0);
     CHECK(rtl_external_of(outer) == 5 && rtl_external_of(inner) == 6);
     CHECK(rtl_external_of(0) == 0 && rtl_external_of(inner + 1000000) == 0);
     return NULL;
@@ -164,7 +165,7 @@ const char *External_IsAThreadsOwn(void)
         CHECK(pthread_create(&thread, NULL, run_thread, &failed) == 0);
         CHECK(pthread_join(thread, NULL) == 0 && !failed);
     }
-    CHECK(rtl_external_of(rtl_origin_correlation()) == 1);
+    CHECK(rtl_external_of(rtl_thread_context_correlation()) == 1);
     CHECK(rtl_external_pop(NULL));
     return NULL;
 }

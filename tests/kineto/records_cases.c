@@ -1,7 +1,7 @@
 /* From RTL's events to records and buffers, with made-up events and marks. */
 #include "../common/check.h"
-#include "intercept/external.h"
-#include "intercept/origin.h"
+#include "intercept/base/thread_context.h"
+#include "intercept/callbacks/external.h"
 #include "kineto/vendor_buffer.h"
 #include "kineto/vendor_marks.h"
 #include "kineto/vendor_records.h"
@@ -155,7 +155,7 @@ const char *Records_SayWhatEventsSay(void)
     CHECK(rtl_external_push(4711));
     rtl_records_open(CONCURRENT_KERNEL);
     rtl_kernel_event_t event = kernel(7);
-    event.correlation = rtl_origin_correlation();
+    event.correlation = rtl_thread_context_correlation();
     give_kernel(&event);
     CHECK(rtl_external_pop(NULL));
     event = kernel(8);

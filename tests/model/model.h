@@ -8,7 +8,7 @@
 #ifndef TESTS_MODEL_MODEL_H
 #define TESTS_MODEL_MODEL_H
 
-#include "intercept/api.h"
+#include "intercept/base/api.h"
 
 #include <hsa/amd_hsa_queue.h>
 #include <pthread.h>

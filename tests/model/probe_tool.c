@@ -2,8 +2,8 @@
  * A tool that asks each GPU agent, while the runtime starts, which generation its intercept queues
  * are of: HSA_TOOLS_LIB=…/probe_tool.so. The answers go to the file PROBE_REPORT, a line each.
  */
-#include "intercept/api.h"
-#include "intercept/generation.h"
+#include "intercept/base/api.h"
+#include "intercept/queue/generation.h"
 
 #include <stdio.h>
 #include <stdlib.h>

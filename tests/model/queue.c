@@ -1,6 +1,6 @@
 #include "model.h"
 
-#include "intercept/map.h"
+#include "intercept/base/queue_map.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  *     STRANGE=alter  writes into the packets that it was given, what changes nothing for the device
  *     STRANGE=ring   once: keeps a packet back, publishes it again behind the others and rings
  */
-#include "intercept/api.h"
+#include "intercept/base/api.h"
 
 #include <stdlib.h>
 #include <string.h>

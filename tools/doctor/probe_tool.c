@@ -4,8 +4,8 @@
  * cannot do without and that is not there, and how its intercept queues hand over packets. Nothing
  * reaches the device.
  */
-#include "intercept/api.h"
-#include "intercept/generation.h"
+#include "intercept/base/api.h"
+#include "intercept/queue/generation.h"
 
 #include <stdio.h>
 

@@ -1,11 +1,11 @@
 #include "intercept/hip/calls.h"
 
 #include "common/stamp.h"
-#include "intercept/account.h"
-#include "intercept/config.h"
-#include "intercept/emit.h"
-#include "intercept/external.h"
-#include "intercept/starts.h"
+#include "intercept/base/account.h"
+#include "intercept/base/config.h"
+#include "intercept/base/emit.h"
+#include "intercept/callbacks/external.h"
+#include "intercept/hip/starts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -99,18 +99,18 @@ static void lose(void)
 static bool is_wanted(void)
 {
     return atomic_load_explicit(&rtl_calls_state, memory_order_relaxed) == RTL_CALLS_ON &&
-           !rtl_origin.paused;
+           !rtl_thread_context.paused;
 }
 
 bool rtl_hip_enter(struct rtl_hip_call *call)
 {
-    if (rtl_origin.inside != 0)
+    if (rtl_thread_context.inside != 0)
         return false;
-    rtl_origin.inside = 1;
-    rtl_origin.call = rtl_origin_new_id();
-    if (rtl_origin.mark != 0)
-        rtl_external_note(rtl_origin.call);
-    call->range = rtl_origin.range;
+    rtl_thread_context.inside = 1;
+    rtl_thread_context.call = rtl_thread_context_new_id();
+    if (rtl_thread_context.mark != 0)
+        rtl_external_note(rtl_thread_context.call);
+    call->range = rtl_thread_context.range;
     call->flags = 0;
     call->stream = 0;
     call->error = errno;
@@ -141,7 +141,7 @@ static inline struct rtl_wire_api wire_of(const struct rtl_hip_call *call, enum 
         .range = call->range,
         .stream = call->stream,
         .call = (uint32_t)entry,
-        .thread = rtl_origin_thread(),
+        .thread = rtl_thread_context_thread(),
         .result = result,
         .words = (uint16_t)count,
         .flags = call->flags,
@@ -180,13 +180,13 @@ static inline void send(const struct rtl_hip_call *call, enum rtl_hip_entry entr
 void rtl_hip_leave(struct rtl_hip_call *call, enum rtl_hip_entry entry, int result,
                    const uint64_t *words, unsigned count)
 {
-    uint64_t correlation = rtl_origin.call;
-    rtl_origin.call = 0;
-    rtl_origin.inside = 0;
+    uint64_t correlation = rtl_thread_context.call;
+    rtl_thread_context.call = 0;
+    rtl_thread_context.inside = 0;
     if (call->wanted || is_wanted()) {
         define(entry);
         send(call, entry, result, correlation, words, count);
-    } else if (rtl_origin.paused) {
+    } else if (rtl_thread_context.paused) {
         rtl_account_leave_out(RTL_KIND_CALLS);
     } else if (atomic_load_explicit(&rtl_calls_state, memory_order_relaxed) ==
                RTL_CALLS_UNDECIDED) {

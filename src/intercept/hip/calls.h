@@ -4,8 +4,8 @@
 #ifndef RTL_INTERCEPT_HIP_CALLS_H
 #define RTL_INTERCEPT_HIP_CALLS_H
 
+#include "intercept/base/thread_context.h"
 #include "intercept/hip/hip.h"
-#include "intercept/origin.h"
 
 #include <stdatomic.h>
 

@@ -23,8 +23,8 @@
  * loaded (follow.c).
  */
 #include "intercept/hip/resolve.h"
-#include "intercept/roctx.h"
-#include "intercept/starts.h"
+#include "intercept/hip/starts.h"
+#include "intercept/ranges/roctx.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -27,7 +27,7 @@
  */
 #include "intercept/hip/resolve.h"
 #include "intercept/hip/slots.h"
-#include "intercept/roctx.h"
+#include "intercept/ranges/roctx.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "intercept/hip/graph_nodes.h"
 
-#include "intercept/emit.h"
+#include "intercept/base/emit.h"
 #include "intercept/hip/graph_marks.h"
 #include "intercept/hip/resolve.h"
 

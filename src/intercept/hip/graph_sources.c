@@ -3,10 +3,10 @@
  * are about captures and about graphs built by hand. graphs.c has those about executable graphs,
  * and says when HIP may be asked.
  */
+#include "intercept/base/thread_context.h"
 #include "intercept/hip/graph_marks.h"
 #include "intercept/hip/graph_nodes.h"
 #include "intercept/hip/resolve.h"
-#include "intercept/origin.h"
 
 #include <stdlib.h>
 
@@ -65,7 +65,7 @@ void rtl_hip_captured(enum rtl_node_type type, hipStream_t stream)
     if (!rtl_graph_marks_find(id_of(capture.graph), id_of(node), &mark) &&
         rtl_graph_node_type(node) == type)
         rtl_graph_marks_set(id_of(capture.graph), id_of(node),
-                            (struct rtl_graph_mark){.range = rtl_origin.range});
+                            (struct rtl_graph_mark){.range = rtl_thread_context.range});
 }
 
 static void capture_begun(hipError_t result, hipStream_t stream)
@@ -224,8 +224,9 @@ void rtl_hip_before_hipGraphDestroyNode(hipGraphNode_t node)
 static void added(hipError_t result, hipGraphNode_t *node, hipGraph_t graph, uint64_t bytes)
 {
     if (result == hipSuccess)
-        rtl_graph_marks_set(id_of(graph), id_of(*node),
-                            (struct rtl_graph_mark){.range = rtl_origin.range, .bytes = bytes});
+        rtl_graph_marks_set(
+            id_of(graph), id_of(*node),
+            (struct rtl_graph_mark){.range = rtl_thread_context.range, .bytes = bytes});
 }
 
 void rtl_hip_after_hipGraphAddChildGraphNode(hipError_t result, hipGraphNode_t *node,

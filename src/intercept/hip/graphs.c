@@ -11,13 +11,13 @@
  * however many calls made it. One that comes into sight at a launch has nodes that nobody knows.
  */
 #include "common/stamp.h"
-#include "intercept/emit.h"
+#include "intercept/base/emit.h"
+#include "intercept/base/thread_context.h"
 #include "intercept/hip/graph_execs.h"
 #include "intercept/hip/graph_marks.h"
 #include "intercept/hip/graph_nodes.h"
 #include "intercept/hip/hip.h"
-#include "intercept/launches.h"
-#include "intercept/origin.h"
+#include "intercept/queue/launches.h"
 
 #include <pthread.h>
 
@@ -32,7 +32,7 @@ static _Thread_local bool discovering __attribute__((tls_model("initial-exec")))
 static uint64_t correlation_now(void)
 {
     return atomic_load_explicit(&rtl_calls_state, memory_order_relaxed) == RTL_CALLS_ON
-               ? rtl_origin.call
+               ? rtl_thread_context.call
                : 0;
 }
 

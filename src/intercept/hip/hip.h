@@ -2,10 +2,10 @@
  * Host calls of HIP: wrapped by symbols of the same names, which librtl.so exports and the dynamic
  * linker finds first when the library is preloaded.
  *
- * A wrapper looks at rtl_calls_state (origin.h). While calls are not wanted it goes on to the real
- * function at once; else it gives the call a correlation, which is in rtl_origin.call until the
- * call returns, and sends a record of it. What HIP calls itself is not recorded. The result, errno
- * and HIP's last error are those of the real function.
+ * A wrapper looks at rtl_calls_state (base/thread_context.h). While calls are not wanted it goes on
+ * to the real function at once; else it gives the call a correlation, which is in
+ * rtl_thread_context.call until the call returns, and sends a record of it. What HIP calls itself
+ * is not recorded. The result, errno and HIP's last error are those of the real function.
  */
 #ifndef RTL_INTERCEPT_HIP_HIP_H
 #define RTL_INTERCEPT_HIP_HIP_H
@@ -48,8 +48,8 @@ const char *rtl_hip_kernel_name(const void *function);
 
 /** Hooks around the calls that are marked GRAPH (streams' are, too), while calls are recorded or
  * recording is stopped: before the real function, and after it with its result. Called in the
- * thread of the call, with rtl_origin.call set; never for what HIP calls itself. They keep HIP's
- * last error; errno is kept for them. One that nobody defines is left out. */
+ * thread of the call, with rtl_thread_context.call set; never for what HIP calls itself. They keep
+ * HIP's last error; errno is kept for them. One that nobody defines is left out. */
 #define RTL_HIP_WEAK __attribute__((weak, visibility("hidden")))
 #define RTL_HIP_HOOKS_PLAIN(name, ...)
 #define RTL_HIP_HOOKS_WAIT(name, ...)

@@ -15,7 +15,7 @@
 #include "intercept/hip/resolve.h"
 
 #include "intercept/hip/calls.h"
-#include "intercept/makers.h"
+#include "intercept/hip/makers.h"
 
 #include <dlfcn.h>
 #include <limits.h>

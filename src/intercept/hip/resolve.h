@@ -4,8 +4,8 @@
 #ifndef RTL_INTERCEPT_HIP_RESOLVE_H
 #define RTL_INTERCEPT_HIP_RESOLVE_H
 
+#include "intercept/base/objects.h"
 #include "intercept/hip/hip.h"
-#include "intercept/objects.h"
 
 /** libc's own dlsym and dlvsym, past those that librtl.so exports; NULL if this libc has none that
  * could be found. */

@@ -3,10 +3,10 @@
  * a host call's record has the handle alone.
  */
 #include "common/stamp.h"
-#include "intercept/emit.h"
+#include "intercept/base/emit.h"
+#include "intercept/base/thread_context.h"
 #include "intercept/hip/hip.h"
-#include "intercept/origin.h"
-#include "intercept/waits.h"
+#include "intercept/queue/waits.h"
 
 /* When the thread asked HIP to destroy a stream. */
 static _Thread_local uint64_t asked __attribute__((tls_model("initial-exec")));

@@ -7,7 +7,7 @@
  * - `first_name`: in the place of the real function until somebody calls it; looks for it.
  */
 #include "intercept/hip/calls.h"
-#include "intercept/waits.h"
+#include "intercept/queue/waits.h"
 
 /* What is deprecated is wrapped all the same. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"

@@ -1,0 +1,43 @@
+#include "intercept/base/refuse.h"
+
+#include "ring/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(RTL_REFUSAL_TEXT <= RTL_REPORT_TEXT, "what is left can be sent");
+
+static const char *setting(const char *name)
+{
+    const char *value = secure_getenv(name);
+    return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+const char *rtl_refuse_session(void)
+{
+    return setting("RTL_SESSION");
+}
+
+static enum rtl_tool tool(void)
+{
+    const char *tools = setting("HSA_TOOLS_LIB");
+    if (tools == NULL)
+        return RTL_TOOL_UNSET;
+    return strstr(tools, "librtl.so") != NULL ? RTL_TOOL_NAMED : RTL_TOOL_OTHER;
+}
+
+bool rtl_refuse(enum rtl_refused why, int error, size_t ring_bytes)
+{
+    const char *session = rtl_refuse_session();
+    const char *address = setting("RTL_REPORT");
+    struct rtl_refusal refusal;
+    char text[RTL_REFUSAL_TEXT];
+    rtl_refusal_fill(&refusal, session != NULL ? session : "", error, ring_bytes);
+    refusal.why = why;
+    refusal.tool = tool();
+    refusal.named = session != NULL ? rtl_session_number(session) : 0;
+    if (session != NULL && why != RTL_REFUSED_SESSION && rtl_refusal_leave(session, &refusal))
+        return true;
+    rtl_refusal_write(&refusal, text);
+    return address != NULL && rtl_report_send(address, text);
+}

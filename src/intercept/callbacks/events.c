@@ -1,0 +1,746 @@
+#include "intercept/callbacks/events.h"
+
+#include "common/clock.h"
+#include "ring/clock_line.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH         256u
+#define WORDS         4096u
+#define MOST_IDS      (1u << 24) /* of a kind; what is beyond is not known */
+#define MOST_AGENTS   256u
+#define MOST_POINTS   4096u /* of a clock: older ones go */
+#define MOST_BRACKETS 64u
+#define ORIGINS       (1u << 16) /* a power of two */
+#define BUCKETS       256u
+#define MOST_HELD     (1u << 20) /* kernels, whose clock should have come long ago */
+#define RANGES_TEXT   (64u << 10)
+/* Two clocks are read after each other: again if it took longer, for something came between. */
+#define OFFSET_WIDTH_NS 1000u
+#define OFFSET_TRIES    8
+
+/* Things by their ids. */
+struct table {
+    unsigned char *items;
+    uint32_t count;
+};
+
+struct agent {
+    bool known;
+    uint32_t gpu;
+    uint64_t clock_hz;
+    struct rtl_line ticks; /* to the HSA system clock */
+};
+
+struct queue {
+    bool known;
+    uint32_t agent;
+    uint64_t address;
+};
+
+struct symbol {
+    char *name;
+};
+
+struct shape {
+    bool known;
+    struct rtl_wire_shape wire;
+};
+
+struct call {
+    char *name, *arguments;
+};
+
+/* What a correlation tells, as long as it has not been overwritten. */
+struct origin {
+    uint64_t correlation, range, stream;
+    bool has_stream;
+};
+
+struct open_range {
+    struct open_range *next;
+    struct rtl_wire_range wire;
+    char text[];
+};
+
+struct rtl_events {
+    const struct rtl_ring_header *header;
+    rtl_callbacks_t to;
+    rtl_ring_handler counters;
+    void *context;
+
+    struct table queues, symbols, shapes, calls;
+    struct agent agents[MOST_AGENTS];
+    struct rtl_wire_bracket brackets[MOST_BRACKETS];
+    size_t bracket_count;
+    struct rtl_line system; /* HSA system clock to CLOCK_BOOTTIME */
+    struct origin origins[ORIGINS];
+    struct open_range *open[BUCKETS];
+
+    struct rtl_wire_kernel *held;
+    size_t held_count, held_capacity;
+    struct rtl_wire_copy *held_copies;
+    size_t held_copy_count, held_copy_capacity;
+    uint64_t dropped; /* that found no memory to be held */
+    uint64_t missed;  /* rtl_events_missed */
+    bool clock_moved;
+
+    rtl_kernel_event_t kernels[BATCH];
+    rtl_copy_event_t copies[BATCH];
+    rtl_call_event_t call_events[BATCH];
+    rtl_range_event_t ranges[BATCH];
+    rtl_launch_event_t launches[BATCH];
+    size_t kernel_count, copy_count, call_count, range_count, launch_count;
+    uint64_t words[WORDS];
+    size_t word_count;
+    char text[RANGES_TEXT];
+    size_t text_used;
+};
+
+struct rtl_events *rtl_events_new(const struct rtl_ring_header *header)
+{
+    struct rtl_events *events = calloc(1, sizeof *events);
+    if (events == NULL)
+        return NULL;
+    events->header = header;
+    events->system.dx = events->system.dy = 1;
+    for (unsigned i = 0; i < MOST_AGENTS; i++)
+        events->agents[i].ticks.dx = events->agents[i].ticks.dy = 1;
+    return events;
+}
+
+void rtl_events_subscribe(struct rtl_events *events, const rtl_callbacks_t *callbacks,
+                          void *context, rtl_ring_handler counters)
+{
+    static const rtl_callbacks_t nobody = {.size = sizeof nobody};
+    events->to = callbacks != NULL ? *callbacks : nobody;
+    events->context = context;
+    events->counters = counters;
+}
+
+void rtl_events_missed(struct rtl_events *events, uint64_t missed)
+{
+    events->missed = missed;
+}
+
+/* ---- tables ---- */
+
+/* The item of an id, zeroed when it is new; NULL if it is too large or memory is short. */
+static void *make_item(struct table *table, uint32_t id, size_t size)
+{
+    if (id >= MOST_IDS)
+        return NULL;
+    if (id >= table->count) {
+        uint32_t count = table->count > 0 ? table->count : 64;
+        while (count <= id)
+            count *= 2;
+        unsigned char *items = realloc(table->items, count * size);
+        if (items == NULL)
+            return NULL;
+        memset(items + table->count * size, 0, (count - table->count) * size);
+        table->items = items;
+        table->count = count;
+    }
+    return table->items + id * size;
+}
+
+static const void *find_item(const struct table *table, uint32_t id, size_t size)
+{
+    return id < table->count ? table->items + id * size : NULL;
+}
+
+/* ---- handing over ---- */
+
+/* What is to be added to a time for CLOCK_REALTIME: of several readings the one that was held up
+ * least. */
+static int64_t read_realtime_offset(void)
+{
+    uint64_t least = UINT64_MAX;
+    int64_t offset = 0;
+    for (int i = 0; i < OFFSET_TRIES && least > OFFSET_WIDTH_NS; i++) {
+        uint64_t before = rtl_now();
+        uint64_t real = rtl_clock_ns(CLOCK_REALTIME);
+        uint64_t width = rtl_now() - before;
+        if (width < least) {
+            least = width;
+            offset = (int64_t)(real - (before + width / 2));
+        }
+    }
+    return offset;
+}
+
+static rtl_batch_t describe(const struct rtl_events *events)
+{
+    rtl_batch_t batch = {.lost = events->dropped + events->missed,
+                         .realtime_offset = read_realtime_offset()};
+    uint32_t rows = atomic_load_explicit(&events->header->queues, memory_order_acquire);
+    for (uint32_t row = 0; row < rows && row < RTL_LEDGER_ROWS; row++)
+        for (unsigned reason = 0; reason < RTL_LOST_REASONS; reason++)
+            batch.lost += atomic_load_explicit(&events->header->ledger[row].lost[reason],
+                                               memory_order_relaxed);
+    return batch;
+}
+
+static void hand_kernels(struct rtl_events *events)
+{
+    rtl_batch_t batch = describe(events);
+    if (events->to.kernels != NULL && events->kernel_count > 0)
+        events->to.kernels(events->context, &batch, events->kernels, events->kernel_count);
+    events->kernel_count = 0;
+}
+
+static void hand_copies(struct rtl_events *events)
+{
+    rtl_batch_t batch = describe(events);
+    if (events->to.copies != NULL && events->copy_count > 0)
+        events->to.copies(events->context, &batch, events->copies, events->copy_count);
+    events->copy_count = 0;
+}
+
+static void hand_calls(struct rtl_events *events)
+{
+    rtl_batch_t batch = describe(events);
+    if (events->to.calls != NULL && events->call_count > 0)
+        events->to.calls(events->context, &batch, events->call_events, events->call_count);
+    events->call_count = 0;
+    events->word_count = 0;
+}
+
+static void hand_ranges(struct rtl_events *events)
+{
+    rtl_batch_t batch = describe(events);
+    if (events->to.ranges != NULL && events->range_count > 0)
+        events->to.ranges(events->context, &batch, events->ranges, events->range_count);
+    events->range_count = 0;
+    events->text_used = 0;
+}
+
+static void hand_launches(struct rtl_events *events)
+{
+    rtl_batch_t batch = describe(events);
+    if (events->to.launches != NULL && events->launch_count > 0)
+        events->to.launches(events->context, &batch, events->launches, events->launch_count);
+    events->launch_count = 0;
+}
+
+/* ---- clocks ---- */
+
+/* Older points are of no use: what they are about has been handed over. */
+static void shorten(struct rtl_line *line)
+{
+    if (line->points < MOST_POINTS)
+        return;
+    size_t half = line->points / 2;
+    memmove(line->x, line->x + half, (line->points - half) * sizeof *line->x);
+    memmove(line->y, line->y + half, (line->points - half) * sizeof *line->y);
+    line->points -= half;
+    line->last = 0;
+}
+
+static void take_clock(struct rtl_events *events, const struct rtl_wire_clock *wire)
+{
+    if (wire->agent >= MOST_AGENTS)
+        return;
+    struct agent *agent = &events->agents[wire->agent];
+    shorten(&agent->ticks);
+    if (rtl_line_add(&agent->ticks, wire->ticks, wire->system_ns) == 0)
+        rtl_clock_finish_ticks(&agent->ticks, agent->clock_hz);
+    events->clock_moved = true;
+}
+
+static void take_bracket(struct rtl_events *events, const struct rtl_wire_bracket *wire)
+{
+    if (events->bracket_count == MOST_BRACKETS) {
+        events->bracket_count--;
+        memmove(events->brackets, events->brackets + 1,
+                events->bracket_count * sizeof *events->brackets);
+    }
+    events->brackets[events->bracket_count++] = *wire;
+    struct rtl_line line = {.dx = 1, .dy = 1};
+    if (rtl_clock_make_system(&line, events->brackets, events->bracket_count) != 0) {
+        rtl_line_free(&line);
+        return;
+    }
+    rtl_line_free(&events->system);
+    events->system = line;
+    events->clock_moved = true;
+}
+
+/* One point says nothing of the rate, which some runtimes do not tell either. */
+static bool has_clock(const struct agent *agent)
+{
+    size_t points = agent->ticks.points;
+    return points > 1 || (points == 1 && agent->clock_hz != 0);
+}
+
+/* ticks of an agent, or ns of the HSA system clock for one that is no GPU, to CLOCK_BOOTTIME. 0 for
+ * 0, and where the clock is not known. */
+static uint64_t time_of(struct rtl_events *events, struct agent *agent, uint64_t ticks)
+{
+    if (ticks == 0 || (agent->gpu != RTL_NONE && !has_clock(agent)))
+        return 0;
+    uint64_t system = agent->gpu != RTL_NONE ? rtl_line_at(&agent->ticks, ticks) : ticks;
+    return rtl_line_at(&events->system, system);
+}
+
+static bool clock_covers(const struct agent *agent, uint64_t ticks)
+{
+    const struct rtl_line *line = &agent->ticks;
+    return agent->gpu == RTL_NONE || ticks == 0 ||
+           (has_clock(agent) && line->x[line->points - 1] >= ticks);
+}
+
+/* Whether something that ended at these ticks may go although not all is known. The first point of
+ * a clock comes right behind what has told the ticks, and a flush may come between them. */
+static bool may_go(const struct agent *agent, uint64_t ticks, enum rtl_events_which which)
+{
+    bool timed = agent->gpu == RTL_NONE || ticks == 0 || has_clock(agent);
+    return which == RTL_EVENTS_ALL || (which == RTL_EVENTS_TIMED && timed);
+}
+
+/* ---- where from ---- */
+
+static void remember(struct rtl_events *events, const struct origin *origin)
+{
+    events->origins[origin->correlation & (ORIGINS - 1)] = *origin;
+}
+
+static const struct origin *recall(const struct rtl_events *events, uint64_t correlation)
+{
+    static const struct origin nothing;
+    const struct origin *origin = &events->origins[correlation & (ORIGINS - 1)];
+    return correlation != 0 && origin->correlation == correlation ? origin : &nothing;
+}
+
+/* ---- kernels ---- */
+
+static void hold_kernel(struct rtl_events *events, const struct rtl_wire_kernel *wire)
+{
+    if (events->held_count == events->held_capacity) {
+        size_t capacity = events->held_capacity > 0 ? 2 * events->held_capacity : 1024;
+        struct rtl_wire_kernel *held = realloc(events->held, capacity * sizeof *held);
+        if (held == NULL) {
+            events->dropped++;
+            return;
+        }
+        events->held = held;
+        events->held_capacity = capacity;
+    }
+    events->held[events->held_count++] = *wire;
+}
+
+/* The agent of a queue; one that is no GPU where it is not known. */
+static struct agent *agent_of(struct rtl_events *events, const struct queue *queue)
+{
+    static struct agent unknown = {.gpu = RTL_NONE};
+    if (queue == NULL || queue->agent >= MOST_AGENTS || !events->agents[queue->agent].known)
+        return &unknown;
+    return &events->agents[queue->agent];
+}
+
+static const char *name_of(const struct rtl_events *events, const struct rtl_wire_shape *shape)
+{
+    const struct symbol *symbol = find_item(&events->symbols, shape->symbol, sizeof(struct symbol));
+    return symbol != NULL ? symbol->name : NULL;
+}
+
+static void add_kernel(struct rtl_events *events, const struct rtl_wire_kernel *wire,
+                       const struct queue *queue, const struct rtl_wire_shape *shape)
+{
+    static const struct rtl_wire_shape no_shape = {.symbol = RTL_NONE};
+    struct agent *agent = agent_of(events, queue);
+    const struct origin *origin = recall(events, wire->correlation);
+    if (shape == NULL)
+        shape = &no_shape;
+    if (events->kernel_count == BATCH)
+        hand_kernels(events);
+    events->kernels[events->kernel_count++] = (rtl_kernel_event_t){
+        .name = name_of(events, shape),
+        .start = time_of(events, agent, wire->start),
+        .end = time_of(events, agent, wire->end),
+        .correlation = wire->correlation,
+        .range = origin->range,
+        .stream = origin->stream,
+        .queue_address = queue != NULL ? queue->address : 0,
+        .packet = wire->packet,
+        .kernel_object = shape->kernel_object,
+        .has_stream = origin->has_stream,
+        .device = agent->gpu,
+        .queue_id = wire->queue,
+        .launch = wire->launch,
+        .ordinal = wire->ordinal,
+        .grid = {shape->grid[0], shape->grid[1], shape->grid[2]},
+        .block = {shape->block[0], shape->block[1], shape->block[2]},
+        .group_size = shape->group_size,
+        .private_size = shape->private_size,
+    };
+}
+
+/* False: something that is still to come is needed first. */
+static bool release_kernel(struct rtl_events *events, const struct rtl_wire_kernel *wire,
+                           enum rtl_events_which which)
+{
+    const struct queue *queue = find_item(&events->queues, wire->queue, sizeof *queue);
+    const struct shape *shape = find_item(&events->shapes, wire->shape, sizeof *shape);
+    if (queue != NULL && !queue->known)
+        queue = NULL;
+    if (shape != NULL && !shape->known)
+        shape = NULL;
+    const struct agent *agent = agent_of(events, queue);
+    bool whole = queue != NULL && shape != NULL &&
+                 (shape->wire.symbol == RTL_NONE || name_of(events, &shape->wire) != NULL) &&
+                 clock_covers(agent, wire->end);
+    if (!whole && !may_go(agent, wire->end, which))
+        return false;
+    add_kernel(events, wire, queue, shape != NULL ? &shape->wire : NULL);
+    return true;
+}
+
+static void release_kernels(struct rtl_events *events, enum rtl_events_which which)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < events->held_count; i++)
+        if (!release_kernel(events, &events->held[i], which))
+            events->held[kept++] = events->held[i];
+    events->held_count = kept;
+}
+
+/* ---- copies ---- */
+
+static void hold_copy(struct rtl_events *events, const struct rtl_wire_copy *wire)
+{
+    if (events->held_copy_count == events->held_copy_capacity) {
+        size_t capacity = events->held_copy_capacity > 0 ? 2 * events->held_copy_capacity : 256;
+        struct rtl_wire_copy *held = realloc(events->held_copies, capacity * sizeof *held);
+        if (held == NULL) {
+            events->dropped++;
+            return;
+        }
+        events->held_copies = held;
+        events->held_copy_capacity = capacity;
+    }
+    events->held_copies[events->held_copy_count++] = *wire;
+}
+
+static uint32_t gpu_of(const struct rtl_events *events, uint32_t agent)
+{
+    return agent < MOST_AGENTS && events->agents[agent].known ? events->agents[agent].gpu
+                                                              : RTL_EVENT_NONE;
+}
+
+static bool release_copy(struct rtl_events *events, const struct rtl_wire_copy *wire,
+                         enum rtl_events_which which)
+{
+    const struct queue *queue = find_item(&events->queues, wire->queue, sizeof *queue);
+    if (queue != NULL && !queue->known)
+        queue = NULL;
+    struct agent *agent = agent_of(events, queue);
+    bool whole = queue != NULL && clock_covers(agent, wire->end);
+    if (!whole && !may_go(agent, wire->end, which))
+        return false;
+    const struct origin *origin = recall(events, wire->correlation);
+    if (events->copy_count == BATCH)
+        hand_copies(events);
+    events->copies[events->copy_count++] = (rtl_copy_event_t){
+        .start = time_of(events, agent, wire->start),
+        .end = time_of(events, agent, wire->end),
+        .bytes = wire->bytes,
+        .correlation = wire->correlation,
+        .range = origin->range,
+        .stream = origin->stream,
+        .ordinal = wire->ordinal,
+        .has_stream = origin->has_stream,
+        .kind = wire->kind,
+        .device = agent->gpu,
+        .src = gpu_of(events, wire->src),
+        .dst = gpu_of(events, wire->dst),
+    };
+    return true;
+}
+
+static void release_copies(struct rtl_events *events, enum rtl_events_which which)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < events->held_copy_count; i++)
+        if (!release_copy(events, &events->held_copies[i], which))
+            events->held_copies[kept++] = events->held_copies[i];
+    events->held_copy_count = kept;
+}
+
+/* ---- host calls, ranges, launches ---- */
+
+static void take_api(struct rtl_events *events, const struct rtl_wire_api *wire)
+{
+    struct origin origin = {wire->correlation, wire->range, wire->stream,
+                            (wire->flags & RTL_API_STREAM) != 0};
+    const struct call *call = find_item(&events->calls, wire->call, sizeof *call);
+    remember(events, &origin);
+    if (events->call_count == BATCH || events->word_count + wire->words > WORDS)
+        hand_calls(events);
+    uint32_t words = wire->words < WORDS ? wire->words : WORDS;
+    uint64_t *values = events->words + events->word_count;
+    if (words > 0)
+        memcpy(values, wire + 1, words * sizeof *values);
+    events->word_count += words;
+    events->call_events[events->call_count++] = (rtl_call_event_t){
+        .name = call != NULL ? call->name : NULL,
+        .arguments = call != NULL ? call->arguments : NULL,
+        .words = values,
+        .start = wire->start_ns,
+        .end = wire->end_ns,
+        .correlation = wire->correlation,
+        .range = wire->range,
+        .stream = wire->stream,
+        .has_stream = origin.has_stream,
+        .word_count = words,
+        .thread = rtl_thread_tid(wire->thread),
+        .result = wire->result,
+    };
+}
+
+static void add_range(struct rtl_events *events, const struct rtl_wire_range *wire,
+                      const char *text, uint64_t end)
+{
+    size_t size = (size_t)wire->text_length + 1;
+    if (size > RANGES_TEXT)
+        size = RANGES_TEXT;
+    if (events->range_count == BATCH || events->text_used + size > RANGES_TEXT)
+        hand_ranges(events);
+    char *copy = events->text + events->text_used;
+    memcpy(copy, text, size - 1);
+    copy[size - 1] = '\0';
+    events->text_used += size;
+    events->ranges[events->range_count++] = (rtl_range_event_t){
+        .text = copy,
+        .start = wire->start_ns,
+        .end = end,
+        .id = wire->id,
+        .parent = wire->parent,
+        .thread = rtl_thread_tid(wire->thread),
+        .kind = wire->kind,
+        .flags = wire->flags,
+    };
+}
+
+static void take_range(struct rtl_events *events, const struct rtl_wire_range *wire)
+{
+    const char *text = (const char *)(wire + 1);
+    if (wire->kind == RTL_RANGE_MARK) {
+        add_range(events, wire, text, wire->start_ns);
+        return;
+    }
+    if ((wire->flags & RTL_RANGE_ASIDE) != 0)
+        add_range(events, wire, text, 0);
+    struct origin origin = {.correlation = wire->id, .range = wire->id};
+    struct open_range **bucket = &events->open[wire->id % BUCKETS];
+    struct open_range *range = malloc(sizeof *range + wire->text_length + 1);
+    remember(events, &origin);
+    if (range == NULL)
+        return;
+    range->wire = *wire;
+    memcpy(range->text, text, wire->text_length);
+    range->next = *bucket;
+    *bucket = range;
+}
+
+static void take_range_end(struct rtl_events *events, const struct rtl_wire_range_end *wire)
+{
+    struct open_range **at = &events->open[wire->id % BUCKETS];
+    while (*at != NULL && (*at)->wire.id != wire->id)
+        at = &(*at)->next;
+    struct open_range *range = *at;
+    if (range == NULL)
+        return;
+    *at = range->next;
+    add_range(events, &range->wire, range->text, wire->end_ns);
+    free(range);
+}
+
+static void take_launch(struct rtl_events *events, const struct rtl_wire_launch *wire)
+{
+    if (events->launch_count == BATCH)
+        hand_launches(events);
+    events->launches[events->launch_count++] = (rtl_launch_event_t){
+        .start = wire->time_ns,
+        .correlation = wire->correlation,
+        .range = wire->range,
+        .fingerprint = wire->fingerprint,
+        .launch = wire->launch,
+        .graph = wire->graph,
+        .generation = wire->generation,
+        .thread = rtl_thread_tid(wire->thread),
+        .packets = wire->packets,
+        .kernels = wire->kernels,
+    };
+}
+
+/* ---- definitions ---- */
+
+static void take_agent(struct rtl_events *events, const struct rtl_wire_agent *wire)
+{
+    if (wire->agent >= MOST_AGENTS)
+        return;
+    struct agent *agent = &events->agents[wire->agent];
+    agent->known = true;
+    agent->gpu = wire->gpu;
+    agent->clock_hz = wire->clock_hz;
+    rtl_clock_finish_ticks(&agent->ticks, agent->clock_hz);
+}
+
+static void take_queue(struct rtl_events *events, const struct rtl_wire_queue *wire)
+{
+    struct queue *queue = make_item(&events->queues, wire->queue, sizeof *queue);
+    if (queue != NULL)
+        *queue = (struct queue){true, wire->agent, wire->address};
+}
+
+/* The name is never freed: events point to it. */
+static void take_symbol(struct rtl_events *events, const struct rtl_wire_symbol *wire)
+{
+    struct symbol *symbol = make_item(&events->symbols, wire->symbol, sizeof *symbol);
+    if (symbol != NULL && symbol->name == NULL)
+        symbol->name = strndup((const char *)(wire + 1), wire->name_length);
+}
+
+static void take_shape(struct rtl_events *events, const struct rtl_wire_shape *wire)
+{
+    struct shape *shape = make_item(&events->shapes, wire->shape, sizeof *shape);
+    if (shape != NULL)
+        *shape = (struct shape){true, *wire};
+}
+
+static void take_call(struct rtl_events *events, const struct rtl_wire_call *wire)
+{
+    const char *text = (const char *)(wire + 1);
+    struct call *call = make_item(&events->calls, wire->call, sizeof *call);
+    if (call == NULL || call->name != NULL)
+        return;
+    call->name = strndup(text, wire->name_length);
+    call->arguments = strndup(text + wire->name_length, wire->arguments_length);
+}
+
+static void take_name(const struct rtl_events *events, const struct rtl_wire_name *wire)
+{
+    char *text =
+        events->to.name != NULL ? strndup((const char *)(wire + 1), wire->text_length) : NULL;
+    if (text != NULL && wire->kind <= RTL_NAMED_AGENT) /* that the program gave by roctx */
+        events->to.name(events->context, (rtl_name_event_kind_t)wire->kind,
+                        wire->kind == RTL_NAMED_THREAD ? rtl_thread_tid((uint32_t)wire->handle)
+                                                       : wire->handle,
+                        text);
+    free(text);
+}
+
+static void take_note(const struct rtl_events *events, const struct rtl_wire_note *wire)
+{
+    char *text =
+        events->to.note != NULL ? strndup((const char *)(wire + 1), wire->text_length) : NULL;
+    if (text != NULL)
+        events->to.note(events->context, wire->time_ns, text);
+    free(text);
+}
+
+void rtl_events_take(void *context, enum rtl_wire_type type, const void *body, size_t size)
+{
+    struct rtl_events *events = context;
+    if (body == NULL) {
+        events->missed++;
+        return;
+    }
+    switch (type) {
+    case RTL_WIRE_AGENT:
+        take_agent(events, body);
+        break;
+    case RTL_WIRE_QUEUE:
+        take_queue(events, body);
+        break;
+    case RTL_WIRE_SYMBOL:
+        take_symbol(events, body);
+        break;
+    case RTL_WIRE_SHAPE:
+        take_shape(events, body);
+        break;
+    case RTL_WIRE_KERNEL:
+        hold_kernel(events, body);
+        break;
+    case RTL_WIRE_COPY:
+        hold_copy(events, body);
+        break;
+    case RTL_WIRE_CLOCK:
+        take_clock(events, body);
+        break;
+    case RTL_WIRE_BRACKET:
+        take_bracket(events, body);
+        break;
+    case RTL_WIRE_NOTE:
+        take_note(events, body);
+        break;
+    case RTL_WIRE_CALL:
+        take_call(events, body);
+        break;
+    case RTL_WIRE_API:
+        take_api(events, body);
+        break;
+    case RTL_WIRE_RANGE:
+        take_range(events, body);
+        break;
+    case RTL_WIRE_RANGE_END:
+        take_range_end(events, body);
+        break;
+    case RTL_WIRE_NAME:
+        take_name(events, body);
+        break;
+    case RTL_WIRE_LAUNCH:
+        take_launch(events, body);
+        break;
+    case RTL_WIRE_PROCESS:
+    case RTL_WIRE_QUEUE_END:
+    case RTL_WIRE_KERNELS:
+    case RTL_WIRE_VOID:
+    case RTL_WIRE_DRAFT_KERNEL:
+    case RTL_WIRE_DRAFT_COPY:
+    case RTL_WIRE_GRAPH:
+    case RTL_WIRE_NODE:
+    case RTL_WIRE_PAUSE:
+    case RTL_WIRE_HIP_QUEUE:
+    case RTL_WIRE_STREAM:
+        break;
+    case RTL_WIRE_COUNTING:
+    case RTL_WIRE_COUNTER:
+    case RTL_WIRE_SAMPLE:
+    case RTL_WIRE_UNCOUNTED:
+        if (events->counters != NULL)
+            events->counters(events->context, type, body, size);
+        break;
+    }
+}
+
+void rtl_events_deliver(struct rtl_events *events, enum rtl_events_which which)
+{
+    if (events->held_count > MOST_HELD)
+        which = RTL_EVENTS_ALL;
+    if (events->clock_moved || which != RTL_EVENTS_SURE) {
+        release_kernels(events, which);
+        release_copies(events, which);
+    }
+    events->clock_moved = false;
+    if (events->kernel_count > 0)
+        hand_kernels(events);
+    if (events->copy_count > 0)
+        hand_copies(events);
+    if (events->call_count > 0)
+        hand_calls(events);
+    if (events->range_count > 0)
+        hand_ranges(events);
+    if (events->launch_count > 0)
+        hand_launches(events);
+}
+
+void rtl_events_deliver_open(struct rtl_events *events)
+{
+    for (unsigned i = 0; i < BUCKETS; i++)
+        for (struct open_range *range = events->open[i]; range != NULL; range = range->next)
+            add_range(events, &range->wire, range->text, 0);
+    hand_ranges(events);
+}

@@ -1,0 +1,374 @@
+#include "intercept/counters/counters.h"
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "intercept/base/emit.h"
+#include "intercept/base/tasks.h"
+#include "intercept/counters/device.h"
+#include "intercept/counters/kernel.h"
+#include "intercept/counters/range.h"
+#include "intercept/queue/aql.h"
+#include "intercept/ranges/ranges.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define EAGER_NS      UINT64_C(1000000)   /* without a nap, after something came of it */
+#define BUSY_NAP_NS   50000               /* while something is on its way */
+#define IDLE_NAP_NS   500000              /* while nothing is */
+#define ACCOUNT_NS    UINT64_C(100000000) /* between looks at what was missed */
+#define SETTLE_NAP_NS 100000
+
+static _Atomic bool counts;                 /* something is counted */
+static const struct rtl_counting *counting; /* how; set before that */
+
+/* Held by the keeper while it works, and by who opens or closes a queue. The keeper works all the
+ * time: who wants the lock says so. */
+static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic uint32_t guests;
+static pthread_t keeper;
+static bool running; /* under `keeping` */
+static _Atomic bool stopping, ended;
+static _Atomic uint64_t quiet_rounds; /* in a row: nothing was on its way */
+static bool told_of_graphs;
+
+/* ---- settings ---- */
+
+static void tell(const struct rtl_config *config, uint32_t passes)
+{
+    static bool told; /* once in the life of the process */
+    if (told)
+        return;
+    told = true;
+    size_t length = strnlen(config->metrics, UINT16_MAX);
+    struct rtl_wire_counting wire = {.mode = (uint32_t)config->counting,
+                                     .pass = (uint16_t)config->pass,
+                                     .passes = (uint16_t)passes,
+                                     .text_length = (uint16_t)length};
+    struct rtl_piece pieces[] = {{&wire, sizeof wire}, {config->metrics, length}};
+    rtl_emit_definition(RTL_WIRE_COUNTING, pieces, 2);
+}
+
+/* Why nothing can be counted, whatever the devices have; NULL: nothing is known against it. */
+static const char *refusal(const struct rtl_config *config)
+{
+    if (config->way == RTL_SET_INTERPOSE)
+        return "hardware counters need packets of RTL's own in queues, which RTL_QUEUE=interpose "
+               "does not allow; leave RTL_QUEUE out";
+    if (config->counting == RTL_COUNTING_RANGE && config->mode != RTL_MODE_FULL)
+        return "hardware counters of ranges need RTL_MODE=full: it has to be known when a range's "
+               "kernels are done";
+    if (!rtl_aql_open())
+        return "this HSA runtime offers no hardware counters: AMD's aqlprofile library "
+               "(libhsa-amd-aqlprofile64.so) could not be loaded";
+    return NULL;
+}
+
+static uint32_t plan(const struct rtl_config *config)
+{
+    const char *why = refusal(config);
+    if (why != NULL) {
+        rtl_complain("RTL_METRICS: %s; no hardware counter is read", why);
+        rtl_emit_note(RTL_NONE, "RTL_METRICS: %s; no hardware counter is read", why);
+        return 0;
+    }
+    uint32_t passes = rtl_counters_plan_devices(config->metrics, config->pass);
+    if (passes > 0 && config->pass >= passes)
+        rtl_emit_note(RTL_NONE,
+                      "RTL_PASS=%u: there are %u passes, from 0 on; no hardware counter is read",
+                      config->pass, passes);
+    return passes;
+}
+
+void rtl_counters_begin(const struct rtl_config *config)
+{
+    if (config->metrics == NULL || !rtl_counters_are_wanted(config->metrics))
+        return;
+    uint32_t passes = plan(config);
+    tell(config, passes);
+    bool has_pass = config->pass < passes;
+    bool by_range = config->counting == RTL_COUNTING_RANGE;
+    counting = by_range ? &rtl_counting_ranges : &rtl_counting_kernels;
+    atomic_store(&counts, has_pass);
+    if (has_pass && by_range)
+        atomic_store(&rtl_range_ended, rtl_counters_range_ended);
+}
+
+bool rtl_counters_need_packets(void)
+{
+    return atomic_load(&counts);
+}
+
+/* ---- the keeper ---- */
+
+static void account(void)
+{
+    rtl_counters_account();
+    if (told_of_graphs || !rtl_counters_missed(RTL_UNCOUNTED_GRAPH))
+        return;
+    told_of_graphs = true;
+    rtl_emit_note(RTL_NONE, "kernels in replays of graphs are not counted by RTL_COUNTING=kernel; "
+                            "RTL_COUNTING=range counts them");
+}
+
+static void *keep(void *unused)
+{
+    (void)unused;
+    pthread_setname_np(pthread_self(), "rtl-counters");
+    uint64_t accounted = 0;
+    uint64_t since = 0;
+    while (!atomic_load_explicit(&stopping, memory_order_acquire)) {
+        bool busy = false;
+        pthread_mutex_lock(&keeping);
+        unsigned came = counting->round(&busy);
+        uint64_t now = rtl_now();
+        if (now - accounted > ACCOUNT_NS) {
+            account();
+            accounted = now;
+        }
+        pthread_mutex_unlock(&keeping);
+        atomic_store(&quiet_rounds, busy ? 0 : atomic_load(&quiet_rounds) + 1);
+        if (came > 0)
+            since = now;
+        if (atomic_load(&guests) > 0 || !busy || !counting->is_hurried || now - since > EAGER_NS)
+            rtl_nap(busy ? BUSY_NAP_NS : IDLE_NAP_NS);
+        else
+            (void)sched_yield();
+    }
+    atomic_store_explicit(&ended, true, memory_order_release);
+    return NULL;
+}
+
+static void hold_keeper(void)
+{
+    atomic_fetch_add(&guests, 1);
+    pthread_mutex_lock(&keeping);
+}
+
+static void let_keeper(void)
+{
+    pthread_mutex_unlock(&keeping);
+    atomic_fetch_sub(&guests, 1);
+}
+
+static bool start_keeper(void)
+{
+    if (running)
+        return true;
+    atomic_store(&stopping, false);
+    atomic_store(&ended, false);
+    running = rtl_task_start(&keeper, keep) == 0;
+    return running;
+}
+
+/* ---- queues ---- */
+
+static bool provide_room(struct rtl_counters_queue *counted)
+{
+    void *out = NULL;
+    if (counted->room >= counted->queue->size)
+        return true;
+    if (posix_memalign(&out, RTL_PACKET_SIZE, counted->queue->size * RTL_PACKET_SIZE) != 0)
+        return false;
+    free(counted->out);
+    counted->out = out;
+    counted->room = counted->queue->size;
+    return true;
+}
+
+static struct rtl_counters_queue *counted_of(struct rtl_queue *queue)
+{
+    if (queue->observer == NULL) {
+        struct rtl_counters_queue *made = calloc(1, sizeof *made);
+        if (made == NULL)
+            return NULL;
+        made->queue = queue;
+        queue->observer = made;
+    }
+    return queue->observer;
+}
+
+static bool open_queue(struct rtl_queue *queue, struct rtl_counters_agent *device)
+{
+    struct rtl_counters_queue *counted = counted_of(queue);
+    if (counted == NULL || !start_keeper() || !provide_room(counted))
+        return false;
+    counted->device = device;
+    return counting->open(counted);
+}
+
+/* So many packets may be on the hardware for one of the program's: the ring must hold them. */
+static void spread(struct rtl_queue *queue)
+{
+    queue->max_expansion = counting->spread;
+    queue->rewriter.progress_every = (uint32_t)(queue->size / 8 / queue->max_expansion);
+    if (queue->rewriter.progress_every == 0)
+        queue->rewriter.progress_every = 1;
+}
+
+/* A queue on a GPU agent that is not followed by interception. */
+static void refuse_queue(uint32_t agent)
+{
+    struct rtl_counters_agent *device =
+        rtl_counters_need_packets() ? rtl_counters_agent(agent) : NULL;
+    if (device == NULL)
+        return;
+    rtl_counters_miss(device, RTL_UNCOUNTED_QUEUE, 1);
+    rtl_emit_note(RTL_NONE,
+                  "a queue on agent %u is not one that RTL can put packets into: hardware counters "
+                  "of its kernels are not told apart",
+                  agent);
+}
+
+static void follow_queue(struct rtl_queue *queue)
+{
+    struct rtl_counters_agent *device =
+        rtl_counters_need_packets() ? rtl_counters_agent(queue->agent) : NULL;
+    if (device == NULL)
+        return;
+    if (queue->way != RTL_WAY_INTERCEPT) {
+        refuse_queue(queue->agent);
+        return;
+    }
+    hold_keeper();
+    bool opened = open_queue(queue, device);
+    if (opened) {
+        spread(queue);
+        atomic_store_explicit(&queue->observed, true, memory_order_release);
+    } else {
+        rtl_counters_give_up(device, "the device or the library did not start them");
+        rtl_counters_miss(device, RTL_UNCOUNTED_DEVICE, 1);
+    }
+    let_keeper();
+}
+
+/* The throttle leaves room for all that a packet may become; a packet that finds none goes alone.
+ */
+static uint64_t rewrite(struct rtl_queue *queue, uint64_t index, uint64_t count, uint32_t epoch,
+                        const void **all)
+{
+    struct rtl_counters_queue *counted = queue->observer;
+    uint64_t written = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        unsigned char *packet = queue->staging + i * RTL_PACKET_SIZE;
+        unsigned char *out = counted->out + written * RTL_PACKET_SIZE;
+        rtl_rewrite(&queue->rewriter, packet, index + i, 1, epoch);
+        if (written + queue->max_expansion + (count - i - 1) <= counted->room) {
+            written += counting->put(counted, packet, index + i, out);
+        } else {
+            memcpy(out, packet, RTL_PACKET_SIZE);
+            rtl_counters_miss(counted->device, RTL_UNCOUNTED_MEMORY, 1);
+            written++;
+        }
+    }
+    *all = counted->out;
+    return written;
+}
+
+static uint64_t most(const struct rtl_queue *queue)
+{
+    return counting->most(queue->observer);
+}
+
+static void reserve(struct rtl_queue *queue, uint64_t first, uint64_t count)
+{
+    counting->reserve(queue->observer, first, count);
+}
+
+static void close_queue(struct rtl_queue *queue)
+{
+    if (!rtl_queue_is_observed(queue))
+        return;
+    hold_keeper();
+    counting->close(queue->observer);
+    atomic_store(&queue->observed, false);
+    let_keeper();
+}
+
+static void forget_queues(void)
+{
+    for (uint32_t i = 0; i < rtl_queues_count(); i++)
+        atomic_store(&rtl_queues_at(i)->observed, false);
+}
+
+const struct rtl_queue_observer rtl_counters_observer = {.opened = follow_queue,
+                                                         .refused = refuse_queue,
+                                                         .closing = close_queue,
+                                                         .reserved = reserve,
+                                                         .most = most,
+                                                         .rewrite = rewrite};
+
+/* ---- the end ---- */
+
+static void wait_until_quiet(uint64_t patience_ns)
+{
+    uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
+    atomic_store(&quiet_rounds, 0);
+    while (atomic_load(&quiet_rounds) < 2 && !atomic_load(&ended) &&
+           rtl_clock_ns(CLOCK_MONOTONIC) < deadline)
+        rtl_nap(SETTLE_NAP_NS);
+}
+
+static bool is_running(void)
+{
+    hold_keeper();
+    bool runs = running;
+    let_keeper();
+    return runs;
+}
+
+void rtl_counters_settle(uint64_t patience_ns)
+{
+    if (!atomic_load(&counts) || !is_running())
+        return;
+    wait_until_quiet(patience_ns);
+}
+
+void rtl_counters_last(void)
+{
+    if (!atomic_load(&counts))
+        return;
+    hold_keeper();
+    counting->settle();
+    account();
+    let_keeper();
+}
+
+static bool stop_keeper(uint64_t patience_ns)
+{
+    uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
+    atomic_store_explicit(&stopping, true, memory_order_release);
+    while (!atomic_load_explicit(&ended, memory_order_acquire)) {
+        if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline)
+            return false;
+        rtl_nap(SETTLE_NAP_NS);
+    }
+    pthread_join(keeper, NULL);
+    return true;
+}
+
+void rtl_counters_end(uint64_t patience_ns)
+{
+    if (!atomic_load(&counts) || !is_running())
+        return;
+    wait_until_quiet(patience_ns / 2);
+    if (!stop_keeper(patience_ns / 2))
+        return;
+    running = false;
+    forget_queues();
+    counting->end();
+    account();
+}
+
+void rtl_counters_forked(void)
+{
+    atomic_store(&counts, false);
+    forget_queues();
+    atomic_store(&rtl_range_ended, NULL);
+    pthread_mutex_init(&keeping, NULL);
+    running = false;
+    rtl_counters_ranges_forked();
+}

@@ -1,0 +1,100 @@
+#include "intercept/queue/interception.h"
+
+#include "common/log.h"
+#include "intercept/base/api.h"
+#include "intercept/queue/generation.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+/* The runtimes whose intercept queue handles a batch wrongly that wraps. */
+#define WRAPS_WRONGLY(generation)                                                                  \
+    ((generation) == RTL_GENERATION_UNSTAGED || (generation) == RTL_GENERATION_G2)
+
+static enum rtl_way_setting setting;
+static bool forced; /* interception is for the counters' sake */
+static enum rtl_mode mode;
+static enum rtl_generation generation;
+static const char *refusal; /* why interception is refused, NULL if it is not */
+static bool probed;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void rtl_ways_open(const struct rtl_config *config)
+{
+    setting = config->way;
+    forced = config->way_forced;
+    mode = config->mode;
+    probed = false;
+}
+
+static const char *judge(void)
+{
+    if (generation == RTL_GENERATION_UNKNOWN)
+        return "RTL_QUEUE=intercept: this HSA runtime has no intercept queue that RTL knows; use "
+               "RTL_QUEUE=interpose";
+    if (mode != RTL_MODE_FULL)
+        return NULL;
+    if (generation == RTL_GENERATION_G2)
+        return "RTL_QUEUE=intercept: full mode is refused, because this HSA runtime's intercept "
+               "queue overflows its staging buffer when a batch wraps; mend the runtime with "
+               "patches/0001-intercept-queue-staging-buffer.patch of RTL's sources or use "
+               "RTL_QUEUE=interpose";
+    if (generation == RTL_GENERATION_UNSTAGED)
+        return "RTL_QUEUE=intercept: full mode is refused, because this HSA runtime's intercept "
+               "queue reads past its ring when a batch wraps; mend the runtime with "
+               "patches/0002-intercept-queue-batch-across-the-wrap.patch of RTL's sources or use "
+               "RTL_QUEUE=interpose";
+    return NULL;
+}
+
+/* Once per load; says what is refused. */
+static void probe(hsa_agent_t agent)
+{
+    pthread_mutex_lock(&lock);
+    if (!probed) {
+        int saved = errno;
+        generation = rtl_generation_probe(agent);
+        errno = saved;
+        refusal = judge();
+        rtl_debug("intercept queues of this runtime: %s", rtl_generation_name(generation));
+        if (refusal != NULL && !forced)
+            rtl_complain("%s", refusal);
+        probed = true;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static hsa_status_t create_plain(const struct rtl_queue_request *request, hsa_queue_t **queue)
+{
+    return rtl_api.hsa_queue_create(request->agent, request->size, request->type, request->callback,
+                                    request->data, request->private_size, request->group_size,
+                                    queue);
+}
+
+/* A cooperative queue is handed out to all who ask for one: it has to be the runtime's. */
+static bool may_intercept(const struct rtl_queue_request *request)
+{
+    if (setting != RTL_SET_INTERCEPT || request->type == HSA_QUEUE_TYPE_COOPERATIVE)
+        return false;
+    probe(request->agent);
+    return refusal == NULL;
+}
+
+hsa_status_t rtl_ways_create(const struct rtl_queue_request *request, hsa_queue_t **queue,
+                             struct rtl_way_made *made)
+{
+    *made = (struct rtl_way_made){.way = RTL_WAY_INTERPOSE};
+    if (may_intercept(request)) {
+        hsa_status_t status = rtl_api.hsa_amd_queue_intercept_create(
+            request->agent, request->size, request->type, request->callback, request->data,
+            request->private_size, request->group_size, queue);
+        made->way = RTL_WAY_INTERCEPT;
+        made->never_wraps = WRAPS_WRONGLY(generation);
+        return status;
+    }
+    if (setting == RTL_SET_INTERCEPT && refusal != NULL && !forced) {
+        made->way = RTL_WAY_PASS;
+        made->why = refusal;
+    }
+    return create_plain(request, queue);
+}

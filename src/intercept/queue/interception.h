@@ -1,0 +1,39 @@
+/**
+ * The two ways into a queue: which one a new queue gets, and making it so.
+ */
+#ifndef RTL_INTERCEPT_QUEUE_INTERCEPTION_H
+#define RTL_INTERCEPT_QUEUE_INTERCEPTION_H
+
+#include "intercept/base/config.h"
+#include "ring/wire.h"
+
+#include <hsa/hsa.h>
+#include <stdbool.h>
+
+/** What the program asked hsa_queue_create for. */
+struct rtl_queue_request {
+    hsa_agent_t agent;
+    uint32_t size;
+    hsa_queue_type32_t type;
+    void (*callback)(hsa_status_t, hsa_queue_t *, void *);
+    void *data;
+    uint32_t private_size, group_size;
+};
+
+/** How a queue was made. */
+struct rtl_way_made {
+    enum rtl_queue_way way;
+    const char *why;  /**< RTL_WAY_PASS: why it cannot be followed, static storage */
+    bool never_wraps; /**< RTL_WAY_INTERCEPT: no batch may run over the end of the ring */
+    uint32_t maker;   /**< who asked for it (makers.h); set by the caller of rtl_ways_create */
+};
+
+/** Takes the settings. Before the first queue. */
+void rtl_ways_open(const struct rtl_config *config);
+
+/** Makes a queue on a GPU agent, in the way that the settings and the runtime allow. The first call
+ * may look into the runtime for some milliseconds. Any thread. */
+hsa_status_t rtl_ways_create(const struct rtl_queue_request *request, hsa_queue_t **queue,
+                             struct rtl_way_made *made);
+
+#endif

@@ -1,0 +1,362 @@
+#include "intercept/queue/launches.h"
+
+#include "common/pages.h"
+#include "common/stamp.h"
+#include "intercept/base/account.h"
+#include "intercept/base/emit.h"
+#include "intercept/base/recording.h"
+#include "intercept/base/thread_context.h"
+
+#include <stdatomic.h>
+
+#define LAUNCHES 4096u /* on their way at once; power of two */
+#define AHEAD    1024u /* places that have memory before they are used */
+#define TRIES    64u   /* to find an id whose place is free */
+#define LOOKS    512u  /* of who waits for others to send: about a microsecond */
+#define SMALL    8u    /* packets: a batch of fewer costs the ring as much as its kernels */
+
+/* Packets that are still to pass, and while it is open, OPEN more. */
+#define OPEN INT64_C(0x4000000000000000)
+
+struct launch {
+    _Alignas(64) _Atomic uint32_t busy;
+    _Atomic int64_t left;
+    _Atomic uint32_t kernels, unseen;
+    _Atomic uint32_t next; /* id of the one that was done before it, 0: none */
+    bool waits;            /* a batch that is counted as waiting; of who sends it */
+    /* Written by who begins it, or (head, fingerprint, flags) who submits its packets. */
+    struct rtl_wire_launch wire;
+};
+
+static struct launch launches[LAUNCHES];
+static _Atomic uint32_t next_id = 1;
+static _Atomic bool crowded;     /* the ring: small launches that would be found are left out */
+static _Atomic uint32_t senders; /* threads that have launches in hand */
+static _Atomic uint32_t done;    /* id of the last one that is done and not sent, 0: none */
+static _Atomic uint32_t held;    /* id of the first one that found no room, 0: none */
+
+static struct launch *place_of(uint32_t id)
+{
+    return &launches[id % LAUNCHES];
+}
+
+/* The id of a launch whose place is now the caller's, or RTL_NONE. */
+static uint32_t find_place(void)
+{
+    for (unsigned i = 0; i < TRIES; i++) {
+        uint32_t id = atomic_fetch_add_explicit(&next_id, 1, memory_order_relaxed);
+        if (id != RTL_NONE && id != 0 &&
+            atomic_exchange_explicit(&place_of(id)->busy, 1, memory_order_acquire) == 0)
+            return id;
+    }
+    return RTL_NONE;
+}
+
+/* Places may wait for nothing but to be sent. */
+static uint32_t take_place(void)
+{
+    uint32_t id = find_place();
+    if (id != RTL_NONE)
+        return id;
+    (void)rtl_launches_send();
+    return find_place();
+}
+
+/* The worker has had it since it was used last, and to take a place is a locked instruction. */
+static void ask_for(const struct launch *launch)
+{
+    __builtin_prefetch(launch, 1);
+    __builtin_prefetch((const unsigned char *)launch + 64, 1);
+}
+
+static struct launch *make(enum rtl_kind kind, uint32_t *id)
+{
+    *id = take_place();
+    if (*id == RTL_NONE) {
+        rtl_account_lose(kind, RTL_LOST_PENDING, 1);
+        return NULL;
+    }
+    ask_for(place_of(*id + 1));
+    struct launch *launch = place_of(*id);
+    launch->wire = (struct rtl_wire_launch){
+        .time_ns = rtl_stamp(),
+        .correlation = rtl_thread_context_correlation(),
+        .range = rtl_thread_context.range,
+        .launch = *id,
+        .graph = RTL_NONE,
+        .queue = RTL_NONE,
+        .thread = rtl_thread_context_thread(),
+    };
+    atomic_store_explicit(&launch->kernels, 0, memory_order_relaxed);
+    atomic_store_explicit(&launch->unseen, 0, memory_order_relaxed);
+    return launch;
+}
+
+/* For the places that come next, in the first lap. */
+static void prefault(void)
+{
+    static uint32_t taken; /* the worker's */
+    uint32_t ahead = atomic_load_explicit(&next_id, memory_order_relaxed) + AHEAD;
+    uint32_t end = ahead < LAUNCHES ? ahead : LAUNCHES;
+    if (taken < end && (end - taken >= AHEAD / 2 || end == LAUNCHES)) {
+        rtl_prefault(&launches[taken], &launches[end]);
+        taken = end;
+    }
+}
+
+void rtl_launches_poll(void)
+{
+    (void)rtl_launches_send();
+    prefault();
+    atomic_store_explicit(&crowded, !rtl_emit_has_spare(RTL_SPARE_MOST), memory_order_relaxed);
+}
+
+/* By its packets, and so by who submits them: one thread at a time. */
+static bool is_found(const struct launch *launch)
+{
+    return launch->wire.graph == RTL_NONE;
+}
+
+/* One that was found and has no kernels is none. False: there is no room for it. */
+static bool send(struct launch *launch)
+{
+    struct rtl_wire_launch *wire = &launch->wire;
+    struct rtl_piece piece = {wire, sizeof *wire};
+    wire->kernels = atomic_load_explicit(&launch->kernels, memory_order_relaxed);
+    wire->unseen = atomic_load_explicit(&launch->unseen, memory_order_relaxed);
+    if ((!is_found(launch) || wire->kernels > 0) &&
+        !rtl_emit_try_spare(RTL_WIRE_LAUNCH, &piece, 1, RTL_SPARE_FEW))
+        return false;
+    if (launch->waits)
+        rtl_account_waited(RTL_KIND_BATCHES, 1);
+    launch->waits = false;
+    atomic_store_explicit(&launch->busy, 0, memory_order_release);
+    return true;
+}
+
+/* Who finds none there any more sees that somebody has them. */
+static struct launch *take_done(void)
+{
+    uint32_t id = atomic_exchange_explicit(&done, 0, memory_order_acq_rel);
+    return id != 0 ? place_of(id) : NULL;
+}
+
+static struct launch *behind(const struct launch *launch)
+{
+    uint32_t id = atomic_load_explicit(&launch->next, memory_order_relaxed);
+    return id != 0 ? place_of(id) : NULL;
+}
+
+/* What is done, in its order. The list has the last one first. */
+static struct launch *take_in_order(void)
+{
+    struct launch *last = take_done();
+    struct launch *first = NULL;
+    while (last != NULL) {
+        struct launch *before = behind(last);
+        uint32_t id = first != NULL ? first->wire.launch : 0;
+        atomic_store_explicit(&last->next, id, memory_order_relaxed);
+        first = last;
+        last = before;
+    }
+    return first;
+}
+
+/* The launches from `first` on, with those from `second` on behind them. */
+static struct launch *join(struct launch *first, struct launch *second)
+{
+    struct launch *last = first;
+    if (first == NULL)
+        return second;
+    while (behind(last) != NULL)
+        last = behind(last);
+    atomic_store_explicit(&last->next, second != NULL ? second->wire.launch : 0,
+                          memory_order_relaxed);
+    return first;
+}
+
+static struct launch *take_held(void)
+{
+    uint32_t id = atomic_exchange_explicit(&held, 0, memory_order_acquire);
+    return id != 0 ? place_of(id) : NULL;
+}
+
+/* Of launches that HIP tells of their begin was counted. */
+static void count_waiting(struct launch *first)
+{
+    for (struct launch *launch = first; launch != NULL; launch = behind(launch)) {
+        if (launch->waits || !is_found(launch))
+            continue;
+        launch->waits = true;
+        rtl_account_wait(RTL_KIND_BATCHES, 1);
+    }
+}
+
+/* Another thread may have held some meanwhile. */
+static void hold(struct launch *first)
+{
+    uint32_t none = 0;
+    count_waiting(first);
+    while (!atomic_compare_exchange_weak_explicit(&held, &none, first->wire.launch,
+                                                  memory_order_release, memory_order_relaxed)) {
+        first = join(take_held(), first);
+        none = 0;
+    }
+}
+
+static bool send_in_hand(void)
+{
+    struct launch *waiting = take_held();
+    struct launch *next = join(waiting, take_in_order());
+    while (next != NULL) {
+        struct launch *after = behind(next);
+        if (!send(next)) {
+            hold(next);
+            return false;
+        }
+        next = after;
+    }
+    return true;
+}
+
+/* What finds no room is tried again in the next round, as long as there are places. */
+bool rtl_launches_send(void)
+{
+    if (atomic_load_explicit(&done, memory_order_acquire) == 0 &&
+        atomic_load_explicit(&held, memory_order_acquire) == 0)
+        return true;
+    atomic_fetch_add_explicit(&senders, 1, memory_order_relaxed);
+    bool all = send_in_hand();
+    atomic_fetch_sub_explicit(&senders, 1, memory_order_release);
+    return all;
+}
+
+/* Who has launches in hand may have lost his processor, perhaps to us. Nobody waits for that: the
+ * kernels are safe, and a launch that has begun and is not sent is in the account. */
+void rtl_launches_settle(void)
+{
+    (void)rtl_launches_send();
+    for (unsigned i = 0; i < LOOKS && atomic_load_explicit(&senders, memory_order_acquire) != 0;
+         i++)
+        ;
+}
+
+/* What is in the ring travels between cores, and the thread that submits would wait for it: the
+ * worker sends. */
+static void finish(struct launch *launch)
+{
+    uint32_t last = atomic_load_explicit(&done, memory_order_relaxed);
+    do
+        atomic_store_explicit(&launch->next, last, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&done, &last, launch->wire.launch,
+                                                  memory_order_release, memory_order_relaxed));
+}
+
+static void put_refs(struct launch *launch, int64_t passed)
+{
+    if (atomic_fetch_sub_explicit(&launch->left, passed, memory_order_acq_rel) == passed)
+        finish(launch);
+}
+
+uint32_t rtl_launch_begin(uint32_t graph, uint32_t generation)
+{
+    uint32_t id = RTL_NONE;
+    if (rtl_thread_context.launch != RTL_NONE)
+        return RTL_NONE;
+    if (rtl_recording_is_stopped_here()) {
+        rtl_account_leave_out(RTL_KIND_LAUNCHES);
+        return RTL_NONE;
+    }
+    rtl_account_begin(RTL_KIND_LAUNCHES);
+    struct launch *launch = make(RTL_KIND_LAUNCHES, &id);
+    if (launch == NULL)
+        return RTL_NONE;
+    launch->wire.graph = graph;
+    launch->wire.generation = generation;
+    atomic_store_explicit(&launch->left, OPEN, memory_order_relaxed);
+    rtl_thread_context.launch = id;
+    rtl_thread_context.packets = 0;
+    return id;
+}
+
+void rtl_launch_end(void)
+{
+    if (rtl_thread_context.launch == RTL_NONE)
+        return;
+    struct launch *launch = place_of(rtl_thread_context.launch);
+    launch->wire.packets = rtl_thread_context.packets;
+    rtl_thread_context.launch = RTL_NONE;
+    put_refs(launch, OPEN);
+}
+
+uint32_t rtl_launch_reserve(uint32_t queue, uint64_t first, uint32_t packets)
+{
+    struct launch *launch = place_of(rtl_thread_context.launch);
+    uint32_t ordinal = rtl_thread_context.packets;
+    rtl_thread_context.packets += packets;
+    atomic_fetch_add_explicit(&launch->left, packets, memory_order_relaxed);
+    if (launch->wire.queue == RTL_NONE) {
+        launch->wire.queue = queue;
+        launch->wire.first = first;
+    }
+    return ordinal;
+}
+
+uint32_t rtl_launch_found(uint32_t queue, uint64_t first, uint32_t packets)
+{
+    uint32_t id = RTL_NONE;
+    if (rtl_recording_is_stopped_here())
+        return RTL_NONE;
+    if (packets < SMALL && atomic_load_explicit(&crowded, memory_order_relaxed)) {
+        rtl_account_lose(RTL_KIND_BATCHES, rtl_emit_why(), 1);
+        return RTL_NONE;
+    }
+    struct launch *launch = make(RTL_KIND_BATCHES, &id);
+    if (launch == NULL)
+        return RTL_NONE;
+    launch->wire.queue = queue;
+    launch->wire.first = first;
+    launch->wire.packets = packets;
+    atomic_store_explicit(&launch->left, packets, memory_order_relaxed);
+    return id;
+}
+
+void rtl_launch_headed(uint32_t launch, uint64_t head)
+{
+    struct rtl_wire_launch *wire = &place_of(launch)->wire;
+    wire->head = head;
+    wire->flags |= RTL_LAUNCH_HEADED;
+}
+
+static void pass_shared(struct launch *launch, const struct rtl_launch_part *part)
+{
+    atomic_fetch_add_explicit(&launch->kernels, part->kernels, memory_order_relaxed);
+    if (part->unseen != 0)
+        atomic_fetch_add_explicit(&launch->unseen, part->unseen, memory_order_relaxed);
+    put_refs(launch, part->packets);
+}
+
+/* Without locked instructions, which would wait for the records of the packets: their lines may
+ * come from another core. */
+static void pass_found(struct launch *launch, const struct rtl_launch_part *part)
+{
+    uint32_t kernels = atomic_load_explicit(&launch->kernels, memory_order_relaxed);
+    uint32_t unseen = atomic_load_explicit(&launch->unseen, memory_order_relaxed);
+    int64_t left = atomic_load_explicit(&launch->left, memory_order_relaxed) - part->packets;
+    if (part->fingerprint != 0)
+        launch->wire.fingerprint = part->fingerprint;
+    atomic_store_explicit(&launch->kernels, kernels + part->kernels, memory_order_relaxed);
+    atomic_store_explicit(&launch->unseen, unseen + part->unseen, memory_order_relaxed);
+    atomic_store_explicit(&launch->left, left, memory_order_relaxed);
+    if (left == 0)
+        finish(launch);
+}
+
+void rtl_launch_submitted(const struct rtl_launch_part *part)
+{
+    struct launch *launch = place_of(part->launch);
+    if (is_found(launch))
+        pass_found(launch, part);
+    else
+        pass_shared(launch, part);
+}

@@ -1,0 +1,115 @@
+#include "intercept/queue/signal_pool.h"
+
+#include "intercept/queue/queue.h"
+
+#include <errno.h>
+
+/* At once: before there is a queue, and for each one as many as are at hand and in a harvest. */
+#define FIRST_SIGNALS      1024u
+#define SIGNALS_OF_A_QUEUE 128u
+
+/* Ahead of use: so many more than are in use, a piece at a time. At first it is what a program
+ * submits before the worker has a core (10 000 kernels, or 0.5 ms, where program and device keep
+ * both of two busy). */
+#define SPARE 12288u
+#define PIECE 512u
+
+/* So many are made as soon as they may be of use; more only where no kernel has finished whose
+ * signal could serve again: with the ring and the records of a queue of 16384 packets, these stay
+ * below 48 MiB. */
+#define EASY 24576u
+
+/* By who has none, in one go: a thread of the program's waits for them. */
+#define PIECE_NOW 64u
+
+/* In all: every record of a queue may hold one, and some are being harvested, or at hand. */
+#define IN_PASSING 1024u
+
+struct rtl_pool rtl_signals;
+struct rtl_borrow_table rtl_borrows;
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint32_t most(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- for the queues that live now ---- */
+
+/* Signals that a destroyed queue keeps until the worker has come by. */
+static uint64_t held_signals(const struct rtl_queue *queue)
+{
+    return RTL_REWRITE_CACHE + atomic_load_explicit(&queue->pending.tail, memory_order_relaxed) -
+           atomic_load_explicit(&queue->pending.head, memory_order_relaxed);
+}
+
+/* At once, and at most; what is between comes with use. */
+struct demand {
+    uint32_t at_once, most;
+};
+
+static uint32_t limited(uint64_t signals)
+{
+    return signals < rtl_signals.limit ? (uint32_t)signals : rtl_signals.limit;
+}
+
+static struct demand demand_of_queues(void)
+{
+    uint64_t at_once = FIRST_SIGNALS;
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < rtl_queues_count(); i++) {
+        struct rtl_queue *queue = rtl_queues_at(i);
+        uint32_t phase = atomic_load_explicit(&queue->phase, memory_order_acquire);
+        bool kernels = phase == RTL_QUEUE_LIVE && queue->way != RTL_WAY_COPIES;
+        if (phase == RTL_QUEUE_CLOSING)
+            most += held_signals(queue);
+        else if (phase == RTL_QUEUE_LIVE) /* most copies have a signal of their own, and keep it */
+            most += kernels ? queue->pending.mask + 1 + IN_PASSING : queue->size;
+        at_once += kernels ? SIGNALS_OF_A_QUEUE : 0;
+    }
+    return (struct demand){limited(at_once), limited(most)};
+}
+
+void rtl_signal_pool_open_queue(void)
+{
+    (void)rtl_pool_grow(&rtl_signals, demand_of_queues().at_once);
+}
+
+/* ---- with use ---- */
+
+bool rtl_signal_pool_is_idle(void)
+{
+    uint32_t made = atomic_load_explicit(&rtl_signals.made, memory_order_relaxed);
+    return atomic_load_explicit(&rtl_signals.free, memory_order_relaxed) >= (int64_t)made;
+}
+
+/* Twice what is in use: so many may soon be. Beyond EASY only who finds none makes more. */
+static uint32_t ahead_of_use(void)
+{
+    uint32_t made = atomic_load_explicit(&rtl_signals.made, memory_order_relaxed);
+    int64_t idle = atomic_load_explicit(&rtl_signals.free, memory_order_relaxed);
+    uint32_t used = idle < made ? made - (idle > 0 ? (uint32_t)idle : 0) : 0;
+    return least(least(used + most(used, SPARE), EASY), made + PIECE);
+}
+
+uint32_t rtl_signal_pool_wanted(void)
+{
+    struct demand demand = demand_of_queues();
+    return most(least(ahead_of_use(), demand.most), demand.at_once);
+}
+
+unsigned rtl_signal_pool_make_now(bool beyond)
+{
+    uint32_t end = beyond ? rtl_signals.limit : EASY;
+    uint32_t named = atomic_load_explicit(&rtl_signals.named, memory_order_relaxed);
+    int saved = errno;
+    unsigned made = 0;
+    if (rtl_pool_is_empty(&rtl_signals) && named < end)
+        made = rtl_pool_grow(&rtl_signals, least(named + PIECE_NOW, end));
+    errno = saved;
+    return made;
+}

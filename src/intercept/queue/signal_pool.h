@@ -1,0 +1,40 @@
+/**
+ * The completion signals of this process, which are free or those that are borrowed, and how many
+ * are made, and when.
+ *
+ * Signals are made ahead of need, by the worker, and by a submitter that finds none. Each takes
+ * memory of the runtime's (300 bytes in ROCr 5.2.3), and a moment in which others wait for it.
+ */
+#ifndef RTL_INTERCEPT_QUEUE_SIGNAL_POOL_H
+#define RTL_INTERCEPT_QUEUE_SIGNAL_POOL_H
+
+#include "intercept/queue/borrow.h"
+#include "pool/pool.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** The signals of this process. */
+extern struct rtl_pool rtl_signals;
+
+/** The program's signals that are borrowed. What it does with a record is of harvest.h
+ * (rtl_harvest_begin). */
+extern struct rtl_borrow_table rtl_borrows;
+
+/** Makes what each of the queues that live now needs before it is used. By who has made one; any
+ * thread. */
+void rtl_signal_pool_open_queue(void);
+
+/** How many signals there should be by now, if nobody is in a hurry. For the worker. */
+uint32_t rtl_signal_pool_wanted(void);
+
+/** True if no kernel has a signal just now. Any thread; a hint. */
+bool rtl_signal_pool_is_idle(void);
+
+/** A submitter found no free signal: makes some, unless others have given some back meanwhile.
+ * With `beyond` also where there are many already, whose kernels may finish any moment. Takes the
+ * runtime's lock for signals, as a signal of the program's own does. Keeps errno. Returns how many.
+ */
+unsigned rtl_signal_pool_make_now(bool beyond);
+
+#endif

@@ -1,0 +1,129 @@
+#include "intercept/queue/untracked.h"
+
+#include "common/clock.h"
+#include "intercept/base/api.h"
+#include "intercept/base/emit.h"
+#include "intercept/base/queue_map.h"
+#include "intercept/queue/aql.h"
+#include "intercept/queue/ids.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define MOST_UNTRACKED 64u
+
+struct untracked {
+    const hsa_queue_t *_Atomic queue; /* NULL: free */
+    uint64_t doorbell;
+    struct rtl_wire_ledger *ledger;
+    _Atomic uint64_t counted; /* packets before it are in the ledger */
+};
+
+static struct untracked untracked_queues[MOST_UNTRACKED];
+static struct rtl_queue_map by_address, by_doorbell;
+static _Atomic uint32_t known;
+static _Atomic bool crowded; /* there were too many */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct untracked *free_place(void)
+{
+    for (uint32_t i = 0; i < MOST_UNTRACKED; i++)
+        if (atomic_load_explicit(&untracked_queues[i].queue, memory_order_relaxed) == NULL)
+            return &untracked_queues[i];
+    return NULL;
+}
+
+/* Under the lock. False: there are too many. */
+static bool enter(const hsa_queue_t *queue, uint32_t id)
+{
+    struct untracked *place = free_place();
+    if (place == NULL)
+        return false;
+    place->doorbell = queue->doorbell_signal.handle;
+    rtl_queues_note_doorbell_kind(place->doorbell);
+    place->ledger = rtl_queues_ledger(id);
+    atomic_store(&place->counted, rtl_api.hsa_queue_load_write_index_relaxed(queue));
+    atomic_store(&place->queue, queue);
+    atomic_fetch_add(&known, 1);
+    return rtl_queue_map_put(&by_address, (uint64_t)(uintptr_t)queue, place) &&
+           rtl_queue_map_put(&by_doorbell, place->doorbell, place);
+}
+
+void rtl_untracked_add(const hsa_queue_t *queue, uint32_t id, uint32_t agent, const char *why)
+{
+    pthread_mutex_lock(&lock);
+    if (rtl_queue_map_find(&by_address, (uint64_t)(uintptr_t)queue) == NULL) {
+        if (enter(queue, id)) {
+            rtl_queues_describe(queue, id, agent, RTL_WAY_PASS);
+            rtl_emit_note(id, "this queue is not followed: %s", why);
+        } else if (!atomic_exchange(&crowded, true)) {
+            rtl_emit_note(RTL_NONE,
+                          "more than %u queues are not followed: the others are not counted",
+                          MOST_UNTRACKED);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void rtl_untracked_seen(const hsa_queue_t *queue)
+{
+    if ((queue->features & HSA_QUEUE_FEATURE_KERNEL_DISPATCH) == 0 ||
+        atomic_load_explicit(&crowded, memory_order_relaxed) ||
+        rtl_queue_map_find(&by_address, (uint64_t)(uintptr_t)queue) != NULL)
+        return;
+    rtl_untracked_add(queue, rtl_queues_new_id(), RTL_NONE,
+                      "it was not made by hsa_queue_create while RTL was there");
+}
+
+/* Counts the kernels from `from` on, up to the first packet that is not written yet, which it
+ * returns. What the device has taken already cannot be told apart any more and counts as kernels.
+ */
+static uint64_t count_kernels(const hsa_queue_t *queue, uint64_t from, uint64_t *kernels)
+{
+    uint64_t to = rtl_api.hsa_queue_load_write_index_relaxed(queue);
+    uint64_t taken = rtl_api.hsa_queue_load_read_index_scacquire(queue);
+    uint64_t at = from;
+    for (; at < to; at++) {
+        const unsigned char *base = queue->base_address;
+        const void *packet = base + (at & (queue->size - 1)) * RTL_PACKET_SIZE;
+        unsigned type = rtl_packet_type(rtl_packet_header(packet));
+        if (at >= taken && type == HSA_PACKET_TYPE_INVALID)
+            break;
+        *kernels += at < taken || type == HSA_PACKET_TYPE_KERNEL_DISPATCH;
+    }
+    return at;
+}
+
+void rtl_untracked_count(uint64_t doorbell)
+{
+    if (atomic_load_explicit(&known, memory_order_relaxed) == 0)
+        return;
+    struct untracked *untracked = rtl_queue_map_find(&by_doorbell, doorbell);
+    const hsa_queue_t *queue =
+        untracked != NULL ? atomic_load_explicit(&untracked->queue, memory_order_acquire) : NULL;
+    if (queue == NULL)
+        return;
+    uint64_t kernels = 0;
+    uint64_t from = atomic_load_explicit(&untracked->counted, memory_order_relaxed);
+    uint64_t to = count_kernels(queue, from, &kernels);
+    if (from >= to || !atomic_compare_exchange_strong(&untracked->counted, &from, to))
+        return;
+    struct rtl_wire_ledger *ledger = untracked->ledger;
+    atomic_fetch_add_explicit(&ledger->packets, to - from, memory_order_relaxed);
+    atomic_fetch_add_explicit(&ledger->seen, kernels, memory_order_relaxed);
+    atomic_fetch_add_explicit(&ledger->lost[RTL_LOST_NOT_FOLLOWED], kernels, memory_order_relaxed);
+}
+
+void rtl_untracked_remove(const hsa_queue_t *queue)
+{
+    if (atomic_load_explicit(&known, memory_order_relaxed) == 0)
+        return;
+    pthread_mutex_lock(&lock);
+    struct untracked *untracked = rtl_queue_map_find(&by_address, (uint64_t)(uintptr_t)queue);
+    if (untracked != NULL) {
+        rtl_queue_map_remove(&by_address, (uint64_t)(uintptr_t)queue);
+        rtl_queue_map_remove(&by_doorbell, untracked->doorbell);
+        atomic_store(&untracked->queue, NULL);
+    }
+    pthread_mutex_unlock(&lock);
+}

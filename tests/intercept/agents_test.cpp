@@ -1,3 +1,0 @@
-#include "../common/check.h"
-
-RTL_C_TEST(Agents, TheFirstPointsTellTheRate)

@@ -1,0 +1,17 @@
+#include "../../common/check.h"
+
+RTL_C_TEST(Names, BlocksAreAqlprofiles)
+RTL_C_TEST(Names, ANameMeansOneThingOnAFamily)
+RTL_C_TEST(Names, RowsOfANameFollowEachOther)
+RTL_C_TEST(Names, SelectsOfDevices)
+RTL_C_TEST(Names, FamiliesOfAgents)
+RTL_C_TEST(Names, NearOnes)
+RTL_C_TEST(Names, NothingIsNearANovel)
+RTL_C_TEST(Plan, OnePassForWhatFits)
+RTL_C_TEST(Plan, NoPassHasMoreThanTheSlots)
+RTL_C_TEST(Plan, AMetricStaysTogether)
+RTL_C_TEST(Plan, AMetricThatNeverFitsIsSpread)
+RTL_C_TEST(Plan, ACounterIsReadOnce)
+RTL_C_TEST(Plan, RefusalsNameWhatIsWrong)
+RTL_C_TEST(Plan, WhatNeedsNoCounter)
+RTL_C_TEST(Plan, TooMany)

@@ -1,0 +1,18 @@
+#include "../../common/check.h"
+
+RTL_C_TEST(Hip, EachPassesWhenOff)
+RTL_C_TEST(Hip, EachIsLeftOutWhenStopped)
+RTL_C_TEST(Hip, EachIsRecordedWhenItFails)
+RTL_C_TEST(Hip, EachIsRecordedWhenItSucceeds)
+RTL_C_TEST(Hip, WhatIsDoneIsHandedOverByWhoWaits)
+RTL_C_TEST(Hip, EachIsDefinedOnce)
+RTL_C_TEST(Hip, DecidedWhileTheCallRuns)
+RTL_C_TEST(Hip, WhatHipCallsItselfIsNotRecorded)
+RTL_C_TEST(Hip, CapturesAreTold)
+RTL_C_TEST(Hip, GraphHooksAreAround)
+RTL_C_TEST(Hip, LossIsCounted)
+RTL_C_TEST(Hip, AThreadLeavesItsCallsOut)
+RTL_C_TEST(Hip, ThreadsDefaultStream)
+RTL_C_TEST(Hip, LookUpsGiveWrappers)
+RTL_C_TEST(Hip, NamesOfRegisteredKernels)
+RTL_C_TEST(Hip, NamesOfModuleKernels)
