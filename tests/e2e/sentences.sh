@@ -1,45 +1,27 @@
 #!/usr/bin/env bash
 # What goes wrong before the program could run is said in one clear sentence that names the thing, and
 # the status is not zero.
+source "$(dirname "$0")/../common/wrong.sh"
 source "$(dirname "$0")/lib.sh"
 
-# refused WHAT PATTERN... -- COMMAND: the command fails, says one line on stderr, and it matches each pattern.
-refused() {
-    local what=$1 patterns=() pattern status=0
-    shift
-    while [ "$1" != -- ]; do
-        patterns+=("$1")
-        shift
-    done
-    shift
-    "$@" >refused.out 2>refused.err || status=$?
-    [ "$status" -ne 0 ] || fail "$what: was not refused"
-    [ "$status" -lt 128 ] || fail "$what: died with status $status"
-    equal "$what: lines on stderr" "$(wc -l <refused.err)" 1
-    [ ! -s refused.out ] || fail "$what: printed something on stdout"
-    for pattern in "${patterns[@]}"; do
-        grep -q -i -E -e "$pattern" refused.err || fail "$what: the sentence does not say '$pattern'"
-    done
-}
-
-refused "missing program" no-such-program -- "$rtl" trace --gpu soft -o a.db -- ./no-such-program
+wrong 127 no-such-program -- "$rtl" trace --gpu soft -o a.db -- ./no-such-program
 [ ! -e a.db ] || fail "a trace was left for a program that does not exist"
-refused "program that cannot run" '/etc/passwd' -- "$rtl" trace --gpu soft -o a.db -- /etc/passwd
-refused "no program" program -- "$rtl" trace --gpu soft -o a.db --
-refused "unwritable output" '/proc/nowhere/a.db' -- "$rtl" trace --gpu soft -o /proc/nowhere/a.db -- touch started
+wrong 126 '/etc/passwd' -- "$rtl" trace --gpu soft -o a.db -- /etc/passwd
+wrong 2 program -- "$rtl" trace --gpu soft -o a.db --
+wrong 2 '/proc/nowhere/a.db' -- "$rtl" trace --gpu soft -o /proc/nowhere/a.db -- touch started
 [ ! -e started ] || fail "the program was started although its trace cannot be written"
 echo precious >old.db
-refused "existing output" 'old.db' 'not a trace' -- "$rtl" trace --gpu soft -o old.db -- touch started
+wrong 2 'old.db' 'not a trace' -- "$rtl" trace --gpu soft -o old.db -- touch started
 equal "existing output" "$(cat old.db)" precious
 [ ! -e started ] || fail "the program was started although its trace exists"
-refused "unknown mode" 'fast' 'full' -- "$rtl" trace -m fast --gpu soft -o b.db -- touch started
-refused "unknown GPU choice" 'hard' 'soft' -- "$rtl" trace --gpu hard -o b.db -- touch started
-refused "unknown command" 'trase' 'trace' -- "$rtl" trase
-refused "unreadable trace" 'old.db' -- "$rtl" summary old.db
-refused "missing trace" 'none.db' -- "$rtl" check none.db
+wrong 2 'fast' 'full' -- "$rtl" trace -m fast --gpu soft -o b.db -- touch started
+wrong 2 'hard' 'soft' -- "$rtl" trace --gpu hard -o b.db -- touch started
+wrong 2 'trase' 'trace' -- "$rtl" trase
+wrong 2 'old.db' -- "$rtl" summary old.db
+wrong 2 'none.db' -- "$rtl" check none.db
 if [ ! -e /dev/kfd ]; then
-    refused "no GPU" '/dev/kfd' -- "$rtl" trace --gpu real -o c.db -- touch started
-    refused "no GPU, none asked for" '/dev/kfd' '--gpu soft' -- "$rtl" trace -o c.db -- touch started
+    wrong 2 '/dev/kfd' -- "$rtl" trace --gpu real -o c.db -- touch started
+    wrong 2 '/dev/kfd' '--gpu soft' -- "$rtl" trace -o c.db -- touch started
 fi
 [ ! -e started ] || fail "a refused command started the program"
 
