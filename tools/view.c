@@ -187,6 +187,9 @@ int cmd_view(int argc, char **argv)
         return EXIT_USAGE;
     if (trace_command_needs(view.trace, "rtl view FILE"))
         return EXIT_USAGE;
+    if (view.closed && view.browser)
+        return say_fail(EXIT_USAGE, "--no-open and --browser do not go together: the page is "
+                                    "opened, or it is not");
     if (view.output && strcmp(view.output, "-") == 0)
         return say_fail(EXIT_USAGE, "-o -: a browser opens files; rtl export --to html -o - writes "
                                     "to the standard output");

@@ -1,25 +1,7 @@
 #!/usr/bin/env bash
 # Each mistake on the command line has a sentence that names it, and its status.
+source "$(dirname "$0")/../common/wrong.sh"
 source "$(dirname "$0")/lib.sh"
-
-# wrong STATUS PATTERN... -- COMMAND: ends with the status and says one line that matches all patterns.
-wrong() {
-    local wanted=$1 patterns=() pattern status=0
-    shift
-    while [ "$1" != -- ]; do
-        patterns+=("$1")
-        shift
-    done
-    shift
-    "$@" >wrong.out 2>wrong.err || status=$?
-    equal "status of '${*:2}'" "$status" "$wanted"
-    [ ! -s wrong.out ] || fail "'${*:2}' wrote to stdout"
-    equal "lines of '${*:2}'" "$(wc -l <wrong.err)" 1
-    grep -q '^rtl: ' wrong.err || fail "'${*:2}' does not say who speaks"
-    for pattern in "${patterns[@]}"; do
-        grep -q -F -e "$pattern" wrong.err || fail "the sentence of '${*:2}' does not say '$pattern'"
-    done
-}
 
 # Commands.
 equal "version" "$("$rtl" --version)" "$("$rtl" trace --version)"
@@ -50,6 +32,8 @@ wrong 2 "'1'" "--buffer" -- "$rtl" trace --gpu soft --buffer 1 -- touch started
 wrong 2 "'-5M'" "--buffer" -- "$rtl" trace --gpu soft --buffer -5M -- touch started
 wrong 2 "'soon'" "--delay" -- "$rtl" trace --gpu soft --delay soon -- touch started
 wrong 2 "'-1'" "--duration" -- "$rtl" trace --gpu soft --duration -1 -- touch started
+wrong 2 "--start-off" "--delay" -- "$rtl" trace --gpu soft --start-off --delay 1 -- touch started
+wrong 2 "--start-off" "--delay" -- "$rtl" trace --gpu soft --delay 0 --start-off -- touch started
 wrong 2 "'l2_hitt'" "'l2_hit'" -- "$rtl" trace --gpu soft --metrics waves,l2_hitt -- touch started
 wrong 2 "'SQ_WAVS'" "'SQ_WAVES'" -- "$rtl" trace --gpu soft --metrics SQ_WAVS -- touch started
 wrong 2 "'xyzzy'" "--metrics list" -- "$rtl" trace --gpu soft --metrics xyzzy -- touch started
@@ -156,6 +140,12 @@ wrong 2 "'2'" -- "$rtl" sql led.db SELECT 2
 wrong 2 "no trace" -- "$rtl" export
 wrong 2 "no format" -- "$rtl" export led.db
 wrong 2 "'svg'" "chrome, perfetto" -- "$rtl" export led.db -F svg
+wrong 2 "csv" "chrome" -- "$rtl" export led.db -F chrome -F csv
+wrong 2 "rpd" "chrome" -- "$rtl" export led.db --to chrome -F rpd
+"$rtl" export led.db --to csv -F csv --table kernels -o - >twice.out || fail "one format that is named twice is none"
+wrong 2 "html" "chrome" -- "$rtl" view led.db -n -o none.html --to chrome
+wrong 2 "--no-open" "--browser" -- "$rtl" view led.db -n --browser true -o none.html
+[ ! -e none.html ] || fail "a refused view left a page"
 wrong 2 "none.db" -- "$rtl" export none.db -F csv
 wrong 2 "old.db" -- "$rtl" export old.db -F csv
 wrong 2 "'b.db'" -- "$rtl" export led.db b.db -F csv

@@ -68,12 +68,22 @@ static const struct exporter *find_format(const char *name)
     return NULL;
 }
 
+/* The same twice is no contradiction. */
+static int take_format(const struct exporter *format, const struct exporter **exporter)
+{
+    if (*exporter && *exporter != format)
+        return say_fail(EINVAL, "one format at a time: %s is a second one after %s", format->name,
+                        (*exporter)->name);
+    *exporter = format;
+    return 0;
+}
+
 static int parse_format(const char *name, const struct exporter **exporter)
 {
     char list[256] = "";
-    *exporter = find_format(name);
-    if (*exporter)
-        return 0;
+    const struct exporter *format = find_format(name);
+    if (format)
+        return take_format(format, exporter);
     for (size_t i = 0; i < EXPORTERS; ++i) {
         size_t used = strlen(list);
         (void)snprintf(list + used, sizeof list - used, "%s%s",
@@ -97,10 +107,8 @@ static bool read_number(const char *text, uint64_t *number)
 static int parse_to(struct options *options, const char *text)
 {
     const struct exporter *format = find_format(text);
-    if (format) {
-        options->exporter = format;
-        return 0;
-    }
+    if (format)
+        return take_format(format, &options->exporter);
     return moment_read("to", text, &options->to);
 }
 
