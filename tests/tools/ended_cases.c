@@ -45,6 +45,21 @@ static void die_with_strangers(struct rtl_ring *ring)
     (void)raise(SIGKILL);
 }
 
+/* The ring was full for some, and a range is lost, too. */
+static void die_after_losses(struct rtl_ring *ring)
+{
+    some_kernels(ring, SOME + 5);
+    atomic_store(&ring->header->ledger[0].lost[RTL_LOST_RING], 5);
+    (void)raise(SIGKILL);
+}
+
+static void die_after_losses_with_packets(struct rtl_ring *ring)
+{
+    some_kernels(ring, SOME + 12);
+    atomic_store(&ring->header->ledger[0].lost[RTL_LOST_RING], 5);
+    (void)raise(SIGKILL);
+}
+
 static void be_replaced(struct rtl_ring *ring)
 {
     some_kernels(ring, SOME + 1);
@@ -91,6 +106,41 @@ const char *Ended_WithPacketsUnderWay(void)
     CHECK(!verdict.complete && verdict.ended.died.packets == 12);
     CHECK(strncmp(line, "INCOMPLETE: 100 of 112 kernels, 12 lost (in flight", 50) == 0);
     CHECK(strstr(line, "; 1 of 1 processes died: at most 12 of its packets are unaccounted for"));
+    return NULL;
+}
+
+/* "None is unaccounted for" beside a loss would contradict it. */
+const char *Ended_AfterLosses(void)
+{
+    struct verdict verdict;
+    char line[512];
+    CHECK_DONE(judge(die_after_losses, &verdict, line));
+    CHECK(!verdict.complete && verdict.ended.died.packets == 0);
+    CHECK(strcmp(line, "INCOMPLETE: 100 of 105 kernels, 5 lost (the ring was full); 1 of 1 "
+                       "processes died: none of its packets is unaccounted for, beyond what is "
+                       "told to be lost") == 0);
+    CHECK_DONE(judge(die_after_losses_with_packets, &verdict, line));
+    CHECK(!verdict.complete && verdict.ended.died.packets == 7);
+    CHECK(strstr(line, "; 1 of 1 processes died: at most 7 of its packets are unaccounted for (in "
+                       "flight, or not handed over, at that moment)"));
+    return NULL;
+}
+
+/* So they are of several processes, and an image that was replaced. */
+const char *Ended_Said(void)
+{
+    char text[512];
+    const struct ended ended = {.died = {.processes = 2},
+                                .replaced = {.processes = 1, .packets = 1}};
+    ended_say(&ended, 3, false, text, sizeof text);
+    CHECK(strcmp(text, "; 2 of 3 processes died: none of their packets is unaccounted for; 1 of 3 "
+                       "processes executed another program: at most 1 of its packets is "
+                       "unaccounted for") == 0);
+    ended_say(&ended, 3, true, text, sizeof text);
+    CHECK(strcmp(text, "; 2 of 3 processes died: none of their packets is unaccounted for, beyond "
+                       "what is told to be lost; 1 of 3 processes executed another program: at "
+                       "most 1 of its packets is unaccounted for (in flight, or not handed over, "
+                       "at that moment)") == 0);
     return NULL;
 }
 

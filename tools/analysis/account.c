@@ -459,10 +459,20 @@ static void append_absent(struct line *line, const struct verdict *verdict)
         append(line, " (and %u more)", verdict->processes - 1);
 }
 
+/* Losses beside packets that were in flight when a process ended. */
+static bool has_other_losses(const struct verdict *verdict)
+{
+    uint64_t lost = verdict->total.lost_total + verdict->copies.lost_total -
+                    verdict->total.lost[RTL_LOSS_KILLED] - verdict->copies.lost[RTL_LOSS_KILLED];
+    for (unsigned kind = 0; kind < KINDS; ++kind)
+        lost += kinds_missing(&verdict->kinds.kinds[kind]);
+    return lost > 0 || verdict->torn > 0;
+}
+
 void account_line(const struct verdict *verdict, char *text, size_t size)
 {
     struct line line = {text, size, 0};
-    char ended[256];
+    char ended[512];
     if (verdict->processes == 0) {
         append_nothing(&line, verdict);
         return;
@@ -483,6 +493,6 @@ void account_line(const struct verdict *verdict, char *text, size_t size)
     append_unseen(&line, verdict);
     append_kinds(&line, verdict);
     append_states(&line, verdict);
-    ended_say(&verdict->ended, verdict->processes, ended, sizeof ended);
+    ended_say(&verdict->ended, verdict->processes, has_other_losses(verdict), ended, sizeof ended);
     append(&line, "%s", ended);
 }

@@ -68,33 +68,36 @@ rtl_status_t ended_count(rtl_trace_t *trace, struct ended *ended)
     return status;
 }
 
-static void say_packets(const struct ended_way *way, char *text, size_t size)
+/* Where other losses stand beside it, it has to be clear which packets are meant. */
+static void say_packets(const struct ended_way *way, bool others, char *text, size_t size)
 {
     const char *whose = way->processes == 1 ? "its" : "their";
     if (way->unbounded)
         (void)snprintf(text, size, "how many of %s packets are unaccounted for is not known",
                        whose);
     else if (way->packets == 0)
-        (void)snprintf(text, size, "none of %s packets is unaccounted for", whose);
+        (void)snprintf(text, size, "none of %s packets is unaccounted for%s", whose,
+                       others ? ", beyond what is told to be lost" : "");
     else
-        (void)snprintf(text, size, "at most %s of %s packets %s unaccounted for",
-                       show_count(way->packets).text, whose, show_are(way->packets));
+        (void)snprintf(text, size, "at most %s of %s packets %s unaccounted for%s",
+                       show_count(way->packets).text, whose, show_are(way->packets),
+                       others ? " (in flight, or not handed over, at that moment)" : "");
 }
 
-void ended_say(const struct ended *ended, unsigned processes, char *text, size_t size)
+void ended_say(const struct ended *ended, unsigned processes, bool others, char *text, size_t size)
 {
-    char packets[128];
+    char packets[192];
     int used = 0;
     text[0] = '\0';
     if (ended->died.processes > 0) {
-        say_packets(&ended->died, packets, sizeof packets);
+        say_packets(&ended->died, others, packets, sizeof packets);
         used = snprintf(text, size, "; %u of %u processes died: %s", ended->died.processes,
                         processes, packets);
     }
     const struct ended_way *replaced = &ended->replaced;
     if ((replaced->packets == 0 && !replaced->unbounded) || used < 0 || (size_t)used >= size)
         return;
-    say_packets(replaced, packets, sizeof packets);
+    say_packets(replaced, others, packets, sizeof packets);
     (void)snprintf(text + used, size - (size_t)used,
                    "; %u of %u processes executed another program: %s", replaced->processes,
                    processes, packets);

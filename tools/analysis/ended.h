@@ -32,7 +32,7 @@ rtl_status_t ended_count(rtl_trace_t *trace, struct ended *ended);
 /** Puts what the verdict has to say into `text`, of `size` bytes, with a semicolon and a blank in
  * front of each part: "; 1 of 2 processes died: none of its packets is unaccounted for". Empty if
  * no process died, and none was replaced with packets that are not accounted for. `processes`: how
- * many the trace has. */
-void ended_say(const struct ended *ended, unsigned processes, char *text, size_t size);
+ * many the trace has; `others`: the verdict tells of losses that have nothing to do with it. */
+void ended_say(const struct ended *ended, unsigned processes, bool others, char *text, size_t size);
 
 #endif
