@@ -121,6 +121,12 @@ tool() {
     whole 7 '$ctl <<<7; env -u HSA_TOOLS_LIB /usr/bin/python3 -c "import ctypes; ctypes.CDLL(\"libhsa-runtime64.so.1\")"'
     equal "what finds hsa_init where there is none" \
         "$("$rtl" trace --gpu soft -q -f -o ../t.db -- /usr/bin/python3 -c 'import ctypes; print(hasattr(ctypes.CDLL(None), "hsa_init"))')" False
+    for program in weak_none weak_hsa; do
+        LD_LIBRARY_PATH=$build/lib/softgpu "$bin/$program" >../plain.out || fail "$program ended with status $?"
+        "$rtl" trace --gpu soft -q -f -o ../t.db -- "$bin/$program" >../traced.out || fail "$program, traced, ended with status $?"
+        equal "what weak references of $program find" "$(cat ../traced.out)" "$(cat ../plain.out)"
+    done
+    grep -q '^hsa_init: there, in data there, early there' ../plain.out || fail "the runtime that a program is linked with is not there"
     # A copy of librtl.so is the tool: it records, in the same session.
     mkdir copy
     cp "$build/lib/librtl.so" copy/
