@@ -5,7 +5,9 @@
 
 #include "store/beside.h"
 #include "store/checksum.h"
+#include "store/digest.h"
 #include "store/file.h"
+#include "store/sums.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -45,24 +47,6 @@ static const struct rule rules[] = {
     {"graph_launch_rows", "time", TIME},
 };
 
-/* The columns that a checksum covers, in their order; then comes a blob. */
-static const struct sum {
-    const char *table, *checksum, *blob, *columns;
-} sums[] = {
-    {"kernel_chunks", "checksum", "data",
-     "process,queue,kernels,packet_min,packet_max,start_min,end_max"},
-    {"api_chunks", "checksum", "data",
-     "process,calls,words,start_min,end_max,correlation_min,correlation_max"},
-    {"graph_plans", "checksum", "data", "process,plan,graph,generation,begins,kernels"},
-    {"launch_chunks", "checksum", "data",
-     "process,launches,spans,headed,launch_min,launch_max,time_min,time_max,correlation_min,"
-     "correlation_max"},
-    {"sample_chunks", "checksum", "data", "process,queue,samples,counts,owner_min,owner_max"},
-    {"launch_chunks", "summary_checksum", "summary",
-     "process,launches,spans,headed,launch_min,launch_max,time_min,time_max,correlation_min,"
-     "correlation_max"},
-};
-
 /* Numbers of which a trace has one row; what else names one follows them. */
 static const struct numbered {
     const char *table, *column, *of;
@@ -77,8 +61,6 @@ static const struct numbered {
 };
 
 #define NUMBERED (sizeof numbered / sizeof *numbered)
-
-#define MOST_FIELDS 16
 
 struct merge {
     sqlite3 *db;
@@ -164,33 +146,26 @@ static void shift(sqlite3_context *context, int count, sqlite3_value **values)
     sqlite3_result_int64(context, (int64_t)sum);
 }
 
-/* A field of a checksum; "none" is an id (format.md, "Chunks of samples"). */
-static uint64_t field_of(sqlite3_value *value)
-{
-    return sqlite3_value_type(value) == SQLITE_NULL ? UINT32_MAX
-                                                    : (uint64_t)sqlite3_value_int64(value);
-}
-
 /* rtl_sum(checksum, data, old fields…, new fields…): the checksum with the new ones. */
 static void sum(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    uint64_t fields[MOST_FIELDS];
+    uint64_t fields[RTL_SUM_FIELDS];
     int half = (count - 2) / 2;
     const unsigned char *data = sqlite3_value_blob(values[1]);
     size_t size = (size_t)sqlite3_value_bytes(values[1]);
-    if (half > MOST_FIELDS) {
+    if (half > RTL_SUM_FIELDS) {
         sqlite3_result_error(context, "too many fields", -1);
         return;
     }
     for (int i = 0; i < half; ++i)
-        fields[i] = field_of(values[2 + i]);
+        fields[i] = rtl_sum_field(values[2 + i]);
     if (rtl_checksum_row(fields, (size_t)half, data, size) !=
         (uint64_t)sqlite3_value_int64(values[0])) {
         sqlite3_result_error(context, "its data is damaged", -1);
         return;
     }
     for (int i = 0; i < half; ++i)
-        fields[i] = field_of(values[2 + half + i]);
+        fields[i] = rtl_sum_field(values[2 + half + i]);
     sqlite3_result_int64(context, rtl_checksum_row(fields, (size_t)half, data, size));
 }
 
@@ -229,15 +204,7 @@ static char *moved(const struct merge *merge, const char *table, const char *col
     }
 }
 
-static const struct sum *sum_of(const char *table, const char *checksum)
-{
-    for (size_t i = 0; i < sizeof sums / sizeof *sums; ++i)
-        if (strcmp(sums[i].table, table) == 0 && strcmp(sums[i].checksum, checksum) == 0)
-            return &sums[i];
-    return NULL;
-}
-
-static void append_sum(const struct merge *merge, sqlite3_str *sql, const struct sum *sum)
+static void append_sum(const struct merge *merge, sqlite3_str *sql, const struct rtl_sum *sum)
 {
     char list[160];
     char *rest = NULL;
@@ -254,7 +221,7 @@ static void append_sum(const struct merge *merge, sqlite3_str *sql, const struct
 static void append_column(const struct merge *merge, sqlite3_str *sql, const char *table,
                           const char *column)
 {
-    const struct sum *sum = sum_of(table, column);
+    const struct rtl_sum *sum = rtl_sum_by_checksum(table, column);
     if (sum) {
         append_sum(merge, sql, sum);
         return;
@@ -308,7 +275,7 @@ static int copy_tables(struct merge *merge)
     sqlite3_stmt *tables = NULL;
     int result = sqlite3_prepare_v2(merge->db,
                                     "SELECT name FROM main.sqlite_master WHERE type = 'table'"
-                                    " AND name <> 'meta' ORDER BY rowid",
+                                    " AND name NOT IN ('meta', 'digests') ORDER BY rowid",
                                     -1, &tables, NULL);
     while (result == SQLITE_OK && !merge->failed && sqlite3_step(tables) == SQLITE_ROW)
         (void)copy_table(merge, (const char *)sqlite3_column_text(tables, 0));
@@ -520,9 +487,27 @@ static void find_unknown(struct merge *merge)
                         " FROM main.sqlite_master)"));
 }
 
+static void refuse_damaged(void *context, const char *what)
+{
+    struct merge *merge = context;
+    (void)fail(merge, "cannot merge %s: %s: it is damaged, or was edited", merge->input->path,
+               what);
+}
+
+/* Rows without a checksum of their own. */
+static int check_digests(struct merge *merge)
+{
+    bool known;
+    if (rtl_digest_compare(merge->db, "source", &known, refuse_damaged, merge) != SQLITE_OK)
+        return fail_sql(merge);
+    return merge->failed ? -1 : 0;
+}
+
 static int take_in(struct merge *merge)
 {
     struct rtl_merge_input *input = merge->input;
+    if (check_digests(merge) != 0)
+        return -1;
     find_unknown(merge);
     find_last(merge);
     input->process = merge->processes + 1;
@@ -579,6 +564,15 @@ static int end_facts(struct merge *merge, const char *command, const struct rtl_
     return merge->failed ? -1 : 0;
 }
 
+static int store_digests(struct merge *merge)
+{
+    if (run(merge, sqlite3_mprintf("BEGIN")) != 0)
+        return -1;
+    if (rtl_digest_store(merge->db) != SQLITE_OK)
+        return fail_sql(merge);
+    return run(merge, sqlite3_mprintf("COMMIT"));
+}
+
 int rtl_merge(const char *path, const char *command, struct rtl_merge_input *inputs, size_t count,
               char *error, size_t error_size)
 {
@@ -593,6 +587,8 @@ int rtl_merge(const char *path, const char *command, struct rtl_merge_input *inp
     merge.input = NULL;
     if (result == 0)
         result = end_facts(&merge, command, inputs);
+    if (result == 0)
+        result = store_digests(&merge);
     if (result == 0)
         result =
             run(&merge, sqlite3_mprintf("PRAGMA synchronous=FULL; PRAGMA journal_mode=DELETE"));

@@ -147,3 +147,7 @@ const char rtl_schema_counters[] =
 const char rtl_schema_hip[] =
     "CREATE TABLE hip_queues(process INTEGER, queue INTEGER, library TEXT, calls TEXT,"
     " PRIMARY KEY(process, queue)) WITHOUT ROWID;";
+
+const char rtl_schema_digests[] =
+    "CREATE TABLE digests(name TEXT PRIMARY KEY NOT NULL, rows INTEGER, digest INTEGER)"
+    " WITHOUT ROWID;";

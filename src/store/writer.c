@@ -2,6 +2,7 @@
 #include "store/writer_state.h"
 
 #include "store/beside.h"
+#include "store/digest.h"
 #include "store/reserve.h"
 
 #include <errno.h>
@@ -264,6 +265,8 @@ static int store_finish(struct rtl_writer *writer, int exit_status)
         result = rtl_rows_meta_number(&writer->rows, "finished", 1);
     if (result == SQLITE_OK)
         result = rtl_rows_meta_number(&writer->rows, "exit_status", exit_status);
+    if (result == SQLITE_OK)
+        result = rtl_digest_store(writer->db);
     if (result == SQLITE_OK)
         result = sqlite3_exec(writer->db, "COMMIT", NULL, NULL, NULL);
     return result;

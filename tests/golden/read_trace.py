@@ -3,6 +3,7 @@
 
     read_trace.py TRACE              prints what it has, as JSON
     read_trace.py TRACE RTL          says where `RTL sql` says something else; status 1 if it does
+    read_trace.py --seal TRACE       gives a database the digests of what it holds, as a recorder does at the end
 
 TRACE may be a database or its SQL text. It checks what "Validity" asks for, and unpacks everything.
 """
@@ -13,6 +14,7 @@ import functools
 import json
 import re
 import sqlite3
+import struct
 import subprocess
 import sys
 
@@ -375,6 +377,60 @@ def system_line(brackets):
 # The trace.
 
 
+# Digests.
+
+
+def value_bytes(value):
+    if value is None:
+        return b"n"
+    if isinstance(value, int):
+        return b"i" + (value & MASK).to_bytes(8, "little")
+    if isinstance(value, float):
+        return b"f" + struct.pack("<d", value)
+    letter, data = (b"t", value.encode()) if isinstance(value, str) else (b"b", value)
+    return letter + len(data).to_bytes(8, "little") + data
+
+
+COVERED = {"kernel_chunks": {"data"}, "api_chunks": {"data"}, "launch_chunks": {"data", "summary"}, "sample_chunks": {"data"}, "graph_plans": {"data"}}
+
+
+def digests_of(db):
+    """Name, rows and digest of all that is in a database; what a user has added, too."""
+    found = {}
+    for name, kind, table, sql in db.execute("SELECT name, type, tbl_name, sql FROM sqlite_master WHERE type IN ('table', 'index') AND sql IS NOT NULL").fetchall():
+        data = [value_bytes(value) for value in (name, kind, table, sql)]
+        count = None
+        if kind == "table" and name != "digests":
+            columns = [row[1] for row in db.execute(f'PRAGMA table_info("{name}")') if row[1] not in COVERED.get(name, ())]
+            rows = db.execute(f"SELECT {', '.join(f'{chr(34)}{column}{chr(34)}' for column in columns)} FROM \"{name}\" NOT INDEXED").fetchall()
+            data += [value_bytes(value) for row in rows for value in tuple(row)]
+            count = len(rows)
+        found[name] = count, crc32c(b"".join(data))
+    head = [db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
+    found["head"] = None, crc32c(b"".join((number & MASK).to_bytes(8, "little") for number in head))
+    return found
+
+
+def check_digests(db):
+    key = db.execute("SELECT value FROM meta WHERE key = 'digests'").fetchone()
+    there = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'digests'").fetchone()
+    written = {name: (rows, digest) for name, rows, digest in (tuple(row) for row in db.execute("SELECT name, rows, digest FROM digests"))} if there else {}
+    if key is None and not written:
+        return
+    must(key is not None and key[0] == len(written), "the number of digests")
+    found = digests_of(db)
+    for name, digest in written.items():
+        must(found.get(name) == digest, f"the digest of {name}: {digest}, found {found.get(name)}")
+
+
+def seal(path):
+    db = sqlite3.connect(path)
+    db.execute("DELETE FROM digests")
+    db.execute("INSERT OR REPLACE INTO meta VALUES('digests', ?)", (len(digests_of(db)),))
+    db.executemany("INSERT INTO digests VALUES(?, ?, ?)", [(name, *digest) for name, digest in digests_of(db).items()])
+    db.commit()
+
+
 class Trace:
     def __init__(self, path):
         with open(path, "rb") as file:
@@ -390,6 +446,7 @@ class Trace:
         must(self.value("PRAGMA application_id") == APPLICATION_ID, "this is no trace")
         self.major, self.minor = divmod(self.value("PRAGMA user_version"), 1000)
         must(self.major == 1, "a newer major version")
+        check_digests(self.db)
         self.read_places()
         self.read_calls()
         self.read_graphs()
@@ -784,6 +841,9 @@ def json_key(row):
 
 def main(arguments):
     try:
+        if arguments[0] == "--seal":
+            seal(arguments[1])
+            return
         trace = Trace(arguments[0])
         if len(arguments) == 2:
             sys.exit(1 if compare(trace, *arguments) else 0)

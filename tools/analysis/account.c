@@ -473,6 +473,10 @@ void account_line(const struct verdict *verdict, char *text, size_t size)
 {
     struct line line = {text, size, 0};
     char ended[512];
+    if (verdict->damage && verdict->processes == 0) {
+        append(&line, "DAMAGED: %s", verdict->damage);
+        return;
+    }
     if (verdict->processes == 0) {
         append_nothing(&line, verdict);
         return;
@@ -481,7 +485,10 @@ void account_line(const struct verdict *verdict, char *text, size_t size)
         append_absent(&line, verdict);
         return;
     }
-    append(&line, "%s: ", verdict->complete ? "complete" : "INCOMPLETE");
+    if (verdict->damage)
+        append(&line, "DAMAGED: %s; ", verdict->damage);
+    else
+        append(&line, "%s: ", verdict->complete ? "complete" : "INCOMPLETE");
     append_account(&line, verdict, &verdict->total, "kernels");
     if (verdict->copies.seen || verdict->copies.stored) {
         append(&line, "; ");

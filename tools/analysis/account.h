@@ -54,6 +54,8 @@ struct verdict {
     struct kinds kinds;  /**< host calls, ranges, launches … */
     bool all_full;       /**< every process was recorded in full mode */
     const char *failure; /**< why the collector could not write more, "" if it could; the trace's */
+    const char *damage;  /**< what of the file is not what was recorded, NULL unless somebody has
+                              looked and found something */
     bool at_least;       /**< counts are those of a checkpoint: there were so many at least */
     bool finished;       /**< the collector ended in order */
     bool recording;      /**< not finished, and the collector lives (on this host) */

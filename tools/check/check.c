@@ -14,6 +14,7 @@
 #include "common/show.h"
 #include "common/table.h"
 #include "common/trace_command.h"
+#include "store/digest.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -21,8 +22,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_DAMAGES 8
+
+/* What is not as it was recorded: the first of it, for people. */
+struct damages {
+    bool known; /* the trace has digests to be compared with */
+    unsigned count;
+    char texts[MOST_DAMAGES][512];
+};
+
 struct check {
     const char *path;
+    struct damages damages;
     struct verdict verdict;
     struct links links;
     struct counted_list counted;
@@ -164,6 +175,18 @@ static void show_state(const struct verdict *verdict)
         (void)printf("  queues that were not followed: %u\n    what to do: see the notes, which "
                      "name them\n",
                      verdict->passed);
+}
+
+static void show_damages(const struct damages *damages)
+{
+    for (unsigned i = 0; i < damages->count && i < MOST_DAMAGES; ++i)
+        (void)printf("  damaged: %s\n", damages->texts[i]);
+    if (damages->count > MOST_DAMAGES)
+        (void)printf("  damaged: %s more\n",
+                     show_things(damages->count - MOST_DAMAGES, "place").text);
+    if (damages->count)
+        (void)puts("    what to do: take a copy that is whole, if there is one; rows that were "
+                   "changed by hand are told as well");
 }
 
 static void show_left_out(const struct verdict *verdict, const struct account *total)
@@ -350,6 +373,7 @@ static int show_text(const struct check *check, int status)
     (void)putchar('\n');
     if (check->row_count + check->kind_count > 0)
         show_ledger(check);
+    show_damages(&check->damages);
     show_reasons(&check->verdict);
     show_unseen(check);
     show_unlinked("kernels", check->links.kernels);
@@ -467,6 +491,15 @@ static json_t *json_kinds(const struct kinds *kinds)
     return object;
 }
 
+/* The first places of all. */
+static json_t *json_damages(const struct damages *damages)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < damages->count && i < MOST_DAMAGES; ++i)
+        (void)json_array_append_new(list, open_text(damages->texts[i]));
+    return list;
+}
+
 static json_t *json_check(const struct check *check)
 {
     const struct verdict *verdict = &check->verdict;
@@ -507,6 +540,8 @@ static json_t *json_check(const struct check *check)
     (void)json_object_set_new(object, "unseen_hips", unseen_json(&check->unseen));
     (void)json_object_set_new(object, "unseen_kernels", open_number(verdict->unseen.kernels));
     (void)json_object_set_new(object, "kernels_past_calls", open_number(check->links.past));
+    (void)json_object_set_new(object, "digests", json_boolean(check->damages.known));
+    (void)json_object_set_new(object, "damage", json_damages(&check->damages));
     if (check->against_truth)
         (void)json_object_set_new(object, "truth", json_truth(&check->truth));
     return object;
@@ -521,11 +556,30 @@ static void judge_links(struct check *check)
     check->verdict.complete = false;
 }
 
+static void take_damage(void *context, const char *what)
+{
+    struct damages *damages = context;
+    if (damages->count < MOST_DAMAGES)
+        (void)snprintf(damages->texts[damages->count], sizeof damages->texts[0], "%s", plain(what));
+    ++damages->count;
+}
+
+static void judge_damage(struct check *check)
+{
+    if (check->damages.count == 0)
+        return;
+    check->verdict.damage = check->damages.texts[0];
+    check->verdict.complete = false;
+}
+
 static int read_check(rtl_trace_t *trace, struct check *check, const char *const *logs,
                       size_t log_count)
 {
     char error[512] = "";
-    rtl_status_t status = account_verdict(trace, &check->verdict);
+    rtl_status_t status =
+        rtl_digest_check(trace, &check->damages.known, take_damage, &check->damages);
+    if (status == RTL_OK)
+        status = account_verdict(trace, &check->verdict);
     if (status == RTL_OK)
         status = rtlTraceLedger(trace, &check->rows, &check->row_count);
     if (status == RTL_OK)
@@ -541,6 +595,7 @@ static int read_check(rtl_trace_t *trace, struct check *check, const char *const
     if (status != RTL_OK)
         return open_failed(trace, check->path);
     judge_links(check);
+    judge_damage(check);
     check->against_truth = log_count > 0;
     if (log_count > 0 &&
         truth_compare(trace, logs, log_count, &check->truth, error, sizeof error) != 0)

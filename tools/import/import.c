@@ -6,6 +6,7 @@
 #include "common/say.h"
 #include "common/show.h"
 #include "import/rpd.h"
+#include "store/digest.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -76,11 +77,13 @@ static int set_times(const struct rpd_result *result)
                                 "UPDATE meta SET value = %lld WHERE key = 'start';"
                                 "UPDATE meta SET value = %lld WHERE key = 'end';"
                                 "UPDATE meta SET value = %Q WHERE key = 'host';"
-                                "DELETE FROM meta WHERE key = 'boot';",
+                                "DELETE FROM meta WHERE key = 'boot';"
+                                "BEGIN",
                                 (long long)result->start, (long long)result->end, result->host);
     bool done =
         sql && sqlite3_open_v2(import.output.path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
-        sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
+        sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK && rtl_digest_store(db) == SQLITE_OK &&
+        sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
     int status = done ? EXIT_FINE
                       : say_fail(EXIT_USAGE, "'%s' could not be written: %s",
                                  import.options->output, sqlite3_errmsg(db));
