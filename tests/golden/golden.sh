@@ -17,6 +17,21 @@ sqlite3 t.db <"$here/$2"
 python3 "$here/read_trace.py" t.db "$rtl" || fail "$2 is read in two ways"
 python3 "$here/read_trace.py" "$here/$2" >from_sql.json || fail "$2 cannot be read as text"
 
+# Whole, whether it has digests or not.
+"$rtl" check --json t.db >check.json || [ $? = 1 ] || fail "rtl check cannot read it"
+grep -q '"damage": \[\]' check.json || fail "rtl check calls it damaged"
+
+# A row that is another: both say so, where there are digests.
+cp t.db changed.db
+sqlite3 changed.db "UPDATE agents SET node = coalesce(node, 0) + 1"
+if [ -n "$(sqlite3 t.db "SELECT 1 FROM sqlite_master WHERE name = 'digests'")" ]; then
+    ! python3 "$here/read_trace.py" changed.db >out.json 2>out.err || fail "a wrong digest is not seen"
+    grep -q "the digest of agents" out.err || fail "a wrong digest is not told"
+    ! "$rtl" check changed.db >check.out || fail "rtl check does not see a wrong digest"
+    grep -q '^DAMAGED: the table agents' check.out || fail "rtl check does not tell a wrong digest"
+    sqlite3 t.db "DROP TABLE digests; DELETE FROM meta WHERE key = 'digests'"
+fi
+
 # Another name in one of two copies: seen.
 cat >other_rtl <<END
 #!/bin/sh
