@@ -16,25 +16,51 @@
 /* All tables and indexes; those that SQLite makes by itself have no text. */
 #define OBJECTS "sql IS NOT NULL AND type IN ('table', 'index') AND name NOT LIKE 'sqlite%%'"
 
+/* What goes into a checksum, gathered: it is many values of a few bytes. */
+struct feed {
+    uint32_t crc;
+    size_t used;
+    unsigned char bytes[4096];
+};
+
 struct digest {
     int64_t rows; /* -1: none are counted */
     uint32_t crc;
 };
 
-static uint32_t add_number(uint32_t crc, uint64_t number)
+static void flush(struct feed *feed)
 {
-    number = htole64(number);
-    return rtl_crc32c(crc, &number, sizeof number);
+    feed->crc = rtl_crc32c(feed->crc, feed->bytes, feed->used);
+    feed->used = 0;
 }
 
-static uint32_t add_bytes(uint32_t crc, const void *bytes, int size)
+static void add_bytes(struct feed *feed, const void *bytes, size_t size)
 {
-    crc = add_number(crc, (uint64_t)size);
-    return size ? rtl_crc32c(crc, bytes, (size_t)size) : crc;
+    if (size > sizeof feed->bytes - feed->used)
+        flush(feed);
+    if (size > sizeof feed->bytes) {
+        feed->crc = rtl_crc32c(feed->crc, bytes, size);
+        return;
+    }
+    if (size)
+        memcpy(feed->bytes + feed->used, bytes, size);
+    feed->used += size;
+}
+
+static void add_number(struct feed *feed, uint64_t number)
+{
+    number = htole64(number);
+    add_bytes(feed, &number, sizeof number);
+}
+
+static void add_sized(struct feed *feed, const void *bytes, int size)
+{
+    add_number(feed, (uint64_t)size);
+    add_bytes(feed, bytes, (size_t)size);
 }
 
 /* A letter for the type, and the value. */
-static uint32_t add_value(uint32_t crc, sqlite3_stmt *row, int column)
+static void add_value(struct feed *feed, sqlite3_stmt *row, int column)
 {
     static const char letters[] = {[SQLITE_INTEGER] = 'i',
                                    [SQLITE_FLOAT] = 'f',
@@ -42,26 +68,29 @@ static uint32_t add_value(uint32_t crc, sqlite3_stmt *row, int column)
                                    [SQLITE_BLOB] = 'b',
                                    [SQLITE_NULL] = 'n'};
     int type = sqlite3_column_type(row, column);
+    const void *bytes = NULL;
     double real;
     uint64_t bits;
-    crc = rtl_crc32c(crc, &letters[type], 1);
+    add_bytes(feed, &letters[type], 1);
     switch (type) {
     case SQLITE_INTEGER:
-        return add_number(crc, (uint64_t)sqlite3_column_int64(row, column));
+        add_number(feed, (uint64_t)sqlite3_column_int64(row, column));
+        break;
     case SQLITE_FLOAT:
         real = sqlite3_column_double(row, column);
         memcpy(&bits, &real, sizeof bits);
-        return add_number(crc, bits);
-    case SQLITE_TEXT: {
-        const void *text = sqlite3_column_text(row, column);
-        return add_bytes(crc, text, sqlite3_column_bytes(row, column));
-    }
-    case SQLITE_BLOB: {
-        const void *blob = sqlite3_column_blob(row, column);
-        return add_bytes(crc, blob, sqlite3_column_bytes(row, column));
-    }
+        add_number(feed, bits);
+        break;
+    case SQLITE_TEXT:
+        bytes = sqlite3_column_text(row, column);
+        add_sized(feed, bytes, sqlite3_column_bytes(row, column));
+        break;
+    case SQLITE_BLOB:
+        bytes = sqlite3_column_blob(row, column);
+        add_sized(feed, bytes, sqlite3_column_bytes(row, column));
+        break;
     default:
-        return crc;
+        break;
     }
 }
 
@@ -105,16 +134,17 @@ static int select_rows(sqlite3 *db, const char *schema, const char *table, sqlit
     return result == SQLITE_DONE ? SQLITE_CORRUPT : result;
 }
 
-static int add_rows(sqlite3 *db, const char *schema, const char *table, struct digest *digest)
+static int add_rows(sqlite3 *db, const char *schema, const char *table, struct feed *feed,
+                    int64_t *count)
 {
     sqlite3_stmt *row = NULL;
     int result = select_rows(db, schema, table, &row);
     int columns = result == SQLITE_OK ? sqlite3_column_count(row) : 0;
-    digest->rows = 0;
+    *count = 0;
     while (result == SQLITE_OK && (result = sqlite3_step(row)) == SQLITE_ROW) {
         for (int i = 0; i < columns; i++)
-            digest->crc = add_value(digest->crc, row, i);
-        digest->rows++;
+            add_value(feed, row, i);
+        ++*count;
         result = SQLITE_OK;
     }
     (void)sqlite3_finalize(row);
@@ -128,14 +158,20 @@ static int digest_of(sqlite3 *db, const char *schema, sqlite3_stmt *row, int fir
 {
     const char *name = (const char *)sqlite3_column_text(row, first);
     const char *type = (const char *)sqlite3_column_text(row, first + 1);
-    *digest = (struct digest){-1, 0};
+    struct feed feed;
+    int result = SQLITE_OK;
+    feed.crc = 0;
+    feed.used = 0;
+    digest->rows = -1;
     for (int i = 0; i < 4; i++)
-        digest->crc = add_value(digest->crc, row, first + i);
+        add_value(&feed, row, first + i);
     if (!name || !type)
         return SQLITE_NOMEM;
-    if (strcmp(type, "table") != 0 || strcmp(name, "digests") == 0)
-        return SQLITE_OK;
-    return add_rows(db, schema, name, digest);
+    if (strcmp(type, "table") == 0 && strcmp(name, "digests") != 0)
+        result = add_rows(db, schema, name, &feed, &digest->rows);
+    flush(&feed);
+    digest->crc = feed.crc;
+    return result;
 }
 
 static int ask_number(sqlite3 *db, char *sql, int64_t *number)
@@ -160,7 +196,8 @@ static int digest_of_head(sqlite3 *db, const char *schema, struct digest *digest
     if (result == SQLITE_OK)
         result = ask_number(db, sqlite3_mprintf("PRAGMA \"%w\".user_version", schema), &version);
     digest->rows = -1;
-    digest->crc = add_number(add_number(0, (uint64_t)id), (uint64_t)version);
+    const uint64_t numbers[] = {(uint64_t)id, (uint64_t)version};
+    digest->crc = rtl_checksum_row(numbers, 2, NULL, 0);
     return result;
 }
 
