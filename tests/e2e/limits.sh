@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# limits.sh BUILD: whatever limit a program has been given, it ends as it does without RTL: the same status, the same output,
-# the same errors, at six values of each limit. What is not recorded for it is said by rtl, with the limit.
+# limits.sh BUILD PART: whatever limit a program has been given, it ends as it does without RTL: the same status, the same output,
+# the same errors, at six values of each limit. What is not recorded for it is said by rtl, with the limit. PART: the letter of a
+# limit, as ulimit has it; `rtl` (one that the recorder has been given), `time` or `user`.
 source "$(dirname "$0")/lib.sh"
+part=$1
 program=("$bin/hsa_storm" --dispatches 3000)
 
 # What gives itself a limit (ulimit), and then becomes the program.
@@ -43,76 +45,92 @@ compare() {
     fi
 }
 
-recorded=0 refused=0
-for kib in 0 4 64 1000 8000 16000; do compare f "$kib"; done
-equal "recorded under any limit of files" "$recorded" 6
-for files in 5 6 8 12 16 64; do compare n "$files"; done
-for kib in 100000 1000000 4000000 4600000 6000000 16000000; do compare v "$kib"; done
-for kib in 0 8 64 1000 8000 64000; do compare l "$kib"; done
-for kib in 64 128 256 1000 8000 100000; do compare s "$kib"; done
-for processes in 1 2 4 8 64 1000; do compare u "$processes"; done
-for seconds in 1 2 3 5 10 60; do compare t "$seconds"; done
-[ "$recorded" -ge 20 ] || fail "only $recorded runs were recorded, $refused were refused"
+declare -A values=([f]="0 4 64 1000 8000 16000" [n]="5 6 8 12 16 64" [v]="100000 1000000 4000000 4600000 6000000 16000000" [l]="0 8 64 1000 8000 64000"
+    [s]="64 128 256 1000 8000 100000" [u]="1 2 4 8 64 1000" [t]="1 2 3 5 10 60")
+# So many of them are enough for a recording.
+declare -A enough=([f]=6 [n]=3 [v]=1 [l]=4 [s]=4 [u]=4 [t]=4)
 
-# The least limit of data that the program can run with, and a little more, up to what there is enough for RTL beside it.
-# RTL is loaded then, which takes 2 MB, and nothing else of it.
-low=16000 high=64000000
-while [ $((high - low)) -gt 200 ]; do
-    middle=$(((low + high) / 2))
-    run alone env LD_LIBRARY_PATH="$build/lib/softgpu" ./limited d "$middle" "${program[@]}"
-    if [ "$status" = 0 ]; then high=$middle; else low=$middle; fi
-done
-refused=0 recorded=0
-for more in 3000 8000 16000 29000 80000 400000; do compare d $((high + more)); done
-[ "$refused" -ge 3 ] || fail "only $refused runs were refused near the limit of data"
-[ "$recorded" -ge 1 ] || fail "nothing is recorded where 400 MB of data are left"
+usual() {
+    recorded=0 refused=0
+    for value in ${values[$part]}; do compare "$part" "$value"; done
+    [ "$recorded" -ge "${enough[$part]}" ] || fail "only $recorded runs were recorded, $refused were refused"
+}
 
-# A limit that the recorder has been given, too: it has no signal of it.
-for kib in 0 4 64 400 1000 16000; do
-    run with ./limited f "$kib" "$rtl" trace --gpu soft -q -f -o t.db -- "${program[@]}"
-    [ "$status" = 0 ] || [ "$status" = 2 ] || fail "ulimit -f $kib for rtl: status $status"
-    [ "$status" = 0 ] || grep -q 'RLIMIT_FSIZE' with.err || fail "ulimit -f $kib for rtl: it is not said"
-done
-
-# rtl runs, or says in one sentence why not, and what is needed is enough.
-for limit in "s 64" "s 96" "s 128" "s 256" "n 5" "n 7" "n 8" "n 9" "n 16" "f 200" "f 320"; do
-    read -r letter value <<<"$limit"
-    run with ./limited "$letter" "$value" "$rtl" trace --gpu soft -q -f -o t.db -- "${program[@]}"
-    if [ "$status" = 0 ]; then
-        equal "ulimit -$limit for rtl: kernels" "$(ask t.db 'SELECT count(*) FROM kernels')" 3000
-    else
-        equal "ulimit -$limit for rtl: status" "$status" 2
-        equal "ulimit -$limit for rtl: sentences" "$(grep -c '^rtl: ' with.err)" 1
-    fi
-done
-run with ./limited f 200 "$rtl" trace --gpu soft -q -f -o t.db -- "${program[@]}"
-needed=$(sed -n 's/.*smallest ring takes \([0-9]*\) KiB.*/\1/p' with.err)
-run with ./limited f "${needed:-0}" "$rtl" trace --gpu soft -q -f -o t.db -- "${program[@]}"
-equal "rtl with as long files as it says it needs" "$status" 0
-
-# The time of a processor runs out: the program ends as it does, and rtl as the program.
-program=("$bin/hsa_storm" --dispatches 200000000)
-compare t 1
-
-# A user who may have few threads: root is not asked. rtl is a process of the user, too; alone there is another one for it.
-program=("$bin/hsa_storm" --dispatches 3000)
-as=(setpriv --reuid=65533 --clear-groups)
-if [ "$(id -u)" = 0 ] && "${as[@]}" test -x "$rtl" 2>/dev/null; then
-    chmod 755 "$scratch"
-    mkdir -m 777 others
-    cd others
-    cp ../limited .
-    for processes in 1 2 3 6 24 64; do
-        "${as[@]}" sleep 60 &
-        run alone env LD_LIBRARY_PATH="$build/lib/softgpu" "${as[@]}" ./limited u "$processes" "${program[@]}"
-        alone=$status
-        kill $!
-        wait $! 2>/dev/null || true
-        run with "${as[@]}" "$rtl" trace --gpu soft -q -f -o t.db -- ./limited u "$processes" "${program[@]}"
-        equal "ulimit -u $processes: status" "$status" "$alone"
-        equal "ulimit -u $processes: output" "$(cat with.out)" "$(cat alone.out)"
-        [ "$alone" != 0 ] && continue
-        "$rtl" check t.db >check.out 2>&1 || grep -q RLIMIT_NPROC check.out ||
-            fail "ulimit -u $processes: the trace does not name the limit"
+data() {
+    # The least limit of data that the program can run with, and a little more, up to what there is enough for RTL beside it.
+    # RTL is loaded then, which takes 2 MB, and nothing else of it.
+    low=16000 high=64000000
+    while [ $((high - low)) -gt 200 ]; do
+        middle=$(((low + high) / 2))
+        run alone env LD_LIBRARY_PATH="$build/lib/softgpu" ./limited d "$middle" "${program[@]}"
+        if [ "$status" = 0 ]; then high=$middle; else low=$middle; fi
     done
-fi
+    refused=0 recorded=0
+    for more in 3000 8000 16000 29000 80000 400000; do compare d $((high + more)); done
+    [ "$refused" -ge 3 ] || fail "only $refused runs were refused near the limit of data"
+    [ "$recorded" -ge 1 ] || fail "nothing is recorded where 400 MB of data are left"
+}
+
+of_rtl() {
+    # A limit that the recorder has been given, too: it has no signal of it.
+    for kib in 0 4 64 400 1000 16000; do
+        run with ./limited f "$kib" "$rtl" trace --gpu soft -q -f -o t.db -- "${program[@]}"
+        [ "$status" = 0 ] || [ "$status" = 2 ] || fail "ulimit -f $kib for rtl: status $status"
+        [ "$status" = 0 ] || grep -q 'RLIMIT_FSIZE' with.err || fail "ulimit -f $kib for rtl: it is not said"
+    done
+
+    # rtl runs, or says in one sentence why not, and what is needed is enough.
+    for limit in "s 64" "s 96" "s 128" "s 256" "n 5" "n 7" "n 8" "n 9" "n 16" "f 200" "f 320"; do
+        read -r letter value <<<"$limit"
+        run with ./limited "$letter" "$value" "$rtl" trace --gpu soft -q -f -o t.db -- "${program[@]}"
+        if [ "$status" = 0 ]; then
+            equal "ulimit -$limit for rtl: kernels" "$(ask t.db 'SELECT count(*) FROM kernels')" 3000
+        else
+            equal "ulimit -$limit for rtl: status" "$status" 2
+            equal "ulimit -$limit for rtl: sentences" "$(grep -c '^rtl: ' with.err)" 1
+        fi
+    done
+    run with ./limited f 200 "$rtl" trace --gpu soft -q -f -o t.db -- "${program[@]}"
+    needed=$(sed -n 's/.*smallest ring takes \([0-9]*\) KiB.*/\1/p' with.err)
+    run with ./limited f "${needed:-0}" "$rtl" trace --gpu soft -q -f -o t.db -- "${program[@]}"
+    equal "rtl with as long files as it says it needs" "$status" 0
+}
+
+of_time() {
+    # The time of a processor runs out: the program ends as it does, and rtl as the program.
+    program=("$bin/hsa_storm" --dispatches 200000000)
+    compare t 1
+}
+
+of_user() {
+    # A user who may have few threads: root is not asked. rtl is a process of the user, too; alone there is another one for it.
+    program=("$bin/hsa_storm" --dispatches 3000)
+    as=(setpriv --reuid=65533 --clear-groups)
+    if [ "$(id -u)" = 0 ] && "${as[@]}" test -x "$rtl" 2>/dev/null; then
+        chmod 755 "$scratch"
+        mkdir -m 777 others
+        cd others
+        cp ../limited .
+        for processes in 1 2 3 6 24 64; do
+            "${as[@]}" sleep 60 &
+            run alone env LD_LIBRARY_PATH="$build/lib/softgpu" "${as[@]}" ./limited u "$processes" "${program[@]}"
+            alone=$status
+            kill $!
+            wait $! 2>/dev/null || true
+            run with "${as[@]}" "$rtl" trace --gpu soft -q -f -o t.db -- ./limited u "$processes" "${program[@]}"
+            equal "ulimit -u $processes: status" "$status" "$alone"
+            equal "ulimit -u $processes: output" "$(cat with.out)" "$(cat alone.out)"
+            [ "$alone" != 0 ] && continue
+            "$rtl" check t.db >check.out 2>&1 || grep -q RLIMIT_NPROC check.out ||
+                fail "ulimit -u $processes: the trace does not name the limit"
+        done
+    fi
+}
+
+case $part in
+d) data ;;
+rtl) of_rtl ;;
+time) of_time ;;
+user) of_user ;;
+*) usual ;;
+esac
