@@ -272,6 +272,18 @@ static int store_finish(struct rtl_writer *writer, int exit_status)
     return result;
 }
 
+/* All that there is to be told is stored: the space for telling of a failure is there for the end.
+ */
+static int finish(struct rtl_writer *writer, int exit_status)
+{
+    int result = store_finish(writer, exit_status);
+    if (result == SQLITE_OK || writer->reserve < 0)
+        return result;
+    roll_back(writer);
+    give_reserve(writer);
+    return store_finish(writer, exit_status);
+}
+
 /* Makes the trace one file. A try that failed half way leaves a journal, which the next one takes
  * back first. */
 static void leave_log(struct rtl_writer *writer)
@@ -295,7 +307,7 @@ int rtl_writer_close(struct rtl_writer *writer, int exit_status, char *error, si
     note_forgotten(writer);
     int result = store_last(writer);
     if (result == SQLITE_OK)
-        result = store_finish(writer, exit_status);
+        result = finish(writer, exit_status);
     if (result != SQLITE_OK) {
         rtl_writer_fail_sqlite(writer, result);
         rtl_writer_roll_back(writer);
