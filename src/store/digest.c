@@ -224,8 +224,9 @@ static int store_all(sqlite3 *db, sqlite3_stmt *objects, sqlite3_stmt *insert)
         if (result == SQLITE_OK)
             result = store(insert, (const char *)sqlite3_column_text(objects, 0), &digest);
     }
-    if (result == SQLITE_DONE)
-        result = digest_of_head(db, "main", &digest);
+    if (result != SQLITE_DONE)
+        return result;
+    result = digest_of_head(db, "main", &digest);
     return result == SQLITE_OK ? store(insert, HEAD, &digest) : result;
 }
 
