@@ -406,6 +406,10 @@ int cmd_trace(int argc, char **argv)
     if (!options.program)
         return say_fail(EXIT_USAGE, "no program was named: rtl trace [OPTION...] -- PROGRAM "
                                     "[ARGUMENT...]");
+    if (options.starts_off && options.delay)
+        return say_fail(EXIT_USAGE,
+                        "--start-off and --delay do not go together: one waits for the program or "
+                        "rtl ctl to start the recording, the other starts it by itself");
     int failed = target_find(&options, &target);
     if (failed)
         return failed;
