@@ -58,6 +58,7 @@ enum rtl_refused {
     RTL_REFUSED_TOOL,       /**< its GPU runtime has not loaded librtl.so: `tool` */
     RTL_REFUSED_RUNTIME,    /**< its GPU runtime has not what librtl.so needs */
     RTL_REFUSED_NESTED,     /**< it is an rtl trace of its own, and so is what it starts */
+    RTL_REFUSED_PRIVILEGED, /**< it runs with raised privileges, and reads no settings */
     RTL_REFUSED_REASONS
 };
 
@@ -105,6 +106,13 @@ bool rtl_refusal_parse(const char *text, struct rtl_refusal *refusal);
 
 /** Leaves it in the session's folder. False if it could not be. Keeps errno. */
 bool rtl_refusal_leave(const char *session, const struct rtl_refusal *refusal);
+
+/** Shows it in what the process has mapped (/proc/PID/maps), for whom neither the folder nor the
+ * socket is reached: a mapping without access to memory, of a file without a folder, whose name is
+ * RTL_REFUSAL_MARK and the text. It ends with the image, and is not a fork's. Keeps errno. */
+void rtl_refusal_show(const struct rtl_refusal *refusal);
+
+#define RTL_REFUSAL_MARK "rtl-refused "
 
 /** Reads what a process left under that name in the session's folder. False: the name is none such,
  * or it says nothing. */

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -97,6 +98,23 @@ bool rtl_refusal_leave(const char *session, const struct rtl_refusal *refusal)
     }
     errno = saved;
     return left;
+}
+
+void rtl_refusal_show(const struct rtl_refusal *refusal)
+{
+    int saved = errno;
+    char text[RTL_REFUSAL_TEXT];
+    char name[sizeof RTL_REFUSAL_MARK + sizeof text];
+    const size_t size = 1; /* of a page */
+    rtl_refusal_write(refusal, text);
+    (void)snprintf(name, sizeof name, RTL_REFUSAL_MARK "%s", text);
+    int file = memfd_create(name, MFD_CLOEXEC);
+    void *memory = file >= 0 ? mmap(NULL, size, PROT_NONE, MAP_PRIVATE, file, 0) : MAP_FAILED;
+    if (memory != MAP_FAILED)
+        (void)madvise(memory, size, MADV_DONTFORK);
+    if (file >= 0)
+        close(file);
+    errno = saved;
 }
 
 /* The target of a link, "" if it is none. */
@@ -253,6 +271,9 @@ void rtl_refusal_text(const struct rtl_refusal *refusal, const char *session, ch
         break;
     case RTL_REFUSED_TOOL:
         (void)snprintf(text, size, "%s", say_no_tool(refusal->tool));
+        break;
+    case RTL_REFUSED_PRIVILEGED:
+        (void)snprintf(text, size, "it runs with raised privileges");
         break;
     case RTL_REFUSED_RUNTIME:
         (void)snprintf(text, size, "its GPU runtime has not what librtl.so needs");

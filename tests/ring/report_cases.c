@@ -116,7 +116,7 @@ const char *Report_Many(void)
 const char *Report_ReadsWhatIsOne(void)
 {
     static const char *const none[] = {
-        "",       "x", "1 2 3", "1 2 3 4 7 0 0", "1 2 3 4 -1", "1 2 3 4 0 3 0", "1 2 3 4 0 -1",
+        "",       "x", "1 2 3", "1 2 3 4 8 0 0", "1 2 3 4 -1", "1 2 3 4 0 3 0", "1 2 3 4 0 -1",
         "a b c d"};
     struct rtl_refusal refusal;
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {

@@ -334,7 +334,7 @@ const char *Summary_NoRing(void)
     static const char *const texts[RTL_REFUSED_REASONS] = {
         "no ring could be made", "RTL_SESSION is not",       "RTL_SESSION was taken",
         "another build",         "has not loaded librtl.so", "has not what librtl.so needs",
-        "another rtl trace"};
+        "another rtl trace",     "raised privileges"};
     struct verdict verdict;
     char line[512];
     for (unsigned why = 0; why < RTL_REFUSED_REASONS; ++why) {

@@ -2,8 +2,12 @@
 
 #include "ring/report.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 _Static_assert(RTL_REFUSAL_TEXT <= RTL_REPORT_TEXT, "what is left can be sent");
 
@@ -26,6 +30,26 @@ static enum rtl_tool tool(void)
     return strstr(tools, "librtl.so") != NULL ? RTL_TOOL_NAMED : RTL_TOOL_OTHER;
 }
 
+static int open_runtime(struct dl_phdr_info *library, size_t size, void *context)
+{
+    (void)size;
+    (void)context;
+    if (library->dlpi_name == NULL || strstr(library->dlpi_name, "/libhsa-runtime64.so") == NULL)
+        return 0;
+    int file = open(library->dlpi_name, O_RDONLY | O_CLOEXEC);
+    if (file >= 0)
+        close(file);
+    return 1;
+}
+
+void rtl_refuse_show(const struct rtl_refusal *refusal)
+{
+    int saved = errno;
+    rtl_refusal_show(refusal);
+    (void)dl_iterate_phdr(open_runtime, NULL);
+    errno = saved;
+}
+
 bool rtl_refuse(enum rtl_refused why, int error, size_t ring_bytes)
 {
     const char *session = rtl_refuse_session();
@@ -39,5 +63,8 @@ bool rtl_refuse(enum rtl_refused why, int error, size_t ring_bytes)
     if (session != NULL && why != RTL_REFUSED_SESSION && rtl_refusal_leave(session, &refusal))
         return true;
     rtl_refusal_write(&refusal, text);
-    return address != NULL && rtl_report_send(address, text);
+    if (address != NULL && rtl_report_send(address, text))
+        return true;
+    rtl_refuse_show(&refusal);
+    return false;
 }

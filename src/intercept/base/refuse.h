@@ -13,8 +13,13 @@
 const char *rtl_refuse_session(void);
 
 /** Leaves the reason in the session's folder, or sends it where that cannot be reached
- * (RTL_REPORT). `ring_bytes` is for RTL_REFUSED_RING. False if neither could be: then nobody knows.
- * Keeps errno. Any thread; some system calls. */
+ * (RTL_REPORT). `ring_bytes` is for RTL_REFUSED_RING. False if neither could be: then only who
+ * looks at what the process has mapped knows, while it lives. Keeps errno. Any thread; some system
+ * calls. */
 bool rtl_refuse(enum rtl_refused why, int error, size_t ring_bytes);
+
+/** Shows a reason in what the process has mapped (rtl_refusal_show), and opens the file of the GPU
+ * runtime, which makes the collector look. Keeps errno. */
+void rtl_refuse_show(const struct rtl_refusal *refusal);
 
 #endif

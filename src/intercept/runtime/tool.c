@@ -200,6 +200,8 @@ static bool is_privileged(void)
     if (getauxval(AT_SECURE) == 0)
         return false;
     rtl_complain("the program runs with raised privileges: nothing is recorded");
+    const struct rtl_refusal refusal = {.why = RTL_REFUSED_PRIVILEGED};
+    rtl_refuse_show(&refusal);
     return true;
 }
 
