@@ -1,5 +1,7 @@
 #include "collect/absent.h"
 
+#include "collect/watch.h"
+
 #include "common/clock.h"
 #include "common/private.h"
 
@@ -16,18 +18,57 @@
 #define MOST_ROWS 64u   /* of runtimes that did not come up: a job may try it again and again */
 
 /* A process with no ring: its row, and a note. */
-static void add_row(struct absent *absent, uint32_t pid, const char *state, const char *sentence)
+static void add_row(struct absent *absent, uint32_t pid, const char *command, const char *state,
+                    const char *sentence)
 {
-    const struct rtl_wire_process body = {
-        .time_ns = rtl_now(), .pid = pid, .mode = RTL_MODE_LITE, .way = RTL_WAY_PASS};
+    const struct rtl_wire_process body = {.time_ns = rtl_now(),
+                                          .pid = pid,
+                                          .mode = RTL_MODE_LITE,
+                                          .way = RTL_WAY_PASS,
+                                          .command_length = (uint16_t)strlen(command)};
     const struct rtl_wire_note note = {
         .time_ns = rtl_now(), .queue = RTL_NONE, .text_length = (uint16_t)strlen(sentence)};
-    uint32_t process = rtl_writer_process(absent->writer, &body, "");
+    uint32_t process = rtl_writer_process(absent->writer, &body, command);
     rtl_writer_note(absent->writer, process, &note, sentence);
     rtl_writer_process_end(absent->writer, process, state, rtl_now(), 0);
+    uint32_t *known = realloc(absent->known, (absent->known_count + 1) * sizeof *known);
+    if (!known)
+        return;
+    known[absent->known_count++] = pid;
+    absent->known = known;
 }
 
-static void add_unrecorded(struct absent *absent, const struct rtl_refusal *refusal)
+bool absent_knows(const struct absent *absent, uint32_t pid)
+{
+    for (unsigned i = 0; i < absent->known_count; i++)
+        if (absent->known[i] == pid)
+            return true;
+    return false;
+}
+
+void absent_end(struct absent *absent)
+{
+    free(absent->known);
+    absent->known = NULL;
+    absent->known_count = 0;
+}
+
+void absent_add(struct absent *absent, uint32_t pid, const char *command, const char *sentence)
+{
+    add_row(absent, pid, command, "unrecorded", sentence);
+    absent->unrecorded++;
+    if (absent->say)
+        absent->say(absent->context, sentence);
+}
+
+void absent_note(struct absent *absent, const char *sentence)
+{
+    const struct rtl_wire_note note = {
+        .time_ns = rtl_now(), .queue = RTL_NONE, .text_length = (uint16_t)strlen(sentence)};
+    rtl_writer_note(absent->writer, 0, &note, sentence);
+}
+
+void absent_refused(struct absent *absent, const struct rtl_refusal *refusal)
 {
     char why[512];
     char sentence[640];
@@ -39,10 +80,9 @@ static void add_unrecorded(struct absent *absent, const struct rtl_refusal *refu
                    refusal->why == RTL_REFUSED_NESTED ? "%s and its children are not recorded: %s"
                                                       : "%s loaded librtl and is not recorded: %s",
                    who, why);
-    add_row(absent, refusal->pid, "unrecorded", sentence);
-    absent->unrecorded++;
-    if (absent->say)
-        absent->say(absent->context, sentence);
+    absent_add(absent, refusal->pid, "", sentence);
+    if (absent->watch && refusal->why == RTL_REFUSED_NESTED)
+        watch_disown(absent->watch, refusal->pid);
 }
 
 /* False if it is not there, or stays: then it would be taken again. */
@@ -57,7 +97,7 @@ void absent_take(struct absent *absent, const char *name)
 {
     struct rtl_refusal refusal;
     if (rtl_refusal_read(absent->session, name, &refusal) && remove_link(absent, name))
-        add_unrecorded(absent, &refusal);
+        absent_refused(absent, &refusal);
 }
 
 void absent_receive(struct absent *absent)
@@ -67,12 +107,14 @@ void absent_receive(struct absent *absent)
     unsigned budget = AT_A_TIME;
     while (absent->end && rtl_report_take(absent->end, &budget, text, &refusal.pid))
         if (rtl_refusal_parse(text, &refusal) && absent->unrecorded < MOST_SENT)
-            add_unrecorded(absent, &refusal);
+            absent_refused(absent, &refusal);
 }
 
 static void add_unstarted(struct absent *absent, uint32_t pid, uint32_t status)
 {
     char sentence[256];
+    if (absent_knows(absent, pid)) /* it is not at its end */
+        return;
     if (absent->unstarted++ >= MOST_ROWS)
         return;
     if (status == RTL_START_UNDER_WAY)
@@ -85,7 +127,7 @@ static void add_unstarted(struct absent *absent, uint32_t pid, uint32_t status)
                        "process %" PRIu32
                        " loaded a GPU runtime that did not come up: hsa_init returned 0x%" PRIx32,
                        pid, status);
-    add_row(absent, pid, "not_started", sentence);
+    add_row(absent, pid, "", "not_started", sentence);
 }
 
 static int is_start(const struct dirent *entry)

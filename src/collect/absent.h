@@ -1,6 +1,7 @@
 /**
- * Processes of a session that are not recorded, as they tell themselves (private to the collector).
- * Each gets a row in the trace and a note that says why; of very many the first ones.
+ * Processes of a session that are not recorded, as they tell themselves or were found (private to
+ * the collector). Each gets a row in the trace and a note that says why; of very many the first
+ * ones.
  */
 #ifndef RTL_COLLECT_ABSENT_H
 #define RTL_COLLECT_ABSENT_H
@@ -15,7 +16,10 @@ struct absent {
     rtl_collector_say say; /* NULL: nobody is told */
     void *context;
     const struct rtl_report_end *end; /* NULL: nothing is sent */
+    struct watch *watch;              /* of the program, NULL: none */
     unsigned unrecorded, unstarted;
+    uint32_t *known; /* pids that have a row */
+    unsigned known_count;
 };
 
 /** Takes what the process has left under that name, once. Names of other files do no harm. */
@@ -23,6 +27,20 @@ void absent_take(struct absent *absent, const char *name);
 
 /** Takes what processes have sent: at most some hundreds at a time, whoever sends. */
 void absent_receive(struct absent *absent);
+
+/** Adds one that tells nothing itself. `command` may be "". */
+void absent_add(struct absent *absent, uint32_t pid, const char *command, const char *sentence);
+
+/** Adds one that has told in another way. */
+void absent_refused(struct absent *absent, const struct rtl_refusal *refusal);
+
+/** True if a process of that pid has a row. */
+bool absent_knows(const struct absent *absent, uint32_t pid);
+
+/** A sentence about the whole recording. */
+void absent_note(struct absent *absent, const char *sentence);
+
+void absent_end(struct absent *absent);
 
 /** Takes what processes have left whose GPU runtime did not come up. */
 void absent_take_starts(struct absent *absent);

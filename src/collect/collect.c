@@ -1,10 +1,13 @@
 #include "collect/collect.h"
 
 #include "collect/absent.h"
+#include "collect/left.h"
 #include "collect/source.h"
+#include "collect/watch.h"
 #include "common/clock.h"
 #include "common/private.h"
 #include "ring/files.h"
+#include "ring/process.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -40,6 +43,7 @@ struct rtl_collector {
     unsigned wait_ms;
     int store_failed;
     struct absent absent; /* processes without a ring */
+    struct watch watch;
     uint32_t spare_slots; /* of rings that are kept ready, 0: none are */
     unsigned unread;      /* rings that the last look found and could not read */
     int unread_errno;
@@ -191,8 +195,53 @@ void rtl_collector_listen(struct rtl_collector *collector, const struct rtl_repo
     collector->absent.end = end;
 }
 
-void rtl_collector_take_starts(struct rtl_collector *collector)
+static bool has_ring(void *context, uint32_t pid, uint64_t start, uint64_t image)
 {
+    const struct rtl_collector *collector = context;
+    for (unsigned i = collector->count; i-- > 0;) {
+        const struct source *source = collector->sources[i];
+        bool same = image == 0 || source->image == 0 || source->image == image;
+        if (source->was_open && source->pid == pid && same &&
+            (source->process_start == start || source->process_start == RTL_START_UNKNOWN))
+            return true;
+    }
+    return false;
+}
+
+void rtl_collector_watch(struct rtl_collector *collector)
+{
+    collector->watch.absent = &collector->absent;
+    collector->watch.has_ring = has_ring;
+    collector->watch.context = collector;
+    watch_begin(&collector->watch);
+    collector->absent.watch = &collector->watch;
+}
+
+void rtl_collector_program(struct rtl_collector *collector, uint32_t pid)
+{
+    watch_program(&collector->watch, pid);
+}
+
+int rtl_collector_descriptor(const struct rtl_collector *collector)
+{
+    return watch_descriptor(&collector->watch);
+}
+
+static bool is_of_program(void *context, uint32_t pid)
+{
+    return watch_has(context, pid);
+}
+
+unsigned rtl_collector_left(struct rtl_collector *collector, uint32_t *first)
+{
+    return rtl_left_count(collector->session, is_of_program, &collector->watch, first);
+}
+
+/* A start that has not come to its end belongs to a process that may have been judged by then. */
+void rtl_collector_conclude(struct rtl_collector *collector)
+{
+    scan(collector);
+    watch_finish(&collector->watch);
     absent_take_starts(&collector->absent);
 }
 
@@ -296,6 +345,15 @@ void rtl_collector_look(struct rtl_collector *collector)
     settle_all(collector);
 }
 
+/* A ring that a process has made before it was over is known before the process is judged. */
+static void judge_others(struct rtl_collector *collector)
+{
+    if (!watch_look(&collector->watch))
+        return;
+    scan(collector);
+    watch_judge(&collector->watch);
+}
+
 static uint64_t drain_all(struct rtl_collector *collector)
 {
     uint64_t most = 0;
@@ -305,8 +363,10 @@ static uint64_t drain_all(struct rtl_collector *collector)
         uint64_t slots = source_drain(collector->sources[i], ROUND_SLOTS);
         if (slots > most)
             most = slots;
-        if (slots >= BUSY_SLOTS)
-            checkpoint_if_due(collector);
+        if (slots < BUSY_SLOTS)
+            continue;
+        (void)watch_look(&collector->watch);
+        checkpoint_if_due(collector);
     }
     return most;
 }
@@ -327,6 +387,7 @@ unsigned rtl_collector_round(struct rtl_collector *collector)
         scan(collector);
         collector->scan_at = now + SCAN_NS;
     }
+    judge_others(collector);
     uint64_t slots = drain_all(collector);
     rtl_writer_relieve(collector->writer);
     if (now >= collector->liveness_at) {
@@ -335,7 +396,7 @@ unsigned rtl_collector_round(struct rtl_collector *collector)
     }
     checkpoint_if_due(collector);
     collector->wait_ms = next_wait(collector->wait_ms, slots);
-    return collector->wait_ms;
+    return watch_wait(&collector->watch, collector->wait_ms);
 }
 
 void rtl_collector_status(const struct rtl_collector *collector,
@@ -402,7 +463,7 @@ void rtl_collector_end(struct rtl_collector *collector)
     if (collector->unread > 0)
         rtl_collector_look(collector);
     drain_last(collector);
-    absent_take_starts(&collector->absent);
+    rtl_collector_conclude(collector);
     tell_unread(collector);
     checkpoint(collector);
     rtl_collector_drop(collector);
@@ -415,6 +476,8 @@ void rtl_collector_drop(struct rtl_collector *collector)
     rtl_writer_ask_for_accounts(collector->writer, NULL, NULL);
     for (unsigned i = 0; i < collector->count; ++i)
         source_free(collector->sources[i]);
+    watch_end(&collector->watch);
+    absent_end(&collector->absent);
     free(collector->sources);
     free(collector->session);
     free(collector);

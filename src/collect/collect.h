@@ -32,7 +32,7 @@ struct rtl_collector_status {
                               another program now and may make another ring */
     unsigned alive;      /**< of these: rings whose process still exists, open or not */
     unsigned refused;    /**< rings of another build */
-    unsigned unrecorded; /**< processes that loaded librtl and are not recorded */
+    unsigned unrecorded; /**< processes that are not recorded and should be */
     unsigned unstarted;  /**< processes whose GPU runtime has not come up, as far as they have been
                               looked for */
     int store_failed;    /**< 1 if the last checkpoint failed; rtl_writer_error says why */
@@ -55,6 +55,19 @@ void rtl_collector_provide(struct rtl_collector *collector, size_t ring_bytes);
  * the caller's and must outlive the collector. */
 void rtl_collector_listen(struct rtl_collector *collector, const struct rtl_report_end *end);
 
+/** Looks, with each round, at the processes of a program, too, which may use a GPU without a ring
+ * of theirs (watch.h): from before the program is made, and once it is. */
+void rtl_collector_watch(struct rtl_collector *collector);
+void rtl_collector_program(struct rtl_collector *collector, uint32_t pid);
+
+/** A descriptor that wakes who waits for the next round when there may be something to look at; or
+ * -1. */
+int rtl_collector_descriptor(const struct rtl_collector *collector);
+
+/** Processes of the program, or with the session in their environment, that live; `*first` is one
+ * of them. Looks at all processes of the machine. */
+unsigned rtl_collector_left(struct rtl_collector *collector, uint32_t *first);
+
 /** One round: finds new rings, reads what is there, stores if a second has passed. Returns how long
  * to wait until the next round, in milliseconds: 0 while a ring fills quickly, up to 10 when
  * nothing happens. */
@@ -64,9 +77,11 @@ unsigned rtl_collector_round(struct rtl_collector *collector);
  */
 void rtl_collector_look(struct rtl_collector *collector);
 
-/** Tells of processes whose GPU runtime has begun to start and is not up, for a caller that is
- * about to end: until then it may come up. */
-void rtl_collector_take_starts(struct rtl_collector *collector);
+/** Tells of processes that use a GPU, or still may, and have no ring, and of those whose GPU
+ * runtime has begun to start and is not up, for a caller that is about to end: until then they may
+ * get one.
+ */
+void rtl_collector_conclude(struct rtl_collector *collector);
 
 /** The state after the last round. */
 void rtl_collector_status(const struct rtl_collector *collector,
@@ -80,7 +95,7 @@ unsigned rtl_collector_open_pids(const struct rtl_collector *collector, uint32_t
  * whole trace) if there is none. */
 void rtl_collector_note(struct rtl_collector *collector, const char *sentence);
 
-/** Reads what is left (processes whose runtime has not come up included), settles rings whose
+/** Reads what is left (rtl_collector_conclude included), settles rings whose
  * process is gone, leaves the others as "running", stores. Frees the collector; the session folder
  * is not removed. NULL is allowed. */
 void rtl_collector_end(struct rtl_collector *collector);

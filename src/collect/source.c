@@ -78,6 +78,7 @@ struct source *source_open(const char *path, uint32_t pid, uint32_t ordinal,
     source->was_open = true;
     source->process_start = source->ring.header->process_start;
     source->made_ns = source->ring.header->made_ns;
+    source->image = source->ring.header->image;
     return source;
 }
 

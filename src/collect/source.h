@@ -22,15 +22,15 @@ struct source {
     bool was_open;   /**< it was no ring of another build */
     bool gone;       /**< its process is, as far as is known; then it is not asked for again */
     uint32_t pid, ordinal;
-    uint64_t process_start, made_ns; /**< as in the ring's header */
-    uint64_t same_image;             /**< facts that differ from the header's, and do not count */
-    uint32_t process;                /**< id in the trace, 0 before it has one */
-    uint64_t torn;                   /**< slots that the process reserved and never wrote */
-    uint64_t closed_since;           /**< when the ring was first found closed, ns; 0: open */
-    uint64_t malformed;              /**< records that contradict themselves */
-    uint64_t clock_points;           /**< of GPUs; below two, ticks are not to be translated */
-    uint64_t timed;                  /**< kernels and copies with ticks of a GPU as times */
-    uint64_t lost;                   /**< sum over the ledger, as last copied */
+    uint64_t process_start, made_ns, image; /**< as in the ring's header */
+    uint64_t same_image;   /**< facts that differ from the header's, and do not count */
+    uint32_t process;      /**< id in the trace, 0 before it has one */
+    uint64_t torn;         /**< slots that the process reserved and never wrote */
+    uint64_t closed_since; /**< when the ring was first found closed, ns; 0: open */
+    uint64_t malformed;    /**< records that contradict themselves */
+    uint64_t clock_points; /**< of GPUs; below two, ticks are not to be translated */
+    uint64_t timed;        /**< kernels and copies with ticks of a GPU as times */
+    uint64_t lost;         /**< sum over the ledger, as last copied */
     uint64_t received[RTL_LEDGER_ROWS]; /**< kernels and copies by ledger row */
     uint64_t broken[RTL_KINDS];         /**< malformed ones, by what they claim to be */
     uint64_t unread[RTL_KINDS];         /**< for which memory was short here */

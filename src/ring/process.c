@@ -10,7 +10,16 @@
 #define MOST_NAME 255u
 
 /* Fields of /proc/PID/stat, as proc(5) counts. */
-enum { THREADS = 20, START_TIME = 22, START_CODE = 26, END_CODE = 27, START_STACK = 28 };
+enum {
+    PARENT = 4,
+    GROUP = 5,
+    SESSION = 6,
+    THREADS = 20,
+    START_TIME = 22,
+    START_CODE = 26,
+    END_CODE = 27,
+    START_STACK = 28
+};
 
 /* A field from the fourth on; `name_end` is the parenthesis that ends the second. */
 static uint64_t stat_field(const char *name_end, int number)
@@ -74,6 +83,9 @@ static bool look(uint32_t pid, struct rtl_process_facts *facts)
     const char *name_end = strrchr(text, ')'); /* the name may hold anything */
     if (has_ended(name_end))
         return false;
+    facts->parent = (uint32_t)stat_field(name_end, PARENT);
+    facts->group = (int32_t)stat_field(name_end, GROUP);
+    facts->session = (int32_t)stat_field(name_end, SESSION);
     facts->start = stat_field(name_end, START_TIME);
     facts->image = image_of(name_end);
     return true;

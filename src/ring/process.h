@@ -15,6 +15,8 @@
 #define RTL_START_UNKNOWN UINT64_MAX
 
 struct rtl_process_facts {
+    uint32_t parent; /**< 0: none that this process can see */
+    int32_t group, session;
     /** Start time in clock ticks since boot (/proc/PID/stat, field 22); 0 if there is no such
      * process, or only its zombie; or RTL_START_UNKNOWN. */
     uint64_t start;

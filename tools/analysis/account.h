@@ -29,7 +29,7 @@ struct verdict {
     struct account total;  /**< of kernels */
     struct account copies; /**< of asynchronous copies */
     unsigned processes, died, running, refused;
-    unsigned unrecorded;  /**< processes that loaded librtl and are not recorded */
+    unsigned unrecorded;  /**< processes that are not recorded and should be */
     const char *why;      /**< note about the first of them, NULL if there is none; the trace's */
     unsigned not_started; /**< processes whose GPU runtime did not come up: they had nothing that
                                could be recorded */

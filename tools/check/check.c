@@ -168,8 +168,8 @@ static void show_state(const struct verdict *verdict)
                      "HSA_TOOLS_LIB, or let it name the librtl.so that belongs to this rtl\n",
                      verdict->refused);
     if (verdict->unrecorded)
-        (void)printf("  processes that loaded librtl and are not recorded: %u\n    what to do: see "
-                     "the notes, which tell what each of them lacked\n",
+        (void)printf("  processes that are not recorded and should be: %u\n    what to do: see the "
+                     "notes, which tell what each of them lacked\n",
                      verdict->unrecorded);
     if (verdict->passed)
         (void)printf("  queues that were not followed: %u\n    what to do: see the notes, which "

@@ -200,10 +200,11 @@ static void pass_on(const struct child *child, const struct signalfd_siginfo *in
     (void)kill(child->pid, signal);
 }
 
-void child_wait(struct child *child, unsigned wait_ms)
+void child_wait(struct child *child, unsigned wait_ms, int other)
 {
-    struct pollfd ready = {.fd = child->signals, .events = POLLIN};
-    if (poll(&ready, 1, (int)wait_ms) <= 0)
+    struct pollfd ready[] = {{.fd = child->signals, .events = POLLIN},
+                             {.fd = other, .events = POLLIN}};
+    if (poll(ready, 2, (int)wait_ms) <= 0 || !ready[0].revents)
         return;
     struct signalfd_siginfo info;
     while (read(child->signals, &info, sizeof info) == (ssize_t)sizeof info) {

@@ -39,9 +39,9 @@ int child_go(struct child *child);
 /** Ends a child that was not let go. */
 void child_cancel(struct child *child);
 
-/** Waits up to `wait_ms` for signals, passes them on, stops and goes on with the child, and notices
- * its end. */
-void child_wait(struct child *child, unsigned wait_ms);
+/** Waits up to `wait_ms` for signals, or until `other` (-1: none) can be read; passes signals on,
+ * stops and goes on with the child, and notices its end. */
+void child_wait(struct child *child, unsigned wait_ms, int other);
 
 /** Ends rtl as its child ended: returns the exit status, or dies by the same signal without a core.
  */

@@ -93,10 +93,16 @@ static void show_progress(struct recording *recording, const char *waiting)
     recording->progress_kernels = status.kernels;
 }
 
+static void wait_for_more(struct recording *recording)
+{
+    unsigned wait_ms = rtl_collector_round(recording->collector);
+    child_wait(&recording->child, wait_ms, rtl_collector_descriptor(recording->collector));
+}
+
 static void follow_program(struct recording *recording)
 {
     while (!recording->child.ended) {
-        child_wait(&recording->child, rtl_collector_round(recording->collector));
+        wait_for_more(recording);
         show_progress(recording, "");
     }
 }
@@ -105,14 +111,15 @@ static void follow_program(struct recording *recording)
 static bool may_come(const struct recording *recording, uint64_t ended)
 {
     uint32_t pid;
-    return rtl_now() - ended < DAEMON_NS && rtl_left_count(recording->session, &pid) > 0;
+    return rtl_now() - ended < DAEMON_NS &&
+           rtl_left_count(recording->session, NULL, NULL, &pid) > 0;
 }
 
 static void note_left(struct recording *recording)
 {
     char sentence[128];
     uint32_t pid = 0;
-    unsigned left = rtl_left_count(recording->session, &pid);
+    unsigned left = rtl_collector_left(recording->collector, &pid);
     if (left == 0)
         return;
     (void)snprintf(sentence, sizeof sentence,
@@ -143,7 +150,7 @@ static void follow_others(struct recording *recording)
                 status.open, pid);
         }
         told = told || status.open > 0;
-        child_wait(&recording->child, rtl_collector_round(recording->collector));
+        wait_for_more(recording);
         show_progress(recording, " (waiting)");
     }
 }
@@ -152,7 +159,7 @@ static void note_if_nothing(struct recording *recording)
 {
     struct rtl_collector_status status;
     char sentence[PATH_MAX + 96];
-    rtl_collector_take_starts(recording->collector);
+    rtl_collector_conclude(recording->collector);
     rtl_collector_status(recording->collector, &status);
     if (status.processes + status.unrecorded + status.unstarted > 0)
         return; /* those that were not recorded have said why */
@@ -213,6 +220,7 @@ static int open_recording(struct recording *recording)
         return say_fail(EXIT_USAGE, "memory is short");
     rtl_collector_provide(recording->collector, trace_options_ring(recording->options));
     rtl_collector_listen(recording->collector, &recording->report);
+    rtl_collector_watch(recording->collector);
     return 0;
 }
 
@@ -277,6 +285,7 @@ static int record(struct recording *recording, char **environment, bool waits)
         discard(recording);
         return say_not_run(recording, error);
     }
+    rtl_collector_program(recording->collector, (uint32_t)child->pid);
     rtl_writer_begun(recording->writer);
     if (recording->pass == 0)
         (void)rtl_stale_sessions_remove(); /* the program does not wait for it */

@@ -1,0 +1,115 @@
+#include "collect/openings.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_CACHE  ((size_t)4 << 20)
+#define MOST_PIECES 64u /* of events, at a time */
+#define LIBRARY     "/libhsa-runtime64.so"
+
+/* The linker closes a library when it has mapped it. */
+static void watch(struct openings *openings, const char *path)
+{
+    int number = inotify_add_watch(openings->file, path, IN_OPEN | IN_CLOSE_NOWRITE);
+    if (number > openings->last)
+        openings->last = number;
+}
+
+/* The linker's cache has the paths as strings, whatever its format is. */
+static void watch_in(struct openings *openings, const char *cache, size_t size)
+{
+    const char *end = cache + size;
+    const char *found = cache;
+    while ((found = memmem(found, (size_t)(end - found), LIBRARY, strlen(LIBRARY))) != NULL) {
+        const char *begin = found;
+        while (begin > cache && begin[-1] != '\0')
+            begin--;
+        watch(openings, begin);
+        found++;
+    }
+}
+
+static void watch_cached(struct openings *openings)
+{
+    struct stat status;
+    int file = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC);
+    size_t size =
+        file >= 0 && fstat(file, &status) == 0 && status.st_size > 0 ? (size_t)status.st_size : 0;
+    char *cache = size > 0 && size < MOST_CACHE ? malloc(size + 1) : NULL;
+    ssize_t length = cache ? read(file, cache, size) : -1;
+    if (length > 0) {
+        cache[length] = '\0';
+        watch_in(openings, cache, (size_t)length);
+    }
+    free(cache);
+    if (file >= 0)
+        (void)close(file);
+}
+
+static void watch_installed(struct openings *openings)
+{
+    static const char *const patterns[] = {"/opt/rocm/lib" LIBRARY "*",
+                                           "/opt/rocm-*/lib" LIBRARY "*"};
+    for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
+        glob_t found;
+        // NOLINTNEXTLINE(concurrency-mt-unsafe): the environment and the locale stay as they are
+        if (glob(patterns[i], GLOB_NOSORT, NULL, &found) != 0)
+            continue;
+        for (size_t k = 0; k < found.gl_pathc; k++)
+            watch(openings, found.gl_pathv[k]);
+        globfree(&found);
+    }
+}
+
+void openings_begin(struct openings *openings)
+{
+    *openings = (struct openings){.file = inotify_init1(IN_CLOEXEC | IN_NONBLOCK)};
+    if (openings->file < 0)
+        return;
+    watch(openings, "/dev/kfd");
+    watch_cached(openings);
+    watch_installed(openings);
+}
+
+void openings_learn(struct openings *openings, const char *path)
+{
+    for (unsigned i = 0; i < openings->count; i++)
+        if (strcmp(openings->learnt[i], path) == 0)
+            return;
+    char *copy = openings->file >= 0 && openings->count < OPENINGS_LEARNT ? strdup(path) : NULL;
+    if (!copy)
+        return;
+    openings->learnt[openings->count++] = copy;
+    watch(openings, path);
+}
+
+bool openings_any(struct openings *openings)
+{
+    _Alignas(struct inotify_event) char events[4096];
+    unsigned pieces = 0;
+    while (openings->file >= 0 && pieces < MOST_PIECES &&
+           read(openings->file, events, sizeof events) > 0)
+        pieces++;
+    return pieces > 0;
+}
+
+void openings_stop(struct openings *openings)
+{
+    for (int number = 1; number <= openings->last; number++)
+        (void)inotify_rm_watch(openings->file, number);
+    openings->last = 0;
+}
+
+void openings_end(struct openings *openings)
+{
+    for (unsigned i = 0; i < openings->count; i++)
+        free(openings->learnt[i]);
+    if (openings->file >= 0)
+        (void)close(openings->file);
+    *openings = (struct openings){.file = -1};
+}

@@ -1,0 +1,36 @@
+/**
+ * A word when somebody opens the GPU runtime or the GPU (private to the collector): inotify on the
+ * library's files and on /dev/kfd. Who it was is not told, so that it is only a reason to look.
+ */
+#ifndef RTL_COLLECT_OPENINGS_H
+#define RTL_COLLECT_OPENINGS_H
+
+#include <stdbool.h>
+
+#define OPENINGS_LEARNT 16u
+
+struct openings {
+    int file; /* -1: none */
+    char *learnt[OPENINGS_LEARNT];
+    unsigned count;
+    int last; /* the highest number of a watch */
+};
+
+/** Watches the files that programs of this machine find: what the linker's cache names, and the
+ * folders where ROCm is. */
+void openings_begin(struct openings *openings);
+
+/** Watches another one, of which a process was seen to use it. */
+void openings_learn(struct openings *openings, const char *path);
+
+/** True if something was opened, or closed after it was read, since the last call. Does not wait.
+ */
+bool openings_any(struct openings *openings);
+
+/** Watches nothing any more. The kernel takes some milliseconds to forget a file, for which
+ * openings_end would wait: it does so meanwhile. */
+void openings_stop(struct openings *openings);
+
+void openings_end(struct openings *openings);
+
+#endif

@@ -1,0 +1,440 @@
+#include "collect/watch.h"
+
+#include "collect/maps.h"
+#include "common/clock.h"
+#include "ring/process.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MS          UINT64_C(1000000)
+#define SLICE_NS    (5 * MS)   /* of a look, while the lock is held */
+#define LEAST_NS    (100 * MS) /* between looks that nobody has asked for */
+#define MOST_NS     (1000 * MS)
+#define SHARE       50u /* they take one part in so many */
+#define SHARE_ASKED 10u /* the same of those that were asked for */
+#define ECHO_NS                                                                                    \
+    (4 * MS) /* after an opening there are looks in such a time, four times that, ...              \
+              */
+#define ECHOES       4u
+#define LOADED_NS    (1000 * MS) /* in which a runtime that begins has loaded its tools */
+#define BURST_NS     (200 * MS)  /* looks of such a time may come at once */
+#define BORROWED_NS  (200 * MS)
+#define MOST_ROWS    1024u /* a job may do it again and again */
+#define MOST_COMMAND 96u
+
+/* What was seen of a process without a ring, or that it has one. */
+struct sight {
+    bool ring;
+    bool usable;  /* it has the GPU runtime, and may begin to use it */
+    bool suspect; /* librtl.so is not in it, and should be */
+    bool told;    /* about librtl.so, when it began: what is in that place later may be a title */
+    bool said;    /* librtl.so in it has said why it is not recorded */
+    bool hidden;
+    bool waits; /* suspect only if it stays so */
+    const char *why;
+    uint64_t since, last;
+    char library[256], command[MOST_COMMAND];
+};
+
+/* Of a process: a suspect that is over, or what librtl.so in it says. */
+struct finding {
+    uint32_t pid;
+    uint64_t start, image;
+    struct sight *sight; /* NULL: it has said something */
+    struct rtl_refusal refusal;
+};
+
+static struct sight *sight_of(struct member *member)
+{
+    if (!member->sight)
+        member->sight = calloc(1, sizeof *member->sight);
+    return member->sight;
+}
+
+/* Findings. */
+
+static bool add_finding(struct watch *watch, const struct finding *finding)
+{
+    struct finding *findings =
+        realloc(watch->findings, (watch->finding_count + 1) * sizeof *findings);
+    if (!findings)
+        return false;
+    watch->findings = findings;
+    findings[watch->finding_count++] = *finding;
+    return true;
+}
+
+static void judge_suspect(struct watch *watch, const struct finding *finding)
+{
+    const struct sight *sight = finding->sight;
+    char sentence[768];
+    if (watch->absent->unrecorded >= MOST_ROWS)
+        return;
+    (void)snprintf(
+        sentence, sizeof sentence,
+        "process %" PRIu32
+        " (%s) has the GPU runtime mapped (%s) without librtl.so and is not recorded: %s",
+        finding->pid, sight->command, sight->library, sight->why);
+    absent_add(watch->absent, finding->pid, sight->command, sentence);
+}
+
+static bool is_accounted(const struct watch *watch, uint32_t pid, uint64_t start, uint64_t image)
+{
+    return absent_knows(watch->absent, pid) || watch->has_ring(watch->context, pid, start, image);
+}
+
+static void judge(struct watch *watch, struct finding *finding)
+{
+    bool accounted = is_accounted(watch, finding->pid, finding->start, finding->image);
+    if (!accounted && finding->sight)
+        judge_suspect(watch, finding);
+    else if (!accounted)
+        absent_refused(watch->absent, &finding->refusal);
+    free(finding->sight);
+}
+
+void watch_judge(struct watch *watch)
+{
+    for (size_t i = 0; i < watch->finding_count; i++)
+        judge(watch, &watch->findings[i]);
+    watch->finding_count = 0;
+}
+
+/* The image that a member had is over, or the recording is. */
+static void conclude(struct watch *watch, struct member *member)
+{
+    struct sight *sight = member->sight;
+    const struct finding finding = {
+        .pid = member->pid, .start = member->start, .image = member->image, .sight = sight};
+    member->sight = NULL;
+    bool stayed = sight && (!sight->waits || sight->last - sight->since >= LOADED_NS);
+    if (!stayed || !sight->suspect || member->foreign || !add_finding(watch, &finding))
+        free(sight);
+}
+
+/* Looks. */
+
+static void note_hidden(struct watch *watch, struct member *member)
+{
+    struct sight *sight = sight_of(member);
+    if (!sight || sight->hidden || member->foreign)
+        return;
+    sight->hidden = true;
+    if (watch->hidden++ > 0)
+        return;
+    watch->hidden_pid = member->pid;
+    maps_command(member->pid, watch->hidden_command, sizeof watch->hidden_command);
+}
+
+static void hear_refusal(struct watch *watch, struct member *member, const char *text)
+{
+    struct sight *sight = sight_of(member);
+    struct finding finding = {.pid = member->pid, .start = member->start, .image = member->image};
+    if (!sight || sight->said || member->foreign || !rtl_refusal_parse(text, &finding.refusal))
+        return;
+    finding.refusal.pid = member->pid;
+    sight->said = add_finding(watch, &finding);
+}
+
+static const char *reason(enum maps_told told, bool preloaded)
+{
+    switch (told) {
+    case MAPS_TOLD_NOTHING:
+        return "its environment was empty when it began";
+    case MAPS_TOLD_NO_TOOL:
+        return "HSA_TOOLS_LIB was not in its environment when it began";
+    case MAPS_TOLD_OTHERS:
+        return "HSA_TOOLS_LIB in its environment names others only";
+    default:
+        return preloaded ? "LD_PRELOAD in its environment names librtl.so, and the linker has not "
+                           "loaded it"
+                         : "HSA_TOOLS_LIB in its environment names librtl.so, and its GPU runtime "
+                           "has not loaded it";
+    }
+}
+
+/* What was read is of one image, if that is still there. */
+static bool is_same(const struct member *member)
+{
+    struct rtl_process_facts facts = rtl_process_facts(member->pid);
+    return facts.start == member->start && facts.image == member->image;
+}
+
+/* It has the runtime, or the device, and no librtl.so. Without a preload the runtime loads that
+ * when it begins. */
+static void suspect(struct member *member, const struct maps *maps)
+{
+    bool preloaded;
+    enum maps_told told = maps_told(member->pid, &preloaded);
+    char command[MOST_COMMAND];
+    maps_command(member->pid, command, sizeof command);
+    struct sight *sight = told != MAPS_TOLD_UNKNOWN && is_same(member) ? sight_of(member) : NULL;
+    if (!sight)
+        return;
+    sight->usable = true;
+    sight->told = sight->told || (told == MAPS_TOLD && !preloaded);
+    if (sight->told && !maps->device)
+        return;
+    sight->last = rtl_now();
+    sight->waits = sight->told;
+    if (sight->suspect)
+        return;
+    sight->suspect = true;
+    sight->since = sight->last;
+    sight->why = reason(sight->told ? MAPS_TOLD : told, preloaded);
+    (void)snprintf(sight->library, sizeof sight->library, "%s",
+                   maps->library[0] ? maps->library : "/dev/kfd");
+    (void)snprintf(sight->command, sizeof sight->command, "%s", command);
+}
+
+static void take_maps(struct watch *watch, struct member *member, const struct maps *maps)
+{
+    struct sight *sight = member->sight;
+    if (maps->library[0])
+        openings_learn(&watch->openings, maps->library);
+    if (maps->refusal[0])
+        hear_refusal(watch, member, maps->refusal);
+    if (!maps->librtl && !maps->ring && (maps->runtime || maps->device)) {
+        suspect(member, maps);
+        return;
+    }
+    if (!sight && (maps->ring || maps->runtime))
+        sight = sight_of(member);
+    if (!sight)
+        return;
+    sight->ring = maps->ring;
+    sight->usable = maps->runtime;
+    sight->suspect = sight->suspect && !maps->librtl && !maps->ring;
+}
+
+static void read_maps(struct watch *watch, struct member *member)
+{
+    struct maps maps;
+    enum maps_read read = maps_read(member->pid, watch->absent->session, &maps);
+    if (read == MAPS_HIDDEN)
+        note_hidden(watch, member);
+    else if (read == MAPS_READ)
+        take_maps(watch, member, &maps);
+}
+
+/* Between vfork and exec a process runs in the memory of its parent, with what is mapped there. Who
+ * stays in that image has been forked, and is one of its own. */
+static bool is_borrowed(const struct watch *watch, struct member *member)
+{
+    const struct member *parent = tree_find(&watch->tree, member->parent);
+    uint64_t now = rtl_now();
+    if (!parent || member->image == 0)
+        return false;
+    uint64_t image = parent->image != 0 ? parent->image : rtl_process_facts(parent->pid).image;
+    if (image != member->image)
+        return false;
+    if (member->met_ns == 0)
+        member->met_ns = now;
+    return now - member->met_ns < BORROWED_NS;
+}
+
+/* False if the member is over. */
+static bool examine(struct watch *watch, struct member *member)
+{
+    struct rtl_process_facts facts = rtl_process_facts(member->pid);
+    if (facts.start == RTL_START_UNKNOWN)
+        return true;
+    if (facts.start == 0 || (member->start != 0 && facts.start != member->start)) {
+        conclude(watch, member);
+        return false;
+    }
+    member->start = facts.start;
+    member->session = facts.session;
+    member->group = facts.group;
+    if (member->image != 0 && facts.image != 0 && facts.image != member->image)
+        conclude(watch, member);
+    member->image = facts.image != 0 ? facts.image : member->image;
+    if ((!member->sight || !member->sight->ring) && !is_borrowed(watch, member))
+        read_maps(watch, member);
+    return true;
+}
+
+static bool look(struct watch *watch, uint64_t until)
+{
+    if (!watch->looking && !tree_update(&watch->tree, until))
+        return true;
+    watch->at = watch->looking ? watch->at : 0;
+    watch->looking = true;
+    while (watch->at < watch->tree.count) {
+        struct member *member = &watch->tree.members[watch->at];
+        if (rtl_now() > until)
+            return true;
+        if (examine(watch, member))
+            watch->at++;
+        else
+            tree_remove(&watch->tree, member);
+    }
+    watch->looking = false;
+    return false;
+}
+
+static void plan(struct watch *watch, uint64_t now)
+{
+    uint64_t wait = SHARE * watch->cost;
+    if (wait < LEAST_NS)
+        wait = LEAST_NS;
+    if (wait > MOST_NS)
+        wait = MOST_NS;
+    if (watch->echo < ECHOES) {
+        uint64_t echo = ECHO_NS << (2 * watch->echo++);
+        wait = echo < wait ? echo : wait;
+    }
+    watch->due = now + wait;
+    if (watch->not_before + BURST_NS < now)
+        watch->not_before = now - BURST_NS;
+    watch->not_before += SHARE_ASKED * watch->cost;
+    watch->cost = 0;
+}
+
+bool watch_look(struct watch *watch)
+{
+    uint64_t begun = rtl_now();
+    if (!watch->on || watch->tree.root == 0 || watch->finished)
+        return false;
+    if (openings_any(&watch->openings)) {
+        watch->echo = 0;
+        watch->due = begun;
+    }
+    if (!watch->more && (begun < watch->due || begun < watch->not_before))
+        return watch->finding_count > 0;
+    watch->more = look(watch, begun + SLICE_NS);
+    uint64_t now = rtl_now();
+    watch->cost += now - begun;
+    if (!watch->more)
+        plan(watch, now);
+    return watch->finding_count > 0;
+}
+
+unsigned watch_wait(const struct watch *watch, unsigned wait_ms)
+{
+    uint64_t now = rtl_now();
+    uint64_t next = watch->due > watch->not_before ? watch->due : watch->not_before;
+    if (!watch->on || watch->tree.root == 0 || watch->finished || now + wait_ms * MS <= next)
+        return wait_ms;
+    return watch->more || next <= now ? 0 : (unsigned)((next - now) / MS + 1);
+}
+
+void watch_begin(struct watch *watch)
+{
+    watch->openings.file = -1;
+    watch->on = tree_begin(&watch->tree, watch->absent->session);
+}
+
+void watch_program(struct watch *watch, uint32_t pid)
+{
+    if (!watch->on)
+        return;
+    tree_root(&watch->tree, pid);
+    openings_begin(&watch->openings);
+}
+
+int watch_descriptor(const struct watch *watch)
+{
+    return watch->on && rtl_now() >= watch->not_before ? watch->openings.file : -1;
+}
+
+void watch_disown(struct watch *watch, uint32_t pid)
+{
+    if (watch->on)
+        tree_disown(&watch->tree, pid);
+}
+
+static void say_late(struct watch *watch, const struct member *member)
+{
+    char sentence[512];
+    char command[MOST_COMMAND];
+    maps_command(member->pid, command, sizeof command);
+    (void)snprintf(sentence, sizeof sentence,
+                   "process %" PRIu32 " (%s) had the GPU runtime mapped and went on when the "
+                   "recording ended: what it did from then on is not recorded",
+                   member->pid, command);
+    absent_add(watch->absent, member->pid, command, sentence);
+}
+
+static void tell_hidden(const struct watch *watch)
+{
+    char sentence[384];
+    bool many = watch->hidden > 1;
+    if (watch->hidden == 0)
+        return;
+    (void)snprintf(sentence, sizeof sentence,
+                   "%u process%s of the program could not be looked into, because %s "
+                   "privileges that rtl has not (%sprocess %" PRIu32
+                   ", %s): whether %s used a GPU without being recorded is not known",
+                   watch->hidden, many ? "es" : "", many ? "they have" : "it has",
+                   many ? "first: " : "", watch->hidden_pid, watch->hidden_command,
+                   many ? "they" : "it");
+    absent_note(watch->absent, sentence);
+}
+
+/* Of a member that lives: it may begin to use the GPU when nobody looks any more. */
+static void judge_late(struct watch *watch, const struct member *member)
+{
+    if (!member->foreign && !is_accounted(watch, member->pid, member->start, member->image))
+        say_late(watch, member);
+}
+
+void watch_finish(struct watch *watch)
+{
+    if (!watch->on || watch->tree.root == 0 || watch->finished)
+        return;
+    watch->finished = true;
+    watch->looking = false;
+    openings_stop(&watch->openings);
+    while (look(watch, UINT64_MAX))
+        ;
+    for (size_t i = 0; i < watch->tree.count; i++) {
+        struct member *member = &watch->tree.members[i];
+        bool usable = member->sight && member->sight->usable && !member->sight->ring;
+        conclude(watch, member);
+        watch_judge(watch);
+        if (usable)
+            judge_late(watch, member);
+    }
+    watch_judge(watch);
+    tell_hidden(watch);
+}
+
+/* A recording of its own, as librtl.so starts one for a process that has lost the session, is not
+ * the program's. */
+static bool is_rtl(uint32_t pid)
+{
+    char path[32];
+    char own[PATH_MAX];
+    char other[PATH_MAX];
+    (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/exe", pid);
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own);
+    return length > 0 && readlink(path, other, sizeof other) == length &&
+           memcmp(own, other, (size_t)length) == 0;
+}
+
+bool watch_has(const struct watch *watch, uint32_t pid)
+{
+    const struct member *member = watch->on ? tree_find(&watch->tree, pid) : NULL;
+    uint64_t start = member && !member->foreign ? member->start : 0;
+    return start != 0 && rtl_process_facts(pid).start == start && !is_rtl(pid);
+}
+
+void watch_end(struct watch *watch)
+{
+    if (!watch->on)
+        return;
+    for (size_t i = 0; i < watch->tree.count; i++)
+        free(watch->tree.members[i].sight);
+    for (size_t i = 0; i < watch->finding_count; i++)
+        free(watch->findings[i].sight);
+    free(watch->findings);
+    openings_end(&watch->openings);
+    tree_end(&watch->tree);
+    watch->on = false;
+}

@@ -1,0 +1,169 @@
+#!/usr/bin/env bash
+# unseen.sh BUILD PART [HOW]: processes of the program that have the GPU runtime, and that librtl.so tells nothing of. They make the
+# trace incomplete, with what is known of them; those of others do not. HOW: looked, where the kernel does not tell which process
+# has made which (needs root). PART: cleared (without its environment), mute (librtl.so in it reaches nobody; needs root), late (it
+# goes on when the recording ends), strangers, nested, rooms (namespaces; needs root), hidden (this user may not look into it; needs
+# root). Skipped, 77, where something is not there.
+source "$(dirname "$0")/lib.sh"
+part=$1
+export rtl bin
+export ctl=$bin/ctl alice="setpriv --reuid=47111 --regid=47111 --clear-groups"
+# As a program that has lost all that rtl has put there, and still finds the software GPU. It lives for some looks.
+export bare="env -i LD_LIBRARY_PATH=$build/lib/softgpu SOFTGPU_PLUGINS=$SOFTGPU_PLUGINS"
+export loads='import ctypes, time; ctypes.CDLL("libhsa-runtime64.so.1"); print("loaded", flush=True); time.sleep(float("%s"))'
+cat >stays <<'END'
+#!/bin/bash
+# stays COUNT COMMAND…: ctl under a command, which stays there for a while when it has run the kernels.
+count=$1
+shift
+{ echo "$count"; sleep 3; } | "$@" "$ctl"
+END
+cat >loads <<'END'
+#!/bin/bash
+# loads SECONDS COMMAND…: the GPU runtime loaded, and not begun.
+seconds=$1
+shift
+exec "$@" /usr/bin/python3 -c "${loads/\%s/$seconds}"
+END
+chmod 755 stays loads
+chmod 711 "$scratch"
+export PATH=$scratch:$PATH
+traced=("$rtl")
+need_root() { [ "$(id -u)" = 0 ] || { echo "not root: skipped" && exit 77; }; }
+if [ "${2:-}" = looked ]; then
+    need_root
+    unshare -n true 2>/dev/null || { echo "no namespaces: skipped" && exit 77; }
+    traced=(unshare -n "$rtl")
+fi
+
+# trace MODE COMMANDS: a shell's, recorded; the status of rtl check is in `status`, what it says in check.out.
+trace() {
+    status=0
+    "${traced[@]}" trace -m "$1" --gpu soft -q -f -o t.db -- bash -c "$2" >run.out 2>run.err || fail "$2: the program ended with $?"
+    "$rtl" check t.db >check.out 2>&1 || status=$?
+}
+
+# here WHAT KERNELS PROCESSES: what is in the trace, and how many processes are said not to be.
+here() {
+    equal "$1: kernels" "$(ask t.db 'SELECT count(*) FROM kernels')" "$2"
+    equal "$1: processes not recorded" "$(ask t.db "SELECT count(*) FROM processes WHERE state = 'unrecorded'")" "$3"
+}
+
+# missing MODE KERNELS PROCESSES TEXT COMMANDS: so many kernels are there, and so many processes are not, of each of which a note says
+# the text.
+missing() {
+    trace "$1" "$5"
+    equal "$5: status" $status 1
+    here "$5" "$2" "$3"
+    equal "$5: notes" "$(grep -c "^  note: process [0-9]* .*$4" check.out)" "$3"
+}
+
+# whole MODE KERNELS COMMANDS: nothing is missing.
+whole() {
+    trace "$1" "$3"
+    equal "$3: status" $status 0
+    here "$3" "$2" 0
+}
+
+without='has the GPU runtime mapped (.*libhsa-runtime64.so.*) without librtl.so and is not recorded: '
+
+cleared() {
+    for mode in lite full; do
+        missing $mode 7 1 "(.*ctl) ${without}HSA_TOOLS_LIB was not in its environment" '$ctl <<<7; stays 9 $bare'
+        # Who records all from the start is not asked again, nor who has not begun the runtime.
+        whole $mode 16 'stays 7; $ctl <<<9'
+        whole $mode 7 '$ctl <<<7; loads 3'
+    done
+    missing lite 7 1 "${without}HSA_TOOLS_LIB was not" '$ctl <<<7; stays 9 env -u HSA_TOOLS_LIB'
+    missing full 7 1 "${without}HSA_TOOLS_LIB in its environment names others only" '$ctl <<<7; stays 9 env -u LD_PRELOAD HSA_TOOLS_LIB=other.so'
+    missing full 7 1 "${without}its environment was empty" '$ctl <<<7; loads 3 env -i'
+    # The program itself, and each of several images and processes once.
+    missing full 0 1 "${without}HSA_TOOLS_LIB was not" 'exec $bare ctl="$ctl" PATH="$PATH" stays 9'
+    missing full 7 2 "${without}HSA_TOOLS_LIB was not" 'stays 9 $bare & $ctl <<<7; stays 9 $bare; wait'
+    # An image that is recorded comes after one that is not.
+    missing full 7 1 "${without}HSA_TOOLS_LIB was not" \
+        'loads 3 env -u LD_PRELOAD -u HSA_TOOLS_LIB; $ctl <<<7'
+    # In a session of its own, whose other processes are gone, and that its parent has made.
+    missing full 7 1 "${without}HSA_TOOLS_LIB was not" \
+        '$ctl <<<7; setsid $bare ctl="$ctl" PATH="$PATH" bash -c "sleep 3; (stays 9 \"\$@\" &)" - env; sleep 7'
+}
+
+mute() {
+    need_root
+    $alice test -x "$ctl" 2>/dev/null || { echo "other users cannot run $ctl: skipped" && exit 77; }
+    missing full 7 1 'loaded librtl and is not recorded: it cannot reach /dev/shm/rtl\.[^ ]* (Permission denied)' \
+        '$ctl <<<7; stays 9 env -u RTL_REPORT $alice unshare -rn'
+    missing lite 7 1 'loaded librtl and is not recorded: it cannot reach' '$ctl <<<7; stays 9 env -u RTL_REPORT $alice'
+    missing full 7 1 'loaded librtl and is not recorded: RTL_SESSION was taken' \
+        '$ctl <<<7; stays 9 env -u RTL_REPORT -u RTL_SESSION RTL_OUTPUT=own.db'
+}
+
+late() {
+    # It loads the runtime, and the program ends: what it does then is not known.
+    for command in "" "$bare"; do
+        export command
+        rm -f out
+        trace full '$ctl <<<7; loads 60 $command >out & echo $! >pid.out; while ! grep -q loaded out; do sleep 0.1; done'
+        kill "$(cat pid.out)"
+        equal "late: status" $status 1
+        here "late" 7 1
+        grep -q "^INCOMPLETE: 7 of 7 kernels, 1 process not recorded" check.out || fail "the verdict does not tell"
+    done
+    # What has nothing to do with a GPU is a note.
+    for command in "" "env -i"; do
+        export command
+        whole full 7 '$ctl <<<7; $command sleep 60 >out & echo $! >pid.out; sleep 2'
+        kill "$(cat pid.out)"
+        grep -q "^  note: 1 process of the program went on when the recording ended (pid $(cat pid.out))" check.out || fail "no note"
+    done
+}
+
+strangers() {
+    # Before, meanwhile, in the same process group and session; an orphan, and one in a session of its own.
+    stays 100 $bare >before.out &
+    whole full 7 '$ctl <<<7; sleep 3' &
+    recording=$!
+    sleep 1
+    stays 100 $bare >meanwhile.out &
+    (stays 100 $bare >orphan.out &)
+    (setsid bash -c 'stays 100 $bare >session.out & exit' &)
+    wait $recording || fail "somebody else's process makes the trace incomplete"
+    wait
+    for who in before meanwhile orphan session; do
+        for ((i = 0; i < 100; i++)); do grep -q 'ran 100' $who.out && break || sleep 0.1; done
+        grep -q 'ran 100' $who.out || fail "the program $who has not run"
+    done
+}
+
+nested() {
+    trace full '$ctl <<<7; "$rtl" trace --gpu soft -q -f -o inner.db -- bash -c "\$ctl <<<5; stays 9 \$bare"'
+    equal "nested: status" $status 1
+    here "nested" 7 1
+    grep -q '^  note: process [0-9]* and its children are not recorded: it is another rtl trace' check.out || fail "no note"
+    mv inner.db t.db
+    here "the inner one" 5 1
+}
+
+rooms() {
+    need_root
+    unshare -mpf true 2>/dev/null || { echo "no namespaces: skipped" && exit 77; }
+    whole full 16 '$ctl <<<7; stays 9 unshare -pf'
+    missing full 7 1 "${without}HSA_TOOLS_LIB was not" '$ctl <<<7; stays 9 unshare -pf $bare'
+    missing full 7 1 "${without}HSA_TOOLS_LIB was not" '$ctl <<<7; stays 9 unshare -mpf --mount-proc $bare'
+}
+
+hidden() {
+    need_root
+    $alice test -x "$rtl" 2>/dev/null || { echo "other users cannot run $rtl: skipped" && exit 77; }
+    mkdir -m 1777 all
+    install -m 4755 /usr/bin/sleep all/sleep
+    cd all
+    if [ "$($alice bash -c './sleep 1 & readlink /proc/$!/exe')" ]; then echo "no raised privileges here: skipped" && exit 77; fi
+    status=0
+    $alice "$rtl" trace --gpu soft -q -f -o t.db -- bash -c '$ctl <<<7; ./sleep 3' >run.out 2>run.err || fail "status $?"
+    "$rtl" check t.db >check.out || fail "a program that nobody may look into makes the trace incomplete"
+    grep -q '^  note: 1 process of the program could not be looked into, because it has privileges that rtl has not (process [0-9]*, ./sleep 3)' \
+        check.out || fail "nobody says that a process could not be looked into"
+}
+
+"$part"

@@ -1,0 +1,110 @@
+/* What /proc tells of processes that RTL is not in, and which of them are of the program. */
+#include "../common/check.h"
+#include "collect/maps.h"
+#include "collect/tree.h"
+#include "common/clock.h"
+#include "ring/files.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SESSION "/dev/shm/rtl.none"
+
+static bool tells(uint32_t pid, struct rtl_refusal *refusal)
+{
+    struct maps maps;
+    *refusal = (struct rtl_refusal){.pid = 0};
+    return maps_read(pid, SESSION, &maps) == MAPS_READ && maps.refusal[0] &&
+           rtl_refusal_parse(maps.refusal, refusal);
+}
+
+/* What librtl.so shows is read as it was meant, in its process and in no fork of that. */
+const char *Watch_ReadsWhatIsShown(void)
+{
+    const struct rtl_refusal shown = {.why = RTL_REFUSED_SESSION,
+                                      .error = EACCES,
+                                      .needed = UINT64_MAX,
+                                      .free = UINT64_MAX,
+                                      .limit = UINT64_MAX,
+                                      .resource = 9,
+                                      .tool = RTL_TOOL_NAMED,
+                                      .named = UINT64_MAX};
+    struct rtl_refusal read;
+    pid_t child = fork(); /* so that it is not shown by other tests */
+    if (child == 0) {
+        bool before = tells((uint32_t)getpid(), &read);
+        rtl_refusal_show(&shown);
+        bool after = tells((uint32_t)getpid(), &read);
+        bool same = read.why == shown.why && read.error == shown.error && read.tool == shown.tool &&
+                    read.named == shown.named;
+        pid_t fork_of_it = fork();
+        if (fork_of_it == 0)
+            _exit(tells((uint32_t)getpid(), &read));
+        int status = 1;
+        (void)waitpid(fork_of_it, &status, 0);
+        _exit(before || !after || !same || status != 0);
+    }
+    int status = 1;
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+    return NULL;
+}
+
+/* A process that does nothing until it is ended, and has had children made that do the same: its
+ * own pid, and theirs. */
+static pid_t start(int pipes[2])
+{
+    pid_t child = pipe(pipes) == 0 ? fork() : -1;
+    if (child == 0) {
+        pid_t own = fork();
+        if (own == 0) {
+            pid_t orphan = fork();
+            if (orphan > 0 && write(pipes[1], &orphan, sizeof orphan) == sizeof orphan)
+                _exit(0);
+        } else {
+            (void)waitpid(own, NULL, 0);
+        }
+        (void)pause();
+        _exit(0);
+    }
+    return child;
+}
+
+/* The program, its orphan if the kernel tells of forks, and nobody else. */
+const char *Watch_KnowsTheProgram(void)
+{
+    struct tree tree;
+    int pipes[2];
+    int others[2];
+    pid_t orphan = 0;
+    pid_t stranger_orphan = 0;
+    CHECK(tree_begin(&tree, SESSION));
+    pid_t program = start(pipes);
+    pid_t stranger = start(others);
+    CHECK(program > 0 && stranger > 0);
+    CHECK(read(pipes[0], &orphan, sizeof orphan) == sizeof orphan);
+    CHECK(read(others[0], &stranger_orphan, sizeof stranger_orphan) == sizeof stranger_orphan);
+    tree_root(&tree, (uint32_t)program);
+    while (!tree_update(&tree, rtl_now() + 1000000))
+        ;
+    bool heard = tree.forks >= 0 && !tree.broken;
+    const struct member *found = tree_find(&tree, (uint32_t)orphan);
+    CHECK(tree_find(&tree, (uint32_t)program) && (found != NULL || !heard));
+    CHECK(!tree_find(&tree, (uint32_t)stranger) && !tree_find(&tree, (uint32_t)stranger_orphan));
+    CHECK(!tree_find(&tree, (uint32_t)getpid()));
+    tree_disown(&tree, (uint32_t)program);
+    CHECK(found == NULL || found->foreign);
+    tree_end(&tree);
+    const pid_t all[] = {orphan, stranger_orphan, program, stranger};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        (void)kill(all[i], SIGKILL);
+    CHECK(waitpid(program, NULL, 0) == program && waitpid(stranger, NULL, 0) == stranger);
+    for (unsigned i = 0; i < 2; i++) {
+        (void)close(pipes[i]);
+        (void)close(others[i]);
+    }
+    return NULL;
+}
