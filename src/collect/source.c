@@ -449,16 +449,42 @@ static void read_row(const struct rtl_wire_ledger *row, uint64_t received,
     account->seen = load(&row->seen);
 }
 
+/* What of a row is known to have completed in a dead process, and waited for room in the ring. */
+static uint64_t held_in(const struct rtl_wire_ledger *row, const struct rtl_writer_account *account)
+{
+    uint64_t settled = account->recorded + account->lost[RTL_LOST_RING] +
+                       account->lost[RTL_LOST_SPACE] + account->lost[RTL_LOST_SHUTDOWN] +
+                       account->lost[RTL_LOST_REARMED] + account->lost[RTL_LOST_NO_TIME] +
+                       account->lost[RTL_LOST_MEMORY];
+    uint64_t done = load(&row->done);
+    return done > settled ? done - settled : 0;
+}
+
+/* A ring that runs full before it has all its memory has got no more. */
+static enum rtl_lost why_full(const struct source *source)
+{
+    uint64_t usable = load(&source->ring.header->usable);
+    return usable <= source->ring.mask ? RTL_LOST_SPACE : RTL_LOST_RING;
+}
+
 /* An ended process cannot account for what it still held: what was seen, and is neither recorded
- * nor explained, ended with it, for `reason`. A process that died may have handed over more than it
- * had counted. Sums that do not fit otherwise stay as they are, for the reader's verdict. */
-static void settle_row(struct rtl_writer_account *account, uint64_t received, enum rtl_lost reason)
+ * nor explained, ended with it, for `reason`, but for what is known to have waited for room. A
+ * process that died may have handed over more than it had counted. Sums that do not fit otherwise
+ * stay as they are, for the reader's verdict. */
+static void settle_row(const struct source *source, uint32_t number,
+                       struct rtl_writer_account *account, enum rtl_lost reason)
 {
     if (reason == RTL_LOST_KILLED)
-        account->recorded = received;
+        account->recorded = source->received[number];
     uint64_t explained = account->recorded + account->skipped + lost_in(account);
-    if (account->seen > explained)
-        account->lost[reason] += account->seen - explained;
+    uint64_t left = account->seen > explained ? account->seen - explained : 0;
+    uint64_t held = 0;
+    if (reason == RTL_LOST_KILLED)
+        held = held_in(&source->ring.header->ledger[number], account);
+    if (held > left)
+        held = left;
+    account->lost[why_full(source)] += held;
+    account->lost[reason] += left - held;
 }
 
 /* `reason` is that of what is left over, RTL_LOST_REASONS while the process may still hand it in.
@@ -474,7 +500,7 @@ static void copy_ledger(struct source *source, enum rtl_lost reason)
         struct rtl_writer_account account;
         read_row(&header->ledger[row], source->received[row], &account);
         if (reason != RTL_LOST_REASONS)
-            settle_row(&account, source->received[row], reason);
+            settle_row(source, row, &account, reason);
         source->lost += lost_in(&account);
         rtl_writer_ledger(source->writer, source->process, row, &account);
     }

@@ -584,6 +584,10 @@ struct rtl_wire_ledger {
     /* By the submitter again, but only what is not profiled. */
     _Atomic uint64_t stopped;  /**< of `skipped`: the mode takes them, but recording was stopped */
     _Atomic uint64_t withheld; /**< of `skipped`: likewise, their thread had stopped its own */
+    /** By who would harvest and finds the ring full: kernels that are known to be done, settled or
+     * not (`recorded`, and `lost` for a reason that comes after the submission). What is not waited
+     * for room. Stays behind where there was room. */
+    _Atomic uint64_t done;
 };
 
 /** Rows of the ledger in a ring; a process with more queues adds the rest up in the last row. */

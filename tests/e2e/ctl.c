@@ -1,7 +1,8 @@
 /*
  * ctl: dispatches as many kernels as it is told, a number a line on stdin, and says `ran N` when
  * they are done. Its first queue is made for the first number. `again` has it execute itself;
- * `child N` has another process do what N says, `ctl N`.
+ * `child N` has another process do what N says, `ctl N`; `endless N` dispatches kernels that a test
+ * may make as long as it likes, and says `begun N`.
  */
 #include "gpu.h"
 
@@ -25,6 +26,14 @@ static void run(unsigned long count)
     (void)printf("ran %lu\n", count);
 }
 
+static void begin(unsigned long count)
+{
+    static const struct gpu_packet kernel = {.kernel = GPU_ENDLESS};
+    for (unsigned long i = 0; i < count; i++)
+        gpu_submit(&gpu, queue, &kernel, 1);
+    (void)printf("begun %lu\n", count);
+}
+
 static void run_in_child(char *count)
 {
     int status;
@@ -46,6 +55,8 @@ static void obey(char *line)
         (void)execv("/proc/self/exe", words);
     else if (strncmp(line, "child ", 6) == 0)
         run_in_child(line + 6);
+    else if (strncmp(line, "endless ", 8) == 0)
+        begin(strtoul(line + 8, NULL, 10));
     else
         run(strtoul(line, NULL, 10));
 }

@@ -151,6 +151,33 @@ killed)
     grep -q '^INCOMPLETE: .*1 of 1 processes died: at most [0-9]* of its packets' check.out ||
         fail "the verdict does not say how many are unaccounted for"
     ;;
+held)
+    # The collector is held up, the ring is full, and the process is killed: what was done and waited for room is lost for that
+    # reason, and only what still ran was in flight.
+    SOFTGPU_DURATION='storm_endless=1000000000000,*=1000'
+    begin --buffer 64K
+    run 1
+    kill -STOP "$program_PID"
+    run 20000
+    for _ in {1..10}; do run 100; done # in the ring, as long as that has any room, and then beside it
+    echo "endless 7" >&"${program[1]}"
+    answer "begun 7"
+    for ((i = 0; i < 6000; i++)); do
+        "$bin/ring_state" "$session/ring.$pid.0" >state.out
+        [ "$(jq .running state.out)" != 7 ] || break
+        sleep 0.01
+    done
+    equal "kernels that still run" "$(jq .running state.out)" 7
+    [ "$(jq .held state.out)" -gt 0 ] || fail "nothing waits for room"
+    kill -KILL "$pid"
+    kill -CONT "$program_PID"
+    wait "$program_PID" 2>/dev/null || true
+    "$rtl" check --json t.db >check.out && fail "what is lost is complete"
+    equal "kernels that were seen" "$(jq .total.seen check.out)" 21008
+    equal "kernels that were in flight" "$(jq .total.lost.killed check.out)" 7
+    equal "kernels that are there, or lost for want of room" $(($(jq .total.recorded check.out) + $(jq .total.lost.ring check.out))) 21001
+    equal "kernels in the trace" "$(ask t.db 'SELECT count(*) FROM kernels')" "$(jq .total.recorded check.out)"
+    ;;
 orphan)
     # The recorder is killed: nobody reads what the program records, and the program does not mind.
     begin

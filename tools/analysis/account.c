@@ -28,9 +28,7 @@ static const struct {
          "overwritten by the program"},
     [RTL_LOSS_KILLED] =
         {"in flight, or not handed over, when the process died or executed another program",
-         "let the program wait for its kernels before it executes another one or is killed; where "
-         "it had waited, the ring was full at its end: record with a larger one (rtl trace "
-         "--buffer), or leave the collector a core"},
+         "let the program wait for its kernels before it executes another one or is killed"},
     [RTL_LOSS_NO_TIME] = {"the device left no timestamps",
                           "see whether the driver's profiling is switched off for the queue, and "
                           "report it"},

@@ -70,6 +70,8 @@ static unsigned serve(struct rtl_round *round, struct rtl_queue *queue)
     if (rtl_emit_room(RTL_ROUND_BUSY) || used > (queue->pending.mask + 1) / 2)
         finished += rtl_harvest(queue, RTL_ROUND_BUSY,
                                 used > (queue->pending.mask + 1) / 2 ? RTL_HARVEST_ALL : PATIENCE);
+    else
+        rtl_held_count(queue, PATIENCE);
     rtl_harvest_rearmed(queue);
     rtl_harvest_set_aside(queue);
     if (atomic_load_explicit(&queue->pending.head, memory_order_relaxed) < tail)

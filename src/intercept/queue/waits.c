@@ -62,8 +62,12 @@ static void harvest(struct rtl_queue *queue, unsigned running)
     const struct rtl_pending *pending = &queue->pending;
     uint64_t head = atomic_load_explicit(&pending->head, memory_order_acquire);
     unsigned taken = 0;
-    if (head != atomic_load_explicit(&pending->tail, memory_order_acquire) && rtl_emit_room(ROOM))
-        taken = rtl_harvest(queue, UINT32_MAX, running);
+    if (head != atomic_load_explicit(&pending->tail, memory_order_acquire)) {
+        if (rtl_emit_room(ROOM))
+            taken = rtl_harvest(queue, UINT32_MAX, running);
+        else
+            rtl_held_count(queue, running);
+    }
     if (taken > 0)
         atomic_fetch_add_explicit(&queue->ledger->helped, taken, memory_order_relaxed);
     if (!rtl_agents_has_clock(queue->agent))

@@ -1,0 +1,84 @@
+#include "intercept/queue/held.h"
+
+#include "intercept/queue/harvest.h"
+#include "intercept/queue/queue.h"
+#include "intercept/queue/signal_pool.h"
+
+/* What of a row was once pending and is not any more. Who settles some counts it as recorded first,
+ * and may then find that it is lost: read the other way round, nothing is there twice. */
+static uint64_t settled(const struct rtl_wire_ledger *ledger)
+{
+    static const enum rtl_lost reasons[] = {RTL_LOST_RING,    RTL_LOST_SPACE,   RTL_LOST_SHUTDOWN,
+                                            RTL_LOST_REARMED, RTL_LOST_NO_TIME, RTL_LOST_MEMORY};
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        sum += atomic_load_explicit(&ledger->lost[reasons[i]], memory_order_acquire);
+    return sum + atomic_load_explicit(&ledger->recorded, memory_order_acquire);
+}
+
+/* Whether it counts, and would be handed over if there was room. */
+static bool would_be_recorded(const struct rtl_kernel_facts *facts)
+{
+    bool timed = facts->start != 0 && facts->end >= facts->start;
+    return (facts->flags & RTL_RECORD_BARRIER) == 0 && timed;
+}
+
+/* Goes on where the last count has ended, if nothing was settled since. */
+static void prepare(struct rtl_held *held, const struct rtl_queue *queue)
+{
+    uint64_t now = settled(queue->ledger);
+    uint64_t head = atomic_load_explicit(&queue->pending.head, memory_order_acquire);
+    if (held->id == (uint64_t)queue->id + 1 && held->settled == now && held->next >= head)
+        return;
+    held->id = (uint64_t)queue->id + 1;
+    held->settled = now;
+    held->next = head;
+    held->completed = 0;
+}
+
+static uint64_t count(struct rtl_held *held, struct rtl_queue *queue, unsigned patience)
+{
+    struct rtl_pending *pending = &queue->pending;
+    uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
+    uint64_t behind = 0; /* that have completed, and others before them have not */
+    unsigned waiting = 0;
+    for (uint64_t at = held->next; at < tail && waiting < patience; at++) {
+        struct rtl_kernel_facts facts;
+        enum rtl_take found = rtl_pending_look(pending, &rtl_signals, at, false, &facts);
+        bool counts = found == RTL_TAKE_TAKEN && would_be_recorded(&facts);
+        waiting = found == RTL_TAKE_WAITING ? waiting + 1 : counts ? 0 : waiting;
+        if (at == held->next && found != RTL_TAKE_WAITING && found != RTL_TAKE_FORWARD) {
+            held->next++;
+            held->completed += counts;
+        } else {
+            behind += counts;
+        }
+    }
+    return held->completed + behind;
+}
+
+/* What has completed stays so, and what is settled had completed: the largest sum holds. */
+static void tell(struct rtl_held *held, struct rtl_queue *queue, unsigned patience)
+{
+    prepare(held, queue);
+    uint64_t done = held->settled + count(held, queue, patience);
+    _Atomic uint64_t *known = &queue->ledger->done;
+    uint64_t before = atomic_load_explicit(known, memory_order_relaxed);
+    while (before < done && !atomic_compare_exchange_weak_explicit(
+                                known, &before, done, memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+/* Nobody waits for who is at it, and may have lost his processor: the process may end before he is
+ * done. */
+void rtl_held_count(struct rtl_queue *queue, unsigned patience)
+{
+    struct rtl_held own = {.id = 0};
+    struct rtl_held *held = &queue->held;
+    if (atomic_exchange_explicit(&held->counting, true, memory_order_acquire)) {
+        tell(&own, queue, patience);
+        return;
+    }
+    tell(held, queue, patience);
+    atomic_store_explicit(&held->counting, false, memory_order_release);
+}
