@@ -279,8 +279,8 @@ static int finish(struct rtl_writer *writer, int exit_status)
     int result = store_finish(writer, exit_status);
     if (result == SQLITE_OK || writer->reserve < 0)
         return result;
-    roll_back(writer);
-    give_reserve(writer);
+    rtl_writer_roll_back(writer);
+    rtl_writer_give_reserve(writer);
     return store_finish(writer, exit_status);
 }
 
