@@ -88,7 +88,7 @@ static int store_accounts(struct rtl_writer *writer, const struct rtl_writer_par
     int result = SQLITE_OK;
     for (uint32_t i = 0; i < writer->queue_count && result == SQLITE_OK; i++) {
         struct rtl_queue_chunk *queue = &writer->queues[i];
-        if (only && queue != only->queue && !queue->copied)
+        if (only && !queue->copied && queue != only->queue)
             continue;
         if (writer->ask &&
             writer->ask(writer->ask_context, queue->process, queue->queue, &queue->account))
