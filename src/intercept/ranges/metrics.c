@@ -28,9 +28,22 @@ static struct chosen chosen; /* under the lock */
 static char sentence[512];   /* under the lock */
 static bool are_set;         /* RTL_METRICS is what we have set; by who chooses, one at a time */
 
-void rtl_session_metrics_forked(void)
+/* Another thread may have had it. */
+static void in_child(void)
 {
     pthread_mutex_init(&lock, NULL);
+}
+
+static void set_up(void)
+{
+    (void)pthread_atfork(NULL, NULL, in_child);
+}
+
+static void take_lock(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, set_up);
+    pthread_mutex_lock(&lock);
 }
 
 /* ---- sentences ---- */
@@ -39,7 +52,7 @@ __attribute__((format(printf, 2, 3))) static int fail(int error, const char *for
 {
     va_list arguments;
     va_start(arguments, format);
-    pthread_mutex_lock(&lock);
+    take_lock();
     // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above
     (void)vsnprintf(sentence, sizeof sentence, format, arguments);
     pthread_mutex_unlock(&lock);
@@ -50,7 +63,7 @@ __attribute__((format(printf, 2, 3))) static int fail(int error, const char *for
 
 size_t rtlSessionError(char *to, size_t size)
 {
-    pthread_mutex_lock(&lock);
+    take_lock();
     size_t length = strlen(sentence);
     if (size > 0)
         (void)snprintf(to, size, "%s", sentence);
@@ -150,7 +163,7 @@ int rtlSessionMetrics(const char *names)
         return fail(EBUSY, "metrics are chosen before the session begins");
     if (ask_for_counters(&wanted) != 0)
         return -1;
-    pthread_mutex_lock(&lock);
+    take_lock();
     chosen = wanted;
     pthread_mutex_unlock(&lock);
     return 0;
@@ -266,7 +279,7 @@ static int answer(void *context, const struct rtl_session_range *found)
 static const struct rtl_metric *find_chosen(const char *name)
 {
     const struct rtl_metric *found = NULL;
-    pthread_mutex_lock(&lock);
+    take_lock();
     for (size_t i = 0; name != NULL && i < chosen.count; i++)
         if (strcmp(chosen.metrics[i]->name, name) == 0)
             found = chosen.metrics[i];

@@ -117,7 +117,6 @@ static void in_child(void)
     memset(&counts, 0, sizeof counts);
     memset(&latest, 0, sizeof latest);
     active = false;
-    rtl_session_metrics_forked();
 }
 
 static void set_up(void)

@@ -32,7 +32,4 @@ struct rtl_session_range {
 int rtl_session_look(uint64_t range, int (*look)(void *context, const struct rtl_session_range *),
                      void *context);
 
-/** In a forked child. In ranges/metrics.c. */
-void rtl_session_metrics_forked(void);
-
 #endif
