@@ -387,9 +387,9 @@ unsigned rtl_collector_round(struct rtl_collector *collector)
         scan(collector);
         collector->scan_at = now + SCAN_NS;
     }
-    judge_others(collector);
     uint64_t slots = drain_all(collector);
     rtl_writer_relieve(collector->writer);
+    judge_others(collector); /* behind the records: a process that ends waits for these alone */
     if (now >= collector->liveness_at) {
         settle_all(collector);
         collector->liveness_at = now + LIVENESS_NS;
