@@ -4,6 +4,7 @@
 #include "common/clock.h"
 #include "ring/process.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -377,10 +378,20 @@ static void tell_hidden(const struct watch *watch)
     absent_note(watch->absent, sentence);
 }
 
+/* It has no memory any more: what it runs is its end. */
+static bool is_ending(uint32_t pid)
+{
+    char path[32];
+    char executable[8];
+    (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/exe", pid);
+    return readlink(path, executable, sizeof executable) < 0 && (errno == ENOENT || errno == ESRCH);
+}
+
 /* Of a member that lives: it may begin to use the GPU when nobody looks any more. */
 static void judge_late(struct watch *watch, const struct member *member)
 {
-    if (!member->foreign && !is_accounted(watch, member->pid, member->start, member->image))
+    if (!member->foreign && !is_ending(member->pid) &&
+        !is_accounted(watch, member->pid, member->start, member->image))
         say_late(watch, member);
 }
 
