@@ -2,6 +2,8 @@
 # ends.sh BUILD WAY: a program that ends in this way ends the same under `rtl trace`: status or signal, stdout
 # and stderr. The trace can be read and holds every kernel that the program had waited for.
 source "$(dirname "$0")/lib.sh"
+# A program under TSan sleeps a second at its end, for which a child that does nothing any more would go on.
+TSAN_OPTIONS+=:atexit_sleep_ms=0
 way=$1
 export SOFTGPU_DURATION='storm_endless=1000000000000,*=1000'
 program=("$bin/ends" "$way")
