@@ -17,6 +17,8 @@ enum {
     BURST = 256, /* packets started in one visit, so that a busy queue does not starve the others */
     MAX_WORKGROUP = 1024,
     MAX_GROUP_SEGMENT = 64 << 10,
+    MAX_ARGUMENTS = 4096, /* bytes, as HIP allows */
+    OWN_ARGUMENTS = 256,  /* of ROCr's kernels, which say nothing of theirs; they have fewer */
     /* Of vendor packets, in ROCm 7's hsa_ext_amd.h. */
     FORMAT_EXTENDED_DISPATCH = 3,
 };
@@ -301,6 +303,32 @@ static int64_t check_kernel(const hsa_kernel_dispatch_packet_t *packet)
     return error;
 }
 
+/* The dispatch with its arguments as the host sees what they point to: an address of registered
+ * memory is on the device another one. What in the arguments is no pointer is unlikely to look like
+ * such an address. `space` holds the arguments. */
+static hsa_kernel_dispatch_packet_t
+with_host_arguments(const hsa_kernel_dispatch_packet_t *dispatch, size_t size, uint64_t *space)
+{
+    hsa_kernel_dispatch_packet_t seen = *dispatch;
+    uint64_t there = 0;
+    const void *arguments = sg_memory_host((uintptr_t)dispatch->kernarg_address, &there);
+    if (!arguments || sg_memory_is_one())
+        return seen;
+    size = size == 0 ? OWN_ARGUMENTS : size;
+    if (size > there)
+        size = there;
+    if (size > MAX_ARGUMENTS)
+        size = MAX_ARGUMENTS;
+    memcpy(space, arguments, size);
+    for (size_t i = 0; i < size / sizeof(*space); i++) {
+        void *host = sg_memory_host(space[i], &there);
+        if (host)
+            space[i] = (uintptr_t)host;
+    }
+    seen.kernarg_address = space;
+    return seen;
+}
+
 /* The kernel does its work at its start; its signal falls at its end. A kernel that needs scratch
  * memory gets none: nothing here executes shader code that would spill, so the device never asks
  * ROCr for it (queue_inactive_signal codes 1 and 0x400). `dispatch` is what
@@ -310,9 +338,12 @@ static bool start_kernel(sg_queue_t *queue, const sg_packet_t *packet,
 {
     sg_aql_t *aql = &queue->aql;
     const sg_kernel_t *kernel = sg_kernel_find(dispatch->kernel_object);
-    if (!sg_kernel_ready(kernel, dispatch, queue->gpu))
+    uint64_t space[MAX_ARGUMENTS / sizeof(uint64_t)];
+    hsa_kernel_dispatch_packet_t seen =
+        with_host_arguments(dispatch, sg_kernel_kernarg_size(kernel), space);
+    if (!sg_kernel_ready(kernel, &seen, queue->gpu))
         return false;
-    uint64_t ticks = sg_model_ticks(kernel, dispatch, queue->ordinal, aql->dispatches++);
+    uint64_t ticks = sg_model_ticks(kernel, &seen, queue->ordinal, aql->dispatches++);
 
     softgpu_truth_entry_t entry;
     describe(queue, packet, SOFTGPU_TRUTH_KERNEL, &entry);
@@ -325,12 +356,12 @@ static bool start_kernel(sg_queue_t *queue, const sg_packet_t *packet,
     entry.block[0] = dispatch->workgroup_size_x;
     entry.block[1] = dispatch->workgroup_size_y;
     entry.block[2] = dispatch->workgroup_size_z;
-    sg_blit_describe(dispatch->kernarg_address, &entry);
+    sg_blit_describe(seen.kernarg_address, &entry);
 
     consume(queue);
     uint64_t start = sg_clock_ticks();
     set_times(&entry, start, start + ticks);
-    sg_kernel_run(kernel, dispatch, queue->gpu);
+    sg_kernel_run(kernel, &seen, queue->gpu);
     finish_kernel(queue, &entry, sg_kernel_mix(kernel));
     return true;
 }

@@ -11,6 +11,8 @@
 #include "softgpu/truth.h"
 
 #include <hsa/hsa.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /** A kernel known to the device; lives until its code memory is freed (sg_kernel_forget). */
@@ -21,6 +23,15 @@ typedef struct sg_kernel sg_kernel_t;
  * bounds. Implemented by memory.c; any thread. */
 bool sg_memory_find(const void *address, void **base, size_t *size);
 
+/** Where the process, of which the device is a thread, sees the memory that the devices have at
+ * `address`, and how many bytes follow in one piece. NULL if nothing is mapped there. Host and
+ * devices have one address for everything but registered memory. Implemented by the memory's
+ * owner; any thread. */
+void *sg_memory_host(uint64_t address, uint64_t *bytes);
+
+/** True while there is no memory that host and devices see at different addresses. Any thread. */
+bool sg_memory_is_one(void);
+
 /** Finds (and on first use resolves and remembers) the kernel behind a kernel object handle: ELF
  * symbol `name.kd`, HIP's and ROCr's blit kernels, else an unknown kernel that computes nothing and
  * is named once on stderr. Never NULL. */
@@ -28,6 +39,9 @@ const sg_kernel_t *sg_kernel_find(uint64_t kernel_object);
 
 /** Mangled name without `.kd`; "" when no name could be found. */
 const char *sg_kernel_name(const sg_kernel_t *kernel);
+
+/** Bytes of its arguments, 0 if unknown. */
+size_t sg_kernel_kernarg_size(const sg_kernel_t *kernel);
 
 /** What the kernel is made of, for the performance counters. */
 const sg_mix_t *sg_kernel_mix(const sg_kernel_t *kernel);

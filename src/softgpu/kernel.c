@@ -277,6 +277,11 @@ const char *sg_kernel_name(const sg_kernel_t *kernel)
     return kernel->name;
 }
 
+size_t sg_kernel_kernarg_size(const sg_kernel_t *kernel)
+{
+    return kernel->kernarg_size;
+}
+
 const sg_mix_t *sg_kernel_mix(const sg_kernel_t *kernel)
 {
     return &kernel->mix;

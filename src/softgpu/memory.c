@@ -202,6 +202,21 @@ bool sg_memory_find(const void *address, void **base, size_t *size)
     return block != NULL;
 }
 
+void *sg_memory_host(uint64_t address, uint64_t *bytes)
+{
+    void *base = NULL;
+    size_t size = 0;
+    if (!sg_memory_find((const void *)(uintptr_t)address, &base, &size))
+        return NULL;
+    *bytes = (uintptr_t)base + size - address;
+    return (void *)(uintptr_t)address;
+}
+
+bool sg_memory_is_one(void)
+{
+    return true;
+}
+
 static sg_block_t *block_new(void *base, size_t size, HSA_POINTER_TYPE type, HsaMemFlags flags,
                              uint32_t node)
 {

@@ -28,20 +28,13 @@ static sg_pm4_outcome_t refuse(reader_t *reader, const char *why)
     return SG_PM4_REFUSED;
 }
 
-/* The device has no page tables; what ROCr and the program made known is mapped. */
-static bool is_mapped(const void *address, uint64_t bytes)
+/* The host's pointer to memory of the device; NULL where not all of it is mapped. The low two bits
+ * of an address mean something else. */
+static void *pointer(uint32_t low, uint32_t high, uint64_t bytes)
 {
-    void *base = NULL;
-    size_t size = 0;
-    if (!sg_memory_find(address, &base, &size))
-        return false;
-    uint64_t offset = (uint64_t)((uintptr_t)address - (uintptr_t)base);
-    return bytes <= size && offset <= size - bytes;
-}
-
-static const void *pointer(uint32_t low, uint32_t high)
-{
-    return (const void *)(uintptr_t)((uint64_t)high << 32 | (low & ~(uint32_t)3));
+    uint64_t mapped = 0;
+    void *host = sg_memory_host((uint64_t)high << 32 | (low & ~(uint32_t)3), &mapped);
+    return host && bytes <= mapped ? host : NULL;
 }
 
 static sg_pm4_outcome_t set_registers(reader_t *reader, const command_t *command, uint32_t base)
@@ -69,10 +62,10 @@ static sg_pm4_outcome_t copy_data(reader_t *reader, const command_t *command)
         return refuse(reader, "COPY_DATA from no register of a counter, or of several instances");
     if (sg_pmc_hangs(address))
         return SG_PM4_WAITS;
-    const void *target = pointer(command->body[3], command->body[4]);
-    if (!is_mapped(target, sizeof value))
+    void *target = pointer(command->body[3], command->body[4], sizeof value);
+    if (!target)
         return refuse(reader, "COPY_DATA to memory that the device does not have");
-    atomic_store_explicit((_Atomic uint32_t *)(uintptr_t)target, value, memory_order_release);
+    atomic_store_explicit((_Atomic uint32_t *)target, value, memory_order_release);
     return SG_PM4_DONE;
 }
 
@@ -110,11 +103,10 @@ static bool take(const uint32_t *dwords, uint32_t size, command_t *command)
 static const uint32_t *follow(const uint32_t *words, uint32_t *size)
 {
     *size = words[3] & SG_PM4_JUMP_SIZE;
-    const uint32_t *buffer = pointer(words[1], words[2]);
     bool good = words[0] == sg_pm4_header(SG_PM4_INDIRECT_BUFFER, JUMP_WORDS - 1) &&
                 (words[3] & SG_PM4_JUMP_VALID) != 0 && words[4] == SG_PM4_AQL_REMAINING &&
-                *size > 0 && is_mapped(buffer, (uint64_t)*size * DWORD);
-    return good ? buffer : NULL;
+                *size > 0;
+    return good ? pointer(words[1], words[2], (uint64_t)*size * DWORD) : NULL;
 }
 
 sg_pm4_outcome_t sg_pm4_run(sg_pm4_t *pm4, const uint32_t *words, uint32_t gpu, bool idle,

@@ -130,22 +130,43 @@ static uint64_t extent(uint64_t pitch, uint64_t slice, const sg_rectangle_t *r)
     return (r->depth - 1) * slice + (r->height - 1) * pitch + ((uint64_t)r->width << r->shift);
 }
 
-/* Memory that neither the thunk allocated nor the program registered is not mapped on the device.
+/* Memory that neither the driver gave out nor the program registered is not mapped on the device.
  */
 static bool mapped(uint64_t start, uint64_t bytes)
 {
     while (bytes > 0) {
-        void *base = NULL;
-        size_t size = 0;
-        if (!sg_memory_find((const void *)(uintptr_t)start, &base, &size))
+        uint64_t covered = 0;
+        if (!sg_memory_host(start, &covered))
             return false;
-        uint64_t covered = (uintptr_t)base + size - start;
         if (covered >= bytes)
             return true;
         start += covered;
         bytes -= covered;
     }
     return true;
+}
+
+static uint64_t smaller(uint64_t one, uint64_t other)
+{
+    return one < other ? one : other;
+}
+
+/* Of bytes that are mapped; in one piece unless they lie in several allocations. */
+static void copy(uint64_t dst, uint64_t src, uint64_t bytes)
+{
+    while (bytes > 0) {
+        uint64_t piece = 0;
+        uint64_t other = 0;
+        const void *from = sg_memory_host(src, &piece);
+        void *to = sg_memory_host(dst, &other);
+        if (!from || !to)
+            return; /* freed while it is copied: a mistake of the program */
+        piece = smaller(smaller(piece, other), bytes);
+        memmove(to, from, piece);
+        src += piece;
+        dst += piece;
+        bytes -= piece;
+    }
 }
 
 /* As on hardware: the engine stops at the packet, and the process is told through its memory event.
@@ -164,7 +185,7 @@ static sg_outcome_t do_copy(sg_queue_t *queue, uint64_t dst, uint64_t src, uint6
         return fault(queue, src);
     if (!mapped(dst, bytes))
         return fault(queue, dst);
-    memmove((void *)(uintptr_t)dst, (const void *)(uintptr_t)src, bytes);
+    copy(dst, src, bytes);
     return SG_DONE;
 }
 
@@ -177,8 +198,8 @@ static sg_outcome_t do_rectangle(sg_queue_t *queue, const sg_rectangle_t *r)
     size_t row = (size_t)r->width << r->shift;
     for (uint32_t z = 0; z < r->depth; z++)
         for (uint32_t y = 0; y < r->height; y++)
-            memmove((void *)(uintptr_t)(r->dst + z * r->dst_slice + y * r->dst_pitch),
-                    (const void *)(uintptr_t)(r->src + z * r->src_slice + y * r->src_pitch), row);
+            copy(r->dst + z * r->dst_slice + y * r->dst_pitch,
+                 r->src + z * r->src_slice + y * r->src_pitch, row);
     return SG_DONE;
 }
 
@@ -199,8 +220,16 @@ static sg_outcome_t do_fill(sg_queue_t *queue, const uint32_t *words)
     uint64_t element = UINT64_C(1) << bits(words[0], 30, 2);
     if (element > 4)
         return SG_UNKNOWN;
-    for (uint64_t i = 0; i + element <= bytes; i += element)
-        memcpy((void *)(uintptr_t)(dst + i), &words[3], element);
+    for (uint64_t done = 0; done < bytes;) {
+        uint64_t piece = 0;
+        char *to = sg_memory_host(dst + done, &piece);
+        if (!to)
+            break;
+        piece = smaller(piece, bytes - done);
+        for (uint64_t i = 0; i + element <= piece; i += element)
+            memcpy(to + i, &words[3], element);
+        done += piece;
+    }
     return SG_DONE;
 }
 
@@ -247,21 +276,29 @@ static void describe(const sg_queue_t *queue, softgpu_truth_kind_t kind,
     entry->name = "";
 }
 
+/* The log has the host's addresses. */
+static uint64_t of_host(uint64_t address)
+{
+    uint64_t bytes = 0;
+    const void *host = sg_memory_host(address, &bytes);
+    return host ? (uintptr_t)host : address;
+}
+
 /* What a copy or fill moves, for the log and the duration. */
 static void measure(const uint32_t *words, softgpu_truth_entry_t *entry)
 {
     if (bits(words[0], 0, 8) == OP_FILL) {
         entry->bytes = fill_bytes(words);
-        entry->dst = address(&words[1]);
+        entry->dst = of_host(address(&words[1]));
     } else if (bits(words[0], 8, 8) == COPY_LINEAR) {
         entry->bytes = (uint64_t)bits(words[1], 0, 22) + 1;
-        entry->src = address(&words[3]);
-        entry->dst = address(&words[5]);
+        entry->src = of_host(address(&words[3]));
+        entry->dst = of_host(address(&words[5]));
     } else {
         sg_rectangle_t r = read_rectangle(words);
         entry->bytes = ((uint64_t)r.width << r.shift) * r.height * r.depth;
-        entry->src = r.src;
-        entry->dst = r.dst;
+        entry->src = of_host(r.src);
+        entry->dst = of_host(r.dst);
     }
 }
 

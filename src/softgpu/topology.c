@@ -3,6 +3,7 @@
  * ROCr 5.2.3 and HIP look at: amd_gpu_agent.cpp and amd_topology.cpp of ROCr. */
 #include "softgpu/topology.h"
 
+#include "softgpu/clock.h"
 #include "softgpu/memory.h"
 #include "softgpu/process.h"
 #include "softgpu/settings.h"
@@ -310,4 +311,22 @@ HSAKMT_STATUS hsaKmtSetXNACKMode(HSAint32 enable)
     if (!sg_process_is_open())
         return HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED;
     return enable ? HSAKMT_STATUS_NOT_SUPPORTED : HSAKMT_STATUS_SUCCESS;
+}
+
+/* The system counter is rounded down to the tick: with both counters of one reading exactly
+ * proportional, no pair of readings can make a translated time drift. */
+HSAKMT_STATUS hsaKmtGetClockCounters(HSAuint32 NodeId, HsaClockCounters *Counters)
+{
+    if (!sg_process_is_open())
+        return HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED;
+    if (!Counters)
+        return HSAKMT_STATUS_INVALID_PARAMETER;
+    if (NodeId > sg_settings()->gpus)
+        return HSAKMT_STATUS_INVALID_NODE_UNIT;
+    uint64_t ticks = sg_clock_ticks();
+    Counters->GPUClockCounter = NodeId == 0 ? 0 : ticks;
+    Counters->CPUClockCounter = ticks * SG_NS_PER_TICK;
+    Counters->SystemClockCounter = ticks * SG_NS_PER_TICK;
+    Counters->SystemClockFrequencyHz = UINT64_C(1000000000);
+    return HSAKMT_STATUS_SUCCESS;
 }
