@@ -14,8 +14,13 @@ enum {
     PAGE = 4096,
     HUGE_PAGE = 2 << 20,
     POINTER = sizeof(void *),
-    BEGIN = SG_MAX_GPUS * SG_DOORBELL_BYTES, /* of the memfd: the doorbells, then everything else */
 };
+
+/* Thunks take the low 32 bits of a doorbell's place for its place in the page, as the driver has
+ * the GPU in higher ones: each GPU's page lies at a multiple of that. Behind them lies everything
+ * else. */
+static const uint64_t DOORBELL_STEP = UINT64_C(1) << 32;
+static const uint64_t BEGIN = SG_MAX_GPUS * (UINT64_C(1) << 32);
 
 /* The memfd is as large as it can ever become: only what is touched takes memory, and nobody may
  * be stopped by RLIMIT_FSIZE later. Places are not used again, so that fresh memory is zero. */
@@ -43,7 +48,7 @@ static struct {
     size_t count;
     size_t capacity;
 } table;
-static uint64_t next_offset = BEGIN;
+static uint64_t next_offset;
 static uint64_t next_handle = 1;
 static atomic_uint elsewhere; /* blocks whose host address is another than the devices' */
 static _Atomic uint64_t *doorbells[SG_MAX_GPUS];
@@ -249,7 +254,7 @@ int sg_kfd_allocate(struct kfd_ioctl_alloc_memory_of_gpu_args *args)
     }
     args->handle = block->handle;
     if (args->flags & KFD_IOC_ALLOC_MEM_FLAGS_DOORBELL)
-        args->mmap_offset = (uint64_t)gpu * SG_DOORBELL_BYTES;
+        args->mmap_offset = (uint64_t)gpu * DOORBELL_STEP;
     else if (args->flags & OF_DRIVER)
         args->mmap_offset = block->offset;
     return 0;
@@ -343,7 +348,7 @@ uint64_t sg_kfd_memory_used(uint32_t gpu)
 
 _Atomic uint64_t *sg_kfd_doorbells(uint32_t gpu, uint64_t *offset)
 {
-    *offset = (uint64_t)gpu * SG_DOORBELL_BYTES;
+    *offset = (uint64_t)gpu * DOORBELL_STEP;
     (void)pthread_mutex_lock(&lock);
     if (!doorbells[gpu]) {
         void *page = mmap(NULL, SG_DOORBELL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
