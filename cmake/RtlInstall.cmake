@@ -17,8 +17,7 @@ endforeach()
 install(TARGETS librtl rtltrace EXPORT rtlTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_COMPONENT development)
 install(TARGETS rtlsqlite LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS softgpu LIBRARY DESTINATION ${softgpu_dir} NAMELINK_SKIP)
-install(FILES ${CMAKE_BINARY_DIR}/lib/softgpu/libdtif.so DESTINATION ${softgpu_dir})
+install(TARGETS softgpu LIBRARY DESTINATION ${softgpu_dir})
 # In a folder of their own: libraries of ROCm have these names.
 install(TARGETS roctx64 rocprofiler-sdk-roctx LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/roctx)
 install(TARGETS softgpu-run RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -13,7 +13,7 @@
 #       kernels of OpenCL C source as a loadable code object build/tests/bin/TARGET.co
 #
 # Options of both test functions:
-#   SOFTGPU          runs on the software GPU (LD_LIBRARY_PATH)
+#   SOFTGPU          runs on the software GPU (LD_PRELOAD)
 #   SANITIZE         also runs in the sanitizer builds (GoogleTest programs without SOFTGPU always do)
 #   NO_SANITIZE      never runs there
 #   NO_TSAN          runs under address,undefined, not under thread: for what has one thread
@@ -76,7 +76,8 @@ macro(_rtl_test_properties default_sanitize)
   math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * ${RTL_TEST_PATIENCE}")
   set(environment ${ARG_ENV})
   if(ARG_SOFTGPU)
-    list(APPEND environment "LD_LIBRARY_PATH=${RTL_SOFTGPU_DIR}")
+    string(JOIN ":" preload ${_rtl_sanitizer_runtime} ${RTL_SOFTGPU_DIR}/libsoftgpu.so)
+    list(APPEND environment "LD_PRELOAD=${preload}")
   endif()
   list(APPEND properties TIMEOUT ${ARG_TIMEOUT})
   if(ARG_SERIAL)

@@ -10,7 +10,7 @@ if [ "$generation" != real ]; then
 fi
 
 status=0
-"${find_leaks[@]}" LD_LIBRARY_PATH="$build/lib/softgpu" HSA_TOOLS_LIB="$tools" HSA_TOOLS_REPORT_LOAD_FAILURE=1 \
+"${find_leaks[@]}" LD_PRELOAD="$soft" HSA_TOOLS_LIB="$tools" HSA_TOOLS_REPORT_LOAD_FAILURE=1 \
     PASSTHROUGH_LOG=calls "$bin/wrap" "$count" >wrap.out 2>wrap.err || status=$?
 if [ "$outcome" = passes ]; then
     equal "status" "$status" 0

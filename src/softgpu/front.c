@@ -26,6 +26,7 @@
 
 #define DEVICE_LIBRARY   "libsoftgpu-device.so"
 #define COUNTERS_LIBRARY "libhsa-amd-aqlprofile64.so"
+#define RUNTIME_LIBRARY  "libhsa-runtime64.so.1"
 
 #define KFD_PATH    "/dev/kfd"
 #define RENDER_PATH "/dev/dri/renderD"
@@ -66,13 +67,17 @@ static bool own_folder(char *folder, size_t size)
 }
 
 /* Beside the device's library lies the one for performance counters. ROCr loads that by its name
- * alone, and gets what has the name already. It needs ROCr, so it comes with the first ioctl. */
+ * alone, and gets what has the name already. It needs ROCr, so it comes with ROCr's first ioctl. */
 static void load_counters(void)
 {
     char path[2 * PATH_MAX];
     static atomic_flag tried = ATOMIC_FLAG_INIT;
     if (atomic_flag_test_and_set(&tried) || !own_folder(path, PATH_MAX))
         return;
+    void *runtime = dlopen(RUNTIME_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    if (!runtime)
+        return;
+    (void)dlclose(runtime);
     (void)strcat(path, COUNTERS_LIBRARY);
     (void)dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }

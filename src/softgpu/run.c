@@ -1,8 +1,8 @@
 /*
  * softgpu-run: runs a program on the software GPU, and prints truth logs.
  *
- * It sets LD_LIBRARY_PATH to the folder with the software GPU's libhsakmt.so.1 and the SOFTGPU_*
- * variables that its options stand for, then becomes the program.
+ * It sets LD_PRELOAD to the software GPU's front and the SOFTGPU_* variables that its options stand
+ * for, then becomes the program.
  */
 #include "common/disarm.h"
 #include "common/private.h"
@@ -20,8 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define THUNK_NAME "libhsakmt.so.1"
-#define HOST_NAME  "libsoftgpu-host.so"
+#define FRONT_NAME "libsoftgpu.so"
 
 /* Keys of options without a short form. */
 enum {
@@ -256,26 +255,32 @@ static void find_library_folder(char folder[PATH_MAX])
         *slash = '\0';
     }
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        char thunk[PATH_MAX * 2], whole[PATH_MAX];
-        if (snprintf(thunk, sizeof thunk, "%s/%s", self, places[i]) < (int)sizeof thunk &&
-            realpath(thunk, whole) != NULL &&
-            snprintf(thunk, sizeof thunk, "%s/" THUNK_NAME, whole) < (int)sizeof thunk &&
-            access(thunk, R_OK) == 0 && rtl_private_may_use(whole, own_owner())) {
+        char front[PATH_MAX * 2], whole[PATH_MAX];
+        if (snprintf(front, sizeof front, "%s/%s", self, places[i]) < (int)sizeof front &&
+            realpath(front, whole) != NULL &&
+            snprintf(front, sizeof front, "%s/" FRONT_NAME, whole) < (int)sizeof front &&
+            access(front, R_OK) == 0 && rtl_private_may_use(whole, own_owner())) {
             memcpy(folder, whole, PATH_MAX);
             return;
         }
     }
-    fail(self, "the software GPU (../lib/softgpu/" THUNK_NAME ") is not beside this command");
+    fail(self, "the software GPU (../lib/softgpu/" FRONT_NAME ") is not beside this command");
 }
 
-/* rocminfo looks for the driver itself before it asks ROCr (host.c); nothing else does. */
-static void preload_host(const char *folder)
+/* Behind what is preloaded already. A path with a blank or a colon would be two to the dynamic
+ * linker; a bare name it looks for among the libraries. */
+static void preload(const char *folder)
 {
     char *library = NULL;
-    if (asprintf(&library, "%s/%s", folder, HOST_NAME) < 0) {
-        fail(HOST_NAME, "out of memory");
+    if (strpbrk(folder, " :;") != NULL) {
+        extend("LD_LIBRARY_PATH", folder, true);
+        extend("LD_PRELOAD", FRONT_NAME, false);
+        return;
     }
-    extend("LD_PRELOAD", library, true);
+    if (asprintf(&library, "%s/" FRONT_NAME, folder) < 0) {
+        fail(FRONT_NAME, "out of memory");
+    }
+    extend("LD_PRELOAD", library, false);
     free(library);
 }
 
@@ -303,11 +308,7 @@ int main(int argc, char **argv)
         set("SOFTGPU_TRUTH", arguments.truth);
     }
     find_library_folder(folder);
-    extend("LD_LIBRARY_PATH", folder, true);
-    const char *slash = strrchr(arguments.program[0], '/');
-    if (strcmp(slash != NULL ? slash + 1 : arguments.program[0], "rocminfo") == 0) {
-        preload_host(folder);
-    }
+    preload(folder);
     execvp(arguments.program[0], arguments.program);
     fail(arguments.program[0], strerrordesc_np(errno));
 }

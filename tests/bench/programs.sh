@@ -37,7 +37,7 @@ for kind in none borrowed replaced call launch found; do
     line $((26 * 256)) "rewrite_ns harvest_ns floor_ns" bench_rewrite $kind 16 2560
 done
 
-export LD_LIBRARY_PATH=$build/lib/softgpu SOFTGPU_TRUTH=$scratch/truth
+export LD_PRELOAD=$soft SOFTGPU_TRUTH=$scratch/truth
 line 2000 "free_ns malloc_ns launch_ns module_launch_ns" bench_calls 2
 line 100000 "range_ns mark_ns" bench_ranges
 # 64 batches for warming up.

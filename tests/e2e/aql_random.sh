@@ -58,7 +58,7 @@ compare() {
 for ((seed = ${seeds%..*}; seed <= ${seeds#*..}; seed++)); do
     device "$seed"
     program=("$bin/aql_random" --seed "$seed" --packets "$packets" "${options[@]}")
-    LD_LIBRARY_PATH=$build/lib/softgpu run "$seed" alone "${program[@]}"
+    LD_PRELOAD=$soft run "$seed" alone "${program[@]}"
     rm -f t.db alone.truth
     run "$seed" traced env ${E2E_TOOLS:+"HSA_TOOLS_LIB=$E2E_TOOLS"} "$rtl" trace -q -m full --gpu soft -o t.db -- "${program[@]}"
     cmp -s alone.out traced.out || broken "$seed" "the outcome differs"

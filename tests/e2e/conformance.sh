@@ -17,7 +17,7 @@ fi
 
 printf '*hip_slow* 20000 50%%\n* 1000\n' >durations
 export SOFTGPU_DURATION=@durations SOFTGPU_TRUTH=$scratch/truth
-LD_LIBRARY_PATH=$build/lib/softgpu "${hip[@]}" "$bin/conformance_events" >alone.out 2>alone.err || fail "the HIP program alone ended with status $?"
+LD_PRELOAD=$soft "${hip[@]}" "$bin/conformance_events" >alone.out 2>alone.err || fail "the HIP program alone ended with status $?"
 rm -f truth
 env ${E2E_TOOLS:+"HSA_TOOLS_LIB=$E2E_TOOLS"} "${hip_traced[@]}" "$rtl" trace -q -m full --gpu soft -o t.db -- "$bin/conformance_events" >traced.out 2>traced.err ||
     fail "the HIP program ended with status $?"

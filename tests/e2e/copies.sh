@@ -16,7 +16,7 @@ kill) program+=(--kill) ;;
 *) fail "unknown case $case" ;;
 esac
 
-LD_LIBRARY_PATH=$build/lib/softgpu "$bin/outcome" plain.end "${program[@]}" >plain.out 2>plain.err
+LD_PRELOAD=$soft "$bin/outcome" plain.end "${program[@]}" >plain.out 2>plain.err
 SOFTGPU_TRUTH=truth "$bin/outcome" traced.end "$rtl" trace -q -m $mode --gpu soft -o t.db -- "${program[@]}" --times times \
     >traced.out 2>traced.err
 equal "end of the program" "$(cat traced.end)" "$(cat plain.end)"

@@ -197,7 +197,7 @@ orphan)
     exec {input}>&- {output}<&-
     while [ -n "$(state 2>/dev/null)" ]; do sleep 0.02; done # nobody may be there to wait for it
     # A collector that librtl has started.
-    coproc program { LD_LIBRARY_PATH=$build/lib/softgpu HSA_TOOLS_LIB=$build/lib/librtl.so RTL_MODE=full RTL_OUTPUT=own.db exec "$bin/ctl"; }
+    coproc program { LD_PRELOAD=$soft HSA_TOOLS_LIB=$build/lib/librtl.so RTL_MODE=full RTL_OUTPUT=own.db exec "$bin/ctl"; }
     answer ready
     pid=$program_PID
     run 10

@@ -2,7 +2,7 @@
 # embed.sh BUILD WAY [PLUGIN]: a program that has RTL's events handed to it gets all of them, and nothing is written.
 source "$(dirname "$0")/lib.sh"
 way=$1
-export SOFTGPU_DURATION=1000 SOFTGPU_TRUTH=$scratch/truth-%p LD_LIBRARY_PATH=$build/lib:$build/lib/softgpu
+export SOFTGPU_DURATION=1000 SOFTGPU_TRUTH=$scratch/truth-%p LD_LIBRARY_PATH=$build/lib LD_PRELOAD=$soft
 unset RTL_QUEUE
 [ "$way" != truth ] || export SOFTGPU_TRUTH=$scratch/truth
 [ "$way" != slow ] || export RTL_BUFFER=64K

@@ -11,7 +11,7 @@ program=("$bin/ends" "$way")
 
 # Through a pipe, so that what a child prints after its parent's end is waited for; sorted, because
 # parent and child print in no fixed order.
-LD_LIBRARY_PATH=$build/lib/softgpu "$bin/outcome" plain.end "${program[@]}" 2>plain.err | sort >plain.out
+LD_PRELOAD=$soft "$bin/outcome" plain.end "${program[@]}" 2>plain.err | sort >plain.out
 "$bin/outcome" traced.end "$rtl" trace -q -m full --gpu soft -o t.db -- "${program[@]}" 2>traced.err | sort >traced.out
 
 # Debian's ROCr counts what is not given back, which is chance with a queue at work, and RTL leaves a signal to it.

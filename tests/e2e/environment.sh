@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Only the environment is set, no `rtl trace`: the library starts its collector itself, one trace per process.
 source "$(dirname "$0")/lib.sh"
-export SOFTGPU_DURATION=1000 LD_LIBRARY_PATH=$build/lib/softgpu RTL_MODE=full
+export SOFTGPU_DURATION=1000 LD_PRELOAD=$soft RTL_MODE=full
 
 HSA_TOOLS_LIB=$build/lib/librtl.so RTL_OUTPUT=$scratch/file-%p.db "$bin/outcome" end "$bin/ends" fork-first >run.out 2>run.err
 equal "end of the program" "$(cat end)" "exit 0"

@@ -9,7 +9,7 @@ last=1 # ends, and does not execute PROGRAM
 export SOFTGPU_DURATION='*=1000'
 [ "$1" != flying ] || SOFTGPU_DURATION='*=20000000'
 
-LD_LIBRARY_PATH=$build/lib/softgpu "$bin/outcome" plain.end "${program[@]}" >plain.out 2>plain.err
+LD_PRELOAD=$soft "$bin/outcome" plain.end "${program[@]}" >plain.out 2>plain.err
 SOFTGPU_TRUTH=$scratch/truth.%p "$bin/outcome" traced.end "$rtl" trace -q -m full --gpu soft -o t.db -- "${program[@]}" \
     >traced.out 2>traced.err
 equal "end of the program" "$(cat traced.end)" "$(cat plain.end)"

@@ -7,7 +7,7 @@ way=$1
 shift
 export SOFTGPU_DURATION=${SOFTGPU_DURATION:-storm_endless=1000000000000,*=1000}
 
-LD_LIBRARY_PATH=$build/lib/softgpu SOFTGPU_TRUTH=$scratch/alone.truth "$bin/outcome" plain.end "$bin/faults" "$way" \
+LD_PRELOAD=$soft SOFTGPU_TRUTH=$scratch/alone.truth "$bin/outcome" plain.end "$bin/faults" "$way" \
     >plain.out 2>plain.err
 SOFTGPU_TRUTH=$scratch/truth "$bin/outcome" traced.end "$rtl" trace -q -m full --gpu soft -o t.db -- "$bin/faults" "$way" \
     >traced.out 2>traced.err

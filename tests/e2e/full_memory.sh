@@ -6,7 +6,7 @@
 source "$(dirname "$0")/lib.sh"
 mount --make-rprivate / 2>/dev/null && mount -t tmpfs -o size=64m tmpfs /dev/shm || exit 77
 storm=("$bin/hsa_storm" --dispatches 600000 --batch 8 --queues 2 --threads 2)
-LD_LIBRARY_PATH=$build/lib/softgpu "${storm[@]}" >alone.out 2>alone.err || fail "the program alone ended with status $?"
+LD_PRELOAD=$soft "${storm[@]}" >alone.out 2>alone.err || fail "the program alone ended with status $?"
 
 fill() {
     head -c 100M /dev/zero >/dev/shm/filler 2>/dev/null || true

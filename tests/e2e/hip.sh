@@ -6,7 +6,7 @@ export SOFTGPU_PLUGINS=$1 SOFTGPU_TRUTH=$scratch/truth
 shift
 
 alone=0 traced=0
-LD_LIBRARY_PATH=$build/lib/softgpu "$@" >alone.out 2>alone.err || alone=$?
+LD_PRELOAD=$soft "$@" >alone.out 2>alone.err || alone=$?
 rm -f truth
 "$rtl" trace -q -m full --gpu soft -o t.db -- "$@" >traced.out 2>traced.err || traced=$?
 equal "exit status under rtl trace" "$traced" "$alone"

@@ -10,7 +10,7 @@ shift
 preload=${E2E_PRELOAD:-}
 
 alone=0
-LD_PRELOAD=$preload LD_LIBRARY_PATH=$build/lib/softgpu "${hip[@]}" "$@" >alone.out 2>alone.err || alone=$?
+LD_PRELOAD=${preload:+$preload:}$soft "$@" >alone.out 2>alone.err || alone=$?
 awk '$1 == "made" { made[$2] += $3 } END { for (name in made) print name "|" made[name] }' alone.out |
     LC_ALL=C sort >made
 [ -s made ] || fail "the program counted nothing"

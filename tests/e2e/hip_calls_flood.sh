@@ -8,7 +8,7 @@ export SOFTGPU_PLUGINS=$1
 traced() {
     local way=$1
     shift
-    LD_LIBRARY_PATH=$build/lib/softgpu "$bin/hip_calls" "$way" >alone.out 2>alone.err || fail "hip_calls $way failed"
+    LD_PRELOAD=$soft "$bin/hip_calls" "$way" >alone.out 2>alone.err || fail "hip_calls $way failed"
     "$rtl" trace -q -f "$@" --gpu soft -o t.db -- "$bin/hip_calls" "$way" >traced.out 2>traced.err ||
         fail "hip_calls $way failed when traced"
     cmp -s alone.out traced.out || fail "the output of hip_calls $way differs"

@@ -9,7 +9,9 @@ librtl=$(realpath "$build/lib/librtl.so")
 preloaded() {
     local mode=$1
     shift
-    env "$@" "$rtl" trace -q -f -m "$mode" --gpu soft -o t.db -- sh -c 'printf %s "$LD_PRELOAD"' 2>trace.err
+    env "$@" "$rtl" trace -q -f -m "$mode" --gpu soft -o t.db -- sh -c 'printf %s "$LD_PRELOAD"' >preloaded.out 2>trace.err
+    sed -E 's#:?'"$soft"'$##' preloaded.out
+    grep -q "$soft\$" preloaded.out || echo "without the software GPU"
 }
 other=$build/tests/lib/hip_calls_before.so
 another=$build/tests/lib/e2e_plugin.so
@@ -32,8 +34,8 @@ equal "AddressSanitizer" "$(ASAN_OPTIONS=detect_leaks=0 "$rtl" trace -q -f --gpu
     "$bin/hip_calls_asan" 2>asan.err)" "well, detect_leaks=0"
 
 # Without rtl trace.
-LD_LIBRARY_PATH=$build/lib/softgpu "$bin/hip_calls" >alone.out 2>alone.err || fail "hip_calls failed"
-LD_PRELOAD=$librtl HSA_TOOLS_LIB=$librtl RTL_MODE=full RTL_OUTPUT=$scratch/env.db LD_LIBRARY_PATH=$build/lib/softgpu \
+LD_PRELOAD=$soft "$bin/hip_calls" >alone.out 2>alone.err || fail "hip_calls failed"
+LD_PRELOAD=$librtl:$soft HSA_TOOLS_LIB=$librtl RTL_MODE=full RTL_OUTPUT=$scratch/env.db \
     "$bin/hip_calls" >env.out 2>env.err || fail "hip_calls failed with the environment alone"
 cmp -s alone.out env.out || fail "the output differs with the environment alone"
 awk '$1 == "made" { print $2 "|" $3 }' alone.out | LC_ALL=C sort >made

@@ -7,7 +7,7 @@ export SOFTGPU_PLUGINS=$1 SOFTGPU_TRUTH=$scratch/truth
 shift
 scenario=("$@")
 
-LD_LIBRARY_PATH=$build/lib/softgpu "$bin/hip_graphs" "${scenario[@]}" >alone.out 2>alone.err ||
+LD_PRELOAD=$soft "$bin/hip_graphs" "${scenario[@]}" >alone.out 2>alone.err ||
     fail "without RTL the program ended with status $?"
 rm -f truth
 export HIP_GRAPHS_EXPECTED=$scratch/expected

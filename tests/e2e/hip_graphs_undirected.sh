@@ -5,7 +5,7 @@ source "$(dirname "$0")/lib.sh"
 export SOFTGPU_PLUGINS=$1 SOFTGPU_TRUTH=$scratch/truth AMD_DIRECT_DISPATCH=0
 scenario=$2
 
-LD_LIBRARY_PATH=$build/lib/softgpu "$bin/hip_graphs" "$scenario" >alone.out 2>alone.err ||
+LD_PRELOAD=$soft "$bin/hip_graphs" "$scenario" >alone.out 2>alone.err ||
     fail "without RTL the program ended with status $?"
 rm -f truth
 "$rtl" trace -q -m full --gpu soft -o t.db -- "$bin/hip_graphs" "$scenario" >traced.out 2>traced.err ||

@@ -22,7 +22,7 @@ mode=full
 trace=t.db
 run() {
     local alone=0 status=0
-    LD_LIBRARY_PATH=$build/lib/softgpu:copy SOFTGPU_PLUGINS=$hip_plugin "$bin/hip_ways" "$@" >alone.out 2>alone.err || alone=$?
+    LD_PRELOAD=$soft LD_LIBRARY_PATH=copy SOFTGPU_PLUGINS=$hip_plugin "$bin/hip_ways" "$@" >alone.out 2>alone.err || alone=$?
     awk '$1 == "made" { made[$2] += $3 } END { for (name in made) print name "|" made[name] }' alone.out |
         LC_ALL=C sort >made
     rm -f truth.*
@@ -108,7 +108,7 @@ if [ "$part" = apart ]; then
 fi
 
 # Without the preload: by the environment, and because somebody wants it so.
-LD_LIBRARY_PATH=$build/lib/softgpu HSA_TOOLS_LIB=$librtl RTL_MODE=full RTL_OUTPUT=$scratch/env.db SOFTGPU_PLUGINS=$hip_plugin \
+LD_PRELOAD=$soft HSA_TOOLS_LIB=$librtl RTL_MODE=full RTL_OUTPUT=$scratch/env.db SOFTGPU_PLUGINS=$hip_plugin \
     "$bin/hip_ways" local "$library" >env.out 2>env.err || fail "hip_ways failed with the environment alone"
 for ((i = 0; i < 600; i++)); do # the collector is a process of its own
     "$rtl" check --json env.db >check.json 2>check.err || true

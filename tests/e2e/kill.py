@@ -160,8 +160,8 @@ class Run:
         if duration:
             environment["SOFTGPU_DURATION"] = duration
         if self.bare:
-            environment.update(LD_LIBRARY_PATH=f"{build}/lib/softgpu", RTL_MODE="full", RTL_OUTPUT=self.trace,
-                               HSA_TOOLS_LIB=f"{build}/lib/librtl.so", LD_PRELOAD=f"{build}/lib/librtl.so")
+            environment.update(RTL_MODE="full", RTL_OUTPUT=self.trace,
+                               HSA_TOOLS_LIB=f"{build}/lib/librtl.so", LD_PRELOAD=f"{build}/lib/librtl.so:{build}/lib/softgpu/libsoftgpu.so")
         else:
             command = [f"{build}/bin/rtl", "trace", "-q", "--gpu", "soft", "-o", self.trace, "--", *command]
         output, errors = (open(os.path.join(self.folder, name), "wb") for name in ("out", "err"))

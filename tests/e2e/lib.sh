@@ -19,11 +19,14 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-}:handle_segv=0:handle_abort=0:detect_leaks=
 find_leaks=(env "ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=1")
 export LSAN_OPTIONS=${LSAN_OPTIONS:-}:suppressions=$here/../lsan.supp:print_suppressions=0
 
+# What LD_PRELOAD gets for a program that is to find the software GPU.
+soft=${E2E_SANITIZER:+$E2E_SANITIZER:}$build/lib/softgpu/libsoftgpu.so
+
 # HIP programs have no sanitizer built in. Where librtl and the software GPU have one, its runtime (E2E_SANITIZER) has to be
 # there from the start: "${hip[@]}" stands in front of such a program, "${hip_traced[@]}" in front of the rtl that starts it.
 hip=() hip_traced=()
 if [ -n "${E2E_SANITIZER:-}" ]; then
-    hip=(env "LD_PRELOAD=$E2E_SANITIZER")
+    hip=(env "LD_PRELOAD=$soft")
     hip_traced=(env "LD_PRELOAD=$E2E_SANITIZER:$build/lib/librtl.so")
 fi
 

@@ -27,7 +27,7 @@ run() {
 # compare LETTER VALUE: the program alone under the limit, and recorded.
 compare() {
     local alone with
-    run alone env LD_LIBRARY_PATH="$build/lib/softgpu" ./limited "$@" "${program[@]}"
+    run alone env LD_PRELOAD="$soft" ./limited "$@" "${program[@]}"
     alone=$status
     run with "$rtl" trace --gpu soft -q -f -o t.db -- ./limited "$@" "${program[@]}"
     with=$status
@@ -62,7 +62,7 @@ data() {
     low=16000 high=64000000
     while [ $((high - low)) -gt 200 ]; do
         middle=$(((low + high) / 2))
-        run alone env LD_LIBRARY_PATH="$build/lib/softgpu" ./limited d "$middle" "${program[@]}"
+        run alone env LD_PRELOAD="$soft" ./limited d "$middle" "${program[@]}"
         if [ "$status" = 0 ]; then high=$middle; else low=$middle; fi
     done
     refused=0 recorded=0
@@ -113,7 +113,7 @@ of_user() {
         cp ../limited .
         for processes in 1 2 3 6 24 64; do
             "${as[@]}" sleep 60 &
-            run alone env LD_LIBRARY_PATH="$build/lib/softgpu" "${as[@]}" ./limited u "$processes" "${program[@]}"
+            run alone env LD_PRELOAD="$soft" "${as[@]}" ./limited u "$processes" "${program[@]}"
             alone=$status
             kill $!
             wait $! 2>/dev/null || true

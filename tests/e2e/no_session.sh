@@ -19,7 +19,7 @@ said() {
     equal "TMPDIR=$1: status" "$status" 2
     equal "TMPDIR=$1: lines of rtl" "$(wc -l <run.err)" 1
     grep -q "^rtl: no session could be made: $2\$" run.err || fail "TMPDIR=$1: rtl does not say why: $2"
-    TMPDIR=$1 LD_LIBRARY_PATH=$build/lib/softgpu HSA_TOOLS_LIB=$build/lib/librtl.so "${program[@]}" >run.out 2>run.err ||
+    TMPDIR=$1 LD_PRELOAD=$soft HSA_TOOLS_LIB=$build/lib/librtl.so "${program[@]}" >run.out 2>run.err ||
         fail "TMPDIR=$1: the program ended with status $?"
     grep -q 'all right$' run.out || fail "TMPDIR=$1: the program saw a difference"
     equal "TMPDIR=$1: lines of librtl" "$(wc -l <run.err)" 1

@@ -32,13 +32,13 @@ look "$plain" import -o shared/imported.db shared/t.rpd
 [ ! -e "$build/lib/rtl-viewer.html" ] || look "$plain" view -n shared/t.db
 
 # Started by librtl.so; the collector is a process of its own.
-look env "LD_LIBRARY_PATH=$build/lib/softgpu" HSA_TOOLS_LIB="$build/lib/librtl.so" RTL_MODE=full RTL_OUTPUT=shared/own.db "$bin/ctl" <<<20
+look env "LD_PRELOAD=$soft" HSA_TOOLS_LIB="$build/lib/librtl.so" RTL_MODE=full RTL_OUTPUT=shared/own.db "$bin/ctl" <<<20
 
 # Another user's session in RTL_SESSION: of root only the folder is looked at.
 other=$(mktemp -d tmp/rtl.XXXXXX)
 mkfifo "$other/session"
 if chown -R 47112:47112 "$other" 2>/dev/null; then
-    look env "LD_LIBRARY_PATH=$build/lib/softgpu" HSA_TOOLS_LIB="$build/lib/librtl.so" RTL_SESSION="$other" "$bin/ctl" <<<20
+    look env "LD_PRELOAD=$soft" HSA_TOOLS_LIB="$build/lib/librtl.so" RTL_SESSION="$other" "$bin/ctl" <<<20
     ! grep -h -F "/$other>, " strace.$traced.* || fail "a file of another user's session was opened"
 fi
 equal "traces" "$(cd shared && ls -- *.db | paste -sd ' ')" "imported.db merged.db own.db t.db"

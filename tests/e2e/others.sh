@@ -16,7 +16,7 @@ chmod 711 "$scratch"
 shared=$scratch/shared
 mkdir -m 1777 "$shared"
 cd "$shared"
-soft=(env "LD_LIBRARY_PATH=$build/lib/softgpu" SOFTGPU_DURATION=1000)
+on_soft=(env "LD_PRELOAD=$soft" SOFTGPU_DURATION=1000)
 
 # whole TRACE: waits until alice's collector has made it whole, at most a minute.
 whole() {
@@ -32,7 +32,7 @@ mkdir -m 755 mine
 cp "$build/lib/librtl.so" mine/
 chown -R $alice:$alice mine
 by $bob sh -c "mkdir bin && printf '#!/bin/sh\\ntouch $shared/was-run\\n' >bin/rtl && chmod -R 755 bin"
-by $alice "${soft[@]}" HSA_TOOLS_LIB="$shared/mine/librtl.so" RTL_OUTPUT="$shared/a.db" "$bin/ctl" <<<5 >"$scratch/run.out" 2>"$scratch/run.err"
+by $alice "${on_soft[@]}" HSA_TOOLS_LIB="$shared/mine/librtl.so" RTL_OUTPUT="$shared/a.db" "$bin/ctl" <<<5 >"$scratch/run.out" 2>"$scratch/run.err"
 grep -q 'ran 5' "$scratch/run.out" || fail "the program did not run"
 grep -q 'rtl command was not found beside librtl.so' "$scratch/run.err" || fail "nobody says that nothing is recorded"
 [ ! -e was-run ] || fail "another user's program was run"
@@ -40,7 +40,7 @@ grep -q 'rtl command was not found beside librtl.so' "$scratch/run.err" || fail 
 install -D -o $alice -g $alice -m 755 "$build/bin/rtl" own/bin/rtl
 install -D -o $alice -g $alice -m 755 "$build/lib/librtl.so" own/lib/librtl.so
 chown -R $alice:$alice own
-by $alice "${soft[@]}" HSA_TOOLS_LIB="$shared/own/lib/librtl.so" RTL_MODE=full RTL_OUTPUT="$shared/b.db" "$bin/ctl" <<<5 >"$scratch/run.out" 2>"$scratch/run.err"
+by $alice "${on_soft[@]}" HSA_TOOLS_LIB="$shared/own/lib/librtl.so" RTL_MODE=full RTL_OUTPUT="$shared/b.db" "$bin/ctl" <<<5 >"$scratch/run.out" 2>"$scratch/run.err"
 whole "$shared/b.db"
 equal "kernels" "$(ask b.db 'SELECT count(*) FROM kernels')" 5
 # The other way round: rtl that lies alone takes no library of others.
@@ -57,7 +57,7 @@ printf 'wire %s\nversion test\n' "$(sed -n 's/^#define RTL_WIRE_VERSION \([0-9]*
 chown -R $bob:$bob "$session"
 for user in 0 $alice; do
     [ "$user" = 0 ] || chmod 755 "$session"
-    by "$user" "${soft[@]}" HSA_TOOLS_LIB="$build/lib/librtl.so" RTL_SESSION="$session" "$bin/ctl" <<<5 >"$scratch/run.out" 2>"$scratch/run.err"
+    by "$user" "${on_soft[@]}" HSA_TOOLS_LIB="$build/lib/librtl.so" RTL_SESSION="$session" "$bin/ctl" <<<5 >"$scratch/run.out" 2>"$scratch/run.err"
     grep -q 'is not a session (it is not yours alone' "$scratch/run.err" || fail "another user's session is used"
     equal "files of the session" "$(ls "$session")" session
 done
@@ -66,12 +66,12 @@ done
 echo precious >"$scratch/precious"
 chmod 644 "$scratch/precious"
 by $bob ln -s "$scratch/precious" log
-by 0 "${soft[@]}" SOFTGPU_TRUTH="$shared/log" "$bin/ctl" <<<5 >"$scratch/run.out" 2>"$scratch/run.err"
+by 0 "${on_soft[@]}" SOFTGPU_TRUTH="$shared/log" "$bin/ctl" <<<5 >"$scratch/run.out" 2>"$scratch/run.err"
 grep -q "no truth log in '$shared/log'" "$scratch/run.err" || fail "nobody says that there is no log"
 equal "the file behind a link" "$(cat "$scratch/precious")" precious
 rm log
 by $bob sh -c 'umask 0; : >log'
-by $alice "${soft[@]}" SOFTGPU_TRUTH="$shared/log" "$bin/ctl" <<<5 >"$scratch/run.out" 2>"$scratch/run.err"
+by $alice "${on_soft[@]}" SOFTGPU_TRUTH="$shared/log" "$bin/ctl" <<<5 >"$scratch/run.out" 2>"$scratch/run.err"
 [ ! -s log ] || fail "another user's file got the log"
 rm log
 

@@ -11,7 +11,7 @@ linked) program=("$bin/roctx_linked") ;;
 *) program=("$bin/roctx_opened" "$libraries/$how") ;;
 esac
 
-LD_LIBRARY_PATH=$libraries:$build/lib/softgpu "${program[@]}" >plain.out 2>plain.err || fail "the program ended with status $?"
+LD_PRELOAD=$soft LD_LIBRARY_PATH=$libraries "${program[@]}" >plain.out 2>plain.err || fail "the program ended with status $?"
 [ ! -s plain.err ] || fail "the program printed something on stderr"
 SOFTGPU_TRUTH=truth LD_LIBRARY_PATH=$libraries "$rtl" trace -q -m full --gpu soft -o t.db -- "${program[@]}" >traced.out 2>traced.err ||
     fail "the program ended with status $? under rtl trace"

@@ -7,7 +7,7 @@ source "$(dirname "$0")/lib.sh"
 export SOFTGPU_PLUGINS=$1 SOFTGPU_TRUTH=$scratch/truth RTL_POOL=$2
 shift 2
 
-LD_LIBRARY_PATH=$build/lib/softgpu "$bin/launches" "$@" >alone.out 2>alone.err ||
+LD_PRELOAD=$soft "$bin/launches" "$@" >alone.out 2>alone.err ||
     fail "without RTL the program ended with status $?"
 rm -f truth
 in_shape librtl-starved.so

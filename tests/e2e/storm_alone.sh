@@ -5,7 +5,7 @@ source "$(dirname "$0")/lib.sh"
 export TSAN_OPTIONS=$TSAN_OPTIONS:suppressions=$here/../tsan.supp
 
 storm() {
-    SOFTGPU_TRUTH=$scratch/truth LD_LIBRARY_PATH=$build/lib/softgpu "${find_leaks[@]}" "$bin/hsa_storm" "$@" >storm.out 2>storm.err ||
+    SOFTGPU_TRUTH=$scratch/truth LD_PRELOAD=$soft "${find_leaks[@]}" "$bin/hsa_storm" "$@" >storm.out 2>storm.err ||
         fail "hsa_storm $* ended with status $?"
     local wanted=0
     wanted=$(sed -n 's/^dispatched \([0-9]*\),.*/\1/p' storm.out)

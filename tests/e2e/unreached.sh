@@ -122,7 +122,7 @@ tool() {
     equal "what finds hsa_init where there is none" \
         "$("$rtl" trace --gpu soft -q -f -o ../t.db -- /usr/bin/python3 -c 'import ctypes; print(hasattr(ctypes.CDLL(None), "hsa_init"))')" False
     for program in weak_none weak_hsa; do
-        LD_LIBRARY_PATH=$build/lib/softgpu "$bin/$program" >../plain.out || fail "$program ended with status $?"
+        LD_PRELOAD=$soft "$bin/$program" >../plain.out || fail "$program ended with status $?"
         "$rtl" trace --gpu soft -q -f -o ../t.db -- "$bin/$program" >../traced.out || fail "$program, traced, ended with status $?"
         equal "what weak references of $program find" "$(cat ../traced.out)" "$(cat ../plain.out)"
     done
@@ -137,9 +137,9 @@ tool() {
 start() {
     # The real runtime finds no GPU, where there is none.
     if [ ! -e /dev/kfd ]; then
-        whole 1000 '$again 0; env -u LD_LIBRARY_PATH $again 0 || true'
+        whole 1000 '$again 0; env LD_PRELOAD=$build/lib/librtl.so $again 0 || true'
         here "one of two" 1000 not_started 1
-        trace 'env -u LD_LIBRARY_PATH $again 2 || true'
+        trace 'env LD_PRELOAD=$build/lib/librtl.so $again 2 || true'
         equal "no start: status" $status 1
         here "no start" 0 not_started 1
         grep -q '^nothing recorded: process [0-9]* loaded a GPU runtime that did not come up: hsa_init returned 0x10' ../check.out ||

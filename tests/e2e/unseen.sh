@@ -9,7 +9,8 @@ part=$1
 export rtl bin
 export ctl=$bin/ctl alice="setpriv --reuid=47111 --regid=47111 --clear-groups"
 # As a program that has lost all that rtl has put there, and still finds the software GPU. It lives for some looks.
-export bare="env -i LD_LIBRARY_PATH=$build/lib/softgpu SOFTGPU_PLUGINS=$SOFTGPU_PLUGINS"
+export soft
+export bare="env -i LD_PRELOAD=$soft SOFTGPU_PLUGINS=$SOFTGPU_PLUGINS"
 export loads='import ctypes, time; ctypes.CDLL("libhsa-runtime64.so.1"); print("loaded", flush=True); time.sleep(float("%s"))'
 cat >stays <<'END'
 #!/bin/bash
@@ -75,14 +76,14 @@ cleared() {
         whole $mode 7 '$ctl <<<7; loads 3'
     done
     missing lite 7 1 "${without}HSA_TOOLS_LIB was not" '$ctl <<<7; stays 9 env -u HSA_TOOLS_LIB'
-    missing full 7 1 "${without}HSA_TOOLS_LIB in its environment names others only" '$ctl <<<7; stays 9 env -u LD_PRELOAD HSA_TOOLS_LIB=other.so'
+    missing full 7 1 "${without}HSA_TOOLS_LIB in its environment names others only" '$ctl <<<7; stays 9 env LD_PRELOAD=$soft HSA_TOOLS_LIB=other.so'
     missing full 7 1 "${without}its environment was empty" '$ctl <<<7; loads 3 env -i'
     # The program itself, and each of several images and processes once.
     missing full 0 1 "${without}HSA_TOOLS_LIB was not" 'exec $bare ctl="$ctl" PATH="$PATH" stays 9'
     missing full 7 2 "${without}HSA_TOOLS_LIB was not" 'stays 9 $bare & $ctl <<<7; stays 9 $bare; wait'
     # An image that is recorded comes after one that is not.
     missing full 7 1 "${without}HSA_TOOLS_LIB was not" \
-        'loads 3 env -u LD_PRELOAD -u HSA_TOOLS_LIB; $ctl <<<7'
+        'loads 3 env LD_PRELOAD=$soft -u HSA_TOOLS_LIB; $ctl <<<7'
     # In a session of its own, whose other processes are gone, and that its parent has made.
     missing full 7 1 "${without}HSA_TOOLS_LIB was not" \
         '$ctl <<<7; setsid $bare ctl="$ctl" PATH="$PATH" bash -c "sleep 3; (stays 9 \"\$@\" &)" - env; sleep 7'

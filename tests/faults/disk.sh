@@ -4,7 +4,7 @@
 # before is readable.
 source "$(dirname "$0")/../e2e/lib.sh"
 storm=("$bin/hsa_storm" --dispatches 20000 --threads 2 --queues 2)
-LD_LIBRARY_PATH=$build/lib/softgpu "${storm[@]}" >alone.out || fail "the program alone ended with status $?"
+LD_PRELOAD=$soft "${storm[@]}" >alone.out || fail "the program alone ended with status $?"
 
 # recorded NAME=VALUE...: records the program, with faults in rtl's own calls about FOLDER/t.db.
 recorded() {

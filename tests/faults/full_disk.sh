@@ -5,7 +5,7 @@
 source "$(dirname "$0")/../e2e/lib.sh"
 trap 'cd /; umount "$scratch/disk" 2>/dev/null || true; rm -rf "$scratch"' EXIT
 mount --make-rprivate / 2>/dev/null && mkdir disk && mount -t tmpfs -o size=3m tmpfs disk || exit 77
-LD_LIBRARY_PATH=$build/lib/softgpu "$bin/hsa_storm" --dispatches 300000 >alone.out || fail "the program alone ended with status $?"
+LD_PRELOAD=$soft "$bin/hsa_storm" --dispatches 300000 >alone.out || fail "the program alone ended with status $?"
 
 # Another one takes what is left of the disk once there is something of the trace; then much more is recorded.
 cat >program <<'END'

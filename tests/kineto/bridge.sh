@@ -3,7 +3,7 @@
 source "$(dirname "$0")/../e2e/lib.sh"
 headers=$1 case=$2
 unset RTL_QUEUE SOFTGPU_PLUGINS KINETO_PLUGIN_PATH
-export HOME=$scratch LD_LIBRARY_PATH=$build/lib/softgpu
+export HOME=$scratch LD_PRELOAD=$soft
 vendor=$build/lib/kineto/libopenreg.so
 [ "$case" != late ] || vendor=$build/lib/librtl.so
 [ "$case" = none ] || export KINETO_PLUGIN_PATH=$vendor

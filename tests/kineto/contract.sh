@@ -6,11 +6,10 @@ backend=$1 case=$2
 unset RTL_QUEUE SOFTGPU_PLUGINS
 export HOME=$scratch KINETO_PLUGIN_PATH=$build/lib/librtl.so
 [ "$backend" = openreg ] || export SOFTGPU_PLUGINS=$3
-on_softgpu=(env LD_LIBRARY_PATH="$build/lib/softgpu")
 case $backend in
 openreg) program=(env KINETO_PLUGIN_PATH="$build/lib/kineto/libopenreg.so" "$bin/contract_openreg") ;;
-rtl) program=("${on_softgpu[@]}" LD_PRELOAD="$build/lib/librtl.so" RTL_KINETO=1 "$bin/contract_hip") ;;
-rtl-alone) program=("${on_softgpu[@]}" "${hip[@]}" "$bin/contract_hip") ;;
+rtl) program=(env LD_PRELOAD="$build/lib/librtl.so:$soft" RTL_KINETO=1 "$bin/contract_hip") ;;
+rtl-alone) program=(env LD_PRELOAD="$soft" "$bin/contract_hip") ;;
 rtl-traced) program=("$rtl" trace -q --gpu soft -o t.db -- "$bin/contract_hip") ;;
 esac
 "${program[@]}" "$case" >run.out 2>run.err || fail "the program ended with status $?"

@@ -8,7 +8,7 @@ export HOME=$scratch SOFTGPU_PLUGINS=$plugin SOFTGPU_TRUTH=$scratch/truth
 openreg=$build/lib/kineto/libopenreg.so
 
 run() {
-    env LD_LIBRARY_PATH="$build/lib/softgpu" "$@" "$bin/kineto_host_graphs" "$openreg" expected >run.out 2>run.err ||
+    env LD_PRELOAD="$soft" "$@" "$bin/kineto_host_graphs" "$openreg" expected >run.out 2>run.err ||
         fail "the program ended with status $?"
     [ ! -s run.err ] || fail "something was printed on stderr"
 }
@@ -17,7 +17,7 @@ check() {
     "$python" "$here/../kineto/host.py" "$1" expected $(tr -dc '0-9 ' <run.out) 2>check.err || fail "the trace is not so"
 }
 
-preload=LD_PRELOAD=$build/lib/librtl.so:$build/lib/libpu1host.so
+preload=LD_PRELOAD=$build/lib/librtl.so:$build/lib/libpu1host.so:$soft
 run "$preload" KINETO_PLUGIN_PATH="$build/lib/kineto:$build/lib/librtl.so" PU1_TRACE=t.json
 check t.json
 run "$preload" KINETO_PLUGIN_PATH="$build/lib/librtl.so:$build/lib/kineto" PU1_TRACE="%p.json" RTL_KINETO=1
@@ -31,9 +31,9 @@ run "$preload" KINETO_PLUGIN_PATH="$build/lib/librtl.so"
 equal "files" "$(find . -name '*.json')" ""
 
 # A trace that cannot be written, and no vendor to trace, are said, and cost the program nothing.
-env LD_LIBRARY_PATH="$build/lib/softgpu" "$preload" KINETO_PLUGIN_PATH="$build/lib/librtl.so" PU1_TRACE=no/folder/t.json \
+env "$preload" KINETO_PLUGIN_PATH="$build/lib/librtl.so" PU1_TRACE=no/folder/t.json \
     "$bin/kineto_host_graphs" "$openreg" expected >run.out 2>run.err || fail "the program ended with status $?"
 grep -q '^pu1host: no/folder/t.json could not be written: No such file or directory$' run.err || fail "what is said of the file"
-env LD_LIBRARY_PATH="$build/lib/softgpu" "$preload" PU1_TRACE=t.json "$bin/kineto_host_graphs" "$openreg" expected >run.out \
+env "$preload" PU1_TRACE=t.json "$bin/kineto_host_graphs" "$openreg" expected >run.out \
     2>run.err || fail "the program ended with status $?"
 grep -q 'there is no vendor to trace' run.err || fail "what is said of vendors"

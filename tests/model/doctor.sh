@@ -31,7 +31,7 @@ finds note "environment" "LD_PRELOAD=libm.so.6" LD_PRELOAD=libm.so.6
 finds problem "environment" "DEBUG_CLR_DIRECT_DOORBELL=1" DEBUG_CLR_DIRECT_DOORBELL=1
 finds problem "environment" "ROCPROFILER_REGISTER_LIBRARY=y.so" ROCPROFILER_REGISTER_LIBRARY=y.so
 finds ok "environment" "no other tool" ROCPROFILER_REGISTER_LIBRARY=y.so ROCPROFILER_REGISTER_ENABLED=0
-finds note "runtime" "leads to the software GPU" LD_LIBRARY_PATH="$build/lib/softgpu"
+finds note "runtime" "leads to the software GPU" LD_PRELOAD="$soft"
 [ -e /dev/kfd ] || finds note "driver" "no /dev/kfd"
 
 # The sizes of the tables are those that the installed headers have.
@@ -47,7 +47,7 @@ finds ok "software GPU" "$(./tables)"
 # Each generation of intercept queues; the model stands in front of the runtime's.
 for generation in G1 UNSTAGED G2 G3; do
     HSA_TOOLS_LIB="$build/tests/lib/intercept_model.so $build/lib/librtlprobe.so" MODEL_GENERATION=$generation \
-        LD_LIBRARY_PATH=$build/lib/softgpu "$rtl" doctor --probe >probe.out 2>probe.err
+        LD_PRELOAD=$soft "$rtl" doctor --probe >probe.out 2>probe.err
     equal "generation of the model" "$(sed -n 's/^generation //p' probe.out)" "${generation/UNSTAGED/unstaged}"
 done
 

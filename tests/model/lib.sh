@@ -13,7 +13,7 @@ under() {
         tools="$lib/intercept_model.so $tools"
     fi
     rm -f "$SOFTGPU_TRUTH" report calls
-    env LD_LIBRARY_PATH="$build/lib/softgpu" HSA_TOOLS_LIB="$tools" MODEL_GENERATION="$generation" MODEL_REPORT=report \
+    env LD_PRELOAD="$soft" HSA_TOOLS_LIB="$tools" MODEL_GENERATION="$generation" MODEL_REPORT=report \
         PASSTHROUGH_LOG=calls "$@" >"$generation.out" 2>"$generation.err" || fail "'$*' under $generation ended with status $?"
 }
 

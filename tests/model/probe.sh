@@ -11,7 +11,7 @@ else
     export MODEL_GENERATION=$wanted
 fi
 
-env "ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=1" LD_LIBRARY_PATH="$build/lib/softgpu" SOFTGPU_DEVICES=2 SOFTGPU_TRUTH=truth \
+env "ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=1" LD_PRELOAD="$soft" SOFTGPU_DEVICES=2 SOFTGPU_TRUTH=truth \
     HSA_TOOLS_LIB="$tools" HSA_TOOLS_REPORT_LOAD_FAILURE=1 PROBE_REPORT=report "$bin/model_start" >start.out 2>start.err ||
     fail "the program ended with status $?"
 [ -s truth ] || fail "there is no truth log"

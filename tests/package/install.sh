@@ -18,7 +18,7 @@ libdir=$(dirname "$(find "$prefix" -name librtl.so)")
 
 version=$("$prefix/bin/rtl" --version)
 grep -q '^rtl [0-9]' <<<"$version" || fail "the installed rtl says '$version' as its version"
-for file in "$libdir/softgpu/libhsakmt.so.1" "$libdir/softgpu/libhsa-amd-aqlprofile64.so" "$libdir/librtltrace.so" "$libdir/librtlsqlite.so" "$libdir/librtlprobe.so" "$prefix/include/rtl/rtl_trace.h" \
+for file in "$libdir/softgpu/libsoftgpu.so" "$libdir/softgpu/libsoftgpu-device.so" "$libdir/softgpu/libhsa-amd-aqlprofile64.so" "$libdir/librtltrace.so" "$libdir/librtlsqlite.so" "$libdir/librtlprobe.so" "$prefix/include/rtl/rtl_trace.h" \
     "$libdir/roctx/libroctx64.so.4" "$libdir/roctx/libroctx64.so" "$libdir/roctx/librocprofiler-sdk-roctx.so.1" \
     "$prefix/include/PrivateUse1TracingApi.h" "$libdir/kineto/libopenreg.so" "$libdir/libpu1host.so" \
     "$prefix/include/softgpu/plugin.h" "$prefix/share/man/man1/rtl.1"; do

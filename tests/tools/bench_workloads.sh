@@ -6,7 +6,7 @@ source "$(dirname "$0")/bench_lib.sh"
 for workload in eager long streams graph-64 graph-512 graph-4096 copies threads decode; do
     bench 0 -w $workload -t full -r 1 -k 100 --gate lost=0,skipped=0
     # Kernels that it submitted, by its own count, are among those that were executed; copies may take kernels of their own.
-    LD_LIBRARY_PATH=$build/lib/softgpu SOFTGPU_PLUGINS=$build/lib/softgpu/bench_plugin.so "$work" $workload 100 >work.out
+    LD_PRELOAD=$soft SOFTGPU_PLUGINS=$build/lib/softgpu/bench_plugin.so "$work" $workload 100 >work.out
     submitted=$(sed -n 's/^rtl-bench-work: kernels=\([0-9]*\) .*/\1/p' work.out)
     [ "$(of full 'workload["kernels"]')" -ge "$submitted" ] || fail "$workload: the device executed less than the $submitted submitted"
     case $workload in

@@ -45,9 +45,10 @@ sh -c "$mask" >plain.out
 cmp -s plain.out run.out || fail "the program got another signal mask"
 
 # The environment: ours behind the tools that are there already, and only what is needed.
-HSA_TOOLS_LIB="other.so /old/librtl.so" LD_LIBRARY_PATH=/mine "${trace[@]}" env >run.out
+HSA_TOOLS_LIB="other.so /old/librtl.so" LD_PRELOAD=libm.so.6 LD_LIBRARY_PATH=/mine "${trace[@]}" env >run.out
 equal "HSA_TOOLS_LIB" "$(sed -n 's/^HSA_TOOLS_LIB=//p' run.out)" "other.so $build/lib/librtl.so"
-equal "LD_LIBRARY_PATH" "$(sed -n 's/^LD_LIBRARY_PATH=//p' run.out)" "$build/lib/softgpu:/mine"
+equal "LD_LIBRARY_PATH" "$(sed -n 's/^LD_LIBRARY_PATH=//p' run.out)" /mine
+equal "LD_PRELOAD" "$(sed -n 's/^LD_PRELOAD=//p' run.out)" "$build/lib/librtl.so:libm.so.6:$soft"
 equal "RTL_MODE" "$(sed -n 's/^RTL_MODE=//p' run.out)" full
 session=$(sed -n 's/^RTL_SESSION=//p' run.out)
 [ -n "$session" ] || fail "there was no session"

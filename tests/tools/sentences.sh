@@ -53,8 +53,8 @@ if [ ! -e /dev/kfd ]; then
     wrong 2 "/dev/kfd" "--gpu soft" -- "$rtl" trace -- touch started
     wrong 2 "/dev/kfd" "--gpu soft" -- "$rtl" trace --gpu real -- touch started
 fi
-LD_LIBRARY_PATH=$build/lib/softgpu "$rtl" trace -q -o led.db true || fail "auto does not take the software GPU that it is led to"
-wrong 2 "LD_LIBRARY_PATH" -- env LD_LIBRARY_PATH="$build/lib/softgpu" "$rtl" trace --gpu real -- touch started
+LD_PRELOAD=$soft "$rtl" trace -q -o led.db true || fail "auto does not take the software GPU that it is led to"
+wrong 2 "LD_PRELOAD" -- env LD_PRELOAD="$soft" "$rtl" trace --gpu real -- touch started
 [ ! -e started ] || fail "a refused trace started the program"
 [ ! -e a.db ] || fail "a refused trace left a file"
 
@@ -63,7 +63,7 @@ mkdir -p lone/bin lone/lib
 cp "$rtl" lone/bin/rtl
 wrong 2 "software GPU" -- lone/bin/rtl trace --gpu soft -- touch started
 mkdir lone/lib/softgpu
-touch lone/lib/softgpu/libhsakmt.so.1
+touch lone/lib/softgpu/libsoftgpu.so
 wrong 2 "librtl.so" -- lone/bin/rtl trace --gpu soft -- touch started
 wrong 2 "rtl-demo-decode" -- lone/bin/rtl demo
 

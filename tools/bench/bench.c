@@ -10,6 +10,7 @@
 #include "common/paths.h"
 #include "common/say.h"
 #include "common/show.h"
+#include "common/softgpu.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -173,11 +174,11 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 /* Decides on the GPU, and finds the software GPU where it is that. */
 static int choose_gpu(struct bench *bench)
 {
-    bool built = paths_library("softgpu", bench->soft, sizeof bench->soft);
-    bool led = paths_lead_to_softgpu(secure_getenv("LD_LIBRARY_PATH"), bench->soft);
+    bool built = paths_softgpu(bench->soft, sizeof bench->soft);
+    bool led = softgpu_is_led();
     if (bench->gpu == BENCH_GPU_REAL && led)
         return say_fail(EXIT_USAGE,
-                        "LD_LIBRARY_PATH leads to the software GPU: unset it for --gpu real");
+                        "LD_PRELOAD leads to the software GPU: unset it for --gpu real");
     if (bench->gpu == BENCH_GPU_AUTO)
         bench->gpu = led ? BENCH_GPU_SOFT : BENCH_GPU_REAL;
     if (bench->gpu == BENCH_GPU_REAL && access("/dev/kfd", R_OK | W_OK) != 0)
@@ -187,7 +188,7 @@ static int choose_gpu(struct bench *bench)
                         say_errno(errno));
     if (bench->gpu == BENCH_GPU_SOFT && !built)
         return say_fail(EXIT_USAGE,
-                        "the software GPU (softgpu/libhsakmt.so.1) is not in the library folder "
+                        "the software GPU (softgpu/libsoftgpu.so) is not in the library folder "
                         "that belongs to this rtl: build or install it");
     return 0;
 }

@@ -7,6 +7,7 @@
 #include "common/memory.h"
 #include "common/plain.h"
 #include "common/say.h"
+#include "common/softgpu.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -273,12 +274,14 @@ static char **make_environment(const struct bench *bench, const struct bench_too
     if (bench->gpu == BENCH_GPU_SOFT) {
         (void)snprintf(truth, sizeof truth, "%s/truth/%%p", bench->folder);
         set(&environment, "SOFTGPU_TRUTH", truth);
-        set_path(&environment, "LD_LIBRARY_PATH", bench->soft);
         if (bench->plugin[0])
             set_path(&environment, "SOFTGPU_PLUGINS", bench->plugin);
     }
     keep_files_in_memory(bench, &environment);
     set_tool(&environment, tool, out);
+    if (bench->gpu == BENCH_GPU_SOFT &&
+        !(environment = softgpu_environment(environment, bench->soft)))
+        memory_is_short();
     return environment;
 }
 

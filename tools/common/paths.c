@@ -71,6 +71,13 @@ bool paths_library(const char *name, char *path, size_t size)
     return false;
 }
 
+bool paths_softgpu(char *path, size_t size)
+{
+    char front[PATH_MAX];
+    return paths_library("softgpu", path, size) &&
+           paths_library("softgpu/libsoftgpu.so", front, sizeof front);
+}
+
 static int try_program(const char *path)
 {
     struct stat status;
@@ -113,29 +120,4 @@ int paths_program(const char *program, char *path, size_t size)
     if (length < 0 || (size_t)length >= size)
         return EXIT_NOT_FOUND;
     return try_program(path);
-}
-
-/* The software GPU's folder is called softgpu in every build, and no ROCm has such a folder. */
-static bool is_softgpu(const char *folder, const char *softgpu)
-{
-    char real[PATH_MAX];
-    if (!realpath(folder, real))
-        return false;
-    const char *name = strrchr(real, '/');
-    return strcmp(real, softgpu) == 0 || (name && strcmp(name, "/softgpu") == 0);
-}
-
-bool paths_lead_to_softgpu(const char *list, const char *softgpu)
-{
-    const char *end = NULL;
-    for (; list && *list; list = *end ? end + 1 : end) {
-        char folder[PATH_MAX];
-        char thunk[PATH_MAX + 32];
-        end = strchrnul(list, ':');
-        (void)snprintf(folder, sizeof folder, "%.*s", (int)(end - list), list);
-        (void)snprintf(thunk, sizeof thunk, "%s/libhsakmt.so.1", folder);
-        if (access(thunk, R_OK) == 0)
-            return is_softgpu(folder, softgpu);
-    }
-    return false;
 }

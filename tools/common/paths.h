@@ -22,8 +22,8 @@ bool paths_library(const char *name, char *path, size_t size);
  * EXIT_NOT_EXECUTABLE. */
 int paths_program(const char *program, char *path, size_t size);
 
-/** True if `list` (of folders parted by colons, may be NULL) leads to the thunk of the software GPU
- * at `softgpu`, or of another build of it, before it leads to another libhsakmt.so.1. */
-bool paths_lead_to_softgpu(const char *list, const char *softgpu);
+/** Folder of the software GPU that belongs to this program. False if it is not there, or not whole.
+ */
+bool paths_softgpu(char *path, size_t size);
 
 #endif

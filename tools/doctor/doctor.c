@@ -6,6 +6,7 @@
 #include "common/plain.h"
 #include "common/say.h"
 #include "common/show.h"
+#include "common/softgpu.h"
 #include "doctor/probe.h"
 
 #include <dlfcn.h>
@@ -197,13 +198,13 @@ static void look_at_runtime(struct report *report)
 {
     struct probe probe;
     char folder[PATH_MAX] = "";
-    bool built = paths_library("softgpu", folder, sizeof folder);
-    bool led = paths_lead_to_softgpu(secure_getenv("LD_LIBRARY_PATH"), folder);
+    bool built = paths_softgpu(folder, sizeof folder);
+    bool led = softgpu_is_led();
     probe_run(NULL, &probe);
     bool gpu = report_probe(report, &probe, "runtime");
     if (led)
-        find(report, HINT, "runtime", "unset LD_LIBRARY_PATH to use a real GPU",
-             "LD_LIBRARY_PATH leads to the software GPU");
+        find(report, HINT, "runtime", "unset LD_PRELOAD to use a real GPU",
+             "LD_PRELOAD leads to the software GPU");
     report->real_gpu = gpu && !led;
     if (probe.hip[0])
         find(report, FINE, "hip", "", "%s", probe.hip);

@@ -3,6 +3,7 @@
 #include "common/child.h"
 #include "common/command.h"
 #include "common/paths.h"
+#include "common/softgpu.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -180,15 +181,11 @@ static _Noreturn void become_probe(int output, const char *softgpu)
     static char option[] = "--probe";
     char *arguments[] = {name, command, option, NULL};
     char self[PATH_MAX];
-    char libraries[2 * PATH_MAX];
-    const char *before = secure_getenv("LD_LIBRARY_PATH");
     char tool[PATH_MAX];
     bool found = paths_library("librtlprobe.so", tool, sizeof tool) && !strchr(tool, ' ');
     char **environment = child_environment(environ, "HSA_TOOLS_LIB", found ? tool : NULL);
-    (void)snprintf(libraries, sizeof libraries, "%s%s%s", softgpu ? softgpu : "",
-                   softgpu && before ? ":" : "", before ? before : "");
-    if (softgpu && environment)
-        environment = child_environment(environment, "LD_LIBRARY_PATH", libraries);
+    if (softgpu)
+        environment = softgpu_environment(environment, softgpu);
     FILE *quiet = freopen("/dev/null", "w", stderr);
     if (environment && quiet && dup2(output, STDOUT_FILENO) >= 0 && paths_self(self, sizeof self))
         (void)execve(self, arguments, environment);

@@ -4,6 +4,7 @@
 #include "common/command.h"
 #include "common/paths.h"
 #include "common/say.h"
+#include "common/softgpu.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -39,23 +40,18 @@ static int need_real_gpu(void)
  * it. */
 static int choose_gpu(enum gpu gpu, char *soft, size_t size)
 {
-    char folder[PATH_MAX] = "";
-    bool built = paths_library("softgpu", folder, sizeof folder);
-    bool led = paths_lead_to_softgpu(secure_getenv("LD_LIBRARY_PATH"), folder);
+    bool led = softgpu_is_led();
     if (gpu == GPU_REAL && led)
-        return say_fail(EXIT_USAGE, "LD_LIBRARY_PATH leads to the software GPU: unset it for "
+        return say_fail(EXIT_USAGE, "LD_PRELOAD leads to the software GPU: unset it for "
                                     "--gpu real");
     if (gpu == GPU_REAL || (gpu == GPU_AUTO && !led))
         return need_real_gpu();
     if (gpu == GPU_AUTO)
         return 0;
-    char thunk[PATH_MAX + 32];
-    (void)snprintf(thunk, sizeof thunk, "%s/libhsakmt.so.1", folder);
-    if (!built || access(thunk, R_OK) != 0)
+    if (!paths_softgpu(soft, size))
         return say_fail(EXIT_USAGE,
-                        "the software GPU (softgpu/libhsakmt.so.1) is not in the library "
+                        "the software GPU (softgpu/libsoftgpu.so) is not in the library "
                         "folder that belongs to this rtl: build or install it");
-    (void)snprintf(soft, size, "%s", folder);
     return 0;
 }
 
@@ -160,15 +156,10 @@ char **target_environment(const struct trace_options *options, const struct targ
                           const char *session, const char *report, unsigned pass)
 {
     char tools[2 * PATH_MAX];
-    char libraries[2 * PATH_MAX];
     char buffer[24];
     char number[24];
     char sanitizer[4096];
-    const char *old_libraries = secure_getenv("LD_LIBRARY_PATH");
-    bool keep = old_libraries && old_libraries[0];
     tools_list(target->librtl, tools, sizeof tools);
-    (void)snprintf(libraries, sizeof libraries, "%s%s%s", target->soft, keep ? ":" : "",
-                   keep ? old_libraries : "");
     (void)snprintf(buffer, sizeof buffer, "%" PRIu64, options->buffer);
     sanitizer_options(sanitizer, sizeof sanitizer);
     (void)snprintf(number, sizeof number, "%u", pass);
@@ -177,7 +168,7 @@ char **target_environment(const struct trace_options *options, const struct targ
         {"HSA_TOOLS_LIB", tools},
         {"HSA_TOOLS_REPORT_LOAD_FAILURE", "1"},
         {"LD_PRELOAD", target->preload[0] ? target->preload : NULL},
-        {"ASAN_OPTIONS", target->preload[0] ? sanitizer : NULL},
+        {"ASAN_OPTIONS", target->preload[0] || target->soft[0] ? sanitizer : NULL},
         {"RTL_SESSION", session},
         {"RTL_REPORT", report},
         {"RTL_MODE", options->mode},
@@ -188,7 +179,6 @@ char **target_environment(const struct trace_options *options, const struct targ
         {"RTL_METRICS", counted ? options->metric_names : NULL},
         {"RTL_COUNTING", counted ? options->counting : NULL},
         {"RTL_PASS", counted ? number : NULL},
-        {"LD_LIBRARY_PATH", target->soft[0] ? libraries : NULL},
     };
     char **environment = environ;
     for (size_t i = 0; environment && i < sizeof variables / sizeof variables[0]; ++i) {
@@ -199,7 +189,7 @@ char **target_environment(const struct trace_options *options, const struct targ
             child_environment_free(environment);
         environment = next;
     }
-    return environment;
+    return target->soft[0] ? softgpu_environment(environment, target->soft) : environment;
 }
 
 int target_find(const struct trace_options *options, struct target *target)

@@ -7,7 +7,7 @@ export SOFTGPU_PLUGINS=$1 SOFTGPU_TRUTH=$scratch/truth
 mode=$2 graphs=$3
 shift 3
 unset RTL_QUEUE
-LD_LIBRARY_PATH=$build/lib/softgpu "$@" >alone.out 2>alone.err || fail "without RTL the program ended with status $?"
+LD_PRELOAD=$soft "$@" >alone.out 2>alone.err || fail "without RTL the program ended with status $?"
 rm -f truth
 RTL_METRICS=SQ_WAVES RTL_COUNTING=$mode "$rtl" trace -q -m full --gpu soft -o t.db -- "$@" >traced.out 2>traced.err ||
     fail "the program ended with status $?"

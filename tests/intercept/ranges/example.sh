@@ -14,7 +14,7 @@ all steps 38 4 100.0 %'
 columns() {
     sed -E '1d; s/ +[0-9]+\.[0-9] +[0-9]+\.[0-9]$//; s/ +/ /g' "$1"
 }
-LD_LIBRARY_PATH=$build/lib:$build/lib/softgpu "$bin/ranges_example" >alone.out 2>alone.err || fail "the example ended with status $?"
+LD_PRELOAD=$soft LD_LIBRARY_PATH=$build/lib "$bin/ranges_example" >alone.out 2>alone.err || fail "the example ended with status $?"
 equal "the first line" "$(sed -E '1!d; s/ +/ /g' alone.out)" "range kernels graphs lane use busy us idle us"
 equal "what the session says" "$(columns alone.out)" "$wanted"
 "$rtl" trace -q --gpu soft -o t.db -- "$bin/ranges_example" >traced.out 2>traced.err || fail "the example ended with status $? under rtl trace"

@@ -6,7 +6,7 @@ source "$(dirname "$0")/../../e2e/lib.sh"
 way=$1
 [ $# -lt 2 ] || export RTL_RANGES=$2
 unset RTL_QUEUE
-SOFTGPU_TRUTH=$scratch/truth RANGES_SESSION=1 RTL_BUFFER=256M LD_LIBRARY_PATH=$build/lib:$build/lib/softgpu \
+SOFTGPU_TRUTH=$scratch/truth RANGES_SESSION=1 RTL_BUFFER=256M LD_PRELOAD=$soft LD_LIBRARY_PATH=$build/lib \
     "$bin/ranges" "$way" >session.out 2>session.err || fail "the program ended with status $?"
 [ ! -s session.err ] || fail "something was printed on stderr"
 

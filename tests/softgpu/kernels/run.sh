@@ -29,15 +29,15 @@ refuses "cannot read the truth log '/no/such/log'" "$run" --truth /no/such/log
 refuses "is not a truth log" "$run" --truth "$0"
 
 # Options become environment; what was set before stays in the lists.
-LD_LIBRARY_PATH=/before SOFTGPU_PLUGINS=/first.so "$run" -n 3 -d 100 --copy 5:6 --seed 7 --width 2 --read-ahead \
-    --delay 9 --reorder 4 --counters 'a read=1' --counters-fault absent --debug -p "$plugin" -t log env >"$work/env"
+LD_PRELOAD=/before.so SOFTGPU_PLUGINS=/first.so "$run" -n 3 -d 100 --copy 5:6 --seed 7 --width 2 --read-ahead \
+    --delay 9 --reorder 4 --counters 'a read=1' --counters-fault absent --debug -p "$plugin" -t log env >"$work/env" 2>"$work/err"
 for want in SOFTGPU_DEVICES=3 SOFTGPU_DURATION=100 SOFTGPU_COPY=5:6 SOFTGPU_SEED=7 SOFTGPU_WIDTH=2 \
     SOFTGPU_READ_AHEAD=1 SOFTGPU_DELAY=9 SOFTGPU_REORDER=4 SOFTGPU_DEBUG=1 SOFTGPU_TRUTH=log \
     "SOFTGPU_COUNTERS=a read=1" SOFTGPU_COUNTERS_FAULT=absent \
     "SOFTGPU_PLUGINS=/first.so:$(realpath "$plugin")"; do
     grep -qxF "$want" "$work/env" || complain "no $want in the environment"
 done
-grep -q '^LD_LIBRARY_PATH=/.*/softgpu:/before$' "$work/env" || complain "LD_LIBRARY_PATH: $(grep LD_ "$work/env")"
+grep -q '^LD_PRELOAD=/before.so:/.*/softgpu/libsoftgpu.so$' "$work/env" || complain "LD_PRELOAD: $(grep LD_ "$work/env")"
 "$run" sh -c 'exit 7'
 [ $? = 7 ] || complain "the program's exit status is lost"
 
