@@ -66,6 +66,14 @@ static bool own_folder(char *folder, size_t size)
     return snprintf(folder, size, "%s", real) < (int)size;
 }
 
+/* Past whoever stands in front of it, as a profiler does: what the software GPU is made of is none
+ * of the program's doings. */
+static void *open_library(const char *path, int mode)
+{
+    NEXT(dlopen);
+    return real(path, mode);
+}
+
 /* Beside the device's library lies the one for performance counters. ROCr loads that by its name
  * alone, and gets what has the name already. It needs ROCr, so it comes with ROCr's first ioctl. */
 static void load_counters(void)
@@ -74,12 +82,12 @@ static void load_counters(void)
     static atomic_flag tried = ATOMIC_FLAG_INIT;
     if (atomic_flag_test_and_set(&tried) || !own_folder(path, PATH_MAX))
         return;
-    void *runtime = dlopen(RUNTIME_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    void *runtime = open_library(RUNTIME_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
     if (!runtime)
         return;
     (void)dlclose(runtime);
     (void)strcat(path, COUNTERS_LIBRARY);
-    (void)dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    (void)open_library(path, RTLD_NOW | RTLD_LOCAL);
 }
 
 /* Without a lock: the dynamic linker loads a library once, whoever asks. */
@@ -91,7 +99,7 @@ const sg_front_calls_t *sg_front_calls(void)
         return calls;
     if (own_folder(path, PATH_MAX)) {
         (void)strcat(path, DEVICE_LIBRARY);
-        void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        void *library = open_library(path, RTLD_NOW | RTLD_LOCAL);
         const sg_front_calls_t *(*entry)(void) = NULL;
         *(void **)&entry = library ? dlsym(library, SG_FRONT_ENTRY) : NULL;
         calls = entry ? entry() : NULL;

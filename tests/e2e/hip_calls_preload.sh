@@ -9,7 +9,7 @@ librtl=$(realpath "$build/lib/librtl.so")
 preloaded() {
     local mode=$1
     shift
-    env "$@" "$rtl" trace -q -f -m "$mode" --gpu soft -o t.db -- sh -c 'printf %s "$LD_PRELOAD"' >preloaded.out 2>trace.err
+    env "$@" "$rtl" trace -q -f -m "$mode" --gpu soft -o t.db -- sh -c 'printf %s "$LD_PRELOAD"' >preloaded.out 2>trace.err || return
     sed -E 's#:?'"$soft"'$##' preloaded.out
     grep -q "$soft\$" preloaded.out || echo "without the software GPU"
 }
