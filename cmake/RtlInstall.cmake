@@ -7,7 +7,6 @@
 # librtl.so, softgpu/, roctx/ and librtltrace.so lie in one library folder, which the tools find from their own
 # place; so an installation may be moved as a whole.
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/rtl)
-set(softgpu_dir ${CMAKE_INSTALL_LIBDIR}/softgpu)
 
 set_target_properties(librtl PROPERTIES EXPORT_NAME rtl)
 set_target_properties(rtltrace PROPERTIES EXPORT_NAME trace)
@@ -17,7 +16,6 @@ endforeach()
 install(TARGETS librtl rtltrace EXPORT rtlTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_COMPONENT development)
 install(TARGETS rtlsqlite LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS softgpu LIBRARY DESTINATION ${softgpu_dir})
 # In a folder of their own: libraries of ROCm have these names.
 install(TARGETS roctx64 rocprofiler-sdk-roctx LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/roctx)
 install(TARGETS softgpu-run RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

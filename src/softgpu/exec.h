@@ -69,6 +69,15 @@ uint64_t sg_model_ticks(const sg_kernel_t *kernel, const hsa_kernel_dispatch_pac
 /** How long a copy or fill of `bytes` takes, in ticks. */
 uint64_t sg_model_copy_ticks(uint64_t bytes);
 
+/** What plugins are opened with. */
+typedef struct sg_linker {
+    void *(*open)(const char *path, int mode);        /**< as dlopen, which it is without */
+    void *(*symbol)(void *library, const char *name); /**< as dlsym */
+} sg_linker_t;
+
+/** Says what to open plugins with. Before sg_exec_init. */
+void sg_plugin_linker(const sg_linker_t *with);
+
 /** Reads SOFTGPU_PLUGINS, SOFTGPU_DURATION, SOFTGPU_COUNTERS and the rest of the models' settings;
  * called once when the thunk is opened, before the device thread starts. A bad setting is named in
  * one sentence on stderr and the default is used. */

@@ -39,16 +39,66 @@ enum {
     DIR_MODE = 0555
 };
 
-/* POSIX makes a function pointer out of dlsym's result; ISO C has no cast for it. A null pointer
- * is a libc without the function, which then nobody calls. */
+int __open_2(const char *path, int flags);
+int __open64_2(const char *path, int flags);
+int __xstat(int version, const char *path, struct stat *status);
+int __xstat64(int version, const char *path, struct stat64 *status);
+
+#define LIBC_FUNCTIONS(APPLY)                                                                      \
+    APPLY(__open64_2)                                                                              \
+    APPLY(__open_2)                                                                                \
+    APPLY(__xstat)                                                                                 \
+    APPLY(__xstat64)                                                                               \
+    APPLY(access)                                                                                  \
+    APPLY(close)                                                                                   \
+    APPLY(closedir)                                                                                \
+    APPLY(dlsym)                                                                                   \
+    APPLY(dlopen)                                                                                  \
+    APPLY(fopen)                                                                                   \
+    APPLY(fopen64)                                                                                 \
+    APPLY(ioctl)                                                                                   \
+    APPLY(lstat)                                                                                   \
+    APPLY(lstat64)                                                                                 \
+    APPLY(open)                                                                                    \
+    APPLY(open64)                                                                                  \
+    APPLY(openat)                                                                                  \
+    APPLY(openat64)                                                                                \
+    APPLY(opendir)                                                                                 \
+    APPLY(popen)                                                                                   \
+    APPLY(readdir)                                                                                 \
+    APPLY(readdir64)                                                                               \
+    APPLY(rewinddir)                                                                               \
+    APPLY(stat)                                                                                    \
+    APPLY(stat64)
+
+/* Addresses of libc's functions. All are found as the process starts, and one that is called before
+ * that, then: later a question to the dynamic linker would be seen by a profiler, as one of the
+ * program's. */
+#define FIELD(name) _Atomic(uintptr_t) name;
+static struct {
+    LIBC_FUNCTIONS(FIELD)
+} libc;
+
+static uintptr_t find(_Atomic(uintptr_t) *found, const char *name)
+{
+    uintptr_t known = atomic_load_explicit(found, memory_order_relaxed);
+    if (known == 0) {
+        known = (uintptr_t)dlsym(RTLD_NEXT, name);
+        atomic_store_explicit(found, known, memory_order_relaxed);
+    }
+    return known;
+}
+
+#define FIND(name) (void)find(&libc.name, #name);
+__attribute__((constructor)) static void find_all(void)
+{
+    LIBC_FUNCTIONS(FIND)
+}
+
+/* POSIX makes a function pointer out of dlsym's result; ISO C has no cast for it. */
 #define NEXT(name)                                                                                 \
-    static _Atomic(uintptr_t) found;                                                               \
     __typeof__(&(name)) real = NULL;                                                               \
-    uintptr_t known = atomic_load_explicit(&found, memory_order_relaxed);                          \
-    if (known == 0) {                                                                              \
-        known = (uintptr_t)dlsym(RTLD_NEXT, #name);                                                \
-        atomic_store_explicit(&found, known, memory_order_relaxed);                                \
-    }                                                                                              \
+    uintptr_t known = find(&libc.name, #name);                                                     \
     memcpy(&real, &known, sizeof(real))
 
 /* ---- the device's library ---- */
@@ -66,12 +116,16 @@ static bool own_folder(char *folder, size_t size)
     return snprintf(folder, size, "%s", real) < (int)size;
 }
 
-/* Past whoever stands in front of it, as a profiler does: what the software GPU is made of is none
- * of the program's doings. */
-static void *open_library(const char *path, int mode)
+FRONT void *softgpu_front_open(const char *path, int mode)
 {
     NEXT(dlopen);
     return real(path, mode);
+}
+
+FRONT void *softgpu_front_symbol(void *library, const char *name)
+{
+    NEXT(dlsym);
+    return real(library, name);
 }
 
 /* Beside the device's library lies the one for performance counters. ROCr loads that by its name
@@ -82,31 +136,30 @@ static void load_counters(void)
     static atomic_flag tried = ATOMIC_FLAG_INIT;
     if (atomic_flag_test_and_set(&tried) || !own_folder(path, PATH_MAX))
         return;
-    void *runtime = open_library(RUNTIME_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    void *runtime = softgpu_front_open(RUNTIME_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
     if (!runtime)
         return;
     (void)dlclose(runtime);
     (void)strcat(path, COUNTERS_LIBRARY);
-    (void)open_library(path, RTLD_NOW | RTLD_LOCAL);
+    (void)softgpu_front_open(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+/* Called by the device's library as it is loaded. */
+FRONT void softgpu_front_take(const sg_front_calls_t *calls)
+{
+    atomic_store_explicit(&device_calls, calls, memory_order_release);
 }
 
 /* Without a lock: the dynamic linker loads a library once, whoever asks. */
 const sg_front_calls_t *sg_front_calls(void)
 {
-    const sg_front_calls_t *calls = atomic_load_explicit(&device_calls, memory_order_acquire);
     char path[2 * PATH_MAX];
-    if (calls)
-        return calls;
-    if (own_folder(path, PATH_MAX)) {
+    if (!atomic_load_explicit(&device_calls, memory_order_acquire) && own_folder(path, PATH_MAX)) {
         (void)strcat(path, DEVICE_LIBRARY);
-        void *library = open_library(path, RTLD_NOW | RTLD_LOCAL);
-        const sg_front_calls_t *(*entry)(void) = NULL;
-        *(void **)&entry = library ? dlsym(library, SG_FRONT_ENTRY) : NULL;
-        calls = entry ? entry() : NULL;
+        (void)softgpu_front_open(path, RTLD_NOW | RTLD_LOCAL);
     }
-    if (calls)
-        atomic_store_explicit(&device_calls, calls, memory_order_release);
-    else
+    const sg_front_calls_t *calls = atomic_load_explicit(&device_calls, memory_order_acquire);
+    if (!calls)
         errno = ENODEV;
     return calls;
 }
@@ -296,9 +349,6 @@ FRONT int openat64(int folder, const char *path, int flags, ...)
 }
 
 /* What _FORTIFY_SOURCE makes of open where it sees no mode. */
-int __open_2(const char *path, int flags);
-int __open64_2(const char *path, int flags);
-
 FRONT int __open_2(const char *path, int flags)
 {
     int ours = -1;
@@ -558,9 +608,6 @@ FRONT int lstat64(const char *path, struct stat64 *status)
 }
 
 /* What programs that were linked with glibc before 2.33 call. */
-int __xstat(int version, const char *path, struct stat *status);
-int __xstat64(int version, const char *path, struct stat64 *status);
-
 FRONT int __xstat(int version, const char *path, struct stat *status)
 {
     sg_kind_t kind = kind_of(path);

@@ -49,9 +49,13 @@ typedef struct sg_front_calls {
     int (*sysfs_entry)(const char *path, unsigned index, sg_sysfs_entry_t *entry);
 } sg_front_calls_t;
 
-/** Name of the function in the device's library that gives its calls. */
-#define SG_FRONT_ENTRY "softgpu_front_calls"
-const sg_front_calls_t *softgpu_front_calls(void);
+/** Gives the front its calls; by the device's library as it is loaded. `calls` stays. */
+void softgpu_front_take(const sg_front_calls_t *calls);
+
+/** dlopen and dlsym, past whoever stands in front of them, as a profiler does: what the software
+ * GPU is made of is none of the program's doings. */
+void *softgpu_front_open(const char *path, int mode);
+void *softgpu_front_symbol(void *library, const char *name);
 
 /** Descriptors of a GPU as front.c knows them: the render node's number of an open one, 0 if it is
  * none. */

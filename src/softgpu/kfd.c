@@ -325,7 +325,7 @@ static int sysfs_entry(const char *path, unsigned index, sg_sysfs_entry_t *entry
     return sg_topology_entry(path, index, entry);
 }
 
-__attribute__((visibility("default"))) const sg_front_calls_t *softgpu_front_calls(void)
+__attribute__((constructor)) static void give_calls(void)
 {
     static const sg_front_calls_t calls = {.open_kfd = open_kfd,
                                            .open_render = open_render,
@@ -334,5 +334,7 @@ __attribute__((visibility("default"))) const sg_front_calls_t *softgpu_front_cal
                                            .facts = facts,
                                            .sysfs_text = sysfs_text,
                                            .sysfs_entry = sysfs_entry};
-    return &calls;
+    static const sg_linker_t linker = {.open = softgpu_front_open, .symbol = softgpu_front_symbol};
+    sg_plugin_linker(&linker);
+    softgpu_front_take(&calls);
 }

@@ -42,11 +42,18 @@ static const char *reject(const softgpu_plugin_t *plugin)
                : "it brings no kernels, or one without a name";
 }
 
+static sg_linker_t linker = {.open = dlopen, .symbol = dlsym};
+
+void sg_plugin_linker(const sg_linker_t *with)
+{
+    linker = *with;
+}
+
 /* dlsym gives an object pointer; ISO C has no conversion of it to a function pointer but through
  * memory. */
 static softgpu_plugin_fn find_entry(void *library)
 {
-    void *symbol = dlsym(library, "softgpu_plugin");
+    void *symbol = linker.symbol(library, "softgpu_plugin");
     softgpu_plugin_fn entry = NULL;
     memcpy(&entry, &symbol, sizeof entry);
     return entry;
@@ -54,7 +61,7 @@ static softgpu_plugin_fn find_entry(void *library)
 
 static const char *load_one(const char *path)
 {
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *library = linker.open(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
         return dlerror(); // NOLINT(concurrency-mt-unsafe): glibc's is per thread
     }
