@@ -3,7 +3,7 @@
 #ifndef TESTS_SOFTGPU_COUNTERS_SESSION_H
 #define TESTS_SOFTGPU_COUNTERS_SESSION_H
 
-#include "../thunk/fixture.h"
+#include "../driver/fixture.h"
 
 #include <hsa/hsa_ven_amd_aqlprofile.h>
 #include <map>

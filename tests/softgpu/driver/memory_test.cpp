@@ -209,16 +209,60 @@ TEST_F(Memory, PointerInfo)
     void *locked = nullptr;
     ASSERT_EQ(hsa_amd_memory_lock(own.data(), own.size(), machine.gpu, 2, &locked),
               HSA_STATUS_SUCCESS);
-    EXPECT_EQ(locked, own.data());
     ASSERT_EQ(hsa_amd_pointer_info(own.data() + 5, &info, nullptr, nullptr, nullptr),
               HSA_STATUS_SUCCESS);
     EXPECT_EQ(info.type, HSA_EXT_POINTER_TYPE_LOCKED);
     EXPECT_EQ(info.hostBaseAddress, own.data());
+    EXPECT_EQ(info.agentBaseAddress, locked);
     ASSERT_EQ(hsa_amd_memory_unlock(own.data()), HSA_STATUS_SUCCESS);
 
     ASSERT_EQ(hsa_amd_pointer_info(own.data(), &info, nullptr, nullptr, nullptr),
               HSA_STATUS_SUCCESS);
     EXPECT_EQ(info.type, HSA_EXT_POINTER_TYPE_UNKNOWN);
+    hsa_amd_memory_pool_free(device);
+}
+
+/* Registered memory has another address on the devices; engines and kernels reach it by that. The
+ * list's first int counts the others (kernels.cl). */
+TEST_F(Memory, RegisteredMemoryIsReachedByTheDevicesAddress)
+{
+    enum { SIZE = 100000 };
+    std::vector<unsigned char> expected = pattern(SIZE, 11);
+    std::vector<unsigned char> own = expected;
+    std::vector<unsigned char> back(SIZE + 3);
+    void *locked = nullptr;
+    void *locked_back = nullptr;
+    ASSERT_EQ(hsa_amd_memory_lock(own.data(), SIZE, machine.gpu, 2, &locked), HSA_STATUS_SUCCESS);
+    ASSERT_EQ(hsa_amd_memory_lock(back.data() + 3, SIZE, machine.gpu, 2, &locked_back),
+              HSA_STATUS_SUCCESS);
+    ASSERT_NE(locked, own.data()); /* else the rest shows nothing */
+    void *device = gpu_memory(&machine, machine.vram[0], SIZE);
+    copy(device, machine.gpu[0], locked, machine.cpu, SIZE);
+    copy(locked_back, machine.cpu, device, machine.gpu[0], SIZE);
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), back.begin() + 3));
+    for (const Entry &entry : copies())
+        EXPECT_TRUE(entry.src == reinterpret_cast<uint64_t>(own.data()) ||
+                    entry.dst == reinterpret_cast<uint64_t>(back.data() + 3));
+
+    struct {
+        void *list;
+        int value;
+    } arguments = {locked, 7};
+    void *kernarg = gpu_memory(&machine, machine.kernarg, sizeof arguments);
+    std::memcpy(kernarg, &arguments, sizeof arguments);
+    std::memset(own.data(), 0, 8);
+    hsa_queue_t *queue = gpu_queue(machine.gpu[0], 64);
+    hsa_signal_t done = gpu_signal(1);
+    hsa_kernel_dispatch_packet_t packet = gpu_dispatch(kernels.append, kernarg, done);
+    (void)gpu_submit(queue, &packet, kernel_header(true));
+    ASSERT_TRUE(gpu_wait(done));
+    const int list[2] = {1, 7};
+    EXPECT_EQ(std::memcmp(own.data(), list, sizeof list), 0);
+    hsa_queue_destroy(queue);
+    hsa_signal_destroy(done);
+    EXPECT_EQ(hsa_amd_memory_unlock(own.data()), HSA_STATUS_SUCCESS);
+    EXPECT_EQ(hsa_amd_memory_unlock(back.data() + 3), HSA_STATUS_SUCCESS);
+    hsa_amd_memory_pool_free(kernarg);
     hsa_amd_memory_pool_free(device);
 }
 

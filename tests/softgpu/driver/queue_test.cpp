@@ -5,7 +5,6 @@
 #include <cstring>
 #include <hsa/amd_hsa_queue.h>
 #include <hsa/amd_hsa_signal.h>
-#include <hsakmt.h>
 #include <ostream>
 #include <thread>
 
@@ -402,40 +401,6 @@ TEST_F(Queue, PriorityAndMaskAreAccepted)
     EXPECT_EQ(hsa_amd_queue_cu_set_mask(queue, 64, mask), HSA_STATUS_SUCCESS);
     EXPECT_TRUE(gpu_drain(queue));
     hsa_queue_destroy(queue);
-}
-
-extern "C" HSAKMT_STATUS hsaKmtQueueRingDoorbell(HSA_QUEUEID id);
-
-/* ROCr 7 rings so. A queue made without ROCr, for ROCr keeps the ids to itself. */
-TEST_F(Queue, RingsWithoutAValue)
-{
-    alignas(64) amd_queue_t own = {};
-    alignas(4096) static hsa_barrier_and_packet_t ring[64];
-    alignas(64) amd_signal_t done = {};
-    done.value = 1;
-    for (hsa_barrier_and_packet_t &slot : ring)
-        slot.header = HSA_PACKET_TYPE_INVALID;
-    HsaQueueResource resource = {};
-    resource.Queue_read_ptr_aql =
-        reinterpret_cast<HSAuint64 *>(const_cast<uint64_t *>(&own.read_dispatch_id));
-    resource.Queue_write_ptr_aql =
-        reinterpret_cast<HSAuint64 *>(const_cast<uint64_t *>(&own.write_dispatch_id));
-    ASSERT_EQ(hsaKmtCreateQueue(1, HSA_QUEUE_COMPUTE_AQL, 100, HSA_QUEUE_PRIORITY_NORMAL, ring,
-                                sizeof ring, nullptr, &resource),
-              HSAKMT_STATUS_SUCCESS);
-    ring[0].completion_signal.handle = reinterpret_cast<uint64_t>(&done);
-    ring[0].header = gpu_header(HSA_PACKET_TYPE_BARRIER_AND, true);
-    own.write_dispatch_id = 1;
-    hsa_queue_t *other = gpu_queue(machine.gpu[0], 64);
-    EXPECT_TRUE(gpu_drain(other));
-    EXPECT_EQ(done.value, 1);
-    EXPECT_EQ(hsaKmtQueueRingDoorbell(resource.QueueId), HSAKMT_STATUS_SUCCESS);
-    for (int i = 0; i < 30000 && done.value != 0; i++)
-        usleep(1000);
-    EXPECT_EQ(done.value, 0);
-    EXPECT_EQ(hsaKmtDestroyQueue(resource.QueueId), HSAKMT_STATUS_SUCCESS);
-    EXPECT_EQ(hsaKmtQueueRingDoorbell(resource.QueueId), HSAKMT_STATUS_INVALID_HANDLE);
-    hsa_queue_destroy(other);
 }
 
 /* ---- the extended dispatch ---- */

@@ -35,7 +35,7 @@ class Gpu : public testing::Test
     void SetUp() override
     {
         setting("SOFTGPU_DURATION", "slow=300000,*=0");
-        setting("SOFTGPU_PLUGINS", THUNK_PLUGIN);
+        setting("SOFTGPU_PLUGINS", DRIVER_PLUGIN);
         setting("SOFTGPU_TRUTH", log_path().c_str());
     }
 
@@ -55,7 +55,7 @@ class Gpu : public testing::Test
         gpu_open(&machine);
         is_open = true;
         ASSERT_GT(machine.gpus, 0U);
-        gpu_load(&machine, THUNK_KERNELS, &kernels);
+        gpu_load(&machine, DRIVER_KERNELS, &kernels);
     }
 
     void close()
@@ -69,7 +69,7 @@ class Gpu : public testing::Test
 
     static std::string log_path()
     {
-        return testing::TempDir() + "softgpu-thunk-" + std::to_string(getpid()) + ".truth";
+        return testing::TempDir() + "softgpu-driver-" + std::to_string(getpid()) + ".truth";
     }
 
     /* The log's entries about a queue. Readable while the GPU works: what was completed is there.

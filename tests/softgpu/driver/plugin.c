@@ -16,7 +16,7 @@ const softgpu_plugin_t *softgpu_plugin(uint32_t version)
 {
     static const softgpu_kernel_t kernels[] = {{.name = "append", .run = append}};
     static const softgpu_plugin_t plugin = {.version = SOFTGPU_PLUGIN_VERSION,
-                                            .name = "thunk tests",
+                                            .name = "driver tests",
                                             .kernel_count = 1,
                                             .kernels = kernels};
     (void)version;
