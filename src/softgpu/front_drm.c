@@ -14,7 +14,8 @@
 
 enum { DRM_MAJOR = 3, DRM_MINOR = 57 };
 
-/* A GPU that was opened: amdgpu_device_handle. */
+/* A GPU that was opened: amdgpu_device_handle. As with libdrm, its descriptor is one of its own: the
+ * thunk of 6.1 closes the one that it opened, and uses this. */
 typedef struct amdgpu_device {
     int descriptor;
     sg_gpu_facts_t facts;
@@ -81,11 +82,14 @@ FRONT int amdgpu_device_initialize(int descriptor, uint32_t *major_version, uint
     if (!device)
         return -ENOMEM;
     int failed = sg_front_calls()->facts(number, &device->facts);
+    if (!failed) {
+        device->descriptor = sg_front_open_render(number, O_RDWR | O_CLOEXEC);
+        failed = device->descriptor < 0 ? -errno : 0;
+    }
     if (failed) {
         free(device);
         return failed;
     }
-    device->descriptor = descriptor;
     *major_version = DRM_MAJOR;
     *minor_version = DRM_MINOR;
     *handle = device;
@@ -94,6 +98,7 @@ FRONT int amdgpu_device_initialize(int descriptor, uint32_t *major_version, uint
 
 FRONT int amdgpu_device_deinitialize(sg_drm_device_t *device)
 {
+    (void)close(device->descriptor);
     free(device);
     return 0;
 }

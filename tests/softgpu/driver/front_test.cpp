@@ -224,9 +224,14 @@ TEST_F(Front, AnswersForLibdrm)
     uint32_t info[256] = {};
     EXPECT_EQ(find<int(void *, uint32_t *)>("amdgpu_query_gpu_info")(device, info), 0);
     EXPECT_EQ(info[72 / 4], 100000U);
-    EXPECT_EQ(find<int(void *)>("amdgpu_device_get_fd")(device), descriptor);
-    EXPECT_EQ(find<int(void *)>("amdgpu_device_deinitialize")(device), 0);
+    /* A descriptor of the handle's own, which outlives the one that it was made of. */
     EXPECT_EQ(find<int(int)>("drmClose")(descriptor), 0);
+    int own = find<int(void *)>("amdgpu_device_get_fd")(device);
+    void *page = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, own, 0);
+    EXPECT_NE(page, MAP_FAILED);
+    (void)munmap(page, 4096);
+    EXPECT_EQ(find<int(void *)>("amdgpu_device_deinitialize")(device), 0);
+    EXPECT_EQ(fcntl(own, F_GETFD), -1);
     EXPECT_LT(find<int(int)>("drmOpenRender")(129), 0);
 }
 
