@@ -5,8 +5,10 @@
  * what their arguments mean is in that source (ROCclr, device/blitcl.cpp and
  * device/rocm/rocblit.cpp) and in the library functions they call (ROCm device libs,
  * opencl/src/misc/amdblit.cl). OpenCL's kernarg segment holds the arguments in order with their
- * natural alignment. ROCr's kernels are bare code with a descriptor before it; their arguments
- * stand in comments of ROCr's amd_blit_kernel.cpp.
+ * natural alignment. HIP 6.4 and later have other arguments for two of them, in which each
+ * work-item goes on by a stride; the source that they are compiled from is among HIP's strings.
+ * Which arguments a kernel has is told by its code object. ROCr's kernels are bare code with a
+ * descriptor before it; their arguments stand in comments of ROCr's amd_blit_kernel.cpp.
  *
  * As on the device, only work-items of the grid do anything.
  */
@@ -41,6 +43,28 @@ typedef struct copy_arguments {
     uint32_t remain; /* of copyBufferAligned: the alignment */
 } copy_arguments_t;
 
+/* Of HIP 6.4 and later. Sizes and strides of the fill are in units of `unit` bytes, those of the
+ * copy in its own; a later release has the size of a workgroup behind them, which says nothing new.
+ */
+typedef struct fill_on_arguments {
+    uint8_t *buffer;
+    const uint8_t *pattern;
+    uint32_t pattern_size;
+    uint32_t unit;
+    uint64_t end; /* an address */
+    uint32_t stride;
+} fill_on_arguments_t;
+
+typedef struct copy_on_arguments {
+    const uint8_t *source;
+    uint8_t *target;
+    uint64_t size;
+    uint32_t remainder; /* the bytes at the end that the first work-item copies */
+    uint32_t unit;
+    uint64_t end; /* an address in the target */
+    uint32_t stride;
+} copy_on_arguments_t;
+
 typedef struct rectangle_arguments {
     const uint8_t *source;
     uint8_t *target;
@@ -58,6 +82,8 @@ typedef struct stream_arguments {
 _Static_assert(offsetof(fill_arguments_t, offset) == 48, "kernarg of fillBufferAligned");
 _Static_assert(offsetof(fill_2d_arguments_t, pitch) == 72, "kernarg of fillBufferAligned2D");
 _Static_assert(offsetof(copy_arguments_t, remain) == 40, "kernarg of copyBuffer");
+_Static_assert(offsetof(fill_on_arguments_t, stride) == 32, "kernarg of fillBufferAligned, 6.4");
+_Static_assert(offsetof(copy_on_arguments_t, stride) == 40, "kernarg of copyBuffer, 6.4");
 _Static_assert(offsetof(rectangle_arguments_t, size) == 96, "kernarg of copyBufferRect");
 
 static uint64_t smaller(uint64_t one, uint64_t other)
@@ -91,10 +117,43 @@ static uint8_t *choose_buffer(uint8_t *const buffer[4], uint64_t *unit)
     return buffer[0];
 }
 
+/* The fourth argument tells the arguments of HIP 6.4 from those before, whose fourth is as long as
+ * a pointer, in both kernels. */
+static bool goes_on(const softgpu_dispatch_t *dispatch)
+{
+    enum { FOURTH = 3 };
+    return dispatch->argument_count > FOURTH &&
+           dispatch->arguments[FOURTH].size == sizeof(uint32_t);
+}
+
+static void fill_on(const softgpu_dispatch_t *dispatch)
+{
+    const fill_on_arguments_t *in = dispatch->kernarg;
+    uint64_t length = (uint64_t)in->pattern_size * in->unit;
+    uint64_t bytes = in->end > (uintptr_t)in->buffer ? in->end - (uintptr_t)in->buffer : 0;
+    uint64_t stride = (uint64_t)in->stride * in->unit;
+    if (length == 0 || stride == 0) {
+        return;
+    }
+    if (stride == length * dispatch->grid[0]) { /* no gaps */
+        fill_pattern(in->buffer, in->pattern, length, (bytes + length - 1) / length);
+        return;
+    }
+    for (uint64_t id = 0; id < dispatch->grid[0]; id++) {
+        for (uint64_t at = id * length; at < bytes; at += stride) {
+            memcpy(in->buffer + at, in->pattern, length);
+        }
+    }
+}
+
 static void fill_aligned(const softgpu_dispatch_t *dispatch, void *context)
 {
     (void)context;
     const fill_arguments_t *in = dispatch->kernarg;
+    if (goes_on(dispatch)) {
+        fill_on(dispatch);
+        return;
+    }
     uint64_t unit;
     uint8_t *buffer = choose_buffer(in->buffer, &unit);
     fill_pattern(buffer + in->offset * unit, in->pattern, in->pattern_size * unit,
@@ -121,12 +180,37 @@ static void fill_aligned_2d(const softgpu_dispatch_t *dispatch, void *context)
     }
 }
 
+static void copy_on(const softgpu_dispatch_t *dispatch)
+{
+    const copy_on_arguments_t *in = dispatch->kernarg;
+    uint64_t unit = in->unit == 16 ? 16 : 4;
+    uint64_t bytes = in->end > (uintptr_t)in->target ? in->end - (uintptr_t)in->target : 0;
+    uint64_t stride = in->stride * unit;
+    if (in->stride == dispatch->grid[0]) { /* no gaps */
+        memmove(in->target, in->source, (bytes + unit - 1) / unit * unit);
+        bytes = 0;
+    }
+    for (uint64_t id = 0; id < dispatch->grid[0] && stride > 0; id++) {
+        for (uint64_t at = id * unit; at < bytes; at += stride) {
+            memmove(in->target + at, in->source + at, unit);
+        }
+    }
+    if (in->remainder <= in->size) {
+        uint64_t rest = in->size - in->remainder;
+        memmove(in->target + rest, in->source + rest, in->remainder);
+    }
+}
+
 /* Work-items copy 4 bytes each, the last one the remaining 0 to 3; or, where `remain` is 8, a byte
  * each. */
 static void copy_buffer(const softgpu_dispatch_t *dispatch, void *context)
 {
     (void)context;
     const copy_arguments_t *in = dispatch->kernarg;
+    if (goes_on(dispatch)) {
+        copy_on(dispatch);
+        return;
+    }
     uint64_t items = smaller(in->size, dispatch->grid[0]);
     uint64_t bytes = items;
     if (in->remain != 8) {
@@ -319,6 +403,10 @@ static const softgpu_kernel_t kernels[] = {
     {.name = "__amd_rocclr_copyBufferRectAligned", .run = copy_rectangle_aligned},
     {.name = "__amd_rocclr_streamOpsWrite", .run = stream_write},
     {.name = "__amd_rocclr_streamOpsWait", .ready = stream_ready},
+    /* Of device-side malloc, and of barriers across the grid: nothing here runs code that has them.
+     */
+    {.name = "__amd_rocclr_initHeap"},
+    {.name = "__amd_rocclr_gwsInit"},
     {.name = NAME_COPY_ALIGNED, .run = rocr_copy_aligned},
     {.name = NAME_COPY_MISALIGNED, .run = rocr_copy_misaligned},
     {.name = NAME_FILL, .run = rocr_fill},

@@ -13,6 +13,7 @@ enum {
         64 << 10, /* packets read in one visit, so that a busy queue does not starve the others */
     MAX_DWORDS = 13, /* the longest packet: a rectangular copy */
     LOOK_AHEAD_BYTES = 64 << 10,
+    COUNT_BITS = 30, /* of a length; older engines have 22, and zeros above them */
 };
 
 /* Operations in bits 0-7 of a packet's first dword, sub-operations in bits 8-15. */
@@ -208,7 +209,7 @@ static sg_outcome_t do_rectangle(sg_queue_t *queue, const sg_rectangle_t *r)
 static uint64_t fill_bytes(const uint32_t *words)
 {
     uint32_t shift = bits(words[0], 30, 2);
-    return bits(words[4], 0, 22) + (UINT64_C(1) << shift);
+    return bits(words[4], 0, COUNT_BITS) + (UINT64_C(1) << shift);
 }
 
 static sg_outcome_t do_fill(sg_queue_t *queue, const uint32_t *words)
@@ -291,7 +292,7 @@ static void measure(const uint32_t *words, softgpu_truth_entry_t *entry)
         entry->bytes = fill_bytes(words);
         entry->dst = of_host(address(&words[1]));
     } else if (bits(words[0], 8, 8) == COPY_LINEAR) {
-        entry->bytes = (uint64_t)bits(words[1], 0, 22) + 1;
+        entry->bytes = (uint64_t)bits(words[1], 0, COUNT_BITS) + 1;
         entry->src = of_host(address(&words[3]));
         entry->dst = of_host(address(&words[5]));
     } else {
@@ -311,7 +312,7 @@ static sg_outcome_t move(sg_queue_t *queue, const uint32_t *words)
         return do_rectangle(queue, &r);
     }
     return do_copy(queue, address(&words[5]), address(&words[3]),
-                   (uint64_t)bits(words[1], 0, 22) + 1);
+                   (uint64_t)bits(words[1], 0, COUNT_BITS) + 1);
 }
 
 /* The copies and timestamps of one command follow each other without a gap: each begins where the

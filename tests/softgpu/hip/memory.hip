@@ -27,7 +27,11 @@ void check_attributes(void *pointer, hipMemoryType type, const char *what)
 {
     hipPointerAttribute_t attributes{};
     MUST(hipPointerGetAttributes(&attributes, pointer));
+#if HIP_VERSION_MAJOR >= 6
+    CHECK(attributes.type == type, what);
+#else
     CHECK(attributes.memoryType == type, what);
+#endif
     CHECK(attributes.device == 0, what);
 }
 

@@ -36,6 +36,7 @@ class Kernarg
     {
         bytes_.resize((bytes_.size() + align - 1) / align * align);
         const auto *from = reinterpret_cast<const uint8_t *>(&value);
+        arguments_.push_back({static_cast<uint32_t>(bytes_.size()), sizeof value});
         bytes_.insert(bytes_.end(), from, from + sizeof value);
         return *this;
     }
@@ -46,6 +47,8 @@ class Kernarg
         dispatch.grid[1] = y;
         dispatch.grid[2] = z;
         dispatch.kernarg = bytes_.data();
+        dispatch.argument_count = arguments_.size();
+        dispatch.arguments = arguments_.data();
         find(name)->run(&dispatch, nullptr);
     }
     bool ready(const std::string &name)
@@ -57,6 +60,7 @@ class Kernarg
 
   private:
     Bytes bytes_;
+    std::vector<softgpu_argument_t> arguments_;
 };
 
 struct Long4 {
@@ -183,6 +187,60 @@ TEST_F(Blit, Fill)
             .add(offset)
             .add(size)
             .run("__amd_rocclr_fillBufferAligned", 256);
+        ASSERT_EQ(target_, want_) << round;
+    }
+}
+
+// As in the source among HIP's strings: a work-item goes on by a stride until the end. HIP has no
+// gaps between the work-items; the kernel can have them.
+TEST_F(Blit, CopyBufferOfHip64)
+{
+    for (int round = 0; round < 500; round++) {
+        uint64_t unit = round % 2 ? 16 : 4;
+        uint64_t size = 1 + pick(9000);
+        auto remainder = static_cast<uint32_t>(size % unit);
+        uint32_t grid = 64 * (1 + pick(4));
+        uint32_t stride = round % 7 == 0 ? grid + pick(50) : grid;
+        uint64_t whole = size - remainder;
+        for (uint64_t id = 0; id < grid; id++) {
+            for (uint64_t at = id; at * unit < whole; at += stride) {
+                std::memcpy(&want_[at * unit], &source_[at * unit], unit);
+            }
+        }
+        std::memcpy(&want_[whole], &source_[whole], remainder);
+        Kernarg kernarg;
+        kernarg.add(source_.data()).add(target_.data()).add(size).add(remainder);
+        kernarg.add(static_cast<uint32_t>(unit)).add(target_.data() + whole).add(stride);
+        if (round % 3 == 0) {
+            kernarg.add(uint32_t{64}); // 7.2: the size of a workgroup
+        }
+        kernarg.run("__amd_rocclr_copyBuffer", grid);
+        ASSERT_EQ(target_, want_) << round;
+        source_ = random_bytes(source_.size());
+    }
+}
+
+TEST_F(Blit, FillOfHip64)
+{
+    for (int round = 0; round < 400; round++) {
+        uint32_t unit = 1U << pick(5);
+        uint32_t length = 1 + pick(4);
+        uint64_t patterns = pick(200);
+        uint32_t grid = 16 * (1 + pick(4));
+        uint32_t stride = (round % 7 == 0 ? grid + pick(20) : grid) * length;
+        Bytes pattern = random_bytes(size_t{length} * unit);
+        for (uint64_t id = 0; id < grid; id++) {
+            for (uint64_t at = id * length; at < patterns * length; at += stride) {
+                std::memcpy(&want_[at * unit], pattern.data(), pattern.size());
+            }
+        }
+        Kernarg kernarg;
+        kernarg.add(target_.data()).add(pattern.data()).add(length).add(unit);
+        kernarg.add(target_.data() + patterns * length * unit).add(stride);
+        if (round % 3 == 0) {
+            kernarg.add(uint32_t{64});
+        }
+        kernarg.run("__amd_rocclr_fillBufferAligned", grid);
         ASSERT_EQ(target_, want_) << round;
     }
 }
