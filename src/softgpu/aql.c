@@ -573,9 +573,6 @@ static void listen(sg_queue_t *queue)
             aql->limit = value + 1;
         rung = true;
     }
-    if (atomic_load_explicit(&queue->rung, memory_order_relaxed) &&
-        atomic_exchange_explicit(&queue->rung, false, memory_order_acquire))
-        rung = true;
     if (!rung)
         return;
     uint64_t written = atomic_load_explicit(

@@ -7,15 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Prepares the events and their mailbox page. False when memory is short. */
-bool sg_events_open(void);
-
-/** Ends all events; a thread that still waits is woken and its call fails. */
-void sg_events_close(void);
-
-/** In a forked child: forgets the parent's events; the mailbox page stays readable. */
-void sg_events_forget(void);
-
 /** An interrupt with this event id: sets the event and wakes its waiters. Unknown ids are ignored
  * (the event may just have been destroyed). Any thread; makes a system call only if somebody
  * sleeps. */

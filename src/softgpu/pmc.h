@@ -13,7 +13,7 @@
 
 #include "softgpu/pmc_model.h"
 
-/** Sets all registers of all GPUs to 0 and reads SOFTGPU_COUNTERS_FAULT. Called at the thunk's
+/** Sets all registers of all GPUs to 0 and reads SOFTGPU_COUNTERS_FAULT. Called at the driver's
  * open, before the device thread starts. */
 void sg_pmc_open(void);
 

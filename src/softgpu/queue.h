@@ -1,7 +1,7 @@
 /**
  * A hardware queue as the device thread sees it.
  *
- * queues.c makes and ends queues for the program; device.c serves them, with aql.c and sdma.c as
+ * kfd_queues.c makes and ends queues for the program; device.c serves them, with aql.c and sdma.c as
  * the two packet processors. After sg_device_add all fields but the atomic ones belong to the
  * device thread.
  */
@@ -62,7 +62,7 @@ typedef struct sg_sdma {
     softgpu_truth_entry_t entry; /**< the copy under way */
 } sg_sdma_t;
 
-/** A queue. Allocated by queues.c, freed there after sg_device_remove. */
+/** A queue. Allocated by kfd_queues.c, freed there after sg_device_remove. */
 typedef struct sg_queue {
     uint32_t gpu;     /**< ordinal of the GPU, from 0 */
     uint32_t ordinal; /**< ordinal of the queue in its process, from 0 */
@@ -71,8 +71,7 @@ typedef struct sg_queue {
     void *ring;
     uint64_t ring_bytes;        /**< a power of two */
     _Atomic uint64_t *doorbell; /**< its slot in the GPU's doorbell page */
-    atomic_bool suspended;      /**< hsaKmtUpdateQueue gave it 0 percent of the device */
-    atomic_bool rung;           /**< hsaKmtQueueRingDoorbell was called */
+    atomic_bool suspended;      /**< the driver was told to give it 0 percent of the device */
     uint64_t delays;            /**< state of the random completion delays */
     uint64_t wake;              /**< next tick at which time alone changes something, or SG_NEVER */
     union {

@@ -449,9 +449,8 @@ static void listen(sg_queue_t *queue)
     uint64_t announced = atomic_load_explicit(queue->doorbell, memory_order_acquire);
     if (announced > queue->sdma.limit)
         queue->sdma.limit = announced;
-    if (!atomic_load_explicit(&queue->rung, memory_order_relaxed) && !sg_settings()->read_ahead)
+    if (!sg_settings()->read_ahead)
         return;
-    atomic_store_explicit(&queue->rung, false, memory_order_relaxed);
     announced = atomic_load_explicit(queue->sdma.write_pointer, memory_order_acquire);
     if (announced > queue->sdma.limit)
         queue->sdma.limit = announced;

@@ -1,5 +1,5 @@
 /**
- * Settings of the software GPU's thunk and device, from the environment.
+ * Settings of the software GPU's driver and device, from the environment.
  *
  * docs/softgpu.md describes each variable. The settings that belong to kernels (durations, plugins,
  * truth log) are read by their own modules through exec.h.
@@ -26,7 +26,7 @@ typedef struct sg_settings {
     bool reorder;         /**< SOFTGPU_REORDER is set: queues are served in random order */
     uint64_t reorder_seed; /**< SOFTGPU_REORDER: seed of the order */
     int cpu;               /**< SOFTGPU_CPU: processor of the device thread, -1: any */
-    bool debug;            /**< SOFTGPU_DEBUG: tell on stderr what the thunk does */
+    bool debug;            /**< SOFTGPU_DEBUG: tell on stderr what the driver does */
 } sg_settings_t;
 
 /** The settings in force. Written by sg_settings_read only, before the device thread starts; read
@@ -34,7 +34,7 @@ typedef struct sg_settings {
 const sg_settings_t *sg_settings(void);
 
 /** Reads the environment. A bad value is named in one sentence on stderr and its default is used.
- *  Called under the lock of process.c while no device thread runs. */
+ *  Called under the lock of kfd.c while no device thread runs. */
 void sg_settings_read(void);
 
 /** Writes one line to stderr if SOFTGPU_DEBUG is set, else does nothing. printf's conventions; any

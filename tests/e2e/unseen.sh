@@ -83,7 +83,7 @@ cleared() {
     missing full 7 2 "${without}HSA_TOOLS_LIB was not" 'stays 9 $bare & $ctl <<<7; stays 9 $bare; wait'
     # An image that is recorded comes after one that is not.
     missing full 7 1 "${without}HSA_TOOLS_LIB was not" \
-        'loads 3 env LD_PRELOAD=$soft -u HSA_TOOLS_LIB; $ctl <<<7'
+        'loads 3 env -u HSA_TOOLS_LIB LD_PRELOAD=$soft; $ctl <<<7'
     # In a session of its own, whose other processes are gone, and that its parent has made.
     missing full 7 1 "${without}HSA_TOOLS_LIB was not" \
         '$ctl <<<7; setsid $bare ctl="$ctl" PATH="$PATH" bash -c "sleep 3; (stays 9 \"\$@\" &)" - env; sleep 7'

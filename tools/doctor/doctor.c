@@ -239,7 +239,7 @@ static const struct variable variables[] = {
     {"ROCP_HSA_INTERCEPT", PROBLEM, "unset it: two profilers would time the same kernels"},
     {"DEBUG_CLR_DIRECT_DOORBELL", PROBLEM,
      "unset it: HIP would write the doorbell past every profiler"},
-    {"HSA_ENABLE_DTIF", HINT, "unset it unless the software GPU is meant"},
+    {"HSA_ENABLE_DTIF", HINT, "unset it: the runtime then looks for another library than its own"},
     {"RTL_PRELOAD", HINT, "unset it if host calls are to be recorded"},
     {"RTL_SESSION", HINT, "unset it: it belongs to a recording that goes on or has ended"},
     {"RTL_REPORT", HINT, "unset it: it belongs to a recording that goes on or has ended"},
