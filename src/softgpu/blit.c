@@ -366,10 +366,19 @@ static void rocr_fill(const softgpu_dispatch_t *dispatch, void *context)
 
 /* Scalar loads of kernel arguments on GFX8 and GFX9: "Vega" ISA document, SMEM encoding:
  * bits 31..26 are 0x30, 25..18 the opcode (0 loads one word, 2 four), bit 17 an immediate offset.
+ * On GFX10 and GFX11 (their ISA documents) bits 31..26 are 0x3D, and there is no bit 17.
  * All three kernels begin with theirs. */
-#define SMEM_MASK   0xFFFE0000U
-#define SMEM_LOAD_1 0xC0020000U
-#define SMEM_LOAD_4 0xC00A0000U
+#define SMEM_MASK         0xFFFE0000U
+#define SMEM_LOAD_1       0xC0020000U
+#define SMEM_LOAD_4       0xC00A0000U
+#define SMEM_LOAD_1_GFX10 0xF4000000U
+#define SMEM_LOAD_4_GFX10 0xF4080000U
+
+static bool is_load(uint32_t instruction, uint32_t until_gfx9, uint32_t from_gfx10)
+{
+    uint32_t kind = instruction & SMEM_MASK;
+    return kind == until_gfx9 || kind == from_gfx10;
+}
 
 const char *sg_blit_recognise(const uint8_t *code, size_t size)
 {
@@ -377,9 +386,9 @@ const char *sg_blit_recognise(const uint8_t *code, size_t size)
     for (size_t at = 0; at + 8 <= size && at < 64; at += 8) {
         uint32_t instruction;
         memcpy(&instruction, code + at, sizeof instruction);
-        if ((instruction & SMEM_MASK) == SMEM_LOAD_4) {
+        if (is_load(instruction, SMEM_LOAD_4, SMEM_LOAD_4_GFX10)) {
             quads++;
-        } else if ((instruction & SMEM_MASK) == SMEM_LOAD_1) {
+        } else if (is_load(instruction, SMEM_LOAD_1, SMEM_LOAD_1_GFX10)) {
             words++;
         } else {
             break;

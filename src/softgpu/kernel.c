@@ -27,8 +27,9 @@
 #define DESCRIPTOR_KERNARG_SIZE 8U
 #define DESCRIPTOR_ENTRY        16U
 
-/* s_endpgm of all GPUs up to GFX10: a kernel that begins with it computes nothing. */
-#define INSTRUCTION_END 0xBF810000U
+/* s_endpgm of all GPUs up to GFX10, and of GFX11: a kernel that begins with it computes nothing. */
+#define INSTRUCTION_END       0xBF810000U
+#define INSTRUCTION_END_GFX11 0xBFB00000U
 
 /* __cxa_demangle, from the C++ ABI: https://itanium-cxx-abi.github.io/cxx-abi/abi.html#demangler */
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
@@ -96,7 +97,7 @@ static bool ends_at_once(const uint8_t *code, size_t readable)
     if (code != NULL && readable >= sizeof first) {
         memcpy(&first, code, sizeof first);
     }
-    return first == INSTRUCTION_END;
+    return first == INSTRUCTION_END || first == INSTRUCTION_END_GFX11;
 }
 
 static void take_symbol(sg_kernel_t *kernel, const sg_elf_kernel_t *elf, const uint8_t *descriptor)

@@ -223,6 +223,13 @@ static int cu_mask(const struct kfd_ioctl_set_cu_mask_args *args)
     return sg_kfd_has_queue(args->queue_id) ? 0 : EINVAL;
 }
 
+/* Barriers across a grid, which nothing here runs: a queue gets what it asks for. */
+static int queue_gws(struct kfd_ioctl_alloc_queue_gws_args *args)
+{
+    args->first_gws = 0;
+    return sg_kfd_has_queue(args->queue_id) ? 0 : EINVAL;
+}
+
 /* What is not here is refused as an older driver does. */
 static int answer(unsigned number, void *args)
 {
@@ -237,6 +244,8 @@ static int answer(unsigned number, void *args)
         return sg_kfd_update_queue(args);
     case _IOC_NR(AMDKFD_IOC_SET_CU_MASK):
         return cu_mask(args);
+    case _IOC_NR(AMDKFD_IOC_ALLOC_QUEUE_GWS):
+        return queue_gws(args);
     case _IOC_NR(AMDKFD_IOC_GET_CLOCK_COUNTERS):
         return clock_counters(args);
     case _IOC_NR(AMDKFD_IOC_CREATE_EVENT):

@@ -16,16 +16,13 @@
 enum {
     HOST_NODE = 0,
     FIRST_GPU_ID = 20001,
-    COMPUTE_UNITS = 60,
-    SIMDS_PER_CU = 4,
     CACHES_GPU = 2,
     PCI_VENDOR_AMD = 0x1002,
-    PCI_DEVICE_MI50 = 0x66a1,
-    FAMILY_AI = 141,
     PCIE_WEIGHT = 20,
     PEER_WEIGHT = 40,
     LINK_PCIE = 2,
     COUNTER_KHZ = 100000,
+    GLOBAL_WAVE_SYNCS = 64,
 };
 
 /* Kinds of memory bank, and bits of a cache's type: hsakmttypes.h. */
@@ -60,9 +57,10 @@ uint32_t sg_kfd_id_of(uint32_t gpu)
 
 void sg_topology_facts(sg_gpu_facts_t *facts)
 {
-    *facts = (sg_gpu_facts_t){.name = "RTL software GPU (gfx906)",
-                              .device = PCI_DEVICE_MI50,
-                              .family = FAMILY_AI,
+    const sg_isa_t *isa = sg_settings()->isa;
+    *facts = (sg_gpu_facts_t){.name = isa->product,
+                              .device = isa->device,
+                              .family = isa->family,
                               .counter_khz = COUNTER_KHZ,
                               .frame_buffer_bytes = SG_FRAME_BUFFER_BYTES};
 }
@@ -96,43 +94,44 @@ static void put_host(FILE *out)
 
 static void put_gpu(FILE *out, uint32_t node)
 {
+    const sg_isa_t *isa = sg_settings()->isa;
     put(out, "cpu_cores_count", 0);
-    put(out, "simd_count", COMPUTE_UNITS * SIMDS_PER_CU);
+    put(out, "simd_count", isa->compute_units * isa->simds_per_cu);
     put(out, "mem_banks_count", 1);
     put(out, "caches_count", CACHES_GPU);
     put(out, "io_links_count", sg_settings()->gpus); /* the host and every other GPU */
     put(out, "cpu_core_id_base", 0);
     put(out, "simd_id_base", 0x80000000U + node * 0x1000U);
-    put(out, "max_waves_per_simd", 10);
+    put(out, "max_waves_per_simd", isa->waves_per_simd);
     put(out, "lds_size_in_kb", 64);
     put(out, "gds_size_in_kb", 0);
-    put(out, "num_gws", 0);
-    put(out, "wave_front_size", 64);
-    put(out, "array_count", 4);
+    put(out, "num_gws", GLOBAL_WAVE_SYNCS);
+    put(out, "wave_front_size", isa->wave_size);
+    put(out, "array_count", isa->engines);
     put(out, "simd_arrays_per_engine", 1);
-    put(out, "cu_per_simd_array", 16);
-    put(out, "simd_per_cu", SIMDS_PER_CU);
+    put(out, "cu_per_simd_array", isa->cu_per_array);
+    put(out, "simd_per_cu", isa->simds_per_cu);
     put(out, "max_slots_scratch_cu", 32);
-    put(out, "gfx_target_version", 90006);
+    put(out, "gfx_target_version", isa->version);
     put(out, "vendor_id", PCI_VENDOR_AMD);
-    put(out, "device_id", PCI_DEVICE_MI50);
+    put(out, "device_id", isa->device);
     put(out, "location_id", node << 8); /* bus `node`, device 0, function 0 */
     put(out, "domain", 0);
     put(out, "drm_render_minor", SG_FIRST_RENDER_NODE + node - 1);
     put(out, "hive_id", 0);
-    put(out, "num_sdma_engines", 2);
-    put(out, "num_sdma_xgmi_engines", 0);
+    put(out, "num_sdma_engines", isa->sdma_engines);
+    put(out, "num_sdma_xgmi_engines", isa->xgmi_engines);
     put(out, "num_sdma_queues_per_engine", 8);
     put(out, "num_cp_queues", 24);
     put(out, "max_engine_clk_fcompute", 1725);
     put(out, "max_engine_clk_ccompute", 0);
     put(out, "local_mem_size", SG_FRAME_BUFFER_BYTES);
-    put(out, "fw_version", 400);
+    put(out, "fw_version", isa->firmware);
     put(out, "capability", CAPABILITY);
     put(out, "debug_prop", 0);
-    put(out, "sdma_fw_version", 145);
+    put(out, "sdma_fw_version", isa->sdma_firmware);
     put(out, "unique_id", UINT64_C(0x50f7900000000000) + node);
-    put(out, "num_xcc", 1);
+    put(out, "num_xcc", isa->xccs);
 }
 
 static void put_properties(FILE *out, uint32_t node)
@@ -342,7 +341,7 @@ static void put_text(FILE *out, const sg_target_t *target)
         (void)fprintf(out, "%u\n", target->node == HOST_NODE ? 0 : sg_kfd_id_of(target->node - 1));
         break;
     case NAME:
-        (void)fprintf(out, "%s\n", target->node == HOST_NODE ? "" : "vega20");
+        (void)fprintf(out, "%s\n", target->node == HOST_NODE ? "" : sg_settings()->isa->asic);
         break;
     case PROPERTIES:
         put_properties(out, target->node);

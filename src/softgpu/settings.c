@@ -100,8 +100,18 @@ static void read_delay(void)
     settings.delay_seed = seed;
 }
 
+static void read_isa(void)
+{
+    const char *text = variable("SOFTGPU_ISA");
+    const sg_isa_t *found = text ? sg_isa_find(text) : NULL;
+    settings.isa = found ? found : sg_isa_default();
+    if (text && !found)
+        sg_say("SOFTGPU_ISA=%s is not a GPU that is known; using %s.", text, settings.isa->name);
+}
+
 void sg_settings_read(void)
 {
+    read_isa();
     settings.gpus = (uint32_t)ranged("SOFTGPU_DEVICES", 1, SG_MAX_GPUS, DEFAULT_GPUS);
     settings.width = (uint32_t)ranged("SOFTGPU_WIDTH", 1, SG_MAX_WIDTH, DEFAULT_WIDTH);
     settings.read_ahead = ranged("SOFTGPU_READ_AHEAD", 0, 1, 0) != 0;

@@ -7,6 +7,8 @@
 #ifndef SOFTGPU_SETTINGS_H
 #define SOFTGPU_SETTINGS_H
 
+#include "softgpu/isa.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,7 +19,8 @@ enum {
 
 /** What the environment asked for. */
 typedef struct sg_settings {
-    uint32_t gpus;  /**< SOFTGPU_DEVICES: number of GPUs, 1 to SG_MAX_GPUS */
+    const sg_isa_t *isa; /**< SOFTGPU_ISA: what the GPUs look like */
+    uint32_t gpus;       /**< SOFTGPU_DEVICES: number of GPUs, 1 to SG_MAX_GPUS */
     uint32_t width; /**< SOFTGPU_WIDTH: kernels of one queue in flight at once, 1 to SG_MAX_WIDTH */
     bool read_ahead;      /**< SOFTGPU_READ_AHEAD: consume valid packets without a doorbell */
     uint64_t delay_ticks; /**< SOFTGPU_DELAY: longest completion delay, in ticks of the GPU clock; 0
