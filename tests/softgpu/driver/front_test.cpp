@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 namespace
 {
@@ -129,6 +130,34 @@ TEST_F(Front, TellsTheTopologyInFiles)
         }
         linked.insert(node);
         EXPECT_EQ(linked, (std::set<uint64_t>{0, 1, 2, 3}));
+    }
+}
+
+/* The properties by which thunks and runtimes know a GPU, as Linux's driver gives them. */
+TEST_F(Front, LooksLikeTheGpuThatIsAskedFor)
+{
+    struct Expected {
+        const char *name;
+        uint64_t version, device, wave_size, compute_units;
+    };
+    for (Expected isa : {Expected{"gfx906", 90006, 0x66a1, 64, 60},
+                         {"gfx908", 90008, 0x738c, 64, 120},
+                         {"gfx90a", 90010, 0x7408, 64, 104},
+                         {"gfx942", 90402, 0x74a1, 64, 304},
+                         {"gfx1100", 110000, 0x744c, 32, 96}}) {
+        pid_t child = fork();
+        if (child == 0) {                             /* the environment is read once */
+            (void)setenv("SOFTGPU_ISA", isa.name, 1); // NOLINT(concurrency-mt-unsafe): one thread
+            auto found = properties(TOPOLOGY + "/nodes/1/properties");
+            bool good = found["gfx_target_version"] == isa.version &&
+                        found["device_id"] == isa.device &&
+                        found["wave_front_size"] == isa.wave_size &&
+                        found["simd_count"] == isa.compute_units * found["simd_per_cu"];
+            _exit(good ? 0 : 1);
+        }
+        int status = 0;
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 0) << isa.name;
     }
 }
 

@@ -245,6 +245,36 @@ TEST_F(Blit, FillOfHip64)
     }
 }
 
+// s_load_dword and s_load_dwordx4 of kernel arguments, as they are encoded up to GFX9 and from
+// GFX10 on.
+TEST_F(Blit, RocrsKernelsByTheirFirstLoads)
+{
+    struct {
+        const char *name;
+        unsigned quads, words;
+    } const known[] = {
+        {"__rocr_CopyAligned", 5, 1}, {"__rocr_CopyMisaligned", 3, 1}, {"__rocr_Fill", 2, 0}};
+    for (const auto &kernel : known) {
+        for (bool gfx10 : {false, true}) {
+            std::vector<uint32_t> code;
+            for (unsigned i = 0; i < kernel.quads + kernel.words; i++) {
+                bool quad = i < kernel.quads;
+                uint32_t load = gfx10  ? quad ? 0xf4080000 : 0xf4000000
+                                : quad ? 0xc00a0000
+                                       : 0xc0020000;
+                code.push_back(load | (i * 4 + 4) << 6); // where to
+                code.push_back(0xf8000000 | i * 16);     // from where
+            }
+            code.insert(code.end(), 8, 0xbf800000); // s_nop
+            const char *name =
+                sg_blit_recognise(reinterpret_cast<const uint8_t *>(code.data()), code.size() * 4);
+            EXPECT_STREQ(name, kernel.name) << gfx10;
+        }
+    }
+    const uint32_t other[] = {0xf4040000, 0, 0xf4080000, 0, 0xbf800000, 0xbf800000};
+    EXPECT_EQ(sg_blit_recognise(reinterpret_cast<const uint8_t *>(other), sizeof other), nullptr);
+}
+
 TEST_F(Blit, FillOnlyWithWorkItemsOfTheGrid)
 {
     std::memset(want_.data(), 7, 64);
