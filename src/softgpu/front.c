@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -260,20 +261,43 @@ static sg_kind_t kind_of(const char *path)
                : OTHER;
 }
 
-/* A file of sysfs as an open descriptor. */
+static int text_in_memory(const char *text, size_t size, int flags)
+{
+    int descriptor = memfd_create("softgpu-sysfs", flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
+    if (descriptor >= 0 &&
+        (write(descriptor, text, size) != (ssize_t)size || lseek(descriptor, 0, SEEK_SET) != 0)) {
+        (void)close(descriptor);
+        return -1;
+    }
+    return descriptor;
+}
+
+/* The files are shorter than what a pipe holds. */
+static int text_in_pipe(const char *text, size_t size, int flags)
+{
+    int ends[2];
+    if (pipe2(ends, flags & O_CLOEXEC) != 0)
+        return -1;
+    if (write(ends[1], text, size) != (ssize_t)size) {
+        (void)close(ends[0]);
+        ends[0] = -1;
+    }
+    (void)close(ends[1]);
+    return ends[0];
+}
+
+/* A file of sysfs as an open descriptor. A memfd counts as a file, which may be limited; what
+ * cannot be written to it is a signal. */
 static int open_text(const char *path, int flags)
 {
     const sg_front_calls_t *calls = sg_front_calls();
     char *text = NULL;
     size_t size = 0;
+    struct rlimit limit;
     if (!calls || as_libc(calls->sysfs_text(path, &text, &size)) < 0)
         return -1;
-    int descriptor = memfd_create("softgpu-sysfs", flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
-    if (descriptor >= 0 &&
-        (write(descriptor, text, size) != (ssize_t)size || lseek(descriptor, 0, SEEK_SET) != 0)) {
-        (void)close(descriptor);
-        descriptor = -1;
-    }
+    bool limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < size;
+    int descriptor = limited ? text_in_pipe(text, size, flags) : text_in_memory(text, size, flags);
     free(text);
     return descriptor;
 }

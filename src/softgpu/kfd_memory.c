@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
@@ -22,9 +24,10 @@ enum {
 static const uint64_t DOORBELL_STEP = UINT64_C(1) << 32;
 static const uint64_t BEGIN = SG_MAX_GPUS * (UINT64_C(1) << 32);
 
-/* The memfd is as large as it can ever become: only what is touched takes memory, and nobody may
- * be stopped by RLIMIT_FSIZE later. Places are not used again, so that fresh memory is zero. */
+/* The memfd is as large as it can ever become: only what is touched takes memory. Places are not
+ * used again, so that fresh memory is zero. */
 static const uint64_t MEMFD_BYTES = UINT64_C(1) << 46;
+static const uint64_t ANONYMOUS_BYTES = UINT64_C(1) << 42;
 
 /* What lies in the memfd (frame buffer, system memory); the rest is the process's own, or nothing.
  */
@@ -49,6 +52,7 @@ static struct {
     size_t capacity;
 } table;
 static uint64_t next_offset;
+static uint64_t end_offset;
 static uint64_t next_handle = 1;
 static atomic_uint elsewhere; /* blocks whose host address is another than the devices' */
 static _Atomic uint64_t *doorbells[SG_MAX_GPUS];
@@ -115,19 +119,42 @@ static void take_out(const sg_block_t *block)
         atomic_fetch_sub(&elsewhere, 1);
 }
 
-int sg_kfd_memory_create(void)
+/* A memfd counts as a file (RLIMIT_FSIZE), and who makes one that is too long gets a signal. Shared
+ * memory without a file does not, and has one that a privileged process can open. */
+static int open_anonymous(size_t bytes)
+{
+    char path[64];
+    void *memory = mmap(NULL, bytes, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return -1;
+    (void)snprintf(path, sizeof(path), "/proc/self/map_files/%zx-%zx", (size_t)memory,
+                   (size_t)memory + bytes);
+    int made = open(path, O_RDWR | O_CLOEXEC);
+    int why = errno;
+    (void)munmap(memory, bytes);
+    errno = why;
+    return made;
+}
+
+static int open_memfd(void)
 {
     int made = memfd_create("softgpu", MFD_CLOEXEC);
-    if (made < 0)
-        return -1;
-    if (ftruncate(made, (off_t)MEMFD_BYTES) != 0) {
+    if (made >= 0 && ftruncate(made, (off_t)MEMFD_BYTES) != 0) {
         int why = errno;
         (void)close(made);
         errno = why;
-        return -1;
+        made = -1;
     }
-    next_offset = BEGIN;
     return made;
+}
+
+int sg_kfd_memory_create(void)
+{
+    struct rlimit limit;
+    bool limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < MEMFD_BYTES;
+    next_offset = BEGIN;
+    end_offset = limited ? ANONYMOUS_BYTES : MEMFD_BYTES;
+    return limited ? open_anonymous(ANONYMOUS_BYTES) : open_memfd();
 }
 
 static void give_back(const sg_block_t *block)
@@ -214,7 +241,7 @@ static uint64_t take_place(uint64_t size)
 {
     uint64_t alignment = size >= HUGE_PAGE ? HUGE_PAGE : PAGE;
     uint64_t place = (next_offset + alignment - 1) & ~(alignment - 1);
-    if (place > MEMFD_BYTES || size > MEMFD_BYTES - place)
+    if (place > end_offset || size > end_offset - place)
         return 0;
     next_offset = (place + size + PAGE - 1) & ~(uint64_t)(PAGE - 1);
     return place;

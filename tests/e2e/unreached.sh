@@ -136,10 +136,11 @@ tool() {
 
 start() {
     # The real runtime finds no GPU, where there is none.
+    export librtl=$build/lib/librtl.so
     if [ ! -e /dev/kfd ]; then
-        whole 1000 '$again 0; env LD_PRELOAD=$build/lib/librtl.so $again 0 || true'
+        whole 1000 '$again 0; env LD_PRELOAD=$librtl $again 0 || true'
         here "one of two" 1000 not_started 1
-        trace 'env LD_PRELOAD=$build/lib/librtl.so $again 2 || true'
+        trace 'env LD_PRELOAD=$librtl $again 2 || true'
         equal "no start: status" $status 1
         here "no start" 0 not_started 1
         grep -q '^nothing recorded: process [0-9]* loaded a GPU runtime that did not come up: hsa_init returned 0x10' ../check.out ||
