@@ -161,7 +161,8 @@ static void closing_kfd(int descriptor)
     (void)pthread_mutex_unlock(&lock);
 }
 
-/* A program that only looks whether the driver is there needs no device thread and no log. */
+/* A program that only looks whether the driver is there needs no device thread and no log. Thunks
+ * repeat for ever what fails with EAGAIN, which is why a refused thread is another error. */
 static int start(void)
 {
     int failed = 0;
@@ -171,7 +172,7 @@ static int start(void)
         sg_pmc_open();
         sg_truth_start();
         started = sg_device_start();
-        failed = started ? 0 : EAGAIN;
+        failed = started ? 0 : ENOMEM;
     }
     (void)pthread_mutex_unlock(&lock);
     return failed;
