@@ -1,6 +1,6 @@
 /**
- * Inside the software GPU: the seam between the device (driver, queues, packet processor) and what a
- * kernel is (its name, what it computes, how long it takes, the entry in the truth log).
+ * Inside the software GPU: the seam between the device (driver, queues, packet processor) and what
+ * a kernel is (its name, what it computes, how long it takes, the entry in the truth log).
  *
  * All functions are called by the device thread only, unless a line says otherwise.
  */
@@ -18,14 +18,15 @@
 /** A kernel known to the device; lives until its code memory is freed (sg_kernel_forget). */
 typedef struct sg_kernel sg_kernel_t;
 
-/** Tells whether [address, address+size) is memory of the device that may be read: the driver offers
- * it, so that the search for an ELF header does not walk off an allocation. Fills the allocation's
- * bounds. Implemented by kfd_memory.c; any thread. */
+/** Tells whether [address, address+size) is memory of the device that may be read: the driver
+ * offers it, so that the search for an ELF header does not walk off an allocation. Fills the
+ * allocation's bounds. Implemented by kfd_memory.c; any thread. */
 bool sg_memory_find(const void *address, void **base, size_t *size);
 
 /** Where the process, of which the device is a thread, sees the memory that the devices have at
  * `address`, and how many bytes follow in one piece. NULL if nothing is mapped there. Host and
- * devices have one address for everything but registered memory. Implemented by kfd_memory.c; any thread. */
+ * devices have one address for everything but registered memory. Implemented by kfd_memory.c; any
+ * thread. */
 void *sg_memory_host(uint64_t address, uint64_t *bytes);
 
 /** True while there is no memory that host and devices see at different addresses. Any thread. */
@@ -82,9 +83,9 @@ void sg_plugin_linker(const sg_linker_t *with);
  * one sentence on stderr and the default is used. */
 void sg_exec_init(void);
 
-/** Starts the log if SOFTGPU_TRUTH is set; called once at the driver's open, again in a forked child
- * that opens the driver (a new file is made where the name has `%p`, otherwise the child does not
- * log). */
+/** Starts the log if SOFTGPU_TRUTH is set; called once at the driver's open, again in a forked
+ * child that opens the driver (a new file is made where the name has `%p`, otherwise the child does
+ * not log). */
 void sg_truth_start(void);
 
 /** True when entries are wanted. */

@@ -14,8 +14,8 @@
 
 enum { DRM_MAJOR = 3, DRM_MINOR = 57 };
 
-/* A GPU that was opened: amdgpu_device_handle. As with libdrm, its descriptor is one of its own: the
- * thunk of 6.1 closes the one that it opened, and uses this. */
+/* A GPU that was opened: amdgpu_device_handle. As with libdrm, its descriptor is one of its own:
+ * the thunk of 6.1 closes the one that it opened, and uses this. */
 typedef struct amdgpu_device {
     int descriptor;
     sg_gpu_facts_t facts;

@@ -1,8 +1,8 @@
 /**
  * A hardware queue as the device thread sees it.
  *
- * kfd_queues.c makes and ends queues for the program; device.c serves them, with aql.c and sdma.c as
- * the two packet processors. After sg_device_add all fields but the atomic ones belong to the
+ * kfd_queues.c makes and ends queues for the program; device.c serves them, with aql.c and sdma.c
+ * as the two packet processors. After sg_device_add all fields but the atomic ones belong to the
  * device thread.
  */
 #ifndef SOFTGPU_QUEUE_H
