@@ -6,7 +6,7 @@ rtl=$build/bin/rtl
 soft=$build/lib/softgpu/libsoftgpu.so
 unset HSA_TOOLS_LIB LD_PRELOAD LD_LIBRARY_PATH RTL_MODE RTL_OUTPUT RTL_SESSION RTL_BUFFER
 # A crash of the recorded program must stay the crash it is.
-export ASAN_OPTIONS=${ASAN_OPTIONS:-}:handle_segv=0:handle_abort=0 TSAN_OPTIONS=${TSAN_OPTIONS:-}:handle_segv=0:handle_abort=0
+export ASAN_OPTIONS=${ASAN_OPTIONS:-}:handle_segv=0:handle_abort=0:verify_asan_link_order=0 TSAN_OPTIONS=${TSAN_OPTIONS:-}:handle_segv=0:handle_abort=0
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
