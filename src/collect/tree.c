@@ -105,10 +105,11 @@ void tree_root(struct tree *tree, uint32_t pid)
         add(tree, &member);
 }
 
-/* Sessions and groups that members have made: all but those that the program was started in. */
+/* Sessions and groups that members have made: all but those that the program was started in, which
+ * are 0 where their leaders are outside of this pid namespace. */
 static bool shares(const struct tree *tree, const struct rtl_process_facts *facts)
 {
-    for (size_t i = 0; tree->session > 0 && tree->group > 0 && i < tree->count; i++) {
+    for (size_t i = 0; tree->session >= 0 && tree->group >= 0 && i < tree->count; i++) {
         const struct member *member = &tree->members[i];
         if (member->session == facts->session && facts->session != tree->session &&
             facts->session > 0)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # unseen.sh BUILD PART [HOW]: processes of the program that have the GPU runtime, and that librtl.so tells nothing of. They make the
 # trace incomplete, with what is known of them; those of others do not. HOW: looked, where the kernel does not tell which process
-# has made which (needs root). PART: cleared (without its environment), mute (librtl.so in it reaches nobody; needs root), late (it
+# has made which (needs root); apart, so in a pid namespace without the session's leader, as in a container. PART: cleared (without
+# its environment), orphaned (the same, when its parents are gone), mute (librtl.so in it reaches nobody; needs root), late (it
 # goes on when the recording ends), strangers, nested, rooms (namespaces; needs root), hidden (this user may not look into it; needs
 # root). Skipped, 77, where something is not there.
 source "$(dirname "$0")/lib.sh"
@@ -30,11 +31,14 @@ chmod 711 "$scratch"
 export PATH=$scratch:$PATH
 traced=("$rtl")
 need_root() { [ "$(id -u)" = 0 ] || { echo "not root: skipped" && exit 77; }; }
-if [ "${2:-}" = looked ]; then
+need_namespaces() {
     need_root
-    unshare -n true 2>/dev/null || { echo "no namespaces: skipped" && exit 77; }
-    traced=(unshare -n "$rtl")
-fi
+    unshare "$@" true 2>/dev/null || { echo "no namespaces: skipped" && exit 77; }
+}
+case ${2:-} in
+looked) need_namespaces -n && traced=(unshare -n "$rtl") ;;
+apart) need_namespaces -npf --mount-proc && traced=(unshare -npf --mount-proc bash -c '"$@"; exit $?' - "$rtl") ;;
+esac
 
 # trace MODE COMMANDS: a shell's, recorded; the status of rtl check is in `status`, what it says in check.out.
 trace() {
@@ -83,7 +87,10 @@ cleared() {
     # An image that is recorded comes after one that is not.
     missing full 7 1 "${without}HSA_TOOLS_LIB was not" \
         'loads 3 env -u LD_PRELOAD -u HSA_TOOLS_LIB; $ctl <<<7'
-    # In a session of its own, whose other processes are gone, and that its parent has made.
+}
+
+# In a session of its own, whose other processes are gone, and that its parent has made.
+orphaned() {
     missing full 7 1 "${without}HSA_TOOLS_LIB was not" \
         '$ctl <<<7; setsid $bare ctl="$ctl" PATH="$PATH" bash -c "sleep 3; (stays 9 \"\$@\" &)" - env; sleep 7'
 }
@@ -145,8 +152,7 @@ nested() {
 }
 
 rooms() {
-    need_root
-    unshare -mpf true 2>/dev/null || { echo "no namespaces: skipped" && exit 77; }
+    need_namespaces -mpf
     whole full 16 '$ctl <<<7; stays 9 unshare -pf'
     missing full 7 1 "${without}HSA_TOOLS_LIB was not" '$ctl <<<7; stays 9 unshare -pf $bare'
     missing full 7 1 "${without}HSA_TOOLS_LIB was not" '$ctl <<<7; stays 9 unshare -mpf --mount-proc $bare'
