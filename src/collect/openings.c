@@ -4,6 +4,7 @@
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fanotify.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,12 +13,15 @@
 #define MOST_PIECES 64u /* of events, at a time */
 #define LIBRARY     "/libhsa-runtime64.so"
 
-/* The linker closes a library when it has mapped it. */
+/* The linker closes a library when it has mapped it. With FAN_REPORT_FID nothing is opened for the
+ * one who reads the event, which /dev/kfd would take for a process of the GPU. */
 static void watch(struct openings *openings, const char *path)
 {
     int number = inotify_add_watch(openings->file, path, IN_OPEN | IN_CLOSE_NOWRITE);
     if (number > openings->last)
         openings->last = number;
+    if (openings->who >= 0)
+        (void)fanotify_mark(openings->who, FAN_MARK_ADD, FAN_OPEN, AT_FDCWD, path);
 }
 
 /* The linker's cache has the paths as strings, whatever its format is. */
@@ -68,9 +72,11 @@ static void watch_installed(struct openings *openings)
 
 void openings_begin(struct openings *openings)
 {
-    *openings = (struct openings){.file = inotify_init1(IN_CLOEXEC | IN_NONBLOCK)};
+    *openings = (struct openings){.file = inotify_init1(IN_CLOEXEC | IN_NONBLOCK), .who = -1};
     if (openings->file < 0)
         return;
+    openings->who = fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK | FAN_REPORT_FID,
+                                  O_RDONLY | O_CLOEXEC);
     watch(openings, "/dev/kfd");
     watch_cached(openings);
     watch_installed(openings);
@@ -98,11 +104,27 @@ bool openings_any(struct openings *openings)
     return pieces > 0;
 }
 
+void openings_who(struct openings *openings, openings_by *by, void *context)
+{
+    _Alignas(struct fanotify_event_metadata) char events[4096];
+    ssize_t size;
+    for (unsigned pieces = 0; openings->who >= 0 && pieces < MOST_PIECES &&
+                              (size = read(openings->who, events, sizeof events)) > 0;
+         pieces++) {
+        const struct fanotify_event_metadata *event = (const void *)events;
+        for (; FAN_EVENT_OK(event, size); event = FAN_EVENT_NEXT(event, size))
+            if (event->pid > 0 && (event->mask & FAN_OPEN))
+                by(context, (uint32_t)event->pid);
+    }
+}
+
 void openings_stop(struct openings *openings)
 {
     for (int number = 1; number <= openings->last; number++)
         (void)inotify_rm_watch(openings->file, number);
     openings->last = 0;
+    if (openings->who >= 0)
+        (void)fanotify_mark(openings->who, FAN_MARK_FLUSH, 0, AT_FDCWD, NULL);
 }
 
 void openings_end(struct openings *openings)
@@ -111,5 +133,7 @@ void openings_end(struct openings *openings)
         free(openings->learnt[i]);
     if (openings->file >= 0)
         (void)close(openings->file);
-    *openings = (struct openings){.file = -1};
+    if (openings->who >= 0)
+        (void)close(openings->who);
+    *openings = (struct openings){.file = -1, .who = -1};
 }

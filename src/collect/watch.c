@@ -25,7 +25,8 @@
 #define LOADED_NS    (1000 * MS) /* in which a runtime that begins has loaded its tools */
 #define BURST_NS     (200 * MS)  /* looks of such a time may come at once */
 #define BORROWED_NS  (200 * MS)
-#define MOST_ROWS    1024u /* a job may do it again and again */
+#define MAPPED_NS    (2 * MS) /* in which the linker has mapped what it has opened */
+#define MOST_ROWS    1024u    /* a job may do it again and again */
 #define MOST_COMMAND 96u
 
 /* What was seen of a process without a ring, or that it has one. */
@@ -39,6 +40,8 @@ struct sight {
     bool waits; /* suspect only if it stays so */
     const char *why;
     uint64_t since, last;
+    uint64_t
+        opened; /* when the GPU runtime was opened by it, and what for is not seen yet; 0: no */
     char library[256], command[MOST_COMMAND];
 };
 
@@ -70,12 +73,26 @@ static bool add_finding(struct watch *watch, const struct finding *finding)
     return true;
 }
 
+static void judge_unlooked(struct watch *watch, const struct finding *finding)
+{
+    char sentence[256];
+    (void)snprintf(sentence, sizeof sentence,
+                   "process %" PRIu32 " opened the GPU runtime, has no record of librtl.so and was "
+                   "over before rtl could look at it: whether it used a GPU is not known",
+                   finding->pid);
+    absent_add(watch->absent, finding->pid, "", sentence);
+}
+
 static void judge_suspect(struct watch *watch, const struct finding *finding)
 {
     const struct sight *sight = finding->sight;
     char sentence[768];
     if (watch->absent->unrecorded >= MOST_ROWS)
         return;
+    if (!sight->suspect) {
+        judge_unlooked(watch, finding);
+        return;
+    }
     (void)snprintf(
         sentence, sizeof sentence,
         "process %" PRIu32
@@ -114,7 +131,8 @@ static void conclude(struct watch *watch, struct member *member)
         .pid = member->pid, .start = member->start, .image = member->image, .sight = sight};
     member->sight = NULL;
     bool stayed = sight && (!sight->waits || sight->last - sight->since >= LOADED_NS);
-    if (!stayed || !sight->suspect || member->foreign || !add_finding(watch, &finding))
+    bool judged = sight && ((stayed && sight->suspect) || sight->opened != 0);
+    if (!judged || member->foreign || !add_finding(watch, &finding))
         free(sight);
 }
 
@@ -193,9 +211,47 @@ static void suspect(struct member *member, const struct maps *maps)
     (void)snprintf(sight->command, sizeof sight->command, "%s", command);
 }
 
+enum standing { LIVES, OVER, UNKNOWN };
+
+/* What the process is now. An image that is over is judged. */
+static enum standing update(struct watch *watch, struct member *member)
+{
+    struct rtl_process_facts facts = rtl_process_facts(member->pid);
+    if (facts.start == RTL_START_UNKNOWN)
+        return UNKNOWN;
+    if (facts.start == 0 || (member->start != 0 && facts.start != member->start))
+        return OVER;
+    member->start = facts.start;
+    member->session = facts.session;
+    member->group = facts.group;
+    if (member->image != 0 && facts.image != 0 && facts.image != member->image)
+        conclude(watch, member);
+    member->image = facts.image != 0 ? facts.image : member->image;
+    return LIVES;
+}
+
+/* Of an image, mostly of the one that is there now. Where the environment names librtl.so it is
+ * loaded too, and speaks for itself. */
+static void note_opener(void *context, uint32_t pid)
+{
+    struct watch *watch = context;
+    struct member *member = tree_find(&watch->tree, pid);
+    bool preloaded;
+    if (!member || member->foreign)
+        return;
+    if (update(watch, member) == LIVES && maps_told(pid, &preloaded) == MAPS_TOLD)
+        return;
+    struct sight *sight = sight_of(member);
+    if (sight && !sight->ring && !sight->usable)
+        sight->opened = rtl_now();
+}
+
 static void take_maps(struct watch *watch, struct member *member, const struct maps *maps)
 {
     struct sight *sight = member->sight;
+    bool mapped = maps->runtime || maps->device || maps->librtl;
+    if (sight && (mapped || rtl_now() - sight->opened >= MAPPED_NS))
+        sight->opened = 0;
     if (maps->library[0])
         openings_learn(&watch->openings, maps->library);
     if (maps->refusal[0])
@@ -242,28 +298,22 @@ static bool is_borrowed(const struct watch *watch, struct member *member)
 /* False if the member is over. */
 static bool examine(struct watch *watch, struct member *member)
 {
-    struct rtl_process_facts facts = rtl_process_facts(member->pid);
-    if (facts.start == RTL_START_UNKNOWN)
-        return true;
-    if (facts.start == 0 || (member->start != 0 && facts.start != member->start)) {
+    enum standing standing = update(watch, member);
+    if (standing == OVER) {
+        openings_who(&watch->openings, note_opener, watch);
         conclude(watch, member);
-        return false;
     }
-    member->start = facts.start;
-    member->session = facts.session;
-    member->group = facts.group;
-    if (member->image != 0 && facts.image != 0 && facts.image != member->image)
-        conclude(watch, member);
-    member->image = facts.image != 0 ? facts.image : member->image;
-    if ((!member->sight || !member->sight->ring) && !is_borrowed(watch, member))
+    if (standing == LIVES && (!member->sight || !member->sight->ring) &&
+        !is_borrowed(watch, member))
         read_maps(watch, member);
-    return true;
+    return standing != OVER;
 }
 
 static bool look(struct watch *watch, uint64_t until)
 {
     if (!watch->looking && !tree_update(&watch->tree, until))
         return true;
+    openings_who(&watch->openings, note_opener, watch);
     watch->at = watch->looking ? watch->at : 0;
     watch->looking = true;
     while (watch->at < watch->tree.count) {
@@ -327,7 +377,7 @@ unsigned watch_wait(const struct watch *watch, unsigned wait_ms)
 
 void watch_begin(struct watch *watch)
 {
-    watch->openings.file = -1;
+    watch->openings.file = watch->openings.who = -1;
     watch->on = tree_begin(&watch->tree, watch->absent->session);
 }
 
@@ -407,6 +457,8 @@ void watch_finish(struct watch *watch)
     for (size_t i = 0; i < watch->tree.count; i++) {
         struct member *member = &watch->tree.members[i];
         bool usable = member->sight && member->sight->usable && !member->sight->ring;
+        if (member->sight)
+            member->sight->opened = 0; /* it is not over */
         conclude(watch, member);
         watch_judge(watch);
         if (usable)

@@ -3,8 +3,8 @@
 # trace incomplete, with what is known of them; those of others do not. HOW: looked, where the kernel does not tell which process
 # has made which (needs root); apart, so in a pid namespace without the session's leader, as in a container. PART: cleared (without
 # its environment), orphaned (the same, when its parents are gone), mute (librtl.so in it reaches nobody; needs root), late (it
-# goes on when the recording ends), strangers, nested, rooms (namespaces; needs root), hidden (this user may not look into it; needs
-# root). Skipped, 77, where something is not there.
+# goes on when the recording ends), strangers, nested, brief (it lives less than a look; needs root), rooms (namespaces; needs root),
+# hidden (this user may not look into it; needs root). Skipped, 77, where something is not there.
 source "$(dirname "$0")/lib.sh"
 part=$1
 export rtl bin
@@ -93,6 +93,27 @@ cleared() {
 orphaned() {
     missing full 7 1 "${without}HSA_TOOLS_LIB was not" \
         '$ctl <<<7; setsid $bare ctl="$ctl" PATH="$PATH" bash -c "sleep 3; (stays 9 \"\$@\" &)" - env; sleep 7'
+}
+
+# Over before anybody looks: who has opened the runtime is known all the same, where the kernel tells it. The shortest that there are
+# only load it.
+brief() {
+    need_root
+    /usr/bin/python3 - <<'END' || { echo "the kernel does not tell who makes a process or opens a file: skipped" && exit 77; }
+import ctypes, os, socket, sys
+FAN_NONBLOCK_REPORT_FID, NETLINK_CONNECTOR, INITIAL = 0x202, 11, "pid:[4026531836]"
+try:
+    socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, NETLINK_CONNECTOR).close()
+except OSError:
+    sys.exit(1)
+sys.exit(ctypes.CDLL(None).fanotify_init(FAN_NONBLOCK_REPORT_FID, 0) < 0 or os.readlink("/proc/self/ns/pid") != INITIAL)
+END
+    missing full 7 20 "\(opened the GPU runtime.* was over\|${without}HSA_TOOLS_LIB\)" \
+        '$ctl <<<7; for ((i = 0; i < 20; i++)); do $bare "$ctl" <<<0; done'
+    missing lite 7 20 "\(opened the GPU runtime.* was over\|${without}HSA_TOOLS_LIB\)" \
+        '$ctl <<<7; for ((i = 0; i < 20; i++)); do env -i LD_PRELOAD=libhsa-runtime64.so.1 LD_LIBRARY_PATH=$LD_LIBRARY_PATH /bin/true; done'
+    # Whose environment names librtl.so is not meant.
+    whole lite 7 '$ctl <<<7; for ((i = 0; i < 20; i++)); do LD_PRELOAD=libhsa-runtime64.so.1 /bin/true; done'
 }
 
 mute() {
