@@ -292,12 +292,12 @@ bool rtl_ring_push(struct rtl_ring *ring, enum rtl_wire_type type, const struct 
 }
 
 bool rtl_ring_draft(struct rtl_ring *ring, enum rtl_wire_type type, const struct rtl_piece *pieces,
-                    unsigned count, struct rtl_ring_draft *draft)
+                    unsigned count, uint64_t spare, struct rtl_ring_draft *draft)
 {
     uint64_t slots = slots_of(pieces, count);
     uint64_t position;
     if (is_too_long(ring, slots) ||
-        reserve(ring, (struct want){.most = slots, .whole = true}, &position) == 0)
+        reserve(ring, (struct want){.most = slots, .spare = spare, .whole = true}, &position) == 0)
         return false;
     put(ring, position, slots, pieces, count);
     publish(ring, position, type, (uint16_t)slots, draft_word(position));
@@ -503,6 +503,8 @@ static void hand_drafted(void *context, enum rtl_wire_type type, const void *bod
         type = RTL_WIRE_DRAFT_KERNEL;
     else if (type == RTL_WIRE_COPY)
         type = RTL_WIRE_DRAFT_COPY;
+    else if (type == RTL_WIRE_LAUNCH)
+        type = RTL_WIRE_DRAFT_LAUNCH;
     to->handler(to->context, type, body, size);
 }
 

@@ -228,9 +228,9 @@ struct rtl_ring_draft {
 unsigned rtl_ring_draft_kernels(struct rtl_ring *ring, const struct rtl_wire_kernel *kernels,
                                 unsigned count, struct rtl_ring_draft *draft);
 
-/** Drafts one record, as rtl_ring_push. */
+/** Drafts one record, as rtl_ring_push_sparing. */
 bool rtl_ring_draft(struct rtl_ring *ring, enum rtl_wire_type type, const struct rtl_piece *pieces,
-                    unsigned count, struct rtl_ring_draft *draft);
+                    unsigned count, uint64_t spare, struct rtl_ring_draft *draft);
 
 /** All that is in the draft is to be read. */
 void rtl_ring_commit(struct rtl_ring *ring, const struct rtl_ring_draft *draft);
@@ -263,9 +263,9 @@ uint64_t rtl_ring_pending(const struct rtl_ring *ring);
 /** Takes a record; `body` is aligned to 8, valid during the call, `size` bytes long (padding up to
  * the slot included). Packed kernels are handed over one by one, as RTL_WIRE_KERNEL;
  * RTL_WIRE_KERNELS comes alone for a record of them that contradicts itself, behind those of its
- * kernels that could be told. Of a dead process come drafts too, as RTL_WIRE_DRAFT_KERNEL and
- * RTL_WIRE_DRAFT_COPY: another record of the ring may have the same kernel or copy. `body` NULL:
- * memory was short for a record of that type, it is lost. */
+ * kernels that could be told. Of a dead process come drafts too, as RTL_WIRE_DRAFT_KERNEL,
+ * RTL_WIRE_DRAFT_COPY and RTL_WIRE_DRAFT_LAUNCH: another record of the ring may have the same
+ * kernel, copy or launch. `body` NULL: memory was short for a record of that type, it is lost. */
 typedef void (*rtl_ring_handler)(void *context, enum rtl_wire_type type, const void *body,
                                  size_t size);
 

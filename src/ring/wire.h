@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #ifndef RTL_WIRE_VERSION
-#define RTL_WIRE_VERSION 9u
+#define RTL_WIRE_VERSION 10u
 #endif
 
 #define RTL_SLOT_SIZE 64u
@@ -59,7 +59,8 @@ enum rtl_wire_type {
     RTL_WIRE_DRAFT_KERNEL = 27, /**< rtl_wire_kernel */
     RTL_WIRE_DRAFT_COPY = 28,   /**< rtl_wire_copy */
     RTL_WIRE_STREAM = 29,       /**< rtl_wire_stream */
-    RTL_WIRE_HIP_QUEUE = 30     /**< rtl_wire_hip_queue + text */
+    RTL_WIRE_HIP_QUEUE = 30,    /**< rtl_wire_hip_queue + text */
+    RTL_WIRE_DRAFT_LAUNCH = 31  /**< rtl_wire_launch; a dead process's, as the two above */
 };
 
 /** First word of every record. `commit` is written last, with release; see ring.c. */

@@ -494,6 +494,7 @@ int rtl_rows_definition(struct rtl_rows *rows, enum rtl_wire_type type, uint32_t
     case RTL_WIRE_VOID:
     case RTL_WIRE_DRAFT_KERNEL:
     case RTL_WIRE_DRAFT_COPY:
+    case RTL_WIRE_DRAFT_LAUNCH:
     case RTL_WIRE_SAMPLE:
         break;
     }

@@ -384,6 +384,7 @@ void world_write(void *context, enum rtl_wire_type type, const void *body, size_
     case RTL_WIRE_VOID:
     case RTL_WIRE_DRAFT_KERNEL:
     case RTL_WIRE_DRAFT_COPY:
+    case RTL_WIRE_DRAFT_LAUNCH:
         break;
     }
 }

@@ -528,9 +528,9 @@ const char *Ring_HoleOfALivingWriterHoldsTheReader(void)
 
 /* ---- drafts ---- */
 
-/* Kernels and copies by number, which is their packet or ordinal, as they came. */
+/* Kernels, copies and launches by number, which is their packet, ordinal or time, as they came. */
 struct told {
-    unsigned kernels, copies, draft_kernels, draft_copies, others;
+    unsigned kernels, copies, draft_kernels, draft_copies, draft_launches, others;
     uint64_t sum;  /* of the numbers */
     uint64_t last; /* number */
 };
@@ -539,18 +539,21 @@ static void tell(void *context, enum rtl_wire_type type, const void *body, size_
 {
     struct told *told = context;
     (void)size;
-    memcpy(&told->last, body, sizeof told->last); /* both begin with it */
+    memcpy(&told->last, body, sizeof told->last); /* all begin with it */
     told->sum += told->last;
     told->kernels += type == RTL_WIRE_KERNEL;
     told->copies += type == RTL_WIRE_COPY;
     told->draft_kernels += type == RTL_WIRE_DRAFT_KERNEL;
     told->draft_copies += type == RTL_WIRE_DRAFT_COPY;
+    told->draft_launches += type == RTL_WIRE_DRAFT_LAUNCH;
     told->others += type != RTL_WIRE_KERNEL && type != RTL_WIRE_COPY &&
-                    type != RTL_WIRE_DRAFT_KERNEL && type != RTL_WIRE_DRAFT_COPY;
+                    type != RTL_WIRE_DRAFT_KERNEL && type != RTL_WIRE_DRAFT_COPY &&
+                    type != RTL_WIRE_DRAFT_LAUNCH;
 }
 
 _Static_assert(offsetof(struct rtl_wire_kernel, packet) == 0 &&
-                   offsetof(struct rtl_wire_copy, ordinal) == 0,
+                   offsetof(struct rtl_wire_copy, ordinal) == 0 &&
+                   offsetof(struct rtl_wire_launch, time_ns) == 0,
                "as tell takes it");
 
 static struct rtl_wire_kernel numbered(uint64_t number)
@@ -575,7 +578,15 @@ static bool draft_copy(struct rtl_ring *ring, uint64_t number, struct rtl_ring_d
 {
     struct rtl_wire_copy copy = {.ordinal = number};
     struct rtl_piece piece = {&copy, sizeof copy};
-    return rtl_ring_draft(ring, RTL_WIRE_COPY, &piece, 1, draft);
+    return rtl_ring_draft(ring, RTL_WIRE_COPY, &piece, 1, 0, draft);
+}
+
+static bool draft_launch(struct rtl_ring *ring, uint64_t number, uint64_t spare,
+                         struct rtl_ring_draft *draft)
+{
+    struct rtl_wire_launch launch = {.time_ns = number};
+    struct rtl_piece piece = {&launch, sizeof launch};
+    return rtl_ring_draft(ring, RTL_WIRE_LAUNCH, &piece, 1, spare, draft);
 }
 
 static struct told read_told(struct rtl_ring *ring, bool dead)
@@ -624,16 +635,32 @@ const char *Ring_DraftsOfTheDeadAreHandedOverAsSuch(void)
     atomic_fetch_add(&ring.header->head, 2);
     CHECK(draft_kernels(&ring, 200, 64, &draft) == 64);
     CHECK(draft_copy(&ring, 7, &draft));
+    CHECK(draft_launch(&ring, 9, 0, &draft));
     CHECK(draft_kernels(&ring, 300, 1, &draft) == 1);
     rtl_ring_commit(&ring, &draft);
     CHECK(draft_copy(&ring, 8, &draft));
     rtl_ring_give_up(&ring, &draft);
     CHECK(read_told(&ring, false).sum == 0);
     struct told told = read_told(&ring, true);
-    CHECK(told.draft_kernels == 67 && told.draft_copies == 1 && told.kernels == 1);
-    CHECK(told.copies == 0 && told.others == 2);
-    CHECK(told.sum == 303 + 200 * 64 + 63 * 64 / 2 + 7 + 300);
+    CHECK(told.draft_kernels == 67 && told.draft_copies == 1 && told.draft_launches == 1);
+    CHECK(told.kernels == 1 && told.copies == 0 && told.others == 2);
+    CHECK(told.sum == 303 + 200 * 64 + 63 * 64 / 2 + 7 + 9 + 300);
     CHECK(rtl_ring_pending(&ring) == 0);
+    rtl_ring_unmap(&ring);
+    return NULL;
+}
+
+const char *Ring_DraftsLeaveWhatIsToStayFree(void)
+{
+    struct rtl_ring ring;
+    struct rtl_ring_draft draft;
+    CHECK(rtl_ring_create_private(&ring, SMALLEST_RING) == 0);
+    uint64_t slots = ring.mask + 1;
+    uint64_t drafted = 0;
+    while (draft_launch(&ring, 1, slots / 8, &draft))
+        drafted += draft.slots;
+    CHECK(drafted <= slots - slots / 8 + draft.slots && drafted >= slots - slots / 8);
+    CHECK(draft_launch(&ring, 1, 0, &draft));
     rtl_ring_unmap(&ring);
     return NULL;
 }

@@ -163,10 +163,11 @@ unsigned rtl_emit_draft_kernels(const struct rtl_wire_kernel *kernels, unsigned 
 }
 
 bool rtl_emit_draft(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count,
-                    struct rtl_emit_draft *draft)
+                    unsigned eighths, struct rtl_emit_draft *draft)
 {
     draft->ring = ring_of(&out);
-    return draft->ring != NULL && rtl_ring_draft(draft->ring, type, pieces, count, &draft->draft);
+    return draft->ring != NULL && rtl_ring_draft(draft->ring, type, pieces, count,
+                                                 spare_of(draft->ring, eighths), &draft->draft);
 }
 
 void rtl_emit_commit_kernels(const struct rtl_emit_draft *draft,

@@ -81,9 +81,10 @@ struct rtl_emit_draft {
 unsigned rtl_emit_draft_kernels(const struct rtl_wire_kernel *kernels, unsigned count,
                                 struct rtl_emit_draft *draft);
 
-/** Drafts one record; false: there is no room. Any thread, lock-free. */
+/** Drafts one record, so that so many eighths of the ring stay free; false: there is no room. Any
+ * thread, lock-free. */
 bool rtl_emit_draft(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count,
-                    struct rtl_emit_draft *draft);
+                    unsigned eighths, struct rtl_emit_draft *draft);
 
 /** Sends what was drafted: these kernels, or this record. */
 void rtl_emit_commit_kernels(const struct rtl_emit_draft *draft,

@@ -700,6 +700,7 @@ void rtl_events_take(void *context, enum rtl_wire_type type, const void *body, s
     case RTL_WIRE_VOID:
     case RTL_WIRE_DRAFT_KERNEL:
     case RTL_WIRE_DRAFT_COPY:
+    case RTL_WIRE_DRAFT_LAUNCH:
     case RTL_WIRE_GRAPH:
     case RTL_WIRE_NODE:
     case RTL_WIRE_PAUSE:

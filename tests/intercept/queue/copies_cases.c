@@ -55,8 +55,9 @@ enum rtl_lost rtl_emit_why(void)
 }
 
 bool rtl_emit_draft(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count,
-                    struct rtl_emit_draft *draft)
+                    unsigned eighths, struct rtl_emit_draft *draft)
 {
+    (void)eighths;
     (void)draft;
     unsigned at = atomic_fetch_add(&sent_count, 1);
     if (type != RTL_WIRE_COPY || count != 1 || at >= MOST_SENT)
