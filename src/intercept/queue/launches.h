@@ -57,9 +57,9 @@ struct rtl_launch_part {
 /** Any thread; for one launch that was found, one at a time. */
 void rtl_launch_submitted(const struct rtl_launch_part *part);
 
-/** Sends the launches of which all packets have passed, by the time of the call: if another thread
- * is just sending some, waits for it, about a microsecond at most. Makes no system call. Any
- * thread. */
+/** Sends the launches of which all packets have passed by the time of the call, as far as there is
+ * room: those that another thread has in hand, too, unless it comes on within some microseconds.
+ * Makes no system call. Any thread. */
 void rtl_launches_settle(void);
 
 #endif

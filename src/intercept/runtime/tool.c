@@ -379,7 +379,7 @@ __attribute__((destructor)) static void at_unload(void)
     rtl_counters_settle(patience_left() / 3);
     rtl_worker_settle(patience_left());
     rtl_counters_last();
-    (void)rtl_launches_send();
+    rtl_launches_settle();
     harvest_last();
     rtl_ranges_end();
     atomic_store(&rtl_calls_state, RTL_CALLS_OFF);

@@ -6,6 +6,7 @@
 #include "intercept/base/agents.h"
 #include "intercept/base/control.h"
 #include "intercept/base/slice.h"
+#include "intercept/base/starve.h"
 #include "intercept/base/tasks.h"
 #include "intercept/queue/harvest.h"
 #include "intercept/queue/round.h"
@@ -86,18 +87,6 @@ unsigned rtl_worker_round(void)
     return rtl_round(&state);
 }
 
-#ifdef RTL_TEST_STALL_NS
-/* A worker that gets no processor, for the tests' shape of the library. */
-static void stall(void)
-{
-    rtl_nap(RTL_TEST_STALL_NS);
-}
-#else
-static void stall(void)
-{
-}
-#endif
-
 /* Signals that are to be forwarded cannot wait: no nap, unless nothing of the kind has happened for
  * so long that a nap makes little difference, or threads of the program look after theirs.
  * `*since`: when something did. True if there is to be no nap. */
@@ -160,7 +149,7 @@ static void *work(void *unused)
     uint64_t found = 0; /* when something had finished last */
     uint64_t next_bracket = rtl_now() + BRACKET_PERIOD_NS;
     while (!atomic_load_explicit(&stopping, memory_order_acquire)) {
-        stall();
+        rtl_starve_round();
         uint32_t bell_seen = atomic_load(&bell);
         unsigned finished = rtl_worker_round();
         atomic_fetch_add_explicit(&rounds, 1, memory_order_release);
