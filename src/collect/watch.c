@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MS          UINT64_C(1000000)
@@ -344,7 +345,18 @@ static void plan(struct watch *watch, uint64_t now)
     if (watch->not_before + BURST_NS < now)
         watch->not_before = now - BURST_NS;
     watch->not_before += SHARE_ASKED * watch->cost;
+    if (watch->not_before > now + MOST_NS)
+        watch->not_before = now + MOST_NS;
     watch->cost = 0;
+}
+
+/* What looks take, and not what this thread has waited for a processor. */
+static uint64_t processor_time(void)
+{
+    struct timespec time;
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0)
+        return 0;
+    return (uint64_t)time.tv_sec * 1000 * MS + (uint64_t)time.tv_nsec;
 }
 
 bool watch_look(struct watch *watch)
@@ -358,11 +370,11 @@ bool watch_look(struct watch *watch)
     }
     if (!watch->more && (begun < watch->due || begun < watch->not_before))
         return watch->finding_count > 0;
+    uint64_t spent = processor_time();
     watch->more = look(watch, begun + SLICE_NS);
-    uint64_t now = rtl_now();
-    watch->cost += now - begun;
+    watch->cost += processor_time() - spent;
     if (!watch->more)
-        plan(watch, now);
+        plan(watch, rtl_now());
     return watch->finding_count > 0;
 }
 
