@@ -20,7 +20,14 @@ static void watch(struct openings *openings, const char *path)
     int number = inotify_add_watch(openings->file, path, IN_OPEN | IN_CLOSE_NOWRITE);
     if (number > openings->last)
         openings->last = number;
-    if (openings->who >= 0)
+}
+
+/* Who opens the device has begun the runtime. Where there is no device there is a software GPU, and
+ * who opens the library may do so. */
+static void watch_library(struct openings *openings, const char *path)
+{
+    watch(openings, path);
+    if (!openings->device && openings->who >= 0)
         (void)fanotify_mark(openings->who, FAN_MARK_ADD, FAN_OPEN, AT_FDCWD, path);
 }
 
@@ -33,7 +40,7 @@ static void watch_in(struct openings *openings, const char *cache, size_t size)
         const char *begin = found;
         while (begin > cache && begin[-1] != '\0')
             begin--;
-        watch(openings, begin);
+        watch_library(openings, begin);
         found++;
     }
 }
@@ -65,7 +72,7 @@ static void watch_installed(struct openings *openings)
         if (glob(patterns[i], GLOB_NOSORT, NULL, &found) != 0)
             continue;
         for (size_t k = 0; k < found.gl_pathc; k++)
-            watch(openings, found.gl_pathv[k]);
+            watch_library(openings, found.gl_pathv[k]);
         globfree(&found);
     }
 }
@@ -78,6 +85,8 @@ void openings_begin(struct openings *openings)
     openings->who = fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK | FAN_REPORT_FID,
                                   O_RDONLY | O_CLOEXEC);
     watch(openings, "/dev/kfd");
+    openings->device = openings->who >= 0 && fanotify_mark(openings->who, FAN_MARK_ADD, FAN_OPEN,
+                                                           AT_FDCWD, "/dev/kfd") == 0;
     watch_cached(openings);
     watch_installed(openings);
 }
@@ -91,7 +100,7 @@ void openings_learn(struct openings *openings, const char *path)
     if (!copy)
         return;
     openings->learnt[openings->count++] = copy;
-    watch(openings, path);
+    watch_library(openings, path);
 }
 
 bool openings_any(struct openings *openings)

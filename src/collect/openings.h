@@ -12,8 +12,9 @@
 #define OPENINGS_LEARNT 16u
 
 struct openings {
-    int file; /* -1: none */
-    int who;  /* fanotify, -1: none */
+    int file;    /* -1: none */
+    int who;     /* fanotify, -1: none */
+    bool device; /* it is about /dev/kfd alone */
     char *learnt[OPENINGS_LEARNT];
     unsigned count;
     int last; /* the highest number of a watch */
@@ -30,8 +31,8 @@ void openings_learn(struct openings *openings, const char *path);
  */
 bool openings_any(struct openings *openings);
 
-/** Takes who has opened one of the files, in the order of events, without waiting: a process that
- * may be over by now. Nothing where the kernel does not tell. */
+/** Takes who has opened /dev/kfd or, where there is none, the library, without waiting: a process
+ * that may be over by now. Nothing where the kernel does not tell. */
 typedef void openings_by(void *context, uint32_t pid);
 void openings_who(struct openings *openings, openings_by *by, void *context);
 

@@ -84,7 +84,7 @@ static void met(void *context, uint32_t parent, uint32_t child)
         .pid = child, .parent = parent, .foreign = from != NULL && from->foreign};
     if (child == tree->root && parent == (uint32_t)getpid())
         return;
-    if (former && former->start != 0) {
+    if (former && (former->start != 0 || former->sight)) {
         former->again = from != NULL;
         former->next_foreign = member.foreign;
         return;

@@ -23,6 +23,7 @@ struct member {
     pid_t session, group; /**< as last seen */
     uint64_t met_ns;      /**< when it was first seen in the image of its parent; 0: it was not */
     bool foreign;         /**< of another rtl trace */
+    bool over;            /**< it was so when it was last looked at */
     bool again, next_foreign; /**< another member has the pid now */
     struct sight *sight;      /**< whose it is that looks (watch.c), NULL: nothing is to be kept */
 };

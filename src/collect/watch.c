@@ -78,9 +78,10 @@ static void judge_unlooked(struct watch *watch, const struct finding *finding)
 {
     char sentence[256];
     (void)snprintf(sentence, sizeof sentence,
-                   "process %" PRIu32 " opened the GPU runtime, has no record of librtl.so and was "
-                   "over before rtl could look at it: whether it used a GPU is not known",
-                   finding->pid);
+                   "process %" PRIu32
+                   " opened %s, has no record of librtl.so and was over before rtl "
+                   "could look at it: whether it used a GPU is not known",
+                   finding->pid, watch->openings.device ? "/dev/kfd" : "the GPU runtime");
     absent_add(watch->absent, finding->pid, "", sentence);
 }
 
@@ -197,6 +198,7 @@ static void suspect(struct member *member, const struct maps *maps)
     if (!sight)
         return;
     sight->usable = true;
+    sight->opened = 0;
     sight->told = sight->told || (told == MAPS_TOLD && !preloaded);
     if (sight->told && !maps->device)
         return;
@@ -250,9 +252,6 @@ static void note_opener(void *context, uint32_t pid)
 static void take_maps(struct watch *watch, struct member *member, const struct maps *maps)
 {
     struct sight *sight = member->sight;
-    bool mapped = maps->runtime || maps->device || maps->librtl;
-    if (sight && (mapped || rtl_now() - sight->opened >= MAPPED_NS))
-        sight->opened = 0;
     if (maps->library[0])
         openings_learn(&watch->openings, maps->library);
     if (maps->refusal[0])
@@ -265,6 +264,9 @@ static void take_maps(struct watch *watch, struct member *member, const struct m
         sight = sight_of(member);
     if (!sight)
         return;
+    bool mapped = maps->runtime || maps->librtl;
+    if (mapped || (rtl_now() - sight->opened >= MAPPED_NS && is_same(member)))
+        sight->opened = 0;
     sight->ring = maps->ring;
     sight->usable = maps->runtime;
     sight->suspect = sight->suspect && !maps->librtl && !maps->ring;
@@ -296,26 +298,32 @@ static bool is_borrowed(const struct watch *watch, struct member *member)
     return now - member->met_ns < BORROWED_NS;
 }
 
-/* False if the member is over. */
+/* False if the member is over, and was at the look before: what it opened until its end has been
+ * told since. */
 static bool examine(struct watch *watch, struct member *member)
 {
     enum standing standing = update(watch, member);
-    if (standing == OVER) {
-        openings_who(&watch->openings, note_opener, watch);
-        conclude(watch, member);
-    }
     if (standing == LIVES && (!member->sight || !member->sight->ring) &&
         !is_borrowed(watch, member))
         read_maps(watch, member);
-    return standing != OVER;
+    if (standing != OVER)
+        return true;
+    if (!member->over) {
+        member->over = true;
+        return true;
+    }
+    conclude(watch, member);
+    return false;
 }
 
 static bool look(struct watch *watch, uint64_t until)
 {
     if (!watch->looking && !tree_update(&watch->tree, until))
         return true;
-    openings_who(&watch->openings, note_opener, watch);
-    watch->at = watch->looking ? watch->at : 0;
+    if (!watch->looking) { /* who has opened something is known by now */
+        openings_who(&watch->openings, note_opener, watch);
+        watch->at = 0;
+    }
     watch->looking = true;
     while (watch->at < watch->tree.count) {
         struct member *member = &watch->tree.members[watch->at];
@@ -464,8 +472,9 @@ void watch_finish(struct watch *watch)
     watch->finished = true;
     watch->looking = false;
     openings_stop(&watch->openings);
-    while (look(watch, UINT64_MAX))
-        ;
+    for (unsigned i = 0; i < 2; i++)
+        while (look(watch, UINT64_MAX))
+            ;
     for (size_t i = 0; i < watch->tree.count; i++) {
         struct member *member = &watch->tree.members[i];
         bool usable = member->sight && member->sight->usable && !member->sight->ring;

@@ -112,8 +112,8 @@ END
         '$ctl <<<7; for ((i = 0; i < 20; i++)); do $bare "$ctl" <<<0; done'
     missing lite 7 20 "\(opened the GPU runtime.* was over\|${without}HSA_TOOLS_LIB\)" \
         '$ctl <<<7; for ((i = 0; i < 20; i++)); do env -i LD_PRELOAD=libhsa-runtime64.so.1 LD_LIBRARY_PATH=$LD_LIBRARY_PATH /bin/true; done'
-    # Whose environment names librtl.so is not meant.
-    whole lite 7 '$ctl <<<7; for ((i = 0; i < 20; i++)); do LD_PRELOAD=libhsa-runtime64.so.1 /bin/true; done'
+    # Whose environment can be read, and names librtl.so, is not meant.
+    whole lite 7 '$ctl <<<7; LD_PRELOAD=libhsa-runtime64.so.1 sleep 2'
 }
 
 mute() {
