@@ -171,8 +171,9 @@ static pu1Result enable(pu1ActivityKind kind)
         bool first = !rtl_records_any_open();
         if (first)
             begin_session();
-        rtl_records_open(kind);
-        if (first)
+        if (!rtl_records_open(kind))
+            result = fail(PU1_ERROR_OUT_OF_MEMORY, "no memory for what is wanted");
+        else if (first)
             rtl_control_wish(RTL_WISH_START);
     }
     pthread_mutex_unlock(&lock);
