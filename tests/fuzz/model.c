@@ -389,7 +389,7 @@ static void begin_side(unsigned slot)
     MUST(rtl_pending_init(&side->state.pending, &rtl_chunks, settings.records));
     side->state.rewriter = (struct rtl_rewriter){.pending = &side->state.pending,
                                                  .pool = &rtl_signals,
-                                                 .borrows = &rtl_borrows,
+                                                 .borrows = rtl_borrows,
                                                  .ledger = &side->ledger,
                                                  .mode = (enum rtl_mode)settings.mode,
                                                  .reservations = &side->reservations,
@@ -411,9 +411,9 @@ void model_begin(const struct model_settings *with)
     memset(owns, 0, sizeof owns);
     memset(in_flight, 0, sizeof in_flight);
     memset(pool_signals, 0, sizeof pool_signals);
-    memset((void *)rtl_borrows.sets, 0, sizeof rtl_borrows.sets);
+    MUST(rtl_harvest_begin());
+    memset((void *)rtl_borrows->sets, 0, sizeof rtl_borrows->sets);
     rtl_api.hsa_signal_subtract_screlease = subtract;
-    rtl_harvest_begin();
     MUST(rtl_pool_init(&rtl_signals, POOL, (struct rtl_pool_backend){create, destroy, &made}));
     for (unsigned i = 0; i < MODEL_QUEUES; i++)
         begin_side(i);

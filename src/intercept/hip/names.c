@@ -17,7 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHAINS 16384u /* PyTorch registers some ten thousand kernels, in some hundred modules */
+/* PyTorch registers some ten thousand kernels, in some hundred modules. */
+#define CHAINS       4096u
+#define OWNER_CHAINS 512u
 
 /* In the chain of its function, and in the one of its owner: a module, of whatever kind. */
 struct kernel {
@@ -29,7 +31,7 @@ struct kernel {
 };
 
 static struct kernel *_Atomic functions[CHAINS];
-static struct kernel *_Atomic owners[CHAINS];
+static struct kernel *_Atomic owners[OWNER_CHAINS];
 
 /** As the compiler's code calls them. Source: hip_api_trace.hpp of HIP 6.3. */
 RTL_EXPORTED void __hipRegisterFunction(void **modules, const void *host, char *function,
@@ -37,10 +39,17 @@ RTL_EXPORTED void __hipRegisterFunction(void **modules, const void *host, char *
                                         dim3 *block, dim3 *grid, int *warp);
 RTL_EXPORTED void __hipUnregisterFatBinary(void **modules);
 
-static unsigned chain_of(const void *key)
+static uint64_t chain_of(const void *key)
 {
-    return (unsigned)((uint64_t)(uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15) >> 50);
+    return (uint64_t)(uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15) >> 52;
 }
+
+static uint64_t chain_of_owner(const void *key)
+{
+    return chain_of(key) % OWNER_CHAINS;
+}
+
+_Static_assert(CHAINS == 1u << (64 - 52), "chain_of yields 12 bits");
 
 static struct kernel *find(const void *function)
 {
@@ -70,7 +79,7 @@ static bool add(const void *function, const void *owner, const char *name, bool 
     kernel->name = name;
     kernel->copied = copied;
     atomic_init(&kernel->gone, false);
-    put(&owners[chain_of(owner)], kernel, &kernel->next_of_owner);
+    put(&owners[chain_of_owner(owner)], kernel, &kernel->next_of_owner);
     put(&functions[chain_of(function)], kernel, &kernel->next);
     return true;
 }
@@ -90,7 +99,8 @@ static void add_copy(const void *function, const void *owner, const char *name)
 
 static void forget(const void *owner)
 {
-    struct kernel *kernel = atomic_load_explicit(&owners[chain_of(owner)], memory_order_acquire);
+    struct kernel *kernel =
+        atomic_load_explicit(&owners[chain_of_owner(owner)], memory_order_acquire);
     for (; kernel != NULL; kernel = kernel->next_of_owner)
         if (kernel->owner == owner)
             atomic_store(&kernel->gone, true);

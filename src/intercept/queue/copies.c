@@ -1,5 +1,6 @@
 #include "intercept/queue/copies.h"
 
+#include "common/pages.h"
 #include "intercept/base/agents.h"
 #include "intercept/base/api.h"
 #include "intercept/base/emit.h"
@@ -50,8 +51,11 @@ struct copy_agent {
 
 /* Short: held while a record is added. Also over the making of an agent's queue, which is not. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct agent_copies agents[MOST_AGENTS];
-static struct copy_agent copy_agents[COPY_AGENTS];
+struct tables {
+    struct agent_copies agents[MOST_AGENTS];
+    struct copy_agent copy_agents[COPY_AGENTS];
+};
+static struct tables *tables; /* NULL before rtl_copies_begin */
 static enum rtl_mode mode;
 static _Atomic bool active;
 
@@ -64,7 +68,7 @@ static void add(_Atomic uint64_t *counter, uint64_t value)
 
 static struct copy_agent *copy_agent_of(uint64_t signal)
 {
-    return &copy_agents[((signal >> 6) * UINT64_C(0x9E3779B97F4A7C15)) >> 54];
+    return &tables->copy_agents[((signal >> 6) * UINT64_C(0x9E3779B97F4A7C15)) >> 54];
 }
 
 _Static_assert(COPY_AGENTS == 1u << (64 - 54), "copy_agent_of yields 10 bits");
@@ -142,7 +146,7 @@ static struct agent_copies *find_account(struct copy *copy)
 {
     if (copy->agent >= MOST_AGENTS)
         return NULL;
-    struct agent_copies *agent = &agents[copy->agent];
+    struct agent_copies *agent = &tables->agents[copy->agent];
     if (agent->ledger == NULL)
         agent->queue = rtl_queues_add_copies(copy->agent, &agent->ledger);
     copy->queue = agent->queue;
@@ -168,10 +172,10 @@ static void enter(struct copy *copy)
 
 uint64_t rtl_copies_next(uint32_t agent)
 {
-    if (agent >= MOST_AGENTS)
+    if (tables == NULL || agent >= MOST_AGENTS)
         return 0;
     pthread_mutex_lock(&lock);
-    uint64_t next = agents[agent].next;
+    uint64_t next = tables->agents[agent].next;
     pthread_mutex_unlock(&lock);
     return next;
 }
@@ -219,7 +223,7 @@ static hsa_signal_t begin(struct copy *copy, hsa_signal_t own)
     else
         signal = follow(copy, own);
     if (!copy->recorded && mode != RTL_MODE_LITE)
-        (void)rtl_borrow_set_busy(&rtl_borrows, own.handle);
+        (void)rtl_borrow_set_busy(rtl_borrows, own.handle);
     pthread_mutex_unlock(&lock);
     return signal;
 }
@@ -421,7 +425,7 @@ static void record_without_times(const struct rtl_copy_op *op)
     } else if (copy.queue != NULL) {
         struct rtl_kernel_facts facts = facts_of(&copy, op->completion.handle);
         facts.flags |= RTL_RECORD_UNTIMED;
-        (void)rtl_borrow_set_busy(&rtl_borrows, op->completion.handle);
+        (void)rtl_borrow_set_busy(rtl_borrows, op->completion.handle);
         struct rtl_copy_draft draft;
         copy.recorded = rtl_out_draft_copy(copy.queue->id, &facts, &draft) == RTL_COPY_SENT;
         add(&copy.ledger->recorded, copy.recorded);
@@ -456,10 +460,16 @@ void rtl_copies_forked(void)
 
 #define HOOK(entry, function) rtl_api_hook(RTL_ENTRY_##entry, (void (*)(void))(function))
 
+bool rtl_copies_begin(void)
+{
+    if (tables == NULL)
+        tables = rtl_pages(sizeof *tables);
+    return tables != NULL;
+}
+
 void rtl_copies_hook(const struct rtl_config *config)
 {
-    memset(agents, 0, sizeof agents);
-    memset(copy_agents, 0, sizeof copy_agents);
+    memset(tables, 0, sizeof *tables);
     mode = config->mode;
     if (mode != RTL_MODE_LITE && rtl_api.hsa_amd_profiling_async_copy_enable != NULL) {
         rtl_api.hsa_amd_profiling_async_copy_enable(true);

@@ -52,6 +52,7 @@ struct batch {
 
 struct aside {
     struct rtl_queue *queue;
+    bool ready; /* to be finished; of who looks after them */
     struct rtl_kernel_facts facts;
 };
 
@@ -306,10 +307,16 @@ static bool finish_borrowed(struct rtl_record_id id)
     return found == RTL_TAKE_TAKEN || found == RTL_TAKE_DONE;
 }
 
-void rtl_harvest_begin(void)
+bool rtl_harvest_begin(void)
 {
-    rtl_borrows.classify = classify;
-    rtl_borrows.finish = finish_borrowed;
+    struct rtl_borrow_table *table =
+        rtl_borrows != NULL ? rtl_borrows : rtl_pages(sizeof *rtl_borrows);
+    if (table == NULL)
+        return false;
+    table->classify = classify;
+    table->finish = finish_borrowed;
+    rtl_borrows = table;
+    return true;
 }
 
 /* ---- the program's signals ---- */
@@ -378,7 +385,7 @@ void rtl_harvest_forked(void)
 {
     for (unsigned i = 0; i < RAISERS; i++)
         atomic_store(&raisers[i], 0);
-    rtl_borrow_forked(&rtl_borrows);
+    rtl_borrow_forked(rtl_borrows);
 }
 
 /* Completes the program's signal, which is held, as the device would have: times first, then the
@@ -387,10 +394,10 @@ static void forward(struct rtl_queue *queue, const struct rtl_kernel_facts *fact
                     struct wakes *sleepers)
 {
     struct rtl_record_id id;
-    if (!rtl_borrow_find(&rtl_borrows, facts->app_signal, &id) || finish_borrowed(id))
+    if (!rtl_borrow_find(rtl_borrows, facts->app_signal, &id) || finish_borrowed(id))
         rtl_signal_put_times(facts->app_signal, facts);
     decrement(facts->app_signal, sleepers);
-    rtl_borrow_let_go(&rtl_borrows, facts->app_signal);
+    rtl_borrow_let_go(rtl_borrows, facts->app_signal);
     atomic_fetch_sub_explicit(&queue->pending.owed, 1, memory_order_release);
     count_up(&queue->ledger->forwarded, 1);
 }
@@ -457,7 +464,7 @@ static bool forward_aside(struct aside *aside, const struct rtl_queue *held, str
     bool entered = queue != held;
     if (sleepers->count == WAKES || (entered && !enter_forwarding(queue)))
         return false;
-    bool holds = rtl_borrow_hold(&rtl_borrows, aside->facts.app_signal);
+    bool holds = rtl_borrow_hold(rtl_borrows, aside->facts.app_signal);
     if (holds) {
         send_aside(aside);
         forward(queue, &aside->facts, sleepers);
@@ -478,26 +485,26 @@ static bool finish_aside(struct aside *aside, const struct rtl_queue *held, stru
 }
 
 /* What stands behind one that could not be finished waits for its turn. */
-static void hold_back(bool *ready, unsigned from, unsigned all)
+static void hold_back(unsigned from, unsigned all)
 {
     for (unsigned i = from + 1; i < all; i++)
         if (asides[i].queue == asides[from].queue)
-            ready[i] = false;
+            asides[i].ready = false;
 }
 
 /* In the order of submission, and newest first where completion is looked at, as in note_ready. */
 static unsigned finish_asides(const struct rtl_queue *held, struct wakes *sleepers)
 {
-    static bool ready[MOST_ASIDE];
     unsigned all = aside_count;
     unsigned kept = 0;
     for (unsigned i = all; i-- > 0;)
-        ready[i] = rtl_signal_completed(rtl_pool_handle(&rtl_signals, asides[i].facts.pool_id));
+        asides[i].ready =
+            rtl_signal_completed(rtl_pool_handle(&rtl_signals, asides[i].facts.pool_id));
     for (unsigned i = 0; i < all; i++) {
-        if (ready[i] && finish_aside(&asides[i], held, sleepers))
+        if (asides[i].ready && finish_aside(&asides[i], held, sleepers))
             continue;
-        if (ready[i])
-            hold_back(ready, i, all);
+        if (asides[i].ready)
+            hold_back(i, all);
         asides[kept++] = asides[i];
     }
     aside_count = kept;
@@ -537,7 +544,7 @@ static bool forward_record(struct batch *batch, uint64_t sequence, bool quiet,
     struct rtl_kernel_facts facts;
     uint64_t app_signal = rtl_pending_app_signal(&queue->pending, sequence);
     if (app_signal == 0 || (quiet && wakes(app_signal)) ||
-        !rtl_borrow_hold(&rtl_borrows, app_signal))
+        !rtl_borrow_hold(rtl_borrows, app_signal))
         return false; /* without a signal: it was set aside, and comes first the next time */
     unsigned before = batch->taken;
     if (rtl_pending_look(&queue->pending, &rtl_signals, sequence, true, &facts) == RTL_TAKE_TAKEN) {
@@ -545,7 +552,7 @@ static bool forward_record(struct batch *batch, uint64_t sequence, bool quiet,
         send_all(batch);
     }
     if (batch->taken == before) {
-        rtl_borrow_let_go(&rtl_borrows, app_signal);
+        rtl_borrow_let_go(rtl_borrows, app_signal);
         return false;
     }
     forward(queue, &facts, sleepers);
@@ -649,9 +656,9 @@ static void clear_head(struct batch *batch, uint64_t head)
         return;
     if (facts.pool_id == RTL_NONE) { /* the program may re-arm its signal unseen */
         give_up(queue, &facts, RTL_LOST_PENDING);
-        (void)rtl_borrow_set_busy(&rtl_borrows, facts.app_signal);
+        (void)rtl_borrow_set_busy(rtl_borrows, facts.app_signal);
     } else {
-        asides[aside_count++] = (struct aside){queue, facts};
+        asides[aside_count++] = (struct aside){.queue = queue, .facts = facts};
     }
 }
 
@@ -731,7 +738,7 @@ static uint64_t first_owed(struct rtl_pending *pending)
 static bool wait_for_other(uint64_t app_signal, int *naps)
 {
     if (app_signal == 0 || *naps == HELPER_STEPS ||
-        !rtl_borrow_is_contended(&rtl_borrows, app_signal))
+        !rtl_borrow_is_contended(rtl_borrows, app_signal))
         return false;
     ++*naps;
     rtl_nap(NAP_NS);
@@ -807,8 +814,8 @@ void rtl_harvest_finish_borrowed(uint64_t handle, bool destroyed)
     if (destroyed)
         wait_for_raisers(handle);
     if (destroyed || rtl_signal_completed(handle))
-        rtl_borrow_clear_busy(&rtl_borrows, handle);
-    if (!rtl_borrow_find(&rtl_borrows, handle, &id) || finish_borrowed(id) || !destroyed)
+        rtl_borrow_clear_busy(rtl_borrows, handle);
+    if (!rtl_borrow_find(rtl_borrows, handle, &id) || finish_borrowed(id) || !destroyed)
         return;
     struct rtl_queue *queue = rtl_queues_at(id.queue_index);
     /* Before the record goes: the worker may be closing the queue at this moment. */

@@ -9,8 +9,9 @@
 
 #define RTL_HARVEST_ALL UINT32_MAX
 
-/** Has the table of borrowed signals ask here what becomes of a record. Before the first queue. */
-void rtl_harvest_begin(void);
+/** Makes the table of borrowed signals, which asks here what becomes of a record. Before a queue is
+ * followed. False: there is no memory. */
+bool rtl_harvest_begin(void);
 
 /** Harvests finished records of a queue from its head on; gives up after `patience` records in a
  * row whose kernels have not completed. With RTL_HARVEST_ALL it looks at all, and takes those as

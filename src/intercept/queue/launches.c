@@ -36,13 +36,20 @@ struct launch {
     struct rtl_wire_launch wire;
 };
 
-static struct launch launches[LAUNCHES];
+static struct launch *launches; /* LAUNCHES; NULL before rtl_launches_begin */
 static _Atomic uint32_t next_id = 1;
 static _Atomic bool crowded;     /* the ring: small launches that would be found are left out */
 static _Atomic uint32_t senders; /* threads that have launches in hand */
 static _Atomic uint32_t sent;    /* launches that these are through with, more or less */
 static _Atomic uint32_t done;    /* id of the last one that is done and not sent, 0: none */
 static _Atomic uint32_t held;    /* id of the first one that found no room, 0: none */
+
+bool rtl_launches_begin(void)
+{
+    if (launches == NULL)
+        launches = rtl_pages(LAUNCHES * sizeof *launches);
+    return launches != NULL;
+}
 
 static struct launch *place_of(uint32_t id)
 {
@@ -373,7 +380,7 @@ static void put_refs(struct launch *launch, int64_t passed)
 uint32_t rtl_launch_begin(uint32_t graph, uint32_t generation)
 {
     uint32_t id = RTL_NONE;
-    if (rtl_thread_context.launch != RTL_NONE)
+    if (launches == NULL || rtl_thread_context.launch != RTL_NONE)
         return RTL_NONE;
     if (rtl_recording_is_stopped_here()) {
         rtl_account_leave_out(RTL_KIND_LAUNCHES);

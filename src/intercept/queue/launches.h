@@ -15,9 +15,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** Takes memory for them, before a queue is followed. False: there is none. */
+bool rtl_launches_begin(void);
+
 /** Begins a launch of a generation of a graph in the calling thread; sets
  * rtl_thread_context.launch. The id of the launch, or RTL_NONE: too many are on their way,
- * recording is stopped, or one is open in this thread already. Any thread, lock-free. */
+ * recording is stopped or has never begun, or one is open in this thread already. Any thread,
+ * lock-free. */
 uint32_t rtl_launch_begin(uint32_t graph, uint32_t generation);
 
 /** Ends the launch that is open in the calling thread, if any: nothing more will be reserved for

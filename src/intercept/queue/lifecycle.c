@@ -140,7 +140,7 @@ static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id,
     state->rewriter = (struct rtl_rewriter){
         .pending = &state->pending,
         .pool = &rtl_signals,
-        .borrows = &rtl_borrows,
+        .borrows = rtl_borrows,
         .ledger = state->ledger,
         .shared_ledger = rtl_queues_share_ledger(id),
         .mode = settings.mode,
@@ -198,11 +198,11 @@ static bool follow(hsa_queue_t *queue, uint32_t agent, const struct rtl_way_made
     uint32_t id = rtl_queues_new_id();
     state->way = made->way;
     set_up(state, queue, agent, id);
-    if (!rtl_queue_map_put(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue, state))
+    if (!rtl_queue_map_put(rtl_queue_addresses, (uint64_t)(uintptr_t)queue, state))
         return false;
     if (!hook_into(state, made) ||
-        !rtl_queue_map_put(&rtl_queue_doorbells, state->doorbell, state)) {
-        rtl_queue_map_remove(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
+        !rtl_queue_map_put(rtl_queue_doorbells, state->doorbell, state)) {
+        rtl_queue_map_remove(rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
         return false;
     }
     rtl_queues_describe(queue, id, agent, made->way);
@@ -315,8 +315,8 @@ static struct rtl_queue *let_go(const hsa_queue_t *queue)
     pthread_mutex_lock(&lock);
     struct rtl_queue *state = rtl_queues_find(queue);
     if (state != NULL && --state->references == 0) {
-        rtl_queue_map_remove(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
-        rtl_queue_map_remove(&rtl_queue_doorbells, state->doorbell);
+        rtl_queue_map_remove(rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
+        rtl_queue_map_remove(rtl_queue_doorbells, state->doorbell);
     } else {
         state = NULL;
     }
@@ -356,8 +356,8 @@ void rtl_queues_close_all(uint64_t patience_ns)
             continue;
         if (queue->way != RTL_WAY_COPIES) {
             pthread_mutex_lock(&lock);
-            rtl_queue_map_remove(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue->queue);
-            rtl_queue_map_remove(&rtl_queue_doorbells, queue->doorbell);
+            rtl_queue_map_remove(rtl_queue_addresses, (uint64_t)(uintptr_t)queue->queue);
+            rtl_queue_map_remove(rtl_queue_doorbells, queue->doorbell);
             pthread_mutex_unlock(&lock);
             rtl_submit_end(queue, deadline);
         }

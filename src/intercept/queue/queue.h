@@ -85,6 +85,9 @@ _Static_assert(offsetof(struct rtl_queue, rewriter) + offsetof(struct rtl_rewrit
                    RTL_PAGE,
                "one page");
 
+/** Takes memory for the two maps below, before a queue is followed. False: there is none. */
+bool rtl_queues_begin(void);
+
 /** Number of places in the list that were ever used, and the queue in a place. Any thread. */
 uint32_t rtl_queues_count(void);
 struct rtl_queue *rtl_queues_at(uint32_t slot);
@@ -93,19 +96,20 @@ struct rtl_queue *rtl_queues_at(uint32_t slot);
  * thread at a time. */
 void rtl_queues_enter(struct rtl_queue *queue);
 
-/** The queues that are followed, by address and by their doorbells' handles. */
-extern struct rtl_queue_map rtl_queue_addresses, rtl_queue_doorbells;
+/** The queues that are followed, by address and by their doorbells' handles; NULL before
+ * rtl_queues_begin. */
+extern struct rtl_queue_map *rtl_queue_addresses, *rtl_queue_doorbells;
 
 /** The state of a queue, NULL if it is not followed. Lock-free, any thread. */
 static inline struct rtl_queue *rtl_queues_find(const hsa_queue_t *queue)
 {
-    return rtl_queue_map_find(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
+    return rtl_queue_map_find(rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
 }
 
 /** The queue that a doorbell belongs to, NULL if it is none of ours. Lock-free, any thread. */
 static inline struct rtl_queue *rtl_queues_by_doorbell(uint64_t handle)
 {
-    return rtl_queue_map_find(&rtl_queue_doorbells, handle);
+    return rtl_queue_map_find(rtl_queue_doorbells, handle);
 }
 
 /** Who wants packets of its own among those of queues that are followed by interception, and to

@@ -26,7 +26,7 @@
 #define IN_PASSING 1024u
 
 struct rtl_pool rtl_signals;
-struct rtl_borrow_table rtl_borrows;
+struct rtl_borrow_table *rtl_borrows;
 
 static uint32_t least(uint32_t a, uint32_t b)
 {

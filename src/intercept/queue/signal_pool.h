@@ -17,9 +17,9 @@
 /** The signals of this process. */
 extern struct rtl_pool rtl_signals;
 
-/** The program's signals that are borrowed. What it does with a record is of harvest.h
- * (rtl_harvest_begin). */
-extern struct rtl_borrow_table rtl_borrows;
+/** The program's signals that are borrowed; NULL before rtl_harvest_begin (harvest.h), which says
+ * what it does with a record. */
+extern struct rtl_borrow_table *rtl_borrows;
 
 /** Makes what each of the queues that live now needs before it is used. By who has made one; any
  * thread. */

@@ -41,6 +41,7 @@
 #include "intercept/queue/signal_pool.h"
 #include "intercept/queue/signals.h"
 #include "intercept/queue/submit_lock.h"
+#include "intercept/queue/untracked.h"
 #include "intercept/queue/waits.h"
 #include "intercept/ranges/ranges.h"
 #include "intercept/runtime/spawn.h"
@@ -177,6 +178,15 @@ static bool leaves_room(void)
            rtl_allowance(RLIMIT_DATA).left >= 4 * OUR_DATA;
 }
 
+/* What is of use only where something is recorded: a program that was given little memory has it
+ * to itself, and nothing is taken by a library that is just loaded. */
+static bool make_tables(void)
+{
+    return rtl_shapes_begin() && rtl_symbols_begin() && rtl_queues_begin() &&
+           rtl_untracked_begin() && rtl_launches_begin() && rtl_handlers_begin() &&
+           rtl_harvest_begin() && rtl_copies_begin();
+}
+
 static bool check_session(const char *session)
 {
     uint32_t version = 0;
@@ -210,7 +220,7 @@ static bool join_session(const char *session, const char *where)
 {
     if (session != NULL && !check_session(session))
         return false;
-    if (!leaves_room() || !rtl_shapes_begin()) {
+    if (!leaves_room() || !make_tables()) {
         refuse(where, ENOMEM);
         return false;
     }
@@ -220,7 +230,7 @@ static bool join_session(const char *session, const char *where)
 static bool open_ring_for_subscribers(void)
 {
     errno = ENOMEM;
-    if (rtl_shapes_begin() && rtl_callbacks_open(&ring, config.ring_bytes))
+    if (make_tables() && rtl_callbacks_open(&ring, config.ring_bytes))
         return true;
     rtl_complain("no memory or no thread for the subscriber's events (%s): nothing is recorded",
                  strerrordesc_np(errno));
@@ -517,7 +527,6 @@ static const struct rtl_queue_services services = {.start_worker = rtl_worker_st
 static bool make_pools(void)
 {
     struct rtl_pool_backend backend = {create_signal, destroy_signal, NULL};
-    rtl_harvest_begin();
     return (rtl_chunks.pieces != NULL || rtl_chunks_init(&rtl_chunks)) &&
            rtl_pool_init(&rtl_signals, config.pool_limit, backend);
 }

@@ -133,7 +133,7 @@ static uint64_t limit(uint64_t *length, uint64_t since)
 static void prefault(void)
 {
     rtl_shapes_prefault();
-    rtl_prefault(&rtl_borrows, &rtl_borrows + 1);
+    rtl_prefault(rtl_borrows, rtl_borrows + 1);
 }
 
 static void *work(void *unused)

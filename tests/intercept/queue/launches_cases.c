@@ -136,13 +136,15 @@ void rtl_account_leave_out(enum rtl_kind kind)
 
 /* ---- the program ---- */
 
-static void clear(void)
+static const char *clear(void)
 {
+    CHECK(rtl_launches_begin());
     wrong = lost = begun = ended[false] = ended[true] = 0;
     for (uint32_t i = 0; i < DRAFTS; i++)
         drafts[i] = 0;
     for (uint32_t i = 0; i < IDS; i++)
         numbers[i] = committed[i] = 0;
+    return NULL;
 }
 
 /* A launch that HIP has told of, with one kernel, all of which has passed. Returns its id. */
@@ -170,15 +172,6 @@ static uint32_t batch(uint32_t number, uint32_t kernels)
     return id;
 }
 
-/* Whether the ring has it: if the process was killed now it would be in the trace. */
-static bool is_in_ring(uint32_t id)
-{
-    bool is_there = committed[id % IDS] > 0;
-    for (uint32_t i = 0; i < DRAFTS; i++)
-        is_there = is_there || drafts[i] == id;
-    return is_there;
-}
-
 /* No place is left with a launch that is long done: ids go on without a gap. */
 static const char *lap(void)
 {
@@ -201,6 +194,15 @@ static const char *all_came_once(void)
 /* ---- at any moment ---- */
 
 #ifdef STEPPING
+/* Whether the ring has it: if the process was killed now it would be in the trace. */
+static bool is_in_ring(uint32_t id)
+{
+    bool is_there = committed[id % IDS] > 0;
+    for (uint32_t i = 0; i < DRAFTS; i++)
+        is_there = is_there || drafts[i] == id;
+    return is_there;
+}
+
 static void send(void *context)
 {
     (void)context;
@@ -251,7 +253,7 @@ const char *Launches_InTheHandsOfAThreadThatDoesNotComeOn(void)
     struct moment moment = {.at = 0};
     uint32_t last;
     uint32_t steps;
-    clear();
+    CHECK_DONE(clear());
     CHECK_DONE(send_and_tell(&moment, &last));
     CHECK(last > 2 && last < MOST);
     for (moment.at = 1; moment.at <= last; moment.at += 1 + last / FINE)
@@ -267,7 +269,7 @@ const char *Launches_ThatWaitForRoomInTheHandsOfAnother(void)
     struct moment moment = {.at = 0};
     uint32_t last;
     uint32_t steps;
-    clear();
+    CHECK_DONE(clear());
     CHECK_DONE(send_and_tell(&moment, &last));
     for (moment.at = 1; moment.at <= last; moment.at += 1 + last / FINE) {
         (void)launch(1);
@@ -326,7 +328,7 @@ static const char *tell_and_go_on(struct meanwhile *meanwhile)
     while ((launch(1) + 1) % PLACES != 0)
         CHECK(rtl_launches_send());
     CHECK(rtl_launches_send());
-    clear();
+    CHECK_DONE(clear());
     CHECK(launch(10) != RTL_NONE && launch(11) != RTL_NONE);
     CHECK(pthread_create(&meanwhile->thread, NULL, send_and_stop, NULL) == 0);
     while (sem_wait(&stopped) != 0)
@@ -350,7 +352,7 @@ const char *Launches_WhosePlacesAreTakenMeanwhile(void)
         given_up += ended[false];
     }
     CHECK(given_up > 0);
-    clear();
+    CHECK_DONE(clear());
     CHECK_DONE(lap());
     return all_came_once();
 }
@@ -403,7 +405,7 @@ const char *Launches_OfManyThreads(void)
 {
     pthread_t threads[THREADS + 1];
     void *trouble = NULL;
-    clear();
+    CHECK_DONE(clear());
     ends = false;
     CHECK(pthread_create(&threads[THREADS], NULL, send_until_the_end, NULL) == 0);
     for (unsigned i = 0; i < THREADS; i++)
@@ -414,6 +416,6 @@ const char *Launches_OfManyThreads(void)
     CHECK(pthread_join(threads[THREADS], NULL) == 0);
     rtl_launches_settle();
     CHECK_DONE(all_came_once());
-    clear();
+    CHECK_DONE(clear());
     return lap();
 }
