@@ -16,21 +16,21 @@
 #include <string.h>
 #include <time.h>
 
-#define EAGER_NS      UINT64_C(1000000)   /* without a nap, after something came of it */
-#define BUSY_NAP_NS   50000               /* while something is on its way */
-#define IDLE_NAP_NS   500000              /* while nothing is */
-#define ACCOUNT_NS    UINT64_C(100000000) /* between looks at what was missed */
-#define SETTLE_NAP_NS 100000
+#define EAGER_NS     UINT64_C(1000000)   /* without a nap, after something came of it */
+#define BUSY_NAP_NS  50000               /* while something is on its way */
+#define IDLE_NAP_NS  500000              /* while nothing is */
+#define ACCOUNT_NS   UINT64_C(100000000) /* between looks at what was missed */
+#define DRAIN_NAP_NS 100000
 
 static _Atomic bool counts;                 /* something is counted */
 static const struct rtl_counting *counting; /* how; set before that */
 
-/* Held by the keeper while it works, and by who opens or closes a queue. The keeper works all the
- * time: who wants the lock says so. */
-static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic uint32_t guests;
-static pthread_t keeper;
-static bool running; /* under `keeping` */
+/* Held by the counter thread while it works, and by who opens or closes a queue. The thread works
+ * all the time, and a mutex is not fair: who wants the lock counts himself in `lock_waiters`. */
+static pthread_mutex_t counter_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic uint32_t lock_waiters;
+static pthread_t counter_thread;
+static bool running; /* under `counter_lock` */
 static _Atomic bool stopping, ended;
 static _Atomic uint64_t quiet_rounds; /* in a row: nothing was on its way */
 static bool told_of_graphs;
@@ -102,7 +102,7 @@ bool rtl_counters_need_packets(void)
     return atomic_load(&counts);
 }
 
-/* ---- the keeper ---- */
+/* ---- the counter thread ---- */
 
 static void account(void)
 {
@@ -114,7 +114,7 @@ static void account(void)
                             "RTL_COUNTING=range counts them");
 }
 
-static void *keep(void *unused)
+static void *serve(void *unused)
 {
     (void)unused;
     pthread_setname_np(pthread_self(), "rtl-counters");
@@ -122,18 +122,19 @@ static void *keep(void *unused)
     uint64_t since = 0;
     while (!atomic_load_explicit(&stopping, memory_order_acquire)) {
         bool busy = false;
-        pthread_mutex_lock(&keeping);
+        pthread_mutex_lock(&counter_lock);
         unsigned came = counting->round(&busy);
         uint64_t now = rtl_now();
         if (now - accounted > ACCOUNT_NS) {
             account();
             accounted = now;
         }
-        pthread_mutex_unlock(&keeping);
+        pthread_mutex_unlock(&counter_lock);
         atomic_store(&quiet_rounds, busy ? 0 : atomic_load(&quiet_rounds) + 1);
         if (came > 0)
             since = now;
-        if (atomic_load(&guests) > 0 || !busy || !counting->is_hurried || now - since > EAGER_NS)
+        if (atomic_load(&lock_waiters) > 0 || !busy || !counting->is_hurried ||
+            now - since > EAGER_NS)
             rtl_nap(busy ? BUSY_NAP_NS : IDLE_NAP_NS);
         else
             (void)sched_yield();
@@ -142,25 +143,25 @@ static void *keep(void *unused)
     return NULL;
 }
 
-static void hold_keeper(void)
+static void lock_counters(void)
 {
-    atomic_fetch_add(&guests, 1);
-    pthread_mutex_lock(&keeping);
+    atomic_fetch_add(&lock_waiters, 1);
+    pthread_mutex_lock(&counter_lock);
 }
 
-static void let_keeper(void)
+static void unlock_counters(void)
 {
-    pthread_mutex_unlock(&keeping);
-    atomic_fetch_sub(&guests, 1);
+    pthread_mutex_unlock(&counter_lock);
+    atomic_fetch_sub(&lock_waiters, 1);
 }
 
-static bool start_keeper(void)
+static bool start_thread(void)
 {
     if (running)
         return true;
     atomic_store(&stopping, false);
     atomic_store(&ended, false);
-    running = rtl_task_start(&keeper, keep) == 0;
+    running = rtl_task_start(&counter_thread, serve) == 0;
     return running;
 }
 
@@ -194,16 +195,16 @@ static struct rtl_counters_queue *counted_of(struct rtl_queue *queue)
 static bool open_queue(struct rtl_queue *queue, struct rtl_counters_agent *device)
 {
     struct rtl_counters_queue *counted = counted_of(queue);
-    if (counted == NULL || !start_keeper() || !provide_room(counted))
+    if (counted == NULL || !start_thread() || !provide_room(counted))
         return false;
     counted->device = device;
     return counting->open(counted);
 }
 
 /* So many packets may be on the hardware for one of the program's: the ring must hold them. */
-static void spread(struct rtl_queue *queue)
+static void limit_expansion(struct rtl_queue *queue)
 {
-    queue->max_expansion = counting->spread;
+    queue->max_expansion = counting->max_expansion;
     queue->rewriter.progress_every = (uint32_t)(queue->size / 8 / queue->max_expansion);
     if (queue->rewriter.progress_every == 0)
         queue->rewriter.progress_every = 1;
@@ -233,16 +234,16 @@ static void follow_queue(struct rtl_queue *queue)
         refuse_queue(queue->agent);
         return;
     }
-    hold_keeper();
+    lock_counters();
     bool opened = open_queue(queue, device);
     if (opened) {
-        spread(queue);
+        limit_expansion(queue);
         atomic_store_explicit(&queue->observed, true, memory_order_release);
     } else {
         rtl_counters_give_up(device, "the device or the library did not start them");
         rtl_counters_miss(device, RTL_UNCOUNTED_DEVICE, 1);
     }
-    let_keeper();
+    unlock_counters();
 }
 
 /* The throttle leaves room for all that a packet may become; a packet that finds none goes alone.
@@ -282,10 +283,10 @@ static void close_queue(struct rtl_queue *queue)
 {
     if (!rtl_queue_is_observed(queue))
         return;
-    hold_keeper();
+    lock_counters();
     counting->close(queue->observer);
     atomic_store(&queue->observed, false);
-    let_keeper();
+    unlock_counters();
 }
 
 static void forget_queues(void)
@@ -309,18 +310,18 @@ static void wait_until_quiet(uint64_t patience_ns)
     atomic_store(&quiet_rounds, 0);
     while (atomic_load(&quiet_rounds) < 2 && !atomic_load(&ended) &&
            rtl_clock_ns(CLOCK_MONOTONIC) < deadline)
-        rtl_nap(SETTLE_NAP_NS);
+        rtl_nap(DRAIN_NAP_NS);
 }
 
 static bool is_running(void)
 {
-    hold_keeper();
+    lock_counters();
     bool runs = running;
-    let_keeper();
+    unlock_counters();
     return runs;
 }
 
-void rtl_counters_settle(uint64_t patience_ns)
+void rtl_counters_drain(uint64_t patience_ns)
 {
     if (!atomic_load(&counts) || !is_running())
         return;
@@ -331,22 +332,22 @@ void rtl_counters_last(void)
 {
     if (!atomic_load(&counts))
         return;
-    hold_keeper();
-    counting->settle();
+    lock_counters();
+    counting->count_unfinished();
     account();
-    let_keeper();
+    unlock_counters();
 }
 
-static bool stop_keeper(uint64_t patience_ns)
+static bool stop_thread(uint64_t patience_ns)
 {
     uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
     atomic_store_explicit(&stopping, true, memory_order_release);
     while (!atomic_load_explicit(&ended, memory_order_acquire)) {
         if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline)
             return false;
-        rtl_nap(SETTLE_NAP_NS);
+        rtl_nap(DRAIN_NAP_NS);
     }
-    pthread_join(keeper, NULL);
+    pthread_join(counter_thread, NULL);
     return true;
 }
 
@@ -355,7 +356,7 @@ void rtl_counters_end(uint64_t patience_ns)
     if (!atomic_load(&counts) || !is_running())
         return;
     wait_until_quiet(patience_ns / 2);
-    if (!stop_keeper(patience_ns / 2))
+    if (!stop_thread(patience_ns / 2))
         return;
     running = false;
     forget_queues();
@@ -368,7 +369,7 @@ void rtl_counters_forked(void)
     atomic_store(&counts, false);
     forget_queues();
     atomic_store(&rtl_range_ended, NULL);
-    pthread_mutex_init(&keeping, NULL);
+    pthread_mutex_init(&counter_lock, NULL);
     running = false;
     rtl_counters_ranges_forked();
 }

@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MARKS   4u /* for each slot of a ring: see reservations.h */
-#define BUCKETS 1024u
-#define LOOK    64u /* ranges that ended, in a round */
-#define HARVEST 64u
-#define SPREAD  4u /* packets on the hardware for one of the program's, at most */
+#define MARKS         4u /* for each slot of a ring: see reservations.h */
+#define BUCKETS       1024u
+#define LOOK          64u /* ranges that ended, in a round */
+#define HARVEST       64u
+#define MAX_EXPANSION 4u /* packets on the hardware for one of the program's, at most */
 
 #define MOST_READING 128u /* reads of a queue on their way: no more packets before some came */
 
@@ -72,7 +72,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct range *ranges[BUCKETS];
 static struct range *first_ended, **last_ended = &first_ended;
 static _Atomic uint32_t open_ranges;
-static bool settled; /* what is left has been counted as such */
+static bool unfinished_counted; /* what is left has been counted as such */
 
 /* The thread's innermost range on the queue that it used last. A push's alone: it ends in its
  * thread, before which the use lives. Initial-exec, as rtl_thread_context. */
@@ -525,7 +525,7 @@ static uint64_t put_packet(struct rtl_counters_queue *queue, const void *packet,
     return packets + 1;
 }
 
-/* ---- the keeper ---- */
+/* ---- the counter thread ---- */
 
 static bool is_read(const struct rtl_counter_sample *sample)
 {
@@ -619,7 +619,7 @@ static void forget(struct range *range)
 
 static void finish_range(struct range *range)
 {
-    if (settled)
+    if (unfinished_counted)
         return;
     if (range->failed)
         rtl_counters_miss(range->device, range->why, 1);
@@ -734,14 +734,14 @@ static void close_queue(struct rtl_counters_queue *queue)
     pthread_mutex_unlock(&lock);
 }
 
-static void settle(void)
+static void count_unfinished(void)
 {
     pthread_mutex_lock(&lock);
-    for (uint32_t i = 0; i < BUCKETS && !settled; i++)
+    for (uint32_t i = 0; i < BUCKETS && !unfinished_counted; i++)
         for (struct range *range = ranges[i]; range != NULL; range = range->next)
             rtl_counters_miss(range->device, range->failed ? range->why : RTL_UNCOUNTED_SHUTDOWN,
                               1);
-    settled = true;
+    unfinished_counted = true;
     pthread_mutex_unlock(&lock);
 }
 
@@ -764,12 +764,12 @@ void rtl_counters_ranges_forked(void)
     pthread_mutex_init(&lock, NULL);
 }
 
-const struct rtl_counting rtl_counting_ranges = {.spread = SPREAD,
+const struct rtl_counting rtl_counting_ranges = {.max_expansion = MAX_EXPANSION,
                                                  .open = open_queue,
                                                  .reserve = reserve,
                                                  .most = most,
                                                  .put = put_packet,
                                                  .round = round_of_all,
                                                  .close = close_queue,
-                                                 .settle = settle,
+                                                 .count_unfinished = count_unfinished,
                                                  .end = end_all};

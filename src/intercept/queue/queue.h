@@ -112,8 +112,8 @@ static inline struct rtl_queue *rtl_queues_by_doorbell(uint64_t handle)
  * know what is reserved there: of each queue that it has set `observed` of. One at most; where
  * there is none, or the queue is not observed, that costs a load. */
 struct rtl_queue_observer {
-    /** A queue is about to be followed: may set `observed`, `observer`, `spread` and the rewriter's
-     * `progress_every`. Slow. */
+    /** A queue is about to be followed: may set `observed`, `observer`, `max_expansion` and the
+     * rewriter's `progress_every`. Slow. */
     void (*opened)(struct rtl_queue *queue);
     /** A queue on a GPU agent cannot be followed. Any thread. */
     void (*refused)(uint32_t agent);

@@ -69,7 +69,7 @@
  * much only where a thread has no processor, or hangs. */
 #define CLOSE_PATIENCE_NS    UINT64_C(200000000) /* submissions under way, at a shut-down */
 #define STOP_PATIENCE_S      5u /* the worker, at a shut-down: it must not go on behind it */
-#define COUNTERS_PATIENCE_NS UINT64_C(200000000) /* their keeper, at a shut-down */
+#define COUNTERS_PATIENCE_NS UINT64_C(200000000) /* their counter thread, at a shut-down */
 #define OURS                 ((size_t)112 << 20) /* bytes, besides the ring, with a margin */
 #define OUR_DATA             ((size_t)40 << 20)  /* bytes of those that are private */
 #define PIECE                256u                /* records, for which there is to be room */
@@ -335,7 +335,7 @@ static void describe_clocks(void)
 static void quiesce(uint64_t patience_ns)
 {
     uint64_t share = patience_ns / 4;
-    rtl_counters_settle(share < COUNTERS_PATIENCE_NS ? share : COUNTERS_PATIENCE_NS);
+    rtl_counters_drain(share < COUNTERS_PATIENCE_NS ? share : COUNTERS_PATIENCE_NS);
     rtl_worker_settle(patience_ns);
     harvest_all(NULL);
     if (hooked)
@@ -363,7 +363,7 @@ static void at_exit(void)
     if (!rtl_recording_is_on() || getpid() != owner)
         return;
     /* What the worker forwarded has let the program end; it may still hold the records. */
-    rtl_counters_settle(patience_left() / 3);
+    rtl_counters_drain(patience_left() / 3);
     quiesce(patience_left());
     rtl_callbacks_end(patience_left());
 }
@@ -376,7 +376,7 @@ __attribute__((destructor)) static void at_unload(void)
     if (!rtl_recording_is_on() || getpid() != owner)
         return;
     int saved = errno;
-    rtl_counters_settle(patience_left() / 3);
+    rtl_counters_drain(patience_left() / 3);
     rtl_worker_settle(patience_left());
     rtl_counters_last();
     (void)rtl_launches_send();
