@@ -135,7 +135,7 @@ static void let_visitors_in(void)
 }
 
 /* For measurements: away from the program's own threads. */
-static void settle(void)
+static void pin_thread(void)
 {
     int cpu = sg_settings()->cpu;
     if (cpu < 0)
@@ -152,7 +152,7 @@ static void *play(void *unused)
     (void)unused;
     (void)pthread_setname_np(pthread_self(), "softgpu");
     (void)prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); /* naps as short as asked for */
-    settle();
+    pin_thread();
     sg_rest_t state = {.since = sg_clock_ticks(), .nap_ns = FIRST_NAP_NS};
     (void)pthread_mutex_lock(&device.lock);
     while (!device.stop) {

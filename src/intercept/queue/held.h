@@ -18,7 +18,7 @@ struct rtl_queue;
 struct rtl_held {
     _Atomic bool counting; /**< somebody is at it: the rest is his, and others look at all */
     uint64_t id;           /**< of the queue that it was of, + 1 */
-    uint64_t settled;      /**< what its row had settled then */
+    uint64_t accounted;    /**< what its row had accounted then */
     uint64_t next;         /**< all records before it were done or completed */
     uint64_t completed;    /**< of these, the ones that wait */
 };

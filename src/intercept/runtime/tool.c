@@ -336,7 +336,7 @@ static void quiesce(uint64_t patience_ns)
 {
     uint64_t share = patience_ns / 4;
     rtl_counters_drain(share < COUNTERS_PATIENCE_NS ? share : COUNTERS_PATIENCE_NS);
-    rtl_worker_settle(patience_ns);
+    rtl_worker_quiesce(patience_ns);
     harvest_all(NULL);
     if (hooked)
         describe_clocks();
@@ -377,7 +377,7 @@ __attribute__((destructor)) static void at_unload(void)
         return;
     int saved = errno;
     rtl_counters_drain(patience_left() / 3);
-    rtl_worker_settle(patience_left());
+    rtl_worker_quiesce(patience_left());
     rtl_counters_last();
     (void)rtl_launches_send();
     harvest_last();

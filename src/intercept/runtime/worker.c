@@ -245,7 +245,7 @@ static bool rounds_reached(uint32_t goal)
            worker_ended(0);
 }
 
-void rtl_worker_settle(uint64_t patience_ns)
+void rtl_worker_quiesce(uint64_t patience_ns)
 {
     pthread_mutex_lock(&lock);
     bool waits = running;
