@@ -220,7 +220,7 @@ static void add_rings(struct targets *targets, const struct place *place, uint32
     targets->sessions += targets->count > before;
 }
 
-/* As rtl_session_check, of a session that root may open for another user too. */
+/* As rtl_ring_dir_check, of a session that root may open for another user too. */
 static int look_at(struct place *place, uint32_t *version)
 {
     char text[128];
@@ -229,9 +229,9 @@ static int look_at(struct place *place, uint32_t *version)
         return -1;
     ssize_t length = pread(file, text, sizeof text - 1, 0);
     text[length > 0 ? length : 0] = '\0';
-    place->collected = rtl_session_is_collected(file);
+    place->collected = rtl_ring_dir_is_collected(file);
     (void)close(file);
-    return rtl_session_read(text, version);
+    return rtl_ring_dir_read(text, version);
 }
 
 static int add_session(struct targets *targets, const char *session, uint32_t pid,
@@ -253,7 +253,7 @@ static int add_session(struct targets *targets, const char *session, uint32_t pi
     return known;
 }
 
-/* The folders of sessions are those that rtl_session_create makes. */
+/* The folders of sessions are those that rtl_ring_dir_create makes. */
 static void add_sessions_in(struct targets *targets, const char *place, uint32_t pid)
 {
     DIR *folder = opendir(place);

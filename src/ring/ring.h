@@ -106,14 +106,14 @@ struct rtl_piece {
 };
 
 /** Makes a session folder and writes its path to `path`. 0, or -1 with errno set. */
-int rtl_session_create(char *path, size_t path_size);
+int rtl_ring_dir_create(char *path, size_t path_size);
 
 /** The same for rings of so many bytes, of which it makes one ready (files.h). A folder is chosen
  * where there is room for one: /dev/shm, TMPDIR (if it is an absolute path), /tmp. Nothing is left
  * in those that will not do; `why` (may be NULL) then says what is the matter with each, as a part
  * of a sentence, and errno is the first one's. */
-int rtl_session_create_for(char *path, size_t path_size, size_t ring_bytes, char *why,
-                           size_t why_size);
+int rtl_ring_dir_create_for(char *path, size_t path_size, size_t ring_bytes, char *why,
+                            size_t why_size);
 
 /** Bytes of a ring where nobody says how many. */
 #define RTL_RING_BYTES ((size_t)16 << 20)
@@ -121,13 +121,13 @@ int rtl_session_create_for(char *path, size_t path_size, size_t ring_bytes, char
 /** Tells whether the session at `path` was made by a collector of the same wire version. 1 yes, 0
  * another version (its number in *version), -1 with errno set if there is no session, or not one of
  * this user's alone (EPERM; common/private.h). */
-int rtl_session_check(const char *path, uint32_t *version);
+int rtl_ring_dir_check(const char *path, uint32_t *version);
 
 /** The same of the text of a file `session` (EINVAL: it is none). */
-int rtl_session_read(const char *text, uint32_t *version);
+int rtl_ring_dir_read(const char *text, uint32_t *version);
 
 /** Removes the session's files and its folder, if they are this user's. */
-void rtl_session_remove(const char *path);
+void rtl_ring_dir_remove(const char *path);
 
 /** Makes the ring of this process in the session, with at least `bytes` of slots. 0, or -1 with
  * errno set. */

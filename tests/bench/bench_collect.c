@@ -305,10 +305,10 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "bench_collect replay|eager|batch [KERNELS] [RATE] [FILE]\n");
         return 2;
     }
-    if (rtl_session_create(bench.session, sizeof bench.session) != 0)
+    if (rtl_ring_dir_create(bench.session, sizeof bench.session) != 0)
         return 1;
     int status = run(&bench);
-    rtl_session_remove(bench.session);
+    rtl_ring_dir_remove(bench.session);
     if (argc <= 4)
         (void)unlink(bench.path);
     return status;

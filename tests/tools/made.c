@@ -19,7 +19,7 @@ const char *made_begin(struct made *made)
     CHECK(mkdtemp(made->folder) != NULL);
     (void)snprintf(made->trace, sizeof made->trace, "%s/trace.db", made->folder);
     (void)snprintf(made->truth, sizeof made->truth, "%s/truth", made->folder);
-    CHECK(rtl_session_create(made->session, sizeof made->session) == 0);
+    CHECK(rtl_ring_dir_create(made->session, sizeof made->session) == 0);
     made->writer = rtl_writer_open(made->trace, &options, error, sizeof error);
     CHECK(made->writer != NULL);
     return NULL;
@@ -56,7 +56,7 @@ const char *made_end(struct made *made)
 void made_clean(struct made *made)
 {
     char command[MADE_PATH];
-    rtl_session_remove(made->session);
+    rtl_ring_dir_remove(made->session);
     (void)snprintf(command, sizeof command, "rm -rf %s", made->folder);
     (void)made_shell(command);
 }

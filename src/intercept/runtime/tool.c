@@ -180,7 +180,7 @@ static bool leaves_room(void)
 static bool check_session(const char *session)
 {
     uint32_t version = 0;
-    int found = rtl_session_check(session, &version);
+    int found = rtl_ring_dir_check(session, &version);
     if (found < 0 && (errno == EMFILE || errno == ENFILE))
         refuse(session, errno);
     else if (found < 0 && !rtl_refuse(RTL_REFUSED_SESSION, errno, 0))
@@ -241,8 +241,8 @@ static bool open_ring(void)
         return false;
     if (session == NULL) {
         char why[1024];
-        if (rtl_session_create_for(own_session, sizeof own_session, config.ring_bytes, why,
-                                   sizeof why) != 0) {
+        if (rtl_ring_dir_create_for(own_session, sizeof own_session, config.ring_bytes, why,
+                                    sizeof why) != 0) {
             rtl_complain("no session could be made: %s: nothing is recorded", why);
             return false;
         }
@@ -251,11 +251,11 @@ static bool open_ring(void)
     if (rtl_ring_create(&ring, session, config.ring_bytes) != 0) {
         refuse(session, errno);
         if (config.session == NULL)
-            rtl_session_remove(session);
+            rtl_ring_dir_remove(session);
         return false;
     }
     if (config.session == NULL && !rtl_spawn_collector(session, config.output)) {
-        rtl_session_remove(session);
+        rtl_ring_dir_remove(session);
         return false;
     }
     if (config.session == NULL)
