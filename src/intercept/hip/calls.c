@@ -108,7 +108,7 @@ bool rtl_hip_enter(struct rtl_hip_call *call)
         return false;
     rtl_thread_context.inside = 1;
     rtl_thread_context.call = rtl_thread_context_new_id();
-    if (rtl_thread_context.mark != 0)
+    if (rtl_thread_context.ext_correlation != 0)
         rtl_external_note(rtl_thread_context.call);
     call->range = rtl_thread_context.range;
     call->flags = 0;
