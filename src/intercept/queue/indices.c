@@ -52,7 +52,7 @@ static struct rtl_queue *follow(const hsa_queue_t *queue)
 
 /* True if the calling thread is outside of everything that a packet could come from, so that one
  * that it reserves alone needs no note: most packets of programs without HIP. */
-static inline bool is_nowhere(const struct rtl_queue *state)
+static inline bool has_no_context(const struct rtl_queue *state)
 {
     return rtl_thread_context.call == 0 && rtl_thread_context.outside == 0 &&
            rtl_thread_context.launch == RTL_NONE && !rtl_thread_context.paused &&
@@ -89,7 +89,7 @@ static void note_origin(struct rtl_queue *state, uint64_t first, uint64_t count)
 static inline void note_reservation(struct rtl_queue *state, uint64_t first, uint64_t count)
 {
     prefetch_slots(state, first, count);
-    if (count != 1 || !is_nowhere(state))
+    if (count != 1 || !has_no_context(state))
         note_origin(state, first, count);
 }
 
