@@ -68,11 +68,11 @@ enum rtl_tool { RTL_TOOL_UNSET, RTL_TOOL_OTHER, RTL_TOOL_NAMED };
 /** Leaves what processes of the session are to do that begin later: record, or not. `pid` 0: all;
  * else the later images of that process, which started at `start` (clock ticks since boot). The
  * last one counts. 0, or -1 with errno. */
-int rtl_wish_leave(int folder, enum rtl_ring_wish wish, uint32_t pid, uint64_t start);
+int rtl_ring_request_leave(int folder, enum rtl_ring_request request, uint32_t pid, uint64_t start);
 
-/** Reads what was left for this process, RTL_RING_WISH_NONE if nothing. Takes no descriptor. Keeps
- * errno. */
-enum rtl_ring_wish rtl_wish_read(const char *session);
+/** Reads what was left for this process, RTL_RING_REQUEST_NONE if nothing. Takes no descriptor.
+ * Keeps errno. */
+enum rtl_ring_request rtl_ring_request_read(const char *session);
 
 /** What kept a process from being recorded. */
 struct rtl_refusal {

@@ -38,7 +38,11 @@
 
 /** What somebody outside wants of a process (rtl ctl); the process takes it within some ms and sets
  * the word back. */
-enum rtl_ring_wish { RTL_RING_WISH_NONE = 0, RTL_RING_WISH_START = 1, RTL_RING_WISH_STOP = 2 };
+enum rtl_ring_request {
+    RTL_RING_REQUEST_NONE = 0,
+    RTL_RING_REQUEST_START = 1,
+    RTL_RING_REQUEST_STOP = 2
+};
 
 enum rtl_ring_state {
     RTL_RING_OPEN = 1,
@@ -63,7 +67,7 @@ struct rtl_ring_header {
     _Atomic uint32_t state;   /**< enum rtl_ring_state */
     _Atomic uint32_t queues;  /**< ledger rows in use */
     _Atomic uint64_t usable;  /**< slots of a lap, from its begin, whose memory is reserved */
-    _Atomic uint32_t wish;    /**< enum rtl_ring_wish, written from outside */
+    _Atomic uint32_t request; /**< enum rtl_ring_request, written from outside */
     _Atomic uint32_t stopped; /**< 1 while the process records nothing */
     uint64_t image;           /**< rtl_process_facts, of the image that made it */
     uint64_t made_ns;         /**< when it did so, CLOCK_BOOTTIME */
