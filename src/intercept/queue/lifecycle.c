@@ -152,7 +152,7 @@ static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id,
         .help = rtl_submit_help,
         .context = state,
         .scarce = services.wake_worker,
-        .expect = rtl_waits_signal_replaced,
+        .on_replaced = rtl_waits_signal_replaced,
     };
 }
 

@@ -400,8 +400,8 @@ static void borrow(struct rtl_kernel_facts *facts)
 static inline void add_record(struct rtl_rewriter *rewriter, const struct rtl_kernel_facts *facts)
 {
     rtl_pending_add(rewriter->pending, facts);
-    if (rtl_is_replaced(facts) && rewriter->expect != NULL)
-        rewriter->expect();
+    if (rtl_is_replaced(facts) && rewriter->on_replaced != NULL)
+        rewriter->on_replaced();
 }
 
 static inline enum rtl_followed follow(struct rtl_rewriter *rewriter, hsa_signal_t *signal,
@@ -838,8 +838,8 @@ static void fast_replace(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_pack
     rtl_record_set_app_signal(words, packet->completion_signal.handle);
     atomic_fetch_add_explicit(&rewriter->pending->owed, 1, memory_order_relaxed);
     record_unsignalled(rewriter, packet, words, index, epoch, origin);
-    if (rewriter->expect != NULL)
-        rewriter->expect();
+    if (rewriter->on_replaced != NULL)
+        rewriter->on_replaced();
     rewriter->since_progress = 0;
 }
 

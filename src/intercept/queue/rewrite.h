@@ -85,8 +85,8 @@ struct rtl_rewriter {
      * many. Must not wait. */
     unsigned (*help)(void *context);
     void *context;
-    void (*scarce)(void); /**< half of the signals are in use; NULL: nobody wants to know */
-    void (*expect)(void); /**< a signal was replaced; NULL: nobody wants to know */
+    void (*scarce)(void);      /**< half of the signals are in use; NULL: nobody wants to know */
+    void (*on_replaced)(void); /**< a signal was replaced; NULL: nobody wants to know */
     /** Fingerprints of kernels that were reserved alone, before packets that were reserved at once
      * (heads) or behind a full batch of those (tails): a replay has one packet in its first batch,
      * and may have one left for its last. */

@@ -183,26 +183,26 @@ const char *Rewrite_PlainSignalIsBorrowed(void)
     return NULL;
 }
 
-static unsigned expected;
+static unsigned replaced;
 
-static void expect(void)
+static void count_replaced(void)
 {
-    expected++;
+    replaced++;
 }
 
 /* The first finds no pool signal at hand, the second does; the third is in a host call. */
 const char *Rewrite_CountingSignalIsReplaced(void)
 {
     CHECK_DONE(set_up(RTL_MODE_FULL, 64));
-    bench.rewriter.expect = expect;
-    expected = 0;
+    bench.rewriter.on_replaced = count_replaced;
+    replaced = 0;
     reserve(2, 1, 78, RTL_NONE, 0);
     for (uint32_t i = 0; i < 3; i++) {
         uint64_t own = fake_signal(2);
         hsa_kernel_dispatch_packet_t *packet = kernel(i, own);
         rewrite(i, 1);
         CHECK(packet->completion_signal.handle != own && packet->completion_signal.handle != 0);
-        CHECK(bench.pending.owed == i + 1 && expected == i + 1);
+        CHECK(bench.pending.owed == i + 1 && replaced == i + 1);
         fake_complete(packet->completion_signal.handle, 1, 2);
         struct rtl_kernel_facts facts;
         CHECK(take(i, &facts) == RTL_TAKE_TAKEN && facts.app_signal == own &&
