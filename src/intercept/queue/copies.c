@@ -454,8 +454,6 @@ void rtl_copies_forked(void)
     pthread_mutex_init(&lock, NULL);
 }
 
-#define HOOK(entry, function) rtl_api_hook(RTL_ENTRY_##entry, (void (*)(void))(function))
-
 void rtl_copies_hook(const struct rtl_config *config)
 {
     memset(agents, 0, sizeof agents);
@@ -463,12 +461,12 @@ void rtl_copies_hook(const struct rtl_config *config)
     mode = config->mode;
     if (mode != RTL_MODE_LITE && rtl_api.hsa_amd_profiling_async_copy_enable != NULL) {
         rtl_api.hsa_amd_profiling_async_copy_enable(true);
-        HOOK(hsa_amd_profiling_async_copy_enable, enable);
+        RTL_HOOK(hsa_amd_profiling_async_copy_enable, enable);
     }
     atomic_store_explicit(&active, true, memory_order_release);
-    HOOK(hsa_amd_profiling_get_async_copy_time, get_time);
-    HOOK(hsa_amd_memory_async_copy, copy_linear);
-    HOOK(hsa_amd_memory_async_copy_on_engine, copy_on_engine);
-    HOOK(hsa_amd_memory_async_copy_rect, copy_rectangle);
-    HOOK(hsa_amd_memory_async_batch_copy, copy_batch);
+    RTL_HOOK(hsa_amd_profiling_get_async_copy_time, get_time);
+    RTL_HOOK(hsa_amd_memory_async_copy, copy_linear);
+    RTL_HOOK(hsa_amd_memory_async_copy_on_engine, copy_on_engine);
+    RTL_HOOK(hsa_amd_memory_async_copy_rect, copy_rectangle);
+    RTL_HOOK(hsa_amd_memory_async_batch_copy, copy_batch);
 }

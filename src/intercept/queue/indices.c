@@ -157,20 +157,18 @@ ADD(scacquire, memory_order_acquire)
 ADD(relaxed, memory_order_relaxed)
 ADD(screlease, memory_order_release)
 
-#define HOOK(entry, function) rtl_api_hook(RTL_ENTRY_##entry, (void (*)(void))(function))
-
 void rtl_indices_hook(void)
 {
-    HOOK(hsa_queue_load_write_index_scacquire, load_scacquire);
-    HOOK(hsa_queue_load_write_index_relaxed, load_relaxed);
-    HOOK(hsa_queue_store_write_index_relaxed, store_relaxed);
-    HOOK(hsa_queue_store_write_index_screlease, store_screlease);
-    HOOK(hsa_queue_cas_write_index_scacq_screl, cas_scacq_screl);
-    HOOK(hsa_queue_cas_write_index_scacquire, cas_scacquire);
-    HOOK(hsa_queue_cas_write_index_relaxed, cas_relaxed);
-    HOOK(hsa_queue_cas_write_index_screlease, cas_screlease);
-    HOOK(hsa_queue_add_write_index_scacq_screl, add_scacq_screl);
-    HOOK(hsa_queue_add_write_index_scacquire, add_scacquire);
-    HOOK(hsa_queue_add_write_index_relaxed, add_relaxed);
-    HOOK(hsa_queue_add_write_index_screlease, add_screlease);
+    RTL_HOOK(hsa_queue_load_write_index_scacquire, load_scacquire);
+    RTL_HOOK(hsa_queue_load_write_index_relaxed, load_relaxed);
+    RTL_HOOK(hsa_queue_store_write_index_relaxed, store_relaxed);
+    RTL_HOOK(hsa_queue_store_write_index_screlease, store_screlease);
+    RTL_HOOK(hsa_queue_cas_write_index_scacq_screl, cas_scacq_screl);
+    RTL_HOOK(hsa_queue_cas_write_index_scacquire, cas_scacquire);
+    RTL_HOOK(hsa_queue_cas_write_index_relaxed, cas_relaxed);
+    RTL_HOOK(hsa_queue_cas_write_index_screlease, cas_screlease);
+    RTL_HOOK(hsa_queue_add_write_index_scacq_screl, add_scacq_screl);
+    RTL_HOOK(hsa_queue_add_write_index_scacquire, add_scacquire);
+    RTL_HOOK(hsa_queue_add_write_index_relaxed, add_relaxed);
+    RTL_HOOK(hsa_queue_add_write_index_screlease, add_screlease);
 }

@@ -373,8 +373,6 @@ static hsa_status_t set_profiler_enabled(hsa_queue_t *queue, int enable)
         queue, rtl_queues_find(queue) != NULL ? 1 : enable);
 }
 
-#define HOOK(entry, function) rtl_api_hook(RTL_ENTRY_##entry, (void (*)(void))(function))
-
 void rtl_queues_hook(const struct rtl_config *config, struct rtl_ring *to,
                      const struct rtl_queue_services *from)
 {
@@ -384,7 +382,7 @@ void rtl_queues_hook(const struct rtl_config *config, struct rtl_ring *to,
     rtl_queues_ids_open(to);
     rtl_ways_open(config);
     rtl_indices_hook();
-    HOOK(hsa_queue_create, create);
-    HOOK(hsa_queue_destroy, destroy);
-    HOOK(hsa_amd_profiling_set_profiler_enabled, set_profiler_enabled);
+    RTL_HOOK(hsa_queue_create, create);
+    RTL_HOOK(hsa_queue_destroy, destroy);
+    RTL_HOOK(hsa_amd_profiling_set_profiler_enabled, set_profiler_enabled);
 }

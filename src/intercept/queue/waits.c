@@ -200,17 +200,15 @@ WAIT_GROUP(scacquire)
 WAIT_SEVERAL(any)
 WAIT_SEVERAL(all)
 
-#define HOOK(entry, function) rtl_api_hook(RTL_ENTRY_hsa_##entry, (void (*)(void))(function))
-
 void rtl_waits_hook(void (*tells)(void))
 {
     atomic_store(&replaced, tells);
-    HOOK(signal_wait_relaxed, wait_relaxed);
-    HOOK(signal_wait_scacquire, wait_scacquire);
-    HOOK(signal_load_relaxed, load_relaxed);
-    HOOK(signal_load_scacquire, load_scacquire);
-    HOOK(signal_group_wait_any_relaxed, wait_group_relaxed);
-    HOOK(signal_group_wait_any_scacquire, wait_group_scacquire);
-    HOOK(amd_signal_wait_any, wait_any);
-    HOOK(amd_signal_wait_all, wait_all);
+    RTL_HOOK(hsa_signal_wait_relaxed, wait_relaxed);
+    RTL_HOOK(hsa_signal_wait_scacquire, wait_scacquire);
+    RTL_HOOK(hsa_signal_load_relaxed, load_relaxed);
+    RTL_HOOK(hsa_signal_load_scacquire, load_scacquire);
+    RTL_HOOK(hsa_signal_group_wait_any_relaxed, wait_group_relaxed);
+    RTL_HOOK(hsa_signal_group_wait_any_scacquire, wait_group_scacquire);
+    RTL_HOOK(hsa_amd_signal_wait_any, wait_any);
+    RTL_HOOK(hsa_amd_signal_wait_all, wait_all);
 }
