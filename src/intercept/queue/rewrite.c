@@ -2,6 +2,7 @@
 
 #include "graph/fingerprint.h"
 #include "intercept/queue/aql.h"
+#include "intercept/queue/ledger.h"
 #include "intercept/queue/pending_add.h"
 #include "intercept/queue/shared_signal.h"
 
@@ -501,26 +502,12 @@ static bool rewrite_other(struct rtl_rewriter *rewriter, hsa_signal_t *signal, u
            watch(rewriter, signal, index);
 }
 
-static inline void add_shared(_Atomic uint64_t *counter, uint64_t value)
-{
-    if (value != 0)
-        atomic_fetch_add_explicit(counter, value, memory_order_relaxed);
-}
-
-/* A counter of a row that nobody else writes is added to without a locked instruction, which would
- * wait for all stores before it, those to records that lie in the worker's cache among them. */
-static inline void add_private(_Atomic uint64_t *counter, uint64_t value)
-{
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + value,
-                          memory_order_relaxed);
-}
-
 static inline void add(_Atomic uint64_t *counter, uint64_t value, bool shared)
 {
     if (shared)
-        add_shared(counter, value);
-    else if (value != 0)
-        add_private(counter, value);
+        rtl_ledger_add(counter, value);
+    else
+        rtl_ledger_add_private(counter, value);
 }
 
 /* Losses are counted by harvesters as well. */
@@ -535,9 +522,9 @@ static inline void account(const struct rtl_rewriter *rewriter, const struct tal
     add(&ledger->stopped, tally->stopped, shared);
     add(&ledger->withheld, tally->withheld, shared);
     add(&ledger->borrowed, tally->borrowed, shared);
-    add_shared(&ledger->lost[RTL_LOST_PENDING], tally->pending);
-    add_shared(&ledger->lost[RTL_LOST_POOL], tally->pool);
-    add_shared(&ledger->lost[RTL_LOST_NOT_FOLLOWED], tally->taken);
+    rtl_ledger_add(&ledger->lost[RTL_LOST_PENDING], tally->pending);
+    rtl_ledger_add(&ledger->lost[RTL_LOST_POOL], tally->pool);
+    rtl_ledger_add(&ledger->lost[RTL_LOST_NOT_FOLLOWED], tally->taken);
 }
 
 /* The same for kernels that were all followed. */

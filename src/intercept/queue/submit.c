@@ -8,6 +8,7 @@
 #include "intercept/base/symbols.h"
 #include "intercept/queue/aql.h"
 #include "intercept/queue/harvest.h"
+#include "intercept/queue/ledger.h"
 #include "intercept/queue/pending_add.h"
 #include "intercept/queue/signal_pool.h"
 
@@ -124,10 +125,9 @@ static void publish(struct rtl_queue *queue, uint64_t end)
 static void resynchronise(struct rtl_queue *queue, uint64_t first, uint64_t end)
 {
     uint64_t missed = end - first;
-    atomic_fetch_add_explicit(&queue->ledger->packets, missed, memory_order_relaxed);
-    atomic_fetch_add_explicit(&queue->ledger->seen, missed, memory_order_relaxed);
-    atomic_fetch_add_explicit(&queue->ledger->lost[RTL_LOST_NOT_FOLLOWED], missed,
-                              memory_order_relaxed);
+    rtl_ledger_add(&queue->ledger->packets, missed);
+    rtl_ledger_add(&queue->ledger->seen, missed);
+    rtl_ledger_add(&queue->ledger->lost[RTL_LOST_NOT_FOLLOWED], missed);
     rtl_rewrite_skip(&queue->rewriter, first, end);
     atomic_store_explicit(&queue->submitted, end, memory_order_release);
     uint64_t seen = atomic_load_explicit(&queue->virtual_index, memory_order_relaxed);
@@ -330,8 +330,7 @@ static unsigned help_one(struct rtl_queue *queue, bool quiet)
 {
     unsigned taken = rtl_harvest(queue, HELP, HELP);
     taken += rtl_harvest_forward(queue, quiet);
-    if (taken > 0)
-        atomic_fetch_add_explicit(&queue->ledger->helped, taken, memory_order_relaxed);
+    rtl_ledger_add(&queue->ledger->helped, taken);
     return taken;
 }
 

@@ -6,6 +6,7 @@
 #include "intercept/base/queue_map.h"
 #include "intercept/queue/aql.h"
 #include "intercept/queue/ids.h"
+#include "intercept/queue/ledger.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -109,9 +110,9 @@ void rtl_untracked_count(uint64_t doorbell)
     if (from >= to || !atomic_compare_exchange_strong(&untracked->counted, &from, to))
         return;
     struct rtl_wire_ledger *ledger = untracked->ledger;
-    atomic_fetch_add_explicit(&ledger->packets, to - from, memory_order_relaxed);
-    atomic_fetch_add_explicit(&ledger->seen, kernels, memory_order_relaxed);
-    atomic_fetch_add_explicit(&ledger->lost[RTL_LOST_NOT_FOLLOWED], kernels, memory_order_relaxed);
+    rtl_ledger_add(&ledger->packets, to - from);
+    rtl_ledger_add(&ledger->seen, kernels);
+    rtl_ledger_add(&ledger->lost[RTL_LOST_NOT_FOLLOWED], kernels);
 }
 
 void rtl_untracked_remove(const hsa_queue_t *queue)

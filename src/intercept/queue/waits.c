@@ -7,6 +7,7 @@
 #include "intercept/base/thread_context.h"
 #include "intercept/queue/harvest.h"
 #include "intercept/queue/launches.h"
+#include "intercept/queue/ledger.h"
 #include "intercept/queue/queue.h"
 
 #include <errno.h>
@@ -68,8 +69,7 @@ static void harvest(struct rtl_queue *queue, unsigned running)
         else
             rtl_held_count(queue, running);
     }
-    if (taken > 0)
-        atomic_fetch_add_explicit(&queue->ledger->helped, taken, memory_order_relaxed);
+    rtl_ledger_add(&queue->ledger->helped, taken);
     if (!rtl_agents_has_clock(queue->agent))
         rtl_agents_first_clock(queue->agent,
                                atomic_load_explicit(&queue->last_end_ticks, memory_order_relaxed));
