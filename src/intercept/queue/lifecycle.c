@@ -44,8 +44,7 @@ static uint64_t pending_capacity(uint64_t size)
 static bool any_closing(void)
 {
     for (uint32_t i = 0; i < rtl_queues_count(); i++)
-        if (atomic_load_explicit(&rtl_queues_at(i)->phase, memory_order_acquire) ==
-            RTL_QUEUE_CLOSING)
+        if (rtl_queue_is_in(rtl_queues_at(i), RTL_QUEUE_CLOSING))
             return true;
     return false;
 }
@@ -57,9 +56,8 @@ static struct rtl_queue *find_free(uint64_t size, uint64_t rest_ns)
     uint64_t now = rtl_now();
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
         struct rtl_queue *queue = rtl_queues_at(i);
-        if (atomic_load_explicit(&queue->phase, memory_order_acquire) == RTL_QUEUE_FREE &&
-            now - queue->freed_at >= rest_ns && queue->pending.mask + 1 >= pending_capacity(size) &&
-            queue->reserved_size >= size)
+        if (rtl_queue_is_in(queue, RTL_QUEUE_FREE) && now - queue->freed_at >= rest_ns &&
+            queue->pending.mask + 1 >= pending_capacity(size) && queue->reserved_size >= size)
             return queue;
     }
     return NULL;

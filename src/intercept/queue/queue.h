@@ -136,6 +136,13 @@ void rtl_queues_observe(const struct rtl_queue_observer *observer);
 /** The observer, or one that does nothing. Any thread. */
 const struct rtl_queue_observer *rtl_queues_observer(void);
 
+/** True if the state is in that phase. A state that is free may be on its way to serve another
+ * queue. Any thread. */
+static inline bool rtl_queue_is_in(const struct rtl_queue *queue, enum rtl_queue_phase phase)
+{
+    return atomic_load_explicit(&queue->phase, memory_order_acquire) == phase;
+}
+
 /** True if the queue is observed: `observer` is set then. Any thread. */
 static inline bool rtl_queue_is_observed(const struct rtl_queue *queue)
 {

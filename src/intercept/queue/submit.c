@@ -341,7 +341,7 @@ static unsigned help_others(struct rtl_queue *own, unsigned enough, bool quiet)
     uint32_t queues = rtl_queues_count();
     for (uint32_t i = 1; i < queues && taken + enough < HELP; i++) {
         struct rtl_queue *other = rtl_queues_at((own->index + i) % queues);
-        if (atomic_load_explicit(&other->phase, memory_order_acquire) == RTL_QUEUE_LIVE)
+        if (rtl_queue_is_in(other, RTL_QUEUE_LIVE))
             taken += help_one(other, quiet);
     }
     return taken;

@@ -50,12 +50,6 @@ void rtl_waits_forked(void)
     atomic_store_explicit(&helpers, 0, memory_order_relaxed);
 }
 
-/* Records of a queue that the worker is just about to account for, at its end, are left to it. */
-static bool is_live(const struct rtl_queue *queue)
-{
-    return atomic_load_explicit(&queue->phase, memory_order_acquire) == RTL_QUEUE_LIVE;
-}
-
 /* The packets of a queue complete in order, but for those that run together: what is known to be
  * done comes before what is not, or not far behind. */
 static void harvest(struct rtl_queue *queue, unsigned running)
@@ -75,12 +69,13 @@ static void harvest(struct rtl_queue *queue, unsigned running)
                                atomic_load_explicit(&queue->last_end_ticks, memory_order_relaxed));
 }
 
+/* Records of a queue that the worker is just about to account for, at its end, are left to it. */
 static void hand_over(unsigned running)
 {
     int saved = errno;
     rtl_launches_settle();
     for (uint32_t i = 0; i < rtl_queues_count(); i++)
-        if (is_live(rtl_queues_at(i)))
+        if (rtl_queue_is_in(rtl_queues_at(i), RTL_QUEUE_LIVE))
             harvest(rtl_queues_at(i), running);
     if (rtl_harvest_has_aside())
         (void)rtl_harvest_aside();

@@ -22,15 +22,9 @@ struct goal {
     bool done;
 };
 
-/* It may be on its way to serve another queue. */
-static bool is_free(const struct rtl_queue *queue)
-{
-    return atomic_load_explicit(&queue->phase, memory_order_acquire) == RTL_QUEUE_FREE;
-}
-
 static bool is_gone(const struct goal *goal)
 {
-    return is_free(goal->queue) || goal->queue->id != goal->id;
+    return rtl_queue_is_in(goal->queue, RTL_QUEUE_FREE) || goal->queue->id != goal->id;
 }
 
 /* Whether something of the range is reserved and not submitted. What is reserved first may run on
@@ -63,7 +57,7 @@ static bool is_done(struct goal *goal, uint64_t least)
         goal->sent = !is_held_up(goal, least);
         goal->records = records_of(goal->queue);
     }
-    if (atomic_load_explicit(&goal->queue->phase, memory_order_acquire) == RTL_QUEUE_LIVE)
+    if (rtl_queue_is_in(goal->queue, RTL_QUEUE_LIVE))
         (void)rtl_harvest(goal->queue, UINT32_MAX, PATIENCE);
     goal->done = goal->sent && !rtl_pending_has_since(&goal->queue->pending, goal->records, least);
     return goal->done;
@@ -75,7 +69,7 @@ static uint32_t set_goals(struct goal *goals, uint32_t queues, uint64_t least)
     for (uint32_t i = 0; i < queues; i++) {
         struct goal *goal = &goals[count];
         *goal = (struct goal){.queue = rtl_queues_at(i)};
-        if (is_free(goal->queue))
+        if (rtl_queue_is_in(goal->queue, RTL_QUEUE_FREE))
             continue;
         goal->id = goal->queue->id;
         goal->packets = atomic_load_explicit(&goal->queue->virtual_index, memory_order_acquire);

@@ -264,12 +264,6 @@ static bool open_ring(void)
     return true;
 }
 
-/* One that is free may be on its way to serve another queue. */
-static bool is_free(const struct rtl_queue *queue)
-{
-    return atomic_load_explicit(&queue->phase, memory_order_acquire) == RTL_QUEUE_FREE;
-}
-
 /* All waits of the process's end together. */
 static struct rtl_patience exit_patience;
 
@@ -305,7 +299,7 @@ static void harvest_queue(struct rtl_queue *queue, struct rtl_patience *patience
 static void harvest_all(struct rtl_patience *patience)
 {
     for (uint32_t i = 0; i < rtl_queues_count(); i++)
-        if (!is_free(rtl_queues_at(i)))
+        if (!rtl_queue_is_in(rtl_queues_at(i), RTL_QUEUE_FREE))
             harvest_queue(rtl_queues_at(i), patience);
 }
 
@@ -325,7 +319,7 @@ static void describe_clocks(void)
 {
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
         struct rtl_queue *queue = rtl_queues_at(i);
-        if (!is_free(queue))
+        if (!rtl_queue_is_in(queue, RTL_QUEUE_FREE))
             rtl_agents_clock(queue->agent, atomic_load(&queue->last_end_ticks));
     }
     rtl_agents_clock_end();
