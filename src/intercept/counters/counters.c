@@ -8,6 +8,7 @@
 #include "intercept/counters/kernel.h"
 #include "intercept/counters/range.h"
 #include "intercept/queue/aql.h"
+#include "intercept/queue/packet_buffer.h"
 #include "intercept/ranges/ranges.h"
 
 #include <pthread.h>
@@ -167,19 +168,6 @@ static bool start_thread(void)
 
 /* ---- queues ---- */
 
-static bool provide_room(struct rtl_counters_queue *counted)
-{
-    void *out = NULL;
-    if (counted->room >= counted->queue->size)
-        return true;
-    if (posix_memalign(&out, RTL_PACKET_SIZE, counted->queue->size * RTL_PACKET_SIZE) != 0)
-        return false;
-    free(counted->out);
-    counted->out = out;
-    counted->room = counted->queue->size;
-    return true;
-}
-
 static struct rtl_counters_queue *counted_of(struct rtl_queue *queue)
 {
     if (queue->observer == NULL) {
@@ -195,7 +183,8 @@ static struct rtl_counters_queue *counted_of(struct rtl_queue *queue)
 static bool open_queue(struct rtl_queue *queue, struct rtl_counters_agent *device)
 {
     struct rtl_counters_queue *counted = counted_of(queue);
-    if (counted == NULL || !start_thread() || !provide_room(counted))
+    if (counted == NULL || !start_thread() ||
+        !rtl_packet_buffer_provide(&counted->out, &counted->room, queue->size))
         return false;
     counted->device = device;
     return counting->open(counted);

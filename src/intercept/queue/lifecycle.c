@@ -9,6 +9,7 @@
 #include "intercept/queue/indices.h"
 #include "intercept/queue/interception.h"
 #include "intercept/queue/launches.h"
+#include "intercept/queue/packet_buffer.h"
 #include "intercept/queue/signal_pool.h"
 #include "intercept/queue/submit.h"
 #include "intercept/queue/untracked.h"
@@ -94,19 +95,6 @@ static struct rtl_queue *free_place(uint64_t size)
     return queue;
 }
 
-static bool provide_staging(struct rtl_queue *state)
-{
-    if (state->staging_size >= state->size)
-        return true;
-    void *staging = NULL;
-    if (posix_memalign(&staging, 64, state->size * 64) != 0)
-        return false;
-    free(state->staging);
-    state->staging = staging;
-    state->staging_size = state->size;
-    return true;
-}
-
 /* By interception notes are looked for when their packets count as submitted already. */
 static void set_up_notes(struct rtl_queue *state)
 {
@@ -177,7 +165,7 @@ static bool hook_into(struct rtl_queue *state, const struct rtl_way_made *made)
     state->way = made->way;
     state->never_wraps = made->never_wraps;
     return made->way != RTL_WAY_INTERCEPT ||
-           (provide_staging(state) &&
+           (rtl_packet_buffer_provide(&state->staging, &state->staging_size, state->size) &&
             rtl_api.hsa_amd_queue_intercept_register(state->queue, rtl_submit_intercepted, state) ==
                 HSA_STATUS_SUCCESS);
 }
