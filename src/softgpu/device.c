@@ -11,6 +11,7 @@
  * time slices. */
 #include "softgpu/device.h"
 
+#include "common/thread.h"
 #include "softgpu/aql.h"
 #include "softgpu/clock.h"
 #include "softgpu/say.h"
@@ -19,7 +20,6 @@
 #include <immintrin.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,13 +190,7 @@ bool sg_device_start(void)
 {
     device.stop = false;
     device.order = sg_settings()->reorder_seed;
-    /* The program's signals are for the program's threads. */
-    sigset_t all;
-    sigset_t before;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    device.running = pthread_create(&device.thread, NULL, play, NULL) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    device.running = rtl_thread_start(&device.thread, NULL, play, NULL) == 0;
     return device.running;
 }
 
