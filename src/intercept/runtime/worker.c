@@ -1,6 +1,7 @@
 #include "intercept/runtime/worker.h"
 
 #include "common/allowance.h"
+#include "common/bell.h"
 #include "common/clock.h"
 #include "common/pages.h"
 #include "intercept/base/agents.h"
@@ -16,15 +17,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #define FEW_ROUND         128u    /* so few: the nap before was too short */
 #define LONG_NAP_NS       400000u /* after few */
@@ -46,30 +44,23 @@ static int thread_error; /* under the lock: why it is not, 0 if nothing was trie
 static _Atomic bool stopping;
 static _Atomic bool ended;
 static _Atomic uint32_t rounds;
-static _Atomic uint32_t bell; /* futex: moved to cut a nap short */
-static _Atomic bool napping;  /* and nobody has moved it yet */
+static struct rtl_bell bell;  /* cuts a nap short */
+static _Atomic bool napping;  /* and nobody has rung yet */
 static _Atomic bool expected; /* a signal was replaced since the worker last looked */
 static struct rtl_round state = {.stopping = &stopping}; /* the worker's */
 
 static void nap(uint32_t bell_seen, uint64_t ns)
 {
-    struct timespec time = {.tv_sec = 0, .tv_nsec = (long)ns};
     atomic_store(&napping, true);
-    syscall(SYS_futex, &bell, FUTEX_WAIT_PRIVATE, bell_seen, &time, NULL, 0);
+    rtl_bell_nap(&bell, bell_seen, ns);
     atomic_store_explicit(&napping, false, memory_order_relaxed);
-}
-
-static void ring_bell(void)
-{
-    atomic_fetch_add(&bell, 1);
-    syscall(SYS_futex, &bell, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 void rtl_worker_wake(void)
 {
     if (atomic_load_explicit(&napping, memory_order_relaxed) && atomic_exchange(&napping, false)) {
         int saved = errno;
-        ring_bell();
+        rtl_bell_ring(&bell);
         errno = saved;
     }
 }
@@ -161,7 +152,7 @@ static void *work(void *unused)
     uint64_t next_bracket = rtl_now() + BRACKET_PERIOD_NS;
     while (!atomic_load_explicit(&stopping, memory_order_acquire)) {
         stall();
-        uint32_t bell_seen = atomic_load(&bell);
+        uint32_t bell_seen = rtl_bell_look(&bell);
         unsigned finished = rtl_worker_round();
         atomic_fetch_add_explicit(&rounds, 1, memory_order_release);
         if (rtl_now() > next_bracket) {
@@ -255,7 +246,7 @@ void rtl_worker_quiesce(uint64_t patience_ns)
     uint32_t goal = atomic_load(&rounds) + 2;
     uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
     while (!rounds_reached(goal) && rtl_clock_ns(CLOCK_MONOTONIC) < deadline) {
-        ring_bell(); /* each round may end in a nap */
+        rtl_bell_ring(&bell); /* each round may end in a nap */
         rtl_nap(STEP_NS);
     }
 }
@@ -266,7 +257,7 @@ bool rtl_worker_stop(uint64_t patience_ns)
     bool stopped = true;
     if (running) {
         atomic_store_explicit(&stopping, true, memory_order_release);
-        ring_bell();
+        rtl_bell_ring(&bell);
         wait_until(worker_ended, 0, patience_ns);
         stopped = worker_ended(0);
         if (stopped) {
