@@ -350,17 +350,23 @@ int rtl_callbacks_subscribe(const rtl_callbacks_t *callbacks, void *context,
     return try_to_subscribe(callbacks, context, counters, true);
 }
 
+struct ticket {
+    const struct request *of;
+    uint32_t number;
+};
+
+static bool is_answered(void *context)
+{
+    const struct ticket *ticket = context;
+    return (int32_t)(atomic_load(&ticket->of->answered) - ticket->number) >= 0;
+}
+
 /* Has the thread do it; false if it has not by then. */
 static bool request(struct request *what, uint64_t deadline_ns)
 {
-    uint32_t ticket = atomic_fetch_add(&what->asked, 1) + 1;
+    struct ticket ticket = {what, atomic_fetch_add(&what->asked, 1) + 1};
     rtl_bell_ring(&bell);
-    while ((int32_t)(atomic_load(&what->answered) - ticket) < 0) {
-        if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline_ns)
-            return false;
-        rtl_nap(STEP_NS);
-    }
-    return true;
+    return rtl_wait_until(is_answered, &ticket, deadline_ns, STEP_NS);
 }
 
 static int quiesce_and_flush(uint64_t patience_ns)

@@ -293,13 +293,22 @@ const struct rtl_queue_observer rtl_counters_observer = {.opened = follow_queue,
 
 /* ---- the end ---- */
 
+static bool has_ended(void *unused)
+{
+    (void)unused;
+    return atomic_load_explicit(&ended, memory_order_acquire);
+}
+
+static bool is_quiet(void *unused)
+{
+    (void)unused;
+    return atomic_load(&quiet_rounds) >= 2 || has_ended(NULL);
+}
+
 static void wait_until_quiet(uint64_t patience_ns)
 {
-    uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
     atomic_store(&quiet_rounds, 0);
-    while (atomic_load(&quiet_rounds) < 2 && !atomic_load(&ended) &&
-           rtl_clock_ns(CLOCK_MONOTONIC) < deadline)
-        rtl_nap(DRAIN_NAP_NS);
+    (void)rtl_wait_until(is_quiet, NULL, rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns, DRAIN_NAP_NS);
 }
 
 static bool is_running(void)
@@ -331,11 +340,8 @@ static bool stop_thread(uint64_t patience_ns)
 {
     uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
     atomic_store_explicit(&stopping, true, memory_order_release);
-    while (!atomic_load_explicit(&ended, memory_order_acquire)) {
-        if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline)
-            return false;
-        rtl_nap(DRAIN_NAP_NS);
-    }
+    if (!rtl_wait_until(has_ended, NULL, deadline, DRAIN_NAP_NS))
+        return false;
     pthread_join(counter_thread, NULL);
     return true;
 }

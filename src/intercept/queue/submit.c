@@ -277,14 +277,15 @@ static void skip_the_rest(struct rtl_queue *queue)
         rtl_rewrite_skip(&queue->rewriter, submitted, reserved);
 }
 
+static bool end_lock(void *lock)
+{
+    return rtl_submit_lock_end(lock);
+}
+
 void rtl_submit_end(struct rtl_queue *queue, uint64_t deadline_ns)
 {
-    while (!rtl_submit_lock_end(&queue->submit_lock)) {
-        if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline_ns)
-            return;
-        rtl_nap(END_NAP_NS);
-    }
-    skip_the_rest(queue);
+    if (rtl_wait_until(end_lock, &queue->submit_lock, deadline_ns, END_NAP_NS))
+        skip_the_rest(queue);
 }
 
 /* ---- interception ---- */

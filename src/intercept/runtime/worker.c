@@ -217,23 +217,21 @@ bool rtl_worker_start(struct rtl_ring *to)
     return result;
 }
 
-static void wait_until(bool (*done)(uint32_t), uint32_t argument, uint64_t patience_ns)
-{
-    uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
-    while (!done(argument) && rtl_clock_ns(CLOCK_MONOTONIC) < deadline)
-        rtl_nap(STEP_NS);
-}
-
-static bool worker_ended(uint32_t unused)
+static bool has_ended(void *unused)
 {
     (void)unused;
     return atomic_load_explicit(&ended, memory_order_acquire);
 }
 
-static bool rounds_reached(uint32_t goal)
+/* Each round may end in a nap, which is cut short. */
+static bool has_made_rounds(void *context)
 {
-    return (int32_t)(atomic_load_explicit(&rounds, memory_order_acquire) - goal) >= 0 ||
-           worker_ended(0);
+    const uint32_t *goal = context;
+    if ((int32_t)(atomic_load_explicit(&rounds, memory_order_acquire) - *goal) >= 0 ||
+        has_ended(NULL))
+        return true;
+    rtl_bell_ring(&bell);
+    return false;
 }
 
 void rtl_worker_quiesce(uint64_t patience_ns)
@@ -244,11 +242,8 @@ void rtl_worker_quiesce(uint64_t patience_ns)
     if (!waits)
         return;
     uint32_t goal = atomic_load(&rounds) + 2;
-    uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
-    while (!rounds_reached(goal) && rtl_clock_ns(CLOCK_MONOTONIC) < deadline) {
-        rtl_bell_ring(&bell); /* each round may end in a nap */
-        rtl_nap(STEP_NS);
-    }
+    (void)rtl_wait_until(has_made_rounds, &goal, rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns,
+                         STEP_NS);
 }
 
 bool rtl_worker_stop(uint64_t patience_ns)
@@ -258,8 +253,8 @@ bool rtl_worker_stop(uint64_t patience_ns)
     if (running) {
         atomic_store_explicit(&stopping, true, memory_order_release);
         rtl_bell_ring(&bell);
-        wait_until(worker_ended, 0, patience_ns);
-        stopped = worker_ended(0);
+        stopped =
+            rtl_wait_until(has_ended, NULL, rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns, STEP_NS);
         if (stopped) {
             pthread_join(thread, NULL);
             running = false;
