@@ -2,6 +2,7 @@
 
 #include "common/stamp.h"
 #include "intercept/base/account.h"
+#include "intercept/base/account_lanes.h"
 #include "intercept/base/config.h"
 #include "intercept/base/emit.h"
 #include "intercept/callbacks/external.h"

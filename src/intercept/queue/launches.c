@@ -3,6 +3,7 @@
 #include "common/pages.h"
 #include "common/stamp.h"
 #include "intercept/base/account.h"
+#include "intercept/base/account_lanes.h"
 #include "intercept/base/emit.h"
 #include "intercept/base/recording.h"
 #include "intercept/base/thread_context.h"

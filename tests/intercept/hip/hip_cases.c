@@ -4,6 +4,7 @@
 #include "../../common/check.h"
 #include "every_hip.h"
 #include "intercept/base/account.h"
+#include "intercept/base/account_lanes.h"
 #include "intercept/base/config.h"
 #include "intercept/base/emit.h"
 #include "intercept/hip/calls.h"
