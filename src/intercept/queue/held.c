@@ -1,6 +1,5 @@
 #include "intercept/queue/held.h"
 
-#include "intercept/queue/harvest.h"
 #include "intercept/queue/queue.h"
 #include "intercept/queue/signal_pool.h"
 
