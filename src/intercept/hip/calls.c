@@ -196,17 +196,6 @@ void rtl_hip_leave(struct rtl_hip_call *call, enum rtl_hip_entry entry, int resu
     errno = call->error;
 }
 
-bool rtl_hip_possible(void)
-{
-    static _Atomic int known; /* 0: not yet; else 1 + the answer */
-    int answer = atomic_load_explicit(&known, memory_order_relaxed);
-    if (answer == 0) {
-        answer = 1 + rtl_config_wants_calls();
-        atomic_store_explicit(&known, answer, memory_order_relaxed);
-    }
-    return answer == 2;
-}
-
 /* The mode is known from the start; whether anything is recorded, the HSA runtime has to say. */
 __attribute__((constructor)) static void at_load(void)
 {

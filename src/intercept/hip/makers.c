@@ -2,6 +2,7 @@
 
 #include "intercept/base/emit.h"
 #include "intercept/base/objects.h"
+#include "intercept/hip/libc.h"
 #include "intercept/hip/resolve.h"
 
 #include <limits.h>
@@ -42,6 +43,7 @@ static bool is_setting(const char *name, const char *wanted)
 
 void rtl_makers_open(const struct rtl_config *config)
 {
+    rtl_hip_when_resolved(rtl_makers_look);
     mode = config->mode;
     switched_off = is_setting("RTL_PRELOAD", "off");
     indirect = is_setting("AMD_DIRECT_DISPATCH", "0");

@@ -11,6 +11,8 @@
  * Registration is the first that code of a library does with HIP. Where there are several HIPs, it
  * has to reach the one that the library finds by itself.
  */
+#include "intercept/hip/follow.h"
+#include "intercept/hip/libc.h"
 #include "intercept/hip/resolve.h"
 
 #include <stdatomic.h>
