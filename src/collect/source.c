@@ -20,7 +20,7 @@ static void describe_by_ring(struct source *source, const char *library)
         .time_ns = rtl_now(),
         .pid = source->pid,
         .mode = RTL_MODE_LITE,
-        .way = RTL_WAY_PASS,
+        .interception = RTL_UNTRACKED,
         .library_length = (uint16_t)strlen(library),
     };
     source->process = rtl_writer_process(source->writer, &process, library);

@@ -75,7 +75,7 @@ struct rtl_wire_process {
     uint64_t time_ns; /**< CLOCK_BOOTTIME when librtl was loaded */
     uint32_t pid, ppid;
     uint32_t mode;                  /**< enum rtl_mode */
-    uint32_t way;                   /**< enum rtl_queue_way */
+    uint32_t interception;          /**< enum rtl_interception */
     uint32_t core_table, ext_table; /**< sizes of the HSA API tables, bytes */
     uint16_t hsa_major, hsa_minor;
     uint16_t command_length, host_length, library_length;
@@ -101,10 +101,10 @@ struct rtl_wire_queue {
     uint64_t hsa_id;  /**< hsa_queue_t.id */
     uint32_t queue;
     uint32_t agent;
-    uint32_t size;     /**< packets */
-    uint32_t hsa_type; /**< hsa_queue_type32_t */
-    uint32_t way; /**< enum rtl_queue_way; RTL_WAY_PASS: not followed, its kernels are not in the
-                     trace */
+    uint32_t size;         /**< packets */
+    uint32_t hsa_type;     /**< hsa_queue_type32_t */
+    uint32_t interception; /**< enum rtl_interception; RTL_UNTRACKED: its kernels are not in the
+                                trace */
 };
 
 /** What has become of the host calls of a HIP. Values are the wire's own; traces have names. */
@@ -223,7 +223,7 @@ struct rtl_wire_copy {
     uint64_t start, end;
     uint64_t bytes;
     uint64_t correlation; /**< id of the host call, 0 if none */
-    uint32_t queue;       /**< one with RTL_WAY_COPIES */
+    uint32_t queue;       /**< one with RTL_COPIES_ONLY */
     uint32_t src, dst;    /**< agents, RTL_NONE if not known */
     uint16_t kind;        /**< enum rtl_copy_kind */
     uint16_t engine;      /**< enum rtl_copy_engine */
@@ -540,11 +540,11 @@ struct rtl_wire_uncounted {
 enum rtl_mode { RTL_MODE_LITE = 0, RTL_MODE_STANDARD = 1, RTL_MODE_HIP = 2, RTL_MODE_FULL = 3 };
 
 /** How a queue is followed. */
-enum rtl_queue_way {
-    RTL_WAY_PASS = 0,
-    RTL_WAY_INTERPOSE = 1,
-    RTL_WAY_INTERCEPT = 2,
-    RTL_WAY_COPIES = 3 /**< no queue: the asynchronous copies of an agent */
+enum rtl_interception {
+    RTL_UNTRACKED = 0,
+    RTL_INTERPOSED = 1,
+    RTL_INTERCEPTED = 2,
+    RTL_COPIES_ONLY = 3 /**< no queue: the asynchronous copies of an agent */
 };
 
 /** Why something is in the ledger and not in the trace. Values are the wire's own; traces have

@@ -192,7 +192,7 @@ static int insert_process(struct rtl_rows *rows, uint32_t process,
                                    text(host),
                                    text(rank),
                                    text(rtl_text_mode(body->mode)),
-                                   text(rtl_text_way(body->way)),
+                                   text(rtl_text_interception(body->interception)),
                                    text(library),
                                    text(hsa),
                                    number(body->core_table),
@@ -235,9 +235,11 @@ static int insert_agent(struct rtl_rows *rows, uint32_t process, const struct rt
 static int insert_queue(struct rtl_rows *rows, uint32_t process, const struct rtl_wire_queue *body)
 {
     const struct value values[] = {
-        number(process),        number(body->queue),           number(body->agent),
-        number(body->address),  number(body->hsa_id),          number(body->size),
-        number(body->hsa_type), text(rtl_text_way(body->way)), number(body->time_ns)};
+        number(process),        number(body->queue),
+        number(body->agent),    number(body->address),
+        number(body->hsa_id),   number(body->size),
+        number(body->hsa_type), text(rtl_text_interception(body->interception)),
+        number(body->time_ns)};
     return RUN(rows, INSERT_QUEUE, values);
 }
 

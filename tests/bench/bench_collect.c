@@ -82,7 +82,7 @@ static void define(struct producer *producer)
     static const char name[] = "_Z6kernelPfPi";
     const struct rtl_wire_process process = {.pid = (uint32_t)getpid(), .mode = RTL_MODE_FULL};
     const struct rtl_wire_agent agent = {.clock_hz = 100000000, .device_type = 1};
-    const struct rtl_wire_queue queue = {.size = 16384, .way = RTL_WAY_INTERPOSE};
+    const struct rtl_wire_queue queue = {.size = 16384, .interception = RTL_INTERPOSED};
     const struct rtl_wire_clock point = {.ticks = 0};
     const struct rtl_wire_call call = {.name_length = 15, .arguments_length = 3};
     push(producer, RTL_WIRE_PROCESS, &process, sizeof process, "", 0);

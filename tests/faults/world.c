@@ -34,7 +34,7 @@ static void give_process(const struct giver *to)
     const struct rtl_wire_process process = {.time_ns = 1,
                                              .pid = 100,
                                              .mode = RTL_MODE_FULL,
-                                             .way = RTL_WAY_INTERPOSE,
+                                             .interception = RTL_INTERPOSED,
                                              .command_length = 7,
                                              .host_length = 4,
                                              .library_length = 6,
@@ -55,7 +55,7 @@ static void give_definitions(const struct giver *to)
     give_process(to);
     for (uint32_t i = 0; i < 3; i++) {
         const struct rtl_wire_queue queue = {
-            .queue = i, .size = 64, .way = i < 2 ? RTL_WAY_INTERPOSE : RTL_WAY_COPIES};
+            .queue = i, .size = 64, .interception = i < 2 ? RTL_INTERPOSED : RTL_COPIES_ONLY};
         const struct rtl_wire_symbol symbol = {
             .symbol = i, .kernel_object = 64 + i, .name_length = (uint16_t)strlen(names[i])};
         const struct rtl_wire_shape shape = {.shape = i,

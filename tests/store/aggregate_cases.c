@@ -198,8 +198,8 @@ static uint32_t define(struct rtl_writer *writer, enum kind kind)
     const struct rtl_wire_agent other = {
         .agent = 2, .gpu = 1, .device_type = 1, .clock_hz = 25000000, .bdf = 77, .name_length = 6};
     const struct rtl_wire_queue queue = {
-        .queue = QUEUES, .agent = 2, .size = 64, .way = RTL_WAY_INTERPOSE};
-    const struct rtl_wire_queue copies = {.queue = QUEUES + 1, .way = RTL_WAY_COPIES};
+        .queue = QUEUES, .agent = 2, .size = 64, .interception = RTL_INTERPOSED};
+    const struct rtl_wire_queue copies = {.queue = QUEUES + 1, .interception = RTL_COPIES_ONLY};
     rtl_writer_agent(writer, process, &other, "gfx90a");
     rtl_writer_queue(writer, process, &queue);
     rtl_writer_queue(writer, process, &copies);

@@ -80,7 +80,7 @@ void made_definitions(struct rtl_ring *ring)
     struct rtl_wire_process process = {.time_ns = MADE_BEGIN_NS,
                                        .pid = (uint32_t)getpid(),
                                        .mode = RTL_MODE_FULL,
-                                       .way = RTL_WAY_INTERPOSE,
+                                       .interception = RTL_INTERPOSED,
                                        .command_length = 4,
                                        .host_length = 4};
     struct rtl_wire_agent agent = {.clock_hz = 100000000,
@@ -118,7 +118,7 @@ void made_queue(struct rtl_ring *ring, uint32_t queue, uint64_t address, uint64_
                                   .hsa_id = queue,
                                   .queue = queue,
                                   .size = 64,
-                                  .way = RTL_WAY_INTERPOSE};
+                                  .interception = RTL_INTERPOSED};
     push(ring, RTL_WIRE_QUEUE, &body, sizeof body, "");
 }
 
@@ -193,7 +193,8 @@ void made_name(struct rtl_ring *ring, enum rtl_named kind, uint64_t handle, cons
 
 void made_copies(struct rtl_ring *ring, uint32_t queue)
 {
-    struct rtl_wire_queue body = {.time_ns = MADE_BEGIN_NS, .queue = queue, .way = RTL_WAY_COPIES};
+    struct rtl_wire_queue body = {
+        .time_ns = MADE_BEGIN_NS, .queue = queue, .interception = RTL_COPIES_ONLY};
     push(ring, RTL_WIRE_QUEUE, &body, sizeof body, "");
 }
 

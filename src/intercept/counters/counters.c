@@ -56,7 +56,7 @@ static void tell(const struct rtl_config *config, uint32_t passes)
 /* Why nothing can be counted, whatever the devices have; NULL: nothing is known against it. */
 static const char *refusal(const struct rtl_config *config)
 {
-    if (config->way == RTL_SET_INTERPOSE)
+    if (config->interception == RTL_INTERCEPTION_INTERPOSE)
         return "hardware counters need packets of RTL's own in queues, which RTL_QUEUE=interpose "
                "does not allow; leave RTL_QUEUE out";
     if (config->counting == RTL_COUNTING_RANGE && config->mode != RTL_MODE_FULL)
@@ -219,7 +219,7 @@ static void follow_queue(struct rtl_queue *queue)
         rtl_counters_need_packets() ? rtl_counters_agent(queue->agent) : NULL;
     if (device == NULL)
         return;
-    if (queue->way != RTL_WAY_INTERCEPT) {
+    if (queue->interception != RTL_INTERCEPTED) {
         refuse_queue(queue->agent);
         return;
     }

@@ -188,7 +188,7 @@ static void flush(struct batch *batch)
 {
     send_all(batch);
     give_back(batch);
-    if (batch->queue->way == RTL_WAY_INTERCEPT)
+    if (batch->queue->interception == RTL_INTERCEPTED)
         tell_retired(batch);
 }
 

@@ -101,7 +101,7 @@ static void set_up_notes(struct rtl_queue *state)
     struct rtl_reservations *notes = &state->reservations;
     rtl_reservations_clear(notes);
     notes->mask = NOTES * state->size - 1;
-    notes->near = state->way == RTL_WAY_INTERPOSE ? state->near_notes : NULL;
+    notes->near = state->interception == RTL_INTERPOSED ? state->near_notes : NULL;
     notes->near_mask = RTL_NEAR_NOTES - 1;
     notes->submitted = &state->submitted;
 }
@@ -133,7 +133,7 @@ static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id,
         .reservations = &state->reservations,
         .launches = &launches,
         .queue = id,
-        .progress_every = state->way == RTL_WAY_INTERCEPT ? (uint32_t)(state->size / 8) : 0,
+        .progress_every = state->interception == RTL_INTERCEPTED ? (uint32_t)(state->size / 8) : 0,
         .queue_index = state->index,
         .help = rtl_submit_help,
         .context = state,
@@ -156,22 +156,22 @@ static void set_up_copies(struct rtl_queue *state, uint32_t agent, uint32_t id)
     state->queue = NULL;
     state->doorbell = 0;
     state->size = COPIES;
-    state->way = RTL_WAY_COPIES;
+    state->interception = RTL_COPIES_ONLY;
     set_up_records(state, agent, id, 0);
 }
 
-static bool hook_into(struct rtl_queue *state, const struct rtl_way_made *made)
+static bool hook_into(struct rtl_queue *state, const struct rtl_queue_made *made)
 {
-    state->way = made->way;
+    state->interception = made->interception;
     state->never_wraps = made->never_wraps;
-    return made->way != RTL_WAY_INTERCEPT ||
+    return made->interception != RTL_INTERCEPTED ||
            (rtl_packet_buffer_provide(&state->staging, &state->staging_size, state->size) &&
             rtl_api.hsa_amd_queue_intercept_register(state->queue, rtl_submit_intercepted, state) ==
                 HSA_STATUS_SUCCESS);
 }
 
 /* Under the lock. False: there is no place for the queue, or no memory. */
-static bool follow(hsa_queue_t *queue, uint32_t agent, const struct rtl_way_made *made)
+static bool follow(hsa_queue_t *queue, uint32_t agent, const struct rtl_queue_made *made)
 {
     struct rtl_queue *known = rtl_queues_find(queue);
     if (known != NULL) {
@@ -182,7 +182,7 @@ static bool follow(hsa_queue_t *queue, uint32_t agent, const struct rtl_way_made
     if (state == NULL)
         return false;
     uint32_t id = rtl_queues_new_id();
-    state->way = made->way;
+    state->interception = made->interception;
     set_up(state, queue, agent, id);
     if (!rtl_queue_map_put(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue, state))
         return false;
@@ -191,7 +191,7 @@ static bool follow(hsa_queue_t *queue, uint32_t agent, const struct rtl_way_made
         rtl_queue_map_remove(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
         return false;
     }
-    rtl_queues_describe(queue, id, agent, made->way);
+    rtl_queues_describe(queue, id, agent, made->interception);
     services.created(made->maker, id);
     rtl_queues_observer()->opened(state);
     atomic_store_explicit(&state->phase, RTL_QUEUE_LIVE, memory_order_release);
@@ -201,7 +201,7 @@ static bool follow(hsa_queue_t *queue, uint32_t agent, const struct rtl_way_made
 /* Follows the queue, as soon as there is a place: places of destroyed queues become free when the
  * worker comes by. */
 static bool follow_with_patience(hsa_queue_t *queue, uint32_t agent,
-                                 const struct rtl_way_made *made)
+                                 const struct rtl_queue_made *made)
 {
     uint64_t deadline = rtl_now() + PLACE_PATIENCE_NS;
     for (;;) {
@@ -222,7 +222,7 @@ struct rtl_queue *rtl_queues_add_copies(uint32_t agent, struct rtl_wire_ledger *
     bool worker = services.start_worker(ring);
     pthread_mutex_lock(&lock);
     struct rtl_queue *state = worker ? free_place(COPIES) : NULL;
-    rtl_queues_describe_copies(id, agent, state != NULL ? RTL_WAY_COPIES : RTL_WAY_PASS);
+    rtl_queues_describe_copies(id, agent, state != NULL ? RTL_COPIES_ONLY : RTL_UNTRACKED);
     if (state != NULL) {
         set_up_copies(state, agent, id);
         atomic_store_explicit(&state->phase, RTL_QUEUE_LIVE, memory_order_release);
@@ -238,10 +238,10 @@ struct rtl_queue *rtl_queues_add_copies(uint32_t agent, struct rtl_wire_ledger *
     return state;
 }
 
-static void adopt(hsa_queue_t *queue, uint32_t agent, const struct rtl_way_made *made)
+static void adopt(hsa_queue_t *queue, uint32_t agent, const struct rtl_queue_made *made)
 {
     rtl_api.hsa_amd_profiling_set_profiler_enabled(queue, 1);
-    if (made->way != RTL_WAY_PASS && follow_with_patience(queue, agent, made)) {
+    if (made->interception != RTL_UNTRACKED && follow_with_patience(queue, agent, made)) {
         rtl_signal_pool_open_queue();
         return;
     }
@@ -282,10 +282,10 @@ static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t 
     }
     struct rtl_queue_request request = {agent, size,         type,      callback,
                                         data,  private_size, group_size};
-    struct rtl_way_made made;
+    struct rtl_queue_made made;
     uint32_t maker = services.creating(caller);
     errno = saved;
-    hsa_status_t status = rtl_ways_create(&request, queue, &made);
+    hsa_status_t status = rtl_interception_create_queue(&request, queue, &made);
     saved = errno; /* the runtime's */
     made.maker = maker;
     if (status == HSA_STATUS_SUCCESS)
@@ -340,7 +340,7 @@ void rtl_queues_close_all(uint64_t patience_ns)
         struct rtl_queue *queue = rtl_queues_at(i);
         if (atomic_load(&queue->phase) != RTL_QUEUE_LIVE)
             continue;
-        if (queue->way != RTL_WAY_COPIES) {
+        if (queue->interception != RTL_COPIES_ONLY) {
             pthread_mutex_lock(&lock);
             rtl_queue_map_remove(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue->queue);
             rtl_queue_map_remove(&rtl_queue_doorbells, queue->doorbell);
@@ -366,7 +366,7 @@ void rtl_queues_hook(const struct rtl_config *config, struct rtl_ring *to,
     services = *from;
     ring = to;
     rtl_queues_ids_open(to);
-    rtl_ways_open(config);
+    rtl_interception_open(config);
     rtl_indices_hook();
     RTL_HOOK(hsa_queue_create, create);
     RTL_HOOK(hsa_queue_destroy, destroy);

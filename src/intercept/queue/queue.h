@@ -47,8 +47,8 @@ struct rtl_queue {
     uint32_t id;        /**< in the trace; row of the ledger */
     uint32_t index;     /**< place in the list of queues */
     uint32_t agent;
-    uint32_t references;    /**< cooperative queues are handed out several times; under the lock */
-    enum rtl_queue_way way; /**< interposed, intercepted, or copies */
+    uint32_t references; /**< cooperative queues are handed out several times; under the lock */
+    enum rtl_interception interception; /**< interposed, intercepted, or copies */
     bool never_wraps;  /**< no batch may run over the end of the ring (see queue/interception.h) */
     bool bypassed;     /**< somebody has submitted without us; of the lock's holder */
     bool hw_destroyed; /**< CLOSING: the hardware's queue is no more, nothing is written to its

@@ -117,7 +117,7 @@ static bool may_close(const struct rtl_round *round, struct rtl_queue *queue, un
 static bool stays_behind(struct rtl_queue *queue)
 {
     uint64_t submitted = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
-    bool stays = queue->way == RTL_WAY_INTERCEPT || queue->seen_submitted == submitted;
+    bool stays = queue->interception == RTL_INTERCEPTED || queue->seen_submitted == submitted;
     queue->seen_submitted = submitted;
     return stays && rtl_submit_is_behind(queue);
 }
@@ -133,13 +133,14 @@ static bool is_time(const struct rtl_round *round, uint32_t often)
 static unsigned submit_behind(struct rtl_round *round, struct rtl_queue *queue)
 {
     bool stays = stays_behind(queue);
-    if (stays && queue->way != RTL_WAY_INTERCEPT)
+    if (stays && queue->interception != RTL_INTERCEPTED)
         round->careful = CAREFUL_ROUNDS; /* who does so once will do it again */
-    bool asks = !round->busy || queue->way == RTL_WAY_INTERCEPT || is_time(round, LOOKS_TO_ASK);
+    bool asks =
+        !round->busy || queue->interception == RTL_INTERCEPTED || is_time(round, LOOKS_TO_ASK);
     if (!(stays && asks) && !is_time(round, LOOKS_TO_CHECK))
         return !stays && rtl_submit_is_behind(queue); /* soon another look */
     bool all = rtl_submit_some(queue);
-    return !all || (queue->way == RTL_WAY_INTERCEPT && rtl_submit_is_behind(queue));
+    return !all || (queue->interception == RTL_INTERCEPTED && rtl_submit_is_behind(queue));
 }
 
 /* Whether this round is to look at what who submits is about to write, and would have to fetch
@@ -156,7 +157,8 @@ static unsigned look_after(struct rtl_round *round, struct rtl_queue *queue, uns
 {
     if (round->looking || finished >= RTL_ROUND_BUSY)
         rtl_chunks_reserve(&rtl_chunks, CHUNKS_AHEAD);
-    return round->looking || queue->way == RTL_WAY_INTERCEPT ? submit_behind(round, queue) : 0;
+    return round->looking || queue->interception == RTL_INTERCEPTED ? submit_behind(round, queue)
+                                                                    : 0;
 }
 
 /* The reader of the trace is told where there is no memory, and how much is missing. */
@@ -201,7 +203,7 @@ static unsigned attend_to(struct rtl_round *round, struct rtl_queue *queue, uint
     unsigned more = 0;
     round->served += finished > 0;
     round->fullest = most(round->fullest, finished);
-    if (phase == RTL_QUEUE_LIVE && queue->way != RTL_WAY_COPIES)
+    if (phase == RTL_QUEUE_LIVE && queue->interception != RTL_COPIES_ONLY)
         more = look_after(round, queue, finished);
     uint64_t last_end = atomic_load_explicit(&queue->last_end_ticks, memory_order_relaxed);
     if (last_end != 0)

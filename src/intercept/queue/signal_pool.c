@@ -64,7 +64,7 @@ static struct demand demand_of_queues(void)
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
         struct rtl_queue *queue = rtl_queues_at(i);
         uint32_t phase = atomic_load_explicit(&queue->phase, memory_order_acquire);
-        bool kernels = phase == RTL_QUEUE_LIVE && queue->way != RTL_WAY_COPIES;
+        bool kernels = phase == RTL_QUEUE_LIVE && queue->interception != RTL_COPIES_ONLY;
         if (phase == RTL_QUEUE_CLOSING)
             most += held_signals(queue);
         else if (phase == RTL_QUEUE_LIVE) /* most copies have a signal of their own, and keep it */

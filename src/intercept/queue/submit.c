@@ -181,7 +181,7 @@ static unsigned submit_intercepted(struct rtl_queue *queue, unsigned pieces)
 /* At most `pieces` of them; returns how many are left. By interception there may be several. */
 static unsigned submit_ready(struct rtl_queue *queue, unsigned pieces)
 {
-    if (queue->way != RTL_WAY_INTERPOSE)
+    if (queue->interception != RTL_INTERPOSED)
         return submit_intercepted(queue, pieces);
     if (pieces == 0)
         return 0;
@@ -244,7 +244,7 @@ void rtl_submit(struct rtl_queue *queue)
         if (!rtl_submit_lock_unlock_fast(&queue->submit_lock))
             return;
     }
-    (void)submit_asking(queue, pieces, queue->way == RTL_WAY_INTERPOSE);
+    (void)submit_asking(queue, pieces, queue->interception == RTL_INTERPOSED);
 }
 
 bool rtl_submit_some(struct rtl_queue *queue)
@@ -273,7 +273,7 @@ static void skip_the_rest(struct rtl_queue *queue)
 {
     uint64_t submitted = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
     uint64_t reserved = atomic_load_explicit(&queue->virtual_index, memory_order_relaxed);
-    if (queue->way != RTL_WAY_COPIES && reserved - submitted <= queue->size)
+    if (queue->interception != RTL_COPIES_ONLY && reserved - submitted <= queue->size)
         rtl_rewrite_skip(&queue->rewriter, submitted, reserved);
 }
 

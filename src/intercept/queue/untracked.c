@@ -55,7 +55,7 @@ void rtl_untracked_add(const hsa_queue_t *queue, uint32_t id, uint32_t agent, co
     pthread_mutex_lock(&lock);
     if (rtl_queue_map_find(&by_address, (uint64_t)(uintptr_t)queue) == NULL) {
         if (enter(queue, id)) {
-            rtl_queues_describe(queue, id, agent, RTL_WAY_PASS);
+            rtl_queues_describe(queue, id, agent, RTL_UNTRACKED);
             rtl_emit_note(id, "this queue is not followed: %s", why);
         } else if (!atomic_exchange(&crowded, true)) {
             rtl_emit_note(RTL_NONE,

@@ -33,7 +33,7 @@ static bool is_held_up(const struct goal *goal, uint64_t least)
 {
     const struct rtl_queue *queue = goal->queue;
     uint64_t submitted = atomic_load_explicit(&queue->submitted, memory_order_acquire);
-    if (queue->way == RTL_WAY_COPIES || submitted >= goal->packets)
+    if (queue->interception == RTL_COPIES_ONLY || submitted >= goal->packets)
         return false;
     uint64_t at = submitted > queue->size ? submitted - queue->size : 0;
     for (; at < goal->packets; at++) {

@@ -138,7 +138,8 @@ static void describe_process(void)
         .pid = (uint32_t)getpid(),
         .ppid = (uint32_t)getppid(),
         .mode = (uint32_t)config.mode,
-        .way = config.way == RTL_SET_INTERCEPT ? RTL_WAY_INTERCEPT : RTL_WAY_INTERPOSE,
+        .interception =
+            config.interception == RTL_INTERCEPTION_INTERCEPT ? RTL_INTERCEPTED : RTL_INTERPOSED,
         .core_table = rtl_api.core_size,
         .ext_table = rtl_api.ext_size,
         .hsa_major = major,
@@ -481,14 +482,14 @@ static bool begin(void)
 
 /* Counters need intercept queues. Whether there will be any is known when devices are, which are
  * told after the process. */
-static void choose_way(void)
+static void choose_interception(void)
 {
     rtl_counters_begin(&config);
     if (rtl_counters_need_packets())
         rtl_queues_observe(&rtl_counters_observer);
-    if (rtl_counters_need_packets() && config.way == RTL_SET_AUTO) {
-        config.way = RTL_SET_INTERCEPT;
-        config.way_forced = true;
+    if (rtl_counters_need_packets() && config.interception == RTL_INTERCEPTION_AUTO) {
+        config.interception = RTL_INTERCEPTION_INTERCEPT;
+        config.interception_forced = true;
         describe_process();
     }
 }
@@ -537,7 +538,7 @@ bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *n
             rtl_signals_hook();
             rtl_waits_hook(rtl_worker_signal_replaced);
             rtl_handlers_hook();
-            choose_way();
+            choose_interception();
             rtl_queues_hook(&config, &ring, &services);
             rtl_copies_hook(&config);
         }
