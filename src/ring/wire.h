@@ -29,32 +29,32 @@
 #define RTL_NONE UINT32_MAX
 
 enum rtl_wire_type {
-    RTL_WIRE_PROCESS = 1,    /**< rtl_wire_process + text */
-    RTL_WIRE_AGENT = 2,      /**< rtl_wire_agent + text */
-    RTL_WIRE_QUEUE = 3,      /**< rtl_wire_queue */
-    RTL_WIRE_QUEUE_END = 4,  /**< rtl_wire_queue_end */
-    RTL_WIRE_SYMBOL = 5,     /**< rtl_wire_symbol + text */
-    RTL_WIRE_SHAPE = 6,      /**< rtl_wire_shape */
-    RTL_WIRE_KERNEL = 7,     /**< rtl_wire_kernel */
-    RTL_WIRE_CLOCK = 8,      /**< rtl_wire_clock */
-    RTL_WIRE_BRACKET = 9,    /**< rtl_wire_bracket */
-    RTL_WIRE_NOTE = 10,      /**< rtl_wire_note + text */
-    RTL_WIRE_COPY = 11,      /**< rtl_wire_copy */
-    RTL_WIRE_CALL = 12,      /**< rtl_wire_call + text */
-    RTL_WIRE_API = 13,       /**< rtl_wire_api + arguments */
-    RTL_WIRE_RANGE = 14,     /**< rtl_wire_range + text */
-    RTL_WIRE_RANGE_END = 15, /**< rtl_wire_range_end */
-    RTL_WIRE_NAME = 16,      /**< rtl_wire_name + text */
-    RTL_WIRE_GRAPH = 17,     /**< rtl_wire_graph */
-    RTL_WIRE_NODE = 18,      /**< rtl_wire_node + dependencies + text */
-    RTL_WIRE_LAUNCH = 19,    /**< rtl_wire_launch */
-    RTL_WIRE_PAUSE = 20,     /**< rtl_wire_pause */
-    RTL_WIRE_COUNTING = 21,  /**< rtl_wire_counting + text */
-    RTL_WIRE_COUNTER = 22,   /**< rtl_wire_counter + text */
-    RTL_WIRE_SAMPLE = 23,    /**< rtl_wire_sample + values */
-    RTL_WIRE_UNCOUNTED = 24, /**< rtl_wire_uncounted */
-    RTL_WIRE_KERNELS = 25,   /**< rtl_wire_kernels + rtl_wire_packed each + origins */
-    RTL_WIRE_VOID = 26,      /**< nothing: a draft that was given up; readers see none */
+    RTL_WIRE_PROCESS = 1,        /**< rtl_wire_process + text */
+    RTL_WIRE_AGENT = 2,          /**< rtl_wire_agent + text */
+    RTL_WIRE_QUEUE = 3,          /**< rtl_wire_queue */
+    RTL_WIRE_QUEUE_END = 4,      /**< rtl_wire_queue_end */
+    RTL_WIRE_SYMBOL = 5,         /**< rtl_wire_symbol + text */
+    RTL_WIRE_SHAPE = 6,          /**< rtl_wire_shape */
+    RTL_WIRE_KERNEL = 7,         /**< rtl_wire_kernel */
+    RTL_WIRE_CLOCK = 8,          /**< rtl_wire_clock */
+    RTL_WIRE_CLOCK_SNAPSHOT = 9, /**< rtl_wire_clock_snapshot */
+    RTL_WIRE_NOTE = 10,          /**< rtl_wire_note + text */
+    RTL_WIRE_COPY = 11,          /**< rtl_wire_copy */
+    RTL_WIRE_CALL = 12,          /**< rtl_wire_call + text */
+    RTL_WIRE_API = 13,           /**< rtl_wire_api + arguments */
+    RTL_WIRE_RANGE = 14,         /**< rtl_wire_range + text */
+    RTL_WIRE_RANGE_END = 15,     /**< rtl_wire_range_end */
+    RTL_WIRE_NAME = 16,          /**< rtl_wire_name + text */
+    RTL_WIRE_GRAPH = 17,         /**< rtl_wire_graph */
+    RTL_WIRE_NODE = 18,          /**< rtl_wire_node + dependencies + text */
+    RTL_WIRE_LAUNCH = 19,        /**< rtl_wire_launch */
+    RTL_WIRE_PAUSE = 20,         /**< rtl_wire_pause */
+    RTL_WIRE_COUNTING = 21,      /**< rtl_wire_counting + text */
+    RTL_WIRE_COUNTER = 22,       /**< rtl_wire_counter + text */
+    RTL_WIRE_SAMPLE = 23,        /**< rtl_wire_sample + values */
+    RTL_WIRE_UNCOUNTED = 24,     /**< rtl_wire_uncounted */
+    RTL_WIRE_KERNELS = 25,       /**< rtl_wire_kernels + rtl_wire_packed each + origins */
+    RTL_WIRE_VOID = 26,          /**< nothing: a draft that was given up; readers see none */
     /* Not in the ring: what a reader is handed of a dead process's drafts (ring.h). */
     RTL_WIRE_DRAFT_KERNEL = 27, /**< rtl_wire_kernel */
     RTL_WIRE_DRAFT_COPY = 28,   /**< rtl_wire_copy */
@@ -439,7 +439,7 @@ struct rtl_wire_clock {
 };
 
 /** The clocks of the host read together; the tightest of several tries. */
-struct rtl_wire_bracket {
+struct rtl_wire_clock_snapshot {
     uint64_t system_ns; /**< HSA system clock */
     uint64_t monotonic_ns, boottime_ns, realtime_ns;
     uint64_t width_ns; /**< all were read within this time */
@@ -472,7 +472,7 @@ struct rtl_wire_pause {
 
 /** How hardware counters are read. Values are in trace files: add, do not renumber. */
 enum rtl_counting_mode {
-    RTL_COUNTING_KERNEL = 1, /**< each kernel is bracketed, and alone on its device */
+    RTL_COUNTING_KERNEL = 1, /**< each kernel is between two packets, and alone on its device */
     RTL_COUNTING_RANGE =
         2 /**< at the begin and the end of ranges, while kernels run as they like */
 };

@@ -44,10 +44,11 @@ static void give_process(const struct giver *to)
                                          .name_length = 6,
                                          .product_length = 4,
                                          .uuid_length = 5};
-    const struct rtl_wire_bracket bracket = {.system_ns = 5, .boottime_ns = 5, .width_ns = 3};
+    const struct rtl_wire_clock_snapshot snapshot = {
+        .system_ns = 5, .boottime_ns = 5, .width_ns = 3};
     GIVE(to, RTL_WIRE_PROCESS, process, "programhostlibrtl7");
     GIVE(to, RTL_WIRE_AGENT, agent, "gfx906cardGPU-1");
-    GIVE(to, RTL_WIRE_BRACKET, bracket, "");
+    GIVE(to, RTL_WIRE_CLOCK_SNAPSHOT, snapshot, "");
 }
 
 static void give_definitions(const struct giver *to)
@@ -326,8 +327,8 @@ void world_write(void *context, enum rtl_wire_type type, const void *body, size_
     case RTL_WIRE_CLOCK:
         rtl_writer_clock(to->writer, to->process, body);
         break;
-    case RTL_WIRE_BRACKET:
-        rtl_writer_bracket(to->writer, to->process, body);
+    case RTL_WIRE_CLOCK_SNAPSHOT:
+        rtl_writer_clock_snapshot(to->writer, to->process, body);
         break;
     case RTL_WIRE_NOTE:
         rtl_writer_note(to->writer, to->process, body, rest);

@@ -82,7 +82,7 @@ static void make_clocks(uint32_t process)
         {.ticks = 1000, .system_ns = 5000000, .agent = 1},
         {101000, 6000000, 1},
         {201000, 7000500, 1}};
-    static const struct rtl_wire_bracket brackets[] = {
+    static const struct rtl_wire_clock_snapshot snapshots[] = {
         {.system_ns = 5000000,
          .monotonic_ns = 5000000,
          .boottime_ns = 6000000,
@@ -92,7 +92,7 @@ static void make_clocks(uint32_t process)
     for (unsigned i = 0; i < 3; i++)
         rtl_writer_clock(writer, process, &points[i]);
     for (unsigned i = 0; i < 2; i++)
-        rtl_writer_bracket(writer, process, &brackets[i]);
+        rtl_writer_clock_snapshot(writer, process, &snapshots[i]);
 }
 
 static void make_queues(uint32_t process)
@@ -190,7 +190,7 @@ static void make_row(uint32_t process)
  * that the trace lacks. */
 static void make_dead(void)
 {
-    static const struct rtl_wire_bracket brackets[] = {
+    static const struct rtl_wire_clock_snapshot snapshots[] = {
         {.system_ns = 1000000,
          .monotonic_ns = 1000000,
          .boottime_ns = 1000000,
@@ -224,7 +224,7 @@ static void make_dead(void)
     uint32_t id = rtl_writer_process(writer, &process, "");
     rtl_writer_agent(writer, id, &agent, "gfx90a\xff");
     for (unsigned i = 0; i < 2; i++) {
-        rtl_writer_bracket(writer, id, &brackets[i]);
+        rtl_writer_clock_snapshot(writer, id, &snapshots[i]);
         rtl_writer_queue(writer, id, &queues[i]);
     }
     make_kernels(id, kernels, 5);

@@ -208,11 +208,12 @@ static uint32_t define(struct rtl_writer *writer, enum kind kind)
         uint64_t drift = kind == DRIFTING ? i * 111 : 0;
         const struct rtl_wire_clock point = {.ticks = i * 1000003,
                                              .system_ns = i * 10000030 + i * i % 77};
-        const struct rtl_wire_bracket bracket = {.system_ns = i * 10000000,
-                                                 .boottime_ns = i * 10000000 + drift + 5000000,
-                                                 .width_ns = 10};
+        const struct rtl_wire_clock_snapshot snapshot = {.system_ns = i * 10000000,
+                                                         .boottime_ns =
+                                                             i * 10000000 + drift + 5000000,
+                                                         .width_ns = 10};
         rtl_writer_clock(writer, process, &point);
-        rtl_writer_bracket(writer, process, &bracket);
+        rtl_writer_clock_snapshot(writer, process, &snapshot);
     }
     return process;
 }

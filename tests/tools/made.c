@@ -88,14 +88,14 @@ void made_definitions(struct rtl_ring *ring)
                                    .name_length = 6,
                                    .product_length = 4,
                                    .uuid_length = 5};
-    struct rtl_wire_bracket bracket = {.system_ns = MADE_BEGIN_NS,
-                                       .boottime_ns = MADE_BEGIN_NS,
-                                       .monotonic_ns = MADE_BEGIN_NS,
-                                       .realtime_ns = MADE_BEGIN_NS,
-                                       .width_ns = 100};
+    struct rtl_wire_clock_snapshot snapshot = {.system_ns = MADE_BEGIN_NS,
+                                               .boottime_ns = MADE_BEGIN_NS,
+                                               .monotonic_ns = MADE_BEGIN_NS,
+                                               .realtime_ns = MADE_BEGIN_NS,
+                                               .width_ns = 100};
     push(ring, RTL_WIRE_PROCESS, &process, sizeof process, "fakehost");
     push(ring, RTL_WIRE_AGENT, &agent, sizeof agent, "gfx906cardGPU-1");
-    push(ring, RTL_WIRE_BRACKET, &bracket, sizeof bracket, "");
+    push(ring, RTL_WIRE_CLOCK_SNAPSHOT, &snapshot, sizeof snapshot, "");
     push_clock(ring, MADE_BEGIN);
     push_clock(ring, 10 * MADE_BEGIN);
     for (uint32_t i = 0; i < 2; ++i) {

@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH         256u
-#define WORDS         4096u
-#define MOST_IDS      (1u << 24) /* of a kind; what is beyond is not known */
-#define MOST_AGENTS   256u
-#define MOST_POINTS   4096u /* of a clock: older ones go */
-#define MOST_BRACKETS 64u
-#define ORIGINS       (1u << 16) /* a power of two */
-#define BUCKETS       256u
-#define MOST_HELD     (1u << 20) /* kernels, whose clock should have come long ago */
-#define RANGES_TEXT   (64u << 10)
+#define BATCH          256u
+#define WORDS          4096u
+#define MOST_IDS       (1u << 24) /* of a kind; what is beyond is not known */
+#define MOST_AGENTS    256u
+#define MOST_POINTS    4096u /* of a clock: older ones go */
+#define MOST_SNAPSHOTS 64u
+#define ORIGINS        (1u << 16) /* a power of two */
+#define BUCKETS        256u
+#define MOST_HELD      (1u << 20) /* kernels, whose clock should have come long ago */
+#define RANGES_TEXT    (64u << 10)
 /* Two clocks are read after each other: again if it took longer, for something came between. */
 #define OFFSET_WIDTH_NS 1000u
 #define OFFSET_TRIES    8
@@ -72,8 +72,8 @@ struct rtl_events {
 
     struct table queues, symbols, shapes, calls;
     struct agent agents[MOST_AGENTS];
-    struct rtl_wire_bracket brackets[MOST_BRACKETS];
-    size_t bracket_count;
+    struct rtl_wire_clock_snapshot snapshots[MOST_SNAPSHOTS];
+    size_t snapshot_count;
     struct rtl_line system; /* HSA system clock to CLOCK_BOOTTIME */
     struct origin origins[ORIGINS];
     struct open_range *open[BUCKETS];
@@ -249,16 +249,16 @@ static void take_clock(struct rtl_events *events, const struct rtl_wire_clock *w
     events->clock_moved = true;
 }
 
-static void take_bracket(struct rtl_events *events, const struct rtl_wire_bracket *wire)
+static void take_snapshot(struct rtl_events *events, const struct rtl_wire_clock_snapshot *wire)
 {
-    if (events->bracket_count == MOST_BRACKETS) {
-        events->bracket_count--;
-        memmove(events->brackets, events->brackets + 1,
-                events->bracket_count * sizeof *events->brackets);
+    if (events->snapshot_count == MOST_SNAPSHOTS) {
+        events->snapshot_count--;
+        memmove(events->snapshots, events->snapshots + 1,
+                events->snapshot_count * sizeof *events->snapshots);
     }
-    events->brackets[events->bracket_count++] = *wire;
+    events->snapshots[events->snapshot_count++] = *wire;
     struct rtl_line line = {.dx = 1, .dy = 1};
-    if (rtl_clock_make_system(&line, events->brackets, events->bracket_count) != 0) {
+    if (rtl_clock_make_system(&line, events->snapshots, events->snapshot_count) != 0) {
         rtl_line_free(&line);
         return;
     }
@@ -670,8 +670,8 @@ void rtl_events_take(void *context, enum rtl_wire_type type, const void *body, s
     case RTL_WIRE_CLOCK:
         take_clock(events, body);
         break;
-    case RTL_WIRE_BRACKET:
-        take_bracket(events, body);
+    case RTL_WIRE_CLOCK_SNAPSHOT:
+        take_snapshot(events, body);
         break;
     case RTL_WIRE_NOTE:
         take_note(events, body);

@@ -6,7 +6,7 @@
  * to the hardware. The program's own indices stay as they are. A thread of ours, the counter
  * thread, hands out the device, and reads what was counted.
  *
- * Kernel mode (counters/kernel.h): each kernel alone on its device, bracketed. Range mode
+ * Kernel mode (counters/kernel.h): each kernel alone on its device, between two packets. Range mode
  * (counters/range.h): counters run freely and are read where ranges begin and end.
  *
  * What could not be counted is counted with its reason. Nothing here ends, blocks or prints in the

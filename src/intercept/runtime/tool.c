@@ -531,7 +531,7 @@ bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *n
             rtl_complain("this HSA runtime has no %s: nothing is recorded", missing);
     } else if (begun ? rtl_recording_is_on() : (begun = true, begin())) {
         rtl_agents_list();
-        rtl_agents_bracket();
+        rtl_agents_snapshot_clocks();
         if (make_pools()) {
             hooked = true;
             rtl_symbols_hook(rtl_makers_rocclr);

@@ -24,18 +24,18 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#define FEW_ROUND         128u    /* so few: the nap before was too short */
-#define LONG_NAP_NS       400000u /* after few */
-#define SHORTEST_NAP_NS   50000u
-#define LONGEST_NAP_NS    2000000u /* while something is pending */
-#define IDLE_NAP_NS       5000000u /* while nothing is */
-#define STEP_NS           50000u   /* of who waits for the worker */
-#define BRACKET_PERIOD_NS UINT64_C(10000000000)
-#define ATTENTION_NS      1000000u   /* without a nap, while signals are to be forwarded */
-#define LINGER_NS         200000u    /* and after the last one */
-#define ALERT_NS          100000000u /* then naps stay short */
-#define ATTENTIVE_NS      50000u     /* between rounds */
-#define LOOKS             16u        /* before others may have the processor */
+#define FEW_ROUND          128u    /* so few: the nap before was too short */
+#define LONG_NAP_NS        400000u /* after few */
+#define SHORTEST_NAP_NS    50000u
+#define LONGEST_NAP_NS     2000000u /* while something is pending */
+#define IDLE_NAP_NS        5000000u /* while nothing is */
+#define STEP_NS            50000u   /* of who waits for the worker */
+#define SNAPSHOT_PERIOD_NS UINT64_C(10000000000)
+#define ATTENTION_NS       1000000u   /* without a nap, while signals are to be forwarded */
+#define LINGER_NS          200000u    /* and after the last one */
+#define ALERT_NS           100000000u /* then naps stay short */
+#define ATTENTIVE_NS       50000u     /* between rounds */
+#define LOOKS              16u        /* before others may have the processor */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t thread;
@@ -149,15 +149,15 @@ static void *work(void *unused)
     prefault();
     uint64_t length = SHORTEST_NAP_NS;
     uint64_t found = 0; /* when something had finished last */
-    uint64_t next_bracket = rtl_now() + BRACKET_PERIOD_NS;
+    uint64_t next_snapshot = rtl_now() + SNAPSHOT_PERIOD_NS;
     while (!atomic_load_explicit(&stopping, memory_order_acquire)) {
         stall();
         uint32_t bell_seen = rtl_bell_look(&bell);
         unsigned finished = rtl_worker_round();
         atomic_fetch_add_explicit(&rounds, 1, memory_order_release);
-        if (rtl_now() > next_bracket) {
-            rtl_agents_bracket();
-            next_bracket = rtl_now() + BRACKET_PERIOD_NS;
+        if (rtl_now() > next_snapshot) {
+            rtl_agents_snapshot_clocks();
+            next_snapshot = rtl_now() + SNAPSHOT_PERIOD_NS;
         }
         if (atomic_exchange(&expected, false))
             since = rtl_now();
