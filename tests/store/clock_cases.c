@@ -154,7 +154,7 @@ const char *Clock_OneClockIsExact(void)
     return NULL;
 }
 
-const char *Clock_OffsetOfTheTightestBracket(void)
+const char *Clock_OffsetOfTheTightestSnapshot(void)
 {
     const struct rtl_wire_clock_snapshot snapshots[] = {
         snapshot(1000, 501080, 100), snapshot(5000, 505003, 10), snapshot(9000, 508950, 60)};

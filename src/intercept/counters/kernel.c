@@ -172,7 +172,7 @@ static bool is_counted(const struct rtl_counters_queue *queue, uint64_t packet,
                        enum rtl_uncounted_why *why)
 {
     struct rtl_reservation reservation = reservation_of(&queue->queue->rewriter, packet);
-    if (reservation.launch != RTL_NONE && (reservation.flags & RTL_RESERVED_FOUND) == 0) {
+    if (reservation.launch != RTL_NONE && (reservation.flags & RTL_RESERVED_INFERRED) == 0) {
         *why = RTL_UNCOUNTED_GRAPH;
         return false;
     }

@@ -75,8 +75,8 @@ static void note_origin(struct rtl_queue *state, uint64_t first, uint64_t count)
         note.flags = 0;
         note.ordinal = rtl_launch_reserve(state->id, first, note.count);
     } else if (outside && count > 1) {
-        note.launch = rtl_launch_found(state->id, first, note.count);
-        note.flags = note.launch != RTL_NONE ? RTL_RESERVED_FOUND : 0;
+        note.launch = rtl_launch_infer(state->id, first, note.count);
+        note.flags = note.launch != RTL_NONE ? RTL_RESERVED_INFERRED : 0;
     }
     if (rtl_thread_context.paused)
         note.flags |= RTL_RESERVED_LEFT_OUT;

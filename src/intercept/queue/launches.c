@@ -16,12 +16,12 @@
 #define LOOKS    512u  /* of who waits for others to send: about a microsecond */
 #define SMALL    8u    /* packets: a batch of fewer costs the ring as much as its kernels */
 
-/* Packets that are still to pass, and while it is open, OPEN more. */
-#define OPEN INT64_C(0x4000000000000000)
+/* Packets that are still to pass, and while it is open, OPEN_BIAS more. */
+#define OPEN_BIAS INT64_C(0x4000000000000000)
 
 struct launch {
     _Alignas(64) _Atomic uint32_t busy;
-    _Atomic int64_t left;
+    _Atomic int64_t remaining;
     _Atomic uint32_t kernels, unseen;
     _Atomic uint32_t next; /* id of the one that was done before it, 0: none */
     bool waits;            /* a batch that is counted as waiting; of who sends it */
@@ -31,7 +31,7 @@ struct launch {
 
 static struct launch launches[LAUNCHES];
 static _Atomic uint32_t next_id = 1;
-static _Atomic bool crowded;     /* the ring: small launches that would be found are left out */
+static _Atomic bool crowded;     /* the ring: small launches that would be inferred are left out */
 static _Atomic uint32_t senders; /* threads that have launches in hand */
 static _Atomic uint32_t done;    /* id of the last one that is done and not sent, 0: none */
 static _Atomic uint32_t held;    /* id of the first one that found no room, 0: none */
@@ -64,7 +64,7 @@ static uint32_t take_place(void)
 }
 
 /* The worker has had it since it was used last, and to take a place is a locked instruction. */
-static void ask_for(const struct launch *launch)
+static void prefetch(const struct launch *launch)
 {
     __builtin_prefetch(launch, 1);
     __builtin_prefetch((const unsigned char *)launch + 64, 1);
@@ -77,7 +77,7 @@ static struct launch *make(enum rtl_kind kind, uint32_t *id)
         rtl_account_lose(kind, RTL_LOST_PENDING, 1);
         return NULL;
     }
-    ask_for(place_of(*id + 1));
+    prefetch(place_of(*id + 1));
     struct launch *launch = place_of(*id);
     launch->wire = (struct rtl_wire_launch){
         .time_ns = rtl_stamp(),
@@ -113,19 +113,19 @@ void rtl_launches_poll(void)
 }
 
 /* By its packets, and so by who submits them: one thread at a time. */
-static bool is_found(const struct launch *launch)
+static bool is_inferred(const struct launch *launch)
 {
     return launch->wire.graph == RTL_NONE;
 }
 
-/* One that was found and has no kernels is none. False: there is no room for it. */
+/* One that was inferred and has no kernels is none. False: there is no room for it. */
 static bool send(struct launch *launch)
 {
     struct rtl_wire_launch *wire = &launch->wire;
     struct rtl_piece piece = {wire, sizeof *wire};
     wire->kernels = atomic_load_explicit(&launch->kernels, memory_order_relaxed);
     wire->unseen = atomic_load_explicit(&launch->unseen, memory_order_relaxed);
-    if ((!is_found(launch) || wire->kernels > 0) &&
+    if ((!is_inferred(launch) || wire->kernels > 0) &&
         !rtl_emit_try_spare(RTL_WIRE_LAUNCH, &piece, 1, RTL_SPARE_FEW))
         return false;
     if (launch->waits)
@@ -142,7 +142,7 @@ static struct launch *take_done(void)
     return id != 0 ? place_of(id) : NULL;
 }
 
-static struct launch *behind(const struct launch *launch)
+static struct launch *next_done(const struct launch *launch)
 {
     uint32_t id = atomic_load_explicit(&launch->next, memory_order_relaxed);
     return id != 0 ? place_of(id) : NULL;
@@ -154,7 +154,7 @@ static struct launch *take_in_order(void)
     struct launch *last = take_done();
     struct launch *first = NULL;
     while (last != NULL) {
-        struct launch *before = behind(last);
+        struct launch *before = next_done(last);
         uint32_t id = first != NULL ? first->wire.launch : 0;
         atomic_store_explicit(&last->next, id, memory_order_relaxed);
         first = last;
@@ -169,8 +169,8 @@ static struct launch *join(struct launch *first, struct launch *second)
     struct launch *last = first;
     if (first == NULL)
         return second;
-    while (behind(last) != NULL)
-        last = behind(last);
+    while (next_done(last) != NULL)
+        last = next_done(last);
     atomic_store_explicit(&last->next, second != NULL ? second->wire.launch : 0,
                           memory_order_relaxed);
     return first;
@@ -185,8 +185,8 @@ static struct launch *take_held(void)
 /* Of launches that HIP tells of their begin was counted. */
 static void count_waiting(struct launch *first)
 {
-    for (struct launch *launch = first; launch != NULL; launch = behind(launch)) {
-        if (launch->waits || !is_found(launch))
+    for (struct launch *launch = first; launch != NULL; launch = next_done(launch)) {
+        if (launch->waits || !is_inferred(launch))
             continue;
         launch->waits = true;
         rtl_account_wait(RTL_KIND_BATCHES, 1);
@@ -210,7 +210,7 @@ static bool send_in_hand(void)
     struct launch *waiting = take_held();
     struct launch *next = join(waiting, take_in_order());
     while (next != NULL) {
-        struct launch *after = behind(next);
+        struct launch *after = next_done(next);
         if (!send(next)) {
             hold(next);
             return false;
@@ -234,7 +234,7 @@ bool rtl_launches_send(void)
 
 /* Who has launches in hand may have lost his processor, perhaps to us. Nobody waits for that: the
  * kernels are safe, and a launch that has begun and is not sent is in the account. */
-void rtl_launches_settle(void)
+void rtl_launches_drain(void)
 {
     (void)rtl_launches_send();
     for (unsigned i = 0; i < LOOKS && atomic_load_explicit(&senders, memory_order_acquire) != 0;
@@ -255,7 +255,7 @@ static void finish(struct launch *launch)
 
 static void put_refs(struct launch *launch, int64_t passed)
 {
-    if (atomic_fetch_sub_explicit(&launch->left, passed, memory_order_acq_rel) == passed)
+    if (atomic_fetch_sub_explicit(&launch->remaining, passed, memory_order_acq_rel) == passed)
         finish(launch);
 }
 
@@ -274,7 +274,7 @@ uint32_t rtl_launch_begin(uint32_t graph, uint32_t generation)
         return RTL_NONE;
     launch->wire.graph = graph;
     launch->wire.generation = generation;
-    atomic_store_explicit(&launch->left, OPEN, memory_order_relaxed);
+    atomic_store_explicit(&launch->remaining, OPEN_BIAS, memory_order_relaxed);
     rtl_thread_context.launch = id;
     rtl_thread_context.packets = 0;
     return id;
@@ -287,7 +287,7 @@ void rtl_launch_end(void)
     struct launch *launch = place_of(rtl_thread_context.launch);
     launch->wire.packets = rtl_thread_context.packets;
     rtl_thread_context.launch = RTL_NONE;
-    put_refs(launch, OPEN);
+    put_refs(launch, OPEN_BIAS);
 }
 
 uint32_t rtl_launch_reserve(uint32_t queue, uint64_t first, uint32_t packets)
@@ -295,7 +295,7 @@ uint32_t rtl_launch_reserve(uint32_t queue, uint64_t first, uint32_t packets)
     struct launch *launch = place_of(rtl_thread_context.launch);
     uint32_t ordinal = rtl_thread_context.packets;
     rtl_thread_context.packets += packets;
-    atomic_fetch_add_explicit(&launch->left, packets, memory_order_relaxed);
+    atomic_fetch_add_explicit(&launch->remaining, packets, memory_order_relaxed);
     if (launch->wire.queue == RTL_NONE) {
         launch->wire.queue = queue;
         launch->wire.first = first;
@@ -303,7 +303,7 @@ uint32_t rtl_launch_reserve(uint32_t queue, uint64_t first, uint32_t packets)
     return ordinal;
 }
 
-uint32_t rtl_launch_found(uint32_t queue, uint64_t first, uint32_t packets)
+uint32_t rtl_launch_infer(uint32_t queue, uint64_t first, uint32_t packets)
 {
     uint32_t id = RTL_NONE;
     if (rtl_recording_is_stopped_here())
@@ -318,11 +318,11 @@ uint32_t rtl_launch_found(uint32_t queue, uint64_t first, uint32_t packets)
     launch->wire.queue = queue;
     launch->wire.first = first;
     launch->wire.packets = packets;
-    atomic_store_explicit(&launch->left, packets, memory_order_relaxed);
+    atomic_store_explicit(&launch->remaining, packets, memory_order_relaxed);
     return id;
 }
 
-void rtl_launch_headed(uint32_t launch, uint64_t head)
+void rtl_launch_set_head(uint32_t launch, uint64_t head)
 {
     struct rtl_wire_launch *wire = &place_of(launch)->wire;
     wire->head = head;
@@ -339,25 +339,26 @@ static void pass_shared(struct launch *launch, const struct rtl_launch_part *par
 
 /* Without locked instructions, which would wait for the records of the packets: their lines may
  * come from another core. */
-static void pass_found(struct launch *launch, const struct rtl_launch_part *part)
+static void pass_inferred(struct launch *launch, const struct rtl_launch_part *part)
 {
     uint32_t kernels = atomic_load_explicit(&launch->kernels, memory_order_relaxed);
     uint32_t unseen = atomic_load_explicit(&launch->unseen, memory_order_relaxed);
-    int64_t left = atomic_load_explicit(&launch->left, memory_order_relaxed) - part->packets;
+    int64_t remaining =
+        atomic_load_explicit(&launch->remaining, memory_order_relaxed) - part->packets;
     if (part->fingerprint != 0)
         launch->wire.fingerprint = part->fingerprint;
     atomic_store_explicit(&launch->kernels, kernels + part->kernels, memory_order_relaxed);
     atomic_store_explicit(&launch->unseen, unseen + part->unseen, memory_order_relaxed);
-    atomic_store_explicit(&launch->left, left, memory_order_relaxed);
-    if (left == 0)
+    atomic_store_explicit(&launch->remaining, remaining, memory_order_relaxed);
+    if (remaining == 0)
         finish(launch);
 }
 
 void rtl_launch_submitted(const struct rtl_launch_part *part)
 {
     struct launch *launch = place_of(part->launch);
-    if (is_found(launch))
-        pass_found(launch, part);
+    if (is_inferred(launch))
+        pass_inferred(launch, part);
     else
         pass_shared(launch, part);
 }

@@ -33,7 +33,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rtl_config settings;
 static struct rtl_queue_services services;
 static struct rtl_ring *ring;
-static const struct rtl_launch_sink launches = {rtl_launch_found, rtl_launch_headed,
+static const struct rtl_launch_sink launches = {rtl_launch_infer, rtl_launch_set_head,
                                                 rtl_launch_submitted};
 
 static uint64_t pending_capacity(uint64_t size)

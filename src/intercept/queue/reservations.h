@@ -33,8 +33,8 @@
 enum rtl_reserved_flags {
     RTL_RESERVED_OUTSIDE =
         1, /**< outside of a host call that is known: its packets may tell a graph */
-    RTL_RESERVED_FOUND = 2,   /**< `launch` is one of packets reserved at once, not one of HIP's */
-    RTL_RESERVED_LEFT_OUT = 4 /**< the thread is paused: not to be recorded */
+    RTL_RESERVED_INFERRED = 2, /**< `launch` is one of packets reserved at once, not one of HIP's */
+    RTL_RESERVED_LEFT_OUT = 4  /**< the thread is paused: not to be recorded */
 };
 
 /** A reservation; plain. */

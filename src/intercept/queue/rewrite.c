@@ -158,14 +158,14 @@ static void note_head(struct rtl_rewriter *rewriter)
     if (rewriter->last_solo_at == 0 || rewriter->last_solo_at != run->first)
         return;
     uint64_t key = add_head(rewriter, &rewriter->last_solo);
-    rewriter->launches->headed(run->reservation.launch, key);
+    rewriter->launches->set_head(run->reservation.launch, key);
 }
 
 /* Whether what the run holds is a batch of a replay behind which there may be more. */
 static bool is_full_batch(const struct rtl_rewrite_run *run)
 {
     uint32_t count = run->reservation.count;
-    return (run->reservation.flags & RTL_RESERVED_FOUND) != 0 && count > 1 &&
+    return (run->reservation.flags & RTL_RESERVED_INFERRED) != 0 && count > 1 &&
            count <= RTL_REWRITE_BATCH && (count & (count - 1)) == 0;
 }
 
@@ -180,7 +180,7 @@ static void enter_run(struct rtl_rewriter *rewriter, uint64_t index)
     run->first = index;
     run->end = index + run->reservation.count;
     run->fingerprint = 0;
-    if ((run->reservation.flags & RTL_RESERVED_FOUND) != 0)
+    if ((run->reservation.flags & RTL_RESERVED_INFERRED) != 0)
         note_head(rewriter);
 }
 
@@ -198,8 +198,8 @@ static void note_solo(struct rtl_rewriter *rewriter, const struct rtl_kernel_key
     struct rtl_rewrite_run *run = &rewriter->run;
     uint64_t key = rewriter->head_count > 0 ? launch_key(rewriter, kernel) : 0;
     if (key != 0) {
-        run->reservation.launch = rewriter->launches->found(rewriter->queue, run->first, 1);
-        run->reservation.flags |= RTL_RESERVED_FOUND;
+        run->reservation.launch = rewriter->launches->infer(rewriter->queue, run->first, 1);
+        run->reservation.flags |= RTL_RESERVED_INFERRED;
         run->fingerprint = key;
         return;
     }
@@ -215,7 +215,7 @@ static void find_launch(struct rtl_rewriter *rewriter, const void *packet, bool 
     struct rtl_rewrite_run *run = &rewriter->run;
     uint32_t flags = run->reservation.flags;
     if (rewriter->mode != RTL_MODE_FULL ||
-        (flags & (RTL_RESERVED_FOUND | RTL_RESERVED_OUTSIDE)) == 0)
+        (flags & (RTL_RESERVED_INFERRED | RTL_RESERVED_OUTSIDE)) == 0)
         return;
     struct rtl_kernel_key key = {
         .kernel_object = facts->kernel_object,
@@ -224,7 +224,7 @@ static void find_launch(struct rtl_rewriter *rewriter, const void *packet, bool 
         .block_z_grid_x = facts->block[2] | (uint64_t)facts->grid[0] << 32,
         .grid_y_z = facts->grid[1] | (uint64_t)facts->grid[2] << 32,
     };
-    if ((flags & RTL_RESERVED_FOUND) != 0)
+    if ((flags & RTL_RESERVED_INFERRED) != 0)
         run->fingerprint = fingerprint(run->fingerprint, &key);
     else if (run->reservation.count == 1)
         note_solo(rewriter, &key);
@@ -687,7 +687,7 @@ static IN_PLACE uint64_t fast_batch(struct rtl_rewriter *rewriter, unsigned char
                                     const struct rtl_origin_words *origin)
 {
     struct rtl_rewrite_run *run = &rewriter->run;
-    bool found = (run->reservation.flags & RTL_RESERVED_FOUND) != 0;
+    bool inferred = (run->reservation.flags & RTL_RESERVED_INFERRED) != 0;
     uint64_t hash = run->fingerprint;
     const uint32_t *id = rewriter->ids + rewriter->id_count;
     struct rtl_record_batch batch = rtl_record_batch_begin(rewriter->pending, origin);
@@ -698,7 +698,7 @@ static IN_PLACE uint64_t fast_batch(struct rtl_rewriter *rewriter, unsigned char
             break;
         struct rtl_record_words words = read_words(packet);
         struct rtl_kernel_key key = key_of(packet, &words);
-        hash = found ? fingerprint(hash, &key) : hash;
+        hash = inferred ? fingerprint(hash, &key) : hash;
         put_signal(rewriter, &packet->completion_signal, *--id);
         words.index = first + done;
         words.tag = *id | (uint64_t)epoch << 32;

@@ -38,8 +38,8 @@
 
 /** Who is told of launches; see launches.h, whose functions these are but in tests. */
 struct rtl_launch_sink {
-    uint32_t (*found)(uint32_t queue, uint64_t first, uint32_t packets);
-    void (*headed)(uint32_t launch, uint64_t head);
+    uint32_t (*infer)(uint32_t queue, uint64_t first, uint32_t packets);
+    void (*set_head)(uint32_t launch, uint64_t head);
     void (*pass)(const struct rtl_launch_part *part);
 };
 
@@ -47,8 +47,8 @@ struct rtl_launch_sink {
 struct rtl_rewrite_run {
     uint64_t first, end; /**< packets of the reservation */
     struct rtl_reservation reservation;
-    uint64_t fingerprint; /**< of its kernels so far, if it is a launch that was found */
-    bool behind_batch;    /**< it follows a full batch that was found: more of that may come */
+    uint64_t fingerprint; /**< of its kernels so far, if it is a launch that was inferred */
+    bool behind_batch;    /**< it follows a full batch that was inferred: more of that may come */
 };
 
 /** What the fingerprint of a kernel is made of, in the words of its packet (pending.h). */

@@ -73,7 +73,7 @@ static void harvest(struct rtl_queue *queue, unsigned running)
 static void hand_over(unsigned running)
 {
     int saved = errno;
-    rtl_launches_settle();
+    rtl_launches_drain();
     for (uint32_t i = 0; i < rtl_queues_count(); i++)
         if (rtl_queue_is_in(rtl_queues_at(i), RTL_QUEUE_LIVE))
             harvest(rtl_queues_at(i), running);
