@@ -77,7 +77,7 @@ bool rtl_marks_wait(uint64_t deadline_ns)
         if (rtl_queue_is_in(queue, RTL_QUEUE_LIVE))
             done = wait_for(queue, id, find_end(queue, deadline_ns), deadline_ns) && done;
     }
-    while (done && rtl_harvest_has_aside()) {
+    while (done && rtl_harvest_has_parked()) {
         done = rtl_clock_ns(CLOCK_MONOTONIC) <= deadline_ns;
         rtl_nap(NAP_NS);
     }

@@ -207,7 +207,7 @@ static bool is_busy(const struct rtl_counters_queue *queue)
         (void)rtl_harvest(queue->queue, HARVEST, HARVEST);
     return atomic_load_explicit(&pending->head, memory_order_acquire) !=
                atomic_load_explicit(&pending->tail, memory_order_acquire) ||
-           rtl_harvest_has_aside();
+           rtl_harvest_has_parked();
 }
 
 /* Whether other queues of the device have something to do. */

@@ -73,7 +73,7 @@ static unsigned serve(struct rtl_round *round, struct rtl_queue *queue)
     else
         rtl_held_count(queue, PATIENCE);
     rtl_harvest_rearmed(queue);
-    rtl_harvest_set_aside(queue);
+    rtl_harvest_park(queue);
     if (atomic_load_explicit(&queue->pending.head, memory_order_relaxed) < tail)
         round->waiting = true;
     return finished;
@@ -228,7 +228,7 @@ unsigned rtl_round(struct rtl_round *round)
     rtl_launches_poll();
     rtl_threads_look();
     rtl_pool_repack(&rtl_signals);
-    finished += rtl_harvest_aside();
+    finished += rtl_harvest_finish_parked();
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
         struct rtl_queue *queue = rtl_queues_at(i);
         uint32_t phase = atomic_load_explicit(&queue->phase, memory_order_acquire);

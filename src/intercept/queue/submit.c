@@ -373,6 +373,6 @@ unsigned rtl_submit_help(void *queue)
     /* A kernel that runs on and on is the oldest, or one whose signal another thread would forward.
      */
     if (rtl_pending_room(&own->pending) == 0)
-        rtl_harvest_set_aside(own);
+        rtl_harvest_park(own);
     return gained;
 }

@@ -77,8 +77,8 @@ static void hand_over(unsigned running)
     for (uint32_t i = 0; i < rtl_queues_count(); i++)
         if (rtl_queue_is_in(rtl_queues_at(i), RTL_QUEUE_LIVE))
             harvest(rtl_queues_at(i), running);
-    if (rtl_harvest_has_aside())
-        (void)rtl_harvest_aside();
+    if (rtl_harvest_has_parked())
+        (void)rtl_harvest_finish_parked();
     errno = saved;
 }
 

@@ -22,7 +22,7 @@ void rtl_waits_hook(void (*replaced)(void));
  * in the ring afterwards, with what is needed to read it. Where nothing is pending this costs some
  * loads for each queue, else what the worker would have had to do. Any thread of the program's;
  * keeps errno. Without system calls, but before the first clock point of a device, and where
- * records were set aside. */
+ * records are parked. */
 void rtl_waits_ended(void);
 
 /** A signal was replaced, for the first time or again: it has to be forwarded as soon as its packet

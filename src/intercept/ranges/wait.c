@@ -80,7 +80,7 @@ static uint32_t set_goals(struct goal *goals, uint32_t queues, uint64_t least)
 
 static bool all_done(struct goal *goals, uint32_t count, uint64_t least)
 {
-    bool done = !rtl_harvest_has_aside_since(least);
+    bool done = !rtl_harvest_has_parked_since(least);
     for (uint32_t i = 0; i < count; i++)
         done = is_done(&goals[i], least) && done;
     return done;

@@ -123,7 +123,7 @@ static uint64_t after(unsigned finished, uint64_t ns, uint64_t length)
 /* How long a nap may be; `since`: when a signal was last to be forwarded. */
 static uint64_t limit(uint64_t *length, uint64_t since)
 {
-    uint64_t longest = state.waiting || rtl_harvest_has_aside() ? LONGEST_NAP_NS : IDLE_NAP_NS;
+    uint64_t longest = state.waiting || rtl_harvest_has_parked() ? LONGEST_NAP_NS : IDLE_NAP_NS;
     if (rtl_now() - since < ALERT_NS)
         longest = SHORTEST_NAP_NS;
     if (*length > longest)
