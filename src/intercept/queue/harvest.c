@@ -5,6 +5,7 @@
 #include "intercept/base/agents.h"
 #include "intercept/base/api.h"
 #include "intercept/base/emit.h"
+#include "intercept/queue/ledger.h"
 #include "intercept/queue/record_out.h"
 #include "intercept/queue/shared_signal.h"
 
@@ -62,12 +63,6 @@ static _Atomic bool parked_taken;
 static enum rtl_borrower classify(struct rtl_record_id id, uint64_t handle)
 {
     return rtl_pending_classify(&rtl_queues_at(id.queue_index)->pending, id.sequence, handle);
-}
-
-static void count_up(_Atomic uint64_t *counter, uint64_t value)
-{
-    if (value != 0)
-        atomic_fetch_add_explicit(counter, value, memory_order_relaxed);
 }
 
 /* Not an initialiser: that would clear four kilobytes each time. */
@@ -147,14 +142,14 @@ static void send(struct batch *batch, unsigned first, unsigned count,
 {
     struct rtl_wire_ledger *ledger = batch->ledger;
     unsigned kept = claim_kernels(batch, first, count);
-    count_up(&ledger->recorded, kept);
+    rtl_ledger_add(&ledger->recorded, kept);
     if (kept == count) {
         rtl_emit_commit_kernels(draft, &batch->kernels[first], count);
         return;
     }
     unsigned lost = kept - rtl_emit_kernels(&batch->kernels[first], kept);
     atomic_fetch_sub_explicit(&ledger->recorded, lost, memory_order_relaxed);
-    count_up(&ledger->lost[rtl_emit_why()], lost);
+    rtl_ledger_add(&ledger->lost[rtl_emit_why()], lost);
     rtl_emit_give_up(draft);
 }
 
@@ -179,8 +174,8 @@ static void send_all(struct batch *batch)
         send(batch, done, some, &draft);
         done += some;
     }
-    count_up(&batch->ledger->lost[rtl_emit_why()],
-             claim_kernels(batch, done, batch->kernel_count - done));
+    rtl_ledger_add(&batch->ledger->lost[rtl_emit_why()],
+                   claim_kernels(batch, done, batch->kernel_count - done));
     batch->kernel_count = 0;
 }
 
@@ -212,7 +207,7 @@ static void finish_kernel(struct batch *batch, const struct claim *record,
 {
     enum rtl_lost why;
     if (!append(batch, record, facts, &why) && claim(batch, record))
-        count_up(&batch->ledger->lost[why], 1);
+        rtl_ledger_add(&batch->ledger->lost[why], 1);
 }
 
 static void finish_copy(struct batch *batch, const struct claim *record,
@@ -226,11 +221,11 @@ static void finish_copy(struct batch *batch, const struct claim *record,
     tell_last_end(batch);
     bool claimed = claim(batch, record);
     if (sent != RTL_COPY_SENT) {
-        count_up(&ledger->lost[sent == RTL_COPY_NO_ROOM ? rtl_emit_why() : RTL_LOST_NO_TIME],
-                 claimed);
+        rtl_ledger_add(&ledger->lost[sent == RTL_COPY_NO_ROOM ? rtl_emit_why() : RTL_LOST_NO_TIME],
+                       claimed);
         return;
     }
-    count_up(&ledger->recorded, claimed);
+    rtl_ledger_add(&ledger->recorded, claimed);
     if (claimed)
         rtl_out_commit_copy(&copy);
     else
@@ -301,7 +296,7 @@ static bool finish_borrowed(struct rtl_record_id id)
         begin(&batch, queue);
         finish(&batch, id.sequence, &facts);
         flush(&batch);
-        count_up(&queue->ledger->helped, batch.taken);
+        rtl_ledger_add(&queue->ledger->helped, batch.taken);
     }
     return found == RTL_TAKE_TAKEN || found == RTL_TAKE_DONE;
 }
@@ -392,7 +387,7 @@ static void forward(struct rtl_queue *queue, const struct rtl_kernel_facts *fact
     decrement(facts->app_signal, wakeups);
     rtl_borrow_let_go(&rtl_borrows, facts->app_signal);
     atomic_fetch_sub_explicit(&queue->pending.owed, 1, memory_order_release);
-    count_up(&queue->ledger->forwarded, 1);
+    rtl_ledger_add(&queue->ledger->forwarded, 1);
 }
 
 static void set_ready(struct rtl_pending *pending, uint64_t sequence, bool on)
@@ -594,7 +589,7 @@ unsigned rtl_harvest_forward(struct rtl_queue *queue, bool quiet)
 
 static bool owes(const struct rtl_queue *queue)
 {
-    return atomic_load_explicit(&queue->phase, memory_order_acquire) == RTL_QUEUE_LIVE &&
+    return rtl_queue_is_in(queue, RTL_QUEUE_LIVE) &&
            atomic_load_explicit(&queue->pending.owed, memory_order_relaxed) != 0;
 }
 
@@ -623,7 +618,7 @@ static void give_up(struct rtl_queue *queue, const struct rtl_kernel_facts *fact
     if (facts->pool_id == RTL_NONE && rtl_signal_completed(facts->app_signal))
         why = RTL_LOST_NO_TIME;
     if ((facts->flags & RTL_RECORD_BARRIER) == 0)
-        count_up(&queue->ledger->lost[why], 1);
+        rtl_ledger_add(&queue->ledger->lost[why], 1);
 }
 
 /* There is room for twice the queue: half of it may be kernels in flight in their turn. */
@@ -814,7 +809,7 @@ void rtl_harvest_finish_borrowed(uint64_t handle, bool destroyed)
         return;
     struct rtl_queue *queue = rtl_queues_at(id.queue_index);
     /* Before the record goes: the worker may be closing the queue at this moment. */
-    bool live = atomic_load_explicit(&queue->phase, memory_order_acquire) == RTL_QUEUE_LIVE;
+    bool live = rtl_queue_is_in(queue, RTL_QUEUE_LIVE);
     if (rtl_pending_abandon(&queue->pending, id.sequence, &facts))
         give_up(queue, &facts, live ? RTL_LOST_REARMED : RTL_LOST_SHUTDOWN);
 }
