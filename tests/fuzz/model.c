@@ -750,9 +750,9 @@ void model_complete(unsigned queue, unsigned skip)
 
 /* ---- the worker ---- */
 
-void model_harvest(unsigned queue, unsigned most, unsigned patience)
+void model_harvest(unsigned queue, unsigned most, unsigned max_incomplete)
 {
-    (void)rtl_harvest(&sides[queue].state, most, patience);
+    (void)rtl_harvest(&sides[queue].state, most, max_incomplete);
 }
 
 void model_forward(unsigned queue)

@@ -257,7 +257,7 @@ static enum rtl_take look_thoroughly(struct rtl_pending *pending, uint64_t seque
     return found;
 }
 
-unsigned rtl_harvest(struct rtl_queue *queue, unsigned most, unsigned patience)
+unsigned rtl_harvest(struct rtl_queue *queue, unsigned most, unsigned max_incomplete)
 {
     struct rtl_pending *pending = &queue->pending;
     struct batch batch;
@@ -266,10 +266,10 @@ unsigned rtl_harvest(struct rtl_queue *queue, unsigned most, unsigned patience)
     uint64_t at = atomic_load_explicit(&pending->head, memory_order_acquire);
     unsigned found = 0;
     unsigned waiting = 0;
-    for (; at < tail && found < most && waiting < patience; at++) {
+    for (; at < tail && found < most && waiting < max_incomplete; at++) {
         struct rtl_kernel_facts facts;
         rtl_pending_prefetch(pending, &rtl_signals, at, tail);
-        enum rtl_take take = patience == RTL_HARVEST_ALL
+        enum rtl_take take = max_incomplete == RTL_HARVEST_ALL
                                  ? look_thoroughly(pending, at, &facts)
                                  : rtl_pending_look(pending, &rtl_signals, at, false, &facts);
         if (take == RTL_TAKE_TAKEN) {

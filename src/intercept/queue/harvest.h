@@ -12,11 +12,11 @@
 /** Has the table of borrowed signals ask here what becomes of a record. Before the first queue. */
 void rtl_harvest_begin(void);
 
-/** Harvests finished records of a queue from its head on; gives up after `patience` records in a
- * row whose kernels have not completed. With RTL_HARVEST_ALL it looks at all, and takes those as
- * well whose signal the program has armed again unseen. Records that have to be forwarded are left
- * alone. Any thread. Returns how many. */
-unsigned rtl_harvest(struct rtl_queue *queue, unsigned most, unsigned patience);
+/** Harvests finished records of a queue from its head on; gives up after `max_incomplete` records
+ * in a row whose kernels have not completed. With RTL_HARVEST_ALL it looks at all, and takes those
+ * as well whose signal the program has armed again unseen. Records that have to be forwarded are
+ * left alone. Any thread. Returns how many. */
+unsigned rtl_harvest(struct rtl_queue *queue, unsigned most, unsigned max_incomplete);
 
 /** Forwards the completion of replaced signals, oldest first. One thread at a time per queue: while
  * another is at it, nothing is done. With `quiet`, up to the first signal that somebody may be

@@ -36,13 +36,13 @@ static void prepare(struct rtl_held *held, const struct rtl_queue *queue)
     held->completed = 0;
 }
 
-static uint64_t count(struct rtl_held *held, struct rtl_queue *queue, unsigned patience)
+static uint64_t count(struct rtl_held *held, struct rtl_queue *queue, unsigned max_incomplete)
 {
     struct rtl_pending *pending = &queue->pending;
     uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
     uint64_t behind = 0; /* that have completed, and others before them have not */
     unsigned waiting = 0;
-    for (uint64_t at = held->next; at < tail && waiting < patience; at++) {
+    for (uint64_t at = held->next; at < tail && waiting < max_incomplete; at++) {
         struct rtl_kernel_facts facts;
         enum rtl_take found = rtl_pending_look(pending, &rtl_signals, at, false, &facts);
         bool counts = found == RTL_TAKE_TAKEN && would_be_recorded(&facts);
@@ -58,10 +58,10 @@ static uint64_t count(struct rtl_held *held, struct rtl_queue *queue, unsigned p
 }
 
 /* What has completed stays so, and what is accounted had completed: the largest sum holds. */
-static void tell(struct rtl_held *held, struct rtl_queue *queue, unsigned patience)
+static void tell(struct rtl_held *held, struct rtl_queue *queue, unsigned max_incomplete)
 {
     prepare(held, queue);
-    uint64_t done = held->accounted + count(held, queue, patience);
+    uint64_t done = held->accounted + count(held, queue, max_incomplete);
     _Atomic uint64_t *known = &queue->ledger->done;
     uint64_t before = atomic_load_explicit(known, memory_order_relaxed);
     while (before < done && !atomic_compare_exchange_weak_explicit(
@@ -71,14 +71,14 @@ static void tell(struct rtl_held *held, struct rtl_queue *queue, unsigned patien
 
 /* Nobody waits for who is at it, and may have lost his processor: the process may end before he is
  * done. */
-void rtl_held_count(struct rtl_queue *queue, unsigned patience)
+void rtl_held_count(struct rtl_queue *queue, unsigned max_incomplete)
 {
     struct rtl_held own = {.id = 0};
     struct rtl_held *held = &queue->held;
     if (atomic_exchange_explicit(&held->counting, true, memory_order_acquire)) {
-        tell(&own, queue, patience);
+        tell(&own, queue, max_incomplete);
         return;
     }
-    tell(held, queue, patience);
+    tell(held, queue, max_incomplete);
     atomic_store_explicit(&held->counting, false, memory_order_release);
 }

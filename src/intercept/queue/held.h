@@ -24,7 +24,7 @@ struct rtl_held {
 };
 
 /** Counts what waits on a queue, into its row of the ledger, while the ring has no room: records
- * behind `patience` running kernels are not looked at. Any thread. */
-void rtl_held_count(struct rtl_queue *queue, unsigned patience);
+ * behind `max_incomplete` running kernels are not looked at. Any thread. */
+void rtl_held_count(struct rtl_queue *queue, unsigned max_incomplete);
 
 #endif

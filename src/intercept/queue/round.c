@@ -18,7 +18,7 @@
 #define LOOKS_TO_CHECK 64u  /* whether somebody goes round us */
 #define LOOKS_TO_ASK   16u  /* for the lock to submit, where one round after the other is busy */
 #define CAREFUL_ROUNDS 64u  /* that look, once packets passed us by or were left to us */
-#define PATIENCE       64u  /* records of running kernels to look behind */
+#define MAX_INCOMPLETE 64u  /* records of running kernels to look behind */
 #define MOST_TOLD      16u  /* times that memory was short, or no longer */
 #define CLOSE_NS       UINT64_C(1000000000) /* that a destroyed queue may wait for room */
 #define IDLE_NS        5000000u             /* between looks where nothing calls for one */
@@ -68,10 +68,11 @@ static unsigned serve(struct rtl_round *round, struct rtl_queue *queue)
     /* A full ring of ours holds records back: they find room in the next round, or the queue's own
      * run out. */
     if (rtl_emit_room(RTL_ROUND_BUSY) || used > (queue->pending.mask + 1) / 2)
-        finished += rtl_harvest(queue, RTL_ROUND_BUSY,
-                                used > (queue->pending.mask + 1) / 2 ? RTL_HARVEST_ALL : PATIENCE);
+        finished +=
+            rtl_harvest(queue, RTL_ROUND_BUSY,
+                        used > (queue->pending.mask + 1) / 2 ? RTL_HARVEST_ALL : MAX_INCOMPLETE);
     else
-        rtl_held_count(queue, PATIENCE);
+        rtl_held_count(queue, MAX_INCOMPLETE);
     rtl_harvest_rearmed(queue);
     rtl_harvest_park(queue);
     if (atomic_load_explicit(&queue->pending.head, memory_order_relaxed) < tail)

@@ -10,7 +10,7 @@
 
 #define FIRST_STEP_NS   50000u
 #define LONGEST_STEP_NS 1000000u
-#define PATIENCE        64u /* records of running kernels to look behind */
+#define MAX_INCOMPLETE  64u /* records of running kernels to look behind */
 
 /* How far a queue has to come. */
 struct goal {
@@ -58,7 +58,7 @@ static bool is_done(struct goal *goal, uint64_t least)
         goal->records = records_of(goal->queue);
     }
     if (rtl_queue_is_in(goal->queue, RTL_QUEUE_LIVE))
-        (void)rtl_harvest(goal->queue, UINT32_MAX, PATIENCE);
+        (void)rtl_harvest(goal->queue, UINT32_MAX, MAX_INCOMPLETE);
     goal->done = goal->sent && !rtl_pending_has_since(&goal->queue->pending, goal->records, least);
     return goal->done;
 }
