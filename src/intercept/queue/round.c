@@ -148,7 +148,7 @@ static unsigned submit_behind(struct rtl_round *round, struct rtl_queue *queue)
  * again then: while kernels come and go, as rarely as where nothing happens. */
 static bool is_due(struct rtl_round *round)
 {
-    if (rtl_submit_take_left())
+    if (rtl_submit_take_deferred())
         round->careful = CAREFUL_ROUNDS;
     return round->served == 0 || round->careful > 0 || rtl_now() - round->looked > IDLE_NS;
 }

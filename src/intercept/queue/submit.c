@@ -20,7 +20,7 @@
 #define HELP       64u   /* records that a submitter harvests when short */
 #define END_NAP_NS 20000 /* while the last submitter is at it */
 
-static _Atomic bool left; /* packets to the worker */
+static _Atomic bool deferred; /* packets, to the worker */
 
 static unsigned char *slot_of(const struct rtl_queue *queue, uint64_t index)
 {
@@ -227,7 +227,7 @@ static __attribute__((noinline)) bool submit_asking(struct rtl_queue *queue, uns
         pieces = submit_ready(queue, pieces);
         if (pieces == 0) {
             rtl_submit_lock_unlock(&queue->submit_lock);
-            atomic_store_explicit(&left, true, memory_order_relaxed);
+            atomic_store_explicit(&deferred, true, memory_order_relaxed);
             return false;
         }
     } while (!rtl_submit_lock_unlock_or_repeat(&queue->submit_lock, stays));
@@ -258,9 +258,10 @@ bool rtl_submit_is_behind(const struct rtl_queue *queue)
     return atomic_load_explicit(&queue->virtual_index, memory_order_relaxed) != submitted;
 }
 
-bool rtl_submit_take_left(void)
+bool rtl_submit_take_deferred(void)
 {
-    return atomic_load_explicit(&left, memory_order_relaxed) && atomic_exchange(&left, false);
+    return atomic_load_explicit(&deferred, memory_order_relaxed) &&
+           atomic_exchange(&deferred, false);
 }
 
 void rtl_submit_begin(struct rtl_queue *queue)
