@@ -191,7 +191,7 @@ void rtl_callbacks_begin(void (*quiesces)(uint64_t patience_ns))
     quiesce = quiesces;
 }
 
-void rtl_callbacks_beside(const struct rtl_ring *trace, size_t bytes)
+void rtl_callbacks_tee(const struct rtl_ring *trace, size_t bytes)
 {
     static struct rtl_ring own;
     if (!atomic_load(&subscribed))
@@ -205,7 +205,7 @@ void rtl_callbacks_beside(const struct rtl_ring *trace, size_t bytes)
     pthread_mutex_lock(&lock);
     has_trace = true;
     pthread_mutex_unlock(&lock);
-    rtl_emit_beside(&own);
+    rtl_emit_tee(&own);
 }
 
 void rtl_callbacks_refuse(void)

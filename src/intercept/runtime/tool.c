@@ -261,7 +261,7 @@ static bool open_ring(void)
     }
     if (config.session == NULL)
         (void)rtl_refuse(RTL_REFUSED_NO_SESSION, 0, 0);
-    rtl_callbacks_beside(&ring, config.ring_bytes);
+    rtl_callbacks_tee(&ring, config.ring_bytes);
     return true;
 }
 
