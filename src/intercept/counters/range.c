@@ -1,3 +1,7 @@
+/*
+ * One file: ranges, their uses on queues and the ends that queues wait to read are one state under
+ * one lock, and nearly every function here changes two of the three.
+ */
 #include "intercept/counters/range.h"
 
 #include "intercept/base/api.h"

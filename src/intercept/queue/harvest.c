@@ -1,3 +1,7 @@
+/*
+ * One file: a batch takes records that are harvested, forwarded or parked alike, and to forward a
+ * queue's signals in their order the parked records before them must be finished first.
+ */
 #include "intercept/queue/harvest.h"
 
 #include "common/clock.h"
