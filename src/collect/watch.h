@@ -12,6 +12,9 @@
  * What is judged is what was seen: a process that comes and goes between two looks was not. It is
  * judged when it is over, since librtl.so may still be loaded, and only if no ring and no refusal
  * has come from it.
+ *
+ * A watch is the collector's one thread's: no function here may be called by another, and
+ * `has_ring` is called in that thread, from within watch_judge and watch_finish.
  */
 #ifndef RTL_COLLECT_WATCH_H
 #define RTL_COLLECT_WATCH_H
@@ -75,6 +78,7 @@ void watch_finish(struct watch *watch);
 /** Whether a living process is of the program. */
 bool watch_has(const struct watch *watch, uint32_t pid);
 
+/** Stops listening and frees what was seen; `absent` is the caller's. */
 void watch_end(struct watch *watch);
 
 #endif

@@ -10,10 +10,10 @@
  * left out. It is then *busy*, and nobody borrows the signal, whose times may be that
  * packet's, until the program has armed it again.
  *
- * A replaced signal is completed by who forwards to it, times and all. While he is at it he *holds*
- * the signal: nobody begins to borrow it, who would take these times for those of his own kernel,
- * and nobody else forwards to it, from another queue: of two that put their times at once, one's
- * start could stay with the other's end.
+ * The thread that forwards a completion writes the times into the program's signal and decrements
+ * it. It *holds* the signal meanwhile: no other thread may begin to borrow it, which would take
+ * these times for those of its own kernel, or forward to it from another queue, where start and end
+ * could then come from two kernels.
  */
 #ifndef RTL_INTERCEPT_QUEUE_BORROW_H
 #define RTL_INTERCEPT_QUEUE_BORROW_H

@@ -26,8 +26,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Packets from which on to look for notes are counted in steps of so many: to move that number
- * takes a locked instruction. */
+/** `end` (no notes at or beyond this index) advances in steps of so many, because to advance it
+ * takes a compare-and-swap. */
 #define RTL_NOTES_STEP 1024u
 
 enum rtl_reserved_flags {
