@@ -14,7 +14,7 @@
  * has come from it.
  *
  * A watch is the collector's one thread's: no function here may be called by another, and
- * `has_ring` is called in that thread, from within watch_judge and watch_finish.
+ * `has_ring` is called in that thread, from within these.
  */
 #ifndef RTL_COLLECT_WATCH_H
 #define RTL_COLLECT_WATCH_H

@@ -34,7 +34,7 @@ enum state { IN_THE_MAKING, UNTOLD, TOLD };
 static struct met places[MOST];
 static _Atomic uint32_t untold; /* places that nobody has looked at yet */
 
-/* Whoever tells: what is told last counts. Not on the way of a packet. */
+/* Whoever tells: what is told last counts. Not on the packet path. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* How many threads of each tid have been met: 4 MiB of addresses, and memory where tids were. */

@@ -18,7 +18,7 @@
 #include <time.h>
 
 #define EAGER_NS     UINT64_C(1000000)   /* without a nap, after something came of it */
-#define BUSY_NAP_NS  50000               /* while something is on its way */
+#define BUSY_NAP_NS  50000               /* while something is in flight */
 #define IDLE_NAP_NS  500000              /* while nothing is */
 #define ACCOUNT_NS   UINT64_C(100000000) /* between looks at what was missed */
 #define DRAIN_NAP_NS 100000
@@ -33,7 +33,7 @@ static _Atomic uint32_t lock_waiters;
 static pthread_t counter_thread;
 static bool running; /* under `counter_lock` */
 static _Atomic bool stopping, ended;
-static _Atomic uint64_t quiet_rounds; /* in a row: nothing was on its way */
+static _Atomic uint64_t quiet_rounds; /* in a row: nothing was in flight */
 static bool told_of_graphs;
 
 /* ---- settings ---- */

@@ -33,7 +33,7 @@ bool rtl_counters_need_packets(void);
  * rtl_counters_need_packets. */
 extern const struct rtl_queue_observer rtl_counters_observer;
 
-/** Gives what is on its way `patience_ns` to be read and sent. At the end of the program. */
+/** Gives what is in flight `patience_ns` to be read and sent. At the end of the program. */
 void rtl_counters_drain(uint64_t patience_ns);
 
 /** Counts what is left as not finished, and tells the trace. At the very end. */

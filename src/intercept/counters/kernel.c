@@ -24,13 +24,13 @@
 struct rtl_counters_kernels {
     uint64_t *asks; /* a ring */
     uint64_t mask;
-    _Atomic uint64_t tail; /* of who submits */
+    _Atomic uint64_t tail; /* the submitter's */
     _Atomic uint64_t head; /* of the counter thread */
     uint64_t ready, done;  /* signals: asks whose turn in the queue it is; that have ended */
     uint64_t grant[2];
     bool granted, spoiled; /* the counter thread's */
     uint64_t turn;         /* the counter thread's: when the next one could run; 0: it cannot yet */
-    bool after;            /* the last packet was an ask's; of who submits */
+    bool after;            /* the last packet was an ask's; the submitter's */
 };
 
 /* The counter thread's. */

@@ -43,8 +43,9 @@ struct rtl_counting {
      * Returns how many packets that are. */
     uint64_t (*put)(struct rtl_counters_queue *queue, const void *packet, uint64_t index,
                     unsigned char *out);
-    /** One look at all queues: moves on what waits, reads and sends. `busy` if something is on its
-     * way. Returns how many kernels ended, or reads came. Counter thread, or who holds its lock. */
+    /** One look at all queues: moves on what waits, reads and sends. `busy` if something is in
+     * flight. Returns how many kernels ended, or reads came. Counter thread, or who holds its lock.
+     */
     unsigned (*round)(bool *busy);
     /** The queue is no more: what is to be read of it is read now, or never. Under the counter
      * thread's lock. */

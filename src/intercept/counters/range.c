@@ -23,7 +23,7 @@
 #define HARVEST       64u
 #define MAX_EXPANSION 4u /* packets on the hardware for one of the program's, at most */
 
-#define MOST_READING 128u /* reads of a queue on their way: no more packets before some came */
+#define MOST_READING 128u /* reads of a queue in flight: no more packets before some came */
 
 /* A range on a queue. */
 struct use {
@@ -60,7 +60,7 @@ struct rtl_counters_ranges {
     struct use *ends;
     uint64_t gate;           /* signal of a read in our own queue, for this one's ends */
     bool enabled;            /* its kernels are counted */
-    bool gated;              /* such a read is on its way, or was the last thing */
+    bool gated;              /* such a read is in flight, or was the last thing */
     _Atomic uint32_t unread; /* boundaries, ends, and gates: nobody need look where it is 0 */
     struct rtl_reader reader;
     _Atomic uint64_t processed; /* packets before it have passed */
@@ -139,7 +139,7 @@ static bool open_queue(struct rtl_counters_queue *queue)
     return queue->ranges->gate != 0;
 }
 
-/* It may have so many reads of its own on their way: they end whatever other queues do. */
+/* It may have so many reads of its own in flight: they end whatever other queues do. */
 static uint64_t most(const struct rtl_counters_queue *queue)
 {
     uint32_t reading = atomic_load_explicit(&queue->ranges->reader.reading, memory_order_relaxed);
@@ -464,7 +464,7 @@ void rtl_counters_range_ended(uint64_t id)
     errno = saved;
 }
 
-/* ---- packets on their way ---- */
+/* ---- packets ---- */
 
 /* Under the lock. A boundary at this packet, and those ends that lie before it, are one read. */
 static uint64_t put_boundary(struct rtl_counters_queue *queue, uint64_t index, unsigned char *out)

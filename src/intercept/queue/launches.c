@@ -10,7 +10,7 @@
 
 #include <stdatomic.h>
 
-#define LAUNCHES 4096u /* on their way at once; power of two */
+#define LAUNCHES 4096u /* in flight at once; power of two */
 #define AHEAD    1024u /* places that have memory before they are used */
 #define TRIES    64u   /* to find an id whose place is free */
 #define LOOKS    512u  /* of who waits for others to send: about a microsecond */
@@ -25,7 +25,7 @@ struct launch {
     _Atomic uint32_t kernels, unseen;
     _Atomic uint32_t next; /* id of the one that was done before it, 0: none */
     bool waits;            /* a batch that is counted as waiting; of who sends it */
-    /* Written by who begins it, or (head, fingerprint, flags) who submits its packets. */
+    /* Written by who begins it, or (head, fingerprint, flags) the submitter of its packets. */
     struct rtl_wire_launch wire;
 };
 
@@ -112,7 +112,7 @@ void rtl_launches_poll(void)
     atomic_store_explicit(&crowded, !rtl_emit_has_spare(RTL_SPARE_MOST), memory_order_relaxed);
 }
 
-/* By its packets, and so by who submits them: one thread at a time. */
+/* By its packets, and so by their submitter: one thread at a time. */
 static bool is_inferred(const struct launch *launch)
 {
     return launch->wire.graph == RTL_NONE;

@@ -1,12 +1,12 @@
 /**
- * Graph launches on their way to the queues.
+ * Graph launches in flight.
  *
  * The packets that a thread reserves between rtl_launch_begin and rtl_launch_end belong to its
  * launch, on whatever queue, and whoever submits them. Outside of host calls, packets that are
  * reserved at once are a launch too: that is how a graph shows itself without HIP's help. When all
  * packets of a launch have passed, it is done, and the worker sends its record.
  *
- * No locks. A launch is found by its id; ids that would meet one that is still on its way are left
+ * No locks. A launch is found by its id; ids that would meet one that is still in flight are left
  * out. Launches without a record are counted (account.h).
  */
 #ifndef RTL_INTERCEPT_QUEUE_LAUNCHES_H
@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 /** Begins a launch of a generation of a graph in the calling thread; sets
- * rtl_thread_context.launch. The id of the launch, or RTL_NONE: too many are on their way,
+ * rtl_thread_context.launch. The id of the launch, or RTL_NONE: too many are in flight,
  * recording is stopped, or one is open in this thread already. Any thread, lock-free. */
 uint32_t rtl_launch_begin(uint32_t graph, uint32_t generation);
 
@@ -41,8 +41,8 @@ bool rtl_launches_send(void);
  * kernels, and these matter more. Each round of the worker. */
 void rtl_launches_poll(void);
 
-/** The kernel before a launch that was inferred looks like the head of the same replay. By who
- * submits the queue's packets. */
+/** The kernel before a launch that was inferred looks like the head of the same replay. By the
+ * submitter. */
 void rtl_launch_set_head(uint32_t launch, uint64_t head);
 
 /** What has passed of a launch. */

@@ -72,7 +72,7 @@ struct rtl_queue {
     uint64_t reserved_size;                                      /**< slots that it has room for */
     uint64_t closing_at;    /**< when the worker first found it CLOSING, ns, 0: not; the worker's */
     uint64_t freed_at;      /**< when the phase became FREE, ns; 0: never used */
-    unsigned char *staging; /**< intercepted: the packets on their way */
+    unsigned char *staging; /**< intercepted: the packets in flight */
     uint64_t staging_size;  /**< packets */
     uint64_t max_expansion; /**< intercepted: packets that one may become on the hardware */
     void *observer;         /**< what the observer keeps of this state, NULL: nothing */
@@ -122,10 +122,10 @@ struct rtl_queue_observer {
     void (*closing)(struct rtl_queue *queue);
     /** The calling thread has reserved packets. Keeps errno. */
     void (*reserved)(struct rtl_queue *queue, uint64_t first, uint64_t count);
-    /** How many packets more the queue may be given just now. By who submits. */
+    /** How many packets more the queue may be given just now. By the submitter. */
     uint64_t (*most)(const struct rtl_queue *queue);
     /** The packets in the queue's staging memory go on their way: rewrites each and adds its own.
-     * Returns how many there are then, in `*out`. By who submits. */
+     * Returns how many there are then, in `*out`. By the submitter. */
     uint64_t (*rewrite)(struct rtl_queue *queue, uint64_t index, uint64_t count, uint32_t epoch,
                         const void **out);
 };

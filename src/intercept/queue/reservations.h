@@ -158,7 +158,7 @@ static inline const struct rtl_reserved *rtl_reservations_find(const struct rtl_
     return atomic_load_explicit(&slot->first, memory_order_relaxed) == first + 1 ? slot : NULL;
 }
 
-/** What a note says. By who submits the packets. */
+/** What a note says. By the submitter. */
 static inline struct rtl_reservation rtl_reserved_read(const struct rtl_reserved *slot)
 {
     uint64_t launch = atomic_load_explicit(&slot->launch_ordinal, memory_order_relaxed);
@@ -171,8 +171,8 @@ static inline struct rtl_reservation rtl_reserved_read(const struct rtl_reserved
         .flags = (uint32_t)(count >> 32)};
 }
 
-/** The reservation that begins with packet `first`; a plain one if there is no note. By who submits
- * the packets. */
+/** The reservation that begins with packet `first`; a plain one if there is no note. By the
+ * submitter. */
 static inline struct rtl_reservation rtl_reservations_at(const struct rtl_reservations *notes,
                                                          uint64_t first)
 {

@@ -4,7 +4,7 @@
  * calls may be a graph's: their fingerprints tell.
  *
  * Of rewrite.c, in place as packet_read.h is, but for what would take registers from the functions
- * that most packets go through. By who submits the queue's packets.
+ * that most packets go through. By the submitter.
  */
 #ifndef RTL_INTERCEPT_QUEUE_REWRITE_RUN_H
 #define RTL_INTERCEPT_QUEUE_REWRITE_RUN_H

@@ -144,7 +144,7 @@ static unsigned submit_behind(struct rtl_round *round, struct rtl_queue *queue)
     return !all || (queue->interception == RTL_INTERCEPTED && rtl_submit_is_behind(queue));
 }
 
-/* Whether this round is to look at what who submits is about to write, and would have to fetch
+/* Whether this round is to look at what the submitter is about to write, and would have to fetch
  * again then: while kernels come and go, as rarely as where nothing happens. */
 static bool is_due(struct rtl_round *round)
 {

@@ -102,9 +102,9 @@ uint32_t rtl_signal_pool_wanted(void)
     return most(least(ahead_of_use(), demand.most), demand.at_once);
 }
 
-unsigned rtl_signal_pool_make_now(bool beyond)
+unsigned rtl_signal_pool_make_now(bool even_if_many)
 {
-    uint32_t end = beyond ? rtl_signals.limit : EASY;
+    uint32_t end = even_if_many ? rtl_signals.limit : EASY;
     uint32_t named = atomic_load_explicit(&rtl_signals.named, memory_order_relaxed);
     int saved = errno;
     unsigned made = 0;

@@ -32,9 +32,10 @@ uint32_t rtl_signal_pool_wanted(void);
 bool rtl_signal_pool_is_idle(void);
 
 /** A submitter found no free signal: makes some, unless others have given some back meanwhile.
- * With `beyond` also where there are many already, whose kernels may finish any moment. Takes the
- * runtime's lock for signals, as a signal of the program's own does. Keeps errno. Returns how many.
+ * With `even_if_many` also where there are many already, whose kernels may finish any moment. Takes
+ * the runtime's lock for signals, as a signal of the program's own does. Keeps errno. Returns how
+ * many.
  */
-unsigned rtl_signal_pool_make_now(bool beyond);
+unsigned rtl_signal_pool_make_now(bool even_if_many);
 
 #endif

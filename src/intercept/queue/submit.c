@@ -215,7 +215,7 @@ static inline bool submit_one(struct rtl_queue *queue)
     return true;
 }
 
-/* The other ways to submit. Who submits also submits what others ask for meanwhile, but not for
+/* The other ways to submit. The submitter also submits what others ask for meanwhile, but not for
  * ever: it has other work to do. What is left then is the worker's, or the next producer's that
  * rings. */
 static __attribute__((noinline)) bool submit_asking(struct rtl_queue *queue, unsigned pieces,
