@@ -204,7 +204,7 @@ static void add_to_sequence(struct rtl_infer *infer, struct thread *thread,
     sequence->last = batch->launch;
 }
 
-/* Whether what the sequence holds, or the batch alone, is known to be whole. */
+/* Whether what the sequence holds, or the batch alone, is known to be complete. */
 static bool known_whole(const struct rtl_infer *infer, uint64_t fingerprint, uint32_t kernels)
 {
     uint32_t place =
