@@ -34,16 +34,16 @@ static pthread_t counter_thread;
 static bool running; /* under `counter_lock` */
 static _Atomic bool stopping, ended;
 static _Atomic uint64_t quiet_rounds; /* in a row: nothing was in flight */
-static bool told_of_graphs;
+static bool graphs_reported;
 
 /* ---- settings ---- */
 
 static void tell(const struct rtl_config *config, uint32_t passes)
 {
-    static bool told; /* once in the life of the process */
-    if (told)
+    static bool reported; /* once in the life of the process */
+    if (reported)
         return;
-    told = true;
+    reported = true;
     size_t length = strnlen(config->metrics, UINT16_MAX);
     struct rtl_wire_counting wire = {.mode = (uint32_t)config->counting,
                                      .pass = (uint16_t)config->pass,
@@ -108,9 +108,9 @@ bool rtl_counters_need_packets(void)
 static void account(void)
 {
     rtl_counters_account();
-    if (told_of_graphs || !rtl_counters_missed(RTL_UNCOUNTED_GRAPH))
+    if (graphs_reported || !rtl_counters_missed(RTL_UNCOUNTED_GRAPH))
         return;
-    told_of_graphs = true;
+    graphs_reported = true;
     rtl_emit_note(RTL_NONE, "kernels in replays of graphs are not counted by RTL_COUNTING=kernel; "
                             "RTL_COUNTING=range counts them");
 }

@@ -19,7 +19,7 @@
 #define LOOKS_TO_ASK   16u  /* for the lock to submit, where one round after the other is busy */
 #define CAREFUL_ROUNDS 64u  /* that look, once packets passed us by or were left to us */
 #define MAX_INCOMPLETE 64u  /* records of running kernels to look behind */
-#define MOST_TOLD      16u  /* times that memory was short, or no longer */
+#define MOST_REPORTS   16u  /* times that memory was short, or no longer */
 #define CLOSE_NS       UINT64_C(1000000000) /* that a destroyed queue may wait for room */
 #define IDLE_NS        5000000u             /* between looks where nothing calls for one */
 
@@ -166,7 +166,7 @@ static unsigned look_after(struct rtl_round *round, struct rtl_queue *queue, uns
 static void tell_memory(const struct rtl_ring *ring)
 {
     static bool short_before;
-    static unsigned told;
+    static unsigned reports;
     bool is_short = rtl_ring_is_short(ring);
     if (is_short == short_before)
         return;
@@ -175,7 +175,7 @@ static void tell_memory(const struct rtl_ring *ring)
     int length = end != NULL ? (int)(end - ring->path) : 0;
     uint64_t has = atomic_load(&ring->header->usable) * RTL_SLOT_SIZE / 1024;
     uint64_t whole = (ring->mask + 1) * RTL_SLOT_SIZE / 1024;
-    if (told++ >= MOST_TOLD)
+    if (reports++ >= MOST_REPORTS)
         return;
     if (is_short)
         rtl_emit_note(RTL_NONE,
