@@ -230,8 +230,8 @@ static bool has_ticks(uint32_t id, uint64_t ticks)
     return ticks != 0 && id < agent_count && agents[id].type == HSA_DEVICE_TYPE_GPU;
 }
 
-/* Nobody sleeps for the lock: who gives it back, a thread of the program as it may be, would have
- * to wake that one by a system call. */
+/* Nobody sleeps for the lock: whoever gives it back, a thread of the program as it may be, would
+ * have to wake that one by a system call. */
 static void lock_clock(void)
 {
     while (pthread_mutex_trylock(&clock_lock) != 0)

@@ -1,7 +1,7 @@
 /**
  * What a thread is doing for the program just now: where its packets and copies come from.
  *
- * Who reserves packets or submits a copy looks here; who wraps a host call, or keeps ranges, or
+ * What reserves packets or submits a copy looks here; what wraps a host call, or keeps ranges, or
  * begins a graph launch, writes here. Each thread has its own; nothing is shared but the counter of
  * ids.
  */

@@ -26,8 +26,9 @@
 static _Atomic bool counts;                 /* something is counted */
 static const struct rtl_counting *counting; /* how; set before that */
 
-/* Held by the counter thread while it works, and by who opens or closes a queue. The thread works
- * all the time, and a mutex is not fair: who wants the lock counts himself in `lock_waiters`. */
+/* Held by the counter thread while it works, and by threads that open or close a queue. The thread
+ * works all the time, and a mutex is not fair: a thread that wants the lock counts itself in
+ * `lock_waiters`. */
 static pthread_mutex_t counter_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint32_t lock_waiters;
 static pthread_t counter_thread;

@@ -44,7 +44,8 @@ struct rtl_counting {
     uint64_t (*put)(struct rtl_counters_queue *queue, const void *packet, uint64_t index,
                     unsigned char *out);
     /** One look at all queues: moves on what waits, reads and sends. `busy` if something is in
-     * flight. Returns how many kernels ended, or reads came. Counter thread, or who holds its lock.
+     * flight. Returns how many kernels ended, or reads came. Counter thread, or a holder of its
+     * lock.
      */
     unsigned (*round)(bool *busy);
     /** The queue is no more: what is to be read of it is read now, or never. Under the counter

@@ -19,7 +19,7 @@
 /** What the counters of a device stood at, at one moment. */
 struct rtl_counter_sample {
     struct rtl_counter_sample *next;
-    uint32_t users; /**< who drops it last gives it back */
+    uint32_t users; /**< the last to drop it gives it back */
     bool done;      /**< read */
     bool failed;    /**< and this is why there are no values: nobody could */
     uint64_t values[];

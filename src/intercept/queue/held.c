@@ -69,8 +69,8 @@ static void tell(struct rtl_held *held, struct rtl_queue *queue, unsigned max_in
         ;
 }
 
-/* Nobody waits for who is at it, and may have lost his processor: the process may end before he is
- * done. */
+/* Nobody waits for the thread that counts, which may have lost its processor: the process may end
+ * before it is done. */
 void rtl_held_count(struct rtl_queue *queue, unsigned max_incomplete)
 {
     struct rtl_held own = {.id = 0};

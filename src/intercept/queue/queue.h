@@ -108,8 +108,8 @@ static inline struct rtl_queue *rtl_queues_by_doorbell(uint64_t handle)
     return rtl_queue_map_find(&rtl_queue_doorbells, handle);
 }
 
-/** Who wants packets of its own among those of queues that are followed by interception, and to
- * know what is reserved there: of each queue that it has set `observed` of. One at most; where
+/** One that wants packets of its own among those of queues that are followed by interception, and
+ * to know what is reserved there: of each queue that it has set `observed` of. One at most; where
  * there is none, or the queue is not observed, that costs a load. */
 struct rtl_queue_observer {
     /** A queue is about to be followed: may set `observed`, `observer`, `max_expansion` and the

@@ -36,7 +36,7 @@
 /** Batches in which HIP submits a graph grow by powers of two up to this. */
 #define RTL_REWRITE_BATCH 256u
 
-/** Who is told of launches; see launches.h, whose functions these are but in tests. */
+/** What is told of launches; see launches.h, whose functions these are but in tests. */
 struct rtl_launch_sink {
     uint32_t (*infer)(uint32_t queue, uint64_t first, uint32_t packets);
     void (*set_head)(uint32_t launch, uint64_t head);

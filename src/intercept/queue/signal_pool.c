@@ -19,7 +19,7 @@
  * below 48 MiB. */
 #define EASY 24576u
 
-/* By who has none, in one go: a thread of the program's waits for them. */
+/* By a thread that has none, in one go: a thread of the program's waits for them. */
 #define PIECE_NOW 64u
 
 /* In all: every record of a queue may hold one, and some are being harvested, or at hand. */
@@ -87,7 +87,8 @@ bool rtl_signal_pool_is_idle(void)
     return atomic_load_explicit(&rtl_signals.free, memory_order_relaxed) >= (int64_t)made;
 }
 
-/* Twice what is in use: so many may soon be. Beyond EASY only who finds none makes more. */
+/* Twice what is in use: so many may soon be. Beyond EASY only a thread that finds none makes more.
+ */
 static uint32_t ahead_of_use(void)
 {
     uint32_t made = atomic_load_explicit(&rtl_signals.made, memory_order_relaxed);

@@ -21,7 +21,7 @@ extern struct rtl_pool rtl_signals;
  * (rtl_harvest_begin). */
 extern struct rtl_borrow_table rtl_borrows;
 
-/** Makes what each of the queues that live now needs before it is used. By who has made one; any
+/** Makes what each of the queues that live now needs before it is used. By the maker of one; any
  * thread. */
 void rtl_signal_pool_open_queue(void);
 

@@ -36,8 +36,8 @@ static inline void rtl_store2_relaxed(_Atomic uint64_t *low, _Atomic uint64_t *h
 #endif
 }
 
-/** The same, so that who reads `first` in `*low` with acquire sees all that was written before, and
- * `second`. */
+/** The same, so that a thread that reads `first` in `*low` with acquire sees all that was written
+ * before, and `second`. */
 static inline void rtl_store2_release(_Atomic uint64_t *low, _Atomic uint64_t *high, uint64_t first,
                                       uint64_t second)
 {

@@ -13,8 +13,8 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-#define RUNNING       64u /* kernels that run on, to look behind, of who has waited */
-#define RUNNING_FEWER 4u  /* and of who has only looked: that may be often */
+#define RUNNING       64u /* kernels that run on, to look behind, of a thread that has waited */
+#define RUNNING_FEWER 4u  /* and that has only looked: that may be often */
 #define ROOM          64u /* slots of the ring; else records wait for the collector */
 
 #define PATIENCE_NS                                                                                \

@@ -5,7 +5,7 @@
  * in a way that asks nobody (_exit, a signal). So who has waited, or has looked and found a signal
  * down, harvests what has completed and the worker has not come by for.
  *
- * Who waits for a signal that was replaced forwards it himself. Otherwise the wait would end when
+ * A thread that waits for a replaced signal forwards it itself. Otherwise the wait would end when
  * the worker comes by, and while it waits the program's thread has nothing better to do. A wait
  * costs nothing more as long as no signal was ever replaced.
  */

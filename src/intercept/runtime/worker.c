@@ -29,7 +29,7 @@
 #define SHORTEST_NAP_NS    50000u
 #define LONGEST_NAP_NS     2000000u /* while something is pending */
 #define IDLE_NAP_NS        5000000u /* while nothing is */
-#define STEP_NS            50000u   /* of who waits for the worker */
+#define STEP_NS            50000u   /* of a thread that waits for the worker */
 #define SNAPSHOT_PERIOD_NS UINT64_C(10000000000)
 #define ATTENTION_NS       1000000u   /* without a nap, while signals are to be forwarded */
 #define LINGER_NS          200000u    /* and after the last one */
