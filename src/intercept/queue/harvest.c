@@ -139,8 +139,8 @@ static unsigned claim_kernels(struct batch *batch, unsigned first, unsigned coun
     return kept;
 }
 
-/* Claims drafted kernels and commits them. They are counted before that: who finds the draft of a
- * dead process counts anew. */
+/* Claims drafted kernels and commits them. They are counted before that: a reader that finds the
+ * draft of a dead process counts anew. */
 static void send(struct batch *batch, unsigned first, unsigned count,
                  const struct rtl_emit_draft *draft)
 {
@@ -157,7 +157,7 @@ static void send(struct batch *batch, unsigned first, unsigned count,
     rtl_emit_give_up(draft);
 }
 
-/* The last end first: who finds a record claimed is to know that there is one. */
+/* The last end first: a thread that finds a record claimed is to know that there is one. */
 static void tell_last_end(struct batch *batch)
 {
     _Atomic uint64_t *last_end = &batch->queue->last_end_ticks;
@@ -356,7 +356,7 @@ static void decrement(uint64_t handle, struct wakeups *wakeups)
     RTL_TEST_LOWERED(handle);
 }
 
-/* The runtime wakes who sleeps on a signal when it is told to change it, by nothing here. */
+/* The runtime wakes waiters when it is told to change the signal, by nothing here. */
 static void send_wakeups(struct wakeups *wakeups)
 {
     for (unsigned i = 0; i < wakeups->count; i++) {
@@ -656,7 +656,7 @@ static void clear_head(struct batch *batch, uint64_t head)
     }
 }
 
-/* By who has the list. */
+/* The list's taker's. */
 static bool can_park(void)
 {
     if (parked == NULL)

@@ -13,7 +13,7 @@
 #define LAUNCHES 4096u /* in flight at once; power of two */
 #define AHEAD    1024u /* places that have memory before they are used */
 #define TRIES    64u   /* to find an id whose place is free */
-#define LOOKS    512u  /* of who waits for others to send: about a microsecond */
+#define LOOKS    512u  /* of a thread that waits for others to send: a microsecond */
 #define SMALL    8u    /* packets: a batch of fewer costs the ring as much as its kernels */
 
 /* Packets that are still to pass, and while it is open, OPEN_BIAS more. */
@@ -24,7 +24,7 @@ struct launch {
     _Atomic int64_t remaining;
     _Atomic uint32_t kernels, unseen;
     _Atomic uint32_t next; /* id of the one that was done before it, 0: none */
-    bool waits;            /* a batch that is counted as waiting; of who sends it */
+    bool waits;            /* a batch that is counted as waiting; its sender's */
     /* Written by who begins it, or (head, fingerprint, flags) the submitter of its packets. */
     struct rtl_wire_launch wire;
 };
@@ -135,7 +135,7 @@ static bool send(struct launch *launch)
     return true;
 }
 
-/* Who finds none there any more sees that somebody has them. */
+/* A thread that finds none there any more sees that another has them. */
 static struct launch *take_done(void)
 {
     uint32_t id = atomic_exchange_explicit(&done, 0, memory_order_acq_rel);
@@ -232,8 +232,8 @@ bool rtl_launches_send(void)
     return all;
 }
 
-/* Who has launches in hand may have lost his processor, perhaps to us. Nobody waits for that: the
- * kernels are safe, and a launch that has begun and is not sent is in the account. */
+/* A thread with launches in hand may have lost its processor, perhaps to us. Nobody waits for that:
+ * the kernels are safe, and a launch that has begun and is not sent is in the account. */
 void rtl_launches_drain(void)
 {
     (void)rtl_launches_send();

@@ -41,8 +41,8 @@ static void let_program_go_on(void)
         (void)sched_yield();
 }
 
-/* Few at a time, since who stops the worker waits for it, and each may take long where the machine
- * has much to do. */
+/* Few at a time, since a thread that stops the worker waits for it, and each may take long where
+ * the machine has much to do. */
 static void grow_pool(struct rtl_round *round)
 {
     if (rtl_queues_count() == 0)
@@ -135,7 +135,7 @@ static unsigned submit_behind(struct rtl_round *round, struct rtl_queue *queue)
 {
     bool stays = stays_behind(queue);
     if (stays && queue->interception != RTL_INTERCEPTED)
-        round->careful = CAREFUL_ROUNDS; /* who does so once will do it again */
+        round->careful = CAREFUL_ROUNDS; /* what does so once will do it again */
     bool asks =
         !round->busy || queue->interception == RTL_INTERCEPTED || is_time(round, LOOKS_TO_ASK);
     if (!(stays && asks) && !is_time(round, LOOKS_TO_CHECK))
