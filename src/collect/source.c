@@ -20,7 +20,7 @@ static void describe_by_ring(struct source *source, const char *library)
         .time_ns = rtl_now(),
         .pid = source->pid,
         .mode = RTL_MODE_LITE,
-        .way = RTL_WAY_PASS,
+        .interception = RTL_UNTRACKED,
         .library_length = (uint16_t)strlen(library),
     };
     source->process = rtl_writer_process(source->writer, &process, library);
@@ -171,8 +171,8 @@ static size_t body_size(enum rtl_wire_type type)
         return sizeof(struct rtl_wire_kernel);
     case RTL_WIRE_CLOCK:
         return sizeof(struct rtl_wire_clock);
-    case RTL_WIRE_BRACKET:
-        return sizeof(struct rtl_wire_bracket);
+    case RTL_WIRE_CLOCK_SNAPSHOT:
+        return sizeof(struct rtl_wire_clock_snapshot);
     case RTL_WIRE_NOTE:
         return sizeof(struct rtl_wire_note);
     case RTL_WIRE_COPY:
@@ -250,8 +250,8 @@ static void take_definition(struct source *source, enum rtl_wire_type type, cons
         ++source->clock_points;
         rtl_writer_clock(writer, source->process, body);
         break;
-    case RTL_WIRE_BRACKET:
-        rtl_writer_bracket(writer, source->process, body);
+    case RTL_WIRE_CLOCK_SNAPSHOT:
+        rtl_writer_clock_snapshot(writer, source->process, body);
         break;
     case RTL_WIRE_NOTE:
         rtl_writer_note(writer, source->process, body, texts);

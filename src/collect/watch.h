@@ -78,6 +78,7 @@ void watch_finish(struct watch *watch);
 /** Whether a living process is of the program. */
 bool watch_has(const struct watch *watch, uint32_t pid);
 
+/** Stops listening and frees what was seen; `absent` is the caller's. */
 void watch_end(struct watch *watch);
 
 #endif

@@ -38,7 +38,11 @@
 
 /** What somebody outside wants of a process (rtl ctl); the process takes it within some ms and sets
  * the word back. */
-enum rtl_ring_wish { RTL_RING_WISH_NONE = 0, RTL_RING_WISH_START = 1, RTL_RING_WISH_STOP = 2 };
+enum rtl_ring_request {
+    RTL_RING_REQUEST_NONE = 0,
+    RTL_RING_REQUEST_START = 1,
+    RTL_RING_REQUEST_STOP = 2
+};
 
 enum rtl_ring_state {
     RTL_RING_OPEN = 1,
@@ -63,7 +67,7 @@ struct rtl_ring_header {
     _Atomic uint32_t state;   /**< enum rtl_ring_state */
     _Atomic uint32_t queues;  /**< ledger rows in use */
     _Atomic uint64_t usable;  /**< slots of a lap, from its begin, whose memory is reserved */
-    _Atomic uint32_t wish;    /**< enum rtl_ring_wish, written from outside */
+    _Atomic uint32_t request; /**< enum rtl_ring_request, written from outside */
     _Atomic uint32_t stopped; /**< 1 while the process records nothing */
     uint64_t image;           /**< rtl_process_facts, of the image that made it */
     uint64_t made_ns;         /**< when it did so, CLOCK_BOOTTIME */
@@ -106,14 +110,14 @@ struct rtl_piece {
 };
 
 /** Makes a session folder and writes its path to `path`. 0, or -1 with errno set. */
-int rtl_session_create(char *path, size_t path_size);
+int rtl_ring_dir_create(char *path, size_t path_size);
 
 /** The same for rings of so many bytes, of which it makes one ready (files.h). A folder is chosen
  * where there is room for one: /dev/shm, TMPDIR (if it is an absolute path), /tmp. Nothing is left
  * in those that will not do; `why` (may be NULL) then says what is the matter with each, as a part
  * of a sentence, and errno is the first one's. */
-int rtl_session_create_for(char *path, size_t path_size, size_t ring_bytes, char *why,
-                           size_t why_size);
+int rtl_ring_dir_create_for(char *path, size_t path_size, size_t ring_bytes, char *why,
+                            size_t why_size);
 
 /** Bytes of a ring where nobody says how many. */
 #define RTL_RING_BYTES ((size_t)16 << 20)
@@ -121,13 +125,13 @@ int rtl_session_create_for(char *path, size_t path_size, size_t ring_bytes, char
 /** Tells whether the session at `path` was made by a collector of the same wire version. 1 yes, 0
  * another version (its number in *version), -1 with errno set if there is no session, or not one of
  * this user's alone (EPERM; common/private.h). */
-int rtl_session_check(const char *path, uint32_t *version);
+int rtl_ring_dir_check(const char *path, uint32_t *version);
 
 /** The same of the text of a file `session` (EINVAL: it is none). */
-int rtl_session_read(const char *text, uint32_t *version);
+int rtl_ring_dir_read(const char *text, uint32_t *version);
 
 /** Removes the session's files and its folder, if they are this user's. */
-void rtl_session_remove(const char *path);
+void rtl_ring_dir_remove(const char *path);
 
 /** Makes the ring of this process in the session, with at least `bytes` of slots. 0, or -1 with
  * errno set. */

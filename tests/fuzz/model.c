@@ -339,7 +339,7 @@ static unsigned help(void *context)
     unsigned taken = rtl_harvest(queue, HELP, HELP) + forward(queue->index, (helps & 1u) != 0);
     uint64_t lost = queue->ledger->lost[RTL_LOST_PENDING];
     if (rtl_pending_room(&queue->pending) == 0)
-        rtl_harvest_set_aside(queue);
+        rtl_harvest_park(queue);
     given_up += queue->ledger->lost[RTL_LOST_PENDING] - lost;
     return taken;
 }
@@ -750,14 +750,14 @@ void model_complete(unsigned queue, unsigned skip)
 
 /* ---- the worker ---- */
 
-void model_harvest(unsigned queue, unsigned most, unsigned patience)
+void model_harvest(unsigned queue, unsigned most, unsigned max_incomplete)
 {
-    (void)rtl_harvest(&sides[queue].state, most, patience);
+    (void)rtl_harvest(&sides[queue].state, most, max_incomplete);
 }
 
 void model_forward(unsigned queue)
 {
-    (void)rtl_harvest_aside();
+    (void)rtl_harvest_finish_parked();
     (void)forward(queue, false);
 }
 
@@ -774,11 +774,11 @@ static void end_stalls(void)
 
 static unsigned round_of_work(void)
 {
-    unsigned finished = rtl_harvest_aside();
+    unsigned finished = rtl_harvest_finish_parked();
     for (unsigned i = 0; i < MODEL_QUEUES; i++) {
         finished += forward(i, false);
         finished += rtl_harvest(&sides[i].state, HELP, HELP);
-        rtl_harvest_set_aside(&sides[i].state);
+        rtl_harvest_park(&sides[i].state);
     }
     return finished;
 }

@@ -37,7 +37,7 @@ static int find_ring(const char *session, int pid, unsigned ordinal, struct rtl_
 
 static const char *set_up(struct fixture *f)
 {
-    CHECK(rtl_session_create(f->session, sizeof f->session) == 0);
+    CHECK(rtl_ring_dir_create(f->session, sizeof f->session) == 0);
     CHECK(rtl_ring_create(&f->writer, f->session, SMALLEST_RING) == 0);
     (void)rtl_ring_reserve_piece(&f->writer, SIZE_MAX);
     CHECK(find_ring(f->session, getpid(), 0, &f->reader) == 0);
@@ -48,7 +48,7 @@ static void tear_down(struct fixture *f)
 {
     rtl_ring_unmap(&f->writer);
     rtl_ring_unmap(&f->reader);
-    rtl_session_remove(f->session);
+    rtl_ring_dir_remove(f->session);
 }
 
 /* What a reader got. */
@@ -190,7 +190,7 @@ const char *Ring_RoomInPlaceNeedsNoMoreMemoryThanItsOwn(void)
 {
     struct fixture f;
     struct rtl_ring_place place;
-    CHECK(rtl_session_create(f.session, sizeof f.session) == 0);
+    CHECK(rtl_ring_dir_create(f.session, sizeof f.session) == 0);
     CHECK(rtl_ring_create(&f.writer, f.session, LARGE_RING) == 0);
     uint64_t slots = f.writer.mask + 1;
     uint64_t usable = atomic_load(&f.writer.header->usable);
@@ -203,7 +203,7 @@ const char *Ring_RoomInPlaceNeedsNoMoreMemoryThanItsOwn(void)
     CHECK(rtl_ring_begin(&f.writer, RTL_SLOT_SIZE / 2, slots / 8, &place) == NULL);
     CHECK(atomic_load(&f.writer.header->usable) == usable);
     rtl_ring_unmap(&f.writer);
-    rtl_session_remove(f.session);
+    rtl_ring_dir_remove(f.session);
     return NULL;
 }
 
@@ -721,7 +721,7 @@ static const char *fill_all(bool ahead)
     struct filling filling[WRITERS];
     pthread_t threads[WRITERS];
     pthread_t reserver;
-    CHECK(rtl_session_create(f.session, sizeof f.session) == 0);
+    CHECK(rtl_ring_dir_create(f.session, sizeof f.session) == 0);
     CHECK(rtl_ring_create(&f.writer, f.session, LARGE_RING) == 0);
     uint64_t slots = f.writer.mask + 1;
     CHECK(slots * RTL_SLOT_SIZE == LARGE_RING);
@@ -744,7 +744,7 @@ static const char *fill_all(bool ahead)
     CHECK(rtl_ring_read(&f.writer, UINT64_MAX, false, keep_last, &got, &torn) == slots);
     CHECK(push_text(&f.writer, "x"));
     rtl_ring_unmap(&f.writer);
-    rtl_session_remove(f.session);
+    rtl_ring_dir_remove(f.session);
     return NULL;
 }
 
@@ -772,7 +772,7 @@ const char *Ring_TakesMemoryAsItIsWritten(void)
 {
     struct fixture f;
     const size_t ahead = (size_t)1 << 20;
-    CHECK(rtl_session_create(f.session, sizeof f.session) == 0);
+    CHECK(rtl_ring_dir_create(f.session, sizeof f.session) == 0);
     CHECK(rtl_ring_create(&f.writer, f.session, LARGE_RING) == 0);
     const struct rtl_ring_header *header = f.writer.header;
     uint64_t slots = f.writer.mask + 1;
@@ -793,7 +793,7 @@ const char *Ring_TakesMemoryAsItIsWritten(void)
     CHECK(atomic_load(&header->usable) == slots);
     CHECK(rtl_ring_reserve_ahead(&f.writer) == 0 && !push_text(&f.writer, "x"));
     rtl_ring_unmap(&f.writer);
-    rtl_session_remove(f.session);
+    rtl_ring_dir_remove(f.session);
     return NULL;
 }
 
@@ -823,7 +823,7 @@ const char *Ring_WritersFindMemoryMapped(void)
     int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     if (pagemap < 0 || !has_page_map(pagemap))
         return NULL; /* before Linux 5.14 */
-    CHECK(rtl_session_create(f.session, sizeof f.session) == 0);
+    CHECK(rtl_ring_dir_create(f.session, sizeof f.session) == 0);
     CHECK(rtl_ring_create(&f.writer, f.session, LARGE_RING) == 0);
     while (rtl_ring_reserve_ahead(&f.writer) > 0)
         continue;
@@ -835,7 +835,7 @@ const char *Ring_WritersFindMemoryMapped(void)
     CHECK(!is_mapped(pagemap, f.writer.slots + (usable + of_page) * RTL_SLOT_SIZE));
     (void)close(pagemap);
     rtl_ring_unmap(&f.writer);
-    rtl_session_remove(f.session);
+    rtl_ring_dir_remove(f.session);
     return NULL;
 }
 
@@ -980,7 +980,7 @@ const char *Session_OtherVersionIsTold(void)
     uint32_t version = 0;
     char library[32];
     CHECK_DONE(set_up(&f));
-    CHECK(rtl_session_check(f.session, &version) == 1 && version == RTL_WIRE_VERSION);
+    CHECK(rtl_ring_dir_check(f.session, &version) == 1 && version == RTL_WIRE_VERSION);
     f.writer.header->wire_version = 4242;
     (void)snprintf(path, sizeof path, "%s/ring.%d.0", f.session, (int)getpid());
     CHECK(rtl_ring_open(&ring, path, &version, library) == -2);
@@ -989,8 +989,8 @@ const char *Session_OtherVersionIsTold(void)
     int file = open(path, O_WRONLY | O_TRUNC);
     CHECK(file >= 0 && dprintf(file, "wire 77\n") == 8);
     close(file);
-    CHECK(rtl_session_check(f.session, &version) == 0 && version == 77);
-    CHECK(rtl_session_check("/nonexistent", &version) == -1 && errno == ENOENT);
+    CHECK(rtl_ring_dir_check(f.session, &version) == 0 && version == 77);
+    CHECK(rtl_ring_dir_check("/nonexistent", &version) == -1 && errno == ENOENT);
     tear_down(&f);
     return NULL;
 }
@@ -1003,7 +1003,7 @@ static const char *refused(const struct fixture *f, const char *name, int error)
     char library[32];
     char path[512];
     (void)snprintf(path, sizeof path, "%s/%s", f->session, name);
-    CHECK(strcmp(name, "session") == 0 ? rtl_session_check(f->session, &version) == -1
+    CHECK(strcmp(name, "session") == 0 ? rtl_ring_dir_check(f->session, &version) == -1
                                        : rtl_ring_open(&ring, path, &version, library) == -1);
     CHECK(errno == error);
     return NULL;
@@ -1051,14 +1051,14 @@ const char *Session_OnlyItsOwnersFiles(void)
     CHECK_DONE(refused(&f, name, EPERM));
     CHECK_DONE(refused(&f, "session", EPERM));
     CHECK(rtl_ring_create(&ring, f.session, SMALLEST_RING) == -1 && errno == EPERM);
-    rtl_session_remove(f.session);
+    rtl_ring_dir_remove(f.session);
     CHECK(access(f.session, F_OK) == 0);
     CHECK(chmod(f.session, 0700) == 0);
     CHECK(mkdtemp(link) != NULL && rmdir(link) == 0 && symlink(f.session, link) == 0);
-    CHECK(rtl_session_check(link, &version) == -1 && errno == ENOTDIR);
+    CHECK(rtl_ring_dir_check(link, &version) == -1 && errno == ENOTDIR);
     CHECK(rtl_ring_create(&ring, link, SMALLEST_RING) == -1 && errno == ENOTDIR);
     CHECK(unlink(link) == 0);
-    CHECK(rtl_session_check(f.session, &version) == 1);
+    CHECK(rtl_ring_dir_check(f.session, &version) == 1);
     tear_down(&f);
     return NULL;
 }
@@ -1129,7 +1129,7 @@ const char *Session_ReadyRingsAreTaken(void)
     struct fixture f;
     struct rtl_ring second;
     char path[512];
-    CHECK(rtl_session_create_for(f.session, sizeof f.session, LARGE_RING, NULL, 0) == 0);
+    CHECK(rtl_ring_dir_create_for(f.session, sizeof f.session, LARGE_RING, NULL, 0) == 0);
     (void)snprintf(path, sizeof path, "%s/spare.0", f.session);
     CHECK(access(path, F_OK) == 0);
     CHECK(rtl_ring_create(&f.writer, f.session, LARGE_RING) == 0);
@@ -1181,7 +1181,7 @@ const char *Session_NoFileIsMadeLongerThanAllowed(void)
     char text[400];
     unsigned refused = 0;
     unsigned expected = 0;
-    CHECK(rtl_session_create_for(session, sizeof session, LARGE_RING, NULL, 0) == 0);
+    CHECK(rtl_ring_dir_create_for(session, sizeof session, LARGE_RING, NULL, 0) == 0);
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         CHECK(rtl_spares_make(session, rtl_ring_slots(LARGE_RING), 1) == 0);
         CHECK(errno_within(session, limits[i]) == 0);
@@ -1201,7 +1201,7 @@ const char *Session_NoFileIsMadeLongerThanAllowed(void)
         }
     closedir(folder);
     CHECK(refused == expected && expected > 0);
-    rtl_session_remove(session);
+    rtl_ring_dir_remove(session);
     CHECK(access(session, F_OK) != 0);
     return NULL;
 }

@@ -230,6 +230,6 @@ static hsa_status_t destroy(hsa_executable_t executable)
 void rtl_symbols_hook(void (*rocclr)(const void *address))
 {
     tell_rocclr = rocclr;
-    rtl_api_hook(RTL_ENTRY_hsa_executable_freeze, (void (*)(void))freeze);
-    rtl_api_hook(RTL_ENTRY_hsa_executable_destroy, (void (*)(void))destroy);
+    RTL_HOOK(hsa_executable_freeze, freeze);
+    RTL_HOOK(hsa_executable_destroy, destroy);
 }

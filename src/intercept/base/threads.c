@@ -34,12 +34,12 @@ struct met {
     char comm[COMM]; /* when it was met */
 };
 
-enum state { IN_THE_MAKING, UNTOLD, TOLD };
+enum state { IN_THE_MAKING, UNREPORTED, REPORTED };
 
-static struct met *_Atomic places; /* MOST; NULL: nobody was met, or there was no memory */
-static _Atomic uint32_t untold;    /* places that nobody has looked at yet */
+static struct met *_Atomic places;  /* MOST; NULL: nobody was met, or there was no memory */
+static _Atomic uint32_t unreported; /* places that nobody has looked at yet */
 
-/* Whoever tells: what is told last counts. Not on the way of a packet. */
+/* Whoever reports: what is reported last counts. Not on the packet path. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 typedef _Atomic uint8_t *piece;
@@ -80,8 +80,8 @@ static void at_end(void *value)
     if (rtl_thread_tid(thread) != (uint32_t)gettid()) /* the parent's, of a forked child */
         return;
     pthread_mutex_lock(&lock);
-    bool told = atomic_load(&place->state) == TOLD;
-    if (prctl(PR_GET_NAME, now) == 0 && !(told && strncmp(place->comm, now, COMM) == 0))
+    bool reported = atomic_load(&place->state) == REPORTED;
+    if (prctl(PR_GET_NAME, now) == 0 && !(reported && strncmp(place->comm, now, COMM) == 0))
         tell_thread(thread, now);
     free_place(place);
     pthread_mutex_unlock(&lock);
@@ -145,8 +145,8 @@ uint32_t rtl_threads_meet(uint32_t tid)
     if (place != NULL && (prctl(PR_GET_NAME, place->comm) != 0 || pthread_setspecific(key, place)))
         atomic_store(&place->thread, 0);
     else if (place != NULL) {
-        atomic_store(&place->state, UNTOLD);
-        atomic_fetch_add(&untold, 1);
+        atomic_store(&place->state, UNREPORTED);
+        atomic_fetch_add(&unreported, 1);
     }
     errno = saved;
     return thread;
@@ -154,16 +154,16 @@ uint32_t rtl_threads_meet(uint32_t tid)
 
 void rtl_threads_look(void)
 {
-    if (atomic_load_explicit(&untold, memory_order_relaxed) == 0)
+    if (atomic_load_explicit(&unreported, memory_order_relaxed) == 0)
         return;
     struct met *all = atomic_load(&places);
     pthread_mutex_lock(&lock);
-    atomic_store(&untold, 0);
+    atomic_store(&unreported, 0);
     for (unsigned i = 0; i < place_count(); i++) {
-        if (atomic_load(&all[i].state) != UNTOLD)
+        if (atomic_load(&all[i].state) != UNREPORTED)
             continue;
         tell_thread(atomic_load(&all[i].thread), all[i].comm);
-        atomic_store(&all[i].state, TOLD);
+        atomic_store(&all[i].state, REPORTED);
     }
     pthread_mutex_unlock(&lock);
 }

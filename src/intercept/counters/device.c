@@ -196,12 +196,12 @@ static void account(struct rtl_counters_agent *device)
 {
     for (uint32_t why = 0; why < RTL_UNCOUNTED_REASONS; why++) {
         uint64_t count = atomic_load_explicit(&device->uncounted[why], memory_order_relaxed);
-        if (count == device->told[why])
+        if (count == device->reported[why])
             continue;
         struct rtl_wire_uncounted wire = {.count = count, .agent = device->agent, .why = why};
         struct rtl_piece piece = {&wire, sizeof wire};
         rtl_emit_definition(RTL_WIRE_UNCOUNTED, &piece, 1);
-        device->told[why] = count;
+        device->reported[why] = count;
     }
 }
 

@@ -6,6 +6,7 @@
 #include "intercept/base/emit.h"
 #include "intercept/base/recording.h"
 #include "intercept/base/thread_context.h"
+#include "intercept/queue/ledger.h"
 #include "intercept/queue/lifecycle.h"
 #include "intercept/queue/queue.h"
 #include "intercept/queue/record_out.h"
@@ -58,11 +59,6 @@ struct tables {
 static struct tables *tables; /* NULL before rtl_copies_begin */
 static enum rtl_mode mode;
 static _Atomic bool active;
-
-static void add(_Atomic uint64_t *counter, uint64_t value)
-{
-    atomic_fetch_add_explicit(counter, value, memory_order_relaxed);
-}
 
 /* ---- agents of copies ---- */
 
@@ -167,7 +163,7 @@ static void enter(struct copy *copy)
 {
     enter_counted(copy);
     if (copy->ledger != NULL)
-        add(&copy->ledger->seen, 1);
+        rtl_ledger_add(&copy->ledger->seen, 1);
 }
 
 uint64_t rtl_copies_next(uint32_t agent)
@@ -191,7 +187,7 @@ static hsa_signal_t follow(struct copy *copy, hsa_signal_t own)
     copy->lost = followed == RTL_FOLLOWED_NO_ROOM ? RTL_LOST_PENDING : RTL_LOST_POOL;
     copy->sequence = atomic_load_explicit(&queue->pending.tail, memory_order_relaxed) - 1;
     if (followed == RTL_FOLLOWED_BORROWED)
-        add(&copy->ledger->borrowed, 1);
+        rtl_ledger_add(&copy->ledger->borrowed, 1);
     if (followed == RTL_FOLLOWED_POOL && copy->kind != RTL_COPY_HOST_TO_HOST)
         set_copy_agent(own.handle, copy->agent);
     return signal;
@@ -250,11 +246,11 @@ static void take_back(const struct copy *copy)
 /* One that the mode leaves out anyway is no other's. */
 static void leave_out(const struct copy *copy)
 {
-    add(&copy->ledger->skipped, 1);
+    rtl_ledger_add(&copy->ledger->skipped, 1);
     if (copy->withheld)
-        add(&copy->ledger->withheld, 1);
+        rtl_ledger_add(&copy->ledger->withheld, 1);
     else if (mode != RTL_MODE_LITE)
-        add(&copy->ledger->stopped, 1);
+        rtl_ledger_add(&copy->ledger->stopped, 1);
 }
 
 static void end(const struct copy *copy, hsa_status_t status)
@@ -268,7 +264,7 @@ static void end(const struct copy *copy, hsa_status_t status)
     else if (copy->lost == LEFT_OUT)
         leave_out(copy);
     else
-        add(&copy->ledger->lost[copy->lost], 1);
+        rtl_ledger_add(&copy->ledger->lost[copy->lost], 1);
 }
 
 /* ---- the entries ---- */
@@ -395,7 +391,7 @@ static void count_operation(const struct rtl_copy_op *op)
         return;
     pthread_mutex_lock(&lock);
     (void)find_account(&copy);
-    add(&copy.ledger->seen, 1);
+    rtl_ledger_add(&copy.ledger->seen, 1);
     pthread_mutex_unlock(&lock);
 }
 
@@ -428,7 +424,7 @@ static void record_without_times(const struct rtl_copy_op *op)
         (void)rtl_borrow_set_busy(rtl_borrows, op->completion.handle);
         struct rtl_copy_draft draft;
         copy.recorded = rtl_out_draft_copy(copy.queue->id, &facts, &draft) == RTL_COPY_SENT;
-        add(&copy.ledger->recorded, copy.recorded);
+        rtl_ledger_add(&copy.ledger->recorded, copy.recorded);
         if (copy.recorded)
             rtl_out_commit_copy(&draft);
     }
@@ -458,8 +454,6 @@ void rtl_copies_forked(void)
     pthread_mutex_init(&lock, NULL);
 }
 
-#define HOOK(entry, function) rtl_api_hook(RTL_ENTRY_##entry, (void (*)(void))(function))
-
 bool rtl_copies_begin(void)
 {
     if (tables == NULL)
@@ -473,12 +467,12 @@ void rtl_copies_hook(const struct rtl_config *config)
     mode = config->mode;
     if (mode != RTL_MODE_LITE && rtl_api.hsa_amd_profiling_async_copy_enable != NULL) {
         rtl_api.hsa_amd_profiling_async_copy_enable(true);
-        HOOK(hsa_amd_profiling_async_copy_enable, enable);
+        RTL_HOOK(hsa_amd_profiling_async_copy_enable, enable);
     }
     atomic_store_explicit(&active, true, memory_order_release);
-    HOOK(hsa_amd_profiling_get_async_copy_time, get_time);
-    HOOK(hsa_amd_memory_async_copy, copy_linear);
-    HOOK(hsa_amd_memory_async_copy_on_engine, copy_on_engine);
-    HOOK(hsa_amd_memory_async_copy_rect, copy_rectangle);
-    HOOK(hsa_amd_memory_async_batch_copy, copy_batch);
+    RTL_HOOK(hsa_amd_profiling_get_async_copy_time, get_time);
+    RTL_HOOK(hsa_amd_memory_async_copy, copy_linear);
+    RTL_HOOK(hsa_amd_memory_async_copy_on_engine, copy_on_engine);
+    RTL_HOOK(hsa_amd_memory_async_copy_rect, copy_rectangle);
+    RTL_HOOK(hsa_amd_memory_async_batch_copy, copy_batch);
 }

@@ -75,5 +75,5 @@ static hsa_status_t register_handler(hsa_signal_t signal, hsa_signal_condition_t
 
 void rtl_handlers_hook(void)
 {
-    rtl_api_hook(RTL_ENTRY_hsa_amd_signal_async_handler, (void (*)(void))register_handler);
+    RTL_HOOK(hsa_amd_signal_async_handler, register_handler);
 }

@@ -3,6 +3,7 @@
 #include "common/pages.h"
 #include "common/stamp.h"
 #include "intercept/base/account.h"
+#include "intercept/base/account_lanes.h"
 #include "intercept/base/emit.h"
 #include "intercept/base/recording.h"
 #include "intercept/base/starve.h"
@@ -10,15 +11,15 @@
 
 #include <stdatomic.h>
 
-#define LAUNCHES 4096u /* on their way at once; power of two */
+#define LAUNCHES 4096u /* in flight at once; power of two */
 #define AHEAD    1024u /* places that have memory before they are used */
 #define TRIES    64u   /* to find an id whose place is free */
 #define LOOKS    512u  /* of who waits for others to send: about a microsecond */
 #define WAITS    16u   /* for so long, if they come on */
 #define SMALL    8u    /* packets: a batch of fewer costs the ring as much as its kernels */
 
-/* Packets that are still to pass, and while it is open, OPEN more. */
-#define OPEN INT64_C(0x4000000000000000)
+/* Packets that are still to pass, and while it is open, OPEN_BIAS more. */
+#define OPEN_BIAS INT64_C(0x4000000000000000)
 
 /* Instead of packets that are still to pass, of a launch that is done: its record is in the ring,
  * as a draft at least. Before that, done_mark. */
@@ -28,7 +29,7 @@ struct launch {
     /* The place is taken: by the launch, and by each thread that sends it while another one has it
      * in hand. 0: it is free. */
     _Alignas(64) _Atomic uint32_t users;
-    _Atomic int64_t left;
+    _Atomic int64_t remaining;
     _Atomic uint32_t kernels, unseen;
     _Atomic uint32_t next; /* id of the one that was done before it, 0: none */
     _Atomic bool waits;    /* a batch that is counted as waiting */
@@ -38,7 +39,7 @@ struct launch {
 
 static struct launch *launches; /* LAUNCHES; NULL before rtl_launches_begin */
 static _Atomic uint32_t next_id = 1;
-static _Atomic bool crowded;     /* the ring: small launches that would be found are left out */
+static _Atomic bool crowded;     /* the ring: small launches that would be inferred are left out */
 static _Atomic uint32_t senders; /* threads that have launches in hand */
 static _Atomic uint32_t sent;    /* launches that these are through with, more or less */
 static _Atomic uint32_t done;    /* id of the last one that is done and not sent, 0: none */
@@ -81,7 +82,7 @@ static uint32_t take_place(void)
 }
 
 /* The worker has had it since it was used last, and to take a place is a locked instruction. */
-static void ask_for(const struct launch *launch)
+static void prefetch(const struct launch *launch)
 {
     __builtin_prefetch(launch, 1);
     __builtin_prefetch((const unsigned char *)launch + 64, 1);
@@ -94,7 +95,7 @@ static struct launch *make(enum rtl_kind kind, uint32_t *id)
         rtl_account_lose(kind, RTL_LOST_PENDING, 1);
         return NULL;
     }
-    ask_for(place_of(*id + 1));
+    prefetch(place_of(*id + 1));
     struct launch *launch = place_of(*id);
     launch->wire = (struct rtl_wire_launch){
         .time_ns = rtl_stamp(),
@@ -129,8 +130,8 @@ void rtl_launches_poll(void)
     atomic_store_explicit(&crowded, !rtl_emit_has_spare(RTL_SPARE_MOST), memory_order_relaxed);
 }
 
-/* By its packets, and so by who submits them: one thread at a time. */
-static bool is_found(const struct launch *launch)
+/* By its packets, and so by their submitter: one thread at a time. */
+static bool is_inferred(const struct launch *launch)
 {
     return launch->wire.graph == RTL_NONE;
 }
@@ -152,8 +153,8 @@ static void wait_no_more(struct launch *launch)
 static bool claim(struct launch *launch)
 {
     int64_t mark = done_mark(launch->wire.launch);
-    if (!atomic_compare_exchange_strong_explicit(&launch->left, &mark, SENT, memory_order_acq_rel,
-                                                 memory_order_relaxed))
+    if (!atomic_compare_exchange_strong_explicit(&launch->remaining, &mark, SENT,
+                                                 memory_order_acq_rel, memory_order_relaxed))
         return false;
     wait_no_more(launch);
     return true;
@@ -161,8 +162,8 @@ static bool claim(struct launch *launch)
 
 /* Sends a launch that is done, unless another thread does. Its record is in the ring as a draft
  * before it is claimed: who finds it claimed knows that it will be in the trace, even if who has
- * claimed it never comes to commit it. One that was found and has no kernels is none. False: there
- * is no room for it. */
+ * claimed it never comes to commit it. One that was inferred and has no kernels is none. False:
+ * there is no room for it. */
 static bool hand_over(struct launch *launch)
 {
     struct rtl_wire_launch wire = launch->wire;
@@ -170,7 +171,7 @@ static bool hand_over(struct launch *launch)
     struct rtl_emit_draft draft;
     wire.kernels = atomic_load_explicit(&launch->kernels, memory_order_relaxed);
     wire.unseen = atomic_load_explicit(&launch->unseen, memory_order_relaxed);
-    if (is_found(launch) && wire.kernels == 0) {
+    if (is_inferred(launch) && wire.kernels == 0) {
         (void)claim(launch);
         return true;
     }
@@ -194,7 +195,8 @@ static void let_go(struct launch *launch)
 /* A launch that the caller has in hand. False: there is no room for it. */
 static bool send(struct launch *launch)
 {
-    if (atomic_load_explicit(&launch->left, memory_order_acquire) != SENT && !hand_over(launch))
+    if (atomic_load_explicit(&launch->remaining, memory_order_acquire) != SENT &&
+        !hand_over(launch))
         return false;
     wait_no_more(launch); /* it may have been counted behind another thread's claim */
     atomic_store_explicit(&sent, atomic_load_explicit(&sent, memory_order_relaxed) + 1,
@@ -203,14 +205,14 @@ static bool send(struct launch *launch)
     return true;
 }
 
-/* Who finds none there any more sees that somebody has them. */
+/* A thread that finds none there any more sees that another has them. */
 static struct launch *take_done(void)
 {
     uint32_t id = atomic_exchange_explicit(&done, 0, memory_order_acq_rel);
     return id != 0 ? place_of(id) : NULL;
 }
 
-static struct launch *behind(const struct launch *launch)
+static struct launch *next_done(const struct launch *launch)
 {
     uint32_t id = atomic_load_explicit(&launch->next, memory_order_relaxed);
     return id != 0 ? place_of(id) : NULL;
@@ -222,7 +224,7 @@ static struct launch *take_in_order(void)
     struct launch *last = take_done();
     struct launch *first = NULL;
     while (last != NULL) {
-        struct launch *before = behind(last);
+        struct launch *before = next_done(last);
         uint32_t id = first != NULL ? first->wire.launch : 0;
         atomic_store_explicit(&last->next, id, memory_order_relaxed);
         first = last;
@@ -237,8 +239,8 @@ static struct launch *join(struct launch *first, struct launch *second)
     struct launch *last = first;
     if (first == NULL)
         return second;
-    while (behind(last) != NULL)
-        last = behind(last);
+    while (next_done(last) != NULL)
+        last = next_done(last);
     atomic_store_explicit(&last->next, second != NULL ? second->wire.launch : 0,
                           memory_order_relaxed);
     return first;
@@ -253,9 +255,9 @@ static struct launch *take_held(void)
 /* Of launches that HIP tells of their begin was counted. */
 static void count_waiting(struct launch *first)
 {
-    for (struct launch *launch = first; launch != NULL; launch = behind(launch)) {
-        if (!is_found(launch) || atomic_load_explicit(&launch->waits, memory_order_relaxed) ||
-            atomic_load_explicit(&launch->left, memory_order_relaxed) == SENT)
+    for (struct launch *launch = first; launch != NULL; launch = next_done(launch)) {
+        if (!is_inferred(launch) || atomic_load_explicit(&launch->waits, memory_order_relaxed) ||
+            atomic_load_explicit(&launch->remaining, memory_order_relaxed) == SENT)
             continue;
         rtl_account_wait(RTL_KIND_BATCHES, 1);
         atomic_store_explicit(&launch->waits, true, memory_order_relaxed);
@@ -281,7 +283,7 @@ static bool send_in_hand(void)
     if (next != NULL)
         rtl_starve_at("taken");
     while (next != NULL) {
-        struct launch *after = behind(next);
+        struct launch *after = next_done(next);
         if (!send(next)) {
             hold(next);
             return false;
@@ -333,7 +335,7 @@ static bool hold_on(struct launch *launch)
 /* Whether it is done and nobody has sent it. */
 static bool is_due(const struct launch *launch)
 {
-    int64_t left = atomic_load_explicit(&launch->left, memory_order_acquire);
+    int64_t left = atomic_load_explicit(&launch->remaining, memory_order_acquire);
     return left < 0 && left != SENT;
 }
 
@@ -352,7 +354,7 @@ static void send_of_others(void)
 }
 
 /* Who has launches in hand may have lost his processor, perhaps to us: nobody waits for that. */
-void rtl_launches_settle(void)
+void rtl_launches_drain(void)
 {
     (void)rtl_launches_send();
     if (atomic_load_explicit(&senders, memory_order_acquire) != 0 && are_stuck())
@@ -363,7 +365,7 @@ void rtl_launches_settle(void)
  * worker sends. */
 static void finish(struct launch *launch)
 {
-    atomic_store_explicit(&launch->left, done_mark(launch->wire.launch), memory_order_release);
+    atomic_store_explicit(&launch->remaining, done_mark(launch->wire.launch), memory_order_release);
     uint32_t last = atomic_load_explicit(&done, memory_order_relaxed);
     do
         atomic_store_explicit(&launch->next, last, memory_order_relaxed);
@@ -373,7 +375,7 @@ static void finish(struct launch *launch)
 
 static void put_refs(struct launch *launch, int64_t passed)
 {
-    if (atomic_fetch_sub_explicit(&launch->left, passed, memory_order_acq_rel) == passed)
+    if (atomic_fetch_sub_explicit(&launch->remaining, passed, memory_order_acq_rel) == passed)
         finish(launch);
 }
 
@@ -392,7 +394,7 @@ uint32_t rtl_launch_begin(uint32_t graph, uint32_t generation)
         return RTL_NONE;
     launch->wire.graph = graph;
     launch->wire.generation = generation;
-    atomic_store_explicit(&launch->left, OPEN, memory_order_relaxed);
+    atomic_store_explicit(&launch->remaining, OPEN_BIAS, memory_order_relaxed);
     rtl_thread_context.launch = id;
     rtl_thread_context.packets = 0;
     return id;
@@ -405,7 +407,7 @@ void rtl_launch_end(void)
     struct launch *launch = place_of(rtl_thread_context.launch);
     launch->wire.packets = rtl_thread_context.packets;
     rtl_thread_context.launch = RTL_NONE;
-    put_refs(launch, OPEN);
+    put_refs(launch, OPEN_BIAS);
 }
 
 uint32_t rtl_launch_reserve(uint32_t queue, uint64_t first, uint32_t packets)
@@ -413,7 +415,7 @@ uint32_t rtl_launch_reserve(uint32_t queue, uint64_t first, uint32_t packets)
     struct launch *launch = place_of(rtl_thread_context.launch);
     uint32_t ordinal = rtl_thread_context.packets;
     rtl_thread_context.packets += packets;
-    atomic_fetch_add_explicit(&launch->left, packets, memory_order_relaxed);
+    atomic_fetch_add_explicit(&launch->remaining, packets, memory_order_relaxed);
     if (launch->wire.queue == RTL_NONE) {
         launch->wire.queue = queue;
         launch->wire.first = first;
@@ -421,7 +423,7 @@ uint32_t rtl_launch_reserve(uint32_t queue, uint64_t first, uint32_t packets)
     return ordinal;
 }
 
-uint32_t rtl_launch_found(uint32_t queue, uint64_t first, uint32_t packets)
+uint32_t rtl_launch_infer(uint32_t queue, uint64_t first, uint32_t packets)
 {
     uint32_t id = RTL_NONE;
     if (rtl_recording_is_stopped_here())
@@ -436,11 +438,11 @@ uint32_t rtl_launch_found(uint32_t queue, uint64_t first, uint32_t packets)
     launch->wire.queue = queue;
     launch->wire.first = first;
     launch->wire.packets = packets;
-    atomic_store_explicit(&launch->left, packets, memory_order_relaxed);
+    atomic_store_explicit(&launch->remaining, packets, memory_order_relaxed);
     return id;
 }
 
-void rtl_launch_headed(uint32_t launch, uint64_t head)
+void rtl_launch_set_head(uint32_t launch, uint64_t head)
 {
     struct rtl_wire_launch *wire = &place_of(launch)->wire;
     wire->head = head;
@@ -457,26 +459,27 @@ static void pass_shared(struct launch *launch, const struct rtl_launch_part *par
 
 /* Without locked instructions, which would wait for the records of the packets: their lines may
  * come from another core. */
-static void pass_found(struct launch *launch, const struct rtl_launch_part *part)
+static void pass_inferred(struct launch *launch, const struct rtl_launch_part *part)
 {
     uint32_t kernels = atomic_load_explicit(&launch->kernels, memory_order_relaxed);
     uint32_t unseen = atomic_load_explicit(&launch->unseen, memory_order_relaxed);
-    int64_t left = atomic_load_explicit(&launch->left, memory_order_relaxed) - part->packets;
+    int64_t remaining =
+        atomic_load_explicit(&launch->remaining, memory_order_relaxed) - part->packets;
     if (part->fingerprint != 0)
         launch->wire.fingerprint = part->fingerprint;
     atomic_store_explicit(&launch->kernels, kernels + part->kernels, memory_order_relaxed);
     atomic_store_explicit(&launch->unseen, unseen + part->unseen, memory_order_relaxed);
-    if (left == 0)
+    if (remaining == 0)
         finish(launch);
     else
-        atomic_store_explicit(&launch->left, left, memory_order_relaxed);
+        atomic_store_explicit(&launch->remaining, remaining, memory_order_relaxed);
 }
 
 void rtl_launch_submitted(const struct rtl_launch_part *part)
 {
     struct launch *launch = place_of(part->launch);
-    if (is_found(launch))
-        pass_found(launch, part);
+    if (is_inferred(launch))
+        pass_inferred(launch, part);
     else
         pass_shared(launch, part);
 }

@@ -6,6 +6,7 @@
 #include "intercept/base/queue_map.h"
 #include "intercept/queue/aql.h"
 #include "intercept/queue/ids.h"
+#include "intercept/queue/ledger.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -64,7 +65,7 @@ void rtl_untracked_add(const hsa_queue_t *queue, uint32_t id, uint32_t agent, co
     pthread_mutex_lock(&lock);
     if (rtl_queue_map_find(by_address, (uint64_t)(uintptr_t)queue) == NULL) {
         if (enter(queue, id)) {
-            rtl_queues_describe(queue, id, agent, RTL_WAY_PASS);
+            rtl_queues_describe(queue, id, agent, RTL_UNTRACKED);
             rtl_emit_note(id, "this queue is not followed: %s", why);
         } else if (!atomic_exchange(&crowded, true)) {
             rtl_emit_note(RTL_NONE,
@@ -119,9 +120,9 @@ void rtl_untracked_count(uint64_t doorbell)
     if (from >= to || !atomic_compare_exchange_strong(&untracked->counted, &from, to))
         return;
     struct rtl_wire_ledger *ledger = untracked->ledger;
-    atomic_fetch_add_explicit(&ledger->packets, to - from, memory_order_relaxed);
-    atomic_fetch_add_explicit(&ledger->seen, kernels, memory_order_relaxed);
-    atomic_fetch_add_explicit(&ledger->lost[RTL_LOST_NOT_FOLLOWED], kernels, memory_order_relaxed);
+    rtl_ledger_add(&ledger->packets, to - from);
+    rtl_ledger_add(&ledger->seen, kernels);
+    rtl_ledger_add(&ledger->lost[RTL_LOST_NOT_FOLLOWED], kernels);
 }
 
 void rtl_untracked_remove(const hsa_queue_t *queue)

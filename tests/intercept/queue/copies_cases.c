@@ -332,10 +332,10 @@ const char *Copies_WhatIsNotRecordedIsCounted(void)
     CHECK(call(FIRST_GPU, HOST, 64, own) == HSA_STATUS_SUCCESS && given.handle == own);
     CHECK(ledger->seen == 1 && ledger->skipped == 1);
     (void)rtl_recording_stop(false);
-    rtl_shared_signal(own)->mark = 0; /* another runtime's layout */
+    rtl_shared_signal(own)->magic = 0; /* another runtime's layout */
     CHECK(call(FIRST_GPU, HOST, 64, own) == HSA_STATUS_SUCCESS && given.handle == own);
     CHECK(ledger->seen == 2 && ledger->lost[RTL_LOST_NO_TIME] == 1);
-    rtl_shared_signal(own)->mark = RTL_SHARED_SIGNAL_MARK;
+    rtl_shared_signal(own)->magic = RTL_SHARED_SIGNAL_MAGIC;
     CHECK(call(FIRST_GPU, HOST, 64, own) == HSA_STATUS_SUCCESS && given.handle != own);
     CHECK(call(FIRST_GPU, HOST, 64, own) == HSA_STATUS_SUCCESS && given.handle == own);
     CHECK(ledger->seen == 4 && ledger->lost[RTL_LOST_POOL] == 1);

@@ -163,7 +163,7 @@ static uint32_t launch(uint32_t number)
 /* Packets that were reserved at once, and so many kernels among them. */
 static uint32_t batch(uint32_t number, uint32_t kernels)
 {
-    uint32_t id = rtl_launch_found(0, number, 16);
+    uint32_t id = rtl_launch_infer(0, number, 16);
     if (id == RTL_NONE)
         return RTL_NONE;
     numbers[id % IDS] = number;
@@ -212,7 +212,7 @@ static void send(void *context)
 static void settle(void *context)
 {
     (void)context;
-    rtl_launches_settle();
+    rtl_launches_drain();
 }
 
 /* One thread sends, or is told that all is done; behind some of its instructions another one is
@@ -228,7 +228,7 @@ static bool tell_at(void *context, uint32_t step)
     struct moment *moment = context;
     if (step != moment->at)
         return true;
-    rtl_launches_settle();
+    rtl_launches_drain();
     for (uint32_t i = 0; i < SOME; i++)
         moment->missing += !is_in_ring(moment->ids[i]);
     return false;
@@ -387,7 +387,7 @@ static void *make_launches(void *failed)
         if (id == RTL_NONE)
             return failed;
         if (i % 8 == 0)
-            rtl_launches_settle();
+            rtl_launches_drain();
     }
     return NULL;
 }
@@ -414,7 +414,7 @@ const char *Launches_OfManyThreads(void)
         CHECK(pthread_join(threads[i], &trouble) == 0 && trouble == NULL);
     ends = true;
     CHECK(pthread_join(threads[THREADS], NULL) == 0);
-    rtl_launches_settle();
+    rtl_launches_drain();
     CHECK_DONE(all_came_once());
     CHECK_DONE(clear());
     return lap();
