@@ -28,10 +28,10 @@ for file in "${files[@]}" "$libdir/librtltrace.so" "$libdir/librtlsqlite.so" "$l
 done
 
 # A trace made by the installed tools on the installed software GPU, for the programs to read; without that, the golden one
-# of nine kernels (tests/golden/golden_cases.c).
+# of 609 kernels (tests/golden/golden_cases.c).
 unset HSA_TOOLS_LIB LD_LIBRARY_PATH LD_PRELOAD
 if [ "$softgpu" = OFF ]; then
-    kernels="9 kernels"
+    kernels="609 kernels"
     sqlite3 "$scratch/t.db" <"$source_dir/../golden/trace-1.0.sql"
 else
     kernels="500 kernels"
