@@ -110,7 +110,9 @@ static bool is_accounted(const struct watch *watch, uint32_t pid, uint64_t start
 
 static void judge(struct watch *watch, struct finding *finding)
 {
-    bool accounted = is_accounted(watch, finding->pid, finding->start, finding->image);
+    /* Which image opened something is not known of a process that was over by then. */
+    bool any = finding->sight && !finding->sight->suspect;
+    bool accounted = is_accounted(watch, finding->pid, finding->start, any ? 0 : finding->image);
     if (!accounted && finding->sight)
         judge_suspect(watch, finding);
     else if (!accounted)

@@ -114,6 +114,8 @@ END
         '$ctl <<<7; for ((i = 0; i < 20; i++)); do env -i LD_PRELOAD=libhsa-runtime64.so.1 LD_LIBRARY_PATH=$LD_LIBRARY_PATH /bin/true; done'
     # Whose environment can be read, and names librtl.so, is not meant.
     whole lite 7 '$ctl <<<7; LD_PRELOAD=libhsa-runtime64.so.1 sleep 2'
+    # Nor who has a ring, though nobody looked before it was over: of the image that was begun last.
+    whole full 7 'rtl=$PPID; kill -STOP $rtl; (sleep 2; kill -CONT $rtl) & exec $ctl <<<7'
 }
 
 mute() {
