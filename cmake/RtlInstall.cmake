@@ -16,9 +16,11 @@ endforeach()
 install(TARGETS librtl rtltrace EXPORT rtlTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_COMPONENT development)
 install(TARGETS rtlsqlite LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(RTL_SOFTGPU)
+  install(TARGETS softgpu-run RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 # In a folder of their own: libraries of ROCm have these names.
 install(TARGETS roctx64 rocprofiler-sdk-roctx LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/roctx)
-install(TARGETS softgpu-run RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")

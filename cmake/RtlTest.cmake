@@ -6,7 +6,7 @@
 #   rtl_add_program(TARGET SOURCES a.c [LIBS lib...])
 #       a plain program for tests, in build/tests/bin
 #   rtl_add_test(area.what COMMAND cmd... [DEPENDS target...] options...)
-#       a ctest test around any command
+#       a ctest test around any command; none that depends on softgpu where the software GPU is not built
 #   rtl_add_hip_program(TARGET SOURCE x.hip [FLAGS flag...] [DEPENDS file...])
 #       a HIP program in build/tests/bin/TARGET
 #   rtl_add_code_object(TARGET SOURCE x.cl)
@@ -19,6 +19,7 @@
 #   NO_TSAN          runs under address,undefined, not under thread: for what has one thread
 #   TSAN_CASES G     of a GoogleTest program, the cases that run under thread (a --gtest_filter): those that start threads
 #   SERIAL           never beside another test
+#   MAY_SKIP         exits with status 77 where the machine lacks what it needs
 #   ENV A=b...       environment
 #   TIMEOUT seconds  180 when absent: more than the test takes on a machine that has time for it. Where many share a
 #                    machine ctest waits RTL_TEST_PATIENCE times as long.
@@ -29,8 +30,10 @@ set(RTL_SOFTGPU_DIR ${CMAKE_BINARY_DIR}/lib/softgpu)
 set(RTL_TEST_PATIENCE 5 CACHE STRING "how many times as long as its TIMEOUT a test may take")
 set(RTL_GFX_TARGET gfx906 CACHE STRING "GPU that test kernels are compiled for")
 find_program(RTL_HIPCC hipcc REQUIRED)
-# Any clang of LLVM 14 or newer has the amdgcn back end; hipcc brings 15, clang-14 may be the plain name.
-find_program(RTL_AMDGCN_CLANG NAMES clang-15 clang clang-14 REQUIRED)
+# Any clang of LLVM 14 or newer has the amdgcn back end; hipcc brings one, clang-14 may be the plain name. ROCm's own is in
+# a folder of its own.
+find_program(RTL_AMDGCN_CLANG NAMES clang-15 clang clang-14 clang-16 clang-17 clang-18 clang-19 clang-20 clang-21 clang-22
+             PATH_SUFFIXES llvm/bin REQUIRED)
 
 # Builds what the sanitizer runs need, and nothing that they do not.
 if(NOT TARGET rtl_sanitize_tests)
@@ -54,7 +57,7 @@ if(RTL_SANITIZE)
   list(JOIN _rtl_sanitizer_runtime ":" _rtl_sanitizer_runtime)
 endif()
 
-set(_rtl_test_flags SOFTGPU SANITIZE NO_SANITIZE NO_TSAN SERIAL)
+set(_rtl_test_flags SOFTGPU SANITIZE NO_SANITIZE NO_TSAN SERIAL MAY_SKIP)
 set(_rtl_test_values TIMEOUT TSAN_CASES)
 set(_rtl_test_lists ENV LIBS DEPENDS)
 
@@ -82,6 +85,9 @@ macro(_rtl_test_properties default_sanitize)
   list(APPEND properties TIMEOUT ${ARG_TIMEOUT})
   if(ARG_SERIAL)
     list(APPEND properties RUN_SERIAL TRUE)
+  endif()
+  if(ARG_MAY_SKIP)
+    list(APPEND properties SKIP_RETURN_CODE 77)
   endif()
   if(sanitized)
     list(APPEND properties LABELS sanitize)
@@ -130,6 +136,9 @@ endfunction()
 
 function(rtl_add_test name)
   cmake_parse_arguments(ARG "${_rtl_test_flags}" "${_rtl_test_values}" "${_rtl_test_lists};COMMAND" ${ARGN})
+  if(NOT RTL_SOFTGPU AND "softgpu" IN_LIST ARG_DEPENDS)
+    return()
+  endif()
   _rtl_test_properties(FALSE)
   if(RTL_SANITIZE)
     list(APPEND environment RTL_PRELOAD=off E2E_SANITIZER=${_rtl_sanitizer_runtime})

@@ -137,7 +137,7 @@ PU1_EXPORT uint32_t pu1GetVersion(void);
  * before a disable still comes, by pu1FlushAll at the latest. The first kind that is enabled while
  * none is begins a session: what an earlier session has not flushed is forgotten.
  *
- * PU1_ERROR_NOT_SUPPORTED, PU1_ERROR_NOT_INITIALIZED, PU1_ERROR_BUSY,
+ * PU1_ERROR_NOT_SUPPORTED, PU1_ERROR_NOT_INITIALIZED, PU1_ERROR_BUSY, PU1_ERROR_OUT_OF_MEMORY,
  * PU1_ERROR_INVALID_ARGUMENT. Why, pu1GetLastError says. */
 PU1_EXPORT pu1Result pu1TracingEnable(pu1ActivityKind kind);
 PU1_EXPORT pu1Result pu1TracingDisable(pu1ActivityKind kind);

@@ -63,7 +63,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 static int check_session(const char *session)
 {
     uint32_t version = 0;
-    int known = rtl_session_check(session, &version);
+    int known = rtl_ring_dir_check(session, &version);
     if (known == 1)
         return 0;
     if (known == 0)
@@ -200,9 +200,9 @@ int cmd_collect(int argc, char **argv)
         failed = detach();
     if (failed)
         return failed;
-    (void)rtl_session_hold(options.session); /* until this process ends */
+    (void)rtl_ring_dir_hold(options.session); /* until this process ends */
     (void)rtl_stale_sessions_remove();
     int status = run(&options);
-    rtl_session_remove(options.session);
+    rtl_ring_dir_remove(options.session);
     return status;
 }

@@ -1,9 +1,10 @@
 /*
  * rtl ctl: starts and stops the recording of programs that run.
  *
- * A wish is a word in the head of a process's ring; the process's worker takes it and sets it back.
- * No signal is sent and nothing in the program waits. Processes that begin later in the session,
- * and later images of a process that was named, find it in the session's folder (ring/files.h).
+ * A request is a word in the head of a process's ring; the process's worker takes it and sets it
+ * back. No signal is sent and nothing in the program waits. Processes that begin later in the
+ * session, and later images of a process that was named, find it in the session's folder
+ * (ring/files.h).
  *
  * Root may do so for other users' programs. What these users can write to is not trusted: rings are
  * read and written with system calls, so that nobody can cut one short under a mapping, and a ring
@@ -220,7 +221,7 @@ static void add_rings(struct targets *targets, const struct place *place, uint32
     targets->sessions += targets->count > before;
 }
 
-/* As rtl_session_check, of a session that root may open for another user too. */
+/* As rtl_ring_dir_check, of a session that root may open for another user too. */
 static int look_at(struct place *place, uint32_t *version)
 {
     char text[128];
@@ -229,9 +230,9 @@ static int look_at(struct place *place, uint32_t *version)
         return -1;
     ssize_t length = pread(file, text, sizeof text - 1, 0);
     text[length > 0 ? length : 0] = '\0';
-    place->collected = rtl_session_is_collected(file);
+    place->collected = rtl_ring_dir_is_collected(file);
     (void)close(file);
-    return rtl_session_read(text, version);
+    return rtl_ring_dir_read(text, version);
 }
 
 static int add_session(struct targets *targets, const char *session, uint32_t pid,
@@ -253,7 +254,7 @@ static int add_session(struct targets *targets, const char *session, uint32_t pi
     return known;
 }
 
-/* The folders of sessions are those that rtl_session_create makes. */
+/* The folders of sessions are those that rtl_ring_dir_create makes. */
 static void add_sessions_in(struct targets *targets, const char *place, uint32_t pid)
 {
     DIR *folder = opendir(place);
@@ -320,7 +321,7 @@ static int find(const struct options *options, struct targets *targets)
 
 /* ---- start and stop ---- */
 
-/* The worker, which takes wishes, is there from the first queue on. */
+/* The worker, which takes requests, is there from the first queue on. */
 static bool has_queues(const struct target *target)
 {
     return atomic_load(&target->header->queues) > 0;
@@ -329,10 +330,10 @@ static bool has_queues(const struct target *target)
 /* What cannot be read any more has nobody who takes anything. */
 static bool taken(const struct target *target)
 {
-    uint32_t wish = RTL_RING_WISH_NONE;
-    return pread(target->file, &wish, sizeof wish, offsetof(struct rtl_ring_header, wish)) !=
-               sizeof wish ||
-           wish == RTL_RING_WISH_NONE;
+    uint32_t request = RTL_RING_REQUEST_NONE;
+    return pread(target->file, &request, sizeof request,
+                 offsetof(struct rtl_ring_header, request)) != sizeof request ||
+           request == RTL_RING_REQUEST_NONE;
 }
 
 static bool all_taken(const struct targets *targets)
@@ -343,24 +344,24 @@ static bool all_taken(const struct targets *targets)
     return true;
 }
 
-static void wish(const struct targets *targets, enum action action)
+static void send_request(const struct targets *targets, enum action action)
 {
-    uint32_t word = action == ACTION_START ? RTL_RING_WISH_START : RTL_RING_WISH_STOP;
+    uint32_t word = action == ACTION_START ? RTL_RING_REQUEST_START : RTL_RING_REQUEST_STOP;
     for (unsigned i = 0; i < targets->count; ++i)
         if (pwrite(targets->items[i].file, &word, sizeof word,
-                   offsetof(struct rtl_ring_header, wish)) != sizeof word)
+                   offsetof(struct rtl_ring_header, request)) != sizeof word)
             say("process %" PRIu32 " cannot be told: %s", targets->items[i].pid, say_errno(errno));
 }
 
 /* For processes to come. Before the rings are looked for again: who makes one after that finds it.
  */
-static void leave(const struct target *target, enum rtl_ring_wish wish, bool for_all)
+static void leave(const struct target *target, enum rtl_ring_request request, bool for_all)
 {
     uid_t owner;
     int folder = rtl_private_folder_of(target->session, &owner);
     uint32_t pid = for_all ? 0 : target->pid;
-    if (folder < 0 ||
-        rtl_wish_leave(folder, wish, pid, for_all ? 0 : target->header->process_start) != 0)
+    if (folder < 0 || rtl_ring_request_leave(folder, request, pid,
+                                             for_all ? 0 : target->header->process_start) != 0)
         say("session %s cannot be told of processes to come: %s", target->session,
             say_errno(errno));
     if (folder >= 0)
@@ -369,14 +370,14 @@ static void leave(const struct target *target, enum rtl_ring_wish wish, bool for
 
 static void leave_all(const struct options *options, const struct targets *targets)
 {
-    enum rtl_ring_wish wish =
-        options->action == ACTION_START ? RTL_RING_WISH_START : RTL_RING_WISH_STOP;
+    enum rtl_ring_request request =
+        options->action == ACTION_START ? RTL_RING_REQUEST_START : RTL_RING_REQUEST_STOP;
     unsigned count = options->pid ? targets->count : targets->count > 0;
     for (unsigned i = 0; i < count; ++i)
-        leave(&targets->items[i], wish, options->pid == 0);
+        leave(&targets->items[i], request, options->pid == 0);
 }
 
-/* After the patience: what has become of the wish for a process. */
+/* After the patience: what has become of the request for a process. */
 static int tell_untaken(struct target *target, const char *what)
 {
     if (taken(target) || rtl_ring_read_header(target->file, target->header) != 0)
@@ -413,7 +414,7 @@ static int change(struct targets *targets, enum action action)
     const char *what = action == ACTION_START ? "start" : "stop";
     const struct timespec step = {.tv_nsec = 1000000};
     int status = EXIT_FINE;
-    wish(targets, action);
+    send_request(targets, action);
     for (unsigned ms = 0; ms < PATIENCE_MS && !all_taken(targets); ++ms)
         (void)nanosleep(&step, NULL);
     for (unsigned i = 0; i < targets->count; ++i) {

@@ -24,7 +24,7 @@ static void add_row(struct absent *absent, uint32_t pid, const char *command, co
     const struct rtl_wire_process body = {.time_ns = rtl_now(),
                                           .pid = pid,
                                           .mode = RTL_MODE_LITE,
-                                          .way = RTL_WAY_PASS,
+                                          .interception = RTL_UNTRACKED,
                                           .command_length = (uint16_t)strlen(command)};
     const struct rtl_wire_note note = {
         .time_ns = rtl_now(), .queue = RTL_NONE, .text_length = (uint16_t)strlen(sentence)};

@@ -201,8 +201,9 @@ static bool has_ring(void *context, uint32_t pid, uint64_t start, uint64_t image
     for (unsigned i = collector->count; i-- > 0;) {
         const struct source *source = collector->sources[i];
         bool same = image == 0 || source->image == 0 || source->image == image;
+        bool certain = start != 0 && source->process_start != RTL_START_UNKNOWN;
         if (source->was_open && source->pid == pid && same &&
-            (source->process_start == start || source->process_start == RTL_START_UNKNOWN))
+            (!certain || source->process_start == start))
             return true;
     }
     return false;

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-int rtl_session_open(const char *path, int flags)
+int rtl_ring_dir_open(const char *path, int flags)
 {
     char name[PATH_MAX];
     if (snprintf(name, sizeof name, "%s/session", path) < (int)sizeof name)
@@ -22,10 +22,10 @@ int rtl_session_open(const char *path, int flags)
     return -1;
 }
 
-int rtl_session_hold(const char *path)
+int rtl_ring_dir_hold(const char *path)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    int file = rtl_session_open(path, O_RDWR | O_APPEND);
+    int file = rtl_ring_dir_open(path, O_RDWR | O_APPEND);
     if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0) {
         (void)close(file);
         return -1;
@@ -35,7 +35,7 @@ int rtl_session_hold(const char *path)
     return file;
 }
 
-bool rtl_session_facts(int file, struct rtl_session_facts *facts)
+bool rtl_ring_dir_facts(int file, struct rtl_ring_dir_facts *facts)
 {
     char text[256];
     struct stat status;
@@ -43,10 +43,10 @@ bool rtl_session_facts(int file, struct rtl_session_facts *facts)
     if (length < 0 || fstat(file, &status) != 0)
         return false;
     text[length] = '\0';
-    *facts = (struct rtl_session_facts){
+    *facts = (struct rtl_ring_dir_facts){
         .length = (size_t)length,
         .held_before = strstr(text, "\ncollector ") != NULL,
-        .young = status.st_mtime + RTL_SESSION_YOUNG_S >= time(NULL),
+        .young = status.st_mtime + RTL_RING_DIR_YOUNG_S >= time(NULL),
     };
     const char *line = strstr(text, "\nmaker ");
     if (line &&
@@ -56,11 +56,11 @@ bool rtl_session_facts(int file, struct rtl_session_facts *facts)
 }
 
 /* Where the kernel cannot tell, nothing is said against it. */
-bool rtl_session_is_collected(int file)
+bool rtl_ring_dir_is_collected(int file)
 {
-    struct rtl_session_facts facts;
+    struct rtl_ring_dir_facts facts;
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (fcntl(file, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK)
         return true;
-    return rtl_session_facts(file, &facts) && !facts.held_before && facts.young;
+    return rtl_ring_dir_facts(file, &facts) && !facts.held_before && facts.young;
 }

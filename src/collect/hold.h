@@ -14,17 +14,17 @@
 
 /** For so many seconds a session is left alone: a collector that librtl starts may be on its way.
  */
-#define RTL_SESSION_YOUNG_S 10
+#define RTL_RING_DIR_YOUNG_S 10
 
 /** Marks the session as one that this process collects. Returns the descriptor that holds it, or -1
  * (then another may sweep the session once the process that made it has ended). */
-int rtl_session_hold(const char *path);
+int rtl_ring_dir_hold(const char *path);
 
 /** Opens the file `session` of a session of this user. A descriptor, or -1 with errno. */
-int rtl_session_open(const char *path, int flags);
+int rtl_ring_dir_open(const char *path, int flags);
 
 /** What the file tells. */
-struct rtl_session_facts {
+struct rtl_ring_dir_facts {
     size_t length;        /**< of its text; 0: its maker died before it wrote it */
     uint32_t maker;       /**< process that made it */
     uint64_t maker_start; /**< its start time, 0 if it is not told */
@@ -33,9 +33,9 @@ struct rtl_session_facts {
 };
 
 /** Reads them; false if it is no session's file. */
-bool rtl_session_facts(int file, struct rtl_session_facts *facts);
+bool rtl_ring_dir_facts(int file, struct rtl_ring_dir_facts *facts);
 
 /** Whether somebody reads the rings of the session, or is about to. */
-bool rtl_session_is_collected(int file);
+bool rtl_ring_dir_is_collected(int file);
 
 #endif

@@ -4,6 +4,7 @@
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fanotify.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,12 +13,22 @@
 #define MOST_PIECES 64u /* of events, at a time */
 #define LIBRARY     "/libhsa-runtime64.so"
 
-/* The linker closes a library when it has mapped it. */
+/* The linker closes a library when it has mapped it. With FAN_REPORT_FID nothing is opened for the
+ * one who reads the event, which /dev/kfd would take for a process of the GPU. */
 static void watch(struct openings *openings, const char *path)
 {
     int number = inotify_add_watch(openings->file, path, IN_OPEN | IN_CLOSE_NOWRITE);
     if (number > openings->last)
         openings->last = number;
+}
+
+/* Who opens the device has begun the runtime. Where there is no device there is a software GPU, and
+ * who opens the library may do so. */
+static void watch_library(struct openings *openings, const char *path)
+{
+    watch(openings, path);
+    if (!openings->device && openings->who >= 0)
+        (void)fanotify_mark(openings->who, FAN_MARK_ADD, FAN_OPEN, AT_FDCWD, path);
 }
 
 /* The linker's cache has the paths as strings, whatever its format is. */
@@ -29,7 +40,7 @@ static void watch_in(struct openings *openings, const char *cache, size_t size)
         const char *begin = found;
         while (begin > cache && begin[-1] != '\0')
             begin--;
-        watch(openings, begin);
+        watch_library(openings, begin);
         found++;
     }
 }
@@ -61,17 +72,21 @@ static void watch_installed(struct openings *openings)
         if (glob(patterns[i], GLOB_NOSORT, NULL, &found) != 0)
             continue;
         for (size_t k = 0; k < found.gl_pathc; k++)
-            watch(openings, found.gl_pathv[k]);
+            watch_library(openings, found.gl_pathv[k]);
         globfree(&found);
     }
 }
 
 void openings_begin(struct openings *openings)
 {
-    *openings = (struct openings){.file = inotify_init1(IN_CLOEXEC | IN_NONBLOCK)};
+    *openings = (struct openings){.file = inotify_init1(IN_CLOEXEC | IN_NONBLOCK), .who = -1};
     if (openings->file < 0)
         return;
+    openings->who = fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK | FAN_REPORT_FID,
+                                  O_RDONLY | O_CLOEXEC);
     watch(openings, "/dev/kfd");
+    openings->device = openings->who >= 0 && fanotify_mark(openings->who, FAN_MARK_ADD, FAN_OPEN,
+                                                           AT_FDCWD, "/dev/kfd") == 0;
     watch_cached(openings);
     watch_installed(openings);
 }
@@ -85,7 +100,7 @@ void openings_learn(struct openings *openings, const char *path)
     if (!copy)
         return;
     openings->learnt[openings->count++] = copy;
-    watch(openings, path);
+    watch_library(openings, path);
 }
 
 bool openings_any(struct openings *openings)
@@ -98,11 +113,27 @@ bool openings_any(struct openings *openings)
     return pieces > 0;
 }
 
+void openings_who(struct openings *openings, openings_by *by, void *context)
+{
+    _Alignas(struct fanotify_event_metadata) char events[4096];
+    ssize_t size;
+    for (unsigned pieces = 0; openings->who >= 0 && pieces < MOST_PIECES &&
+                              (size = read(openings->who, events, sizeof events)) > 0;
+         pieces++) {
+        const struct fanotify_event_metadata *event = (const void *)events;
+        for (; FAN_EVENT_OK(event, size); event = FAN_EVENT_NEXT(event, size))
+            if (event->pid > 0 && (event->mask & FAN_OPEN))
+                by(context, (uint32_t)event->pid);
+    }
+}
+
 void openings_stop(struct openings *openings)
 {
     for (int number = 1; number <= openings->last; number++)
         (void)inotify_rm_watch(openings->file, number);
     openings->last = 0;
+    if (openings->who >= 0)
+        (void)fanotify_mark(openings->who, FAN_MARK_FLUSH, 0, AT_FDCWD, NULL);
 }
 
 void openings_end(struct openings *openings)
@@ -111,5 +142,7 @@ void openings_end(struct openings *openings)
         free(openings->learnt[i]);
     if (openings->file >= 0)
         (void)close(openings->file);
-    *openings = (struct openings){.file = -1};
+    if (openings->who >= 0)
+        (void)close(openings->who);
+    *openings = (struct openings){.file = -1, .who = -1};
 }

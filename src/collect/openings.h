@@ -1,16 +1,20 @@
 /**
  * A word when somebody opens the GPU runtime or the GPU (private to the collector): inotify on the
- * library's files and on /dev/kfd. Who it was is not told, so that it is only a reason to look.
+ * library's files and on /dev/kfd. Who it was is told by fanotify alone, of root and since Linux
+ * 5.1; elsewhere an opening is only a reason to look. For the collector's one thread.
  */
 #ifndef RTL_COLLECT_OPENINGS_H
 #define RTL_COLLECT_OPENINGS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #define OPENINGS_LEARNT 16u
 
 struct openings {
-    int file; /* -1: none */
+    int file;    /* -1: none */
+    int who;     /* fanotify, -1: none */
+    bool device; /* it is about /dev/kfd alone */
     char *learnt[OPENINGS_LEARNT];
     unsigned count;
     int last; /* the highest number of a watch */
@@ -26,6 +30,11 @@ void openings_learn(struct openings *openings, const char *path);
 /** True if something was opened, or closed after it was read, since the last call. Does not wait.
  */
 bool openings_any(struct openings *openings);
+
+/** Takes who has opened /dev/kfd or, where there is none, the library, without waiting: a process
+ * that may be over by now. Nothing where the kernel does not tell. */
+typedef void openings_by(void *context, uint32_t pid);
+void openings_who(struct openings *openings, openings_by *by, void *context);
 
 /** Watches nothing any more. The kernel takes some milliseconds to forget a file, for which
  * openings_end would wait: it does so meanwhile. */

@@ -20,7 +20,7 @@ static void describe_by_ring(struct source *source, const char *library)
         .time_ns = rtl_now(),
         .pid = source->pid,
         .mode = RTL_MODE_LITE,
-        .way = RTL_WAY_PASS,
+        .interception = RTL_UNTRACKED,
         .library_length = (uint16_t)strlen(library),
     };
     source->process = rtl_writer_process(source->writer, &process, library);
@@ -171,8 +171,8 @@ static size_t body_size(enum rtl_wire_type type)
         return sizeof(struct rtl_wire_kernel);
     case RTL_WIRE_CLOCK:
         return sizeof(struct rtl_wire_clock);
-    case RTL_WIRE_BRACKET:
-        return sizeof(struct rtl_wire_bracket);
+    case RTL_WIRE_CLOCK_SNAPSHOT:
+        return sizeof(struct rtl_wire_clock_snapshot);
     case RTL_WIRE_NOTE:
         return sizeof(struct rtl_wire_note);
     case RTL_WIRE_COPY:
@@ -209,6 +209,8 @@ static size_t body_size(enum rtl_wire_type type)
         return sizeof(struct rtl_wire_kernel);
     case RTL_WIRE_DRAFT_COPY:
         return sizeof(struct rtl_wire_copy);
+    case RTL_WIRE_DRAFT_LAUNCH:
+        return sizeof(struct rtl_wire_launch);
     case RTL_WIRE_HIP_QUEUE:
         return sizeof(struct rtl_wire_hip_queue);
     case RTL_WIRE_KERNELS: /* contradicts itself, or it would have come as single ones */
@@ -248,8 +250,8 @@ static void take_definition(struct source *source, enum rtl_wire_type type, cons
         ++source->clock_points;
         rtl_writer_clock(writer, source->process, body);
         break;
-    case RTL_WIRE_BRACKET:
-        rtl_writer_bracket(writer, source->process, body);
+    case RTL_WIRE_CLOCK_SNAPSHOT:
+        rtl_writer_clock_snapshot(writer, source->process, body);
         break;
     case RTL_WIRE_NOTE:
         rtl_writer_note(writer, source->process, body, texts);
@@ -306,6 +308,7 @@ static void take_definition(struct source *source, enum rtl_wire_type type, cons
     case RTL_WIRE_VOID:
     case RTL_WIRE_DRAFT_KERNEL:
     case RTL_WIRE_DRAFT_COPY:
+    case RTL_WIRE_DRAFT_LAUNCH:
         break;
     }
 }
@@ -349,7 +352,47 @@ static void keep_copy(struct source *source, const struct rtl_wire_copy *copy)
     source->copy_draft_count = count + 1;
 }
 
-/* A kernel or copy that its process had claimed by a draft, and did not come to commit. */
+static void take_other(struct source *source, enum rtl_wire_type type, const void *body)
+{
+    rtl_writer_recorded(source->writer, source->process, rtl_kind_of(type, body));
+    take_definition(source, type, body);
+}
+
+/* What was drafted by several threads was committed by one of them. */
+static void take_launch(struct source *source, const struct rtl_wire_launch *launch)
+{
+    size_t kept = 0;
+    source->launches[launch->launch % SOURCE_LAUNCHES] = launch->launch;
+    for (size_t i = 0; i < source->launch_draft_count; ++i)
+        if (source->launch_drafts[i].launch != launch->launch)
+            source->launch_drafts[kept++] = source->launch_drafts[i];
+    source->launch_draft_count = kept;
+    take_other(source, RTL_WIRE_LAUNCH, launch);
+}
+
+static bool is_known_launch(const struct source *source, uint32_t launch)
+{
+    bool is_known = source->launches[launch % SOURCE_LAUNCHES] == launch;
+    for (size_t i = 0; i < source->launch_draft_count; ++i)
+        is_known = is_known || source->launch_drafts[i].launch == launch;
+    return is_known;
+}
+
+static void keep_launch(struct source *source, const struct rtl_wire_launch *launch)
+{
+    size_t count = source->launch_draft_count;
+    if (is_known_launch(source, launch->launch))
+        return;
+    struct rtl_wire_launch *more =
+        realloc(source->launch_drafts, (count + 1) * sizeof *source->launch_drafts);
+    if (more == NULL)
+        return;
+    more[count] = *launch;
+    source->launch_drafts = more;
+    source->launch_draft_count = count + 1;
+}
+
+/* A kernel, copy or launch that its process had claimed by a draft, and did not come to commit. */
 static void take_drafts(struct source *source)
 {
     for (size_t i = 0; i < source->kernel_draft_count; ++i) {
@@ -362,7 +405,9 @@ static void take_drafts(struct source *source)
         if (!rtl_writer_has_copy(source->writer, source->process, copy->queue, copy->ordinal))
             take_copy(source, copy);
     }
-    source->kernel_draft_count = source->copy_draft_count = 0;
+    for (size_t i = 0; i < source->launch_draft_count; ++i)
+        take_other(source, RTL_WIRE_LAUNCH, &source->launch_drafts[i]);
+    source->kernel_draft_count = source->copy_draft_count = source->launch_draft_count = 0;
 }
 
 /* Of kernels and copies the ledger tells how many there should be. */
@@ -373,12 +418,6 @@ static void reject(struct source *source, enum rtl_wire_type type, bool broken)
     source->malformed += broken;
     if (kind < RTL_KINDS)
         ++*(broken ? &source->broken[kind] : &source->unread[kind]);
-}
-
-static void take_other(struct source *source, enum rtl_wire_type type, const void *body)
-{
-    rtl_writer_recorded(source->writer, source->process, rtl_kind_of(type, body));
-    take_definition(source, type, body);
 }
 
 /* The memory is shared with a process that may be broken: a record whose lengths do not fit is
@@ -397,10 +436,14 @@ static void take(void *context, enum rtl_wire_type type, const void *body, size_
         take_kernel(source, body);
     else if (type == RTL_WIRE_COPY)
         take_copy(source, body);
+    else if (type == RTL_WIRE_LAUNCH)
+        take_launch(source, body);
     else if (type == RTL_WIRE_DRAFT_KERNEL)
         keep_kernel(source, body);
     else if (type == RTL_WIRE_DRAFT_COPY)
         keep_copy(source, body);
+    else if (type == RTL_WIRE_DRAFT_LAUNCH)
+        keep_launch(source, body);
     else
         take_other(source, type, body);
 }
@@ -660,6 +703,7 @@ void source_free(struct source *source)
     names_free(&source->names);
     free(source->kernel_drafts);
     free(source->copy_drafts);
+    free(source->launch_drafts);
     free(source->path);
     free(source);
 }

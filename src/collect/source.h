@@ -8,6 +8,9 @@
 #include "ring/ring.h"
 #include "store/writer.h"
 
+/** Launches that may have come between a launch and a draft of it that was decided meanwhile. */
+#define SOURCE_LAUNCHES 4096u
+
 enum source_state {
     SOURCE_OPEN,    /**< may still get records */
     SOURCE_ENDED,   /**< closed or died; settled */
@@ -37,8 +40,11 @@ struct source {
     /** Of a dead process: what may have come another time. */
     struct rtl_wire_kernel *kernel_drafts;
     struct rtl_wire_copy *copy_drafts;
-    size_t kernel_draft_count, copy_draft_count;
-    char *path; /**< of the ring's file */
+    struct rtl_wire_launch *launch_drafts; /**< of which none has */
+    size_t kernel_draft_count, copy_draft_count, launch_draft_count;
+    uint32_t
+        launches[SOURCE_LAUNCHES]; /**< ids of the last ones that came, by id % SOURCE_LAUNCHES */
+    char *path;                    /**< of the ring's file */
     struct rtl_writer *writer;
     struct names names;
 };

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 /* Sessions of older versions do not say who made them: they stay. */
-static bool maker_has_ended(const struct rtl_session_facts *facts)
+static bool maker_has_ended(const struct rtl_ring_dir_facts *facts)
 {
     if (facts->length == 0)
         return true;
@@ -70,13 +70,13 @@ static bool is_remains(const char *path)
     struct stat status;
     unsigned own = 0;
     bool other = folder == NULL || fstat(dirfd(folder), &status) != 0 ||
-                 status.st_mtime + RTL_SESSION_YOUNG_S >= time(NULL);
+                 status.st_mtime + RTL_RING_DIR_YOUNG_S >= time(NULL);
     while (!other &&
            (entry = readdir(folder)) != NULL) { // NOLINT(concurrency-mt-unsafe): own stream
         const char *name = entry->d_name;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
             continue;
-        other = !rtl_session_owns(name) || strcmp(name, "session") == 0;
+        other = !rtl_ring_dir_owns(name) || strcmp(name, "session") == 0;
         own++;
     }
     if (folder)
@@ -87,18 +87,18 @@ static bool is_remains(const char *path)
 /* The lock is kept until the folder is gone, so that nobody begins to use it meanwhile. */
 static bool remove_if_stale(const char *path)
 {
-    struct rtl_session_facts facts;
-    int file = rtl_session_open(path, O_RDONLY);
+    struct rtl_ring_dir_facts facts;
+    int file = rtl_ring_dir_open(path, O_RDONLY);
     if (file < 0) {
         bool remains = errno == ENOENT && is_remains(path) && rings_are_dead(path);
         if (remains)
-            rtl_session_remove(path);
+            rtl_ring_dir_remove(path);
         return remains;
     }
-    bool unused = rtl_session_facts(file, &facts) && !facts.young && maker_has_ended(&facts) &&
+    bool unused = rtl_ring_dir_facts(file, &facts) && !facts.young && maker_has_ended(&facts) &&
                   flock(file, LOCK_EX | LOCK_NB) == 0 && rings_are_dead(path);
     if (unused)
-        rtl_session_remove(path);
+        rtl_ring_dir_remove(path);
     (void)close(file);
     return unused;
 }

@@ -84,7 +84,7 @@ static void met(void *context, uint32_t parent, uint32_t child)
         .pid = child, .parent = parent, .foreign = from != NULL && from->foreign};
     if (child == tree->root && parent == (uint32_t)getpid())
         return;
-    if (former && former->start != 0) {
+    if (former && (former->start != 0 || former->sight)) {
         former->again = from != NULL;
         former->next_foreign = member.foreign;
         return;
@@ -105,10 +105,11 @@ void tree_root(struct tree *tree, uint32_t pid)
         add(tree, &member);
 }
 
-/* Sessions and groups that members have made: all but those that the program was started in. */
+/* Sessions and groups that members have made: all but those that the program was started in, which
+ * are 0 where their leaders are outside of this pid namespace. */
 static bool shares(const struct tree *tree, const struct rtl_process_facts *facts)
 {
-    for (size_t i = 0; tree->session > 0 && tree->group > 0 && i < tree->count; i++) {
+    for (size_t i = 0; tree->session >= 0 && tree->group >= 0 && i < tree->count; i++) {
         const struct member *member = &tree->members[i];
         if (member->session == facts->session && facts->session != tree->session &&
             facts->session > 0)

@@ -7,6 +7,9 @@
  * else /proc is looked through for new ones: those whose parent is a member, whose session or
  * process group was made by one, or that have this recording in their environment. What is left out
  * then: an orphan whose parent came and went between two looks, without any of these.
+ *
+ * A tree is the collector's one thread's: no function here may be called by another, nor waits for
+ * anybody.
  */
 #ifndef RTL_COLLECT_TREE_H
 #define RTL_COLLECT_TREE_H
@@ -23,6 +26,7 @@ struct member {
     pid_t session, group; /**< as last seen */
     uint64_t met_ns;      /**< when it was first seen in the image of its parent; 0: it was not */
     bool foreign;         /**< of another rtl trace */
+    bool over;            /**< it was so when it was last looked at */
     bool again, next_foreign; /**< another member has the pid now */
     struct sight *sight;      /**< whose it is that looks (watch.c), NULL: nothing is to be kept */
 };
@@ -42,7 +46,8 @@ struct tree {
     size_t newcomer_count, newcomer_at;
 };
 
-/** Begins to listen, before the program is started. False if memory is short. */
+/** Begins to listen, before the program is started. `tree` need not be set; `session` is copied.
+ * False if memory is short. */
 bool tree_begin(struct tree *tree, const char *session);
 
 /** The program, once it has been made. */
@@ -52,6 +57,7 @@ void tree_root(struct tree *tree, uint32_t pid);
  * the next call. */
 bool tree_update(struct tree *tree, uint64_t until);
 
+/** The member of that pid, NULL if there is none. The tree's, until the next update or removal. */
 struct member *tree_find(const struct tree *tree, uint32_t pid);
 
 /** Removes a member that is gone; `sight` is the caller's to free. Where another one has its pid,
@@ -61,6 +67,7 @@ void tree_remove(struct tree *tree, struct member *member);
 /** This process and its descendants, so far and later, are of another recording. */
 void tree_disown(struct tree *tree, uint32_t pid);
 
+/** Stops listening and frees all. */
 void tree_end(struct tree *tree);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MS          UINT64_C(1000000)
@@ -25,7 +26,8 @@
 #define LOADED_NS    (1000 * MS) /* in which a runtime that begins has loaded its tools */
 #define BURST_NS     (200 * MS)  /* looks of such a time may come at once */
 #define BORROWED_NS  (200 * MS)
-#define MOST_ROWS    1024u /* a job may do it again and again */
+#define MAPPED_NS    (2 * MS) /* in which the linker has mapped what it has opened */
+#define MOST_ROWS    1024u    /* a job may do it again and again */
 #define MOST_COMMAND 96u
 
 /* What was seen of a process without a ring, or that it has one. */
@@ -39,6 +41,8 @@ struct sight {
     bool waits; /* suspect only if it stays so */
     const char *why;
     uint64_t since, last;
+    uint64_t
+        opened; /* when the GPU runtime was opened by it, and what for is not seen yet; 0: no */
     char library[256], command[MOST_COMMAND];
 };
 
@@ -70,12 +74,27 @@ static bool add_finding(struct watch *watch, const struct finding *finding)
     return true;
 }
 
+static void judge_unlooked(struct watch *watch, const struct finding *finding)
+{
+    char sentence[256];
+    (void)snprintf(sentence, sizeof sentence,
+                   "process %" PRIu32
+                   " opened %s, has no record of librtl.so and was over before rtl "
+                   "could look at it: whether it used a GPU is not known",
+                   finding->pid, watch->openings.device ? "/dev/kfd" : "the GPU runtime");
+    absent_add(watch->absent, finding->pid, "", sentence);
+}
+
 static void judge_suspect(struct watch *watch, const struct finding *finding)
 {
     const struct sight *sight = finding->sight;
     char sentence[768];
     if (watch->absent->unrecorded >= MOST_ROWS)
         return;
+    if (!sight->suspect) {
+        judge_unlooked(watch, finding);
+        return;
+    }
     (void)snprintf(
         sentence, sizeof sentence,
         "process %" PRIu32
@@ -91,7 +110,9 @@ static bool is_accounted(const struct watch *watch, uint32_t pid, uint64_t start
 
 static void judge(struct watch *watch, struct finding *finding)
 {
-    bool accounted = is_accounted(watch, finding->pid, finding->start, finding->image);
+    /* Which image opened something is not known of a process that was over by then. */
+    bool any = finding->sight && !finding->sight->suspect;
+    bool accounted = is_accounted(watch, finding->pid, finding->start, any ? 0 : finding->image);
     if (!accounted && finding->sight)
         judge_suspect(watch, finding);
     else if (!accounted)
@@ -114,7 +135,8 @@ static void conclude(struct watch *watch, struct member *member)
         .pid = member->pid, .start = member->start, .image = member->image, .sight = sight};
     member->sight = NULL;
     bool stayed = sight && (!sight->waits || sight->last - sight->since >= LOADED_NS);
-    if (!stayed || !sight->suspect || member->foreign || !add_finding(watch, &finding))
+    bool judged = sight && ((stayed && sight->suspect) || sight->opened != 0);
+    if (!judged || member->foreign || !add_finding(watch, &finding))
         free(sight);
 }
 
@@ -178,6 +200,7 @@ static void suspect(struct member *member, const struct maps *maps)
     if (!sight)
         return;
     sight->usable = true;
+    sight->opened = 0;
     sight->told = sight->told || (told == MAPS_TOLD && !preloaded);
     if (sight->told && !maps->device)
         return;
@@ -191,6 +214,41 @@ static void suspect(struct member *member, const struct maps *maps)
     (void)snprintf(sight->library, sizeof sight->library, "%s",
                    maps->library[0] ? maps->library : "/dev/kfd");
     (void)snprintf(sight->command, sizeof sight->command, "%s", command);
+}
+
+enum standing { LIVES, OVER, UNKNOWN };
+
+/* What the process is now. An image that is over is judged. */
+static enum standing update(struct watch *watch, struct member *member)
+{
+    struct rtl_process_facts facts = rtl_process_facts(member->pid);
+    if (facts.start == RTL_START_UNKNOWN)
+        return UNKNOWN;
+    if (facts.start == 0 || (member->start != 0 && facts.start != member->start))
+        return OVER;
+    member->start = facts.start;
+    member->session = facts.session;
+    member->group = facts.group;
+    if (member->image != 0 && facts.image != 0 && facts.image != member->image)
+        conclude(watch, member);
+    member->image = facts.image != 0 ? facts.image : member->image;
+    return LIVES;
+}
+
+/* Of an image, mostly of the one that is there now. Where the environment names librtl.so it is
+ * loaded too, and speaks for itself. */
+static void note_opener(void *context, uint32_t pid)
+{
+    struct watch *watch = context;
+    struct member *member = tree_find(&watch->tree, pid);
+    bool preloaded;
+    if (!member || member->foreign)
+        return;
+    if (update(watch, member) == LIVES && maps_told(pid, &preloaded) == MAPS_TOLD)
+        return;
+    struct sight *sight = sight_of(member);
+    if (sight && !sight->ring && !sight->usable)
+        sight->opened = rtl_now();
 }
 
 static void take_maps(struct watch *watch, struct member *member, const struct maps *maps)
@@ -208,6 +266,9 @@ static void take_maps(struct watch *watch, struct member *member, const struct m
         sight = sight_of(member);
     if (!sight)
         return;
+    bool mapped = maps->runtime || maps->librtl;
+    if (mapped || (rtl_now() - sight->opened >= MAPPED_NS && is_same(member)))
+        sight->opened = 0;
     sight->ring = maps->ring;
     sight->usable = maps->runtime;
     sight->suspect = sight->suspect && !maps->librtl && !maps->ring;
@@ -239,32 +300,32 @@ static bool is_borrowed(const struct watch *watch, struct member *member)
     return now - member->met_ns < BORROWED_NS;
 }
 
-/* False if the member is over. */
+/* False if the member is over, and was at the look before: what it opened until its end has been
+ * told since. */
 static bool examine(struct watch *watch, struct member *member)
 {
-    struct rtl_process_facts facts = rtl_process_facts(member->pid);
-    if (facts.start == RTL_START_UNKNOWN)
-        return true;
-    if (facts.start == 0 || (member->start != 0 && facts.start != member->start)) {
-        conclude(watch, member);
-        return false;
-    }
-    member->start = facts.start;
-    member->session = facts.session;
-    member->group = facts.group;
-    if (member->image != 0 && facts.image != 0 && facts.image != member->image)
-        conclude(watch, member);
-    member->image = facts.image != 0 ? facts.image : member->image;
-    if ((!member->sight || !member->sight->ring) && !is_borrowed(watch, member))
+    enum standing standing = update(watch, member);
+    if (standing == LIVES && (!member->sight || !member->sight->ring) &&
+        !is_borrowed(watch, member))
         read_maps(watch, member);
-    return true;
+    if (standing != OVER)
+        return true;
+    if (!member->over) {
+        member->over = true;
+        return true;
+    }
+    conclude(watch, member);
+    return false;
 }
 
 static bool look(struct watch *watch, uint64_t until)
 {
     if (!watch->looking && !tree_update(&watch->tree, until))
         return true;
-    watch->at = watch->looking ? watch->at : 0;
+    if (!watch->looking) { /* who has opened something is known by now */
+        openings_who(&watch->openings, note_opener, watch);
+        watch->at = 0;
+    }
     watch->looking = true;
     while (watch->at < watch->tree.count) {
         struct member *member = &watch->tree.members[watch->at];
@@ -294,7 +355,18 @@ static void plan(struct watch *watch, uint64_t now)
     if (watch->not_before + BURST_NS < now)
         watch->not_before = now - BURST_NS;
     watch->not_before += SHARE_ASKED * watch->cost;
+    if (watch->not_before > now + MOST_NS)
+        watch->not_before = now + MOST_NS;
     watch->cost = 0;
+}
+
+/* What looks take, and not what this thread has waited for a processor. */
+static uint64_t processor_time(void)
+{
+    struct timespec time;
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0)
+        return 0;
+    return (uint64_t)time.tv_sec * 1000 * MS + (uint64_t)time.tv_nsec;
 }
 
 bool watch_look(struct watch *watch)
@@ -308,11 +380,11 @@ bool watch_look(struct watch *watch)
     }
     if (!watch->more && (begun < watch->due || begun < watch->not_before))
         return watch->finding_count > 0;
+    uint64_t spent = processor_time();
     watch->more = look(watch, begun + SLICE_NS);
-    uint64_t now = rtl_now();
-    watch->cost += now - begun;
+    watch->cost += processor_time() - spent;
     if (!watch->more)
-        plan(watch, now);
+        plan(watch, rtl_now());
     return watch->finding_count > 0;
 }
 
@@ -327,7 +399,7 @@ unsigned watch_wait(const struct watch *watch, unsigned wait_ms)
 
 void watch_begin(struct watch *watch)
 {
-    watch->openings.file = -1;
+    watch->openings.file = watch->openings.who = -1;
     watch->on = tree_begin(&watch->tree, watch->absent->session);
 }
 
@@ -402,11 +474,14 @@ void watch_finish(struct watch *watch)
     watch->finished = true;
     watch->looking = false;
     openings_stop(&watch->openings);
-    while (look(watch, UINT64_MAX))
-        ;
+    for (unsigned i = 0; i < 2; i++)
+        while (look(watch, UINT64_MAX))
+            ;
     for (size_t i = 0; i < watch->tree.count; i++) {
         struct member *member = &watch->tree.members[i];
         bool usable = member->sight && member->sight->usable && !member->sight->ring;
+        if (member->sight)
+            member->sight->opened = 0; /* it is not over */
         conclude(watch, member);
         watch_judge(watch);
         if (usable)

@@ -9,9 +9,11 @@
  * time. They take one part in ten of a core at the most, and one in fifty where nobody opens
  * anything, but for one look a second.
  *
- * What is judged is what was seen: a process that comes and goes between two looks was not. It is
- * judged when it is over, since librtl.so may still be loaded, and only if no ring and no refusal
- * has come from it.
+ * What is judged is what was seen: a process that comes and goes between two looks was not, but
+ * where the kernel tells who has opened the runtime. It is judged when it is over, since librtl.so
+ * may still be loaded, and only if no ring and no refusal has come from it.
+ *
+ * For the collector's one thread.
  */
 #ifndef RTL_COLLECT_WATCH_H
 #define RTL_COLLECT_WATCH_H
@@ -28,7 +30,8 @@ struct finding;
 
 struct watch {
     struct absent *absent;
-    /** Whether there is a ring of that image of a process; image 0: not known which. */
+    /** Whether there is a ring of that image of a process; 0: not known which image, or which
+     * start. */
     bool (*has_ring)(void *context, uint32_t pid, uint64_t start, uint64_t image);
     void *context;
     bool on;
@@ -75,6 +78,7 @@ void watch_finish(struct watch *watch);
 /** Whether a living process is of the program. */
 bool watch_has(const struct watch *watch, uint32_t pid);
 
+/** Stops listening and frees what was seen; `absent` is the caller's. */
 void watch_end(struct watch *watch);
 
 #endif

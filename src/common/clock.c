@@ -21,3 +21,14 @@ void rtl_nap(uint64_t ns)
     (void)nanosleep(&time, NULL);
     errno = saved;
 }
+
+bool rtl_wait_until(bool (*done)(void *context), void *context, uint64_t deadline_ns,
+                    uint64_t nap_ns)
+{
+    while (!done(context)) {
+        if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline_ns)
+            return false;
+        rtl_nap(nap_ns);
+    }
+    return true;
+}

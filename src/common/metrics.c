@@ -186,7 +186,8 @@ void rtl_count_merge(struct rtl_count *count, const struct rtl_count *more)
     raise_to(&count->max, more->max);
 }
 
-static bool make_sum(struct rtl_sum *sum, const char *text, const char *const *names, size_t count)
+static bool make_sum(struct rtl_metric_sum *sum, const char *text, const char *const *names,
+                     size_t count)
 {
     char name[RTL_COUNTER_NAME];
     sum->terms = 0;
@@ -218,7 +219,7 @@ static void set_whole(struct rtl_value *value, uint64_t exact)
     *value = (struct rtl_value){.number = (double)exact, .whole = true, .exact = exact};
 }
 
-static bool sum_of(const struct rtl_sum *sum, const struct rtl_count *counts,
+static bool sum_of(const struct rtl_metric_sum *sum, const struct rtl_count *counts,
                    struct rtl_value *value)
 {
     double number = 0;
@@ -234,7 +235,7 @@ static bool sum_of(const struct rtl_sum *sum, const struct rtl_count *counts,
     return true;
 }
 
-static bool part_of(const struct rtl_sum *sum, enum rtl_quantity quantity,
+static bool part_of(const struct rtl_metric_sum *sum, enum rtl_quantity quantity,
                     const struct rtl_quantities *quantities, const struct rtl_count *counts,
                     struct rtl_value *value)
 {

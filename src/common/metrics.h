@@ -110,7 +110,7 @@ void rtl_count_merge(struct rtl_count *count, const struct rtl_count *more);
 /** A metric whose counters have their places in a row of rtl_count. No memory of its own. */
 struct rtl_measure {
     const struct rtl_metric *metric;
-    struct rtl_sum {
+    struct rtl_metric_sum {
         unsigned terms; /**< 0: it is a quantity */
         int64_t factor[RTL_MOST_TERMS];
         size_t place[RTL_MOST_TERMS];

@@ -29,7 +29,7 @@ struct rtl_graphs {
     uint32_t last; /* flight of the kernel before */
     uint32_t in_flight;
     struct rtl_index by_launch;  /* flights */
-    struct rtl_index incomplete; /* launches that were reported before they were whole */
+    struct rtl_index incomplete; /* launches that were reported before they were complete */
     struct rtl_plans *plans;
     struct rtl_infer *infer;
 };
@@ -206,7 +206,7 @@ static void report_late(struct rtl_graphs *graphs, const struct rtl_flight *flig
 
 static void retire(struct rtl_graphs *graphs, struct rtl_flight *flight)
 {
-    bool whole = flight->submitted && flight->count == flight->body.kernels;
+    bool complete = flight->submitted && flight->count == flight->body.kernels;
     if (!flight->sorted && flight->count)
         qsort(flight->entries, flight->count, sizeof *flight->entries, by_ordinal);
     if (!flight->submitted) {
@@ -215,10 +215,10 @@ static void retire(struct rtl_graphs *graphs, struct rtl_flight *flight)
     } else if (flight->body.graph == RTL_NONE) {
         rtl_infer_retire(graphs->infer, flight);
     } else {
-        rtl_registry_report(&graphs->registry, flight, rtl_plans_of(graphs->plans, flight, whole),
-                            0);
+        rtl_registry_report(&graphs->registry, flight,
+                            rtl_plans_of(graphs->plans, flight, complete), 0);
     }
-    if (flight->submitted && !whole && graphs->incomplete.count < INCOMPLETE_MAX)
+    if (flight->submitted && !complete && graphs->incomplete.count < INCOMPLETE_MAX)
         graphs->registry.forgotten +=
             rtl_index_put(&graphs->incomplete, flight->body.launch, 0) != 0;
     drop_flight(graphs, flight);

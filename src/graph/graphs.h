@@ -20,8 +20,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Kernels of launches that are not whole yet; beyond, the oldest launches are retired as they are
- * (8 bytes each). */
+/** Kernels of launches that are not complete yet; beyond, the oldest launches are retired as they
+ * are (8 bytes each). */
 #define RTL_GRAPHS_IN_FLIGHT (1u << 20)
 
 /** Nodes kept; beyond, generations that were launched longest ago are forgotten (80 bytes each). */
@@ -49,7 +49,7 @@ struct rtl_graphs_plan {
     uint32_t plan; /**< from 1 */
     uint32_t graph, generation;
     bool begins; /**< false: a launch that follows it goes on with that of its thread before it */
-    uint32_t kernels;                    /**< of a whole launch of it */
+    uint32_t kernels;                    /**< of a complete launch of it */
     const struct rtl_graphs_step *steps; /**< by ordinal */
     size_t count;
 };

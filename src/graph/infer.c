@@ -204,7 +204,7 @@ static void add_to_sequence(struct rtl_infer *infer, struct thread *thread,
     sequence->last = batch->launch;
 }
 
-/* Whether what the sequence holds, or the batch alone, is known to be whole. */
+/* Whether what the sequence holds, or the batch alone, is known to be complete. */
 static bool known_whole(const struct rtl_infer *infer, uint64_t fingerprint, uint32_t kernels)
 {
     uint32_t place =
@@ -296,8 +296,8 @@ static struct thread *thread_of(struct rtl_infer *infer, uint32_t thread)
     return made;
 }
 
-/* The thread that a batch is of. A packet that was reserved alone is found by who submits it, which
- * may be a thread that reserves nothing: then it is of who reserved in its queue last. */
+/* The thread that a batch is of. A packet that was reserved alone is inferred by its submitter,
+ * which may be a thread that reserves nothing: then it is of who reserved in its queue last. */
 static struct thread *producer_of(struct rtl_infer *infer, struct rtl_wire_launch *body)
 {
     struct thread *thread = thread_of(infer, body->thread);

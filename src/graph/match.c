@@ -308,9 +308,9 @@ struct places {
 };
 
 static struct places places_of(uint32_t i, uint32_t count, uint32_t ordinal, uint32_t packets,
-                               uint32_t whole)
+                               uint32_t all)
 {
-    uint32_t lost = whole - count;
+    uint32_t lost = all - count;
     uint32_t gaps_before = ordinal - i;
     uint32_t gaps_behind = packets - 1 - ordinal - (count - 1 - i);
     uint32_t lost_before = lost < gaps_before ? lost : gaps_before;

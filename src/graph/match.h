@@ -35,14 +35,14 @@ uint64_t rtl_match_name(const char *name, size_t length);
  * `__amd_rocclr_…` (CLR, blitcl.cpp). */
 enum rtl_match_kind rtl_match_kind(const char *name, size_t length);
 
-/** Matches the kernels of a whole launch, in the order of their packets. Sets, per kernel, its node
- * (RTL_NONE: none fits) and whether that is certain. 0, or -1 when memory is short. */
+/** Matches the kernels of a complete launch, in the order of their packets. Sets, per kernel, its
+ * node (RTL_NONE: none fits) and whether that is certain. 0, or -1 when memory is short. */
 int rtl_match_whole(const struct rtl_order_graph *graph,
                     const struct rtl_match_kernel *const *kernels, uint32_t count, uint32_t *nodes,
                     bool *certain);
 
 /** What is known of the order in which a graph's kernels are submitted: from a launch that was
- * whole, or from the nodes if their order is total. */
+ * complete, or from the nodes if their order is total. */
 struct rtl_match_sequence {
     const struct rtl_match_kernel *const *kernels;
     const uint32_t *nodes;

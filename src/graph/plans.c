@@ -11,7 +11,7 @@
 struct generation {
     bool used_up; /* no generation: the place is free, and `graph` the next free one */
     bool known;   /* its GRAPH record has come */
-    bool varies;  /* whole launches of it had several orders */
+    bool varies;  /* complete launches of it had several orders */
     uint32_t graph, generation, flags;
     uint32_t expected, received; /* nodes */
     struct rtl_order_node *nodes;
@@ -22,7 +22,7 @@ struct generation {
     uint64_t used;
 };
 
-/* What whole launches with the same packets and shapes follow. */
+/* What complete launches with the same packets and shapes follow. */
 struct plan {
     uint32_t id;         /* 0: the place is free */
     uint32_t generation; /* place; of a free one: the next free one */
@@ -167,7 +167,7 @@ static uint32_t generation_of(struct rtl_plans *plans, uint32_t graph, uint32_t 
     return place;
 }
 
-static bool complete(const struct generation *it)
+static bool is_defined(const struct generation *it)
 {
     return it->known && !(it->flags & RTL_GRAPH_UNKNOWN) && it->received == it->expected;
 }
@@ -178,7 +178,7 @@ static bool copy_nodes(struct rtl_plans *plans, struct generation *it)
 {
     uint32_t place =
         rtl_index_get(&plans->by_generation, generation_key(it->graph, it->generation - 1));
-    if (place == RTL_INDEX_MISSING || !complete(&plans->generations[place]))
+    if (place == RTL_INDEX_MISSING || !is_defined(&plans->generations[place]))
         return false;
     const struct generation *before = &plans->generations[place];
     if (!rtl_registry_grow((void **)&it->nodes, &it->node_capacity, before->expected,
@@ -393,13 +393,13 @@ static void note_order(struct rtl_plans *plans, struct plan *plan)
         it->varies = true;
 }
 
-/* Finds a whole plan's nodes and reports it. Waits for definitions unless `all`. */
+/* Finds a complete plan's nodes and reports it. Waits for definitions unless `all`. */
 static void resolve(struct rtl_plans *plans, struct plan *plan, bool all)
 {
     const struct generation *it = &plans->generations[plan->generation];
     bool unknown = it->known && it->flags & RTL_GRAPH_UNKNOWN;
     struct kernels kernels = {0};
-    if (!unknown && !complete(it) && !all)
+    if (!unknown && !is_defined(it) && !all)
         return;
     bool ready = describe(plans->registry, plan->entries, plan->count, &kernels);
     if (ready && (kernels.known || all)) {
@@ -408,7 +408,7 @@ static void resolve(struct rtl_plans *plans, struct plan *plan, bool all)
         ready = plan->nodes && plan->certain;
         if (ready)
             memset(plan->nodes, 0xff, plan->count * sizeof *plan->nodes);
-        if (ready && complete(it)) {
+        if (ready && is_defined(it)) {
             struct rtl_order_graph view = view_of(it);
             ready =
                 rtl_match_whole(&view, kernels.list, plan->count, plan->nodes, plan->certain) == 0;
@@ -440,7 +440,7 @@ void rtl_plans_flush(struct rtl_plans *plans, bool all)
             resolve(plans, &plans->plans[i], all);
 }
 
-/* Plans of whole launches. */
+/* Plans of complete launches. */
 
 /* One multiplication per kernel: entries are compared where keys are equal. */
 static uint64_t key_of(uint32_t generation, const struct rtl_flight *flight)
@@ -517,8 +517,8 @@ static uint32_t make_plan(struct rtl_plans *plans, uint32_t generation, uint64_t
     return place;
 }
 
-static uint32_t whole_plan(struct rtl_plans *plans, uint32_t generation,
-                           const struct rtl_flight *flight)
+static uint32_t complete_plan(struct rtl_plans *plans, uint32_t generation,
+                              const struct rtl_flight *flight)
 {
     uint64_t key = key_of(generation, flight);
     uint32_t place = rtl_index_get(&plans->by_entries, key);
@@ -543,8 +543,8 @@ struct rest {
     struct kernels kernels;
 };
 
-/* By the order that whole launches had. A launch may have fewer kernels than there are nodes: what
- * the mode leaves out is not counted. */
+/* By the order that complete launches had. A launch may have fewer kernels than there are nodes:
+ * what the mode leaves out is not counted. */
 static bool match_by_reference(struct rest *rest)
 {
     const struct plan *reference =
@@ -592,7 +592,7 @@ static bool match_by_nodes(struct rest *rest)
     return ready;
 }
 
-/* What runs as often as there are nodes for it is whole, whatever else is missing. */
+/* What runs as often as there are nodes for it is complete, whatever else is missing. */
 static bool match_by_counts(struct rest *rest)
 {
     struct rtl_order_graph view = view_of(rest->it);
@@ -612,7 +612,7 @@ static void match_rest(struct rest *rest)
         rest->nodes[i] = RTL_NONE;
         rest->certain[i] = false;
     }
-    bool known = complete(rest->it);
+    bool known = is_defined(rest->it);
     if (match_by_reference(rest) || !known || match_by_nodes(rest))
         return;
     (void)match_by_counts(rest);
@@ -645,12 +645,13 @@ static uint32_t rest_plan(struct rtl_plans *plans, uint32_t generation,
     return id;
 }
 
-uint32_t rtl_plans_of(struct rtl_plans *plans, const struct rtl_flight *flight, bool whole)
+uint32_t rtl_plans_of(struct rtl_plans *plans, const struct rtl_flight *flight, bool complete)
 {
     if (flight->count == 0)
         return 0;
     uint32_t generation = generation_of(plans, flight->body.graph, flight->body.generation);
     if (generation == RTL_NONE)
         return 0;
-    return whole ? whole_plan(plans, generation, flight) : rest_plan(plans, generation, flight);
+    return complete ? complete_plan(plans, generation, flight)
+                    : rest_plan(plans, generation, flight);
 }

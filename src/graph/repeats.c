@@ -32,23 +32,23 @@ void rtl_repeats_free(struct rtl_repeats *repeats)
     free(repeats->classes);
     free(repeats->segments);
     free(repeats->once_classes.places);
-    free(repeats->once_classes.stamps);
+    free(repeats->once_classes.keys);
     free(repeats->once_segments.places);
-    free(repeats->once_segments.stamps);
+    free(repeats->once_segments.keys);
     rtl_index_free(&repeats->by_fingerprint);
     rtl_index_free(&repeats->by_join);
 }
 
 /* What was seen once: a queue, whose oldest goes when it is full. */
 
-static bool once_add(struct rtl_once *once, uint32_t place, uint64_t stamp, uint32_t *oldest)
+static bool once_add(struct rtl_once *once, uint32_t place, uint64_t key, uint32_t *oldest)
 {
     *oldest = RTL_NONE;
     if (!once->places)
         once->places = malloc(RTL_GRAPHS_ONCE * sizeof *once->places);
-    if (!once->stamps)
-        once->stamps = malloc(RTL_GRAPHS_ONCE * sizeof *once->stamps);
-    if (!once->places || !once->stamps)
+    if (!once->keys)
+        once->keys = malloc(RTL_GRAPHS_ONCE * sizeof *once->keys);
+    if (!once->places || !once->keys)
         return false;
     uint32_t at = (once->first + once->count) % RTL_GRAPHS_ONCE;
     if (once->count == RTL_GRAPHS_ONCE) {
@@ -59,7 +59,7 @@ static bool once_add(struct rtl_once *once, uint32_t place, uint64_t stamp, uint
     }
     if (*oldest == RTL_NONE) {
         once->places[at] = place;
-        once->stamps[at] = stamp;
+        once->keys[at] = key;
     }
     return true;
 }
@@ -88,11 +88,11 @@ static void add_once_class(struct rtl_repeats *repeats, uint32_t place)
     if (!once_add(once, place, repeats->classes[place].plan, &oldest) || oldest == RTL_NONE)
         return;
     uint32_t old = once->places[oldest];
-    if (repeats->classes[old].plan == once->stamps[oldest] && repeats->classes[old].seen < 2 &&
+    if (repeats->classes[old].plan == once->keys[oldest] && repeats->classes[old].seen < 2 &&
         !repeats->classes[old].wanted)
         forget_class(repeats, old);
     once->places[oldest] = place;
-    once->stamps[oldest] = repeats->classes[place].plan;
+    once->keys[oldest] = repeats->classes[place].plan;
 }
 
 static uint32_t free_class_place(struct rtl_repeats *repeats)
@@ -204,16 +204,15 @@ static void add_once_segment(struct rtl_repeats *repeats, uint32_t place)
 {
     struct rtl_once *once = &repeats->once_segments;
     uint32_t oldest = RTL_NONE;
-    uint64_t stamp = repeats->segments[place].fingerprint;
-    if (!once_add(once, place, stamp, &oldest) || oldest == RTL_NONE)
+    uint64_t key = repeats->segments[place].fingerprint;
+    if (!once_add(once, place, key, &oldest) || oldest == RTL_NONE)
         return;
     uint32_t old = once->places[oldest];
     if (repeats->segments[old].kernels &&
-        repeats->segments[old].fingerprint == once->stamps[oldest] &&
-        repeats->segments[old].seen < 2)
+        repeats->segments[old].fingerprint == once->keys[oldest] && repeats->segments[old].seen < 2)
         forget_segment(repeats, old);
     once->places[oldest] = place;
-    once->stamps[oldest] = stamp;
+    once->keys[oldest] = key;
 }
 
 static uint32_t free_segment_place(struct rtl_repeats *repeats)

@@ -76,7 +76,7 @@ struct rtl_segment {
 /** What was seen once: a queue, whose oldest goes when it is full. */
 struct rtl_once {
     uint32_t *places;
-    uint64_t *stamps; /**< what tells that the place still holds the same */
+    uint64_t *keys; /**< of what the place held: tells whether it still does */
     uint32_t first, count;
 };
 

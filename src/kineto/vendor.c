@@ -80,7 +80,7 @@ static pu1Result subscribe(void)
                     "asked for RTL; start the program with LD_PRELOAD=librtl.so RTL_KINETO=1, or "
                     "register the plugin before the first HIP call");
     if (rtlSubscribe(&rtl_records_callbacks, NULL) == 0) {
-        rtl_control_wish(RTL_WISH_STOP); /* sessions start and stop it */
+        rtl_control_request(RTL_CONTROL_STOP); /* sessions start and stop it */
         rtl_external_watch();
         (void)pthread_atfork(NULL, NULL, in_child);
         attached = true;
@@ -171,9 +171,10 @@ static pu1Result enable(pu1ActivityKind kind)
         bool first = !rtl_records_any_open();
         if (first)
             begin_session();
-        rtl_records_open(kind);
-        if (first)
-            rtl_control_wish(RTL_WISH_START);
+        if (!rtl_records_open(kind))
+            result = fail(PU1_ERROR_OUT_OF_MEMORY, "no memory for what is wanted");
+        else if (first)
+            rtl_control_request(RTL_CONTROL_START);
     }
     pthread_mutex_unlock(&lock);
     return result;
@@ -188,7 +189,7 @@ static pu1Result disable(pu1ActivityKind kind)
     bool any = rtl_records_any_open();
     rtl_records_close(kind);
     if (any && !rtl_records_any_open() && attached)
-        rtl_control_wish(RTL_WISH_STOP);
+        rtl_control_request(RTL_CONTROL_STOP);
     pthread_mutex_unlock(&lock);
     return PU1_SUCCESS;
 }

@@ -11,17 +11,12 @@
 
 _Static_assert(RTL_MARKS_QUEUES == RTL_MOST_QUEUES, "a mark for each queue");
 
-static bool is_live(struct rtl_queue *queue)
-{
-    return atomic_load_explicit(&queue->phase, memory_order_acquire) == RTL_QUEUE_LIVE;
-}
-
 void rtl_marks_take(struct rtl_marks *marks)
 {
     marks->newest = marks->count = 0;
     for (uint32_t i = 0; i < rtl_queues_count() && i < RTL_MARKS_QUEUES; i++) {
         struct rtl_queue *queue = rtl_queues_at(i);
-        if (!is_live(queue))
+        if (!rtl_queue_is_in(queue, RTL_QUEUE_LIVE))
             continue;
         marks->queues[marks->count].id = queue->id;
         marks->queues[marks->count].next = atomic_load(&queue->virtual_index);
@@ -64,7 +59,8 @@ static uint64_t find_end(struct rtl_queue *queue, uint64_t deadline_ns)
  */
 static bool wait_for(struct rtl_queue *queue, uint32_t id, uint64_t end, uint64_t deadline_ns)
 {
-    while (is_live(queue) && queue->id == id && atomic_load(&queue->pending.head) < end) {
+    while (rtl_queue_is_in(queue, RTL_QUEUE_LIVE) && queue->id == id &&
+           atomic_load(&queue->pending.head) < end) {
         if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline_ns)
             return false;
         rtl_nap(NAP_NS);
@@ -78,10 +74,10 @@ bool rtl_marks_wait(uint64_t deadline_ns)
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
         struct rtl_queue *queue = rtl_queues_at(i);
         uint32_t id = queue->id;
-        if (is_live(queue))
+        if (rtl_queue_is_in(queue, RTL_QUEUE_LIVE))
             done = wait_for(queue, id, find_end(queue, deadline_ns), deadline_ns) && done;
     }
-    while (done && rtl_harvest_has_aside()) {
+    while (done && rtl_harvest_has_parked()) {
         done = rtl_clock_ns(CLOCK_MONOTONIC) <= deadline_ns;
         rtl_nap(NAP_NS);
     }

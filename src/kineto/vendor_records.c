@@ -1,6 +1,7 @@
 #include "kineto/vendor_records.h"
 
 #include "common/clock.h"
+#include "common/pages.h"
 #include "intercept/callbacks/external.h"
 #include "kineto/vendor_buffer.h"
 #include "kineto/vendor_marks.h"
@@ -26,34 +27,58 @@ struct window {
     struct rtl_marks first, last;
 };
 
+/* Most programs have no profiler that wants any: they have no memory for it. */
+struct wanted {
+    struct window windows[PU1_LAST_KIND + 1];
+    uint64_t streams[MOST_STREAMS]; /* handles; stream_id is the place + 1 */
+};
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct window windows[PU1_LAST_KIND + 1]; /* under the lock, as all that follows */
+static struct wanted *wanted; /* NULL before the first kind; under the lock, as all that follows */
 static int64_t realtime_offset;
 static bool has_offset;
-static uint64_t streams[MOST_STREAMS]; /* handles; stream_id is the place + 1 */
 static uint32_t stream_count;
 
 static _Atomic uint64_t lost;
 
 /* ---- what is wanted ---- */
 
-void rtl_records_open(pu1ActivityKind kind)
+/* NULL if it never was. */
+static struct window *window_of(pu1ActivityKind kind)
 {
-    struct window *window = &windows[kind];
+    return wanted != NULL && wanted->windows[kind].used ? &wanted->windows[kind] : NULL;
+}
+
+static bool is_open(pu1ActivityKind kind)
+{
+    const struct window *window = window_of(kind);
+    return window != NULL && window->open;
+}
+
+static void open_window(struct window *window)
+{
+    window->used = window->open = true;
+    window->since = rtl_now();
+    rtl_marks_take(&window->first);
+}
+
+bool rtl_records_open(pu1ActivityKind kind)
+{
     pthread_mutex_lock(&lock);
-    if (!window->open) {
-        window->used = window->open = true;
-        window->since = rtl_now();
-        rtl_marks_take(&window->first);
-    }
+    if (wanted == NULL)
+        wanted = rtl_pages(sizeof *wanted);
+    bool has_memory = wanted != NULL;
+    if (has_memory && !is_open(kind))
+        open_window(&wanted->windows[kind]);
     pthread_mutex_unlock(&lock);
+    return has_memory;
 }
 
 void rtl_records_close(pu1ActivityKind kind)
 {
-    struct window *window = &windows[kind];
     pthread_mutex_lock(&lock);
-    if (window->open) {
+    if (is_open(kind)) {
+        struct window *window = window_of(kind);
         window->open = false;
         window->until = rtl_now();
         rtl_marks_take(&window->last);
@@ -66,7 +91,7 @@ bool rtl_records_any_open(void)
     bool any = false;
     pthread_mutex_lock(&lock);
     for (unsigned kind = 1; kind <= PU1_LAST_KIND; kind++)
-        any = any || windows[kind].open;
+        any = any || is_open(kind);
     pthread_mutex_unlock(&lock);
     return any;
 }
@@ -74,8 +99,8 @@ bool rtl_records_any_open(void)
 void rtl_records_forget(void)
 {
     pthread_mutex_lock(&lock);
-    for (unsigned kind = 1; kind <= PU1_LAST_KIND; kind++)
-        windows[kind].used = windows[kind].open = false;
+    for (unsigned kind = 1; wanted != NULL && kind <= PU1_LAST_KIND; kind++)
+        wanted->windows[kind].used = wanted->windows[kind].open = false;
     has_offset = false;
     pthread_mutex_unlock(&lock);
 }
@@ -88,13 +113,14 @@ uint64_t rtl_records_lost(void)
 void rtl_records_forked(void)
 {
     pthread_mutex_init(&lock, NULL);
-    memset(windows, 0, sizeof windows);
+    if (wanted != NULL)
+        memset(wanted->windows, 0, sizeof wanted->windows);
 }
 
 static bool wants_kernel(pu1ActivityKind kind, const rtl_kernel_event_t *event)
 {
-    const struct window *window = &windows[kind];
-    return window->used &&
+    const struct window *window = window_of(kind);
+    return window != NULL &&
            rtl_marks_precede_kernel(&window->first, event->queue_id, event->packet) &&
            (window->open ||
             !rtl_marks_precede_kernel(&window->last, event->queue_id, event->packet));
@@ -102,15 +128,16 @@ static bool wants_kernel(pu1ActivityKind kind, const rtl_kernel_event_t *event)
 
 static bool wants_copy(const rtl_copy_event_t *event)
 {
-    const struct window *window = &windows[GPU_MEMCPY];
-    return window->used && rtl_marks_precede_copy(&window->first, event->device, event->ordinal) &&
+    const struct window *window = window_of(GPU_MEMCPY);
+    return window != NULL &&
+           rtl_marks_precede_copy(&window->first, event->device, event->ordinal) &&
            (window->open || !rtl_marks_precede_copy(&window->last, event->device, event->ordinal));
 }
 
 static bool wants_call(const rtl_call_event_t *event)
 {
-    const struct window *window = &windows[PRIVATEUSE1_RUNTIME];
-    return window->used && event->start >= window->since &&
+    const struct window *window = window_of(PRIVATEUSE1_RUNTIME);
+    return window != NULL && event->start >= window->since &&
            (window->open || event->start < window->until);
 }
 
@@ -144,14 +171,14 @@ static pu1ActivityRecord make(pu1ActivityKind kind, uint64_t start, uint64_t end
 
 static uint64_t row_of_stream(uint64_t handle)
 {
-    if (handle == 0)
+    if (handle == 0 || wanted == NULL)
         return 0;
     for (uint32_t i = 0; i < stream_count; i++)
-        if (streams[i] == handle)
+        if (wanted->streams[i] == handle)
             return i + 1;
     if (stream_count == MOST_STREAMS)
         return MOST_STREAMS;
-    streams[stream_count] = handle;
+    wanted->streams[stream_count] = handle;
     return ++stream_count;
 }
 

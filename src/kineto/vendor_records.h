@@ -10,8 +10,9 @@
 
 #include <stdbool.h>
 
-/** What is launched from now on is wanted; until rtl_records_close. Any thread. */
-void rtl_records_open(pu1ActivityKind kind);
+/** What is launched from now on is wanted; until rtl_records_close. False: there is no memory. Any
+ * thread. */
+bool rtl_records_open(pu1ActivityKind kind);
 void rtl_records_close(pu1ActivityKind kind);
 
 /** True if some kind is open. Any thread. */

@@ -145,43 +145,43 @@ static uint64_t distance(uint64_t a, uint64_t b)
     return a > b ? a - b : b - a;
 }
 
-static bool same_clock(const struct rtl_wire_bracket *brackets, size_t count)
+static bool same_clock(const struct rtl_wire_clock_snapshot *snapshots, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (distance(brackets[i].boottime_ns, brackets[i].system_ns) > brackets[i].width_ns)
+        if (distance(snapshots[i].boottime_ns, snapshots[i].system_ns) > snapshots[i].width_ns)
             return false;
     return true;
 }
 
-/* True if every bracket, within its width, has the offset of `best`. */
-static bool same_offset(const struct rtl_wire_bracket *brackets, size_t count,
-                        const struct rtl_wire_bracket *best)
+/* True if every snapshot, within its width, has the offset of `best`. */
+static bool same_offset(const struct rtl_wire_clock_snapshot *snapshots, size_t count,
+                        const struct rtl_wire_clock_snapshot *best)
 {
     uint64_t offset = best->boottime_ns - best->system_ns;
     for (size_t i = 0; i < count; i++) {
-        uint64_t expected = brackets[i].system_ns + offset;
-        uint64_t width = brackets[i].width_ns;
-        if (distance(brackets[i].boottime_ns, expected) > width &&
-            distance(brackets[i].boottime_ns, expected) - width > best->width_ns)
+        uint64_t expected = snapshots[i].system_ns + offset;
+        uint64_t width = snapshots[i].width_ns;
+        if (distance(snapshots[i].boottime_ns, expected) > width &&
+            distance(snapshots[i].boottime_ns, expected) - width > best->width_ns)
             return false;
     }
     return true;
 }
 
-int rtl_clock_make_system(struct rtl_line *line, const struct rtl_wire_bracket *brackets,
+int rtl_clock_make_system(struct rtl_line *line, const struct rtl_wire_clock_snapshot *snapshots,
                           size_t count)
 {
     line->dx = line->dy = 1;
-    if (same_clock(brackets, count))
+    if (same_clock(snapshots, count))
         return 0;
-    const struct rtl_wire_bracket *best = &brackets[0];
+    const struct rtl_wire_clock_snapshot *best = &snapshots[0];
     for (size_t i = 1; i < count; i++)
-        if (brackets[i].width_ns < best->width_ns)
-            best = &brackets[i];
-    if (same_offset(brackets, count, best))
+        if (snapshots[i].width_ns < best->width_ns)
+            best = &snapshots[i];
+    if (same_offset(snapshots, count, best))
         return rtl_line_add(line, best->system_ns, best->boottime_ns);
     for (size_t i = 0; i < count; i++)
-        if (rtl_line_add(line, brackets[i].system_ns, brackets[i].boottime_ns) != 0)
+        if (rtl_line_add(line, snapshots[i].system_ns, snapshots[i].boottime_ns) != 0)
             return -1;
     return 0;
 }

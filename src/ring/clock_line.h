@@ -2,8 +2,8 @@
  * Turning the ticks of an agent into the trace's clock.
  *
  * Two lines through points, one after the other: ticks to the HSA system clock (one point per
- * rtl_wire_clock), and the system clock to CLOCK_BOOTTIME (one point per rtl_wire_bracket). Both
- * rise, so order is kept. Integers of 128 bits, rounded down: no drift, and never more than a
+ * rtl_wire_clock), and the system clock to CLOCK_BOOTTIME (one point per rtl_wire_clock_snapshot).
+ * Both rise, so order is kept. Integers of 128 bits, rounded down: no drift, and never more than a
  * nanosecond from the line.
  */
 #ifndef RTL_RING_CLOCK_LINE_H
@@ -46,10 +46,10 @@ bool rtl_line_stretch(struct rtl_line *line, uint64_t at, struct rtl_stretch *st
  * would magnify that; else the agent's own frequency (0: unknown, the points decide). */
 void rtl_clock_finish_ticks(struct rtl_line *line, uint64_t clock_hz);
 
-/** Makes the line from the HSA system clock to CLOCK_BOOTTIME from a process's brackets, in their
+/** Makes the line from the HSA system clock to CLOCK_BOOTTIME from a process's snapshots, in their
  * order. Where they agree within their widths that they are one clock the line is exactly y = x;
  * where they agree on an offset it is the offset of the tightest. 0, or -1 when memory is short. */
-int rtl_clock_make_system(struct rtl_line *line, const struct rtl_wire_bracket *brackets,
+int rtl_clock_make_system(struct rtl_line *line, const struct rtl_wire_clock_snapshot *snapshots,
                           size_t count);
 
 #endif

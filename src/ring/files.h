@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 /** True for the name of a file that belongs into a session's folder. */
-bool rtl_session_owns(const char *name);
+bool rtl_ring_dir_owns(const char *name);
 
 /** Slots, a power of two, of the largest ring within `bytes`. */
 uint32_t rtl_ring_slots(size_t bytes);
@@ -68,11 +68,11 @@ enum rtl_tool { RTL_TOOL_UNSET, RTL_TOOL_OTHER, RTL_TOOL_NAMED };
 /** Leaves what processes of the session are to do that begin later: record, or not. `pid` 0: all;
  * else the later images of that process, which started at `start` (clock ticks since boot). The
  * last one counts. 0, or -1 with errno. */
-int rtl_wish_leave(int folder, enum rtl_ring_wish wish, uint32_t pid, uint64_t start);
+int rtl_ring_request_leave(int folder, enum rtl_ring_request request, uint32_t pid, uint64_t start);
 
-/** Reads what was left for this process, RTL_RING_WISH_NONE if nothing. Takes no descriptor. Keeps
- * errno. */
-enum rtl_ring_wish rtl_wish_read(const char *session);
+/** Reads what was left for this process, RTL_RING_REQUEST_NONE if nothing. Takes no descriptor.
+ * Keeps errno. */
+enum rtl_ring_request rtl_ring_request_read(const char *session);
 
 /** What kept a process from being recorded. */
 struct rtl_refusal {
@@ -85,11 +85,11 @@ struct rtl_refusal {
                           RLIMIT_AS or RLIMIT_DATA, the one of which less was left */
     uint64_t limit;  /**< UINT64_MAX: there was none */
     enum rtl_tool tool;
-    uint64_t named; /**< rtl_session_number of its RTL_SESSION */
+    uint64_t named; /**< rtl_ring_dir_number of its RTL_SESSION */
 };
 
 /** Tells whether two processes mean the same session, without its path. */
-uint64_t rtl_session_number(const char *session);
+uint64_t rtl_ring_dir_number(const char *session);
 
 /** Fills in what belongs to `error`, for this process and a ring of so many bytes. */
 void rtl_refusal_fill(struct rtl_refusal *refusal, const char *session, int error,

@@ -13,6 +13,8 @@ static inline enum rtl_kind rtl_kind_of(uint32_t type, const void *body)
     case RTL_WIRE_KERNEL:
     case RTL_WIRE_KERNELS:
     case RTL_WIRE_COPY:
+    case RTL_WIRE_DRAFT_KERNEL:
+    case RTL_WIRE_DRAFT_COPY:
         return RTL_KIND_NONE;
     case RTL_WIRE_API:
         return RTL_KIND_CALLS;
@@ -22,7 +24,8 @@ static inline enum rtl_kind rtl_kind_of(uint32_t type, const void *body)
     }
     case RTL_WIRE_RANGE_END:
         return RTL_KIND_RANGE_ENDS;
-    case RTL_WIRE_LAUNCH: {
+    case RTL_WIRE_LAUNCH:
+    case RTL_WIRE_DRAFT_LAUNCH: {
         const struct rtl_wire_launch *launch = body;
         return launch->graph != RTL_NONE ? RTL_KIND_LAUNCHES : RTL_KIND_BATCHES;
     }

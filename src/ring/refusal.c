@@ -41,7 +41,7 @@ static uint64_t needed_for(int error, size_t ring_bytes)
     return rtl_ring_file_size(rtl_ring_slots(error == EFBIG ? 0 : ring_bytes));
 }
 
-uint64_t rtl_session_number(const char *session)
+uint64_t rtl_ring_dir_number(const char *session)
 {
     uint64_t number = UINT64_C(0xCBF29CE484222325);
     for (const char *at = session; *at != '\0'; at++)
@@ -230,7 +230,7 @@ static void say_no_ring(const struct rtl_refusal *refusal, const char *session, 
 static void say_no_session(const struct rtl_refusal *refusal, const char *session, char *text,
                            size_t size)
 {
-    if (refusal->named == rtl_session_number(session))
+    if (refusal->named == rtl_ring_dir_number(session))
         (void)snprintf(text, size, "it cannot reach %s (%s)", session, describe(refusal->error));
     else
         (void)snprintf(text, size,

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define PACKED_LEAST 4u /* fewer are not worth it */
-#define SOON         3u /* slots to ask for behind a record: as many as a host call takes */
+#define SOON         3u /* slots to prefetch behind a record: as many as a host call takes */
 
 static uint32_t commit_word(uint64_t position)
 {
@@ -207,7 +207,7 @@ static void copy_straight(unsigned char *record, const struct rtl_piece *pieces,
 
 /* The next records will be like this one, and the reader has had their lines: those of the next but
  * one, which are there when it is written. Beyond the ring's end that does no harm. */
-static void ask_for(const unsigned char *slot)
+static void prefetch(const unsigned char *slot)
 {
     for (unsigned i = 0; i < SOON; i++)
         __builtin_prefetch(slot + (size_t)i * RTL_SLOT_SIZE, 1);
@@ -250,7 +250,7 @@ void rtl_ring_end(struct rtl_ring *ring, enum rtl_wire_type type,
                   const struct rtl_ring_place *place)
 {
     commit(ring, place->position, type, place->slots);
-    ask_for(slot_at(ring, place->position) + (size_t)2 * place->slots * RTL_SLOT_SIZE);
+    prefetch(slot_at(ring, place->position) + (size_t)2 * place->slots * RTL_SLOT_SIZE);
 }
 
 /* Writes a record where it has been reserved, but for its header. */
@@ -281,7 +281,7 @@ bool rtl_ring_push_sparing(struct rtl_ring *ring, enum rtl_wire_type type,
         return false;
     put(ring, position, slots, pieces, count);
     commit(ring, position, type, (uint16_t)slots);
-    ask_for(slot_at(ring, position) + 2 * slots * RTL_SLOT_SIZE);
+    prefetch(slot_at(ring, position) + 2 * slots * RTL_SLOT_SIZE);
     return true;
 }
 
@@ -292,12 +292,12 @@ bool rtl_ring_push(struct rtl_ring *ring, enum rtl_wire_type type, const struct 
 }
 
 bool rtl_ring_draft(struct rtl_ring *ring, enum rtl_wire_type type, const struct rtl_piece *pieces,
-                    unsigned count, struct rtl_ring_draft *draft)
+                    unsigned count, uint64_t spare, struct rtl_ring_draft *draft)
 {
     uint64_t slots = slots_of(pieces, count);
     uint64_t position;
     if (is_too_long(ring, slots) ||
-        reserve(ring, (struct want){.most = slots, .whole = true}, &position) == 0)
+        reserve(ring, (struct want){.most = slots, .spare = spare, .whole = true}, &position) == 0)
         return false;
     put(ring, position, slots, pieces, count);
     publish(ring, position, type, (uint16_t)slots, draft_word(position));
@@ -503,6 +503,8 @@ static void hand_drafted(void *context, enum rtl_wire_type type, const void *bod
         type = RTL_WIRE_DRAFT_KERNEL;
     else if (type == RTL_WIRE_COPY)
         type = RTL_WIRE_DRAFT_COPY;
+    else if (type == RTL_WIRE_LAUNCH)
+        type = RTL_WIRE_DRAFT_LAUNCH;
     to->handler(to->context, type, body, size);
 }
 

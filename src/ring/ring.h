@@ -38,7 +38,11 @@
 
 /** What somebody outside wants of a process (rtl ctl); the process takes it within some ms and sets
  * the word back. */
-enum rtl_ring_wish { RTL_RING_WISH_NONE = 0, RTL_RING_WISH_START = 1, RTL_RING_WISH_STOP = 2 };
+enum rtl_ring_request {
+    RTL_RING_REQUEST_NONE = 0,
+    RTL_RING_REQUEST_START = 1,
+    RTL_RING_REQUEST_STOP = 2
+};
 
 enum rtl_ring_state {
     RTL_RING_OPEN = 1,
@@ -63,7 +67,7 @@ struct rtl_ring_header {
     _Atomic uint32_t state;   /**< enum rtl_ring_state */
     _Atomic uint32_t queues;  /**< ledger rows in use */
     _Atomic uint64_t usable;  /**< slots of a lap, from its begin, whose memory is reserved */
-    _Atomic uint32_t wish;    /**< enum rtl_ring_wish, written from outside */
+    _Atomic uint32_t request; /**< enum rtl_ring_request, written from outside */
     _Atomic uint32_t stopped; /**< 1 while the process records nothing */
     uint64_t image;           /**< rtl_process_facts, of the image that made it */
     uint64_t made_ns;         /**< when it did so, CLOCK_BOOTTIME */
@@ -106,14 +110,14 @@ struct rtl_piece {
 };
 
 /** Makes a session folder and writes its path to `path`. 0, or -1 with errno set. */
-int rtl_session_create(char *path, size_t path_size);
+int rtl_ring_dir_create(char *path, size_t path_size);
 
 /** The same for rings of so many bytes, of which it makes one ready (files.h). A folder is chosen
  * where there is room for one: /dev/shm, TMPDIR (if it is an absolute path), /tmp. Nothing is left
  * in those that will not do; `why` (may be NULL) then says what is the matter with each, as a part
  * of a sentence, and errno is the first one's. */
-int rtl_session_create_for(char *path, size_t path_size, size_t ring_bytes, char *why,
-                           size_t why_size);
+int rtl_ring_dir_create_for(char *path, size_t path_size, size_t ring_bytes, char *why,
+                            size_t why_size);
 
 /** Bytes of a ring where nobody says how many. */
 #define RTL_RING_BYTES ((size_t)16 << 20)
@@ -121,13 +125,13 @@ int rtl_session_create_for(char *path, size_t path_size, size_t ring_bytes, char
 /** Tells whether the session at `path` was made by a collector of the same wire version. 1 yes, 0
  * another version (its number in *version), -1 with errno set if there is no session, or not one of
  * this user's alone (EPERM; common/private.h). */
-int rtl_session_check(const char *path, uint32_t *version);
+int rtl_ring_dir_check(const char *path, uint32_t *version);
 
 /** The same of the text of a file `session` (EINVAL: it is none). */
-int rtl_session_read(const char *text, uint32_t *version);
+int rtl_ring_dir_read(const char *text, uint32_t *version);
 
 /** Removes the session's files and its folder, if they are this user's. */
-void rtl_session_remove(const char *path);
+void rtl_ring_dir_remove(const char *path);
 
 /** Makes the ring of this process in the session, with at least `bytes` of slots. 0, or -1 with
  * errno set. */
@@ -228,9 +232,9 @@ struct rtl_ring_draft {
 unsigned rtl_ring_draft_kernels(struct rtl_ring *ring, const struct rtl_wire_kernel *kernels,
                                 unsigned count, struct rtl_ring_draft *draft);
 
-/** Drafts one record, as rtl_ring_push. */
+/** Drafts one record, as rtl_ring_push_sparing. */
 bool rtl_ring_draft(struct rtl_ring *ring, enum rtl_wire_type type, const struct rtl_piece *pieces,
-                    unsigned count, struct rtl_ring_draft *draft);
+                    unsigned count, uint64_t spare, struct rtl_ring_draft *draft);
 
 /** All that is in the draft is to be read. */
 void rtl_ring_commit(struct rtl_ring *ring, const struct rtl_ring_draft *draft);
@@ -263,9 +267,9 @@ uint64_t rtl_ring_pending(const struct rtl_ring *ring);
 /** Takes a record; `body` is aligned to 8, valid during the call, `size` bytes long (padding up to
  * the slot included). Packed kernels are handed over one by one, as RTL_WIRE_KERNEL;
  * RTL_WIRE_KERNELS comes alone for a record of them that contradicts itself, behind those of its
- * kernels that could be told. Of a dead process come drafts too, as RTL_WIRE_DRAFT_KERNEL and
- * RTL_WIRE_DRAFT_COPY: another record of the ring may have the same kernel or copy. `body` NULL:
- * memory was short for a record of that type, it is lost. */
+ * kernels that could be told. Of a dead process come drafts too, as RTL_WIRE_DRAFT_KERNEL,
+ * RTL_WIRE_DRAFT_COPY and RTL_WIRE_DRAFT_LAUNCH: another record of the ring may have the same
+ * kernel, copy or launch. `body` NULL: memory was short for a record of that type, it is lost. */
 typedef void (*rtl_ring_handler)(void *context, enum rtl_wire_type type, const void *body,
                                  size_t size);
 

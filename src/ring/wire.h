@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #ifndef RTL_WIRE_VERSION
-#define RTL_WIRE_VERSION 9u
+#define RTL_WIRE_VERSION 10u
 #endif
 
 #define RTL_SLOT_SIZE 64u
@@ -29,37 +29,38 @@
 #define RTL_NONE UINT32_MAX
 
 enum rtl_wire_type {
-    RTL_WIRE_PROCESS = 1,    /**< rtl_wire_process + text */
-    RTL_WIRE_AGENT = 2,      /**< rtl_wire_agent + text */
-    RTL_WIRE_QUEUE = 3,      /**< rtl_wire_queue */
-    RTL_WIRE_QUEUE_END = 4,  /**< rtl_wire_queue_end */
-    RTL_WIRE_SYMBOL = 5,     /**< rtl_wire_symbol + text */
-    RTL_WIRE_SHAPE = 6,      /**< rtl_wire_shape */
-    RTL_WIRE_KERNEL = 7,     /**< rtl_wire_kernel */
-    RTL_WIRE_CLOCK = 8,      /**< rtl_wire_clock */
-    RTL_WIRE_BRACKET = 9,    /**< rtl_wire_bracket */
-    RTL_WIRE_NOTE = 10,      /**< rtl_wire_note + text */
-    RTL_WIRE_COPY = 11,      /**< rtl_wire_copy */
-    RTL_WIRE_CALL = 12,      /**< rtl_wire_call + text */
-    RTL_WIRE_API = 13,       /**< rtl_wire_api + arguments */
-    RTL_WIRE_RANGE = 14,     /**< rtl_wire_range + text */
-    RTL_WIRE_RANGE_END = 15, /**< rtl_wire_range_end */
-    RTL_WIRE_NAME = 16,      /**< rtl_wire_name + text */
-    RTL_WIRE_GRAPH = 17,     /**< rtl_wire_graph */
-    RTL_WIRE_NODE = 18,      /**< rtl_wire_node + dependencies + text */
-    RTL_WIRE_LAUNCH = 19,    /**< rtl_wire_launch */
-    RTL_WIRE_PAUSE = 20,     /**< rtl_wire_pause */
-    RTL_WIRE_COUNTING = 21,  /**< rtl_wire_counting + text */
-    RTL_WIRE_COUNTER = 22,   /**< rtl_wire_counter + text */
-    RTL_WIRE_SAMPLE = 23,    /**< rtl_wire_sample + values */
-    RTL_WIRE_UNCOUNTED = 24, /**< rtl_wire_uncounted */
-    RTL_WIRE_KERNELS = 25,   /**< rtl_wire_kernels + rtl_wire_packed each + origins */
-    RTL_WIRE_VOID = 26,      /**< nothing: a draft that was given up; readers see none */
+    RTL_WIRE_PROCESS = 1,        /**< rtl_wire_process + text */
+    RTL_WIRE_AGENT = 2,          /**< rtl_wire_agent + text */
+    RTL_WIRE_QUEUE = 3,          /**< rtl_wire_queue */
+    RTL_WIRE_QUEUE_END = 4,      /**< rtl_wire_queue_end */
+    RTL_WIRE_SYMBOL = 5,         /**< rtl_wire_symbol + text */
+    RTL_WIRE_SHAPE = 6,          /**< rtl_wire_shape */
+    RTL_WIRE_KERNEL = 7,         /**< rtl_wire_kernel */
+    RTL_WIRE_CLOCK = 8,          /**< rtl_wire_clock */
+    RTL_WIRE_CLOCK_SNAPSHOT = 9, /**< rtl_wire_clock_snapshot */
+    RTL_WIRE_NOTE = 10,          /**< rtl_wire_note + text */
+    RTL_WIRE_COPY = 11,          /**< rtl_wire_copy */
+    RTL_WIRE_CALL = 12,          /**< rtl_wire_call + text */
+    RTL_WIRE_API = 13,           /**< rtl_wire_api + arguments */
+    RTL_WIRE_RANGE = 14,         /**< rtl_wire_range + text */
+    RTL_WIRE_RANGE_END = 15,     /**< rtl_wire_range_end */
+    RTL_WIRE_NAME = 16,          /**< rtl_wire_name + text */
+    RTL_WIRE_GRAPH = 17,         /**< rtl_wire_graph */
+    RTL_WIRE_NODE = 18,          /**< rtl_wire_node + dependencies + text */
+    RTL_WIRE_LAUNCH = 19,        /**< rtl_wire_launch */
+    RTL_WIRE_PAUSE = 20,         /**< rtl_wire_pause */
+    RTL_WIRE_COUNTING = 21,      /**< rtl_wire_counting + text */
+    RTL_WIRE_COUNTER = 22,       /**< rtl_wire_counter + text */
+    RTL_WIRE_SAMPLE = 23,        /**< rtl_wire_sample + values */
+    RTL_WIRE_UNCOUNTED = 24,     /**< rtl_wire_uncounted */
+    RTL_WIRE_KERNELS = 25,       /**< rtl_wire_kernels + rtl_wire_packed each + origins */
+    RTL_WIRE_VOID = 26,          /**< nothing: a draft that was given up; readers see none */
     /* Not in the ring: what a reader is handed of a dead process's drafts (ring.h). */
     RTL_WIRE_DRAFT_KERNEL = 27, /**< rtl_wire_kernel */
     RTL_WIRE_DRAFT_COPY = 28,   /**< rtl_wire_copy */
     RTL_WIRE_STREAM = 29,       /**< rtl_wire_stream */
-    RTL_WIRE_HIP_QUEUE = 30     /**< rtl_wire_hip_queue + text */
+    RTL_WIRE_HIP_QUEUE = 30,    /**< rtl_wire_hip_queue + text */
+    RTL_WIRE_DRAFT_LAUNCH = 31  /**< rtl_wire_launch; a dead process's, as the two above */
 };
 
 /** First word of every record. `commit` is written last, with release; see ring.c. */
@@ -75,7 +76,7 @@ struct rtl_wire_process {
     uint64_t time_ns; /**< CLOCK_BOOTTIME when librtl was loaded */
     uint32_t pid, ppid;
     uint32_t mode;                  /**< enum rtl_mode */
-    uint32_t way;                   /**< enum rtl_queue_way */
+    uint32_t interception;          /**< enum rtl_interception */
     uint32_t core_table, ext_table; /**< sizes of the HSA API tables, bytes */
     uint16_t hsa_major, hsa_minor;
     uint16_t command_length, host_length, library_length;
@@ -101,10 +102,10 @@ struct rtl_wire_queue {
     uint64_t hsa_id;  /**< hsa_queue_t.id */
     uint32_t queue;
     uint32_t agent;
-    uint32_t size;     /**< packets */
-    uint32_t hsa_type; /**< hsa_queue_type32_t */
-    uint32_t way; /**< enum rtl_queue_way; RTL_WAY_PASS: not followed, its kernels are not in the
-                     trace */
+    uint32_t size;         /**< packets */
+    uint32_t hsa_type;     /**< hsa_queue_type32_t */
+    uint32_t interception; /**< enum rtl_interception; RTL_UNTRACKED: its kernels are not in the
+                                trace */
 };
 
 /** What has become of the host calls of a HIP. Values are the wire's own; traces have names. */
@@ -223,7 +224,7 @@ struct rtl_wire_copy {
     uint64_t start, end;
     uint64_t bytes;
     uint64_t correlation; /**< id of the host call, 0 if none */
-    uint32_t queue;       /**< one with RTL_WAY_COPIES */
+    uint32_t queue;       /**< one with RTL_COPIES_ONLY */
     uint32_t src, dst;    /**< agents, RTL_NONE if not known */
     uint16_t kind;        /**< enum rtl_copy_kind */
     uint16_t engine;      /**< enum rtl_copy_engine */
@@ -439,7 +440,7 @@ struct rtl_wire_clock {
 };
 
 /** The clocks of the host read together; the tightest of several tries. */
-struct rtl_wire_bracket {
+struct rtl_wire_clock_snapshot {
     uint64_t system_ns; /**< HSA system clock */
     uint64_t monotonic_ns, boottime_ns, realtime_ns;
     uint64_t width_ns; /**< all were read within this time */
@@ -472,7 +473,7 @@ struct rtl_wire_pause {
 
 /** How hardware counters are read. Values are in trace files: add, do not renumber. */
 enum rtl_counting_mode {
-    RTL_COUNTING_KERNEL = 1, /**< each kernel is bracketed, and alone on its device */
+    RTL_COUNTING_KERNEL = 1, /**< each kernel is between two packets, and alone on its device */
     RTL_COUNTING_RANGE =
         2 /**< at the begin and the end of ranges, while kernels run as they like */
 };
@@ -540,11 +541,11 @@ struct rtl_wire_uncounted {
 enum rtl_mode { RTL_MODE_LITE = 0, RTL_MODE_STANDARD = 1, RTL_MODE_HIP = 2, RTL_MODE_FULL = 3 };
 
 /** How a queue is followed. */
-enum rtl_queue_way {
-    RTL_WAY_PASS = 0,
-    RTL_WAY_INTERPOSE = 1,
-    RTL_WAY_INTERCEPT = 2,
-    RTL_WAY_COPIES = 3 /**< no queue: the asynchronous copies of an agent */
+enum rtl_interception {
+    RTL_UNTRACKED = 0,
+    RTL_INTERPOSED = 1,
+    RTL_INTERCEPTED = 2,
+    RTL_COPIES_ONLY = 3 /**< no queue: the asynchronous copies of an agent */
 };
 
 /** Why something is in the ledger and not in the trace. Values are the wire's own; traces have

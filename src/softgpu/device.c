@@ -11,6 +11,7 @@
  * time slices. */
 #include "softgpu/device.h"
 
+#include "common/thread.h"
 #include "softgpu/aql.h"
 #include "softgpu/clock.h"
 #include "softgpu/say.h"
@@ -19,7 +20,6 @@
 #include <immintrin.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,7 +135,7 @@ static void let_visitors_in(void)
 }
 
 /* For measurements: away from the program's own threads. */
-static void settle(void)
+static void pin_thread(void)
 {
     int cpu = sg_settings()->cpu;
     if (cpu < 0)
@@ -152,7 +152,7 @@ static void *play(void *unused)
     (void)unused;
     (void)pthread_setname_np(pthread_self(), "softgpu");
     (void)prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); /* naps as short as asked for */
-    settle();
+    pin_thread();
     sg_rest_t state = {.since = sg_clock_ticks(), .nap_ns = FIRST_NAP_NS};
     (void)pthread_mutex_lock(&device.lock);
     while (!device.stop) {
@@ -190,13 +190,7 @@ bool sg_device_start(void)
 {
     device.stop = false;
     device.order = sg_settings()->reorder_seed;
-    /* The program's signals are for the program's threads. */
-    sigset_t all;
-    sigset_t before;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    device.running = pthread_create(&device.thread, NULL, play, NULL) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    device.running = rtl_thread_start(&device.thread, NULL, play, NULL) == 0;
     return device.running;
 }
 

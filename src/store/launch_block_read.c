@@ -16,7 +16,7 @@ static rtl_status_t unpack(rtl_trace_t *trace, const struct rtl_launch_block *bl
         return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
     if (!data || !rtl_launch_intact(&block->chunk, data, size))
         return rtl_blocks_damaged(trace, block);
-    loaded->rows = malloc(block->chunk.launches * sizeof *loaded->rows);
+    loaded->rows = calloc(block->chunk.launches + (size_t)1, sizeof *loaded->rows);
     loaded->spans = malloc((block->chunk.spans + (size_t)1) * sizeof *loaded->spans);
     if (!loaded->rows || !loaded->spans)
         return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);

@@ -15,9 +15,9 @@ struct rtl_strings {
     char text[];
 };
 
-struct rtl_bracket_row {
+struct rtl_snapshot_row {
     uint32_t process;
-    struct rtl_wire_bracket bracket;
+    struct rtl_wire_clock_snapshot snapshot;
 };
 
 const char *rtl_trace_string(rtl_trace_t *trace, const char *text)
@@ -165,13 +165,13 @@ static int take_shape(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
                          rtl_list_last(&trace->shapes));
 }
 
-static int take_bracket(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
+static int take_snapshot(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
 {
-    struct rtl_bracket_row *bracket = item;
-    bracket->process = rtl_row_u32(trace, row, 0);
-    bracket->bracket.system_ns = rtl_row_u64(row, 1);
-    bracket->bracket.boottime_ns = rtl_row_u64(row, 2);
-    bracket->bracket.width_ns = rtl_row_u64(row, 3);
+    struct rtl_snapshot_row *snapshot = item;
+    snapshot->process = rtl_row_u32(trace, row, 0);
+    snapshot->snapshot.system_ns = rtl_row_u64(row, 1);
+    snapshot->snapshot.boottime_ns = rtl_row_u64(row, 2);
+    snapshot->snapshot.width_ns = rtl_row_u64(row, 3);
     return 0;
 }
 
@@ -313,25 +313,26 @@ static int take_copies(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
 
 static rtl_status_t make_system_lines(rtl_trace_t *trace)
 {
-    const struct rtl_bracket_row *rows = trace->brackets.items;
-    struct rtl_wire_bracket *brackets = calloc(trace->brackets.count + 1, sizeof *brackets);
+    const struct rtl_snapshot_row *rows = trace->snapshots.items;
+    struct rtl_wire_clock_snapshot *snapshots =
+        calloc(trace->snapshots.count + 1, sizeof *snapshots);
     rtl_status_t status = RTL_OK;
-    if (!brackets)
+    if (!snapshots)
         return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
     const rtl_process_t *processes = trace->processes.items;
     size_t next = 0;
     /* Both are in the order of processes. */
     for (size_t i = 0; i < trace->processes.count && status == RTL_OK; i++) {
         size_t count = 0;
-        for (; rows && next < trace->brackets.count && rows[next].process <= processes[i].process;
+        for (; rows && next < trace->snapshots.count && rows[next].process <= processes[i].process;
              next++)
             if (rows[next].process == processes[i].process)
-                brackets[count++] = rows[next].bracket;
+                snapshots[count++] = rows[next].snapshot;
         struct rtl_line *line = rtl_list_append(&trace->system_lines, sizeof *line);
-        if (!line || rtl_clock_make_system(line, brackets, count) != 0)
+        if (!line || rtl_clock_make_system(line, snapshots, count) != 0)
             status = rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
     }
-    free(brackets);
+    free(snapshots);
     return status;
 }
 
@@ -375,14 +376,14 @@ static rtl_status_t load_clocks(rtl_trace_t *trace)
     static const char points_query[] =
         "SELECT process, agent, ticks, system FROM main.clock_points "
         "ORDER BY process, agent, ticks < 0, ticks";
-    static const char brackets_query[] =
+    static const char snapshots_query[] =
         "SELECT process, system, boottime, width "
         "FROM main.clock_brackets ORDER BY process, system < 0, system";
     struct rtl_list none = {0};
-    const struct rtl_table brackets = {brackets_query, sizeof(struct rtl_bracket_row), take_bracket,
-                                       &trace->brackets};
+    const struct rtl_table snapshots = {snapshots_query, sizeof(struct rtl_snapshot_row),
+                                        take_snapshot, &trace->snapshots};
     const struct rtl_table points = {points_query, 1, take_clock_point, &none};
-    rtl_status_t status = rtl_table_load(trace, &brackets);
+    rtl_status_t status = rtl_table_load(trace, &snapshots);
     if (status == RTL_OK)
         status = make_system_lines(trace);
     if (status == RTL_OK)
@@ -628,7 +629,7 @@ void rtl_trace_unload(rtl_trace_t *trace)
     rtl_list_free(&trace->pauses);
     rtl_list_free(&trace->shapes);
     rtl_list_free(&trace->chunks);
-    rtl_list_free(&trace->brackets);
+    rtl_list_free(&trace->snapshots);
     rtl_list_free(&trace->system_lines);
     rtl_list_free(&trace->clocks);
     rtl_trace_unload_calls(trace);

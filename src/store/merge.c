@@ -285,10 +285,10 @@ static int copy_tables(struct merge *merge)
 
 /* Clocks. */
 
-/* One clock and no brackets that differ from it by more than their width: then a reader takes
- * ticks' system time as it is. Moved, that has to be told exactly, and by a bracket for each
+/* One clock and no snapshots that differ from it by more than their width: then a reader takes
+ * ticks' system time as it is. Moved, that has to be told exactly, and by a snapshot for each
  * process. */
-static int move_brackets(struct merge *merge)
+static int move_clock_snapshots(struct merge *merge)
 {
     long long by = (long long)merge->input->shift;
     unsigned process = merge->processes;
@@ -513,7 +513,7 @@ static int take_in(struct merge *merge)
     input->process = merge->processes + 1;
     input->processes =
         (uint32_t)ask(merge, 0, sqlite3_mprintf("SELECT max(process) FROM source.processes"));
-    if (merge->failed || copy_tables(merge) != 0 || move_brackets(merge) != 0)
+    if (merge->failed || copy_tables(merge) != 0 || move_clock_snapshots(merge) != 0)
         return -1;
     if (add_facts(merge) != 0 || (input->processes && note_clock(merge) != 0))
         return -1;

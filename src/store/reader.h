@@ -84,7 +84,7 @@ struct rtl_trace {
     struct rtl_list kinds; /**< once they are asked for */
     bool kinds_loaded;
     struct rtl_list shapes;       /**< struct rtl_shape */
-    struct rtl_list brackets;     /**< struct rtl_bracket_row, in lists.c */
+    struct rtl_list snapshots;    /**< struct rtl_snapshot_row, in lists.c */
     struct rtl_list chunks;       /**< struct rtl_chunk_row, by number */
     struct rtl_list clocks;       /**< struct rtl_agent_clock, in the order of `agents` */
     struct rtl_list system_lines; /**< struct rtl_line, in the order of `processes` */

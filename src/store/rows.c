@@ -13,7 +13,7 @@ enum statement {
     INSERT_SYMBOL,
     INSERT_SHAPE,
     INSERT_CLOCK,
-    INSERT_BRACKET,
+    INSERT_CLOCK_SNAPSHOT,
     INSERT_NOTE,
     INSERT_CHUNK,
     INSERT_COPY,
@@ -61,7 +61,7 @@ static const char *const sources[] = {
     [INSERT_SYMBOL] = "INSERT OR REPLACE INTO symbols VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [INSERT_SHAPE] = "INSERT OR REPLACE INTO shapes VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [INSERT_CLOCK] = "INSERT OR REPLACE INTO clock_points VALUES(?, ?, ?, ?)",
-    [INSERT_BRACKET] = "INSERT OR REPLACE INTO clock_brackets VALUES(?, ?, ?, ?, ?, ?)",
+    [INSERT_CLOCK_SNAPSHOT] = "INSERT OR REPLACE INTO clock_brackets VALUES(?, ?, ?, ?, ?, ?)",
     [INSERT_NOTE] = "INSERT INTO notes(process, queue, time, text) VALUES(?, ?, ?, ?)",
     [INSERT_CHUNK] = "INSERT OR REPLACE INTO kernel_chunks VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [INSERT_COPY] = "INSERT INTO copies VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -192,7 +192,7 @@ static int insert_process(struct rtl_rows *rows, uint32_t process,
                                    text(host),
                                    text(rank),
                                    text(rtl_text_mode(body->mode)),
-                                   text(rtl_text_way(body->way)),
+                                   text(rtl_text_interception(body->interception)),
                                    text(library),
                                    text(hsa),
                                    number(body->core_table),
@@ -235,9 +235,11 @@ static int insert_agent(struct rtl_rows *rows, uint32_t process, const struct rt
 static int insert_queue(struct rtl_rows *rows, uint32_t process, const struct rtl_wire_queue *body)
 {
     const struct value values[] = {
-        number(process),        number(body->queue),           number(body->agent),
-        number(body->address),  number(body->hsa_id),          number(body->size),
-        number(body->hsa_type), text(rtl_text_way(body->way)), number(body->time_ns)};
+        number(process),        number(body->queue),
+        number(body->agent),    number(body->address),
+        number(body->hsa_id),   number(body->size),
+        number(body->hsa_type), text(rtl_text_interception(body->interception)),
+        number(body->time_ns)};
     return RUN(rows, INSERT_QUEUE, values);
 }
 
@@ -285,13 +287,13 @@ static int insert_clock(struct rtl_rows *rows, uint32_t process, const struct rt
     return RUN(rows, INSERT_CLOCK, values);
 }
 
-static int insert_bracket(struct rtl_rows *rows, uint32_t process,
-                          const struct rtl_wire_bracket *body)
+static int insert_clock_snapshot(struct rtl_rows *rows, uint32_t process,
+                                 const struct rtl_wire_clock_snapshot *body)
 {
     const struct value values[] = {
         number(process),           number(body->system_ns),   number(body->monotonic_ns),
         number(body->boottime_ns), number(body->realtime_ns), number(body->width_ns)};
-    return RUN(rows, INSERT_BRACKET, values);
+    return RUN(rows, INSERT_CLOCK_SNAPSHOT, values);
 }
 
 static int insert_note(struct rtl_rows *rows, uint32_t process, const struct rtl_wire_note *body,
@@ -460,8 +462,8 @@ int rtl_rows_definition(struct rtl_rows *rows, enum rtl_wire_type type, uint32_t
         return insert_shape(rows, process, body);
     case RTL_WIRE_CLOCK:
         return insert_clock(rows, process, body);
-    case RTL_WIRE_BRACKET:
-        return insert_bracket(rows, process, body);
+    case RTL_WIRE_CLOCK_SNAPSHOT:
+        return insert_clock_snapshot(rows, process, body);
     case RTL_WIRE_NOTE:
         return insert_note(rows, process, body, texts);
     case RTL_WIRE_COPY:
@@ -494,6 +496,7 @@ int rtl_rows_definition(struct rtl_rows *rows, enum rtl_wire_type type, uint32_t
     case RTL_WIRE_VOID:
     case RTL_WIRE_DRAFT_KERNEL:
     case RTL_WIRE_DRAFT_COPY:
+    case RTL_WIRE_DRAFT_LAUNCH:
     case RTL_WIRE_SAMPLE:
         break;
     }

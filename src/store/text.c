@@ -20,10 +20,10 @@ const char *rtl_text_mode(uint32_t mode)
     return pick(names, sizeof names / sizeof *names, mode, "unknown");
 }
 
-const char *rtl_text_way(uint32_t way)
+const char *rtl_text_interception(uint32_t interception)
 {
     static const char *const names[] = {"pass", "interpose", "intercept", "copies"};
-    return pick(names, sizeof names / sizeof *names, way, "unknown");
+    return pick(names, sizeof names / sizeof *names, interception, "unknown");
 }
 
 const char *rtl_text_copy_kind(uint32_t kind)

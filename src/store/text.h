@@ -5,8 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** Of enum rtl_interception, for the columns `way`; "unknown" beyond it. */
+const char *rtl_text_interception(uint32_t interception);
+
 const char *rtl_text_mode(uint32_t mode); /**< of enum rtl_mode; "unknown" beyond it */
-const char *rtl_text_way(uint32_t way);   /**< of enum rtl_queue_way; "unknown" beyond it */
 const char *rtl_text_copy_kind(uint32_t kind);
 const char *rtl_text_copy_engine(uint32_t engine);
 const char *rtl_text_range_kind(uint32_t kind); /**< of enum rtl_range_kind; "unknown" beyond it */

@@ -1,8 +1,9 @@
 #include "store/thread_pool.h"
 
+#include "common/thread.h"
+
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -62,21 +63,15 @@ static void *serve(void *argument)
     return NULL;
 }
 
-/* Signals are for the program's own threads. */
 static void start(struct rtl_thread_pool *pool, void **workers, unsigned count)
 {
-    sigset_t all;
-    sigset_t before;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     for (unsigned i = 0; i < count; i++) {
         struct member *member = &pool->members[pool->member_count];
         member->pool = pool;
         member->worker = workers[i];
-        if (pthread_create(&member->thread, NULL, serve, member) == 0)
+        if (rtl_thread_start(&member->thread, NULL, serve, member) == 0)
             pool->member_count++;
     }
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 struct rtl_thread_pool *rtl_thread_pool_new(rtl_thread_pool_work work, void **workers,

@@ -55,7 +55,8 @@ void rtl_writer_symbol(struct rtl_writer *, uint32_t process, const struct rtl_w
                        const char *texts);
 void rtl_writer_shape(struct rtl_writer *, uint32_t process, const struct rtl_wire_shape *);
 void rtl_writer_clock(struct rtl_writer *, uint32_t process, const struct rtl_wire_clock *);
-void rtl_writer_bracket(struct rtl_writer *, uint32_t process, const struct rtl_wire_bracket *);
+void rtl_writer_clock_snapshot(struct rtl_writer *, uint32_t process,
+                               const struct rtl_wire_clock_snapshot *);
 void rtl_writer_note(struct rtl_writer *, uint32_t process, const struct rtl_wire_note *,
                      const char *texts);
 

@@ -275,10 +275,10 @@ void rtl_writer_clock(struct rtl_writer *writer, uint32_t process,
     add(writer, RTL_WIRE_CLOCK, process, clock, sizeof *clock, NULL, 0);
 }
 
-void rtl_writer_bracket(struct rtl_writer *writer, uint32_t process,
-                        const struct rtl_wire_bracket *bracket)
+void rtl_writer_clock_snapshot(struct rtl_writer *writer, uint32_t process,
+                               const struct rtl_wire_clock_snapshot *snapshot)
 {
-    add(writer, RTL_WIRE_BRACKET, process, bracket, sizeof *bracket, NULL, 0);
+    add(writer, RTL_WIRE_CLOCK_SNAPSHOT, process, snapshot, sizeof *snapshot, NULL, 0);
 }
 
 void rtl_writer_note(struct rtl_writer *writer, uint32_t process, const struct rtl_wire_note *note,

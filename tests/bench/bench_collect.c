@@ -82,7 +82,7 @@ static void define(struct producer *producer)
     static const char name[] = "_Z6kernelPfPi";
     const struct rtl_wire_process process = {.pid = (uint32_t)getpid(), .mode = RTL_MODE_FULL};
     const struct rtl_wire_agent agent = {.clock_hz = 100000000, .device_type = 1};
-    const struct rtl_wire_queue queue = {.size = 16384, .way = RTL_WAY_INTERPOSE};
+    const struct rtl_wire_queue queue = {.size = 16384, .interception = RTL_INTERPOSED};
     const struct rtl_wire_clock point = {.ticks = 0};
     const struct rtl_wire_call call = {.name_length = 15, .arguments_length = 3};
     push(producer, RTL_WIRE_PROCESS, &process, sizeof process, "", 0);
@@ -305,10 +305,10 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "bench_collect replay|eager|batch [KERNELS] [RATE] [FILE]\n");
         return 2;
     }
-    if (rtl_session_create(bench.session, sizeof bench.session) != 0)
+    if (rtl_ring_dir_create(bench.session, sizeof bench.session) != 0)
         return 1;
     int status = run(&bench);
-    rtl_session_remove(bench.session);
+    rtl_ring_dir_remove(bench.session);
     if (argc <= 4)
         (void)unlink(bench.path);
     return status;

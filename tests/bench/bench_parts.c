@@ -229,7 +229,8 @@ static void define(struct rtl_writer *writer, uint32_t *process)
     rtl_writer_agent(writer, *process, &agent, "");
     rtl_writer_clock(writer, *process, &point);
     for (uint32_t i = 0; i < QUEUES; i++) {
-        const struct rtl_wire_queue queue = {.queue = i, .size = 16384, .way = RTL_WAY_INTERPOSE};
+        const struct rtl_wire_queue queue = {
+            .queue = i, .size = 16384, .interception = RTL_INTERPOSED};
         rtl_writer_queue(writer, *process, &queue);
     }
     for (uint32_t i = 0; i < SHAPES; i++) {

@@ -66,7 +66,7 @@ static unsigned help(void *context)
     return 0;
 }
 
-static void headed(uint32_t launch, uint64_t head)
+static void set_head(uint32_t launch, uint64_t head)
 {
     (void)launch;
     (void)head;
@@ -77,7 +77,7 @@ static void pass(const struct rtl_launch_part *part)
     (void)part;
 }
 
-static const struct rtl_launch_sink launches = {.headed = headed, .pass = pass};
+static const struct rtl_launch_sink launches = {.set_head = set_head, .pass = pass};
 
 static bool create(void *context, uint64_t *handle)
 {
@@ -123,7 +123,7 @@ static void note_batches(struct lane *lane, uint64_t first)
     struct rtl_reservation note = {
         .launch = kind == KIND_CALL ? RTL_NONE : 1, .count = batch, .correlation = 1};
     if (kind == KIND_FOUND)
-        note.flags = RTL_RESERVED_FOUND;
+        note.flags = RTL_RESERVED_INFERRED;
     for (unsigned i = 0; i < GROUP && kind >= KIND_CALL; i += batch) {
         note.correlation += kind == KIND_CALL;
         rtl_reservations_note(&lane->reservations, first + i, &note);

@@ -65,11 +65,11 @@ static void define_call(struct world *world, enum call call, const char *name,
 static void define(struct world *world)
 {
     const struct rtl_wire_process process = {
-        .pid = 4242, .mode = RTL_MODE_FULL, .way = RTL_WAY_INTERPOSE, .command_length = 5};
+        .pid = 4242, .mode = RTL_MODE_FULL, .interception = RTL_INTERPOSED, .command_length = 5};
     const struct rtl_wire_agent agent = {
         .clock_hz = 100000000, .device_type = 1, .gpu = 0, .compute_units = 104, .name_length = 6};
     const struct rtl_wire_clock point = {.ticks = 0, .system_ns = 0};
-    const struct rtl_wire_queue queue = {.size = 16384, .way = RTL_WAY_INTERPOSE};
+    const struct rtl_wire_queue queue = {.size = 16384, .interception = RTL_INTERPOSED};
     world->process = rtl_writer_process(world->writer, &process, "sizes");
     rtl_writer_agent(world->writer, world->process, &agent, "gfx90a");
     rtl_writer_clock(world->writer, world->process, &point);

@@ -44,7 +44,7 @@ static uint32_t define(const char *command, uint32_t pid)
     const struct rtl_wire_process body = {.time_ns = 1,
                                           .pid = pid,
                                           .mode = RTL_MODE_FULL,
-                                          .way = RTL_WAY_INTERCEPT,
+                                          .interception = RTL_INTERCEPTED,
                                           .command_length = (uint16_t)strlen(command)};
     uint32_t process = rtl_writer_process(writer, &body, command);
     for (uint32_t gpu = 0; gpu < GPUS; gpu++) {
@@ -63,7 +63,7 @@ static uint32_t define(const char *command, uint32_t pid)
     }
     for (uint32_t i = 0; i < QUEUES; i++) {
         const struct rtl_wire_queue queue = {
-            .queue = i, .agent = i % GPUS, .size = 1024, .way = RTL_WAY_INTERCEPT};
+            .queue = i, .agent = i % GPUS, .size = 1024, .interception = RTL_INTERCEPTED};
         rtl_writer_queue(writer, process, &queue);
     }
     for (uint32_t i = 0; i < 3; i++) {

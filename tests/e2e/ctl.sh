@@ -211,7 +211,7 @@ orphan)
     wait "$pid" || fail "the program did not end well"
     ;;
 off)
-    # Before the first queue there is nobody who takes the wish; it is taken before the first kernel.
+    # Before the first queue there is nobody who takes the request; it is taken before the first kernel.
     begin --start-off
     equal "state" "$(state)" stopped
     "$rtl" ctl start "$session" 2>ctl.err || fail "rtl ctl start"

@@ -338,7 +338,8 @@ class Run:
 
     def check_killed_program(self, found):
         must(found["finished"], "the trace was not ended in order")
-        must(found["processes"] <= 1 and found["running"] == 0, "the process is said to run")
+        must(found["processes"] <= 1, f"one program, and {found['processes']} processes")
+        must(found["running"] == 0, "the process is said to run")
         truth, total = found.get("truth", {}), found["total"]
         must(total["pending"] == 0, f"{total['pending']} kernels are not accounted for")
         must(total["stored"] == total["recorded"], "what was recorded is not in the trace")

@@ -58,7 +58,8 @@ fail() {
 # leave STATUS COMMAND: at the end; a command that nobody expected to fail ends the script, too.
 leave() {
     [ "$1" = 0 ] || [ "$1" = 77 ] || [ -n "$told" ] || tell "status $1 of: $2"
-    rm -rf "$scratch"
+    # A collector that librtl.so has started may be at its last file.
+    rm -rf "$scratch" 2>/dev/null || { sleep 2 && rm -rf "$scratch"; }
 }
 
 # equal WHAT GOT WANTED

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# limits.sh BUILD PART: whatever limit a program has been given, it ends as it does without RTL: the same status, the same output,
+# limits.sh BUILD PART [PLUGIN PROGRAM]: whatever limit a program has been given, it ends as it does without RTL: the same status, the same output,
 # the same errors, at six values of each limit. What is not recorded for it is said by rtl, with the limit. PART: the letter of a
-# limit, as ulimit has it; `rtl` (one that the recorder has been given), `time` or `user`.
+# limit, as ulimit has it; `rtl` (one that the recorder has been given), `time`, `user`, or `hip` (the least data of a HIP program).
 source "$(dirname "$0")/lib.sh"
 part=$1
 program=("$bin/hsa_storm" --dispatches 3000)
@@ -56,19 +56,32 @@ usual() {
     [ "$recorded" -ge "${enough[$part]}" ] || fail "only $recorded runs were recorded, $refused were refused"
 }
 
-data() {
-    # The least limit of data that the program can run with, and a little more, up to what there is enough for RTL beside it.
-    # RTL is loaded then, which takes 2 MB, and nothing else of it.
-    low=16000 high=64000000
-    while [ $((high - low)) -gt 200 ]; do
+# above_least MORE…: the least limit of data that the program can run with, to 10 KiB, and so many KiB more. RTL is loaded then, and no
+# more of it.
+above_least() {
+    local low=16000 high=64000000 middle more
+    while [ $((high - low)) -gt 10 ]; do
         middle=$(((low + high) / 2))
         run alone env LD_PRELOAD="$soft" ./limited d "$middle" "${program[@]}"
         if [ "$status" = 0 ]; then high=$middle; else low=$middle; fi
     done
     refused=0 recorded=0
-    for more in 3000 8000 16000 29000 80000 400000; do compare d $((high + more)); done
+    for more; do compare d $((high + more)); done
+}
+
+data() {
+    # Up to what there is enough for RTL beside it.
+    above_least 250 1000 3000 16000 80000 400000
     [ "$refused" -ge 3 ] || fail "only $refused runs were refused near the limit of data"
     [ "$recorded" -ge 1 ] || fail "nothing is recorded where 400 MB of data are left"
+}
+
+data_of_hip() {
+    # It registers kernels when it is loaded, and makes calls before the GPU runtime is there.
+    export SOFTGPU_PLUGINS=$1
+    program=("$2" device exit)
+    above_least 250 1000 3000
+    [ "$refused" = 3 ] || fail "only $refused runs were refused near the limit of data"
 }
 
 of_rtl() {
@@ -132,5 +145,6 @@ d) data ;;
 rtl) of_rtl ;;
 time) of_time ;;
 user) of_user ;;
+hip) data_of_hip "$2" "$3" ;;
 *) usual ;;
 esac

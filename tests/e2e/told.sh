@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # told.sh BUILD PLUGIN MODE PROGRAM ENDS WAY...: what a program was told is done is in the trace, with names and exact times, however the program
 # ends in the next moment (ENDS, with commas; `-`: as it always does), and the verdict is that nothing is missing. The worker, which else
-# would hand it over some time later, is held back for 100 ms at a time.
+# would hand it over some time later, is held back for 100 ms at a time, or for good with launches in hand (RTL_TEST_STALL).
 source "$(dirname "$0")/lib.sh"
 plugin=$1 mode=$2 program=$3 ends=${4//,/ }
 shift 4

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # unseen.sh BUILD PART [HOW]: processes of the program that have the GPU runtime, and that librtl.so tells nothing of. They make the
 # trace incomplete, with what is known of them; those of others do not. HOW: looked, where the kernel does not tell which process
-# has made which (needs root). PART: cleared (without its environment), mute (librtl.so in it reaches nobody; needs root), late (it
-# goes on when the recording ends), strangers, nested, rooms (namespaces; needs root), hidden (this user may not look into it; needs
-# root). Skipped, 77, where something is not there.
+# has made which (needs root); apart, so in a pid namespace without the session's leader, as in a container. PART: cleared (without
+# its environment), orphaned (the same, when its parents are gone), mute (librtl.so in it reaches nobody; needs root), late (it
+# goes on when the recording ends), strangers, nested, brief (it lives less than a look; needs root), rooms (namespaces; needs root),
+# hidden (this user may not look into it; needs root). Skipped, 77, where something is not there.
 source "$(dirname "$0")/lib.sh"
 part=$1
 export rtl bin
@@ -31,11 +32,14 @@ chmod 711 "$scratch"
 export PATH=$scratch:$PATH
 traced=("$rtl")
 need_root() { [ "$(id -u)" = 0 ] || { echo "not root: skipped" && exit 77; }; }
-if [ "${2:-}" = looked ]; then
+need_namespaces() {
     need_root
-    unshare -n true 2>/dev/null || { echo "no namespaces: skipped" && exit 77; }
-    traced=(unshare -n "$rtl")
-fi
+    unshare "$@" true 2>/dev/null || { echo "no namespaces: skipped" && exit 77; }
+}
+case ${2:-} in
+looked) need_namespaces -n && traced=(unshare -n "$rtl") ;;
+apart) need_namespaces -npf --mount-proc && traced=(unshare -npf --mount-proc bash -c '"$@"; exit $?' - "$rtl") ;;
+esac
 
 # trace MODE COMMANDS: a shell's, recorded; the status of rtl check is in `status`, what it says in check.out.
 trace() {
@@ -84,9 +88,35 @@ cleared() {
     # An image that is recorded comes after one that is not.
     missing full 7 1 "${without}HSA_TOOLS_LIB was not" \
         'loads 3 env -u HSA_TOOLS_LIB LD_PRELOAD=$soft; $ctl <<<7'
-    # In a session of its own, whose other processes are gone, and that its parent has made.
+}
+
+# In a session of its own, whose other processes are gone, and that its parent has made.
+orphaned() {
     missing full 7 1 "${without}HSA_TOOLS_LIB was not" \
         '$ctl <<<7; setsid $bare ctl="$ctl" PATH="$PATH" bash -c "sleep 3; (stays 9 \"\$@\" &)" - env; sleep 7'
+}
+
+# Over before anybody looks: who has opened the runtime is known all the same, where the kernel tells it. The shortest that there are
+# only load it.
+brief() {
+    need_root
+    /usr/bin/python3 - <<'END' || { echo "the kernel does not tell who makes a process or opens a file: skipped" && exit 77; }
+import ctypes, os, socket, sys
+FAN_NONBLOCK_REPORT_FID, NETLINK_CONNECTOR, INITIAL = 0x202, 11, "pid:[4026531836]"
+try:
+    socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, NETLINK_CONNECTOR).close()
+except OSError:
+    sys.exit(1)
+sys.exit(ctypes.CDLL(None).fanotify_init(FAN_NONBLOCK_REPORT_FID, 0) < 0 or os.readlink("/proc/self/ns/pid") != INITIAL)
+END
+    missing full 7 20 "\(opened the GPU runtime.* was over\|${without}HSA_TOOLS_LIB\)" \
+        '$ctl <<<7; for ((i = 0; i < 20; i++)); do $bare "$ctl" <<<0; done'
+    missing lite 7 20 "\(opened the GPU runtime.* was over\|${without}HSA_TOOLS_LIB\)" \
+        '$ctl <<<7; for ((i = 0; i < 20; i++)); do env -i LD_PRELOAD=libhsa-runtime64.so.1 LD_LIBRARY_PATH=$LD_LIBRARY_PATH /bin/true; done'
+    # Whose environment can be read, and names librtl.so, is not meant.
+    whole lite 7 '$ctl <<<7; LD_PRELOAD=libhsa-runtime64.so.1 sleep 2'
+    # Nor who has a ring, though nobody looked before it was over: of the image that was begun last.
+    whole full 7 'rtl=$PPID; kill -STOP $rtl; (sleep 2; kill -CONT $rtl) & exec $ctl <<<7'
 }
 
 mute() {
@@ -146,8 +176,7 @@ nested() {
 }
 
 rooms() {
-    need_root
-    unshare -mpf true 2>/dev/null || { echo "no namespaces: skipped" && exit 77; }
+    need_namespaces -mpf
     whole full 16 '$ctl <<<7; stays 9 unshare -pf'
     missing full 7 1 "${without}HSA_TOOLS_LIB was not" '$ctl <<<7; stays 9 unshare -pf $bare'
     missing full 7 1 "${without}HSA_TOOLS_LIB was not" '$ctl <<<7; stays 9 unshare -mpf --mount-proc $bare'

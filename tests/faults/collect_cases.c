@@ -69,7 +69,7 @@ static const char *make_remains(struct remains *remains)
     char session[FIXTURE_PATH];
     char path[2 * FIXTURE_PATH];
     struct stat status;
-    CHECK(rtl_session_create(session, sizeof session) == 0);
+    CHECK(rtl_ring_dir_create(session, sizeof session) == 0);
     pid_t pid = fork();
     if (pid == 0) {
         struct rtl_ring ring;
@@ -90,7 +90,7 @@ static const char *make_remains(struct remains *remains)
     remains->bytes = malloc(remains->size);
     CHECK(remains->bytes && read(file, remains->bytes, remains->size) == status.st_size);
     (void)close(file);
-    rtl_session_remove(session);
+    rtl_ring_dir_remove(session);
     return NULL;
 }
 
@@ -171,14 +171,14 @@ static const char *collect_rings(void *context, const struct fault_plan *plan)
     struct collecting *it = context;
     it->opened = it->made = it->whole = false;
     it->error[0] = '\0';
-    CHECK(fixture_path(it->path) && rtl_session_create(it->session, sizeof it->session) == 0);
+    CHECK(fixture_path(it->path) && rtl_ring_dir_create(it->session, sizeof it->session) == 0);
     CHECK(make_ring(&it->ring, it->session));
     const char *failed = collect(it);
     fault_disarm();
     if (!failed)
         failed = judge(it, plan);
     rtl_ring_unmap(&it->ring);
-    rtl_session_remove(it->session);
+    rtl_ring_dir_remove(it->session);
     fixture_remove(it->path);
     return failed;
 }
@@ -192,7 +192,7 @@ const char *Collector_RingsThatCannotBeRead(void)
         .kind = FAULT_FILE, .at = 1, .calls = FAULT_FOREVER, .error = EMFILE, .path = it.session};
     bool told = false;
     CHECK_DONE(make_remains(&it.remains));
-    CHECK(fixture_path(it.path) && rtl_session_create(it.session, sizeof it.session) == 0);
+    CHECK(fixture_path(it.path) && rtl_ring_dir_create(it.session, sizeof it.session) == 0);
     CHECK(make_ring(&it.ring, it.session));
     fault_begin(&plan, false);
     CHECK_DONE(collect(&it));
@@ -206,7 +206,7 @@ const char *Collector_RingsThatCannotBeRead(void)
     world_free(&got);
     free(it.remains.bytes);
     rtl_ring_unmap(&it.ring);
-    rtl_session_remove(it.session);
+    rtl_ring_dir_remove(it.session);
     fixture_remove(it.path);
     return NULL;
 }

@@ -34,7 +34,7 @@ static void give_process(const struct giver *to)
     const struct rtl_wire_process process = {.time_ns = 1,
                                              .pid = 100,
                                              .mode = RTL_MODE_FULL,
-                                             .way = RTL_WAY_INTERPOSE,
+                                             .interception = RTL_INTERPOSED,
                                              .command_length = 7,
                                              .host_length = 4,
                                              .library_length = 6,
@@ -44,10 +44,11 @@ static void give_process(const struct giver *to)
                                          .name_length = 6,
                                          .product_length = 4,
                                          .uuid_length = 5};
-    const struct rtl_wire_bracket bracket = {.system_ns = 5, .boottime_ns = 5, .width_ns = 3};
+    const struct rtl_wire_clock_snapshot snapshot = {
+        .system_ns = 5, .boottime_ns = 5, .width_ns = 3};
     GIVE(to, RTL_WIRE_PROCESS, process, "programhostlibrtl7");
     GIVE(to, RTL_WIRE_AGENT, agent, "gfx906cardGPU-1");
-    GIVE(to, RTL_WIRE_BRACKET, bracket, "");
+    GIVE(to, RTL_WIRE_CLOCK_SNAPSHOT, snapshot, "");
 }
 
 static void give_definitions(const struct giver *to)
@@ -55,7 +56,7 @@ static void give_definitions(const struct giver *to)
     give_process(to);
     for (uint32_t i = 0; i < 3; i++) {
         const struct rtl_wire_queue queue = {
-            .queue = i, .size = 64, .way = i < 2 ? RTL_WAY_INTERPOSE : RTL_WAY_COPIES};
+            .queue = i, .size = 64, .interception = i < 2 ? RTL_INTERPOSED : RTL_COPIES_ONLY};
         const struct rtl_wire_symbol symbol = {
             .symbol = i, .kernel_object = 64 + i, .name_length = (uint16_t)strlen(names[i])};
         const struct rtl_wire_shape shape = {.shape = i,
@@ -326,8 +327,8 @@ void world_write(void *context, enum rtl_wire_type type, const void *body, size_
     case RTL_WIRE_CLOCK:
         rtl_writer_clock(to->writer, to->process, body);
         break;
-    case RTL_WIRE_BRACKET:
-        rtl_writer_bracket(to->writer, to->process, body);
+    case RTL_WIRE_CLOCK_SNAPSHOT:
+        rtl_writer_clock_snapshot(to->writer, to->process, body);
         break;
     case RTL_WIRE_NOTE:
         rtl_writer_note(to->writer, to->process, body, rest);
@@ -384,6 +385,7 @@ void world_write(void *context, enum rtl_wire_type type, const void *body, size_
     case RTL_WIRE_VOID:
     case RTL_WIRE_DRAFT_KERNEL:
     case RTL_WIRE_DRAFT_COPY:
+    case RTL_WIRE_DRAFT_LAUNCH:
         break;
     }
 }

@@ -339,7 +339,7 @@ static unsigned help(void *context)
     unsigned taken = rtl_harvest(queue, HELP, HELP) + forward(queue->index, (helps & 1u) != 0);
     uint64_t lost = queue->ledger->lost[RTL_LOST_PENDING];
     if (rtl_pending_room(&queue->pending) == 0)
-        rtl_harvest_set_aside(queue);
+        rtl_harvest_park(queue);
     given_up += queue->ledger->lost[RTL_LOST_PENDING] - lost;
     return taken;
 }
@@ -389,7 +389,7 @@ static void begin_side(unsigned slot)
     MUST(rtl_pending_init(&side->state.pending, &rtl_chunks, settings.records));
     side->state.rewriter = (struct rtl_rewriter){.pending = &side->state.pending,
                                                  .pool = &rtl_signals,
-                                                 .borrows = &rtl_borrows,
+                                                 .borrows = rtl_borrows,
                                                  .ledger = &side->ledger,
                                                  .mode = (enum rtl_mode)settings.mode,
                                                  .reservations = &side->reservations,
@@ -411,9 +411,9 @@ void model_begin(const struct model_settings *with)
     memset(owns, 0, sizeof owns);
     memset(in_flight, 0, sizeof in_flight);
     memset(pool_signals, 0, sizeof pool_signals);
-    memset((void *)rtl_borrows.sets, 0, sizeof rtl_borrows.sets);
+    MUST(rtl_harvest_begin());
+    memset((void *)rtl_borrows->sets, 0, sizeof rtl_borrows->sets);
     rtl_api.hsa_signal_subtract_screlease = subtract;
-    rtl_harvest_begin();
     MUST(rtl_pool_init(&rtl_signals, POOL, (struct rtl_pool_backend){create, destroy, &made}));
     for (unsigned i = 0; i < MODEL_QUEUES; i++)
         begin_side(i);
@@ -750,14 +750,14 @@ void model_complete(unsigned queue, unsigned skip)
 
 /* ---- the worker ---- */
 
-void model_harvest(unsigned queue, unsigned most, unsigned patience)
+void model_harvest(unsigned queue, unsigned most, unsigned max_incomplete)
 {
-    (void)rtl_harvest(&sides[queue].state, most, patience);
+    (void)rtl_harvest(&sides[queue].state, most, max_incomplete);
 }
 
 void model_forward(unsigned queue)
 {
-    (void)rtl_harvest_aside();
+    (void)rtl_harvest_finish_parked();
     (void)forward(queue, false);
 }
 
@@ -774,11 +774,11 @@ static void end_stalls(void)
 
 static unsigned round_of_work(void)
 {
-    unsigned finished = rtl_harvest_aside();
+    unsigned finished = rtl_harvest_finish_parked();
     for (unsigned i = 0; i < MODEL_QUEUES; i++) {
         finished += forward(i, false);
         finished += rtl_harvest(&sides[i].state, HELP, HELP);
-        rtl_harvest_set_aside(&sides[i].state);
+        rtl_harvest_park(&sides[i].state);
     }
     return finished;
 }

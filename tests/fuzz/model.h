@@ -63,7 +63,7 @@ void model_launch(unsigned queue, unsigned count);
 void model_complete(unsigned queue, unsigned skip);
 
 /** What a worker or a helping thread does. */
-void model_harvest(unsigned queue, unsigned most, unsigned patience);
+void model_harvest(unsigned queue, unsigned most, unsigned max_incomplete);
 void model_forward(unsigned queue);
 
 /** A thread that has begun to forward for the queue loses its processor, or has it back. */

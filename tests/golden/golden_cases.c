@@ -182,6 +182,8 @@ static const char *check_account(rtl_trace_t *trace, unsigned minor)
             CHECK(it->lost[RTL_LOSS_RING] == want[i].ring);
             CHECK(it->lost[RTL_LOSS_KILLED] == want[i].killed);
         }
+    /* A queue of graphs alone came with 1.2. */
+    CHECK(found == (minor < 2 ? 2 : 3));
     CHECK(rtlTraceNotes(trace, &note, &count) == RTL_OK && count == (minor < 5 ? 1 : 2));
     CHECK(note->process == 2 && note->queue == 1 && note->time == 3500000);
     CHECK(SAME(note->text, "something odd ?"));

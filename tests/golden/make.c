@@ -32,7 +32,7 @@ static uint32_t make_process(void)
                                              .pid = 4242,
                                              .ppid = 4200,
                                              .mode = RTL_MODE_FULL,
-                                             .way = RTL_WAY_INTERPOSE,
+                                             .interception = RTL_INTERPOSED,
                                              .core_table = 1016,
                                              .ext_table = 464,
                                              .hsa_major = 1,
@@ -82,7 +82,7 @@ static void make_clocks(uint32_t process)
         {.ticks = 1000, .system_ns = 5000000, .agent = 1},
         {101000, 6000000, 1},
         {201000, 7000500, 1}};
-    static const struct rtl_wire_bracket brackets[] = {
+    static const struct rtl_wire_clock_snapshot snapshots[] = {
         {.system_ns = 5000000,
          .monotonic_ns = 5000000,
          .boottime_ns = 6000000,
@@ -92,7 +92,7 @@ static void make_clocks(uint32_t process)
     for (unsigned i = 0; i < 3; i++)
         rtl_writer_clock(writer, process, &points[i]);
     for (unsigned i = 0; i < 2; i++)
-        rtl_writer_bracket(writer, process, &brackets[i]);
+        rtl_writer_clock_snapshot(writer, process, &snapshots[i]);
 }
 
 static void make_queues(uint32_t process)
@@ -105,12 +105,12 @@ static void make_queues(uint32_t process)
          .agent = 1,
          .size = 16384,
          .hsa_type = 0,
-         .way = RTL_WAY_INTERPOSE},
-        {2000001, 0x7f0000002000, 18, 1, 1, 64, 1, RTL_WAY_INTERCEPT},
-        {2000002, 0x7f0000003000, 19, 2, 2, 64, 0, RTL_WAY_INTERPOSE},
-        {2000003, 0x7f0000004000, 20, 3, 1, 64, 0, RTL_WAY_INTERPOSE},
-        {2000004, ALL_64, ALL_64, 4, 2, UINT32_MAX, 0, RTL_WAY_INTERPOSE},
-        {2000005, 0x7f0000006000, 21, 5, 1, 64, 0, RTL_WAY_PASS},
+         .interception = RTL_INTERPOSED},
+        {2000001, 0x7f0000002000, 18, 1, 1, 64, 1, RTL_INTERCEPTED},
+        {2000002, 0x7f0000003000, 19, 2, 2, 64, 0, RTL_INTERPOSED},
+        {2000003, 0x7f0000004000, 20, 3, 1, 64, 0, RTL_INTERPOSED},
+        {2000004, ALL_64, ALL_64, 4, 2, UINT32_MAX, 0, RTL_INTERPOSED},
+        {2000005, 0x7f0000006000, 21, 5, 1, 64, 0, RTL_UNTRACKED},
     };
     const struct rtl_wire_queue_end end = {.time_ns = 9000000, .queue = 1};
     for (unsigned i = 0; i < sizeof queues / sizeof *queues; i++)
@@ -190,7 +190,7 @@ static void make_row(uint32_t process)
  * that the trace lacks. */
 static void make_dead(void)
 {
-    static const struct rtl_wire_bracket brackets[] = {
+    static const struct rtl_wire_clock_snapshot snapshots[] = {
         {.system_ns = 1000000,
          .monotonic_ns = 1000000,
          .boottime_ns = 1000000,
@@ -209,8 +209,9 @@ static void make_dead(void)
         .time_ns = 3000000, .pid = 4243, .ppid = 4242, .mode = RTL_MODE_LITE};
     const struct rtl_wire_agent agent = {
         .clock_hz = 1000000000, .device_type = 1, .gpu = 0, .name_length = 7};
-    const struct rtl_wire_queue queues[] = {{.queue = 0, .way = RTL_WAY_INTERPOSE},
-                                            {.queue = 1, .agent = 7, .way = RTL_WAY_INTERPOSE}};
+    const struct rtl_wire_queue queues[] = {
+        {.queue = 0, .interception = RTL_INTERPOSED},
+        {.queue = 1, .agent = 7, .interception = RTL_INTERPOSED}};
     const struct rtl_wire_note note = {.time_ns = 3500000, .queue = 1, .text_length = 15};
     const struct rtl_writer_account account = {.packets = 9,
                                                .seen = 8,
@@ -223,7 +224,7 @@ static void make_dead(void)
     uint32_t id = rtl_writer_process(writer, &process, "");
     rtl_writer_agent(writer, id, &agent, "gfx90a\xff");
     for (unsigned i = 0; i < 2; i++) {
-        rtl_writer_bracket(writer, id, &brackets[i]);
+        rtl_writer_clock_snapshot(writer, id, &snapshots[i]);
         rtl_writer_queue(writer, id, &queues[i]);
     }
     make_kernels(id, kernels, 5);
@@ -246,7 +247,8 @@ static void make_replaced(void)
 #if RTL_FORMAT_MINOR >= 1
 static void make_copies(uint32_t process)
 {
-    static const struct rtl_wire_queue queue = {.queue = 9, .agent = 1, .way = RTL_WAY_COPIES};
+    static const struct rtl_wire_queue queue = {
+        .queue = 9, .agent = 1, .interception = RTL_COPIES_ONLY};
     static const struct rtl_wire_copy copies[] = {
         {.ordinal = 0,
          .start = 2000,
@@ -536,7 +538,7 @@ static void make_unrecorded(void)
 {
     static const char why[] = "process 301 loaded librtl and is not recorded: no room";
     const struct rtl_wire_process process = {
-        .time_ns = 9600000, .pid = 301, .mode = RTL_MODE_LITE, .way = RTL_WAY_PASS};
+        .time_ns = 9600000, .pid = 301, .mode = RTL_MODE_LITE, .interception = RTL_UNTRACKED};
     const struct rtl_wire_note note = {
         .time_ns = 9600000, .queue = RTL_NONE, .text_length = (uint16_t)(sizeof why - 1)};
     uint32_t id = rtl_writer_process(writer, &process, "");

@@ -3,7 +3,7 @@
  * are of: HSA_TOOLS_LIB=…/probe_tool.so. The answers go to the file PROBE_REPORT, a line each.
  */
 #include "intercept/base/api.h"
-#include "intercept/queue/generation.h"
+#include "intercept/queue/intercept_abi.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static hsa_status_t ask(hsa_agent_t agent, void *data)
     hsa_device_type_t type;
     hsa_status_t status = rtl_api.hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
     if (status == HSA_STATUS_SUCCESS && type == HSA_DEVICE_TYPE_GPU)
-        (void)fprintf(data, "%s\n", rtl_generation_name(rtl_generation_probe(agent)));
+        (void)fprintf(data, "%s\n", rtl_intercept_abi_name(rtl_intercept_abi_probe(agent)));
     return status;
 }
 

@@ -43,6 +43,9 @@ finds() {
 plant
 compile
 "$layers" --root "$scratch/tree" build >out 2>&1 || fail "a tree that is right is refused"
+# The same, with whole paths, as CMake 4 has them.
+sed -i 's,"command":"cc -o \(src/[^ ]*\),"output":"'"$scratch"'/tree/build/\1"\,&,g' tree/build/compile_commands.json
+"$layers" --root "$scratch/tree" build >out 2>&1 || fail "a tree that is right is refused with whole paths"
 
 plant
 sed -i '1i #include "high/high.h"' tree/src/low/low.c

@@ -29,7 +29,7 @@ const char *Images_ManyRingsOfAProcess(void)
 {
     static struct rtl_ring rings[MANY];
     char session[256];
-    CHECK(rtl_session_create(session, sizeof session) == 0);
+    CHECK(rtl_ring_dir_create(session, sizeof session) == 0);
     for (unsigned i = 0; i < MANY; i++) {
         CHECK(rtl_ring_create(&rings[i], session, SMALLEST_RING) == 0);
         CHECK(rings[i].header->ordinal == i);
@@ -37,7 +37,7 @@ const char *Images_ManyRingsOfAProcess(void)
     }
     for (unsigned i = 0; i < MANY; i++)
         rtl_ring_unmap(&rings[i]);
-    rtl_session_remove(session);
+    rtl_ring_dir_remove(session);
     return NULL;
 }
 
@@ -48,7 +48,7 @@ const char *Images_TheNextOneTells(void)
     struct rtl_ring closed;
     struct rtl_ring own;
     char session[256];
-    CHECK(rtl_session_create(session, sizeof session) == 0);
+    CHECK(rtl_ring_dir_create(session, sizeof session) == 0);
     CHECK(rtl_ring_create(&former, session, SMALLEST_RING) == 0);
     CHECK(rtl_ring_create(&closed, session, SMALLEST_RING) == 0);
     CHECK(rtl_ring_create(&own, session, SMALLEST_RING) == 0);
@@ -61,7 +61,7 @@ const char *Images_TheNextOneTells(void)
     CHECK(state_of(session, 2) == RTL_RING_OPEN);
     CHECK(!rtl_ring_replaced(&own));
     rtl_ring_unmap(&own);
-    rtl_session_remove(session);
+    rtl_ring_dir_remove(session);
     return NULL;
 }
 
@@ -71,7 +71,7 @@ const char *Images_NotOfAnotherProcess(void)
     struct rtl_ring before;
     struct rtl_ring own;
     char session[256];
-    CHECK(rtl_session_create(session, sizeof session) == 0);
+    CHECK(rtl_ring_dir_create(session, sizeof session) == 0);
     CHECK(rtl_ring_create(&before, session, SMALLEST_RING) == 0);
     CHECK(rtl_ring_create(&own, session, SMALLEST_RING) == 0);
     before.header->process_start--;
@@ -87,7 +87,7 @@ const char *Images_NotOfAnotherProcess(void)
     rtl_ring_replace_former(session);
     CHECK(state_of(session, 0) == RTL_RING_OPEN && state_of(session, 1) == RTL_RING_REPLACED);
     rtl_ring_replace_former("/nonexistent");
-    rtl_session_remove(session);
+    rtl_ring_dir_remove(session);
     return NULL;
 }
 
@@ -130,13 +130,13 @@ const char *Images_WhatAProcessHasMapped(void)
     char name[64];
     char longer[64];
     uint32_t own = (uint32_t)getpid();
-    CHECK(rtl_session_create(session, sizeof session) == 0);
+    CHECK(rtl_ring_dir_create(session, sizeof session) == 0);
     CHECK(rtl_ring_create(&ring, session, SMALLEST_RING) == 0);
     (void)snprintf(name, sizeof name, "%s/ring.%u.0", strrchr(session, '/'), own);
     (void)snprintf(longer, sizeof longer, "%s/ring.%u.", strrchr(session, '/'), own);
     CHECK(rtl_process_maps(own, name) == RTL_MAPPED_YES);
     CHECK(rtl_process_maps(own, longer) == RTL_MAPPED_NO);
-    rtl_session_remove(session);
+    rtl_ring_dir_remove(session);
     CHECK(rtl_process_maps(own, name) == RTL_MAPPED_YES);
     rtl_ring_unmap(&ring);
     CHECK(rtl_process_maps(own, name) == RTL_MAPPED_NO);

@@ -323,7 +323,7 @@ const char *Pack_AWriterIsKilled(void)
         uint64_t next = 0;
         uint64_t torn = 0;
         uint64_t enough = 1000 + draw(5000);
-        CHECK(rtl_session_create(session, sizeof session) == 0);
+        CHECK(rtl_ring_dir_create(session, sizeof session) == 0);
         pid_t pid = fork();
         if (pid == 0)
             write_for_ever(session);
@@ -338,7 +338,7 @@ const char *Pack_AWriterIsKilled(void)
         CHECK(next < UINT64_MAX / 2 && torn <= RTL_PACK_MOST_SLOTS);
         CHECK(rtl_ring_pending(&ring) == 0);
         rtl_ring_unmap(&ring);
-        rtl_session_remove(session);
+        rtl_ring_dir_remove(session);
     }
     return NULL;
 }

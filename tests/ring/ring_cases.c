@@ -37,7 +37,7 @@ static int find_ring(const char *session, int pid, unsigned ordinal, struct rtl_
 
 static const char *set_up(struct fixture *f)
 {
-    CHECK(rtl_session_create(f->session, sizeof f->session) == 0);
+    CHECK(rtl_ring_dir_create(f->session, sizeof f->session) == 0);
     CHECK(rtl_ring_create(&f->writer, f->session, SMALLEST_RING) == 0);
     (void)rtl_ring_reserve_piece(&f->writer, SIZE_MAX);
     CHECK(find_ring(f->session, getpid(), 0, &f->reader) == 0);
@@ -48,7 +48,7 @@ static void tear_down(struct fixture *f)
 {
     rtl_ring_unmap(&f->writer);
     rtl_ring_unmap(&f->reader);
-    rtl_session_remove(f->session);
+    rtl_ring_dir_remove(f->session);
 }
 
 /* What a reader got. */
@@ -190,7 +190,7 @@ const char *Ring_RoomInPlaceNeedsNoMoreMemoryThanItsOwn(void)
 {
     struct fixture f;
     struct rtl_ring_place place;
-    CHECK(rtl_session_create(f.session, sizeof f.session) == 0);
+    CHECK(rtl_ring_dir_create(f.session, sizeof f.session) == 0);
     CHECK(rtl_ring_create(&f.writer, f.session, LARGE_RING) == 0);
     uint64_t slots = f.writer.mask + 1;
     uint64_t usable = atomic_load(&f.writer.header->usable);
@@ -203,7 +203,7 @@ const char *Ring_RoomInPlaceNeedsNoMoreMemoryThanItsOwn(void)
     CHECK(rtl_ring_begin(&f.writer, RTL_SLOT_SIZE / 2, slots / 8, &place) == NULL);
     CHECK(atomic_load(&f.writer.header->usable) == usable);
     rtl_ring_unmap(&f.writer);
-    rtl_session_remove(f.session);
+    rtl_ring_dir_remove(f.session);
     return NULL;
 }
 
@@ -528,9 +528,9 @@ const char *Ring_HoleOfALivingWriterHoldsTheReader(void)
 
 /* ---- drafts ---- */
 
-/* Kernels and copies by number, which is their packet or ordinal, as they came. */
+/* Kernels, copies and launches by number, which is their packet, ordinal or time, as they came. */
 struct told {
-    unsigned kernels, copies, draft_kernels, draft_copies, others;
+    unsigned kernels, copies, draft_kernels, draft_copies, draft_launches, others;
     uint64_t sum;  /* of the numbers */
     uint64_t last; /* number */
 };
@@ -539,18 +539,21 @@ static void tell(void *context, enum rtl_wire_type type, const void *body, size_
 {
     struct told *told = context;
     (void)size;
-    memcpy(&told->last, body, sizeof told->last); /* both begin with it */
+    memcpy(&told->last, body, sizeof told->last); /* all begin with it */
     told->sum += told->last;
     told->kernels += type == RTL_WIRE_KERNEL;
     told->copies += type == RTL_WIRE_COPY;
     told->draft_kernels += type == RTL_WIRE_DRAFT_KERNEL;
     told->draft_copies += type == RTL_WIRE_DRAFT_COPY;
+    told->draft_launches += type == RTL_WIRE_DRAFT_LAUNCH;
     told->others += type != RTL_WIRE_KERNEL && type != RTL_WIRE_COPY &&
-                    type != RTL_WIRE_DRAFT_KERNEL && type != RTL_WIRE_DRAFT_COPY;
+                    type != RTL_WIRE_DRAFT_KERNEL && type != RTL_WIRE_DRAFT_COPY &&
+                    type != RTL_WIRE_DRAFT_LAUNCH;
 }
 
 _Static_assert(offsetof(struct rtl_wire_kernel, packet) == 0 &&
-                   offsetof(struct rtl_wire_copy, ordinal) == 0,
+                   offsetof(struct rtl_wire_copy, ordinal) == 0 &&
+                   offsetof(struct rtl_wire_launch, time_ns) == 0,
                "as tell takes it");
 
 static struct rtl_wire_kernel numbered(uint64_t number)
@@ -575,7 +578,15 @@ static bool draft_copy(struct rtl_ring *ring, uint64_t number, struct rtl_ring_d
 {
     struct rtl_wire_copy copy = {.ordinal = number};
     struct rtl_piece piece = {&copy, sizeof copy};
-    return rtl_ring_draft(ring, RTL_WIRE_COPY, &piece, 1, draft);
+    return rtl_ring_draft(ring, RTL_WIRE_COPY, &piece, 1, 0, draft);
+}
+
+static bool draft_launch(struct rtl_ring *ring, uint64_t number, uint64_t spare,
+                         struct rtl_ring_draft *draft)
+{
+    struct rtl_wire_launch launch = {.time_ns = number};
+    struct rtl_piece piece = {&launch, sizeof launch};
+    return rtl_ring_draft(ring, RTL_WIRE_LAUNCH, &piece, 1, spare, draft);
 }
 
 static struct told read_told(struct rtl_ring *ring, bool dead)
@@ -624,16 +635,32 @@ const char *Ring_DraftsOfTheDeadAreHandedOverAsSuch(void)
     atomic_fetch_add(&ring.header->head, 2);
     CHECK(draft_kernels(&ring, 200, 64, &draft) == 64);
     CHECK(draft_copy(&ring, 7, &draft));
+    CHECK(draft_launch(&ring, 9, 0, &draft));
     CHECK(draft_kernels(&ring, 300, 1, &draft) == 1);
     rtl_ring_commit(&ring, &draft);
     CHECK(draft_copy(&ring, 8, &draft));
     rtl_ring_give_up(&ring, &draft);
     CHECK(read_told(&ring, false).sum == 0);
     struct told told = read_told(&ring, true);
-    CHECK(told.draft_kernels == 67 && told.draft_copies == 1 && told.kernels == 1);
-    CHECK(told.copies == 0 && told.others == 2);
-    CHECK(told.sum == 303 + 200 * 64 + 63 * 64 / 2 + 7 + 300);
+    CHECK(told.draft_kernels == 67 && told.draft_copies == 1 && told.draft_launches == 1);
+    CHECK(told.kernels == 1 && told.copies == 0 && told.others == 2);
+    CHECK(told.sum == 303 + 200 * 64 + 63 * 64 / 2 + 7 + 9 + 300);
     CHECK(rtl_ring_pending(&ring) == 0);
+    rtl_ring_unmap(&ring);
+    return NULL;
+}
+
+const char *Ring_DraftsLeaveWhatIsToStayFree(void)
+{
+    struct rtl_ring ring;
+    struct rtl_ring_draft draft;
+    CHECK(rtl_ring_create_private(&ring, SMALLEST_RING) == 0);
+    uint64_t slots = ring.mask + 1;
+    uint64_t drafted = 0;
+    while (draft_launch(&ring, 1, slots / 8, &draft))
+        drafted += draft.slots;
+    CHECK(drafted <= slots - slots / 8 + draft.slots && drafted >= slots - slots / 8);
+    CHECK(draft_launch(&ring, 1, 0, &draft));
     rtl_ring_unmap(&ring);
     return NULL;
 }
@@ -694,7 +721,7 @@ static const char *fill_all(bool ahead)
     struct filling filling[WRITERS];
     pthread_t threads[WRITERS];
     pthread_t reserver;
-    CHECK(rtl_session_create(f.session, sizeof f.session) == 0);
+    CHECK(rtl_ring_dir_create(f.session, sizeof f.session) == 0);
     CHECK(rtl_ring_create(&f.writer, f.session, LARGE_RING) == 0);
     uint64_t slots = f.writer.mask + 1;
     CHECK(slots * RTL_SLOT_SIZE == LARGE_RING);
@@ -717,7 +744,7 @@ static const char *fill_all(bool ahead)
     CHECK(rtl_ring_read(&f.writer, UINT64_MAX, false, keep_last, &got, &torn) == slots);
     CHECK(push_text(&f.writer, "x"));
     rtl_ring_unmap(&f.writer);
-    rtl_session_remove(f.session);
+    rtl_ring_dir_remove(f.session);
     return NULL;
 }
 
@@ -745,7 +772,7 @@ const char *Ring_TakesMemoryAsItIsWritten(void)
 {
     struct fixture f;
     const size_t ahead = (size_t)1 << 20;
-    CHECK(rtl_session_create(f.session, sizeof f.session) == 0);
+    CHECK(rtl_ring_dir_create(f.session, sizeof f.session) == 0);
     CHECK(rtl_ring_create(&f.writer, f.session, LARGE_RING) == 0);
     const struct rtl_ring_header *header = f.writer.header;
     uint64_t slots = f.writer.mask + 1;
@@ -766,7 +793,7 @@ const char *Ring_TakesMemoryAsItIsWritten(void)
     CHECK(atomic_load(&header->usable) == slots);
     CHECK(rtl_ring_reserve_ahead(&f.writer) == 0 && !push_text(&f.writer, "x"));
     rtl_ring_unmap(&f.writer);
-    rtl_session_remove(f.session);
+    rtl_ring_dir_remove(f.session);
     return NULL;
 }
 
@@ -796,7 +823,7 @@ const char *Ring_WritersFindMemoryMapped(void)
     int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     if (pagemap < 0 || !has_page_map(pagemap))
         return NULL; /* before Linux 5.14 */
-    CHECK(rtl_session_create(f.session, sizeof f.session) == 0);
+    CHECK(rtl_ring_dir_create(f.session, sizeof f.session) == 0);
     CHECK(rtl_ring_create(&f.writer, f.session, LARGE_RING) == 0);
     while (rtl_ring_reserve_ahead(&f.writer) > 0)
         continue;
@@ -808,7 +835,7 @@ const char *Ring_WritersFindMemoryMapped(void)
     CHECK(!is_mapped(pagemap, f.writer.slots + (usable + of_page) * RTL_SLOT_SIZE));
     (void)close(pagemap);
     rtl_ring_unmap(&f.writer);
-    rtl_session_remove(f.session);
+    rtl_ring_dir_remove(f.session);
     return NULL;
 }
 
@@ -953,7 +980,7 @@ const char *Session_OtherVersionIsTold(void)
     uint32_t version = 0;
     char library[32];
     CHECK_DONE(set_up(&f));
-    CHECK(rtl_session_check(f.session, &version) == 1 && version == RTL_WIRE_VERSION);
+    CHECK(rtl_ring_dir_check(f.session, &version) == 1 && version == RTL_WIRE_VERSION);
     f.writer.header->wire_version = 4242;
     (void)snprintf(path, sizeof path, "%s/ring.%d.0", f.session, (int)getpid());
     CHECK(rtl_ring_open(&ring, path, &version, library) == -2);
@@ -962,8 +989,8 @@ const char *Session_OtherVersionIsTold(void)
     int file = open(path, O_WRONLY | O_TRUNC);
     CHECK(file >= 0 && dprintf(file, "wire 77\n") == 8);
     close(file);
-    CHECK(rtl_session_check(f.session, &version) == 0 && version == 77);
-    CHECK(rtl_session_check("/nonexistent", &version) == -1 && errno == ENOENT);
+    CHECK(rtl_ring_dir_check(f.session, &version) == 0 && version == 77);
+    CHECK(rtl_ring_dir_check("/nonexistent", &version) == -1 && errno == ENOENT);
     tear_down(&f);
     return NULL;
 }
@@ -976,7 +1003,7 @@ static const char *refused(const struct fixture *f, const char *name, int error)
     char library[32];
     char path[512];
     (void)snprintf(path, sizeof path, "%s/%s", f->session, name);
-    CHECK(strcmp(name, "session") == 0 ? rtl_session_check(f->session, &version) == -1
+    CHECK(strcmp(name, "session") == 0 ? rtl_ring_dir_check(f->session, &version) == -1
                                        : rtl_ring_open(&ring, path, &version, library) == -1);
     CHECK(errno == error);
     return NULL;
@@ -1024,14 +1051,14 @@ const char *Session_OnlyItsOwnersFiles(void)
     CHECK_DONE(refused(&f, name, EPERM));
     CHECK_DONE(refused(&f, "session", EPERM));
     CHECK(rtl_ring_create(&ring, f.session, SMALLEST_RING) == -1 && errno == EPERM);
-    rtl_session_remove(f.session);
+    rtl_ring_dir_remove(f.session);
     CHECK(access(f.session, F_OK) == 0);
     CHECK(chmod(f.session, 0700) == 0);
     CHECK(mkdtemp(link) != NULL && rmdir(link) == 0 && symlink(f.session, link) == 0);
-    CHECK(rtl_session_check(link, &version) == -1 && errno == ENOTDIR);
+    CHECK(rtl_ring_dir_check(link, &version) == -1 && errno == ENOTDIR);
     CHECK(rtl_ring_create(&ring, link, SMALLEST_RING) == -1 && errno == ENOTDIR);
     CHECK(unlink(link) == 0);
-    CHECK(rtl_session_check(f.session, &version) == 1);
+    CHECK(rtl_ring_dir_check(f.session, &version) == 1);
     tear_down(&f);
     return NULL;
 }
@@ -1102,7 +1129,7 @@ const char *Session_ReadyRingsAreTaken(void)
     struct fixture f;
     struct rtl_ring second;
     char path[512];
-    CHECK(rtl_session_create_for(f.session, sizeof f.session, LARGE_RING, NULL, 0) == 0);
+    CHECK(rtl_ring_dir_create_for(f.session, sizeof f.session, LARGE_RING, NULL, 0) == 0);
     (void)snprintf(path, sizeof path, "%s/spare.0", f.session);
     CHECK(access(path, F_OK) == 0);
     CHECK(rtl_ring_create(&f.writer, f.session, LARGE_RING) == 0);
@@ -1154,7 +1181,7 @@ const char *Session_NoFileIsMadeLongerThanAllowed(void)
     char text[400];
     unsigned refused = 0;
     unsigned expected = 0;
-    CHECK(rtl_session_create_for(session, sizeof session, LARGE_RING, NULL, 0) == 0);
+    CHECK(rtl_ring_dir_create_for(session, sizeof session, LARGE_RING, NULL, 0) == 0);
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         CHECK(rtl_spares_make(session, rtl_ring_slots(LARGE_RING), 1) == 0);
         CHECK(errno_within(session, limits[i]) == 0);
@@ -1174,7 +1201,7 @@ const char *Session_NoFileIsMadeLongerThanAllowed(void)
         }
     closedir(folder);
     CHECK(refused == expected && expected > 0);
-    rtl_session_remove(session);
+    rtl_ring_dir_remove(session);
     CHECK(access(session, F_OK) != 0);
     return NULL;
 }

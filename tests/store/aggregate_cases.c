@@ -198,8 +198,8 @@ static uint32_t define(struct rtl_writer *writer, enum kind kind)
     const struct rtl_wire_agent other = {
         .agent = 2, .gpu = 1, .device_type = 1, .clock_hz = 25000000, .bdf = 77, .name_length = 6};
     const struct rtl_wire_queue queue = {
-        .queue = QUEUES, .agent = 2, .size = 64, .way = RTL_WAY_INTERPOSE};
-    const struct rtl_wire_queue copies = {.queue = QUEUES + 1, .way = RTL_WAY_COPIES};
+        .queue = QUEUES, .agent = 2, .size = 64, .interception = RTL_INTERPOSED};
+    const struct rtl_wire_queue copies = {.queue = QUEUES + 1, .interception = RTL_COPIES_ONLY};
     rtl_writer_agent(writer, process, &other, "gfx90a");
     rtl_writer_queue(writer, process, &queue);
     rtl_writer_queue(writer, process, &copies);
@@ -208,11 +208,12 @@ static uint32_t define(struct rtl_writer *writer, enum kind kind)
         uint64_t drift = kind == DRIFTING ? i * 111 : 0;
         const struct rtl_wire_clock point = {.ticks = i * 1000003,
                                              .system_ns = i * 10000030 + i * i % 77};
-        const struct rtl_wire_bracket bracket = {.system_ns = i * 10000000,
-                                                 .boottime_ns = i * 10000000 + drift + 5000000,
-                                                 .width_ns = 10};
+        const struct rtl_wire_clock_snapshot snapshot = {.system_ns = i * 10000000,
+                                                         .boottime_ns =
+                                                             i * 10000000 + drift + 5000000,
+                                                         .width_ns = 10};
         rtl_writer_clock(writer, process, &point);
-        rtl_writer_bracket(writer, process, &bracket);
+        rtl_writer_clock_snapshot(writer, process, &snapshot);
     }
     return process;
 }

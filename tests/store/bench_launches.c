@@ -79,7 +79,7 @@ static uint32_t define(struct rtl_writer *writer, const struct bench *bench)
 {
     const struct rtl_wire_process process = {.pid = 1};
     const struct rtl_wire_agent agent = {.clock_hz = 100000000, .device_type = 1};
-    const struct rtl_wire_queue queue = {.size = 16384, .way = RTL_WAY_INTERPOSE};
+    const struct rtl_wire_queue queue = {.size = 16384, .interception = RTL_INTERPOSED};
     const struct rtl_wire_clock point = {.ticks = 0, .system_ns = 0};
     const struct rtl_wire_symbol symbol = {.name_length = 6};
     const struct rtl_wire_shape shape = {.grid = {64, 1, 1}};

@@ -114,7 +114,8 @@ static uint32_t define(struct rtl_writer *writer, uint32_t queues)
     rtl_writer_agent(writer, id, &agent, "");
     rtl_writer_clock(writer, id, &point);
     for (uint32_t i = 0; i < queues; i++) {
-        const struct rtl_wire_queue queue = {.queue = i, .size = 16384, .way = RTL_WAY_INTERPOSE};
+        const struct rtl_wire_queue queue = {
+            .queue = i, .size = 16384, .interception = RTL_INTERPOSED};
         rtl_writer_queue(writer, id, &queue);
     }
     define_shapes(writer, id);

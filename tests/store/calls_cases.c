@@ -566,7 +566,7 @@ const char *Calls_OriginsOfKernelsAndCopies(void)
     static const struct rtl_wire_range range = {.id = 7, .start_ns = 10, .thread = 5};
     static const struct rtl_wire_range other = {.id = 2, .start_ns = 5, .thread = 5};
     static const struct rtl_wire_range_end orphan = {.id = 9, .end_ns = 3};
-    static const struct rtl_wire_queue copies = {.queue = 1, .way = RTL_WAY_COPIES};
+    static const struct rtl_wire_queue copies = {.queue = 1, .interception = RTL_COPIES_ONLY};
     static const struct rtl_wire_copy made = {.queue = 1, .start = 5, .end = 6, .correlation = 3};
     static const struct rtl_wire_copy raw = {.queue = 1, .start = 7, .end = 8, .correlation = 7};
     char path[FIXTURE_PATH];

@@ -134,17 +134,18 @@ const char *Clock_LeavesOutPointsThatDoNotRise(void)
     return NULL;
 }
 
-static struct rtl_wire_bracket bracket(uint64_t system, uint64_t boottime, uint64_t width)
+static struct rtl_wire_clock_snapshot snapshot(uint64_t system, uint64_t boottime, uint64_t width)
 {
-    return (struct rtl_wire_bracket){
+    return (struct rtl_wire_clock_snapshot){
         .system_ns = system, .boottime_ns = boottime, .width_ns = width};
 }
 
 const char *Clock_OneClockIsExact(void)
 {
-    const struct rtl_wire_bracket brackets[] = {bracket(1000, 1080, 100), bracket(9000, 8990, 20)};
+    const struct rtl_wire_clock_snapshot snapshots[] = {snapshot(1000, 1080, 100),
+                                                        snapshot(9000, 8990, 20)};
     struct rtl_line line = {0};
-    CHECK(rtl_clock_make_system(&line, brackets, 2) == 0);
+    CHECK(rtl_clock_make_system(&line, snapshots, 2) == 0);
     CHECK(rtl_line_at(&line, 0) == 0 && rtl_line_at(&line, 1000) == 1000);
     CHECK(rtl_line_at(&line, UINT64_MAX) == UINT64_MAX);
     rtl_line_free(&line);
@@ -153,26 +154,26 @@ const char *Clock_OneClockIsExact(void)
     return NULL;
 }
 
-const char *Clock_OffsetOfTheTightestBracket(void)
+const char *Clock_OffsetOfTheTightestSnapshot(void)
 {
-    const struct rtl_wire_bracket brackets[] = {
-        bracket(1000, 501080, 100), bracket(5000, 505003, 10), bracket(9000, 508950, 60)};
+    const struct rtl_wire_clock_snapshot snapshots[] = {
+        snapshot(1000, 501080, 100), snapshot(5000, 505003, 10), snapshot(9000, 508950, 60)};
     struct rtl_line line = {0};
-    CHECK(rtl_clock_make_system(&line, brackets, 3) == 0);
+    CHECK(rtl_clock_make_system(&line, snapshots, 3) == 0);
     CHECK(rtl_line_at(&line, 1000) == 501003 && rtl_line_at(&line, 20000) == 520003);
     rtl_line_free(&line);
     return NULL;
 }
 
-/* The system clock stood still for an hour between the second and the third bracket. */
+/* The system clock stood still for an hour between the second and the third snapshot. */
 const char *Clock_FollowsASuspend(void)
 {
     const uint64_t hour = 3600 * SECOND;
-    const struct rtl_wire_bracket brackets[] = {
-        bracket(1 * SECOND, 1 * SECOND, 50), bracket(2 * SECOND, 2 * SECOND, 50),
-        bracket(3 * SECOND, 3 * SECOND + hour, 50), bracket(4 * SECOND, 4 * SECOND + hour, 50)};
+    const struct rtl_wire_clock_snapshot snapshots[] = {
+        snapshot(1 * SECOND, 1 * SECOND, 50), snapshot(2 * SECOND, 2 * SECOND, 50),
+        snapshot(3 * SECOND, 3 * SECOND + hour, 50), snapshot(4 * SECOND, 4 * SECOND + hour, 50)};
     struct rtl_line line = {0};
-    CHECK(rtl_clock_make_system(&line, brackets, 4) == 0);
+    CHECK(rtl_clock_make_system(&line, snapshots, 4) == 0);
     CHECK(rtl_line_at(&line, SECOND / 2) == SECOND / 2);
     CHECK(rtl_line_at(&line, SECOND + 5) == SECOND + 5);
     CHECK(rtl_line_at(&line, 5 * SECOND) == 5 * SECOND + hour);

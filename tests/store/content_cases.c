@@ -34,7 +34,7 @@ static void write_definitions(struct rtl_writer *writer)
                                              .pid = 12,
                                              .ppid = 13,
                                              .mode = RTL_MODE_STANDARD,
-                                             .way = RTL_WAY_INTERCEPT,
+                                             .interception = RTL_INTERCEPTED,
                                              .command_length = 4,
                                              .host_length = 3,
                                              .library_length = 5,
@@ -58,7 +58,7 @@ static void write_definitions(struct rtl_writer *writer)
                                          .agent = 1,
                                          .size = 35,
                                          .hsa_type = 1,
-                                         .way = RTL_WAY_INTERCEPT};
+                                         .interception = RTL_INTERCEPTED};
     const struct rtl_wire_queue_end end = {.time_ns = 39, .queue = 9};
     const struct rtl_wire_symbol symbol = {.kernel_object = 40,
                                            .symbol = 8,

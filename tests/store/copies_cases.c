@@ -9,7 +9,8 @@
 
 static void add_queue(struct rtl_writer *writer, uint32_t process, uint32_t number, uint32_t agent)
 {
-    const struct rtl_wire_queue queue = {.queue = number, .agent = agent, .way = RTL_WAY_COPIES};
+    const struct rtl_wire_queue queue = {
+        .queue = number, .agent = agent, .interception = RTL_COPIES_ONLY};
     rtl_writer_queue(writer, process, &queue);
 }
 

@@ -40,7 +40,7 @@ static struct rtl_writer *begin(const char *path, uint32_t *process)
     rtl_writer_agent(writer, *process, &agent, "");
     for (uint32_t i = 0; i <= QUEUES; i++) {
         const struct rtl_wire_queue queue = {
-            .queue = i, .way = i < QUEUES ? RTL_WAY_INTERPOSE : RTL_WAY_COPIES};
+            .queue = i, .interception = i < QUEUES ? RTL_INTERPOSED : RTL_COPIES_ONLY};
         rtl_writer_queue(writer, *process, &queue);
     }
     return writer;

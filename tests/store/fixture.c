@@ -81,7 +81,7 @@ struct rtl_writer *fixture_open(const char *path)
 uint32_t fixture_define(struct rtl_writer *writer, uint32_t queues, uint32_t shapes)
 {
     const struct rtl_wire_process process = {
-        .time_ns = 1, .pid = 100, .mode = RTL_MODE_FULL, .way = RTL_WAY_INTERPOSE};
+        .time_ns = 1, .pid = 100, .mode = RTL_MODE_FULL, .interception = RTL_INTERPOSED};
     const struct rtl_wire_agent agent = {
         .clock_hz = 100000000, .device_type = 1, .gpu = 0, .name_length = 6};
     const struct rtl_wire_clock clocks[] = {{.ticks = 0, .system_ns = 0},
@@ -91,7 +91,8 @@ uint32_t fixture_define(struct rtl_writer *writer, uint32_t queues, uint32_t sha
     rtl_writer_clock(writer, id, &clocks[0]);
     rtl_writer_clock(writer, id, &clocks[1]);
     for (uint32_t i = 0; i < queues; i++) {
-        const struct rtl_wire_queue queue = {.queue = i, .size = 1024, .way = RTL_WAY_INTERPOSE};
+        const struct rtl_wire_queue queue = {
+            .queue = i, .size = 1024, .interception = RTL_INTERPOSED};
         rtl_writer_queue(writer, id, &queue);
     }
     for (uint32_t i = 0; i < shapes; i++) {

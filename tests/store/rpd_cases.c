@@ -13,7 +13,7 @@ static bool write_trace(const char *path)
     if (!writer)
         return false;
     uint32_t process = fixture_define(writer, 1, 2);
-    const struct rtl_wire_queue copies = {.queue = 1, .way = RTL_WAY_COPIES};
+    const struct rtl_wire_queue copies = {.queue = 1, .interception = RTL_COPIES_ONLY};
     const struct rtl_wire_call launch = {.call = 1, .name_length = 15, .arguments_length = 3};
     const struct rtl_wire_call copy = {.call = 2, .name_length = 14, .arguments_length = 7};
     const struct rtl_wire_range outer = {

@@ -41,7 +41,7 @@ RTL_C_TEST(Clock, ExtendsBeyondItsPoints)
 RTL_C_TEST(Clock, TakesExtremes)
 RTL_C_TEST(Clock, LeavesOutPointsThatDoNotRise)
 RTL_C_TEST(Clock, OneClockIsExact)
-RTL_C_TEST(Clock, OffsetOfTheTightestBracket)
+RTL_C_TEST(Clock, OffsetOfTheTightestSnapshot)
 RTL_C_TEST(Clock, FollowsASuspend)
 RTL_C_TEST(Clock, ManyAtOnceAsOneByOne)
 

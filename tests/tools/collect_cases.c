@@ -164,7 +164,7 @@ static void draft_copy(struct rtl_ring *ring, uint32_t queue, uint64_t ordinal, 
                                  .queue = queue};
     struct rtl_piece piece = {&copy, sizeof copy};
     struct rtl_ring_draft draft;
-    (void)rtl_ring_draft(ring, RTL_WIRE_COPY, &piece, 1, &draft);
+    (void)rtl_ring_draft(ring, RTL_WIRE_COPY, &piece, 1, 0, &draft);
     if (commits)
         rtl_ring_commit(ring, &draft);
 }
@@ -216,6 +216,63 @@ const char *Collect_KilledBetweenItsClaimAndItsCommit(void)
     }
     CHECK(next == FULL_CHUNK + 71);
     rtlKernelIterFree(kernels);
+    done(&made, &seen);
+    return NULL;
+}
+
+/* Launches of graph 5, by number, which is also when they began. */
+#define LAUNCHES 5000u /* more than the collector remembers ids of */
+
+static void draft_launch(struct rtl_ring *ring, uint32_t number, bool commits)
+{
+    struct rtl_wire_launch launch = {
+        .time_ns = MADE_BEGIN_NS + number, .launch = number, .graph = 5, .queue = RTL_NONE};
+    struct rtl_piece piece = {&launch, sizeof launch};
+    struct rtl_ring_draft draft;
+    if (!rtl_ring_draft(ring, RTL_WIRE_LAUNCH, &piece, 1, 0, &draft))
+        _exit(2);
+    if (commits)
+        rtl_ring_commit(ring, &draft);
+}
+
+static void die_with_launches(struct rtl_ring *ring)
+{
+    made_definitions(ring);
+    draft_launch(ring, 1, true);
+    draft_launch(ring, 1, false); /* as the one in front */
+    draft_launch(ring, 2, false);
+    draft_launch(ring, 3, false); /* as the one behind, and long before the end */
+    draft_launch(ring, 4, false);
+    draft_launch(ring, 4, false); /* twice */
+    draft_launch(ring, 3, true);
+    for (uint32_t number = 5; number <= LAUNCHES; ++number)
+        draft_launch(ring, number, true);
+    draft_launch(ring, LAUNCHES + 1, false);
+    atomic_store(&ring->header->lanes[0].lane.begun[RTL_KIND_LAUNCHES], LAUNCHES + 2);
+    (void)raise(SIGKILL);
+}
+
+/* Each is in the trace once, and the one of which nothing was drafted was killed. */
+const char *Collect_KilledBetweenClaimAndCommitOfLaunches(void)
+{
+    struct made made;
+    struct seen seen;
+    const rtl_graph_launch_t *launches;
+    const rtl_kind_ledger_t *kinds;
+    size_t count;
+    size_t kind = 0;
+    CHECK_DONE(made_begin(&made));
+    (void)made_process(&made, die_with_launches);
+    CHECK_DONE(look(&made, &seen));
+    CHECK(rtlTraceGraphLaunches(seen.trace, &launches, &count) == RTL_OK);
+    CHECK(count == LAUNCHES + 1);
+    for (size_t i = 0; i < count; ++i)
+        CHECK(launches[i].time == MADE_BEGIN_NS + 1 + i);
+    CHECK(rtlTraceKinds(seen.trace, &kinds, &count) == RTL_OK);
+    while (kind < count && strcmp(kinds[kind].kind, "launches") != 0)
+        ++kind;
+    CHECK(kind < count && kinds[kind].recorded == LAUNCHES + 1);
+    CHECK(kinds[kind].lost[RTL_LOSS_KILLED] == 1);
     done(&made, &seen);
     return NULL;
 }

@@ -19,7 +19,7 @@ const char *made_begin(struct made *made)
     CHECK(mkdtemp(made->folder) != NULL);
     (void)snprintf(made->trace, sizeof made->trace, "%s/trace.db", made->folder);
     (void)snprintf(made->truth, sizeof made->truth, "%s/truth", made->folder);
-    CHECK(rtl_session_create(made->session, sizeof made->session) == 0);
+    CHECK(rtl_ring_dir_create(made->session, sizeof made->session) == 0);
     made->writer = rtl_writer_open(made->trace, &options, error, sizeof error);
     CHECK(made->writer != NULL);
     return NULL;
@@ -56,7 +56,7 @@ const char *made_end(struct made *made)
 void made_clean(struct made *made)
 {
     char command[MADE_PATH];
-    rtl_session_remove(made->session);
+    rtl_ring_dir_remove(made->session);
     (void)snprintf(command, sizeof command, "rm -rf %s", made->folder);
     (void)made_shell(command);
 }
@@ -80,7 +80,7 @@ void made_definitions(struct rtl_ring *ring)
     struct rtl_wire_process process = {.time_ns = MADE_BEGIN_NS,
                                        .pid = (uint32_t)getpid(),
                                        .mode = RTL_MODE_FULL,
-                                       .way = RTL_WAY_INTERPOSE,
+                                       .interception = RTL_INTERPOSED,
                                        .command_length = 4,
                                        .host_length = 4};
     struct rtl_wire_agent agent = {.clock_hz = 100000000,
@@ -88,14 +88,14 @@ void made_definitions(struct rtl_ring *ring)
                                    .name_length = 6,
                                    .product_length = 4,
                                    .uuid_length = 5};
-    struct rtl_wire_bracket bracket = {.system_ns = MADE_BEGIN_NS,
-                                       .boottime_ns = MADE_BEGIN_NS,
-                                       .monotonic_ns = MADE_BEGIN_NS,
-                                       .realtime_ns = MADE_BEGIN_NS,
-                                       .width_ns = 100};
+    struct rtl_wire_clock_snapshot snapshot = {.system_ns = MADE_BEGIN_NS,
+                                               .boottime_ns = MADE_BEGIN_NS,
+                                               .monotonic_ns = MADE_BEGIN_NS,
+                                               .realtime_ns = MADE_BEGIN_NS,
+                                               .width_ns = 100};
     push(ring, RTL_WIRE_PROCESS, &process, sizeof process, "fakehost");
     push(ring, RTL_WIRE_AGENT, &agent, sizeof agent, "gfx906cardGPU-1");
-    push(ring, RTL_WIRE_BRACKET, &bracket, sizeof bracket, "");
+    push(ring, RTL_WIRE_CLOCK_SNAPSHOT, &snapshot, sizeof snapshot, "");
     push_clock(ring, MADE_BEGIN);
     push_clock(ring, 10 * MADE_BEGIN);
     for (uint32_t i = 0; i < 2; ++i) {
@@ -118,7 +118,7 @@ void made_queue(struct rtl_ring *ring, uint32_t queue, uint64_t address, uint64_
                                   .hsa_id = queue,
                                   .queue = queue,
                                   .size = 64,
-                                  .way = RTL_WAY_INTERPOSE};
+                                  .interception = RTL_INTERPOSED};
     push(ring, RTL_WIRE_QUEUE, &body, sizeof body, "");
 }
 
@@ -193,7 +193,8 @@ void made_name(struct rtl_ring *ring, enum rtl_named kind, uint64_t handle, cons
 
 void made_copies(struct rtl_ring *ring, uint32_t queue)
 {
-    struct rtl_wire_queue body = {.time_ns = MADE_BEGIN_NS, .queue = queue, .way = RTL_WAY_COPIES};
+    struct rtl_wire_queue body = {
+        .time_ns = MADE_BEGIN_NS, .queue = queue, .interception = RTL_COPIES_ONLY};
     push(ring, RTL_WIRE_QUEUE, &body, sizeof body, "");
 }
 

@@ -21,7 +21,7 @@ static bool left_behind(char *path, size_t size)
         return false;
     pid_t maker = fork();
     if (maker == 0)
-        _exit(rtl_session_create(path, size) != 0 || write(pipes[1], path, size) != (ssize_t)size);
+        _exit(rtl_ring_dir_create(path, size) != 0 || write(pipes[1], path, size) != (ssize_t)size);
     bool done = read(pipes[0], path, size) == (ssize_t)size;
     (void)close(pipes[0]);
     (void)close(pipes[1]);
@@ -83,7 +83,7 @@ static void end(pid_t pid)
 
 static bool hold(const char *session)
 {
-    return rtl_session_hold(session) >= 0;
+    return rtl_ring_dir_hold(session) >= 0;
 }
 
 static bool make_ring(const char *session)
@@ -142,7 +142,7 @@ const char *StaleSessions_NotWhileSomebodyCollects(void)
     pid_t collector = stay(session, hold);
     CHECK(collector > 0);
     CHECK(grow_old(session));
-    CHECK(rtl_session_hold(session) == -1);
+    CHECK(rtl_ring_dir_hold(session) == -1);
     (void)rtl_stale_sessions_remove();
     CHECK(there(session));
     end(collector);
@@ -168,12 +168,12 @@ const char *StaleSessions_NotWhatIsNew(void)
 {
     char own[64];
     char young[64];
-    CHECK(rtl_session_create(own, sizeof own) == 0);
+    CHECK(rtl_ring_dir_create(own, sizeof own) == 0);
     CHECK(left_behind(young, sizeof young));
     (void)rtl_stale_sessions_remove();
     CHECK(there(own) && there(young));
-    rtl_session_remove(own);
-    rtl_session_remove(young);
+    rtl_ring_dir_remove(own);
+    rtl_ring_dir_remove(young);
     return NULL;
 }
 
@@ -199,7 +199,7 @@ const char *StaleSessions_NotWhatIsNoSession(void)
     CHECK(unlink(link) == 0);
     (void)snprintf(command, sizeof command, "rm -r %s", folder);
     CHECK(made_shell(command) == 0);
-    rtl_session_remove(session);
+    rtl_ring_dir_remove(session);
     return NULL;
 }
 
@@ -220,8 +220,8 @@ const char *StaleSessions_NotAnotherUsers(void)
 
 static bool is_collected(const char *session)
 {
-    int file = rtl_session_open(session, O_RDONLY);
-    bool collected = file < 0 || rtl_session_is_collected(file);
+    int file = rtl_ring_dir_open(session, O_RDONLY);
+    bool collected = file < 0 || rtl_ring_dir_is_collected(file);
     (void)close(file);
     return collected;
 }
@@ -239,6 +239,6 @@ const char *StaleSessions_WhoCollectsIsSeen(void)
     CHECK(is_collected(session));
     end(collector);
     CHECK(!is_collected(session));
-    rtl_session_remove(session);
+    rtl_ring_dir_remove(session);
     return NULL;
 }

@@ -4,10 +4,11 @@
 #include "common/parse.h"
 #include "common/paths.h"
 #include "common/plain.h"
+#include "common/probe.h"
 #include "common/say.h"
 #include "common/show.h"
 #include "common/softgpu.h"
-#include "doctor/probe.h"
+#include "doctor/releases.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -70,6 +71,9 @@ static void look_at_driver(struct report *report)
         find(report, PROBLEM, "driver",
              "join the group that owns /dev/kfd (render or video), then log in again",
              "/dev/kfd is there and may not be opened");
+    else if (access("/dev/dxg", R_OK | W_OK) == 0)
+        find(report, FINE, "driver", "",
+             "/dev/dxg can be opened: a GPU of the Windows around this");
     else
         find(report, HINT, "driver",
              "record on the software GPU (--gpu soft), or load the amdgpu driver",
@@ -106,6 +110,30 @@ static void look_at_library(struct report *report)
     if (strpbrk(path, " :"))
         find(report, PROBLEM, "librtl", "install it in a folder without blanks and colons",
              "%s cannot be preloaded: host calls are not recorded", path);
+}
+
+/* Which release a library is, and what RTL has been through with it. */
+static void report_release(struct report *report, const char *topic, enum release_library library,
+                           const char *path)
+{
+    static const char *const names[] = {[RELEASE_HIP] = "HIP", [RELEASE_ROCr] = "ROCr"};
+    static const char advice[] = "see what rtl check says of a first recording";
+    struct release release = release_of(library, path);
+    char rocm[32] = "";
+    if (release.rocm)
+        (void)snprintf(rocm, sizeof rocm, " (ROCm %s)", release.rocm);
+    if (release.major == 0)
+        find(report, HINT, topic, advice, "the name of %s does not tell its release", path);
+    else if (release.state == RELEASE_RECORDED)
+        find(report, FINE, topic, "", "%s %u.%u%s: this RTL has been run on it", names[library],
+             release.major, release.minor, rocm);
+    else if (release.state == RELEASE_BUILT)
+        find(report, HINT, topic, advice,
+             "%s %u.%u%s: this RTL has been built and held against it, and not run on it",
+             names[library], release.major, release.minor, rocm);
+    else
+        find(report, HINT, topic, advice, "%s %u.%u: this RTL has not been run on it",
+             names[library], release.major, release.minor);
 }
 
 /* What each generation of intercept queues means for RTL_QUEUE=intercept. */
@@ -174,10 +202,12 @@ static bool report_probe(struct report *report, const struct probe *probe, const
     if (probe->hsa_major < 0) {
         find(report, HINT, topic, "see the driver above; the software GPU needs none",
              "%s is there and does not start: %s", probe->runtime, probe->failure);
+        report_release(report, topic, RELEASE_ROCr, probe->runtime);
         return false;
     }
     find(report, FINE, topic, "", "%s, HSA %d.%d", probe->runtime, probe->hsa_major,
          probe->hsa_minor);
+    report_release(report, topic, RELEASE_ROCr, probe->runtime);
     report_tool(report, probe, topic);
     for (unsigned i = 0; i < probe->gpus; ++i)
         find(report, FINE, topic, "", "GPU %u: %s", i, probe->gpu[i]);
@@ -206,11 +236,13 @@ static void look_at_runtime(struct report *report)
         find(report, HINT, "runtime", "unset LD_PRELOAD to use a real GPU",
              "LD_PRELOAD leads to the software GPU");
     report->real_gpu = gpu && !led;
-    if (probe.hip[0])
+    if (probe.hip[0]) {
         find(report, FINE, "hip", "", "%s", probe.hip);
-    else
+        report_release(report, "hip", RELEASE_HIP, probe.hip);
+    } else {
         find(report, HINT, "hip", "install it for HIP programs (Debian: libamdhip64-5)",
              "there is no libamdhip64 on the library path");
+    }
     if (probe.registers[0])
         find(report, FINE, "registration", "", "%s", probe.registers);
     if (!built) {

@@ -5,7 +5,7 @@
  * reaches the device.
  */
 #include "intercept/base/api.h"
-#include "intercept/queue/generation.h"
+#include "intercept/queue/intercept_abi.h"
 
 #include <stdio.h>
 
@@ -22,7 +22,7 @@ static hsa_status_t ask(hsa_agent_t agent, void *context)
     hsa_status_t status = rtl_api.hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
     if (status != HSA_STATUS_SUCCESS || type != HSA_DEVICE_TYPE_GPU)
         return status;
-    (void)printf("generation %s\n", rtl_generation_name(rtl_generation_probe(agent)));
+    (void)printf("generation %s\n", rtl_intercept_abi_name(rtl_intercept_abi_probe(agent)));
     return HSA_STATUS_INFO_BREAK;
 }
 

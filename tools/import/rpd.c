@@ -220,7 +220,7 @@ static int take_process(struct rpd *rpd, sqlite3_stmt *row)
         .time_ns = unsigned_column(row, 1),
         .pid = (uint32_t)pid,
         .mode = RTL_MODE_HIP,
-        .way = RTL_WAY_INTERCEPT,
+        .interception = RTL_INTERCEPTED,
         .command_length = text_length(rpd->result->command),
         .host_length = text_length(rpd->result->host),
     };
@@ -286,7 +286,7 @@ static int take_queue(struct rpd *rpd, sqlite3_stmt *row)
         .hsa_id = (uint64_t)queue.number,
         .queue = queue.queue,
         .agent = agent_of(queue.gpu),
-        .way = queue.copies ? RTL_WAY_COPIES : RTL_WAY_INTERCEPT,
+        .interception = queue.copies ? RTL_COPIES_ONLY : RTL_INTERCEPTED,
     };
     write_agent(rpd, queue.process, queue.gpu);
     rtl_writer_queue(rpd->writer, queue.process, &body);

@@ -3,6 +3,7 @@
 #include "common/child.h"
 #include "common/command.h"
 #include "common/paths.h"
+#include "common/probe.h"
 #include "common/say.h"
 #include "common/softgpu.h"
 
@@ -23,17 +24,29 @@ static int find_program(const char *program, char *path, size_t size)
     return 0;
 }
 
+/* A GPU may be there by another way than the driver's own file (WSL has /dev/dxg): then the runtime
+ * is asked, which takes a while. */
+static bool runtime_has_gpu(void)
+{
+    struct probe probe;
+    probe_run(NULL, &probe);
+    return probe.gpus > 0;
+}
+
 static int need_real_gpu(void)
 {
     if (access("/dev/kfd", R_OK | W_OK) == 0)
         return 0;
-    if (errno == EACCES)
+    bool denied = errno == EACCES;
+    if (runtime_has_gpu())
+        return 0;
+    if (denied)
         return say_fail(
             EXIT_USAGE,
             "/dev/kfd may not be opened: join the group that owns it (render or video), "
             "or record on the software GPU with --gpu soft");
-    return say_fail(EXIT_USAGE, "this machine has no AMD GPU (no /dev/kfd): record on the software "
-                                "GPU with --gpu soft");
+    return say_fail(EXIT_USAGE, "this machine has no AMD GPU (no /dev/kfd, and the runtime has "
+                                "none): record on the software GPU with --gpu soft");
 }
 
 /* Decides on the GPU. `soft` gets the folder of the software GPU where the child must be led to

@@ -390,7 +390,7 @@ static void tell_outer_trace(void)
 {
     const char *session = secure_getenv("RTL_SESSION");
     const char *address = secure_getenv("RTL_REPORT");
-    int file = session ? rtl_session_open(session, O_RDONLY) : -1;
+    int file = session ? rtl_ring_dir_open(session, O_RDONLY) : -1;
     struct rtl_refusal refusal;
     char text[RTL_REFUSAL_TEXT];
     rtl_refusal_fill(&refusal, session ? session : "", 0, 0);
@@ -424,14 +424,14 @@ int cmd_trace(int argc, char **argv)
         return failed;
     tell_outer_trace();
     char why[1024];
-    if (rtl_session_create_for(recording.session, sizeof recording.session,
-                               trace_options_ring(&options), why, sizeof why) != 0)
+    if (rtl_ring_dir_create_for(recording.session, sizeof recording.session,
+                                trace_options_ring(&options), why, sizeof why) != 0)
         return say_fail(EXIT_USAGE, "no session could be made: %s", why);
-    (void)rtl_session_hold(recording.session); /* until rtl ends */
+    (void)rtl_ring_dir_hold(recording.session); /* until rtl ends */
     rtl_report_open(&recording.report);
     recording.terminal = !options.quiet && show_terminal(stderr);
     failed = run(&recording);
     rtl_report_close(&recording.report);
-    rtl_session_remove(recording.session);
+    rtl_ring_dir_remove(recording.session);
     return failed >= 0 ? failed : child_end_alike(&recording.child);
 }

@@ -1,7 +1,5 @@
 #include "intercept/base/account.h"
 
-#include "intercept/base/thread_context.h"
-
 static struct rtl_ring_header *_Atomic header;
 
 void rtl_account_open(struct rtl_ring *ring)
@@ -9,7 +7,7 @@ void rtl_account_open(struct rtl_ring *ring)
     atomic_store_explicit(&header, ring != NULL ? ring->header : NULL, memory_order_release);
 }
 
-static struct rtl_ring_header *own_header(void)
+struct rtl_ring_header *rtl_account_header(void)
 {
     return atomic_load_explicit(&header, memory_order_acquire);
 }
@@ -21,42 +19,21 @@ static void add(_Atomic uint64_t *counter, uint64_t count)
 
 void rtl_account_lose(enum rtl_kind kind, enum rtl_lost why, uint64_t count)
 {
-    struct rtl_ring_header *to = own_header();
+    struct rtl_ring_header *to = rtl_account_header();
     if (to != NULL && kind < RTL_KINDS && count > 0)
         add(&to->kinds[kind].account.lost[why], count);
 }
 
 void rtl_account_wait(enum rtl_kind kind, uint64_t count)
 {
-    struct rtl_ring_header *to = own_header();
+    struct rtl_ring_header *to = rtl_account_header();
     if (to != NULL && kind < RTL_KINDS)
         add(&to->kinds[kind].account.waiting, count);
 }
 
 void rtl_account_waited(enum rtl_kind kind, uint64_t count)
 {
-    struct rtl_ring_header *to = own_header();
+    struct rtl_ring_header *to = rtl_account_header();
     if (to != NULL && kind < RTL_KINDS)
         atomic_fetch_sub_explicit(&to->kinds[kind].account.waiting, count, memory_order_relaxed);
-}
-
-static struct rtl_wire_lane *own_lane(struct rtl_ring_header *to)
-{
-    return &to->lanes[rtl_thread_context_thread() % RTL_LANES].lane;
-}
-
-void rtl_account_begin(enum rtl_kind kind)
-{
-    struct rtl_ring_header *to = own_header();
-    if (to != NULL)
-        add(&own_lane(to)->begun[kind], 1);
-}
-
-void rtl_account_leave_out(enum rtl_kind kind)
-{
-    struct rtl_ring_header *to = own_header();
-    if (to == NULL)
-        return;
-    struct rtl_wire_lane *lane = own_lane(to);
-    add(rtl_thread_context.paused ? &lane->withheld[kind] : &lane->stopped[kind], 1);
 }

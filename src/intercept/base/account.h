@@ -13,18 +13,14 @@
 /** The ring of this process; NULL: there is none (any more). Async-signal-safe. */
 void rtl_account_open(struct rtl_ring *ring);
 
+/** Where it is counted, NULL if there is no ring. */
+struct rtl_ring_header *rtl_account_header(void);
+
 /** So many were lost. */
 void rtl_account_lose(enum rtl_kind kind, enum rtl_lost why, uint64_t count);
 
 /** So many wait in the process's memory, and no longer. */
 void rtl_account_wait(enum rtl_kind kind, uint64_t count);
 void rtl_account_waited(enum rtl_kind kind, uint64_t count);
-
-/** One has begun, of a kind that tells so. */
-void rtl_account_begin(enum rtl_kind kind);
-
-/** One is not recorded because recording is stopped: by the calling thread for itself, or for the
- * process. */
-void rtl_account_leave_out(enum rtl_kind kind);
 
 #endif

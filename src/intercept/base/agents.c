@@ -12,9 +12,9 @@
 #define CLOCK_PERIOD_NS UINT64_C(100000000)
 #define FIRST_SPAN_TICKS                                                                           \
     UINT64_C(1000000) /* between the first two points, so that the rate is known */
-#define BRACKET_TRIES 8
-#define FIRST_STEPS   5000
-#define FIRST_STEP_NS 20000
+#define SNAPSHOT_TRIES 8
+#define FIRST_STEPS    5000
+#define FIRST_STEP_NS  20000
 
 /* HSA_AMD_AGENT_INFO_TIMESTAMP_FREQUENCY of ROCm 5.3 and later; Debian's header does not have it
  * yet. */
@@ -230,8 +230,8 @@ static bool has_ticks(uint32_t id, uint64_t ticks)
     return ticks != 0 && id < agent_count && agents[id].type == HSA_DEVICE_TYPE_GPU;
 }
 
-/* Nobody sleeps for the lock: who gives it back, a thread of the program as it may be, would have
- * to wake that one by a system call. */
+/* Nobody sleeps for the lock: whoever gives it back, a thread of the program as it may be, would
+ * have to wake that one by a system call. */
 static void lock_clock(void)
 {
     while (pthread_mutex_trylock(&clock_lock) != 0)
@@ -268,10 +268,10 @@ void rtl_agents_clock_end(void)
         if (agents[i].newest_ticks > agents[i].last_ticks)
             send_newest(i);
     pthread_mutex_unlock(&clock_lock);
-    rtl_agents_bracket();
+    rtl_agents_snapshot_clocks();
 }
 
-static bool read_clocks(struct rtl_wire_bracket *bracket)
+static bool read_clocks(struct rtl_wire_clock_snapshot *snapshot)
 {
     uint64_t system = 0;
     uint64_t begin = rtl_clock_ns(CLOCK_MONOTONIC);
@@ -281,24 +281,24 @@ static bool read_clocks(struct rtl_wire_bracket *bracket)
     uint64_t real = rtl_clock_ns(CLOCK_REALTIME);
     uint64_t boot_again = rtl_now();
     uint64_t end = rtl_clock_ns(CLOCK_MONOTONIC);
-    bracket->system_ns = system_to_ns(system);
-    bracket->monotonic_ns = begin + (end - begin) / 2;
-    bracket->boottime_ns = boot + (boot_again - boot) / 2;
-    bracket->realtime_ns = real;
-    bracket->width_ns = end - begin;
+    snapshot->system_ns = system_to_ns(system);
+    snapshot->monotonic_ns = begin + (end - begin) / 2;
+    snapshot->boottime_ns = boot + (boot_again - boot) / 2;
+    snapshot->realtime_ns = real;
+    snapshot->width_ns = end - begin;
     return true;
 }
 
-void rtl_agents_bracket(void)
+void rtl_agents_snapshot_clocks(void)
 {
-    struct rtl_wire_bracket best = {.width_ns = UINT64_MAX};
-    for (int i = 0; i < BRACKET_TRIES; i++) {
-        struct rtl_wire_bracket bracket;
-        if (!read_clocks(&bracket))
+    struct rtl_wire_clock_snapshot best = {.width_ns = UINT64_MAX};
+    for (int i = 0; i < SNAPSHOT_TRIES; i++) {
+        struct rtl_wire_clock_snapshot snapshot;
+        if (!read_clocks(&snapshot))
             return;
-        if (bracket.width_ns < best.width_ns)
-            best = bracket;
+        if (snapshot.width_ns < best.width_ns)
+            best = snapshot;
     }
     struct rtl_piece piece = {&best, sizeof best};
-    rtl_emit_definition(RTL_WIRE_BRACKET, &piece, 1);
+    rtl_emit_definition(RTL_WIRE_CLOCK_SNAPSHOT, &piece, 1);
 }

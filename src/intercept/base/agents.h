@@ -30,12 +30,12 @@ hsa_agent_t rtl_agents_gpu(uint32_t gpu);
  * hot path: it reads the clock. */
 void rtl_agents_clock(uint32_t agent, uint64_t ticks);
 
-/** Sends a last clock point of each GPU that has shown new ticks, and a bracket of the host's
+/** Sends a last clock point of each GPU that has shown new ticks, and a snapshot of the host's
  * clocks. Any thread. */
 void rtl_agents_clock_end(void);
 
 /** Reads the host's clocks together and sends the tightest of several tries. Any thread. */
-void rtl_agents_bracket(void);
+void rtl_agents_snapshot_clocks(void);
 
 /** Whether there is a clock point of the agent, or never will be: kernels can be read in time. Any
  * thread. */

@@ -38,4 +38,7 @@ bool rtl_api_take(void *table, const char **missing);
 /** Puts `function` in the place of an entry; nothing happens where the table has no such entry. */
 void rtl_api_hook(enum rtl_entry entry, void (*function)(void));
 
+/** The same for an entry by its name, and a function of its type. */
+#define RTL_HOOK(entry, function) rtl_api_hook(RTL_ENTRY_##entry, (void (*)(void))(function))
+
 #endif

@@ -52,20 +52,20 @@ bool rtl_config_wants_calls(void)
     return value == NULL || strcmp(value, "hip") == 0 || strcmp(value, "full") == 0;
 }
 
-static enum rtl_way_setting read_way(void)
+static enum rtl_interception_setting read_interception(void)
 {
-    static const char *const names[] = {[RTL_SET_AUTO] = "auto",
-                                        [RTL_SET_INTERPOSE] = "interpose",
-                                        [RTL_SET_INTERCEPT] = "intercept"};
+    static const char *const names[] = {[RTL_INTERCEPTION_AUTO] = "auto",
+                                        [RTL_INTERCEPTION_INTERPOSE] = "interpose",
+                                        [RTL_INTERCEPTION_INTERCEPT] = "intercept"};
     const char *value = setting("RTL_QUEUE");
     if (value == NULL)
-        return RTL_SET_AUTO;
+        return RTL_INTERCEPTION_AUTO;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(value, names[i]) == 0)
-            return (enum rtl_way_setting)i;
+            return (enum rtl_interception_setting)i;
     rtl_complain("RTL_QUEUE=%s is not a way into a queue (auto, interpose, intercept); using auto",
                  value);
-    return RTL_SET_AUTO;
+    return RTL_INTERCEPTION_AUTO;
 }
 
 static bool read_starts_stopped(void)
@@ -156,7 +156,7 @@ void rtl_config_read(struct rtl_config *config)
     rtl_log_debug(setting("RTL_DEBUG") != NULL && strcmp(setting("RTL_DEBUG"), "0") != 0);
     config->mode_set = read_mode(&config->mode);
     config->embedded = setting("RTL_EMBEDDED") != NULL;
-    config->way = read_way();
+    config->interception = read_interception();
     check_ranges();
     config->starts_stopped = read_starts_stopped();
     config->delay_ns = read_duration("RTL_DELAY", 0);

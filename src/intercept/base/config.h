@@ -11,7 +11,11 @@
 #include <stdint.h>
 
 /** RTL_QUEUE. Automatic is interposition: it sees batches on every runtime. */
-enum rtl_way_setting { RTL_SET_AUTO, RTL_SET_INTERPOSE, RTL_SET_INTERCEPT };
+enum rtl_interception_setting {
+    RTL_INTERCEPTION_AUTO,
+    RTL_INTERCEPTION_INTERPOSE,
+    RTL_INTERCEPTION_INTERCEPT
+};
 
 /** By which functions a range is set. */
 enum rtl_range_by { RTL_RANGE_BY_RTL = 1, RTL_RANGE_BY_ROCTX = 2, RTL_RANGE_BY_ALL = 3 };
@@ -22,7 +26,7 @@ struct rtl_config {
     bool mode_set; /**< RTL_MODE says something */
     bool embedded; /**< RTL_EMBEDDED: whoever set HSA_TOOLS_LIB wanted callbacks, in its own process
                     */
-    enum rtl_way_setting way;
+    enum rtl_interception_setting interception;
     bool starts_stopped;  /**< RTL_START=off: nothing is recorded before rtlStart */
     uint64_t delay_ns;    /**< RTL_DELAY: recording begins so long after the library; 0: at once */
     uint64_t duration_ns; /**< RTL_DURATION: recording stops so long after it began; 0: never */
@@ -35,7 +39,8 @@ struct rtl_config {
     const char *metrics; /**< RTL_METRICS: metrics and counters to be counted, NULL if not set */
     enum rtl_counting_mode counting; /**< RTL_COUNTING: how */
     uint32_t pass;                   /**< RTL_PASS: which of the passes this process makes */
-    bool way_forced;  /**< `way` is for the counters' sake: where it does not go, another does */
+    bool interception_forced; /**< it is for the counters' sake: where it does not go, another way
+                                 does */
     uint32_t pending; /**< RTL_PENDING: least records per queue; 0: twice the queue's size */
 };
 

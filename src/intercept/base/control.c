@@ -8,12 +8,12 @@
 #include <pthread.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct rtl_ring *_Atomic ring; /* NULL until recording begins; set under the lock */
-static rtl_control_apply *change;     /* set with the ring */
-static enum rtl_wish first_wish;      /* under the lock: before recording began */
-static uint64_t duration_ns;          /* under the lock: 0 once it counts */
-static _Atomic uint64_t start_at_ns;  /* RTL_DELAY is over then; 0: nothing to do */
-static _Atomic uint64_t stop_at_ns;   /* RTL_DURATION is over then */
+static struct rtl_ring *_Atomic ring;          /* NULL until recording begins; set under the lock */
+static rtl_control_apply *change;              /* set with the ring */
+static enum rtl_control_request first_request; /* under the lock: before recording began */
+static uint64_t duration_ns;                   /* under the lock: 0 once it counts */
+static _Atomic uint64_t start_at_ns;           /* RTL_DELAY is over then; 0: nothing to do */
+static _Atomic uint64_t stop_at_ns;            /* RTL_DURATION is over then */
 
 /* Under the lock. */
 static void count_duration(void)
@@ -72,14 +72,14 @@ int rtlStop(void)
     return apply_now(true);
 }
 
-void rtl_control_wish(enum rtl_wish wish)
+void rtl_control_request(enum rtl_control_request request)
 {
     pthread_mutex_lock(&lock);
     if (atomic_load(&ring) == NULL) {
-        first_wish = wish;
+        first_request = request;
     } else {
         atomic_store(&start_at_ns, 0);
-        (void)apply(wish == RTL_WISH_STOP, RTL_PAUSE_ROCTX);
+        (void)apply(request == RTL_CONTROL_STOP, RTL_PAUSE_ROCTX);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -88,16 +88,16 @@ void rtl_control_wish(enum rtl_wish wish)
  * image before this one, and both go before the settings. */
 static bool begins_stopped(const struct rtl_config *config, enum rtl_pause_why *why)
 {
-    enum rtl_ring_wish left = config->session != NULL && atomic_load(&ring)->path[0] != '\0'
-                                  ? rtl_wish_read(config->session)
-                                  : RTL_RING_WISH_NONE;
-    if (first_wish != RTL_WISH_NONE) {
+    enum rtl_ring_request left = config->session != NULL && atomic_load(&ring)->path[0] != '\0'
+                                     ? rtl_ring_request_read(config->session)
+                                     : RTL_RING_REQUEST_NONE;
+    if (first_request != RTL_CONTROL_NONE) {
         *why = RTL_PAUSE_ROCTX;
-        return first_wish == RTL_WISH_STOP;
+        return first_request == RTL_CONTROL_STOP;
     }
-    if (left != RTL_RING_WISH_NONE) {
+    if (left != RTL_RING_REQUEST_NONE) {
         *why = RTL_PAUSE_CTL;
-        return left == RTL_RING_WISH_STOP;
+        return left == RTL_RING_REQUEST_STOP;
     }
     if (config->delay_ns != 0) {
         atomic_store(&start_at_ns, rtl_now() + config->delay_ns);
@@ -141,15 +141,15 @@ static void do_due(void)
 }
 
 /* Under the lock. The word is set back when it is done: rtl ctl waits for that. */
-static void do_wish(void)
+static void do_requested(void)
 {
-    _Atomic uint32_t *word = &atomic_load(&ring)->header->wish;
-    uint32_t wish = atomic_load(word);
-    if (wish == RTL_RING_WISH_NONE)
+    _Atomic uint32_t *word = &atomic_load(&ring)->header->request;
+    uint32_t request = atomic_load(word);
+    if (request == RTL_RING_REQUEST_NONE)
         return;
     atomic_store(&start_at_ns, 0);
-    (void)apply(wish == RTL_RING_WISH_STOP, RTL_PAUSE_CTL);
-    (void)atomic_compare_exchange_strong(word, &wish, RTL_RING_WISH_NONE);
+    (void)apply(request == RTL_RING_REQUEST_STOP, RTL_PAUSE_CTL);
+    (void)atomic_compare_exchange_strong(word, &request, RTL_RING_REQUEST_NONE);
 }
 
 void rtl_control_poll(void)
@@ -157,12 +157,12 @@ void rtl_control_poll(void)
     const struct rtl_ring *known = atomic_load(&ring);
     if (known == NULL)
         return;
-    bool wished = atomic_load_explicit(&known->header->wish, memory_order_relaxed) != 0;
-    if (!wished && !is_due(&start_at_ns) && !is_due(&stop_at_ns))
+    bool requested = atomic_load_explicit(&known->header->request, memory_order_relaxed) != 0;
+    if (!requested && !is_due(&start_at_ns) && !is_due(&stop_at_ns))
         return;
     pthread_mutex_lock(&lock);
     do_due();
-    do_wish();
+    do_requested();
     pthread_mutex_unlock(&lock);
 }
 

@@ -15,10 +15,10 @@
 
 #include <stdbool.h>
 
-enum rtl_wish { RTL_WISH_NONE, RTL_WISH_START, RTL_WISH_STOP };
+enum rtl_control_request { RTL_CONTROL_NONE, RTL_CONTROL_START, RTL_CONTROL_STOP };
 
 /** As rtlStart and rtlStop, but remembered if recording has not begun yet. Any thread. */
-void rtl_control_wish(enum rtl_wish wish);
+void rtl_control_request(enum rtl_control_request request);
 
 /** Stops or resumes recording, or leaves it as it is, and says in the trace what changes; `ending`
  * (such as " by rtl ctl") ends the sentence. 0, or -1 if this process is not being recorded. One

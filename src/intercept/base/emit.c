@@ -23,12 +23,12 @@ struct kept {
 };
 
 /* A ring, and the definitions that wait for room in it. */
-struct way {
+struct sink {
     struct rtl_ring *_Atomic ring;
     struct kept *first, **last; /* under the lock */
 };
 
-/* Other records that wait, for the ring and the one beside together. */
+/* Other records that wait, for the ring and the tee together. */
 struct later {
     pthread_mutex_t lock;
     struct kept *first, **last; /* under the lock */
@@ -36,14 +36,14 @@ struct later {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct way out = {.last = &out.first};
-static struct way beside = {.last = &beside.first};
+static struct sink out = {.last = &out.first};
+static struct sink tee = {.last = &tee.first};
 static struct later later = {.lock = PTHREAD_MUTEX_INITIALIZER, .last = &later.first};
 static _Atomic uint64_t missed;
 
-static struct rtl_ring *ring_of(struct way *way)
+static struct rtl_ring *ring_of(struct sink *sink)
 {
-    return atomic_load_explicit(&way->ring, memory_order_acquire);
+    return atomic_load_explicit(&sink->ring, memory_order_acquire);
 }
 
 void rtl_emit_open(struct rtl_ring *to)
@@ -52,9 +52,9 @@ void rtl_emit_open(struct rtl_ring *to)
     atomic_store_explicit(&out.ring, to, memory_order_release);
 }
 
-void rtl_emit_beside(struct rtl_ring *to)
+void rtl_emit_tee(struct rtl_ring *to)
 {
-    atomic_store_explicit(&beside.ring, to, memory_order_release);
+    atomic_store_explicit(&tee.ring, to, memory_order_release);
 }
 
 uint64_t rtl_emit_missed(void)
@@ -65,7 +65,7 @@ uint64_t rtl_emit_missed(void)
 void rtl_emit_forked(void)
 {
     rtl_emit_open(NULL);
-    rtl_emit_beside(NULL);
+    rtl_emit_tee(NULL);
 }
 
 static void miss(uint64_t records)
@@ -82,7 +82,7 @@ static uint64_t spare_of(const struct rtl_ring *to, unsigned eighths)
 static bool push(struct rtl_ring *to, enum rtl_wire_type type, const struct rtl_piece *pieces,
                  unsigned count, unsigned eighths)
 {
-    struct rtl_ring *other = ring_of(&beside);
+    struct rtl_ring *other = ring_of(&tee);
     if (!rtl_ring_push_sparing(to, type, pieces, count, spare_of(to, eighths)))
         return false;
     if (other != NULL && !rtl_ring_push(other, type, pieces, count))
@@ -112,7 +112,7 @@ bool rtl_emit_try_spare(enum rtl_wire_type type, const struct rtl_piece *pieces,
 void *rtl_emit_begin(size_t size, unsigned eighths, struct rtl_emit_place *place)
 {
     struct rtl_ring *to = ring_of(&out);
-    if (to == NULL || ring_of(&beside) != NULL)
+    if (to == NULL || ring_of(&tee) != NULL)
         return NULL;
     place->ring = to;
     return rtl_ring_begin(to, size, spare_of(to, eighths), &place->at);
@@ -146,7 +146,7 @@ static unsigned push_kernels(struct rtl_ring *to, const struct rtl_wire_kernel *
 unsigned rtl_emit_kernels(const struct rtl_wire_kernel *kernels, unsigned count)
 {
     struct rtl_ring *to = ring_of(&out);
-    struct rtl_ring *other = ring_of(&beside);
+    struct rtl_ring *other = ring_of(&tee);
     unsigned sent = to != NULL ? push_kernels(to, kernels, count) : 0;
     if (other != NULL && sent > 0)
         miss(sent - push_kernels(other, kernels, sent));
@@ -163,16 +163,17 @@ unsigned rtl_emit_draft_kernels(const struct rtl_wire_kernel *kernels, unsigned 
 }
 
 bool rtl_emit_draft(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count,
-                    struct rtl_emit_draft *draft)
+                    unsigned eighths, struct rtl_emit_draft *draft)
 {
     draft->ring = ring_of(&out);
-    return draft->ring != NULL && rtl_ring_draft(draft->ring, type, pieces, count, &draft->draft);
+    return draft->ring != NULL && rtl_ring_draft(draft->ring, type, pieces, count,
+                                                 spare_of(draft->ring, eighths), &draft->draft);
 }
 
 void rtl_emit_commit_kernels(const struct rtl_emit_draft *draft,
                              const struct rtl_wire_kernel *kernels, unsigned count)
 {
-    struct rtl_ring *other = ring_of(&beside);
+    struct rtl_ring *other = ring_of(&tee);
     rtl_ring_commit(draft->ring, &draft->draft);
     if (other != NULL)
         miss(count - push_kernels(other, kernels, count));
@@ -181,7 +182,7 @@ void rtl_emit_commit_kernels(const struct rtl_emit_draft *draft,
 void rtl_emit_commit(const struct rtl_emit_draft *draft, enum rtl_wire_type type,
                      const struct rtl_piece *pieces, unsigned count)
 {
-    struct rtl_ring *other = ring_of(&beside);
+    struct rtl_ring *other = ring_of(&tee);
     rtl_ring_commit(draft->ring, &draft->draft);
     if (other != NULL && !rtl_ring_push(other, type, pieces, count))
         miss(1);
@@ -195,7 +196,7 @@ void rtl_emit_give_up(const struct rtl_emit_draft *draft)
 bool rtl_emit_room(uint64_t slots)
 {
     struct rtl_ring *to = ring_of(&out);
-    struct rtl_ring *other = ring_of(&beside);
+    struct rtl_ring *other = ring_of(&tee);
     return to != NULL && has_room(to, slots) && (other == NULL || has_room(other, slots));
 }
 
@@ -226,31 +227,31 @@ static struct kept *copy_of(enum rtl_wire_type type, const struct rtl_piece *pie
     return item;
 }
 
-static void keep(struct way *way, enum rtl_wire_type type, const struct rtl_piece *pieces,
+static void keep(struct sink *sink, enum rtl_wire_type type, const struct rtl_piece *pieces,
                  unsigned count)
 {
     struct kept *item = copy_of(type, pieces, count);
     enum rtl_kind kind = rtl_kind_of(type, pieces[0].data);
     if (item == NULL) {
-        if (way == &out)
+        if (sink == &out)
             rtl_account_lose(kind, RTL_LOST_MEMORY, 1);
         else
             miss(1);
         return;
     }
-    if (way == &out)
+    if (sink == &out)
         rtl_account_wait(kind, 1);
-    *way->last = item;
-    way->last = &item->next;
+    *sink->last = item;
+    sink->last = &item->next;
 }
 
 /* Under the lock. */
-static void define(struct way *way, enum rtl_wire_type type, const struct rtl_piece *pieces,
+static void define(struct sink *sink, enum rtl_wire_type type, const struct rtl_piece *pieces,
                    unsigned count)
 {
-    struct rtl_ring *to = ring_of(way);
-    if (to != NULL && (way->first != NULL || !rtl_ring_push(to, type, pieces, count)))
-        keep(way, type, pieces, count);
+    struct rtl_ring *to = ring_of(sink);
+    if (to != NULL && (sink->first != NULL || !rtl_ring_push(to, type, pieces, count)))
+        keep(sink, type, pieces, count);
 }
 
 void rtl_emit_definition(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count)
@@ -259,27 +260,27 @@ void rtl_emit_definition(enum rtl_wire_type type, const struct rtl_piece *pieces
         return;
     pthread_mutex_lock(&lock);
     define(&out, type, pieces, count);
-    define(&beside, type, pieces, count);
+    define(&tee, type, pieces, count);
     pthread_mutex_unlock(&lock);
 }
 
 /* Under the lock. */
-static bool flush(struct way *way)
+static bool flush(struct sink *sink)
 {
-    struct rtl_ring *to = ring_of(way);
-    while (to != NULL && way->first != NULL) {
-        struct kept *item = way->first;
+    struct rtl_ring *to = ring_of(sink);
+    while (to != NULL && sink->first != NULL) {
+        struct kept *item = sink->first;
         struct rtl_piece piece = {item->body, item->size};
         if (!rtl_ring_push(to, item->type, &piece, 1))
             break;
-        way->first = item->next;
-        if (way->first == NULL)
-            way->last = &way->first;
-        if (way == &out)
+        sink->first = item->next;
+        if (sink->first == NULL)
+            sink->last = &sink->first;
+        if (sink == &out)
             rtl_account_waited(rtl_kind_of(item->type, item->body), 1);
         free(item);
     }
-    return way->first == NULL;
+    return sink->first == NULL;
 }
 
 /* Under the lock of `later`. */
@@ -350,7 +351,7 @@ bool rtl_emit_flush(void)
 {
     pthread_mutex_lock(&lock);
     bool all = flush(&out);
-    all = flush(&beside) && all;
+    all = flush(&tee) && all;
     pthread_mutex_unlock(&lock);
     return flush_later() && all;
 }

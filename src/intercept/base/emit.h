@@ -15,11 +15,11 @@
 /** Sets the ring that everything goes to; NULL: everything is dropped. */
 void rtl_emit_open(struct rtl_ring *ring);
 
-/** Sets a ring that gets everything as well that the first one gets; NULL: there is none. Before
- * anything is sent. */
-void rtl_emit_beside(struct rtl_ring *ring);
+/** Sets the tee: a ring that gets everything as well that the first one gets; NULL: there is none.
+ * Before anything is sent. */
+void rtl_emit_tee(struct rtl_ring *ring);
 
-/** How many records have found no room in the ring beside, so far. Any thread. */
+/** How many records have found no room in the tee, so far. Any thread. */
 uint64_t rtl_emit_missed(void);
 
 /** Sends a definition, or keeps it for later. Any thread but not a harvester: may take a lock and
@@ -81,9 +81,10 @@ struct rtl_emit_draft {
 unsigned rtl_emit_draft_kernels(const struct rtl_wire_kernel *kernels, unsigned count,
                                 struct rtl_emit_draft *draft);
 
-/** Drafts one record; false: there is no room. Any thread, lock-free. */
+/** Drafts one record, so that so many eighths of the ring stay free; false: there is no room. Any
+ * thread, lock-free. */
 bool rtl_emit_draft(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count,
-                    struct rtl_emit_draft *draft);
+                    unsigned eighths, struct rtl_emit_draft *draft);
 
 /** Sends what was drafted: these kernels, or this record. */
 void rtl_emit_commit_kernels(const struct rtl_emit_draft *draft,
@@ -97,7 +98,7 @@ void rtl_emit_give_up(const struct rtl_emit_draft *draft);
 /** True while so many eighths of the ring are free; a hint. */
 bool rtl_emit_has_spare(unsigned eighths);
 
-/** True while the ring, and the one beside, has room for `slots` more with kernels; a hint. */
+/** True while the ring, and the tee, has room for `slots` more with kernels; a hint. */
 bool rtl_emit_room(uint64_t slots);
 
 /** Why a record that was refused just now was: RTL_LOST_RING, or RTL_LOST_SPACE while the ring is

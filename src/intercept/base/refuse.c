@@ -59,7 +59,7 @@ bool rtl_refuse(enum rtl_refused why, int error, size_t ring_bytes)
     rtl_refusal_fill(&refusal, session != NULL ? session : "", error, ring_bytes);
     refusal.why = why;
     refusal.tool = tool();
-    refusal.named = session != NULL ? rtl_session_number(session) : 0;
+    refusal.named = session != NULL ? rtl_ring_dir_number(session) : 0;
     if (session != NULL && why != RTL_REFUSED_SESSION && rtl_refusal_leave(session, &refusal))
         return true;
     rtl_refusal_write(&refusal, text);

@@ -1,5 +1,5 @@
 /**
- * What a process of a session is not recorded for, told to who collects.
+ * What a process of a session is not recorded for, told to the collector.
  */
 #ifndef RTL_INTERCEPT_BASE_REFUSE_H
 #define RTL_INTERCEPT_BASE_REFUSE_H

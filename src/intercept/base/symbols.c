@@ -1,5 +1,6 @@
 #include "intercept/base/symbols.h"
 
+#include "common/pages.h"
 #include "intercept/base/agents.h"
 #include "intercept/base/api.h"
 #include "intercept/base/emit.h"
@@ -25,12 +26,19 @@ struct symbol {
     struct symbol *next_loaded;  /* all loaded ones, under the lock */
 };
 
-static struct symbol *_Atomic buckets[BUCKETS];
+static struct symbol *_Atomic *buckets; /* BUCKETS; NULL before rtl_symbols_begin */
 static struct symbol *loaded;
 static void (*tell_rocclr)(const void *address); /* set before anything is hooked */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t next_id;
 static _Atomic uint32_t epoch_now;
+
+bool rtl_symbols_begin(void)
+{
+    if (buckets == NULL)
+        buckets = rtl_pages(BUCKETS * sizeof *buckets);
+    return buckets != NULL;
+}
 
 /* Kernel objects of a page of the code object, 64 bytes each, share eight lines of the table: an
  * executable with a hundred kernels takes few pages of it, not one for each kernel. */
@@ -222,6 +230,6 @@ static hsa_status_t destroy(hsa_executable_t executable)
 void rtl_symbols_hook(void (*rocclr)(const void *address))
 {
     tell_rocclr = rocclr;
-    rtl_api_hook(RTL_ENTRY_hsa_executable_freeze, (void (*)(void))freeze);
-    rtl_api_hook(RTL_ENTRY_hsa_executable_destroy, (void (*)(void))destroy);
+    RTL_HOOK(hsa_executable_freeze, freeze);
+    RTL_HOOK(hsa_executable_destroy, destroy);
 }

@@ -9,7 +9,11 @@
 #define RTL_INTERCEPT_BASE_SYMBOLS_H
 
 #include <hsa/hsa.h>
+#include <stdbool.h>
 #include <stdint.h>
+
+/** Takes memory for the table, before the first symbol. False: there is none. */
+bool rtl_symbols_begin(void);
 
 /** The current code epoch; one relaxed load. Any thread. */
 uint32_t rtl_symbols_epoch(void);

@@ -1,12 +1,12 @@
 #include "intercept/base/tasks.h"
 
 #include "common/pages.h"
+#include "common/thread.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -64,17 +64,12 @@ static int look_for_stack(void)
 int rtl_task_start(pthread_t *thread, void *(*work)(void *))
 {
     pthread_attr_t attributes;
-    sigset_t all;
-    sigset_t before;
     int error = look_for_stack();
     if (error != 0)
         return error;
-    sigfillset(&all);
     pthread_attr_init(&attributes);
     (void)pthread_attr_setstacksize(&attributes, STACK);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(thread, &attributes, work, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    error = rtl_thread_start(thread, &attributes, work, NULL);
     pthread_attr_destroy(&attributes);
     return error;
 }

@@ -1,7 +1,7 @@
 /**
  * What a thread is doing for the program just now: where its packets and copies come from.
  *
- * Who reserves packets or submits a copy looks here; who wraps a host call, or keeps ranges, or
+ * What reserves packets or submits a copy looks here; what wraps a host call, or keeps ranges, or
  * begins a graph launch, writes here. Each thread has its own; nothing is shared but the counter of
  * ids.
  */
@@ -16,16 +16,16 @@ struct rtl_thread_context {
     uint64_t call;  /**< correlation of the outermost host call that the thread is in, 0 if none */
     uint64_t range; /**< innermost range that is open in the thread, 0 if none; set by
                        rtl_thread_context_set_range */
-    uint64_t outside;  /**< correlation of what the thread submits outside of host calls: `mark` if
-                          there is one, else `range` */
-    uint64_t mark;     /**< id of the stay of `external` on the thread's stack, 0 if nobody asks for
-                          such ids (external.h) */
-    uint64_t external; /**< what another profiler has pushed last, 0 if nothing */
-    uint32_t launch;   /**< graph launch that the thread is submitting, RTL_NONE if none */
-    uint32_t packets;  /**< that it has reserved for that launch */
-    uint32_t thread;   /**< its id, 0 if not known yet: rtl_thread_context_thread */
-    uint32_t inside;   /**< depth of host calls: what HIP calls itself is not recorded */
-    bool paused;       /**< the thread has stopped the recording of what it does itself */
+    uint64_t outside;         /**< correlation of what the thread submits outside of host calls:
+                                 `ext_correlation` if there is one, else `range` */
+    uint64_t ext_correlation; /**< id that the push of `external` allocated, 0 if nobody asks for
+                                 such ids (external.h) */
+    uint64_t external;        /**< what another profiler has pushed last, 0 if nothing */
+    uint32_t launch;          /**< graph launch that the thread is submitting, RTL_NONE if none */
+    uint32_t packets;         /**< that it has reserved for that launch */
+    uint32_t thread;          /**< its id, 0 if not known yet: rtl_thread_context_thread */
+    uint32_t inside;          /**< depth of host calls: what HIP calls itself is not recorded */
+    bool paused;              /**< the thread has stopped the recording of what it does itself */
 };
 
 /** Of the calling thread. Initial-exec, as it is read for every packet: the library is there from
@@ -43,7 +43,8 @@ static inline uint64_t rtl_thread_context_correlation(void)
 static inline void rtl_thread_context_set_range(uint64_t range)
 {
     rtl_thread_context.range = range;
-    rtl_thread_context.outside = rtl_thread_context.mark != 0 ? rtl_thread_context.mark : range;
+    rtl_thread_context.outside =
+        rtl_thread_context.ext_correlation != 0 ? rtl_thread_context.ext_correlation : range;
 }
 
 /** A new id for a host call or range of this process; never 0, never the same twice. Ids of one

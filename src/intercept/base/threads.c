@@ -22,6 +22,11 @@
 
 #define TITLE_MOST 4096u
 
+/* How many threads of each tid have been met is counted in pieces of memory for so many tids. */
+#define PIECE_BITS 14u
+#define PIECE      (1u << PIECE_BITS)
+#define PIECES     (1u << (RTL_TID_BITS - PIECE_BITS))
+
 /* A thread that has been met and has not ended. */
 struct met {
     _Atomic uint32_t thread; /* 0: free */
@@ -29,16 +34,16 @@ struct met {
     char comm[COMM]; /* when it was met */
 };
 
-enum state { IN_THE_MAKING, UNTOLD, TOLD };
+enum state { IN_THE_MAKING, UNREPORTED, REPORTED };
 
-static struct met places[MOST];
-static _Atomic uint32_t untold; /* places that nobody has looked at yet */
+static struct met *_Atomic places;  /* MOST; NULL: nobody was met, or there was no memory */
+static _Atomic uint32_t unreported; /* places that nobody has looked at yet */
 
-/* Whoever tells: what is told last counts. Not on the way of a packet. */
+/* Whoever reports: what is reported last counts. Not on the packet path. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* How many threads of each tid have been met: 4 MiB of addresses, and memory where tids were. */
-static _Atomic uint8_t *seen; /* NULL: there was no memory */
+typedef _Atomic uint8_t *piece;
+static _Atomic(piece) seen[PIECES]; /* NULL: nobody was met there, or there was no memory */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
@@ -75,8 +80,8 @@ static void at_end(void *value)
     if (rtl_thread_tid(thread) != (uint32_t)gettid()) /* the parent's, of a forked child */
         return;
     pthread_mutex_lock(&lock);
-    bool told = atomic_load(&place->state) == TOLD;
-    if (prctl(PR_GET_NAME, now) == 0 && !(told && strncmp(place->comm, now, COMM) == 0))
+    bool reported = atomic_load(&place->state) == REPORTED;
+    if (prctl(PR_GET_NAME, now) == 0 && !(reported && strncmp(place->comm, now, COMM) == 0))
         tell_thread(thread, now);
     free_place(place);
     pthread_mutex_unlock(&lock);
@@ -86,28 +91,48 @@ static void at_end(void *value)
 static void set_up(void)
 {
     has_key = pthread_key_create(&key, at_end) == 0;
-    seen = rtl_pages((size_t)1 << RTL_TID_BITS);
+    atomic_store(&places, rtl_pages(MOST * sizeof *places));
+}
+
+static unsigned place_count(void)
+{
+    return atomic_load(&places) != NULL ? MOST : 0;
 }
 
 /* A place for the calling thread, NULL if all are taken. */
 static struct met *take_place(uint32_t thread)
 {
-    for (unsigned i = 0; i < MOST; i++) {
+    struct met *all = atomic_load(&places);
+    for (unsigned i = 0; i < place_count(); i++) {
         uint32_t none = 0;
-        if (atomic_load_explicit(&places[i].thread, memory_order_relaxed) == 0 &&
-            atomic_compare_exchange_strong(&places[i].thread, &none, thread))
-            return &places[i];
+        if (atomic_load_explicit(&all[i].thread, memory_order_relaxed) == 0 &&
+            atomic_compare_exchange_strong(&all[i].thread, &none, thread))
+            return &all[i];
     }
     return NULL;
 }
 
+/* NULL if there is no memory. */
+static piece piece_of(uint32_t tid)
+{
+    _Atomic(piece) *place = &seen[tid >> PIECE_BITS];
+    piece known = atomic_load(place);
+    piece made = known == NULL ? rtl_pages(PIECE * sizeof *made) : NULL;
+    if (made != NULL && !atomic_compare_exchange_strong(place, &known, made)) {
+        (void)munmap((void *)made, PIECE * sizeof *made);
+        return known; /* another thread's */
+    }
+    return made != NULL ? made : known;
+}
+
 static uint32_t count_tid(uint32_t tid)
 {
-    if (tid > RTL_TID_MOST || seen == NULL)
+    piece counts = tid <= RTL_TID_MOST ? piece_of(tid) : NULL;
+    if (counts == NULL)
         return 0;
-    uint8_t before = atomic_load_explicit(&seen[tid], memory_order_relaxed);
+    uint8_t before = atomic_load_explicit(&counts[tid % PIECE], memory_order_relaxed);
     if (before < RTL_TID_BEFORE)
-        atomic_store_explicit(&seen[tid], before + 1, memory_order_relaxed);
+        atomic_store_explicit(&counts[tid % PIECE], before + 1, memory_order_relaxed);
     return before;
 }
 
@@ -120,8 +145,8 @@ uint32_t rtl_threads_meet(uint32_t tid)
     if (place != NULL && (prctl(PR_GET_NAME, place->comm) != 0 || pthread_setspecific(key, place)))
         atomic_store(&place->thread, 0);
     else if (place != NULL) {
-        atomic_store(&place->state, UNTOLD);
-        atomic_fetch_add(&untold, 1);
+        atomic_store(&place->state, UNREPORTED);
+        atomic_fetch_add(&unreported, 1);
     }
     errno = saved;
     return thread;
@@ -129,15 +154,16 @@ uint32_t rtl_threads_meet(uint32_t tid)
 
 void rtl_threads_look(void)
 {
-    if (atomic_load_explicit(&untold, memory_order_relaxed) == 0)
+    if (atomic_load_explicit(&unreported, memory_order_relaxed) == 0)
         return;
+    struct met *all = atomic_load(&places);
     pthread_mutex_lock(&lock);
-    atomic_store(&untold, 0);
-    for (unsigned i = 0; i < MOST; i++) {
-        if (atomic_load(&places[i].state) != UNTOLD)
+    atomic_store(&unreported, 0);
+    for (unsigned i = 0; i < place_count(); i++) {
+        if (atomic_load(&all[i].state) != UNREPORTED)
             continue;
-        tell_thread(atomic_load(&places[i].thread), places[i].comm);
-        atomic_store(&places[i].state, TOLD);
+        tell_thread(atomic_load(&all[i].thread), all[i].comm);
+        atomic_store(&all[i].state, REPORTED);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -188,10 +214,11 @@ void rtl_threads_end(void)
 {
     int saved = errno;
     char title[TITLE_MOST];
+    const struct met *all = atomic_load(&places);
     pthread_mutex_lock(&lock);
-    for (unsigned i = 0; i < MOST; i++)
-        if (atomic_load(&places[i].state) != IN_THE_MAKING)
-            tell_again(&places[i]);
+    for (unsigned i = 0; i < place_count(); i++)
+        if (atomic_load(&all[i].state) != IN_THE_MAKING)
+            tell_again(&all[i]);
     pthread_mutex_unlock(&lock);
     tell(RTL_NAMED_TITLE, 0, title, rtl_threads_title(title, sizeof title));
     errno = saved;
@@ -199,8 +226,9 @@ void rtl_threads_end(void)
 
 void rtl_threads_forked(void)
 {
+    struct met *all = atomic_load(&places);
     pthread_mutex_init(&lock, NULL);
-    for (unsigned i = 0; i < MOST; i++)
-        if (atomic_load_explicit(&places[i].thread, memory_order_relaxed) != 0)
-            free_place(&places[i]);
+    for (unsigned i = 0; i < place_count(); i++)
+        if (atomic_load_explicit(&all[i].thread, memory_order_relaxed) != 0)
+            free_place(&all[i]);
 }

@@ -1,5 +1,6 @@
 #include "intercept/callbacks/callbacks.h"
 
+#include "common/bell.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "intercept/base/emit.h"
@@ -11,15 +12,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #define ROUND           65536u /* slots that are read in one go */
 #define BUSY            256u   /* so many in a round: go on at once */
@@ -54,7 +52,7 @@ struct request {
     _Atomic uint32_t asked, answered;
 };
 static struct request flushing, leaving;
-static _Atomic uint32_t bell; /* futex: moved to cut a nap of the thread short */
+static struct rtl_bell bell; /* cuts a nap of the thread short */
 
 /* ---- the thread ---- */
 
@@ -110,19 +108,6 @@ static uint64_t serve(bool stale)
     return slots;
 }
 
-/* Not if the bell was rung since it was seen so. */
-static void nap_unless(uint32_t bell_seen, uint64_t ns)
-{
-    struct timespec time = {.tv_sec = 0, .tv_nsec = (long)ns};
-    syscall(SYS_futex, &bell, FUTEX_WAIT_PRIVATE, bell_seen, &time, NULL, 0);
-}
-
-static void ring_bell(void)
-{
-    atomic_fetch_add(&bell, 1);
-    syscall(SYS_futex, &bell, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-}
-
 static void *work(void *unused)
 {
     (void)unused;
@@ -131,7 +116,7 @@ static void *work(void *unused)
     uint64_t quiet_since = rtl_now();
     for (;;) {
         uint64_t now = rtl_now();
-        uint32_t bell_seen = atomic_load(&bell);
+        uint32_t bell_seen = rtl_bell_look(&bell);
         pthread_mutex_lock(&lock);
         uint64_t slots = serve(now - quiet_since > STALE_NS);
         pthread_mutex_unlock(&lock);
@@ -142,7 +127,7 @@ static void *work(void *unused)
         length = slots > 0 ? SHORTEST_NAP_NS : length * 2;
         if (length > LONGEST_NAP_NS)
             length = LONGEST_NAP_NS;
-        nap_unless(bell_seen, length);
+        rtl_bell_nap(&bell, bell_seen, length);
     }
     return NULL;
 }
@@ -206,7 +191,7 @@ void rtl_callbacks_begin(void (*quiesces)(uint64_t patience_ns))
     quiesce = quiesces;
 }
 
-void rtl_callbacks_beside(const struct rtl_ring *trace, size_t bytes)
+void rtl_callbacks_tee(const struct rtl_ring *trace, size_t bytes)
 {
     static struct rtl_ring own;
     if (!atomic_load(&subscribed))
@@ -220,7 +205,7 @@ void rtl_callbacks_beside(const struct rtl_ring *trace, size_t bytes)
     pthread_mutex_lock(&lock);
     has_trace = true;
     pthread_mutex_unlock(&lock);
-    rtl_emit_beside(&own);
+    rtl_emit_tee(&own);
 }
 
 void rtl_callbacks_refuse(void)
@@ -365,17 +350,23 @@ int rtl_callbacks_subscribe(const rtl_callbacks_t *callbacks, void *context,
     return try_to_subscribe(callbacks, context, counters, true);
 }
 
+struct ticket {
+    const struct request *of;
+    uint32_t number;
+};
+
+static bool is_answered(void *context)
+{
+    const struct ticket *ticket = context;
+    return (int32_t)(atomic_load(&ticket->of->answered) - ticket->number) >= 0;
+}
+
 /* Has the thread do it; false if it has not by then. */
 static bool request(struct request *what, uint64_t deadline_ns)
 {
-    uint32_t ticket = atomic_fetch_add(&what->asked, 1) + 1;
-    ring_bell();
-    while ((int32_t)(atomic_load(&what->answered) - ticket) < 0) {
-        if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline_ns)
-            return false;
-        rtl_nap(STEP_NS);
-    }
-    return true;
+    struct ticket ticket = {what, atomic_fetch_add(&what->asked, 1) + 1};
+    rtl_bell_ring(&bell);
+    return rtl_wait_until(is_answered, &ticket, deadline_ns, STEP_NS);
 }
 
 static int quiesce_and_flush(uint64_t patience_ns)

@@ -25,7 +25,7 @@ void rtl_callbacks_begin(void (*quiesce)(uint64_t patience_ns));
 
 /** Recording into a trace begins: serves who has subscribed beside it from a ring of his own, with
  * the losses of the trace's. Before anything is sent. */
-void rtl_callbacks_beside(const struct rtl_ring *trace, size_t bytes);
+void rtl_callbacks_tee(const struct rtl_ring *trace, size_t bytes);
 
 /** True if somebody has subscribed, and no trace is recorded; then `config` gets the subscriber's
  * mode. When recording begins.

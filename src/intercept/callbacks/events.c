@@ -1,56 +1,20 @@
 #include "intercept/callbacks/events.h"
 
 #include "common/clock.h"
-#include "ring/clock_line.h"
+#include "intercept/callbacks/definitions.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH         256u
-#define WORDS         4096u
-#define MOST_IDS      (1u << 24) /* of a kind; what is beyond is not known */
-#define MOST_AGENTS   256u
-#define MOST_POINTS   4096u /* of a clock: older ones go */
-#define MOST_BRACKETS 64u
-#define ORIGINS       (1u << 16) /* a power of two */
-#define BUCKETS       256u
-#define MOST_HELD     (1u << 20) /* kernels, whose clock should have come long ago */
-#define RANGES_TEXT   (64u << 10)
+#define BATCH       256u
+#define WORDS       4096u
+#define ORIGINS     (1u << 16) /* a power of two */
+#define BUCKETS     256u
+#define MOST_HELD   (1u << 20) /* kernels, whose clock should have come long ago */
+#define RANGES_TEXT (64u << 10)
 /* Two clocks are read after each other: again if it took longer, for something came between. */
 #define OFFSET_WIDTH_NS 1000u
 #define OFFSET_TRIES    8
-
-/* Things by their ids. */
-struct table {
-    unsigned char *items;
-    uint32_t count;
-};
-
-struct agent {
-    bool known;
-    uint32_t gpu;
-    uint64_t clock_hz;
-    struct rtl_line ticks; /* to the HSA system clock */
-};
-
-struct queue {
-    bool known;
-    uint32_t agent;
-    uint64_t address;
-};
-
-struct symbol {
-    char *name;
-};
-
-struct shape {
-    bool known;
-    struct rtl_wire_shape wire;
-};
-
-struct call {
-    char *name, *arguments;
-};
 
 /* What a correlation tells, as long as it has not been overwritten. */
 struct origin {
@@ -70,11 +34,7 @@ struct rtl_events {
     rtl_ring_handler counters;
     void *context;
 
-    struct table queues, symbols, shapes, calls;
-    struct agent agents[MOST_AGENTS];
-    struct rtl_wire_bracket brackets[MOST_BRACKETS];
-    size_t bracket_count;
-    struct rtl_line system; /* HSA system clock to CLOCK_BOOTTIME */
+    struct rtl_definitions definitions;
     struct origin origins[ORIGINS];
     struct open_range *open[BUCKETS];
 
@@ -84,7 +44,6 @@ struct rtl_events {
     size_t held_copy_count, held_copy_capacity;
     uint64_t dropped; /* that found no memory to be held */
     uint64_t missed;  /* rtl_events_missed */
-    bool clock_moved;
 
     rtl_kernel_event_t kernels[BATCH];
     rtl_copy_event_t copies[BATCH];
@@ -104,9 +63,7 @@ struct rtl_events *rtl_events_new(const struct rtl_ring_header *header)
     if (events == NULL)
         return NULL;
     events->header = header;
-    events->system.dx = events->system.dy = 1;
-    for (unsigned i = 0; i < MOST_AGENTS; i++)
-        events->agents[i].ticks.dx = events->agents[i].ticks.dy = 1;
+    rtl_definitions_begin(&events->definitions);
     return events;
 }
 
@@ -122,32 +79,6 @@ void rtl_events_subscribe(struct rtl_events *events, const rtl_callbacks_t *call
 void rtl_events_missed(struct rtl_events *events, uint64_t missed)
 {
     events->missed = missed;
-}
-
-/* ---- tables ---- */
-
-/* The item of an id, zeroed when it is new; NULL if it is too large or memory is short. */
-static void *make_item(struct table *table, uint32_t id, size_t size)
-{
-    if (id >= MOST_IDS)
-        return NULL;
-    if (id >= table->count) {
-        uint32_t count = table->count > 0 ? table->count : 64;
-        while (count <= id)
-            count *= 2;
-        unsigned char *items = realloc(table->items, count * size);
-        if (items == NULL)
-            return NULL;
-        memset(items + table->count * size, 0, (count - table->count) * size);
-        table->items = items;
-        table->count = count;
-    }
-    return table->items + id * size;
-}
-
-static const void *find_item(const struct table *table, uint32_t id, size_t size)
-{
-    return id < table->count ? table->items + id * size : NULL;
 }
 
 /* ---- handing over ---- */
@@ -224,78 +155,12 @@ static void hand_launches(struct rtl_events *events)
     events->launch_count = 0;
 }
 
-/* ---- clocks ---- */
-
-/* Older points are of no use: what they are about has been handed over. */
-static void shorten(struct rtl_line *line)
-{
-    if (line->points < MOST_POINTS)
-        return;
-    size_t half = line->points / 2;
-    memmove(line->x, line->x + half, (line->points - half) * sizeof *line->x);
-    memmove(line->y, line->y + half, (line->points - half) * sizeof *line->y);
-    line->points -= half;
-    line->last = 0;
-}
-
-static void take_clock(struct rtl_events *events, const struct rtl_wire_clock *wire)
-{
-    if (wire->agent >= MOST_AGENTS)
-        return;
-    struct agent *agent = &events->agents[wire->agent];
-    shorten(&agent->ticks);
-    if (rtl_line_add(&agent->ticks, wire->ticks, wire->system_ns) == 0)
-        rtl_clock_finish_ticks(&agent->ticks, agent->clock_hz);
-    events->clock_moved = true;
-}
-
-static void take_bracket(struct rtl_events *events, const struct rtl_wire_bracket *wire)
-{
-    if (events->bracket_count == MOST_BRACKETS) {
-        events->bracket_count--;
-        memmove(events->brackets, events->brackets + 1,
-                events->bracket_count * sizeof *events->brackets);
-    }
-    events->brackets[events->bracket_count++] = *wire;
-    struct rtl_line line = {.dx = 1, .dy = 1};
-    if (rtl_clock_make_system(&line, events->brackets, events->bracket_count) != 0) {
-        rtl_line_free(&line);
-        return;
-    }
-    rtl_line_free(&events->system);
-    events->system = line;
-    events->clock_moved = true;
-}
-
-/* One point says nothing of the rate, which some runtimes do not tell either. */
-static bool has_clock(const struct agent *agent)
-{
-    size_t points = agent->ticks.points;
-    return points > 1 || (points == 1 && agent->clock_hz != 0);
-}
-
-/* ticks of an agent, or ns of the HSA system clock for one that is no GPU, to CLOCK_BOOTTIME. 0 for
- * 0, and where the clock is not known. */
-static uint64_t time_of(struct rtl_events *events, struct agent *agent, uint64_t ticks)
-{
-    if (ticks == 0 || (agent->gpu != RTL_NONE && !has_clock(agent)))
-        return 0;
-    uint64_t system = agent->gpu != RTL_NONE ? rtl_line_at(&agent->ticks, ticks) : ticks;
-    return rtl_line_at(&events->system, system);
-}
-
-static bool clock_covers(const struct agent *agent, uint64_t ticks)
-{
-    const struct rtl_line *line = &agent->ticks;
-    return agent->gpu == RTL_NONE || ticks == 0 ||
-           (has_clock(agent) && line->x[line->points - 1] >= ticks);
-}
-
 /* Whether something that ended at these ticks may go although not all is known. The first point of
  * a clock comes right behind what has told the ticks, and a flush may come between them. */
-static bool may_go(const struct agent *agent, uint64_t ticks, enum rtl_events_which which)
+static bool may_go(const struct rtl_defined_agent *agent, uint64_t ticks,
+                   enum rtl_events_which which)
 {
-    bool timed = agent->gpu == RTL_NONE || ticks == 0 || has_clock(agent);
+    bool timed = agent->gpu == RTL_NONE || ticks == 0 || rtl_defined_has_clock(agent);
     return which == RTL_EVENTS_ALL || (which == RTL_EVENTS_TIMED && timed);
 }
 
@@ -330,35 +195,20 @@ static void hold_kernel(struct rtl_events *events, const struct rtl_wire_kernel 
     events->held[events->held_count++] = *wire;
 }
 
-/* The agent of a queue; one that is no GPU where it is not known. */
-static struct agent *agent_of(struct rtl_events *events, const struct queue *queue)
-{
-    static struct agent unknown = {.gpu = RTL_NONE};
-    if (queue == NULL || queue->agent >= MOST_AGENTS || !events->agents[queue->agent].known)
-        return &unknown;
-    return &events->agents[queue->agent];
-}
-
-static const char *name_of(const struct rtl_events *events, const struct rtl_wire_shape *shape)
-{
-    const struct symbol *symbol = find_item(&events->symbols, shape->symbol, sizeof(struct symbol));
-    return symbol != NULL ? symbol->name : NULL;
-}
-
 static void add_kernel(struct rtl_events *events, const struct rtl_wire_kernel *wire,
-                       const struct queue *queue, const struct rtl_wire_shape *shape)
+                       const struct rtl_defined_queue *queue, const struct rtl_wire_shape *shape)
 {
     static const struct rtl_wire_shape no_shape = {.symbol = RTL_NONE};
-    struct agent *agent = agent_of(events, queue);
+    struct rtl_defined_agent *agent = rtl_defined_agent_of(&events->definitions, queue);
     const struct origin *origin = recall(events, wire->correlation);
     if (shape == NULL)
         shape = &no_shape;
     if (events->kernel_count == BATCH)
         hand_kernels(events);
     events->kernels[events->kernel_count++] = (rtl_kernel_event_t){
-        .name = name_of(events, shape),
-        .start = time_of(events, agent, wire->start),
-        .end = time_of(events, agent, wire->end),
+        .name = rtl_defined_name(&events->definitions, shape),
+        .start = rtl_defined_time(&events->definitions, agent, wire->start),
+        .end = rtl_defined_time(&events->definitions, agent, wire->end),
         .correlation = wire->correlation,
         .range = origin->range,
         .stream = origin->stream,
@@ -381,19 +231,16 @@ static void add_kernel(struct rtl_events *events, const struct rtl_wire_kernel *
 static bool release_kernel(struct rtl_events *events, const struct rtl_wire_kernel *wire,
                            enum rtl_events_which which)
 {
-    const struct queue *queue = find_item(&events->queues, wire->queue, sizeof *queue);
-    const struct shape *shape = find_item(&events->shapes, wire->shape, sizeof *shape);
-    if (queue != NULL && !queue->known)
-        queue = NULL;
-    if (shape != NULL && !shape->known)
-        shape = NULL;
-    const struct agent *agent = agent_of(events, queue);
-    bool whole = queue != NULL && shape != NULL &&
-                 (shape->wire.symbol == RTL_NONE || name_of(events, &shape->wire) != NULL) &&
-                 clock_covers(agent, wire->end);
-    if (!whole && !may_go(agent, wire->end, which))
+    const struct rtl_defined_queue *queue = rtl_defined_queue_of(&events->definitions, wire->queue);
+    const struct rtl_wire_shape *shape = rtl_defined_shape_of(&events->definitions, wire->shape);
+    const struct rtl_defined_agent *agent = rtl_defined_agent_of(&events->definitions, queue);
+    bool complete =
+        queue != NULL && shape != NULL &&
+        (shape->symbol == RTL_NONE || rtl_defined_name(&events->definitions, shape) != NULL) &&
+        rtl_defined_clock_covers(agent, wire->end);
+    if (!complete && !may_go(agent, wire->end, which))
         return false;
-    add_kernel(events, wire, queue, shape != NULL ? &shape->wire : NULL);
+    add_kernel(events, wire, queue, shape);
     return true;
 }
 
@@ -423,28 +270,20 @@ static void hold_copy(struct rtl_events *events, const struct rtl_wire_copy *wir
     events->held_copies[events->held_copy_count++] = *wire;
 }
 
-static uint32_t gpu_of(const struct rtl_events *events, uint32_t agent)
-{
-    return agent < MOST_AGENTS && events->agents[agent].known ? events->agents[agent].gpu
-                                                              : RTL_EVENT_NONE;
-}
-
 static bool release_copy(struct rtl_events *events, const struct rtl_wire_copy *wire,
                          enum rtl_events_which which)
 {
-    const struct queue *queue = find_item(&events->queues, wire->queue, sizeof *queue);
-    if (queue != NULL && !queue->known)
-        queue = NULL;
-    struct agent *agent = agent_of(events, queue);
-    bool whole = queue != NULL && clock_covers(agent, wire->end);
-    if (!whole && !may_go(agent, wire->end, which))
+    const struct rtl_defined_queue *queue = rtl_defined_queue_of(&events->definitions, wire->queue);
+    struct rtl_defined_agent *agent = rtl_defined_agent_of(&events->definitions, queue);
+    bool complete = queue != NULL && rtl_defined_clock_covers(agent, wire->end);
+    if (!complete && !may_go(agent, wire->end, which))
         return false;
     const struct origin *origin = recall(events, wire->correlation);
     if (events->copy_count == BATCH)
         hand_copies(events);
     events->copies[events->copy_count++] = (rtl_copy_event_t){
-        .start = time_of(events, agent, wire->start),
-        .end = time_of(events, agent, wire->end),
+        .start = rtl_defined_time(&events->definitions, agent, wire->start),
+        .end = rtl_defined_time(&events->definitions, agent, wire->end),
         .bytes = wire->bytes,
         .correlation = wire->correlation,
         .range = origin->range,
@@ -453,8 +292,8 @@ static bool release_copy(struct rtl_events *events, const struct rtl_wire_copy *
         .has_stream = origin->has_stream,
         .kind = wire->kind,
         .device = agent->gpu,
-        .src = gpu_of(events, wire->src),
-        .dst = gpu_of(events, wire->dst),
+        .src = rtl_defined_gpu(&events->definitions, wire->src),
+        .dst = rtl_defined_gpu(&events->definitions, wire->dst),
     };
     return true;
 }
@@ -474,7 +313,7 @@ static void take_api(struct rtl_events *events, const struct rtl_wire_api *wire)
 {
     struct origin origin = {wire->correlation, wire->range, wire->stream,
                             (wire->flags & RTL_API_STREAM) != 0};
-    const struct call *call = find_item(&events->calls, wire->call, sizeof *call);
+    const struct rtl_defined_call *call = rtl_defined_call_of(&events->definitions, wire->call);
     remember(events, &origin);
     if (events->call_count == BATCH || events->word_count + wire->words > WORDS)
         hand_calls(events);
@@ -575,51 +414,6 @@ static void take_launch(struct rtl_events *events, const struct rtl_wire_launch 
     };
 }
 
-/* ---- definitions ---- */
-
-static void take_agent(struct rtl_events *events, const struct rtl_wire_agent *wire)
-{
-    if (wire->agent >= MOST_AGENTS)
-        return;
-    struct agent *agent = &events->agents[wire->agent];
-    agent->known = true;
-    agent->gpu = wire->gpu;
-    agent->clock_hz = wire->clock_hz;
-    rtl_clock_finish_ticks(&agent->ticks, agent->clock_hz);
-}
-
-static void take_queue(struct rtl_events *events, const struct rtl_wire_queue *wire)
-{
-    struct queue *queue = make_item(&events->queues, wire->queue, sizeof *queue);
-    if (queue != NULL)
-        *queue = (struct queue){true, wire->agent, wire->address};
-}
-
-/* The name is never freed: events point to it. */
-static void take_symbol(struct rtl_events *events, const struct rtl_wire_symbol *wire)
-{
-    struct symbol *symbol = make_item(&events->symbols, wire->symbol, sizeof *symbol);
-    if (symbol != NULL && symbol->name == NULL)
-        symbol->name = strndup((const char *)(wire + 1), wire->name_length);
-}
-
-static void take_shape(struct rtl_events *events, const struct rtl_wire_shape *wire)
-{
-    struct shape *shape = make_item(&events->shapes, wire->shape, sizeof *shape);
-    if (shape != NULL)
-        *shape = (struct shape){true, *wire};
-}
-
-static void take_call(struct rtl_events *events, const struct rtl_wire_call *wire)
-{
-    const char *text = (const char *)(wire + 1);
-    struct call *call = make_item(&events->calls, wire->call, sizeof *call);
-    if (call == NULL || call->name != NULL)
-        return;
-    call->name = strndup(text, wire->name_length);
-    call->arguments = strndup(text + wire->name_length, wire->arguments_length);
-}
-
 static void take_name(const struct rtl_events *events, const struct rtl_wire_name *wire)
 {
     char *text =
@@ -650,16 +444,16 @@ void rtl_events_take(void *context, enum rtl_wire_type type, const void *body, s
     }
     switch (type) {
     case RTL_WIRE_AGENT:
-        take_agent(events, body);
+        rtl_definitions_agent(&events->definitions, body);
         break;
     case RTL_WIRE_QUEUE:
-        take_queue(events, body);
+        rtl_definitions_queue(&events->definitions, body);
         break;
     case RTL_WIRE_SYMBOL:
-        take_symbol(events, body);
+        rtl_definitions_symbol(&events->definitions, body);
         break;
     case RTL_WIRE_SHAPE:
-        take_shape(events, body);
+        rtl_definitions_shape(&events->definitions, body);
         break;
     case RTL_WIRE_KERNEL:
         hold_kernel(events, body);
@@ -668,16 +462,16 @@ void rtl_events_take(void *context, enum rtl_wire_type type, const void *body, s
         hold_copy(events, body);
         break;
     case RTL_WIRE_CLOCK:
-        take_clock(events, body);
+        rtl_definitions_clock(&events->definitions, body);
         break;
-    case RTL_WIRE_BRACKET:
-        take_bracket(events, body);
+    case RTL_WIRE_CLOCK_SNAPSHOT:
+        rtl_definitions_snapshot(&events->definitions, body);
         break;
     case RTL_WIRE_NOTE:
         take_note(events, body);
         break;
     case RTL_WIRE_CALL:
-        take_call(events, body);
+        rtl_definitions_call(&events->definitions, body);
         break;
     case RTL_WIRE_API:
         take_api(events, body);
@@ -700,6 +494,7 @@ void rtl_events_take(void *context, enum rtl_wire_type type, const void *body, s
     case RTL_WIRE_VOID:
     case RTL_WIRE_DRAFT_KERNEL:
     case RTL_WIRE_DRAFT_COPY:
+    case RTL_WIRE_DRAFT_LAUNCH:
     case RTL_WIRE_GRAPH:
     case RTL_WIRE_NODE:
     case RTL_WIRE_PAUSE:
@@ -720,11 +515,11 @@ void rtl_events_deliver(struct rtl_events *events, enum rtl_events_which which)
 {
     if (events->held_count > MOST_HELD)
         which = RTL_EVENTS_ALL;
-    if (events->clock_moved || which != RTL_EVENTS_SURE) {
+    if (events->definitions.clock_moved || which != RTL_EVENTS_SURE) {
         release_kernels(events, which);
         release_copies(events, which);
     }
-    events->clock_moved = false;
+    events->definitions.clock_moved = false;
     if (events->kernel_count > 0)
         hand_kernels(events);
     if (events->copy_count > 0)

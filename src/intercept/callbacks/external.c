@@ -16,13 +16,13 @@ struct note {
     _Atomic uint64_t correlation, external;
 };
 
-/* One stay of an id on a stack. */
-struct stay {
-    uint64_t external, mark;
+/* An id on a stack. */
+struct pushed {
+    uint64_t external, ext_correlation;
 };
 
 struct stack {
-    struct stay *stays;
+    struct pushed *ids;
     uint32_t depth, capacity;
 };
 
@@ -38,10 +38,10 @@ static bool has_key;
 static void forget(void *memory)
 {
     struct stack *stack = memory;
-    free(stack->stays);
+    free(stack->ids);
     free(stack);
     own = NULL;
-    rtl_thread_context.external = rtl_thread_context.mark = 0;
+    rtl_thread_context.external = rtl_thread_context.ext_correlation = 0;
     rtl_thread_context_set_range(rtl_thread_context.range);
 }
 
@@ -66,18 +66,18 @@ static bool has_room(struct stack *stack)
     if (stack->depth < stack->capacity)
         return true;
     uint32_t capacity = stack->capacity > 0 ? 2 * stack->capacity : FIRST_DEPTH;
-    struct stay *stays = realloc(stack->stays, capacity * sizeof *stays);
-    if (stays == NULL)
+    struct pushed *ids = realloc(stack->ids, capacity * sizeof *ids);
+    if (ids == NULL)
         return false;
-    stack->stays = stays;
+    stack->ids = ids;
     stack->capacity = capacity;
     return true;
 }
 
-static void go_to(struct stay stay)
+static void go_to(struct pushed pushed)
 {
-    rtl_thread_context.external = stay.external;
-    rtl_thread_context.mark = stay.mark;
+    rtl_thread_context.external = pushed.external;
+    rtl_thread_context.ext_correlation = pushed.ext_correlation;
     rtl_thread_context_set_range(rtl_thread_context.range);
 }
 
@@ -98,11 +98,11 @@ bool rtl_external_push(uint64_t id)
     bool room = stack != NULL && has_room(stack);
     if (room) {
         bool wanted = atomic_load_explicit(&watched, memory_order_relaxed);
-        struct stay stay = {id, wanted ? rtl_thread_context_new_id() : 0};
-        stack->stays[stack->depth++] = stay;
-        go_to(stay);
+        struct pushed pushed = {id, wanted ? rtl_thread_context_new_id() : 0};
+        stack->ids[stack->depth++] = pushed;
+        go_to(pushed);
         if (wanted)
-            rtl_external_note(stay.mark);
+            rtl_external_note(pushed.ext_correlation);
     }
     errno = saved;
     return room;
@@ -110,14 +110,14 @@ bool rtl_external_push(uint64_t id)
 
 bool rtl_external_pop(uint64_t *last)
 {
-    static const struct stay none;
+    static const struct pushed none;
     struct stack *stack = own;
     if (stack == NULL || stack->depth == 0)
         return false;
     if (last != NULL)
-        *last = stack->stays[stack->depth - 1].external;
+        *last = stack->ids[stack->depth - 1].external;
     stack->depth--;
-    go_to(stack->depth > 0 ? stack->stays[stack->depth - 1] : none);
+    go_to(stack->depth > 0 ? stack->ids[stack->depth - 1] : none);
     return true;
 }
 

@@ -3,9 +3,10 @@
  * and what it launches while one is on top belongs to that one.
  *
  * Records have no room for such an id. They have a correlation: of the host call that they come
- * from, or, outside of calls, of the stay of the id on the stack (rtl_thread_context.mark). To
- * which id a correlation belongs is kept in a table of fixed size in this process, for the last
- * 262144 of them.
+ * from. Outside of host calls, each push of an external id allocates a correlation
+ * (rtl_thread_context.ext_correlation); work submitted while that id is on top carries it. To which
+ * id a correlation belongs is kept in a table of fixed size in this process, for the last 262144 of
+ * them.
  */
 #ifndef RTL_INTERCEPT_CALLBACKS_EXTERNAL_H
 #define RTL_INTERCEPT_CALLBACKS_EXTERNAL_H
@@ -24,7 +25,7 @@ bool rtl_external_push(uint64_t id);
 bool rtl_external_pop(uint64_t *last);
 
 /** What the calling thread launches with this correlation belongs to the id on top. While
- * rtl_thread_context.mark is not 0. Lock-free. */
+ * rtl_thread_context.ext_correlation is not 0. Lock-free. */
 void rtl_external_note(uint64_t correlation);
 
 /** The id that a correlation belongs to; 0 if none, or if it is no longer known. Any thread,

@@ -8,6 +8,7 @@
 #include "intercept/counters/kernel.h"
 #include "intercept/counters/range.h"
 #include "intercept/queue/aql.h"
+#include "intercept/queue/packet_buffer.h"
 #include "intercept/ranges/ranges.h"
 
 #include <pthread.h>
@@ -16,33 +17,34 @@
 #include <string.h>
 #include <time.h>
 
-#define EAGER_NS      UINT64_C(1000000)   /* without a nap, after something came of it */
-#define BUSY_NAP_NS   50000               /* while something is on its way */
-#define IDLE_NAP_NS   500000              /* while nothing is */
-#define ACCOUNT_NS    UINT64_C(100000000) /* between looks at what was missed */
-#define SETTLE_NAP_NS 100000
+#define EAGER_NS     UINT64_C(1000000)   /* without a nap, after something came of it */
+#define BUSY_NAP_NS  50000               /* while something is in flight */
+#define IDLE_NAP_NS  500000              /* while nothing is */
+#define ACCOUNT_NS   UINT64_C(100000000) /* between looks at what was missed */
+#define DRAIN_NAP_NS 100000
 
 static _Atomic bool counts;                 /* something is counted */
 static const struct rtl_counting *counting; /* how; set before that */
 
-/* Held by the keeper while it works, and by who opens or closes a queue. The keeper works all the
- * time: who wants the lock says so. */
-static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic uint32_t guests;
-static pthread_t keeper;
-static bool running; /* under `keeping` */
+/* Held by the counter thread while it works, and by threads that open or close a queue. The thread
+ * works all the time, and a mutex is not fair: a thread that wants the lock counts itself in
+ * `lock_waiters`. */
+static pthread_mutex_t counter_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic uint32_t lock_waiters;
+static pthread_t counter_thread;
+static bool running; /* under `counter_lock` */
 static _Atomic bool stopping, ended;
-static _Atomic uint64_t quiet_rounds; /* in a row: nothing was on its way */
-static bool told_of_graphs;
+static _Atomic uint64_t quiet_rounds; /* in a row: nothing was in flight */
+static bool graphs_reported;
 
 /* ---- settings ---- */
 
 static void tell(const struct rtl_config *config, uint32_t passes)
 {
-    static bool told; /* once in the life of the process */
-    if (told)
+    static bool reported; /* once in the life of the process */
+    if (reported)
         return;
-    told = true;
+    reported = true;
     size_t length = strnlen(config->metrics, UINT16_MAX);
     struct rtl_wire_counting wire = {.mode = (uint32_t)config->counting,
                                      .pass = (uint16_t)config->pass,
@@ -55,7 +57,7 @@ static void tell(const struct rtl_config *config, uint32_t passes)
 /* Why nothing can be counted, whatever the devices have; NULL: nothing is known against it. */
 static const char *refusal(const struct rtl_config *config)
 {
-    if (config->way == RTL_SET_INTERPOSE)
+    if (config->interception == RTL_INTERCEPTION_INTERPOSE)
         return "hardware counters need packets of RTL's own in queues, which RTL_QUEUE=interpose "
                "does not allow; leave RTL_QUEUE out";
     if (config->counting == RTL_COUNTING_RANGE && config->mode != RTL_MODE_FULL)
@@ -102,19 +104,19 @@ bool rtl_counters_need_packets(void)
     return atomic_load(&counts);
 }
 
-/* ---- the keeper ---- */
+/* ---- the counter thread ---- */
 
 static void account(void)
 {
     rtl_counters_account();
-    if (told_of_graphs || !rtl_counters_missed(RTL_UNCOUNTED_GRAPH))
+    if (graphs_reported || !rtl_counters_missed(RTL_UNCOUNTED_GRAPH))
         return;
-    told_of_graphs = true;
+    graphs_reported = true;
     rtl_emit_note(RTL_NONE, "kernels in replays of graphs are not counted by RTL_COUNTING=kernel; "
                             "RTL_COUNTING=range counts them");
 }
 
-static void *keep(void *unused)
+static void *serve(void *unused)
 {
     (void)unused;
     pthread_setname_np(pthread_self(), "rtl-counters");
@@ -122,18 +124,19 @@ static void *keep(void *unused)
     uint64_t since = 0;
     while (!atomic_load_explicit(&stopping, memory_order_acquire)) {
         bool busy = false;
-        pthread_mutex_lock(&keeping);
+        pthread_mutex_lock(&counter_lock);
         unsigned came = counting->round(&busy);
         uint64_t now = rtl_now();
         if (now - accounted > ACCOUNT_NS) {
             account();
             accounted = now;
         }
-        pthread_mutex_unlock(&keeping);
+        pthread_mutex_unlock(&counter_lock);
         atomic_store(&quiet_rounds, busy ? 0 : atomic_load(&quiet_rounds) + 1);
         if (came > 0)
             since = now;
-        if (atomic_load(&guests) > 0 || !busy || !counting->is_hurried || now - since > EAGER_NS)
+        if (atomic_load(&lock_waiters) > 0 || !busy || !counting->is_hurried ||
+            now - since > EAGER_NS)
             rtl_nap(busy ? BUSY_NAP_NS : IDLE_NAP_NS);
         else
             (void)sched_yield();
@@ -142,42 +145,29 @@ static void *keep(void *unused)
     return NULL;
 }
 
-static void hold_keeper(void)
+static void lock_counters(void)
 {
-    atomic_fetch_add(&guests, 1);
-    pthread_mutex_lock(&keeping);
+    atomic_fetch_add(&lock_waiters, 1);
+    pthread_mutex_lock(&counter_lock);
 }
 
-static void let_keeper(void)
+static void unlock_counters(void)
 {
-    pthread_mutex_unlock(&keeping);
-    atomic_fetch_sub(&guests, 1);
+    pthread_mutex_unlock(&counter_lock);
+    atomic_fetch_sub(&lock_waiters, 1);
 }
 
-static bool start_keeper(void)
+static bool start_thread(void)
 {
     if (running)
         return true;
     atomic_store(&stopping, false);
     atomic_store(&ended, false);
-    running = rtl_task_start(&keeper, keep) == 0;
+    running = rtl_task_start(&counter_thread, serve) == 0;
     return running;
 }
 
 /* ---- queues ---- */
-
-static bool provide_room(struct rtl_counters_queue *counted)
-{
-    void *out = NULL;
-    if (counted->room >= counted->queue->size)
-        return true;
-    if (posix_memalign(&out, RTL_PACKET_SIZE, counted->queue->size * RTL_PACKET_SIZE) != 0)
-        return false;
-    free(counted->out);
-    counted->out = out;
-    counted->room = counted->queue->size;
-    return true;
-}
 
 static struct rtl_counters_queue *counted_of(struct rtl_queue *queue)
 {
@@ -194,16 +184,17 @@ static struct rtl_counters_queue *counted_of(struct rtl_queue *queue)
 static bool open_queue(struct rtl_queue *queue, struct rtl_counters_agent *device)
 {
     struct rtl_counters_queue *counted = counted_of(queue);
-    if (counted == NULL || !start_keeper() || !provide_room(counted))
+    if (counted == NULL || !start_thread() ||
+        !rtl_packet_buffer_provide(&counted->out, &counted->room, queue->size))
         return false;
     counted->device = device;
     return counting->open(counted);
 }
 
 /* So many packets may be on the hardware for one of the program's: the ring must hold them. */
-static void spread(struct rtl_queue *queue)
+static void limit_expansion(struct rtl_queue *queue)
 {
-    queue->max_expansion = counting->spread;
+    queue->max_expansion = counting->max_expansion;
     queue->rewriter.progress_every = (uint32_t)(queue->size / 8 / queue->max_expansion);
     if (queue->rewriter.progress_every == 0)
         queue->rewriter.progress_every = 1;
@@ -229,20 +220,20 @@ static void follow_queue(struct rtl_queue *queue)
         rtl_counters_need_packets() ? rtl_counters_agent(queue->agent) : NULL;
     if (device == NULL)
         return;
-    if (queue->way != RTL_WAY_INTERCEPT) {
+    if (queue->interception != RTL_INTERCEPTED) {
         refuse_queue(queue->agent);
         return;
     }
-    hold_keeper();
+    lock_counters();
     bool opened = open_queue(queue, device);
     if (opened) {
-        spread(queue);
+        limit_expansion(queue);
         atomic_store_explicit(&queue->observed, true, memory_order_release);
     } else {
         rtl_counters_give_up(device, "the device or the library did not start them");
         rtl_counters_miss(device, RTL_UNCOUNTED_DEVICE, 1);
     }
-    let_keeper();
+    unlock_counters();
 }
 
 /* The throttle leaves room for all that a packet may become; a packet that finds none goes alone.
@@ -282,10 +273,10 @@ static void close_queue(struct rtl_queue *queue)
 {
     if (!rtl_queue_is_observed(queue))
         return;
-    hold_keeper();
+    lock_counters();
     counting->close(queue->observer);
     atomic_store(&queue->observed, false);
-    let_keeper();
+    unlock_counters();
 }
 
 static void forget_queues(void)
@@ -303,24 +294,33 @@ const struct rtl_queue_observer rtl_counters_observer = {.opened = follow_queue,
 
 /* ---- the end ---- */
 
+static bool has_ended(void *unused)
+{
+    (void)unused;
+    return atomic_load_explicit(&ended, memory_order_acquire);
+}
+
+static bool is_quiet(void *unused)
+{
+    (void)unused;
+    return atomic_load(&quiet_rounds) >= 2 || has_ended(NULL);
+}
+
 static void wait_until_quiet(uint64_t patience_ns)
 {
-    uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
     atomic_store(&quiet_rounds, 0);
-    while (atomic_load(&quiet_rounds) < 2 && !atomic_load(&ended) &&
-           rtl_clock_ns(CLOCK_MONOTONIC) < deadline)
-        rtl_nap(SETTLE_NAP_NS);
+    (void)rtl_wait_until(is_quiet, NULL, rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns, DRAIN_NAP_NS);
 }
 
 static bool is_running(void)
 {
-    hold_keeper();
+    lock_counters();
     bool runs = running;
-    let_keeper();
+    unlock_counters();
     return runs;
 }
 
-void rtl_counters_settle(uint64_t patience_ns)
+void rtl_counters_drain(uint64_t patience_ns)
 {
     if (!atomic_load(&counts) || !is_running())
         return;
@@ -331,22 +331,19 @@ void rtl_counters_last(void)
 {
     if (!atomic_load(&counts))
         return;
-    hold_keeper();
-    counting->settle();
+    lock_counters();
+    counting->count_unfinished();
     account();
-    let_keeper();
+    unlock_counters();
 }
 
-static bool stop_keeper(uint64_t patience_ns)
+static bool stop_thread(uint64_t patience_ns)
 {
     uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
     atomic_store_explicit(&stopping, true, memory_order_release);
-    while (!atomic_load_explicit(&ended, memory_order_acquire)) {
-        if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline)
-            return false;
-        rtl_nap(SETTLE_NAP_NS);
-    }
-    pthread_join(keeper, NULL);
+    if (!rtl_wait_until(has_ended, NULL, deadline, DRAIN_NAP_NS))
+        return false;
+    pthread_join(counter_thread, NULL);
     return true;
 }
 
@@ -355,7 +352,7 @@ void rtl_counters_end(uint64_t patience_ns)
     if (!atomic_load(&counts) || !is_running())
         return;
     wait_until_quiet(patience_ns / 2);
-    if (!stop_keeper(patience_ns / 2))
+    if (!stop_thread(patience_ns / 2))
         return;
     running = false;
     forget_queues();
@@ -368,7 +365,7 @@ void rtl_counters_forked(void)
     atomic_store(&counts, false);
     forget_queues();
     atomic_store(&rtl_range_ended, NULL);
-    pthread_mutex_init(&keeping, NULL);
+    pthread_mutex_init(&counter_lock, NULL);
     running = false;
     rtl_counters_ranges_forked();
 }

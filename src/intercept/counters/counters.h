@@ -3,10 +3,10 @@
  *
  * Counters are started, stopped and read by packets in queues: AMD's aqlprofile makes them, and
  * they are put in between the program's packets where the queue is an intercept queue, on their way
- * to the hardware. The program's own indices stay as they are. A thread of ours, the keeper, hands
- * out the device, and reads what was counted.
+ * to the hardware. The program's own indices stay as they are. A thread of ours, the counter
+ * thread, hands out the device, and reads what was counted.
  *
- * Kernel mode (counters/kernel.h): each kernel alone on its device, bracketed. Range mode
+ * Kernel mode (counters/kernel.h): each kernel alone on its device, between two packets. Range mode
  * (counters/range.h): counters run freely and are read where ranges begin and end.
  *
  * What could not be counted is counted with its reason. Nothing here ends, blocks or prints in the
@@ -33,16 +33,16 @@ bool rtl_counters_need_packets(void);
  * rtl_counters_need_packets. */
 extern const struct rtl_queue_observer rtl_counters_observer;
 
-/** Gives what is on its way `patience_ns` to be read and sent. At the end of the program. */
-void rtl_counters_settle(uint64_t patience_ns);
+/** Gives what is in flight `patience_ns` to be read and sent. At the end of the program. */
+void rtl_counters_drain(uint64_t patience_ns);
 
 /** Counts what is left as not finished, and tells the trace. At the very end. */
 void rtl_counters_last(void);
 
-/** Ends the keeper and frees what the runtime lent, before the runtime goes. */
+/** Ends the counter thread and frees what the runtime lent, before the runtime goes. */
 void rtl_counters_end(uint64_t patience_ns);
 
-/** In a forked child, where there is no keeper: nothing is counted. */
+/** In a forked child, where there is no counter thread: nothing is counted. */
 void rtl_counters_forked(void);
 
 #endif

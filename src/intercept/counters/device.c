@@ -1,5 +1,6 @@
 #include "intercept/counters/device.h"
 
+#include "common/pages.h"
 #include "intercept/base/account.h"
 #include "intercept/base/agents.h"
 #include "intercept/base/api.h"
@@ -7,7 +8,7 @@
 
 #include <string.h>
 
-static struct rtl_counters_agent devices[RTL_MOST_COUNTED];
+static struct rtl_counters_agent *devices; /* RTL_MOST_COUNTED; NULL: counters were not asked for */
 static uint32_t device_count;
 static uint32_t next_counter;
 static struct rtl_counters_agent nobody = {.agent = RTL_NONE};
@@ -87,9 +88,20 @@ static struct rtl_counters_agent *known(uint32_t agent)
     return NULL;
 }
 
+static bool have_devices(void)
+{
+    if (devices == NULL)
+        devices = rtl_pages(RTL_MOST_COUNTED * sizeof *devices);
+    if (devices == NULL)
+        rtl_emit_note(RTL_NONE, "RTL_METRICS: memory is short: no hardware counter is read");
+    return devices != NULL;
+}
+
 uint32_t rtl_counters_plan_devices(const char *names, uint32_t pass)
 {
     uint32_t passes = 0;
+    if (!have_devices())
+        return 0;
     for (uint32_t i = 0; i < rtl_agents_gpus() && i < RTL_MOST_COUNTED; i++) {
         hsa_agent_t handle = rtl_agents_gpu(i);
         uint32_t agent = rtl_agents_id(handle);
@@ -184,12 +196,12 @@ static void account(struct rtl_counters_agent *device)
 {
     for (uint32_t why = 0; why < RTL_UNCOUNTED_REASONS; why++) {
         uint64_t count = atomic_load_explicit(&device->uncounted[why], memory_order_relaxed);
-        if (count == device->told[why])
+        if (count == device->reported[why])
             continue;
         struct rtl_wire_uncounted wire = {.count = count, .agent = device->agent, .why = why};
         struct rtl_piece piece = {&wire, sizeof wire};
         rtl_emit_definition(RTL_WIRE_UNCOUNTED, &piece, 1);
-        device->told[why] = count;
+        device->reported[why] = count;
     }
 }
 

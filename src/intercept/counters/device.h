@@ -22,7 +22,8 @@ struct rtl_counters_agent {
     struct rtl_aql_event events[RTL_MOST_COUNTERS]; /**< of this pass */
     uint32_t event_count;
     _Atomic uint64_t uncounted[RTL_UNCOUNTED_REASONS];
-    uint64_t told[RTL_UNCOUNTED_REASONS]; /**< what the trace knows of it; the keeper's */
+    uint64_t
+        reported[RTL_UNCOUNTED_REASONS]; /**< what the trace knows of it; the counter thread's */
 };
 
 /** Plans all GPUs: `names` as RTL_METRICS, `pass` from 0. Tells the trace which counters there are,

@@ -69,15 +69,15 @@ void rtl_internal_set(uint64_t signal, int64_t value)
     rtl_api.hsa_signal_store_screlease((hsa_signal_t){signal}, value);
 }
 
+static bool has_completed(void *signal)
+{
+    return rtl_internal_value(*(const uint64_t *)signal) <= 0;
+}
+
 bool rtl_internal_wait(uint64_t signal, uint64_t patience_ns)
 {
-    uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
-    while (rtl_internal_value(signal) > 0) {
-        if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline)
-            return false;
-        rtl_nap(NAP_NS);
-    }
-    return true;
+    return rtl_wait_until(has_completed, &signal, rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns,
+                          NAP_NS);
 }
 
 static bool run(struct rtl_internal_queue *own, const struct rtl_aql_profile *profile,

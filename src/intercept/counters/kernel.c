@@ -13,27 +13,27 @@
 #include <string.h>
 #include <time.h>
 
-#define START       INT64_C(0x4000000000000000) /* of signals that count down */
-#define PATIENCE_NS UINT64_C(2000000000)        /* with a kernel that others wait for */
-#define COUNTED     1u                          /* in an ask: packet << 1 | counted */
-#define HARVEST     16u
-#define SPREAD      6u /* packets on the hardware for one of the program's */
+#define START         INT64_C(0x4000000000000000) /* of signals that count down */
+#define PATIENCE_NS   UINT64_C(2000000000)        /* with a kernel that others wait for */
+#define COUNTED       1u                          /* in an ask: packet << 1 | counted */
+#define HARVEST       16u
+#define MAX_EXPANSION 6u /* packets on the hardware for one of the program's */
 
 /* What a queue has asked for and not got yet. Two signals to grant, in turn: one is armed again
  * when its kernel has ended, before the next but one can look at it. */
 struct rtl_counters_kernels {
     uint64_t *asks; /* a ring */
     uint64_t mask;
-    _Atomic uint64_t tail; /* of who submits */
-    _Atomic uint64_t head; /* of the keeper */
+    _Atomic uint64_t tail; /* the submitter's */
+    _Atomic uint64_t head; /* of the counter thread */
     uint64_t ready, done;  /* signals: asks whose turn in the queue it is; that have ended */
     uint64_t grant[2];
-    bool granted, spoiled; /* the keeper's */
-    uint64_t turn;         /* the keeper's: when the next one could run; 0: it cannot yet */
-    bool after;            /* the last packet was an ask's; of who submits */
+    bool granted, spoiled; /* the counter thread's */
+    uint64_t turn;         /* the counter thread's: when the next one could run; 0: it cannot yet */
+    bool after;            /* the last packet was an ask's; the submitter's */
 };
 
-/* The keeper's. */
+/* The counter thread's. */
 static struct device {
     struct rtl_aql_block *block;
     struct rtl_aql_profile *profile; /* of it */
@@ -126,7 +126,7 @@ static uint64_t front(const struct rtl_counters_kernels *kernels)
         ->asks[atomic_load_explicit(&kernels->head, memory_order_relaxed) & kernels->mask];
 }
 
-static void settle(void)
+static void count_unfinished(void)
 {
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
         struct rtl_counters_queue *queue = rtl_counters_queue_at(i);
@@ -172,7 +172,7 @@ static bool is_counted(const struct rtl_counters_queue *queue, uint64_t packet,
                        enum rtl_uncounted_why *why)
 {
     struct rtl_reservation reservation = reservation_of(&queue->queue->rewriter, packet);
-    if (reservation.launch != RTL_NONE && (reservation.flags & RTL_RESERVED_FOUND) == 0) {
+    if (reservation.launch != RTL_NONE && (reservation.flags & RTL_RESERVED_INFERRED) == 0) {
         *why = RTL_UNCOUNTED_GRAPH;
         return false;
     }
@@ -248,7 +248,7 @@ static uint64_t put_packet(struct rtl_counters_queue *queue, const void *packet,
     return packets;
 }
 
-/* ---- the keeper ---- */
+/* ---- the counter thread ---- */
 
 static bool is_ready(const struct rtl_counters_kernels *kernels)
 {
@@ -426,7 +426,7 @@ static void reserve(struct rtl_counters_queue *queue, uint64_t first, uint64_t c
     (void)count;
 }
 
-const struct rtl_counting rtl_counting_kernels = {.spread = SPREAD,
+const struct rtl_counting rtl_counting_kernels = {.max_expansion = MAX_EXPANSION,
                                                   .is_hurried = true,
                                                   .open = open_queue,
                                                   .reserve = reserve,
@@ -434,5 +434,5 @@ const struct rtl_counting rtl_counting_kernels = {.spread = SPREAD,
                                                   .put = put_packet,
                                                   .round = round_of_all,
                                                   .close = close_queue,
-                                                  .settle = settle,
+                                                  .count_unfinished = count_unfinished,
                                                   .end = end_all};

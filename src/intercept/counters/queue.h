@@ -30,8 +30,8 @@ static inline struct rtl_counters_queue *rtl_counters_queue_at(uint32_t slot)
 
 /** One of the two ways to count (RTL_COUNTING). `queue` is one that it has opened. */
 struct rtl_counting {
-    uint32_t spread; /**< packets on the hardware for one of the program's, at most */
-    bool is_hurried; /**< the program waits for the keeper */
+    uint32_t max_expansion; /**< packets on the hardware for one of the program's, at most */
+    bool is_hurried;        /**< the program waits for the counter thread */
     /** Readies a queue, and its device before its first; false if the runtime, memory or the device
      * do not allow it. Slow. */
     bool (*open)(struct rtl_counters_queue *queue);
@@ -43,15 +43,17 @@ struct rtl_counting {
      * Returns how many packets that are. */
     uint64_t (*put)(struct rtl_counters_queue *queue, const void *packet, uint64_t index,
                     unsigned char *out);
-    /** One look at all queues: moves on what waits, reads and sends. `busy` if something is on its
-     * way. Returns how many kernels ended, or reads came. Keeper, or whoever holds it off. */
+    /** One look at all queues: moves on what waits, reads and sends. `busy` if something is in
+     * flight. Returns how many kernels ended, or reads came. Counter thread, or a holder of its
+     * lock.
+     */
     unsigned (*round)(bool *busy);
-    /** The queue is no more: what is to be read of it is read now, or never. Under the keeper's
-     * lock. */
+    /** The queue is no more: what is to be read of it is read now, or never. Under the counter
+     * thread's lock. */
     void (*close)(struct rtl_counters_queue *queue);
-    /** Counts what is left as not finished. With the keeper at rest. */
-    void (*settle)(void);
-    /** Frees what belongs to devices. With the keeper gone. */
+    /** Counts what is left as not finished. With the counter thread at rest. */
+    void (*count_unfinished)(void);
+    /** Frees what belongs to devices. With the counter thread gone. */
     void (*end)(void);
 };
 

@@ -1,3 +1,7 @@
+/*
+ * One file: ranges, their uses on queues and the ends that queues wait to read are one state under
+ * one lock, and nearly every function here changes two of the three.
+ */
 #include "intercept/counters/range.h"
 
 #include "intercept/base/api.h"
@@ -13,13 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MARKS   4u /* for each slot of a ring: see reservations.h */
-#define BUCKETS 1024u
-#define LOOK    64u /* ranges that ended, in a round */
-#define HARVEST 64u
-#define SPREAD  4u /* packets on the hardware for one of the program's, at most */
+#define BOUNDARIES    4u /* for each slot of a ring: see reservations.h */
+#define BUCKETS       1024u
+#define LOOK          64u /* ranges that ended, in a round */
+#define HARVEST       64u
+#define MAX_EXPANSION 4u /* packets on the hardware for one of the program's, at most */
 
-#define MOST_READING 128u /* reads of a queue on their way: no more packets before some came */
+#define MOST_READING 128u /* reads of a queue in flight: no more packets before some came */
 
 /* A range on a queue. */
 struct use {
@@ -48,16 +52,16 @@ struct range {
 
 /* Of a queue. */
 struct rtl_counters_ranges {
-    struct mark {
+    struct boundary {
         uint64_t packet;
         struct rtl_counter_sample *sample;
-    } * marks; /* where ranges begin: a place for each packet of the ring */
+    } * boundaries; /* where ranges begin: a place for each packet of the ring */
     uint64_t mask;
     struct use *ends;
     uint64_t gate;           /* signal of a read in our own queue, for this one's ends */
     bool enabled;            /* its kernels are counted */
-    bool gated;              /* such a read is on its way, or was the last thing */
-    _Atomic uint32_t marked; /* marks, ends, and gates: nobody need look where it is 0 */
+    bool gated;              /* such a read is in flight, or was the last thing */
+    _Atomic uint32_t unread; /* boundaries, ends, and gates: nobody need look where it is 0 */
     struct rtl_reader reader;
     _Atomic uint64_t processed; /* packets before it have passed */
     _Atomic uint64_t total;     /* packets that were reserved */
@@ -72,7 +76,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct range *ranges[BUCKETS];
 static struct range *first_ended, **last_ended = &first_ended;
 static _Atomic uint32_t open_ranges;
-static bool settled; /* what is left has been counted as such */
+static bool unfinished_counted; /* what is left has been counted as such */
 
 /* The thread's innermost range on the queue that it used last. A push's alone: it ends in its
  * thread, before which the use lives. Initial-exec, as rtl_thread_context. */
@@ -97,12 +101,12 @@ static struct rtl_counter_sampler *sampler_of(const struct rtl_counters_queue *q
 static bool make_ranges(struct rtl_counters_queue *queue)
 {
     struct rtl_counters_ranges *made = calloc(1, sizeof *made);
-    uint64_t size = MARKS * queue->queue->reserved_size;
+    uint64_t size = BOUNDARIES * queue->queue->reserved_size;
     if (made == NULL)
         return false;
     made->mask = size - 1;
-    made->marks = calloc(size, sizeof *made->marks);
-    if (made->marks == NULL) {
+    made->boundaries = calloc(size, sizeof *made->boundaries);
+    if (made->boundaries == NULL) {
         free(made);
         return false;
     }
@@ -113,11 +117,11 @@ static bool make_ranges(struct rtl_counters_queue *queue)
 static void clear(struct rtl_counters_ranges *queue)
 {
     for (uint64_t i = 0; i <= queue->mask; i++)
-        queue->marks[i] = (struct mark){.packet = UINT64_MAX};
+        queue->boundaries[i] = (struct boundary){.packet = UINT64_MAX};
     queue->ends = NULL;
     queue->enabled = false;
     queue->gated = false;
-    atomic_store(&queue->marked, 0);
+    atomic_store(&queue->unread, 0);
     atomic_store(&queue->reader.reading, 0);
     atomic_store(&queue->total, 0);
 }
@@ -135,7 +139,7 @@ static bool open_queue(struct rtl_counters_queue *queue)
     return queue->ranges->gate != 0;
 }
 
-/* It may have so many reads of its own on their way: they end whatever other queues do. */
+/* It may have so many reads of its own in flight: they end whatever other queues do. */
 static uint64_t most(const struct rtl_counters_queue *queue)
 {
     uint32_t reading = atomic_load_explicit(&queue->ranges->reader.reading, memory_order_relaxed);
@@ -207,7 +211,7 @@ static bool is_busy(const struct rtl_counters_queue *queue)
         (void)rtl_harvest(queue->queue, HARVEST, HARVEST);
     return atomic_load_explicit(&pending->head, memory_order_acquire) !=
                atomic_load_explicit(&pending->tail, memory_order_acquire) ||
-           rtl_harvest_has_aside();
+           rtl_harvest_has_parked();
 }
 
 /* Whether other queues of the device have something to do. */
@@ -255,18 +259,18 @@ static struct use *begin_use(struct range *range, struct rtl_counters_queue *que
 }
 
 /* Under the lock. */
-static void set_mark(struct rtl_counter_sampler *sampler, struct rtl_counters_ranges *queue,
-                     uint64_t packet, struct rtl_counter_sample *sample)
+static void set_boundary(struct rtl_counter_sampler *sampler, struct rtl_counters_ranges *queue,
+                         uint64_t packet, struct rtl_counter_sample *sample)
 {
-    struct mark *mark = &queue->marks[packet & queue->mask];
-    if (mark->packet != UINT64_MAX) {
-        mark->sample->failed = true;
-        rtl_counter_sampler_drop(sampler, mark->sample);
-        atomic_fetch_sub_explicit(&queue->marked, 1, memory_order_relaxed);
+    struct boundary *boundary = &queue->boundaries[packet & queue->mask];
+    if (boundary->packet != UINT64_MAX) {
+        boundary->sample->failed = true;
+        rtl_counter_sampler_drop(sampler, boundary->sample);
+        atomic_fetch_sub_explicit(&queue->unread, 1, memory_order_relaxed);
     }
-    *mark = (struct mark){packet, sample};
+    *boundary = (struct boundary){packet, sample};
     sample->users++;
-    atomic_fetch_add_explicit(&queue->marked, 1, memory_order_release);
+    atomic_fetch_add_explicit(&queue->unread, 1, memory_order_release);
 }
 
 /* Under the lock: the ranges that the thread is in, from the outermost on. */
@@ -286,7 +290,7 @@ static void enter(struct rtl_counters_queue *queue, uint64_t first, uint64_t cou
             raise_to(&use->last, first + count - 1);
     }
     if (sample != NULL && sample->users > 1)
-        set_mark(sampler_of(queue), queue->ranges, first, sample);
+        set_boundary(sampler_of(queue), queue->ranges, first, sample);
     rtl_counter_sampler_drop(sampler_of(queue), sample);
     if (use == NULL)
         return;
@@ -356,7 +360,7 @@ static uint32_t take_ends(struct rtl_counters_ranges *queue, uint64_t packet,
         else
             fail(use->range, RTL_UNCOUNTED_MEMORY);
     }
-    atomic_fetch_sub_explicit(&queue->marked, taken, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&queue->unread, taken, memory_order_relaxed);
     return taken;
 }
 
@@ -385,7 +389,7 @@ static bool end_idle(struct rtl_counters_queue *queue)
     if (!read)
         return false;
     if (!own->gated)
-        atomic_fetch_add_explicit(&own->marked, 1, memory_order_release);
+        atomic_fetch_add_explicit(&own->unread, 1, memory_order_release);
     own->gated = true;
     return true;
 }
@@ -434,7 +438,7 @@ static void end_use(struct use *use)
     use->next_end = queue->ends;
     use->listed = true;
     queue->ends = use;
-    atomic_fetch_add_explicit(&queue->marked, 1, memory_order_release);
+    atomic_fetch_add_explicit(&queue->unread, 1, memory_order_release);
     (void)end_idle(use->queue);
 }
 
@@ -460,32 +464,33 @@ void rtl_counters_range_ended(uint64_t id)
     errno = saved;
 }
 
-/* ---- packets on their way ---- */
+/* ---- packets ---- */
 
-/* Under the lock. A mark at this packet, and those ends that lie before it, are one read. */
+/* Under the lock. A boundary at this packet, and those ends that lie before it, are one read. */
 static uint64_t put_boundary(struct rtl_counters_queue *queue, uint64_t index, unsigned char *out)
 {
     struct rtl_counters_ranges *own = queue->ranges;
     struct rtl_counter_sampler *sampler = sampler_of(queue);
-    struct mark *mark = &own->marks[index & own->mask];
+    struct boundary *boundary = &own->boundaries[index & own->mask];
     uint64_t packets = 0;
     if (own->gated) {
         if (rtl_internal_value(own->gate) > 0)
             rtl_aql_barrier(out + RTL_PACKET_SIZE * packets++, own->gate, 0);
         own->gated = false;
-        atomic_fetch_sub_explicit(&own->marked, 1, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&own->unread, 1, memory_order_relaxed);
     }
-    bool begins = mark->packet == index;
+    bool begins = boundary->packet == index;
     if (!begins && !has_ends(own, index))
         return packets;
-    struct rtl_counter_sample *sample = begins ? mark->sample : rtl_counter_sampler_take(sampler);
+    struct rtl_counter_sample *sample =
+        begins ? boundary->sample : rtl_counter_sampler_take(sampler);
     bool read = sample != NULL && rtl_counter_sampler_read(sampler, sample, &own->reader, 0,
                                                            out + RTL_PACKET_SIZE * packets);
     if (sample != NULL)
         sample->failed = !read;
     if (begins) {
-        mark->packet = UINT64_MAX;
-        atomic_fetch_sub_explicit(&own->marked, 1, memory_order_relaxed);
+        boundary->packet = UINT64_MAX;
+        atomic_fetch_sub_explicit(&own->unread, 1, memory_order_relaxed);
     }
     (void)take_ends(own, index, read ? sample : NULL);
     rtl_counter_sampler_drop(sampler, sample);
@@ -511,7 +516,7 @@ static uint64_t put_packet(struct rtl_counters_queue *queue, const void *packet,
 {
     struct rtl_counters_ranges *own = queue->ranges;
     uint64_t packets = put_enable(queue, out);
-    if (atomic_load_explicit(&own->marked, memory_order_acquire) != 0) {
+    if (atomic_load_explicit(&own->unread, memory_order_acquire) != 0) {
         pthread_mutex_lock(&lock);
         packets += put_boundary(queue, index, out + RTL_PACKET_SIZE * packets);
         atomic_store_explicit(&own->processed, index + 1, memory_order_release);
@@ -525,7 +530,7 @@ static uint64_t put_packet(struct rtl_counters_queue *queue, const void *packet,
     return packets + 1;
 }
 
-/* ---- the keeper ---- */
+/* ---- the counter thread ---- */
 
 static bool is_read(const struct rtl_counter_sample *sample)
 {
@@ -619,7 +624,7 @@ static void forget(struct range *range)
 
 static void finish_range(struct range *range)
 {
-    if (settled)
+    if (unfinished_counted)
         return;
     if (range->failed)
         rtl_counters_miss(range->device, range->why, 1);
@@ -655,7 +660,7 @@ static void end_idle_queues(void)
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
         struct rtl_counters_queue *queue = rtl_counters_queue_at(i);
         if (queue == NULL ||
-            atomic_load_explicit(&queue->ranges->marked, memory_order_relaxed) == 0)
+            atomic_load_explicit(&queue->ranges->unread, memory_order_relaxed) == 0)
             continue;
         pthread_mutex_lock(&lock);
         (void)end_idle(queue);
@@ -724,9 +729,9 @@ static void close_queue(struct rtl_counters_queue *queue)
             part(range, queue, &sample);
     rtl_counter_sampler_drop(sampler, sample);
     for (uint64_t i = 0; i <= own->mask; i++)
-        if (own->marks[i].packet != UINT64_MAX) {
-            own->marks[i].sample->failed = true;
-            rtl_counter_sampler_drop(sampler, own->marks[i].sample);
+        if (own->boundaries[i].packet != UINT64_MAX) {
+            own->boundaries[i].sample->failed = true;
+            rtl_counter_sampler_drop(sampler, own->boundaries[i].sample);
         }
     clear(own);
     if (queue->queue->hw_destroyed && !gate_is_used)
@@ -734,14 +739,14 @@ static void close_queue(struct rtl_counters_queue *queue)
     pthread_mutex_unlock(&lock);
 }
 
-static void settle(void)
+static void count_unfinished(void)
 {
     pthread_mutex_lock(&lock);
-    for (uint32_t i = 0; i < BUCKETS && !settled; i++)
+    for (uint32_t i = 0; i < BUCKETS && !unfinished_counted; i++)
         for (struct range *range = ranges[i]; range != NULL; range = range->next)
             rtl_counters_miss(range->device, range->failed ? range->why : RTL_UNCOUNTED_SHUTDOWN,
                               1);
-    settled = true;
+    unfinished_counted = true;
     pthread_mutex_unlock(&lock);
 }
 
@@ -764,12 +769,12 @@ void rtl_counters_ranges_forked(void)
     pthread_mutex_init(&lock, NULL);
 }
 
-const struct rtl_counting rtl_counting_ranges = {.spread = SPREAD,
+const struct rtl_counting rtl_counting_ranges = {.max_expansion = MAX_EXPANSION,
                                                  .open = open_queue,
                                                  .reserve = reserve,
                                                  .most = most,
                                                  .put = put_packet,
                                                  .round = round_of_all,
                                                  .close = close_queue,
-                                                 .settle = settle,
+                                                 .count_unfinished = count_unfinished,
                                                  .end = end_all};

@@ -12,7 +12,7 @@
  * that may be.
  *
  * One lock guards it all. It is held for some instructions by the program's threads, where a range
- * begins or ends on a queue, and by the keeper.
+ * begins or ends on a queue, and by the counter thread.
  */
 #ifndef RTL_INTERCEPT_COUNTERS_RANGE_H
 #define RTL_INTERCEPT_COUNTERS_RANGE_H

@@ -12,9 +12,9 @@
 #define START_PATIENCE_NS UINT64_C(1000000000)
 #define READ_PATIENCE_NS  UINT64_C(2000000000) /* of a read that others wait for */
 
-/* A profile whose read packet may be on its way. */
+/* A profile whose read packet may be in flight. */
 struct rtl_read_slot {
-    struct rtl_read_slot *next; /* free, or on their way */
+    struct rtl_read_slot *next; /* free, or in flight */
     struct rtl_aql_profile *profile;
     uint64_t own;     /* signal */
     uint64_t waiting; /* signal that tells that it was executed */
@@ -93,8 +93,8 @@ bool rtl_counter_sampler_read(struct rtl_counter_sampler *sampler,
     slot->waiting = signal != 0 ? signal : slot->own;
     slot->since = rtl_now();
     rtl_internal_set(slot->waiting, 1);
-    slot->next = sampler->on_their_way;
-    sampler->on_their_way = slot;
+    slot->next = sampler->in_flight;
+    sampler->in_flight = slot;
     sample->users++; /* the slot's */
     if (reader != NULL)
         atomic_fetch_add_explicit(&reader->reading, 1, memory_order_relaxed);
@@ -137,7 +137,7 @@ unsigned rtl_counter_sampler_collect(struct rtl_counter_sampler *sampler, bool *
 {
     unsigned count = 0;
     pthread_mutex_lock(sampler->lock);
-    for (struct rtl_read_slot **at = &sampler->on_their_way; *at != NULL;) {
+    for (struct rtl_read_slot **at = &sampler->in_flight; *at != NULL;) {
         struct rtl_read_slot *slot = *at;
         bool executed = rtl_internal_value(slot->waiting) <= 0;
         bool overdue = !executed && is_overdue(slot);
@@ -153,7 +153,7 @@ unsigned rtl_counter_sampler_collect(struct rtl_counter_sampler *sampler, bool *
             rtl_internal_set(slot->waiting, 0);
         count++;
     }
-    *busy = *busy || sampler->on_their_way != NULL;
+    *busy = *busy || sampler->in_flight != NULL;
     bool scarce = sampler->free_count < FREE_SLOTS && sampler->block_count < RTL_SAMPLER_BLOCKS;
     pthread_mutex_unlock(sampler->lock);
     if (scarce)
@@ -165,7 +165,7 @@ bool rtl_counter_sampler_abandon(struct rtl_counter_sampler *sampler, struct rtl
                                  uint64_t signal)
 {
     bool waits = false;
-    for (struct rtl_read_slot **at = &sampler->on_their_way; *at != NULL;) {
+    for (struct rtl_read_slot **at = &sampler->in_flight; *at != NULL;) {
         struct rtl_read_slot *slot = *at;
         bool executed = rtl_internal_value(slot->waiting) <= 0;
         if (slot->reader == reader && (executed || slot->waiting != signal)) {
@@ -218,9 +218,9 @@ static void free_samples(struct rtl_counter_sampler *sampler)
 
 void rtl_counter_sampler_close(struct rtl_counter_sampler *sampler)
 {
-    while (sampler->on_their_way != NULL) {
-        struct rtl_read_slot *slot = sampler->on_their_way;
-        sampler->on_their_way = slot->next;
+    while (sampler->in_flight != NULL) {
+        struct rtl_read_slot *slot = sampler->in_flight;
+        sampler->in_flight = slot->next;
         finish(sampler, slot, rtl_internal_value(slot->waiting) <= 0);
     }
     rtl_internal_close(&sampler->own);

@@ -19,13 +19,13 @@
 /** What the counters of a device stood at, at one moment. */
 struct rtl_counter_sample {
     struct rtl_counter_sample *next;
-    uint32_t users; /**< who drops it last gives it back */
+    uint32_t users; /**< the last to drop it gives it back */
     bool done;      /**< read */
     bool failed;    /**< and this is why there are no values: nobody could */
     uint64_t values[];
 };
 
-/** Whose reads these are: how many are on their way. Any thread may look. */
+/** Whose reads these are: how many are in flight. Any thread may look. */
 struct rtl_reader {
     _Atomic uint32_t reading;
 };
@@ -39,7 +39,7 @@ struct rtl_counter_sampler {
     struct rtl_internal_queue own;
     struct rtl_aql_packet enable; /**< before the first packet of a queue */
     void *enable_memory;          /**< NULL: no such packet is needed */
-    struct rtl_read_slot *free_slots, *on_their_way;
+    struct rtl_read_slot *free_slots, *in_flight;
     uint32_t free_count;
     struct rtl_read_slot *slots[RTL_SAMPLER_BLOCKS];
     struct rtl_aql_block *blocks[RTL_SAMPLER_BLOCKS];
@@ -70,7 +70,7 @@ bool rtl_counter_sampler_read_now(struct rtl_counter_sampler *sampler,
                                   struct rtl_counter_sample *sample, struct rtl_reader *reader,
                                   uint64_t signal);
 
-/** Takes what was read. Not under the lock. `busy` if some are on their way. Returns how many. */
+/** Takes what was read. Not under the lock. `busy` if some are in flight. Returns how many. */
 unsigned rtl_counter_sampler_collect(struct rtl_counter_sampler *sampler, bool *busy);
 
 /** The queue of a reader is no more: reads in it that were not executed never will be. Those in our

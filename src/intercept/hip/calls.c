@@ -2,6 +2,7 @@
 
 #include "common/stamp.h"
 #include "intercept/base/account.h"
+#include "intercept/base/account_lanes.h"
 #include "intercept/base/config.h"
 #include "intercept/base/emit.h"
 #include "intercept/callbacks/external.h"
@@ -108,7 +109,7 @@ bool rtl_hip_enter(struct rtl_hip_call *call)
         return false;
     rtl_thread_context.inside = 1;
     rtl_thread_context.call = rtl_thread_context_new_id();
-    if (rtl_thread_context.mark != 0)
+    if (rtl_thread_context.ext_correlation != 0)
         rtl_external_note(rtl_thread_context.call);
     call->range = rtl_thread_context.range;
     call->flags = 0;
@@ -193,17 +194,6 @@ void rtl_hip_leave(struct rtl_hip_call *call, enum rtl_hip_entry entry, int resu
         rtl_starts_look();
     }
     errno = call->error;
-}
-
-bool rtl_hip_possible(void)
-{
-    static _Atomic int known; /* 0: not yet; else 1 + the answer */
-    int answer = atomic_load_explicit(&known, memory_order_relaxed);
-    if (answer == 0) {
-        answer = 1 + rtl_config_wants_calls();
-        atomic_store_explicit(&known, answer, memory_order_relaxed);
-    }
-    return answer == 2;
 }
 
 /* The mode is known from the start; whether anything is recorded, the HSA runtime has to say. */

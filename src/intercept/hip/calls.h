@@ -19,9 +19,6 @@ struct rtl_hip_call {
     int error;           /**< errno, as the program is to see it */
 };
 
-/** The real functions; before they have been looked for, functions that look for them. */
-extern _Atomic(rtl_hip_function) rtl_hip_functions[RTL_HIP_ENTRIES];
-
 /** True while calls are not wanted: what each wrapper asks first. */
 static inline bool rtl_hip_off(void)
 {

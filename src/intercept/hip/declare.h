@@ -31,7 +31,7 @@ typedef struct hipUserObject *hipUserObject_t;
 typedef struct hipFunctionLaunchParams_t hipFunctionLaunchParams;
 typedef struct hipMemAllocNodeParams hipMemAllocNodeParams;
 #endif
-#if RTL_HIP_BEFORE(5, 6)
+#if RTL_HIP_BEFORE(6, 1)
 typedef hipMemsetParams rtl_driver_memset;
 #elif RTL_HIP_BEFORE(7, 0)
 typedef HIP_MEMSET_NODE_PARAMS rtl_driver_memset;
@@ -43,13 +43,20 @@ typedef hipMemsetParams rtl_driver_memset;
 #else
 #define rtl_const_since_7 const
 #endif
+#if !RTL_HIP_BEFORE(5, 7) && RTL_HIP_BEFORE(6, 0)
+#define rtl_const_in_5_7 const
+#else
+#define rtl_const_in_5_7
+#endif
 #if RTL_HIP_BEFORE(6, 1)
-typedef int hipDriverProcAddressQueryResult;
 typedef struct hipExternalSemaphoreSignalNodeParams hipExternalSemaphoreSignalNodeParams;
 typedef struct hipExternalSemaphoreWaitNodeParams hipExternalSemaphoreWaitNodeParams;
+typedef struct hipGraphNodeParams hipGraphNodeParams;
+#endif
+#if RTL_HIP_BEFORE(6, 2)
+typedef int hipDriverProcAddressQueryResult;
 typedef struct hipGraphEdgeData hipGraphEdgeData;
 typedef struct hipGraphInstantiateParams hipGraphInstantiateParams;
-typedef struct hipGraphNodeParams hipGraphNodeParams;
 #endif
 #if RTL_HIP_BEFORE(6, 3)
 typedef struct hipBatchMemOpNodeParams hipBatchMemOpNodeParams;

@@ -22,6 +22,8 @@
  * Who has loaded something asks for what is in it next: that is the moment to look at what was
  * loaded (follow.c).
  */
+#include "intercept/hip/follow.h"
+#include "intercept/hip/libc.h"
 #include "intercept/hip/resolve.h"
 #include "intercept/hip/starts.h"
 #include "intercept/ranges/roctx.h"

@@ -25,6 +25,9 @@
  * what its table holds is then no address, and that is waited for, for some looks. Pages that the
  * linker write-protects are opened only where it has done so, which is the last that it does.
  */
+#include "intercept/hip/follow.h"
+
+#include "intercept/hip/libc.h"
 #include "intercept/hip/resolve.h"
 #include "intercept/hip/slots.h"
 #include "intercept/ranges/roctx.h"
@@ -389,8 +392,12 @@ static int count_object(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
-void rtl_hip_follow_from_now(void)
+/* What is loaded now has found the wrappers: it need not be looked at. */
+__attribute__((constructor)) static void follow_from_now(void)
 {
+    if (!rtl_hip_possible())
+        return;
+    rtl_hip_find_place();
     struct walk walk = {.count = 0};
     (void)dl_iterate_phdr(count_object, &walk);
     remember(&walk);
@@ -400,17 +407,4 @@ bool rtl_hip_several(void)
 {
     return atomic_load_explicit(&several, memory_order_relaxed) &&
            rtl_dlsym(RTLD_NEXT, rtl_hip_name(RTL_HIP_hipMalloc)) == NULL;
-}
-
-rtl_hip_function rtl_hip_own_symbol(const void *address, const char *name)
-{
-    Dl_info info;
-    struct link_map *object = NULL;
-    if (dladdr1(address, &info, (void **)&object, RTLD_DL_LINKMAP) == 0)
-        return NULL;
-    void *library = dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD);
-    void *symbol = library != NULL ? rtl_dlsym(library, name) : NULL;
-    if (library != NULL)
-        (void)dlclose(library);
-    return rtl_hip_as_function(symbol);
 }

@@ -1,7 +1,7 @@
 #include "intercept/hip/graph_nodes.h"
 
 #include "intercept/base/emit.h"
-#include "intercept/hip/graph_marks.h"
+#include "intercept/hip/node_facts.h"
 #include "intercept/hip/resolve.h"
 
 #include <stdatomic.h>
@@ -289,10 +289,10 @@ static bool add_node(struct rtl_graph_nodes *nodes, hipGraph_t graph, struct lev
         .type = rtl_graph_node_type(level->handles[index]),
         .parent = parent,
     };
-    struct rtl_graph_mark mark;
-    if (rtl_graph_marks_find((uintptr_t)graph, (uintptr_t)node.handle, &mark)) {
-        node.range = mark.range;
-        node.bytes = mark.bytes;
+    struct rtl_node_facts facts;
+    if (rtl_node_facts_find((uintptr_t)graph, (uintptr_t)node.handle, &facts)) {
+        node.range = facts.range;
+        node.bytes = facts.bytes;
         node.flags = RTL_NODE_RANGED;
     }
     if (!read_parameters(&node))

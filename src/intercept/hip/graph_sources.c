@@ -4,8 +4,8 @@
  * and says when HIP may be asked.
  */
 #include "intercept/base/thread_context.h"
-#include "intercept/hip/graph_marks.h"
 #include "intercept/hip/graph_nodes.h"
+#include "intercept/hip/node_facts.h"
 #include "intercept/hip/resolve.h"
 
 #include <stdlib.h>
@@ -57,15 +57,15 @@ static bool may_ask(void)
 void rtl_hip_captured(enum rtl_node_type type, hipStream_t stream)
 {
     struct capture capture;
-    struct rtl_graph_mark mark;
+    struct rtl_node_facts facts;
     if (!may_ask() || !find_capture(stream, &capture) || capture.last_count != 1)
         return;
     /* An operation that has become no node leaves an older one in its place. */
     hipGraphNode_t node = capture.last[0];
-    if (!rtl_graph_marks_find(id_of(capture.graph), id_of(node), &mark) &&
+    if (!rtl_node_facts_find(id_of(capture.graph), id_of(node), &facts) &&
         rtl_graph_node_type(node) == type)
-        rtl_graph_marks_set(id_of(capture.graph), id_of(node),
-                            (struct rtl_graph_mark){.range = rtl_thread_context.range});
+        rtl_node_facts_set(id_of(capture.graph), id_of(node),
+                           (struct rtl_node_facts){.range = rtl_thread_context.range});
 }
 
 static void capture_begun(hipError_t result, hipStream_t stream)
@@ -76,7 +76,7 @@ static void capture_begun(hipError_t result, hipStream_t stream)
     (void)rtl_hip_version(); /* asked now, known when it must not be asked */
     atomic_fetch_add_explicit(&rtl_hip_captures, 1, memory_order_relaxed);
     if (find_capture(stream, &capture))
-        rtl_graph_marks_forget(id_of(capture.graph));
+        rtl_node_facts_forget_graph(id_of(capture.graph));
 }
 
 void rtl_hip_after_hipStreamBeginCapture(hipError_t result, hipStream_t stream,
@@ -146,7 +146,7 @@ static hipGraphNode_t *list_nodes(hipGraph_t graph, size_t *count)
     return nodes;
 }
 
-static void copy_marks(hipGraph_t from, hipGraph_t to, unsigned depth);
+static void copy_node_facts(hipGraph_t from, hipGraph_t to, unsigned depth);
 
 /* `holder` holds a copy of `child`, as a part of `graph`. */
 static void copy_child(hipGraph_t child, hipGraphNode_t holder, hipGraph_t graph, unsigned depth)
@@ -154,28 +154,28 @@ static void copy_child(hipGraph_t child, hipGraphNode_t holder, hipGraph_t graph
     hipGraph_t copy = NULL;
     if (rtl_hip_real(hipGraphChildGraphNodeGetGraph)(holder, &copy) != hipSuccess || copy == child)
         return;
-    rtl_graph_marks_forget(id_of(copy));
-    rtl_graph_marks_attach(id_of(graph), id_of(copy));
-    copy_marks(child, copy, depth);
+    rtl_node_facts_forget_graph(id_of(copy));
+    rtl_node_facts_attach(id_of(graph), id_of(copy));
+    copy_node_facts(child, copy, depth);
 }
 
 static void copy_mark(hipGraph_t from, hipGraphNode_t node, hipGraph_t to, hipGraphNode_t copy,
                       unsigned depth)
 {
-    struct rtl_graph_mark mark;
+    struct rtl_node_facts facts;
     hipGraph_t child = NULL;
     enum rtl_node_type type = rtl_graph_node_type(node);
     if (type != rtl_graph_node_type(copy))
         return;
-    if (rtl_graph_marks_find(id_of(from), id_of(node), &mark))
-        rtl_graph_marks_set(id_of(to), id_of(copy), mark);
+    if (rtl_node_facts_find(id_of(from), id_of(node), &facts))
+        rtl_node_facts_set(id_of(to), id_of(copy), facts);
     if (type == RTL_NODE_GRAPH && depth < DEEPEST &&
         rtl_hip_real(hipGraphChildGraphNodeGetGraph)(node, &child) == hipSuccess)
         copy_child(child, copy, to, depth + 1);
 }
 
 /* HIP lists the nodes of a copy in the order of the original. */
-static void copy_marks(hipGraph_t from, hipGraph_t to, unsigned depth)
+static void copy_node_facts(hipGraph_t from, hipGraph_t to, unsigned depth)
 {
     size_t count = 0, copies = 0;
     hipGraphNode_t *nodes = list_nodes(from, &count), *copied = list_nodes(to, &copies);
@@ -196,27 +196,27 @@ void rtl_hip_after_hipGraphCreate(hipError_t result, hipGraph_t *graph, unsigned
 {
     (void)flags;
     if (result == hipSuccess)
-        rtl_graph_marks_forget(id_of(*graph));
+        rtl_node_facts_forget_graph(id_of(*graph));
 }
 
 void rtl_hip_after_hipGraphClone(hipError_t result, hipGraph_t *clone, hipGraph_t original)
 {
     if (result != hipSuccess)
         return;
-    rtl_graph_marks_forget(id_of(*clone));
+    rtl_node_facts_forget_graph(id_of(*clone));
     if (can_copy())
-        copy_marks(original, *clone, 0);
+        copy_node_facts(original, *clone, 0);
 }
 
 /* Before the calls: afterwards another thread may have been given the same handle. */
 void rtl_hip_before_hipGraphDestroy(hipGraph_t graph)
 {
-    rtl_graph_marks_forget(id_of(graph));
+    rtl_node_facts_forget_graph(id_of(graph));
 }
 
 void rtl_hip_before_hipGraphDestroyNode(hipGraphNode_t node)
 {
-    rtl_graph_marks_forget_node(id_of(node));
+    rtl_node_facts_forget(id_of(node));
 }
 
 /* ---- added by hand ---- */
@@ -224,9 +224,9 @@ void rtl_hip_before_hipGraphDestroyNode(hipGraphNode_t node)
 static void added(hipError_t result, hipGraphNode_t *node, hipGraph_t graph, uint64_t bytes)
 {
     if (result == hipSuccess)
-        rtl_graph_marks_set(
+        rtl_node_facts_set(
             id_of(graph), id_of(*node),
-            (struct rtl_graph_mark){.range = rtl_thread_context.range, .bytes = bytes});
+            (struct rtl_node_facts){.range = rtl_thread_context.range, .bytes = bytes});
 }
 
 void rtl_hip_after_hipGraphAddChildGraphNode(hipError_t result, hipGraphNode_t *node,
@@ -407,7 +407,7 @@ void rtl_hip_after_hipGraphAddNode(hipError_t result, hipGraphNode_t *node, hipG
 static void resized(hipError_t result, hipGraphNode_t node, uint64_t bytes)
 {
     if (result == hipSuccess)
-        rtl_graph_marks_set_bytes(id_of(node), bytes);
+        rtl_node_facts_set_bytes(id_of(node), bytes);
 }
 
 void rtl_hip_after_hipGraphMemcpyNodeSetParams(hipError_t result, hipGraphNode_t node,

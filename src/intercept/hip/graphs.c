@@ -14,9 +14,9 @@
 #include "intercept/base/emit.h"
 #include "intercept/base/thread_context.h"
 #include "intercept/hip/graph_execs.h"
-#include "intercept/hip/graph_marks.h"
 #include "intercept/hip/graph_nodes.h"
 #include "intercept/hip/hip.h"
+#include "intercept/hip/node_facts.h"
 #include "intercept/queue/launches.h"
 
 #include <pthread.h>

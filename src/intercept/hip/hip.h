@@ -30,6 +30,9 @@ enum rtl_hip_entry {
 /** Any function; to be converted before it is called. */
 typedef void (*rtl_hip_function)(void);
 
+/** The real functions; before they have been looked for, functions that look for them. */
+extern _Atomic(rtl_hip_function) rtl_hip_functions[RTL_HIP_ENTRIES];
+
 /** The program's own HIP function behind a wrapper, NULL where its HIP has none or HIP is not
  * loaded. Any thread. */
 rtl_hip_function rtl_hip_find(enum rtl_hip_entry entry);

@@ -2,10 +2,27 @@
  * libc's dlsym and dlvsym, of which librtl.so exports others. With libc's dlvsym the rest is found
  * by the version that only libc has; that one itself is looked up in libc's own table.
  */
-#include "intercept/hip/resolve.h"
+#include "intercept/hip/libc.h"
+
+#include "intercept/base/objects.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
+#include <string.h>
+
+rtl_hip_function rtl_hip_as_function(void *symbol)
+{
+    rtl_hip_function function;
+    memcpy(&function, &symbol, sizeof function);
+    return function;
+}
+
+void *rtl_hip_as_symbol(rtl_hip_function function)
+{
+    void *symbol;
+    memcpy(&symbol, &function, sizeof symbol);
+    return symbol;
+}
 
 /* Up to glibc 2.33 it is in a library of its own. */
 static bool is_libc(const char *path)
@@ -58,4 +75,17 @@ rtl_dlsym_function *rtl_libc_dlsym(void)
 void *rtl_dlsym(void *handle, const char *name)
 {
     return rtl_libc_dlsym()(handle, name);
+}
+
+rtl_hip_function rtl_hip_own_symbol(const void *address, const char *name)
+{
+    Dl_info info;
+    struct link_map *object = NULL;
+    if (dladdr1(address, &info, (void **)&object, RTLD_DL_LINKMAP) == 0)
+        return NULL;
+    void *library = dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    void *symbol = library != NULL ? rtl_dlsym(library, name) : NULL;
+    if (library != NULL)
+        (void)dlclose(library);
+    return rtl_hip_as_function(symbol);
 }

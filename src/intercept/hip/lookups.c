@@ -2,6 +2,7 @@
  * HIP's own look-ups give functions by their names: what they give is replaced by its wrapper,
  * while calls are recorded or not, since the program keeps it.
  */
+#include "intercept/hip/libc.h"
 #include "intercept/hip/resolve.h"
 
 static void replace(hipError_t result, void **function)

@@ -2,6 +2,7 @@
 
 #include "intercept/base/emit.h"
 #include "intercept/base/objects.h"
+#include "intercept/hip/libc.h"
 #include "intercept/hip/resolve.h"
 
 #include <limits.h>
@@ -15,11 +16,11 @@
 /* An object that has made queues, or loaded kernels of ROCclr's. One that is unloaded stays. */
 struct maker {
     uintptr_t base;
-    char *name;    /* "" is the program */
-    bool exports;  /* HIP's functions */
-    bool opencl;   /* exports OpenCL's */
-    bool rocclr;   /* has loaded kernels of ROCclr's */
-    uint32_t told; /* RTL_HIP_CALLS_* that the trace has, RTL_NONE if nothing */
+    char *name;        /* "" is the program */
+    bool exports;      /* HIP's functions */
+    bool opencl;       /* exports OpenCL's */
+    bool rocclr;       /* has loaded kernels of ROCclr's */
+    uint32_t reported; /* RTL_HIP_CALLS_* that the trace has, RTL_NONE if nothing */
 };
 
 struct made {
@@ -42,6 +43,7 @@ static bool is_setting(const char *name, const char *wanted)
 
 void rtl_makers_open(const struct rtl_config *config)
 {
+    rtl_hip_when_resolved(rtl_makers_look);
     mode = config->mode;
     switched_off = is_setting("RTL_PRELOAD", "off");
     indirect = is_setting("AMD_DIRECT_DISPATCH", "0");
@@ -73,7 +75,7 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *data)
         .base = info->dlpi_addr,
         .exports = readable && rtl_hip_is_library(&object),
         .opencl = readable && rtl_object_function(&object, "clGetPlatformInfo") != 0,
-        .told = RTL_NONE,
+        .reported = RTL_NONE,
     };
     size_t length = strnlen(info->dlpi_name, sizeof search->name - 1);
     memcpy(search->name, info->dlpi_name, length);
@@ -165,7 +167,7 @@ static enum rtl_hip_calls calls_of(const struct maker *maker)
 static void tell(uint32_t queue, const struct maker *maker)
 {
     struct rtl_wire_hip_queue wire = {.queue = queue,
-                                      .calls = maker->told,
+                                      .calls = maker->reported,
                                       .library_length =
                                           (uint16_t)strnlen(maker->name, PATH_MAX - 1)};
     struct rtl_piece pieces[] = {{&wire, sizeof wire}, {maker->name, wire.library_length}};
@@ -177,9 +179,9 @@ static void look(uint32_t number)
 {
     struct maker *maker = &makers[number];
     uint32_t calls = is_hip(maker) ? (uint32_t)calls_of(maker) : RTL_NONE;
-    if (calls == maker->told)
+    if (calls == maker->reported)
         return;
-    maker->told = calls;
+    maker->reported = calls;
     for (uint32_t i = 0; i < queue_count; i++)
         if (queues[i].maker == number)
             tell(queues[i].queue, maker);
@@ -191,7 +193,7 @@ void rtl_makers_queue(uint32_t maker, uint32_t queue)
         return;
     pthread_mutex_lock(&lock);
     look(maker);
-    if (makers[maker].told != RTL_NONE)
+    if (makers[maker].reported != RTL_NONE)
         tell(queue, &makers[maker]);
     if (queue_count < MOST_QUEUES)
         queues[queue_count++] = (struct made){queue, maker};
@@ -235,10 +237,11 @@ void rtl_makers_account(void)
     rtl_makers_look();
     for (uint32_t i = 0; i < maker_count; i++) {
         const struct maker *maker = &makers[i];
-        if (why(maker->told) != NULL)
+        if (why(maker->reported) != NULL)
             rtl_emit_note(RTL_NONE,
                           "the host calls, streams and graphs of the HIP in %s are not in the "
                           "trace: %s",
-                          maker->name[0] != '\0' ? maker->name : "the program", why(maker->told));
+                          maker->name[0] != '\0' ? maker->name : "the program",
+                          why(maker->reported));
     }
 }

@@ -11,13 +11,17 @@
  * Registration is the first that code of a library does with HIP. Where there are several HIPs, it
  * has to reach the one that the library finds by itself.
  */
+#include "intercept/hip/follow.h"
+#include "intercept/hip/libc.h"
 #include "intercept/hip/resolve.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CHAINS 16384u /* PyTorch registers some ten thousand kernels, in some hundred modules */
+/* PyTorch registers some ten thousand kernels, in some hundred modules. */
+#define CHAINS       4096u
+#define OWNER_CHAINS 512u
 
 /* In the chain of its function, and in the one of its owner: a module, of whatever kind. */
 struct kernel {
@@ -29,7 +33,7 @@ struct kernel {
 };
 
 static struct kernel *_Atomic functions[CHAINS];
-static struct kernel *_Atomic owners[CHAINS];
+static struct kernel *_Atomic owners[OWNER_CHAINS];
 
 /** As the compiler's code calls them. Source: hip_api_trace.hpp of HIP 6.3. */
 RTL_EXPORTED void __hipRegisterFunction(void **modules, const void *host, char *function,
@@ -37,10 +41,17 @@ RTL_EXPORTED void __hipRegisterFunction(void **modules, const void *host, char *
                                         dim3 *block, dim3 *grid, int *warp);
 RTL_EXPORTED void __hipUnregisterFatBinary(void **modules);
 
-static unsigned chain_of(const void *key)
+static uint64_t chain_of(const void *key)
 {
-    return (unsigned)((uint64_t)(uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15) >> 50);
+    return (uint64_t)(uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15) >> 52;
 }
+
+static uint64_t chain_of_owner(const void *key)
+{
+    return chain_of(key) % OWNER_CHAINS;
+}
+
+_Static_assert(CHAINS == 1u << (64 - 52), "chain_of yields 12 bits");
 
 static struct kernel *find(const void *function)
 {
@@ -70,7 +81,7 @@ static bool add(const void *function, const void *owner, const char *name, bool 
     kernel->name = name;
     kernel->copied = copied;
     atomic_init(&kernel->gone, false);
-    put(&owners[chain_of(owner)], kernel, &kernel->next_of_owner);
+    put(&owners[chain_of_owner(owner)], kernel, &kernel->next_of_owner);
     put(&functions[chain_of(function)], kernel, &kernel->next);
     return true;
 }
@@ -90,7 +101,8 @@ static void add_copy(const void *function, const void *owner, const char *name)
 
 static void forget(const void *owner)
 {
-    struct kernel *kernel = atomic_load_explicit(&owners[chain_of(owner)], memory_order_acquire);
+    struct kernel *kernel =
+        atomic_load_explicit(&owners[chain_of_owner(owner)], memory_order_acquire);
     for (; kernel != NULL; kernel = kernel->next_of_owner)
         if (kernel->owner == owner)
             atomic_store(&kernel->gone, true);
@@ -124,31 +136,31 @@ const char *rtl_hip_kernel_name(const void *function)
 }
 
 /* Modules that belong to another HIP than the one that is followed. */
-struct stranger {
-    struct stranger *next;
+struct other_hip {
+    struct other_hip *next;
     void **modules;
     rtl_hip_function unregister;
 };
 
-static struct stranger *_Atomic strangers;
+static struct other_hip *_Atomic other_hips;
 
-static struct stranger *find_stranger(void **modules)
+static struct other_hip *find_other_hip(void **modules)
 {
-    struct stranger *stranger = atomic_load_explicit(&strangers, memory_order_acquire);
-    while (stranger != NULL && stranger->modules != modules)
-        stranger = stranger->next;
-    return stranger;
+    struct other_hip *other = atomic_load_explicit(&other_hips, memory_order_acquire);
+    while (other != NULL && other->modules != modules)
+        other = other->next;
+    return other;
 }
 
-static void add_stranger(void **modules, rtl_hip_function unregister)
+static void add_other_hip(void **modules, rtl_hip_function unregister)
 {
-    struct stranger *stranger = find_stranger(modules) == NULL ? malloc(sizeof *stranger) : NULL;
-    if (stranger == NULL)
+    struct other_hip *other = find_other_hip(modules) == NULL ? malloc(sizeof *other) : NULL;
+    if (other == NULL)
         return;
-    stranger->modules = modules;
-    stranger->unregister = unregister;
-    stranger->next = atomic_load_explicit(&strangers, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&strangers, &stranger->next, stranger,
+    other->modules = modules;
+    other->unregister = unregister;
+    other->next = atomic_load_explicit(&other_hips, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&other_hips, &other->next, other,
                                                   memory_order_release, memory_order_relaxed))
         ;
 } // NOLINT(clang-analyzer-unix.Malloc): the list has it
@@ -163,7 +175,7 @@ static rtl_hip_function of_other_hip(const void *caller, void **modules, rtl_hip
     rtl_hip_function own = rtl_hip_own_symbol(caller, "__hipRegisterFunction");
     if (own == NULL || own == real || own == (rtl_hip_function)__hipRegisterFunction)
         return NULL;
-    add_stranger(modules, rtl_hip_own_symbol(caller, "__hipUnregisterFatBinary"));
+    add_other_hip(modules, rtl_hip_own_symbol(caller, "__hipUnregisterFatBinary"));
     return own;
 }
 
@@ -185,9 +197,9 @@ void __hipRegisterFunction(void **modules, const void *host, char *function, con
 void __hipUnregisterFatBinary(void **modules)
 {
     static _Atomic(rtl_hip_function) known;
-    struct stranger *stranger = find_stranger(modules);
+    struct other_hip *other = find_other_hip(modules);
     rtl_hip_function next =
-        stranger != NULL ? stranger->unregister : real_function(&known, "__hipUnregisterFatBinary");
+        other != NULL ? other->unregister : real_function(&known, "__hipUnregisterFatBinary");
     __typeof__(__hipUnregisterFatBinary) *real = (__typeof__(__hipUnregisterFatBinary) *)next;
     if (rtl_hip_possible())
         forget(modules);

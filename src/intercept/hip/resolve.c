@@ -14,8 +14,8 @@
  */
 #include "intercept/hip/resolve.h"
 
-#include "intercept/hip/calls.h"
-#include "intercept/hip/makers.h"
+#include "intercept/base/config.h"
+#include "intercept/hip/libc.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -51,19 +51,17 @@ static const rtl_hip_function wrappers[] = {
 
 static _Atomic(rtl_hip_function) found[RTL_HIP_ENTRIES];
 static _Atomic bool resolved;
+static void (*_Atomic when_resolved)(void);
 
-rtl_hip_function rtl_hip_as_function(void *symbol)
+bool rtl_hip_possible(void)
 {
-    rtl_hip_function function;
-    memcpy(&function, &symbol, sizeof function);
-    return function;
-}
-
-void *rtl_hip_as_symbol(rtl_hip_function function)
-{
-    void *symbol;
-    memcpy(&symbol, &function, sizeof symbol);
-    return symbol;
+    static _Atomic int known; /* 0: not yet; else 1 + the answer */
+    int answer = atomic_load_explicit(&known, memory_order_relaxed);
+    if (answer == 0) {
+        answer = 1 + rtl_config_wants_calls();
+        atomic_store_explicit(&known, answer, memory_order_relaxed);
+    }
+    return answer == 2;
 }
 
 bool rtl_hip_is_library(const struct rtl_object *object)
@@ -123,8 +121,15 @@ static bool resolve(void)
         atomic_store_explicit(&rtl_hip_functions[i], function, memory_order_relaxed);
     }
     atomic_store_explicit(&resolved, true, memory_order_release);
-    rtl_makers_look();
+    void (*tell)(void) = atomic_load_explicit(&when_resolved, memory_order_acquire);
+    if (tell != NULL)
+        tell();
     return true;
+}
+
+void rtl_hip_when_resolved(void (*tell)(void))
+{
+    atomic_store_explicit(&when_resolved, tell, memory_order_release);
 }
 
 rtl_hip_function rtl_hip_find(enum rtl_hip_entry entry)
@@ -166,15 +171,12 @@ static bool in_front(void)
     return rtl_hip_as_function(first) == wrappers[RTL_HIP_hipMalloc];
 }
 
-__attribute__((constructor)) static void find_place(void)
+void rtl_hip_find_place(void)
 {
-    if (!rtl_hip_possible())
-        return;
     if (in_namespace())
         place = RTL_HIP_IN_NAMESPACE;
     else if (in_front())
         place = RTL_HIP_IN_FRONT;
-    rtl_hip_follow_from_now();
 }
 
 enum rtl_hip_place rtl_hip_place(void)

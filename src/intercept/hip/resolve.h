@@ -7,16 +7,6 @@
 #include "intercept/base/objects.h"
 #include "intercept/hip/hip.h"
 
-/** libc's own dlsym and dlvsym, past those that librtl.so exports; NULL if this libc has none that
- * could be found. */
-typedef void *rtl_dlsym_function(void *handle, const char *name);
-typedef void *rtl_dlvsym_function(void *handle, const char *name, const char *version);
-rtl_dlsym_function *rtl_libc_dlsym(void);
-rtl_dlvsym_function *rtl_libc_dlvsym(void);
-
-/** A call of it, from librtl.so: that is where RTLD_NEXT begins. */
-void *rtl_dlsym(void *handle, const char *name);
-
 /** Any function of the program's HIP library, NULL if there is none. */
 rtl_hip_function rtl_hip_symbol(const char *name);
 
@@ -47,24 +37,10 @@ enum rtl_hip_place {
 };
 enum rtl_hip_place rtl_hip_place(void);
 
-/** Has the objects that were loaded since the last time call the wrappers where they would call the
- * real functions past them (follow.c). `ask`: the dynamic linker may be asked for symbols, which
- * nobody may who is called by the runtime. Keeps errno. Any thread. */
-void rtl_hip_follow(bool ask);
+/** Finds that out. Once, when librtl.so is loaded. */
+void rtl_hip_find_place(void);
 
-/** What is loaded now has found the wrappers: it need not be looked at. */
-void rtl_hip_follow_from_now(void);
-
-/** True if more than one copy of HIP has been loaded, and libraries find each its own: none is in
- * the global scope. */
-bool rtl_hip_several(void);
-
-/** What the object that an address of code lies in finds among what it was linked with, NULL if
- * there is nothing. Where the linker may be asked. */
-rtl_hip_function rtl_hip_own_symbol(const void *address, const char *name);
-
-/** dlsym gives data pointers; ISO C has no conversion of them to functions but through memory. */
-rtl_hip_function rtl_hip_as_function(void *symbol);
-void *rtl_hip_as_symbol(rtl_hip_function function);
+/** Has `resolved` called after the real functions have been found. Before the first queue. */
+void rtl_hip_when_resolved(void (*resolved)(void));
 
 #endif

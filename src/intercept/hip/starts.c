@@ -9,7 +9,7 @@
 #include "common/log.h"
 #include "intercept/base/objects.h"
 #include "intercept/base/refuse.h"
-#include "intercept/hip/resolve.h"
+#include "intercept/hip/libc.h"
 #include "ring/process.h"
 #include "ring/ring.h"
 

@@ -11,6 +11,7 @@
  *
  * What is opened later is not looked at: its own constructors would have seen the address by then.
  */
+#include "intercept/hip/libc.h"
 #include "intercept/hip/resolve.h"
 #include "intercept/hip/slots.h"
 

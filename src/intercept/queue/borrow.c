@@ -69,7 +69,7 @@ static bool is_spent(uint64_t busy)
     return __atomic_load_n(&signal->value, __ATOMIC_RELAXED) < 1;
 }
 
-/* What a word that has the tag of the signal means for who wants it. */
+/* What a word that has the tag of the signal means for a thread that wants it. */
 enum claim {
     CLAIM_HELD,  /* it keeps others from it */
     CLAIM_OTHER, /* it is of another signal */
@@ -186,7 +186,7 @@ static _Atomic bool *hold_of(struct rtl_borrow_table *table, uint64_t handle)
     return &table->holds[hash_of(handle) >> 56];
 }
 
-/* Who borrows enters his word and then looks for one who holds the signal; that one holds it and
+/* A borrower enters its word and then looks for a holder of the signal; the holder takes it and
  * then looks for words. One of them at least sees the other. */
 bool rtl_borrow_enter(struct rtl_borrow_table *table, uint64_t handle, struct rtl_record_id id)
 {

@@ -10,10 +10,10 @@
  * left out. It is then *busy*, and nobody borrows the signal, whose times may be that
  * packet's, until the program has armed it again.
  *
- * A replaced signal is completed by who forwards to it, times and all. While he is at it he *holds*
- * the signal: nobody begins to borrow it, who would take these times for those of his own kernel,
- * and nobody else forwards to it, from another queue: of two that put their times at once, one's
- * start could stay with the other's end.
+ * The thread that forwards a completion writes the times into the program's signal and decrements
+ * it. It *holds* the signal meanwhile: no other thread may begin to borrow it, which would take
+ * these times for those of its own kernel, or forward to it from another queue, where start and end
+ * could then come from two kernels.
  */
 #ifndef RTL_INTERCEPT_QUEUE_BORROW_H
 #define RTL_INTERCEPT_QUEUE_BORROW_H
@@ -68,9 +68,9 @@ void rtl_borrow_clear_busy(struct rtl_borrow_table *table, uint64_t handle);
 bool rtl_borrow_hold(struct rtl_borrow_table *table, uint64_t handle);
 void rtl_borrow_let_go(struct rtl_borrow_table *table, uint64_t handle);
 
-/** True if somebody holds `handle`, or has entered that he borrows it, or a signal that looks like
- * it, and has not added his record: that takes some instructions, and his processor if he loses it
- * there. */
+/** True if a thread holds `handle`, or has entered that it borrows it, or a signal that looks like
+ * it, and has not added its record: that takes some instructions, or longer where the thread loses
+ * its processor there. */
 bool rtl_borrow_is_contended(struct rtl_borrow_table *table, uint64_t handle);
 
 /** Nobody holds anything any more: in the child of a fork, where no other thread is. */

@@ -86,7 +86,8 @@ void rtl_chunks_give(struct rtl_chunks *chunks, uint32_t number);
  * thread; keeps errno. */
 void rtl_chunks_reserve(struct rtl_chunks *chunks, uint32_t ahead);
 
-/** The chunk with a number that was taken once, or 0. Any thread that comes after who took it. */
+/** The chunk with a number that was taken once, or 0. Any thread that comes after the one that took
+ * it. */
 static inline struct rtl_record_chunk *rtl_chunks_at(const struct rtl_chunks *chunks,
                                                      uint32_t number)
 {

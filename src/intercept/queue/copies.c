@@ -1,10 +1,12 @@
 #include "intercept/queue/copies.h"
 
+#include "common/pages.h"
 #include "intercept/base/agents.h"
 #include "intercept/base/api.h"
 #include "intercept/base/emit.h"
 #include "intercept/base/recording.h"
 #include "intercept/base/thread_context.h"
+#include "intercept/queue/ledger.h"
 #include "intercept/queue/lifecycle.h"
 #include "intercept/queue/queue.h"
 #include "intercept/queue/record_out.h"
@@ -50,21 +52,19 @@ struct copy_agent {
 
 /* Short: held while a record is added. Also over the making of an agent's queue, which is not. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct agent_copies agents[MOST_AGENTS];
-static struct copy_agent copy_agents[COPY_AGENTS];
+struct tables {
+    struct agent_copies agents[MOST_AGENTS];
+    struct copy_agent copy_agents[COPY_AGENTS];
+};
+static struct tables *tables; /* NULL before rtl_copies_begin */
 static enum rtl_mode mode;
 static _Atomic bool active;
-
-static void add(_Atomic uint64_t *counter, uint64_t value)
-{
-    atomic_fetch_add_explicit(counter, value, memory_order_relaxed);
-}
 
 /* ---- agents of copies ---- */
 
 static struct copy_agent *copy_agent_of(uint64_t signal)
 {
-    return &copy_agents[((signal >> 6) * UINT64_C(0x9E3779B97F4A7C15)) >> 54];
+    return &tables->copy_agents[((signal >> 6) * UINT64_C(0x9E3779B97F4A7C15)) >> 54];
 }
 
 _Static_assert(COPY_AGENTS == 1u << (64 - 54), "copy_agent_of yields 10 bits");
@@ -142,7 +142,7 @@ static struct agent_copies *find_account(struct copy *copy)
 {
     if (copy->agent >= MOST_AGENTS)
         return NULL;
-    struct agent_copies *agent = &agents[copy->agent];
+    struct agent_copies *agent = &tables->agents[copy->agent];
     if (agent->ledger == NULL)
         agent->queue = rtl_queues_add_copies(copy->agent, &agent->ledger);
     copy->queue = agent->queue;
@@ -163,15 +163,15 @@ static void enter(struct copy *copy)
 {
     enter_counted(copy);
     if (copy->ledger != NULL)
-        add(&copy->ledger->seen, 1);
+        rtl_ledger_add(&copy->ledger->seen, 1);
 }
 
 uint64_t rtl_copies_next(uint32_t agent)
 {
-    if (agent >= MOST_AGENTS)
+    if (tables == NULL || agent >= MOST_AGENTS)
         return 0;
     pthread_mutex_lock(&lock);
-    uint64_t next = agents[agent].next;
+    uint64_t next = tables->agents[agent].next;
     pthread_mutex_unlock(&lock);
     return next;
 }
@@ -187,7 +187,7 @@ static hsa_signal_t follow(struct copy *copy, hsa_signal_t own)
     copy->lost = followed == RTL_FOLLOWED_NO_ROOM ? RTL_LOST_PENDING : RTL_LOST_POOL;
     copy->sequence = atomic_load_explicit(&queue->pending.tail, memory_order_relaxed) - 1;
     if (followed == RTL_FOLLOWED_BORROWED)
-        add(&copy->ledger->borrowed, 1);
+        rtl_ledger_add(&copy->ledger->borrowed, 1);
     if (followed == RTL_FOLLOWED_POOL && copy->kind != RTL_COPY_HOST_TO_HOST)
         set_copy_agent(own.handle, copy->agent);
     return signal;
@@ -219,7 +219,7 @@ static hsa_signal_t begin(struct copy *copy, hsa_signal_t own)
     else
         signal = follow(copy, own);
     if (!copy->recorded && mode != RTL_MODE_LITE)
-        (void)rtl_borrow_set_busy(&rtl_borrows, own.handle);
+        (void)rtl_borrow_set_busy(rtl_borrows, own.handle);
     pthread_mutex_unlock(&lock);
     return signal;
 }
@@ -246,11 +246,11 @@ static void take_back(const struct copy *copy)
 /* One that the mode leaves out anyway is no other's. */
 static void leave_out(const struct copy *copy)
 {
-    add(&copy->ledger->skipped, 1);
+    rtl_ledger_add(&copy->ledger->skipped, 1);
     if (copy->withheld)
-        add(&copy->ledger->withheld, 1);
+        rtl_ledger_add(&copy->ledger->withheld, 1);
     else if (mode != RTL_MODE_LITE)
-        add(&copy->ledger->stopped, 1);
+        rtl_ledger_add(&copy->ledger->stopped, 1);
 }
 
 static void end(const struct copy *copy, hsa_status_t status)
@@ -264,7 +264,7 @@ static void end(const struct copy *copy, hsa_status_t status)
     else if (copy->lost == LEFT_OUT)
         leave_out(copy);
     else
-        add(&copy->ledger->lost[copy->lost], 1);
+        rtl_ledger_add(&copy->ledger->lost[copy->lost], 1);
 }
 
 /* ---- the entries ---- */
@@ -391,7 +391,7 @@ static void count_operation(const struct rtl_copy_op *op)
         return;
     pthread_mutex_lock(&lock);
     (void)find_account(&copy);
-    add(&copy.ledger->seen, 1);
+    rtl_ledger_add(&copy.ledger->seen, 1);
     pthread_mutex_unlock(&lock);
 }
 
@@ -421,10 +421,10 @@ static void record_without_times(const struct rtl_copy_op *op)
     } else if (copy.queue != NULL) {
         struct rtl_kernel_facts facts = facts_of(&copy, op->completion.handle);
         facts.flags |= RTL_RECORD_UNTIMED;
-        (void)rtl_borrow_set_busy(&rtl_borrows, op->completion.handle);
+        (void)rtl_borrow_set_busy(rtl_borrows, op->completion.handle);
         struct rtl_copy_draft draft;
         copy.recorded = rtl_out_draft_copy(copy.queue->id, &facts, &draft) == RTL_COPY_SENT;
-        add(&copy.ledger->recorded, copy.recorded);
+        rtl_ledger_add(&copy.ledger->recorded, copy.recorded);
         if (copy.recorded)
             rtl_out_commit_copy(&draft);
     }
@@ -454,21 +454,25 @@ void rtl_copies_forked(void)
     pthread_mutex_init(&lock, NULL);
 }
 
-#define HOOK(entry, function) rtl_api_hook(RTL_ENTRY_##entry, (void (*)(void))(function))
+bool rtl_copies_begin(void)
+{
+    if (tables == NULL)
+        tables = rtl_pages(sizeof *tables);
+    return tables != NULL;
+}
 
 void rtl_copies_hook(const struct rtl_config *config)
 {
-    memset(agents, 0, sizeof agents);
-    memset(copy_agents, 0, sizeof copy_agents);
+    memset(tables, 0, sizeof *tables);
     mode = config->mode;
     if (mode != RTL_MODE_LITE && rtl_api.hsa_amd_profiling_async_copy_enable != NULL) {
         rtl_api.hsa_amd_profiling_async_copy_enable(true);
-        HOOK(hsa_amd_profiling_async_copy_enable, enable);
+        RTL_HOOK(hsa_amd_profiling_async_copy_enable, enable);
     }
     atomic_store_explicit(&active, true, memory_order_release);
-    HOOK(hsa_amd_profiling_get_async_copy_time, get_time);
-    HOOK(hsa_amd_memory_async_copy, copy_linear);
-    HOOK(hsa_amd_memory_async_copy_on_engine, copy_on_engine);
-    HOOK(hsa_amd_memory_async_copy_rect, copy_rectangle);
-    HOOK(hsa_amd_memory_async_batch_copy, copy_batch);
+    RTL_HOOK(hsa_amd_profiling_get_async_copy_time, get_time);
+    RTL_HOOK(hsa_amd_memory_async_copy, copy_linear);
+    RTL_HOOK(hsa_amd_memory_async_copy_on_engine, copy_on_engine);
+    RTL_HOOK(hsa_amd_memory_async_copy_rect, copy_rectangle);
+    RTL_HOOK(hsa_amd_memory_async_batch_copy, copy_batch);
 }

@@ -14,6 +14,12 @@
 
 #include "intercept/base/config.h"
 
+#include <stdbool.h>
+
+/** Takes memory for what is known of agents, before the entries are hooked. False: there is none.
+ */
+bool rtl_copies_begin(void);
+
 /** Hooks the copy entries and has the runtime write timestamps. Each time the tool is loaded. */
 void rtl_copies_hook(const struct rtl_config *config);
 

@@ -1,5 +1,6 @@
 #include "intercept/queue/handlers.h"
 
+#include "common/pages.h"
 #include "intercept/base/api.h"
 #include "intercept/queue/waits.h"
 #include "pool/stack.h"
@@ -11,10 +12,24 @@ struct place {
     void *argument;
 };
 
-static struct place places[PLACES];
-static _Atomic uint32_t links[PLACES];
-static struct rtl_stack given_back = {.next = links};
+struct table {
+    struct place places[PLACES];
+    _Atomic uint32_t links[PLACES];
+};
+
+static struct place *places; /* NULL before rtl_handlers_begin */
+static struct rtl_stack given_back;
 static _Atomic uint32_t used; /* places that somebody had once */
+
+bool rtl_handlers_begin(void)
+{
+    struct table *table = places == NULL ? rtl_pages(sizeof *table) : NULL;
+    if (table != NULL) {
+        given_back.next = table->links;
+        places = table->places;
+    }
+    return places != NULL;
+}
 
 static struct place *take_place(void)
 {
@@ -60,5 +75,5 @@ static hsa_status_t register_handler(hsa_signal_t signal, hsa_signal_condition_t
 
 void rtl_handlers_hook(void)
 {
-    rtl_api_hook(RTL_ENTRY_hsa_amd_signal_async_handler, (void (*)(void))register_handler);
+    RTL_HOOK(hsa_amd_signal_async_handler, register_handler);
 }

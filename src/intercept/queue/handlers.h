@@ -8,6 +8,11 @@
 #ifndef RTL_INTERCEPT_QUEUE_HANDLERS_H
 #define RTL_INTERCEPT_QUEUE_HANDLERS_H
 
+#include <stdbool.h>
+
+/** Takes memory for the places, before the entry is hooked. False: there is none. */
+bool rtl_handlers_begin(void);
+
 /** Hooks the entry. Each time the tool is loaded. */
 void rtl_handlers_hook(void);
 

@@ -1,3 +1,7 @@
+/*
+ * One file: a batch takes records that are harvested, forwarded or parked alike, and to forward a
+ * queue's signals in their order the parked records before them must be finished first.
+ */
 #include "intercept/queue/harvest.h"
 
 #include "common/clock.h"
@@ -5,6 +9,7 @@
 #include "intercept/base/agents.h"
 #include "intercept/base/api.h"
 #include "intercept/base/emit.h"
+#include "intercept/queue/ledger.h"
 #include "intercept/queue/record_out.h"
 #include "intercept/queue/shared_signal.h"
 
@@ -15,12 +20,12 @@
 #define NAP_NS         50000 /* a step */
 #define HELPER_STEPS   2000
 #define SUSPECTS       512u
-#define RAISERS        64u
-#define RAISER_STEPS   20000
-#define MOST_ASIDE     16384u
-#define WAKES          64u
+#define WAKING         64u
+#define WAKING_STEPS   20000
+#define MOST_PARKED    16384u
+#define MOST_WAKEUPS   64u
 
-#define CLAIMED UINT64_MAX /* for a sequence: the record was set aside */
+#define CLAIMED UINT64_MAX /* for a sequence: the record was parked */
 
 /* What has to be done with a record besides sending it. */
 struct claim {
@@ -50,31 +55,26 @@ struct batch {
     uint64_t retired;  /* packet after the last that completed */
 };
 
-struct aside {
+struct parked_record {
     struct rtl_queue *queue;
+    bool ready; /* to be finished; of who looks after them */
     struct rtl_kernel_facts facts;
 };
 
-static struct aside *asides; /* NULL before the first; its taker's */
-static _Atomic unsigned aside_count;
-static _Atomic bool asides_taken;
+static struct parked_record *parked; /* NULL before the first; its taker's */
+static _Atomic unsigned parked_count;
+static _Atomic bool parked_taken;
 
 static enum rtl_borrower classify(struct rtl_record_id id, uint64_t handle)
 {
     return rtl_pending_classify(&rtl_queues_at(id.queue_index)->pending, id.sequence, handle);
 }
 
-static void count_up(_Atomic uint64_t *counter, uint64_t value)
-{
-    if (value != 0)
-        atomic_fetch_add_explicit(counter, value, memory_order_relaxed);
-}
-
 /* Not an initialiser: that would clear four kilobytes each time. */
 static void begin(struct batch *batch, struct rtl_queue *queue)
 {
     batch->queue = queue;
-    /* What is set aside has a queue, though the table that it lies in was zeros. */
+    /* A parked record has a queue, though the table that it lies in was zeros. */
     batch->ledger = queue->ledger; // NOLINT(clang-analyzer-core.NullDereference)
     batch->id = queue->id;
     batch->kernel_count = 0;
@@ -140,25 +140,25 @@ static unsigned claim_kernels(struct batch *batch, unsigned first, unsigned coun
     return kept;
 }
 
-/* Claims drafted kernels and commits them. They are counted before that: who finds the draft of a
- * dead process counts anew. */
+/* Claims drafted kernels and commits them. They are counted before that: a reader that finds the
+ * draft of a dead process counts anew. */
 static void send(struct batch *batch, unsigned first, unsigned count,
                  const struct rtl_emit_draft *draft)
 {
     struct rtl_wire_ledger *ledger = batch->ledger;
     unsigned kept = claim_kernels(batch, first, count);
-    count_up(&ledger->recorded, kept);
+    rtl_ledger_add(&ledger->recorded, kept);
     if (kept == count) {
         rtl_emit_commit_kernels(draft, &batch->kernels[first], count);
         return;
     }
     unsigned lost = kept - rtl_emit_kernels(&batch->kernels[first], kept);
     atomic_fetch_sub_explicit(&ledger->recorded, lost, memory_order_relaxed);
-    count_up(&ledger->lost[rtl_emit_why()], lost);
+    rtl_ledger_add(&ledger->lost[rtl_emit_why()], lost);
     rtl_emit_give_up(draft);
 }
 
-/* The last end first: who finds a record claimed is to know that there is one. */
+/* The last end first: a thread that finds a record claimed is to know that there is one. */
 static void tell_last_end(struct batch *batch)
 {
     _Atomic uint64_t *last_end = &batch->queue->last_end_ticks;
@@ -179,8 +179,8 @@ static void send_all(struct batch *batch)
         send(batch, done, some, &draft);
         done += some;
     }
-    count_up(&batch->ledger->lost[rtl_emit_why()],
-             claim_kernels(batch, done, batch->kernel_count - done));
+    rtl_ledger_add(&batch->ledger->lost[rtl_emit_why()],
+                   claim_kernels(batch, done, batch->kernel_count - done));
     batch->kernel_count = 0;
 }
 
@@ -188,7 +188,7 @@ static void flush(struct batch *batch)
 {
     send_all(batch);
     give_back(batch);
-    if (batch->queue->way == RTL_WAY_INTERCEPT)
+    if (batch->queue->interception == RTL_INTERCEPTED)
         tell_retired(batch);
 }
 
@@ -212,7 +212,7 @@ static void finish_kernel(struct batch *batch, const struct claim *record,
 {
     enum rtl_lost why;
     if (!append(batch, record, facts, &why) && claim(batch, record))
-        count_up(&batch->ledger->lost[why], 1);
+        rtl_ledger_add(&batch->ledger->lost[why], 1);
 }
 
 static void finish_copy(struct batch *batch, const struct claim *record,
@@ -226,11 +226,11 @@ static void finish_copy(struct batch *batch, const struct claim *record,
     tell_last_end(batch);
     bool claimed = claim(batch, record);
     if (sent != RTL_COPY_SENT) {
-        count_up(&ledger->lost[sent == RTL_COPY_NO_ROOM ? rtl_emit_why() : RTL_LOST_NO_TIME],
-                 claimed);
+        rtl_ledger_add(&ledger->lost[sent == RTL_COPY_NO_ROOM ? rtl_emit_why() : RTL_LOST_NO_TIME],
+                       claimed);
         return;
     }
-    count_up(&ledger->recorded, claimed);
+    rtl_ledger_add(&ledger->recorded, claimed);
     if (claimed)
         rtl_out_commit_copy(&copy);
     else
@@ -262,7 +262,7 @@ static enum rtl_take look_thoroughly(struct rtl_pending *pending, uint64_t seque
     return found;
 }
 
-unsigned rtl_harvest(struct rtl_queue *queue, unsigned most, unsigned patience)
+unsigned rtl_harvest(struct rtl_queue *queue, unsigned most, unsigned max_incomplete)
 {
     struct rtl_pending *pending = &queue->pending;
     struct batch batch;
@@ -271,10 +271,10 @@ unsigned rtl_harvest(struct rtl_queue *queue, unsigned most, unsigned patience)
     uint64_t at = atomic_load_explicit(&pending->head, memory_order_acquire);
     unsigned found = 0;
     unsigned waiting = 0;
-    for (; at < tail && found < most && waiting < patience; at++) {
+    for (; at < tail && found < most && waiting < max_incomplete; at++) {
         struct rtl_kernel_facts facts;
         rtl_pending_prefetch(pending, &rtl_signals, at, tail);
-        enum rtl_take take = patience == RTL_HARVEST_ALL
+        enum rtl_take take = max_incomplete == RTL_HARVEST_ALL
                                  ? look_thoroughly(pending, at, &facts)
                                  : rtl_pending_look(pending, &rtl_signals, at, false, &facts);
         if (take == RTL_TAKE_TAKEN) {
@@ -301,29 +301,35 @@ static bool finish_borrowed(struct rtl_record_id id)
         begin(&batch, queue);
         finish(&batch, id.sequence, &facts);
         flush(&batch);
-        count_up(&queue->ledger->helped, batch.taken);
+        rtl_ledger_add(&queue->ledger->helped, batch.taken);
     }
     return found == RTL_TAKE_TAKEN || found == RTL_TAKE_DONE;
 }
 
-void rtl_harvest_begin(void)
+bool rtl_harvest_begin(void)
 {
-    rtl_borrows.classify = classify;
-    rtl_borrows.finish = finish_borrowed;
+    struct rtl_borrow_table *table =
+        rtl_borrows != NULL ? rtl_borrows : rtl_pages(sizeof *rtl_borrows);
+    if (table == NULL)
+        return false;
+    table->classify = classify;
+    table->finish = finish_borrowed;
+    rtl_borrows = table;
+    return true;
 }
 
 /* ---- the program's signals ---- */
 
-/* Threads that are inside the runtime with a signal to complete, by signal. The runtime's objects
+/* How many threads are inside the runtime to wake waiters, by signal. The runtime's objects
  * go with hsa_signal_destroy, and the program may call that as soon as it sees the new value. */
-static _Atomic uint32_t raisers[RAISERS];
+static _Atomic uint32_t waking[WAKING];
 
-static _Atomic uint32_t *raisers_of(uint64_t handle)
+static _Atomic uint32_t *waking_of(uint64_t handle)
 {
-    return &raisers[(handle >> 7) % RAISERS]; /* ROCr's signals are 128 bytes apart */
+    return &waking[(handle >> 7) % WAKING]; /* ROCr's signals are 128 bytes apart */
 }
 
-static bool wakes(uint64_t handle)
+static bool has_waiter(uint64_t handle)
 {
     const amd_signal_t *signal = (const amd_signal_t *)(uintptr_t)handle;
     return signal->kind == AMD_SIGNAL_KIND_USER && signal->event_mailbox_ptr != 0;
@@ -332,8 +338,8 @@ static bool wakes(uint64_t handle)
 /* Signals that are down and on which somebody may be asleep. To wake him takes a system call, in
  * which the thread may lose its processor: that comes when nothing is held any more that others
  * need to go on. */
-struct wakes {
-    uint64_t handles[WAKES];
+struct wakeups {
+    uint64_t handles[MOST_WAKEUPS];
     unsigned count;
 };
 
@@ -344,55 +350,55 @@ void RTL_TEST_LOWERED(uint64_t handle); /* compiled in by the fuzzer alone: its 
 #endif
 
 /* A device knows memory alone, and so do we: a signal that was destroyed before (recorded packets
- * keep such handles) is not the runtime's any more. There must be room among the wakes. */
-static void decrement(uint64_t handle, struct wakes *sleepers)
+ * keep such handles) is not the runtime's any more. There must be room among the wakeups. */
+static void decrement(uint64_t handle, struct wakeups *wakeups)
 {
     amd_signal_t *memory = (amd_signal_t *)(uintptr_t)handle;
-    bool sleeper = wakes(handle);
-    if (sleeper) {
-        atomic_fetch_add(raisers_of(handle), 1);
-        sleepers->handles[sleepers->count++] = handle;
+    bool waited_on = has_waiter(handle);
+    if (waited_on) {
+        atomic_fetch_add(waking_of(handle), 1);
+        wakeups->handles[wakeups->count++] = handle;
     }
     __atomic_fetch_sub(&memory->value, 1, __ATOMIC_RELEASE);
     RTL_TEST_LOWERED(handle);
 }
 
-/* The runtime wakes who sleeps on a signal when it is told to change it, by nothing here. */
-static void wake(struct wakes *sleepers)
+/* The runtime wakes waiters when it is told to change the signal, by nothing here. */
+static void send_wakeups(struct wakeups *wakeups)
 {
-    for (unsigned i = 0; i < sleepers->count; i++) {
-        hsa_signal_t signal = {sleepers->handles[i]};
+    for (unsigned i = 0; i < wakeups->count; i++) {
+        hsa_signal_t signal = {wakeups->handles[i]};
         rtl_api.hsa_signal_subtract_screlease(signal, 0);
-        atomic_fetch_sub(raisers_of(signal.handle), 1);
+        atomic_fetch_sub(waking_of(signal.handle), 1);
     }
-    sleepers->count = 0;
+    wakeups->count = 0;
 }
 
-static void wait_for_raisers(uint64_t handle)
+static void wait_for_wakeups(uint64_t handle)
 {
-    for (int i = 0; i < RAISER_STEPS && atomic_load(raisers_of(handle)) != 0; i++)
+    for (int i = 0; i < WAKING_STEPS && atomic_load(waking_of(handle)) != 0; i++)
         rtl_nap(NAP_NS);
 }
 
 void rtl_harvest_forked(void)
 {
-    for (unsigned i = 0; i < RAISERS; i++)
-        atomic_store(&raisers[i], 0);
-    rtl_borrow_forked(&rtl_borrows);
+    for (unsigned i = 0; i < WAKING; i++)
+        atomic_store(&waking[i], 0);
+    rtl_borrow_forked(rtl_borrows);
 }
 
 /* Completes the program's signal, which is held, as the device would have: times first, then the
  * decrement. Times that a borrower has not read yet stay. */
 static void forward(struct rtl_queue *queue, const struct rtl_kernel_facts *facts,
-                    struct wakes *sleepers)
+                    struct wakeups *wakeups)
 {
     struct rtl_record_id id;
-    if (!rtl_borrow_find(&rtl_borrows, facts->app_signal, &id) || finish_borrowed(id))
+    if (!rtl_borrow_find(rtl_borrows, facts->app_signal, &id) || finish_borrowed(id))
         rtl_signal_put_times(facts->app_signal, facts);
-    decrement(facts->app_signal, sleepers);
-    rtl_borrow_let_go(&rtl_borrows, facts->app_signal);
+    decrement(facts->app_signal, wakeups);
+    rtl_borrow_let_go(rtl_borrows, facts->app_signal);
     atomic_fetch_sub_explicit(&queue->pending.owed, 1, memory_order_release);
-    count_up(&queue->ledger->forwarded, 1);
+    rtl_ledger_add(&queue->ledger->forwarded, 1);
 }
 
 static void set_ready(struct rtl_pending *pending, uint64_t sequence, bool on)
@@ -419,15 +425,15 @@ static void note_ready(struct rtl_pending *pending, uint64_t head, uint64_t tail
         set_ready(pending, at, rtl_pending_owes(pending, &rtl_signals, at));
 }
 
-/* The list of what was set aside is one thread's at a time. */
-static bool enter_asides(void)
+/* The list of parked records is one thread's at a time. */
+static bool enter_parked(void)
 {
-    return !atomic_exchange_explicit(&asides_taken, true, memory_order_acquire);
+    return !atomic_exchange_explicit(&parked_taken, true, memory_order_acquire);
 }
 
-static void leave_asides(void)
+static void leave_parked(void)
 {
-    atomic_store_explicit(&asides_taken, false, memory_order_release);
+    atomic_store_explicit(&parked_taken, false, memory_order_release);
 }
 
 /* The signals of a queue are forwarded by one thread at a time. */
@@ -441,26 +447,27 @@ static void leave_forwarding(struct rtl_queue *queue)
     atomic_store_explicit(&queue->forwarding, false, memory_order_release);
 }
 
-static void send_aside(const struct aside *aside)
+static void send_parked(const struct parked_record *record)
 {
     struct batch batch;
-    begin(&batch, aside->queue);
-    finish(&batch, CLAIMED, &aside->facts);
+    begin(&batch, record->queue);
+    finish(&batch, CLAIMED, &record->facts);
     flush(&batch);
 }
 
 /* False if another thread is just forwarding for its queue, of which what that one has in hand
  * comes first, or to its signal, or borrowing that. `held`: queue that the caller forwards for. */
-static bool forward_aside(struct aside *aside, const struct rtl_queue *held, struct wakes *sleepers)
+static bool forward_parked(struct parked_record *record, const struct rtl_queue *held,
+                           struct wakeups *wakeups)
 {
-    struct rtl_queue *queue = aside->queue;
+    struct rtl_queue *queue = record->queue;
     bool entered = queue != held;
-    if (sleepers->count == WAKES || (entered && !enter_forwarding(queue)))
+    if (wakeups->count == MOST_WAKEUPS || (entered && !enter_forwarding(queue)))
         return false;
-    bool holds = rtl_borrow_hold(&rtl_borrows, aside->facts.app_signal);
+    bool holds = rtl_borrow_hold(rtl_borrows, record->facts.app_signal);
     if (holds) {
-        send_aside(aside);
-        forward(queue, &aside->facts, sleepers);
+        send_parked(record);
+        forward(queue, &record->facts, wakeups);
     }
     if (entered)
         leave_forwarding(queue);
@@ -468,93 +475,94 @@ static bool forward_aside(struct aside *aside, const struct rtl_queue *held, str
 }
 
 /* False if it has to be forwarded and cannot be just now. */
-static bool finish_aside(struct aside *aside, const struct rtl_queue *held, struct wakes *sleepers)
+static bool finish_parked(struct parked_record *record, const struct rtl_queue *held,
+                          struct wakeups *wakeups)
 {
-    rtl_signal_times(rtl_pool_handle(&rtl_signals, aside->facts.pool_id), &aside->facts);
-    if (rtl_is_replaced(&aside->facts))
-        return forward_aside(aside, held, sleepers);
-    send_aside(aside);
+    rtl_signal_times(rtl_pool_handle(&rtl_signals, record->facts.pool_id), &record->facts);
+    if (rtl_is_replaced(&record->facts))
+        return forward_parked(record, held, wakeups);
+    send_parked(record);
     return true;
 }
 
 /* What stands behind one that could not be finished waits for its turn. */
-static void hold_back(bool *ready, unsigned from, unsigned all)
+static void hold_back(unsigned from, unsigned all)
 {
     for (unsigned i = from + 1; i < all; i++)
-        if (asides[i].queue == asides[from].queue)
-            ready[i] = false;
+        if (parked[i].queue == parked[from].queue)
+            parked[i].ready = false;
 }
 
 /* In the order of submission, and newest first where completion is looked at, as in note_ready. */
-static unsigned finish_asides(const struct rtl_queue *held, struct wakes *sleepers)
+static unsigned finish_all_parked(const struct rtl_queue *held, struct wakeups *wakeups)
 {
-    static bool ready[MOST_ASIDE];
-    unsigned all = aside_count;
+    unsigned all = parked_count;
     unsigned kept = 0;
     for (unsigned i = all; i-- > 0;)
-        ready[i] = rtl_signal_completed(rtl_pool_handle(&rtl_signals, asides[i].facts.pool_id));
+        parked[i].ready =
+            rtl_signal_completed(rtl_pool_handle(&rtl_signals, parked[i].facts.pool_id));
     for (unsigned i = 0; i < all; i++) {
-        if (ready[i] && finish_aside(&asides[i], held, sleepers))
+        if (parked[i].ready && finish_parked(&parked[i], held, wakeups))
             continue;
-        if (ready[i])
-            hold_back(ready, i, all);
-        asides[kept++] = asides[i];
+        if (parked[i].ready)
+            hold_back(i, all);
+        parked[kept++] = parked[i];
     }
-    aside_count = kept;
+    parked_count = kept;
     return all - kept;
 }
 
-/* The signal of the first of the queue's that could be forwarded among what was set aside, or 0. */
-static uint64_t first_aside(const struct rtl_queue *queue)
+/* The signal of the first of the queue's parked records that could be forwarded, or 0. */
+static uint64_t first_parked(const struct rtl_queue *queue)
 {
-    for (unsigned i = 0; i < aside_count; i++)
-        if (asides[i].queue == queue && rtl_is_replaced(&asides[i].facts) &&
-            rtl_signal_completed(rtl_pool_handle(&rtl_signals, asides[i].facts.pool_id)))
-            return asides[i].facts.app_signal;
+    for (unsigned i = 0; i < parked_count; i++)
+        if (parked[i].queue == queue && rtl_is_replaced(&parked[i].facts) &&
+            rtl_signal_completed(rtl_pool_handle(&rtl_signals, parked[i].facts.pool_id)))
+            return parked[i].facts.app_signal;
     return 0;
 }
 
-/* What was set aside is older than all that has a record: what of it had completed when the others
- * were looked at goes first. Not by a quiet helper, who may raise nothing. */
-static bool finish_asides_first(const struct rtl_queue *queue, bool quiet, struct wakes *sleepers)
+/* Parked records are older than all that are pending: those that had completed when the others were
+ * looked at go first. Not by a quiet helper, who may raise nothing. */
+static bool finish_parked_first(const struct rtl_queue *queue, bool quiet, struct wakeups *wakeups)
 {
-    if (aside_count == 0 && !atomic_load_explicit(&asides_taken, memory_order_acquire))
+    if (parked_count == 0 && !atomic_load_explicit(&parked_taken, memory_order_acquire))
         return true;
-    if (quiet || !enter_asides())
+    if (quiet || !enter_parked())
         return false;
-    (void)finish_asides(queue, sleepers);
-    bool all = first_aside(queue) == 0;
-    leave_asides();
+    (void)finish_all_parked(queue, wakeups);
+    bool all = first_parked(queue) == 0;
+    leave_parked();
     return all;
 }
 
 /* Forwards a record that is ready and was noted as such: what the program is told of is in the ring
  * before. False: the rest of the queue has to wait. */
 static bool forward_record(struct batch *batch, uint64_t sequence, bool quiet,
-                           struct wakes *sleepers)
+                           struct wakeups *wakeups)
 {
     struct rtl_queue *queue = batch->queue;
     struct rtl_kernel_facts facts;
     uint64_t app_signal = rtl_pending_app_signal(&queue->pending, sequence);
-    if (app_signal == 0 || (quiet && wakes(app_signal)) ||
-        !rtl_borrow_hold(&rtl_borrows, app_signal))
-        return false; /* without a signal: it was set aside, and comes first the next time */
+    if (app_signal == 0 || (quiet && has_waiter(app_signal)) ||
+        !rtl_borrow_hold(rtl_borrows, app_signal))
+        return false; /* without a signal: it was parked, and comes first the next time */
     unsigned before = batch->taken;
     if (rtl_pending_look(&queue->pending, &rtl_signals, sequence, true, &facts) == RTL_TAKE_TAKEN) {
         finish(batch, sequence, &facts);
         send_all(batch);
     }
     if (batch->taken == before) {
-        rtl_borrow_let_go(&rtl_borrows, app_signal);
+        rtl_borrow_let_go(rtl_borrows, app_signal);
         return false;
     }
-    forward(queue, &facts, sleepers);
+    forward(queue, &facts, wakeups);
     return true;
 }
 
 /* Not only a piece behind the oldest record: that one's kernel may run for ever, and the program
  * may be waiting for the last. */
-static unsigned forward_ready(struct rtl_queue *queue, bool quiet, struct wakes *sleepers)
+static unsigned forward_ready(struct rtl_queue *queue, bool quiet, struct wakeups *wakeups)
 {
     struct rtl_pending *pending = &queue->pending;
     uint64_t head = atomic_load_explicit(&pending->head, memory_order_acquire);
@@ -562,12 +570,12 @@ static unsigned forward_ready(struct rtl_queue *queue, bool quiet, struct wakes 
     if (quiet && tail - head > FORWARD_WINDOW)
         tail = head + FORWARD_WINDOW;
     note_ready(pending, head, tail);
-    if (!finish_asides_first(queue, quiet, sleepers))
+    if (!finish_parked_first(queue, quiet, wakeups))
         return 0;
     struct batch batch;
     begin(&batch, queue);
-    for (uint64_t at = head; at < tail && sleepers->count < WAKES; at++)
-        if (is_ready(pending, at) && !forward_record(&batch, at, quiet, sleepers))
+    for (uint64_t at = head; at < tail && wakeups->count < MOST_WAKEUPS; at++)
+        if (is_ready(pending, at) && !forward_record(&batch, at, quiet, wakeups))
             break;
     flush(&batch);
     rtl_pending_advance(pending);
@@ -576,23 +584,23 @@ static unsigned forward_ready(struct rtl_queue *queue, bool quiet, struct wakes 
 
 unsigned rtl_harvest_forward(struct rtl_queue *queue, bool quiet)
 {
-    struct wakes sleepers;
+    struct wakeups wakeups;
     unsigned taken = 0;
     bool more = true;
     while (more && atomic_load_explicit(&queue->pending.owed, memory_order_relaxed) != 0 &&
            enter_forwarding(queue)) {
-        sleepers.count = 0;
-        taken += forward_ready(queue, quiet, &sleepers);
+        wakeups.count = 0;
+        taken += forward_ready(queue, quiet, &wakeups);
         leave_forwarding(queue);
-        more = sleepers.count == WAKES;
-        wake(&sleepers);
+        more = wakeups.count == MOST_WAKEUPS;
+        send_wakeups(&wakeups);
     }
     return taken;
 }
 
 static bool owes(const struct rtl_queue *queue)
 {
-    return atomic_load_explicit(&queue->phase, memory_order_acquire) == RTL_QUEUE_LIVE &&
+    return rtl_queue_is_in(queue, RTL_QUEUE_LIVE) &&
            atomic_load_explicit(&queue->pending.owed, memory_order_relaxed) != 0;
 }
 
@@ -621,20 +629,20 @@ static void give_up(struct rtl_queue *queue, const struct rtl_kernel_facts *fact
     if (facts->pool_id == RTL_NONE && rtl_signal_completed(facts->app_signal))
         why = RTL_LOST_NO_TIME;
     if ((facts->flags & RTL_RECORD_BARRIER) == 0)
-        count_up(&queue->ledger->lost[why], 1);
+        rtl_ledger_add(&queue->ledger->lost[why], 1);
 }
 
-/* The ring is twice the queue: up to half of it may be kernels in flight in their turn. */
+/* There is room for twice the queue: half of it may be kernels in flight in their turn. */
 static bool is_crowded(const struct rtl_queue *queue)
 {
     const struct rtl_pending *pending = &queue->pending;
     uint64_t head = atomic_load_explicit(&pending->head, memory_order_acquire);
     uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
-    return tail - head > (pending->mask + 1) / 4 * 3 && aside_count < MOST_ASIDE;
+    return tail - head > (pending->mask + 1) / 4 * 3 && parked_count < MOST_PARKED;
 }
 
 /* One that is to be forwarded in its turn, which another thread would do that has no processor just
- * now, goes aside as well. */
+ * now, is parked as well. */
 static void clear_head(struct batch *batch, uint64_t head)
 {
     struct rtl_queue *queue = batch->queue;
@@ -649,33 +657,33 @@ static void clear_head(struct batch *batch, uint64_t head)
         return;
     if (facts.pool_id == RTL_NONE) { /* the program may re-arm its signal unseen */
         give_up(queue, &facts, RTL_LOST_PENDING);
-        (void)rtl_borrow_set_busy(&rtl_borrows, facts.app_signal);
+        (void)rtl_borrow_set_busy(rtl_borrows, facts.app_signal);
     } else {
-        asides[aside_count++] = (struct aside){queue, facts};
+        parked[parked_count++] = (struct parked_record){.queue = queue, .facts = facts};
     }
 }
 
-/* By who has the list. */
-static bool can_set_aside(void)
+/* The list's taker's. */
+static bool can_park(void)
 {
-    if (asides == NULL)
-        asides = rtl_pages(MOST_ASIDE * sizeof *asides);
-    return asides != NULL;
+    if (parked == NULL)
+        parked = rtl_pages(MOST_PARKED * sizeof *parked);
+    return parked != NULL;
 }
 
-void rtl_harvest_set_aside(struct rtl_queue *queue)
+void rtl_harvest_park(struct rtl_queue *queue)
 {
     struct rtl_pending *pending = &queue->pending;
     struct batch batch;
-    if (!is_crowded(queue) || !enter_asides())
+    if (!is_crowded(queue) || !enter_parked())
         return;
     begin(&batch, queue);
-    for (unsigned cleared = 0; cleared < BATCH && is_crowded(queue) && can_set_aside(); cleared++) {
+    for (unsigned cleared = 0; cleared < BATCH && is_crowded(queue) && can_park(); cleared++) {
         clear_head(&batch, atomic_load_explicit(&pending->head, memory_order_acquire));
         rtl_pending_advance(pending);
     }
     flush(&batch);
-    leave_asides();
+    leave_parked();
 }
 
 /* A record that looks re-armed in two rounds is: the device is not just completing its kernel. */
@@ -698,14 +706,14 @@ void rtl_harvest_rearmed(struct rtl_queue *queue)
     pending->suspect_end = at;
 }
 
-unsigned rtl_harvest_aside(void)
+unsigned rtl_harvest_finish_parked(void)
 {
-    struct wakes sleepers = {.count = 0};
-    if (aside_count == 0 || !enter_asides())
+    struct wakeups wakeups = {.count = 0};
+    if (parked_count == 0 || !enter_parked())
         return 0;
-    unsigned finished = finish_asides(NULL, &sleepers);
-    leave_asides();
-    wake(&sleepers);
+    unsigned finished = finish_all_parked(NULL, &wakeups);
+    leave_parked();
+    send_wakeups(&wakeups);
     return finished;
 }
 
@@ -731,7 +739,7 @@ static uint64_t first_owed(struct rtl_pending *pending)
 static bool wait_for_other(uint64_t app_signal, int *naps)
 {
     if (app_signal == 0 || *naps == HELPER_STEPS ||
-        !rtl_borrow_is_contended(&rtl_borrows, app_signal))
+        !rtl_borrow_is_contended(rtl_borrows, app_signal))
         return false;
     ++*naps;
     rtl_nap(NAP_NS);
@@ -748,27 +756,27 @@ static void close_record(struct batch *batch, const struct rtl_kernel_facts *fac
     recycle(batch, facts->pool_id, (facts->flags & RTL_RECORD_COPY) != 0);
 }
 
-static void close_asides(struct batch *batch)
+static void close_parked(struct batch *batch)
 {
-    struct wakes sleepers = {.count = 0};
+    struct wakeups wakeups = {.count = 0};
     int naps = 0;
-    wait_for_helper(&asides_taken);
-    if (!enter_asides())
+    wait_for_helper(&parked_taken);
+    if (!enter_parked())
         return;
     do
-        wake(&sleepers);
-    while ((finish_asides(NULL, &sleepers) > 0 && sleepers.count == WAKES) ||
-           wait_for_other(first_aside(batch->queue), &naps));
+        send_wakeups(&wakeups);
+    while ((finish_all_parked(NULL, &wakeups) > 0 && wakeups.count == MOST_WAKEUPS) ||
+           wait_for_other(first_parked(batch->queue), &naps));
     unsigned kept = 0;
-    for (unsigned i = 0; i < aside_count; i++) {
-        if (asides[i].queue == batch->queue)
-            close_record(batch, &asides[i].facts);
+    for (unsigned i = 0; i < parked_count; i++) {
+        if (parked[i].queue == batch->queue)
+            close_record(batch, &parked[i].facts);
         else
-            asides[kept++] = asides[i];
+            parked[kept++] = parked[i];
     }
-    aside_count = kept;
-    leave_asides();
-    wake(&sleepers);
+    parked_count = kept;
+    leave_parked();
+    send_wakeups(&wakeups);
 }
 
 void rtl_harvest_close(struct rtl_queue *queue)
@@ -782,7 +790,7 @@ void rtl_harvest_close(struct rtl_queue *queue)
         continue;
     struct batch batch;
     begin(&batch, queue);
-    close_asides(&batch);
+    close_parked(&batch);
     uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
     for (uint64_t at = atomic_load_explicit(&pending->head, memory_order_acquire); at < tail;
          at++) {
@@ -805,40 +813,40 @@ void rtl_harvest_finish_borrowed(uint64_t handle, bool destroyed)
     struct rtl_record_id id;
     struct rtl_kernel_facts facts;
     if (destroyed)
-        wait_for_raisers(handle);
+        wait_for_wakeups(handle);
     if (destroyed || rtl_signal_completed(handle))
-        rtl_borrow_clear_busy(&rtl_borrows, handle);
-    if (!rtl_borrow_find(&rtl_borrows, handle, &id) || finish_borrowed(id) || !destroyed)
+        rtl_borrow_clear_busy(rtl_borrows, handle);
+    if (!rtl_borrow_find(rtl_borrows, handle, &id) || finish_borrowed(id) || !destroyed)
         return;
     struct rtl_queue *queue = rtl_queues_at(id.queue_index);
     /* Before the record goes: the worker may be closing the queue at this moment. */
-    bool live = atomic_load_explicit(&queue->phase, memory_order_acquire) == RTL_QUEUE_LIVE;
+    bool live = rtl_queue_is_in(queue, RTL_QUEUE_LIVE);
     if (rtl_pending_abandon(&queue->pending, id.sequence, &facts))
         give_up(queue, &facts, live ? RTL_LOST_REARMED : RTL_LOST_SHUTDOWN);
 }
 
-bool rtl_harvest_has_aside(void)
+bool rtl_harvest_has_parked(void)
 {
-    return atomic_load(&aside_count) > 0;
+    return atomic_load(&parked_count) > 0;
 }
 
-bool rtl_harvest_has_aside_since(uint64_t least)
+bool rtl_harvest_has_parked_since(uint64_t least)
 {
     bool found = false;
-    if (!rtl_harvest_has_aside())
+    if (!rtl_harvest_has_parked())
         return false;
-    if (!enter_asides())
+    if (!enter_parked())
         return true;
-    for (unsigned i = 0; i < aside_count && !found; i++)
-        found = (asides[i].facts.flags & RTL_RECORD_BARRIER) == 0 &&
-                asides[i].facts.correlation >= least;
-    leave_asides();
+    for (unsigned i = 0; i < parked_count && !found; i++)
+        found = (parked[i].facts.flags & RTL_RECORD_BARRIER) == 0 &&
+                parked[i].facts.correlation >= least;
+    leave_parked();
     return found;
 }
 
 uint64_t rtl_harvest_unfinished(void)
 {
-    uint64_t unfinished = aside_count;
+    uint64_t unfinished = parked_count;
     for (uint32_t i = 0; i < rtl_queues_count(); i++)
         unfinished += rtl_pending_unfinished(&rtl_queues_at(i)->pending);
     return unfinished;

@@ -9,31 +9,32 @@
 
 #define RTL_HARVEST_ALL UINT32_MAX
 
-/** Has the table of borrowed signals ask here what becomes of a record. Before the first queue. */
-void rtl_harvest_begin(void);
+/** Makes the table of borrowed signals, which asks here what becomes of a record. Before a queue is
+ * followed. False: there is no memory. */
+bool rtl_harvest_begin(void);
 
-/** Harvests finished records of a queue from its head on; gives up after `patience` records in a
- * row whose kernels have not completed. With RTL_HARVEST_ALL it looks at all, and takes those as
- * well whose signal the program has armed again unseen. Records that have to be forwarded are left
- * alone. Any thread. Returns how many. */
-unsigned rtl_harvest(struct rtl_queue *queue, unsigned most, unsigned patience);
+/** Harvests finished records of a queue from its head on; gives up after `max_incomplete` records
+ * in a row whose kernels have not completed. With RTL_HARVEST_ALL it looks at all, and takes those
+ * as well whose signal the program has armed again unseen. Records that have to be forwarded are
+ * left alone. Any thread. Returns how many. */
+unsigned rtl_harvest(struct rtl_queue *queue, unsigned most, unsigned max_incomplete);
 
 /** Forwards the completion of replaced signals, oldest first. One thread at a time per queue: while
  * another is at it, nothing is done. With `quiet`, up to the first signal that somebody may be
  * asleep on: to wake him takes a system call. Any thread. Returns how many. */
 unsigned rtl_harvest_forward(struct rtl_queue *queue, bool quiet);
 
-/** If the ring runs short, moves records at its head whose kernels run on and on out of the way.
- * Any thread; while another is at it, nothing is done. */
-void rtl_harvest_set_aside(struct rtl_queue *queue);
+/** If pending records are about to fill their table, parks those at its head whose kernels run on
+ * and on. Any thread; while another is at it, nothing is done. */
+void rtl_harvest_park(struct rtl_queue *queue);
 
-/** Takes records at the head of the ring whose signals were armed again unseen, when they are found
- * so for the second time. Worker only. */
+/** Takes records at the head of the table whose signals were armed again unseen, when they are
+ * found so for the second time. Worker only. */
 void rtl_harvest_rearmed(struct rtl_queue *queue);
 
-/** Looks after the records that were set aside. Any thread that may make system calls; while
+/** Finishes parked records that have completed. Any thread that may make system calls; while
  * another is at it, nothing is done. Returns how many were finished. */
-unsigned rtl_harvest_aside(void);
+unsigned rtl_harvest_finish_parked(void);
 
 /** Accounts for everything of a queue that is destroyed: finished records are harvested, the others
  * counted as lost. Worker only. */
@@ -57,11 +58,11 @@ unsigned rtl_forward_ready_all(void);
 /** How many kernels are neither recorded nor lost, over all queues. Any thread. */
 uint64_t rtl_harvest_unfinished(void);
 
-/** True if there are records that were set aside. Any thread. */
-bool rtl_harvest_has_aside(void);
+/** True if there are parked records. Any thread. */
+bool rtl_harvest_has_parked(void);
 
 /** True if one of them is of a kernel or copy whose correlation is `least` or greater, or somebody
  * is just at them. Any thread. */
-bool rtl_harvest_has_aside_since(uint64_t least);
+bool rtl_harvest_has_parked_since(uint64_t least);
 
 #endif

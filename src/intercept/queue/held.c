@@ -1,12 +1,12 @@
 #include "intercept/queue/held.h"
 
-#include "intercept/queue/harvest.h"
 #include "intercept/queue/queue.h"
 #include "intercept/queue/signal_pool.h"
 
-/* What of a row was once pending and is not any more. Who settles some counts it as recorded first,
- * and may then find that it is lost: read the other way round, nothing is there twice. */
-static uint64_t settled(const struct rtl_wire_ledger *ledger)
+/* What of a row was once pending and is not any more. Whoever accounts for some counts it as
+ * recorded first, and may then find that it is lost: read the other way round, nothing is there
+ * twice. */
+static uint64_t accounted(const struct rtl_wire_ledger *ledger)
 {
     static const enum rtl_lost reasons[] = {RTL_LOST_RING,    RTL_LOST_SPACE,   RTL_LOST_SHUTDOWN,
                                             RTL_LOST_REARMED, RTL_LOST_NO_TIME, RTL_LOST_MEMORY};
@@ -23,26 +23,26 @@ static bool would_be_recorded(const struct rtl_kernel_facts *facts)
     return (facts->flags & RTL_RECORD_BARRIER) == 0 && timed;
 }
 
-/* Goes on where the last count has ended, if nothing was settled since. */
+/* Goes on where the last count has ended, if nothing was accounted since. */
 static void prepare(struct rtl_held *held, const struct rtl_queue *queue)
 {
-    uint64_t now = settled(queue->ledger);
+    uint64_t now = accounted(queue->ledger);
     uint64_t head = atomic_load_explicit(&queue->pending.head, memory_order_acquire);
-    if (held->id == (uint64_t)queue->id + 1 && held->settled == now && held->next >= head)
+    if (held->id == (uint64_t)queue->id + 1 && held->accounted == now && held->next >= head)
         return;
     held->id = (uint64_t)queue->id + 1;
-    held->settled = now;
+    held->accounted = now;
     held->next = head;
     held->completed = 0;
 }
 
-static uint64_t count(struct rtl_held *held, struct rtl_queue *queue, unsigned patience)
+static uint64_t count(struct rtl_held *held, struct rtl_queue *queue, unsigned max_incomplete)
 {
     struct rtl_pending *pending = &queue->pending;
     uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
     uint64_t behind = 0; /* that have completed, and others before them have not */
     unsigned waiting = 0;
-    for (uint64_t at = held->next; at < tail && waiting < patience; at++) {
+    for (uint64_t at = held->next; at < tail && waiting < max_incomplete; at++) {
         struct rtl_kernel_facts facts;
         enum rtl_take found = rtl_pending_look(pending, &rtl_signals, at, false, &facts);
         bool counts = found == RTL_TAKE_TAKEN && would_be_recorded(&facts);
@@ -57,11 +57,11 @@ static uint64_t count(struct rtl_held *held, struct rtl_queue *queue, unsigned p
     return held->completed + behind;
 }
 
-/* What has completed stays so, and what is settled had completed: the largest sum holds. */
-static void tell(struct rtl_held *held, struct rtl_queue *queue, unsigned patience)
+/* What has completed stays so, and what is accounted had completed: the largest sum holds. */
+static void tell(struct rtl_held *held, struct rtl_queue *queue, unsigned max_incomplete)
 {
     prepare(held, queue);
-    uint64_t done = held->settled + count(held, queue, patience);
+    uint64_t done = held->accounted + count(held, queue, max_incomplete);
     _Atomic uint64_t *known = &queue->ledger->done;
     uint64_t before = atomic_load_explicit(known, memory_order_relaxed);
     while (before < done && !atomic_compare_exchange_weak_explicit(
@@ -69,16 +69,16 @@ static void tell(struct rtl_held *held, struct rtl_queue *queue, unsigned patien
         ;
 }
 
-/* Nobody waits for who is at it, and may have lost his processor: the process may end before he is
- * done. */
-void rtl_held_count(struct rtl_queue *queue, unsigned patience)
+/* Nobody waits for the thread that counts, which may have lost its processor: the process may end
+ * before it is done. */
+void rtl_held_count(struct rtl_queue *queue, unsigned max_incomplete)
 {
     struct rtl_held own = {.id = 0};
     struct rtl_held *held = &queue->held;
     if (atomic_exchange_explicit(&held->counting, true, memory_order_acquire)) {
-        tell(&own, queue, patience);
+        tell(&own, queue, max_incomplete);
         return;
     }
-    tell(held, queue, patience);
+    tell(held, queue, max_incomplete);
     atomic_store_explicit(&held->counting, false, memory_order_release);
 }

@@ -16,15 +16,15 @@ struct rtl_queue;
 /** What the last count has found, so that the next one need not look at it again. Zeros at first.
  */
 struct rtl_held {
-    _Atomic bool counting; /**< somebody is at it: the rest is his, and others look at all */
+    _Atomic bool counting; /**< a thread is at it: the rest is its own, and others look at all */
     uint64_t id;           /**< of the queue that it was of, + 1 */
-    uint64_t settled;      /**< what its row had settled then */
+    uint64_t accounted;    /**< what its row had accounted then */
     uint64_t next;         /**< all records before it were done or completed */
     uint64_t completed;    /**< of these, the ones that wait */
 };
 
 /** Counts what waits on a queue, into its row of the ledger, while the ring has no room: records
- * behind `patience` running kernels are not looked at. Any thread. */
-void rtl_held_count(struct rtl_queue *queue, unsigned patience);
+ * behind `max_incomplete` running kernels are not looked at. Any thread. */
+void rtl_held_count(struct rtl_queue *queue, unsigned max_incomplete);
 
 #endif

@@ -38,7 +38,7 @@ bool rtl_queues_share_ledger(uint32_t id)
 }
 
 void rtl_queues_describe(const hsa_queue_t *queue, uint32_t id, uint32_t agent,
-                         enum rtl_queue_way way)
+                         enum rtl_interception interception)
 {
     struct rtl_wire_queue wire = {
         .time_ns = rtl_now(),
@@ -48,16 +48,16 @@ void rtl_queues_describe(const hsa_queue_t *queue, uint32_t id, uint32_t agent,
         .agent = agent,
         .size = queue->size,
         .hsa_type = queue->type,
-        .way = (uint32_t)way,
+        .interception = (uint32_t)interception,
     };
     struct rtl_piece piece = {&wire, sizeof wire};
     rtl_emit_definition(RTL_WIRE_QUEUE, &piece, 1);
 }
 
-void rtl_queues_describe_copies(uint32_t id, uint32_t agent, enum rtl_queue_way way)
+void rtl_queues_describe_copies(uint32_t id, uint32_t agent, enum rtl_interception interception)
 {
     struct rtl_wire_queue wire = {
-        .time_ns = rtl_now(), .queue = id, .agent = agent, .way = (uint32_t)way};
+        .time_ns = rtl_now(), .queue = id, .agent = agent, .interception = (uint32_t)interception};
     struct rtl_piece piece = {&wire, sizeof wire};
     rtl_emit_definition(RTL_WIRE_QUEUE, &piece, 1);
 }

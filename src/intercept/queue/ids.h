@@ -26,8 +26,8 @@ bool rtl_queues_share_ledger(uint32_t id);
 /** Sends the definition of a queue, or of the copies of an agent. Any thread, as
  * rtl_emit_definition. */
 void rtl_queues_describe(const hsa_queue_t *queue, uint32_t id, uint32_t agent,
-                         enum rtl_queue_way way);
-void rtl_queues_describe_copies(uint32_t id, uint32_t agent, enum rtl_queue_way way);
+                         enum rtl_interception interception);
+void rtl_queues_describe_copies(uint32_t id, uint32_t agent, enum rtl_interception interception);
 
 /** A queue with this doorbell is about to be followed, or counted. Any thread. */
 void rtl_queues_note_doorbell_kind(uint64_t handle);

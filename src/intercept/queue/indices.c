@@ -52,7 +52,7 @@ static struct rtl_queue *follow(const hsa_queue_t *queue)
 
 /* True if the calling thread is outside of everything that a packet could come from, so that one
  * that it reserves alone needs no note: most packets of programs without HIP. */
-static inline bool is_nowhere(const struct rtl_queue *state)
+static inline bool has_no_context(const struct rtl_queue *state)
 {
     return rtl_thread_context.call == 0 && rtl_thread_context.outside == 0 &&
            rtl_thread_context.launch == RTL_NONE && !rtl_thread_context.paused &&
@@ -75,8 +75,8 @@ static void note_origin(struct rtl_queue *state, uint64_t first, uint64_t count)
         note.flags = 0;
         note.ordinal = rtl_launch_reserve(state->id, first, note.count);
     } else if (outside && count > 1) {
-        note.launch = rtl_launch_found(state->id, first, note.count);
-        note.flags = note.launch != RTL_NONE ? RTL_RESERVED_FOUND : 0;
+        note.launch = rtl_launch_infer(state->id, first, note.count);
+        note.flags = note.launch != RTL_NONE ? RTL_RESERVED_INFERRED : 0;
     }
     if (rtl_thread_context.paused)
         note.flags |= RTL_RESERVED_LEFT_OUT;
@@ -89,7 +89,7 @@ static void note_origin(struct rtl_queue *state, uint64_t first, uint64_t count)
 static inline void note_reservation(struct rtl_queue *state, uint64_t first, uint64_t count)
 {
     prefetch_slots(state, first, count);
-    if (count != 1 || !is_nowhere(state))
+    if (count != 1 || !has_no_context(state))
         note_origin(state, first, count);
 }
 
@@ -157,20 +157,18 @@ ADD(scacquire, memory_order_acquire)
 ADD(relaxed, memory_order_relaxed)
 ADD(screlease, memory_order_release)
 
-#define HOOK(entry, function) rtl_api_hook(RTL_ENTRY_##entry, (void (*)(void))(function))
-
 void rtl_indices_hook(void)
 {
-    HOOK(hsa_queue_load_write_index_scacquire, load_scacquire);
-    HOOK(hsa_queue_load_write_index_relaxed, load_relaxed);
-    HOOK(hsa_queue_store_write_index_relaxed, store_relaxed);
-    HOOK(hsa_queue_store_write_index_screlease, store_screlease);
-    HOOK(hsa_queue_cas_write_index_scacq_screl, cas_scacq_screl);
-    HOOK(hsa_queue_cas_write_index_scacquire, cas_scacquire);
-    HOOK(hsa_queue_cas_write_index_relaxed, cas_relaxed);
-    HOOK(hsa_queue_cas_write_index_screlease, cas_screlease);
-    HOOK(hsa_queue_add_write_index_scacq_screl, add_scacq_screl);
-    HOOK(hsa_queue_add_write_index_scacquire, add_scacquire);
-    HOOK(hsa_queue_add_write_index_relaxed, add_relaxed);
-    HOOK(hsa_queue_add_write_index_screlease, add_screlease);
+    RTL_HOOK(hsa_queue_load_write_index_scacquire, load_scacquire);
+    RTL_HOOK(hsa_queue_load_write_index_relaxed, load_relaxed);
+    RTL_HOOK(hsa_queue_store_write_index_relaxed, store_relaxed);
+    RTL_HOOK(hsa_queue_store_write_index_screlease, store_screlease);
+    RTL_HOOK(hsa_queue_cas_write_index_scacq_screl, cas_scacq_screl);
+    RTL_HOOK(hsa_queue_cas_write_index_scacquire, cas_scacquire);
+    RTL_HOOK(hsa_queue_cas_write_index_relaxed, cas_relaxed);
+    RTL_HOOK(hsa_queue_cas_write_index_screlease, cas_screlease);
+    RTL_HOOK(hsa_queue_add_write_index_scacq_screl, add_scacq_screl);
+    RTL_HOOK(hsa_queue_add_write_index_scacquire, add_scacquire);
+    RTL_HOOK(hsa_queue_add_write_index_relaxed, add_relaxed);
+    RTL_HOOK(hsa_queue_add_write_index_screlease, add_screlease);
 }

@@ -21,19 +21,20 @@ struct rtl_queue_request {
 };
 
 /** How a queue was made. */
-struct rtl_way_made {
-    enum rtl_queue_way way;
-    const char *why;  /**< RTL_WAY_PASS: why it cannot be followed, static storage */
-    bool never_wraps; /**< RTL_WAY_INTERCEPT: no batch may run over the end of the ring */
-    uint32_t maker;   /**< who asked for it (makers.h); set by the caller of rtl_ways_create */
+struct rtl_queue_made {
+    enum rtl_interception interception;
+    const char *why;  /**< RTL_UNTRACKED: why it cannot be followed, static storage */
+    bool never_wraps; /**< RTL_INTERCEPTED: no batch may run over the end of the ring */
+    uint32_t maker;   /**< who asked for it (makers.h); set by the caller of
+                         rtl_interception_create_queue */
 };
 
 /** Takes the settings. Before the first queue. */
-void rtl_ways_open(const struct rtl_config *config);
+void rtl_interception_open(const struct rtl_config *config);
 
 /** Makes a queue on a GPU agent, in the way that the settings and the runtime allow. The first call
  * may look into the runtime for some milliseconds. Any thread. */
-hsa_status_t rtl_ways_create(const struct rtl_queue_request *request, hsa_queue_t **queue,
-                             struct rtl_way_made *made);
+hsa_status_t rtl_interception_create_queue(const struct rtl_queue_request *request,
+                                           hsa_queue_t **queue, struct rtl_queue_made *made);
 
 #endif

@@ -1,12 +1,12 @@
 /**
- * Graph launches on their way to the queues.
+ * Graph launches in flight.
  *
  * The packets that a thread reserves between rtl_launch_begin and rtl_launch_end belong to its
  * launch, on whatever queue, and whoever submits them. Outside of host calls, packets that are
  * reserved at once are a launch too: that is how a graph shows itself without HIP's help. When all
  * packets of a launch have passed, it is done, and the worker sends its record.
  *
- * No locks. A launch is found by its id; ids that would meet one that is still on its way are left
+ * No locks. A launch is found by its id; ids that would meet one that is still in flight are left
  * out. Launches without a record are counted (account.h).
  */
 #ifndef RTL_INTERCEPT_QUEUE_LAUNCHES_H
@@ -15,9 +15,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** Takes memory for them, before a queue is followed. False: there is none. */
+bool rtl_launches_begin(void);
+
 /** Begins a launch of a generation of a graph in the calling thread; sets
- * rtl_thread_context.launch. The id of the launch, or RTL_NONE: too many are on their way,
- * recording is stopped, or one is open in this thread already. Any thread, lock-free. */
+ * rtl_thread_context.launch. The id of the launch, or RTL_NONE: too many are in flight,
+ * recording is stopped or has never begun, or one is open in this thread already. Any thread,
+ * lock-free. */
 uint32_t rtl_launch_begin(uint32_t graph, uint32_t generation);
 
 /** Ends the launch that is open in the calling thread, if any: nothing more will be reserved for
@@ -30,20 +34,20 @@ uint32_t rtl_launch_reserve(uint32_t queue, uint64_t first, uint32_t packets);
 
 /** A launch of `packets` reserved at once outside of a host call. As rtl_launch_begin, but the
  * thread's launch stays as it is: it is complete but for its passing. */
-uint32_t rtl_launch_found(uint32_t queue, uint64_t first, uint32_t packets);
+uint32_t rtl_launch_infer(uint32_t queue, uint64_t first, uint32_t packets);
 
 /** Sends the records of launches that are done. False if some found no room: they are tried again
  * by the next call. Any thread, lock-free. */
 bool rtl_launches_send(void);
 
 /** The same, and looks whether the collector keeps up. While it does not, no launches of few
- * packets are found: a program that reserves two packets at a time has as many of them as kernels,
- * and these matter more. Each round of the worker. */
+ * packets are inferred: a program that reserves two packets at a time has as many of them as
+ * kernels, and these matter more. Each round of the worker. */
 void rtl_launches_poll(void);
 
-/** The kernel before a launch that was found looks like the head of the same replay. By who submits
- * the queue's packets. */
-void rtl_launch_headed(uint32_t launch, uint64_t head);
+/** The kernel before a launch that was inferred looks like the head of the same replay. By the
+ * submitter. */
+void rtl_launch_set_head(uint32_t launch, uint64_t head);
 
 /** What has passed of a launch. */
 struct rtl_launch_part {
@@ -51,15 +55,15 @@ struct rtl_launch_part {
     uint32_t packets;     /**< all */
     uint32_t kernels;     /**< kernel packets that are to be recorded */
     uint32_t unseen;      /**< packets that will never pass */
-    uint64_t fingerprint; /**< of the kernels of a launch that was found, so far */
+    uint64_t fingerprint; /**< of the kernels of a launch that was inferred, so far */
 };
 
-/** Any thread; for one launch that was found, one at a time. */
+/** Any thread; for one launch that was inferred, one at a time. */
 void rtl_launch_submitted(const struct rtl_launch_part *part);
 
-/** Sends the launches of which all packets have passed, by the time of the call: if another thread
- * is just sending some, waits for it, about a microsecond at most. Makes no system call. Any
- * thread. */
-void rtl_launches_settle(void);
+/** Sends the launches of which all packets have passed by the time of the call, as far as there is
+ * room: those that another thread has in hand, too, unless it comes on within some microseconds.
+ * Makes no system call. Any thread. */
+void rtl_launches_drain(void);
 
 #endif

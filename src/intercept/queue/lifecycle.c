@@ -9,6 +9,7 @@
 #include "intercept/queue/indices.h"
 #include "intercept/queue/interception.h"
 #include "intercept/queue/launches.h"
+#include "intercept/queue/packet_buffer.h"
 #include "intercept/queue/signal_pool.h"
 #include "intercept/queue/submit.h"
 #include "intercept/queue/untracked.h"
@@ -32,7 +33,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rtl_config settings;
 static struct rtl_queue_services services;
 static struct rtl_ring *ring;
-static const struct rtl_launch_sink launches = {rtl_launch_found, rtl_launch_headed,
+static const struct rtl_launch_sink launches = {rtl_launch_infer, rtl_launch_set_head,
                                                 rtl_launch_submitted};
 
 static uint64_t pending_capacity(uint64_t size)
@@ -44,8 +45,7 @@ static uint64_t pending_capacity(uint64_t size)
 static bool any_closing(void)
 {
     for (uint32_t i = 0; i < rtl_queues_count(); i++)
-        if (atomic_load_explicit(&rtl_queues_at(i)->phase, memory_order_acquire) ==
-            RTL_QUEUE_CLOSING)
+        if (rtl_queue_is_in(rtl_queues_at(i), RTL_QUEUE_CLOSING))
             return true;
     return false;
 }
@@ -57,9 +57,8 @@ static struct rtl_queue *find_free(uint64_t size, uint64_t rest_ns)
     uint64_t now = rtl_now();
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
         struct rtl_queue *queue = rtl_queues_at(i);
-        if (atomic_load_explicit(&queue->phase, memory_order_acquire) == RTL_QUEUE_FREE &&
-            now - queue->freed_at >= rest_ns && queue->pending.mask + 1 >= pending_capacity(size) &&
-            queue->reserved_size >= size)
+        if (rtl_queue_is_in(queue, RTL_QUEUE_FREE) && now - queue->freed_at >= rest_ns &&
+            queue->pending.mask + 1 >= pending_capacity(size) && queue->reserved_size >= size)
             return queue;
     }
     return NULL;
@@ -96,26 +95,13 @@ static struct rtl_queue *free_place(uint64_t size)
     return queue;
 }
 
-static bool provide_staging(struct rtl_queue *state)
-{
-    if (state->staging_size >= state->size)
-        return true;
-    void *staging = NULL;
-    if (posix_memalign(&staging, 64, state->size * 64) != 0)
-        return false;
-    free(state->staging);
-    state->staging = staging;
-    state->staging_size = state->size;
-    return true;
-}
-
 /* By interception notes are looked for when their packets count as submitted already. */
 static void set_up_notes(struct rtl_queue *state)
 {
     struct rtl_reservations *notes = &state->reservations;
     rtl_reservations_clear(notes);
     notes->mask = NOTES * state->size - 1;
-    notes->near = state->way == RTL_WAY_INTERPOSE ? state->near_notes : NULL;
+    notes->near = state->interception == RTL_INTERPOSED ? state->near_notes : NULL;
     notes->near_mask = RTL_NEAR_NOTES - 1;
     notes->submitted = &state->submitted;
 }
@@ -140,19 +126,19 @@ static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id,
     state->rewriter = (struct rtl_rewriter){
         .pending = &state->pending,
         .pool = &rtl_signals,
-        .borrows = &rtl_borrows,
+        .borrows = rtl_borrows,
         .ledger = state->ledger,
         .shared_ledger = rtl_queues_share_ledger(id),
         .mode = settings.mode,
         .reservations = &state->reservations,
         .launches = &launches,
         .queue = id,
-        .progress_every = state->way == RTL_WAY_INTERCEPT ? (uint32_t)(state->size / 8) : 0,
+        .progress_every = state->interception == RTL_INTERCEPTED ? (uint32_t)(state->size / 8) : 0,
         .queue_index = state->index,
         .help = rtl_submit_help,
         .context = state,
         .scarce = services.wake_worker,
-        .expect = rtl_waits_signal_replaced,
+        .on_replaced = rtl_waits_signal_replaced,
     };
 }
 
@@ -170,22 +156,22 @@ static void set_up_copies(struct rtl_queue *state, uint32_t agent, uint32_t id)
     state->queue = NULL;
     state->doorbell = 0;
     state->size = COPIES;
-    state->way = RTL_WAY_COPIES;
+    state->interception = RTL_COPIES_ONLY;
     set_up_records(state, agent, id, 0);
 }
 
-static bool hook_into(struct rtl_queue *state, const struct rtl_way_made *made)
+static bool hook_into(struct rtl_queue *state, const struct rtl_queue_made *made)
 {
-    state->way = made->way;
+    state->interception = made->interception;
     state->never_wraps = made->never_wraps;
-    return made->way != RTL_WAY_INTERCEPT ||
-           (provide_staging(state) &&
+    return made->interception != RTL_INTERCEPTED ||
+           (rtl_packet_buffer_provide(&state->staging, &state->staging_size, state->size) &&
             rtl_api.hsa_amd_queue_intercept_register(state->queue, rtl_submit_intercepted, state) ==
                 HSA_STATUS_SUCCESS);
 }
 
 /* Under the lock. False: there is no place for the queue, or no memory. */
-static bool follow(hsa_queue_t *queue, uint32_t agent, const struct rtl_way_made *made)
+static bool follow(hsa_queue_t *queue, uint32_t agent, const struct rtl_queue_made *made)
 {
     struct rtl_queue *known = rtl_queues_find(queue);
     if (known != NULL) {
@@ -196,16 +182,16 @@ static bool follow(hsa_queue_t *queue, uint32_t agent, const struct rtl_way_made
     if (state == NULL)
         return false;
     uint32_t id = rtl_queues_new_id();
-    state->way = made->way;
+    state->interception = made->interception;
     set_up(state, queue, agent, id);
-    if (!rtl_queue_map_put(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue, state))
+    if (!rtl_queue_map_put(rtl_queue_addresses, (uint64_t)(uintptr_t)queue, state))
         return false;
     if (!hook_into(state, made) ||
-        !rtl_queue_map_put(&rtl_queue_doorbells, state->doorbell, state)) {
-        rtl_queue_map_remove(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
+        !rtl_queue_map_put(rtl_queue_doorbells, state->doorbell, state)) {
+        rtl_queue_map_remove(rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
         return false;
     }
-    rtl_queues_describe(queue, id, agent, made->way);
+    rtl_queues_describe(queue, id, agent, made->interception);
     services.created(made->maker, id);
     rtl_queues_observer()->opened(state);
     atomic_store_explicit(&state->phase, RTL_QUEUE_LIVE, memory_order_release);
@@ -215,7 +201,7 @@ static bool follow(hsa_queue_t *queue, uint32_t agent, const struct rtl_way_made
 /* Follows the queue, as soon as there is a place: places of destroyed queues become free when the
  * worker comes by. */
 static bool follow_with_patience(hsa_queue_t *queue, uint32_t agent,
-                                 const struct rtl_way_made *made)
+                                 const struct rtl_queue_made *made)
 {
     uint64_t deadline = rtl_now() + PLACE_PATIENCE_NS;
     for (;;) {
@@ -236,7 +222,7 @@ struct rtl_queue *rtl_queues_add_copies(uint32_t agent, struct rtl_wire_ledger *
     bool worker = services.start_worker(ring);
     pthread_mutex_lock(&lock);
     struct rtl_queue *state = worker ? free_place(COPIES) : NULL;
-    rtl_queues_describe_copies(id, agent, state != NULL ? RTL_WAY_COPIES : RTL_WAY_PASS);
+    rtl_queues_describe_copies(id, agent, state != NULL ? RTL_COPIES_ONLY : RTL_UNTRACKED);
     if (state != NULL) {
         set_up_copies(state, agent, id);
         atomic_store_explicit(&state->phase, RTL_QUEUE_LIVE, memory_order_release);
@@ -252,10 +238,10 @@ struct rtl_queue *rtl_queues_add_copies(uint32_t agent, struct rtl_wire_ledger *
     return state;
 }
 
-static void adopt(hsa_queue_t *queue, uint32_t agent, const struct rtl_way_made *made)
+static void adopt(hsa_queue_t *queue, uint32_t agent, const struct rtl_queue_made *made)
 {
     rtl_api.hsa_amd_profiling_set_profiler_enabled(queue, 1);
-    if (made->way != RTL_WAY_PASS && follow_with_patience(queue, agent, made)) {
+    if (made->interception != RTL_UNTRACKED && follow_with_patience(queue, agent, made)) {
         rtl_signal_pool_open_queue();
         return;
     }
@@ -296,10 +282,10 @@ static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t 
     }
     struct rtl_queue_request request = {agent, size,         type,      callback,
                                         data,  private_size, group_size};
-    struct rtl_way_made made;
+    struct rtl_queue_made made;
     uint32_t maker = services.creating(caller);
     errno = saved;
-    hsa_status_t status = rtl_ways_create(&request, queue, &made);
+    hsa_status_t status = rtl_interception_create_queue(&request, queue, &made);
     saved = errno; /* the runtime's */
     made.maker = maker;
     if (status == HSA_STATUS_SUCCESS)
@@ -315,8 +301,8 @@ static struct rtl_queue *let_go(const hsa_queue_t *queue)
     pthread_mutex_lock(&lock);
     struct rtl_queue *state = rtl_queues_find(queue);
     if (state != NULL && --state->references == 0) {
-        rtl_queue_map_remove(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
-        rtl_queue_map_remove(&rtl_queue_doorbells, state->doorbell);
+        rtl_queue_map_remove(rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
+        rtl_queue_map_remove(rtl_queue_doorbells, state->doorbell);
     } else {
         state = NULL;
     }
@@ -354,10 +340,10 @@ void rtl_queues_close_all(uint64_t patience_ns)
         struct rtl_queue *queue = rtl_queues_at(i);
         if (atomic_load(&queue->phase) != RTL_QUEUE_LIVE)
             continue;
-        if (queue->way != RTL_WAY_COPIES) {
+        if (queue->interception != RTL_COPIES_ONLY) {
             pthread_mutex_lock(&lock);
-            rtl_queue_map_remove(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue->queue);
-            rtl_queue_map_remove(&rtl_queue_doorbells, queue->doorbell);
+            rtl_queue_map_remove(rtl_queue_addresses, (uint64_t)(uintptr_t)queue->queue);
+            rtl_queue_map_remove(rtl_queue_doorbells, queue->doorbell);
             pthread_mutex_unlock(&lock);
             rtl_submit_end(queue, deadline);
         }
@@ -373,8 +359,6 @@ static hsa_status_t set_profiler_enabled(hsa_queue_t *queue, int enable)
         queue, rtl_queues_find(queue) != NULL ? 1 : enable);
 }
 
-#define HOOK(entry, function) rtl_api_hook(RTL_ENTRY_##entry, (void (*)(void))(function))
-
 void rtl_queues_hook(const struct rtl_config *config, struct rtl_ring *to,
                      const struct rtl_queue_services *from)
 {
@@ -382,9 +366,9 @@ void rtl_queues_hook(const struct rtl_config *config, struct rtl_ring *to,
     services = *from;
     ring = to;
     rtl_queues_ids_open(to);
-    rtl_ways_open(config);
+    rtl_interception_open(config);
     rtl_indices_hook();
-    HOOK(hsa_queue_create, create);
-    HOOK(hsa_queue_destroy, destroy);
-    HOOK(hsa_amd_profiling_set_profiler_enabled, set_profiler_enabled);
+    RTL_HOOK(hsa_queue_create, create);
+    RTL_HOOK(hsa_queue_destroy, destroy);
+    RTL_HOOK(hsa_amd_profiling_set_profiler_enabled, set_profiler_enabled);
 }

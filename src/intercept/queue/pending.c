@@ -329,7 +329,7 @@ uint32_t rtl_signal_end_low32(uint64_t handle)
     return (uint32_t)__atomic_load_n(&signal->end_ts, __ATOMIC_ACQUIRE);
 }
 
-/* The memory of a new signal was something else before, and who used it for that has given it back
+/* The memory of a new signal was something else before, and its former user has given it back
  * to the runtime, perhaps from another thread. */
 RTL_TSAN_BLIND void rtl_signal_tag_as_ours(uint64_t handle)
 {

@@ -77,7 +77,7 @@ struct rtl_pending {
     _Atomic uint32_t *table;
     uint64_t table_mask;
     uint64_t mask;   /**< records that may be pending at a time - 1 */
-    uint8_t *ready;  /**< a bit for each of them; of the one who forwards (harvest.h) */
+    uint8_t *ready;  /**< a bit for each of them; the forwarder's (harvest.h) */
     void *memory;    /**< of what does not lie here */
     uint64_t mapped; /**< bytes of it */
     /** All in this line is the submitter's; others read `tail`. */

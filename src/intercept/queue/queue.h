@@ -47,8 +47,8 @@ struct rtl_queue {
     uint32_t id;        /**< in the trace; row of the ledger */
     uint32_t index;     /**< place in the list of queues */
     uint32_t agent;
-    uint32_t references;    /**< cooperative queues are handed out several times; under the lock */
-    enum rtl_queue_way way; /**< interposed, intercepted, or copies */
+    uint32_t references; /**< cooperative queues are handed out several times; under the lock */
+    enum rtl_interception interception; /**< interposed, intercepted, or copies */
     bool never_wraps;  /**< no batch may run over the end of the ring (see queue/interception.h) */
     bool bypassed;     /**< somebody has submitted without us; of the lock's holder */
     bool hw_destroyed; /**< CLOSING: the hardware's queue is no more, nothing is written to its
@@ -72,7 +72,7 @@ struct rtl_queue {
     uint64_t reserved_size;                                      /**< slots that it has room for */
     uint64_t closing_at;    /**< when the worker first found it CLOSING, ns, 0: not; the worker's */
     uint64_t freed_at;      /**< when the phase became FREE, ns; 0: never used */
-    unsigned char *staging; /**< intercepted: the packets on their way */
+    unsigned char *staging; /**< intercepted: the packets in flight */
     uint64_t staging_size;  /**< packets */
     uint64_t max_expansion; /**< intercepted: packets that one may become on the hardware */
     void *observer;         /**< what the observer keeps of this state, NULL: nothing */
@@ -85,6 +85,9 @@ _Static_assert(offsetof(struct rtl_queue, rewriter) + offsetof(struct rtl_rewrit
                    RTL_PAGE,
                "one page");
 
+/** Takes memory for the two maps below, before a queue is followed. False: there is none. */
+bool rtl_queues_begin(void);
+
 /** Number of places in the list that were ever used, and the queue in a place. Any thread. */
 uint32_t rtl_queues_count(void);
 struct rtl_queue *rtl_queues_at(uint32_t slot);
@@ -93,27 +96,28 @@ struct rtl_queue *rtl_queues_at(uint32_t slot);
  * thread at a time. */
 void rtl_queues_enter(struct rtl_queue *queue);
 
-/** The queues that are followed, by address and by their doorbells' handles. */
-extern struct rtl_queue_map rtl_queue_addresses, rtl_queue_doorbells;
+/** The queues that are followed, by address and by their doorbells' handles; NULL before
+ * rtl_queues_begin. */
+extern struct rtl_queue_map *rtl_queue_addresses, *rtl_queue_doorbells;
 
 /** The state of a queue, NULL if it is not followed. Lock-free, any thread. */
 static inline struct rtl_queue *rtl_queues_find(const hsa_queue_t *queue)
 {
-    return rtl_queue_map_find(&rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
+    return rtl_queue_map_find(rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
 }
 
 /** The queue that a doorbell belongs to, NULL if it is none of ours. Lock-free, any thread. */
 static inline struct rtl_queue *rtl_queues_by_doorbell(uint64_t handle)
 {
-    return rtl_queue_map_find(&rtl_queue_doorbells, handle);
+    return rtl_queue_map_find(rtl_queue_doorbells, handle);
 }
 
-/** Who wants packets of its own among those of queues that are followed by interception, and to
- * know what is reserved there: of each queue that it has set `observed` of. One at most; where
+/** One that wants packets of its own among those of queues that are followed by interception, and
+ * to know what is reserved there: of each queue that it has set `observed` of. One at most; where
  * there is none, or the queue is not observed, that costs a load. */
 struct rtl_queue_observer {
-    /** A queue is about to be followed: may set `observed`, `observer`, `spread` and the rewriter's
-     * `progress_every`. Slow. */
+    /** A queue is about to be followed: may set `observed`, `observer`, `max_expansion` and the
+     * rewriter's `progress_every`. Slow. */
     void (*opened)(struct rtl_queue *queue);
     /** A queue on a GPU agent cannot be followed. Any thread. */
     void (*refused)(uint32_t agent);
@@ -122,10 +126,10 @@ struct rtl_queue_observer {
     void (*closing)(struct rtl_queue *queue);
     /** The calling thread has reserved packets. Keeps errno. */
     void (*reserved)(struct rtl_queue *queue, uint64_t first, uint64_t count);
-    /** How many packets more the queue may be given just now. By who submits. */
+    /** How many packets more the queue may be given just now. By the submitter. */
     uint64_t (*most)(const struct rtl_queue *queue);
     /** The packets in the queue's staging memory go on their way: rewrites each and adds its own.
-     * Returns how many there are then, in `*out`. By who submits. */
+     * Returns how many there are then, in `*out`. By the submitter. */
     uint64_t (*rewrite)(struct rtl_queue *queue, uint64_t index, uint64_t count, uint32_t epoch,
                         const void **out);
 };
@@ -135,6 +139,13 @@ void rtl_queues_observe(const struct rtl_queue_observer *observer);
 
 /** The observer, or one that does nothing. Any thread. */
 const struct rtl_queue_observer *rtl_queues_observer(void);
+
+/** True if the state is in that phase. A state that is free may be on its way to serve another
+ * queue. Any thread. */
+static inline bool rtl_queue_is_in(const struct rtl_queue *queue, enum rtl_queue_phase phase)
+{
+    return atomic_load_explicit(&queue->phase, memory_order_acquire) == phase;
+}
 
 /** True if the queue is observed: `observer` is set then. Any thread. */
 static inline bool rtl_queue_is_observed(const struct rtl_queue *queue)

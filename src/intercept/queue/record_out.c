@@ -27,8 +27,8 @@ enum rtl_copy_sent rtl_out_draft_copy(uint32_t queue, const struct rtl_kernel_fa
                                                           : RTL_ENGINE_KERNEL,
     };
     struct rtl_piece piece = piece_of(copy);
-    return rtl_emit_draft(RTL_WIRE_COPY, &piece, 1, &copy->draft) ? RTL_COPY_SENT
-                                                                  : RTL_COPY_NO_ROOM;
+    return rtl_emit_draft(RTL_WIRE_COPY, &piece, 1, 0, &copy->draft) ? RTL_COPY_SENT
+                                                                     : RTL_COPY_NO_ROOM;
 }
 
 void rtl_out_commit_copy(const struct rtl_copy_draft *copy)

@@ -35,7 +35,7 @@ static inline bool rtl_out_kernel(struct rtl_wire_kernel *kernel, uint32_t queue
 /** What came of a copy's record. */
 enum rtl_copy_sent { RTL_COPY_SENT, RTL_COPY_NO_ROOM, RTL_COPY_NO_TIME };
 
-/** The record of a copy on its way. */
+/** The record of a copy, in flight. */
 struct rtl_copy_draft {
     struct rtl_emit_draft draft;
     struct rtl_wire_copy wire;

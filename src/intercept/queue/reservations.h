@@ -26,15 +26,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Packets from which on to look for notes are counted in steps of so many: to move that number
- * takes a locked instruction. */
+/** `end` (no notes at or beyond this index) advances in steps of so many, because to advance it
+ * takes a compare-and-swap. */
 #define RTL_NOTES_STEP 1024u
 
 enum rtl_reserved_flags {
     RTL_RESERVED_OUTSIDE =
         1, /**< outside of a host call that is known: its packets may tell a graph */
-    RTL_RESERVED_FOUND = 2,   /**< `launch` is one of packets reserved at once, not one of HIP's */
-    RTL_RESERVED_LEFT_OUT = 4 /**< the thread is paused: not to be recorded */
+    RTL_RESERVED_INFERRED = 2, /**< `launch` is one of packets reserved at once, not one of HIP's */
+    RTL_RESERVED_LEFT_OUT = 4  /**< the thread is paused: not to be recorded */
 };
 
 /** A reservation; plain. */
@@ -158,7 +158,7 @@ static inline const struct rtl_reserved *rtl_reservations_find(const struct rtl_
     return atomic_load_explicit(&slot->first, memory_order_relaxed) == first + 1 ? slot : NULL;
 }
 
-/** What a note says. By who submits the packets. */
+/** What a note says. By the submitter. */
 static inline struct rtl_reservation rtl_reserved_read(const struct rtl_reserved *slot)
 {
     uint64_t launch = atomic_load_explicit(&slot->launch_ordinal, memory_order_relaxed);
@@ -171,8 +171,8 @@ static inline struct rtl_reservation rtl_reserved_read(const struct rtl_reserved
         .flags = (uint32_t)(count >> 32)};
 }
 
-/** The reservation that begins with packet `first`; a plain one if there is no note. By who submits
- * the packets. */
+/** The reservation that begins with packet `first`; a plain one if there is no note. By the
+ * submitter. */
 static inline struct rtl_reservation rtl_reservations_at(const struct rtl_reservations *notes,
                                                          uint64_t first)
 {

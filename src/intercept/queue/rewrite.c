@@ -1,259 +1,26 @@
 #include "intercept/queue/rewrite.h"
 
-#include "graph/fingerprint.h"
-#include "intercept/queue/aql.h"
+#include "intercept/queue/ledger.h"
+#include "intercept/queue/packet_read.h"
 #include "intercept/queue/pending_add.h"
+#include "intercept/queue/rewrite_run.h"
 #include "intercept/queue/shared_signal.h"
 
 #include <hsa/hsa_ext_amd.h>
-#include <stddef.h>
-#include <string.h>
 
 #define HELP_TRIES 4u
 #define MOST_TRIES 64u /* of help that gained something, but others took it */
 #define SHARES     8   /* of the free signals: a queue takes one at a time */
 
-/* Formats of vendor packets, all with the completion signal in the usual place:
- * AMD_AQL_FORMAT_PM4_IB of ROCr's amd_gpu_pm4.h, HSA_AMD_PACKET_TYPE_BARRIER_VALUE (2) and
- * _EXT_KERNEL_DISPATCH of hsa_ext_amd.h. */
-#define AMD_FORMAT_PM4_IB 1u
-
-/* For each packet, from several places: a call would cost more than what it saves. */
-#define IN_PLACE inline __attribute__((always_inline))
-
-/* What the account of one batch comes to; added to the shared ledger once. */
-struct tally {
-    uint64_t seen, skipped, stopped, withheld, borrowed;
-    uint64_t pending, pool, taken; /* lost for these reasons; taken: by the device, not followed */
-    struct rtl_launch_part launch; /* that the last packets belong to */
-};
-
-/* RTL_AMD_EXTENDED_DISPATCH. */
-struct extended_dispatch {
-    uint16_t header;
-    uint8_t amd_format;
-    uint8_t dimensions;
-    uint16_t workgroup_size[3];
-    uint16_t reserved;
-    uint32_t cluster_count_x;
-    uint16_t cluster_count_y, cluster_count_z;
-    uint8_t cluster_size[3];
-    uint8_t hint;
-    uint32_t private_segment_size, group_segment_size;
-    uint64_t kernel_object;
-    void *kernarg_address;
-    hsa_signal_t dependency;
-    hsa_signal_t completion_signal;
-};
-
-_Static_assert(sizeof(struct extended_dispatch) == RTL_PACKET_SIZE, "a packet");
-_Static_assert(offsetof(struct extended_dispatch, completion_signal) ==
-                   offsetof(hsa_kernel_dispatch_packet_t, completion_signal),
-               "the signal has one place in all packets");
-
-static IN_PLACE uint16_t header_of(const void *packet)
-{
-    return __atomic_load_n((const uint16_t *)packet, __ATOMIC_RELAXED);
-}
-
-/* Where a packet has its completion signal, NULL if its format is not known. */
-static hsa_signal_t *signal_of(void *packet, unsigned type)
-{
-    hsa_signal_t *signal = &((hsa_kernel_dispatch_packet_t *)packet)->completion_signal;
-    switch (type) {
-    case HSA_PACKET_TYPE_KERNEL_DISPATCH:
-    case HSA_PACKET_TYPE_BARRIER_AND:
-    case HSA_PACKET_TYPE_BARRIER_OR:
-    case HSA_PACKET_TYPE_AGENT_DISPATCH:
-        return signal;
-    case HSA_PACKET_TYPE_VENDOR_SPECIFIC:
-        return rtl_packet_amd_format(packet) >= AMD_FORMAT_PM4_IB &&
-                       rtl_packet_amd_format(packet) <= RTL_AMD_EXTENDED_DISPATCH
-                   ? signal
-                   : NULL;
-    default:
-        return NULL;
-    }
-}
-
-static uint64_t kernarg_of(const void *packet, bool extended)
-{
-    return extended
-               ? (uint64_t)(uintptr_t)((const struct extended_dispatch *)packet)->kernarg_address
-               : (uint64_t)(uintptr_t)((const hsa_kernel_dispatch_packet_t *)packet)
-                     ->kernarg_address;
-}
-
-static void read_dispatch(const hsa_kernel_dispatch_packet_t *packet,
-                          struct rtl_kernel_facts *facts)
-{
-    facts->kernel_object = packet->kernel_object;
-    facts->grid[0] = packet->grid_size_x;
-    facts->grid[1] = packet->grid_size_y;
-    facts->grid[2] = packet->grid_size_z;
-    facts->group_size = packet->group_segment_size;
-    facts->block[0] = packet->workgroup_size_x;
-    facts->block[1] = packet->workgroup_size_y;
-    facts->block[2] = packet->workgroup_size_z;
-}
-
-static void read_extended(const struct extended_dispatch *packet, struct rtl_kernel_facts *facts)
-{
-    uint32_t count[3] = {packet->cluster_count_x, packet->cluster_count_y, packet->cluster_count_z};
-    facts->kernel_object = packet->kernel_object;
-    facts->group_size = packet->group_segment_size;
-    for (unsigned i = 0; i < 3; i++) {
-        facts->block[i] = packet->workgroup_size[i];
-        facts->grid[i] = count[i] * packet->cluster_size[i] * packet->workgroup_size[i];
-    }
-}
-
-/* ---- what packets came of ---- */
-
-static void tell_launch(struct rtl_rewriter *rewriter, struct tally *tally)
-{
-    if (tally->launch.packets > 0 && tally->launch.launch != RTL_NONE)
-        rewriter->launches->pass(&tally->launch);
-    tally->launch = (struct rtl_launch_part){.launch = RTL_NONE};
-}
-
-static IN_PLACE uint64_t fingerprint(uint64_t before, const struct rtl_kernel_key *key)
-{
-    uint64_t plane = key->block_z_grid_x >> 32 | key->grid_y_z << 32;
-    uint64_t rest = key->grid_y_z >> 32 | key->block;
-    return rtl_fingerprint_words(before, key->kernel_object, key->kernarg, plane, rest,
-                                 (uint16_t)key->block_z_grid_x);
-}
-
-static uint64_t *head_of(struct rtl_rewriter *rewriter, uint64_t key)
-{
-    return &rewriter->heads[key % RTL_REWRITE_HEADS];
-}
-
-static uint64_t *tail_of(struct rtl_rewriter *rewriter, uint64_t key)
-{
-    return &rewriter->tails[key % RTL_REWRITE_HEADS];
-}
-
-static uint64_t add_head(struct rtl_rewriter *rewriter, const struct rtl_kernel_key *kernel)
-{
-    uint64_t key = fingerprint(0, kernel);
-    *head_of(rewriter, key) = key;
-    rewriter->head_count++;
-    return key;
-}
-
-static void add_tail(struct rtl_rewriter *rewriter, const struct rtl_kernel_key *kernel)
-{
-    uint64_t key = fingerprint(0, kernel);
-    *tail_of(rewriter, key) = key;
-    rewriter->head_count++;
-}
-
-/* The first of packets that were reserved at once, right after a kernel that was reserved alone. */
-static void note_head(struct rtl_rewriter *rewriter)
-{
-    const struct rtl_rewrite_run *run = &rewriter->run;
-    if (rewriter->last_solo_at == 0 || rewriter->last_solo_at != run->first)
-        return;
-    uint64_t key = add_head(rewriter, &rewriter->last_solo);
-    rewriter->launches->headed(run->reservation.launch, key);
-}
-
-/* Whether what the run holds is a batch of a replay behind which there may be more. */
-static bool is_full_batch(const struct rtl_rewrite_run *run)
-{
-    uint32_t count = run->reservation.count;
-    return (run->reservation.flags & RTL_RESERVED_FOUND) != 0 && count > 1 &&
-           count <= RTL_REWRITE_BATCH && (count & (count - 1)) == 0;
-}
-
-/* The reservation that a packet belongs to becomes the run, if it is not already. */
-static void enter_run(struct rtl_rewriter *rewriter, uint64_t index)
-{
-    struct rtl_rewrite_run *run = &rewriter->run;
-    if (index >= run->first && index < run->end)
-        return;
-    run->behind_batch = index == run->end && is_full_batch(run);
-    run->reservation = rtl_reservations_at(rewriter->reservations, index);
-    run->first = index;
-    run->end = index + run->reservation.count;
-    run->fingerprint = 0;
-    if ((run->reservation.flags & RTL_RESERVED_FOUND) != 0)
-        note_head(rewriter);
-}
-
-/* The fingerprint of a kernel that was reserved alone if it is a launch of its own: it has been
- * seen as a head, or as what is left behind full batches. 0: it is none. */
-static uint64_t launch_key(struct rtl_rewriter *rewriter, const struct rtl_kernel_key *kernel)
-{
-    uint64_t key = fingerprint(0, kernel);
-    return *head_of(rewriter, key) == key || *tail_of(rewriter, key) == key ? key : 0;
-}
-
-/* A kernel that was reserved alone. */
-static void note_solo(struct rtl_rewriter *rewriter, const struct rtl_kernel_key *kernel)
-{
-    struct rtl_rewrite_run *run = &rewriter->run;
-    uint64_t key = rewriter->head_count > 0 ? launch_key(rewriter, kernel) : 0;
-    if (key != 0) {
-        run->reservation.launch = rewriter->launches->found(rewriter->queue, run->first, 1);
-        run->reservation.flags |= RTL_RESERVED_FOUND;
-        run->fingerprint = key;
-        return;
-    }
-    if (run->behind_batch)
-        add_tail(rewriter, kernel);
-    rewriter->last_solo = *kernel;
-    rewriter->last_solo_at = run->first + 1;
-}
-
-static void find_launch(struct rtl_rewriter *rewriter, const void *packet, bool extended,
-                        const struct rtl_kernel_facts *facts)
-{
-    struct rtl_rewrite_run *run = &rewriter->run;
-    uint32_t flags = run->reservation.flags;
-    if (rewriter->mode != RTL_MODE_FULL ||
-        (flags & (RTL_RESERVED_FOUND | RTL_RESERVED_OUTSIDE)) == 0)
-        return;
-    struct rtl_kernel_key key = {
-        .kernel_object = facts->kernel_object,
-        .kernarg = kernarg_of(packet, extended),
-        .block = (uint64_t)facts->block[0] << 32 | (uint64_t)facts->block[1] << 48,
-        .block_z_grid_x = facts->block[2] | (uint64_t)facts->grid[0] << 32,
-        .grid_y_z = facts->grid[1] | (uint64_t)facts->grid[2] << 32,
-    };
-    if ((flags & RTL_RESERVED_FOUND) != 0)
-        run->fingerprint = fingerprint(run->fingerprint, &key);
-    else if (run->reservation.count == 1)
-        note_solo(rewriter, &key);
-}
-
-/* Counts packets for their launch. */
-static void count_for_launch(struct rtl_rewriter *rewriter, struct tally *tally, uint32_t packets,
-                             uint32_t kernels)
-{
-    const struct rtl_rewrite_run *run = &rewriter->run;
-    if (run->reservation.launch == RTL_NONE)
-        return;
-    if (tally->launch.launch != run->reservation.launch) {
-        tell_launch(rewriter, tally);
-        tally->launch.launch = run->reservation.launch;
-    }
-    tally->launch.packets += packets;
-    tally->launch.kernels += kernels;
-    tally->launch.fingerprint = run->fingerprint;
-}
-
 void rtl_rewrite_skip(struct rtl_rewriter *rewriter, uint64_t first, uint64_t end)
 {
-    struct tally tally = {.launch.launch = RTL_NONE};
+    struct rtl_rewrite_tally tally = {.launch.launch = RTL_NONE};
     for (; first < end; first++) {
-        enter_run(rewriter, first);
-        count_for_launch(rewriter, &tally, 1, 0);
+        rtl_run_enter(rewriter, first);
+        rtl_run_count(rewriter, &tally, 1, 0);
         tally.launch.unseen = tally.launch.packets;
     }
-    tell_launch(rewriter, &tally);
+    rtl_run_tell(rewriter, &tally);
 }
 
 /* ---- kernels ---- */
@@ -279,7 +46,7 @@ static bool wanted(const struct rtl_rewriter *rewriter, const hsa_signal_t *sign
 
 /* A kernel that is not wanted, and why: one that the mode leaves out anyway is no other's. */
 static void skip(const struct rtl_rewriter *rewriter, const hsa_signal_t *signal,
-                 struct tally *tally)
+                 struct rtl_rewrite_tally *tally)
 {
     tally->skipped++;
     if (!is_of_mode(rewriter, signal))
@@ -367,7 +134,8 @@ static bool may_borrow(struct rtl_rewriter *rewriter, uint64_t handle)
     return rtl_borrow_enter(rewriter->borrows, handle, id);
 }
 
-static IN_PLACE void put_signal(struct rtl_rewriter *rewriter, hsa_signal_t *signal, uint32_t id)
+static RTL_ALWAYS_INLINE void put_signal(struct rtl_rewriter *rewriter, hsa_signal_t *signal,
+                                         uint32_t id)
 {
     signal->handle = rtl_pool_handle(rewriter->pool, id);
 }
@@ -400,8 +168,8 @@ static void borrow(struct rtl_kernel_facts *facts)
 static inline void add_record(struct rtl_rewriter *rewriter, const struct rtl_kernel_facts *facts)
 {
     rtl_pending_add(rewriter->pending, facts);
-    if (rtl_is_replaced(facts) && rewriter->expect != NULL)
-        rewriter->expect();
+    if (rtl_is_replaced(facts) && rewriter->on_replaced != NULL)
+        rewriter->on_replaced();
 }
 
 static inline enum rtl_followed follow(struct rtl_rewriter *rewriter, hsa_signal_t *signal,
@@ -450,15 +218,15 @@ static void set_origin(const struct rtl_rewrite_run *run, struct rtl_kernel_fact
 
 /* True if the packet has a pool signal now. */
 static bool rewrite_kernel(struct rtl_rewriter *rewriter, void *packet, bool extended,
-                           uint64_t index, uint32_t epoch, struct tally *tally)
+                           uint64_t index, uint32_t epoch, struct rtl_rewrite_tally *tally)
 {
     hsa_signal_t *signal = &((hsa_kernel_dispatch_packet_t *)packet)->completion_signal;
     struct rtl_kernel_facts facts = {.app_signal = signal->handle, .packet = index, .epoch = epoch};
     if (extended)
-        read_extended(packet, &facts);
+        rtl_packet_read_extended(packet, &facts);
     else
-        read_dispatch(packet, &facts);
-    find_launch(rewriter, packet, extended, &facts);
+        rtl_packet_read_dispatch(packet, &facts);
+    rtl_run_note_kernel(rewriter, packet, extended, &facts);
     set_origin(&rewriter->run, &facts);
     enum rtl_followed followed = follow(rewriter, signal, &facts);
     tally->borrowed += followed == RTL_FOLLOWED_BORROWED;
@@ -501,31 +269,17 @@ static bool rewrite_other(struct rtl_rewriter *rewriter, hsa_signal_t *signal, u
            watch(rewriter, signal, index);
 }
 
-static inline void add_shared(_Atomic uint64_t *counter, uint64_t value)
-{
-    if (value != 0)
-        atomic_fetch_add_explicit(counter, value, memory_order_relaxed);
-}
-
-/* A counter of a row that nobody else writes is added to without a locked instruction, which would
- * wait for all stores before it, those to records that lie in the worker's cache among them. */
-static inline void add_private(_Atomic uint64_t *counter, uint64_t value)
-{
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + value,
-                          memory_order_relaxed);
-}
-
 static inline void add(_Atomic uint64_t *counter, uint64_t value, bool shared)
 {
     if (shared)
-        add_shared(counter, value);
-    else if (value != 0)
-        add_private(counter, value);
+        rtl_ledger_add(counter, value);
+    else
+        rtl_ledger_add_private(counter, value);
 }
 
 /* Losses are counted by harvesters as well. */
-static inline void account(const struct rtl_rewriter *rewriter, const struct tally *tally,
-                           uint64_t packets)
+static inline void account(const struct rtl_rewriter *rewriter,
+                           const struct rtl_rewrite_tally *tally, uint64_t packets)
 {
     struct rtl_wire_ledger *ledger = rewriter->ledger;
     bool shared = rewriter->shared_ledger;
@@ -535,9 +289,9 @@ static inline void account(const struct rtl_rewriter *rewriter, const struct tal
     add(&ledger->stopped, tally->stopped, shared);
     add(&ledger->withheld, tally->withheld, shared);
     add(&ledger->borrowed, tally->borrowed, shared);
-    add_shared(&ledger->lost[RTL_LOST_PENDING], tally->pending);
-    add_shared(&ledger->lost[RTL_LOST_POOL], tally->pool);
-    add_shared(&ledger->lost[RTL_LOST_NOT_FOLLOWED], tally->taken);
+    rtl_ledger_add(&ledger->lost[RTL_LOST_PENDING], tally->pending);
+    rtl_ledger_add(&ledger->lost[RTL_LOST_POOL], tally->pool);
+    rtl_ledger_add(&ledger->lost[RTL_LOST_NOT_FOLLOWED], tally->taken);
 }
 
 /* The same for kernels that were all followed. */
@@ -553,27 +307,27 @@ static inline void account_followed(const struct rtl_rewriter *rewriter, uint64_
 
 /* A packet that was valid when it was found, and is not any more: a producer has rung for it past
  * the runtime, and the device has it. It counts as a kernel. */
-static void miss_packet(struct rtl_rewriter *rewriter, struct tally *tally)
+static void miss_packet(struct rtl_rewriter *rewriter, struct rtl_rewrite_tally *tally)
 {
     tally->seen++;
     tally->taken++;
-    count_for_launch(rewriter, tally, 1, 0);
+    rtl_run_count(rewriter, tally, 1, 0);
     rewriter->since_progress++;
 }
 
 /* One packet of any kind. Not a part of rewrite_all, whose fast ways need the registers. */
 static __attribute__((noinline)) void rewrite_packet(struct rtl_rewriter *rewriter, void *packet,
                                                      uint64_t index, uint32_t epoch,
-                                                     struct tally *tally)
+                                                     struct rtl_rewrite_tally *tally)
 {
-    unsigned type = rtl_packet_type(header_of(packet));
+    unsigned type = rtl_packet_type(rtl_packet_header_relaxed(packet));
     if (type == HSA_PACKET_TYPE_INVALID) {
         miss_packet(rewriter, tally);
         return;
     }
     bool extended = rtl_packet_is_extended(packet, type);
     bool kernel = type == HSA_PACKET_TYPE_KERNEL_DISPATCH || extended;
-    hsa_signal_t *signal = signal_of(packet, type);
+    hsa_signal_t *signal = rtl_packet_signal(packet, type);
     bool has_pool_signal;
     drop_stale(signal);
     tally->seen += kernel;
@@ -585,73 +339,31 @@ static __attribute__((noinline)) void rewrite_packet(struct rtl_rewriter *rewrit
             skip(rewriter, signal, tally);
         has_pool_signal = rewrite_other(rewriter, signal, index);
     }
-    count_for_launch(rewriter, tally, 1, profiled);
+    rtl_run_count(rewriter, tally, 1, profiled);
     rewriter->since_progress = has_pool_signal ? 0 : rewriter->since_progress + 1;
 }
 
 /* ---- kernels without a signal of their own: most of them, and all of a graph's ---- */
 
-/* The program has just written the packet, and its line may still be on the way to this core. A
- * load gets what a store before it wrote without waiting for that, but only if one store wrote all
- * of it: HIP, and whoever copies a packet that is made elsewhere, writes 16 bytes or more at a
- * time, and the header, alone, last. */
-static IN_PLACE uint64_t word_at(const void *packet, size_t offset)
-{
-    uint64_t word;
-    memcpy(&word, (const unsigned char *)packet + offset, sizeof word);
-    return word;
-}
-
-static IN_PLACE uint32_t half_at(const void *packet, size_t offset)
-{
-    uint32_t half;
-    memcpy(&half, (const unsigned char *)packet + offset, sizeof half);
-    return half;
-}
-
-#define AT(field) offsetof(hsa_kernel_dispatch_packet_t, field)
-
-_Static_assert(AT(workgroup_size_x) == 4 && AT(workgroup_size_z) == 8 && AT(grid_size_x) == 12 &&
-                   AT(grid_size_y) == 16 && AT(grid_size_z) == 20 &&
-                   AT(private_segment_size) == 24 && AT(group_segment_size) == 28,
-               "a record has the words of a packet");
-
-/* What a record has of a dispatch, in the packet's words; the half for its header is left out. */
-static IN_PLACE struct rtl_record_words read_words(const hsa_kernel_dispatch_packet_t *packet)
-{
-    return (struct rtl_record_words){
-        .block = (uint64_t)half_at(packet, AT(workgroup_size_x)) << 32,
-        .block_z_grid_x = word_at(packet, AT(workgroup_size_z)),
-        .grid_y_z = word_at(packet, AT(grid_size_y)),
-        .group = word_at(packet, AT(private_segment_size)),
-        .kernel_object = word_at(packet, AT(kernel_object)),
-    };
-}
-
-static IN_PLACE bool is_dispatch(const hsa_kernel_dispatch_packet_t *packet)
-{
-    return rtl_packet_type(header_of(packet)) == HSA_PACKET_TYPE_KERNEL_DISPATCH;
-}
-
 /* True if a signal is at hand. Whoever finds none in the pool either goes the long way, where there
  * is help and losses are counted. */
-static IN_PLACE bool have_signal(struct rtl_rewriter *rewriter)
+static RTL_ALWAYS_INLINE bool have_signal(struct rtl_rewriter *rewriter)
 {
     return rewriter->id_count > 0 || (!rtl_pool_is_empty(rewriter->pool) && refill(rewriter));
 }
 
 /* A dispatch whose signal nobody waits for, and a signal and room for its record. */
-static IN_PLACE bool is_unsignalled(struct rtl_rewriter *rewriter,
-                                    const hsa_kernel_dispatch_packet_t *packet)
+static RTL_ALWAYS_INLINE bool is_unsignalled(struct rtl_rewriter *rewriter,
+                                             const hsa_kernel_dispatch_packet_t *packet)
 {
-    return is_dispatch(packet) && packet->completion_signal.handle == 0 && have_signal(rewriter) &&
-           rtl_pending_room(rewriter->pending) > 0;
+    return rtl_packet_is_dispatch(packet) && packet->completion_signal.handle == 0 &&
+           have_signal(rewriter) && rtl_pending_room(rewriter->pending) > 0;
 }
 
 /* Adds the packet's record, of which the index, the tag and some flags are still missing. */
-static IN_PLACE void record_packet(struct rtl_rewriter *rewriter, struct rtl_record_words *words,
-                                   uint64_t index, uint64_t tag,
-                                   const struct rtl_origin_words *origin)
+static RTL_ALWAYS_INLINE void record_packet(struct rtl_rewriter *rewriter,
+                                            struct rtl_record_words *words, uint64_t index,
+                                            uint64_t tag, const struct rtl_origin_words *origin)
 {
     words->index = index;
     words->tag = tag;
@@ -664,26 +376,15 @@ static IN_PLACE void record_packet(struct rtl_rewriter *rewriter, struct rtl_rec
     }
 }
 
-static IN_PLACE void record_unsignalled(struct rtl_rewriter *rewriter,
-                                        hsa_kernel_dispatch_packet_t *packet,
-                                        struct rtl_record_words *words, uint64_t index,
-                                        uint32_t epoch, const struct rtl_origin_words *origin)
+static RTL_ALWAYS_INLINE void record_unsignalled(struct rtl_rewriter *rewriter,
+                                                 hsa_kernel_dispatch_packet_t *packet,
+                                                 struct rtl_record_words *words, uint64_t index,
+                                                 uint32_t epoch,
+                                                 const struct rtl_origin_words *origin)
 {
     uint32_t id = rewriter->ids[--rewriter->id_count];
     put_signal(rewriter, &packet->completion_signal, id);
     record_packet(rewriter, words, index, id | (uint64_t)epoch << 32, origin);
-}
-
-static IN_PLACE struct rtl_kernel_key key_of(const hsa_kernel_dispatch_packet_t *packet,
-                                             const struct rtl_record_words *words)
-{
-    return (struct rtl_kernel_key){
-        .kernel_object = words->kernel_object,
-        .kernarg = word_at(packet, AT(kernarg_address)),
-        .block = words->block,
-        .block_z_grid_x = words->block_z_grid_x,
-        .grid_y_z = words->grid_y_z,
-    };
 }
 
 static struct rtl_origin_words origin_of(const struct rtl_rewrite_run *run)
@@ -695,23 +396,23 @@ static struct rtl_origin_words origin_of(const struct rtl_rewrite_run *run)
 }
 
 /* As many packets as are unsignalled, of which there is one, and signals and room for all. */
-static IN_PLACE uint64_t fast_batch(struct rtl_rewriter *rewriter, unsigned char *packets,
-                                    uint64_t first, uint64_t count, uint32_t epoch,
-                                    const struct rtl_origin_words *origin)
+static RTL_ALWAYS_INLINE uint64_t fast_batch(struct rtl_rewriter *rewriter, unsigned char *packets,
+                                             uint64_t first, uint64_t count, uint32_t epoch,
+                                             const struct rtl_origin_words *origin)
 {
     struct rtl_rewrite_run *run = &rewriter->run;
-    bool found = (run->reservation.flags & RTL_RESERVED_FOUND) != 0;
+    bool inferred = (run->reservation.flags & RTL_RESERVED_INFERRED) != 0;
     uint64_t hash = run->fingerprint;
     const uint32_t *id = rewriter->ids + rewriter->id_count;
     struct rtl_record_batch batch = rtl_record_batch_begin(rewriter->pending, origin);
     uint64_t done = 0;
     for (; done < count; done++) {
         hsa_kernel_dispatch_packet_t *packet = (void *)(packets + done * RTL_PACKET_SIZE);
-        if (!is_dispatch(packet) || packet->completion_signal.handle != 0)
+        if (!rtl_packet_is_dispatch(packet) || packet->completion_signal.handle != 0)
             break;
-        struct rtl_record_words words = read_words(packet);
-        struct rtl_kernel_key key = key_of(packet, &words);
-        hash = found ? fingerprint(hash, &key) : hash;
+        struct rtl_record_words words = rtl_packet_words(packet);
+        struct rtl_kernel_key key = rtl_packet_key(packet, &words);
+        hash = inferred ? rtl_run_fingerprint(hash, &key) : hash;
         put_signal(rewriter, &packet->completion_signal, *--id);
         words.index = first + done;
         words.tag = *id | (uint64_t)epoch << 32;
@@ -724,7 +425,7 @@ static IN_PLACE uint64_t fast_batch(struct rtl_rewriter *rewriter, unsigned char
 }
 
 /* For how many packets there are signals at hand, and room in one chunk. */
-static IN_PLACE uint64_t batch_for(struct rtl_rewriter *rewriter, uint64_t count)
+static RTL_ALWAYS_INLINE uint64_t batch_for(struct rtl_rewriter *rewriter, uint64_t count)
 {
     uint64_t room = rtl_pending_room(rewriter->pending);
     uint64_t most = room < rewriter->id_count ? room : rewriter->id_count;
@@ -733,7 +434,7 @@ static IN_PLACE uint64_t batch_for(struct rtl_rewriter *rewriter, uint64_t count
 
 /* Packets of one run, as long as they are unsignalled; returns how many. */
 static uint64_t fast_run(struct rtl_rewriter *rewriter, unsigned char *packets, uint64_t first,
-                         uint64_t count, uint32_t epoch, struct tally *tally)
+                         uint64_t count, uint32_t epoch, struct rtl_rewrite_tally *tally)
 {
     struct rtl_origin_words origin = origin_of(&rewriter->run);
     uint64_t done = 0;
@@ -746,7 +447,7 @@ static uint64_t fast_run(struct rtl_rewriter *rewriter, unsigned char *packets, 
     }
     if (done > 0) {
         tally->seen += done;
-        count_for_launch(rewriter, tally, (uint32_t)done, (uint32_t)done);
+        rtl_run_count(rewriter, tally, (uint32_t)done, (uint32_t)done);
         rewriter->since_progress = 0;
     }
     return done;
@@ -768,18 +469,18 @@ static bool may_run_fast(const struct rtl_rewriter *rewriter)
 static __attribute__((noinline)) bool is_launch(struct rtl_rewriter *rewriter,
                                                 const hsa_kernel_dispatch_packet_t *packet)
 {
-    struct rtl_record_words words = read_words(packet);
-    struct rtl_kernel_key key = key_of(packet, &words);
-    return launch_key(rewriter, &key) != 0;
+    struct rtl_record_words words = rtl_packet_words(packet);
+    struct rtl_kernel_key key = rtl_packet_key(packet, &words);
+    return rtl_run_launch_key(rewriter, &key) != 0;
 }
 
 /* Where a packet that was reserved alone comes from: outside of everything, or a host call that is
  * no graph launch. What rewrite_runs finds out of it, in one piece; the run before it is over,
  * which its index tells. False: it is another one, or may be a launch. */
-static IN_PLACE bool is_solo(struct rtl_rewriter *rewriter,
-                             const hsa_kernel_dispatch_packet_t *packet,
-                             const struct rtl_record_words *words, uint64_t index,
-                             struct rtl_origin_words *origin)
+static RTL_ALWAYS_INLINE bool is_solo(struct rtl_rewriter *rewriter,
+                                      const hsa_kernel_dispatch_packet_t *packet,
+                                      const struct rtl_record_words *words, uint64_t index,
+                                      struct rtl_origin_words *origin)
 {
     const struct rtl_rewrite_run *run = &rewriter->run;
     const struct rtl_reserved *slot = rtl_reservations_find(rewriter->reservations, index);
@@ -789,9 +490,9 @@ static IN_PLACE bool is_solo(struct rtl_rewriter *rewriter,
         return note.count == 1 && note.launch == RTL_NONE && note.flags == 0;
     }
     if ((rewriter->head_count > 0 && is_launch(rewriter, packet)) ||
-        (index == run->end && is_full_batch(run)))
+        (index == run->end && rtl_run_is_full_batch(run)))
         return false;
-    rewriter->last_solo = key_of(packet, words);
+    rewriter->last_solo = rtl_packet_key(packet, words);
     rewriter->last_solo_at = index + 1;
     return true;
 }
@@ -801,18 +502,19 @@ static bool has_app_signal(struct rtl_rewriter *rewriter,
                            const hsa_kernel_dispatch_packet_t *packet)
 {
     uint64_t app_signal = packet->completion_signal.handle;
-    return app_signal != 0 && is_dispatch(packet) && rewriter->progress_every == 0 &&
+    return app_signal != 0 && rtl_packet_is_dispatch(packet) && rewriter->progress_every == 0 &&
            !rtl_signal_is_ours(app_signal) && rtl_pending_room(rewriter->pending) > 0;
 }
 
 /* Most packets of a program without graphs, which all modes want. False: it is none of these. */
-static IN_PLACE bool fast_solo(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_packet_t *packet,
-                               uint64_t index, uint32_t epoch)
+static RTL_ALWAYS_INLINE bool fast_solo(struct rtl_rewriter *rewriter,
+                                        hsa_kernel_dispatch_packet_t *packet, uint64_t index,
+                                        uint32_t epoch)
 {
     struct rtl_origin_words origin = {0, RTL_NONE, 0};
     if (index < rewriter->run.end || !is_unsignalled(rewriter, packet))
         return false;
-    struct rtl_record_words words = read_words(packet);
+    struct rtl_record_words words = rtl_packet_words(packet);
     if (!is_solo(rewriter, packet, &words, index, &origin))
         return false;
     record_unsignalled(rewriter, packet, &words, index, epoch, &origin);
@@ -838,8 +540,8 @@ static void fast_replace(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_pack
     rtl_record_set_app_signal(words, packet->completion_signal.handle);
     atomic_fetch_add_explicit(&rewriter->pending->owed, 1, memory_order_relaxed);
     record_unsignalled(rewriter, packet, words, index, epoch, origin);
-    if (rewriter->expect != NULL)
-        rewriter->expect();
+    if (rewriter->on_replaced != NULL)
+        rewriter->on_replaced();
     rewriter->since_progress = 0;
 }
 
@@ -849,7 +551,7 @@ static bool fast_solo_signalled(struct rtl_rewriter *rewriter, hsa_kernel_dispat
                                 uint64_t index, uint32_t epoch, uint64_t *borrowed)
 {
     struct rtl_origin_words origin = {0, RTL_NONE, 0};
-    struct rtl_record_words words = read_words(packet);
+    struct rtl_record_words words = rtl_packet_words(packet);
     uint64_t app_signal = packet->completion_signal.handle;
     if (rewriter->mode != RTL_MODE_FULL || index < rewriter->run.end ||
         !has_app_signal(rewriter, packet) || !is_solo(rewriter, packet, &words, index, &origin))
@@ -888,10 +590,10 @@ static uint64_t fast_solos(struct rtl_rewriter *rewriter, unsigned char *packets
 static void rewrite_runs(struct rtl_rewriter *rewriter, unsigned char *packets, uint64_t first,
                          uint64_t count, uint32_t epoch)
 {
-    struct tally tally = {.launch.launch = RTL_NONE};
+    struct rtl_rewrite_tally tally = {.launch.launch = RTL_NONE};
     for (uint64_t i = 0; i < count;) {
         unsigned char *packet = packets + i * RTL_PACKET_SIZE;
-        enter_run(rewriter, first + i);
+        rtl_run_enter(rewriter, first + i);
         uint64_t left = rewriter->run.end - (first + i);
         uint64_t run = left < count - i ? left : count - i;
         uint64_t done =
@@ -903,7 +605,7 @@ static void rewrite_runs(struct rtl_rewriter *rewriter, unsigned char *packets, 
         }
         i += done;
     }
-    tell_launch(rewriter, &tally);
+    rtl_run_tell(rewriter, &tally);
     account(rewriter, &tally, count);
 }
 

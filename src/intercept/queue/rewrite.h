@@ -36,10 +36,10 @@
 /** Batches in which HIP submits a graph grow by powers of two up to this. */
 #define RTL_REWRITE_BATCH 256u
 
-/** Who is told of launches; see launches.h, whose functions these are but in tests. */
+/** What is told of launches; see launches.h, whose functions these are but in tests. */
 struct rtl_launch_sink {
-    uint32_t (*found)(uint32_t queue, uint64_t first, uint32_t packets);
-    void (*headed)(uint32_t launch, uint64_t head);
+    uint32_t (*infer)(uint32_t queue, uint64_t first, uint32_t packets);
+    void (*set_head)(uint32_t launch, uint64_t head);
     void (*pass)(const struct rtl_launch_part *part);
 };
 
@@ -47,8 +47,8 @@ struct rtl_launch_sink {
 struct rtl_rewrite_run {
     uint64_t first, end; /**< packets of the reservation */
     struct rtl_reservation reservation;
-    uint64_t fingerprint; /**< of its kernels so far, if it is a launch that was found */
-    bool behind_batch;    /**< it follows a full batch that was found: more of that may come */
+    uint64_t fingerprint; /**< of its kernels so far, if it is a launch that was inferred */
+    bool behind_batch;    /**< it follows a full batch that was inferred: more of that may come */
 };
 
 /** What the fingerprint of a kernel is made of, in the words of its packet (pending.h). */
@@ -85,8 +85,8 @@ struct rtl_rewriter {
      * many. Must not wait. */
     unsigned (*help)(void *context);
     void *context;
-    void (*scarce)(void); /**< half of the signals are in use; NULL: nobody wants to know */
-    void (*expect)(void); /**< a signal was replaced; NULL: nobody wants to know */
+    void (*scarce)(void);      /**< half of the signals are in use; NULL: nobody wants to know */
+    void (*on_replaced)(void); /**< a signal was replaced; NULL: nobody wants to know */
     /** Fingerprints of kernels that were reserved alone, before packets that were reserved at once
      * (heads) or behind a full batch of those (tails): a replay has one packet in its first batch,
      * and may have one left for its last. */

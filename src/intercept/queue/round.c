@@ -18,8 +18,8 @@
 #define LOOKS_TO_CHECK 64u  /* whether somebody goes round us */
 #define LOOKS_TO_ASK   16u  /* for the lock to submit, where one round after the other is busy */
 #define CAREFUL_ROUNDS 64u  /* that look, once packets passed us by or were left to us */
-#define PATIENCE       64u  /* records of running kernels to look behind */
-#define MOST_TOLD      16u  /* times that memory was short, or no longer */
+#define MAX_INCOMPLETE 64u  /* records of running kernels to look behind */
+#define MOST_REPORTS   16u  /* times that memory was short, or no longer */
 #define CLOSE_NS       UINT64_C(1000000000) /* that a destroyed queue may wait for room */
 #define IDLE_NS        5000000u             /* between looks where nothing calls for one */
 
@@ -41,8 +41,8 @@ static void let_program_go_on(void)
         (void)sched_yield();
 }
 
-/* Few at a time, since who stops the worker waits for it, and each may take long where the machine
- * has much to do. */
+/* Few at a time, since a thread that stops the worker waits for it, and each may take long where
+ * the machine has much to do. */
 static void grow_pool(struct rtl_round *round)
 {
     if (rtl_queues_count() == 0)
@@ -68,12 +68,13 @@ static unsigned serve(struct rtl_round *round, struct rtl_queue *queue)
     /* A full ring of ours holds records back: they find room in the next round, or the queue's own
      * run out. */
     if (rtl_emit_room(RTL_ROUND_BUSY) || used > (queue->pending.mask + 1) / 2)
-        finished += rtl_harvest(queue, RTL_ROUND_BUSY,
-                                used > (queue->pending.mask + 1) / 2 ? RTL_HARVEST_ALL : PATIENCE);
+        finished +=
+            rtl_harvest(queue, RTL_ROUND_BUSY,
+                        used > (queue->pending.mask + 1) / 2 ? RTL_HARVEST_ALL : MAX_INCOMPLETE);
     else
-        rtl_held_count(queue, PATIENCE);
+        rtl_held_count(queue, MAX_INCOMPLETE);
     rtl_harvest_rearmed(queue);
-    rtl_harvest_set_aside(queue);
+    rtl_harvest_park(queue);
     if (atomic_load_explicit(&queue->pending.head, memory_order_relaxed) < tail)
         round->waiting = true;
     return finished;
@@ -117,7 +118,7 @@ static bool may_close(const struct rtl_round *round, struct rtl_queue *queue, un
 static bool stays_behind(struct rtl_queue *queue)
 {
     uint64_t submitted = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
-    bool stays = queue->way == RTL_WAY_INTERCEPT || queue->seen_submitted == submitted;
+    bool stays = queue->interception == RTL_INTERCEPTED || queue->seen_submitted == submitted;
     queue->seen_submitted = submitted;
     return stays && rtl_submit_is_behind(queue);
 }
@@ -133,20 +134,21 @@ static bool is_time(const struct rtl_round *round, uint32_t often)
 static unsigned submit_behind(struct rtl_round *round, struct rtl_queue *queue)
 {
     bool stays = stays_behind(queue);
-    if (stays && queue->way != RTL_WAY_INTERCEPT)
-        round->careful = CAREFUL_ROUNDS; /* who does so once will do it again */
-    bool asks = !round->busy || queue->way == RTL_WAY_INTERCEPT || is_time(round, LOOKS_TO_ASK);
+    if (stays && queue->interception != RTL_INTERCEPTED)
+        round->careful = CAREFUL_ROUNDS; /* what does so once will do it again */
+    bool asks =
+        !round->busy || queue->interception == RTL_INTERCEPTED || is_time(round, LOOKS_TO_ASK);
     if (!(stays && asks) && !is_time(round, LOOKS_TO_CHECK))
         return !stays && rtl_submit_is_behind(queue); /* soon another look */
     bool all = rtl_submit_some(queue);
-    return !all || (queue->way == RTL_WAY_INTERCEPT && rtl_submit_is_behind(queue));
+    return !all || (queue->interception == RTL_INTERCEPTED && rtl_submit_is_behind(queue));
 }
 
-/* Whether this round is to look at what who submits is about to write, and would have to fetch
+/* Whether this round is to look at what the submitter is about to write, and would have to fetch
  * again then: while kernels come and go, as rarely as where nothing happens. */
 static bool is_due(struct rtl_round *round)
 {
-    if (rtl_submit_take_left())
+    if (rtl_submit_take_deferred())
         round->careful = CAREFUL_ROUNDS;
     return round->served == 0 || round->careful > 0 || rtl_now() - round->looked > IDLE_NS;
 }
@@ -156,14 +158,15 @@ static unsigned look_after(struct rtl_round *round, struct rtl_queue *queue, uns
 {
     if (round->looking || finished >= RTL_ROUND_BUSY)
         rtl_chunks_reserve(&rtl_chunks, CHUNKS_AHEAD);
-    return round->looking || queue->way == RTL_WAY_INTERCEPT ? submit_behind(round, queue) : 0;
+    return round->looking || queue->interception == RTL_INTERCEPTED ? submit_behind(round, queue)
+                                                                    : 0;
 }
 
 /* The reader of the trace is told where there is no memory, and how much is missing. */
 static void tell_memory(const struct rtl_ring *ring)
 {
     static bool short_before;
-    static unsigned told;
+    static unsigned reports;
     bool is_short = rtl_ring_is_short(ring);
     if (is_short == short_before)
         return;
@@ -172,7 +175,7 @@ static void tell_memory(const struct rtl_ring *ring)
     int length = end != NULL ? (int)(end - ring->path) : 0;
     uint64_t has = atomic_load(&ring->header->usable) * RTL_SLOT_SIZE / 1024;
     uint64_t whole = (ring->mask + 1) * RTL_SLOT_SIZE / 1024;
-    if (told++ >= MOST_TOLD)
+    if (reports++ >= MOST_REPORTS)
         return;
     if (is_short)
         rtl_emit_note(RTL_NONE,
@@ -201,7 +204,7 @@ static unsigned attend_to(struct rtl_round *round, struct rtl_queue *queue, uint
     unsigned more = 0;
     round->served += finished > 0;
     round->fullest = most(round->fullest, finished);
-    if (phase == RTL_QUEUE_LIVE && queue->way != RTL_WAY_COPIES)
+    if (phase == RTL_QUEUE_LIVE && queue->interception != RTL_COPIES_ONLY)
         more = look_after(round, queue, finished);
     uint64_t last_end = atomic_load_explicit(&queue->last_end_ticks, memory_order_relaxed);
     if (last_end != 0)
@@ -226,7 +229,7 @@ unsigned rtl_round(struct rtl_round *round)
     rtl_launches_poll();
     rtl_threads_look();
     rtl_pool_repack(&rtl_signals);
-    finished += rtl_harvest_aside();
+    finished += rtl_harvest_finish_parked();
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
         struct rtl_queue *queue = rtl_queues_at(i);
         uint32_t phase = atomic_load_explicit(&queue->phase, memory_order_acquire);

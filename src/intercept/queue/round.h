@@ -28,7 +28,7 @@ struct rtl_round {
     uint32_t served;  /**< queues of which something had finished */
     unsigned fullest; /**< most of one of them; RTL_ROUND_BUSY: there is more to do */
     /** From one round to the next. */
-    bool looking;     /**< in this round, at what who submits is about to write */
+    bool looking;     /**< in this round, at what the submitter is about to write */
     uint32_t looks;   /**< rounds that did so */
     uint64_t looked;  /**< when one did last, ns */
     unsigned careful; /**< so many rounds are to look, whatever else happens */

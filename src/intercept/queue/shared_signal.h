@@ -3,8 +3,8 @@
  * copy that an SDMA engine did (a copy by a kernel leaves its times where kernels do).
  *
  * Source: SharedSignal in core/inc/signal.h of ROCr 5.2.3 and 6.2.4, where GetRawTs says which
- * times are the right ones. ROCr marks each with a number that tells the layout; nothing is read
- * or written beyond amd_signal_t where it is another.
+ * times are the right ones. Each has a magic number that tells the layout; nothing is read or
+ * written beyond amd_signal_t where it is another.
  */
 #ifndef RTL_INTERCEPT_QUEUE_SHARED_SIGNAL_H
 #define RTL_INTERCEPT_QUEUE_SHARED_SIGNAL_H
@@ -14,19 +14,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RTL_SHARED_SIGNAL_MARK UINT64_C(0x71FCCA6A3D5D5276)
+#define RTL_SHARED_SIGNAL_MAGIC UINT64_C(0x71FCCA6A3D5D5276)
 
 struct rtl_shared_signal {
     amd_signal_t signal;
     uint64_t sdma_start; /**< ticks of the copying agent; 0 unless an SDMA engine did it */
     void *core_signal;
-    uint64_t mark;
+    uint64_t magic;
     uint64_t reserved;
     uint64_t sdma_end;
     uint64_t reserved2[3];
 };
 
-_Static_assert(sizeof(amd_signal_t) == 64 && offsetof(struct rtl_shared_signal, mark) == 80 &&
+_Static_assert(sizeof(amd_signal_t) == 64 && offsetof(struct rtl_shared_signal, magic) == 80 &&
                    offsetof(struct rtl_shared_signal, sdma_end) == 96,
                "the layout of ROCr's SharedSignal");
 
@@ -38,7 +38,7 @@ static inline struct rtl_shared_signal *rtl_shared_signal(uint64_t handle)
 /** True if the signal is laid out as above. */
 static inline bool rtl_shared_signal_known(uint64_t handle)
 {
-    return rtl_shared_signal(handle)->mark == RTL_SHARED_SIGNAL_MARK;
+    return rtl_shared_signal(handle)->magic == RTL_SHARED_SIGNAL_MAGIC;
 }
 
 /** Clears the times of an SDMA engine. The signal must be idle; a late harvester may still read it,

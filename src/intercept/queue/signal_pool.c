@@ -19,14 +19,14 @@
  * below 48 MiB. */
 #define EASY 24576u
 
-/* By who has none, in one go: a thread of the program's waits for them. */
+/* By a thread that has none, in one go: a thread of the program's waits for them. */
 #define PIECE_NOW 64u
 
 /* In all: every record of a queue may hold one, and some are being harvested, or at hand. */
 #define IN_PASSING 1024u
 
 struct rtl_pool rtl_signals;
-struct rtl_borrow_table rtl_borrows;
+struct rtl_borrow_table *rtl_borrows;
 
 static uint32_t least(uint32_t a, uint32_t b)
 {
@@ -64,7 +64,7 @@ static struct demand demand_of_queues(void)
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
         struct rtl_queue *queue = rtl_queues_at(i);
         uint32_t phase = atomic_load_explicit(&queue->phase, memory_order_acquire);
-        bool kernels = phase == RTL_QUEUE_LIVE && queue->way != RTL_WAY_COPIES;
+        bool kernels = phase == RTL_QUEUE_LIVE && queue->interception != RTL_COPIES_ONLY;
         if (phase == RTL_QUEUE_CLOSING)
             most += held_signals(queue);
         else if (phase == RTL_QUEUE_LIVE) /* most copies have a signal of their own, and keep it */
@@ -87,7 +87,8 @@ bool rtl_signal_pool_is_idle(void)
     return atomic_load_explicit(&rtl_signals.free, memory_order_relaxed) >= (int64_t)made;
 }
 
-/* Twice what is in use: so many may soon be. Beyond EASY only who finds none makes more. */
+/* Twice what is in use: so many may soon be. Beyond EASY only a thread that finds none makes more.
+ */
 static uint32_t ahead_of_use(void)
 {
     uint32_t made = atomic_load_explicit(&rtl_signals.made, memory_order_relaxed);
@@ -102,9 +103,9 @@ uint32_t rtl_signal_pool_wanted(void)
     return most(least(ahead_of_use(), demand.most), demand.at_once);
 }
 
-unsigned rtl_signal_pool_make_now(bool beyond)
+unsigned rtl_signal_pool_make_now(bool even_if_many)
 {
-    uint32_t end = beyond ? rtl_signals.limit : EASY;
+    uint32_t end = even_if_many ? rtl_signals.limit : EASY;
     uint32_t named = atomic_load_explicit(&rtl_signals.named, memory_order_relaxed);
     int saved = errno;
     unsigned made = 0;

@@ -17,11 +17,11 @@
 /** The signals of this process. */
 extern struct rtl_pool rtl_signals;
 
-/** The program's signals that are borrowed. What it does with a record is of harvest.h
- * (rtl_harvest_begin). */
-extern struct rtl_borrow_table rtl_borrows;
+/** The program's signals that are borrowed; NULL before rtl_harvest_begin (harvest.h), which says
+ * what it does with a record. */
+extern struct rtl_borrow_table *rtl_borrows;
 
-/** Makes what each of the queues that live now needs before it is used. By who has made one; any
+/** Makes what each of the queues that live now needs before it is used. By the maker of one; any
  * thread. */
 void rtl_signal_pool_open_queue(void);
 
@@ -32,9 +32,10 @@ uint32_t rtl_signal_pool_wanted(void);
 bool rtl_signal_pool_is_idle(void);
 
 /** A submitter found no free signal: makes some, unless others have given some back meanwhile.
- * With `beyond` also where there are many already, whose kernels may finish any moment. Takes the
- * runtime's lock for signals, as a signal of the program's own does. Keeps errno. Returns how many.
+ * With `even_if_many` also where there are many already, whose kernels may finish any moment. Takes
+ * the runtime's lock for signals, as a signal of the program's own does. Keeps errno. Returns how
+ * many.
  */
-unsigned rtl_signal_pool_make_now(bool beyond);
+unsigned rtl_signal_pool_make_now(bool even_if_many);
 
 #endif

@@ -110,23 +110,21 @@ static hsa_status_t destroy(hsa_signal_t signal)
     return rtl_api.hsa_signal_destroy(signal);
 }
 
-#define HOOK(entry, function) rtl_api_hook(RTL_ENTRY_hsa_signal_##entry, (void (*)(void))(function))
-
 void rtl_signals_hook(void)
 {
-    HOOK(store_relaxed, store_relaxed);
-    HOOK(store_screlease, store_screlease);
-    HOOK(silent_store_relaxed, silent_store_relaxed);
-    HOOK(silent_store_screlease, silent_store_screlease);
-    HOOK(exchange_relaxed, exchange_relaxed);
-    HOOK(exchange_scacquire, exchange_scacquire);
-    HOOK(exchange_screlease, exchange_screlease);
-    HOOK(exchange_scacq_screl, exchange_scacq_screl);
-    HOOK(cas_relaxed, cas_relaxed);
-    HOOK(cas_scacquire, cas_scacquire);
-    HOOK(cas_screlease, cas_screlease);
-    HOOK(cas_scacq_screl, cas_scacq_screl);
-#define HOOK_CHANGE(name) HOOK(name, name);
+    RTL_HOOK(hsa_signal_store_relaxed, store_relaxed);
+    RTL_HOOK(hsa_signal_store_screlease, store_screlease);
+    RTL_HOOK(hsa_signal_silent_store_relaxed, silent_store_relaxed);
+    RTL_HOOK(hsa_signal_silent_store_screlease, silent_store_screlease);
+    RTL_HOOK(hsa_signal_exchange_relaxed, exchange_relaxed);
+    RTL_HOOK(hsa_signal_exchange_scacquire, exchange_scacquire);
+    RTL_HOOK(hsa_signal_exchange_screlease, exchange_screlease);
+    RTL_HOOK(hsa_signal_exchange_scacq_screl, exchange_scacq_screl);
+    RTL_HOOK(hsa_signal_cas_relaxed, cas_relaxed);
+    RTL_HOOK(hsa_signal_cas_scacquire, cas_scacquire);
+    RTL_HOOK(hsa_signal_cas_screlease, cas_screlease);
+    RTL_HOOK(hsa_signal_cas_scacq_screl, cas_scacq_screl);
+#define HOOK_CHANGE(name) RTL_HOOK(hsa_signal_##name, name);
     CHANGES(HOOK_CHANGE)
-    HOOK(destroy, destroy);
+    RTL_HOOK(hsa_signal_destroy, destroy);
 }

@@ -2,8 +2,9 @@
  * Two words that lie side by side, written by one store where the processor has one that long.
  *
  * A core keeps its stores, in their order, until the lines that they go to have come, and has room
- * for some dozens. The lines of a packet and its record come from other cores, so who submits many
- * packets waits for that room: on 16 cores one of 256 costs 3 ns less with half the stores.
+ * for some dozens. The lines of a packet and its record come from other cores, so a thread that
+ * submits many packets waits for that room: on 16 cores one of 256 costs 3 ns less with half the
+ * stores.
  *
  * Readers find whole words: processors with AVX write aligned 16 bytes at once, and all of them
  * aligned 8 (Intel SDM volume 3, "Guaranteed Atomic Operations"; AMD64 APM volume 2, "Access
@@ -35,8 +36,8 @@ static inline void rtl_store2_relaxed(_Atomic uint64_t *low, _Atomic uint64_t *h
 #endif
 }
 
-/** The same, so that who reads `first` in `*low` with acquire sees all that was written before, and
- * `second`. */
+/** The same, so that a thread that reads `first` in `*low` with acquire sees all that was written
+ * before, and `second`. */
 static inline void rtl_store2_release(_Atomic uint64_t *low, _Atomic uint64_t *high, uint64_t first,
                                       uint64_t second)
 {

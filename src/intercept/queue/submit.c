@@ -8,6 +8,7 @@
 #include "intercept/base/symbols.h"
 #include "intercept/queue/aql.h"
 #include "intercept/queue/harvest.h"
+#include "intercept/queue/ledger.h"
 #include "intercept/queue/pending_add.h"
 #include "intercept/queue/signal_pool.h"
 
@@ -19,7 +20,7 @@
 #define HELP       64u   /* records that a submitter harvests when short */
 #define END_NAP_NS 20000 /* while the last submitter is at it */
 
-static _Atomic bool left; /* packets to the worker */
+static _Atomic bool deferred; /* packets, to the worker */
 
 static unsigned char *slot_of(const struct rtl_queue *queue, uint64_t index)
 {
@@ -124,10 +125,9 @@ static void publish(struct rtl_queue *queue, uint64_t end)
 static void resynchronise(struct rtl_queue *queue, uint64_t first, uint64_t end)
 {
     uint64_t missed = end - first;
-    atomic_fetch_add_explicit(&queue->ledger->packets, missed, memory_order_relaxed);
-    atomic_fetch_add_explicit(&queue->ledger->seen, missed, memory_order_relaxed);
-    atomic_fetch_add_explicit(&queue->ledger->lost[RTL_LOST_NOT_FOLLOWED], missed,
-                              memory_order_relaxed);
+    rtl_ledger_add(&queue->ledger->packets, missed);
+    rtl_ledger_add(&queue->ledger->seen, missed);
+    rtl_ledger_add(&queue->ledger->lost[RTL_LOST_NOT_FOLLOWED], missed);
     rtl_rewrite_skip(&queue->rewriter, first, end);
     atomic_store_explicit(&queue->submitted, end, memory_order_release);
     uint64_t seen = atomic_load_explicit(&queue->virtual_index, memory_order_relaxed);
@@ -181,7 +181,7 @@ static unsigned submit_intercepted(struct rtl_queue *queue, unsigned pieces)
 /* At most `pieces` of them; returns how many are left. By interception there may be several. */
 static unsigned submit_ready(struct rtl_queue *queue, unsigned pieces)
 {
-    if (queue->way != RTL_WAY_INTERPOSE)
+    if (queue->interception != RTL_INTERPOSED)
         return submit_intercepted(queue, pieces);
     if (pieces == 0)
         return 0;
@@ -215,7 +215,7 @@ static inline bool submit_one(struct rtl_queue *queue)
     return true;
 }
 
-/* The other ways to submit. Who submits also submits what others ask for meanwhile, but not for
+/* The other ways to submit. The submitter also submits what others ask for meanwhile, but not for
  * ever: it has other work to do. What is left then is the worker's, or the next producer's that
  * rings. */
 static __attribute__((noinline)) bool submit_asking(struct rtl_queue *queue, unsigned pieces,
@@ -227,7 +227,7 @@ static __attribute__((noinline)) bool submit_asking(struct rtl_queue *queue, uns
         pieces = submit_ready(queue, pieces);
         if (pieces == 0) {
             rtl_submit_lock_unlock(&queue->submit_lock);
-            atomic_store_explicit(&left, true, memory_order_relaxed);
+            atomic_store_explicit(&deferred, true, memory_order_relaxed);
             return false;
         }
     } while (!rtl_submit_lock_unlock_or_repeat(&queue->submit_lock, stays));
@@ -244,7 +244,7 @@ void rtl_submit(struct rtl_queue *queue)
         if (!rtl_submit_lock_unlock_fast(&queue->submit_lock))
             return;
     }
-    (void)submit_asking(queue, pieces, queue->way == RTL_WAY_INTERPOSE);
+    (void)submit_asking(queue, pieces, queue->interception == RTL_INTERPOSED);
 }
 
 bool rtl_submit_some(struct rtl_queue *queue)
@@ -258,9 +258,10 @@ bool rtl_submit_is_behind(const struct rtl_queue *queue)
     return atomic_load_explicit(&queue->virtual_index, memory_order_relaxed) != submitted;
 }
 
-bool rtl_submit_take_left(void)
+bool rtl_submit_take_deferred(void)
 {
-    return atomic_load_explicit(&left, memory_order_relaxed) && atomic_exchange(&left, false);
+    return atomic_load_explicit(&deferred, memory_order_relaxed) &&
+           atomic_exchange(&deferred, false);
 }
 
 void rtl_submit_begin(struct rtl_queue *queue)
@@ -273,18 +274,19 @@ static void skip_the_rest(struct rtl_queue *queue)
 {
     uint64_t submitted = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
     uint64_t reserved = atomic_load_explicit(&queue->virtual_index, memory_order_relaxed);
-    if (queue->way != RTL_WAY_COPIES && reserved - submitted <= queue->size)
+    if (queue->interception != RTL_COPIES_ONLY && reserved - submitted <= queue->size)
         rtl_rewrite_skip(&queue->rewriter, submitted, reserved);
+}
+
+static bool end_lock(void *lock)
+{
+    return rtl_submit_lock_end(lock);
 }
 
 void rtl_submit_end(struct rtl_queue *queue, uint64_t deadline_ns)
 {
-    while (!rtl_submit_lock_end(&queue->submit_lock)) {
-        if (rtl_clock_ns(CLOCK_MONOTONIC) > deadline_ns)
-            return;
-        rtl_nap(END_NAP_NS);
-    }
-    skip_the_rest(queue);
+    if (rtl_wait_until(end_lock, &queue->submit_lock, deadline_ns, END_NAP_NS))
+        skip_the_rest(queue);
 }
 
 /* ---- interception ---- */
@@ -330,8 +332,7 @@ static unsigned help_one(struct rtl_queue *queue, bool quiet)
 {
     unsigned taken = rtl_harvest(queue, HELP, HELP);
     taken += rtl_harvest_forward(queue, quiet);
-    if (taken > 0)
-        atomic_fetch_add_explicit(&queue->ledger->helped, taken, memory_order_relaxed);
+    rtl_ledger_add(&queue->ledger->helped, taken);
     return taken;
 }
 
@@ -342,7 +343,7 @@ static unsigned help_others(struct rtl_queue *own, unsigned enough, bool quiet)
     uint32_t queues = rtl_queues_count();
     for (uint32_t i = 1; i < queues && taken + enough < HELP; i++) {
         struct rtl_queue *other = rtl_queues_at((own->index + i) % queues);
-        if (atomic_load_explicit(&other->phase, memory_order_acquire) == RTL_QUEUE_LIVE)
+        if (rtl_queue_is_in(other, RTL_QUEUE_LIVE))
             taken += help_one(other, quiet);
     }
     return taken;
@@ -373,6 +374,6 @@ unsigned rtl_submit_help(void *queue)
     /* A kernel that runs on and on is the oldest, or one whose signal another thread would forward.
      */
     if (rtl_pending_room(&own->pending) == 0)
-        rtl_harvest_set_aside(own);
+        rtl_harvest_park(own);
     return gained;
 }

@@ -25,8 +25,8 @@ bool rtl_submit_some(struct rtl_queue *queue);
  * write index: rtl_submit is worth its while. A hint; any thread. */
 bool rtl_submit_is_behind(const struct rtl_queue *queue);
 
-/** True if somebody has left packets to the worker since the last call. For the worker. */
-bool rtl_submit_take_left(void);
+/** True if somebody has deferred packets to the worker since the last call. For the worker. */
+bool rtl_submit_take_deferred(void);
 
 /** Waits until nobody is submitting for the queue, at most until `deadline_ns` (CLOCK_MONOTONIC),
  * and keeps it so: its ring's memory is about to go. A submission takes microseconds; one that has

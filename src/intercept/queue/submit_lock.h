@@ -82,7 +82,7 @@ bool rtl_submit_lock_unlock_or_repeat(struct rtl_submit_lock *lock, bool stays);
 /** Releases although somebody may have requested it. */
 void rtl_submit_lock_unlock(struct rtl_submit_lock *lock);
 
-/** True while somebody has the lock; a moment later that may have changed. Not for who has it. */
+/** True while somebody has the lock; a moment later that may have changed. Not for its holder. */
 bool rtl_submit_lock_is_taken(struct rtl_submit_lock *lock);
 
 /** Ends it: nobody acquires it until rtl_submit_lock_begin. False: somebody has it; try again.

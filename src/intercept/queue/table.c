@@ -1,8 +1,21 @@
 #include "intercept/queue/queue.h"
 
+#include "common/pages.h"
+
 static struct rtl_queue *_Atomic places[RTL_MOST_QUEUES];
 static _Atomic uint32_t place_count;
-struct rtl_queue_map rtl_queue_addresses, rtl_queue_doorbells;
+struct rtl_queue_map *rtl_queue_addresses, *rtl_queue_doorbells;
+
+bool rtl_queues_begin(void)
+{
+    struct rtl_queue_map *maps =
+        rtl_queue_addresses == NULL ? rtl_pages(2 * sizeof *maps) : rtl_queue_addresses;
+    if (maps == NULL)
+        return false;
+    rtl_queue_addresses = maps;
+    rtl_queue_doorbells = maps + 1;
+    return true;
+}
 
 static void ignore_queue(struct rtl_queue *queue)
 {

@@ -1,11 +1,12 @@
 #include "intercept/queue/untracked.h"
 
-#include "common/clock.h"
+#include "common/pages.h"
 #include "intercept/base/api.h"
 #include "intercept/base/emit.h"
 #include "intercept/base/queue_map.h"
 #include "intercept/queue/aql.h"
 #include "intercept/queue/ids.h"
+#include "intercept/queue/ledger.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,10 +21,20 @@ struct untracked {
 };
 
 static struct untracked untracked_queues[MOST_UNTRACKED];
-static struct rtl_queue_map by_address, by_doorbell;
+static struct rtl_queue_map *by_address, *by_doorbell; /* NULL before rtl_untracked_begin */
 static _Atomic uint32_t known;
 static _Atomic bool crowded; /* there were too many */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+bool rtl_untracked_begin(void)
+{
+    struct rtl_queue_map *maps = by_address == NULL ? rtl_pages(2 * sizeof *maps) : by_address;
+    if (maps == NULL)
+        return false;
+    by_address = maps;
+    by_doorbell = maps + 1;
+    return true;
+}
 
 static struct untracked *free_place(void)
 {
@@ -45,16 +56,16 @@ static bool enter(const hsa_queue_t *queue, uint32_t id)
     atomic_store(&place->counted, rtl_api.hsa_queue_load_write_index_relaxed(queue));
     atomic_store(&place->queue, queue);
     atomic_fetch_add(&known, 1);
-    return rtl_queue_map_put(&by_address, (uint64_t)(uintptr_t)queue, place) &&
-           rtl_queue_map_put(&by_doorbell, place->doorbell, place);
+    return rtl_queue_map_put(by_address, (uint64_t)(uintptr_t)queue, place) &&
+           rtl_queue_map_put(by_doorbell, place->doorbell, place);
 }
 
 void rtl_untracked_add(const hsa_queue_t *queue, uint32_t id, uint32_t agent, const char *why)
 {
     pthread_mutex_lock(&lock);
-    if (rtl_queue_map_find(&by_address, (uint64_t)(uintptr_t)queue) == NULL) {
+    if (rtl_queue_map_find(by_address, (uint64_t)(uintptr_t)queue) == NULL) {
         if (enter(queue, id)) {
-            rtl_queues_describe(queue, id, agent, RTL_WAY_PASS);
+            rtl_queues_describe(queue, id, agent, RTL_UNTRACKED);
             rtl_emit_note(id, "this queue is not followed: %s", why);
         } else if (!atomic_exchange(&crowded, true)) {
             rtl_emit_note(RTL_NONE,
@@ -69,7 +80,7 @@ void rtl_untracked_seen(const hsa_queue_t *queue)
 {
     if ((queue->features & HSA_QUEUE_FEATURE_KERNEL_DISPATCH) == 0 ||
         atomic_load_explicit(&crowded, memory_order_relaxed) ||
-        rtl_queue_map_find(&by_address, (uint64_t)(uintptr_t)queue) != NULL)
+        rtl_queue_map_find(by_address, (uint64_t)(uintptr_t)queue) != NULL)
         return;
     rtl_untracked_add(queue, rtl_queues_new_id(), RTL_NONE,
                       "it was not made by hsa_queue_create while RTL was there");
@@ -98,7 +109,7 @@ void rtl_untracked_count(uint64_t doorbell)
 {
     if (atomic_load_explicit(&known, memory_order_relaxed) == 0)
         return;
-    struct untracked *untracked = rtl_queue_map_find(&by_doorbell, doorbell);
+    struct untracked *untracked = rtl_queue_map_find(by_doorbell, doorbell);
     const hsa_queue_t *queue =
         untracked != NULL ? atomic_load_explicit(&untracked->queue, memory_order_acquire) : NULL;
     if (queue == NULL)
@@ -109,9 +120,9 @@ void rtl_untracked_count(uint64_t doorbell)
     if (from >= to || !atomic_compare_exchange_strong(&untracked->counted, &from, to))
         return;
     struct rtl_wire_ledger *ledger = untracked->ledger;
-    atomic_fetch_add_explicit(&ledger->packets, to - from, memory_order_relaxed);
-    atomic_fetch_add_explicit(&ledger->seen, kernels, memory_order_relaxed);
-    atomic_fetch_add_explicit(&ledger->lost[RTL_LOST_NOT_FOLLOWED], kernels, memory_order_relaxed);
+    rtl_ledger_add(&ledger->packets, to - from);
+    rtl_ledger_add(&ledger->seen, kernels);
+    rtl_ledger_add(&ledger->lost[RTL_LOST_NOT_FOLLOWED], kernels);
 }
 
 void rtl_untracked_remove(const hsa_queue_t *queue)
@@ -119,10 +130,10 @@ void rtl_untracked_remove(const hsa_queue_t *queue)
     if (atomic_load_explicit(&known, memory_order_relaxed) == 0)
         return;
     pthread_mutex_lock(&lock);
-    struct untracked *untracked = rtl_queue_map_find(&by_address, (uint64_t)(uintptr_t)queue);
+    struct untracked *untracked = rtl_queue_map_find(by_address, (uint64_t)(uintptr_t)queue);
     if (untracked != NULL) {
-        rtl_queue_map_remove(&by_address, (uint64_t)(uintptr_t)queue);
-        rtl_queue_map_remove(&by_doorbell, untracked->doorbell);
+        rtl_queue_map_remove(by_address, (uint64_t)(uintptr_t)queue);
+        rtl_queue_map_remove(by_doorbell, untracked->doorbell);
         atomic_store(&untracked->queue, NULL);
     }
     pthread_mutex_unlock(&lock);

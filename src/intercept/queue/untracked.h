@@ -15,6 +15,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** Takes memory for what they are found by, before an entry is hooked. False: there is none. */
+bool rtl_untracked_begin(void);
+
 /** A producer has used a write-index entry on a queue that is not followed: it is named in the
  * trace if it is new and takes kernels. Any thread; takes a lock the first time. */
 void rtl_untracked_seen(const hsa_queue_t *queue);

@@ -7,13 +7,14 @@
 #include "intercept/base/thread_context.h"
 #include "intercept/queue/harvest.h"
 #include "intercept/queue/launches.h"
+#include "intercept/queue/ledger.h"
 #include "intercept/queue/queue.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 
-#define RUNNING       64u /* kernels that run on, to look behind, of who has waited */
-#define RUNNING_FEWER 4u  /* and of who has only looked: that may be often */
+#define RUNNING       64u /* kernels that run on, to look behind, of a thread that has waited */
+#define RUNNING_FEWER 4u  /* and that has only looked: that may be often */
 #define ROOM          64u /* slots of the ring; else records wait for the collector */
 
 #define PATIENCE_NS                                                                                \
@@ -49,12 +50,6 @@ void rtl_waits_forked(void)
     atomic_store_explicit(&helpers, 0, memory_order_relaxed);
 }
 
-/* Records of a queue that the worker is just about to account for, at its end, are left to it. */
-static bool is_live(const struct rtl_queue *queue)
-{
-    return atomic_load_explicit(&queue->phase, memory_order_acquire) == RTL_QUEUE_LIVE;
-}
-
 /* The packets of a queue complete in order, but for those that run together: what is known to be
  * done comes before what is not, or not far behind. */
 static void harvest(struct rtl_queue *queue, unsigned running)
@@ -68,22 +63,22 @@ static void harvest(struct rtl_queue *queue, unsigned running)
         else
             rtl_held_count(queue, running);
     }
-    if (taken > 0)
-        atomic_fetch_add_explicit(&queue->ledger->helped, taken, memory_order_relaxed);
+    rtl_ledger_add(&queue->ledger->helped, taken);
     if (!rtl_agents_has_clock(queue->agent))
         rtl_agents_first_clock(queue->agent,
                                atomic_load_explicit(&queue->last_end_ticks, memory_order_relaxed));
 }
 
+/* Records of a queue that the worker is just about to account for, at its end, are left to it. */
 static void hand_over(unsigned running)
 {
     int saved = errno;
-    rtl_launches_settle();
+    rtl_launches_drain();
     for (uint32_t i = 0; i < rtl_queues_count(); i++)
-        if (is_live(rtl_queues_at(i)))
+        if (rtl_queue_is_in(rtl_queues_at(i), RTL_QUEUE_LIVE))
             harvest(rtl_queues_at(i), running);
-    if (rtl_harvest_has_aside())
-        (void)rtl_harvest_aside();
+    if (rtl_harvest_has_parked())
+        (void)rtl_harvest_finish_parked();
     errno = saved;
 }
 
@@ -200,17 +195,15 @@ WAIT_GROUP(scacquire)
 WAIT_SEVERAL(any)
 WAIT_SEVERAL(all)
 
-#define HOOK(entry, function) rtl_api_hook(RTL_ENTRY_hsa_##entry, (void (*)(void))(function))
-
 void rtl_waits_hook(void (*tells)(void))
 {
     atomic_store(&replaced, tells);
-    HOOK(signal_wait_relaxed, wait_relaxed);
-    HOOK(signal_wait_scacquire, wait_scacquire);
-    HOOK(signal_load_relaxed, load_relaxed);
-    HOOK(signal_load_scacquire, load_scacquire);
-    HOOK(signal_group_wait_any_relaxed, wait_group_relaxed);
-    HOOK(signal_group_wait_any_scacquire, wait_group_scacquire);
-    HOOK(amd_signal_wait_any, wait_any);
-    HOOK(amd_signal_wait_all, wait_all);
+    RTL_HOOK(hsa_signal_wait_relaxed, wait_relaxed);
+    RTL_HOOK(hsa_signal_wait_scacquire, wait_scacquire);
+    RTL_HOOK(hsa_signal_load_relaxed, load_relaxed);
+    RTL_HOOK(hsa_signal_load_scacquire, load_scacquire);
+    RTL_HOOK(hsa_signal_group_wait_any_relaxed, wait_group_relaxed);
+    RTL_HOOK(hsa_signal_group_wait_any_scacquire, wait_group_scacquire);
+    RTL_HOOK(hsa_amd_signal_wait_any, wait_any);
+    RTL_HOOK(hsa_amd_signal_wait_all, wait_all);
 }

@@ -5,7 +5,7 @@
  * in a way that asks nobody (_exit, a signal). So who has waited, or has looked and found a signal
  * down, harvests what has completed and the worker has not come by for.
  *
- * Who waits for a signal that was replaced forwards it himself. Otherwise the wait would end when
+ * A thread that waits for a replaced signal forwards it itself. Otherwise the wait would end when
  * the worker comes by, and while it waits the program's thread has nothing better to do. A wait
  * costs nothing more as long as no signal was ever replaced.
  */
@@ -22,7 +22,7 @@ void rtl_waits_hook(void (*replaced)(void));
  * in the ring afterwards, with what is needed to read it. Where nothing is pending this costs some
  * loads for each queue, else what the worker would have had to do. Any thread of the program's;
  * keeps errno. Without system calls, but before the first clock point of a device, and where
- * records were set aside. */
+ * records are parked. */
 void rtl_waits_ended(void);
 
 /** A signal was replaced, for the first time or again: it has to be forwarded as soon as its packet

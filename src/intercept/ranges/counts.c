@@ -10,7 +10,7 @@
 
 static void take_counting(struct rtl_kept_counts *counts, const struct rtl_wire_counting *wire)
 {
-    counts->told = true;
+    counts->known = true;
     counts->mode = (enum rtl_counting_mode)wire->mode;
     counts->pass = wire->pass;
     counts->passes = wire->passes;

@@ -31,7 +31,7 @@ struct rtl_kept_sample {
 
 /** Zeroed memory is empty. */
 struct rtl_kept_counts {
-    bool told; /**< counting was told of; the next three are known */
+    bool known; /**< that counters are read, and how; the next three are known */
     enum rtl_counting_mode mode;
     uint32_t pass, passes;             /**< passes 0: nothing is read */
     struct rtl_kept_counter *counters; /**< by their ids */

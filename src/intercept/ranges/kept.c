@@ -162,7 +162,7 @@ void rtl_kept_call(struct rtl_kept *kept, const rtl_call_event_t *event)
 /* ---- work ---- */
 
 /* False if memory is short. */
-static bool settle_in(struct rtl_kept *kept, uint32_t place, uint64_t id)
+static bool assign_to(struct rtl_kept *kept, uint32_t place, uint64_t id)
 {
     struct rtl_kept_range *range = range_of(kept, id);
     if (range == NULL)
@@ -212,7 +212,7 @@ static void add(struct rtl_kept *kept, const struct rtl_kept_work *work,
     kept->work[place] = *work;
     if (kept->with_shapes)
         kept->shapes[place] = *shape;
-    if (range != 0 ? settle_in(kept, place, range) : wait_for_call(kept, place))
+    if (range != 0 ? assign_to(kept, place, range) : wait_for_call(kept, place))
         kept->work_count++;
     else
         kept->lost++;
@@ -253,7 +253,7 @@ void rtl_kept_copy(struct rtl_kept *kept, const rtl_copy_event_t *event)
         add(kept, &work, &none, event->range);
 }
 
-void rtl_kept_settle(struct rtl_kept *kept, uint64_t patient_since)
+void rtl_kept_assign(struct rtl_kept *kept, uint64_t patient_since)
 {
     size_t left = 0;
     for (size_t i = 0; i < kept->homeless_count; i++) {
@@ -265,7 +265,7 @@ void rtl_kept_settle(struct rtl_kept *kept, uint64_t patient_since)
             range = correlation;
         if (range == 0 && kept->work[place].work.end >= patient_since)
             kept->homeless[left++] = place;
-        else if (range != 0 && !settle_in(kept, place, range))
+        else if (range != 0 && !assign_to(kept, place, range))
             kept->lost++;
     }
     kept->homeless_count = left;

@@ -93,7 +93,7 @@ void rtl_kept_launch(struct rtl_kept *kept, const rtl_launch_event_t *event);
 
 /** Finds homes for work whose call has returned since. Of what has none yet, that which ended
  * before `patient_since` is given up: its call was made in no range. */
-void rtl_kept_settle(struct rtl_kept *kept, uint64_t patient_since);
+void rtl_kept_assign(struct rtl_kept *kept, uint64_t patient_since);
 
 /** The innermost range that is not aside, of that one and those around it; 0 if there is none. */
 uint64_t rtl_kept_measured(const struct rtl_kept *kept, uint64_t id);

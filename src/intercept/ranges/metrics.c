@@ -230,7 +230,7 @@ static int no_counter(const struct rtl_session_range *found, const char *metric,
 {
     const struct rtl_kept_counts *counts = found->counts;
     const struct rtl_kept_counter *counter = rtl_kept_counter(counts, name);
-    if (!counts->told || counts->passes == 0)
+    if (!counts->known || counts->passes == 0)
         return fail(ENOTSUP, "'%s' needs hardware counters%s%s", metric,
                     found->why[0] != '\0' ? ": " : ", and none is read", found->why);
     if (counter == NULL)

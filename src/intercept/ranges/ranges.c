@@ -7,6 +7,7 @@
 
 #include "common/stamp.h"
 #include "intercept/base/account.h"
+#include "intercept/base/account_lanes.h"
 #include "intercept/base/emit.h"
 #include "intercept/base/thread_context.h"
 

@@ -62,12 +62,12 @@ static void stop(uint64_t id)
 }
 
 /* Of a thread, only that thread itself can say so. */
-static int change(uint64_t thread, enum rtl_wish wish)
+static int change(uint64_t thread, enum rtl_control_request request)
 {
     if (thread == 0)
-        rtl_control_wish(wish);
+        rtl_control_request(request);
     else if (thread == (uint64_t)gettid())
-        rtl_range_pause(wish == RTL_WISH_STOP);
+        rtl_range_pause(request == RTL_CONTROL_STOP);
     else
         return rtlRecording() ? -1 : 0;
     return 0;
@@ -75,12 +75,12 @@ static int change(uint64_t thread, enum rtl_wish wish)
 
 static int pause_recording(uint64_t thread)
 {
-    return change(thread, RTL_WISH_STOP);
+    return change(thread, RTL_CONTROL_STOP);
 }
 
 static int resume_recording(uint64_t thread)
 {
-    return change(thread, RTL_WISH_START);
+    return change(thread, RTL_CONTROL_START);
 }
 
 static int name_thread(const char *name)

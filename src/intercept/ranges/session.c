@@ -194,7 +194,7 @@ static int find(uint64_t id, const struct rtl_kept_range **range)
 {
     if (!active)
         return ESRCH;
-    rtl_kept_settle(&kept, rtl_now() - PATIENCE_NS);
+    rtl_kept_assign(&kept, rtl_now() - PATIENCE_NS);
     *range = rtl_kept_find(&kept, id);
     return *range == NULL ? ENOENT : 0;
 }

@@ -10,7 +10,7 @@
 
 #define FIRST_STEP_NS   50000u
 #define LONGEST_STEP_NS 1000000u
-#define PATIENCE        64u /* records of running kernels to look behind */
+#define MAX_INCOMPLETE  64u /* records of running kernels to look behind */
 
 /* How far a queue has to come. */
 struct goal {
@@ -22,15 +22,9 @@ struct goal {
     bool done;
 };
 
-/* It may be on its way to serve another queue. */
-static bool is_free(const struct rtl_queue *queue)
-{
-    return atomic_load_explicit(&queue->phase, memory_order_acquire) == RTL_QUEUE_FREE;
-}
-
 static bool is_gone(const struct goal *goal)
 {
-    return is_free(goal->queue) || goal->queue->id != goal->id;
+    return rtl_queue_is_in(goal->queue, RTL_QUEUE_FREE) || goal->queue->id != goal->id;
 }
 
 /* Whether something of the range is reserved and not submitted. What is reserved first may run on
@@ -39,7 +33,7 @@ static bool is_held_up(const struct goal *goal, uint64_t least)
 {
     const struct rtl_queue *queue = goal->queue;
     uint64_t submitted = atomic_load_explicit(&queue->submitted, memory_order_acquire);
-    if (queue->way == RTL_WAY_COPIES || submitted >= goal->packets)
+    if (queue->interception == RTL_COPIES_ONLY || submitted >= goal->packets)
         return false;
     uint64_t at = submitted > queue->size ? submitted - queue->size : 0;
     for (; at < goal->packets; at++) {
@@ -63,8 +57,8 @@ static bool is_done(struct goal *goal, uint64_t least)
         goal->sent = !is_held_up(goal, least);
         goal->records = records_of(goal->queue);
     }
-    if (atomic_load_explicit(&goal->queue->phase, memory_order_acquire) == RTL_QUEUE_LIVE)
-        (void)rtl_harvest(goal->queue, UINT32_MAX, PATIENCE);
+    if (rtl_queue_is_in(goal->queue, RTL_QUEUE_LIVE))
+        (void)rtl_harvest(goal->queue, UINT32_MAX, MAX_INCOMPLETE);
     goal->done = goal->sent && !rtl_pending_has_since(&goal->queue->pending, goal->records, least);
     return goal->done;
 }
@@ -75,7 +69,7 @@ static uint32_t set_goals(struct goal *goals, uint32_t queues, uint64_t least)
     for (uint32_t i = 0; i < queues; i++) {
         struct goal *goal = &goals[count];
         *goal = (struct goal){.queue = rtl_queues_at(i)};
-        if (is_free(goal->queue))
+        if (rtl_queue_is_in(goal->queue, RTL_QUEUE_FREE))
             continue;
         goal->id = goal->queue->id;
         goal->packets = atomic_load_explicit(&goal->queue->virtual_index, memory_order_acquire);
@@ -86,7 +80,7 @@ static uint32_t set_goals(struct goal *goals, uint32_t queues, uint64_t least)
 
 static bool all_done(struct goal *goals, uint32_t count, uint64_t least)
 {
-    bool done = !rtl_harvest_has_aside_since(least);
+    bool done = !rtl_harvest_has_parked_since(least);
     for (uint32_t i = 0; i < count; i++)
         done = is_done(&goals[i], least) && done;
     return done;

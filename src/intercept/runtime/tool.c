@@ -26,9 +26,9 @@
 #include "intercept/base/threads.h"
 #include "intercept/callbacks/callbacks.h"
 #include "intercept/counters/counters.h"
+#include "intercept/hip/follow.h"
 #include "intercept/hip/hip.h"
 #include "intercept/hip/makers.h"
-#include "intercept/hip/resolve.h"
 #include "intercept/hip/starts.h"
 #include "intercept/queue/chunks.h"
 #include "intercept/queue/copies.h"
@@ -41,6 +41,7 @@
 #include "intercept/queue/signal_pool.h"
 #include "intercept/queue/signals.h"
 #include "intercept/queue/submit_lock.h"
+#include "intercept/queue/untracked.h"
 #include "intercept/queue/waits.h"
 #include "intercept/ranges/ranges.h"
 #include "intercept/runtime/spawn.h"
@@ -69,7 +70,7 @@
  * much only where a thread has no processor, or hangs. */
 #define CLOSE_PATIENCE_NS    UINT64_C(200000000) /* submissions under way, at a shut-down */
 #define STOP_PATIENCE_S      5u /* the worker, at a shut-down: it must not go on behind it */
-#define COUNTERS_PATIENCE_NS UINT64_C(200000000) /* their keeper, at a shut-down */
+#define COUNTERS_PATIENCE_NS UINT64_C(200000000) /* their counter thread, at a shut-down */
 #define OURS                 ((size_t)112 << 20) /* bytes, besides the ring, with a margin */
 #define OUR_DATA             ((size_t)40 << 20)  /* bytes of those that are private */
 #define PIECE                256u                /* records, for which there is to be room */
@@ -138,7 +139,8 @@ static void describe_process(void)
         .pid = (uint32_t)getpid(),
         .ppid = (uint32_t)getppid(),
         .mode = (uint32_t)config.mode,
-        .way = config.way == RTL_SET_INTERCEPT ? RTL_WAY_INTERCEPT : RTL_WAY_INTERPOSE,
+        .interception =
+            config.interception == RTL_INTERCEPTION_INTERCEPT ? RTL_INTERCEPTED : RTL_INTERPOSED,
         .core_table = rtl_api.core_size,
         .ext_table = rtl_api.ext_size,
         .hsa_major = major,
@@ -177,10 +179,19 @@ static bool leaves_room(void)
            rtl_allowance(RLIMIT_DATA).left >= 4 * OUR_DATA;
 }
 
+/* What is of use only where something is recorded: a program that was given little memory has it
+ * to itself, and nothing is taken by a library that is just loaded. */
+static bool make_tables(void)
+{
+    return rtl_shapes_begin() && rtl_symbols_begin() && rtl_queues_begin() &&
+           rtl_untracked_begin() && rtl_launches_begin() && rtl_handlers_begin() &&
+           rtl_harvest_begin() && rtl_copies_begin();
+}
+
 static bool check_session(const char *session)
 {
     uint32_t version = 0;
-    int found = rtl_session_check(session, &version);
+    int found = rtl_ring_dir_check(session, &version);
     if (found < 0 && (errno == EMFILE || errno == ENFILE))
         refuse(session, errno);
     else if (found < 0 && !rtl_refuse(RTL_REFUSED_SESSION, errno, 0))
@@ -210,7 +221,7 @@ static bool join_session(const char *session, const char *where)
 {
     if (session != NULL && !check_session(session))
         return false;
-    if (!leaves_room() || !rtl_shapes_begin()) {
+    if (!leaves_room() || !make_tables()) {
         refuse(where, ENOMEM);
         return false;
     }
@@ -220,7 +231,7 @@ static bool join_session(const char *session, const char *where)
 static bool open_ring_for_subscribers(void)
 {
     errno = ENOMEM;
-    if (rtl_shapes_begin() && rtl_callbacks_open(&ring, config.ring_bytes))
+    if (make_tables() && rtl_callbacks_open(&ring, config.ring_bytes))
         return true;
     rtl_complain("no memory or no thread for the subscriber's events (%s): nothing is recorded",
                  strerrordesc_np(errno));
@@ -241,8 +252,8 @@ static bool open_ring(void)
         return false;
     if (session == NULL) {
         char why[1024];
-        if (rtl_session_create_for(own_session, sizeof own_session, config.ring_bytes, why,
-                                   sizeof why) != 0) {
+        if (rtl_ring_dir_create_for(own_session, sizeof own_session, config.ring_bytes, why,
+                                    sizeof why) != 0) {
             rtl_complain("no session could be made: %s: nothing is recorded", why);
             return false;
         }
@@ -251,23 +262,17 @@ static bool open_ring(void)
     if (rtl_ring_create(&ring, session, config.ring_bytes) != 0) {
         refuse(session, errno);
         if (config.session == NULL)
-            rtl_session_remove(session);
+            rtl_ring_dir_remove(session);
         return false;
     }
     if (config.session == NULL && !rtl_spawn_collector(session, config.output)) {
-        rtl_session_remove(session);
+        rtl_ring_dir_remove(session);
         return false;
     }
     if (config.session == NULL)
         (void)rtl_refuse(RTL_REFUSED_NO_SESSION, 0, 0);
-    rtl_callbacks_beside(&ring, config.ring_bytes);
+    rtl_callbacks_tee(&ring, config.ring_bytes);
     return true;
-}
-
-/* One that is free may be on its way to serve another queue. */
-static bool is_free(const struct rtl_queue *queue)
-{
-    return atomic_load_explicit(&queue->phase, memory_order_acquire) == RTL_QUEUE_FREE;
 }
 
 /* All waits of the process's end together. */
@@ -305,7 +310,7 @@ static void harvest_queue(struct rtl_queue *queue, struct rtl_patience *patience
 static void harvest_all(struct rtl_patience *patience)
 {
     for (uint32_t i = 0; i < rtl_queues_count(); i++)
-        if (!is_free(rtl_queues_at(i)))
+        if (!rtl_queue_is_in(rtl_queues_at(i), RTL_QUEUE_FREE))
             harvest_queue(rtl_queues_at(i), patience);
 }
 
@@ -325,7 +330,7 @@ static void describe_clocks(void)
 {
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
         struct rtl_queue *queue = rtl_queues_at(i);
-        if (!is_free(queue))
+        if (!rtl_queue_is_in(queue, RTL_QUEUE_FREE))
             rtl_agents_clock(queue->agent, atomic_load(&queue->last_end_ticks));
     }
     rtl_agents_clock_end();
@@ -335,8 +340,8 @@ static void describe_clocks(void)
 static void quiesce(uint64_t patience_ns)
 {
     uint64_t share = patience_ns / 4;
-    rtl_counters_settle(share < COUNTERS_PATIENCE_NS ? share : COUNTERS_PATIENCE_NS);
-    rtl_worker_settle(patience_ns);
+    rtl_counters_drain(share < COUNTERS_PATIENCE_NS ? share : COUNTERS_PATIENCE_NS);
+    rtl_worker_quiesce(patience_ns);
     harvest_all(NULL);
     if (hooked)
         describe_clocks();
@@ -363,7 +368,7 @@ static void at_exit(void)
     if (!rtl_recording_is_on() || getpid() != owner)
         return;
     /* What the worker forwarded has let the program end; it may still hold the records. */
-    rtl_counters_settle(patience_left() / 3);
+    rtl_counters_drain(patience_left() / 3);
     quiesce(patience_left());
     rtl_callbacks_end(patience_left());
 }
@@ -376,10 +381,10 @@ __attribute__((destructor)) static void at_unload(void)
     if (!rtl_recording_is_on() || getpid() != owner)
         return;
     int saved = errno;
-    rtl_counters_settle(patience_left() / 3);
-    rtl_worker_settle(patience_left());
+    rtl_counters_drain(patience_left() / 3);
+    rtl_worker_quiesce(patience_left());
     rtl_counters_last();
-    (void)rtl_launches_send();
+    rtl_launches_drain();
     harvest_last();
     rtl_ranges_end();
     atomic_store(&rtl_calls_state, RTL_CALLS_OFF);
@@ -487,14 +492,14 @@ static bool begin(void)
 
 /* Counters need intercept queues. Whether there will be any is known when devices are, which are
  * told after the process. */
-static void choose_way(void)
+static void choose_interception(void)
 {
     rtl_counters_begin(&config);
     if (rtl_counters_need_packets())
         rtl_queues_observe(&rtl_counters_observer);
-    if (rtl_counters_need_packets() && config.way == RTL_SET_AUTO) {
-        config.way = RTL_SET_INTERCEPT;
-        config.way_forced = true;
+    if (rtl_counters_need_packets() && config.interception == RTL_INTERCEPTION_AUTO) {
+        config.interception = RTL_INTERCEPTION_INTERCEPT;
+        config.interception_forced = true;
         describe_process();
     }
 }
@@ -517,7 +522,6 @@ static const struct rtl_queue_services services = {.start_worker = rtl_worker_st
 static bool make_pools(void)
 {
     struct rtl_pool_backend backend = {create_signal, destroy_signal, NULL};
-    rtl_harvest_begin();
     return (rtl_chunks.pieces != NULL || rtl_chunks_init(&rtl_chunks)) &&
            rtl_pool_init(&rtl_signals, config.pool_limit, backend);
 }
@@ -536,14 +540,14 @@ bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *n
             rtl_complain("this HSA runtime has no %s: nothing is recorded", missing);
     } else if (begun ? rtl_recording_is_on() : (begun = true, begin())) {
         rtl_agents_list();
-        rtl_agents_bracket();
+        rtl_agents_snapshot_clocks();
         if (make_pools()) {
             hooked = true;
             rtl_symbols_hook(rtl_makers_rocclr);
             rtl_signals_hook();
             rtl_waits_hook(rtl_worker_signal_replaced);
             rtl_handlers_hook();
-            choose_way();
+            choose_interception();
             rtl_queues_hook(&config, &ring, &services);
             rtl_copies_hook(&config);
         }

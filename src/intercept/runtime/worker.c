@@ -1,11 +1,13 @@
 #include "intercept/runtime/worker.h"
 
 #include "common/allowance.h"
+#include "common/bell.h"
 #include "common/clock.h"
 #include "common/pages.h"
 #include "intercept/base/agents.h"
 #include "intercept/base/control.h"
 #include "intercept/base/slice.h"
+#include "intercept/base/starve.h"
 #include "intercept/base/tasks.h"
 #include "intercept/queue/harvest.h"
 #include "intercept/queue/round.h"
@@ -16,28 +18,25 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#define FEW_ROUND         128u    /* so few: the nap before was too short */
-#define LONG_NAP_NS       400000u /* after few */
-#define SHORTEST_NAP_NS   50000u
-#define LONGEST_NAP_NS    2000000u /* while something is pending */
-#define IDLE_NAP_NS       5000000u /* while nothing is */
-#define STEP_NS           50000u   /* of who waits for the worker */
-#define BRACKET_PERIOD_NS UINT64_C(10000000000)
-#define ATTENTION_NS      1000000u   /* without a nap, while signals are to be forwarded */
-#define LINGER_NS         200000u    /* and after the last one */
-#define ALERT_NS          100000000u /* then naps stay short */
-#define ATTENTIVE_NS      50000u     /* between rounds */
-#define LOOKS             16u        /* before others may have the processor */
+#define FEW_ROUND          128u    /* so few: the nap before was too short */
+#define LONG_NAP_NS        400000u /* after few */
+#define SHORTEST_NAP_NS    50000u
+#define LONGEST_NAP_NS     2000000u /* while something is pending */
+#define IDLE_NAP_NS        5000000u /* while nothing is */
+#define STEP_NS            50000u   /* of a thread that waits for the worker */
+#define SNAPSHOT_PERIOD_NS UINT64_C(10000000000)
+#define ATTENTION_NS       1000000u   /* without a nap, while signals are to be forwarded */
+#define LINGER_NS          200000u    /* and after the last one */
+#define ALERT_NS           100000000u /* then naps stay short */
+#define ATTENTIVE_NS       50000u     /* between rounds */
+#define LOOKS              16u        /* before others may have the processor */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t thread;
@@ -46,30 +45,23 @@ static int thread_error; /* under the lock: why it is not, 0 if nothing was trie
 static _Atomic bool stopping;
 static _Atomic bool ended;
 static _Atomic uint32_t rounds;
-static _Atomic uint32_t bell; /* futex: moved to cut a nap short */
-static _Atomic bool napping;  /* and nobody has moved it yet */
+static struct rtl_bell bell;  /* cuts a nap short */
+static _Atomic bool napping;  /* and nobody has rung yet */
 static _Atomic bool expected; /* a signal was replaced since the worker last looked */
 static struct rtl_round state = {.stopping = &stopping}; /* the worker's */
 
 static void nap(uint32_t bell_seen, uint64_t ns)
 {
-    struct timespec time = {.tv_sec = 0, .tv_nsec = (long)ns};
     atomic_store(&napping, true);
-    syscall(SYS_futex, &bell, FUTEX_WAIT_PRIVATE, bell_seen, &time, NULL, 0);
+    rtl_bell_nap(&bell, bell_seen, ns);
     atomic_store_explicit(&napping, false, memory_order_relaxed);
-}
-
-static void ring_bell(void)
-{
-    atomic_fetch_add(&bell, 1);
-    syscall(SYS_futex, &bell, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 void rtl_worker_wake(void)
 {
     if (atomic_load_explicit(&napping, memory_order_relaxed) && atomic_exchange(&napping, false)) {
         int saved = errno;
-        ring_bell();
+        rtl_bell_ring(&bell);
         errno = saved;
     }
 }
@@ -85,18 +77,6 @@ unsigned rtl_worker_round(void)
     rtl_control_poll();
     return rtl_round(&state);
 }
-
-#ifdef RTL_TEST_STALL_NS
-/* A worker that gets no processor, for the tests' shape of the library. */
-static void stall(void)
-{
-    rtl_nap(RTL_TEST_STALL_NS);
-}
-#else
-static void stall(void)
-{
-}
-#endif
 
 /* Signals that are to be forwarded cannot wait: no nap, unless nothing of the kind has happened for
  * so long that a nap makes little difference, or threads of the program look after theirs.
@@ -132,7 +112,7 @@ static uint64_t after(unsigned finished, uint64_t ns, uint64_t length)
 /* How long a nap may be; `since`: when a signal was last to be forwarded. */
 static uint64_t limit(uint64_t *length, uint64_t since)
 {
-    uint64_t longest = state.waiting || rtl_harvest_has_aside() ? LONGEST_NAP_NS : IDLE_NAP_NS;
+    uint64_t longest = state.waiting || rtl_harvest_has_parked() ? LONGEST_NAP_NS : IDLE_NAP_NS;
     if (rtl_now() - since < ALERT_NS)
         longest = SHORTEST_NAP_NS;
     if (*length > longest)
@@ -144,7 +124,7 @@ static uint64_t limit(uint64_t *length, uint64_t since)
 static void prefault(void)
 {
     rtl_shapes_prefault();
-    rtl_prefault(&rtl_borrows, &rtl_borrows + 1);
+    rtl_prefault(rtl_borrows, rtl_borrows + 1);
 }
 
 static void *work(void *unused)
@@ -158,15 +138,15 @@ static void *work(void *unused)
     prefault();
     uint64_t length = SHORTEST_NAP_NS;
     uint64_t found = 0; /* when something had finished last */
-    uint64_t next_bracket = rtl_now() + BRACKET_PERIOD_NS;
+    uint64_t next_snapshot = rtl_now() + SNAPSHOT_PERIOD_NS;
     while (!atomic_load_explicit(&stopping, memory_order_acquire)) {
-        stall();
-        uint32_t bell_seen = atomic_load(&bell);
+        rtl_starve_round();
+        uint32_t bell_seen = rtl_bell_look(&bell);
         unsigned finished = rtl_worker_round();
         atomic_fetch_add_explicit(&rounds, 1, memory_order_release);
-        if (rtl_now() > next_bracket) {
-            rtl_agents_bracket();
-            next_bracket = rtl_now() + BRACKET_PERIOD_NS;
+        if (rtl_now() > next_snapshot) {
+            rtl_agents_snapshot_clocks();
+            next_snapshot = rtl_now() + SNAPSHOT_PERIOD_NS;
         }
         if (atomic_exchange(&expected, false))
             since = rtl_now();
@@ -226,26 +206,24 @@ bool rtl_worker_start(struct rtl_ring *to)
     return result;
 }
 
-static void wait_until(bool (*done)(uint32_t), uint32_t argument, uint64_t patience_ns)
-{
-    uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
-    while (!done(argument) && rtl_clock_ns(CLOCK_MONOTONIC) < deadline)
-        rtl_nap(STEP_NS);
-}
-
-static bool worker_ended(uint32_t unused)
+static bool has_ended(void *unused)
 {
     (void)unused;
     return atomic_load_explicit(&ended, memory_order_acquire);
 }
 
-static bool rounds_reached(uint32_t goal)
+/* Each round may end in a nap, which is cut short. */
+static bool has_made_rounds(void *context)
 {
-    return (int32_t)(atomic_load_explicit(&rounds, memory_order_acquire) - goal) >= 0 ||
-           worker_ended(0);
+    const uint32_t *goal = context;
+    if ((int32_t)(atomic_load_explicit(&rounds, memory_order_acquire) - *goal) >= 0 ||
+        has_ended(NULL))
+        return true;
+    rtl_bell_ring(&bell);
+    return false;
 }
 
-void rtl_worker_settle(uint64_t patience_ns)
+void rtl_worker_quiesce(uint64_t patience_ns)
 {
     pthread_mutex_lock(&lock);
     bool waits = running;
@@ -253,11 +231,8 @@ void rtl_worker_settle(uint64_t patience_ns)
     if (!waits)
         return;
     uint32_t goal = atomic_load(&rounds) + 2;
-    uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
-    while (!rounds_reached(goal) && rtl_clock_ns(CLOCK_MONOTONIC) < deadline) {
-        ring_bell(); /* each round may end in a nap */
-        rtl_nap(STEP_NS);
-    }
+    (void)rtl_wait_until(has_made_rounds, &goal, rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns,
+                         STEP_NS);
 }
 
 bool rtl_worker_stop(uint64_t patience_ns)
@@ -266,9 +241,9 @@ bool rtl_worker_stop(uint64_t patience_ns)
     bool stopped = true;
     if (running) {
         atomic_store_explicit(&stopping, true, memory_order_release);
-        ring_bell();
-        wait_until(worker_ended, 0, patience_ns);
-        stopped = worker_ended(0);
+        rtl_bell_ring(&bell);
+        stopped =
+            rtl_wait_until(has_ended, NULL, rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns, STEP_NS);
         if (stopped) {
             pthread_join(thread, NULL);
             running = false;

@@ -32,7 +32,7 @@ void rtl_worker_signal_replaced(void);
 
 /** Waits until the worker has finished the round it may be in and one more, at most `patience_ns`:
  * what it had taken from a queue is then in the ring. At once if no worker runs. */
-void rtl_worker_settle(uint64_t patience_ns);
+void rtl_worker_quiesce(uint64_t patience_ns);
 
 /** Asks the worker to end and waits at most `patience_ns`; true if it has ended. What the worker
  * does may then be done by the caller. */

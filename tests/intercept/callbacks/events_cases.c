@@ -126,11 +126,11 @@ static void give_clock(uint32_t agent, uint64_t ticks)
     give(RTL_WIRE_CLOCK, &clock, sizeof clock, NULL, 0);
 }
 
-static void give_bracket(void)
+static void give_snapshot(void)
 {
-    struct rtl_wire_bracket bracket = {
+    struct rtl_wire_clock_snapshot snapshot = {
         .system_ns = BEGIN, .boottime_ns = BEGIN + SHIFT, .width_ns = 100};
-    give(RTL_WIRE_BRACKET, &bracket, sizeof bracket, NULL, 0);
+    give(RTL_WIRE_CLOCK_SNAPSHOT, &snapshot, sizeof snapshot, NULL, 0);
 }
 
 static void give_kernel(uint64_t packet, uint64_t end, uint64_t correlation)
@@ -160,7 +160,7 @@ static const char *set_up(void)
     give_agent(0, RTL_NONE);
     give_agent(1, 0);
     give_queue(0, 1);
-    give_bracket();
+    give_snapshot();
     return NULL;
 }
 

@@ -2,8 +2,8 @@
 #include "../../common/check.h"
 #include "fake_hip.h"
 #include "intercept/hip/graph_execs.h"
-#include "intercept/hip/graph_marks.h"
 #include "intercept/hip/graph_nodes.h"
+#include "intercept/hip/node_facts.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -247,10 +247,10 @@ const char *Graphs_HandlesThatAreUsedAgain(void)
     instantiate(OTHER, graph);
     CHECK(unranged(0));
     /* What was marked for another graph counts no more. */
-    rtl_graph_marks_set(1, (uintptr_t)node, (struct rtl_graph_mark){.range = 8});
+    rtl_node_facts_set(1, (uintptr_t)node, (struct rtl_node_facts){.range = 8});
     instantiate(OTHER, graph);
     CHECK(unranged(0));
-    rtl_graph_marks_set((uintptr_t)graph, (uintptr_t)node, (struct rtl_graph_mark){.range = 9});
+    rtl_node_facts_set((uintptr_t)graph, (uintptr_t)node, (struct rtl_node_facts){.range = 9});
     instantiate(OTHER, graph);
     CHECK(ranged(0, 9));
     /* A graph in the place of one whose end went unseen. */
@@ -518,23 +518,23 @@ const char *Graphs_ManyExecutableGraphs(void)
 
 const char *Graphs_ManyMarks(void)
 {
-    struct rtl_graph_mark mark;
+    struct rtl_node_facts facts;
     for (unsigned i = 0; i < MANY; i++)
-        rtl_graph_marks_set(16 + i % 10, handle_of(i), (struct rtl_graph_mark){.range = i});
-    rtl_graph_marks_attach(16, 17);
-    rtl_graph_marks_attach(17, 18);
+        rtl_node_facts_set(16 + i % 10, handle_of(i), (struct rtl_node_facts){.range = i});
+    rtl_node_facts_attach(16, 17);
+    rtl_node_facts_attach(17, 18);
     for (unsigned i = 0; i < MANY; i++) {
-        CHECK(rtl_graph_marks_find(16 + i % 10, handle_of(i), &mark) && mark.range == i);
-        CHECK(!rtl_graph_marks_find(17 + i % 10, handle_of(i), &mark));
+        CHECK(rtl_node_facts_find(16 + i % 10, handle_of(i), &facts) && facts.range == i);
+        CHECK(!rtl_node_facts_find(17 + i % 10, handle_of(i), &facts));
     }
-    rtl_graph_marks_forget_node(handle_of(3));
-    CHECK(!rtl_graph_marks_find(19, handle_of(3), &mark));
-    rtl_graph_marks_forget(16); /* and with it 17 and 18 */
+    rtl_node_facts_forget(handle_of(3));
+    CHECK(!rtl_node_facts_find(19, handle_of(3), &facts));
+    rtl_node_facts_forget_graph(16); /* and with it 17 and 18 */
     for (unsigned i = 4; i < MANY; i++)
-        CHECK(rtl_graph_marks_find(16 + i % 10, handle_of(i), &mark) == (i % 10 > 2));
+        CHECK(rtl_node_facts_find(16 + i % 10, handle_of(i), &facts) == (i % 10 > 2));
     for (unsigned i = 16; i < 26; i++)
-        rtl_graph_marks_forget(i);
+        rtl_node_facts_forget_graph(i);
     for (unsigned i = 0; i < MANY; i++)
-        CHECK(!rtl_graph_marks_find(16 + i % 10, handle_of(i), &mark));
+        CHECK(!rtl_node_facts_find(16 + i % 10, handle_of(i), &facts));
     return NULL;
 }

@@ -4,10 +4,11 @@
 #include "../../common/check.h"
 #include "every_hip.h"
 #include "intercept/base/account.h"
+#include "intercept/base/account_lanes.h"
 #include "intercept/base/config.h"
 #include "intercept/base/emit.h"
 #include "intercept/hip/calls.h"
-#include "intercept/hip/makers.h"
+#include "intercept/hip/libc.h"
 #include "intercept/hip/resolve.h"
 #include "intercept/hip/starts.h"
 #include "intercept/queue/waits.h"
@@ -50,10 +51,6 @@ static unsigned handed_over; /* times, before the call's record was sent */
 enum rtl_lost rtl_emit_why(void)
 {
     return RTL_LOST_RING;
-}
-
-void rtl_makers_look(void)
-{
 }
 
 void rtl_starts_look(void)

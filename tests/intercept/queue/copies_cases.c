@@ -21,7 +21,8 @@ enum { HOST = 0, FIRST_GPU = 1, SECOND_GPU = 2, AGENTS = 3, MOST_SENT = 40000 };
 
 struct rtl_api rtl_api;
 struct rtl_pool rtl_signals;
-struct rtl_borrow_table rtl_borrows;
+static struct rtl_borrow_table borrows;
+struct rtl_borrow_table *rtl_borrows = &borrows;
 
 static struct rtl_queue queues[AGENTS];
 static struct rtl_wire_ledger ledgers[AGENTS];
@@ -55,8 +56,9 @@ enum rtl_lost rtl_emit_why(void)
 }
 
 bool rtl_emit_draft(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count,
-                    struct rtl_emit_draft *draft)
+                    unsigned eighths, struct rtl_emit_draft *draft)
 {
+    (void)eighths;
     (void)draft;
     unsigned at = atomic_fetch_add(&sent_count, 1);
     if (type != RTL_WIRE_COPY || count != 1 || at >= MOST_SENT)
@@ -93,7 +95,7 @@ struct rtl_queue *rtl_queues_add_copies(uint32_t agent, struct rtl_wire_ledger *
     queue->ledger = *ledger;
     queue->rewriter = (struct rtl_rewriter){.pending = &queue->pending,
                                             .pool = &rtl_signals,
-                                            .borrows = &rtl_borrows,
+                                            .borrows = rtl_borrows,
                                             .ledger = *ledger,
                                             .mode = RTL_MODE_FULL,
                                             .queue_index = agent,
@@ -170,8 +172,8 @@ static const char *set_up(enum rtl_mode mode, uint32_t signals)
             rtl_pending_end(&queues[i].pending);
     memset(queues, 0, sizeof queues);
     memset(ledgers, 0, sizeof ledgers);
-    memset(&rtl_borrows, 0, sizeof rtl_borrows);
-    rtl_borrows.classify = classify;
+    memset(rtl_borrows, 0, sizeof *rtl_borrows);
+    rtl_borrows->classify = classify;
     for (unsigned i = 0; i < AGENTS; i++)
         CHECK(fake_records(&queues[i].pending, 8192));
     CHECK(fake_pool(&rtl_signals, signals));
@@ -186,6 +188,7 @@ static const char *set_up(enum rtl_mode mode, uint32_t signals)
     (void)rtl_recording_stop(false);
     no_place = false;
     outcome = HSA_STATUS_SUCCESS;
+    CHECK(rtl_copies_begin());
     rtl_copies_hook(&settings[mode]);
     return NULL;
 }
@@ -329,10 +332,10 @@ const char *Copies_WhatIsNotRecordedIsCounted(void)
     CHECK(call(FIRST_GPU, HOST, 64, own) == HSA_STATUS_SUCCESS && given.handle == own);
     CHECK(ledger->seen == 1 && ledger->skipped == 1);
     (void)rtl_recording_stop(false);
-    rtl_shared_signal(own)->mark = 0; /* another runtime's layout */
+    rtl_shared_signal(own)->magic = 0; /* another runtime's layout */
     CHECK(call(FIRST_GPU, HOST, 64, own) == HSA_STATUS_SUCCESS && given.handle == own);
     CHECK(ledger->seen == 2 && ledger->lost[RTL_LOST_NO_TIME] == 1);
-    rtl_shared_signal(own)->mark = RTL_SHARED_SIGNAL_MARK;
+    rtl_shared_signal(own)->magic = RTL_SHARED_SIGNAL_MAGIC;
     CHECK(call(FIRST_GPU, HOST, 64, own) == HSA_STATUS_SUCCESS && given.handle != own);
     CHECK(call(FIRST_GPU, HOST, 64, own) == HSA_STATUS_SUCCESS && given.handle == own);
     CHECK(ledger->seen == 4 && ledger->lost[RTL_LOST_POOL] == 1);

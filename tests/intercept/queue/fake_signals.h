@@ -22,7 +22,7 @@ static inline uint64_t fake_signal(int64_t value)
     struct rtl_shared_signal *shared = &signals[used++ % FAKE_SIGNALS];
     amd_signal_t *signal = &shared->signal;
     memset(shared, 0, sizeof *shared);
-    shared->mark = RTL_SHARED_SIGNAL_MARK;
+    shared->magic = RTL_SHARED_SIGNAL_MAGIC;
     signal->kind = AMD_SIGNAL_KIND_USER;
     signal->value = value;
     return (uint64_t)(uintptr_t)signal;

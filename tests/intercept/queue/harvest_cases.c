@@ -147,7 +147,7 @@ static const char *set_up_side(uint32_t slot)
     CHECK(fake_records(&side->queue.pending, RECORDS));
     side->queue.rewriter = (struct rtl_rewriter){.pending = &side->queue.pending,
                                                  .pool = &rtl_signals,
-                                                 .borrows = &rtl_borrows,
+                                                 .borrows = rtl_borrows,
                                                  .ledger = &side->ledger,
                                                  .mode = RTL_MODE_FULL,
                                                  .reservations = &side->reservations,
@@ -190,8 +190,8 @@ static void tear_down(void)
  * forwarded. */
 static const char *set_up(void)
 {
-    memset((void *)rtl_borrows.sets, 0, sizeof rtl_borrows.sets);
-    rtl_harvest_begin();
+    CHECK(rtl_harvest_begin());
+    memset((void *)rtl_borrows->sets, 0, sizeof rtl_borrows->sets);
     CHECK(fake_pool(&rtl_signals, SIGNALS));
     CHECK_DONE(set_up_side(FIRST));
     CHECK_DONE(set_up_side(SECOND));
@@ -317,9 +317,9 @@ const char *Harvest_ASignalIsBorrowedThatIsForwardedMeanwhile(void)
 /* A kernel of each queue has run, and both are to be forwarded to a signal at 2. */
 static const char *set_up_both(void)
 {
-    rtl_harvest_begin();
+    CHECK(rtl_harvest_begin());
     CHECK(fake_pool(&rtl_signals, SIGNALS));
-    memset((void *)rtl_borrows.sets, 0, sizeof rtl_borrows.sets);
+    memset((void *)rtl_borrows->sets, 0, sizeof rtl_borrows->sets);
     kernel_count = 0;
     shared = fake_signal(2);
     for (uint32_t slot = 0; slot < QUEUES; slot++) {
@@ -425,7 +425,7 @@ static bool tell_at(void *context, uint32_t step)
 
 static const char *harvest_and_tell(struct told *told, uint32_t *steps)
 {
-    rtl_harvest_begin();
+    CHECK(rtl_harvest_begin());
     CHECK(fake_pool(&rtl_signals, SIGNALS));
     CHECK_DONE(set_up_side(FIRST));
     kernel_count = 0;
@@ -507,7 +507,7 @@ const char *Harvest_ASignalIsBorrowedThatIsForwardedMeanwhile(void)
 static bool enter(void)
 {
     struct rtl_record_id id = {SECOND, atomic_load(&sides[SECOND].queue.pending.tail)};
-    return rtl_borrow_enter(&rtl_borrows, shared, id);
+    return rtl_borrow_enter(rtl_borrows, shared, id);
 }
 
 const char *Harvest_AForwardComesBehindWhoIsAboutToBorrow(void)

@@ -48,7 +48,7 @@ static struct rtl_reservation made(uint64_t first)
                                           .launch = (uint32_t)mix(first + 1),
                                           .ordinal = (uint32_t)mix(first + 2),
                                           .count = counts[mix(first + 3) % 8],
-                                          .flags = RTL_RESERVED_FOUND};
+                                          .flags = RTL_RESERVED_INFERRED};
     return mix(first + 4) % 4 == 0 ? plain : reservation;
 }
 

@@ -50,13 +50,13 @@ static unsigned help(void *context)
     return 1;
 }
 
-static uint32_t found(uint32_t queue, uint64_t first, uint32_t packets)
+static uint32_t infer(uint32_t queue, uint64_t first, uint32_t packets)
 {
     (void)first;
     return queue == 11 && packets == 1 ? ++bench.found : RTL_NONE;
 }
 
-static void headed(uint32_t launch, uint64_t head)
+static void set_head(uint32_t launch, uint64_t head)
 {
     bench.headed = launch;
     bench.head = head;
@@ -67,7 +67,7 @@ static void pass(const struct rtl_launch_part *part)
     bench.parts[bench.part_count++ % 8] = *part;
 }
 
-static const struct rtl_launch_sink launches = {found, headed, pass};
+static const struct rtl_launch_sink launches = {infer, set_head, pass};
 
 static const char *set_up(enum rtl_mode mode, uint32_t signals)
 {
@@ -183,26 +183,26 @@ const char *Rewrite_PlainSignalIsBorrowed(void)
     return NULL;
 }
 
-static unsigned expected;
+static unsigned replaced;
 
-static void expect(void)
+static void count_replaced(void)
 {
-    expected++;
+    replaced++;
 }
 
 /* The first finds no pool signal at hand, the second does; the third is in a host call. */
 const char *Rewrite_CountingSignalIsReplaced(void)
 {
     CHECK_DONE(set_up(RTL_MODE_FULL, 64));
-    bench.rewriter.expect = expect;
-    expected = 0;
+    bench.rewriter.on_replaced = count_replaced;
+    replaced = 0;
     reserve(2, 1, 78, RTL_NONE, 0);
     for (uint32_t i = 0; i < 3; i++) {
         uint64_t own = fake_signal(2);
         hsa_kernel_dispatch_packet_t *packet = kernel(i, own);
         rewrite(i, 1);
         CHECK(packet->completion_signal.handle != own && packet->completion_signal.handle != 0);
-        CHECK(bench.pending.owed == i + 1 && expected == i + 1);
+        CHECK(bench.pending.owed == i + 1 && replaced == i + 1);
         fake_complete(packet->completion_signal.handle, 1, 2);
         struct rtl_kernel_facts facts;
         CHECK(take(i, &facts) == RTL_TAKE_TAKEN && facts.app_signal == own &&
@@ -731,7 +731,8 @@ const char *Rewrite_HeadOfReplayIsKnownAgain(void)
     CHECK_DONE(set_up(RTL_MODE_FULL, 64));
     for (uint64_t first = 0; first < 6; first += 3) {
         reserve(first, 1, 0, RTL_NONE, RTL_RESERVED_OUTSIDE);
-        reserve(first + 1, 2, 0, (uint32_t)(40 + first), RTL_RESERVED_OUTSIDE | RTL_RESERVED_FOUND);
+        reserve(first + 1, 2, 0, (uint32_t)(40 + first),
+                RTL_RESERVED_OUTSIDE | RTL_RESERVED_INFERRED);
         for (uint64_t i = 0; i < 3; i++)
             kernel(first + i, 0)->grid_size_x = (uint32_t)(5 + i);
         rtl_rewrite(&bench.rewriter, &bench.ring[first], first, 3, 9);
@@ -755,7 +756,7 @@ const char *Rewrite_LastOfReplayIsKnownAgain(void)
         for (uint64_t replay = 0; replay < 2; replay++) {
             uint64_t first = replay * 8; /* not right behind the last: that would be a head */
             reserve(first, size, 0, (uint32_t)(40 + replay),
-                    RTL_RESERVED_OUTSIDE | RTL_RESERVED_FOUND);
+                    RTL_RESERVED_OUTSIDE | RTL_RESERVED_INFERRED);
             reserve(first + size, 1, 0, RTL_NONE, RTL_RESERVED_OUTSIDE);
             for (uint64_t i = 0; i <= size; i++)
                 kernel(first + i, 0)->grid_size_x = (uint32_t)(5 + i);
@@ -774,7 +775,7 @@ const char *Rewrite_FingerprintTellsKernargsApart(void)
     CHECK_DONE(set_up(RTL_MODE_FULL, 64));
     for (uint32_t i = 0; i < 4; i++) {
         uint64_t first = 2 * (uint64_t)i;
-        reserve(first, 2, 0, 50 + i, RTL_RESERVED_FOUND);
+        reserve(first, 2, 0, 50 + i, RTL_RESERVED_INFERRED);
         for (uint64_t at = first; at < first + 2; at++)
             kernel(at, 0)->grid_size_x = 8;
         if (i == 2)

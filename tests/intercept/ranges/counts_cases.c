@@ -66,7 +66,7 @@ const char *Counts_OfARangeOnTwoDevices(void)
     rtl_kept_counts_forget(&counts);
     CHECK(rtl_kept_counted(&counts, 77, row, &flags) == 0 && counts.name_count == 2);
     rtl_kept_counts_free(&counts);
-    CHECK(counts.counters == NULL && !counts.told && counts.lost == 0);
+    CHECK(counts.counters == NULL && !counts.known && counts.lost == 0);
     return NULL;
 }
 

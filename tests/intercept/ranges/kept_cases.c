@@ -45,11 +45,11 @@ const char *Kept_AKernelBeforeItsCall(void)
     struct rtl_kept kept = {0};
     tell_kernel(&kept, CALL, 0, 500);
     tell_range(&kept, INNER, OUTER);
-    rtl_kept_settle(&kept, 0);
+    rtl_kept_assign(&kept, 0);
     CHECK(count_in(&kept, INNER, NULL) == 0);
     tell_call(&kept, CALL, INNER);
-    rtl_kept_settle(&kept, 0);
-    rtl_kept_settle(&kept, 0);
+    rtl_kept_assign(&kept, 0);
+    rtl_kept_assign(&kept, 0);
     CHECK(count_in(&kept, INNER, NULL) == 1);
     CHECK(rtl_kept_call_start(&kept, &kept.work[0]) == 100 + CALL);
     rtl_kept_free(&kept);
@@ -63,9 +63,9 @@ const char *Kept_AKernelOfNoRange(void)
     tell_kernel(&kept, OTHER_CALL, 0, 500);
     tell_kernel(&kept, 0, 0, 500);
     CHECK(kept.homeless_count == 1);
-    rtl_kept_settle(&kept, 500);
+    rtl_kept_assign(&kept, 500);
     CHECK(kept.homeless_count == 1);
-    rtl_kept_settle(&kept, 501);
+    rtl_kept_assign(&kept, 501);
     CHECK(kept.homeless_count == 0 && kept.lost == 0);
     rtl_kept_free(&kept);
     return NULL;

@@ -329,7 +329,7 @@ const char *Ranges_ARingBeside(void)
     uint64_t missed = rtl_emit_missed();
     CHECK_DONE(set_up());
     CHECK(rtl_ring_create_private(&other, RING) == 0);
-    rtl_emit_beside(&other);
+    rtl_emit_tee(&other);
     record();
     for (unsigned round = 0; round < 4; round++) {
         for (unsigned i = 0; i < SLOTS / 4; i++)
@@ -348,7 +348,7 @@ const char *Ranges_ARingBeside(void)
     CHECK(records == SLOTS + 1);
     drain();
     CHECK(texts(RTL_WIRE_NOTE, "a definition") == 1 && texts(RTL_WIRE_RANGE, "one alone") == 1);
-    rtl_emit_beside(NULL);
+    rtl_emit_tee(NULL);
     rtl_ring_unmap(&other);
     tear_down();
     return NULL;

@@ -18,7 +18,7 @@ struct probe {
     bool tool; /**< the runtime loaded the tool that it was asked to load (HSA_TOOLS_LIB) */
     unsigned core_table, ext_table; /**< sizes of its API tables, bytes; 0: not told */
     char missing[64];    /**< an entry of the tables that RTL cannot do without, "" if none */
-    char generation[16]; /**< of its intercept queues, as rtl_generation_name, "" if not told */
+    char generation[16]; /**< of its intercept queues, as rtl_intercept_abi_name, "" if not told */
     char counters[256];  /**< path of AMD's library for hardware counters, "" if it has none */
     char failure[256];   /**< why it could not be started, "" if it could */
     unsigned gpus;       /**< GPUs that it has */

@@ -1,4 +1,4 @@
-#include "intercept/queue/generation.h"
+#include "intercept/queue/intercept_abi.h"
 
 #include "intercept/base/api.h"
 #include "intercept/queue/aql.h"
@@ -6,7 +6,7 @@
 #include <malloc.h>
 #include <string.h>
 
-/* A queue larger than the staging buffer of G2, which has 256 packets. */
+/* A queue larger than the short staging buffer, which has 256 packets. */
 #define QUEUE_SIZE 512u
 
 /* Packets of one doorbell on the way to the last slot. No staging buffer is smaller. */
@@ -69,59 +69,60 @@ static void submit(const hsa_queue_t *queue, uint64_t count)
                                        (hsa_signal_value_t)(first + count - 1));
 }
 
-static enum rtl_generation judge_batch(const hsa_queue_t *queue, const struct call *call)
+static enum rtl_intercept_abi classify_batch(const hsa_queue_t *queue, const struct call *call)
 {
     if (call->in_ring)
-        return RTL_GENERATION_UNSTAGED;
+        return RTL_INTERCEPT_ABI_BATCH_UNSTAGED;
     bool enough = call->room >= (size_t)queue->size * RTL_PACKET_SIZE;
-    return enough ? RTL_GENERATION_G3 : RTL_GENERATION_G2;
+    return enough ? RTL_INTERCEPT_ABI_BATCH : RTL_INTERCEPT_ABI_BATCH_SHORT_STAGING;
 }
 
-static enum rtl_generation judge(const hsa_queue_t *queue, const struct observation *seen)
+static enum rtl_intercept_abi classify(const hsa_queue_t *queue, const struct observation *seen)
 {
     const struct call *first = &seen->call[0];
     const struct call *second = &seen->call[1];
     if (seen->calls == 0 || first->index != queue->size - 1)
-        return RTL_GENERATION_UNKNOWN;
+        return RTL_INTERCEPT_ABI_UNKNOWN;
     if (seen->calls == 1 && first->count == 2)
-        return judge_batch(queue, first);
+        return classify_batch(queue, first);
     bool one_by_one = seen->calls == 2 && first->count == 1 && second->count == 1;
-    return one_by_one && second->index == queue->size ? RTL_GENERATION_G1 : RTL_GENERATION_UNKNOWN;
+    return one_by_one && second->index == queue->size ? RTL_INTERCEPT_ABI_ONE_PACKET
+                                                      : RTL_INTERCEPT_ABI_UNKNOWN;
 }
 
 /* Goes to the last slot in steps, then publishes two packets, one on each side of the wrap. Safe on
- * G2: only packets that wrap are copied, these are two, and its buffer has room for 256; the steps
- * are small in case a runtime copies the others as well. */
-static enum rtl_generation experiment(hsa_queue_t *queue)
+ * a short staging buffer: only packets that wrap are copied, these are two, and its buffer has room
+ * for 256; the steps are small in case a runtime copies the others as well. */
+static enum rtl_intercept_abi experiment(hsa_queue_t *queue)
 {
     struct observation seen = {.queue = queue};
     if (rtl_api.hsa_amd_queue_intercept_register(queue, observe, &seen) != HSA_STATUS_SUCCESS)
-        return RTL_GENERATION_UNKNOWN;
+        return RTL_INTERCEPT_ABI_UNKNOWN;
     uint64_t last = queue->size - 1;
     for (uint64_t at = 0; at < last; at += STEP)
         submit(queue, last - at < STEP ? last - at : STEP);
     seen.calls = 0;
     submit(queue, 2);
-    return judge(queue, &seen);
+    return classify(queue, &seen);
 }
 
-enum rtl_generation rtl_generation_probe(hsa_agent_t agent)
+enum rtl_intercept_abi rtl_intercept_abi_probe(hsa_agent_t agent)
 {
     hsa_queue_t *queue = NULL;
     if (rtl_api.hsa_amd_queue_intercept_create == NULL ||
         rtl_api.hsa_amd_queue_intercept_register == NULL)
-        return RTL_GENERATION_UNKNOWN;
+        return RTL_INTERCEPT_ABI_UNKNOWN;
     if (rtl_api.hsa_amd_queue_intercept_create(agent, QUEUE_SIZE, HSA_QUEUE_TYPE_MULTI, NULL, NULL,
                                                UINT32_MAX, UINT32_MAX,
                                                &queue) != HSA_STATUS_SUCCESS)
-        return RTL_GENERATION_UNKNOWN;
-    enum rtl_generation generation = experiment(queue);
+        return RTL_INTERCEPT_ABI_UNKNOWN;
+    enum rtl_intercept_abi abi = experiment(queue);
     rtl_api.hsa_queue_destroy(queue);
-    return generation;
+    return abi;
 }
 
-const char *rtl_generation_name(enum rtl_generation generation)
+const char *rtl_intercept_abi_name(enum rtl_intercept_abi abi)
 {
     static const char *const names[] = {"unknown", "G1", "unstaged", "G2", "G3"};
-    return names[generation];
+    return names[abi];
 }

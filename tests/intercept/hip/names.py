@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""hip_calls_names.py CLANG ENTRIES: the parameters of wrapped calls have the names that the installed HIP
-headers give them, in their order: a trace shows arguments under these names. (Their types the compiler
-compares.) The stream that a call is about is called `stream` in the table."""
+"""names.py CLANG ENTRIES INCLUDE: the parameters of wrapped calls have the names that the installed HIP headers, in the
+folder INCLUDE, give them, in their order: a trace shows arguments under these names. (Their types the compiler compares.)
+The stream that a call is about is called `stream` in the table."""
 
 import json
 import re
@@ -11,9 +11,9 @@ import sys
 HEADER = "#define __HIP_PLATFORM_AMD__ 1\n#include <hip/hip_runtime_api.h>\n"
 
 
-def declared(clang):
+def declared(clang, include):
     """Names of the parameters by function, as the headers have them."""
-    command = [clang, "-x", "c", "-std=c11", "-fsyntax-only", "-Xclang", "-ast-dump=json", "-"]
+    command = [clang, "-x", "c", "-std=c11", "-fsyntax-only", "-Xclang", "-ast-dump=json", f"-I{include}", "-"]
     dump = subprocess.run(command, input=HEADER, capture_output=True, text=True, check=True).stdout
     return {
         node["name"]: [
@@ -33,7 +33,7 @@ def listed(path):
 
 
 def main():
-    headers, table = declared(sys.argv[1]), listed(sys.argv[2])
+    headers, table = declared(sys.argv[1], sys.argv[3]), listed(sys.argv[2])
     wrong, compared = [], 0
     for name, parameters in table.items():
         if name not in headers:

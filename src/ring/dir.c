@@ -66,7 +66,7 @@ static int create_in(const char *folder, char *path, size_t path_size, size_t ri
          rtl_spares_make(path, rtl_ring_slots_that_fit(path, ring_bytes), 1) == 0))
         return 0;
     int saved = errno;
-    rtl_session_remove(path);
+    rtl_ring_dir_remove(path);
     path[0] = '\0';
     errno = saved;
     return -1;
@@ -125,8 +125,8 @@ static void tell_why(const struct place *places, unsigned count, size_t ring_byt
 }
 
 /* First where a whole ring has room, then where one can begin, then where anything has. */
-int rtl_session_create_for(char *path, size_t path_size, size_t ring_bytes, char *why,
-                           size_t why_size)
+int rtl_ring_dir_create_for(char *path, size_t path_size, size_t ring_bytes, char *why,
+                            size_t why_size)
 {
     struct place places[3];
     unsigned count = list_places(places);
@@ -148,12 +148,12 @@ int rtl_session_create_for(char *path, size_t path_size, size_t ring_bytes, char
     return -1;
 }
 
-int rtl_session_create(char *path, size_t path_size)
+int rtl_ring_dir_create(char *path, size_t path_size)
 {
-    return rtl_session_create_for(path, path_size, 0, NULL, 0);
+    return rtl_ring_dir_create_for(path, path_size, 0, NULL, 0);
 }
 
-int rtl_session_check(const char *path, uint32_t *version)
+int rtl_ring_dir_check(const char *path, uint32_t *version)
 {
     char name[512];
     char text[128];
@@ -164,10 +164,10 @@ int rtl_session_check(const char *path, uint32_t *version)
     ssize_t length = read(file, text, sizeof text - 1);
     close(file);
     text[length > 0 ? length : 0] = '\0';
-    return rtl_session_read(text, version);
+    return rtl_ring_dir_read(text, version);
 }
 
-int rtl_session_read(const char *text, uint32_t *version)
+int rtl_ring_dir_read(const char *text, uint32_t *version)
 {
     if (strncmp(text, "wire ", 5) != 0) {
         errno = EINVAL;
@@ -177,7 +177,7 @@ int rtl_session_read(const char *text, uint32_t *version)
     return *version == RTL_WIRE_VERSION ? 1 : 0;
 }
 
-bool rtl_session_owns(const char *name)
+bool rtl_ring_dir_owns(const char *name)
 {
     static const char *const kinds[] = {"ring.",    ".ring.",    "spare.", ".spare",
                                         "refused.", "starting.", ".wish."};
@@ -190,14 +190,14 @@ bool rtl_session_owns(const char *name)
 
 /* The file `session` goes last: where that is there, somebody finishes what a killed process began.
  */
-void rtl_session_remove(const char *path)
+void rtl_ring_dir_remove(const char *path)
 {
     DIR *folder = rtl_private_list(path);
     if (folder == NULL)
         return;
     struct dirent *entry;
     while ((entry = readdir(folder)) != NULL) { // NOLINT(concurrency-mt-unsafe): own stream
-        if (rtl_session_owns(entry->d_name) && strcmp(entry->d_name, "session") != 0)
+        if (rtl_ring_dir_owns(entry->d_name) && strcmp(entry->d_name, "session") != 0)
             (void)unlinkat(dirfd(folder), entry->d_name, 0);
     }
     (void)unlinkat(dirfd(folder), "session", 0);

@@ -17,9 +17,10 @@
 
 #define TARGET_MOST 96u
 
-static const char *const names[] = {[RTL_RING_WISH_START] = "start", [RTL_RING_WISH_STOP] = "stop"};
+static const char *const names[] = {
+    [RTL_RING_REQUEST_START] = "start", [RTL_RING_REQUEST_STOP] = "stop"};
 
-int rtl_wish_leave(int folder, enum rtl_ring_wish wish, uint32_t pid, uint64_t start)
+int rtl_ring_request_leave(int folder, enum rtl_ring_request request, uint32_t pid, uint64_t start)
 {
     char target[TARGET_MOST];
     char name[32] = "wish";
@@ -27,7 +28,8 @@ int rtl_wish_leave(int folder, enum rtl_ring_wish wish, uint32_t pid, uint64_t s
     if (pid != 0)
         (void)snprintf(name, sizeof name, "wish.%" PRIu32, pid);
     (void)snprintf(hidden, sizeof hidden, ".wish.%d", (int)getpid());
-    (void)snprintf(target, sizeof target, "%s.%" PRIu64 ".%" PRIu64, names[wish], rtl_now(), start);
+    (void)snprintf(target, sizeof target, "%s.%" PRIu64 ".%" PRIu64, names[request], rtl_now(),
+                   start);
     if (symlinkat(target, folder, hidden) != 0)
         return -1;
     if (renameat(folder, hidden, folder, name) == 0)
@@ -39,7 +41,7 @@ int rtl_wish_leave(int folder, enum rtl_ring_wish wish, uint32_t pid, uint64_t s
 }
 
 /* Reads one; `*when` 0: there is none for a process with that start. */
-static enum rtl_ring_wish read_wish(const char *path, uint64_t start, uint64_t *when)
+static enum rtl_ring_request read_request(const char *path, uint64_t start, uint64_t *when)
 {
     char target[TARGET_MOST] = "";
     char word[8];
@@ -48,12 +50,13 @@ static enum rtl_ring_wish read_wish(const char *path, uint64_t start, uint64_t *
     if (readlink(path, target, sizeof target - 1) <= 0 ||
         sscanf(target, "%7[a-z].%" SCNu64 ".%" SCNu64, word, when, &of) != 3 || of != start) {
         *when = 0;
-        return RTL_RING_WISH_NONE;
+        return RTL_RING_REQUEST_NONE;
     }
-    return strcmp(word, names[RTL_RING_WISH_STOP]) == 0 ? RTL_RING_WISH_STOP : RTL_RING_WISH_START;
+    return strcmp(word, names[RTL_RING_REQUEST_STOP]) == 0 ? RTL_RING_REQUEST_STOP
+                                                           : RTL_RING_REQUEST_START;
 }
 
-enum rtl_ring_wish rtl_wish_read(const char *session)
+enum rtl_ring_request rtl_ring_request_read(const char *session)
 {
     char path[RTL_RING_PATH];
     uint64_t of_all;
@@ -61,9 +64,9 @@ enum rtl_ring_wish rtl_wish_read(const char *session)
     int saved = errno;
     uint32_t pid = (uint32_t)getpid();
     (void)snprintf(path, sizeof path, "%s/wish", session);
-    enum rtl_ring_wish all = read_wish(path, 0, &of_all);
+    enum rtl_ring_request all = read_request(path, 0, &of_all);
     (void)snprintf(path, sizeof path, "%s/wish.%" PRIu32, session, pid);
-    enum rtl_ring_wish one = read_wish(path, rtl_process_facts(pid).start, &of_one);
+    enum rtl_ring_request one = read_request(path, rtl_process_facts(pid).start, &of_one);
     errno = saved;
     return of_one > of_all ? one : all;
 }

@@ -1,11 +1,11 @@
-#include "intercept/hip/graph_marks.h"
+#include "intercept/hip/node_facts.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
 #define FEWEST_BUCKETS 256u
 
-/* Either a node with its mark, or a graph that is part of another one. Everything that ends with a
+/* Either a node with its facts, or a graph that is part of another one. Everything that ends with a
  * graph is in a list, whose head is an entry of the kind GRAPH. */
 enum kind { NODE, GRAPH };
 
@@ -16,7 +16,7 @@ struct entry {
     struct entry *owner;          /* the graph it ends with, NULL if it is on its own */
     struct entry *before, *after; /* in the owner's list */
     struct entry *first;          /* of what ends with it */
-    struct rtl_graph_mark mark;
+    struct rtl_node_facts facts;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -128,39 +128,39 @@ static void drop_all(struct entry *top)
     drop(top);
 }
 
-void rtl_graph_marks_set(uint64_t graph, uint64_t node, struct rtl_graph_mark mark)
+void rtl_node_facts_set(uint64_t graph, uint64_t node, struct rtl_node_facts facts)
 {
     pthread_mutex_lock(&lock);
     struct entry *owner = find_or_enter(graph, GRAPH);
     struct entry *entry = owner != NULL ? find_or_enter(node, NODE) : NULL;
     if (entry != NULL) {
         own(owner, entry);
-        entry->mark = mark;
+        entry->facts = facts;
     }
     pthread_mutex_unlock(&lock);
 }
 
-bool rtl_graph_marks_find(uint64_t graph, uint64_t node, struct rtl_graph_mark *mark)
+bool rtl_node_facts_find(uint64_t graph, uint64_t node, struct rtl_node_facts *facts)
 {
     pthread_mutex_lock(&lock);
     const struct entry *entry = find(node, NODE);
     bool found = entry != NULL && entry->owner->handle == graph;
     if (found)
-        *mark = entry->mark;
+        *facts = entry->facts;
     pthread_mutex_unlock(&lock);
     return found;
 }
 
-void rtl_graph_marks_set_bytes(uint64_t node, uint64_t bytes)
+void rtl_node_facts_set_bytes(uint64_t node, uint64_t bytes)
 {
     pthread_mutex_lock(&lock);
     struct entry *entry = find(node, NODE);
     if (entry != NULL)
-        entry->mark.bytes = bytes;
+        entry->facts.bytes = bytes;
     pthread_mutex_unlock(&lock);
 }
 
-void rtl_graph_marks_forget_node(uint64_t node)
+void rtl_node_facts_forget(uint64_t node)
 {
     pthread_mutex_lock(&lock);
     struct entry *entry = find(node, NODE);
@@ -169,7 +169,7 @@ void rtl_graph_marks_forget_node(uint64_t node)
     pthread_mutex_unlock(&lock);
 }
 
-void rtl_graph_marks_forget(uint64_t graph)
+void rtl_node_facts_forget_graph(uint64_t graph)
 {
     pthread_mutex_lock(&lock);
     struct entry *entry = find(graph, GRAPH);
@@ -178,7 +178,7 @@ void rtl_graph_marks_forget(uint64_t graph)
     pthread_mutex_unlock(&lock);
 }
 
-void rtl_graph_marks_attach(uint64_t graph, uint64_t child)
+void rtl_node_facts_attach(uint64_t graph, uint64_t child)
 {
     pthread_mutex_lock(&lock);
     struct entry *owner = find_or_enter(graph, GRAPH);

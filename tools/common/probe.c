@@ -1,4 +1,4 @@
-#include "doctor/probe.h"
+#include "common/probe.h"
 
 #include "common/child.h"
 #include "common/command.h"

@@ -1,0 +1,171 @@
+/**
+ * Which packets came of what: the reservation that a packet belongs to becomes the rewriter's run,
+ * and the launch of the run is told of its packets. Kernels that were reserved outside of host
+ * calls may be a graph's: their fingerprints tell.
+ *
+ * Of rewrite.c, in place as packet_read.h is, but for what would take registers from the functions
+ * that most packets go through. By the submitter.
+ */
+#ifndef RTL_INTERCEPT_QUEUE_REWRITE_RUN_H
+#define RTL_INTERCEPT_QUEUE_REWRITE_RUN_H
+
+#include "graph/fingerprint.h"
+#include "intercept/queue/packet_read.h"
+#include "intercept/queue/rewrite.h"
+
+/** What the account of one batch comes to; added to the shared ledger once. */
+struct rtl_rewrite_tally {
+    uint64_t seen, skipped, stopped, withheld, borrowed;
+    uint64_t pending, pool, taken; /* lost for these reasons; taken: by the device, not followed */
+    struct rtl_launch_part launch; /* that the last packets belong to */
+};
+
+/** Tells the launch that packets were counted for last of them. */
+static inline void rtl_run_tell(struct rtl_rewriter *rewriter, struct rtl_rewrite_tally *tally)
+{
+    if (tally->launch.packets > 0 && tally->launch.launch != RTL_NONE)
+        rewriter->launches->pass(&tally->launch);
+    tally->launch = (struct rtl_launch_part){.launch = RTL_NONE};
+}
+
+/** The fingerprint of kernels that begin with those of `before`, and of one more. */
+static RTL_ALWAYS_INLINE uint64_t rtl_run_fingerprint(uint64_t before,
+                                                      const struct rtl_kernel_key *key)
+{
+    uint64_t plane = key->block_z_grid_x >> 32 | key->grid_y_z << 32;
+    uint64_t rest = key->grid_y_z >> 32 | key->block;
+    return rtl_fingerprint_words(before, key->kernel_object, key->kernarg, plane, rest,
+                                 (uint16_t)key->block_z_grid_x);
+}
+
+/** Where the head of that fingerprint is noted, and the tail. */
+static inline uint64_t *rtl_run_head(struct rtl_rewriter *rewriter, uint64_t key)
+{
+    return &rewriter->heads[key % RTL_REWRITE_HEADS];
+}
+
+static inline uint64_t *rtl_run_tail(struct rtl_rewriter *rewriter, uint64_t key)
+{
+    return &rewriter->tails[key % RTL_REWRITE_HEADS];
+}
+
+/** Notes a kernel as one that replays begin with; returns its fingerprint. */
+static inline uint64_t rtl_run_add_head(struct rtl_rewriter *rewriter,
+                                        const struct rtl_kernel_key *kernel)
+{
+    uint64_t key = rtl_run_fingerprint(0, kernel);
+    *rtl_run_head(rewriter, key) = key;
+    rewriter->head_count++;
+    return key;
+}
+
+/** Notes a kernel as one that replays end with. */
+static inline void rtl_run_add_tail(struct rtl_rewriter *rewriter,
+                                    const struct rtl_kernel_key *kernel)
+{
+    uint64_t key = rtl_run_fingerprint(0, kernel);
+    *rtl_run_tail(rewriter, key) = key;
+    rewriter->head_count++;
+}
+
+/** The first of packets that were reserved at once, right after a kernel that was reserved alone.
+ */
+static inline void rtl_run_note_head(struct rtl_rewriter *rewriter)
+{
+    const struct rtl_rewrite_run *run = &rewriter->run;
+    if (rewriter->last_solo_at == 0 || rewriter->last_solo_at != run->first)
+        return;
+    uint64_t key = rtl_run_add_head(rewriter, &rewriter->last_solo);
+    rewriter->launches->set_head(run->reservation.launch, key);
+}
+
+/** Whether what the run holds is a batch of a replay behind which there may be more. */
+static inline bool rtl_run_is_full_batch(const struct rtl_rewrite_run *run)
+{
+    uint32_t count = run->reservation.count;
+    return (run->reservation.flags & RTL_RESERVED_INFERRED) != 0 && count > 1 &&
+           count <= RTL_REWRITE_BATCH && (count & (count - 1)) == 0;
+}
+
+/** The reservation that a packet belongs to becomes the run, if it is not already. */
+static __attribute__((noinline)) void rtl_run_enter(struct rtl_rewriter *rewriter, uint64_t index)
+{
+    struct rtl_rewrite_run *run = &rewriter->run;
+    if (index >= run->first && index < run->end)
+        return;
+    run->behind_batch = index == run->end && rtl_run_is_full_batch(run);
+    run->reservation = rtl_reservations_at(rewriter->reservations, index);
+    run->first = index;
+    run->end = index + run->reservation.count;
+    run->fingerprint = 0;
+    if ((run->reservation.flags & RTL_RESERVED_INFERRED) != 0)
+        rtl_run_note_head(rewriter);
+}
+
+/** The fingerprint of a kernel that was reserved alone if it is a launch of its own: it has been
+ * seen as a head, or as what is left behind full batches. 0: it is none. */
+static inline uint64_t rtl_run_launch_key(struct rtl_rewriter *rewriter,
+                                          const struct rtl_kernel_key *kernel)
+{
+    uint64_t key = rtl_run_fingerprint(0, kernel);
+    return *rtl_run_head(rewriter, key) == key || *rtl_run_tail(rewriter, key) == key ? key : 0;
+}
+
+/** A kernel that was reserved alone. */
+static inline void rtl_run_note_solo(struct rtl_rewriter *rewriter,
+                                     const struct rtl_kernel_key *kernel)
+{
+    struct rtl_rewrite_run *run = &rewriter->run;
+    uint64_t key = rewriter->head_count > 0 ? rtl_run_launch_key(rewriter, kernel) : 0;
+    if (key != 0) {
+        run->reservation.launch = rewriter->launches->infer(rewriter->queue, run->first, 1);
+        run->reservation.flags |= RTL_RESERVED_INFERRED;
+        run->fingerprint = key;
+        return;
+    }
+    if (run->behind_batch)
+        rtl_run_add_tail(rewriter, kernel);
+    rewriter->last_solo = *kernel;
+    rewriter->last_solo_at = run->first + 1;
+}
+
+/** Adds a kernel to the fingerprint of its launch, or looks whether it is a launch of its own. */
+static inline void rtl_run_note_kernel(struct rtl_rewriter *rewriter, const void *packet,
+                                       bool extended, const struct rtl_kernel_facts *facts)
+{
+    struct rtl_rewrite_run *run = &rewriter->run;
+    uint32_t flags = run->reservation.flags;
+    if (rewriter->mode != RTL_MODE_FULL ||
+        (flags & (RTL_RESERVED_INFERRED | RTL_RESERVED_OUTSIDE)) == 0)
+        return;
+    struct rtl_kernel_key key = {
+        .kernel_object = facts->kernel_object,
+        .kernarg = rtl_packet_kernarg(packet, extended),
+        .block = (uint64_t)facts->block[0] << 32 | (uint64_t)facts->block[1] << 48,
+        .block_z_grid_x = facts->block[2] | (uint64_t)facts->grid[0] << 32,
+        .grid_y_z = facts->grid[1] | (uint64_t)facts->grid[2] << 32,
+    };
+    if ((flags & RTL_RESERVED_INFERRED) != 0)
+        run->fingerprint = rtl_run_fingerprint(run->fingerprint, &key);
+    else if (run->reservation.count == 1)
+        rtl_run_note_solo(rewriter, &key);
+}
+
+/** Counts packets for their launch. */
+static __attribute__((noinline)) void rtl_run_count(struct rtl_rewriter *rewriter,
+                                                    struct rtl_rewrite_tally *tally,
+                                                    uint32_t packets, uint32_t kernels)
+{
+    const struct rtl_rewrite_run *run = &rewriter->run;
+    if (run->reservation.launch == RTL_NONE)
+        return;
+    if (tally->launch.launch != run->reservation.launch) {
+        rtl_run_tell(rewriter, tally);
+        tally->launch.launch = run->reservation.launch;
+    }
+    tally->launch.packets += packets;
+    tally->launch.kernels += kernels;
+    tally->launch.fingerprint = run->fingerprint;
+}
+
+#endif

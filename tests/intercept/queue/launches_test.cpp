@@ -1,0 +1,6 @@
+#include "../../common/check.h"
+
+RTL_C_TEST(Launches, InTheHandsOfAThreadThatDoesNotComeOn)
+RTL_C_TEST(Launches, ThatWaitForRoomInTheHandsOfAnother)
+RTL_C_TEST(Launches, WhosePlacesAreTakenMeanwhile)
+RTL_C_TEST(Launches, OfManyThreads)
