@@ -113,18 +113,27 @@ bool openings_any(struct openings *openings)
     return pieces > 0;
 }
 
+/* Events have lengths of four bytes each: what is behind the first is not aligned. */
+static void take_events(const char *events, size_t size, openings_by *by, void *context)
+{
+    struct fanotify_event_metadata event;
+    for (size_t at = 0; size - at >= sizeof event; at += event.event_len) {
+        memcpy(&event, events + at, sizeof event);
+        if (event.event_len < sizeof event || event.event_len > size - at)
+            return;
+        if (event.pid > 0 && (event.mask & FAN_OPEN))
+            by(context, (uint32_t)event.pid);
+    }
+}
+
 void openings_who(struct openings *openings, openings_by *by, void *context)
 {
-    _Alignas(struct fanotify_event_metadata) char events[4096];
+    char events[4096];
     ssize_t size;
     for (unsigned pieces = 0; openings->who >= 0 && pieces < MOST_PIECES &&
                               (size = read(openings->who, events, sizeof events)) > 0;
-         pieces++) {
-        const struct fanotify_event_metadata *event = (const void *)events;
-        for (; FAN_EVENT_OK(event, size); event = FAN_EVENT_NEXT(event, size))
-            if (event->pid > 0 && (event->mask & FAN_OPEN))
-                by(context, (uint32_t)event->pid);
-    }
+         pieces++)
+        take_events(events, (size_t)size, by, context);
 }
 
 void openings_stop(struct openings *openings)

@@ -68,7 +68,7 @@ hold_up() {
     while kill -STOP "$collector" 2>/dev/null; do
         sleep 0.1
         kill -CONT "$collector" 2>/dev/null || break
-        sleep 0.005
+        sleep 0.02
     done
 }
 hold_up &

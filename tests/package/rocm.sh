@@ -3,6 +3,7 @@
 # answered; a root is made once, whole or not at all, by one of those who want it; what runs there has the sources, read
 # only, and a build folder of its own; and whoever is killed leaves no process, no mount and no lock.
 set -euo pipefail
+source "$(dirname "$0")/../common/within.sh"
 sources=$1
 scratch=$(mktemp -d)
 trap 'rm -rf --one-file-system "$scratch"' EXIT
@@ -31,16 +32,6 @@ wrong() {
 
 equal() {
     [ "$2" = "$3" ] || fail "$1: '$2', not '$3'"
-}
-
-# within SECONDS COMMAND...: the command holds by then.
-within() {
-    local deadline=$((SECONDS + $1))
-    shift
-    until "$@"; do
-        [ $SECONDS -lt $deadline ] || return 1
-        sleep 0.02
-    done
 }
 
 # A tree with the script and the things that it stands on; bootstrap does as a file says that lies beside it.

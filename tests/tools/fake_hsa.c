@@ -35,7 +35,7 @@ EXPORT hsa_status_t hsa_agent_get_info(hsa_agent_t agent, hsa_agent_info_t attri
     if (attribute == HSA_AGENT_INFO_DEVICE)
         memcpy(value, &type, sizeof type);
     else
-        strcpy(value, "gfx9999");
+        memcpy(value, "gfx9999", sizeof "gfx9999");
     return HSA_STATUS_SUCCESS;
 }
 

@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2034
 # Shared by the scripts of this folder; sourced with the build folder as first argument.
 set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/../common/within.sh"
 build=$1
 rtl=$build/bin/rtl
 soft=$build/lib/softgpu/libsoftgpu.so
@@ -22,14 +23,4 @@ fail() {
 # equal WHAT GOT WANTED
 equal() {
     [ "$2" = "$3" ] || fail "$1: got '$2', want '$3'"
-}
-
-# within SECONDS COMMAND...: the command holds by then.
-within() {
-    local deadline=$((SECONDS + $1))
-    shift
-    until "$@"; do
-        [ $SECONDS -lt $deadline ] || return 1
-        sleep 0.02
-    done
 }
