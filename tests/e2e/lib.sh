@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2034
-# Shared by the end-to-end scripts; sourced with the build folder as first argument.
+# Shared by the end-to-end scripts; sourced with the build folder as first argument. RTL_TEST_BUILD is another one that is
+# tested in its place (tests/rocm/run.sh).
 set -euo pipefail
-build=$1
+build=${RTL_TEST_BUILD:-$1}
 shift
 bin=$build/tests/bin
 rtl=$build/bin/rtl

@@ -4,7 +4,7 @@
 source "$(dirname "$0")/lib.sh"
 kernels=300
 program=("$bin/hsa_storm" --dispatches "$kernels" --queues 2)
-LD_LIBRARY_PATH=$build/lib/softgpu "${program[@]}" >alone.out 2>alone.err || fail "without RTL: status $?"
+LD_PRELOAD=$soft "${program[@]}" >alone.out 2>alone.err || fail "without RTL: status $?"
 
 # look WHAT
 look() {

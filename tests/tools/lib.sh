@@ -2,7 +2,7 @@
 # Shared by the scripts of this folder; sourced with the build folder as first argument.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../common/within.sh"
-build=$1
+build=${RTL_TEST_BUILD:-$1}
 rtl=$build/bin/rtl
 soft=$build/lib/softgpu/libsoftgpu.so
 unset HSA_TOOLS_LIB LD_PRELOAD LD_LIBRARY_PATH RTL_MODE RTL_OUTPUT RTL_SESSION RTL_BUFFER

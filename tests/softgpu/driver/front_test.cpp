@@ -308,27 +308,30 @@ TEST_F(Front, MemoryIsSharedByItsOffset)
     }
 }
 
-/* As releases have the arguments of a queue: 88 bytes, and 96 from 6.4 on. */
-struct Queue96 {
+/* As releases have the arguments of a queue: 88 bytes, and from 6.4 on 96, with the number of an
+ * SDMA engine. */
+enum { QUEUE_UNTIL_6_3 = 88, QUEUE_FROM_6_4 = 96 };
+
+union Queue {
     kfd_ioctl_create_queue_args args;
-    uint32_t sdma_engine_id;
-    uint32_t pad;
+    uint32_t words[QUEUE_FROM_6_4 / sizeof(uint32_t)];
 };
 
-static_assert(sizeof(kfd_ioctl_create_queue_args) == 88, "the driver's ABI");
+static_assert(sizeof(Queue) == QUEUE_FROM_6_4, "the driver's ABI");
 
 TEST_F(Front, QueuesByTheArgumentsOfEveryRelease)
 {
     open_gpu();
-    for (size_t size : {sizeof(kfd_ioctl_create_queue_args), sizeof(Queue96)}) {
+    for (size_t size : {QUEUE_UNTIL_6_3, QUEUE_FROM_6_4}) {
         alignas(64) amd_queue_t own = {};
         alignas(4096) static hsa_barrier_and_packet_t ring[64];
         alignas(64) amd_signal_t done = {};
         done.value = 1;
         for (hsa_barrier_and_packet_t &slot : ring)
             slot.header = HSA_PACKET_TYPE_INVALID;
-        Queue96 queue = {};
-        queue.sdma_engine_id = 0x1234;
+        Queue queue = {};
+        uint32_t &engine = queue.words[QUEUE_UNTIL_6_3 / sizeof(uint32_t)];
+        engine = 0x1234;
         queue.args.gpu_id = gpu;
         queue.args.queue_type = KFD_IOC_QUEUE_TYPE_COMPUTE_AQL;
         queue.args.queue_percentage = 100;
@@ -339,7 +342,7 @@ TEST_F(Front, QueuesByTheArgumentsOfEveryRelease)
         queue.args.write_pointer_address =
             reinterpret_cast<uint64_t>(const_cast<uint64_t *>(&own.write_dispatch_id));
         ASSERT_EQ(ioctl(kfd, _IOC(_IOC_READ | _IOC_WRITE, 'K', 0x02, size), &queue), 0);
-        EXPECT_EQ(queue.sdma_engine_id, 0x1234U);
+        EXPECT_EQ(engine, 0x1234U);
 
         /* The thunk maps the page, and takes the low bits for the place in it. */
         auto *doorbells = static_cast<volatile uint64_t *>(
