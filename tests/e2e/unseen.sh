@@ -190,9 +190,9 @@ hidden() {
     cd all
     if [ "$($alice bash -c './sleep 1 & readlink /proc/$!/exe')" ]; then echo "no raised privileges here: skipped" && exit 77; fi
     status=0
-    $alice "$rtl" trace --gpu soft -q -f -o t.db -- bash -c '$ctl <<<7; ./sleep 3' >run.out 2>run.err || fail "status $?"
+    $alice "$rtl" trace --gpu soft -q -f -o t.db -- bash -c '$ctl <<<7; ./sleep 6' >run.out 2>run.err || fail "status $?"
     "$rtl" check t.db >check.out || fail "a program that nobody may look into makes the trace incomplete"
-    grep -q '^  note: 1 process of the program could not be looked into, because it has privileges that rtl has not (process [0-9]*, ./sleep 3)' \
+    grep -q '^  note: 1 process of the program could not be looked into, because it has privileges that rtl has not (process [0-9]*, ./sleep 6)' \
         check.out || fail "nobody says that a process could not be looked into"
 }
 
