@@ -21,6 +21,7 @@ SOFTGPU_TRUTH=truth "$bin/outcome" traced.end "$rtl" trace -q -m $mode --gpu sof
     >traced.out 2>traced.err
 equal "end of the program" "$(cat traced.end)" "$(cat plain.end)"
 cmp -s plain.out traced.out || fail "stdout differs from the run without RTL"
+without_remarks plain.err traced.err
 cmp -s plain.err traced.err || fail "stderr differs from the run without RTL"
 
 # Every copy is accounted for, however the end came.

@@ -16,6 +16,7 @@ cd empty
 "$bin/outcome" ../end "${program[@]}" >../run.out 2>../run.err || true
 cd ..
 equal "end of the program" "$(cat end)" "exit 0"
+without_remarks run.err
 [ ! -s run.err ] || fail "something was printed on stderr"
 equal "files that were written" "$(ls -A empty)" ""
 

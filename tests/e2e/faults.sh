@@ -14,6 +14,7 @@ SOFTGPU_TRUTH=$scratch/truth "$bin/outcome" traced.end "$rtl" trace -q -m full -
 equal "end of the program alone" "$(cat plain.end)" "exit 0"
 equal "end of the program" "$(cat traced.end)" "exit 0"
 cmp -s plain.out traced.out || fail "stdout differs from the run without RTL"
+without_remarks plain.err traced.err
 cmp -s plain.err traced.err || fail "stderr differs from the run without RTL"
 
 status=0

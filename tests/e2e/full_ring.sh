@@ -33,6 +33,7 @@ status=0
 wait "$collector" || status=$?
 collector=
 equal "end of the storm" "$status" 0
+without_remarks storm.err
 [ ! -s storm.err ] || fail "something was printed on stderr"
 
 executed=$("$build/bin/softgpu-run" --truth truth | grep -c '^kernel .*storm_') || true

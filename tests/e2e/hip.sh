@@ -11,7 +11,7 @@ rm -f truth
 "$rtl" trace -q -m full --gpu soft -o t.db -- "$@" >traced.out 2>traced.err || traced=$?
 equal "exit status under rtl trace" "$traced" "$alone"
 cmp -s alone.out traced.out || fail "the program's output differs"
-without_waits alone.err traced.err
+without_remarks alone.err traced.err
 cmp -s alone.err traced.err || fail "the program's errors differ"
 equal "the way into the queues" "$(ask t.db "SELECT DISTINCT way FROM queues WHERE way <> 'copies'")" "$way"
 "$rtl" check --truth truth t.db >check.out 2>check.err || fail "rtl check --truth ended with status $?"

@@ -6,13 +6,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 build=$PWD/build
 export RTL_TEST_BUILD=$build/tested
 
-# A build folder whose programs of HIP and of the tests are this suite's, and all else the machine's.
+# A build folder whose programs of HIP and of the tests are this suite's, and all else the machine's. rtl finds what belongs
+# to it by its own place.
 rm -rf "$RTL_TEST_BUILD"
 mkdir -p "$RTL_TEST_BUILD/bin"
-ln -s /rtl-build/bin/* "$RTL_TEST_BUILD/bin"
-for program in rtl-demo-decode rtl-bench-work; do
-    ln -sf "$build/bin/$program" "$RTL_TEST_BUILD/bin/$program"
-done
+cp /rtl-build/bin/{rtl,softgpu-run} "$build"/bin/{rtl-demo-decode,rtl-bench-work} "$RTL_TEST_BUILD/bin"
 ln -s /rtl-build/lib "$RTL_TEST_BUILD/lib"
 ln -s "$build/tests" "$RTL_TEST_BUILD/tests"
 

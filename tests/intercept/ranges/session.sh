@@ -8,6 +8,7 @@ way=$1
 unset RTL_QUEUE
 SOFTGPU_TRUTH=$scratch/truth RANGES_SESSION=1 RTL_BUFFER=256M LD_PRELOAD=$soft LD_LIBRARY_PATH=$build/lib \
     "$bin/ranges" "$way" >session.out 2>session.err || fail "the program ended with status $?"
+without_remarks session.err
 [ ! -s session.err ] || fail "something was printed on stderr"
 
 # trace NAME [VARIABLE=VALUE]: the same program, recorded.
@@ -16,6 +17,7 @@ trace() {
     shift
     env "$@" RANGES_EXPECTED="$scratch/expected" SOFTGPU_TRUTH="$scratch/$name.truth" "$rtl" trace -q --gpu soft --buffer 256M -o "$name.db" -- \
         "$bin/ranges" "$way" >traced.out 2>traced.err || fail "the program ended with status $? under rtl trace ($name)"
+    without_remarks traced.err
     [ ! -s traced.err ] || fail "something was printed on stderr ($name)"
     # Packets of RTL's own, by which counters are read, have indices on the device as well.
     local truth=(--truth "$name.truth")
