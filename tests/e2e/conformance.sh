@@ -8,8 +8,11 @@
 # - hipEventElapsedTime tells the device's times: conformance_events.
 source "$(dirname "$0")/lib.sh"
 export E2E_QUEUE=$1 RTL_QUEUE=$1
+way=$1
 runtime=$2
-if [ "$runtime" != rocr ]; then
+if [ "$runtime" = rocr ]; then
+    skip_what_is_refused full
+else
     export E2E_TOOLS=$build/tests/lib/intercept_model.so MODEL_GENERATION=$runtime HSA_TOOLS_REPORT_LOAD_FAILURE=1
 fi
 

@@ -20,7 +20,7 @@ class Hip:
     """Functions of libamdhip64, whose calls are counted and must succeed."""
 
     def __init__(self):
-        self.library = ctypes.CDLL("libamdhip64.so.5", mode=os.RTLD_LOCAL | os.RTLD_NOW)
+        self.library = ctypes.CDLL(os.environ["HIP_LIBRARY"], mode=os.RTLD_LOCAL | os.RTLD_NOW)
 
     def __getattr__(self, name):
         function = getattr(self.library, name)
@@ -77,7 +77,7 @@ def work_by_library(path):
 
 def look_around():
     """What a process sees of HIP that it has not loaded into its global scope, or not at all."""
-    for library in (None, "libamdhip64.so.5"):
+    for library in (None, os.environ["HIP_LIBRARY"]):
         handle = ctypes.CDLL(library)
         for name in ("hipMalloc", "hipGraphAddNode", "hipNoSuchCall"):
             print(library, name, hasattr(handle, name))

@@ -6,6 +6,10 @@ source "$(dirname "$0")/lib.sh"
 export SOFTGPU_PLUGINS=$1 SOFTGPU_TRUTH=$scratch/truth.%p
 shift
 
+# The name of HIP's library of its release.
+HIP_LIBRARY=$(ldd "$bin/hip_calls" | sed -n 's/^[[:space:]]*\(libamdhip64[^ ]*\) .*/\1/p')
+export HIP_LIBRARY
+
 # What is preloaded besides.
 preload=${E2E_PRELOAD:-}
 

@@ -1,7 +1,7 @@
 /*
  * hip_calls_dlsym [LIBRARY]: asks for functions in the ways that there are, and prints what it
  * finds, and how often it called what ("made NAME COUNT"). It is linked with no HIP; it opens
- * LIBRARY (libamdhip64.so.5 when absent).
+ * LIBRARY (what HIP_LIBRARY in the environment names when absent).
  *
  * HIP_CALLS_PRELOADED is in its environment where a library is preloaded that has a hipFree of its
  * own (hip_calls_before.c).
@@ -70,7 +70,8 @@ int main(int argc, char **argv)
         ask("before, next", RTLD_NEXT);
         ask("before, by the program", dlopen(NULL, RTLD_LAZY));
     }
-    void *library = dlopen(argc > 1 ? argv[1] : "libamdhip64.so.5", RTLD_NOW | RTLD_LOCAL);
+    void *library =
+        dlopen(argc > 1 ? argv[1] : secure_getenv("HIP_LIBRARY"), RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
         (void)fprintf(stderr, "there is no such library\n");
         return 1;
@@ -83,8 +84,8 @@ int main(int argc, char **argv)
     (void)printf("the same: %d\n", dlsym(library, "hipFree") == once);
     ask_in_threads(library);
     ask("after, next", RTLD_NEXT);
-    void *global =
-        dlopen(argc > 1 ? argv[1] : "libamdhip64.so.5", RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+    void *global = dlopen(argc > 1 ? argv[1] : secure_getenv("HIP_LIBRARY"),
+                          RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
     ask("in all, by default", RTLD_DEFAULT);
     call(dlsym(RTLD_DEFAULT, "hipFree"), true);
     (void)printf("the library is one: %d\n", global == library);

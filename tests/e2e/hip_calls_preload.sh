@@ -4,14 +4,15 @@
 source "$(dirname "$0")/lib.sh"
 export SOFTGPU_PLUGINS=$1
 librtl=$(realpath "$build/lib/librtl.so")
+soft_path=$(realpath "$build/lib/softgpu/libsoftgpu.so")
 
 # preloaded MODE [VARIABLE=VALUE...]: LD_PRELOAD as a program sees it.
 preloaded() {
     local mode=$1
     shift
     env "$@" "$rtl" trace -q -f -m "$mode" --gpu soft -o t.db -- sh -c 'printf %s "$LD_PRELOAD"' >preloaded.out 2>trace.err || return
-    sed -E 's#:?'"$soft"'$##' preloaded.out
-    grep -q "$soft\$" preloaded.out || echo "without the software GPU"
+    sed -E 's#:?'"$soft_path"'$##' preloaded.out
+    grep -q "$soft_path\$" preloaded.out || echo "without the software GPU"
 }
 other=$build/tests/lib/hip_calls_before.so
 another=$build/tests/lib/e2e_plugin.so

@@ -35,6 +35,11 @@ namespace
 const char *const lasts_name = "_Z9hip_lastsPij";
 const char *const marker_name = "_Z9hip_wherePi";
 const char *const fill_prefix = "__amd_rocclr_fillBuffer";
+const char *const copy_prefix = "__amd_rocclr_copyBuffer";
+
+// In the place of a kernel's duration: a node without a kernel, and one that is a copy. HIP 5.2
+// gives that to an SDMA engine, later releases to a kernel.
+enum : uint32_t { NO_KERNEL = UINT32_MAX, COPY = UINT32_MAX - 1 };
 
 // ---- ranges, where librtl is there to keep them ----
 
@@ -213,9 +218,9 @@ hipGraphNode_t add_kernel(Graph &graph, hipGraph_t source, std::vector<hipGraphN
 }
 
 // A number for a node that has no kernel of its own.
-void skip(Graph &graph)
+void skip(Graph &graph, uint32_t what = NO_KERNEL)
 {
-    graph.nodes.push_back({UINT32_MAX, "", static_cast<int>(graph.nodes.size())});
+    graph.nodes.push_back({what, Range::now(), static_cast<int>(graph.nodes.size())});
 }
 
 void instantiate(Graph &graph, hipGraph_t source)
@@ -340,7 +345,7 @@ void built()
     hipGraphNode_t first = add_kernel(graph, source, {empty});
     MUST(hipGraphAddMemcpyNode1D(&load, source, &first, 1, pinned, memory, size,
                                  hipMemcpyDeviceToHost));
-    skip(graph);
+    skip(graph, COPY);
     hipHostNodeParams calls{nothing, pinned};
     MUST(hipGraphAddHostNode(&host, source, &load, 1, &calls));
     skip(graph);
@@ -476,7 +481,8 @@ void changed()
         launch(again, stream);
         destroy(again, made);
     }
-    CHECK(handles.size() < 40, "HIP did not use a handle again");
+    // Where it lies is chance from 6 on.
+    CHECK(HIP_VERSION_MAJOR >= 6 || handles.size() < 40, "HIP did not use a handle again");
 }
 
 // Graphs in graphs. HIP 5.2 runs a child graph right where the node stands that holds it.
@@ -520,15 +526,17 @@ void nested()
 // Each thread captures, changes and launches graphs of its own.
 void threads()
 {
+    // From 6 on a capture in global mode ends when another thread synchronises, as these do.
+    const int allowed = HIP_VERSION_MAJOR < 6 ? 3 : 2;
     const hipStreamCaptureMode modes[] = {hipStreamCaptureModeThreadLocal,
                                           hipStreamCaptureModeRelaxed, hipStreamCaptureModeGlobal};
     std::vector<std::thread> all;
     for (int i = 0; i < 4; i++) {
-        all.emplace_back([i, &modes] {
+        all.emplace_back([i, &modes, allowed] {
             hipStream_t stream = new_stream();
             for (int round = 0; round < 5; round++) {
                 Graph graph;
-                MUST(hipStreamBeginCapture(stream, modes[(i + round) % 3]));
+                MUST(hipStreamBeginCapture(stream, modes[(i + round) % allowed]));
                 std::string name = "thread " + std::to_string(i);
                 {
                     Range range(name.c_str());
@@ -629,7 +637,12 @@ class Random
     void run_one(hipStream_t stream)
     {
         MUST(hipGraphCreate(&source_, 0));
-        for (unsigned i = 0, count = 2 + pick(20); i < count; i++) {
+        const unsigned count = 2 + pick(20);
+        // From 6 on hipGraphLaunch ends in a null pointer of HIP's own for some graphs in graphs
+        // with branches, with the default scheduling of 7.2 and without
+        // (DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING=0). `nested` has such without branches.
+        may_nest_ = HIP_VERSION_MAJOR < 6;
+        for (unsigned i = 0; i < count; i++) {
             add();
         }
         instantiate(graph_, source_);
@@ -669,19 +682,16 @@ class Random
         Range range(name.c_str());
         std::vector<hipGraphNode_t> after = some();
         hipGraphNode_t node = nullptr;
-        switch (pick(8)) {
-        case 0:
+        const unsigned kind = pick(8);
+        if (kind == 0 && !kernels_only_) {
             MUST(hipGraphAddEmptyNode(&node, source_, after.data(), after.size()));
             skip(graph_);
-            break;
-        case 1:
+        } else if (kind == 1 && !kernels_only_) {
             node = add_child(after);
-            break;
-        default:
+        } else {
             kernels_.emplace_back(graph_.nodes.size(), nullptr);
             node = add_kernel(graph_, source_, after, 1 + pick(12));
             kernels_.back().second = node;
-            break;
         }
         made_.push_back(node);
     }
@@ -706,6 +716,10 @@ class Random
     }
     std::mt19937 dice_;
     hipGraph_t source_ = nullptr;
+    // From 6 on hipGraphLaunch ends in a null pointer of HIP's own for some graphs that have
+    // branches, and graphs in them or empty nodes; which ones depends on
+    // DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING.
+    const bool kernels_only_ = HIP_VERSION_MAJOR >= 6;
     Graph graph_;
     std::vector<hipGraphNode_t> made_;
     std::vector<std::pair<size_t, hipGraphNode_t>> kernels_; // by number
@@ -754,11 +768,11 @@ void errors()
         capture(graph, stream);
     }
     TELL(hipGraphAddEmptyNode(nullptr, nullptr, nullptr, 0));
-    { // This call leaves that error where it is, so that RTL cannot ask HIP which node it has
+    { // HIP 5's call leaves that error where it is, so that RTL cannot ask which node it has
       // become.
         Range range("with an error");
         TELL(hipMemsetD32Async(memory, 1, 1024, stream));
-        graph.nodes.push_back({0, "", 1});
+        graph.nodes.push_back({0, HIP_VERSION_MAJOR < 6 ? "" : Range::now(), 1});
     }
     TELL(hipGetLastError());
     {
@@ -766,8 +780,10 @@ void errors()
         TELL(hipMemsetD32Async(memory, 2, 1024, stream));
         graph.nodes.push_back({0, Range::now(), 2});
     }
-    TELL(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
-    TELL(hipStreamEndCapture(stream, nullptr));
+    if (HIP_VERSION_MAJOR < 7) { // either ends the capture there, and its graph is gone
+        TELL(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+        TELL(hipStreamEndCapture(stream, nullptr));
+    }
     TELL(hipStreamEndCapture(stream, &source));
     TELL(hipGraphInstantiate(nullptr, source, nullptr, nullptr, 0));
     TELL(hipGraphInstantiate(&none, nullptr, nullptr, nullptr, 0));
@@ -886,8 +902,23 @@ struct Place {
 
 bool is_of(const Done &done, const Node &node)
 {
-    return node.ns == 0 ? done.name.rfind(fill_prefix, 0) == 0
-                        : done.name == lasts_name && done.ns == node.ns;
+    switch (node.ns) {
+    case 0:
+        return done.name.rfind(fill_prefix, 0) == 0;
+    case COPY:
+        return done.name.rfind(copy_prefix, 0) == 0;
+    default:
+        return done.name == lasts_name && done.ns == node.ns;
+    }
+}
+
+// Of the nodes that come, those that are copies and no kernel.
+void leave_out_copies(std::deque<Place> &coming, const Done *next)
+{
+    while (!coming.empty() && coming.front().node->ns == COPY &&
+           (next == nullptr || !is_of(*next, *coming.front().node))) {
+        coming.pop_front();
+    }
 }
 
 // Behind each marker on its queue: the kernels of its launch, if that one is in line.
@@ -901,6 +932,7 @@ void follow_markers(const std::vector<Done> &all, std::map<const Done *, Place> 
     std::deque<Place> coming;
     for (const auto &[place, done] : in_order) {
         if (place.first != queue || done->name == marker_name) {
+            leave_out_copies(coming, nullptr);
             CHECK(coming.empty(), "a launch that is not whole");
             coming.clear();
             queue = place.first;
@@ -908,11 +940,15 @@ void follow_markers(const std::vector<Done> &all, std::map<const Done *, Place> 
         if (done->name == marker_name) {
             const Launch &launch = launches[done->grid / 64 - 1];
             for (const Node &node : launch.nodes) {
-                if (launch.in_line && node.ns != UINT32_MAX) {
+                if (launch.in_line && node.ns != NO_KERNEL) {
                     coming.push_back({&launch, &node});
                 }
             }
-        } else if (!coming.empty()) {
+            continue;
+        }
+        leave_out_copies(coming, done);
+        if (!coming.empty()) {
+            copies -= coming.front().node->ns == COPY;
             CHECK(is_of(*done, *coming.front().node), done->name);
             places[done] = coming.front();
             coming.pop_front();
@@ -952,11 +988,13 @@ void compare()
     follow_time(all, places);
     size_t planned = 0;
     for (const Launch &launch : launches) {
-        planned += static_cast<size_t>(
-            std::count_if(launch.nodes.begin(), launch.nodes.end(),
-                          [](const Node &node) { return node.ns != UINT32_MAX; }));
+        planned +=
+            static_cast<size_t>(std::count_if(launch.nodes.begin(), launch.nodes.end(),
+                                              [](const Node &node) { return node.ns < COPY; }));
     }
-    CHECK(places.size() == planned, "kernels of graphs that the device has executed");
+    auto placed = std::count_if(places.begin(), places.end(),
+                                [](const auto &place) { return place.second.node->ns < COPY; });
+    CHECK(static_cast<size_t>(placed) == planned, "kernels of graphs that the device has executed");
     const char *path = std::getenv("HIP_GRAPHS_EXPECTED");
     std::FILE *file = path != nullptr ? std::fopen(path, "w") : nullptr;
     if (file == nullptr) {

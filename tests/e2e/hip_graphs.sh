@@ -3,6 +3,7 @@
 # and of each kernel that the device has executed the trace says what the program knows: the call that it came from,
 # graph, generation, launch, node and range.
 source "$(dirname "$0")/lib.sh"
+source "$here/hip_graphs_told.sh"
 export SOFTGPU_PLUGINS=$1 SOFTGPU_TRUTH=$scratch/truth
 shift
 scenario=("$@")
@@ -18,18 +19,7 @@ without_remarks alone.err traced.err
 cmp -s alone.err traced.err || fail "the program's errors differ"
 "$rtl" check --truth truth t.db >check.out 2>check.err || fail "rtl check --truth ended with status $?"
 
-# A call is told by its name, its thread, and how many-th of its name it is there. Where nothing tells nodes apart, the
-# trace must say so.
-ask t.db "
-    WITH calls AS (SELECT correlation, name, thread,
-                          row_number() OVER (PARTITION BY thread, name ORDER BY start) AS nth FROM api)
-    SELECT q.hsa_id, k.packet, c.name, c.thread, c.nth, k.graph, k.generation, k.launch,
-           CASE WHEN k.certain = 0 THEN '?' ELSE k.node END, r.name
-    FROM kernels k JOIN queues q ON q.queue = k.queue
-                   LEFT JOIN calls c ON c.correlation = k.correlation
-                   LEFT JOIN ranges r ON r.id = k.range
-    WHERE k.mangled LIKE '\_Z9hip%' ESCAPE '\' OR k.mangled LIKE '\_\_amd\_rocclr\_fill%' ESCAPE '\'" |
-    sort >told
+what_is_told >told
 sort expected >known
 [ -s known ] || fail "the program knows of no kernel"
 if [ "${scenario[0]}" = random ]; then # much is alike: what the trace does not say for sure need not be right

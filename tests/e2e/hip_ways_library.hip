@@ -16,6 +16,9 @@ static void made(const char *name, int count)
     (void)fflush(stdout);
 }
 
+#define NUMBER_OF(number) #number
+#define NUMBER(macro)     NUMBER_OF(macro)
+
 // Calls a function of HIP, which is right, or returns 1.
 #define DO(function, ...)                                                                          \
     made(#function, 1);                                                                            \
@@ -27,8 +30,9 @@ static int wait_for(hipStream_t stream, bool by_version)
     using synchronize = hipError_t (*)(hipStream_t);
     synchronize function = hipStreamSynchronize;
     if (by_version)
-        function = reinterpret_cast<synchronize>(dlvsym(
-            dlopen("libamdhip64.so.5", RTLD_NOW | RTLD_NOLOAD), "hipStreamSynchronize", "hip_4.2"));
+        function = reinterpret_cast<synchronize>(
+            dlvsym(dlopen("libamdhip64.so." NUMBER(HIP_VERSION_MAJOR), RTLD_NOW | RTLD_NOLOAD),
+                   "hipStreamSynchronize", "hip_4.2"));
     made("hipStreamSynchronize", 1);
     return function == nullptr || function(stream) != hipSuccess;
 }
