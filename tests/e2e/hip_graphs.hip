@@ -641,6 +641,7 @@ class Random
         for (unsigned i = 0; i < count; i++) {
             add();
         }
+        number_nodes();
         instantiate(graph_, source_);
         for (unsigned i = 0; i < 8; i++) {
             bool changes = !kernels_.empty() && pick(3) == 0;
@@ -701,6 +702,19 @@ class Random
         MUST(hipGraphAddChildGraphNode(&node, source_, after.data(), after.size(), inside));
         MUST(hipGraphDestroy(inside));
         return node;
+    }
+    // Nodes are counted in the order in which HIP lists them, which is that of their making in 5
+    // alone.
+    void number_nodes()
+    {
+        size_t count = made_.size();
+        std::vector<hipGraphNode_t> listed(count);
+        MUST(hipGraphGetNodes(source_, listed.data(), &count));
+        CHECK(count == made_.size(), "HIP lists other nodes");
+        for (size_t i = 0; i < made_.size(); i++) {
+            auto at = std::find(listed.begin(), listed.end(), made_[i]);
+            graph_.nodes[i].number = static_cast<int>(at - listed.begin());
+        }
     }
     void change()
     {

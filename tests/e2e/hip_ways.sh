@@ -17,7 +17,8 @@ soname=$(objdump -p "$hip_library" | awk '/SONAME/ { print $2 }')
 mv copy/* "copy/${soname/64/99}"
 LC_ALL=C sed 's/libamdhip64\.so/libamdhip99.so/g' "$library" >second.so
 
-# run WAY LIBRARY...: alone, then under `rtl trace -m $mode`: the same status and output; leaves t.db, made, recorded.
+# run WAY LIBRARY...: alone, then under `rtl trace -m $mode`: the same status and output; leaves t.db, made, recorded. Mode standard leaves out
+# batches, which HIP makes of replays from 7 on.
 mode=full
 trace=t.db
 run() {
@@ -31,7 +32,7 @@ run() {
     equal "exit status without RTL ($*)" "$alone" 0
     equal "exit status ($*)" "$status" 0
     cmp -s alone.out traced.out || fail "the output differs ($*)"
-    equal "kernels ($*)" "$(ask t.db "SELECT count(*) FROM kernels WHERE name LIKE 'hip_add%'")" \
+    [ "$mode" = standard ] || equal "kernels ($*)" "$(ask t.db "SELECT count(*) FROM kernels WHERE name LIKE 'hip_add%'")" \
         "$(awk '$1 == "kernels" { kernels += $2 } END { print kernels }' alone.out)"
     ask t.db "SELECT name, count(*) FROM api GROUP BY name" | LC_ALL=C sort >recorded
 }
@@ -93,7 +94,9 @@ if [ "$part" = copies ]; then
     followed deep "$scratch/second.so"
     run local "$library" "$scratch/second.so"
     unseen other_copy 1600
-    equal "replays that were followed" "$(ask t.db "SELECT count(*) FROM graph_launches")" 100
+    # Replays of the other are known by their packets alone, where they are batches.
+    equal "replays that were followed" \
+        "$(ask t.db "SELECT count(DISTINCT launch) FROM kernels WHERE correlation IS NOT NULL")" 100
     exit 0
 fi
 

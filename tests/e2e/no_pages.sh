@@ -8,6 +8,7 @@ LD_PRELOAD=$soft "${program[@]}" >alone.out 2>alone.err || fail "without RTL: st
 
 # look WHAT
 look() {
+    without_remarks traced.err alone.err
     equal "$1: output" "$(cat traced.out)" "$(cat alone.out)"
     equal "$1: errors" "$(grep -v '^rtl: ' traced.err || true)" "$(cat alone.err)"
     if "$rtl" check t.db >check.out 2>&1; then

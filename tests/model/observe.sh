@@ -3,6 +3,8 @@
 # call) and on the model's of that generation: the same queues, indexes and counts in the same order.
 source "$(dirname "$0")/lib.sh"
 
+[ "$intercept_generation" = G1 ] || { echo "the installed runtime's intercept queue is none of that generation: skipped" && exit 77; }
+
 # same PROGRAM...: calls of several threads may come in any order, those of a queue may not.
 same() {
     under real "$lib/passthrough.so" "$@"
