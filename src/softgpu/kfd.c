@@ -9,6 +9,7 @@
 #include "softgpu/kfd_events.h"
 #include "softgpu/kfd_memory.h"
 #include "softgpu/kfd_queues.h"
+#include "softgpu/kfd_svm.h"
 #include "softgpu/kfd_topology.h"
 #include "softgpu/pmc.h"
 #include "softgpu/settings.h"
@@ -22,8 +23,9 @@
 #include <unistd.h>
 
 /* The interface of newer drivers, where the installed header is older. ROCr 5.7 and later refuse a
- * driver below 1.9; from 1.14 on waits know the ages of events. */
-enum { INTERFACE_MAJOR = 1, INTERFACE_MINOR = 14 };
+ * driver below 1.9; from 1.14 on waits know the ages of events, from 1.15 on ROCr uses virtual
+ * memory by handles. */
+enum { INTERFACE_MAJOR = 1, INTERFACE_MINOR = 15 };
 
 enum { LONGEST_ARGUMENTS = 512 };
 
@@ -54,10 +56,12 @@ static void before_fork(void)
     (void)pthread_mutex_lock(&lock);
     sg_device_before_fork();
     sg_kfd_memory_before_fork();
+    sg_kfd_svm_before_fork();
 }
 
 static void after_fork_in_parent(void)
 {
+    sg_kfd_svm_after_fork();
     sg_kfd_memory_after_fork();
     sg_device_after_fork();
     (void)pthread_mutex_unlock(&lock);
@@ -78,6 +82,7 @@ static void forget_parent(void)
     sg_kfd_queues_forget();
     sg_kfd_events_forget();
     sg_kfd_memory_clear(false);
+    sg_kfd_svm_clear();
     (void)close(memfd);
     memfd = -1;
     open_count = 0;
@@ -156,6 +161,7 @@ static void closing_kfd(int descriptor)
         sg_kfd_queues_clear();
         sg_kfd_events_clear();
         sg_kfd_memory_clear(true);
+        sg_kfd_svm_clear();
         are_settings_read = false;
     }
     (void)pthread_mutex_unlock(&lock);
@@ -232,7 +238,7 @@ static int queue_gws(struct kfd_ioctl_alloc_queue_gws_args *args)
 }
 
 /* What is not here is refused as an older driver does. */
-static int answer(unsigned number, void *args)
+static int answer(unsigned number, void *args, size_t bytes)
 {
     switch (number) {
     case _IOC_NR(AMDKFD_IOC_GET_VERSION):
@@ -271,6 +277,8 @@ static int answer(unsigned number, void *args)
         return sg_kfd_map(args);
     case _IOC_NR(AMDKFD_IOC_UNMAP_MEMORY_FROM_GPU):
         return sg_kfd_unmap(args);
+    case _IOC_NR(AMDKFD_IOC_SVM):
+        return sg_kfd_svm(args, bytes);
     case _IOC_NR(AMDKFD_IOC_SET_XNACK_MODE):
         return xnack_mode(args);
     case _IOC_NR(AMDKFD_IOC_AVAILABLE_MEMORY):
@@ -300,7 +308,7 @@ static int kfd_ioctl(unsigned long request, void *argument)
         size = sizeof(arguments);
     if (argument)
         memcpy(arguments, argument, size);
-    int failed = answer(_IOC_NR(request), arguments);
+    int failed = answer(_IOC_NR(request), arguments, size);
     if (argument && (_IOC_DIR(request) & _IOC_READ))
         memcpy(argument, arguments, size);
     return -failed;

@@ -1,6 +1,7 @@
 #include "softgpu/kfd_memory.h"
 
 #include "softgpu/exec.h"
+#include "softgpu/kfd_svm.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -222,6 +223,8 @@ void *sg_memory_host(uint64_t address, uint64_t *bytes)
         *bytes = block->base + block->size - address;
     }
     (void)pthread_mutex_unlock(&lock);
+    if (!host && (*bytes = sg_kfd_svm_bytes(address)) > 0)
+        host = (char *)(uintptr_t)address;
     return host;
 }
 
