@@ -28,6 +28,20 @@ typedef struct sg_sysfs_entry {
     bool is_folder;
 } sg_sysfs_entry_t;
 
+/** What users of a buffer keep with it: struct amdgpu_bo_metadata of amdgpu.h. */
+typedef struct sg_metadata {
+    uint64_t flags;
+    uint64_t tiling;
+    uint32_t bytes;
+    uint32_t words[64];
+} sg_metadata_t;
+
+/** A buffer that was taken from a dmabuf, as a render node names it. */
+typedef struct sg_drm_buffer {
+    uint32_t handle;
+    uint64_t bytes;
+} sg_drm_buffer_t;
+
 /** The functions of the device's library. All keep to the convention of system calls: a result that
  * is not negative, or an errno value that is negated. Any thread. */
 typedef struct sg_front_calls {
@@ -47,6 +61,23 @@ typedef struct sg_front_calls {
     /** Entry number `index` of a folder of sysfs: 1, or 0 behind the last one. -ENOENT if there is
      * no such folder, -ENOTDIR if it is a file. */
     int (*sysfs_entry)(const char *path, unsigned index, sg_sysfs_entry_t *entry);
+    /** Takes a buffer from a dmabuf, for the GPU with this render node. -EINVAL for what is none,
+     * or has no memory any more. */
+    int (*buffer_import)(unsigned number, int dmabuf, sg_drm_buffer_t *buffer);
+    /** Gives a handle back, with all mappings by it. -EBADF for what is no handle, here and below.
+     */
+    int (*buffer_free)(uint32_t handle);
+    /** A dmabuf of the buffer: a descriptor. */
+    int (*buffer_export)(uint32_t handle);
+    /** Where a mapping of the render node has the buffer's memory. -EXDEV for another process's. */
+    int (*buffer_place)(uint32_t handle, uint64_t *place);
+    /** Maps all of it for the host, until the handle is given back. */
+    int (*buffer_cpu_map)(uint32_t handle, void **address);
+    /** Maps a part of it at an address of the GPU, and takes away what was mapped there. */
+    int (*buffer_map)(uint32_t handle, uint64_t offset, uint64_t bytes, uint64_t address);
+    int (*buffer_unmap)(uint32_t handle, uint64_t address);
+    int (*buffer_metadata)(uint32_t handle, sg_metadata_t *metadata);
+    int (*buffer_set_metadata)(uint32_t handle, const sg_metadata_t *metadata);
 } sg_front_calls_t;
 
 /** Gives the front its calls; by the device's library as it is loaded. `calls` stays. */

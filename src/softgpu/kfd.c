@@ -6,9 +6,12 @@
 #include "softgpu/device.h"
 #include "softgpu/exec.h"
 #include "softgpu/front.h"
+#include "softgpu/kfd_buffers.h"
 #include "softgpu/kfd_events.h"
+#include "softgpu/kfd_gem.h"
 #include "softgpu/kfd_memory.h"
 #include "softgpu/kfd_queues.h"
+#include "softgpu/kfd_svm.h"
 #include "softgpu/kfd_topology.h"
 #include "softgpu/pmc.h"
 #include "softgpu/settings.h"
@@ -22,10 +25,14 @@
 #include <unistd.h>
 
 /* The interface of newer drivers, where the installed header is older. ROCr 5.7 and later refuse a
- * driver below 1.9; from 1.14 on waits know the ages of events. */
-enum { INTERFACE_MAJOR = 1, INTERFACE_MINOR = 14 };
+ * driver below 1.9; from 1.14 on waits know the ages of events, from 1.15 on ROCr uses virtual
+ * memory by handles. */
+enum { INTERFACE_MAJOR = 1, INTERFACE_MINOR = 15 };
 
-enum { LONGEST_ARGUMENTS = 512 };
+enum {
+    LONGEST_ARGUMENTS = 512,
+    EXPORT_DMABUF = 0x24, /* of newer drivers, as the interface */
+};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int memfd = -1;
@@ -53,12 +60,18 @@ static void before_fork(void)
 {
     (void)pthread_mutex_lock(&lock);
     sg_device_before_fork();
+    sg_gem_before_fork();
     sg_kfd_memory_before_fork();
+    sg_kfd_svm_before_fork();
+    sg_buffers_before_fork();
 }
 
 static void after_fork_in_parent(void)
 {
+    sg_buffers_after_fork();
+    sg_kfd_svm_after_fork();
     sg_kfd_memory_after_fork();
+    sg_gem_after_fork();
     sg_device_after_fork();
     (void)pthread_mutex_unlock(&lock);
 }
@@ -77,7 +90,10 @@ static void forget_parent(void)
     sg_device_forget();
     sg_kfd_queues_forget();
     sg_kfd_events_forget();
+    sg_gem_clear(false);
     sg_kfd_memory_clear(false);
+    sg_kfd_svm_clear();
+    sg_buffers_forget();
     (void)close(memfd);
     memfd = -1;
     open_count = 0;
@@ -108,7 +124,7 @@ static int prepare(void)
         forget_parent();
     read_settings();
     if (memfd < 0)
-        memfd = sg_kfd_memory_create();
+        memfd = sg_buffers_open();
     return memfd < 0 ? -errno : 0;
 }
 
@@ -155,7 +171,9 @@ static void closing_kfd(int descriptor)
         started = false;
         sg_kfd_queues_clear();
         sg_kfd_events_clear();
+        sg_gem_clear(true);
         sg_kfd_memory_clear(true);
+        sg_kfd_svm_clear();
         are_settings_read = false;
     }
     (void)pthread_mutex_unlock(&lock);
@@ -197,7 +215,7 @@ static int available_memory(struct kfd_ioctl_get_available_memory_args *args)
     int gpu = sg_kfd_gpu_of(args->gpu_id);
     if (gpu < 0)
         return EINVAL;
-    uint64_t used = sg_kfd_memory_used((uint32_t)gpu);
+    uint64_t used = sg_buffers_used((uint32_t)gpu);
     args->available = used < SG_FRAME_BUFFER_BYTES ? SG_FRAME_BUFFER_BYTES - used : 0;
     return 0;
 }
@@ -232,7 +250,7 @@ static int queue_gws(struct kfd_ioctl_alloc_queue_gws_args *args)
 }
 
 /* What is not here is refused as an older driver does. */
-static int answer(unsigned number, void *args)
+static int answer(unsigned number, void *args, size_t bytes)
 {
     switch (number) {
     case _IOC_NR(AMDKFD_IOC_GET_VERSION):
@@ -271,6 +289,14 @@ static int answer(unsigned number, void *args)
         return sg_kfd_map(args);
     case _IOC_NR(AMDKFD_IOC_UNMAP_MEMORY_FROM_GPU):
         return sg_kfd_unmap(args);
+    case _IOC_NR(AMDKFD_IOC_GET_DMABUF_INFO):
+        return sg_kfd_dmabuf_info(args);
+    case _IOC_NR(AMDKFD_IOC_IMPORT_DMABUF):
+        return sg_kfd_import_dmabuf(args);
+    case EXPORT_DMABUF:
+        return sg_kfd_export_dmabuf(args);
+    case _IOC_NR(AMDKFD_IOC_SVM):
+        return sg_kfd_svm(args, bytes);
     case _IOC_NR(AMDKFD_IOC_SET_XNACK_MODE):
         return xnack_mode(args);
     case _IOC_NR(AMDKFD_IOC_AVAILABLE_MEMORY):
@@ -300,7 +326,7 @@ static int kfd_ioctl(unsigned long request, void *argument)
         size = sizeof(arguments);
     if (argument)
         memcpy(arguments, argument, size);
-    int failed = answer(_IOC_NR(request), arguments);
+    int failed = answer(_IOC_NR(request), arguments, size);
     if (argument && (_IOC_DIR(request) & _IOC_READ))
         memcpy(argument, arguments, size);
     return -failed;
@@ -335,6 +361,57 @@ static int sysfs_entry(const char *path, unsigned index, sg_sysfs_entry_t *entry
     return sg_topology_entry(path, index, entry);
 }
 
+/* ---- buffers of render nodes ---- */
+
+static int buffer_import(unsigned number, int dmabuf, sg_drm_buffer_t *buffer)
+{
+    if (!sg_kfd_is_open() || number - SG_FIRST_RENDER_NODE >= sg_settings()->gpus)
+        return -ENODEV;
+    return -sg_gem_import(number - SG_FIRST_RENDER_NODE, dmabuf, &buffer->handle, &buffer->bytes);
+}
+
+static int buffer_free(uint32_t handle)
+{
+    return -sg_gem_free(handle);
+}
+
+static int buffer_export(uint32_t handle)
+{
+    int dmabuf = -1;
+    int failed = sg_gem_export(handle, &dmabuf);
+    return failed ? -failed : dmabuf;
+}
+
+static int buffer_place(uint32_t handle, uint64_t *place)
+{
+    return -sg_gem_place(handle, place);
+}
+
+static int buffer_cpu_map(uint32_t handle, void **address)
+{
+    return -sg_gem_cpu_map(handle, address);
+}
+
+static int buffer_map(uint32_t handle, uint64_t offset, uint64_t bytes, uint64_t address)
+{
+    return -sg_gem_map(handle, offset, bytes, address);
+}
+
+static int buffer_unmap(uint32_t handle, uint64_t address)
+{
+    return -sg_gem_unmap(handle, address);
+}
+
+static int buffer_metadata(uint32_t handle, sg_metadata_t *metadata)
+{
+    return -sg_gem_metadata(handle, metadata);
+}
+
+static int buffer_set_metadata(uint32_t handle, const sg_metadata_t *metadata)
+{
+    return -sg_gem_set_metadata(handle, metadata);
+}
+
 __attribute__((constructor)) static void give_calls(void)
 {
     static const sg_front_calls_t calls = {.open_kfd = open_kfd,
@@ -343,7 +420,16 @@ __attribute__((constructor)) static void give_calls(void)
                                            .ioctl = kfd_ioctl,
                                            .facts = facts,
                                            .sysfs_text = sysfs_text,
-                                           .sysfs_entry = sysfs_entry};
+                                           .sysfs_entry = sysfs_entry,
+                                           .buffer_import = buffer_import,
+                                           .buffer_free = buffer_free,
+                                           .buffer_export = buffer_export,
+                                           .buffer_place = buffer_place,
+                                           .buffer_cpu_map = buffer_cpu_map,
+                                           .buffer_map = buffer_map,
+                                           .buffer_unmap = buffer_unmap,
+                                           .buffer_metadata = buffer_metadata,
+                                           .buffer_set_metadata = buffer_set_metadata};
     static const sg_linker_t linker = {.open = softgpu_front_open, .symbol = softgpu_front_symbol};
     sg_plugin_linker(&linker);
     softgpu_front_take(&calls);

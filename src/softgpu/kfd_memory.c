@@ -1,45 +1,34 @@
 #include "softgpu/kfd_memory.h"
 
 #include "softgpu/exec.h"
+#include "softgpu/kfd_buffers.h"
+#include "softgpu/kfd_svm.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
-enum {
-    PAGE = 4096,
-    HUGE_PAGE = 2 << 20,
-    POINTER = sizeof(void *),
-};
+enum { PAGE = 4096, POINTER = sizeof(void *) };
 
 /* Thunks take the low 32 bits of a doorbell's place for its place in the page, as the driver has
- * the GPU in higher ones: each GPU's page lies at a multiple of that. Behind them lies everything
- * else. */
+ * the GPU in higher ones: each GPU's page lies at a multiple of that. */
 static const uint64_t DOORBELL_STEP = UINT64_C(1) << 32;
-static const uint64_t BEGIN = SG_MAX_GPUS * (UINT64_C(1) << 32);
-
-/* The memfd is as large as it can ever become: only what is touched takes memory. Places are not
- * used again, so that fresh memory is zero. */
-static const uint64_t MEMFD_BYTES = UINT64_C(1) << 46;
-static const uint64_t ANONYMOUS_BYTES = UINT64_C(1) << 42;
-
 /* What lies in the memfd (frame buffer, system memory); the rest is the process's own, or nothing.
  */
 static const uint32_t OF_DRIVER =
     KFD_IOC_ALLOC_MEM_FLAGS_VRAM | KFD_IOC_ALLOC_MEM_FLAGS_GTT | KFD_IOC_ALLOC_MEM_FLAGS_MMIO_REMAP;
 
 typedef struct sg_block {
-    uintptr_t base; /* on the devices */
+    uintptr_t base; /* on the devices; 0: it has no address */
     size_t size;
-    uintptr_t host;  /* where the process sees it */
-    uint64_t offset; /* in the memfd */
-    uint64_t handle;
+    uintptr_t host;      /* where the process sees it */
+    sg_buffer_t *buffer; /* NULL for the process's own memory, and doorbells */
+    uint64_t offset;     /* in the buffer */
+    uint64_t handle;     /* 0 for a mapping */
+    uint32_t mapping;    /* the render node's handle that it was mapped by, or 0 */
     uint32_t flags;
     uint32_t gpu;
     uint32_t mapped; /* by GPU a bit */
@@ -51,8 +40,6 @@ static struct {
     size_t count;
     size_t capacity;
 } table;
-static uint64_t next_offset;
-static uint64_t end_offset;
 static uint64_t next_handle = 1;
 static atomic_uint elsewhere; /* blocks whose host address is another than the devices' */
 static _Atomic uint64_t *doorbells[SG_MAX_GPUS];
@@ -83,7 +70,7 @@ static sg_block_t *find(uintptr_t address)
 
 static sg_block_t *by_handle(uint64_t handle)
 {
-    for (size_t i = 0; i < table.count; i++)
+    for (size_t i = 0; i < table.count && handle != 0; i++)
         if (table.blocks[i]->handle == handle)
             return table.blocks[i];
     return NULL;
@@ -119,58 +106,13 @@ static void take_out(const sg_block_t *block)
         atomic_fetch_sub(&elsewhere, 1);
 }
 
-/* A memfd counts as a file (RLIMIT_FSIZE), and who makes one that is too long gets a signal. Shared
- * memory without a file does not, and has one that a privileged process can open. */
-static int open_anonymous(size_t bytes)
-{
-    char path[64];
-    void *memory = mmap(NULL, bytes, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-        return -1;
-    (void)snprintf(path, sizeof(path), "/proc/self/map_files/%zx-%zx", (size_t)memory,
-                   (size_t)memory + bytes);
-    int made = open(path, O_RDWR | O_CLOEXEC);
-    int why = errno;
-    (void)munmap(memory, bytes);
-    errno = why;
-    return made;
-}
-
-static int open_memfd(void)
-{
-    int made = memfd_create("softgpu", MFD_CLOEXEC);
-    if (made >= 0 && ftruncate(made, (off_t)MEMFD_BYTES) != 0) {
-        int why = errno;
-        (void)close(made);
-        errno = why;
-        made = -1;
-    }
-    return made;
-}
-
-int sg_kfd_memory_create(void)
-{
-    struct rlimit limit;
-    bool limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < MEMFD_BYTES;
-    next_offset = BEGIN;
-    end_offset = limited ? ANONYMOUS_BYTES : MEMFD_BYTES;
-    return limited ? open_anonymous(ANONYMOUS_BYTES) : open_memfd();
-}
-
-static void give_back(const sg_block_t *block)
-{
-    if (block->flags & OF_DRIVER)
-        (void)fallocate(sg_kfd_memfd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                        (off_t)block->offset, (off_t)block->size);
-}
-
 void sg_kfd_memory_clear(bool give)
 {
     (void)pthread_mutex_lock(&lock);
     for (size_t i = 0; i < table.count; i++) {
         sg_kernel_forget((void *)table.blocks[i]->base, table.blocks[i]->size);
         if (give)
-            give_back(table.blocks[i]);
+            sg_buffer_release(table.blocks[i]->buffer);
         free(table.blocks[i]);
     }
     free(table.blocks);
@@ -222,6 +164,8 @@ void *sg_memory_host(uint64_t address, uint64_t *bytes)
         *bytes = block->base + block->size - address;
     }
     (void)pthread_mutex_unlock(&lock);
+    if (!host && (*bytes = sg_kfd_svm_bytes(address)) > 0)
+        host = (char *)(uintptr_t)address;
     return host;
 }
 
@@ -237,26 +181,40 @@ static uintptr_t host_of(const struct kfd_ioctl_alloc_memory_of_gpu_args *args)
     return args->flags & KFD_IOC_ALLOC_MEM_FLAGS_USERPTR ? args->mmap_offset : args->va_addr;
 }
 
-static uint64_t take_place(uint64_t size)
+/* A block is the caller's until it is inserted. */
+static sg_block_t *new_block(uintptr_t base, uint64_t size, uint32_t flags, int gpu)
 {
-    uint64_t alignment = size >= HUGE_PAGE ? HUGE_PAGE : PAGE;
-    uint64_t place = (next_offset + alignment - 1) & ~(alignment - 1);
-    if (place > end_offset || size > end_offset - place)
-        return 0;
-    next_offset = (place + size + PAGE - 1) & ~(uint64_t)(PAGE - 1);
-    return place;
+    sg_block_t *block = calloc(1, sizeof(*block));
+    if (!block)
+        return NULL;
+    block->base = base;
+    block->size = size;
+    block->host = base;
+    block->flags = flags;
+    block->gpu = (uint32_t)gpu;
+    return block;
 }
 
-/* Under the lock. */
-static int allocate(sg_block_t *block)
+static int insert_with_handle(sg_block_t *block, __u64 *handle)
 {
-    if (block->flags & OF_DRIVER) {
-        block->offset = take_place(block->size);
-        if (block->offset == 0)
-            return ENOMEM;
-    }
-    block->handle = next_handle++;
-    return insert(block) ? 0 : ENOMEM;
+    (void)pthread_mutex_lock(&lock);
+    *handle = block->handle = next_handle++;
+    bool inserted = insert(block);
+    (void)pthread_mutex_unlock(&lock);
+    return inserted ? 0 : ENOMEM;
+}
+
+static void discard(sg_block_t *block)
+{
+    sg_buffer_release(block->buffer);
+    free(block);
+}
+
+static uint64_t place_of(const sg_block_t *block)
+{
+    uint64_t place = 0;
+    (void)sg_buffer_place(block->buffer, &place);
+    return place;
 }
 
 int sg_kfd_allocate(struct kfd_ioctl_alloc_memory_of_gpu_args *args)
@@ -264,26 +222,21 @@ int sg_kfd_allocate(struct kfd_ioctl_alloc_memory_of_gpu_args *args)
     int gpu = sg_kfd_gpu_of(args->gpu_id);
     if (gpu < 0 || args->size == 0 || args->va_addr + args->size < args->va_addr)
         return EINVAL;
-    sg_block_t *block = calloc(1, sizeof(*block));
+    sg_block_t *block = new_block(args->va_addr, args->size, args->flags, gpu);
     if (!block)
         return ENOMEM;
-    block->base = args->va_addr;
-    block->size = args->size;
     block->host = host_of(args);
-    block->flags = args->flags;
-    block->gpu = (uint32_t)gpu;
-    (void)pthread_mutex_lock(&lock);
-    int failed = allocate(block);
-    (void)pthread_mutex_unlock(&lock);
-    if (failed) {
-        free(block);
-        return failed;
+    if (args->flags & OF_DRIVER)
+        block->buffer = sg_buffer_create(args->size, args->flags, (uint32_t)gpu);
+    if ((args->flags & OF_DRIVER && !block->buffer) ||
+        insert_with_handle(block, &args->handle) != 0) {
+        discard(block);
+        return ENOMEM;
     }
-    args->handle = block->handle;
     if (args->flags & KFD_IOC_ALLOC_MEM_FLAGS_DOORBELL)
         args->mmap_offset = (uint64_t)gpu * DOORBELL_STEP;
-    else if (args->flags & OF_DRIVER)
-        args->mmap_offset = block->offset;
+    else if (block->buffer)
+        args->mmap_offset = place_of(block);
     return 0;
 }
 
@@ -297,8 +250,7 @@ int sg_kfd_free(const struct kfd_ioctl_free_memory_of_gpu_args *args)
     if (!block)
         return EINVAL;
     sg_kernel_forget((void *)block->base, block->size);
-    give_back(block);
-    free(block);
+    discard(block);
     return 0;
 }
 
@@ -322,10 +274,11 @@ static uint32_t gpus_of(uint64_t ids, uint32_t count)
 static int make_visible(const sg_block_t *block)
 {
     void *at = (void *)block->base;
-    if (block->flags & OF_DRIVER &&
-        mmap(at, block->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, sg_kfd_memfd(),
-             (off_t)block->offset) == MAP_FAILED)
-        return errno;
+    if (!at)
+        return EINVAL;
+    if (block->buffer)
+        return sg_buffer_map(block->buffer, at, block->offset, block->size) == MAP_FAILED ? errno
+                                                                                          : 0;
     if (block->host == block->base)
         (void)madvise(at, block->size, MADV_DONTFORK);
     return 0;
@@ -362,15 +315,160 @@ int sg_kfd_unmap(struct kfd_ioctl_unmap_memory_from_gpu_args *args)
     return block && gpus != 0 ? 0 : EINVAL;
 }
 
-uint64_t sg_kfd_memory_used(uint32_t gpu)
+/* ---- dmabufs ---- */
+
+int sg_kfd_export_dmabuf(sg_export_dmabuf_args_t *args)
 {
-    uint64_t bytes = 0;
+    sg_buffer_t *buffer = NULL;
     (void)pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < table.count; i++)
-        if (table.blocks[i]->gpu == gpu && table.blocks[i]->flags & KFD_IOC_ALLOC_MEM_FLAGS_VRAM)
-            bytes += table.blocks[i]->size;
+    const sg_block_t *block = by_handle(args->handle);
+    if (block && block->buffer) {
+        buffer = block->buffer;
+        sg_buffer_hold(buffer);
+    }
     (void)pthread_mutex_unlock(&lock);
-    return bytes;
+    if (!buffer)
+        return EINVAL;
+    int made = sg_buffer_export(buffer, args->flags & O_CLOEXEC);
+    sg_buffer_release(buffer);
+    if (made < 0)
+        return -made;
+    args->dmabuf_fd = (uint32_t)made;
+    return 0;
+}
+
+int sg_kfd_import_dmabuf(struct kfd_ioctl_import_dmabuf_args *args)
+{
+    int gpu = sg_kfd_gpu_of(args->gpu_id);
+    sg_buffer_t *buffer = NULL;
+    int failed = gpu < 0 ? EINVAL : sg_buffer_import((int)args->dmabuf_fd, &buffer);
+    if (failed)
+        return failed;
+    sg_block_t *block =
+        new_block(args->va_addr, sg_buffer_bytes(buffer), sg_buffer_flags(buffer), gpu);
+    if (!block) {
+        sg_buffer_release(buffer);
+        return ENOMEM;
+    }
+    block->buffer = buffer;
+    failed = insert_with_handle(block, &args->handle);
+    if (failed)
+        discard(block);
+    return failed;
+}
+
+/* What does not fit into the caller's space is an error, and its size is told. */
+static int copy_metadata(struct kfd_ioctl_get_dmabuf_info_args *args, const sg_metadata_t *metadata)
+{
+    uint32_t space = args->metadata_size;
+    args->metadata_size = metadata->bytes;
+    if (args->metadata_ptr == 0)
+        return 0;
+    if (space < metadata->bytes)
+        return EINVAL;
+    memcpy((void *)(uintptr_t)args->metadata_ptr, metadata->words, metadata->bytes);
+    return 0;
+}
+
+int sg_kfd_dmabuf_info(struct kfd_ioctl_get_dmabuf_info_args *args)
+{
+    static const uint32_t told =
+        KFD_IOC_ALLOC_MEM_FLAGS_VRAM | KFD_IOC_ALLOC_MEM_FLAGS_GTT | KFD_IOC_ALLOC_MEM_FLAGS_PUBLIC;
+    sg_buffer_t *buffer = NULL;
+    sg_metadata_t metadata;
+    int failed = sg_buffer_import((int)args->dmabuf_fd, &buffer);
+    if (failed)
+        return failed;
+    args->size = sg_buffer_bytes(buffer);
+    args->gpu_id = sg_kfd_id_of(sg_buffer_gpu(buffer));
+    args->flags = sg_buffer_flags(buffer) & told;
+    if (sg_buffer_metadata(buffer, &metadata))
+        failed = copy_metadata(args, &metadata);
+    sg_buffer_release(buffer);
+    return failed;
+}
+
+/* ---- mappings by render nodes ---- */
+
+static bool overlap(const sg_block_t *one, const sg_block_t *other)
+{
+    return one->base < other->base + other->size && other->base < one->base + one->size;
+}
+
+/* Devices may have one thing at an address, and different things nowhere: they have the process's
+ * addresses in common. */
+static bool is_free(const sg_block_t *wanted)
+{
+    for (size_t i = 0; i < table.count; i++) {
+        const sg_block_t *block = table.blocks[i];
+        if (block->base == 0 || !overlap(block, wanted))
+            continue;
+        bool is_same = block->mapping != 0 && block->buffer == wanted->buffer &&
+                       block->base == wanted->base && block->size == wanted->size &&
+                       block->offset == wanted->offset && block->gpu != wanted->gpu;
+        if (!is_same)
+            return false;
+    }
+    return true;
+}
+
+static int insert_mapping(sg_block_t *block)
+{
+    int failed = is_free(block) ? make_visible(block) : EINVAL;
+    if (!failed && !insert(block))
+        failed = ENOMEM;
+    return failed;
+}
+
+int sg_memory_place(sg_buffer_t *buffer, const sg_mapping_t *mapping)
+{
+    uint64_t bytes = (mapping->bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+    uint64_t there = sg_buffer_bytes(buffer);
+    if (bytes == 0 || mapping->address == 0 || mapping->address + bytes < mapping->address ||
+        (mapping->address | mapping->offset) % PAGE != 0 || mapping->offset > there ||
+        bytes > ((there - mapping->offset + PAGE - 1) & ~(uint64_t)(PAGE - 1)))
+        return EINVAL;
+    sg_block_t *block =
+        new_block(mapping->address, bytes, sg_buffer_flags(buffer), (int)mapping->gpu);
+    if (!block)
+        return ENOMEM;
+    sg_buffer_hold(buffer);
+    block->buffer = buffer;
+    block->offset = mapping->offset;
+    block->mapping = mapping->handle;
+    block->mapped = 1U << mapping->gpu;
+    (void)pthread_mutex_lock(&lock);
+    int failed = insert_mapping(block);
+    (void)pthread_mutex_unlock(&lock);
+    if (failed)
+        discard(block);
+    return failed;
+}
+
+/* The first mapping by a handle, at an address if that is not 0. */
+static sg_block_t *by_mapping(uint32_t handle, uint64_t address)
+{
+    for (size_t i = 0; i < table.count; i++) {
+        sg_block_t *block = table.blocks[i];
+        if (block->mapping == handle && (address == 0 || block->base == address))
+            return block;
+    }
+    return NULL;
+}
+
+/* The host's pages stay: the runtime maps and unmaps those itself, where the host has access. */
+bool sg_memory_displace(uint32_t handle, uint64_t address)
+{
+    (void)pthread_mutex_lock(&lock);
+    sg_block_t *block = by_mapping(handle, address);
+    if (block)
+        take_out(block);
+    (void)pthread_mutex_unlock(&lock);
+    if (!block)
+        return false;
+    sg_kernel_forget((void *)block->base, block->size);
+    discard(block);
+    return true;
 }
 
 _Atomic uint64_t *sg_kfd_doorbells(uint32_t gpu, uint64_t *offset)

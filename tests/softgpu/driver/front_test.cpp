@@ -1,11 +1,10 @@
-#include "kfd.h"
+#include "front.h"
 
 #include <cstdlib>
 #include <cstring>
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fstream>
-#include <gtest/gtest.h>
 #include <hsa/amd_hsa_queue.h>
 #include <hsa/amd_hsa_signal.h>
 #include <hsa/hsa.h>
@@ -42,68 +41,6 @@ std::set<std::string> folder(const std::string &path)
         (void)closedir(opened);
     return found;
 }
-
-class Front : public testing::Test
-{
-  protected:
-    // NOLINTBEGIN(misc-non-private-member-variables-in-classes): a fixture's members are for its
-    // tests
-    int kfd = -1;
-    int render = -1;
-    uint32_t gpu = 0;
-    // NOLINTEND(misc-non-private-member-variables-in-classes)
-
-    void open_gpu()
-    {
-        kfd = open("/dev/kfd", O_RDWR | O_CLOEXEC);
-        render = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
-        ASSERT_GE(kfd, 0);
-        ASSERT_GE(render, 0);
-        gpu = kfd_gpu(kfd);
-        ASSERT_NE(gpu, 0U);
-        ASSERT_TRUE(kfd_acquire(kfd, gpu, render));
-    }
-
-    void TearDown() override
-    {
-        if (render >= 0)
-            (void)close(render);
-        if (kfd >= 0)
-            (void)close(kfd);
-    }
-
-    /* Memory of the driver at an address of the kernel's choice. */
-    kfd_ioctl_alloc_memory_of_gpu_args allocate(uint32_t flags, uint64_t size)
-    {
-        void *place =
-            mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        kfd_ioctl_alloc_memory_of_gpu_args args = {};
-        args.va_addr = reinterpret_cast<uint64_t>(place);
-        args.size = size;
-        args.gpu_id = gpu;
-        args.flags = flags;
-        EXPECT_EQ(ioctl(kfd, AMDKFD_IOC_ALLOC_MEMORY_OF_GPU, &args), 0);
-        return args;
-    }
-
-    void map(uint64_t handle)
-    {
-        kfd_ioctl_map_memory_to_gpu_args args = {};
-        args.handle = handle;
-        args.device_ids_array_ptr = reinterpret_cast<uint64_t>(&gpu);
-        args.n_devices = 1;
-        EXPECT_EQ(ioctl(kfd, AMDKFD_IOC_MAP_MEMORY_TO_GPU, &args), 0);
-        EXPECT_EQ(args.n_success, 1U);
-    }
-
-    uint64_t available()
-    {
-        kfd_ioctl_get_available_memory_args args = {};
-        args.gpu_id = gpu;
-        EXPECT_EQ(ioctl(kfd, AMDKFD_IOC_AVAILABLE_MEMORY, &args), 0);
-        return args.available;
-    }
-};
 
 TEST_F(Front, TellsTheTopologyInFiles)
 {

@@ -35,19 +35,46 @@ void check_attributes(void *pointer, hipMemoryType type, const char *what)
     CHECK(attributes.device == 0, what);
 }
 
+void check_advice(void *managed)
+{
+    int where = 0;
+    MUST(hipMemAdvise(managed, size_t{1} << 20U, hipMemAdviseSetPreferredLocation, 0));
+    MUST(hipMemRangeGetAttribute(&where, sizeof where, hipMemRangeAttributePreferredLocation,
+                                 managed, size_t{1} << 20U));
+    CHECK(where == 0, "preferred location");
+    MUST(hipMemAdvise(managed, size_t{1} << 20U, hipMemAdviseSetPreferredLocation, hipCpuDeviceId));
+    MUST(hipMemRangeGetAttribute(&where, sizeof where, hipMemRangeAttributePreferredLocation,
+                                 managed, size_t{1} << 20U));
+    CHECK(where == hipCpuDeviceId, "preferred location on the host");
+    MUST(hipMemPrefetchAsync(managed, size_t{1} << 20U, 0, nullptr));
+    MUST(hipDeviceSynchronize());
+}
+
+// Managed memory lies at one address, and can be advised about.
+void check_managed()
+{
+    int supported = 0;
+    void *managed = nullptr;
+    MUST(hipDeviceGetAttribute(&supported, hipDeviceAttributeManagedMemory, 0));
+    CHECK(supported == 1, "managed memory is supported");
+    MUST(hipMallocManaged(&managed, size_t{1} << 20U));
+    shared(static_cast<int *>(managed), static_cast<int *>(managed), "managed memory");
+    check_advice(managed);
+    shared(static_cast<int *>(managed), static_cast<int *>(managed), "advised memory");
+    MUST(hipFree(managed));
+}
+
 } // namespace
 
 int main()
 {
-    void *pinned = nullptr, *managed = nullptr, *view = nullptr, *device = nullptr,
-         *pitched = nullptr;
+    void *pinned = nullptr, *view = nullptr, *device = nullptr, *pitched = nullptr;
     MUST(hipHostMalloc(&pinned, count * sizeof(int), hipHostMallocMapped));
     MUST(hipHostGetDevicePointer(&view, pinned, 0));
     shared(static_cast<int *>(pinned), static_cast<int *>(view), "pinned memory");
     check_attributes(pinned, hipMemoryTypeHost, "type of pinned memory");
 
-    MUST(hipMallocManaged(&managed, count * sizeof(int)));
-    shared(static_cast<int *>(managed), static_cast<int *>(managed), "managed memory");
+    check_managed();
 
     static int own[count];
     MUST(hipHostRegister(own, count * sizeof(int), hipHostRegisterMapped));
@@ -68,7 +95,6 @@ int main()
     CHECK(pitch >= 100, "pitch");
     MUST(hipFree(pitched));
     CHECK(hipMalloc(&device, size_t{1} << 60U) == hipErrorOutOfMemory, "too much memory");
-    MUST(hipFree(managed));
     MUST(hipHostFree(pinned));
     return finish();
 }
