@@ -61,6 +61,7 @@ end() {
     exec {input}>&-
     wait "$program_PID" || status=$?
     equal "status of the program" "$status" 0
+    without_remarks run.err
     [ ! -s run.err ] || fail "something was printed on stderr"
     "$rtl" check t.db --truth truth-* >check.out 2>&1 || fail "rtl check ended with status $?"
     equal "kernels in the trace" "$(ask t.db 'SELECT count(*) FROM kernels')" "$1"

@@ -10,7 +10,7 @@ in_shape librtl-starved.so
 
 # look WAY END: the trace of this run.
 look() {
-    local kernels launches file logs=(truth-*) executed=0
+    local kernels launches file logs=(truth-*) executed=0 left=0
     read -r kernels launches <told.out || fail "$1, $2: the program did not say what it waits for"
     for file in "${logs[@]}"; do
         executed=$((executed + $("$build/bin/softgpu-run" --truth "$file" | grep -cE 'hip_lasts|storm_')))
@@ -19,11 +19,13 @@ look() {
     # One process: kernel by kernel.
     [ ${#logs[@]} -gt 1 ] || truth=(--truth "${logs[0]}")
     "$rtl" check "${truth[@]}" t.db >check.out 2>check.err || fail "$1, $2: rtl check ended with status $?"
+    # Mode standard leaves out batches, which HIP makes of replays from 7 on.
+    [ "$mode" = full ] || left=$(ask t.db "SELECT sum(skipped) FROM ledger WHERE what = 'kernels'")
     equal "$1, $2: kernels in the trace" "$(ask t.db "SELECT count(*) FROM kernels WHERE name LIKE '%hip_lasts%' OR name LIKE 'storm_%'")" \
-        "$kernels"
+        "$((kernels - left))"
     [ "$mode" != full ] || [ "$launches" = - ] || equal "$1, $2: launches in the trace" "$(ask t.db "SELECT count(*) FROM graph_launches")" "$launches"
     equal "$1, $2: what is missing" \
-        "$(ask t.db "SELECT sum(seen) - sum(recorded) FROM (SELECT DISTINCT process, queue, seen, recorded FROM ledger)")" 0
+        "$(ask t.db "SELECT sum(seen) - sum(recorded) FROM (SELECT DISTINCT process, queue, seen, recorded FROM ledger)")" "$left"
 }
 
 for way; do
