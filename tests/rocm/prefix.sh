@@ -5,8 +5,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 prefix=/tmp/rocm
 libraries=lib/x86_64-linux-gnu
-paths=(include/{hip,hsa,hsakmt,hsakmt.h,hsakmttypes.h} "$libraries"/cmake/{hip,hsa-runtime64})
-for path in "${paths[@]}" "$libraries"/lib{amdhip64,hsa-runtime64,hsakmt}.so; do
+paths=(include/{hip,hsa} "$libraries"/cmake/{hip,hsa-runtime64})
+for path in "${paths[@]}" "$libraries"/lib{amdhip64,hsa-runtime64}.so; do
     [ -e "/usr/$path" ] || continue
     mkdir -p "$prefix/${path%/*}"
     cp -a "/usr/$path"* "$prefix/${path%/*}"
