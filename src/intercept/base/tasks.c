@@ -14,6 +14,7 @@
 
 #define LOW   4096u             /* what systems set of themselves is above */
 #define STACK ((size_t)1 << 20) /* bytes, whatever the limit of the program's is (RLIMIT_STACK) */
+#define ARENA ((size_t)64 << 20) /* bytes of addresses: HEAP_MAX_SIZE of glibc's malloc */
 #define LEFT  16u /* for the program: its runtime makes some, and others as they are needed */
 
 /* Threads of a process, if it is this user's. */
@@ -51,25 +52,33 @@ bool rtl_tasks_left(void)
     return left;
 }
 
-/* To the C library a thread and memory that are missing are the same. */
-static int look_for_stack(void)
+/* With a page at its low end that nobody may touch. To the C library a thread and memory that are
+ * missing are the same. */
+static bool has_stack(struct rtl_task *task)
 {
-    void *memory = rtl_pages(STACK);
-    if (memory == NULL)
-        return ENOMEM;
-    (void)munmap(memory, STACK);
-    return 0;
+    if (task->stack == NULL) {
+        task->stack = rtl_pages(STACK);
+        if (task->stack != NULL)
+            (void)mprotect(task->stack, RTL_PAGE, PROT_NONE);
+    }
+    return task->stack != NULL;
 }
 
-int rtl_task_start(pthread_t *thread, void *(*work)(void *))
+static bool has_addresses(struct rtl_task *task, enum rtl_task_memory memory)
+{
+    if (memory == RTL_TASK_ALLOCATES && !task->charged)
+        task->charged = rtl_pages_charge(ARENA);
+    return memory == RTL_TASK_DOES_NOT_ALLOCATE || task->charged;
+}
+
+int rtl_task_start(struct rtl_task *task, enum rtl_task_memory memory, void *(*work)(void *))
 {
     pthread_attr_t attributes;
-    int error = look_for_stack();
-    if (error != 0)
-        return error;
+    if (!has_addresses(task, memory) || !has_stack(task))
+        return ENOMEM;
     pthread_attr_init(&attributes);
-    (void)pthread_attr_setstacksize(&attributes, STACK);
-    error = rtl_thread_start(thread, &attributes, work, NULL);
+    (void)pthread_attr_setstack(&attributes, task->stack, STACK);
+    int error = rtl_thread_start(&task->thread, &attributes, work, NULL);
     pthread_attr_destroy(&attributes);
     return error;
 }

@@ -28,6 +28,8 @@
 struct rtl_pool rtl_signals;
 struct rtl_borrow_table *rtl_borrows;
 
+static bool left_to_program;
+
 static uint32_t least(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
@@ -97,8 +99,15 @@ static uint32_t ahead_of_use(void)
     return least(least(used + most(used, SPARE), EASY), made + PIECE);
 }
 
+void rtl_signal_pool_leave_to_program(void)
+{
+    left_to_program = true;
+}
+
 uint32_t rtl_signal_pool_wanted(void)
 {
+    if (left_to_program)
+        return atomic_load_explicit(&rtl_signals.made, memory_order_relaxed);
     struct demand demand = demand_of_queues();
     return most(least(ahead_of_use(), demand.most), demand.at_once);
 }

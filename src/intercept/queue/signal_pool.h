@@ -25,6 +25,10 @@ extern struct rtl_borrow_table *rtl_borrows;
  * thread. */
 void rtl_signal_pool_open_queue(void);
 
+/** From now on only threads of the program make signals, when they need one: the runtime allocates
+ * memory for them, which no thread of RTL's is to do (tasks.h). Before there is a queue. */
+void rtl_signal_pool_leave_to_program(void);
+
 /** How many signals there should be by now, if nobody is in a hurry. For the worker. */
 uint32_t rtl_signal_pool_wanted(void);
 
