@@ -1,7 +1,7 @@
 /**
  * Memory of our own for records that wait, apart from the C library's: a thread of ours that calls
- * malloc or free, once, has glibc set 64 MiB of addresses aside for it, which the limit of a program
- * (RLIMIT_AS) may not allow.
+ * malloc or free, once, has glibc set 64 MiB of addresses aside for it, which the limit of a
+ * program (RLIMIT_AS) may not allow.
  *
  * Pieces are powers of two and are used again for others of their size; what is larger than a slab
  * is taken from the system, and given back. All of it is from rtl_pages.
@@ -11,8 +11,8 @@
 
 #include <stddef.h>
 
-/** So many bytes, aligned for every type; NULL if there are none. For rtl_heap_give. Any thread, but
- * in no signal handler; keeps errno. */
+/** So many bytes, aligned for every type; NULL if there are none. For rtl_heap_give. Any thread,
+ * but in no signal handler; keeps errno. */
 void *rtl_heap_take(size_t bytes);
 
 /** Gives back what rtl_heap_take(bytes) has returned. As that. */

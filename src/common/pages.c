@@ -48,8 +48,8 @@ static bool are_data_limited(void)
  * what a wild pointer would meet there is as without. */
 static void *map_apart_from_data(size_t size)
 {
-    unsigned char *whole = mmap(NULL, size + RTL_PAGE, PROT_NONE,
-                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    unsigned char *whole =
+        mmap(NULL, size + RTL_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (whole == MAP_FAILED)
         return MAP_FAILED;
     void *memory = mmap(whole + RTL_PAGE, size, PROT_READ | PROT_WRITE,

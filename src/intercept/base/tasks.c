@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOW   4096u             /* what systems set of themselves is above */
-#define STACK ((size_t)1 << 20) /* bytes, whatever the limit of the program's is (RLIMIT_STACK) */
+#define LOW   4096u              /* what systems set of themselves is above */
+#define STACK ((size_t)1 << 20)  /* bytes, whatever the limit of the program's is (RLIMIT_STACK) */
 #define ARENA ((size_t)64 << 20) /* bytes of addresses: HEAP_MAX_SIZE of glibc's malloc */
 #define LEFT  16u /* for the program: its runtime makes some, and others as they are needed */
 

@@ -14,13 +14,13 @@
 #define MIB          (UINT64_C(1) << 20)
 
 /* Of addresses: tables of 4.2 MiB, the worker's stack, records in flight for 1.6 MiB, and a quarter
- * each at most for the ring and an eighth for signals; what is left then is for more queues and
- * records. Of data, which the ring and what comes from rtl_pages are no part of: signals are one
+ * each at most for the ring and for signals; what is left then is for more queues and records. Of
+ * data, which the ring and what comes from rtl_pages are no part of: signals are one
  * half, and what is noted of each kernel and graph of the program's the other. */
-#define LEAST_ADDRESSES (12 * MIB)
+#define LEAST_ADDRESSES (14 * MIB)
 #define LEAST_DATA      (3 * MIB)
 #define RING_PART       4u
-#define SIGNALS_PART    8u
+#define SIGNALS_PART    4u
 #define SIGNALS_OF_DATA 2u
 
 struct share {

@@ -2,8 +2,8 @@
  * How much memory RTL may hold in a program that was given a limit of it (RLIMIT_AS, RLIMIT_DATA).
  *
  * The program may need all that its limit leaves, and then ends otherwise than without RTL: so RTL
- * holds at most one part in 32 of what is left when recording begins, with all that comes later, and
- * nothing where that is too little to record with. The limits stay as they are: to raise one
+ * holds at most one part in 32 of what is left when recording begins, with all that comes later,
+ * and nothing where that is too little to record with. The limits stay as they are: to raise one
  * would show in the program, and in what it starts.
  */
 #ifndef RTL_INTERCEPT_RUNTIME_SHARE_H

@@ -182,8 +182,7 @@ static bool make_tables(void)
 {
     return rtl_shapes_begin() && rtl_symbols_begin() && rtl_queues_begin() &&
            rtl_untracked_begin() && rtl_launches_begin() && rtl_handlers_begin() &&
-           rtl_harvest_begin() && rtl_copies_begin() && rtl_chunks_init(&rtl_chunks) &&
-           make_pool();
+           rtl_harvest_begin() && rtl_copies_begin() && rtl_chunks_init(&rtl_chunks) && make_pool();
 }
 
 static bool check_session(const char *session)

@@ -132,6 +132,7 @@ static void *work(void *unused)
     (void)unused;
     uint64_t since = 0;
     pthread_setname_np(pthread_self(), "rtl-worker");
+    rtl_signal_pool_is_of_rtl();
     rtl_sched_request_slice(
         RTL_SLICE_SHORTEST); /* a round is short, and signals run out until it comes */
     (void)rtl_submit_lock_prepare();
@@ -166,7 +167,8 @@ static void *work(void *unused)
 /* Not the last thread that the program may have. */
 static bool start_thread(void)
 {
-    thread_error = rtl_tasks_left() ? rtl_task_start(&task, RTL_TASK_DOES_NOT_ALLOCATE, work) : EAGAIN;
+    thread_error =
+        rtl_tasks_left() ? rtl_task_start(&task, RTL_TASK_DOES_NOT_ALLOCATE, work) : EAGAIN;
     return thread_error == 0;
 }
 
