@@ -65,10 +65,8 @@ static void tell(const struct share *share, const char *ulimit)
     if (share->bytes != UINT64_MAX)
         rtl_emit_note(RTL_NONE,
                       "RTL holds up to %" PRIu64 " MB of the %" PRIu64
-                      " MB that %s allows the program, which had %" PRIu64
-                      " MB left when the recording began",
-                      share->bytes / MIB, share->allowance.limit / MIB, ulimit,
-                      share->allowance.left / MIB);
+                      " MB that %s allows the program",
+                      share->bytes / MIB, share->allowance.limit / MIB, ulimit);
 }
 
 void rtl_share_tell(void)
