@@ -327,7 +327,7 @@ static void settle_if_over(struct rtl_collector *collector, struct source *sourc
     else if (image == SOURCE_IMAGE_REPLACED)
         source_settle(source, SOURCE_REPLACED);
     else if (gone)
-        source_settle(source, SOURCE_DIED);
+        source_settle(source, source_how_gone(source));
 }
 
 static void settle_all(struct rtl_collector *collector)

@@ -264,12 +264,13 @@ static void show_reasons(const struct verdict *verdict)
     show_kinds(verdict);
     show_state(verdict);
     if (verdict->torn)
-        (void)printf("  torn %s: records that a process had begun when it died, or executed "
-                     "another program\n    what to do: as for packets that it had in flight\n",
+        (void)printf("  torn %s: records that a process had begun when it ended without closing "
+                     "its ring, or executed another program\n    what to do: as for packets that "
+                     "it had in flight\n",
                      show_things(verdict->torn, "slot").text);
-    if (verdict->died)
-        (void)printf(
-            "  host calls that had not returned when a process died are not in the trace\n");
+    if (verdict->died > 0 || verdict->ended.exited.processes > 0)
+        (void)printf("  host calls that had not returned when a process ended without closing its "
+                     "ring are not in the trace\n");
 }
 
 /* No loss: the kernel is there, what it came from is not. */
@@ -470,9 +471,9 @@ static json_t *json_launches(const struct verdict *verdict)
 /* At most so many packets; null where nobody knows. */
 static json_t *json_unaccounted(const struct ended *ended)
 {
-    if (ended->died.unbounded || ended->replaced.unbounded)
+    if (ended->died.unbounded || ended->exited.unbounded || ended->replaced.unbounded)
         return json_null();
-    return open_number(ended->died.packets + ended->replaced.packets);
+    return open_number(ended->died.packets + ended->exited.packets + ended->replaced.packets);
 }
 
 static json_t *json_kind(const struct kind *kind)
@@ -525,6 +526,8 @@ static json_t *json_check(const struct check *check)
     (void)json_object_set_new(object, "copies", json_account(&verdict->copies));
     (void)json_object_set_new(object, "replaced",
                               json_integer((json_int_t)verdict->ended.replaced.processes));
+    (void)json_object_set_new(object, "exited",
+                              json_integer((json_int_t)verdict->ended.exited.processes));
     (void)json_object_set_new(object, "unaccounted", json_unaccounted(&verdict->ended));
     (void)json_object_set_new(object, "failure",
                               open_text(account_failed(verdict) ? verdict->failure : ""));

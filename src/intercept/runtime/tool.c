@@ -44,6 +44,7 @@
 #include "intercept/queue/untracked.h"
 #include "intercept/queue/waits.h"
 #include "intercept/ranges/ranges.h"
+#include "intercept/runtime/exits.h"
 #include "intercept/runtime/share.h"
 #include "intercept/runtime/spawn.h"
 #include "intercept/runtime/worker.h"
@@ -477,6 +478,7 @@ static bool begin(void)
     owner = getpid();
     rtl_recording_set(true);
     rtl_emit_open(&ring);
+    rtl_exits_watch(&ring);
     describe_process();
     rtl_share_tell();
     rtl_makers_open(&config);
