@@ -201,6 +201,14 @@ of_user() {
             "$rtl" check t.db >check.out 2>&1 || grep -q RLIMIT_NPROC check.out ||
                 fail "ulimit -u $processes: the trace does not name the limit"
         done
+        # The limit that rtl has been given, too: it says before that it is one of so few.
+        for limit in "12 1" "200 0"; do
+            read -r processes sentences <<<"$limit"
+            run with "${as[@]}" ./limited u "$processes" "$rtl" trace --gpu soft -q -f -o t.db -- "${program[@]}"
+            equal "ulimit -u $processes for rtl: status" "$status" 0
+            equal "ulimit -u $processes for rtl: sentences" \
+                "$(grep -c "^rtl: this user may have $processes processes and threads (RLIMIT_NPROC" with.err)" "$sentences"
+        done
     fi
 }
 
