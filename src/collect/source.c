@@ -620,7 +620,8 @@ static void note_untimed(struct source *source, enum source_end end)
 {
     static const char *const ends[] = {[SOURCE_CLOSED] = "ended",
                                        [SOURCE_REPLACED] = "was replaced by an exec",
-                                       [SOURCE_DIED] = "was killed"};
+                                       [SOURCE_EXITED] = "ended by _exit",
+                                       [SOURCE_DIED] = "ended without telling"};
     if (source->timed == 0 || source->clock_points > (end != SOURCE_CLOSED))
         return;
     char sentence[160];
@@ -636,10 +637,20 @@ uint64_t source_empty(struct source *source, uint64_t most)
     return rtl_ring_read(&source->ring, most, true, take, source, &source->torn);
 }
 
+enum source_end source_how_gone(const struct source *source)
+{
+    bool exited = atomic_load_explicit(&source->ring.header->exited, memory_order_acquire) != 0;
+    return exited ? SOURCE_EXITED : SOURCE_DIED;
+}
+
 void source_settle(struct source *source, enum source_end end)
 {
     static const char *const states[] = {
-        [SOURCE_CLOSED] = "closed", [SOURCE_REPLACED] = "replaced", [SOURCE_DIED] = "died"};
+        [SOURCE_CLOSED] = "closed",
+        [SOURCE_REPLACED] = "replaced",
+        [SOURCE_EXITED] = "exited",
+        [SOURCE_DIED] = "died",
+    };
     if (!source->process)
         describe_by_ring(source, source->ring.header->library_version);
     take_drafts(source);

@@ -518,6 +518,7 @@ void rtl_writer_process_end(struct rtl_writer *writer, uint32_t process, const c
     writer->ends = ends;
     /* The states that a caller may name; the text may not outlive the call. */
     const char *known = strcmp(state, "closed") == 0        ? "closed"
+                        : strcmp(state, "exited") == 0      ? "exited"
                         : strcmp(state, "replaced") == 0    ? "replaced"
                         : strcmp(state, "refused") == 0     ? "refused"
                         : strcmp(state, "unrecorded") == 0  ? "unrecorded"

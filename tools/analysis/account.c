@@ -26,9 +26,10 @@ static const struct {
         {"the program wrote the signal while its kernel ran",
          "report it, with the program if possible: the times of these kernels were "
          "overwritten by the program"},
-    [RTL_LOSS_KILLED] =
-        {"in flight, or not handed over, when the process died or executed another program",
-         "let the program wait for its kernels before it executes another one or is killed"},
+    [RTL_LOSS_KILLED] = {"in flight, or not handed over, when the process ended without closing "
+                         "its ring, or executed another program",
+                         "let the program wait for its kernels before it executes another one, or "
+                         "ends at once (_exit, a signal)"},
     [RTL_LOSS_NO_TIME] = {"the device left no timestamps",
                           "see whether the driver's profiling is switched off for the queue, and "
                           "report it"},

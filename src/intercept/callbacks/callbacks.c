@@ -3,6 +3,7 @@
 #include "common/bell.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/pages.h"
 #include "intercept/base/emit.h"
 #include "intercept/base/recording.h"
 #include "intercept/base/tasks.h"
@@ -44,7 +45,7 @@ static void (*quiesce)(uint64_t patience_ns);
 static bool has_trace; /* the process is recorded into one: subscribers come beside it */
 
 static struct rtl_ring *ring;
-static pthread_t thread;
+static struct rtl_task task;
 static _Atomic bool serving; /* the thread runs */
 
 /* What others ask of the thread: it answers by setting `answered` to what was `asked`. */
@@ -134,9 +135,9 @@ static void *work(void *unused)
 
 static int start_thread(void)
 {
-    int error = rtl_task_start(&thread, work);
+    int error = rtl_task_start(&task, RTL_TASK_ALLOCATES, work);
     if (error == 0)
-        (void)pthread_detach(thread);
+        (void)pthread_detach(task.thread);
     return error;
 }
 
@@ -176,7 +177,7 @@ static bool open_ring(struct rtl_ring *to, size_t bytes, const struct rtl_ring_h
     if (error == 0)
         return true;
     free(made);
-    rtl_ring_unmap(to);
+    rtl_pages_give(to->header, to->size);
     errno = error;
     return false;
 }
@@ -311,7 +312,7 @@ static int subscribe(const rtl_callbacks_t *callbacks, enum rtl_mode mode, void 
 
 static bool on_own_thread(void)
 {
-    return atomic_load(&serving) && pthread_equal(pthread_self(), thread);
+    return atomic_load(&serving) && pthread_equal(pthread_self(), task.thread);
 }
 
 static int try_to_subscribe(const rtl_callbacks_t *callbacks, void *context,

@@ -2,7 +2,8 @@
 
 #include "common/pages.h"
 
-#include <stdlib.h>
+#define PIECES_BYTES (RTL_CHUNKS_PIECES * sizeof(struct rtl_record_chunk * _Atomic))
+#define LINKS_BYTES  ((size_t)RTL_CHUNKS_PIECES * RTL_CHUNKS_PIECE * sizeof(_Atomic uint32_t))
 
 struct rtl_chunks rtl_chunks;
 
@@ -10,10 +11,9 @@ static struct rtl_record_chunk none;
 
 bool rtl_chunks_init(struct rtl_chunks *chunks)
 {
-    uint32_t most = RTL_CHUNKS_PIECES * RTL_CHUNKS_PIECE;
-    _Atomic uint32_t *links = calloc(most, sizeof *links);
+    _Atomic uint32_t *links = rtl_pages(LINKS_BYTES);
     *chunks = (struct rtl_chunks){.unused.next = links, .piece_count = 1};
-    chunks->pieces = calloc(RTL_CHUNKS_PIECES, sizeof *chunks->pieces);
+    chunks->pieces = rtl_pages(PIECES_BYTES);
     if (links == NULL || chunks->pieces == NULL) {
         rtl_chunks_end(chunks);
         return false;
@@ -29,10 +29,12 @@ void rtl_chunks_end(struct rtl_chunks *chunks)
         struct rtl_record_chunk *piece =
             atomic_load_explicit(&chunks->pieces[i], memory_order_relaxed);
         if (piece != NULL)
-            (void)munmap(piece, RTL_CHUNKS_PIECE * sizeof *piece);
+            rtl_pages_give(piece, RTL_CHUNKS_PIECE * sizeof *piece);
     }
-    free((void *)chunks->pieces);
-    free((void *)chunks->unused.next);
+    if (chunks->pieces != NULL)
+        rtl_pages_give((void *)chunks->pieces, PIECES_BYTES);
+    if (chunks->unused.next != NULL)
+        rtl_pages_give((void *)chunks->unused.next, LINKS_BYTES);
     *chunks = (struct rtl_chunks){0};
 }
 

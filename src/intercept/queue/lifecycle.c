@@ -86,7 +86,7 @@ static struct rtl_queue *free_place(uint64_t size)
     if (queue->reservations.slots == NULL ||
         !rtl_pending_init(&queue->pending, &rtl_chunks, pending_capacity(size))) {
         if (queue->reservations.slots != NULL)
-            (void)munmap(queue->reservations.slots, notes_bytes(size));
+            rtl_pages_give(queue->reservations.slots, notes_bytes(size));
         free(queue);
         return NULL;
     }

@@ -79,7 +79,7 @@ void rtl_pending_end(struct rtl_pending *pending)
                                                               memory_order_relaxed));
     while (pending->spare_count > 0)
         rtl_chunks_give(pending->chunks, pending->spares[--pending->spare_count]);
-    (void)munmap(pending->memory, pending->mapped);
+    rtl_pages_give(pending->memory, pending->mapped);
 }
 
 /* Of the spares, the one that was done last is in the nearest cache. */

@@ -39,7 +39,7 @@
 #define LOOKS              16u        /* before others may have the processor */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_t thread;
+static struct rtl_task task;
 static bool running;     /* under the lock */
 static int thread_error; /* under the lock: why it is not, 0 if nothing was tried */
 static _Atomic bool stopping;
@@ -132,6 +132,7 @@ static void *work(void *unused)
     (void)unused;
     uint64_t since = 0;
     pthread_setname_np(pthread_self(), "rtl-worker");
+    rtl_signal_pool_is_of_rtl();
     rtl_sched_request_slice(
         RTL_SLICE_SHORTEST); /* a round is short, and signals run out until it comes */
     (void)rtl_submit_lock_prepare();
@@ -166,7 +167,8 @@ static void *work(void *unused)
 /* Not the last thread that the program may have. */
 static bool start_thread(void)
 {
-    thread_error = rtl_tasks_left() ? rtl_task_start(&thread, work) : EAGAIN;
+    thread_error =
+        rtl_tasks_left() ? rtl_task_start(&task, RTL_TASK_DOES_NOT_ALLOCATE, work) : EAGAIN;
     return thread_error == 0;
 }
 
@@ -245,7 +247,7 @@ bool rtl_worker_stop(uint64_t patience_ns)
         stopped =
             rtl_wait_until(has_ended, NULL, rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns, STEP_NS);
         if (stopped) {
-            pthread_join(thread, NULL);
+            pthread_join(task.thread, NULL);
             running = false;
         }
     }
