@@ -5,7 +5,7 @@
  * once which *plan* it follows: a list of nodes, one for each kernel by the ordinal of its packet.
  * Equal launches share a plan, so a replay costs a few bytes and not some per kernel. Launches of
  * graphs that HIP names are matched with the nodes that HIP reported (match.h); the others are
- * inferred from their packets (infer.h). README.md says how.
+ * inferred from their packets (infer.h).
  *
  * Pure: memory and callbacks, no file, no clock. One thread at a time. Memory is bounded by the
  * launches in flight, the nodes of the graphs in use and the distinct plans of those, with limits

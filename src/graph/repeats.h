@@ -1,11 +1,11 @@
 /**
  * What repeats in the packets of a process: for its own sources, infer.c and chains.c.
  *
- *     batch     packets that a thread reserved at once: a launch record
- *     class     batches with one fingerprint
- *     sequence  batches of a thread that the runtime cut one graph (or segment of it) into
- * (infer.c) segment   sequences with one joined fingerprint: a graph, or a segment of one chain
- * segments that always follow each other: the segments of a graph (chains.c)
+ * - batch: packets that a thread reserved at once, a launch record
+ * - class: batches with one fingerprint
+ * - sequence: batches of a thread that the runtime cut one graph, or segment of it, into (infer.c)
+ * - segment: sequences with one joined fingerprint, a graph or a segment of one
+ * - chain: segments that always follow each other, the segments of a graph (chains.c)
  *
  * A segment that was seen once is eager work, one that was seen twice is a graph: kernargs of eager
  * work are made afresh. Launches of what was seen once wait in their class to be reported; of such
