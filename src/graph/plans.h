@@ -16,8 +16,8 @@
  * the packets and the order of submission allow; where both are one place it is certain. The order
  * is that of a complete launch of the same generation, or of the nodes if there is but one. HIP
  * fixes the order when it instantiates (CLR, hip_graph_internal.cpp: the topological order of the
- * executable graph); if complete launches show several, only kernels that ran as often
- * as there are nodes for them are matched.
+ * executable graph); if complete launches show several, only kernels that ran as often as there are
+ * nodes for them are matched.
  */
 #ifndef RTL_GRAPH_PLANS_H
 #define RTL_GRAPH_PLANS_H
