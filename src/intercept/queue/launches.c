@@ -6,7 +6,7 @@
 #include "intercept/base/account_lanes.h"
 #include "intercept/base/emit.h"
 #include "intercept/base/recording.h"
-#include "intercept/base/starve.h"
+#include "intercept/base/stall.h"
 #include "intercept/base/thread_context.h"
 
 #include <stdatomic.h>
@@ -179,12 +179,12 @@ static bool hand_over(struct launch *launch)
     }
     if (!rtl_emit_draft(RTL_WIRE_LAUNCH, &piece, 1, RTL_SPARE_FEW, &draft))
         return false;
-    rtl_starve_at("drafted");
+    rtl_stall_at("drafted");
     if (!claim(launch)) {
         rtl_emit_give_up(&draft);
         return true;
     }
-    rtl_starve_at("claimed");
+    rtl_stall_at("claimed");
     rtl_emit_commit(&draft, RTL_WIRE_LAUNCH, &piece, 1);
     return true;
 }
@@ -283,7 +283,7 @@ static bool send_in_hand(void)
     struct launch *waiting = take_held();
     struct launch *next = join(waiting, take_in_order());
     if (next != NULL)
-        rtl_starve_at("taken");
+        rtl_stall_at("taken");
     while (next != NULL) {
         struct launch *after = next_done(next);
         if (!send(next)) {
