@@ -456,12 +456,13 @@ static void send_parked(const struct parked_record *record)
 }
 
 /* False if another thread is just forwarding for its queue, of which what that one has in hand
- * comes first, or to its signal, or borrowing that. `held`: queue that the caller forwards for. */
-static bool forward_parked(struct parked_record *record, const struct rtl_queue *held,
+ * comes first, or to its signal, or borrowing that. `forwarding`: queue that the caller forwards
+ * for. */
+static bool forward_parked(struct parked_record *record, const struct rtl_queue *forwarding,
                            struct wakeups *wakeups)
 {
     struct rtl_queue *queue = record->queue;
-    bool entered = queue != held;
+    bool entered = queue != forwarding;
     if (wakeups->count == MOST_WAKEUPS || (entered && !enter_forwarding(queue)))
         return false;
     bool holds = rtl_borrow_hold(rtl_borrows, record->facts.app_signal);
@@ -475,12 +476,12 @@ static bool forward_parked(struct parked_record *record, const struct rtl_queue 
 }
 
 /* False if it has to be forwarded and cannot be just now. */
-static bool finish_parked(struct parked_record *record, const struct rtl_queue *held,
+static bool finish_parked(struct parked_record *record, const struct rtl_queue *forwarding,
                           struct wakeups *wakeups)
 {
     rtl_signal_times(rtl_pool_handle(&rtl_signals, record->facts.pool_id), &record->facts);
     if (rtl_is_replaced(&record->facts))
-        return forward_parked(record, held, wakeups);
+        return forward_parked(record, forwarding, wakeups);
     send_parked(record);
     return true;
 }
@@ -494,7 +495,7 @@ static void hold_back(unsigned from, unsigned all)
 }
 
 /* In the order of submission, and newest first where completion is looked at, as in note_ready. */
-static unsigned finish_all_parked(const struct rtl_queue *held, struct wakeups *wakeups)
+static unsigned finish_all_parked(const struct rtl_queue *forwarding, struct wakeups *wakeups)
 {
     unsigned all = parked_count;
     unsigned kept = 0;
@@ -502,7 +503,7 @@ static unsigned finish_all_parked(const struct rtl_queue *held, struct wakeups *
         parked[i].ready =
             rtl_signal_completed(rtl_pool_handle(&rtl_signals, parked[i].facts.pool_id));
     for (unsigned i = 0; i < all; i++) {
-        if (parked[i].ready && finish_parked(&parked[i], held, wakeups))
+        if (parked[i].ready && finish_parked(&parked[i], forwarding, wakeups))
             continue;
         if (parked[i].ready)
             hold_back(i, all);

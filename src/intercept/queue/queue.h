@@ -17,7 +17,7 @@
 #include "common/lines.h"
 #include "common/pages.h"
 #include "intercept/base/queue_map.h"
-#include "intercept/queue/held.h"
+#include "intercept/queue/backlog.h"
 #include "intercept/queue/pending.h"
 #include "intercept/queue/rewrite.h"
 #include "intercept/queue/submit_lock.h"
@@ -78,7 +78,7 @@ struct rtl_queue {
     void *observer;         /**< what the observer keeps of this state, NULL: nothing */
     struct rtl_pending pending;
     struct rtl_rewriter rewriter; /**< late, for its own last fields, which few packets need */
-    struct rtl_held held;
+    struct rtl_backlog backlog;
 };
 
 _Static_assert(offsetof(struct rtl_queue, rewriter) + offsetof(struct rtl_rewriter, heads) <=

@@ -72,7 +72,7 @@ static unsigned serve(struct rtl_round *round, struct rtl_queue *queue)
             rtl_harvest(queue, RTL_ROUND_BUSY,
                         used > (queue->pending.mask + 1) / 2 ? RTL_HARVEST_ALL : MAX_INCOMPLETE);
     else
-        rtl_held_count(queue, MAX_INCOMPLETE);
+        rtl_backlog_count(queue, MAX_INCOMPLETE);
     rtl_harvest_rearmed(queue);
     rtl_harvest_park(queue);
     if (atomic_load_explicit(&queue->pending.head, memory_order_relaxed) < tail)

@@ -61,7 +61,7 @@ static void harvest(struct rtl_queue *queue, unsigned running)
         if (rtl_emit_room(ROOM))
             taken = rtl_harvest(queue, UINT32_MAX, running);
         else
-            rtl_held_count(queue, running);
+            rtl_backlog_count(queue, running);
     }
     rtl_ledger_add(&queue->ledger->helped, taken);
     if (!rtl_agents_has_clock(queue->agent))
