@@ -81,7 +81,8 @@ struct rtl_queue {
     struct rtl_backlog backlog;
 };
 
-_Static_assert(offsetof(struct rtl_queue, rewriter) + offsetof(struct rtl_rewriter, heads) <=
+_Static_assert(offsetof(struct rtl_queue, rewriter) +
+                       offsetof(struct rtl_rewriter, first_packets) <=
                    RTL_PAGE,
                "one page");
 

@@ -31,7 +31,7 @@ void rtl_waits_signal_replaced(void);
 
 /** True while a thread of the program forwards what it waits for: the worker need not hurry. Any
  * thread. */
-bool rtl_waits_help(void);
+bool rtl_waits_are_forwarding(void);
 
 /** In a forked child: nobody waits. */
 void rtl_waits_forked(void);

@@ -30,7 +30,6 @@
 #include "intercept/hip/hip.h"
 #include "intercept/hip/makers.h"
 #include "intercept/hip/starts.h"
-#include "intercept/queue/chunks.h"
 #include "intercept/queue/copies.h"
 #include "intercept/queue/handlers.h"
 #include "intercept/queue/harvest.h"
@@ -40,6 +39,7 @@
 #include "intercept/queue/shapes.h"
 #include "intercept/queue/signal_pool.h"
 #include "intercept/queue/signals.h"
+#include "intercept/queue/slabs.h"
 #include "intercept/queue/submit_lock.h"
 #include "intercept/queue/untracked.h"
 #include "intercept/queue/waits.h"
@@ -522,7 +522,7 @@ static const struct rtl_queue_services services = {.start_worker = rtl_worker_st
 static bool make_pools(void)
 {
     struct rtl_pool_backend backend = {create_signal, destroy_signal, NULL};
-    return (rtl_chunks.pieces != NULL || rtl_chunks_init(&rtl_chunks)) &&
+    return (rtl_slabs.regions != NULL || rtl_slabs_init(&rtl_slabs)) &&
            rtl_pool_init(&rtl_signals, config.pool_limit, backend);
 }
 

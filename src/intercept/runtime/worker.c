@@ -86,7 +86,8 @@ static bool attend(uint64_t *since)
     uint64_t now = rtl_now();
     uint64_t end = now + ATTENTIVE_NS;
     for (unsigned i = 1; now < end; i++) {
-        if (now - *since > (rtl_forwards_pending() ? ATTENTION_NS : LINGER_NS) || rtl_waits_help())
+        if (now - *since > (rtl_forwards_pending() ? ATTENTION_NS : LINGER_NS) ||
+            rtl_waits_are_forwarding())
             return false;
         if (rtl_forward_ready_all() > 0)
             *since = now;
