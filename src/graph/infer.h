@@ -42,12 +42,12 @@ struct rtl_infer *rtl_infer_new(struct rtl_registry *registry);
 /** NULL is allowed. */
 void rtl_infer_free(struct rtl_infer *infer);
 
-/** A batch was submitted: in `flight`, whose kernels may not all have come. */
-void rtl_infer_submitted(struct rtl_infer *infer, struct rtl_flight *flight);
+/** A batch was submitted: `in_flight`, whose kernels may not all have come. */
+void rtl_infer_submitted(struct rtl_infer *infer, struct rtl_in_flight *in_flight);
 
 /** The kernels of a batch have come, or all that will. Reports the launch, now or when it is known
  * that it belongs to a graph. */
-void rtl_infer_retire(struct rtl_infer *infer, struct rtl_flight *flight);
+void rtl_infer_retire(struct rtl_infer *infer, struct rtl_in_flight *in_flight);
 
 /** A kernel that names no launch: it may be a head. */
 void rtl_infer_single(struct rtl_infer *infer, const struct rtl_wire_kernel *kernel);

@@ -37,7 +37,8 @@ void rtl_plans_graph(struct rtl_plans *plans, const struct rtl_wire_graph *graph
 void rtl_plans_node(struct rtl_plans *plans, const struct rtl_wire_node *node, const void *rest);
 
 /** The plan of a launch; `complete`: all its kernels have come. 0: none. */
-uint32_t rtl_plans_of(struct rtl_plans *plans, const struct rtl_flight *flight, bool complete);
+uint32_t rtl_plans_of(struct rtl_plans *plans, const struct rtl_in_flight *in_flight,
+                      bool complete);
 
 /** Reports plans that had to wait for definitions; `all`: with what there is. */
 void rtl_plans_flush(struct rtl_plans *plans, bool all);
