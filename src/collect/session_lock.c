@@ -55,7 +55,7 @@ bool rtl_ring_dir_facts(int file, struct rtl_ring_dir_facts *facts)
     return length == 0 || strncmp(text, "wire ", 5) == 0;
 }
 
-/* Where the kernel cannot tell, nothing is said against it. */
+/* Where Linux cannot tell, nothing is said against it. */
 bool rtl_ring_dir_is_collected(int file)
 {
     struct rtl_ring_dir_facts facts;

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** For so many seconds a session is left alone: a collector that librtl starts may be on its way.
- */
+/** A session without a collector is not swept before it is so many seconds old: the collector that
+ * librtl starts may not have come yet. */
 #define RTL_RING_DIR_YOUNG_S 10
 
 /** Marks the session as one that this process collects. Returns the descriptor that has the locks,

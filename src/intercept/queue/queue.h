@@ -8,8 +8,8 @@
  * runtime's, which calls us back with the packets. The command processor never sees a packet before
  * it is rewritten, and never an index past one that is written.
  *
- * A queue's state outlives the queue: it is used again for another queue, never freed, so that a
- * thread that comes late finds memory and not a hole.
+ * The state of a queue is never freed: after the queue is destroyed it serves another one. So a
+ * thread that still has a pointer to it reads memory that is there.
  */
 #ifndef RTL_INTERCEPT_QUEUE_QUEUE_H
 #define RTL_INTERCEPT_QUEUE_QUEUE_H
