@@ -173,10 +173,10 @@ static void show_state(const struct verdict *verdict)
         (void)printf("  processes that are not recorded and should be: %u\n    what to do: see the "
                      "notes, which tell what each of them lacked\n",
                      verdict->unrecorded);
-    if (verdict->passed)
+    if (verdict->untracked)
         (void)printf("  queues that were not followed: %u\n    what to do: see the notes, which "
                      "name them\n",
-                     verdict->passed);
+                     verdict->untracked);
 }
 
 static void show_damages(const struct damages *damages)
@@ -520,7 +520,7 @@ static json_t *json_check(const struct check *check)
         open_text(check->path), "complete", (int)verdict->complete, "completeness", open_text(line),
         "finished", (int)verdict->finished, "recording", (int)verdict->recording, "processes",
         (int)verdict->processes, "died", (int)verdict->died, "running", (int)verdict->running,
-        "refused", (int)verdict->refused, "queues_not_followed", (int)verdict->passed, "torn",
+        "refused", (int)verdict->refused, "queues_not_followed", (int)verdict->untracked, "torn",
         open_number(verdict->torn), "total", json_account(&verdict->total), "queues",
         json_queues(check), "notes", notes);
     (void)json_object_set_new(object, "copies", json_account(&verdict->copies));

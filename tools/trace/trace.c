@@ -1,8 +1,8 @@
 /* rtl trace: runs a program and records its kernels. */
 #include "collect/collect.h"
-#include "collect/hold.h"
 #include "collect/left.h"
 #include "collect/output.h"
+#include "collect/session_lock.h"
 #include "collect/stale_sessions.h"
 #include "common/child.h"
 #include "common/clock.h"
@@ -441,7 +441,7 @@ int cmd_trace(int argc, char **argv)
     if (rtl_ring_dir_create_for(recording.session, sizeof recording.session,
                                 trace_options_ring(&options), why, sizeof why) != 0)
         return say_fail(EXIT_USAGE, "no session could be made: %s", why);
-    (void)rtl_ring_dir_hold(recording.session); /* until rtl ends */
+    (void)rtl_ring_dir_lock(recording.session); /* until rtl ends */
     rtl_report_open(&recording.report);
     recording.terminal = !options.quiet && show_terminal(stderr);
     failed = run(&recording);

@@ -1,9 +1,9 @@
 #include "intercept/callbacks/callbacks.h"
 
-#include "common/bell.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/pages.h"
+#include "common/wakeup.h"
 #include "intercept/base/emit.h"
 #include "intercept/base/recording.h"
 #include "intercept/base/tasks.h"
@@ -53,7 +53,7 @@ struct request {
     _Atomic uint32_t asked, answered;
 };
 static struct request flushing, leaving;
-static struct rtl_bell bell; /* cuts a nap of the thread short */
+static struct rtl_wakeup wakeup; /* cuts a nap of the thread short */
 
 /* ---- the thread ---- */
 
@@ -117,7 +117,7 @@ static void *work(void *unused)
     uint64_t quiet_since = rtl_now();
     for (;;) {
         uint64_t now = rtl_now();
-        uint32_t bell_seen = rtl_bell_look(&bell);
+        uint32_t wakeups_seen = rtl_wakeup_count(&wakeup);
         pthread_mutex_lock(&lock);
         uint64_t slots = serve(now - quiet_since > STALE_NS);
         pthread_mutex_unlock(&lock);
@@ -128,7 +128,7 @@ static void *work(void *unused)
         length = slots > 0 ? SHORTEST_NAP_NS : length * 2;
         if (length > LONGEST_NAP_NS)
             length = LONGEST_NAP_NS;
-        rtl_bell_nap(&bell, bell_seen, length);
+        rtl_wakeup_nap(&wakeup, wakeups_seen, length);
     }
     return NULL;
 }
@@ -366,7 +366,7 @@ static bool is_answered(void *context)
 static bool request(struct request *what, uint64_t deadline_ns)
 {
     struct ticket ticket = {what, atomic_fetch_add(&what->asked, 1) + 1};
-    rtl_bell_ring(&bell);
+    rtl_wakeup_send(&wakeup);
     return rtl_wait_until(is_answered, &ticket, deadline_ns, STEP_NS);
 }
 

@@ -30,7 +30,6 @@
 #include "intercept/hip/hip.h"
 #include "intercept/hip/makers.h"
 #include "intercept/hip/starts.h"
-#include "intercept/queue/chunks.h"
 #include "intercept/queue/copies.h"
 #include "intercept/queue/handlers.h"
 #include "intercept/queue/harvest.h"
@@ -40,6 +39,7 @@
 #include "intercept/queue/shapes.h"
 #include "intercept/queue/signal_pool.h"
 #include "intercept/queue/signals.h"
+#include "intercept/queue/slabs.h"
 #include "intercept/queue/submit_lock.h"
 #include "intercept/queue/untracked.h"
 #include "intercept/queue/waits.h"
@@ -183,7 +183,7 @@ static bool make_tables(void)
 {
     return rtl_shapes_begin() && rtl_symbols_begin() && rtl_queues_begin() &&
            rtl_untracked_begin() && rtl_launches_begin() && rtl_handlers_begin() &&
-           rtl_harvest_begin() && rtl_copies_begin() && rtl_chunks_init(&rtl_chunks) && make_pool();
+           rtl_harvest_begin() && rtl_copies_begin() && rtl_slabs_init(&rtl_slabs) && make_pool();
 }
 
 static bool check_session(const char *session)
