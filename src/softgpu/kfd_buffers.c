@@ -124,6 +124,14 @@ static void give_back(uint64_t offset, uint64_t bytes)
 
 /* ---- buffers ---- */
 
+/* A lock of the page that describes a buffer, or its end. */
+static bool set_lock(int descriptor, uint64_t record_offset, short type)
+{
+    struct flock wanted = {
+        .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)record_offset, .l_len = 1};
+    return fcntl(descriptor, F_OFD_SETLK, &wanted) == 0;
+}
+
 static void forget(sg_buffer_t *buffer)
 {
     if (buffer->record)
@@ -159,6 +167,8 @@ static void sweep(void)
             give_back(buffer->offset, buffer->bytes);
             if (buffer->record)
                 give_back(buffer->record_offset, PAGE);
+        } else { /* views of it that are left would keep the file open, and the lock */
+            (void)set_lock(buffer->file, buffer->record_offset, F_UNLCK);
         }
         forget(buffer);
     }
@@ -273,13 +283,6 @@ static int reopen(int descriptor, bool close_on_exec)
     return open(path, O_RDWR | (close_on_exec ? O_CLOEXEC : 0));
 }
 
-static bool take_lock(int descriptor, uint64_t record_offset)
-{
-    struct flock taken = {
-        .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = (off_t)record_offset, .l_len = 1};
-    return fcntl(descriptor, F_OFD_SETLK, &taken) == 0;
-}
-
 static sg_record_t *map_record(int descriptor, uint64_t record_offset)
 {
     void *page =
@@ -318,7 +321,7 @@ int sg_buffer_export(sg_buffer_t *buffer, bool close_on_exec)
     if (made < 0)
         return -errno;
     if (lseek(made, (off_t)buffer->record_offset, SEEK_SET) >= 0 &&
-        take_lock(made, buffer->record_offset))
+        set_lock(made, buffer->record_offset, F_RDLCK))
         return made;
     (void)close(made);
     return -ENOMEM;
@@ -365,7 +368,8 @@ static int import_foreign(int descriptor, uint64_t record_offset, uint64_t file_
     like.file = reopen(descriptor, true);
     if (like.file < 0)
         return errno;
-    like.record = take_lock(like.file, record_offset) ? map_record(like.file, record_offset) : NULL;
+    like.record =
+        set_lock(like.file, record_offset, F_RDLCK) ? map_record(like.file, record_offset) : NULL;
     sg_record_t record = like.record ? *like.record : (sg_record_t){0};
     if (is_sound(&record, file_bytes)) {
         like.offset = record.offset;
