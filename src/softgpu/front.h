@@ -69,7 +69,8 @@ typedef struct sg_front_calls {
     int (*buffer_free)(uint32_t handle);
     /** A dmabuf of the buffer: a descriptor. */
     int (*buffer_export)(uint32_t handle);
-    /** Where a mapping of the render node has the buffer's memory. -EXDEV for another process's. */
+    /** Where a mapping of the render node has the buffer's memory; for another process's a place
+     * that cannot be mapped. */
     int (*buffer_place)(uint32_t handle, uint64_t *place);
     /** Maps all of it for the host, until the handle is given back. */
     int (*buffer_cpu_map)(uint32_t handle, void **address);

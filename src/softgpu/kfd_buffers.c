@@ -44,6 +44,7 @@ struct sg_buffer {
     uint32_t gpu;
     uint32_t holders;
     int file;               /* another process's memfd, or OWN_FILE */
+    ino_t inode;            /* of another process's memfd */
     uint64_t record_offset; /* 0: none yet */
     sg_record_t *record;
 };
@@ -352,26 +353,28 @@ static bool is_own(const struct stat *status)
            own.st_dev == status->st_dev;
 }
 
-static sg_buffer_t *exported_at(uint64_t record_offset)
+/* The buffer that a page of this or another process's memfd describes, if it is known. */
+static sg_buffer_t *described_at(uint64_t record_offset, bool own, ino_t inode)
 {
     for (sg_buffer_t *buffer = buffers; buffer; buffer = buffer->next)
-        if (buffer->file == OWN_FILE && buffer->record && buffer->record_offset == record_offset)
+        if (buffer->record && buffer->record_offset == record_offset &&
+            (buffer->file == OWN_FILE ? own : !own && buffer->inode == inode))
             return buffer;
     return NULL;
 }
 
 /* Another process's memory, which stays while this one has it. Under the lock. */
-static int import_foreign(int descriptor, uint64_t record_offset, uint64_t file_bytes,
+static int import_foreign(int descriptor, uint64_t record_offset, const struct stat *status,
                           sg_buffer_t **imported)
 {
-    sg_buffer_t like = {.holders = 1, .record_offset = record_offset};
+    sg_buffer_t like = {.holders = 1, .record_offset = record_offset, .inode = status->st_ino};
     like.file = reopen(descriptor, true);
     if (like.file < 0)
         return errno;
     like.record =
         set_lock(like.file, record_offset, F_RDLCK) ? map_record(like.file, record_offset) : NULL;
     sg_record_t record = like.record ? *like.record : (sg_record_t){0};
-    if (is_sound(&record, file_bytes)) {
+    if (is_sound(&record, (uint64_t)status->st_size)) {
         like.offset = record.offset;
         like.bytes = record.bytes;
         like.flags = record.flags;
@@ -393,16 +396,13 @@ int sg_buffer_import(int descriptor, sg_buffer_t **buffer)
     if (record_offset == 0)
         return EINVAL;
     int failed = 0;
+    bool own = is_own(&status);
     (void)pthread_mutex_lock(&lock);
-    if (!is_own(&status)) {
-        failed = import_foreign(descriptor, record_offset, (uint64_t)status.st_size, buffer);
-    } else {
-        *buffer = exported_at(record_offset);
-        if (*buffer)
-            (*buffer)->holders++;
-        else
-            failed = EINVAL;
-    }
+    *buffer = described_at(record_offset, own, status.st_ino);
+    if (*buffer)
+        (*buffer)->holders++;
+    else
+        failed = own ? EINVAL : import_foreign(descriptor, record_offset, &status, buffer);
     (void)pthread_mutex_unlock(&lock);
     return failed;
 }

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+/* The last page of the longest file that there can be, of which mmap says EOVERFLOW. */
+static const uint64_t NO_PLACE = (uint64_t)INT64_MAX & ~UINT64_C(4095);
+
 typedef struct sg_gem {
     struct sg_gem *next;
     uint32_t handle;
@@ -124,9 +127,10 @@ int sg_gem_place(uint32_t handle, uint64_t *place)
     sg_buffer_t *buffer = hold(handle, &gpu);
     if (!buffer)
         return EBADF;
-    bool is_own = sg_buffer_place(buffer, place);
+    if (!sg_buffer_place(buffer, place))
+        *place = NO_PLACE;
     sg_buffer_release(buffer);
-    return is_own ? 0 : EXDEV;
+    return 0;
 }
 
 int sg_gem_cpu_map(uint32_t handle, void **address)

@@ -18,8 +18,8 @@ int sg_gem_free(uint32_t handle);
 /** A new dmabuf of what a handle stands for. */
 int sg_gem_export(uint32_t handle, int *dmabuf);
 
-/** Where the process finds the memory in what it may map of the render node. EXDEV if it is another
- * process's memory, which is not there. */
+/** Where the process finds the memory in what it may map of the render node. Another process's
+ * memory is not there: it has a place that cannot be mapped. */
 int sg_gem_place(uint32_t handle, uint64_t *place);
 
 /** The process's own view of the memory, until the handle is given back. */

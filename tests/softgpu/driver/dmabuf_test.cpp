@@ -350,6 +350,36 @@ TEST_F(Dmabuf, WhatIsNoneIsRefused)
         (void)close(descriptor);
 }
 
+TEST_F(Dmabuf, OutlivesItsOwner)
+{
+    int sockets[2] = {};
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        open_all();
+        auto memory =
+            allocate(KFD_IOC_ALLOC_MEM_FLAGS_VRAM | KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE, SIZE);
+        map(memory.handle);
+        *reinterpret_cast<uint32_t *>(memory.va_addr + 4096) = 0x1234;
+        send(sockets[1], give(memory.handle));
+        (void)close(kfd);
+        _exit(0);
+    }
+    open_all();
+    int dmabuf = receive(sockets[0]);
+    ASSERT_EQ(waitpid(child, nullptr, 0), child);
+    auto *place = static_cast<char *>(reserve(SIZE));
+    uint64_t handle = take(dmabuf, place);
+    ASSERT_NE(handle, 0U);
+    map(handle);
+    EXPECT_EQ(*reinterpret_cast<uint32_t *>(place + 4096), 0x1234U);
+    EXPECT_EQ(release(handle), 0);
+    (void)close(dmabuf);
+    (void)close(sockets[0]);
+    (void)close(sockets[1]);
+    (void)munmap(place, SIZE);
+}
+
 /* The other process opens a driver of its own. It gets the very memory, which stays for it when its
  * owner has none any more. */
 TEST_F(Dmabuf, GoesToAnotherProcess)
@@ -373,7 +403,14 @@ TEST_F(Dmabuf, GoesToAnotherProcess)
         (void)find<int(void *, int, uint32_t *)>("amdgpu_bo_export")(buffer.buffer, KMS, &kms);
         uint64_t offset = kms;
         good = good && find<int(int, unsigned long, void *, unsigned long)>("drmCommandWriteRead")(
-                           render, GEM_MMAP, &offset, sizeof offset) == -EXDEV;
+                           render, GEM_MMAP, &offset, sizeof offset) == 0;
+        for (size_t size : {size_t{4096}, size_t{SIZE}})
+            good = good && mmap(nullptr, size, PROT_READ, MAP_SHARED, render,
+                                static_cast<off_t>(offset)) == MAP_FAILED;
+        /* What is passed on from here is the same again. */
+        int again = give(handle);
+        uint64_t second = take(again, nullptr);
+        good = good && second != 0 && close(again) == 0 && release(second) == 0;
         (void)close(dmabuf);
         Engine engine(kfd, gpu);
         good = good && engine.fill(place, 0x4321, SIZE);
