@@ -261,6 +261,18 @@ void *sg_buffer_map(const sg_buffer_t *buffer, void *address, uint64_t offset, u
     return mapped;
 }
 
+void *sg_buffer_host_map(const sg_buffer_t *buffer, const sg_host_mapping_t *wanted,
+                         uint64_t offset)
+{
+    uint64_t there = (buffer->bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+    if (offset > there || wanted->bytes > there - offset) {
+        errno = EINVAL;
+        return MAP_FAILED;
+    }
+    return mmap(wanted->address, wanted->bytes, wanted->protection, wanted->flags, file_of(buffer),
+                (off_t)(buffer->offset + offset));
+}
+
 uint64_t sg_buffers_used(uint32_t gpu)
 {
     uint64_t bytes = 0;

@@ -398,15 +398,21 @@ TEST_F(Dmabuf, GoesToAnotherProcess)
         Import buffer = {};
         bool good = handle != 0 && place[1] == 0x1234 && available() == before &&
                     import(dmabuf, &buffer) == 0;
-        /* Through the render node there is only the process's own. */
+        /* The host maps it through the render node, and nothing beyond it. */
         uint32_t kms = 0;
         (void)find<int(void *, int, uint32_t *)>("amdgpu_bo_export")(buffer.buffer, KMS, &kms);
         uint64_t offset = kms;
         good = good && find<int(int, unsigned long, void *, unsigned long)>("drmCommandWriteRead")(
                            render, GEM_MMAP, &offset, sizeof offset) == 0;
-        for (size_t size : {size_t{4096}, size_t{SIZE}})
-            good = good && mmap(nullptr, size, PROT_READ, MAP_SHARED, render,
-                                static_cast<off_t>(offset)) == MAP_FAILED;
+        auto host = [&](uint64_t at, size_t size) {
+            return static_cast<uint32_t *>(mmap(nullptr, size, PROT_READ, MAP_SHARED, render,
+                                                static_cast<off_t>(offset + at)));
+        };
+        uint32_t *all = host(0, SIZE);
+        uint32_t *last = host(SIZE - 4096, 4096);
+        good = good && all != MAP_FAILED && all[1] == 0x1234 && last != MAP_FAILED &&
+               last[1] == 0x1234 && host(4096, SIZE) == MAP_FAILED && errno == EINVAL &&
+               host(SIZE + 4096, 4096) == MAP_FAILED;
         /* What is passed on from here is the same again. */
         int again = give(handle);
         uint64_t second = take(again, nullptr);
