@@ -266,6 +266,29 @@ TEST_F(Memory, RegisteredMemoryIsReachedByTheDevicesAddress)
     hsa_amd_memory_pool_free(device);
 }
 
+/* HIP registers what it copies, and what begins at one address with two sizes at once. */
+TEST_F(Memory, OneAddressIsRegisteredWithTwoSizes)
+{
+    enum { SMALL = 4096, LARGE = 3 * SMALL };
+    std::vector<unsigned char> own(LARGE);
+    void *small = nullptr;
+    void *large = nullptr;
+    ASSERT_EQ(hsa_amd_memory_lock(own.data(), SMALL, machine.gpu, 2, &small), HSA_STATUS_SUCCESS);
+    ASSERT_EQ(hsa_amd_memory_lock(own.data(), LARGE, machine.gpu, 2, &large), HSA_STATUS_SUCCESS);
+    void *device = gpu_memory(&machine, machine.vram[0], LARGE);
+    std::vector<unsigned char> expected = pattern(LARGE, 12);
+    own = expected;
+    copy(device, machine.gpu[0], large, machine.cpu, LARGE);
+    std::fill(own.begin(), own.end(), 0);
+    copy(small, machine.cpu, device, machine.gpu[0], SMALL);
+    copy(static_cast<char *>(large) + SMALL, machine.cpu, static_cast<char *>(device) + SMALL,
+         machine.gpu[0], LARGE - SMALL);
+    EXPECT_EQ(own, expected);
+    EXPECT_EQ(hsa_amd_memory_unlock(own.data()), HSA_STATUS_SUCCESS);
+    EXPECT_EQ(hsa_amd_memory_unlock(own.data()), HSA_STATUS_SUCCESS);
+    hsa_amd_memory_pool_free(device);
+}
+
 TEST_F(Memory, PeersMayUseEachOthersMemory)
 {
     hsa_amd_memory_pool_access_t access = HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED;
