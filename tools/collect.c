@@ -1,8 +1,8 @@
 /* rtl collect: the collector for a program that was started without rtl trace (librtl starts it).
  */
 #include "collect/collect.h"
-#include "collect/hold.h"
 #include "collect/output.h"
+#include "collect/session_lock.h"
 #include "collect/stale_sessions.h"
 #include "common/clock.h"
 #include "common/command.h"
@@ -200,7 +200,7 @@ int cmd_collect(int argc, char **argv)
         failed = detach();
     if (failed)
         return failed;
-    (void)rtl_ring_dir_hold(options.session); /* until this process ends */
+    (void)rtl_ring_dir_lock(options.session); /* until this process ends */
     (void)rtl_stale_sessions_remove();
     int status = run(&options);
     rtl_ring_dir_remove(options.session);

@@ -10,7 +10,7 @@
  * read and written with system calls, so that nobody can cut one short under a mapping, and a ring
  * of somebody's speaks for processes of the same user alone.
  */
-#include "collect/hold.h"
+#include "collect/session_lock.h"
 #include "common/command.h"
 #include "common/open.h"
 #include "common/parse.h"

@@ -1,6 +1,7 @@
 /* rtl info: what a trace is about. */
 #include "analysis/account.h"
 #include "analysis/counted.h"
+#include "analysis/notes.h"
 #include "analysis/pauses.h"
 #include "common/command.h"
 #include "common/open.h"
@@ -184,14 +185,17 @@ static void show_counters(const struct lists *lists)
 
 static void show_notes(const struct lists *lists)
 {
-    if (lists->note_count == 0)
-        return;
+    struct notes notes;
+    if (lists->note_count == 0 || notes_read(lists->trace, &notes) != RTL_OK)
+        return; /* they were read when the trace was opened */
     (void)printf("\nnotes\n");
-    for (size_t i = 0; i < lists->note_count; ++i) {
-        const rtl_note_t *note = &lists->notes[i];
-        (void)printf("  %s  %s\n", show_date(realtime(&lists->info, note->time)).text,
-                     plain(note->text));
+    for (size_t i = 0; i < notes.count; ++i) {
+        const struct notes_line *line = &notes.lines[i];
+        (void)printf("  %s  ", show_date(realtime(&lists->info, line->note->time)).text);
+        notes_show(stdout, line);
+        (void)putchar('\n');
     }
+    notes_end(&notes);
 }
 
 static json_t *json_processes(const struct lists *lists)

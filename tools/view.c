@@ -145,7 +145,19 @@ static int make_page(struct view *view)
     return cmd_export(count, arguments);
 }
 
-/* Programs that open pages return at once, or stay until the browser is closed. */
+/* In a child: where it finds no browser xdg-open writes a line for each that it has tried, and
+ * browsers write what concerns them. Whether the page was opened, rtl says. */
+static void be_silent(void)
+{
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere < 0)
+        return;
+    (void)dup2(nowhere, STDOUT_FILENO);
+    (void)dup2(nowhere, STDERR_FILENO);
+}
+
+/* Programs that open pages return at once, or stay until the browser is closed. One that somebody
+ * has named may say what it likes. */
 static int open_page(const struct view *view)
 {
     static char opener[] = "xdg-open";
@@ -157,6 +169,8 @@ static int open_page(const struct view *view)
     pid_t pid = fork();
     if (pid == 0) {
         char *arguments[] = {browser, page, NULL};
+        if (!view->browser)
+            be_silent();
         (void)execvp(browser, arguments);
         _exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
     }

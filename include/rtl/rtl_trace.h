@@ -101,8 +101,10 @@ typedef struct rtl_process {
     uint32_t pid, ppid;
     const char *command, *host, *rank, *mode, *way, *library; /**< "" if unknown */
     uint64_t start, end;                                      /**< end 0: unknown */
-    const char *state; /**< "closed" (ended in order), "died", "replaced" (by an exec: the program
-                          that came in its place is another one), "running", "refused" (its librtl
+    const char *state; /**< "closed" (ended in order), "exited" (ended by _exit, _Exit or
+                          quick_exit), "died" (it is gone and has not told: killed, as a rule),
+                          "replaced" (by an exec: the program that came in its place is another
+                          one), "running", "refused" (its librtl
                           was of another build: nothing of it is in the trace), "unrecorded" (it
                           has no ring here: a note tells why), "not_started" (its GPU runtime did
                           not come up: it had nothing to be recorded) */

@@ -57,8 +57,7 @@ void absent_add(struct absent *absent, uint32_t pid, const char *command, const 
 {
     add_row(absent, pid, command, "unrecorded", sentence);
     absent->unrecorded++;
-    if (absent->say)
-        absent->say(absent->context, sentence);
+    told_process(absent->told, pid, sentence);
 }
 
 void absent_note(struct absent *absent, const char *sentence)

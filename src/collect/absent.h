@@ -7,14 +7,14 @@
 #define RTL_COLLECT_ABSENT_H
 
 #include "collect/collect.h"
+#include "collect/told.h"
 #include "ring/files.h"
 
 /** Zeroed memory, but for the pointers. */
 struct absent {
     const char *session;
     struct rtl_writer *writer;
-    rtl_collector_say say; /* NULL: nobody is told */
-    void *context;
+    struct told *told;
     const struct rtl_report_end *end; /* NULL: nothing is sent */
     struct watch *watch;              /* of the program, NULL: none */
     unsigned unrecorded, unstarted;

@@ -35,8 +35,7 @@
 struct rtl_collector {
     char *session;
     struct rtl_writer *writer;
-    rtl_collector_say say;
-    void *context;
+    struct told told; /* who records */
     struct source **sources;
     unsigned count, capacity;
     uint64_t checkpoint_at, scan_at, liveness_at; /* CLOCK_BOOTTIME, ns */
@@ -71,11 +70,10 @@ struct rtl_collector *rtl_collector_new(const char *session, struct rtl_writer *
         return NULL;
     }
     collector->writer = writer;
-    collector->say = say;
-    collector->context = context;
+    collector->told = (struct told){.say = say, .context = context};
     collector->checkpoint_at = rtl_now() + CHECKPOINT_NS;
-    collector->absent = (struct absent){
-        .session = collector->session, .writer = writer, .say = say, .context = context};
+    collector->absent =
+        (struct absent){.session = collector->session, .writer = writer, .told = &collector->told};
     rtl_writer_ask_for_accounts(writer, account_of, collector);
     return collector;
 }
@@ -139,8 +137,8 @@ static bool add_ring(struct rtl_collector *collector, const char *name, uint32_t
     if (!source)
         return false;
     collector->sources[collector->count++] = source;
-    if (sentence[0] && collector->say)
-        collector->say(collector->context, sentence);
+    if (sentence[0])
+        told_process(&collector->told, pid, sentence);
     return true;
 }
 
@@ -259,8 +257,7 @@ static void tell_unread(struct rtl_collector *collector)
                    collector->unread, strerror_r(collector->unread_errno, why, sizeof why));
     rtl_collector_note(collector, sentence);
     rtl_writer_miss_processes(collector->writer, collector->unread);
-    if (collector->say)
-        collector->say(collector->context, sentence);
+    told_process(&collector->told, 0, sentence);
 }
 
 static bool has_later(const struct rtl_collector *collector, const struct source *source)
@@ -330,7 +327,7 @@ static void settle_if_over(struct rtl_collector *collector, struct source *sourc
     else if (image == SOURCE_IMAGE_REPLACED)
         source_settle(source, SOURCE_REPLACED);
     else if (gone)
-        source_settle(source, SOURCE_DIED);
+        source_settle(source, source_how_gone(source));
 }
 
 static void settle_all(struct rtl_collector *collector)
@@ -479,6 +476,7 @@ void rtl_collector_drop(struct rtl_collector *collector)
         source_free(collector->sources[i]);
     watch_end(&collector->watch);
     absent_end(&collector->absent);
+    told_end(&collector->told);
     free(collector->sources);
     free(collector->session);
     free(collector);

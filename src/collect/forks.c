@@ -59,7 +59,7 @@ static int take(int file, struct event *event)
         recvfrom(file, text, sizeof text, MSG_DONTWAIT, (struct sockaddr *)&from, &length);
     if (size < 0)
         return errno == EAGAIN ? 0 : -1;
-    event->what = PROC_EVENT_EXIT; /* what is not the kernel's, or short, is none of ours */
+    event->what = PROC_EVENT_EXIT; /* what is not from Linux, or short, is none of ours */
     if (from.nl_pid != 0 || (size_t)size < EVENT_OFFSET + offsetof(struct proc_event, event_data) +
                                                sizeof body.event_data.fork)
         return 1;

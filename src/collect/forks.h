@@ -1,8 +1,8 @@
 /**
- * Which process has made which, as the kernel tells it (the process connector, private to the
+ * Which process has made which, as Linux tells it (the process connector; private to the
  * collector).
  *
- * The kernel tells of all processes of the machine, in the initial namespaces only: root always,
+ * Linux tells of all processes of the machine, in the initial namespaces only: root always,
  * other users since Linux 6.6. Where it does not, /proc has to do (tree.h).
  */
 #ifndef RTL_COLLECT_FORKS_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Listens from now on. A descriptor, or -1 if the kernel does not tell. */
+/** Listens from now on. A descriptor, or -1 if Linux does not tell. */
 int forks_open(void);
 
 /** Takes a process that `parent` has made. Called in the order of events. */

@@ -1,5 +1,5 @@
 /**
- * What the kernel calls a profiled process and its threads, looked up while it lives (private to
+ * What Linux calls a profiled process and its threads, looked up while it lives (private to
  * the collector): programs rename themselves and their threads when they like, and who is killed
  * tells nothing at its end.
  */
@@ -23,7 +23,7 @@ struct names {
 
 void names_free(struct names *names);
 
-/** The process has told a name. A thread of which it tells what the kernel calls it is looked after
+/** The process has told a name. A thread of which it tells what Linux calls it is looked after
  * from now on, as far as memory allows. */
 void names_met(struct names *names, const struct rtl_wire_name *name, const char *text);
 

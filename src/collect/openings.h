@@ -1,7 +1,8 @@
 /**
- * A word when somebody opens the GPU runtime or the GPU (private to the collector): inotify on the
- * library's files and on /dev/kfd. Who it was is told by fanotify alone, of root and since Linux
- * 5.1; elsewhere an opening is only a reason to look. For the collector's one thread.
+ * Tells when a process opens the GPU runtime or the GPU (private to the collector): inotify on the
+ * library's files and on /dev/kfd. Which process it was, fanotify alone tells: as root, and since
+ * Linux 5.1. Elsewhere an opening is only a reason to look through the processes. For the
+ * collector's one thread.
  */
 #ifndef RTL_COLLECT_OPENINGS_H
 #define RTL_COLLECT_OPENINGS_H
@@ -32,11 +33,11 @@ void openings_learn(struct openings *openings, const char *path);
 bool openings_any(struct openings *openings);
 
 /** Takes who has opened /dev/kfd or, where there is none, the library, without waiting: a process
- * that may be over by now. Nothing where the kernel does not tell. */
+ * that may be over by now. Nothing where Linux does not tell. */
 typedef void openings_by(void *context, uint32_t pid);
 void openings_who(struct openings *openings, openings_by *by, void *context);
 
-/** Watches nothing any more. The kernel takes some milliseconds to forget a file, for which
+/** Watches nothing any more. Linux takes some milliseconds to forget a file, for which
  * openings_end would wait: it does so meanwhile. */
 void openings_stop(struct openings *openings);
 

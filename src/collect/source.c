@@ -1,3 +1,10 @@
+/*
+ * One file, since all of it is the state of one ring: what of a record is checked (texts_size,
+ * body_size), what becomes of it (take), and how its ledger is settled when the image has ended
+ * (source_settle). A third are three switches over the types of records: a new type has a case in
+ * body_size and take_definition, which the compiler misses otherwise, and in texts_size if texts
+ * follow it.
+ */
 #include "collect/source.h"
 
 #include "common/clock.h"
@@ -327,29 +334,34 @@ static void take_copy(struct source *source, const struct rtl_wire_copy *copy)
     rtl_writer_copy(source->writer, source->process, copy);
 }
 
-/* Without memory a draft is left out, and its kernel counted as lost. */
+/* A list with room for one more, and that item in it; NULL without memory: then the list is as it
+ * was, the draft is left out, and what it is of counted as lost. */
+static void *append(void *list, size_t count, const void *item, size_t size)
+{
+    unsigned char *more = realloc(list, (count + 1) * size);
+    if (more != NULL)
+        memcpy(more + count * size, item, size);
+    return more;
+}
+
 static void keep_kernel(struct source *source, const struct rtl_wire_kernel *kernel)
 {
-    size_t count = source->kernel_draft_count;
     struct rtl_wire_kernel *more =
-        realloc(source->kernel_drafts, (count + 1) * sizeof *source->kernel_drafts);
+        append(source->kernel_drafts, source->kernel_draft_count, kernel, sizeof *kernel);
     if (more == NULL)
         return;
-    more[count] = *kernel;
     source->kernel_drafts = more;
-    source->kernel_draft_count = count + 1;
+    source->kernel_draft_count++;
 }
 
 static void keep_copy(struct source *source, const struct rtl_wire_copy *copy)
 {
-    size_t count = source->copy_draft_count;
     struct rtl_wire_copy *more =
-        realloc(source->copy_drafts, (count + 1) * sizeof *source->copy_drafts);
+        append(source->copy_drafts, source->copy_draft_count, copy, sizeof *copy);
     if (more == NULL)
         return;
-    more[count] = *copy;
     source->copy_drafts = more;
-    source->copy_draft_count = count + 1;
+    source->copy_draft_count++;
 }
 
 static void take_other(struct source *source, enum rtl_wire_type type, const void *body)
@@ -380,16 +392,14 @@ static bool is_known_launch(const struct source *source, uint32_t launch)
 
 static void keep_launch(struct source *source, const struct rtl_wire_launch *launch)
 {
-    size_t count = source->launch_draft_count;
     if (is_known_launch(source, launch->launch))
         return;
     struct rtl_wire_launch *more =
-        realloc(source->launch_drafts, (count + 1) * sizeof *source->launch_drafts);
+        append(source->launch_drafts, source->launch_draft_count, launch, sizeof *launch);
     if (more == NULL)
         return;
-    more[count] = *launch;
     source->launch_drafts = more;
-    source->launch_draft_count = count + 1;
+    source->launch_draft_count++;
 }
 
 /* A kernel, copy or launch that its process had claimed by a draft, and did not come to commit. */
@@ -620,7 +630,8 @@ static void note_untimed(struct source *source, enum source_end end)
 {
     static const char *const ends[] = {[SOURCE_CLOSED] = "ended",
                                        [SOURCE_REPLACED] = "was replaced by an exec",
-                                       [SOURCE_DIED] = "was killed"};
+                                       [SOURCE_EXITED] = "ended by _exit",
+                                       [SOURCE_DIED] = "ended without telling"};
     if (source->timed == 0 || source->clock_points > (end != SOURCE_CLOSED))
         return;
     char sentence[160];
@@ -636,10 +647,20 @@ uint64_t source_empty(struct source *source, uint64_t most)
     return rtl_ring_read(&source->ring, most, true, take, source, &source->torn);
 }
 
+enum source_end source_how_gone(const struct source *source)
+{
+    bool exited = atomic_load_explicit(&source->ring.header->exited, memory_order_acquire) != 0;
+    return exited ? SOURCE_EXITED : SOURCE_DIED;
+}
+
 void source_settle(struct source *source, enum source_end end)
 {
     static const char *const states[] = {
-        [SOURCE_CLOSED] = "closed", [SOURCE_REPLACED] = "replaced", [SOURCE_DIED] = "died"};
+        [SOURCE_CLOSED] = "closed",
+        [SOURCE_REPLACED] = "replaced",
+        [SOURCE_EXITED] = "exited",
+        [SOURCE_DIED] = "died",
+    };
     if (!source->process)
         describe_by_ring(source, source->ring.header->library_version);
     take_drafts(source);

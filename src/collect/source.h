@@ -87,12 +87,16 @@ enum source_end {
     SOURCE_CLOSED,   /**< it closed its ring: what it still owed is counted as lost at the shut-down
                       */
     SOURCE_REPLACED, /**< by an exec: what it still owed is counted as killed */
-    SOURCE_DIED,     /**< it is gone without closing: what it still owed is counted as killed */
+    SOURCE_EXITED,   /**< it ended by _exit, _Exit or quick_exit: likewise */
+    SOURCE_DIED,     /**< it is gone and has not told: likewise */
 };
 
 /** Reads up to `most` slots of a ring that nobody writes any more, over what was never written.
  * Returns slots consumed: 0 when nothing is left. */
 uint64_t source_empty(struct source *source, uint64_t most);
+
+/** How a process whose ring is not closed has ended that is gone. */
+enum source_end source_how_gone(const struct source *source);
 
 /** Settles an empty ring that nobody writes any more: drafts of what is not in the trace otherwise,
  * the ledger, the end. Removes the ring's file, and unmaps it. */

@@ -1,6 +1,6 @@
 #include "collect/stale_sessions.h"
 
-#include "collect/hold.h"
+#include "collect/session_lock.h"
 #include "common/private.h"
 #include "ring/files.h"
 #include "ring/ring.h"

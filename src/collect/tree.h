@@ -3,7 +3,7 @@
  * the collector).
  *
  * Nothing of the program's changes for it: rtl is no subreaper (prctl(2)), since an orphan would
- * see another parent than without RTL. The kernel tells of each process that is made (forks.h), or
+ * see another parent than without RTL. Linux tells of each process that is made (forks.h), or
  * else /proc is looked through for new ones: those whose parent is a member, whose session or
  * process group was made by one, or that have this recording in their environment. What is left out
  * then: an orphan whose parent came and went between two looks, without any of these.
@@ -38,7 +38,7 @@ struct tree {
     char *environment; /* of a process that is looked at */
     uint32_t root;
     pid_t session, group; /* that the program was started in */
-    int forks;            /* the kernel's events, -1: none */
+    int forks;            /* events of Linux, -1: none */
     bool broken;          /* some of them are lost: /proc is looked through from now on */
     uint32_t *known;      /* pids at the last look through /proc, in order */
     size_t known_count;

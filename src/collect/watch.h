@@ -10,7 +10,7 @@
  * anything, but for one look a second.
  *
  * What is judged is what was seen: a process that comes and goes between two looks was not, but
- * where the kernel tells who has opened the runtime. It is judged when it is over, since librtl.so
+ * where Linux tells who has opened the runtime. It is judged when it is over, since librtl.so
  * may still be loaded, and only if no ring and no refusal has come from it.
  *
  * For the collector's one thread.

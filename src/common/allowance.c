@@ -2,24 +2,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Of all, and of data with stacks, which the kernel counts apart: a little too much. */
+/* Of all, or of data, as the kernel counts them for the two limits. */
 static uint64_t taken(int resource)
 {
-    char text[128];
-    unsigned long all = 0;
-    unsigned long data = 0;
-    int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    char text[8192]; /* the groups of the user come first */
+    const char *name = resource == RLIMIT_AS ? "\nVmSize:" : "\nVmData:";
+    int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
     ssize_t length = file >= 0 ? read(file, text, sizeof text - 1) : 0;
     if (file >= 0)
         (void)close(file);
     text[length > 0 ? length : 0] = '\0';
-    if (sscanf(text, "%lu %*u %*u %*u %*u %lu", &all, &data) != 2)
-        return 0;
-    return (uint64_t)(resource == RLIMIT_AS ? all : data) * (uint64_t)sysconf(_SC_PAGESIZE);
+    const char *at = strstr(text, name);
+    return at != NULL ? strtoull(at + strlen(name), NULL, 10) * 1024 : 0;
 }
 
 struct rtl_allowance rtl_allowance(int resource)

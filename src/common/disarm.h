@@ -1,5 +1,5 @@
-/** What comes from outside (file names, settings, names of kernels) does not command the terminal.
- */
+/** Text from outside (file names, settings, names of kernels) without control characters, so that
+ * printing it cannot change the state of a terminal. */
 #ifndef RTL_COMMON_DISARM_H
 #define RTL_COMMON_DISARM_H
 

@@ -5,6 +5,7 @@
 #define RTL_COMMON_PAGES_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -20,19 +21,27 @@
 #endif
 
 /** Zeros that take memory when, and as far as, they are written to. In small pages: where the
- * system gives large ones of itself, the first byte would take two megabytes. NULL: there are none.
- * To be given back, if at all, by munmap. Any thread; keeps errno. */
-static inline void *rtl_pages(size_t bytes)
-{
-    int saved = errno;
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        memory = NULL;
-    else
-        (void)madvise(memory, bytes, MADV_NOHUGEPAGE); /* a kernel without large pages refuses */
-    errno = saved;
-    return memory;
-}
+ * system gives large ones of itself, the first byte would take two megabytes. NULL: there are none,
+ * or no more are allowed. Where data are limited (RLIMIT_DATA) they do not count as such. The
+ * child of a fork has a copy. Any thread; keeps errno. */
+void *rtl_pages(size_t bytes);
+
+/** Gives back what rtl_pages(bytes) has returned. Any thread; keeps errno. */
+void rtl_pages_give(void *memory, size_t bytes);
+
+/** From now on at most so many bytes are held at a time, with those that are held already;
+ * UINT64_MAX, as at first: as many as there are. */
+void rtl_pages_allow(uint64_t most);
+
+/** Counts so many bytes, which were or will be taken in another way, as held. False, and not
+ * counted: they are more than is allowed. Any thread. */
+bool rtl_pages_charge(uint64_t bytes);
+
+/** Takes back what rtl_pages_charge has counted. Any thread. */
+void rtl_pages_discharge(uint64_t bytes);
+
+/** Bytes of addresses that are held. Any thread. */
+uint64_t rtl_pages_held(void);
 
 /** Takes memory for a part of a shared mapping of a file that is in memory, from `begin` to `end`,
  * a few pages at a time. 0, or -1 with errno: ENOSPC if there is none, EINVAL if the system cannot

@@ -4,7 +4,7 @@
  * kernargs.
  *
  * Fingerprints join: that of two batches, one after the other, follows from theirs. The runtime
- * cuts the packets of one graph into batches by how far the device is behind (README.md), so that
+ * cuts the packets of one graph into batches by how far the device is behind (infer.h), so that
  * batches differ from replay to replay where their join does not.
  */
 #ifndef RTL_GRAPH_FINGERPRINT_H

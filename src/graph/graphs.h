@@ -5,7 +5,7 @@
  * once which *plan* it follows: a list of nodes, one for each kernel by the ordinal of its packet.
  * Equal launches share a plan, so a replay costs a few bytes and not some per kernel. Launches of
  * graphs that HIP names are matched with the nodes that HIP reported (match.h); the others are
- * inferred from their packets (infer.h). README.md says how.
+ * inferred from their packets (infer.h).
  *
  * Pure: memory and callbacks, no file, no clock. One thread at a time. Memory is bounded by the
  * launches in flight, the nodes of the graphs in use and the distinct plans of those, with limits
@@ -60,10 +60,10 @@ struct rtl_graphs_span {
     uint64_t start, end;
 };
 
-/** A launch, or (`late`) more of one that has been reported already: `recorded` and spans add to
- * it. */
+/** A launch; with `late`, kernels that came after their launch was reported: `recorded` and spans
+ * are to be added to what was reported. */
 struct rtl_graphs_launch {
-    const struct rtl_wire_launch *body; /**< late: the launch alone is set */
+    const struct rtl_wire_launch *body; /**< late: its field `launch` alone is set */
     uint32_t plan;                      /**< 0: it had no kernels, or none was recorded */
     uint32_t head_plan; /**< that of the packet before `first`, 0: not a part of it */
     uint32_t recorded;  /**< kernels that are in the trace, that of the head included */

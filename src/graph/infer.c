@@ -326,9 +326,9 @@ static void wait_for_head(struct rtl_infer *infer, const struct batch *batch)
     infer->repeats.registry->forgotten += rtl_index_put(&infer->heads, key, batch->head_class) != 0;
 }
 
-void rtl_infer_submitted(struct rtl_infer *infer, struct rtl_flight *flight)
+void rtl_infer_submitted(struct rtl_infer *infer, struct rtl_in_flight *in_flight)
 {
-    struct rtl_wire_launch *body = &flight->body;
+    struct rtl_wire_launch *body = &in_flight->body;
     struct thread *thread = producer_of(infer, body);
     uint32_t place = body->kernels ? rtl_repeats_class(&infer->repeats, body->fingerprint,
                                                        body->packets, body->kernels)
@@ -341,8 +341,8 @@ void rtl_infer_submitted(struct rtl_infer *infer, struct rtl_flight *flight)
     class->seen++;
     if (class->seen >= 2)
         rtl_repeats_want(&infer->repeats, class);
-    flight->class = place;
-    flight->class_plan = class->plan;
+    in_flight->class = place;
+    in_flight->class_plan = class->plan;
     struct batch batch = {.class = place,
                           .plan = class->plan,
                           .launch = body->launch,
@@ -371,34 +371,34 @@ void rtl_infer_single(struct rtl_infer *infer, const struct rtl_wire_kernel *ker
     uint32_t place = rtl_index_get(&infer->heads, key);
     if (place == RTL_INDEX_MISSING)
         return;
-    const struct rtl_flight_kernel entry = {0, kernel->shape};
+    const struct rtl_in_flight_kernel entry = {0, kernel->shape};
     struct rtl_batch_class *class = &infer->repeats.classes[place];
     rtl_index_remove(&infer->heads, key);
     if (class->plan && class->packets == 1 && class->kernels == 1)
         rtl_repeats_merge(&infer->repeats, class, &entry, 1);
 }
 
-static uint32_t head_plan_of(const struct rtl_infer *infer, const struct rtl_flight *flight)
+static uint32_t head_plan_of(const struct rtl_infer *infer, const struct rtl_in_flight *in_flight)
 {
-    if (!(flight->body.flags & RTL_LAUNCH_HEADED))
+    if (!(in_flight->body.flags & RTL_LAUNCH_HEADED))
         return 0;
     uint32_t place =
-        rtl_index_get(&infer->repeats.by_fingerprint, rtl_repeats_key(flight->body.head, 1, 1));
+        rtl_index_get(&infer->repeats.by_fingerprint, rtl_repeats_key(in_flight->body.head, 1, 1));
     return place == RTL_INDEX_MISSING ? 0 : infer->repeats.classes[place].plan;
 }
 
-void rtl_infer_retire(struct rtl_infer *infer, struct rtl_flight *flight)
+void rtl_infer_retire(struct rtl_infer *infer, struct rtl_in_flight *in_flight)
 {
-    if (!rtl_repeats_is_class(&infer->repeats, flight->class, flight->class_plan))
+    if (!rtl_repeats_is_class(&infer->repeats, in_flight->class, in_flight->class_plan))
         return;
-    struct rtl_batch_class *class = &infer->repeats.classes[flight->class];
-    rtl_repeats_merge(&infer->repeats, class, flight->entries, flight->count);
-    uint32_t head_plan = head_plan_of(infer, flight);
+    struct rtl_batch_class *class = &infer->repeats.classes[in_flight->class];
+    rtl_repeats_merge(&infer->repeats, class, in_flight->entries, in_flight->count);
+    uint32_t head_plan = head_plan_of(infer, in_flight);
     if (class->wanted) {
-        rtl_registry_report(infer->repeats.registry, flight, class->plan, head_plan);
+        rtl_registry_report(infer->repeats.registry, in_flight, class->plan, head_plan);
         return;
     }
-    rtl_repeats_keep(&infer->repeats, class, flight);
+    rtl_repeats_keep(&infer->repeats, class, in_flight);
     if (class->kept)
         class->kept->launch.head_plan = head_plan;
 }

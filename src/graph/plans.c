@@ -28,7 +28,7 @@ struct plan {
     uint32_t generation; /* place; of a free one: the next free one */
     uint32_t packets, count;
     uint64_t key; /* in the index */
-    struct rtl_flight_kernel *entries;
+    struct rtl_in_flight_kernel *entries;
     uint32_t *nodes; /* NULL until it is resolved */
     bool *certain;
     uint64_t used;
@@ -276,8 +276,9 @@ struct kernels {
     bool known;                           /* all of them */
 };
 
-static bool describe(const struct rtl_registry *registry, const struct rtl_flight_kernel *entries,
-                     uint32_t count, struct kernels *kernels)
+static bool describe(const struct rtl_registry *registry,
+                     const struct rtl_in_flight_kernel *entries, uint32_t count,
+                     struct kernels *kernels)
 {
     kernels->items = malloc((count + (size_t)1) * sizeof *kernels->items);
     kernels->list = malloc((count + (size_t)1) * sizeof(struct rtl_match_kernel *));
@@ -301,8 +302,8 @@ static void free_kernels(struct kernels *kernels)
 /* Reporting. */
 
 static void report(struct rtl_plans *plans, uint32_t id, const struct generation *it,
-                   uint32_t kernels, const struct rtl_flight_kernel *entries, const uint32_t *nodes,
-                   const bool *certain, uint32_t count)
+                   uint32_t kernels, const struct rtl_in_flight_kernel *entries,
+                   const uint32_t *nodes, const bool *certain, uint32_t count)
 {
     struct rtl_graphs_step *steps = malloc((count + (size_t)1) * sizeof *steps);
     if (!steps) {
@@ -443,20 +444,22 @@ void rtl_plans_flush(struct rtl_plans *plans, bool all)
 /* Plans of complete launches. */
 
 /* One multiplication per kernel: entries are compared where keys are equal. */
-static uint64_t key_of(uint32_t generation, const struct rtl_flight *flight)
+static uint64_t key_of(uint32_t generation, const struct rtl_in_flight *in_flight)
 {
-    uint64_t key = rtl_index_mix(generation, flight->body.packets);
-    for (uint32_t i = 0; i < flight->count; i++)
+    uint64_t key = rtl_index_mix(generation, in_flight->body.packets);
+    for (uint32_t i = 0; i < in_flight->count; i++)
         key = key * UINT64_C(0xD1342543DE82EF95) +
-              ((uint64_t)flight->entries[i].ordinal << 32 | flight->entries[i].shape);
-    return rtl_index_mix(key, flight->count);
+              ((uint64_t)in_flight->entries[i].ordinal << 32 | in_flight->entries[i].shape);
+    return rtl_index_mix(key, in_flight->count);
 }
 
-static bool follows(const struct plan *plan, uint32_t generation, const struct rtl_flight *flight)
+static bool follows(const struct plan *plan, uint32_t generation,
+                    const struct rtl_in_flight *in_flight)
 {
-    return plan->generation == generation && plan->packets == flight->body.packets &&
-           plan->count == flight->count &&
-           memcmp(plan->entries, flight->entries, flight->count * sizeof *flight->entries) == 0;
+    return plan->generation == generation && plan->packets == in_flight->body.packets &&
+           plan->count == in_flight->count &&
+           memcmp(plan->entries, in_flight->entries,
+                  in_flight->count * sizeof *in_flight->entries) == 0;
 }
 
 /* Makes room by forgetting the plans that were used before the average one. */
@@ -492,11 +495,11 @@ static uint32_t take_place(struct rtl_plans *plans)
 
 /* Makes a plan that is not resolved; its place, or RTL_NONE when memory is short. */
 static uint32_t make_plan(struct rtl_plans *plans, uint32_t generation, uint64_t key,
-                          const struct rtl_flight *flight)
+                          const struct rtl_in_flight *in_flight)
 {
-    if (plans->kept_kernels + flight->count > RTL_GRAPHS_PLANNED)
+    if (plans->kept_kernels + in_flight->count > RTL_GRAPHS_PLANNED)
         forget_plans(plans);
-    struct rtl_flight_kernel *entries = malloc(flight->count * sizeof *entries);
+    struct rtl_in_flight_kernel *entries = malloc(in_flight->count * sizeof *entries);
     uint32_t place = entries ? take_place(plans) : RTL_NONE;
     if (place == RTL_NONE) {
         free(entries);
@@ -505,25 +508,25 @@ static uint32_t make_plan(struct rtl_plans *plans, uint32_t generation, uint64_t
     }
     /* Where this fails the plan is made again for the next launch: a cost, no error. */
     (void)rtl_index_put(&plans->by_entries, key, place);
-    memcpy(entries, flight->entries, flight->count * sizeof *entries);
+    memcpy(entries, in_flight->entries, in_flight->count * sizeof *entries);
     plans->plans[place] = (struct plan){.id = ++plans->registry->last_plan,
                                         .generation = generation,
-                                        .packets = flight->body.packets,
-                                        .count = flight->count,
+                                        .packets = in_flight->body.packets,
+                                        .count = in_flight->count,
                                         .key = key,
                                         .entries = entries};
-    plans->kept_kernels += flight->count;
+    plans->kept_kernels += in_flight->count;
     plans->unresolved++;
     return place;
 }
 
 static uint32_t complete_plan(struct rtl_plans *plans, uint32_t generation,
-                              const struct rtl_flight *flight)
+                              const struct rtl_in_flight *in_flight)
 {
-    uint64_t key = key_of(generation, flight);
+    uint64_t key = key_of(generation, in_flight);
     uint32_t place = rtl_index_get(&plans->by_entries, key);
-    if (place == RTL_INDEX_MISSING || !follows(&plans->plans[place], generation, flight)) {
-        place = make_plan(plans, generation, key, flight);
+    if (place == RTL_INDEX_MISSING || !follows(&plans->plans[place], generation, in_flight)) {
+        place = make_plan(plans, generation, key, in_flight);
         if (place == RTL_NONE)
             return 0;
         resolve(plans, &plans->plans[place], false);
@@ -537,7 +540,7 @@ static uint32_t complete_plan(struct rtl_plans *plans, uint32_t generation,
 struct rest {
     struct rtl_plans *plans;
     const struct generation *it;
-    const struct rtl_flight *flight;
+    const struct rtl_in_flight *in_flight;
     uint32_t *ordinals, *nodes;
     bool *certain;
     struct kernels kernels;
@@ -549,15 +552,15 @@ static bool match_by_reference(struct rest *rest)
 {
     const struct plan *reference =
         rest->it->reference == RTL_NONE ? NULL : &rest->plans->plans[rest->it->reference];
-    if (!reference || rest->it->varies || reference->count < rest->flight->body.kernels)
+    if (!reference || rest->it->varies || reference->count < rest->in_flight->body.kernels)
         return false;
     struct kernels kernels = {0};
     bool ready = describe(rest->plans->registry, reference->entries, reference->count, &kernels);
     if (ready) {
         const struct rtl_match_sequence sequence = {kernels.list, reference->nodes,
                                                     reference->certain, reference->count};
-        rtl_match_rest(&sequence, rest->flight->body.packets, rest->kernels.list, rest->ordinals,
-                       rest->flight->count, rest->nodes, rest->certain);
+        rtl_match_rest(&sequence, rest->in_flight->body.packets, rest->kernels.list, rest->ordinals,
+                       rest->in_flight->count, rest->nodes, rest->certain);
     }
     free_kernels(&kernels);
     return ready;
@@ -575,15 +578,15 @@ static bool match_by_nodes(struct rest *rest)
     uint32_t count = RTL_NONE;
     if (kernels && list && numbers && certain)
         count = rtl_match_nodes(&view, kernels, numbers, numbers + room);
-    bool ready = count != RTL_NONE && count >= rest->flight->body.kernels;
+    bool ready = count != RTL_NONE && count >= rest->in_flight->body.kernels;
     for (uint32_t i = 0; i < view.count && ready; i++) {
         list[i] = &kernels[i];
         certain[i] = true;
     }
     if (ready) {
         const struct rtl_match_sequence sequence = {list, numbers, certain, count};
-        rtl_match_rest(&sequence, rest->flight->body.packets, rest->kernels.list, rest->ordinals,
-                       rest->flight->count, rest->nodes, rest->certain);
+        rtl_match_rest(&sequence, rest->in_flight->body.packets, rest->kernels.list, rest->ordinals,
+                       rest->in_flight->count, rest->nodes, rest->certain);
     }
     free(kernels);
     free(list);
@@ -596,10 +599,10 @@ static bool match_by_nodes(struct rest *rest)
 static bool match_by_counts(struct rest *rest)
 {
     struct rtl_order_graph view = view_of(rest->it);
-    if (rtl_match_whole(&view, rest->kernels.list, rest->flight->count, rest->nodes,
+    if (rtl_match_whole(&view, rest->kernels.list, rest->in_flight->count, rest->nodes,
                         rest->certain) != 0)
         return false;
-    for (uint32_t i = 0; i < rest->flight->count; i++)
+    for (uint32_t i = 0; i < rest->in_flight->count; i++)
         if (rest->kernels.items[i].kind != RTL_MATCH_KERNEL)
             rest->certain[i] = false;
     return true;
@@ -607,8 +610,8 @@ static bool match_by_counts(struct rest *rest)
 
 static void match_rest(struct rest *rest)
 {
-    for (uint32_t i = 0; i < rest->flight->count; i++) {
-        rest->ordinals[i] = rest->flight->entries[i].ordinal;
+    for (uint32_t i = 0; i < rest->in_flight->count; i++) {
+        rest->ordinals[i] = rest->in_flight->entries[i].ordinal;
         rest->nodes[i] = RTL_NONE;
         rest->certain[i] = false;
     }
@@ -619,22 +622,22 @@ static void match_rest(struct rest *rest)
 }
 
 static uint32_t rest_plan(struct rtl_plans *plans, uint32_t generation,
-                          const struct rtl_flight *flight)
+                          const struct rtl_in_flight *in_flight)
 {
-    size_t room = (size_t)flight->count + 1;
+    size_t room = (size_t)in_flight->count + 1;
     struct rest rest = {.plans = plans,
                         .it = &plans->generations[generation],
-                        .flight = flight,
+                        .in_flight = in_flight,
                         .ordinals = malloc(room * sizeof(uint32_t)),
                         .nodes = malloc(room * sizeof(uint32_t)),
                         .certain = malloc(room * sizeof(bool))};
     uint32_t id = 0;
     if (rest.ordinals && rest.nodes && rest.certain &&
-        describe(plans->registry, flight->entries, flight->count, &rest.kernels)) {
+        describe(plans->registry, in_flight->entries, in_flight->count, &rest.kernels)) {
         match_rest(&rest);
         id = ++plans->registry->last_plan;
-        report(plans, id, rest.it, flight->body.kernels, flight->entries, rest.nodes, rest.certain,
-               flight->count);
+        report(plans, id, rest.it, in_flight->body.kernels, in_flight->entries, rest.nodes,
+               rest.certain, in_flight->count);
     } else {
         plans->registry->forgotten++;
     }
@@ -645,13 +648,13 @@ static uint32_t rest_plan(struct rtl_plans *plans, uint32_t generation,
     return id;
 }
 
-uint32_t rtl_plans_of(struct rtl_plans *plans, const struct rtl_flight *flight, bool complete)
+uint32_t rtl_plans_of(struct rtl_plans *plans, const struct rtl_in_flight *in_flight, bool complete)
 {
-    if (flight->count == 0)
+    if (in_flight->count == 0)
         return 0;
-    uint32_t generation = generation_of(plans, flight->body.graph, flight->body.generation);
+    uint32_t generation = generation_of(plans, in_flight->body.graph, in_flight->body.generation);
     if (generation == RTL_NONE)
         return 0;
-    return complete ? complete_plan(plans, generation, flight)
-                    : rest_plan(plans, generation, flight);
+    return complete ? complete_plan(plans, generation, in_flight)
+                    : rest_plan(plans, generation, in_flight);
 }

@@ -111,14 +111,14 @@ bool rtl_registry_kernel(const struct rtl_registry *registry, uint32_t shape,
     return true;
 }
 
-void rtl_registry_report(struct rtl_registry *registry, const struct rtl_flight *flight,
+void rtl_registry_report(struct rtl_registry *registry, const struct rtl_in_flight *in_flight,
                          uint32_t plan, uint32_t head_plan)
 {
-    const struct rtl_graphs_launch launch = {.body = &flight->body,
+    const struct rtl_graphs_launch launch = {.body = &in_flight->body,
                                              .plan = plan,
                                              .head_plan = head_plan,
-                                             .recorded = flight->count,
-                                             .spans = flight->spans,
-                                             .span_count = flight->span_count};
+                                             .recorded = in_flight->count,
+                                             .spans = in_flight->spans,
+                                             .span_count = in_flight->span_count};
     registry->sink.launch(registry->sink.context, &launch);
 }

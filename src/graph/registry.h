@@ -10,7 +10,7 @@
 #include "graph/match.h"
 
 /** A kernel of a launch: which packet, and what it ran. */
-struct rtl_flight_kernel {
+struct rtl_in_flight_kernel {
     uint32_t ordinal, shape;
 };
 
@@ -32,21 +32,21 @@ struct rtl_known_shape {
 };
 
 /** A launch whose kernels are still coming. */
-struct rtl_flight {
+struct rtl_in_flight {
     struct rtl_wire_launch body; /**< `launch` always, the rest if `submitted` */
     bool submitted;
     bool sorted;
-    uint32_t older, newer;             /**< flights by age */
-    uint32_t class, class_plan;        /**< of the batch, where no graph is named; see infer.h */
-    struct rtl_flight_kernel *entries; /**< by ordinal if `sorted` */
+    uint32_t older, newer;                /**< slots by age */
+    uint32_t class, class_plan;           /**< of the batch, where no graph is named; see infer.h */
+    struct rtl_in_flight_kernel *entries; /**< by ordinal if `sorted` */
     uint32_t count, capacity;
     uint32_t span_count;
     uint32_t agents[RTL_GRAPHS_SPANS];
     struct rtl_graphs_span spans[RTL_GRAPHS_SPANS];
 };
 
-/** The ground of a registry: definitions, where findings go, and what is numbered across its parts.
- */
+/** What the parts of a registry share: definitions, where findings go, and what is numbered across
+ * the parts. */
 struct rtl_registry {
     struct rtl_graphs_sink sink;
     struct rtl_known_symbol *symbols;
@@ -76,7 +76,7 @@ bool rtl_registry_kernel(const struct rtl_registry *registry, uint32_t shape,
 bool rtl_registry_grow(void **items, uint32_t *capacity, uint32_t count, size_t size);
 
 /** Reports a launch. */
-void rtl_registry_report(struct rtl_registry *registry, const struct rtl_flight *flight,
+void rtl_registry_report(struct rtl_registry *registry, const struct rtl_in_flight *in_flight,
                          uint32_t plan, uint32_t head_plan);
 
 #endif

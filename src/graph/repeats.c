@@ -144,7 +144,7 @@ void rtl_repeats_want(struct rtl_repeats *repeats, struct rtl_batch_class *class
 }
 
 void rtl_repeats_keep(struct rtl_repeats *repeats, struct rtl_batch_class *class,
-                      const struct rtl_flight *flight)
+                      const struct rtl_in_flight *in_flight)
 {
     if (class->kept)
         return;
@@ -153,22 +153,22 @@ void rtl_repeats_keep(struct rtl_repeats *repeats, struct rtl_batch_class *class
         repeats->registry->forgotten++;
         return;
     }
-    kept->body = flight->body;
-    memcpy(kept->spans, flight->spans, sizeof kept->spans);
+    kept->body = in_flight->body;
+    memcpy(kept->spans, in_flight->spans, sizeof kept->spans);
     kept->launch = (struct rtl_graphs_launch){.body = &kept->body,
                                               .plan = class->plan,
-                                              .recorded = flight->count,
+                                              .recorded = in_flight->count,
                                               .spans = kept->spans,
-                                              .span_count = flight->span_count};
+                                              .span_count = in_flight->span_count};
     class->kept = kept;
 }
 
 void rtl_repeats_merge(struct rtl_repeats *repeats, struct rtl_batch_class *class,
-                       const struct rtl_flight_kernel *entries, uint32_t count)
+                       const struct rtl_in_flight_kernel *entries, uint32_t count)
 {
     if (class->entry_count == class->kernels || count == 0)
         return;
-    struct rtl_flight_kernel *merged =
+    struct rtl_in_flight_kernel *merged =
         malloc(((size_t) class->entry_count + count) * sizeof *merged);
     if (!merged) {
         repeats->registry->forgotten++;

@@ -1,11 +1,11 @@
 /**
  * What repeats in the packets of a process: for its own sources, infer.c and chains.c.
  *
- *     batch     packets that a thread reserved at once: a launch record
- *     class     batches with one fingerprint
- *     sequence  batches of a thread that the runtime cut one graph (or segment of it) into
- * (infer.c) segment   sequences with one joined fingerprint: a graph, or a segment of one chain
- * segments that always follow each other: the segments of a graph (chains.c)
+ * - batch: packets that a thread reserved at once, a launch record
+ * - class: batches with one fingerprint
+ * - sequence: batches of a thread that the runtime cut one graph, or segment of it, into (infer.c)
+ * - segment: sequences with one joined fingerprint, a graph or a segment of one
+ * - chain: segments that always follow each other, the segments of a graph (chains.c)
  *
  * A segment that was seen once is eager work, one that was seen twice is a graph: kernargs of eager
  * work are made afresh. Launches of what was seen once wait in their class to be reported; of such
@@ -44,9 +44,9 @@ struct rtl_batch_class {
     uint32_t next_free; /**< place */
     uint32_t packets, kernels;
     uint64_t fingerprint, seen;
-    uint32_t first, last;              /**< launches */
-    bool wanted;                       /**< of something seen twice */
-    struct rtl_flight_kernel *entries; /**< by ordinal, of all its launches */
+    uint32_t first, last;                 /**< launches */
+    bool wanted;                          /**< of something seen twice */
+    struct rtl_in_flight_kernel *entries; /**< by ordinal, of all its launches */
     uint32_t entry_count;
     struct rtl_kept_launch *kept;
     struct rtl_home homes[RTL_HOMES];
@@ -113,11 +113,11 @@ void rtl_repeats_want_all(struct rtl_repeats *repeats, const struct rtl_segment 
 
 /** Keeps a launch until its class is wanted. */
 void rtl_repeats_keep(struct rtl_repeats *repeats, struct rtl_batch_class *class,
-                      const struct rtl_flight *flight);
+                      const struct rtl_in_flight *in_flight);
 
 /** What ran, of all launches of the class: lost kernels of one are there in another. */
 void rtl_repeats_merge(struct rtl_repeats *repeats, struct rtl_batch_class *class,
-                       const struct rtl_flight_kernel *entries, uint32_t count);
+                       const struct rtl_in_flight_kernel *entries, uint32_t count);
 
 /** The segment, made when it is first seen, by `launch`; RTL_NONE when memory is short. */
 uint32_t rtl_repeats_segment(struct rtl_repeats *repeats, uint64_t fingerprint, uint32_t kernels,

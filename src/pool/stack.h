@@ -1,6 +1,6 @@
 /**
  * A stack of numbers without locks, for who has something by number: signals, blocks of them,
- * chunks of records. The links lie side by side in an array of the owner's, apart from what is
+ * slabs of records. The links lie side by side in an array of the owner's, apart from what is
  * numbered, so that to take and to give touches few cache lines, and none of what may have gone to
  * others. Stacks may share an array: a number is in one of them at a time. The head carries a tag
  * against re-use.

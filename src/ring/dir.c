@@ -1,6 +1,7 @@
 /* The session's folder and the files in it. */
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/pages.h"
 #include "common/private.h"
 #include "ring/files.h"
 #include "ring/process.h"
@@ -345,10 +346,11 @@ int rtl_ring_create_private(struct rtl_ring *ring, size_t bytes)
 {
     uint32_t slots = rtl_ring_slots(bytes);
     ring->size = rtl_ring_file_size(slots);
-    void *memory =
-        mmap(NULL, ring->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
+    void *memory = rtl_pages(ring->size);
+    if (memory == NULL) {
+        errno = ENOMEM;
         return -1;
+    }
     ring->header = memory;
     ring->slots = (unsigned char *)memory + sizeof(struct rtl_ring_header);
     set_up(ring, slots);

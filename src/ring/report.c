@@ -97,7 +97,7 @@ static uint32_t sender_of(struct msghdr *message)
     return who.pid > 0 ? (uint32_t)who.pid : 0;
 }
 
-/* Descriptors that somebody sends along are closed by the kernel: there is no room for them. */
+/* Descriptors that somebody sends along are closed by Linux: there is no room for them. */
 static ssize_t receive(int socket, char *text, size_t size, uint32_t *pid)
 {
     union {

@@ -6,7 +6,7 @@
  * user's process reaches it, and one that sees other files. Its *address*, `NAME:KEY`, is random
  * and goes to the traced program in RTL_REPORT. Names of such sockets can be seen by everybody, so
  * what comes without the key is dropped; the environment, where the key is, can be read by the
- * program's user and by whom the program lets in. Who sent is known from the kernel.
+ * program's user and by whom the program lets in. Who sent is known from Linux.
  */
 #ifndef RTL_RING_REPORT_H
 #define RTL_RING_REPORT_H

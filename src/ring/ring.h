@@ -73,6 +73,7 @@ struct rtl_ring_header {
     uint64_t made_ns;         /**< when it did so, CLOCK_BOOTTIME */
     _Atomic uint64_t gap;     /**< where writers last went on with the next lap, 0 if they never
                                  did so: memory ended there, and there was no more */
+    _Atomic uint32_t exited;  /**< 1: the process is about to end by _exit, _Exit or quick_exit */
     _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint64_t head; /**< next slot to reserve */
     _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint64_t tail; /**< next slot to read */
     _Alignas(RTL_FALSE_SHARING_BYTES) struct rtl_wire_ledger ledger[RTL_LEDGER_ROWS];

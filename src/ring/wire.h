@@ -3,14 +3,13 @@
  *
  * One ring of 64-byte slots per process, in shared memory. A record takes one or more consecutive
  * slots: a header of 8 bytes, then a body of a type below, then (for the types that say so) text.
- * Both ends are of the same build; RTL_WIRE_VERSION moves with any change here, and either end
- * refuses a stranger.
+ * Both ends are of the same build: RTL_WIRE_VERSION moves with any change here, and each end
+ * refuses the other where its version differs.
  *
  * Ids (queue, agent, symbol, shape, call) are local to the process and count from 0; those of
  * graphs, launches, host calls and ranges count from 1. Host calls and ranges share one row of ids,
- * called correlation. A definition
- * normally comes before the records that refer to it; when the ring is full it may come later, so
- * ids are resolved when the trace is read.
+ * called correlation. A definition normally comes before the records that refer to it; when the
+ * ring is full it may come later, so ids are resolved when the trace is read.
  */
 #ifndef RTL_RING_WIRE_H
 #define RTL_RING_WIRE_H
@@ -330,9 +329,9 @@ enum rtl_named {
     RTL_NAMED_STREAM = 1,
     RTL_NAMED_DEVICE = 2,
     RTL_NAMED_AGENT = 3,
-    RTL_NAMED_COMM = 4,  /**< a thread, as the kernel knows it (prctl's PR_SET_NAME) */
-    RTL_NAMED_START = 5, /**< the process, as the kernel knew it when it was started; the handle is
-                            that of its image: where the kernel has put what AT_RANDOM points to */
+    RTL_NAMED_COMM = 4,  /**< a thread, as Linux knows it (prctl's PR_SET_NAME) */
+    RTL_NAMED_START = 5, /**< the process, as Linux knew it when it was started; the handle is
+                            that of its image: where Linux has put what AT_RANDOM points to */
     RTL_NAMED_TITLE = 6  /**< the process, by its command line as it is now */
 };
 

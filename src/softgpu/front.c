@@ -60,6 +60,8 @@ int __xstat64(int version, const char *path, struct stat64 *status);
     APPLY(ioctl)                                                                                   \
     APPLY(lstat)                                                                                   \
     APPLY(lstat64)                                                                                 \
+    APPLY(mmap)                                                                                    \
+    APPLY(mmap64)                                                                                  \
     APPLY(open)                                                                                    \
     APPLY(open64)                                                                                  \
     APPLY(openat)                                                                                  \
@@ -452,6 +454,38 @@ FRONT int ioctl(int descriptor, unsigned long request, ...)
         return our_ioctl(atomic_load(slot) >> 32 == 0, request, argument);
     NEXT(ioctl);
     return real(descriptor, request, argument);
+}
+
+/* Mappings of the driver's descriptors are libc's affair, but for memory that is not in their file:
+ * another process's. */
+static void *map_foreign(const sg_host_mapping_t *wanted, off_t place)
+{
+    void *mapped = NULL;
+    int failed = sg_front_calls()->buffer_host_map(wanted, (uint64_t)place, &mapped);
+    return as_libc(failed) < 0 ? MAP_FAILED : mapped;
+}
+
+static bool is_foreign(int descriptor, off_t place)
+{
+    return place >= (off_t)SG_FOREIGN_PLACES && sg_front_render_of(descriptor) != 0;
+}
+
+FRONT void *mmap(void *address, size_t bytes, int protection, int flags, int descriptor,
+                 off_t place)
+{
+    if (is_foreign(descriptor, place))
+        return map_foreign(&(sg_host_mapping_t){address, bytes, protection, flags}, place);
+    NEXT(mmap);
+    return real(address, bytes, protection, flags, descriptor, place);
+}
+
+FRONT void *mmap64(void *address, size_t bytes, int protection, int flags, int descriptor,
+                   off64_t place)
+{
+    if (is_foreign(descriptor, place))
+        return map_foreign(&(sg_host_mapping_t){address, bytes, protection, flags}, place);
+    NEXT(mmap64);
+    return real(address, bytes, protection, flags, descriptor, place);
 }
 
 /* ---- folders ---- */

@@ -42,6 +42,17 @@ typedef struct sg_drm_buffer {
     uint64_t bytes;
 } sg_drm_buffer_t;
 
+/** Places of a render node that are not in its file. */
+#define SG_FOREIGN_PLACES (UINT64_C(1) << 62)
+
+/** What mmap(2) is asked for. */
+typedef struct sg_host_mapping {
+    void *address;
+    size_t bytes;
+    int protection;
+    int flags;
+} sg_host_mapping_t;
+
 /** The functions of the device's library. All keep to the convention of system calls: a result that
  * is not negative, or an errno value that is negated. Any thread. */
 typedef struct sg_front_calls {
@@ -69,8 +80,11 @@ typedef struct sg_front_calls {
     int (*buffer_free)(uint32_t handle);
     /** A dmabuf of the buffer: a descriptor. */
     int (*buffer_export)(uint32_t handle);
-    /** Where a mapping of the render node has the buffer's memory. -EXDEV for another process's. */
+    /** Where a mapping of the render node has the buffer's memory. From SG_FOREIGN_PLACES on lies
+     * what is another process's: it is mapped by buffer_host_map. */
     int (*buffer_place)(uint32_t handle, uint64_t *place);
+    /** mmap(2) of such a place: 0, or an errno value that is negated. `mapped` is its address. */
+    int (*buffer_host_map)(const sg_host_mapping_t *wanted, uint64_t place, void **mapped);
     /** Maps all of it for the host, until the handle is given back. */
     int (*buffer_cpu_map)(uint32_t handle, void **address);
     /** Maps a part of it at an address of the GPU, and takes away what was mapped there. */

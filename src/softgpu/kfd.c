@@ -387,6 +387,11 @@ static int buffer_place(uint32_t handle, uint64_t *place)
     return -sg_gem_place(handle, place);
 }
 
+static int buffer_host_map(const sg_host_mapping_t *wanted, uint64_t place, void **mapped)
+{
+    return -sg_gem_host_map(wanted, place, mapped);
+}
+
 static int buffer_cpu_map(uint32_t handle, void **address)
 {
     return -sg_gem_cpu_map(handle, address);
@@ -425,6 +430,7 @@ __attribute__((constructor)) static void give_calls(void)
                                            .buffer_free = buffer_free,
                                            .buffer_export = buffer_export,
                                            .buffer_place = buffer_place,
+                                           .buffer_host_map = buffer_host_map,
                                            .buffer_cpu_map = buffer_cpu_map,
                                            .buffer_map = buffer_map,
                                            .buffer_unmap = buffer_unmap,

@@ -44,6 +44,7 @@ struct sg_buffer {
     uint32_t gpu;
     uint32_t holders;
     int file;               /* another process's memfd, or OWN_FILE */
+    ino_t inode;            /* of another process's memfd */
     uint64_t record_offset; /* 0: none yet */
     sg_record_t *record;
 };
@@ -124,6 +125,14 @@ static void give_back(uint64_t offset, uint64_t bytes)
 
 /* ---- buffers ---- */
 
+/* A lock of the page that describes a buffer, or its end. */
+static bool set_lock(int descriptor, uint64_t record_offset, short type)
+{
+    struct flock wanted = {
+        .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)record_offset, .l_len = 1};
+    return fcntl(descriptor, F_OFD_SETLK, &wanted) == 0;
+}
+
 static void forget(sg_buffer_t *buffer)
 {
     if (buffer->record)
@@ -159,6 +168,8 @@ static void sweep(void)
             give_back(buffer->offset, buffer->bytes);
             if (buffer->record)
                 give_back(buffer->record_offset, PAGE);
+        } else { /* views of it that are left would keep the file open, and the lock */
+            (void)set_lock(buffer->file, buffer->record_offset, F_UNLCK);
         }
         forget(buffer);
     }
@@ -250,6 +261,18 @@ void *sg_buffer_map(const sg_buffer_t *buffer, void *address, uint64_t offset, u
     return mapped;
 }
 
+void *sg_buffer_host_map(const sg_buffer_t *buffer, const sg_host_mapping_t *wanted,
+                         uint64_t offset)
+{
+    uint64_t there = (buffer->bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+    if (offset > there || wanted->bytes > there - offset) {
+        errno = EINVAL;
+        return MAP_FAILED;
+    }
+    return mmap(wanted->address, wanted->bytes, wanted->protection, wanted->flags, file_of(buffer),
+                (off_t)(buffer->offset + offset));
+}
+
 uint64_t sg_buffers_used(uint32_t gpu)
 {
     uint64_t bytes = 0;
@@ -271,13 +294,6 @@ static int reopen(int descriptor, bool close_on_exec)
     char path[32];
     (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
     return open(path, O_RDWR | (close_on_exec ? O_CLOEXEC : 0));
-}
-
-static bool take_lock(int descriptor, uint64_t record_offset)
-{
-    struct flock taken = {
-        .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = (off_t)record_offset, .l_len = 1};
-    return fcntl(descriptor, F_OFD_SETLK, &taken) == 0;
 }
 
 static sg_record_t *map_record(int descriptor, uint64_t record_offset)
@@ -318,7 +334,7 @@ int sg_buffer_export(sg_buffer_t *buffer, bool close_on_exec)
     if (made < 0)
         return -errno;
     if (lseek(made, (off_t)buffer->record_offset, SEEK_SET) >= 0 &&
-        take_lock(made, buffer->record_offset))
+        set_lock(made, buffer->record_offset, F_RDLCK))
         return made;
     (void)close(made);
     return -ENOMEM;
@@ -349,25 +365,28 @@ static bool is_own(const struct stat *status)
            own.st_dev == status->st_dev;
 }
 
-static sg_buffer_t *exported_at(uint64_t record_offset)
+/* The buffer that a page of this or another process's memfd describes, if it is known. */
+static sg_buffer_t *described_at(uint64_t record_offset, bool own, ino_t inode)
 {
     for (sg_buffer_t *buffer = buffers; buffer; buffer = buffer->next)
-        if (buffer->file == OWN_FILE && buffer->record && buffer->record_offset == record_offset)
+        if (buffer->record && buffer->record_offset == record_offset &&
+            (buffer->file == OWN_FILE ? own : !own && buffer->inode == inode))
             return buffer;
     return NULL;
 }
 
 /* Another process's memory, which stays while this one has it. Under the lock. */
-static int import_foreign(int descriptor, uint64_t record_offset, uint64_t file_bytes,
+static int import_foreign(int descriptor, uint64_t record_offset, const struct stat *status,
                           sg_buffer_t **imported)
 {
-    sg_buffer_t like = {.holders = 1, .record_offset = record_offset};
+    sg_buffer_t like = {.holders = 1, .record_offset = record_offset, .inode = status->st_ino};
     like.file = reopen(descriptor, true);
     if (like.file < 0)
         return errno;
-    like.record = take_lock(like.file, record_offset) ? map_record(like.file, record_offset) : NULL;
+    like.record =
+        set_lock(like.file, record_offset, F_RDLCK) ? map_record(like.file, record_offset) : NULL;
     sg_record_t record = like.record ? *like.record : (sg_record_t){0};
-    if (is_sound(&record, file_bytes)) {
+    if (is_sound(&record, (uint64_t)status->st_size)) {
         like.offset = record.offset;
         like.bytes = record.bytes;
         like.flags = record.flags;
@@ -389,16 +408,13 @@ int sg_buffer_import(int descriptor, sg_buffer_t **buffer)
     if (record_offset == 0)
         return EINVAL;
     int failed = 0;
+    bool own = is_own(&status);
     (void)pthread_mutex_lock(&lock);
-    if (!is_own(&status)) {
-        failed = import_foreign(descriptor, record_offset, (uint64_t)status.st_size, buffer);
-    } else {
-        *buffer = exported_at(record_offset);
-        if (*buffer)
-            (*buffer)->holders++;
-        else
-            failed = EINVAL;
-    }
+    *buffer = described_at(record_offset, own, status.st_ino);
+    if (*buffer)
+        (*buffer)->holders++;
+    else
+        failed = own ? EINVAL : import_foreign(descriptor, record_offset, &status, buffer);
     (void)pthread_mutex_unlock(&lock);
     return failed;
 }

@@ -49,6 +49,10 @@ bool sg_buffer_place(const sg_buffer_t *buffer, uint64_t *place);
  * is NULL. A forked child does not have it. MAP_FAILED with errno on failure. */
 void *sg_buffer_map(const sg_buffer_t *buffer, void *address, uint64_t offset, uint64_t bytes);
 
+/** Maps a part of it as mmap(2) would. MAP_FAILED with errno on failure. */
+void *sg_buffer_host_map(const sg_buffer_t *buffer, const sg_host_mapping_t *wanted,
+                         uint64_t offset);
+
 /** A dmabuf of it: a descriptor, or an errno value that is negated. */
 int sg_buffer_export(sg_buffer_t *buffer, bool close_on_exec);
 

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+/* A place of another process's memory: the handle, and an offset of so many bits below it. */
+enum { OFFSET_BITS = 40, MOST_HANDLES = 1 << (62 - OFFSET_BITS) };
+
 typedef struct sg_gem {
     struct sg_gem *next;
     uint32_t handle;
@@ -126,7 +129,22 @@ int sg_gem_place(uint32_t handle, uint64_t *place)
         return EBADF;
     bool is_own = sg_buffer_place(buffer, place);
     sg_buffer_release(buffer);
-    return is_own ? 0 : EXDEV;
+    if (!is_own)
+        *place = SG_FOREIGN_PLACES | (uint64_t)handle << OFFSET_BITS;
+    return is_own || handle < MOST_HANDLES ? 0 : ENOMEM;
+}
+
+int sg_gem_host_map(const sg_host_mapping_t *wanted, uint64_t place, void **mapped)
+{
+    uint32_t gpu = 0;
+    uint64_t offset = place & ((UINT64_C(1) << OFFSET_BITS) - 1);
+    sg_buffer_t *buffer = hold((uint32_t)((place - SG_FOREIGN_PLACES) >> OFFSET_BITS), &gpu);
+    if (!buffer)
+        return EINVAL;
+    *mapped = sg_buffer_host_map(buffer, wanted, offset);
+    int failed = *mapped == MAP_FAILED ? errno : 0;
+    sg_buffer_release(buffer);
+    return failed;
 }
 
 int sg_gem_cpu_map(uint32_t handle, void **address)

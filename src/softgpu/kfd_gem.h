@@ -18,9 +18,10 @@ int sg_gem_free(uint32_t handle);
 /** A new dmabuf of what a handle stands for. */
 int sg_gem_export(uint32_t handle, int *dmabuf);
 
-/** Where the process finds the memory in what it may map of the render node. EXDEV if it is another
- * process's memory, which is not there. */
+/** Where the process finds the memory in what it may map of the render node. Another process's
+ * memory has a place from SG_FOREIGN_PLACES on, which is mapped by sg_gem_host_map. */
 int sg_gem_place(uint32_t handle, uint64_t *place);
+int sg_gem_host_map(const sg_host_mapping_t *wanted, uint64_t place, void **mapped);
 
 /** The process's own view of the memory, until the handle is given back. */
 int sg_gem_cpu_map(uint32_t handle, void **address);

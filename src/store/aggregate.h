@@ -1,10 +1,11 @@
 /**
  * The parts of rtlTraceAggregate, for its sources only.
  *
- * The calling thread reads the packed chunks in the order of time, GPU by GPU, and a pool unpacks
- * them: each thread adds durations up in tables of its own, and finds how long the chunk's kernels
- * ran as if the chunk were alone. Mostly it is, and that is all; of chunks that overlap with others
- * the intervals are handed back, and the calling thread sweeps over them.
+ * The calling thread reads the packed chunks of each GPU in the order of time. A pool of threads
+ * unpacks them. Each of its threads adds durations up in tables of its own, and computes how long
+ * the GPU was busy with the kernels of the chunk. Where the chunk overlaps with no other in time,
+ * that is the result. Where it does, its intervals go back to the calling thread, which sweeps over
+ * those of all chunks that overlap.
  */
 #ifndef RTL_STORE_AGGREGATE_H
 #define RTL_STORE_AGGREGATE_H

@@ -1,9 +1,10 @@
 /**
  * Packing the host calls of one process into a chunk and back. Pure: no file, no SQLite, no clock.
  *
- * A chunk stands alone, as one of kernels does (codec.h). What a call is compared with is the call
- * before it in its thread, and its arguments with those of the last call of the same entry there:
- * programs call the same few things over and over. docs/format.md specifies every byte.
+ * A chunk can be read without others, as one of kernels can (codec.h). A call is stored as its
+ * difference to the call before it in its thread, and its arguments as differences to those of the
+ * thread's last call of the same function: programs call the same few over and over.
+ * docs/format.md specifies every byte.
  */
 #ifndef RTL_STORE_API_CODEC_H
 #define RTL_STORE_API_CODEC_H

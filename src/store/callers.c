@@ -7,8 +7,7 @@
 #include <string.h>
 
 /* Room for calls and words over all processes. */
-#define ROOM_MAX   ((uint64_t)24 << 20)
-#define ROOM_FIRST 64u
+#define ROOM_MAX ((uint64_t)24 << 20)
 
 /* At a checkpoint a chunk of fewer calls stays open, as one of kernels does. */
 #define SEAL_AT 4096u
@@ -144,58 +143,40 @@ int rtl_caller_thread(struct rtl_caller *caller, uint32_t thread)
     return number_of(&caller->threads, thread) == RTL_NONE ? -1 : 0;
 }
 
-/* Makes room for a call or word; `*items` has elements of `size` bytes. */
-static enum rtl_caller_result grow(struct rtl_callers *callers, void **items, size_t size,
-                                   uint32_t *capacity, uint32_t least)
+static enum rtl_append make_room(struct rtl_callers *callers, struct rtl_caller *caller,
+                                 uint32_t words)
 {
-    uint32_t larger = *capacity ? 2 * *capacity : ROOM_FIRST;
-    if (larger < least)
-        larger = least;
-    uint64_t more = (uint64_t)(larger - *capacity) * size;
-    if (callers->room + more > ROOM_MAX)
-        return RTL_CALLER_CROWDED;
-    void *moved = realloc(*items, larger * size);
-    if (!moved)
-        return RTL_CALLER_NO_MEMORY;
-    *items = moved;
-    *capacity = larger;
-    callers->room += more;
-    return RTL_CALLER_ADDED;
-}
-
-static enum rtl_caller_result make_room(struct rtl_callers *callers, struct rtl_caller *caller,
-                                        uint32_t words)
-{
-    enum rtl_caller_result result = RTL_CALLER_ADDED;
+    enum rtl_append result = RTL_APPEND_ADDED;
     if (caller->count == RTL_CHUNK_CALLS || words > RTL_CHUNK_WORDS - caller->word_count)
-        return RTL_CALLER_FULL;
+        return RTL_APPEND_FULL;
     if (caller->count == caller->capacity) {
         void *calls = caller->calls;
-        result = grow(callers, &calls, sizeof *caller->calls, &caller->capacity, 0);
+        result = rtl_append_grow(&calls, sizeof *caller->calls, &caller->capacity, 0,
+                                 &callers->room, ROOM_MAX);
         caller->calls = calls;
     }
-    if (result == RTL_CALLER_ADDED && words > caller->word_capacity - caller->word_count) {
+    if (result == RTL_APPEND_ADDED && words > caller->word_capacity - caller->word_count) {
         void *all = caller->words;
-        result = grow(callers, &all, sizeof *caller->words, &caller->word_capacity,
-                      caller->word_count + words);
+        result = rtl_append_grow(&all, sizeof *caller->words, &caller->word_capacity,
+                                 caller->word_count + words, &callers->room, ROOM_MAX);
         caller->words = all;
     }
     return result;
 }
 
-enum rtl_caller_result rtl_caller_add(struct rtl_callers *callers, struct rtl_caller *caller,
-                                      const struct rtl_wire_api *api, const void *words)
+enum rtl_append rtl_caller_add(struct rtl_callers *callers, struct rtl_caller *caller,
+                               const struct rtl_wire_api *api, const void *words)
 {
     uint32_t stream = RTL_NONE;
-    enum rtl_caller_result result = make_room(callers, caller, api->words);
-    if (result != RTL_CALLER_ADDED)
+    enum rtl_append result = make_room(callers, caller, api->words);
+    if (result != RTL_APPEND_ADDED)
         return result;
     if (api->flags & RTL_API_STREAM &&
         (stream = rtl_streams_of(&caller->streams, api->stream, api->start_ns, api->result == 0)) ==
             RTL_NONE)
-        return RTL_CALLER_NO_MEMORY;
+        return RTL_APPEND_NO_MEMORY;
     if (rtl_caller_thread(caller, api->thread) != 0)
-        return RTL_CALLER_NO_MEMORY;
+        return RTL_APPEND_NO_MEMORY;
     caller->calls[caller->count++] = (struct rtl_call){.start = api->start_ns,
                                                        .end = api->end_ns,
                                                        .correlation = api->correlation,
@@ -208,7 +189,7 @@ enum rtl_caller_result rtl_caller_add(struct rtl_callers *callers, struct rtl_ca
     if (api->words)
         memcpy(caller->words + caller->word_count, words, api->words * sizeof *caller->words);
     caller->word_count += api->words;
-    return RTL_CALLER_ADDED;
+    return RTL_APPEND_ADDED;
 }
 
 /* Storing. */

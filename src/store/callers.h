@@ -6,6 +6,7 @@
 #define RTL_STORE_CALLERS_H
 
 #include "store/api_codec.h"
+#include "store/append.h"
 #include "store/rows.h"
 
 /** A process that makes host calls. */
@@ -27,17 +28,10 @@ void rtl_callers_free(struct rtl_callers *callers);
  * long as `callers`. */
 struct rtl_caller *rtl_callers_get(struct rtl_callers *callers, uint32_t process);
 
-enum rtl_caller_result {
-    RTL_CALLER_ADDED,
-    RTL_CALLER_FULL,     /**< the chunk must be stored and sealed first */
-    RTL_CALLER_CROWDED,  /**< all callers' chunks must be */
-    RTL_CALLER_NO_MEMORY /**< nothing is changed */
-};
-
 /** Appends a call to its process's chunk; api->words words of arguments are at `words`, which may
  * be anywhere. */
-enum rtl_caller_result rtl_caller_add(struct rtl_callers *callers, struct rtl_caller *caller,
-                                      const struct rtl_wire_api *api, const void *words);
+enum rtl_append rtl_caller_add(struct rtl_callers *callers, struct rtl_caller *caller,
+                               const struct rtl_wire_api *api, const void *words);
 
 /** A stream was made or destroyed, and one got a name; streams.h. 0, or -1 when memory is short. */
 int rtl_caller_stream(struct rtl_caller *caller, const struct rtl_wire_stream *wire);

@@ -171,7 +171,8 @@ static const struct rule {
         table, column, column " NOT IN (" list ")", "with an unknown " column, true                \
     }
     WORDS("processes", "state",
-          "'running', 'closed', 'died', 'refused', 'replaced', 'unrecorded', 'not_started'"),
+          "'running', 'closed', 'exited', 'died', 'refused', 'replaced', 'unrecorded', "
+          "'not_started'"),
     WORDS("processes", "mode", "'lite', 'standard', 'hip', 'full'"),
     WORDS("agents", "type", "'CPU', 'GPU', 'DSP', 'other'"),
     WORDS("ranges", "kind", "'push', 'start', 'mark'"),

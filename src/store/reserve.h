@@ -1,5 +1,5 @@
 /**
- * A little of a disk, kept for a last word.
+ * Disk space kept aside, so that when the disk is full the trace can still be told so.
  */
 #ifndef RTL_STORE_RESERVE_H
 #define RTL_STORE_RESERVE_H

@@ -367,7 +367,7 @@ static int end_range(struct rtl_rows *rows, uint32_t process, const struct rtl_w
     return RUN(rows, END_RANGE, values);
 }
 
-/* What the kernel calls a thread or process. */
+/* What Linux calls a thread or process. */
 static int store_comm(struct rtl_rows *rows, uint32_t process, const struct rtl_wire_name *body,
                       const char *name)
 {

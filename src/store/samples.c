@@ -4,8 +4,7 @@
 #include <string.h>
 
 /* Room for samples and what they counted, over all queues. */
-#define ROOM_MAX   ((uint64_t)16 << 20)
-#define ROOM_FIRST 64u
+#define ROOM_MAX ((uint64_t)16 << 20)
 
 /* At a checkpoint a chunk of fewer samples stays open, as one of kernels does. */
 #define SEAL_AT 4096u
@@ -65,50 +64,32 @@ struct rtl_sampler *rtl_samples_get(struct rtl_samples *samples, uint32_t proces
     return added;
 }
 
-/* Makes room; `*items` has elements of `size` bytes. */
-static enum rtl_sampler_result grow(struct rtl_samples *samples, void **items, size_t size,
-                                    uint32_t *capacity, uint32_t least)
+static enum rtl_append make_room(struct rtl_samples *samples, struct rtl_sampler *sampler,
+                                 uint32_t counts)
 {
-    uint32_t larger = *capacity ? 2 * *capacity : ROOM_FIRST;
-    if (larger < least)
-        larger = least;
-    uint64_t more = (uint64_t)(larger - *capacity) * size;
-    if (samples->room + more > ROOM_MAX)
-        return RTL_SAMPLER_CROWDED;
-    void *moved = realloc(*items, larger * size);
-    if (!moved)
-        return RTL_SAMPLER_NO_MEMORY;
-    *items = moved;
-    *capacity = larger;
-    samples->room += more;
-    return RTL_SAMPLER_ADDED;
-}
-
-static enum rtl_sampler_result make_room(struct rtl_samples *samples, struct rtl_sampler *sampler,
-                                         uint32_t counts)
-{
-    enum rtl_sampler_result result = RTL_SAMPLER_ADDED;
+    enum rtl_append result = RTL_APPEND_ADDED;
     if (sampler->count == RTL_CHUNK_SAMPLES || counts > RTL_CHUNK_COUNTS - sampler->counts_used)
-        return RTL_SAMPLER_FULL;
+        return RTL_APPEND_FULL;
     if (sampler->count == sampler->capacity) {
         void *items = sampler->samples;
-        result = grow(samples, &items, sizeof *sampler->samples, &sampler->capacity, 0);
+        result = rtl_append_grow(&items, sizeof *sampler->samples, &sampler->capacity, 0,
+                                 &samples->room, ROOM_MAX);
         sampler->samples = items;
     }
-    if (result == RTL_SAMPLER_ADDED && counts > sampler->counts_capacity - sampler->counts_used) {
+    if (result == RTL_APPEND_ADDED && counts > sampler->counts_capacity - sampler->counts_used) {
         void *items = sampler->counts;
-        result = grow(samples, &items, sizeof *sampler->counts, &sampler->counts_capacity,
-                      sampler->counts_used + counts);
+        result = rtl_append_grow(&items, sizeof *sampler->counts, &sampler->counts_capacity,
+                                 sampler->counts_used + counts, &samples->room, ROOM_MAX);
         sampler->counts = items;
     }
     return result;
 }
 
-enum rtl_sampler_result rtl_sampler_add(struct rtl_samples *samples, struct rtl_sampler *sampler,
-                                        const struct rtl_wire_sample *sample, const void *values)
+enum rtl_append rtl_sampler_add(struct rtl_samples *samples, struct rtl_sampler *sampler,
+                                const struct rtl_wire_sample *sample, const void *values)
 {
-    enum rtl_sampler_result result = make_room(samples, sampler, sample->values);
-    if (result != RTL_SAMPLER_ADDED)
+    enum rtl_append result = make_room(samples, sampler, sample->values);
+    if (result != RTL_APPEND_ADDED)
         return result;
     sampler->samples[sampler->count++] = (struct rtl_sample){.owner = sample->owner,
                                                              .agent = sample->agent,
@@ -119,7 +100,7 @@ enum rtl_sampler_result rtl_sampler_add(struct rtl_samples *samples, struct rtl_
         memcpy(sampler->counts + sampler->counts_used, values,
                sample->values * sizeof *sampler->counts);
     sampler->counts_used += sample->values;
-    return RTL_SAMPLER_ADDED;
+    return RTL_APPEND_ADDED;
 }
 
 int rtl_sampler_store(struct rtl_samples *samples, struct rtl_sampler *sampler,

@@ -6,6 +6,7 @@
 #define RTL_STORE_SAMPLES_H
 
 #include "common/index.h"
+#include "store/append.h"
 #include "store/rows.h"
 #include "store/sample_codec.h"
 
@@ -28,17 +29,10 @@ void rtl_samples_free(struct rtl_samples *samples);
  * short. It lives as long as `samples`. */
 struct rtl_sampler *rtl_samples_get(struct rtl_samples *samples, uint32_t process, uint32_t queue);
 
-enum rtl_sampler_result {
-    RTL_SAMPLER_ADDED,
-    RTL_SAMPLER_FULL,     /**< the chunk must be stored and sealed first */
-    RTL_SAMPLER_CROWDED,  /**< all chunks must be */
-    RTL_SAMPLER_NO_MEMORY /**< nothing is changed */
-};
-
 /** Appends a sample to its chunk; sample->values numbers of 64 bits are at `values`, which may be
  * anywhere. */
-enum rtl_sampler_result rtl_sampler_add(struct rtl_samples *samples, struct rtl_sampler *sampler,
-                                        const struct rtl_wire_sample *sample, const void *values);
+enum rtl_append rtl_sampler_add(struct rtl_samples *samples, struct rtl_sampler *sampler,
+                                const struct rtl_wire_sample *sample, const void *values);
 
 /** Stores what is new of one open chunk. An SQLite result code. */
 int rtl_sampler_store(struct rtl_samples *samples, struct rtl_sampler *sampler,

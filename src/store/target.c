@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_LINKS 40u /* as the kernel has it */
+#define MOST_LINKS 40u /* as Linux has it */
 
 /* The folder that `path` is in, resolved; false if there is none. */
 static bool folder_of(const char *path, char *folder)

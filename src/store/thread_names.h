@@ -5,7 +5,7 @@
 #define RTL_STORE_THREAD_NAMES_H
 
 /** The name of thread `t` of process `p`: what the program calls it (name `n`), else its name in
- * the kernel. Not where that says nothing: a thread has the name of the one that made it until
+ * Linux. Not where that says nothing: a thread has the name of the one that made it until
  * somebody gives it another, so neither what the program was started as nor, of others, the name of
  * the main thread. `threads` is the table of threads. */
 #define RTL_SQL_THREAD_NAME(threads)                                                               \

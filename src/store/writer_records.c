@@ -339,13 +339,13 @@ static bool add_api(struct rtl_writer *writer, uint32_t process, const struct rt
                     const void *words)
 {
     struct rtl_caller *caller = rtl_callers_get(&writer->callers, process);
-    enum rtl_caller_result result = RTL_CALLER_NO_MEMORY;
+    enum rtl_append result = RTL_APPEND_NO_MEMORY;
     if (caller)
         result = rtl_caller_add(&writer->callers, caller, api, words);
-    if ((result == RTL_CALLER_FULL || result == RTL_CALLER_CROWDED) &&
-        clear_way(writer, caller, result == RTL_CALLER_CROWDED))
+    if ((result == RTL_APPEND_FULL || result == RTL_APPEND_CROWDED) &&
+        clear_way(writer, caller, result == RTL_APPEND_CROWDED))
         result = rtl_caller_add(&writer->callers, caller, api, words);
-    return result == RTL_CALLER_ADDED;
+    return result == RTL_APPEND_ADDED;
 }
 
 void rtl_writer_api(struct rtl_writer *writer, uint32_t process, const struct rtl_wire_api *api,
@@ -483,12 +483,12 @@ static bool add_sample(struct rtl_writer *writer, struct rtl_sampler *sampler,
                        const struct rtl_wire_sample *sample, const void *values)
 {
     const struct rtl_writer_part only = {.sampler = sampler};
-    enum rtl_sampler_result result = rtl_sampler_add(&writer->samples, sampler, sample, values);
-    bool all = result == RTL_SAMPLER_CROWDED;
-    if ((result == RTL_SAMPLER_FULL || all) && rtl_writer_may_store(writer) &&
+    enum rtl_append result = rtl_sampler_add(&writer->samples, sampler, sample, values);
+    bool all = result == RTL_APPEND_CROWDED;
+    if ((result == RTL_APPEND_FULL || all) && rtl_writer_may_store(writer) &&
         rtl_writer_store(writer, all ? NULL : &only, all) == SQLITE_OK)
         result = rtl_sampler_add(&writer->samples, sampler, sample, values);
-    return result == RTL_SAMPLER_ADDED;
+    return result == RTL_APPEND_ADDED;
 }
 
 void rtl_writer_sample(struct rtl_writer *writer, uint32_t process,
@@ -518,6 +518,7 @@ void rtl_writer_process_end(struct rtl_writer *writer, uint32_t process, const c
     writer->ends = ends;
     /* The states that a caller may name; the text may not outlive the call. */
     const char *known = strcmp(state, "closed") == 0        ? "closed"
+                        : strcmp(state, "exited") == 0      ? "exited"
                         : strcmp(state, "replaced") == 0    ? "replaced"
                         : strcmp(state, "refused") == 0     ? "refused"
                         : strcmp(state, "unrecorded") == 0  ? "unrecorded"

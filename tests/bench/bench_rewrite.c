@@ -60,7 +60,7 @@ static enum rtl_borrower classify(struct rtl_record_id id, uint64_t handle)
     return rtl_pending_classify(&lanes[id.queue_index].pending, id.sequence, handle);
 }
 
-static unsigned help(void *context)
+static unsigned reclaim(void *context)
 {
     (void)context;
     return 0;
@@ -170,7 +170,7 @@ static __attribute__((noinline)) void harvest(struct lane *lane, uint64_t first)
             !rtl_pending_claim(&lane->pending, first + i))
             abort();
         if (rtl_is_replaced(&facts))
-            atomic_fetch_sub_explicit(&lane->pending.owed, 1, memory_order_release);
+            atomic_fetch_sub_explicit(&lane->pending.to_forward, 1, memory_order_release);
         if (facts.pool_id == UINT32_MAX)
             continue;
         ((amd_signal_t *)(uintptr_t)rtl_pool_handle(&pool, facts.pool_id))->value = 1;
@@ -224,8 +224,8 @@ static bool begin_lane(unsigned slot)
                                            .reservations = &lane->reservations,
                                            .launches = &launches,
                                            .queue_index = slot,
-                                           .help = help};
-    return rtl_pending_init(&lane->pending, &rtl_chunks, RECORDS) && lane->rewriting != NULL &&
+                                           .reclaim = reclaim};
+    return rtl_pending_init(&lane->pending, &rtl_slabs, RECORDS) && lane->rewriting != NULL &&
            lane->harvesting != NULL && lane->floors != NULL &&
            pthread_create(&lane->thread, NULL, run, lane) == 0;
 }
@@ -274,7 +274,7 @@ int main(int argc, char **argv)
     borrows.classify = classify;
     scale = ticks_per_ns();
     struct rtl_pool_backend backend = {create, destroy, &made};
-    if (!rtl_chunks_init(&rtl_chunks) || !rtl_pool_init(&pool, POOL, backend) ||
+    if (!rtl_slabs_init(&rtl_slabs) || !rtl_pool_init(&pool, POOL, backend) ||
         rtl_pool_grow(&pool, POOL) != POOL || pthread_barrier_init(&gate, NULL, threads) != 0)
         return 3;
     for (unsigned i = 0; i < threads; i++)

@@ -139,7 +139,7 @@ killed)
     kill -KILL "$pid"
     wait "$program_PID" 2>/dev/null || true
     "$rtl" check --truth "$scratch/truth-$pid" t.db >check.out 2>&1 || fail "rtl check ended with status $?"
-    grep -q '^complete: 10 of 10 kernels; 1 of 1 processes died: none of its packets is unaccounted for' check.out ||
+    grep -q '^complete: 10 of 10 kernels; 1 of 1 processes ended without telling: none of its packets is unaccounted for' check.out ||
         fail "the verdict does not say what is unaccounted for"
     # One that never ends is.
     SOFTGPU_DURATION='storm_first=1000000000000,*=1000'
@@ -149,7 +149,7 @@ killed)
     kill -KILL "$pid"
     wait "$program_PID" 2>/dev/null || true
     ! "$rtl" check t.db >check.out 2>&1 || fail "a kernel in flight is complete"
-    grep -q '^INCOMPLETE: .*1 of 1 processes died: at most [0-9]* of its packets' check.out ||
+    grep -q '^INCOMPLETE: .*1 of 1 processes ended without telling: at most [0-9]* of its packets' check.out ||
         fail "the verdict does not say how many are unaccounted for"
     ;;
 held)

@@ -334,7 +334,7 @@ class Run:
         must(not found["complete"] or (missing <= 0 and found["torn"] == 0), f"complete, and {missing} ran that are not there")
         if found["died"] == 1:
             said = "none of its packets is" if gone == 0 else f"of its packets {'is' if gone == 1 else 'are'}"
-            must(f"1 of 1 processes died: {'' if gone == 0 else 'at most '}" in found["completeness"], found["completeness"])
+            must(f"1 of 1 processes ended without telling: {'' if gone == 0 else 'at most '}" in found["completeness"], found["completeness"])
             must(f"{said} unaccounted for" in found["completeness"], found["completeness"])
 
     def check_killed_program(self, found):

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # limits.sh BUILD PART [PLUGIN PROGRAM]: whatever limit a program has been given, it ends as it does without RTL: the same status, the same output,
 # the same errors, at six values of each limit. What is not recorded for it is said by rtl, with the limit. PART: the letter of a
-# limit, as ulimit has it; `rtl` (one that the recorder has been given), `time`, `user`, or `hip` (the least data of a HIP program).
+# limit, as ulimit has it; `rtl` (one that the recorder has been given), `time`, `user`, `hip` (the least data of a HIP program), `later-v`
+# or `later-d` (memory that the program takes after its start), `worker` (what RTL's thread takes).
 source "$(dirname "$0")/lib.sh"
 part=$1
 program=("$bin/hsa_storm" --dispatches 3000)
@@ -84,6 +85,69 @@ data_of_hip() {
     [ "$refused" = 3 ] || fail "only $refused runs were refused near the limit of data"
 }
 
+# left LETTER VALUE: what that leaves the program without RTL, KiB: when the GPU runtime is up, and later.
+left() {
+    run alone env LD_LIBRARY_PATH="$build/lib/softgpu" ./limited "$@" "$bin/spend" 0
+    [ "$status" = 0 ] || fail "ulimit -$1 $2: spend: status $status"
+    read -r at_start later < <(sed -n 's/^left //p' alone.err)
+}
+
+# The program takes all but RTL's share of what is left, which is one part in 32 of what was left at the start, and the library's own
+# MiB; and more than there is. The trace tells the share.
+later() {
+    local letter=$1 room limit taken share own=250
+    # Else it depends on the moment how many threads of the program glibc sets 64 MiB of addresses aside for. RTL's: see `worker`.
+    export MALLOC_ARENA_MAX=1
+    left "$letter" 8000000
+    taken=$((8000000 - at_start))
+    recorded=0 refused=0
+    # The library is part of the addresses, and its variables are of the data.
+    [ "$letter" = d ] || own=1024
+    for room in 60000 165000 420000 600000 1000000 2000000; do
+        left "$letter" $((taken + room))
+        limit=$((taken + room))
+        share=$((at_start / 32 + own))
+        for take in $((later - share)) $((later + 1024)); do
+            program=("$bin/spend" "$take")
+            run alone env LD_LIBRARY_PATH="$build/lib/softgpu" ./limited "$letter" "$limit" "${program[@]}"
+            alone=$status
+            run with "$rtl" trace --gpu soft -q -f -o t.db -- ./limited "$letter" "$limit" "${program[@]}"
+            equal "ulimit -$letter $limit, $take KiB later: status" "$status" "$alone"
+            equal "ulimit -$letter $limit, $take KiB later: output" "$(cat with.out)" "$(cat alone.out)"
+        done
+        if "$rtl" check t.db >check.out 2>&1; then
+            recorded=$((recorded + 1))
+            held=$(sed -n "s/.*note: RTL holds up to \([0-9]*\) MB of the $((limit / 1024)) MB that ulimit -$letter allows.*/\1/p" check.out)
+            # What the runtime had not taken by then is not known here to 32 MB.
+            [ -n "$held" ] && [ "$held" -ge $((at_start / 32 / 1024)) ] && [ "$held" -le $((at_start / 32 / 1024 + 1)) ] ||
+                fail "ulimit -$letter $limit: '$held' MB are told"
+        else
+            refused=$((refused + 1))
+            grep -q "ulimit -$letter" check.out || fail "ulimit -$letter $limit: the trace does not name the limit"
+        fi
+    done
+    [ "$recorded" -ge 3 ] || fail "only $recorded runs were recorded"
+    [ "$refused" -ge 1 ] || fail "all were recorded, however little was left"
+}
+
+of_worker() {
+    # Where addresses are limited RTL's worker does not allocate, not even where all has to wait for a ring that is full; else it does.
+    local kernels="--dispatches 60000 --batch 256 --queues 4 --threads 4"
+    for limit in unlimited 8000000; do
+        rm -f allocated
+        # shellcheck disable=SC2086 # words
+        LD_PRELOAD=$build/tests/lib/no_malloc.so SOFTGPU_DURATION=0 "$rtl" trace --gpu soft --buffer 64K -q -f -o t.db -- \
+            ./limited v "$limit" "$bin/hsa_storm" $kernels >with.out 2>with.err || fail "ulimit -v $limit: status $?"
+        "$rtl" check t.db >check.out 2>&1 || true
+        if [ "$limit" = unlimited ]; then
+            [ -e allocated ] || fail "what the worker does is not seen"
+        else
+            [ ! -e allocated ] || fail "ulimit -v $limit: the worker has allocated"
+            grep -q "of 60 000 kernels" check.out || fail "ulimit -v $limit: nothing was recorded"
+        fi
+    done
+}
+
 of_rtl() {
     # A limit that the recorder has been given, too: it has no signal of it.
     for kib in 0 4 64 400 1000 16000; do
@@ -137,6 +201,14 @@ of_user() {
             "$rtl" check t.db >check.out 2>&1 || grep -q RLIMIT_NPROC check.out ||
                 fail "ulimit -u $processes: the trace does not name the limit"
         done
+        # The limit that rtl has been given, too: it says before that it is one of so few.
+        for limit in "12 1" "200 0"; do
+            read -r processes sentences <<<"$limit"
+            run with "${as[@]}" ./limited u "$processes" "$rtl" trace --gpu soft -q -f -o t.db -- "${program[@]}"
+            equal "ulimit -u $processes for rtl: status" "$status" 0
+            equal "ulimit -u $processes for rtl: sentences" \
+                "$(grep -c "^rtl: this user may have $processes processes and threads (RLIMIT_NPROC" with.err)" "$sentences"
+        done
     fi
 }
 
@@ -146,5 +218,7 @@ rtl) of_rtl ;;
 time) of_time ;;
 user) of_user ;;
 hip) data_of_hip "$2" "$3" ;;
+worker) of_worker ;;
+later-*) later "${part#later-}" ;;
 *) usual ;;
 esac

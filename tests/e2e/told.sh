@@ -8,6 +8,17 @@ shift 4
 [ "$plugin" = - ] || export SOFTGPU_PLUGINS=$plugin
 in_shape librtl-starved.so
 
+# states END: how the trace says that processes ended; all of those that ran kernels did so in the same way. What calls _exit is
+# known where librtl.so is preloaded, and a signal tells nothing.
+states() {
+    case $1 in
+    exit | spawn) echo closed ;; # as interpreters end
+    quick_exit) echo exited ;;
+    _exit | fork | forkserver) [ "$mode" = full ] && [ "${RTL_PRELOAD:-on}" = on ] && echo exited || echo died ;;
+    *) echo died ;;
+    esac
+}
+
 # look WAY END: the trace of this run.
 look() {
     local kernels launches file logs=(truth-*) executed=0 left=0
@@ -24,6 +35,9 @@ look() {
     equal "$1, $2: kernels in the trace" "$(ask t.db "SELECT count(*) FROM kernels WHERE name LIKE '%hip_lasts%' OR name LIKE 'storm_%'")" \
         "$((kernels - left))"
     [ "$mode" != full ] || [ "$launches" = - ] || equal "$1, $2: launches in the trace" "$(ask t.db "SELECT count(*) FROM graph_launches")" "$launches"
+    equal "$1, $2: how it ended" "$(ask t.db "SELECT DISTINCT state FROM processes WHERE process IN (SELECT process FROM kernels)")" \
+        "$(states "$([ "$2" = - ] && echo "$1" || echo "$2")")"
+    [ "$(states "$2")" != exited ] || ! head -n 1 check.out | grep -q 'ended\|died' || fail "$1, $2: the verdict says more than is known"
     equal "$1, $2: what is missing" \
         "$(ask t.db "SELECT sum(seen) - sum(recorded) FROM (SELECT DISTINCT process, queue, seen, recorded FROM ledger)")" "$left"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # unreached.sh BUILD PART: processes of a session that are not recorded though nothing is wrong with the session. The trace says
 # so and is not complete, unless they had nothing that could be recorded. PART: session (the process does not reach it; needs
-# root and is skipped, 77, otherwise), strangers (who have no say in it; the same), tool (the GPU runtime does not load librtl.so),
+# root and is skipped, 77, otherwise), strangers (who have no say in it; the same), tool (the GPU runtime does not load librtl.so), many,
 # start (the GPU runtime does not come up).
 source "$(dirname "$0")/lib.sh"
 part=$1
@@ -34,7 +34,7 @@ missing() {
     trace "$4"
     equal "$4: status" $status 1
     here "$4" "$1" unrecorded "$2"
-    equal "$4: notes" "$(grep -c "^  note: process [0-9]* loaded librtl and is not recorded: .*$3" ../check.out)" "$2"
+    equal "$4: notes" "$(noted ../check.out "loaded librtl and is not recorded: .*$3")" "$2"
     grep -q "^INCOMPLETE: .*, $2 process.* not recorded\|^nothing recorded: process" ../check.out || fail "$4: the verdict does not tell"
     ! grep -q '^rtl: RTL_SESSION' ../run.err || fail "$4: the process says itself what rtl says"
 }
@@ -103,6 +103,22 @@ for text in ("", "1 2 3", "1 2 3 4 99 0 0", "1 2 3 4 1 77 0", "%n%s" * 9, "9" * 
         socket.send_fds(sender, [(key + text).encode()], [file.fileno()], 0, "\0" + name)
 END
     whole 1000 'python3 nonsense.py; $again 0'
+}
+
+# many: what is the same of sixty processes is said once, and of which others it holds.
+many() {
+    missing 7 60 'HSA_TOOLS_LIB was taken' '$ctl <<<7; for i in {1..60}; do env -u HSA_TOOLS_LIB $ctl <<<1; done'
+    equal "many: lines of notes" "$(grep -c '^  note: .*HSA_TOOLS_LIB was taken' ../check.out)" 1
+    equal "many: lines on stderr" "$(grep -c '^rtl: process [0-9]* loaded librtl and is not recorded' ../run.err)" 1
+    equal "many: lines of others" "$(grep -c '^rtl: the same holds for 59 more processes as for process' ../run.err)" 1
+    equal "many: all lines" "$(grep -c '^rtl: ' ../run.err)" 2
+    "$rtl" info ../t.db >../info.out
+    equal "many: lines of rtl info" "$(grep -c 'HSA_TOOLS_LIB was taken' ../info.out)" 1
+    # The first of them by their pids, in both places; each has its row and its note.
+    pids=$(ask ../t.db "SELECT group_concat(pid, ', ') FROM (SELECT pid FROM processes WHERE state = 'unrecorded' ORDER BY process LIMIT 8 OFFSET 1)")
+    grep -q "processes: $pids, \.\.\.)$" ../check.out || fail "many: the notes do not name $pids"
+    grep -q "($pids, \.\.\.)$" ../run.err || fail "many: stderr does not name $pids"
+    equal "many: notes in the trace" "$(ask ../t.db "SELECT count(*) FROM notes WHERE text LIKE '%HSA_TOOLS_LIB was taken%'")" 60
 }
 
 tool() {

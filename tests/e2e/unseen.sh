@@ -60,7 +60,7 @@ missing() {
     trace "$1" "$5"
     equal "$5: status" $status 1
     here "$5" "$2" "$3"
-    equal "$5: notes" "$(grep -c "^  note: process [0-9]* .*$4" check.out)" "$3"
+    equal "$5: notes" "$(noted check.out "$4")" "$3"
 }
 
 # whole MODE KERNELS COMMANDS: nothing is missing.

@@ -34,7 +34,7 @@
 #define NEAR         16u /* notes: batches that come in time find room, others do not */
 #define EPOCH        7u
 #define SIGNAL_AT    56u
-#define HELP         64u
+#define RECLAIM      64u
 #define ROUNDS       100000u /* that the end may take */
 #define QUEUE_STRIDE (UINT64_C(1) << 32)
 
@@ -332,11 +332,12 @@ static unsigned forward(unsigned slot, bool quiet)
     return forwarded;
 }
 
-static unsigned help(void *context)
+static unsigned reclaim(void *context)
 {
     struct rtl_queue *queue = context;
     helps++;
-    unsigned taken = rtl_harvest(queue, HELP, HELP) + forward(queue->index, (helps & 1u) != 0);
+    unsigned taken =
+        rtl_harvest(queue, RECLAIM, RECLAIM) + forward(queue->index, (helps & 1u) != 0);
     uint64_t lost = queue->ledger->lost[RTL_LOST_PENDING];
     if (rtl_pending_room(&queue->pending) == 0)
         rtl_harvest_park(queue);
@@ -385,8 +386,8 @@ static void begin_side(unsigned slot)
                                      .submitted = side->first,
                                      .phase = RTL_QUEUE_LIVE};
     MUST(side->ring != NULL);
-    MUST(rtl_chunks.pieces != NULL || rtl_chunks_init(&rtl_chunks));
-    MUST(rtl_pending_init(&side->state.pending, &rtl_chunks, settings.records));
+    MUST(rtl_slabs.regions != NULL || rtl_slabs_init(&rtl_slabs));
+    MUST(rtl_pending_init(&side->state.pending, &rtl_slabs, settings.records));
     side->state.rewriter = (struct rtl_rewriter){.pending = &side->state.pending,
                                                  .pool = &rtl_signals,
                                                  .borrows = rtl_borrows,
@@ -394,7 +395,7 @@ static void begin_side(unsigned slot)
                                                  .mode = (enum rtl_mode)settings.mode,
                                                  .reservations = &side->reservations,
                                                  .queue_index = slot,
-                                                 .help = help,
+                                                 .reclaim = reclaim,
                                                  .context = &side->state};
 }
 
@@ -777,7 +778,7 @@ static unsigned round_of_work(void)
     unsigned finished = rtl_harvest_finish_parked();
     for (unsigned i = 0; i < MODEL_QUEUES; i++) {
         finished += forward(i, false);
-        finished += rtl_harvest(&sides[i].state, HELP, HELP);
+        finished += rtl_harvest(&sides[i].state, RECLAIM, RECLAIM);
         rtl_harvest_park(&sides[i].state);
     }
     return finished;

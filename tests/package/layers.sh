@@ -77,3 +77,19 @@ plant
 mkdir tree/docs
 echo 'no picture' >tree/docs/architecture.md
 finds "docs/architecture.md: its picture is not what script/layers --picture prints"
+
+# Files that the README.md of their folder, or of one above, does not name, and names without a file.
+plant
+echo 'Does `low`.' >tree/src/low/README.md
+compile
+"$layers" --root "$scratch/tree" build >out 2>&1 || fail "a README.md that is right is refused"
+: >tree/src/low/more.c
+finds "src/low/more.c: no README.md of its folder names it"
+
+plant
+mkdir tree/src/low/below
+: >tree/src/low/below/deep.h
+echo 'Does `low.c`, and `gone.c`, but no `other/far.c`.' >tree/src/low/README.md
+finds "src/low/below/deep.h: no README.md of its folder names it"
+grep -qxF "layers: src/low/README.md: there is no gone.c" out || fail "want no gone.c, got:"
+! grep -q far.c out || fail "a file of another folder is looked for, got:"

@@ -312,7 +312,7 @@ static const char *ends_without_a_clock(void (*end)(struct rtl_ring *ring), cons
 const char *Collect_EndsBeforeTheClockWasKnown(void)
 {
     CHECK_DONE(ends_without_a_clock(die_without_a_clock,
-                                    "was killed before the clock of its GPU was known"));
+                                    "ended without telling before the clock of its GPU was known"));
     return ends_without_a_clock(close_without_a_clock,
                                 "ended before the clock of its GPU was known");
 }

@@ -45,6 +45,18 @@ static void die_with_strangers(struct rtl_ring *ring)
     (void)raise(SIGKILL);
 }
 
+static void exit_in_order(struct rtl_ring *ring)
+{
+    atomic_store(&ring->header->exited, 1);
+    die_in_order(ring);
+}
+
+static void exit_with_packets(struct rtl_ring *ring)
+{
+    atomic_store(&ring->header->exited, 1);
+    die_with_packets(ring);
+}
+
 /* The ring was full for some, and a range is lost, too. */
 static void die_after_losses(struct rtl_ring *ring)
 {
@@ -92,9 +104,9 @@ const char *Ended_WithAllHandedOver(void)
     char line[512];
     CHECK_DONE(judge(die_in_order, &verdict, line));
     CHECK(verdict.complete && verdict.ended.died.processes == 1 && verdict.ended.died.packets == 0);
-    CHECK(strcmp(line,
-                 "complete: 100 of 100 kernels; 1 of 1 processes died: none of its packets is "
-                 "unaccounted for") == 0);
+    CHECK(strcmp(line, "complete: 100 of 100 kernels; 1 of 1 processes ended without telling: none "
+                       "of its packets is "
+                       "unaccounted for") == 0);
     return NULL;
 }
 
@@ -105,7 +117,25 @@ const char *Ended_WithPacketsUnderWay(void)
     CHECK_DONE(judge(die_with_packets, &verdict, line));
     CHECK(!verdict.complete && verdict.ended.died.packets == 12);
     CHECK(strncmp(line, "INCOMPLETE: 100 of 112 kernels, 12 lost (in flight", 50) == 0);
-    CHECK(strstr(line, "; 1 of 1 processes died: at most 12 of its packets are unaccounted for"));
+    CHECK(strstr(
+        line,
+        "; 1 of 1 processes ended without telling: at most 12 of its packets are unaccounted for"));
+    return NULL;
+}
+
+/* A process that has told how it ended did not die, and there is nothing to say of it where nothing
+ * is missing. */
+const char *Ended_ByExit(void)
+{
+    struct verdict verdict;
+    char line[512];
+    CHECK_DONE(judge(exit_in_order, &verdict, line));
+    CHECK(verdict.complete && verdict.died == 0 && verdict.ended.exited.processes == 1);
+    CHECK(strcmp(line, "complete: 100 of 100 kernels") == 0);
+    CHECK_DONE(judge(exit_with_packets, &verdict, line));
+    CHECK(!verdict.complete && verdict.died == 0 && verdict.ended.exited.packets == 12);
+    CHECK(strstr(line, "; 1 of 1 processes ended by _exit: at most 12 of its packets are "
+                       "unaccounted for"));
     return NULL;
 }
 
@@ -117,11 +147,13 @@ const char *Ended_AfterLosses(void)
     CHECK_DONE(judge(die_after_losses, &verdict, line));
     CHECK(!verdict.complete && verdict.ended.died.packets == 0);
     CHECK(strcmp(line, "INCOMPLETE: 100 of 105 kernels, 5 lost (the ring was full); 1 of 1 "
-                       "processes died: none of its packets is unaccounted for, beyond what is "
+                       "processes ended without telling: none of its packets is unaccounted for, "
+                       "beyond what is "
                        "told to be lost") == 0);
     CHECK_DONE(judge(die_after_losses_with_packets, &verdict, line));
     CHECK(!verdict.complete && verdict.ended.died.packets == 7);
-    CHECK(strstr(line, "; 1 of 1 processes died: at most 7 of its packets are unaccounted for (in "
+    CHECK(strstr(line, "; 1 of 1 processes ended without telling: at most 7 of its packets are "
+                       "unaccounted for (in "
                        "flight, or not handed over, at that moment)"));
     return NULL;
 }
@@ -133,11 +165,13 @@ const char *Ended_Said(void)
     const struct ended ended = {.died = {.processes = 2},
                                 .replaced = {.processes = 1, .packets = 1}};
     ended_say(&ended, 3, false, text, sizeof text);
-    CHECK(strcmp(text, "; 2 of 3 processes died: none of their packets is unaccounted for; 1 of 3 "
+    CHECK(strcmp(text, "; 2 of 3 processes ended without telling: none of their packets is "
+                       "unaccounted for; 1 of 3 "
                        "processes executed another program: at most 1 of its packets is "
                        "unaccounted for") == 0);
     ended_say(&ended, 3, true, text, sizeof text);
-    CHECK(strcmp(text, "; 2 of 3 processes died: none of their packets is unaccounted for, beyond "
+    CHECK(strcmp(text, "; 2 of 3 processes ended without telling: none of their packets is "
+                       "unaccounted for, beyond "
                        "what is told to be lost; 1 of 3 processes executed another program: at "
                        "most 1 of its packets is unaccounted for (in flight, or not handed over, "
                        "at that moment)") == 0);
@@ -161,7 +195,8 @@ const char *Ended_WithPacketsThatWentPast(void)
     char line[512];
     CHECK_DONE(judge(die_with_strangers, &verdict, line));
     CHECK(!verdict.complete && verdict.ended.died.unbounded);
-    CHECK(strstr(line, "died: how many of its packets are unaccounted for is not known"));
+    CHECK(strstr(
+        line, "ended without telling: how many of its packets are unaccounted for is not known"));
     return NULL;
 }
 

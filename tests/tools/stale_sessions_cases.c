@@ -1,7 +1,7 @@
 /* What a killed collector left behind is removed, and nothing else. Other tests may sweep at the
  * same time: whether a folder is there counts, not who removed it; and a session becomes old when
  * it is as it is to be found. */
-#include "collect/hold.h"
+#include "collect/session_lock.h"
 #include "collect/stale_sessions.h"
 #include "made.h"
 
@@ -83,7 +83,7 @@ static void end(pid_t pid)
 
 static bool hold(const char *session)
 {
-    return rtl_ring_dir_hold(session) >= 0;
+    return rtl_ring_dir_lock(session) >= 0;
 }
 
 static bool make_ring(const char *session)
@@ -142,7 +142,7 @@ const char *StaleSessions_NotWhileSomebodyCollects(void)
     pid_t collector = stay(session, hold);
     CHECK(collector > 0);
     CHECK(grow_old(session));
-    CHECK(rtl_ring_dir_hold(session) == -1);
+    CHECK(rtl_ring_dir_lock(session) == -1);
     (void)rtl_stale_sessions_remove();
     CHECK(there(session));
     end(collector);

@@ -20,6 +20,7 @@ RTL_C_TEST(Collect, CheckpointsWhileTheRingNeverEmpties)
 
 RTL_C_TEST(Ended, WithAllHandedOver)
 RTL_C_TEST(Ended, WithPacketsUnderWay)
+RTL_C_TEST(Ended, ByExit)
 RTL_C_TEST(Ended, AfterLosses)
 RTL_C_TEST(Ended, Said)
 RTL_C_TEST(Ended, WithATornRecord)

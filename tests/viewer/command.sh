@@ -36,6 +36,13 @@ refused "second" view t.db t.db
 refused "rtl export --to html" view t.db -o -
 refused "false' did not open" view t.db --browser false
 refused "not-there' did not open" view t.db --browser not-there
+# What opens pages where nobody names a browser, on a machine without one: one sentence, and the page is there.
+mkdir path
+printf '#!/bin/sh\necho "xdg-open: no method available for opening $1"\necho "www-browser: not found" >&2\nexit 3\n' >path/xdg-open
+chmod +x path/xdg-open
+PATH=$scratch/path:$PATH refused "xdg-open' did not open" view t.db -f -o unopened.html
+equal "what is printed of a page that was not opened" "$(cat refused.out)" unopened.html
+[ -s unopened.html ] || fail "a page that was not opened is not there"
 refused "no time for --from" view t.db -n --from soon
 refused "no size for --detail" export t.db --to html --detail much
 refused "chrome has all there is" export t.db --to chrome --detail 1M

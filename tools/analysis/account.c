@@ -26,9 +26,10 @@ static const struct {
         {"the program wrote the signal while its kernel ran",
          "report it, with the program if possible: the times of these kernels were "
          "overwritten by the program"},
-    [RTL_LOSS_KILLED] =
-        {"in flight, or not handed over, when the process died or executed another program",
-         "let the program wait for its kernels before it executes another one or is killed"},
+    [RTL_LOSS_KILLED] = {"in flight, or not handed over, when the process ended without closing "
+                         "its ring, or executed another program",
+                         "let the program wait for its kernels before it executes another one, or "
+                         "ends at once (_exit, a signal)"},
     [RTL_LOSS_NO_TIME] = {"the device left no timestamps",
                           "see whether the driver's profiling is switched off for the queue, and "
                           "report it"},
@@ -149,7 +150,7 @@ static rtl_status_t count_queues(rtl_trace_t *trace, struct verdict *verdict)
     size_t count;
     rtl_status_t status = rtlTraceQueues(trace, &queues, &count);
     for (size_t i = 0; status == RTL_OK && i < count; ++i)
-        verdict->passed += strcmp(queues[i].way, "pass") == 0;
+        verdict->untracked += strcmp(queues[i].way, "pass") == 0;
     return status;
 }
 
@@ -302,7 +303,7 @@ rtl_status_t account_verdict(rtl_trace_t *trace, struct verdict *verdict)
     verdict->at_least = !verdict->finished && !verdict->recording && !info.accounted;
     verdict->complete =
         verdict->finished && verdict->processes > verdict->not_started && verdict->running == 0 &&
-        verdict->refused == 0 && verdict->unrecorded == 0 && verdict->passed == 0 &&
+        verdict->refused == 0 && verdict->unrecorded == 0 && verdict->untracked == 0 &&
         verdict->torn == 0 && is_whole(&verdict->total) && is_whole(&verdict->copies) &&
         verdict->graphs.lost == 0 && verdict->unseen.hips == 0 && verdict->kinds.whole;
     return RTL_OK;
@@ -416,8 +417,8 @@ static void append_unseen(struct line *line, const struct verdict *verdict)
 
 static void append_states(struct line *line, const struct verdict *verdict)
 {
-    if (verdict->passed)
-        append(line, ", %s not followed", show_things(verdict->passed, "queue").text);
+    if (verdict->untracked)
+        append(line, ", %s not followed", show_things(verdict->untracked, "queue").text);
     if (verdict->refused)
         append(line, ", %s with another build of librtl",
                show_things(verdict->refused, "process").text);

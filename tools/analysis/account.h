@@ -34,7 +34,7 @@ struct verdict {
     unsigned not_started; /**< processes whose GPU runtime did not come up: they had nothing that
                                could be recorded */
     const char *no_start; /**< as `why`, about these */
-    unsigned passed;      /**< queues that were not followed although the mode wants it */
+    unsigned untracked;   /**< queues that were not followed although the mode wants it */
     struct ended ended;   /**< processes that ended without a word, and what they had in flight */
     uint64_t torn; /**< slots of records that were begun and never written: a host call, say */
     struct {

@@ -10,6 +10,8 @@ static struct ended_way *way_of(struct ended *ended, const rtl_process_t *proces
 {
     if (strcmp(process->state, "died") == 0)
         return &ended->died;
+    if (strcmp(process->state, "exited") == 0)
+        return &ended->exited;
     return strcmp(process->state, "replaced") == 0 ? &ended->replaced : NULL;
 }
 
@@ -84,21 +86,33 @@ static void say_packets(const struct ended_way *way, bool others, char *text, si
                        others ? " (in flight, or not handed over, at that moment)" : "");
 }
 
-void ended_say(const struct ended *ended, unsigned processes, bool others, char *text, size_t size)
+/* Returns how much of `text` is used then. */
+static size_t append(const struct ended_way *way, unsigned processes, const char *what, bool others,
+                     char *text, size_t size)
 {
     char packets[192];
-    int used = 0;
+    say_packets(way, others, packets, sizeof packets);
+    int used = snprintf(text, size, "; %u of %u processes %s: %s", way->processes, processes, what,
+                        packets);
+    return used < 0 ? 0 : (size_t)used < size ? (size_t)used : size - 1;
+}
+
+/* An image that told its end has nothing to be said of as long as all is accounted for. */
+static bool owes(const struct ended_way *way)
+{
+    return way->packets > 0 || way->unbounded;
+}
+
+void ended_say(const struct ended *ended, unsigned processes, bool others, char *text, size_t size)
+{
+    size_t used = 0;
     text[0] = '\0';
-    if (ended->died.processes > 0) {
-        say_packets(&ended->died, others, packets, sizeof packets);
-        used = snprintf(text, size, "; %u of %u processes died: %s", ended->died.processes,
-                        processes, packets);
-    }
-    const struct ended_way *replaced = &ended->replaced;
-    if ((replaced->packets == 0 && !replaced->unbounded) || used < 0 || (size_t)used >= size)
-        return;
-    say_packets(replaced, others, packets, sizeof packets);
-    (void)snprintf(text + used, size - (size_t)used,
-                   "; %u of %u processes executed another program: %s", replaced->processes,
-                   processes, packets);
+    if (ended->died.processes > 0)
+        used += append(&ended->died, processes, "ended without telling", others, text, size);
+    if (owes(&ended->exited))
+        used +=
+            append(&ended->exited, processes, "ended by _exit", others, text + used, size - used);
+    if (owes(&ended->replaced))
+        (void)append(&ended->replaced, processes, "executed another program", others, text + used,
+                     size - used);
 }

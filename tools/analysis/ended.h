@@ -1,6 +1,6 @@
 /**
- * What processes that ended without a word still had: those that died, and images that an exec
- * replaced.
+ * What processes still had that ended without closing their ring: those that were killed, or have
+ * not told, those that ended by _exit, and images that an exec replaced.
  *
  * A packet is counted in shared memory before the device can take it, and so is a copy before the
  * runtime is called. What was counted and is neither in the trace nor explained was in flight, or
@@ -23,15 +23,16 @@ struct ended_way {
 };
 
 struct ended {
-    struct ended_way died, replaced;
+    struct ended_way died, exited, replaced;
 };
 
 /** Reads it out of a trace. */
 rtl_status_t ended_count(rtl_trace_t *trace, struct ended *ended);
 
 /** Puts what the verdict has to say into `text`, of `size` bytes, with a semicolon and a blank in
- * front of each part: "; 1 of 2 processes died: none of its packets is unaccounted for". Empty if
- * no process died, and none was replaced with packets that are not accounted for. `processes`: how
+ * front of each part: "; 1 of 2 processes ended without telling: none of its packets is
+ * unaccounted for". Empty if all have told, and none of those has packets that are not accounted
+ * for. `processes`: how
  * many the trace has; `others`: the verdict tells of losses that have nothing to do with it. */
 void ended_say(const struct ended *ended, unsigned processes, bool others, char *text, size_t size);
 

@@ -77,17 +77,6 @@ static int fail(struct comparison *comparison, const char *sentence)
     return -1;
 }
 
-static bool grow(void **array, size_t *capacity, size_t size)
-{
-    size_t next = *capacity ? *capacity + *capacity / 2 : 64;
-    void *memory = realloc(*array, next * size);
-    if (!memory)
-        return false;
-    *array = memory;
-    *capacity = next;
-    return true;
-}
-
 static bool is_of(const struct truth_queue *queue, size_t log, const softgpu_truth_entry_t *entry)
 {
     return queue->log == log && queue->pid == entry->pid && queue->image == entry->image &&
@@ -102,9 +91,8 @@ static struct truth_queue *truth_queue_of(struct comparison *comparison, size_t 
         if (is_of(queue, log, entry))
             return queue;
     }
-    if (comparison->queue_count == comparison->queue_capacity &&
-        !grow((void **)&comparison->queues, &comparison->queue_capacity,
-              sizeof *comparison->queues))
+    if (!truth_grow((void **)&comparison->queues, &comparison->queue_capacity,
+                    comparison->queue_count, sizeof *comparison->queues))
         return NULL;
     struct truth_queue *queue = &comparison->queues[comparison->queue_count++];
     *queue = (struct truth_queue){.log = log,
@@ -126,8 +114,8 @@ static bool add_entry(struct comparison *comparison, size_t log, struct truth_qu
         queue = truth_queue_of(comparison, log, entry);
     if (!queue)
         return false;
-    if (queue->count == queue->capacity &&
-        !grow((void **)&queue->kernels, &queue->capacity, sizeof *queue->kernels))
+    if (!truth_grow((void **)&queue->kernels, &queue->capacity, queue->count,
+                    sizeof *queue->kernels))
         return false;
     queue->kernels[queue->count++] =
         (struct truth_kernel){entry->index,    entry->start_ticks, entry->end_ticks,

@@ -13,7 +13,7 @@
 #define LINEAR_BYTES    28u
 #define RECTANGLE_BYTES 52u
 
-static bool grow(void **array, size_t *capacity, size_t count, size_t size)
+bool truth_grow(void **array, size_t *capacity, size_t count, size_t size)
 {
     if (count < *capacity)
         return true;
@@ -28,7 +28,7 @@ static bool grow(void **array, size_t *capacity, size_t count, size_t size)
 
 static struct truth_copy *append(struct truth_copy_list *list, const struct truth_copy *copy)
 {
-    if (!grow((void **)&list->copies, &list->capacity, list->count, sizeof *list->copies))
+    if (!truth_grow((void **)&list->copies, &list->capacity, list->count, sizeof *list->copies))
         return NULL;
     list->copies[list->count] = *copy;
     return &list->copies[list->count++];
@@ -43,8 +43,8 @@ static struct truth_engine *engine_of(struct truth_copy_list *list, size_t log,
             engine->queue == entry->queue)
             return engine;
     }
-    if (!grow((void **)&list->engines, &list->engine_capacity, list->engine_count,
-              sizeof *list->engines))
+    if (!truth_grow((void **)&list->engines, &list->engine_capacity, list->engine_count,
+                    sizeof *list->engines))
         return NULL;
     struct truth_engine *engine = &list->engines[list->engine_count++];
     *engine = (struct truth_engine){.log = log,

@@ -52,6 +52,9 @@ struct truth_copy_list {
     size_t engine_count, engine_capacity;
 };
 
+/** Makes room for one more behind `count` elements of `size` bytes. False when memory is short. */
+bool truth_grow(void **array, size_t *capacity, size_t count, size_t size);
+
 /** Takes what a log's entry tells about copies; other entries are passed. False when memory is
  * short. */
 bool truth_copies_take(struct truth_copy_list *list, size_t log,

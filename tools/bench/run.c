@@ -101,7 +101,7 @@ static bool kill_children(void)
     char text[64];
     if (!file)
         return false;
-    while (fscanf(file, "%63s", text) == 1) // NOLINT(cert-err34-c): the kernel wrote it
+    while (fscanf(file, "%63s", text) == 1) // NOLINT(cert-err34-c): Linux wrote it
         (void)kill((pid_t)strtol(text, NULL, 10), SIGKILL);
     (void)fclose(file);
     return true;

@@ -2,6 +2,7 @@
 #include "analysis/account.h"
 #include "analysis/counted.h"
 #include "analysis/kinds.h"
+#include "analysis/notes.h"
 #include "analysis/pauses.h"
 #include "analysis/truth.h"
 #include "analysis/unseen.h"
@@ -43,8 +44,9 @@ struct check {
     size_t row_count;
     const rtl_kind_ledger_t *kinds;
     size_t kind_count;
-    const rtl_note_t *notes;
-    size_t note_count;
+    const rtl_note_t *all_notes;
+    size_t all_note_count;
+    struct notes notes; /* as they are shown */
     bool against_truth;
     struct truth_result truth;
 };
@@ -171,10 +173,10 @@ static void show_state(const struct verdict *verdict)
         (void)printf("  processes that are not recorded and should be: %u\n    what to do: see the "
                      "notes, which tell what each of them lacked\n",
                      verdict->unrecorded);
-    if (verdict->passed)
+    if (verdict->untracked)
         (void)printf("  queues that were not followed: %u\n    what to do: see the notes, which "
                      "name them\n",
-                     verdict->passed);
+                     verdict->untracked);
 }
 
 static void show_damages(const struct damages *damages)
@@ -262,12 +264,13 @@ static void show_reasons(const struct verdict *verdict)
     show_kinds(verdict);
     show_state(verdict);
     if (verdict->torn)
-        (void)printf("  torn %s: records that a process had begun when it died, or executed "
-                     "another program\n    what to do: as for packets that it had in flight\n",
+        (void)printf("  torn %s: records that a process had begun when it ended without closing "
+                     "its ring, or executed another program\n    what to do: as for packets that "
+                     "it had in flight\n",
                      show_things(verdict->torn, "slot").text);
-    if (verdict->died)
-        (void)printf(
-            "  host calls that had not returned when a process died are not in the trace\n");
+    if (verdict->died > 0 || verdict->ended.exited.processes > 0)
+        (void)printf("  host calls that had not returned when a process ended without closing its "
+                     "ring are not in the trace\n");
 }
 
 /* No loss: the kernel is there, what it came from is not. */
@@ -312,8 +315,11 @@ static void show_launches(const struct verdict *verdict)
 
 static void show_notes(const struct check *check)
 {
-    for (size_t i = 0; i < check->note_count; ++i)
-        (void)printf("  note: %s\n", plain(check->notes[i].text));
+    for (size_t i = 0; i < check->notes.count; ++i) {
+        (void)fputs("  note: ", stdout);
+        notes_show(stdout, &check->notes.lines[i]);
+        (void)putchar('\n');
+    }
 }
 
 static void show_difference(const char *what, uint64_t count)
@@ -465,9 +471,9 @@ static json_t *json_launches(const struct verdict *verdict)
 /* At most so many packets; null where nobody knows. */
 static json_t *json_unaccounted(const struct ended *ended)
 {
-    if (ended->died.unbounded || ended->replaced.unbounded)
+    if (ended->died.unbounded || ended->exited.unbounded || ended->replaced.unbounded)
         return json_null();
-    return open_number(ended->died.packets + ended->replaced.packets);
+    return open_number(ended->died.packets + ended->exited.packets + ended->replaced.packets);
 }
 
 static json_t *json_kind(const struct kind *kind)
@@ -507,19 +513,21 @@ static json_t *json_check(const struct check *check)
     account_line(verdict, line, sizeof line);
     json_t *notes = json_array();
     json_t *pauses;
-    for (size_t i = 0; i < check->note_count; ++i)
-        (void)json_array_append_new(notes, open_text(check->notes[i].text));
+    for (size_t i = 0; i < check->all_note_count; ++i)
+        (void)json_array_append_new(notes, open_text(check->all_notes[i].text));
     json_t *object = json_pack(
         "{s:o, s:b, s:o, s:b, s:b, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o}", "file",
         open_text(check->path), "complete", (int)verdict->complete, "completeness", open_text(line),
         "finished", (int)verdict->finished, "recording", (int)verdict->recording, "processes",
         (int)verdict->processes, "died", (int)verdict->died, "running", (int)verdict->running,
-        "refused", (int)verdict->refused, "queues_not_followed", (int)verdict->passed, "torn",
+        "refused", (int)verdict->refused, "queues_not_followed", (int)verdict->untracked, "torn",
         open_number(verdict->torn), "total", json_account(&verdict->total), "queues",
         json_queues(check), "notes", notes);
     (void)json_object_set_new(object, "copies", json_account(&verdict->copies));
     (void)json_object_set_new(object, "replaced",
                               json_integer((json_int_t)verdict->ended.replaced.processes));
+    (void)json_object_set_new(object, "exited",
+                              json_integer((json_int_t)verdict->ended.exited.processes));
     (void)json_object_set_new(object, "unaccounted", json_unaccounted(&verdict->ended));
     (void)json_object_set_new(object, "failure",
                               open_text(account_failed(verdict) ? verdict->failure : ""));
@@ -585,7 +593,9 @@ static int read_check(rtl_trace_t *trace, struct check *check, const char *const
     if (status == RTL_OK)
         status = rtlTraceKinds(trace, &check->kinds, &check->kind_count);
     if (status == RTL_OK)
-        status = rtlTraceNotes(trace, &check->notes, &check->note_count);
+        status = rtlTraceNotes(trace, &check->all_notes, &check->all_note_count);
+    if (status == RTL_OK)
+        status = notes_read(trace, &check->notes);
     if (status == RTL_OK)
         status = links_read(trace, &check->links);
     if (status == RTL_OK)
@@ -613,6 +623,7 @@ int check_show(const char *path, const char *const *logs, size_t log_count, bool
     int status = read_check(trace, &check, logs, log_count);
     if (status != EXIT_USAGE)
         status = json ? open_print_json(json_check(&check), status) : show_text(&check, status);
+    notes_end(&check.notes);
     counted_free(&check.counted);
     unseen_free(&check.unseen);
     rtlTraceClose(trace);

@@ -152,7 +152,7 @@ void child_cancel(struct child *child)
 }
 
 /* Stops as the child stopped, so that the shell sees its job stopped. In an orphaned process group
- * the kernel ignores this, as it does for any program. */
+ * Linux ignores this, as it does for any program. */
 static void stop_alike(int signal)
 {
     sigset_t set;

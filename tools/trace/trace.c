@@ -1,8 +1,8 @@
 /* rtl trace: runs a program and records its kernels. */
 #include "collect/collect.h"
-#include "collect/hold.h"
 #include "collect/left.h"
 #include "collect/output.h"
+#include "collect/session_lock.h"
 #include "collect/stale_sessions.h"
 #include "common/child.h"
 #include "common/clock.h"
@@ -11,6 +11,7 @@
 #include "common/output.h"
 #include "common/say.h"
 #include "common/show.h"
+#include "common/user_tasks.h"
 #include "ring/files.h"
 #include "ring/report.h"
 #include "ring/ring.h"
@@ -385,6 +386,18 @@ static int run(struct recording *recording)
     return result;
 }
 
+/* rtl is a process of the user's as well. Its program may run all the same. */
+static void tell_few_tasks(void)
+{
+    struct rtl_user_tasks tasks;
+    if (!rtl_user_tasks_are_few(&tasks) || tasks.taken + 1 + RTL_TASKS_LEFT < tasks.limit)
+        return;
+    say("this user may have %lu processes and threads (RLIMIT_NPROC, ulimit -u) and has %lu, rtl "
+        "included: the program may fail that runs without rtl, and no kernels are recorded unless "
+        "%u are left beside it",
+        tasks.limit, tasks.taken, RTL_TASKS_LEFT);
+}
+
 /* Where an rtl trace has started this one: what is recorded here is missing there. */
 static void tell_outer_trace(void)
 {
@@ -423,11 +436,12 @@ int cmd_trace(int argc, char **argv)
     if (failed)
         return failed;
     tell_outer_trace();
+    tell_few_tasks();
     char why[1024];
     if (rtl_ring_dir_create_for(recording.session, sizeof recording.session,
                                 trace_options_ring(&options), why, sizeof why) != 0)
         return say_fail(EXIT_USAGE, "no session could be made: %s", why);
-    (void)rtl_ring_dir_hold(recording.session); /* until rtl ends */
+    (void)rtl_ring_dir_lock(recording.session); /* until rtl ends */
     rtl_report_open(&recording.report);
     recording.terminal = !options.quiet && show_terminal(stderr);
     failed = run(&recording);

@@ -1,6 +1,7 @@
 #include "intercept/base/emit.h"
 
 #include "common/clock.h"
+#include "common/heap.h"
 #include "intercept/base/account.h"
 #include "ring/kinds.h"
 
@@ -8,7 +9,6 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LATER_MOST    ((size_t)32 << 20) /* bytes of records that wait, but for definitions */
@@ -66,6 +66,7 @@ void rtl_emit_forked(void)
 {
     rtl_emit_open(NULL);
     rtl_emit_tee(NULL);
+    rtl_heap_forked();
 }
 
 static void miss(uint64_t records)
@@ -212,7 +213,7 @@ static size_t size_of(const struct rtl_piece *pieces, unsigned count)
 static struct kept *copy_of(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count)
 {
     size_t size = size_of(pieces, count);
-    struct kept *item = malloc(sizeof *item + size);
+    struct kept *item = rtl_heap_take(sizeof *item + size);
     if (item == NULL)
         return NULL;
     item->next = NULL;
@@ -278,7 +279,7 @@ static bool flush(struct sink *sink)
             sink->last = &sink->first;
         if (sink == &out)
             rtl_account_waited(rtl_kind_of(item->type, item->body), 1);
-        free(item);
+        rtl_heap_give(item, sizeof *item + item->size);
     }
     return sink->first == NULL;
 }
@@ -324,7 +325,7 @@ static bool send_later(struct kept **items)
         *items = item->next;
         rtl_account_waited(rtl_kind_of(item->type, item->body), 1);
         atomic_fetch_sub_explicit(&later.bytes, sizeof *item + item->size, memory_order_relaxed);
-        free(item);
+        rtl_heap_give(item, sizeof *item + item->size);
     }
     return true;
 }

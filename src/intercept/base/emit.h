@@ -1,7 +1,8 @@
 /**
  * The way out: from this process into its ring.
  *
- * Kernels are pushed by whoever harvested them and counted as lost when the ring is full.
+ * Kernels and copies are pushed by whoever harvests them. While the ring is full the worker leaves
+ * them pending (queue/round.c); who harvests all the same counts as lost what finds no room.
  * Definitions (process, agents, queues, symbols, clocks, notes) must not be lost: what finds no
  * room is kept and sent later by the worker. Readers resolve ids when they read, so a late
  * definition does no harm. Ranges that find no room are kept as well, but only so many. What waits,

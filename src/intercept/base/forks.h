@@ -1,10 +1,11 @@
 /**
  * Forks of the program, and the runtime's locks.
  *
- * A child has one thread, and a lock that another one of its parent's held is held there for ever.
- * Without RTL those are the program's own threads; RTL has one that makes signals ahead of need,
- * and a child that makes one would wait for it. So nobody is in the runtime on RTL's behalf while
- * the process forks, as libc sees to for malloc.
+ * The child of a fork has only the thread that forked. A lock that another thread of the parent
+ * held at that moment stays locked in the child for ever. RTL's worker calls the runtime to make
+ * signals ahead of need; if it held one of the runtime's locks during a fork, a child that makes a
+ * signal would hang. So while the process forks no thread is in the runtime for RTL's purposes, as
+ * libc sees to for malloc.
  */
 #ifndef RTL_INTERCEPT_BASE_FORKS_H
 #define RTL_INTERCEPT_BASE_FORKS_H

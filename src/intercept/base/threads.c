@@ -119,7 +119,7 @@ static piece piece_of(uint32_t tid)
     piece known = atomic_load(place);
     piece made = known == NULL ? rtl_pages(PIECE * sizeof *made) : NULL;
     if (made != NULL && !atomic_compare_exchange_strong(place, &known, made)) {
-        (void)munmap((void *)made, PIECE * sizeof *made);
+        rtl_pages_give((void *)made, PIECE * sizeof *made);
         return known; /* another thread's */
     }
     return made != NULL ? made : known;

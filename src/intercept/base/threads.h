@@ -1,5 +1,5 @@
 /**
- * The threads that appear in the trace: their ids, and what the kernel calls them.
+ * The threads that appear in the trace: their ids, and what Linux calls them.
  *
  * A thread is met at its first record, looked at again when it ends, and what still runs when the
  * process ends once more; the collector looks in between, for those that do not get to their end.

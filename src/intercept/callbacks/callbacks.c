@@ -1,8 +1,9 @@
 #include "intercept/callbacks/callbacks.h"
 
-#include "common/bell.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/pages.h"
+#include "common/wakeup.h"
 #include "intercept/base/emit.h"
 #include "intercept/base/recording.h"
 #include "intercept/base/tasks.h"
@@ -44,7 +45,7 @@ static void (*quiesce)(uint64_t patience_ns);
 static bool has_trace; /* the process is recorded into one: subscribers come beside it */
 
 static struct rtl_ring *ring;
-static pthread_t thread;
+static struct rtl_task task;
 static _Atomic bool serving; /* the thread runs */
 
 /* What others ask of the thread: it answers by setting `answered` to what was `asked`. */
@@ -52,7 +53,7 @@ struct request {
     _Atomic uint32_t asked, answered;
 };
 static struct request flushing, leaving;
-static struct rtl_bell bell; /* cuts a nap of the thread short */
+static struct rtl_wakeup wakeup; /* cuts a nap of the thread short */
 
 /* ---- the thread ---- */
 
@@ -116,7 +117,7 @@ static void *work(void *unused)
     uint64_t quiet_since = rtl_now();
     for (;;) {
         uint64_t now = rtl_now();
-        uint32_t bell_seen = rtl_bell_look(&bell);
+        uint32_t wakeups_seen = rtl_wakeup_count(&wakeup);
         pthread_mutex_lock(&lock);
         uint64_t slots = serve(now - quiet_since > STALE_NS);
         pthread_mutex_unlock(&lock);
@@ -127,16 +128,16 @@ static void *work(void *unused)
         length = slots > 0 ? SHORTEST_NAP_NS : length * 2;
         if (length > LONGEST_NAP_NS)
             length = LONGEST_NAP_NS;
-        rtl_bell_nap(&bell, bell_seen, length);
+        rtl_wakeup_nap(&wakeup, wakeups_seen, length);
     }
     return NULL;
 }
 
 static int start_thread(void)
 {
-    int error = rtl_task_start(&thread, work);
+    int error = rtl_task_start(&task, RTL_TASK_ALLOCATES, work);
     if (error == 0)
-        (void)pthread_detach(thread);
+        (void)pthread_detach(task.thread);
     return error;
 }
 
@@ -176,7 +177,7 @@ static bool open_ring(struct rtl_ring *to, size_t bytes, const struct rtl_ring_h
     if (error == 0)
         return true;
     free(made);
-    rtl_ring_unmap(to);
+    rtl_pages_give(to->header, to->size);
     errno = error;
     return false;
 }
@@ -311,7 +312,7 @@ static int subscribe(const rtl_callbacks_t *callbacks, enum rtl_mode mode, void 
 
 static bool on_own_thread(void)
 {
-    return atomic_load(&serving) && pthread_equal(pthread_self(), thread);
+    return atomic_load(&serving) && pthread_equal(pthread_self(), task.thread);
 }
 
 static int try_to_subscribe(const rtl_callbacks_t *callbacks, void *context,
@@ -365,7 +366,7 @@ static bool is_answered(void *context)
 static bool request(struct request *what, uint64_t deadline_ns)
 {
     struct ticket ticket = {what, atomic_fetch_add(&what->asked, 1) + 1};
-    rtl_bell_ring(&bell);
+    rtl_wakeup_send(&wakeup);
     return rtl_wait_until(is_answered, &ticket, deadline_ns, STEP_NS);
 }
 

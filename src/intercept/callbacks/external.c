@@ -86,7 +86,7 @@ void rtl_external_watch(void)
     struct note *none = NULL;
     struct note *made = atomic_load(&notes) == NULL ? rtl_pages(NOTES * sizeof *made) : NULL;
     if (made != NULL && !atomic_compare_exchange_strong(&notes, &none, made))
-        (void)munmap(made, NOTES * sizeof *made);
+        rtl_pages_give(made, NOTES * sizeof *made);
     if (atomic_load(&notes) != NULL)
         atomic_store(&watched, true);
 }

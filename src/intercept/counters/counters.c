@@ -31,7 +31,7 @@ static const struct rtl_counting *counting; /* how; set before that */
  * `lock_waiters`. */
 static pthread_mutex_t counter_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint32_t lock_waiters;
-static pthread_t counter_thread;
+static struct rtl_task counter_task;
 static bool running; /* under `counter_lock` */
 static _Atomic bool stopping, ended;
 static _Atomic uint64_t quiet_rounds; /* in a row: nothing was in flight */
@@ -163,7 +163,7 @@ static bool start_thread(void)
         return true;
     atomic_store(&stopping, false);
     atomic_store(&ended, false);
-    running = rtl_task_start(&counter_thread, serve) == 0;
+    running = rtl_task_start(&counter_task, RTL_TASK_ALLOCATES, serve) == 0;
     return running;
 }
 
@@ -343,7 +343,7 @@ static bool stop_thread(uint64_t patience_ns)
     atomic_store_explicit(&stopping, true, memory_order_release);
     if (!rtl_wait_until(has_ended, NULL, deadline, DRAIN_NAP_NS))
         return false;
-    pthread_join(counter_thread, NULL);
+    pthread_join(counter_task.thread, NULL);
     return true;
 }
 

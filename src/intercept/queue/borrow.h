@@ -68,9 +68,9 @@ void rtl_borrow_clear_busy(struct rtl_borrow_table *table, uint64_t handle);
 bool rtl_borrow_hold(struct rtl_borrow_table *table, uint64_t handle);
 void rtl_borrow_let_go(struct rtl_borrow_table *table, uint64_t handle);
 
-/** True if a thread holds `handle`, or has entered that it borrows it, or a signal that looks like
- * it, and has not added its record: that takes some instructions, or longer where the thread loses
- * its processor there. */
+/** True if a thread holds `handle`, or has entered that it borrows it and has not added its record
+ * yet; or does so with another signal that shares its place. Either lasts for some instructions,
+ * or longer where the thread is preempted in between. */
 bool rtl_borrow_is_contended(struct rtl_borrow_table *table, uint64_t handle);
 
 /** Nobody holds anything any more: in the child of a fork, where no other thread is. */

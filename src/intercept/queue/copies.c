@@ -233,7 +233,7 @@ static void take_back(const struct copy *copy)
         if (!rtl_pending_abandon(&queue->pending, copy->sequence, &facts))
             return;
         if (rtl_is_replaced(&facts))
-            atomic_fetch_sub_explicit(&queue->pending.owed, 1, memory_order_release);
+            atomic_fetch_sub_explicit(&queue->pending.to_forward, 1, memory_order_release);
         if (facts.pool_id != RTL_NONE)
             rtl_pool_give(&rtl_signals, &facts.pool_id, 1);
         else

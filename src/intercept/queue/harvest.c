@@ -397,7 +397,7 @@ static void forward(struct rtl_queue *queue, const struct rtl_kernel_facts *fact
         rtl_signal_put_times(facts->app_signal, facts);
     decrement(facts->app_signal, wakeups);
     rtl_borrow_let_go(rtl_borrows, facts->app_signal);
-    atomic_fetch_sub_explicit(&queue->pending.owed, 1, memory_order_release);
+    atomic_fetch_sub_explicit(&queue->pending.to_forward, 1, memory_order_release);
     rtl_ledger_add(&queue->ledger->forwarded, 1);
 }
 
@@ -422,7 +422,7 @@ static bool is_ready(const struct rtl_pending *pending, uint64_t sequence)
 static void note_ready(struct rtl_pending *pending, uint64_t head, uint64_t tail)
 {
     for (uint64_t at = tail; at-- > head;)
-        set_ready(pending, at, rtl_pending_owes(pending, &rtl_signals, at));
+        set_ready(pending, at, rtl_pending_must_forward(pending, &rtl_signals, at));
 }
 
 /* The list of parked records is one thread's at a time. */
@@ -456,12 +456,13 @@ static void send_parked(const struct parked_record *record)
 }
 
 /* False if another thread is just forwarding for its queue, of which what that one has in hand
- * comes first, or to its signal, or borrowing that. `held`: queue that the caller forwards for. */
-static bool forward_parked(struct parked_record *record, const struct rtl_queue *held,
+ * comes first, or to its signal, or borrowing that. `forwarding`: queue that the caller forwards
+ * for. */
+static bool forward_parked(struct parked_record *record, const struct rtl_queue *forwarding,
                            struct wakeups *wakeups)
 {
     struct rtl_queue *queue = record->queue;
-    bool entered = queue != held;
+    bool entered = queue != forwarding;
     if (wakeups->count == MOST_WAKEUPS || (entered && !enter_forwarding(queue)))
         return false;
     bool holds = rtl_borrow_hold(rtl_borrows, record->facts.app_signal);
@@ -475,12 +476,12 @@ static bool forward_parked(struct parked_record *record, const struct rtl_queue 
 }
 
 /* False if it has to be forwarded and cannot be just now. */
-static bool finish_parked(struct parked_record *record, const struct rtl_queue *held,
+static bool finish_parked(struct parked_record *record, const struct rtl_queue *forwarding,
                           struct wakeups *wakeups)
 {
     rtl_signal_times(rtl_pool_handle(&rtl_signals, record->facts.pool_id), &record->facts);
     if (rtl_is_replaced(&record->facts))
-        return forward_parked(record, held, wakeups);
+        return forward_parked(record, forwarding, wakeups);
     send_parked(record);
     return true;
 }
@@ -494,7 +495,7 @@ static void hold_back(unsigned from, unsigned all)
 }
 
 /* In the order of submission, and newest first where completion is looked at, as in note_ready. */
-static unsigned finish_all_parked(const struct rtl_queue *held, struct wakeups *wakeups)
+static unsigned finish_all_parked(const struct rtl_queue *forwarding, struct wakeups *wakeups)
 {
     unsigned all = parked_count;
     unsigned kept = 0;
@@ -502,7 +503,7 @@ static unsigned finish_all_parked(const struct rtl_queue *held, struct wakeups *
         parked[i].ready =
             rtl_signal_completed(rtl_pool_handle(&rtl_signals, parked[i].facts.pool_id));
     for (unsigned i = 0; i < all; i++) {
-        if (parked[i].ready && finish_parked(&parked[i], held, wakeups))
+        if (parked[i].ready && finish_parked(&parked[i], forwarding, wakeups))
             continue;
         if (parked[i].ready)
             hold_back(i, all);
@@ -587,7 +588,7 @@ unsigned rtl_harvest_forward(struct rtl_queue *queue, bool quiet)
     struct wakeups wakeups;
     unsigned taken = 0;
     bool more = true;
-    while (more && atomic_load_explicit(&queue->pending.owed, memory_order_relaxed) != 0 &&
+    while (more && atomic_load_explicit(&queue->pending.to_forward, memory_order_relaxed) != 0 &&
            enter_forwarding(queue)) {
         wakeups.count = 0;
         taken += forward_ready(queue, quiet, &wakeups);
@@ -598,16 +599,16 @@ unsigned rtl_harvest_forward(struct rtl_queue *queue, bool quiet)
     return taken;
 }
 
-static bool owes(const struct rtl_queue *queue)
+static bool has_to_forward(const struct rtl_queue *queue)
 {
     return rtl_queue_is_in(queue, RTL_QUEUE_LIVE) &&
-           atomic_load_explicit(&queue->pending.owed, memory_order_relaxed) != 0;
+           atomic_load_explicit(&queue->pending.to_forward, memory_order_relaxed) != 0;
 }
 
 bool rtl_forwards_pending(void)
 {
     for (uint32_t i = 0; i < rtl_queues_count(); i++)
-        if (owes(rtl_queues_at(i)))
+        if (has_to_forward(rtl_queues_at(i)))
             return true;
     return false;
 }
@@ -616,7 +617,7 @@ unsigned rtl_forward_ready_all(void)
 {
     unsigned taken = 0;
     for (uint32_t i = 0; i < rtl_queues_count(); i++)
-        if (owes(rtl_queues_at(i)))
+        if (has_to_forward(rtl_queues_at(i)))
             taken += rtl_harvest_forward(rtl_queues_at(i), false);
     return taken;
 }
@@ -725,11 +726,11 @@ static void wait_for_helper(_Atomic bool *busy)
 }
 
 /* The signal of the first record that could be forwarded, or 0. */
-static uint64_t first_owed(struct rtl_pending *pending)
+static uint64_t first_to_forward(struct rtl_pending *pending)
 {
     uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
     for (uint64_t at = atomic_load_explicit(&pending->head, memory_order_acquire); at < tail; at++)
-        if (rtl_pending_owes(pending, &rtl_signals, at))
+        if (rtl_pending_must_forward(pending, &rtl_signals, at))
             return rtl_pending_app_signal(pending, at);
     return 0;
 }
@@ -786,7 +787,7 @@ void rtl_harvest_close(struct rtl_queue *queue)
     wait_for_helper(&queue->forwarding);
     while (rtl_harvest_forward(queue, false) > 0 ||
            rtl_harvest(queue, UINT32_MAX, RTL_HARVEST_ALL) > 0 ||
-           wait_for_other(first_owed(pending), &naps))
+           wait_for_other(first_to_forward(pending), &naps))
         continue;
     struct batch batch;
     begin(&batch, queue);
@@ -804,7 +805,7 @@ void rtl_harvest_close(struct rtl_queue *queue)
                       "%" PRIu64 " kernels had not completed when the runtime was shut down, and "
                       "were given up",
                       batch.given_up);
-    atomic_store_explicit(&pending->owed, 0, memory_order_relaxed);
+    atomic_store_explicit(&pending->to_forward, 0, memory_order_relaxed);
     rtl_pending_advance(pending);
 }
 

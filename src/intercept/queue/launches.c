@@ -6,7 +6,7 @@
 #include "intercept/base/account_lanes.h"
 #include "intercept/base/emit.h"
 #include "intercept/base/recording.h"
-#include "intercept/base/starve.h"
+#include "intercept/base/stall.h"
 #include "intercept/base/thread_context.h"
 
 #include <stdatomic.h>
@@ -45,7 +45,7 @@ static _Atomic bool crowded;     /* the ring: small launches that would be infer
 static _Atomic uint32_t senders; /* threads that have launches in hand */
 static _Atomic uint32_t sent;    /* launches that these are through with, more or less */
 static _Atomic uint32_t done;    /* id of the last one that is done and not sent, 0: none */
-static _Atomic uint32_t held;    /* id of the first one that found no room, 0: none */
+static _Atomic uint32_t backlog; /* id of the first one that found no room, 0: none */
 
 bool rtl_launches_begin(void)
 {
@@ -179,12 +179,12 @@ static bool hand_over(struct launch *launch)
     }
     if (!rtl_emit_draft(RTL_WIRE_LAUNCH, &piece, 1, RTL_SPARE_FEW, &draft))
         return false;
-    rtl_starve_at("drafted");
+    rtl_stall_at("drafted");
     if (!claim(launch)) {
         rtl_emit_give_up(&draft);
         return true;
     }
-    rtl_starve_at("claimed");
+    rtl_stall_at("claimed");
     rtl_emit_commit(&draft, RTL_WIRE_LAUNCH, &piece, 1);
     return true;
 }
@@ -248,9 +248,9 @@ static struct launch *join(struct launch *first, struct launch *second)
     return first;
 }
 
-static struct launch *take_held(void)
+static struct launch *take_backlog(void)
 {
-    uint32_t id = atomic_exchange_explicit(&held, 0, memory_order_acq_rel);
+    uint32_t id = atomic_exchange_explicit(&backlog, 0, memory_order_acq_rel);
     return id != 0 ? place_of(id) : NULL;
 }
 
@@ -266,24 +266,24 @@ static void count_waiting(struct launch *first)
     }
 }
 
-/* Another thread may have held some meanwhile. */
+/* Another thread may have added some meanwhile. */
 static void hold(struct launch *first)
 {
     uint32_t none = 0;
     count_waiting(first);
-    while (!atomic_compare_exchange_weak_explicit(&held, &none, first->wire.launch,
+    while (!atomic_compare_exchange_weak_explicit(&backlog, &none, first->wire.launch,
                                                   memory_order_release, memory_order_relaxed)) {
-        first = join(take_held(), first);
+        first = join(take_backlog(), first);
         none = 0;
     }
 }
 
 static bool send_in_hand(void)
 {
-    struct launch *waiting = take_held();
+    struct launch *waiting = take_backlog();
     struct launch *next = join(waiting, take_in_order());
     if (next != NULL)
-        rtl_starve_at("taken");
+        rtl_stall_at("taken");
     while (next != NULL) {
         struct launch *after = next_done(next);
         if (!send(next)) {
@@ -299,7 +299,7 @@ static bool send_in_hand(void)
 bool rtl_launches_send(void)
 {
     if (atomic_load_explicit(&done, memory_order_acquire) == 0 &&
-        atomic_load_explicit(&held, memory_order_acquire) == 0)
+        atomic_load_explicit(&backlog, memory_order_acquire) == 0)
         return true;
     atomic_fetch_add_explicit(&senders, 1, memory_order_relaxed);
     bool all = send_in_hand();

@@ -21,7 +21,7 @@
 #include <time.h>
 
 #define LEAST_PENDING          8192u /* records of a small queue */
-#define FIRST_CHUNKS           8u    /* of records, that have memory when a queue begins */
+#define FIRST_SLABS            8u    /* of records, that have memory when a queue begins */
 #define NOTES                  4u    /* for each slot of a queue: see reservations.h */
 #define COPIES                 512u  /* copies of an agent that may need a signal at once */
 #define SUBMISSION_PATIENCE_NS UINT64_C(1000000000)
@@ -84,13 +84,13 @@ static struct rtl_queue *free_place(uint64_t size)
     *queue = (struct rtl_queue){
         .index = slot, .reserved_size = size, .reservations.slots = rtl_pages(notes_bytes(size))};
     if (queue->reservations.slots == NULL ||
-        !rtl_pending_init(&queue->pending, &rtl_chunks, pending_capacity(size))) {
+        !rtl_pending_init(&queue->pending, &rtl_slabs, pending_capacity(size))) {
         if (queue->reservations.slots != NULL)
-            (void)munmap(queue->reservations.slots, notes_bytes(size));
+            rtl_pages_give(queue->reservations.slots, notes_bytes(size));
         free(queue);
         return NULL;
     }
-    rtl_chunks_reserve(&rtl_chunks, FIRST_CHUNKS);
+    rtl_slabs_reserve(&rtl_slabs, FIRST_SLABS);
     rtl_queues_enter(queue);
     return queue;
 }
@@ -135,9 +135,9 @@ static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id,
         .queue = id,
         .progress_every = state->interception == RTL_INTERCEPTED ? (uint32_t)(state->size / 8) : 0,
         .queue_index = state->index,
-        .help = rtl_submit_help,
+        .reclaim = rtl_submit_reclaim,
         .context = state,
-        .scarce = services.wake_worker,
+        .on_low_watermark = services.wake_worker,
         .on_replaced = rtl_waits_signal_replaced,
     };
 }

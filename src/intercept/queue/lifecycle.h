@@ -14,7 +14,7 @@ struct rtl_queue_services {
      * no thread could be made, and `why_no_worker` says why in a part of a sentence. */
     bool (*start_worker)(struct rtl_ring *ring);
     void (*why_no_worker)(char *text, size_t size);
-    /** Signals become scarce: a worker that naps ends its nap. Waits for nothing. */
+    /** Signals run low: a worker that naps ends its nap. Waits for nothing. */
     void (*wake_worker)(void);
     /** Code at that address has asked for a queue, which is about to be made. Returns who that is,
      * for `created`. */

@@ -9,47 +9,47 @@
 #define OF_RECORD                                                                                  \
     (RTL_RECORD_BORROWED | RTL_RECORD_PLAIN | RTL_RECORD_HAS_APP_SIGNAL) /* not of facts */
 
-/* Why a harvester may look for a record without a lock, while the submitter reuses its chunk:
+/* Why a harvester may look for a record without a lock, while the submitter reuses its slab:
  *
- * - A chunk stays in its place of the table until `passed` and `head` are beyond all its records,
+ * - A slab stays in its slot of the table until `passed` and `head` are beyond all its records,
  *   which the table's size sees to. So any thread that knows that a record was added, through
- *   `tail` or through an entry of the borrow table that was made after the chunk was begun, finds
- *   the record in the table as long as it is pending. A chunk that it finds in any other case has
+ *   `tail` or through an entry of the borrow table that was made after the slab was begun, finds
+ *   the record in the table as long as it is pending. A slab that it finds in any other case has
  *   no record of that state: numbers are not used twice, and memory that is new is zeros.
- * - A record is written when the former one of its place is done: the submitter passed the chunk
+ * - A record is written when the former one of its place is done: the submitter passed the slab
  *   because it read so in `head`, with acquire, and with that came after all claims in it. A thread
  *   that claims a record has changed its state from pending, so nobody has written to the record
  *   since it was added, and what the thread read before is that record's.
  * - A thread that only looks reads `state` again behind a fence. Had it read a word of a later
- *   record, the submitter's fence at the beginning of that record's chunk would come before, and
+ *   record, the submitter's fence at the beginning of that record's slab would come before, and
  *   with it the end of the former record: the state would be another one.
  */
 
 static const struct rtl_last_origin no_origin = {.launch = RTL_NONE, .place = UINT64_MAX};
 
-/* The table goes far enough for the chunks that are begun or next, rounded up. */
+/* The table goes far enough for the slabs that are begun or next, rounded up. */
 static uint64_t table_for(uint64_t records)
 {
-    return records == RTL_CHUNK ? 4 : 2 * records / RTL_CHUNK;
+    return records == RTL_SLAB ? 4 : 2 * records / RTL_SLAB;
 }
 
-bool rtl_pending_init(struct rtl_pending *pending, struct rtl_chunks *chunks, uint64_t capacity)
+bool rtl_pending_init(struct rtl_pending *pending, struct rtl_slabs *slabs, uint64_t capacity)
 {
-    uint64_t records = RTL_CHUNK;
+    uint64_t records = RTL_SLAB;
     while (records < capacity)
         records *= 2;
-    uint64_t places = table_for(records);
-    uint64_t spares = records / RTL_CHUNK + 2; /* those begun, and the next one */
-    uint64_t far = places > RTL_NEAR_PLACES ? places : 0;
+    uint64_t slots = table_for(records);
+    uint64_t spares = records / RTL_SLAB + 2; /* those begun, and the next one */
+    uint64_t far = slots > RTL_INLINE_SLOTS ? slots : 0;
     uint64_t bytes = far * sizeof *pending->table + spares * sizeof *pending->spares + records / 8;
     void *memory = rtl_pages(bytes);
     if (memory == NULL)
         return false;
-    pending->chunks = chunks;
-    pending->table = far > 0 ? (_Atomic uint32_t *)memory : pending->places;
+    pending->slabs = slabs;
+    pending->table = far > 0 ? (_Atomic uint32_t *)memory : pending->inline_slots;
     pending->spares = (uint32_t *)memory + far;
     pending->ready = (uint8_t *)(pending->spares + spares);
-    pending->table_mask = places - 1;
+    pending->table_mask = slots - 1;
     pending->mask = records - 1;
     pending->memory = memory;
     pending->mapped = bytes;
@@ -58,67 +58,67 @@ bool rtl_pending_init(struct rtl_pending *pending, struct rtl_chunks *chunks, ui
     return true;
 }
 
-static _Atomic uint32_t *place_of(const struct rtl_pending *pending, uint64_t at)
+static _Atomic uint32_t *slot_of(const struct rtl_pending *pending, uint64_t at)
 {
     return &pending->table[at & pending->table_mask];
 }
 
-/* Chunks whose records are all done become spares. They stay in the table until others come to
- * their places. */
-static void pass_done_chunks(struct rtl_pending *pending, uint64_t head)
+/* Slabs whose records are all done become spares. They stay in the table until others come to
+ * their slots. */
+static void pass_done_slabs(struct rtl_pending *pending, uint64_t head)
 {
-    for (; (pending->passed + 1) * RTL_CHUNK <= head; pending->passed++)
+    for (; (pending->passed + 1) * RTL_SLAB <= head; pending->passed++)
         pending->spares[pending->spare_count++] =
-            atomic_load_explicit(place_of(pending, pending->passed), memory_order_relaxed);
+            atomic_load_explicit(slot_of(pending, pending->passed), memory_order_relaxed);
 }
 
 void rtl_pending_end(struct rtl_pending *pending)
 {
     for (; pending->passed < pending->chosen; pending->passed++)
-        rtl_chunks_give(pending->chunks, atomic_load_explicit(place_of(pending, pending->passed),
-                                                              memory_order_relaxed));
+        rtl_slabs_give(pending->slabs, atomic_load_explicit(slot_of(pending, pending->passed),
+                                                            memory_order_relaxed));
     while (pending->spare_count > 0)
-        rtl_chunks_give(pending->chunks, pending->spares[--pending->spare_count]);
-    (void)munmap(pending->memory, pending->mapped);
+        rtl_slabs_give(pending->slabs, pending->spares[--pending->spare_count]);
+    rtl_pages_give(pending->memory, pending->mapped);
 }
 
 /* Of the spares, the one that was done last is in the nearest cache. */
-static unsigned take_chunks(struct rtl_pending *pending, uint32_t *numbers, unsigned count)
+static unsigned take_slabs(struct rtl_pending *pending, uint32_t *numbers, unsigned count)
 {
     unsigned taken = 0;
     while (taken < count && pending->spare_count > 0)
         numbers[taken++] = pending->spares[--pending->spare_count];
     if (taken < count)
-        taken += rtl_chunks_take(pending->chunks, numbers + taken, count - taken);
+        taken += rtl_slabs_take(pending->slabs, numbers + taken, count - taken);
     return taken;
 }
 
-/* Sees to it that there are chunks for all places of the table before `end`, at most two more. All
+/* Sees to it that there are slabs for all slots of the table before `end`, at most two more. All
  * are taken before the first is written there: to take one has a locked instruction, which would
  * wait for that. False without memory. */
 static bool choose(struct rtl_pending *pending, uint64_t end)
 {
     uint32_t numbers[2];
     unsigned wanted = (unsigned)(end - pending->chosen);
-    unsigned taken = take_chunks(pending, numbers, wanted);
+    unsigned taken = take_slabs(pending, numbers, wanted);
     for (unsigned i = 0; i < taken; i++)
-        atomic_store_explicit(place_of(pending, pending->chosen++), numbers[i],
+        atomic_store_explicit(slot_of(pending, pending->chosen++), numbers[i],
                               memory_order_release);
     return taken == wanted;
 }
 
-/* Goes on in the chunk of `tail`, and chooses the one behind it, so that its lines can be
+/* Goes on in the slab of `tail`, and chooses the one behind it, so that its lines can be
  * prefetched. False without memory. */
-static bool begin_chunk(struct rtl_pending *pending, uint64_t tail, uint64_t head)
+static bool begin_slab(struct rtl_pending *pending, uint64_t tail, uint64_t head)
 {
-    pass_done_chunks(pending, head);
-    bool has_next = choose(pending, tail / RTL_CHUNK + 2);
-    if (pending->chosen * RTL_CHUNK <= tail)
+    pass_done_slabs(pending, head);
+    bool has_next = choose(pending, tail / RTL_SLAB + 2);
+    if (pending->chosen * RTL_SLAB <= tail)
         return false;
-    unsigned char *chunk = (unsigned char *)rtl_record_chunk_at(pending, tail);
-    unsigned char *next = (unsigned char *)rtl_record_chunk_at(pending, tail + RTL_CHUNK);
-    pending->next = (struct rtl_record *)(void *)chunk;
-    pending->ahead = has_next ? next - chunk : 0;
+    unsigned char *slab = (unsigned char *)rtl_record_slab_at(pending, tail);
+    unsigned char *next = (unsigned char *)rtl_record_slab_at(pending, tail + RTL_SLAB);
+    pending->next = (struct rtl_record *)(void *)slab;
+    pending->ahead = has_next ? next - slab : 0;
     pending->last = no_origin;
     rtl_fence(memory_order_release); /* see above */
     return true;
@@ -130,25 +130,25 @@ uint64_t rtl_pending_find_room(struct rtl_pending *pending)
     uint64_t head = atomic_load_explicit(&pending->head, memory_order_acquire);
     if (tail - head > pending->mask)
         return 0;
-    if (tail % RTL_CHUNK == 0 && !begin_chunk(pending, tail, head))
+    if (tail % RTL_SLAB == 0 && !begin_slab(pending, tail, head))
         return 0;
     uint64_t full = head + pending->mask + 1;
-    uint64_t end = (tail / RTL_CHUNK + 1) * RTL_CHUNK;
+    uint64_t end = (tail / RTL_SLAB + 1) * RTL_SLAB;
     pending->limit = full < end ? full : end;
     return pending->limit - tail;
 }
 
 /* Where a record is if it is pending, and its state then. */
 struct record_ref {
-    struct rtl_record_chunk *chunk;
+    struct rtl_record_slab *slab;
     struct rtl_record *record;
     uint64_t pending;
 };
 
 static inline struct record_ref find(const struct rtl_pending *pending, uint64_t sequence)
 {
-    struct rtl_record_chunk *chunk = rtl_record_chunk_at(pending, sequence);
-    return (struct record_ref){chunk, &chunk->records[sequence % RTL_CHUNK],
+    struct rtl_record_slab *slab = rtl_record_slab_at(pending, sequence);
+    return (struct record_ref){slab, &slab->records[sequence % RTL_SLAB],
                                rtl_record_state(sequence, RTL_RECORD_PENDING)};
 }
 
@@ -234,7 +234,7 @@ static inline void read_facts(const struct record_ref *ref, const struct record_
     facts->launch = RTL_NONE;
     facts->ordinal = RTL_NONE;
     if ((flags & RTL_RECORD_PLAIN) == 0)
-        read_origin(&ref->chunk->origins[packet % RTL_CHUNK], facts);
+        read_origin(&ref->slab->origins[packet % RTL_SLAB], facts);
 }
 
 /* The record may be done, or half written: to prefetch memory that is not there does nothing. */
@@ -398,7 +398,8 @@ static inline bool read_all(const struct record_ref *ref, const struct record_sn
     return is_pending(ref);
 }
 
-bool rtl_pending_owes(struct rtl_pending *pending, const struct rtl_pool *pool, uint64_t sequence)
+bool rtl_pending_must_forward(struct rtl_pending *pending, const struct rtl_pool *pool,
+                              uint64_t sequence)
 {
     struct record_ref ref = find(pending, sequence);
     struct record_snapshot snapshot;
@@ -468,7 +469,7 @@ static uint64_t pass_done(const struct rtl_pending *pending, uint64_t at, uint64
 {
     while (at != tail) {
         struct record_ref ref = find(pending, at);
-        uint64_t left = RTL_CHUNK - at % RTL_CHUNK;
+        uint64_t left = RTL_SLAB - at % RTL_SLAB;
         uint64_t end = left < tail - at ? at + left : tail;
         for (; at != end; at++, ref.record++, ref.pending += RTL_RECORD_STATES)
             if (state_at(&ref) != done(&ref))

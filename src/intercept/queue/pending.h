@@ -7,8 +7,8 @@
  * times, puts them where they are safe, and then claims it with one exchange on `state`; who loses
  * takes the copy back.
  *
- * Records are numbered, and kept in chunks (chunks.h). A table tells in which chunk a number's
- * record is; a chunk whose records are all done serves for later ones of the queue, the one that
+ * Records are numbered, and kept in slabs (slabs.h). A table tells in which slab a number's
+ * record is; a slab whose records are all done serves for later ones of the queue, the one that
  * was done last first. So a queue takes as much memory, and of the caches, as it has had in flight
  * at a time, however many kernels it has had. A harvester may look where a record was at any time,
  * and `state`, which has the record's number, tells it what it has found. pending.c says why that
@@ -23,7 +23,7 @@
 
 #include "common/lines.h"
 #include "intercept/queue/borrow.h"
-#include "intercept/queue/chunks.h"
+#include "intercept/queue/slabs.h"
 #include "pool/pool.h"
 
 #include <hsa/hsa.h>
@@ -41,7 +41,7 @@ enum rtl_record_flags {
     RTL_RECORD_HAS_APP_SIGNAL = 64 /**< in the record itself: it has a signal of the program's */
 };
 
-/** The origin that was written last, and its place in the chunk, -1 if it is in another one; the
+/** The origin that was written last, and its place in the slab, -1 if it is in another one; the
  * submitter's. */
 struct rtl_last_origin {
     uint64_t correlation;
@@ -66,14 +66,14 @@ struct rtl_kernel_facts {
     uint64_t start, end; /**< ticks, set by the harvest */
 };
 
-/** Places of a table that lie beside all else that a submitter needs: as many as a queue of 4096
+/** Slots of a table that lie beside all else that a submitter needs: as many as a queue of 4096
  * packets has. A larger one is elsewhere. */
-#define RTL_NEAR_PLACES 256u
+#define RTL_INLINE_SLOTS 256u
 
 /** Stays where rtl_pending_init was called: `table` may point into it. */
 struct rtl_pending {
-    struct rtl_chunks *chunks;
-    /** Number of the chunk that has a record: by sequence / RTL_CHUNK, as far as the table goes. */
+    struct rtl_slabs *slabs;
+    /** Number of the slab that has a record: by sequence / RTL_SLAB, as far as the table goes. */
     _Atomic uint32_t *table;
     uint64_t table_mask;
     uint64_t mask;   /**< records that may be pending at a time - 1 */
@@ -84,26 +84,26 @@ struct rtl_pending {
     _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint64_t tail; /**< next sequence */
     uint64_t limit;          /**< sequence for which to look for room again */
     struct rtl_record *next; /**< of `tail`, if it is below `limit` */
-    int64_t ahead; /**< bytes from a record to that in the next chunk; 0: none is chosen */
+    int64_t ahead;           /**< bytes from a record to that in the next slab; 0: none is chosen */
     struct rtl_last_origin last;
-    /** Of the submitter, when it comes to a new chunk. */
-    _Alignas(64) uint64_t chosen; /**< chunks of the table before it are there */
-    uint64_t passed;              /**< chunks of the table before it are, or were, spares */
-    uint32_t *spares;             /**< chunks whose records are all done, the newest last */
+    /** Of the submitter, when it comes to a new slab. */
+    _Alignas(64) uint64_t chosen; /**< slabs of the table before it are there */
+    uint64_t passed;              /**< slabs of the table before it are, or were, spares */
+    uint32_t *spares;             /**< slabs whose records are all done, the newest last */
     uint32_t spare_count;
     _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint64_t head; /**< records before it are done */
     uint64_t suspect,
         suspect_end; /**< records that looked re-armed in the last round; the worker's */
     /** Replaced signals that are not forwarded yet; not beside `head`, since the submitter looks at
      * it for each signal of the program's. */
-    _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint32_t owed;
+    _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint32_t to_forward;
     /** `table`, if it is no larger. */
-    _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint32_t places[RTL_NEAR_PLACES];
+    _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint32_t inline_slots[RTL_INLINE_SLOTS];
 };
 
 /** Makes room for at least `capacity` records (rounded up to a power of two), which will lie in
- * `chunks`. False without memory. */
-bool rtl_pending_init(struct rtl_pending *pending, struct rtl_chunks *chunks, uint64_t capacity);
+ * `slabs`. False without memory. */
+bool rtl_pending_init(struct rtl_pending *pending, struct rtl_slabs *slabs, uint64_t capacity);
 
 /** Gives all memory back; what is pending is forgotten. Nobody else may use the records. */
 void rtl_pending_end(struct rtl_pending *pending);
@@ -148,7 +148,8 @@ bool rtl_pending_look_rearmed(struct rtl_pending *pending, uint64_t sequence,
                               struct rtl_kernel_facts *facts);
 
 /** True if the record's kernel has completed and its signal has to be forwarded. Any thread. */
-bool rtl_pending_owes(struct rtl_pending *pending, const struct rtl_pool *pool, uint64_t sequence);
+bool rtl_pending_must_forward(struct rtl_pending *pending, const struct rtl_pool *pool,
+                              uint64_t sequence);
 
 /** The program's signal in a record, 0 if it has none or the record is done. Any thread. */
 uint64_t rtl_pending_app_signal(struct rtl_pending *pending, uint64_t sequence);

@@ -19,7 +19,7 @@
 /** Records that are added alone are prefetched so many before. */
 #define RTL_SOON 8u
 
-_Static_assert(RTL_CHUNK == 1u << RTL_ORIGIN_BITS, "the place fits");
+_Static_assert(RTL_SLAB == 1u << RTL_ORIGIN_BITS, "the place fits");
 
 /** In the low bits of a record's state. */
 enum rtl_record_phase { RTL_RECORD_PENDING = 1, RTL_RECORD_DONE = 2 };
@@ -32,18 +32,18 @@ static inline uint64_t rtl_record_state(uint64_t sequence, enum rtl_record_phase
     return sequence * RTL_RECORD_STATES + phase;
 }
 
-/** The chunk in which the record `sequence` is if it is pending; any if it is done or not added
+/** The slab in which the record `sequence` is if it is pending; any if it is done or not added
  * yet. Any thread. */
-static inline struct rtl_record_chunk *rtl_record_chunk_at(const struct rtl_pending *pending,
-                                                           uint64_t sequence)
+static inline struct rtl_record_slab *rtl_record_slab_at(const struct rtl_pending *pending,
+                                                         uint64_t sequence)
 {
-    _Atomic uint32_t *place = &pending->table[sequence / RTL_CHUNK & pending->table_mask];
-    return rtl_chunks_at(pending->chunks, atomic_load_explicit(place, memory_order_acquire));
+    _Atomic uint32_t *slot = &pending->table[sequence / RTL_SLAB & pending->table_mask];
+    return rtl_slabs_at(pending->slabs, atomic_load_explicit(slot, memory_order_acquire));
 }
 
 static inline struct rtl_record *rtl_record_at(const struct rtl_pending *pending, uint64_t sequence)
 {
-    return &rtl_record_chunk_at(pending, sequence)->records[sequence % RTL_CHUNK];
+    return &rtl_record_slab_at(pending, sequence)->records[sequence % RTL_SLAB];
 }
 
 static inline void rtl_pending_put(_Atomic uint64_t *field, uint64_t value)
@@ -98,14 +98,13 @@ static inline struct rtl_origin_words rtl_pending_origin(const struct rtl_kernel
     return (struct rtl_origin_words){facts->correlation, facts->launch, base};
 }
 
-/** The chunk that a record is in, by its place there. */
-static inline struct rtl_record_chunk *rtl_record_chunk_of(struct rtl_record *record,
-                                                           uint64_t place)
+/** The slab that a record is in, by its place there. */
+static inline struct rtl_record_slab *rtl_record_slab_of(struct rtl_record *record, uint64_t place)
 {
-    return (struct rtl_record_chunk *)(void *)(record - place);
+    return (struct rtl_record_slab *)(void *)(record - place);
 }
 
-/** The place of the next record's origin in its chunk; writes one if need be. For one that has
+/** The place of the next record's origin in its slab; writes one if need be. For one that has
  * room.
  */
 static inline uint64_t rtl_pending_place_origin(struct rtl_pending *pending,
@@ -118,7 +117,7 @@ static inline uint64_t rtl_pending_place_origin(struct rtl_pending *pending,
     uint64_t place = last->place + 1;
     uint64_t sequence = rtl_pending_get(&pending->tail);
     struct rtl_record_origin *origin =
-        &rtl_record_chunk_of(pending->next, sequence % RTL_CHUNK)->origins[place];
+        &rtl_record_slab_of(pending->next, sequence % RTL_SLAB)->origins[place];
     rtl_pending_put(&origin->correlation, words->correlation);
     rtl_pending_put(&origin->launch_base, words->launch | (uint64_t)words->base << 32);
     *last = (struct rtl_last_origin){words->correlation, words->launch, words->base, place};
@@ -152,20 +151,20 @@ _Static_assert(RTL_WORD_OF_RECORD(state) == 0 && RTL_WORD_OF_RECORD(packet) == 1
                    RTL_WORD_OF_RECORD(group) == 6 && RTL_WORD_OF_RECORD(kernel_object) == 7,
                "words that are written together lie in aligned 16 bytes of a record's line");
 
-/** Prefetches the record in the next chunk that has the place of this one, `ahead` bytes away:
+/** Prefetches the record in the next slab that has the place of this one, `ahead` bytes away:
  * harvesters have it in their caches. */
 static inline void rtl_record_prefetch_ahead(const struct rtl_record *record, int64_t ahead)
 {
     __builtin_prefetch((const unsigned char *)record + ahead, 1);
 }
 
-/** Prefetches the record RTL_SOON after this one, as above. A chunk later, a thread that adds one
+/** Prefetches the record RTL_SOON after this one, as above. A slab later, a thread that adds one
  * record to each of many queues in turn has lost it again. */
 static inline void rtl_record_prefetch_soon(const struct rtl_record *record, uint64_t sequence,
                                             int64_t ahead)
 {
-    bool here = sequence % RTL_CHUNK < RTL_CHUNK - RTL_SOON;
-    rtl_record_prefetch_ahead(here ? record + RTL_SOON : record - (RTL_CHUNK - RTL_SOON),
+    bool here = sequence % RTL_SLAB < RTL_SLAB - RTL_SOON;
+    rtl_record_prefetch_ahead(here ? record + RTL_SOON : record - (RTL_SLAB - RTL_SOON),
                               here ? 0 : ahead);
 }
 
@@ -184,7 +183,7 @@ rtl_pending_put_words(struct rtl_pending *pending, const struct rtl_record_words
     return sequence;
 }
 
-/** Records that follow each other in one chunk and have one origin: those who harvest are told of
+/** Records that follow each other in one slab and have one origin: those who harvest are told of
  * all of them at once. */
 struct rtl_record_batch {
     struct rtl_record *next;
@@ -256,7 +255,7 @@ static inline uint64_t rtl_pending_add(struct rtl_pending *pending,
     if (facts->app_signal != 0)
         rtl_record_set_app_signal(&words, facts->app_signal);
     if (rtl_is_replaced(facts))
-        atomic_fetch_add_explicit(&pending->owed, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&pending->to_forward, 1, memory_order_relaxed);
     struct rtl_origin_words origin = rtl_pending_origin(facts);
     return rtl_pending_put_words(pending, &words,
                                  plain ? 0 : rtl_pending_place_origin(pending, &origin));

@@ -8,8 +8,8 @@
  * runtime's, which calls us back with the packets. The command processor never sees a packet before
  * it is rewritten, and never an index past one that is written.
  *
- * A queue's state outlives the queue: it is used again for another queue, never freed, so that a
- * thread that comes late finds memory and not a hole.
+ * The state of a queue is never freed: after the queue is destroyed it serves another one. So a
+ * thread that still has a pointer to it reads memory that is there.
  */
 #ifndef RTL_INTERCEPT_QUEUE_QUEUE_H
 #define RTL_INTERCEPT_QUEUE_QUEUE_H
@@ -17,7 +17,7 @@
 #include "common/lines.h"
 #include "common/pages.h"
 #include "intercept/base/queue_map.h"
-#include "intercept/queue/held.h"
+#include "intercept/queue/backlog.h"
 #include "intercept/queue/pending.h"
 #include "intercept/queue/rewrite.h"
 #include "intercept/queue/submit_lock.h"
@@ -78,10 +78,11 @@ struct rtl_queue {
     void *observer;         /**< what the observer keeps of this state, NULL: nothing */
     struct rtl_pending pending;
     struct rtl_rewriter rewriter; /**< late, for its own last fields, which few packets need */
-    struct rtl_held held;
+    struct rtl_backlog backlog;
 };
 
-_Static_assert(offsetof(struct rtl_queue, rewriter) + offsetof(struct rtl_rewriter, heads) <=
+_Static_assert(offsetof(struct rtl_queue, rewriter) +
+                       offsetof(struct rtl_rewriter, first_packets) <=
                    RTL_PAGE,
                "one page");
 

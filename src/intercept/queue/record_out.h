@@ -11,8 +11,8 @@
 #include "intercept/queue/pending.h"
 #include "intercept/queue/shapes.h"
 
-/** Makes a kernel's record; `queue` is the queue's id. False: there is none, and why is in `*why`.
- * Any thread, lock-free. Inline, since each kernel comes by. */
+/** Makes a kernel's record; `queue` is the queue's id. False: there is nothing to record, and
+ * `*why` has the reason. Any thread, lock-free. Inline, since it runs for each kernel. */
 static inline bool rtl_out_kernel(struct rtl_wire_kernel *kernel, uint32_t queue,
                                   const struct rtl_kernel_facts *facts, enum rtl_lost *why)
 {

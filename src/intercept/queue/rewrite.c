@@ -8,19 +8,19 @@
 
 #include <hsa/hsa_ext_amd.h>
 
-#define HELP_TRIES 4u
-#define MOST_TRIES 64u /* of help that gained something, but others took it */
-#define SHARES     8   /* of the free signals: a queue takes one at a time */
+#define RECLAIM_TRIES 4u
+#define MOST_TRIES    64u /* that gained something, but others took it */
+#define SHARES        8   /* of the free signals: a queue takes one at a time */
 
 void rtl_rewrite_skip(struct rtl_rewriter *rewriter, uint64_t first, uint64_t end)
 {
-    struct rtl_rewrite_tally tally = {.launch.launch = RTL_NONE};
+    struct rtl_batch_counts counts = {.launch.launch = RTL_NONE};
     for (; first < end; first++) {
         rtl_run_enter(rewriter, first);
-        rtl_run_count(rewriter, &tally, 1, 0);
-        tally.launch.unseen = tally.launch.packets;
+        rtl_run_count(rewriter, &counts, 1, 0);
+        counts.launch.unseen = counts.launch.packets;
     }
-    rtl_run_tell(rewriter, &tally);
+    rtl_run_tell(rewriter, &counts);
 }
 
 /* ---- kernels ---- */
@@ -46,25 +46,25 @@ static bool wanted(const struct rtl_rewriter *rewriter, const hsa_signal_t *sign
 
 /* A kernel that is not wanted, and why: one that the mode leaves out anyway is no other's. */
 static void skip(const struct rtl_rewriter *rewriter, const hsa_signal_t *signal,
-                 struct rtl_rewrite_tally *tally)
+                 struct rtl_batch_counts *counts)
 {
-    tally->skipped++;
+    counts->skipped++;
     if (!is_of_mode(rewriter, signal))
         return;
     if (is_withheld(rewriter))
-        tally->withheld++;
+        counts->withheld++;
     else
-        tally->stopped++;
+        counts->stopped++;
 }
 
-/* Even help that harvested nothing may be of use: then another thread has just harvested the same
+/* Even to reclaim nothing may be of use: then another thread has just harvested the same
  * records. */
 static bool have_room(struct rtl_rewriter *rewriter)
 {
     for (unsigned tries = 0; rtl_pending_room(rewriter->pending) == 0; tries++) {
-        if (tries == HELP_TRIES)
+        if (tries == RECLAIM_TRIES)
             return false;
-        (void)rewriter->help(rewriter->context);
+        (void)rewriter->reclaim(rewriter->context);
     }
     return true;
 }
@@ -80,13 +80,13 @@ static unsigned piece_of(const struct rtl_pool *pool)
 }
 
 /* Signals of kernels that have finished, but were not harvested, are in use, too. */
-static void tell_if_scarce(const struct rtl_rewriter *rewriter)
+static void tell_low_watermark(const struct rtl_rewriter *rewriter)
 {
     const struct rtl_pool *pool = rewriter->pool;
     int64_t idle = atomic_load_explicit(&pool->free, memory_order_relaxed);
-    if (rewriter->scarce != NULL &&
+    if (rewriter->on_low_watermark != NULL &&
         idle < atomic_load_explicit(&pool->made, memory_order_relaxed) / 2)
-        rewriter->scarce();
+        rewriter->on_low_watermark();
 }
 
 /* Where none is at hand. Not a part of the functions that most packets go through: these need few
@@ -94,14 +94,14 @@ static void tell_if_scarce(const struct rtl_rewriter *rewriter)
 static __attribute__((noinline)) bool refill(struct rtl_rewriter *rewriter)
 {
     unsigned vain = 0;
-    tell_if_scarce(rewriter);
+    tell_low_watermark(rewriter);
     for (unsigned tries = 0;; tries++) {
         rewriter->id_count = rtl_pool_take(rewriter->pool, rewriter->ids, piece_of(rewriter->pool));
         if (rewriter->id_count > 0)
             break;
-        if (vain == HELP_TRIES || tries == MOST_TRIES)
+        if (vain == RECLAIM_TRIES || tries == MOST_TRIES)
             return false;
-        vain += rewriter->help(rewriter->context) == 0;
+        vain += rewriter->reclaim(rewriter->context) == 0;
     }
     return true;
 }
@@ -125,7 +125,7 @@ void rtl_rewrite_release(struct rtl_rewriter *rewriter)
 static bool may_borrow(struct rtl_rewriter *rewriter, uint64_t handle)
 {
     const amd_signal_t *signal = (const amd_signal_t *)(uintptr_t)handle;
-    if (atomic_load_explicit(&rewriter->pending->owed, memory_order_relaxed) != 0 ||
+    if (atomic_load_explicit(&rewriter->pending->to_forward, memory_order_relaxed) != 0 ||
         signal->kind != AMD_SIGNAL_KIND_USER ||
         __atomic_load_n(&signal->value, __ATOMIC_RELAXED) != 1)
         return false;
@@ -218,7 +218,7 @@ static void set_origin(const struct rtl_rewrite_run *run, struct rtl_kernel_fact
 
 /* True if the packet has a pool signal now. */
 static bool rewrite_kernel(struct rtl_rewriter *rewriter, void *packet, bool extended,
-                           uint64_t index, uint32_t epoch, struct rtl_rewrite_tally *tally)
+                           uint64_t index, uint32_t epoch, struct rtl_batch_counts *counts)
 {
     hsa_signal_t *signal = &((hsa_kernel_dispatch_packet_t *)packet)->completion_signal;
     struct rtl_kernel_facts facts = {.app_signal = signal->handle, .packet = index, .epoch = epoch};
@@ -229,9 +229,9 @@ static bool rewrite_kernel(struct rtl_rewriter *rewriter, void *packet, bool ext
     rtl_run_note_kernel(rewriter, packet, extended, &facts);
     set_origin(&rewriter->run, &facts);
     enum rtl_followed followed = follow(rewriter, signal, &facts);
-    tally->borrowed += followed == RTL_FOLLOWED_BORROWED;
-    tally->pending += followed == RTL_FOLLOWED_NO_ROOM;
-    tally->pool += followed == RTL_FOLLOWED_NO_SIGNAL;
+    counts->borrowed += followed == RTL_FOLLOWED_BORROWED;
+    counts->pending += followed == RTL_FOLLOWED_NO_ROOM;
+    counts->pool += followed == RTL_FOLLOWED_NO_SIGNAL;
     if (followed == RTL_FOLLOWED_NO_ROOM || followed == RTL_FOLLOWED_NO_SIGNAL)
         (void)may_pass(rewriter, facts.app_signal);
     return followed == RTL_FOLLOWED_POOL;
@@ -256,7 +256,7 @@ static bool watch(struct rtl_rewriter *rewriter, hsa_signal_t *signal, uint64_t 
 static bool must_watch(struct rtl_rewriter *rewriter, uint64_t handle)
 {
     return handle != 0 &&
-           (atomic_load_explicit(&rewriter->pending->owed, memory_order_relaxed) != 0 ||
+           (atomic_load_explicit(&rewriter->pending->to_forward, memory_order_relaxed) != 0 ||
             rtl_borrow_in_use(rewriter->borrows, handle));
 }
 
@@ -279,19 +279,19 @@ static inline void add(_Atomic uint64_t *counter, uint64_t value, bool shared)
 
 /* Losses are counted by harvesters as well. */
 static inline void account(const struct rtl_rewriter *rewriter,
-                           const struct rtl_rewrite_tally *tally, uint64_t packets)
+                           const struct rtl_batch_counts *counts, uint64_t packets)
 {
     struct rtl_wire_ledger *ledger = rewriter->ledger;
     bool shared = rewriter->shared_ledger;
     add(&ledger->packets, packets, shared);
-    add(&ledger->seen, tally->seen, shared);
-    add(&ledger->skipped, tally->skipped, shared);
-    add(&ledger->stopped, tally->stopped, shared);
-    add(&ledger->withheld, tally->withheld, shared);
-    add(&ledger->borrowed, tally->borrowed, shared);
-    rtl_ledger_add(&ledger->lost[RTL_LOST_PENDING], tally->pending);
-    rtl_ledger_add(&ledger->lost[RTL_LOST_POOL], tally->pool);
-    rtl_ledger_add(&ledger->lost[RTL_LOST_NOT_FOLLOWED], tally->taken);
+    add(&ledger->seen, counts->seen, shared);
+    add(&ledger->skipped, counts->skipped, shared);
+    add(&ledger->stopped, counts->stopped, shared);
+    add(&ledger->withheld, counts->withheld, shared);
+    add(&ledger->borrowed, counts->borrowed, shared);
+    rtl_ledger_add(&ledger->lost[RTL_LOST_PENDING], counts->pending);
+    rtl_ledger_add(&ledger->lost[RTL_LOST_POOL], counts->pool);
+    rtl_ledger_add(&ledger->lost[RTL_LOST_NOT_FOLLOWED], counts->taken);
 }
 
 /* The same for kernels that were all followed. */
@@ -307,22 +307,22 @@ static inline void account_followed(const struct rtl_rewriter *rewriter, uint64_
 
 /* A packet that was valid when it was found, and is not any more: a producer has rung for it past
  * the runtime, and the device has it. It counts as a kernel. */
-static void miss_packet(struct rtl_rewriter *rewriter, struct rtl_rewrite_tally *tally)
+static void miss_packet(struct rtl_rewriter *rewriter, struct rtl_batch_counts *counts)
 {
-    tally->seen++;
-    tally->taken++;
-    rtl_run_count(rewriter, tally, 1, 0);
+    counts->seen++;
+    counts->taken++;
+    rtl_run_count(rewriter, counts, 1, 0);
     rewriter->since_progress++;
 }
 
 /* One packet of any kind. Not a part of rewrite_all, whose fast ways need the registers. */
 static __attribute__((noinline)) void rewrite_packet(struct rtl_rewriter *rewriter, void *packet,
                                                      uint64_t index, uint32_t epoch,
-                                                     struct rtl_rewrite_tally *tally)
+                                                     struct rtl_batch_counts *counts)
 {
     unsigned type = rtl_packet_type(rtl_packet_header_relaxed(packet));
     if (type == HSA_PACKET_TYPE_INVALID) {
-        miss_packet(rewriter, tally);
+        miss_packet(rewriter, counts);
         return;
     }
     bool extended = rtl_packet_is_extended(packet, type);
@@ -330,23 +330,23 @@ static __attribute__((noinline)) void rewrite_packet(struct rtl_rewriter *rewrit
     hsa_signal_t *signal = rtl_packet_signal(packet, type);
     bool has_pool_signal;
     drop_stale(signal);
-    tally->seen += kernel;
+    counts->seen += kernel;
     bool profiled = kernel && wanted(rewriter, signal);
     if (profiled) {
-        has_pool_signal = rewrite_kernel(rewriter, packet, extended, index, epoch, tally);
+        has_pool_signal = rewrite_kernel(rewriter, packet, extended, index, epoch, counts);
     } else {
         if (kernel)
-            skip(rewriter, signal, tally);
+            skip(rewriter, signal, counts);
         has_pool_signal = rewrite_other(rewriter, signal, index);
     }
-    rtl_run_count(rewriter, tally, 1, profiled);
+    rtl_run_count(rewriter, counts, 1, profiled);
     rewriter->since_progress = has_pool_signal ? 0 : rewriter->since_progress + 1;
 }
 
 /* ---- kernels without a signal of their own: most of them, and all of a graph's ---- */
 
 /* True if a signal is at hand. Whoever finds none in the pool either goes the long way, where there
- * is help and losses are counted. */
+ * is reclaiming, and losses are counted. */
 static RTL_ALWAYS_INLINE bool have_signal(struct rtl_rewriter *rewriter)
 {
     return rewriter->id_count > 0 || (!rtl_pool_is_empty(rewriter->pool) && refill(rewriter));
@@ -424,7 +424,7 @@ static RTL_ALWAYS_INLINE uint64_t fast_batch(struct rtl_rewriter *rewriter, unsi
     return done;
 }
 
-/* For how many packets there are signals at hand, and room in one chunk. */
+/* For how many packets there are signals at hand, and room in one slab. */
 static RTL_ALWAYS_INLINE uint64_t batch_for(struct rtl_rewriter *rewriter, uint64_t count)
 {
     uint64_t room = rtl_pending_room(rewriter->pending);
@@ -434,7 +434,7 @@ static RTL_ALWAYS_INLINE uint64_t batch_for(struct rtl_rewriter *rewriter, uint6
 
 /* Packets of one run, as long as they are unsignalled; returns how many. */
 static uint64_t fast_run(struct rtl_rewriter *rewriter, unsigned char *packets, uint64_t first,
-                         uint64_t count, uint32_t epoch, struct rtl_rewrite_tally *tally)
+                         uint64_t count, uint32_t epoch, struct rtl_batch_counts *counts)
 {
     struct rtl_origin_words origin = origin_of(&rewriter->run);
     uint64_t done = 0;
@@ -446,8 +446,8 @@ static uint64_t fast_run(struct rtl_rewriter *rewriter, unsigned char *packets, 
         done += fast_batch(rewriter, packet, first + done, most, epoch, &origin);
     }
     if (done > 0) {
-        tally->seen += done;
-        rtl_run_count(rewriter, tally, (uint32_t)done, (uint32_t)done);
+        counts->seen += done;
+        rtl_run_count(rewriter, counts, (uint32_t)done, (uint32_t)done);
         rewriter->since_progress = 0;
     }
     return done;
@@ -477,10 +477,10 @@ static __attribute__((noinline)) bool is_launch(struct rtl_rewriter *rewriter,
 /* Where a packet that was reserved alone comes from: outside of everything, or a host call that is
  * no graph launch. What rewrite_runs finds out of it, in one piece; the run before it is over,
  * which its index tells. False: it is another one, or may be a launch. */
-static RTL_ALWAYS_INLINE bool is_solo(struct rtl_rewriter *rewriter,
-                                      const hsa_kernel_dispatch_packet_t *packet,
-                                      const struct rtl_record_words *words, uint64_t index,
-                                      struct rtl_origin_words *origin)
+static RTL_ALWAYS_INLINE bool is_single(struct rtl_rewriter *rewriter,
+                                        const hsa_kernel_dispatch_packet_t *packet,
+                                        const struct rtl_record_words *words, uint64_t index,
+                                        struct rtl_origin_words *origin)
 {
     const struct rtl_rewrite_run *run = &rewriter->run;
     const struct rtl_reserved *slot = rtl_reservations_find(rewriter->reservations, index);
@@ -489,11 +489,11 @@ static RTL_ALWAYS_INLINE bool is_solo(struct rtl_rewriter *rewriter,
         origin->correlation = note.correlation;
         return note.count == 1 && note.launch == RTL_NONE && note.flags == 0;
     }
-    if ((rewriter->head_count > 0 && is_launch(rewriter, packet)) ||
+    if ((rewriter->edge_count > 0 && is_launch(rewriter, packet)) ||
         (index == run->end && rtl_run_is_full_batch(run)))
         return false;
-    rewriter->last_solo = rtl_packet_key(packet, words);
-    rewriter->last_solo_at = index + 1;
+    rewriter->last_single = rtl_packet_key(packet, words);
+    rewriter->last_single_at = index + 1;
     return true;
 }
 
@@ -507,15 +507,15 @@ static bool has_app_signal(struct rtl_rewriter *rewriter,
 }
 
 /* Most packets of a program without graphs, which all modes want. False: it is none of these. */
-static RTL_ALWAYS_INLINE bool fast_solo(struct rtl_rewriter *rewriter,
-                                        hsa_kernel_dispatch_packet_t *packet, uint64_t index,
-                                        uint32_t epoch)
+static RTL_ALWAYS_INLINE bool fast_single(struct rtl_rewriter *rewriter,
+                                          hsa_kernel_dispatch_packet_t *packet, uint64_t index,
+                                          uint32_t epoch)
 {
     struct rtl_origin_words origin = {0, RTL_NONE, 0};
     if (index < rewriter->run.end || !is_unsignalled(rewriter, packet))
         return false;
     struct rtl_record_words words = rtl_packet_words(packet);
-    if (!is_solo(rewriter, packet, &words, index, &origin))
+    if (!is_single(rewriter, packet, &words, index, &origin))
         return false;
     record_unsignalled(rewriter, packet, &words, index, epoch, &origin);
     rewriter->since_progress = 0;
@@ -538,7 +538,7 @@ static void fast_replace(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_pack
                          const struct rtl_origin_words *origin)
 {
     rtl_record_set_app_signal(words, packet->completion_signal.handle);
-    atomic_fetch_add_explicit(&rewriter->pending->owed, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&rewriter->pending->to_forward, 1, memory_order_relaxed);
     record_unsignalled(rewriter, packet, words, index, epoch, origin);
     if (rewriter->on_replaced != NULL)
         rewriter->on_replaced();
@@ -547,14 +547,15 @@ static void fast_replace(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_pack
 
 /* The same for one with a signal of the program's, in full mode. `*borrowed` counts those whose
  * signal is read in place. */
-static bool fast_solo_signalled(struct rtl_rewriter *rewriter, hsa_kernel_dispatch_packet_t *packet,
-                                uint64_t index, uint32_t epoch, uint64_t *borrowed)
+static bool fast_single_signalled(struct rtl_rewriter *rewriter,
+                                  hsa_kernel_dispatch_packet_t *packet, uint64_t index,
+                                  uint32_t epoch, uint64_t *borrowed)
 {
     struct rtl_origin_words origin = {0, RTL_NONE, 0};
     struct rtl_record_words words = rtl_packet_words(packet);
     uint64_t app_signal = packet->completion_signal.handle;
     if (rewriter->mode != RTL_MODE_FULL || index < rewriter->run.end ||
-        !has_app_signal(rewriter, packet) || !is_solo(rewriter, packet, &words, index, &origin))
+        !has_app_signal(rewriter, packet) || !is_single(rewriter, packet, &words, index, &origin))
         return false;
     if (may_borrow(rewriter, app_signal)) {
         fast_borrow(rewriter, &words, app_signal, index, epoch, &origin);
@@ -568,8 +569,8 @@ static bool fast_solo_signalled(struct rtl_rewriter *rewriter, hsa_kernel_dispat
 }
 
 /* As many packets as were reserved alone; how many. */
-static uint64_t fast_solos(struct rtl_rewriter *rewriter, unsigned char *packets, uint64_t first,
-                           uint64_t count, uint32_t epoch)
+static uint64_t fast_singles(struct rtl_rewriter *rewriter, unsigned char *packets, uint64_t first,
+                             uint64_t count, uint32_t epoch)
 {
     uint64_t done = 0;
     uint64_t borrowed = 0;
@@ -577,8 +578,8 @@ static uint64_t fast_solos(struct rtl_rewriter *rewriter, unsigned char *packets
         hsa_kernel_dispatch_packet_t *packet = (void *)(packets + done * RTL_PACKET_SIZE);
         bool rewritten =
             packet->completion_signal.handle == 0
-                ? fast_solo(rewriter, packet, first + done, epoch)
-                : fast_solo_signalled(rewriter, packet, first + done, epoch, &borrowed);
+                ? fast_single(rewriter, packet, first + done, epoch)
+                : fast_single_signalled(rewriter, packet, first + done, epoch, &borrowed);
         if (!rewritten)
             break;
     }
@@ -590,27 +591,27 @@ static uint64_t fast_solos(struct rtl_rewriter *rewriter, unsigned char *packets
 static void rewrite_runs(struct rtl_rewriter *rewriter, unsigned char *packets, uint64_t first,
                          uint64_t count, uint32_t epoch)
 {
-    struct rtl_rewrite_tally tally = {.launch.launch = RTL_NONE};
+    struct rtl_batch_counts counts = {.launch.launch = RTL_NONE};
     for (uint64_t i = 0; i < count;) {
         unsigned char *packet = packets + i * RTL_PACKET_SIZE;
         rtl_run_enter(rewriter, first + i);
         uint64_t left = rewriter->run.end - (first + i);
         uint64_t run = left < count - i ? left : count - i;
         uint64_t done =
-            may_run_fast(rewriter) ? fast_run(rewriter, packet, first + i, run, epoch, &tally) : 0;
+            may_run_fast(rewriter) ? fast_run(rewriter, packet, first + i, run, epoch, &counts) : 0;
         if (done < run) {
             rewrite_packet(rewriter, packet + done * RTL_PACKET_SIZE, first + i + done, epoch,
-                           &tally);
+                           &counts);
             done++;
         }
         i += done;
     }
-    rtl_run_tell(rewriter, &tally);
-    account(rewriter, &tally, count);
+    rtl_run_tell(rewriter, &counts);
+    account(rewriter, &counts, count);
 }
 
 /* Whether it is worth while to look for packets that were reserved alone. */
-static bool may_be_solo(const struct rtl_rewriter *rewriter, uint64_t first)
+static bool may_be_single(const struct rtl_rewriter *rewriter, uint64_t first)
 {
     const struct rtl_reserved *slot;
     if (rewriter->paused || first < rewriter->run.end)
@@ -622,18 +623,18 @@ static bool may_be_solo(const struct rtl_rewriter *rewriter, uint64_t first)
 static __attribute__((noinline)) void rewrite_all(struct rtl_rewriter *rewriter, void *packets,
                                                   uint64_t first, uint64_t count, uint32_t epoch)
 {
-    uint64_t solos =
-        may_be_solo(rewriter, first) ? fast_solos(rewriter, packets, first, count, epoch) : 0;
-    if (solos < count)
-        rewrite_runs(rewriter, (unsigned char *)packets + solos * RTL_PACKET_SIZE, first + solos,
-                     count - solos, epoch);
+    uint64_t singles =
+        may_be_single(rewriter, first) ? fast_singles(rewriter, packets, first, count, epoch) : 0;
+    if (singles < count)
+        rewrite_runs(rewriter, (unsigned char *)packets + singles * RTL_PACKET_SIZE,
+                     first + singles, count - singles, epoch);
 }
 
 /* One packet, in a function that needs few registers; all else in another one. */
 void rtl_rewrite(struct rtl_rewriter *rewriter, void *packets, uint64_t first, uint64_t count,
                  uint32_t epoch)
 {
-    if (count == 1 && !rewriter->paused && fast_solo(rewriter, packets, first, epoch))
+    if (count == 1 && !rewriter->paused && fast_single(rewriter, packets, first, epoch))
         account_followed(rewriter, 1, 0);
     else
         rewrite_all(rewriter, packets, first, count, epoch);

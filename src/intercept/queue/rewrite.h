@@ -13,8 +13,8 @@
  *     any other signal                            replaced by a pool signal; the completion is
  *                                                 forwarded to the program's
  *
- * While forwards are owed, the signals of all other packets are replaced and forwarded too, or they
- * would overtake the kernels before them.
+ * While forwards are pending, the signals of all other packets are replaced and forwarded too, or
+ * they would overtake the kernels before them.
  */
 #ifndef RTL_INTERCEPT_QUEUE_REWRITE_H
 #define RTL_INTERCEPT_QUEUE_REWRITE_H
@@ -31,7 +31,7 @@
 #include <stdint.h>
 
 #define RTL_REWRITE_CACHE 64u
-#define RTL_REWRITE_HEADS 256u
+#define RTL_REWRITE_EDGES 256u
 
 /** Batches in which HIP submits a graph grow by powers of two up to this. */
 #define RTL_REWRITE_BATCH 256u
@@ -65,7 +65,7 @@ struct rtl_rewriter {
     const struct rtl_launch_sink *launches;
     enum rtl_mode mode;
     uint32_t id_count;
-    uint32_t head_count; /**< heads and tails ever noted */
+    uint32_t edge_count; /**< first and last packets of replays ever noted */
     /** Not 0: at least one of so many packets in a row gets a pool signal if none would have one
      * otherwise, so that it is known how far the device is. */
     uint32_t progress_every;
@@ -73,24 +73,26 @@ struct rtl_rewriter {
     bool paused;             /**< recording is stopped: kernels are left out */
     bool shared_ledger;      /**< other queues count in the same row of the ledger */
     struct rtl_rewrite_run run;
-    uint64_t last_solo_at; /**< index + 1 of `last_solo`, 0: there was none */
+    uint64_t last_single_at; /**< index + 1 of `last_single`, 0: there was none */
     /** And this one for packets that were reserved alone, or have a signal of the program's. */
-    _Alignas(
-        64) struct rtl_kernel_key last_solo; /**< the last that was reserved outside of a call */
+    _Alignas(64) struct rtl_kernel_key
+        last_single; /**< the last that was reserved outside of a call */
     struct rtl_borrow_table *borrows;
     uint32_t queue;                               /**< in the trace */
     uint32_t queue_index;                         /**< of the queue, in the list of queues */
     _Alignas(64) uint32_t ids[RTL_REWRITE_CACHE]; /**< pool signals at hand, the next one last */
     /** Harvests some finished records, to make room or free signals, or makes signals; returns how
      * many. Must not wait. */
-    unsigned (*help)(void *context);
+    unsigned (*reclaim)(void *context);
     void *context;
-    void (*scarce)(void);      /**< half of the signals are in use; NULL: nobody wants to know */
+    void (*on_low_watermark)(
+        void);                 /**< half of the signals are in use; NULL: nobody wants to know */
     void (*on_replaced)(void); /**< a signal was replaced; NULL: nobody wants to know */
-    /** Fingerprints of kernels that were reserved alone, before packets that were reserved at once
-     * (heads) or behind a full batch of those (tails): a replay has one packet in its first batch,
-     * and may have one left for its last. */
-    uint64_t heads[RTL_REWRITE_HEADS], tails[RTL_REWRITE_HEADS];
+    /** Fingerprints of kernels that were reserved alone, right before packets that were reserved at
+     * once (the first packets of replays, heads in graph/infer.h) or behind a full batch of those
+     * (the last ones): a replay has one packet in its first batch, and may have one left for its
+     * last. */
+    uint64_t first_packets[RTL_REWRITE_EDGES], last_packets[RTL_REWRITE_EDGES];
 };
 
 /** Rewrites `count` packets that follow each other in memory; the first has the index `first` in

@@ -14,18 +14,18 @@
 #include "intercept/queue/rewrite.h"
 
 /** What the account of one batch comes to; added to the shared ledger once. */
-struct rtl_rewrite_tally {
+struct rtl_batch_counts {
     uint64_t seen, skipped, stopped, withheld, borrowed;
     uint64_t pending, pool, taken; /* lost for these reasons; taken: by the device, not followed */
     struct rtl_launch_part launch; /* that the last packets belong to */
 };
 
 /** Tells the launch that packets were counted for last of them. */
-static inline void rtl_run_tell(struct rtl_rewriter *rewriter, struct rtl_rewrite_tally *tally)
+static inline void rtl_run_tell(struct rtl_rewriter *rewriter, struct rtl_batch_counts *counts)
 {
-    if (tally->launch.packets > 0 && tally->launch.launch != RTL_NONE)
-        rewriter->launches->pass(&tally->launch);
-    tally->launch = (struct rtl_launch_part){.launch = RTL_NONE};
+    if (counts->launch.packets > 0 && counts->launch.launch != RTL_NONE)
+        rewriter->launches->pass(&counts->launch);
+    counts->launch = (struct rtl_launch_part){.launch = RTL_NONE};
 }
 
 /** The fingerprint of kernels that begin with those of `before`, and of one more. */
@@ -38,44 +38,44 @@ static RTL_ALWAYS_INLINE uint64_t rtl_run_fingerprint(uint64_t before,
                                  (uint16_t)key->block_z_grid_x);
 }
 
-/** Where the head of that fingerprint is noted, and the tail. */
-static inline uint64_t *rtl_run_head(struct rtl_rewriter *rewriter, uint64_t key)
+/** Where the first packet of that fingerprint is noted, and the last one. */
+static inline uint64_t *rtl_run_first_packet(struct rtl_rewriter *rewriter, uint64_t key)
 {
-    return &rewriter->heads[key % RTL_REWRITE_HEADS];
+    return &rewriter->first_packets[key % RTL_REWRITE_EDGES];
 }
 
-static inline uint64_t *rtl_run_tail(struct rtl_rewriter *rewriter, uint64_t key)
+static inline uint64_t *rtl_run_last_packet(struct rtl_rewriter *rewriter, uint64_t key)
 {
-    return &rewriter->tails[key % RTL_REWRITE_HEADS];
+    return &rewriter->last_packets[key % RTL_REWRITE_EDGES];
 }
 
 /** Notes a kernel as one that replays begin with; returns its fingerprint. */
-static inline uint64_t rtl_run_add_head(struct rtl_rewriter *rewriter,
-                                        const struct rtl_kernel_key *kernel)
+static inline uint64_t rtl_run_add_first_packet(struct rtl_rewriter *rewriter,
+                                                const struct rtl_kernel_key *kernel)
 {
     uint64_t key = rtl_run_fingerprint(0, kernel);
-    *rtl_run_head(rewriter, key) = key;
-    rewriter->head_count++;
+    *rtl_run_first_packet(rewriter, key) = key;
+    rewriter->edge_count++;
     return key;
 }
 
 /** Notes a kernel as one that replays end with. */
-static inline void rtl_run_add_tail(struct rtl_rewriter *rewriter,
-                                    const struct rtl_kernel_key *kernel)
+static inline void rtl_run_add_last_packet(struct rtl_rewriter *rewriter,
+                                           const struct rtl_kernel_key *kernel)
 {
     uint64_t key = rtl_run_fingerprint(0, kernel);
-    *rtl_run_tail(rewriter, key) = key;
-    rewriter->head_count++;
+    *rtl_run_last_packet(rewriter, key) = key;
+    rewriter->edge_count++;
 }
 
 /** The first of packets that were reserved at once, right after a kernel that was reserved alone.
  */
-static inline void rtl_run_note_head(struct rtl_rewriter *rewriter)
+static inline void rtl_run_note_first_packet(struct rtl_rewriter *rewriter)
 {
     const struct rtl_rewrite_run *run = &rewriter->run;
-    if (rewriter->last_solo_at == 0 || rewriter->last_solo_at != run->first)
+    if (rewriter->last_single_at == 0 || rewriter->last_single_at != run->first)
         return;
-    uint64_t key = rtl_run_add_head(rewriter, &rewriter->last_solo);
+    uint64_t key = rtl_run_add_first_packet(rewriter, &rewriter->last_single);
     rewriter->launches->set_head(run->reservation.launch, key);
 }
 
@@ -99,7 +99,7 @@ static __attribute__((noinline)) void rtl_run_enter(struct rtl_rewriter *rewrite
     run->end = index + run->reservation.count;
     run->fingerprint = 0;
     if ((run->reservation.flags & RTL_RESERVED_INFERRED) != 0)
-        rtl_run_note_head(rewriter);
+        rtl_run_note_first_packet(rewriter);
 }
 
 /** The fingerprint of a kernel that was reserved alone if it is a launch of its own: it has been
@@ -108,15 +108,17 @@ static inline uint64_t rtl_run_launch_key(struct rtl_rewriter *rewriter,
                                           const struct rtl_kernel_key *kernel)
 {
     uint64_t key = rtl_run_fingerprint(0, kernel);
-    return *rtl_run_head(rewriter, key) == key || *rtl_run_tail(rewriter, key) == key ? key : 0;
+    return *rtl_run_first_packet(rewriter, key) == key || *rtl_run_last_packet(rewriter, key) == key
+               ? key
+               : 0;
 }
 
 /** A kernel that was reserved alone. */
-static inline void rtl_run_note_solo(struct rtl_rewriter *rewriter,
-                                     const struct rtl_kernel_key *kernel)
+static inline void rtl_run_note_single(struct rtl_rewriter *rewriter,
+                                       const struct rtl_kernel_key *kernel)
 {
     struct rtl_rewrite_run *run = &rewriter->run;
-    uint64_t key = rewriter->head_count > 0 ? rtl_run_launch_key(rewriter, kernel) : 0;
+    uint64_t key = rewriter->edge_count > 0 ? rtl_run_launch_key(rewriter, kernel) : 0;
     if (key != 0) {
         run->reservation.launch = rewriter->launches->infer(rewriter->queue, run->first, 1);
         run->reservation.flags |= RTL_RESERVED_INFERRED;
@@ -124,9 +126,9 @@ static inline void rtl_run_note_solo(struct rtl_rewriter *rewriter,
         return;
     }
     if (run->behind_batch)
-        rtl_run_add_tail(rewriter, kernel);
-    rewriter->last_solo = *kernel;
-    rewriter->last_solo_at = run->first + 1;
+        rtl_run_add_last_packet(rewriter, kernel);
+    rewriter->last_single = *kernel;
+    rewriter->last_single_at = run->first + 1;
 }
 
 /** Adds a kernel to the fingerprint of its launch, or looks whether it is a launch of its own. */
@@ -148,24 +150,24 @@ static inline void rtl_run_note_kernel(struct rtl_rewriter *rewriter, const void
     if ((flags & RTL_RESERVED_INFERRED) != 0)
         run->fingerprint = rtl_run_fingerprint(run->fingerprint, &key);
     else if (run->reservation.count == 1)
-        rtl_run_note_solo(rewriter, &key);
+        rtl_run_note_single(rewriter, &key);
 }
 
 /** Counts packets for their launch. */
 static __attribute__((noinline)) void rtl_run_count(struct rtl_rewriter *rewriter,
-                                                    struct rtl_rewrite_tally *tally,
+                                                    struct rtl_batch_counts *counts,
                                                     uint32_t packets, uint32_t kernels)
 {
     const struct rtl_rewrite_run *run = &rewriter->run;
     if (run->reservation.launch == RTL_NONE)
         return;
-    if (tally->launch.launch != run->reservation.launch) {
-        rtl_run_tell(rewriter, tally);
-        tally->launch.launch = run->reservation.launch;
+    if (counts->launch.launch != run->reservation.launch) {
+        rtl_run_tell(rewriter, counts);
+        counts->launch.launch = run->reservation.launch;
     }
-    tally->launch.packets += packets;
-    tally->launch.kernels += kernels;
-    tally->launch.fingerprint = run->fingerprint;
+    counts->launch.packets += packets;
+    counts->launch.kernels += kernels;
+    counts->launch.fingerprint = run->fingerprint;
 }
 
 #endif

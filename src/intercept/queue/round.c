@@ -14,7 +14,7 @@
 #include <sched.h>
 #include <string.h>
 
-#define CHUNKS_AHEAD   320u /* of records, of all queues, that have memory before use */
+#define SLABS_AHEAD    320u /* of records, of all queues, that have memory before use */
 #define LOOKS_TO_CHECK 64u  /* whether somebody goes round us */
 #define LOOKS_TO_ASK   16u  /* for the lock to submit, where one round after the other is busy */
 #define CAREFUL_ROUNDS 64u  /* that look, once packets passed us by or were left to us */
@@ -72,7 +72,7 @@ static unsigned serve(struct rtl_round *round, struct rtl_queue *queue)
             rtl_harvest(queue, RTL_ROUND_BUSY,
                         used > (queue->pending.mask + 1) / 2 ? RTL_HARVEST_ALL : MAX_INCOMPLETE);
     else
-        rtl_held_count(queue, MAX_INCOMPLETE);
+        rtl_backlog_count(queue, MAX_INCOMPLETE);
     rtl_harvest_rearmed(queue);
     rtl_harvest_park(queue);
     if (atomic_load_explicit(&queue->pending.head, memory_order_relaxed) < tail)
@@ -157,7 +157,7 @@ static bool is_due(struct rtl_round *round)
 static unsigned look_after(struct rtl_round *round, struct rtl_queue *queue, unsigned finished)
 {
     if (round->looking || finished >= RTL_ROUND_BUSY)
-        rtl_chunks_reserve(&rtl_chunks, CHUNKS_AHEAD);
+        rtl_slabs_reserve(&rtl_slabs, SLABS_AHEAD);
     return round->looking || queue->interception == RTL_INTERCEPTED ? submit_behind(round, queue)
                                                                     : 0;
 }

@@ -28,6 +28,9 @@
 struct rtl_pool rtl_signals;
 struct rtl_borrow_table *rtl_borrows;
 
+static bool left_to_program;
+static _Thread_local bool is_of_rtl __attribute__((tls_model("initial-exec")));
+
 static uint32_t least(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
@@ -74,9 +77,14 @@ static struct demand demand_of_queues(void)
     return (struct demand){limited(at_once), limited(most)};
 }
 
+/* Where the worker makes none, half of what may be made comes at once: it may find none, too, where
+ * it submits what a thread of the program has left. */
 void rtl_signal_pool_open_queue(void)
 {
-    (void)rtl_pool_grow(&rtl_signals, demand_of_queues().at_once);
+    struct demand demand = demand_of_queues();
+    uint32_t half = least(demand.most, rtl_signals.limit / 2);
+    (void)rtl_pool_grow(&rtl_signals,
+                        left_to_program ? most(demand.at_once, half) : demand.at_once);
 }
 
 /* ---- with use ---- */
@@ -97,8 +105,20 @@ static uint32_t ahead_of_use(void)
     return least(least(used + most(used, SPARE), EASY), made + PIECE);
 }
 
+void rtl_signal_pool_leave_to_program(void)
+{
+    left_to_program = true;
+}
+
+void rtl_signal_pool_is_of_rtl(void)
+{
+    is_of_rtl = true;
+}
+
 uint32_t rtl_signal_pool_wanted(void)
 {
+    if (left_to_program)
+        return atomic_load_explicit(&rtl_signals.made, memory_order_relaxed);
     struct demand demand = demand_of_queues();
     return most(least(ahead_of_use(), demand.most), demand.at_once);
 }
@@ -109,7 +129,8 @@ unsigned rtl_signal_pool_make_now(bool even_if_many)
     uint32_t named = atomic_load_explicit(&rtl_signals.named, memory_order_relaxed);
     int saved = errno;
     unsigned made = 0;
-    if (rtl_pool_is_empty(&rtl_signals) && named < end)
+    bool may = !left_to_program || !is_of_rtl;
+    if (may && rtl_pool_is_empty(&rtl_signals) && named < end)
         made = rtl_pool_grow(&rtl_signals, least(named + PIECE_NOW, end));
     errno = saved;
     return made;

@@ -25,6 +25,13 @@ extern struct rtl_borrow_table *rtl_borrows;
  * thread. */
 void rtl_signal_pool_open_queue(void);
 
+/** From now on only threads of the program make signals, when they need one: the runtime allocates
+ * memory for them, which no thread of RTL's is to do (tasks.h). Before there is a queue. */
+void rtl_signal_pool_leave_to_program(void);
+
+/** The calling thread is one of RTL's own. */
+void rtl_signal_pool_is_of_rtl(void);
+
 /** How many signals there should be by now, if nobody is in a hurry. For the worker. */
 uint32_t rtl_signal_pool_wanted(void);
 

@@ -17,7 +17,7 @@
 
 #define PIECES     64u /* that a producer submits in one go */
 #define FEW_PIECES 2u
-#define HELP       64u   /* records that a submitter harvests when short */
+#define RECLAIM    64u   /* records that a submitter harvests when short */
 #define END_NAP_NS 20000 /* while the last submitter is at it */
 
 static _Atomic bool deferred; /* packets, to the worker */
@@ -90,7 +90,7 @@ static uint64_t scan_throttled(struct rtl_queue *queue, uint64_t first)
     if (first >= wanted)
         return first;
     uint64_t end = throttle(queue, first, wanted);
-    if (end == first && rtl_harvest(queue, HELP, HELP) > 0)
+    if (end == first && rtl_harvest(queue, RECLAIM, RECLAIM) > 0)
         end = throttle(queue, first, wanted);
     return scan(queue, first, end);
 }
@@ -326,25 +326,25 @@ void rtl_submit_intercepted(const void *packets, uint64_t count, uint64_t index,
     writer(out, written);
 }
 
-/* ---- help ---- */
+/* ---- reclaiming ---- */
 
-static unsigned help_one(struct rtl_queue *queue, bool quiet)
+static unsigned reclaim_from(struct rtl_queue *queue, bool quiet)
 {
-    unsigned taken = rtl_harvest(queue, HELP, HELP);
+    unsigned taken = rtl_harvest(queue, RECLAIM, RECLAIM);
     taken += rtl_harvest_forward(queue, quiet);
     rtl_ledger_add(&queue->ledger->helped, taken);
     return taken;
 }
 
 /* The signals may all be with other queues, so those come next, from the neighbour on. */
-static unsigned help_others(struct rtl_queue *own, unsigned enough, bool quiet)
+static unsigned reclaim_from_others(struct rtl_queue *own, unsigned enough, bool quiet)
 {
     unsigned taken = 0;
     uint32_t queues = rtl_queues_count();
-    for (uint32_t i = 1; i < queues && taken + enough < HELP; i++) {
+    for (uint32_t i = 1; i < queues && taken + enough < RECLAIM; i++) {
         struct rtl_queue *other = rtl_queues_at((own->index + i) % queues);
         if (rtl_queue_is_in(other, RTL_QUEUE_LIVE))
-            taken += help_one(other, quiet);
+            taken += reclaim_from(other, quiet);
     }
     return taken;
 }
@@ -358,18 +358,18 @@ static bool has_what_it_needs(struct rtl_queue *queue)
  * unless nothing else is left before a loss. What is taken from behind such a record makes no room.
  * New signals come before the records of other queues, as long as there are few; then only where
  * nothing has finished anywhere. */
-unsigned rtl_submit_help(void *queue)
+unsigned rtl_submit_reclaim(void *queue)
 {
     struct rtl_queue *own = queue;
-    unsigned gained = help_one(own, true);
+    unsigned gained = reclaim_from(own, true);
     gained += rtl_signal_pool_make_now(false);
     if (has_what_it_needs(own))
         return gained;
-    gained += help_others(own, gained, true);
+    gained += reclaim_from_others(own, gained, true);
     if (has_what_it_needs(own))
         return gained;
-    gained += help_one(own, false);
-    gained += help_others(own, gained, false);
+    gained += reclaim_from(own, false);
+    gained += reclaim_from_others(own, gained, false);
     gained += rtl_signal_pool_make_now(true);
     /* A kernel that runs on and on is the oldest, or one whose signal another thread would forward.
      */

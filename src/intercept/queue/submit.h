@@ -38,7 +38,7 @@ void rtl_submit_begin(struct rtl_queue *queue);
 
 /** Harvests finished records to make room or free signals, the queue's own first, or makes signals;
  * `queue` is a struct rtl_queue. Does not wait. Returns how many. */
-unsigned rtl_submit_help(void *queue);
+unsigned rtl_submit_reclaim(void *queue);
 
 /** The handler of queues that are followed by interception (rtl_intercept_handler_t); `queue` is a
  * struct rtl_queue. Rewrites a copy of the packets and passes it on in one call. */

@@ -22,7 +22,7 @@
 
 static _Atomic bool ever;              /* a signal was replaced */
 static void (*_Atomic replaced)(void); /* to be told of each */
-static _Atomic uint32_t helpers;
+static _Atomic uint32_t forwarders;
 
 /* One wait of the program's. */
 struct waiting {
@@ -40,14 +40,14 @@ void rtl_waits_signal_replaced(void)
     atomic_load_explicit(&replaced, memory_order_relaxed)();
 }
 
-bool rtl_waits_help(void)
+bool rtl_waits_are_forwarding(void)
 {
-    return atomic_load_explicit(&helpers, memory_order_relaxed) != 0;
+    return atomic_load_explicit(&forwarders, memory_order_relaxed) != 0;
 }
 
 void rtl_waits_forked(void)
 {
-    atomic_store_explicit(&helpers, 0, memory_order_relaxed);
+    atomic_store_explicit(&forwarders, 0, memory_order_relaxed);
 }
 
 /* The packets of a queue complete in order, but for those that run together: what is known to be
@@ -61,7 +61,7 @@ static void harvest(struct rtl_queue *queue, unsigned running)
         if (rtl_emit_room(ROOM))
             taken = rtl_harvest(queue, UINT32_MAX, running);
         else
-            rtl_held_count(queue, running);
+            rtl_backlog_count(queue, running);
     }
     rtl_ledger_add(&queue->ledger->helped, taken);
     if (!rtl_agents_has_clock(queue->agent))
@@ -112,21 +112,21 @@ static uint64_t timestamp(void)
 
 /* Forwards until the condition holds, nothing is left to forward, or the wait is over; then the
  * runtime's own wait goes on with what is left of the timeout. */
-static void help(struct waiting *waiting)
+static void forward_meanwhile(struct waiting *waiting)
 {
     bool limited = waiting->timeout != UINT64_MAX;
     uint64_t begin = limited ? timestamp() : 0;
     uint64_t elapsed = 0;
     uint64_t until = waiting->active ? UINT64_MAX : rtl_now() + PATIENCE_NS;
     int saved = errno;
-    atomic_fetch_add_explicit(&helpers, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&forwarders, 1, memory_order_relaxed);
     while (!holds(waiting, rtl_api.hsa_signal_load_scacquire(waiting->signal)) &&
            rtl_forwards_pending() && elapsed < waiting->timeout &&
            (waiting->active || rtl_now() < until)) {
         (void)rtl_forward_ready_all();
         elapsed = limited ? timestamp() - begin : 0;
     }
-    atomic_fetch_sub_explicit(&helpers, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&forwarders, 1, memory_order_relaxed);
     errno = saved;
     if (limited)
         waiting->timeout = elapsed < waiting->timeout ? waiting->timeout - elapsed : 0;
@@ -140,7 +140,7 @@ static void help(struct waiting *waiting)
         struct waiting waiting = {signal, condition, compare, timeout,                             \
                                   state == HSA_WAIT_STATE_ACTIVE};                                 \
         if (atomic_load_explicit(&ever, memory_order_relaxed) && signal.handle != 0)               \
-            help(&waiting);                                                                        \
+            forward_meanwhile(&waiting);                                                           \
         hsa_signal_value_t value =                                                                 \
             rtl_api.hsa_signal_wait_##order(signal, condition, compare, waiting.timeout, state);   \
         if (holds(&waiting, value))                                                                \

@@ -1,13 +1,14 @@
 /**
  * The program's waits, for signals and within HIP.
  *
- * What is done is in the ring when the program learns that it is done: it may end the next moment,
- * in a way that asks nobody (_exit, a signal). So who has waited, or has looked and found a signal
- * down, harvests what has completed and the worker has not come by for.
+ * A program may end without notice (_exit, a signal) as soon as it knows that its work is done. So
+ * the records of that work have to be in the ring before it knows: a thread of the program that has
+ * waited for a signal, or has loaded one and found it completed, harvests what the worker has not
+ * harvested yet, before its call returns.
  *
- * A thread that waits for a replaced signal forwards it itself. Otherwise the wait would end when
- * the worker comes by, and while it waits the program's thread has nothing better to do. A wait
- * costs nothing more as long as no signal was ever replaced.
+ * A thread that waits for a replaced signal also forwards the completion itself. Otherwise its wait
+ * would last until the worker's next round. As long as no signal was ever replaced a wait costs one
+ * load more.
  */
 #ifndef RTL_INTERCEPT_QUEUE_WAITS_H
 #define RTL_INTERCEPT_QUEUE_WAITS_H
@@ -31,7 +32,7 @@ void rtl_waits_signal_replaced(void);
 
 /** True while a thread of the program forwards what it waits for: the worker need not hurry. Any
  * thread. */
-bool rtl_waits_help(void);
+bool rtl_waits_are_forwarding(void);
 
 /** In a forked child: nobody waits. */
 void rtl_waits_forked(void);

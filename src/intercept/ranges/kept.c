@@ -175,12 +175,12 @@ static bool assign_to(struct rtl_kept *kept, uint32_t place, uint64_t id)
 
 static bool wait_for_call(struct rtl_kept *kept, uint32_t place)
 {
-    void *homeless = kept->homeless;
-    bool room = rtl_kept_room(&homeless, kept->homeless_count, &kept->homeless_capacity,
-                              sizeof *kept->homeless);
-    kept->homeless = homeless;
+    void *unassigned = kept->unassigned;
+    bool room = rtl_kept_room(&unassigned, kept->unassigned_count, &kept->unassigned_capacity,
+                              sizeof *kept->unassigned);
+    kept->unassigned = unassigned;
     if (room)
-        kept->homeless[kept->homeless_count++] = place;
+        kept->unassigned[kept->unassigned_count++] = place;
     return room;
 }
 
@@ -256,19 +256,19 @@ void rtl_kept_copy(struct rtl_kept *kept, const rtl_copy_event_t *event)
 void rtl_kept_assign(struct rtl_kept *kept, uint64_t patient_since)
 {
     size_t left = 0;
-    for (size_t i = 0; i < kept->homeless_count; i++) {
-        uint32_t place = kept->homeless[i];
+    for (size_t i = 0; i < kept->unassigned_count; i++) {
+        uint32_t place = kept->unassigned[i];
         uint64_t correlation = kept->work[place].correlation;
         uint32_t call = rtl_kept_look_up(&kept->call_places, correlation);
         uint64_t range = call != RTL_KEPT_NONE ? kept->calls[call].range : 0;
         if (range == 0 && rtl_kept_look_up(&kept->range_places, correlation) != RTL_KEPT_NONE)
             range = correlation;
         if (range == 0 && kept->work[place].work.end >= patient_since)
-            kept->homeless[left++] = place;
+            kept->unassigned[left++] = place;
         else if (range != 0 && !assign_to(kept, place, range))
             kept->lost++;
     }
-    kept->homeless_count = left;
+    kept->unassigned_count = left;
 }
 
 /* ---- asking ---- */
@@ -342,7 +342,7 @@ void rtl_kept_free(struct rtl_kept *kept)
     free(kept->shapes);
     free(kept->ranges);
     free(kept->calls);
-    free(kept->homeless);
+    free(kept->unassigned);
     free(kept->range_places.ids);
     free(kept->range_places.places);
     free(kept->call_places.ids);

@@ -80,8 +80,8 @@ struct rtl_kept {
     size_t range_count, range_capacity;
     size_t call_count, call_capacity;
     struct rtl_kept_places range_places, call_places;
-    uint32_t *homeless; /**< work whose call has not returned yet */
-    size_t homeless_count, homeless_capacity;
+    uint32_t *unassigned; /**< work whose call has not returned yet */
+    size_t unassigned_count, unassigned_capacity;
     uint64_t lost; /**< found no memory */
 };
 
@@ -91,8 +91,8 @@ void rtl_kept_call(struct rtl_kept *kept, const rtl_call_event_t *event);
 void rtl_kept_range(struct rtl_kept *kept, const rtl_range_event_t *event);
 void rtl_kept_launch(struct rtl_kept *kept, const rtl_launch_event_t *event);
 
-/** Finds homes for work whose call has returned since. Of what has none yet, that which ended
- * before `patient_since` is given up: its call was made in no range. */
+/** Assigns work whose call has returned since to the range of the call. Of the rest, that which
+ * ended before `patient_since` is given up: its call was made in no range. */
 void rtl_kept_assign(struct rtl_kept *kept, uint64_t patient_since);
 
 /** The innermost range that is not aside, of that one and those around it; 0 if there is none. */

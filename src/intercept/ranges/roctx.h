@@ -92,7 +92,7 @@ RTL_ROCTX_API int roctxNameHsaAgent(const char *name, const struct hsa_agent_s *
 RTL_ROCTX_API int roctxNameHipDevice(const char *name, int device);
 RTL_ROCTX_API int roctxNameHipStream(const char *name, const struct ihipStream_t *stream);
 
-/** Stores the calling thread's id as the kernel has it (gettid), which names it in the trace; 0, or
+/** Stores the calling thread's id as Linux has it (gettid), which names it in the trace; 0, or
  * -1 if `thread` is NULL. */
 RTL_ROCTX_API int roctxGetThreadId(uint64_t *thread);
 

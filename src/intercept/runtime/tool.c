@@ -7,8 +7,8 @@
  * ring; the worker goes on until the very end, because the runtime's own exit code may still wait
  * for signals that it forwards.
  */
-#include "common/allowance.h"
 #include "common/log.h"
+#include "common/pages.h"
 #include "common/private.h"
 #include "common/stamp.h"
 #include "common/tsan.h"
@@ -30,7 +30,6 @@
 #include "intercept/hip/hip.h"
 #include "intercept/hip/makers.h"
 #include "intercept/hip/starts.h"
-#include "intercept/queue/chunks.h"
 #include "intercept/queue/copies.h"
 #include "intercept/queue/handlers.h"
 #include "intercept/queue/harvest.h"
@@ -40,10 +39,13 @@
 #include "intercept/queue/shapes.h"
 #include "intercept/queue/signal_pool.h"
 #include "intercept/queue/signals.h"
+#include "intercept/queue/slabs.h"
 #include "intercept/queue/submit_lock.h"
 #include "intercept/queue/untracked.h"
 #include "intercept/queue/waits.h"
 #include "intercept/ranges/ranges.h"
+#include "intercept/runtime/exits.h"
+#include "intercept/runtime/share.h"
 #include "intercept/runtime/spawn.h"
 #include "intercept/runtime/worker.h"
 
@@ -60,7 +62,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/resource.h>
 #include <sys/single_threaded.h>
 #include <unistd.h>
 
@@ -71,8 +72,6 @@
 #define CLOSE_PATIENCE_NS    UINT64_C(200000000) /* submissions under way, at a shut-down */
 #define STOP_PATIENCE_S      5u /* the worker, at a shut-down: it must not go on behind it */
 #define COUNTERS_PATIENCE_NS UINT64_C(200000000) /* their counter thread, at a shut-down */
-#define OURS                 ((size_t)112 << 20) /* bytes, besides the ring, with a margin */
-#define OUR_DATA             ((size_t)40 << 20)  /* bytes of those that are private */
 #define PIECE                256u                /* records, for which there is to be room */
 #define FLUSH_NAP_NS         UINT64_C(200000)    /* until the collector may have made room */
 
@@ -171,12 +170,11 @@ static void refuse(const char *session, int error)
     rtl_complain("%s: nothing is recorded", why);
 }
 
-/* Address space and data that stay ours while the program runs: the ring, the worker's stack,
- * tables and what comes with each queue. A program that was given little may need what there is. */
-static bool leaves_room(void)
+/* Of signals, which end with the runtime: the next one has others. */
+static bool make_pool(void)
 {
-    return rtl_allowance(RLIMIT_AS).left >= 4 * (config.ring_bytes + OURS) &&
-           rtl_allowance(RLIMIT_DATA).left >= 4 * OUR_DATA;
+    struct rtl_pool_backend backend = {create_signal, destroy_signal, NULL};
+    return rtl_signals.handles != NULL || rtl_pool_init(&rtl_signals, config.pool_limit, backend);
 }
 
 /* What is of use only where something is recorded: a program that was given little memory has it
@@ -185,7 +183,7 @@ static bool make_tables(void)
 {
     return rtl_shapes_begin() && rtl_symbols_begin() && rtl_queues_begin() &&
            rtl_untracked_begin() && rtl_launches_begin() && rtl_handlers_begin() &&
-           rtl_harvest_begin() && rtl_copies_begin();
+           rtl_harvest_begin() && rtl_copies_begin() && rtl_slabs_init(&rtl_slabs) && make_pool();
 }
 
 static bool check_session(const char *session)
@@ -221,7 +219,8 @@ static bool join_session(const char *session, const char *where)
 {
     if (session != NULL && !check_session(session))
         return false;
-    if (!leaves_room() || !make_tables()) {
+    if (!rtl_share_begin(&config) || !make_tables() ||
+        !rtl_pages_charge(rtl_ring_file_size(rtl_ring_slots(config.ring_bytes)))) {
         refuse(where, ENOMEM);
         return false;
     }
@@ -231,7 +230,7 @@ static bool join_session(const char *session, const char *where)
 static bool open_ring_for_subscribers(void)
 {
     errno = ENOMEM;
-    if (make_tables() && rtl_callbacks_open(&ring, config.ring_bytes))
+    if (rtl_share_begin(&config) && make_tables() && rtl_callbacks_open(&ring, config.ring_bytes))
         return true;
     rtl_complain("no memory or no thread for the subscriber's events (%s): nothing is recorded",
                  strerrordesc_np(errno));
@@ -479,7 +478,9 @@ static bool begin(void)
     owner = getpid();
     rtl_recording_set(true);
     rtl_emit_open(&ring);
+    rtl_exits_watch(&ring);
     describe_process();
+    rtl_share_tell();
     rtl_makers_open(&config);
     rtl_threads_begin();
     rtl_control_begin(&config, &ring, apply);
@@ -518,14 +519,6 @@ static const struct rtl_queue_services services = {.start_worker = rtl_worker_st
                                                    .creating = creating_queue,
                                                    .created = rtl_makers_queue};
 
-/* Of signals, which end with the runtime, and of records' memory, which stays. */
-static bool make_pools(void)
-{
-    struct rtl_pool_backend backend = {create_signal, destroy_signal, NULL};
-    return (rtl_chunks.pieces != NULL || rtl_chunks_init(&rtl_chunks)) &&
-           rtl_pool_init(&rtl_signals, config.pool_limit, backend);
-}
-
 bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *names)
 {
     (void)version;
@@ -541,7 +534,9 @@ bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *n
     } else if (begun ? rtl_recording_is_on() : (begun = true, begin())) {
         rtl_agents_list();
         rtl_agents_snapshot_clocks();
-        if (make_pools()) {
+        if (!make_pool()) {
+            (void)rtl_refuse(RTL_REFUSED_RING, ENOMEM, config.ring_bytes);
+        } else {
             hooked = true;
             rtl_symbols_hook(rtl_makers_rocclr);
             rtl_signals_hook();

@@ -1,13 +1,13 @@
 #include "intercept/runtime/worker.h"
 
 #include "common/allowance.h"
-#include "common/bell.h"
 #include "common/clock.h"
 #include "common/pages.h"
+#include "common/wakeup.h"
 #include "intercept/base/agents.h"
 #include "intercept/base/control.h"
 #include "intercept/base/slice.h"
-#include "intercept/base/starve.h"
+#include "intercept/base/stall.h"
 #include "intercept/base/tasks.h"
 #include "intercept/queue/harvest.h"
 #include "intercept/queue/round.h"
@@ -39,21 +39,21 @@
 #define LOOKS              16u        /* before others may have the processor */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_t thread;
+static struct rtl_task task;
 static bool running;     /* under the lock */
 static int thread_error; /* under the lock: why it is not, 0 if nothing was tried */
 static _Atomic bool stopping;
 static _Atomic bool ended;
 static _Atomic uint32_t rounds;
-static struct rtl_bell bell;  /* cuts a nap short */
-static _Atomic bool napping;  /* and nobody has rung yet */
-static _Atomic bool expected; /* a signal was replaced since the worker last looked */
+static struct rtl_wakeup wakeup; /* cuts a nap short */
+static _Atomic bool napping;     /* and nobody has rung yet */
+static _Atomic bool expected;    /* a signal was replaced since the worker last looked */
 static struct rtl_round state = {.stopping = &stopping}; /* the worker's */
 
-static void nap(uint32_t bell_seen, uint64_t ns)
+static void nap(uint32_t wakeups_seen, uint64_t ns)
 {
     atomic_store(&napping, true);
-    rtl_bell_nap(&bell, bell_seen, ns);
+    rtl_wakeup_nap(&wakeup, wakeups_seen, ns);
     atomic_store_explicit(&napping, false, memory_order_relaxed);
 }
 
@@ -61,7 +61,7 @@ void rtl_worker_wake(void)
 {
     if (atomic_load_explicit(&napping, memory_order_relaxed) && atomic_exchange(&napping, false)) {
         int saved = errno;
-        rtl_bell_ring(&bell);
+        rtl_wakeup_send(&wakeup);
         errno = saved;
     }
 }
@@ -86,7 +86,8 @@ static bool attend(uint64_t *since)
     uint64_t now = rtl_now();
     uint64_t end = now + ATTENTIVE_NS;
     for (unsigned i = 1; now < end; i++) {
-        if (now - *since > (rtl_forwards_pending() ? ATTENTION_NS : LINGER_NS) || rtl_waits_help())
+        if (now - *since > (rtl_forwards_pending() ? ATTENTION_NS : LINGER_NS) ||
+            rtl_waits_are_forwarding())
             return false;
         if (rtl_forward_ready_all() > 0)
             *since = now;
@@ -132,6 +133,7 @@ static void *work(void *unused)
     (void)unused;
     uint64_t since = 0;
     pthread_setname_np(pthread_self(), "rtl-worker");
+    rtl_signal_pool_is_of_rtl();
     rtl_sched_request_slice(
         RTL_SLICE_SHORTEST); /* a round is short, and signals run out until it comes */
     (void)rtl_submit_lock_prepare();
@@ -140,8 +142,8 @@ static void *work(void *unused)
     uint64_t found = 0; /* when something had finished last */
     uint64_t next_snapshot = rtl_now() + SNAPSHOT_PERIOD_NS;
     while (!atomic_load_explicit(&stopping, memory_order_acquire)) {
-        rtl_starve_round();
-        uint32_t bell_seen = rtl_bell_look(&bell);
+        rtl_stall_round();
+        uint32_t wakeups_seen = rtl_wakeup_count(&wakeup);
         unsigned finished = rtl_worker_round();
         atomic_fetch_add_explicit(&rounds, 1, memory_order_release);
         if (rtl_now() > next_snapshot) {
@@ -157,7 +159,7 @@ static void *work(void *unused)
         if (state.busy)
             continue;
         length = after(finished, now - before, length);
-        nap(bell_seen, limit(&length, since));
+        nap(wakeups_seen, limit(&length, since));
     }
     atomic_store_explicit(&ended, true, memory_order_release);
     return NULL;
@@ -166,7 +168,8 @@ static void *work(void *unused)
 /* Not the last thread that the program may have. */
 static bool start_thread(void)
 {
-    thread_error = rtl_tasks_left() ? rtl_task_start(&thread, work) : EAGAIN;
+    thread_error =
+        rtl_tasks_left() ? rtl_task_start(&task, RTL_TASK_DOES_NOT_ALLOCATE, work) : EAGAIN;
     return thread_error == 0;
 }
 
@@ -219,7 +222,7 @@ static bool has_made_rounds(void *context)
     if ((int32_t)(atomic_load_explicit(&rounds, memory_order_acquire) - *goal) >= 0 ||
         has_ended(NULL))
         return true;
-    rtl_bell_ring(&bell);
+    rtl_wakeup_send(&wakeup);
     return false;
 }
 
@@ -241,11 +244,11 @@ bool rtl_worker_stop(uint64_t patience_ns)
     bool stopped = true;
     if (running) {
         atomic_store_explicit(&stopping, true, memory_order_release);
-        rtl_bell_ring(&bell);
+        rtl_wakeup_send(&wakeup);
         stopped =
             rtl_wait_until(has_ended, NULL, rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns, STEP_NS);
         if (stopped) {
-            pthread_join(thread, NULL);
+            pthread_join(task.thread, NULL);
             running = false;
         }
     }

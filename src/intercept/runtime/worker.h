@@ -22,7 +22,7 @@ bool rtl_worker_start(struct rtl_ring *ring);
 /** Says in a part of a sentence why rtl_worker_start could not: no thread, and the limit. */
 void rtl_worker_why_not(char *text, size_t size);
 
-/** Signals become scarce: a worker that naps ends its nap. Any thread; a system call if it naps,
+/** Signals run low: a worker that naps ends its nap. Any thread; a system call if it naps,
  * which wakes a thread and waits for nothing. */
 void rtl_worker_wake(void);
 

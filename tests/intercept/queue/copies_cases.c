@@ -81,7 +81,7 @@ void rtl_api_hook(enum rtl_entry entry, void (*function)(void))
     hooks[entry] = function;
 }
 
-static unsigned no_help(void *context)
+static unsigned no_reclaim(void *context)
 {
     (void)context;
     return 0;
@@ -99,7 +99,7 @@ struct rtl_queue *rtl_queues_add_copies(uint32_t agent, struct rtl_wire_ledger *
                                             .ledger = *ledger,
                                             .mode = RTL_MODE_FULL,
                                             .queue_index = agent,
-                                            .help = no_help};
+                                            .reclaim = no_reclaim};
     return no_place ? NULL : queue;
 }
 
@@ -273,7 +273,7 @@ const char *Copies_CountingSignalIsReplaced(void)
     CHECK_DONE(set_up(RTL_MODE_FULL, 4));
     uint64_t own = fake_signal(3);
     CHECK(call(SECOND_GPU, HOST, 64, own) == HSA_STATUS_SUCCESS);
-    CHECK(given.handle != own && queues[SECOND_GPU].pending.owed == 1);
+    CHECK(given.handle != own && queues[SECOND_GPU].pending.to_forward == 1);
     fake_complete_copy(given.handle, 100, 300);
     CHECK(harvest(SECOND_GPU, 0, &facts) && rtl_is_replaced(&facts) && facts.app_signal == own);
     rtl_signal_put_times(own, &facts);
@@ -282,7 +282,7 @@ const char *Copies_CountingSignalIsReplaced(void)
     uint64_t plain = fake_signal(1);
     CHECK(time_of(plain, &time) == HSA_STATUS_SUCCESS && time.start == 1 && time.end == 2);
     /* Used once more, for a copy that keeps it: the runtime knows again. */
-    queues[SECOND_GPU].pending.owed = 0;
+    queues[SECOND_GPU].pending.to_forward = 0;
     rtl_shared_signal(own)->signal.value = 1;
     CHECK(call(FIRST_GPU, HOST, 64, own) == HSA_STATUS_SUCCESS && given.handle == own);
     CHECK(time_of(own, &time) == HSA_STATUS_SUCCESS && time.start == 1);
@@ -300,7 +300,7 @@ const char *Copies_RefusedOnesNeverWere(void)
         CHECK(call(FIRST_GPU, HOST, 64, counting) == outcome); /* there is one pool signal */
     }
     CHECK(ledgers[FIRST_GPU].seen == 0 && ledgers[FIRST_GPU].borrowed == 0);
-    CHECK(queues[FIRST_GPU].pending.owed == 0);
+    CHECK(queues[FIRST_GPU].pending.to_forward == 0);
     CHECK(queues[FIRST_GPU].pending.head == queues[FIRST_GPU].pending.tail);
     outcome = HSA_STATUS_SUCCESS;
     CHECK(call(FIRST_GPU, HOST, 64, plain) == outcome && given.handle == plain);
@@ -484,7 +484,7 @@ static void *finish_all(void *unused)
             if (!harvest(FIRST_GPU, at, &facts))
                 return (void *)record;
             if (rtl_is_replaced(&facts))
-                atomic_fetch_sub(&pending->owed, 1);
+                atomic_fetch_sub(&pending->to_forward, 1);
         }
         rtl_pending_advance(pending);
     }

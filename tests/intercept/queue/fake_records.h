@@ -1,5 +1,5 @@
 /**
- * Pending records for tests, in chunks that all queues of a test program share as those of a
+ * Pending records for tests, in slabs that all queues of a test program share as those of a
  * process do.
  */
 #ifndef RTL_TESTS_FAKE_RECORDS_H
@@ -16,8 +16,8 @@ static inline bool fake_records(struct rtl_pending *pending, uint64_t records)
     if (pending->table != NULL)
         rtl_pending_end(pending);
     memset(pending, 0, sizeof *pending);
-    return (rtl_chunks.pieces != NULL || rtl_chunks_init(&rtl_chunks)) &&
-           rtl_pending_init(pending, &rtl_chunks, records);
+    return (rtl_slabs.regions != NULL || rtl_slabs_init(&rtl_slabs)) &&
+           rtl_pending_init(pending, &rtl_slabs, records);
 }
 
 /** Looks at a record, and claims it if it may be taken. */

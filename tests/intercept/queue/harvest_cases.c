@@ -126,7 +126,7 @@ void rtl_emit_give_up(const struct rtl_emit_draft *draft)
     drafts[draft->draft.position].count = 0;
 }
 
-static unsigned help(void *context)
+static unsigned reclaim(void *context)
 {
     (void)context;
     return 0;
@@ -152,7 +152,7 @@ static const char *set_up_side(uint32_t slot)
                                                  .mode = RTL_MODE_FULL,
                                                  .reservations = &side->reservations,
                                                  .queue_index = slot,
-                                                 .help = help};
+                                                 .reclaim = reclaim};
     return NULL;
 }
 

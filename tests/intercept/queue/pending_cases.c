@@ -223,11 +223,11 @@ const char *Pending_ForwardsAreForTheWorker(void)
     CHECK_DONE(set_up());
     uint64_t own = fake_signal(3);
     uint64_t signal = add(own);
-    CHECK(pending.owed == 1 && !rtl_pending_owes(&pending, &pool, 0));
+    CHECK(pending.to_forward == 1 && !rtl_pending_must_forward(&pending, &pool, 0));
     fake_complete(signal, 1, 2);
-    CHECK(rtl_pending_owes(&pending, &pool, 0));
+    CHECK(rtl_pending_must_forward(&pending, &pool, 0));
     CHECK(take(0, false) == RTL_TAKE_FORWARD);
-    CHECK(take(0, true) == RTL_TAKE_TAKEN && !rtl_pending_owes(&pending, &pool, 0));
+    CHECK(take(0, true) == RTL_TAKE_TAKEN && !rtl_pending_must_forward(&pending, &pool, 0));
     return NULL;
 }
 
@@ -484,9 +484,9 @@ const char *Pending_EveryRecordIsTakenOnce(void)
     return take_all(0);
 }
 
-/* With room for many, and of a queue that is idle every 96 records: chunks change their places
+/* With room for many, and of a queue that is idle every 96 records: slabs change their places
  * while others look for records. */
-const char *Pending_EveryRecordIsTakenOnceWhileChunksGoRound(void)
+const char *Pending_EveryRecordIsTakenOnceWhileSlabsGoRound(void)
 {
     CHECK_DONE(set_up_with(1024));
     CHECK_DONE(take_all(0));

@@ -33,7 +33,7 @@ static enum rtl_borrower classify(struct rtl_record_id id, uint64_t handle)
 }
 
 /* Completes and harvests the oldest record when it is told to. */
-static unsigned help(void *context)
+static unsigned reclaim(void *context)
 {
     (void)context;
     bench.helps++;
@@ -91,7 +91,7 @@ static const char *set_up(enum rtl_mode mode, uint32_t signals)
                                            .launches = &launches,
                                            .queue = 11,
                                            .queue_index = 5,
-                                           .help = help};
+                                           .reclaim = reclaim};
     return NULL;
 }
 
@@ -179,7 +179,7 @@ const char *Rewrite_PlainSignalIsBorrowed(void)
     CHECK(facts.app_signal == own && facts.pool_id == UINT32_MAX && facts.start == 7 &&
           facts.end == 9);
     CHECK(!rtl_borrow_find(&bench.borrows, own, &id));
-    CHECK(bench.ledger.borrowed == 1 && bench.pending.owed == 0);
+    CHECK(bench.ledger.borrowed == 1 && bench.pending.to_forward == 0);
     return NULL;
 }
 
@@ -202,7 +202,7 @@ const char *Rewrite_CountingSignalIsReplaced(void)
         hsa_kernel_dispatch_packet_t *packet = kernel(i, own);
         rewrite(i, 1);
         CHECK(packet->completion_signal.handle != own && packet->completion_signal.handle != 0);
-        CHECK(bench.pending.owed == i + 1 && replaced == i + 1);
+        CHECK(bench.pending.to_forward == i + 1 && replaced == i + 1);
         fake_complete(packet->completion_signal.handle, 1, 2);
         struct rtl_kernel_facts facts;
         CHECK(take(i, &facts) == RTL_TAKE_TAKEN && facts.app_signal == own &&
@@ -223,7 +223,7 @@ const char *Rewrite_SignalOfAPacketInFlightIsReplaced(void)
     rewrite(0, 2);
     CHECK(first->completion_signal.handle == own);
     CHECK(second->completion_signal.handle != own);
-    CHECK(bench.ledger.borrowed == 1 && bench.pending.owed == 1);
+    CHECK(bench.ledger.borrowed == 1 && bench.pending.to_forward == 1);
     return NULL;
 }
 
@@ -239,7 +239,7 @@ const char *Rewrite_BarrierDoesNotWriteOverBorrowedTimes(void)
     fake_complete(own, 1, 2);
     fake_complete(early->completion_signal.handle, 3, 4);
     CHECK(take(0, &facts) == RTL_TAKE_TAKEN && take(1, &facts) == RTL_TAKE_TAKEN);
-    atomic_store(&bench.pending.owed, 0);
+    atomic_store(&bench.pending.to_forward, 0);
     hsa_barrier_and_packet_t *late = barrier(2, HSA_PACKET_TYPE_BARRIER_AND, own);
     rewrite(2, 1);
     CHECK(late->completion_signal.handle == own);
@@ -258,7 +258,7 @@ const char *Rewrite_SignalOfABarrierInFlightIsReplaced(void)
     rewrite(0, 2);
     CHECK(bench.ring[0].completion_signal.handle == own);
     CHECK(shared->completion_signal.handle != own && bench.ledger.borrowed == 0);
-    atomic_store(&bench.pending.owed, 0);
+    atomic_store(&bench.pending.to_forward, 0);
     hsa_kernel_dispatch_packet_t *free = kernel(2, other);
     rewrite(2, 1);
     CHECK(free->completion_signal.handle == other && bench.ledger.borrowed == 1);
@@ -266,7 +266,7 @@ const char *Rewrite_SignalOfABarrierInFlightIsReplaced(void)
     hsa_kernel_dispatch_packet_t *again = kernel(3, own);
     rewrite(3, 1);
     CHECK(again->completion_signal.handle != own);
-    atomic_store(&bench.pending.owed, 0);
+    atomic_store(&bench.pending.to_forward, 0);
     rtl_borrow_clear_busy(&bench.borrows, own);
     again = kernel(4, own);
     rewrite(4, 1);
@@ -311,7 +311,7 @@ const char *Rewrite_SignalThatWasArmedUnseenIsBorrowedAgain(void)
     fake_complete(second->completion_signal.handle, 1, 2);
     struct rtl_kernel_facts facts;
     CHECK(take(1, &facts) == RTL_TAKE_TAKEN);
-    atomic_store(&bench.pending.owed, 0);
+    atomic_store(&bench.pending.to_forward, 0);
     fake_complete(own, 7, 9);
     ((amd_signal_t *)(uintptr_t)own)->value = 1;
     hsa_kernel_dispatch_packet_t *third = kernel(2, own);
@@ -336,7 +336,7 @@ const char *Rewrite_StaleHandleOfThePoolIsDropped(void)
     CHECK(behind->completion_signal.handle == 0);
     fake_complete(packet->completion_signal.handle, 1, 2);
     CHECK(take(0, &facts) == RTL_TAKE_TAKEN && facts.app_signal == 0);
-    CHECK(bench.ledger.borrowed == 0 && atomic_load(&bench.pending.owed) == 0);
+    CHECK(bench.ledger.borrowed == 0 && atomic_load(&bench.pending.to_forward) == 0);
     return NULL;
 }
 
@@ -355,7 +355,7 @@ const char *Rewrite_BarrierIsForwardedOnlyBehindAForward(void)
     rewrite(1, 3);
     CHECK(behind->completion_signal.handle != own && behind->completion_signal.handle != 0);
     CHECK(without->completion_signal.handle == 0);
-    CHECK(bench.pending.owed == 2 && bench.ledger.seen == 1 && bench.ledger.packets == 4);
+    CHECK(bench.pending.to_forward == 2 && bench.ledger.seen == 1 && bench.ledger.packets == 4);
     fake_complete(behind->completion_signal.handle, 1, 2);
     CHECK(take(1, &facts) == RTL_TAKE_TAKEN);
     CHECK(facts.app_signal == own && (facts.flags & RTL_RECORD_BARRIER) != 0);
@@ -570,25 +570,25 @@ const char *Rewrite_SmallPoolIsShared(void)
     return NULL;
 }
 
-static unsigned told_scarce;
+static unsigned told_low;
 
-static void scarce(void)
+static void on_low_watermark(void)
 {
-    told_scarce++;
+    told_low++;
 }
 
 /* Nothing is harvested: it is told from half of the signals on, once for each piece of them. */
 const char *Rewrite_ScarceSignalsAreTold(void)
 {
     CHECK_DONE(set_up(RTL_MODE_FULL, 64));
-    bench.rewriter.scarce = scarce;
-    told_scarce = 0;
+    bench.rewriter.on_low_watermark = on_low_watermark;
+    told_low = 0;
     for (uint64_t i = 0; i < 40; i++) {
         (void)kernel(i, 0);
         rewrite(i, 1);
-        CHECK(i > 32 || told_scarce == 0);
+        CHECK(i > 32 || told_low == 0);
     }
-    CHECK(told_scarce > 0 && told_scarce <= 8);
+    CHECK(told_low > 0 && told_low <= 8);
     return NULL;
 }
 
@@ -655,9 +655,9 @@ static const char *check_row(uint64_t sequence, uint64_t first, uint64_t end, ui
     return NULL;
 }
 
-/* Batches that are rewritten at once, whose records lie across two chunks and whose signals are not
+/* Batches that are rewritten at once, whose records lie across two slabs and whose signals are not
  * all at hand at first. */
-const char *Rewrite_LargeBatchesGoOnInTheNextChunk(void)
+const char *Rewrite_LargeBatchesGoOnInTheNextSlab(void)
 {
     CHECK_DONE(set_up(RTL_MODE_FULL, 50));
     for (uint64_t batch = 0; batch < 9; batch++) {
@@ -711,11 +711,11 @@ const char *Rewrite_BatchOfManyKindsKeepsItsOrder(void)
     return NULL;
 }
 
-/* An origin is kept for records alone: a chunk has room for as many of both. */
+/* An origin is kept for records alone: a slab has room for as many of both. */
 const char *Rewrite_BarriersTakeNoPlaceForOrigins(void)
 {
     CHECK_DONE(set_up(RTL_MODE_FULL, 64));
-    for (uint64_t i = 0; i < UINT64_C(3) * RTL_CHUNK; i++) {
+    for (uint64_t i = 0; i < UINT64_C(3) * RTL_SLAB; i++) {
         reserve(i, 1, 100 + i, (uint32_t)(101 + i), 0);
         (void)barrier(i, HSA_PACKET_TYPE_BARRIER_AND, 0);
         rtl_rewrite(&bench.rewriter, &bench.ring[i % SLOTS], i, 1, 9);

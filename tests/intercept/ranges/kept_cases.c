@@ -62,11 +62,11 @@ const char *Kept_AKernelOfNoRange(void)
     struct rtl_kept kept = {0};
     tell_kernel(&kept, OTHER_CALL, 0, 500);
     tell_kernel(&kept, 0, 0, 500);
-    CHECK(kept.homeless_count == 1);
+    CHECK(kept.unassigned_count == 1);
     rtl_kept_assign(&kept, 500);
-    CHECK(kept.homeless_count == 1);
+    CHECK(kept.unassigned_count == 1);
     rtl_kept_assign(&kept, 501);
-    CHECK(kept.homeless_count == 0 && kept.lost == 0);
+    CHECK(kept.unassigned_count == 0 && kept.lost == 0);
     rtl_kept_free(&kept);
     return NULL;
 }

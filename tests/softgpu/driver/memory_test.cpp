@@ -52,6 +52,18 @@ class Memory : public Gpu
     }
 };
 
+/* ROCr from 5.7 on has memory of the program's own at the devices' address too, which it knows
+ * nothing more of, unless it is told not to. */
+class OtherAddress : public Memory
+{
+  protected:
+    void SetUp() override
+    {
+        setting("HSA_USE_SVM", "0");
+        Memory::SetUp();
+    }
+};
+
 TEST_F(Memory, CopiesInEveryDirection)
 {
     /* Sizes around ROCr's limit of one SDMA packet (0x3fffe0 bytes) and odd ones. */
@@ -191,7 +203,7 @@ TEST_F(Memory, CopiesWaitForTheirDependencies)
     hsa_queue_destroy(queue);
 }
 
-TEST_F(Memory, PointerInfo)
+TEST_F(OtherAddress, PointerInfo)
 {
     enum { SIZE = 3 << 20 };
     void *device = gpu_memory(&machine, machine.vram[1], SIZE);
@@ -224,7 +236,7 @@ TEST_F(Memory, PointerInfo)
 
 /* Registered memory has another address on the devices; engines and kernels reach it by that. The
  * list's first int counts the others (kernels.cl). */
-TEST_F(Memory, RegisteredMemoryIsReachedByTheDevicesAddress)
+TEST_F(OtherAddress, RegisteredMemoryIsReachedByTheDevicesAddress)
 {
     enum { SIZE = 100000 };
     std::vector<unsigned char> expected = pattern(SIZE, 11);
@@ -263,6 +275,29 @@ TEST_F(Memory, RegisteredMemoryIsReachedByTheDevicesAddress)
     EXPECT_EQ(hsa_amd_memory_unlock(own.data()), HSA_STATUS_SUCCESS);
     EXPECT_EQ(hsa_amd_memory_unlock(back.data() + 3), HSA_STATUS_SUCCESS);
     hsa_amd_memory_pool_free(kernarg);
+    hsa_amd_memory_pool_free(device);
+}
+
+/* HIP registers what it copies, and what begins at one address with two sizes at once. */
+TEST_F(Memory, OneAddressIsRegisteredWithTwoSizes)
+{
+    enum { SMALL = 4096, LARGE = 3 * SMALL };
+    std::vector<unsigned char> own(LARGE);
+    void *small = nullptr;
+    void *large = nullptr;
+    ASSERT_EQ(hsa_amd_memory_lock(own.data(), SMALL, machine.gpu, 2, &small), HSA_STATUS_SUCCESS);
+    ASSERT_EQ(hsa_amd_memory_lock(own.data(), LARGE, machine.gpu, 2, &large), HSA_STATUS_SUCCESS);
+    void *device = gpu_memory(&machine, machine.vram[0], LARGE);
+    std::vector<unsigned char> expected = pattern(LARGE, 12);
+    own = expected;
+    copy(device, machine.gpu[0], large, machine.cpu, LARGE);
+    std::fill(own.begin(), own.end(), 0);
+    copy(small, machine.cpu, device, machine.gpu[0], SMALL);
+    copy(static_cast<char *>(large) + SMALL, machine.cpu, static_cast<char *>(device) + SMALL,
+         machine.gpu[0], LARGE - SMALL);
+    EXPECT_EQ(own, expected);
+    EXPECT_EQ(hsa_amd_memory_unlock(own.data()), HSA_STATUS_SUCCESS);
+    EXPECT_EQ(hsa_amd_memory_unlock(own.data()), HSA_STATUS_SUCCESS);
     hsa_amd_memory_pool_free(device);
 }
 

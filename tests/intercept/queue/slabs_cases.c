@@ -14,7 +14,7 @@
 
 #define ALL 40000u /* records of a random run */
 
-static struct rtl_chunks own; /* that no other queue has */
+static struct rtl_slabs own; /* that no other queue has */
 static struct rtl_pending pending;
 static struct rtl_pool pool;
 
@@ -23,13 +23,13 @@ static void tear_down(void)
     if (pending.table != NULL)
         rtl_pending_end(&pending);
     memset(&pending, 0, sizeof pending);
-    rtl_chunks_end(&own);
+    rtl_slabs_end(&own);
 }
 
 static const char *set_up(uint64_t records)
 {
     tear_down();
-    CHECK(rtl_chunks_init(&own) && rtl_pending_init(&pending, &own, records));
+    CHECK(rtl_slabs_init(&own) && rtl_pending_init(&pending, &own, records));
     CHECK(pending.mask + 1 == records);
     CHECK(fake_pool(&pool, FAKE_SIGNALS / 4));
     return NULL;
@@ -112,46 +112,46 @@ static const char *pass(uint64_t count, uint64_t behind)
     return NULL;
 }
 
-/* Chunks in which the queue's last record is number `first` or later. */
-static unsigned chunks_since(uint64_t first)
+/* Slabs in which the queue's last record is number `first` or later. */
+static unsigned slabs_since(uint64_t first)
 {
     unsigned touched = 0;
-    uint32_t end = atomic_load(&own.piece_count) * RTL_CHUNKS_PIECE;
-    for (uint32_t number = RTL_CHUNKS_PIECE; number < end; number++) {
-        const struct rtl_record_chunk *chunk = rtl_chunks_at(&own, number);
+    uint32_t end = atomic_load(&own.region_count) * RTL_SLABS_REGION;
+    for (uint32_t number = RTL_SLABS_REGION; number < end; number++) {
+        const struct rtl_record_slab *slab = rtl_slabs_at(&own, number);
         bool found = false;
-        for (unsigned i = 0; i < RTL_CHUNK; i++)
-            found = found || atomic_load(&chunk->records[i].state) > first * RTL_RECORD_STATES;
+        for (unsigned i = 0; i < RTL_SLAB; i++)
+            found = found || atomic_load(&slab->records[i].state) > first * RTL_RECORD_STATES;
         touched += found;
     }
     return touched;
 }
 
-/* A few in flight lie in two chunks, and in two more those behind them and the ones to come. */
-const char *Chunks_AQueueThatIsNeverEmptyTakesAFew(void)
+/* A few in flight lie in two slabs, and in two more those behind them and the ones to come. */
+const char *Slabs_AQueueThatIsNeverEmptyTakesAFew(void)
 {
     CHECK_DONE(set_up(16384));
     CHECK_DONE(pass(100000, 10));
-    CHECK(chunks_since(0) <= 4);
+    CHECK(slabs_since(0) <= 4);
     CHECK_DONE(pass(100000, 300));
-    CHECK(chunks_since(0) <= 300 / RTL_CHUNK + 4);
+    CHECK(slabs_since(0) <= 300 / RTL_SLAB + 4);
     return NULL;
 }
 
-const char *Chunks_AfterABurstAFewAreUsedAgain(void)
+const char *Slabs_AfterABurstAFewAreUsedAgain(void)
 {
     CHECK_DONE(set_up(1024));
     CHECK_DONE(pass(1023, 1023));
     while (atomic_load(&pending.head) < atomic_load(&pending.tail))
         CHECK_DONE(take(atomic_load(&pending.head)));
-    CHECK(chunks_since(0) == 1024 / RTL_CHUNK);
+    CHECK(slabs_since(0) == 1024 / RTL_SLAB);
     uint64_t first = atomic_load(&pending.tail);
     CHECK_DONE(pass(50000, 10));
-    CHECK(chunks_since(first) <= 5);
+    CHECK(slabs_since(first) <= 5);
     return NULL;
 }
 
-const char *Chunks_ALongKernelKeepsOneRecordAndNotTheOthers(void)
+const char *Slabs_ALongKernelKeepsOneRecordAndNotTheOthers(void)
 {
     uint64_t first;
     uint64_t signal;
@@ -180,12 +180,12 @@ const char *Chunks_ALongKernelKeepsOneRecordAndNotTheOthers(void)
 
 #define PAGE 4096u
 
-/* Pages of a piece that have memory. */
-static unsigned resident(const struct rtl_chunks *chunks, uint32_t piece)
+/* Pages of a region that have memory. */
+static unsigned resident(const struct rtl_slabs *slabs, uint32_t region)
 {
-    unsigned char in[RTL_CHUNKS_PIECE * sizeof(struct rtl_record_chunk) / PAGE];
+    unsigned char in[RTL_SLABS_REGION * sizeof(struct rtl_record_slab) / PAGE];
     unsigned count = 0;
-    if (mincore((void *)rtl_chunks_at(chunks, piece * RTL_CHUNKS_PIECE), sizeof in * PAGE, in) != 0)
+    if (mincore((void *)rtl_slabs_at(slabs, region * RTL_SLABS_REGION), sizeof in * PAGE, in) != 0)
         return UINT_MAX;
     for (unsigned i = 0; i < sizeof in; i++)
         count += in[i] & 1u;
@@ -201,30 +201,30 @@ static bool may_be_ahead(void)
     return may;
 }
 
-const char *Chunks_MemoryIsThereAhead(void)
+const char *Slabs_MemoryIsThereAhead(void)
 {
-    static const unsigned all = RTL_CHUNKS_PIECE * sizeof(struct rtl_record_chunk) / PAGE;
-    static struct rtl_chunks chunks;
-    uint32_t numbers[RTL_CHUNKS_PIECE];
+    static const unsigned all = RTL_SLABS_REGION * sizeof(struct rtl_record_slab) / PAGE;
+    static struct rtl_slabs slabs;
+    uint32_t numbers[RTL_SLABS_REGION];
     if (!may_be_ahead())
         return NULL;
-    CHECK(rtl_chunks_init(&chunks));
-    rtl_chunks_reserve(&chunks, 8);
-    CHECK(atomic_load(&chunks.piece_count) == 2 && resident(&chunks, 1) == all);
-    CHECK(rtl_chunks_take(&chunks, numbers, 24) == 24);
-    rtl_chunks_reserve(&chunks, 8); /* there are 8 */
-    CHECK(atomic_load(&chunks.piece_count) == 2);
-    CHECK(rtl_chunks_take(&chunks, numbers, 1) == 1);
-    rtl_chunks_reserve(&chunks, 8);
-    CHECK(atomic_load(&chunks.piece_count) == 3 && resident(&chunks, 2) == all);
-    rtl_chunks_end(&chunks);
+    CHECK(rtl_slabs_init(&slabs));
+    rtl_slabs_reserve(&slabs, 8);
+    CHECK(atomic_load(&slabs.region_count) == 2 && resident(&slabs, 1) == all);
+    CHECK(rtl_slabs_take(&slabs, numbers, 24) == 24);
+    rtl_slabs_reserve(&slabs, 8); /* there are 8 */
+    CHECK(atomic_load(&slabs.region_count) == 2);
+    CHECK(rtl_slabs_take(&slabs, numbers, 1) == 1);
+    rtl_slabs_reserve(&slabs, 8);
+    CHECK(atomic_load(&slabs.region_count) == 3 && resident(&slabs, 2) == all);
+    rtl_slabs_end(&slabs);
     return NULL;
 }
 
 /* ---- several queues ---- */
 
 /* Some of the records are done, some pending. A queue that begins with their memory has none. */
-const char *Chunks_GivenBackAreForgotten(void)
+const char *Slabs_GivenBackAreForgotten(void)
 {
     struct rtl_kernel_facts facts;
     CHECK_DONE(set_up(128));
@@ -233,7 +233,7 @@ const char *Chunks_GivenBackAreForgotten(void)
     uint32_t unused = atomic_load(&own.unused_count);
     memset(&pending, 0, sizeof pending);
     CHECK(rtl_pending_init(&pending, &own, 128) && rtl_pending_room(&pending) > 0);
-    CHECK(atomic_load(&own.unused_count) == unused - 2 && atomic_load(&own.piece_count) == 2);
+    CHECK(atomic_load(&own.unused_count) == unused - 2 && atomic_load(&own.region_count) == 2);
     for (uint64_t i = 0; i < 128; i++) {
         CHECK(rtl_pending_classify(&pending, i, 0) == RTL_BORROWER_COMING);
         CHECK(rtl_pending_look(&pending, &pool, i, true, &facts) == RTL_TAKE_DONE);
@@ -254,25 +254,25 @@ static uint64_t add_until_full(struct rtl_pending *queue)
 /* As where the system gives no more: a queue has the room that there is, and more when some is
  * done.
  */
-const char *Chunks_WithoutMemoryThereIsNoRoom(void)
+const char *Slabs_WithoutMemoryThereIsNoRoom(void)
 {
-    static struct rtl_chunks few;
+    static struct rtl_slabs few;
     static struct rtl_pending poor;
     struct rtl_kernel_facts facts;
-    CHECK(rtl_chunks_init(&few) && rtl_pending_init(&poor, &few, 4096));
-    rtl_chunks_reserve(&few, 1);
-    uint32_t pieces = atomic_exchange(&few.piece_count, RTL_CHUNKS_PIECES);
-    CHECK(add_until_full(&poor) == RTL_CHUNKS_PIECE * (uint64_t)RTL_CHUNK);
-    for (uint64_t i = 0; i < RTL_CHUNK; i++) {
+    CHECK(rtl_slabs_init(&few) && rtl_pending_init(&poor, &few, 4096));
+    rtl_slabs_reserve(&few, 1);
+    uint32_t regions = atomic_exchange(&few.region_count, RTL_SLABS_REGIONS);
+    CHECK(add_until_full(&poor) == RTL_SLABS_REGION * (uint64_t)RTL_SLAB);
+    for (uint64_t i = 0; i < RTL_SLAB; i++) {
         CHECK(rtl_pending_room(&poor) == 0);
         CHECK(rtl_pending_abandon(&poor, i, &facts));
         rtl_pending_advance(&poor);
     }
-    CHECK(add_until_full(&poor) == RTL_CHUNK);
-    atomic_store(&few.piece_count, pieces);
-    CHECK(add_until_full(&poor) == 4096 - RTL_CHUNKS_PIECE * (uint64_t)RTL_CHUNK);
+    CHECK(add_until_full(&poor) == RTL_SLAB);
+    atomic_store(&few.region_count, regions);
+    CHECK(add_until_full(&poor) == 4096 - RTL_SLABS_REGION * (uint64_t)RTL_SLAB);
     rtl_pending_end(&poor);
-    rtl_chunks_end(&few);
+    rtl_slabs_end(&few);
     return NULL;
 }
 
@@ -336,7 +336,7 @@ static void *harvest_all(void *unused)
     return NULL;
 }
 
-const char *Chunks_ManyThreadsHarvestManyQueues(void)
+const char *Slabs_ManyThreadsHarvestManyQueues(void)
 {
     pthread_t threads[QUEUES + 2];
     CHECK_DONE(set_up(1024));
@@ -469,9 +469,9 @@ static const char *run(uint64_t records, uint64_t seed)
     return NULL;
 }
 
-const char *Chunks_RandomUseAgreesWithAList(void)
+const char *Slabs_RandomUseAgreesWithAList(void)
 {
-    static const uint64_t sizes[] = {RTL_CHUNK, 128, 512};
+    static const uint64_t sizes[] = {RTL_SLAB, 128, 512};
     for (unsigned i = 0; i < 3; i++)
         CHECK_DONE(run(sizes[i], UINT64_C(1000000000) * (i + 1)));
     return NULL;

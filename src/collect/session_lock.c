@@ -1,4 +1,4 @@
-#include "collect/hold.h"
+#include "collect/session_lock.h"
 
 #include "common/private.h"
 
@@ -22,7 +22,7 @@ int rtl_ring_dir_open(const char *path, int flags)
     return -1;
 }
 
-int rtl_ring_dir_hold(const char *path)
+int rtl_ring_dir_lock(const char *path)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     int file = rtl_ring_dir_open(path, O_RDWR | O_APPEND);
@@ -45,7 +45,7 @@ bool rtl_ring_dir_facts(int file, struct rtl_ring_dir_facts *facts)
     text[length] = '\0';
     *facts = (struct rtl_ring_dir_facts){
         .length = (size_t)length,
-        .held_before = strstr(text, "\ncollector ") != NULL,
+        .collected_before = strstr(text, "\ncollector ") != NULL,
         .young = status.st_mtime + RTL_RING_DIR_YOUNG_S >= time(NULL),
     };
     const char *line = strstr(text, "\nmaker ");
@@ -55,12 +55,12 @@ bool rtl_ring_dir_facts(int file, struct rtl_ring_dir_facts *facts)
     return length == 0 || strncmp(text, "wire ", 5) == 0;
 }
 
-/* Where the kernel cannot tell, nothing is said against it. */
+/* Where Linux cannot tell, nothing is said against it. */
 bool rtl_ring_dir_is_collected(int file)
 {
     struct rtl_ring_dir_facts facts;
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (fcntl(file, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK)
         return true;
-    return rtl_ring_dir_facts(file, &facts) && !facts.held_before && facts.young;
+    return rtl_ring_dir_facts(file, &facts) && !facts.collected_before && facts.young;
 }

@@ -1,16 +1,16 @@
 /**
- * What pending records are kept in: chunks of some, which all queues take from here.
+ * What pending records are kept in: slabs of some, which all queues take from here.
  *
- * A queue takes a chunk when it has none whose records are all done, and keeps it for its next
- * records. There is memory ahead for chunks that no queue has yet: the worker sees to that, so that
+ * A queue takes a slab when it has none whose records are all done, and keeps it for its next
+ * records. There is memory ahead for slabs that no queue has yet: the worker sees to that, so that
  * a thread that submits does not pay for pages that are written to for the first time.
  *
- * Without locks. Chunks have numbers above 0, and are not unmapped while there are queues: a
+ * Without locks. Slabs have numbers above 0, and are not unmapped while there are queues: a
  * harvester may look where a record was at any time, and `state`, which has the record's number,
- * tells what it has found (pending.c). Number 0 is a chunk in which there is never a record.
+ * tells what it has found (pending.c). Number 0 is a slab in which there is never a record.
  */
-#ifndef RTL_INTERCEPT_QUEUE_CHUNKS_H
-#define RTL_INTERCEPT_QUEUE_CHUNKS_H
+#ifndef RTL_INTERCEPT_QUEUE_SLABS_H
+#define RTL_INTERCEPT_QUEUE_SLABS_H
 
 #include "common/lines.h"
 #include "pool/stack.h"
@@ -19,8 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Records of a chunk; a power of two. */
-#define RTL_CHUNK 64u
+/** Records of a slab; a power of two. */
+#define RTL_SLAB 64u
 
 /** One record, one cache line. All fields are atomics because a late harvester may read them while
  * the place is being used again; its claim then fails. What it tells of a kernel it has in the
@@ -46,54 +46,53 @@ struct rtl_record_origin {
 };
 
 /** Records that follow each other, and their origins, at most one for each. */
-struct rtl_record_chunk {
-    struct rtl_record records[RTL_CHUNK];
-    struct rtl_record_origin origins[RTL_CHUNK];
+struct rtl_record_slab {
+    struct rtl_record records[RTL_SLAB];
+    struct rtl_record_origin origins[RTL_SLAB];
 };
 
-/** Chunks that memory is taken for at once, and how often: for as many records as one queue may
+/** Slabs that memory is taken for at once, and how often: for as many records as one queue may
  * have at most. */
-#define RTL_CHUNKS_PIECE  32u
-#define RTL_CHUNKS_PIECES ((1u << 24) / RTL_CHUNK / RTL_CHUNKS_PIECE + 1)
+#define RTL_SLABS_REGION  32u
+#define RTL_SLABS_REGIONS ((1u << 24) / RTL_SLAB / RTL_SLABS_REGION + 1)
 
-struct rtl_chunks {
-    struct rtl_record_chunk *_Atomic *pieces; /**< NULL beyond those that there are */
+struct rtl_slabs {
+    struct rtl_record_slab *_Atomic *regions; /**< NULL beyond those that there are */
     struct rtl_stack unused;                  /**< no queue has them; there is memory for them */
-    _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint32_t piece_count;
+    _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint32_t region_count;
     _Atomic uint32_t unused_count; /**< may lag for a moment */
 };
 
 /** Those of the library's queues. */
-extern struct rtl_chunks rtl_chunks;
+extern struct rtl_slabs rtl_slabs;
 
 /** Makes room for the numbers of all that there may be; there are none yet. False without memory.
  */
-bool rtl_chunks_init(struct rtl_chunks *chunks);
+bool rtl_slabs_init(struct rtl_slabs *slabs);
 
-/** Gives all memory back, that of chunks which somebody still has too. */
-void rtl_chunks_end(struct rtl_chunks *chunks);
+/** Gives all memory back, that of slabs which somebody still has too. */
+void rtl_slabs_end(struct rtl_slabs *slabs);
 
-/** Takes `count` chunks, which are the caller's until it gives them back, with states of zero.
+/** Takes `count` slabs, which are the caller's until it gives them back, with states of zero.
  * Takes memory if there are none. Returns how many: fewer without memory. Any thread; keeps errno.
  */
-unsigned rtl_chunks_take(struct rtl_chunks *chunks, uint32_t *numbers, unsigned count);
+unsigned rtl_slabs_take(struct rtl_slabs *slabs, uint32_t *numbers, unsigned count);
 
 /** Gives one back; its records are forgotten, and nobody may look for them any more. Any thread. */
-void rtl_chunks_give(struct rtl_chunks *chunks, uint32_t number);
+void rtl_slabs_give(struct rtl_slabs *slabs, uint32_t number);
 
 /** Sees to it that there are so many at least that no queue has, and that have memory: a page that
  * is written to for the first time costs microseconds, and the submitter should find it there. Any
  * thread; keeps errno. */
-void rtl_chunks_reserve(struct rtl_chunks *chunks, uint32_t ahead);
+void rtl_slabs_reserve(struct rtl_slabs *slabs, uint32_t ahead);
 
-/** The chunk with a number that was taken once, or 0. Any thread that comes after the one that took
+/** The slab with a number that was taken once, or 0. Any thread that comes after the one that took
  * it. */
-static inline struct rtl_record_chunk *rtl_chunks_at(const struct rtl_chunks *chunks,
-                                                     uint32_t number)
+static inline struct rtl_record_slab *rtl_slabs_at(const struct rtl_slabs *slabs, uint32_t number)
 {
-    struct rtl_record_chunk *piece =
-        atomic_load_explicit(&chunks->pieces[number / RTL_CHUNKS_PIECE], memory_order_relaxed);
-    return piece + number % RTL_CHUNKS_PIECE;
+    struct rtl_record_slab *region =
+        atomic_load_explicit(&slabs->regions[number / RTL_SLABS_REGION], memory_order_relaxed);
+    return region + number % RTL_SLABS_REGION;
 }
 
 #endif

@@ -1,4 +1,4 @@
-#include "intercept/queue/held.h"
+#include "intercept/queue/backlog.h"
 
 #include "intercept/queue/queue.h"
 #include "intercept/queue/signal_pool.h"
@@ -24,44 +24,45 @@ static bool would_be_recorded(const struct rtl_kernel_facts *facts)
 }
 
 /* Goes on where the last count has ended, if nothing was accounted since. */
-static void prepare(struct rtl_held *held, const struct rtl_queue *queue)
+static void prepare(struct rtl_backlog *backlog, const struct rtl_queue *queue)
 {
     uint64_t now = accounted(queue->ledger);
     uint64_t head = atomic_load_explicit(&queue->pending.head, memory_order_acquire);
-    if (held->id == (uint64_t)queue->id + 1 && held->accounted == now && held->next >= head)
+    if (backlog->id == (uint64_t)queue->id + 1 && backlog->accounted == now &&
+        backlog->next >= head)
         return;
-    held->id = (uint64_t)queue->id + 1;
-    held->accounted = now;
-    held->next = head;
-    held->completed = 0;
+    backlog->id = (uint64_t)queue->id + 1;
+    backlog->accounted = now;
+    backlog->next = head;
+    backlog->completed = 0;
 }
 
-static uint64_t count(struct rtl_held *held, struct rtl_queue *queue, unsigned max_incomplete)
+static uint64_t count(struct rtl_backlog *backlog, struct rtl_queue *queue, unsigned max_incomplete)
 {
     struct rtl_pending *pending = &queue->pending;
     uint64_t tail = atomic_load_explicit(&pending->tail, memory_order_acquire);
     uint64_t behind = 0; /* that have completed, and others before them have not */
     unsigned waiting = 0;
-    for (uint64_t at = held->next; at < tail && waiting < max_incomplete; at++) {
+    for (uint64_t at = backlog->next; at < tail && waiting < max_incomplete; at++) {
         struct rtl_kernel_facts facts;
         enum rtl_take found = rtl_pending_look(pending, &rtl_signals, at, false, &facts);
         bool counts = found == RTL_TAKE_TAKEN && would_be_recorded(&facts);
         waiting = found == RTL_TAKE_WAITING ? waiting + 1 : counts ? 0 : waiting;
-        if (at == held->next && found != RTL_TAKE_WAITING && found != RTL_TAKE_FORWARD) {
-            held->next++;
-            held->completed += counts;
+        if (at == backlog->next && found != RTL_TAKE_WAITING && found != RTL_TAKE_FORWARD) {
+            backlog->next++;
+            backlog->completed += counts;
         } else {
             behind += counts;
         }
     }
-    return held->completed + behind;
+    return backlog->completed + behind;
 }
 
 /* What has completed stays so, and what is accounted had completed: the largest sum holds. */
-static void tell(struct rtl_held *held, struct rtl_queue *queue, unsigned max_incomplete)
+static void tell(struct rtl_backlog *backlog, struct rtl_queue *queue, unsigned max_incomplete)
 {
-    prepare(held, queue);
-    uint64_t done = held->accounted + count(held, queue, max_incomplete);
+    prepare(backlog, queue);
+    uint64_t done = backlog->accounted + count(backlog, queue, max_incomplete);
     _Atomic uint64_t *known = &queue->ledger->done;
     uint64_t before = atomic_load_explicit(known, memory_order_relaxed);
     while (before < done && !atomic_compare_exchange_weak_explicit(
@@ -71,14 +72,14 @@ static void tell(struct rtl_held *held, struct rtl_queue *queue, unsigned max_in
 
 /* Nobody waits for the thread that counts, which may have lost its processor: the process may end
  * before it is done. */
-void rtl_held_count(struct rtl_queue *queue, unsigned max_incomplete)
+void rtl_backlog_count(struct rtl_queue *queue, unsigned max_incomplete)
 {
-    struct rtl_held own = {.id = 0};
-    struct rtl_held *held = &queue->held;
-    if (atomic_exchange_explicit(&held->counting, true, memory_order_acquire)) {
+    struct rtl_backlog own = {.id = 0};
+    struct rtl_backlog *backlog = &queue->backlog;
+    if (atomic_exchange_explicit(&backlog->counting, true, memory_order_acquire)) {
         tell(&own, queue, max_incomplete);
         return;
     }
-    tell(held, queue, max_incomplete);
-    atomic_store_explicit(&held->counting, false, memory_order_release);
+    tell(backlog, queue, max_incomplete);
+    atomic_store_explicit(&backlog->counting, false, memory_order_release);
 }

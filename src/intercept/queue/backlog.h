@@ -4,8 +4,8 @@
  * The process may die while they wait. Its ledger tells then that they were lost for want of room,
  * and not in flight: how many were known to be done lies beside how many were handed over.
  */
-#ifndef RTL_INTERCEPT_QUEUE_HELD_H
-#define RTL_INTERCEPT_QUEUE_HELD_H
+#ifndef RTL_INTERCEPT_QUEUE_BACKLOG_H
+#define RTL_INTERCEPT_QUEUE_BACKLOG_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -15,7 +15,7 @@ struct rtl_queue;
 
 /** What the last count has found, so that the next one need not look at it again. Zeros at first.
  */
-struct rtl_held {
+struct rtl_backlog {
     _Atomic bool counting; /**< a thread is at it: the rest is its own, and others look at all */
     uint64_t id;           /**< of the queue that it was of, + 1 */
     uint64_t accounted;    /**< what its row had accounted then */
@@ -25,6 +25,6 @@ struct rtl_held {
 
 /** Counts what waits on a queue, into its row of the ledger, while the ring has no room: records
  * behind `max_incomplete` running kernels are not looked at. Any thread. */
-void rtl_held_count(struct rtl_queue *queue, unsigned max_incomplete);
+void rtl_backlog_count(struct rtl_queue *queue, unsigned max_incomplete);
 
 #endif

@@ -3,8 +3,8 @@
  * (RTL_TEST_STALL_NS): in front of each round, or, where the environment names a place
  * (RTL_TEST_STALL), for good as soon as it comes there. Elsewhere this does nothing.
  */
-#ifndef RTL_INTERCEPT_BASE_STARVE_H
-#define RTL_INTERCEPT_BASE_STARVE_H
+#ifndef RTL_INTERCEPT_BASE_STALL_H
+#define RTL_INTERCEPT_BASE_STALL_H
 
 #ifdef RTL_TEST_STALL_NS
 #include "common/clock.h"
@@ -14,14 +14,14 @@
 #include <sys/prctl.h>
 
 /** By the worker, in front of a round. */
-static inline void rtl_starve_round(void)
+static inline void rtl_stall_round(void)
 {
     if (secure_getenv("RTL_TEST_STALL") == NULL)
         rtl_nap(RTL_TEST_STALL_NS);
 }
 
 /** By whoever comes to a place in which the worker can lose its processor. */
-static inline void rtl_starve_at(const char *place)
+static inline void rtl_stall_at(const char *place)
 {
     const char *wanted = secure_getenv("RTL_TEST_STALL");
     char name[16] = "";
@@ -30,11 +30,11 @@ static inline void rtl_starve_at(const char *place)
         rtl_nap(RTL_TEST_STALL_NS);
 }
 #else
-static inline void rtl_starve_round(void)
+static inline void rtl_stall_round(void)
 {
 }
 
-static inline void rtl_starve_at(const char *place)
+static inline void rtl_stall_at(const char *place)
 {
     (void)place;
 }

@@ -1,0 +1,26 @@
+/**
+ * How much memory RTL may hold in a program that was given a limit of it (RLIMIT_AS, RLIMIT_DATA).
+ *
+ * The program may need all that its limit leaves, and then ends otherwise than without RTL: so RTL
+ * holds at most one part in 32 of what is left when recording begins, with all that comes later,
+ * and nothing where that is too little to record with. The limits stay as they are: to raise one
+ * would show in the program, and in what it starts.
+ */
+#ifndef RTL_INTERCEPT_RUNTIME_SHARE_H
+#define RTL_INTERCEPT_RUNTIME_SHARE_H
+
+#include "intercept/base/config.h"
+
+#include <stdbool.h>
+
+/** Looks at the limits, and fits the ring and the most signals that there may be into the share;
+ * from then on no more memory is taken (pages.h). Where there is no limit nothing changes. False:
+ * the share is too small to record with, and `ring_bytes` is that of the smallest ring. Once,
+ * before anything is taken. */
+bool rtl_share_begin(struct rtl_config *config);
+
+/** Tells the reader of the trace, in a note for each limit, how much RTL may hold. When there is a
+ * ring. */
+void rtl_share_tell(void);
+
+#endif
