@@ -24,6 +24,7 @@ struct Round {
 };
 
 struct Packet {
+    uint64_t start;
     uint64_t end;
     unsigned round; // of a kernel, counted from 1
 };
@@ -42,7 +43,8 @@ std::map<uint32_t, Queue> read_truth()
     softgpu_truth_entry_t entry;
     while (softgpu_truth_next(log, &entry) == 1) {
         bool slow = std::strcmp(entry.name, "_Z8hip_slowv") == 0;
-        queues[entry.queue][entry.index] = {entry.end_ns, slow ? entry.grid[0] / 64 : 0};
+        queues[entry.queue][entry.index] = {entry.start_ns, entry.end_ns,
+                                            slow ? entry.grid[0] / 64 : 0};
     }
     softgpu_truth_close(log);
     return queues;
@@ -71,12 +73,16 @@ void submit(Round &round, unsigned number, hipStream_t stream)
     MUST(hipEventRecord(round.stop, stream));
 }
 
-// What HIP says of a round against the packets that were executed for it. HIP 5.2.3 puts a marker
-// in front in both cases and takes its end; the stop event is the kernel's own or that of a marker
-// behind it.
+// HIP 5.7 has the start event of a kernel's own events at its start, others that have been seen at
+// the end of the marker in front of it.
+const bool starts_with_kernel = HIP_VERSION_MAJOR == 5 && HIP_VERSION_MINOR > 2;
+
+// What HIP says of a round against the packets that were executed for it. It puts a marker in front
+// in both cases; the stop event is the kernel's own or that of a marker behind it.
 void compare(const Round &round, unsigned number, Queue::const_iterator kernel)
 {
-    uint64_t begin = std::prev(kernel)->second.end;
+    uint64_t begin =
+        round.own && starts_with_kernel ? kernel->second.start : std::prev(kernel)->second.end;
     uint64_t end = round.own ? kernel->second.end : std::next(kernel)->second.end;
     float expected = static_cast<float>(static_cast<int64_t>(end - begin)) / 1000000.F;
     CHECK(round.milliseconds == expected, "round " + std::to_string(number) + ": " +

@@ -89,6 +89,10 @@ void compare(const std::vector<Told> &told)
             continue;
         }
         CHECK(told[i].elapsed + 5 >= duration_of(launch), "launch " + std::to_string(launch));
+        // HIP 5.7 tells of the own events of two kernels how long the second lasted.
+        if (HIP_VERSION_MAJOR == 5 && HIP_VERSION_MINOR > 2) {
+            continue;
+        }
         double truth = static_cast<double>(ends[told[i].next]) - static_cast<double>(ends[launch]);
         CHECK(std::fabs(told[i].to_next - truth) <= 5 + std::fabs(truth) * 1e-7, // a float
               std::to_string(told[i].to_next) + " ns, launch " + std::to_string(launch) + ", " +

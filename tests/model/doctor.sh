@@ -25,7 +25,7 @@ G1) finds ok "software GPU" "(G1, by probe)" ;;
 *) finds note "software GPU" "($intercept_generation, by probe) overflow" ;;
 esac
 finds ok "software GPU" "GPU 0: gfx906"
-finds ok "software GPU" "by $build/lib/softgpu/libhsa-amd-aqlprofile64.so"
+finds ok "software GPU" "by $(realpath "$build/lib/softgpu")/libhsa-amd-aqlprofile64.so"
 finds note "software GPU" "no hardware counters" SOFTGPU_COUNTERS_FAULT=absent
 finds ok "environment" "no other tool"
 finds problem "environment" "ROCP_TOOL_LIB=x.so" ROCP_TOOL_LIB=x.so
