@@ -87,7 +87,7 @@ data_of_hip() {
 
 # left LETTER VALUE: what that leaves the program without RTL, KiB: when the GPU runtime is up, and later.
 left() {
-    run alone env LD_LIBRARY_PATH="$build/lib/softgpu" ./limited "$@" "$bin/spend" 0
+    run alone env LD_PRELOAD="$soft" ./limited "$@" "$bin/spend" 0
     [ "$status" = 0 ] || fail "ulimit -$1 $2: spend: status $status"
     read -r at_start later < <(sed -n 's/^left //p' alone.err)
 }
@@ -109,7 +109,7 @@ later() {
         share=$((at_start / 32 + own))
         for take in $((later - share)) $((later + 1024)); do
             program=("$bin/spend" "$take")
-            run alone env LD_LIBRARY_PATH="$build/lib/softgpu" ./limited "$letter" "$limit" "${program[@]}"
+            run alone env LD_PRELOAD="$soft" ./limited "$letter" "$limit" "${program[@]}"
             alone=$status
             run with "$rtl" trace --gpu soft -q -f -o t.db -- ./limited "$letter" "$limit" "${program[@]}"
             equal "ulimit -$letter $limit, $take KiB later: status" "$status" "$alone"
