@@ -26,8 +26,8 @@ is 1.5.0 5.2.21153
 says ok runtime "ROCr 1.5 (ROCm 5.2): this RTL has been run on it"
 says ok hip "HIP 5.2 (ROCm 5.2): this RTL has been run on it"
 is 1.18.70204 7.2.53211
-says note runtime "ROCr 1.18 (ROCm 7.2): this RTL has been built and held against it, and not run on it"
-says note hip "HIP 7.2 (ROCm 7.2): this RTL has been built and held against it, and not run on it"
+says ok runtime "ROCr 1.18 (ROCm 7.2): this RTL has been run on it"
+says ok hip "HIP 7.2 (ROCm 7.2): this RTL has been run on it"
 is 1.99.0 70.1.0
 says note runtime "ROCr 1.99: this RTL has not been run on it"
 says note hip "HIP 70.1: this RTL has not been run on it"

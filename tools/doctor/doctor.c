@@ -112,25 +112,18 @@ static void look_at_library(struct report *report)
              "%s cannot be preloaded: host calls are not recorded", path);
 }
 
-/* Which release a library is, and what RTL has been through with it. */
+/* Which release a library is, and whether RTL has been run on it. */
 static void report_release(struct report *report, const char *topic, enum release_library library,
                            const char *path)
 {
     static const char *const names[] = {[RELEASE_HIP] = "HIP", [RELEASE_ROCr] = "ROCr"};
     static const char advice[] = "see what rtl check says of a first recording";
     struct release release = release_of(library, path);
-    char rocm[32] = "";
-    if (release.rocm)
-        (void)snprintf(rocm, sizeof rocm, " (ROCm %s)", release.rocm);
     if (release.major == 0)
         find(report, HINT, topic, advice, "the name of %s does not tell its release", path);
-    else if (release.state == RELEASE_RECORDED)
-        find(report, FINE, topic, "", "%s %u.%u%s: this RTL has been run on it", names[library],
-             release.major, release.minor, rocm);
-    else if (release.state == RELEASE_BUILT)
-        find(report, HINT, topic, advice,
-             "%s %u.%u%s: this RTL has been built and held against it, and not run on it",
-             names[library], release.major, release.minor, rocm);
+    else if (release.rocm)
+        find(report, FINE, topic, "", "%s %u.%u (ROCm %s): this RTL has been run on it",
+             names[library], release.major, release.minor, release.rocm);
     else
         find(report, HINT, topic, advice, "%s %u.%u: this RTL has not been run on it",
              names[library], release.major, release.minor);

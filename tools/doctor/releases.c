@@ -8,8 +8,7 @@ static const struct {
     enum release_library library;
     struct release release;
 } releases[] = {
-#define RELEASE(library, major, minor, state, rocm)                                                \
-    {RELEASE_##library, {major, minor, rocm, RELEASE_##state}},
+#define RELEASE(library, major, minor, rocm) {RELEASE_##library, {major, minor, rocm}},
 #include "doctor/releases.def"
 #undef RELEASE
 };

@@ -6,13 +6,10 @@
 
 enum release_library { RELEASE_HIP, RELEASE_ROCr };
 
-/** What RTL has been through with a release (releases.def). */
-enum release_state { RELEASE_UNKNOWN, RELEASE_BUILT, RELEASE_RECORDED };
-
 struct release {
-    unsigned major, minor;    /**< of the library, as its file's name has them */
-    const char *rocm;         /**< the ROCm that it is of, NULL if RTL does not know */
-    enum release_state state; /**< RELEASE_UNKNOWN also where the name has no numbers */
+    unsigned major, minor; /**< of the library, as its file's name has them */
+    const char
+        *rocm; /**< the ROCm that it is of; NULL if RTL has not been run on it (releases.def) */
 };
 
 /** The release of a library by the path of its file (libamdhip64.so.5.2.21153 is 5.2); major and
