@@ -51,6 +51,18 @@ plant
 sed -i '1i #include "high/high.h"' tree/src/low/low.c
 finds "src/low/low.c includes src/high/high.h, but src/low may not use src/high"
 
+# The same header, found by the include path.
+plant
+sed -i '1i #include <high/high.h>' tree/src/low/low.c
+finds "src/low/low.c includes src/high/high.h, but src/low may not use src/high"
+
+# What is outside.
+plant
+mkdir tree/tests
+echo 'int outside;' >tree/tests/outside.h
+sed -i '1i #include "../../tests/outside.h"' tree/src/low/low.c
+finds "src/low/low.c includes tests/outside.h, which is no part of the product"
+
 # A declaration of its own hides the use from who reads includes.
 plant
 echo 'int rtl_high(void); int rtl_again(void); int rtl_again(void) { return rtl_high(); }' >>tree/src/low/low.c

@@ -1,7 +1,7 @@
 /**
  * How long the end of a process may wait for the collector to take what is left.
  *
- * A collector that stands still is waited for EXIT_PATIENCE; one that takes records is waited for
+ * A collector that stands still is waited for RTL_PATIENCE_NS; one that takes records is waited for
  * as long as it does, up to RTL_EXIT_WAIT. All waits of one end share that. One thread at a time.
  */
 #ifndef RTL_INTERCEPT_BASE_PATIENCE_H
