@@ -339,7 +339,7 @@ class Run:
 
     def check_killed_program(self, found):
         must(found["finished"], "the trace was not ended in order")
-        must(found["processes"] <= 1, f"one program, and {found['processes']} processes")
+        must(found["processes"] <= 1, f"one program, and these processes: {self.sql('SELECT * FROM processes')}")
         must(found["running"] == 0, "the process is said to run")
         truth, total = found.get("truth", {}), found["total"]
         must(total["pending"] == 0, f"{total['pending']} kernels are not accounted for")
