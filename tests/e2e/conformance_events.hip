@@ -73,9 +73,10 @@ void submit(Round &round, unsigned number, hipStream_t stream)
     MUST(hipEventRecord(round.stop, stream));
 }
 
-// HIP 5.7 has the start event of a kernel's own events at its start, others that have been seen at
-// the end of the marker in front of it.
-const bool starts_with_kernel = HIP_VERSION_MAJOR == 5 && HIP_VERSION_MINOR > 2;
+// HIP 5.7 and 6.4 have the start event of a kernel's own events at its start, others that have been
+// seen at the end of the marker in front of it.
+const bool starts_with_kernel =
+    HIP_VERSION_MAJOR < 7 && (HIP_VERSION_MAJOR > 5 || HIP_VERSION_MINOR > 2);
 
 // What HIP says of a round against the packets that were executed for it. It puts a marker in front
 // in both cases; the stop event is the kernel's own or that of a marker behind it.
