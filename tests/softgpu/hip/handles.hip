@@ -104,6 +104,17 @@ void add(void *device, int value)
     MUST(hipDeviceSynchronize());
 }
 
+// HIP 6.4 refuses to unmap several at once, and damages its own memory.
+void unmap(char *low, size_t first, size_t second)
+{
+    if (HIP_VERSION_MAJOR >= 7) {
+        MUST(hipMemUnmap(low, first + second));
+        return;
+    }
+    MUST(hipMemUnmap(low, first));
+    MUST(hipMemUnmap(low + first, second));
+}
+
 // Two pieces side by side, then the other way round: what is in them goes with them.
 void check_pieces()
 {
@@ -128,13 +139,13 @@ void check_pieces()
 
     fill(low, 100);
     fill(low + one.size, 50000);
-    MUST(hipMemUnmap(low, one.size + other.size));
+    unmap(low, one.size, other.size);
     MUST(hipMemMap(low, other.size, 0, other.handle, 0));
     MUST(hipMemMap(low + other.size, one.size, 0, one.handle, 0));
     allow(low, one.size + other.size, 0);
     CHECK(holds(low, 50000), "the second piece, first");
     CHECK(holds(low + other.size, 100), "the first piece, second");
-    MUST(hipMemUnmap(low, one.size + other.size));
+    unmap(low, other.size, one.size);
     MUST(hipMemRelease(one.handle));
     MUST(hipMemRelease(other.handle));
     MUST(hipMemAddressFree(low, one.size + other.size));
