@@ -91,13 +91,14 @@ static bool is_asked_for(void)
     return secure_getenv("RTL_MODE") != NULL || secure_getenv("RTL_OUTPUT") != NULL;
 }
 
-/* Another copy of librtl.so may be the tool. */
+/* Another copy of librtl.so may be the tool. Whose environment has lost the session may still be a
+ * process that is recorded: rtl is told, or finds what is shown; nobody else is. */
 static void judge(void)
 {
     const char *session = rtl_refuse_session();
     if (atomic_load(&is_attached) || atomic_exchange(&judged, true))
         return;
-    if (session == NULL && is_asked_for())
+    if (session == NULL && !rtl_refuse(RTL_REFUSED_TOOL, 0, 0) && is_asked_for())
         rtl_complain("the GPU runtime has not loaded librtl.so, which HSA_TOOLS_LIB does not name: "
                      "nothing is recorded");
     else if (session != NULL && !rtl_ring_is_here(session))
