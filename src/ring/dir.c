@@ -41,7 +41,7 @@ static int write_session(const char *path)
     int file = rtl_private_open(name, O_WRONLY | O_CREAT);
     if (file < 0)
         return -1;
-    uint32_t pid = (uint32_t)getpid();
+    uint32_t pid = rtl_process_own();
     uint64_t start = rtl_process_facts(pid).start;
     int written =
         dprintf(file, "wire %u\nversion %s\nmaker %u %llu\n", RTL_WIRE_VERSION, RTL_VERSION, pid,
@@ -240,11 +240,11 @@ static int map(struct rtl_ring *ring, int file, uint32_t slots)
 static int fill_header(struct rtl_ring *ring, uint32_t ordinal)
 {
     struct rtl_ring_header *header = ring->header;
-    struct rtl_process_facts facts = rtl_process_facts((uint32_t)getpid());
+    struct rtl_process_facts facts = rtl_process_facts(rtl_process_own());
     header->magic = RTL_RING_MAGIC;
     header->wire_version = RTL_WIRE_VERSION;
     header->slots = (uint32_t)ring->mask + 1;
-    header->pid = (uint32_t)getpid();
+    header->pid = rtl_process_own();
     header->ordinal = ordinal;
     header->process_start = facts.start;
     header->image = facts.image;
@@ -295,9 +295,9 @@ static int build_file(struct rtl_ring *ring, const char *session, uint32_t ordin
                       bool any)
 {
     char name[RTL_RING_PATH];
-    (void)snprintf(ring->path, sizeof ring->path, "%s/.ring.%d.%u", session, (int)getpid(),
+    (void)snprintf(ring->path, sizeof ring->path, "%s/.ring.%u.%u", session, rtl_process_own(),
                    ordinal);
-    (void)snprintf(name, sizeof name, "%s/ring.%d.%u", session, (int)getpid(), ordinal);
+    (void)snprintf(name, sizeof name, "%s/ring.%u.%u", session, rtl_process_own(), ordinal);
     if (map_file(ring, session, bytes, any) == 0) {
         if (rtl_ring_reserve_header(ring) == 0 && fill_header(ring, ordinal) == 0 &&
             name_file(ring->path, name) == 0) {
@@ -317,7 +317,7 @@ static int build_file(struct rtl_ring *ring, const char *session, uint32_t ordin
 static int make_file(struct rtl_ring *ring, const char *session, uint32_t ordinal, size_t bytes)
 {
     char name[RTL_RING_PATH];
-    (void)snprintf(name, sizeof name, "%s/ring.%d.%u", session, (int)getpid(), ordinal);
+    (void)snprintf(name, sizeof name, "%s/ring.%u.%u", session, rtl_process_own(), ordinal);
     if (access(name, F_OK) == 0) {
         errno = EEXIST;
         return -1;

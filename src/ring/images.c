@@ -77,7 +77,7 @@ static bool visit(int folder, const char *session, visitor *look)
 {
     _Alignas(struct dirent64) char entries[2048];
     char prefix[32];
-    uint32_t pid = (uint32_t)getpid();
+    uint32_t pid = rtl_process_own();
     size_t length = (size_t)snprintf(prefix, sizeof prefix, "ring.%u.", pid);
     ssize_t size;
     while ((size = getdents64(folder, entries, sizeof entries)) > 0) {

@@ -91,6 +91,17 @@ static bool look(uint32_t pid, struct rtl_process_facts *facts)
     return true;
 }
 
+uint32_t rtl_process_own(void)
+{
+    char text[16];
+    int saved = errno;
+    ssize_t length = readlink("/proc/self", text, sizeof text - 1);
+    errno = saved;
+    text[length > 0 ? length : 0] = '\0';
+    uint32_t pid = (uint32_t)strtoul(text, NULL, 10);
+    return pid != 0 ? pid : (uint32_t)getpid();
+}
+
 /* A thread that executes a program takes the place of the main thread, which looks for a moment as
  * if all had ended: hence the second look. */
 struct rtl_process_facts rtl_process_facts(uint32_t pid)

@@ -26,6 +26,11 @@ struct rtl_process_facts {
     uint64_t image;
 };
 
+/** The pid of this process as its /proc has it, and whoever else reads that: in a namespace of pids
+ * of its own without a /proc of its own, getpid() tells another. getpid()'s where there is no
+ * /proc. Keeps errno. */
+uint32_t rtl_process_own(void);
+
 /** Reads the facts about a process. */
 struct rtl_process_facts rtl_process_facts(uint32_t pid);
 

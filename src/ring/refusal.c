@@ -2,6 +2,7 @@
 #include "common/allowance.h"
 #include "common/private.h"
 #include "ring/files.h"
+#include "ring/process.h"
 #include "ring/ring.h"
 
 #include <errno.h>
@@ -54,7 +55,7 @@ void rtl_refusal_fill(struct rtl_refusal *refusal, const char *session, int erro
 {
     struct statvfs space;
     *refusal = (struct rtl_refusal){
-        .pid = (uint32_t)getpid(), .error = error, .needed = needed_for(error, ring_bytes)};
+        .pid = rtl_process_own(), .error = error, .needed = needed_for(error, ring_bytes)};
     refusal->limit = limit_of(error, &refusal->resource);
     if (statvfs(session, &space) == 0)
         refusal->free = (uint64_t)space.f_bavail * space.f_frsize;
@@ -154,7 +155,7 @@ static void put_start(const char *session, const char *text)
     int saved = errno;
     char name[32];
     int folder = open_session(session);
-    (void)snprintf(name, sizeof name, "starting.%d", (int)getpid());
+    (void)snprintf(name, sizeof name, "starting.%u", rtl_process_own());
     if (folder >= 0) {
         (void)unlinkat(folder, name, 0);
         if (text != NULL)

@@ -62,7 +62,7 @@ enum rtl_ring_request rtl_ring_request_read(const char *session)
     uint64_t of_all;
     uint64_t of_one;
     int saved = errno;
-    uint32_t pid = (uint32_t)getpid();
+    uint32_t pid = rtl_process_own();
     (void)snprintf(path, sizeof path, "%s/wish", session);
     enum rtl_ring_request all = read_request(path, 0, &of_all);
     (void)snprintf(path, sizeof path, "%s/wish.%" PRIu32, session, pid);

@@ -178,6 +178,10 @@ nested() {
 rooms() {
     need_namespaces -mpf
     whole full 16 '$ctl <<<7; stays 9 unshare -pf'
+    # Its /proc is that of the others, and has another process with the pid that it has itself.
+    before=$SECONDS
+    whole full 109 'unshare -pf $bin/ends _exit; unshare -pf $ctl <<<9'
+    [ $((SECONDS - before)) -lt 30 ] || fail "rtl waits for somebody else's process"
     missing full 7 1 "${without}HSA_TOOLS_LIB was not" '$ctl <<<7; stays 9 unshare -pf $bare'
     missing full 7 1 "${without}HSA_TOOLS_LIB was not" '$ctl <<<7; stays 9 unshare -mpf --mount-proc $bare'
 }

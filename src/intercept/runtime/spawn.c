@@ -1,4 +1,5 @@
 #include "intercept/runtime/spawn.h"
+#include "ring/process.h"
 
 #include "common/log.h"
 #include "common/private.h"
@@ -142,7 +143,7 @@ bool rtl_spawn_collector(const char *session, const char *output)
         rtl_complain("the rtl command was not found beside librtl.so: nothing is recorded");
         return false;
     }
-    (void)snprintf(pid, sizeof pid, "%d", (int)getpid());
+    (void)snprintf(pid, sizeof pid, "%u", rtl_process_own());
     char **environment = calloc(MOST_VARIABLES, sizeof *environment);
     if (environment == NULL)
         return false;

@@ -50,6 +50,7 @@
 #include "intercept/runtime/worker.h"
 
 #include "ring/files.h"
+#include "ring/process.h"
 
 #include <rtl/rtl.h>
 
@@ -135,7 +136,7 @@ static void describe_process(void)
     rtl_api.hsa_system_get_info(HSA_SYSTEM_INFO_VERSION_MINOR, &minor);
     struct rtl_wire_process wire = {
         .time_ns = rtl_now(),
-        .pid = (uint32_t)getpid(),
+        .pid = rtl_process_own(),
         .ppid = (uint32_t)getppid(),
         .mode = (uint32_t)config.mode,
         .interception =
