@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/magic.h>
 #include <signal.h>
 #include <stddef.h>
@@ -290,13 +291,14 @@ static int map_file(struct rtl_ring *ring, const char *session, size_t bytes, bo
     return result;
 }
 
-/* Builds the file under a name that the collector does not look at, then gives it its own. */
+/* Builds the file under a name that the collector does not look at, then gives it its own. A
+ * process of another namespace that has the same pid may do so at the same time. */
 static int build_file(struct rtl_ring *ring, const char *session, uint32_t ordinal, size_t bytes,
                       bool any)
 {
     char name[RTL_RING_PATH];
-    (void)snprintf(ring->path, sizeof ring->path, "%s/.ring.%u.%u", session, rtl_process_own(),
-                   ordinal);
+    (void)snprintf(ring->path, sizeof ring->path, "%s/.ring.%u.%u.%" PRIx64, session,
+                   rtl_process_own(), ordinal, rtl_now());
     (void)snprintf(name, sizeof name, "%s/ring.%u.%u", session, rtl_process_own(), ordinal);
     if (map_file(ring, session, bytes, any) == 0) {
         if (rtl_ring_reserve_header(ring) == 0 && fill_header(ring, ordinal) == 0 &&
