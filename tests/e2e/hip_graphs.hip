@@ -778,11 +778,11 @@ void errors()
         capture(graph, stream);
     }
     TELL(hipGraphAddEmptyNode(nullptr, nullptr, nullptr, 0));
-    { // HIP 5's call leaves that error where it is, so that RTL cannot ask which node it has
-      // become.
+    { // Up to HIP 6 the call leaves that error where it is, so that RTL cannot ask which node it
+      // has become.
         Range range("with an error");
         TELL(hipMemsetD32Async(memory, 1, 1024, stream));
-        graph.nodes.push_back({0, HIP_VERSION_MAJOR < 6 ? "" : Range::now(), 1});
+        graph.nodes.push_back({0, HIP_VERSION_MAJOR < 7 ? "" : Range::now(), 1});
     }
     TELL(hipGetLastError());
     {
