@@ -104,6 +104,9 @@ if [ "$part" = apart ]; then
     run dlmopen "$library"
     unseen namespace 1600
 
+    # HIP 6.4 (ROCr 1.15), which waits in a constructor for a thread that needs the linker's lock, hangs alone, too.
+    [ "$rocr" != 15 ] || exit 0
+
     # Calls in constructors come before anybody can follow them; those after do not.
     run deep "$bin/hip_ways_early.so"
     verdict 1
