@@ -7,6 +7,10 @@ source "$here/hip_graphs_told.sh"
 export SOFTGPU_PLUGINS=$1 SOFTGPU_TRUTH=$scratch/truth
 shift
 scenario=("$@")
+# HIP 6.4 (ROCr 1.15) crashes in some runs with many graphs that have branches, alone, too; with eight it has not.
+if [ "$1" = random ] && [ "$rocr" = 15 ]; then
+    scenario=(random 1 8)
+fi
 
 LD_PRELOAD=$soft "$bin/hip_graphs" "${scenario[@]}" >alone.out 2>alone.err ||
     fail "without RTL the program ended with status $?"
