@@ -32,6 +32,8 @@ if [ "${scenario[0]}" = random ]; then # much is alike: what the trace does not 
     [ "$(wc -l <told.sure)" -gt $(($(wc -l <known) / 2)) ] || fail "hardly any kernel's node is certain"
     mv known.sure known
     mv told.sure told
+    # HIP 5.7 (ROCr 1.13) lists a graph's nodes in another order each time that it is asked.
+    [ "$rocr" != 13 ] || sed -i 's/|[0-9]*|\([^|]*\)$/|\1/' known told
 fi
 cmp -s known told || { diff known told >diff.out || true; fail "what the trace says of the kernels"; }
 
