@@ -77,7 +77,7 @@ int __xstat64(int version, const char *path, struct stat64 *status);
 /* Addresses of libc's functions. All are found as the process starts, and one that is called before
  * that, then: later a question to the dynamic linker would be seen by a profiler, as one of the
  * program's. */
-#define FIELD(name) _Atomic(uintptr_t) name;
+#define FIELD(name) _Atomic(uintptr_t) name; // NOLINT(bugprone-macro-parentheses): a member
 static struct {
     LIBC_FUNCTIONS(FIELD)
 } libc;
@@ -143,7 +143,7 @@ static void load_counters(void)
     if (!runtime)
         return;
     (void)dlclose(runtime);
-    (void)strcat(path, COUNTERS_LIBRARY);
+    (void)strncat(path, COUNTERS_LIBRARY, sizeof path - strlen(path) - 1);
     (void)softgpu_front_open(path, RTLD_NOW | RTLD_LOCAL);
 }
 
@@ -158,7 +158,7 @@ const sg_front_calls_t *sg_front_calls(void)
 {
     char path[2 * PATH_MAX];
     if (!atomic_load_explicit(&device_calls, memory_order_acquire) && own_folder(path, PATH_MAX)) {
-        (void)strcat(path, DEVICE_LIBRARY);
+        (void)strncat(path, DEVICE_LIBRARY, sizeof path - strlen(path) - 1);
         (void)softgpu_front_open(path, RTLD_NOW | RTLD_LOCAL);
     }
     const sg_front_calls_t *calls = atomic_load_explicit(&device_calls, memory_order_acquire);
@@ -516,7 +516,7 @@ static DIR *open_list(const char *path)
         if (atomic_exchange(&lists[i].used, true))
             continue;
         lists[i].index = 0;
-        (void)strcpy(lists[i].path, path);
+        (void)snprintf(lists[i].path, sizeof lists[i].path, "%s", path);
         return (DIR *)(void *)&lists[i];
     }
     errno = EMFILE;
@@ -538,13 +538,13 @@ static struct dirent *read_list(sg_list_t *list)
     sg_sysfs_entry_t entry = {.is_folder = true};
     unsigned index = list->index++;
     if (index < DOTS)
-        (void)strcpy(entry.name, dots[index]);
+        (void)snprintf(entry.name, sizeof entry.name, "%s", dots[index]);
     else if (sg_front_calls()->sysfs_entry(list->path, index - DOTS, &entry) != 1)
         return NULL;
     list->entry.d_ino = index + 1;
     list->entry.d_reclen = sizeof(list->entry);
     list->entry.d_type = entry.is_folder ? DT_DIR : DT_REG;
-    (void)strcpy(list->entry.d_name, entry.name);
+    (void)snprintf(list->entry.d_name, sizeof list->entry.d_name, "%s", entry.name);
     return &list->entry;
 }
 

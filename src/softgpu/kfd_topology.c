@@ -96,7 +96,7 @@ static void put_gpu(FILE *out, uint32_t node)
 {
     const sg_isa_t *isa = sg_settings()->isa;
     put(out, "cpu_cores_count", 0);
-    put(out, "simd_count", isa->compute_units * isa->simds_per_cu);
+    put(out, "simd_count", (uint64_t)isa->compute_units * isa->simds_per_cu);
     put(out, "mem_banks_count", 1);
     put(out, "caches_count", CACHES_GPU);
     put(out, "io_links_count", sg_settings()->gpus); /* the host and every other GPU */

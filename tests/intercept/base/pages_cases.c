@@ -9,7 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MIB ((size_t)1 << 20)
+#define MIB  ((size_t)1 << 20)
+#define PAGE ((size_t)RTL_PAGE)
 
 /* ThreadSanitizer's own memory is data, too, and more of it than the limit. */
 #ifdef __SANITIZE_THREAD__
@@ -22,9 +23,9 @@ enum { IS_UNDER_TSAN = 0 };
 const char *Pages_AreNoMoreThanAllowed(void)
 {
     uint64_t before = rtl_pages_held();
-    rtl_pages_allow(before + 3 * RTL_PAGE);
-    void *two = rtl_pages(2 * RTL_PAGE - 1);
-    void *more = rtl_pages(2 * RTL_PAGE);
+    rtl_pages_allow(before + 3 * PAGE);
+    void *two = rtl_pages(2 * PAGE - 1);
+    void *more = rtl_pages(2 * PAGE);
     bool charged = rtl_pages_charge(RTL_PAGE);
     void *none = rtl_pages(1);
     rtl_pages_discharge(RTL_PAGE);
@@ -32,8 +33,8 @@ const char *Pages_AreNoMoreThanAllowed(void)
     uint64_t held = rtl_pages_held();
     rtl_pages_allow(UINT64_MAX);
     CHECK(two != NULL && more == NULL && charged && none == NULL && one != NULL);
-    CHECK(held == before + 3 * RTL_PAGE);
-    rtl_pages_give(two, 2 * RTL_PAGE - 1);
+    CHECK(held == before + 3 * PAGE);
+    rtl_pages_give(two, 2 * PAGE - 1);
     rtl_pages_give(one, 1);
     CHECK(rtl_pages_held() == before);
     return NULL;
