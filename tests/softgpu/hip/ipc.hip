@@ -190,7 +190,8 @@ void owner(const Pipe &to, const Pipe &from, int socket)
 #if HIP_VERSION_MAJOR >= 7
     MUST(status);
 #endif
-    if (status != hipSuccess) {
+    // HIP 5.7 gives a handle that the other process cannot open.
+    if (status != hipSuccess || (HIP_VERSION_MAJOR == 5 && HIP_VERSION_MINOR > 2)) {
         CHECK(read_back(memory) == numbers(100), "memory that has no handle is as it was");
         return;
     }
