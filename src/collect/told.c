@@ -1,6 +1,7 @@
 #include "collect/told.h"
 
-#include <ctype.h>
+#include "common/sentence.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,17 +14,6 @@ struct told_kind {
     size_t others;            /* that were not */
     uint32_t pids[TOLD_PIDS]; /* of the first of these */
 };
-
-static const char *behind_pid(const char *sentence)
-{
-    static const char begin[] = "process ";
-    if (strncmp(sentence, begin, strlen(begin)) != 0)
-        return sentence;
-    const char *at = sentence + strlen(begin);
-    while (isdigit((unsigned char)*at))
-        at++;
-    return at;
-}
 
 static struct told_kind *find(const struct told *told, const char *rest)
 {
@@ -48,7 +38,7 @@ void told_process(struct told *told, uint32_t pid, const char *sentence)
 {
     if (told->say == NULL)
         return;
-    const char *rest = behind_pid(sentence);
+    const char *rest = rtl_behind_pid(sentence);
     struct told_kind *kind = find(told, rest);
     if (kind == NULL) {
         add(told, pid, rest);

@@ -2,8 +2,8 @@
 
 #include "common/memory.h"
 #include "common/plain.h"
+#include "common/sentence.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,17 +16,6 @@ struct entry {
     const char *rest; /* without the pid at its beginning */
     size_t at;
 };
-
-static const char *behind_pid(const char *text)
-{
-    static const char begin[] = "process ";
-    if (strncmp(text, begin, strlen(begin)) != 0)
-        return text;
-    const char *at = text + strlen(begin);
-    while (isdigit((unsigned char)*at))
-        at++;
-    return at;
-}
 
 static int by_rest(const void *a, const void *b)
 {
@@ -93,7 +82,7 @@ rtl_status_t notes_read(rtl_trace_t *trace, struct notes *notes)
     struct entry *entries = memory_new(count, sizeof *entries);
     notes->lines = memory_new(count, sizeof *notes->lines);
     for (size_t i = 0; i < count; i++)
-        entries[i] = (struct entry){&all[i], behind_pid(all[i].text), i};
+        entries[i] = (struct entry){&all[i], rtl_behind_pid(all[i].text), i};
     qsort(entries, count, sizeof *entries, by_rest);
     fold(notes->lines, entries, count, processes, process_count);
     for (size_t i = 0; i < count; i++)
