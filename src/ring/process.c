@@ -1,5 +1,7 @@
 #include "ring/process.h"
 
+#include "common/clock.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -88,7 +90,7 @@ static bool look(uint32_t pid, struct rtl_process_facts *facts)
     facts->parent = (uint32_t)stat_field(name_end, PARENT);
     facts->group = (int32_t)stat_field(name_end, GROUP);
     facts->session = (int32_t)stat_field(name_end, SESSION);
-    facts->start = stat_field(name_end, START_TIME);
+    facts->start = rtl_clock_start_ticks(stat_field(name_end, START_TIME));
     facts->image = image_of(name_end);
     return true;
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # namespaces.sh BUILD PART: processes of the program in namespaces of their own, several at a time. PART: pids (each has the same pid
 # for itself as the others), images (and executes itself), ends (and ends at once, or is killed), ctl (and is stopped from outside),
-# elsewhere (the recorder is in a namespace that does not see the program). Skipped, 77, where namespaces cannot be made.
+# elsewhere (the recorder is in a namespace that does not see the program), blind (without a /proc), clocks (in a
+# time namespace). Skipped, 77, where namespaces cannot be made.
 source "$(dirname "$0")/lib.sh"
 part=$1
 export bin ctl=$bin/ctl
@@ -129,6 +130,69 @@ END
     "$rtl" check t.db >check.out || fail "rtl check ended with $?: $(head -n 1 check.out)"
     equal "kernels of each" "$(ask t.db 'SELECT count(*) AS n FROM kernels GROUP BY process ORDER BY n' | xargs)" "30 70 100"
     equal "how they ended" "$(ask t.db 'SELECT state, count(*) FROM processes GROUP BY state' | xargs)" "closed|2 died|1"
+}
+
+# Without a /proc nothing tells which process it is but that it holds its ring. The test's programs want one link of it.
+blind() {
+    unshare -mpf true 2>/dev/null || { echo "no mount namespaces here: skipped" && exit 77; }
+    export blind='mount -t tmpfs none /proc && mkdir /proc/self && ln -s $ctl /proc/self/exe'
+    whole full 'for i in 1 2; do (sleep 0.3; echo ${i}0; sleep 1; echo 5) |
+        SOFTGPU_TRUTH=truth.$i unshare -mpf bash -c "$blind && exec $ctl" & done; wait' 15 25
+    equal "notes" "$(grep -c 'could not be found out whether this process is in a time namespace' check.out)" 1
+    trace full 'for i in 1 2; do unshare -mpf bash -c "$blind; $bin/ends kill; exit 0" & done; wait'
+    equal "kernels of those that were killed" "$(ask t.db 'SELECT count(*) FROM kernels GROUP BY process' | xargs)" "100 100"
+}
+
+# clocks: a process whose CLOCK_BOOTTIME and CLOCK_MONOTONIC are others than the machine's has all times by the machine's: what it did
+# lies between what was done before and after it.
+clocks() {
+    unshare -T --boottime 100000 --monotonic 5000 true 2>/dev/null || { echo "no time namespaces here: skipped" && exit 77; }
+    cat >marks <<'END'
+#!/bin/bash
+# marks FILE COMMAND…: the machine's time before and after, in ns.
+now() { /usr/bin/python3 -c 'import time; print(time.clock_gettime_ns(time.CLOCK_BOOTTIME))' >>"$file"; }
+file=$1
+shift
+now
+"$@"
+status=$?
+now
+exit $status
+END
+    chmod 755 marks
+    export flood="$bin/flood 20"
+    for offsets in "--boottime 100000 --monotonic 5000" "--boottime -600 --monotonic -300" "--boottime 3600"; do
+        export offsets
+        rm -f marks.* truth-*
+        SOFTGPU_TRUTH=truth-%p "$rtl" trace -m full --gpu soft -q -f -o t.db -- bash -c \
+            'marks marks.1 $flood; marks marks.2 unshare -T $offsets $flood; marks marks.3 $flood' >run.out 2>run.err ||
+            fail "$offsets: the program ended with $?"
+        "$rtl" check t.db $(printf -- '--truth %s ' truth-*) >check.out 2>&1 || fail "$offsets: rtl check ended with $?"
+        grep -q '^truth: equal' check.out || fail "$offsets: not what the device executed"
+        equal "$offsets: clocks that are the machine's" "$(ask t.db \
+            'SELECT max(boottime - monotonic) - min(boottime - monotonic) < 1e9 FROM clock_brackets')" 1
+        for process in 1 2 3; do
+            within t.db $process marks.$process
+        done
+    done
+    # The recorder is in the namespace as well.
+    rm -f marks.*
+    marks marks.1 unshare -T $offsets "$rtl" trace -m full --gpu soft -q -f -o t.db -- $flood >run.out 2>run.err || fail "status $?"
+    "$rtl" check t.db >check.out 2>&1 || fail "the recorder's: rtl check ended with $?"
+    within t.db 1 marks.1
+}
+
+# within TRACE PROCESS MARKS: all times of the process in the trace lie between those in the file. When it has ended is what the recorder
+# has noticed.
+within() {
+    local begin end times
+    { read -r begin; read -r end; } <"$3"
+    for times in kernels ranges; do
+        equal "$times of process $2 that are not between the marks" \
+            "$(ask "$1" "SELECT count(*) FROM $times WHERE process = $2 AND (start < $begin OR end > $end OR end < start)")" 0
+        [ "$(ask "$1" "SELECT count(*) FROM $times WHERE process = $2")" -gt 0 ] || fail "process $2 has no $times"
+    done
+    equal "start of process $2" "$(ask "$1" "SELECT start BETWEEN $begin AND $end AND start < end FROM processes WHERE process = $2")" 1
 }
 
 "$part"
