@@ -195,8 +195,19 @@ void rtl_collector_listen(struct rtl_collector *collector, const struct rtl_repo
 }
 
 /* A process that was over before anybody looked, and had another pid for itself, is known by when
- * it began. */
-static bool is_of(const struct source *source, uint32_t pid, uint64_t start, uint64_t image)
+ * it began; if that is not known either, each such ring is one such process's. */
+static bool is_out_of_sight(struct source *source, uint32_t pid, uint64_t start)
+{
+    bool certain = start != 0 && source->process_start != RTL_START_UNKNOWN;
+    if (source->id.space == rtl_process_id_own().space ||
+        (certain && !rtl_process_same_start(source->process_start, start)) ||
+        (source->taken_for != 0 && source->taken_for != pid))
+        return false;
+    source->taken_for = pid;
+    return true;
+}
+
+static bool is_of(struct source *source, uint32_t pid, uint64_t start, uint64_t image)
 {
     bool same = image == 0 || source->image == 0 || source->image == image;
     bool certain = start != 0 && source->process_start != RTL_START_UNKNOWN;
@@ -205,9 +216,8 @@ static bool is_of(const struct source *source, uint32_t pid, uint64_t start, uin
         return false;
     if (source->maker.seen && source->maker.start != 0)
         return named && (!certain || source->maker.start == start);
-    bool elsewhere = source->id.space != rtl_process_id_own().space;
-    return certain ? (named || elsewhere) && rtl_process_same_start(source->process_start, start)
-                   : named;
+    return (named && (!certain || rtl_process_same_start(source->process_start, start))) ||
+           is_out_of_sight(source, pid, start);
 }
 
 static bool has_ring(void *context, uint32_t pid, uint64_t start, uint64_t image)

@@ -29,6 +29,7 @@ struct source {
     uint32_t pid, ordinal; /**< pid: the maker's; of a ring of another build, of its name */
     struct rtl_ring_maker maker;
     struct rtl_process_id id;
+    uint32_t taken_for; /**< of a maker that is out of sight: the pid that it is taken to have */
     uint64_t process_start, made_ns, image; /**< these and `id` as in the ring's header */
     uint64_t same_image;   /**< facts that differ from the header's, and do not count */
     uint32_t process;      /**< id in the trace, 0 before it has one */

@@ -48,10 +48,12 @@ export PATH=$scratch:$PATH
 
 pids() {
     for mode in full lite; do
-        # Over before anybody looks.
+        # Soon over, or before anybody looks.
         for i in 1 2 3; do
             whole $mode 'for i in 20 30; do SOFTGPU_TRUTH=truth.$((i / 10 - 1)) $room $ctl <<<$i & done; wait' 20 30
         done
+        whole $mode 'rtl=$PPID; kill -STOP $rtl
+            for i in 20 30; do SOFTGPU_TRUTH=truth.$((i / 10 - 1)) $room $ctl <<<$i & done; wait; kill -CONT $rtl' 20 30
         whole $mode 'runs 1 20 & runs 2 10 20 & wait' 20 30
         equal "pids of two" "$(ask t.db 'SELECT count(DISTINCT pid) FROM processes WHERE pid > 1')" 2
         whole $mode 'runs 1 20 & runs 2 10 20 & runs 3 40 & runs 4 50 & wait' 20 30 40 50
