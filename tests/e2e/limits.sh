@@ -2,7 +2,8 @@
 # limits.sh BUILD PART [PLUGIN PROGRAM]: whatever limit a program has been given, it ends as it does without RTL: the same status, the same output,
 # the same errors, at six values of each limit. What is not recorded for it is said by rtl, with the limit. PART: the letter of a
 # limit, as ulimit has it; `rtl` (one that the recorder has been given), `time`, `user`, `hip` (the least data of a HIP program), `later-v`
-# or `later-d` (memory that the program takes after its start), `worker` (what RTL's thread takes).
+# or `later-d` (memory that the program takes after its start), `own-v` or `own-d` (a limit that the program gives itself, near to what it
+# has), `worker` (what RTL's thread takes).
 source "$(dirname "$0")/lib.sh"
 part=$1
 program=("$bin/hsa_storm" --dispatches 3000)
@@ -130,6 +131,39 @@ later() {
     [ "$refused" -ge 1 ] || fail "all were recorded, however little was left"
 }
 
+# The program has what it had above its use: RTL asks the runtime, which says so each time that it fails, for no more than there is.
+own() {
+    local letter=$1 short=0 whole=0 truth different
+    export SOFTGPU_DURATION=20000
+    for room in 300 1000 3000 30000 4000000; do
+        program=("$bin/own_limit" "$letter" "$room")
+        run alone env LD_PRELOAD="$soft" "${program[@]}"
+        alone=$status
+        # The log takes addresses of its own, a MiB after the other.
+        truth=() different=0
+        [ "$letter" = v ] && [ "$room" -lt 30000 ] || truth=(--truth truth)
+        SOFTGPU_TRUTH=${truth[1]:-} run with "$rtl" trace --gpu soft -q -f -o t.db -- "${program[@]}"
+        equal "$room KiB above use: status" "$status" "$alone"
+        equal "$room KiB above use: output" "$(cat with.out)" "$(cat alone.out)"
+        equal "$room KiB above use: errors" "$(cat with.err)" "$(cat alone.err)"
+        "$rtl" check --json "${truth[@]}" t.db >check.json 2>&1 || true
+        [ "${#truth[@]}" = 0 ] || different=$(jq '.truth | .missing + .invented + .repeated + .misaccounted_queues + .wrong_name + .wrong_ticks + .wrong_time' check.json)
+        equal "$room KiB above use: differences from the truth" "$different" 0
+        equal "$room KiB above use: kernels accounted for" "$(jq '.total.recorded + (.total.lost | add)' check.json)" 131328
+        "$rtl" check t.db >check.out 2>&1 || true
+        grep -q "note: the program has set its limit of memory (ulimit -$letter)" check.out || fail "$room KiB above use: the note is missing"
+        if grep -q '^complete' check.out; then
+            whole=$((whole + 1))
+        else
+            equal "$room KiB above use: other losses" "$(jq '[.total.lost | del(.pool, .pending) | .[]] | add' check.json)" 0
+            grep -q "what to do: .*limit.*ulimit -$letter" check.out || fail "$room KiB above use: the advice does not name the limit"
+            short=$((short + 1))
+        fi
+    done
+    [ "$short" -ge 1 ] || fail "RTL never ran short"
+    [ "$whole" -ge 1 ] || fail "nothing was recorded whole, however much was left"
+}
+
 of_worker() {
     # Where addresses are limited RTL's worker does not allocate, not even where all has to wait for a ring that is full; else it does.
     local kernels="--dispatches 60000 --batch 256 --queues 4 --threads 4"
@@ -220,5 +254,6 @@ user) of_user ;;
 hip) data_of_hip "$2" "$3" ;;
 worker) of_worker ;;
 later-*) later "${part#later-}" ;;
+own-*) own "${part#own-}" ;;
 *) usual ;;
 esac
