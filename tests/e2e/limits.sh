@@ -191,7 +191,7 @@ of_rtl() {
     done
 
     # rtl runs, or says in one sentence why not, and what is needed is enough.
-    for limit in "s 64" "s 96" "s 128" "s 256" "n 5" "n 7" "n 8" "n 9" "n 16" "f 200" "f 320"; do
+    for limit in "s 64" "s 96" "s 128" "s 256" "n 5" "n 7" "n 8" "n 9" "n 12" "n 13" "n 15" "n 18" "f 200" "f 320"; do
         read -r letter value <<<"$limit"
         run with ./limited "$letter" "$value" "$rtl" trace --gpu soft -q -f -o t.db -- "${program[@]}"
         if [ "$status" = 0 ]; then
@@ -199,12 +199,38 @@ of_rtl() {
         else
             equal "ulimit -$limit for rtl: status" "$status" 2
             equal "ulimit -$limit for rtl: sentences" "$(grep -c '^rtl: ' with.err)" 1
+            grep -q "ulimit -$letter" with.err || fail "ulimit -$limit for rtl: it is not named"
         fi
     done
+    # Each command that reads, and doctor.
+    run with "$rtl" trace --gpu soft -q -f -o whole.db -- "${program[@]}"
+    cp whole.db kept.db
+    for command in "check whole.db" "summary whole.db" "export whole.db -f -o whole.csv -F csv" "sql whole.db SELECT" "view whole.db -o whole.html" \
+        "diff whole.db whole.db" "ctl status" doctor; do
+        for limit in "n 6" "n 7" "f 0"; do
+            read -r letter value <<<"$limit"
+            # Those that write no file need none.
+            [ "$letter" = f ] && ! [[ $command =~ export|view|doctor ]] && continue
+            # shellcheck disable=SC2086 # words
+            run with ./limited "$letter" "$value" "$rtl" $command
+            equal "ulimit -$limit for rtl $command: status" "$status" 2
+            equal "ulimit -$limit for rtl $command: sentences" "$(grep -c '^rtl: ' with.err)" 1
+            grep -q "ulimit -$letter" with.err || fail "ulimit -$limit for rtl $command: it is not named"
+        done
+    done
+    cmp whole.db kept.db || fail "the trace is not what it was"
+    # What happens to a file of rtl's is not passed on to the program as a signal.
+    run with ./limited f 340 "$rtl" trace --gpu soft -q -f -o t.db -- "$bin/hsa_storm" --dispatches 300000
+    equal "a trace that grows too long: status" "$status" 0
+    grep -q 'all right$' with.out || fail "a trace that grows too long: the program has not come to its end"
+    grep -q "the trace is not whole: .*ulimit -f, is 340 KiB" with.err || fail "a trace that grows too long: it is not said why"
     run with ./limited f 200 "$rtl" trace --gpu soft -q -f -o t.db -- "${program[@]}"
     needed=$(sed -n 's/.*smallest ring takes \([0-9]*\) KiB.*/\1/p' with.err)
     run with ./limited f "${needed:-0}" "$rtl" trace --gpu soft -q -f -o t.db -- "${program[@]}"
     equal "rtl with as long files as it says it needs" "$status" 0
+    run with ./limited f $((needed - 1)) "$rtl" doctor
+    equal "rtl doctor with shorter files: status" "$status" 2
+    grep -q "needs $needed KiB" with.err || fail "rtl doctor needs other files than rtl trace"
 }
 
 of_time() {
