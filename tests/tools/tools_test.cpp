@@ -44,6 +44,7 @@ RTL_C_TEST(Output, Expansions)
 RTL_C_TEST(Output, NamesAfterTheProcess)
 RTL_C_TEST(Output, TooLong)
 RTL_C_TEST(Output, FreeNames)
+RTL_C_TEST(Output, NoNameIsMadeBesideWhatIsNoFile)
 
 RTL_C_TEST(Truth, Equal)
 RTL_C_TEST(Truth, Missing)
