@@ -38,6 +38,7 @@ RTL_C_TEST(StaleSessions, NotAnotherUsers)
 RTL_C_TEST(StaleSessions, WhoCollectsIsSeen)
 
 RTL_C_TEST(Show, Things)
+RTL_C_TEST(Show, SentencesThatDifferInNumbersAlone)
 RTL_C_TEST(Show, Durations)
 
 RTL_C_TEST(Output, Expansions)
