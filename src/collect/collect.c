@@ -6,6 +6,7 @@
 #include "collect/watch.h"
 #include "common/clock.h"
 #include "common/private.h"
+#include "common/why.h"
 #include "ring/files.h"
 #include "ring/process.h"
 
@@ -259,14 +260,14 @@ void rtl_collector_conclude(struct rtl_collector *collector)
 /* Rings that could not be read are tried at each look; there is none after the last. */
 static void tell_unread(struct rtl_collector *collector)
 {
-    char sentence[256];
-    char why[128];
+    char sentence[320];
+    char why[RTL_WHY_SIZE];
     if (collector->unread == 0)
         return;
     (void)snprintf(sentence, sizeof sentence,
                    "rings of processes could not be read (%u at the least), their records are not "
                    "in the trace: %s",
-                   collector->unread, strerror_r(collector->unread_errno, why, sizeof why));
+                   collector->unread, rtl_why(collector->unread_errno, why));
     rtl_collector_note(collector, sentence);
     rtl_writer_miss_processes(collector->writer, collector->unread);
     told_process(&collector->told, 0, sentence);

@@ -103,7 +103,7 @@ in_shape() {
 # Rows of a query, or one value.
 # noted FILE TEXT: of how many processes the notes in what rtl check has said say so, those in whose line it is said included.
 noted() {
-    grep "^  note: process [0-9]* .*$2" "$1" | sed 's/.*(the same holds for \([0-9]*\) more process.*/\1/; t; s/.*/0/' |
+    grep "^  note: process [0-9]* .*$2" "$1" | sed 's/.*(the same holds[^0-9]* \([0-9]*\) more process.*/\1/; t; s/.*/0/' |
         awk '{ sum += $1 + 1 } END { print sum + 0 }'
 }
 

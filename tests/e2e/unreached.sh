@@ -119,6 +119,11 @@ many() {
     grep -q "processes: $pids, \.\.\.)$" ../check.out || fail "many: the notes do not name $pids"
     grep -q "($pids, \.\.\.)$" ../run.err || fail "many: stderr does not name $pids"
     equal "many: notes in the trace" "$(ask ../t.db "SELECT count(*) FROM notes WHERE text LIKE '%HSA_TOOLS_LIB was taken%'")" 60
+    # Each with a limit of its own.
+    missing 7 12 'RLIMIT_DATA' '$ctl <<<7; for i in {1..12}; do (ulimit -d $((70000 + i)); exec $ctl <<<1); done'
+    equal "many limits: lines of notes" "$(grep -c '^  note: .*RLIMIT_DATA' ../check.out)" 1
+    equal "many limits: lines on stderr" "$(grep -c '^rtl: ' ../run.err)" 2
+    grep -q '^rtl: the same holds, with other numbers, for 11 more processes as for process' ../run.err || fail "many limits: others"
 }
 
 tool() {

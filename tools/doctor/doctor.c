@@ -1,5 +1,6 @@
 /* rtl doctor: what this machine has for recording, and what to do about each problem. */
 #include "common/command.h"
+#include "common/limits.h"
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/paths.h"
@@ -408,6 +409,10 @@ int cmd_doctor(int argc, char **argv)
         return EXIT_USAGE;
     if (options.probe)
         return probe_answer();
+    limits_raise();
+    int failed = limits_check_recording();
+    if (failed)
+        return failed;
     look_at_driver(&report);
     look_at_library(&report);
     look_at_runtime(&report);
