@@ -108,8 +108,13 @@ static void look_at_library(struct report *report)
     }
     report->library = true;
     find(report, FINE, "librtl", "", "%s, version %s as this rtl", path, version());
-    if (strpbrk(path, " :"))
-        find(report, PROBLEM, "librtl", "install it in a folder without blanks and colons",
+    if (strchr(path, ' '))
+        find(
+            report, PROBLEM, "librtl", "install it in a folder without blanks",
+            "the GPU runtime ends the name of a tool at a blank, as in %s: nothing can be recorded",
+            path);
+    else if (strchr(path, ':'))
+        find(report, PROBLEM, "librtl", "install it in a folder without colons",
              "%s cannot be preloaded: host calls are not recorded", path);
 }
 
