@@ -28,6 +28,8 @@
 #define FIRST_RING_NS 10000000000u
 #define LAST_RING_NS  200000000u
 
+#define MOST_TAKEN 64u /* names that others take first */
+
 struct options {
     const char *session, *output;
     uint32_t pid;
@@ -98,28 +100,44 @@ static void silence(void)
         (void)close(null);
 }
 
+/* Other recorders may want the same name: whoever sees it free has not got it yet. NULL with `path`
+ * "" if that is too long, else it cannot be made, for which `error` has the reason. */
+static struct rtl_writer *open_free(const char *wanted, char *path, size_t size, char *error,
+                                    size_t error_size)
+{
+    const struct rtl_writer_options how = {.command = NULL, .replace = false};
+    struct rtl_writer *writer = NULL;
+    bool was_taken = true;
+    for (unsigned i = 0; i < MOST_TAKEN && !writer && was_taken; ++i) {
+        (void)snprintf(path, size, "%s", wanted);
+        if (rtl_output_free_name(path, size) < 0) {
+            path[0] = '\0';
+            return NULL;
+        }
+        writer = rtl_writer_open(path, &how, error, error_size);
+        was_taken = access(path, F_OK) == 0;
+    }
+    return writer;
+}
+
 /* Makes the trace; a file that exists is never touched, the next free name is taken and said. */
 static struct rtl_writer *open_output(const struct options *options, char *path, size_t size,
                                       bool *renamed)
 {
     char error[1024] = "";
+    char wanted[PATH_MAX];
     const char *pattern = options->output ? options->output : secure_getenv("RTL_OUTPUT");
     if (!pattern || !pattern[0])
         pattern = "trace-%p.db";
-    if (rtl_output_expand(pattern, options->pid, path, size) != 0) {
+    path[0] = '\0';
+    struct rtl_writer *writer = NULL;
+    if (rtl_output_expand(pattern, options->pid, wanted, sizeof wanted) == 0)
+        writer = open_free(wanted, path, size, error, sizeof error);
+    if (path[0] == '\0')
         say("the output's name '%s' is too long", pattern);
-        return NULL;
-    }
-    int number = rtl_output_free_name(path, size);
-    if (number < 0) {
-        say("the output's name '%s' is too long", pattern);
-        return NULL;
-    }
-    struct rtl_writer_options how = {.command = NULL, .replace = false};
-    struct rtl_writer *writer = rtl_writer_open(path, &how, error, sizeof error);
-    if (!writer)
+    else if (!writer)
         say("%s", error);
-    *renamed = number > 0;
+    *renamed = writer && strcmp(path, wanted) != 0;
     return writer;
 }
 

@@ -18,6 +18,7 @@
 #include "common/say.h"
 #include "common/table.h"
 #include "ring/files.h"
+#include "ring/maker.h"
 #include "ring/ring.h"
 
 #include <dirent.h>
@@ -57,6 +58,8 @@ struct target {
     int file;                       /* its ring */
     struct rtl_ring_header *header; /* a copy of the ring's */
     char session[PATH_MAX];
+    struct rtl_ring_maker maker;
+    uint32_t named; /* the pid in its name */
     uint32_t pid;
     bool collected;
 };
@@ -142,7 +145,8 @@ static bool superseded(struct targets *targets, const struct target *target)
 {
     for (unsigned i = 0; i < targets->count; ++i) {
         struct target *other = &targets->items[i];
-        if (other->pid != target->pid || strcmp(other->session, target->session) != 0)
+        if (other->pid != target->pid || other->header->space != target->header->space ||
+            strcmp(other->session, target->session) != 0)
             continue;
         if (other->header->made_ns > target->header->made_ns)
             return true;
@@ -179,25 +183,29 @@ static void add(struct targets *targets, const struct target *target)
 }
 
 /* What a ring says of a process is to be believed of its user's own. */
-static bool is_of(uint32_t pid, uid_t owner)
+static bool is_of(const struct rtl_ring_maker *maker, uid_t owner)
 {
     char path[32];
     struct stat status;
-    (void)snprintf(path, sizeof path, "/proc/%" PRIu32, pid);
-    return owner == geteuid() || (stat(path, &status) == 0 && status.st_uid == owner);
+    (void)snprintf(path, sizeof path, "/proc/%" PRIu32, maker->pid);
+    return owner == geteuid() ||
+           (maker->seen && stat(path, &status) == 0 && status.st_uid == owner);
 }
 
 static bool is_over(struct target *target)
 {
     const struct rtl_ring ring = {.header = target->header};
-    return target->header->pid != target->pid || rtl_ring_closed(&ring) ||
-           rtl_ring_replaced(&ring) || !rtl_ring_process_alive(&ring);
+    return target->header->pid != target->named || rtl_ring_closed(&ring) ||
+           rtl_ring_replaced(&ring) ||
+           !rtl_ring_maker_lives(target->header, &target->maker, target->file);
 }
 
-static void add_ring(struct targets *targets, const struct place *place, const char *name)
+/* `pid` 0: whoever made it. */
+static void add_ring(struct targets *targets, const struct place *place, const char *name,
+                     uint32_t pid)
 {
     struct target target = {.collected = place->collected};
-    if (sscanf(name, "ring.%" SCNu32 ".", &target.pid) != 1)
+    if (sscanf(name, "ring.%" SCNu32 ".", &target.named) != 1)
         return;
     (void)snprintf(target.session, sizeof target.session, "%s", place->path);
     target.file = rtl_private_file_of(place->folder, name, O_RDWR, place->owner);
@@ -208,8 +216,12 @@ static void add_ring(struct targets *targets, const struct place *place, const c
     target.header = malloc(sizeof *target.header);
     if (!target.header)
         end_short_of_memory();
-    if (rtl_ring_read_header(target.file, target.header) != 0 || is_over(&target) ||
-        !is_of(target.pid, place->owner) || superseded(targets, &target))
+    int known = rtl_ring_read_header(target.file, target.header);
+    if (known == 0)
+        target.maker = rtl_ring_find_maker(target.header, target.file);
+    target.pid = target.maker.pid;
+    if (known != 0 || (pid != 0 && pid != target.pid) || is_over(&target) ||
+        !is_of(&target.maker, place->owner) || superseded(targets, &target))
         forget(&target);
     else
         add(targets, &target);
@@ -222,15 +234,12 @@ static void add_rings(struct targets *targets, const struct place *place, uint32
     DIR *folder = again >= 0 ? fdopendir(again) : NULL;
     unsigned before = targets->count;
     struct dirent *entry;
-    char wanted[32];
-    int length = snprintf(wanted, sizeof wanted, "ring.%" PRIu32 ".", pid);
     if (!folder) {
         mind_files(place->path);
         return;
     }
     while ((entry = readdir(folder)) != NULL) // NOLINT(concurrency-mt-unsafe): own stream
-        if (pid == 0 || strncmp(entry->d_name, wanted, (size_t)length) == 0)
-            add_ring(targets, place, entry->d_name);
+        add_ring(targets, place, entry->d_name, pid);
     (void)closedir(folder);
     targets->sessions += targets->count > before;
 }
@@ -379,8 +388,8 @@ static void leave(const struct target *target, enum rtl_ring_request request, bo
 {
     uid_t owner;
     int folder = rtl_private_folder_of(target->session, &owner);
-    uint32_t pid = for_all ? 0 : target->pid;
-    if (folder < 0 || rtl_ring_request_leave(folder, request, pid,
+    uint32_t pid = for_all ? 0 : target->named;
+    if (folder < 0 || rtl_ring_request_leave(folder, request, pid, target->header->space,
                                              for_all ? 0 : target->header->process_start) != 0)
         say("session %s cannot be told of processes to come: %s", target->session,
             say_errno(errno));

@@ -1,4 +1,5 @@
 /* rtl: finds the subcommand. */
+#include "common/clock.h"
 #include "common/command.h"
 #include "common/limits.h"
 #include "common/say.h"
@@ -170,6 +171,7 @@ static int choose(int argc, char **argv)
 int main(int argc, char **argv)
 {
     hold_descriptors();
+    (void)rtl_clock_begin();
     json_set_alloc_funcs(json_memory, free);
     argp_err_exit_status = EXIT_USAGE;
     argp_program_version = "rtl " RTL_VERSION;

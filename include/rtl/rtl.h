@@ -39,8 +39,8 @@ RTL_API int rtlRecording(void);
 RTL_API int rtlStart(void);
 RTL_API int rtlStop(void);
 
-/** What a range cost. Times are nanoseconds, moments those of CLOCK_BOOTTIME, which begin and end
- * may be a microsecond off. */
+/** What a range cost. Times are nanoseconds, moments those of CLOCK_BOOTTIME (in a time
+ * namespace: of the machine's), which begin and end may be a microsecond off. */
 typedef struct rtl_range_result {
     uint64_t id, parent; /**< parent 0: none */
     const char *text;    /**< lives until the session ends; NULL without one */

@@ -37,7 +37,8 @@
  *   host's own exit handlers run, if these were set up before hsa_init; then nothing more comes.
  *   _exit and signals hand nothing over.
  *
- * Times are nanoseconds of CLOCK_BOOTTIME; those of host calls and ranges may be a microsecond off.
+ * Times are nanoseconds of CLOCK_BOOTTIME (in a time namespace: of the machine's, as the times are
+ * that the runtime gives); those of host calls and ranges may be a microsecond off.
  * Structures only grow at their end, events not at all within a major version.
  */
 #ifndef RTL_CALLBACKS_H

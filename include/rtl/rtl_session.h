@@ -32,7 +32,8 @@
  * - Functions may be called by any thread, but not by one of rtl_callbacks.h's callbacks. In a
  *   forked child there is no session.
  *
- * Times are nanoseconds, moments those of CLOCK_BOOTTIME; those of ranges may be a microsecond off.
+ * Times are nanoseconds, moments those of CLOCK_BOOTTIME (in a time namespace: of the machine's);
+ * those of ranges may be a microsecond off.
  * Structures keep their size within a major version.
  */
 #ifndef RTL_SESSION_H

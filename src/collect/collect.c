@@ -99,12 +99,12 @@ static bool parse_ring_name(const char *name, uint32_t *pid, uint32_t *ordinal)
 
 /* Ended rings are unlinked, so their name may come again; only rings whose file stays are known by
  * it. */
-static bool known(const struct rtl_collector *collector, uint32_t pid, uint32_t ordinal)
+static bool known(const struct rtl_collector *collector, const char *name)
 {
     for (unsigned i = collector->count; i-- > 0;) {
         const struct source *source = collector->sources[i];
         bool there = source->state != SOURCE_ENDED || source->file_stays;
-        if (there && source->pid == pid && source->ordinal == ordinal)
+        if (there && strcmp(strrchr(source->path, '/') + 1, name) == 0)
             return true;
     }
     return false;
@@ -172,7 +172,8 @@ static void scan(struct rtl_collector *collector)
     for (int i = 0; i < count; ++i) {
         uint32_t pid = 0;
         uint32_t ordinal = 0;
-        if (parse_ring_name(names[i]->d_name, &pid, &ordinal) && !known(collector, pid, ordinal))
+        if (parse_ring_name(names[i]->d_name, &pid, &ordinal) &&
+            !known(collector, names[i]->d_name))
             take_ring(collector, names[i]->d_name, pid, ordinal);
         else if (pid == 0)
             absent_take(&collector->absent, names[i]->d_name);
@@ -194,17 +195,28 @@ void rtl_collector_listen(struct rtl_collector *collector, const struct rtl_repo
     collector->absent.end = end;
 }
 
+/* A process that was over before anybody looked, and had another pid for itself, is known by when
+ * it began. */
+static bool is_of(const struct source *source, uint32_t pid, uint64_t start, uint64_t image)
+{
+    bool same = image == 0 || source->image == 0 || source->image == image;
+    bool certain = start != 0 && source->process_start != RTL_START_UNKNOWN;
+    bool named = source->pid == pid;
+    if (!source->was_open || !same)
+        return false;
+    if (source->maker.seen && source->maker.start != 0)
+        return named && (!certain || source->maker.start == start);
+    bool elsewhere = source->id.space != rtl_process_id_own().space;
+    return certain ? (named || elsewhere) && rtl_process_same_start(source->process_start, start)
+                   : named;
+}
+
 static bool has_ring(void *context, uint32_t pid, uint64_t start, uint64_t image)
 {
     const struct rtl_collector *collector = context;
-    for (unsigned i = collector->count; i-- > 0;) {
-        const struct source *source = collector->sources[i];
-        bool same = image == 0 || source->image == 0 || source->image == image;
-        bool certain = start != 0 && source->process_start != RTL_START_UNKNOWN;
-        if (source->was_open && source->pid == pid && same &&
-            (!certain || source->process_start == start))
+    for (unsigned i = collector->count; i-- > 0;)
+        if (is_of(collector->sources[i], pid, start, image))
             return true;
-    }
     return false;
 }
 

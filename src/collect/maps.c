@@ -1,5 +1,7 @@
 #include "collect/maps.h"
 
+#include "ring/process.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -35,13 +37,16 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* A fork has the rings mapped of the process that it came from. */
+/* A fork has the rings mapped of the process that it came from. A process may have another pid for
+ * itself than here. */
 static bool is_ring_of(const char *path, uint32_t pid, const char *session)
 {
     char name[300];
     const char *last = strrchr(session, '/');
-    int length = snprintf(name, sizeof name, "%s/ring.%u.", last ? last : session, pid);
-    return length < (int)sizeof name && strstr(path, name) != NULL;
+    int length = snprintf(name, sizeof name, "%s/ring.", last ? last : session);
+    const char *found = length < (int)sizeof name ? strstr(path, name) : NULL;
+    unsigned long of = found != NULL ? strtoul(found + length, NULL, 10) : 0;
+    return of != 0 && (of == pid || of == rtl_process_id(pid).inner);
 }
 
 static void take_path(struct maps *maps, const char *path, uint32_t pid, const char *session)

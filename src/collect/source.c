@@ -13,6 +13,7 @@
 #include "ring/process.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +59,20 @@ static void refuse(struct source *source, uint32_t version, const char *library,
     rtl_writer_process_end(source->writer, source->process, "refused", rtl_now(), 0);
 }
 
+static void learn_maker(struct source *source)
+{
+    const struct rtl_ring_header *header = source->ring.header;
+    int file = rtl_private_open(source->path, O_RDWR);
+    source->maker = rtl_ring_find_maker(header, file);
+    if (file >= 0)
+        (void)close(file);
+    source->pid = source->maker.pid;
+    source->id = (struct rtl_process_id){header->space, header->inner};
+    source->process_start = header->process_start;
+    source->made_ns = header->made_ns;
+    source->image = header->image;
+}
+
 struct source *source_open(const char *path, uint32_t pid, uint32_t ordinal,
                            struct rtl_writer *writer, char *sentence, size_t sentence_size)
 {
@@ -83,9 +98,7 @@ struct source *source_open(const char *path, uint32_t pid, uint32_t ordinal,
         return NULL;
     }
     source->was_open = true;
-    source->process_start = source->ring.header->process_start;
-    source->made_ns = source->ring.header->made_ns;
-    source->image = source->ring.header->image;
+    learn_maker(source);
     return source;
 }
 
@@ -227,16 +240,25 @@ static size_t body_size(enum rtl_wire_type type)
     return SIZE_MAX;
 }
 
+/* By the pid that it has here. */
+static void take_process(struct source *source, const struct rtl_wire_process *body,
+                         const char *texts)
+{
+    struct rtl_wire_process process = *body;
+    process.pid = source->pid;
+    if (source->process)
+        rtl_writer_process_again(source->writer, source->process, &process, texts);
+    else
+        source->process = rtl_writer_process(source->writer, &process, texts);
+}
+
 static void take_definition(struct source *source, enum rtl_wire_type type, const void *body)
 {
     struct rtl_writer *writer = source->writer;
     const char *texts = (const char *)body + body_size(type);
     switch (type) {
     case RTL_WIRE_PROCESS:
-        if (source->process)
-            rtl_writer_process_again(writer, source->process, body, texts);
-        else
-            source->process = rtl_writer_process(writer, body, texts);
+        take_process(source, body, texts);
         break;
     case RTL_WIRE_AGENT:
         rtl_writer_agent(writer, source->process, body, texts);
@@ -465,7 +487,8 @@ uint64_t source_drain(struct source *source, uint64_t most)
 
 void source_look(struct source *source)
 {
-    if (source->process && rtl_ring_process_alive(&source->ring))
+    const struct rtl_ring_maker *maker = &source->maker;
+    if (source->process && maker->seen && rtl_process_alive(maker->pid, maker->start))
         names_look(&source->names, source->pid, source->writer, source->process);
 }
 
@@ -695,8 +718,15 @@ static bool has_other_image(struct source *source, uint64_t image)
 /* What the next image tells is read last: it told before the process went. */
 enum source_image source_image(struct source *source)
 {
-    struct rtl_process_facts facts = rtl_process_facts(source->pid);
-    bool alive = rtl_process_is(&facts, source->process_start);
+    const struct rtl_ring_maker *maker = &source->maker;
+    struct rtl_process_facts facts = {0};
+    bool alive;
+    if (maker->seen) {
+        facts = rtl_process_facts(maker->pid);
+        alive = rtl_process_is(&facts, maker->start);
+    } else {
+        alive = rtl_ring_maker_lives_at(source->ring.header, maker, source->path);
+    }
     if (rtl_ring_replaced(&source->ring) || (alive && has_other_image(source, facts.image)))
         return SOURCE_IMAGE_REPLACED;
     return alive ? SOURCE_IMAGE_LIVES : SOURCE_IMAGE_GONE;
@@ -704,15 +734,20 @@ enum source_image source_image(struct source *source)
 
 bool source_is_later(const struct source *source, const struct source *later)
 {
-    return later != source && later->was_open && later->pid == source->pid &&
-           later->process_start == source->process_start &&
+    return later != source && later->was_open && later->id.space == source->id.space &&
+           later->id.inner == source->id.inner &&
+           rtl_process_same_start(later->process_start, source->process_start) &&
            source->process_start != RTL_START_UNKNOWN && later->made_ns > source->made_ns;
 }
 
 bool source_alive(struct source *source)
 {
+    const struct rtl_ring_maker *maker = &source->maker;
     if (source->was_open && !source->gone)
-        source->gone = !rtl_process_alive(source->pid, source->process_start);
+        source->gone = maker->seen
+                           ? !rtl_process_alive(maker->pid, maker->start)
+                           : source->state != SOURCE_OPEN ||
+                                 !rtl_ring_maker_lives_at(source->ring.header, maker, source->path);
     return source->was_open && !source->gone;
 }
 

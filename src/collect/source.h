@@ -5,6 +5,8 @@
 #define RTL_COLLECT_SOURCE_H
 
 #include "collect/names.h"
+#include "ring/maker.h"
+#include "ring/process.h"
 #include "ring/ring.h"
 #include "store/writer.h"
 
@@ -24,8 +26,10 @@ struct source {
     bool replaced;   /**< of an ended one: by an exec */
     bool was_open;   /**< it was no ring of another build */
     bool gone;       /**< its process is, as far as is known; then it is not asked for again */
-    uint32_t pid, ordinal;
-    uint64_t process_start, made_ns, image; /**< as in the ring's header */
+    uint32_t pid, ordinal; /**< pid: the maker's; of a ring of another build, of its name */
+    struct rtl_ring_maker maker;
+    struct rtl_process_id id;
+    uint64_t process_start, made_ns, image; /**< these and `id` as in the ring's header */
     uint64_t same_image;   /**< facts that differ from the header's, and do not count */
     uint32_t process;      /**< id in the trace, 0 before it has one */
     uint64_t torn;         /**< slots that the process reserved and never wrote */

@@ -3,6 +3,8 @@
 #include "collect/session_lock.h"
 #include "common/private.h"
 #include "ring/files.h"
+#include "ring/maker.h"
+#include "ring/process.h"
 #include "ring/ring.h"
 #include "store/file.h"
 
@@ -24,8 +26,9 @@ static bool maker_has_ended(const struct rtl_ring_dir_facts *facts)
 {
     if (facts->length == 0)
         return true;
-    unsigned long long now = rtl_file_process_start(facts->maker);
-    return facts->maker_start != 0 && now != facts->maker_start && now != RTL_FILE_START_UNKNOWN;
+    uint64_t now = rtl_process_facts(facts->maker).start;
+    return facts->maker_start != 0 &&
+           (now == 0 || !rtl_process_same_start(now, facts->maker_start));
 }
 
 /* A ring that cannot be looked into may be in use. */
@@ -35,13 +38,15 @@ static bool ring_is_dead(const char *session, const char *name, uint32_t pid)
     char library[33];
     uint32_t version;
     struct rtl_ring ring;
-    if (rtl_file_process_start(pid) == 0)
-        return true;
     if (snprintf(path, sizeof path, "%s/%s", session, name) >= (int)sizeof path ||
         rtl_ring_open(&ring, path, &version, library) != 0)
-        return false;
-    bool alive = rtl_ring_process_alive(&ring);
+        return rtl_process_facts(pid).start == 0;
+    int file = rtl_private_open(path, O_RDWR);
+    struct rtl_ring_maker maker = rtl_ring_find_maker(ring.header, file);
+    bool alive = rtl_ring_maker_lives(ring.header, &maker, file);
     rtl_ring_unmap(&ring);
+    if (file >= 0)
+        (void)close(file);
     return !alive;
 }
 

@@ -11,7 +11,23 @@
 /** Reads a clock in ns. Any thread. */
 uint64_t rtl_clock_ns(clockid_t clock);
 
-/** The trace's clock: CLOCK_BOOTTIME in ns. */
+/** Finds out by how much the clocks of this process are ahead of the machine's, which is not 0 in a
+ * time namespace (time_namespaces(7)), and is told from then on. False if that cannot be found out:
+ * there is no /proc, or the process has left its namespace to its children for another one. Then
+ * its clocks are taken for the machine's. Needs a descriptor for a moment in such a namespace.
+ * Keeps errno. Any thread. */
+bool rtl_clock_begin(void);
+
+/** By how many ns CLOCK_BOOTTIME or CLOCK_MONOTONIC of this process is ahead of the machine's, as
+ * far as rtl_clock_begin was called. Any thread. */
+int64_t rtl_clock_offset(clockid_t clock);
+
+/** The start time of a process in clock ticks since boot (/proc/PID/stat, field 22), which Linux
+ * tells by the clock of who reads, by the machine's: the same whoever has read it, or one more or
+ * less where a namespace is ahead by no whole number of ticks. */
+uint64_t rtl_clock_start_ticks(uint64_t start);
+
+/** The trace's clock: CLOCK_BOOTTIME of the machine in ns, as far as rtl_clock_begin was called. */
 uint64_t rtl_now(void);
 
 /** Sleeps for `ns`, less than a second, and no longer than until a signal's handler has run. Any

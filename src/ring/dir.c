@@ -4,6 +4,7 @@
 #include "common/pages.h"
 #include "common/private.h"
 #include "ring/files.h"
+#include "ring/maker.h"
 #include "ring/process.h"
 #include "ring/ring.h"
 
@@ -238,18 +239,22 @@ static int map(struct rtl_ring *ring, int file, uint32_t slots)
     return 0;
 }
 
-static int fill_header(struct rtl_ring *ring, uint32_t ordinal)
+static int fill_header(struct rtl_ring *ring, uint32_t ordinal, bool locked)
 {
     struct rtl_ring_header *header = ring->header;
     struct rtl_process_facts facts = rtl_process_facts(rtl_process_own());
+    struct rtl_process_id id = rtl_process_id_own();
     header->magic = RTL_RING_MAGIC;
     header->wire_version = RTL_WIRE_VERSION;
     header->slots = (uint32_t)ring->mask + 1;
     header->pid = rtl_process_own();
     header->ordinal = ordinal;
-    header->process_start = facts.start;
+    header->process_start = facts.start != 0 ? facts.start : RTL_START_UNKNOWN; /* no /proc */
+    header->space = id.space;
+    header->inner = id.inner;
     header->image = facts.image;
     header->made_ns = rtl_now();
+    header->locked = locked;
     (void)snprintf(header->library_version, sizeof header->library_version, "%s", RTL_VERSION);
     atomic_store(&header->state, RTL_RING_OPEN);
     return rtl_ring_reserve_piece(ring, RTL_RING_SMALL_PIECE) < 0 ? -1 : 0;
@@ -278,7 +283,8 @@ static int get_file(const char *session, const char *hidden, size_t bytes, bool 
 }
 
 /* The file is closed again: a program may need all the descriptors that it may have. */
-static int map_file(struct rtl_ring *ring, const char *session, size_t bytes, bool any)
+static int map_file(struct rtl_ring *ring, const char *session, size_t bytes, bool any,
+                    bool *locked)
 {
     uint32_t slots = 0;
     int file = get_file(session, ring->path, bytes, any, &slots);
@@ -286,6 +292,7 @@ static int map_file(struct rtl_ring *ring, const char *session, size_t bytes, bo
         return -1;
     int result = map(ring, file, slots);
     int saved = errno;
+    *locked = result == 0 && ring->in_memory && rtl_ring_lock(file);
     close(file);
     errno = saved;
     return result;
@@ -300,8 +307,9 @@ static int build_file(struct rtl_ring *ring, const char *session, uint32_t ordin
     (void)snprintf(ring->path, sizeof ring->path, "%s/.ring.%u.%u.%" PRIx64, session,
                    rtl_process_own(), ordinal, rtl_now());
     (void)snprintf(name, sizeof name, "%s/ring.%u.%u", session, rtl_process_own(), ordinal);
-    if (map_file(ring, session, bytes, any) == 0) {
-        if (rtl_ring_reserve_header(ring) == 0 && fill_header(ring, ordinal) == 0 &&
+    bool locked = false;
+    if (map_file(ring, session, bytes, any, &locked) == 0) {
+        if (rtl_ring_reserve_header(ring) == 0 && fill_header(ring, ordinal, locked) == 0 &&
             name_file(ring->path, name) == 0) {
             memcpy(ring->path, name, sizeof name);
             return 0;
@@ -357,7 +365,7 @@ int rtl_ring_create_private(struct rtl_ring *ring, size_t bytes)
     ring->slots = (unsigned char *)memory + sizeof(struct rtl_ring_header);
     set_up(ring, slots);
     atomic_store(&ring->header->usable, slots);
-    return fill_header(ring, 0);
+    return fill_header(ring, 0, false);
 }
 
 /* Reads the part of a header that is the same in every version. 0, -1 with errno, -2 other version.
@@ -441,9 +449,4 @@ void rtl_ring_unmap(struct rtl_ring *ring)
     if (ring->header != NULL)
         munmap(ring->header, ring->size);
     ring->header = NULL;
-}
-
-bool rtl_ring_process_alive(const struct rtl_ring *ring)
-{
-    return rtl_process_alive(ring->header->pid, ring->header->process_start);
 }

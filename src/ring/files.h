@@ -7,7 +7,8 @@
  * by giving it another name. The first of them has memory for the header and a small piece. A
  * process that gets no ring all the same leaves a link, `refused.PID.N`, whose target says why:
  * that takes no descriptor and, in memory, no space. One that cannot reach the folder sends the
- * same (report.h). While its GPU runtime starts, and where that fails, there is `starting.PID`.
+ * same (report.h). While its GPU runtime starts, and where that fails, there is
+ * `starting.PID.SPACE`: of two pid namespaces both may have that pid (process.h).
  * What rtl ctl wants of processes to come are links, too.
  */
 #ifndef RTL_RING_FILES_H
@@ -66,9 +67,10 @@ enum rtl_refused {
 enum rtl_tool { RTL_TOOL_UNSET, RTL_TOOL_OTHER, RTL_TOOL_NAMED };
 
 /** Leaves what processes of the session are to do that begin later: record, or not. `pid` 0: all;
- * else the later images of that process, which started at `start` (clock ticks since boot). The
- * last one counts. 0, or -1 with errno. */
-int rtl_ring_request_leave(int folder, enum rtl_ring_request request, uint32_t pid, uint64_t start);
+ * else the later images of that process: `pid`, `space` and `start` are as in the head of its ring.
+ * The last one counts. 0, or -1 with errno. */
+int rtl_ring_request_leave(int folder, enum rtl_ring_request request, uint32_t pid, uint64_t space,
+                           uint64_t start);
 
 /** Reads what was left for this process, RTL_RING_REQUEST_NONE if nothing. Takes no descriptor.
  * Keeps errno. */
@@ -114,8 +116,8 @@ void rtl_refusal_show(const struct rtl_refusal *refusal);
 
 #define RTL_REFUSAL_MARK "rtl-refused "
 
-/** Reads what a process left under that name in the session's folder. False: the name is none such,
- * or it says nothing. */
+/** Reads what a process left under that name in the session's folder; the pid is that of /proc
+ * here, where it is there. False: the name is none such, or it says nothing. */
 bool rtl_refusal_read(const char *session, const char *name, struct rtl_refusal *refusal);
 
 /** Says in a part of a sentence why the process is not recorded: "/dev/shm/rtl.1 has no room …". */

@@ -34,11 +34,15 @@ static struct rtl_ring_header *map_header(int folder, const char *name)
     return memory != MAP_FAILED ? memory : NULL;
 }
 
+/* Processes of two pid namespaces may have the same pid, and begin in the same tick. */
 static bool is_of_this_process(const struct rtl_ring_header *header, uint32_t pid)
 {
+    struct rtl_process_id id = rtl_process_id_own();
+    uint64_t start = rtl_process_facts(pid).start;
     return header->magic == RTL_RING_MAGIC && header->wire_version == RTL_WIRE_VERSION &&
-           header->pid == pid && header->process_start != RTL_START_UNKNOWN &&
-           header->process_start == rtl_process_facts(pid).start;
+           header->pid == pid && header->space == id.space && header->inner == id.inner &&
+           header->process_start != RTL_START_UNKNOWN && start != 0 && start != RTL_START_UNKNOWN &&
+           rtl_process_same_start(header->process_start, start);
 }
 
 static enum rtl_mapped is_mapped(const char *session, const char *name, uint32_t pid)

@@ -1,10 +1,14 @@
 #include "ring/process.h"
 
+#include "common/clock.h"
+
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MOST_NAME 255u
@@ -86,7 +90,7 @@ static bool look(uint32_t pid, struct rtl_process_facts *facts)
     facts->parent = (uint32_t)stat_field(name_end, PARENT);
     facts->group = (int32_t)stat_field(name_end, GROUP);
     facts->session = (int32_t)stat_field(name_end, SESSION);
-    facts->start = stat_field(name_end, START_TIME);
+    facts->start = rtl_clock_start_ticks(stat_field(name_end, START_TIME));
     facts->image = image_of(name_end);
     return true;
 }
@@ -100,6 +104,90 @@ uint32_t rtl_process_own(void)
     text[length > 0 ? length : 0] = '\0';
     uint32_t pid = (uint32_t)strtoul(text, NULL, 10);
     return pid != 0 ? pid : (uint32_t)getpid();
+}
+
+static uint64_t space_at(const char *link)
+{
+    struct stat status;
+    return stat(link, &status) == 0 ? status.st_ino : 0;
+}
+
+/* The last number of the line NSpid of a status (proc(5)), 0 if there is none. */
+static uint32_t innermost(const char *text)
+{
+    static const char key[] = "\nNSpid:";
+    const char *at = strstr(text, key);
+    char *end = NULL;
+    unsigned long pid = 0;
+    for (at = at != NULL ? at + sizeof key - 1 : ""; *at == '\t'; at = end)
+        pid = strtoul(at, &end, 10);
+    return (uint32_t)pid;
+}
+
+static uint32_t inner_pid(uint32_t pid)
+{
+    char text[4096]; /* the line is among the first twenty; what is before it is short */
+    (void)snprintf(text, sizeof text, "/proc/%u/status", pid);
+    int file = open(text, O_RDONLY | O_CLOEXEC);
+    ssize_t length = file >= 0 ? read(file, text, sizeof text - 1) : -1;
+    if (file >= 0)
+        close(file);
+    text[length > 0 ? length : 0] = '\0';
+    return innermost(text);
+}
+
+struct rtl_process_id rtl_process_id_own(void)
+{
+    int saved = errno;
+    struct rtl_process_id id = {space_at("/proc/self/ns/pid"), (uint32_t)getpid()};
+    errno = saved;
+    return id;
+}
+
+struct rtl_process_id rtl_process_id(uint32_t pid)
+{
+    char link[32];
+    int saved = errno;
+    (void)snprintf(link, sizeof link, "/proc/%u/ns/pid", pid);
+    struct rtl_process_id id = {space_at(link), inner_pid(pid)};
+    errno = saved;
+    return id;
+}
+
+static bool is_process(uint32_t pid, const struct rtl_process_id *id, uint64_t start,
+                       bool *is_space_seen)
+{
+    char link[32];
+    (void)snprintf(link, sizeof link, "/proc/%u/ns/pid", pid);
+    if (space_at(link) != id->space)
+        return false;
+    *is_space_seen = true;
+    if (inner_pid(pid) != id->inner)
+        return false;
+    uint64_t now = rtl_process_facts(pid).start;
+    return now != 0 && rtl_process_same_start(now, start);
+}
+
+uint32_t rtl_process_find(const struct rtl_process_id *id, uint64_t start, bool *is_space_seen)
+{
+    DIR *folder = opendir("/proc");
+    const struct dirent *entry;
+    uint32_t found = 0;
+    while (folder != NULL && found == 0 &&
+           (entry = readdir(folder)) != NULL) { // NOLINT(concurrency-mt-unsafe): own stream
+        uint32_t pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+        if (pid != 0 && is_process(pid, id, start, is_space_seen))
+            found = pid;
+    }
+    if (folder != NULL)
+        (void)closedir(folder);
+    return found;
+}
+
+bool rtl_process_same_start(uint64_t start, uint64_t other)
+{
+    uint64_t apart = start > other ? start - other : other - start;
+    return start == RTL_START_UNKNOWN || other == RTL_START_UNKNOWN || apart <= 1;
 }
 
 /* A thread that executes a program takes the place of the main thread, which looks for a moment as

@@ -17,6 +17,7 @@
 
 #define MOST_OF_A_PROCESS 8u /* an exec puts another program in its place */
 #define UNLIMITED         UINT64_MAX
+#define TARGET_MOST       (RTL_REFUSAL_TEXT + 32u) /* with the process in front */
 
 /* What has to do with that error: its number, and its value. */
 static uint64_t limit_of(int error, int *resource)
@@ -87,13 +88,16 @@ bool rtl_refusal_leave(const char *session, const struct rtl_refusal *refusal)
 {
     int saved = errno;
     char why[RTL_REFUSAL_TEXT];
+    char target[TARGET_MOST];
+    struct rtl_process_id id = rtl_process_id_own();
     rtl_refusal_write(refusal, why);
+    (void)snprintf(target, sizeof target, "%" PRIu64 ".%" PRIu32 " %s", id.space, id.inner, why);
     bool left = false;
     for (unsigned number = 0; number < MOST_OF_A_PROCESS && !left; number++) {
         char name[512];
         (void)snprintf(name, sizeof name, "%s/refused.%" PRIu32 ".%u", session, refusal->pid,
                        number);
-        left = symlink(why, name) == 0;
+        left = symlink(target, name) == 0;
         if (!left && errno != EEXIST)
             break;
     }
@@ -128,14 +132,29 @@ static void read_target(const char *session, const char *name, char *target, siz
     target[length > 0 ? length : 0] = '\0';
 }
 
+/* A process that is over, or out of sight, keeps the pid that it had for itself. */
+static uint32_t pid_here(const struct rtl_process_id *id, uint32_t pid)
+{
+    uint32_t found = 0;
+    bool is_space_seen = false;
+    if (id->space != 0 && id->space != rtl_process_id_own().space)
+        found = rtl_process_find(id, RTL_START_UNKNOWN, &is_space_seen);
+    return found != 0 ? found : pid;
+}
+
 bool rtl_refusal_read(const char *session, const char *name, struct rtl_refusal *refusal)
 {
-    char why[RTL_REFUSAL_TEXT];
+    char target[TARGET_MOST];
+    struct rtl_process_id id;
     unsigned number;
+    int why = 0;
     if (sscanf(name, "refused.%" SCNu32 ".%u", &refusal->pid, &number) != 2)
         return false;
-    read_target(session, name, why, sizeof why);
-    return rtl_refusal_parse(why, refusal);
+    read_target(session, name, target, sizeof target);
+    if (sscanf(target, "%" SCNu64 ".%" SCNu32 " %n", &id.space, &id.inner, &why) != 2 || why == 0)
+        return false;
+    refusal->pid = pid_here(&id, refusal->pid);
+    return rtl_refusal_parse(target + why, refusal);
 }
 
 /* A session of this user: what RTL_SESSION names may be any folder. -1: it is none. */
@@ -153,9 +172,10 @@ static int open_session(const char *session)
 static void put_start(const char *session, const char *text)
 {
     int saved = errno;
-    char name[32];
+    char name[48];
     int folder = open_session(session);
-    (void)snprintf(name, sizeof name, "starting.%u", rtl_process_own());
+    (void)snprintf(name, sizeof name, "starting.%" PRIu32 ".%" PRIu64, rtl_process_own(),
+                   rtl_process_id_own().space);
     if (folder >= 0) {
         (void)unlinkat(folder, name, 0);
         if (text != NULL)

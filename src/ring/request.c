@@ -1,8 +1,8 @@
 /*
  * What rtl ctl wants of processes that begin later: a link in the session's folder, `wish` for all
- * of them and `wish.PID` for the next images of one. Its target tells what and when, and of which
- * process: "stop.NS.START". A link takes no descriptor, and is replaced at once. Only the folder's
- * owner and root can have made it.
+ * of them and `wish.PID.SPACE` for the next images of one (process.h). Its target tells what and
+ * when, and of which process: "stop.NS.START". A link takes no descriptor, and is replaced at once.
+ * Only the folder's owner and root can have made it.
  */
 #include "common/clock.h"
 #include "ring/files.h"
@@ -16,20 +16,22 @@
 #include <unistd.h>
 
 #define TARGET_MOST 96u
+#define NAME_MOST   48u
 
 static const char *const names[] = {
     [RTL_RING_REQUEST_START] = "start", [RTL_RING_REQUEST_STOP] = "stop"};
 
-int rtl_ring_request_leave(int folder, enum rtl_ring_request request, uint32_t pid, uint64_t start)
+int rtl_ring_request_leave(int folder, enum rtl_ring_request request, uint32_t pid, uint64_t space,
+                           uint64_t start)
 {
     char target[TARGET_MOST];
-    char name[32] = "wish";
-    char hidden[40];
+    char name[NAME_MOST] = "wish";
+    char hidden[NAME_MOST];
+    uint64_t now = rtl_now();
     if (pid != 0)
-        (void)snprintf(name, sizeof name, "wish.%" PRIu32, pid);
-    (void)snprintf(hidden, sizeof hidden, ".wish.%d", (int)getpid());
-    (void)snprintf(target, sizeof target, "%s.%" PRIu64 ".%" PRIu64, names[request], rtl_now(),
-                   start);
+        (void)snprintf(name, sizeof name, "wish.%" PRIu32 ".%" PRIu64, pid, space);
+    (void)snprintf(hidden, sizeof hidden, ".wish.%d.%" PRIu64, (int)getpid(), now);
+    (void)snprintf(target, sizeof target, "%s.%" PRIu64 ".%" PRIu64, names[request], now, start);
     if (symlinkat(target, folder, hidden) != 0)
         return -1;
     if (renameat(folder, hidden, folder, name) == 0)
@@ -40,7 +42,8 @@ int rtl_ring_request_leave(int folder, enum rtl_ring_request request, uint32_t p
     return -1;
 }
 
-/* Reads one; `*when` 0: there is none for a process with that start. */
+/* Reads one; `*when` 0: there is none for a process with that start, which may have got into
+ * another time namespace since. */
 static enum rtl_ring_request read_request(const char *path, uint64_t start, uint64_t *when)
 {
     char target[TARGET_MOST] = "";
@@ -48,12 +51,20 @@ static enum rtl_ring_request read_request(const char *path, uint64_t start, uint
     uint64_t of;
     *when = 0;
     if (readlink(path, target, sizeof target - 1) <= 0 ||
-        sscanf(target, "%7[a-z].%" SCNu64 ".%" SCNu64, word, when, &of) != 3 || of != start) {
+        sscanf(target, "%7[a-z].%" SCNu64 ".%" SCNu64, word, when, &of) != 3 ||
+        !rtl_process_same_start(of, start)) {
         *when = 0;
         return RTL_RING_REQUEST_NONE;
     }
     return strcmp(word, names[RTL_RING_REQUEST_STOP]) == 0 ? RTL_RING_REQUEST_STOP
                                                            : RTL_RING_REQUEST_START;
+}
+
+/* As the ring has it (dir.c). */
+static uint64_t own_start(uint32_t pid)
+{
+    uint64_t start = rtl_process_facts(pid).start;
+    return start != 0 ? start : RTL_START_UNKNOWN;
 }
 
 enum rtl_ring_request rtl_ring_request_read(const char *session)
@@ -65,8 +76,9 @@ enum rtl_ring_request rtl_ring_request_read(const char *session)
     uint32_t pid = rtl_process_own();
     (void)snprintf(path, sizeof path, "%s/wish", session);
     enum rtl_ring_request all = read_request(path, 0, &of_all);
-    (void)snprintf(path, sizeof path, "%s/wish.%" PRIu32, session, pid);
-    enum rtl_ring_request one = read_request(path, rtl_process_facts(pid).start, &of_one);
+    (void)snprintf(path, sizeof path, "%s/wish.%" PRIu32 ".%" PRIu64, session, pid,
+                   rtl_process_id_own().space);
+    enum rtl_ring_request one = read_request(path, own_start(pid), &of_one);
     errno = saved;
     return of_one > of_all ? one : all;
 }

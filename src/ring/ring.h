@@ -21,6 +21,8 @@
  * A session is a folder (mode 0700) that the collector makes, in /dev/shm where there is one; it
  * holds the file `session` and one `ring.PID.N` for each process image, N being the first number
  * that is free: an exec puts another image in the place of one, with a ring of its own (images.c).
+ * PID is what the process takes for its pid, and processes of several pid namespaces may take the
+ * same: they have different N, and the head of the ring tells whose it is (maker.h).
  * The number of an image whose ring was removed may come again; what tells the images of a process
  * apart is when they made their rings. The folder's path travels in RTL_SESSION. `session` has the
  * version of the wire, that of the program, and pid and start time of the process that made the
@@ -74,6 +76,10 @@ struct rtl_ring_header {
     _Atomic uint64_t gap;     /**< where writers last went on with the next lap, 0 if they never
                                  did so: memory ended there, and there was no more */
     _Atomic uint32_t exited;  /**< 1: the process is about to end by _exit, _Exit or quick_exit */
+    uint32_t inner;           /**< rtl_process_id_own, of the process that made it */
+    uint64_t space;
+    uint32_t locked; /**< 1: the file has a lock as long as somebody has the maker's mapping
+                        (maker.h) */
     _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint64_t head; /**< next slot to reserve */
     _Alignas(RTL_FALSE_SHARING_BYTES) _Atomic uint64_t tail; /**< next slot to read */
     _Alignas(RTL_FALSE_SHARING_BYTES) struct rtl_wire_ledger ledger[RTL_LEDGER_ROWS];
@@ -257,10 +263,6 @@ bool rtl_ring_closed(const struct rtl_ring *ring);
 /** True once a later image of the process has told that it took the place of the one that made the
  * ring. */
 bool rtl_ring_replaced(const struct rtl_ring *ring);
-
-/** True while the process that made the ring lives (pid and start time match), whichever image it
- * runs, and if that cannot be found out just now. */
-bool rtl_ring_process_alive(const struct rtl_ring *ring);
 
 /** Slots written and not yet read, uncommitted ones included. */
 uint64_t rtl_ring_pending(const struct rtl_ring *ring);

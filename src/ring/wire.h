@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #ifndef RTL_WIRE_VERSION
-#define RTL_WIRE_VERSION 10u
+#define RTL_WIRE_VERSION 11u
 #endif
 
 #define RTL_SLOT_SIZE 64u

@@ -1,10 +1,13 @@
 #include "softgpu/clock.h"
 
-#include <time.h>
+#include "common/clock.h"
+
+__attribute__((constructor)) static void at_load(void)
+{
+    (void)rtl_clock_begin();
+}
 
 uint64_t sg_clock_ticks(void)
 {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_BOOTTIME, &now);
-    return ((uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec) / SG_NS_PER_TICK;
+    return rtl_now() / SG_NS_PER_TICK;
 }

@@ -1,5 +1,6 @@
 /**
- * The software GPU's clock: 100 MHz, as gfx9's reference clock, derived from CLOCK_BOOTTIME.
+ * The software GPU's clock: 100 MHz, as gfx9's reference clock, derived from CLOCK_BOOTTIME: the
+ * machine's, as a GPU and its driver know nothing of time namespaces.
  *
  * One tick is exactly SG_NS_PER_TICK nanoseconds of the system clock with no offset, so that ROCr's
  * translation of ticks to system time (GpuAgent::TranslateTime, a ratio of two differences) is

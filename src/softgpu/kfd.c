@@ -31,14 +31,23 @@ enum { INTERFACE_MAJOR = 1, INTERFACE_MINOR = 15 };
 
 enum {
     LONGEST_ARGUMENTS = 512,
-    EXPORT_DMABUF = 0x24, /* of newer drivers, as the interface */
+    EXPORT_DMABUF = 0x24, /* of newer drivers, as the interface, and so the next */
+    RUNTIME_ENABLE = 0x25,
 };
+
+/* The arguments of RUNTIME_ENABLE. */
+typedef struct sg_runtime_enable {
+    uint64_t r_debug;   /* of a runtime that debuggers may attach to */
+    uint32_t mode;      /* bit 0: enable, else disable */
+    uint32_t abilities; /* told */
+} sg_runtime_enable_t;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int memfd = -1;
 static unsigned open_count; /* descriptors of /dev/kfd */
 static bool are_settings_read;
-static bool started; /* the device thread runs */
+static bool started;     /* the device thread runs */
+static bool has_runtime; /* RUNTIME_ENABLE has enabled one */
 static atomic_bool forked;
 static atomic_bool is_open;
 
@@ -98,6 +107,7 @@ static void forget_parent(void)
     memfd = -1;
     open_count = 0;
     started = false;
+    has_runtime = false;
     are_settings_read = false;
     atomic_store(&is_open, false);
     atomic_store(&forked, false);
@@ -169,6 +179,7 @@ static void closing_kfd(int descriptor)
         if (started)
             sg_device_stop();
         started = false;
+        has_runtime = false;
         sg_kfd_queues_clear();
         sg_kfd_events_clear();
         sg_gem_clear(true);
@@ -249,6 +260,20 @@ static int queue_gws(struct kfd_ioctl_alloc_queue_gws_args *args)
     return sg_kfd_has_queue(args->queue_id) ? 0 : EINVAL;
 }
 
+/* ROCr says when it begins and ends, for a debugger that may attach; none can here. One runtime of
+ * a process at a time. */
+static int enable_runtime(sg_runtime_enable_t *args)
+{
+    bool wanted = (args->mode & 1) != 0;
+    (void)pthread_mutex_lock(&lock);
+    int failed = wanted && has_runtime ? EBUSY : 0;
+    if (!failed)
+        has_runtime = wanted;
+    (void)pthread_mutex_unlock(&lock);
+    args->abilities = 0;
+    return failed;
+}
+
 /* What is not here is refused as an older driver does. */
 static int answer(unsigned number, void *args, size_t bytes)
 {
@@ -295,6 +320,8 @@ static int answer(unsigned number, void *args, size_t bytes)
         return sg_kfd_import_dmabuf(args);
     case EXPORT_DMABUF:
         return sg_kfd_export_dmabuf(args);
+    case RUNTIME_ENABLE:
+        return enable_runtime(args);
     case _IOC_NR(AMDKFD_IOC_SVM):
         return sg_kfd_svm(args, bytes);
     case _IOC_NR(AMDKFD_IOC_SET_XNACK_MODE):

@@ -29,8 +29,10 @@ enum {
 enum { HEAP_SYSTEM = 0, HEAP_FRAME_BUFFER_PRIVATE = 2, CACHE_DATA = 1, CACHE_OF_CU = 8 };
 
 /* Bits of a node's capability: queue sizes are powers of two, four watch points, doorbells for AQL
- * with a 64-bit write index; revision of the chip; shared virtual memory. */
-static const uint32_t CAPABILITY = 1U << 3 | 1U << 7 | 2U << 8 | 2U << 12 | 1U << 22 | 1U << 27;
+ * with a 64-bit write index; revision of the chip; shared virtual memory; firmware that debuggers
+ * work with, without which ROCr 7.2 cannot shut down and be begun again. */
+static const uint32_t CAPABILITY =
+    1U << 3 | 1U << 7 | 2U << 8 | 2U << 12 | 1U << 22 | 1U << 27 | 1U << 29;
 
 /* Apertures of the real driver on gfx9: ROCr asserts that the upper halves are not zero. */
 static const uint64_t LDS_APERTURE = UINT64_C(0x1000000000000);

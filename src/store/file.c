@@ -1,5 +1,6 @@
 #include "store/file.h"
 
+#include "common/clock.h"
 #include "common/why.h"
 #include "store/beside.h"
 #include "store/empty_db.h"
@@ -108,7 +109,7 @@ unsigned long long rtl_file_process_start(long pid)
     const char *field = strrchr(stat, ')');
     for (int i = 2; field && i < 22; i++)
         field = strchr(field + 1, ' ');
-    return field ? strtoull(field, NULL, 10) : 0;
+    return field ? rtl_clock_start_ticks(strtoull(field, NULL, 10)) : 0;
 }
 
 const char *rtl_file_boot(char *text, size_t size)

@@ -7,6 +7,7 @@
 #ifndef RTL_STORE_WRITER_STATE_H
 #define RTL_STORE_WRITER_STATE_H
 
+#include "common/clock.h"
 #include "common/index.h"
 #include "store/callers.h"
 #include "store/codec.h"
@@ -96,9 +97,7 @@ struct rtl_writer {
 
 static inline uint64_t rtl_writer_now(clockid_t clock)
 {
-    struct timespec time = {0};
-    (void)clock_gettime(clock, &time);
-    return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
+    return clock == CLOCK_BOOTTIME ? rtl_now() : rtl_clock_ns(clock);
 }
 
 /* writer_store.c */

@@ -47,6 +47,10 @@ line 296 "median_ns cpu_ns" bench_submit 4 10 floor
 equal "kernels at the floor" "$(signals | wc -l)" 296
 equal "signals at the floor" "$(signals | grep -v '^0x0$' | sort -u | wc -l)" 296
 
+# 8 launches for warming up.
+line 180 "launch_ns node_ns cpu_ns" bench_replay 10 10
+equal "kernels of replays" "$("$build/bin/softgpu-run" --truth truth | grep -c '^kernel .*replayed')" 180
+
 # And one batch on each queue for warming up.
 for batch in 1 16; do
     line $((10000 + 4 * batch)) "median_ns_10000 cpu_ns_10000" bench_growth 10000 4 2 0 $batch
@@ -65,6 +69,7 @@ wrong() {
 wrong "pool|push" -- "$bin/bench_parts" pull
 wrong "FROM below TO" -- "$bin/bench_growth" 10000 4 2 0 16 110 20
 wrong floor -- "$bin/bench_submit" 4 10 ceiling
+wrong "NODES from 1" -- "$bin/bench_replay" 0 10
 wrong "named|flat" -- "$bin/bench_graphs" 8 8 round
 wrong "'idle'" -- "$here/../../script/bench" --only submit,idle
 wrong "'two'" -- "$here/../../script/bench" --rounds two

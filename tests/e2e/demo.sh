@@ -18,3 +18,9 @@ recorded=$(ask demo.db 'SELECT count(*) FROM kernels')
 
 "$rtl" demo --keep kept.db >whole.out 2>whole.err || fail "rtl demo ended with status $?"
 grep -q -i 'complete' whole.out whole.err || fail "rtl demo does not say that the trace is complete"
+
+# How a program submits, as script/demo has it told: a storm rings once for ten packets, and once for a barrier
+# at its end.
+HSA_TOOLS_LIB=$build/lib/softgpu/doorbells.so SOFTGPU_PLUGINS=$build/tests/lib/e2e_plugin.so LD_PRELOAD=$soft \
+    "$bin/hsa_storm" --dispatches 1000 --batch 10 >storm.out 2>storm.err || fail "the storm ended with status $?"
+equal "packets by doorbells" "$(grep doorbell storm.err)" "1001 packets by 101 doorbells: 9.9 a doorbell, at most 10"

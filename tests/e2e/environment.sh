@@ -31,3 +31,24 @@ HSA_TOOLS_LIB=$build/lib/librtl.so RTL_OUTPUT=$scratch/mine.db "$bin/outcome" en
 equal "end of the program whose output exists" "$(cat end)" "exit 0"
 sleep 1
 equal "existing file" "$(sha256sum mine.db)" "$sum"
+
+# Nor is a name that another collector takes at the same time.
+for i in {1..12}; do
+    HSA_TOOLS_LIB=$build/lib/librtl.so RTL_OUTPUT=$scratch/same.db "$bin/ctl" <<<$i >run.$i.out 2>run.$i.err &
+done
+wait
+for ((i = 0; i < 600; i++)); do
+    traces=(same*.db)
+    [ ${#traces[@]} -lt 12 ] || break
+    sleep 0.1
+done
+equal "traces of one name" ${#traces[@]} 12
+all=0
+for file in "${traces[@]}"; do
+    for ((i = 0; i < 600; i++)); do
+        ! "$rtl" check "$file" >check.out 2>check.err || break
+        sleep 0.1
+    done
+    all=$((all + $(ask "$file" 'SELECT count(*) FROM kernels')))
+done
+equal "kernels in them" $all $((12 * 13 / 2))

@@ -9,8 +9,8 @@
 // copy: they stay where they are until the end.
 //
 // hip_graphs random FIRST COUNT: so many graphs drawn from the seeds FIRST, FIRST + 1, …
-// hip_graphs storm NODES REPLAYS: a chain of so many kernels, launched so many times; nothing is
-// written
+// hip_graphs storm NODES REPLAYS [PAUSE_US [NS]]: a chain of so many kernels, launched so many
+// times with so long a pause; node i lasts NS (100) + 10 * (i % 50) ns; nothing is written
 
 #include "../softgpu/hip/check.h"
 
@@ -822,14 +822,13 @@ void errors()
 // HIP keeps what it has launched until somebody waits for it, some 700 bytes a kernel.
 constexpr int awaited_replays = 1000;
 
-// A chain of so many nodes so many times; node i lasts 100 + 10 * (i % 50) ns.
-void storm(int nodes, int replays, int pause_us)
+void storm(int nodes, int replays, int pause_us, int ns)
 {
     hipStream_t stream = new_stream();
     MUST(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
     for (int i = 0; i < nodes; i++) {
         Arguments &with = new_arguments();
-        with.ns = 100 + 10 * static_cast<uint32_t>(i % 50);
+        with.ns = static_cast<uint32_t>(ns + 10 * (i % 50));
         MUST(hipLaunchKernel(function(), dim3(1), dim3(64), with.pointers, 0, stream));
     }
     hipGraph_t source = end_capture(stream);
@@ -1039,8 +1038,9 @@ int main(int argc, char **argv)
     MUST(hipHostMalloc(&memory, 2 * sizeof(int)));
     counter = static_cast<int *>(memory);
     *counter = 0;
-    if (name == "storm" && (argc == 4 || argc == 5)) {
-        storm(std::atoi(argv[2]), std::atoi(argv[3]), argc == 5 ? std::atoi(argv[4]) : 0);
+    if (name == "storm" && argc >= 4 && argc <= 6) {
+        storm(std::atoi(argv[2]), std::atoi(argv[3]), argc >= 5 ? std::atoi(argv[4]) : 0,
+              argc == 6 ? std::atoi(argv[5]) : 100);
         std::printf("%d kernels\n", *counter);
         return finish();
     }

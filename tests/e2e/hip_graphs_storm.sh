@@ -1,21 +1,25 @@
 #!/usr/bin/env bash
-# hip_graphs_storm.sh BUILD PLUGIN NODES REPLAYS: a graph of so many kernels, launched so many times without a pause but
-# for a wait behind each thousand, in full mode: nothing is lost, and each kernel is in its launch and of its node (node i lasts 100 + 10 * (i % 50) ns).
+# hip_graphs_storm.sh BUILD PLUGIN NODES REPLAYS [NS]: a graph of so many kernels, launched so many times without a pause but
+# for a wait behind each thousand, in full mode: nothing is lost, the trace is what the device executed, and each kernel is in its
+# launch and of its node. Node i lasts NS (100) + 10 * (i % 50) ns; where NS is named, it is long enough that the program waits for
+# room in its queue's ring, which must have been full then.
 source "$(dirname "$0")/lib.sh"
 export SOFTGPU_PLUGINS=$1
-nodes=$2 replays=$3
+nodes=$2 replays=$3 ns=${4:-}
 kernels=$((nodes * replays))
 
-"$rtl" trace -q -m full --gpu soft -o t.db -- "$bin/hip_graphs" storm "$nodes" "$replays" >traced.out 2>traced.err ||
-    fail "the program ended with status $?"
+SOFTGPU_TRUTH=truth "$rtl" trace -q -m full --gpu soft -o t.db -- "$bin/hip_graphs" storm "$nodes" "$replays" 0 "${ns:-100}" \
+    >traced.out 2>traced.err || fail "the program ended with status $?"
 equal "the program's output" "$(cat traced.out)" "$kernels kernels
 all is well"
-"$rtl" check t.db >check.out 2>check.err || fail "rtl check ended with status $?"
+"$rtl" check --truth truth t.db >check.out 2>check.err || fail "rtl check --truth ended with status $?"
+equal "kernels that the device executed" \
+    "$("$build/bin/softgpu-run" --truth truth | grep -c '^kernel .*hip_lasts')" "$kernels"
 
 equal "kernels, in a launch, of a node, certain" "$(ask t.db "
     SELECT count(*), count(launch), count(node), sum(certain) FROM kernels")" "$kernels|$kernels|$kernels|$kernels"
 equal "kernels that last as long as their node" \
-    "$(ask t.db "SELECT count(*) FROM kernels WHERE duration = 100 + 10 * (node % 50)")" "$kernels"
+    "$(ask t.db "SELECT count(*) FROM kernels WHERE duration = ${ns:-100} + 10 * (node % 50)")" "$kernels"
 equal "launches of graphs" "$(ask t.db "SELECT count(*), count(DISTINCT launch), count(DISTINCT correlation),
     min(kernels), max(kernels), min(expected), max(expected), min(certain) FROM graph_launches WHERE graph = 1")" \
     "$replays|$replays|$replays|$nodes|$nodes|$nodes|$nodes|1"
@@ -33,3 +37,11 @@ equal "launches that are not one of each node, of their call and after it" "$(as
 equal "launches that begin before the one before has ended" "$(ask t.db "
     SELECT count(*) FROM (SELECT start, lag(end) OVER (ORDER BY launch) AS before FROM graph_launches)
     WHERE start < before")" 0
+
+# How far the device is behind when a launch returns: in how many launches of ten the ring is more than half full.
+[ -z "$ns" ] || [ "$(ask t.db "
+    WITH calls AS MATERIALIZED (SELECT end, row_number() OVER (ORDER BY start) AS number FROM api WHERE name = 'hipGraphLaunch'),
+         both AS (SELECT end, 0 AS number, 1 AS kernel FROM kernels UNION ALL SELECT end, number, 0 FROM calls),
+         walk AS (SELECT number, sum(kernel) OVER (ORDER BY end, kernel DESC ROWS UNBOUNDED PRECEDING) AS ended FROM both)
+    SELECT 10 * sum(number * $nodes - ended > (SELECT size / 2 FROM queues JOIN kernels USING (process, queue) LIMIT 1)) / $replays
+    FROM walk WHERE number > 0")" -ge 5 ] || fail "the ring was mostly not full"

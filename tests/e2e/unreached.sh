@@ -127,14 +127,20 @@ many() {
 }
 
 tool() {
-    # Nobody is left to tell but the user.
-    trace 'env -u HSA_TOOLS_LIB -u RTL_SESSION -u RTL_REPORT $again 0'
+    # Nobody is left to tell but the user: there is no recording that it descends from.
+    LD_PRELOAD=$build/lib/librtl.so:$soft RTL_MODE=full $again 0 >../run.out 2>../run.err || fail "status $?"
     grep -q '^rtl: the GPU runtime has not loaded librtl.so' ../run.err || fail "a process that has the preload alone says nothing"
+    # Or there is one.
+    missing 0 1 'HSA_TOOLS_LIB was taken' 'env -u HSA_TOOLS_LIB -u RTL_SESSION -u RTL_REPORT $again 0'
+    ! grep -q 'the GPU runtime has not loaded librtl.so' ../run.err || fail "a process that has told rtl tells the user, too"
     missing 1000 1 'HSA_TOOLS_LIB was taken' '$again 0; env -u HSA_TOOLS_LIB $again 0'
     missing 7 1 'HSA_TOOLS_LIB was taken' '$ctl <<<7; env -u HSA_TOOLS_LIB $ctl <<<8'
-    # The session is lost, too; and all that tells where to report: rtl finds what a process shows that it looks at.
+    # The session is lost, too; and all that tells where to report: the process finds the recording by its
+    # ancestors, or, where one of them has ended, rtl finds what it shows.
     missing 7 1 'HSA_TOOLS_LIB was taken' '$ctl <<<7; env -u HSA_TOOLS_LIB -u RTL_SESSION $ctl <<<8'
     missing 7 1 'HSA_TOOLS_LIB was taken' '$ctl <<<7; (echo 8; sleep 4) | env -u HSA_TOOLS_LIB -u RTL_SESSION -u RTL_REPORT -u RTL_MODE $ctl'
+    missing 7 1 'HSA_TOOLS_LIB was taken' '$ctl <<<7
+        bash -c "(sleep 1; echo 8; sleep 4) | env -u HSA_TOOLS_LIB -u RTL_SESSION -u RTL_REPORT -u RTL_MODE $ctl & exit"; sleep 6'
     missing 0 1 'names others only' "HSA_TOOLS_LIB=$build/tests/lib/meddler.so \$ctl <<<8"
     # Three images, each without. What has found the runtime by a handle is no less without.
     missing 0 3 'HSA_TOOLS_LIB was taken' 'env -u HSA_TOOLS_LIB $again 2'

@@ -3,8 +3,9 @@
 # trace incomplete, with what is known of them; those of others do not. HOW: looked, where the kernel does not tell which process
 # has made which (needs root); apart, so in a pid namespace without the session's leader, as in a container. PART: cleared (without
 # its environment), orphaned (the same, when its parents are gone), mute (librtl.so in it reaches nobody; needs root), late (it
-# goes on when the recording ends), strangers, nested, brief (it lives less than a look; needs root), rooms (namespaces; needs root),
-# hidden (this user may not look into it; needs root). Skipped, 77, where something is not there.
+# goes on when the recording ends), strangers, nested, brief (it lives less than a look; needs root), bereft (the same, with
+# librtl.so in it and nothing else; needs root), rooms (namespaces; needs root), hidden (this user may not look into it; needs
+# root). Skipped, 77, where something is not there.
 source "$(dirname "$0")/lib.sh"
 part=$1
 export rtl bin
@@ -27,7 +28,12 @@ seconds=$1
 shift
 exec "$@" /usr/bin/python3 -c "${loads/\%s/$seconds}"
 END
-chmod 755 stays loads
+cat >bereft <<'END'
+#!/bin/bash
+# bereft COMMAND…: with nothing in its environment but what the linker wants.
+exec env -i LD_PRELOAD="$LD_PRELOAD" LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-}" "$@"
+END
+chmod 755 stays loads bereft
 chmod 711 "$scratch"
 export PATH=$scratch:$PATH
 traced=("$rtl")
@@ -117,6 +123,36 @@ END
     whole lite 7 '$ctl <<<7; LD_PRELOAD=libhsa-runtime64.so.1 sleep 2'
     # Nor who has a ring, though nobody looked before it was over: of the image that was begun last.
     whole full 7 'rtl=$PPID; kill -STOP $rtl; (sleep 2; kill -CONT $rtl) & exec $ctl <<<7'
+}
+
+# Over before anybody looks, with nothing left in its environment but the preload: librtl.so in it finds the recording by the process's
+# ancestors. As another user, whom Linux does not tell who opens what. The nearest ancestor counts, and one that is a program which
+# records itself does not.
+bereft() {
+    need_root
+    $alice test -x "$rtl" 2>/dev/null || { echo "other users cannot run $rtl: skipped" && exit 77; }
+    mkdir -m 1777 all
+    cd all
+    traced=($alice "$rtl")
+    reason='loaded librtl and is not recorded: its GPU runtime has not loaded librtl.so, because HSA_TOOLS_LIB was taken'
+    missing full 7 3 "$reason" \
+        '$ctl <<<7; rtl=$PPID; kill -STOP $rtl; for i in 1 2 3; do bereft $ctl <<<9; done; kill -CONT $rtl'
+    missing hip 7 1 "$reason" \
+        '$ctl <<<7; rtl=$PPID; kill -STOP $rtl; bereft bash -c "bash -c \"$ctl <<<9; true\"; true"; kill -CONT $rtl'
+    # Of others: a recording beside this one, and one that is nested.
+    $alice "$rtl" trace -m full --gpu soft -q -f -o beside.db -- bash -c '$ctl <<<5; sleep 4; $ctl <<<5' >beside.out 2>&1 &
+    sleep 1
+    missing full 7 1 "is another rtl trace" \
+        '$ctl <<<7; "$rtl" trace -m full --gpu soft -q -f -o inner.db -- bash -c "$ctl <<<5; bereft $ctl <<<9; true"'
+    wait $! || fail "the recording beside it ended with $?"
+    "$rtl" check beside.db >check.out || fail "a process of another recording is missing in the one beside it"
+    "$rtl" check inner.db >check.out && fail "the inner recording does not miss its process"
+    equal "inner: processes not recorded" "$(noted check.out "$reason")" 1
+    # A trace that a program makes of itself is not about those that it starts.
+    $alice env "LD_PRELOAD=$build/lib/librtl.so:$soft" HSA_TOOLS_LIB="$build/lib/librtl.so" RTL_OUTPUT=own.db RTL_MODE=full \
+        "$bin/execs" plain 0 /bin/bash -c "bereft $ctl <<<9; sleep 1" >own.out 2>own.err || fail "status $?"
+    for ((i = 0; i < 100; i++)); do ! "$rtl" check own.db >check.out 2>&1 || break; sleep 0.1; done
+    grep -q '^complete: 20 of 20 kernels' check.out || fail "the program's own trace: $(head -n 1 check.out)"
 }
 
 mute() {

@@ -65,18 +65,27 @@ const char *Images_TheNextOneTells(void)
     return NULL;
 }
 
-/* Rings of others are none of its business, nor are those of one that had the same pid before. */
+/* Rings of others are none of its business, nor are those of one that had the same pid before, or
+ * has it in another pid namespace, and another one here. */
 const char *Images_NotOfAnotherProcess(void)
 {
     struct rtl_ring before;
     struct rtl_ring own;
+    struct rtl_ring elsewhere;
+    struct rtl_ring outside;
     char session[256];
     CHECK(rtl_ring_dir_create(session, sizeof session) == 0);
     CHECK(rtl_ring_create(&before, session, SMALLEST_RING) == 0);
     CHECK(rtl_ring_create(&own, session, SMALLEST_RING) == 0);
-    before.header->process_start--;
+    CHECK(rtl_ring_create(&elsewhere, session, SMALLEST_RING) == 0);
+    CHECK(rtl_ring_create(&outside, session, SMALLEST_RING) == 0);
+    before.header->process_start -= 2;
+    elsewhere.header->space++;
+    outside.header->inner++;
     rtl_ring_unmap(&before);
     rtl_ring_unmap(&own);
+    rtl_ring_unmap(&elsewhere);
+    rtl_ring_unmap(&outside);
     pid_t child = fork();
     if (child == 0) {
         rtl_ring_replace_former(session);
@@ -86,6 +95,7 @@ const char *Images_NotOfAnotherProcess(void)
     CHECK(state_of(session, 0) == RTL_RING_OPEN && state_of(session, 1) == RTL_RING_OPEN);
     rtl_ring_replace_former(session);
     CHECK(state_of(session, 0) == RTL_RING_OPEN && state_of(session, 1) == RTL_RING_REPLACED);
+    CHECK(state_of(session, 2) == RTL_RING_OPEN && state_of(session, 3) == RTL_RING_OPEN);
     rtl_ring_replace_former("/nonexistent");
     rtl_ring_dir_remove(session);
     return NULL;

@@ -271,6 +271,20 @@ void rtl_agents_clock_end(void)
     rtl_agents_snapshot_clocks();
 }
 
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* In a time namespace ROCr has CLOCK_BOOTTIME as the process does, and translates ticks to what the
+ * driver has, which is the machine's. */
+static uint64_t by_machine_clock(uint64_t system_ns, uint64_t boot)
+{
+    uint64_t offset = (uint64_t)rtl_clock_offset(CLOCK_BOOTTIME);
+    bool is_own = distance(system_ns, boot + offset) < distance(system_ns, boot);
+    return is_own ? system_ns - offset : system_ns;
+}
+
 static bool read_clocks(struct rtl_wire_clock_snapshot *snapshot)
 {
     uint64_t system = 0;
@@ -281,8 +295,9 @@ static bool read_clocks(struct rtl_wire_clock_snapshot *snapshot)
     uint64_t real = rtl_clock_ns(CLOCK_REALTIME);
     uint64_t boot_again = rtl_now();
     uint64_t end = rtl_clock_ns(CLOCK_MONOTONIC);
-    snapshot->system_ns = system_to_ns(system);
-    snapshot->monotonic_ns = begin + (end - begin) / 2;
+    snapshot->system_ns = by_machine_clock(system_to_ns(system), boot);
+    snapshot->monotonic_ns =
+        begin + (end - begin) / 2 - (uint64_t)rtl_clock_offset(CLOCK_MONOTONIC);
     snapshot->boottime_ns = boot + (boot_again - boot) / 2;
     snapshot->realtime_ns = real;
     snapshot->width_ns = end - begin;

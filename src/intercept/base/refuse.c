@@ -1,12 +1,15 @@
 #include "intercept/base/refuse.h"
 
+#include "ring/ancestor.h"
 #include "ring/report.h"
+#include "ring/ring.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 _Static_assert(RTL_REFUSAL_TEXT <= RTL_REPORT_TEXT, "what is left can be sent");
@@ -50,6 +53,15 @@ void rtl_refuse_show(const struct rtl_refusal *refusal)
     errno = saved;
 }
 
+/* Whose environment has neither session nor address may still descend from who records. Not with
+ * raised privileges: what ancestors have made is the user's. */
+static bool leave_to_ancestor(const struct rtl_refusal *refusal)
+{
+    char session[RTL_RING_PATH];
+    return getauxval(AT_SECURE) == 0 && rtl_ring_dir_of_ancestor(session, sizeof session) &&
+           rtl_refusal_leave(session, refusal);
+}
+
 bool rtl_refuse(enum rtl_refused why, int error, size_t ring_bytes)
 {
     const char *session = rtl_refuse_session();
@@ -64,6 +76,8 @@ bool rtl_refuse(enum rtl_refused why, int error, size_t ring_bytes)
         return true;
     rtl_refusal_write(&refusal, text);
     if (address != NULL && rtl_report_send(address, text))
+        return true;
+    if (session == NULL && leave_to_ancestor(&refusal))
         return true;
     rtl_refuse_show(&refusal);
     return false;

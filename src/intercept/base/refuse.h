@@ -13,7 +13,8 @@
 const char *rtl_refuse_session(void);
 
 /** Leaves the reason in the session's folder, or sends it where that cannot be reached
- * (RTL_REPORT). `ring_bytes` is for RTL_REFUSED_RING. False if neither could be: then only who
+ * (RTL_REPORT), or, where no session is named, leaves it in that of an ancestor that records
+ * (ring/ancestor.h). `ring_bytes` is for RTL_REFUSED_RING. False if neither could be: then only who
  * looks at what the process has mapped knows, while it lives. Keeps errno. Any thread; some system
  * calls. */
 bool rtl_refuse(enum rtl_refused why, int error, size_t ring_bytes);

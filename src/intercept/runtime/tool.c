@@ -7,6 +7,7 @@
  * ring; the worker goes on until the very end, because the runtime's own exit code may still wait
  * for signals that it forwards.
  */
+#include "common/clock.h"
 #include "common/log.h"
 #include "common/pages.h"
 #include "common/private.h"
@@ -441,6 +442,7 @@ static void in_child(void)
 __attribute__((constructor)) static void at_load(void)
 {
     const char *session = secure_getenv("RTL_SESSION");
+    (void)rtl_clock_begin();
     if (session != NULL && session[0] != '\0')
         rtl_ring_replace_former(session);
     if (__libc_single_threaded)
@@ -486,6 +488,9 @@ static bool begin(void)
     rtl_emit_open(&ring);
     rtl_exits_watch(&ring);
     describe_process();
+    if (!rtl_clock_begin())
+        rtl_emit_note(RTL_NONE, "it could not be found out whether this process is in a time "
+                                "namespace: its times may not be those of the machine's clock");
     rtl_share_tell();
     rtl_makers_open(&config);
     rtl_threads_begin();

@@ -215,6 +215,37 @@ TEST_F(Front, TellsItsVersion)
     EXPECT_EQ(errno, ENOTTY);
 }
 
+/* A runtime that debuggers may attach to, by the ioctl that older headers do not have: ROCr begins
+ * and ends with it, and 7.2 does not end where firmware is said not to work with debuggers. */
+TEST_F(Front, RuntimesBeginAndEndOneAtATime)
+{
+    struct Arguments {
+        uint64_t r_debug;
+        uint32_t mode, abilities;
+    };
+    enum { DISABLE, ENABLE, FIRMWARE_FOR_DEBUGGERS = 29 };
+    auto tell = [this](uint32_t mode) {
+        Arguments args = {0, mode, UINT32_MAX};
+        errno = 0;
+        bool good = ioctl(kfd, _IOWR('K', 0x25, Arguments), &args) == 0;
+        EXPECT_EQ(args.abilities, 0U);
+        return good ? 0 : errno;
+    };
+    uint64_t capability = properties(TOPOLOGY + "/nodes/1/properties")["capability"];
+    EXPECT_EQ(capability >> FIRMWARE_FOR_DEBUGGERS & 1U, 1U);
+    open_gpu();
+    for (int round = 0; round < 2; round++) {
+        EXPECT_EQ(tell(ENABLE), 0);
+        EXPECT_EQ(tell(ENABLE), EBUSY);
+        EXPECT_EQ(tell(DISABLE), 0);
+        EXPECT_EQ(tell(DISABLE), 0);
+    }
+    EXPECT_EQ(tell(ENABLE), 0);
+    TearDown();
+    open_gpu();
+    EXPECT_EQ(tell(ENABLE), 0);
+}
+
 /* What the process maps through the render node, and what the device sees at its address, are one;
  * what is given out anew is zero. */
 TEST_F(Front, MemoryIsSharedByItsOffset)
