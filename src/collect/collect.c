@@ -220,6 +220,11 @@ static bool has_ring(void *context, uint32_t pid, uint64_t start, uint64_t image
     return false;
 }
 
+static bool has_any_ring(void *context, uint32_t pid)
+{
+    return has_ring(context, pid, 0, 0);
+}
+
 void rtl_collector_watch(struct rtl_collector *collector)
 {
     collector->watch.absent = &collector->absent;
@@ -254,7 +259,7 @@ void rtl_collector_conclude(struct rtl_collector *collector)
 {
     scan(collector);
     watch_finish(&collector->watch);
-    absent_take_starts(&collector->absent);
+    absent_take_starts(&collector->absent, has_any_ring, collector);
 }
 
 /* Rings that could not be read are tried at each look; there is none after the last. */

@@ -182,6 +182,12 @@ start() {
     here "an end within the start" 0 not_started 1
     grep -q '^nothing recorded: process [0-9]* loaded a GPU runtime that did not come up: hsa_init had not returned' ../check.out ||
         fail "it is not said that the runtime did not come up"
+    # The same where the runtime had loaded librtl.so: one process, whose ring says that it is gone.
+    export meddler=$build/tests/lib/meddler.so
+    trace 'env MEDDLER_KILL=1 HSA_TOOLS_LIB="$librtl $meddler" $ctl <<<1 || true'
+    equal "an end behind OnLoad: processes" "$(ask ../t.db "SELECT group_concat(state) FROM processes")" died
+    grep -q '^  note: process [0-9]* loaded a GPU runtime that did not come up: hsa_init had not returned' ../check.out ||
+        fail "it is not said that the runtime did not come up"
     # Where nobody loads one, nobody says so.
     trace true
     grep -q '^nothing recorded: no GPU runtime came up' ../check.out || fail "something is said of a runtime"
