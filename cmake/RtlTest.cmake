@@ -7,8 +7,8 @@
 #       a plain program for tests, in build/tests/bin
 #   rtl_add_test(area.what COMMAND cmd... [DEPENDS target...] options...)
 #       a ctest test around any command; none that depends on softgpu where the software GPU is not built
-#   rtl_add_hip_program(TARGET SOURCE x.hip [FLAGS flag...] [DEPENDS file...])
-#       a HIP program in build/tests/bin/TARGET
+#   rtl_add_hip_program(TARGET SOURCE x.hip [GPUS gpu...] [FLAGS flag...] [DEPENDS file...])
+#       a HIP program in build/tests/bin/TARGET, for these GPUs; RTL_HIP_GPUS are those that this hipcc compiles for
 #   rtl_add_code_object(TARGET SOURCE x.cl)
 #       kernels of OpenCL C source as a loadable code object build/tests/bin/TARGET.co
 #
@@ -153,18 +153,37 @@ endfunction()
 # hipcc asks a Python script for the machine's GPUs unless it is told the target; HIP_PLATFORM and
 # --offload-arch tell it everything. It is C++: our own headers are reached by the usual include roots.
 function(rtl_add_hip_program target)
-  cmake_parse_arguments(ARG "" "SOURCE" "FLAGS;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "SOURCE" "GPUS;FLAGS;DEPENDS" ${ARGN})
+  if(NOT ARG_GPUS)
+    set(ARG_GPUS ${RTL_GFX_TARGET})
+  endif()
+  list(TRANSFORM ARG_GPUS PREPEND --offload-arch=)
   set(out ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${target})
   get_filename_component(source ${ARG_SOURCE} ABSOLUTE)
   add_custom_command(
     OUTPUT ${out}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
-    COMMAND ${CMAKE_COMMAND} -E env HIP_PLATFORM=amd ${RTL_HIPCC} --offload-arch=${RTL_GFX_TARGET} -O2
+    COMMAND ${CMAKE_COMMAND} -E env HIP_PLATFORM=amd ${RTL_HIPCC} ${ARG_GPUS} -O2
             -std=c++17 -I${CMAKE_SOURCE_DIR}/include -I${CMAKE_SOURCE_DIR}/src ${ARG_FLAGS} ${source} -o ${out}
     DEPENDS ${source} ${ARG_DEPENDS}
     COMMENT "HIP ${target}" VERBATIM)
   add_custom_target(${target} ALL DEPENDS ${out})
 endfunction()
+
+# Of the GPUs that the software GPU can look like, those that this hipcc compiles for: Debian 12's knows no gfx942, and has
+# no device libraries for gfx1100.
+if(NOT DEFINED RTL_HIP_GPUS)
+  set(_rtl_empty ${CMAKE_BINARY_DIR}/CMakeFiles/rtl_empty)
+  file(WRITE ${_rtl_empty}.hip "#include <hip/hip_runtime.h>\n__global__ void nothing() {}\n")
+  foreach(gpu gfx906 gfx908 gfx90a gfx942 gfx1100)
+    execute_process(COMMAND ${CMAKE_COMMAND} -E env HIP_PLATFORM=amd ${RTL_HIPCC} --offload-arch=${gpu} -c ${_rtl_empty}.hip
+                            -o ${_rtl_empty}.o RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
+    if(status EQUAL 0)
+      list(APPEND gpus ${gpu})
+    endif()
+  endforeach()
+  set(RTL_HIP_GPUS ${gpus} CACHE STRING "GPUs that HIP programs are tested as")
+endif()
 
 # -nogpulib: the kernels call no device library, so none need be installed.
 function(rtl_add_code_object target)
