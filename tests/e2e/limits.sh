@@ -33,6 +33,7 @@ compare() {
     alone=$status
     run with "$rtl" trace --gpu soft -q -f -o t.db -- ./limited "$@" "${program[@]}"
     with=$status
+    without_remarks alone.err with.err
     equal "ulimit -$1 $2: status" "$with" "$alone"
     equal "ulimit -$1 $2: output" "$(cat with.out)" "$(cat alone.out)"
     equal "ulimit -$1 $2: errors" "$(grep -v '^rtl: \|cannot be preloaded' with.err || true)" "$(cat alone.err)"
