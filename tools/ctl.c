@@ -163,6 +163,16 @@ static void end_short_of_memory(void)
     exit(EXIT_USAGE); // NOLINT(concurrency-mt-unsafe): there is one thread
 }
 
+/* errno is that of something that could not be opened: where a limit is the reason, not all
+ * processes are known. */
+static void mind_files(const char *path)
+{
+    if (errno != EMFILE && errno != ENFILE)
+        return;
+    say("not all processes can be looked at, %s could not be opened: %s", path, say_errno(errno));
+    exit(EXIT_USAGE); // NOLINT(concurrency-mt-unsafe): there is one thread
+}
+
 static void add(struct targets *targets, const struct target *target)
 {
     struct target *items = reallocarray(targets->items, targets->count + 1, sizeof *items);
@@ -199,8 +209,10 @@ static void add_ring(struct targets *targets, const struct place *place, const c
         return;
     (void)snprintf(target.session, sizeof target.session, "%s", place->path);
     target.file = rtl_private_file_of(place->folder, name, O_RDWR, place->owner);
-    if (target.file < 0)
+    if (target.file < 0) {
+        mind_files(place->path);
         return;
+    }
     target.header = malloc(sizeof *target.header);
     if (!target.header)
         end_short_of_memory();
@@ -222,8 +234,10 @@ static void add_rings(struct targets *targets, const struct place *place, uint32
     DIR *folder = again >= 0 ? fdopendir(again) : NULL;
     unsigned before = targets->count;
     struct dirent *entry;
-    if (!folder)
+    if (!folder) {
+        mind_files(place->path);
         return;
+    }
     while ((entry = readdir(folder)) != NULL) // NOLINT(concurrency-mt-unsafe): own stream
         add_ring(targets, place, entry->d_name, pid);
     (void)closedir(folder);
@@ -235,8 +249,10 @@ static int look_at(struct place *place, uint32_t *version)
 {
     char text[128];
     int file = rtl_private_file_of(place->folder, "session", O_RDONLY, place->owner);
-    if (file < 0)
+    if (file < 0) {
+        mind_files(place->path);
         return -1;
+    }
     ssize_t length = pread(file, text, sizeof text - 1, 0);
     text[length > 0 ? length : 0] = '\0';
     place->collected = rtl_ring_dir_is_collected(file);
@@ -250,8 +266,10 @@ static int add_session(struct targets *targets, const char *session, uint32_t pi
     struct place place;
     (void)snprintf(place.path, sizeof place.path, "%s", session);
     place.folder = rtl_private_folder_of(session, &place.owner);
-    if (place.folder < 0)
+    if (place.folder < 0) {
+        mind_files(session);
         return -1;
+    }
     errno = EPERM;
     bool allowed = place.owner == geteuid() || geteuid() == 0;
     int known = allowed ? look_at(&place, version) : -1;
@@ -269,8 +287,10 @@ static void add_sessions_in(struct targets *targets, const char *place, uint32_t
     DIR *folder = opendir(place);
     struct dirent *entry;
     uint32_t version;
-    if (!folder)
+    if (!folder) {
+        mind_files(place);
         return;
+    }
     while ((entry = readdir(folder)) != NULL) { // NOLINT(concurrency-mt-unsafe): own stream
         char session[PATH_MAX];
         int length = snprintf(session, sizeof session, "%s/%s", place, entry->d_name);

@@ -102,6 +102,8 @@ static int run(const struct command *command, int argc, char **argv)
     (void)snprintf(full_name, sizeof full_name, "rtl %s", command->name);
     argv[0] = full_name;
     int failed = limits_check_stack();
+    if (!failed)
+        failed = limits_check_files(LIMITS_FILES);
     return failed ? failed : command->run(argc, argv);
 }
 

@@ -109,7 +109,7 @@ void absent_receive(struct absent *absent)
             absent_refused(absent, &refusal);
 }
 
-static void add_unstarted(struct absent *absent, uint32_t pid, uint32_t status)
+static void add_unstarted(struct absent *absent, uint32_t pid, uint32_t status, bool has_row)
 {
     char sentence[256];
     if (absent_knows(absent, pid)) /* it is not at its end */
@@ -126,7 +126,10 @@ static void add_unstarted(struct absent *absent, uint32_t pid, uint32_t status)
                        "process %" PRIu32
                        " loaded a GPU runtime that did not come up: hsa_init returned 0x%" PRIx32,
                        pid, status);
-    add_row(absent, pid, "", "not_started", sentence);
+    if (has_row)
+        absent_note(absent, sentence);
+    else
+        add_row(absent, pid, "", "not_started", sentence);
 }
 
 static int is_start(const struct dirent *entry)
@@ -134,7 +137,8 @@ static int is_start(const struct dirent *entry)
     return strncmp(entry->d_name, "starting.", strlen("starting.")) == 0;
 }
 
-void absent_take_starts(struct absent *absent)
+void absent_take_starts(struct absent *absent, bool (*has_ring)(void *context, uint32_t pid),
+                        void *context)
 {
     struct dirent **names = NULL;
     int folder = rtl_private_folder(absent->session);
@@ -146,7 +150,7 @@ void absent_take_starts(struct absent *absent)
         uint32_t status;
         if (rtl_start_read(absent->session, names[i]->d_name, &pid, &status) &&
             remove_link(absent, names[i]->d_name))
-            add_unstarted(absent, pid, status);
+            add_unstarted(absent, pid, status, has_ring(context, pid));
         free(names[i]);
     }
     free(names);

@@ -42,7 +42,10 @@ void absent_note(struct absent *absent, const char *sentence);
 
 void absent_end(struct absent *absent);
 
-/** Takes what processes have left whose GPU runtime did not come up. */
-void absent_take_starts(struct absent *absent);
+/** Takes what processes have left whose GPU runtime did not come up. `has_ring` tells which of them
+ * have a row as recorded ones: the runtime had loaded librtl.so, and was not done. Those have the
+ * note alone. */
+void absent_take_starts(struct absent *absent, bool (*has_ring)(void *context, uint32_t pid),
+                        void *context);
 
 #endif

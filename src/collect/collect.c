@@ -6,6 +6,7 @@
 #include "collect/watch.h"
 #include "common/clock.h"
 #include "common/private.h"
+#include "common/why.h"
 #include "ring/files.h"
 #include "ring/process.h"
 
@@ -229,6 +230,11 @@ static bool has_ring(void *context, uint32_t pid, uint64_t start, uint64_t image
     return false;
 }
 
+static bool has_any_ring(void *context, uint32_t pid)
+{
+    return has_ring(context, pid, 0, 0);
+}
+
 void rtl_collector_watch(struct rtl_collector *collector)
 {
     collector->watch.absent = &collector->absent;
@@ -263,20 +269,20 @@ void rtl_collector_conclude(struct rtl_collector *collector)
 {
     scan(collector);
     watch_finish(&collector->watch);
-    absent_take_starts(&collector->absent);
+    absent_take_starts(&collector->absent, has_any_ring, collector);
 }
 
 /* Rings that could not be read are tried at each look; there is none after the last. */
 static void tell_unread(struct rtl_collector *collector)
 {
-    char sentence[256];
-    char why[128];
+    char sentence[320];
+    char why[RTL_WHY_SIZE];
     if (collector->unread == 0)
         return;
     (void)snprintf(sentence, sizeof sentence,
                    "rings of processes could not be read (%u at the least), their records are not "
                    "in the trace: %s",
-                   collector->unread, strerror_r(collector->unread_errno, why, sizeof why));
+                   collector->unread, rtl_why(collector->unread_errno, why));
     rtl_collector_note(collector, sentence);
     rtl_writer_miss_processes(collector->writer, collector->unread);
     told_process(&collector->told, 0, sentence);

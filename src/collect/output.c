@@ -1,9 +1,12 @@
 #include "collect/output.h"
 
+#include "store/target.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *rank(void)
@@ -70,9 +73,22 @@ bool rtl_output_names_pid(const char *pattern)
     return false;
 }
 
+/* A file that has the name keeps it. What is no file (a device, a FIFO, a folder), or a descriptor
+ * of this process by its name (/dev/stdout), says where the trace is to go, and another name beside
+ * it would be in a folder that nobody has meant. */
+static bool is_taken(const char *path)
+{
+    struct stat status;
+    int descriptor = -1;
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+        return false;
+    free(rtl_target(path, &descriptor));
+    return descriptor < 0;
+}
+
 int rtl_output_free_name(char *path, size_t path_size)
 {
-    if (access(path, F_OK) != 0)
+    if (!is_taken(path))
         return 0;
     const char *slash = strrchr(path, '/');
     const char *dot = strrchr(path, '.');

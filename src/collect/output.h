@@ -18,7 +18,9 @@ int rtl_output_expand(const char *pattern, uint32_t pid, char *path, size_t path
 bool rtl_output_names_pid(const char *pattern);
 
 /** Changes `path` to the first of name.db, name-1.db, name-2.db, … that does not exist yet. Returns
- * the number chosen, 0 if `path` was free, -1 when it is too small. */
+ * the number chosen, 0 if `path` was free, -1 when it is too small. What is no file (a device, a
+ * FIFO, a folder, a descriptor such as /dev/stdout) keeps its name, with 0: no file is made beside
+ * it, and who opens it refuses it. */
 int rtl_output_free_name(char *path, size_t path_size);
 
 #endif

@@ -3,6 +3,7 @@
 #include "common/sentence.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +14,13 @@ struct told_kind {
     uint32_t first;           /* that was told */
     size_t others;            /* that were not */
     uint32_t pids[TOLD_PIDS]; /* of the first of these */
+    bool differ;              /* in a number */
 };
 
 static struct told_kind *find(const struct told *told, const char *rest)
 {
     for (size_t i = 0; i < told->count; i++)
-        if (strcmp(told->kinds[i].rest, rest) == 0)
+        if (rtl_compare_but_numbers(told->kinds[i].rest, rest) == 0)
             return &told->kinds[i];
     return NULL;
 }
@@ -45,6 +47,7 @@ void told_process(struct told *told, uint32_t pid, const char *sentence)
         told->say(told->context, sentence);
         return;
     }
+    kind->differ |= strcmp(kind->rest, rest) != 0;
     if (kind->others < TOLD_PIDS)
         kind->pids[kind->others] = pid;
     kind->others++;
@@ -59,7 +62,8 @@ static void tell_others(const struct told *told, const struct told_kind *kind)
         used += (size_t)snprintf(pids + used, sizeof pids - used, "%s%" PRIu32, i > 0 ? ", " : "",
                                  kind->pids[i]);
     (void)snprintf(sentence, sizeof sentence,
-                   "the same holds for %zu more %s as for process %" PRIu32 " (%s%s)", kind->others,
+                   "the same holds%s for %zu more %s as for process %" PRIu32 " (%s%s)",
+                   kind->differ ? ", with other numbers," : "", kind->others,
                    kind->others == 1 ? "process" : "processes", kind->first, pids,
                    kind->others > TOLD_PIDS ? ", ..." : "");
     told->say(told->context, sentence);

@@ -22,7 +22,7 @@ struct told {
 };
 
 /** Tells a sentence that begins with "process PID", or with something else, once: others that
- * differ from it in the pid alone are counted. */
+ * differ from it in the pid alone, or in numbers (rtl_compare_but_numbers), are counted. */
 void told_process(struct told *told, uint32_t pid, const char *sentence);
 
 /** Tells of the others, and forgets all. */

@@ -7,7 +7,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Of all, or of data, as the kernel counts them for the two limits. */
+/* Of all, or of data, as the kernel counts them for the two limits; all that there is, where nobody
+ * can tell (no descriptor is left). */
 static uint64_t taken(int resource)
 {
     char text[8192]; /* the groups of the user come first */
@@ -18,20 +19,24 @@ static uint64_t taken(int resource)
         (void)close(file);
     text[length > 0 ? length : 0] = '\0';
     const char *at = strstr(text, name);
-    return at != NULL ? strtoull(at + strlen(name), NULL, 10) * 1024 : 0;
+    return at != NULL ? strtoull(at + strlen(name), NULL, 10) * 1024 : UINT64_MAX;
+}
+
+uint64_t rtl_allowance_limit(int resource)
+{
+    struct rlimit limit;
+    int failed =
+        resource == RLIMIT_AS ? getrlimit(RLIMIT_AS, &limit) : getrlimit(RLIMIT_DATA, &limit);
+    return failed != 0 || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
 }
 
 struct rtl_allowance rtl_allowance(int resource)
 {
-    struct rtl_allowance allowance = {resource, UINT64_MAX, UINT64_MAX};
-    struct rlimit limit;
     int saved = errno;
-    int failed =
-        resource == RLIMIT_AS ? getrlimit(RLIMIT_AS, &limit) : getrlimit(RLIMIT_DATA, &limit);
-    if (failed == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    struct rtl_allowance allowance = {resource, rtl_allowance_limit(resource), UINT64_MAX};
+    if (allowance.limit != UINT64_MAX) {
         uint64_t used = taken(resource);
-        allowance.limit = limit.rlim_cur;
-        allowance.left = used < limit.rlim_cur ? limit.rlim_cur - used : 0;
+        allowance.left = used < allowance.limit ? allowance.limit - used : 0;
     }
     errno = saved;
     return allowance;

@@ -12,7 +12,11 @@ struct rtl_allowance {
     uint64_t left;  /**< bytes below the limit that are not taken yet; UINT64_MAX: no limit */
 };
 
-/** What this process has of one of the two. Any thread; keeps errno. */
+/** The limit alone, which is known at once. Any thread. */
+uint64_t rtl_allowance_limit(int resource);
+
+/** What this process has of one of the two. Reads a file of the system's. Any thread; keeps errno.
+ */
 struct rtl_allowance rtl_allowance(int resource);
 
 /** The one of which less is left. */

@@ -187,3 +187,13 @@ unsigned rtl_pool_grow(struct rtl_pool *pool, uint32_t target)
     } while (count == RTL_POOL_BLOCK);
     return made;
 }
+
+unsigned rtl_pool_shrink(struct rtl_pool *pool, unsigned count)
+{
+    unsigned destroyed = 0;
+    uint32_t id;
+    for (; destroyed < count && rtl_pool_take(pool, &id, 1) == 1; destroyed++)
+        pool->backend.destroy(pool->backend.context, rtl_pool_handle(pool, id));
+    atomic_fetch_sub_explicit(&pool->made, destroyed, memory_order_relaxed);
+    return destroyed;
+}

@@ -71,6 +71,10 @@ void rtl_pool_repack(struct rtl_pool *pool);
  * may have one. Returns how many it has made. */
 unsigned rtl_pool_grow(struct rtl_pool *pool, uint32_t target);
 
+/** Destroys up to `count` free signals, for which there are none later; returns how many. Any
+ * thread, as the backend. */
+unsigned rtl_pool_shrink(struct rtl_pool *pool, unsigned count);
+
 /** True if none is free just now, whatever `free` says, which a thread without a processor may owe
  * a correction. Any thread. */
 static inline bool rtl_pool_is_empty(const struct rtl_pool *pool)

@@ -20,7 +20,8 @@ struct rtl_process_facts {
     uint32_t parent; /**< 0: none that this process can see */
     int32_t group, session;
     /** Start time in clock ticks since boot (/proc/PID/stat, field 22), by the machine's clock
-     * (rtl_clock_begin); 0 if there is no such process, or only its zombie; or RTL_START_UNKNOWN. */
+     * (rtl_clock_begin); 0 if there is no such process, or only its zombie; or RTL_START_UNKNOWN.
+     */
     uint64_t start;
     /** Made of where code and stack begin: another one means that the image is another one (unless
      * somebody with the right to do so has moved these marks, PR_SET_MM). The same one means little

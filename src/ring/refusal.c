@@ -217,6 +217,23 @@ static const char *describe(int error)
     return description ? description : "unknown error";
 }
 
+/* A ring is addresses, and no data (RLIMIT_DATA): it is shared. */
+static void say_no_memory(const struct rtl_refusal *refusal, char *text, size_t size)
+{
+    const char *name = rtl_allowance_name(refusal->resource);
+    if (refusal->resource == RLIMIT_DATA)
+        (void)snprintf(text, size,
+                       "the limit of data (%s) is %" PRIu64 " KiB, which leaves too little beside "
+                       "the program for RTL's completion signals and what it notes of kernels",
+                       name, refusal->limit / 1024);
+    else
+        (void)snprintf(text, size,
+                       "the limit of address space (%s) is %" PRIu64 " KiB, which leaves too "
+                       "little beside the program for a ring of %" PRIu64
+                       " KiB and what goes with it",
+                       name, refusal->limit / 1024, kib(refusal->needed));
+}
+
 static void say_no_ring(const struct rtl_refusal *refusal, const char *session, char *text,
                         size_t size)
 {
@@ -237,12 +254,7 @@ static void say_no_ring(const struct rtl_refusal *refusal, const char *session, 
                        ")",
                        refusal->limit);
     else if (refusal->error == ENOMEM && refusal->limit != UNLIMITED)
-        (void)snprintf(text, size,
-                       "the limit of %s (%s) is %" PRIu64
-                       " KiB, which leaves too little beside the program for a ring of %" PRIu64
-                       " KiB and what goes with it",
-                       refusal->resource == RLIMIT_DATA ? "data" : "address space",
-                       rtl_allowance_name(refusal->resource), refusal->limit / 1024, needed);
+        say_no_memory(refusal, text, size);
     else
         (void)snprintf(text, size, "no ring could be made in %s: %s", session,
                        describe(refusal->error));

@@ -3,6 +3,7 @@
 #include "softgpu/clock.h"
 #include "softgpu/events.h"
 #include "softgpu/exec.h"
+#include "softgpu/kfd.h"
 #include "softgpu/pm4_packets.h"
 #include "softgpu/pmc.h"
 
@@ -247,8 +248,29 @@ static void consume(sg_queue_t *queue)
                           memory_order_release);
 }
 
+/* At the head of a queue's save area, which the thunk fills (kfd_context_save_area_header). */
+typedef struct sg_save_area {
+    uint32_t waves[6]; /* where they are saved */
+    uint64_t reasons;  /* address */
+    uint32_t event;
+} sg_save_area_t;
+
+/* As the driver does for a runtime that has said that it begins. Its codes of exceptions (EC_QUEUE_
+ * PACKET_*) follow each other as the bits of `error` do, and so do those of its mask. */
+static void raise_exception(const sg_queue_t *queue, int64_t error)
+{
+    enum { MASK_SHIFT = 14 };
+    const sg_save_area_t *area = queue->save_area;
+    if (!area || area->reasons == 0 || !sg_kfd_has_runtime())
+        return;
+    atomic_fetch_or_explicit((_Atomic uint64_t *)(uintptr_t)area->reasons,
+                             (uint64_t)error << MASK_SHIFT, memory_order_release);
+    sg_event_raise(area->event);
+}
+
 /* A malformed packet: the queue stops for good with the packet in its slot, and ROCr's handler for
- * queue_inactive_signal calls the program's error callback. Kernels in flight still complete. */
+ * queue_inactive_signal, or for exceptions, calls the program's error callback. Kernels in flight
+ * still complete. */
 static void fail(sg_queue_t *queue, const sg_packet_t *packet, int64_t error)
 {
     softgpu_truth_entry_t entry;
@@ -261,6 +283,7 @@ static void fail(sg_queue_t *queue, const sg_packet_t *packet, int64_t error)
     sg_debug("queue %u: packet %llu with header 0x%04x is malformed (error %lld)", queue->ordinal,
              (unsigned long long)queue->aql.next, packet->header, (long long)error);
     queue->aql.failed = true;
+    raise_exception(queue, error);
     uint64_t handle = queue->aql.queue->queue_inactive_signal.handle;
     if (handle == 0)
         return;

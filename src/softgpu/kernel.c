@@ -138,6 +138,13 @@ typedef struct told {
     char name[];
 } told_t;
 
+/* HIP copies images by kernels of its own (__amd_rocclr_copyBufferToImage and others). */
+static bool is_of_images(const char *name)
+{
+    return strncmp(name, "__amd_rocclr_", strlen("__amd_rocclr_")) == 0 &&
+           strstr(name, "Image") != NULL;
+}
+
 /* Says once for each name that the kernel computes nothing. */
 static void tell_unknown(const char *name)
 {
@@ -154,6 +161,13 @@ static void tell_unknown(const char *name)
     memcpy(told->name, name, strlen(name) + 1);
     told->next = all;
     all = told;
+    if (is_of_images(name)) {
+        sg_say(
+            "kernel '%s' computes nothing: the software GPU has no images, and what textures read "
+            "is wrong",
+            name);
+        return;
+    }
     sg_say("kernel '%s' has no host implementation: it takes its time and computes "
            "nothing (a plugin can bring one, see SOFTGPU_PLUGINS)",
            name[0] != '\0' ? name : "without a name");

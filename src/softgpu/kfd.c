@@ -46,8 +46,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int memfd = -1;
 static unsigned open_count; /* descriptors of /dev/kfd */
 static bool are_settings_read;
-static bool started;     /* the device thread runs */
-static bool has_runtime; /* RUNTIME_ENABLE has enabled one */
+static bool started;            /* the device thread runs */
+static atomic_bool has_runtime; /* RUNTIME_ENABLE has enabled one */
 static atomic_bool forked;
 static atomic_bool is_open;
 
@@ -55,6 +55,11 @@ bool sg_kfd_is_open(void)
 {
     return atomic_load_explicit(&is_open, memory_order_acquire) &&
            !atomic_load_explicit(&forked, memory_order_relaxed);
+}
+
+bool sg_kfd_has_runtime(void)
+{
+    return atomic_load(&has_runtime);
 }
 
 int sg_kfd_memfd(void)
@@ -197,6 +202,7 @@ static int start(void)
     int failed = 0;
     (void)pthread_mutex_lock(&lock);
     if (!started) {
+        read_settings();
         sg_exec_init();
         sg_pmc_open();
         sg_truth_start();
@@ -261,17 +267,31 @@ static int queue_gws(struct kfd_ioctl_alloc_queue_gws_args *args)
 }
 
 /* ROCr says when it begins and ends, for a debugger that may attach; none can here. One runtime of
- * a process at a time. */
+ * a process at a time. Newer thunks leave the driver open behind a runtime that has ended: the
+ * device ends with it, and what it was set to. Memory and events stay, for the thunk knows them
+ * still. */
 static int enable_runtime(sg_runtime_enable_t *args)
 {
     bool wanted = (args->mode & 1) != 0;
     (void)pthread_mutex_lock(&lock);
     int failed = wanted && has_runtime ? EBUSY : 0;
+    if (!wanted && has_runtime && started && !sg_kfd_has_queues()) {
+        sg_device_stop();
+        started = false;
+        are_settings_read = false;
+    }
     if (!failed)
         has_runtime = wanted;
     (void)pthread_mutex_unlock(&lock);
     args->abilities = 0;
     return failed;
+}
+
+/* The device may have ended with a runtime before this one. */
+static int create_queue(struct kfd_ioctl_create_queue_args *args)
+{
+    int failed = start();
+    return failed ? failed : sg_kfd_create_queue(args);
 }
 
 /* What is not here is refused as an older driver does. */
@@ -281,7 +301,7 @@ static int answer(unsigned number, void *args, size_t bytes)
     case _IOC_NR(AMDKFD_IOC_GET_VERSION):
         return get_version(args);
     case _IOC_NR(AMDKFD_IOC_CREATE_QUEUE):
-        return sg_kfd_create_queue(args);
+        return create_queue(args);
     case _IOC_NR(AMDKFD_IOC_DESTROY_QUEUE):
         return sg_kfd_destroy_queue(args);
     case _IOC_NR(AMDKFD_IOC_UPDATE_QUEUE):

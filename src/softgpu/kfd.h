@@ -20,6 +20,10 @@ uint32_t sg_kfd_id_of(uint32_t gpu);
 /** True while this very process has the driver open: not in a forked child of one that has. */
 bool sg_kfd_is_open(void);
 
+/** True while a runtime has said that it begins, and not yet that it ends: it gets exceptions of
+ * its queues. Any thread. */
+bool sg_kfd_has_runtime(void);
+
 /** The memory that stands for the GPUs' and for what the driver shares with the process; -1 before
  * the driver is opened. */
 int sg_kfd_memfd(void);

@@ -126,6 +126,7 @@ static sg_queue_t *new_queue(uint32_t gpu, const struct kfd_ioctl_create_queue_a
     queue->is_sdma = is_sdma(args->queue_type);
     queue->ring = (void *)(uintptr_t)args->ring_base_address;
     queue->ring_bytes = args->ring_size;
+    queue->save_area = (const void *)(uintptr_t)args->ctx_save_restore_address;
     queue->wake = SG_NEVER;
     atomic_store(&queue->suspended, args->queue_percentage == 0);
     return queue;
@@ -176,6 +177,14 @@ static sg_queue_t *queue_of(uint32_t id)
 bool sg_kfd_has_queue(uint32_t id)
 {
     return queue_of(id) != NULL;
+}
+
+bool sg_kfd_has_queues(void)
+{
+    for (uint32_t id = 1; id <= MAX_QUEUES; id++)
+        if (queue_of(id))
+            return true;
+    return false;
 }
 
 int sg_kfd_destroy_queue(const struct kfd_ioctl_destroy_queue_args *args)

@@ -18,6 +18,9 @@ int sg_kfd_create_queue(struct kfd_ioctl_create_queue_args *args);
 int sg_kfd_destroy_queue(const struct kfd_ioctl_destroy_queue_args *args);
 int sg_kfd_update_queue(const struct kfd_ioctl_update_queue_args *args);
 
+/** Whether there is any queue. */
+bool sg_kfd_has_queues(void);
+
 /** Whether there is such a queue. */
 bool sg_kfd_has_queue(uint32_t id);
 

@@ -72,6 +72,8 @@ typedef struct sg_queue {
     uint64_t ring_bytes;        /**< a power of two */
     _Atomic uint64_t *doorbell; /**< its slot in the GPU's doorbell page */
     atomic_bool suspended;      /**< the driver was told to give it 0 percent of the device */
+    const void *save_area;      /**< of the program, for its waves; at its head is whom to tell of
+                                   exceptions. NULL: none */
     uint64_t delays;            /**< state of the random completion delays */
     uint64_t wake;              /**< next tick at which time alone changes something, or SG_NEVER */
     union {

@@ -1,5 +1,7 @@
 #include "store/beside.h"
 
+#include "common/why.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -91,13 +93,12 @@ static int remove_own(const char *file)
 bool rtl_beside_clear(const char *path, char *why, size_t size)
 {
     char file[NAME_SIZE];
-    char text[128];
+    char text[RTL_WHY_SIZE];
     for (int i = 0; i < SUFFIXES; i++) {
         if (!name(path, rtl_beside_suffixes[i], file) || remove_own(file) == 0)
             continue;
-        (void)snprintf(
-            why, size, "%.300s is in the way (%s): remove it, or choose another folder", file,
-            errno == EPERM ? "it is another user's" : strerror_r(errno, text, sizeof text));
+        (void)snprintf(why, size, "%.300s is in the way (%s): remove it, or choose another folder",
+                       file, errno == EPERM ? "it is another user's" : rtl_why(errno, text));
         return false;
     }
     return true;

@@ -1,6 +1,7 @@
 #include "store/file.h"
 
 #include "common/clock.h"
+#include "common/why.h"
 #include "store/beside.h"
 #include "store/empty_db.h"
 #include "store/schema.h"
@@ -32,7 +33,7 @@ const char *rtl_file_system_reason(const char *path, int number, char *text, siz
     const char *slash = strrchr(path, '/');
     int length = slash > path ? (int)(slash - path) : slash == path;
     if (number != ENOSPC)
-        return strerror_r(number, text, size);
+        return rtl_why(number, text);
     (void)snprintf(text, size, "the disk is full, %.*s has no space for more", length ? length : 1,
                    length ? path : ".");
     return text;

@@ -1,5 +1,6 @@
 #include "store/reader.h"
 
+#include "common/why.h"
 #include "store/beside.h"
 #include "store/extent.h"
 #include "store/schema.h"
@@ -151,11 +152,12 @@ rtl_status_t rtl_trace_connect(const char *path, sqlite3 **db, char *error, size
 {
     const struct opening opening = {path, error, error_size};
     char text[RTL_BESIDE_WHY];
+    char limit[RTL_WHY_SIZE];
     *db = NULL;
     struct stat status;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return refuse(&opening, RTL_E_IO, strerror_r(errno, text, sizeof text));
+        return refuse(&opening, RTL_E_IO, rtl_why(errno, limit));
     bool regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
     (void)close(fd);
     if (!regular)

@@ -1,6 +1,7 @@
 /* Opens and closes the file of a trace. */
 #include "store/writer_state.h"
 
+#include "common/why.h"
 #include "store/beside.h"
 #include "store/digest.h"
 #include "store/reserve.h"
@@ -189,8 +190,8 @@ int rtl_writer_discard(struct rtl_writer *writer, char *error, size_t error_size
     writer->db = NULL;
     int result = rtl_file_restore(&writer->kept, writer->path);
     if (result != 0) {
-        char text[128];
-        const char *why = strerror_r(errno, text, sizeof text);
+        char text[RTL_WHY_SIZE];
+        const char *why = rtl_why(errno, text);
         (void)snprintf(error, error_size, kept ? "%s is called %s now: %s" : "%s%s stays: %s",
                        writer->path, kept ? kept : "", why);
     }

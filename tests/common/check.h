@@ -40,7 +40,7 @@
 
 static inline const char *check_failed(const char *file, int line, const char *what)
 {
-    static _Thread_local char text[512];
+    static _Thread_local char text[1024];
     (void)snprintf(text, sizeof text, "%s:%d: %.400s", file, line, what);
     return text;
 }

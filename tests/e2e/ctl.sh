@@ -61,8 +61,7 @@ end() {
     exec {input}>&-
     wait "$program_PID" || status=$?
     equal "status of the program" "$status" 0
-    without_remarks run.err
-    [ ! -s run.err ] || fail "something was printed on stderr"
+    nothing_said run.err
     "$rtl" check t.db --truth truth-* >check.out 2>&1 || fail "rtl check ended with status $?"
     equal "kernels in the trace" "$(ask t.db 'SELECT count(*) FROM kernels')" "$1"
     equal "kernels left out" "$(ask t.db 'SELECT sum(skipped) FROM (SELECT DISTINCT queue, skipped FROM ledger)')" "$2"

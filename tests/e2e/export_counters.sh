@@ -6,6 +6,7 @@ source "$(dirname "$0")/lib.sh"
 unset RTL_QUEUE
 case $1 in
 kernel | range)
+    skip_without_counters
     SOFTGPU_DURATION=1000 "$rtl" trace -q -m full --gpu soft --metrics waves,gpu_busy,l2_hit --counting "$1" -o t.db -- "$bin/ranges" nest >traced.out 2>traced.err ||
         fail "the program ended with status $?"
     ;;

@@ -2,7 +2,8 @@
 # limits.sh BUILD PART [PLUGIN PROGRAM]: whatever limit a program has been given, it ends as it does without RTL: the same status, the same output,
 # the same errors, at six values of each limit. What is not recorded for it is said by rtl, with the limit. PART: the letter of a
 # limit, as ulimit has it; `rtl` (one that the recorder has been given), `time`, `user`, `hip` (the least data of a HIP program), `later-v`
-# or `later-d` (memory that the program takes after its start), `worker` (what RTL's thread takes).
+# or `later-d` (memory that the program takes after its start), `own-v` or `own-d` (a limit that the program gives itself, near to what it
+# has), `worker` (what RTL's thread takes).
 source "$(dirname "$0")/lib.sh"
 part=$1
 program=("$bin/hsa_storm" --dispatches 3000)
@@ -32,6 +33,7 @@ compare() {
     alone=$status
     run with "$rtl" trace --gpu soft -q -f -o t.db -- ./limited "$@" "${program[@]}"
     with=$status
+    without_remarks alone.err with.err
     equal "ulimit -$1 $2: status" "$with" "$alone"
     equal "ulimit -$1 $2: output" "$(cat with.out)" "$(cat alone.out)"
     equal "ulimit -$1 $2: errors" "$(grep -v '^rtl: \|cannot be preloaded' with.err || true)" "$(cat alone.err)"
@@ -46,9 +48,10 @@ compare() {
     fi
 }
 
-declare -A values=([f]="0 4 64 1000 8000 16000" [n]="5 6 8 12 16 64" [v]="100000 1000000 4000000 4600000 6000000 16000000" [l]="0 8 64 1000 8000 64000"
+declare -A values=([f]="1 4 64 1000 8000 16000" [n]="5 6 8 12 16 64" [v]="100000 1000000 4000000 4600000 6000000 16000000" [l]="0 8 64 1000 8000 64000"
     [s]="64 128 256 1000 8000 100000" [u]="1 2 4 8 64 1000" [t]="1 2 3 5 10 60")
-# So many of them are enough for a recording. With files of 0 bytes the thunk cannot make its semaphore, unless it is there.
+# So many of them are enough for a recording. Files of 0 bytes are not tried: there the thunk of ROCr 5.2 makes its semaphore only if
+# another process has just made it.
 declare -A enough=([f]=5 [n]=3 [v]=1 [l]=4 [s]=4 [u]=4 [t]=4)
 
 usual() {
@@ -130,6 +133,39 @@ later() {
     [ "$refused" -ge 1 ] || fail "all were recorded, however little was left"
 }
 
+# The program has what it had above its use: RTL asks the runtime, which says so each time that it fails, for no more than there is.
+own() {
+    local letter=$1 short=0 whole=0 truth different
+    export SOFTGPU_DURATION=20000
+    for room in 300 1000 3000 30000 4000000; do
+        program=("$bin/own_limit" "$letter" "$room")
+        run alone env LD_PRELOAD="$soft" "${program[@]}"
+        alone=$status
+        # The log takes addresses of its own, a MiB after the other.
+        truth=() different=0
+        [ "$letter" = v ] && [ "$room" -lt 30000 ] || truth=(--truth truth)
+        SOFTGPU_TRUTH=${truth[1]:-} run with "$rtl" trace --gpu soft -q -f -o t.db -- "${program[@]}"
+        equal "$room KiB above use: status" "$status" "$alone"
+        equal "$room KiB above use: output" "$(cat with.out)" "$(cat alone.out)"
+        equal "$room KiB above use: errors" "$(cat with.err)" "$(cat alone.err)"
+        "$rtl" check --json "${truth[@]}" t.db >check.json 2>&1 || true
+        [ "${#truth[@]}" = 0 ] || different=$(jq '.truth | .missing + .invented + .repeated + .misaccounted_queues + .wrong_name + .wrong_ticks + .wrong_time' check.json)
+        equal "$room KiB above use: differences from the truth" "$different" 0
+        equal "$room KiB above use: kernels accounted for" "$(jq '.total.recorded + (.total.lost | add)' check.json)" 131328
+        "$rtl" check t.db >check.out 2>&1 || true
+        grep -q "note: the program has set its limit of memory (ulimit -$letter)" check.out || fail "$room KiB above use: the note is missing"
+        if grep -q '^complete' check.out; then
+            whole=$((whole + 1))
+        else
+            equal "$room KiB above use: other losses" "$(jq '[.total.lost | del(.pool, .pending) | .[]] | add' check.json)" 0
+            grep -q "what to do: .*limit.*ulimit -$letter" check.out || fail "$room KiB above use: the advice does not name the limit"
+            short=$((short + 1))
+        fi
+    done
+    [ "$short" -ge 1 ] || fail "RTL never ran short"
+    [ "$whole" -ge 1 ] || fail "nothing was recorded whole, however much was left"
+}
+
 of_worker() {
     # Where addresses are limited RTL's worker does not allocate, not even where all has to wait for a ring that is full; else it does.
     local kernels="--dispatches 60000 --batch 256 --queues 4 --threads 4"
@@ -157,7 +193,7 @@ of_rtl() {
     done
 
     # rtl runs, or says in one sentence why not, and what is needed is enough.
-    for limit in "s 64" "s 96" "s 128" "s 256" "n 5" "n 7" "n 8" "n 9" "n 16" "f 200" "f 320"; do
+    for limit in "s 64" "s 96" "s 128" "s 256" "n 5" "n 7" "n 8" "n 9" "n 12" "n 13" "n 15" "n 18" "f 200" "f 320"; do
         read -r letter value <<<"$limit"
         run with ./limited "$letter" "$value" "$rtl" trace --gpu soft -q -f -o t.db -- "${program[@]}"
         if [ "$status" = 0 ]; then
@@ -165,12 +201,38 @@ of_rtl() {
         else
             equal "ulimit -$limit for rtl: status" "$status" 2
             equal "ulimit -$limit for rtl: sentences" "$(grep -c '^rtl: ' with.err)" 1
+            grep -q "ulimit -$letter" with.err || fail "ulimit -$limit for rtl: it is not named"
         fi
     done
+    # Each command that reads, and doctor.
+    run with "$rtl" trace --gpu soft -q -f -o whole.db -- "${program[@]}"
+    cp whole.db kept.db
+    for command in "check whole.db" "summary whole.db" "export whole.db -f -o whole.csv -F csv" "sql whole.db SELECT" "view whole.db -o whole.html" \
+        "diff whole.db whole.db" "ctl status" doctor; do
+        for limit in "n 6" "n 7" "f 0"; do
+            read -r letter value <<<"$limit"
+            # Those that write no file need none.
+            [ "$letter" = f ] && ! [[ $command =~ export|view|doctor ]] && continue
+            # shellcheck disable=SC2086 # words
+            run with ./limited "$letter" "$value" "$rtl" $command
+            equal "ulimit -$limit for rtl $command: status" "$status" 2
+            equal "ulimit -$limit for rtl $command: sentences" "$(grep -c '^rtl: ' with.err)" 1
+            grep -q "ulimit -$letter" with.err || fail "ulimit -$limit for rtl $command: it is not named"
+        done
+    done
+    cmp whole.db kept.db || fail "the trace is not what it was"
+    # What happens to a file of rtl's is not passed on to the program as a signal.
+    run with ./limited f 340 "$rtl" trace --gpu soft -q -f -o t.db -- "$bin/hsa_storm" --dispatches 300000
+    equal "a trace that grows too long: status" "$status" 0
+    grep -q 'all right$' with.out || fail "a trace that grows too long: the program has not come to its end"
+    grep -q "the trace is not whole: .*ulimit -f, is 340 KiB" with.err || fail "a trace that grows too long: it is not said why"
     run with ./limited f 200 "$rtl" trace --gpu soft -q -f -o t.db -- "${program[@]}"
     needed=$(sed -n 's/.*smallest ring takes \([0-9]*\) KiB.*/\1/p' with.err)
     run with ./limited f "${needed:-0}" "$rtl" trace --gpu soft -q -f -o t.db -- "${program[@]}"
     equal "rtl with as long files as it says it needs" "$status" 0
+    run with ./limited f $((needed - 1)) "$rtl" doctor
+    equal "rtl doctor with shorter files: status" "$status" 2
+    grep -q "needs $needed KiB" with.err || fail "rtl doctor needs other files than rtl trace"
 }
 
 of_time() {
@@ -220,5 +282,6 @@ user) of_user ;;
 hip) data_of_hip "$2" "$3" ;;
 worker) of_worker ;;
 later-*) later "${part#later-}" ;;
+own-*) own "${part#own-}" ;;
 *) usual ;;
 esac

@@ -5,9 +5,11 @@
  *     MEDDLER_SIGNALS=N   the runtime makes N signals for librtl and then refuses
  *     MEDDLER_COUNT=FILE  at the shut-down of the runtime, FILE gets one line: how many signals
  * librtl made in all, how many of them after its first second
+ *     MEDDLER_KILL=1      the process is killed while the runtime loads its tools
  */
 #include "intercept/base/api.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +51,8 @@ bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *n
     (void)names;
     const char *missing;
     const char *most = getenv("MEDDLER_SIGNALS"); // NOLINT(concurrency-mt-unsafe)
+    if (getenv("MEDDLER_KILL") != NULL)           // NOLINT(concurrency-mt-unsafe)
+        (void)raise(SIGKILL);
     if (most != NULL)
         limit = strtoul(most, NULL, 10);
     (void)clock_gettime(CLOCK_MONOTONIC, &begin);

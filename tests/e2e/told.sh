@@ -21,7 +21,7 @@ states() {
 
 # look WAY END: the trace of this run.
 look() {
-    local kernels launches file logs=(truth-*) executed=0 left=0
+    local kernels launches file logs=(truth-*) executed=0 left=0 ended said
     read -r kernels launches <told.out || fail "$1, $2: the program did not say what it waits for"
     for file in "${logs[@]}"; do
         executed=$((executed + $("$build/bin/softgpu-run" --truth "$file" | grep -cE 'hip_lasts|storm_')))
@@ -35,9 +35,12 @@ look() {
     equal "$1, $2: kernels in the trace" "$(ask t.db "SELECT count(*) FROM kernels WHERE name LIKE '%hip_lasts%' OR name LIKE 'storm_%'")" \
         "$((kernels - left))"
     [ "$mode" != full ] || [ "$launches" = - ] || equal "$1, $2: launches in the trace" "$(ask t.db "SELECT count(*) FROM graph_launches")" "$launches"
-    equal "$1, $2: how it ended" "$(ask t.db "SELECT DISTINCT state FROM processes WHERE process IN (SELECT process FROM kernels)")" \
-        "$(states "$([ "$2" = - ] && echo "$1" || echo "$2")")"
+    ended=$(states "$([ "$2" = - ] && echo "$1" || echo "$2")")
+    equal "$1, $2: how it ended" "$(ask t.db "SELECT DISTINCT state FROM processes WHERE process IN (SELECT process FROM kernels)")" "$ended"
     [ "$(states "$2")" != exited ] || ! head -n 1 check.out | grep -q 'ended\|died' || fail "$1, $2: the verdict says more than is known"
+    # Host calls that were under way are spoken of where there may be some.
+    [ "$mode" = full ] && [ "$plugin" != - ] && [ "$ended" = died ] && said=1 || said=0
+    equal "$1, $2: lines on host calls under way" "$(grep -c 'host calls that had not returned' check.out || true)" "$said"
     equal "$1, $2: what is missing" \
         "$(ask t.db "SELECT sum(seen) - sum(recorded) FROM (SELECT DISTINCT process, queue, seen, recorded FROM ledger)")" "$left"
 }

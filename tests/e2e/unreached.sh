@@ -119,6 +119,11 @@ many() {
     grep -q "processes: $pids, \.\.\.)$" ../check.out || fail "many: the notes do not name $pids"
     grep -q "($pids, \.\.\.)$" ../run.err || fail "many: stderr does not name $pids"
     equal "many: notes in the trace" "$(ask ../t.db "SELECT count(*) FROM notes WHERE text LIKE '%HSA_TOOLS_LIB was taken%'")" 60
+    # Each with a limit of its own.
+    missing 7 12 'RLIMIT_DATA' '$ctl <<<7; for i in {1..12}; do (ulimit -d $((70000 + i)); exec $ctl <<<1); done'
+    equal "many limits: lines of notes" "$(grep -c '^  note: .*RLIMIT_DATA' ../check.out)" 1
+    equal "many limits: lines on stderr" "$(grep -c '^rtl: ' ../run.err)" 2
+    grep -q '^rtl: the same holds, with other numbers, for 11 more processes as for process' ../run.err || fail "many limits: others"
 }
 
 tool() {
@@ -176,6 +181,12 @@ start() {
     equal "an end within the start: status" $status 1
     here "an end within the start" 0 not_started 1
     grep -q '^nothing recorded: process [0-9]* loaded a GPU runtime that did not come up: hsa_init had not returned' ../check.out ||
+        fail "it is not said that the runtime did not come up"
+    # The same where the runtime had loaded librtl.so: one process, whose ring says that it is gone.
+    export meddler=$build/tests/lib/meddler.so
+    trace 'env MEDDLER_KILL=1 HSA_TOOLS_LIB="$librtl $meddler" $ctl <<<1 || true'
+    equal "an end behind OnLoad: processes" "$(ask ../t.db "SELECT group_concat(state) FROM processes")" died
+    grep -q '^  note: process [0-9]* loaded a GPU runtime that did not come up: hsa_init had not returned' ../check.out ||
         fail "it is not said that the runtime did not come up"
     # Where nobody loads one, nobody says so.
     trace true

@@ -13,7 +13,7 @@ rtl-alone) program=(env LD_PRELOAD="$soft" "$bin/contract_hip") ;;
 rtl-traced) program=("$rtl" trace -q --gpu soft -o t.db -- "$bin/contract_hip") ;;
 esac
 "${program[@]}" "$case" >run.out 2>run.err || fail "the program ended with status $?"
-[ ! -s run.err ] || fail "something was printed on stderr"
+nothing_said run.err
 
 # The trace is that of a program that pushes no ids.
 if [ "$backend" = rtl-traced ]; then

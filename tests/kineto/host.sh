@@ -10,7 +10,7 @@ openreg=$build/lib/kineto/libopenreg.so
 run() {
     env LD_PRELOAD="$soft" "$@" "$bin/kineto_host_graphs" "$openreg" expected >run.out 2>run.err ||
         fail "the program ended with status $?"
-    [ ! -s run.err ] || fail "something was printed on stderr"
+    nothing_said run.err
 }
 check() {
     # shellcheck disable=SC2046 # several arguments

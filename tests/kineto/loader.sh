@@ -7,7 +7,7 @@ unset KINETO_PLUGIN_PATH
 
 loads() {
     env "$@" "$bin/kineto_loads" >run.out 2>run.err || fail "the loader's program ended with status $?"
-    [ ! -s run.err ] || fail "something was printed on stderr"
+    nothing_said run.err
 }
 vendors() {
     sed -n 's/^vendor \([^ ]*\) .*/\1/p' run.out | paste -sd ' '

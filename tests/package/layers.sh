@@ -105,3 +105,10 @@ echo 'Does `low.c`, and `gone.c`, but no `other/far.c`.' >tree/src/low/README.md
 finds "src/low/below/deep.h: no README.md of its folder names it"
 grep -qxF "layers: src/low/README.md: there is no gone.c" out || fail "want no gone.c, got:"
 ! grep -q far.c out || fail "a file of another folder is looked for, got:"
+
+# A name without an ending, where a table lists files; elsewhere it may be anything's.
+plant
+printf '%s\n' 'Does `anything` for `others`.' '| | |' '|---|---|' '| `low`, `gone*` | `nothing` |' '| `stale` | |' >tree/src/low/README.md
+finds "src/low/README.md: there is no file stale"
+grep -qxF 'layers: src/low/README.md: there is no file gone*' out || fail "want no gone*, got:"
+! grep -q 'anything\|nothing\|others' out || fail "a name that is no file's is looked for, got:"

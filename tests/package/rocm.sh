@@ -54,7 +54,7 @@ cat >bin/debootstrap <<EOF
 #!/usr/bin/env bash
 set -e
 echo "\$*" >>"$scratch/calls"
-[ "\$2" != nosuch ] || { echo "E: no such suite" >&2; exit 1; }
+[ "\$2" != nosuch ] || { printf "%s\n" "E: no such suite" "W: See its log" >&2; exit 1; }
 at=\$3
 mkdir -p "\$at"/{bin,dev,etc/apt/apt.conf.d,etc/dpkg/dpkg.cfg.d,proc,run,sys,tmp,usr/bin,usr/sbin}
 cp -L /bin/sh "\$at/bin/sh"
@@ -108,6 +108,9 @@ made() {
 
 # A suite that cannot be had, and one in which something fails.
 wrong "no root of nosuch" "no such suite" -- "$rocm" nosuch true
+cp -r tree "t ree"
+wrong "blanks in its path" "t ree" -- "t ree/script/rocm" one true
+rm -r "t ree"
 echo 'echo "apt has no HIP here"; exit 1' >tree/script/behaviour
 wrong "no root of one" "no HIP" -- "$rocm" one true
 [ ! -e tree/build/rocm/one/root ] || fail "a root that failed is there"

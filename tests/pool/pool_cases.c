@@ -71,6 +71,23 @@ const char *Pool_GivesWhatItHasAndTakesItBack(void)
     return NULL;
 }
 
+const char *Pool_ShrinksByNoMoreThanIsFree(void)
+{
+    struct rtl_pool pool;
+    struct maker maker;
+    uint32_t ids[100];
+    CHECK_DONE(set_up(&pool, &maker, 100));
+    CHECK(rtl_pool_grow(&pool, 80) == 80);
+    CHECK(rtl_pool_take(&pool, ids, 50) == 50);
+    CHECK(rtl_pool_shrink(&pool, 10) == 10 && maker.destroyed == 10);
+    CHECK(rtl_pool_shrink(&pool, 100) == 20 && rtl_pool_is_empty(&pool));
+    rtl_pool_give(&pool, ids, 50);
+    CHECK(rtl_pool_take(&pool, ids, 100) == 50);
+    rtl_pool_give(&pool, ids, 50);
+    CHECK(rtl_pool_end(&pool) == 0 && maker.destroyed == 80);
+    return NULL;
+}
+
 /* Each signal is somewhere once, whether it came in a block or not and is wanted in one or not. */
 const char *Pool_BlocksAndSingleOnesAreTheSameSignals(void)
 {

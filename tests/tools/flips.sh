@@ -2,6 +2,7 @@
 # flips.sh BUILD: one bit of a trace is another, several hundred times over traces of each kind. What rtl check then calls complete has all that
 # was recorded, to the last row. Also: what has no digests (older versions, a killed recorder) is not called damaged, nor is what a user adds.
 source "$(dirname "$0")/../e2e/lib.sh"
+skip_without_counters
 unset RTL_QUEUE RTL_METRICS RTL_COUNTING RTL_PASS
 export SOFTGPU_DURATION=300
 

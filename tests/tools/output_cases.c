@@ -77,3 +77,28 @@ const char *Output_FreeNames(void)
     made_clean(&made);
     return NULL;
 }
+
+/* A name beside such a thing would be that of a file in /dev, or in a folder above the one that was
+ * named. */
+const char *Output_NoNameIsMadeBesideWhatIsNoFile(void)
+{
+    struct made made;
+    char path[MADE_PATH];
+    char wanted[MADE_PATH];
+    char command[2 * MADE_PATH];
+    static const char *const names[] = {"fifo", "to-null", "folder"};
+    CHECK_DONE(made_begin(&made));
+    (void)snprintf(command, sizeof command,
+                   "cd %s && mkfifo fifo && ln -s /dev/null to-null && mkdir folder", made.folder);
+    CHECK(made_shell(command) == 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s", made.folder, names[i]);
+        (void)snprintf(wanted, sizeof wanted, "%s", path);
+        CHECK(rtl_output_free_name(path, sizeof path) == 0 && strcmp(path, wanted) == 0);
+    }
+    (void)snprintf(path, sizeof path, "/dev/null");
+    CHECK(rtl_output_free_name(path, sizeof path) == 0 && strcmp(path, "/dev/null") == 0);
+    CHECK_DONE(made_end(&made));
+    made_clean(&made);
+    return NULL;
+}

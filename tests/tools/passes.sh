@@ -2,6 +2,7 @@
 # passes.sh BUILD: rtl trace runs a program once for each pass of hardware counters, and what rtl ranges makes of them is what SQL has,
 # what one pass for each metric has, and what the device's model says of the grids.
 source "$(dirname "$0")/../e2e/lib.sh"
+skip_without_counters
 unset RTL_QUEUE RTL_METRICS RTL_COUNTING RTL_PASS
 export RANGES_EXPECTED=$scratch/expected SOFTGPU_DURATION=300
 counted=$here/../tools/counted.py

@@ -66,6 +66,15 @@ mkdir lone/lib/softgpu
 touch lone/lib/softgpu/libsoftgpu.so
 wrong 2 "librtl.so" -- lone/bin/rtl trace --gpu soft -- touch started
 wrong 2 "rtl-demo-decode" -- lone/bin/rtl demo
+# One whose path the runtime cuts, in every mode. What lies at the cut path is not opened.
+mkdir -p "l one"
+cp -r lone/bin lone/lib "l one"
+cp "$build/lib/librtl.so" "l one/lib"
+cp "$build/lib/softgpu/libsoftgpu.so" "l one/lib/softgpu"
+for mode in lite full; do
+    wrong 2 "a blank in its path" "librtl.so" -- "l one/bin/rtl" trace --gpu soft -m "$mode" -- touch started
+done
+[ ! -e started ] || fail "a refused trace started the program"
 
 # Reading.
 for command in summary info check; do

@@ -1,5 +1,6 @@
 /* Numbers and what they are of, in words. */
 #include "../common/check.h"
+#include "common/sentence.h"
 #include "common/show.h"
 
 #include <string.h>
@@ -37,5 +38,22 @@ const char *Show_Durations(void)
     CHECK_DONE(duration(9e11, "15.00 min"));
     CHECK_DONE(duration(9e13, "25.00 h"));
     CHECK_DONE(duration(-1.728e15, "-20.00 d"));
+    return NULL;
+}
+
+/* Limits of processes differ; names with digits in them are other names. */
+const char *Show_SentencesThatDifferInNumbersAlone(void)
+{
+    CHECK(rtl_compare_but_numbers("is 30273 KiB, or 7", "is 5 KiB, or 123") == 0);
+    CHECK(rtl_compare_but_numbers("-n, is 12)", "-n, is 9)") == 0);
+    CHECK(rtl_compare_but_numbers("is 5 KiB", "is 5 MiB") != 0);
+    CHECK(rtl_compare_but_numbers("kernel_1", "kernel_2") != 0);
+    CHECK(rtl_compare_but_numbers("at 0x7f01", "at 0x7f02") != 0);
+    CHECK(rtl_compare_but_numbers("is 5", "is 5 KiB") < 0);
+    /* An order, for sorting: what is the same as one number is on the same side of all others. */
+    CHECK(rtl_compare_but_numbers("is 3", "is 4x") < 0 &&
+          rtl_compare_but_numbers("is 5", "is 4x") < 0);
+    CHECK(rtl_compare_but_numbers("is 4x", "is 3") > 0 &&
+          rtl_compare_but_numbers("is ", "is 3") < 0);
     return NULL;
 }

@@ -38,12 +38,14 @@ RTL_C_TEST(StaleSessions, NotAnotherUsers)
 RTL_C_TEST(StaleSessions, WhoCollectsIsSeen)
 
 RTL_C_TEST(Show, Things)
+RTL_C_TEST(Show, SentencesThatDifferInNumbersAlone)
 RTL_C_TEST(Show, Durations)
 
 RTL_C_TEST(Output, Expansions)
 RTL_C_TEST(Output, NamesAfterTheProcess)
 RTL_C_TEST(Output, TooLong)
 RTL_C_TEST(Output, FreeNames)
+RTL_C_TEST(Output, NoNameIsMadeBesideWhatIsNoFile)
 
 RTL_C_TEST(Truth, Equal)
 RTL_C_TEST(Truth, Missing)

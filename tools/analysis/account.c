@@ -13,10 +13,13 @@ static const struct {
     const char *meaning, *advice;
 } reasons[RTL_LOSS_REASONS] = {
     [RTL_LOSS_POOL] = {"no completion signal was free",
-                       "the pool grows while the program runs, up to RTL_POOL: warm the program up "
-                       "before the part that counts, or lower the number of kernels in flight"},
+                       "give the program more memory where the notes name a limit of it (ulimit "
+                       "-d, ulimit -v); else the pool grows while the program runs, up to "
+                       "RTL_POOL: warm the program up before the part that counts, or lower the "
+                       "number of kernels in flight"},
     [RTL_LOSS_PENDING] = {"too many kernels of the queue were waiting to be read",
-                          "leave librtl's worker, a thread of the program, a core"},
+                          "give the program more memory where the notes name a limit of it (ulimit "
+                          "-v); else leave librtl's worker, a thread of the program, a core"},
     [RTL_LOSS_RING] = {"the ring was full",
                        "record with a larger ring than now (rtl trace --buffer), write the trace "
                        "to a faster disk, or leave the collector a core"},

@@ -11,6 +11,9 @@
 /** Kinds that are told apart, in the order in which they are shown. */
 #define KINDS 11u
 
+/** The first of them. */
+#define KIND_HOST_CALLS 0u
+
 /** Sums over the processes of a trace. */
 struct kind {
     bool there; /**< some process accounts for it */

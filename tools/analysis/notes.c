@@ -21,7 +21,7 @@ static int by_rest(const void *a, const void *b)
 {
     const struct entry *one = a;
     const struct entry *other = b;
-    int order = strcmp(one->rest, other->rest);
+    int order = rtl_compare_but_numbers(one->rest, other->rest);
     if (order == 0)
         order = one->at < other->at ? -1 : one->at > other->at;
     return order;
@@ -55,12 +55,14 @@ static void fold(struct notes_line *lines, const struct entry *entries, size_t c
     const char *rest = NULL;
     for (size_t i = 0; i < count; i++) {
         const struct entry *entry = &entries[i];
-        if (line == NULL || strcmp(rest, entry->rest) != 0 || !is_of_another(line, entry->note)) {
+        if (line == NULL || rtl_compare_but_numbers(rest, entry->rest) != 0 ||
+            !is_of_another(line, entry->note)) {
             line = &lines[entry->at];
             line->note = entry->note;
             rest = entry->rest;
             continue;
         }
+        line->differ |= strcmp(rest, entry->rest) != 0;
         if (line->others < NOTES_PIDS)
             line->pids[line->others] = pid_of(processes, process_count, entry->note->process);
         line->others++;
@@ -103,8 +105,9 @@ void notes_show(FILE *file, const struct notes_line *line)
     (void)fputs(plain(line->note->text), file);
     if (line->others == 0)
         return;
-    (void)fprintf(file, " (the same holds for %zu more %s: ", line->others,
-                  line->others == 1 ? "process" : "processes");
+    (void)fprintf(
+        file, " (the same holds%s for %zu more %s: ", line->differ ? ", with other numbers," : "",
+        line->others, line->others == 1 ? "process" : "processes");
     for (size_t i = 0; i < line->others && i < NOTES_PIDS; i++)
         (void)fprintf(file, "%s%" PRIu32, i > 0 ? ", " : "", line->pids[i]);
     (void)fputs(line->others > NOTES_PIDS ? ", ...)" : ")", file);

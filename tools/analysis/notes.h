@@ -6,6 +6,7 @@
 
 #include <rtl/rtl_trace.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@ struct notes_line {
     const rtl_note_t *note; /**< the trace's */
     size_t others;
     uint32_t pids[NOTES_PIDS]; /**< of the first of these, 0 if unknown */
+    bool differ;               /**< in numbers */
 };
 
 struct notes {
@@ -26,7 +28,7 @@ struct notes {
 };
 
 /** Reads them. Those of different processes that differ at most in the pid behind "process " at
- * their beginning share a line. For notes_end. */
+ * their beginning, and in numbers, share a line. For notes_end. */
 rtl_status_t notes_read(rtl_trace_t *trace, struct notes *notes);
 
 void notes_end(struct notes *notes);

@@ -257,6 +257,16 @@ static void show_kinds(const struct verdict *verdict)
                      verdict->kinds.unknown == 1 ? "does" : "do");
 }
 
+/* A call is recorded when it returns, so nobody knows how many had not. A thread that ends the
+ * process itself (_exit) is in none; what others had launched by then is counted with its kernels,
+ * as show_unlinked tells. */
+static void show_unreturned(const struct verdict *verdict)
+{
+    if (verdict->died > 0 && verdict->kinds.kinds[KIND_HOST_CALLS].seen > 0)
+        (void)printf("  host calls that had not returned when a process ended without telling are "
+                     "not in the trace\n");
+}
+
 static void show_reasons(const struct verdict *verdict)
 {
     show_account(verdict, &verdict->total);
@@ -268,9 +278,7 @@ static void show_reasons(const struct verdict *verdict)
                      "its ring, or executed another program\n    what to do: as for packets that "
                      "it had in flight\n",
                      show_things(verdict->torn, "slot").text);
-    if (verdict->died > 0 || verdict->ended.exited.processes > 0)
-        (void)printf("  host calls that had not returned when a process ended without closing its "
-                     "ring are not in the trace\n");
+    show_unreturned(verdict);
 }
 
 /* No loss: the kernel is there, what it came from is not. */

@@ -185,12 +185,13 @@ static bool asks_to_stop(int signal)
 }
 
 /* What the terminal sends reaches the child's whole group without us, and what the child sends to
- * its group it has already got. */
+ * its group it has already got. What comes from rtl itself is SIGXFSZ, or SIGPIPE, for a file of
+ * rtl's. */
 static void pass_on(const struct child *child, const struct signalfd_siginfo *info)
 {
     int signal = (int)info->ssi_signo;
     if (child->ended || info->ssi_code == SI_KERNEL || (pid_t)info->ssi_pid == child->pid ||
-        signal == SIGPIPE || signal == SIGWINCH)
+        (pid_t)info->ssi_pid == getpid() || signal == SIGPIPE || signal == SIGWINCH)
         return;
     if (info->ssi_code == SI_QUEUE) {
         union sigval value = {.sival_ptr = (void *)(uintptr_t)info->ssi_ptr};

@@ -1,6 +1,7 @@
 #include "common/say.h"
 
 #include "common/plain.h"
+#include "common/why.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,8 +34,8 @@ int say_fail(int status, const char *format, ...)
 
 const char *say_errno(int number)
 {
-    const char *text = strerrordesc_np(number);
-    return text ? text : "unknown error";
+    static _Thread_local char text[RTL_WHY_SIZE];
+    return rtl_why(number, text);
 }
 
 #define LONGEST_WORD 31u

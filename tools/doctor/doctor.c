@@ -1,5 +1,6 @@
 /* rtl doctor: what this machine has for recording, and what to do about each problem. */
 #include "common/command.h"
+#include "common/limits.h"
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/paths.h"
@@ -107,8 +108,13 @@ static void look_at_library(struct report *report)
     }
     report->library = true;
     find(report, FINE, "librtl", "", "%s, version %s as this rtl", path, version());
-    if (strpbrk(path, " :"))
-        find(report, PROBLEM, "librtl", "install it in a folder without blanks and colons",
+    if (strchr(path, ' '))
+        find(
+            report, PROBLEM, "librtl", "install it in a folder without blanks",
+            "the GPU runtime ends the name of a tool at a blank, as in %s: nothing can be recorded",
+            path);
+    else if (strchr(path, ':'))
+        find(report, PROBLEM, "librtl", "install it in a folder without colons",
              "%s cannot be preloaded: host calls are not recorded", path);
 }
 
@@ -408,6 +414,10 @@ int cmd_doctor(int argc, char **argv)
         return EXIT_USAGE;
     if (options.probe)
         return probe_answer();
+    limits_raise();
+    int failed = limits_check_recording();
+    if (failed)
+        return failed;
     look_at_driver(&report);
     look_at_library(&report);
     look_at_runtime(&report);

@@ -137,9 +137,8 @@ static int preload_list(const char *mode, const char *librtl, char *list, size_t
         return say_fail(EXIT_USAGE, "RTL_PRELOAD=%s is neither on nor off", setting);
     if (!with_calls(mode) || (setting && strcmp(setting, "off") == 0))
         return 0;
-    if (strpbrk(librtl, " :")) {
-        say("%s cannot be preloaded, because its path has a blank or a colon: no host calls are "
-            "recorded",
+    if (strchr(librtl, ':')) {
+        say("%s cannot be preloaded, because its path has a colon: no host calls are recorded",
             librtl);
         return 0;
     }
@@ -217,5 +216,10 @@ int target_find(const struct trace_options *options, struct target *target)
     if (!paths_library("librtl.so", target->librtl, sizeof target->librtl))
         return say_fail(EXIT_USAGE, "librtl.so is not in the library folder that belongs to this "
                                     "rtl: build or install it");
+    if (strchr(target->librtl, ' ')) /* of what is before it anybody might make a library */
+        return say_fail(EXIT_USAGE,
+                        "%s has a blank in its path, and the GPU runtime ends the name of a tool "
+                        "there: install RTL in a folder without blanks",
+                        target->librtl);
     return preload_list(options->mode, target->librtl, target->preload, sizeof target->preload);
 }

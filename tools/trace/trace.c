@@ -250,11 +250,6 @@ static int close_recording(struct recording *recording)
 
 static int say_not_made(const struct recording *recording, int error)
 {
-    struct rlimit files;
-    if (error == EMFILE && getrlimit(RLIMIT_NOFILE, &files) == 0)
-        return say_fail(
-            EXIT_USAGE, "no process could be made for %s: %s (RLIMIT_NOFILE, ulimit -n, is %llu)",
-            recording->target->path, say_errno(error), (unsigned long long)files.rlim_cur);
     return say_fail(EXIT_USAGE, "no process could be made for %s: %s", recording->target->path,
                     say_errno(error));
 }
@@ -421,6 +416,9 @@ int cmd_trace(int argc, char **argv)
     static struct target target;
     struct recording recording = {.options = &options, .target = &target};
     limits_raise();
+    int failed = limits_check_files(LIMITS_FILES_OF_RECORDING);
+    if (failed)
+        return failed;
     if (trace_options_parse(argc, argv, &options) != 0)
         return EXIT_USAGE;
     if (options.list)
@@ -432,7 +430,7 @@ int cmd_trace(int argc, char **argv)
         return say_fail(EXIT_USAGE,
                         "--start-off and --delay do not go together: one waits for the program or "
                         "rtl ctl to start the recording, the other starts it by itself");
-    int failed = target_find(&options, &target);
+    failed = target_find(&options, &target);
     if (failed)
         return failed;
     tell_outer_trace();

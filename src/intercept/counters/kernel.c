@@ -154,8 +154,7 @@ static bool is_kernel(const void *packet)
 {
     uint16_t header;
     memcpy(&header, packet, sizeof header);
-    unsigned type = rtl_packet_type(header);
-    return type == HSA_PACKET_TYPE_KERNEL_DISPATCH || rtl_packet_is_extended(packet, type);
+    return rtl_packet_is_kernel(packet, rtl_packet_type(header));
 }
 
 /* The rewriter looks a reservation up, and what it is found to be, where it needs that. */

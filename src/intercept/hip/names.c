@@ -1,6 +1,7 @@
 /*
  * The names of kernels, by what programs launch them with: the address of a host function, which
- * code of the compiler's registers when the program or a library is loaded, or a hipFunction_t.
+ * code of the compiler's registers when the program or a library is loaded, or a hipFunction_t, or
+ * a hipKernel_t.
  *
  * A table of chains to which anybody may add at any time, without a lock: registration runs in
  * constructors, forked children and all. Nothing is ever taken out. What is unloaded loses its
@@ -15,6 +16,7 @@
 #include "intercept/hip/libc.h"
 #include "intercept/hip/resolve.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,6 +235,36 @@ void rtl_hip_always_hipLibraryGetKernel(hipError_t result, hipKernel_t *pKernel,
 {
     if (result == hipSuccess && rtl_hip_possible())
         add_copy(*pKernel, library, name);
+}
+
+/* It fills no more of the array than the library has kernels. */
+static unsigned enumerated(unsigned asked_for, hipLibrary_t library)
+{
+    typedef hipError_t count_kernels(unsigned *count, hipLibrary_t library);
+    static _Atomic(rtl_hip_function) known;
+    count_kernels *ask = (count_kernels *)real_function(&known, "hipLibraryGetKernelCount");
+    unsigned count = 0;
+    if (ask == NULL || ask(&count, library) != hipSuccess)
+        return 0;
+    return count < asked_for ? count : asked_for;
+}
+
+void rtl_hip_always_hipLibraryEnumerateKernels(hipError_t result, hipKernel_t *kernels,
+                                               unsigned int numKernels, hipLibrary_t library)
+{
+    typedef hipError_t name_of_kernel(const char **name, hipKernel_t kernel);
+    static _Atomic(rtl_hip_function) known;
+    if (result != hipSuccess || !rtl_hip_possible())
+        return;
+    int error = errno;
+    name_of_kernel *ask = (name_of_kernel *)real_function(&known, "hipKernelGetName");
+    unsigned count = ask != NULL ? enumerated(numKernels, library) : 0;
+    for (unsigned i = 0; i < count; i++) {
+        const char *name = NULL;
+        if (ask(&name, kernels[i]) == hipSuccess && name != NULL)
+            add_copy(kernels[i], library, name);
+    }
+    errno = error;
 }
 
 void rtl_hip_always_hipLibraryUnload(hipError_t result, hipLibrary_t library)

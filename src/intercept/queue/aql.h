@@ -40,4 +40,10 @@ static inline bool rtl_packet_is_extended(const void *packet, unsigned type)
            rtl_packet_amd_format(packet) == RTL_AMD_EXTENDED_DISPATCH;
 }
 
+/** True if a packet of that type is a kernel: a dispatch, or an extended one. */
+static inline bool rtl_packet_is_kernel(const void *packet, unsigned type)
+{
+    return type == HSA_PACKET_TYPE_KERNEL_DISPATCH || rtl_packet_is_extended(packet, type);
+}
+
 #endif

@@ -51,7 +51,7 @@ static void grow_pool(struct rtl_round *round)
     uint32_t made = atomic_load_explicit(&rtl_signals.made, memory_order_relaxed);
     while (made < target && !atomic_load_explicit(round->stopping, memory_order_acquire)) {
         made = least(made + RTL_POOL_BLOCK, target);
-        if (rtl_pool_grow(&rtl_signals, made) == 0)
+        if (rtl_signal_pool_grow(made) == 0)
             return;
         let_program_go_on();
         round->fullest = RTL_ROUND_BUSY; /* no nap before there are as many as there should be */

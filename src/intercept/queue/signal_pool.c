@@ -1,5 +1,6 @@
 #include "intercept/queue/signal_pool.h"
 
+#include "intercept/base/emit.h"
 #include "intercept/queue/queue.h"
 
 #include <errno.h>
@@ -25,10 +26,16 @@
 /* In all: every record of a queue may hold one, and some are being harvested, or at hand. */
 #define IN_PASSING 1024u
 
+/* Given back where the runtime has no memory for more: the program may be the next that needs one.
+ */
+#define RESERVE 64u
+
 struct rtl_pool rtl_signals;
 struct rtl_borrow_table *rtl_borrows;
 
 static bool left_to_program;
+static uint32_t (*most_allowed)(void);
+static _Atomic bool refused; /* the runtime has refused one: it is asked for no more */
 static _Thread_local bool is_of_rtl __attribute__((tls_model("initial-exec")));
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -39,6 +46,45 @@ static uint32_t least(uint32_t a, uint32_t b)
 static uint32_t most(uint32_t a, uint32_t b)
 {
     return a > b ? a : b;
+}
+
+/* ---- no more than there is memory for ---- */
+
+void rtl_signal_pool_limit_by(uint32_t (*most)(void))
+{
+    most_allowed = most;
+}
+
+void rtl_signal_pool_refused(void)
+{
+    atomic_store_explicit(&refused, true, memory_order_relaxed);
+}
+
+void rtl_signal_pool_resume(void)
+{
+    atomic_store_explicit(&refused, false, memory_order_relaxed);
+}
+
+/* Half of those that are free at most: kernels that are recorded need some, too. */
+static void make_do(void)
+{
+    int64_t idle = atomic_load_explicit(&rtl_signals.free, memory_order_relaxed);
+    (void)rtl_pool_shrink(&rtl_signals, idle > 0 ? least((uint32_t)idle / 2, RESERVE) : 0);
+    rtl_emit_note(RTL_NONE,
+                  "the runtime had no memory for another completion signal: RTL goes on with the "
+                  "%u that it has",
+                  atomic_load_explicit(&rtl_signals.made, memory_order_relaxed));
+}
+
+unsigned rtl_signal_pool_grow(uint32_t target)
+{
+    uint32_t end = most_allowed != NULL ? least(target, most_allowed()) : target;
+    if (atomic_load_explicit(&refused, memory_order_relaxed))
+        return 0;
+    unsigned made = rtl_pool_grow(&rtl_signals, end);
+    if (atomic_load_explicit(&refused, memory_order_relaxed))
+        make_do();
+    return made;
 }
 
 /* ---- for the queues that live now ---- */
@@ -83,8 +129,7 @@ void rtl_signal_pool_open_queue(void)
 {
     struct demand demand = demand_of_queues();
     uint32_t half = least(demand.most, rtl_signals.limit / 2);
-    (void)rtl_pool_grow(&rtl_signals,
-                        left_to_program ? most(demand.at_once, half) : demand.at_once);
+    (void)rtl_signal_pool_grow(left_to_program ? most(demand.at_once, half) : demand.at_once);
 }
 
 /* ---- with use ---- */
@@ -131,7 +176,7 @@ unsigned rtl_signal_pool_make_now(bool even_if_many)
     unsigned made = 0;
     bool may = !left_to_program || !is_of_rtl;
     if (may && rtl_pool_is_empty(&rtl_signals) && named < end)
-        made = rtl_pool_grow(&rtl_signals, least(named + PIECE_NOW, end));
+        made = rtl_signal_pool_grow(least(named + PIECE_NOW, end));
     errno = saved;
     return made;
 }

@@ -29,6 +29,21 @@ void rtl_signal_pool_open_queue(void);
  * memory for them, which no thread of RTL's is to do (tasks.h). Before there is a queue. */
 void rtl_signal_pool_leave_to_program(void);
 
+/** Before signals are made `most` is asked how many of them there may be. It is called by any
+ * thread, by several at once, and cheap. Before there is a queue. */
+void rtl_signal_pool_limit_by(uint32_t (*most)(void));
+
+/** The runtime has refused to make a signal: it is asked for no more of them. Each request would
+ * fail, say so on stderr, and take what memory there comes to be before the program has it. Any
+ * thread. */
+void rtl_signal_pool_refused(void);
+
+/** It may be asked again: its memory has another limit, or it is another one. Any thread. */
+void rtl_signal_pool_resume(void);
+
+/** rtl_pool_grow, as far as there is memory. Any thread. */
+unsigned rtl_signal_pool_grow(uint32_t target);
+
 /** The calling thread is one of RTL's own. */
 void rtl_signal_pool_is_of_rtl(void);
 

@@ -100,7 +100,7 @@ static uint64_t count_kernels(const hsa_queue_t *queue, uint64_t from, uint64_t 
         unsigned type = rtl_packet_type(rtl_packet_header(packet));
         if (at >= taken && type == HSA_PACKET_TYPE_INVALID)
             break;
-        *kernels += at < taken || type == HSA_PACKET_TYPE_KERNEL_DISPATCH;
+        *kernels += at < taken || rtl_packet_is_kernel(packet, type);
     }
     return at;
 }

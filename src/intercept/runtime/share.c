@@ -6,6 +6,7 @@
 #include "intercept/queue/signal_pool.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/resource.h>
 
@@ -28,7 +29,15 @@ struct share {
     uint64_t bytes; /* UINT64_MAX: no limit */
 };
 
-static struct share addresses, data;
+/* As they were when recording began, or when the program had changed one last. */
+struct shares {
+    struct share addresses, data;
+};
+
+static struct shares at_first;
+static uint32_t pool_limit;                          /* where memory has no limit */
+static _Atomic uint64_t known_addresses, known_data; /* the limits that are allowed for */
+static _Atomic uint32_t signals_allowed;
 
 static struct share share_of(int resource)
 {
@@ -38,23 +47,95 @@ static struct share share_of(int resource)
     return share;
 }
 
+static struct shares look(void)
+{
+    return (struct shares){share_of(RLIMIT_AS), share_of(RLIMIT_DATA)};
+}
+
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
+static bool suffice(const struct shares *shares)
+{
+    return shares->addresses.bytes >= LEAST_ADDRESSES && shares->data.bytes >= LEAST_DATA;
+}
+
+static uint32_t signals_of(const struct shares *shares)
+{
+    uint64_t bytes =
+        least(shares->addresses.bytes / SIGNALS_PART, shares->data.bytes / SIGNALS_OF_DATA);
+    return (uint32_t)least(pool_limit, bytes / SIGNAL_BYTES);
+}
+
+/* ---- when the program changes a limit ---- */
+
+static void tell_change(const struct share *share, const char *ulimit, uint32_t signals)
+{
+    if (share->allowance.limit == UINT64_MAX)
+        rtl_emit_note(RTL_NONE, "the program has no limit of memory any more (%s)", ulimit);
+    else
+        rtl_emit_note(RTL_NONE,
+                      "the program has set its limit of memory (%s) to %" PRIu64
+                      " MB, of which %" PRIu64 " MB were left: RTL has up to %" PRIu32
+                      " completion signals",
+                      ulimit, share->allowance.limit / MIB, share->allowance.left / MIB, signals);
+}
+
+/* True for one thread for each change. */
+static bool has_changed(_Atomic uint64_t *known, int resource)
+{
+    uint64_t before = atomic_load_explicit(known, memory_order_relaxed);
+    uint64_t limit = rtl_allowance_limit(resource);
+    return limit != before && atomic_compare_exchange_strong(known, &before, limit);
+}
+
+/* What RTL has by then may be more than its share would be: it gets no more, and for signals all
+ * that there are count, since the runtime takes memory for as many as it has at once. */
+static void allow_for(bool addresses, bool data)
+{
+    const struct shares now = look();
+    uint64_t more = now.addresses.bytes < LEAST_ADDRESSES ? 0 : now.addresses.bytes;
+    rtl_pages_allow(more == UINT64_MAX ? more : rtl_pages_held() + more);
+    uint32_t made = atomic_load_explicit(&rtl_signals.made, memory_order_relaxed);
+    uint32_t signals = suffice(&now) ? signals_of(&now) : 0;
+    signals = signals < made ? made : signals;
+    atomic_store_explicit(&signals_allowed, signals, memory_order_relaxed);
+    rtl_signal_pool_resume();
+    if (addresses)
+        tell_change(&now.addresses, "ulimit -v", signals);
+    if (data)
+        tell_change(&now.data, "ulimit -d", signals);
+}
+
+static uint32_t allowed_signals(void)
+{
+    bool addresses = has_changed(&known_addresses, RLIMIT_AS);
+    bool data = has_changed(&known_data, RLIMIT_DATA);
+    if (addresses || data)
+        allow_for(addresses, data);
+    return atomic_load_explicit(&signals_allowed, memory_order_relaxed);
+}
+
+/* ---- when recording begins ---- */
+
 bool rtl_share_begin(struct rtl_config *config)
 {
-    addresses = share_of(RLIMIT_AS);
-    data = share_of(RLIMIT_DATA);
-    uint64_t ring = addresses.bytes > LEAST_ADDRESSES ? addresses.bytes : LEAST_ADDRESSES;
-    uint64_t signals = least(addresses.bytes / SIGNALS_PART, data.bytes / SIGNALS_OF_DATA);
+    const struct shares now = look();
+    uint64_t ring = now.addresses.bytes > LEAST_ADDRESSES ? now.addresses.bytes : LEAST_ADDRESSES;
     config->ring_bytes = (size_t)least(config->ring_bytes, ring / RING_PART);
-    if (addresses.bytes < LEAST_ADDRESSES || data.bytes < LEAST_DATA)
+    if (!suffice(&now))
         return false;
-    config->pool_limit = (uint32_t)least(config->pool_limit, signals / SIGNAL_BYTES);
-    rtl_pages_allow(addresses.bytes);
-    if (addresses.bytes == UINT64_MAX)
+    at_first = now;
+    pool_limit = config->pool_limit;
+    config->pool_limit = signals_of(&now);
+    atomic_store(&known_addresses, now.addresses.allowance.limit);
+    atomic_store(&known_data, now.data.allowance.limit);
+    atomic_store(&signals_allowed, config->pool_limit);
+    rtl_signal_pool_limit_by(allowed_signals);
+    rtl_pages_allow(now.addresses.bytes);
+    if (now.addresses.bytes == UINT64_MAX)
         return true;
     rtl_signal_pool_leave_to_program();
     return rtl_pages_charge((uint64_t)config->pool_limit * SIGNAL_BYTES);
@@ -71,6 +152,6 @@ static void tell(const struct share *share, const char *ulimit)
 
 void rtl_share_tell(void)
 {
-    tell(&addresses, "ulimit -v");
-    tell(&data, "ulimit -d");
+    tell(&at_first.addresses, "ulimit -v");
+    tell(&at_first.data, "ulimit -d");
 }

@@ -94,8 +94,10 @@ static bool create_signal(void *context, uint64_t *handle)
     hsa_status_t status =
         rtl_api.hsa_amd_signal_create(1, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &signal);
     rtl_forks_leave();
-    if (status != HSA_STATUS_SUCCESS)
+    if (status != HSA_STATUS_SUCCESS) {
+        rtl_signal_pool_refused();
         return false;
+    }
     *handle = signal.handle;
     rtl_tsan_acquire((const void *)(uintptr_t)signal.handle);
     rtl_signal_tag_as_ours(signal.handle);
@@ -176,7 +178,10 @@ static void refuse(const char *session, int error)
 static bool make_pool(void)
 {
     struct rtl_pool_backend backend = {create_signal, destroy_signal, NULL};
-    return rtl_signals.handles != NULL || rtl_pool_init(&rtl_signals, config.pool_limit, backend);
+    if (rtl_signals.handles != NULL)
+        return true;
+    rtl_signal_pool_resume();
+    return rtl_pool_init(&rtl_signals, config.pool_limit, backend);
 }
 
 /* What is of use only where something is recorded: a program that was given little memory has it

@@ -2,6 +2,7 @@
 # agree.sh BUILD: one program in both modes. What the ranges of its traces counted, counter by counter, is what the software GPU's
 # log of the same run says that the ranges' kernels added, and is the same in both modes; a ratio is one of sums.
 source "$(dirname "$0")/../../e2e/lib.sh"
+skip_without_counters
 unset RTL_QUEUE
 # One kernel always hits, the others never do.
 export COUNT_EXPECTED=$scratch/expected SOFTGPU_COUNTERS='storm_first read=64 write=0 hit=100 valu=20; * read=64 write=0 hit=0'

@@ -2,6 +2,7 @@
 # count.sh BUILD MODE WAY [N]: what hardware counters counted is what the program knows, kernel by kernel (MODE kernel) or range
 # by range (MODE range), and no kernel is missing from the trace for it.
 source "$(dirname "$0")/../../e2e/lib.sh"
+skip_without_counters
 mode=$1
 shift
 unset RTL_QUEUE

@@ -2,6 +2,7 @@
 # faults.sh BUILD: where counters cannot be read, the trace says why in one sentence, has all kernels, and the program has run as
 # it would have.
 source "$(dirname "$0")/../../e2e/lib.sh"
+skip_without_counters
 unset RTL_QUEUE
 export COUNT_EXPECTED=$scratch/expected
 

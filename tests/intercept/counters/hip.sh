@@ -3,6 +3,7 @@
 # without RTL and the trace has all of its kernels. In kernel mode those that no graph launched have values of their own, and the
 # others are told as not counted; in range mode a range has what was launched in it, graphs included.
 source "$(dirname "$0")/../../e2e/lib.sh"
+skip_without_counters
 export SOFTGPU_PLUGINS=$1 SOFTGPU_TRUTH=$scratch/truth
 mode=$2 graphs=$3
 shift 3

@@ -18,6 +18,7 @@ struct every_hip {
     unsigned calls;       /**< of all functions */
     hipError_t result;    /**< what to return */
     void (*within)(void); /**< called by every function, if not NULL */
+    unsigned kernels;     /**< that each library has; the handle of each is that of its name */
 };
 
 /** The library's state. */

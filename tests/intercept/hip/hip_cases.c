@@ -750,3 +750,33 @@ const char *Hip_NamesOfModuleKernels(void)
     CHECK(rtl_hip_kernel_name(function) == NULL);
     return NULL;
 }
+
+/* HIP 7.2's libraries: by name, or all at once, into an array that may be too small or too large.
+ */
+const char *Hip_NamesOfLibraryKernels(void)
+{
+    static char library[2];
+    static char names[3][8] = {"first", "second", "third"};
+    char other[8] = "other";
+    begin(RTL_CALLS_OFF, hipSuccess);
+    hipLibrary_t one = (hipLibrary_t)(void *)&library[0];
+    hipKernel_t kernels[4] = {(hipKernel_t)(void *)names[0], (hipKernel_t)(void *)names[1],
+                              (hipKernel_t)(void *)names[2], (hipKernel_t)(uintptr_t)1};
+    hipKernel_t kernel = (hipKernel_t)(void *)other;
+    CHECK_EQUAL(hipLibraryGetKernel(&kernel, (hipLibrary_t)(void *)&library[1], "by name"), 0);
+    CHECK_TEXT(rtl_hip_kernel_name(kernel), "by name");
+    every_hip.kernels = 3;
+    CHECK_EQUAL(hipLibraryEnumerateKernels(kernels, 0, one), 0);
+    CHECK(rtl_hip_kernel_name(kernels[0]) == NULL);
+    CHECK_EQUAL(hipLibraryEnumerateKernels(kernels, 2, one), 0);
+    CHECK_EQUAL(errno, EVERY_ERRNO);
+    CHECK_TEXT(rtl_hip_kernel_name(kernels[0]), "first");
+    CHECK_TEXT(rtl_hip_kernel_name(kernels[1]), "second");
+    CHECK(rtl_hip_kernel_name(kernels[2]) == NULL);
+    CHECK_EQUAL(hipLibraryEnumerateKernels(kernels, 4, one), 0);
+    CHECK_TEXT(rtl_hip_kernel_name(kernels[2]), "third");
+    CHECK_EQUAL(hipLibraryUnload(one), 0);
+    CHECK(rtl_hip_kernel_name(kernels[0]) == NULL && rtl_hip_kernel_name(kernels[2]) == NULL);
+    every_hip.kernels = 0;
+    return NULL;
+}

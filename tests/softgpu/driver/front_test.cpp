@@ -223,7 +223,7 @@ TEST_F(Front, RuntimesBeginAndEndOneAtATime)
         uint64_t r_debug;
         uint32_t mode, abilities;
     };
-    enum { DISABLE, ENABLE, FIRMWARE_FOR_DEBUGGERS = 29 };
+    enum { DISABLE, ENABLE, FIRMWARE_FOR_DEBUGGERS = 29, SIZE = 4096 };
     auto tell = [this](uint32_t mode) {
         Arguments args = {0, mode, UINT32_MAX};
         errno = 0;
@@ -239,6 +239,22 @@ TEST_F(Front, RuntimesBeginAndEndOneAtATime)
         EXPECT_EQ(tell(ENABLE), EBUSY);
         EXPECT_EQ(tell(DISABLE), 0);
         EXPECT_EQ(tell(DISABLE), 0);
+    }
+    /* The device goes on while there is a queue, and begins anew for one behind the runtime. */
+    auto memory = allocate(KFD_IOC_ALLOC_MEM_FLAGS_VRAM | KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE, SIZE);
+    map(memory.handle);
+    const auto *data = reinterpret_cast<const void *>(memory.va_addr);
+    EXPECT_EQ(tell(ENABLE), 0);
+    {
+        Engine engine(kfd, gpu);
+        EXPECT_EQ(tell(DISABLE), 0);
+        EXPECT_TRUE(engine.fill(data, 1, SIZE));
+        EXPECT_EQ(tell(ENABLE), 0);
+    }
+    EXPECT_EQ(tell(DISABLE), 0);
+    {
+        Engine engine(kfd, gpu);
+        EXPECT_TRUE(engine.fill(data, 2, SIZE));
     }
     EXPECT_EQ(tell(ENABLE), 0);
     TearDown();

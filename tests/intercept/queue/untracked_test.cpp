@@ -1,0 +1,3 @@
+#include "../../common/check.h"
+
+RTL_C_TEST(Untracked, KernelsOfBothPacketFormatsAreCounted)
