@@ -49,7 +49,7 @@ export PATH=$scratch:$PATH
 pids() {
     for mode in full lite; do
         # Soon over, or before anybody looks.
-        for i in 1 2 3; do
+        for _ in 1 2 3; do
             whole $mode 'for i in 20 30; do SOFTGPU_TRUTH=truth.$((i / 10 - 1)) $room $ctl <<<$i & done; wait' 20 30
         done
         whole $mode 'rtl=$PPID; kill -STOP $rtl
@@ -116,7 +116,7 @@ elsewhere() {
 # outside: writes down what rtl has set, and waits until somebody outside has used it.
 env -0 | grep -z '^\(RTL_\|HSA_TOOLS_LIB=\|LD_PRELOAD=\|LD_LIBRARY_PATH=\)' >made.env
 mv made.env given.env
-until [ -e done ]; do sleep 0.1; done
+until [ -e over ]; do sleep 0.1; done
 END
     chmod 755 outside
     $room "$rtl" trace --gpu soft -q -f -o t.db -- outside >run.out 2>run.err &
@@ -127,7 +127,7 @@ END
     { echo 30; sleep 2; echo 40; } | env "${given[@]}" $room $ctl >two.out 2>two.err || fail "status $?"
     env "${given[@]}" $bin/ends kill >three.out 2>three.err || true
     wait %2
-    touch done
+    touch over
     wait $recording || fail "the recording ended with $?"
     "$rtl" check t.db >check.out || fail "rtl check ended with $?: $(head -n 1 check.out)"
     equal "kernels of each" "$(ask t.db 'SELECT count(*) AS n FROM kernels GROUP BY process ORDER BY n' | xargs)" "30 70 100"
