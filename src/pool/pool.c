@@ -81,6 +81,12 @@ uint32_t rtl_pool_end(struct rtl_pool *pool)
         pool->backend.destroy(pool->backend.context, rtl_pool_handle(pool, id));
         left--;
     }
+    rtl_pool_abandon(pool);
+    return left;
+}
+
+void rtl_pool_abandon(struct rtl_pool *pool)
+{
     free(pool->handles);
     free(pool->blocks);
     free(pool->single.next);
@@ -89,7 +95,6 @@ uint32_t rtl_pool_end(struct rtl_pool *pool)
     pool->handles = NULL;
     pool->blocks = NULL;
     pool->single.next = pool->full.next = pool->empty.next = NULL;
-    return left;
 }
 
 static unsigned take_some(struct rtl_pool *pool, uint32_t *ids, unsigned count)

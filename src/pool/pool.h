@@ -56,6 +56,9 @@ bool rtl_pool_init(struct rtl_pool *pool, uint32_t limit, struct rtl_pool_backen
  * were left. */
 uint32_t rtl_pool_end(struct rtl_pool *pool);
 
+/** The same, but leaves all signals to the runtime. */
+void rtl_pool_abandon(struct rtl_pool *pool);
+
 /** Takes up to `count` signals; returns how many. Any thread, lock-free. */
 unsigned rtl_pool_take(struct rtl_pool *pool, uint32_t *ids, unsigned count);
 

@@ -5,6 +5,7 @@
 #include "store/beside.h"
 #include "store/empty_db.h"
 #include "store/schema.h"
+#include "store/sqlite_path.h"
 #include "store/target.h"
 
 #include <errno.h>
@@ -141,7 +142,7 @@ static long recorder(const char *path)
 {
     sqlite3 *db = NULL;
     long pid = 0;
-    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+    if (rtl_sqlite_open(path, &db, SQLITE_OPEN_READONLY) == SQLITE_OK &&
         !meta_number(db, "finished")) {
         long long start = meta_number(db, "writer_start");
         pid = (long)meta_number(db, "writer_pid");
@@ -266,7 +267,7 @@ static int add_first(const char *path, const char *final, const struct rtl_file_
                      const struct failure *failure)
 {
     sqlite3 *db = NULL;
-    int result = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL);
+    int result = rtl_sqlite_open(path, &db, SQLITE_OPEN_READWRITE);
     if (result == SQLITE_OK)
         result = sqlite3_exec(db, "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; BEGIN", NULL,
                               NULL, NULL);

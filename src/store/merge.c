@@ -7,6 +7,7 @@
 #include "store/checksum.h"
 #include "store/digest.h"
 #include "store/file.h"
+#include "store/sqlite_path.h"
 #include "store/sums.h"
 
 #include <errno.h>
@@ -437,24 +438,9 @@ static int note_clock(struct merge *merge)
 
 /* Attaching. */
 
-/* A path as SQLite wants it in a URI. */
-static char *uri_of(const char *path, const char *how)
-{
-    sqlite3_str *uri = sqlite3_str_new(NULL);
-    sqlite3_str_appendall(uri, *path == '/' ? "file://" : "file:");
-    for (; *path; ++path) {
-        if (*path == '%' || *path == '?' || *path == '#')
-            sqlite3_str_appendf(uri, "%%%02X", (unsigned)*path);
-        else
-            sqlite3_str_append(uri, path, 1);
-    }
-    sqlite3_str_appendf(uri, "?%s", how);
-    return sqlite3_str_finish(uri);
-}
-
 static bool try_attach(struct merge *merge, const char *how)
 {
-    char *uri = uri_of(merge->input->path, how);
+    char *uri = rtl_sqlite_uri(merge->input->path, how);
     char *sql = uri ? sqlite3_mprintf("ATTACH %Q AS source", uri) : NULL;
     bool done = sql && sqlite3_exec(merge->db, sql, NULL, NULL, NULL) == SQLITE_OK &&
                 sqlite3_exec(merge->db, "SELECT count(*) FROM source.sqlite_master", NULL, NULL,
@@ -540,7 +526,7 @@ static int open_output(struct merge *merge)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
     int deterministic = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
-    if (sqlite3_open_v2(merge->path, &merge->db, flags, NULL) != SQLITE_OK ||
+    if (rtl_sqlite_open(merge->path, &merge->db, flags) != SQLITE_OK ||
         sqlite3_create_function(merge->db, "rtl_shift", 2, deterministic, NULL, shift, NULL,
                                 NULL) != SQLITE_OK ||
         sqlite3_create_function(merge->db, "rtl_sum", -1, deterministic, NULL, sum, NULL, NULL) !=

@@ -4,6 +4,7 @@
 #include "store/beside.h"
 #include "store/extent.h"
 #include "store/schema.h"
+#include "store/sqlite_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -70,22 +71,6 @@ static rtl_status_t refuse_cut(const struct opening *opening, uint64_t missing)
     return refuse(opening, RTL_E_DAMAGED, why);
 }
 
-/* A name for SQLite that says that nobody writes to the file, so that no lock and no shared memory
- * is needed (https://www.sqlite.org/uri.html). The caller frees it with sqlite3_free. */
-static char *immutable_name(const char *path)
-{
-    sqlite3_str *name = sqlite3_str_new(NULL);
-    sqlite3_str_appendall(name, path[0] == '/' ? "file://" : "file:");
-    for (const char *c = path; *c; c++) {
-        if (strchr("?#%", *c))
-            sqlite3_str_appendf(name, "%%%02X", (unsigned char)*c);
-        else
-            sqlite3_str_appendchar(name, 1, *c);
-    }
-    sqlite3_str_appendall(name, "?immutable=1");
-    return sqlite3_str_finish(name);
-}
-
 static bool has_log(const char *path)
 {
     struct stat status;
@@ -98,7 +83,9 @@ static bool has_log(const char *path)
 static int try_open(const char *name, int flags, sqlite3 **db)
 {
     int result =
-        sqlite3_open_v2(name, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | flags, NULL);
+        (flags & SQLITE_OPEN_URI) != 0
+            ? sqlite3_open_v2(name, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | flags, NULL)
+            : rtl_sqlite_open(name, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | flags);
     if (result == SQLITE_OK) {
         (void)sqlite3_busy_timeout(*db, BUSY_MS);
         /* The first statement that really opens the file; the file is not trusted. */
@@ -115,11 +102,11 @@ static int try_open(const char *name, int flags, sqlite3 **db)
 }
 
 /* A trace that was not closed in order has SQLite's log mode in its head, and reading that makes a
- * file beside it. Where the folder cannot be written and no log is left, the file is all there is.
- */
+ * file beside it. Where the folder cannot be written and no log is left, the file is all there is:
+ * nobody writes to it, so no lock and no shared memory is needed. */
 static int open_in_closed_folder(const char *path, sqlite3 **db)
 {
-    char *name = immutable_name(path);
+    char *name = rtl_sqlite_uri(path, "immutable=1");
     int result = name ? try_open(name, SQLITE_OPEN_URI, db) : SQLITE_NOMEM;
     sqlite3_free(name);
     return result;

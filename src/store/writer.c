@@ -5,6 +5,7 @@
 #include "store/beside.h"
 #include "store/digest.h"
 #include "store/reserve.h"
+#include "store/sqlite_path.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -88,8 +89,8 @@ static int open_database(struct rtl_writer *writer)
                    "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;"
                    "PRAGMA wal_autocheckpoint=%d; PRAGMA temp_store=MEMORY;",
                    LOG_PAGES);
-    int result = sqlite3_open_v2(writer->path, &writer->db,
-                                 SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    int result =
+        rtl_sqlite_open(writer->path, &writer->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX);
     if (result != SQLITE_OK)
         return result;
     (void)sqlite3_busy_timeout(writer->db, BUSY_MS);

@@ -3,7 +3,7 @@
 # the same errors, at six values of each limit. What is not recorded for it is said by rtl, with the limit. PART: the letter of a
 # limit, as ulimit has it; `rtl` (one that the recorder has been given), `time`, `user`, `hip` (the least data of a HIP program), `later-v`
 # or `later-d` (memory that the program takes after its start), `own-v` or `own-d` (a limit that the program gives itself, near to what it
-# has), `worker` (what RTL's thread takes).
+# has), `own-end` (one that leaves nothing at the end), `worker` (what RTL's thread takes).
 source "$(dirname "$0")/lib.sh"
 part=$1
 program=("$bin/hsa_storm" --dispatches 3000)
@@ -274,7 +274,35 @@ of_user() {
     fi
 }
 
+# The program leaves itself no data at all, and then ends in order: what gives signals back may need some.
+own_end() {
+    cat >ending <<'END'
+#!/bin/bash
+mkfifo words
+"$1" <words &
+exec 7>words
+rm words
+echo 10 >&7
+sleep 0.4
+prlimit --pid $! --data="$2" || exit 99
+echo 3000 >&7
+exec 7>&-
+wait $!
+END
+    chmod +x ending
+    for limit in 1 1000000 40000000; do
+        run alone env LD_PRELOAD="$soft" ./ending "$bin/ctl" "$limit"
+        equal "no data ($limit), alone" "$status" 0
+        run with "$rtl" trace --gpu soft -q -f -o t.db -- ./ending "$bin/ctl" "$limit"
+        equal "no data ($limit): status" "$status" 0
+        equal "no data ($limit): output" "$(cat with.out)" "$(cat alone.out)"
+        "$rtl" check t.db >check.out || fail "no data ($limit): not complete"
+        equal "no data ($limit): kernels" "$(ask t.db 'SELECT count(*) FROM kernels')" 3010
+    done
+}
+
 case $part in
+own-end) own_end ;;
 d) data ;;
 rtl) of_rtl ;;
 time) of_time ;;

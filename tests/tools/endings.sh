@@ -114,6 +114,18 @@ RTL_OUTPUT='from-%p.db' "$rtl" trace -q --gpu soft -- sh -c 'echo $$' >run.out
 "$rtl" trace -q --gpu soft -o 'mask-%p.db' sh -c "$mask" >run.out
 cmp -s plain.out run.out || fail "the program got another signal mask, where the output has its pid"
 
+# Names that SQLite takes for those of something else: of another trace, of none.
+"$rtl" trace -q --gpu soft -o victim.db true
+cp victim.db victim.copy
+for name in 'file:victim.db?x' 'file:victim.db#' ':memory:'; do
+    "$rtl" trace -q --gpu soft -o "$name" sh -c 'exit 3' || equal "status, into $name" $? 3
+    "$rtl" info "$name" | grep -q -F "exit status 3" || fail "'$name' is not the trace that was written"
+    "$rtl" export "$name" --to rpd -o "$name.rpd"
+    "$rtl" import "$name.rpd" -o "$name.again" || fail "'$name.rpd' was not imported"
+    "$rtl" merge "$name.merged" "$name" || fail "'$name' was not merged"
+done
+cmp victim.db victim.copy || fail "a trace was overwritten by one with another name"
+
 # The summary goes to stderr, unless -q; stdout is the program's.
 "$rtl" trace -f --gpu soft -o t.db -- echo mine >run.out 2>run.err
 equal "stdout" "$(cat run.out)" mine

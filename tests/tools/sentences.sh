@@ -66,13 +66,13 @@ mkdir lone/lib/softgpu
 touch lone/lib/softgpu/libsoftgpu.so
 wrong 2 "librtl.so" -- lone/bin/rtl trace --gpu soft -- touch started
 wrong 2 "rtl-demo-decode" -- lone/bin/rtl demo
-# One whose path the runtime cuts, in every mode. What lies at the cut path is not opened.
-mkdir -p "l one"
-cp -r lone/bin lone/lib "l one"
-cp "$build/lib/librtl.so" "l one/lib"
-cp "$build/lib/softgpu/libsoftgpu.so" "l one/lib/softgpu"
-for mode in lite full; do
-    wrong 2 "a blank in its path" "librtl.so" -- "l one/bin/rtl" trace --gpu soft -m "$mode" -- touch started
+# One whose path the runtime or the dynamic linker cuts. What lies at the cut path is not opened.
+for cut in ' ' : ';' '"' '$'; do
+    mkdir "l${cut}one"
+    cp -r lone/bin lone/lib "l${cut}one"
+    cp "$build/lib/librtl.so" "l${cut}one/lib"
+    cp "$build/lib/softgpu/libsoftgpu.so" "l${cut}one/lib/softgpu"
+    wrong 2 "'$cut' in its path" "librtl.so" -- "l${cut}one/bin/rtl" trace --gpu soft -m lite -- touch started
 done
 [ ! -e started ] || fail "a refused trace started the program"
 

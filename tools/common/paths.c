@@ -121,3 +121,8 @@ int paths_program(const char *program, char *path, size_t size)
         return EXIT_NOT_FOUND;
     return try_program(path);
 }
+
+const char *paths_cut(const char *path)
+{
+    return strpbrk(path, " :;\"$");
+}

@@ -18,6 +18,11 @@ bool paths_beside(const char *name, char *path, size_t size);
  * this program. False if it is not there. */
 bool paths_library(const char *name, char *path, size_t size);
 
+/** The first character of a path at which the runtime (HSA_TOOLS_LIB) or the dynamic linker
+ * (LD_PRELOAD, LD_LIBRARY_PATH: ld.so(8)) ends a name, or puts another one in; NULL if there is
+ * none. */
+const char *paths_cut(const char *path);
+
 /** Looks for `program` as a shell does. Returns 0 and its path, or EXIT_NOT_FOUND or
  * EXIT_NOT_EXECUTABLE. */
 int paths_program(const char *program, char *path, size_t size);

@@ -108,14 +108,12 @@ static void look_at_library(struct report *report)
     }
     report->library = true;
     find(report, FINE, "librtl", "", "%s, version %s as this rtl", path, version());
-    if (strchr(path, ' '))
-        find(
-            report, PROBLEM, "librtl", "install it in a folder without blanks",
-            "the GPU runtime ends the name of a tool at a blank, as in %s: nothing can be recorded",
-            path);
-    else if (strchr(path, ':'))
-        find(report, PROBLEM, "librtl", "install it in a folder without colons",
-             "%s cannot be preloaded: host calls are not recorded", path);
+    const char *cut = paths_cut(path);
+    if (cut)
+        find(report, PROBLEM, "librtl", "install it in a folder without that",
+             "%s has '%c' in its path, where the GPU runtime or the dynamic linker ends a name: "
+             "nothing can be recorded",
+             path, *cut);
 }
 
 /* Which release a library is, and whether RTL has been run on it. */

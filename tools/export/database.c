@@ -3,6 +3,7 @@
 #include "common/command.h"
 #include "common/say.h"
 #include "store/file.h"
+#include "store/sqlite_path.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -25,8 +26,7 @@ int database_begin(struct database *database, struct export *export, const char 
     *database = (struct database){.output = export_file(export, OUTPUT_DATABASE)};
     if (!database->output)
         return EXIT_USAGE;
-    int result =
-        sqlite3_open_v2(database->output->path, &database->db, SQLITE_OPEN_READWRITE, NULL);
+    int result = rtl_sqlite_open(database->output->path, &database->db, SQLITE_OPEN_READWRITE);
     if (result == SQLITE_OK)
         result = sqlite3_exec(database->db,
                               "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"

@@ -7,6 +7,7 @@
 #include "common/show.h"
 #include "import/rpd.h"
 #include "store/digest.h"
+#include "store/sqlite_path.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -81,7 +82,7 @@ static int set_times(const struct rpd_result *result)
                                 "BEGIN",
                                 (long long)result->start, (long long)result->end, result->host);
     bool done =
-        sql && sqlite3_open_v2(import.output.path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+        sql && rtl_sqlite_open(import.output.path, &db, SQLITE_OPEN_READWRITE) == SQLITE_OK &&
         sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK && rtl_digest_store(db) == SQLITE_OK &&
         sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
     int status = done ? EXIT_FINE

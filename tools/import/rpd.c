@@ -6,6 +6,7 @@
 #include "common/texts.h"
 #include "store/beside.h"
 #include "store/extent.h"
+#include "store/sqlite_path.h"
 
 #include <inttypes.h>
 #include <sqlite3.h>
@@ -656,8 +657,7 @@ int rpd_import(const char *path, struct rtl_writer *(*open)(const char *command)
     struct rpd rpd = {.path = path, .result = result};
     *result = (struct rpd_result){0};
     int status = may_be_read(path);
-    if (status == EXIT_FINE &&
-        sqlite3_open_v2(path, &rpd.db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
+    if (status == EXIT_FINE && rtl_sqlite_open(path, &rpd.db, SQLITE_OPEN_READONLY) != SQLITE_OK)
         status = fail(&rpd);
     if (status == EXIT_FINE)
         status = check(&rpd);

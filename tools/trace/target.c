@@ -137,11 +137,6 @@ static int preload_list(const char *mode, const char *librtl, char *list, size_t
         return say_fail(EXIT_USAGE, "RTL_PRELOAD=%s is neither on nor off", setting);
     if (!with_calls(mode) || (setting && strcmp(setting, "off") == 0))
         return 0;
-    if (strchr(librtl, ':')) {
-        say("%s cannot be preloaded, because its path has a colon: no host calls are recorded",
-            librtl);
-        return 0;
-    }
     size_t used = (size_t)snprintf(list, size, "%s", librtl);
     for (const char *word; before && *(word = before + strspn(before, " :"));) {
         size_t length = strcspn(word, " :");
@@ -216,10 +211,11 @@ int target_find(const struct trace_options *options, struct target *target)
     if (!paths_library("librtl.so", target->librtl, sizeof target->librtl))
         return say_fail(EXIT_USAGE, "librtl.so is not in the library folder that belongs to this "
                                     "rtl: build or install it");
-    if (strchr(target->librtl, ' ')) /* of what is before it anybody might make a library */
+    const char *cut = paths_cut(target->librtl);
+    if (cut) /* at the path that is left anybody might have a library */
         return say_fail(EXIT_USAGE,
-                        "%s has a blank in its path, and the GPU runtime ends the name of a tool "
-                        "there: install RTL in a folder without blanks",
-                        target->librtl);
+                        "%s has '%c' in its path, where the GPU runtime or the dynamic linker ends "
+                        "a name: install RTL in a folder without that",
+                        target->librtl, *cut);
     return preload_list(options->mode, target->librtl, target->preload, sizeof target->preload);
 }

@@ -23,6 +23,7 @@
 #define RING_PART       4u
 #define SIGNALS_PART    4u
 #define SIGNALS_OF_DATA 2u
+#define LITTLE          (4 * MIB)
 
 struct share {
     struct rtl_allowance allowance;
@@ -154,4 +155,9 @@ void rtl_share_tell(void)
 {
     tell(&at_first.addresses, "ulimit -v");
     tell(&at_first.data, "ulimit -d");
+}
+
+bool rtl_share_is_used_up(void)
+{
+    return rtl_allowance(RLIMIT_AS).left < LITTLE || rtl_allowance(RLIMIT_DATA).left < LITTLE;
 }

@@ -28,4 +28,8 @@ bool rtl_share_begin(struct rtl_config *config);
  * ring. */
 void rtl_share_tell(void);
 
+/** True where a limit leaves the process hardly any memory: what is given back to the runtime may
+ * need some. Reads a file of the system's where there is a limit. Any thread; keeps errno. */
+bool rtl_share_is_used_up(void);
+
 #endif

@@ -184,6 +184,17 @@ static bool make_pool(void)
     return rtl_pool_init(&rtl_signals, config.pool_limit, backend);
 }
 
+/* ROCr keeps destroyed signals in a list, and ends the program where that cannot grow. */
+static void end_pool(void)
+{
+    if (rtl_share_is_used_up()) {
+        rtl_pool_abandon(&rtl_signals);
+        return;
+    }
+    uint32_t left = rtl_pool_end(&rtl_signals);
+    rtl_debug("shut down; %u signals still belong to kernels that never completed", left);
+}
+
 /* What is of use only where something is recorded: a program that was given little memory has it
  * to itself, and nothing is taken by a library that is just loaded. */
 static bool make_tables(void)
@@ -585,8 +596,7 @@ void OnUnload(void)
         rtl_counters_end(COUNTERS_PATIENCE_NS);
         describe_clocks();
         (void)rtl_emit_flush();
-        uint32_t left = rtl_pool_end(&rtl_signals);
-        rtl_debug("shut down; %u signals still belong to kernels that never completed", left);
+        end_pool();
         hooked = false;
     } else {
         rtl_counters_end(COUNTERS_PATIENCE_NS);
