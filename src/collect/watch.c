@@ -397,18 +397,20 @@ unsigned watch_wait(const struct watch *watch, unsigned wait_ms)
     return watch->more || next <= now ? 0 : (unsigned)((next - now) / MS + 1);
 }
 
+/* Before this thread goes on from making the program, that may have made others, and all be over.
+ */
 void watch_begin(struct watch *watch)
 {
     watch->openings.file = watch->openings.who = -1;
     watch->on = tree_begin(&watch->tree, watch->absent->session);
+    if (watch->on)
+        openings_begin(&watch->openings);
 }
 
 void watch_program(struct watch *watch, uint32_t pid)
 {
-    if (!watch->on)
-        return;
-    tree_root(&watch->tree, pid);
-    openings_begin(&watch->openings);
+    if (watch->on)
+        tree_root(&watch->tree, pid);
 }
 
 int watch_descriptor(const struct watch *watch)
