@@ -195,38 +195,48 @@ void rtl_collector_listen(struct rtl_collector *collector, const struct rtl_repo
     collector->absent.end = end;
 }
 
-/* A process that was over before anybody looked, and had another pid for itself, is known by when
- * it began; if that is not known either, each such ring is one such process's. */
-static bool is_out_of_sight(struct source *source, uint32_t pid, uint64_t start)
+/* By all that is known of its image. */
+static bool may_be_of(const struct source *source, uint64_t start, uint64_t image)
 {
     bool certain = start != 0 && source->process_start != RTL_START_UNKNOWN;
-    if (source->id.space == rtl_process_id_own().space ||
-        (certain && !rtl_process_same_start(source->process_start, start)) ||
-        (source->taken_for != 0 && source->taken_for != pid))
-        return false;
-    source->taken_for = pid;
-    return true;
+    return source->was_open && (image == 0 || source->image == 0 || source->image == image) &&
+           (!certain || rtl_process_same_start(source->process_start, start));
 }
 
-static bool is_of(struct source *source, uint32_t pid, uint64_t start, uint64_t image)
+static bool is_maker_known(const struct source *source)
 {
-    bool same = image == 0 || source->image == 0 || source->image == image;
-    bool certain = start != 0 && source->process_start != RTL_START_UNKNOWN;
-    bool named = source->pid == pid;
-    if (!source->was_open || !same)
-        return false;
-    if (source->maker.seen && source->maker.start != 0)
-        return named && (!certain || source->maker.start == start);
-    return (named && (!certain || rtl_process_same_start(source->process_start, start))) ||
-           is_out_of_sight(source, pid, start);
+    return source->maker.seen && source->maker.start != 0;
 }
 
+static bool is_named(const struct source *source, uint32_t pid, uint64_t start, uint64_t image)
+{
+    bool certain = start != 0 && source->process_start != RTL_START_UNKNOWN;
+    return source->pid == pid && may_be_of(source, start, image) &&
+           (!is_maker_known(source) || !certain || source->maker.start == start);
+}
+
+/* A process that was over before its ring was looked at, and had another pid for itself, is known
+ * by when it began; if that is not known either, each such ring is one such process's. */
+static bool is_out_of_sight(const struct source *source, uint32_t pid, uint64_t start,
+                            uint64_t image)
+{
+    return source->id.space != rtl_process_id_own().space && !is_maker_known(source) &&
+           may_be_of(source, start, image) && (source->taken_for == 0 || source->taken_for == pid);
+}
+
+/* A ring that names the process comes first: the others may be somebody else's. */
 static bool has_ring(void *context, uint32_t pid, uint64_t start, uint64_t image)
 {
     const struct rtl_collector *collector = context;
     for (unsigned i = collector->count; i-- > 0;)
-        if (is_of(collector->sources[i], pid, start, image))
+        if (is_named(collector->sources[i], pid, start, image))
             return true;
+    for (unsigned i = collector->count; i-- > 0;) {
+        if (!is_out_of_sight(collector->sources[i], pid, start, image))
+            continue;
+        collector->sources[i]->taken_for = pid;
+        return true;
+    }
     return false;
 }
 

@@ -37,6 +37,7 @@ struct sight {
     bool suspect; /* librtl.so is not in it, and should be */
     bool told;    /* about librtl.so, when it began: what is in that place later may be a title */
     bool said;    /* librtl.so in it has said why it is not recorded */
+    bool speaks;  /* it opened the runtime, and its environment names librtl.so */
     bool hidden;
     bool waits; /* suspect only if it stays so */
     const char *why;
@@ -46,11 +47,12 @@ struct sight {
     char library[256], command[MOST_COMMAND];
 };
 
-/* Of a process: a suspect that is over, or what librtl.so in it says. */
+/* Of a process: a suspect that is over, one that is recorded, or what librtl.so in it says. */
 struct finding {
     uint32_t pid;
     uint64_t start, image;
     struct sight *sight; /* NULL: it has said something */
+    bool recorded;       /* it is over, and a ring may be told to be its own by when it began */
     struct rtl_refusal refusal;
 };
 
@@ -111,19 +113,51 @@ static bool is_accounted(const struct watch *watch, uint32_t pid, uint64_t start
 static void judge(struct watch *watch, struct finding *finding)
 {
     /* Which image opened something is not known of a process that was over by then. */
-    bool any = finding->sight && !finding->sight->suspect;
+    bool any = finding->sight && !finding->sight->suspect && !finding->recorded;
     bool accounted = is_accounted(watch, finding->pid, finding->start, any ? 0 : finding->image);
-    if (!accounted && finding->sight)
+    if (!accounted && !finding->recorded && finding->sight)
         judge_suspect(watch, finding);
-    else if (!accounted)
+    else if (!accounted && !finding->recorded)
         absent_refused(watch->absent, &finding->refusal);
     free(finding->sight);
 }
 
+static bool is_recorded(const struct member *member)
+{
+    return member->sight && member->start != 0 && !member->foreign &&
+           (member->sight->speaks || member->sight->ring);
+}
+
+/* Of those that are not judged yet. */
+static void claim_rings(struct watch *watch)
+{
+    for (size_t i = 0; i < watch->tree.count; i++) {
+        const struct member *member = &watch->tree.members[i];
+        if (is_recorded(member))
+            (void)watch->has_ring(watch->context, member->pid, member->start, member->image);
+    }
+}
+
+enum rank { RECORDED, BEGAN_THEN, BEGAN_SOME_TIME, RANKS };
+
+static enum rank rank_of(const struct finding *finding)
+{
+    if (finding->recorded)
+        return RECORDED;
+    return finding->start != 0 ? BEGAN_THEN : BEGAN_SOME_TIME;
+}
+
+/* A ring whose maker nobody has seen may be that of several, and is one's: first come those who
+ * have one, last those who are taken for the makers of any that are left. */
 void watch_judge(struct watch *watch)
 {
-    for (size_t i = 0; i < watch->finding_count; i++)
-        judge(watch, &watch->findings[i]);
+    for (enum rank rank = RECORDED; rank < RANKS; rank++) {
+        for (size_t i = 0; i < watch->finding_count; i++)
+            if (rank_of(&watch->findings[i]) == rank)
+                judge(watch, &watch->findings[i]);
+        if (rank == RECORDED && watch->finding_count > 0)
+            claim_rings(watch);
+    }
     watch->finding_count = 0;
 }
 
@@ -131,12 +165,14 @@ void watch_judge(struct watch *watch)
 static void conclude(struct watch *watch, struct member *member)
 {
     struct sight *sight = member->sight;
-    const struct finding finding = {
+    struct finding finding = {
         .pid = member->pid, .start = member->start, .image = member->image, .sight = sight};
+    bool recorded = is_recorded(member);
     member->sight = NULL;
     bool stayed = sight && (!sight->waits || sight->last - sight->since >= LOADED_NS);
     bool judged = sight && ((stayed && sight->suspect) || sight->opened != 0);
-    if (!judged || member->foreign || !add_finding(watch, &finding))
+    finding.recorded = recorded && !judged;
+    if (!(judged || recorded) || member->foreign || !add_finding(watch, &finding))
         free(sight);
 }
 
@@ -236,7 +272,8 @@ static enum standing update(struct watch *watch, struct member *member)
 }
 
 /* Of an image, mostly of the one that is there now. Where the environment names librtl.so it is
- * loaded too, and speaks for itself. */
+ * loaded too, and speaks for itself. Elsewhere it may have opened the file to have its refusal read
+ * (refusal.h): it is in the maps now, or the process is over. */
 static void note_opener(void *context, uint32_t pid)
 {
     struct watch *watch = context;
@@ -244,10 +281,13 @@ static void note_opener(void *context, uint32_t pid)
     bool preloaded;
     if (!member || member->foreign)
         return;
-    if (update(watch, member) == LIVES && maps_told(pid, &preloaded) == MAPS_TOLD)
-        return;
+    bool speaks = update(watch, member) == LIVES && maps_told(pid, &preloaded) == MAPS_TOLD;
     struct sight *sight = sight_of(member);
-    if (sight && !sight->ring && !sight->usable)
+    if (!sight)
+        return;
+    if (speaks)
+        sight->speaks = true;
+    else if (!sight->ring && !sight->speaks && !sight->told)
         sight->opened = rtl_now();
 }
 
@@ -397,18 +437,20 @@ unsigned watch_wait(const struct watch *watch, unsigned wait_ms)
     return watch->more || next <= now ? 0 : (unsigned)((next - now) / MS + 1);
 }
 
+/* Before this thread goes on from making the program, that may have made others, and all be over.
+ */
 void watch_begin(struct watch *watch)
 {
     watch->openings.file = watch->openings.who = -1;
     watch->on = tree_begin(&watch->tree, watch->absent->session);
+    if (watch->on)
+        openings_begin(&watch->openings);
 }
 
 void watch_program(struct watch *watch, uint32_t pid)
 {
-    if (!watch->on)
-        return;
-    tree_root(&watch->tree, pid);
-    openings_begin(&watch->openings);
+    if (watch->on)
+        tree_root(&watch->tree, pid);
 }
 
 int watch_descriptor(const struct watch *watch)

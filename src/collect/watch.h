@@ -50,7 +50,8 @@ struct watch {
     char hidden_command[96];
 };
 
-/** Begins to listen, before the program is made. `watch` is zeroed but for the pointers. */
+/** Begins to listen, before the program is made: from its first opening on it is heard. `watch` is
+ * zeroed but for the pointers. */
 void watch_begin(struct watch *watch);
 
 /** The program has been made. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # namespaces.sh BUILD PART: processes of the program in namespaces of their own, several at a time. PART: pids (each has the same pid
-# for itself as the others), images (and executes itself), ends (and ends at once, or is killed), ctl (and is stopped from outside),
+# for itself as the others), lost (and others have no ring; needs root), images (and executes itself), ends (and ends at once, or is killed), ctl (and is stopped from outside),
 # elsewhere (the recorder is in a namespace that does not see the program), blind (without a /proc), clocks (in a
 # time namespace). Skipped, 77, where namespaces cannot be made.
 source "$(dirname "$0")/lib.sh"
@@ -52,7 +52,7 @@ pids() {
         for _ in 1 2 3; do
             whole $mode 'for i in 20 30; do SOFTGPU_TRUTH=truth.$((i / 10 - 1)) $room $ctl <<<$i & done; wait' 20 30
         done
-        whole $mode 'rtl=$PPID; kill -STOP $rtl
+        whole $mode 'rtl=$PPID; sleep 0.3; kill -STOP $rtl
             for i in 20 30; do SOFTGPU_TRUTH=truth.$((i / 10 - 1)) $room $ctl <<<$i & done; wait; kill -CONT $rtl' 20 30
         whole $mode 'runs 1 20 & runs 2 10 20 & wait' 20 30
         equal "pids of two" "$(ask t.db 'SELECT count(DISTINCT pid) FROM processes WHERE pid > 1')" 2
@@ -60,6 +60,30 @@ pids() {
         equal "pids of four" "$(ask t.db 'SELECT count(DISTINCT pid) FROM processes WHERE pid > 1')" 4
         # One of them is where the others are not.
         whole $mode 'runs 1 20 & room= runs 2 10 20 & room="unshare -pf" runs 3 40 & wait' 20 30 40
+    done
+}
+
+# lacks PROCESSES COMMANDS: those of ctl that are recorded have 10 kernels each, and so many processes are said not to be.
+lacks() {
+    for lost in "env -i LD_PRELOAD=$soft" "env -i LD_PRELOAD=$build/lib/librtl.so:$soft"; do
+        export lost="$lost SOFTGPU_PLUGINS=$SOFTGPU_PLUGINS"
+        timeout 60 "$rtl" trace --gpu soft -q -f -o t.db -- bash -c "$2" >run.out 2>run.err || fail "$2: the program ended with $?"
+        equal "$lost: $2: kernels of each" "$(ask t.db 'SELECT count(*) FROM kernels GROUP BY process' | xargs)" "10 10 10"
+        equal "$lost: $2: processes not recorded" "$(ask t.db "SELECT count(*) FROM processes WHERE state = 'unrecorded'")" "$1"
+    done
+}
+
+# A process that nobody has looked at is not taken for one that is recorded, whoever of them was seen, and when.
+lost() {
+    hears_openers || { echo "the kernel does not tell who makes a process or opens a file: skipped" && exit 77; }
+    for _ in 1 2 3 4 5; do
+        # All are over before rtl looks.
+        lacks 1 'sleep 0.3; kill -STOP $PPID; $room $lost $ctl <<<5 & for i in 1 2 3; do $room $ctl <<<10 & done; wait; kill -CONT $PPID'
+        # The others are seen when they begin.
+        lacks 2 'for i in 1 2 3; do $room $ctl <<<10; done; sleep 0.3; kill -STOP $PPID
+            for i in 1 2; do $room $lost $ctl <<<5; done; kill -CONT $PPID'
+        # At the same time.
+        lacks 1 'for i in 1 2 3; do $room $ctl <<<10 & done; $room $lost $ctl <<<5; wait'
     done
 }
 
