@@ -48,5 +48,6 @@ if [ -n "$ns" ]; then
         SELECT sum(number * $nodes - ended > (SELECT size / 2 FROM queues JOIN kernels USING (process, queue) LIMIT 1))
         FROM walk WHERE number > 0")
     echo "the ring was more than half full when $full of $replays launches returned"
-    [ "$full" -gt 0 ] || fail "the ring was never full"
+    # HIP 5.7 (ROCr 1.13) waits for its device before the ring is full.
+    [ "$full" -gt 0 ] || [ "$rocr" = 13 ] || fail "the ring was never full"
 fi
