@@ -26,6 +26,9 @@
 /* In all: every record of a queue may hold one, and some are being harvested, or at hand. */
 #define IN_PASSING 1024u
 
+/* Threads that ask for a piece each. */
+#define TRIES 8u
+
 /* Given back where the runtime has no memory for more: the program may be the next that needs one.
  */
 #define RESERVE 64u
@@ -76,15 +79,24 @@ static void make_do(void)
                   atomic_load_explicit(&rtl_signals.made, memory_order_relaxed));
 }
 
-unsigned rtl_signal_pool_grow(uint32_t target)
+static uint32_t allowed(void)
 {
-    uint32_t end = most_allowed != NULL ? least(target, most_allowed()) : target;
+    return most_allowed != NULL ? most_allowed() : UINT32_MAX;
+}
+
+static unsigned grow(uint32_t end)
+{
     if (atomic_load_explicit(&refused, memory_order_relaxed))
         return 0;
     unsigned made = rtl_pool_grow(&rtl_signals, end);
     if (atomic_load_explicit(&refused, memory_order_relaxed))
         make_do();
     return made;
+}
+
+unsigned rtl_signal_pool_grow(uint32_t target)
+{
+    return grow(least(target, allowed()));
 }
 
 /* ---- for the queues that live now ---- */
@@ -168,6 +180,20 @@ uint32_t rtl_signal_pool_wanted(void)
     return most(least(ahead_of_use(), demand.most), demand.at_once);
 }
 
+/* Of a piece that several threads ask for at once others may make all, and take it. The limits,
+ * which take a while, are looked at before. */
+static unsigned make_pieces(uint32_t end)
+{
+    unsigned made = 0;
+    for (unsigned tries = 0; made == 0 && tries < TRIES; tries++) {
+        uint32_t named = atomic_load_explicit(&rtl_signals.named, memory_order_relaxed);
+        if (!rtl_pool_is_empty(&rtl_signals) || named >= end)
+            break;
+        made = grow(least(named + PIECE_NOW, end));
+    }
+    return made;
+}
+
 unsigned rtl_signal_pool_make_now(bool even_if_many)
 {
     uint32_t end = even_if_many ? rtl_signals.limit : EASY;
@@ -176,7 +202,7 @@ unsigned rtl_signal_pool_make_now(bool even_if_many)
     unsigned made = 0;
     bool may = !left_to_program || !is_of_rtl;
     if (may && rtl_pool_is_empty(&rtl_signals) && named < end)
-        made = rtl_signal_pool_grow(least(named + PIECE_NOW, end));
+        made = make_pieces(least(end, allowed()));
     errno = saved;
     return made;
 }
