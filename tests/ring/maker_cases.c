@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define SMALLEST_RING 1024u
+#define SESSION_SIZE  256
 
 static int open_ring(const struct rtl_ring *ring)
 {
@@ -36,12 +37,17 @@ const char *Maker_IsFoundByItsPid(void)
     return NULL;
 }
 
+static bool make_ring(struct rtl_ring *ring, char session[SESSION_SIZE])
+{
+    return rtl_ring_dir_create(session, SESSION_SIZE) == 0 &&
+           rtl_ring_create(ring, session, SMALLEST_RING) == 0;
+}
+
 const char *Maker_OfThisNamespaceIsAsked(void)
 {
     struct rtl_ring ring;
-    char session[256];
-    CHECK(rtl_ring_dir_create(session, sizeof session) == 0);
-    CHECK(rtl_ring_create(&ring, session, SMALLEST_RING) == 0);
+    char session[SESSION_SIZE];
+    CHECK(make_ring(&ring, session));
     int file = open_ring(&ring);
     struct rtl_ring_maker maker = rtl_ring_find_maker(ring.header, file);
     CHECK(file >= 0 && maker.seen && maker.pid == rtl_process_own());
@@ -59,9 +65,8 @@ const char *Maker_OfThisNamespaceIsAsked(void)
 const char *Maker_OutOfSightHoldsTheLock(void)
 {
     struct rtl_ring ring;
-    char session[256];
-    CHECK(rtl_ring_dir_create(session, sizeof session) == 0);
-    CHECK(rtl_ring_create(&ring, session, SMALLEST_RING) == 0);
+    char session[SESSION_SIZE];
+    CHECK(make_ring(&ring, session));
     CHECK(ring.header->locked == ring.in_memory);
     int file = open_ring(&ring);
     struct rtl_ring_header *header =

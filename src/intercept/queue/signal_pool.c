@@ -26,7 +26,7 @@
 /* In all: every record of a queue may hold one, and some are being harvested, or at hand. */
 #define IN_PASSING 1024u
 
-/* Threads that ask for a piece each. */
+/* How often a thread asks for a piece of which others may have taken all. */
 #define TRIES 8u
 
 /* Given back where the runtime has no memory for more: the program may be the next that needs one.
