@@ -73,6 +73,8 @@ equal() {
 rocr=$(readlink -f "$(ldd "$bin/hsa_storm" 2>/dev/null | sed -n 's/.*libhsa-runtime64.* => \(.*\) (.*/\1/p')" |
     sed 's/.*\.so\.1\.\([0-9]*\)\..*/\1/') || rocr=5
 intercept_generation=$([ "$rocr" -ge 18 ] && echo G2 || echo G1)
+# The model of an intercept queue stands in front of the runtime's.
+[ -z "${E2E_TOOLS:-}" ] || intercept_generation=${MODEL_GENERATION:-$intercept_generation}
 
 # skip_what_is_refused MODE: by interception full mode is refused where a batch overflows the intercept queue's staging buffer
 # (tests/e2e/refused.sh).
