@@ -295,15 +295,18 @@ own_end() {
     cat >ending <<'END'
 #!/bin/bash
 mkfifo words
-"$1" <words &
+"$1" <words >said &
 exec 7>words
 rm words
 echo 10 >&7
-sleep 0.4
+until grep -q '^ran 10$' said || ! kill -0 $! 2>/dev/null; do sleep 0.05; done
 prlimit --pid $! --data="$2" || exit 99
 echo 3000 >&7
 exec 7>&-
-wait $!
+status=0
+wait $! || status=$?
+cat said
+exit $status
 END
     chmod +x ending
     for limit in 1 1000000 40000000; do
