@@ -120,7 +120,7 @@ many() {
     grep -q "($pids, \.\.\.)$" ../run.err || fail "many: stderr does not name $pids"
     equal "many: notes in the trace" "$(ask ../t.db "SELECT count(*) FROM notes WHERE text LIKE '%HSA_TOOLS_LIB was taken%'")" 60
     # Each with a limit of its own, with which the program runs and RTL does not.
-    limit=$([ "$rocr" -ge 18 ] && echo 84000 || echo 70000)
+    limit=$([ "$rocr" -ge 13 ] && echo 84000 || echo 70000)
     export limit
     missing 7 12 'RLIMIT_DATA' '$ctl <<<7; for i in {1..12}; do (ulimit -d $((limit + i)); exec $ctl <<<1); done'
     equal "many limits: lines of notes" "$(grep -c '^  note: .*RLIMIT_DATA' ../check.out)" 1
