@@ -112,6 +112,47 @@ const char *Watch_KnowsTheProgram(void)
     return NULL;
 }
 
+/* A session that the program has made before anybody asked for it is the program's, where the
+ * kernel does not tell of forks. */
+const char *Watch_KnowsASessionOfTheProgram(void)
+{
+    struct tree tree;
+    int pipes[2];
+    pid_t orphan = 0;
+    CHECK(pipe(pipes) == 0 && tree_begin(&tree, SESSION));
+    tree.broken = true;
+    pid_t program = fork();
+    if (program == 0) {
+        (void)setsid();
+        pid_t own = fork();
+        if (own == 0) {
+            orphan = fork();
+            if (orphan > 0 && write(pipes[1], &orphan, sizeof orphan) == sizeof orphan)
+                _exit(0);
+        } else {
+            (void)waitpid(own, NULL, 0);
+        }
+        (void)pause();
+        _exit(0);
+    }
+    CHECK(program > 0 && read(pipes[0], &orphan, sizeof orphan) == sizeof orphan);
+    tree_root(&tree, (uint32_t)program);
+    struct member *root = tree_find(&tree, (uint32_t)program);
+    if (root) /* as a look does */
+        root->session = root->group = program;
+    while (!tree_update(&tree, rtl_now() + 1000000))
+        ;
+    bool found = tree_find(&tree, (uint32_t)orphan) != NULL;
+    bool strange = tree_find(&tree, (uint32_t)getppid()) != NULL;
+    tree_end(&tree);
+    CHECK(kill(orphan, SIGKILL) == 0 && kill(program, SIGKILL) == 0);
+    CHECK(waitpid(program, NULL, 0) == program);
+    CHECK(root && found && !strange);
+    (void)close(pipes[0]);
+    (void)close(pipes[1]);
+    return NULL;
+}
+
 static void count_opener(void *context, uint32_t pid)
 {
     (void)pid;
