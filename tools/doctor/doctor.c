@@ -208,7 +208,15 @@ static bool report_probe(struct report *report, const struct probe *probe, const
     report_tool(report, probe, topic);
     for (unsigned i = 0; i < probe->gpus; ++i)
         find(report, FINE, topic, "", "GPU %u: %s", i, probe->gpu[i]);
-    if (probe->gpus > 0 && probe->counters[0])
+    bool counts = probe->gpus > 0 && probe->counters[0];
+    if (counts &&
+        (strcmp(probe->generation, "G2") == 0 || strcmp(probe->generation, "unstaged") == 0))
+        find(report, HINT, topic,
+             "use rtl trace --metrics with --mode standard --counting kernel, or mend the runtime "
+             "(patches/README.md of RTL's sources)",
+             "hardware counters by %s, but not in full mode: they need intercept queues there",
+             probe->counters);
+    else if (counts)
         find(report, FINE, topic, "", "hardware counters (rtl trace --metrics) by %s",
              probe->counters);
     else if (probe->gpus > 0)
