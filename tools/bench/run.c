@@ -64,35 +64,17 @@ bool bench_run_line(const char *output, struct bench_run *run, uint64_t times[2]
     return true;
 }
 
-static void set(char ***environment, const char *name, const char *value)
-{
-    char **next = child_environment(*environment, name, value);
-    if (!next)
-        memory_is_short();
-    child_environment_free(*environment);
-    *environment = next;
-}
-
-static void set_path(char ***environment, const char *name, const char *first)
-{
-    const char *before = secure_getenv(name);
-    char list[3 * PATH_MAX];
-    (void)snprintf(list, sizeof list, "%s%s%s", first, before && before[0] ? ":" : "",
-                   before ? before : "");
-    set(environment, name, list);
-}
-
 static void set_tool(char ***environment, const struct bench_tool *tool, const char *out)
 {
     for (unsigned i = 0; i < tool->env_count; ++i) {
         char *filled = bench_tools_fill(tool->env[i], out, NULL, false);
         char *value = strchr(filled, '=');
         *value = '\0';
-        set(environment, filled, value + 1);
+        process_set(environment, filled, value + 1);
         free(filled);
     }
     if (tool->mode)
-        set(environment, "RTL_QUEUE", tool->way);
+        process_set(environment, "RTL_QUEUE", tool->way);
 }
 
 /* HIP's compiler writes files of megabytes as a program starts. On a disk they take large pages of
@@ -102,26 +84,19 @@ static void keep_files_in_memory(const struct bench *bench, char ***environment)
 {
     const char *before = secure_getenv("TMPDIR");
     if (!bench->program && !(before && before[0]) && access(MEMORY_FOLDER, W_OK | X_OK) == 0)
-        set(environment, "TMPDIR", MEMORY_FOLDER);
+        process_set(environment, "TMPDIR", MEMORY_FOLDER);
 }
 
-/* What the environment already has of a profiler would be measured with every tool. */
 static char **make_environment(const struct bench *bench, const struct bench_tool *tool,
                                const char *out)
 {
-    static const char *const foreign[] = {"HSA_TOOLS_LIB", "RTL_SESSION", "RTL_REPORT",
-                                          "RTL_MODE",      "RTL_OUTPUT",  "RTL_QUEUE"};
     char truth[PATH_MAX];
-    char **environment = child_environment(environ, foreign[0], NULL);
-    if (!environment)
-        memory_is_short();
-    for (size_t i = 1; i < sizeof foreign / sizeof foreign[0]; ++i)
-        set(&environment, foreign[i], NULL);
+    char **environment = process_environment();
     if (bench->gpu == GPU_SOFT) {
         (void)snprintf(truth, sizeof truth, "%s/truth/%%p", bench->folder);
-        set(&environment, "SOFTGPU_TRUTH", truth);
+        process_set(&environment, "SOFTGPU_TRUTH", truth);
         if (bench->plugin[0])
-            set_path(&environment, "SOFTGPU_PLUGINS", bench->plugin);
+            process_set_first(&environment, "SOFTGPU_PLUGINS", bench->plugin);
     }
     keep_files_in_memory(bench, &environment);
     set_tool(&environment, tool, out);

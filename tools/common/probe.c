@@ -141,7 +141,9 @@ static void take_tables(struct probe *probe, const char *value)
     char *rest;
     probe->tool = true;
     probe->core_table = (unsigned)strtoul(value, &rest, 10);
-    probe->ext_table = (unsigned)strtoul(rest, NULL, 10);
+    probe->ext_table = (unsigned)strtoul(rest, &rest, 10);
+    probe->core_step = (unsigned)strtoul(rest, &rest, 10);
+    probe->ext_step = (unsigned)strtoul(rest, NULL, 10);
 }
 
 static void take_line(struct probe *probe, const char *key, const char *value)

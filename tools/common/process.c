@@ -1,5 +1,6 @@
 #include "common/process.h"
 
+#include "common/child.h"
 #include "common/clock.h"
 #include "common/command.h"
 #include "common/memory.h"
@@ -151,4 +152,34 @@ char *process_read(const char *path)
             text[i] = '?';
     (void)fclose(file);
     return text;
+}
+
+char **process_environment(void)
+{
+    static const char *const foreign[] = {"HSA_TOOLS_LIB", "RTL_SESSION", "RTL_REPORT",
+                                          "RTL_MODE",      "RTL_OUTPUT",  "RTL_QUEUE"};
+    char **environment = child_environment(environ, foreign[0], NULL);
+    if (!environment)
+        memory_is_short();
+    for (size_t i = 1; i < sizeof foreign / sizeof foreign[0]; ++i)
+        process_set(&environment, foreign[i], NULL);
+    return environment;
+}
+
+void process_set(char ***environment, const char *name, const char *value)
+{
+    char **next = child_environment(*environment, name, value);
+    if (!next)
+        memory_is_short();
+    child_environment_free(*environment);
+    *environment = next;
+}
+
+void process_set_first(char ***environment, const char *name, const char *first)
+{
+    const char *before = secure_getenv(name);
+    char list[3 * PATH_MAX];
+    (void)snprintf(list, sizeof list, "%s%s%s", first, before && before[0] ? ":" : "",
+                   before ? before : "");
+    process_set(environment, name, list);
 }

@@ -29,6 +29,17 @@ bool process_stopped(int *signal);
 int process_run(char *const *words, char **environment, const char *output, const char *errors,
                 uint64_t limit_ns, struct process *process);
 
+/** A copy of the environment for such a program, without what it has of a profiler: that would be
+ * there with every program. The caller frees it with child_environment_free. Ends the program
+ * without memory, as the next two. */
+char **process_environment(void);
+
+/** Sets a variable of a copy of the environment, or takes it out for NULL. */
+void process_set(char ***environment, const char *name, const char *value);
+
+/** Puts a path in front of those that our own environment has in a variable. */
+void process_set_first(char ***environment, const char *name, const char *first);
+
 /** The whole of a small file, NULL if there is none; at most 4 MiB from its end. The caller frees
  * it. */
 char *process_read(const char *path);

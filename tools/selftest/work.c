@@ -55,7 +55,6 @@ static void require_gpu(void)
     int gpus = 0;
     if (work_hip.hipGetDeviceCount(&gpus) != hipSuccess || gpus == 0)
         work_fail("HIP sees no GPU");
-    (void)atomic_fetch_add(&work_calls[CALL_hipGetDeviceCount], 1);
 }
 
 int main(int argc, char **argv)
@@ -70,8 +69,8 @@ int main(int argc, char **argv)
                   strerror(errno)); // NOLINT(concurrency-mt-unsafe): there is one thread
     work_open();
     require_gpu();
-    HIP(hipDeviceGetName, name, sizeof name, 0);
-    HIP(hipRuntimeGetVersion, &version);
+    work_must(work_hip.hipDeviceGetName(name, sizeof name, 0), "asking for the GPU's name");
+    work_must(work_hip.hipRuntimeGetVersion(&version), "asking for HIP's version");
     (void)fprintf(known, "gpu %s\nhip %d\n", name, version);
     (void)fprintf(known, "code %s\n", work_load(argv[2], argv[3]));
     work_parts(known);

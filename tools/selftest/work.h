@@ -13,11 +13,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** The calls that are made; `X(name)`. */
+/** The calls that are made, but for those that tell about the runtime; `X(name)`. */
 #define WORK_CALLS(X)                                                                              \
-    X(hipGetDeviceCount)                                                                           \
-    X(hipRuntimeGetVersion)                                                                        \
-    X(hipDeviceGetName)                                                                            \
     X(hipModuleLoadData)                                                                           \
     X(hipModuleGetFunction)                                                                        \
     X(hipModuleLaunchKernel)                                                                       \
@@ -44,11 +41,14 @@
     X(hipGraphDestroy)                                                                             \
     X(hipGraphExecDestroy)
 
+#define WORK_QUESTIONS(X)                                                                          \
+    X(hipGetDeviceCount) X(hipRuntimeGetVersion) X(hipDeviceGetName) X(hipGetErrorString)
+
 struct work_hip {
 #define X(name) __typeof__(name) *name;
     WORK_CALLS(X)
+    WORK_QUESTIONS(X)
 #undef X
-    __typeof__(hipGetErrorString) *hipGetErrorString;
 };
 
 enum work_call {

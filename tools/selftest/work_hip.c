@@ -83,7 +83,7 @@ void work_open(void)
     if (!find(hip_library, #name, &work_hip.name, sizeof work_hip.name))                           \
         work_fail("HIP has no %s", #name);
     WORK_CALLS(X)
-    X(hipGetErrorString)
+    WORK_QUESTIONS(X)
 #undef X
 }
 

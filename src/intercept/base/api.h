@@ -27,6 +27,7 @@ struct rtl_api {
     RTL_EXT_OPTIONAL(X)
 #undef X
     uint32_t core_size, ext_size; /**< bytes */
+    uint32_t core_step, ext_step; /**< step ids, which move where a table changes within its size */
 };
 
 extern struct rtl_api rtl_api;
