@@ -129,7 +129,7 @@ static void compare_order(struct comparison *c)
 {
     const struct known_line *line = known_next(c->known, "order", NULL);
     const char *wanted = line ? line->word[0] : "";
-    if (!has_all(c, SELFTEST_PREFIX "order__", strlen(wanted)))
+    if (!line || !has_all(c, SELFTEST_PREFIX "order__", strlen(wanted)))
         return;
     char *seen = list(c, "SELECT substr(name, -1) FROM kernels WHERE name LIKE '" SELFTEST_PREFIX
                          "order__' ORDER BY start");

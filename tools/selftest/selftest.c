@@ -124,7 +124,7 @@ static int run_all(struct selftest *selftest)
 static int write_report(struct output *report, const json_t *json)
 {
     FILE *file = fdopen(dup(report->fd), "w");
-    bool fine = file && json_dumpf(json, file, JSON_INDENT(2)) == 0 && fputc('\n', file) != EOF;
+    bool fine = file && open_write_object(file, json) == 0;
     int error = errno;
     if (file && fclose(file) != 0) {
         error = fine ? errno : error;

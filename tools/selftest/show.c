@@ -120,8 +120,8 @@ static void show_costs(const struct selftest *selftest, FILE *out)
     }
     (void)fprintf(
         out,
-        "\nhost's time for a kernel, more than without RTL (%s alone, %s in a graph); one "
-        "run each, no verdict:\n",
+        "\nhost's time for a kernel, more than without RTL (%s alone, %s in a graph), without a "
+        "verdict:\n",
         show_duration(selftest_alone(selftest, "eager")).text,
         show_duration(selftest_alone(selftest, "graph")).text);
     table_print(table, out);
