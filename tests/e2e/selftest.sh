@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# selftest.sh BUILD plain|planted|altered|usage: rtl doctor --selftest on the software GPU. It is right where nothing is wrong; and red,
+# selftest.sh BUILD plain|planted|altered|profiled|usage: rtl doctor --selftest on the software GPU. It is right where nothing is wrong; and red,
 # in the recording and the aspect that it should be, where a fault is planted: in what the program says that it did, in what it does
 # (planted), or in the trace, between the recording and the comparison (altered).
 source "$(dirname "$0")/lib.sh"
@@ -170,6 +170,38 @@ END
     judge
 }
 
+# A rocprofv3 that misses one kernel of those that it is told of: its counts are in the report, without a verdict.
+profiled() {
+    mkdir bin
+    cat >bin/rocprofv3 <<END
+#!/usr/bin/env bash
+folder=
+while [ "\$1" != -- ]; do
+    [ "\$1" != -d ] || folder=\$2
+    shift
+done
+mkdir -p "\$folder/host"
+"$rtl" trace -q -f -m full --gpu soft -o "\$folder/t.db" "\$@" || exit
+{
+    echo '"Kind","Agent_Id","Queue_Id","Kernel_Name","Correlation_Id","Start_Timestamp","End_Timestamp"'
+    "$rtl" sql "\$folder/t.db" "SELECT '\"KERNEL_DISPATCH\",\"Agent 1\",' || queue || ',\"' || name || '\",0,' || start || ',' || end
+        FROM kernels WHERE name <> 'rtl_selftest_warm'"
+} >"\$folder/host/17_kernel_trace.csv"
+END
+    chmod +x bin/rocprofv3
+    PATH=$scratch/bin:$PATH
+    selftest 0
+    equal "kernels that rocprofv3 has otherwise" \
+        "$(of "[(n, k['expected'], k['seen']) for n, k in report['rocprofv3']['kernels'].items() if k['expected'] != k['seen']]")" \
+        "[('rtl_selftest_warm', 1, 0)]"
+    equal "kernels that rocprofv3 is asked for" "$(of "len(report['rocprofv3']['kernels'])")" 24
+    grep -q '^rocprofv3: .* of .* kernels' selftest.out || fail "rocprofv3 is not shown"
+
+    printf '#!/bin/sh\necho "no such device" >&2\nexit 1\n' >bin/rocprofv3
+    selftest 0
+    grep -q '^rocprofv3: has written no kernel trace: no such device' selftest.out || fail "what rocprofv3 said is not shown"
+}
+
 # What is no report stays, and options that go together.
 usage() {
     local status=0
@@ -186,6 +218,6 @@ usage() {
 }
 
 case $part in
-plain | planted | altered | usage) "$part" ;;
+plain | planted | altered | profiled | usage) "$part" ;;
 *) fail "there is no part '$part'" ;;
 esac

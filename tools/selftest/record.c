@@ -214,7 +214,8 @@ int record_rocprofv3(struct selftest *selftest)
         program, "--kernel-trace", "--output-format", "csv", "-d", folder, "--", NULL};
     struct process process;
     char *errors = NULL;
-    if (paths_program("rocprofv3", program, sizeof program) != 0) {
+    if (paths_program("rocprofv3", program, sizeof program) != 0 &&
+        paths_program("/opt/rocm/bin/rocprofv3", program, sizeof program) != 0) {
         (void)snprintf(selftest->rocprofv3, sizeof selftest->rocprofv3, "not installed");
         return 0;
     }

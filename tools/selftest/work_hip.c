@@ -1,6 +1,7 @@
 /* HIP and hipRTC, opened; and the kernels. */
 #include "selftest/work.h"
 
+#include "common/hip_names.h"
 #include "selftest/kernels.h"
 
 #include <hip/hiprtc.h>
@@ -74,8 +75,7 @@ static bool find(void *library, const char *name, void *function, size_t size)
 
 void work_open(void)
 {
-    static const char *const names[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
-                                        "libamdhip64.so", NULL};
+    static const char *const names[] = {HIP_NAMES, NULL};
     hip_library = open_first(names);
     if (!hip_library)
         work_fail("there is no libamdhip64 on the library path");
