@@ -62,7 +62,9 @@ static const char *state_of(const struct recording *is, enum aspect aspect)
         return "RED";
     if (is->refused[0] && aspect > ASPECT_RESULTS)
         return "refused";
-    return state < 0 ? "-" : "ok";
+    if (state < 0)
+        return check_aspect(is, ASPECT_RAN) == 0 ? "?" : "-";
+    return "ok";
 }
 
 static void show_way(const struct selftest *selftest, unsigned way, FILE *out)
@@ -195,7 +197,7 @@ void selftest_text(const struct selftest *selftest, FILE *out)
                                                                : "as they were compiled with RTL");
     for (unsigned way = 0; way < SELFTEST_WAYS; ++way)
         show_way(selftest, way, out);
-    (void)fprintf(out, "\n-: the mode leaves it out\n");
+    (void)fprintf(out, "\n-: the mode leaves it out   ?: the program has not come that far\n");
     show_refusals(selftest, out);
     show_costs(selftest, out);
     show_rocprofv3(selftest, out);
