@@ -50,7 +50,7 @@ fault() {
 # Those that are planted are red, and no other.
 judge() {
     local fault mode way aspects
-    selftest 1 "$@"
+    selftest 1
     for fault in "${faults[@]}"; do
         read -r mode way aspects <<<"$fault"
         equal "what is red of $mode, $way" "$(of "red('$mode', '$way')")" "$aspects"

@@ -45,6 +45,7 @@
     X(hipGetDeviceCount) X(hipRuntimeGetVersion) X(hipDeviceGetName) X(hipGetErrorString)
 
 struct work_hip {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a member cannot be named in parentheses
 #define X(name) __typeof__(name) *name;
     WORK_CALLS(X)
     WORK_QUESTIONS(X)

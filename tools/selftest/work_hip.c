@@ -29,6 +29,7 @@ struct rtc {
     X(hiprtcGetCodeSize)                                                                           \
     X(hiprtcGetCode)                                                                               \
     X(hiprtcDestroyProgram)
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a member cannot be named in parentheses
 #define X(name) __typeof__(name) *name;
     RTC_CALLS(X)
 #undef X
