@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #ifndef RTL_WIRE_VERSION
-#define RTL_WIRE_VERSION 11u
+#define RTL_WIRE_VERSION 12u
 #endif
 
 #define RTL_SLOT_SIZE 64u
@@ -428,6 +428,9 @@ struct rtl_wire_launch {
     uint32_t kernels; /**< kernel packets among them */
     uint32_t unseen;  /**< packets among them of queues that are not followed, or never written */
     uint32_t flags;   /**< enum rtl_launch_flags */
+    uint32_t
+        left_out; /**< of its kernels: never recorded, because of the mode or because recording
+                     was stopped. 0 where it was inferred: its kernels are those to be recorded */
 };
 
 /** A point on the line from an agent's ticks to the trace's clock. The points of an agent rise in

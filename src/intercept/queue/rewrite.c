@@ -17,7 +17,7 @@ void rtl_rewrite_skip(struct rtl_rewriter *rewriter, uint64_t first, uint64_t en
     struct rtl_batch_counts counts = {.launch.launch = RTL_NONE};
     for (; first < end; first++) {
         rtl_run_enter(rewriter, first);
-        rtl_run_count(rewriter, &counts, 1, 0);
+        rtl_run_count(rewriter, &counts, 1, 0, 0);
         counts.launch.unseen = counts.launch.packets;
     }
     rtl_run_tell(rewriter, &counts);
@@ -311,7 +311,7 @@ static void miss_packet(struct rtl_rewriter *rewriter, struct rtl_batch_counts *
 {
     counts->seen++;
     counts->taken++;
-    rtl_run_count(rewriter, counts, 1, 0);
+    rtl_run_count(rewriter, counts, 1, 0, 0);
     rewriter->since_progress++;
 }
 
@@ -339,7 +339,7 @@ static __attribute__((noinline)) void rewrite_packet(struct rtl_rewriter *rewrit
             skip(rewriter, signal, counts);
         has_pool_signal = rewrite_other(rewriter, signal, index);
     }
-    rtl_run_count(rewriter, counts, 1, profiled);
+    rtl_run_count(rewriter, counts, 1, kernel, kernel && !profiled);
     rewriter->since_progress = has_pool_signal ? 0 : rewriter->since_progress + 1;
 }
 
@@ -447,7 +447,7 @@ static uint64_t fast_run(struct rtl_rewriter *rewriter, unsigned char *packets, 
     }
     if (done > 0) {
         counts->seen += done;
-        rtl_run_count(rewriter, counts, (uint32_t)done, (uint32_t)done);
+        rtl_run_count(rewriter, counts, (uint32_t)done, (uint32_t)done, 0);
         rewriter->since_progress = 0;
     }
     return done;

@@ -638,6 +638,29 @@ const char *Rewrite_KernelsNameWhereTheyComeFrom(void)
     return NULL;
 }
 
+/* A replay of three kernels and a barrier, of which the mode takes the kernel that is reserved
+ * alone. */
+const char *Rewrite_LaunchesKnowWhatTheModeLeavesOut(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_HIP, 64));
+    reserve(10, 1, 77, 4, 0);
+    reserve(11, 3, 77, 4, 0);
+    for (uint64_t i = 10; i < 14; i++)
+        (void)kernel(i, 0);
+    (void)barrier(12, HSA_PACKET_TYPE_BARRIER_AND, 0);
+    rewrite(10, 4);
+    struct rtl_launch_part sum = {0};
+    for (unsigned i = 0; i < bench.part_count; i++) {
+        CHECK(bench.parts[i].launch == 4);
+        sum.packets += bench.parts[i].packets;
+        sum.kernels += bench.parts[i].kernels;
+        sum.left_out += bench.parts[i].left_out;
+    }
+    CHECK(sum.packets == 4 && sum.kernels == 3 && sum.left_out == 2);
+    CHECK(bench.ledger.skipped == 2 && bench.ledger.seen == 3);
+    return NULL;
+}
+
 /* Takes the records from `sequence` on, which are of the kernels [first, end) of one launch. */
 static const char *check_row(uint64_t sequence, uint64_t first, uint64_t end, uint64_t correlation)
 {
