@@ -15,7 +15,7 @@ enum gpu { GPU_AUTO, GPU_SOFT, GPU_REAL };
 struct trace_options {
     const char *mode;
     const char *output; /**< pattern */
-    bool replace, quiet;
+    bool replace, quiet, verbose;
     enum gpu gpu;
     uint64_t buffer;
     const char *delay, *duration; /**< as they were given */
