@@ -29,8 +29,15 @@ static void add(rtl_trace_t *trace, const rtl_ledger_t *row, struct partial *par
     partial->by_mode += by_mode;
     partial->mode = by_mode ? mode : partial->mode;
     partial->stopped = partial->stopped || account.skipped > by_mode;
+    for (unsigned what = 0; what < RTL_OPAQUES; ++what)
+        partial->opaque = partial->opaque || row->opaque_of_graphs[what] > 0;
     partial->lost =
         partial->lost || account.lost_total > 0 || account.pending > 0 || account.unstored > 0;
+}
+
+bool partial_is(const rtl_graph_launch_t *launch)
+{
+    return launch->kernels != launch->expected || launch->unseen > 0;
 }
 
 rtl_status_t partial_read(rtl_trace_t *trace, uint32_t process, struct partial *partial)
@@ -48,18 +55,28 @@ rtl_status_t partial_read(rtl_trace_t *trace, uint32_t process, struct partial *
 void partial_say(const struct partial *partial, char *text, size_t size)
 {
     char mode[64] = "";
-    bool both = partial->mode && partial->stopped;
+    const struct {
+        bool is;
+        const char *words;
+    } reasons[] = {
+        {partial->mode != NULL, mode},
+        {partial->stopped, "left out while recording was stopped"},
+        {partial->opaque, "in packets that RTL cannot look into"},
+        {partial->lost, "lost"},
+    };
+    size_t used = 0;
     if (partial->mode)
         (void)snprintf(mode, sizeof mode, "left out by the mode %s", plain(partial->mode));
-    (void)snprintf(text, size, "%s%s%s%s%s", mode, both ? ", or " : "",
-                   partial->stopped ? "left out while recording was stopped" : "",
-                   partial->lost && (partial->mode || partial->stopped) ? ", or " : "",
-                   partial->lost ? "lost" : "");
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons && used < size; ++i)
+        if (reasons[i].is)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", or " : "",
+                                     reasons[i].words);
 }
 
 void partial_show(const struct partial *partial, uint64_t launches, const char *what, FILE *out)
 {
-    char why[160];
+    char why[256];
     if (launches == 0)
         return;
     partial_say(partial, why, sizeof why);
@@ -67,7 +84,8 @@ void partial_show(const struct partial *partial, uint64_t launches, const char *
                   show_things(launches, "launch").text);
     if (why[0])
         (void)fprintf(out, ": kernels of them were %s", why);
-    (void)fprintf(out, "%s\n", partial->mode ? " (rtl trace -m full records them)" : "");
+    (void)fprintf(out, "%s%s\n", partial->mode ? " (rtl trace -m full records them)" : "",
+                  !partial->mode && (partial->opaque || partial->lost) ? " (see rtl check)" : "");
 }
 
 void partial_show_none(const struct partial *partial, FILE *out)
@@ -86,6 +104,8 @@ json_t *partial_json(const struct partial *partial, uint64_t launches)
         (void)json_array_append_new(list, json_string("mode"));
     if (launches && partial->stopped)
         (void)json_array_append_new(list, json_string("stopped"));
+    if (launches && partial->opaque)
+        (void)json_array_append_new(list, json_string("opaque"));
     if (launches && partial->lost)
         (void)json_array_append_new(list, json_string("lost"));
     return list;

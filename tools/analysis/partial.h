@@ -17,8 +17,13 @@ struct partial {
     const char *mode; /**< that left kernels out, NULL if none did; the trace's */
     uint64_t by_mode; /**< kernels */
     bool stopped;     /**< kernels were left out while recording was stopped */
+    bool opaque;      /**< kernels are in packets that RTL cannot look into */
     bool lost;        /**< kernels were lost */
 };
+
+/** True if a launch is not whole: kernels of it are missing, or may be in packets of it that RTL
+ * could not see. */
+bool partial_is(const rtl_graph_launch_t *launch);
 
 /** Reads why kernels of a process (0: of any) are not in the trace. */
 rtl_status_t partial_read(rtl_trace_t *trace, uint32_t process, struct partial *partial);
@@ -34,7 +39,7 @@ void partial_show(const struct partial *partial, uint64_t launches, const char *
  * out nothing. */
 void partial_show_none(const struct partial *partial, FILE *out);
 
-/** The reasons: "mode", "stopped", "lost", as far as they are there. A new reference. */
+/** The reasons: "mode", "stopped", "opaque", "lost", as far as they are there. A new reference. */
 json_t *partial_json(const struct partial *partial, uint64_t launches);
 
 #endif

@@ -32,7 +32,7 @@ static json_t *trace_json(const struct html_page *page)
     const rtl_trace_info_t *info = &export->info;
     struct verdict verdict;
     char line[512] = "";
-    char why[160] = "";
+    char why[256] = "";
     struct partial partial;
     if (partial_read(export->trace, 0, &partial) == RTL_OK)
         partial_say(&partial, why, sizeof why);

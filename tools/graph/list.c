@@ -94,8 +94,8 @@ static rtl_status_t add_launches(struct list *list, rtl_trace_t *trace)
             continue;
         ++line->launches;
         line->kernels += launch.kernels;
-        line->partial += launch.kernels != launch.expected;
-        if (launch.end && launch.kernels == launch.expected)
+        line->partial += partial_is(&launch);
+        if (launch.end && !partial_is(&launch))
             stats_add(&line->time, launch.end - launch.start);
     }
     rtlLaunchIterFree(iter);

@@ -298,7 +298,7 @@ static void add_kernel(struct reader *reader, const rtl_kernel_t *kernel)
         struct graph_node *node = node_at(reading, number);
         node->name = node->name[0] ? node->name : kernel->name;
     }
-    if (row->kernels != row->expected)
+    if (partial_is(row))
         return;
     struct under_way *launch = reader->open[place];
     if (!launch) {

@@ -15,7 +15,7 @@ static bool add_launch(struct tally_graphs *tally, struct tally_graph *graph,
     graph->kernels += launch->kernels;
     ++tally->launches;
     tally->kernels += launch->kernels;
-    if (launch->kernels != launch->expected) {
+    if (partial_is(launch)) {
         ++graph->partial;
         ++tally->partial;
         return true;

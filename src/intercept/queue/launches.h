@@ -55,7 +55,7 @@ struct rtl_launch_part {
     uint32_t packets;     /**< all */
     uint32_t kernels;     /**< kernel packets */
     uint32_t left_out;    /**< of these: not to be recorded */
-    uint32_t unseen;      /**< packets that will never pass */
+    uint32_t unseen;      /**< packets that will never pass, or cannot be looked into */
     uint64_t fingerprint; /**< of the kernels of a launch that was inferred, so far */
 };
 

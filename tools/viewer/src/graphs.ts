@@ -97,8 +97,8 @@ export class Graphs {
         if (this.graph !== graph) {
             this.graph = graph;
             const launches = this.trace.launchesOf(graph);
-            this.launches = launches.filter((item) => item.kernels > 0 && item.missing === 0);
-            this.partial = launches.filter((item) => item.missing > 0).length;
+            this.launches = launches.filter((item) => item.kernels > 0 && !item.partial);
+            this.partial = launches.filter((item) => item.partial).length;
             this.sums = sumsOf(this.launches);
             this.nodes = graph.rows.filter((row) => row.count > 0).sort((a, b) => a.offset[3] - b.offset[3] || a.node - b.node);
             this.chosen = null;

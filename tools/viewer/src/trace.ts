@@ -141,8 +141,8 @@ export interface Launch {
     expected: number;
     correlation: number;
     thread: number;
-    /** kernels that are not in the trace: a launch is whole without any */
-    missing: number;
+    /** kernels of it are missing in the trace, or may be */
+    partial: boolean;
 }
 
 /** Is an event of a row, of this item, wanted? `text` tells the name of a range. */
@@ -248,7 +248,7 @@ export class Trace {
                 expected: reader.varint(),
                 correlation: reader.varint(),
                 thread: reader.varint(),
-                missing: reader.varint(),
+                partial: reader.varint() !== 0,
             });
     }
 
