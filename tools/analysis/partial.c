@@ -83,7 +83,7 @@ void partial_show(const struct partial *partial, uint64_t launches, const char *
     (void)fprintf(out, "  not whole in the trace, so not in %s: %s", what,
                   show_things(launches, "launch").text);
     if (why[0])
-        (void)fprintf(out, ": kernels of them were %s", why);
+        (void)fprintf(out, ": kernels of %s were %s", launches == 1 ? "it" : "them", why);
     (void)fprintf(out, "%s%s\n", partial->mode ? " (rtl trace -m full records them)" : "",
                   !partial->mode && (partial->opaque || partial->lost) ? " (see rtl check)" : "");
 }
