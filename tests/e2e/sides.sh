@@ -37,7 +37,11 @@ recorded() {
 case $sort in
 stranger)
     export HSA_TOOLS_LIB=$build/tests/lib/meddler.so
-    record 1 stranger "$HSA_TOOLS_LIB"
+    record 0 stranger "$HSA_TOOLS_LIB"
+    equal "kernels in the trace" "$(recorded)" 50
+    equal "way" "$(ask t.db 'SELECT DISTINCT way FROM queues')" interpose
+    # It cannot become an intercept queue.
+    RTL_QUEUE=intercept record 1 stranger "$HSA_TOOLS_LIB"
     equal "kernels in the trace" "$(recorded)" 0
     # The device may have taken the barrier that drains the queue before it was looked at.
     [[ $(lost not_followed) -ge $kernels && $(lost not_followed) -le $((kernels + 1)) ]] ||

@@ -83,7 +83,8 @@ static bool may_intercept(const struct rtl_queue_request *request)
 hsa_status_t rtl_interception_create_queue(const struct rtl_queue_request *request,
                                            hsa_queue_t **queue, struct rtl_queue_made *made)
 {
-    *made = (struct rtl_queue_made){.interception = RTL_INTERPOSED};
+    *made =
+        (struct rtl_queue_made){.interception = RTL_INTERPOSED, .id = RTL_NONE, .described = true};
     if (may_intercept(request)) {
         hsa_status_t status = rtl_api.hsa_amd_queue_intercept_create(
             request->agent, request->size, request->type, request->callback, request->data,
@@ -97,4 +98,15 @@ hsa_status_t rtl_interception_create_queue(const struct rtl_queue_request *reque
         made->why = refusal;
     }
     return create_plain(request, queue);
+}
+
+const char *rtl_interception_why_not_interposed(void)
+{
+    if (setting != RTL_INTERCEPTION_INTERCEPT)
+        return NULL;
+    return forced
+               ? "it was not made by hsa_queue_create while RTL was there, and hardware counters "
+                 "need an intercept queue"
+               : "it was not made by hsa_queue_create while RTL was there, and RTL_QUEUE=intercept "
+                 "needs an intercept queue";
 }

@@ -296,6 +296,15 @@ void rtl_submit_end(struct rtl_queue *queue, uint64_t deadline_ns)
         skip_the_rest(queue);
 }
 
+void rtl_submit_by(struct rtl_queue *queue, hsa_queue_t *handle, uint64_t deadline_ns)
+{
+    if (!rtl_wait_until(end_lock, &queue->submit_lock, deadline_ns, END_NAP_NS))
+        return;
+    queue->queue = handle;
+    rtl_submit_lock_begin(&queue->submit_lock);
+    rtl_submit(queue); /* what was asked for meanwhile */
+}
+
 /* ---- interception ---- */
 
 /* Input is read-only and may be a piece of the ring that runs over its end (ROCr's first batching
