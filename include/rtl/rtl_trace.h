@@ -649,13 +649,13 @@ typedef struct rtl_graph_node {
 /** A launch of a graph. */
 typedef struct rtl_graph_launch {
     uint32_t process, graph, generation;
-    uint32_t launch;      /**< of all launches of the graph, from 1, in the order of their begin */
-    uint32_t thread;      /**< that launched it (gettid) */
-    uint64_t time;        /**< when the thread began */
-    uint64_t start, end;  /**< of its kernels, both 0: none is in the trace */
-    uint64_t kernels;     /**< in the trace */
-    uint64_t expected;    /**< kernels that were submitted */
-    uint64_t unseen;      /**< packets that RTL could not see */
+    uint32_t launch;     /**< of all launches of the graph, from 1, in the order of their begin */
+    uint32_t thread;     /**< that launched it (gettid) */
+    uint64_t time;       /**< when the thread began */
+    uint64_t start, end; /**< of its kernels, both 0: none is in the trace */
+    uint64_t kernels;    /**< in the trace */
+    uint64_t expected;   /**< kernels that were submitted */
+    uint64_t unseen; /**< packets that RTL could not see, or look into: kernels may be in them */
     uint64_t correlation; /**< as a kernel's */
     uint64_t range;       /**< innermost range that was open in the thread, 0 if none */
     int certain;          /**< 1: the nodes of all its kernels are sure */
