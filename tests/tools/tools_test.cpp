@@ -72,6 +72,7 @@ RTL_C_TEST(Calls, CheckFindsDamage)
 RTL_C_TEST(Graphs, Numbers)
 RTL_C_TEST(Graphs, Verdicts)
 RTL_C_TEST(Graphs, InTheTools)
+RTL_C_TEST(Graphs, WhatTheModeLeavesOutIsSaid)
 
 RTL_C_TEST(Export, HardNames)
 RTL_C_TEST(Export, Files)

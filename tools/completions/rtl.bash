@@ -73,7 +73,7 @@ _rtl() {
     *)
         local options="--help"
         case ${words[1]} in
-        trace) options+=" --mode --output --force --gpu --buffer --delay --duration --start-off --metrics --counting --quiet --" ;;
+        trace) options+=" --mode --output --force --gpu --buffer --delay --duration --start-off --metrics --counting --quiet --verbose --" ;;
         ctl) options+=" --pid --json" ;;
         summary) options+=" --top --sort --from --to --json" ;;
         info | sql) options+=" --json" ;;

@@ -263,23 +263,27 @@ struct variable {
     const char *name;
     enum state state;
     const char *advice;
+    const char *harmless; /* a value that is none of this, NULL: there is none */
 };
 
 /* Variables by which other tools come between a program and its GPU. */
 static const struct variable variables[] = {
     {"HSA_TOOLS_LIB", HINT,
-     "rtl trace puts librtl.so behind these tools; unset it if they are not wanted"},
-    {"LD_PRELOAD", HINT, "unset it if what is preloaded is a profiler"},
-    {"ROCP_TOOL_LIB", PROBLEM, "unset it: two profilers would time the same kernels"},
-    {"ROCPROFILER_METRICS_PATH", HINT, "unset it if rocprofiler is not wanted"},
-    {"ROCPROFILER_LOAD_TOOL", PROBLEM, "unset it: two profilers would time the same kernels"},
-    {"ROCP_HSA_INTERCEPT", PROBLEM, "unset it: two profilers would time the same kernels"},
+     "rtl trace puts librtl.so behind these tools; unset it if they are not wanted", NULL},
+    {"LD_PRELOAD", HINT, "unset it if what is preloaded is a profiler", NULL},
+    {"ROCP_TOOL_LIB", PROBLEM, "unset it: two profilers would time the same kernels", NULL},
+    {"ROCPROFILER_METRICS_PATH", HINT, "unset it if rocprofiler is not wanted", NULL},
+    {"ROCPROFILER_LOAD_TOOL", PROBLEM, "unset it: two profilers would time the same kernels", NULL},
+    {"ROCP_HSA_INTERCEPT", PROBLEM, "unset it: two profilers would time the same kernels", NULL},
     {"DEBUG_CLR_DIRECT_DOORBELL", PROBLEM,
-     "unset it: HIP would write the doorbell past every profiler"},
-    {"HSA_ENABLE_DTIF", HINT, "unset it: the runtime then looks for another library than its own"},
-    {"RTL_PRELOAD", HINT, "unset it if host calls are to be recorded"},
-    {"RTL_SESSION", HINT, "unset it: it belongs to a recording that goes on or has ended"},
-    {"RTL_REPORT", HINT, "unset it: it belongs to a recording that goes on or has ended"},
+     "unset it: HIP would write the doorbell past every profiler", "0"},
+    {"DEBUG_HIP_GRAPH_PM4", PROBLEM,
+     "unset it: kernels of graphs would have no packets that a profiler can time", "0"},
+    {"HSA_ENABLE_DTIF", HINT, "unset it: the runtime then looks for another library than its own",
+     NULL},
+    {"RTL_PRELOAD", HINT, "unset it if host calls are to be recorded", NULL},
+    {"RTL_SESSION", HINT, "unset it: it belongs to a recording that goes on or has ended", NULL},
+    {"RTL_REPORT", HINT, "unset it: it belongs to a recording that goes on or has ended", NULL},
 };
 
 static void look_at_environment(struct report *report)
@@ -287,7 +291,8 @@ static void look_at_environment(struct report *report)
     unsigned before = report->count;
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; ++i) {
         const char *value = secure_getenv(variables[i].name);
-        if (value && value[0])
+        bool harmless = value && variables[i].harmless && strcmp(value, variables[i].harmless) == 0;
+        if (value && value[0] && !harmless)
             find(report, variables[i].state, "environment", variables[i].advice, "%s=%s",
                  variables[i].name, value);
     }

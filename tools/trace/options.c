@@ -51,6 +51,7 @@ static const struct argp_option option_list[] = {
      "kernel: for each kernel, one at a time",
      0},
     {"quiet", 'q', NULL, 0, "no progress and no summary", 0},
+    {"verbose", 'v', NULL, 0, "say which settings of HIP are switched off for the program", 0},
     /* Other tools have these: they are refused with what to do instead. */
     {"pid", KEY_ATTACH, "PID", OPTION_ARG_OPTIONAL | OPTION_HIDDEN, NULL, 0},
     {"attach", KEY_ATTACH, "PID", OPTION_ARG_OPTIONAL | OPTION_HIDDEN, NULL, 0},
@@ -161,6 +162,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case 'q':
         options->quiet = true;
+        return 0;
+    case 'v':
+        options->verbose = true;
         return 0;
     case KEY_ATTACH:
         return say_no_attach() ? EINVAL : 0;

@@ -14,7 +14,7 @@
 struct trace_options {
     const char *mode;
     const char *output; /**< pattern */
-    bool replace, quiet;
+    bool replace, quiet, verbose;
     enum gpu gpu;
     uint64_t buffer;
     const char *delay, *duration; /**< as they were given */

@@ -178,6 +178,41 @@ struct variable {
     const char *name, *value;
 };
 
+/* Settings of HIP that take packets and doorbells out of RTL's sight. Their value here is HIP's own
+ * default in the releases that are known. */
+static const struct {
+    struct variable variable;
+    const char *why;
+} in_sight[] = {
+    {{"DEBUG_HIP_GRAPH_PM4", "0"}, "each kernel of a graph's replay has a packet"},
+    {{"DEBUG_CLR_DIRECT_DOORBELL", "0"}, "each doorbell passes librtl.so"},
+};
+
+#define IN_SIGHT (sizeof in_sight / sizeof *in_sight)
+
+void target_say(void)
+{
+    for (size_t i = 0; i < IN_SIGHT; ++i) {
+        const struct variable *variable = &in_sight[i].variable;
+        const char *set = secure_getenv(variable->name);
+        if (set)
+            say("the environment has %s=%s, which stays; with %s, %s", variable->name, set,
+                variable->value, in_sight[i].why);
+        else
+            say("sets %s=%s for the program, so that %s", variable->name, variable->value,
+                in_sight[i].why);
+    }
+}
+
+/* Adds a variable to an environment, which is ours at first. NULL when memory is short. */
+static char **with(char **environment, const struct variable *variable)
+{
+    char **next = child_environment(environment, variable->name, variable->value);
+    if (environment != environ)
+        child_environment_free(environment);
+    return next;
+}
+
 char **target_environment(const struct trace_options *options, const struct target *target,
                           const char *session, const char *report, unsigned pass)
 {
@@ -207,14 +242,12 @@ char **target_environment(const struct trace_options *options, const struct targ
         {"RTL_PASS", counted ? number : NULL},
     };
     char **environment = environ;
-    for (size_t i = 0; environment && i < sizeof variables / sizeof variables[0]; ++i) {
-        if (!variables[i].value)
-            continue;
-        char **next = child_environment(environment, variables[i].name, variables[i].value);
-        if (environment != environ)
-            child_environment_free(environment);
-        environment = next;
-    }
+    for (size_t i = 0; environment && i < sizeof variables / sizeof variables[0]; ++i)
+        if (variables[i].value)
+            environment = with(environment, &variables[i]);
+    for (size_t i = 0; environment && i < IN_SIGHT; ++i)
+        if (!secure_getenv(in_sight[i].variable.name))
+            environment = with(environment, &in_sight[i].variable);
     return target->soft[0] ? softgpu_environment(environment, target->soft) : environment;
 }
 
