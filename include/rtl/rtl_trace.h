@@ -160,6 +160,20 @@ typedef enum rtl_loss {
 /** Short name of a reason as in the `reason` column of `ledger` ("pool", "ring", …). */
 RTL_TRACE_API const char *rtlLossName(rtl_loss_t reason);
 
+/** Packets that RTL cannot look into, by what they are. */
+typedef enum rtl_opaque_kind {
+    RTL_OPAQUE_OF_PM4,      /**< a vendor's packet that leads to a list of PM4 commands */
+    RTL_OPAQUE_OF_INDIRECT, /**< a vendor's packet of a format that is proposed for buffers of
+                                 packets */
+    RTL_OPAQUE_OF_VENDOR,   /**< a vendor's packet of another format that is not known */
+    RTL_OPAQUE_OF_DIRECT,   /**< any packet that the device was told to take past librtl.so; it is
+                                 among those lost as "not_followed", too */
+    RTL_OPAQUES
+} rtl_opaque_t;
+
+/** Its name as in the `what` column of `ledger_opaque`: "pm4", "indirect", "vendor", "direct". */
+RTL_TRACE_API const char *rtlOpaqueName(rtl_opaque_t what);
+
 /** One queue's account; where the queue's way is "copies", of copies instead of kernels. seen =
  * recorded + skipped + the sum of lost, if the process has ended. */
 typedef struct rtl_ledger {
@@ -175,6 +189,9 @@ typedef struct rtl_ledger {
      * its own (roctxProfilerPause). What is left is what the mode leaves out. Both 0 before
      * format 1.5: what was left out for which reason is not known there. */
     uint64_t stopped, withheld;
+    /** Packets that RTL cannot look into, and how many of them are of launches of graphs. All 0
+     * before format 1.5. */
+    uint64_t opaque[RTL_OPAQUES], opaque_of_graphs[RTL_OPAQUES];
 } rtl_ledger_t;
 
 /** The account of what a process records besides kernels and copies, by kind: "calls" (host calls),
@@ -632,13 +649,13 @@ typedef struct rtl_graph_node {
 /** A launch of a graph. */
 typedef struct rtl_graph_launch {
     uint32_t process, graph, generation;
-    uint32_t launch;      /**< of all launches of the graph, from 1, in the order of their begin */
-    uint32_t thread;      /**< that launched it (gettid) */
-    uint64_t time;        /**< when the thread began */
-    uint64_t start, end;  /**< of its kernels, both 0: none is in the trace */
-    uint64_t kernels;     /**< in the trace */
-    uint64_t expected;    /**< kernels that were submitted */
-    uint64_t unseen;      /**< packets that RTL could not see */
+    uint32_t launch;     /**< of all launches of the graph, from 1, in the order of their begin */
+    uint32_t thread;     /**< that launched it (gettid) */
+    uint64_t time;       /**< when the thread began */
+    uint64_t start, end; /**< of its kernels, both 0: none is in the trace */
+    uint64_t kernels;    /**< in the trace */
+    uint64_t expected;   /**< kernels that were submitted */
+    uint64_t unseen; /**< packets that RTL could not see, or look into: kernels may be in them */
     uint64_t correlation; /**< as a kernel's */
     uint64_t range;       /**< innermost range that was open in the thread, 0 if none */
     int certain;          /**< 1: the nodes of all its kernels are sure */

@@ -82,7 +82,8 @@ void openings_begin(struct openings *openings)
     *openings = (struct openings){.file = inotify_init1(IN_CLOEXEC | IN_NONBLOCK), .who = -1};
     if (openings->file < 0)
         return;
-    openings->who = fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK | FAN_REPORT_FID,
+    openings->who = fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK | FAN_REPORT_FID |
+                                      FAN_UNLIMITED_QUEUE,
                                   O_RDONLY | O_CLOEXEC);
     watch(openings, "/dev/kfd");
     openings->device = openings->who >= 0 && fanotify_mark(openings->who, FAN_MARK_ADD, FAN_OPEN,
@@ -114,26 +115,31 @@ bool openings_any(struct openings *openings)
 }
 
 /* Events have lengths of four bytes each: what is behind the first is not aligned. */
-static void take_events(const char *events, size_t size, openings_by *by, void *context)
+static void take_events(struct openings *openings, const char *events, size_t size, openings_by *by,
+                        void *context)
 {
     struct fanotify_event_metadata event;
     for (size_t at = 0; size - at >= sizeof event; at += event.event_len) {
         memcpy(&event, events + at, sizeof event);
         if (event.event_len < sizeof event || event.event_len > size - at)
             return;
+        if (event.mask & FAN_Q_OVERFLOW)
+            openings->lost = true;
         if (event.pid > 0 && (event.mask & FAN_OPEN))
             by(context, (uint32_t)event.pid);
     }
 }
 
-void openings_who(struct openings *openings, openings_by *by, void *context)
+bool openings_who(struct openings *openings, openings_by *by, void *context)
 {
     char events[4096];
-    ssize_t size;
-    for (unsigned pieces = 0; openings->who >= 0 && pieces < MOST_PIECES &&
-                              (size = read(openings->who, events, sizeof events)) > 0;
-         pieces++)
-        take_events(events, (size_t)size, by, context);
+    for (unsigned pieces = 0; pieces < MOST_PIECES; pieces++) {
+        ssize_t size = openings->who >= 0 ? read(openings->who, events, sizeof events) : 0;
+        if (size <= 0)
+            return false;
+        take_events(openings, events, (size_t)size, by, context);
+    }
+    return true;
 }
 
 void openings_stop(struct openings *openings)

@@ -16,6 +16,7 @@ struct openings {
     int file;    /* -1: none */
     int who;     /* fanotify, -1: none */
     bool device; /* it is about /dev/kfd alone */
+    bool lost;   /* Linux had no memory to keep who has opened something */
     char *learnt[OPENINGS_LEARNT];
     unsigned count;
     int last; /* the highest number of a watch */
@@ -33,9 +34,10 @@ void openings_learn(struct openings *openings, const char *path);
 bool openings_any(struct openings *openings);
 
 /** Takes who has opened /dev/kfd or, where there is none, the library, without waiting: a process
- * that may be over by now. Nothing where Linux does not tell. */
+ * that may be over by now. Some thousands at a time: true if there may be more. Nothing where Linux
+ * does not tell. */
 typedef void openings_by(void *context, uint32_t pid);
-void openings_who(struct openings *openings, openings_by *by, void *context);
+bool openings_who(struct openings *openings, openings_by *by, void *context);
 
 /** Watches nothing any more. Linux takes some milliseconds to forget a file, for which
  * openings_end would wait: it does so meanwhile. */

@@ -521,6 +521,10 @@ static void read_row(const struct rtl_wire_ledger *row, uint64_t received,
     account->helped = load(&row->helped);
     for (unsigned reason = 0; reason < RTL_LOST_REASONS; ++reason)
         account->lost[reason] = load(&row->lost[reason]);
+    for (unsigned kind = 0; kind < RTL_OPAQUE_KINDS; ++kind) {
+        account->opaque_of_graphs[kind] = load(&row->opaque_of_graphs[kind]);
+        account->opaque[kind] = load(&row->opaque[kind]);
+    }
     account->packets = load(&row->packets);
     account->seen = load(&row->seen);
 }

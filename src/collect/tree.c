@@ -99,8 +99,8 @@ void tree_root(struct tree *tree, uint32_t pid)
 {
     const struct member member = {.pid = pid, .parent = (uint32_t)getpid()};
     tree->root = pid;
-    tree->session = getsid((pid_t)pid);
-    tree->group = getpgid((pid_t)pid);
+    tree->session = getsid(0); /* the program may have made its own by now */
+    tree->group = getpgid(0);
     if (!tree_find(tree, pid))
         add(tree, &member);
 }

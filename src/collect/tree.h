@@ -50,7 +50,7 @@ struct tree {
  * False if memory is short. */
 bool tree_begin(struct tree *tree, const char *session);
 
-/** The program, once it has been made. */
+/** The program, once this process has made it, in its own session and process group. */
 void tree_root(struct tree *tree, uint32_t pid);
 
 /** Takes up processes that have come. False if it is not done by `until` (rtl_now): it goes on with

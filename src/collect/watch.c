@@ -271,13 +271,22 @@ static enum standing update(struct watch *watch, struct member *member)
     return LIVES;
 }
 
+/* It may have been made since the tree was brought up to date, and be over: Linux tells that it was
+ * made before it tells what it has opened. */
+static struct member *find_opener(struct watch *watch, uint32_t pid)
+{
+    if (!tree_find(&watch->tree, pid))
+        (void)tree_update(&watch->tree, UINT64_MAX);
+    return tree_find(&watch->tree, pid);
+}
+
 /* Of an image, mostly of the one that is there now. Where the environment names librtl.so it is
  * loaded too, and speaks for itself. Elsewhere it may have opened the file to have its refusal read
  * (refusal.h): it is in the maps now, or the process is over. */
 static void note_opener(void *context, uint32_t pid)
 {
     struct watch *watch = context;
-    struct member *member = tree_find(&watch->tree, pid);
+    struct member *member = find_opener(watch, pid);
     bool preloaded;
     if (!member || member->foreign)
         return;
@@ -362,10 +371,10 @@ static bool look(struct watch *watch, uint64_t until)
 {
     if (!watch->looking && !tree_update(&watch->tree, until))
         return true;
-    if (!watch->looking) { /* who has opened something is known by now */
-        openings_who(&watch->openings, note_opener, watch);
+    if (!watch->looking && openings_who(&watch->openings, note_opener, watch))
+        return true;
+    if (!watch->looking) /* who has opened something is known by now */
         watch->at = 0;
-    }
     watch->looking = true;
     while (watch->at < watch->tree.count) {
         struct member *member = &watch->tree.members[watch->at];
@@ -492,6 +501,15 @@ static void tell_hidden(const struct watch *watch)
     absent_note(watch->absent, sentence);
 }
 
+static void tell_lost(const struct watch *watch)
+{
+    if (watch->openings.lost)
+        absent_add(
+            watch->absent, 0, "",
+            "Linux had no memory to keep which processes opened the GPU runtime: whether one "
+            "used a GPU without being recorded is not known");
+}
+
 /* It has no memory any more: what it runs is its end. */
 static bool is_ending(uint32_t pid)
 {
@@ -531,6 +549,7 @@ void watch_finish(struct watch *watch)
     }
     watch_judge(watch);
     tell_hidden(watch);
+    tell_lost(watch);
 }
 
 /* A recording of its own, as librtl.so starts one for a process that has lost the session, is not

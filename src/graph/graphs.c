@@ -204,9 +204,16 @@ static void report_late(struct rtl_graphs *graphs, const struct rtl_in_flight *i
     graphs->registry.sink.launch(graphs->registry.sink.context, &launch);
 }
 
+/* How many kernels will come of a launch that is submitted. */
+static uint32_t to_come(const struct rtl_in_flight *in_flight)
+{
+    const struct rtl_wire_launch *body = &in_flight->body;
+    return body->left_out < body->kernels ? body->kernels - body->left_out : 0;
+}
+
 static void retire(struct rtl_graphs *graphs, struct rtl_in_flight *in_flight)
 {
-    bool complete = in_flight->submitted && in_flight->count == in_flight->body.kernels;
+    bool complete = in_flight->submitted && in_flight->count == to_come(in_flight);
     if (!in_flight->sorted && in_flight->count)
         qsort(in_flight->entries, in_flight->count, sizeof *in_flight->entries, by_ordinal);
     if (!in_flight->submitted) {
@@ -243,7 +250,7 @@ static void retire_oldest(struct rtl_graphs *graphs)
 
 static void retire_if_complete(struct rtl_graphs *graphs, struct rtl_in_flight *in_flight)
 {
-    if (in_flight->submitted && in_flight->count >= in_flight->body.kernels)
+    if (in_flight->submitted && in_flight->count >= to_come(in_flight))
         retire(graphs, in_flight);
 }
 

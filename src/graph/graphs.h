@@ -49,7 +49,7 @@ struct rtl_graphs_plan {
     uint32_t plan; /**< from 1 */
     uint32_t graph, generation;
     bool begins; /**< false: a launch that follows it goes on with that of its thread before it */
-    uint32_t kernels;                    /**< of a complete launch of it */
+    uint32_t kernels; /**< that a launch of it submits; `count` of them are to be recorded */
     const struct rtl_graphs_step *steps; /**< by ordinal */
     size_t count;
 };

@@ -22,12 +22,14 @@ struct generation {
     uint64_t used;
 };
 
-/* What complete launches with the same packets and shapes follow. */
+/* What complete launches with the same packets and shapes follow, and those of which the same
+ * kernels were left out. */
 struct plan {
-    uint32_t id;         /* 0: the place is free */
-    uint32_t generation; /* place; of a free one: the next free one */
-    uint32_t packets, count;
-    uint64_t key; /* in the index */
+    uint32_t id;               /* 0: the place is free */
+    uint32_t generation;       /* place; of a free one: the next free one */
+    uint32_t packets, kernels; /* of a launch */
+    uint32_t count;            /* of its kernels, that are not left out */
+    uint64_t key;              /* in the index */
     struct rtl_in_flight_kernel *entries;
     uint32_t *nodes; /* NULL until it is resolved */
     bool *certain;
@@ -394,7 +396,148 @@ static void note_order(struct rtl_plans *plans, struct plan *plan)
         it->varies = true;
 }
 
-/* Finds a complete plan's nodes and reports it. Waits for definitions unless `all`. */
+/* Kernels of a launch of which others are not there: they were lost, or left out. */
+
+struct rest {
+    struct rtl_plans *plans;
+    const struct generation *it;
+    uint32_t packets, kernels; /* of the launch */
+    const struct rtl_in_flight_kernel *entries;
+    uint32_t count; /* that are there */
+    struct kernels here;
+    uint32_t *ordinals, *nodes;
+    bool *certain;
+};
+
+/* By the order that complete launches had. */
+static bool match_by_reference(struct rest *rest)
+{
+    const struct plan *reference =
+        rest->it->reference == RTL_NONE ? NULL : &rest->plans->plans[rest->it->reference];
+    if (!reference || rest->it->varies || reference->count < rest->kernels)
+        return false;
+    struct kernels kernels = {0};
+    bool ready = describe(rest->plans->registry, reference->entries, reference->count, &kernels);
+    if (ready) {
+        const struct rtl_match_sequence sequence = {kernels.list, reference->nodes,
+                                                    reference->certain, reference->count};
+        rtl_match_rest(&sequence, rest->packets, rest->here.list, rest->ordinals, rest->count,
+                       rest->nodes, rest->certain);
+    }
+    free_kernels(&kernels);
+    return ready;
+}
+
+/* By the order of the nodes, where there is but one. */
+static bool match_by_nodes(struct rest *rest)
+{
+    struct rtl_order_graph view = view_of(rest->it);
+    size_t room = (size_t)view.count + 1;
+    struct rtl_match_kernel *kernels = calloc(room, sizeof *kernels);
+    const struct rtl_match_kernel **list = malloc(room * sizeof(struct rtl_match_kernel *));
+    uint32_t *numbers = malloc(3 * room * sizeof *numbers);
+    bool *certain = malloc(room * sizeof *certain);
+    uint32_t count = RTL_NONE;
+    if (kernels && list && numbers && certain)
+        count = rtl_match_nodes(&view, kernels, numbers, numbers + room);
+    bool ready = count != RTL_NONE && count >= rest->kernels;
+    for (uint32_t i = 0; i < view.count && ready; i++) {
+        list[i] = &kernels[i];
+        certain[i] = true;
+    }
+    if (ready) {
+        const struct rtl_match_sequence sequence = {list, numbers, certain, count};
+        rtl_match_rest(&sequence, rest->packets, rest->here.list, rest->ordinals, rest->count,
+                       rest->nodes, rest->certain);
+    }
+    free(kernels);
+    free(list);
+    free(numbers);
+    free(certain);
+    return ready;
+}
+
+/* What runs as often as there are nodes for it is complete, whatever else is missing. */
+static bool match_by_counts(struct rest *rest)
+{
+    struct rtl_order_graph view = view_of(rest->it);
+    if (rtl_match_whole(&view, rest->here.list, rest->count, rest->nodes, rest->certain) != 0)
+        return false;
+    for (uint32_t i = 0; i < rest->count; i++)
+        if (rest->here.items[i].kind != RTL_MATCH_KERNEL)
+            rest->certain[i] = false;
+    return true;
+}
+
+static void match_rest(struct rest *rest)
+{
+    for (uint32_t i = 0; i < rest->count; i++) {
+        rest->ordinals[i] = rest->entries[i].ordinal;
+        rest->nodes[i] = RTL_NONE;
+        rest->certain[i] = false;
+    }
+    bool known = is_defined(rest->it);
+    if (match_by_reference(rest) || !known || match_by_nodes(rest))
+        return;
+    (void)match_by_counts(rest);
+}
+
+/* Finds the nodes of a plan whose launches have them all. False when memory is short. */
+static bool match_all(struct rtl_plans *plans, struct plan *plan, const struct kernels *kernels)
+{
+    const struct generation *it = &plans->generations[plan->generation];
+    if (is_defined(it)) {
+        struct rtl_order_graph view = view_of(it);
+        return rtl_match_whole(&view, kernels->list, plan->count, plan->nodes, plan->certain) == 0;
+    }
+    if (it->known && it->flags & RTL_GRAPH_UNKNOWN)
+        resolve_unknown(plans, plan, kernels);
+    else
+        plans->registry->forgotten++;
+    return true;
+}
+
+/* The same where some of the kernels are left out. */
+static bool match_some(struct rtl_plans *plans, struct plan *plan, const struct kernels *kernels)
+{
+    struct rest rest = {.plans = plans,
+                        .it = &plans->generations[plan->generation],
+                        .packets = plan->packets,
+                        .kernels = plan->kernels,
+                        .entries = plan->entries,
+                        .count = plan->count,
+                        .here = *kernels,
+                        .ordinals = malloc(plan->count * sizeof(uint32_t)),
+                        .nodes = plan->nodes,
+                        .certain = plan->certain};
+    bool ready = rest.ordinals != NULL;
+    if (ready)
+        match_rest(&rest);
+    free(rest.ordinals);
+    return ready;
+}
+
+/* Gives the plan room for its nodes, and finds them. False when memory is short. */
+static bool match_plan(struct rtl_plans *plans, struct plan *plan, const struct kernels *kernels)
+{
+    plan->nodes = malloc(plan->count * sizeof *plan->nodes);
+    plan->certain = calloc(plan->count, sizeof *plan->certain);
+    bool ready = plan->nodes && plan->certain;
+    if (ready)
+        memset(plan->nodes, 0xff, plan->count * sizeof *plan->nodes);
+    if (ready)
+        ready = plan->count < plan->kernels ? match_some(plans, plan, kernels)
+                                            : match_all(plans, plan, kernels);
+    if (ready)
+        return true;
+    free(plan->nodes);
+    free(plan->certain);
+    plan->nodes = NULL;
+    plan->certain = NULL;
+    return false;
+}
+
+/* Finds a plan's nodes and reports it. Waits for definitions unless `all`. */
 static void resolve(struct rtl_plans *plans, struct plan *plan, bool all)
 {
     const struct generation *it = &plans->generations[plan->generation];
@@ -404,30 +547,13 @@ static void resolve(struct rtl_plans *plans, struct plan *plan, bool all)
         return;
     bool ready = describe(plans->registry, plan->entries, plan->count, &kernels);
     if (ready && (kernels.known || all)) {
-        plan->nodes = malloc(plan->count * sizeof *plan->nodes);
-        plan->certain = calloc(plan->count, sizeof *plan->certain);
-        ready = plan->nodes && plan->certain;
-        if (ready)
-            memset(plan->nodes, 0xff, plan->count * sizeof *plan->nodes);
-        if (ready && is_defined(it)) {
-            struct rtl_order_graph view = view_of(it);
-            ready =
-                rtl_match_whole(&view, kernels.list, plan->count, plan->nodes, plan->certain) == 0;
-        } else if (ready && unknown) {
-            resolve_unknown(plans, plan, &kernels);
-        } else {
-            plans->registry->forgotten++;
-        }
+        ready = match_plan(plans, plan, &kernels);
         if (ready) {
             plans->unresolved--;
-            note_order(plans, plan);
-            report(plans, plan->id, it, plan->count, plan->entries, plan->nodes, plan->certain,
+            if (plan->count == plan->kernels)
+                note_order(plans, plan);
+            report(plans, plan->id, it, plan->kernels, plan->entries, plan->nodes, plan->certain,
                    plan->count);
-        } else {
-            free(plan->nodes);
-            free(plan->certain);
-            plan->nodes = NULL;
-            plan->certain = NULL;
         }
     }
     plans->registry->forgotten += !ready;
@@ -441,12 +567,13 @@ void rtl_plans_flush(struct rtl_plans *plans, bool all)
             resolve(plans, &plans->plans[i], all);
 }
 
-/* Plans of complete launches. */
+/* Plans of launches of which nothing was lost. */
 
 /* One multiplication per kernel: entries are compared where keys are equal. */
 static uint64_t key_of(uint32_t generation, const struct rtl_in_flight *in_flight)
 {
     uint64_t key = rtl_index_mix(generation, in_flight->body.packets);
+    key = in_flight->body.left_out ? rtl_index_mix(key, in_flight->body.kernels) : key;
     for (uint32_t i = 0; i < in_flight->count; i++)
         key = key * UINT64_C(0xD1342543DE82EF95) +
               ((uint64_t)in_flight->entries[i].ordinal << 32 | in_flight->entries[i].shape);
@@ -457,7 +584,7 @@ static bool follows(const struct plan *plan, uint32_t generation,
                     const struct rtl_in_flight *in_flight)
 {
     return plan->generation == generation && plan->packets == in_flight->body.packets &&
-           plan->count == in_flight->count &&
+           plan->kernels == in_flight->body.kernels && plan->count == in_flight->count &&
            memcmp(plan->entries, in_flight->entries,
                   in_flight->count * sizeof *in_flight->entries) == 0;
 }
@@ -512,6 +639,7 @@ static uint32_t make_plan(struct rtl_plans *plans, uint32_t generation, uint64_t
     plans->plans[place] = (struct plan){.id = ++plans->registry->last_plan,
                                         .generation = generation,
                                         .packets = in_flight->body.packets,
+                                        .kernels = in_flight->body.kernels,
                                         .count = in_flight->count,
                                         .key = key,
                                         .entries = entries};
@@ -535,105 +663,23 @@ static uint32_t complete_plan(struct rtl_plans *plans, uint32_t generation,
     return plans->plans[place].id;
 }
 
-/* Plans of launches of which kernels were lost: not kept. */
-
-struct rest {
-    struct rtl_plans *plans;
-    const struct generation *it;
-    const struct rtl_in_flight *in_flight;
-    uint32_t *ordinals, *nodes;
-    bool *certain;
-    struct kernels kernels;
-};
-
-/* By the order that complete launches had. A launch may have fewer kernels than there are nodes:
- * what the mode leaves out is not counted. */
-static bool match_by_reference(struct rest *rest)
-{
-    const struct plan *reference =
-        rest->it->reference == RTL_NONE ? NULL : &rest->plans->plans[rest->it->reference];
-    if (!reference || rest->it->varies || reference->count < rest->in_flight->body.kernels)
-        return false;
-    struct kernels kernels = {0};
-    bool ready = describe(rest->plans->registry, reference->entries, reference->count, &kernels);
-    if (ready) {
-        const struct rtl_match_sequence sequence = {kernels.list, reference->nodes,
-                                                    reference->certain, reference->count};
-        rtl_match_rest(&sequence, rest->in_flight->body.packets, rest->kernels.list, rest->ordinals,
-                       rest->in_flight->count, rest->nodes, rest->certain);
-    }
-    free_kernels(&kernels);
-    return ready;
-}
-
-/* By the order of the nodes, where there is but one. */
-static bool match_by_nodes(struct rest *rest)
-{
-    struct rtl_order_graph view = view_of(rest->it);
-    size_t room = (size_t)view.count + 1;
-    struct rtl_match_kernel *kernels = calloc(room, sizeof *kernels);
-    const struct rtl_match_kernel **list = malloc(room * sizeof(struct rtl_match_kernel *));
-    uint32_t *numbers = malloc(3 * room * sizeof *numbers);
-    bool *certain = malloc(room * sizeof *certain);
-    uint32_t count = RTL_NONE;
-    if (kernels && list && numbers && certain)
-        count = rtl_match_nodes(&view, kernels, numbers, numbers + room);
-    bool ready = count != RTL_NONE && count >= rest->in_flight->body.kernels;
-    for (uint32_t i = 0; i < view.count && ready; i++) {
-        list[i] = &kernels[i];
-        certain[i] = true;
-    }
-    if (ready) {
-        const struct rtl_match_sequence sequence = {list, numbers, certain, count};
-        rtl_match_rest(&sequence, rest->in_flight->body.packets, rest->kernels.list, rest->ordinals,
-                       rest->in_flight->count, rest->nodes, rest->certain);
-    }
-    free(kernels);
-    free(list);
-    free(numbers);
-    free(certain);
-    return ready;
-}
-
-/* What runs as often as there are nodes for it is complete, whatever else is missing. */
-static bool match_by_counts(struct rest *rest)
-{
-    struct rtl_order_graph view = view_of(rest->it);
-    if (rtl_match_whole(&view, rest->kernels.list, rest->in_flight->count, rest->nodes,
-                        rest->certain) != 0)
-        return false;
-    for (uint32_t i = 0; i < rest->in_flight->count; i++)
-        if (rest->kernels.items[i].kind != RTL_MATCH_KERNEL)
-            rest->certain[i] = false;
-    return true;
-}
-
-static void match_rest(struct rest *rest)
-{
-    for (uint32_t i = 0; i < rest->in_flight->count; i++) {
-        rest->ordinals[i] = rest->in_flight->entries[i].ordinal;
-        rest->nodes[i] = RTL_NONE;
-        rest->certain[i] = false;
-    }
-    bool known = is_defined(rest->it);
-    if (match_by_reference(rest) || !known || match_by_nodes(rest))
-        return;
-    (void)match_by_counts(rest);
-}
-
+/* Of a launch of which kernels were lost: not kept. */
 static uint32_t rest_plan(struct rtl_plans *plans, uint32_t generation,
                           const struct rtl_in_flight *in_flight)
 {
     size_t room = (size_t)in_flight->count + 1;
     struct rest rest = {.plans = plans,
                         .it = &plans->generations[generation],
-                        .in_flight = in_flight,
+                        .packets = in_flight->body.packets,
+                        .kernels = in_flight->body.kernels,
+                        .entries = in_flight->entries,
+                        .count = in_flight->count,
                         .ordinals = malloc(room * sizeof(uint32_t)),
                         .nodes = malloc(room * sizeof(uint32_t)),
                         .certain = malloc(room * sizeof(bool))};
     uint32_t id = 0;
     if (rest.ordinals && rest.nodes && rest.certain &&
-        describe(plans->registry, in_flight->entries, in_flight->count, &rest.kernels)) {
+        describe(plans->registry, in_flight->entries, in_flight->count, &rest.here)) {
         match_rest(&rest);
         id = ++plans->registry->last_plan;
         report(plans, id, rest.it, in_flight->body.kernels, in_flight->entries, rest.nodes,
@@ -644,7 +690,7 @@ static uint32_t rest_plan(struct rtl_plans *plans, uint32_t generation,
     free(rest.ordinals);
     free(rest.nodes);
     free(rest.certain);
-    free_kernels(&rest.kernels);
+    free_kernels(&rest.here);
     return id;
 }
 

@@ -12,12 +12,12 @@
  * Definitions may come late: a plan is reported when all of its definitions are there, at the
  * latest at the end of the process.
  *
- * Of a launch of which kernels were lost, each kernel is put as early and as late as the others,
- * the packets and the order of submission allow; where both are one place it is certain. The order
- * is that of a complete launch of the same generation, or of the nodes if there is but one. HIP
- * fixes the order when it instantiates (CLR, hip_graph_internal.cpp: the topological order of the
- * executable graph); if complete launches show several, only kernels that ran as often as there are
- * nodes for them are matched.
+ * Of a launch of which kernels were lost, or left out, each kernel is put as early and as late as
+ * the others, the packets and the order of submission allow; where both are one place it is
+ * certain. The order is that of a complete launch of the same generation, or of the nodes if there
+ * is but one. HIP fixes the order when it instantiates (CLR, hip_graph_internal.cpp: the
+ * topological order of the executable graph); if complete launches show several, only kernels that
+ * ran as often as there are nodes for them are matched.
  */
 #ifndef RTL_GRAPH_PLANS_H
 #define RTL_GRAPH_PLANS_H
@@ -36,7 +36,7 @@ void rtl_plans_free(struct rtl_plans *plans);
 void rtl_plans_graph(struct rtl_plans *plans, const struct rtl_wire_graph *graph);
 void rtl_plans_node(struct rtl_plans *plans, const struct rtl_wire_node *node, const void *rest);
 
-/** The plan of a launch; `complete`: all its kernels have come. 0: none. */
+/** The plan of a launch; `complete`: all its kernels have come that are not left out. 0: none. */
 uint32_t rtl_plans_of(struct rtl_plans *plans, const struct rtl_in_flight *in_flight,
                       bool complete);
 

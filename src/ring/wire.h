@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #ifndef RTL_WIRE_VERSION
-#define RTL_WIRE_VERSION 11u
+#define RTL_WIRE_VERSION 12u
 #endif
 
 #define RTL_SLOT_SIZE 64u
@@ -426,8 +426,12 @@ struct rtl_wire_launch {
     uint32_t thread;
     uint32_t packets; /**< reserved for it */
     uint32_t kernels; /**< kernel packets among them */
-    uint32_t unseen;  /**< packets among them of queues that are not followed, or never written */
+    uint32_t unseen;  /**< packets among them of queues that are not followed, never written, or
+                           that RTL cannot look into (enum rtl_opaque) */
     uint32_t flags;   /**< enum rtl_launch_flags */
+    uint32_t
+        left_out; /**< of its kernels: never recorded, because of the mode or because recording
+                     was stopped. 0 where it was inferred: its kernels are those to be recorded */
 };
 
 /** A point on the line from an agent's ticks to the trace's clock. The points of an agent rise in
@@ -566,6 +570,16 @@ enum rtl_lost {
     RTL_LOST_REASONS = 11
 };
 
+/** Packets that RTL cannot look into. Values are the wire's own; traces have names. */
+enum rtl_opaque {
+    RTL_OPAQUE_PM4 = 0,      /**< a vendor's packet that leads to a list of PM4 commands */
+    RTL_OPAQUE_INDIRECT = 1, /**< one of a format that is proposed for buffers of packets */
+    RTL_OPAQUE_VENDOR = 2,   /**< a vendor's packet of another format that is not known */
+    RTL_OPAQUE_DIRECT = 3,   /**< of whatever kind: the device was told past RTL to take it. Counted
+                                  as a kernel as well, and lost as not followed */
+    RTL_OPAQUE_KINDS = 4
+};
+
 /** A queue's account (of an agent's copies: copies take the place of kernels), kept in shared
  * memory so that it outlives the process. seen = recorded + skipped + sum of lost + still pending.
  */
@@ -588,6 +602,11 @@ struct rtl_wire_ledger {
      * not (`recorded`, and `lost` for a reason that comes after the submission). What is not waited
      * for room. Stays behind where there was room. */
     _Atomic uint64_t done;
+    /** By the submitter, which meets few, and none of which RTL knows what is in them: not the
+     * runtime's barriers, nor what passes while recording is stopped. */
+    _Atomic uint64_t opaque[RTL_OPAQUE_KINDS];
+    _Atomic uint64_t opaque_of_graphs[RTL_OPAQUE_KINDS]; /**< of these: within a launch that HIP
+                                                              has told of */
 };
 
 /** Rows of the ledger in a ring; a process with more queues adds the rest up in the last row. */

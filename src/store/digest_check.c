@@ -148,6 +148,7 @@ static const struct rule {
     OF_PROCESS("ranges"),
     OF_PROCESS("ledger_rows"),
     OF_PROCESS("ledger_losses"),
+    OF_PROCESS("ledger_opaque"),
     OF_PROCESS("pauses"),
     OF_PROCESS("graph_rows"),
     OF_PROCESS("launch_chunks"),
@@ -180,6 +181,7 @@ static const struct rule {
     WORDS("copies", "kind",
           "'host-to-device', 'device-to-host', 'device-to-device', 'peer', 'host-to-host'"),
     WORDS("copies", "engine", "'sdma', 'kernel', 'host', 'unknown'"),
+    WORDS("ledger_opaque", "what", "'pm4', 'indirect', 'vendor', 'direct'"),
     WORDS("graph_rows", "source", "'hip', 'packets'"),
 #undef WORDS
 };

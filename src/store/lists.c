@@ -255,6 +255,22 @@ static int take_left_out(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     return 0;
 }
 
+static int take_opaque(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
+{
+    (void)item;
+    rtl_ledger_t *account =
+        account_of(trace, rtl_row_u32(trace, row, 0), rtl_row_u32(trace, row, 1));
+    const char *what = (const char *)sqlite3_column_text(row, 2);
+    if (!account)
+        return -1;
+    for (int i = 0; what && i < RTL_OPAQUES; i++)
+        if (strcmp(what, rtlOpaqueName((rtl_opaque_t)i)) == 0) {
+            account->opaque[i] = rtl_row_u64(row, 3);
+            account->opaque_of_graphs[i] = rtl_row_u64(row, 4);
+        }
+    return 0;
+}
+
 /* A chunk with what is known of its queue: clock, GPU, counts. */
 static int take_chunk(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
 {
@@ -562,9 +578,14 @@ static rtl_status_t load_contents(rtl_trace_t *trace)
     const struct rtl_table left_out = {
         "SELECT process, queue, stopped, withheld FROM main.ledger_left_out", 1, take_left_out,
         &none};
+    const struct rtl_table opaque = {
+        "SELECT process, queue, what, packets, of_graphs FROM main.ledger_opaque", 1, take_opaque,
+        &none};
     rtl_status_t status = rtl_table_load(trace, &losses);
     if (status == RTL_OK && rtl_trace_has_kinds(trace))
         status = rtl_table_load(trace, &left_out);
+    if (status == RTL_OK && rtl_trace_has_kinds(trace))
+        status = rtl_table_load(trace, &opaque);
     free(none.items);
     if (status == RTL_OK)
         status = rtl_table_load(trace, &chunks);

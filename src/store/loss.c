@@ -17,6 +17,19 @@ const char *rtlLossName(rtl_loss_t reason)
     return (unsigned)reason < RTL_LOSS_REASONS ? names[reason] : "unknown";
 }
 
+_Static_assert((int)RTL_OPAQUES == (int)RTL_OPAQUE_KINDS, "one list of opaque packets");
+
+const char *rtlOpaqueName(rtl_opaque_t what)
+{
+    static const char *const names[RTL_OPAQUES] = {
+        [RTL_OPAQUE_OF_PM4] = "pm4",
+        [RTL_OPAQUE_OF_INDIRECT] = "indirect",
+        [RTL_OPAQUE_OF_VENDOR] = "vendor",
+        [RTL_OPAQUE_OF_DIRECT] = "direct",
+    };
+    return (unsigned)what < RTL_OPAQUES ? names[what] : "unknown";
+}
+
 const char *rtl_text_kind(uint32_t kind)
 {
     static const char *const names[RTL_KINDS] = {

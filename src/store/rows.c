@@ -41,6 +41,7 @@ enum statement {
     CLEAR_LOSSES,
     INSERT_LOSS,
     INSERT_LEFT_OUT,
+    INSERT_OPAQUE,
     INSERT_KIND,
     CLEAR_KIND_LOSSES,
     INSERT_KIND_LOSS,
@@ -56,7 +57,9 @@ static const char *const sources[] = {
          " NULL, NULL)"
          " ON CONFLICT(process) DO UPDATE SET way = excluded.way"),
     [INSERT_AGENT] = "INSERT OR REPLACE INTO agents VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    [INSERT_QUEUE] = "INSERT OR REPLACE INTO queues VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)",
+    /* One that is followed from later on is described again: it was there before. */
+    [INSERT_QUEUE] = "INSERT INTO queues VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
+                     " ON CONFLICT DO UPDATE SET agent = excluded.agent, way = excluded.way",
     [END_QUEUE] = "UPDATE queues SET end = ? WHERE process = ? AND queue = ?",
     [INSERT_SYMBOL] = "INSERT OR REPLACE INTO symbols VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [INSERT_SHAPE] = "INSERT OR REPLACE INTO shapes VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -99,6 +102,7 @@ static const char *const sources[] = {
     [CLEAR_LOSSES] = "DELETE FROM ledger_losses WHERE process = ? AND queue = ?",
     [INSERT_LOSS] = "INSERT INTO ledger_losses VALUES(?, ?, ?, ?)",
     [INSERT_LEFT_OUT] = "INSERT OR REPLACE INTO ledger_left_out VALUES(?, ?, ?, ?)",
+    [INSERT_OPAQUE] = "INSERT OR REPLACE INTO ledger_opaque VALUES(?, ?, ?, ?, ?)",
     [INSERT_KIND] = "INSERT OR REPLACE INTO ledger_kind_rows VALUES(?, ?, ?, ?, ?, ?, ?)",
     [CLEAR_KIND_LOSSES] = "DELETE FROM ledger_kind_losses WHERE process = ? AND kind = ?",
     [INSERT_KIND_LOSS] = "INSERT INTO ledger_kind_losses VALUES(?, ?, ?, ?)",
@@ -603,6 +607,21 @@ static int store_left_out(struct rtl_rows *rows, uint32_t process, uint32_t queu
     return any ? RUN(rows, INSERT_LEFT_OUT, values) : SQLITE_OK;
 }
 
+static int store_opaque(struct rtl_rows *rows, uint32_t process, uint32_t queue,
+                        const struct rtl_writer_account *account)
+{
+    int result = SQLITE_OK;
+    for (int what = 0; what < RTL_OPAQUE_KINDS && result == SQLITE_OK; what++) {
+        if (account->opaque[what] == 0)
+            continue;
+        const struct value values[] = {
+            number(process), number(queue), text(rtlOpaqueName((rtl_opaque_t)what)),
+            number(account->opaque[what]), number(account->opaque_of_graphs[what])};
+        result = RUN(rows, INSERT_OPAQUE, values);
+    }
+    return result;
+}
+
 int rtl_rows_account(struct rtl_rows *rows, uint32_t process, uint32_t queue,
                      const struct rtl_writer_account *account)
 {
@@ -627,7 +646,9 @@ int rtl_rows_account(struct rtl_rows *rows, uint32_t process, uint32_t queue,
                                      number(account->lost[reason])};
         result = RUN(rows, INSERT_LOSS, loss);
     }
-    return result == SQLITE_OK ? store_left_out(rows, process, queue, account) : result;
+    if (result == SQLITE_OK)
+        result = store_left_out(rows, process, queue, account);
+    return result == SQLITE_OK ? store_opaque(rows, process, queue, account) : result;
 }
 
 int rtl_rows_kind(struct rtl_rows *rows, uint32_t process, enum rtl_kind kind,

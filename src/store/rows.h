@@ -15,7 +15,7 @@
 #include <sqlite3.h>
 #include <stddef.h>
 
-#define RTL_ROWS_STATEMENTS 40
+#define RTL_ROWS_STATEMENTS 41
 
 /** Prepared statements, made when first needed. */
 struct rtl_rows {

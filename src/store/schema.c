@@ -74,6 +74,9 @@ const char rtl_schema_ledger[] =
     "CREATE TABLE ledger_left_out(process INTEGER, queue INTEGER, stopped INTEGER,"
     " withheld INTEGER, PRIMARY KEY(process, queue)) WITHOUT ROWID;"
 
+    "CREATE TABLE ledger_opaque(process INTEGER, queue INTEGER, what TEXT, packets INTEGER,"
+    " of_graphs INTEGER, PRIMARY KEY(process, queue, what)) WITHOUT ROWID;"
+
     "CREATE TABLE ledger_kind_rows(process INTEGER, kind TEXT, recorded INTEGER, dropped INTEGER,"
     " waiting INTEGER, stopped INTEGER, withheld INTEGER, PRIMARY KEY(process, kind))"
     " WITHOUT ROWID;"

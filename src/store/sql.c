@@ -139,7 +139,10 @@ static const char counter_views[] =
     "CREATE TEMP VIEW uncounted(process, agent, why, count) AS SELECT * FROM stored_uncounted;"
 
     "CREATE TEMP VIEW hip_queues(process, queue, library, calls) AS"
-    " SELECT * FROM stored_hip_queues;";
+    " SELECT * FROM stored_hip_queues;"
+
+    "CREATE TEMP VIEW ledger_opaque(process, queue, what, packets, of_graphs) AS"
+    " SELECT * FROM stored_ledger_opaque;";
 
 /* Tables, or columns of theirs, that older files do not have. The views read `stored_TABLE`, which
  * is the table, or empty. */
@@ -169,6 +172,7 @@ static const struct stored {
     {"sample_chunks", "process, samples"},
     /* Of format 1.5. */
     {"ledger_left_out", "process, queue, stopped, withheld"},
+    {"ledger_opaque", "process, queue, what, packets, of_graphs"},
     {"ledger_kind_rows", "process, kind, recorded, dropped, waiting, stopped, withheld"},
     {"ledger_kind_losses", "process, kind, reason, lost"},
 };

@@ -118,6 +118,7 @@ void rtl_writer_hip_queue(struct rtl_writer *, uint32_t process, const struct rt
 struct rtl_writer_account {
     uint64_t packets, seen, skipped, stopped, withheld, recorded, forwarded, borrowed, helped;
     uint64_t lost[RTL_LOST_REASONS];
+    uint64_t opaque[RTL_OPAQUE_KINDS], opaque_of_graphs[RTL_OPAQUE_KINDS];
 };
 void rtl_writer_ledger(struct rtl_writer *, uint32_t process, uint32_t queue,
                        const struct rtl_writer_account *account);

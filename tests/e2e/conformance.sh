@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # conformance.sh BUILD WAY RUNTIME: what holds whichever way RTL takes into a queue (interpose or intercept) on
-# whichever runtime (rocr, or the generation G1, G2 or G3 of the model of ROCr's intercept queue):
+# whichever runtime (rocr, adopted: the same, but that RTL does not see a queue being made, or the generation G1, G2 or G3 of the
+# model of ROCr's intercept queue):
 #
 # - signals are decremented exactly once and never early, barrier bits and dependencies are kept, the order is kept, no
 #   slot is lost, hsa_amd_profiling_get_dispatch_time tells the device's times: random AQL programs, which check all of
@@ -12,6 +13,8 @@ way=$1
 runtime=$2
 if [ "$runtime" = rocr ]; then
     skip_what_is_refused full
+elif [ "$runtime" = adopted ]; then
+    export E2E_TOOLS=$build/tests/lib/rocm10.so MODEL_HIDE=1 HSA_TOOLS_REPORT_LOAD_FAILURE=1
 else
     export E2E_TOOLS=$build/tests/lib/intercept_model.so MODEL_GENERATION=$runtime HSA_TOOLS_REPORT_LOAD_FAILURE=1
 fi

@@ -6,6 +6,7 @@
  *                        producers that ask the runtime
  *     register           a producer reserves through the runtime and rings the device's register
  *                        itself, while another one keeps other queues busy
+ *     leave              the same, and ends at once with its queue
  *     stop               with rtlStop and rtlStart between batches
  *     flicker            four producers, while another thread stops and starts all the time
  *
@@ -148,6 +149,19 @@ static unsigned run_register(void)
     return kernels + TRIPS;
 }
 
+/* Nobody has looked at the queue since. */
+static unsigned run_leave(void)
+{
+    hsa_queue_t *queue = gpu_queue(&gpu, 64);
+    struct gpu_packet last = {gpu_signal(1), 0, true};
+    uint64_t first = hsa_queue_add_write_index_relaxed(queue, BYPASS);
+    for (uint32_t i = 0; i < BYPASS; i++)
+        gpu_write(&gpu, queue, first + i, i + 1 < BYPASS ? &packets[i] : &last);
+    ring_register(queue, first + BYPASS - 1);
+    wait_and_destroy(last.signal);
+    return BYPASS;
+}
+
 static unsigned run_stop(void)
 {
     int (*stop)(void) = control("rtlStop");
@@ -219,6 +233,8 @@ int main(int argc, char **argv)
         kernels = run_bypass();
     else if (strcmp(way, "register") == 0)
         kernels = run_register();
+    else if (strcmp(way, "leave") == 0)
+        kernels = run_leave();
     else if (strcmp(way, "stop") == 0)
         kernels = run_stop();
     else if (strcmp(way, "flicker") == 0)

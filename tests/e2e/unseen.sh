@@ -3,9 +3,9 @@
 # trace incomplete, with what is known of them; those of others do not. HOW: looked, where the kernel does not tell which process
 # has made which (needs root); apart, so in a pid namespace without the session's leader, as in a container. PART: cleared (without
 # its environment), orphaned (the same, when its parents are gone), mute (librtl.so in it reaches nobody; needs root), late (it
-# goes on when the recording ends), strangers, nested, brief (it lives less than a look; needs root), bereft (the same, with
-# librtl.so in it and nothing else; needs root), rooms (namespaces; needs root), hidden (this user may not look into it; needs
-# root). Skipped, 77, where something is not there.
+# goes on when the recording ends), strangers, nested, brief (it lives less than a look; needs root), between (between two steps of
+# a look; needs root), bereft (brief, with librtl.so in it and nothing else; needs root), rooms (namespaces; needs root), hidden
+# (this user may not look into it; needs root). Skipped, 77, where something is not there.
 source "$(dirname "$0")/lib.sh"
 part=$1
 export rtl bin
@@ -119,6 +119,15 @@ brief() {
     whole lite 7 '$ctl <<<7; LD_PRELOAD=libhsa-runtime64.so.1 sleep 2'
     # Nor who has a ring, though nobody looked before it was over: of the image that was begun last.
     whole full 7 'rtl=$PPID; kill -STOP $rtl; (sleep 2; kill -CONT $rtl) & exec $ctl <<<7'
+}
+
+# Made, and over, between two things that one look reads: which processes there are, and who has opened the runtime.
+between() {
+    need_root
+    hears_openers || { echo "the kernel does not tell who makes a process or opens a file: skipped" && exit 77; }
+    traced=(env "LD_PRELOAD=$build/tests/lib/slow_forks.so" "$rtl")
+    missing full 7 40 "\(opened the GPU runtime.* was over\|${without}HSA_TOOLS_LIB\)" \
+        '$ctl <<<7; for ((i = 0; i < 40; i++)); do env -i LD_PRELOAD=libhsa-runtime64.so.1 LD_LIBRARY_PATH=$LD_LIBRARY_PATH /bin/true; done'
 }
 
 # Over before anybody looks, with nothing left in its environment but the preload: librtl.so in it finds the recording by the process's

@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         rtl_api_hook(entry, stand_in);
         unsigned places = 0;
         for (unsigned t = 0; t < 2; t++)
-            places += hooked(&tables[t], rtl_api_offset(entry, sizes[t]));
+            places += hooked(&tables[t], rtl_api_offset(entry, sizes[t], rtl_api.ext_step));
         must(places <= 1, "an entry has one place");
     }
     for (unsigned t = 0; t < 2; t++) {

@@ -39,6 +39,7 @@ static struct table tables[] = {
     {.name = "ledger_rows"},
     {.name = "ledger_losses"},
     {.name = "ledger_left_out"},
+    {.name = "ledger_opaque"},
     {.name = "ledger_kind_rows"},
     {.name = "ledger_kind_losses"},
     {.name = "hip_queues"},

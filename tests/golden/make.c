@@ -680,7 +680,13 @@ static void make_kinds(uint32_t process)
 {
     struct rtl_writer_kind kinds[RTL_KINDS] = {{0}};
     static const struct rtl_writer_account account = {
-        .packets = ALL_64, .seen = 9, .skipped = 9, .stopped = 4, .withheld = 3};
+        .packets = ALL_64,
+        .seen = 9,
+        .skipped = 9,
+        .stopped = 4,
+        .withheld = 3,
+        .opaque = {[RTL_OPAQUE_PM4] = ALL_64, [RTL_OPAQUE_VENDOR] = 2},
+        .opaque_of_graphs = {[RTL_OPAQUE_PM4] = 1}};
     for (unsigned reason = 0; reason < RTL_LOST_REASONS; reason++)
         kinds[RTL_KIND_RANGES].lost[reason] = 10 + reason;
     kinds[RTL_KIND_CALLS].waiting = 1;

@@ -9,7 +9,8 @@ trap 'rm -rf "$scratch"' EXIT
 git -C "$(git -C "$here" rev-parse --show-toplevel)" archive "$1" include src | tar -x -C "$scratch"
 cd "$scratch"
 mapfile -t sources < <(find src/store src/graph -name '*.c' ! -name sql_extension.c ! -name blank_make.c ! -name empty_db_make.c)
-[ ! -e src/common/index.c ] || sources+=(src/common/index.c) # its hash map
+# What it stands on, in later versions.
+mapfile -t -O "${#sources[@]}" sources < <(find src/common src/ring/clock_line.c -name '*.c' 2>/dev/null)
 compile=(cc -std=c11 -D_GNU_SOURCE -DRTL_VERSION='"0"' -Iinclude -Isrc)
 for name in blank empty_db; do # the tables are made by the build
     [ -e "src/store/${name}_make.c" ] || continue

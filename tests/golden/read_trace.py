@@ -761,7 +761,8 @@ class Trace:
         return {"kernels": kernels, "copies": list(self.copies()), "api": self.api,
                 "graphs": list(self.graph_rows()), "graph_nodes": list(self.graph_nodes()), "graph_launches": self.launches,
                 "ranges": list(self.range_rows()), "pauses": list(self.pauses()), "streams": list(self.streams()),
-                "threads": list(self.threads()), "ledger_kinds": list(self.kind_rows()), **self.counter_tables(kernels)}
+                "threads": list(self.threads()), "ledger_kinds": list(self.kind_rows()),
+                "ledger_opaque": list(self.rows("ledger_opaque", 5)), **self.counter_tables(kernels)}
 
 
 def place_of(row, found):

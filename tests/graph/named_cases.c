@@ -240,6 +240,57 @@ const char *Named_LossLeavesTheRestCertain(void)
     return NULL;
 }
 
+/* What is left out never comes: nobody waits for it. Launches of which the same is left out share a
+ * plan, and what is there has its node; of a kernel that is lost besides, the rest has. */
+const char *Named_WhatIsLeftOutIsMissing(void)
+{
+    struct world world;
+    world_open(&world);
+    world_shape(&world, 0, 1, 64);
+    world_graph(&world, &same_chain);
+    for (uint32_t launch = 1; launch <= 3; launch++) {
+        world_launch_in_part(&world, launch, 5, 5, 3);
+        world_kernel(&world, launch, 1, 0);
+        if (launch < 3)
+            world_kernel(&world, launch, 4, 0);
+    }
+    CHECK(world.launches_told == 2);
+    world_finish(&world);
+    for (uint32_t launch = 1; launch <= 3; launch++) {
+        CHECK(is(&world, launch, 1, 1, true));
+        CHECK(world.launches[launch].kernels == 5);
+        CHECK(world.launches[launch].recorded == (launch < 3 ? 2 : 1));
+    }
+    CHECK(is(&world, 1, 4, 4, true) && is(&world, 2, 4, 4, true));
+    CHECK(world.plans_told == 2 && world.launches[1].plan == world.launches[2].plan);
+    CHECK(world.contradictions == 0);
+    world_close(&world);
+    return NULL;
+}
+
+/* A graph that HIP cannot be asked about is made of its first whole launch, not of a part of one.
+ */
+const char *Named_APartIsNoGraph(void)
+{
+    static const struct rtl_wire_graph unknown = {
+        .graph = 1, .generation = 1, .flags = RTL_GRAPH_UNKNOWN};
+    struct world world;
+    world_open(&world);
+    world_shape(&world, 0, 1, 64);
+    rtl_graphs_graph(world.graphs, &unknown);
+    world_launch_in_part(&world, 1, 3, 3, 2);
+    world_kernel(&world, 1, 2, 0);
+    world_launch(&world, 2, 1, 1, 3, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        world_kernel(&world, 2, i, 0);
+    world_finish(&world);
+    CHECK(world.node_count == 3 && world_ask(&world, 1, 2).node == RTL_NONE);
+    for (uint32_t i = 0; i < 3; i++)
+        CHECK(is(&world, 2, i, i, true));
+    world_close(&world);
+    return NULL;
+}
+
 /* A packet that is missing may be a barrier or the lost kernel. */
 const char *Named_LossBesideABarrierIsNotCertain(void)
 {

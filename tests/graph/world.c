@@ -169,6 +169,19 @@ void world_launch(struct world *world, uint32_t launch, uint32_t graph, uint32_t
     rtl_graphs_launch(world->graphs, &wire);
 }
 
+void world_launch_in_part(struct world *world, uint32_t launch, uint32_t packets, uint32_t kernels,
+                          uint32_t left_out)
+{
+    const struct rtl_wire_launch wire = {.launch = launch,
+                                         .graph = 1,
+                                         .generation = 1,
+                                         .packets = packets,
+                                         .kernels = kernels,
+                                         .left_out = left_out,
+                                         .thread = 1};
+    rtl_graphs_launch(world->graphs, &wire);
+}
+
 void world_kernel(struct world *world, uint32_t launch, uint32_t ordinal, uint32_t shape)
 {
     const struct rtl_wire_kernel kernel = {.start = 100 + ordinal,

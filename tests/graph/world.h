@@ -67,6 +67,10 @@ void world_graph(struct world *world, const struct world_graph *graph);
 void world_launch(struct world *world, uint32_t launch, uint32_t graph, uint32_t generation,
                   uint32_t packets, uint32_t kernels);
 
+/** The same, of graph 1, generation 1, of whose kernels so many are left out. */
+void world_launch_in_part(struct world *world, uint32_t launch, uint32_t packets, uint32_t kernels,
+                          uint32_t left_out);
+
 /** A kernel of a launch. */
 void world_kernel(struct world *world, uint32_t launch, uint32_t ordinal, uint32_t shape);
 

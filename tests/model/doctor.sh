@@ -32,6 +32,8 @@ finds problem "environment" "ROCP_TOOL_LIB=x.so" ROCP_TOOL_LIB=x.so
 finds note "environment" "HSA_TOOLS_LIB=x.so" HSA_TOOLS_LIB=x.so
 finds note "environment" "LD_PRELOAD=libm.so.6" LD_PRELOAD=libm.so.6
 finds problem "environment" "DEBUG_CLR_DIRECT_DOORBELL=1" DEBUG_CLR_DIRECT_DOORBELL=1
+finds problem "environment" "DEBUG_HIP_GRAPH_PM4=1" DEBUG_HIP_GRAPH_PM4=1
+finds ok "environment" "no other tool" DEBUG_CLR_DIRECT_DOORBELL=0 DEBUG_HIP_GRAPH_PM4=0
 finds problem "environment" "ROCPROFILER_REGISTER_LIBRARY=y.so" ROCPROFILER_REGISTER_LIBRARY=y.so
 finds ok "environment" "no other tool" ROCPROFILER_REGISTER_LIBRARY=y.so ROCPROFILER_REGISTER_ENABLED=0
 finds note "runtime" "leads to the software GPU" LD_PRELOAD="$soft"

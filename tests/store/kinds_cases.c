@@ -26,7 +26,12 @@ static bool write_kinds(const char *path)
     char error[512];
     struct rtl_writer_kind kinds[RTL_KINDS] = {{0}};
     const struct rtl_writer_account account = {
-        .seen = 30, .skipped = 30, .stopped = 12, .withheld = 3};
+        .seen = 30,
+        .skipped = 30,
+        .stopped = 12,
+        .withheld = 3,
+        .opaque = {[RTL_OPAQUE_PM4] = 7, [RTL_OPAQUE_DIRECT] = 2},
+        .opaque_of_graphs = {[RTL_OPAQUE_PM4] = 4}};
     struct rtl_writer *writer = fixture_open(path);
     if (!writer)
         return false;
@@ -101,8 +106,13 @@ const char *Kinds_EveryField(void)
     CHECK(rtlTraceKinds(trace, &kinds, &count) == RTL_OK); /* again */
     CHECK_DONE(check_kinds(kinds, count));
     CHECK(rtlTraceLedger(trace, &ledger, &count) == RTL_OK && count == 2);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         CHECK(ledger[i].skipped == 30 && ledger[i].stopped == 12 && ledger[i].withheld == 3);
+        CHECK(ledger[i].opaque[RTL_OPAQUE_OF_PM4] == 7);
+        CHECK(ledger[i].opaque_of_graphs[RTL_OPAQUE_OF_PM4] == 4);
+        CHECK(ledger[i].opaque[RTL_OPAQUE_OF_DIRECT] == 2);
+        CHECK(ledger[i].opaque[RTL_OPAQUE_OF_VENDOR] == 0);
+    }
     rtlTraceClose(trace);
     CHECK(rtlTraceKinds(NULL, &kinds, &count) == RTL_E_ARGUMENT);
     fixture_remove(path);
@@ -124,6 +134,8 @@ const char *Kinds_InSql(void)
     CHECK(fixture_number(path, "SELECT sum(stored)" OF("marks")) == 1);
     CHECK(fixture_number(path, "SELECT sum(recorded - stored)" OF("processes")) == 3);
     CHECK(fixture_number(path, "SELECT sum(stopped) FROM ledger WHERE process = 1") == 12);
+    CHECK(fixture_number(path, "SELECT sum(packets) * 10 + sum(of_graphs) FROM ledger_opaque"
+                               " WHERE process = 1") == 94);
     CHECK(fixture_number(path, "SELECT sum(withheld) FROM ledger") == 6);
     fixture_remove(path);
     return NULL;

@@ -59,6 +59,21 @@ session=$(sed -n 's/^RTL_SESSION=//p' run.out)
 equal "RTL_MODE of lite" "$(sed -n 's/^RTL_MODE=//p' run.out)" lite
 equal "RTL_BUFFER" "$(sed -n 's/^RTL_BUFFER=//p' run.out)" 8388608
 
+# Settings of HIP that would hide packets and doorbells are off, unless the caller has set them.
+unset DEBUG_HIP_GRAPH_PM4 DEBUG_CLR_DIRECT_DOORBELL
+verbose=("$rtl" trace -q -f --verbose --gpu soft -o t.db --)
+"${verbose[@]}" env >run.out 2>run.err
+equal "settings of HIP" "$(grep -E '^DEBUG_(HIP_GRAPH_PM4|CLR_DIRECT_DOORBELL)=' run.out | LC_ALL=C sort | xargs)" \
+    "DEBUG_CLR_DIRECT_DOORBELL=0 DEBUG_HIP_GRAPH_PM4=0"
+grep -q '^rtl: sets DEBUG_HIP_GRAPH_PM4=0 for the program' run.err || fail "--verbose does not tell of DEBUG_HIP_GRAPH_PM4"
+grep -q '^rtl: sets DEBUG_CLR_DIRECT_DOORBELL=0 for' run.err || fail "--verbose does not tell of DEBUG_CLR_DIRECT_DOORBELL"
+DEBUG_HIP_GRAPH_PM4=1 DEBUG_CLR_DIRECT_DOORBELL='' "${verbose[@]}" env >run.out 2>run.err
+equal "settings of the caller" "$(grep -E '^DEBUG_(HIP_GRAPH_PM4|CLR_DIRECT_DOORBELL)=' run.out | LC_ALL=C sort | xargs)" \
+    "DEBUG_CLR_DIRECT_DOORBELL= DEBUG_HIP_GRAPH_PM4=1"
+grep -q '^rtl: the environment has DEBUG_HIP_GRAPH_PM4=1, which stays' run.err || fail "--verbose does not tell what stays"
+"${trace[@]}" env >run.out 2>run.err
+equal "said without --verbose" "$(cat run.err)" ""
+
 # Signals to rtl reach the program, which decides.
 cat >catch.sh <<'END'
 for signal in TERM USR1 USR2 HUP INT; do trap "echo $signal; exit 3" $signal; done

@@ -37,8 +37,8 @@ static void graph(struct rtl_ring *ring, uint32_t number, uint32_t generation)
 }
 
 /* A launch whose kernels begin at tick `at` of the made-up world, 100 ticks apart, 10 long. */
-static void launch(struct rtl_ring *ring, uint32_t number, uint32_t id, uint32_t generation,
-                   uint64_t at, uint32_t recorded)
+static void launch_of(struct rtl_ring *ring, uint32_t number, uint32_t id, uint32_t generation,
+                      uint64_t at, uint32_t recorded, uint32_t left_out)
 {
     const struct rtl_wire_launch body = {.time_ns = MADE_BEGIN_NS,
                                          .launch = id,
@@ -46,7 +46,8 @@ static void launch(struct rtl_ring *ring, uint32_t number, uint32_t id, uint32_t
                                          .generation = generation,
                                          .thread = 71,
                                          .packets = 2,
-                                         .kernels = 2};
+                                         .kernels = 2,
+                                         .left_out = left_out};
     push(ring, RTL_WIRE_LAUNCH, &body, sizeof body, NULL, 0);
     for (uint32_t i = 0; i < recorded; ++i) {
         const struct rtl_wire_kernel kernel = {.packet = (uint64_t)id * 2 + i,
@@ -57,6 +58,12 @@ static void launch(struct rtl_ring *ring, uint32_t number, uint32_t id, uint32_t
                                                .ordinal = i};
         push(ring, RTL_WIRE_KERNEL, &kernel, sizeof kernel, NULL, 0);
     }
+}
+
+static void launch(struct rtl_ring *ring, uint32_t number, uint32_t id, uint32_t generation,
+                   uint64_t at, uint32_t recorded)
+{
+    launch_of(ring, number, id, generation, at, recorded, 0);
 }
 
 /* Graph 1 launched twice, changed, launched again; graph 2 launched once; all whole. */
@@ -95,6 +102,19 @@ static void lost_one(struct rtl_ring *ring)
     launch(ring, 1, 1, 1, 1000, 1);
     made_ledger(ring, 0, 2, 1, 0);
     atomic_store(&ring->header->ledger[0].lost[RTL_LOST_POOL], 1);
+    rtl_ring_close(ring);
+}
+
+/* Two launches whose second kernels the mode leaves out; then one of which it leaves both. */
+static void left_out(struct rtl_ring *ring)
+{
+    made_mode = RTL_MODE_LITE; /* of the process, which is another one */
+    made_definitions(ring);
+    made_queue(ring, 0, 0x1000, MADE_BEGIN_NS);
+    graph(ring, 1, 1);
+    for (uint32_t id = 1; id <= 3; ++id)
+        launch_of(ring, 1, id, 1, id * UINT64_C(1000), id < 3, id < 3 ? 1 : 2);
+    made_ledger(ring, 0, 6, 2, 4);
     rtl_ring_close(ring);
 }
 
@@ -169,6 +189,48 @@ const char *Graphs_InTheTools(void)
                    " %s check %s | grep -q 'graph launches: 4$' &&"
                    " %s check --json %s | grep -q '\"uncertain\": 0' &&"
                    " %s summary --json %s | grep -q '\"graph_launch_count\": 4'",
+                   RTL_COMMAND, made.trace, RTL_COMMAND, made.trace, RTL_COMMAND, made.trace,
+                   RTL_COMMAND, made.trace, RTL_COMMAND, made.trace);
+    CHECK(made_shell(command) == 0);
+    made_clean(&made);
+    return NULL;
+}
+
+static const char left_out_line[] =
+    "not whole in the trace, so not in .*: 3 launches: kernels of them were left out by the mode "
+    "lite \\(rtl trace -m full records them\\)$";
+
+/* What the mode leaves out of a launch is missing in it: the launch is in no numbers, and each
+ * command says why. */
+const char *Graphs_WhatTheModeLeavesOutIsSaid(void)
+{
+    static const char *const ways[] = {"summary", "graph list", "graph show", "graph launches"};
+    struct made made;
+    struct tally_graphs tally;
+    struct verdict verdict;
+    char command[4096];
+    rtl_trace_t *trace;
+    CHECK_DONE(open_graphs(&made, left_out, &trace));
+    CHECK(tally_graphs_read(trace, 0, 0, &tally) == RTL_OK);
+    CHECK(tally.count == 1 && tally.launches == 3 && tally.kernels == 2 && tally.partial == 3);
+    CHECK(tally.graphs[0].stat.count == 0 && tally.why.by_mode == 4);
+    CHECK(!tally.why.stopped && !tally.why.lost && strcmp(tally.why.mode, "lite") == 0);
+    CHECK(account_verdict(trace, &verdict) == RTL_OK && verdict.complete);
+    CHECK(verdict.graphs.partial == 3 && verdict.graphs.missing == 4 && verdict.graphs.lost == 0);
+    tally_graphs_free(&tally);
+    rtlTraceClose(trace);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; ++i) {
+        (void)snprintf(command, sizeof command, "%s %s %s %s | grep -Eq '%s'", RTL_COMMAND, ways[i],
+                       made.trace, i < 2 ? "" : "1", left_out_line);
+        CHECK(made_shell(command) == 0);
+    }
+    (void)snprintf(command, sizeof command,
+                   "%s graph show %s 1 | grep -q '^graph 1.1: 2 nodes, 3 launches$' &&"
+                   " ! %s graph show %s 1 | grep -q 'of a launch' &&"
+                   " [ \"$(%s sql %s 'SELECT sum(kernels), sum(expected) FROM graph_launches')\""
+                   " = '2|6' ] &&"
+                   " %s timeline %s --launch 1:2 | grep -q '1 kernel of 2: the others are not' &&"
+                   " %s graph list --json %s | jq -e '.partial_why == [\"mode\"]' >/dev/null",
                    RTL_COMMAND, made.trace, RTL_COMMAND, made.trace, RTL_COMMAND, made.trace,
                    RTL_COMMAND, made.trace, RTL_COMMAND, made.trace);
     CHECK(made_shell(command) == 0);

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum rtl_mode made_mode = RTL_MODE_FULL;
+
 const char *const made_names[2] = {"_Z3addPi", "_Z3mulPf"};
 
 const char *made_begin(struct made *made)
@@ -79,7 +81,7 @@ void made_definitions(struct rtl_ring *ring)
 {
     struct rtl_wire_process process = {.time_ns = MADE_BEGIN_NS,
                                        .pid = (uint32_t)getpid(),
-                                       .mode = RTL_MODE_FULL,
+                                       .mode = made_mode,
                                        .interception = RTL_INTERPOSED,
                                        .command_length = 4,
                                        .host_length = 4};

@@ -42,6 +42,9 @@ const char *made_end(struct made *made);
 
 void made_clean(struct made *made);
 
+/** The mode of the fake process; full unless a test says otherwise. */
+extern enum rtl_mode made_mode;
+
 /** Records of the fake process. Agent 0 is a GPU; symbols and shapes 0 and 1 are `made_names`. */
 extern const char *const made_names[2];
 void made_definitions(struct rtl_ring *ring);

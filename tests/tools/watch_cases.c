@@ -1,14 +1,17 @@
 /* What /proc tells of processes that RTL is not in, and which of them are of the program. */
 #include "../common/check.h"
 #include "collect/maps.h"
+#include "collect/openings.h"
 #include "collect/tree.h"
 #include "common/clock.h"
 #include "ring/files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fanotify.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -106,5 +109,101 @@ const char *Watch_KnowsTheProgram(void)
         (void)close(pipes[i]);
         (void)close(others[i]);
     }
+    return NULL;
+}
+
+/* A session that the program has made before anybody asked for it is the program's, where the
+ * kernel does not tell of forks. */
+const char *Watch_KnowsASessionOfTheProgram(void)
+{
+    struct tree tree;
+    int pipes[2];
+    pid_t orphan = 0;
+    CHECK(pipe(pipes) == 0 && tree_begin(&tree, SESSION));
+    tree.broken = true;
+    pid_t program = fork();
+    if (program == 0) {
+        (void)setsid();
+        pid_t own = fork();
+        if (own == 0) {
+            orphan = fork();
+            if (orphan > 0 && write(pipes[1], &orphan, sizeof orphan) == sizeof orphan)
+                _exit(0);
+        } else {
+            (void)waitpid(own, NULL, 0);
+        }
+        (void)pause();
+        _exit(0);
+    }
+    CHECK(program > 0 && read(pipes[0], &orphan, sizeof orphan) == sizeof orphan);
+    tree_root(&tree, (uint32_t)program);
+    struct member *root = tree_find(&tree, (uint32_t)program);
+    if (root) /* as a look does */
+        root->session = root->group = program;
+    while (!tree_update(&tree, rtl_now() + 1000000))
+        ;
+    bool found = tree_find(&tree, (uint32_t)orphan) != NULL;
+    bool strange = tree_find(&tree, (uint32_t)getppid()) != NULL;
+    tree_end(&tree);
+    CHECK(kill(orphan, SIGKILL) == 0 && kill(program, SIGKILL) == 0);
+    CHECK(waitpid(program, NULL, 0) == program);
+    CHECK(root && found && !strange);
+    (void)close(pipes[0]);
+    (void)close(pipes[1]);
+    return NULL;
+}
+
+static void count_opener(void *context, uint32_t pid)
+{
+    (void)pid;
+    ++*(unsigned *)context;
+}
+
+/* A file from which so many openings are read, whole ones at a time. */
+static int openings_of(unsigned count, uint64_t last_mask)
+{
+    enum { PIECE = 100 };
+    int pipes[2];
+    struct fanotify_event_metadata events[PIECE];
+    if (pipe2(pipes, O_CLOEXEC | O_NONBLOCK | O_DIRECT) != 0)
+        return -1;
+    bool whole = fcntl(pipes[1], F_SETPIPE_SZ, 1 << 20) >= 0;
+    for (unsigned i = 0; i < PIECE; i++)
+        events[i] = (struct fanotify_event_metadata){.event_len = sizeof events[i],
+                                                     .vers = FANOTIFY_METADATA_VERSION,
+                                                     .metadata_len = sizeof events[i],
+                                                     .mask = FAN_OPEN,
+                                                     .fd = FAN_NOFD,
+                                                     .pid = 7};
+    for (unsigned i = 0; i < count; i += PIECE) {
+        size_t size = (count - i < PIECE ? count - i : PIECE) * sizeof events[0];
+        if (i + PIECE >= count)
+            events[count - i - 1].mask = last_mask;
+        whole = whole && write(pipes[1], events, size) == (ssize_t)size;
+    }
+    (void)close(pipes[1]);
+    if (whole)
+        return pipes[0];
+    (void)close(pipes[0]);
+    return -1;
+}
+
+/* However many there are, all are read; and that Linux has lost some is known. */
+const char *Watch_ReadsAllOpenings(void)
+{
+    const unsigned many = 25000;
+    unsigned count = 0;
+    struct openings openings = {.file = -1, .who = openings_of(many, FAN_OPEN)};
+    CHECK(openings.who >= 0);
+    CHECK(openings_who(&openings, count_opener, &count));
+    while (openings_who(&openings, count_opener, &count))
+        ;
+    CHECK(count == many && !openings.lost);
+    (void)close(openings.who);
+    openings.who = openings_of(3, FAN_Q_OVERFLOW);
+    CHECK(openings.who >= 0);
+    CHECK(!openings_who(&openings, count_opener, &count));
+    CHECK(count == many + 2 && openings.lost);
+    (void)close(openings.who);
     return NULL;
 }

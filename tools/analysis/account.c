@@ -178,6 +178,34 @@ bool account_is_copies(rtl_trace_t *trace, const rtl_ledger_t *row)
     return queue && strcmp(queue->way, "copies") == 0;
 }
 
+static bool is_full(rtl_trace_t *trace, uint32_t process)
+{
+    const rtl_process_t *processes;
+    size_t count;
+    if (rtlTraceProcesses(trace, &processes, &count) != RTL_OK)
+        return true;
+    for (size_t i = 0; i < count; ++i)
+        if (processes[i].process == process)
+            return strcmp(processes[i].mode, "full") == 0;
+    return true;
+}
+
+/* What the other modes do not promise is no more than not known there. */
+static void add_opaque(rtl_trace_t *trace, const rtl_ledger_t *row, struct verdict *verdict)
+{
+    uint64_t all = 0;
+    uint64_t of_graphs = 0;
+    for (unsigned what = 0; what < RTL_OPAQUE_OF_DIRECT; ++what) {
+        all += row->opaque[what];
+        of_graphs += row->opaque_of_graphs[what];
+    }
+    if (of_graphs && !is_full(trace, row->process))
+        of_graphs = 0;
+    verdict->opaque.of_graphs += of_graphs;
+    verdict->opaque.elsewhere += all > of_graphs ? all - of_graphs : 0;
+    verdict->opaque.direct += row->opaque[RTL_OPAQUE_OF_DIRECT];
+}
+
 static rtl_status_t add_ledger(rtl_trace_t *trace, struct verdict *verdict)
 {
     const rtl_ledger_t *rows;
@@ -189,6 +217,7 @@ static rtl_status_t add_ledger(rtl_trace_t *trace, struct verdict *verdict)
         if (account.skipped && !kinds_known(trace, rows[i].process))
             account.untold = account.skipped;
         add(account_is_copies(trace, &rows[i]) ? &verdict->copies : &verdict->total, &account);
+        add_opaque(trace, &rows[i], verdict);
     }
     return status;
 }
@@ -304,11 +333,12 @@ rtl_status_t account_verdict(rtl_trace_t *trace, struct verdict *verdict)
     verdict->recording = is_recording(&info);
     verdict->failure = info.failure;
     verdict->at_least = !verdict->finished && !verdict->recording && !info.accounted;
-    verdict->complete =
-        verdict->finished && verdict->processes > verdict->not_started && verdict->running == 0 &&
-        verdict->refused == 0 && verdict->unrecorded == 0 && verdict->untracked == 0 &&
-        verdict->torn == 0 && is_whole(&verdict->total) && is_whole(&verdict->copies) &&
-        verdict->graphs.lost == 0 && verdict->unseen.hips == 0 && verdict->kinds.whole;
+    verdict->complete = verdict->finished && verdict->processes > verdict->not_started &&
+                        verdict->running == 0 && verdict->refused == 0 &&
+                        verdict->unrecorded == 0 && verdict->untracked == 0 && verdict->torn == 0 &&
+                        is_whole(&verdict->total) && is_whole(&verdict->copies) &&
+                        verdict->graphs.lost == 0 && verdict->opaque.of_graphs == 0 &&
+                        verdict->unseen.hips == 0 && verdict->kinds.whole;
     return RTL_OK;
 }
 
@@ -418,6 +448,16 @@ static void append_unseen(struct line *line, const struct verdict *verdict)
         append(line, ", without host calls (RTL_PRELOAD=off)");
 }
 
+static void append_opaque(struct line *line, const struct verdict *verdict)
+{
+    if (verdict->opaque.of_graphs)
+        append(line, ", %s of graphs without packets for their kernels",
+               show_things(verdict->opaque.of_graphs, "packet").text);
+    if (verdict->opaque.elsewhere)
+        append(line, ", %s whose content is not known",
+               show_things(verdict->opaque.elsewhere, "packet").text);
+}
+
 static void append_states(struct line *line, const struct verdict *verdict)
 {
     if (verdict->untracked)
@@ -499,6 +539,7 @@ void account_line(const struct verdict *verdict, char *text, size_t size)
     if (verdict->graphs.lost)
         append(&line, ", %s of graph launches missing and not in the ledger",
                show_count(verdict->graphs.lost).text);
+    append_opaque(&line, verdict);
     append_unseen(&line, verdict);
     append_kinds(&line, verdict);
     append_states(&line, verdict);

@@ -51,8 +51,14 @@ struct verdict {
         uint64_t past;    /**< kernels of HIPs whose host calls are followed, which no call or range
                              of the trace launched; 0 unless somebody has counted them */
     } unseen;
-    struct kinds kinds;  /**< host calls, ranges, launches … */
-    bool all_full;       /**< every process was recorded in full mode */
+    struct {
+        uint64_t of_graphs; /**< of launches of graphs, in processes of full mode: kernels in there
+                                 have no packet that could be timed */
+        uint64_t elsewhere; /**< other vendors' packets whose content is not known */
+        uint64_t direct;    /**< packets that the device took without librtl.so */
+    } opaque;               /**< packets that RTL cannot look into */
+    struct kinds kinds;     /**< host calls, ranges, launches … */
+    bool all_full;          /**< every process was recorded in full mode */
     const char *failure; /**< why the collector could not write more, "" if it could; the trace's */
     const char *damage;  /**< what of the file is not what was recorded, NULL unless somebody has
                               looked and found something */

@@ -267,10 +267,34 @@ static void show_unreturned(const struct verdict *verdict)
                      "not in the trace\n");
 }
 
+/* What brings packets back that RTL can see. */
+static void show_opaque(const struct verdict *verdict)
+{
+    if (verdict->opaque.of_graphs)
+        (void)printf("  not seen: what %s of graph launches lead to: lists of commands, in which "
+                     "kernels have no packet that could be timed\n"
+                     "    what to do: set DEBUG_HIP_GRAPH_PM4=0 for the program, so that HIP "
+                     "submits a packet for each kernel\n",
+                     show_things(verdict->opaque.of_graphs, "packet").text);
+    if (verdict->opaque.elsewhere)
+        (void)printf("  not known: what is in %s of the vendor's, outside of graph launches that "
+                     "librtl.so knows in full mode: commands for counters, say, or whole graphs "
+                     "if DEBUG_HIP_GRAPH_PM4 is 1\n",
+                     show_things(verdict->opaque.elsewhere, "packet").text);
+    if (verdict->opaque.direct)
+        (void)printf(
+            "  not seen in time: %s, which the device took without the doorbell that "
+            "librtl.so sees; they are among the kernels that were lost as not_followed\n"
+            "    what to do: set DEBUG_CLR_DIRECT_DOORBELL=0 for the program, if it is one "
+            "of HIP\n",
+            show_things(verdict->opaque.direct, "packet").text);
+}
+
 static void show_reasons(const struct verdict *verdict)
 {
     show_account(verdict, &verdict->total);
     show_account(verdict, &verdict->copies);
+    show_opaque(verdict);
     show_kinds(verdict);
     show_state(verdict);
     if (verdict->torn)
@@ -532,6 +556,11 @@ static json_t *json_check(const struct check *check)
         open_number(verdict->torn), "total", json_account(&verdict->total), "queues",
         json_queues(check), "notes", notes);
     (void)json_object_set_new(object, "copies", json_account(&verdict->copies));
+    (void)json_object_set_new(object, "opaque",
+                              json_pack("{s:o, s:o, s:o}", "of_graphs",
+                                        open_number(verdict->opaque.of_graphs), "elsewhere",
+                                        open_number(verdict->opaque.elsewhere), "direct",
+                                        open_number(verdict->opaque.direct)));
     (void)json_object_set_new(object, "replaced",
                               json_integer((json_int_t)verdict->ended.replaced.processes));
     (void)json_object_set_new(object, "exited",

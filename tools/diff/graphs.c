@@ -1,5 +1,6 @@
 #include "diff/graphs.h"
 
+#include "analysis/partial.h"
 #include "common/lower_bound.h"
 #include "common/memory.h"
 #include "common/texts.h"
@@ -79,7 +80,7 @@ static rtl_status_t add_launches(struct side *side, rtl_trace_t *trace)
         if (!graph)
             continue;
         ++graph->launches;
-        if (launch.end && launch.kernels == launch.expected)
+        if (launch.end && !partial_is(&launch))
             stats_add(&graph->time, launch.end - launch.start);
     }
     rtlLaunchIterFree(iter);

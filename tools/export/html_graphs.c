@@ -1,5 +1,6 @@
 #include "export/html_graphs.h"
 
+#include "analysis/partial.h"
 #include "common/lower_bound.h"
 #include "common/open.h"
 #include "export/html_time.h"
@@ -102,6 +103,8 @@ bool html_graphs_add(struct html_graphs *graphs, size_t launch, const rtl_kernel
         node->gpu = kernel->gpu;
         node->queue = kernel->queue;
     }
+    if (partial_is(row)) /* as rtl graph show: times are of launches that are whole */
+        return true;
     return spread_add(&node->duration, kernel->end - kernel->start) &&
            spread_add(&node->offset, kernel->start > row->start ? kernel->start - row->start : 0) &&
            spread_add(&node->gap, gap);
@@ -211,6 +214,7 @@ void html_graphs_write(const struct html_graphs *graphs, uint64_t zero, struct b
         bytes_varint(bytes, row->expected);
         bytes_varint(bytes, row->correlation);
         bytes_varint(bytes, row->thread);
+        bytes_varint(bytes, partial_is(row));
     }
 }
 

@@ -2,6 +2,7 @@
 #include "export/html_page.h"
 
 #include "analysis/account.h"
+#include "analysis/partial.h"
 #include "common/command.h"
 #include "common/open.h"
 #include "common/say.h"
@@ -31,20 +32,24 @@ static json_t *trace_json(const struct html_page *page)
     const rtl_trace_info_t *info = &export->info;
     struct verdict verdict;
     char line[512] = "";
+    char why[256] = "";
+    struct partial partial;
+    if (partial_read(export->trace, 0, &partial) == RTL_OK)
+        partial_say(&partial, why, sizeof why);
     bool known = account_verdict(export->trace, &verdict) == RTL_OK;
     if (known)
         account_line(&verdict, line, sizeof line);
     const char *name = strrchr(export->path, '/');
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:b,s:I,s:I,s:I,s:I,s:i,s:b,s:b}",
-                     "file", text(name ? name + 1 : export->path), "command", text(info->command),
-                     "host", text(info->host), "mode", text(info->mode), "creator",
-                     text(info->creator), "zero", moment((int64_t)page->zero), "realtime_offset",
-                     moment(info->realtime_offset), "recorded",
-                     (json_int_t)(info->end - info->start), "verdict", text(line), "complete",
-                     known && verdict.complete, "kernels", (json_int_t)info->kernels, "copies",
-                     (json_int_t)info->copies, "calls", (json_int_t)info->calls, "ranges",
-                     (json_int_t)info->ranges, "exit_status", info->exit_status, "finished",
-                     info->finished != 0, "part", export->from != 0 || export->to != 0);
+    return json_pack(
+        "{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:b,s:I,s:I,s:I,s:I,s:i,s:b,s:b,s:s}", "file",
+        text(name ? name + 1 : export->path), "command", text(info->command), "host",
+        text(info->host), "mode", text(info->mode), "creator", text(info->creator), "zero",
+        moment((int64_t)page->zero), "realtime_offset", moment(info->realtime_offset), "recorded",
+        (json_int_t)(info->end - info->start), "verdict", text(line), "complete",
+        known && verdict.complete, "kernels", (json_int_t)info->kernels, "copies",
+        (json_int_t)info->copies, "calls", (json_int_t)info->calls, "ranges",
+        (json_int_t)info->ranges, "exit_status", info->exit_status, "finished", info->finished != 0,
+        "part", export->from != 0 || export->to != 0, "partial_why", why);
 }
 
 static json_t *processes_json(const struct html_page *page)

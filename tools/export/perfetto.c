@@ -245,6 +245,9 @@ static void open_owner(struct perfetto *perfetto, struct lane *lane, uint64_t tr
     packets_number(&perfetto->packets, "launch", launch->launch);
     packets_number(&perfetto->packets, "generation", launch->generation);
     packets_number(&perfetto->packets, "kernels", launch->kernels);
+    if (launch->kernels < launch->expected)
+        packets_number(&perfetto->packets, "kernels not in the trace",
+                       launch->expected - launch->kernels);
     origin(perfetto, event, true);
     packets_end_event(&perfetto->packets, event->start);
     lane->open = 1;

@@ -277,6 +277,8 @@ static void show_head(const struct diff *diff)
     (void)printf(", then ");
     show_side(&diff->sides[1], two ? diff->sides[1].path : NULL);
     (void)putchar('\n');
+    for (unsigned i = 0; i < 2; ++i)
+        graph_reading_show_partial(&diff->sides[i].reading, stdout);
     show_launch(diff);
     (void)printf("  %s %s: %zu slower, %zu faster; only first: %zu, only second: %zu\n",
                  show_things(diff->matched, "node").text, diff->matched == 1 ? "matches" : "match",
@@ -394,11 +396,12 @@ static json_t *json_pair(const struct diff *diff, const struct pair *pair)
 
 static json_t *json_side(const struct side *side)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "file", open_text(side->path), "process",
-                     open_id(side->graph->process), "graph", open_id(side->graph->graph),
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "file", open_text(side->path),
+                     "process", open_id(side->graph->process), "graph", open_id(side->graph->graph),
                      "generation", open_id(side->graph->generation), "launches",
                      open_number(side->reading.launches), "whole_launches",
-                     open_number(side->reading.replay_count));
+                     open_number(side->reading.replay_count), "partial_why",
+                     graph_reading_partial_json(&side->reading));
 }
 
 static int show_json(const struct diff *diff)

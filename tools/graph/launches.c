@@ -135,10 +135,7 @@ static void show_head(struct view *view)
                      show_duration((double)stats_quantile(&reading->time, 990)).text,
                      show_duration((double)reading->time.max).text);
     (void)putchar('\n');
-    if (reading->launches > reading->replay_count)
-        (void)printf("  %s %s not whole in the trace, and left out\n",
-                     show_things(reading->launches - reading->replay_count, "launch").text,
-                     show_are(reading->launches - reading->replay_count));
+    graph_reading_show_partial(reading, stdout);
 }
 
 static void show_trend_line(const struct view *view)
@@ -325,6 +322,7 @@ static int show_json(struct view *view)
                   any ? open_number(reading->time.max) : json_null(), "outlier_limit_ns",
                   open_number(view->limit), "outlier_count", open_number(view->outlier_count),
                   "outliers", outliers, "trend", json_trend(view));
+    (void)json_object_set_new(object, "partial_why", graph_reading_partial_json(reading));
     if (view->options->all) {
         json_t *all = json_array();
         for (size_t i = 0; i < reading->replay_count; ++i)

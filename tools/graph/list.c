@@ -1,5 +1,6 @@
 /* rtl graph list: the graphs of a trace. */
 #include "analysis/graph_id.h"
+#include "analysis/partial.h"
 #include "analysis/stats.h"
 #include "analysis/unseen.h"
 #include "common/command.h"
@@ -40,6 +41,7 @@ struct list {
     size_t count;
     uint64_t kernel_ns; /* of all kernels of the trace */
     struct unseen unseen;
+    struct partial partial;
 };
 
 /* Launches and kernels come near the line that was found last: by process and graph, or in turn. */
@@ -92,8 +94,8 @@ static rtl_status_t add_launches(struct list *list, rtl_trace_t *trace)
             continue;
         ++line->launches;
         line->kernels += launch.kernels;
-        line->partial += launch.kernels != launch.expected;
-        if (launch.end && launch.kernels == launch.expected)
+        line->partial += partial_is(&launch);
+        if (launch.end && !partial_is(&launch))
             stats_add(&line->time, launch.end - launch.start);
     }
     rtlLaunchIterFree(iter);
@@ -150,6 +152,8 @@ static rtl_status_t read_list(rtl_trace_t *trace, struct list *list)
         status = add_kernels(list, trace);
     if (status == RTL_OK)
         status = unseen_read(trace, &list->unseen);
+    if (status == RTL_OK)
+        status = partial_read(trace, 0, &list->partial);
     qsort(list->lines, list->count, sizeof *list->lines, by_kernel_time);
     return status;
 }
@@ -200,6 +204,7 @@ static int show_text(rtl_trace_t *trace, const struct list *list)
     sum_up(list, &launches, &kernel_ns, &partial);
     if (list->count == 0) {
         (void)printf("%s has no graphs\n", plain(list->options->path));
+        partial_show_none(&list->partial, stdout);
         unseen_show(&list->unseen, false, stdout);
         return EXIT_FINE;
     }
@@ -218,9 +223,7 @@ static int show_text(rtl_trace_t *trace, const struct list *list)
     table_print(table, stdout);
     if (top && list->count > top)
         (void)printf("  and %zu more (--top 0)\n", list->count - top);
-    if (partial)
-        (void)printf("  not whole in the trace, so not in p50, p90 and p99: %s\n",
-                     show_things(partial, "launch").text);
+    partial_show(&list->partial, partial, "p50, p90 and p99", stdout);
     unseen_show(&list->unseen, false, stdout);
     return EXIT_FINE;
 }
@@ -256,12 +259,17 @@ static int show_json(const struct list *list)
 {
     json_t *graphs = json_array();
     unsigned top = list->options->top;
+    uint64_t launches = 0;
+    uint64_t kernel_ns = 0;
+    uint64_t partial = 0;
+    sum_up(list, &launches, &kernel_ns, &partial);
     for (size_t i = 0; i < list->count && (!top || i < top); ++i)
         (void)json_array_append_new(graphs, json_line(list, &list->lines[i]));
-    return open_print_json(json_pack("{s:o, s:o, s:o, s:o}", "file", open_text(list->options->path),
-                                     "kernel_ns", open_number(list->kernel_ns), "graphs", graphs,
-                                     "unseen_hips", unseen_json(&list->unseen)),
-                           EXIT_FINE);
+    return open_print_json(
+        json_pack("{s:o, s:o, s:o, s:o, s:o}", "file", open_text(list->options->path), "kernel_ns",
+                  open_number(list->kernel_ns), "graphs", graphs, "partial_why",
+                  partial_json(&list->partial, partial), "unseen_hips", unseen_json(&list->unseen)),
+        EXIT_FINE);
 }
 
 static const struct argp_option option_list[] = {

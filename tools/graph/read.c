@@ -298,7 +298,7 @@ static void add_kernel(struct reader *reader, const rtl_kernel_t *kernel)
         struct graph_node *node = node_at(reading, number);
         node->name = node->name[0] ? node->name : kernel->name;
     }
-    if (row->kernels != row->expected)
+    if (partial_is(row))
         return;
     struct under_way *launch = reader->open[place];
     if (!launch) {
@@ -382,7 +382,9 @@ rtl_status_t graph_read(rtl_trace_t *trace, const rtl_graph_t *generations, size
     struct reader reader = {
         .trace = trace, .generations = generations, .generation_count = count, .reading = reading};
     *reading = (struct graph_reading){0};
-    rtl_status_t status = read_launches(&reader);
+    rtl_status_t status = partial_read(trace, generations->process, &reading->partial);
+    if (status == RTL_OK)
+        status = read_launches(&reader);
     if (status != RTL_OK) {
         graph_reading_free(reading);
         return status;
@@ -416,6 +418,21 @@ void graph_reading_free(struct graph_reading *reading)
     stats_free(&reading->before);
     stats_free(&reading->path);
     *reading = (struct graph_reading){0};
+}
+
+static uint64_t partial_launches(const struct graph_reading *reading)
+{
+    return reading->launches - reading->replay_count;
+}
+
+void graph_reading_show_partial(const struct graph_reading *reading, FILE *out)
+{
+    partial_show(&reading->partial, partial_launches(reading), "what is shown", out);
+}
+
+json_t *graph_reading_partial_json(const struct graph_reading *reading)
+{
+    return partial_json(&reading->partial, partial_launches(reading));
 }
 
 uint64_t graph_replay_time(const struct graph_replay *replay)

@@ -5,6 +5,7 @@
 #ifndef RTL_TOOLS_GRAPH_READ_H
 #define RTL_TOOLS_GRAPH_READ_H
 
+#include "analysis/partial.h"
 #include "analysis/stats.h"
 
 #include <rtl/rtl_trace.h>
@@ -36,15 +37,16 @@ struct graph_reading {
     rtl_graph_launch_t *rows;     /**< of the launches, by number */
     struct graph_replay *replays; /**< by number */
     size_t replay_count;
-    uint64_t launches;   /**< those that are not whole among them */
-    uint64_t nowhere;    /**< kernels whose node is not known */
-    uint64_t unsure;     /**< kernels whose node may be another one that runs the same */
-    struct stats time;   /**< of a replay, from its first kernel's start to its last one's end */
-    struct stats idle;   /**< of it, no kernel ran */
-    struct stats before; /**< from the end of the replays before; none of the first */
-    struct stats path;   /**< kernels of the critical path */
-    bool ordered;        /**< dependencies are known */
-    bool branches;       /**< and not all nodes stand one behind the other */
+    uint64_t launches;      /**< those that are not whole among them */
+    struct partial partial; /**< why some are not */
+    uint64_t nowhere;       /**< kernels whose node is not known */
+    uint64_t unsure;        /**< kernels whose node may be another one that runs the same */
+    struct stats time;      /**< of a replay, from its first kernel's start to its last one's end */
+    struct stats idle;      /**< of it, no kernel ran */
+    struct stats before;    /**< from the end of the replays before; none of the first */
+    struct stats path;      /**< kernels of the critical path */
+    bool ordered;           /**< dependencies are known */
+    bool branches;          /**< and not all nodes stand one behind the other */
 };
 
 /** Reads the launches of these generations of one graph, as graph_id_find gives them. On success
@@ -53,6 +55,12 @@ rtl_status_t graph_read(rtl_trace_t *trace, const rtl_graph_t *generations, size
                         struct graph_reading *reading);
 
 void graph_reading_free(struct graph_reading *reading);
+
+/** Prints how many launches are not whole, and why; nothing if all are. */
+void graph_reading_show_partial(const struct graph_reading *reading, FILE *out);
+
+/** The same for JSON, as partial_json. A new reference. */
+json_t *graph_reading_partial_json(const struct graph_reading *reading);
 
 /** Duration of a launch, ns. */
 uint64_t graph_replay_time(const struct graph_replay *replay);

@@ -129,7 +129,10 @@ static void show_head(struct view *view)
     (void)snprintf(text, sizeof text, "graph %s.%" PRIu32, view->name.text,
                    view->graph->generation);
     show_styled(stdout, SHOW_BOLD, text);
-    (void)printf(": %s, %s", show_things(view->order_count, "node").text,
+    uint64_t nodes = view->order_count;
+    if (reading->replay_count == 0 && view->graph->nodes != RTL_TRACE_NONE)
+        nodes = view->graph->nodes;
+    (void)printf(": %s, %s", show_things(nodes, "node").text,
                  show_things(reading->launches, "launch").text);
     if (reading->time.count)
         (void)printf(" of %s (p50), %s (p99)", duration(&reading->time, 500).text,
@@ -139,10 +142,7 @@ static void show_head(struct view *view)
         (void)printf("  the generation that was launched most, of %" PRIu32
                      "; %s.N shows another\n",
                      view->generations, view->name.text);
-    if (reading->launches > reading->replay_count)
-        (void)printf("  %s %s not whole in the trace, and left out\n",
-                     show_things(reading->launches - reading->replay_count, "launch").text,
-                     show_are(reading->launches - reading->replay_count));
+    graph_reading_show_partial(reading, stdout);
     if (!reading->time.count)
         return;
     uint64_t idle = reading->idle.total;
@@ -339,6 +339,7 @@ static int show_json(struct view *view)
         "generation", open_id(view->graph->generation), "source", view->graph->source, "launches",
         open_number(reading->launches), "whole_launches", open_number(reading->replay_count),
         "kernel_ns", open_number(view->kernel_ns), "time", json_stats(&reading->time));
+    (void)json_object_set_new(object, "partial_why", graph_reading_partial_json(reading));
     (void)json_object_set_new(object, "idle", json_stats(&reading->idle));
     (void)json_object_set_new(object, "between", json_stats(&reading->before));
     (void)json_object_set_new(object, "critical_path", json_stats(&reading->path));

@@ -194,10 +194,11 @@ static json_t *json_graphs(const struct summary *summary)
     for (size_t i = 0; i < summary_rows(summary, graphs->count); ++i) {
         const struct tally_graph *graph = &graphs->graphs[i];
         json_t *object = json_pack(
-            "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "process", open_id(graph->process),
-            "graph", open_id(graph->graph), "source", open_text(graph->source), "generations",
-            open_number(graph->generations), "nodes", open_id(graph->nodes), "launches",
-            open_number(graph->launches), "kernels", open_number(graph->kernels), "total_ns",
+            "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "process",
+            open_id(graph->process), "graph", open_id(graph->graph), "source",
+            open_text(graph->source), "generations", open_number(graph->generations), "nodes",
+            open_id(graph->nodes), "launches", open_number(graph->launches), "partial",
+            open_number(graph->partial), "kernels", open_number(graph->kernels), "total_ns",
             open_number(graph->stat.total), "max_ns", open_number(graph->stat.max));
         add_percentiles(object, &graph->stat);
         (void)json_array_append_new(list, object);
@@ -216,6 +217,8 @@ static void add_host(json_t *object, const struct summary *summary)
     (void)json_object_set_new(object, "ranges", json_ranges(summary));
     (void)json_object_set_new(object, "graph_launch_count", open_number(summary->graphs.launches));
     (void)json_object_set_new(object, "graph_kernel_count", open_number(summary->graphs.kernels));
+    (void)json_object_set_new(object, "partial_why",
+                              partial_json(&summary->graphs.why, summary->graphs.partial));
     (void)json_object_set_new(object, "graphs", json_graphs(summary));
 }
 

@@ -15,6 +15,11 @@ static bool add_launch(struct tally_graphs *tally, struct tally_graph *graph,
     graph->kernels += launch->kernels;
     ++tally->launches;
     tally->kernels += launch->kernels;
+    if (partial_is(launch)) {
+        ++graph->partial;
+        ++tally->partial;
+        return true;
+    }
     return launch->end == 0 || rtl_stat_add(&graph->stat, launch->end - launch->start);
 }
 
@@ -85,6 +90,8 @@ rtl_status_t tally_graphs_read(rtl_trace_t *trace, uint64_t from, uint64_t to,
     size_t graph_count;
     *tally = (struct tally_graphs){0};
     rtl_status_t status = rtlTraceGraphs(trace, &graphs, &graph_count);
+    if (status == RTL_OK)
+        status = partial_read(trace, 0, &tally->why);
     if (status != RTL_OK || graph_count == 0)
         return status;
     tally->graphs = calloc(graph_count, sizeof *tally->graphs);

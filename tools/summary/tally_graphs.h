@@ -4,6 +4,7 @@
 #ifndef RTL_TOOLS_TALLY_GRAPHS_H
 #define RTL_TOOLS_TALLY_GRAPHS_H
 
+#include "analysis/partial.h"
 #include "store/stat.h"
 
 #include <rtl/rtl_trace.h>
@@ -15,14 +16,17 @@ struct tally_graph {
     uint32_t nodes;     /**< of the latest generation, RTL_TRACE_NONE: not known */
     const char *source; /**< as in rtl_graph_t */
     uint64_t launches, kernels;
-    struct rtl_stat stat; /**< of launches with kernels in the trace: from their first kernel's
-                             start to their last one's end */
+    uint64_t partial;     /**< launches that are not whole in the trace */
+    struct rtl_stat stat; /**< of those that are: from their first kernel's start to their last
+                             one's end */
 };
 
 struct tally_graphs {
     struct tally_graph *graphs; /**< the largest total first */
     size_t count;
     uint64_t launches, kernels;
+    uint64_t partial;   /**< launches that are not whole in the trace */
+    struct partial why; /**< why they are not */
 };
 
 /** Adds up the launches that overlap [from, to), to 0: no end; graphs without one are left out if

@@ -391,6 +391,7 @@ static void show_graphs(const struct summary *summary, FILE *out)
     }
     table_print(view.table, out);
     show_rest(count, summary->graphs.count, out);
+    partial_show(&summary->graphs.why, summary->graphs.partial, "the times of graphs", out);
 }
 
 static void show_queues(const struct tally *tally, FILE *out)

@@ -379,6 +379,16 @@ static void show_axis(const struct view *view)
     free(line);
 }
 
+/* Says of a launch that is not whole how many kernels it has. */
+static const char *of_how_many(const rtl_graph_launch_t *launch, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (launch->kernels < launch->expected)
+        (void)snprintf(text, size, " of %s: the others are not in the trace",
+                       show_count(launch->expected).text);
+    return text;
+}
+
 static void show_head(const struct view *view)
 {
     const struct timeline *timeline = &view->timeline;
@@ -387,16 +397,18 @@ static void show_head(const struct view *view)
     uint64_t step = 1;
     char from[48];
     char to[48];
+    char text[96];
     while (step <= length / 1000)
         step *= 10;
     time_text(timeline->from - zero, step, from, sizeof from);
     time_text(timeline->to - zero, step, to, sizeof to);
     if (view->of_launch)
-        (void)printf("launch %" PRIu32 " of graph %s.%" PRIu32 ": %s, %s\n", view->launch.launch,
+        (void)printf("launch %" PRIu32 " of graph %s.%" PRIu32 ": %s, %s%s\n", view->launch.launch,
                      graph_id_name(view->trace, view->launch.process, view->launch.graph).text,
                      view->launch.generation,
                      show_duration((double)(view->launch.end - view->launch.start)).text,
-                     show_things(view->launch.kernels, "kernel").text);
+                     show_things(view->launch.kernels, "kernel").text,
+                     of_how_many(&view->launch, text, sizeof text));
     (void)printf("from %s to %s, %s a column\n", from, to,
                  show_duration((double)length / timeline->width).text);
 }

@@ -51,6 +51,7 @@ static const struct argp_option option_list[] = {
      "kernel: for each kernel, one at a time",
      0},
     {"quiet", 'q', NULL, 0, "no progress and no summary", 0},
+    {"verbose", 'v', NULL, 0, "say which settings of HIP are switched off for the program", 0},
     /* Other tools have these: they are refused with what to do instead. */
     {"pid", KEY_ATTACH, "PID", OPTION_ARG_OPTIONAL | OPTION_HIDDEN, NULL, 0},
     {"attach", KEY_ATTACH, "PID", OPTION_ARG_OPTIONAL | OPTION_HIDDEN, NULL, 0},
@@ -75,19 +76,6 @@ static bool known_mode(const char *mode)
         if (strcmp(mode, modes[i]) == 0)
             return true;
     return false;
-}
-
-static int parse_gpu(const char *text, enum gpu *gpu)
-{
-    static const char *const names[] = {"auto", "soft", "real"};
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; ++i) {
-        if (strcmp(text, names[i]) == 0) {
-            *gpu = (enum gpu)i;
-            return 0;
-        }
-    }
-    return say_fail(EXIT_USAGE, "there is no GPU called '%s' for --gpu: it is auto, soft or real",
-                    text);
 }
 
 /* A number with an optional unit of K, M or G; what is none, or too much, leaves *bytes. */
@@ -175,10 +163,13 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'q':
         options->quiet = true;
         return 0;
+    case 'v':
+        options->verbose = true;
+        return 0;
     case KEY_ATTACH:
         return say_no_attach() ? EINVAL : 0;
     case KEY_GPU:
-        return parse_gpu(value, &options->gpu) ? EINVAL : 0;
+        return gpu_parse(value, &options->gpu);
     case KEY_BUFFER:
         return parse_size(value, &options->buffer) ? EINVAL : 0;
     case KEY_DELAY:

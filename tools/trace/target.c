@@ -121,6 +121,25 @@ static int check_metrics(const struct trace_options *options)
     return 0;
 }
 
+/* Before the program starts: of the runtime that is found here. One that only the program finds is
+ * asked by librtl.so, and the trace says so. */
+static int check_counters(const struct trace_options *options, const char *soft)
+{
+    struct probe probe;
+    if (metrics_counted(&options->metrics) == 0 || strcmp(options->mode, "full") != 0)
+        return 0;
+    probe_run(soft[0] ? soft : NULL, &probe);
+    if (strcmp(probe.generation, "G2") != 0 && strcmp(probe.generation, "unstaged") != 0)
+        return 0;
+    return say_fail(
+        EXIT_USAGE,
+        "hardware counters (--metrics) in full mode need this GPU runtime's intercept "
+        "queue (%s), which loses packets of a batch that wraps: mend the runtime "
+        "(patches/README.md of RTL's sources), or use --mode standard --counting kernel, "
+        "which leave graphs out",
+        probe.generation);
+}
+
 static bool with_calls(const char *mode)
 {
     return strcmp(mode, "hip") == 0 || strcmp(mode, "full") == 0;
@@ -159,6 +178,41 @@ struct variable {
     const char *name, *value;
 };
 
+/* Settings of HIP that take packets and doorbells out of RTL's sight. Their value here is HIP's own
+ * default in the releases that are known. */
+static const struct {
+    struct variable variable;
+    const char *why;
+} in_sight[] = {
+    {{"DEBUG_HIP_GRAPH_PM4", "0"}, "each kernel of a graph's replay has a packet"},
+    {{"DEBUG_CLR_DIRECT_DOORBELL", "0"}, "each doorbell passes librtl.so"},
+};
+
+#define IN_SIGHT (sizeof in_sight / sizeof *in_sight)
+
+void target_say(void)
+{
+    for (size_t i = 0; i < IN_SIGHT; ++i) {
+        const struct variable *variable = &in_sight[i].variable;
+        const char *set = secure_getenv(variable->name);
+        if (set)
+            say("the environment has %s=%s, which stays; with %s, %s", variable->name, set,
+                variable->value, in_sight[i].why);
+        else
+            say("sets %s=%s for the program, so that %s", variable->name, variable->value,
+                in_sight[i].why);
+    }
+}
+
+/* Adds a variable to an environment, which is ours at first. NULL when memory is short. */
+static char **with(char **environment, const struct variable *variable)
+{
+    char **next = child_environment(environment, variable->name, variable->value);
+    if (environment != environ)
+        child_environment_free(environment);
+    return next;
+}
+
 char **target_environment(const struct trace_options *options, const struct target *target,
                           const char *session, const char *report, unsigned pass)
 {
@@ -188,14 +242,12 @@ char **target_environment(const struct trace_options *options, const struct targ
         {"RTL_PASS", counted ? number : NULL},
     };
     char **environment = environ;
-    for (size_t i = 0; environment && i < sizeof variables / sizeof variables[0]; ++i) {
-        if (!variables[i].value)
-            continue;
-        char **next = child_environment(environment, variables[i].name, variables[i].value);
-        if (environment != environ)
-            child_environment_free(environment);
-        environment = next;
-    }
+    for (size_t i = 0; environment && i < sizeof variables / sizeof variables[0]; ++i)
+        if (variables[i].value)
+            environment = with(environment, &variables[i]);
+    for (size_t i = 0; environment && i < IN_SIGHT; ++i)
+        if (!secure_getenv(in_sight[i].variable.name))
+            environment = with(environment, &in_sight[i].variable);
     return target->soft[0] ? softgpu_environment(environment, target->soft) : environment;
 }
 
@@ -206,6 +258,8 @@ int target_find(const struct trace_options *options, struct target *target)
         failed = check_metrics(options);
     if (!failed)
         failed = choose_gpu(options->gpu, target->soft, sizeof target->soft);
+    if (!failed)
+        failed = check_counters(options, target->soft);
     if (failed)
         return failed;
     if (!paths_library("librtl.so", target->librtl, sizeof target->librtl))

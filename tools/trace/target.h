@@ -22,8 +22,12 @@ struct target {
 int target_find(const struct trace_options *options, struct target *target);
 
 /** The program's environment, a copy of ours with what it needs for the recording; freed with
- * child_environment_free. NULL when memory is short. */
+ * child_environment_free. NULL when memory is short. Settings of HIP that take packets or doorbells
+ * out of RTL's sight are switched off in it, unless ours has them. */
 char **target_environment(const struct trace_options *options, const struct target *target,
                           const char *session, const char *report, unsigned pass);
+
+/** Says which settings of HIP that environment switches off, and which it leaves. */
+void target_say(void);
 
 #endif

@@ -435,6 +435,8 @@ int cmd_trace(int argc, char **argv)
         return failed;
     tell_outer_trace();
     tell_few_tasks();
+    if (options.verbose)
+        target_say();
     char why[1024];
     if (rtl_ring_dir_create_for(recording.session, sizeof recording.session,
                                 trace_options_ring(&options), why, sizeof why) != 0)

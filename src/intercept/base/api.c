@@ -21,18 +21,24 @@ struct entry {
     const char *name;
     bool ext, optional;
     uint8_t old_position, position;
-    size_t original; /* offset in struct rtl_api */
+    size_t original;      /* offset in struct rtl_api */
+    uint32_t bytes, step; /* of the only table that has it; 0: of any */
 };
 
 static const struct entry entries[RTL_ENTRIES] = {
-#define X(name, at) {#name, false, false, at, at, offsetof(struct rtl_api, name)},
+#define X(name, at) {#name, false, false, at, at, offsetof(struct rtl_api, name), 0, 0},
     RTL_CORE_ENTRIES(X)
 #undef X
-#define X(name, old_at, at) {#name, true, false, old_at, at, offsetof(struct rtl_api, name)},
+#define X(name, old_at, at) {#name, true, false, old_at, at, offsetof(struct rtl_api, name), 0, 0},
         RTL_EXT_ENTRIES(X)
 #undef X
-#define X(name, type, old_at, at) {#name, true, true, old_at, at, offsetof(struct rtl_api, name)},
+#define X(name, type, old_at, at)                                                                  \
+    {#name, true, true, old_at, at, offsetof(struct rtl_api, name), 0, 0},
             RTL_EXT_OPTIONAL(X)
+#undef X
+#define X(name, type, bytes, step, at)                                                             \
+    {#name, true, true, RTL_NOWHERE, at, offsetof(struct rtl_api, name), bytes, step},
+                RTL_EXT_EXACT(X)
 #undef X
 };
 
@@ -40,9 +46,11 @@ struct rtl_api rtl_api;
 
 static unsigned char *core_table, *ext_table;
 
-uint32_t rtl_api_offset(enum rtl_entry entry, uint32_t table_size)
+uint32_t rtl_api_offset(enum rtl_entry entry, uint32_t table_size, uint32_t step)
 {
     const struct entry *e = &entries[entry];
+    if (e->bytes != 0 && (e->bytes != table_size || e->step != step))
+        return 0;
     uint32_t position = e->ext && table_size < EXT_SIZE_OF_ROCM_5_6 ? e->old_position : e->position;
     if (position == RTL_NOWHERE)
         return 0;
@@ -54,7 +62,8 @@ uint32_t rtl_api_offset(enum rtl_entry entry, uint32_t table_size)
 static unsigned char *place(enum rtl_entry entry)
 {
     bool ext = entries[entry].ext;
-    uint32_t offset = rtl_api_offset(entry, ext ? rtl_api.ext_size : rtl_api.core_size);
+    uint32_t offset =
+        rtl_api_offset(entry, ext ? rtl_api.ext_size : rtl_api.core_size, rtl_api.ext_step);
     return offset != 0 ? (ext ? ext_table : core_table) + offset : NULL;
 }
 
@@ -67,8 +76,10 @@ bool rtl_api_take(void *table, const char **missing)
     ext_table = root.ext;
     memcpy(&version, core_table, sizeof version);
     rtl_api.core_size = version.minor;
+    rtl_api.core_step = version.step;
     memcpy(&version, ext_table, sizeof version);
     rtl_api.ext_size = version.minor;
+    rtl_api.ext_step = version.step;
     bool complete = true;
     for (unsigned i = 0; i < RTL_ENTRIES; i++) {
         unsigned char *from = place((enum rtl_entry)i);

@@ -25,8 +25,11 @@ struct rtl_api {
 #undef X
 #define X(name, type, ...) type *name;
     RTL_EXT_OPTIONAL(X)
+    RTL_EXT_EXACT(X)
 #undef X
     uint32_t core_size, ext_size; /**< bytes */
+    uint32_t core_step, ext_step; /**< step ids; the latter is, with the size, the layout of the
+                                     extension table */
 };
 
 extern struct rtl_api rtl_api;

@@ -3,7 +3,8 @@
  *
  * The core table has had one order from ROCr 5.2 to August 2025; the AMD extension table got two
  * entries inserted in ROCm 5.6. Source: hsa_api_trace.h of ROCr 5.2.3 and 6.2.4;
- * tests/intercept/layout_test.cpp compares with the installed one.
+ * tests/intercept/base/layout_test.cpp compares with the installed one. Late in ROCm 7 entries at
+ * its end came and went: those are taken from tables alone whose size and step name one layout.
  */
 #ifndef RTL_INTERCEPT_BASE_API_ENTRIES_H
 #define RTL_INTERCEPT_BASE_API_ENTRIES_H
@@ -109,16 +110,23 @@
 
 #define RTL_NOWHERE 255
 
+/* Entries of tables of exactly this size and step. Source: hsa_api_trace.h of August 2026,
+ * interface 1.26 (github.com/iree-org/hsa-runtime-headers). X(entry, type of the function, bytes,
+ * step, position) */
+#define RTL_EXT_EXACT(X)                                                                           \
+    X(hsa_amd_counted_queue_release, rtl_queue_release_t, 744, 0x12, 77)                           \
+    X(hsa_amd_queue_create, rtl_queue_create_t, 744, 0x12, 86)
+
 /** Names of the entries. */
 enum rtl_entry {
 #define X(name, ...) RTL_ENTRY_##name,
-    RTL_CORE_ENTRIES(X) RTL_EXT_ENTRIES(X) RTL_EXT_OPTIONAL(X)
+    RTL_CORE_ENTRIES(X) RTL_EXT_ENTRIES(X) RTL_EXT_OPTIONAL(X) RTL_EXT_EXACT(X)
 #undef X
         RTL_ENTRIES
 };
 
-/** Byte offset of an entry in its table for a table of `table_size` bytes, 0 if it has none. For
- * tests. */
-uint32_t rtl_api_offset(enum rtl_entry entry, uint32_t table_size);
+/** Byte offset of an entry in its table for a table of `table_size` bytes and that step, 0 if it
+ * has none. For tests. */
+uint32_t rtl_api_offset(enum rtl_entry entry, uint32_t table_size, uint32_t step);
 
 #endif

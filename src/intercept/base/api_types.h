@@ -42,6 +42,22 @@ typedef uint32_t(rtl_signal_wait_all_t)(uint32_t count, hsa_signal_t *signals,
                                         hsa_signal_value_t *compare, uint64_t timeout,
                                         hsa_wait_state_t state, hsa_signal_value_t *values);
 
+/** What hsa_amd_queue_create of ROCm 10 gets for each queue, as far as it is looked at:
+ * hsa_amd_queue_create_desc_t, version 1, of hsa_ext_amd.h 1.26 of August 2026
+ * (github.com/iree-org/hsa-runtime-headers). */
+struct rtl_queue_desc {
+    uint16_t version;
+    uint16_t flags; /**< 1: the ring in device memory; 2: the queue's own descriptor too */
+    uint8_t engine; /**< 0: compute */
+    uint8_t rest[91];
+};
+
+_Static_assert(sizeof(struct rtl_queue_desc) == 96, "as in hsa_ext_amd.h");
+
+typedef hsa_status_t(rtl_queue_create_t)(hsa_agent_t agent, struct rtl_queue_desc *descs,
+                                         uint32_t count);
+typedef hsa_status_t(rtl_queue_release_t)(hsa_queue_t *queue);
+
 /** What one operation of a batch of copies does. */
 enum rtl_copy_op_type {
     RTL_COPY_OP_LINEAR = 0,

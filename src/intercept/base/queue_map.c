@@ -44,3 +44,22 @@ void rtl_queue_map_remove(struct rtl_queue_map *map, uint64_t key)
         }
     }
 }
+
+uint64_t rtl_queue_map_key_of(const struct rtl_queue_map *map, const void *value)
+{
+    for (uint64_t i = 0; i < RTL_MAP_PLACES; i++) {
+        uint64_t key = atomic_load_explicit(&map->places[i].key, memory_order_relaxed);
+        if (key > REMOVED &&
+            atomic_load_explicit(&map->places[i].value, memory_order_relaxed) == value)
+            return key;
+    }
+    return 0;
+}
+
+void rtl_queue_map_remove_value(struct rtl_queue_map *map, const void *value)
+{
+    for (uint64_t i = 0; i < RTL_MAP_PLACES; i++)
+        if (atomic_load_explicit(&map->places[i].key, memory_order_relaxed) > REMOVED &&
+            atomic_load_explicit(&map->places[i].value, memory_order_relaxed) == value)
+            atomic_store_explicit(&map->places[i].key, REMOVED, memory_order_release);
+}

@@ -44,4 +44,10 @@ bool rtl_queue_map_put(struct rtl_queue_map *map, uint64_t key, void *value);
 /** Removes a key. Under a lock. */
 void rtl_queue_map_remove(struct rtl_queue_map *map, uint64_t key);
 
+/** A key that has this value, 0 if none has. Under a lock; looks at all places. */
+uint64_t rtl_queue_map_key_of(const struct rtl_queue_map *map, const void *value);
+
+/** Removes all keys that have this value. Under a lock; looks at all places. */
+void rtl_queue_map_remove_value(struct rtl_queue_map *map, const void *value);
+
 #endif

@@ -410,7 +410,7 @@ static void take_launch(struct rtl_events *events, const struct rtl_wire_launch 
         .generation = wire->generation,
         .thread = rtl_thread_tid(wire->thread),
         .packets = wire->packets,
-        .kernels = wire->kernels,
+        .kernels = wire->kernels - wire->left_out,
     };
 }
 

@@ -13,8 +13,8 @@
  *   so it is jumped to, not called; so is it for all other names. That takes the few lines in
  *   assembler.
  *
- * roctx's functions are replaced as well, where they are asked for by handle (roctx.h), and
- * hsa_init (starts.h).
+ * roctx's functions are replaced as well, where they are asked for by handle (roctx.h), and those
+ * of the HSA runtime that librtl.so has (starts.h, queue/creation.h).
  *
  * dlvsym differs in the version that libc is asked for, which HIP has one of for each function.
  * Where another library has put its dlsym behind ours, it gets what ours passes on.
@@ -26,6 +26,7 @@
 #include "intercept/hip/libc.h"
 #include "intercept/hip/resolve.h"
 #include "intercept/hip/starts.h"
+#include "intercept/queue/creation.h"
 #include "intercept/ranges/roctx.h"
 
 #include <dlfcn.h>
@@ -93,15 +94,17 @@ static bool is_init(const char *name)
     return rtl_object_begins(name, init) && name[sizeof init - 1] == '\0';
 }
 
-/* librtl.so has one whether there is a runtime or not. */
-static struct looked look_for_init(void *handle, const char *name, const char *version,
-                                   void *caller, struct looked pass)
+/* librtl.so has it whether the runtime does or not. */
+static struct looked look_for_hsa(void *handle, const char *name, const char *version, void *caller,
+                                  struct looked pass)
 {
     if (handle == RTLD_NEXT || handle == RTLD_DEFAULT) {
         bool is_ours = handle == RTLD_DEFAULT || in_front(caller);
         return is_ours && ask(RTLD_NEXT, name, version) == NULL ? nothing : pass;
     }
-    return (struct looked){rtl_starts_instead_of(ask(handle, name, version)), NULL};
+    void *found = ask(handle, name, version);
+    return (struct looked){
+        is_init(name) ? rtl_starts_instead_of(found) : rtl_creation_instead_of(name, found), NULL};
 }
 
 static struct looked look(void *handle, const char *name, const char *version, void *caller,
@@ -110,8 +113,8 @@ static struct looked look(void *handle, const char *name, const char *version, v
     bool by_handle = handle != RTLD_NEXT && handle != RTLD_DEFAULT;
     if (by_handle && strncmp(name, "roctx", 5) == 0)
         return (struct looked){rtl_roctx_instead_of(name, ask(handle, name, version)), NULL};
-    if (is_init(name))
-        return look_for_init(handle, name, version, caller, pass);
+    if (is_init(name) || rtl_creation_has(name))
+        return look_for_hsa(handle, name, version, caller, pass);
     if ((!by_handle && !looks_wrapped(name)) || !rtl_hip_possible())
         return pass;
     rtl_hip_follow(true);

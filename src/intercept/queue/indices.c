@@ -2,10 +2,10 @@
 
 #include "intercept/base/api.h"
 #include "intercept/base/thread_context.h"
+#include "intercept/queue/adoption.h"
 #include "intercept/queue/launches.h"
 #include "intercept/queue/queue.h"
 #include "intercept/queue/submit.h"
-#include "intercept/queue/untracked.h"
 
 #include <stddef.h>
 
@@ -101,15 +101,22 @@ static inline void note_reservation(struct rtl_queue *state, uint64_t first, uin
                              : rtl_api.hsa_queue_load_write_index_##name(queue);                   \
     }
 
+/* Of a queue that is not followed yet, or never will be. */
+#define ENTER(state, queue, held)                                                                  \
+    if (__builtin_expect((state) == NULL, 0))                                                      \
+    (state) = rtl_adoption_enter(queue, __builtin_return_address(0), &(held))
+
 /* One producer alone may store the index, and may have written the packets already: the note comes
  * first. */
 #define STORE(name, order)                                                                         \
     static void store_##name(const hsa_queue_t *queue, uint64_t value)                             \
     {                                                                                              \
         struct rtl_queue *state = follow(queue);                                                   \
+        bool held;                                                                                 \
+        ENTER(state, queue, held);                                                                 \
         if (state == NULL) {                                                                       \
-            rtl_untracked_seen(queue);                                                             \
             rtl_api.hsa_queue_store_write_index_##name(queue, value);                              \
+            rtl_adoption_leave(held);                                                              \
             return;                                                                                \
         }                                                                                          \
         uint64_t old = atomic_load_explicit(&state->virtual_index, memory_order_relaxed);          \
@@ -121,9 +128,12 @@ static inline void note_reservation(struct rtl_queue *state, uint64_t first, uin
     static uint64_t cas_##name(const hsa_queue_t *queue, uint64_t expected, uint64_t value)        \
     {                                                                                              \
         struct rtl_queue *state = follow(queue);                                                   \
+        bool held;                                                                                 \
+        ENTER(state, queue, held);                                                                 \
         if (state == NULL) {                                                                       \
-            rtl_untracked_seen(queue);                                                             \
-            return rtl_api.hsa_queue_cas_write_index_##name(queue, expected, value);               \
+            uint64_t seen = rtl_api.hsa_queue_cas_write_index_##name(queue, expected, value);      \
+            rtl_adoption_leave(held);                                                              \
+            return seen;                                                                           \
         }                                                                                          \
         if (atomic_compare_exchange_strong_explicit(&state->virtual_index, &expected, value,       \
                                                     order, failure))                               \
@@ -135,9 +145,12 @@ static inline void note_reservation(struct rtl_queue *state, uint64_t first, uin
     static uint64_t add_##name(const hsa_queue_t *queue, uint64_t value)                           \
     {                                                                                              \
         struct rtl_queue *state = follow(queue);                                                   \
+        bool held;                                                                                 \
+        ENTER(state, queue, held);                                                                 \
         if (state == NULL) {                                                                       \
-            rtl_untracked_seen(queue);                                                             \
-            return rtl_api.hsa_queue_add_write_index_##name(queue, value);                         \
+            uint64_t old = rtl_api.hsa_queue_add_write_index_##name(queue, value);                 \
+            rtl_adoption_leave(held);                                                              \
+            return old;                                                                            \
         }                                                                                          \
         uint64_t first = atomic_fetch_add_explicit(&state->virtual_index, value, order);           \
         note_reservation(state, first, value);                                                     \

@@ -32,7 +32,7 @@ struct launch {
      * in hand. 0: it is free. */
     _Alignas(64) _Atomic uint32_t users;
     _Atomic int64_t remaining;
-    _Atomic uint32_t kernels, unseen;
+    _Atomic uint32_t kernels, left_out, unseen;
     _Atomic uint32_t next; /* id of the one that was done before it, 0: none */
     _Atomic bool waits;    /* a batch that is counted as waiting */
     /* Written by who begins it, or (head, fingerprint, flags) who submits its packets. */
@@ -109,6 +109,7 @@ static struct launch *make(enum rtl_kind kind, uint32_t *id)
         .thread = rtl_thread_context_thread(),
     };
     atomic_store_explicit(&launch->kernels, 0, memory_order_relaxed);
+    atomic_store_explicit(&launch->left_out, 0, memory_order_relaxed);
     atomic_store_explicit(&launch->unseen, 0, memory_order_relaxed);
     return launch;
 }
@@ -172,6 +173,7 @@ static bool hand_over(struct launch *launch)
     struct rtl_piece piece = {&wire, sizeof wire};
     struct rtl_emit_draft draft;
     wire.kernels = atomic_load_explicit(&launch->kernels, memory_order_relaxed);
+    wire.left_out = atomic_load_explicit(&launch->left_out, memory_order_relaxed);
     wire.unseen = atomic_load_explicit(&launch->unseen, memory_order_relaxed);
     if (is_inferred(launch) && wire.kernels == 0) {
         (void)claim(launch);
@@ -454,6 +456,8 @@ void rtl_launch_set_head(uint32_t launch, uint64_t head)
 static void pass_shared(struct launch *launch, const struct rtl_launch_part *part)
 {
     atomic_fetch_add_explicit(&launch->kernels, part->kernels, memory_order_relaxed);
+    if (part->left_out != 0)
+        atomic_fetch_add_explicit(&launch->left_out, part->left_out, memory_order_relaxed);
     if (part->unseen != 0)
         atomic_fetch_add_explicit(&launch->unseen, part->unseen, memory_order_relaxed);
     put_refs(launch, part->packets);
@@ -469,7 +473,8 @@ static void pass_inferred(struct launch *launch, const struct rtl_launch_part *p
         atomic_load_explicit(&launch->remaining, memory_order_relaxed) - part->packets;
     if (part->fingerprint != 0)
         launch->wire.fingerprint = part->fingerprint;
-    atomic_store_explicit(&launch->kernels, kernels + part->kernels, memory_order_relaxed);
+    kernels += part->kernels - part->left_out; /* what its fingerprint is of */
+    atomic_store_explicit(&launch->kernels, kernels, memory_order_relaxed);
     atomic_store_explicit(&launch->unseen, unseen + part->unseen, memory_order_relaxed);
     if (remaining == 0)
         finish(launch);

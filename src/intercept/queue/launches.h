@@ -53,8 +53,9 @@ void rtl_launch_set_head(uint32_t launch, uint64_t head);
 struct rtl_launch_part {
     uint32_t launch;
     uint32_t packets;     /**< all */
-    uint32_t kernels;     /**< kernel packets that are to be recorded */
-    uint32_t unseen;      /**< packets that will never pass */
+    uint32_t kernels;     /**< kernel packets */
+    uint32_t left_out;    /**< of these: not to be recorded */
+    uint32_t unseen;      /**< packets that will never pass, or cannot be looked into */
     uint64_t fingerprint; /**< of the kernels of a launch that was inferred, so far */
 };
 

@@ -5,6 +5,7 @@
 #include "intercept/base/agents.h"
 #include "intercept/base/api.h"
 #include "intercept/base/emit.h"
+#include "intercept/queue/adoption.h"
 #include "intercept/queue/ids.h"
 #include "intercept/queue/indices.h"
 #include "intercept/queue/interception.h"
@@ -142,9 +143,18 @@ static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id,
     };
 }
 
-static void set_up(struct rtl_queue *state, hsa_queue_t *queue, uint32_t agent, uint32_t id)
+static const uint64_t *real_index_of(struct rtl_queue *state, bool described)
+{
+    const amd_queue_t *memory = (const amd_queue_t *)(const void *)state->queue;
+    return described ? (const uint64_t *)&memory->write_dispatch_id
+                     : (const uint64_t *)&state->submitted;
+}
+
+static void set_up(struct rtl_queue *state, hsa_queue_t *queue, uint32_t agent, uint32_t id,
+                   bool described)
 {
     state->queue = queue;
+    state->real_index = real_index_of(state, described);
     state->doorbell = queue->doorbell_signal.handle;
     rtl_queues_note_doorbell_kind(state->doorbell);
     state->size = queue->size;
@@ -154,6 +164,7 @@ static void set_up(struct rtl_queue *state, hsa_queue_t *queue, uint32_t agent, 
 static void set_up_copies(struct rtl_queue *state, uint32_t agent, uint32_t id)
 {
     state->queue = NULL;
+    state->real_index = NULL;
     state->doorbell = 0;
     state->size = COPIES;
     state->interception = RTL_COPIES_ONLY;
@@ -181,9 +192,9 @@ static bool follow(hsa_queue_t *queue, uint32_t agent, const struct rtl_queue_ma
     struct rtl_queue *state = free_place(queue->size);
     if (state == NULL)
         return false;
-    uint32_t id = rtl_queues_new_id();
+    uint32_t id = made->id != RTL_NONE ? made->id : rtl_queues_new_id();
     state->interception = made->interception;
-    set_up(state, queue, agent, id);
+    set_up(state, queue, agent, id, made->described);
     if (!rtl_queue_map_put(rtl_queue_addresses, (uint64_t)(uintptr_t)queue, state))
         return false;
     if (!hook_into(state, made) ||
@@ -238,18 +249,51 @@ struct rtl_queue *rtl_queues_add_copies(uint32_t agent, struct rtl_wire_ledger *
     return state;
 }
 
-static void adopt(hsa_queue_t *queue, uint32_t agent, const struct rtl_queue_made *made)
+static bool take_up(hsa_queue_t *queue, uint32_t agent, const struct rtl_queue_made *made)
 {
     rtl_api.hsa_amd_profiling_set_profiler_enabled(queue, 1);
-    if (made->interception != RTL_UNTRACKED && follow_with_patience(queue, agent, made)) {
-        rtl_signal_pool_open_queue();
+    if (made->interception == RTL_UNTRACKED || !follow_with_patience(queue, agent, made))
+        return false;
+    rtl_signal_pool_open_queue();
+    return true;
+}
+
+static void begin(hsa_queue_t *queue, uint32_t agent, const struct rtl_queue_made *made)
+{
+    if (take_up(queue, agent, made))
         return;
-    }
     rtl_queues_observer()->refused(agent);
-    uint32_t id = rtl_queues_new_id();
-    rtl_untracked_add(queue, id, agent,
-                      made->why != NULL ? made->why : "there was no room for one more");
-    services.created(made->maker, id);
+    const struct rtl_untracked_queue untracked = {
+        .id = rtl_queues_new_id(),
+        .agent = agent,
+        .why = made->why != NULL ? made->why : "there was no room for one more"};
+    rtl_untracked_add(queue, &untracked);
+    services.created(made->maker, untracked.id);
+}
+
+struct rtl_queue *rtl_queues_adopt(hsa_queue_t *queue, uint32_t id, uint32_t agent, bool described,
+                                   const void *caller)
+{
+    if (!services.start_worker(ring))
+        return NULL;
+    const struct rtl_queue_made made = {.interception = RTL_INTERPOSED,
+                                        .id = id,
+                                        .described = described,
+                                        .maker = services.creating(caller)};
+    return take_up(queue, agent, &made) ? rtl_queues_find(queue) : NULL;
+}
+
+struct rtl_queue *rtl_queues_find_alias(hsa_queue_t *queue)
+{
+    pthread_mutex_lock(&lock);
+    struct rtl_queue *state = rtl_queues_by_doorbell(queue->doorbell_signal.handle);
+    if (state != NULL && state->queue->base_address == queue->base_address &&
+        rtl_queue_map_put(rtl_queue_addresses, (uint64_t)(uintptr_t)queue, state))
+        state->references++;
+    else
+        state = NULL;
+    pthread_mutex_unlock(&lock);
+    return state;
 }
 
 /* Without a worker nobody would look after the queue. */
@@ -259,7 +303,9 @@ static void pass_by(const hsa_queue_t *queue, uint32_t agent)
     char why[160];
     services.why_no_worker(why, sizeof why);
     rtl_queues_observer()->refused(agent);
-    rtl_untracked_add(queue, rtl_queues_new_id(), agent, why);
+    const struct rtl_untracked_queue untracked = {
+        .id = rtl_queues_new_id(), .agent = agent, .why = why};
+    rtl_untracked_add(queue, &untracked);
     errno = saved;
 }
 
@@ -289,9 +335,16 @@ static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t 
     saved = errno; /* the runtime's */
     made.maker = maker;
     if (status == HSA_STATUS_SUCCESS)
-        adopt(*queue, rtl_agents_id(agent), &made);
+        begin(*queue, rtl_agents_id(agent), &made);
     errno = saved;
     return status;
+}
+
+/* Under the lock. */
+static void forget(struct rtl_queue *state)
+{
+    rtl_queue_map_remove_value(rtl_queue_addresses, state);
+    rtl_queue_map_remove(rtl_queue_doorbells, state->doorbell);
 }
 
 /* Takes the queue out of the maps if this was its last owner. NULL if it was not, or is not
@@ -300,12 +353,10 @@ static struct rtl_queue *let_go(const hsa_queue_t *queue)
 {
     pthread_mutex_lock(&lock);
     struct rtl_queue *state = rtl_queues_find(queue);
-    if (state != NULL && --state->references == 0) {
-        rtl_queue_map_remove(rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
-        rtl_queue_map_remove(rtl_queue_doorbells, state->doorbell);
-    } else {
+    if (state != NULL && --state->references == 0)
+        forget(state);
+    else
         state = NULL;
-    }
     pthread_mutex_unlock(&lock);
     return state;
 }
@@ -326,6 +377,36 @@ static hsa_status_t destroy(hsa_queue_t *queue)
     return status;
 }
 
+/* Under the lock. False: it is not followed, or has no other handle. */
+static bool leave_to_others(struct rtl_queue *state, hsa_queue_t *handle)
+{
+    if (state == NULL || state->references < 2)
+        return false;
+    rtl_queue_map_remove(rtl_queue_addresses, (uint64_t)(uintptr_t)handle);
+    state->references--;
+    uint64_t other = rtl_queue_map_key_of(rtl_queue_addresses, state);
+    if (state->queue == handle && other != 0)
+        rtl_submit_by(state, (hsa_queue_t *)(uintptr_t)other,
+                      rtl_clock_ns(CLOCK_MONOTONIC) + SUBMISSION_PATIENCE_NS);
+    return true;
+}
+
+void rtl_queues_release_handle(hsa_queue_t *handle)
+{
+    int saved = errno;
+    pthread_mutex_lock(&lock);
+    bool shared = leave_to_others(rtl_queues_find(handle), handle);
+    pthread_mutex_unlock(&lock);
+    struct rtl_queue *state = shared ? NULL : let_go(handle);
+    rtl_untracked_remove(handle);
+    if (state != NULL) {
+        rtl_submit(state);
+        rtl_submit_end(state, rtl_clock_ns(CLOCK_MONOTONIC) + SUBMISSION_PATIENCE_NS);
+        atomic_store_explicit(&state->phase, RTL_QUEUE_CLOSING, memory_order_release);
+    }
+    errno = saved;
+}
+
 void rtl_queues_release(struct rtl_queue *queue)
 {
     rtl_rewrite_release(&queue->rewriter);
@@ -335,6 +416,7 @@ void rtl_queues_release(struct rtl_queue *queue)
 
 void rtl_queues_close_all(uint64_t patience_ns)
 {
+    rtl_adoption_end();
     uint64_t deadline = rtl_clock_ns(CLOCK_MONOTONIC) + patience_ns;
     for (uint32_t i = 0; i < rtl_queues_count(); i++) {
         struct rtl_queue *queue = rtl_queues_at(i);
@@ -342,8 +424,7 @@ void rtl_queues_close_all(uint64_t patience_ns)
             continue;
         if (queue->interception != RTL_COPIES_ONLY) {
             pthread_mutex_lock(&lock);
-            rtl_queue_map_remove(rtl_queue_addresses, (uint64_t)(uintptr_t)queue->queue);
-            rtl_queue_map_remove(rtl_queue_doorbells, queue->doorbell);
+            forget(queue);
             pthread_mutex_unlock(&lock);
             rtl_submit_end(queue, deadline);
         }
@@ -367,6 +448,7 @@ void rtl_queues_hook(const struct rtl_config *config, struct rtl_ring *to,
     ring = to;
     rtl_queues_ids_open(to);
     rtl_interception_open(config);
+    rtl_adoption_begin(from->find_in_runtime);
     rtl_indices_hook();
     RTL_HOOK(hsa_queue_create, create);
     RTL_HOOK(hsa_queue_destroy, destroy);

@@ -20,12 +20,28 @@ struct rtl_queue_services {
      * for `created`. */
     uint32_t (*creating)(const void *caller);
     void (*created)(uint32_t maker, uint32_t queue);
+    /** A function that the runtime exports, by its name; NULL: none. */
+    void *(*find_in_runtime)(const char *name);
 };
 
 /** Prepares the list for a ring (NULL: accounts go nowhere) and hooks the queue and write-index
  * entries. */
 void rtl_queues_hook(const struct rtl_config *config, struct rtl_ring *ring,
                      const struct rtl_queue_services *services);
+
+/** Follows a queue that is idle and that nobody else can reserve packets of meanwhile (adoption.h),
+ * by interposition, under the id that it has, if it is not RTL_NONE. `described`: it is an
+ * amd_queue_t; `caller`: code that uses it. NULL: there is no room, or no worker. Slow. */
+struct rtl_queue *rtl_queues_adopt(hsa_queue_t *queue, uint32_t id, uint32_t agent, bool described,
+                                   const void *caller);
+
+/** The state of a hardware queue that is followed under another handle, and from now on under this
+ * one; NULL if there is none. Any thread; takes a lock. */
+struct rtl_queue *rtl_queues_find_alias(hsa_queue_t *handle);
+
+/** A handle is about to be released. With the last one RTL lets go of the queue, which may go on
+ * and be adopted again. Any thread. */
+void rtl_queues_release_handle(hsa_queue_t *handle);
 
 /** Makes a state for the copies of an agent (copies.h), which lives until rtl_queues_close_all.
  * NULL if there is none left; `*ledger` is the row to count in either way. Any thread; slow. */

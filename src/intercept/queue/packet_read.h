@@ -23,6 +23,11 @@
  * _EXT_KERNEL_DISPATCH of hsa_ext_amd.h. */
 #define RTL_AMD_FORMAT_PM4_IB 1u
 
+/** Formats that are proposed for packets which lead to buffers of other packets, in the public
+ * discussion of ROCr's indirect buffers. */
+#define RTL_AMD_FORMAT_INDIRECT_FIRST 4u
+#define RTL_AMD_FORMAT_INDIRECT_LAST  6u
+
 /** RTL_AMD_EXTENDED_DISPATCH. */
 struct rtl_extended_dispatch {
     uint16_t header;

@@ -41,13 +41,17 @@ enum rtl_queue_phase {
  * was not in use lately is waited for by a thread that comes to the queue after many others, or for
  * the first time. Begins where a page does. */
 struct rtl_queue {
-    hsa_queue_t *queue; /**< NULL: no queue, but the copies of `agent` */
-    uint64_t doorbell;  /**< signal handle */
-    uint64_t size;      /**< packets */
-    uint32_t id;        /**< in the trace; row of the ledger */
-    uint32_t index;     /**< place in the list of queues */
+    /** NULL: no queue, but the copies of `agent`. Of one that has several handles, one that is not
+     * released. */
+    hsa_queue_t *queue;
+    const uint64_t *real_index; /**< where the runtime has the real write index, see below */
+    uint64_t doorbell;          /**< signal handle */
+    uint64_t size;              /**< packets */
+    uint32_t id;                /**< in the trace; row of the ledger */
+    uint32_t index;             /**< place in the list of queues */
     uint32_t agent;
-    uint32_t references; /**< cooperative queues are handed out several times; under the lock */
+    uint32_t references; /**< cooperative queues are handed out several times, and adopted ones may
+                            have several handles; under the lock */
     enum rtl_interception interception; /**< interposed, intercepted, or copies */
     bool never_wraps;  /**< no batch may run over the end of the ring (see queue/interception.h) */
     bool bypassed;     /**< somebody has submitted without us; of the lock's holder */
@@ -101,10 +105,12 @@ void rtl_queues_enter(struct rtl_queue *queue);
  * rtl_queues_begin. */
 extern struct rtl_queue_map *rtl_queue_addresses, *rtl_queue_doorbells;
 
-/** The state of a queue, NULL if it is not followed. Lock-free, any thread. */
+/** The state of a queue, NULL if it is not followed. Where a handle was released unseen there may
+ * be one of another hardware queue by now. Lock-free, any thread. */
 static inline struct rtl_queue *rtl_queues_find(const hsa_queue_t *queue)
 {
-    return rtl_queue_map_find(rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
+    struct rtl_queue *state = rtl_queue_map_find(rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
+    return state != NULL && state->doorbell == queue->doorbell_signal.handle ? state : NULL;
 }
 
 /** The queue that a doorbell belongs to, NULL if it is none of ours. Lock-free, any thread. */
@@ -155,11 +161,11 @@ static inline bool rtl_queue_is_observed(const struct rtl_queue *queue)
 }
 
 /** The real write index, where ROCr keeps it: amd_queue_t begins with the hsa_queue_t that programs
- * see (AMDGPU ABI, amd_hsa_queue.h). The queue must be alive. Any thread. */
+ * see (AMDGPU ABI, amd_hsa_queue.h). Of a handle that is no amd_queue_t it is not looked at:
+ * `submitted`, which is what we have set it to. The queue must be alive. Any thread. */
 static inline uint64_t rtl_real_index(const struct rtl_queue *queue)
 {
-    const amd_queue_t *memory = (const amd_queue_t *)(const void *)queue->queue;
-    return __atomic_load_n(&memory->write_dispatch_id, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(queue->real_index, __ATOMIC_ACQUIRE);
 }
 
 #endif

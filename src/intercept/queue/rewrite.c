@@ -17,7 +17,7 @@ void rtl_rewrite_skip(struct rtl_rewriter *rewriter, uint64_t first, uint64_t en
     struct rtl_batch_counts counts = {.launch.launch = RTL_NONE};
     for (; first < end; first++) {
         rtl_run_enter(rewriter, first);
-        rtl_run_count(rewriter, &counts, 1, 0);
+        rtl_run_count(rewriter, &counts, 1, 0, 0);
         counts.launch.unseen = counts.launch.packets;
     }
     rtl_run_tell(rewriter, &counts);
@@ -305,13 +305,41 @@ static inline void account_followed(const struct rtl_rewriter *rewriter, uint64_
     add(&ledger->borrowed, borrowed, shared);
 }
 
+static enum rtl_opaque opaque_kind(unsigned format)
+{
+    if (format == RTL_AMD_FORMAT_PM4_IB)
+        return RTL_OPAQUE_PM4;
+    return format >= RTL_AMD_FORMAT_INDIRECT_FIRST && format <= RTL_AMD_FORMAT_INDIRECT_LAST
+               ? RTL_OPAQUE_INDIRECT
+               : RTL_OPAQUE_VENDOR;
+}
+
+/* A vendor's packet that is no kernel: what it leads to, a whole graph perhaps, has no packets that
+ * RTL could see. Within a graph launch it is the graph's, since HIP puts none in there otherwise.
+ */
+static void note_opaque(const struct rtl_rewriter *rewriter, const void *packet,
+                        struct rtl_batch_counts *counts)
+{
+    const struct rtl_reservation *reservation = &rewriter->run.reservation;
+    unsigned format = rtl_packet_amd_format(packet);
+    if (format == HSA_AMD_PACKET_TYPE_BARRIER_VALUE || rewriter->paused || is_withheld(rewriter))
+        return;
+    enum rtl_opaque kind = opaque_kind(format);
+    rtl_ledger_add(&rewriter->ledger->opaque[kind], 1);
+    if (reservation->launch == RTL_NONE || (reservation->flags & RTL_RESERVED_INFERRED) != 0)
+        return;
+    rtl_ledger_add(&rewriter->ledger->opaque_of_graphs[kind], 1);
+    counts->launch.unseen++;
+}
+
 /* A packet that was valid when it was found, and is not any more: a producer has rung for it past
  * the runtime, and the device has it. It counts as a kernel. */
 static void miss_packet(struct rtl_rewriter *rewriter, struct rtl_batch_counts *counts)
 {
     counts->seen++;
     counts->taken++;
-    rtl_run_count(rewriter, counts, 1, 0);
+    rtl_ledger_add(&rewriter->ledger->opaque[RTL_OPAQUE_DIRECT], 1);
+    rtl_run_count(rewriter, counts, 1, 0, 0);
     rewriter->since_progress++;
 }
 
@@ -339,7 +367,9 @@ static __attribute__((noinline)) void rewrite_packet(struct rtl_rewriter *rewrit
             skip(rewriter, signal, counts);
         has_pool_signal = rewrite_other(rewriter, signal, index);
     }
-    rtl_run_count(rewriter, counts, 1, profiled);
+    rtl_run_count(rewriter, counts, 1, kernel, kernel && !profiled);
+    if (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC && !extended)
+        note_opaque(rewriter, packet, counts);
     rewriter->since_progress = has_pool_signal ? 0 : rewriter->since_progress + 1;
 }
 
@@ -447,7 +477,7 @@ static uint64_t fast_run(struct rtl_rewriter *rewriter, unsigned char *packets, 
     }
     if (done > 0) {
         counts->seen += done;
-        rtl_run_count(rewriter, counts, (uint32_t)done, (uint32_t)done);
+        rtl_run_count(rewriter, counts, (uint32_t)done, (uint32_t)done, 0);
         rewriter->since_progress = 0;
     }
     return done;

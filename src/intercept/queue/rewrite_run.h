@@ -153,10 +153,11 @@ static inline void rtl_run_note_kernel(struct rtl_rewriter *rewriter, const void
         rtl_run_note_single(rewriter, &key);
 }
 
-/** Counts packets for their launch. */
+/** Counts packets for their launch; `left_out`: of the kernels among them. */
 static __attribute__((noinline)) void rtl_run_count(struct rtl_rewriter *rewriter,
                                                     struct rtl_batch_counts *counts,
-                                                    uint32_t packets, uint32_t kernels)
+                                                    uint32_t packets, uint32_t kernels,
+                                                    uint32_t left_out)
 {
     const struct rtl_rewrite_run *run = &rewriter->run;
     if (run->reservation.launch == RTL_NONE)
@@ -167,6 +168,7 @@ static __attribute__((noinline)) void rtl_run_count(struct rtl_rewriter *rewrite
     }
     counts->launch.packets += packets;
     counts->launch.kernels += kernels;
+    counts->launch.left_out += left_out;
     counts->launch.fingerprint = run->fingerprint;
 }
 

@@ -138,7 +138,8 @@ static void resynchronise(struct rtl_queue *queue, uint64_t first, uint64_t end)
     if (!queue->bypassed)
         rtl_emit_note(queue->id,
                       "a producer moves this queue's write index, or rings its doorbell, "
-                      "without the runtime: its packets are not followed");
+                      "without the runtime: its packets are not followed (HIP does so where "
+                      "DEBUG_CLR_DIRECT_DOORBELL is 1)");
     queue->bypassed = true;
 }
 
@@ -161,6 +162,7 @@ static uint64_t first_it_left(struct rtl_queue *queue, uint64_t first)
     uint64_t taken = rtl_api.hsa_queue_load_read_index_scacquire(queue->queue);
     if (taken <= first)
         return first;
+    rtl_ledger_add(&queue->ledger->opaque[RTL_OPAQUE_DIRECT], taken - first);
     resynchronise(queue, first, taken);
     return taken;
 }
@@ -269,12 +271,17 @@ void rtl_submit_begin(struct rtl_queue *queue)
     rtl_submit_lock_begin(&queue->submit_lock);
 }
 
-/* Nobody will write, or ring for, what was reserved and not submitted. */
+/* Nobody will write, or ring for, what was reserved and not submitted, but what the device has had
+ * since somebody looked. */
 static void skip_the_rest(struct rtl_queue *queue)
 {
     uint64_t submitted = atomic_load_explicit(&queue->submitted, memory_order_relaxed);
     uint64_t reserved = atomic_load_explicit(&queue->virtual_index, memory_order_relaxed);
-    if (queue->interception != RTL_COPIES_ONLY && reserved - submitted <= queue->size)
+    if (queue->interception == RTL_COPIES_ONLY || reserved == submitted)
+        return;
+    if (queue->interception == RTL_INTERPOSED)
+        submitted = first_it_left(queue, submitted);
+    if (reserved - submitted <= queue->size)
         rtl_rewrite_skip(&queue->rewriter, submitted, reserved);
 }
 
@@ -287,6 +294,15 @@ void rtl_submit_end(struct rtl_queue *queue, uint64_t deadline_ns)
 {
     if (rtl_wait_until(end_lock, &queue->submit_lock, deadline_ns, END_NAP_NS))
         skip_the_rest(queue);
+}
+
+void rtl_submit_by(struct rtl_queue *queue, hsa_queue_t *handle, uint64_t deadline_ns)
+{
+    if (!rtl_wait_until(end_lock, &queue->submit_lock, deadline_ns, END_NAP_NS))
+        return;
+    queue->queue = handle;
+    rtl_submit_lock_begin(&queue->submit_lock);
+    rtl_submit(queue); /* what was asked for meanwhile */
 }
 
 /* ---- interception ---- */

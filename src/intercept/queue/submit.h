@@ -36,6 +36,10 @@ void rtl_submit_end(struct rtl_queue *queue, uint64_t deadline_ns);
 /** Undoes rtl_submit_end for a state that serves another queue. */
 void rtl_submit_begin(struct rtl_queue *queue);
 
+/** From now on submits by another handle of the same hardware queue. Waits for a submission that is
+ * under way, at most until `deadline_ns` (CLOCK_MONOTONIC). */
+void rtl_submit_by(struct rtl_queue *queue, hsa_queue_t *handle, uint64_t deadline_ns);
+
 /** Harvests finished records to make room or free signals, the queue's own first, or makes signals;
  * `queue` is a struct rtl_queue. Does not wait. Returns how many. */
 unsigned rtl_submit_reclaim(void *queue);

@@ -16,6 +16,8 @@
 struct untracked {
     const hsa_queue_t *_Atomic queue; /* NULL: free */
     uint64_t doorbell;
+    uint32_t id, agent;
+    bool blind, never; /* to be followed */
     struct rtl_wire_ledger *ledger;
     _Atomic uint64_t counted; /* packets before it are in the ledger */
 };
@@ -45,14 +47,18 @@ static struct untracked *free_place(void)
 }
 
 /* Under the lock. False: there are too many. */
-static bool enter(const hsa_queue_t *queue, uint32_t id)
+static bool enter(const hsa_queue_t *queue, const struct rtl_untracked_queue *facts)
 {
     struct untracked *place = free_place();
     if (place == NULL)
         return false;
     place->doorbell = queue->doorbell_signal.handle;
     rtl_queues_note_doorbell_kind(place->doorbell);
-    place->ledger = rtl_queues_ledger(id);
+    place->id = facts->id;
+    place->agent = facts->agent;
+    place->blind = facts->blind;
+    place->never = facts->why != NULL;
+    place->ledger = rtl_queues_ledger(facts->id);
     atomic_store(&place->counted, rtl_api.hsa_queue_load_write_index_relaxed(queue));
     atomic_store(&place->queue, queue);
     atomic_fetch_add(&known, 1);
@@ -60,38 +66,65 @@ static bool enter(const hsa_queue_t *queue, uint32_t id)
            rtl_queue_map_put(by_doorbell, place->doorbell, place);
 }
 
-void rtl_untracked_add(const hsa_queue_t *queue, uint32_t id, uint32_t agent, const char *why)
+static const char never[] = "";
+
+static struct untracked *find(const hsa_queue_t *queue)
+{
+    struct untracked *untracked = rtl_queue_map_find(by_address, (uint64_t)(uintptr_t)queue);
+    return untracked != NULL && untracked->doorbell == queue->doorbell_signal.handle ? untracked
+                                                                                     : NULL;
+}
+
+bool rtl_untracked_find(const hsa_queue_t *queue, struct rtl_untracked_queue *untracked)
+{
+    const struct untracked *found = find(queue);
+    if (found != NULL)
+        *untracked = (struct rtl_untracked_queue){.id = found->id,
+                                                  .agent = found->agent,
+                                                  .blind = found->blind,
+                                                  .why = found->never ? never : NULL};
+    else if (atomic_load_explicit(&crowded, memory_order_relaxed))
+        *untracked = (struct rtl_untracked_queue){.id = RTL_NONE, .agent = RTL_NONE, .why = never};
+    else
+        return false;
+    return true;
+}
+
+static void name(const hsa_queue_t *queue, const struct rtl_untracked_queue *untracked)
+{
+    rtl_queues_describe(queue, untracked->id, untracked->agent, RTL_UNTRACKED);
+    if (untracked->why != NULL)
+        rtl_emit_note(untracked->id, "this queue is not followed: %s", untracked->why);
+    else
+        rtl_emit_note(untracked->id, "this queue was in use when RTL saw it first: it is followed "
+                                     "from when it is idle on");
+}
+
+void rtl_untracked_add(const hsa_queue_t *queue, const struct rtl_untracked_queue *untracked)
 {
     pthread_mutex_lock(&lock);
-    if (rtl_queue_map_find(by_address, (uint64_t)(uintptr_t)queue) == NULL) {
-        if (enter(queue, id)) {
-            rtl_queues_describe(queue, id, agent, RTL_UNTRACKED);
-            rtl_emit_note(id, "this queue is not followed: %s", why);
-        } else if (!atomic_exchange(&crowded, true)) {
+    if (find(queue) == NULL) {
+        if (enter(queue, untracked))
+            name(queue, untracked);
+        else if (!atomic_exchange(&crowded, true))
             rtl_emit_note(RTL_NONE,
                           "more than %u queues are not followed: the others are not counted",
                           MOST_UNTRACKED);
-        }
     }
     pthread_mutex_unlock(&lock);
-}
-
-void rtl_untracked_seen(const hsa_queue_t *queue)
-{
-    if ((queue->features & HSA_QUEUE_FEATURE_KERNEL_DISPATCH) == 0 ||
-        atomic_load_explicit(&crowded, memory_order_relaxed) ||
-        rtl_queue_map_find(by_address, (uint64_t)(uintptr_t)queue) != NULL)
-        return;
-    rtl_untracked_add(queue, rtl_queues_new_id(), RTL_NONE,
-                      "it was not made by hsa_queue_create while RTL was there");
 }
 
 /* Counts the kernels from `from` on, up to the first packet that is not written yet, which it
  * returns. What the device has taken already cannot be told apart any more and counts as kernels.
  */
-static uint64_t count_kernels(const hsa_queue_t *queue, uint64_t from, uint64_t *kernels)
+static uint64_t count_kernels(const hsa_queue_t *queue, bool blind, uint64_t from,
+                              uint64_t *kernels)
 {
     uint64_t to = rtl_api.hsa_queue_load_write_index_relaxed(queue);
+    if (blind) {
+        *kernels = to > from ? to - from : 0;
+        return to;
+    }
     uint64_t taken = rtl_api.hsa_queue_load_read_index_scacquire(queue);
     uint64_t at = from;
     for (; at < to; at++) {
@@ -116,7 +149,7 @@ void rtl_untracked_count(uint64_t doorbell)
         return;
     uint64_t kernels = 0;
     uint64_t from = atomic_load_explicit(&untracked->counted, memory_order_relaxed);
-    uint64_t to = count_kernels(queue, from, &kernels);
+    uint64_t to = count_kernels(queue, untracked->blind, from, &kernels);
     if (from >= to || !atomic_compare_exchange_strong(&untracked->counted, &from, to))
         return;
     struct rtl_wire_ledger *ledger = untracked->ledger;
@@ -130,7 +163,7 @@ void rtl_untracked_remove(const hsa_queue_t *queue)
     if (atomic_load_explicit(&known, memory_order_relaxed) == 0)
         return;
     pthread_mutex_lock(&lock);
-    struct untracked *untracked = rtl_queue_map_find(by_address, (uint64_t)(uintptr_t)queue);
+    struct untracked *untracked = find(queue);
     if (untracked != NULL) {
         rtl_queue_map_remove(by_address, (uint64_t)(uintptr_t)queue);
         rtl_queue_map_remove(by_doorbell, untracked->doorbell);

@@ -29,9 +29,12 @@
 #include "intercept/counters/counters.h"
 #include "intercept/hip/follow.h"
 #include "intercept/hip/hip.h"
+#include "intercept/hip/libc.h"
 #include "intercept/hip/makers.h"
 #include "intercept/hip/starts.h"
+#include "intercept/queue/adoption.h"
 #include "intercept/queue/copies.h"
+#include "intercept/queue/creation.h"
 #include "intercept/queue/handlers.h"
 #include "intercept/queue/harvest.h"
 #include "intercept/queue/launches.h"
@@ -440,6 +443,7 @@ static void in_child(void)
     rtl_harvest_forked();
     rtl_worker_forked();
     rtl_submit_lock_forked();
+    rtl_adoption_forked();
     rtl_waits_forked();
     rtl_copies_forked();
     rtl_ranges_forked();
@@ -448,11 +452,40 @@ static void in_child(void)
     rtl_callbacks_forked();
 }
 
+/* In the object that the runtime's functions are in. Another tool's may stand in their place. */
+static void *find_beside_others(const char *name)
+{
+    Dl_info object;
+    void *address;
+    memcpy(&address, &rtl_api.hsa_queue_destroy, sizeof address);
+    void *library = address != NULL && dladdr(address, &object) != 0 && object.dli_fname != NULL
+                        ? dlopen(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
+                        : NULL;
+    void *found = library != NULL ? rtl_dlsym(library, name) : NULL;
+    if (library != NULL)
+        (void)dlclose(library);
+    return found;
+}
+
+static void *find_in_runtime(const char *name)
+{
+    void *found = find_beside_others(name);
+    return found != NULL ? found : rtl_dlsym(RTLD_DEFAULT, name);
+}
+
+/* Of a function that librtl.so has, too. */
+static void *find_next(const char *name)
+{
+    void *found = rtl_dlsym(RTLD_NEXT, name);
+    return found != NULL ? found : find_beside_others(name);
+}
+
 /* An image that has no GPU runtime ends the one before it as well. The other: as long as there is
  * one thread it takes no time; else the worker does it. */
 __attribute__((constructor)) static void at_load(void)
 {
     const char *session = secure_getenv("RTL_SESSION");
+    rtl_creation_begin(find_next);
     (void)rtl_clock_begin();
     if (session != NULL && session[0] != '\0')
         rtl_ring_replace_former(session);
@@ -539,7 +572,8 @@ static const struct rtl_queue_services services = {.start_worker = rtl_worker_st
                                                    .why_no_worker = rtl_worker_why_not,
                                                    .wake_worker = rtl_worker_wake,
                                                    .creating = creating_queue,
-                                                   .created = rtl_makers_queue};
+                                                   .created = rtl_makers_queue,
+                                                   .find_in_runtime = find_in_runtime};
 
 bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *names)
 {
@@ -566,6 +600,7 @@ bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *n
             rtl_handlers_hook();
             choose_interception();
             rtl_queues_hook(&config, &ring, &services);
+            rtl_creation_hook();
             rtl_copies_hook(&config);
         }
         rtl_hip_follow(false);

@@ -18,7 +18,7 @@ extern "C" {
 TEST(Layout, CoreEntriesAreWhereTheInstalledHeaderHasThem)
 {
 #define X(name, at)                                                                                \
-    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_##name, sizeof(CoreApiTable)),                              \
+    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_##name, sizeof(CoreApiTable), 0),                           \
               offsetof(CoreApiTable, name##_fn))                                                   \
         << #name;
     RTL_CORE_ENTRIES(X)
@@ -28,7 +28,7 @@ TEST(Layout, CoreEntriesAreWhereTheInstalledHeaderHasThem)
 TEST(Layout, ExtensionEntriesAreWhereTheInstalledHeaderHasThem)
 {
 #define X(name, old_at, at)                                                                        \
-    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_##name, sizeof(AmdExtTable)),                               \
+    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_##name, sizeof(AmdExtTable), 0),                            \
               offsetof(AmdExtTable, name##_fn))                                                    \
         << #name;
     RTL_EXT_ENTRIES(X)
@@ -46,10 +46,10 @@ struct CopyOnEngine<Table, std::void_t<decltype(Table::hsa_amd_memory_async_copy
 
 TEST(Layout, OptionalEntriesAreWhereTheInstalledHeaderHasThem)
 {
-    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_memory_async_copy_on_engine, sizeof(AmdExtTable)),
+    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_memory_async_copy_on_engine, sizeof(AmdExtTable), 0),
               CopyOnEngine<AmdExtTable>::at);
 #define CHECK_ENTRY(name)                                                                          \
-    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_##name, sizeof(AmdExtTable)),                               \
+    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_##name, sizeof(AmdExtTable), 0),                            \
               offsetof(AmdExtTable, name##_fn))
     CHECK_ENTRY(hsa_amd_profiling_async_copy_enable);
     CHECK_ENTRY(hsa_amd_signal_async_handler);
@@ -69,18 +69,29 @@ TEST(Layout, OptionalEntriesAreWhereTheInstalledHeaderHasThem)
 #undef CHECK_ENTRY
     // From 5.6 on: queue_intercept_create at 312, memory_async_copy_rect at 336, on_engine at 144.
     for (uint32_t size : {456u, 552u, 576u, 608u}) {
-        EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_queue_intercept_create, size), 312u);
-        EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_memory_async_copy_rect, size), 336u);
-        EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_memory_async_copy_on_engine, size), 144u);
+        EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_queue_intercept_create, size, 0), 312u);
+        EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_memory_async_copy_rect, size, 0), 336u);
+        EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_memory_async_copy_on_engine, size, 0), 144u);
     }
 }
 
 TEST(Layout, BatchedCopiesAreInLateTables)
 {
     // hsa_api_trace.h of github.com/ROCm/rocm-systems, commit 0b2ca8ed: the entry at 640.
-    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_memory_async_batch_copy, 640), 0u);
-    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_memory_async_batch_copy, 648), 640u);
-    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_memory_async_batch_copy, 400), 0u);
+    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_memory_async_batch_copy, 640, 0), 0u);
+    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_memory_async_batch_copy, 648, 0), 640u);
+    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_memory_async_batch_copy, 400, 0), 0u);
+}
+
+TEST(Layout, EntriesThatComeAndGoAreInTheTableAloneThatHasThem)
+{
+    // hsa_api_trace.h of August 2026: hsa_amd_queue_create at 704, counted_queue_release at 632.
+    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_queue_create, 744, 0x12), 704u);
+    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_counted_queue_release, 744, 0x12), 632u);
+    for (uint32_t size : {400u, 624u, 688u, 736u, 752u, 1000u})
+        EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_queue_create, size, 0x12), 0u);
+    for (uint32_t step : {8u, 0x10u, 0x11u, 0x13u})
+        EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_queue_create, 744, step), 0u);
 }
 
 TEST(Layout, ExtensionEntriesMovedWithRocm56)
@@ -88,16 +99,16 @@ TEST(Layout, ExtensionEntriesMovedWithRocm56)
     // hsa_amd_signal_create: 264 up to ROCm 5.5 (tables of 400 and 424 bytes), 280 from 5.6 (456
     // and more).
     for (uint32_t size : {400u, 424u})
-        EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_signal_create, size), 264u);
+        EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_signal_create, size, 0), 264u);
     for (uint32_t size : {456u, 552u, 576u, 608u})
-        EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_signal_create, size), 280u);
+        EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_signal_create, size, 0), 280u);
     for (uint32_t size : {400u, 456u, 608u})
-        EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_profiling_set_profiler_enabled, size), 32u);
+        EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_profiling_set_profiler_enabled, size, 0), 32u);
 }
 
 TEST(Layout, EntriesBeyondATableAreNotThere)
 {
-    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_queue_create, 72), 0u);
-    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_queue_create, 80), 72u);
-    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_signal_create, 264), 0u);
+    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_queue_create, 72, 0), 0u);
+    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_queue_create, 80, 0), 72u);
+    EXPECT_EQ(rtl_api_offset(RTL_ENTRY_hsa_amd_signal_create, 264, 0), 0u);
 }

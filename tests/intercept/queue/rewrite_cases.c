@@ -638,6 +638,68 @@ const char *Rewrite_KernelsNameWhereTheyComeFrom(void)
     return NULL;
 }
 
+/* A replay of three kernels and a barrier, of which the mode takes the kernel that is reserved
+ * alone. */
+const char *Rewrite_LaunchesKnowWhatTheModeLeavesOut(void)
+{
+    CHECK_DONE(set_up(RTL_MODE_HIP, 64));
+    reserve(10, 1, 77, 4, 0);
+    reserve(11, 3, 77, 4, 0);
+    for (uint64_t i = 10; i < 14; i++)
+        (void)kernel(i, 0);
+    (void)barrier(12, HSA_PACKET_TYPE_BARRIER_AND, 0);
+    rewrite(10, 4);
+    struct rtl_launch_part sum = {0};
+    for (unsigned i = 0; i < bench.part_count; i++) {
+        CHECK(bench.parts[i].launch == 4);
+        sum.packets += bench.parts[i].packets;
+        sum.kernels += bench.parts[i].kernels;
+        sum.left_out += bench.parts[i].left_out;
+    }
+    CHECK(sum.packets == 4 && sum.kernels == 3 && sum.left_out == 2);
+    CHECK(bench.ledger.skipped == 2 && bench.ledger.seen == 3);
+    return NULL;
+}
+
+/* A packet of the vendor's for each of eight formats from `first` on. */
+static void write_formats(uint64_t first)
+{
+    for (uint64_t i = 0; i < 8; i++) {
+        hsa_barrier_and_packet_t *packet = barrier(first + i, HSA_PACKET_TYPE_VENDOR_SPECIFIC, 0);
+        ((hsa_amd_barrier_value_packet_t *)(void *)packet)->header.AmdFormat = (uint8_t)i;
+    }
+}
+
+/* Of the eight formats one is a kernel and one a barrier of the runtime's. The others are what
+ * nobody can look into: of a launch if HIP has told of it. */
+const char *Rewrite_PacketsThatCannotBeLookedInto(void)
+{
+    static const uint64_t wanted[RTL_OPAQUE_KINDS] = {
+        [RTL_OPAQUE_PM4] = 1, [RTL_OPAQUE_INDIRECT] = 3, [RTL_OPAQUE_VENDOR] = 2};
+    static const uint32_t inferred = RTL_RESERVED_INFERRED | RTL_RESERVED_OUTSIDE;
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    reserve(8, 8, 77, 4, 0);
+    reserve(16, 8, 0, 5, inferred);
+    reserve(24, 8, 0, RTL_NONE, RTL_RESERVED_LEFT_OUT);
+    uint32_t unseen = 0;
+    for (uint64_t first = 0; first < 40; first += 8) {
+        bench.part_count = 0;
+        bench.rewriter.paused = first == 32;
+        write_formats(first);
+        rewrite(first, 8);
+        for (unsigned i = 0; i < bench.part_count && i < 8; i++) {
+            CHECK(bench.parts[i].launch == 4 || bench.parts[i].unseen == 0);
+            unseen += bench.parts[i].unseen;
+        }
+    }
+    CHECK(unseen == 6 && bench.ledger.seen == 5);
+    for (unsigned i = 0; i < RTL_OPAQUE_KINDS; i++) {
+        CHECK(bench.ledger.opaque[i] == 3 * wanted[i]);
+        CHECK(bench.ledger.opaque_of_graphs[i] == wanted[i]);
+    }
+    return NULL;
+}
+
 /* Takes the records from `sequence` on, which are of the kernels [first, end) of one launch. */
 static const char *check_row(uint64_t sequence, uint64_t first, uint64_t end, uint64_t correlation)
 {

@@ -76,7 +76,11 @@ const char *Untracked_KernelsOfBothPacketFormatsAreCounted(void)
     rtl_api.hsa_queue_load_write_index_relaxed = write_index;
     rtl_api.hsa_queue_load_read_index_scacquire = read_index;
     CHECK(rtl_untracked_begin());
-    rtl_untracked_add(&queue, 1, 0, "of a test");
+    const struct rtl_untracked_queue facts = {.id = 1, .agent = 3, .why = "of a test"};
+    struct rtl_untracked_queue found;
+    CHECK(!rtl_untracked_find(&queue, &found));
+    rtl_untracked_add(&queue, &facts);
+    CHECK(rtl_untracked_find(&queue, &found) && found.agent == 3 && found.why && !found.blind);
     write_packet(HSA_PACKET_TYPE_KERNEL_DISPATCH, 0);
     write_packet(HSA_PACKET_TYPE_BARRIER_AND, 0);
     write_packet(HSA_PACKET_TYPE_VENDOR_SPECIFIC, FORMAT_EXTENDED);
@@ -85,6 +89,30 @@ const char *Untracked_KernelsOfBothPacketFormatsAreCounted(void)
     rtl_untracked_count(queue.doorbell_signal.handle);
     CHECK(atomic_load(&ledger.packets) == 5);
     CHECK(atomic_load(&ledger.seen) == 3);
+    CHECK(atomic_load(&ledger.lost[RTL_LOST_NOT_FOLLOWED]) == 3);
+    rtl_untracked_remove(&queue);
+    CHECK(!rtl_untracked_find(&queue, &found));
+    return NULL;
+}
+
+/* A ring that is not to be read is not: its memory is not there. Each packet may be a kernel. */
+const char *Untracked_ABlindQueueIsNotRead(void)
+{
+    hsa_queue_t queue = {.features = HSA_QUEUE_FEATURE_KERNEL_DISPATCH,
+                         .base_address = (void *)(uintptr_t)PACKET,
+                         .doorbell_signal = {8192},
+                         .size = SIZE};
+    const struct rtl_untracked_queue facts = {.id = 2, .blind = true};
+    struct rtl_untracked_queue found;
+    ledger = (struct rtl_wire_ledger){.packets = 0};
+    rtl_api.hsa_queue_load_write_index_relaxed = write_index;
+    rtl_api.hsa_queue_load_read_index_scacquire = read_index;
+    CHECK(rtl_untracked_begin());
+    rtl_untracked_add(&queue, &facts);
+    CHECK(rtl_untracked_find(&queue, &found) && found.blind && !found.why);
+    written += 3;
+    rtl_untracked_count(queue.doorbell_signal.handle);
+    CHECK(atomic_load(&ledger.packets) == 3);
     CHECK(atomic_load(&ledger.lost[RTL_LOST_NOT_FOLLOWED]) == 3);
     rtl_untracked_remove(&queue);
     return NULL;

@@ -175,7 +175,7 @@ export class Details {
                 ['Idle in it', `${duration(launch.idle)} (${share(launch.idle / Math.max(1, launch.duration))})`]];
         facts.push(['Node', slice.node ? String(slice.node - 1) : 'not known']);
         const node = graph?.rows.find((row) => row.node === slice.node - 1);
-        if (node) {
+        if (node && node.count > 0) {
             const change = slice.duration / Math.max(1, node.duration[3]) - 1;
             facts.push(['Of this node', `p50 ${duration(node.duration[3])}, p99 ${duration(node.duration[6])}`]);
             facts.push(['This one', `${change < 0 ? '−' : '+'}${share(Math.abs(change))} of p50`]);

@@ -55,6 +55,8 @@ export class Graphs {
     samples: Replay[] = [];
     private launches: Launch[] = [];
     private sums: Sums = sumsOf([]);
+    /** Replays that are not whole in the trace, and so in none of the numbers. */
+    private partial = 0;
     private nodes: GraphNode[] = [];
     private chosenNode: number | null = null;
     private readonly view = byId('view-graphs');
@@ -94,7 +96,9 @@ export class Graphs {
     open(graph: Graph, launch: Launch | null): void {
         if (this.graph !== graph) {
             this.graph = graph;
-            this.launches = this.trace.launchesOf(graph).filter((item) => item.kernels > 0);
+            const launches = this.trace.launchesOf(graph);
+            this.launches = launches.filter((item) => item.kernels > 0 && !item.partial);
+            this.partial = launches.filter((item) => item.partial).length;
             this.sums = sumsOf(this.launches);
             this.nodes = graph.rows.filter((row) => row.count > 0).sort((a, b) => a.offset[3] - b.offset[3] || a.node - b.node);
             this.chosen = null;
@@ -156,7 +160,8 @@ export class Graphs {
                 fact('p99', duration(sums.p99)), fact('longest', duration(sums.most)), fact('idle between nodes', share(sums.idle)),
                 fact('outliers', count(sums.outliers.length)),
                 graph.unknown > 0 && fact('kernels of no known node', count(graph.unknown)),
-                graph.kernels < graph.expected && fact('kernels not in the trace', count(graph.expected - graph.kernels))),
+                graph.kernels < graph.expected && fact('kernels not in the trace', count(graph.expected - graph.kernels)),
+                this.partial > 0 && fact('replays not whole, and in none of these numbers', `${count(this.partial)}${this.why()}`)),
             element('div', { class: 'overlay' }, this.canvas),
             element('div', { class: 'legend', role: 'status' }),
             element('div', { class: 'pair' }, element('div', { class: 'chart half' }, element('h3', {}, 'Duration of each replay')),
@@ -165,6 +170,12 @@ export class Graphs {
         this.drawLegend();
         this.drawLists();
         this.drawChart();
+    }
+
+    /** Why they are not, as far as the head tells. */
+    private why(): string {
+        const { partial_why: why } = this.trace.head.trace;
+        return why ? ` (${why})` : '';
     }
 
     private drawLegend(): void {

@@ -45,7 +45,7 @@ interface Head {
     trace: {
         file: string; command: string; host: string; mode: string; creator: string; zero: string; realtime_offset: string;
         recorded: number; verdict: string; complete: boolean; kernels: number; copies: number; calls: number; ranges: number;
-        exit_status: number; finished: boolean; part: boolean;
+        exit_status: number; finished: boolean; part: boolean; partial_why: string;
     };
     first: number;
     last: number;
@@ -141,6 +141,8 @@ export interface Launch {
     expected: number;
     correlation: number;
     thread: number;
+    /** kernels of it are missing in the trace, or may be */
+    partial: boolean;
 }
 
 /** Is an event of a row, of this item, wanted? `text` tells the name of a range. */
@@ -246,6 +248,7 @@ export class Trace {
                 expected: reader.varint(),
                 correlation: reader.varint(),
                 thread: reader.varint(),
+                partial: reader.varint() !== 0,
             });
     }
 

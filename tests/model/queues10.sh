@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# queues10.sh BUILD: queues that are made as ROCm 10 makes them (rocm10.c), with tables of several sizes. Each is followed from its
+# first packet on, or passed through and named; what is in the trace is what the device executed.
+source "$(dirname "$0")/lib.sh"
+export SOFTGPU_DURATION=1000
+
+# record STATUS WAY [VARIABLE=VALUE...]: queues10 WAY, and what rtl check says of it.
+record() {
+    local status=0 expected=$1 how=$2
+    shift 2
+    rm -f truth t.db
+    env HSA_TOOLS_LIB="$lib/rocm10.so" LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$lib/rocm10.so" "$@" \
+        "$rtl" trace -q -m full --gpu soft -o t.db -- "$bin/queues10" "$how" >run.out 2>run.err || fail "queues10 $how $*: status $?"
+    kernels=$(sed -n 's/^kernels //p' run.out)
+    device=$(sed -n 's/^device //p' run.out)
+    "$rtl" check --truth truth t.db >check.out 2>check.err || status=$?
+    equal "queues10 $how $*: status of rtl check" "$status" "$expected"
+}
+
+# recorded KERNELS QUEUES WAY: what is in the trace.
+recorded() {
+    equal "$how: kernels" "$(ask t.db 'SELECT count(*) FROM kernels')" "$1"
+    equal "$how: queues" "$(ask t.db "SELECT count(*) FROM queues WHERE way = '$3'")" "$2"
+}
+
+how=create
+for table in 744 624 688 736 752 1000; do
+    MODEL_TABLE=$table record 0 create
+    recorded "$kernels" 2 interpose
+done
+for how in counted racing; do
+    record 0 $how
+    recorded "$kernels" "$([ $how = counted ] && echo 2 || echo 40)" interpose
+done
+how=early
+record 0 early MODEL_EARLY=1
+recorded 200 1 interpose
+
+# Somebody has a packet in it that nobody saw: until it is idle.
+how=busy
+record 1 busy MODEL_EARLY=1
+recorded 200 1 interpose
+equal "busy: not followed" "$(ask t.db "SELECT sum(lost) FROM ledger WHERE reason = 'not_followed'")" 50
+grep -q 'note: this queue was in use when RTL saw it first' check.out || fail "rtl check does not say why kernels are missing"
+grep -q 'lost, as the ledger says: 50' check.out || fail "the ledger is wrong"
+
+# A flag of a descriptor puts a ring into device memory. Without RTL it does; with it not, if the call goes through librtl.so, or
+# the table is known.
+how=device
+env LD_PRELOAD="$soft:$lib/rocm10.so" HSA_TOOLS_LIB="$lib/rocm10.so" "$bin/queues10" device >alone.out || fail "alone: status $?"
+grep -q '^device 2$' alone.out || fail "the model has no ring in device memory"
+for table in 744 752; do
+    MODEL_TABLE=$table record 0 device
+    recorded "$kernels" 2 interpose
+    equal "device, $table: rings in device memory" "$device" 0
+    grep -q 'note: the program asks for queues in device memory: RTL has them made in host memory' check.out || fail "nobody says so"
+done
+record 0 device RTL_PRELOAD=off
+recorded "$kernels" 2 interpose
+equal "by the table: rings in device memory" "$device" 0
+
+# Where neither is so, and where the descriptor is of another version, the queues are passed through. No packet in the ring is read:
+# of those there may be kernels all are counted.
+for what in "device RTL_PRELOAD=off MODEL_TABLE=752" "unknown"; do
+    read -r how settings <<<"$what"
+    # shellcheck disable=SC2086 # a list of settings
+    record 1 $how $settings
+    equal "$what: kernels" "$(ask t.db 'SELECT count(*) FROM kernels')" 0
+    [ "$device" -gt 0 ] || fail "$what: no ring in device memory"
+    equal "$what: passed through" "$(ask t.db "SELECT count(*) FROM queues WHERE way = 'pass'")" "$device"
+    lost=$(ask t.db "SELECT sum(lost) FROM ledger WHERE reason = 'not_followed'")
+    equal "$what: may be kernels" "$lost" $((kernels + device)) # a barrier each
+    grep -q 'note: this queue is not followed: its ring is in device memory (DEBUG_CLR_AQL_DEV_QUEUE=0' check.out || fail "$what: no reason"
+done
+grep -q 'note: the program makes queues by descriptors of version 9, which RTL does not know' check.out || fail "the version is not told"
+
+# Queues of others cannot be intercept queues.
+how=create
+record 1 create RTL_QUEUE=intercept
+equal "intercept: passed through" "$(ask t.db "SELECT count(*) FROM queues WHERE way = 'pass'")" 2
+grep -q 'RTL_QUEUE=intercept needs an intercept queue' check.out || fail "intercept: no reason"
