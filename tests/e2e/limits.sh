@@ -95,8 +95,8 @@ data_of_hip() {
     # It registers kernels when it is loaded, and makes calls before the GPU runtime is there.
     export SOFTGPU_PLUGINS=$1
     program=("$2" device exit)
-    if [ "$rocr" -ge 18 ]; then
-        # HIP 7.2 takes some 96 MB behind RTL's beginning: a part in 32 of them is RTL's, and the library's own MiB.
+    if [ "$rocr" -ge 13 ]; then
+        # HIP from 5.7 on takes some 96 MB behind RTL's beginning: a part in 32 of them is RTL's, and the library's own MiB.
         above_least 4300 8000 16000
         return
     fi
