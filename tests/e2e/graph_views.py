@@ -1,7 +1,7 @@
 """graph_views.py RTL FIRST SECOND COPIER: compares the JSON of the views on FIRST.db and SECOND.db with SQL on FIRST.rpd and
 SECOND.rpd, and with what graph_views.hip has planted. RPD knows of no nodes: they are the kernels of a hipGraphLaunch in
 the order of their starts (graphs 1 and 2 are chains), and launches are counted from the first call. COPIER: what copies in
-a graph, `engine`, or `kernel` as in HIP 7.2, where the copy is a node with a kernel and leaves no gap."""
+a graph, `engine`, or `kernel` as in HIP 6.4 and 7.2, where the copy is a node with a kernel and leaves no gap."""
 import json
 import math
 import sqlite3
