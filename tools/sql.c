@@ -80,7 +80,7 @@ static void print_json_row(sqlite3_stmt *statement, bool first)
         (void)json_object_set_new(object, sqlite3_column_name(statement, i),
                                   json_value(statement, i));
     (void)fputs(first ? "[\n  " : ",\n  ", stdout);
-    (void)open_write_json(object, JSON_COMPACT);
+    (void)open_write_json(stdout, object, JSON_COMPACT);
     json_decref(object);
 }
 

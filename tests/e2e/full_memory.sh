@@ -7,6 +7,7 @@ source "$(dirname "$0")/lib.sh"
 mount --make-rprivate / 2>/dev/null && mount -t tmpfs -o size=64m tmpfs /dev/shm || exit 77
 storm=("$bin/hsa_storm" --dispatches 600000 --batch 8 --queues 2 --threads 2)
 LD_PRELOAD=$soft "${storm[@]}" >alone.out 2>alone.err || fail "the program alone ended with status $?"
+without_remarks alone.err
 
 fill() {
     head -c 100M /dev/zero >/dev/shm/filler 2>/dev/null || true
@@ -19,6 +20,7 @@ recorded() {
     SOFTGPU_TRUTH=$scratch/truth "$rtl" trace -q -f --gpu soft -o t.db -- bash -c "$2"'; exec "$@"' program "${storm[@]}" \
         >run.out 2>run.err || fail "$1: the program ended with status $?"
     cmp -s run.out alone.out || fail "$1: the program's output is another one"
+    without_remarks run.err
     equal "$1: what the program says" "$(grep -v '^rtl: ' run.err || true)" "$(cat alone.err)"
     status=0
     "$rtl" check t.db >check.out 2>&1 || status=$?

@@ -68,11 +68,13 @@ equal() {
     [ "$2" = "$3" ] || fail "$1: got '$2', want '$3'"
 }
 
-# The release of ROCr's library that programs here get (5 with HIP 5.2, 13 with 5.7, 15 with 6.4, 18 with 7.2), and what it makes of
-# an intercept queue (src/intercept/queue/intercept_abi.h).
-rocr=$(readlink -f "$(ldd "$bin/hsa_storm" 2>/dev/null | sed -n 's/.*libhsa-runtime64.* => \(.*\) (.*/\1/p')" |
-    sed 's/.*\.so\.1\.\([0-9]*\)\..*/\1/') || rocr=5
+# The release of ROCr's library that programs here get, and what it makes of an intercept queue
+# (src/intercept/queue/intercept_abi.h).
+source "$here/../common/rocr.sh"
+rocr=$(rocr_of "$bin/hsa_storm")
 intercept_generation=$([ "$rocr" -ge 18 ] && echo G2 || echo G1)
+# The model of an intercept queue stands in front of the runtime's.
+[ -z "${E2E_TOOLS:-}" ] || intercept_generation=${MODEL_GENERATION:-$intercept_generation}
 
 # skip_what_is_refused MODE: by interception full mode is refused where a batch overflows the intercept queue's staging buffer
 # (tests/e2e/refused.sh).

@@ -26,6 +26,17 @@ run() {
     { { "$@" 2>&1 1>&3 | cat >"$name.err"; } 3>&1 | cat >"$name.out"; } 2>/dev/null || status=$?
 }
 
+# all_there: the trace has what the program says that it has run; HIP may have copied by kernels of its own.
+all_there() {
+    local wanted
+    wanted=$(grep -o '[0-9][0-9]*' alone.out | head -n 1)
+    if [ "$part" = hip ]; then
+        [ "$wanted" -gt 0 ] && [ "$(ask t.db "SELECT count(*) FROM kernels WHERE name NOT LIKE '\_\_amd\_%' ESCAPE '\'")" = "$wanted" ]
+    else
+        [ "$wanted" = 3000 ] && [ "$(ask t.db 'SELECT count(*) FROM kernels')" = 3000 ]
+    fi
+}
+
 # compare LETTER VALUE: the program alone under the limit, and recorded.
 compare() {
     local alone with
@@ -40,7 +51,7 @@ compare() {
     [ "$alone" != 0 ] && return
     # It ran: it is in the trace whole, or it is said what it lacked.
     if "$rtl" check t.db >check.out 2>&1; then
-        equal "ulimit -$1 $2: kernels" "$(ask t.db 'SELECT count(*) FROM kernels')" 3000
+        all_there || fail "ulimit -$1 $2: $(ask t.db 'SELECT count(*) FROM kernels') kernels"
         recorded=$((recorded + 1))
     else
         grep -q 'RLIMIT_\|ulimit' check.out || fail "ulimit -$1 $2: the trace does not name the limit"
@@ -84,6 +95,11 @@ data_of_hip() {
     # It registers kernels when it is loaded, and makes calls before the GPU runtime is there.
     export SOFTGPU_PLUGINS=$1
     program=("$2" device exit)
+    if [ "$rocr" -ge 18 ]; then
+        # HIP 7.2 takes some 96 MB behind RTL's beginning: a part in 32 of them is RTL's, and the library's own MiB.
+        above_least 4300 8000 16000
+        return
+    fi
     above_least 250 1000 3000
     [ "$refused" = 3 ] || fail "only $refused runs were refused near the limit of data"
 }
@@ -279,15 +295,18 @@ own_end() {
     cat >ending <<'END'
 #!/bin/bash
 mkfifo words
-"$1" <words &
+"$1" <words >said &
 exec 7>words
 rm words
 echo 10 >&7
-sleep 0.4
+until grep -q '^ran 10$' said || ! kill -0 $! 2>/dev/null; do sleep 0.05; done
 prlimit --pid $! --data="$2" || exit 99
 echo 3000 >&7
 exec 7>&-
-wait $!
+status=0
+wait $! || status=$?
+cat said
+exit $status
 END
     chmod +x ending
     for limit in 1 1000000 40000000; do

@@ -17,11 +17,13 @@ said() {
     status=0
     TMPDIR=$1 "$rtl" trace -q -f --gpu soft -o t.db -- "${program[@]}" >run.out 2>run.err || status=$?
     equal "TMPDIR=$1: status" "$status" 2
+    without_remarks run.err
     equal "TMPDIR=$1: lines of rtl" "$(wc -l <run.err)" 1
     grep -q "^rtl: no session could be made: $2\$" run.err || fail "TMPDIR=$1: rtl does not say why: $2"
     TMPDIR=$1 LD_PRELOAD=$soft HSA_TOOLS_LIB=$build/lib/librtl.so "${program[@]}" >run.out 2>run.err ||
         fail "TMPDIR=$1: the program ended with status $?"
     grep -q 'all right$' run.out || fail "TMPDIR=$1: the program saw a difference"
+    without_remarks run.err
     equal "TMPDIR=$1: lines of librtl" "$(wc -l <run.err)" 1
     grep -q "no session could be made: $2: nothing is recorded\$" run.err || fail "TMPDIR=$1: librtl does not say why: $2"
 }

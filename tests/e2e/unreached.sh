@@ -119,8 +119,10 @@ many() {
     grep -q "processes: $pids, \.\.\.)$" ../check.out || fail "many: the notes do not name $pids"
     grep -q "($pids, \.\.\.)$" ../run.err || fail "many: stderr does not name $pids"
     equal "many: notes in the trace" "$(ask ../t.db "SELECT count(*) FROM notes WHERE text LIKE '%HSA_TOOLS_LIB was taken%'")" 60
-    # Each with a limit of its own.
-    missing 7 12 'RLIMIT_DATA' '$ctl <<<7; for i in {1..12}; do (ulimit -d $((70000 + i)); exec $ctl <<<1); done'
+    # Each with a limit of its own, with which the program runs and RTL does not.
+    limit=$([ "$rocr" -ge 18 ] && echo 84000 || echo 70000)
+    export limit
+    missing 7 12 'RLIMIT_DATA' '$ctl <<<7; for i in {1..12}; do (ulimit -d $((limit + i)); exec $ctl <<<1); done'
     equal "many limits: lines of notes" "$(grep -c '^  note: .*RLIMIT_DATA' ../check.out)" 1
     equal "many limits: lines on stderr" "$(grep -c '^rtl: ' ../run.err)" 2
     grep -q '^rtl: the same holds, with other numbers, for 11 more processes as for process' ../run.err || fail "many limits: others"
@@ -139,8 +141,13 @@ tool() {
     # ancestors, or, where one of them has ended, rtl finds what it shows.
     missing 7 1 'HSA_TOOLS_LIB was taken' '$ctl <<<7; env -u HSA_TOOLS_LIB -u RTL_SESSION $ctl <<<8'
     missing 7 1 'HSA_TOOLS_LIB was taken' '$ctl <<<7; (echo 8; sleep 4) | env -u HSA_TOOLS_LIB -u RTL_SESSION -u RTL_REPORT -u RTL_MODE $ctl'
-    missing 7 1 'HSA_TOOLS_LIB was taken' '$ctl <<<7
-        bash -c "(sleep 1; echo 8; sleep 4) | env -u HSA_TOOLS_LIB -u RTL_SESSION -u RTL_REPORT -u RTL_MODE $ctl & exit"; sleep 6'
+    # Without a word from Linux rtl may miss an orphan whose parent came and went between two looks (src/collect/tree.h).
+    if hears_openers; then
+        missing 7 1 'HSA_TOOLS_LIB was taken' '$ctl <<<7
+            bash -c "(sleep 1; echo 8; sleep 4) | env -u HSA_TOOLS_LIB -u RTL_SESSION -u RTL_REPORT -u RTL_MODE $ctl & exit"; sleep 6'
+    else
+        echo "the kernel does not tell who makes a process: an orphan is not tried"
+    fi
     missing 0 1 'names others only' "HSA_TOOLS_LIB=$build/tests/lib/meddler.so \$ctl <<<8"
     # Three images, each without. What has found the runtime by a handle is no less without.
     missing 0 3 'HSA_TOOLS_LIB was taken' 'env -u HSA_TOOLS_LIB $again 2'

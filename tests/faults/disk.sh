@@ -13,6 +13,7 @@ recorded() {
     status=0
     env LD_PRELOAD="$build/tests/lib/libfaults.so" FAULTS_PROGRAM=/bin/rtl FAULTS_PATH="$scratch/folder/t.db" "$@" \
         "$rtl" trace -q --gpu soft -o "$scratch/folder/t.db" -- "${storm[@]}" >run.out 2>run.err || status=$?
+    without_remarks run.err
 }
 
 # unharmed WHAT: the program was not.

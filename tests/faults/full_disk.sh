@@ -70,6 +70,7 @@ small() {
     mount -t tmpfs -o size="$1k" tmpfs small
     status=0
     "$rtl" trace -q --gpu soft -o small/t.db -- "$bin/hsa_storm" --dispatches 50000 --batch 16 >run.out 2>run.err || status=$?
+    without_remarks run.err
     case $status in
     2)
         refused=$((refused + 1))

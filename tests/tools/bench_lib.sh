@@ -2,6 +2,7 @@
 # rtl bench end to end on the software GPU, small; sourced by the scripts that run it, with the build folder as first argument. No
 # time is asserted but one that a sleep makes sure of.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../common/rocr.sh"
 work=$build/bin/rtl-bench-work
 unset SOFTGPU_PLUGINS SOFTGPU_TRUTH RTL_QUEUE
 

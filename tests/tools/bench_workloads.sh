@@ -16,6 +16,7 @@ for workload in eager long streams graph-64 graph-512 graph-4096 copies threads 
     equal "$workload" "$(of full 'tool["completeness"]["recorded"] == workload["kernels"] and tool["bytes_per_kernel"]["median"] > 0')" True
     # So are its copies; the runtime's own are no tool's.
     copies=$(sed -n 's/^rtl-bench-work: .* copies=\([0-9]*\) .*/\1/p' work.out)
+    [ "$workload" != decode ] || [ "$(rocr_of "$work")" -lt 18 ] || copies=0 # HIP 7.2 has small ones made by kernels of its own
     equal "copies of $workload" "$(of full "[tool['completeness']['copies'][k] for k in ('expected', 'recorded', 'lost', 'wrong')]")" \
         "[$copies, $copies, 0, 0]"
     equal "who says so" "$(of full 'tool["completeness"]["against"] + " " + result["gpu"]')" "truth software"

@@ -3,11 +3,13 @@
 
 #include "common/command.h"
 #include "common/duration.h"
+#include "common/folder.h"
 #include "common/memory.h"
 #include "common/open.h"
 #include "common/output.h"
 #include "common/parse.h"
 #include "common/paths.h"
+#include "common/process.h"
 #include "common/say.h"
 #include "common/show.h"
 #include "common/softgpu.h"
@@ -98,18 +100,6 @@ static int add_workload(void *context, char *name)
                     name);
 }
 
-static int parse_gpu(const char *text, enum bench_gpu *gpu)
-{
-    static const char *const names[] = {"auto", "soft", "real"};
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; ++i)
-        if (strcmp(text, names[i]) == 0) {
-            *gpu = (enum bench_gpu)i;
-            return 0;
-        }
-    return say_fail(EINVAL, "there is no GPU called '%s' for --gpu: it is auto, soft or real",
-                    text);
-}
-
 static int parse_kernels(const char *text, unsigned *kernels)
 {
     if (parse_count("kernels", text, kernels) != 0)
@@ -149,7 +139,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         options->quiet = true;
         return 0;
     case KEY_GPU:
-        return parse_gpu(value, &bench->gpu);
+        return gpu_parse(value, &bench->gpu);
     case KEY_GATE:
         return bench_gate_read(&options->gates, value) ? EINVAL : 0;
     case KEY_HTML:
@@ -176,17 +166,17 @@ static int choose_gpu(struct bench *bench)
 {
     bool built = paths_softgpu(bench->soft, sizeof bench->soft);
     bool led = softgpu_is_led();
-    if (bench->gpu == BENCH_GPU_REAL && led)
+    if (bench->gpu == GPU_REAL && led)
         return say_fail(EXIT_USAGE,
                         "LD_PRELOAD leads to the software GPU: unset it for --gpu real");
-    if (bench->gpu == BENCH_GPU_AUTO)
-        bench->gpu = led ? BENCH_GPU_SOFT : BENCH_GPU_REAL;
-    if (bench->gpu == BENCH_GPU_REAL && access("/dev/kfd", R_OK | W_OK) != 0)
+    if (bench->gpu == GPU_AUTO)
+        bench->gpu = led ? GPU_SOFT : GPU_REAL;
+    if (bench->gpu == GPU_REAL && access("/dev/kfd", R_OK | W_OK) != 0)
         return say_fail(EXIT_USAGE,
                         "/dev/kfd cannot be opened (%s): measure on the software GPU "
                         "with --gpu soft",
                         say_errno(errno));
-    if (bench->gpu == BENCH_GPU_SOFT && !built)
+    if (bench->gpu == GPU_SOFT && !built)
         return say_fail(EXIT_USAGE,
                         "the software GPU (softgpu/libsoftgpu.so) is not in the library folder "
                         "that belongs to this rtl: build or install it");
@@ -198,7 +188,7 @@ static int find_work(struct bench *bench)
     if (!paths_beside("rtl-bench-work", bench->work, sizeof bench->work))
         return say_fail(EXIT_USAGE, "rtl-bench-work is not beside this rtl: build it (it needs "
                                     "hipcc), or measure a program of your own");
-    if (bench->gpu == BENCH_GPU_SOFT &&
+    if (bench->gpu == GPU_SOFT &&
         !paths_library("softgpu/bench_plugin.so", bench->plugin, sizeof bench->plugin))
         return say_fail(EXIT_USAGE, "softgpu/bench_plugin.so is not in the library folder that "
                                     "belongs to this rtl: build or install it");
@@ -233,17 +223,6 @@ static int prepare(struct bench *bench)
     return 0;
 }
 
-static int make_folder(struct bench *bench)
-{
-    const char *temporary = secure_getenv("TMPDIR");
-    (void)snprintf(bench->folder, sizeof bench->folder, "%.40s/rtl-bench.XXXXXX",
-                   temporary && temporary[0] ? temporary : "/tmp");
-    if (!mkdtemp(bench->folder))
-        return say_fail(EXIT_USAGE, "no folder could be made as %s: %s", bench->folder,
-                        say_errno(errno));
-    return 0;
-}
-
 static void progress(const struct options *options, unsigned round, unsigned workload,
                      unsigned tool)
 {
@@ -268,7 +247,7 @@ static int try_alone(struct bench *bench)
     for (unsigned workload = 0; workload < bench->workload_count; ++workload) {
         if (bench_run(bench, workload, &bench->tools[0], &run) != 0)
             return EXIT_USAGE;
-        if (bench_run_stopped(&signal))
+        if (process_stopped(&signal))
             return EXIT_USAGE;
         if (run.outcome != BENCH_FINE)
             return say_fail(EXIT_USAGE, "%s does not do without a tool: it %s",
@@ -295,7 +274,7 @@ static int run_round(struct options *options, unsigned round)
             struct bench_case *is = bench_case_of(bench, workload, tool);
             progress(options, round, workload, tool);
             if (bench_run(bench, workload, &bench->tools[tool], &is->runs[round]) != 0 ||
-                bench_run_stopped(&signal))
+                process_stopped(&signal))
                 return EXIT_USAGE;
         }
     return 0;
@@ -385,15 +364,15 @@ static int run(struct options *options)
     if (!status && options->html)
         status = begin_html(options);
     if (!status)
-        status = make_folder(bench);
+        status = folder_make("rtl-bench", bench->folder, sizeof bench->folder);
     if (status) {
         output_drop(&options->page);
         return status;
     }
-    bench_run_begin();
+    process_begin();
     status = measure(options);
-    bench_run_remove(bench->folder);
-    if (bench_run_stopped(&signal))
+    folder_remove(bench->folder);
+    if (process_stopped(&signal))
         status = 128 + signal;
     else if (!status)
         status = tell(options);

@@ -8,6 +8,9 @@
 #ifndef RTL_TOOLS_BENCH_H
 #define RTL_TOOLS_BENCH_H
 
+#include "common/folder.h"
+#include "common/gpu.h"
+
 #include <jansson.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -95,11 +98,9 @@ struct bench_case {
     struct bench_spread bytes;           /**< per recorded kernel */
 };
 
-enum bench_gpu { BENCH_GPU_AUTO, BENCH_GPU_SOFT, BENCH_GPU_REAL };
-
 /** A measurement: `tools[0]` is none. */
 struct bench {
-    enum bench_gpu gpu;
+    enum gpu gpu;
     struct bench_tool tools[BENCH_MOST_TOOLS];
     unsigned tool_count;
     const char *workloads[BENCH_MOST_WORKLOADS];
@@ -112,7 +113,7 @@ struct bench {
     char gpu_name[96];        /**< as the workload says, "" unknown */
     /* Where things are. */
     char self[PATH_MAX], work[PATH_MAX], plugin[PATH_MAX], soft[PATH_MAX];
-    char folder[64]; /**< scratch */
+    char folder[FOLDER_SIZE]; /**< scratch */
 };
 
 struct bench_case *bench_case_of(const struct bench *bench, unsigned workload, unsigned tool);
@@ -140,38 +141,10 @@ char *bench_tools_fill(const char *text, const char *out, char *const *program, 
 int bench_run(struct bench *bench, unsigned workload, const struct bench_tool *tool,
               struct bench_run *run);
 
-/** A process that ended. Times: CLOCK_MONOTONIC, ns. */
-struct bench_process {
-    int status; /**< as of waitpid */
-    bool hung;  /**< it was ended at the limit */
-    uint64_t spawned, ended;
-    uint64_t peak; /**< greatest resident size of it or of those it waited for, bytes */
-};
-
-/** Runs a program in a process group of its own, of which nothing is left over, with its output in
- * two files. 0, or -1 with errno when no process could be made; a program that cannot be executed
- * ends with 126. */
-int bench_run_process(char *const *words, char **environment, const char *output,
-                      const char *errors, uint64_t limit_ns, struct bench_process *process);
-
-/** The whole of a small file, NULL if there is none; at most 4 MiB from its end. The caller frees
- * it. */
-char *bench_run_read(const char *path);
-
-/** From now on ^C and the like are caught, and processes that runs leave behind are rtl's, so that
- * nothing stays. */
-void bench_run_begin(void);
-
-/** True once ^C or the like asked rtl to end; `*signal` tells which. */
-bool bench_run_stopped(int *signal);
-
 /** Takes what a workload says of itself out of its output: kernels, memory, and the bounds of its
  * steady state. `gpu` gets the GPU's name. False: it is not there, or it makes no sense. */
 bool bench_run_line(const char *output, struct bench_run *run, uint64_t times[2], char *gpu,
                     size_t gpu_size);
-
-/** Removes a folder with all that is in it. */
-void bench_run_remove(const char *folder);
 
 /* bench_count.c */
 

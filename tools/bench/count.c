@@ -3,6 +3,7 @@
 
 #include "analysis/truth.h"
 #include "common/memory.h"
+#include "common/process.h"
 #include "softgpu/truth.h"
 
 #include <ctype.h>
@@ -182,7 +183,7 @@ static void count_trace(const struct bench *bench, const char *folder, const str
         spoil(run, error);
         return;
     }
-    if (bench->gpu == BENCH_GPU_SOFT)
+    if (bench->gpu == GPU_SOFT)
         against_truth(trace, logs, run);
     else
         against_counts(trace, run);
@@ -219,7 +220,7 @@ static void count_by_command(const struct bench *bench, const struct bench_tool 
     char out[2 * PATH_MAX];
     char path[2 * PATH_MAX];
     char errors[2 * PATH_MAX];
-    struct bench_process process;
+    struct process process;
     uint64_t recorded = 0;
     (void)snprintf(out, sizeof out, "%s/" BENCH_OUT, folder);
     (void)snprintf(path, sizeof path, "%s/counted", folder);
@@ -228,9 +229,9 @@ static void count_by_command(const struct bench *bench, const struct bench_tool 
     char shell[] = "/bin/sh";
     char option[] = "-c";
     char *words[] = {shell, option, command, NULL};
-    int status = bench_run_process(words, environ, path, errors, bench->limit_ns, &process);
+    int status = process_run(words, environ, path, errors, bench->limit_ns, &process);
     free(command);
-    char *text = status == 0 ? bench_run_read(path) : NULL;
+    char *text = status == 0 ? process_read(path) : NULL;
     bool ended_well = status == 0 && WIFEXITED(process.status) && WEXITSTATUS(process.status) == 0;
     if (!ended_well)
         spoil(run, "its count= command failed");
@@ -265,7 +266,7 @@ void bench_count(const struct bench *bench, const struct bench_tool *tool, const
                  struct bench_run *run)
 {
     struct logs logs = {0};
-    bool soft = bench->gpu == BENCH_GPU_SOFT;
+    bool soft = bench->gpu == GPU_SOFT;
     run->bytes = bytes_below(folder);
     run->by_truth = soft;
     find_logs(folder, &logs);

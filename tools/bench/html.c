@@ -188,7 +188,7 @@ int bench_html(const struct bench *bench, FILE *out)
     struct bench_machine machine;
     bench_machine_of(&machine);
     (void)fputs(head, out);
-    (void)fprintf(out, "<p>%s GPU%s", bench->gpu == BENCH_GPU_SOFT ? "Software" : "Real",
+    (void)fprintf(out, "<p>%s GPU%s", bench->gpu == GPU_SOFT ? "Software" : "Real",
                   bench->gpu_name[0] ? ": " : "");
     put_text(out, bench->gpu_name);
     (void)fprintf(out, ", interleaved rounds: %u, RTL %s, on ", bench->rounds, RTL_VERSION);

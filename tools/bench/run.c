@@ -2,178 +2,24 @@
 #include "bench/bench.h"
 
 #include "common/child.h"
-#include "common/clock.h"
 #include "common/command.h"
 #include "common/memory.h"
 #include "common/plain.h"
+#include "common/process.h"
 #include "common/say.h"
 #include "common/softgpu.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LINE          "rtl-bench-work: "
 #define MEMORY_FOLDER "/dev/shm"
-#define MOST_READ     (4L << 20)
 #define MOST_WORDS    4u
-#define PATIENCE      UINT64_C(10000000000) /* ns */
-
-/* The signal that asked rtl to end. */
-static volatile sig_atomic_t stopped_by;
-
-static void stop(int signal)
-{
-    stopped_by = signal;
-}
-
-void bench_run_begin(void)
-{
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-    const struct sigaction action = {.sa_handler = stop};
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; ++i)
-        (void)sigaction(signals[i], &action, NULL);
-    (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-}
-
-bool bench_run_stopped(int *signal)
-{
-    *signal = stopped_by;
-    return stopped_by != 0;
-}
-
-static void redirect(const char *path, int flags, int to)
-{
-    int file = open(path, flags, 0600);
-    if (file >= 0)
-        (void)dup2(file, to);
-}
-
-static _Noreturn void become(char *const *words, char **environment, const char *output,
-                             const char *errors)
-{
-    (void)setpgid(0, 0);
-    redirect("/dev/null", O_RDONLY, STDIN_FILENO);
-    redirect(output, O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO);
-    redirect(errors, O_WRONLY | O_CREAT | O_TRUNC, STDERR_FILENO);
-    (void)execvpe(words[0], words, environment);
-    (void)dprintf(STDERR_FILENO, "%s could not be run: %s\n", words[0], say_errno(errno));
-    _exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
-}
-
-/* Until the process has ended, or must. */
-static void await(pid_t pid, uint64_t limit_ns, struct bench_process *process)
-{
-    struct pollfd ready = {.fd = pidfd_open(pid, 0), .events = POLLIN};
-    while (ready.fd >= 0 && !stopped_by) {
-        uint64_t passed = rtl_clock_ns(CLOCK_MONOTONIC) - process->spawned;
-        if (passed >= limit_ns) {
-            process->hung = true;
-            break;
-        }
-        uint64_t left_ms = (limit_ns - passed) / 1000000u + 1;
-        if (poll(&ready, 1, left_ms > INT_MAX ? INT_MAX : (int)left_ms) > 0)
-            break;
-    }
-    process->ended = rtl_clock_ns(CLOCK_MONOTONIC);
-    if (process->hung || stopped_by)
-        (void)kill(-pid, SIGKILL);
-    if (ready.fd >= 0)
-        (void)close(ready.fd);
-}
-
-/* Kills the children that this process has. False if they cannot be told. */
-static bool kill_children(void)
-{
-    FILE *file = fopen("/proc/thread-self/children", "r");
-    char text[64];
-    if (!file)
-        return false;
-    while (fscanf(file, "%63s", text) == 1) // NOLINT(cert-err34-c): Linux wrote it
-        (void)kill((pid_t)strtol(text, NULL, 10), SIGKILL);
-    (void)fclose(file);
-    return true;
-}
-
-/* What the process has left behind, such as a collector that still writes: it is waited for, for a
- * while. rtl is who gets orphans. */
-static void wait_for_rest(bool at_once)
-{
-    const struct timespec nap = {.tv_nsec = 1000000};
-    uint64_t end = rtl_clock_ns(CLOCK_MONOTONIC) + (at_once ? 0 : PATIENCE);
-    pid_t pid;
-    while ((pid = waitpid(-1, NULL, WNOHANG)) >= 0 || errno == EINTR) {
-        if (pid > 0)
-            continue;
-        bool late = stopped_by || rtl_clock_ns(CLOCK_MONOTONIC) >= end;
-        if (late && !kill_children())
-            return;
-        (void)nanosleep(&nap, NULL);
-    }
-}
-
-int bench_run_process(char *const *words, char **environment, const char *output,
-                      const char *errors, uint64_t limit_ns, struct bench_process *process)
-{
-    struct rusage usage = {0};
-    *process = (struct bench_process){.spawned = rtl_clock_ns(CLOCK_MONOTONIC)};
-    pid_t pid = fork();
-    if (pid == 0)
-        become(words, environment, output, errors);
-    if (pid < 0)
-        return -1;
-    (void)setpgid(pid, pid);
-    await(pid, limit_ns, process);
-    while (wait4(pid, &process->status, 0, &usage) < 0 && errno == EINTR)
-        ;
-    process->peak = (uint64_t)usage.ru_maxrss << 10;
-    wait_for_rest(process->hung);
-    return 0;
-}
-
-char *bench_run_read(const char *path)
-{
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return NULL;
-    (void)fseek(file, 0, SEEK_END);
-    long size = ftell(file);
-    long from = size > MOST_READ ? size - MOST_READ : 0;
-    (void)fseek(file, from, SEEK_SET);
-    size_t length = size > from ? (size_t)(size - from) : 0;
-    char *text = memory_new(length + 1, 1);
-    length = fread(text, 1, length, file);
-    for (size_t i = 0; i < length; ++i)
-        if (text[i] == '\0')
-            text[i] = '?';
-    (void)fclose(file);
-    return text;
-}
-
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
-{
-    (void)status, (void)type, (void)where;
-    (void)remove(path);
-    return 0;
-}
-
-void bench_run_remove(const char *folder)
-{
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): rtl has one thread
-    (void)nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 /* The last line of a text that has anything in it, as text. */
 static void last_line(const char *text, char *line, size_t size)
@@ -218,35 +64,17 @@ bool bench_run_line(const char *output, struct bench_run *run, uint64_t times[2]
     return true;
 }
 
-static void set(char ***environment, const char *name, const char *value)
-{
-    char **next = child_environment(*environment, name, value);
-    if (!next)
-        memory_is_short();
-    child_environment_free(*environment);
-    *environment = next;
-}
-
-static void set_path(char ***environment, const char *name, const char *first)
-{
-    const char *before = secure_getenv(name);
-    char list[3 * PATH_MAX];
-    (void)snprintf(list, sizeof list, "%s%s%s", first, before && before[0] ? ":" : "",
-                   before ? before : "");
-    set(environment, name, list);
-}
-
 static void set_tool(char ***environment, const struct bench_tool *tool, const char *out)
 {
     for (unsigned i = 0; i < tool->env_count; ++i) {
         char *filled = bench_tools_fill(tool->env[i], out, NULL, false);
         char *value = strchr(filled, '=');
         *value = '\0';
-        set(environment, filled, value + 1);
+        process_set(environment, filled, value + 1);
         free(filled);
     }
     if (tool->mode)
-        set(environment, "RTL_QUEUE", tool->way);
+        process_set(environment, "RTL_QUEUE", tool->way);
 }
 
 /* HIP's compiler writes files of megabytes as a program starts. On a disk they take large pages of
@@ -256,31 +84,23 @@ static void keep_files_in_memory(const struct bench *bench, char ***environment)
 {
     const char *before = secure_getenv("TMPDIR");
     if (!bench->program && !(before && before[0]) && access(MEMORY_FOLDER, W_OK | X_OK) == 0)
-        set(environment, "TMPDIR", MEMORY_FOLDER);
+        process_set(environment, "TMPDIR", MEMORY_FOLDER);
 }
 
-/* What the environment already has of a profiler would be measured with every tool. */
 static char **make_environment(const struct bench *bench, const struct bench_tool *tool,
                                const char *out)
 {
-    static const char *const foreign[] = {"HSA_TOOLS_LIB", "RTL_SESSION", "RTL_REPORT",
-                                          "RTL_MODE",      "RTL_OUTPUT",  "RTL_QUEUE"};
     char truth[PATH_MAX];
-    char **environment = child_environment(environ, foreign[0], NULL);
-    if (!environment)
-        memory_is_short();
-    for (size_t i = 1; i < sizeof foreign / sizeof foreign[0]; ++i)
-        set(&environment, foreign[i], NULL);
-    if (bench->gpu == BENCH_GPU_SOFT) {
+    char **environment = process_environment();
+    if (bench->gpu == GPU_SOFT) {
         (void)snprintf(truth, sizeof truth, "%s/truth/%%p", bench->folder);
-        set(&environment, "SOFTGPU_TRUTH", truth);
+        process_set(&environment, "SOFTGPU_TRUTH", truth);
         if (bench->plugin[0])
-            set_path(&environment, "SOFTGPU_PLUGINS", bench->plugin);
+            process_set_first(&environment, "SOFTGPU_PLUGINS", bench->plugin);
     }
     keep_files_in_memory(bench, &environment);
     set_tool(&environment, tool, out);
-    if (bench->gpu == BENCH_GPU_SOFT &&
-        !(environment = softgpu_environment(environment, bench->soft)))
+    if (bench->gpu == GPU_SOFT && !(environment = softgpu_environment(environment, bench->soft)))
         memory_is_short();
     return environment;
 }
@@ -320,7 +140,7 @@ static char **rtl_words(const struct bench *bench, const struct bench_tool *tool
                                  "-m",
                                  tool->mode,
                                  "--gpu",
-                                 bench->gpu == BENCH_GPU_SOFT ? "soft" : "real",
+                                 bench->gpu == GPU_SOFT ? "soft" : "real",
                                  "-o",
                                  trace,
                                  "--",
@@ -365,7 +185,7 @@ static int make_folders(const struct bench *bench)
     char path[PATH_MAX];
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i) {
         (void)snprintf(path, sizeof path, "%s/%s", bench->folder, parts[i]);
-        bench_run_remove(path);
+        folder_remove(path);
         if (mkdir(path, 0700) != 0) {
             say("no folder could be made as %s: %s", path, say_errno(errno));
             return -1;
@@ -374,7 +194,7 @@ static int make_folders(const struct bench *bench)
     return 0;
 }
 
-static void judge_end(const struct bench_process *process, struct bench_run *run)
+static void judge_end(const struct process *process, struct bench_run *run)
 {
     if (process->hung) {
         run->outcome = BENCH_HUNG;
@@ -388,7 +208,7 @@ static void judge_end(const struct bench_process *process, struct bench_run *run
 }
 
 /* Into start-up, steady state and end. */
-static void divide(struct bench *bench, const struct bench_process *process, const char *output,
+static void divide(struct bench *bench, const struct process *process, const char *output,
                    struct bench_run *run)
 {
     uint64_t times[2] = {process->spawned, process->ended};
@@ -403,21 +223,21 @@ static void divide(struct bench *bench, const struct bench_process *process, con
     run->finish = (double)(process->ended - times[1]);
 }
 
-static void judge(struct bench *bench, const struct bench_tool *tool,
-                  const struct bench_process *process, struct bench_run *run)
+static void judge(struct bench *bench, const struct bench_tool *tool, const struct process *process,
+                  struct bench_run *run)
 {
     char path[PATH_MAX];
     run->peak = process->peak;
     judge_end(process, run);
     (void)snprintf(path, sizeof path, "%s/output", bench->folder);
-    char *output = bench_run_read(path);
+    char *output = process_read(path);
     if (run->outcome == BENCH_FINE)
         divide(bench, process, output ? output : "", run);
     if (run->outcome == BENCH_FINE)
         bench_count(bench, tool, bench->folder, run);
     free(output);
     (void)snprintf(path, sizeof path, "%s/errors", bench->folder);
-    char *errors = bench_run_read(path);
+    char *errors = process_read(path);
     if (run->outcome != BENCH_FINE && !run->said[0] && errors)
         last_line(errors, run->said, sizeof run->said);
     free(errors);
@@ -430,7 +250,8 @@ int bench_run(struct bench *bench, unsigned workload, const struct bench_tool *t
     char output[PATH_MAX];
     char errors[PATH_MAX];
     char kernels[16];
-    struct bench_process process;
+    struct process process;
+    int signal;
     *run = (struct bench_run){.outcome = BENCH_FINE};
     if (make_folders(bench) != 0)
         return -1;
@@ -440,10 +261,10 @@ int bench_run(struct bench *bench, unsigned workload, const struct bench_tool *t
     char **program = program_of(bench, workload, kernels, sizeof kernels);
     char **environment = make_environment(bench, tool, out);
     char **words = words_of(bench, tool, out, program);
-    int status = bench_run_process(words, environment, output, errors, bench->limit_ns, &process);
+    int status = process_run(words, environment, output, errors, bench->limit_ns, &process);
     if (status != 0)
         say("no process could be made: %s", say_errno(errno));
-    else if (!stopped_by)
+    else if (!process_stopped(&signal))
         judge(bench, tool, &process, run);
     child_environment_free(words);
     child_environment_free(environment);

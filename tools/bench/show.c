@@ -86,7 +86,7 @@ const char *bench_complete_text(const struct bench_case *is, char *text, size_t 
 
 const char *bench_gpu_text(const struct bench *bench)
 {
-    return bench->gpu == BENCH_GPU_SOFT ? "software" : "real";
+    return bench->gpu == GPU_SOFT ? "software" : "real";
 }
 
 static void cell_overhead(struct table *table, const struct bench_spread *overhead)
@@ -178,8 +178,8 @@ void bench_show(const struct bench *bench, FILE *out)
 {
     char name[128];
     (void)fprintf(out, "%s GPU%s%s, %s; medians of paired differences",
-                  bench->gpu == BENCH_GPU_SOFT ? "software" : "real",
-                  bench->gpu_name[0] ? ": " : "", plain_text(bench->gpu_name, name, sizeof name),
+                  bench->gpu == GPU_SOFT ? "software" : "real", bench->gpu_name[0] ? ": " : "",
+                  plain_text(bench->gpu_name, name, sizeof name),
                   show_things(bench->rounds, "interleaved round").text);
     if (bench->rounds > 1)
         (void)fprintf(out, ", with %.1f %% between `from' and `to' (sign test)",

@@ -5,6 +5,8 @@
 #ifndef RTL_TOOLS_COMMAND_H
 #define RTL_TOOLS_COMMAND_H
 
+#include "common/gpu.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -47,6 +49,19 @@ int check_show(const char *path, const char *const *logs, size_t log_count, bool
 /** rtl summary: writes the summary of the trace at `path` with the `top` largest kernels (0: all)
  * to `out`. Returns an exit status. */
 int summary_show(const char *path, unsigned top, FILE *out);
+
+struct selftest_request {
+    const char *output; /**< of the report, NULL: rtl-selftest.json */
+    bool force;         /**< it may replace any file */
+    bool json;          /**< the report goes to stdout, in place of the tables */
+    enum gpu gpu;
+};
+
+struct json_t;
+
+/** rtl doctor --selftest: records a program that knows what it did, compares, and reports.
+ * `machine` is put into the report, and given up. Returns an exit status. */
+int selftest_show(const struct selftest_request *request, struct json_t *machine);
 
 /** Stands in the head of each page that rtl export writes. */
 #define EXPORT_PAGE_HEAD "<title>RTL</title>"

@@ -46,33 +46,40 @@ int open_failed(const rtl_trace_t *trace, const char *path)
 /* jansson escapes what JSON must; this what a terminal would act on, which only strings have. */
 static int write_piece(const char *piece, size_t size, void *data)
 {
-    (void)data;
+    FILE *file = data;
     size_t from = 0;
     for (size_t i = 0; i < size; ++i) {
         unsigned code = plain_unsafe(piece + i);
         if (code == 0)
             continue;
-        if (fwrite(piece + from, 1, i - from, stdout) != i - from || printf("\\u%04x", code) < 0)
+        if (fwrite(piece + from, 1, i - from, file) != i - from ||
+            fprintf(file, "\\u%04x", code) < 0)
             return -1;
         while (i + 1 < size && ((unsigned char)piece[i + 1] & 0xc0u) == 0x80u)
             ++i;
         from = i + 1;
     }
-    return fwrite(piece + from, 1, size - from, stdout) == size - from ? 0 : -1;
+    return fwrite(piece + from, 1, size - from, file) == size - from ? 0 : -1;
 }
 
-int open_write_json(const json_t *value, size_t flags)
+int open_write_json(FILE *file, const json_t *value, size_t flags)
 {
-    return json_dump_callback(value, write_piece, NULL, flags);
+    return json_dump_callback(value, write_piece, file, flags);
+}
+
+int open_write_object(FILE *file, const json_t *object)
+{
+    int failed =
+        !object || open_write_json(file, object, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) != 0;
+    return failed || fputc('\n', file) == EOF ? -1 : 0;
 }
 
 int open_print_json(json_t *object, int status)
 {
-    int failed = !object || open_write_json(object, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+    int failed = open_write_object(stdout, object);
     json_decref(object);
     if (failed && !ferror(stdout))
         return say_fail(EXIT_USAGE, "the JSON could not be made");
-    (void)putchar('\n');
     return status;
 }
 

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 /** Opens a trace; on failure says why and returns NULL. Says it too if the file goes on after the
  * trace. */
@@ -23,9 +24,12 @@ int open_failed(const rtl_trace_t *trace, const char *path);
  * `status`, or EXIT_USAGE if there is nothing to write; what became of it, written.h tells. */
 int open_print_json(json_t *object, int status);
 
-/** Writes a value to stdout as json_dumpf does with these flags, and escapes in its strings also
- * what a terminal would act on (plain.h). 0, or -1. */
-int open_write_json(const json_t *value, size_t flags);
+/** Writes an object (NULL: there is none) as open_print_json does. 0, or -1. */
+int open_write_object(FILE *file, const json_t *object);
+
+/** Writes a value as json_dumpf does with these flags, and escapes in its strings also what a
+ * terminal would act on (plain.h). 0, or -1. */
+int open_write_json(FILE *file, const json_t *value, size_t flags);
 
 /** A JSON number, or null for RTL_TRACE_NONE. */
 json_t *open_id(uint32_t id);

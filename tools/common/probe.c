@@ -2,6 +2,7 @@
 
 #include "common/child.h"
 #include "common/command.h"
+#include "common/hip_names.h"
 #include "common/paths.h"
 #include "common/softgpu.h"
 
@@ -116,8 +117,7 @@ static void ask(struct runtime *runtime)
 int probe_answer(void)
 {
     static const char *const hsa[] = {"libhsa-runtime64.so.1", NULL};
-    static const char *const hip[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
-                                      "libamdhip64.so", NULL};
+    static const char *const hip[] = {HIP_NAMES, NULL};
     static const char *const registers[] = {"librocprofiler-register.so.0", NULL};
     struct runtime runtime;
     (void)alarm(PATIENCE_S);
@@ -141,7 +141,9 @@ static void take_tables(struct probe *probe, const char *value)
     char *rest;
     probe->tool = true;
     probe->core_table = (unsigned)strtoul(value, &rest, 10);
-    probe->ext_table = (unsigned)strtoul(rest, NULL, 10);
+    probe->ext_table = (unsigned)strtoul(rest, &rest, 10);
+    probe->core_step = (unsigned)strtoul(rest, &rest, 10);
+    probe->ext_step = (unsigned)strtoul(rest, NULL, 10);
 }
 
 static void take_line(struct probe *probe, const char *key, const char *value)

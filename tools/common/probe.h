@@ -17,6 +17,7 @@ struct probe {
     int hsa_major, hsa_minor; /**< version of the HSA interface, -1 if it could not be started */
     bool tool; /**< the runtime loaded the tool that it was asked to load (HSA_TOOLS_LIB) */
     unsigned core_table, ext_table; /**< sizes of its API tables, bytes; 0: not told */
+    unsigned core_step, ext_step;   /**< their step ids */
     char missing[64];    /**< an entry of the tables that RTL cannot do without, "" if none */
     char generation[16]; /**< of its intercept queues, as rtl_intercept_abi_name, "" if not told */
     char counters[256];  /**< path of AMD's library for hardware counters, "" if it has none */

@@ -49,7 +49,7 @@ _rtl() {
     timeline:-w | timeline:--width) mapfile -t COMPREPLY < <(compgen -W "80 120 200" -- "$cur") ;;
     timeline:--from | timeline:--to) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
     trace:-m | trace:--mode) mapfile -t COMPREPLY < <(compgen -W "lite standard hip full" -- "$cur") ;;
-    trace:--gpu | bench:--gpu) mapfile -t COMPREPLY < <(compgen -W "auto soft real" -- "$cur") ;;
+    trace:--gpu | bench:--gpu | doctor:--gpu) mapfile -t COMPREPLY < <(compgen -W "auto soft real" -- "$cur") ;;
     bench:-w | bench:--workload)
         mapfile -t COMPREPLY < <(compgen -W "eager long streams graph-64 graph-512 graph-4096 copies threads decode" -- "$cur")
         ;;
@@ -66,7 +66,7 @@ _rtl() {
     export:--table) mapfile -t COMPREPLY < <(compgen -W "kernels copies api ranges launches kernel_counters range_counters counter_collection" -- "$cur") ;;
     export:--from | export:--to) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
     export:--split-size) mapfile -t COMPREPLY < <(compgen -W "100M 400M 1G" -- "$cur") ;;
-    import:-o | import:--output | export:-o | export:--output | trace:-o | trace:--output | view:-o | view:--output | demo:-k | demo:--keep | bench:--html | check:-t | check:--truth)
+    import:-o | import:--output | doctor:-o | doctor:--output | export:-o | export:--output | trace:-o | trace:--output | view:-o | view:--output | demo:-k | demo:--keep | bench:--html | check:-t | check:--truth)
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         ;;
     trace:-- | bench:--) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
@@ -76,7 +76,8 @@ _rtl() {
         trace) options+=" --mode --output --force --gpu --buffer --delay --duration --start-off --metrics --counting --quiet --verbose --" ;;
         ctl) options+=" --pid --json" ;;
         summary) options+=" --top --sort --from --to --json" ;;
-        info | sql | doctor) options+=" --json" ;;
+        info | sql) options+=" --json" ;;
+        doctor) options+=" --json --selftest --output --force --gpu" ;;
         export) options+=" --format --output --force --from --to --process --rank --per-rank --split-size --table --detail" ;;
         view) options+=" --output --force --no-open --browser --from --to --process --rank --detail" ;;
         import) options+=" --output --force" ;;

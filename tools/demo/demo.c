@@ -2,6 +2,7 @@
  */
 #include "common/child.h"
 #include "common/command.h"
+#include "common/folder.h"
 #include "common/parse.h"
 #include "common/paths.h"
 #include "common/plain.h"
@@ -22,7 +23,7 @@
 struct demo {
     const char *keep;   /* where the trace is left, NULL: nowhere */
     const char *tokens; /* passed on to the program, NULL: its default */
-    char folder[64];
+    char folder[FOLDER_SIZE];
     char trace[PATH_MAX], truth[PATH_MAX];
     char self[PATH_MAX], program[PATH_MAX], plugin[PATH_MAX];
 };
@@ -76,12 +77,8 @@ static int find_parts(struct demo *demo)
 
 static int make_folder(struct demo *demo)
 {
-    const char *temporary = secure_getenv("TMPDIR");
-    (void)snprintf(demo->folder, sizeof demo->folder, "%.40s/rtl-demo.XXXXXX",
-                   temporary && temporary[0] ? temporary : "/tmp");
-    if (!mkdtemp(demo->folder))
-        return say_fail(EXIT_USAGE, "no folder could be made as %s: %s", demo->folder,
-                        say_errno(errno));
+    if (folder_make("rtl-demo", demo->folder, sizeof demo->folder) != 0)
+        return EXIT_USAGE;
     (void)snprintf(demo->truth, sizeof demo->truth, "%s/truth", demo->folder);
     if (demo->keep)
         (void)snprintf(demo->trace, sizeof demo->trace, "%s", demo->keep);

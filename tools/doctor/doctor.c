@@ -208,7 +208,15 @@ static bool report_probe(struct report *report, const struct probe *probe, const
     report_tool(report, probe, topic);
     for (unsigned i = 0; i < probe->gpus; ++i)
         find(report, FINE, topic, "", "GPU %u: %s", i, probe->gpu[i]);
-    if (probe->gpus > 0 && probe->counters[0])
+    bool counts = probe->gpus > 0 && probe->counters[0];
+    if (counts &&
+        (strcmp(probe->generation, "G2") == 0 || strcmp(probe->generation, "unstaged") == 0))
+        find(report, HINT, topic,
+             "use rtl trace --metrics with --mode standard --counting kernel, or mend the runtime "
+             "(patches/README.md of RTL's sources)",
+             "hardware counters by %s, but not in full mode: they need intercept queues there",
+             probe->counters);
+    else if (counts)
         find(report, FINE, topic, "", "hardware counters (rtl trace --metrics) by %s",
              probe->counters);
     else if (probe->gpus > 0)
@@ -373,13 +381,23 @@ static json_t *json_report(const struct report *report)
 }
 
 struct options {
-    bool json, probe;
+    bool probe, selftest;
+    const char *of_selftest; /* an option that is for that alone, NULL: none */
+    struct selftest_request request;
 };
 
-enum { KEY_PROBE = 256 };
+enum { KEY_PROBE = 256, KEY_SELFTEST, KEY_GPU };
 
 static const struct argp_option option_list[] = {
     {"json", 'j', NULL, 0, "write JSON", 0},
+    {"selftest", KEY_SELFTEST, NULL, 0,
+     "record a program that knows what it does, in every mode, compare, and write a report", 0},
+    {"output", 'o', "FILE", 0, "with --selftest: the report, rtl-selftest.json by default", 0},
+    {"force", 'f', NULL, 0, "with --selftest: replace FILE, whatever it is", 0},
+    {"gpu", KEY_GPU, "WHICH", 0,
+     "with --selftest: real, soft (the software GPU) or auto (the default: what the environment "
+     "leads to)",
+     0},
     {"probe", KEY_PROBE, NULL, OPTION_HIDDEN, "", 0},
     {0},
 };
@@ -389,8 +407,22 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     struct options *options = state->input;
     switch (key) {
     case 'j':
-        options->json = true;
+        options->request.json = true;
         return 0;
+    case KEY_SELFTEST:
+        options->selftest = true;
+        return 0;
+    case 'o':
+        options->of_selftest = "--output";
+        options->request.output = value;
+        return 0;
+    case 'f':
+        options->of_selftest = "--force";
+        options->request.force = true;
+        return 0;
+    case KEY_GPU:
+        options->of_selftest = "--gpu";
+        return gpu_parse(value, &options->request.gpu);
     case KEY_PROBE:
         options->probe = true;
         return 0;
@@ -409,7 +441,9 @@ int cmd_doctor(int argc, char **argv)
                               "on the software GPU, else 1.\n\n"
                               "Examples:\n"
                               "  rtl doctor\n"
-                              "  rtl doctor --json";
+                              "  rtl doctor --json\n"
+                              "  rtl doctor --selftest\n"
+                              "  rtl doctor --selftest --gpu soft -o report.json";
     static const struct argp argp = {option_list, parse_option, NULL, doc, NULL, NULL, NULL};
     struct options options = {0};
     static struct report report;
@@ -417,6 +451,8 @@ int cmd_doctor(int argc, char **argv)
         return EXIT_USAGE;
     if (options.probe)
         return probe_answer();
+    if (options.of_selftest && !options.selftest)
+        return say_fail(EXIT_USAGE, "%s goes with --selftest", options.of_selftest);
     limits_raise();
     int failed = limits_check_recording();
     if (failed)
@@ -426,9 +462,11 @@ int cmd_doctor(int argc, char **argv)
     look_at_runtime(&report);
     look_at_environment(&report);
     look_at_memory(&report);
+    if (options.selftest)
+        return selftest_show(&options.request, json_report(&report));
     bool usable = report.library && (report.real_gpu || report.soft_gpu);
     int status = usable ? EXIT_FINE : EXIT_DIFFERENT;
-    if (options.json)
+    if (options.request.json)
         return open_print_json(json_report(&report), status);
     (void)printf("rtl %s\n", RTL_VERSION);
     show_text(&report);

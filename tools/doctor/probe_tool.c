@@ -1,8 +1,8 @@
 /*
  * librtlprobe.so: the tool by which rtl doctor sees a runtime as librtl.so would. It says on stdout
- * what the runtime hands over while it starts: the sizes of its API tables, an entry that RTL
- * cannot do without and that is not there, and how its intercept queues hand over packets. Nothing
- * reaches the device.
+ * what the runtime hands over while it starts: sizes and step ids of its API tables, an entry that
+ * RTL cannot do without and that is not there, and how its intercept queues hand over packets.
+ * Nothing reaches the device.
  */
 #include "intercept/base/api.h"
 #include "intercept/queue/intercept_abi.h"
@@ -33,7 +33,8 @@ bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *n
     (void)names;
     const char *missing = "";
     bool complete = rtl_api_take(table, &missing);
-    (void)printf("tables %u %u\n", rtl_api.core_size, rtl_api.ext_size);
+    (void)printf("tables %u %u %u %u\n", rtl_api.core_size, rtl_api.ext_size, rtl_api.core_step,
+                 rtl_api.ext_step);
     if (complete)
         (void)rtl_api.hsa_iterate_agents(ask, NULL);
     else

@@ -78,19 +78,6 @@ static bool known_mode(const char *mode)
     return false;
 }
 
-static int parse_gpu(const char *text, enum gpu *gpu)
-{
-    static const char *const names[] = {"auto", "soft", "real"};
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; ++i) {
-        if (strcmp(text, names[i]) == 0) {
-            *gpu = (enum gpu)i;
-            return 0;
-        }
-    }
-    return say_fail(EXIT_USAGE, "there is no GPU called '%s' for --gpu: it is auto, soft or real",
-                    text);
-}
-
 /* A number with an optional unit of K, M or G; what is none, or too much, leaves *bytes. */
 static void read_size(const char *text, uint64_t *bytes)
 {
@@ -182,7 +169,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case KEY_ATTACH:
         return say_no_attach() ? EINVAL : 0;
     case KEY_GPU:
-        return parse_gpu(value, &options->gpu) ? EINVAL : 0;
+        return gpu_parse(value, &options->gpu);
     case KEY_BUFFER:
         return parse_size(value, &options->buffer) ? EINVAL : 0;
     case KEY_DELAY:

@@ -5,12 +5,11 @@
 #define RTL_TOOLS_TRACE_OPTIONS_H
 
 #include "analysis/metrics.h"
+#include "common/gpu.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum gpu { GPU_AUTO, GPU_SOFT, GPU_REAL };
 
 struct trace_options {
     const char *mode;

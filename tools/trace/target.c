@@ -121,6 +121,25 @@ static int check_metrics(const struct trace_options *options)
     return 0;
 }
 
+/* Before the program starts: of the runtime that is found here. One that only the program finds is
+ * asked by librtl.so, and the trace says so. */
+static int check_counters(const struct trace_options *options, const char *soft)
+{
+    struct probe probe;
+    if (metrics_counted(&options->metrics) == 0 || strcmp(options->mode, "full") != 0)
+        return 0;
+    probe_run(soft[0] ? soft : NULL, &probe);
+    if (strcmp(probe.generation, "G2") != 0 && strcmp(probe.generation, "unstaged") != 0)
+        return 0;
+    return say_fail(
+        EXIT_USAGE,
+        "hardware counters (--metrics) in full mode need this GPU runtime's intercept "
+        "queue (%s), which loses packets of a batch that wraps: mend the runtime "
+        "(patches/README.md of RTL's sources), or use --mode standard --counting kernel, "
+        "which leave graphs out",
+        probe.generation);
+}
+
 static bool with_calls(const char *mode)
 {
     return strcmp(mode, "hip") == 0 || strcmp(mode, "full") == 0;
@@ -239,6 +258,8 @@ int target_find(const struct trace_options *options, struct target *target)
         failed = check_metrics(options);
     if (!failed)
         failed = choose_gpu(options->gpu, target->soft, sizeof target->soft);
+    if (!failed)
+        failed = check_counters(options, target->soft);
     if (failed)
         return failed;
     if (!paths_library("librtl.so", target->librtl, sizeof target->librtl))

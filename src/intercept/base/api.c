@@ -76,6 +76,7 @@ bool rtl_api_take(void *table, const char **missing)
     ext_table = root.ext;
     memcpy(&version, core_table, sizeof version);
     rtl_api.core_size = version.minor;
+    rtl_api.core_step = version.step;
     memcpy(&version, ext_table, sizeof version);
     rtl_api.ext_size = version.minor;
     rtl_api.ext_step = version.step;

@@ -28,7 +28,8 @@ struct rtl_api {
     RTL_EXT_EXACT(X)
 #undef X
     uint32_t core_size, ext_size; /**< bytes */
-    uint32_t ext_step;            /**< with the size, the layout of the extension table */
+    uint32_t core_step, ext_step; /**< step ids; the latter is, with the size, the layout of the
+                                     extension table */
 };
 
 extern struct rtl_api rtl_api;

@@ -8,6 +8,7 @@
 #include "intercept/counters/kernel.h"
 #include "intercept/counters/range.h"
 #include "intercept/queue/aql.h"
+#include "intercept/queue/interception.h"
 #include "intercept/queue/packet_buffer.h"
 #include "intercept/ranges/ranges.h"
 
@@ -208,6 +209,14 @@ static void refuse_queue(uint32_t agent)
     if (device == NULL)
         return;
     rtl_counters_miss(device, RTL_UNCOUNTED_QUEUE, 1);
+    const char *fault = rtl_interception_fault();
+    if (fault != NULL) {
+        rtl_emit_note(RTL_NONE,
+                      "hardware counters of agent %u are not read: in full mode they need an "
+                      "intercept queue, and %s, or use --mode standard --counting kernel",
+                      agent, fault);
+        return;
+    }
     rtl_emit_note(RTL_NONE,
                   "a queue on agent %u is not one that RTL can put packets into: hardware counters "
                   "of its kernels are not told apart",

@@ -111,12 +111,15 @@ static bool has_descriptor(const hsa_queue_t *queue)
 
 /* Under the lock. */
 static struct rtl_queue *adopt(const hsa_queue_t *queue, const void *caller,
-                               const struct rtl_untracked_queue *found)
+                               struct rtl_untracked_queue *found)
 {
     if (!is_idle(queue))
         return NULL;
-    return rtl_queues_adopt((hsa_queue_t *)(uintptr_t)queue, found->id, found->agent,
-                            has_descriptor(queue), caller);
+    struct rtl_queue *state = rtl_queues_adopt((hsa_queue_t *)(uintptr_t)queue, found->id,
+                                               found->agent, has_descriptor(queue), caller);
+    if (state == NULL)
+        found->why = "there was no room for one more, or no thread to look after it";
+    return state;
 }
 
 /* Under the lock. What was found out of a queue that was busy is remembered. */
@@ -133,8 +136,10 @@ static struct rtl_queue *look(const hsa_queue_t *queue, const void *caller)
         found.why = find_obstacle(queue, &found);
     if (found.why == NULL)
         state = adopt(queue, caller, &found);
-    if (known && state != NULL)
+    if (known && state != NULL) {
+        rtl_untracked_count(queue->doorbell_signal.handle);
         rtl_untracked_remove(queue);
+    }
     if (known || state != NULL)
         return state;
     found.id = rtl_queues_new_id();

@@ -27,24 +27,33 @@ void rtl_interception_open(const struct rtl_config *config)
     probed = false;
 }
 
+#define OVERFLOWS                                                                                  \
+    "this HSA runtime's intercept queue overflows its staging buffer when a batch wraps; mend "    \
+    "the "                                                                                         \
+    "runtime with patches/0001-intercept-queue-staging-buffer.patch of RTL's sources"
+#define READS_PAST                                                                                 \
+    "this HSA runtime's intercept queue reads past its ring when a batch wraps; mend the runtime " \
+    "with patches/0002-intercept-queue-batch-across-the-wrap.patch of RTL's sources"
+#define REFUSED(why)                                                                               \
+    "RTL_QUEUE=intercept: full mode is refused, because " why " or use RTL_QUEUE=interpose"
+
 static const char *why_refused(void)
 {
     if (abi == RTL_INTERCEPT_ABI_UNKNOWN)
         return "RTL_QUEUE=intercept: this HSA runtime has no intercept queue that RTL knows; use "
                "RTL_QUEUE=interpose";
-    if (mode != RTL_MODE_FULL)
+    if (mode != RTL_MODE_FULL || !WRAPS_WRONGLY(abi))
         return NULL;
-    if (abi == RTL_INTERCEPT_ABI_BATCH_SHORT_STAGING)
-        return "RTL_QUEUE=intercept: full mode is refused, because this HSA runtime's intercept "
-               "queue overflows its staging buffer when a batch wraps; mend the runtime with "
-               "patches/0001-intercept-queue-staging-buffer.patch of RTL's sources or use "
-               "RTL_QUEUE=interpose";
-    if (abi == RTL_INTERCEPT_ABI_BATCH_UNSTAGED)
-        return "RTL_QUEUE=intercept: full mode is refused, because this HSA runtime's intercept "
-               "queue reads past its ring when a batch wraps; mend the runtime with "
-               "patches/0002-intercept-queue-batch-across-the-wrap.patch of RTL's sources or use "
-               "RTL_QUEUE=interpose";
-    return NULL;
+    return abi == RTL_INTERCEPT_ABI_BATCH_SHORT_STAGING ? REFUSED(OVERFLOWS) : REFUSED(READS_PAST);
+}
+
+const char *rtl_interception_fault(void)
+{
+    if (refusal == NULL)
+        return NULL;
+    if (abi == RTL_INTERCEPT_ABI_UNKNOWN)
+        return "this HSA runtime has none that RTL knows";
+    return abi == RTL_INTERCEPT_ABI_BATCH_SHORT_STAGING ? OVERFLOWS : READS_PAST;
 }
 
 /* Once per load; says what is refused. */

@@ -39,6 +39,10 @@ void rtl_interception_open(const struct rtl_config *config);
 hsa_status_t rtl_interception_create_queue(const struct rtl_queue_request *request,
                                            hsa_queue_t **queue, struct rtl_queue_made *made);
 
+/** Why the runtime's intercept queue is not used, in a part of a sentence, NULL if it is or nobody
+ * has wanted one yet. Any thread. */
+const char *rtl_interception_fault(void);
+
 /** Why a queue that somebody else has made may not be interposed, NULL if it may. Any thread. */
 const char *rtl_interception_why_not_interposed(void);
 
