@@ -99,7 +99,7 @@ static void plant(struct planted *planted)
                                           .workloads = {"eager"},
                                           .workload_count = 1,
                                           .rounds = ROUNDS,
-                                          .gpu = BENCH_GPU_SOFT}};
+                                          .gpu = GPU_SOFT}};
     planted->bench.cases = planted->cases;
     for (unsigned tool = 0; tool < 2; ++tool) {
         planted->cases[tool].runs = planted->runs[tool];
@@ -387,7 +387,7 @@ static const char *make_run(struct made *made)
 const char *Bench_CountsWithoutATruth(void)
 {
     const struct bench_tool tool = {.name = "full", .mode = "full", .way = "interpose"};
-    const struct bench real = {.gpu = BENCH_GPU_REAL};
+    const struct bench real = {.gpu = GPU_REAL};
     struct made made;
     struct stat status;
     char path[MADE_PATH + 32];

@@ -317,8 +317,9 @@ static enum rtl_opaque opaque_kind(unsigned format)
 /* A vendor's packet that is no kernel: what it leads to, a whole graph perhaps, has no packets that
  * RTL could see. Within a graph launch it is the graph's, since HIP puts none in there otherwise.
  */
-static void note_opaque(const struct rtl_rewriter *rewriter, const void *packet,
-                        struct rtl_batch_counts *counts)
+static __attribute__((noinline)) void note_opaque(const struct rtl_rewriter *rewriter,
+                                                  const void *packet,
+                                                  struct rtl_batch_counts *counts)
 {
     const struct rtl_reservation *reservation = &rewriter->run.reservation;
     unsigned format = rtl_packet_amd_format(packet);
