@@ -271,6 +271,7 @@ static bool is_of_program(void *context, uint32_t pid)
 
 unsigned rtl_collector_left(struct rtl_collector *collector, uint32_t *first)
 {
+    watch_refresh(&collector->watch);
     return rtl_left_count(collector->session, is_of_program, &collector->watch, first);
 }
 

@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define AT_A_TIME    100000u   /* events */
-#define ROOM         (4 << 20) /* bytes of events that wait */
+#define AT_A_TIME    100000u    /* events */
+#define ROOM         (64 << 20) /* bytes of events that wait: some 80 000 */
 #define EVENT_OFFSET (NLMSG_HDRLEN + sizeof(struct cn_msg))
 
 struct event {
@@ -91,7 +91,8 @@ int forks_open(void)
     int file = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_CONNECTOR);
     if (file < 0)
         return -1;
-    (void)setsockopt(file, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
+    if (setsockopt(file, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room) != 0)
+        (void)setsockopt(file, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
     if (leave_out_others(file) == 0 &&
         bind(file, (const struct sockaddr *)&name, sizeof name) == 0 && ask(file) == 0 &&
         is_heard(file))

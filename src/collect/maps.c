@@ -49,6 +49,20 @@ static bool is_ring_of(const char *path, uint32_t pid, const char *session)
     return of != 0 && (of == pid || of == rtl_process_id(pid).inner);
 }
 
+/* A ring of this process in a folder that is named as those of sessions are. */
+static void take_other_session(struct maps *maps, const char *path, uint32_t pid)
+{
+    const char *ring = strstr(path, "/ring.");
+    size_t length = ring != NULL ? (size_t)(ring - path) : 0;
+    char folder[sizeof maps->elsewhere];
+    if (length == 0 || length >= sizeof folder)
+        return;
+    (void)snprintf(folder, sizeof folder, "%.*s", (int)length, path);
+    const char *last = strrchr(folder, '/');
+    if (last != NULL && begins(last, "/rtl.") && is_ring_of(path, pid, folder))
+        memcpy(maps->elsewhere, folder, sizeof folder);
+}
+
 static void take_path(struct maps *maps, const char *path, uint32_t pid, const char *session)
 {
     static const char mark[] = "/memfd:" RTL_REFUSAL_MARK;
@@ -70,6 +84,8 @@ static void take_path(struct maps *maps, const char *path, uint32_t pid, const c
                            path + sizeof mark - 1);
     } else if (is_ring_of(path, pid, session)) {
         maps->ring = true;
+    } else if (!maps->elsewhere[0]) {
+        take_other_session(maps, path, pid);
     }
 }
 

@@ -12,11 +12,12 @@
 #include <stdint.h>
 
 struct maps {
-    bool runtime;                   /**< a library of the GPU runtime (HSA, HIP) */
-    bool device;                    /**< /dev/kfd: doorbells of queues, say */
-    bool librtl;                    /**< a librtl.so */
-    bool ring;                      /**< the ring that it made in the session */
-    char library[256];              /**< the path of the runtime's library, "" if there is none */
+    bool runtime;       /**< a library of the GPU runtime (HSA, HIP) */
+    bool device;        /**< /dev/kfd: doorbells of queues, say */
+    bool librtl;        /**< a librtl.so */
+    bool ring;          /**< the ring that it made in the session */
+    char elsewhere[64]; /**< the folder of another session that it made a ring in, or "" */
+    char library[256];  /**< the path of the runtime's library, "" if there is none */
     char refusal[RTL_REFUSAL_TEXT]; /**< what librtl.so in it says that could not be told otherwise
                                        (ring/files.h), or "" */
 };

@@ -57,6 +57,12 @@ void tree_root(struct tree *tree, uint32_t pid);
  * the next call. */
 bool tree_update(struct tree *tree, uint64_t until);
 
+/** Whether Linux tells who makes whom, and has not lost any of it. */
+static inline bool tree_hears_forks(const struct tree *tree)
+{
+    return tree->forks >= 0 && !tree->broken;
+}
+
 /** The member of that pid, NULL if there is none. The tree's, until the next update or removal. */
 struct member *tree_find(const struct tree *tree, uint32_t pid);
 

@@ -45,6 +45,7 @@ struct sight {
     uint64_t
         opened; /* when the GPU runtime was opened by it, and what for is not seen yet; 0: no */
     char library[256], command[MOST_COMMAND];
+    char elsewhere[64]; /* the session that it is recorded in, if it is another */
 };
 
 /* Of a process: a suspect that is over, one that is recorded, or what librtl.so in it says. */
@@ -87,6 +88,17 @@ static void judge_unlooked(struct watch *watch, const struct finding *finding)
     absent_add(watch->absent, finding->pid, "", sentence);
 }
 
+static void judge_elsewhere(struct watch *watch, const struct finding *finding)
+{
+    const struct sight *sight = finding->sight;
+    char sentence[320];
+    (void)snprintf(sentence, sizeof sentence,
+                   "process %" PRIu32
+                   " (%s) is recorded in another session, %s, and not in this trace",
+                   finding->pid, sight->command, sight->elsewhere);
+    absent_add(watch->absent, finding->pid, sight->command, sentence);
+}
+
 static void judge_suspect(struct watch *watch, const struct finding *finding)
 {
     const struct sight *sight = finding->sight;
@@ -95,6 +107,10 @@ static void judge_suspect(struct watch *watch, const struct finding *finding)
         return;
     if (!sight->suspect) {
         judge_unlooked(watch, finding);
+        return;
+    }
+    if (sight->elsewhere[0]) {
+        judge_elsewhere(watch, finding);
         return;
     }
     (void)snprintf(
@@ -288,6 +304,8 @@ static void note_opener(void *context, uint32_t pid)
     struct watch *watch = context;
     struct member *member = find_opener(watch, pid);
     bool preloaded;
+    if (!member && watch->tree.broken)
+        watch->strange++;
     if (!member || member->foreign)
         return;
     bool speaks = update(watch, member) == LIVES && maps_told(pid, &preloaded) == MAPS_TOLD;
@@ -300,6 +318,23 @@ static void note_opener(void *context, uint32_t pid)
         sight->opened = rtl_now();
 }
 
+/* Another recording has it. */
+static void suspect_elsewhere(struct member *member, const struct maps *maps)
+{
+    struct sight *sight = is_same(member) ? sight_of(member) : NULL;
+    if (!sight)
+        return;
+    sight->last = rtl_now();
+    sight->opened = 0;
+    sight->waits = false;
+    if (sight->suspect)
+        return;
+    sight->suspect = true;
+    sight->since = sight->last;
+    maps_command(member->pid, sight->command, sizeof sight->command);
+    (void)snprintf(sight->elsewhere, sizeof sight->elsewhere, "%s", maps->elsewhere);
+}
+
 static void take_maps(struct watch *watch, struct member *member, const struct maps *maps)
 {
     struct sight *sight = member->sight;
@@ -307,6 +342,10 @@ static void take_maps(struct watch *watch, struct member *member, const struct m
         openings_learn(&watch->openings, maps->library);
     if (maps->refusal[0])
         hear_refusal(watch, member, maps->refusal);
+    if (!maps->ring && maps->elsewhere[0]) {
+        suspect_elsewhere(member, maps);
+        return;
+    }
     if (!maps->librtl && !maps->ring && (maps->runtime || maps->device)) {
         suspect(member, maps);
         return;
@@ -510,6 +549,18 @@ static void tell_lost(const struct watch *watch)
             "used a GPU without being recorded is not known");
 }
 
+static void tell_strange(const struct watch *watch)
+{
+    char sentence[256];
+    if (watch->strange == 0)
+        return;
+    (void)snprintf(sentence, sizeof sentence,
+                   "Linux has lost which processes were made, and %s opened by processes that rtl "
+                   "does not know: whether the program's are all recorded is not known",
+                   watch->openings.device ? "/dev/kfd was" : "the GPU runtime was");
+    absent_add(watch->absent, 0, "", sentence);
+}
+
 /* It has no memory any more: what it runs is its end. */
 static bool is_ending(uint32_t pid)
 {
@@ -550,6 +601,7 @@ void watch_finish(struct watch *watch)
     watch_judge(watch);
     tell_hidden(watch);
     tell_lost(watch);
+    tell_strange(watch);
 }
 
 /* A recording of its own, as librtl.so starts one for a process that has lost the session, is not
@@ -568,8 +620,15 @@ static bool is_rtl(uint32_t pid)
 bool watch_has(const struct watch *watch, uint32_t pid)
 {
     const struct member *member = watch->on ? tree_find(&watch->tree, pid) : NULL;
-    uint64_t start = member && !member->foreign ? member->start : 0;
-    return start != 0 && rtl_process_facts(pid).start == start && !is_rtl(pid);
+    uint64_t start = member && !member->foreign ? rtl_process_facts(pid).start : 0;
+    bool lives = start != 0 && (member->start == 0 || member->start == start);
+    return lives && !is_rtl(pid);
+}
+
+void watch_refresh(struct watch *watch)
+{
+    if (watch->on && watch->tree.root != 0 && tree_hears_forks(&watch->tree))
+        (void)tree_update(&watch->tree, UINT64_MAX);
 }
 
 void watch_end(struct watch *watch)

@@ -45,6 +45,7 @@ struct watch {
     size_t at;                      /* ... and this one is next */
     uint64_t cost, due, not_before; /* ns */
     unsigned echo;                  /* looks since the last opening */
+    unsigned strange;               /* openers that may be members: Linux has lost who made them */
     unsigned hidden;                /* members that this user may not look into */
     uint32_t hidden_pid;
     char hidden_command[96];
@@ -75,6 +76,9 @@ void watch_disown(struct watch *watch, uint32_t pid);
 
 /** The recording ends: looks at all once more, and judges all. Once; later calls do nothing. */
 void watch_finish(struct watch *watch);
+
+/** Takes up who has been made by now, where Linux tells. */
+void watch_refresh(struct watch *watch);
 
 /** Whether a living process is of the program. */
 bool watch_has(const struct watch *watch, uint32_t pid);

@@ -199,6 +199,25 @@ static int check_file(struct output *output, const struct output_rules *rules,
     return EXIT_FINE;
 }
 
+/* What SQLite has beside a database, or will have there, is part of it. */
+static int check_beside(const struct output *output)
+{
+    size_t length = strlen(output->target);
+    for (const char *const *suffix = rtl_beside_suffixes; *suffix; ++suffix) {
+        size_t end = strlen(*suffix);
+        char base[PATH_MAX];
+        if (length <= end || strcmp(output->target + length - end, *suffix) != 0)
+            continue;
+        (void)snprintf(base, sizeof base, "%.*s", (int)(length - end), output->target);
+        if (is_database(base))
+            return say_fail(EXIT_USAGE,
+                            "'%s' is where SQLite keeps what is new in the database '%s': choose "
+                            "another name",
+                            output->name, base);
+    }
+    return EXIT_FINE;
+}
+
 static int check_inputs(const struct output *output, const struct output_rules *rules)
 {
     for (size_t i = 0; i < rules->input_count; ++i)
@@ -332,7 +351,9 @@ static bool is_planted(const struct output *output, const struct stat *status)
 static int begin(struct output *output, const struct output_rules *rules, int descriptor)
 {
     struct stat status;
-    int result = check_inputs(output, rules);
+    int result = check_beside(output);
+    if (result == EXIT_FINE)
+        result = check_inputs(output, rules);
     bool there = stat(output->target, &status) == 0;
     int error = there ? 0 : errno;
     if (result != EXIT_FINE)

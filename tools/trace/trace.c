@@ -1,6 +1,5 @@
 /* rtl trace: runs a program and records its kernels. */
 #include "collect/collect.h"
-#include "collect/left.h"
 #include "collect/output.h"
 #include "collect/session_lock.h"
 #include "collect/stale_sessions.h"
@@ -112,8 +111,7 @@ static void follow_program(struct recording *recording)
 static bool may_come(const struct recording *recording, uint64_t ended)
 {
     uint32_t pid;
-    return rtl_now() - ended < DAEMON_NS &&
-           rtl_left_count(recording->session, NULL, NULL, &pid) > 0;
+    return rtl_now() - ended < DAEMON_NS && rtl_collector_left(recording->collector, &pid) > 0;
 }
 
 static void note_left(struct recording *recording)
