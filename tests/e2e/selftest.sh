@@ -217,6 +217,11 @@ usage() {
     selftest 0
 }
 
+# Its handler of signals crashes now and then, without RTL as well (docs/softgpu.md); a test has its program run dozens of times.
+if [ "$rocr" = 15 ]; then
+    echo "HIP 6.4 crashes by itself now and then: skipped"
+    exit 77
+fi
 case $part in
 plain | planted | altered | profiled | usage) "$part" ;;
 *) fail "there is no part '$part'" ;;
