@@ -25,10 +25,10 @@
 #define SIDE_LAUNCHES 200u
 #define COPIES        8u
 #define COPY_BYTES    ((size_t)1 << 20)
-#define EVENTS        10u
+#define EVENTS        20u
 #define TIMED         3u
 #define HOLD_ROUNDS   300000u /* while the host submits what is timed */
-#define TIMED_ROUNDS  60000u
+#define TIMED_ROUNDS  200000u
 
 static _Atomic uint64_t eager[WORK_KERNEL_COUNT], replayed[WORK_KERNEL_COUNT];
 static unsigned graphs; /* instantiated */
