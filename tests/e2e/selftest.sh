@@ -12,7 +12,15 @@ selftest() {
     local wanted=$1 status=0
     shift
     "$rtl" doctor --selftest --gpu soft -o report.json "$@" >selftest.out 2>selftest.err || status=$?
-    equal "status of rtl doctor --selftest" "$status" "$wanted"
+    [ "$status" = "$wanted" ] || fail "rtl doctor --selftest ended with status $status, want $wanted; red is: $(all_red)"
+}
+
+# Every comparison that is red.
+all_red() {
+    [ ! -s report.json ] || python3 -c 'import json
+for r in json.load(open("report.json"))["recordings"]:
+    for c in r["checks"]:
+        if not c["right"]: print(r["mode"], r["queue"], c)' 2>&1
 }
 
 # of EXPRESSION: of the report, in Python, with `report` and red(mode, way).
@@ -217,6 +225,11 @@ usage() {
     selftest 0
 }
 
+# Its handler of signals crashes now and then, without RTL as well (docs/softgpu.md); a test has its program run dozens of times.
+if [ "$rocr" = 15 ]; then
+    echo "HIP 6.4 crashes by itself now and then: skipped"
+    exit 77
+fi
 case $part in
 plain | planted | altered | profiled | usage) "$part" ;;
 *) fail "there is no part '$part'" ;;

@@ -20,7 +20,7 @@
 /* What is between an event and the kernel beside it, where nothing holds it up: of several events
  * one has to come that close. */
 #define BETWEEN_SHARE 0.02
-#define BETWEEN_NS    200000.0
+#define BETWEEN_NS    500000.0
 
 struct comparison {
     struct recording *is;
