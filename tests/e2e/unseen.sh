@@ -4,8 +4,9 @@
 # has made which (needs root); apart, so in a pid namespace without the session's leader, as in a container. PART: cleared (without
 # its environment), orphaned (the same, when its parents are gone), mute (librtl.so in it reaches nobody; needs root), late (it
 # goes on when the recording ends), strangers, nested, brief (it lives less than a look; needs root), between (between two steps of
-# a look; needs root), bereft (brief, with librtl.so in it and nothing else; needs root), rooms (namespaces; needs root), hidden
-# (this user may not look into it; needs root). Skipped, 77, where something is not there.
+# a look; needs root), flood (very many of these; needs root), elsewhere (recorded by others), leaving (it begins as the program
+# ends), bereft (brief, with librtl.so in it and nothing else; needs root), rooms (namespaces; needs root), hidden (this user may not
+# look into it; needs root). Skipped, 77, where something is not there.
 source "$(dirname "$0")/lib.sh"
 part=$1
 export rtl bin
@@ -128,6 +129,38 @@ between() {
     traced=(env "LD_PRELOAD=$build/tests/lib/slow_forks.so" "$rtl")
     missing full 7 40 "\(opened the GPU runtime.* was over\|${without}HSA_TOOLS_LIB\)" \
         '$ctl <<<7; for ((i = 0; i < 40; i++)); do env -i LD_PRELOAD=libhsa-runtime64.so.1 LD_LIBRARY_PATH=$LD_LIBRARY_PATH /bin/true; done'
+}
+
+# So many while rtl does nothing that Linux keeps neither all that were made nor all that were opened.
+flood() {
+    need_root
+    hears_openers || { echo "the kernel does not tell who makes a process or opens a file: skipped" && exit 77; }
+    runtime=$(ldd "$bin/hsa_storm" | sed -n 's/.*libhsa-runtime64.* => \(.*\) (.*/\1/p')
+    export runtime
+    trace full '$ctl <<<7; kill -STOP $PPID; "$bin/openers" 20000 "$runtime"; $bare "$ctl" <<<9; kill -CONT $PPID'
+    equal "flood: status" $status 1
+    equal "flood: kernels" "$(ask t.db 'SELECT count(*) FROM kernels')" 7
+    [ "$(ask t.db "SELECT count(*) FROM processes WHERE state = 'unrecorded'")" -ge 1000 ] || fail "nearly all are forgotten"
+}
+
+# In the session of another recording, which its environment names.
+elsewhere() {
+    "$rtl" trace -m full --gpu soft -q -f -o other.db -- bash -c 'echo $RTL_SESSION >other; while [ ! -e over ]; do sleep 0.1; done' &
+    while [ ! -s other ]; do sleep 0.1; done
+    missing full 7 1 "is recorded in another session, $(cat other), and not in this trace" \
+        '$ctl <<<7; stays 9 env "RTL_SESSION=$(cat other)"'
+    : >over
+    wait $! || fail "the other recording ended with $?"
+    "$rtl" check other.db >check.out || fail "the other one is not complete"
+    equal "the other one's kernels" "$(ask other.db 'SELECT count(*) FROM kernels')" 9
+}
+
+# It clears its environment and loads the runtime as the program ends: what it does then is waited for.
+leaving() {
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        trace full '$ctl <<<7; (setsid $bare "$ctl" <<<9 >out &); sleep 0'
+        equal "leaving: status" $status 1
+    done
 }
 
 # Over before anybody looks, with nothing left in its environment but the preload: librtl.so in it finds the recording by the process's

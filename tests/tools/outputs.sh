@@ -126,6 +126,11 @@ for force in "" -f; do
     refused "not a trace" "${record[@]}" $force -o mine -- true
     refused "folder" "${record[@]}" $force -o tmp -- true
 done
+# What SQLite has beside a trace, or may have.
+for suffix in -wal -shm -journal; do
+    refused "'storm.db$suffix' is where SQLite keeps what is new in the database" "$rtl" export t.db -f -F csv -o storm.db$suffix
+    refused "'storm.db$suffix' is where SQLite keeps what is new in the database" "$rtl" view t.db -n -f -o storm.db$suffix
+done
 refused "'t.db' exists; -f replaces it" "$rtl" import -o t.db old.rpd
 refused "t.db exists: choose another name with -o, or replace it with -f" "${record[@]}" -o t.db -- true
 equal "a file of somebody's" "$(cat mine)" precious

@@ -351,9 +351,9 @@ static bool is_planted(const struct output *output, const struct stat *status)
 static int begin(struct output *output, const struct output_rules *rules, int descriptor)
 {
     struct stat status;
-    int result = check_beside(output);
+    int result = check_inputs(output, rules);
     if (result == EXIT_FINE)
-        result = check_inputs(output, rules);
+        result = check_beside(output);
     bool there = stat(output->target, &status) == 0;
     int error = there ? 0 : errno;
     if (result != EXIT_FINE)
