@@ -1,6 +1,6 @@
 /*
- * queues10 WAY: a program that makes its queues as ROCm 10 does (rocm10.c has to be among the
- * tools, and preloaded).
+ * queues10 WAY [guarded]: a program that makes its queues as ROCm 10 does (rocm10.c has to be among
+ * the tools, and preloaded).
  *
  *     create     three descriptors in a call: two of the compute engine and one of SDMA; one of AIE
  *     device     as create, and all ask for a ring in device memory, its queue's descriptor too
@@ -10,8 +10,10 @@
  *     busy       the same, with a packet in it that nobody has seen being written, and that waits
  *     racing     eight threads, on queues that nobody has seen, all from the first packet on
  *
- * Prints `kernels N` for all that it dispatched, and `device N`: queues with a ring in device
- * memory. Ends with 4 if the flags of a descriptor are not what they were.
+ * Prints `kernels N` for all that it dispatched, `device N`: queues with a ring in device memory,
+ * and `reads N`: how often a guarded ring was read in a call of this program's that reserves
+ * packets or rings. A thread of librtl.so that reads one ends the program, since its signals are
+ * blocked. Ends with 4 if the flags of a descriptor are not what they were.
  */
 #include "rocm10.h"
 
@@ -19,9 +21,12 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define BATCH   50u
 #define ROUNDS  40u
@@ -40,6 +45,63 @@ static void *symbol(const char *name)
         exit(3); // NOLINT(concurrency-mt-unsafe): no exit handler of ours exists
     }
     return found;
+}
+
+/* A ring that cannot be read until the device is told of packets in it. */
+static bool guards;
+static void *guarded;
+static size_t guarded_size;
+static uint64_t guarded_doorbell;
+static _Atomic unsigned reads;
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    const char *at = info->si_addr;
+    (void)context;
+    if (guarded == NULL || at < (char *)guarded || at >= (char *)guarded + guarded_size) {
+        (void)signal(number, SIG_DFL); /* and once more */
+        return;
+    }
+    atomic_fetch_add(&reads, 1);
+    (void)mprotect(guarded, guarded_size, PROT_READ | PROT_WRITE);
+}
+
+static void guard(const hsa_queue_t *queue)
+{
+    const struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
+    guarded_size = (size_t)queue->size * 64;
+    guarded = queue->base_address;
+    if (sigaction(SIGSEGV, &action, NULL) != 0 || mprotect(guarded, guarded_size, PROT_NONE) != 0)
+        exit(5); // NOLINT(concurrency-mt-unsafe)
+}
+
+static void unguard(void)
+{
+    (void)mprotect(guarded, guarded_size, PROT_READ | PROT_WRITE);
+}
+
+static void unguard_for(hsa_signal_t doorbell)
+{
+    if (doorbell.handle == guarded_doorbell)
+        unguard();
+}
+
+/* The device is done with what was there. */
+static void submit_guarded(hsa_queue_t *queue, uint32_t count)
+{
+    gpu_drain(&gpu, queue);
+    void (*before_doorbells)(void (*)(hsa_signal_t));
+    *(void **)&before_doorbells = symbol("model10_before_doorbells");
+    guarded_doorbell = queue->doorbell_signal.handle;
+    before_doorbells(unguard_for);
+    guard(queue);
+    uint64_t index = hsa_queue_add_write_index_screlease(queue, count);
+    unguard();
+    for (uint32_t i = 0; i < count; i++)
+        gpu_write(&gpu, queue, index + i, &packets[i]);
+    guard(queue);
+    hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)(index + count - 1));
+    atomic_fetch_add(&kernels, count);
 }
 
 static void create(struct model10_desc *descs, uint32_t count)
@@ -86,7 +148,7 @@ static struct model10_desc describe(uint8_t engine, uint16_t flags)
 static void use(hsa_queue_t *queue)
 {
     for (unsigned i = 0; i < 4; i++)
-        submit(queue, BATCH);
+        (guards ? submit_guarded : submit)(queue, BATCH);
     gpu_drain(&gpu, queue);
     gpu_must(hsa_queue_destroy(queue), "queue destroy");
 }
@@ -222,12 +284,14 @@ int main(int argc, char **argv)
     gpu_open(&gpu);
     for (uint32_t i = 0; i < BATCH; i++)
         packets[i] = (struct gpu_packet){{0}, i % GPU_KERNELS, false};
-    if (argc != 2 || !run(argv[1])) {
-        (void)fprintf(stderr, "usage: queues10 WAY\n");
+    guards = argc == 3 && strcmp(argv[2], "guarded") == 0;
+    if ((argc != 2 && !guards) || !run(argv[1])) {
+        (void)fprintf(stderr, "usage: queues10 WAY [guarded]\n");
         return 2;
     }
     *(void **)&in_device_memory = symbol("model10_in_device_memory");
-    (void)printf("kernels %u\ndevice %u\n", atomic_load(&kernels), in_device_memory());
+    (void)printf("kernels %u\ndevice %u\nreads %u\n", atomic_load(&kernels), in_device_memory(),
+                 atomic_load(&reads));
     gpu_close(&gpu);
     return hsa_shut_down() == HSA_STATUS_SUCCESS ? 0 : 3;
 }

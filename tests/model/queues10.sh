@@ -4,15 +4,17 @@
 source "$(dirname "$0")/lib.sh"
 export SOFTGPU_DURATION=1000
 
-# record STATUS WAY [VARIABLE=VALUE...]: queues10 WAY, and what rtl check says of it.
+# record STATUS WAY [VARIABLE=VALUE...]: queues10 WAY, guarded where that is set, and what rtl check says of it.
+guarded=
 record() {
     local status=0 expected=$1 how=$2
     shift 2
     rm -f truth t.db
     env HSA_TOOLS_LIB="$lib/rocm10.so" LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$lib/rocm10.so" "$@" \
-        "$rtl" trace -q -m full --gpu soft -o t.db -- "$bin/queues10" "$how" >run.out 2>run.err || fail "queues10 $how $*: status $?"
+        "$rtl" trace -q -m full --gpu soft -o t.db -- "$bin/queues10" "$how" $guarded >run.out 2>run.err || fail "queues10 $how $*: status $?"
     kernels=$(sed -n 's/^kernels //p' run.out)
     device=$(sed -n 's/^device //p' run.out)
+    reads=$(sed -n 's/^reads //p' run.out)
     "$rtl" check --truth truth t.db >check.out 2>check.err || status=$?
     equal "queues10 $how $*: status of rtl check" "$status" "$expected"
 }
@@ -61,18 +63,27 @@ equal "by the table: rings in device memory" "$device" 0
 
 # Where neither is so, and where the descriptor is of another version, the queues are passed through. No packet in the ring is read:
 # of those there may be kernels all are counted.
+guarded=guarded
 for what in "device RTL_PRELOAD=off MODEL_TABLE=752" "unknown"; do
     read -r how settings <<<"$what"
     # shellcheck disable=SC2086 # a list of settings
     record 1 $how $settings
     equal "$what: kernels" "$(ask t.db 'SELECT count(*) FROM kernels')" 0
+    equal "$what: reads of the ring" "$reads" 0
     [ "$device" -gt 0 ] || fail "$what: no ring in device memory"
     equal "$what: passed through" "$(ask t.db "SELECT count(*) FROM queues WHERE way = 'pass'")" "$device"
     lost=$(ask t.db "SELECT sum(lost) FROM ledger WHERE reason = 'not_followed'")
-    equal "$what: may be kernels" "$lost" $((kernels + device)) # a barrier each
+    equal "$what: may be kernels" "$lost" $((kernels + 5 * device)) # and five barriers each
     grep -q 'note: this queue is not followed: its ring is in device memory (DEBUG_CLR_AQL_DEV_QUEUE=0' check.out || fail "$what: no reason"
 done
+guarded=
 grep -q 'note: the program makes queues by descriptors of version 9, which RTL does not know' check.out || fail "the version is not told"
+
+# A queue that is followed is read: by the producer's thread, which counts it, or by the worker, which ends the program.
+status=0
+env HSA_TOOLS_LIB="$lib/rocm10.so" LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$lib/rocm10.so" "$rtl" trace -q -f -m full --gpu soft -o t.db -- \
+    "$bin/queues10" create guarded >run.out 2>run.err || status=$?
+[ "$status" = 139 ] || [ "$(sed -n 's/^reads //p' run.out)" -gt 0 ] || fail "nobody notices that a ring is read"
 
 # Queues of others cannot be intercept queues.
 how=create

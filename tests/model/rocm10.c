@@ -28,6 +28,7 @@
 #include <dlfcn.h>
 #include <hsa/hsa_ext_amd.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,7 @@ EXPORT hsa_status_t hsa_amd_queue_get_info(hsa_queue_t *queue, int attribute, vo
 EXPORT hsa_queue_t *model10_early(void);
 EXPORT unsigned model10_in_device_memory(void);
 EXPORT uint64_t model10_add_write_index(const hsa_queue_t *queue, uint64_t value);
+EXPORT void model10_before_doorbells(void (*call)(hsa_signal_t doorbell));
 
 typedef hsa_status_t create_entry(hsa_agent_t, struct model10_desc *, uint32_t);
 typedef hsa_status_t acquire_entry(hsa_agent_t, uint32_t, int,
@@ -311,6 +313,26 @@ unsigned model10_in_device_memory(void)
     return in_device_memory;
 }
 
+/* Called when librtl.so has passed a store on, and the device does not know of it yet. */
+static void (*_Atomic before_doorbell)(hsa_signal_t doorbell);
+
+void model10_before_doorbells(void (*call)(hsa_signal_t doorbell))
+{
+    atomic_store(&before_doorbell, call);
+}
+
+#define SIGNAL_STORE(name)                                                                         \
+    static void name(hsa_signal_t signal, hsa_signal_value_t value)                                \
+    {                                                                                              \
+        void (*call)(hsa_signal_t) = atomic_load(&before_doorbell);                                \
+        if (call != NULL)                                                                          \
+            call(signal);                                                                          \
+        rtl_api.hsa_signal_##name(signal, value);                                                  \
+    }
+
+SIGNAL_STORE(store_relaxed)
+SIGNAL_STORE(store_screlease)
+
 /* Below librtl.so. */
 uint64_t model10_add_write_index(const hsa_queue_t *queue, uint64_t value)
 {
@@ -423,6 +445,8 @@ bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *n
 #define HOOK(name) RTL_HOOK(hsa_queue_##name, name);
     INDICES(HOOK, HOOK, HOOK, HOOK)
     RTL_HOOK(hsa_queue_destroy, destroy);
+    RTL_HOOK(hsa_signal_store_relaxed, store_relaxed);
+    RTL_HOOK(hsa_signal_store_screlease, store_screlease);
     RTL_HOOK(hsa_iterate_agents, iterate_agents);
     RTL_HOOK(hsa_amd_profiling_set_profiler_enabled, set_profiler_enabled);
     if (is_set("MODEL_EARLY"))
