@@ -58,8 +58,8 @@ static const char *const sources[] = {
          " ON CONFLICT(process) DO UPDATE SET way = excluded.way"),
     [INSERT_AGENT] = "INSERT OR REPLACE INTO agents VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     /* One that is followed from later on is described again: it was there before. */
-    [INSERT_QUEUE] = "INSERT INTO queues VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
-                     " ON CONFLICT DO UPDATE SET agent = excluded.agent, way = excluded.way",
+    [INSERT_QUEUE] = ("INSERT INTO queues VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
+                      " ON CONFLICT DO UPDATE SET agent = excluded.agent, way = excluded.way"),
     [END_QUEUE] = "UPDATE queues SET end = ? WHERE process = ? AND queue = ?",
     [INSERT_SYMBOL] = "INSERT OR REPLACE INTO symbols VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [INSERT_SHAPE] = "INSERT OR REPLACE INTO shapes VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
