@@ -46,14 +46,16 @@ enum { GET_INFO = 560, ACQUIRE = 624, RELEASE = 632, CREATE = 704 };
 
 EXPORT bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *names);
 EXPORT void OnUnload(void);
-EXPORT hsa_status_t hsa_amd_queue_create(hsa_agent_t agent, struct model10_desc *descs,
-                                         uint32_t count);
-EXPORT hsa_status_t hsa_amd_counted_queue_acquire(hsa_agent_t agent, uint32_t type, int priority,
-                                                  void (*callback)(hsa_status_t, hsa_queue_t *,
-                                                                   void *),
-                                                  void *data, uint64_t flags, hsa_queue_t **queue);
-EXPORT hsa_status_t hsa_amd_counted_queue_release(hsa_queue_t *queue);
-EXPORT hsa_status_t hsa_amd_queue_get_info(hsa_queue_t *queue, int attribute, void *value);
+/* Newer headers declare these, with types of their own. */
+EXPORT hsa_status_t export_create(hsa_agent_t agent, struct model10_desc *descs,
+                                  uint32_t count) __asm__("hsa_amd_queue_create");
+EXPORT hsa_status_t export_acquire(hsa_agent_t agent, uint32_t type, int priority,
+                                   void (*callback)(hsa_status_t, hsa_queue_t *, void *),
+                                   void *data, uint64_t flags,
+                                   hsa_queue_t **queue) __asm__("hsa_amd_counted_queue_acquire");
+EXPORT hsa_status_t export_release(hsa_queue_t *queue) __asm__("hsa_amd_counted_queue_release");
+EXPORT hsa_status_t export_get_info(hsa_queue_t *queue, int attribute,
+                                    void *value) __asm__("hsa_amd_queue_get_info");
 EXPORT hsa_queue_t *model10_early(void);
 EXPORT unsigned model10_in_device_memory(void);
 EXPORT uint64_t model10_add_write_index(const hsa_queue_t *queue, uint64_t value);
@@ -222,7 +224,7 @@ static hsa_status_t destroy(hsa_queue_t *queue)
     return rtl_api.hsa_queue_destroy(queue);
 }
 
-hsa_status_t hsa_amd_queue_get_info(hsa_queue_t *queue, int attribute, void *value)
+hsa_status_t export_get_info(hsa_queue_t *queue, int attribute, void *value)
 {
     pthread_mutex_lock(&lock);
     const struct given *given = find(queue);
@@ -277,7 +279,7 @@ static bool has_new_entries(void)
     return size == AUGUST_2026;
 }
 
-hsa_status_t hsa_amd_queue_create(hsa_agent_t agent, struct model10_desc *descs, uint32_t count)
+hsa_status_t export_create(hsa_agent_t agent, struct model10_desc *descs, uint32_t count)
 {
     create_entry *function = create;
     if (has_new_entries())
@@ -285,9 +287,9 @@ hsa_status_t hsa_amd_queue_create(hsa_agent_t agent, struct model10_desc *descs,
     return function(agent, descs, count);
 }
 
-hsa_status_t hsa_amd_counted_queue_acquire(hsa_agent_t agent, uint32_t type, int priority,
-                                           void (*callback)(hsa_status_t, hsa_queue_t *, void *),
-                                           void *data, uint64_t flags, hsa_queue_t **queue)
+hsa_status_t export_acquire(hsa_agent_t agent, uint32_t type, int priority,
+                            void (*callback)(hsa_status_t, hsa_queue_t *, void *), void *data,
+                            uint64_t flags, hsa_queue_t **queue)
 {
     acquire_entry *function = acquire;
     if (has_new_entries())
@@ -295,7 +297,7 @@ hsa_status_t hsa_amd_counted_queue_acquire(hsa_agent_t agent, uint32_t type, int
     return function(agent, type, priority, callback, data, flags, queue);
 }
 
-hsa_status_t hsa_amd_counted_queue_release(hsa_queue_t *queue)
+hsa_status_t export_release(hsa_queue_t *queue)
 {
     release_entry *function = release;
     if (has_new_entries())
@@ -350,7 +352,7 @@ static hsa_status_t create_hidden(hsa_agent_t agent, uint32_t packets, hsa_queue
                                 .data = data,
                                 .compute = {.type = type, .private_size = private_size}};
     (void)group_size;
-    hsa_status_t status = hsa_amd_queue_create(agent, &desc, 1);
+    hsa_status_t status = export_create(agent, &desc, 1);
     *queue = desc.queue;
     return status;
 }
@@ -408,7 +410,7 @@ static void show_larger_table(unsigned char *root)
         put(ext, CREATE, (void (*)(void))create);
         put(ext, ACQUIRE, (void (*)(void))acquire);
         put(ext, RELEASE, (void (*)(void))release);
-        put(ext, GET_INFO, (void (*)(void))hsa_amd_queue_get_info);
+        put(ext, GET_INFO, (void (*)(void))export_get_info);
     }
     memcpy(root + 24, &shown, sizeof shown);
 }
