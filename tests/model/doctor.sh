@@ -20,12 +20,18 @@ END
 "$rtl" doctor --json >json.out || fail "rtl doctor --json ended with another status"
 equal "modes" "$(python3 -c 'import json; print(*json.load(open("json.out"))["modes"])')" "lite standard hip full"
 finds ok "librtl" "librtl.so, version"
+counters=libhsa-amd-aqlprofile64.so
 case $intercept_generation in
-G1) finds ok "software GPU" "(G1, by probe)" ;;
-*) finds note "software GPU" "($intercept_generation, by probe) overflow" ;;
+G1)
+    finds ok "software GPU" "(G1, by probe)"
+    finds ok "software GPU" "by $(realpath "$build/lib/softgpu")/$counters"
+    ;;
+*)
+    finds note "software GPU" "($intercept_generation, by probe) overflow"
+    finds note "software GPU" "by $(realpath "$build/lib/softgpu")/$counters, but not in full mode"
+    ;;
 esac
 finds ok "software GPU" "GPU 0: gfx906"
-finds ok "software GPU" "by $(realpath "$build/lib/softgpu")/libhsa-amd-aqlprofile64.so"
 finds note "software GPU" "no hardware counters" SOFTGPU_COUNTERS_FAULT=absent
 finds ok "environment" "no other tool"
 finds problem "environment" "ROCP_TOOL_LIB=x.so" ROCP_TOOL_LIB=x.so
