@@ -38,6 +38,7 @@ static hsa_status_t create_here(rtl_queue_create_t *create, hsa_agent_t agent,
         moved++;
     }
     hsa_status_t status = create(agent, descs, count);
+    int saved = errno; /* the runtime's */
     for (uint32_t i = 0; flags != NULL && i < count; i++)
         descs[i].flags = flags[i];
     free(flags);
@@ -45,6 +46,7 @@ static hsa_status_t create_here(rtl_queue_create_t *create, hsa_agent_t agent,
         rtl_emit_note(RTL_NONE,
                       "the program asks for queues in device memory: RTL has them made in "
                       "host memory, where it can read their packets");
+    errno = saved;
     return status;
 }
 
@@ -59,11 +61,8 @@ static hsa_status_t create(rtl_queue_create_t *go_on, hsa_agent_t agent,
 {
     int saved = errno;
     bool looks = rtl_recording_is_on() && rtl_interception_why_not_interposed() == NULL;
-    if (looks && are_known(descs, count)) {
-        hsa_status_t status = create_here(go_on, agent, descs, count);
-        errno = saved;
-        return status;
-    }
+    if (looks && are_known(descs, count))
+        return create_here(go_on, agent, descs, count);
     if (looks && descs != NULL && count > 0 && !atomic_exchange(&told_unknown, true))
         rtl_emit_note(RTL_NONE,
                       "the program makes queues by descriptors of version %u, which RTL does not "

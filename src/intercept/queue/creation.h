@@ -5,7 +5,7 @@
  * A descriptor may ask for a ring in device memory, which the host writes to and cannot read back
  * at a sane price: RTL has to read each packet. That is a flag of the descriptor and nothing else,
  * which RTL clears, and the trace says so. Only descriptors of the version that is known are looked
- * into; the others pass, and are counted.
+ * into; the others pass, and the trace says so.
  *
  * Where the program's calls go through librtl.so's functions of these names, since it is preloaded,
  * or through a table whose layout is certain (its size and its step together name one). Elsewhere
