@@ -58,10 +58,12 @@ const char *Watch_ReadsWhatIsShown(void)
 
 /* A process that does nothing until it is ended, and has had children made that do the same: its
  * own pid, and theirs. */
-static pid_t start(int pipes[2])
+static pid_t start(int pipes[2], bool in_session)
 {
     pid_t child = pipe(pipes) == 0 ? fork() : -1;
     if (child == 0) {
+        if (in_session)
+            (void)setsid();
         pid_t own = fork();
         if (own == 0) {
             pid_t orphan = fork();
@@ -85,8 +87,8 @@ const char *Watch_KnowsTheProgram(void)
     pid_t orphan = 0;
     pid_t stranger_orphan = 0;
     CHECK(tree_begin(&tree, SESSION));
-    pid_t program = start(pipes);
-    pid_t stranger = start(others);
+    pid_t program = start(pipes, false);
+    pid_t stranger = start(others, false);
     CHECK(program > 0 && stranger > 0);
     CHECK(read(pipes[0], &orphan, sizeof orphan) == sizeof orphan);
     CHECK(read(others[0], &stranger_orphan, sizeof stranger_orphan) == sizeof stranger_orphan);
@@ -119,22 +121,9 @@ const char *Watch_KnowsASessionOfTheProgram(void)
     struct tree tree;
     int pipes[2];
     pid_t orphan = 0;
-    CHECK(pipe(pipes) == 0 && tree_begin(&tree, SESSION));
+    CHECK(tree_begin(&tree, SESSION));
     tree.broken = true;
-    pid_t program = fork();
-    if (program == 0) {
-        (void)setsid();
-        pid_t own = fork();
-        if (own == 0) {
-            orphan = fork();
-            if (orphan > 0 && write(pipes[1], &orphan, sizeof orphan) == sizeof orphan)
-                _exit(0);
-        } else {
-            (void)waitpid(own, NULL, 0);
-        }
-        (void)pause();
-        _exit(0);
-    }
+    pid_t program = start(pipes, true);
     CHECK(program > 0 && read(pipes[0], &orphan, sizeof orphan) == sizeof orphan);
     tree_root(&tree, (uint32_t)program);
     struct member *root = tree_find(&tree, (uint32_t)program);
