@@ -100,10 +100,23 @@ function(rtl_add_program target)
   target_link_libraries(${target} PRIVATE ${ARG_LIBS})
 endfunction()
 
+# A file that only hands C functions to GoogleTest is worth no optimization, debug information or sanitizer, with which
+# its hundreds of classes would take the longest of all files here.
+function(_rtl_compile_shims sources)
+  foreach(source ${sources})
+    file(STRINGS ${source} calls REGEX "^RTL_C_TEST")
+    file(STRINGS ${source} cases REGEX "^TEST")
+    if(calls AND NOT cases)
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-O0;-g0;-fno-sanitize=all")
+    endif()
+  endforeach()
+endfunction()
+
 function(rtl_add_gtest target)
   cmake_parse_arguments(ARG "${_rtl_test_flags};WHOLE" "${_rtl_test_values};AREA"
                         "${_rtl_test_lists};SOURCES" ${ARGN})
   add_executable(${target} ${ARG_SOURCES})
+  _rtl_compile_shims("${ARG_SOURCES}")
   target_link_libraries(${target} PRIVATE ${ARG_LIBS} GTest::gtest GTest::gtest_main Threads::Threads)
   if(ARG_SOFTGPU)
     _rtl_test_properties(FALSE)

@@ -4,6 +4,7 @@
 #include "common/why.h"
 #include "store/beside.h"
 #include "store/empty_db.h"
+#include "store/folder_lock.h"
 #include "store/schema.h"
 #include "store/sqlite_path.h"
 #include "store/target.h"
@@ -368,13 +369,23 @@ static void remove_log(const char *to)
     rtl_beside_remove_empty(to, "-shm");
 }
 
+/* Whether the name is still what rtl_file_create found it to be. */
+static int check_again(const char *to, bool replace, const struct failure *failure)
+{
+    bool there;
+    int result = check_existing(to, &there, failure);
+    return result == 0 && there && !replace ? fail(failure, to, "the file exists already") : result;
+}
+
 /* What a killed recorder left beside its trace would be taken for a part of the new file. The log
  * is there before the trace has its name: whoever opens it from then on, as soon as it can be seen,
  * finds the log that is written to, and makes none. */
-static int place(const char *from, const char *to, bool replace, struct rtl_file_kept *kept,
-                 const struct failure *failure)
+static int place_locked(const char *from, const char *to, bool replace, struct rtl_file_kept *kept,
+                        const struct failure *failure)
 {
     char beside[RTL_BESIDE_WHY];
+    if (check_again(to, replace, failure) != 0)
+        return -1;
     if (!rtl_beside_is_own(to, beside, sizeof beside))
         return fail(failure, to, beside);
     if (kept && replace && keep(kept, to) != 0 && errno != ENOENT)
@@ -393,6 +404,17 @@ static int place(const char *from, const char *to, bool replace, struct rtl_file
     if (!clear)
         return fail(failure, to, beside);
     return fail_errno(failure, to);
+}
+
+/* Of those who want a name one has it before the next one looks: he would take the log of the other
+ * for what was left behind. */
+static int place(const char *from, const char *to, bool replace, struct rtl_file_kept *kept,
+                 const struct failure *failure)
+{
+    int lock = rtl_folder_lock(to);
+    int result = place_locked(from, to, replace, kept, failure);
+    rtl_folder_unlock(lock);
+    return result;
 }
 
 static int make(const char *name, const char *path, bool replace, struct rtl_file_kept *kept,

@@ -762,3 +762,57 @@ const char *File_MayBeOpenedAsSoonAsItHasItsName(void)
     fixture_remove(path);
     return NULL;
 }
+
+/* Called when the folder of a new trace is made: the name was found free before that. */
+static void (*on_folder)(void);
+
+char *mkdtemp(char *template)
+{
+    static unsigned made;
+    void (*called)(void) = on_folder;
+    on_folder = NULL;
+    if (called)
+        called();
+    do
+        (void)snprintf(template + strlen(template) - 6, 7, "%06u", made++ % 1000000);
+    while (mkdir(template, S_IRWXU) != 0 && errno == EEXIST);
+    return access(template, F_OK) == 0 ? template : NULL;
+}
+
+static const char *wanted_name;
+static struct rtl_writer *faster;
+
+static void take_the_name(void)
+{
+    faster = fixture_open(wanted_name);
+    if (faster)
+        fixture_kernels(faster, fixture_define(faster, 1, 2), 0, 0, 10);
+}
+
+/* Two that found the name free: who comes second leaves the first one's log where it is. */
+static const char *second_comes(bool replace)
+{
+    char path[FIXTURE_PATH];
+    CHECK(fixture_path(path));
+    wanted_name = path;
+    on_folder = take_the_name;
+    const char *failed = refused(path, replace, "is recording into it");
+    if (failed)
+        return failed;
+    CHECK(faster != NULL && there(path, "-wal") && there(path, "-shm"));
+    CHECK(entries_beside(path) == 3);
+    CHECK(rtl_writer_close(faster, 0, NULL, 0) == 0);
+    CHECK(fixture_count(path) == 10);
+    fixture_remove(path);
+    return NULL;
+}
+
+const char *File_HasItsNameFromOneOfTwoThatWantIt(void)
+{
+    return second_comes(false);
+}
+
+const char *File_IsNotReplacedIfSomebodyHasBegunToRecordIntoIt(void)
+{
+    return second_comes(true);
+}

@@ -126,6 +126,8 @@ RTL_C_TEST(File, NoLogComesToAFinishedTrace)
 RTL_C_TEST(File, NothingOfOthersIsWrittenTo)
 RTL_C_TEST(File, HasTheTablesOfTheSchema)
 RTL_C_TEST(File, MayBeOpenedAsSoonAsItHasItsName)
+RTL_C_TEST(File, HasItsNameFromOneOfTwoThatWantIt)
+RTL_C_TEST(File, IsNotReplacedIfSomebodyHasBegunToRecordIntoIt)
 
 RTL_C_TEST(Pauses, EveryField)
 RTL_C_TEST(Pauses, OlderFilesHaveNone)

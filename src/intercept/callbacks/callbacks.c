@@ -57,19 +57,33 @@ static struct rtl_wakeup wakeup; /* cuts a nap of the thread short */
 
 /* ---- the thread ---- */
 
-/* Reads all that was in the ring when it began, or a piece of it. */
-static uint64_t read_some(bool everything)
+static uint64_t read_some(void)
 {
     uint64_t torn = 0;
+    return rtl_ring_read(ring, ROUND, false, rtl_events_take, events, &torn);
+}
+
+/* Reads all that was in the ring when it began, and sets `*all`; or as far as it is written. */
+static uint64_t read_to_head(bool *all)
+{
     uint64_t head = atomic_load_explicit(&ring->header->head, memory_order_acquire);
     uint64_t slots = 0;
-    uint64_t piece;
-    do {
-        piece = rtl_ring_read(ring, ROUND, false, rtl_events_take, events, &torn);
+    uint64_t piece = 1;
+    *all = false;
+    while (piece > 0 && !*all) {
+        piece = read_some();
         slots += piece;
-    } while (everything && piece > 0 &&
-             atomic_load_explicit(&ring->header->tail, memory_order_relaxed) < head);
+        *all = atomic_load_explicit(&ring->header->tail, memory_order_relaxed) >= head;
+    }
     return slots;
+}
+
+/* Reads all that was claimed when it began. A draft of which others have claimed a part is given up
+ * when the rest is in the ring again (harvest.c), which may be behind the first head. */
+static uint64_t read_claimed(bool *all)
+{
+    uint64_t slots = read_to_head(all);
+    return *all ? slots + read_to_head(all) : slots;
 }
 
 /* Under the lock: the last callbacks of a subscriber. */
@@ -98,10 +112,9 @@ static uint64_t serve(bool stale)
 {
     uint32_t ask = atomic_load(&flushing.asked);
     bool flush = ask != atomic_load(&flushing.answered);
-    uint64_t goal = atomic_load_explicit(&ring->header->head, memory_order_acquire);
-    uint64_t slots = read_some(flush);
+    bool all = false;
+    uint64_t slots = flush ? read_claimed(&all) : read_some();
     rtl_events_missed(events, rtl_emit_missed());
-    bool all = flush && atomic_load_explicit(&ring->header->tail, memory_order_relaxed) >= goal;
     rtl_events_deliver(events, which_of(stale, all));
     if (all)
         atomic_store(&flushing.answered, ask);
