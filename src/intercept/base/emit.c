@@ -160,38 +160,53 @@ unsigned rtl_emit_draft_kernels(const struct rtl_wire_kernel *kernels, unsigned 
     draft->ring = ring_of(&out);
     if (draft->ring == NULL || !has_room(draft->ring, 1))
         return 0;
-    return rtl_ring_draft_kernels(draft->ring, kernels, count, &draft->draft);
+    unsigned drafted = rtl_ring_draft_kernels(draft->ring, kernels, count, &draft->draft);
+    draft->other = drafted > 0 ? ring_of(&tee) : NULL;
+    draft->in_second = 0;
+    if (draft->other != NULL && has_room(draft->other, 1))
+        draft->in_second = rtl_ring_draft_kernels(draft->other, kernels, drafted, &draft->second);
+    return drafted;
 }
 
 bool rtl_emit_draft(enum rtl_wire_type type, const struct rtl_piece *pieces, unsigned count,
                     unsigned eighths, struct rtl_emit_draft *draft)
 {
     draft->ring = ring_of(&out);
-    return draft->ring != NULL && rtl_ring_draft(draft->ring, type, pieces, count,
-                                                 spare_of(draft->ring, eighths), &draft->draft);
+    if (draft->ring == NULL || !rtl_ring_draft(draft->ring, type, pieces, count,
+                                               spare_of(draft->ring, eighths), &draft->draft))
+        return false;
+    draft->other = ring_of(&tee);
+    draft->in_second = draft->other != NULL &&
+                       rtl_ring_draft(draft->other, type, pieces, count, 0, &draft->second);
+    return true;
 }
 
 void rtl_emit_commit_kernels(const struct rtl_emit_draft *draft,
                              const struct rtl_wire_kernel *kernels, unsigned count)
 {
-    struct rtl_ring *other = ring_of(&tee);
+    unsigned done = draft->in_second;
     rtl_ring_commit(draft->ring, &draft->draft);
-    if (other != NULL)
-        miss(count - push_kernels(other, kernels, count));
+    if (done > 0)
+        rtl_ring_commit(draft->other, &draft->second);
+    if (draft->other != NULL && done < count)
+        miss(count - done - push_kernels(draft->other, kernels + done, count - done));
 }
 
 void rtl_emit_commit(const struct rtl_emit_draft *draft, enum rtl_wire_type type,
                      const struct rtl_piece *pieces, unsigned count)
 {
-    struct rtl_ring *other = ring_of(&tee);
     rtl_ring_commit(draft->ring, &draft->draft);
-    if (other != NULL && !rtl_ring_push(other, type, pieces, count))
+    if (draft->in_second > 0)
+        rtl_ring_commit(draft->other, &draft->second);
+    else if (draft->other != NULL && !rtl_ring_push(draft->other, type, pieces, count))
         miss(1);
 }
 
 void rtl_emit_give_up(const struct rtl_emit_draft *draft)
 {
     rtl_ring_give_up(draft->ring, &draft->draft);
+    if (draft->in_second > 0)
+        rtl_ring_give_up(draft->other, &draft->second);
 }
 
 bool rtl_emit_room(uint64_t slots)

@@ -70,10 +70,12 @@ void rtl_emit_end(enum rtl_wire_type type, const struct rtl_emit_place *place);
  * them, for definitions. Any thread, lock-free. */
 unsigned rtl_emit_kernels(const struct rtl_wire_kernel *kernels, unsigned count);
 
-/** A draft (ring.h) in the ring that everything goes to. */
+/** A draft (ring.h) in the ring that everything goes to, and one in the tee: who reads there waits
+ * as well for what has been claimed. */
 struct rtl_emit_draft {
-    struct rtl_ring *ring;
-    struct rtl_ring_draft draft;
+    struct rtl_ring *ring, *other; /**< `other`: the tee, or NULL */
+    struct rtl_ring_draft draft, second;
+    unsigned in_second; /**< records in the tee's draft; 0: there is none */
 };
 
 /** Drafts kernels, as many of the first ones as go into one draft; returns how many, 0: now there

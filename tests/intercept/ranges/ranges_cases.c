@@ -354,6 +354,82 @@ const char *Ranges_ARingBeside(void)
     return NULL;
 }
 
+#define DRAFTED 8u /* kernels: enough to be packed */
+
+/* What a ring has to read now. */
+static unsigned readable(struct rtl_ring *from)
+{
+    unsigned records = 0;
+    uint64_t torn = 0;
+    (void)rtl_ring_read(from, UINT64_MAX, false, count_record, &records, &torn);
+    return records;
+}
+
+/* Who has claimed a kernel, a copy or a launch holds up the reader of either ring until it is sent,
+ * or given up. */
+static const char *draft_in_both(struct rtl_ring *other)
+{
+    const struct rtl_wire_launch launch = {.kernels = 1};
+    const struct rtl_piece piece = {&launch, sizeof launch};
+    struct rtl_wire_kernel kernels[DRAFTED] = {{0}};
+    struct rtl_emit_draft draft;
+    for (unsigned i = 0; i < DRAFTED; i++)
+        kernels[i] = (struct rtl_wire_kernel){.packet = i, .start = 10 * i + 1, .end = 10 * i + 2};
+    CHECK(rtl_emit_draft_kernels(kernels, DRAFTED, &draft) == DRAFTED);
+    rtl_range_mark("behind the kernels");
+    CHECK(readable(other) == 0 && readable(&ring) == 0);
+    rtl_emit_commit_kernels(&draft, kernels, DRAFTED);
+    CHECK(readable(other) == DRAFTED + 1 && readable(&ring) == DRAFTED + 1);
+    CHECK(rtl_emit_draft(RTL_WIRE_LAUNCH, &piece, 1, 0, &draft));
+    rtl_range_mark("behind the launch");
+    CHECK(readable(other) == 0 && readable(&ring) == 0);
+    rtl_emit_commit(&draft, RTL_WIRE_LAUNCH, &piece, 1);
+    CHECK(readable(other) == 2 && readable(&ring) == 2);
+    CHECK(rtl_emit_draft_kernels(kernels, 1, &draft) == 1);
+    rtl_range_mark("behind what is given up");
+    CHECK(readable(other) == 0 && readable(&ring) == 0);
+    rtl_emit_give_up(&draft);
+    CHECK(readable(other) == 1 && readable(&ring) == 1);
+    return NULL;
+}
+
+/* Where the ring beside has no room for the draft, and has none when it is sent. */
+static const char *draft_in_one(struct rtl_ring *other)
+{
+    const struct rtl_wire_kernel kernels[2] = {{.packet = 1}, {.packet = 2}};
+    struct rtl_emit_draft draft;
+    uint64_t missed = rtl_emit_missed();
+    while (rtl_emit_room(1)) {
+        rtl_range_mark("fill");
+        (void)readable(&ring);
+    }
+    CHECK(rtl_emit_draft_kernels(kernels, 2, &draft) == 2);
+    rtl_emit_commit_kernels(&draft, kernels, 2);
+    CHECK(readable(&ring) == 2 && rtl_emit_missed() == missed + 2);
+    CHECK(rtl_emit_draft_kernels(kernels, 2, &draft) == 2);
+    (void)readable(other);
+    rtl_emit_commit_kernels(&draft, kernels, 2);
+    CHECK(readable(&ring) == 2 && readable(other) == 2 && rtl_emit_missed() == missed + 2);
+    return NULL;
+}
+
+const char *Ranges_ADraftBeside(void)
+{
+    struct rtl_ring other;
+    CHECK_DONE(set_up());
+    CHECK(rtl_ring_create_private(&other, RING) == 0);
+    rtl_emit_tee(&other);
+    record();
+    (void)readable(&ring);
+    (void)readable(&other);
+    CHECK_DONE(draft_in_both(&other));
+    CHECK_DONE(draft_in_one(&other));
+    rtl_emit_tee(NULL);
+    rtl_ring_unmap(&other);
+    tear_down();
+    return NULL;
+}
+
 const char *Ranges_WithoutEnd(void)
 {
     CHECK_DONE(set_up());
