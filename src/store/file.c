@@ -57,23 +57,25 @@ static int last_errno(sqlite3_file *file)
 }
 
 /* The system's number for what SQLite calls by one of its own; 0: it is not known. That of a call
- * for the log's index only the connection has. */
+ * for the log's index only the connection has. SQLite gives up as "locking protocol" when it has
+ * tried a hundred times to read a log of which no page can be written. */
 static int system_errno(sqlite3 *db, int result)
 {
     sqlite3_file *file = NULL;
     sqlite3_file *log = NULL;
-    if ((result & 0xff) == SQLITE_FULL)
+    int kind = result & 0xff;
+    if (kind == SQLITE_FULL)
         return ENOSPC;
-    if (db == NULL || ((result & 0xff) != SQLITE_IOERR && (result & 0xff) != SQLITE_CANTOPEN))
+    if (db == NULL || (kind != SQLITE_IOERR && kind != SQLITE_CANTOPEN && kind != SQLITE_PROTOCOL))
         return 0;
-    if ((result & 0xff) == SQLITE_CANTOPEN)
+    if (kind == SQLITE_CANTOPEN)
         return sqlite3_system_errno(db);
     (void)sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
     (void)sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
     int number = last_errno(log);
     if (number == 0)
         number = last_errno(file);
-    return number ? number : sqlite3_system_errno(db);
+    return number || kind == SQLITE_PROTOCOL ? number : sqlite3_system_errno(db);
 }
 
 bool rtl_file_is_full(sqlite3 *db, int result)
