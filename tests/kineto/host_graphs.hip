@@ -48,7 +48,8 @@ hipGraphExec_t make_graph(hipStream_t stream)
 {
     hipGraph_t graph = nullptr;
     hipGraphExec_t exec = nullptr;
-    MUST(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    // HIP 7.2 refuses other threads' hipStreamSynchronize during a global capture.
+    MUST(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
     push("capture"); // launches nothing
     for (int i = 0; i < nodes; i++) {
         hip_lasts<<<1, 64, 0, stream>>>(counter, 1000 * (i + 1));
