@@ -5,6 +5,7 @@
 #include "store/beside.h"
 #include "store/empty_db.h"
 #include "store/folder_lock.h"
+#include "store/genuine.h"
 #include "store/schema.h"
 #include "store/sqlite_path.h"
 #include "store/target.h"
@@ -131,7 +132,8 @@ static long long meta_number(sqlite3 *db, const char *key)
 {
     sqlite3_stmt *statement = NULL;
     long long value = 0;
-    if (sqlite3_prepare_v2(db, "SELECT value FROM meta WHERE key = ?", -1, &statement, NULL) ==
+    if (rtl_genuine_is_table(db, "meta") &&
+        sqlite3_prepare_v2(db, "SELECT value FROM meta WHERE key = ?", -1, &statement, NULL) ==
             SQLITE_OK &&
         sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC) == SQLITE_OK &&
         sqlite3_step(statement) == SQLITE_ROW)

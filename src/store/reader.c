@@ -3,6 +3,7 @@
 #include "common/why.h"
 #include "store/beside.h"
 #include "store/extent.h"
+#include "store/genuine.h"
 #include "store/schema.h"
 #include "store/sqlite_path.h"
 
@@ -115,7 +116,8 @@ static int open_in_closed_folder(const char *path, sqlite3 **db)
 static bool is_finished(sqlite3 *db)
 {
     sqlite3_stmt *statement = NULL;
-    bool finished = sqlite3_prepare_v2(db, "SELECT value = 1 FROM meta WHERE key = 'finished'", -1,
+    bool finished = rtl_genuine_is_table(db, "meta") &&
+                    sqlite3_prepare_v2(db, "SELECT value = 1 FROM meta WHERE key = 'finished'", -1,
                                        &statement, NULL) == SQLITE_OK &&
                     sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) == 1;
     (void)sqlite3_finalize(statement);
@@ -228,6 +230,18 @@ static rtl_status_t check_version(rtl_trace_t *trace)
     return RTL_OK;
 }
 
+static rtl_status_t check_tables(rtl_trace_t *trace)
+{
+    char name[64];
+    int result = rtl_genuine_find_other(trace->db, name, sizeof name);
+    if (result != SQLITE_OK)
+        return rtl_trace_fail_sqlite(trace, result);
+    return name[0]
+               ? rtl_trace_fail(trace, RTL_E_DAMAGED, "the trace %s is damaged: its %s is no table",
+                                trace->path, name)
+               : RTL_OK;
+}
+
 rtl_trace_t *rtl_trace_over(sqlite3 *db, const char *path, rtl_status_t *status, char *error,
                             size_t error_size)
 {
@@ -240,6 +254,8 @@ rtl_trace_t *rtl_trace_over(sqlite3 *db, const char *path, rtl_status_t *status,
     }
     trace->db = db;
     *status = check_version(trace);
+    if (*status == RTL_OK)
+        *status = check_tables(trace);
     if (*status == RTL_OK)
         *status = rtl_trace_load(trace);
     if (*status == RTL_OK)

@@ -2,6 +2,7 @@
 #include "fixture.h"
 #include "store/api_codec.h"
 #include "store/checksum.h"
+#include "store/genuine.h"
 #include "store/reader.h"
 #include "store/sql.h"
 #include "store/varint.h"
@@ -70,6 +71,46 @@ const char *Damage_NewerVersions(void)
     CHECK_DONE(fails(path, RTL_E_VERSION, "version 2.0"));
     CHECK(fixture_sql(path, "PRAGMA user_version=-5"));
     CHECK_DONE(fails(path, RTL_E_DAMAGED, "damaged"));
+    fixture_remove(path);
+    return NULL;
+}
+
+/* Opening would never end if it read the view. */
+static const char *refuses_view(const char *table)
+{
+    char path[FIXTURE_PATH];
+    char text[512];
+    CHECK(fixture_path(path));
+    CHECK(fixture_trace(path, 10));
+    CHECK(rtl_genuine_is_known(table));
+    (void)snprintf(text, sizeof text,
+                   "ALTER TABLE %s RENAME TO was; CREATE VIEW %s AS WITH RECURSIVE r(x) AS"
+                   " (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT was.* FROM was, r",
+                   table, table);
+    CHECK(fixture_sql(path, text));
+    (void)snprintf(text, sizeof text, "its %s is no table", table);
+    CHECK_DONE(fails(path, RTL_E_DAMAGED, text));
+    fixture_remove(path);
+    return NULL;
+}
+
+const char *Damage_ViewsForTables(void)
+{
+    char path[FIXTURE_PATH];
+    sqlite3 *db = NULL;
+    sqlite3_stmt *row = NULL;
+    int tables = 0;
+    CHECK(fixture_path(path));
+    CHECK(fixture_trace(path, 10));
+    CHECK(sqlite3_open(path, &db) == SQLITE_OK);
+    CHECK(sqlite3_prepare_v2(db, "SELECT name FROM sqlite_master WHERE type = 'table'", -1, &row,
+                             NULL) == SQLITE_OK);
+    for (; sqlite3_step(row) == SQLITE_ROW; tables++)
+        CHECK_DONE(refuses_view((const char *)sqlite3_column_text(row, 0)));
+    CHECK(sqlite3_finalize(row) == SQLITE_OK && sqlite3_close(db) == SQLITE_OK);
+    CHECK(tables > 30);
+    CHECK(fixture_sql(path, "CREATE VIEW mine AS SELECT * FROM meta"));
+    CHECK(fixture_count(path) == 20);
     fixture_remove(path);
     return NULL;
 }

@@ -172,6 +172,7 @@ RTL_C_TEST(Kinds, InSql)
 
 RTL_C_TEST(Damage, NotATrace)
 RTL_C_TEST(Damage, NewerVersions)
+RTL_C_TEST(Damage, ViewsForTables)
 RTL_C_TEST(Damage, ChunkIsTold)
 RTL_C_TEST(Damage, RowsAreTold)
 RTL_C_TEST(Damage, PlansOfTooMany)
