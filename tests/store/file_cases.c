@@ -773,10 +773,12 @@ char *mkdtemp(char *template)
     on_folder = NULL;
     if (called)
         called();
-    do
+    int result;
+    do {
         (void)snprintf(template + strlen(template) - 6, 7, "%06u", made++ % 1000000);
-    while (mkdir(template, S_IRWXU) != 0 && errno == EEXIST);
-    return access(template, F_OK) == 0 ? template : NULL;
+        result = mkdir(template, S_IRWXU);
+    } while (result != 0 && errno == EEXIST);
+    return result == 0 ? template : NULL;
 }
 
 static const char *wanted_name;
