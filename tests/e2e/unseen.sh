@@ -5,7 +5,7 @@
 # its environment), orphaned (the same, when its parents are gone), mute (librtl.so in it reaches nobody; needs root), late (it
 # goes on when the recording ends), strangers, nested, brief (it lives less than a look; needs root), between (between two steps of
 # a look; needs root), flood (very many of these; needs root), elsewhere (recorded by others), leaving (it begins as the program
-# ends), bereft (brief, with librtl.so in it and nothing else; needs root), rooms (namespaces; needs root), hidden (this user may not
+# ends; needs root), bereft (brief, with librtl.so in it and nothing else; needs root), rooms (namespaces; needs root), hidden (this user may not
 # look into it; needs root). Skipped, 77, where something is not there.
 source "$(dirname "$0")/lib.sh"
 part=$1
@@ -157,6 +157,8 @@ elsewhere() {
 
 # It clears its environment and loads the runtime as the program ends: what it does then is waited for.
 leaving() {
+    need_root
+    hears_openers || { echo "the kernel does not tell who makes a process or opens a file: skipped" && exit 77; }
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         trace full '$ctl <<<7; (setsid $bare "$ctl" <<<9 >out &); sleep 0'
         equal "leaving: status" $status 1
