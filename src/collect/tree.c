@@ -129,9 +129,14 @@ static void take(struct tree *tree, struct newcomer *newcomer)
                                   .session = newcomer->facts.session,
                                   .group = newcomer->facts.group,
                                   .foreign = parent && parent->foreign};
+    struct member *former = tree_find(tree, member.pid);
     newcomer->taken = true;
-    if (!tree_find(tree, member.pid))
+    if (!former) {
         add(tree, &member);
+        return;
+    }
+    former->again = true;
+    former->next_foreign = member.foreign;
 }
 
 /* A parent may have come with its child, and have the higher pid. */
@@ -215,7 +220,8 @@ bool tree_begin(struct tree *tree, const char *session)
     return true;
 }
 
-/* Both lists are in order. */
+/* Both lists are in order. A member's pid may be another process's by now, and is looked at again.
+ */
 static void begin_look(struct tree *tree)
 {
     size_t count;
@@ -226,7 +232,7 @@ static void begin_look(struct tree *tree)
     for (size_t i = 0; tree->newcomers && i < count; i++) {
         while (old < tree->known_count && tree->known[old] < pids[i])
             old++;
-        if (old == tree->known_count || tree->known[old] != pids[i])
+        if (old == tree->known_count || tree->known[old] != pids[i] || tree_find(tree, pids[i]))
             tree->newcomers[tree->newcomer_count++].pid = pids[i];
     }
     if (!tree->newcomers) { /* the next look takes them for new again */
@@ -236,6 +242,15 @@ static void begin_look(struct tree *tree)
     free(tree->known);
     tree->known = pids;
     tree->known_count = count;
+}
+
+/* Whether it is the member of that pid, as far as can be told. */
+static bool is_member(const struct tree *tree, const struct newcomer *newcomer)
+{
+    const struct member *member = tree_find(tree, newcomer->pid);
+    uint64_t start = newcomer->facts.start;
+    return member && (member->again || member->start == 0 || start == 0 ||
+                      start == RTL_START_UNKNOWN || start == member->start);
 }
 
 static bool look_through(struct tree *tree, uint64_t until)
@@ -249,6 +264,7 @@ static bool look_through(struct tree *tree, uint64_t until)
         if (rtl_now() > until)
             return false;
         newcomer->facts = rtl_process_facts(newcomer->pid);
+        newcomer->taken = is_member(tree, newcomer);
     }
     take_children(tree);
     take_orphans(tree);

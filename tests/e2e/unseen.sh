@@ -5,8 +5,9 @@
 # its environment), orphaned (the same, when its parents are gone), mute (librtl.so in it reaches nobody; needs root), late (it
 # goes on when the recording ends), strangers, nested, brief (it lives less than a look; needs root), between (between two steps of
 # a look; needs root), flood (very many of these; needs root), elsewhere (recorded by others), leaving (it begins as the program
-# ends; needs root), bereft (brief, with librtl.so in it and nothing else; needs root), rooms (namespaces; needs root), hidden (this user may not
-# look into it; needs root). Skipped, 77, where something is not there.
+# ends; needs root), again (with the pid of another; needs root), bereft (brief, with librtl.so in it and nothing else; needs
+# root), rooms (namespaces; needs root), hidden (this user may not look into it; needs root). Skipped, 77, where something is not
+# there.
 source "$(dirname "$0")/lib.sh"
 part=$1
 export rtl bin
@@ -162,6 +163,16 @@ leaving() {
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         trace full '$ctl <<<7; (setsid $bare "$ctl" <<<9 >out &); sleep 0'
         equal "leaving: status" $status 1
+    done
+}
+
+# The pid of one that is recorded comes again at once, where nobody tells who makes a process.
+again() {
+    for sleeps in 0 0.3 1.5; do
+        missing full 3 1 "(.*) ${without}HSA_TOOLS_LIB was not" \
+            'exec 9< <(echo 5; sleep '$sleeps'); echo 5000 >/proc/sys/kernel/ns_last_pid; $ctl <<<3
+             echo 5000 >/proc/sys/kernel/ns_last_pid; $bare "$ctl" <&9 >last; exit 0'
+        equal "kernels of the last one" "$(tail -n 1 last)" "ran 5"
     done
 }
 
