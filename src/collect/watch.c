@@ -54,6 +54,7 @@ struct finding {
     uint64_t start, image;
     struct sight *sight; /* NULL: it has said something */
     bool recorded;       /* it is over, and a ring may be told to be its own by when it began */
+    bool hidden;         /* it could not be looked into, and nothing else is known of it */
     struct rtl_refusal refusal;
 };
 
@@ -121,6 +122,15 @@ static void judge_suspect(struct watch *watch, const struct finding *finding)
     absent_add(watch->absent, finding->pid, sight->command, sentence);
 }
 
+static void judge_hidden(struct watch *watch, const struct finding *finding)
+{
+    if (watch->hidden++ > 0)
+        return;
+    watch->hidden_pid = finding->pid;
+    (void)snprintf(watch->hidden_command, sizeof watch->hidden_command, "%s",
+                   finding->sight->command);
+}
+
 static bool is_accounted(const struct watch *watch, uint32_t pid, uint64_t start, uint64_t image)
 {
     return absent_knows(watch->absent, pid) || watch->has_ring(watch->context, pid, start, image);
@@ -131,7 +141,9 @@ static void judge(struct watch *watch, struct finding *finding)
     /* Which image opened something is not known of a process that was over by then. */
     bool any = finding->sight && !finding->sight->suspect && !finding->recorded;
     bool accounted = is_accounted(watch, finding->pid, finding->start, any ? 0 : finding->image);
-    if (!accounted && !finding->recorded && finding->sight)
+    if (!accounted && finding->hidden)
+        judge_hidden(watch, finding);
+    else if (!accounted && !finding->recorded && finding->sight)
         judge_suspect(watch, finding);
     else if (!accounted && !finding->recorded)
         absent_refused(watch->absent, &finding->refusal);
@@ -188,22 +200,20 @@ static void conclude(struct watch *watch, struct member *member)
     bool stayed = sight && (!sight->waits || sight->last - sight->since >= LOADED_NS);
     bool judged = sight && ((stayed && sight->suspect) || sight->opened != 0);
     finding.recorded = recorded && !judged;
-    if (!(judged || recorded) || member->foreign || !add_finding(watch, &finding))
+    finding.hidden = sight && sight->hidden && !judged && !recorded;
+    if (!(judged || recorded || finding.hidden) || member->foreign || !add_finding(watch, &finding))
         free(sight);
 }
 
 /* Looks. */
 
-static void note_hidden(struct watch *watch, struct member *member)
+static void note_hidden(struct member *member)
 {
     struct sight *sight = sight_of(member);
-    if (!sight || sight->hidden || member->foreign)
+    if (!sight || sight->hidden)
         return;
     sight->hidden = true;
-    if (watch->hidden++ > 0)
-        return;
-    watch->hidden_pid = member->pid;
-    maps_command(member->pid, watch->hidden_command, sizeof watch->hidden_command);
+    maps_command(member->pid, sight->command, sizeof sight->command);
 }
 
 static void hear_refusal(struct watch *watch, struct member *member, const char *text)
@@ -367,7 +377,7 @@ static void read_maps(struct watch *watch, struct member *member)
     struct maps maps;
     enum maps_read read = maps_read(member->pid, watch->absent->session, &maps);
     if (read == MAPS_HIDDEN)
-        note_hidden(watch, member);
+        note_hidden(member);
     else if (read == MAPS_READ)
         take_maps(watch, member, &maps);
 }
@@ -531,12 +541,12 @@ static void tell_hidden(const struct watch *watch)
     if (watch->hidden == 0)
         return;
     (void)snprintf(sentence, sizeof sentence,
-                   "%u process%s of the program could not be looked into, because %s "
-                   "privileges that rtl has not (%sprocess %" PRIu32
-                   ", %s): whether %s used a GPU without being recorded is not known",
-                   watch->hidden, many ? "es" : "", many ? "they have" : "it has",
-                   many ? "first: " : "", watch->hidden_pid, watch->hidden_command,
-                   many ? "they" : "it");
+                   "%u process%s of the program could not be looked into (%sprocess %" PRIu32
+                   ", %s): %s raised privileges or %s made undumpable, and whether %s used a GPU "
+                   "without being recorded is not known",
+                   watch->hidden, many ? "es" : "", many ? "first: " : "", watch->hidden_pid,
+                   watch->hidden_command, many ? "they have" : "it has",
+                   many ? "have been" : "has been", many ? "they" : "it");
     absent_note(watch->absent, sentence);
 }
 

@@ -283,8 +283,15 @@ hidden() {
     status=0
     $alice "$rtl" trace --gpu soft -q -f -o t.db -- bash -c '$ctl <<<7; ./sleep 6' >run.out 2>run.err || fail "status $?"
     "$rtl" check t.db >check.out || fail "a program that nobody may look into makes the trace incomplete"
-    grep -q '^  note: 1 process of the program could not be looked into, because it has privileges that rtl has not (process [0-9]*, ./sleep 6)' \
+    grep -q '^  note: 1 process of the program could not be looked into (process [0-9]*, ./sleep 6): it has raised privileges' \
         check.out || fail "nobody says that a process could not be looked into"
+    # One that is recorded need not be: a file that its user may not read makes it undumpable.
+    install -m 711 "$bin/ctl" ctl
+    export E2E_KERNELS=$bin/e2e_kernels.co
+    $alice "$rtl" trace --gpu soft -q -f -o t.db -- bash -c './ctl <<<9; $ctl <<<7' >run.out 2>run.err || fail "status $?"
+    "$rtl" check t.db >check.out || fail "an undumpable program is not recorded"
+    equal "kernels" "$(ask t.db 'SELECT count(*) FROM kernels')" 16
+    ! grep 'could not be looked into' check.out || fail "one that is recorded is said to be hidden"
 }
 
 "$part"
