@@ -2,6 +2,7 @@
 #include "store/reader.h"
 #include "store/tables.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -450,10 +451,9 @@ static int take_fact(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
 static uint64_t size_of(const char *path, const char *suffix)
 {
     struct stat status;
-    char *name = sqlite3_mprintf("%s%s", path, suffix);
-    uint64_t size = name && stat(name, &status) == 0 ? (uint64_t)status.st_size : 0;
-    sqlite3_free(name);
-    return size;
+    char name[PATH_MAX + 8];
+    (void)snprintf(name, sizeof name, "%s%s", path, suffix);
+    return stat(name, &status) == 0 ? (uint64_t)status.st_size : 0;
 }
 
 static rtl_status_t load_facts(rtl_trace_t *trace)

@@ -232,6 +232,18 @@ static bool was_moved(const struct rtl_writer *writer)
     return moved != 0;
 }
 
+/* Of the definitions that wait, what all rows of an account are about. */
+static int store_processes(struct rtl_writer *writer)
+{
+    struct rtl_deferred_item item;
+    int result = SQLITE_OK;
+    for (size_t at = 0; result == SQLITE_OK && rtl_deferred_next(&writer->pending, &at, &item);)
+        if (item.type == RTL_WIRE_PROCESS)
+            result =
+                rtl_rows_definition(&writer->rows, item.type, item.process, item.body, item.texts);
+    return result;
+}
+
 /* That the file could not be written, and why: what is left to a reader who finds it so, whatever
  * becomes of this process. With `accounts` what was seen until now is told, too. */
 static int store_failure(struct rtl_writer *writer, const char *why, bool accounts)
@@ -241,6 +253,8 @@ static int store_failure(struct rtl_writer *writer, const char *why, bool accoun
         result = rtl_rows_meta_text(&writer->rows, "failure", why);
     if (result == SQLITE_OK)
         result = rtl_rows_meta_number(&writer->rows, "accounted", accounts);
+    if (result == SQLITE_OK && accounts)
+        result = store_processes(writer);
     if (result == SQLITE_OK && accounts)
         result = store_accounts(writer, NULL);
     if (result == SQLITE_OK && accounts)

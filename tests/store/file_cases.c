@@ -1,6 +1,7 @@
 /* The file itself: its making, its neighbours, full disks, killed writers, readers beside it. */
 #include "fixture.h"
 
+#include "store/digest.h"
 #include "store/reader.h"
 #include "store/schema.h"
 
@@ -364,6 +365,55 @@ const char *File_FullDiskToTheEnd(void)
     CHECK(count >= 5000 && count < 200000);
     CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
     CHECK(rtlTraceInfo(trace, &info) == RTL_OK && info.finished == 0);
+    rtlTraceClose(trace);
+    fixture_remove(path);
+    return NULL;
+}
+
+/* Of a process that begins when the disk is full an account is all that finds room. */
+static const char *begins_too_late_child(const char *path)
+{
+    char error[512] = "";
+    const struct rtl_writer_account account = {.packets = 500, .seen = 500, .recorded = 500};
+    struct rtl_writer *writer = fixture_open(path);
+    CHECK(writer != NULL);
+    uint32_t process = fixture_define(writer, 1, 2);
+    CHECK(limit_files(400000));
+    for (uint64_t i = 0; i < 40; i++) {
+        noisy_kernels(writer, process, i * 5000, (i + 1) * 5000);
+        (void)rtl_writer_checkpoint(writer);
+    }
+    uint32_t late = fixture_define(writer, 1, 2);
+    fixture_kernels(writer, late, 0, 0, 500);
+    rtl_writer_ledger(writer, late, 0, &account);
+    CHECK(rtl_writer_close(writer, 0, error, sizeof error) == -1);
+    return NULL;
+}
+
+static void tell_damage(void *context, const char *what)
+{
+    (void)snprintf(context, 256, "%s", what);
+}
+
+const char *File_FullDiskBeforeAProcess(void)
+{
+    char path[FIXTURE_PATH];
+    char error[512];
+    char damage[256] = "";
+    bool known;
+    rtl_trace_t *trace = NULL;
+    const rtl_process_t *processes;
+    const rtl_ledger_t *ledger;
+    size_t count;
+    CHECK(fixture_path(path));
+    CHECK_DONE(in_child(begins_too_late_child, path));
+    CHECK(rtlTraceOpen(path, &trace, error, sizeof error) == RTL_OK);
+    CHECK(rtlTraceLedger(trace, &ledger, &count) == RTL_OK);
+    CHECK(count > 0 && ledger[count - 1].process == 2 && ledger[count - 1].seen == 500);
+    CHECK(rtlTraceProcesses(trace, &processes, &count) == RTL_OK && count == 2);
+    CHECK(rtl_digest_check(trace, &known, tell_damage, damage) == RTL_OK);
+    if (damage[0])
+        return check_failed(path, 0, damage);
     rtlTraceClose(trace);
     fixture_remove(path);
     return NULL;
