@@ -172,7 +172,7 @@ static const struct rule {
         table, column, column " NOT IN (" list ")", "with an unknown " column, true                \
     }
     WORDS("processes", "state",
-          "'running', 'closed', 'exited', 'died', 'refused', 'replaced', 'unrecorded', "
+          "'running', 'closed', 'exited', 'died', 'refused', 'replaced', 'imported', 'unrecorded', "
           "'not_started'"),
     WORDS("processes", "mode", "'lite', 'standard', 'hip', 'full'"),
     WORDS("agents", "type", "'CPU', 'GPU', 'DSP', 'other'"),

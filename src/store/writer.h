@@ -151,7 +151,8 @@ typedef bool (*rtl_writer_ask)(void *context, uint32_t process, uint32_t queue,
 void rtl_writer_ask_for_accounts(struct rtl_writer *, rtl_writer_ask ask, void *context);
 
 /** Ends a process: `state` "closed", "exited", "died", "replaced", "refused" (librtl of another
- * build), "unrecorded" (no ring) or "not_started" (no GPU runtime); `torn` slots lost in the ring;
+ * build), "unrecorded" (no ring), "not_started" (no GPU runtime) or "imported" (from
+ * a format that does not tell what is missing); `torn` slots lost in the ring;
  * time in ns (CLOCK_BOOTTIME). */
 void rtl_writer_process_end(struct rtl_writer *, uint32_t process, const char *state, uint64_t time,
                             uint64_t torn);

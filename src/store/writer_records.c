@@ -523,6 +523,7 @@ void rtl_writer_process_end(struct rtl_writer *writer, uint32_t process, const c
                         : strcmp(state, "refused") == 0     ? "refused"
                         : strcmp(state, "unrecorded") == 0  ? "unrecorded"
                         : strcmp(state, "not_started") == 0 ? "not_started"
+                        : strcmp(state, "imported") == 0    ? "imported"
                                                             : "died";
     ends[writer->end_count++] = (struct rtl_process_end){process, known, time, torn};
 }

@@ -137,5 +137,11 @@ for query in "SELECT name, start, end, queue, gpu, correlation, packet FROM kern
     same_rows=$(ask t.db "$query" | cksum)
     equal "imported: $query" "$(ask i.db "$query" | cksum)" "$same_rows"
 done
-"$rtl" check i.db >check.out 2>check.err || fail "rtl check of the imported trace ended with status $?"
+status=0
+"$rtl" check i.db >check.out 2>check.err || status=$?
+equal "rtl check of the imported trace: status" $status 1
+grep -q '^UNKNOWN: .* imported: what is missing is not known$' check.out || fail "the verdict says more than is known"
+"$rtl" merge both.db t.db i.db >merge.out 2>&1 || fail "rtl merge of the imported trace ended with status $?"
+! "$rtl" check both.db >both.out || fail "a trace with an imported one in it is called complete"
+grep -q '^UNKNOWN: ' both.out || fail "the verdict of both is another"
 grep -q 'imported from an RPD file' check.out || fail "what rtl check says of the imported trace"

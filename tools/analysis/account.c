@@ -138,6 +138,7 @@ static rtl_status_t count_processes(rtl_trace_t *trace, struct verdict *verdict)
         verdict->died += strcmp(processes[i].state, "died") == 0;
         verdict->running += strcmp(processes[i].state, "running") == 0;
         verdict->refused += strcmp(processes[i].state, "refused") == 0;
+        verdict->imported += strcmp(processes[i].state, "imported") == 0;
         if (strcmp(processes[i].state, "unrecorded") == 0 && verdict->unrecorded++ == 0)
             verdict->why = note_about(trace, processes[i].process);
         if (!started && verdict->not_started++ == 0)
@@ -333,12 +334,14 @@ rtl_status_t account_verdict(rtl_trace_t *trace, struct verdict *verdict)
     verdict->recording = is_recording(&info);
     verdict->failure = info.failure;
     verdict->at_least = !verdict->finished && !verdict->recording && !info.accounted;
-    verdict->complete = verdict->finished && verdict->processes > verdict->not_started &&
-                        verdict->running == 0 && verdict->refused == 0 &&
-                        verdict->unrecorded == 0 && verdict->untracked == 0 && verdict->torn == 0 &&
-                        is_whole(&verdict->total) && is_whole(&verdict->copies) &&
-                        verdict->graphs.lost == 0 && verdict->opaque.of_graphs == 0 &&
-                        verdict->unseen.hips == 0 && verdict->kinds.whole;
+    verdict->unknown = verdict->finished && verdict->processes > verdict->not_started &&
+                       verdict->running == 0 && verdict->refused == 0 && verdict->unrecorded == 0 &&
+                       verdict->untracked == 0 && verdict->torn == 0 && is_whole(&verdict->total) &&
+                       is_whole(&verdict->copies) && verdict->graphs.lost == 0 &&
+                       verdict->opaque.of_graphs == 0 && verdict->unseen.hips == 0 &&
+                       verdict->kinds.whole;
+    verdict->complete = verdict->unknown && verdict->imported == 0;
+    verdict->unknown = verdict->unknown && verdict->imported > 0;
     return RTL_OK;
 }
 
@@ -469,6 +472,9 @@ static void append_states(struct line *line, const struct verdict *verdict)
         append(line, ", records in %s torn", show_things(verdict->torn, "ring slot").text);
     if (verdict->unrecorded)
         append(line, ", %s not recorded", show_things(verdict->unrecorded, "process").text);
+    if (verdict->imported)
+        append(line, ", %s imported: what is missing is not known",
+               show_things(verdict->imported, "process").text);
     if (verdict->running)
         append(line, ", %s still running at the end",
                show_things(verdict->running, "process").text);
@@ -530,7 +536,10 @@ void account_line(const struct verdict *verdict, char *text, size_t size)
     if (verdict->damage)
         append(&line, "DAMAGED: %s; ", verdict->damage);
     else
-        append(&line, "%s: ", verdict->complete ? "complete" : "INCOMPLETE");
+        append(&line, "%s: ",
+               verdict->complete  ? "complete"
+               : verdict->unknown ? "UNKNOWN"
+                                  : "INCOMPLETE");
     append_account(&line, verdict, &verdict->total, "kernels");
     if (verdict->copies.seen || verdict->copies.stored) {
         append(&line, "; ");

@@ -30,6 +30,7 @@ struct verdict {
     struct account copies; /**< of asynchronous copies */
     unsigned processes, died, running, refused;
     unsigned unrecorded;  /**< processes that are not recorded and should be */
+    unsigned imported;    /**< processes of which another format has not told what is missing */
     const char *why;      /**< note about the first of them, NULL if there is none; the trace's */
     unsigned not_started; /**< processes whose GPU runtime did not come up: they had nothing that
                                could be recorded */
@@ -66,6 +67,7 @@ struct verdict {
     bool finished;       /**< the collector ended in order */
     bool recording;      /**< not finished, and the collector lives (on this host) */
     bool complete;
+    bool unknown; /**< nothing is missing but what an import could not tell */
 };
 
 /** True if the collector could not write more of the trace. */

@@ -570,6 +570,7 @@ static json_t *json_check(const struct check *check)
                               open_text(account_failed(verdict) ? verdict->failure : ""));
     (void)json_object_set_new(object, "at_least", json_boolean(verdict->at_least));
     (void)json_object_set_new(object, "unrecorded", json_integer((json_int_t)verdict->unrecorded));
+    (void)json_object_set_new(object, "imported", json_integer((json_int_t)verdict->imported));
     (void)json_object_set_new(object, "not_started",
                               json_integer((json_int_t)verdict->not_started));
     (void)json_object_set_new(object, "graphs", json_launches(verdict));

@@ -600,7 +600,7 @@ static void close_processes(struct rpd *rpd)
         const struct rtl_wire_note note = {
             .time_ns = rpd->ends[i], .queue = RTL_NONE, .text_length = text_length(text)};
         rtl_writer_note(rpd->writer, (uint32_t)i + 1, &note, text);
-        rtl_writer_process_end(rpd->writer, (uint32_t)i + 1, "closed", rpd->ends[i], 0);
+        rtl_writer_process_end(rpd->writer, (uint32_t)i + 1, "imported", rpd->ends[i], 0);
     }
 }
 
