@@ -287,18 +287,30 @@ static int finish(struct rtl_writer *writer, int exit_status)
 }
 
 /* Makes the trace one file. A try that failed half way leaves a journal, which the next one takes
- * back first. */
-static void leave_log(struct rtl_writer *writer)
+ * back first. SQLite's result. */
+static int leave_log(struct rtl_writer *writer)
 {
     bool logs = rtl_file_has_log(writer->path);
     if (logs && rtl_beside_make(writer->path, "-journal") != 0)
-        return;
+        return SQLITE_OK;
     int result = SQLITE_IOERR;
     for (int i = 0; i < 2 && (result & 0xff) == SQLITE_IOERR; i++)
         result = sqlite3_exec(writer->db, "PRAGMA synchronous=FULL; PRAGMA journal_mode=DELETE",
                               NULL, NULL, NULL);
     if (logs)
         rtl_beside_remove_empty(writer->path, "-journal");
+    return result;
+}
+
+/* The trace is whole, and not in one file. */
+static void say_log(const struct rtl_writer *writer, int result, char *error, size_t error_size)
+{
+    char text[RTL_FILE_REASON];
+    (void)snprintf(error, error_size,
+                   "the trace %s is whole only with %s-wal beside it, which could not be put into "
+                   "it: %s",
+                   writer->path, writer->path,
+                   rtl_file_reason(writer->db, result, writer->path, text, sizeof text));
 }
 
 int rtl_writer_close(struct rtl_writer *writer, int exit_status, char *error, size_t error_size)
@@ -320,12 +332,13 @@ int rtl_writer_close(struct rtl_writer *writer, int exit_status, char *error, si
      * it, and stays so. */
     rtl_rows_close(&writer->rows);
     rtl_graph_feed_close(&writer->graphs);
-    if (result == SQLITE_OK)
-        leave_log(writer);
-    if (writer->error[0])
-        (void)snprintf(error, error_size, "%s", writer->error);
-    rtl_file_forget(&writer->kept);
     bool whole = result == SQLITE_OK && !rtl_writer_has_dropped(writer);
+    int left = result == SQLITE_OK ? leave_log(writer) : SQLITE_OK;
+    if (!whole)
+        (void)snprintf(error, error_size, "%s", writer->error);
+    else if (left != SQLITE_OK && (left & 0xff) != SQLITE_BUSY && (left & 0xff) != SQLITE_LOCKED)
+        say_log(writer, left, error, error_size);
+    rtl_file_forget(&writer->kept);
     release(writer);
     return whole ? 0 : -1;
 }

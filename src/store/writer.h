@@ -175,7 +175,8 @@ const char *rtl_writer_error(const struct rtl_writer *);
 
 /** Last checkpoint; marks the trace finished, makes it one file, frees the writer (also on
  * failure). `exit_status` as in rtl_trace_info_t. 0, or -1 with the sentence in `error`, also when
- * kernels were left out because an earlier checkpoint failed. */
+ * kernels were left out because an earlier checkpoint failed. With 0 there is a sentence (else
+ * `error` stays as it is) if the trace is whole and could not be made one file. */
 int rtl_writer_close(struct rtl_writer *, int exit_status, char *error, size_t error_size);
 
 #endif

@@ -81,7 +81,13 @@ small() {
         ;;
     0)
         "$rtl" sql small/t.db 'SELECT count(*) FROM kernels' >count.out 2>&1 || fail "$1 KiB: the trace cannot be read"
-        if [ -s run.err ]; then
+        if grep -q "^rtl: the trace .*small/t.db is whole only with .*small/t.db-wal beside it, .*: the disk is full" run.err; then
+            apart=$((apart + 1))
+            equal "$1 KiB: sentences" "$(wc -l <run.err)" 1
+            [ -s small/t.db-wal ] || fail "$1 KiB: there is no log"
+            "$rtl" check small/t.db >check.out 2>&1 || fail "$1 KiB: the trace is not whole with its log"
+            equal "$1 KiB: kernels" "$(cat count.out)" 50000
+        elif [ -s run.err ]; then
             lost=$((lost + 1))
             equal "$1 KiB: sentences" "$(wc -l <run.err)" 1
             grep -q "^rtl: the trace is not whole: .*small/t.db: the disk is full, .*small has no space for more" run.err ||
@@ -90,6 +96,7 @@ small() {
             grep -q 'the disk was full' check.out || fail "$1 KiB: rtl check does not say that the disk was full"
         else
             equal "$1 KiB: kernels" "$(cat count.out)" 50000
+            equal "$1 KiB: files" "$(ls small)" t.db
         fi
         ;;
     *) fail "$1 KiB: status $status" ;;
@@ -97,6 +104,7 @@ small() {
     umount small
 }
 trap 'cd /; umount "$scratch/small" "$scratch/disk" 2>/dev/null || true; rm -rf "$scratch"' EXIT
-refused=0 lost=0
-for kib in 20 100 160 172 184 196 208 220 232 244 256 280 320 400 600 2048; do small "$kib"; done
+refused=0 lost=0 apart=0
+for kib in 20 100 160 172 184 196 208 220 232 244 256 280 320 400 {408..480..8} 600 2048; do small "$kib"; done
 [ "$refused" -gt 0 ] && [ "$lost" -gt 0 ] || fail "no disk was too small: $refused traces refused, $lost not whole"
+[ "$apart" -gt 0 ] || fail "no disk was too small for the log to be put into the trace"

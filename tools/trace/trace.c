@@ -243,6 +243,8 @@ static int close_recording(struct recording *recording)
     int failed = rtl_writer_close(recording->writer, child_trace_status(&recording->child), error,
                                   sizeof error);
     recording->writer = NULL;
+    if (!failed && error[0])
+        say("%s", error);
     return failed ? say_fail(-1, "the trace is not whole: %s", error) : 0;
 }
 
