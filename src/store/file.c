@@ -59,7 +59,8 @@ static int last_errno(sqlite3_file *file)
 
 /* The system's number for what SQLite calls by one of its own; 0: it is not known. That of a call
  * for the log's index only the connection has. SQLite gives up as "locking protocol" when it has
- * tried a hundred times to read a log of which no page can be written. */
+ * tried a hundred times to read a log of which no page can be written, and takes for "malformed"
+ * what it could not read. */
 static int system_errno(sqlite3 *db, int result)
 {
     sqlite3_file *file = NULL;
@@ -67,7 +68,8 @@ static int system_errno(sqlite3 *db, int result)
     int kind = result & 0xff;
     if (kind == SQLITE_FULL)
         return ENOSPC;
-    if (db == NULL || (kind != SQLITE_IOERR && kind != SQLITE_CANTOPEN && kind != SQLITE_PROTOCOL))
+    bool told = kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN;
+    if (db == NULL || (!told && kind != SQLITE_PROTOCOL && kind != SQLITE_CORRUPT))
         return 0;
     if (kind == SQLITE_CANTOPEN)
         return sqlite3_system_errno(db);
@@ -76,7 +78,7 @@ static int system_errno(sqlite3 *db, int result)
     int number = last_errno(log);
     if (number == 0)
         number = last_errno(file);
-    return number || kind == SQLITE_PROTOCOL ? number : sqlite3_system_errno(db);
+    return number || !told ? number : sqlite3_system_errno(db);
 }
 
 bool rtl_file_is_full(sqlite3 *db, int result)

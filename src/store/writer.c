@@ -287,19 +287,23 @@ static int finish(struct rtl_writer *writer, int exit_status)
 }
 
 /* Makes the trace one file. A try that failed half way leaves a journal, which the next one takes
- * back first. SQLite's result. */
+ * back first. SQLite's result, of the first one if none succeeds: the next one only finds what that
+ * has left. */
 static int leave_log(struct rtl_writer *writer)
 {
     bool logs = rtl_file_has_log(writer->path);
     if (logs && rtl_beside_make(writer->path, "-journal") != 0)
         return SQLITE_OK;
+    int first = SQLITE_OK;
     int result = SQLITE_IOERR;
-    for (int i = 0; i < 2 && (result & 0xff) == SQLITE_IOERR; i++)
+    for (int i = 0; i < 2 && (result & 0xff) == SQLITE_IOERR; i++) {
         result = sqlite3_exec(writer->db, "PRAGMA synchronous=FULL; PRAGMA journal_mode=DELETE",
                               NULL, NULL, NULL);
+        first = i == 0 ? result : first;
+    }
     if (logs)
         rtl_beside_remove_empty(writer->path, "-journal");
-    return result;
+    return result == SQLITE_OK ? SQLITE_OK : first;
 }
 
 /* The trace is whole, and not in one file. */
