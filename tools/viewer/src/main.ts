@@ -264,7 +264,8 @@ function notice(): void {
     byId('title').textContent = info.command || info.file;
     byId('title').title = info.command;
     const badge = byId('verdict');
-    badge.textContent = info.complete ? `complete · ${count(info.kernels)} kernels` : 'not complete';
+    const missing = info.verdict.startsWith('UNKNOWN') ? 'not known to be complete' : 'not complete';
+    badge.textContent = info.complete ? `complete · ${count(info.kernels)} kernels` : missing;
     badge.title = info.verdict;
     badge.classList.add(info.complete ? 'good' : 'bad');
 }
