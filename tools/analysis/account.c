@@ -334,14 +334,14 @@ rtl_status_t account_verdict(rtl_trace_t *trace, struct verdict *verdict)
     verdict->recording = is_recording(&info);
     verdict->failure = info.failure;
     verdict->at_least = !verdict->finished && !verdict->recording && !info.accounted;
-    verdict->unknown = verdict->finished && verdict->processes > verdict->not_started &&
-                       verdict->running == 0 && verdict->refused == 0 && verdict->unrecorded == 0 &&
-                       verdict->untracked == 0 && verdict->torn == 0 && is_whole(&verdict->total) &&
-                       is_whole(&verdict->copies) && verdict->graphs.lost == 0 &&
-                       verdict->opaque.of_graphs == 0 && verdict->unseen.hips == 0 &&
-                       verdict->kinds.whole;
-    verdict->complete = verdict->unknown && verdict->imported == 0;
-    verdict->unknown = verdict->unknown && verdict->imported > 0;
+    bool whole = verdict->finished && verdict->processes > verdict->not_started &&
+                 verdict->running == 0 && verdict->refused == 0 && verdict->unrecorded == 0 &&
+                 verdict->untracked == 0 && verdict->torn == 0 && is_whole(&verdict->total) &&
+                 is_whole(&verdict->copies) && verdict->graphs.lost == 0 &&
+                 verdict->opaque.of_graphs == 0 && verdict->unseen.hips == 0 &&
+                 verdict->kinds.whole;
+    verdict->complete = whole && verdict->imported == 0;
+    verdict->unknown = whole && verdict->imported > 0;
     return RTL_OK;
 }
 
