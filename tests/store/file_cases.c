@@ -336,17 +336,24 @@ const char *File_FullDiskLaterAndThenRoom(void)
     return NULL;
 }
 
+/* 200 000 kernels, of which a part finds room. */
+static bool fill_disk(struct rtl_writer *writer, uint32_t process)
+{
+    bool limited = limit_files(400000);
+    for (uint64_t i = 0; limited && i < 40; i++) {
+        noisy_kernels(writer, process, i * 5000, (i + 1) * 5000);
+        (void)rtl_writer_checkpoint(writer);
+    }
+    return limited;
+}
+
 static const char *full_to_the_end_child(const char *path)
 {
     char error[512] = "";
     struct rtl_writer *writer = fixture_open(path);
     CHECK(writer != NULL);
     uint32_t process = fixture_define(writer, 1, 2);
-    CHECK(limit_files(400000));
-    for (uint64_t i = 0; i < 40; i++) {
-        noisy_kernels(writer, process, i * 5000, (i + 1) * 5000);
-        (void)rtl_writer_checkpoint(writer);
-    }
+    CHECK(fill_disk(writer, process));
     CHECK(rtl_writer_kernels(writer) == 200000);
     CHECK(rtl_writer_close(writer, 0, error, sizeof error) == -1);
     CHECK(strstr(error, path) != NULL && strstr(error, "File too large") != NULL);
@@ -378,11 +385,7 @@ static const char *begins_too_late_child(const char *path)
     struct rtl_writer *writer = fixture_open(path);
     CHECK(writer != NULL);
     uint32_t process = fixture_define(writer, 1, 2);
-    CHECK(limit_files(400000));
-    for (uint64_t i = 0; i < 40; i++) {
-        noisy_kernels(writer, process, i * 5000, (i + 1) * 5000);
-        (void)rtl_writer_checkpoint(writer);
-    }
+    CHECK(fill_disk(writer, process));
     uint32_t late = fixture_define(writer, 1, 2);
     fixture_kernels(writer, late, 0, 0, 500);
     rtl_writer_ledger(writer, late, 0, &account);
