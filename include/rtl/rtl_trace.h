@@ -107,7 +107,8 @@ typedef struct rtl_process {
                           one), "running", "refused" (its librtl
                           was of another build: nothing of it is in the trace), "unrecorded" (it
                           has no ring here: a note tells why), "not_started" (its GPU runtime did
-                          not come up: it had nothing to be recorded) */
+                          not come up: it had nothing to be recorded), "imported" (from a format
+                          that does not tell what is missing) */
     uint64_t torn;     /**< ring slots that were reserved and never committed */
     const char *title; /**< command line as the process has rewritten it (setproctitle), "" if it
                           has not, or it is unknown */
