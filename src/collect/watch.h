@@ -46,7 +46,7 @@ struct watch {
     uint64_t cost, due, not_before; /* ns */
     unsigned echo;                  /* looks since the last opening */
     unsigned strange;               /* openers that may be members: Linux has lost who made them */
-    unsigned hidden;                /* members that this user may not look into */
+    unsigned hidden;                /* members without a ring that this user may not look into */
     uint32_t hidden_pid;
     char hidden_command[96];
 };
