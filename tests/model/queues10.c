@@ -8,7 +8,7 @@
  *     counted    several handles of two hardware queues, released and acquired again in between
  *     early      the queue that was made before librtl.so was loaded
  *     busy       the same, with a packet in it that nobody has seen being written, and that waits
- *     racing     eight threads, on queues that nobody has seen, all from the first packet on
+ *     racing     eight threads, on queues that nobody has seen, all with their first packets at once
  *
  * Prints `kernels N` for all that it dispatched, `device N`: queues with a ring in device memory,
  * and `reads N`: how often a guarded ring was read in a call of this program's that reserves
@@ -237,8 +237,11 @@ static void run_early(bool busy)
         gpu_must(hsa_signal_destroy(signal), "signal");
 }
 
+static pthread_barrier_t line;
+
 static void *race(void *queue)
 {
+    (void)pthread_barrier_wait(&line);
     for (unsigned i = 0; i < ROUNDS; i++)
         submit(queue, 1 + i % 3);
     return NULL;
@@ -250,10 +253,12 @@ static void run_racing(void)
         pthread_t threads[THREADS];
         struct model10_desc desc = describe(MODEL10_COMPUTE, 0);
         create(&desc, 1);
+        (void)pthread_barrier_init(&line, NULL, THREADS);
         for (unsigned i = 0; i < THREADS; i++)
             (void)pthread_create(&threads[i], NULL, race, desc.queue);
         for (unsigned i = 0; i < THREADS; i++)
             (void)pthread_join(threads[i], NULL);
+        (void)pthread_barrier_destroy(&line);
         gpu_drain(&gpu, desc.queue);
         gpu_must(hsa_queue_destroy(desc.queue), "queue destroy");
     }

@@ -181,6 +181,19 @@ static bool hook_into(struct rtl_queue *state, const struct rtl_queue_made *made
                 HSA_STATUS_SUCCESS);
 }
 
+/* Last of all: other threads may have the handle of a queue that is adopted, and use its state as
+ * soon as its address is known. They are about to ring a doorbell that has to be known by then. */
+static bool show(struct rtl_queue *state)
+{
+    if (!rtl_queue_map_put(rtl_queue_addresses, (uint64_t)(uintptr_t)state->queue, state)) {
+        rtl_queue_map_remove(rtl_queue_doorbells, state->doorbell);
+        rtl_queues_observer()->closing(state);
+        return false;
+    }
+    atomic_store_explicit(&state->phase, RTL_QUEUE_LIVE, memory_order_release);
+    return true;
+}
+
 /* Under the lock. False: there is no place for the queue, or no memory. */
 static bool follow(hsa_queue_t *queue, uint32_t agent, const struct rtl_queue_made *made)
 {
@@ -195,18 +208,13 @@ static bool follow(hsa_queue_t *queue, uint32_t agent, const struct rtl_queue_ma
     uint32_t id = made->id != RTL_NONE ? made->id : rtl_queues_new_id();
     state->interception = made->interception;
     set_up(state, queue, agent, id, made->described);
-    if (!rtl_queue_map_put(rtl_queue_addresses, (uint64_t)(uintptr_t)queue, state))
-        return false;
     if (!hook_into(state, made) ||
-        !rtl_queue_map_put(rtl_queue_doorbells, state->doorbell, state)) {
-        rtl_queue_map_remove(rtl_queue_addresses, (uint64_t)(uintptr_t)queue);
+        !rtl_queue_map_put(rtl_queue_doorbells, state->doorbell, state))
         return false;
-    }
     rtl_queues_describe(queue, id, agent, made->interception);
     services.created(made->maker, id);
     rtl_queues_observer()->opened(state);
-    atomic_store_explicit(&state->phase, RTL_QUEUE_LIVE, memory_order_release);
-    return true;
+    return show(state);
 }
 
 /* Follows the queue, as soon as there is a place: places of destroyed queues become free when the
