@@ -1,8 +1,9 @@
 # Helpers for tests/<area>/CMakeLists.txt.
 #
-#   rtl_add_gtest(TARGET AREA area SOURCES a.cpp shim.c [LIBS lib...] [SOFTGPU] [WHOLE] options...)
+#   rtl_add_gtest(TARGET AREA area SOURCES a.cpp shim.c [LIBS lib...] [OBJECTS target file...] [SOFTGPU] [WHOLE] options...)
 #       a GoogleTest program; its cases are ctest tests `area.Suite.Case`, or one test `area.TARGET`
-#       with WHOLE (for programs whose start is dear, such as those that open a GPU)
+#       with WHOLE (for programs whose start is dear, such as those that open a GPU). OBJECTS: what these files of
+#       another target, named from its folder, are compiled to
 #   rtl_add_program(TARGET SOURCES a.c [LIBS lib...])
 #       a plain program for tests, in build/tests/bin
 #   rtl_add_test(area.what COMMAND cmd... [DEPENDS target...] options...)
@@ -59,7 +60,7 @@ endif()
 
 set(_rtl_test_flags SOFTGPU SANITIZE NO_SANITIZE NO_TSAN SERIAL MAY_SKIP)
 set(_rtl_test_values TIMEOUT TSAN_CASES)
-set(_rtl_test_lists ENV LIBS DEPENDS)
+set(_rtl_test_lists ENV LIBS OBJECTS DEPENDS)
 
 # Sets `properties` (a list for PROPERTIES), `environment` and `sanitized` from the parsed options in
 # ARG_*. The environment is no member of the list, because it is a list itself.
@@ -100,14 +101,27 @@ function(rtl_add_program target)
   target_link_libraries(${target} PRIVATE ${ARG_LIBS})
 endfunction()
 
-# A file that only hands C functions to GoogleTest is worth no optimization, debug information or sanitizer, with which
-# its hundreds of classes would take the longest of all files here.
-function(_rtl_compile_shims sources)
+# Links what these files of another target, named from its folder, are compiled to: compiled again they would take as long
+# again, in each of the builds.
+function(rtl_use_objects target from)
+  list(JOIN ARGN "|" names)
+  string(REPLACE "." "[.]" names "${names}")
+  target_sources(${target} PRIVATE
+                 "$<FILTER:$<TARGET_OBJECTS:${from}>,INCLUDE,/${from}[.]dir/([.]/)?(${names})[.]o$>")
+endfunction()
+
+# Cases in C++ wait for others and need no optimization, which would take twice as long for all that GoogleTest makes of
+# them. A file that only hands C functions to GoogleTest is worth no debug information or sanitizer either: its hundreds of
+# classes would take the longest of all files here.
+function(_rtl_compile_cases sources)
+  list(FILTER sources INCLUDE REGEX "[.]cpp$")
   foreach(source ${sources})
     file(STRINGS ${source} calls REGEX "^RTL_C_TEST")
     file(STRINGS ${source} cases REGEX "^TEST")
     if(calls AND NOT cases)
       set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-O0;-g0;-fno-sanitize=all")
+    else()
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-O0;-g1")
     endif()
   endforeach()
 endfunction()
@@ -116,8 +130,11 @@ function(rtl_add_gtest target)
   cmake_parse_arguments(ARG "${_rtl_test_flags};WHOLE" "${_rtl_test_values};AREA"
                         "${_rtl_test_lists};SOURCES" ${ARGN})
   add_executable(${target} ${ARG_SOURCES})
-  _rtl_compile_shims("${ARG_SOURCES}")
+  _rtl_compile_cases("${ARG_SOURCES}")
   target_link_libraries(${target} PRIVATE ${ARG_LIBS} GTest::gtest GTest::gtest_main Threads::Threads)
+  if(ARG_OBJECTS)
+    rtl_use_objects(${target} ${ARG_OBJECTS})
+  endif()
   if(ARG_SOFTGPU)
     _rtl_test_properties(FALSE)
     add_dependencies(${target} softgpu)
