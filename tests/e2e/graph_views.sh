@@ -37,7 +37,8 @@ refused "both.db has a graph 1 in several processes: write 1:1 or 2:1" timeline 
 # A chunk of kernels whose bytes have changed: nobody guesses, and nothing is shown.
 cp 0.db torn.db
 python3 -c 'import sqlite3; db = sqlite3.connect("torn.db"); db.execute("UPDATE kernel_chunks SET data = zeroblob(length(data))"); db.commit()'
-for command in "graph list torn.db" "graph show torn.db 1" "graph launches torn.db 1" "graph diff torn.db 1 2" "graph diff 0.db torn.db 1" \
+for command in "graph list torn.db" "graph show torn.db 1" "graph show --layers torn.db 1" "graph launches torn.db 1" \
+    "graph diff torn.db 1 2" "graph diff 0.db torn.db 1" \
     "timeline torn.db" "timeline torn.db --launch 1:3" "diff torn.db 0.db" "diff 0.db torn.db" "merge torn-merged.db 0.db torn.db"; do
     for json in "" --json; do
         status=0

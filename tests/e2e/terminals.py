@@ -18,7 +18,9 @@ END = b"\0end\0"
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 VIEWS = [
     ["summary", trace], ["info", trace], ["check", trace], ["graph", "list", trace], ["graph", "list", trace, "-g"],
-    ["graph", "show", trace, "1"], ["graph", "show", trace, "3", "--top", "0"], ["graph", "launches", trace, "1"],
+    ["graph", "show", trace, "1"], ["graph", "show", trace, "3", "--top", "0"],
+    ["graph", "show", trace, "1", "--layers"], ["graph", "show", trace, "3", "--layers"],
+    ["graph", "show", evil, "1", "--layers"], ["graph", "launches", trace, "1"],
     ["graph", "launches", trace, "1", "--all", "--top", "0"], ["graph", "diff", trace, "1", "2"],
     ["graph", "diff", trace, other, "2", "--all"], ["timeline", trace], ["timeline", trace, "--launch", "1:13"],
     ["timeline", trace, "--launch", "3:2"], ["diff", trace, other], ["diff", trace, other, "--all"], ["doctor"],

@@ -50,6 +50,8 @@ static const struct invocation invocations[] = {
     {cmd_graph, {"rtl graph", "list", TRACE}},
     {cmd_graph, {"rtl graph", "show", TRACE, "1"}},
     {cmd_graph, {"rtl graph", "show", "--json", TRACE, "1"}},
+    {cmd_graph, {"rtl graph", "show", "--layers", TRACE, "1"}},
+    {cmd_graph, {"rtl graph", "show", "--layers", "--json", TRACE, "1"}},
     {cmd_graph, {"rtl graph", "launches", TRACE, "1"}},
     {cmd_graph, {"rtl graph", "diff", TRACE, "1", TRACE, "1"}},
     {cmd_diff, {"rtl diff", TRACE, TRACE}},

@@ -43,6 +43,7 @@ try 0 2 -- timeline --launch 1:1 t.db
 try 0 1 -- diff t.db t.db
 try 0 -- graph list t.db
 try 0 2 -- graph show t.db 1
+try 0 2 -- graph show --layers t.db 1
 try 0 2 -- graph launches t.db 1
 try 0 -- sql t.db "SELECT count(*), sum(duration & 7) FROM kernels"
 for format in chrome perfetto csv rpd rocpd rocprofv3 html; do

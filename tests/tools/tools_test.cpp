@@ -83,6 +83,12 @@ RTL_C_TEST(Period, OneOdd)
 RTL_C_TEST(Period, AsByTrying)
 RTL_C_TEST(Period, ManyItems)
 
+RTL_C_TEST(Layers, ASlowOne)
+RTL_C_TEST(Layers, PlacesAndTheRest)
+RTL_C_TEST(Layers, OneOdd)
+RTL_C_TEST(Layers, None)
+RTL_C_TEST(Layers, InTheTools)
+
 RTL_C_TEST(Export, HardNames)
 RTL_C_TEST(Export, Files)
 RTL_C_TEST(Export, Utf8)

@@ -89,7 +89,7 @@ _rtl() {
             options+=" --json"
             case ${words[2]} in
             list) options+=" --top --generations" ;;
-            show) options+=" --top --sort" ;;
+            show) options+=" --top --sort --layers" ;;
             launches | diff) options+=" --top --all" ;;
             esac
             ;;

@@ -10,16 +10,10 @@
 /* More than any graph has that HIP could launch. */
 #define NODES_MOST (1u << 20)
 
-/* A kernel of a launch that is under way. */
-struct item {
-    uint32_t node, queue;
-    uint64_t start, end;
-};
-
 /* A launch whose kernels come, in the order of their starts. */
 struct under_way {
     size_t launch; /* place among the launches of the graph */
-    struct item *items;
+    struct graph_kernel *items;
     size_t count, capacity;
 };
 
@@ -41,6 +35,8 @@ struct reader {
     size_t progress_count;
     uint32_t nodes; /* kernels of a node beyond are of none that is known */
     struct graph_reading *reading;
+    graph_watch watch; /* NULL: nobody does */
+    void *context;
 };
 
 static bool has_generation(const struct reader *reader, uint32_t generation)
@@ -190,13 +186,13 @@ static void tell_holder(const struct reader *reader, const rtl_graph_node_t *nod
 /* A kernel also waits for the one before it in its queue, if that has ended when it starts. */
 static void wait_in_queue(const struct reader *reader, const struct under_way *launch, size_t i)
 {
-    const struct item *item = &launch->items[i];
+    const struct graph_kernel *item = &launch->items[i];
     size_t j = i;
     while (j > 0 && launch->items[j - 1].queue != item->queue)
         --j;
     if (j == 0 || launch->items[j - 1].node == item->node)
         return;
-    const struct item *before = &launch->items[j - 1];
+    const struct graph_kernel *before = &launch->items[j - 1];
     struct progress *progress = &reader->progress[item->node];
     if (before->end <= item->start && before->end > progress->ready) {
         progress->ready = before->end;
@@ -219,7 +215,7 @@ static void follow_path(struct reader *reader, const struct under_way *launch)
     for (size_t i = 0; i < reading->node_count; ++i)
         reader->progress[i] = (struct progress){.last = RTL_TRACE_NONE};
     for (size_t i = 0; i < launch->count; ++i) {
-        const struct item *item = &launch->items[i];
+        const struct graph_kernel *item = &launch->items[i];
         if (item->node == RTL_TRACE_NONE)
             return;
         struct progress *progress = &reader->progress[item->node];
@@ -253,14 +249,14 @@ static void finish(struct reader *reader, struct under_way *launch)
     uint64_t idle = 0;
     uint64_t end = launch->items[0].start;
     for (size_t i = 0; i < launch->count; ++i) {
-        const struct item *item = &launch->items[i];
-        uint64_t gap = item->start > end ? item->start - end : 0;
-        idle += gap;
+        struct graph_kernel *item = &launch->items[i];
+        item->gap = item->start > end ? item->start - end : 0;
+        idle += item->gap;
         if (item->node != RTL_TRACE_NONE) {
             struct graph_node *node = node_at(reading, item->node);
             stats_add(&node->time, item->end - item->start);
             if (i > 0)
-                stats_add(&node->gap, gap);
+                stats_add(&node->gap, item->gap);
         }
         end = item->end > end ? item->end : end;
     }
@@ -269,6 +265,8 @@ static void finish(struct reader *reader, struct under_way *launch)
     struct graph_replay *replay = &reading->replays[launch->launch];
     *replay = (struct graph_replay){.launch = row, .busy = end - launch->items[0].start - idle};
     stats_add(&reading->idle, idle);
+    if (reader->watch)
+        reader->watch(reader->context, reading, launch->items, launch->count);
 }
 
 /* A trace that is wrong must not make a table of four billion nodes. */
@@ -283,6 +281,15 @@ static uint32_t most_nodes(const struct reader *reader)
     return most > NODES_MOST ? NODES_MOST : most;
 }
 
+static void name_node(struct graph_node *node, const rtl_kernel_t *kernel)
+{
+    node->name = node->name[0] ? node->name : kernel->name;
+    if (node->block[0])
+        return;
+    memcpy(node->grid, kernel->grid, sizeof node->grid);
+    memcpy(node->block, kernel->block, sizeof node->block);
+}
+
 static void add_kernel(struct reader *reader, const rtl_kernel_t *kernel)
 {
     struct graph_reading *reading = reader->reading;
@@ -294,10 +301,8 @@ static void add_kernel(struct reader *reader, const rtl_kernel_t *kernel)
     const rtl_graph_launch_t *row = &reading->rows[place];
     reading->nowhere += number == RTL_TRACE_NONE;
     reading->unsure += number != RTL_TRACE_NONE && !kernel->certain;
-    if (number != RTL_TRACE_NONE) {
-        struct graph_node *node = node_at(reading, number);
-        node->name = node->name[0] ? node->name : kernel->name;
-    }
+    if (number != RTL_TRACE_NONE)
+        name_node(node_at(reading, number), kernel);
     if (partial_is(row))
         return;
     struct under_way *launch = reader->open[place];
@@ -312,7 +317,8 @@ static void add_kernel(struct reader *reader, const rtl_kernel_t *kernel)
         launch->capacity = launch->capacity ? 2 * launch->capacity : 64;
         launch->items = memory_grown(launch->items, launch->capacity, sizeof *launch->items);
     }
-    launch->items[launch->count++] = (struct item){number, kernel->queue, kernel->start, end};
+    launch->items[launch->count++] =
+        (struct graph_kernel){number, kernel->queue, kernel->start, end, 0};
     if (launch->count < row->kernels)
         return;
     finish(reader, launch);
@@ -379,8 +385,18 @@ static void release(struct reader *reader)
 rtl_status_t graph_read(rtl_trace_t *trace, const rtl_graph_t *generations, size_t count,
                         struct graph_reading *reading)
 {
-    struct reader reader = {
-        .trace = trace, .generations = generations, .generation_count = count, .reading = reading};
+    return graph_read_watched(trace, generations, count, NULL, NULL, reading);
+}
+
+rtl_status_t graph_read_watched(rtl_trace_t *trace, const rtl_graph_t *generations, size_t count,
+                                graph_watch watch, void *context, struct graph_reading *reading)
+{
+    struct reader reader = {.trace = trace,
+                            .generations = generations,
+                            .generation_count = count,
+                            .reading = reading,
+                            .watch = watch,
+                            .context = context};
     *reading = (struct graph_reading){0};
     rtl_status_t status = partial_read(trace, generations->process, &reading->partial);
     if (status == RTL_OK)

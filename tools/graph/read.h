@@ -16,6 +16,7 @@
 struct graph_node {
     const rtl_graph_node_t *node; /**< of the latest generation that has it; NULL: not told */
     const char *name;             /**< of its kernels, else of the node; "" if it has none */
+    uint32_t grid[3], block[3];   /**< of its first kernel, work-items; 0 if it has none */
     struct stats time;
     /** Before it: the time in which no kernel of the launch ran. None of a launch's first kernel.
      */
@@ -29,6 +30,14 @@ struct graph_replay {
     const rtl_graph_launch_t *launch; /**< among the rows */
     uint64_t busy;                    /**< at least one of its kernels ran, ns */
     uint64_t before; /**< between the end of all replays before it and its start, ns */
+};
+
+/** A kernel of a launch, ns. */
+struct graph_kernel {
+    uint32_t node; /**< RTL_TRACE_NONE: not known */
+    uint32_t queue;
+    uint64_t start, end;
+    uint64_t gap; /**< before it: the time in which no kernel of the launch ran; 0 of the first */
 };
 
 struct graph_reading {
@@ -53,6 +62,15 @@ struct graph_reading {
  * the caller frees the reading, before the trace is closed; on failure rtlTraceError tells. */
 rtl_status_t graph_read(rtl_trace_t *trace, const rtl_graph_t *generations, size_t count,
                         struct graph_reading *reading);
+
+/** Is handed the kernels of each launch that is whole, by start, when all of them were read. What
+ * their nodes are called, and their grids, is in the reading by then; times are not. */
+typedef void (*graph_watch)(void *context, const struct graph_reading *reading,
+                            const struct graph_kernel *kernels, size_t count);
+
+/** The same as graph_read, while somebody watches. */
+rtl_status_t graph_read_watched(rtl_trace_t *trace, const rtl_graph_t *generations, size_t count,
+                                graph_watch watch, void *context, struct graph_reading *reading);
 
 void graph_reading_free(struct graph_reading *reading);
 

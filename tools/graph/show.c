@@ -10,8 +10,10 @@
 #include "common/table.h"
 #include "graph/argument.h"
 #include "graph/find.h"
+#include "graph/layers_show.h"
 #include "graph/parts.h"
 #include "graph/read.h"
+#include "graph/stats_json.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -31,7 +33,8 @@ struct options {
     unsigned top; /* 0: all */
     bool top_given;
     enum sorting sorting;
-    bool json;
+    bool sorting_given;
+    bool layers, json;
 };
 
 struct view {
@@ -40,6 +43,7 @@ struct view {
     const rtl_graph_t *graph; /* the generation that is shown */
     uint32_t generations;
     struct graph_reading reading;
+    struct graph_layers layers; /* empty where they are not asked for */
     struct graph_finding *findings;
     size_t finding_count;
     uint32_t *order; /* nodes with kernels, as they are shown */
@@ -263,18 +267,6 @@ static void show_nodes(struct view *view)
                      show_count(view->reading.unsure).text);
 }
 
-static json_t *json_stats(struct stats *stats)
-{
-    if (stats->count == 0)
-        return json_null();
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:b}", "count", open_number(stats->count),
-        "total_ns", open_number(stats->total), "min_ns", open_number(stats->min), "p50_ns",
-        open_number(stats_quantile(stats, 500)), "p90_ns", open_number(stats_quantile(stats, 900)),
-        "p99_ns", open_number(stats_quantile(stats, 990)), "max_ns", open_number(stats->max),
-        "mean_ns", stats->mean, "cv", stats_variation(stats), "exact", (int)stats_exact(stats));
-}
-
 static json_t *json_dependencies(const rtl_graph_node_t *node)
 {
     json_t *list = json_array();
@@ -291,17 +283,11 @@ static json_t *json_node(const struct view *view, uint32_t number)
     json_t *object =
         json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:f}", "node", open_id(number), "name",
                   open_text(node->name), "type", open_text(node->node ? node->node->type : ""),
-                  "time", json_stats(&node->time), "gap", json_stats(&node->gap), "dependencies",
-                  json_dependencies(node->node), "share",
+                  "time", graph_stats_json(&node->time), "gap", graph_stats_json(&node->gap),
+                  "dependencies", json_dependencies(node->node), "share",
                   view->kernel_ns ? (double)node->time.total / (double)view->kernel_ns : 0.0);
-    (void)json_object_set_new(
-        object, "grid",
-        grid ? json_pack("[I, I, I]", (json_int_t)grid[0], (json_int_t)grid[1], (json_int_t)grid[2])
-             : json_null());
-    (void)json_object_set_new(object, "block",
-                              block ? json_pack("[I, I, I]", (json_int_t)block[0],
-                                                (json_int_t)block[1], (json_int_t)block[2])
-                                    : json_null());
+    (void)json_object_set_new(object, "grid", grid ? graph_sizes_json(grid) : json_null());
+    (void)json_object_set_new(object, "block", block ? graph_sizes_json(block) : json_null());
     (void)json_object_set_new(object, "critical_launches",
                               view->reading.branches ? open_number(node->critical) : json_null());
     (void)json_object_set_new(object, "critical_ns",
@@ -338,11 +324,11 @@ static int show_json(struct view *view)
         "process", open_id(view->graph->process), "graph", open_id(view->graph->graph),
         "generation", open_id(view->graph->generation), "source", view->graph->source, "launches",
         open_number(reading->launches), "whole_launches", open_number(reading->replay_count),
-        "kernel_ns", open_number(view->kernel_ns), "time", json_stats(&reading->time));
+        "kernel_ns", open_number(view->kernel_ns), "time", graph_stats_json(&reading->time));
     (void)json_object_set_new(object, "partial_why", graph_reading_partial_json(reading));
-    (void)json_object_set_new(object, "idle", json_stats(&reading->idle));
-    (void)json_object_set_new(object, "between", json_stats(&reading->before));
-    (void)json_object_set_new(object, "critical_path", json_stats(&reading->path));
+    (void)json_object_set_new(object, "idle", graph_stats_json(&reading->idle));
+    (void)json_object_set_new(object, "between", graph_stats_json(&reading->before));
+    (void)json_object_set_new(object, "critical_path", graph_stats_json(&reading->path));
     (void)json_object_set_new(object, "branches", json_boolean(reading->branches));
     (void)json_object_set_new(object, "outlier_limit_ns", open_number(view->limit));
     (void)json_object_set_new(object, "outliers", open_number(view->outliers));
@@ -350,12 +336,20 @@ static int show_json(struct view *view)
     (void)json_object_set_new(object, "uncertain_kernels", open_number(reading->unsure));
     (void)json_object_set_new(object, "findings", json_findings(view));
     (void)json_object_set_new(object, "nodes", nodes);
+    if (view->options->layers)
+        (void)json_object_set_new(object, "layers", graph_layers_json(&view->layers, reading));
     return open_print_json(object, EXIT_FINE);
 }
 
 static int show_text(struct view *view)
 {
+    const struct options *options = view->options;
     show_head(view);
+    if (options->layers) {
+        graph_layers_show(&view->layers, &view->reading, options->top_given ? options->top : 0,
+                          options->top);
+        return EXIT_FINE;
+    }
     show_findings(view);
     show_nodes(view);
     return EXIT_FINE;
@@ -372,7 +366,11 @@ static int show_graph(struct view *view)
     view->graph = choose(generations, count);
     view->generations = (uint32_t)count;
     view->name = graph_id_name(view->trace, view->graph->process, view->graph->graph);
-    if (graph_read(view->trace, view->graph, 1, &view->reading) != RTL_OK)
+    rtl_status_t read =
+        view->options->layers
+            ? graph_layers_read(view->trace, view->graph, &view->reading, &view->layers)
+            : graph_read(view->trace, view->graph, 1, &view->reading);
+    if (read != RTL_OK)
         return open_failed(view->trace, view->options->of.path);
     put_in_order(view);
     count_outliers(view);
@@ -380,6 +378,7 @@ static int show_graph(struct view *view)
     status = view->options->json ? show_json(view) : show_text(view);
     free(view->findings);
     free(view->order);
+    graph_layers_free(&view->layers);
     graph_reading_free(&view->reading);
     return status;
 }
@@ -387,6 +386,7 @@ static int show_graph(struct view *view)
 static const struct argp_option option_list[] = {
     {"top", 'n', "COUNT", 0, "how many nodes are shown, 20 by default (JSON: all), 0 for all", 0},
     {"sort", 's', "WHAT", 0, "what comes first: time (default), node, gap or cv", 0},
+    {"layers", 'l', NULL, 0, "the block of nodes that repeats, layer by layer", 0},
     {"json", 'j', NULL, 0, "write JSON", 0},
     {0},
 };
@@ -409,7 +409,11 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         options->top_given = true;
         return parse_count("top", value, &options->top);
     case 's':
+        options->sorting_given = true;
         return parse_sorting(value, &options->sorting);
+    case 'l':
+        options->layers = true;
+        return 0;
     case 'j':
         options->json = true;
         return 0;
@@ -436,10 +440,17 @@ int graph_show(int argc, char **argv)
         "slow: more than 1.5 times the p50 of two or more nodes with the same kernel and grid. "
         "unsteady: a cv of 25 % or more. gap: 1 % or more of a launch, and five times that before "
         "the "
-        "median node.\n\n"
+        "median node.\n"
+        "--layers: the shortest block of nodes, alike in kernel, grid and workgroup, that repeats "
+        "exactly three times or more and holds at least half of the nodes. A layer's time is that "
+        "from its first kernel's start to its last one's end; share: of the time of the layers' "
+        "kernels; outlying: its p50 is further from the median of all layers' than 4 times their "
+        "median distance from it, and than 5 %. Layers and places count from 0. --top is how many "
+        "layers (all by default), and nodes outside of them.\n\n"
         "Examples:\n"
         "  rtl graph show trace.db 3\n"
         "  rtl graph show trace.db 3.2 --sort gap --top 5\n"
+        "  rtl graph show trace.db 3 --layers\n"
         "  rtl graph show trace.db 3 --json";
     static const struct argp argp = {option_list, parse_option, "FILE GRAPH", doc,
                                      NULL,        NULL,         NULL};
@@ -450,6 +461,8 @@ int graph_show(int argc, char **argv)
         options.top = 0;
     if (graph_argument_needs(&options.of, "show"))
         return EXIT_USAGE;
+    if (options.layers && options.sorting_given && !options.json)
+        return say_fail(EXIT_USAGE, "--layers has its own order: --sort is for nodes");
     struct view view = {.options = &options, .trace = open_trace(options.of.path)};
     if (!view.trace)
         return EXIT_USAGE;

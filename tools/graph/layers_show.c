@@ -1,0 +1,240 @@
+#include "graph/layers_show.h"
+
+#include "common/open.h"
+#include "common/show.h"
+#include "common/table.h"
+#include "graph/stats_json.h"
+
+#include <inttypes.h>
+
+static struct shown mean(const struct stats *stats)
+{
+    return stats->count ? show_duration(stats->mean) : (struct shown){"-"};
+}
+
+static struct shown quantile(struct stats *stats, unsigned per_mille)
+{
+    return stats->count ? show_duration((double)stats_quantile(stats, per_mille))
+                        : (struct shown){"-"};
+}
+
+/* How far a layer's p50 is from the usual one, as a part of it. */
+static double away(const struct graph_layers *layers, struct graph_layer *layer)
+{
+    double usual = (double)layers->usual;
+    double p50 = (double)stats_quantile(&layer->took.time, 500);
+    return usual > 0 ? (p50 - usual) / usual : 0;
+}
+
+static void heading(struct table *table, const char *const *cells, size_t count)
+{
+    for (size_t i = 0; i < count; ++i)
+        table_cell(table, cells[i]);
+}
+
+#define HEADING(table, cells) heading(table, cells, sizeof(cells) / sizeof *(cells))
+
+static void show_outside(const char *where, size_t count, struct graph_section *section)
+{
+    (void)printf("  %s: %s", where, show_things(count, "node").text);
+    if (count)
+        (void)printf(", %s (p50)", quantile(&section->time, 500).text);
+    (void)putchar('\n');
+}
+
+static void show_head(struct graph_layers *layers, const struct graph_reading *reading)
+{
+    size_t behind = layers->node_count - graph_layers_end(layers);
+    size_t held = layers->node_count - graph_layers_begin(layers) - behind;
+    (void)printf("  %s of %s: nodes %" PRIu32 " to %" PRIu32 ", %s of the graph's\n",
+                 show_things(layers->period.count, "layer").text,
+                 show_things(layers->period.length, "node").text, graph_layers_node(layers, 0, 0),
+                 graph_layers_node(layers, layers->period.count - 1, layers->period.length - 1),
+                 show_share(held, layers->node_count).text);
+    show_outside("before the first", graph_layers_begin(layers), &layers->before);
+    show_outside("after the last", behind, &layers->after);
+    (void)printf("  a layer takes %s (the median of the p50 of all layers)\n",
+                 show_duration((double)layers->usual).text);
+    if (layers->launches < reading->replay_count)
+        (void)printf("  of %s that are whole, %s count: all their nodes are known\n",
+                     show_things(reading->replay_count, "launch").text,
+                     show_count(layers->launches).text);
+}
+
+static void show_outlying(struct graph_layers *layers)
+{
+    if (layers->outlying == 0)
+        return;
+    (void)printf("  ");
+    show_styled(stdout, SHOW_BAD, "outlying");
+    (void)printf(" %s of %s: p50 more than %s away from that\n", show_count(layers->outlying).text,
+                 show_things(layers->period.count, "layer").text,
+                 show_duration((double)graph_layers_limit(layers)).text);
+}
+
+static void show_layer(struct graph_layers *layers, struct table *table, size_t number)
+{
+    struct graph_layer *layer = &layers->layers[number];
+    char text[64];
+    table_cell(table, show_count(number).text);
+    (void)snprintf(text, sizeof text, "%" PRIu32 "-%" PRIu32, graph_layers_node(layers, number, 0),
+                   graph_layers_node(layers, number, layers->period.length - 1));
+    table_cell(table, text);
+    table_cell(table, mean(&layer->took.time).text);
+    table_cell(table, quantile(&layer->took.time, 500).text);
+    table_cell(table, quantile(&layer->took.time, 900).text);
+    table_cell(table, mean(&layer->took.gap).text);
+    (void)snprintf(text, sizeof text, "%+.1f %%", 100 * away(layers, layer));
+    table_cell(table, text);
+    table_cell(table, layer->outlying ? "outlying" : "usual");
+}
+
+static void show_more(size_t count, unsigned top)
+{
+    if (top && count > top)
+        (void)printf("  and %zu more (--top 0)\n", count - top);
+}
+
+static void show_layers(struct graph_layers *layers, unsigned top)
+{
+    static const char *const cells[] = {"layer", "nodes", "mean", "p50",
+                                        "p90",   "gap",   "away", "verdict"};
+    struct table *table = table_new("rrrrrrrl");
+    (void)putchar('\n');
+    HEADING(table, cells);
+    for (size_t i = 0; i < layers->period.count && (!top || i < top); ++i)
+        show_layer(layers, table, i);
+    table_print(table, stdout);
+    show_more(layers->period.count, top);
+}
+
+static uint64_t places_total(const struct graph_layers *layers)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < layers->period.length; ++i)
+        total += layers->places[i].time.total;
+    return total;
+}
+
+static void show_places(struct graph_layers *layers, const struct graph_reading *reading)
+{
+    static const char *const cells[] = {"place", "mean", "gap", "share", "kernel"};
+    uint64_t total = places_total(layers);
+    struct table *table = table_new("rrrrn");
+    (void)putchar('\n');
+    HEADING(table, cells);
+    for (size_t i = 0; i < layers->period.length; ++i) {
+        table_cell(table, show_count(i).text);
+        table_cell(table, mean(&layers->places[i].time).text);
+        table_cell(table, mean(&layers->places[i].gap).text);
+        table_cell(table, show_share(layers->places[i].time.total, total).text);
+        table_cell(table, reading->nodes[graph_layers_node(layers, 0, i)].name);
+    }
+    table_print(table, stdout);
+}
+
+static void show_node(struct table *table, const struct graph_reading *reading, uint32_t number)
+{
+    const struct graph_node *node = &reading->nodes[number];
+    table_cell(table, show_count(number).text);
+    table_cell(table, mean(&node->time).text);
+    table_cell(table, mean(&node->gap).text);
+    table_cell(table, node->name);
+}
+
+/* The nodes before and after the layers. */
+static void show_others(const struct graph_layers *layers, const struct graph_reading *reading,
+                        unsigned top)
+{
+    static const char *const cells[] = {"outside", "mean", "gap", "kernel"};
+    size_t begin = graph_layers_begin(layers);
+    size_t end = graph_layers_end(layers);
+    size_t count = begin + layers->node_count - end;
+    if (count == 0)
+        return;
+    struct table *table = table_new("rrrn");
+    (void)putchar('\n');
+    HEADING(table, cells);
+    for (size_t i = 0; i < count && (!top || i < top); ++i)
+        show_node(table, reading, layers->nodes[i < begin ? i : end + i - begin]);
+    table_print(table, stdout);
+    show_more(count, top);
+}
+
+void graph_layers_show(struct graph_layers *layers, struct graph_reading *reading,
+                       unsigned layer_top, unsigned node_top)
+{
+    if (!layers->found) {
+        (void)printf("  %s\n", graph_layers_why(layers));
+        return;
+    }
+    show_head(layers, reading);
+    show_outlying(layers);
+    show_layers(layers, layer_top);
+    show_places(layers, reading);
+    show_others(layers, reading, node_top);
+}
+
+static json_t *json_layers(struct graph_layers *layers)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < layers->period.count; ++i) {
+        struct graph_layer *layer = &layers->layers[i];
+        (void)json_array_append_new(
+            list, json_pack("{s:I, s:o, s:o, s:o, s:o, s:f, s:b}", "layer", (json_int_t)i,
+                            "first_node", open_id(graph_layers_node(layers, i, 0)), "last_node",
+                            open_id(graph_layers_node(layers, i, layers->period.length - 1)),
+                            "time", graph_stats_json(&layer->took.time), "gap",
+                            graph_stats_json(&layer->took.gap), "away", away(layers, layer),
+                            "outlying", (int)layer->outlying));
+    }
+    return list;
+}
+
+static json_t *json_places(struct graph_layers *layers, const struct graph_reading *reading)
+{
+    uint64_t total = places_total(layers);
+    json_t *list = json_array();
+    for (size_t i = 0; i < layers->period.length; ++i) {
+        struct graph_place *place = &layers->places[i];
+        const struct graph_node *node = &reading->nodes[graph_layers_node(layers, 0, i)];
+        (void)json_array_append_new(
+            list, json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:f}", "place", (json_int_t)i, "name",
+                            open_text(node->name), "grid", graph_sizes_json(node->grid), "block",
+                            graph_sizes_json(node->block), "time", graph_stats_json(&place->time),
+                            "gap", graph_stats_json(&place->gap), "share",
+                            total ? (double)place->time.total / (double)total : 0.0));
+    }
+    return list;
+}
+
+static json_t *json_section(const struct graph_layers *layers, size_t from, size_t to,
+                            struct graph_section *section)
+{
+    json_t *nodes = json_array();
+    for (size_t i = from; i < to; ++i)
+        (void)json_array_append_new(nodes, open_id(layers->nodes[i]));
+    return json_pack("{s:o, s:o, s:o}", "nodes", nodes, "time", graph_stats_json(&section->time),
+                     "gap", graph_stats_json(&section->gap));
+}
+
+json_t *graph_layers_json(struct graph_layers *layers, struct graph_reading *reading)
+{
+    if (!layers->found)
+        return json_pack("{s:i, s:s}", "count", 0, "why", graph_layers_why(layers));
+    json_t *object = json_pack(
+        "{s:I, s:n, s:I, s:o, s:I, s:I, s:o, s:o, s:I}", "count", (json_int_t)layers->period.count,
+        "why", "length", (json_int_t)layers->period.length, "launches",
+        open_number(layers->launches), "nodes",
+        (json_int_t)(graph_layers_end(layers) - graph_layers_begin(layers)), "all_nodes",
+        (json_int_t)layers->node_count, "p50_ns", open_number(layers->usual), "distance_ns",
+        open_number(layers->distance), "outlying", (json_int_t)layers->outlying);
+    (void)json_object_set_new(object, "layers", json_layers(layers));
+    (void)json_object_set_new(object, "places", json_places(layers, reading));
+    (void)json_object_set_new(object, "before",
+                              json_section(layers, 0, graph_layers_begin(layers), &layers->before));
+    (void)json_object_set_new(
+        object, "after",
+        json_section(layers, graph_layers_end(layers), layers->node_count, &layers->after));
+    return object;
+}
