@@ -135,7 +135,8 @@ int cmd_sql(int argc, char **argv)
         "rocpd_api, "
         "rocpd_string, top, busy, op and others. Times are in "
         "nanoseconds; unknown is NULL. The trace is "
-        "never changed.\n\n"
+        "never changed. Functions beside SQLite's: regexp (REGEXP; POSIX extended), median(x), "
+        "percentile(x, p).\n\n"
         "Examples:\n"
         "  rtl sql trace.db 'SELECT name, count(*), sum(duration) FROM kernels GROUP BY name'\n"
         "  rtl sql trace.db 'SELECT * FROM ledger' --json";

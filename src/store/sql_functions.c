@@ -1,5 +1,8 @@
 #include "store/sql_functions.h"
 
+#include "store/sql_quantiles.h"
+#include "store/sql_regexp.h"
+
 /* Times, and what correlations name: for views over tables that hold ticks and correlations. */
 
 static void time_of(sqlite3_context *result, int count, sqlite3_value **values)
@@ -68,6 +71,39 @@ static void range_of(sqlite3_context *result, int count, sqlite3_value **values)
         sqlite3_result_int64(result, (sqlite3_int64)origin.range);
 }
 
+/* Whether the connection can call it already: a newer SQLite has it, or the program. */
+static bool knows(sqlite3 *db, const char *query)
+{
+    sqlite3_stmt *statement = NULL;
+    bool known = sqlite3_prepare_v2(db, query, -1, &statement, NULL) == SQLITE_OK;
+    (void)sqlite3_finalize(statement);
+    return known;
+}
+
+/* What knows nothing of traces. What is there stays. */
+static int add_general(sqlite3 *db)
+{
+    static const struct {
+        const char *name, *query;
+        int arguments;
+        void (*function)(sqlite3_context *, int, sqlite3_value **);
+        void (*step)(sqlite3_context *, int, sqlite3_value **);
+        void (*final)(sqlite3_context *);
+    } functions[] = {
+        {"regexp", "SELECT regexp('', '')", 2, rtl_sql_regexp, NULL, NULL},
+        {"median", "SELECT median(1)", 1, NULL, rtl_sql_median_step, rtl_sql_quantile_final},
+        {"percentile", "SELECT percentile(1, 50)", 2, NULL, rtl_sql_percentile_step,
+         rtl_sql_quantile_final},
+    };
+    int result = SQLITE_OK;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions && result == SQLITE_OK; i++)
+        if (!knows(db, functions[i].query))
+            result = sqlite3_create_function_v2(
+                db, functions[i].name, functions[i].arguments, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+                NULL, functions[i].function, functions[i].step, functions[i].final, NULL);
+    return result;
+}
+
 int rtl_sql_register_functions(sqlite3 *db, struct rtl_sql_trace *shared)
 {
     static const struct {
@@ -85,5 +121,5 @@ int rtl_sql_register_functions(sqlite3 *db, struct rtl_sql_trace *shared)
         result = sqlite3_create_function_v2(
             db, functions[i].name, functions[i].arguments, SQLITE_UTF8 | SQLITE_INNOCUOUS,
             rtl_sql_trace_keep(shared), functions[i].function, NULL, NULL, rtl_sql_trace_drop);
-    return result;
+    return result == SQLITE_OK ? add_general(db) : result;
 }

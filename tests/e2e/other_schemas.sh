@@ -39,7 +39,9 @@ sqlite3 other.db "CREATE TABLE t(x)"
 ! sqlite3 other.db ".load $extension" >other.out 2>&1 || fail "the extension accepts a database that is no trace"
 grep -q 'not an RTL trace' other.out || fail "what the extension says of another database"
 /usr/bin/python3 - "$extension" "$kernels" <<'PYTHON' 2>python.err || fail "Python's sqlite3"
+import re
 import sqlite3
+import statistics
 import sys
 
 db = sqlite3.connect("file:t.db?mode=ro", uri=True)
@@ -48,6 +50,15 @@ db.load_extension(sys.argv[1])
 assert db.execute("SELECT count(*) FROM kernels").fetchone() == (int(sys.argv[2]),)
 start, = db.execute("SELECT max(start) FROM kernels").fetchone()
 assert db.execute("SELECT count(*) FROM kernels WHERE start >= ?", (start,)).fetchone() == (1,)
+durations = [row[0] for row in db.execute("SELECT duration FROM kernels")]
+assert db.execute("SELECT median(duration) FROM kernels").fetchone() == (statistics.median(durations),)
+tenths = statistics.quantiles(durations, n=10, method="inclusive")
+assert abs(db.execute("SELECT percentile(duration, 90) FROM kernels").fetchone()[0] - tenths[8]) < 1e-6
+names = [row[0] for row in db.execute("SELECT name FROM api")]
+pattern = "^hip(Graph|Stream).*e$"
+wanted = sum(re.search(pattern, name) is not None for name in names)
+assert 0 < wanted < len(names)
+assert db.execute("SELECT count(*) FROM api WHERE name REGEXP ?", (pattern,)).fetchone() == (wanted,)
 PYTHON
 
 # RPD: its own tables, without a NULL, and what its tools ask.

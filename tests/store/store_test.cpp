@@ -183,6 +183,12 @@ RTL_C_TEST(Damage, AnyByteOfTheFile)
 RTL_C_TEST(Damage, CutOrGoneOn)
 RTL_C_TEST(Damage, CutBesideALog)
 
+RTL_C_TEST(Functions, Regexp)
+RTL_C_TEST(Functions, RegexpSaysWhatIsWrong)
+RTL_C_TEST(Functions, Quantiles)
+RTL_C_TEST(Functions, QuantilesSayWhatIsWrong)
+RTL_C_TEST(Functions, LeaveThoseThatAreThere)
+
 RTL_C_TEST(Sql, HasTheColumnsThatScriptsRelyOn)
 RTL_C_TEST(Sql, KernelsAreThoseOfTheReader)
 RTL_C_TEST(Sql, ConditionsLeaveWhatTheySay)
