@@ -76,13 +76,14 @@ static const struct argp_option option_list[] = {
     {0},
 };
 
-static int parse_pid(const char *text, uint32_t *pid)
+/* `text` was given as `what`. */
+static int parse_pid(const char *text, const char *what, uint32_t *pid)
 {
     char *end;
     errno = 0;
     unsigned long number = strtoul(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end || errno || number == 0 || number > INT_MAX)
-        return say_fail(EXIT_USAGE, "'%s' is no process id for --pid", text);
+        return say_fail(EXIT_USAGE, "'%s' is no process id%s", text, what);
     *pid = (uint32_t)number;
     return 0;
 }
@@ -100,24 +101,35 @@ static int parse_action(const char *text, enum action *action)
     return say_fail(EXIT_USAGE, "'%s' is nothing to do: it is start, stop or status", text);
 }
 
+/* Digits are a process; a session's folder that is called so is written with a ./ before. */
+static error_t parse_whose(struct options *options, const char *text)
+{
+    if (!text[0])
+        return say_fail(EINVAL, "the session's name is empty");
+    if (text[strspn(text, "0123456789")] == '\0') {
+        if (options->pid)
+            return say_fail(EINVAL, "one process at a time: '%s' is a second one", text);
+        return parse_pid(text, "", &options->pid) ? EINVAL : 0;
+    }
+    if (options->session)
+        return say_fail(EINVAL, "one session at a time: '%s' is a second one", text);
+    options->session = text;
+    return 0;
+}
+
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct options *options = state->input;
     switch (key) {
     case 'p':
-        return parse_pid(value, &options->pid) ? EINVAL : 0;
+        return parse_pid(value, " for --pid", &options->pid) ? EINVAL : 0;
     case 'j':
         options->json = true;
         return 0;
     case ARGP_KEY_ARG:
         if (options->action == ACTION_NONE)
             return parse_action(value, &options->action) ? EINVAL : 0;
-        if (options->session)
-            return say_fail(EINVAL, "one session at a time: '%s' is a second one", value);
-        if (!value[0])
-            return say_fail(EINVAL, "the session's name is empty");
-        options->session = value;
-        return 0;
+        return parse_whose(options, value);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -536,7 +548,7 @@ static int run(const struct options *options, struct targets *targets)
         return options->json ? open_print_json(json_status(targets), EXIT_FINE) : show(targets);
     if (targets->sessions > 1 && !options->pid && !options->session)
         return say_fail(EXIT_USAGE,
-                        "%u recordings are under way: name a process with -p, or a session "
+                        "%u recordings are under way: name a process or a session "
                         "(rtl ctl status lists them)",
                         targets->sessions);
     if (options->action == ACTION_START && !all_collected(targets))
@@ -563,21 +575,22 @@ int cmd_ctl(int argc, char **argv)
         "Starts and stops the recording of programs that run under rtl trace, or records "
         "themselves; status lists them."
         "\vWithout PID and SESSION, it is the only recording under way. SESSION is a folder that "
-        "status names. Kernels that a program submits while it is stopped are counted as left "
+        "status names; digits alone are a PID. Kernels that a program submits while it is stopped "
+        "are counted as left "
         "out; the trace notes the times.\n\n"
         "Examples:\n"
         "  rtl trace --start-off -- ./program &\n"
         "  rtl ctl start\n"
-        "  rtl ctl stop -p 4711\n"
+        "  rtl ctl stop 4711\n"
         "  rtl ctl status --json";
     static const struct argp argp = {
-        option_list, parse_option, "start|stop|status [SESSION]", doc, NULL, NULL, NULL};
+        option_list, parse_option, "start|stop|status [PID] [SESSION]", doc, NULL, NULL, NULL};
     struct options options = {0};
     struct targets targets = {0};
     if (parse(&argp, argc, argv, 0, &options) != 0)
         return EXIT_USAGE;
     if (options.action == ACTION_NONE)
-        return say_fail(EXIT_USAGE, "nothing to do was named: rtl ctl start|stop|status [-p PID] "
+        return say_fail(EXIT_USAGE, "nothing to do was named: rtl ctl start|stop|status [PID] "
                                     "[SESSION]");
     allow_many_files();
     int status = find(&options, &targets);

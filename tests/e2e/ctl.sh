@@ -110,12 +110,14 @@ outside)
     begin
     equal "state" "$(state)" recording
     run 10
-    "$rtl" ctl stop -p "$pid" || fail "rtl ctl stop -p"
+    "$rtl" ctl stop "$pid" || fail "rtl ctl stop PID"
     equal "state" "$(state)" stopped
     run 100
     "$rtl" ctl start "$session" || fail "rtl ctl start SESSION"
     run 20
     "$rtl" ctl start -p "$pid" "$session" || fail "rtl ctl start for one that records"
+    "$rtl" ctl start "$session" "$pid" || fail "rtl ctl start SESSION PID"
+    equal "status of PID" "$("$rtl" ctl status "$pid" --json | jq -r '.[0].pid')" "$pid"
     equal "what status counts" "$("$rtl" ctl status "$session" --json | jq -r '.[0] | "\(.seen) \(.skipped) \(.lost)"')" "130 100 0"
     "$rtl" ctl status "$session" | grep -q -E "^ *$pid +recording +130 " || { "$rtl" ctl status >ctl.out; fail "rtl ctl status shows something else"; }
     "$rtl" ctl stop "$session"
@@ -124,11 +126,17 @@ outside)
     equal "notes" "$(notes | paste -sd+)" "recording was stopped by rtl ctl+recording was started by rtl ctl+recording was stopped by rtl ctl"
     pauses "ctl.+ctl"
     refused 1 "process $pid is not being recorded" "$rtl" ctl stop -p "$pid"
+    refused 1 "process $pid is not being recorded" "$rtl" ctl stop "$pid"
     refused 2 "no session at $session" "$rtl" ctl stop "$session"
     refused 2 "halt" "$rtl" ctl halt
     refused 2 "start\|stop\|status" "$rtl" ctl
     refused 2 "0x" "$rtl" ctl stop -p 0x
-    refused 2 "second" "$rtl" ctl stop a b
+    refused 2 "one session at a time: 'b' is a second one" "$rtl" ctl stop a b
+    refused 2 "one process at a time: '12' is a second one" "$rtl" ctl stop -p 4711 12
+    refused 2 "one process at a time: '12' is a second one" "$rtl" ctl stop 4711 12
+    refused 2 "'99999999999' is no process id" "$rtl" ctl stop 99999999999
+    mkdir 4711
+    refused 2 "no session at ./4711" "$rtl" ctl stop ./4711
     ;;
 killed)
     # Nothing is in flight, and all is in the trace: the verdict says that nothing is unaccounted for, not only that it is complete.
