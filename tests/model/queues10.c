@@ -8,7 +8,7 @@
  *     counted    several handles of two hardware queues, released and acquired again in between
  *     early      the queue that was made before librtl.so was loaded
  *     busy       the same, with a packet in it that nobody has seen being written, and that waits
- *     racing     eight threads, on queues that nobody has seen, all with their first packets at once
+ *     racing     eight threads at once, on queues that nobody has seen, from the first packet on
  *
  * Prints `kernels N` for all that it dispatched, `device N`: queues with a ring in device memory,
  * and `reads N`: how often a guarded ring was read in a call of this program's that reserves

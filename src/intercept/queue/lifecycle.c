@@ -208,8 +208,7 @@ static bool follow(hsa_queue_t *queue, uint32_t agent, const struct rtl_queue_ma
     uint32_t id = made->id != RTL_NONE ? made->id : rtl_queues_new_id();
     state->interception = made->interception;
     set_up(state, queue, agent, id, made->described);
-    if (!hook_into(state, made) ||
-        !rtl_queue_map_put(rtl_queue_doorbells, state->doorbell, state))
+    if (!hook_into(state, made) || !rtl_queue_map_put(rtl_queue_doorbells, state->doorbell, state))
         return false;
     rtl_queues_describe(queue, id, agent, made->interception);
     services.created(made->maker, id);
