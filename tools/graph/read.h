@@ -68,7 +68,7 @@ rtl_status_t graph_read(rtl_trace_t *trace, const rtl_graph_t *generations, size
 typedef void (*graph_watch)(void *context, const struct graph_reading *reading,
                             const struct graph_kernel *kernels, size_t count);
 
-/** The same as graph_read, while somebody watches. */
+/** The same as graph_read; `watch` (NULL: nobody) is called for each launch, with `context`. */
 rtl_status_t graph_read_watched(rtl_trace_t *trace, const rtl_graph_t *generations, size_t count,
                                 graph_watch watch, void *context, struct graph_reading *reading);
 

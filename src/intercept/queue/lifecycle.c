@@ -183,7 +183,7 @@ static bool hook_into(struct rtl_queue *state, const struct rtl_queue_made *made
 
 /* Last of all: other threads may have the handle of a queue that is adopted, and use its state as
  * soon as its address is known. They are about to ring a doorbell that has to be known by then. */
-static bool show(struct rtl_queue *state)
+static bool publish_state(struct rtl_queue *state)
 {
     if (!rtl_queue_map_put(rtl_queue_addresses, (uint64_t)(uintptr_t)state->queue, state)) {
         rtl_queue_map_remove(rtl_queue_doorbells, state->doorbell);
@@ -213,7 +213,7 @@ static bool follow(hsa_queue_t *queue, uint32_t agent, const struct rtl_queue_ma
     rtl_queues_describe(queue, id, agent, made->interception);
     services.created(made->maker, id);
     rtl_queues_observer()->opened(state);
-    return show(state);
+    return publish_state(state);
 }
 
 /* Follows the queue, as soon as there is a place: places of destroyed queues become free when the
