@@ -110,8 +110,8 @@ function(rtl_use_objects target from)
                  "$<FILTER:$<TARGET_OBJECTS:${from}>,INCLUDE,/${from}[.]dir/([.]/)?(${names})[.]o$>")
 endfunction()
 
-# Cases in C++ wait for others and need no optimization, which would take twice as long for all that GoogleTest makes of
-# them. A file that only hands C functions to GoogleTest is worth no debug information or sanitizer either: its hundreds of
+# Tests in C++ spend their time in what they call. They are not optimized: that would double the time that GoogleTest's
+# templates take to compile. A file that only hands C functions to GoogleTest is worth no debug information or sanitizer either: its hundreds of
 # classes would take the longest of all files here.
 function(_rtl_compile_cases sources)
   list(FILTER sources INCLUDE REGEX "[.]cpp$")
