@@ -2,6 +2,11 @@
 
 #include <regex.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Bytes. The C library compiles what is nested by calling itself: some 13 000 parentheses were more
+ * than a stack of 8 MiB, and those of threads are smaller. */
+#define LONGEST_PATTERN 1000u
 
 static void release(void *expression)
 {
@@ -25,6 +30,10 @@ static void refuse(sqlite3_context *result, const char *pattern, const regex_t *
 /* NULL when the result says why. */
 static regex_t *compile(sqlite3_context *result, const char *pattern)
 {
+    if (strlen(pattern) > LONGEST_PATTERN) {
+        sqlite3_result_error(result, "regexp: a pattern has 1000 bytes at most", -1);
+        return NULL;
+    }
     regex_t *expression = malloc(sizeof *expression);
     if (!expression) {
         sqlite3_result_error_nomem(result);

@@ -76,6 +76,10 @@ const char *Functions_Regexp(void)
     return end(path, db);
 }
 
+/* 1000 bytes: 498 parentheses, an `a`, and their ends. */
+#define NESTED                                                                                     \
+    "replace(hex(zeroblob(249)), '0', '(') || 'a{1}' || replace(hex(zeroblob(249)), '0', ')')"
+
 const char *Functions_RegexpSaysWhatIsWrong(void)
 {
     char path[FIXTURE_PATH];
@@ -85,6 +89,10 @@ const char *Functions_RegexpSaysWhatIsWrong(void)
              "regexp: 'a(' is no regular expression: Unmatched ( or \\("));
     CHECK(strstr(ask(db, "SELECT 'x' REGEXP '[z-a]'"), "'[z-a]' is no regular expression: "));
     CHECK(is(db, "SELECT 'x' REGEXP 'x'", "1"));
+    /* What is nested deeply would need more of the stack than there is. */
+    CHECK(is(db, "SELECT 'a' REGEXP " NESTED, "1"));
+    CHECK(
+        is(db, "SELECT 'a' REGEXP " NESTED " || 'b'", "regexp: a pattern has 1000 bytes at most"));
     return end(path, db);
 }
 
