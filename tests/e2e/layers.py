@@ -71,8 +71,8 @@ def check_layers(layers, launches):
         equal((layer["layer"], layer["first_node"], layer["last_node"]), (number, first, first + LENGTH - 1),
               f"nodes of layer {number}")
         p50s.append(check_section(layer, launches, first, first + LENGTH - 1, f"layer {number}"))
-    usual = nth_least(p50s, 500)
-    distance = nth_least([abs(p50 - usual) for p50 in p50s], 500)
+    usual = int(statistics.median(p50s))
+    distance = int(statistics.median(abs(p50 - usual) for p50 in p50s))
     equal((layers["p50_ns"], layers["distance_ns"]), (usual, distance), "the usual p50, and the distance from it")
     wanted = [i for i, p50 in enumerate(p50s) if abs(p50 - usual) > max(4 * distance, usual // 20)]
     equal([layer["layer"] for layer in layers["layers"] if layer["outlying"]], wanted, "outlying layers")

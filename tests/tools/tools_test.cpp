@@ -84,6 +84,7 @@ RTL_C_TEST(Period, AsByTrying)
 RTL_C_TEST(Period, ManyItems)
 
 RTL_C_TEST(Layers, ASlowOne)
+RTL_C_TEST(Layers, HalfAreSlow)
 RTL_C_TEST(Layers, PlacesAndTheRest)
 RTL_C_TEST(Layers, OneOdd)
 RTL_C_TEST(Layers, None)

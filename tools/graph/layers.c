@@ -177,21 +177,46 @@ uint64_t graph_layers_limit(const struct graph_layers *layers)
     return limit > least ? limit : least;
 }
 
-static void judge(struct graph_layers *layers)
+static int by_size(const void *left, const void *right)
 {
-    struct stats usual = {0};
-    for (size_t i = 0; i < layers->period.count; ++i)
-        stats_add(&usual, stats_quantile(&layers->layers[i].took.time, 500));
-    layers->usual = stats_quantile(&usual, 500);
-    layers->distance = stats_median_distance(&usual);
-    for (size_t i = 0; i < layers->period.count; ++i) {
-        uint64_t p50 = stats_quantile(&layers->layers[i].took.time, 500);
-        uint64_t away = p50 > layers->usual ? p50 - layers->usual : layers->usual - p50;
+    uint64_t a = *(const uint64_t *)left;
+    uint64_t b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Half-way between the two in the middle of an even number: the lower one would be far from half of
+ * four layers, two of which are slow. Sorts the values. */
+static uint64_t median(uint64_t *values, size_t count)
+{
+    qsort(values, count, sizeof *values, by_size);
+    uint64_t low = values[(count - 1) / 2];
+    return low + (values[count / 2] - low) / 2;
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+void graph_layers_judge(struct graph_layers *layers)
+{
+    size_t count = layers->period.count;
+    uint64_t *values = memory_new(count, sizeof *values);
+    if (count > 0) {
+        for (size_t i = 0; i < count; ++i)
+            values[i] = stats_quantile(&layers->layers[i].took.time, 500);
+        layers->usual = median(values, count);
+        for (size_t i = 0; i < count; ++i)
+            values[i] = distance(values[i], layers->usual);
+        layers->distance = median(values, count);
+    }
+    free(values);
+    for (size_t i = 0; i < count; ++i) {
+        uint64_t away = distance(stats_quantile(&layers->layers[i].took.time, 500), layers->usual);
         layers->layers[i].outlying =
             away > OUTLYING_DISTANCES * layers->distance && away > layers->usual / OUTLYING_PART;
         layers->outlying += layers->layers[i].outlying;
     }
-    stats_free(&usual);
 }
 
 rtl_status_t graph_layers_read(rtl_trace_t *trace, const rtl_graph_t *graph,
@@ -204,7 +229,7 @@ rtl_status_t graph_layers_read(rtl_trace_t *trace, const rtl_graph_t *graph,
     free(watcher.seen);
     free(watcher.stretches);
     if (status == RTL_OK)
-        judge(layers);
+        graph_layers_judge(layers);
     else
         graph_layers_free(layers);
     return status;

@@ -48,6 +48,9 @@ struct graph_layers {
 rtl_status_t graph_layers_read(rtl_trace_t *trace, const rtl_graph_t *graph,
                                struct graph_reading *reading, struct graph_layers *layers);
 
+/** Finds the usual p50 and the outlying layers of times that are there; graph_layers_read does. */
+void graph_layers_judge(struct graph_layers *layers);
+
 void graph_layers_free(struct graph_layers *layers);
 
 /** The node at a place of a layer, both from 0. */
