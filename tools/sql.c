@@ -2,6 +2,7 @@
 #include "store/sql.h"
 
 #include "common/command.h"
+#include "common/memory.h"
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/plain.h"
@@ -9,6 +10,7 @@
 #include "common/show.h"
 #include "store/extent.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -55,13 +57,20 @@ static void print_row(sqlite3_stmt *statement, bool terminal)
     (void)putchar('\n');
 }
 
+static json_t *json_float(double value)
+{
+    if (!isinf(value))
+        return json_real(value);
+    return json_string(value > 0 ? "Inf" : "-Inf"); /* as without --json */
+}
+
 static json_t *json_value(sqlite3_stmt *statement, int column)
 {
     switch (sqlite3_column_type(statement, column)) {
     case SQLITE_INTEGER:
         return json_integer(sqlite3_column_int64(statement, column));
     case SQLITE_FLOAT:
-        return json_real(sqlite3_column_double(statement, column));
+        return json_float(sqlite3_column_double(statement, column));
     case SQLITE_NULL:
         return json_null();
     default: {
@@ -71,14 +80,27 @@ static json_t *json_value(sqlite3_stmt *statement, int column)
     }
 }
 
+/* Columns may have one name; the others get a number, as they do in subqueries of SQLite. */
+static void add_column(json_t *object, const char *name, json_t *value)
+{
+    char *other = NULL;
+    for (unsigned i = 1; json_object_get(object, other ? other : name); ++i) {
+        sqlite3_free(other);
+        other = sqlite3_mprintf("%s:%u", name, i);
+        if (!other)
+            memory_is_short();
+    }
+    (void)json_object_set_new(object, other ? other : name, value);
+    sqlite3_free(other);
+}
+
 /* Rows are written as they come: a trace may have many. */
 static void print_json_row(sqlite3_stmt *statement, bool first)
 {
     json_t *object = json_object();
     int columns = sqlite3_column_count(statement);
     for (int i = 0; i < columns; ++i)
-        (void)json_object_set_new(object, sqlite3_column_name(statement, i),
-                                  json_value(statement, i));
+        add_column(object, sqlite3_column_name(statement, i), json_value(statement, i));
     (void)fputs(first ? "[\n  " : ",\n  ", stdout);
     (void)open_write_json(stdout, object, JSON_COMPACT);
     json_decref(object);

@@ -311,6 +311,8 @@ wrong 127 "there is no program ''" -- "$rtl" trace --gpu soft -o a.db -- ''
 # Rows and JSON.
 equal "rows" "$("$rtl" sql led.db "SELECT 1, 'a', NULL, 2.5 UNION ALL SELECT 2, '', 'x', 0 ORDER BY 1")" $'1|a||2.5\n2||x|0'
 equal "JSON rows" "$("$rtl" sql --json led.db "SELECT 1 AS n, 'a\"b' AS t, NULL AS z" | tr -d '[:space:]')" '[{"n":1,"t":"a\"b","z":null}]'
+equal "infinite in JSON" "$("$rtl" sql --json led.db "SELECT 9e999 AS a, -9e999 AS b" | tr -d '[:space:]')" '[{"a":"Inf","b":"-Inf"}]'
+equal "columns of one name in JSON" "$("$rtl" sql --json led.db "SELECT 1 AS a, 2 AS a, 3 AS b, 4 AS a" | tr -d '[:space:]')" '[{"a":1,"a:1":2,"b":3,"a:2":4}]'
 equal "no JSON rows" "$("$rtl" sql --json led.db 'SELECT 1 WHERE 0')" '[]'
 equal "the trace after a write" "$("$rtl" sql led.db 'DELETE FROM notes' 2>/dev/null; "$rtl" sql led.db 'SELECT count(*) FROM notes')" 1
 ! "$rtl" check led.db >check.out || fail "a trace of nothing is called complete"
