@@ -260,6 +260,8 @@ static rtl_status_t read_summary(struct tally *tally, struct rtl_launch_block *b
                                  sqlite3_stmt *row, struct rtl_launch_summary *summary)
 {
     rtl_status_t status = RTL_OK;
+    if (!row) /* no chunk has a number */
+        return rtl_blocks_damaged(tally->trace, block);
     int result = sqlite3_bind_int64(row, 1, block->number);
     if (result == SQLITE_OK)
         result = sqlite3_step(row);

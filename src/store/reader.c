@@ -44,7 +44,8 @@ rtl_status_t rtl_trace_fail_sqlite(rtl_trace_t *trace, int result)
                               sqlite3_errmsg(trace->db));
     default:
         return rtl_trace_fail(trace, RTL_E_IO, "cannot read the trace %s: %s", trace->path,
-                              sqlite3_errmsg(trace->db));
+                              sqlite3_errcode(trace->db) == SQLITE_OK ? sqlite3_errstr(result)
+                                                                      : sqlite3_errmsg(trace->db));
     }
 }
 
