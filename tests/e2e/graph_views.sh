@@ -28,6 +28,9 @@ for command in show launches; do
     refused "both.db has a graph 1 in several processes: write 1:1 or 2:1" graph $command both.db 1
     refused "both.db has no graph 3:1: it has 1:1, 1:2, 1:3, 2:1 and 2 more" graph $command both.db 3:1
 done
+cp 0.db again.db
+"$rtl" merge three.db 0.db 15.db again.db >merge.out || fail "rtl merge of three ended with status $?"
+refused "three.db has a graph 1 in several processes: write 1:1, 2:1 or another one that rtl graph list shows" graph show three.db 1
 refused "0.db has no graph 4: it has 1, 2, 3" graph diff 0.db 1 4
 refused "0.db has several graphs: name one (rtl graph list 0.db shows them)" graph diff 0.db 15.db
 refused "0.db has no graph 7: it has 1, 2, 3" timeline 0.db --launch 7:1

@@ -101,13 +101,19 @@ static int say_graphs(const char *path, const struct graph_id *id, const rtl_gra
     return say_fail(EXIT_USAGE, "%s has no graph %s: it has %s", path, asked, list);
 }
 
+/* `graphs` are those from the second process on that has it. */
 static int say_ambiguous(const char *path, const struct graph_id *id, uint32_t first,
-                         uint32_t second)
+                         const rtl_graph_t *graphs, size_t count)
 {
+    uint32_t second = graphs->process;
+    bool more = false;
+    for (size_t i = 0; i < count; ++i)
+        more = more || (fits(id, &graphs[i]) && graphs[i].process != second);
     return say_fail(EXIT_USAGE,
                     "%s has a graph %" PRIu32 " in several processes: write %" PRIu32 ":%" PRIu32
-                    " or %" PRIu32 ":%" PRIu32,
-                    path, id->graph, first, id->graph, second, id->graph);
+                    "%s%" PRIu32 ":%" PRIu32 "%s",
+                    path, id->graph, first, id->graph, more ? ", " : " or ", second, id->graph,
+                    more ? " or another one that rtl graph list shows" : "");
 }
 
 int graph_id_find(rtl_trace_t *trace, const char *path, struct graph_id *id,
@@ -126,7 +132,7 @@ int graph_id_find(rtl_trace_t *trace, const char *path, struct graph_id *id,
         if (!fits(id, &graphs[i]))
             continue;
         if (first && first->process != graphs[i].process)
-            return say_ambiguous(path, id, first->process, graphs[i].process);
+            return say_ambiguous(path, id, first->process, &graphs[i], all - i);
         first = first ? first : &graphs[i];
         latest = graphs[i].generation;
         if (id->generation == 0 || id->generation == latest) {
