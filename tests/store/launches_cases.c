@@ -837,6 +837,9 @@ const char *Launches_SomeLastForLong(void)
 /* A chunk that claims what it has not is told, and its data are not believed. */
 const char *Launches_DamageIsTold(void)
 {
+    static const char without_numbers[] =
+        "CREATE TABLE others AS SELECT * FROM launch_chunks; DROP TABLE launch_chunks;"
+        "ALTER TABLE others RENAME TO launch_chunks; UPDATE launch_chunks SET chunk = NULL";
     static const char *const damages[] = {
         "UPDATE launch_chunks SET data = zeroblob(length(data)) WHERE chunk = 2",
         "UPDATE launch_chunks SET data = substr(data, 1, 40) WHERE chunk = 2",
@@ -848,8 +851,7 @@ const char *Launches_DamageIsTold(void)
         "UPDATE launch_chunks SET launch_max = -1 WHERE chunk = 2",
         "UPDATE launch_chunks SET process = 1 << 40 WHERE chunk = 2",
         "UPDATE launch_chunks SET spans = 4294967295 WHERE chunk = 2",
-        "CREATE TABLE others AS SELECT * FROM launch_chunks; DROP TABLE launch_chunks;"
-        "ALTER TABLE others RENAME TO launch_chunks; UPDATE launch_chunks SET chunk = NULL",
+        without_numbers,
     };
     struct model model = draw_model(20000, 29, false);
     for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
