@@ -313,7 +313,7 @@ static bool insert_chunks(sqlite3 *db, const struct model *model, uint64_t *rand
     struct rtl_launches launches = {0};
     struct rtl_rows rows = {.db = db};
     bool done = true;
-    size_t *order = malloc(model->count * sizeof *order);
+    size_t *order = malloc((model->count + 1) * sizeof *order);
     for (size_t i = 0; i < model->count; i++)
         order[i] = i;
     /* They come about in order: no one is more than 400 places away. */

@@ -160,6 +160,10 @@ static bool read_code(const char *path, struct code *code)
                 fread(code->bytes, 1, code->size, file) == code->size;
     if (file)
         (void)fclose(file);
+    if (!fine) {
+        free(code->bytes);
+        *code = (struct code){0};
+    }
     return fine;
 }
 
