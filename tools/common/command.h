@@ -25,6 +25,7 @@ int cmd_attach(int argc, char **argv); /**< says what to do instead */
 int cmd_collect(int argc, char **argv);
 int cmd_ctl(int argc, char **argv);
 int cmd_summary(int argc, char **argv);
+int cmd_steps(int argc, char **argv);
 int cmd_graph(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_ranges(int argc, char **argv);

@@ -1,0 +1,144 @@
+// steps serve|train: what a server and a trainer do, whose steps are known.
+//
+// serve: a warm-up of 3 kernels, then 4 requests: a launch of graph 1 (6 kernels of 8 workgroups,
+// the prefill) and 25 tokens. A token is a launch of graph 2 (4 kernels of a workgroup), a kernel,
+// a copy to the host and a wait for the stream, in a range "token". Behind each token of request 1
+// the thread sleeps for 300 us in no host call; of request 2 it waits in hipStreamSynchronize for a
+// stream that a callback holds up for 300 us; of request 3 it copies 64 KiB to the device.
+//
+// train: 5 other kernels, then 40 iterations of 7 kernels, with a wait behind each.
+
+#include "../softgpu/hip/check.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+namespace
+{
+
+const int requests = 4, tokens = 25, prefill_kernels = 6, decode_kernels = 4;
+const int iterations = 40, iteration_kernels = 7, other_kernels = 5;
+const unsigned planted_us = 300;
+const size_t planted_bytes = 65536, copied_bytes = 4096;
+
+int *counter;
+uint32_t *takes;
+hipStream_t stream, held;
+void *memory, *pinned;
+
+void push(const char *name)
+{
+    using Push = int(const char *);
+    static auto *call = reinterpret_cast<Push *>(dlsym(RTLD_DEFAULT, "roctxRangePushA"));
+    if (call != nullptr) {
+        call(name);
+    }
+}
+
+void pop()
+{
+    using Pop = int();
+    static auto *call = reinterpret_cast<Pop *>(dlsym(RTLD_DEFAULT, "roctxRangePop"));
+    if (call != nullptr) {
+        call();
+    }
+}
+
+void launch(unsigned blocks)
+{
+    hip_takes<<<dim3(blocks), dim3(64), 0, stream>>>(counter, takes);
+}
+
+hipGraphExec_t capture(int kernels, unsigned blocks)
+{
+    hipGraph_t graph = nullptr;
+    hipGraphExec_t exec = nullptr;
+    MUST(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    for (int i = 0; i < kernels; i++) {
+        launch(blocks);
+    }
+    MUST(hipStreamEndCapture(stream, &graph));
+    MUST(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+    return exec;
+}
+
+void hold(hipStream_t, hipError_t, void *)
+{
+    usleep(planted_us);
+}
+
+void plant(int request)
+{
+    if (request == 1) {
+        usleep(planted_us);
+    } else if (request == 2) {
+        MUST(hipStreamAddCallback(held, hold, nullptr, 0));
+        MUST(hipStreamSynchronize(held));
+    } else if (request == 3) {
+        MUST(hipMemcpyAsync(memory, pinned, planted_bytes, hipMemcpyHostToDevice, stream));
+    }
+}
+
+void decode(hipGraphExec_t exec, int request)
+{
+    push("token");
+    MUST(hipGraphLaunch(exec, stream));
+    launch(2);
+    MUST(hipMemcpyAsync(pinned, memory, copied_bytes, hipMemcpyDeviceToHost, stream));
+    MUST(hipStreamSynchronize(stream));
+    pop();
+    plant(request);
+}
+
+void serve()
+{
+    hipGraphExec_t prefill = capture(prefill_kernels, 8);
+    hipGraphExec_t token = capture(decode_kernels, 1);
+    for (unsigned i = 0; i < 3; i++) {
+        launch(4);
+    }
+    for (int request = 0; request < requests; request++) {
+        MUST(hipGraphLaunch(prefill, stream));
+        MUST(hipStreamSynchronize(stream));
+        for (int i = 0; i < tokens; i++) {
+            decode(token, request);
+        }
+    }
+    MUST(hipStreamSynchronize(stream));
+    CHECK(*counter == 3 + requests * (prefill_kernels + tokens * (decode_kernels + 1)),
+          "kernels that ran");
+}
+
+void train()
+{
+    for (unsigned i = 0; i < other_kernels; i++) {
+        launch(20 + i);
+    }
+    for (int i = 0; i < iterations; i++) {
+        for (unsigned k = 0; k < iteration_kernels; k++) {
+            launch(k % 3 + 1);
+        }
+        MUST(hipStreamSynchronize(stream));
+    }
+    CHECK(*counter == other_kernels + iterations * iteration_kernels, "kernels that ran");
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    MUST(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+    MUST(hipStreamCreateWithFlags(&held, hipStreamNonBlocking));
+    MUST(hipMalloc(&memory, planted_bytes));
+    MUST(hipHostMalloc(&pinned, planted_bytes));
+    MUST(hipHostMalloc(reinterpret_cast<void **>(&counter), sizeof *counter));
+    MUST(hipHostMalloc(reinterpret_cast<void **>(&takes), sizeof *takes));
+    *counter = 0;
+    *takes = 20000;
+    if (argc > 1 && std::strcmp(argv[1], "train") == 0) {
+        train();
+    } else {
+        serve();
+    }
+    return finish();
+}

@@ -1,0 +1,184 @@
+"""steps.py RTL SERVE TRAIN DEMO: compares `rtl steps` with what the programs did (steps.hip, the demo), and its times and
+causes of idle times with what a slower way makes of the tables of the trace."""
+import collections
+import json
+import subprocess
+import sys
+
+rtl, serve, train, demo = sys.argv[1:]
+REQUESTS, TOKENS, PLANTED = 4, 25, 300_000
+KINDS = ("graphs_ns", "eager_ns", "copies_ns", "idle_ns")
+failed = 0
+
+
+def equal(got, wanted, what):
+    global failed
+    if got != wanted:
+        print(f"{what}: got {got}, want {wanted}")
+        failed += 1
+
+
+def ask(*arguments):
+    return json.loads(subprocess.run([rtl, *arguments, "--json"], check=True, capture_output=True).stdout)
+
+
+def sql(trace, statement):
+    return ask("sql", trace, statement)
+
+
+class Work:
+    """All that ran on the GPU: (start, end, kind, correlation, launch)."""
+
+    def __init__(self, trace):
+        kernels = sql(trace, "SELECT start, end, graph, launch, correlation FROM kernels")
+        copies = sql(trace, "SELECT start, end, correlation FROM copies")
+        self.items = [(k["start"], k["end"], 0 if k["graph"] is not None else 1, k["correlation"],
+                       (k["graph"], k["launch"])) for k in kernels]
+        self.items += [(c["start"], c["end"], 2, c["correlation"], None) for c in copies]
+        self.items.sort(key=lambda item: (item[0], -item[2]))
+        calls = sql(trace, "SELECT correlation, thread, name, start, end FROM api ORDER BY start")
+        self.calls = {call["correlation"]: call for call in calls}
+        self.threads = collections.defaultdict(list)
+        for call in calls:
+            self.threads[call["thread"]].append(call)
+
+    def times(self, begin, end):
+        """Time of each kind in a window, and its idle intervals: the best kind between any two edges counts."""
+        inside = [item for item in self.items if item[0] < end and item[1] > begin]
+        edges = sorted({begin, end} | {t for item in inside for t in item[:2] if begin < t < end})
+        sums, idle = [0, 0, 0, 0], []
+        for a, b in zip(edges, edges[1:]):
+            kind = min((item[2] for item in inside if item[0] <= a and item[1] >= b), default=3)
+            sums[kind] += b - a
+            if kind == 3:
+                idle.append((a, b))
+        return sums, idle
+
+    def causes(self, a, b):
+        """What an idle time is due to, instant by instant between the edges of calls: {cause: ns}."""
+        after = [item for item in self.items if item[0] >= b]
+        before = [item for item in self.items if item[0] <= a]
+        graphs = [item for item in before if item[2] == 0]
+        if after[0][2] == 0 and graphs and graphs[-1][4] == after[0][4]:
+            return {"in_graph": b - a}
+        call = self.calls.get(after[0][3])
+        if not call:
+            return {"unknown": b - a}
+        found = collections.Counter()
+        calls = [c for c in self.threads[call["thread"]] if c["start"] < b and c["end"] > a]
+        edges = sorted({a, b} | {t for c in calls for t in (c["start"], c["end"]) if a < t < b} |
+                       ({call["start"]} if a < call["start"] < b else set()))
+        for x, y in zip(edges, edges[1:]):
+            within = [c for c in calls if c["start"] <= x and c["end"] >= y]
+            outside = "no_call" if y <= call["start"] else "submitted"
+            found[within[0]["name"] if within else outside] += y - x
+        return found
+
+
+def check_step(work, step, what, causes):
+    sums, idle = work.times(step["start_ns"], step["end_ns"])
+    equal([step[kind] for kind in KINDS], sums, f"times of {what}")
+    inside = [item[2] for item in work.items if step["start_ns"] <= item[0] < step["end_ns"]]
+    equal((step["kernels_in_graphs"], step["eager_kernels"], step["copies"]),
+          tuple(inside.count(kind) for kind in range(3)), f"what began in {what}")
+    for a, b in idle:
+        causes.update(work.causes(a, b))
+
+
+def check_thread(work, thread):
+    """All steps of a thread against the tables, and the sums of its phases against the steps."""
+    sums = collections.defaultdict(collections.Counter)
+    for number, step in enumerate(thread["steps"]):
+        check_step(work, step, f"step {number}", sums[step["phase"]])
+    for phase in thread["phases"]:
+        steps = [step for step in thread["steps"] if step["phase"] == phase["phase"]]
+        what = f"phase {phase['phase']}"
+        equal(phase["steps"], len(steps), f"steps of {what}")
+        times = sorted(step["end_ns"] - step["start_ns"] for step in steps)
+        for name, per_mille in (("p50", 500), ("p90", 900), ("p99", 990)):
+            equal(phase["step_ns"][name], times[-(-len(times) * per_mille // 1000) - 1], f"{name} of {what}")
+        for kind in KINDS:
+            equal(phase[kind]["total"], sum(step[kind] for step in steps), f"{kind} of {what}")
+        for count in ("launches", "kernels_in_graphs", "eager_kernels", "copies", "host_calls"):
+            equal(phase[count], sum(step[count] for step in steps), f"{count} of {what}")
+        equal({cause["cause"]: cause["ns"] for cause in phase["idle"]}, dict(sums[phase["phase"]]),
+              f"causes of idle times in {what}")
+    edges = [step["start_ns"] for step in thread["steps"]], [step["end_ns"] for step in thread["steps"]]
+    equal(all(end <= start for end, start in zip(edges[1], edges[0][1:])), True, "steps stand one behind the other")
+
+
+def check_all_told(work, thread):
+    """Each instant and all work from the first start to the last end is in a step or outside."""
+    outside = [thread["outside"][where] for where in ("before", "between", "behind")]
+    told = sum(step[kind] for step in thread["steps"] for kind in KINDS) + sum(p[k] for p in outside for k in KINDS)
+    equal(told, max(item[1] for item in work.items) - work.items[0][0], "time in steps and outside")
+    for kind, count in enumerate(("kernels_in_graphs", "eager_kernels", "copies")):
+        equal(sum(p[count] for p in outside) + sum(step[count] for step in thread["steps"]),
+              sum(item[2] == kind for item in work.items), f"{count} in steps and outside")
+
+
+def check_serve(*arguments):
+    work = Work(serve)
+    seen = ask("steps", serve, "--list", *arguments)
+    equal((seen["by"], len(seen["threads"])), ("launches", 1), "how the server's steps are found")
+    thread = seen["threads"][0]
+    equal({phase["what"]: (phase["steps"], phase["launches"], phase["kernels_in_graphs"], phase["eager_kernels"])
+           for phase in thread["phases"]},
+          {"graph 1": (REQUESTS, REQUESTS, 6 * REQUESTS, 0),
+           "graph 2": (REQUESTS * TOKENS, REQUESTS * TOKENS, 4 * REQUESTS * TOKENS, REQUESTS * TOKENS)},
+          "phases of the server")
+    check_thread(work, thread)
+    check_all_told(work, thread)
+    equal(thread["outside"]["before"]["eager_kernels"], 3, "kernels of the warm-up")
+    decode = next(phase for phase in thread["phases"] if phase["what"] == "graph 2")
+    idle = {cause["cause"]: cause["ns"] for cause in decode["idle"]}
+    # The last token of a request is over before what is planted behind it.
+    equal(idle["no_call"] >= (TOKENS - 1) * PLANTED, True, f"the sleep is idle time in no call, {idle}")
+    equal(idle["hipStreamSynchronize"] >= (TOKENS - 1) * PLANTED, True, f"the wait is idle time in its call, {idle}")
+    equal(thread["outside"]["between"]["idle_ns"] >= 2 * PLANTED, True, "what is planted between requests")
+    steps = [step for step in thread["steps"] if step["phase"] == decode["phase"]]
+    copies = [step["copies"] for step in steps]
+    equal((copies[:TOKENS], sum(copies[-TOKENS:])), ([1] * TOKENS, 2 * TOKENS), "copies of tokens, a second one is planted")
+
+
+def check_by_graph():
+    seen = ask("steps", serve, "--by", "graph:1", "--list")["threads"][0]
+    equal([step["launches"] for step in seen["steps"]], [1 + TOKENS] * REQUESTS, "launches of requests")
+    check_thread(Work(serve), seen)
+
+
+def check_by_range():
+    seen = ask("steps", serve, "--by", "range:token", "--list")
+    thread = seen["threads"][0]
+    equal((seen["by"], len(thread["steps"])), ("range", REQUESTS * TOKENS), "steps by ranges")
+    launches = sql(serve, "SELECT start FROM graph_launches WHERE graph = 2 ORDER BY start")
+    equal([step["start_ns"] for step in thread["steps"]], [launch["start"] for launch in launches], "begins of ranges")
+    check_thread(Work(serve), thread)
+
+
+def check_train():
+    seen = ask("steps", train, "--list")
+    equal((seen["by"], seen["eager_kernels"], seen["eager_kernels_in_blocks"]), ("kernels", 285, 280), "the trainer")
+    thread = seen["threads"][0]
+    equal([(step["eager_kernels"], step["kernels_in_graphs"]) for step in thread["steps"]], [(7, 0)] * 40, "iterations")
+    equal(thread["outside"]["before"]["eager_kernels"], 5, "kernels before the iterations")
+    check_thread(Work(train), thread)
+    check_all_told(Work(train), thread)
+
+
+def check_demo():
+    seen = ask("steps", demo, "--list")
+    thread = seen["threads"][0]
+    equal([phase["steps"] for phase in thread["phases"]], [60], "steps of the demo")
+    equal(len({step["kernels_in_graphs"] for step in thread["steps"]}), 1, "kernels in a step of the demo")
+    check_thread(Work(demo), thread)
+    check_all_told(Work(demo), thread)
+
+
+check_serve()
+check_serve("--by", "launches")
+check_by_graph()
+check_by_range()
+check_train()
+check_demo()
+sys.exit(failed > 0)

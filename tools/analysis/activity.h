@@ -1,0 +1,53 @@
+/**
+ * What the GPUs of a process did at each instant: kernels of graphs, other kernels, copies alone,
+ * or nothing. One pass over kernels and copies by their start.
+ *
+ * Where several ran at once, a kernel of a graph counts before an eager kernel, and a kernel before
+ * a copy, so that the times add up to the time that went by.
+ */
+#ifndef RTL_TOOLS_ACTIVITY_H
+#define RTL_TOOLS_ACTIVITY_H
+
+#include <rtl/rtl_trace.h>
+
+enum activity {
+    ACTIVITY_GRAPH, /**< a kernel of a graph's replay ran */
+    ACTIVITY_EAGER, /**< another kernel, and none of a graph */
+    ACTIVITY_COPY,  /**< an asynchronous copy, and no kernel */
+    ACTIVITY_IDLE,  /**< nothing */
+    ACTIVITIES
+};
+
+/** A kernel or copy. */
+struct activity_work {
+    enum activity kind;
+    uint64_t start, end;    /**< end is not before start */
+    uint32_t graph, launch; /**< RTL_TRACE_NONE: of no graph */
+    uint64_t correlation;
+    const rtl_kernel_t *kernel; /**< NULL: a copy. Lives until the next */
+};
+
+/** Who looks on. Functions that are NULL are not called; each returns RTL_OK, or what the walk
+ * ends with. */
+struct activity_watcher {
+    void *context;
+    /** This is next, NULL: nothing more. All before its start has been told but `stretch`es up to
+     * it, which follow. */
+    rtl_status_t (*coming)(void *context, const struct activity_work *work);
+    /** From the first start to the last end each instant is in one stretch, in order. `next` is
+     * what began at the end of an idle one, or later; NULL: nothing more. */
+    rtl_status_t (*stretch)(void *context, enum activity kind, uint64_t from, uint64_t to,
+                            const struct activity_work *next);
+    /** It begins; by start, copies before kernels of the same start. */
+    rtl_status_t (*begun)(void *context, const struct activity_work *work);
+};
+
+/** Walks over the kernels and copies of a process (0: all) on a GPU (RTL_TRACE_NONE: all, with the
+ * copies that the host made). Copies without times are left out. */
+rtl_status_t activity_walk(rtl_trace_t *trace, uint32_t process, uint32_t gpu,
+                           const struct activity_watcher *watcher);
+
+/** "graphs", "eager kernels", "copies", "idle". */
+const char *activity_label(enum activity kind);
+
+#endif

@@ -1,0 +1,184 @@
+#include "analysis/idle.h"
+
+#include "common/memory.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* The host calls of a thread, in order: the one that is looked at. */
+struct idle_thread {
+    uint32_t thread;
+    rtl_api_iter_t *calls;
+    bool has; /* a call */
+    uint64_t start, end;
+    size_t cause;
+};
+
+static struct idle_time *time_of(struct idle_times *times, size_t cause)
+{
+    if (cause >= times->count) {
+        size_t count = cause + 16;
+        times->by_cause = memory_grown(times->by_cause, count, sizeof *times->by_cause);
+        for (size_t i = times->count; i < count; ++i)
+            times->by_cause[i] = (struct idle_time){0};
+        times->count = count;
+    }
+    return &times->by_cause[cause];
+}
+
+static void add(struct idle_times *times, size_t cause, uint64_t from, uint64_t to)
+{
+    if (to <= from)
+        return;
+    struct idle_time *time = time_of(times, cause);
+    time->ns += to - from;
+    ++time->gaps;
+}
+
+static rtl_status_t next_call(struct idle_causes *causes, struct idle_thread *thread)
+{
+    rtl_api_t call;
+    rtl_status_t status = rtlApiNext(thread->calls, &call);
+    thread->has = status == RTL_OK;
+    if (status == RTL_OK) {
+        size_t number = texts_number(&causes->names, call.name);
+        if (number == TEXTS_NONE)
+            memory_is_short();
+        thread->start = call.start;
+        thread->end = call.end;
+        thread->cause = IDLE_CALLS + number;
+    }
+    return status == RTL_END ? RTL_OK : status;
+}
+
+static rtl_status_t find_thread(struct idle_causes *causes, uint32_t number, uint64_t from,
+                                struct idle_thread **thread)
+{
+    for (size_t i = 0; i < causes->thread_count; ++i) {
+        *thread = &causes->threads[i];
+        if ((*thread)->thread == number)
+            return RTL_OK;
+    }
+    rtl_api_filter_t filter = {.process = causes->process, .thread = number, .from = from};
+    rtl_api_iter_t *calls;
+    rtl_status_t status = rtlTraceApi(causes->trace, &filter, &calls);
+    if (status != RTL_OK)
+        return status;
+    causes->threads =
+        memory_grown(causes->threads, causes->thread_count + 1, sizeof *causes->threads);
+    *thread = &causes->threads[causes->thread_count++];
+    **thread = (struct idle_thread){.thread = number, .calls = calls};
+    return next_call(causes, *thread);
+}
+
+/* Between calls: before the submission the thread did something else, behind it the work waited. */
+static void add_between(struct idle_times *times, uint64_t from, uint64_t to, uint64_t submitted)
+{
+    uint64_t middle = submitted < from ? from : submitted > to ? to : submitted;
+    add(times, IDLE_NO_CALL, from, middle);
+    add(times, IDLE_SUBMITTED, middle, to);
+}
+
+static rtl_status_t add_calls(struct idle_causes *causes, uint64_t from, uint64_t to,
+                              const rtl_trace_origin_t *origin, struct idle_times *times)
+{
+    struct idle_thread *thread;
+    rtl_status_t status = find_thread(causes, origin->thread, from, &thread);
+    while (status == RTL_OK && from < to) {
+        while (status == RTL_OK && thread->has && thread->end <= from)
+            status = next_call(causes, thread);
+        if (status != RTL_OK)
+            break;
+        uint64_t begin = thread->has && thread->start < to ? thread->start : to;
+        if (begin > from) {
+            add_between(times, from, begin, origin->start);
+            from = begin;
+            continue;
+        }
+        uint64_t end = thread->end < to ? thread->end : to;
+        add(times, thread->cause, from, end);
+        from = end;
+    }
+    return status;
+}
+
+rtl_status_t idle_attribute(struct idle_causes *causes, uint64_t from, uint64_t to,
+                            const struct activity_work *next, struct idle_times *times)
+{
+    rtl_trace_origin_t origin = {0};
+    uint64_t ns = to - from;
+    times->ns += ns;
+    ++times->gaps;
+    times->longest = ns > times->longest ? ns : times->longest;
+    if (next->kind == ACTIVITY_GRAPH && next->graph == causes->graph &&
+        next->launch == causes->launch) {
+        add(times, IDLE_IN_GRAPH, from, to);
+        return RTL_OK;
+    }
+    rtl_status_t status = next->correlation ? rtlTraceOrigin(causes->trace, causes->process,
+                                                             next->correlation, &origin)
+                                            : RTL_OK;
+    if (status != RTL_OK)
+        return status;
+    if (origin.call)
+        return add_calls(causes, from, to, &origin, times);
+    add(times, IDLE_UNKNOWN, from, to);
+    return RTL_OK;
+}
+
+void idle_begun(struct idle_causes *causes, const struct activity_work *work)
+{
+    if (work->kind != ACTIVITY_GRAPH)
+        return;
+    causes->graph = work->graph;
+    causes->launch = work->launch;
+}
+
+static const struct {
+    const char *label, *name;
+} no_calls[IDLE_CALLS] = {
+    [IDLE_IN_GRAPH] = {"between kernels of a graph", "in_graph"},
+    [IDLE_SUBMITTED] = {"submitted, not begun", "submitted"},
+    [IDLE_NO_CALL] = {"in no host call", "no_call"},
+    [IDLE_UNKNOWN] = {"not known: no host call", "unknown"},
+};
+
+const char *idle_label(const struct idle_causes *causes, size_t cause)
+{
+    return cause < IDLE_CALLS ? no_calls[cause].label : causes->names.list[cause - IDLE_CALLS];
+}
+
+const char *idle_name(const struct idle_causes *causes, size_t cause)
+{
+    return cause < IDLE_CALLS ? no_calls[cause].name : causes->names.list[cause - IDLE_CALLS];
+}
+
+size_t idle_order(const struct idle_times *times, size_t *order)
+{
+    size_t count = 0;
+    for (size_t cause = 0; cause < times->count; ++cause) {
+        if (times->by_cause[cause].ns == 0)
+            continue;
+        size_t at = count++;
+        for (; at > 0 && times->by_cause[order[at - 1]].ns < times->by_cause[cause].ns; --at)
+            order[at] = order[at - 1];
+        order[at] = cause;
+    }
+    return count;
+}
+
+void idle_causes_free(struct idle_causes *causes)
+{
+    for (size_t i = 0; i < causes->thread_count; ++i)
+        rtlApiIterFree(causes->threads[i].calls);
+    free(causes->threads);
+    texts_free(&causes->names);
+    causes->threads = NULL;
+    causes->thread_count = 0;
+}
+
+void idle_times_free(struct idle_times *times)
+{
+    free(times->by_cause);
+    *times = (struct idle_times){0};
+}

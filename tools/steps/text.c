@@ -1,0 +1,302 @@
+/* rtl steps: the text. */
+#include "common/command.h"
+#include "common/memory.h"
+#include "common/plain.h"
+#include "common/show.h"
+#include "common/table.h"
+#include "steps/view.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define CAUSES_SHOWN 8u
+
+/* A phase with its number in the output, from 1. */
+struct shown_phase {
+    const struct steps_thread *thread;
+    struct idle_causes *causes;
+    struct phase *phase;
+    size_t number;
+};
+
+static const char *const found_by[] = {
+    [STEPS_BY_LAUNCHES] = "launches of graphs that repeat",
+    [STEPS_BY_GRAPH] = "launches of one graph",
+    [STEPS_BY_RANGE] = "ranges",
+    [STEPS_BY_KERNELS] = "eager kernels that repeat",
+};
+
+static double per_step(uint64_t sum, const struct phase *phase)
+{
+    return phase->steps ? (double)sum / (double)phase->steps : 0;
+}
+
+/* "3", "3.2" */
+static struct shown show_mean(double mean)
+{
+    struct shown shown;
+    double tenths = mean * 10 + 0.5;
+    if (mean >= 100 || (uint64_t)tenths % 10 == 0)
+        return show_count((uint64_t)(mean + 0.5));
+    (void)snprintf(shown.text, sizeof shown.text, "%.1f", mean);
+    return shown;
+}
+
+static void show_head(const struct steps_view *view, const struct shown_phase *phases, size_t count)
+{
+    const struct steps *steps = view->steps;
+    uint64_t all = 0;
+    char text[128];
+    for (size_t i = 0; i < count; ++i)
+        all += phases[i].phase->steps;
+    (void)snprintf(text, sizeof text, "%s in %s", show_things(all, "step").text,
+                   show_things(count, "phase").text);
+    show_styled(stdout, SHOW_BOLD, text);
+    (void)printf(", by %s\n", found_by[steps->by]);
+    if (steps->by == STEPS_BY_KERNELS)
+        (void)printf("  the blocks hold %s of %s of their queue (%s)\n",
+                     show_count(steps->kernels_in_blocks).text,
+                     show_things(steps->kernels, "eager kernel").text,
+                     show_share(steps->kernels_in_blocks, steps->kernels).text);
+    if (steps->without_work)
+        (void)printf("  %s had no kernel and %s no step\n",
+                     show_things(steps->without_work, "range").text, show_are(steps->without_work));
+    if (steps->without_kernels)
+        (void)printf("  %s of graphs left out: the trace has no kernel of %s\n",
+                     show_things(steps->without_kernels, "launch").text,
+                     steps->without_kernels == 1 ? "it" : "them");
+}
+
+static struct table *phase_table(void)
+{
+    static const char *const heads[] = {"phase", "steps",  "p50",  "p90",     "p99", "graphs",
+                                        "eager", "copies", "idle", "steps/s", "what"};
+    struct table *table = table_new("rrrrrrrrrrn");
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; ++i)
+        table_cell(table, heads[i]);
+    return table;
+}
+
+static void show_row(struct table *table, const struct shown_phase *shown)
+{
+    struct phase *phase = shown->phase;
+    double seconds = (double)phase->duration.total / 1e9;
+    char text[32];
+    (void)snprintf(text, sizeof text, "%zu", shown->number);
+    table_cell(table, text);
+    table_cell(table, show_count(phase->steps).text);
+    table_cell(table, show_duration((double)stats_quantile(&phase->duration, 500)).text);
+    table_cell(table, show_duration((double)stats_quantile(&phase->duration, 900)).text);
+    table_cell(table, show_duration((double)stats_quantile(&phase->duration, 990)).text);
+    for (unsigned kind = 0; kind < ACTIVITIES; ++kind)
+        table_cell(table, show_share(phase->time[kind].total, phase->duration.total).text);
+    (void)snprintf(text, sizeof text, seconds > 0 ? "%.1f" : "-",
+                   seconds > 0 ? (double)phase->steps / seconds : 0);
+    table_cell(table, text);
+    table_cell(table, phase->name);
+}
+
+static void show_thread(const struct steps_view *view, const struct steps_thread *thread)
+{
+    if (view->steps->count == 1)
+        return;
+    if (thread->thread)
+        (void)printf("\nprocess %" PRIu32 ", thread %" PRIu32 "\n", thread->process,
+                     thread->thread);
+    else
+        (void)printf("\nprocess %" PRIu32 "\n", thread->process);
+}
+
+static void show_phases(const struct steps_view *view, const struct shown_phase *phases,
+                        size_t count)
+{
+    (void)putchar('\n');
+    for (size_t i = 0; i < count;) {
+        const struct steps_thread *thread = phases[i].thread;
+        struct table *table = phase_table();
+        show_thread(view, thread);
+        for (; i < count && phases[i].thread == thread; ++i)
+            show_row(table, &phases[i]);
+        table_print(table, stdout);
+    }
+}
+
+static void show_each(const struct phase *phase)
+{
+    (void)printf("  a step: ");
+    if (phase->launches)
+        (void)printf(
+            "%s of graphs with %s kernels, ",
+            per_step(phase->launches, phase) == 1
+                ? "1 launch"
+                : show_things((uint64_t)(per_step(phase->launches, phase) + 0.5), "launch").text,
+            show_mean(per_step(phase->in_graphs, phase)).text);
+    (void)printf("%s eager kernels, ", show_mean(per_step(phase->eager, phase)).text);
+    (void)printf("%s copies, ", show_mean(per_step(phase->copies, phase)).text);
+    (void)printf("%s host calls\n", show_mean(per_step(phase->calls, phase)).text);
+}
+
+static void show_trend(const struct phase *phase)
+{
+    const struct comparison *trend = &phase->trend;
+    double part = trend->a > 0 ? 100 * trend->difference / trend->a : 0;
+    (void)printf("  trend: ");
+    if (trend->verdict == COMPARE_TOO_FEW) {
+        (void)printf("too few steps to tell\n");
+    } else if (trend->verdict == COMPARE_ALIKE) {
+        (void)printf("steady, the last quarter does not differ from the first\n");
+    } else {
+        bool slower = trend->verdict == COMPARE_SLOWER;
+        show_styled(stdout, slower ? SHOW_BAD : SHOW_GOOD, slower ? "longer" : "shorter");
+        (void)printf(" by %.1f %%, first quarter to last (p50 %s, then %s)\n",
+                     part < 0 ? -part : part, show_duration(trend->a).text,
+                     show_duration(trend->b).text);
+    }
+}
+
+static void show_idle(const struct shown_phase *shown)
+{
+    const struct phase *phase = shown->phase;
+    const struct idle_times *idle = &phase->idle;
+    size_t *order = memory_new(idle->count, sizeof *order);
+    size_t count = idle_order(idle, order);
+    if (count) {
+        (void)printf("  idle for %s a step, by what the thread did that submitted the next work\n",
+                     show_duration(per_step(idle->ns, phase)).text);
+        struct table *table = table_new("rrrl");
+        table_cell(table, "a step");
+        table_cell(table, "of it");
+        table_cell(table, "gaps a step");
+        table_cell(table, "cause");
+        for (size_t i = 0; i < count && i < CAUSES_SHOWN; ++i) {
+            const struct idle_time *time = &idle->by_cause[order[i]];
+            table_cell(table, show_duration(per_step(time->ns, phase)).text);
+            table_cell(table, show_share(time->ns, phase->duration.total).text);
+            table_cell(table, show_mean(per_step(time->gaps, phase)).text);
+            table_cell(table, idle_label(shown->causes, order[i]));
+        }
+        table_print(table, stdout);
+        if (count > CAUSES_SHOWN)
+            (void)printf("  and %zu more (--json)\n", count - CAUSES_SHOWN);
+    }
+    free(order);
+}
+
+static void show_phase(const struct shown_phase *shown)
+{
+    (void)printf("\nphase %zu: %s, %s\n", shown->number, plain(shown->phase->name),
+                 show_things(shown->phase->steps, "step").text);
+    show_each(shown->phase);
+    show_trend(shown->phase);
+    show_idle(shown);
+}
+
+static void show_outside(const struct steps_view *view)
+{
+    static const char *const labels[OUTSIDES] = {"before the first step", "between steps",
+                                                 "behind the last step"};
+    for (size_t i = 0; i < view->steps->count; ++i) {
+        const struct steps_thread *thread = &view->steps->threads[i];
+        (void)printf("\nin no step");
+        if (view->steps->count > 1)
+            (void)printf(" of process %" PRIu32 ", thread %" PRIu32, thread->process,
+                         thread->thread);
+        (void)putchar('\n');
+        struct table *table = table_new("lrrrrr");
+        table_cell(table, "");
+        table_cell(table, "time");
+        table_cell(table, "idle");
+        table_cell(table, "in graphs");
+        table_cell(table, "eager kernels");
+        table_cell(table, "copies");
+        for (unsigned where = 0; where < OUTSIDES; ++where) {
+            const struct outside_steps *outside = &thread->outside[where];
+            uint64_t time = 0;
+            for (unsigned kind = 0; kind < ACTIVITIES; ++kind)
+                time += outside->time[kind];
+            table_cell(table, labels[where]);
+            table_cell(table, show_duration((double)time).text);
+            table_cell(table, show_share(outside->time[ACTIVITY_IDLE], time).text);
+            table_cell(table, show_count(outside->in_graphs).text);
+            table_cell(table, show_count(outside->eager).text);
+            table_cell(table, show_count(outside->copies).text);
+        }
+        table_print(table, stdout);
+    }
+}
+
+static void show_list(const struct steps_view *view, const struct shown_phase *phases)
+{
+    struct table *table = table_new("rrrrrrrrr");
+    static const char *const heads[] = {"step",  "phase",  "at",   "time",      "graphs",
+                                        "eager", "copies", "idle", "host calls"};
+    (void)putchar('\n');
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; ++i)
+        table_cell(table, heads[i]);
+    size_t number = 0;
+    for (size_t i = 0; i < view->steps->count; ++i) {
+        const struct steps_thread *thread = &view->steps->threads[i];
+        while (phases->thread != thread)
+            ++phases;
+        for (size_t k = 0; k < thread->count; ++k) {
+            const struct step *step = &thread->steps[k];
+            table_cell(table, show_count(++number).text);
+            table_cell(table, show_count(phases[step->phase].number).text);
+            table_cell(
+                table,
+                show_duration(step->begin > view->start ? (double)(step->begin - view->start) : 0)
+                    .text);
+            table_cell(table, show_duration((double)(step->end - step->begin)).text);
+            for (unsigned kind = 0; kind < ACTIVITIES; ++kind)
+                table_cell(table, show_duration((double)step->time[kind]).text);
+            table_cell(table, show_count(step->calls).text);
+        }
+    }
+    table_print(table, stdout);
+}
+
+static int by_total(const void *left, const void *right)
+{
+    const struct shown_phase *a = left;
+    const struct shown_phase *b = right;
+    uint64_t x = a->phase->duration.total;
+    uint64_t y = b->phase->duration.total;
+    if (x != y)
+        return x < y ? 1 : -1;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+static void show_all(const struct steps_view *view, struct shown_phase *phases, size_t count)
+{
+    show_head(view, phases, count);
+    show_phases(view, phases, count);
+    if (view->list)
+        show_list(view, phases);
+    qsort(phases, count, sizeof *phases, by_total);
+    size_t shown = view->top && view->top < count ? view->top : count;
+    for (size_t i = 0; i < shown; ++i)
+        show_phase(&phases[i]);
+    if (shown < count)
+        (void)printf("\nand %s more (--top 0)\n", show_things(count - shown, "phase").text);
+    show_outside(view);
+}
+
+int steps_show_text(const struct steps_view *view)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < view->steps->count; ++i)
+        count += view->steps->threads[i].phase_count;
+    struct shown_phase *phases = memory_new(count, sizeof *phases);
+    count = 0;
+    for (size_t i = 0; i < view->steps->count; ++i) {
+        struct steps_thread *thread = &view->steps->threads[i];
+        for (size_t k = 0; k < thread->phase_count; ++k, ++count)
+            phases[count] = (struct shown_phase){.thread = thread,
+                                                 .causes = &view->steps->causes[i],
+                                                 .phase = &thread->phases[k],
+                                                 .number = count + 1};
+    }
+    show_all(view, phases, count);
+    free(phases);
+    return EXIT_FINE;
+}
