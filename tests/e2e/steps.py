@@ -87,6 +87,10 @@ def check_step(work, step, what, causes):
 
 def check_thread(work, thread):
     """All steps of a thread against the tables, and the sums of its phases against the steps."""
+    calls = work.threads[thread["thread"]] if thread["thread"] else [c for t in work.threads.values() for c in t]
+    equal([step["host_calls"] for step in thread["steps"]],
+          [sum(step["start_ns"] <= c["start"] < step["end_ns"] for c in calls) for step in thread["steps"]],
+          "host calls of steps")
     sums = collections.defaultdict(collections.Counter)
     for number, step in enumerate(thread["steps"]):
         check_step(work, step, f"step {number}", sums[step["phase"]])
@@ -175,8 +179,26 @@ def check_demo():
     check_all_told(Work(demo), thread)
 
 
+def check_idle():
+    """Of the whole GPU, and of a window."""
+    work = Work(serve)
+    begin, end = work.items[0][0], max(item[1] for item in work.items)
+    third = (end - begin) // 3
+    for first, last in ((begin, end), (begin + third, end - third)):
+        gpu = ask("idle", serve, "--from", str(first), "--to", str(last), "--top", "1000")["gpus"][0]
+        sums, idle = work.times(first, last)
+        causes = collections.Counter()
+        for a, b in idle:
+            causes.update(work.causes(a, b))
+        equal([gpu[kind] for kind in KINDS], sums, "times of the GPU")
+        equal((gpu["first_ns"], gpu["last_ns"], gpu["gaps"]), (first, last, len(idle)), "window, and gaps in it")
+        equal({cause["cause"]: cause["ns"] for cause in gpu["causes"]}, dict(causes), "causes of the GPU's idle times")
+        equal(sorted((gap["start_ns"], gap["ns"]) for gap in gpu["longest"]), sorted((a, b - a) for a, b in idle), "gaps")
+
+
 check_serve()
 check_serve("--by", "launches")
+check_idle()
 check_by_graph()
 check_by_range()
 check_train()

@@ -36,6 +36,11 @@ for command in summary info check ranges; do
     try 0 1 -- $command t.db
     try 0 1 -- $command --json t.db
 done
+try 0 2 -- steps --by launches t.db
+try 0 2 -- idle t.db
+try 0 2 -- idle --json --top 100 t.db
+try 0 2 -- steps --by kernels --list t.db
+try 0 2 -- steps --list --json t.db
 try 0 -- timeline t.db
 try 0 -- timeline --json --width 4096 t.db
 try 0 -- timeline --from 0 --to $end t.db

@@ -83,6 +83,14 @@ RTL_C_TEST(Period, OneOdd)
 RTL_C_TEST(Period, AsByTrying)
 RTL_C_TEST(Period, ManyItems)
 
+RTL_C_TEST(Runs, Planted)
+RTL_C_TEST(Runs, Requests)
+RTL_C_TEST(Runs, LongestBlock)
+RTL_C_TEST(Runs, Rotation)
+RTL_C_TEST(Runs, AsByTrying)
+
+RTL_C_TEST(Activity, Drawn)
+
 RTL_C_TEST(Layers, ASlowOne)
 RTL_C_TEST(Layers, HalfAreSlow)
 RTL_C_TEST(Layers, PlacesAndTheRest)

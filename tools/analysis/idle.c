@@ -1,6 +1,7 @@
 #include "analysis/idle.h"
 
 #include "common/memory.h"
+#include "common/open.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -33,6 +34,10 @@ static void add(struct idle_times *times, size_t cause, uint64_t from, uint64_t 
     struct idle_time *time = time_of(times, cause);
     time->ns += to - from;
     ++time->gaps;
+    if (to - from > times->last_ns) {
+        times->last = cause;
+        times->last_ns = to - from;
+    }
 }
 
 static rtl_status_t next_call(struct idle_causes *causes, struct idle_thread *thread)
@@ -109,6 +114,7 @@ rtl_status_t idle_attribute(struct idle_causes *causes, uint64_t from, uint64_t 
     uint64_t ns = to - from;
     times->ns += ns;
     ++times->gaps;
+    times->last_ns = 0;
     times->longest = ns > times->longest ? ns : times->longest;
     if (next->kind == ACTIVITY_GRAPH && next->graph == causes->graph &&
         next->launch == causes->launch) {
@@ -165,6 +171,14 @@ size_t idle_order(const struct idle_times *times, size_t *order)
         order[at] = cause;
     }
     return count;
+}
+
+json_t *idle_json(const struct idle_causes *causes, const struct idle_times *times, size_t cause)
+{
+    const struct idle_time *time = &times->by_cause[cause];
+    return json_pack("{s:o, s:b, s:o, s:o}", "cause", open_text(idle_name(causes, cause)), "call",
+                     cause >= IDLE_CALLS, "ns", open_number(time->ns), "gaps",
+                     open_number(time->gaps));
 }
 
 void idle_causes_free(struct idle_causes *causes)

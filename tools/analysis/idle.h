@@ -13,6 +13,7 @@
 #include "analysis/activity.h"
 #include "common/texts.h"
 
+#include <jansson.h>
 #include <stddef.h>
 
 /** Causes that are no calls; the numbers from IDLE_CALLS on are places in idle_causes.names. */
@@ -34,6 +35,8 @@ struct idle_times {
     struct idle_time *by_cause;
     size_t count;               /**< of the array */
     uint64_t ns, gaps, longest; /**< of all */
+    size_t last;                /**< cause of the longest piece of the gap that was added last */
+    uint64_t last_ns;           /**< of that piece */
 };
 
 struct idle_thread;
@@ -65,6 +68,9 @@ const char *idle_name(const struct idle_causes *causes, size_t cause);
 /** Causes by time, the largest first, those without time left out: puts their numbers into `order`,
  * which has times->count places, and returns how many there are. */
 size_t idle_order(const struct idle_times *times, size_t *order);
+
+/** A cause with its time for JSON: a new object. */
+json_t *idle_json(const struct idle_causes *causes, const struct idle_times *times, size_t cause);
 
 void idle_causes_free(struct idle_causes *causes);
 void idle_times_free(struct idle_times *times);

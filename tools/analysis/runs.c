@@ -32,7 +32,7 @@ static bool holds_run(const uint32_t *block, size_t length)
 static struct run run_at(const uint32_t *items, size_t count, size_t begin)
 {
     for (uint32_t length = 1; length <= RUNS_MOST_LENGTH; ++length) {
-        if (length * RUNS_LEAST_COUNT > count - begin)
+        if ((size_t)length * RUNS_LEAST_COUNT > count - begin)
             break;
         size_t blocks = repetitions(items, count, begin, length);
         if (blocks >= RUNS_LEAST_COUNT && !holds_run(items + begin, length))

@@ -20,7 +20,7 @@ _rtl() {
     else
         cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
     fi
-    local commands="trace ctl summary graph ranges timeline diff info check sql view export import merge doctor bench demo help"
+    local commands="trace ctl summary steps idle graph ranges timeline diff info check sql view export import merge doctor bench demo help"
     if [ "$cword" -eq 1 ]; then
         mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
         return
@@ -44,10 +44,11 @@ _rtl() {
     fi
     case ${words[1]}:$prev in
     graph:-s | graph:--sort) mapfile -t COMPREPLY < <(compgen -W "time node gap cv" -- "$cur") ;;
-    graph:-n | graph:--top | diff:-n | diff:--top) mapfile -t COMPREPLY < <(compgen -W "0 10 20 50" -- "$cur") ;;
+    graph:-n | graph:--top | diff:-n | diff:--top | steps:-n | steps:--top | idle:-n | idle:--top) mapfile -t COMPREPLY < <(compgen -W "0 10 20 50" -- "$cur") ;;
+    steps:-b | steps:--by) mapfile -t COMPREPLY < <(compgen -W "auto launches kernels graph: range:" -- "$cur") ;;
     timeline:-l | timeline:--launch) mapfile -t COMPREPLY < <(compgen -W "1:1" -- "$cur") ;;
     timeline:-w | timeline:--width) mapfile -t COMPREPLY < <(compgen -W "80 120 200" -- "$cur") ;;
-    timeline:--from | timeline:--to) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
+    timeline:--from | timeline:--to | idle:--from | idle:--to) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
     trace:-m | trace:--mode) mapfile -t COMPREPLY < <(compgen -W "lite standard hip full" -- "$cur") ;;
     trace:--gpu | bench:--gpu | doctor:--gpu) mapfile -t COMPREPLY < <(compgen -W "auto soft real" -- "$cur") ;;
     bench:-w | bench:--workload)
@@ -83,6 +84,8 @@ _rtl() {
         import) options+=" --output --force" ;;
         merge) options+=" --force --json" ;;
         ranges) options+=" --top --range --name --kernels --metrics --json" ;;
+        idle) options+=" --top --from --to --json" ;;
+        steps) options+=" --by --top --list --json" ;;
         timeline) options+=" --from --to --launch --width --json" ;;
         diff) options+=" --top --all --json" ;;
         graph)
@@ -101,7 +104,7 @@ _rtl() {
         -*:*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur") ;;
         *:ctl) mapfile -t COMPREPLY < <(compgen -W "start stop status" -- "$cur") ;;
         *:trace | *:bench) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
-        *:summary | *:graph | *:ranges | *:timeline | *:diff | *:merge | *:info | *:check | *:sql | *:view | *:export | *:import) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+        *:summary | *:steps | *:idle | *:graph | *:ranges | *:timeline | *:diff | *:merge | *:info | *:check | *:sql | *:view | *:export | *:import) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
         esac
         ;;
     esac

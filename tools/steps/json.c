@@ -27,13 +27,8 @@ static json_t *json_idle(const struct idle_causes *causes, const struct idle_tim
     size_t *order = memory_new(idle->count, sizeof *order);
     size_t count = idle_order(idle, order);
     json_t *array = json_array();
-    for (size_t i = 0; i < count; ++i) {
-        const struct idle_time *time = &idle->by_cause[order[i]];
-        (void)json_array_append_new(
-            array, json_pack("{s:o, s:b, s:o, s:o}", "cause",
-                             open_text(idle_name(causes, order[i])), "call", order[i] >= IDLE_CALLS,
-                             "ns", open_number(time->ns), "gaps", open_number(time->gaps)));
-    }
+    for (size_t i = 0; i < count; ++i)
+        (void)json_array_append_new(array, idle_json(causes, idle, order[i]));
     free(order);
     return array;
 }

@@ -31,6 +31,11 @@ static double per_step(uint64_t sum, const struct phase *phase)
     return phase->steps ? (double)sum / (double)phase->steps : 0;
 }
 
+static struct shown share_of(const struct phase *phase, enum activity kind)
+{
+    return show_share(phase->time[kind].total, phase->duration.total);
+}
+
 /* "3", "3.2" */
 static struct shown show_mean(double mean)
 {
@@ -69,9 +74,9 @@ static void show_head(const struct steps_view *view, const struct shown_phase *p
 
 static struct table *phase_table(void)
 {
-    static const char *const heads[] = {"phase", "steps",  "p50",  "p90",     "p99", "graphs",
-                                        "eager", "copies", "idle", "steps/s", "what"};
-    struct table *table = table_new("rrrrrrrrrrn");
+    static const char *const heads[] = {"phase", "steps", "p50",     "p90",
+                                        "p99",   "idle",  "steps/s", "what"};
+    struct table *table = table_new("rrrrrrrn");
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; ++i)
         table_cell(table, heads[i]);
     return table;
@@ -88,8 +93,7 @@ static void show_row(struct table *table, const struct shown_phase *shown)
     table_cell(table, show_duration((double)stats_quantile(&phase->duration, 500)).text);
     table_cell(table, show_duration((double)stats_quantile(&phase->duration, 900)).text);
     table_cell(table, show_duration((double)stats_quantile(&phase->duration, 990)).text);
-    for (unsigned kind = 0; kind < ACTIVITIES; ++kind)
-        table_cell(table, show_share(phase->time[kind].total, phase->duration.total).text);
+    table_cell(table, share_of(phase, ACTIVITY_IDLE).text);
     (void)snprintf(text, sizeof text, seconds > 0 ? "%.1f" : "-",
                    seconds > 0 ? (double)phase->steps / seconds : 0);
     table_cell(table, text);
@@ -121,19 +125,36 @@ static void show_phases(const struct steps_view *view, const struct shown_phase 
     }
 }
 
+/* "1 copy", "2.5 copies" */
+static void show_per_step(uint64_t sum, const struct phase *phase, const char *thing,
+                          const char *things)
+{
+    double mean = per_step(sum, phase);
+    (void)printf("%s %s", show_mean(mean).text, mean == 1 ? thing : things);
+}
+
 static void show_each(const struct phase *phase)
 {
     (void)printf("  a step: ");
-    if (phase->launches)
-        (void)printf(
-            "%s of graphs with %s kernels, ",
-            per_step(phase->launches, phase) == 1
-                ? "1 launch"
-                : show_things((uint64_t)(per_step(phase->launches, phase) + 0.5), "launch").text,
-            show_mean(per_step(phase->in_graphs, phase)).text);
-    (void)printf("%s eager kernels, ", show_mean(per_step(phase->eager, phase)).text);
-    (void)printf("%s copies, ", show_mean(per_step(phase->copies, phase)).text);
-    (void)printf("%s host calls\n", show_mean(per_step(phase->calls, phase)).text);
+    if (phase->launches) {
+        show_per_step(phase->launches, phase, "launch of a graph", "launches of graphs");
+        (void)printf(", ");
+        show_per_step(phase->in_graphs, phase, "kernel in it", "kernels in graphs");
+        (void)printf(", ");
+    }
+    show_per_step(phase->eager, phase, "eager kernel", "eager kernels");
+    (void)printf(",\n    ");
+    show_per_step(phase->copies, phase, "copy", "copies");
+    (void)printf(", ");
+    show_per_step(phase->calls, phase, "host call", "host calls");
+    (void)putchar('\n');
+}
+
+static void show_times(const struct phase *phase)
+{
+    (void)printf("  time: graphs %s, eager kernels %s, copies alone %s, idle %s\n",
+                 share_of(phase, ACTIVITY_GRAPH).text, share_of(phase, ACTIVITY_EAGER).text,
+                 share_of(phase, ACTIVITY_COPY).text, share_of(phase, ACTIVITY_IDLE).text);
 }
 
 static void show_trend(const struct phase *phase)
@@ -187,6 +208,7 @@ static void show_phase(const struct shown_phase *shown)
     (void)printf("\nphase %zu: %s, %s\n", shown->number, plain(shown->phase->name),
                  show_things(shown->phase->steps, "step").text);
     show_each(shown->phase);
+    show_times(shown->phase);
     show_trend(shown->phase);
     show_idle(shown);
 }
@@ -227,9 +249,9 @@ static void show_outside(const struct steps_view *view)
 
 static void show_list(const struct steps_view *view, const struct shown_phase *phases)
 {
-    struct table *table = table_new("rrrrrrrrr");
-    static const char *const heads[] = {"step",  "phase",  "at",   "time",      "graphs",
-                                        "eager", "copies", "idle", "host calls"};
+    struct table *table = table_new("rrrrrrrr");
+    static const char *const heads[] = {"step",   "phase", "at",   "time",
+                                        "graphs", "eager", "idle", "calls"};
     (void)putchar('\n');
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; ++i)
         table_cell(table, heads[i]);
@@ -247,8 +269,9 @@ static void show_list(const struct steps_view *view, const struct shown_phase *p
                 show_duration(step->begin > view->start ? (double)(step->begin - view->start) : 0)
                     .text);
             table_cell(table, show_duration((double)(step->end - step->begin)).text);
-            for (unsigned kind = 0; kind < ACTIVITIES; ++kind)
-                table_cell(table, show_duration((double)step->time[kind]).text);
+            table_cell(table, show_duration((double)step->time[ACTIVITY_GRAPH]).text);
+            table_cell(table, show_duration((double)step->time[ACTIVITY_EAGER]).text);
+            table_cell(table, show_duration((double)step->time[ACTIVITY_IDLE]).text);
             table_cell(table, show_count(step->calls).text);
         }
     }

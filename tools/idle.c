@@ -1,0 +1,349 @@
+/* rtl idle: why nothing ran on a GPU. */
+#include "analysis/idle.h"
+#include "common/command.h"
+#include "common/memory.h"
+#include "common/moment.h"
+#include "common/open.h"
+#include "common/parse.h"
+#include "common/say.h"
+#include "common/show.h"
+#include "common/table.h"
+#include "common/trace_command.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOP_DEFAULT 5u
+#define TOP_MOST    1000u
+
+struct options {
+    const char *path;
+    struct moment from, to;
+    unsigned top;
+    bool json;
+};
+
+/* A time in which nothing ran. */
+struct gap {
+    uint64_t start, ns;
+    size_t cause; /* of most of it */
+    char *next;   /* what ran then */
+};
+
+/* A GPU as a process used it. */
+struct device {
+    uint32_t process, gpu;
+    uint64_t window[2]; /* 0: no end */
+    uint64_t first, last;
+    uint64_t time[ACTIVITIES];
+    struct idle_causes causes;
+    struct idle_times idle;
+    struct gap *gaps; /* the longest first */
+    size_t gap_count, gap_room;
+};
+
+struct view {
+    const struct options *options;
+    rtl_trace_info_t info;
+    struct device *devices;
+    size_t count;
+};
+
+/* Keeps a gap if it is among the longest. */
+static void keep(struct device *device, uint64_t from, uint64_t to,
+                 const struct activity_work *next)
+{
+    if (device->gap_room == 0 || (device->gap_count == device->gap_room &&
+                                  to - from <= device->gaps[device->gap_count - 1].ns))
+        return;
+    if (device->gap_count == device->gap_room)
+        free(device->gaps[--device->gap_count].next);
+    size_t at = device->gap_count++;
+    for (; at > 0 && device->gaps[at - 1].ns < to - from; --at)
+        device->gaps[at] = device->gaps[at - 1];
+    char *name = strdup(next->kernel ? next->kernel->name : "a copy");
+    if (!name)
+        memory_is_short();
+    device->gaps[at] = (struct gap){from, to - from, device->idle.last, name};
+}
+
+static rtl_status_t stretch(void *context, enum activity kind, uint64_t from, uint64_t to,
+                            const struct activity_work *next)
+{
+    struct device *device = context;
+    rtl_status_t status = RTL_OK;
+    if (from < device->window[0])
+        from = device->window[0];
+    if (device->window[1] && to > device->window[1])
+        to = device->window[1];
+    if (from >= to)
+        return RTL_OK;
+    if (device->first == device->last)
+        device->first = from;
+    device->last = to;
+    device->time[kind] += to - from;
+    if (kind == ACTIVITY_IDLE) {
+        status = idle_attribute(&device->causes, from, to, next, &device->idle);
+        keep(device, from, to, next);
+    }
+    return status;
+}
+
+static rtl_status_t begun(void *context, const struct activity_work *work)
+{
+    struct device *device = context;
+    idle_begun(&device->causes, work);
+    return RTL_OK;
+}
+
+static bool has(const struct view *view, const rtl_queue_t *queue)
+{
+    for (size_t i = 0; i < view->count; ++i)
+        if (view->devices[i].process == queue->process && view->devices[i].gpu == queue->gpu)
+            return true;
+    return false;
+}
+
+static rtl_status_t find_devices(struct view *view, rtl_trace_t *trace)
+{
+    const rtl_queue_t *queues;
+    size_t count;
+    rtl_status_t status = rtlTraceQueues(trace, &queues, &count);
+    if (status != RTL_OK)
+        return status;
+    view->devices = memory_new(count, sizeof *view->devices);
+    for (size_t i = 0; i < count; ++i) {
+        if (queues[i].gpu == RTL_TRACE_NONE || queues[i].kernels == 0 || has(view, &queues[i]))
+            continue;
+        struct device *device = &view->devices[view->count++];
+        *device = (struct device){.process = queues[i].process, .gpu = queues[i].gpu};
+        device->causes = (struct idle_causes){.trace = trace, .process = device->process};
+        device->gap_room = view->options->top;
+        device->gaps = memory_new(device->gap_room + 1, sizeof *device->gaps);
+    }
+    return RTL_OK;
+}
+
+static uint64_t whole(const struct device *device)
+{
+    return device->last - device->first;
+}
+
+static void show_causes(const struct device *device)
+{
+    const struct idle_times *idle = &device->idle;
+    size_t *order = memory_new(idle->count, sizeof *order);
+    size_t count = idle_order(idle, order);
+    struct table *table = table_new("rrrrl");
+    table_cell(table, "idle");
+    table_cell(table, "of all");
+    table_cell(table, "gaps");
+    table_cell(table, "mean");
+    table_cell(table, "what the submitting thread did");
+    for (size_t i = 0; i < count; ++i) {
+        const struct idle_time *time = &idle->by_cause[order[i]];
+        table_cell(table, show_duration((double)time->ns).text);
+        table_cell(table, show_share(time->ns, whole(device)).text);
+        table_cell(table, show_count(time->gaps).text);
+        table_cell(table, show_duration((double)time->ns / (double)time->gaps).text);
+        table_cell(table, idle_label(&device->causes, order[i]));
+    }
+    table_print(table, stdout);
+    free(order);
+}
+
+static void show_gaps(const struct view *view, const struct device *device)
+{
+    if (device->gap_count == 0)
+        return;
+    (void)printf("\n  the longest\n");
+    struct table *table = table_new("rrln");
+    table_cell(table, "at");
+    table_cell(table, "time");
+    table_cell(table, "most of it");
+    table_cell(table, "what ran then");
+    for (size_t i = 0; i < device->gap_count; ++i) {
+        const struct gap *gap = &device->gaps[i];
+        uint64_t at = gap->start > view->info.start ? gap->start - view->info.start : 0;
+        table_cell(table, show_duration((double)at).text);
+        table_cell(table, show_duration((double)gap->ns).text);
+        table_cell(table, idle_label(&device->causes, gap->cause));
+        table_cell(table, gap->next);
+    }
+    table_print(table, stdout);
+}
+
+static void show_device(const struct view *view, const struct device *device)
+{
+    char text[64];
+    (void)snprintf(text, sizeof text, "GPU %" PRIu32, device->gpu);
+    show_styled(stdout, SHOW_BOLD, text);
+    if (view->count > 1)
+        (void)printf(" of process %" PRIu32, device->process);
+    if (whole(device) == 0) {
+        (void)printf(": no work in this window\n");
+        return;
+    }
+    (void)printf(": idle for %s of %s (%s), in %s", show_duration((double)device->idle.ns).text,
+                 show_duration((double)whole(device)).text,
+                 show_share(device->idle.ns, whole(device)).text,
+                 show_things(device->idle.gaps, "gap").text);
+    (void)printf("\n  time: graphs %s, eager kernels %s, copies alone %s\n",
+                 show_share(device->time[ACTIVITY_GRAPH], whole(device)).text,
+                 show_share(device->time[ACTIVITY_EAGER], whole(device)).text,
+                 show_share(device->time[ACTIVITY_COPY], whole(device)).text);
+    if (device->idle.gaps)
+        show_causes(device);
+    show_gaps(view, device);
+}
+
+static json_t *json_causes(const struct device *device)
+{
+    size_t *order = memory_new(device->idle.count, sizeof *order);
+    size_t count = idle_order(&device->idle, order);
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; ++i)
+        (void)json_array_append_new(array, idle_json(&device->causes, &device->idle, order[i]));
+    free(order);
+    return array;
+}
+
+static json_t *json_device(const struct device *device)
+{
+    json_t *gaps = json_array();
+    for (size_t i = 0; i < device->gap_count; ++i) {
+        const struct gap *gap = &device->gaps[i];
+        (void)json_array_append_new(
+            gaps, json_pack("{s:o, s:o, s:o, s:o}", "start_ns", open_number(gap->start), "ns",
+                            open_number(gap->ns), "cause",
+                            open_text(idle_name(&device->causes, gap->cause)), "next",
+                            open_text(gap->next)));
+    }
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "process",
+                     open_id(device->process), "gpu", open_id(device->gpu), "first_ns",
+                     open_number(device->first), "last_ns", open_number(device->last), "graphs_ns",
+                     open_number(device->time[ACTIVITY_GRAPH]), "eager_ns",
+                     open_number(device->time[ACTIVITY_EAGER]), "copies_ns",
+                     open_number(device->time[ACTIVITY_COPY]), "idle_ns",
+                     open_number(device->idle.ns), "gaps", open_number(device->idle.gaps), "causes",
+                     json_causes(device), "longest", gaps);
+}
+
+static int show_json(const struct view *view)
+{
+    json_t *devices = json_array();
+    for (size_t i = 0; i < view->count; ++i)
+        (void)json_array_append_new(devices, json_device(&view->devices[i]));
+    return open_print_json(
+        json_pack("{s:o, s:o}", "file", open_text(view->options->path), "gpus", devices),
+        EXIT_FINE);
+}
+
+static int show(const struct view *view)
+{
+    if (view->options->json)
+        return show_json(view);
+    for (size_t i = 0; i < view->count; ++i) {
+        if (i > 0)
+            (void)putchar('\n');
+        show_device(view, &view->devices[i]);
+    }
+    return EXIT_FINE;
+}
+
+static int look(struct view *view, rtl_trace_t *trace)
+{
+    const struct options *options = view->options;
+    uint64_t window[2] = {0, 0};
+    if (rtlTraceInfo(trace, &view->info) != RTL_OK || find_devices(view, trace) != RTL_OK)
+        return open_failed(trace, options->path);
+    if (moment_window(&view->info, &options->from, &options->to, window) != 0)
+        return EXIT_USAGE;
+    if (view->count == 0)
+        return say_fail(EXIT_USAGE, "%s has no kernels", options->path);
+    for (size_t i = 0; i < view->count; ++i) {
+        struct device *device = &view->devices[i];
+        const struct activity_watcher watcher = {device, NULL, stretch, begun};
+        memcpy(device->window, window, sizeof window);
+        if (activity_walk(trace, device->process, device->gpu, &watcher) != RTL_OK)
+            return open_failed(trace, options->path);
+    }
+    return show(view);
+}
+
+static void free_view(struct view *view)
+{
+    for (size_t i = 0; i < view->count; ++i) {
+        struct device *device = &view->devices[i];
+        for (size_t k = 0; k < device->gap_count; ++k)
+            free(device->gaps[k].next);
+        free(device->gaps);
+        idle_causes_free(&device->causes);
+        idle_times_free(&device->idle);
+    }
+    free(view->devices);
+}
+
+static const struct argp_option option_list[] = {
+    {"top", 'n', "COUNT", 0, "how many of the longest gaps are shown, 5 by default, 1000 at most",
+     0},
+    {"from", 1, "TIME", 0, "begin there: 1.5s since the recording began, or ns on its clock", 0},
+    {"to", 2, "TIME", 0, "end there", 0},
+    {"json", 'j', NULL, 0, "write JSON", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case 'n':
+        if (parse_count("top", value, &options->top) != 0)
+            return EINVAL;
+        return options->top <= TOP_MOST
+                   ? 0
+                   : say_fail(EINVAL, "--top is %u at most, not %u", TOP_MOST, options->top);
+    case 1:
+        return moment_read("from", value, &options->from);
+    case 2:
+        return moment_read("to", value, &options->to);
+    case 'j':
+        options->json = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        return trace_command_take(value, &options->path);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int cmd_idle(int argc, char **argv)
+{
+    static const char doc[] =
+        "Shows why nothing ran on a GPU, from its first kernel or copy to the last: what the "
+        "thread "
+        "did that then submitted the next work."
+        "\vA gap is a time in which no kernel of the process ran on the GPU, and the GPU made no "
+        "copy. Up to the host call that submitted what ran next, it is given to the calls that "
+        "the thread was in, or to none; then to that call; and behind its end the work was "
+        "submitted and had not begun. Gaps between the kernels of one launch of a graph are told "
+        "apart: the host has no part in them.\n\n"
+        "Examples:\n"
+        "  rtl idle trace.db\n"
+        "  rtl idle --from 2s --to 3s trace.db";
+    static const struct argp argp = {option_list, parse_option, "FILE", doc, NULL, NULL, NULL};
+    struct options options = {.top = TOP_DEFAULT};
+    if (parse(&argp, argc, argv, 0, &options) != 0)
+        return EXIT_USAGE;
+    if (trace_command_needs(options.path, "rtl idle FILE"))
+        return EXIT_USAGE;
+    rtl_trace_t *trace = open_trace(options.path);
+    if (!trace)
+        return EXIT_USAGE;
+    struct view view = {.options = &options};
+    int status = look(&view, trace);
+    free_view(&view);
+    rtlTraceClose(trace);
+    return status;
+}
