@@ -1,5 +1,5 @@
 /* rtl idle: why nothing ran on a GPU. */
-#include "analysis/idle.h"
+#include "analysis/idle_device.h"
 #include "common/command.h"
 #include "common/memory.h"
 #include "common/moment.h"
@@ -31,14 +31,9 @@ struct gap {
     char *next;   /* what ran then */
 };
 
-/* A GPU as a process used it. */
+/* A GPU as a process used it, and its longest gaps. */
 struct device {
-    uint32_t process, gpu;
-    uint64_t window[2]; /* 0: no end */
-    uint64_t first, last;
-    uint64_t time[ACTIVITIES];
-    struct idle_causes causes;
-    struct idle_times idle;
+    struct idle_device of;
     struct gap *gaps; /* the longest first */
     size_t gap_count, gap_room;
 };
@@ -51,9 +46,9 @@ struct view {
 };
 
 /* Keeps a gap if it is among the longest. */
-static void keep(struct device *device, uint64_t from, uint64_t to,
-                 const struct activity_work *next)
+static void keep(void *context, uint64_t from, uint64_t to, const struct activity_work *next)
 {
+    struct device *device = context;
     if (device->gap_room == 0 || (device->gap_count == device->gap_room &&
                                   to - from <= device->gaps[device->gap_count - 1].ns))
         return;
@@ -65,42 +60,13 @@ static void keep(struct device *device, uint64_t from, uint64_t to,
     char *name = strdup(next->kernel ? next->kernel->name : "a copy");
     if (!name)
         memory_is_short();
-    device->gaps[at] = (struct gap){from, to - from, device->idle.last, name};
-}
-
-static rtl_status_t stretch(void *context, enum activity kind, uint64_t from, uint64_t to,
-                            const struct activity_work *next)
-{
-    struct device *device = context;
-    rtl_status_t status = RTL_OK;
-    if (from < device->window[0])
-        from = device->window[0];
-    if (device->window[1] && to > device->window[1])
-        to = device->window[1];
-    if (from >= to)
-        return RTL_OK;
-    if (device->first == device->last)
-        device->first = from;
-    device->last = to;
-    device->time[kind] += to - from;
-    if (kind == ACTIVITY_IDLE) {
-        status = idle_attribute(&device->causes, from, to, next, &device->idle);
-        keep(device, from, to, next);
-    }
-    return status;
-}
-
-static rtl_status_t begun(void *context, const struct activity_work *work)
-{
-    struct device *device = context;
-    idle_begun(&device->causes, work);
-    return RTL_OK;
+    device->gaps[at] = (struct gap){from, to - from, device->of.idle.last, name};
 }
 
 static bool has(const struct view *view, const rtl_queue_t *queue)
 {
     for (size_t i = 0; i < view->count; ++i)
-        if (view->devices[i].process == queue->process && view->devices[i].gpu == queue->gpu)
+        if (view->devices[i].of.process == queue->process && view->devices[i].of.gpu == queue->gpu)
             return true;
     return false;
 }
@@ -117,8 +83,10 @@ static rtl_status_t find_devices(struct view *view, rtl_trace_t *trace)
         if (queues[i].gpu == RTL_TRACE_NONE || queues[i].kernels == 0 || has(view, &queues[i]))
             continue;
         struct device *device = &view->devices[view->count++];
-        *device = (struct device){.process = queues[i].process, .gpu = queues[i].gpu};
-        device->causes = (struct idle_causes){.trace = trace, .process = device->process};
+        *device = (struct device){.of = {.process = queues[i].process,
+                                         .gpu = queues[i].gpu,
+                                         .gap = keep,
+                                         .context = device}};
         device->gap_room = view->options->top;
         device->gaps = memory_new(device->gap_room + 1, sizeof *device->gaps);
     }
@@ -127,12 +95,12 @@ static rtl_status_t find_devices(struct view *view, rtl_trace_t *trace)
 
 static uint64_t whole(const struct device *device)
 {
-    return device->last - device->first;
+    return device->of.last - device->of.first;
 }
 
 static void show_causes(const struct device *device)
 {
-    const struct idle_times *idle = &device->idle;
+    const struct idle_times *idle = &device->of.idle;
     size_t *order = memory_new(idle->count, sizeof *order);
     size_t count = idle_order(idle, order);
     struct table *table = table_new("rrrrl");
@@ -147,7 +115,7 @@ static void show_causes(const struct device *device)
         table_cell(table, show_share(time->ns, whole(device)).text);
         table_cell(table, show_count(time->gaps).text);
         table_cell(table, show_duration((double)time->ns / (double)time->gaps).text);
-        table_cell(table, idle_label(&device->causes, order[i]));
+        table_cell(table, idle_label(&device->of.causes, order[i]));
     }
     table_print(table, stdout);
     free(order);
@@ -168,7 +136,7 @@ static void show_gaps(const struct view *view, const struct device *device)
         uint64_t at = gap->start > view->info.start ? gap->start - view->info.start : 0;
         table_cell(table, show_duration((double)at).text);
         table_cell(table, show_duration((double)gap->ns).text);
-        table_cell(table, idle_label(&device->causes, gap->cause));
+        table_cell(table, idle_label(&device->of.causes, gap->cause));
         table_cell(table, gap->next);
     }
     table_print(table, stdout);
@@ -177,36 +145,25 @@ static void show_gaps(const struct view *view, const struct device *device)
 static void show_device(const struct view *view, const struct device *device)
 {
     char text[64];
-    (void)snprintf(text, sizeof text, "GPU %" PRIu32, device->gpu);
+    (void)snprintf(text, sizeof text, "GPU %" PRIu32, device->of.gpu);
     show_styled(stdout, SHOW_BOLD, text);
     if (view->count > 1)
-        (void)printf(" of process %" PRIu32, device->process);
+        (void)printf(" of process %" PRIu32, device->of.process);
     if (whole(device) == 0) {
         (void)printf(": no work in this window\n");
         return;
     }
-    (void)printf(": idle for %s of %s (%s), in %s", show_duration((double)device->idle.ns).text,
+    (void)printf(": idle for %s of %s (%s), in %s", show_duration((double)device->of.idle.ns).text,
                  show_duration((double)whole(device)).text,
-                 show_share(device->idle.ns, whole(device)).text,
-                 show_things(device->idle.gaps, "gap").text);
+                 show_share(device->of.idle.ns, whole(device)).text,
+                 show_things(device->of.idle.gaps, "gap").text);
     (void)printf("\n  time: graphs %s, eager kernels %s, copies alone %s\n",
-                 show_share(device->time[ACTIVITY_GRAPH], whole(device)).text,
-                 show_share(device->time[ACTIVITY_EAGER], whole(device)).text,
-                 show_share(device->time[ACTIVITY_COPY], whole(device)).text);
-    if (device->idle.gaps)
+                 show_share(device->of.time[ACTIVITY_GRAPH], whole(device)).text,
+                 show_share(device->of.time[ACTIVITY_EAGER], whole(device)).text,
+                 show_share(device->of.time[ACTIVITY_COPY], whole(device)).text);
+    if (device->of.idle.gaps)
         show_causes(device);
     show_gaps(view, device);
-}
-
-static json_t *json_causes(const struct device *device)
-{
-    size_t *order = memory_new(device->idle.count, sizeof *order);
-    size_t count = idle_order(&device->idle, order);
-    json_t *array = json_array();
-    for (size_t i = 0; i < count; ++i)
-        (void)json_array_append_new(array, idle_json(&device->causes, &device->idle, order[i]));
-    free(order);
-    return array;
 }
 
 static json_t *json_device(const struct device *device)
@@ -217,17 +174,17 @@ static json_t *json_device(const struct device *device)
         (void)json_array_append_new(
             gaps, json_pack("{s:o, s:o, s:o, s:o}", "start_ns", open_number(gap->start), "ns",
                             open_number(gap->ns), "cause",
-                            open_text(idle_name(&device->causes, gap->cause)), "next",
+                            open_text(idle_name(&device->of.causes, gap->cause)), "next",
                             open_text(gap->next)));
     }
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "process",
-                     open_id(device->process), "gpu", open_id(device->gpu), "first_ns",
-                     open_number(device->first), "last_ns", open_number(device->last), "graphs_ns",
-                     open_number(device->time[ACTIVITY_GRAPH]), "eager_ns",
-                     open_number(device->time[ACTIVITY_EAGER]), "copies_ns",
-                     open_number(device->time[ACTIVITY_COPY]), "idle_ns",
-                     open_number(device->idle.ns), "gaps", open_number(device->idle.gaps), "causes",
-                     json_causes(device), "longest", gaps);
+                     open_id(device->of.process), "gpu", open_id(device->of.gpu), "first_ns",
+                     open_number(device->of.first), "last_ns", open_number(device->of.last),
+                     "graphs_ns", open_number(device->of.time[ACTIVITY_GRAPH]), "eager_ns",
+                     open_number(device->of.time[ACTIVITY_EAGER]), "copies_ns",
+                     open_number(device->of.time[ACTIVITY_COPY]), "idle_ns",
+                     open_number(device->of.idle.ns), "gaps", open_number(device->of.idle.gaps),
+                     "causes", idle_device_json(&device->of), "longest", gaps);
 }
 
 static int show_json(const struct view *view)
@@ -264,9 +221,8 @@ static int look(struct view *view, rtl_trace_t *trace)
         return say_fail(EXIT_USAGE, "%s has no kernels", options->path);
     for (size_t i = 0; i < view->count; ++i) {
         struct device *device = &view->devices[i];
-        const struct activity_watcher watcher = {device, NULL, stretch, begun};
-        memcpy(device->window, window, sizeof window);
-        if (activity_walk(trace, device->process, device->gpu, &watcher) != RTL_OK)
+        memcpy(device->of.window, window, sizeof window);
+        if (idle_device_read(trace, &device->of) != RTL_OK)
             return open_failed(trace, options->path);
     }
     return show(view);
@@ -279,8 +235,7 @@ static void free_view(struct view *view)
         for (size_t k = 0; k < device->gap_count; ++k)
             free(device->gaps[k].next);
         free(device->gaps);
-        idle_causes_free(&device->causes);
-        idle_times_free(&device->idle);
+        idle_device_free(&device->of);
     }
     free(view->devices);
 }

@@ -193,10 +193,25 @@ def check_idle():
         equal([gpu[kind] for kind in KINDS], sums, "times of the GPU")
         equal((gpu["first_ns"], gpu["last_ns"], gpu["gaps"]), (first, last, len(idle)), "window, and gaps in it")
         equal({cause["cause"]: cause["ns"] for cause in gpu["causes"]}, dict(causes), "causes of the GPU's idle times")
+        summed = ask("summary", serve, "--from", str(first), "--to", str(last))["gpus"][0]
+        equal(summed["idle_causes"], gpu["causes"], "causes in the summary")
         equal(sorted((gap["start_ns"], gap["ns"]) for gap in gpu["longest"]), sorted((a, b - a) for a, b in idle), "gaps")
 
 
+def check_between():
+    """Between the launches of a graph other work runs, which is no idle time."""
+    work = Work(serve)
+    seen = ask("graph", "show", serve, "2")
+    launches = sql(serve, "SELECT start, end FROM graph_launches WHERE graph = 2 ORDER BY start")
+    idle = [work.times(a["end"], b["start"])[0][3] for a, b in zip(launches, launches[1:])]
+    equal((seen["between"]["count"], seen["between_idle"]["count"]), (len(idle), len(idle)), "times between launches")
+    equal(seen["between_idle"]["total_ns"], sum(idle), "idle time between launches")
+    equal(seen["between_idle"]["p50_ns"], sorted(idle)[(len(idle) + 1) // 2 - 1], "p50 of idle times between launches")
+    equal(seen["between"]["total_ns"] > sum(idle) + TOKENS * REQUESTS * 20_000, True, "other kernels run between launches")
+
+
 check_serve()
+check_between()
 check_serve("--by", "launches")
 check_idle()
 check_by_graph()

@@ -432,6 +432,7 @@ void graph_reading_free(struct graph_reading *reading)
     stats_free(&reading->time);
     stats_free(&reading->idle);
     stats_free(&reading->before);
+    stats_free(&reading->before_idle);
     stats_free(&reading->path);
     *reading = (struct graph_reading){0};
 }

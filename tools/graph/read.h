@@ -53,9 +53,11 @@ struct graph_reading {
     struct stats time;      /**< of a replay, from its first kernel's start to its last one's end */
     struct stats idle;      /**< of it, no kernel ran */
     struct stats before;    /**< from the end of the replays before; none of the first */
-    struct stats path;      /**< kernels of the critical path */
-    bool ordered;           /**< dependencies are known */
-    bool branches;          /**< and not all nodes stand one behind the other */
+    struct stats before_idle; /**< of that, the GPUs of the process ran no kernel and made no copy;
+                                 filled in by graph_read_idle */
+    struct stats path;        /**< kernels of the critical path */
+    bool ordered;             /**< dependencies are known */
+    bool branches;            /**< and not all nodes stand one behind the other */
 };
 
 /** Reads the launches of these generations of one graph, as graph_id_find gives them. On success
@@ -71,6 +73,10 @@ typedef void (*graph_watch)(void *context, const struct graph_reading *reading,
 /** The same as graph_read; `watch` (NULL: nobody) is called for each launch, with `context`. */
 rtl_status_t graph_read_watched(rtl_trace_t *trace, const rtl_graph_t *generations, size_t count,
                                 graph_watch watch, void *context, struct graph_reading *reading);
+
+/** Looks at what else the process ran between the replays, which takes another pass over its
+ * kernels. On failure rtlTraceError tells, and the caller frees the reading all the same. */
+rtl_status_t graph_read_idle(rtl_trace_t *trace, uint32_t process, struct graph_reading *reading);
 
 void graph_reading_free(struct graph_reading *reading);
 

@@ -150,11 +150,13 @@ static void show_head(struct view *view)
     if (!reading->time.count)
         return;
     uint64_t idle = reading->idle.total;
-    (void)printf("  kernels run for %s of a launch, nothing runs for %s of it,\n  and for %s (p50) "
-                 "between launches\n",
+    (void)printf("  kernels run for %s of a launch, none of them for %s of it\n",
                  show_share(reading->time.total - idle, reading->time.total).text,
-                 show_share(idle, reading->time.total).text,
-                 reading->before.count ? duration(&reading->before, 500).text : "-");
+                 show_share(idle, reading->time.total).text);
+    if (reading->before.count)
+        (void)printf("  between launches %s (p50), the GPU idle for %s (p50) of it\n",
+                     duration(&reading->before, 500).text,
+                     duration(&reading->before_idle, 500).text);
     if (reading->branches && reading->path.count)
         (void)printf("  critical path: %s of %zu nodes, whose kernels take %s (p50)\n",
                      show_count(count_critical(view)).text, view->order_count,
@@ -328,6 +330,7 @@ static int show_json(struct view *view)
     (void)json_object_set_new(object, "partial_why", graph_reading_partial_json(reading));
     (void)json_object_set_new(object, "idle", graph_stats_json(&reading->idle));
     (void)json_object_set_new(object, "between", graph_stats_json(&reading->before));
+    (void)json_object_set_new(object, "between_idle", graph_stats_json(&reading->before_idle));
     (void)json_object_set_new(object, "critical_path", graph_stats_json(&reading->path));
     (void)json_object_set_new(object, "branches", json_boolean(reading->branches));
     (void)json_object_set_new(object, "outlier_limit_ns", open_number(view->limit));
@@ -375,7 +378,10 @@ static int show_graph(struct view *view)
     put_in_order(view);
     count_outliers(view);
     view->findings = graph_find(&view->reading, &view->finding_count);
-    status = view->options->json ? show_json(view) : show_text(view);
+    if (graph_read_idle(view->trace, view->graph->process, &view->reading) != RTL_OK)
+        status = open_failed(view->trace, view->options->of.path);
+    else
+        status = view->options->json ? show_json(view) : show_text(view);
     free(view->findings);
     free(view->order);
     graph_layers_free(&view->layers);

@@ -9,7 +9,7 @@ static json_t *json_span(const rtl_span_t *span)
                      "overlap_ns", open_number(span->overlap));
 }
 
-static json_t *json_gpus(const struct tally *tally)
+static json_t *json_gpus(const struct tally *tally, const struct tally_idle *idle)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < tally->gpu_count; ++i) {
@@ -23,6 +23,8 @@ static json_t *json_gpus(const struct tally *tally)
         (void)json_object_set_new(object, "copies", open_number(gpu->copies));
         (void)json_object_set_new(object, "copy_ns", open_number(gpu->copying));
         (void)json_object_set_new(object, "copy_overlap_ns", open_number(gpu->copied_under));
+        if (idle->devices)
+            (void)json_object_set_new(object, "idle_causes", idle_device_json(&idle->devices[i]));
         (void)json_array_append_new(list, object);
     }
     return list;
@@ -234,8 +236,8 @@ json_t *summary_json(struct summary *summary)
                   open_text(info->mode), "exit_status", info->exit_status, "complete",
                   (int)summary->verdict.complete, "completeness", open_text(line), "recorded_ns",
                   open_number(info->end - info->start), "kernel_count", open_number(tally->kernels),
-                  "kernel_ns", open_number(tally->total), "gpus", json_gpus(tally), "queues",
-                  json_queues(tally), "kernels", json_kernels(summary), "copy_count",
+                  "kernel_ns", open_number(tally->total), "gpus", json_gpus(tally, &summary->idle),
+                  "queues", json_queues(tally), "kernels", json_kernels(summary), "copy_count",
                   open_number(summary->copies.copies), "copy_bytes",
                   open_number(summary->copies.bytes), "copies", json_copies(&summary->copies));
     (void)json_object_set_new(object, "unseen_hips", unseen_json(&summary->unseen));

@@ -11,6 +11,7 @@
 #include "summary/tally_copies.h"
 #include "summary/tally_counted.h"
 #include "summary/tally_graphs.h"
+#include "summary/tally_idle.h"
 #include "summary/tally_ranges.h"
 
 #include <jansson.h>
@@ -29,6 +30,7 @@ struct summary {
     struct tally_calls calls;
     struct tally_ranges ranges;
     struct tally_graphs graphs;
+    struct tally_idle idle;
     struct tally_counted counted;
 };
 

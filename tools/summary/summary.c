@@ -131,6 +131,8 @@ static rtl_status_t read_summary(rtl_trace_t *trace, struct summary *summary, or
         status = tally_counted_read(trace, from, to, &summary->counted);
     if (status == RTL_OK)
         status = tally_read(trace, from, to, &summary->tally);
+    if (status == RTL_OK)
+        status = tally_idle_read(trace, from, to, &summary->tally, &summary->idle);
     if (status == RTL_OK && !sort_kernels(summary, order))
         status = RTL_E_MEMORY;
     return status;
@@ -163,6 +165,7 @@ static int with_summary(const struct options *options, FILE *out)
     int status = show(trace, &summary, options, out);
     free(summary.kernels);
     unseen_free(&summary.unseen);
+    tally_idle_free(&summary.tally, &summary.idle);
     tally_free(&summary.tally);
     tally_calls_free(&summary.calls);
     tally_ranges_free(&summary.ranges);
