@@ -1,4 +1,5 @@
-// steps serve|train: what a server and a trainer do, whose steps are known.
+// steps serve|train|make: what a server, a trainer and a maker of graphs do, whose steps and calls
+// are known.
 //
 // serve: a warm-up of 3 kernels, then 4 requests: a launch of graph 1 (6 kernels of 8 workgroups,
 // the prefill) and 25 tokens. A token is a launch of graph 2 (4 kernels of a workgroup), a kernel,
@@ -7,6 +8,10 @@
 // stream that a callback holds up for 300 us; of request 3 it copies 64 KiB to the device.
 //
 // train: 5 other kernels, then 40 iterations of 7 kernels, with a wait behind each.
+//
+// make: graph 1 is captured and instantiated; 5 times it is captured again and updated with that,
+// and launched, but not after the third; then it is destroyed. Graph 2 is captured and
+// instantiated, and never launched. A third is captured only.
 
 #include "../softgpu/hip/check.h"
 
@@ -18,7 +23,7 @@ namespace
 
 const int requests = 4, tokens = 25, prefill_kernels = 6, decode_kernels = 4;
 const int iterations = 40, iteration_kernels = 7, other_kernels = 5;
-const unsigned planted_us = 300;
+const unsigned planted_us = 300, updates = 5;
 const size_t planted_bytes = 65536, copied_bytes = 4096;
 
 int *counter;
@@ -49,16 +54,21 @@ void launch(unsigned blocks)
     hip_takes<<<dim3(blocks), dim3(64), 0, stream>>>(counter, takes);
 }
 
-hipGraphExec_t capture(int kernels, unsigned blocks)
+hipGraph_t capture_only(int kernels, unsigned blocks)
 {
     hipGraph_t graph = nullptr;
-    hipGraphExec_t exec = nullptr;
     MUST(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
     for (int i = 0; i < kernels; i++) {
         launch(blocks);
     }
     MUST(hipStreamEndCapture(stream, &graph));
-    MUST(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+    return graph;
+}
+
+hipGraphExec_t capture(int kernels, unsigned blocks)
+{
+    hipGraphExec_t exec = nullptr;
+    MUST(hipGraphInstantiate(&exec, capture_only(kernels, blocks), nullptr, nullptr, 0));
     return exec;
 }
 
@@ -123,6 +133,25 @@ void train()
     CHECK(*counter == other_kernels + iterations * iteration_kernels, "kernels that ran");
 }
 
+void make()
+{
+    hipGraphExec_t exec = capture(3, 1);
+    for (unsigned i = 1; i <= updates; i++) {
+        hipGraphNode_t node = nullptr;
+        hipGraphExecUpdateResult result = hipGraphExecUpdateSuccess;
+        hipGraph_t graph = capture_only(3, 1 + i);
+        MUST(hipGraphExecUpdate(exec, graph, &node, &result));
+        MUST(hipGraphDestroy(graph));
+        if (i != 3) {
+            MUST(hipGraphLaunch(exec, stream));
+            MUST(hipStreamSynchronize(stream));
+        }
+    }
+    MUST(hipGraphExecDestroy(exec));
+    (void)capture(2, 1);
+    (void)capture_only(4, 1);
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -137,6 +166,8 @@ int main(int argc, char **argv)
     *takes = 20000;
     if (argc > 1 && std::strcmp(argv[1], "train") == 0) {
         train();
+    } else if (argc > 1 && std::strcmp(argv[1], "make") == 0) {
+        make();
     } else {
         serve();
     }

@@ -1,11 +1,11 @@
-"""steps.py RTL SERVE TRAIN DEMO: compares `rtl steps` with what the programs did (steps.hip, the demo), and its times and
+"""steps.py RTL SERVE TRAIN DEMO MAKE: compares `rtl steps` with what the programs did (steps.hip, the demo), and its times and
 causes of idle times with what a slower way makes of the tables of the trace."""
 import collections
 import json
 import subprocess
 import sys
 
-rtl, serve, train, demo = sys.argv[1:]
+rtl, serve, train, demo, make = sys.argv[1:]
 REQUESTS, TOKENS, PLANTED = 4, 25, 300_000
 KINDS = ("graphs_ns", "eager_ns", "copies_ns", "idle_ns")
 failed = 0
@@ -210,6 +210,35 @@ def check_between():
     equal(seen["between"]["total_ns"] > sum(idle) + TOKENS * REQUESTS * 20_000, True, "other kernels run between launches")
 
 
+def check_costs():
+    """What the maker of graphs did, in the order of its calls."""
+    work = Work(make)
+    calls = sql(make, "SELECT name, start, end FROM api WHERE name REGEXP 'Capture$|Instantiate|Update|Destroy' ORDER BY start")
+    begins = iter([call["start"] for call in calls if call["name"] == "hipStreamBeginCapture"])
+    captures = [(next(begins), call["end"]) for call in calls if call["name"] == "hipStreamEndCapture"]
+    named = lambda *names: [(call["start"], call["end"]) for call in calls if call["name"] in names]
+    equal([len(captures), len(named("hipGraphInstantiate")), len(named("hipGraphExecUpdate"))], [8, 2, 5], "calls")
+    wanted = {1: {"capture": captures[:6], "instantiate": named("hipGraphInstantiate")[:1],
+                  "update": named("hipGraphExecUpdate"), "upload": [],
+                  "destroy": named("hipGraphDestroy", "hipGraphExecDestroy")},
+              2: {"capture": captures[6:7], "instantiate": named("hipGraphInstantiate")[1:],
+                  "update": [], "upload": [], "destroy": []},
+              None: {"capture": captures[7:], "instantiate": [], "update": [], "upload": [], "destroy": []}}
+    first, last = work.items[0][0], max(item[1] for item in work.items)
+    clip = lambda a, b: (max(a, first), min(b, last))
+    seen = {graph["graph"]: graph for graph in ask("graph", "costs", make)["graphs"]}
+    equal({number: (graph["generations"], graph["unused"]) for number, graph in seen.items()},
+          # What is changed twice between two launches is one generation more.
+          {1: (5, 1), 2: (1, 1), None: (0, 0)}, "generations, and those never launched")
+    for number, kinds in wanted.items():
+        for kind, spans in kinds.items():
+            inside = [clip(*span) for span in spans]
+            idle = sum(work.times(*span)[0][3] for span in inside if span[1] > span[0])
+            equal(seen[number][kind], {"count": len(spans), "ns": sum(b - a for a, b in spans), "idle_ns": idle},
+                  f"{kind} of graph {number}")
+
+
+check_costs()
 check_serve()
 check_between()
 check_serve("--by", "launches")

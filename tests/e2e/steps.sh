@@ -4,14 +4,14 @@
 source "$(dirname "$0")/lib.sh"
 export SOFTGPU_PLUGINS=$1
 
-for what in serve train; do
+for what in serve train make; do
     "$rtl" trace -q -m full --gpu soft -o $what.db -- "$bin/steps" $what >$what.out 2>$what.err ||
         fail "the program ended with status $?"
     "$rtl" check $what.db >check.out || fail "the trace of $what is not complete"
 done
 SOFTGPU_PLUGINS=$build/lib/softgpu/decode_plugin.so "$rtl" trace -q -m full --gpu soft -o demo.db -- \
     "$build/bin/rtl-demo-decode" --tokens 60 --layers 3 >demo.out 2>demo.err || fail "the demo ended with status $?"
-/usr/bin/python3 "$here/steps.py" "$rtl" serve.db train.db demo.db || fail "the steps are not those of the program"
+/usr/bin/python3 "$here/steps.py" "$rtl" serve.db train.db demo.db make.db || fail "the steps are not those of the program"
 
 # refused PATTERN COMMAND...: status 2, one sentence that says so.
 refused() {
@@ -20,6 +20,7 @@ refused() {
     equal "status of ${*:2}" $status 2
     equal "what ${*:2} says" "$(cat refused.err)" "rtl: $1"
 }
+refused "train.db has no graphs" graph costs train.db
 refused "train.db has no steps: no launches of graphs repeat three times" steps --by launches train.db
 refused "serve.db has no graph 7: it has 1, 2" steps --by graph:7 serve.db
 refused "serve.db has no range of the name that --by gives" steps --by range:step serve.db

@@ -44,6 +44,8 @@ static const struct invocation invocations[] = {
     {cmd_ranges, {"rtl ranges", TRACE}},
     {cmd_ranges, {"rtl ranges", "--json", TRACE}},
     {cmd_idle, {"rtl idle", TRACE}},
+    {cmd_graph, {"rtl graph", "costs", TRACE}},
+    {cmd_graph, {"rtl graph", "costs", "--json", TRACE}},
     {cmd_idle, {"rtl idle", "--json", "--from", "0", "--to", END, TRACE}},
     {cmd_steps, {"rtl steps", "--list", TRACE}},
     {cmd_steps, {"rtl steps", "--json", "--by", "kernels", TRACE}},

@@ -174,7 +174,7 @@ wrong 2 "nowhere/x.csv" -- "$rtl" export led.db -F csv -o nowhere/x.csv
 
 # Each command that reads a trace, on each file that is none it could read. FILE is that, led.db one without kernels.
 readers=("summary FILE" "info FILE" "check FILE" "sql FILE SELECT" "export FILE --format csv" "graph list FILE" "graph show FILE 1"
-    "graph launches FILE 1" "graph diff FILE 1 2" "graph diff FILE led.db 1" "graph diff led.db FILE 1" "timeline FILE" "steps FILE --by kernels" "idle FILE"
+    "graph launches FILE 1" "graph diff FILE 1 2" "graph diff FILE led.db 1" "graph diff led.db FILE 1" "timeline FILE" "steps FILE --by kernels" "graph costs FILE" "idle FILE"
     "timeline FILE --launch 1:1" "diff FILE led.db" "diff led.db FILE" "merge out.db FILE" "merge out.db led.db FILE")
 cp led.db newer.db
 cp led.db damaged.db
@@ -218,8 +218,8 @@ for command in "graph show" "graph launches"; do
     # shellcheck disable=SC2086
     wrong 2 "'many'" "--top" -- "$rtl" $command led.db 1 --top many
 done
-wrong 2 "list, show, launches or diff" -- "$rtl" graph
-wrong 2 "'shwo'" "list, show, launches or diff" -- "$rtl" graph shwo
+wrong 2 "list, show, launches, costs or diff" -- "$rtl" graph
+wrong 2 "'shwo'" "list, show, launches, costs or diff" -- "$rtl" graph shwo
 wrong 2 "no trace" -- "$rtl" graph list
 wrong 2 "'-1'" "--top" -- "$rtl" graph list led.db --top -1
 wrong 2 "'b.db'" -- "$rtl" graph list led.db b.db
@@ -237,6 +237,8 @@ wrong 2 "led.db has no steps" -- "$rtl" steps led.db
 wrong 2 "led.db has no graphs" -- "$rtl" steps led.db --by graph:1
 wrong 2 "no range of the name" -- "$rtl" steps led.db --by range:token
 wrong 2 "--by" "'x'" -- "$rtl" steps led.db --by x
+wrong 2 "no trace" -- "$rtl" graph costs
+wrong 2 "led.db has no graphs" -- "$rtl" graph costs led.db
 wrong 2 "no trace" -- "$rtl" idle
 wrong 2 "led.db has no kernels" -- "$rtl" idle led.db
 wrong 2 "1000 at most" -- "$rtl" idle led.db --top 1001
@@ -267,7 +269,7 @@ equal "the old file" "$(cat old.db)" precious
 [ -z "$(find . -name 'out.db*' -o -name 'old.db.*')" ] || fail "a merge that was refused left something behind"
 
 # An option that there is not.
-for command in trace ctl summary steps idle "graph list" "graph show" "graph launches" "graph diff" ranges timeline diff info check sql export view import merge doctor bench demo collect; do
+for command in trace ctl summary steps idle "graph costs" "graph list" "graph show" "graph launches" "graph diff" ranges timeline diff info check sql export view import merge doctor bench demo collect; do
     for option in --frobnicate --frobnicate=x -Z; do
         # shellcheck disable=SC2086
         wrong 2 "unknown option '$option'" "rtl $command --help" -- "$rtl" $command $option

@@ -13,7 +13,7 @@ forms() {
         "sql t.db 'SELECT 1'" "sql --json t.db 'SELECT 1'" "sql t.db 'SELECT hex(zeroblob(20000))'" \
         "sql t.db 'WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n'" \
         "sql --json t.db 'WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n'" \
-        "diff t.db t.db" "diff --json t.db t.db" "steps t.db" "steps --json --list t.db" "idle t.db" "idle --json t.db" "timeline t.db" "timeline --json t.db" "summary t.db --top 0" \
+        "diff t.db t.db" "diff --json t.db t.db" "steps t.db" "steps --json --list t.db" "graph costs t.db" "graph costs --json t.db" "idle t.db" "idle --json t.db" "timeline t.db" "timeline --json t.db" "summary t.db --top 0" \
         "graph list t.db" "graph list --json t.db" "graph list a.db" "graph show t.db 1" "graph show --json t.db 1" \
         "graph show --layers t.db 1" "graph launches t.db 1" "graph launches --json t.db 1" "graph diff t.db 1 1" "graph diff --json t.db 1 1" "graph --help" "graph list --help" \
         "merge -f m.db a.db" "merge -f --json m.db a.db" "ranges t.db" "ranges --json t.db" "view -n -o page.html a.db" "export --usage"

@@ -39,7 +39,7 @@ _rtl() {
         ;;
     esac
     if [ "${words[1]}" = graph ] && [ "$cword" -eq 2 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "list show launches diff --help" -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W "list show launches costs diff --help" -- "$cur")
         return
     fi
     case ${words[1]}:$prev in
@@ -94,6 +94,7 @@ _rtl() {
             list) options+=" --top --generations" ;;
             show) options+=" --top --sort --layers" ;;
             launches | diff) options+=" --top --all" ;;
+            costs) options+=" --top" ;;
             esac
             ;;
         check) options+=" --truth --json" ;;

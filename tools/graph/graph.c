@@ -16,6 +16,7 @@ static const struct {
     {"list", graph_list, "the graphs of a trace, and how long their launches take"},
     {"show", graph_show, "where the time of a graph goes, node by node"},
     {"launches", graph_launches, "the launches of a graph: outliers, and whether they get longer"},
+    {"costs", graph_costs, "what it cost the host to make and to change graphs"},
     {"diff", graph_diff, "two graphs, generations or traces, node by node"},
 };
 
@@ -45,7 +46,7 @@ int cmd_graph(int argc, char **argv)
     static char full_name[32];
     if (argc < 2)
         return say_fail(EXIT_USAGE,
-                        "rtl graph is list, show, launches or diff: see rtl graph --help");
+                        "rtl graph is list, show, launches, costs or diff: see rtl graph --help");
     const char *name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-?") == 0)
         return print_help();
@@ -56,5 +57,5 @@ int cmd_graph(int argc, char **argv)
         argv[1] = full_name;
         return parts[i].run(argc - 1, argv + 1);
     }
-    return say_fail(EXIT_USAGE, "rtl graph is list, show, launches or diff, not '%s'", name);
+    return say_fail(EXIT_USAGE, "rtl graph is list, show, launches, costs or diff, not '%s'", name);
 }

@@ -7,6 +7,7 @@
 int graph_list(int argc, char **argv);
 int graph_show(int argc, char **argv);
 int graph_launches(int argc, char **argv);
+int graph_costs(int argc, char **argv);
 int graph_diff(int argc, char **argv);
 
 #endif
