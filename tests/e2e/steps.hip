@@ -9,9 +9,9 @@
 //
 // train: 5 other kernels, then 40 iterations of 7 kernels, with a wait behind each.
 //
-// make: graph 1 is captured and instantiated; 5 times it is captured again and updated with that,
-// and launched, but not after the third; then it is destroyed. Graph 2 is captured and
-// instantiated, and never launched. A third is captured only.
+// make: graph 1 is captured and instantiated; 5 times it is captured again, of two workgroups and
+// of one in turn, updated with that, and launched, but not after the third; then it is destroyed.
+// Graph 2 is captured and instantiated, and never launched. A third is captured only.
 
 #include "../softgpu/hip/check.h"
 
@@ -139,7 +139,7 @@ void make()
     for (unsigned i = 1; i <= updates; i++) {
         hipGraphNode_t node = nullptr;
         hipGraphExecUpdateResult result = hipGraphExecUpdateSuccess;
-        hipGraph_t graph = capture_only(3, 1 + i);
+        hipGraph_t graph = capture_only(3, 1 + i % 2);
         MUST(hipGraphExecUpdate(exec, graph, &node, &result));
         MUST(hipGraphDestroy(graph));
         if (i != 3) {

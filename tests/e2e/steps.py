@@ -238,6 +238,19 @@ def check_costs():
                   f"{kind} of graph {number}")
 
 
+def check_alike():
+    """Of graph 1 of the maker, generations 1, 3 and 4 have one workgroup (1 is not launched), 2 and 5 have two."""
+    lines = subprocess.run([rtl, "graph", "list", make], check=True, capture_output=True, text=True).stdout.splitlines()
+    rows = [line.split() for line in lines if line.split()[0].startswith(("1.", "2"))]
+    equal(sorted((row[0], row[2], row[-2]) for row in rows if row[0] != "2"), [("1.4", "2", "2"), ("1.5", "2", "2")],
+          "lines of graph 1")
+    equal([(graph["graph"], graph["generations"], graph["launches"]) for graph in ask("graph", "list", make)["graphs"]],
+          [(1, 5, 4), (2, 1, 0)], "graphs in JSON")
+    launches = ask("graph", "launches", make, "1")
+    equal((launches["launches"], launches["other_launches"]), (2, 2), "launches of generations alike, and the others")
+
+
+check_alike()
 check_costs()
 check_serve()
 check_between()

@@ -1,5 +1,6 @@
 /* rtl graph launches: the launches of a graph. */
 #include "analysis/compare.h"
+#include "analysis/graph_alike.h"
 #include "analysis/graph_id.h"
 #include "common/command.h"
 #include "common/memory.h"
@@ -45,6 +46,9 @@ struct view {
     rtl_trace_t *trace;
     rtl_trace_info_t info;
     uint32_t process, graph;
+    rtl_graph_t *alike; /* the generations that are shown, where others do something else */
+    size_t alike_count;
+    uint64_t other_launches; /* of those */
     struct graph_reading reading;
     struct graph_name name;
     struct group groups[GROUPS];
@@ -135,6 +139,14 @@ static void show_head(struct view *view)
                      show_duration((double)stats_quantile(&reading->time, 990)).text,
                      show_duration((double)reading->time.max).text);
     (void)putchar('\n');
+    if (view->other_launches) {
+        struct shown others = show_things(view->other_launches, "launch");
+        (void)printf("  of %s like %s.%" PRIu32 "; %s of generations that do something else %s "
+                     "left out\n",
+                     show_things(view->alike_count, "generation").text, view->name.text,
+                     view->alike[view->alike_count - 1].generation, others.text,
+                     show_are(view->other_launches));
+    }
     graph_reading_show_partial(reading, stdout);
 }
 
@@ -323,6 +335,7 @@ static int show_json(struct view *view)
                   open_number(view->limit), "outlier_count", open_number(view->outlier_count),
                   "outliers", outliers, "trend", json_trend(view));
     (void)json_object_set_new(object, "partial_why", graph_reading_partial_json(reading));
+    (void)json_object_set_new(object, "other_launches", open_number(view->other_launches));
     if (view->options->all) {
         json_t *all = json_array();
         for (size_t i = 0; i < reading->replay_count; ++i)
@@ -344,6 +357,41 @@ static int show_text(struct view *view)
     return EXIT_FINE;
 }
 
+/* Leaves of several generations those that do the same and were launched most: launches that do
+ * different things have no common p50. */
+static rtl_status_t choose_alike(struct view *view, const rtl_graph_t **generations, size_t *count)
+{
+    uint64_t *numbers = memory_new(*count, sizeof *numbers);
+    uint64_t all = 0;
+    uint64_t most = 0;
+    uint64_t chosen = 0;
+    rtl_status_t status = RTL_OK;
+    for (size_t i = 0; i < *count && status == RTL_OK; ++i) {
+        status = graph_alike(view->trace, &(*generations)[i], &numbers[i]);
+        all += (*generations)[i].launches;
+    }
+    for (size_t i = 0; i < *count && status == RTL_OK; ++i) {
+        uint64_t launches = 0;
+        for (size_t k = 0; k <= i; ++k)
+            launches += numbers[k] == numbers[i] ? (*generations)[k].launches : 0;
+        if (launches >= most) {
+            most = launches;
+            chosen = numbers[i];
+        }
+    }
+    if (status == RTL_OK && most < all) {
+        view->alike = memory_new(*count, sizeof *view->alike);
+        for (size_t i = 0; i < *count; ++i)
+            if (numbers[i] == chosen)
+                view->alike[view->alike_count++] = (*generations)[i];
+        view->other_launches = all - most;
+        *generations = view->alike;
+        *count = view->alike_count;
+    }
+    free(numbers);
+    return status;
+}
+
 static int show_launches(struct view *view)
 {
     struct graph_id id = view->options->of.id;
@@ -356,6 +404,7 @@ static int show_launches(struct view *view)
     view->graph = generations->graph;
     view->name = graph_id_name(view->trace, view->process, view->graph);
     if (rtlTraceInfo(view->trace, &view->info) != RTL_OK ||
+        choose_alike(view, &generations, &count) != RTL_OK ||
         graph_read(view->trace, generations, count, &view->reading) != RTL_OK)
         return open_failed(view->trace, view->options->of.path);
     make_groups(view);
@@ -367,6 +416,7 @@ static int show_launches(struct view *view)
     for (size_t i = 0; i < view->group_count; ++i)
         stats_free(&view->groups[i].time);
     free(view->outliers);
+    free(view->alike);
     graph_reading_free(&view->reading);
     return status;
 }

@@ -1,4 +1,5 @@
 /* rtl graph list: the graphs of a trace. */
+#include "analysis/graph_alike.h"
 #include "analysis/graph_id.h"
 #include "analysis/partial.h"
 #include "analysis/stats.h"
@@ -18,10 +19,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A graph over all its generations, or one generation of it; times in ns. */
+/* A graph over all its generations, or those of them that do the same, or one; times in ns. */
 struct line {
     const rtl_graph_t *graph; /* the latest generation */
     uint32_t generations;
+    uint32_t launched; /* of them */
+    uint64_t alike;    /* what they do, where that is asked */
+    bool parted;       /* other generations of the graph, which were launched, do something else */
     uint64_t launches, partial; /* partial: with kernels that are not in the trace */
     uint64_t kernels, kernel_ns;
     struct stats time; /* of launches that are whole */
@@ -37,48 +41,74 @@ struct options {
 
 struct list {
     const struct options *options;
-    struct line *lines; /* by process, graph and generation while they are filled */
+    const rtl_graph_t *graphs; /* all generations */
+    size_t graph_count;
+    size_t *line_of; /* by place in `graphs` */
+    struct line *lines;
     size_t count;
     uint64_t kernel_ns; /* of all kernels of the trace */
     struct unseen unseen;
     struct partial partial;
 };
 
-/* Launches and kernels come near the line that was found last: by process and graph, or in turn. */
+static int compare_graphs(const void *key, const void *element)
+{
+    const rtl_graph_t *a = key;
+    const rtl_graph_t *b = element;
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    if (a->graph != b->graph)
+        return a->graph < b->graph ? -1 : 1;
+    return (a->generation > b->generation) - (a->generation < b->generation);
+}
+
 static struct line *find(const struct list *list, uint32_t process, uint32_t graph,
                          uint32_t generation)
 {
-    size_t low = 0;
-    size_t high = list->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        const rtl_graph_t *row = list->lines[middle].graph;
-        bool below = row->process != process ? row->process < process
-                     : row->graph != graph
-                         ? row->graph < graph
-                         : list->options->generations && row->generation < generation;
-        if (below)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == list->count || list->lines[low].graph->process != process ||
-        list->lines[low].graph->graph != graph)
-        return NULL;
-    return &list->lines[low];
+    const rtl_graph_t key = {.process = process, .graph = graph, .generation = generation};
+    const rtl_graph_t *found = list->graph_count ? bsearch(&key, list->graphs, list->graph_count,
+                                                           sizeof key, compare_graphs)
+                                                 : NULL;
+    return found ? &list->lines[list->line_of[found - list->graphs]] : NULL;
 }
 
-static void add_graphs(struct list *list, const rtl_graph_t *graphs, size_t count)
+/* JSON has a graph in one object, unless generations are asked for: that is what scripts rely on.
+ */
+static bool parts(const struct list *list)
 {
-    list->lines = memory_new(count, sizeof *list->lines);
-    for (size_t i = 0; i < count; ++i) {
-        struct line *last = list->count ? &list->lines[list->count - 1] : NULL;
-        if (!last || list->options->generations || last->graph->process != graphs[i].process ||
-            last->graph->graph != graphs[i].graph)
-            last = &list->lines[list->count++];
-        last->graph = &graphs[i];
-        ++last->generations;
+    return !list->options->json && !list->options->generations;
+}
+
+/* The line among those of a graph, from `first` on, that a generation belongs to. */
+static struct line *line_for(struct list *list, size_t first, uint64_t alike)
+{
+    for (size_t i = first; i < list->count && !list->options->generations; ++i)
+        if (!parts(list) || list->lines[i].alike == alike)
+            return &list->lines[i];
+    list->lines[list->count].alike = alike;
+    return &list->lines[list->count++];
+}
+
+static rtl_status_t add_graphs(struct list *list, rtl_trace_t *trace)
+{
+    rtl_status_t status = RTL_OK;
+    size_t first = 0;
+    list->lines = memory_new(list->graph_count, sizeof *list->lines);
+    list->line_of = memory_new(list->graph_count, sizeof *list->line_of);
+    for (size_t i = 0; i < list->graph_count && status == RTL_OK; ++i) {
+        const rtl_graph_t *graph = &list->graphs[i];
+        uint64_t alike = 0;
+        if (i == 0 || graph->process != graph[-1].process || graph->graph != graph[-1].graph)
+            first = list->count;
+        if (parts(list))
+            status = graph_alike(trace, graph, &alike);
+        struct line *line = line_for(list, first, alike);
+        line->graph = graph;
+        ++line->generations;
+        line->launched += graph->launches > 0;
+        list->line_of[i] = (size_t)(line - list->lines);
     }
+    return status;
 }
 
 static rtl_status_t add_launches(struct list *list, rtl_trace_t *trace)
@@ -104,8 +134,7 @@ static rtl_status_t add_launches(struct list *list, rtl_trace_t *trace)
 
 static rtl_status_t add_kernels(struct list *list, rtl_trace_t *trace)
 {
-    rtl_aggregate_request_t request =
-        RTL_AGGREGATE_BY(list->options->generations ? RTL_BY_GENERATION : RTL_BY_GRAPH);
+    rtl_aggregate_request_t request = RTL_AGGREGATE_BY(RTL_BY_GENERATION);
     rtl_aggregate_t *aggregate;
     const rtl_group_t *groups;
     size_t count;
@@ -139,22 +168,51 @@ static int by_kernel_time(const void *left, const void *right)
            (a->graph->generation < b->graph->generation);
 }
 
+static bool is_same_graph(const struct line *a, const struct line *b)
+{
+    return a->graph->process == b->graph->process && a->graph->graph == b->graph->graph;
+}
+
+/* Of a graph whose generations do different things those lines are left that were launched, or one
+ * if none was. */
+static void part(struct list *list)
+{
+    size_t kept = 0;
+    for (size_t i = 0, next; i < list->count; i = next) {
+        size_t launched = 0;
+        for (next = i; next < list->count && is_same_graph(&list->lines[next], &list->lines[i]);
+             ++next)
+            launched += list->lines[next].launches > 0;
+        for (size_t k = i; k < next; ++k) {
+            struct line *line = &list->lines[k];
+            if (parts(list) && line->launches == 0 && (launched || k > i)) {
+                stats_free(&line->time);
+                continue;
+            }
+            line->parted = parts(list) && launched > 1;
+            list->lines[kept++] = *line;
+        }
+    }
+    list->count = kept;
+}
+
 static rtl_status_t read_list(rtl_trace_t *trace, struct list *list)
 {
-    const rtl_graph_t *graphs;
-    size_t graph_count;
-    rtl_status_t status = rtlTraceGraphs(trace, &graphs, &graph_count);
-    if (status != RTL_OK)
-        return status;
-    add_graphs(list, graphs, graph_count);
-    status = add_launches(list, trace);
+    rtl_status_t status = rtlTraceGraphs(trace, &list->graphs, &list->graph_count);
+    if (status == RTL_OK)
+        status = add_graphs(list, trace);
+    if (status == RTL_OK)
+        status = add_launches(list, trace);
     if (status == RTL_OK)
         status = add_kernels(list, trace);
     if (status == RTL_OK)
         status = unseen_read(trace, &list->unseen);
     if (status == RTL_OK)
         status = partial_read(trace, 0, &list->partial);
-    qsort(list->lines, list->count, sizeof *list->lines, by_kernel_time);
+    if (status == RTL_OK)
+        part(list);
+    if (list->count)
+        qsort(list->lines, list->count, sizeof *list->lines, by_kernel_time);
     return status;
 }
 
@@ -174,9 +232,10 @@ static void show_line(rtl_trace_t *trace, struct table *table, const struct list
     char name[64];
     const rtl_graph_t *graph = line->graph;
     struct graph_name id = graph_id_name(trace, graph->process, graph->graph);
-    if (list->options->generations)
+    bool one = list->options->generations || line->parted;
+    if (one)
         (void)snprintf(name, sizeof name, "%s.%" PRIu32, id.text, graph->generation);
-    table_cell(table, list->options->generations ? name : id.text);
+    table_cell(table, one ? name : id.text);
     table_cell(table, graph->nodes == RTL_TRACE_NONE ? "?" : show_count(graph->nodes).text);
     table_cell(table, show_count(line->launches).text);
     table_cell(table, line->time.count
@@ -190,8 +249,25 @@ static void show_line(rtl_trace_t *trace, struct table *table, const struct list
                           : "-");
     table_cell(table, show_share(line->kernel_ns, list->kernel_ns).text);
     if (!list->options->generations)
-        table_cell(table, show_count(line->generations).text);
+        table_cell(table, show_count(line->launched ? line->launched : line->generations).text);
     table_cell(table, graph->source);
+}
+
+static uint64_t count_graphs(const struct list *list)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < list->graph_count; ++i)
+        count += i == 0 || list->graphs[i].process != list->graphs[i - 1].process ||
+                 list->graphs[i].graph != list->graphs[i - 1].graph;
+    return count;
+}
+
+static bool has_parted(const struct list *list)
+{
+    for (size_t i = 0; i < list->count; ++i)
+        if (list->lines[i].parted)
+            return true;
+    return false;
 }
 
 static int show_text(rtl_trace_t *trace, const struct list *list)
@@ -209,7 +285,8 @@ static int show_text(rtl_trace_t *trace, const struct list *list)
         return EXIT_FINE;
     }
     (void)printf("%s, %s; their kernels: %s of the time of all kernels\n",
-                 show_things(list->count, list->options->generations ? "generation" : "graph").text,
+                 list->options->generations ? show_things(list->count, "generation").text
+                                            : show_things(count_graphs(list), "graph").text,
                  show_things(launches, "launch").text, show_share(kernel_ns, list->kernel_ns).text);
     struct table *table = table_new(list->options->generations ? "rrrrrrrl" : "rrrrrrrrl");
     for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
@@ -223,6 +300,9 @@ static int show_text(rtl_trace_t *trace, const struct list *list)
     table_print(table, stdout);
     if (top && list->count > top)
         (void)printf("  and %zu more (--top 0)\n", list->count - top);
+    if (has_parted(list))
+        (void)printf(
+            "  3.2 is the last of so many generations (gens) of graph 3 that do the same\n");
     partial_show(&list->partial, partial, "p50, p90 and p99", stdout);
     unseen_show(&list->unseen, false, stdout);
     return EXIT_FINE;
@@ -328,6 +408,7 @@ int graph_list(int argc, char **argv)
     for (size_t i = 0; i < list.count; ++i)
         stats_free(&list.lines[i].time);
     free(list.lines);
+    free(list.line_of);
     unseen_free(&list.unseen);
     rtlTraceClose(trace);
     return status;

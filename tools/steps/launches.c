@@ -1,5 +1,6 @@
 #include "steps/launches.h"
 
+#include "analysis/graph_alike.h"
 #include "analysis/runs.h"
 #include "common/index.h"
 #include "common/memory.h"
@@ -56,32 +57,6 @@ struct finder {
     uint64_t without_kernels;
 };
 
-static uint64_t mix_text(uint64_t hash, const char *text)
-{
-    for (; *text; ++text)
-        hash = rtl_index_mix(hash, (unsigned char)*text);
-    return hash;
-}
-
-/* What a generation does. One whose nodes are not known is like no other. */
-static rtl_status_t signature(rtl_trace_t *trace, const rtl_graph_t *graph, uint64_t *hash)
-{
-    const rtl_graph_node_t *nodes;
-    size_t count;
-    rtl_status_t status = rtlTraceGraphNodes(trace, graph, &nodes, &count);
-    *hash = count ? count : rtl_index_mix(graph->generation, graph->graph);
-    for (size_t i = 0; i < count && status == RTL_OK; ++i) {
-        const rtl_graph_node_t *node = &nodes[i];
-        *hash = mix_text(mix_text(*hash, node->type), node->mangled);
-        for (unsigned axis = 0; axis < 3; ++axis) {
-            *hash = rtl_index_mix(*hash, node->grid[axis]);
-            *hash = rtl_index_mix(*hash, node->block[axis]);
-        }
-        *hash = rtl_index_mix(*hash, node->enabled != 0);
-    }
-    return status;
-}
-
 /* Launches of all generations of the graph at this place. */
 static uint64_t launches_of(const struct finder *finder, size_t at)
 {
@@ -105,8 +80,8 @@ static rtl_status_t number_items(struct finder *finder)
     finder->items = memory_new(finder->graph_count, sizeof *finder->items);
     for (size_t i = 0; i < finder->graph_count && status == RTL_OK; ++i) {
         const rtl_graph_t *graph = &finder->graphs[i];
-        uint64_t hash;
-        status = signature(finder->trace, graph, &hash);
+        uint64_t hash = 0;
+        status = graph_alike(finder->trace, graph, &hash);
         bool alone = launches_of(finder, i) == 1;
         hash = rtl_index_mix(rtl_index_mix(hash, graph->process),
                              alone ? RTL_TRACE_NONE : graph->graph);
