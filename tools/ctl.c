@@ -12,6 +12,7 @@
  */
 #include "collect/session_lock.h"
 #include "common/command.h"
+#include "common/duration.h"
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/private.h"
@@ -26,6 +27,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +43,8 @@ enum action { ACTION_NONE, ACTION_START, ACTION_STOP, ACTION_STATUS };
 struct options {
     enum action action;
     const char *session;
-    uint32_t pid; /* 0: not named */
+    uint32_t pid;      /* 0: not named */
+    uint64_t duration; /* ns, 0: not given */
     bool json;
 };
 
@@ -72,6 +75,7 @@ struct targets {
 
 static const struct argp_option option_list[] = {
     {"pid", 'p', "PID", 0, "the process", 0},
+    {"duration", 'd', "TIME", 0, "start: wait so long (2.5, 2s, 500ms), then stop", 0},
     {"json", 'j', NULL, 0, "status: write JSON", 0},
     {0},
 };
@@ -122,7 +126,14 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     struct options *options = state->input;
     switch (key) {
     case 'p':
+        if (options->pid)
+            return say_fail(EINVAL, "one process at a time: '%s' is a second one", value);
         return parse_pid(value, " for --pid", &options->pid) ? EINVAL : 0;
+    case 'd':
+        if (!rtl_duration_read(value, &options->duration) || options->duration == 0)
+            return say_fail(
+                EINVAL, "'%s' is no time for --duration: it is such as 2.5, 2s or 500ms", value);
+        return 0;
     case 'j':
         options->json = true;
         return 0;
@@ -542,6 +553,31 @@ static json_t *json_status(const struct targets *targets)
     return list;
 }
 
+/* Interrupted, it is over. */
+static void interrupt(int number)
+{
+    (void)number;
+}
+
+/* A signal ends the wait and not the command, which then stops the recording. */
+static void wait_for(uint64_t ns)
+{
+    const struct sigaction action = {.sa_handler = interrupt};
+    const struct timespec time = {(time_t)(ns / 1000000000U), (long)(ns % 1000000000U)};
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+    (void)nanosleep(&time, NULL);
+}
+
+/* Leaves what is to be for processes that begin later, and asks those that are there. */
+static int ask(const struct options *options, struct targets *targets)
+{
+    leave_all(options, targets);
+    forget_all(targets);
+    int failed = find(options, targets);
+    return failed ? failed : change(targets, options->action);
+}
+
 static int run(const struct options *options, struct targets *targets)
 {
     if (options->action == ACTION_STATUS)
@@ -553,10 +589,15 @@ static int run(const struct options *options, struct targets *targets)
                         targets->sessions);
     if (options->action == ACTION_START && !all_collected(targets))
         return EXIT_DIFFERENT;
-    leave_all(options, targets);
+    int failed = ask(options, targets);
+    if (failed || options->duration == 0)
+        return failed;
+    struct options stop = *options;
+    stop.action = ACTION_STOP;
+    wait_for(options->duration);
     forget_all(targets);
-    int failed = find(options, targets);
-    return failed ? failed : change(targets, options->action);
+    failed = find(&stop, targets);
+    return failed ? failed : ask(&stop, targets);
 }
 
 /* A ring takes a descriptor. */
@@ -580,7 +621,7 @@ int cmd_ctl(int argc, char **argv)
         "out; the trace notes the times.\n\n"
         "Examples:\n"
         "  rtl trace --start-off -- ./program &\n"
-        "  rtl ctl start\n"
+        "  rtl ctl start --duration 10s\n"
         "  rtl ctl stop 4711\n"
         "  rtl ctl status --json";
     static const struct argp argp = {
@@ -592,6 +633,10 @@ int cmd_ctl(int argc, char **argv)
     if (options.action == ACTION_NONE)
         return say_fail(EXIT_USAGE, "nothing to do was named: rtl ctl start|stop|status [PID] "
                                     "[SESSION]");
+    if (options.json && options.action != ACTION_STATUS)
+        return say_fail(EXIT_USAGE, "--json is for status");
+    if (options.duration && options.action != ACTION_START)
+        return say_fail(EXIT_USAGE, "--duration is for start");
     allow_many_files();
     int status = find(&options, &targets);
     if (status == 0)

@@ -133,6 +133,11 @@ outside)
     refused 2 "0x" "$rtl" ctl stop -p 0x
     refused 2 "one session at a time: 'b' is a second one" "$rtl" ctl stop a b
     refused 2 "one process at a time: '12' is a second one" "$rtl" ctl stop -p 4711 12
+    refused 2 "one process at a time: '12' is a second one" "$rtl" ctl stop -p 4711 -p 12
+    refused 2 "--json is for status" "$rtl" ctl start -j
+    refused 2 "--duration is for start" "$rtl" ctl stop -d 1s
+    refused 2 "'0' is no time for --duration" "$rtl" ctl start -d 0
+    refused 2 "'soon' is no time for --duration" "$rtl" ctl start --duration soon
     refused 2 "one process at a time: '12' is a second one" "$rtl" ctl stop 4711 12
     refused 2 "'99999999999' is no process id" "$rtl" ctl stop 99999999999
     mkdir 4711
@@ -296,5 +301,30 @@ duration)
     equal "notes" "$(notes)" "recording was stopped: RTL_DURATION is over"
     # The program runs them one by one: one may have been submitted when the time was over.
     pauses "duration" 1
+
+    # A window that rtl ctl opens and closes: what runs in it, before it is interrupted or over.
+    for window in 1h 100ms; do
+        begin --start-off
+        run 10
+        "$rtl" ctl start --duration $window "$pid" 2>ctl.err &
+        waiter=$!
+        if [ $window = 1h ]; then
+            until_state recording
+            run 20
+            kill -INT $waiter
+        fi
+        wait $waiter || fail "rtl ctl start --duration $window ended with status $?: $(cat ctl.err)"
+        equal "state behind a window of $window" "$("$rtl" ctl status "$session" --json | jq -r '.[0].state')" stopped
+        run 30
+        skipped=$("$rtl" ctl status "$session" --json | jq '.[0].skipped')
+        if [ $window = 1h ]; then # and some more, which until_state has run before and in the window
+            [ "$skipped" -ge 40 ] || fail "only $skipped kernels around the window are left out"
+            [ "$skipped" -le $((40 + ran)) ] || fail "$skipped kernels are left out, more than were around the window"
+            end $((60 + ran - skipped)) "$skipped"
+        else
+            end 0 40
+        fi
+        equal "pauses around a window of $window" "$(ask t.db "SELECT count(*) FROM pauses")" 2
+    done
     ;;
 esac

@@ -48,7 +48,7 @@ _rtl() {
     steps:-b | steps:--by) mapfile -t COMPREPLY < <(compgen -W "auto launches kernels graph: range:" -- "$cur") ;;
     timeline:-l | timeline:--launch) mapfile -t COMPREPLY < <(compgen -W "1:1" -- "$cur") ;;
     timeline:-w | timeline:--width) mapfile -t COMPREPLY < <(compgen -W "80 120 200" -- "$cur") ;;
-    timeline:--from | timeline:--to | idle:--from | idle:--to) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
+    ctl:-d | ctl:--duration | timeline:--from | timeline:--to | idle:--from | idle:--to) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
     trace:-m | trace:--mode) mapfile -t COMPREPLY < <(compgen -W "lite standard hip full" -- "$cur") ;;
     trace:--gpu | bench:--gpu | doctor:--gpu) mapfile -t COMPREPLY < <(compgen -W "auto soft real" -- "$cur") ;;
     bench:-w | bench:--workload)
@@ -75,7 +75,7 @@ _rtl() {
         local options="--help"
         case ${words[1]} in
         trace) options+=" --mode --output --force --gpu --buffer --delay --duration --start-off --metrics --counting --quiet --verbose --" ;;
-        ctl) options+=" --pid --json" ;;
+        ctl) options+=" --pid --duration --json" ;;
         summary) options+=" --top --sort --from --to --json" ;;
         info | sql) options+=" --json" ;;
         doctor) options+=" --json --selftest --output --force --gpu" ;;
