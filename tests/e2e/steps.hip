@@ -1,5 +1,7 @@
-// steps serve|train|make: what a server, a trainer and a maker of graphs do, whose steps and calls
-// are known.
+// steps serve|train|make [NS [KERNELS]]: what a server, a trainer and a maker of graphs do, whose
+// steps and calls are known.
+//
+// A kernel takes NS (20000) on the software GPU; the decode graph has so many KERNELS (4).
 //
 // serve: a warm-up of 3 kernels, then 4 requests: a launch of graph 1 (6 kernels of 8 workgroups,
 // the prefill) and 25 tokens. A token is a launch of graph 2 (4 kernels of a workgroup), a kernel,
@@ -21,7 +23,8 @@
 namespace
 {
 
-const int requests = 4, tokens = 25, prefill_kernels = 6, decode_kernels = 4;
+const int requests = 4, tokens = 25, prefill_kernels = 6;
+int decode_kernels = 4;
 const int iterations = 40, iteration_kernels = 7, other_kernels = 5;
 const unsigned planted_us = 300, updates = 5;
 const size_t planted_bytes = 65536, copied_bytes = 4096;
@@ -163,7 +166,8 @@ int main(int argc, char **argv)
     MUST(hipHostMalloc(reinterpret_cast<void **>(&counter), sizeof *counter));
     MUST(hipHostMalloc(reinterpret_cast<void **>(&takes), sizeof *takes));
     *counter = 0;
-    *takes = 20000;
+    *takes = argc > 2 ? static_cast<uint32_t>(std::atoi(argv[2])) : 20000;
+    decode_kernels = argc > 3 ? std::atoi(argv[3]) : decode_kernels;
     if (argc > 1 && std::strcmp(argv[1], "train") == 0) {
         train();
     } else if (argc > 1 && std::strcmp(argv[1], "make") == 0) {

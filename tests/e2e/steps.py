@@ -1,11 +1,11 @@
-"""steps.py RTL SERVE TRAIN DEMO MAKE: compares `rtl steps` with what the programs did (steps.hip, the demo), and its times and
+"""steps.py RTL SERVE TRAIN DEMO MAKE SLOW FUSED: compares `rtl steps` with what the programs did (steps.hip, the demo), and its times and
 causes of idle times with what a slower way makes of the tables of the trace."""
 import collections
 import json
 import subprocess
 import sys
 
-rtl, serve, train, demo, make = sys.argv[1:]
+rtl, serve, train, demo, make, slow, fused = sys.argv[1:]
 REQUESTS, TOKENS, PLANTED = 4, 25, 300_000
 KINDS = ("graphs_ns", "eager_ns", "copies_ns", "idle_ns")
 failed = 0
@@ -250,6 +250,25 @@ def check_alike():
     equal((launches["launches"], launches["other_launches"]), (2, 2), "launches of generations alike, and the others")
 
 
+def check_diff():
+    """The slow server's kernels take 22 us instead of 20; the fused one's decode graph has 3 kernels instead of 4."""
+    for other, kernels, ns, name in ((slow, 4, 22000, "slow"), (fused, 3, 20000, "fused")):
+        rows = {row["a"]["what"]: row for row in ask("diff", serve, other)["steps"]}
+        equal(sorted(rows), ["graph 1", "graph 2"], f"phases against the {name} server")
+        decode, prefill = rows["graph 2"], rows["graph 1"]
+        equal((decode["b"]["what"], decode["b"]["steps"], decode["other_kernels"], prefill["other_kernels"]),
+              ("graph 2", REQUESTS * TOKENS, other == fused, False), f"what matches of the {name} server")
+        equal((decode["a"]["parts"]["graphs"]["p50_ns"], decode["b"]["parts"]["graphs"]["p50_ns"]),
+              (4 * 20000, kernels * ns), f"p50 of the decode graph's kernels, {name}")
+        equal([decode["parts"]["graphs"]["verdict"], decode["parts"]["eager"]["verdict"]],
+              ["slower", "slower"] if other == slow else ["faster", "alike"], f"verdicts, {name}")
+        equal(prefill["parts"]["graphs"]["verdict"], "too few", f"of {REQUESTS} prefills nothing is said, {name}")
+        equal((decode["a"]["launches"], decode["a"]["eager_kernels"]), (REQUESTS * TOKENS,) * 2, "launches of tokens")
+    same = ask("diff", serve, serve)["steps"]
+    equal({row["verdict"] for row in same} - {"alike", "too few"}, set(), "of a trace against itself")
+
+
+check_diff()
 check_alike()
 check_costs()
 check_serve()

@@ -9,9 +9,23 @@ for what in serve train make; do
         fail "the program ended with status $?"
     "$rtl" check $what.db >check.out || fail "the trace of $what is not complete"
 done
+# All kernels 10 % slower; and two kernels of the decode graph made one.
+for what in "slow 22000" "fused 20000 3"; do
+    "$rtl" trace -q -m full --gpu soft -o "${what%% *}.db" -- "$bin/steps" serve ${what#* } >slow.out 2>slow.err ||
+        fail "the program ended with status $?"
+done
 SOFTGPU_PLUGINS=$build/lib/softgpu/decode_plugin.so "$rtl" trace -q -m full --gpu soft -o demo.db -- \
     "$build/bin/rtl-demo-decode" --tokens 60 --layers 3 >demo.out 2>demo.err || fail "the demo ended with status $?"
-/usr/bin/python3 "$here/steps.py" "$rtl" serve.db train.db demo.db make.db || fail "the steps are not those of the program"
+/usr/bin/python3 "$here/steps.py" "$rtl" serve.db train.db demo.db make.db slow.db fused.db || fail "the steps are not those of the program"
+
+# status WANTED FAIL-IF: of a comparison with the slower server.
+status() {
+    local status=0
+    "$rtl" diff --fail-if "$2" serve.db slow.db >diff.out || status=$?
+    equal "status with --fail-if '$2'" $status "$1"
+}
+status 1 "kernels > 5%"
+status 0 "kernels>10.5 %"
 
 # refused PATTERN COMMAND...: status 2, one sentence that says so.
 refused() {
@@ -24,6 +38,10 @@ refused "train.db has no graphs" graph costs train.db
 refused "train.db has no steps: no launches of graphs repeat three times" steps --by launches train.db
 refused "serve.db has no graph 7: it has 1, 2" steps --by graph:7 serve.db
 refused "serve.db has no range of the name that --by gives" steps --by range:step serve.db
+for limit in "" steps "steps >" "steps > x%" "steps > 3" "steps > -1%" "decode > 3%" "steps > nan%" "steps > 3%%"; do
+    refused "'$limit' is nothing for --fail-if: it is such as 'steps > 3%', 'graphs > 3%' or 'kernels > 10%'" \
+        diff --fail-if "$limit" serve.db slow.db
+done
 for by in "" nothing graph graph: graph:x graph:1.1 range: launch; do
     refused "--by is auto, launches, kernels, graph:NUMBER or range:NAME, not '$by'" steps --by "$by" serve.db
 done

@@ -87,7 +87,7 @@ _rtl() {
         idle) options+=" --top --from --to --json" ;;
         steps) options+=" --by --top --list --json" ;;
         timeline) options+=" --from --to --launch --width --json" ;;
-        diff) options+=" --top --all --json" ;;
+        diff) options+=" --top --fail-if --all --json" ;;
         graph)
             options+=" --json"
             case ${words[2]} in

@@ -11,6 +11,7 @@
 #include "common/table.h"
 #include "common/texts.h"
 #include "diff/graphs.h"
+#include "diff/steps.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -21,9 +22,20 @@
 
 #define TOP_DEFAULT 20u
 
+/* What --fail-if is about. */
+enum limited { LIMIT_STEPS, LIMIT_GRAPHS, LIMIT_KERNELS, LIMITS };
+
+static const char *const limit_names[LIMITS] = {"steps", "graphs", "kernels"};
+
+struct limit {
+    bool given;
+    double percent;
+};
+
 struct options {
     const char *paths[2];
     unsigned path_count, top;
+    struct limit limits[LIMITS];
     bool all, json;
 };
 
@@ -42,6 +54,7 @@ struct diff {
     size_t count, capacity;
     uint64_t total[2], calls[2];
     struct diff_graphs graphs;
+    struct diff_steps steps;
 };
 
 static struct kernel *kernel_of(struct diff *diff, const char *name)
@@ -267,15 +280,93 @@ static void show_graphs(const struct diff *diff)
                  plain(diff->options->paths[0]), plain(diff->options->paths[1]));
 }
 
+/* A phase, or a part of its steps; what it is called stands last. */
+static void show_durations(struct table *table, struct stats *time[2],
+                           const struct comparison *comparison, const char *verdict,
+                           const char *name)
+{
+    for (unsigned side = 0; side < 2; ++side)
+        table_cell(table,
+                   time[side] ? show_duration((double)stats_quantile(time[side], 500)).text : "-");
+    if (comparison) {
+        cell_change(table, comparison);
+    } else {
+        table_cell(table, "");
+        table_cell(table, "");
+    }
+    table_cell(table, verdict);
+    table_cell(table, name);
+}
+
+static void show_parts(struct table *table, struct diff_phase *row)
+{
+    for (enum activity kind = ACTIVITY_GRAPH; kind < ACTIVITIES; ++kind) {
+        struct stats *time[2] = {&row->phase[0]->time[kind], &row->phase[1]->time[kind]};
+        char name[32];
+        if (time[0]->total == 0 && time[1]->total == 0)
+            continue;
+        (void)snprintf(name, sizeof name, "  %s", activity_label(kind));
+        table_cell(table, "");
+        table_cell(table, "");
+        show_durations(table, time, &row->parts[kind], compare_name(row->parts[kind].verdict),
+                       name);
+    }
+}
+
+/* Of a phase that is in both, its parts stand below it. */
+static void show_phase(struct table *table, struct diff_phase *row)
+{
+    bool both = row->phase[0] && row->phase[1];
+    struct stats *time[2];
+    for (unsigned side = 0; side < 2; ++side) {
+        struct phase *phase = row->phase[side];
+        time[side] = phase ? &phase->duration : NULL;
+        table_cell(table, phase ? show_count(phase->steps).text : "-");
+    }
+    show_durations(table, time, both ? &row->step : NULL,
+                   both            ? compare_name(row->step.verdict)
+                   : row->phase[0] ? "gone"
+                                   : "new",
+                   row->phase[row->phase[0] == NULL]->name);
+    if (both)
+        show_parts(table, row);
+}
+
+static void show_steps(const struct diff *diff)
+{
+    static const char *const heading[] = {"steps",  "then", "p50",     "then",
+                                          "change", "+-",   "verdict", "of"};
+    unsigned top = diff->options->top;
+    bool others = false;
+    if (diff->steps.count == 0)
+        return;
+    (void)putchar('\n');
+    struct table *table = table_new("rrrrrrll");
+    for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
+        table_cell(table, heading[i]);
+    for (size_t i = 0; i < diff->steps.count && (!top || i < top); ++i) {
+        show_phase(table, &diff->steps.list[i]);
+        others = others || diff->steps.list[i].other_kernels;
+    }
+    table_print(table, stdout);
+    if (top && diff->steps.count > top)
+        (void)printf("  and %zu more (--top 0)\n", diff->steps.count - top);
+    if (others)
+        (void)printf("  some phases have other kernels then; they were matched by their time\n");
+}
+
 static int show_text(const struct diff *diff)
 {
     show_head(diff);
+    show_steps(diff);
     show_kernels(diff);
     show_graphs(diff);
     return EXIT_FINE;
 }
 
 /* JSON. */
+
+static const char *const part_keys[ACTIVITIES] = {"graphs", "eager", "copies", "idle"};
 
 static json_t *json_time(struct stats *stats)
 {
@@ -338,19 +429,87 @@ static json_t *json_graphs(const struct diff *diff)
     return list;
 }
 
+static json_t *json_phase(struct phase *phase)
+{
+    if (!phase)
+        return json_null();
+    json_t *object =
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "what", open_text(phase->name), "steps",
+                  open_number(phase->steps), "launches", open_number(phase->launches),
+                  "eager_kernels", open_number(phase->eager), "copies", open_number(phase->copies),
+                  "host_calls", open_number(phase->calls), "time", json_time(&phase->duration));
+    json_t *parts = json_object();
+    for (enum activity kind = ACTIVITY_GRAPH; kind < ACTIVITIES; ++kind)
+        (void)json_object_set_new(parts, part_keys[kind], json_time(&phase->time[kind]));
+    (void)json_object_set_new(object, "parts", parts);
+    return object;
+}
+
+static json_t *json_steps(const struct diff *diff)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < diff->steps.count; ++i) {
+        struct diff_phase *row = &diff->steps.list[i];
+        bool both = row->phase[0] && row->phase[1];
+        json_t *object = json_pack("{s:s, s:b, s:o, s:o}", "verdict",
+                                   both            ? compare_name(row->step.verdict)
+                                   : row->phase[0] ? "gone"
+                                                   : "new",
+                                   "other_kernels", row->other_kernels, "a",
+                                   json_phase(row->phase[0]), "b", json_phase(row->phase[1]));
+        add_comparison(object, both ? &row->step : NULL);
+        json_t *parts = both ? json_object() : json_null();
+        for (enum activity kind = ACTIVITY_GRAPH; both && kind < ACTIVITIES; ++kind) {
+            json_t *part = json_pack("{s:s}", "verdict", compare_name(row->parts[kind].verdict));
+            add_comparison(part, &row->parts[kind]);
+            (void)json_object_set_new(parts, part_keys[kind], part);
+        }
+        (void)json_object_set_new(object, "parts", parts);
+        (void)json_array_append_new(list, object);
+    }
+    return list;
+}
+
 static int show_json(const struct diff *diff)
 {
     return open_print_json(
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "a",
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "a",
                   open_text(diff->options->paths[0]), "b", open_text(diff->options->paths[1]),
                   "a_kernel_ns", open_number(diff->total[0]), "b_kernel_ns",
                   open_number(diff->total[1]), "a_kernel_count", open_number(diff->calls[0]),
                   "b_kernel_count", open_number(diff->calls[1]), "kernels", json_kernels(diff),
-                  "graphs", json_graphs(diff)),
+                  "graphs", json_graphs(diff), "steps", json_steps(diff)),
         EXIT_FINE);
 }
 
 /* The whole. */
+
+static bool is_beyond(const struct diff *diff, enum limited what, const struct comparison *one)
+{
+    const struct limit *limit = &diff->options->limits[what];
+    return limit->given && one->verdict == COMPARE_SLOWER &&
+           part(one->difference, one->a) > limit->percent;
+}
+
+/* Whether something got slower by more than --fail-if allows. */
+static bool fails(const struct diff *diff)
+{
+    bool failed = false;
+    for (size_t i = 0; i < diff->count; ++i)
+        if (in_both(&diff->kernels[i]))
+            failed = failed || is_beyond(diff, LIMIT_KERNELS, &diff->kernels[i].comparison);
+    for (size_t i = 0; i < diff->graphs.count; ++i) {
+        const struct diff_graph *graph = &diff->graphs.list[i];
+        if (graph->graph[0] && graph->graph[1])
+            failed = failed || is_beyond(diff, LIMIT_GRAPHS, &graph->comparison);
+    }
+    for (size_t i = 0; i < diff->steps.count; ++i) {
+        const struct diff_phase *row = &diff->steps.list[i];
+        if (row->phase[0] && row->phase[1])
+            failed = failed || is_beyond(diff, LIMIT_STEPS, &row->step);
+    }
+    return failed;
+}
 
 static int run(struct diff *diff)
 {
@@ -358,11 +517,13 @@ static int run(struct diff *diff)
         if (read_kernels(diff, i) != RTL_OK)
             return open_failed(diff->traces[i], diff->options->paths[i]);
     compare_kernels(diff);
-    if (diff_graphs_read(diff->traces, &diff->graphs) != RTL_OK) {
+    if (diff_graphs_read(diff->traces, &diff->graphs) != RTL_OK ||
+        diff_steps_read(diff->traces, &diff->steps) != RTL_OK) {
         unsigned failed = rtlTraceError(diff->traces[0])[0] == '\0';
         return open_failed(diff->traces[failed], diff->options->paths[failed]);
     }
-    return diff->options->json ? show_json(diff) : show_text(diff);
+    int status = diff->options->json ? show_json(diff) : show_text(diff);
+    return status == EXIT_FINE && fails(diff) ? EXIT_DIFFERENT : status;
 }
 
 static void release(struct diff *diff)
@@ -373,6 +534,7 @@ static void release(struct diff *diff)
     }
     free(diff->kernels);
     diff_graphs_free(&diff->graphs);
+    diff_steps_free(&diff->steps);
     texts_free(&diff->names);
     rtlTraceClose(diff->traces[0]);
     rtlTraceClose(diff->traces[1]);
@@ -380,10 +542,39 @@ static void release(struct diff *diff)
 
 static const struct argp_option option_list[] = {
     {"top", 'n', "COUNT", 0, "how many kernels and graphs are shown, 20 by default, 0 for all", 0},
+    {"fail-if", 'f', "WHAT > N%", 0,
+     "end with status 1 if one of the steps, graphs or kernels got slower by more than N %, and is "
+     "told apart; may be given several times",
+     0},
     {"all", 'a', NULL, 0, "show kernels that do not differ too", 0},
     {"json", 'j', NULL, 0, "write JSON", 0},
     {0},
 };
+
+/* "steps > 3%" */
+static int parse_limit(const char *text, struct options *options)
+{
+    for (unsigned i = 0; i < LIMITS; ++i) {
+        size_t length = strlen(limit_names[i]);
+        if (strncmp(text, limit_names[i], length) != 0)
+            continue;
+        const char *at = text + length + strspn(text + length, " ");
+        if (*at++ != '>')
+            break;
+        char *end;
+        double percent = strtod(at, &end);
+        bool told = end != at && isfinite(percent) && percent >= 0;
+        end += strspn(end, " ");
+        if (!told || strcmp(end, "%") != 0)
+            break;
+        options->limits[i] = (struct limit){true, percent};
+        return 0;
+    }
+    return say_fail(EINVAL,
+                    "'%s' is nothing for --fail-if: it is such as 'steps > 3%%', 'graphs > 3%%' "
+                    "or 'kernels > 10%%'",
+                    text);
+}
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
@@ -391,6 +582,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     switch (key) {
     case 'n':
         return parse_count("top", value, &options->top);
+    case 'f':
+        return parse_limit(value, options);
     case 'a':
         options->all = true;
         return 0;
@@ -410,7 +603,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 int cmd_diff(int argc, char **argv)
 {
     static const char doc[] =
-        "Compares the kernels and graphs of two traces: what got slower or faster, what is gone "
+        "Compares the steps, kernels and graphs of two traces: what got slower or faster, what is "
+        "gone "
         "and "
         "what is new."
         "\vKernels match by name; shown are those that differ, the largest change of the total "
@@ -421,10 +615,13 @@ int cmd_diff(int argc, char **argv)
         "the "
         "95 % interval of the difference of the medians (Price and Bonett) leaves out 0. Kernels "
         "that follow each other are alike, and count for less accordingly. Graphs match by their "
-        "kernels.\n\n"
+        "kernels, phases of steps (rtl steps) by their graphs; those that are left by their time. "
+        "Below "
+        "a phase stands where the time of its steps goes.\n\n"
         "Examples:\n"
         "  rtl diff before.db after.db\n"
-        "  rtl diff before.db after.db --top 5 --json";
+        "  rtl diff before.db after.db --top 5 --json\n"
+        "  rtl diff --fail-if 'steps > 3%' before.db after.db";
     static const struct argp argp = {option_list, parse_option, "FILE FILE", doc, NULL, NULL, NULL};
     struct options options = {.top = TOP_DEFAULT};
     if (parse(&argp, argc, argv, 0, &options) != 0)

@@ -1,13 +1,13 @@
 /* rtl steps: what a step costs, and where its time goes. */
+#include "analysis/steps_kernels.h"
+#include "analysis/steps_launches.h"
+#include "analysis/steps_measure.h"
+#include "analysis/steps_ranges.h"
 #include "common/command.h"
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/say.h"
 #include "common/trace_command.h"
-#include "steps/kernels.h"
-#include "steps/launches.h"
-#include "steps/measure.h"
-#include "steps/ranges.h"
 #include "steps/view.h"
 
 #include <errno.h>

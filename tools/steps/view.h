@@ -4,7 +4,7 @@
 #ifndef RTL_TOOLS_STEPS_VIEW_H
 #define RTL_TOOLS_STEPS_VIEW_H
 
-#include "steps/steps.h"
+#include "analysis/steps.h"
 
 struct steps_view {
     rtl_trace_t *trace;

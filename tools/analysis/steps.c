@@ -1,5 +1,8 @@
+#include "analysis/steps.h"
 #include "common/memory.h"
-#include "steps/steps.h"
+
+#include "analysis/steps_kernels.h"
+#include "analysis/steps_launches.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +54,12 @@ static void free_thread(struct steps_thread *thread)
     }
     free(thread->phases);
     free(thread->steps);
+}
+
+rtl_status_t steps_find(rtl_trace_t *trace, struct steps *steps)
+{
+    rtl_status_t status = steps_by_launches(trace, steps);
+    return status == RTL_OK && steps->count == 0 ? steps_by_kernels(trace, steps) : status;
 }
 
 void steps_drop_empty(struct steps *steps)

@@ -12,7 +12,7 @@
 #define RTL_TOOLS_STEPS_LAUNCHES_H
 
 #include "analysis/graph_id.h"
-#include "steps/steps.h"
+#include "analysis/steps.h"
 
 /** Finds the steps of all threads. */
 rtl_status_t steps_by_launches(rtl_trace_t *trace, struct steps *steps);

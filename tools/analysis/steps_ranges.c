@@ -1,4 +1,4 @@
-#include "steps/ranges.h"
+#include "analysis/steps_ranges.h"
 
 #include "common/index.h"
 #include "common/memory.h"

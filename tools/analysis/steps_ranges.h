@@ -4,7 +4,7 @@
 #ifndef RTL_TOOLS_STEPS_RANGES_H
 #define RTL_TOOLS_STEPS_RANGES_H
 
-#include "steps/steps.h"
+#include "analysis/steps.h"
 
 /** A step begins with the first kernel of a range of this name, or of a range in it, and its own
  * work ends with the last one. `*found` is the number of such ranges. */

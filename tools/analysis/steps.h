@@ -1,10 +1,10 @@
 /**
  * The steps of a trace: what a program does again and again, such as decoding a token.
  *
- * They are found in one of three ways (launches.h, ranges.h, kernels.h), each as the begin of steps
- * in a row, and measured together (measure.h). A step goes from its begin to that of the next one
- * in its run. The last of a run ends with its own work, and as many eager kernels and copies behind
- * it as the step before it had.
+ * They are found in one of three ways (steps_launches.h, steps_ranges.h, steps_kernels.h), each as
+ * the begin of steps in a row, and measured together (steps_measure.h). A step goes from its begin
+ * to that of the next one in its run. The last of a run ends with its own work, and as many eager
+ * kernels and copies behind it as the step before it had.
  */
 #ifndef RTL_TOOLS_STEPS_H
 #define RTL_TOOLS_STEPS_H
@@ -39,7 +39,8 @@ struct step {
 
 /** Steps that do the same. */
 struct phase {
-    char *name; /**< "graph 3", "range decode" */
+    char *name;   /**< "graph 3", "range decode" */
+    uint64_t key; /**< of what its steps do, the same in other traces */
     uint64_t steps;
     struct stats duration; /**< of a step, ns, in their order */
     struct stats time[ACTIVITIES];
@@ -79,6 +80,10 @@ struct steps {
     uint64_t without_work;    /**< of STEPS_BY_RANGE: ranges that no kernel or copy belongs to */
     uint64_t without_kernels; /**< launches of which no kernel is in the trace */
 };
+
+/** Finds the steps by launches, and where none repeat by kernels. On failure rtlTraceError tells;
+ * the caller frees them in any case. */
+rtl_status_t steps_find(rtl_trace_t *trace, struct steps *steps);
 
 /** Adds a thread, or finds it. The caller must not keep it over the next call. */
 struct steps_thread *steps_thread(struct steps *steps, uint32_t process, uint32_t thread);

@@ -1,4 +1,4 @@
-#include "steps/kernels.h"
+#include "analysis/steps_kernels.h"
 
 #include "analysis/period.h"
 #include "common/index.h"
@@ -59,12 +59,22 @@ static void add_item(void *context, const rtl_kernel_t *kernel)
     sequence->items[sequence->count++] = number;
 }
 
+static uint64_t mix_kernel(uint64_t hash, const rtl_kernel_t *kernel)
+{
+    for (const char *name = kernel->name; *name; ++name)
+        hash = rtl_index_mix(hash, (unsigned char)*name);
+    for (unsigned axis = 0; axis < 3; ++axis)
+        hash = rtl_index_mix(rtl_index_mix(hash, kernel->grid[axis]), kernel->block[axis]);
+    return hash;
+}
+
 /* Makes the blocks that were found to steps. */
 struct blocks {
     const struct period *period;
     struct steps_thread *thread;
     struct step step;
     size_t at;
+    uint64_t key; /* of the kernels in the first block */
 };
 
 static void add_block(void *context, const rtl_kernel_t *kernel)
@@ -79,6 +89,8 @@ static void add_block(void *context, const rtl_kernel_t *kernel)
     if (place == 0)
         blocks->step = (struct step){
             .begin = kernel->start, .first = block == 0, .last = block + 1 == period->count};
+    if (block == 0)
+        blocks->key = mix_kernel(blocks->key, kernel);
     if (kernel->end > blocks->step.own_end)
         blocks->step.own_end = kernel->end;
     if (place + 1 == period->length)
@@ -98,6 +110,7 @@ static rtl_status_t find_in(rtl_trace_t *trace, const struct queue *queue, struc
         (void)snprintf(name, sizeof name, "block of %zu eager kernels", period.length);
         (void)steps_phase(blocks.thread, name);
         status = walk(trace, queue->process, queue->queue, add_block, &blocks);
+        steps_thread(steps, queue->process, 0)->phases[0].key = blocks.key;
         steps->kernels_in_blocks += period.length * period.count;
     }
     free(sequence.items);

@@ -5,7 +5,7 @@
 #ifndef RTL_TOOLS_STEPS_MEASURE_H
 #define RTL_TOOLS_STEPS_MEASURE_H
 
-#include "steps/steps.h"
+#include "analysis/steps.h"
 
 /** Fills in all but what finding steps does (steps.h). */
 rtl_status_t steps_measure(rtl_trace_t *trace, struct steps *steps);

@@ -8,7 +8,7 @@
 #ifndef RTL_TOOLS_STEPS_KERNELS_H
 #define RTL_TOOLS_STEPS_KERNELS_H
 
-#include "steps/steps.h"
+#include "analysis/steps.h"
 
 /** Finds the steps of all processes. Memory grows with the eager kernels of a queue, 4 bytes each.
  */

@@ -1,4 +1,4 @@
-#include "steps/measure.h"
+#include "analysis/steps_measure.h"
 
 #include "common/memory.h"
 

@@ -1,4 +1,4 @@
-#include "steps/launches.h"
+#include "analysis/steps_launches.h"
 
 #include "analysis/graph_alike.h"
 #include "analysis/runs.h"
@@ -20,6 +20,7 @@ struct launch {
 
 /* What launches are told apart by. */
 struct item {
+    uint64_t alike;                       /* what they do (graph_alike.h) */
     uint32_t graph, last_graph;           /* the first and the last in number */
     uint32_t generation, last_generation; /* of `graph` */
     uint32_t phase;                       /* of which it is the only item, RTL_TRACE_NONE: none */
@@ -82,14 +83,17 @@ static rtl_status_t number_items(struct finder *finder)
         const rtl_graph_t *graph = &finder->graphs[i];
         uint64_t hash = 0;
         status = graph_alike(finder->trace, graph, &hash);
+        uint64_t alike = hash;
         bool alone = launches_of(finder, i) == 1;
         hash = rtl_index_mix(rtl_index_mix(hash, graph->process),
                              alone ? RTL_TRACE_NONE : graph->graph);
         uint32_t number = rtl_index_get(&numbers, hash);
         if (number == RTL_INDEX_MISSING) {
             number = (uint32_t)finder->item_count++;
-            finder->items[number] = (struct item){
-                .graph = graph->graph, .generation = graph->generation, .phase = RTL_TRACE_NONE};
+            finder->items[number] = (struct item){.alike = alike,
+                                                  .graph = graph->graph,
+                                                  .generation = graph->generation,
+                                                  .phase = RTL_TRACE_NONE};
             if (rtl_index_put(&numbers, hash, number) != 0)
                 memory_is_short();
         }
@@ -238,6 +242,10 @@ static uint32_t new_phase(const struct finder *finder, struct steps_thread *thre
 {
     char *name = name_of(finder, items, length);
     uint32_t phase = steps_phase(thread, name);
+    uint64_t key = length;
+    for (uint32_t i = 0; i < length; ++i)
+        key = rtl_index_mix(key, finder->items[items[i]].alike);
+    thread->phases[phase].key = key;
     free(name);
     return phase;
 }
