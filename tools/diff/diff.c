@@ -316,6 +316,7 @@ static void show_parts(struct table *table, struct diff_phase *row)
 /* Of a phase that is in both, its parts stand below it. */
 static void show_phase(struct table *table, struct diff_phase *row)
 {
+    const struct phase *one = row->phase[0] ? row->phase[0] : row->phase[1];
     bool both = row->phase[0] && row->phase[1];
     struct stats *time[2];
     for (unsigned side = 0; side < 2; ++side) {
@@ -327,7 +328,7 @@ static void show_phase(struct table *table, struct diff_phase *row)
                    both            ? compare_name(row->step.verdict)
                    : row->phase[0] ? "gone"
                                    : "new",
-                   row->phase[row->phase[0] == NULL]->name);
+                   one ? one->name : "");
     if (both)
         show_parts(table, row);
 }

@@ -17,7 +17,7 @@ static struct phases phases_of(struct steps *steps)
     struct phases phases = {0};
     for (size_t i = 0; i < steps->count; ++i)
         phases.count += steps->threads[i].phase_count;
-    phases.list = memory_new(phases.count, sizeof *phases.list);
+    phases.list = memory_new(phases.count, sizeof(struct phase *));
     phases.matched = memory_new(phases.count, sizeof *phases.matched);
     phases.count = 0;
     for (size_t i = 0; i < steps->count; ++i)
