@@ -187,12 +187,15 @@ def check_idle():
     for first, last in ((begin, end), (begin + third, end - third)):
         gpu = ask("idle", serve, "--from", str(first), "--to", str(last), "--top", "1000")["gpus"][0]
         sums, idle = work.times(first, last)
-        causes = collections.Counter()
+        causes, gaps = collections.Counter(), collections.Counter()
         for a, b in idle:
-            causes.update(work.causes(a, b))
+            found = work.causes(a, b)
+            causes.update(found)
+            gaps.update(found.keys())
         equal([gpu[kind] for kind in KINDS], sums, "times of the GPU")
         equal((gpu["first_ns"], gpu["last_ns"], gpu["gaps"]), (first, last, len(idle)), "window, and gaps in it")
         equal({cause["cause"]: cause["ns"] for cause in gpu["causes"]}, dict(causes), "causes of the GPU's idle times")
+        equal({cause["cause"]: cause["gaps"] for cause in gpu["causes"]}, dict(gaps), "gaps that causes have a part in")
         summed = ask("summary", serve, "--from", str(first), "--to", str(last))["gpus"][0]
         equal(summed["idle_causes"], gpu["causes"], "causes in the summary")
         equal(sorted((gap["start_ns"], gap["ns"]) for gap in gpu["longest"]), sorted((a, b - a) for a, b in idle), "gaps")

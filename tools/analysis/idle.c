@@ -33,7 +33,8 @@ static void add(struct idle_times *times, size_t cause, uint64_t from, uint64_t 
         return;
     struct idle_time *time = time_of(times, cause);
     time->ns += to - from;
-    ++time->gaps;
+    time->gaps += time->last_gap != times->gaps;
+    time->last_gap = times->gaps;
     if (to - from > times->last_ns) {
         times->last = cause;
         times->last_ns = to - from;

@@ -25,9 +25,10 @@ enum {
     IDLE_CALLS
 };
 
-/** Time, and gaps that have a part in it. */
+/** Time, and gaps that have a part in it. A gap with several calls of a name counts once. */
 struct idle_time {
     uint64_t ns, gaps;
+    uint64_t last_gap; /**< number of the gap that was counted last, from 1 on */
 };
 
 /** By cause; zeroed memory is empty. */
