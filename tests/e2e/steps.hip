@@ -1,5 +1,5 @@
-// steps serve|train|make [NS [KERNELS]]: what a server, a trainer and a maker of graphs do, whose
-// steps and calls are known.
+// steps serve|train|make|stop [NS [KERNELS]]: what a server, a trainer and a maker of graphs do,
+// whose steps and calls are known.
 //
 // A kernel takes NS (20000) on the software GPU; the decode graph has so many KERNELS (4).
 //
@@ -14,6 +14,8 @@
 // make: graph 1 is captured and instantiated; 5 times it is captured again, of two workgroups and
 // of one in turn, updated with that, and launched, but not after the third; then it is destroyed.
 // Graph 2 is captured and instantiated, and never launched. A third is captured only.
+//
+// stop: 20 tokens, 10 for which recording is stopped, and 20 more; the three parts 2 ms apart.
 
 #include "../softgpu/hip/check.h"
 
@@ -122,6 +124,30 @@ void serve()
           "kernels that ran");
 }
 
+// rtlStop or rtlStart.
+void control(const char *name)
+{
+    using Control = int();
+    auto *call = reinterpret_cast<Control *>(dlsym(RTLD_DEFAULT, name));
+    if (call != nullptr) {
+        CHECK(call() == 0, name);
+    }
+}
+
+void stop()
+{
+    hipGraphExec_t token = capture(decode_kernels, 1);
+    for (int part = 0; part < 3; part++) {
+        if (part > 0) {
+            usleep(2000);
+            control(part == 1 ? "rtlStop" : "rtlStart");
+        }
+        for (int i = 0; i < (part == 1 ? 10 : 20); i++) {
+            decode(token, 0);
+        }
+    }
+}
+
 void train()
 {
     for (unsigned i = 0; i < other_kernels; i++) {
@@ -172,6 +198,8 @@ int main(int argc, char **argv)
         train();
     } else if (argc > 1 && std::strcmp(argv[1], "make") == 0) {
         make();
+    } else if (argc > 1 && std::strcmp(argv[1], "stop") == 0) {
+        stop();
     } else {
         serve();
     }

@@ -1,11 +1,11 @@
-"""steps.py RTL SERVE TRAIN DEMO MAKE SLOW FUSED: compares `rtl steps` with what the programs did (steps.hip, the demo), and its times and
+"""steps.py RTL SERVE TRAIN DEMO MAKE SLOW FUSED STOP: compares `rtl steps` with what the programs did (steps.hip, the demo), and its times and
 causes of idle times with what a slower way makes of the tables of the trace."""
 import collections
 import json
 import subprocess
 import sys
 
-rtl, serve, train, demo, make, slow, fused = sys.argv[1:]
+rtl, serve, train, demo, make, slow, fused, stop = sys.argv[1:]
 REQUESTS, TOKENS, PLANTED = 4, 25, 300_000
 KINDS = ("graphs_ns", "eager_ns", "copies_ns", "idle_ns")
 failed = 0
@@ -37,6 +37,7 @@ class Work:
         self.items += [(c["start"], c["end"], 2, c["correlation"], None) for c in copies]
         self.items.sort(key=lambda item: (item[0], -item[2]))
         calls = sql(trace, "SELECT correlation, thread, name, start, end FROM api ORDER BY start")
+        self.pauses = [(pause["start"], pause["end"] or 1 << 63) for pause in sql(trace, "SELECT start, end FROM pauses")]
         self.calls = {call["correlation"]: call for call in calls}
         self.threads = collections.defaultdict(list)
         for call in calls:
@@ -55,7 +56,16 @@ class Work:
         return sums, idle
 
     def causes(self, a, b):
-        """What an idle time is due to, instant by instant between the edges of calls: {cause: ns}."""
+        """What an idle time is due to: {cause: ns}. While recording was stopped nobody knows."""
+        edges = sorted({a, b} | {t for pause in self.pauses for t in pause if a < t < b})
+        found = collections.Counter()
+        for x, y in zip(edges, edges[1:]):
+            stopped = any(pause[0] <= x and pause[1] >= y for pause in self.pauses)
+            found.update({"stopped": y - x} if stopped else self.known_causes(x, y))
+        return found
+
+    def known_causes(self, a, b):
+        """Instant by instant between the edges of calls."""
         after = [item for item in self.items if item[0] >= b]
         before = [item for item in self.items if item[0] <= a]
         graphs = [item for item in before if item[2] == 0]
@@ -70,8 +80,10 @@ class Work:
                        ({call["start"]} if a < call["start"] < b else set()))
         for x, y in zip(edges, edges[1:]):
             within = [c for c in calls if c["start"] <= x and c["end"] >= y]
-            outside = "no_call" if y <= call["start"] else "submitted"
-            found[within[0]["name"] if within else outside] += y - x
+            if y <= call["start"]:
+                found[within[0]["name"] if within else "no_call"] += y - x
+            else: # submitted: what the thread does then has no part in it
+                found[call["name"] if call in within else "submitted"] += y - x
         return found
 
 
@@ -227,16 +239,13 @@ def check_costs():
               2: {"capture": captures[6:7], "instantiate": named("hipGraphInstantiate")[1:],
                   "update": [], "upload": [], "destroy": []},
               None: {"capture": captures[7:], "instantiate": [], "update": [], "upload": [], "destroy": []}}
-    first, last = work.items[0][0], max(item[1] for item in work.items)
-    clip = lambda a, b: (max(a, first), min(b, last))
     seen = {graph["graph"]: graph for graph in ask("graph", "costs", make)["graphs"]}
     equal({number: (graph["generations"], graph["unused"]) for number, graph in seen.items()},
           # What is changed twice between two launches is one generation more.
           {1: (5, 1), 2: (1, 1), None: (0, 0)}, "generations, and those never launched")
     for number, kinds in wanted.items():
         for kind, spans in kinds.items():
-            inside = [clip(*span) for span in spans]
-            idle = sum(work.times(*span)[0][3] for span in inside if span[1] > span[0])
+            idle = sum(work.times(*span)[0][3] for span in spans)
             equal(seen[number][kind], {"count": len(spans), "ns": sum(b - a for a, b in spans), "idle_ns": idle},
                   f"{kind} of graph {number}")
 
@@ -271,6 +280,22 @@ def check_diff():
     equal({row["verdict"] for row in same} - {"alike", "too few"}, set(), "of a trace against itself")
 
 
+def check_stop():
+    """A run ends where recording is stopped: no step goes over it, and it is no idle time of a step."""
+    seen = ask("steps", stop, "--list")["threads"][0]
+    equal([(phase["what"], phase["steps"]) for phase in seen["phases"]], [("graph 1", 40)], "steps around the stop")
+    pauses = Work(stop).pauses
+    equal(len(pauses), 1, "pauses")
+    over = [s for s in seen["steps"] if s["start_ns"] < pauses[0][0] and s["end_ns"] > pauses[0][1]]
+    equal(over, [], "steps over the pause")
+    equal([cause for cause in seen["phases"][0]["idle"] if cause["cause"] == "stopped"], [], "pauses in steps")
+    stopped = {cause["cause"]: cause["ns"] for cause in seen["outside"]["between"]["idle"]}
+    equal(stopped["stopped"] > 2_000_000, True, "the pause between the steps")
+    check_thread(Work(stop), seen)
+    check_all_told(Work(stop), seen)
+
+
+check_stop()
 check_diff()
 check_alike()
 check_costs()

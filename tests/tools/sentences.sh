@@ -233,9 +233,7 @@ wrong 2 "led.db has no graphs" -- "$rtl" graph diff led.db led.db
 wrong 2 "'3'" "third" -- "$rtl" graph diff led.db 1 2 3
 wrong 2 "'x.db'" "third" -- "$rtl" graph diff led.db led.db x.db
 wrong 2 "no trace" -- "$rtl" steps
-wrong 2 "led.db has no steps" -- "$rtl" steps led.db
-wrong 2 "led.db has no graphs" -- "$rtl" steps led.db --by graph:1
-wrong 2 "no range of the name" -- "$rtl" steps led.db --by range:token
+wrong 2 "led.db has no kernels" -- "$rtl" steps led.db
 wrong 2 "--by" "'x'" -- "$rtl" steps led.db --by x
 wrong 2 "no trace" -- "$rtl" graph costs
 wrong 2 "led.db has no graphs" -- "$rtl" graph costs led.db

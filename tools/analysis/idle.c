@@ -77,27 +77,24 @@ static rtl_status_t find_thread(struct idle_causes *causes, uint32_t number, uin
     return next_call(causes, *thread);
 }
 
-/* Between calls: before the submission the thread did something else, behind it the work waited. */
-static void add_between(struct idle_times *times, uint64_t from, uint64_t to, uint64_t submitted)
+/* The call that the thread is in at a time, or its next one. */
+static rtl_status_t seek(struct idle_causes *causes, struct idle_thread *thread, uint64_t time)
 {
-    uint64_t middle = submitted < from ? from : submitted > to ? to : submitted;
-    add(times, IDLE_NO_CALL, from, middle);
-    add(times, IDLE_SUBMITTED, middle, to);
+    rtl_status_t status = RTL_OK;
+    while (status == RTL_OK && thread->has && thread->end <= time)
+        status = next_call(causes, thread);
+    return status;
 }
 
-static rtl_status_t add_calls(struct idle_causes *causes, uint64_t from, uint64_t to,
-                              const rtl_trace_origin_t *origin, struct idle_times *times)
+/* Before the submission: calls, and what is between them. */
+static rtl_status_t add_before(struct idle_causes *causes, struct idle_thread *thread,
+                               uint64_t from, uint64_t to, struct idle_times *times)
 {
-    struct idle_thread *thread;
-    rtl_status_t status = find_thread(causes, origin->thread, from, &thread);
-    while (status == RTL_OK && from < to) {
-        while (status == RTL_OK && thread->has && thread->end <= from)
-            status = next_call(causes, thread);
-        if (status != RTL_OK)
-            break;
+    rtl_status_t status = RTL_OK;
+    while (from < to && (status = seek(causes, thread, from)) == RTL_OK) {
         uint64_t begin = thread->has && thread->start < to ? thread->start : to;
         if (begin > from) {
-            add_between(times, from, begin, origin->start);
+            add(times, IDLE_NO_CALL, from, begin);
             from = begin;
             continue;
         }
@@ -108,15 +105,39 @@ static rtl_status_t add_calls(struct idle_causes *causes, uint64_t from, uint64_
     return status;
 }
 
-rtl_status_t idle_attribute(struct idle_causes *causes, uint64_t from, uint64_t to,
-                            const struct activity_work *next, struct idle_times *times)
+/* From the submission on: the call that submits, and then nothing that the thread does has a part
+ * in it. */
+static rtl_status_t add_behind(struct idle_causes *causes, struct idle_thread *thread,
+                               uint64_t from, uint64_t to, uint64_t submitted,
+                               struct idle_times *times)
+{
+    rtl_status_t status = seek(causes, thread, from);
+    if (status == RTL_OK && thread->has && thread->start <= submitted) {
+        uint64_t end = thread->end < to ? thread->end : to;
+        add(times, thread->cause, from, end);
+        from = end;
+    }
+    add(times, IDLE_SUBMITTED, from, to);
+    return status;
+}
+
+static rtl_status_t add_calls(struct idle_causes *causes, uint64_t from, uint64_t to,
+                              const rtl_trace_origin_t *origin, struct idle_times *times)
+{
+    struct idle_thread *thread;
+    uint64_t middle = origin->start < from ? from : origin->start > to ? to : origin->start;
+    rtl_status_t status = find_thread(causes, origin->thread, from, &thread);
+    if (status == RTL_OK)
+        status = add_before(causes, thread, from, middle, times);
+    if (status == RTL_OK && middle < to)
+        status = add_behind(causes, thread, middle, to, origin->start, times);
+    return status;
+}
+
+static rtl_status_t attribute(struct idle_causes *causes, uint64_t from, uint64_t to,
+                              const struct activity_work *next, struct idle_times *times)
 {
     rtl_trace_origin_t origin = {0};
-    uint64_t ns = to - from;
-    times->ns += ns;
-    ++times->gaps;
-    times->last_ns = 0;
-    times->longest = ns > times->longest ? ns : times->longest;
     if (next->kind == ACTIVITY_GRAPH && next->graph == causes->graph &&
         next->launch == causes->launch) {
         add(times, IDLE_IN_GRAPH, from, to);
@@ -131,6 +152,57 @@ rtl_status_t idle_attribute(struct idle_causes *causes, uint64_t from, uint64_t 
         return add_calls(causes, from, to, &origin, times);
     add(times, IDLE_UNKNOWN, from, to);
     return RTL_OK;
+}
+
+static uint64_t end_of(const rtl_pause_t *pause)
+{
+    return pause->end ? pause->end : UINT64_MAX;
+}
+
+/* The end of the pause that is under way, 0: none is, and `*next` is brought down to the begin of
+ * the next one. They stand by process and begin, and times come in order. */
+static uint64_t pause_at(struct idle_causes *causes, uint64_t time, uint64_t *next)
+{
+    const rtl_pause_t *pauses = causes->pauses;
+    while (causes->pause < causes->pause_count &&
+           (pauses[causes->pause].process < causes->process ||
+            (pauses[causes->pause].process == causes->process &&
+             end_of(&pauses[causes->pause]) <= time)))
+        ++causes->pause;
+    if (causes->pause == causes->pause_count || pauses[causes->pause].process != causes->process)
+        return 0;
+    const rtl_pause_t *pause = &pauses[causes->pause];
+    if (pause->start <= time)
+        return end_of(pause);
+    if (pause->start < *next)
+        *next = pause->start;
+    return 0;
+}
+
+rtl_status_t idle_attribute(struct idle_causes *causes, uint64_t from, uint64_t to,
+                            const struct activity_work *next, struct idle_times *times)
+{
+    rtl_status_t status = RTL_OK;
+    uint64_t ns = to - from;
+    times->ns += ns;
+    ++times->gaps;
+    times->last_ns = 0;
+    times->longest = ns > times->longest ? ns : times->longest;
+    if (!causes->paused)
+        status = rtlTracePauses(causes->trace, &causes->pauses, &causes->pause_count);
+    causes->paused = true;
+    while (from < to && status == RTL_OK) {
+        uint64_t end = to;
+        uint64_t stopped = pause_at(causes, from, &end);
+        if (stopped) {
+            end = stopped < to ? stopped : to;
+            add(times, IDLE_STOPPED, from, end);
+        } else {
+            status = attribute(causes, from, end, next, times);
+        }
+        from = end;
+    }
+    return status;
 }
 
 void idle_begun(struct idle_causes *causes, const struct activity_work *work)
@@ -148,6 +220,7 @@ static const struct {
     [IDLE_SUBMITTED] = {"submitted, not begun", "submitted"},
     [IDLE_NO_CALL] = {"in no host call", "no_call"},
     [IDLE_UNKNOWN] = {"not known: no host call", "unknown"},
+    [IDLE_STOPPED] = {"recording was stopped", "stopped"},
 };
 
 const char *idle_label(const struct idle_causes *causes, size_t cause)

@@ -5,7 +5,8 @@
  * Up to the host call that submitted it, that is the call that the thread was in, or none. From
  * that call's begin on it is the call itself, and behind its end the work was submitted and had not
  * begun. Times between kernels of one launch of a graph are a cause of their own: the host has no
- * part in them. Calls within calls count as the outermost.
+ * part in them; and times in which recording was stopped. Calls within calls count as the
+ * outermost.
  */
 #ifndef RTL_TOOLS_IDLE_H
 #define RTL_TOOLS_IDLE_H
@@ -14,6 +15,7 @@
 #include "common/texts.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /** Causes that are no calls; the numbers from IDLE_CALLS on are places in idle_causes.names. */
@@ -22,6 +24,7 @@ enum {
     IDLE_SUBMITTED, /**< submitted, and it had not begun */
     IDLE_NO_CALL,   /**< the thread was in no host call: the program's own work, or a wait of its */
     IDLE_UNKNOWN,   /**< the call that submitted the work is not in the trace */
+    IDLE_STOPPED,   /**< recording was stopped: nobody knows what ran */
     IDLE_CALLS
 };
 
@@ -49,7 +52,10 @@ struct idle_causes {
     struct texts names;
     struct idle_thread *threads;
     size_t thread_count;
-    uint32_t graph, launch; /**< that the last kernel of a graph was of */
+    uint32_t graph, launch;    /**< that the last kernel of a graph was of */
+    const rtl_pause_t *pauses; /**< of all processes, read at the first gap */
+    size_t pause_count, pause; /**< pause: the first that is not over */
+    bool paused;               /**< they are read */
 };
 
 /** Gives the idle time [from, to), which ended with `next`, to its causes in `times`. Calls come in

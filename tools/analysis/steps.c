@@ -42,6 +42,13 @@ void steps_add(struct steps_thread *thread, const struct step *step)
         added->own_end = added->begin;
 }
 
+double steps_rate(const struct phase *phase)
+{
+    return phase->last > phase->first
+               ? (double)phase->steps * 1e9 / (double)(phase->last - phase->first)
+               : 0;
+}
+
 static void free_thread(struct steps_thread *thread)
 {
     for (size_t i = 0; i < thread->phase_count; ++i) {
@@ -52,6 +59,8 @@ static void free_thread(struct steps_thread *thread)
             stats_free(&phase->time[kind]);
         idle_times_free(&phase->idle);
     }
+    for (unsigned where = 0; where < OUTSIDES; ++where)
+        idle_times_free(&thread->outside[where].idle);
     free(thread->phases);
     free(thread->steps);
 }

@@ -42,6 +42,7 @@ struct phase {
     char *name;   /**< "graph 3", "range decode" */
     uint64_t key; /**< of what its steps do, the same in other traces */
     uint64_t steps;
+    uint64_t first, last;  /**< begin of the first step, end of the last */
     struct stats duration; /**< of a step, ns, in their order */
     struct stats time[ACTIVITIES];
     uint64_t launches, in_graphs, eager, copies, calls; /**< sums */
@@ -49,15 +50,20 @@ struct phase {
     struct comparison trend; /**< durations of the last quarter against those of the first */
 };
 
+/** Steps of a phase per second, from its first one's begin to its last one's end. */
+double steps_rate(const struct phase *phase);
+
 /** Where a thread is in no step. */
 enum outside { OUTSIDE_BEFORE, OUTSIDE_BETWEEN, OUTSIDE_BEHIND, OUTSIDES };
 
 struct outside_steps {
     uint64_t time[ACTIVITIES];
     uint64_t in_graphs, eager, copies;
+    struct idle_times idle;
 };
 
-/** Steps that stand one behind the other. */
+/** Steps that stand one behind the other. Launches and host calls are the thread's, kernels, copies
+ * and times those of its process. */
 struct steps_thread {
     uint32_t process;
     uint32_t thread;    /**< that launched them, 0: any */
@@ -77,6 +83,7 @@ struct steps {
     /** Of STEPS_BY_KERNELS: eager kernels of the queues that were looked at, and those of them in
      * the blocks that repeat. */
     uint64_t kernels, kernels_in_blocks;
+    bool untold; /**< kernels of replays are not told from eager ones: a mode other than full */
     uint64_t without_work;    /**< of STEPS_BY_RANGE: ranges that no kernel or copy belongs to */
     uint64_t without_kernels; /**< launches of which no kernel is in the trace */
 };

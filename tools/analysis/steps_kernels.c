@@ -107,7 +107,8 @@ static rtl_status_t find_in(rtl_trace_t *trace, const struct queue *queue, struc
         char name[64];
         struct blocks blocks = {.period = &period,
                                 .thread = steps_thread(steps, queue->process, 0)};
-        (void)snprintf(name, sizeof name, "block of %zu eager kernels", period.length);
+        (void)snprintf(name, sizeof name, "block of %zu eager %s", period.length,
+                       period.length == 1 ? "kernel" : "kernels");
         (void)steps_phase(blocks.thread, name);
         status = walk(trace, queue->process, queue->queue, add_block, &blocks);
         steps_thread(steps, queue->process, 0)->phases[0].key = blocks.key;

@@ -15,22 +15,17 @@
 
 struct launch {
     uint32_t item, graph;
-    uint64_t start, end;
+    uint64_t time, start, end; /* time: the thread began it */
 };
 
 /* What launches are told apart by. */
 struct item {
-    uint64_t alike;                       /* what they do (graph_alike.h) */
-    uint32_t graph, last_graph;           /* the first and the last in number */
-    uint32_t generation, last_generation; /* of `graph` */
-    uint32_t phase;                       /* of which it is the only item, RTL_TRACE_NONE: none */
-    uint32_t singles;                     /* launches that no run has */
-};
-
-/* A block of items, as it is rotated, and its phase. */
-struct cycle {
-    const uint32_t *items;
-    uint32_t length, phase;
+    uint64_t alike;                      /* what they do (graph_alike.h) */
+    uint32_t process, graph, generation; /* the first of them */
+    uint32_t graphs, generations;        /* how many; generations: of `graph` */
+    uint32_t last;                       /* graph that was counted last */
+    uint32_t phase;                      /* of which it is the only item, RTL_TRACE_NONE: none */
+    uint32_t singles;                    /* launches that no run has */
 };
 
 /* The launches of one thread. */
@@ -42,8 +37,7 @@ struct sequence {
     struct run *runs;
     uint32_t *phases; /* of the runs */
     size_t run_count;
-    struct cycle *cycles;
-    size_t cycle_count;
+    struct rtl_index cycles; /* phases by what their blocks hash to */
 };
 
 struct finder {
@@ -56,6 +50,8 @@ struct finder {
     struct sequence *sequences;
     size_t sequence_count;
     uint64_t without_kernels;
+    const rtl_pause_t *pauses;
+    size_t pause_count;
 };
 
 /* Launches of all generations of the graph at this place. */
@@ -91,6 +87,7 @@ static rtl_status_t number_items(struct finder *finder)
         if (number == RTL_INDEX_MISSING) {
             number = (uint32_t)finder->item_count++;
             finder->items[number] = (struct item){.alike = alike,
+                                                  .process = graph->process,
                                                   .graph = graph->graph,
                                                   .generation = graph->generation,
                                                   .phase = RTL_TRACE_NONE};
@@ -98,9 +95,9 @@ static rtl_status_t number_items(struct finder *finder)
                 memory_is_short();
         }
         struct item *item = &finder->items[number];
-        item->last_graph = graph->graph;
-        if (graph->graph == item->graph)
-            item->last_generation = graph->generation;
+        item->graphs += item->graphs == 0 || item->last != graph->graph;
+        item->last = graph->graph;
+        item->generations += graph->graph == item->graph;
         finder->item_of[i] = number;
     }
     rtl_index_free(&numbers);
@@ -147,6 +144,7 @@ static void take(struct finder *finder, const rtl_graph_launch_t *launch)
     sequence->launches[sequence->count++] =
         (struct launch){.item = finder->item_of[graph - finder->graphs],
                         .graph = launch->graph,
+                        .time = launch->time,
                         .start = launch->start,
                         .end = launch->end};
 }
@@ -156,6 +154,8 @@ static rtl_status_t read_launches(struct finder *finder)
     rtl_launch_iter_t *launches;
     rtl_graph_launch_t launch;
     rtl_status_t status = rtlTraceGraphs(finder->trace, &finder->graphs, &finder->graph_count);
+    if (status == RTL_OK)
+        status = rtlTracePauses(finder->trace, &finder->pauses, &finder->pause_count);
     if (status == RTL_OK)
         status = number_items(finder);
     if (status == RTL_OK)
@@ -180,39 +180,75 @@ static void rotate(const struct sequence *sequence, struct run *run, size_t end)
     run->count = (uint32_t)((last - run->begin) / run->length);
 }
 
-static void cut(struct sequence *sequence)
+/* The place of the first launch behind the begin of a pause, from `at` on: there a run ends, since
+ * nobody knows what was launched in between. */
+static size_t next_pause(const struct finder *finder, const struct sequence *sequence, size_t at)
+{
+    const struct launch *launches = sequence->launches;
+    size_t next = 0; /* of the pauses, which stand by process and begin */
+    for (size_t i = at + 1; i < sequence->count; ++i) {
+        while (next < finder->pause_count && (finder->pauses[next].process < sequence->process ||
+                                              (finder->pauses[next].process == sequence->process &&
+                                               finder->pauses[next].start <= launches[i - 1].time)))
+            ++next;
+        if (next < finder->pause_count && finder->pauses[next].process == sequence->process &&
+            finder->pauses[next].start <= launches[i].time)
+            return i;
+    }
+    return sequence->count;
+}
+
+static void add_runs(struct sequence *sequence, size_t begin, size_t end)
+{
+    struct run *runs;
+    size_t count = runs_find(sequence->items + begin, end - begin, &runs);
+    if (count)
+        sequence->runs = memory_grown(sequence->runs, sequence->run_count + count, sizeof *runs);
+    for (size_t i = 0; i < count; ++i) {
+        struct run *run = &sequence->runs[sequence->run_count++];
+        *run = runs[i];
+        run->begin += begin;
+        rotate(sequence, run, i + 1 < count ? runs[i + 1].begin + begin : end);
+    }
+    free(runs);
+}
+
+static void cut(const struct finder *finder, struct sequence *sequence)
 {
     sequence->items = memory_new(sequence->count, sizeof *sequence->items);
     for (size_t i = 0; i < sequence->count; ++i)
         sequence->items[i] = sequence->launches[i].item;
-    sequence->run_count = runs_find(sequence->items, sequence->count, &sequence->runs);
-    for (size_t i = 0; i < sequence->run_count; ++i)
-        rotate(sequence, &sequence->runs[i],
-               i + 1 < sequence->run_count ? sequence->runs[i + 1].begin : sequence->count);
+    for (size_t at = 0; at < sequence->count;) {
+        size_t end = next_pause(finder, sequence, at);
+        add_runs(sequence, at, end);
+        at = end;
+    }
 }
 
 /* Names of phases. */
 
 static bool has_other_items(const struct finder *finder, uint32_t number)
 {
+    const struct item *item = &finder->items[number];
     for (size_t i = 0; i < finder->item_count; ++i)
-        if (i != number && finder->items[i].graph == finder->items[number].graph)
+        if (i != number && finder->items[i].process == item->process &&
+            finder->items[i].graph == item->graph)
             return true;
     return false;
 }
 
-/* "3", "3.2", "3.2 to 3.9" or "4 to 31". */
+/* "3", "1:3", "3.2", "3.2 and 4 like it", "4 and 2 like it". */
 static void name_item(const struct finder *finder, uint32_t number, FILE *out)
 {
     const struct item *item = &finder->items[number];
-    (void)fprintf(out, "%" PRIu32, item->graph);
-    if (item->last_graph != item->graph) {
-        (void)fprintf(out, " to %" PRIu32, item->last_graph);
-    } else if (has_other_items(finder, number)) {
+    uint32_t others = item->graphs > 1 ? item->graphs - 1 : 0;
+    (void)fputs(graph_id_name(finder->trace, item->process, item->graph).text, out);
+    if (item->graphs == 1 && has_other_items(finder, number)) {
         (void)fprintf(out, ".%" PRIu32, item->generation);
-        if (item->last_generation != item->generation)
-            (void)fprintf(out, " to %" PRIu32 ".%" PRIu32, item->graph, item->last_generation);
+        others = item->generations - 1;
     }
+    if (others)
+        (void)fprintf(out, " and %" PRIu32 " like it", others);
 }
 
 static char *name_of(const struct finder *finder, const uint32_t *items, uint32_t length)
@@ -222,8 +258,7 @@ static char *name_of(const struct finder *finder, const uint32_t *items, uint32_
     FILE *out = open_memstream(&text, &size);
     if (!out)
         memory_is_short();
-    const struct item *first = &finder->items[items[0]];
-    (void)fputs(length > 1 || first->last_graph != first->graph ? "graphs " : "graph ", out);
+    (void)fputs(length > 1 ? "graphs " : "graph ", out);
     for (uint32_t i = 0; i < length && i < NAME_GRAPHS; ++i) {
         (void)fputs(i ? ", " : "", out);
         name_item(finder, items[i], out);
@@ -250,19 +285,25 @@ static uint32_t new_phase(const struct finder *finder, struct steps_thread *thre
     return phase;
 }
 
+static uint64_t hash_of(const uint32_t *items, uint32_t length)
+{
+    uint64_t hash = length;
+    for (uint32_t i = 0; i < length; ++i)
+        hash = rtl_index_mix(hash, items[i]);
+    return hash;
+}
+
 /* The phase of these items as they stand, which is that of the same before. */
 static uint32_t phase_of(struct finder *finder, struct sequence *sequence,
                          struct steps_thread *thread, const uint32_t *items, uint32_t length)
 {
-    for (size_t i = 0; i < sequence->cycle_count; ++i) {
-        const struct cycle *cycle = &sequence->cycles[i];
-        if (cycle->length == length && memcmp(cycle->items, items, length * sizeof *items) == 0)
-            return cycle->phase;
-    }
-    sequence->cycles =
-        memory_grown(sequence->cycles, sequence->cycle_count + 1, sizeof *sequence->cycles);
-    uint32_t phase = new_phase(finder, thread, items, length);
-    sequence->cycles[sequence->cycle_count++] = (struct cycle){items, length, phase};
+    uint64_t hash = hash_of(items, length);
+    uint32_t phase = rtl_index_get(&sequence->cycles, hash);
+    if (phase != RTL_INDEX_MISSING)
+        return phase;
+    phase = new_phase(finder, thread, items, length);
+    if (rtl_index_put(&sequence->cycles, hash, phase) != 0)
+        memory_is_short();
     if (length == 1)
         finder->items[items[0]].phase = phase;
     return phase;
@@ -326,7 +367,7 @@ static void find_steps(struct finder *finder, struct sequence *sequence,
                        struct steps_thread *thread)
 {
     size_t at = 0;
-    cut(sequence);
+    cut(finder, sequence);
     count_singles(finder, sequence);
     sequence->phases = memory_new(sequence->run_count, sizeof *sequence->phases);
     for (size_t i = 0; i < sequence->run_count; ++i) {
@@ -353,7 +394,7 @@ static void free_finder(struct finder *finder)
         free(sequence->items);
         free(sequence->runs);
         free(sequence->phases);
-        free(sequence->cycles);
+        rtl_index_free(&sequence->cycles);
     }
     free(finder->sequences);
     free(finder->item_of);

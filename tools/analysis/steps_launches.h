@@ -6,7 +6,7 @@
  * workgroups, in their order. So an update of parameters does not part a phase, and another batch
  * size does. Graphs that were launched once in all, as where each step makes its own, are the same
  * item if they do the same. A block of items that repeats three times or more is the step of a
- * phase (analysis/runs.h).
+ * phase (analysis/runs.h). Where recording was stopped a run ends.
  */
 #ifndef RTL_TOOLS_STEPS_LAUNCHES_H
 #define RTL_TOOLS_STEPS_LAUNCHES_H

@@ -3,6 +3,7 @@
 #include "common/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Where a thread is in the walk over its process's work. */
 struct place {
@@ -110,15 +111,13 @@ static rtl_status_t stretch_of(struct place *place, enum activity kind, uint64_t
     while (from < to && status == RTL_OK) {
         pass(place, from);
         uint64_t end = boundary(place) < to ? boundary(place) : to;
-        if (place->in) {
-            struct step *step = current(place);
-            step->time[kind] += end - from;
-            if (kind == ACTIVITY_IDLE)
-                status = idle_attribute(place->causes, from, end, next,
-                                        &place->thread->phases[step->phase].idle);
-        } else {
-            outside_of(place)->time[kind] += end - from;
-        }
+        struct step *step = place->in ? current(place) : NULL;
+        struct outside_steps *outside = place->in ? NULL : outside_of(place);
+        *(step ? &step->time[kind] : &outside->time[kind]) += end - from;
+        if (kind == ACTIVITY_IDLE)
+            status =
+                idle_attribute(place->causes, from, end, next,
+                               step ? &place->thread->phases[step->phase].idle : &outside->idle);
         from = end;
     }
     return status;
@@ -191,7 +190,9 @@ static void sum_up(struct steps_thread *thread)
     for (size_t i = 0; i < thread->count; ++i) {
         const struct step *step = &thread->steps[i];
         struct phase *phase = &thread->phases[step->phase];
-        ++phase->steps;
+        if (phase->steps++ == 0)
+            phase->first = step->begin;
+        phase->last = step->end;
         stats_add(&phase->duration, step->end - step->begin);
         for (unsigned kind = 0; kind < ACTIVITIES; ++kind)
             stats_add(&phase->time[kind], step->time[kind]);
@@ -203,28 +204,46 @@ static void sum_up(struct steps_thread *thread)
     }
 }
 
-static void find_trend(const struct steps_thread *thread, uint32_t number)
+/* The first and the last quarter of a phase's steps. */
+struct quarters {
+    struct stats first, last;
+    uint64_t at;
+};
+
+static void find_trends(struct steps_thread *thread)
 {
-    struct phase *phase = &thread->phases[number];
-    struct stats first = {0};
-    struct stats last = {0};
-    struct comparison *const family[] = {&phase->trend};
-    uint64_t quarter = phase->steps / 4;
-    uint64_t at = 0;
+    struct quarters *quarters = memory_new(thread->phase_count, sizeof *quarters);
     for (size_t i = 0; i < thread->count; ++i) {
         const struct step *step = &thread->steps[i];
-        if (step->phase != number)
-            continue;
-        if (at < quarter)
-            stats_add(&first, step->end - step->begin);
-        if (at >= phase->steps - quarter)
-            stats_add(&last, step->end - step->begin);
-        ++at;
+        const struct phase *phase = &thread->phases[step->phase];
+        struct quarters *of = &quarters[step->phase];
+        if (of->at < phase->steps / 4)
+            stats_add(&of->first, step->end - step->begin);
+        if (of->at >= phase->steps - phase->steps / 4)
+            stats_add(&of->last, step->end - step->begin);
+        ++of->at;
     }
-    compare(&first, &last, &phase->trend);
-    compare_family(family, 1);
-    stats_free(&first);
-    stats_free(&last);
+    for (size_t i = 0; i < thread->phase_count; ++i) {
+        struct comparison *const family[] = {&thread->phases[i].trend};
+        compare(&quarters[i].first, &quarters[i].last, family[0]);
+        compare_family(family, 1);
+        stats_free(&quarters[i].first);
+        stats_free(&quarters[i].last);
+    }
+    free(quarters);
+}
+
+/* Whether a process with steps was recorded in a mode that does not tell replays. */
+static rtl_status_t find_untold(rtl_trace_t *trace, struct steps *steps)
+{
+    const rtl_process_t *processes;
+    size_t count;
+    rtl_status_t status = rtlTraceProcesses(trace, &processes, &count);
+    for (size_t i = 0; i < count && status == RTL_OK; ++i)
+        for (size_t k = 0; k < steps->count; ++k)
+            steps->untold |= steps->threads[k].process == processes[i].process &&
+                             strcmp(processes[i].mode, "full") != 0;
+    return status;
 }
 
 rtl_status_t steps_measure(rtl_trace_t *trace, struct steps *steps)
@@ -251,9 +270,8 @@ rtl_status_t steps_measure(rtl_trace_t *trace, struct steps *steps)
     for (size_t i = 0; i < steps->count && status == RTL_OK; ++i) {
         status = count_calls(trace, &steps->threads[i]);
         sum_up(&steps->threads[i]);
-        for (uint32_t number = 0; number < steps->threads[i].phase_count; ++number)
-            find_trend(&steps->threads[i], number);
+        find_trends(&steps->threads[i]);
     }
     free(places);
-    return status;
+    return status == RTL_OK ? find_untold(trace, steps) : status;
 }

@@ -299,10 +299,11 @@ static void add_sums(struct reader *reader)
         event->line = (size_t)(line - reader->costs->lines);
         ++line->sums[event->kind].count;
         line->sums[event->kind].ns += event->end - event->start;
+        line->sums[event->kind].idle += event->end - event->start;
     }
 }
 
-/* The events of one process. */
+/* The events of one process: what is left of their times when all that ran is taken away. */
 struct idling {
     struct graph_costs *costs;
     const struct event *events;
@@ -314,7 +315,7 @@ static rtl_status_t stretch(void *context, enum activity kind, uint64_t from, ui
 {
     struct idling *idling = context;
     (void)next;
-    if (kind != ACTIVITY_IDLE)
+    if (kind == ACTIVITY_IDLE)
         return RTL_OK;
     while (idling->count && idling->events->end <= from) {
         ++idling->events;
@@ -325,7 +326,7 @@ static rtl_status_t stretch(void *context, enum activity kind, uint64_t from, ui
         uint64_t first = event->start > from ? event->start : from;
         uint64_t last = event->end < to ? event->end : to;
         if (last > first)
-            idling->costs->lines[event->line].sums[event->kind].idle += last - first;
+            idling->costs->lines[event->line].sums[event->kind].idle -= last - first;
     }
     return RTL_OK;
 }

@@ -22,8 +22,7 @@ enum graph_cost {
 /** Calls of a kind; ns. */
 struct graph_cost_sum {
     uint64_t count, ns;
-    uint64_t idle; /**< of it, the GPUs of the process ran no kernel and made no copy, and were to
-                      run one later */
+    uint64_t idle; /**< of it, the GPUs of the process ran no kernel and made no copy */
 };
 
 /** A graph, or (graph RTL_TRACE_NONE) what belongs to none that was instantiated in the recording.

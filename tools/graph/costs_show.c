@@ -75,7 +75,7 @@ static void show_head(const struct graph_costs *costs)
                  show_duration((double)all.ns).text, show_duration((double)all.idle).text);
     if (unused)
         (void)printf("  %s of %s %s never launched\n", show_count(unused).text,
-                     show_things(generations, "generation").text, show_are(unused));
+                     show_things(generations, "generation").text, unused == 1 ? "was" : "were");
 }
 
 static int show_text(rtl_trace_t *trace, const struct graph_costs *costs, unsigned top)

@@ -51,6 +51,7 @@ static json_t *json_phase(const struct idle_causes *causes, struct phase *phase,
                   "host_calls", open_number(phase->calls), "step_ns", json_stats(&phase->duration));
     for (unsigned kind = 0; kind < ACTIVITIES; ++kind)
         set(object, activity_keys[kind], json_stats(&phase->time[kind]));
+    set(object, "steps_per_s", json_real(steps_rate(phase)));
     set(object, "trend", json_trend(&phase->trend));
     set(object, "idle", json_idle(causes, &phase->idle));
     return object;
@@ -69,7 +70,7 @@ static json_t *json_step(const struct step *step, size_t first_phase)
     return object;
 }
 
-static json_t *json_outside(const struct steps_thread *thread)
+static json_t *json_outside(const struct idle_causes *causes, const struct steps_thread *thread)
 {
     static const char *const keys[OUTSIDES] = {"before", "between", "behind"};
     json_t *object = json_object();
@@ -80,6 +81,7 @@ static json_t *json_outside(const struct steps_thread *thread)
             "eager_kernels", open_number(outside->eager), "copies", open_number(outside->copies));
         for (unsigned kind = 0; kind < ACTIVITIES; ++kind)
             set(part, activity_keys[kind], open_number(outside->time[kind]));
+        set(part, "idle", json_idle(causes, &outside->idle));
         set(object, keys[where], part);
     }
     set(object, "launches", open_number(thread->launches_outside));
@@ -93,9 +95,10 @@ static json_t *json_thread(const struct steps_view *view, size_t at, size_t firs
     for (size_t i = 0; i < thread->phase_count; ++i)
         (void)json_array_append_new(
             phases, json_phase(&view->steps->causes[at], &thread->phases[i], first_phase + i + 1));
-    json_t *object = json_pack("{s:o, s:o, s:o, s:o}", "process", open_id(thread->process),
-                               "thread", thread->thread ? open_id(thread->thread) : json_null(),
-                               "phases", phases, "outside", json_outside(thread));
+    json_t *object =
+        json_pack("{s:o, s:o, s:o, s:o}", "process", open_id(thread->process), "thread",
+                  thread->thread ? open_id(thread->thread) : json_null(), "phases", phases,
+                  "outside", json_outside(&view->steps->causes[at], thread));
     if (view->list) {
         json_t *steps = json_array();
         for (size_t i = 0; i < thread->count; ++i)
@@ -122,6 +125,7 @@ int steps_show_json(const struct steps_view *view)
                                by[steps->by], "ranges_without_kernels",
                                open_number(steps->without_work), "launches_without_kernels",
                                open_number(steps->without_kernels), "threads", threads);
+    set(object, "graphs_told", json_boolean(!steps->untold));
     if (steps->by == STEPS_BY_KERNELS) {
         set(object, "eager_kernels", open_number(steps->kernels));
         set(object, "eager_kernels_in_blocks", open_number(steps->kernels_in_blocks));

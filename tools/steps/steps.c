@@ -40,14 +40,18 @@ static int fail_without(const struct options *options, const struct steps *steps
                         "half of its queue's",
                         options->path);
     case STEPS_BY_AUTO:
-        return say_fail(EXIT_USAGE,
-                        "%s has no steps: no launches of graphs repeat three times, nor does a "
-                        "block of eager kernels that holds half of its queue's",
-                        options->path);
+        return say_fail(
+            EXIT_USAGE,
+            "%s has no steps: no launches of graphs that do the same repeat three times "
+            "(--by graph:N: whatever graph N does), nor does a block of eager kernels "
+            "that holds half of its queue's",
+            options->path);
     default:
         return say_fail(EXIT_USAGE, "%s has no steps: %s", options->path,
-                        steps->without_kernels ? "it has no kernel of the launches of graphs"
-                                               : "no launches of graphs repeat three times");
+                        steps->without_kernels
+                            ? "it has no kernel of the launches of graphs"
+                            : "no launches of graphs that do the same repeat three times "
+                              "(--by graph:N: whatever graph N does)");
     }
 }
 
@@ -80,9 +84,12 @@ static int show(rtl_trace_t *trace, struct options *options)
 {
     struct steps steps = {0};
     rtl_trace_info_t info;
+    if (rtlTraceInfo(trace, &info) != RTL_OK)
+        return open_failed(trace, options->path);
+    if (info.kernels == 0)
+        return say_fail(EXIT_USAGE, "%s has no kernels", options->path);
     int status = find(trace, options, &steps);
-    if (status == EXIT_FINE &&
-        (rtlTraceInfo(trace, &info) != RTL_OK || steps_measure(trace, &steps) != RTL_OK))
+    if (status == EXIT_FINE && steps_measure(trace, &steps) != RTL_OK)
         status = open_failed(trace, options->path);
     if (status == EXIT_FINE) {
         const struct steps_view view = {.trace = trace,

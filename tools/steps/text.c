@@ -8,8 +8,10 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CAUSES_SHOWN 8u
+#define TABLE_PHASES 20u
 
 /* A phase with its number in the output, from 1. */
 struct shown_phase {
@@ -63,6 +65,11 @@ static void show_head(const struct steps_view *view, const struct shown_phase *p
                      show_count(steps->kernels_in_blocks).text,
                      show_things(steps->kernels, "eager kernel").text,
                      show_share(steps->kernels_in_blocks, steps->kernels).text);
+    if (steps->untold)
+        (void)printf("  not full mode: kernels of replays are not told from eager ones\n");
+    if (steps->count > 1)
+        (void)printf("  launches and host calls are a thread's; kernels, copies and times are its "
+                     "process's\n");
     if (steps->without_work)
         (void)printf("  %s had no kernel and %s no step\n",
                      show_things(steps->without_work, "range").text, show_are(steps->without_work));
@@ -70,6 +77,13 @@ static void show_head(const struct steps_view *view, const struct shown_phase *p
         (void)printf("  %s of graphs left out: the trace has no kernel of %s\n",
                      show_things(steps->without_kernels, "launch").text,
                      steps->without_kernels == 1 ? "it" : "them");
+}
+
+static int by_number(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left;
+    uint64_t b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
 }
 
 static struct table *phase_table(void)
@@ -85,7 +99,7 @@ static struct table *phase_table(void)
 static void show_row(struct table *table, const struct shown_phase *shown)
 {
     struct phase *phase = shown->phase;
-    double seconds = (double)phase->duration.total / 1e9;
+    double rate = steps_rate(phase);
     char text[32];
     (void)snprintf(text, sizeof text, "%zu", shown->number);
     table_cell(table, text);
@@ -94,43 +108,62 @@ static void show_row(struct table *table, const struct shown_phase *shown)
     table_cell(table, show_duration((double)stats_quantile(&phase->duration, 900)).text);
     table_cell(table, show_duration((double)stats_quantile(&phase->duration, 990)).text);
     table_cell(table, share_of(phase, ACTIVITY_IDLE).text);
-    (void)snprintf(text, sizeof text, seconds > 0 ? "%.1f" : "-",
-                   seconds > 0 ? (double)phase->steps / seconds : 0);
+    (void)snprintf(text, sizeof text, "%.1f", rate);
     table_cell(table, text);
     table_cell(table, phase->name);
 }
 
 static void show_thread(const struct steps_view *view, const struct steps_thread *thread)
 {
+    (void)putchar('\n');
     if (view->steps->count == 1)
         return;
     if (thread->thread)
-        (void)printf("\nprocess %" PRIu32 ", thread %" PRIu32 "\n", thread->process,
-                     thread->thread);
+        (void)printf("process %" PRIu32 ", thread %" PRIu32 "\n", thread->process, thread->thread);
     else
-        (void)printf("\nprocess %" PRIu32 "\n", thread->process);
+        (void)printf("process %" PRIu32 "\n", thread->process);
 }
 
+/* The least time that a phase must have to be among the largest `most`. */
+static uint64_t least_shown(const struct shown_phase *phases, size_t count, size_t most)
+{
+    uint64_t *totals = memory_new(count, sizeof *totals);
+    for (size_t i = 0; i < count; ++i)
+        totals[i] = phases[i].phase->duration.total;
+    qsort(totals, count, sizeof *totals, by_number);
+    uint64_t least = count > most ? totals[count - most] : 0;
+    free(totals);
+    return least;
+}
+
+/* In the order in which they were found; of many the largest. */
 static void show_phases(const struct steps_view *view, const struct shown_phase *phases,
                         size_t count)
 {
-    (void)putchar('\n');
+    size_t most = view->top ? TABLE_PHASES : count;
+    uint64_t least = least_shown(phases, count, most);
+    size_t shown = 0;
     for (size_t i = 0; i < count;) {
         const struct steps_thread *thread = phases[i].thread;
         struct table *table = phase_table();
         show_thread(view, thread);
         for (; i < count && phases[i].thread == thread; ++i)
-            show_row(table, &phases[i]);
+            if (phases[i].phase->duration.total >= least && shown < most) {
+                show_row(table, &phases[i]);
+                ++shown;
+            }
         table_print(table, stdout);
     }
+    if (shown < count)
+        (void)printf("  and %zu with less time (--top 0)\n", count - shown);
 }
 
 /* "1 copy", "2.5 copies" */
 static void show_per_step(uint64_t sum, const struct phase *phase, const char *thing,
                           const char *things)
 {
-    double mean = per_step(sum, phase);
-    (void)printf("%s %s", show_mean(mean).text, mean == 1 ? thing : things);
+    struct shown mean = show_mean(per_step(sum, phase));
+    (void)printf("%s %s", mean.text, strcmp(mean.text, "1") == 0 ? thing : things);
 }
 
 static void show_each(const struct phase *phase)
@@ -143,7 +176,7 @@ static void show_each(const struct phase *phase)
         (void)printf(", ");
     }
     show_per_step(phase->eager, phase, "eager kernel", "eager kernels");
-    (void)printf(",\n    ");
+    (void)printf(phase->launches ? ",\n    " : ", ");
     show_per_step(phase->copies, phase, "copy", "copies");
     (void)printf(", ");
     show_per_step(phase->calls, phase, "host call", "host calls");
@@ -186,7 +219,7 @@ static void show_idle(const struct shown_phase *shown)
                      show_duration(per_step(idle->ns, phase)).text);
         struct table *table = table_new("rrrl");
         table_cell(table, "a step");
-        table_cell(table, "of it");
+        table_cell(table, "of all");
         table_cell(table, "gaps a step");
         table_cell(table, "cause");
         for (size_t i = 0; i < count && i < CAUSES_SHOWN; ++i) {
@@ -247,6 +280,23 @@ static void show_outside(const struct steps_view *view)
     }
 }
 
+/* Where most of the time is between steps, they may be parts of what the user calls one. */
+static void show_hint(const struct steps_view *view)
+{
+    uint64_t between = 0;
+    uint64_t in = 0;
+    for (size_t i = 0; i < view->steps->count; ++i) {
+        const struct steps_thread *thread = &view->steps->threads[i];
+        for (unsigned kind = 0; kind < ACTIVITIES; ++kind)
+            between += thread->outside[OUTSIDE_BETWEEN].time[kind];
+        for (size_t k = 0; k < thread->phase_count; ++k)
+            in += thread->phases[k].duration.total;
+    }
+    if (view->steps->by == STEPS_BY_LAUNCHES && between > in)
+        (void)printf("  most of the time is between steps: --by graph:N has steps that begin with "
+                     "each\n  launch of graph N, drafts and their check together, say\n");
+}
+
 static void show_list(const struct steps_view *view, const struct shown_phase *phases)
 {
     struct table *table = table_new("rrrrrrrr");
@@ -300,8 +350,9 @@ static void show_all(const struct steps_view *view, struct shown_phase *phases, 
     for (size_t i = 0; i < shown; ++i)
         show_phase(&phases[i]);
     if (shown < count)
-        (void)printf("\nand %s more (--top 0)\n", show_things(count - shown, "phase").text);
+        (void)printf("\nand %zu more (--top 0)\n", count - shown);
     show_outside(view);
+    show_hint(view);
 }
 
 int steps_show_text(const struct steps_view *view)
