@@ -111,13 +111,12 @@ static rtl_status_t stretch_of(struct place *place, enum activity kind, uint64_t
     while (from < to && status == RTL_OK) {
         pass(place, from);
         uint64_t end = boundary(place) < to ? boundary(place) : to;
-        struct step *step = place->in ? current(place) : NULL;
-        struct outside_steps *outside = place->in ? NULL : outside_of(place);
-        *(step ? &step->time[kind] : &outside->time[kind]) += end - from;
+        uint64_t *time = place->in ? current(place)->time : outside_of(place)->time;
+        struct idle_times *idle = place->in ? &place->thread->phases[current(place)->phase].idle
+                                            : &outside_of(place)->idle;
+        time[kind] += end - from;
         if (kind == ACTIVITY_IDLE)
-            status =
-                idle_attribute(place->causes, from, end, next,
-                               step ? &place->thread->phases[step->phase].idle : &outside->idle);
+            status = idle_attribute(place->causes, from, end, next, idle);
         from = end;
     }
     return status;
