@@ -161,8 +161,7 @@ unsigned plain_width(const char *text)
     return width;
 }
 
-/* Bytes of the beginning of a text that fit into `width` columns. */
-static size_t head_of(const char *text, unsigned width)
+size_t plain_head(const char *text, unsigned width)
 {
     size_t used = 0;
     while (text[used]) {
@@ -176,8 +175,7 @@ static size_t head_of(const char *text, unsigned width)
     return used;
 }
 
-/* Where the end of a text begins that fits into `width` columns. */
-static size_t tail_of(const char *text, unsigned width)
+size_t plain_tail(const char *text, unsigned width)
 {
     unsigned whole = plain_width(text);
     size_t at = 0;
@@ -198,8 +196,8 @@ char *plain_fit(const char *text, unsigned width, char *buffer, size_t size)
     text = plain(text);
     if (plain_width(text) <= width)
         return plain_text(text, buffer, size);
-    const char *const parts[] = {text, "...", text + tail_of(text, tail)};
-    const size_t lengths[] = {head_of(text, width - dots - tail), dots, strlen(parts[2])};
+    const char *const parts[] = {text, "...", text + plain_tail(text, tail)};
+    const size_t lengths[] = {plain_head(text, width - dots - tail), dots, strlen(parts[2])};
     for (size_t i = 0; i < 3 && used + lengths[i] < size; ++i) {
         memcpy(buffer + used, parts[i], lengths[i]);
         used += lengths[i];

@@ -32,6 +32,12 @@ unsigned plain_unsafe(const char *text);
 /** Columns that a text takes on a terminal. */
 unsigned plain_width(const char *text);
 
+/** Bytes of the beginning of a text that fit into `width` columns; no character is parted. */
+size_t plain_head(const char *text, unsigned width);
+
+/** Where, in bytes, the longest end of a text begins that fits into `width` columns. */
+size_t plain_tail(const char *text, unsigned width);
+
 /** Fits a text with its escapes into `width` columns, the middle cut out where it is longer ("..."
  * instead). Writes to `buffer` and returns it. */
 char *plain_fit(const char *text, unsigned width, char *buffer, size_t size);

@@ -46,6 +46,14 @@ static bool grow_list(struct texts *texts)
     return true;
 }
 
+size_t texts_find(const struct texts *texts, const char *text)
+{
+    if (texts->count == 0)
+        return TEXTS_NONE;
+    uint32_t found = texts->table[find(texts, text)];
+    return found ? found - 1 : TEXTS_NONE;
+}
+
 size_t texts_number(struct texts *texts, const char *text)
 {
     bool full = 2 * (texts->count + 1) > texts->table_size;

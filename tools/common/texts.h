@@ -20,6 +20,9 @@ struct texts {
 /** The number of a text, which is copied if it is new; TEXTS_NONE when memory is short. */
 size_t texts_number(struct texts *texts, const char *text);
 
+/** The same, but TEXTS_NONE for a text that has not come yet. */
+size_t texts_find(const struct texts *texts, const char *text);
+
 void texts_free(struct texts *texts);
 
 #endif
