@@ -1,20 +1,16 @@
 """terminals.py RTL TRACE OTHER EVIL: every view on terminals of 80 and 200 columns, and in a pipe. No line is wider than
 the terminal; colours are for terminals alone and not where NO_COLOR is set; a name that is made of escapes stays text; a
 pipe gets no escapes, and from rtl timeline nothing but ASCII."""
-import fcntl
 import os
-import pty
 import re
-import struct
 import subprocess
 import sys
-import termios
-import threading
 import unicodedata
+
+import terminal
 
 rtl, trace, other, evil = sys.argv[1:]
 failed = 0
-END = b"\0end\0"
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 VIEWS = [
     ["summary", trace], ["info", trace], ["check", trace], ["graph", "list", trace], ["graph", "list", trace, "-g"],
@@ -43,28 +39,9 @@ def width(text):
 
 
 def on_terminal(arguments, columns, **environment):
-    leader, follower = pty.openpty()
-    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    child = subprocess.Popen([rtl, *arguments], stdout=follower, stderr=subprocess.PIPE,
-                             env={**os.environ, "LC_ALL": "C.UTF-8", **environment})
-    status = []
-
-    # Closing the last follower may throw away what the leader has not read yet: the end is told by a word of our own.
-    def end():
-        status.append(child.wait())
-        os.write(follower, END)
-
-    waiter = threading.Thread(target=end)
-    waiter.start()
-    output = b""
-    while not output.endswith(END):
-        output += os.read(leader, 65536)
-    waiter.join()
-    os.close(follower)
-    os.close(leader)
-    must(status[0] in (0, 1), f"rtl {' '.join(arguments)} ends with status {status[0]}: {child.stderr.read()}")
-    output = output[: -len(END)]
-    return output.decode().replace("\r\n", "\n")
+    status, text, said = terminal.run([rtl, *arguments], columns, **environment)
+    must(status in (0, 1), f"rtl {' '.join(arguments)} ends with status {status}: {said}")
+    return text
 
 
 def in_pipe(arguments):

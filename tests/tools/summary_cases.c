@@ -370,7 +370,6 @@ const char *Summary_LeftOutAndWhy(void)
 
 const char *Show_Numbers(void)
 {
-    char cut[64];
     CHECK(strcmp(show_count(0).text, "0") == 0);
     CHECK(strcmp(show_count(999).text, "999") == 0);
     CHECK(strcmp(show_count(1000).text, "1 000") == 0);
@@ -384,7 +383,5 @@ const char *Show_Numbers(void)
     CHECK(strcmp(show_bytes(1536).text, "1.5 KiB") == 0);
     CHECK(strcmp(show_share(1, 3).text, "33.3 %") == 0);
     CHECK(strcmp(show_share(0, 0).text, "0.0 %") == 0);
-    CHECK(strcmp(show_name("abcdefghijklmnop", 12, cut, sizeof cut), "abcdef...nop") == 0);
-    CHECK(strcmp(show_name("abcdefghijklmnop", 0, cut, sizeof cut), "abcdefghijklmnop") == 0);
     return NULL;
 }

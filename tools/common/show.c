@@ -155,10 +155,3 @@ void show_styled(FILE *file, enum show_style style, const char *text)
     (void)fprintf(file, "%s%s%s", colored ? codes[style] : "", plain(text),
                   colored ? "\033[0m" : "");
 }
-
-const char *show_name(const char *name, unsigned width, char *buffer, size_t buffer_size)
-{
-    if (width == 0)
-        return plain(name);
-    return plain_fit(name, width, buffer, buffer_size);
-}

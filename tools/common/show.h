@@ -50,8 +50,4 @@ unsigned show_width(FILE *file);
 enum show_style { SHOW_BOLD, SHOW_GOOD, SHOW_BAD };
 void show_styled(FILE *file, enum show_style style, const char *text);
 
-/** Fits a kernel's name into `width` columns, the middle cut out; width 0: all of it,
- * as plain has it. Returns what plain does, or `buffer`. */
-const char *show_name(const char *name, unsigned width, char *buffer, size_t buffer_size);
-
 #endif

@@ -76,24 +76,24 @@ _rtl() {
         case ${words[1]} in
         trace) options+=" --mode --output --force --gpu --buffer --delay --duration --start-off --metrics --counting --quiet --verbose --" ;;
         ctl) options+=" --pid --duration --json" ;;
-        summary) options+=" --top --sort --from --to --json" ;;
+        summary) options+=" --top --sort --from --to --wide --json" ;;
         info | sql) options+=" --json" ;;
         doctor) options+=" --json --selftest --output --force --gpu" ;;
         export) options+=" --format --output --force --from --to --process --rank --per-rank --split-size --table --detail" ;;
         view) options+=" --output --force --no-open --browser --from --to --process --rank --detail" ;;
         import) options+=" --output --force" ;;
         merge) options+=" --force --json" ;;
-        ranges) options+=" --top --range --name --kernels --metrics --json" ;;
+        ranges) options+=" --top --range --name --kernels --metrics --wide --json" ;;
         idle) options+=" --top --from --to --json" ;;
         steps) options+=" --by --top --list --json" ;;
         timeline) options+=" --from --to --launch --width --json" ;;
-        diff) options+=" --top --fail-if --all --json" ;;
+        diff) options+=" --top --fail-if --all --wide --json" ;;
         graph)
             options+=" --json"
             case ${words[2]} in
             list) options+=" --top --generations" ;;
-            show) options+=" --top --sort --layers" ;;
-            launches | diff) options+=" --top --all" ;;
+            show) options+=" --top --sort --layers --wide" ;;
+            launches | diff) options+=" --top --all --wide" ;;
             costs) options+=" --top" ;;
             esac
             ;;

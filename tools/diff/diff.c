@@ -36,7 +36,7 @@ struct options {
     const char *paths[2];
     unsigned path_count, top;
     struct limit limits[LIMITS];
-    bool all, json;
+    bool all, wide, json;
 };
 
 /* The kernels of one name in both traces. */
@@ -222,6 +222,7 @@ static void show_kernels(const struct diff *diff)
         return;
     (void)putchar('\n');
     struct table *table = table_new("rrrrrrn");
+    table_wide(table, diff->options->wide);
     for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
         table_cell(table, heading[i]);
     for (size_t i = 0, shown = 0; i < diff->count && (!top || shown < top); ++i) {
@@ -548,6 +549,7 @@ static const struct argp_option option_list[] = {
      "told apart; may be given several times",
      0},
     {"all", 'a', NULL, 0, "show kernels that do not differ too", 0},
+    {"wide", 'w', NULL, 0, "show names whole, however narrow the terminal is", 0},
     {"json", 'j', NULL, 0, "write JSON", 0},
     {0},
 };
@@ -587,6 +589,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return parse_limit(value, options);
     case 'a':
         options->all = true;
+        return 0;
+    case 'w':
+        options->wide = true;
         return 0;
     case 'j':
         options->json = true;

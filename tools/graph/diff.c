@@ -28,7 +28,7 @@ struct options {
     struct graph_id ids[2];
     unsigned path_count, id_count;
     unsigned top;
-    bool all, json;
+    bool all, wide, json;
 };
 
 struct side {
@@ -294,7 +294,7 @@ static const char *name_of(const struct diff *diff, const struct pair *pair)
 static void show_change(const struct diff *diff, struct table *table, const struct change *change)
 {
     const struct comparison *one = change->comparison;
-    char text[1024];
+    char text[64];
     table_cell(table, show_count(change->pair->node[0]).text);
     table_cell(table, show_count(change->pair->node[1]).text);
     table_cell(table, show_duration(one->a).text);
@@ -311,9 +311,9 @@ static void show_change(const struct diff *diff, struct table *table, const stru
     else
         (void)snprintf(text, sizeof text, "%s", show_duration(one->high - one->difference).text);
     table_cell(table, text);
-    (void)snprintf(text, sizeof text, "%s%s%s", change->gap ? "gap before " : "",
-                   change->pair->reshaped ? "(other grid) " : "", name_of(diff, change->pair));
-    table_cell(table, text);
+    (void)snprintf(text, sizeof text, "%s%s", change->gap ? "gap before " : "",
+                   change->pair->reshaped ? "(other grid) " : "");
+    table_name(table, text, name_of(diff, change->pair));
 }
 
 static void show_changes(const struct diff *diff)
@@ -324,6 +324,7 @@ static void show_changes(const struct diff *diff)
         return;
     (void)putchar('\n');
     struct table *table = table_new("rrrrrrn");
+    table_wide(table, diff->options->wide);
     for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
         table_cell(table, heading[i]);
     for (size_t i = 0; i < diff->change_count && (!top || i < top); ++i)
@@ -344,6 +345,7 @@ static void show_only(const struct diff *diff, unsigned side, const char *title)
         return;
     (void)printf("\n%s\n", title);
     struct table *table = table_new("rrn");
+    table_wide(table, diff->options->wide);
     table_cell(table, "node");
     table_cell(table, "p50");
     table_cell(table, "kernel");
@@ -452,6 +454,7 @@ static void release(struct diff *diff)
 static const struct argp_option option_list[] = {
     {"top", 'n', "COUNT", 0, "how many nodes are shown, 20 by default, 0 for all", 0},
     {"all", 'a', NULL, 0, "show nodes that do not differ too", 0},
+    {"wide", 'w', NULL, 0, "show names whole, however narrow the terminal is", 0},
     {"json", 'j', NULL, 0, "write JSON", 0},
     {0},
 };
@@ -480,6 +483,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return parse_count("top", value, &options->top);
     case 'a':
         options->all = true;
+        return 0;
+    case 'w':
+        options->wide = true;
         return 0;
     case 'j':
         options->json = true;

@@ -27,7 +27,7 @@ struct options {
     struct graph_argument of;
     unsigned top; /* 0: all */
     bool top_given;
-    bool all, json;
+    bool all, wide, json;
 };
 
 /* Launches one after the other. */
@@ -203,15 +203,18 @@ static void show_trend(struct view *view)
     table_print(table, stdout);
 }
 
-static void tell_blame(const struct view *view, const struct graph_blame *blame, char *text,
-                       size_t size)
+static void tell_blame(const struct view *view, const struct graph_blame *blame,
+                       struct table *table)
 {
-    text[0] = '\0';
-    if (blame->node != RTL_TRACE_NONE)
-        (void)snprintf(text, size, "+%s %snode %" PRIu32 " %s",
-                       show_duration((double)blame->excess).text,
-                       blame->gap ? "nothing ran before " : "", blame->node,
-                       view->reading.nodes[blame->node].name);
+    char text[96];
+    if (blame->node == RTL_TRACE_NONE) {
+        table_cell(table, "");
+        return;
+    }
+    (void)snprintf(text, sizeof text, "+%s %snode %" PRIu32 " ",
+                   show_duration((double)blame->excess).text, blame->gap ? "gap before " : "",
+                   blame->node);
+    table_name(table, text, view->reading.nodes[blame->node].name);
 }
 
 static void show_outliers(const struct view *view)
@@ -227,6 +230,7 @@ static void show_outliers(const struct view *view)
                  view->outlier_count == 1 ? "outlier" : "outliers",
                  show_duration((double)view->limit).text);
     struct table *table = table_new("rrrrn");
+    table_wide(table, view->options->wide);
     table_cell(table, "launch");
     table_cell(table, "at");
     table_cell(table, "time");
@@ -234,15 +238,14 @@ static void show_outliers(const struct view *view)
     table_cell(table, "longest beyond its own p50");
     for (size_t i = 0; i < view->outlier_count && (!top || i < top); ++i) {
         const struct graph_replay *replay = view->outliers[i].replay;
-        char text[1024];
+        char text[64];
         table_cell(table, show_count(replay->launch->launch).text);
         table_cell(table, begin_of(view, replay).text);
         table_cell(table, show_duration((double)graph_replay_time(replay)).text);
         (void)snprintf(text, sizeof text, "%.2f x",
                        middle ? (double)graph_replay_time(replay) / (double)middle : 0);
         table_cell(table, text);
-        tell_blame(view, &view->outliers[i].blame, text, sizeof text);
-        table_cell(table, text);
+        tell_blame(view, &view->outliers[i].blame, table);
     }
     table_print(table, stdout);
     if (top && view->outlier_count > top)
@@ -425,6 +428,7 @@ static const struct argp_option option_list[] = {
     {"top", 'n', "COUNT", 0, "how many outliers are shown, 10 by default (JSON: all), 0 for all",
      0},
     {"all", 'a', NULL, 0, "show each launch", 0},
+    {"wide", 'w', NULL, 0, "show names whole, however narrow the terminal is", 0},
     {"json", 'j', NULL, 0, "write JSON", 0},
     {0},
 };
@@ -438,6 +442,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return parse_count("top", value, &options->top);
     case 'a':
         options->all = true;
+        return 0;
+    case 'w':
+        options->wide = true;
         return 0;
     case 'j':
         options->json = true;

@@ -116,11 +116,12 @@ static uint64_t places_total(const struct graph_layers *layers)
     return total;
 }
 
-static void show_places(struct graph_layers *layers, const struct graph_reading *reading)
+static void show_places(struct graph_layers *layers, const struct graph_reading *reading, bool wide)
 {
     static const char *const cells[] = {"place", "mean", "gap", "share", "kernel"};
     uint64_t total = places_total(layers);
     struct table *table = table_new("rrrrn");
+    table_wide(table, wide);
     (void)putchar('\n');
     HEADING(table, cells);
     for (size_t i = 0; i < layers->period.length; ++i) {
@@ -144,7 +145,7 @@ static void show_node(struct table *table, const struct graph_reading *reading, 
 
 /* The nodes before and after the layers. */
 static void show_others(const struct graph_layers *layers, const struct graph_reading *reading,
-                        unsigned top)
+                        unsigned top, bool wide)
 {
     static const char *const cells[] = {"outside", "mean", "gap", "kernel"};
     size_t begin = graph_layers_begin(layers);
@@ -153,6 +154,7 @@ static void show_others(const struct graph_layers *layers, const struct graph_re
     if (count == 0)
         return;
     struct table *table = table_new("rrrn");
+    table_wide(table, wide);
     (void)putchar('\n');
     HEADING(table, cells);
     for (size_t i = 0; i < count && (!top || i < top); ++i)
@@ -162,7 +164,7 @@ static void show_others(const struct graph_layers *layers, const struct graph_re
 }
 
 void graph_layers_show(struct graph_layers *layers, struct graph_reading *reading,
-                       unsigned layer_top, unsigned node_top)
+                       unsigned layer_top, unsigned node_top, bool wide)
 {
     if (!layers->found) {
         (void)printf("  %s\n", graph_layers_why(layers));
@@ -171,8 +173,8 @@ void graph_layers_show(struct graph_layers *layers, struct graph_reading *readin
     show_head(layers, reading);
     show_outlying(layers);
     show_layers(layers, layer_top);
-    show_places(layers, reading);
-    show_others(layers, reading, node_top);
+    show_places(layers, reading, wide);
+    show_others(layers, reading, node_top, wide);
 }
 
 static json_t *json_layers(struct graph_layers *layers)

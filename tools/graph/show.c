@@ -7,6 +7,7 @@
 #include "common/parse.h"
 #include "common/plain.h"
 #include "common/say.h"
+#include "common/shorten.h"
 #include "common/table.h"
 #include "graph/argument.h"
 #include "graph/find.h"
@@ -17,12 +18,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define TOP_DEFAULT 20u
-#define OF_A_KIND   5u /* findings that are shown */
+#define NAME_LEAST  12u /* columns of the name of a finding's kernel; with fewer it is not shown */
+#define OF_A_KIND   5u  /* findings that are shown */
 
 enum sorting { BY_TIME, BY_NODE, BY_GAP, BY_VARIATION, SORTINGS };
 
@@ -34,7 +37,7 @@ struct options {
     bool top_given;
     enum sorting sorting;
     bool sorting_given;
-    bool layers, json;
+    bool layers, wide, json;
 };
 
 struct view {
@@ -185,39 +188,60 @@ static void describe(struct view *view, const struct graph_finding *finding, cha
     }
 }
 
-static void show_finding(struct view *view, const struct graph_finding *finding)
+/* What is said of a finding before the name of its kernel. */
+struct finding_text {
+    char text[320];
+};
+
+static struct finding_text text_of(struct view *view, const struct graph_finding *finding)
 {
-    char text[256];
-    char name[512];
-    char number[24];
-    unsigned width = show_width(stdout);
-    describe(view, finding, text, sizeof text);
-    (void)snprintf(number, sizeof number, "%" PRIu32, finding->node);
-    unsigned used = 21 + (unsigned)strlen(number) + plain_width(text);
-    const char *kernel = view->reading.nodes[finding->node].name;
+    struct finding_text text;
+    int used = snprintf(text.text, sizeof text.text, "%*s node %" PRIu32 ": ",
+                        (int)(8 - strlen(graph_finding_name(finding->kind))), "", finding->node);
+    describe(view, finding, text.text + used, sizeof text.text - (size_t)used);
+    return text;
+}
+
+/* Their names, as they fit beside what is said of them; "" where there is no room. */
+static char **finding_names(struct view *view)
+{
+    struct shorten_item *items = memory_new(view->finding_count, sizeof *items);
+    unsigned width = view->options->wide ? 0 : show_width(stdout);
+    for (size_t i = 0; i < view->finding_count; ++i) {
+        const struct graph_finding *finding = &view->findings[i];
+        unsigned used = 4 + (unsigned)strlen(graph_finding_name(finding->kind)) +
+                        plain_width(text_of(view, finding).text);
+        bool room = width == 0 || width >= used + NAME_LEAST;
+        items[i] = (struct shorten_item){room ? view->reading.nodes[finding->node].name : "",
+                                         width ? width - used : UINT_MAX};
+    }
+    char **names = shorten_names(items, view->finding_count);
+    free(items);
+    return names;
+}
+
+static void show_finding(struct view *view, const struct graph_finding *finding, const char *name)
+{
     (void)printf("  ");
     show_styled(stdout, SHOW_BAD, graph_finding_name(finding->kind));
-    (void)printf("%*s node %s: %s", (int)(8 - strlen(graph_finding_name(finding->kind))), "",
-                 number, text);
-    unsigned room = width == 0 ? 400 : width > used + 8 ? width - used : 0;
-    if (room && kernel[0])
-        (void)printf("  %s", plain_fit(kernel, room, name, sizeof name));
-    (void)putchar('\n');
+    (void)printf("%s%s%s\n", text_of(view, finding).text, name[0] ? "  " : "", name);
 }
 
 static void show_findings(struct view *view)
 {
     unsigned of_kind = 0;
+    char **names = finding_names(view);
     for (size_t i = 0; i < view->finding_count; ++i) {
         const struct graph_finding *finding = &view->findings[i];
         of_kind = i > 0 && finding->kind == finding[-1].kind ? of_kind + 1 : 0;
         if (of_kind < OF_A_KIND || view->options->top == 0)
-            show_finding(view, finding);
+            show_finding(view, finding, names[i]);
         bool last = i + 1 == view->finding_count || finding[1].kind != finding->kind;
         if (last && of_kind >= OF_A_KIND && view->options->top)
             (void)printf("  %-8s and %u more (--top 0)\n", graph_finding_name(finding->kind),
                          of_kind + 1 - OF_A_KIND);
     }
+    shorten_free(names, view->finding_count);
     if (view->outliers) {
         (void)printf("  ");
         show_styled(stdout, SHOW_BAD, "outliers");
@@ -251,6 +275,7 @@ static void show_nodes(struct view *view)
         return;
     (void)putchar('\n');
     struct table *table = table_new(view->reading.branches ? "rrrrrrrn" : "rrrrrrn");
+    table_wide(table, view->options->wide);
     for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
         table_cell(table, heading[i]);
     if (view->reading.branches)
@@ -350,7 +375,7 @@ static int show_text(struct view *view)
     show_head(view);
     if (options->layers) {
         graph_layers_show(&view->layers, &view->reading, options->top_given ? options->top : 0,
-                          options->top);
+                          options->top, options->wide);
         return EXIT_FINE;
     }
     show_findings(view);
@@ -393,6 +418,7 @@ static const struct argp_option option_list[] = {
     {"top", 'n', "COUNT", 0, "how many nodes are shown, 20 by default (JSON: all), 0 for all", 0},
     {"sort", 's', "WHAT", 0, "what comes first: time (default), node, gap or cv", 0},
     {"layers", 'l', NULL, 0, "the block of nodes that repeats, layer by layer", 0},
+    {"wide", 'w', NULL, 0, "show names whole, however narrow the terminal is", 0},
     {"json", 'j', NULL, 0, "write JSON", 0},
     {0},
 };
@@ -419,6 +445,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return parse_sorting(value, &options->sorting);
     case 'l':
         options->layers = true;
+        return 0;
+    case 'w':
+        options->wide = true;
         return 0;
     case 'j':
         options->json = true;

@@ -127,6 +127,7 @@ static const struct argp_option option_list[] = {
      "these metrics in the place of times and counts (those that were recorded are shown without); "
      "list tells which there are, all means all (with --json)",
      0},
+    {"wide", 'w', NULL, 0, "show names whole, however narrow the terminal is", 0},
     {"json", 'j', NULL, 0, "write JSON", 0},
     {0},
 };
@@ -156,6 +157,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return parse_metrics(value, options);
     case 'k':
         options->kernels = true;
+        return 0;
+    case 'w':
+        options->wide = true;
         return 0;
     case 'j':
         options->json = true;

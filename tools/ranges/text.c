@@ -20,10 +20,9 @@ static void show_range_name(struct table *table, const struct ranges_view *view,
                             const struct range_row *row)
 {
     unsigned indent = 2 * (row->depth < DEEPEST_INDENT ? row->depth : DEEPEST_INDENT);
-    char cell[512];
-    (void)snprintf(cell, sizeof cell, "%*s", (int)indent, "");
-    (void)plain_text(ranges_name(view, row->name), cell + indent, sizeof cell - indent);
-    table_cell(table, cell);
+    char space[2 * DEEPEST_INDENT + 1];
+    (void)snprintf(space, sizeof space, "%*s", (int)indent, "");
+    table_name(table, space, ranges_name(view, row->name));
 }
 
 /* Of a range: "*" if it was counted together with other work, "~" if not all of its kernels were
@@ -111,6 +110,7 @@ static struct table *begin_table(const struct ranges_view *view, char layout[LAY
     memset(layout, 'r', 1 + count + view->measure_count);
     layout[1 + count + view->measure_count] = 'n';
     struct table *table = table_new(layout);
+    table_wide(table, view->options->wide);
     table_cell(table, "id");
     for (size_t i = 0; i < count; ++i)
         table_cell(table, heading[i]);
@@ -143,13 +143,13 @@ static void show_names(const struct ranges_view *view, const struct range_row *r
 {
     static const char *const heading[] = {"calls", "total", "kernel"};
     struct table *table = table_new("rrn");
+    table_wide(table, view->options->wide);
     for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
         table_cell(table, heading[i]);
     for (size_t i = 0; i < row->name_count && i < NAMES_SHOWN; ++i) {
-        char name[512];
         table_cell(table, show_count(row->names[i].kernels).text);
         table_cell(table, show_duration((double)row->names[i].total).text);
-        table_cell(table, plain_text(ranges_name(view, row->names[i].name), name, sizeof name));
+        table_cell(table, ranges_name(view, row->names[i].name));
     }
     table_print(table, stdout);
     if (row->name_count > NAMES_SHOWN)
@@ -188,6 +188,7 @@ static struct table *begin_kernels(const struct ranges_view *view, char layout[L
     memset(layout, 'r', columns);
     layout[columns] = 'n';
     struct table *table = table_new(layout);
+    table_wide(table, view->options->wide);
     for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
         table_cell(table, heading[i]);
     for (size_t i = 0; i < view->measure_count; ++i)
@@ -204,7 +205,7 @@ static void show_kernels(const struct ranges_view *view, size_t range)
     char layout[LAYOUT] = {0};
     struct table *table = begin_kernels(view, layout);
     for (size_t i = 0; i < count; ++i) {
-        char cell[512];
+        char cell[32];
         uint64_t duration =
             kernels[i].end > kernels[i].start ? kernels[i].end - kernels[i].start : 0;
         table_cell(table, show_duration((double)duration).text);
@@ -213,7 +214,7 @@ static void show_kernels(const struct ranges_view *view, size_t range)
         (void)snprintf(cell, sizeof cell, "%" PRIu64, kernels[i].packet);
         table_cell(table, cell);
         show_kernel_metrics(table, view, &kernels[i]);
-        table_cell(table, plain_text(ranges_name(view, kernels[i].name), cell, sizeof cell));
+        table_cell(table, ranges_name(view, kernels[i].name));
     }
     table_print(table, stdout);
 }

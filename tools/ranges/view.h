@@ -20,7 +20,7 @@ struct ranges_options {
     const char *name; /**< NULL: all */
     uint64_t id;      /**< 0: all */
     unsigned top;
-    bool json, kernels, list, all;
+    bool json, kernels, list, all, wide;
     struct metrics metrics;
 };
 

@@ -20,6 +20,7 @@
 struct summary {
     const char *path;
     unsigned top;      /**< rows of each table, 0: all */
+    bool wide;         /**< names are shown whole */
     uint64_t from, to; /**< on the trace's clock, to 0: no end */
     rtl_trace_info_t info;
     struct verdict verdict;

@@ -18,7 +18,7 @@ typedef int (*order)(const void *left, const void *right);
 struct options {
     const char *path;
     unsigned top;
-    bool json;
+    bool wide, json;
     struct moment from, to;
     order order; /* of kernels, NULL: by total */
 };
@@ -159,7 +159,7 @@ static int show(rtl_trace_t *trace, struct summary *summary, const struct option
 static int with_summary(const struct options *options, FILE *out)
 {
     rtl_trace_t *trace = open_trace(options->path);
-    struct summary summary = {.path = options->path, .top = options->top};
+    struct summary summary = {.path = options->path, .top = options->top, .wide = options->wide};
     if (!trace)
         return EXIT_USAGE;
     int status = show(trace, &summary, options, out);
@@ -195,6 +195,7 @@ static const struct argp_option option_list[] = {
      "ns on the trace's clock as in SQL",
      0},
     {"to", KEY_TO, "TIME", 0, "leave out what began then or later", 0},
+    {"wide", 'w', NULL, 0, "show names whole, however narrow the terminal is", 0},
     {"json", 'j', NULL, 0, "write JSON", 0},
     {0},
 };
@@ -224,6 +225,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return moment_read("from", value, &options->from);
     case KEY_TO:
         return moment_read("to", value, &options->to);
+    case 'w':
+        options->wide = true;
+        return 0;
     case 'j':
         options->json = true;
         return 0;

@@ -52,7 +52,8 @@ static void cell_time(struct view *view, bool known, double ns)
 }
 
 /* Begins a table, an empty line before it. */
-static void begin(struct view *view, const struct column *columns, unsigned count, FILE *out)
+static void begin(struct view *view, const struct column *columns, unsigned count, bool wide,
+                  FILE *out)
 {
     unsigned shown = 0;
     *view = (struct view){.columns = columns, .count = count, .width = show_width(out)};
@@ -61,6 +62,7 @@ static void begin(struct view *view, const struct column *columns, unsigned coun
             view->layout[shown++] = columns[i].layout;
     (void)fputc('\n', out);
     view->table = table_new(view->layout);
+    table_wide(view->table, wide);
     for (unsigned i = 0; i < count; ++i)
         cell(view, columns[i].heading);
 }
@@ -188,7 +190,7 @@ static void show_kernels(const struct summary *summary, FILE *out)
     struct view view;
     if (count == 0)
         return;
-    begin(&view, columns, sizeof columns / sizeof *columns, out);
+    begin(&view, columns, sizeof columns / sizeof *columns, summary->wide, out);
     for (size_t i = 0; i < count; ++i) {
         const rtl_group_t *name = summary->kernels[i];
         cell(&view, show_share(name->total, summary->tally.total).text);
@@ -205,8 +207,9 @@ static void show_kernels(const struct summary *summary, FILE *out)
     show_rest(count, summary->tally.name_count, out);
 }
 
-static void show_copies(const struct tally_copies *copies, FILE *out)
+static void show_copies(const struct summary *summary, FILE *out)
 {
+    const struct tally_copies *copies = &summary->copies;
     static const struct column columns[] = {{"copies", 'r', 0},
                                             {"bytes", 'r', 0},
                                             {"total", 'r', 0},
@@ -215,7 +218,7 @@ static void show_copies(const struct tally_copies *copies, FILE *out)
     struct view view;
     if (copies->count == 0)
         return;
-    begin(&view, columns, sizeof columns / sizeof *columns, out);
+    begin(&view, columns, sizeof columns / sizeof *columns, summary->wide, out);
     for (unsigned i = 0; i < copies->count; ++i) {
         const struct tally_kind *kind = &copies->kinds[i];
         char rate[32];
@@ -255,7 +258,7 @@ static void show_calls(const struct summary *summary, FILE *out)
     struct view view;
     if (count == 0)
         return;
-    begin(&view, columns, sizeof columns / sizeof *columns, out);
+    begin(&view, columns, sizeof columns / sizeof *columns, summary->wide, out);
     for (size_t i = 0; i < count; ++i) {
         const struct tally_call *call = &summary->calls.names[i];
         cell_count(&view, call->stat.count);
@@ -277,7 +280,7 @@ static void show_ranges(const struct summary *summary, FILE *out)
     struct view view;
     if (count == 0)
         return;
-    begin(&view, columns, sizeof columns / sizeof *columns, out);
+    begin(&view, columns, sizeof columns / sizeof *columns, summary->wide, out);
     for (size_t i = 0; i < count; ++i) {
         const struct tally_range *range = &summary->ranges.names[i];
         uint64_t ended = range->ranges - range->open;
@@ -344,7 +347,7 @@ static void show_counted_kernels(struct summary *summary, FILE *out)
     struct view view;
     if (!counted->counts.of_kernels || counted->measure_count == 0)
         return;
-    begin(&view, columns, count, out);
+    begin(&view, columns, count, summary->wide, out);
     for (size_t i = 0; i < summary_rows(summary, summary->tally.name_count); ++i) {
         const char *name = summary->kernels[i]->name;
         const struct tally_counted_name *found = tally_counted_find(counted, name);
@@ -365,7 +368,7 @@ static void show_counted_ranges(const struct summary *summary, FILE *out)
     struct view view;
     if (counted->measure_count == 0)
         return;
-    begin(&view, columns, count, out);
+    begin(&view, columns, count, summary->wide, out);
     for (size_t i = 0; i < summary_rows(summary, summary->ranges.count); ++i) {
         const struct tally_range *range = &summary->ranges.names[i];
         if (!range->counts)
@@ -407,7 +410,7 @@ static void show_graphs(const struct summary *summary, FILE *out)
     struct view view;
     if (count == 0)
         return;
-    begin(&view, columns, sizeof columns / sizeof *columns, out);
+    begin(&view, columns, sizeof columns / sizeof *columns, summary->wide, out);
     for (size_t i = 0; i < count; ++i) {
         const struct tally_graph *graph = &summary->graphs.graphs[i];
         cell_count(&view, graph->process);
@@ -424,15 +427,16 @@ static void show_graphs(const struct summary *summary, FILE *out)
     partial_show(&summary->graphs.why, summary->graphs.partial, "the times of graphs", out);
 }
 
-static void show_queues(const struct tally *tally, FILE *out)
+static void show_queues(const struct summary *summary, FILE *out)
 {
+    const struct tally *tally = &summary->tally;
     static const struct column columns[] = {{"process", 'r', 0}, {"queue", 'r', 0},
                                             {"gpu", 'r', 0},     {"kernels", 'r', 0},
                                             {"busy", 'r', 0},    {"of its span", 'r', 0}};
     struct view view;
     if (tally->queue_count < 2)
         return;
-    begin(&view, columns, sizeof columns / sizeof *columns, out);
+    begin(&view, columns, sizeof columns / sizeof *columns, summary->wide, out);
     for (size_t i = 0; i < tally->queue_count && i < MOST_QUEUES; ++i) {
         const rtl_queue_time_t *queue = &tally->queues[i];
         const rtl_span_t *span = &queue->span;
@@ -458,10 +462,10 @@ void summary_text(struct summary *summary, FILE *out)
             show_idle(&summary->idle.devices[i], out);
     }
     show_kernels(summary, out);
-    show_copies(&summary->copies, out);
+    show_copies(summary, out);
     show_calls(summary, out);
     show_ranges(summary, out);
     show_counted(summary, out);
     show_graphs(summary, out);
-    show_queues(&summary->tally, out);
+    show_queues(summary, out);
 }

@@ -9,12 +9,14 @@
 #include "common/parse.h"
 #include "common/plain.h"
 #include "common/say.h"
+#include "common/shorten.h"
 #include "common/show.h"
 #include "common/trace_command.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <langinfo.h>
+#include <limits.h>
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
@@ -413,28 +415,46 @@ static void show_head(const struct view *view)
                  show_duration((double)length / timeline->width).text);
 }
 
+/* What is said of a name before it. */
+struct legend_line {
+    char text[128];
+};
+
+/* Fills in the lines and returns their names, as they fit behind them. */
+static char **read_legend(const struct view *view, struct legend_line *lines, uint32_t count)
+{
+    const struct timeline *timeline = &view->timeline;
+    struct shorten_item items[LEGEND];
+    unsigned width = show_width(stdout);
+    for (uint32_t rank = 0; rank < count; ++rank) {
+        uint32_t i = timeline->ranked[rank];
+        (void)snprintf(lines[rank].text, sizeof lines[rank].text, "%9s  x %-7s  ",
+                       show_duration((double)timeline->names[i].ns).text,
+                       show_count(timeline->names[i].events).text);
+        unsigned used = 5 + (unsigned)strlen(lines[rank].text);
+        unsigned room = width == 0 ? UINT_MAX : width > used ? width - used : 0;
+        items[rank] = (struct shorten_item){timeline->texts.list[i], room};
+    }
+    return shorten_names(items, count);
+}
+
 static void show_legend(const struct view *view)
 {
     const struct timeline *timeline = &view->timeline;
-    unsigned width = show_width(stdout);
-    char name[600];
+    struct legend_line lines[LEGEND];
+    uint32_t count = timeline->name_count < LEGEND ? (uint32_t)timeline->name_count : LEGEND;
+    char **names = read_legend(view, lines, count);
     (void)putchar('\n');
-    for (uint32_t rank = 0; rank < timeline->name_count && rank < LEGEND; ++rank) {
-        uint32_t i = timeline->ranked[rank];
-        char key[2] = {letter_of(view, i), '\0'};
-        char line[128];
-        (void)snprintf(line, sizeof line, "%9s  x %-7s  ",
-                       show_duration((double)timeline->names[i].ns).text,
-                       show_count(timeline->names[i].events).text);
-        unsigned used = 5 + (unsigned)strlen(line);
-        unsigned room = width > used + 8 ? width - used : width ? 8 : sizeof name - 1;
+    for (uint32_t rank = 0; rank < count; ++rank) {
+        char key[2] = {letter_of(view, timeline->ranked[rank]), '\0'};
         (void)printf("  ");
         if (view->colored)
             (void)printf("\033[%um%s\033[0m", 31 + rank % 6, key);
         else
             (void)fputs(key, stdout);
-        (void)printf("  %s%s\n", line, plain_fit(timeline->texts.list[i], room, name, sizeof name));
+        (void)printf("  %s%s\n", lines[rank].text, names[rank]);
     }
+    shorten_free(names, count);
     if (timeline->name_count > LEGEND)
         (void)printf("  and %zu more\n", timeline->name_count - LEGEND);
 }
