@@ -1,12 +1,9 @@
 #include "store/sql_regexp.h"
 
-#include <regex.h>
-#include <stdlib.h>
-#include <string.h>
+#include "common/regexp.h"
 
-/* Bytes. The C library compiles what is nested by calling itself: some 13 000 parentheses were more
- * than a stack of 8 MiB, and those of threads are smaller. */
-#define LONGEST_PATTERN 1000u
+#include <errno.h>
+#include <stdlib.h>
 
 static void release(void *expression)
 {
@@ -14,12 +11,9 @@ static void release(void *expression)
     free(expression);
 }
 
-static void refuse(sqlite3_context *result, const char *pattern, const regex_t *expression,
-                   int code)
+static void refuse(sqlite3_context *result, const char *why)
 {
-    char why[256] = "";
-    (void)regerror(code, expression, why, sizeof why);
-    char *sentence = sqlite3_mprintf("regexp: '%s' is no regular expression: %s", pattern, why);
+    char *sentence = sqlite3_mprintf("regexp: %s", why);
     if (sentence)
         sqlite3_result_error(result, sentence, -1);
     else
@@ -30,19 +24,15 @@ static void refuse(sqlite3_context *result, const char *pattern, const regex_t *
 /* NULL when the result says why. */
 static regex_t *compile(sqlite3_context *result, const char *pattern)
 {
-    if (strlen(pattern) > LONGEST_PATTERN) {
-        sqlite3_result_error(result, "regexp: a pattern has 1000 bytes at most", -1);
-        return NULL;
-    }
+    char why[RTL_REGEXP_LONGEST + 200];
     regex_t *expression = malloc(sizeof *expression);
-    if (!expression) {
-        sqlite3_result_error_nomem(result);
-        return NULL;
-    }
-    int code = regcomp(expression, pattern, REG_EXTENDED | REG_NOSUB);
-    if (code == 0)
+    int failed = expression ? rtl_regexp_compile(expression, pattern, why, sizeof why) : ENOMEM;
+    if (!failed)
         return expression;
-    refuse(result, pattern, expression, code);
+    if (failed == ENOMEM)
+        sqlite3_result_error_nomem(result);
+    else
+        refuse(result, why);
     free(expression);
     return NULL;
 }
