@@ -46,6 +46,8 @@ _rtl() {
     graph:-s | graph:--sort) mapfile -t COMPREPLY < <(compgen -W "time node gap cv" -- "$cur") ;;
     graph:-n | graph:--top | diff:-n | diff:--top | steps:-n | steps:--top | idle:-n | idle:--top) mapfile -t COMPREPLY < <(compgen -W "0 10 20 50" -- "$cur") ;;
     steps:-b | steps:--by) mapfile -t COMPREPLY < <(compgen -W "auto launches kernels graph: range:" -- "$cur") ;;
+    summary:-s | summary:--sort) mapfile -t COMPREPLY < <(compgen -W "total calls mean p50 p99 min max name" -- "$cur") ;;
+    summary:--by) mapfile -t COMPREPLY < <(compgen -W "name family" -- "$cur") ;;
     timeline:-l | timeline:--launch) mapfile -t COMPREPLY < <(compgen -W "1:1" -- "$cur") ;;
     timeline:-w | timeline:--width) mapfile -t COMPREPLY < <(compgen -W "80 120 200" -- "$cur") ;;
     ctl:-d | ctl:--duration | timeline:--from | timeline:--to | idle:--from | idle:--to) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
@@ -67,7 +69,7 @@ _rtl() {
     export:--table) mapfile -t COMPREPLY < <(compgen -W "kernels copies api ranges launches kernel_counters range_counters counter_collection" -- "$cur") ;;
     export:--from | export:--to) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
     export:--split-size) mapfile -t COMPREPLY < <(compgen -W "100M 400M 1G" -- "$cur") ;;
-    import:-o | import:--output | doctor:-o | doctor:--output | export:-o | export:--output | trace:-o | trace:--output | view:-o | view:--output | demo:-k | demo:--keep | bench:--html | check:-t | check:--truth)
+    import:-o | import:--output | doctor:-o | doctor:--output | export:-o | export:--output | trace:-o | trace:--output | view:-o | view:--output | demo:-k | demo:--keep | bench:--html | check:-t | check:--truth | summary:--families)
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         ;;
     trace:-- | bench:--) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
@@ -76,7 +78,7 @@ _rtl() {
         case ${words[1]} in
         trace) options+=" --mode --output --force --gpu --buffer --delay --duration --start-off --metrics --counting --quiet --verbose --" ;;
         ctl) options+=" --pid --duration --json" ;;
-        summary) options+=" --top --sort --from --to --wide --json" ;;
+        summary) options+=" --top --sort --by --families --from --to --wide --json" ;;
         info | sql) options+=" --json" ;;
         doctor) options+=" --json --selftest --output --force --gpu" ;;
         export) options+=" --format --output --force --from --to --process --rank --per-rank --split-size --table --detail" ;;

@@ -120,8 +120,33 @@ static json_t *json_kernels(struct summary *summary)
                       open_number(name->p90), "p99_ns", open_number(name->p99));
         const struct tally_counted_name *counted =
             tally_counted_find(&summary->counted, name->name);
+        if (summary->rules)
+            (void)json_object_set_new(object, "family",
+                                      open_text(family_of(summary->rules, name->name)));
         add_counted(object, &summary->counted, counted ? counted->counts : NULL,
                     counted ? counted->kernels : 0, counted ? counted->kernel_ns : 0);
+        (void)json_array_append_new(list, object);
+    }
+    return list;
+}
+
+/* Null where they were not asked for. */
+static json_t *json_families(const struct summary *summary)
+{
+    const struct tally_families *families = &summary->families;
+    if (!summary->rules)
+        return json_null();
+    json_t *list = json_array();
+    for (size_t i = 0; i < summary_rows(summary, families->count); ++i) {
+        const struct tally_family *family = &families->list[i];
+        json_t *object =
+            json_pack("{s:o, s:s, s:o, s:o, s:o, s:f}", "family", open_text(family->family), "what",
+                      family->copies ? "copies" : "kernels", "names",
+                      family->copies ? json_null() : open_number(family->functions), "calls",
+                      open_number(family->calls), "total_ns", open_number(family->total), "share",
+                      families->total ? (double)family->total / (double)families->total : 0.0);
+        (void)json_object_set_new(
+            object, "mean_ns", family->timed ? json_real(tally_family_mean(family)) : json_null());
         (void)json_array_append_new(list, object);
     }
     return list;
@@ -240,6 +265,7 @@ json_t *summary_json(struct summary *summary)
                   "queues", json_queues(tally), "kernels", json_kernels(summary), "copy_count",
                   open_number(summary->copies.copies), "copy_bytes",
                   open_number(summary->copies.bytes), "copies", json_copies(&summary->copies));
+    (void)json_object_set_new(object, "families", json_families(summary));
     (void)json_object_set_new(object, "unseen_hips", unseen_json(&summary->unseen));
     (void)json_object_set_new(object, "unseen_kernels",
                               open_number(summary->verdict.unseen.kernels));

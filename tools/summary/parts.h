@@ -10,6 +10,7 @@
 #include "summary/tally_calls.h"
 #include "summary/tally_copies.h"
 #include "summary/tally_counted.h"
+#include "summary/tally_families.h"
 #include "summary/tally_graphs.h"
 #include "summary/tally_idle.h"
 #include "summary/tally_ranges.h"
@@ -26,7 +27,9 @@ struct summary {
     struct verdict verdict;
     struct unseen unseen;
     struct tally tally;
-    const rtl_group_t **kernels; /**< of tally.names, in the order asked for */
+    const rtl_group_t **kernels;    /**< of tally.names, in the order asked for */
+    struct family_rules *rules;     /**< NULL: families are not asked for */
+    struct tally_families families; /**< with rules, in the order asked for */
     struct tally_copies copies;
     struct tally_calls calls;
     struct tally_ranges ranges;

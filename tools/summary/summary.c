@@ -15,12 +15,19 @@
 
 typedef int (*order)(const void *left, const void *right);
 
+/* An order of kernels and of families: NULL, they have none of that name. */
+struct key {
+    const char *name;
+    order kernels, families;
+};
+
 struct options {
     const char *path;
     unsigned top;
-    bool wide, json;
+    bool by_family, wide, json;
+    const char *families; /* the file of rules, NULL: none */
     struct moment from, to;
-    order order; /* of kernels, NULL: by total */
+    const struct key *key; /* NULL: by total */
 };
 
 uint64_t summary_idle(const rtl_span_t *span)
@@ -91,13 +98,56 @@ static int by_name(const void *left, const void *right)
     return result ? result : by_place(left, right);
 }
 
-static const struct {
-    const char *name;
-    order order;
-} orders[] = {{"total", by_place}, {"calls", by_calls}, {"mean", by_mean}, {"p50", by_p50},
-              {"p99", by_p99},     {"min", by_min},     {"max", by_max},   {"name", by_name}};
+/* Orders of families. */
 
-static bool sort_kernels(struct summary *summary, order order)
+static int families_by_name(const void *left, const void *right)
+{
+    const struct tally_family *a = left;
+    const struct tally_family *b = right;
+    return strcmp(a->family, b->family);
+}
+
+static int families_by_total(const void *left, const void *right)
+{
+    uint64_t a = ((const struct tally_family *)left)->total;
+    uint64_t b = ((const struct tally_family *)right)->total;
+    return a == b ? families_by_name(left, right) : a < b ? 1 : -1;
+}
+
+static int families_by_calls(const void *left, const void *right)
+{
+    uint64_t a = ((const struct tally_family *)left)->calls;
+    uint64_t b = ((const struct tally_family *)right)->calls;
+    return a == b ? families_by_total(left, right) : a < b ? 1 : -1;
+}
+
+static int families_by_mean(const void *left, const void *right)
+{
+    double a = tally_family_mean(left);
+    double b = tally_family_mean(right);
+    return a == b ? families_by_total(left, right) : a < b ? 1 : -1;
+}
+
+static const struct key keys[] = {{"total", by_place, families_by_total},
+                                  {"calls", by_calls, families_by_calls},
+                                  {"mean", by_mean, families_by_mean},
+                                  {"p50", by_p50, NULL},
+                                  {"p99", by_p99, NULL},
+                                  {"min", by_min, NULL},
+                                  {"max", by_max, NULL},
+                                  {"name", by_name, families_by_name}};
+
+static void sort_families(struct summary *summary, const struct key *key)
+{
+    struct tally_families *families = &summary->families;
+    if (summary->rules == NULL)
+        return;
+    tally_families_make(&summary->tally, &summary->copies, summary->rules, families);
+    if (families->count)
+        qsort(families->list, families->count, sizeof *families->list, key->families);
+}
+
+static bool sort_kernels(struct summary *summary, const struct key *key)
 {
     size_t count = summary->tally.name_count;
     summary->kernels = calloc(count + 1, sizeof(const rtl_group_t *));
@@ -105,14 +155,14 @@ static bool sort_kernels(struct summary *summary, order order)
         return false;
     for (size_t i = 0; i < count; ++i)
         summary->kernels[i] = &summary->tally.names[i];
-    if (order && count)
-        qsort(summary->kernels, count, sizeof(const rtl_group_t *), order);
+    if (count)
+        qsort(summary->kernels, count, sizeof(const rtl_group_t *), key->kernels);
     return true;
 }
 
 /* Reading. */
 
-static rtl_status_t read_summary(rtl_trace_t *trace, struct summary *summary, order order)
+static rtl_status_t read_summary(rtl_trace_t *trace, struct summary *summary, const struct key *key)
 {
     uint64_t from = summary->from;
     uint64_t to = summary->to;
@@ -133,8 +183,10 @@ static rtl_status_t read_summary(rtl_trace_t *trace, struct summary *summary, or
         status = tally_read(trace, from, to, &summary->tally);
     if (status == RTL_OK)
         status = tally_idle_read(trace, from, to, &summary->tally, &summary->idle);
-    if (status == RTL_OK && !sort_kernels(summary, order))
+    if (status == RTL_OK && !sort_kernels(summary, key))
         status = RTL_E_MEMORY;
+    if (status == RTL_OK)
+        sort_families(summary, key);
     return status;
 }
 
@@ -148,7 +200,7 @@ static int show(rtl_trace_t *trace, struct summary *summary, const struct option
         return EXIT_USAGE;
     summary->from = window[0];
     summary->to = window[1];
-    if (read_summary(trace, summary, options->order) != RTL_OK)
+    if (read_summary(trace, summary, options->key ? options->key : keys) != RTL_OK)
         return open_failed(trace, summary->path);
     if (options->json)
         return open_print_json(summary_json(summary), EXIT_FINE);
@@ -156,10 +208,11 @@ static int show(rtl_trace_t *trace, struct summary *summary, const struct option
     return EXIT_FINE;
 }
 
-static int with_summary(const struct options *options, FILE *out)
+static int with_summary(const struct options *options, struct family_rules *rules, FILE *out)
 {
     rtl_trace_t *trace = open_trace(options->path);
-    struct summary summary = {.path = options->path, .top = options->top, .wide = options->wide};
+    struct summary summary = {
+        .path = options->path, .top = options->top, .wide = options->wide, .rules = rules};
     if (!trace)
         return EXIT_USAGE;
     int status = show(trace, &summary, options, out);
@@ -167,6 +220,7 @@ static int with_summary(const struct options *options, FILE *out)
     unseen_free(&summary.unseen);
     tally_idle_free(&summary.tally, &summary.idle);
     tally_free(&summary.tally);
+    tally_families_free(&summary.families);
     tally_calls_free(&summary.calls);
     tally_ranges_free(&summary.ranges);
     tally_graphs_free(&summary.graphs);
@@ -178,18 +232,28 @@ static int with_summary(const struct options *options, FILE *out)
 int summary_show(const char *path, unsigned top, FILE *out)
 {
     const struct options options = {.path = path, .top = top};
-    return with_summary(&options, out);
+    return with_summary(&options, NULL, out);
 }
 
 /* Options. */
 
-enum { KEY_FROM = 256, KEY_TO };
+enum { KEY_FROM = 256, KEY_TO, KEY_BY, KEY_FAMILIES };
 
 static const struct argp_option option_list[] = {
     {"top", 'n', "COUNT", 0,
      "how many kernels, host calls, ranges and graphs are shown, 20 by default, 0 for all", 0},
     {"sort", 's', "KEY", 0,
-     "order of the kernels: total (default), calls, mean, p50, p99, min, max or name", 0},
+     "order of the kernels: total (default), calls, mean, p50, p99, min, max or name; of families: "
+     "total, calls, mean or name",
+     0},
+    {"by", KEY_BY, "WHAT", 0,
+     "kernels by name (default), or by family: gemm, attention, norm, … and asynchronous copies",
+     0},
+    {"families", KEY_FAMILIES, "FILE", 0,
+     "rules for --by family, before the built-in ones: lines PATTERN = FAMILY with extended "
+     "regular "
+     "expressions, of which the first that matches the demangled name counts",
+     0},
     {"from", KEY_FROM, "TIME", 0,
      "leave out what ended before: 1.5s, 200ms, … after the recording began, or a plain number, "
      "ns on the trace's clock as in SQL",
@@ -200,17 +264,25 @@ static const struct argp_option option_list[] = {
     {0},
 };
 
-static int parse_order(const char *text, order *order)
+static int parse_key(const char *text, const struct key **key)
 {
-    for (size_t i = 0; i < sizeof orders / sizeof *orders; ++i)
-        if (strcmp(orders[i].name, text) == 0) {
-            *order = orders[i].order;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i)
+        if (strcmp(keys[i].name, text) == 0) {
+            *key = &keys[i];
             return 0;
         }
     return say_fail(EINVAL,
                     "'%s' is no order for --sort: it is total, calls, mean, p50, p99, min, max or "
                     "name",
                     text);
+}
+
+static int parse_by(const char *text, bool *by_family)
+{
+    *by_family = strcmp(text, "family") == 0;
+    if (*by_family || strcmp(text, "name") == 0)
+        return 0;
+    return say_fail(EINVAL, "--by is name or family, not '%s'", text);
 }
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
@@ -220,7 +292,12 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'n':
         return parse_count("top", value, &options->top);
     case 's':
-        return parse_order(value, &options->order);
+        return parse_key(value, &options->key);
+    case KEY_BY:
+        return parse_by(value, &options->by_family);
+    case KEY_FAMILIES:
+        options->families = value;
+        return 0;
     case KEY_FROM:
         return moment_read("from", value, &options->from);
     case KEY_TO:
@@ -238,6 +315,17 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
+/* 0, or EXIT_USAGE when a sentence has been said. */
+static int check_options(const struct options *options)
+{
+    if (options->families && !options->by_family)
+        return say_fail(EXIT_USAGE, "--families is for --by family");
+    if (options->by_family && options->key && !options->key->families)
+        return say_fail(EXIT_USAGE, "families have no %s: --sort is total, calls, mean or name",
+                        options->key->name);
+    return trace_command_needs(options->path, "rtl summary FILE") ? EXIT_USAGE : 0;
+}
+
 int cmd_summary(int argc, char **argv)
 {
     static const char doc[] =
@@ -247,16 +335,24 @@ int cmd_summary(int argc, char **argv)
         "\vbusy: at least one kernel ran; idle: the rest between the first start and the last end. "
         "share: of the time of all kernels. p50, p99: half of the calls, 99 of 100, took no "
         "longer (within 0.8 %). The time of a graph launch is that from its first kernel's start "
-        "to its last one's end. A terminal that is narrow shows fewer columns.\n\n"
+        "to its last one's end. A terminal that is narrow shows fewer columns.\n"
+        "Families are what kernels do, by their names; share is of the time of all kernels and "
+        "copies then. docs/families.md has the rules.\n\n"
         "Examples:\n"
         "  rtl summary trace.db\n"
         "  rtl summary trace.db --sort p99 --top 5\n"
+        "  rtl summary trace.db --by family\n"
         "  rtl summary trace.db --from 2s --to 2.5s --json";
     static const struct argp argp = {option_list, parse_option, "FILE", doc, NULL, NULL, NULL};
     struct options options = {.top = TOP_DEFAULT};
     if (parse(&argp, argc, argv, 0, &options) != 0)
         return EXIT_USAGE;
-    if (trace_command_needs(options.path, "rtl summary FILE"))
+    if (check_options(&options) != 0)
         return EXIT_USAGE;
-    return with_summary(&options, stdout);
+    struct family_rules *rules = options.by_family ? family_rules_read(options.families) : NULL;
+    if (options.by_family && !rules)
+        return EXIT_USAGE;
+    int status = with_summary(&options, rules, stdout);
+    family_rules_free(rules);
+    return status;
 }

@@ -23,6 +23,7 @@ static void add(struct tally_copies *tally, const rtl_copy_t *copy)
     tally->bytes += copy->bytes;
     if (copy->start == 0)
         return;
+    ++tally->timed;
     kind->total += copy->end - copy->start;
     kind->timed_bytes += copy->bytes;
     tally->total += copy->end - copy->start;

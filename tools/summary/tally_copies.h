@@ -20,6 +20,7 @@ struct tally_copies {
     struct tally_kind kinds[TALLY_KINDS]; /**< the largest total first */
     unsigned count;
     uint64_t copies, bytes, total;
+    uint64_t timed; /**< copies whose time is known */
 };
 
 /** Reads the copies that overlap [from, to), to 0: no end. On failure rtlTraceError tells. */

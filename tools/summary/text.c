@@ -207,6 +207,30 @@ static void show_kernels(const struct summary *summary, FILE *out)
     show_rest(count, summary->tally.name_count, out);
 }
 
+static void show_families(const struct summary *summary, FILE *out)
+{
+    static const struct column columns[] = {{"share", 'r', 0}, {"calls", 'r', 0},
+                                            {"total", 'r', 0}, {"mean", 'r', 0},
+                                            {"names", 'r', 0}, {"family", 'n', 0}};
+    const struct tally_families *families = &summary->families;
+    size_t count = summary_rows(summary, families->count);
+    struct view view;
+    if (count == 0)
+        return;
+    begin(&view, columns, sizeof columns / sizeof *columns, summary->wide, out);
+    for (size_t i = 0; i < count; ++i) {
+        const struct tally_family *family = &families->list[i];
+        cell(&view, show_share(family->total, families->total).text);
+        cell_count(&view, family->calls);
+        cell_time(&view, family->timed > 0, (double)family->total);
+        cell_time(&view, family->timed > 0, tally_family_mean(family));
+        cell(&view, family->copies ? "-" : show_count(family->functions).text);
+        cell(&view, family->family);
+    }
+    table_print(view.table, out);
+    show_rest(count, families->count, out);
+}
+
 static void show_copies(const struct summary *summary, FILE *out)
 {
     const struct tally_copies *copies = &summary->copies;
@@ -461,7 +485,10 @@ void summary_text(struct summary *summary, FILE *out)
         if (summary->idle.devices)
             show_idle(&summary->idle.devices[i], out);
     }
-    show_kernels(summary, out);
+    if (summary->rules)
+        show_families(summary, out);
+    else
+        show_kernels(summary, out);
     show_copies(summary, out);
     show_calls(summary, out);
     show_ranges(summary, out);
