@@ -28,6 +28,7 @@ static const struct command commands[] = {
     {"idle", cmd_idle, "why nothing ran on a GPU: what the host did meanwhile"},
     {"graph", cmd_graph, "graphs and their replays: which nodes, which launches, what changed"},
     {"ranges", cmd_ranges, "what each range of the program cost the GPU"},
+    {"memory", cmd_memory, "what the program allocated, the peak, and who holds it"},
     {"timeline", cmd_timeline, "when each queue was busy, and with what"},
     {"diff", cmd_diff, "what got slower or faster from one trace to another"},
     {"info", cmd_info, "what a trace is about: processes, GPUs, queues, clocks"},

@@ -18,7 +18,7 @@ VIEWS = [
     ["graph", "show", trace, "1", "--layers"], ["graph", "show", trace, "3", "--layers"],
     ["graph", "show", evil, "1", "--layers"], ["graph", "launches", trace, "1"],
     ["graph", "launches", trace, "1", "--all", "--top", "0"], ["graph", "diff", trace, "1", "2"],
-    ["graph", "diff", trace, other, "2", "--all"], ["timeline", trace], ["steps", trace, "--list"], ["idle", trace], ["graph", "costs", trace], ["timeline", trace, "--launch", "1:13"],
+    ["graph", "diff", trace, other, "2", "--all"], ["timeline", trace], ["steps", trace, "--list"], ["idle", trace], ["memory", trace], ["graph", "costs", trace], ["timeline", trace, "--launch", "1:13"],
     ["timeline", trace, "--launch", "3:2"], ["diff", trace, other], ["diff", trace, other, "--all"], ["doctor"],
     ["graph", "show", evil, "1"], ["graph", "launches", evil, "1"], ["graph", "diff", evil, "1", "2"],
     ["summary", evil], ["timeline", evil, "--launch", "1:5"], ["diff", evil, other], ["diff", trace, evil],

@@ -44,6 +44,8 @@ static const struct invocation invocations[] = {
     {cmd_ranges, {"rtl ranges", TRACE}},
     {cmd_ranges, {"rtl ranges", "--json", TRACE}},
     {cmd_idle, {"rtl idle", TRACE}},
+    {cmd_memory, {"rtl memory", TRACE}},
+    {cmd_memory, {"rtl memory", "--json", TRACE}},
     {cmd_graph, {"rtl graph", "costs", TRACE}},
     {cmd_graph, {"rtl graph", "costs", "--json", TRACE}},
     {cmd_idle, {"rtl idle", "--json", "--from", "0", "--to", END, TRACE}},

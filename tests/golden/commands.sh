@@ -38,6 +38,8 @@ for command in summary info check ranges; do
 done
 try 0 2 -- steps --by launches t.db
 try 0 2 -- idle t.db
+try 0 2 -- memory t.db
+try 0 2 -- memory --json t.db
 try 0 2 -- graph costs t.db
 try 0 2 -- graph costs --json t.db
 try 0 2 -- idle --json --top 100 t.db

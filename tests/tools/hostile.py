@@ -100,7 +100,7 @@ def commands(path, graphs):
     if graphs:
         listed += [["graph", "show", "1"], ["graph", "launches", "1"], ["graph", "diff", "1", "1"]]
     else:
-        listed += [["steps"], ["idle"], ["timeline"], ["timeline", "--width", "200"]]
+        listed += [["steps"], ["idle"], ["memory"], ["timeline"], ["timeline", "--width", "200"]]
     for words in listed:
         place = 2 if words[0] == "graph" else 1
         yield [*words[:place], path, *words[place:]]
@@ -182,7 +182,7 @@ def arguments():
             if words[0] not in ("view", "demo"):
                 look([*words, path], done.stdout)
     for word in ("--" + TEXT, "-\x1b", TEXT, "-o" + TEXT):
-        for command in ("trace", "summary", "graph", "info", "check", "export", "view", "merge", "import", "doctor", "bench", "ctl", "demo", "sql", "ranges", "steps", "idle", "timeline", "diff"):
+        for command in ("trace", "summary", "graph", "info", "check", "export", "view", "merge", "import", "doctor", "bench", "ctl", "demo", "sql", "ranges", "steps", "idle", "memory", "timeline", "diff"):
             done = run(command, word)
             look([command, word], done.stderr)
             check(f"{command} {word!r}: {done.stderr!r}", done.stderr.count(b"\n") == 1 or command == "demo")

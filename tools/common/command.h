@@ -30,6 +30,7 @@ int cmd_idle(int argc, char **argv);
 int cmd_graph(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_ranges(int argc, char **argv);
+int cmd_memory(int argc, char **argv);
 int cmd_timeline(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_info(int argc, char **argv);

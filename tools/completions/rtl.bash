@@ -20,7 +20,7 @@ _rtl() {
     else
         cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
     fi
-    local commands="trace ctl summary steps idle graph ranges timeline diff info check sql view export import merge doctor bench demo help"
+    local commands="trace ctl summary steps idle memory graph ranges timeline diff info check sql view export import merge doctor bench demo help"
     if [ "$cword" -eq 1 ]; then
         mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
         return
@@ -44,7 +44,7 @@ _rtl() {
     fi
     case ${words[1]}:$prev in
     graph:-s | graph:--sort) mapfile -t COMPREPLY < <(compgen -W "time node gap cv" -- "$cur") ;;
-    graph:-n | graph:--top | diff:-n | diff:--top | steps:-n | steps:--top | idle:-n | idle:--top) mapfile -t COMPREPLY < <(compgen -W "0 10 20 50" -- "$cur") ;;
+    graph:-n | graph:--top | diff:-n | diff:--top | steps:-n | steps:--top | idle:-n | idle:--top | memory:-n | memory:--top) mapfile -t COMPREPLY < <(compgen -W "0 10 20 50" -- "$cur") ;;
     steps:-b | steps:--by) mapfile -t COMPREPLY < <(compgen -W "auto launches kernels graph: range:" -- "$cur") ;;
     summary:-s | summary:--sort) mapfile -t COMPREPLY < <(compgen -W "total calls mean p50 p99 min max name" -- "$cur") ;;
     summary:--by) mapfile -t COMPREPLY < <(compgen -W "name family" -- "$cur") ;;
@@ -86,6 +86,7 @@ _rtl() {
         import) options+=" --output --force" ;;
         merge) options+=" --force --json" ;;
         ranges) options+=" --top --range --name --kernels --metrics --wide --json" ;;
+        memory) options+=" --top --json" ;;
         idle) options+=" --top --from --to --json" ;;
         steps) options+=" --by --top --list --json" ;;
         timeline) options+=" --from --to --launch --width --json" ;;
@@ -107,7 +108,7 @@ _rtl() {
         -*:*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur") ;;
         *:ctl) mapfile -t COMPREPLY < <(compgen -W "start stop status" -- "$cur") ;;
         *:trace | *:bench) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
-        *:summary | *:steps | *:idle | *:graph | *:ranges | *:timeline | *:diff | *:merge | *:info | *:check | *:sql | *:view | *:export | *:import) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+        *:summary | *:steps | *:idle | *:memory | *:graph | *:ranges | *:timeline | *:diff | *:merge | *:info | *:check | *:sql | *:view | *:export | *:import) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
         esac
         ;;
     esac

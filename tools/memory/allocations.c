@@ -1,0 +1,228 @@
+#include "memory/allocations.h"
+
+#include "common/index.h"
+#include "common/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a call does. */
+enum does { ALLOCATES, FREES };
+
+struct known_call {
+    const char *name;
+    enum does does;
+    enum memory_kind kind;
+};
+
+static const struct known_call known_calls[] = {
+    {"hipMalloc", ALLOCATES, MEMORY_DEVICE},
+    {"hipExtMallocWithFlags", ALLOCATES, MEMORY_DEVICE},
+    {"hipMallocAsync", ALLOCATES, MEMORY_DEVICE},
+    {"hipMallocFromPoolAsync", ALLOCATES, MEMORY_DEVICE},
+    {"hipMallocPitch", ALLOCATES, MEMORY_DEVICE},
+    {"hipMemAllocPitch", ALLOCATES, MEMORY_DEVICE},
+    {"hipMemCreate", ALLOCATES, MEMORY_DEVICE},
+    {"hipMallocManaged", ALLOCATES, MEMORY_MANAGED},
+    {"hipHostMalloc", ALLOCATES, MEMORY_HOST},
+    {"hipHostAlloc", ALLOCATES, MEMORY_HOST},
+    {"hipMallocHost", ALLOCATES, MEMORY_HOST},
+    {"hipMemAllocHost", ALLOCATES, MEMORY_HOST},
+    {"hipFree", FREES, MEMORY_DEVICE},
+    {"hipFreeAsync", FREES, MEMORY_DEVICE},
+    {"hipMemRelease", FREES, MEMORY_DEVICE},
+    {"hipHostFree", FREES, MEMORY_HOST},
+    {"hipFreeHost", FREES, MEMORY_HOST},
+};
+
+/* Which allocation a pointer is: its place in the list of its process, by process and pointer. */
+struct reader {
+    struct allocations_list *list;
+    struct rtl_index held;
+};
+
+const char *memory_kind_name(enum memory_kind kind)
+{
+    static const char *const names[MEMORY_KINDS] = {"device", "managed", "host"};
+    return names[kind];
+}
+
+static const struct known_call *find_call(const char *name)
+{
+    if (strncmp(name, "hipM", 4) != 0 && strncmp(name, "hipF", 4) != 0 &&
+        strncmp(name, "hipE", 4) != 0 && strncmp(name, "hipH", 4) != 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof known_calls / sizeof known_calls[0]; ++i)
+        if (strcmp(name, known_calls[i].name) == 0)
+            return &known_calls[i];
+    return NULL;
+}
+
+static struct allocations *process_of(struct allocations_list *list, uint32_t process)
+{
+    size_t at = list->count;
+    while (at > 0 && list->processes[at - 1].process > process)
+        --at;
+    if (at > 0 && list->processes[at - 1].process == process)
+        return &list->processes[at - 1];
+    list->processes = memory_grown(list->processes, list->count + 1, sizeof *list->processes);
+    memmove(&list->processes[at + 1], &list->processes[at],
+            (list->count - at) * sizeof *list->processes);
+    ++list->count;
+    list->processes[at] = (struct allocations){.process = process};
+    return &list->processes[at];
+}
+
+static uint64_t key_of(uint32_t process, uint64_t pointer)
+{
+    return rtl_index_mix(process, pointer);
+}
+
+/* The pointer, and the bytes: the product of what is a size or, behind one, a height. */
+static void read_arguments(const rtl_api_t *call, uint64_t *pointer, uint64_t *bytes)
+{
+    rtl_argument_t argument;
+    *pointer = 0;
+    *bytes = 1;
+    for (size_t i = 0; rtlApiArgument(call, i, &argument) == RTL_OK; ++i) {
+        char type = argument.parameter.type;
+        if (i == 0 && (type == 'P' || type == 'p'))
+            *pointer = argument.words[0];
+        else if (type == 'z' || strcmp(argument.parameter.name, "height") == 0)
+            *bytes *= argument.words[0];
+    }
+}
+
+static void allocate(struct reader *reader, const rtl_api_t *call, enum memory_kind kind)
+{
+    struct allocations *process = process_of(reader->list, call->process);
+    uint64_t pointer;
+    uint64_t bytes;
+    read_arguments(call, &pointer, &bytes);
+    if (call->result != 0 || pointer == 0) {
+        process->failed += call->result != 0;
+        return;
+    }
+    if (process->count == process->room) {
+        process->room = process->room ? 2 * process->room : 64;
+        process->list = memory_grown(process->list, process->room, sizeof *process->list);
+    }
+    size_t name = texts_number(&reader->list->names, call->name);
+    if (name == TEXTS_NONE || process->count == RTL_INDEX_MISSING ||
+        rtl_index_put(&reader->held, key_of(call->process, pointer), (uint32_t)process->count) != 0)
+        memory_is_short();
+    process->list[process->count++] = (struct allocation){.kind = kind,
+                                                          .bytes = bytes,
+                                                          .from = call->end,
+                                                          .to = UINT64_MAX,
+                                                          .call = name,
+                                                          .range = call->range};
+}
+
+static void release(struct reader *reader, const rtl_api_t *call)
+{
+    struct allocations *process = process_of(reader->list, call->process);
+    uint64_t pointer;
+    uint64_t bytes;
+    read_arguments(call, &pointer, &bytes);
+    if (call->result != 0 || pointer == 0)
+        return;
+    uint64_t key = key_of(call->process, pointer);
+    uint32_t at = rtl_index_get(&reader->held, key);
+    if (at == RTL_INDEX_MISSING) {
+        ++process->unknown;
+        return;
+    }
+    process->list[at].to = call->end;
+    rtl_index_remove(&reader->held, key);
+}
+
+static int by_from(const void *left, const void *right)
+{
+    const struct allocation *a = left;
+    const struct allocation *b = right;
+    return (a->from > b->from) - (a->from < b->from);
+}
+
+rtl_status_t allocations_read(rtl_trace_t *trace, struct allocations_list *list)
+{
+    struct reader reader = {.list = list};
+    rtl_api_iter_t *calls;
+    rtl_api_t call;
+    *list = (struct allocations_list){0};
+    rtl_status_t status = rtlTraceApi(trace, NULL, &calls);
+    if (status != RTL_OK)
+        return status;
+    while ((status = rtlApiNext(calls, &call)) == RTL_OK) {
+        const struct known_call *known = find_call(call.name);
+        if (known && known->does == ALLOCATES)
+            allocate(&reader, &call, known->kind);
+        else if (known)
+            release(&reader, &call);
+    }
+    rtlApiIterFree(calls);
+    rtl_index_free(&reader.held);
+    for (size_t i = 0; i < list->count; ++i)
+        if (list->processes[i].count)
+            qsort(list->processes[i].list, list->processes[i].count,
+                  sizeof *list->processes[i].list, by_from);
+    return status == RTL_END ? RTL_OK : status;
+}
+
+static int by_number(const void *left, const void *right)
+{
+    uint64_t a = ((const uint64_t *)left)[0];
+    uint64_t b = ((const uint64_t *)right)[0];
+    return (a > b) - (a < b);
+}
+
+struct memory_peak allocations_peak(const struct allocations *allocations, enum memory_kind kind)
+{
+    struct memory_peak peak = {0};
+    uint64_t(*frees)[2] = memory_new(allocations->count, sizeof *frees); /* time, bytes */
+    size_t count = 0;
+    size_t next = 0;
+    uint64_t held = 0;
+    for (size_t i = 0; i < allocations->count; ++i)
+        if (allocations->list[i].kind == kind && allocations->list[i].to != UINT64_MAX) {
+            frees[count][0] = allocations->list[i].to;
+            frees[count++][1] = allocations->list[i].bytes;
+        }
+    if (count)
+        qsort(frees, count, sizeof *frees, by_number);
+    for (size_t i = 0; i < allocations->count; ++i) {
+        const struct allocation *one = &allocations->list[i];
+        if (one->kind != kind)
+            continue;
+        for (; next < count && frees[next][0] <= one->from; ++next)
+            held -= frees[next][1];
+        held += one->bytes;
+        if (held > peak.bytes)
+            peak = (struct memory_peak){held, one->from};
+    }
+    free(frees);
+    return peak;
+}
+
+bool allocation_is_held(const struct allocation *allocation, uint64_t time)
+{
+    return allocation->from <= time && allocation->to > time;
+}
+
+uint64_t allocations_at(const struct allocations *allocations, enum memory_kind kind, uint64_t time)
+{
+    uint64_t held = 0;
+    for (size_t i = 0; i < allocations->count && allocations->list[i].from <= time; ++i)
+        if (allocations->list[i].kind == kind && allocation_is_held(&allocations->list[i], time))
+            held += allocations->list[i].bytes;
+    return held;
+}
+
+void allocations_free(struct allocations_list *list)
+{
+    for (size_t i = 0; i < list->count; ++i)
+        free(list->processes[i].list);
+    free(list->processes);
+    texts_free(&list->names);
+    *list = (struct allocations_list){0};
+}
