@@ -217,7 +217,7 @@ static const struct {
     const char *label, *name;
 } no_calls[IDLE_CALLS] = {
     [IDLE_IN_GRAPH] = {"between kernels of a graph", "in_graph"},
-    [IDLE_SUBMITTED] = {"submitted, not begun", "submitted"},
+    [IDLE_SUBMITTED] = {"submitted and not begun", "submitted"},
     [IDLE_NO_CALL] = {"in no host call", "no_call"},
     [IDLE_UNKNOWN] = {"not known: no host call", "unknown"},
     [IDLE_STOPPED] = {"recording was stopped", "stopped"},
