@@ -1,5 +1,5 @@
-// steps serve|train|make|stop [NS [KERNELS]]: what a server, a trainer and a maker of graphs do,
-// whose steps and calls are known.
+// steps serve|train|make|stop|parts [NS [KERNELS]]: what a server, a trainer, a maker of graphs and
+// one of parts of steps do, whose steps and calls are known.
 //
 // A kernel takes NS (20000) on the software GPU; the decode graph has so many KERNELS (4).
 //
@@ -16,6 +16,10 @@
 // Graph 2 is captured and instantiated, and never launched. A third is captured only.
 //
 // stop: 20 tokens, 10 for which recording is stopped, and 20 more; the three parts 2 ms apart.
+//
+// parts: 3 requests, of which a token is a launch of each of 3 graphs (3, 4 and 5 kernels), a
+// kernel and a wait, and the prefill 30 kernels and no graph; 10 tokens each. Then 5 launches of
+// graph 4, and 5 once it is of other workgroups. Each graph is updated before its first launch.
 
 #include "../softgpu/hip/check.h"
 
@@ -28,6 +32,8 @@ namespace
 const int requests = 4, tokens = 25, prefill_kernels = 6;
 int decode_kernels = 4;
 const int iterations = 40, iteration_kernels = 7, other_kernels = 5;
+const int parts_graphs = 3, parts_requests = 3, parts_tokens = 10, parts_prefill = 30;
+const int parts_launches = 5;
 const unsigned planted_us = 300, updates = 5;
 const size_t planted_bytes = 65536, copied_bytes = 4096;
 
@@ -162,15 +168,20 @@ void train()
     CHECK(*counter == other_kernels + iterations * iteration_kernels, "kernels that ran");
 }
 
+void update(hipGraphExec_t exec, int kernels, unsigned blocks)
+{
+    hipGraphNode_t node = nullptr;
+    hipGraphExecUpdateResult result = hipGraphExecUpdateSuccess;
+    hipGraph_t graph = capture_only(kernels, blocks);
+    MUST(hipGraphExecUpdate(exec, graph, &node, &result));
+    MUST(hipGraphDestroy(graph));
+}
+
 void make()
 {
     hipGraphExec_t exec = capture(3, 1);
     for (unsigned i = 1; i <= updates; i++) {
-        hipGraphNode_t node = nullptr;
-        hipGraphExecUpdateResult result = hipGraphExecUpdateSuccess;
-        hipGraph_t graph = capture_only(3, 1 + i % 2);
-        MUST(hipGraphExecUpdate(exec, graph, &node, &result));
-        MUST(hipGraphDestroy(graph));
+        update(exec, 3, 1 + i % 2);
         if (i != 3) {
             MUST(hipGraphLaunch(exec, stream));
             MUST(hipStreamSynchronize(stream));
@@ -179,6 +190,38 @@ void make()
     MUST(hipGraphExecDestroy(exec));
     (void)capture(2, 1);
     (void)capture_only(4, 1);
+}
+
+void parts()
+{
+    hipGraphExec_t graphs[parts_graphs];
+    for (int i = 0; i < parts_graphs; i++) {
+        graphs[i] = capture(3 + i, 1);
+        update(graphs[i], 3 + i, 1);
+    }
+    for (int request = 0; request < parts_requests; request++) {
+        for (int i = 0; i < parts_prefill; i++) {
+            launch(4);
+        }
+        for (int token = 0; token < parts_tokens; token++) {
+            for (hipGraphExec_t graph : graphs) {
+                MUST(hipGraphLaunch(graph, stream));
+            }
+            launch(2);
+            MUST(hipStreamSynchronize(stream));
+        }
+    }
+    hipGraphExec_t grows = capture(3, 1);
+    for (unsigned blocks = 1; blocks <= 2; blocks++) {
+        update(grows, 3, blocks);
+        for (int i = 0; i < parts_launches; i++) {
+            MUST(hipGraphLaunch(grows, stream));
+            MUST(hipStreamSynchronize(stream));
+        }
+    }
+    CHECK(*counter == parts_requests * (parts_prefill + parts_tokens * (3 + 4 + 5 + 1)) +
+                          2 * parts_launches * 3,
+          "kernels that ran");
 }
 
 } // namespace
@@ -200,6 +243,8 @@ int main(int argc, char **argv)
         make();
     } else if (argc > 1 && std::strcmp(argv[1], "stop") == 0) {
         stop();
+    } else if (argc > 1 && std::strcmp(argv[1], "parts") == 0) {
+        parts();
     } else {
         serve();
     }

@@ -1,11 +1,11 @@
-"""steps.py RTL SERVE TRAIN DEMO MAKE SLOW FUSED STOP: compares `rtl steps` with what the programs did (steps.hip, the demo), and its times and
-causes of idle times with what a slower way makes of the tables of the trace."""
+"""steps.py RTL SERVE TRAIN DEMO MAKE SLOW FUSED STOP PARTS: compares `rtl steps` with what the programs did (steps.hip, the
+demo), and its times and causes of idle times with what a slower way makes of the tables of the trace."""
 import collections
 import json
 import subprocess
 import sys
 
-rtl, serve, train, demo, make, slow, fused, stop = sys.argv[1:]
+rtl, serve, train, demo, make, slow, fused, stop, parts = sys.argv[1:]
 REQUESTS, TOKENS, PLANTED = 4, 25, 300_000
 KINDS = ("graphs_ns", "eager_ns", "copies_ns", "idle_ns")
 failed = 0
@@ -182,6 +182,15 @@ def check_train():
     check_all_told(Work(train), thread)
 
 
+def check_parts():
+    seen = ask("steps", parts, "--list")
+    thread = seen["threads"][0]
+    equal([(phase["what"], phase["steps"], phase["launches"], phase["kernels_in_graphs"]) for phase in thread["phases"]],
+          [("graphs 1 to 3", 30, 90, 360), ("graph 4.2", 5, 5, 15), ("graph 4.3", 5, 5, 15)], "phases of parts")
+    check_thread(Work(parts), thread)
+    check_all_told(Work(parts), thread)
+
+
 def check_demo():
     seen = ask("steps", demo, "--list")
     thread = seen["threads"][0]
@@ -306,5 +315,6 @@ check_idle()
 check_by_graph()
 check_by_range()
 check_train()
+check_parts()
 check_demo()
 sys.exit(failed > 0)

@@ -4,7 +4,7 @@
 source "$(dirname "$0")/lib.sh"
 export SOFTGPU_PLUGINS=$1
 
-for what in serve train make stop; do
+for what in serve train make stop parts; do
     "$rtl" trace -q -m full --gpu soft -o $what.db -- "$bin/steps" $what >$what.out 2>$what.err ||
         fail "the program ended with status $?"
     "$rtl" check $what.db >check.out || fail "the trace of $what is not complete"
@@ -16,7 +16,8 @@ for what in "slow 22000" "fused 20000 3"; do
 done
 SOFTGPU_PLUGINS=$build/lib/softgpu/decode_plugin.so "$rtl" trace -q -m full --gpu soft -o demo.db -- \
     "$build/bin/rtl-demo-decode" --tokens 60 --layers 3 >demo.out 2>demo.err || fail "the demo ended with status $?"
-/usr/bin/python3 "$here/steps.py" "$rtl" serve.db train.db demo.db make.db slow.db fused.db stop.db || fail "the steps are not those of the program"
+/usr/bin/python3 "$here/steps.py" "$rtl" serve.db train.db demo.db make.db slow.db fused.db stop.db parts.db ||
+    fail "the steps are not those of the program"
 
 # status WANTED FAIL-IF: of a comparison with the slower server.
 status() {

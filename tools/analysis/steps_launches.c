@@ -11,7 +11,8 @@
 #include <string.h>
 
 #define LEAST_SINGLES 3u /* launches that stand alone and are a phase of their own all the same */
-#define NAME_GRAPHS   6u /* that a phase's name tells */
+#define NAME_GRAPHS   6u /* that a phase's name tells, a row of numbers being one */
+#define NAME_ROW      3u /* graphs with numbers one behind the other that are told as a row */
 
 struct launch {
     uint32_t item, graph;
@@ -78,6 +79,9 @@ static rtl_status_t number_items(struct finder *finder)
     for (size_t i = 0; i < finder->graph_count && status == RTL_OK; ++i) {
         const rtl_graph_t *graph = &finder->graphs[i];
         uint64_t hash = 0;
+        finder->item_of[i] = RTL_TRACE_NONE;
+        if (graph->launches == 0)
+            continue; /* one that was updated before its first launch */
         status = graph_alike(finder->trace, graph, &hash);
         uint64_t alike = hash;
         bool alone = launches_of(finder, i) == 1;
@@ -251,6 +255,20 @@ static void name_item(const struct finder *finder, uint32_t number, FILE *out)
         (void)fprintf(out, " and %" PRIu32 " like it", others);
 }
 
+/* How many items from the first on have a number alone as name, one behind the other. */
+static uint32_t row_of(const struct finder *finder, const uint32_t *items, uint32_t length)
+{
+    uint32_t count = 0;
+    while (count < length) {
+        const struct item *item = &finder->items[items[count]];
+        if (item->graphs > 1 || has_other_items(finder, items[count]) ||
+            item->graph != finder->items[items[0]].graph + count)
+            break;
+        ++count;
+    }
+    return count;
+}
+
 static char *name_of(const struct finder *finder, const uint32_t *items, uint32_t length)
 {
     char *text = NULL;
@@ -259,12 +277,19 @@ static char *name_of(const struct finder *finder, const uint32_t *items, uint32_
     if (!out)
         memory_is_short();
     (void)fputs(length > 1 ? "graphs " : "graph ", out);
-    for (uint32_t i = 0; i < length && i < NAME_GRAPHS; ++i) {
-        (void)fputs(i ? ", " : "", out);
-        name_item(finder, items[i], out);
+    uint32_t at = 0;
+    for (uint32_t told = 0; at < length && told < NAME_GRAPHS; ++told) {
+        uint32_t row = row_of(finder, items + at, length - at);
+        (void)fputs(told ? ", " : "", out);
+        name_item(finder, items[at], out);
+        if (row >= NAME_ROW) {
+            (void)fputs(" to ", out);
+            name_item(finder, items[at + row - 1], out);
+        }
+        at += row >= NAME_ROW ? row : 1;
     }
-    if (length > NAME_GRAPHS)
-        (void)fprintf(out, " and %" PRIu32 " more", length - NAME_GRAPHS);
+    if (at < length)
+        (void)fprintf(out, " and %" PRIu32 " more", length - at);
     if (fclose(out) != 0)
         memory_is_short();
     return text;
