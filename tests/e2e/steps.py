@@ -187,6 +187,10 @@ def check_parts():
     thread = seen["threads"][0]
     equal([(phase["what"], phase["steps"], phase["launches"], phase["kernels_in_graphs"]) for phase in thread["phases"]],
           [("graphs 1 to 3", 30, 90, 360), ("graph 4.2", 5, 5, 15), ("graph 4.3", 5, 5, 15)], "phases of parts")
+    # The prefills, which are in no graph, are in no token.
+    equal([step["eager_kernels"] for step in thread["steps"]], [1] * 30 + [0] * 10, "eager kernels of tokens")
+    equal([thread["outside"][where]["eager_kernels"] for where in ("before", "between", "behind")], [30, 60, 0],
+          "eager kernels of prefills")
     check_thread(Work(parts), thread)
     check_all_told(Work(parts), thread)
 

@@ -35,12 +35,14 @@ struct step {
     uint32_t copies, calls;    /**< that began in it */
     bool first, last;          /**< of a run: no step of the phase is right before, behind it */
     bool closed;               /**< nothing behind its own work is part of it */
+    bool split;                /**< last of a run that steps_split.h has made, or made shorter */
 };
 
 /** Steps that do the same. */
 struct phase {
-    char *name;   /**< "graph 3", "range decode" */
-    uint64_t key; /**< of what its steps do, the same in other traces */
+    char *name;       /**< "graph 3", "range decode" */
+    uint64_t key;     /**< of what its steps do, the same in other traces */
+    uint32_t allowed; /**< eager kernels and copies of a step that is split */
     uint64_t steps;
     uint64_t first, last;  /**< begin of the first step, end of the last */
     struct stats duration; /**< of a step, ns, in their order */

@@ -1,5 +1,6 @@
 #include "analysis/steps_measure.h"
 
+#include "analysis/steps_split.h"
 #include "common/memory.h"
 
 #include <stdlib.h>
@@ -11,6 +12,7 @@ struct place {
     struct idle_causes *causes;
     size_t step;    /* it is in, or was in last; count of steps: none yet */
     bool in;        /* the step, and not behind it */
+    uint64_t own;   /* its own work ends there, as far as is known */
     uint64_t close; /* the step ends there, UINT64_MAX: not known yet */
 };
 
@@ -65,8 +67,10 @@ static void pass(struct place *place, uint64_t at)
         if (place->in)
             current(place)->end = end;
         place->in = next;
-        if (next)
+        if (next) {
             place->step = next_step(place);
+            place->own = current(place)->own_end;
+        }
         place->close = UINT64_MAX;
     }
 }
@@ -77,6 +81,8 @@ static uint32_t allowed(const struct place *place)
     const struct step *step = current(place);
     if (step->closed)
         return 0;
+    if (step->split)
+        return place->thread->phases[step->phase].allowed;
     return step->first ? UINT32_MAX : step[-1].eager + step[-1].copies;
 }
 
@@ -85,15 +91,15 @@ static void coming_to(struct place *place, const struct activity_work *work)
 {
     if (!place->in || !current(place)->last || place->close != UINT64_MAX)
         return;
-    struct step *step = current(place);
-    if (work && work->start < step->own_end)
+    const struct step *step = current(place);
+    if (work && work->start < place->own)
         return;
     if (work && work->start < next_begin(place) && work->kind != ACTIVITY_GRAPH &&
         step->eager + step->copies < allowed(place)) {
-        step->own_end = work->end > step->own_end ? work->end : step->own_end;
+        place->own = work->end > place->own ? work->end : place->own;
         return;
     }
-    place->close = step->own_end;
+    place->close = place->own;
 }
 
 static rtl_status_t coming(void *context, const struct activity_work *work)
@@ -245,7 +251,8 @@ static rtl_status_t find_untold(rtl_trace_t *trace, struct steps *steps)
     return status;
 }
 
-rtl_status_t steps_measure(rtl_trace_t *trace, struct steps *steps)
+/* One pass over the work of all processes. */
+static rtl_status_t measure_all(rtl_trace_t *trace, struct steps *steps)
 {
     struct place *places = memory_new(steps->count, sizeof *places);
     rtl_status_t status = RTL_OK;
@@ -266,11 +273,42 @@ rtl_status_t steps_measure(rtl_trace_t *trace, struct steps *steps)
         status = measure_process(trace, &measure);
         i += measure.count;
     }
+    free(places);
+    return status;
+}
+
+/* Forgets what a pass has measured. */
+static void forget(struct steps *steps)
+{
+    for (size_t i = 0; i < steps->count; ++i) {
+        struct steps_thread *thread = &steps->threads[i];
+        for (size_t k = 0; k < thread->count; ++k) {
+            struct step *step = &thread->steps[k];
+            memset(step->time, 0, sizeof step->time);
+            step->in_graphs = step->eager = step->copies = 0;
+        }
+        for (size_t k = 0; k < thread->phase_count; ++k)
+            idle_times_free(&thread->phases[k].idle);
+        for (size_t k = 0; k < OUTSIDES; ++k)
+            idle_times_free(&thread->outside[k].idle);
+        memset(thread->outside, 0, sizeof thread->outside);
+        idle_causes_free(&steps->causes[i]);
+    }
+    free(steps->causes);
+    steps->causes = NULL;
+}
+
+rtl_status_t steps_measure(rtl_trace_t *trace, struct steps *steps)
+{
+    rtl_status_t status = measure_all(trace, steps);
+    if (status == RTL_OK && steps->by == STEPS_BY_LAUNCHES && steps_split(steps)) {
+        forget(steps);
+        status = measure_all(trace, steps);
+    }
     for (size_t i = 0; i < steps->count && status == RTL_OK; ++i) {
         status = count_calls(trace, &steps->threads[i]);
         sum_up(&steps->threads[i]);
         find_trends(&steps->threads[i]);
     }
-    free(places);
     return status == RTL_OK ? find_untold(trace, steps) : status;
 }
