@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# llama.sh: llama.cpp under rtl trace, with graphs, on a model of random weights (tiny_model.py). The software GPU computes
-# nothing of its kernels, so what it says is of no use; what it runs does not depend on that. Each trace must be complete and the
-# truth, and rtl steps must find what llama.cpp was asked for: prefills, and a step for each token. Runs in a root of
-# script/rocm. The packages are installed once (400 MB to download, 2.3 GB of disk) and stay in the root.
+# llama.sh: llama.cpp under rtl trace, with graphs, on a model of random weights (tiny_model.py). The software GPU
+# computes nothing of its kernels, so what it says is of no use; what it runs does not depend on that. Each trace must
+# be complete and the truth, and rtl steps must find what llama.cpp was asked for: prefills, and a step for each
+# token. Runs in a root of script/rocm. The packages are installed once (400 MB to download, 2.3 GB of disk) and stay
+# in the root.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 here=$PWD
@@ -69,23 +70,32 @@ GGML_CUDA_DISABLE_FUSION=1 recorded bench "${bench[@]}"
 steps=$((rounds * tokens))
 equal "prefills and tokens" "$(phases bench)" "$rounds:$rounds $steps:$steps"
 
-# The last layer takes the rows of which something is wanted, by two kernels within it, and is in no row with the others.
-# Behind it are a norm of two kernels and the vocabulary's matrix.
+# The last layer takes the rows of which something is wanted, by two kernels within it, and is in no row with the
+# others. Behind it are a norm of two kernels and the vocabulary's matrix.
 decode=$(graph_of bench "$steps")
 "$rtl" graph show --layers --json bench.db "$decode" >layers.json
 equal "layers of the decode graph" "$(jq '.layers.layers | length' layers.json)" $((layers - 1))
 equal "nodes outside the layers but the last" \
     "$(jq "(.nodes | length) - $layers * .layers.length" layers.json)" 5
 
-# Two GPUs that share each matrix: both launch a graph up to each sum over them, of which a layer has two, and one behind
-# the last.
+# Two GPUs that share each matrix: both launch a graph up to each sum over them, of which a layer has two, and one
+# behind the last.
 SOFTGPU_DEVICES=2 recorded tensor "${bench[@]}" -sm tensor
 parts=$((2 * (2 * layers + 1)))
-equal "prefills and tokens of two GPUs" "$(phases tensor)" "$rounds:$((parts * rounds)) $steps:$((parts * steps))"
+equal "prefills and tokens of two GPUs" "$(phases tensor)" \
+    "$rounds:$((parts * rounds)) $steps:$((parts * steps))"
+
+# Prefills in turn with tokens are in no graph, nor is the first token behind one; they are in no step.
+recorded mixed llama-bench -m "$model" -ngl 99 -p 0 -n 0 -pg "$prompt,$tokens" -r "$rounds"
+equal "tokens between prefills" "$(phases mixed)" "$((steps - rounds)):$((steps - rounds))"
+least=$((8 * layers)) # kernels of a pass over the model
+equal "tokens with a prefill in them" \
+    "$("$rtl" steps --list --json mixed.db | jq "[.threads[].steps[] | select(.eager_kernels >= $least)] | length")" 0
 
 # A request: the prompt brings the first token, and of the second llama.cpp makes no graph yet.
-recorded request llama-completion -m "$model" -ngl 99 -p "w1 w2 w3 w4 w5" -n 24 --ignore-eos --temp 0 -no-cnv --no-warmup
+recorded request llama-completion -m "$model" -ngl 99 -p "w1 w2 w3 w4 w5" -n 24 --ignore-eos --temp 0 -no-cnv \
+    --no-warmup
 equal "tokens of a request" "$(phases request)" "22:22"
-for name in bench tensor request; do
+for name in bench tensor mixed request; do
     "$rtl" steps "$name.db"
 done

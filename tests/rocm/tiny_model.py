@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""tiny_model.py FILE: writes a model of the Llama architecture for llama.cpp: 4 layers, 4 heads of 64, a vocabulary of 512
-tokens, random weights, the same in each run. It knows nothing; a program does with it what it does with a large one.
+"""tiny_model.py FILE: writes a model of the Llama architecture for llama.cpp: 4 layers, 4 heads of 64, a vocabulary
+of 512 tokens, random weights, the same in each run. It knows nothing; a program does with it what it does with a
+large one.
 
 The format is GGUF 3: a head of keys and values, a table of tensors, and their data, each aligned to 32 bytes.
 """
