@@ -55,6 +55,13 @@ graph_of() {
     "$rtl" sql "$1.db" "SELECT graph FROM graph_launches GROUP BY graph HAVING count(*) = $2"
 }
 
+# no_prefill_in_tokens NAME: a pass over the model is 8 kernels a layer, or more.
+no_prefill_in_tokens() {
+    local many="select(.eager_kernels >= 8 * $layers)"
+    equal "tokens of $1 with a prefill in them" \
+        "$("$rtl" steps --list --json "$1.db" | jq "[.threads[].steps[] | $many] | length")" 0
+}
+
 are_installed || install
 tests/rocm/tested.sh
 rtl=$here/build/tested/bin/rtl
@@ -88,14 +95,17 @@ equal "prefills and tokens of two GPUs" "$(phases tensor)" \
 # Prefills in turn with tokens are in no graph, nor is the first token behind one; they are in no step.
 recorded mixed llama-bench -m "$model" -ngl 99 -p 0 -n 0 -pg "$prompt,$tokens" -r "$rounds"
 equal "tokens between prefills" "$(phases mixed)" "$((steps - rounds)):$((steps - rounds))"
-least=$((8 * layers)) # kernels of a pass over the model
-equal "tokens with a prefill in them" \
-    "$("$rtl" steps --list --json mixed.db | jq "[.threads[].steps[] | select(.eager_kernels >= $least)] | length")" 0
+no_prefill_in_tokens mixed
 
 # A request: the prompt brings the first token, and of the second llama.cpp makes no graph yet.
 recorded request llama-completion -m "$model" -ngl 99 -p "w1 w2 w3 w4 w5" -n 24 --ignore-eos --temp 0 -no-cnv \
     --no-warmup
 equal "tokens of a request" "$(phases request)" "22:22"
-for name in bench tensor mixed request; do
+
+# Requests to a server, in turn: the same of each.
+recorded server python3 "$here/tests/rocm/llama_requests.py" "$model" "$tokens" "$rounds"
+equal "tokens of requests" "$(phases server)" "$((steps - 2 * rounds)):$((steps - 2 * rounds))"
+no_prefill_in_tokens server
+for name in bench tensor mixed request server; do
     "$rtl" steps "$name.db"
 done
