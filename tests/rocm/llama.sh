@@ -77,13 +77,20 @@ GGML_CUDA_DISABLE_FUSION=1 recorded bench "${bench[@]}"
 steps=$((rounds * tokens))
 equal "prefills and tokens" "$(phases bench)" "$rounds:$rounds $steps:$steps"
 
-# The last layer takes the rows of which something is wanted, by two kernels within it, and is in no row with the
-# others. Behind it are a norm of two kernels and the vocabulary's matrix.
+# The last layer takes the rows of which something is wanted, by two kernels within it. Behind it are a norm of two kernels
+# and the vocabulary's matrix.
 decode=$(graph_of bench "$steps")
 "$rtl" graph show --layers --json bench.db "$decode" >layers.json
-equal "layers of the decode graph" "$(jq '.layers.layers | length' layers.json)" $((layers - 1))
-equal "nodes outside the layers but the last" \
-    "$(jq "(.nodes | length) - $layers * .layers.length" layers.json)" 5
+equal "layers of the decode graph" "$(jq '.layers.layers | length' layers.json)" $layers
+equal "nodes of the last layer, and behind it" \
+    "$(jq -c '[.layers.layers[-1] | .last_node - .first_node + 1] + [.layers.after.nodes | length]' layers.json)" \
+    "[$(($(jq .layers.length layers.json) + 2)),3]"
+
+# What that layer takes, by the kernels of its nodes.
+read -r first last < <(jq -r '.layers.layers[-1] | "\(.first_node) \(.last_node)"' layers.json)
+equal "p50 of the last layer" "$(jq '.layers.layers[-1].time.p50_ns' layers.json)" \
+    "$("$rtl" sql bench.db "SELECT max(end) - min(start) AS ns FROM kernels WHERE graph = $decode AND node BETWEEN $first
+        AND $last GROUP BY launch ORDER BY ns LIMIT 1 OFFSET $((steps / 2 - 1))")"
 
 # Two GPUs that share each matrix: both launch a graph up to each sum over them, of which a layer has two, and one
 # behind the last.

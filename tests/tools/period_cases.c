@@ -88,6 +88,27 @@ const char *Period_OneOdd(void)
     return NULL;
 }
 
+/* A last block with others among its items, a quarter as many at most. */
+static size_t odd(const char *text)
+{
+    struct period period;
+    uint32_t items[512];
+    size_t count = strlen(text);
+    for (size_t i = 0; i < count; ++i)
+        items[i] = (uint32_t)text[i];
+    return find(text, &period) ? period_odd_block(items, count, &period) : SIZE_MAX;
+}
+
+const char *Period_OddBlock(void)
+{
+    CHECK(odd("xabcdabcdabcdaXbcdyz") == 5 && odd("xabcdabcdabcdXabcdyz") == 5);
+    CHECK(odd("abcdefghabcdefghabcdefghabXcdeYfghz") == 10);
+    CHECK(odd("abcdefghabcdefghabcdefghabXcdeYfgZhz") == 0); /* three others are too many */
+    CHECK(odd("xabcdabcdabcdabXYcd") == 0 && odd("xabcdabcdabcdabdc") == 0);
+    CHECK(odd("abcdabcdabcd") == 0 && odd("abcdabcdabcdabc") == 0 && odd("aaaXa") == 0);
+    return NULL;
+}
+
 static uint64_t state = 1;
 
 static uint32_t draw(uint32_t below)

@@ -97,6 +97,7 @@ RTL_C_TEST(Period, Nested)
 RTL_C_TEST(Period, None)
 RTL_C_TEST(Period, Interleaved)
 RTL_C_TEST(Period, OneOdd)
+RTL_C_TEST(Period, OddBlock)
 RTL_C_TEST(Period, AsByTrying)
 RTL_C_TEST(Period, ManyItems)
 

@@ -103,3 +103,16 @@ bool period_find(const uint32_t *items, size_t count, struct period *period)
     *period = best;
     return true;
 }
+
+size_t period_odd_block(const uint32_t *items, size_t count, const struct period *period)
+{
+    const uint32_t *block = items + period->begin;
+    size_t behind = period->begin + period->length * period->count;
+    size_t found = 0;
+    for (size_t at = 0; behind + at < count && at < period->length + period->length / 4; ++at) {
+        found += items[behind + at] == block[found];
+        if (found == period->length)
+            return at + 1;
+    }
+    return 0;
+}

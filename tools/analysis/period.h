@@ -26,4 +26,8 @@ struct period {
  * that is short ends the program with a sentence. */
 bool period_find(const uint32_t *items, size_t count, struct period *period);
 
+/** Items right behind the last block that hold its items in their order and at most a quarter as
+ * many others in between, as a decoder's last layer may: how many, 0 if there are no such ones. */
+size_t period_odd_block(const uint32_t *items, size_t count, const struct period *period);
+
 #endif

@@ -22,7 +22,7 @@ struct watcher {
     uint32_t *order; /* by number of node: its place among those with kernels, or RTL_TRACE_NONE */
     size_t order_count;
     bool *seen;                /* by place: in this launch */
-    struct stretch *stretches; /* before, layers, after */
+    struct stretch *stretches; /* before, layers, the odd one, after */
 };
 
 size_t graph_layers_begin(const struct graph_layers *layers)
@@ -33,6 +33,11 @@ size_t graph_layers_begin(const struct graph_layers *layers)
 size_t graph_layers_end(const struct graph_layers *layers)
 {
     return layers->period.begin + layers->period.length * layers->period.count;
+}
+
+size_t graph_layers_odd_end(const struct graph_layers *layers)
+{
+    return graph_layers_end(layers) + layers->odd_length;
 }
 
 uint32_t graph_layers_node(const struct graph_layers *layers, size_t layer, size_t place)
@@ -63,6 +68,8 @@ static void find_block(struct graph_layers *layers, const struct graph_reading *
     for (size_t i = 0; i < layers->node_count; ++i)
         items[i] = item_of(&texts, &reading->nodes[layers->nodes[i]]);
     layers->found = period_find(items, layers->node_count, &layers->period);
+    if (layers->found)
+        layers->odd_length = period_odd_block(items, layers->node_count, &layers->period);
     free(items);
     texts_free(&texts);
     if (!layers->found)
@@ -89,7 +96,7 @@ static void begin(struct watcher *watcher, const struct graph_reading *reading,
     }
     watcher->seen = memory_new(layers->node_count, sizeof *watcher->seen);
     find_block(layers, reading);
-    watcher->stretches = memory_new(layers->period.count + 2, sizeof *watcher->stretches);
+    watcher->stretches = memory_new(layers->period.count + 3, sizeof *watcher->stretches);
 }
 
 /* Whether a launch has kernels of just the nodes that the first one had. */
@@ -130,15 +137,16 @@ static void add_launch(struct watcher *watcher, const struct graph_kernel *kerne
 {
     struct graph_layers *layers = watcher->layers;
     const struct period *period = &layers->period;
-    struct stretch *after = watcher->stretches + period->count + 1;
-    for (size_t i = 0; i < period->count + 2; ++i)
+    struct stretch *odd = watcher->stretches + period->count + 1;
+    struct stretch *after = odd + 1;
+    for (size_t i = 0; i < period->count + 3; ++i)
         watcher->stretches[i].seen = false;
     for (size_t i = 0; i < count; ++i) {
         size_t at = watcher->order[kernels[i].node];
         if (at < graph_layers_begin(layers)) {
             stretch(watcher->stretches, &kernels[i], i == 0);
         } else if (at >= graph_layers_end(layers)) {
-            stretch(after, &kernels[i], i == 0);
+            stretch(at < graph_layers_odd_end(layers) ? odd : after, &kernels[i], i == 0);
         } else {
             size_t within = at - period->begin;
             struct graph_place *place = &layers->places[within % period->length];
@@ -151,6 +159,7 @@ static void add_launch(struct watcher *watcher, const struct graph_kernel *kerne
     add_stretch(&layers->before, watcher->stretches);
     for (size_t i = 0; i < period->count; ++i)
         add_stretch(&layers->layers[i].took, &watcher->stretches[i + 1]);
+    add_stretch(&layers->odd, odd);
     add_stretch(&layers->after, after);
 }
 
@@ -250,6 +259,7 @@ void graph_layers_free(struct graph_layers *layers)
         stats_free(&layers->places[i].gap);
     }
     free_section(&layers->before);
+    free_section(&layers->odd);
     free_section(&layers->after);
     free(layers->nodes);
     free(layers->layers);

@@ -37,7 +37,10 @@ struct graph_layers {
     struct period period; /**< places among `nodes` */
     struct graph_layer *layers;
     struct graph_place *places;
-    struct graph_section before, after; /**< the first, the last; empty where no node is */
+    size_t odd_length;        /**< nodes of one more layer behind them, with other nodes among them
+                                 (period_odd_block); 0: none */
+    struct graph_section odd; /**< it */
+    struct graph_section before, after; /**< what is outside; empty where no node is */
     uint64_t usual;                     /**< the median of the layers' p50, ns */
     uint64_t distance;                  /**< the median of the distances from it, ns */
     uint32_t outlying;                  /**< layers */
@@ -59,6 +62,9 @@ uint32_t graph_layers_node(const struct graph_layers *layers, size_t layer, size
 /** Nodes before the first layer, and those up to the end of the last. */
 size_t graph_layers_begin(const struct graph_layers *layers);
 size_t graph_layers_end(const struct graph_layers *layers);
+
+/** Nodes up to the end of the odd layer, if there is one. */
+size_t graph_layers_odd_end(const struct graph_layers *layers);
 
 /** Further from the usual p50 than this a layer is outlying, ns: 4 times the median distance of the
  * layers from it, and 5 % of it at least. */

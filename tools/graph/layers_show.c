@@ -44,12 +44,14 @@ static void show_outside(const char *where, size_t count, struct graph_section *
 
 static void show_head(struct graph_layers *layers, const struct graph_reading *reading)
 {
-    size_t behind = layers->node_count - graph_layers_end(layers);
+    size_t behind = layers->node_count - graph_layers_odd_end(layers);
     size_t held = layers->node_count - graph_layers_begin(layers) - behind;
-    (void)printf("  %s of %s: nodes %" PRIu32 " to %" PRIu32 ", %s of the graph's\n",
-                 show_things(layers->period.count, "layer").text,
-                 show_things(layers->period.length, "node").text, graph_layers_node(layers, 0, 0),
-                 graph_layers_node(layers, layers->period.count - 1, layers->period.length - 1),
+    (void)printf("  %s of %s", show_things(layers->period.count, "layer").text,
+                 show_things(layers->period.length, "node").text);
+    if (layers->odd_length)
+        (void)printf(", and a last one of %zu", layers->odd_length);
+    (void)printf(": nodes %" PRIu32 " to %" PRIu32 ", %s of the graph's\n",
+                 graph_layers_node(layers, 0, 0), layers->nodes[graph_layers_odd_end(layers) - 1],
                  show_share(held, layers->node_count).text);
     show_outside("before the first", graph_layers_begin(layers), &layers->before);
     show_outside("after the last", behind, &layers->after);
@@ -72,18 +74,34 @@ static void show_outlying(struct graph_layers *layers)
                  show_duration((double)graph_layers_limit(layers)).text);
 }
 
+static void show_took(struct table *table, size_t number, uint32_t first, uint32_t last,
+                      struct graph_section *took)
+{
+    char text[64];
+    table_cell(table, show_count(number).text);
+    (void)snprintf(text, sizeof text, "%" PRIu32 "-%" PRIu32, first, last);
+    table_cell(table, text);
+    table_cell(table, mean(&took->time).text);
+    table_cell(table, quantile(&took->time, 500).text);
+    table_cell(table, quantile(&took->time, 900).text);
+    table_cell(table, mean(&took->gap).text);
+}
+
+/* It has more to do than the others, so it is not measured by them. */
+static void show_odd(struct graph_layers *layers, struct table *table)
+{
+    show_took(table, layers->period.count, layers->nodes[graph_layers_end(layers)],
+              layers->nodes[graph_layers_odd_end(layers) - 1], &layers->odd);
+    table_cell(table, "");
+    table_cell(table, "more nodes");
+}
+
 static void show_layer(struct graph_layers *layers, struct table *table, size_t number)
 {
     struct graph_layer *layer = &layers->layers[number];
     char text[64];
-    table_cell(table, show_count(number).text);
-    (void)snprintf(text, sizeof text, "%" PRIu32 "-%" PRIu32, graph_layers_node(layers, number, 0),
-                   graph_layers_node(layers, number, layers->period.length - 1));
-    table_cell(table, text);
-    table_cell(table, mean(&layer->took.time).text);
-    table_cell(table, quantile(&layer->took.time, 500).text);
-    table_cell(table, quantile(&layer->took.time, 900).text);
-    table_cell(table, mean(&layer->took.gap).text);
+    show_took(table, number, graph_layers_node(layers, number, 0),
+              graph_layers_node(layers, number, layers->period.length - 1), &layer->took);
     (void)snprintf(text, sizeof text, "%+.1f %%", 100 * away(layers, layer));
     table_cell(table, text);
     table_cell(table, layer->outlying ? "outlying" : "usual");
@@ -104,8 +122,10 @@ static void show_layers(struct graph_layers *layers, unsigned top)
     HEADING(table, cells);
     for (size_t i = 0; i < layers->period.count && (!top || i < top); ++i)
         show_layer(layers, table, i);
+    if (layers->odd_length && (!top || layers->period.count < top))
+        show_odd(layers, table);
     table_print(table, stdout);
-    show_more(layers->period.count, top);
+    show_more(layers->period.count + (layers->odd_length > 0), top);
 }
 
 static uint64_t places_total(const struct graph_layers *layers)
@@ -149,7 +169,7 @@ static void show_others(const struct graph_layers *layers, const struct graph_re
 {
     static const char *const cells[] = {"outside", "mean", "gap", "kernel"};
     size_t begin = graph_layers_begin(layers);
-    size_t end = graph_layers_end(layers);
+    size_t end = graph_layers_odd_end(layers);
     size_t count = begin + layers->node_count - end;
     if (count == 0)
         return;
@@ -190,6 +210,15 @@ static json_t *json_layers(struct graph_layers *layers)
                             graph_stats_json(&layer->took.gap), "away", away(layers, layer),
                             "outlying", (int)layer->outlying));
     }
+    if (layers->odd_length)
+        (void)json_array_append_new(
+            list,
+            json_pack("{s:I, s:o, s:o, s:o, s:o, s:n, s:b, s:b}", "layer",
+                      (json_int_t)layers->period.count, "first_node",
+                      open_id(layers->nodes[graph_layers_end(layers)]), "last_node",
+                      open_id(layers->nodes[graph_layers_odd_end(layers) - 1]), "time",
+                      graph_stats_json(&layers->odd.time), "gap",
+                      graph_stats_json(&layers->odd.gap), "away", "outlying", 0, "more_nodes", 1));
     return list;
 }
 
@@ -237,6 +266,6 @@ json_t *graph_layers_json(struct graph_layers *layers, struct graph_reading *rea
                               json_section(layers, 0, graph_layers_begin(layers), &layers->before));
     (void)json_object_set_new(
         object, "after",
-        json_section(layers, graph_layers_end(layers), layers->node_count, &layers->after));
+        json_section(layers, graph_layers_odd_end(layers), layers->node_count, &layers->after));
     return object;
 }
