@@ -308,6 +308,24 @@ def check_stop():
     check_all_told(Work(stop), seen)
 
 
+def check_families():
+    """All kernels of the server are of one function, of which rules of the user tell the family; those of the demo are
+    known (e2e.families): what is told of them is all that ran in steps."""
+    phases = ask("steps", serve, "--families", "rules")["threads"][0]["phases"]
+    equal({phase["what"]: phase["families"] for phase in phases},
+          {"graph 1": [{"family": "takes", "ns": 6 * REQUESTS * 20000, "kernels": 6 * REQUESTS}],
+           "graph 2": [{"family": "takes", "ns": 5 * TOKENS * REQUESTS * 20000, "kernels": 5 * TOKENS * REQUESTS}]},
+          "families of the server")
+    seen = ask("steps", demo, "--list")["threads"][0]
+    first, last = seen["steps"][0]["start_ns"], seen["steps"][-1]["end_ns"]
+    kernels = sql(demo, f"SELECT name, end - start AS ns FROM kernels WHERE start >= {first} AND start < {last}")
+    families = {family["family"]: (family["ns"], family["kernels"]) for family in seen["phases"][0]["families"]}
+    norms = [kernel["ns"] for kernel in kernels if kernel["name"].startswith("decode::norm(")]
+    equal(families["norm"], (sum(norms), len(norms)), "norms of the demo")
+    equal(tuple(map(sum, zip(*families.values()))), (sum(k["ns"] for k in kernels), len(kernels)), "kernels of the demo")
+
+
+check_families()
 check_stop()
 check_diff()
 check_alike()

@@ -16,6 +16,7 @@ for what in "slow 22000" "fused 20000 3"; do
 done
 SOFTGPU_PLUGINS=$build/lib/softgpu/decode_plugin.so "$rtl" trace -q -m full --gpu soft -o demo.db -- \
     "$build/bin/rtl-demo-decode" --tokens 60 --layers 3 >demo.out 2>demo.err || fail "the demo ended with status $?"
+echo 'hip_takes = takes' >rules
 /usr/bin/python3 "$here/steps.py" "$rtl" serve.db train.db demo.db make.db slow.db fused.db stop.db parts.db ||
     fail "the steps are not those of the program"
 
@@ -39,6 +40,7 @@ refused "train.db has no graphs" graph costs train.db
 refused "train.db has no steps: no launches of graphs that do the same repeat three times (--by graph:N: whatever graph N does)" steps --by launches train.db
 refused "serve.db has no graph 7: it has 1, 2" steps --by graph:7 serve.db
 refused "serve.db has no range of the name that --by gives" steps --by range:step serve.db
+refused "none cannot be opened: No such file or directory" steps --families none serve.db
 for limit in "" steps "steps >" "steps > x%" "steps > 3" "steps > -1%" "decode > 3%" "steps > nan%" "steps > 3%%"; do
     refused "'$limit' is nothing for --fail-if: it is such as 'steps > 3%', 'graphs > 3%' or 'kernels > 10%'" \
         diff --fail-if "$limit" serve.db slow.db

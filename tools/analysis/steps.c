@@ -58,6 +58,7 @@ static void free_thread(struct steps_thread *thread)
         for (unsigned kind = 0; kind < ACTIVITIES; ++kind)
             stats_free(&phase->time[kind]);
         idle_times_free(&phase->idle);
+        family_times_free(&phase->families);
     }
     for (unsigned where = 0; where < OUTSIDES; ++where)
         idle_times_free(&thread->outside[where].idle);
@@ -90,6 +91,7 @@ void steps_free(struct steps *steps)
         if (steps->causes)
             idle_causes_free(&steps->causes[i]);
     }
+    steps_families_free(&steps->families);
     free(steps->threads);
     free(steps->causes);
     *steps = (struct steps){0};

@@ -13,6 +13,7 @@
 #include "analysis/compare.h"
 #include "analysis/idle.h"
 #include "analysis/stats.h"
+#include "analysis/steps_families.h"
 
 #include <stdbool.h>
 
@@ -49,7 +50,8 @@ struct phase {
     struct stats time[ACTIVITIES];
     uint64_t launches, in_graphs, eager, copies, calls; /**< sums */
     struct idle_times idle;
-    struct comparison trend; /**< durations of the last quarter against those of the first */
+    struct family_times families; /**< of its kernels, the largest first; empty: not asked for */
+    struct comparison trend;      /**< durations of the last quarter against those of the first */
 };
 
 /** Steps of a phase per second, from its first one's begin to its last one's end. */
@@ -81,7 +83,8 @@ struct steps {
     enum steps_by by;             /**< how they were found; never STEPS_BY_AUTO once they are */
     struct steps_thread *threads; /**< those with steps, by process */
     size_t count;
-    struct idle_causes *causes; /**< by place in `threads`, for their phases */
+    struct steps_families families; /**< rules NULL: not asked for */
+    struct idle_causes *causes;     /**< by place in `threads`, for their phases */
     /** Of STEPS_BY_KERNELS: eager kernels of the queues that were looked at, and those of them in
      * the blocks that repeat. */
     uint64_t kernels, kernels_in_blocks;

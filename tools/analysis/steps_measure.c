@@ -17,6 +17,7 @@ struct place {
 };
 
 struct measure {
+    struct steps_families *families; /* NULL: not asked for */
     struct place *places;
     size_t count;
 };
@@ -150,6 +151,9 @@ static rtl_status_t begun(void *context, const struct activity_work *work)
             step->in_graphs += work->kind == ACTIVITY_GRAPH;
             step->eager += work->kind == ACTIVITY_EAGER;
             step->copies += work->kind == ACTIVITY_COPY;
+            if (work->kernel && measure->families)
+                steps_families_add(measure->families, &place->thread->phases[step->phase].families,
+                                   work->kernel->name, work->end - work->start);
         } else {
             struct outside_steps *outside = outside_of(place);
             outside->in_graphs += work->kind == ACTIVITY_GRAPH;
@@ -266,7 +270,8 @@ static rtl_status_t measure_all(rtl_trace_t *trace, struct steps *steps)
                                    .close = UINT64_MAX};
     }
     for (size_t i = 0; i < steps->count && status == RTL_OK;) {
-        struct measure measure = {.places = &places[i]};
+        struct measure measure = {.families = steps->families.rules ? &steps->families : NULL,
+                                  .places = &places[i]};
         while (i + measure.count < steps->count &&
                steps->threads[i + measure.count].process == steps->threads[i].process)
             ++measure.count;
@@ -287,8 +292,10 @@ static void forget(struct steps *steps)
             memset(step->time, 0, sizeof step->time);
             step->in_graphs = step->eager = step->copies = 0;
         }
-        for (size_t k = 0; k < thread->phase_count; ++k)
+        for (size_t k = 0; k < thread->phase_count; ++k) {
             idle_times_free(&thread->phases[k].idle);
+            family_times_free(&thread->phases[k].families);
+        }
         for (size_t k = 0; k < OUTSIDES; ++k)
             idle_times_free(&thread->outside[k].idle);
         memset(thread->outside, 0, sizeof thread->outside);
@@ -309,6 +316,8 @@ rtl_status_t steps_measure(rtl_trace_t *trace, struct steps *steps)
         status = count_calls(trace, &steps->threads[i]);
         sum_up(&steps->threads[i]);
         find_trends(&steps->threads[i]);
+        for (size_t k = 0; k < steps->threads[i].phase_count; ++k)
+            family_times_sort(&steps->threads[i].phases[k].families);
     }
     return status == RTL_OK ? find_untold(trace, steps) : status;
 }

@@ -69,7 +69,7 @@ _rtl() {
     export:--table) mapfile -t COMPREPLY < <(compgen -W "kernels copies api ranges launches kernel_counters range_counters counter_collection" -- "$cur") ;;
     export:--from | export:--to) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
     export:--split-size) mapfile -t COMPREPLY < <(compgen -W "100M 400M 1G" -- "$cur") ;;
-    import:-o | import:--output | doctor:-o | doctor:--output | export:-o | export:--output | trace:-o | trace:--output | view:-o | view:--output | demo:-k | demo:--keep | bench:--html | check:-t | check:--truth | summary:--families)
+    import:-o | import:--output | doctor:-o | doctor:--output | export:-o | export:--output | trace:-o | trace:--output | view:-o | view:--output | demo:-k | demo:--keep | bench:--html | check:-t | check:--truth | summary:--families | steps:--families)
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         ;;
     trace:-- | bench:--) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
@@ -88,7 +88,7 @@ _rtl() {
         ranges) options+=" --top --range --name --kernels --metrics --wide --json" ;;
         memory) options+=" --top --json" ;;
         idle) options+=" --top --from --to --json" ;;
-        steps) options+=" --by --top --list --json" ;;
+        steps) options+=" --by --families --top --list --json" ;;
         timeline) options+=" --from --to --launch --width --json" ;;
         diff) options+=" --top --fail-if --all --wide --json" ;;
         graph)

@@ -41,6 +41,17 @@ static json_t *json_trend(const struct comparison *trend)
                      told ? json_real(trend->p) : json_null());
 }
 
+static json_t *json_families(const struct family_times *times)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < times->count && times->list[i].kernels; ++i)
+        (void)json_array_append_new(array, json_pack("{s:o, s:o, s:o}", "family",
+                                                     open_text(times->list[i].family), "ns",
+                                                     open_number(times->list[i].ns), "kernels",
+                                                     open_number(times->list[i].kernels)));
+    return array;
+}
+
 static json_t *json_phase(const struct idle_causes *causes, struct phase *phase, size_t number)
 {
     json_t *object =
@@ -54,6 +65,7 @@ static json_t *json_phase(const struct idle_causes *causes, struct phase *phase,
     set(object, "steps_per_s", json_real(steps_rate(phase)));
     set(object, "trend", json_trend(&phase->trend));
     set(object, "idle", json_idle(causes, &phase->idle));
+    set(object, "families", json_families(&phase->families));
     return object;
 }
 

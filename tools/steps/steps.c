@@ -20,6 +20,7 @@ struct options {
     enum steps_by by;
     struct graph_id graph;
     const char *range;
+    const char *families; /* file of rules, NULL: none */
     unsigned top;
     bool list, json;
 };
@@ -80,9 +81,9 @@ static int find(rtl_trace_t *trace, struct options *options, struct steps *steps
     return steps->count ? EXIT_FINE : fail_without(options, steps, ranges);
 }
 
-static int show(rtl_trace_t *trace, struct options *options)
+static int show(rtl_trace_t *trace, struct options *options, struct family_rules *rules)
 {
-    struct steps steps = {0};
+    struct steps steps = {.families = {.rules = rules}};
     rtl_trace_info_t info;
     if (rtlTraceInfo(trace, &info) != RTL_OK)
         return open_failed(trace, options->path);
@@ -129,11 +130,15 @@ static int parse_by(const char *text, struct options *options)
                     text);
 }
 
+enum { KEY_FAMILIES = 256 };
+
 static const struct argp_option option_list[] = {
     {"by", 'b', "WHAT", 0,
      "what makes a step: launches (of graphs, that repeat), graph:NUMBER (each launch of this "
      "graph), range:NAME (each range of this name), kernels (eager ones, that repeat), or auto, "
      "the default: launches, and kernels where none repeat",
+     0},
+    {"families", KEY_FAMILIES, "FILE", 0, "rules for families of kernels, before the built-in ones",
      0},
     {"top", 'n', "COUNT", 0, "how many phases are shown in detail, 4 by default, 0 for all", 0},
     {"list", 'l', NULL, 0, "show each step", 0},
@@ -147,6 +152,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     switch (key) {
     case 'b':
         return parse_by(value, options);
+    case KEY_FAMILIES:
+        options->families = value;
+        return 0;
     case 'n':
         return parse_count("top", value, &options->top);
     case 'l':
@@ -183,10 +191,13 @@ int cmd_steps(int argc, char **argv)
         return EXIT_USAGE;
     if (trace_command_needs(options.path, "rtl steps FILE"))
         return EXIT_USAGE;
-    rtl_trace_t *trace = open_trace(options.path);
-    if (!trace)
+    struct family_rules *rules = family_rules_read(options.families);
+    if (!rules)
         return EXIT_USAGE;
-    int status = show(trace, &options);
-    rtlTraceClose(trace);
+    rtl_trace_t *trace = open_trace(options.path);
+    int status = trace ? show(trace, &options, rules) : EXIT_USAGE;
+    if (trace)
+        rtlTraceClose(trace);
+    family_rules_free(rules);
     return status;
 }

@@ -190,6 +190,31 @@ static void show_times(const struct phase *phase)
                  share_of(phase, ACTIVITY_COPY).text, share_of(phase, ACTIVITY_IDLE).text);
 }
 
+/* The largest families in one line of 80 columns. */
+static void show_families(const struct phase *phase)
+{
+    uint64_t all = 0;
+    unsigned used = 12;
+    for (size_t i = 0; i < phase->families.count; ++i)
+        all += phase->families.list[i].ns;
+    if (all == 0)
+        return;
+    (void)printf("  kernels:");
+    for (size_t i = 0; i < phase->families.count && phase->families.list[i].ns; ++i) {
+        char text[96];
+        const struct family_time *family = &phase->families.list[i];
+        (void)snprintf(text, sizeof text, "%s %s %s", i ? "," : "", plain(family->family),
+                       show_share(family->ns, all).text);
+        used += plain_width(text);
+        if (used > 80) {
+            (void)printf(", ...");
+            break;
+        }
+        (void)printf("%s", text);
+    }
+    (void)putchar('\n');
+}
+
 static void show_trend(const struct phase *phase)
 {
     const struct comparison *trend = &phase->trend;
@@ -242,6 +267,7 @@ static void show_phase(const struct shown_phase *shown)
                  show_things(shown->phase->steps, "step").text);
     show_each(shown->phase);
     show_times(shown->phase);
+    show_families(shown->phase);
     show_trend(shown->phase);
     show_idle(shown);
 }

@@ -1,0 +1,44 @@
+/**
+ * Where the kernels of steps spend their time, by family (family.h).
+ */
+#ifndef RTL_TOOLS_STEPS_FAMILIES_H
+#define RTL_TOOLS_STEPS_FAMILIES_H
+
+#include "analysis/family.h"
+#include "common/index.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Kernels that began in steps; ns: the sum of their durations. */
+struct family_time {
+    const char *family; /**< the rules' */
+    uint64_t ns, kernels;
+};
+
+/** Of a phase; zeroed memory is empty. In the order in which they came. */
+struct family_times {
+    struct family_time *list;
+    size_t count;
+};
+
+/** Zeroed but for the rules, it has seen no name. */
+struct steps_families {
+    struct family_rules *rules;
+    const char **families; /**< seen so far, by number */
+    size_t count;
+    struct rtl_index by_name; /**< their numbers, by the address of a name */
+};
+
+/** Adds a kernel. `name` has an address of its own, as those of a trace have. Memory that is short
+ * ends the program with a sentence. */
+void steps_families_add(struct steps_families *families, struct family_times *times,
+                        const char *name, uint64_t ns);
+
+/** Puts those with most time first, those without kernels last. */
+void family_times_sort(struct family_times *times);
+
+void family_times_free(struct family_times *times);
+void steps_families_free(struct steps_families *families);
+
+#endif
