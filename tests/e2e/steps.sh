@@ -20,6 +20,9 @@ echo 'hip_takes = takes' >rules
 /usr/bin/python3 "$here/steps.py" "$rtl" serve.db train.db demo.db make.db slow.db fused.db stop.db parts.db ||
     fail "the steps are not those of the program"
 
+"$rtl" diff serve.db fused.db >diff.out
+grep -qxF "  a step of graph 2: 4.0 kernels in graphs, then 3.0" diff.out || fail "a fusion is not told: $(cat diff.out)"
+
 # status WANTED FAIL-IF: of a comparison with the slower server.
 status() {
     local status=0

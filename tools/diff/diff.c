@@ -20,7 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOP_DEFAULT 20u
+#define TOP_DEFAULT  20u
+#define LEAST_CHANGE 0.25 /* of counts a step: less is a call on the border of a step */
 
 /* What --fail-if is about. */
 enum limited { LIMIT_STEPS, LIMIT_GRAPHS, LIMIT_KERNELS, LIMITS };
@@ -334,6 +335,29 @@ static void show_phase(struct table *table, struct diff_phase *row)
         show_parts(table, row);
 }
 
+/* What a step has more or less of: one synchronization more, say. */
+static void show_counts(const struct diff_phase *row)
+{
+    static const char *const things[] = {"launches of graphs", "kernels in graphs", "eager kernels",
+                                         "copies", "host calls"};
+    double mean[2][5];
+    if (!row->phase[0] || !row->phase[1])
+        return;
+    for (unsigned side = 0; side < 2; ++side) {
+        const struct phase *phase = row->phase[side];
+        const uint64_t sums[] = {phase->launches, phase->in_graphs, phase->eager, phase->copies,
+                                 phase->calls};
+        for (unsigned i = 0; i < 5; ++i)
+            mean[side][i] = (double)sums[i] / (double)phase->steps;
+    }
+    for (unsigned i = 0; i < 5; ++i) {
+        double change = fabs(mean[1][i] - mean[0][i]);
+        if (change >= LEAST_CHANGE && change > 0.01 * mean[0][i])
+            (void)printf("  a step of %s: %.1f %s, then %.1f\n", plain(row->phase[0]->name),
+                         mean[0][i], things[i], mean[1][i]);
+    }
+}
+
 static void show_steps(const struct diff *diff)
 {
     static const char *const heading[] = {"steps",  "then", "p50",     "then",
@@ -353,6 +377,8 @@ static void show_steps(const struct diff *diff)
     table_print(table, stdout);
     if (top && diff->steps.count > top)
         (void)printf("  and %zu more (--top 0)\n", diff->steps.count - top);
+    for (size_t i = 0; i < diff->steps.count && (!top || i < top); ++i)
+        show_counts(&diff->steps.list[i]);
     if (others)
         (void)printf("  some phases have other kernels then; they were matched by their time\n");
 }
