@@ -37,6 +37,7 @@
 #include <unistd.h>
 
 #define PATIENCE_MS 2000u
+#define LOOK_NS     100000000u /* between looks at who is left */
 
 enum action { ACTION_NONE, ACTION_START, ACTION_STOP, ACTION_STATUS };
 
@@ -130,6 +131,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
             return say_fail(EINVAL, "one process at a time: '%s' is a second one", value);
         return parse_pid(value, " for --pid", &options->pid) ? EINVAL : 0;
     case 'd':
+        if (options->duration)
+            return say_fail(EINVAL, "--duration is given twice");
         if (!rtl_duration_read(value, &options->duration) || options->duration == 0)
             return say_fail(
                 EINVAL, "'%s' is no time for --duration: it is such as 2.5, 2s or 500ms", value);
@@ -559,14 +562,30 @@ static void interrupt(int number)
     (void)number;
 }
 
-/* A signal ends the wait and not the command, which then stops the recording. */
-static void wait_for(uint64_t ns)
+static bool all_over(const struct targets *targets)
+{
+    for (unsigned i = 0; i < targets->count; ++i)
+        if (!is_over(&targets->items[i]))
+            return false;
+    return true;
+}
+
+/* A signal ends the wait and not the command, which then stops the recording. False if nobody is
+ * left to be stopped. */
+static bool wait_for(const struct targets *targets, uint64_t ns)
 {
     const struct sigaction action = {.sa_handler = interrupt};
-    const struct timespec time = {(time_t)(ns / 1000000000U), (long)(ns % 1000000000U)};
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
-    (void)nanosleep(&time, NULL);
+    for (uint64_t part; ns > 0; ns -= part) {
+        part = ns < LOOK_NS ? ns : LOOK_NS;
+        const struct timespec time = {0, (long)part};
+        if (nanosleep(&time, NULL) != 0)
+            break;
+        if (all_over(targets))
+            return false;
+    }
+    return true;
 }
 
 /* Leaves what is to be for processes that begin later, and asks those that are there. */
@@ -594,7 +613,10 @@ static int run(const struct options *options, struct targets *targets)
         return failed;
     struct options stop = *options;
     stop.action = ACTION_STOP;
-    wait_for(options->duration);
+    if (!wait_for(targets, options->duration)) {
+        say("what was recorded has ended before the time was over");
+        return EXIT_FINE;
+    }
     forget_all(targets);
     failed = find(&stop, targets);
     return failed ? failed : ask(&stop, targets);

@@ -1,10 +1,15 @@
-// memory: allocations whose peak is known. In range "weights" A, 1 MiB; in range "cache" B, 2 MiB,
-// and C, 4 MiB once A is freed; 64 KiB of pinned memory; then 512 KiB twice, one behind the other,
-// and a request that no GPU can meet. B is never freed. The peak is B, C and 512 KiB.
+// memory [threads|stopped]: allocations whose peak is known. In range "weights" A, 1 MiB; in range
+// "cache" B, 2 MiB, and C, 4 MiB once A is freed; 64 KiB of pinned memory; then 512 KiB twice, one
+// behind the other, and a request that no GPU can meet. B is never freed. The peak is B, C and 512
+// KiB.
+//
+// threads: four threads allocate 1 MiB and free it, 300 times each; what one frees another gets.
+// stopped: 1 MiB, four times; each but the last is freed while recording is stopped.
 
 #include "../softgpu/hip/check.h"
 
 #include <dlfcn.h>
+#include <thread>
 
 namespace
 {
@@ -27,6 +32,15 @@ void pop()
     }
 }
 
+void control(const char *name)
+{
+    using Control = int();
+    auto *call = reinterpret_cast<Control *>(dlsym(RTLD_DEFAULT, name));
+    if (call != nullptr) {
+        CHECK(call() == 0, name);
+    }
+}
+
 void *allocate(size_t bytes)
 {
     void *memory = nullptr;
@@ -34,11 +48,49 @@ void *allocate(size_t bytes)
     return memory;
 }
 
+const size_t mib = 1048576;
+
+void several()
+{
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; i++) {
+        threads.emplace_back([] {
+            for (int k = 0; k < 300; k++) {
+                MUST(hipFree(allocate(mib)));
+            }
+        });
+    }
+    for (std::thread &thread : threads) {
+        thread.join();
+    }
+}
+
+void stopped()
+{
+    for (int i = 0; i < 4; i++) {
+        void *memory = allocate(mib);
+        std::printf("at %p\n", memory);
+        if (i < 3) {
+            control("rtlStop");
+            MUST(hipFree(memory));
+            control("rtlStart");
+        }
+    }
+}
+
 } // namespace
 
-int main()
+int main(int argc, char **argv)
 {
-    const size_t mib = 1048576;
+    const std::string mode = argc > 1 ? argv[1] : "";
+    if (mode == "threads") {
+        several();
+        return finish();
+    }
+    if (mode == "stopped") {
+        stopped();
+        return finish();
+    }
     void *pinned = nullptr, *none = nullptr;
     push("weights");
     void *a = allocate(mib);

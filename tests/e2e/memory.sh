@@ -24,6 +24,20 @@ $((2 * mib)) false
 $((4 * mib)) true
 $((mib / 2)) true
 $((mib / 2)) true"
+# Four threads: an address that one gives back is another's at once, and no more than four MiB are held at a time.
+"$rtl" trace -q -m full --gpu soft -o threads.db -- "$bin/memory" threads >t.out 2>t.err || fail "the threads ended with status $?"
+"$rtl" memory --json threads.db >threads.json
+equal "of threads: allocations, left, frees of what is not known" \
+    "$(jq -r '.processes[0] | "\(.kinds[0].allocations) \(.kinds[0].left) \(.freed_unknown)"' threads.json)" "1200 0 0"
+[ "$(jq '.processes[0].kinds[0].peak_bytes' threads.json)" -le $((4 * mib)) ] || fail "four threads held more than 4 MiB"
+
+# What was freed while recording was stopped is gone once its address is given out again.
+"$rtl" trace -q -m full --gpu soft -o stopped.db -- "$bin/memory" stopped >stopped.out 2>t.err || fail "status $? with stops"
+places=$(grep '^at' stopped.out | sort -u | wc -l)
+"$rtl" memory stopped.db >text.out
+equal "of $places addresses: left" "$("$rtl" memory --json stopped.db | jq '.processes[0].kinds[0].left')" "$places"
+grep -qF "recording was stopped for a time" text.out || fail "nothing is said of the stops: $(cat text.out)"
+
 # The peak is since the first 512 KiB.
 equal "when" "$(kind device peak_ns)" "$(jq -r '[.processes[0].allocations[] | select(.kind == "device")][3].from_ns' t.json)"
 

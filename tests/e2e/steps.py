@@ -266,7 +266,7 @@ def check_costs():
 def check_alike():
     """Of graph 1 of the maker, generations 1, 3 and 4 have one workgroup (1 is not launched), 2 and 5 have two."""
     lines = subprocess.run([rtl, "graph", "list", make], check=True, capture_output=True, text=True).stdout.splitlines()
-    rows = [line.split() for line in lines if line.split()[0].startswith(("1.", "2"))]
+    rows = [line.split() for line in lines if line.split()[0].startswith(("1.", "2")) and "is" not in line.split()]
     equal(sorted((row[0], row[2], row[-2]) for row in rows if row[0] != "2"), [("1.4", "2", "2"), ("1.5", "2", "2")],
           "lines of graph 1")
     equal([(graph["graph"], graph["generations"], graph["launches"]) for graph in ask("graph", "list", make)["graphs"]],

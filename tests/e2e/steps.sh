@@ -31,6 +31,9 @@ status() {
 }
 status 1 "kernels > 5%"
 status 0 "kernels>10.5 %"
+"$rtl" diff --fail-if "kernels > 5%" serve.db slow.db 2>fail.err >diff.out || true
+equal "what is beyond its limit" "$(cat fail.err)" \
+    "rtl: kernels: hip_takes(int*, unsigned int const*) got slower by 10.0 %, more than 5 %"
 
 # refused PATTERN COMMAND...: status 2, one sentence that says so.
 refused() {
@@ -44,7 +47,9 @@ refused "train.db has no steps: no launches of graphs that do the same repeat th
 refused "serve.db has no graph 7: it has 1, 2" steps --by graph:7 serve.db
 refused "serve.db has no range of the name that --by gives" steps --by range:step serve.db
 refused "none cannot be opened: No such file or directory" steps --families none serve.db
-for limit in "" steps "steps >" "steps > x%" "steps > 3" "steps > -1%" "decode > 3%" "steps > nan%" "steps > 3%%"; do
+refused "--fail-if is given twice for steps" diff -f "steps > 1%" -f "steps>2%" serve.db slow.db
+refused "--fail-if: the traces have no graphs in common" diff -f "graphs > 1%" serve.db train.db
+for limit in "steps > 0x1%" "" steps "steps >" "steps > x%" "steps > 3" "steps > -1%" "decode > 3%" "steps > nan%" "steps > 3%%"; do
     refused "'$limit' is nothing for --fail-if: it is such as 'steps > 3%', 'graphs > 3%' or 'kernels > 10%'" \
         diff --fail-if "$limit" serve.db slow.db
 done

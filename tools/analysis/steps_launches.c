@@ -21,12 +21,13 @@ struct launch {
 
 /* What launches are told apart by. */
 struct item {
-    uint64_t alike;                      /* what they do (graph_alike.h) */
-    uint32_t process, graph, generation; /* the first of them */
-    uint32_t graphs, generations;        /* how many; generations: of `graph` */
-    uint32_t last;                       /* graph that was counted last */
-    uint32_t phase;                      /* of which it is the only item, RTL_TRACE_NONE: none */
-    uint32_t singles;                    /* launches that no run has */
+    uint64_t alike;               /* what they do (graph_alike.h) */
+    uint32_t process, graph;      /* the first of them */
+    uint32_t generation;          /* the last of `graph` */
+    uint32_t graphs, generations; /* how many; generations: of `graph` */
+    uint32_t last;                /* graph that was counted last */
+    uint32_t phase;               /* of which it is the only item, RTL_TRACE_NONE: none */
+    uint32_t singles;             /* launches that no run has */
 };
 
 /* The launches of one thread. */
@@ -101,7 +102,10 @@ static rtl_status_t number_items(struct finder *finder)
         struct item *item = &finder->items[number];
         item->graphs += item->graphs == 0 || item->last != graph->graph;
         item->last = graph->graph;
-        item->generations += graph->graph == item->graph;
+        if (graph->graph == item->graph) {
+            item->generation = graph->generation;
+            ++item->generations;
+        }
         finder->item_of[i] = number;
     }
     rtl_index_free(&numbers);

@@ -34,8 +34,8 @@ static bool split_thread(struct steps_thread *thread)
     for (size_t i = 0; i + 1 < thread->count; ++i) {
         struct step *step = &thread->steps[i];
         uint64_t half = usual[step->phase].half;
-        if (step->last || step->in_graphs == 0 || step->eager < half + step->in_graphs ||
-            step->eager <= 2 * half)
+        if ((step->last && !step->first) || step->split || step->in_graphs == 0 ||
+            step->eager < half + step->in_graphs || step->eager <= 2 * half)
             continue;
         step->last = step->split = true;
         step[1].first = true;

@@ -252,13 +252,14 @@ static void show_graph(const struct diff *diff, struct table *table, struct diff
     table_cell(table, show_count(graph->launches[0]).text);
     table_cell(table, show_count(graph->launches[1]).text);
     table_cell(table, time->count ? show_duration((double)stats_quantile(time, 500)).text : "-");
-    if (graph->graph[0] && graph->graph[1]) {
+    if (graph->time[0].count && graph->time[1].count) {
         cell_change(table, &graph->comparison);
         table_cell(table, compare_name(graph->comparison.verdict));
     } else {
+        bool both = graph->graph[0] && graph->graph[1];
         table_cell(table, "");
         table_cell(table, "");
-        table_cell(table, graph->graph[0] ? "gone" : "new");
+        table_cell(table, both ? "too few" : graph->graph[0] ? "gone" : "new");
     }
 }
 
@@ -280,6 +281,13 @@ static void show_graphs(const struct diff *diff)
         (void)printf("  and %zu more (--top 0)\n", diff->graphs.count - top);
     (void)printf("  node by node: rtl graph diff %s %s GRAPH GRAPH\n",
                  plain(diff->options->paths[0]), plain(diff->options->paths[1]));
+}
+
+static const char *verdict_of(const struct comparison *comparison)
+{
+    return comparison->verdict == COMPARE_ALIKE && comparison->difference != 0
+               ? "not told apart"
+               : compare_name(comparison->verdict);
 }
 
 /* A phase, or a part of its steps; what it is called stands last. */
@@ -310,15 +318,38 @@ static void show_parts(struct table *table, struct diff_phase *row)
         (void)snprintf(name, sizeof name, "  %s", activity_label(kind));
         table_cell(table, "");
         table_cell(table, "");
-        show_durations(table, time, &row->parts[kind], compare_name(row->parts[kind].verdict),
-                       name);
+        show_durations(table, time, &row->parts[kind], verdict_of(&row->parts[kind]), name);
     }
 }
 
-/* Of a phase that is in both, its parts stand below it. */
-static void show_phase(struct table *table, struct diff_phase *row)
+/* "graph 3", where a trace has several processes or threads with steps "process 1: graph 3"; and
+ * what it is then, if that is something else. The caller frees it. */
+static char *name_phase(const struct diff *diff, const struct diff_phase *row)
 {
-    const struct phase *one = row->phase[0] ? row->phase[0] : row->phase[1];
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        memory_is_short();
+    for (unsigned side = 0; side < 2; ++side) {
+        const struct phase *phase = row->phase[side];
+        if (!phase || (side == 1 && row->phase[0] && !row->other_kernels))
+            continue;
+        if (side == 1 && row->phase[0])
+            (void)fputs(", then other kernels: ", out);
+        if (diff->steps.steps[side].count > 1)
+            (void)fprintf(out, "process %" PRIu32 ": ", row->thread[side]->process);
+        (void)fputs(phase->name, out);
+    }
+    if (fclose(out) != 0)
+        memory_is_short();
+    return text;
+}
+
+/* Of a phase that is in both, its parts stand below it. */
+static void show_phase(const struct diff *diff, struct table *table, struct diff_phase *row)
+{
+    char *name = name_phase(diff, row);
     bool both = row->phase[0] && row->phase[1];
     struct stats *time[2];
     for (unsigned side = 0; side < 2; ++side) {
@@ -327,12 +358,13 @@ static void show_phase(struct table *table, struct diff_phase *row)
         table_cell(table, phase ? show_count(phase->steps).text : "-");
     }
     show_durations(table, time, both ? &row->step : NULL,
-                   both            ? compare_name(row->step.verdict)
+                   both            ? verdict_of(&row->step)
                    : row->phase[0] ? "gone"
                                    : "new",
-                   one ? one->name : "");
+                   name);
     if (both)
         show_parts(table, row);
+    free(name);
 }
 
 /* What a step has more or less of: one synchronization more, say. */
@@ -363,24 +395,20 @@ static void show_steps(const struct diff *diff)
     static const char *const heading[] = {"steps",  "then", "p50",     "then",
                                           "change", "+-",   "verdict", "of"};
     unsigned top = diff->options->top;
-    bool others = false;
     if (diff->steps.count == 0)
         return;
     (void)putchar('\n');
-    struct table *table = table_new("rrrrrrll");
+    struct table *table = table_new("rrrrrrln");
     for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
         table_cell(table, heading[i]);
     for (size_t i = 0; i < diff->steps.count && (!top || i < top); ++i) {
-        show_phase(table, &diff->steps.list[i]);
-        others = others || diff->steps.list[i].other_kernels;
+        show_phase(diff, table, &diff->steps.list[i]);
     }
     table_print(table, stdout);
     if (top && diff->steps.count > top)
         (void)printf("  and %zu more (--top 0)\n", diff->steps.count - top);
     for (size_t i = 0; i < diff->steps.count && (!top || i < top); ++i)
         show_counts(&diff->steps.list[i]);
-    if (others)
-        (void)printf("  some phases have other kernels then; they were matched by their time\n");
 }
 
 static int show_text(const struct diff *diff)
@@ -451,21 +479,24 @@ static json_t *json_graphs(const struct diff *diff)
                                    : graph->graph[0] ? "gone"
                                                      : "new",
                                    "a", json_graph_side(graph, 0), "b", json_graph_side(graph, 1));
-        add_comparison(object, both ? &graph->comparison : NULL);
+        bool timed = both && graph->time[0].count && graph->time[1].count;
+        add_comparison(object, timed ? &graph->comparison : NULL);
         (void)json_array_append_new(list, object);
     }
     return list;
 }
 
-static json_t *json_phase(struct phase *phase)
+static json_t *json_phase(struct phase *phase, const struct steps_thread *thread)
 {
     if (!phase)
         return json_null();
-    json_t *object =
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "what", open_text(phase->name), "steps",
-                  open_number(phase->steps), "launches", open_number(phase->launches),
-                  "eager_kernels", open_number(phase->eager), "copies", open_number(phase->copies),
-                  "host_calls", open_number(phase->calls), "time", json_time(&phase->duration));
+    json_t *object = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "process", open_id(thread->process),
+        "thread", thread->thread ? open_id(thread->thread) : json_null(), "what",
+        open_text(phase->name), "steps", open_number(phase->steps), "launches",
+        open_number(phase->launches), "eager_kernels", open_number(phase->eager), "copies",
+        open_number(phase->copies), "host_calls", open_number(phase->calls), "time",
+        json_time(&phase->duration));
     json_t *parts = json_object();
     for (enum activity kind = ACTIVITY_GRAPH; kind < ACTIVITIES; ++kind)
         (void)json_object_set_new(parts, part_keys[kind], json_time(&phase->time[kind]));
@@ -484,7 +515,8 @@ static json_t *json_steps(const struct diff *diff)
                                    : row->phase[0] ? "gone"
                                                    : "new",
                                    "other_kernels", row->other_kernels, "a",
-                                   json_phase(row->phase[0]), "b", json_phase(row->phase[1]));
+                                   json_phase(row->phase[0], row->thread[0]), "b",
+                                   json_phase(row->phase[1], row->thread[1]));
         add_comparison(object, both ? &row->step : NULL);
         json_t *parts = both ? json_object() : json_null();
         for (enum activity kind = ACTIVITY_GRAPH; both && kind < ACTIVITIES; ++kind) {
@@ -512,31 +544,80 @@ static int show_json(const struct diff *diff)
 
 /* The whole. */
 
-static bool is_beyond(const struct diff *diff, enum limited what, const struct comparison *one)
+/* Says it if something got slower by more than its limit; true if so. */
+static bool is_beyond(const struct diff *diff, enum limited what, const char *name,
+                      const struct comparison *one)
 {
     const struct limit *limit = &diff->options->limits[what];
-    return limit->given && one->verdict == COMPARE_SLOWER &&
-           part(one->difference, one->a) > limit->percent;
+    double change = part(one->difference, one->a);
+    if (!limit->given || one->verdict != COMPARE_SLOWER || change <= limit->percent)
+        return false;
+    say("%s: %s got slower by %.1f %%, more than %g %%", limit_names[what], plain(name), change,
+        limit->percent);
+    return true;
 }
 
-/* Whether something got slower by more than --fail-if allows. */
-static bool fails(const struct diff *diff)
+static bool kernels_fail(const struct diff *diff)
 {
     bool failed = false;
-    for (size_t i = 0; i < diff->count; ++i)
-        if (in_both(&diff->kernels[i]))
-            failed = failed || is_beyond(diff, LIMIT_KERNELS, &diff->kernels[i].comparison);
+    for (size_t i = 0; i < diff->count; ++i) {
+        const struct kernel *kernel = &diff->kernels[i];
+        if (in_both(kernel))
+            failed |=
+                is_beyond(diff, LIMIT_KERNELS, diff->names.list[kernel->name], &kernel->comparison);
+    }
+    return failed;
+}
+
+static bool graphs_fail(const struct diff *diff)
+{
+    bool failed = false;
     for (size_t i = 0; i < diff->graphs.count; ++i) {
         const struct diff_graph *graph = &diff->graphs.list[i];
-        if (graph->graph[0] && graph->graph[1])
-            failed = failed || is_beyond(diff, LIMIT_GRAPHS, &graph->comparison);
+        if (!graph->time[0].count || !graph->time[1].count)
+            continue;
+        struct graph_name name =
+            graph_id_name(diff->traces[0], graph->graph[0]->process, graph->graph[0]->graph);
+        failed |= is_beyond(diff, LIMIT_GRAPHS, name.text, &graph->comparison);
     }
+    return failed;
+}
+
+static bool steps_fail(const struct diff *diff)
+{
+    bool failed = false;
     for (size_t i = 0; i < diff->steps.count; ++i) {
         const struct diff_phase *row = &diff->steps.list[i];
         if (row->phase[0] && row->phase[1])
-            failed = failed || is_beyond(diff, LIMIT_STEPS, &row->step);
+            failed |= is_beyond(diff, LIMIT_STEPS, row->phase[0]->name, &row->step);
     }
     return failed;
+}
+
+/* Whether there is nothing of a kind in both traces, so that nobody knows. */
+static bool is_unknown(const struct diff *diff, enum limited what)
+{
+    bool any = false;
+    for (size_t i = 0; i < diff->count && what == LIMIT_KERNELS; ++i)
+        any |= in_both(&diff->kernels[i]);
+    for (size_t i = 0; i < diff->graphs.count && what == LIMIT_GRAPHS; ++i)
+        any |= diff->graphs.list[i].time[0].count && diff->graphs.list[i].time[1].count;
+    for (size_t i = 0; i < diff->steps.count && what == LIMIT_STEPS; ++i)
+        any |= diff->steps.list[i].phase[0] && diff->steps.list[i].phase[1];
+    return !any;
+}
+
+/* EXIT_DIFFERENT if something got slower by more than --fail-if allows. */
+static int check_limits(const struct diff *diff)
+{
+    for (unsigned what = 0; what < LIMITS; ++what)
+        if (diff->options->limits[what].given && is_unknown(diff, what))
+            return say_fail(EXIT_USAGE, "--fail-if: the traces have no %s in common",
+                            limit_names[what]);
+    bool failed = kernels_fail(diff);
+    failed |= graphs_fail(diff);
+    failed |= steps_fail(diff);
+    return failed ? EXIT_DIFFERENT : EXIT_FINE;
 }
 
 static int run(struct diff *diff)
@@ -551,7 +632,7 @@ static int run(struct diff *diff)
         return open_failed(diff->traces[failed], diff->options->paths[failed]);
     }
     int status = diff->options->json ? show_json(diff) : show_text(diff);
-    return status == EXIT_FINE && fails(diff) ? EXIT_DIFFERENT : status;
+    return status == EXIT_FINE ? check_limits(diff) : status;
 }
 
 static void release(struct diff *diff)
@@ -594,8 +675,10 @@ static int parse_limit(const char *text, struct options *options)
         double percent = strtod(at, &end);
         bool told = end != at && isfinite(percent) && percent >= 0;
         end += strspn(end, " ");
-        if (!told || strcmp(end, "%") != 0)
+        if (!told || strcmp(end, "%") != 0 || at[strspn(at, " 0123456789.%")])
             break;
+        if (options->limits[i].given)
+            return say_fail(EINVAL, "--fail-if is given twice for %s", limit_names[i]);
         options->limits[i] = (struct limit){true, percent};
         return 0;
     }

@@ -8,6 +8,7 @@
 /* The phases of a trace, of all its threads. */
 struct phases {
     struct phase **list;
+    const struct steps_thread **threads;
     size_t count;
     bool *matched;
 };
@@ -18,11 +19,14 @@ static struct phases phases_of(struct steps *steps)
     for (size_t i = 0; i < steps->count; ++i)
         phases.count += steps->threads[i].phase_count;
     phases.list = memory_new(phases.count, sizeof(struct phase *));
+    phases.threads = memory_new(phases.count, sizeof(struct steps_thread *));
     phases.matched = memory_new(phases.count, sizeof *phases.matched);
     phases.count = 0;
     for (size_t i = 0; i < steps->count; ++i)
-        for (size_t k = 0; k < steps->threads[i].phase_count; ++k)
+        for (size_t k = 0; k < steps->threads[i].phase_count; ++k) {
+            phases.threads[phases.count] = &steps->threads[i];
             phases.list[phases.count++] = &steps->threads[i].phases[k];
+        }
     return phases;
 }
 
@@ -59,10 +63,12 @@ static void match(struct phases phases[2], struct diff_phase *rows)
     bool *tried = memory_new(phases[0].count, sizeof *tried);
     for (size_t i = 0; i < phases[0].count; ++i) {
         rows[i].phase[0] = phases[0].list[i];
+        rows[i].thread[0] = phases[0].threads[i];
         size_t other = partner(&phases[1], phases[0].list[i], true);
         if (other == phases[1].count)
             continue;
         rows[i].phase[1] = phases[1].list[other];
+        rows[i].thread[1] = phases[1].threads[other];
         phases[0].matched[i] = phases[1].matched[other] = true;
     }
     for (size_t i; (i = largest(&phases[0], tried)) < phases[0].count;) {
@@ -71,6 +77,7 @@ static void match(struct phases phases[2], struct diff_phase *rows)
         if (other == phases[1].count)
             continue;
         rows[i].phase[1] = phases[1].list[other];
+        rows[i].thread[1] = phases[1].threads[other];
         rows[i].other_kernels = true;
         phases[0].matched[i] = phases[1].matched[other] = true;
     }
@@ -113,10 +120,13 @@ rtl_status_t diff_steps_read(rtl_trace_t *const traces[2], struct diff_steps *st
     steps->count = phases[0].count;
     match(phases, steps->list);
     for (size_t i = 0; i < phases[1].count; ++i)
-        if (!phases[1].matched[i])
+        if (!phases[1].matched[i]) {
+            steps->list[steps->count].thread[1] = phases[1].threads[i];
             steps->list[steps->count++].phase[1] = phases[1].list[i];
+        }
     for (unsigned side = 0; side < 2; ++side) {
         free(phases[side].list);
+        free(phases[side].threads);
         free(phases[side].matched);
     }
     compare_all(steps);

@@ -9,6 +9,7 @@
 /** A phase of each trace; NULL where it is only in the other. */
 struct diff_phase {
     struct phase *phase[2];
+    const struct steps_thread *thread[2]; /**< theirs */
     bool other_kernels;     /**< they do not do the same, and were matched by their order */
     struct comparison step; /**< durations */
     struct comparison parts[ACTIVITIES];

@@ -129,8 +129,12 @@ static struct shown begin_of(const struct view *view, const struct graph_replay 
 static void show_head(struct view *view)
 {
     struct graph_reading *reading = &view->reading;
-    char text[64];
-    (void)snprintf(text, sizeof text, "graph %s", view->name.text);
+    char text[96];
+    if (view->options->of.id.generation)
+        (void)snprintf(text, sizeof text, "graph %s.%" PRIu32, view->name.text,
+                       view->options->of.id.generation);
+    else
+        (void)snprintf(text, sizeof text, "graph %s", view->name.text);
     show_styled(stdout, SHOW_BOLD, text);
     (void)printf(": %s", show_things(reading->launches, "launch").text);
     if (reading->time.count)
@@ -141,7 +145,7 @@ static void show_head(struct view *view)
     (void)putchar('\n');
     if (view->other_launches) {
         struct shown others = show_things(view->other_launches, "launch");
-        (void)printf("  of %s like %s.%" PRIu32 "; %s of generations that do something else %s "
+        (void)printf("  of %s like %s.%" PRIu32 ";\n  %s of generations that do something else %s "
                      "left out\n",
                      show_things(view->alike_count, "generation").text, view->name.text,
                      view->alike[view->alike_count - 1].generation, others.text,

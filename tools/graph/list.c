@@ -262,12 +262,13 @@ static uint64_t count_graphs(const struct list *list)
     return count;
 }
 
-static bool has_parted(const struct list *list)
+/* The first line that stands for generations that do the same, beside others. */
+static const struct line *find_parted(const struct list *list)
 {
     for (size_t i = 0; i < list->count; ++i)
         if (list->lines[i].parted)
-            return true;
-    return false;
+            return &list->lines[i];
+    return NULL;
 }
 
 static int show_text(rtl_trace_t *trace, const struct list *list)
@@ -300,9 +301,14 @@ static int show_text(rtl_trace_t *trace, const struct list *list)
     table_print(table, stdout);
     if (top && list->count > top)
         (void)printf("  and %zu more (--top 0)\n", list->count - top);
-    if (has_parted(list))
-        (void)printf(
-            "  3.2 is the last of so many generations (gens) of graph 3 that do the same\n");
+    const struct line *parted = find_parted(list);
+    if (parted)
+        (void)printf("  %s.%" PRIu32 " is generation %" PRIu32 " of graph %s, the last of %s "
+                     "(gens) that do the same\n",
+                     graph_id_name(trace, parted->graph->process, parted->graph->graph).text,
+                     parted->graph->generation, parted->graph->generation,
+                     graph_id_name(trace, parted->graph->process, parted->graph->graph).text,
+                     show_count(parted->launched).text);
     partial_show(&list->partial, partial, "p50, p90 and p99", stdout);
     unseen_show(&list->unseen, false, stdout);
     return EXIT_FINE;

@@ -35,10 +35,20 @@ static const struct known_call known_calls[] = {
     {"hipFreeHost", FREES, MEMORY_HOST},
 };
 
-/* Which allocation a pointer is: its place in the list of its process, by process and pointer. */
+#define OUT_OF_MEMORY 2 /* hipErrorOutOfMemory */
+#define FREED         SIZE_MAX
+
+/* An address is given out, or given back. */
+struct event {
+    uint32_t process;
+    uint64_t time, pointer;
+    size_t at; /* place in the list of the process; FREED */
+};
+
 struct reader {
     struct allocations_list *list;
-    struct rtl_index held;
+    struct event *events;
+    size_t count, room;
 };
 
 const char *memory_kind_name(enum memory_kind kind)
@@ -73,9 +83,13 @@ static struct allocations *process_of(struct allocations_list *list, uint32_t pr
     return &list->processes[at];
 }
 
-static uint64_t key_of(uint32_t process, uint64_t pointer)
+static void add_event(struct reader *reader, const struct event *event)
 {
-    return rtl_index_mix(process, pointer);
+    if (reader->count == reader->room) {
+        reader->room = reader->room ? 2 * reader->room : 64;
+        reader->events = memory_grown(reader->events, reader->room, sizeof *reader->events);
+    }
+    reader->events[reader->count++] = *event;
 }
 
 /* The pointer, and the bytes: the product of what is a size or, behind one, a height. */
@@ -99,18 +113,18 @@ static void allocate(struct reader *reader, const rtl_api_t *call, enum memory_k
     uint64_t pointer;
     uint64_t bytes;
     read_arguments(call, &pointer, &bytes);
-    if (call->result != 0 || pointer == 0) {
-        process->failed += call->result != 0;
+    process->failed += call->result == OUT_OF_MEMORY;
+    if (call->result != 0 || pointer == 0)
         return;
-    }
     if (process->count == process->room) {
         process->room = process->room ? 2 * process->room : 64;
         process->list = memory_grown(process->list, process->room, sizeof *process->list);
     }
     size_t name = texts_number(&reader->list->names, call->name);
-    if (name == TEXTS_NONE || process->count == RTL_INDEX_MISSING ||
-        rtl_index_put(&reader->held, key_of(call->process, pointer), (uint32_t)process->count) != 0)
+    if (name == TEXTS_NONE)
         memory_is_short();
+    const struct event event = {call->process, call->end, pointer, process->count};
+    add_event(reader, &event);
     process->list[process->count++] = (struct allocation){.kind = kind,
                                                           .bytes = bytes,
                                                           .from = call->end,
@@ -121,20 +135,72 @@ static void allocate(struct reader *reader, const rtl_api_t *call, enum memory_k
 
 static void release(struct reader *reader, const rtl_api_t *call)
 {
-    struct allocations *process = process_of(reader->list, call->process);
     uint64_t pointer;
     uint64_t bytes;
+    (void)process_of(reader->list, call->process);
     read_arguments(call, &pointer, &bytes);
-    if (call->result != 0 || pointer == 0)
-        return;
-    uint64_t key = key_of(call->process, pointer);
-    uint32_t at = rtl_index_get(&reader->held, key);
-    if (at == RTL_INDEX_MISSING) {
-        ++process->unknown;
-        return;
+    const struct event event = {call->process, call->start, pointer, FREED};
+    if (call->result == 0 && pointer)
+        add_event(reader, &event);
+}
+
+/* What is freed at a time can be given out then. */
+static int by_time(const void *left, const void *right)
+{
+    const struct event *a = left;
+    const struct event *b = right;
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return (b->at == FREED) - (a->at == FREED);
+}
+
+/* Which allocation each address is, as time goes by. */
+static void follow(struct reader *reader)
+{
+    struct rtl_index held = {0};
+    if (reader->count)
+        qsort(reader->events, reader->count, sizeof *reader->events, by_time);
+    for (size_t i = 0; i < reader->count; ++i) {
+        const struct event *event = &reader->events[i];
+        struct allocations *process = process_of(reader->list, event->process);
+        uint64_t key = rtl_index_mix(event->process, event->pointer);
+        uint32_t at = rtl_index_get(&held, key);
+        if (at != RTL_INDEX_MISSING)
+            process->list[at].to = event->time;
+        else if (event->at == FREED)
+            ++process->unknown;
+        if (event->at == FREED)
+            rtl_index_remove(&held, key);
+        else if (event->at >= RTL_INDEX_MISSING ||
+                 rtl_index_put(&held, key, (uint32_t)event->at) != 0)
+            memory_is_short();
     }
-    process->list[at].to = call->end;
-    rtl_index_remove(&reader->held, key);
+    rtl_index_free(&held);
+    free(reader->events);
+}
+
+/* What may be missing. */
+static rtl_status_t read_gaps(rtl_trace_t *trace, struct allocations_list *list)
+{
+    const rtl_kind_ledger_t *kinds;
+    const rtl_pause_t *pauses;
+    size_t kind_count;
+    size_t pause_count;
+    rtl_status_t status = rtlTraceKinds(trace, &kinds, &kind_count);
+    if (status == RTL_OK)
+        status = rtlTracePauses(trace, &pauses, &pause_count);
+    for (size_t i = 0; i < list->count && status == RTL_OK; ++i) {
+        struct allocations *process = &list->processes[i];
+        for (size_t k = 0; k < kind_count; ++k)
+            for (unsigned why = 0; why < RTL_LOSS_REASONS; ++why)
+                if (kinds[k].process == process->process && strcmp(kinds[k].kind, "calls") == 0)
+                    process->lost += kinds[k].lost[why];
+        for (size_t k = 0; k < pause_count; ++k)
+            process->stopped |= pauses[k].process == process->process;
+    }
+    return status;
 }
 
 static int by_from(const void *left, const void *right)
@@ -161,12 +227,12 @@ rtl_status_t allocations_read(rtl_trace_t *trace, struct allocations_list *list)
             release(&reader, &call);
     }
     rtlApiIterFree(calls);
-    rtl_index_free(&reader.held);
+    follow(&reader);
     for (size_t i = 0; i < list->count; ++i)
         if (list->processes[i].count)
             qsort(list->processes[i].list, list->processes[i].count,
                   sizeof *list->processes[i].list, by_from);
-    return status == RTL_END ? RTL_OK : status;
+    return status == RTL_END ? read_gaps(trace, list) : status;
 }
 
 static int by_number(const void *left, const void *right)

@@ -15,11 +15,12 @@
 
 enum memory_kind { MEMORY_DEVICE, MEMORY_MANAGED, MEMORY_HOST, MEMORY_KINDS };
 
-/** Times are those of the ends of calls, ns. */
+/** An allocation counts from the end of its call to the begin of the one that frees it, ns: so it
+ * is right whichever threads make them. */
 struct allocation {
     enum memory_kind kind;
     uint64_t bytes, from;
-    uint64_t to;    /**< freed, UINT64_MAX: not in the recording */
+    uint64_t to;    /**< freed, or its address was given out again; UINT64_MAX: neither */
     size_t call;    /**< number in allocations.names: which call */
     uint64_t range; /**< innermost range of the call, 0: none */
 };
@@ -30,7 +31,9 @@ struct allocations {
     struct allocation *list; /**< by `from` */
     size_t count, room;
     uint64_t failed;  /**< calls that got no memory */
-    uint64_t unknown; /**< frees of what was not allocated in the recording */
+    uint64_t unknown; /**< frees of what RTL has not seen allocated */
+    uint64_t lost;    /**< host calls that are not in the trace; allocations may be among them */
+    bool stopped;     /**< recording was, for a time */
 };
 
 struct allocations_list {

@@ -118,7 +118,7 @@ static double since_start(const struct view *view, uint64_t time)
 static void show_holders(const struct view *view, const struct use *use)
 {
     unsigned top = view->options->top;
-    struct table *table = table_new("rrrll");
+    struct table *table = table_new("rrrln");
     static const char *const heads[] = {"at the peak", "in", "largest", "call", "range"};
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; ++i)
         table_cell(table, heads[i]);
@@ -192,9 +192,14 @@ static void show_text(struct view *view)
         if (of->failed)
             (void)printf("%s got no memory\n", show_things(of->failed, "allocation").text);
         if (of->unknown)
-            (void)printf("%s freed that %s allocated before RTL recorded\n",
-                         show_things(of->unknown, "allocation").text,
-                         of->unknown == 1 ? "was" : "were");
+            (void)printf("%s freed that RTL had not seen allocated\n",
+                         show_things(of->unknown, "allocation").text);
+        if (of->lost)
+            (void)printf("%s lost: what they allocated or freed is not in this (rtl check)\n",
+                         show_things(of->lost, "host call").text);
+        if (of->stopped)
+            (void)printf("recording was stopped for a time: what was allocated or freed then is "
+                         "not in this\n");
     }
 }
 
@@ -235,8 +240,9 @@ static json_t *json_process(struct view *view, const struct allocations *of)
                             "to_ns", one->to == UINT64_MAX ? json_null() : open_number(one->to),
                             "call", open_text(view->list.names.list[one->call])));
     }
-    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "process", open_id(of->process), "failed",
-                     open_number(of->failed), "freed_unknown", open_number(of->unknown), "kinds",
+    return json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "process", open_id(of->process),
+                     "failed", open_number(of->failed), "freed_unknown", open_number(of->unknown),
+                     "lost_calls", open_number(of->lost), "stopped", (int)of->stopped, "kinds",
                      kinds, "allocations", list);
 }
 

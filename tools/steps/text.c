@@ -68,8 +68,8 @@ static void show_head(const struct steps_view *view, const struct shown_phase *p
     if (steps->untold)
         (void)printf("  not full mode: kernels of replays are not told from eager ones\n");
     if (steps->count > 1)
-        (void)printf("  launches and host calls are a thread's; kernels, copies and times are its "
-                     "process's\n");
+        (void)printf(
+            "  launches and host calls are a thread's, kernels, copies, times its process's\n");
     if (steps->without_work)
         (void)printf("  %s had no kernel and %s no step\n",
                      show_things(steps->without_work, "range").text, show_are(steps->without_work));
