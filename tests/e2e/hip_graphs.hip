@@ -13,11 +13,11 @@
 // times with so long a pause; node i lasts NS (100) + 10 * (i % 50) ns; nothing is written
 
 #include "../softgpu/hip/check.h"
+#include "roctx.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <deque>
-#include <dlfcn.h>
 #include <map>
 #include <mutex>
 #include <random>
@@ -42,34 +42,6 @@ const char *const copy_prefix = "__amd_rocclr_copyBuffer";
 enum : uint32_t { NO_KERNEL = UINT32_MAX, COPY = UINT32_MAX - 1 };
 
 // ---- ranges, where librtl is there to keep them ----
-
-void push(const char *name)
-{
-    using Push = int(const char *);
-    static auto *call = reinterpret_cast<Push *>(dlsym(RTLD_DEFAULT, "roctxRangePushA"));
-    if (call != nullptr) {
-        call(name);
-    }
-}
-
-void pop()
-{
-    using Pop = int();
-    static auto *call = reinterpret_cast<Pop *>(dlsym(RTLD_DEFAULT, "roctxRangePop"));
-    if (call != nullptr) {
-        call();
-    }
-}
-
-// rtlStop or rtlStart.
-void control(const char *name)
-{
-    using Control = int();
-    auto *call = reinterpret_cast<Control *>(dlsym(RTLD_DEFAULT, name));
-    if (call != nullptr) {
-        CHECK(call() == 0, name);
-    }
-}
 
 class Range
 {

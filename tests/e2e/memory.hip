@@ -7,39 +7,12 @@
 // stopped: 1 MiB, four times; each but the last is freed while recording is stopped.
 
 #include "../softgpu/hip/check.h"
+#include "roctx.h"
 
-#include <dlfcn.h>
 #include <thread>
 
 namespace
 {
-
-void push(const char *name)
-{
-    using Push = int(const char *);
-    static auto *call = reinterpret_cast<Push *>(dlsym(RTLD_DEFAULT, "roctxRangePushA"));
-    if (call != nullptr) {
-        call(name);
-    }
-}
-
-void pop()
-{
-    using Pop = int();
-    static auto *call = reinterpret_cast<Pop *>(dlsym(RTLD_DEFAULT, "roctxRangePop"));
-    if (call != nullptr) {
-        call();
-    }
-}
-
-void control(const char *name)
-{
-    using Control = int();
-    auto *call = reinterpret_cast<Control *>(dlsym(RTLD_DEFAULT, name));
-    if (call != nullptr) {
-        CHECK(call() == 0, name);
-    }
-}
 
 void *allocate(size_t bytes)
 {

@@ -22,8 +22,8 @@
 // graph 4, and 5 once it is of other workgroups. Each graph is updated before its first launch.
 
 #include "../softgpu/hip/check.h"
+#include "roctx.h"
 
-#include <dlfcn.h>
 #include <unistd.h>
 
 namespace
@@ -41,24 +41,6 @@ int *counter;
 uint32_t *takes;
 hipStream_t stream, held;
 void *memory, *pinned;
-
-void push(const char *name)
-{
-    using Push = int(const char *);
-    static auto *call = reinterpret_cast<Push *>(dlsym(RTLD_DEFAULT, "roctxRangePushA"));
-    if (call != nullptr) {
-        call(name);
-    }
-}
-
-void pop()
-{
-    using Pop = int();
-    static auto *call = reinterpret_cast<Pop *>(dlsym(RTLD_DEFAULT, "roctxRangePop"));
-    if (call != nullptr) {
-        call();
-    }
-}
 
 void launch(unsigned blocks)
 {
@@ -128,16 +110,6 @@ void serve()
     MUST(hipStreamSynchronize(stream));
     CHECK(*counter == 3 + requests * (prefill_kernels + tokens * (decode_kernels + 1)),
           "kernels that ran");
-}
-
-// rtlStop or rtlStart.
-void control(const char *name)
-{
-    using Control = int();
-    auto *call = reinterpret_cast<Control *>(dlsym(RTLD_DEFAULT, name));
-    if (call != nullptr) {
-        CHECK(call() == 0, name);
-    }
 }
 
 void stop()
