@@ -2,6 +2,7 @@
 #include "analysis/compare.h"
 #include "analysis/graph_alike.h"
 #include "analysis/graph_id.h"
+#include "analysis/trend.h"
 #include "common/command.h"
 #include "common/memory.h"
 #include "common/open.h"
@@ -154,32 +155,10 @@ static void show_head(struct view *view)
     graph_reading_show_partial(reading, stdout);
 }
 
-static void show_trend_line(const struct view *view)
-{
-    const struct comparison *trend = &view->trend;
-    double part = trend->a > 0 ? 100 * trend->difference / trend->a : 0;
-    (void)printf("  trend: ");
-    switch (trend->verdict) {
-    case COMPARE_TOO_FEW:
-        (void)printf("too few launches to tell\n");
-        break;
-    case COMPARE_ALIKE:
-        (void)printf("steady, the last quarter does not differ from the first\n");
-        break;
-    default:
-        show_styled(stdout, trend->verdict == COMPARE_SLOWER ? SHOW_BAD : SHOW_GOOD,
-                    trend->verdict == COMPARE_SLOWER ? "longer" : "shorter");
-        (void)printf(" by %.1f %%, first quarter to last (p50 %s, then %s)\n",
-                     part < 0 ? -part : part, show_duration(trend->a).text,
-                     show_duration(trend->b).text);
-        break;
-    }
-}
-
 static void show_trend(struct view *view)
 {
     uint64_t most = 0;
-    show_trend_line(view);
+    trend_show(&view->trend, "launches", stdout);
     if (view->group_count < 2)
         return;
     for (size_t i = 0; i < view->group_count; ++i) {
@@ -304,9 +283,8 @@ static json_t *json_replay(const struct graph_replay *replay)
 
 static json_t *json_trend(struct view *view)
 {
-    const struct comparison *trend = &view->trend;
     json_t *groups = json_array();
-    bool told = trend->verdict != COMPARE_TOO_FEW;
+    json_t *object = trend_json(&view->trend);
     for (size_t i = 0; i < view->group_count; ++i) {
         struct group *group = &view->groups[i];
         (void)json_array_append_new(
@@ -315,9 +293,8 @@ static json_t *json_trend(struct view *view)
                               open_number(stats_quantile(&group->time, 500)), "max_ns",
                               open_number(group->time.max)));
     }
-    return json_pack("{s:s, s:f, s:f, s:o, s:o}", "verdict", compare_name(trend->verdict),
-                     "first_quarter_p50_ns", trend->a, "last_quarter_p50_ns", trend->b, "p",
-                     told ? json_real(trend->p) : json_null(), "groups", groups);
+    (void)json_object_set_new(object, "groups", groups);
+    return object;
 }
 
 static int show_json(struct view *view)

@@ -1,4 +1,5 @@
 /* rtl steps: the JSON. */
+#include "analysis/trend.h"
 #include "common/command.h"
 #include "common/memory.h"
 #include "common/open.h"
@@ -33,14 +34,6 @@ static json_t *json_idle(const struct idle_causes *causes, const struct idle_tim
     return array;
 }
 
-static json_t *json_trend(const struct comparison *trend)
-{
-    bool told = trend->verdict != COMPARE_TOO_FEW;
-    return json_pack("{s:s, s:f, s:f, s:o}", "verdict", compare_name(trend->verdict),
-                     "first_quarter_p50_ns", trend->a, "last_quarter_p50_ns", trend->b, "p",
-                     told ? json_real(trend->p) : json_null());
-}
-
 static json_t *json_families(const struct family_times *times)
 {
     json_t *array = json_array();
@@ -63,7 +56,7 @@ static json_t *json_phase(const struct idle_causes *causes, struct phase *phase,
     for (unsigned kind = 0; kind < ACTIVITIES; ++kind)
         set(object, activity_keys[kind], json_stats(&phase->time[kind]));
     set(object, "steps_per_s", json_real(steps_rate(phase)));
-    set(object, "trend", json_trend(&phase->trend));
+    set(object, "trend", trend_json(&phase->trend));
     set(object, "idle", json_idle(causes, &phase->idle));
     set(object, "families", json_families(&phase->families));
     return object;

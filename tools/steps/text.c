@@ -1,4 +1,5 @@
 /* rtl steps: the text. */
+#include "analysis/trend.h"
 #include "common/command.h"
 #include "common/memory.h"
 #include "common/plain.h"
@@ -215,24 +216,6 @@ static void show_families(const struct phase *phase)
     (void)putchar('\n');
 }
 
-static void show_trend(const struct phase *phase)
-{
-    const struct comparison *trend = &phase->trend;
-    double part = trend->a > 0 ? 100 * trend->difference / trend->a : 0;
-    (void)printf("  trend: ");
-    if (trend->verdict == COMPARE_TOO_FEW) {
-        (void)printf("too few steps to tell\n");
-    } else if (trend->verdict == COMPARE_ALIKE) {
-        (void)printf("steady, the last quarter does not differ from the first\n");
-    } else {
-        bool slower = trend->verdict == COMPARE_SLOWER;
-        show_styled(stdout, slower ? SHOW_BAD : SHOW_GOOD, slower ? "longer" : "shorter");
-        (void)printf(" by %.1f %%, first quarter to last (p50 %s, then %s)\n",
-                     part < 0 ? -part : part, show_duration(trend->a).text,
-                     show_duration(trend->b).text);
-    }
-}
-
 static void show_idle(const struct shown_phase *shown)
 {
     const struct phase *phase = shown->phase;
@@ -268,7 +251,7 @@ static void show_phase(const struct shown_phase *shown)
     show_each(shown->phase);
     show_times(shown->phase);
     show_families(shown->phase);
-    show_trend(shown->phase);
+    trend_show(&shown->phase->trend, "steps", stdout);
     show_idle(shown);
 }
 
