@@ -1,5 +1,5 @@
 /* rtl idle: why nothing ran on a GPU. */
-#include "analysis/idle_device.h"
+#include "analysis/idle_gpus.h"
 #include "common/command.h"
 #include "common/memory.h"
 #include "common/moment.h"
@@ -12,7 +12,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define TOP_DEFAULT 5u
 #define TOP_MOST    1000u
@@ -24,81 +23,18 @@ struct options {
     bool json;
 };
 
-/* A time in which nothing ran. */
-struct gap {
-    uint64_t start, ns;
-    size_t cause; /* of most of it */
-    char *next;   /* what ran then */
-};
-
-/* A GPU as a process used it, and its longest gaps. */
-struct device {
-    struct idle_device of;
-    struct gap *gaps; /* the longest first */
-    size_t gap_count, gap_room;
-};
-
 struct view {
     const struct options *options;
     rtl_trace_info_t info;
-    struct device *devices;
-    size_t count;
+    struct idle_gpus gpus;
 };
 
-/* Keeps a gap if it is among the longest. */
-static void keep(void *context, uint64_t from, uint64_t to, const struct activity_work *next)
-{
-    struct device *device = context;
-    if (device->gap_room == 0 || (device->gap_count == device->gap_room &&
-                                  to - from <= device->gaps[device->gap_count - 1].ns))
-        return;
-    if (device->gap_count == device->gap_room)
-        free(device->gaps[--device->gap_count].next);
-    size_t at = device->gap_count++;
-    for (; at > 0 && device->gaps[at - 1].ns < to - from; --at)
-        device->gaps[at] = device->gaps[at - 1];
-    char *name = strdup(next->kernel ? next->kernel->name : "a copy");
-    if (!name)
-        memory_is_short();
-    device->gaps[at] = (struct gap){from, to - from, device->of.idle.last, name};
-}
-
-static bool has(const struct view *view, const rtl_queue_t *queue)
-{
-    for (size_t i = 0; i < view->count; ++i)
-        if (view->devices[i].of.process == queue->process && view->devices[i].of.gpu == queue->gpu)
-            return true;
-    return false;
-}
-
-static rtl_status_t find_devices(struct view *view, rtl_trace_t *trace)
-{
-    const rtl_queue_t *queues;
-    size_t count;
-    rtl_status_t status = rtlTraceQueues(trace, &queues, &count);
-    if (status != RTL_OK)
-        return status;
-    view->devices = memory_new(count, sizeof *view->devices);
-    for (size_t i = 0; i < count; ++i) {
-        if (queues[i].gpu == RTL_TRACE_NONE || queues[i].kernels == 0 || has(view, &queues[i]))
-            continue;
-        struct device *device = &view->devices[view->count++];
-        *device = (struct device){.of = {.process = queues[i].process,
-                                         .gpu = queues[i].gpu,
-                                         .gap = keep,
-                                         .context = device}};
-        device->gap_room = view->options->top;
-        device->gaps = memory_new(device->gap_room + 1, sizeof *device->gaps);
-    }
-    return RTL_OK;
-}
-
-static uint64_t whole(const struct device *device)
+static uint64_t whole(const struct idle_gpu *device)
 {
     return device->of.last - device->of.first;
 }
 
-static void show_causes(const struct device *device)
+static void show_causes(const struct idle_gpu *device)
 {
     const struct idle_times *idle = &device->of.idle;
     size_t *order = memory_new(idle->count, sizeof *order);
@@ -121,7 +57,7 @@ static void show_causes(const struct device *device)
     free(order);
 }
 
-static void show_gaps(const struct view *view, const struct device *device)
+static void show_gaps(const struct view *view, const struct idle_gpu *device)
 {
     if (device->gap_count == 0)
         return;
@@ -132,7 +68,7 @@ static void show_gaps(const struct view *view, const struct device *device)
     table_cell(table, "most of it");
     table_cell(table, "what ran then");
     for (size_t i = 0; i < device->gap_count; ++i) {
-        const struct gap *gap = &device->gaps[i];
+        const struct idle_gap *gap = &device->gaps[i];
         uint64_t at = gap->start > view->info.start ? gap->start - view->info.start : 0;
         table_cell(table, show_duration((double)at).text);
         table_cell(table, show_duration((double)gap->ns).text);
@@ -142,12 +78,12 @@ static void show_gaps(const struct view *view, const struct device *device)
     table_print(table, stdout);
 }
 
-static void show_device(const struct view *view, const struct device *device)
+static void show_device(const struct view *view, const struct idle_gpu *device)
 {
     char text[64];
     (void)snprintf(text, sizeof text, "GPU %" PRIu32, device->of.gpu);
     show_styled(stdout, SHOW_BOLD, text);
-    if (view->count > 1)
+    if (view->gpus.count > 1)
         (void)printf(" of process %" PRIu32, device->of.process);
     if (whole(device) == 0) {
         (void)printf(": no work in this window\n");
@@ -166,11 +102,11 @@ static void show_device(const struct view *view, const struct device *device)
     show_gaps(view, device);
 }
 
-static json_t *json_device(const struct device *device)
+static json_t *json_device(const struct idle_gpu *device)
 {
     json_t *gaps = json_array();
     for (size_t i = 0; i < device->gap_count; ++i) {
-        const struct gap *gap = &device->gaps[i];
+        const struct idle_gap *gap = &device->gaps[i];
         (void)json_array_append_new(
             gaps, json_pack("{s:o, s:o, s:o, s:o}", "start_ns", open_number(gap->start), "ns",
                             open_number(gap->ns), "cause",
@@ -190,8 +126,8 @@ static json_t *json_device(const struct device *device)
 static int show_json(const struct view *view)
 {
     json_t *devices = json_array();
-    for (size_t i = 0; i < view->count; ++i)
-        (void)json_array_append_new(devices, json_device(&view->devices[i]));
+    for (size_t i = 0; i < view->gpus.count; ++i)
+        (void)json_array_append_new(devices, json_device(&view->gpus.list[i]));
     return open_print_json(
         json_pack("{s:o, s:o}", "file", open_text(view->options->path), "gpus", devices),
         EXIT_FINE);
@@ -201,10 +137,10 @@ static int show(const struct view *view)
 {
     if (view->options->json)
         return show_json(view);
-    for (size_t i = 0; i < view->count; ++i) {
+    for (size_t i = 0; i < view->gpus.count; ++i) {
         if (i > 0)
             (void)putchar('\n');
-        show_device(view, &view->devices[i]);
+        show_device(view, &view->gpus.list[i]);
     }
     return EXIT_FINE;
 }
@@ -213,31 +149,15 @@ static int look(struct view *view, rtl_trace_t *trace)
 {
     const struct options *options = view->options;
     uint64_t window[2] = {0, 0};
-    if (rtlTraceInfo(trace, &view->info) != RTL_OK || find_devices(view, trace) != RTL_OK)
+    if (rtlTraceInfo(trace, &view->info) != RTL_OK)
         return open_failed(trace, options->path);
     if (moment_window(&view->info, &options->from, &options->to, window) != 0)
         return EXIT_USAGE;
-    if (view->count == 0)
+    if (idle_gpus_read(trace, window, options->top, &view->gpus) != RTL_OK)
+        return open_failed(trace, options->path);
+    if (view->gpus.count == 0)
         return say_fail(EXIT_USAGE, "%s has no kernels", options->path);
-    for (size_t i = 0; i < view->count; ++i) {
-        struct device *device = &view->devices[i];
-        memcpy(device->of.window, window, sizeof window);
-        if (idle_device_read(trace, &device->of) != RTL_OK)
-            return open_failed(trace, options->path);
-    }
     return show(view);
-}
-
-static void free_view(struct view *view)
-{
-    for (size_t i = 0; i < view->count; ++i) {
-        struct device *device = &view->devices[i];
-        for (size_t k = 0; k < device->gap_count; ++k)
-            free(device->gaps[k].next);
-        free(device->gaps);
-        idle_device_free(&device->of);
-    }
-    free(view->devices);
 }
 
 static const struct argp_option option_list[] = {
@@ -298,7 +218,7 @@ int cmd_idle(int argc, char **argv)
         return EXIT_USAGE;
     struct view view = {.options = &options};
     int status = look(&view, trace);
-    free_view(&view);
+    idle_gpus_free(&view.gpus);
     rtlTraceClose(trace);
     return status;
 }

@@ -1,6 +1,6 @@
 /* Layers of a made-up graph, worked out by hand: a slow layer, what is before and after them, what
  * does not count. */
-#include "graph/layers.h"
+#include "analysis/graph_layers.h"
 #include "made.h"
 
 #include <stdlib.h>

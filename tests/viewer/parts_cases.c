@@ -2,7 +2,7 @@
 #include "../common/check.h"
 
 #include "export/html_bins.h"
-#include "export/html_bytes.h"
+#include "common/bytes.h"
 #include "export/html_items.h"
 #include "export/html_lanes.h"
 #include "export/html_spread.h"

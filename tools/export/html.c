@@ -3,27 +3,28 @@
 
 #include "common/command.h"
 #include "common/open.h"
-#include "common/paths.h"
+#include "common/page.h"
 #include "common/say.h"
 #include "common/show.h"
 #include "export/html_ranges.h"
 #include "export/html_time.h"
 #include "export/lookup.h"
+#include "export/out.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define VIEWER "rtl-viewer.html"
-#define MARK   "<!--RTL-DATA-->"
 
 /* Names of ranges in the tables; what comes after is one row. */
 #define MOST_RANGE_NAMES 16384u
 #define FURTHER          "(further names)"
 
 #define ARGUMENTS 512u
+
+#define PIECE 3072u /* bytes that become base64 at once */
 
 /* Types of what a thread's row has, in the low bits of the item. */
 enum { IS_CALL, IS_PUSH, IS_START, IS_MARK };
@@ -288,36 +289,17 @@ static int visit(void *state, const struct export_event *event)
 
 /* The file. */
 
-/* The viewer as it was built, which the caller frees; NULL when a sentence has been said. */
-static char *read_viewer(void)
-{
-    char path[PATH_MAX];
-    if (!paths_library(VIEWER, path, sizeof path)) {
-        say("the page was not built with this rtl (" VIEWER " is not in its library folder): "
-            "install npm, then configure and build again");
-        return NULL;
-    }
-    FILE *file = fopen(path, "re");
-    struct bytes bytes = {0};
-    char piece[4096];
-    for (size_t size; file && (size = fread(piece, 1, sizeof piece, file)) > 0;)
-        bytes_add(&bytes, piece, size);
-    bytes_add(&bytes, "", 1);
-    if (file)
-        (void)fclose(file);
-    if (file && !bytes.failed && strstr((const char *)bytes.data, MARK))
-        return (char *)bytes.data;
-    say("%s is not the page that this rtl was built with", path);
-    bytes_free(&bytes);
-    return NULL;
-}
-
 static void write_data(struct out *out, const char *id, const struct bytes *bytes)
 {
     out_text(out, "<script type=\"application/octet-stream\" id=\"");
     out_text(out, id);
     out_text(out, "\">");
-    out_base64(out, bytes->data, bytes->used);
+    for (size_t at = 0; at < bytes->used; at += PIECE) {
+        size_t size = bytes->used - at < PIECE ? bytes->used - at : PIECE;
+        char base64[BYTES_BASE64(PIECE)];
+        bytes_base64(bytes->data + at, size, base64);
+        out_bytes(out, base64, BYTES_BASE64(size));
+    }
     out_text(out, "</script>\n");
 }
 
@@ -349,13 +331,12 @@ static int pack_ranges(const struct html_page *page, struct bytes *packed)
     return status;
 }
 
-static int write_page(struct html_page *page, const char *viewer)
+static int write_page(struct html_page *page, const struct page_frame *viewer)
 {
     static struct out out;
     struct bytes head = {0};
     struct bytes packed = {0};
     struct bytes ranges = {0};
-    const char *mark = strstr(viewer, MARK);
     int status = html_head(page, &head);
     if (status == EXIT_FINE && !bytes_deflate(&packed, &head))
         status = say_fail(EXIT_USAGE, "there is not enough memory");
@@ -364,14 +345,14 @@ static int write_page(struct html_page *page, const char *viewer)
     if (status == EXIT_FINE)
         status = out_begin(&out, page->export);
     if (status == EXIT_FINE) {
-        out_bytes(&out, viewer, (size_t)(mark - viewer));
+        out_text(&out, viewer->head);
         write_data(&out, "rtl-head", &packed);
         out_text(&out, "<script>rtlPage.start()</script>\n");
         if (ranges.used)
             write_data(&out, "rtl-ranges", &ranges);
         status = write_segments(page, &out);
         out_text(&out, "<script>rtlPage.complete()</script>");
-        out_text(&out, mark + sizeof MARK - 1);
+        out_text(&out, viewer->tail);
         if (status == EXIT_FINE)
             status = out_end(&out);
         else
@@ -397,7 +378,7 @@ static void tell(const struct html_page *page)
             page->left_out, page->segments.count);
 }
 
-static int make(struct html_page *page, const char *viewer)
+static int make(struct html_page *page, const struct page_frame *viewer)
 {
     struct export *export = page->export;
     rtl_status_t read = html_graphs_begin(&page->graphs, export->trace);
@@ -438,12 +419,12 @@ static void release(struct html_page *page)
 static int run(struct export *export)
 {
     struct html_page page = {.export = export};
-    char *viewer = read_viewer();
-    if (!viewer)
-        return EXIT_USAGE;
-    int status = make(&page, viewer);
+    struct page_frame viewer;
+    int status = page_frame_read(VIEWER, &viewer);
+    if (status == EXIT_FINE)
+        status = make(&page, &viewer);
     release(&page);
-    free(viewer);
+    page_frame_free(&viewer);
     return status;
 }
 

@@ -6,7 +6,7 @@
 #ifndef RTL_TOOLS_EXPORT_HTML_BINS_H
 #define RTL_TOOLS_EXPORT_HTML_BINS_H
 
-#include "export/html_bytes.h"
+#include "common/bytes.h"
 
 /** Bins one after the other that look alike: one, or many that one thing fills whole. */
 struct bin {

@@ -6,7 +6,7 @@
 #define RTL_TOOLS_EXPORT_HTML_GRAPHS_H
 
 #include "export/export.h"
-#include "export/html_bytes.h"
+#include "common/bytes.h"
 #include "export/html_spread.h"
 
 #include <jansson.h>

@@ -6,7 +6,7 @@
 #define RTL_TOOLS_EXPORT_HTML_METRICS_H
 
 #include "analysis/counts.h"
-#include "export/html_bytes.h"
+#include "common/bytes.h"
 
 #include <jansson.h>
 

@@ -9,7 +9,7 @@
 #define RTL_TOOLS_EXPORT_HTML_RANGES_H
 
 #include "export/export.h"
-#include "export/html_bytes.h"
+#include "common/bytes.h"
 
 /** Single ranges in a page; of more, those that last longest are taken. */
 #define HTML_RANGES_MOST 131072u

@@ -12,7 +12,7 @@
 #include "common/texts.h"
 #include "graph/align.h"
 #include "graph/parts.h"
-#include "graph/read.h"
+#include "analysis/graph_read.h"
 
 #include <errno.h>
 #include <inttypes.h>

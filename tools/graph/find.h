@@ -5,7 +5,7 @@
 #ifndef RTL_TOOLS_GRAPH_FIND_H
 #define RTL_TOOLS_GRAPH_FIND_H
 
-#include "graph/read.h"
+#include "analysis/graph_read.h"
 
 enum graph_finding_kind {
     /** Its p50 is more than 1.5 times the median of those of the others that run the same kernel

@@ -12,7 +12,7 @@
 #include "common/table.h"
 #include "graph/argument.h"
 #include "graph/parts.h"
-#include "graph/read.h"
+#include "analysis/graph_read.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

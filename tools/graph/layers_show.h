@@ -4,7 +4,7 @@
 #ifndef RTL_TOOLS_GRAPH_LAYERS_SHOW_H
 #define RTL_TOOLS_GRAPH_LAYERS_SHOW_H
 
-#include "graph/layers.h"
+#include "analysis/graph_layers.h"
 
 #include <jansson.h>
 

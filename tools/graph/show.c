@@ -13,7 +13,7 @@
 #include "graph/find.h"
 #include "graph/layers_show.h"
 #include "graph/parts.h"
-#include "graph/read.h"
+#include "analysis/graph_read.h"
 #include "graph/stats_json.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-// The numbers in a page's data: varints, and what was deflated and written as base64 (tools/export/html_bytes.h).
+// The numbers in a page's data: varints, and what was deflated and written as base64 (tools/common/bytes.h).
 
 export class Reader {
     private at = 0;

@@ -1,6 +1,6 @@
 /* What the GPUs of a process did between the replays of a graph. */
 #include "analysis/activity.h"
-#include "graph/read.h"
+#include "analysis/graph_read.h"
 
 /* The time before a replay that is looked at. */
 struct between {

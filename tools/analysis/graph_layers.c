@@ -1,4 +1,4 @@
-#include "graph/layers.h"
+#include "analysis/graph_layers.h"
 
 #include "common/memory.h"
 #include "common/texts.h"

@@ -10,7 +10,7 @@
 #define RTL_TOOLS_GRAPH_LAYERS_H
 
 #include "analysis/period.h"
-#include "graph/read.h"
+#include "analysis/graph_read.h"
 
 /** Nodes that belong together, ns over launches. */
 struct graph_section {

@@ -1,4 +1,4 @@
-#include "graph/read.h"
+#include "analysis/graph_read.h"
 
 #include "common/lower_bound.h"
 #include "common/memory.h"

@@ -1,4 +1,4 @@
-#include "export/html_bytes.h"
+#include "common/bytes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +70,7 @@ bool bytes_deflate(struct bytes *to, const struct bytes *from)
     return true;
 }
 
-void out_base64(struct out *out, const void *data, size_t size)
+void bytes_base64(const void *data, size_t size, char *text)
 {
     static const char letters[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -80,9 +80,9 @@ void out_base64(struct out *out, const void *data, size_t size)
         unsigned long group = (unsigned long)from[i] << 16;
         group |= left > 1 ? (unsigned long)from[i + 1] << 8 : 0;
         group |= left > 2 ? from[i + 2] : 0;
-        const char four[] = {letters[group >> 18], letters[group >> 12 & 63],
-                             left > 1 ? letters[group >> 6 & 63] : '=',
-                             left > 2 ? letters[group & 63] : '='};
-        out_bytes(out, four, sizeof four);
+        *text++ = letters[group >> 18];
+        *text++ = letters[group >> 12 & 63];
+        *text++ = left > 1 ? letters[group >> 6 & 63] : '=';
+        *text++ = left > 2 ? letters[group & 63] : '=';
     }
 }

@@ -2,10 +2,8 @@
  * Bytes that grow, the numbers of a page's data in them, and how they get into the page: deflated
  * (zlib, RFC 1950) and as base64, so that no text of a trace can be taken for markup.
  */
-#ifndef RTL_TOOLS_EXPORT_HTML_BYTES_H
-#define RTL_TOOLS_EXPORT_HTML_BYTES_H
-
-#include "export/out.h"
+#ifndef RTL_TOOLS_BYTES_H
+#define RTL_TOOLS_BYTES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,7 +30,11 @@ void bytes_signed(struct bytes *bytes, int64_t number);
 /** Appends `from`, deflated, to `to`. False when memory is short. */
 bool bytes_deflate(struct bytes *to, const struct bytes *from);
 
-/** Writes base64 (RFC 4648, with padding). */
-void out_base64(struct out *out, const void *data, size_t size);
+/** Characters of base64 (RFC 4648, with padding) for so many bytes. */
+#define BYTES_BASE64(size) (((size) + 2) / 3 * 4)
+
+/** Writes the base64 of `size` bytes to `text`, which has room for BYTES_BASE64(size) characters.
+ * Pieces of a multiple of three bytes make the text of the whole. */
+void bytes_base64(const void *data, size_t size, char *text);
 
 #endif
