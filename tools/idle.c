@@ -102,32 +102,11 @@ static void show_device(const struct view *view, const struct idle_gpu *device)
     show_gaps(view, device);
 }
 
-static json_t *json_device(const struct idle_gpu *device)
-{
-    json_t *gaps = json_array();
-    for (size_t i = 0; i < device->gap_count; ++i) {
-        const struct idle_gap *gap = &device->gaps[i];
-        (void)json_array_append_new(
-            gaps, json_pack("{s:o, s:o, s:o, s:o}", "start_ns", open_number(gap->start), "ns",
-                            open_number(gap->ns), "cause",
-                            open_text(idle_name(&device->of.causes, gap->cause)), "next",
-                            open_text(gap->next)));
-    }
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "process",
-                     open_id(device->of.process), "gpu", open_id(device->of.gpu), "first_ns",
-                     open_number(device->of.first), "last_ns", open_number(device->of.last),
-                     "graphs_ns", open_number(device->of.time[ACTIVITY_GRAPH]), "eager_ns",
-                     open_number(device->of.time[ACTIVITY_EAGER]), "copies_ns",
-                     open_number(device->of.time[ACTIVITY_COPY]), "idle_ns",
-                     open_number(device->of.idle.ns), "gaps", open_number(device->of.idle.gaps),
-                     "causes", idle_device_json(&device->of), "longest", gaps);
-}
-
 static int show_json(const struct view *view)
 {
     json_t *devices = json_array();
     for (size_t i = 0; i < view->gpus.count; ++i)
-        (void)json_array_append_new(devices, json_device(&view->gpus.list[i]));
+        (void)json_array_append_new(devices, idle_gpu_json(&view->gpus.list[i]));
     return open_print_json(
         json_pack("{s:o, s:o}", "file", open_text(view->options->path), "gpus", devices),
         EXIT_FINE);

@@ -267,6 +267,21 @@ void graph_layers_free(struct graph_layers *layers)
     *layers = (struct graph_layers){0};
 }
 
+double graph_layers_away(const struct graph_layers *layers, struct graph_layer *layer)
+{
+    double usual = (double)layers->usual;
+    double p50 = (double)stats_quantile(&layer->took.time, 500);
+    return usual > 0 ? (p50 - usual) / usual : 0;
+}
+
+uint64_t graph_layers_total(const struct graph_layers *layers)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < layers->period.length; ++i)
+        total += layers->places[i].time.total;
+    return total;
+}
+
 const char *graph_layers_why(const struct graph_layers *layers)
 {
     return layers->launches == 0

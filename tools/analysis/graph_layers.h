@@ -9,8 +9,8 @@
 #ifndef RTL_TOOLS_GRAPH_LAYERS_H
 #define RTL_TOOLS_GRAPH_LAYERS_H
 
-#include "analysis/period.h"
 #include "analysis/graph_read.h"
+#include "analysis/period.h"
 
 /** Nodes that belong together, ns over launches. */
 struct graph_section {
@@ -69,6 +69,12 @@ size_t graph_layers_odd_end(const struct graph_layers *layers);
 /** Further from the usual p50 than this a layer is outlying, ns: 4 times the median distance of the
  * layers from it, and 5 % of it at least. */
 uint64_t graph_layers_limit(const struct graph_layers *layers);
+
+/** How far a layer's p50 is from the usual one, as a part of it. */
+double graph_layers_away(const struct graph_layers *layers, struct graph_layer *layer);
+
+/** The time of all kernels in layers, ns. */
+uint64_t graph_layers_total(const struct graph_layers *layers);
 
 /** Why there are no layers, as a sentence without its full stop. */
 const char *graph_layers_why(const struct graph_layers *layers);

@@ -1,6 +1,7 @@
 #include "analysis/idle_gpus.h"
 
 #include "common/memory.h"
+#include "common/open.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,12 +44,10 @@ static rtl_status_t find(rtl_trace_t *trace, size_t top, struct idle_gpus *gpus)
         if (queues[i].gpu == RTL_TRACE_NONE || queues[i].kernels == 0 || has(gpus, &queues[i]))
             continue;
         struct idle_gpu *gpu = &gpus->list[gpus->count++];
-        *gpu = (struct idle_gpu){.of = {.process = queues[i].process,
-                                        .gpu = queues[i].gpu,
-                                        .gap = keep,
-                                        .context = gpu},
-                                 .gaps = memory_new(top + 1, sizeof *gpu->gaps),
-                                 .gap_room = top};
+        *gpu = (struct idle_gpu){
+            .of = {.process = queues[i].process, .gpu = queues[i].gpu, .gap = keep, .context = gpu},
+            .gaps = memory_new(top + 1, sizeof *gpu->gaps),
+            .gap_room = top};
     }
     return RTL_OK;
 }
@@ -63,6 +62,27 @@ rtl_status_t idle_gpus_read(rtl_trace_t *trace, const uint64_t window[2], size_t
         status = idle_device_read(trace, &gpus->list[i].of);
     }
     return status;
+}
+
+json_t *idle_gpu_json(const struct idle_gpu *gpu)
+{
+    json_t *gaps = json_array();
+    for (size_t i = 0; i < gpu->gap_count; ++i) {
+        const struct idle_gap *gap = &gpu->gaps[i];
+        (void)json_array_append_new(
+            gaps, json_pack("{s:o, s:o, s:o, s:o}", "start_ns", open_number(gap->start), "ns",
+                            open_number(gap->ns), "cause",
+                            open_text(idle_name(&gpu->of.causes, gap->cause)), "next",
+                            open_text(gap->next)));
+    }
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "process",
+                     open_id(gpu->of.process), "gpu", open_id(gpu->of.gpu), "first_ns",
+                     open_number(gpu->of.first), "last_ns", open_number(gpu->of.last), "graphs_ns",
+                     open_number(gpu->of.time[ACTIVITY_GRAPH]), "eager_ns",
+                     open_number(gpu->of.time[ACTIVITY_EAGER]), "copies_ns",
+                     open_number(gpu->of.time[ACTIVITY_COPY]), "idle_ns",
+                     open_number(gpu->of.idle.ns), "gaps", open_number(gpu->of.idle.gaps), "causes",
+                     idle_device_json(&gpu->of), "longest", gaps);
 }
 
 void idle_gpus_free(struct idle_gpus *gpus)

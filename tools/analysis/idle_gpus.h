@@ -31,6 +31,9 @@ struct idle_gpus {
 rtl_status_t idle_gpus_read(rtl_trace_t *trace, const uint64_t window[2], size_t top,
                             struct idle_gpus *gpus);
 
+/** What `rtl idle --json` has of it. A new reference. */
+json_t *idle_gpu_json(const struct idle_gpu *gpu);
+
 void idle_gpus_free(struct idle_gpus *gpus);
 
 #endif

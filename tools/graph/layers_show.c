@@ -1,9 +1,7 @@
 #include "graph/layers_show.h"
 
-#include "common/open.h"
 #include "common/show.h"
 #include "common/table.h"
-#include "graph/stats_json.h"
 
 #include <inttypes.h>
 
@@ -16,14 +14,6 @@ static struct shown quantile(struct stats *stats, unsigned per_mille)
 {
     return stats->count ? show_duration((double)stats_quantile(stats, per_mille))
                         : (struct shown){"-"};
-}
-
-/* How far a layer's p50 is from the usual one, as a part of it. */
-static double away(const struct graph_layers *layers, struct graph_layer *layer)
-{
-    double usual = (double)layers->usual;
-    double p50 = (double)stats_quantile(&layer->took.time, 500);
-    return usual > 0 ? (p50 - usual) / usual : 0;
 }
 
 static void heading(struct table *table, const char *const *cells, size_t count)
@@ -102,7 +92,7 @@ static void show_layer(struct graph_layers *layers, struct table *table, size_t 
     char text[64];
     show_took(table, number, graph_layers_node(layers, number, 0),
               graph_layers_node(layers, number, layers->period.length - 1), &layer->took);
-    (void)snprintf(text, sizeof text, "%+.1f %%", 100 * away(layers, layer));
+    (void)snprintf(text, sizeof text, "%+.1f %%", 100 * graph_layers_away(layers, layer));
     table_cell(table, text);
     table_cell(table, layer->outlying ? "outlying" : "usual");
 }
@@ -128,18 +118,10 @@ static void show_layers(struct graph_layers *layers, unsigned top)
     show_more(layers->period.count + (layers->odd_length > 0), top);
 }
 
-static uint64_t places_total(const struct graph_layers *layers)
-{
-    uint64_t total = 0;
-    for (size_t i = 0; i < layers->period.length; ++i)
-        total += layers->places[i].time.total;
-    return total;
-}
-
 static void show_places(struct graph_layers *layers, const struct graph_reading *reading, bool wide)
 {
     static const char *const cells[] = {"place", "mean", "gap", "share", "kernel"};
-    uint64_t total = places_total(layers);
+    uint64_t total = graph_layers_total(layers);
     struct table *table = table_new("rrrrn");
     table_wide(table, wide);
     (void)putchar('\n');
@@ -195,77 +177,4 @@ void graph_layers_show(struct graph_layers *layers, struct graph_reading *readin
     show_layers(layers, layer_top);
     show_places(layers, reading, wide);
     show_others(layers, reading, node_top, wide);
-}
-
-static json_t *json_layers(struct graph_layers *layers)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < layers->period.count; ++i) {
-        struct graph_layer *layer = &layers->layers[i];
-        (void)json_array_append_new(
-            list, json_pack("{s:I, s:o, s:o, s:o, s:o, s:f, s:b}", "layer", (json_int_t)i,
-                            "first_node", open_id(graph_layers_node(layers, i, 0)), "last_node",
-                            open_id(graph_layers_node(layers, i, layers->period.length - 1)),
-                            "time", graph_stats_json(&layer->took.time), "gap",
-                            graph_stats_json(&layer->took.gap), "away", away(layers, layer),
-                            "outlying", (int)layer->outlying));
-    }
-    if (layers->odd_length)
-        (void)json_array_append_new(
-            list,
-            json_pack("{s:I, s:o, s:o, s:o, s:o, s:n, s:b, s:b}", "layer",
-                      (json_int_t)layers->period.count, "first_node",
-                      open_id(layers->nodes[graph_layers_end(layers)]), "last_node",
-                      open_id(layers->nodes[graph_layers_odd_end(layers) - 1]), "time",
-                      graph_stats_json(&layers->odd.time), "gap",
-                      graph_stats_json(&layers->odd.gap), "away", "outlying", 0, "more_nodes", 1));
-    return list;
-}
-
-static json_t *json_places(struct graph_layers *layers, const struct graph_reading *reading)
-{
-    uint64_t total = places_total(layers);
-    json_t *list = json_array();
-    for (size_t i = 0; i < layers->period.length; ++i) {
-        struct graph_place *place = &layers->places[i];
-        const struct graph_node *node = &reading->nodes[graph_layers_node(layers, 0, i)];
-        (void)json_array_append_new(
-            list, json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:f}", "place", (json_int_t)i, "name",
-                            open_text(node->name), "grid", graph_sizes_json(node->grid), "block",
-                            graph_sizes_json(node->block), "time", graph_stats_json(&place->time),
-                            "gap", graph_stats_json(&place->gap), "share",
-                            total ? (double)place->time.total / (double)total : 0.0));
-    }
-    return list;
-}
-
-static json_t *json_section(const struct graph_layers *layers, size_t from, size_t to,
-                            struct graph_section *section)
-{
-    json_t *nodes = json_array();
-    for (size_t i = from; i < to; ++i)
-        (void)json_array_append_new(nodes, open_id(layers->nodes[i]));
-    return json_pack("{s:o, s:o, s:o}", "nodes", nodes, "time", graph_stats_json(&section->time),
-                     "gap", graph_stats_json(&section->gap));
-}
-
-json_t *graph_layers_json(struct graph_layers *layers, struct graph_reading *reading)
-{
-    if (!layers->found)
-        return json_pack("{s:i, s:s}", "count", 0, "why", graph_layers_why(layers));
-    json_t *object = json_pack(
-        "{s:I, s:n, s:I, s:o, s:I, s:I, s:o, s:o, s:I}", "count", (json_int_t)layers->period.count,
-        "why", "length", (json_int_t)layers->period.length, "launches",
-        open_number(layers->launches), "nodes",
-        (json_int_t)(graph_layers_end(layers) - graph_layers_begin(layers)), "all_nodes",
-        (json_int_t)layers->node_count, "p50_ns", open_number(layers->usual), "distance_ns",
-        open_number(layers->distance), "outlying", (json_int_t)layers->outlying);
-    (void)json_object_set_new(object, "layers", json_layers(layers));
-    (void)json_object_set_new(object, "places", json_places(layers, reading));
-    (void)json_object_set_new(object, "before",
-                              json_section(layers, 0, graph_layers_begin(layers), &layers->before));
-    (void)json_object_set_new(
-        object, "after",
-        json_section(layers, graph_layers_odd_end(layers), layers->node_count, &layers->after));
-    return object;
 }

@@ -1,6 +1,7 @@
 /* rtl graph show: where the time of a graph goes, node by node. */
 #include "common/show.h"
 #include "analysis/graph_id.h"
+#include "analysis/graph_layers_json.h"
 #include "common/command.h"
 #include "common/memory.h"
 #include "common/open.h"
@@ -14,7 +15,7 @@
 #include "graph/layers_show.h"
 #include "graph/parts.h"
 #include "analysis/graph_read.h"
-#include "graph/stats_json.h"
+#include "analysis/stats_json.h"
 
 #include <errno.h>
 #include <inttypes.h>

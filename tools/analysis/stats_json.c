@@ -1,4 +1,4 @@
-#include "graph/stats_json.h"
+#include "analysis/stats_json.h"
 
 #include "common/open.h"
 

@@ -1,5 +1,5 @@
 /**
- * Durations as `rtl graph` has them in JSON.
+ * Durations as JSON has them.
  */
 #ifndef RTL_TOOLS_GRAPH_STATS_JSON_H
 #define RTL_TOOLS_GRAPH_STATS_JSON_H
