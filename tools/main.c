@@ -30,6 +30,7 @@ static const struct command commands[] = {
     {"ranges", cmd_ranges, "what each range of the program cost the GPU"},
     {"memory", cmd_memory, "what the program allocated, the peak, and who holds it"},
     {"timeline", cmd_timeline, "when each queue was busy, and with what"},
+    {"report", cmd_report, "one page about a trace, to send to a colleague"},
     {"diff", cmd_diff, "what got slower or faster from one trace to another"},
     {"info", cmd_info, "what a trace is about: processes, GPUs, queues, clocks"},
     {"check", cmd_check, "prove that a trace is complete"},

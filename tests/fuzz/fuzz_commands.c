@@ -75,6 +75,8 @@ static const struct invocation invocations[] = {
     {cmd_export,
      {"rtl export", "-f", "--format", "html", "--from", "1s", "--to", END, "-o", OUTPUT, TRACE}},
     {cmd_view, {"rtl view", "--no-open", "-o", OUTPUT, TRACE}},
+    {cmd_report, {"rtl report", "-o", OUTPUT, TRACE}},
+    {cmd_report, {"rtl report", "--json", TRACE}},
     {cmd_merge, {"rtl merge", "-f", OUTPUT, TRACE}},
 };
 

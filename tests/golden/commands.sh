@@ -43,6 +43,7 @@ try 0 2 -- memory --json t.db
 try 0 2 -- graph costs t.db
 try 0 2 -- graph costs --json t.db
 try 0 2 -- idle --json --top 100 t.db
+try 0 -- report --json t.db
 try 0 2 -- steps --by kernels --list t.db
 try 0 2 -- steps --list --json t.db
 try 0 -- timeline t.db
@@ -61,3 +62,4 @@ for format in chrome perfetto csv rpd rocpd rocprofv3 html; do
     try 0 -- export -f --format $format --from 0 --to $end -o part t.db
 done
 [ ! -e "$viewer" ] || try 0 -- view --no-open -o page.html t.db
+[ ! -e "$viewer" ] || try 0 -- report -o report.html t.db

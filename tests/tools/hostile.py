@@ -100,7 +100,7 @@ def commands(path, graphs):
     if graphs:
         listed += [["graph", "show", "1"], ["graph", "launches", "1"], ["graph", "diff", "1", "1"]]
     else:
-        listed += [["steps"], ["idle"], ["memory"], ["timeline"], ["timeline", "--width", "200"]]
+        listed += [["steps"], ["idle"], ["memory"], ["report", "--json"], ["timeline"], ["timeline", "--width", "200"]]
     for words in listed:
         place = 2 if words[0] == "graph" else 1
         yield [*words[:place], path, *words[place:]]
@@ -172,17 +172,17 @@ def arguments():
         file.write("no trace at all, but long enough for its head to be looked at" * 9)
     for path in (bad, b"not" + bad, b"missing" + bad):
         for words in (["summary"], ["info"], ["check"], ["ranges"], ["graph", "list"], ["timeline"], ["sql"], ["import"], ["merge", "out.db"], ["diff", STORM],
-                      ["export", "-F", "csv", "-f"], ["view", "-n", "-f", "-o", "page.html"], ["check", STORM, "--truth"], ["demo", "-k"], ["trace", "--"],
+                      ["export", "-F", "csv", "-f"], ["view", "-n", "-f", "-o", "page.html"], ["report", "-f", "-o", "page.html"], ["check", STORM, "--truth"], ["demo", "-k"], ["trace", "--"],
                       ["trace", "--gpu", "soft", "-q", "-o"]):
             more = ["SELECT 1 WHERE 0"] if words[0] == "sql" else ["--", "true"] if words[-1] == "-o" and words[0] == "trace" else []
             if words[0] == "demo" and path == b"missing" + bad:
                 continue
             done = run(*words, path, *more)
             look([*words, path], done.stderr)
-            if words[0] not in ("view", "demo"):
+            if words[0] not in ("view", "report", "demo"):
                 look([*words, path], done.stdout)
     for word in ("--" + TEXT, "-\x1b", TEXT, "-o" + TEXT):
-        for command in ("trace", "summary", "graph", "info", "check", "export", "view", "merge", "import", "doctor", "bench", "ctl", "demo", "sql", "ranges", "steps", "idle", "memory", "timeline", "diff"):
+        for command in ("trace", "summary", "graph", "info", "check", "export", "view", "merge", "import", "doctor", "bench", "ctl", "demo", "sql", "ranges", "steps", "idle", "memory", "timeline", "report", "diff"):
             done = run(command, word)
             look([command, word], done.stderr)
             check(f"{command} {word!r}: {done.stderr!r}", done.stderr.count(b"\n") == 1 or command == "demo")

@@ -11,7 +11,7 @@ wrong 2 "sumary" "'summary'" -- "$rtl" sumary
 wrong 2 "xyzzy" "--help" -- "$rtl" xyzzy
 wrong 2 "--frob" -- "$rtl" --frob
 wrong 2 "xyzzy" -- "$rtl" help xyzzy
-for command in trace ctl summary steps idle memory graph timeline diff info check sql export import merge doctor bench demo; do
+for command in trace ctl summary steps idle memory graph timeline report diff info check sql export import merge doctor bench demo; do
     "$rtl" help "$command" | grep -q "Usage: rtl $command" || fail "rtl help $command does not help"
     "$rtl" "$command" --help | cmp -s - <("$rtl" help "$command") || fail "rtl $command --help is not rtl help $command"
     "$rtl" --help | grep -q "^  $command " || fail "rtl --help does not name $command"
@@ -174,7 +174,7 @@ wrong 2 "nowhere/x.csv" -- "$rtl" export led.db -F csv -o nowhere/x.csv
 
 # Each command that reads a trace, on each file that is none it could read. FILE is that, led.db one without kernels.
 readers=("summary FILE" "info FILE" "check FILE" "sql FILE SELECT" "export FILE --format csv" "graph list FILE" "graph show FILE 1"
-    "graph launches FILE 1" "graph diff FILE 1 2" "graph diff FILE led.db 1" "graph diff led.db FILE 1" "timeline FILE" "steps FILE --by kernels" "graph costs FILE" "idle FILE" "memory FILE"
+    "graph launches FILE 1" "graph diff FILE 1 2" "graph diff FILE led.db 1" "graph diff led.db FILE 1" "timeline FILE" "steps FILE --by kernels" "graph costs FILE" "idle FILE" "memory FILE" "report --json FILE"
     "timeline FILE --launch 1:1" "diff FILE led.db" "diff led.db FILE" "merge out.db FILE" "merge out.db led.db FILE")
 cp led.db newer.db
 cp led.db damaged.db
@@ -240,6 +240,9 @@ wrong 2 "led.db has no graphs" -- "$rtl" graph costs led.db
 wrong 2 "no trace" -- "$rtl" memory
 wrong 2 "led.db has no host call that allocates memory: it has no host calls at all" -- "$rtl" memory led.db
 wrong 2 "no trace" -- "$rtl" idle
+wrong 2 "no trace" -- "$rtl" report
+wrong 2 "--json" "-o" -- "$rtl" report --json -o x.html led.db
+wrong 2 "none.txt" -- "$rtl" report --families none.txt led.db
 wrong 2 "led.db has no kernels" -- "$rtl" idle led.db
 wrong 2 "1000 at most" -- "$rtl" idle led.db --top 1001
 wrong 2 "--to" "--from" -- "$rtl" idle led.db --from 2s --to 1s
@@ -269,7 +272,7 @@ equal "the old file" "$(cat old.db)" precious
 [ -z "$(find . -name 'out.db*' -o -name 'old.db.*')" ] || fail "a merge that was refused left something behind"
 
 # An option that there is not.
-for command in trace ctl summary steps idle memory "graph costs" "graph list" "graph show" "graph launches" "graph diff" ranges timeline diff info check sql export view import merge doctor bench demo collect; do
+for command in trace ctl summary steps idle memory "graph costs" "graph list" "graph show" "graph launches" "graph diff" ranges timeline report diff info check sql export view import merge doctor bench demo collect; do
     for option in --frobnicate --frobnicate=x -Z; do
         # shellcheck disable=SC2086
         wrong 2 "unknown option '$option'" "rtl $command --help" -- "$rtl" $command $option

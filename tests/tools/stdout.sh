@@ -16,11 +16,11 @@ forms() {
         "diff t.db t.db" "diff --json t.db t.db" "steps t.db" "steps --json --list t.db" "graph costs t.db" "graph costs --json t.db" "idle t.db" "idle --json t.db" "timeline t.db" "timeline --json t.db" "summary t.db --top 0" \
         "graph list t.db" "graph list --json t.db" "graph list a.db" "graph show t.db 1" "graph show --json t.db 1" \
         "graph show --layers t.db 1" "graph launches t.db 1" "graph launches --json t.db 1" "graph diff t.db 1 1" "graph diff --json t.db 1 1" "graph --help" "graph list --help" \
-        "merge -f m.db a.db" "merge -f --json m.db a.db" "ranges t.db" "ranges --json t.db" "view -n -o page.html a.db" "export --usage"
+        "merge -f m.db a.db" "merge -f --json m.db a.db" "ranges t.db" "ranges --json t.db" "view -n -o page.html a.db" "report -o report.html a.db" "report --json a.db" "export --usage"
     for command in summary info check ranges; do
         printf '%s\n' "$command a.db" "$command --json a.db" "$command t.db"
     done
-    for command in trace ctl summary steps idle memory graph ranges timeline diff info check sql view export import merge doctor bench demo; do
+    for command in trace ctl summary steps idle memory graph ranges timeline report diff info check sql view export import merge doctor bench demo; do
         echo "$command --help"
     done
     echo "export -F csv -o - t.db"
@@ -39,7 +39,7 @@ exec 8<>pipe 9>pipe 8<&- # a pipe that nobody reads
 forms >forms
 [ "$(wc -l <forms)" -gt 60 ] || fail "not all commands are tried"
 while read -r words; do
-    [ -e "$build/lib/rtl-viewer.html" ] || [[ $words != view* ]] || [[ $words = *--help ]] || continue
+    [ -e "$build/lib/rtl-viewer.html" ] || [[ $words != @(view|report -o)* ]] || [[ $words = *--help ]] || continue
     eval "set -- $words"
     # What fails for another reason is not meant.
     case $words in

@@ -1,4 +1,5 @@
-// pictures.mjs VIEWER CHROMIUM PAGES FOLDER: the pictures of docs/viewer.md in FOLDER, from the pages demo.html and ranges.html (pictures.sh).
+// pictures.mjs VIEWER CHROMIUM PAGES FOLDER: the pictures of docs/viewer.md and docs/steps.md in FOLDER, from the pages
+// demo.html, ranges.html and report.html (pictures.sh).
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -63,4 +64,11 @@ await ranges.evaluate(() => {
     rtlPage.ranges.open(single.columns.process[row], single.columns.id[row]);
 });
 await take(ranges, 'ranges');
+
+// What a report begins with.
+const report = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
+await report.goto(pathToFileURL(resolve(pages, 'report.html')).href);
+await report.waitForFunction(() => window.rtlReport?.complete);
+await report.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+await report.screenshot({ path: join(folder, 'report.png') });
 await browser.close();

@@ -652,6 +652,23 @@ static int read_check(rtl_trace_t *trace, struct check *check, const char *const
     return fine ? EXIT_FINE : EXIT_DIFFERENT;
 }
 
+static void free_check(struct check *check)
+{
+    notes_end(&check->notes);
+    counted_free(&check->counted);
+    unseen_free(&check->unseen);
+}
+
+json_t *check_json(rtl_trace_t *trace, const char *path)
+{
+    struct check check = {.path = path, .trace = trace};
+    json_t *object = NULL;
+    if (read_check(trace, &check, NULL, 0) != EXIT_USAGE)
+        object = json_check(&check);
+    free_check(&check);
+    return object;
+}
+
 int check_show(const char *path, const char *const *logs, size_t log_count, bool json)
 {
     rtl_trace_t *trace = open_trace(path);
@@ -661,9 +678,7 @@ int check_show(const char *path, const char *const *logs, size_t log_count, bool
     int status = read_check(trace, &check, logs, log_count);
     if (status != EXIT_USAGE)
         status = json ? open_print_json(json_check(&check), status) : show_text(&check, status);
-    notes_end(&check.notes);
-    counted_free(&check.counted);
-    unseen_free(&check.unseen);
+    free_check(&check);
     rtlTraceClose(trace);
     return status;
 }

@@ -31,6 +31,7 @@ int cmd_graph(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_ranges(int argc, char **argv);
 int cmd_memory(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 int cmd_timeline(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_info(int argc, char **argv);
@@ -45,9 +46,16 @@ int cmd_import(int argc, char **argv);
 
 /* What a subcommand does for others. */
 
+struct json_t;
+struct rtl_trace;
+
 /** rtl check: checks the trace at `path`, against truth logs if there are any, and writes what it
  * found to stdout. Returns an exit status. */
 int check_show(const char *path, const char *const *logs, size_t log_count, bool json);
+
+/** The same without truth logs, as `rtl check --json` has it: a new reference, or NULL when a
+ * sentence has been said. */
+struct json_t *check_json(struct rtl_trace *trace, const char *path);
 
 /** rtl summary: writes the summary of the trace at `path` with the `top` largest kernels (0: all)
  * to `out`. Returns an exit status. */
@@ -59,8 +67,6 @@ struct selftest_request {
     bool json;          /**< the report goes to stdout, in place of the tables */
     enum gpu gpu;
 };
-
-struct json_t;
 
 /** rtl doctor --selftest: records a program that knows what it did, compares, and reports.
  * `machine` is put into the report, and given up. Returns an exit status. */

@@ -20,7 +20,7 @@ _rtl() {
     else
         cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
     fi
-    local commands="trace ctl summary steps idle memory graph ranges timeline diff info check sql view export import merge doctor bench demo help"
+    local commands="trace ctl summary steps idle memory graph ranges timeline report diff info check sql view export import merge doctor bench demo help"
     if [ "$cword" -eq 1 ]; then
         mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
         return
@@ -69,7 +69,7 @@ _rtl() {
     export:--table) mapfile -t COMPREPLY < <(compgen -W "kernels copies api ranges launches kernel_counters range_counters counter_collection" -- "$cur") ;;
     export:--from | export:--to) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
     export:--split-size) mapfile -t COMPREPLY < <(compgen -W "100M 400M 1G" -- "$cur") ;;
-    import:-o | import:--output | doctor:-o | doctor:--output | export:-o | export:--output | trace:-o | trace:--output | view:-o | view:--output | demo:-k | demo:--keep | bench:--html | check:-t | check:--truth | summary:--families | steps:--families)
+    import:-o | import:--output | doctor:-o | doctor:--output | export:-o | export:--output | trace:-o | trace:--output | view:-o | view:--output | demo:-k | demo:--keep | bench:--html | check:-t | check:--truth | summary:--families | steps:--families | report:--families | report:-o | report:--output)
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         ;;
     trace:-- | bench:--) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
@@ -88,6 +88,7 @@ _rtl() {
         ranges) options+=" --top --range --name --kernels --metrics --wide --json" ;;
         memory) options+=" --top --json" ;;
         idle) options+=" --top --from --to --json" ;;
+        report) options+=" --output --force --families --json" ;;
         steps) options+=" --by --families --top --list --json" ;;
         timeline) options+=" --from --to --launch --width --json" ;;
         diff) options+=" --top --fail-if --all --wide --json" ;;
@@ -108,7 +109,7 @@ _rtl() {
         -*:*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur") ;;
         *:ctl) mapfile -t COMPREPLY < <(compgen -W "start stop status" -- "$cur") ;;
         *:trace | *:bench) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
-        *:summary | *:steps | *:idle | *:memory | *:graph | *:ranges | *:timeline | *:diff | *:merge | *:info | *:check | *:sql | *:view | *:export | *:import) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+        *:summary | *:steps | *:idle | *:memory | *:graph | *:ranges | *:timeline | *:report | *:diff | *:merge | *:info | *:check | *:sql | *:view | *:export | *:import) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
         esac
         ;;
     esac

@@ -25,6 +25,16 @@ export function colorNumber(name: string): number {
     return number;
 }
 
+// Families that come up often, so that no two of them share a colour.
+const FAMILIES = ['gemm', 'gemv', 'attention', 'norm', 'elementwise', 'rope', 'kv write', 'sampling', 'collective', 'copy', 'fill',
+    'gather', 'moe', 'quantize', 'reduce', 'convolution'];
+
+/** Number of a family's colour of nameColors(). */
+export function familyNumber(family: string): number {
+    const place = FAMILIES.indexOf(family);
+    return place >= 0 ? place : HUES.length + colorNumber(family) % HUES.length;
+}
+
 type Rgb = [number, number, number];
 
 function fromHsl(hue: number, saturation: number, light: number): Rgb {
@@ -51,6 +61,11 @@ function pixel(over: Rgb, under: Rgb, alpha: number): number {
 function nameColors(dark: boolean): Rgb[] {
     return [...HUES.map((hue) => fromHsl(hue, dark ? 0.52 : 0.62, dark ? 0.64 : 0.7)),
         ...HUES.map((hue) => fromHsl(hue, dark ? 0.36 : 0.42, dark ? 0.54 : 0.78))];
+}
+
+/** A colour of a name or family by its number, as CSS has it. */
+export function numberedColor(number: number): string {
+    return hex(nameColors(isDark())[number]);
 }
 
 export interface Palette {

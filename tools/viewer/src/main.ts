@@ -9,6 +9,7 @@ import { Graphs } from './graphs';
 import { Ranges } from './ranges';
 import { Found, Search } from './search';
 import { Tables } from './tables';
+import { startTheme, toggleTheme } from './theme';
 import { Timeline } from './timeline';
 import { Kind, Lane, Slice, TableName, TableRow, Trace, Wanted } from './trace';
 
@@ -162,37 +163,9 @@ function restore(): void {
 
 /* Theme. */
 
-function setTheme(theme: string): void {
-    document.documentElement.dataset.theme = theme;
+function recolor(): void {
     timeline?.recolor();
     graphs?.recolor();
-}
-
-function keptTheme(): string | null {
-    try {
-        return localStorage.getItem('rtl-theme');
-    } catch {
-        return null; // a browser that keeps nothing for files
-    }
-}
-
-function toggleTheme(): void {
-    const theme = document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark';
-    try {
-        localStorage.setItem('rtl-theme', theme);
-    } catch {
-        // it holds as long as the page is open
-    }
-    setTheme(theme);
-}
-
-function startTheme(): void {
-    const dark = matchMedia('(prefers-color-scheme: dark)');
-    setTheme(keptTheme() ?? (dark.matches ? 'dark' : 'light'));
-    dark.addEventListener('change', () => {
-        if (!keptTheme())
-            setTheme(dark.matches ? 'dark' : 'light');
-    });
 }
 
 /* Help, about and notices. */
@@ -344,7 +317,7 @@ function listenDivide(): void {
 
 /** The head is there. */
 export async function start(): Promise<void> {
-    startTheme();
+    startTheme(recolor);
     try {
         trace = await Trace.read(document.getElementById('rtl-head') as Element);
     } catch (error) {

@@ -1,0 +1,252 @@
+/* rtl report: one page about a trace, to be read without RTL. */
+#include "report/parts.h"
+
+#include "common/bytes.h"
+#include "common/command.h"
+#include "common/memory.h"
+#include "common/open.h"
+#include "common/output.h"
+#include "common/page.h"
+#include "common/parse.h"
+#include "common/plain.h"
+#include "common/say.h"
+#include "common/show.h"
+#include "common/trace_command.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FRAME "rtl-report.html"
+#define OWN   "<title>RTL report</title>" /* in the head of each report */
+#define PIECE 3072u                       /* bytes that become base64 at once */
+
+struct options {
+    const char *path;
+    const char *output;   /* NULL: named after the trace */
+    const char *families; /* file of rules, NULL: none */
+    bool force, json;
+};
+
+/* All of a report. NULL when a sentence has been said. */
+static json_t *read_all(rtl_trace_t *trace, const char *path, struct family_rules *rules)
+{
+    json_t *verdict = report_verdict(trace, path);
+    if (!verdict)
+        return NULL;
+    struct {
+        const char *key;
+        json_t *value;
+    } parts[] = {
+        {"recording", report_recording(trace, path)},
+        {"steps", report_steps(trace, rules)},
+        {"kernels", report_kernels(trace, rules)},
+        {"layers", report_layers(trace, rules)},
+        {"idle", report_idle(trace)},
+    };
+    json_t *report = json_pack("{s:i, s:o}", "version", 1, "verdict", verdict);
+    bool whole = true;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
+        whole = whole && parts[i].value;
+        (void)json_object_set_new(report, parts[i].key, parts[i].value);
+    }
+    if (whole)
+        return report;
+    json_decref(report);
+    (void)open_failed(trace, path);
+    return NULL;
+}
+
+/* The page is written in pieces. 0, or an errno. */
+
+static int write_text(int fd, const char *text, size_t size)
+{
+    while (size > 0) {
+        ssize_t done = write(fd, text, size);
+        if (done < 0 && errno != EINTR)
+            return errno;
+        if (done > 0) {
+            text += done;
+            size -= (size_t)done;
+        }
+    }
+    return 0;
+}
+
+static int write_data(int fd, const struct bytes *data)
+{
+    int error = 0;
+    for (size_t at = 0; at < data->used && error == 0; at += PIECE) {
+        size_t size = data->used - at < PIECE ? data->used - at : PIECE;
+        char base64[BYTES_BASE64(PIECE)];
+        bytes_base64(data->data + at, size, base64);
+        error = write_text(fd, base64, BYTES_BASE64(size));
+    }
+    return error;
+}
+
+static int write_page(int fd, const struct page_frame *frame, const struct bytes *data)
+{
+    static const char before[] = "<script type=\"application/octet-stream\" id=\"rtl-data\">";
+    static const char after[] = "</script>\n<script>rtlReport.start()</script>";
+    int error = write_text(fd, frame->head, strlen(frame->head));
+    if (error == 0)
+        error = write_text(fd, before, sizeof before - 1);
+    if (error == 0)
+        error = write_data(fd, data);
+    if (error == 0)
+        error = write_text(fd, after, sizeof after - 1);
+    if (error == 0)
+        error = write_text(fd, frame->tail, strlen(frame->tail));
+    return error;
+}
+
+/* The report as the page has it. */
+static void pack(const json_t *report, struct bytes *data)
+{
+    char *text = json_dumps(report, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    struct bytes plain = {0};
+    if (!text)
+        memory_is_short();
+    bytes_add(&plain, text, strlen(text));
+    free(text);
+    if (plain.failed || !bytes_deflate(data, &plain))
+        memory_is_short();
+    bytes_free(&plain);
+}
+
+/* "trace.db" -> "trace-report.html" in the folder that the user is in. */
+static int name_output(const struct options *options, char *name, size_t size)
+{
+    const char *slash = strrchr(options->path, '/');
+    const char *base = slash ? slash + 1 : options->path;
+    const char *dot = strrchr(base, '.');
+    int stem = dot && dot > base ? (int)(dot - base) : (int)strlen(base);
+    if (options->output)
+        (void)snprintf(name, size, "%s", options->output);
+    else if ((size_t)snprintf(name, size, "%.*s-report.html", stem, base) >= size)
+        return say_fail(EXIT_USAGE, "'%s' is too long a name: name the report by -o", base);
+    return EXIT_FINE;
+}
+
+static int write_report(const struct options *options, const struct page_frame *frame,
+                        const json_t *report)
+{
+    char name[PATH_MAX];
+    struct output output = {0};
+    const struct output_rules rules = {.kind = OUTPUT_STREAM,
+                                       .force = options->force,
+                                       .dash = true,
+                                       .own = OWN,
+                                       .inputs = &options->path,
+                                       .input_count = 1};
+    int status = name_output(options, name, sizeof name);
+    if (status == EXIT_FINE)
+        status = output_begin(&output, name, &rules);
+    if (status != EXIT_FINE)
+        return status;
+    struct bytes data = {0};
+    pack(report, &data);
+    int error = write_page(output.fd, frame, &data);
+    bytes_free(&data);
+    if (error == 0)
+        error = output_close(&output);
+    if (error == 0)
+        status = output_commit(&output);
+    else
+        status = say_fail(EXIT_USAGE, "%s could not be written: %s", name, say_errno(error));
+    output_drop(&output);
+    if (status == EXIT_FINE && strcmp(name, "-") != 0)
+        (void)printf("%s\n", show_terminal(stdout) ? plain(name) : name);
+    return status;
+}
+
+static int make(const struct options *options, rtl_trace_t *trace, struct family_rules *rules)
+{
+    struct page_frame frame = {0};
+    if (!options->json && page_frame_read(FRAME, &frame) != EXIT_FINE) {
+        page_frame_free(&frame);
+        return EXIT_USAGE;
+    }
+    json_t *report = read_all(trace, options->path, rules);
+    int status;
+    if (!report)
+        status = EXIT_USAGE;
+    else if (options->json)
+        status = open_print_json(json_incref(report), EXIT_FINE);
+    else
+        status = write_report(options, &frame, report);
+    json_decref(report);
+    page_frame_free(&frame);
+    return status;
+}
+
+enum { KEY_FAMILIES = 256 };
+
+static const struct argp_option option_list[] = {
+    {"output", 'o', "FILE", 0,
+     "write the report to FILE, - for the standard output; by default TRACE-report.html in this "
+     "folder",
+     0},
+    {"force", 'f', NULL, 0,
+     "replace FILE whatever it is; a report that rtl has made is replaced without it", 0},
+    {"families", KEY_FAMILIES, "FILE", 0, "rules for families of kernels, before the built-in ones",
+     0},
+    {"json", 'j', NULL, 0, "write what the report holds as JSON to the standard output", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case 'o':
+        options->output = value;
+        return 0;
+    case 'f':
+        options->force = true;
+        return 0;
+    case KEY_FAMILIES:
+        options->families = value;
+        return 0;
+    case 'j':
+        options->json = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        return trace_command_take(value, &options->path);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int cmd_report(int argc, char **argv)
+{
+    static const char doc[] =
+        "Writes one page about a trace, to be read in a browser without RTL and without a network: "
+        "its steps and what they cost, where the time went, why the GPUs were idle, and whether "
+        "all is there."
+        "\vThe page is one small file. For a timeline of single events see rtl view.\n\n"
+        "Examples:\n"
+        "  rtl report trace.db\n"
+        "  rtl report trace.db -o report.html";
+    static const struct argp argp = {option_list, parse_option, "FILE", doc, NULL, NULL, NULL};
+    struct options options = {0};
+    if (parse(&argp, argc, argv, 0, &options) != 0)
+        return EXIT_USAGE;
+    if (trace_command_needs(options.path, "rtl report FILE"))
+        return EXIT_USAGE;
+    if (options.json && options.output)
+        return say_fail(EXIT_USAGE, "--json writes to the standard output: without -o");
+    struct family_rules *rules = family_rules_read(options.families);
+    if (!rules)
+        return EXIT_USAGE;
+    rtl_trace_t *trace = open_trace(options.path);
+    int status = trace ? make(&options, trace, rules) : EXIT_USAGE;
+    if (trace)
+        rtlTraceClose(trace);
+    family_rules_free(rules);
+    return status;
+}
