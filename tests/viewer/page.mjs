@@ -11,7 +11,7 @@ const url = pathToFileURL(resolve(folder, 'page.html')).href;
 const thin = thinner && pathToFileURL(resolve(thinner)).href;
 const read = (name) => JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8'));
 const wanted = { kernels: read('kernels'), calls: read('calls'), ranges: read('ranges'), copies: read('copies'), launches: read('launches'),
-    summary: read('summary') };
+    summary: read('summary'), families: read('families').families, idle: read('idle').gpus };
 
 const patience = { timeout: 240000 }; // for what comes at once on a machine that is not busy
 let failures = 0;
@@ -101,6 +101,37 @@ check('ranges', of('thread').filter((event) => !isCall(event)).map((event) => ({
 check('copies', of('copies').sort(byId).map((event) => ({ id: event.id, process: event.process, start: clock(event), duration: event.duration,
     bytes: event.more, kind: event.name })), wanted.copies.sort(byId));
 check('replays', of('replays').length, wanted.launches.length);
+
+// Idle times: as long as `rtl idle` has them by cause, and never while a kernel or copy of the GPU runs.
+const causes = { submitted: 'submitted and not begun', no_call: 'in no host call', unknown: 'not known: no host call', stopped: 'recording was stopped' };
+for (const gpu of wanted.idle) {
+    const is = (event) => event.process === gpu.process && event.gpu === gpu.gpu;
+    const idle = of('idle').filter(is);
+    const sums = {};
+    for (const event of idle)
+        sums[event.name] = (sums[event.name] ?? 0) + event.duration;
+    check(`idle times of GPU ${gpu.gpu}`, Object.entries(sums).sort(), gpu.causes.filter(({ cause }) => cause !== 'in_graph')
+        .map(({ cause, call, ns }) => [call ? `in ${cause}` : causes[cause], ns]).sort());
+    const work = [...kernels, ...of('copies')].filter(is).map((event) => [event.start, event.start + event.duration]);
+    hold(`GPU ${gpu.gpu} is idle then`, idle.every((event) => work.every(([from, to]) => to <= event.start || from >= event.start + event.duration)));
+}
+check('processes with idle times', new Set(of('idle').map((event) => event.process)).size <= wanted.idle.length, true);
+
+// Families: as many kernels in each as `rtl summary` counts, and one colour each where that is asked for.
+const families = new Map(await page.evaluate(() => rtlPage.trace.head.families.map(([name, family]) => [rtlPage.trace.head.texts[name], family])));
+const counts = {};
+for (const event of kernels)
+    counts[families.get(event.name)] = (counts[families.get(event.name)] ?? 0) + 1;
+check('kernels by family', Object.entries(counts).sort(), wanted.families.filter(({ family }) => family !== 'asynchronous copy')
+    .map(({ family, calls }) => [family, calls]).sort());
+const legend = () => page.$$eval('#families:not([hidden]) span', (list) => list.map((item) => item.textContent));
+check('no legend at first', await legend(), []);
+await page.keyboard.press('c');
+check('the legend has the families', await legend(), [...new Set(families.values())].sort());
+const coloured = await page.evaluate(() => rtlPage.trace.head.families.map(([name, family]) => [family, rtlPage.timeline.nameColor[name]]));
+hold('a family has one colour', coloured.every(([family, color]) => coloured.every(([other, its]) => family !== other || color === its)));
+await page.keyboard.press('c');
+check('no legend again', await legend(), []);
 
 // Rows: as many slices as `rtl summary` counts, none over another, and the bins add up.
 for (const queue of wanted.summary.queues) {

@@ -17,6 +17,8 @@ fi
 # What the page must hold: an independent way to the same file.
 expect() {
     "$rtl" summary --json "$1" >"$2/summary.json"
+    "$rtl" summary --by family --json "$1" >"$2/families.json"
+    "$rtl" idle --json "$1" >"$2/idle.json"
     "$rtl" sql --json "$1" "SELECT id, process, gpu, queue, stream, name, start, duration, grid_x, block_x, correlation, graph,
         generation, launch, node, range FROM kernels" >"$2/kernels.json"
     "$rtl" sql --json "$1" "SELECT id, process, thread, name, start, duration, correlation, result FROM api" >"$2/calls.json"

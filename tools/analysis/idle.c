@@ -39,6 +39,8 @@ static void add(struct idle_times *times, size_t cause, uint64_t from, uint64_t 
         times->last = cause;
         times->last_ns = to - from;
     }
+    if (times->piece)
+        times->piece(times->context, cause, from, to);
 }
 
 static rtl_status_t next_call(struct idle_causes *causes, struct idle_thread *thread)

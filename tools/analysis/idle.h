@@ -41,6 +41,9 @@ struct idle_times {
     uint64_t ns, gaps, longest; /**< of all */
     size_t last;                /**< cause of the longest piece of the gap that was added last */
     uint64_t last_ns;           /**< of that piece */
+    /** Called for each piece of a gap, in order; NULL: by nobody. */
+    void (*piece)(void *context, size_t cause, uint64_t from, uint64_t to);
+    void *context;
 };
 
 struct idle_thread;

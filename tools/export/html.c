@@ -257,6 +257,23 @@ static bool add_kernel(struct html_page *page, const struct export_event *event)
     return put(page, &place, &slice, kernel->start, kernel->end);
 }
 
+/* The idle times that begin before `time`: events come by start. */
+static bool add_idle(struct html_page *page, uint64_t time)
+{
+    const struct html_idle_piece *piece;
+    while ((piece = html_idle_next(&page->idle, time)) != NULL) {
+        struct place place = {no_key, HTML_TABLES,
+                              number_of(page, page->idle.causes.list[piece->cause])};
+        struct html_slice slice = {.item = place.name, .correlation = piece->correlation};
+        place.key.kind = HTML_IDLE;
+        place.key.process = piece->process;
+        place.key.gpu = piece->gpu;
+        if (!put(page, &place, &slice, piece->from, piece->to))
+            return false;
+    }
+    return true;
+}
+
 static bool add_event(struct html_page *page, const struct export_event *event)
 {
     switch (event->kind) {
@@ -282,6 +299,8 @@ static int visit(void *state, const struct export_event *event)
         return EXIT_FINE;
     }
     begin_at(page, event->start);
+    if (!add_idle(page, event->start))
+        return say_fail(EXIT_USAGE, "there is not enough memory");
     if (!segment_full(page, event->start, &status))
         return status;
     return add_event(page, event) ? EXIT_FINE : say_fail(EXIT_USAGE, "there is not enough memory");
@@ -384,12 +403,16 @@ static int make(struct html_page *page, const struct page_frame *viewer)
     rtl_status_t read = html_graphs_begin(&page->graphs, export->trace);
     if (read == RTL_OK)
         read = html_counts_begin(&page->counts, export->trace);
+    if (read == RTL_OK)
+        read = html_idle_read(export, &page->idle);
     if (read != RTL_OK)
         return open_failed(export->trace, export->path);
     int status = export_walk(export, EXPORT_ALL, visit, page);
     if (status != EXIT_FINE)
         return status;
     begin_at(page, export->info.start);
+    if (!add_idle(page, UINT64_MAX))
+        return say_fail(EXIT_USAGE, "there is not enough memory");
     int error = html_segments_end(&page->segments, &page->lanes, page->last + 1);
     if (error)
         return say_fail(EXIT_USAGE, "the events could not be put aside: %s", say_errno(error));
@@ -411,6 +434,7 @@ static void release(struct html_page *page)
     html_graphs_free(&page->graphs);
     html_tables_free(&page->tables);
     html_counts_free(&page->counts);
+    html_idle_free(&page->idle);
     for (size_t i = 0; i < page->gpu_count; ++i)
         bins_free(&page->gpus[i].bins);
     free(page->gpus);

@@ -5,8 +5,8 @@
 #ifndef RTL_TOOLS_EXPORT_HTML_GRAPHS_H
 #define RTL_TOOLS_EXPORT_HTML_GRAPHS_H
 
-#include "export/export.h"
 #include "common/bytes.h"
+#include "export/export.h"
 #include "export/html_spread.h"
 
 #include <jansson.h>

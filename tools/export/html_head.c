@@ -2,8 +2,10 @@
 #include "export/html_page.h"
 
 #include "analysis/account.h"
+#include "analysis/family.h"
 #include "analysis/partial.h"
 #include "common/command.h"
+#include "common/memory.h"
 #include "common/open.h"
 #include "common/say.h"
 #include "export/lookup.h"
@@ -105,7 +107,7 @@ static const char *thread_name(const struct html_page *page, const struct html_k
 
 static json_t *lane_json(const struct html_page *page, const struct html_lane *lane)
 {
-    static const char *const kinds[] = {"thread", "queue", "copies", "replays"};
+    static const char *const kinds[] = {"thread", "queue", "copies", "replays", "idle"};
     const struct html_key *key = &lane->key;
     const char *name = key->kind == HTML_THREAD ? thread_name(page, key) : stream_name(page, key);
     return json_pack("{s:I,s:s,s:o,s:o,s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:I}", "process",
@@ -224,6 +226,26 @@ static json_t *texts_json(const struct texts *texts)
     return list;
 }
 
+/* Pairs of a kernel's name, a place among the texts, and its family. */
+static json_t *families_json(const struct html_page *page)
+{
+    json_t *list = json_array();
+    struct family_rules *rules = family_rules_read(NULL);
+    bool *told = memory_new(page->texts.count, sizeof *told);
+    for (size_t i = 0; rules && i < page->kernels.count; ++i) {
+        uint32_t name = page->kernels.list[i].numbers[0];
+        if (told[name])
+            continue;
+        told[name] = true;
+        (void)json_array_append_new(
+            list,
+            json_pack("[I,o]", (json_int_t)name, text(family_of(rules, page->texts.list[name]))));
+    }
+    free(told);
+    family_rules_free(rules);
+    return list;
+}
+
 static json_t *notes_json(const struct html_page *page)
 {
     const rtl_note_t *notes = NULL;
@@ -247,8 +269,8 @@ static json_t *head_json(struct html_page *page)
     /* Before the texts are written: they may get more. */
     json_t *graphs = html_graphs_json(&page->graphs, page->export, number, &page->texts);
     return json_pack(
-        "{s:i,s:o,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "version",
-        1, "trace", trace_json(page), "first", (json_int_t)page->first, "last",
+        "{s:i,s:o,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I}",
+        "version", 1, "trace", trace_json(page), "first", (json_int_t)page->first, "last",
         (json_int_t)page->last, "untimed", (json_int_t)page->untimed, "processes",
         processes_json(page), "agents", agents_json(page), "texts", texts_json(&page->texts),
         "kernels", items_json(&page->kernels), "copies", items_json(&page->copies), "lanes",
@@ -256,7 +278,8 @@ static json_t *head_json(struct html_page *page)
         "crossings", crossings_json(&page->segments), "tables", tables_json(&page->tables),
         "counters", html_counts_list(page->export), "counted",
         html_counts_json(&page->counts, page->export->trace), "graphs", graphs, "notes",
-        notes_json(page));
+        notes_json(page), "families", families_json(page), "idle_least",
+        (json_int_t)page->idle.least);
 }
 
 int html_head(struct html_page *page, struct bytes *head)

@@ -8,10 +8,11 @@
 #include "export/html_bins.h"
 
 enum html_kind {
-    HTML_THREAD, /**< host calls, ranges, marks */
-    HTML_QUEUE,  /**< kernels of a stream on a queue */
-    HTML_COPIES, /**< copies by an agent */
-    HTML_REPLAYS /**< launches of graphs */
+    HTML_THREAD,  /**< host calls, ranges, marks */
+    HTML_QUEUE,   /**< kernels of a stream on a queue */
+    HTML_COPIES,  /**< copies by an agent */
+    HTML_REPLAYS, /**< launches of graphs */
+    HTML_IDLE     /**< when a GPU was idle, and why */
 };
 
 /** What of it does not tell a row apart is RTL_TRACE_NONE. */

@@ -13,6 +13,7 @@
 
 #include "export/html_counts.h"
 #include "export/html_graphs.h"
+#include "export/html_idle.h"
 #include "export/html_items.h"
 #include "export/html_lanes.h"
 #include "export/html_segments.h"
@@ -42,6 +43,7 @@ struct html_page {
     struct html_graphs graphs;
     struct html_tables tables;
     struct html_counts counts;
+    struct html_idle idle;
     struct html_gpu *gpus;
     size_t gpu_count;
     size_t range_names; /**< different ones */

@@ -8,8 +8,8 @@
 #ifndef RTL_TOOLS_EXPORT_HTML_RANGES_H
 #define RTL_TOOLS_EXPORT_HTML_RANGES_H
 
-#include "export/export.h"
 #include "common/bytes.h"
+#include "export/export.h"
 
 /** Single ranges in a page; of more, those that last longest are taken. */
 #define HTML_RANGES_MOST 131072u

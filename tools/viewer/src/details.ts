@@ -123,6 +123,7 @@ export class Details {
             ['Groups', `${groups.join(' × ')} = ${count(groups.reduce((a, b) => a * b))}`],
             ['LDS', bytes(group)],
             ['Scratch', scratch ? `${bytes(scratch)} a work-item` : 'none'],
+            ['Family', this.trace.families.get(this.trace.head.kernels[slice.item][0]) ?? 'not known'],
             ['Id', String(slice.id)],
         ];
         const text = this.trace.head.texts[mangled];
@@ -198,6 +199,10 @@ export class Details {
             });
             return place;
         };
+        if (kind === 'idle')
+            return [['Ended by', slice.correlation ? later(this.trace.call(process, slice.correlation), 'not in this page', (call) =>
+                [link(this.trace.nameOf(call), () => this.ways.show(call)), ` in thread ${call.lane.thread}, which submitted what ran then`]) :
+                'work whose call is not recorded']];
         if (kind !== 'thread') {
             facts.push(['Call', slice.correlation ? later(this.trace.call(process, slice.correlation), 'not in this page', (call) =>
                 [link(this.trace.nameOf(call), () => this.ways.show(call)), ` in thread ${call.lane.thread}`]) : 'none is recorded']);

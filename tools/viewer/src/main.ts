@@ -2,6 +2,7 @@
 
 import './style.css';
 import { Motion } from './axis';
+import { familyNumber, palette } from './colors';
 import { byId, element, hideTip } from './dom';
 import { bytes, count, duration } from './format';
 import { Details } from './details';
@@ -166,6 +167,30 @@ function restore(): void {
 function recolor(): void {
     timeline?.recolor();
     graphs?.recolor();
+    drawFamilies();
+}
+
+/* Colours of kernels. */
+
+let byFamily = false;
+
+/** Which colour is which family, where kernels have their colours by that. */
+function drawFamilies(): void {
+    const place = byId('families');
+    place.hidden = !byFamily;
+    if (!byFamily || !trace)
+        return;
+    const { names } = palette();
+    place.replaceChildren(...[...new Set(trace.families.values())].sort().map((family) => element('span', {},
+        element('i', { style: `background:${names[familyNumber(family)]}` }), family)));
+}
+
+function toggleFamilies(): void {
+    byFamily = !byFamily;
+    byId('colors').setAttribute('aria-pressed', String(byFamily));
+    timeline.colorBy(byFamily ? 'family' : 'name');
+    drawFamilies();
+    timeline.drawNow();
 }
 
 /* Help, about and notices. */
@@ -173,7 +198,7 @@ function recolor(): void {
 const KEYS: [string, string][][] = [
     [['W S', 'zoom in, out (at the pointer)'], ['A D', 'move left, right'], ['← →', 'event before, after in the row'],
         ['↑ ↓', 'event in the row above, below'], ['F', 'fit the chosen event, or the marked time'], ['0', 'the whole trace'],
-        ['/', 'search names'], ['Esc', 'choose nothing'], ['T', 'dark or light'], ['1 … 5', 'the views'], ['?', 'this help']],
+        ['/', 'search names'], ['Esc', 'choose nothing'], ['T', 'dark or light'], ['C', 'colours of kernels by name or by family'], ['1 … 5', 'the views'], ['?', 'this help']],
     [['Drag', 'move'], ['Wheel', 'scroll the rows, or zoom if all are seen'], ['Ctrl + wheel', 'zoom at the pointer'],
         ['Shift + wheel', 'move'], ['Shift + drag', 'measure a time, and what is in it; F fits it'], ['Click', 'choose an event; arrows lead from its call'],
         ['Double click', 'fit the event'], ['Overview', 'drag a window, or move it']],
@@ -222,6 +247,7 @@ function showAbout(): void {
         element('p', {}, `${count(events)} single events in ${count(head.segments.filter((segment) => segment.kept).length)} stretches of time, ` +
             `${bytes(document.documentElement.outerHTML.length)}. ${leftOut() || 'No event was left out.'}`),
         head.untimed ? element('p', {}, `${count(head.untimed)} copies are not shown: nobody took their times.`) : '',
+        head.idle_least ? element('p', {}, `Idle times below ${duration(head.idle_least)} are not shown: there are too many.`) : '',
         info.part ? element('p', {}, 'The page shows a part of the trace (--from, --to); the counts above are of the whole trace.') : '',
         element('p', {}, 'Times count from the begin of the recording. Counts, sums, minima, maxima and means are exact; p50, p90 and p99 of ' +
             'names and nodes are right to 0.8 %, those of replays are exact.'));
@@ -252,6 +278,7 @@ function listen(search: Search): void {
         '/': () => search.focus(),
         '?': showHelp,
         t: toggleTheme,
+        c: toggleFamilies,
         f: () => timeline.focusSelected(),
         0: () => (tab === 'graphs' ? graphs.axis : timeline.axis).showAll(),
         escape: () => {
@@ -289,6 +316,7 @@ function listen(search: Search): void {
             byId(`tab-${tab}`).focus();
         }
     });
+    byId('colors').addEventListener('click', toggleFamilies);
     byId('theme').addEventListener('click', toggleTheme);
     byId('help-open').addEventListener('click', showHelp);
     window.addEventListener('hashchange', restore);

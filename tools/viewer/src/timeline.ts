@@ -4,7 +4,7 @@
 
 import { Axis } from './axis';
 import { above, busyWithin, levelFor } from './bins';
-import { Palette, colorNumber, palette } from './colors';
+import { Palette, colorNumber, familyNumber, palette } from './colors';
 import { byId, element, fit, fitted, hideTip, showTip } from './dom';
 import { Fine } from './fine';
 import { count, duration, moment, multiples, niceStep, share, tick } from './format';
@@ -51,12 +51,12 @@ export class Timeline {
     private width = 50; // px, of the rows
     private perPixel = 1; // ns
     private wide: (() => void)[] = [];
-    private readonly nameColor: Int16Array;
+    private nameColor = new Int16Array();
     private readonly overview: Overview;
 
     constructor(private readonly trace: Trace) {
         const { first, last } = trace.head;
-        this.nameColor = Int16Array.from(trace.head.texts, (text) => colorNumber(text));
+        this.colorBy('name');
         this.axis = new Axis(first, last, first, Math.max(last, first + 100), () => {
             this.draw();
             this.onview();
@@ -114,6 +114,8 @@ export class Timeline {
             return `graph replays${further}`;
         case 'copies':
             return `copies${further}`;
+        case 'idle':
+            return 'idle, and what the host did';
         default:
             return `queue ${lane.queue}${lane.stream === null ? '' : ` · stream ${lane.stream}`}` +
                 `${lane.name ? ` · ${lane.name}` : ''}${further}`;
@@ -121,7 +123,7 @@ export class Timeline {
     }
 
     private layOut(): void {
-        const order = { thread: 0, replays: 1, queue: 2, copies: 3 };
+        const order = { thread: 0, replays: 1, idle: 2, queue: 3, copies: 4 };
         const lanes = [...this.trace.lanes].sort((a, b) =>
             a.process - b.process ||
             Number(a.kind !== 'thread') - Number(b.kind !== 'thread') ||
@@ -185,6 +187,15 @@ export class Timeline {
     }
 
     /* Drawing. */
+
+    /** What kernels have their colours by; all else by its name. */
+    colorBy(what: 'name' | 'family'): void {
+        const { head, families } = this.trace;
+        this.nameColor = Int16Array.from(head.texts, (text, place) => {
+            const family = what === 'family' ? families.get(place) : undefined;
+            return family === undefined ? colorNumber(text) : familyNumber(family);
+        });
+    }
 
     recolor(): void {
         this.colors = palette();
@@ -327,7 +338,7 @@ export class Timeline {
         const wide = (i: number) => this.wide.push(() => {
             const name = this.trace.nameNumber(lane, item[i]);
             this.drawEvent(context, lane, item[i], name < 0 ? segment.texts[Math.floor(item[i] / 4)] : this.trace.head.texts[name],
-                start[i], end[i], columns.more[i], y, height, isWanted(i));
+                start[i], end[i], columns.more[i], y, height, isWanted(i), this.colorOf(lane, item[i], segment.texts));
         });
         if (last - first > 4 * (Math.min(axis.to, end[last - 1]) - Math.max(axis.from, start[first])) / perPixel) {
             this.drawMany(lane, segment, columns, first, last, isWanted, wide);
@@ -383,7 +394,7 @@ export class Timeline {
     wantedName: ((lane: Lane, name: number) => boolean) | null = null;
 
     private drawEvent(context: CanvasRenderingContext2D, lane: Lane, item: number, name: string, start: number, end: number,
-                      more: number, y: number, height: number, lit: boolean, color = colorNumber(name)): void {
+                      more: number, y: number, height: number, lit: boolean, color: number): void {
         const from = Math.max(-2, this.x(start));
         const to = Math.min(this.width + 2, this.x(end));
         const width = Math.max(1, to - from);

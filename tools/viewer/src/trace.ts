@@ -4,7 +4,7 @@ import { Bins, above, levelsOf, readBins } from './bins';
 import { Reader, unpack } from './bytes';
 import { Costs, Metric, readCosts } from './costs';
 
-export type Kind = 'thread' | 'queue' | 'copies' | 'replays';
+export type Kind = 'thread' | 'queue' | 'copies' | 'replays' | 'idle';
 
 /** least, p10, p25, p50, p75, p90, p99, most, mean, deviation */
 export type Spread = [number, number, number, number, number, number, number, number, number, number];
@@ -67,6 +67,8 @@ interface Head {
     counted: { metrics: Metric[]; rows: (number | null)[][] }; // name, kernels that were counted, a value for each metric
     graphs: Graph[];
     notes: string[];
+    families: [number, string][]; // of kernels' names
+    idle_least: number; // ns; shorter idle times are left out
 }
 
 /** What a hardware counter (a place in `head.counters`) counted. */
@@ -210,7 +212,11 @@ export class Trace {
     private readonly starts: Float64Array;
     private rangeCosts: Promise<Costs | null> | null = null;
 
+    /** Of kernels' names, by their places among the texts. */
+    readonly families: Map<number, string>;
+
     private constructor(readonly head: Head, reader: Reader) {
+        this.families = new Map(head.families);
         this.starts = Float64Array.from(head.segments, (segment) => segment.from);
         head.lanes.forEach((lane, place) => {
             const { bins, shift, ...rest } = lane;
