@@ -194,6 +194,7 @@ static int run(const struct options *options)
         return say_fail(EXIT_USAGE, "memory is short");
     }
     rtl_collector_look(collector);
+    rtl_ring_dir_leave_trace(options->session, path);
     if (renamed)
         note_renamed(collector, path);
     silence();

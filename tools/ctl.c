@@ -11,6 +11,7 @@
  * of somebody's speaks for processes of the same user alone.
  */
 #include "collect/session_lock.h"
+#include "common/clock.h"
 #include "common/command.h"
 #include "common/duration.h"
 #include "common/open.h"
@@ -18,6 +19,7 @@
 #include "common/private.h"
 #include "common/say.h"
 #include "common/table.h"
+#include "ctl_steps.h"
 #include "ring/files.h"
 #include "ring/maker.h"
 #include "ring/ring.h"
@@ -46,6 +48,7 @@ struct options {
     const char *session;
     uint32_t pid;      /* 0: not named */
     uint64_t duration; /* ns, 0: not given */
+    unsigned steps;    /* 0: not given */
     bool json;
 };
 
@@ -77,6 +80,10 @@ struct targets {
 static const struct argp_option option_list[] = {
     {"pid", 'p', "PID", 0, "the process", 0},
     {"duration", 'd', "TIME", 0, "start: wait so long (2.5, 2s, 500ms), then stop", 0},
+    {"steps", 's', "COUNT", 0,
+     "start: wait for so many steps, as rtl steps finds them in the trace meanwhile, then stop; "
+     "with --duration no longer than that",
+     0},
     {"json", 'j', NULL, 0, "status: write JSON", 0},
     {0},
 };
@@ -137,6 +144,12 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
             return say_fail(
                 EINVAL, "'%s' is no time for --duration: it is such as 2.5, 2s or 500ms", value);
         return 0;
+    case 's':
+        if (options->steps)
+            return say_fail(EINVAL, "--steps is given twice");
+        if (parse_count("steps", value, &options->steps) != 0)
+            return EINVAL;
+        return options->steps ? 0 : say_fail(EINVAL, "--steps is 1 at least");
     case 'j':
         options->json = true;
         return 0;
@@ -570,15 +583,36 @@ static bool all_over(const struct targets *targets)
     return true;
 }
 
+/* What --duration and --steps wait for. */
+struct window {
+    uint64_t until;       /* UINT64_MAX: no end */
+    unsigned steps;       /* 0: they do not count */
+    char trace[PATH_MAX]; /* of the session, with steps */
+    uint64_t before;      /* steps that were there when it began */
+    uint64_t look_at;     /* when they are counted next */
+};
+
+/* Counting takes a tenth of the time at most. */
+static bool has_steps(struct window *window, uint64_t now)
+{
+    if (window->steps == 0 || now < window->look_at)
+        return false;
+    uint64_t count = ctl_steps_count(window->trace);
+    uint64_t took = rtl_now() - now;
+    window->look_at = now + took + 9 * took;
+    return count >= window->before + window->steps;
+}
+
 /* A signal ends the wait and not the command, which then stops the recording. False if nobody is
  * left to be stopped. */
-static bool wait_for(const struct targets *targets, uint64_t ns)
+static bool wait_for(const struct targets *targets, struct window *window)
 {
     const struct sigaction action = {.sa_handler = interrupt};
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
-    for (uint64_t part; ns > 0; ns -= part) {
-        part = ns < LOOK_NS ? ns : LOOK_NS;
+    for (uint64_t now = rtl_now(); now < window->until && !has_steps(window, now);
+         now = rtl_now()) {
+        uint64_t part = window->until - now < LOOK_NS ? window->until - now : LOOK_NS;
         const struct timespec time = {0, (long)part};
         if (nanosleep(&time, NULL) != 0)
             break;
@@ -586,6 +620,25 @@ static bool wait_for(const struct targets *targets, uint64_t ns)
             return false;
     }
     return true;
+}
+
+/* Before the recording starts. */
+static int begin_window(const struct options *options, const struct targets *targets,
+                        struct window *window)
+{
+    uint64_t now = rtl_now();
+    *window = (struct window){.until = UINT64_MAX, .steps = options->steps};
+    if (options->duration && options->duration < UINT64_MAX - now)
+        window->until = now + options->duration;
+    if (options->steps == 0)
+        return EXIT_FINE;
+    if (targets->sessions > 1)
+        return say_fail(EXIT_USAGE, "--steps is for one session: name it (rtl ctl status lists "
+                                    "them)");
+    int failed = ctl_steps_trace(targets->items[0].session, window->trace, sizeof window->trace);
+    if (failed == EXIT_FINE)
+        window->before = ctl_steps_count(window->trace);
+    return failed;
 }
 
 /* Leaves what is to be for processes that begin later, and asks those that are there. */
@@ -608,13 +661,18 @@ static int run(const struct options *options, struct targets *targets)
                         targets->sessions);
     if (options->action == ACTION_START && !all_collected(targets))
         return EXIT_DIFFERENT;
-    int failed = ask(options, targets);
-    if (failed || options->duration == 0)
+    bool waits = options->duration || options->steps;
+    struct window window;
+    int failed = waits ? begin_window(options, targets, &window) : EXIT_FINE;
+    if (failed == EXIT_FINE)
+        failed = ask(options, targets);
+    if (failed || !waits)
         return failed;
     struct options stop = *options;
     stop.action = ACTION_STOP;
-    if (!wait_for(targets, options->duration)) {
-        say("what was recorded has ended before the time was over");
+    if (!wait_for(targets, &window)) {
+        say("what was recorded has ended before the %s",
+            options->steps ? "steps were there" : "time was over");
         return EXIT_FINE;
     }
     forget_all(targets);
@@ -644,6 +702,7 @@ int cmd_ctl(int argc, char **argv)
         "Examples:\n"
         "  rtl trace --start-off -- ./program &\n"
         "  rtl ctl start --duration 10s\n"
+        "  rtl ctl start --steps 200\n"
         "  rtl ctl stop 4711\n"
         "  rtl ctl status --json";
     static const struct argp argp = {
@@ -659,6 +718,8 @@ int cmd_ctl(int argc, char **argv)
         return say_fail(EXIT_USAGE, "--json is for status");
     if (options.duration && options.action != ACTION_START)
         return say_fail(EXIT_USAGE, "--duration is for start");
+    if (options.steps && options.action != ACTION_START)
+        return say_fail(EXIT_USAGE, "--steps is for start");
     allow_many_files();
     int status = find(&options, &targets);
     if (status == 0)

@@ -187,8 +187,23 @@ bool rtl_ring_dir_owns(const char *name)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strncmp(name, kinds[i], strlen(kinds[i])) == 0)
             return true;
-    return strcmp(name, "session") == 0 || strcmp(name, "wish") == 0 ||
-           strncmp(name, "wish.", 5) == 0;
+    return strcmp(name, "session") == 0 || strcmp(name, "trace") == 0 ||
+           strcmp(name, "wish") == 0 || strncmp(name, "wish.", 5) == 0;
+}
+
+void rtl_ring_dir_leave_trace(const char *session, const char *trace)
+{
+    int saved = errno;
+    char *path = realpath(trace, NULL);
+    int folder = rtl_private_folder(session);
+    if (path != NULL && folder >= 0) {
+        (void)unlinkat(folder, "trace", 0);
+        (void)symlinkat(path, folder, "trace");
+    }
+    if (folder >= 0)
+        (void)close(folder);
+    free(path);
+    errno = saved;
 }
 
 /* The file `session` goes last: where that is there, somebody finishes what a killed process began.

@@ -140,6 +140,10 @@ int rtl_ring_dir_read(const char *text, uint32_t *version);
 /** Removes the session's files and its folder, if they are this user's. */
 void rtl_ring_dir_remove(const char *path);
 
+/** Leaves in the session's folder where its trace is, for rtl ctl: a link `trace`, which nobody
+ * follows. Where it cannot be made nobody finds the trace by it. Keeps errno. */
+void rtl_ring_dir_leave_trace(const char *session, const char *trace);
+
 /** Makes the ring of this process in the session, with at least `bytes` of slots. 0, or -1 with
  * errno set. */
 int rtl_ring_create(struct rtl_ring *ring, const char *session, size_t bytes);

@@ -136,6 +136,9 @@ outside)
     refused 2 "one process at a time: '12' is a second one" "$rtl" ctl stop -p 4711 -p 12
     refused 2 "--json is for status" "$rtl" ctl start -j
     refused 2 "--duration is for start" "$rtl" ctl stop -d 1s
+    refused 2 "--steps is for start" "$rtl" ctl stop -s 3
+    refused 2 "--steps is 1 at least" "$rtl" ctl start -s 0
+    refused 2 "'many'" "$rtl" ctl start --steps many
     refused 2 "'0' is no time for --duration" "$rtl" ctl start -d 0
     refused 2 "'soon' is no time for --duration" "$rtl" ctl start --duration soon
     refused 2 "one process at a time: '12' is a second one" "$rtl" ctl stop 4711 12
@@ -326,5 +329,32 @@ duration)
         fi
         equal "pauses around a window of $window" "$(ask t.db "SELECT count(*) FROM pauses")" 2
     done
+    ;;
+steps)
+    # A window of steps in a decode loop that goes on: at least so many are there, and not all. The demo is ended by a
+    # signal, which is no failure of its.
+    rm -f t.db
+    "$rtl" trace -q --start-off --gpu soft -o t.db -- "$build/bin/rtl-demo-decode" --tokens 100000 >demo.out 2>run.err &
+    recorder=$!
+    pid=''
+    for ((i = 0; i < 600; i++)); do
+        pid=$(ps -o pid= --ppid $recorder | tr -d ' ') || true
+        [ -z "$pid" ] || ! "$rtl" ctl status "$pid" >status.out 2>&1 || break
+        sleep 0.1
+    done
+    "$rtl" ctl status "$pid" >status.out || fail "the demo does not get on the list"
+    "$rtl" ctl start --steps 40 "$pid" || fail "rtl ctl start --steps ended with status $?"
+    steps=$("$rtl" steps --json t.db | jq '[.threads[].phases[].steps] | add')
+    [ "$steps" -ge 40 ] || fail "recording was stopped at $steps of 40 steps"
+    equal "state behind the window" "$("$rtl" ctl status -p "$pid" --json | jq -r '.[0].state')" stopped
+    "$rtl" ctl start --steps 30 "$pid" || fail "the second window ended with status $?"
+    again=$("$rtl" steps --json t.db | jq '[.threads[].phases[].steps] | add')
+    [ "$again" -ge $((steps + 30)) ] || fail "a second window of 30 steps has $((again - steps))"
+    # A window that nobody fills is over with its time.
+    kill -STOP "$pid"
+    "$rtl" ctl start --steps 30 --duration 300ms "$pid" 2>ctl.err || [ $? = 1 ] || fail "a window without steps: $(cat ctl.err)"
+    kill -CONT "$pid"
+    kill "$pid"
+    wait $recorder || true
     ;;
 esac

@@ -77,7 +77,7 @@ _rtl() {
         local options="--help"
         case ${words[1]} in
         trace) options+=" --mode --output --force --gpu --buffer --delay --duration --start-off --metrics --counting --quiet --verbose --" ;;
-        ctl) options+=" --pid --duration --json" ;;
+        ctl) options+=" --pid --duration --steps --json" ;;
         summary) options+=" --top --sort --by --families --from --to --wide --json" ;;
         info | sql) options+=" --json" ;;
         doctor) options+=" --json --selftest --output --force --gpu" ;;

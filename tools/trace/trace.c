@@ -220,6 +220,7 @@ static int open_recording(struct recording *recording)
     rtl_collector_provide(recording->collector, trace_options_ring(recording->options));
     rtl_collector_listen(recording->collector, &recording->report);
     rtl_collector_watch(recording->collector);
+    rtl_ring_dir_leave_trace(recording->session, recording->output);
     return 0;
 }
 
