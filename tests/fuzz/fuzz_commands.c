@@ -1,6 +1,7 @@
 /*
  * The commands that read traces under damaged ones: each ends in time, within its memory, with a
- * status of its own. They run in a child each, because they may end their process.
+ * status of its own, and gives back what it took. They run in a child each, because they may end
+ * their process.
  *
  * Input: a damaged trace (fuzz_trace_golden.c), and which commands read it. With RTL_FUZZ_ALL set
  * all do.
@@ -29,6 +30,12 @@ struct invocation {
     int (*run)(int argc, char **argv);
     const char *words[WORDS_MOST]; /* TRACE and OUTPUT stand for files */
 };
+
+/* Of the sanitizer, where there is one: what _exit leaves out. */
+extern int __lsan_do_recoverable_leak_check(void) // NOLINT(bugprone-reserved-identifier)
+    __attribute__((weak));
+
+#define LEAKS 77 /* a status that no command has */
 
 #define TRACE  "\001"
 #define OUTPUT "\002"
@@ -130,7 +137,9 @@ static _Noreturn void run_in_child(const struct invocation *invocation)
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
     (void)dup2(nowhere, STDOUT_FILENO);
     (void)dup2(nowhere, STDERR_FILENO);
-    _exit(invocation->run(argc, argv));
+    int status = invocation->run(argc, argv);
+    bool leaks = __lsan_do_recoverable_leak_check && __lsan_do_recoverable_leak_check() != 0;
+    _exit(leaks ? LEAKS : status);
 }
 
 static void tell(const struct invocation *invocation, int status, long kib)

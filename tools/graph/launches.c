@@ -376,6 +376,26 @@ static rtl_status_t choose_alike(struct view *view, const rtl_graph_t **generati
     return status;
 }
 
+static bool read_launches(struct view *view, const rtl_graph_t *generations, size_t count)
+{
+    if (rtlTraceInfo(view->trace, &view->info) != RTL_OK ||
+        choose_alike(view, &generations, &count) != RTL_OK ||
+        graph_read(view->trace, generations, count, &view->reading) != RTL_OK)
+        return false;
+    make_groups(view);
+    find_trend(view);
+    return find_outliers(view) == RTL_OK;
+}
+
+static void free_view(struct view *view)
+{
+    for (size_t i = 0; i < view->group_count; ++i)
+        stats_free(&view->groups[i].time);
+    free(view->outliers);
+    free(view->alike);
+    graph_reading_free(&view->reading);
+}
+
 static int show_launches(struct view *view)
 {
     struct graph_id id = view->options->of.id;
@@ -387,21 +407,11 @@ static int show_launches(struct view *view)
     view->process = generations->process;
     view->graph = generations->graph;
     view->name = graph_id_name(view->trace, view->process, view->graph);
-    if (rtlTraceInfo(view->trace, &view->info) != RTL_OK ||
-        choose_alike(view, &generations, &count) != RTL_OK ||
-        graph_read(view->trace, generations, count, &view->reading) != RTL_OK)
-        return open_failed(view->trace, view->options->of.path);
-    make_groups(view);
-    find_trend(view);
-    if (find_outliers(view) != RTL_OK)
+    if (!read_launches(view, generations, count))
         status = open_failed(view->trace, view->options->of.path);
     else
         status = view->options->json ? show_json(view) : show_text(view);
-    for (size_t i = 0; i < view->group_count; ++i)
-        stats_free(&view->groups[i].time);
-    free(view->outliers);
-    free(view->alike);
-    graph_reading_free(&view->reading);
+    free_view(view);
     return status;
 }
 
