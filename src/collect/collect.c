@@ -240,6 +240,22 @@ static bool has_ring(void *context, uint32_t pid, uint64_t start, uint64_t image
     return false;
 }
 
+static void meet(void *context, uint32_t pid, uint64_t start, uint64_t image)
+{
+    const struct rtl_collector *collector = context;
+    for (unsigned i = collector->count; i-- > 0;)
+        if (is_named(collector->sources[i], pid, start, image))
+            collector->sources[i]->met = true;
+}
+
+static unsigned unmet(const struct rtl_collector *collector)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < collector->count; i++)
+        count += !collector->sources[i]->met;
+    return count;
+}
+
 static bool has_any_ring(void *context, uint32_t pid)
 {
     return has_ring(context, pid, 0, 0);
@@ -249,6 +265,7 @@ void rtl_collector_watch(struct rtl_collector *collector)
 {
     collector->watch.absent = &collector->absent;
     collector->watch.has_ring = has_ring;
+    collector->watch.meet = meet;
     collector->watch.context = collector;
     watch_begin(&collector->watch);
     collector->absent.watch = &collector->watch;
@@ -281,6 +298,7 @@ void rtl_collector_conclude(struct rtl_collector *collector)
     scan(collector);
     watch_finish(&collector->watch);
     absent_take_starts(&collector->absent, has_any_ring, collector);
+    watch_reckon(&collector->watch, unmet(collector) + collector->absent.unstarted);
 }
 
 /* Rings that could not be read are tried at each look; there is none after the last. */

@@ -15,20 +15,31 @@
 
 /* The linker closes a library when it has mapped it. With FAN_REPORT_FID nothing is opened for the
  * one who reads the event, which /dev/kfd would take for a process of the GPU. */
-static void watch(struct openings *openings, const char *path)
+static int watch(struct openings *openings, const char *path)
 {
     int number = inotify_add_watch(openings->file, path, IN_OPEN | IN_CLOSE_NOWRITE);
     if (number > openings->last)
         openings->last = number;
+    return number;
+}
+
+static bool is_watched(const struct openings *openings, int number)
+{
+    return number >= 0 && number < 64 && (openings->runtimes >> number & 1) != 0;
 }
 
 /* Who opens the device has begun the runtime. Where there is no device there is a software GPU, and
- * who opens the library may do so. */
-static void watch_library(struct openings *openings, const char *path)
+ * who opens the library may do so. True if openings of this file, by this or another name, have
+ * been counted so far. */
+static bool watch_library(struct openings *openings, const char *path)
 {
-    watch(openings, path);
+    int number = watch(openings, path);
+    bool before = is_watched(openings, number);
+    if (number >= 0 && number < 64 && strstr(path, LIBRARY))
+        openings->runtimes |= UINT64_C(1) << number;
     if (!openings->device && openings->who >= 0)
         (void)fanotify_mark(openings->who, FAN_MARK_ADD, FAN_OPEN, AT_FDCWD, path);
+    return before;
 }
 
 /* The linker's cache has the paths as strings, whatever its format is. */
@@ -40,7 +51,7 @@ static void watch_in(struct openings *openings, const char *cache, size_t size)
         const char *begin = found;
         while (begin > cache && begin[-1] != '\0')
             begin--;
-        watch_library(openings, begin);
+        (void)watch_library(openings, begin);
         found++;
     }
 }
@@ -72,7 +83,7 @@ static void watch_installed(struct openings *openings)
         if (glob(patterns[i], GLOB_NOSORT, NULL, &found) != 0)
             continue;
         for (size_t k = 0; k < found.gl_pathc; k++)
-            watch_library(openings, found.gl_pathv[k]);
+            (void)watch_library(openings, found.gl_pathv[k]);
         globfree(&found);
     }
 }
@@ -85,32 +96,47 @@ void openings_begin(struct openings *openings)
     openings->who = fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK | FAN_REPORT_FID |
                                       FAN_UNLIMITED_QUEUE,
                                   O_RDONLY | O_CLOEXEC);
-    watch(openings, "/dev/kfd");
+    (void)watch(openings, "/dev/kfd");
     openings->device = openings->who >= 0 && fanotify_mark(openings->who, FAN_MARK_ADD, FAN_OPEN,
                                                            AT_FDCWD, "/dev/kfd") == 0;
     watch_cached(openings);
     watch_installed(openings);
 }
 
-void openings_learn(struct openings *openings, const char *path)
+bool openings_learn(struct openings *openings, const char *path)
 {
     for (unsigned i = 0; i < openings->count; i++)
         if (strcmp(openings->learnt[i], path) == 0)
-            return;
+            return strstr(path, LIBRARY) != NULL;
     char *copy = openings->file >= 0 && openings->count < OPENINGS_LEARNT ? strdup(path) : NULL;
     if (!copy)
-        return;
+        return false;
     openings->learnt[openings->count++] = copy;
-    watch_library(openings, path);
+    return watch_library(openings, path);
+}
+
+/* Watches of files have events without a name. */
+static void count(struct openings *openings, const char *events, size_t size)
+{
+    struct inotify_event event;
+    for (size_t at = 0; size - at >= sizeof event; at += sizeof event + event.len) {
+        memcpy(&event, events + at, sizeof event);
+        if (event.len > size - at - sizeof event)
+            return;
+        openings->heard += (event.mask & IN_OPEN) != 0 && is_watched(openings, event.wd);
+    }
 }
 
 bool openings_any(struct openings *openings)
 {
     _Alignas(struct inotify_event) char events[4096];
     unsigned pieces = 0;
+    ssize_t size = 0;
     while (openings->file >= 0 && pieces < MOST_PIECES &&
-           read(openings->file, events, sizeof events) > 0)
+           (size = read(openings->file, events, sizeof events)) > 0) {
+        count(openings, events, (size_t)size);
         pieces++;
+    }
     return pieces > 0;
 }
 

@@ -19,15 +19,19 @@ struct openings {
     bool lost;   /* Linux had no memory to keep who has opened something */
     char *learnt[OPENINGS_LEARNT];
     unsigned count;
-    int last; /* the highest number of a watch */
+    int last;          /* the highest number of a watch */
+    uint64_t runtimes; /* a bit for each watch of libhsa-runtime64.so, by its number */
+    uint64_t heard;    /* openings of these, at the least: Linux tells of those at the same moment
+                          as of one */
 };
 
 /** Watches the files that programs of this machine find: what the linker's cache names, and the
  * folders where ROCm is. */
 void openings_begin(struct openings *openings);
 
-/** Watches another one, of which a process was seen to use it. */
-void openings_learn(struct openings *openings, const char *path);
+/** Watches another one, of which a process was seen to use it. True if it is libhsa-runtime64.so
+ * and was watched before: that process is among `heard`. */
+bool openings_learn(struct openings *openings, const char *path);
 
 /** True if something was opened, or closed after it was read, since the last call. Does not wait.
  */

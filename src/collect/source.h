@@ -25,6 +25,7 @@ struct source {
     bool file_stays; /**< of an ended one: its file could not be removed */
     bool replaced;   /**< of an ended one: by an exec */
     bool was_open;   /**< it was no ring of another build */
+    bool met;        /**< its process was seen with the GPU runtime */
     bool gone;       /**< its process is, as far as is known; then it is not asked for again */
     uint32_t pid, ordinal; /**< pid: the maker's; of a ring of another build, of its name */
     struct rtl_ring_maker maker;

@@ -39,6 +39,7 @@ struct sight {
     bool said;    /* librtl.so in it has said why it is not recorded */
     bool speaks;  /* it opened the runtime, and its environment names librtl.so */
     bool hidden;
+    bool loads; /* it has opened the runtime, and is counted */
     bool waits; /* suspect only if it stays so */
     const char *why;
     uint64_t since, last;
@@ -54,6 +55,7 @@ struct finding {
     uint64_t start, image;
     struct sight *sight; /* NULL: it has said something */
     bool recorded;       /* it is over, and a ring may be told to be its own by when it began */
+    bool judged;         /* it may be one that is missing */
     bool hidden;         /* it could not be looked into, and nothing else is known of it */
     struct rtl_refusal refusal;
 };
@@ -136,17 +138,25 @@ static bool is_accounted(const struct watch *watch, uint32_t pid, uint64_t start
     return absent_knows(watch->absent, pid) || watch->has_ring(watch->context, pid, start, image);
 }
 
-static void judge(struct watch *watch, struct finding *finding)
+static void judge_one(struct watch *watch, const struct finding *finding)
 {
     /* Which image opened something is not known of a process that was over by then. */
     bool any = finding->sight && !finding->sight->suspect && !finding->recorded;
     bool accounted = is_accounted(watch, finding->pid, finding->start, any ? 0 : finding->image);
     if (!accounted && finding->hidden)
         judge_hidden(watch, finding);
-    else if (!accounted && !finding->recorded && finding->sight)
+    else if (!accounted && finding->sight && finding->judged)
         judge_suspect(watch, finding);
-    else if (!accounted && !finding->recorded)
+    else if (!accounted && !finding->sight)
         absent_refused(watch->absent, &finding->refusal);
+}
+
+static void judge(struct watch *watch, struct finding *finding)
+{
+    if (finding->sight && finding->sight->loads)
+        watch->meet(watch->context, finding->pid, finding->start, finding->image);
+    if (!finding->sight || finding->judged || finding->recorded || finding->hidden)
+        judge_one(watch, finding);
     free(finding->sight);
 }
 
@@ -199,9 +209,12 @@ static void conclude(struct watch *watch, struct member *member)
     member->sight = NULL;
     bool stayed = sight && (!sight->waits || sight->last - sight->since >= LOADED_NS);
     bool judged = sight && ((stayed && sight->suspect) || sight->opened != 0);
+    bool loads = sight && sight->loads;
+    finding.judged = judged;
     finding.recorded = recorded && !judged;
     finding.hidden = sight && sight->hidden && !judged && !recorded;
-    if (!(judged || recorded || finding.hidden) || member->foreign || !add_finding(watch, &finding))
+    if (!(judged || recorded || finding.hidden || loads) || member->foreign ||
+        !add_finding(watch, &finding))
         free(sight);
 }
 
@@ -345,11 +358,23 @@ static void suspect_elsewhere(struct member *member, const struct maps *maps)
     (void)snprintf(sight->elsewhere, sizeof sight->elsewhere, "%s", maps->elsewhere);
 }
 
+/* A fork has what its parent had opened. */
+static void count_loader(struct watch *watch, struct member *member)
+{
+    const struct member *parent = tree_find(&watch->tree, member->parent);
+    struct sight *sight = sight_of(member);
+    bool forked = parent && member->image != 0 && parent->image == member->image;
+    if (!sight || sight->loads || forked || !is_same(member))
+        return;
+    sight->loads = true;
+    watch->tally.seen++;
+}
+
 static void take_maps(struct watch *watch, struct member *member, const struct maps *maps)
 {
+    if (maps->library[0] && openings_learn(&watch->openings, maps->library))
+        count_loader(watch, member);
     struct sight *sight = member->sight;
-    if (maps->library[0])
-        openings_learn(&watch->openings, maps->library);
     if (maps->refusal[0])
         hear_refusal(watch, member, maps->refusal);
     if (!maps->ring && maps->elsewhere[0]) {
@@ -412,8 +437,23 @@ static bool examine(struct watch *watch, struct member *member)
         member->over = true;
         return true;
     }
+    if (!member->foreign && !(member->sight && member->sight->loads))
+        watch->tally.blind = true;
     conclude(watch, member);
     return false;
+}
+
+/* Who has opened the runtime is not told, or not whether it is of the program. */
+static bool is_tallying(const struct watch *watch)
+{
+    return watch->openings.who < 0 || !tree_hears_forks(&watch->tree);
+}
+
+/* After each opening that nobody explains: who has made it may be over soon. */
+static void look_at_others(struct watch *watch)
+{
+    if (is_tallying(watch) && watch->echo < ECHOES && tally_is_short(&watch->tally))
+        tally_strangers(&watch->tally, &watch->tree, &watch->openings);
 }
 
 static bool look(struct watch *watch, uint64_t until)
@@ -467,12 +507,20 @@ static uint64_t processor_time(void)
     return (uint64_t)time.tv_sec * 1000 * MS + (uint64_t)time.tv_nsec;
 }
 
+/* True if somebody has opened something. */
+static bool hear(struct watch *watch)
+{
+    bool any = openings_any(&watch->openings);
+    watch->tally.heard = watch->openings.heard;
+    return any;
+}
+
 bool watch_look(struct watch *watch)
 {
     uint64_t begun = rtl_now();
     if (!watch->on || watch->tree.root == 0 || watch->finished)
         return false;
-    if (openings_any(&watch->openings)) {
+    if (hear(watch)) {
         watch->echo = 0;
         watch->due = begun;
     }
@@ -480,6 +528,8 @@ bool watch_look(struct watch *watch)
         return watch->finding_count > 0;
     uint64_t spent = processor_time();
     watch->more = look(watch, begun + SLICE_NS);
+    if (!watch->more)
+        look_at_others(watch);
     watch->cost += processor_time() - spent;
     if (!watch->more)
         plan(watch, rtl_now());
@@ -501,6 +551,7 @@ void watch_begin(struct watch *watch)
 {
     watch->openings.file = watch->openings.who = -1;
     watch->on = tree_begin(&watch->tree, watch->absent->session);
+    tally_begin(&watch->tally);
     if (watch->on)
         openings_begin(&watch->openings);
 }
@@ -594,10 +645,13 @@ void watch_finish(struct watch *watch)
         return;
     watch->finished = true;
     watch->looking = false;
+    while (hear(watch))
+        watch->echo = 0;
     openings_stop(&watch->openings);
     for (unsigned i = 0; i < 2; i++)
         while (look(watch, UINT64_MAX))
             ;
+    look_at_others(watch);
     for (size_t i = 0; i < watch->tree.count; i++) {
         struct member *member = &watch->tree.members[i];
         bool usable = member->sight && member->sight->usable && !member->sight->ring;
@@ -612,6 +666,28 @@ void watch_finish(struct watch *watch)
     tell_hidden(watch);
     tell_lost(watch);
     tell_strange(watch);
+}
+
+/* Of a process that is known to be missing this is one more that may be. */
+void watch_reckon(struct watch *watch, unsigned others)
+{
+    uint64_t explained = watch->tally.seen + others;
+    char sentence[384];
+    if (!watch->on || watch->tally.told || !is_tallying(watch) || watch->tally.heard <= explained ||
+        watch->absent->unrecorded > 0 || (tree_hears_forks(&watch->tree) && !watch->tally.blind))
+        return;
+    watch->tally.told = true;
+    (void)snprintf(sentence, sizeof sentence,
+                   "the GPU runtime was opened %" PRIu64
+                   " time%s by processes that rtl could not look at in time, or does not know to "
+                   "be others': whether one was of the program, and is not recorded, is not known",
+                   watch->tally.heard - explained, watch->tally.heard - explained == 1 ? "" : "s");
+    if (watch->tally.veiled) {
+        absent_note(watch->absent, sentence);
+        told_process(watch->absent->told, 0, sentence);
+    } else {
+        absent_add(watch->absent, 0, "", sentence);
+    }
 }
 
 /* A recording of its own, as librtl.so starts one for a process that has lost the session, is not
@@ -650,6 +726,7 @@ void watch_end(struct watch *watch)
     for (size_t i = 0; i < watch->finding_count; i++)
         free(watch->findings[i].sight);
     free(watch->findings);
+    tally_end(&watch->tally);
     openings_end(&watch->openings);
     tree_end(&watch->tree);
     watch->on = false;

@@ -10,8 +10,10 @@
  * anything, but for one look a second.
  *
  * What is judged is what was seen: a process that comes and goes between two looks was not, but
- * where Linux tells who has opened the runtime. It is judged when it is over, since librtl.so
- * may still be loaded, and only if no ring and no refusal has come from it.
+ * where Linux tells who has opened the runtime. Elsewhere it is known that somebody has, and how
+ * often (tally.h): if no process explains it, whether all of the program's are recorded is not
+ * known. A process is judged when it is over, since librtl.so may still be loaded, and only if no
+ * ring and no refusal has come from it.
  *
  * For the collector's one thread.
  */
@@ -20,6 +22,7 @@
 
 #include "collect/absent.h"
 #include "collect/openings.h"
+#include "collect/tally.h"
 #include "collect/tree.h"
 
 #include <stdbool.h>
@@ -33,10 +36,13 @@ struct watch {
     /** Whether there is a ring of that image of a process; 0: not known which image, or which
      * start. */
     bool (*has_ring)(void *context, uint32_t pid, uint64_t start, uint64_t image);
+    /** A ring of that image is of a process that was seen. */
+    void (*meet)(void *context, uint32_t pid, uint64_t start, uint64_t image);
     void *context;
     bool on;
     struct tree tree;
     struct openings openings;
+    struct tally tally;
     struct finding *findings; /* what is to be judged */
     size_t finding_count;
     bool finished;
@@ -76,6 +82,10 @@ void watch_disown(struct watch *watch, uint32_t pid);
 
 /** The recording ends: looks at all once more, and judges all. Once; later calls do nothing. */
 void watch_finish(struct watch *watch);
+
+/** Judges openings that no process explains which was seen, behind watch_finish. `others`: so many
+ * processes that were not seen have told of themselves. */
+void watch_reckon(struct watch *watch, unsigned others);
 
 /** Takes up who has been made by now, where Linux tells. */
 void watch_refresh(struct watch *watch);
