@@ -137,8 +137,10 @@ static struct sequence *sequence_of(struct finder *finder, uint32_t process, uin
 
 static void take(struct finder *finder, const rtl_graph_launch_t *launch)
 {
-    const rtl_graph_t *graph = bsearch(launch, finder->graphs, finder->graph_count,
-                                       sizeof *finder->graphs, compare_graphs);
+    const rtl_graph_t *graph = finder->graph_count > 0
+                                   ? bsearch(launch, finder->graphs, finder->graph_count,
+                                             sizeof *finder->graphs, compare_graphs)
+                                   : NULL;
     if (launch->start == 0 || !graph) {
         ++finder->without_kernels;
         return;
