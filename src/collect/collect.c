@@ -248,8 +248,18 @@ static void meet(void *context, uint32_t pid, uint64_t start, uint64_t image)
             collector->sources[i]->met = true;
 }
 
-static unsigned unmet(const struct rtl_collector *collector)
+static bool had_ring(void *context, uint32_t pid)
 {
+    const struct rtl_collector *collector = context;
+    for (unsigned i = collector->count; i-- > 0;)
+        if (collector->sources[i]->pid == pid)
+            return true;
+    return false;
+}
+
+static unsigned unmet(void *context)
+{
+    const struct rtl_collector *collector = context;
     unsigned count = 0;
     for (unsigned i = 0; i < collector->count; i++)
         count += !collector->sources[i]->met;
@@ -266,6 +276,8 @@ void rtl_collector_watch(struct rtl_collector *collector)
     collector->watch.absent = &collector->absent;
     collector->watch.has_ring = has_ring;
     collector->watch.meet = meet;
+    collector->watch.had_ring = had_ring;
+    collector->watch.unmet = unmet;
     collector->watch.context = collector;
     watch_begin(&collector->watch);
     collector->absent.watch = &collector->watch;
@@ -298,7 +310,7 @@ void rtl_collector_conclude(struct rtl_collector *collector)
     scan(collector);
     watch_finish(&collector->watch);
     absent_take_starts(&collector->absent, has_any_ring, collector);
-    watch_reckon(&collector->watch, unmet(collector) + collector->absent.unstarted);
+    watch_reckon(&collector->watch);
 }
 
 /* Rings that could not be read are tried at each look; there is none after the last. */

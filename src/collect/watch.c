@@ -39,7 +39,7 @@ struct sight {
     bool said;    /* librtl.so in it has said why it is not recorded */
     bool speaks;  /* it opened the runtime, and its environment names librtl.so */
     bool hidden;
-    bool loads; /* it has opened the runtime, and is counted */
+    bool loads; /* it has the runtime, and whoever opened it is counted */
     bool waits; /* suspect only if it stays so */
     const char *why;
     uint64_t since, last;
@@ -138,6 +138,22 @@ static bool is_accounted(const struct watch *watch, uint32_t pid, uint64_t start
     return absent_knows(watch->absent, pid) || watch->has_ring(watch->context, pid, start, image);
 }
 
+/* Openings of processes that nobody has seen, and that have not told of themselves. */
+static uint64_t unexplained(const struct watch *watch)
+{
+    uint64_t explained =
+        watch->tally.seen + watch->unmet(watch->context) + watch->absent->unstarted;
+    return watch->tally.heard > explained ? watch->tally.heard - explained : 0;
+}
+
+/* Who has opened something is told by the pid, which may have been another's at that time: one that
+ * is recorded, where no opening remains without it. */
+static bool may_be_former(const struct watch *watch, const struct finding *finding)
+{
+    return !finding->sight->suspect && watch->had_ring(watch->context, finding->pid) &&
+           unexplained(watch) == 0;
+}
+
 static void judge_one(struct watch *watch, const struct finding *finding)
 {
     /* Which image opened something is not known of a process that was over by then. */
@@ -145,10 +161,10 @@ static void judge_one(struct watch *watch, const struct finding *finding)
     bool accounted = is_accounted(watch, finding->pid, finding->start, any ? 0 : finding->image);
     if (!accounted && finding->hidden)
         judge_hidden(watch, finding);
-    else if (!accounted && finding->sight && finding->judged)
-        judge_suspect(watch, finding);
     else if (!accounted && !finding->sight)
         absent_refused(watch->absent, &finding->refusal);
+    else if (!accounted && finding->judged && !may_be_former(watch, finding))
+        judge_suspect(watch, finding);
 }
 
 static void judge(struct watch *watch, struct finding *finding)
@@ -329,6 +345,8 @@ static void note_opener(void *context, uint32_t pid)
     bool preloaded;
     if (!member && watch->tree.broken)
         watch->strange++;
+    else if (!member && tree_hears_forks(&watch->tree))
+        watch->tally.seen++;
     if (!member || member->foreign)
         return;
     bool speaks = update(watch, member) == LIVES && maps_told(pid, &preloaded) == MAPS_TOLD;
@@ -364,10 +382,10 @@ static void count_loader(struct watch *watch, struct member *member)
     const struct member *parent = tree_find(&watch->tree, member->parent);
     struct sight *sight = sight_of(member);
     bool forked = parent && member->image != 0 && parent->image == member->image;
-    if (!sight || sight->loads || forked || !is_same(member))
+    if (!sight || sight->loads || !is_same(member))
         return;
     sight->loads = true;
-    watch->tally.seen++;
+    watch->tally.seen += !forked;
 }
 
 static void take_maps(struct watch *watch, struct member *member, const struct maps *maps)
@@ -669,11 +687,11 @@ void watch_finish(struct watch *watch)
 }
 
 /* Of a process that is known to be missing this is one more that may be. */
-void watch_reckon(struct watch *watch, unsigned others)
+void watch_reckon(struct watch *watch)
 {
-    uint64_t explained = watch->tally.seen + others;
+    uint64_t unknown = watch->on ? unexplained(watch) : 0;
     char sentence[384];
-    if (!watch->on || watch->tally.told || !is_tallying(watch) || watch->tally.heard <= explained ||
+    if (!watch->on || watch->tally.told || !is_tallying(watch) || unknown == 0 ||
         watch->absent->unrecorded > 0 || (tree_hears_forks(&watch->tree) && !watch->tally.blind))
         return;
     watch->tally.told = true;
@@ -681,7 +699,7 @@ void watch_reckon(struct watch *watch, unsigned others)
                    "the GPU runtime was opened %" PRIu64
                    " time%s by processes that rtl could not look at in time, or does not know to "
                    "be others': whether one was of the program, and is not recorded, is not known",
-                   watch->tally.heard - explained, watch->tally.heard - explained == 1 ? "" : "s");
+                   unknown, unknown == 1 ? "" : "s");
     if (watch->tally.veiled) {
         absent_note(watch->absent, sentence);
         told_process(watch->absent->told, 0, sentence);

@@ -38,6 +38,10 @@ struct watch {
     bool (*has_ring)(void *context, uint32_t pid, uint64_t start, uint64_t image);
     /** A ring of that image is of a process that was seen. */
     void (*meet)(void *context, uint32_t pid, uint64_t start, uint64_t image);
+    /** Whether a process of that pid, now or before, has made a ring; how many rings are of
+     * processes that were not seen. */
+    bool (*had_ring)(void *context, uint32_t pid);
+    unsigned (*unmet)(void *context);
     void *context;
     bool on;
     struct tree tree;
@@ -83,9 +87,9 @@ void watch_disown(struct watch *watch, uint32_t pid);
 /** The recording ends: looks at all once more, and judges all. Once; later calls do nothing. */
 void watch_finish(struct watch *watch);
 
-/** Judges openings that no process explains which was seen, behind watch_finish. `others`: so many
- * processes that were not seen have told of themselves. */
-void watch_reckon(struct watch *watch, unsigned others);
+/** Judges openings that no process explains which was seen, when all others have told of themselves
+ * (absent_take_starts). */
+void watch_reckon(struct watch *watch);
 
 /** Takes up who has been made by now, where Linux tells. */
 void watch_refresh(struct watch *watch);

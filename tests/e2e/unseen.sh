@@ -6,8 +6,9 @@
 # goes on when the recording ends), strangers, nested, brief (it lives less than a look; needs root), between (between two steps of
 # a look; needs root), flood (very many of these; needs root), elsewhere (recorded by others), leaving (it begins as the program
 # ends; needs root), again (with the pid of another; needs root), bereft (brief, with librtl.so in it and nothing else; needs
-# root), rooms (namespaces; needs root), hidden (this user may not look into it; needs root), untold (over before anybody looks,
-# where the kernel does not tell who has opened something; needs root). Skipped, 77, where something is not there.
+# root), rooms (namespaces; needs root), hidden (this user may not look into it; needs root), former (with the pid of a recorded one,
+# and without the runtime; needs root), untold (over before anybody looks, where the kernel does not tell who has opened something;
+# needs root). Skipped, 77, where something is not there.
 source "$(dirname "$0")/lib.sh"
 part=$1
 export rtl bin
@@ -142,6 +143,35 @@ flood() {
     equal "flood: status" $status 1
     equal "flood: kernels" "$(ask t.db 'SELECT count(*) FROM kernels')" 7
     [ "$(ask t.db "SELECT count(*) FROM processes WHERE state = 'unrecorded'")" -ge 1000 ] || fail "nearly all are forgotten"
+}
+
+# The pid of one that is recorded comes again before rtl has read who opened the runtime: whose pid it is then has opened nothing, though
+# it ends before rtl looks at it again.
+former() {
+    need_root
+    hears_openers || { echo "the kernel does not tell who makes a process or opens a file: skipped" && exit 77; }
+    cat >twice <<'END'
+#!/bin/bash
+# twice RTL N COMMAND…: ctl, and with its pid, another one for each N, the command, which is killed when rtl has gone on for 0 to 3 ms.
+rtl=$1 before=$((12000 + 150 * $2)) seconds=0.00$(($2 % 4))
+shift 2
+mkfifo never.$$ && exec 9<>never.$$
+kill -STOP "$rtl"
+echo $before >/proc/sys/kernel/ns_last_pid
+$ctl <<<7 & first=$!
+wait $first
+echo $before >/proc/sys/kernel/ns_last_pid
+"$@" & second=$!
+[ $first != $second ] || echo again >>again
+kill -CONT "$rtl"
+read -r -t "$seconds" -u 9
+kill -KILL $second 2>/dev/null
+wait
+rm never.$$
+END
+    chmod 755 twice
+    whole full 420 'rtl=$PPID; for ((i = 0; i < 60; i++)); do twice $rtl $i env -i /bin/sleep 1; done'
+    [ -s again ] || fail "no pid came again"
 }
 
 # In the session of another recording, which its environment names.
