@@ -7,7 +7,7 @@
 #include "common/command.h"
 #include "common/open.h"
 
-#include <stdlib.h>
+#include <inttypes.h>
 #include <string.h>
 
 #define MOST_PROCESSES 64u
@@ -63,8 +63,8 @@ static json_t *notes_json(rtl_trace_t *trace, uint64_t start)
 static json_t *date_json(const rtl_trace_info_t *info)
 {
     char digits[24];
-    (void)snprintf(digits, sizeof digits, "%llu",
-                   (unsigned long long)(info->start + (uint64_t)info->realtime_offset));
+    (void)snprintf(digits, sizeof digits, "%" PRIu64,
+                   info->start + (uint64_t)info->realtime_offset);
     return json_string(digits);
 }
 
