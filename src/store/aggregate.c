@@ -85,7 +85,8 @@ static uint32_t context_of(struct rtl_aggregate *aggregate, const struct chosen 
 static rtl_status_t choose(struct rtl_aggregate *aggregate, const struct rtl_chunk_row *row)
 {
     const rtl_trace_t *trace = aggregate->trace;
-    if (!rtl_trace_chunk_passes(&aggregate->filter, row))
+    if (!rtl_trace_chunk_passes(&aggregate->filter, row) ||
+        !rtl_select_may(trace->select, row->chunk.process, row->gpu))
         return RTL_OK;
     /* Before memory is asked for: a damaged row may claim anything. */
     if (row->chunk.kernels == 0 || row->chunk.kernels > RTL_CHUNK_KERNELS_MAX)
@@ -212,6 +213,7 @@ static rtl_status_t fill_job(struct rtl_aggregate *aggregate, const struct chose
     const unsigned char *data = NULL;
     job->row = row;
     job->filter = filter;
+    job->select = aggregate->trace->select;
     job->shapes = &aggregate->shapes;
     job->context = chosen->context;
     job->cut = row->from < filter->from || (filter->to && row->to >= filter->to);

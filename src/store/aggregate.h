@@ -11,6 +11,7 @@
 #define RTL_STORE_AGGREGATE_H
 
 #include "store/reader.h"
+#include "store/select.h"
 #include "store/stat.h"
 #include "store/sweep.h"
 #include "store/translate.h"
@@ -78,6 +79,7 @@ struct rtl_aggregate_kernel {
 struct rtl_aggregate_job {
     const struct rtl_chunk_row *row;
     const rtl_kernel_filter_t *filter;
+    const struct rtl_select *select; /**< NULL: all */
     const struct rtl_aggregate_shapes *shapes;
     unsigned char *data; /**< packed */
     size_t size, capacity;

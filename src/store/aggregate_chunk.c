@@ -12,7 +12,9 @@ struct block {
     struct rtl_codec_block *kernels;
     uint64_t last; /* start of the kernel before */
     bool sorted;
-    bool add_up; /* false: only intervals are wanted */
+    bool add_up;  /* false: only intervals are wanted */
+    bool selects; /* some kernels may not pass */
+    struct rtl_select_look look;
 };
 
 static uint32_t group_of(const struct block *block, uint32_t shape)
@@ -57,13 +59,24 @@ static void translate(struct block *block)
     rtl_translate(&block->worker->translator, kernels->end, kernels->count, low, high);
 }
 
-/* Drops kernels that do not pass the filter. */
+static bool passes(struct block *block, uint32_t place)
+{
+    const struct rtl_codec_block *kernels = block->kernels;
+    struct rtl_select_look *look = &block->look;
+    uint64_t correlation = look->correlations ? kernels->correlation[place] : 0;
+    return (!block->job->cut || rtl_trace_time_passes(block->job->filter, kernels->start[place],
+                                                      kernels->end[place])) &&
+           (!block->selects ||
+            rtl_select_kernel(look, kernels->shape[place], correlation, kernels->start[place]));
+}
+
+/* Drops kernels that do not pass. */
 static void filter(struct block *block)
 {
     struct rtl_codec_block *kernels = block->kernels;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < kernels->count; i++) {
-        if (!rtl_trace_time_passes(block->job->filter, kernels->start[i], kernels->end[i]))
+        if (!passes(block, i))
             continue;
         kernels->start[kept] = kernels->start[i];
         kernels->end[kept] = kernels->end[i];
@@ -119,6 +132,10 @@ static void cut(struct block *block)
         if (filter->to && kernels->end[i] > filter->to)
             kernels->end[i] = filter->to;
     }
+    for (uint32_t i = 0; block->look.windows && i < kernels->count; i++) {
+        uint64_t end = rtl_select_end(&block->look, kernels->start[i]);
+        kernels->end[i] = kernels->end[i] < end ? kernels->end[i] : end;
+    }
 }
 
 static void check_order(struct block *block)
@@ -152,13 +169,13 @@ static bool add_block(struct block *block)
 {
     struct rtl_aggregate_job *job = block->job;
     translate(block);
-    if (job->cut)
+    if (job->cut || block->selects)
         filter(block);
     if (block->add_up && job->by_graph)
         keep_kernels(block);
     else if (block->add_up && !add_durations(block))
         return false;
-    if (job->cut)
+    if (job->cut || block->look.windows)
         cut(block);
     check_order(block);
     if (job->intervals)
@@ -174,8 +191,9 @@ static rtl_status_t unpack(struct block *block)
     struct rtl_aggregate_worker *worker = block->worker;
     struct rtl_aggregate_job *job = block->job;
     job->count = 0;
-    int opened =
-        rtl_codec_open(worker->codec, &job->row->chunk, job->data, job->size, job->by_graph);
+    block->selects = rtl_select_begin(job->select, job->row->chunk.process, &block->look);
+    int opened = rtl_codec_open(worker->codec, &job->row->chunk, job->data, job->size,
+                                job->by_graph || block->look.correlations);
     if (opened != 0)
         return opened == -2 ? RTL_E_MEMORY : RTL_E_DAMAGED;
     for (;;) {

@@ -1,6 +1,7 @@
 /* Iterating over host calls: a merge of the chunks that a filter leaves, by start; or, by
  * correlation, a look-up in each process. */
 #include "store/heap.h"
+#include "store/select.h"
 #include "store/tables.h"
 
 #include <stdio.h>
@@ -337,7 +338,11 @@ rtl_status_t rtlApiNext(rtl_api_iter_t *iter, rtl_api_t *api)
         return RTL_E_ARGUMENT;
     if (iter->failed != RTL_OK)
         return iter->failed;
-    return iter->filter.correlation ? next_of_processes(iter, api) : next_of_merge(iter, api);
+    rtl_status_t status;
+    do
+        status = iter->filter.correlation ? next_of_processes(iter, api) : next_of_merge(iter, api);
+    while (status == RTL_OK && !rtl_select_call(iter->trace->select, api));
+    return status;
 }
 
 rtl_status_t rtl_trace_api(rtl_trace_t *trace, const rtl_api_filter_t *filter, int64_t chunk,

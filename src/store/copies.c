@@ -1,5 +1,6 @@
 /* Iterating over copies by time: a merge of the queues, each read in the order of its own clock. */
 #include "store/reader.h"
+#include "store/select.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -163,7 +164,7 @@ rtl_status_t rtlCopyNext(rtl_copy_iter_t *iter, rtl_copy_t *copy)
             return RTL_END;
         *copy = cursor->copy;
         (void)advance(iter, cursor); /* a failure is told at the next call */
-        if (passes(&iter->filter, copy))
+        if (passes(&iter->filter, copy) && rtl_select_copy(iter->trace->select, copy))
             return RTL_OK;
     }
 }

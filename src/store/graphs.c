@@ -493,6 +493,14 @@ static rtl_status_t list_launches(rtl_trace_t *trace, struct rtl_list *list)
     return status == RTL_END ? RTL_OK : status;
 }
 
+void rtl_trace_forget_launches(rtl_trace_t *trace)
+{
+    if (trace->graphs) {
+        rtl_list_free(&trace->graphs->given);
+        trace->graphs->all_given = false;
+    }
+}
+
 rtl_status_t rtlTraceGraphLaunches(rtl_trace_t *trace, const rtl_graph_launch_t **items,
                                    size_t *count)
 {

@@ -5,6 +5,7 @@
  * kernels of a queue come about in order. */
 #include "store/heap.h"
 #include "store/reader.h"
+#include "store/select.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -131,13 +132,18 @@ static void order(const rtl_kernel_iter_t *iter, struct cursor *cursor)
     const struct rtl_chunk_row *row = cursor->row;
     const rtl_kernel_filter_t *filter = &iter->filter;
     bool all = filter->from == 0 && filter->to == 0;
+    struct rtl_select_look look;
+    bool selects = rtl_select_begin(iter->trace->select, row->chunk.process, &look);
     bool sorted = true;
     struct rtl_key last = {0, 0};
     uint64_t queue = rtl_index_key(row->chunk.process, row->chunk.queue);
     for (uint32_t i = 0; i < row->chunk.kernels; i++) {
         const struct rtl_wire_kernel *kernel = &cursor->kernels[i];
         struct rtl_key key = {queue, kernel->packet};
-        uint64_t start = filter->by_queue && all ? 0 : rtl_trace_ns(row->clock, kernel->start);
+        bool timed = !filter->by_queue || !all || look.windows;
+        uint64_t start = timed ? rtl_trace_ns(row->clock, kernel->start) : 0;
+        if (selects && !rtl_select_kernel(&look, kernel->shape, kernel->correlation, start))
+            continue;
         if (!all && !rtl_trace_time_passes(filter, start, rtl_trace_ns(row->clock, kernel->end)))
             continue;
         if (iter->chosen && !rtl_chosen_wire(iter->chosen, row, kernel))
@@ -330,6 +336,7 @@ static rtl_status_t choose_chunks(rtl_kernel_iter_t *iter, int64_t chunk)
     for (size_t i = 0; i < chunks->count; i++)
         if ((chunk == 0 || rows[i].number == chunk) &&
             rtl_trace_chunk_passes(&iter->filter, &rows[i]) &&
+            rtl_select_may(iter->trace->select, rows[i].chunk.process, rows[i].gpu) &&
             (!iter->chosen || rtl_chosen_chunk(iter->chosen, &rows[i])))
             iter->waiting[iter->waiting_count++] =
                 (struct waiting){chunk_key(&iter->filter, &rows[i]), &rows[i]};

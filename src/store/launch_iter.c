@@ -1,5 +1,6 @@
 /* Giving out launches, and finding the chunks of kernels that launches and nodes may be in. */
 #include "store/launch_blocks.h"
+#include "store/select.h"
 #include "store/tables.h"
 
 #include <stdlib.h>
@@ -100,7 +101,8 @@ rtl_status_t rtlLaunchNext(rtl_launch_iter_t *iter, rtl_graph_launch_t *launch)
             status = next_record(iter, &place);
         if (status == RTL_OK)
             status = rtl_blocks_launch(iter->trace, iter->block, place, launch, NULL, NULL);
-    } while (status == RTL_OK && !launch_passes(&iter->filter, launch));
+    } while (status == RTL_OK && !(launch_passes(&iter->filter, launch) &&
+                                   rtl_select_launch(iter->trace->select, launch)));
     if (status != RTL_END)
         iter->failed = status;
     return status;

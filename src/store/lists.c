@@ -1,5 +1,6 @@
 /* Reading the tables of a trace into memory: everything but the kernels. */
 #include "store/reader.h"
+#include "store/select.h"
 #include "store/tables.h"
 
 #include <limits.h>
@@ -639,6 +640,8 @@ static void free_strings(struct rtl_trace *trace)
 void rtl_trace_unload(rtl_trace_t *trace)
 {
     free_lines(trace);
+    rtl_select_free(trace->select);
+    trace->select = NULL;
     rtl_trace_unload_graphs(trace);
     rtl_list_free(&trace->processes);
     rtl_list_free(&trace->agents);

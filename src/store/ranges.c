@@ -1,4 +1,5 @@
 /* Iterating over ranges by their start, and finding one. */
+#include "store/select.h"
 #include "store/tables.h"
 
 #include <stdio.h>
@@ -96,7 +97,7 @@ rtl_status_t rtlRangeNext(rtl_range_iter_t *iter, rtl_range_t *range)
                                              "the trace %s is damaged: a number is out of range in "
                                              "its ranges",
                                              iter->trace->path));
-        if (passes(&iter->filter, range))
+        if (passes(&iter->filter, range) && rtl_select_range(iter->trace->select, range))
             return RTL_OK;
     }
 }

@@ -66,6 +66,9 @@ struct rtl_shape {
 /** A block of strings. */
 struct rtl_strings;
 
+/** What iterators and sums give out (select.h). */
+struct rtl_select;
+
 struct rtl_list {
     void *items;
     size_t count, capacity;
@@ -102,6 +105,7 @@ struct rtl_trace {
     struct rtl_sample_cache *sample_cache; /**< the same */
     bool ranges_counted;
     struct rtl_trace_graphs *graphs; /**< NULL until first needed */
+    struct rtl_select *select;       /**< NULL: all */
     /* Places in the lists by process, or process and id. */
     struct rtl_index process_index, agent_index, queue_index, symbol_index, shape_index;
     struct rtl_index ledger_index, call_index;
@@ -220,6 +224,9 @@ void rtl_trace_forget_origins(rtl_trace_t *trace);
 /** Reads all about graphs, if it has not been read yet. */
 rtl_status_t rtl_trace_load_graphs(rtl_trace_t *trace);
 void rtl_trace_unload_graphs(rtl_trace_t *trace);
+
+/** Forgets the array of all launches, which rtlTraceGraphLaunches has given. */
+void rtl_trace_forget_launches(rtl_trace_t *trace);
 
 /** Sets graph, generation, launch, node, certain and node_range of a kernel, by the launch and
  * ordinal that its record names. After rtl_trace_load_graphs. */

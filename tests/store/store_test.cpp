@@ -68,6 +68,7 @@ RTL_C_TEST(Aggregate, OfOneQueue)
 RTL_C_TEST(Aggregate, OfNothing)
 RTL_C_TEST(Aggregate, OfOlderFiles)
 RTL_C_TEST(Aggregate, OfADamagedTrace)
+RTL_C_TEST(Select, LeavesWhatItNames)
 
 RTL_C_TEST(Extremes, Kernels)
 RTL_C_TEST(Extremes, Calls)
