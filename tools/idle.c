@@ -1,8 +1,8 @@
 /* rtl idle: why nothing ran on a GPU. */
 #include "analysis/idle_gpus.h"
+#include "analysis/selection.h"
 #include "common/command.h"
 #include "common/memory.h"
-#include "common/moment.h"
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/say.h"
@@ -18,7 +18,7 @@
 
 struct options {
     const char *path;
-    struct moment from, to;
+    struct filter filter;
     unsigned top;
     bool json;
 };
@@ -26,6 +26,7 @@ struct options {
 struct view {
     const struct options *options;
     rtl_trace_info_t info;
+    struct selection selection;
     struct idle_gpus gpus;
 };
 
@@ -83,7 +84,7 @@ static void show_device(const struct view *view, const struct idle_gpu *device)
     char text[64];
     (void)snprintf(text, sizeof text, "GPU %" PRIu32, device->of.gpu);
     show_styled(stdout, SHOW_BOLD, text);
-    if (view->gpus.count > 1)
+    if (view->gpus.all > 1)
         (void)printf(" of process %" PRIu32, device->of.process);
     if (whole(device) == 0) {
         (void)printf(": no work in this window\n");
@@ -108,7 +109,9 @@ static int show_json(const struct view *view)
     for (size_t i = 0; i < view->gpus.count; ++i)
         (void)json_array_append_new(devices, idle_gpu_json(&view->gpus.list[i]));
     return open_print_json(
-        json_pack("{s:o, s:o}", "file", open_text(view->options->path), "gpus", devices),
+        json_pack("{s:o, s:o, s:o}", "file", open_text(view->options->path), "filter",
+                  selection_json(&view->selection, view->gpus.count, view->gpus.all, "GPU"), "gpus",
+                  devices),
         EXIT_FINE);
 }
 
@@ -116,6 +119,7 @@ static int show(const struct view *view)
 {
     if (view->options->json)
         return show_json(view);
+    selection_show(&view->selection, view->gpus.count, view->gpus.all, "GPU", stdout);
     for (size_t i = 0; i < view->gpus.count; ++i) {
         if (i > 0)
             (void)putchar('\n');
@@ -127,14 +131,15 @@ static int show(const struct view *view)
 static int look(struct view *view, rtl_trace_t *trace)
 {
     const struct options *options = view->options;
-    uint64_t window[2] = {0, 0};
+    int status = selection_apply(trace, options->path, &options->filter, &view->selection);
+    if (status != EXIT_FINE)
+        return status;
+    const uint64_t window[2] = {view->selection.from, view->selection.to};
     if (rtlTraceInfo(trace, &view->info) != RTL_OK)
         return open_failed(trace, options->path);
-    if (moment_window(&view->info, &options->from, &options->to, window) != 0)
-        return EXIT_USAGE;
     if (idle_gpus_read(trace, window, options->top, &view->gpus) != RTL_OK)
         return open_failed(trace, options->path);
-    if (view->gpus.count == 0)
+    if (view->gpus.all == 0)
         return say_fail(EXIT_USAGE, "%s has no kernels", options->path);
     return show(view);
 }
@@ -142,8 +147,6 @@ static int look(struct view *view, rtl_trace_t *trace)
 static const struct argp_option option_list[] = {
     {"top", 'n', "COUNT", 0, "how many of the longest gaps are shown, 5 by default, 1000 at most",
      0},
-    {"from", 1, "TIME", 0, "begin there: 1.5s since the recording began, or ns on its clock", 0},
-    {"to", 2, "TIME", 0, "end there", 0},
     {"json", 'j', NULL, 0, "write JSON", 0},
     {0},
 };
@@ -158,18 +161,30 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return options->top <= TOP_MOST
                    ? 0
                    : say_fail(EINVAL, "--top is %u at most, not %u", TOP_MOST, options->top);
-    case 1:
-        return moment_read("from", value, &options->from);
-    case 2:
-        return moment_read("to", value, &options->to);
     case 'j':
         options->json = true;
+        return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &options->filter;
         return 0;
     case ARGP_KEY_ARG:
         return trace_command_take(value, &options->path);
     default:
         return ARGP_ERR_UNKNOWN;
     }
+}
+
+static int with_trace(const struct options *options)
+{
+    rtl_trace_t *trace = open_trace(options->path);
+    struct view view = {.options = options};
+    if (!trace)
+        return EXIT_USAGE;
+    int status = look(&view, trace);
+    idle_gpus_free(&view.gpus);
+    selection_free(&view.selection);
+    rtlTraceClose(trace);
+    return status;
 }
 
 int cmd_idle(int argc, char **argv)
@@ -185,19 +200,19 @@ int cmd_idle(int argc, char **argv)
         "apart: the host has no part in them.\n\n"
         "Examples:\n"
         "  rtl idle trace.db\n"
-        "  rtl idle --from 2s --to 3s trace.db";
-    static const struct argp argp = {option_list, parse_option, "FILE", doc, NULL, NULL, NULL};
+        "  rtl idle --from 2s --to 3s trace.db\n"
+        "  rtl idle --gpu 1 trace.db";
+    const struct argp argp = {.options = option_list,
+                              .parser = parse_option,
+                              .args_doc = "FILE",
+                              .doc = doc,
+                              .children =
+                                  filter_children(FILTER_PROCESSES | FILTER_GPU | FILTER_TIMES)};
     struct options options = {.top = TOP_DEFAULT};
-    if (parse(&argp, argc, argv, 0, &options) != 0)
-        return EXIT_USAGE;
-    if (trace_command_needs(options.path, "rtl idle FILE"))
-        return EXIT_USAGE;
-    rtl_trace_t *trace = open_trace(options.path);
-    if (!trace)
-        return EXIT_USAGE;
-    struct view view = {.options = &options};
-    int status = look(&view, trace);
-    idle_gpus_free(&view.gpus);
-    rtlTraceClose(trace);
+    int status = EXIT_USAGE;
+    if (parse(&argp, argc, argv, 0, &options) == 0 &&
+        trace_command_needs(options.path, "rtl idle FILE") == 0)
+        status = with_trace(&options);
+    filter_free(&options.filter);
     return status;
 }

@@ -64,7 +64,8 @@ def length(row):
     return max(row['end'], row['start']) - row['start']
 
 
-def check_span(what, said, kernels):
+def check_span(what, said, kernels, whole=None):
+    """`whole`: the time of which it was idle for the rest; None: from its first start to its last end."""
     intervals = [cut(kernel) for kernel in kernels]
     busy, overlap = times(intervals)
     same(f'kernels of {what}', said['kernels'], len(kernels))
@@ -72,7 +73,7 @@ def check_span(what, said, kernels):
     same(f'last end of {what}', said['last_ns'], max((stop for _, stop in intervals), default=0))
     same(f'busy time of {what}', said['busy_ns'], busy)
     same(f'overlap of {what}', said['overlap_ns'], overlap)
-    same(f'idle time of {what}', said['idle_ns'], said['last_ns'] - said['first_ns'] - busy)
+    same(f'idle time of {what}', said['idle_ns'], (said['last_ns'] - said['first_ns'] if whole is None else whole) - busy)
 
 
 options = ['--from', window[0], '--to', window[1]] if window else []
@@ -83,6 +84,8 @@ copies = [row for row in rows('SELECT * FROM copies') if overlaps(row)]
 calls = [row for row in rows('SELECT * FROM api') if overlaps(row)]
 launches = [row for row in rows('SELECT * FROM graph_launches') if overlaps(row)]
 
+info = json.loads(subprocess.run([rtl, 'info', '--json', trace], check=True, capture_output=True, text=True).stdout)
+same('window', said['window_ns'], min(end, info['end_ns']) - max(begin, info['start_ns']) if window else None)
 same('kernels', said['kernel_count'], len(kernels))
 same('time of kernels', said['kernel_ns'], sum(map(length, kernels)))
 by_name = grouped(kernels, lambda kernel: kernel['name'])
@@ -103,7 +106,7 @@ for entry in said['queues']:
 for entry in said['gpus']:
     running = [kernel for kernel in kernels if kernel['gpu'] == entry['gpu']]
     copying = [cut(copy) for copy in copies if copy['gpu'] == entry['gpu']]
-    check_span(f"GPU {entry['gpu']}", entry, running)
+    check_span(f"GPU {entry['gpu']}", entry, running, said['window_ns'])
     same('copies of the GPU', entry['copies'], len(copying))
     same('time of copies', entry['copy_ns'], times(copying)[0])
     both = times(copying)[0] + entry['busy_ns'] - times(copying + [cut(kernel) for kernel in running])[0]

@@ -2,6 +2,7 @@
 
 #include "common/memory.h"
 #include "common/open.h"
+#include "store/select.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,10 +33,21 @@ static bool has(const struct idle_gpus *gpus, const rtl_queue_t *queue)
     return false;
 }
 
+/* Whether a queue before has kernels on the same GPU of the same process. */
+static bool has_before(const rtl_queue_t *queues, size_t at)
+{
+    for (size_t i = 0; i < at; ++i)
+        if (queues[i].kernels && queues[i].process == queues[at].process &&
+            queues[i].gpu == queues[at].gpu)
+            return true;
+    return false;
+}
+
 static rtl_status_t find(rtl_trace_t *trace, size_t top, struct idle_gpus *gpus)
 {
     const rtl_queue_t *queues;
     size_t count;
+    size_t left_out = 0;
     rtl_status_t status = rtlTraceQueues(trace, &queues, &count);
     if (status != RTL_OK)
         return status;
@@ -43,12 +55,17 @@ static rtl_status_t find(rtl_trace_t *trace, size_t top, struct idle_gpus *gpus)
     for (size_t i = 0; i < count; ++i) {
         if (queues[i].gpu == RTL_TRACE_NONE || queues[i].kernels == 0 || has(gpus, &queues[i]))
             continue;
+        if (!rtl_trace_selects(trace, queues[i].process, queues[i].gpu)) {
+            left_out += !has_before(queues, i);
+            continue;
+        }
         struct idle_gpu *gpu = &gpus->list[gpus->count++];
         *gpu = (struct idle_gpu){
             .of = {.process = queues[i].process, .gpu = queues[i].gpu, .gap = keep, .context = gpu},
             .gaps = memory_new(top + 1, sizeof *gpu->gaps),
             .gap_room = top};
     }
+    gpus->all = gpus->count + left_out;
     return RTL_OK;
 }
 

@@ -23,6 +23,7 @@ struct idle_gpu {
 struct idle_gpus {
     struct idle_gpu *list;
     size_t count;
+    size_t all; /**< those that are selected out (store/select.h) among them */
 };
 
 /** Reads them within a window (on the trace's clock, the second 0: no end), with `top` gaps each.

@@ -62,6 +62,7 @@ static void free_thread(struct steps_thread *thread)
     }
     for (unsigned where = 0; where < OUTSIDES; ++where)
         idle_times_free(&thread->outside[where].idle);
+    idle_times_free(&thread->left_out);
     free(thread->phases);
     free(thread->steps);
 }

@@ -35,6 +35,7 @@ struct step {
     uint32_t in_graphs, eager; /**< kernels that began in it */
     uint32_t copies, calls;    /**< that began in it */
     bool first, last;          /**< of a run: no step of the phase is right before, behind it */
+    bool left_out;             /**< it is measured, and not counted among its phase's */
     bool closed;               /**< nothing behind its own work is part of it */
     bool split;                /**< last of a run that steps_split.h has made, or made shorter */
 };
@@ -76,7 +77,8 @@ struct steps_thread {
     struct phase *phases; /**< in the order in which they were found first */
     size_t phase_count;
     struct outside_steps outside[OUTSIDES];
-    uint64_t launches_outside; /**< of graphs, by the thread, in no step */
+    struct idle_times left_out; /**< of steps that are */
+    uint64_t launches_outside;  /**< of graphs, by the thread, in no step */
 };
 
 struct steps {

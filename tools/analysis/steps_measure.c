@@ -111,6 +111,15 @@ static rtl_status_t coming(void *context, const struct activity_work *work)
     return RTL_OK;
 }
 
+/* What idle times are added to. */
+static struct idle_times *idle_of(const struct place *place)
+{
+    if (!place->in)
+        return &outside_of(place)->idle;
+    return current(place)->left_out ? &place->thread->left_out
+                                    : &place->thread->phases[current(place)->phase].idle;
+}
+
 static rtl_status_t stretch_of(struct place *place, enum activity kind, uint64_t from, uint64_t to,
                                const struct activity_work *next)
 {
@@ -119,8 +128,7 @@ static rtl_status_t stretch_of(struct place *place, enum activity kind, uint64_t
         pass(place, from);
         uint64_t end = boundary(place) < to ? boundary(place) : to;
         uint64_t *time = place->in ? current(place)->time : outside_of(place)->time;
-        struct idle_times *idle = place->in ? &place->thread->phases[current(place)->phase].idle
-                                            : &outside_of(place)->idle;
+        struct idle_times *idle = idle_of(place);
         time[kind] += end - from;
         if (kind == ACTIVITY_IDLE)
             status = idle_attribute(place->causes, from, end, next, idle);
@@ -151,7 +159,7 @@ static rtl_status_t begun(void *context, const struct activity_work *work)
             step->in_graphs += work->kind == ACTIVITY_GRAPH;
             step->eager += work->kind == ACTIVITY_EAGER;
             step->copies += work->kind == ACTIVITY_COPY;
-            if (work->kernel && measure->families)
+            if (work->kernel && measure->families && !step->left_out)
                 steps_families_add(measure->families, &place->thread->phases[step->phase].families,
                                    work->kernel->name, work->end - work->start);
         } else {
@@ -199,6 +207,8 @@ static void sum_up(struct steps_thread *thread)
     for (size_t i = 0; i < thread->count; ++i) {
         const struct step *step = &thread->steps[i];
         struct phase *phase = &thread->phases[step->phase];
+        if (step->left_out)
+            continue;
         if (phase->steps++ == 0)
             phase->first = step->begin;
         phase->last = step->end;
@@ -226,6 +236,8 @@ static void find_trends(struct steps_thread *thread)
         const struct step *step = &thread->steps[i];
         const struct phase *phase = &thread->phases[step->phase];
         struct quarters *of = &quarters[step->phase];
+        if (step->left_out)
+            continue;
         if (of->at < phase->steps / 4)
             stats_add(&of->first, step->end - step->begin);
         if (of->at >= phase->steps - phase->steps / 4)
@@ -296,6 +308,7 @@ static void forget(struct steps *steps)
             idle_times_free(&thread->phases[k].idle);
             family_times_free(&thread->phases[k].families);
         }
+        idle_times_free(&thread->left_out);
         for (size_t k = 0; k < OUTSIDES; ++k)
             idle_times_free(&thread->outside[k].idle);
         memset(thread->outside, 0, sizeof thread->outside);

@@ -94,6 +94,8 @@ static int check_options(const struct argp *argp, int argc, char **argv, unsigne
         known.letters[0] = '-';
     if (argp->options)
         add_options(&known, argp->options);
+    for (const struct argp_child *child = argp->children; child && child->argp; ++child)
+        add_options(&known, child->argp->options);
     add_options(&known, always);
     optind = 0;
     do {

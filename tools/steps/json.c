@@ -27,17 +27,19 @@ static json_t *json_thread(const struct steps_view *view, size_t at, size_t firs
     struct steps_thread *thread = &view->steps->threads[at];
     json_t *phases = json_array();
     for (size_t i = 0; i < thread->phase_count; ++i)
-        (void)json_array_append_new(
-            phases,
-            steps_phase_json(&view->steps->causes[at], &thread->phases[i], first_phase + i + 1));
-    json_t *object =
-        json_pack("{s:o, s:o, s:o, s:o}", "process", open_id(thread->process), "thread",
-                  thread->thread ? open_id(thread->thread) : json_null(), "phases", phases,
-                  "outside", steps_outside_json(&view->steps->causes[at], thread));
+        if (steps_shows_phase(view, at, i))
+            (void)json_array_append_new(phases,
+                                        steps_phase_json(&view->steps->causes[at],
+                                                         &thread->phases[i], first_phase + i + 1));
+    json_t *object = json_pack(
+        "{s:o, s:o, s:o, s:o}", "process", open_id(thread->process), "thread",
+        thread->thread ? open_id(thread->thread) : json_null(), "phases", phases, "outside",
+        steps_is_part(view) ? json_null() : steps_outside_json(&view->steps->causes[at], thread));
     if (view->list) {
         json_t *steps = json_array();
         for (size_t i = 0; i < thread->count; ++i)
-            (void)json_array_append_new(steps, json_step(&thread->steps[i], first_phase));
+            if (steps_shows_step(view, at, &thread->steps[i]))
+                (void)json_array_append_new(steps, json_step(&thread->steps[i], first_phase));
         set(object, "steps", steps);
     }
     return object;
@@ -56,6 +58,8 @@ int steps_show_json(const struct steps_view *view)
                                steps_by_name(steps->by), "ranges_without_kernels",
                                open_number(steps->without_work), "launches_without_kernels",
                                open_number(steps->without_kernels), "threads", threads);
+    set(object, "filter",
+        selection_json(view->selection, steps_shown(view), steps_all(view), "step"));
     set(object, "graphs_told", json_boolean(!steps->untold));
     if (steps->by == STEPS_BY_KERNELS) {
         set(object, "eager_kernels", open_number(steps->kernels));

@@ -22,6 +22,7 @@ struct options {
     const char *range;
     const char *families; /* file of rules, NULL: none */
     unsigned top;
+    struct filter filter;
     bool list, json;
 };
 
@@ -81,27 +82,113 @@ static int find(rtl_trace_t *trace, struct options *options, struct steps *steps
     return steps->count ? EXIT_FINE : fail_without(options, steps, ranges);
 }
 
+bool steps_shows_phase(const struct steps_view *view, size_t thread, size_t phase)
+{
+    bool only = view->selection->filter->phase != NULL;
+    return view->steps->threads[thread].phases[phase].steps > 0 &&
+           (!only || (thread == view->thread && phase == view->phase));
+}
+
+bool steps_shows_step(const struct steps_view *view, size_t thread, const struct step *step)
+{
+    return !step->left_out && steps_shows_phase(view, thread, step->phase);
+}
+
+uint64_t steps_shown(const struct steps_view *view)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < view->steps->count; ++i)
+        for (size_t k = 0; k < view->steps->threads[i].phase_count; ++k)
+            if (steps_shows_phase(view, i, k))
+                count += view->steps->threads[i].phases[k].steps;
+    return count;
+}
+
+uint64_t steps_all(const struct steps_view *view)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < view->steps->count; ++i)
+        count += view->steps->threads[i].count;
+    return count;
+}
+
+bool steps_is_part(const struct steps_view *view)
+{
+    return filter_given(view->selection->filter, FILTER_TIMES | FILTER_PHASE);
+}
+
+/* Steps that do not begin in the window are left out. */
+static void leave_out(struct steps *steps, const struct selection *selection)
+{
+    for (size_t i = 0; i < steps->count; ++i)
+        for (size_t k = 0; k < steps->threads[i].count; ++k) {
+            struct step *step = &steps->threads[i].steps[k];
+            step->left_out =
+                step->begin < selection->from || (selection->to && step->begin >= selection->to);
+        }
+}
+
+static int show_steps(rtl_trace_t *trace, const struct options *options,
+                      struct selection *selection, struct steps *steps)
+{
+    struct steps_view view = {.trace = trace,
+                              .path = options->path,
+                              .steps = steps,
+                              .start = selection->info.start,
+                              .top = options->top,
+                              .list = options->list,
+                              .selection = selection};
+    int status = EXIT_FINE;
+    if (options->filter.phase)
+        status = selection_find_phase(options->path, steps, selection, &view.thread, &view.phase);
+    if (status != EXIT_FINE)
+        return status;
+    return options->json ? steps_show_json(&view) : steps_show_text(&view);
+}
+
+/* Finds steps and measures them. */
+static int measure(rtl_trace_t *trace, struct options *options, const struct selection *selection,
+                   struct family_rules *rules, struct steps *steps)
+{
+    *steps = (struct steps){.families = {.rules = rules}};
+    int status = find(trace, options, steps);
+    if (status != EXIT_FINE)
+        return status;
+    leave_out(steps, selection);
+    return steps_measure(trace, steps) == RTL_OK ? EXIT_FINE : open_failed(trace, options->path);
+}
+
+/* A phase that is none of those found may be the name of ranges, unless it was said what makes a
+ * step. */
+static bool may_be_ranges(rtl_trace_t *trace, const struct options *options,
+                          const struct steps *steps)
+{
+    const char *phase = options->filter.phase;
+    return options->by == STEPS_BY_AUTO && phase && !selection_knows_phase(steps, phase) &&
+           selection_has_range(trace, phase);
+}
+
 static int show(rtl_trace_t *trace, struct options *options, struct family_rules *rules)
 {
-    struct steps steps = {.families = {.rules = rules}};
-    rtl_trace_info_t info;
-    if (rtlTraceInfo(trace, &info) != RTL_OK)
-        return open_failed(trace, options->path);
-    if (info.kernels == 0)
-        return say_fail(EXIT_USAGE, "%s has no kernels", options->path);
-    int status = find(trace, options, &steps);
-    if (status == EXIT_FINE && steps_measure(trace, &steps) != RTL_OK)
-        status = open_failed(trace, options->path);
-    if (status == EXIT_FINE) {
-        const struct steps_view view = {.trace = trace,
-                                        .path = options->path,
-                                        .steps = &steps,
-                                        .start = info.start,
-                                        .top = options->top,
-                                        .list = options->list};
-        status = options->json ? steps_show_json(&view) : steps_show_text(&view);
+    struct selection selection;
+    struct steps steps = {0};
+    int status = selection_make(trace, options->path, &options->filter, &selection);
+    if (status == EXIT_FINE && selection.info.kernels == 0)
+        status = say_fail(EXIT_USAGE, "%s has no kernels", options->path);
+    if (status == EXIT_FINE)
+        status = selection_use(trace, options->path, &selection);
+    if (status == EXIT_FINE)
+        status = measure(trace, options, &selection, rules, &steps);
+    if (status == EXIT_FINE && may_be_ranges(trace, options, &steps)) {
+        steps_free(&steps);
+        options->by = STEPS_BY_RANGE;
+        options->range = options->filter.phase;
+        status = measure(trace, options, &selection, rules, &steps);
     }
+    if (status == EXIT_FINE)
+        status = show_steps(trace, options, &selection, &steps);
     steps_free(&steps);
+    selection_free(&selection);
     return status;
 }
 
@@ -163,11 +250,24 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'j':
         options->json = true;
         return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &options->filter;
+        return 0;
     case ARGP_KEY_ARG:
         return trace_command_take(value, &options->path);
     default:
         return ARGP_ERR_UNKNOWN;
     }
+}
+
+static int with_trace(struct options *options)
+{
+    struct family_rules *rules = family_rules_read(options->families);
+    rtl_trace_t *trace = rules ? open_trace(options->path) : NULL;
+    int status = trace ? show(trace, options, rules) : EXIT_USAGE;
+    rtlTraceClose(trace);
+    family_rules_free(rules);
+    return status;
 }
 
 int cmd_steps(int argc, char **argv)
@@ -184,20 +284,19 @@ int cmd_steps(int argc, char **argv)
         "Examples:\n"
         "  rtl steps trace.db                      what does a token cost?\n"
         "  rtl steps --by range:decode trace.db    steps by ranges of the program\n"
-        "  rtl steps --list --json trace.db        each step, for a script";
-    static const struct argp argp = {option_list, parse_option, "FILE", doc, NULL, NULL, NULL};
+        "  rtl steps --list --json trace.db        each step, for a script\n"
+        "  rtl steps --phase 2 --from 10s trace.db what phase 2 costs after ten seconds";
+    const struct argp argp = {.options = option_list,
+                              .parser = parse_option,
+                              .args_doc = "FILE",
+                              .doc = doc,
+                              .children =
+                                  filter_children(FILTER_PROCESSES | FILTER_TIMES | FILTER_PHASE)};
     struct options options = {.top = TOP_DEFAULT};
-    if (parse(&argp, argc, argv, 0, &options) != 0)
-        return EXIT_USAGE;
-    if (trace_command_needs(options.path, "rtl steps FILE"))
-        return EXIT_USAGE;
-    struct family_rules *rules = family_rules_read(options.families);
-    if (!rules)
-        return EXIT_USAGE;
-    rtl_trace_t *trace = open_trace(options.path);
-    int status = trace ? show(trace, &options, rules) : EXIT_USAGE;
-    if (trace)
-        rtlTraceClose(trace);
-    family_rules_free(rules);
+    int status = EXIT_USAGE;
+    if (parse(&argp, argc, argv, 0, &options) == 0 &&
+        trace_command_needs(options.path, "rtl steps FILE") == 0)
+        status = with_trace(&options);
+    filter_free(&options.filter);
     return status;
 }

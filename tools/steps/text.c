@@ -61,6 +61,7 @@ static void show_head(const struct steps_view *view, const struct shown_phase *p
                    show_things(count, "phase").text);
     show_styled(stdout, SHOW_BOLD, text);
     (void)printf(", by %s\n", found_by[steps->by]);
+    selection_show(view->selection, all, steps_all(view), "step", stdout);
     if (steps->by == STEPS_BY_KERNELS)
         (void)printf("  the blocks hold %s of %s of their queue (%s)\n",
                      show_count(steps->kernels_in_blocks).text,
@@ -306,7 +307,21 @@ static void show_hint(const struct steps_view *view)
                      "each\n  launch of graph N, drafts and their check together, say\n");
 }
 
-static void show_list(const struct steps_view *view, const struct shown_phase *phases)
+static void show_step(struct table *table, const struct steps_view *view, const struct step *step,
+                      uint64_t number, uint64_t phase)
+{
+    uint64_t at = step->begin > view->start ? step->begin - view->start : 0;
+    table_cell(table, show_count(number).text);
+    table_cell(table, show_count(phase).text);
+    table_cell(table, show_duration((double)at).text);
+    table_cell(table, show_duration((double)(step->end - step->begin)).text);
+    table_cell(table, show_duration((double)step->time[ACTIVITY_GRAPH]).text);
+    table_cell(table, show_duration((double)step->time[ACTIVITY_EAGER]).text);
+    table_cell(table, show_duration((double)step->time[ACTIVITY_IDLE]).text);
+    table_cell(table, show_count(step->calls).text);
+}
+
+static void show_list(const struct steps_view *view)
 {
     struct table *table = table_new("rrrrrrrr");
     static const char *const heads[] = {"step",   "phase", "at",   "time",
@@ -314,25 +329,17 @@ static void show_list(const struct steps_view *view, const struct shown_phase *p
     (void)putchar('\n');
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; ++i)
         table_cell(table, heads[i]);
-    size_t number = 0;
+    uint64_t number = 0;
+    uint64_t phases = 0; /* of the threads before */
     for (size_t i = 0; i < view->steps->count; ++i) {
         const struct steps_thread *thread = &view->steps->threads[i];
-        while (phases->thread != thread)
-            ++phases;
         for (size_t k = 0; k < thread->count; ++k) {
-            const struct step *step = &thread->steps[k];
-            table_cell(table, show_count(++number).text);
-            table_cell(table, show_count(phases[step->phase].number).text);
-            table_cell(
-                table,
-                show_duration(step->begin > view->start ? (double)(step->begin - view->start) : 0)
-                    .text);
-            table_cell(table, show_duration((double)(step->end - step->begin)).text);
-            table_cell(table, show_duration((double)step->time[ACTIVITY_GRAPH]).text);
-            table_cell(table, show_duration((double)step->time[ACTIVITY_EAGER]).text);
-            table_cell(table, show_duration((double)step->time[ACTIVITY_IDLE]).text);
-            table_cell(table, show_count(step->calls).text);
+            ++number;
+            if (steps_shows_step(view, i, &thread->steps[k]))
+                show_step(table, view, &thread->steps[k], number,
+                          phases + thread->steps[k].phase + 1);
         }
+        phases += thread->phase_count;
     }
     table_print(table, stdout);
 }
@@ -351,15 +358,19 @@ static int by_total(const void *left, const void *right)
 static void show_all(const struct steps_view *view, struct shown_phase *phases, size_t count)
 {
     show_head(view, phases, count);
+    if (count == 0)
+        return;
     show_phases(view, phases, count);
     if (view->list)
-        show_list(view, phases);
+        show_list(view);
     qsort(phases, count, sizeof *phases, by_total);
     size_t shown = view->top && view->top < count ? view->top : count;
     for (size_t i = 0; i < shown; ++i)
         show_phase(&phases[i]);
     if (shown < count)
         (void)printf("\nand %zu more (--top 0)\n", count - shown);
+    if (steps_is_part(view))
+        return;
     show_outside(view);
     show_hint(view);
 }
@@ -371,13 +382,15 @@ int steps_show_text(const struct steps_view *view)
         count += view->steps->threads[i].phase_count;
     struct shown_phase *phases = memory_new(count, sizeof *phases);
     count = 0;
+    size_t number = 0;
     for (size_t i = 0; i < view->steps->count; ++i) {
         struct steps_thread *thread = &view->steps->threads[i];
-        for (size_t k = 0; k < thread->phase_count; ++k, ++count)
-            phases[count] = (struct shown_phase){.thread = thread,
-                                                 .causes = &view->steps->causes[i],
-                                                 .phase = &thread->phases[k],
-                                                 .number = count + 1};
+        for (size_t k = 0; k < thread->phase_count; ++k, ++number)
+            if (steps_shows_phase(view, i, k))
+                phases[count++] = (struct shown_phase){.thread = thread,
+                                                       .causes = &view->steps->causes[i],
+                                                       .phase = &thread->phases[k],
+                                                       .number = number + 1};
     }
     show_all(view, phases, count);
     free(phases);

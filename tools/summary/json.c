@@ -1,20 +1,38 @@
 #include "common/open.h"
 #include "summary/parts.h"
 
-static json_t *json_span(const rtl_span_t *span)
+/* `idle` is given up. */
+static json_t *json_span(const rtl_span_t *span, json_t *idle)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "kernels", open_number(span->kernels),
                      "first_ns", open_number(span->first), "last_ns", open_number(span->last),
-                     "busy_ns", open_number(span->busy), "idle_ns", open_number(summary_idle(span)),
-                     "overlap_ns", open_number(span->overlap));
+                     "busy_ns", open_number(span->busy), "idle_ns", idle, "overlap_ns",
+                     open_number(span->overlap));
 }
 
-static json_t *json_gpus(const struct tally *tally, const struct tally_idle *idle)
+/* Of a queue: between its first start and its last end. */
+static json_t *json_span_idle(const struct summary *summary, const rtl_span_t *span)
 {
+    uint64_t length = span->last - span->first;
+    return summary->hides ? json_null()
+                          : open_number(length > span->busy ? length - span->busy : 0);
+}
+
+static json_t *json_idle(const struct summary *summary, const rtl_span_t *span)
+{
+    return summary->hides ? json_null() : open_number(summary_idle(summary, span));
+}
+
+static json_t *json_gpus(const struct summary *summary)
+{
+    const struct tally *tally = &summary->tally;
+    const struct tally_idle *idle = &summary->idle;
     json_t *list = json_array();
     for (size_t i = 0; i < tally->gpu_count; ++i) {
         const rtl_device_time_t *gpu = &tally->gpus[i];
-        json_t *object = json_span(&gpu->span);
+        if (!summary_shows(summary, gpu->span.kernels, gpu->copies))
+            continue;
+        json_t *object = json_span(&gpu->span, json_idle(summary, &gpu->span));
         (void)json_object_set_new(object, "gpu", json_integer((json_int_t)i));
         (void)json_object_set_new(object, "host", open_text(gpu->host));
         (void)json_object_set_new(object, "name", open_text(gpu->agent->name));
@@ -30,12 +48,15 @@ static json_t *json_gpus(const struct tally *tally, const struct tally_idle *idl
     return list;
 }
 
-static json_t *json_queues(const struct tally *tally)
+static json_t *json_queues(const struct summary *summary)
 {
+    const struct tally *tally = &summary->tally;
     json_t *list = json_array();
     for (size_t i = 0; i < tally->queue_count; ++i) {
         const rtl_queue_time_t *queue = &tally->queues[i];
-        json_t *object = json_span(&queue->span);
+        if (!summary_shows(summary, queue->span.kernels, 0))
+            continue;
+        json_t *object = json_span(&queue->span, json_span_idle(summary, &queue->span));
         (void)json_object_set_new(object, "process", open_id(queue->queue->process));
         (void)json_object_set_new(object, "queue", open_id(queue->queue->queue));
         (void)json_object_set_new(object, "gpu", open_id(queue->device));
@@ -233,15 +254,27 @@ static json_t *json_graphs(const struct summary *summary)
     return list;
 }
 
-/* What the program did on the host. */
-static void add_host(json_t *object, const struct summary *summary)
+/* What the program marked. */
+static void add_ranges(json_t *object, const struct summary *summary)
 {
-    (void)json_object_set_new(object, "call_count", open_number(summary->calls.calls));
-    (void)json_object_set_new(object, "call_ns", open_number(summary->calls.total));
-    (void)json_object_set_new(object, "calls", json_calls(summary));
     (void)json_object_set_new(object, "range_count", open_number(summary->ranges.ranges));
     (void)json_object_set_new(object, "mark_count", open_number(summary->ranges.marks));
     (void)json_object_set_new(object, "ranges", json_ranges(summary));
+}
+
+/* Host calls and graphs; null where the filters leave them out. */
+static void add_submitted(json_t *object, const struct summary *summary)
+{
+    static const char *const keys[] = {
+        "call_count",         "call_ns",     "calls", "graph_launch_count",
+        "graph_kernel_count", "partial_why", "graphs"};
+    for (size_t i = 0; summary->no_calls && i < sizeof keys / sizeof *keys; ++i)
+        (void)json_object_set_new(object, keys[i], json_null());
+    if (summary->no_calls)
+        return;
+    (void)json_object_set_new(object, "call_count", open_number(summary->calls.calls));
+    (void)json_object_set_new(object, "call_ns", open_number(summary->calls.total));
+    (void)json_object_set_new(object, "calls", json_calls(summary));
     (void)json_object_set_new(object, "graph_launch_count", open_number(summary->graphs.launches));
     (void)json_object_set_new(object, "graph_kernel_count", open_number(summary->graphs.kernels));
     (void)json_object_set_new(object, "partial_why",
@@ -261,19 +294,26 @@ json_t *summary_json(struct summary *summary)
                   open_text(info->mode), "exit_status", info->exit_status, "complete",
                   (int)summary->verdict.complete, "completeness", open_text(line), "recorded_ns",
                   open_number(info->end - info->start), "kernel_count", open_number(tally->kernels),
-                  "kernel_ns", open_number(tally->total), "gpus", json_gpus(tally, &summary->idle),
-                  "queues", json_queues(tally), "kernels", json_kernels(summary), "copy_count",
+                  "kernel_ns", open_number(tally->total), "gpus", json_gpus(summary), "queues",
+                  json_queues(summary), "kernels", json_kernels(summary), "copy_count",
                   open_number(summary->copies.copies), "copy_bytes",
                   open_number(summary->copies.bytes), "copies", json_copies(&summary->copies));
     (void)json_object_set_new(object, "families", json_families(summary));
     (void)json_object_set_new(object, "unseen_hips", unseen_json(&summary->unseen));
     (void)json_object_set_new(object, "unseen_kernels",
                               open_number(summary->verdict.unseen.kernels));
-    add_host(object, summary);
+    add_ranges(object, summary);
+    add_submitted(object, summary);
     (void)json_object_set_new(object, "counting", json_counting(&summary->counted));
+    const struct selection *selection = &summary->selection;
     (void)json_object_set_new(object, "from_ns",
-                              summary->from ? open_number(summary->from) : json_null());
+                              selection->from ? open_number(selection->from) : json_null());
     (void)json_object_set_new(object, "to_ns",
-                              summary->to ? open_number(summary->to) : json_null());
+                              selection->to ? open_number(selection->to) : json_null());
+    (void)json_object_set_new(object, "window_ns",
+                              summary->window ? open_number(summary->window) : json_null());
+    (void)json_object_set_new(
+        object, "filter",
+        selection_json(selection, tally->kernels, summary->info.kernels, "kernel"));
     return object;
 }

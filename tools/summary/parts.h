@@ -5,6 +5,7 @@
 #define RTL_TOOLS_SUMMARY_PARTS_H
 
 #include "analysis/account.h"
+#include "analysis/selection.h"
 #include "analysis/unseen.h"
 #include "summary/tally.h"
 #include "summary/tally_calls.h"
@@ -20,9 +21,12 @@
 
 struct summary {
     const char *path;
-    unsigned top;      /**< rows of each table, 0: all */
-    bool wide;         /**< names are shown whole */
-    uint64_t from, to; /**< on the trace's clock, to 0: no end */
+    unsigned top; /**< rows of each table, 0: all */
+    bool wide;    /**< names are shown whole */
+    struct selection selection;
+    uint64_t window; /**< the time that is looked at, ns; 0: each GPU from its first start on */
+    bool hides;      /**< GPUs ran more than what is shown: nothing is known of idle times */
+    bool no_calls;   /**< host calls and graphs are left out: not of some kernels or GPU */
     rtl_trace_info_t info;
     struct verdict verdict;
     struct unseen unseen;
@@ -38,8 +42,20 @@ struct summary {
     struct tally_counted counted;
 };
 
-/** Time between the first start and the last end in which nothing ran, ns. */
-uint64_t summary_idle(const rtl_span_t *span);
+/** Time that a GPU's busy time is a part of, ns: the window, or from the first start to the last
+ * end. */
+uint64_t summary_time(const struct summary *summary, const rtl_span_t *span);
+
+/** The rest of that time, in which nothing ran. */
+uint64_t summary_idle(const struct summary *summary, const rtl_span_t *span);
+
+/** The number of a GPU: its ordinal in its process where that tells all of them apart, else its
+ * place among them. */
+uint32_t summary_gpu(const struct summary *summary, size_t place);
+
+/** True if something is shown of a GPU or queue: it ran something, or nothing is filtered but time.
+ */
+bool summary_shows(const struct summary *summary, uint64_t kernels, uint64_t copies);
 
 /** How many of `count` rows are shown. */
 size_t summary_rows(const struct summary *summary, size_t count);

@@ -1,6 +1,5 @@
 /* rtl summary: where the time of a trace went. */
 #include "common/command.h"
-#include "common/moment.h"
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/say.h"
@@ -26,14 +25,35 @@ struct options {
     unsigned top;
     bool by_family, wide, json;
     const char *families; /* the file of rules, NULL: none */
-    struct moment from, to;
+    struct filter filter;
     const struct key *key; /* NULL: by total */
 };
 
-uint64_t summary_idle(const rtl_span_t *span)
+uint64_t summary_time(const struct summary *summary, const rtl_span_t *span)
 {
-    uint64_t length = span->last - span->first;
-    return length > span->busy ? length - span->busy : 0;
+    return summary->window ? summary->window : span->last - span->first;
+}
+
+uint64_t summary_idle(const struct summary *summary, const rtl_span_t *span)
+{
+    uint64_t time = summary_time(summary, span);
+    return time > span->busy ? time - span->busy : 0;
+}
+
+uint32_t summary_gpu(const struct summary *summary, size_t place)
+{
+    const rtl_device_time_t *gpus = summary->tally.gpus;
+    for (size_t i = 0; i < summary->tally.gpu_count; ++i)
+        for (size_t k = 0; k < i; ++k)
+            if (gpus[i].agent->gpu == gpus[k].agent->gpu)
+                return (uint32_t)place;
+    return gpus[place].agent->gpu;
+}
+
+bool summary_shows(const struct summary *summary, uint64_t kernels, uint64_t copies)
+{
+    return kernels || copies ||
+           filter_given(summary->selection.filter, FILTER_ALL & ~FILTER_TIMES) == 0;
 }
 
 size_t summary_rows(const struct summary *summary, size_t count)
@@ -162,26 +182,33 @@ static bool sort_kernels(struct summary *summary, const struct key *key)
 
 /* Reading. */
 
+/* Filters after which a range may have no kernel left. */
+#define OF_KERNELS (FILTER_KERNEL | FILTER_STREAM | FILTER_GPU | FILTER_PHASE)
+
 static rtl_status_t read_summary(rtl_trace_t *trace, struct summary *summary, const struct key *key)
 {
-    uint64_t from = summary->from;
-    uint64_t to = summary->to;
+    uint64_t from = summary->selection.from;
+    uint64_t to = summary->selection.to;
     rtl_status_t status = account_verdict(trace, &summary->verdict);
     if (status == RTL_OK)
         status = unseen_read(trace, &summary->unseen);
     if (status == RTL_OK)
         status = tally_copies_read(trace, from, to, &summary->copies);
-    if (status == RTL_OK)
+    if (status == RTL_OK && !summary->no_calls)
         status = tally_calls_read(trace, from, to, &summary->calls);
     if (status == RTL_OK)
         status = tally_ranges_read(trace, from, to, &summary->ranges);
-    if (status == RTL_OK)
+    if (status == RTL_OK && filter_given(summary->selection.filter, OF_KERNELS))
+        tally_ranges_with_kernels(&summary->ranges);
+    if (status == RTL_OK && !summary->no_calls)
         status = tally_graphs_read(trace, from, to, &summary->graphs);
+    if (status == RTL_OK && selection_is(&summary->selection))
+        tally_graphs_launched(&summary->graphs);
     if (status == RTL_OK)
         status = tally_counted_read(trace, from, to, &summary->counted);
     if (status == RTL_OK)
         status = tally_read(trace, from, to, &summary->tally);
-    if (status == RTL_OK)
+    if (status == RTL_OK && !summary->hides && !summary->selection.windows)
         status = tally_idle_read(trace, from, to, &summary->tally, &summary->idle);
     if (status == RTL_OK && !sort_kernels(summary, key))
         status = RTL_E_MEMORY;
@@ -193,13 +220,16 @@ static rtl_status_t read_summary(rtl_trace_t *trace, struct summary *summary, co
 static int show(rtl_trace_t *trace, struct summary *summary, const struct options *options,
                 FILE *out)
 {
-    uint64_t window[2];
+    const struct filter *filter = &options->filter;
     if (rtlTraceInfo(trace, &summary->info) != RTL_OK)
         return open_failed(trace, summary->path);
-    if (moment_window(&summary->info, &options->from, &options->to, window) != 0)
-        return EXIT_USAGE;
-    summary->from = window[0];
-    summary->to = window[1];
+    int status = selection_apply(trace, summary->path, filter, &summary->selection);
+    if (status != EXIT_FINE)
+        return status;
+    if (filter_given(filter, FILTER_TIMES | FILTER_PHASE))
+        summary->window = selection_time(&summary->selection);
+    summary->hides = filter_given(filter, FILTER_KERNEL | FILTER_STREAM);
+    summary->no_calls = filter_given(filter, FILTER_KERNEL | FILTER_GPU);
     if (read_summary(trace, summary, options->key ? options->key : keys) != RTL_OK)
         return open_failed(trace, summary->path);
     if (options->json)
@@ -217,6 +247,7 @@ static int with_summary(const struct options *options, struct family_rules *rule
         return EXIT_USAGE;
     int status = show(trace, &summary, options, out);
     free(summary.kernels);
+    selection_free(&summary.selection);
     unseen_free(&summary.unseen);
     tally_idle_free(&summary.tally, &summary.idle);
     tally_free(&summary.tally);
@@ -237,7 +268,7 @@ int summary_show(const char *path, unsigned top, FILE *out)
 
 /* Options. */
 
-enum { KEY_FROM = 256, KEY_TO, KEY_BY, KEY_FAMILIES };
+enum { KEY_BY = 256, KEY_FAMILIES };
 
 static const struct argp_option option_list[] = {
     {"top", 'n', "COUNT", 0,
@@ -254,11 +285,6 @@ static const struct argp_option option_list[] = {
      "regular "
      "expressions, of which the first that matches the demangled name counts",
      0},
-    {"from", KEY_FROM, "TIME", 0,
-     "leave out what ended before: 1.5s, 200ms, … after the recording began, or a plain number, "
-     "ns on the trace's clock as in SQL",
-     0},
-    {"to", KEY_TO, "TIME", 0, "leave out what began then or later", 0},
     {"wide", 'w', NULL, 0, "show names whole, however narrow the terminal is", 0},
     {"json", 'j', NULL, 0, "write JSON", 0},
     {0},
@@ -298,15 +324,14 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case KEY_FAMILIES:
         options->families = value;
         return 0;
-    case KEY_FROM:
-        return moment_read("from", value, &options->from);
-    case KEY_TO:
-        return moment_read("to", value, &options->to);
     case 'w':
         options->wide = true;
         return 0;
     case 'j':
         options->json = true;
+        return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &options->filter;
         return 0;
     case ARGP_KEY_ARG:
         return trace_command_take(value, &options->path);
@@ -332,8 +357,9 @@ int cmd_summary(int argc, char **argv)
         "Shows which kernels took the time of a trace, how busy each GPU and queue was, what "
         "was copied, what the program called and marked, which graphs it launched, and whether "
         "everything is there."
-        "\vbusy: at least one kernel ran; idle: the rest between the first start and the last end. "
-        "share: of the time of all kernels. p50, p99: half of the calls, 99 of 100, took no "
+        "\vbusy: at least one kernel ran; idle: the rest between the first start and the last end, "
+        "or of the window. share: of the time of all kernels that are shown. p50, p99: half of the "
+        "calls, 99 of 100, took no "
         "longer (within 0.8 %). The time of a graph launch is that from its first kernel's start "
         "to its last one's end. A terminal that is narrow shows fewer columns.\n"
         "Families are what kernels do, by their names; share is of the time of all kernels and "
@@ -342,17 +368,21 @@ int cmd_summary(int argc, char **argv)
         "  rtl summary trace.db\n"
         "  rtl summary trace.db --sort p99 --top 5\n"
         "  rtl summary trace.db --by family\n"
-        "  rtl summary trace.db --from 2s --to 2.5s --json";
-    static const struct argp argp = {option_list, parse_option, "FILE", doc, NULL, NULL, NULL};
+        "  rtl summary trace.db --from 2s --to 2.5s --json\n"
+        "  rtl summary trace.db --kernel gemm --stream 3";
+    const struct argp argp = {.options = option_list,
+                              .parser = parse_option,
+                              .args_doc = "FILE",
+                              .doc = doc,
+                              .children = filter_children(FILTER_ALL)};
     struct options options = {.top = TOP_DEFAULT};
-    if (parse(&argp, argc, argv, 0, &options) != 0)
-        return EXIT_USAGE;
-    if (check_options(&options) != 0)
-        return EXIT_USAGE;
-    struct family_rules *rules = options.by_family ? family_rules_read(options.families) : NULL;
-    if (options.by_family && !rules)
-        return EXIT_USAGE;
-    int status = with_summary(&options, rules, stdout);
-    family_rules_free(rules);
+    int status = EXIT_USAGE;
+    if (parse(&argp, argc, argv, 0, &options) == 0 && check_options(&options) == 0) {
+        struct family_rules *rules = options.by_family ? family_rules_read(options.families) : NULL;
+        if (rules || !options.by_family)
+            status = with_summary(&options, rules, stdout);
+        family_rules_free(rules);
+    }
+    filter_free(&options.filter);
     return status;
 }

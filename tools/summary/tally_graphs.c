@@ -50,7 +50,7 @@ static rtl_status_t add_launches(rtl_trace_t *trace, uint64_t from, uint64_t to,
     return status == RTL_END ? RTL_OK : status;
 }
 
-static void drop_without_launches(struct tally_graphs *tally)
+void tally_graphs_launched(struct tally_graphs *tally)
 {
     size_t kept = 0;
     for (size_t i = 0; i < tally->count; ++i)
@@ -105,7 +105,7 @@ rtl_status_t tally_graphs_read(rtl_trace_t *trace, uint64_t from, uint64_t to,
         return status;
     }
     if (from || to)
-        drop_without_launches(tally);
+        tally_graphs_launched(tally);
     qsort(tally->graphs, tally->count, sizeof *tally->graphs, by_total);
     return RTL_OK;
 }

@@ -35,6 +35,9 @@ struct tally_graphs {
 rtl_status_t tally_graphs_read(rtl_trace_t *trace, uint64_t from, uint64_t to,
                                struct tally_graphs *tally);
 
+/** Drops graphs without launches. */
+void tally_graphs_launched(struct tally_graphs *tally);
+
 void tally_graphs_free(struct tally_graphs *tally);
 
 #endif

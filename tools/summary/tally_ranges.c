@@ -219,12 +219,13 @@ static rtl_status_t read_samples(rtl_trace_t *trace, struct reading *reading)
     return status == RTL_END ? RTL_OK : status;
 }
 
-/* Names of which nothing was counted are left out. */
-static void drop_empty(struct tally_ranges *tally)
+/* Names of which nothing was counted are left out, or no kernel. */
+static void drop(struct tally_ranges *tally, bool without_kernels)
 {
     size_t kept = 0;
     for (size_t i = 0; i < tally->count; ++i)
-        if (tally->names[i].ranges || tally->names[i].marks || tally->names[i].kernels)
+        if (tally->names[i].kernels ||
+            (!without_kernels && (tally->names[i].ranges || tally->names[i].marks)))
             tally->names[kept++] = tally->names[i];
         else
             free(tally->names[i].counts);
@@ -254,12 +255,17 @@ rtl_status_t tally_ranges_read(rtl_trace_t *trace, uint64_t from, uint64_t to,
         status = read_samples(trace, &reading);
     free(reading.places);
     free(reading.counted);
-    drop_empty(tally);
+    drop(tally, false);
     if (tally->count)
         qsort(tally->names, tally->count, sizeof *tally->names, by_total);
     if (status != RTL_OK)
         tally_ranges_free(tally);
     return status;
+}
+
+void tally_ranges_with_kernels(struct tally_ranges *tally)
+{
+    drop(tally, true);
 }
 
 void tally_ranges_free(struct tally_ranges *tally)

@@ -38,6 +38,9 @@ struct tally_ranges {
 rtl_status_t tally_ranges_read(rtl_trace_t *trace, uint64_t from, uint64_t to,
                                struct tally_ranges *tally);
 
+/** Drops names without kernels. */
+void tally_ranges_with_kernels(struct tally_ranges *tally);
+
 void tally_ranges_free(struct tally_ranges *tally);
 
 #endif

@@ -88,28 +88,6 @@ static void show_exit(const rtl_trace_info_t *info, FILE *out)
         (void)fprintf(out, ", exit status %d", info->exit_status);
 }
 
-/* Since the recording began, or, before that, on the trace's clock. */
-static struct shown moment_text(const struct summary *summary, uint64_t time)
-{
-    struct shown shown;
-    if (time >= summary->info.start)
-        return show_duration((double)(time - summary->info.start));
-    (void)snprintf(shown.text, sizeof shown.text, "%" PRIu64, time);
-    return shown;
-}
-
-static void show_window(const struct summary *summary, FILE *out)
-{
-    if (summary->from == 0 && summary->to == 0)
-        return;
-    (void)fputs("  only what overlaps the time", out);
-    if (summary->from)
-        (void)fprintf(out, " from %s", moment_text(summary, summary->from).text);
-    if (summary->to)
-        (void)fprintf(out, " to %s", moment_text(summary, summary->to).text);
-    (void)fputc('\n', out);
-}
-
 static void show_head(const struct summary *summary, FILE *out)
 {
     const rtl_trace_info_t *info = &summary->info;
@@ -126,21 +104,48 @@ static void show_head(const struct summary *summary, FILE *out)
     show_styled(out, summary->verdict.complete ? SHOW_GOOD : SHOW_BAD, line);
     (void)fputc('\n', out);
     unseen_show(&summary->unseen, false, out);
-    show_window(summary, out);
+    selection_show(&summary->selection, summary->tally.kernels, info->kernels, "kernel", out);
 }
 
-static void show_gpu(const rtl_device_time_t *gpu, size_t number, FILE *out)
+/* What shares are of: nothing is said where that is a GPU's own span. */
+static const char *of_what(const struct summary *summary)
 {
+    if (!summary->window)
+        return "";
+    return summary->selection.windows ? " of the phase" : " of the window";
+}
+
+static void show_busy(const struct summary *summary, const rtl_span_t *span, FILE *out)
+{
+    (void)fprintf(out, ": busy %s%s (%s%s)", summary->hides ? "with them " : "",
+                  show_duration((double)span->busy).text,
+                  show_share(span->busy, summary_time(summary, span)).text, of_what(summary));
+    if (!summary->hides)
+        (void)fprintf(out, ", idle %s", show_duration((double)summary_idle(summary, span)).text);
+    (void)fputc('\n', out);
+}
+
+/* Queues of a GPU; with filters those that something is left of. */
+static uint64_t count_queues(const struct summary *summary, size_t gpu)
+{
+    const struct tally *tally = &summary->tally;
+    uint64_t count = 0;
+    for (size_t i = 0; i < tally->queue_count; ++i)
+        count += tally->queues[i].device == gpu &&
+                 summary_shows(summary, tally->queues[i].span.kernels, 0);
+    return count;
+}
+
+static void show_gpu(const struct summary *summary, size_t number, FILE *out)
+{
+    const rtl_device_time_t *gpu = &summary->tally.gpus[number];
     const rtl_span_t *span = &gpu->span;
-    uint64_t length = span->last - span->first;
-    (void)fprintf(out, "  GPU %zu", number);
+    (void)fprintf(out, "  GPU %" PRIu32, summary_gpu(summary, number));
     show_plain(" ", gpu->agent->name, "", out);
     show_plain(" (", gpu->agent->product, ")", out);
-    (void)fprintf(out, ": busy %s (%s), idle %s\n", show_duration((double)span->busy).text,
-                  show_share(span->busy, length).text,
-                  show_duration((double)summary_idle(span)).text);
+    show_busy(summary, span, out);
     (void)fprintf(out, "    %s on %s", show_things(span->kernels, "kernel").text,
-                  show_things(gpu->queues, "queue").text);
+                  show_things(count_queues(summary, number), "queue").text);
     if (span->overlap)
         (void)fprintf(out, ", two or more at once for %s (%s of busy)",
                       show_duration((double)span->overlap).text,
@@ -153,16 +158,24 @@ static void show_gpu(const rtl_device_time_t *gpu, size_t number, FILE *out)
                       show_share(gpu->copied_under, gpu->copying).text);
 }
 
+/* Of the window, what lies before the GPU's first work or behind its last has no cause. */
+static uint64_t outside_of(const struct summary *summary, const struct idle_device *device)
+{
+    uint64_t looked_at = device->last - device->first;
+    return summary->window > looked_at ? summary->window - looked_at : 0;
+}
+
 /* The largest causes, in lines of 80 columns: "    neither kernels nor copies for 71.2 %: 38.1 %
  * hipStreamSynchronize, 21.0 % in no host call". */
-static void show_idle(const struct idle_device *device, FILE *out)
+static void show_idle(const struct summary *summary, const struct idle_device *device, FILE *out)
 {
-    uint64_t whole = device->last - device->first;
+    uint64_t outside = outside_of(summary, device);
+    uint64_t whole = device->last - device->first + outside;
     size_t *order = memory_new(device->idle.count, sizeof *order);
     size_t count = idle_order(&device->idle, order);
     if (count)
-        (void)fprintf(
-            out, "    neither kernels nor copies for %s:", show_share(device->idle.ns, whole).text);
+        (void)fprintf(out, "    neither kernels nor copies for %s%s:",
+                      show_share(device->idle.ns + outside, whole).text, of_what(summary));
     unsigned used = LINE;
     for (size_t i = 0; i < count && i < CAUSES_SHOWN; ++i) {
         char text[LINE];
@@ -174,6 +187,9 @@ static void show_idle(const struct idle_device *device, FILE *out)
         (void)fprintf(out, "%s%s", begins ? (i ? ",\n      " : "\n      ") : ", ", text);
         used = begins ? 6 + width : used + width;
     }
+    if (count && outside)
+        (void)fprintf(out, ",\n      %s before its first work or behind its last",
+                      show_share(outside, whole).text);
     if (count)
         (void)fputc('\n', out);
     free(order);
@@ -458,32 +474,43 @@ static void show_queues(const struct summary *summary, FILE *out)
                                             {"gpu", 'r', 0},     {"kernels", 'r', 0},
                                             {"busy", 'r', 0},    {"of its span", 'r', 0}};
     struct view view;
-    if (tally->queue_count < 2)
+    size_t shown = 0;
+    for (size_t i = 0; i < tally->queue_count; ++i)
+        shown += summary_shows(summary, tally->queues[i].span.kernels, 0);
+    if (shown < 2)
         return;
+    size_t rest = shown;
     begin(&view, columns, sizeof columns / sizeof *columns, summary->wide, out);
-    for (size_t i = 0; i < tally->queue_count && i < MOST_QUEUES; ++i) {
+    for (size_t i = 0; i < tally->queue_count && shown - rest < MOST_QUEUES; ++i) {
         const rtl_queue_time_t *queue = &tally->queues[i];
         const rtl_span_t *span = &queue->span;
+        if (!summary_shows(summary, span->kernels, 0))
+            continue;
+        --rest;
         cell_count(&view, queue->queue->process);
         cell_count(&view, queue->queue->queue);
-        cell(&view, queue->device == RTL_TRACE_NONE ? "-" : show_count(queue->device).text);
+        cell(&view, queue->device == RTL_TRACE_NONE
+                        ? "-"
+                        : show_count(summary_gpu(summary, queue->device)).text);
         cell_count(&view, span->kernels);
         cell_time(&view, true, (double)span->busy);
         cell(&view, show_share(span->busy, span->last - span->first).text);
     }
     table_print(view.table, out);
-    if (tally->queue_count > MOST_QUEUES)
-        (void)fprintf(out, "  and %s\n",
-                      show_things(tally->queue_count - MOST_QUEUES, "more queue").text);
+    if (rest)
+        (void)fprintf(out, "  and %s\n", show_things(rest, "more queue").text);
 }
 
 void summary_text(struct summary *summary, FILE *out)
 {
     show_head(summary, out);
     for (size_t i = 0; i < summary->tally.gpu_count; ++i) {
-        show_gpu(&summary->tally.gpus[i], i, out);
+        const rtl_device_time_t *gpu = &summary->tally.gpus[i];
+        if (!summary_shows(summary, gpu->span.kernels, gpu->copies))
+            continue;
+        show_gpu(summary, i, out);
         if (summary->idle.devices)
-            show_idle(&summary->idle.devices[i], out);
+            show_idle(summary, &summary->idle.devices[i], out);
     }
     if (summary->rules)
         show_families(summary, out);
