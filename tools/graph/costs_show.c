@@ -1,5 +1,6 @@
 /* rtl graph costs: what making graphs cost the host. */
 #include "analysis/graph_id.h"
+#include "analysis/selection.h"
 #include "common/command.h"
 #include "common/open.h"
 #include "common/parse.h"
@@ -20,6 +21,15 @@ struct options {
     const char *path;
     unsigned top; /* 0: all */
     bool json;
+    struct filter filter;
+};
+
+struct view {
+    rtl_trace_t *trace;
+    const struct options *options;
+    const struct selection *selection;
+    const struct graph_costs *costs;
+    uint64_t all; /* graphs, those of other processes too */
 };
 
 static int by_time(const void *left, const void *right)
@@ -78,17 +88,30 @@ static void show_head(const struct graph_costs *costs)
                      show_things(generations, "generation").text, unused == 1 ? "was" : "were");
 }
 
-static int show_text(rtl_trace_t *trace, const struct graph_costs *costs, unsigned top)
+static uint64_t count_graphs(const struct graph_costs *costs)
 {
+    uint64_t count = 0;
+    for (size_t i = 0; i < costs->count; ++i)
+        count += costs->lines[i].graph != RTL_TRACE_NONE;
+    return count;
+}
+
+static int show_text(const struct view *view)
+{
+    const struct graph_costs *costs = view->costs;
+    unsigned top = view->options->top;
     static const char *const heads[] = {"graph",    "gens",   "host",  "GPU idle", "capture",
                                         "instant.", "update", "times", "other"};
     show_head(costs);
+    selection_show(view->selection, count_graphs(costs), view->all, "graph", stdout);
+    if (costs->count == 0)
+        return EXIT_FINE;
     struct table *table = table_new("rrrrrrrrr");
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; ++i)
         table_cell(table, heads[i]);
     size_t count = top && top < costs->count ? top : costs->count;
     for (size_t i = 0; i < count; ++i)
-        show_line(trace, table, &costs->lines[i]);
+        show_line(view->trace, table, &costs->lines[i]);
     table_print(table, stdout);
     if (count < costs->count)
         (void)printf("  and %zu more (--top 0)\n", costs->count - count);
@@ -110,16 +133,30 @@ static json_t *json_line(const struct graph_costs_line *line)
     return object;
 }
 
-static int show_json(const struct graph_costs *costs, const char *path)
+static int show_json(const struct view *view)
 {
+    const struct graph_costs *costs = view->costs;
     json_t *graphs = json_array();
     for (size_t i = 0; i < costs->count; ++i)
         (void)json_array_append_new(graphs, json_line(&costs->lines[i]));
-    return open_print_json(json_pack("{s:o, s:o}", "file", open_text(path), "graphs", graphs),
-                           EXIT_FINE);
+    return open_print_json(
+        json_pack("{s:o, s:o, s:o}", "file", open_text(view->options->path), "filter",
+                  selection_json(view->selection, count_graphs(costs), view->all, "graph"),
+                  "graphs", graphs),
+        EXIT_FINE);
 }
 
-static int show(rtl_trace_t *trace, const struct options *options)
+static void leave_out(struct graph_costs *costs, const struct selection *selection)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < costs->count; ++i)
+        if (selection_has_process(selection, costs->lines[i].process))
+            costs->lines[kept++] = costs->lines[i];
+    costs->count = kept;
+}
+
+static int show(rtl_trace_t *trace, const struct options *options,
+                const struct selection *selection)
 {
     struct graph_costs costs;
     int status;
@@ -128,9 +165,11 @@ static int show(rtl_trace_t *trace, const struct options *options)
     else if (costs.count == 0)
         status = say_fail(EXIT_USAGE, "%s has no graphs", options->path);
     else {
-        qsort(costs.lines, costs.count, sizeof *costs.lines, by_time);
-        status = options->json ? show_json(&costs, options->path)
-                               : show_text(trace, &costs, options->top);
+        const struct view view = {trace, options, selection, &costs, count_graphs(&costs)};
+        leave_out(&costs, selection);
+        if (costs.count)
+            qsort(costs.lines, costs.count, sizeof *costs.lines, by_time);
+        status = options->json ? show_json(&view) : show_text(&view);
     }
     graph_costs_free(&costs);
     return status;
@@ -151,11 +190,28 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'j':
         options->json = true;
         return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &options->filter;
+        return 0;
     case ARGP_KEY_ARG:
         return trace_command_take(value, &options->path);
     default:
         return ARGP_ERR_UNKNOWN;
     }
+}
+
+static int with_trace(const struct options *options)
+{
+    struct selection selection;
+    rtl_trace_t *trace = open_trace(options->path);
+    if (!trace)
+        return EXIT_USAGE;
+    int status = selection_apply(trace, options->path, &options->filter, &selection);
+    if (status == EXIT_FINE)
+        status = show(trace, options, &selection);
+    selection_free(&selection);
+    rtlTraceClose(trace);
+    return status;
 }
 
 int graph_costs(int argc, char **argv)
@@ -169,16 +225,16 @@ int graph_costs(int argc, char **argv)
         "belongs to no graph that was instantiated while RTL recorded.\n\n"
         "Examples:\n"
         "  rtl graph costs trace.db";
-    static const struct argp argp = {option_list, parse_option, "FILE", doc, NULL, NULL, NULL};
+    const struct argp argp = {.options = option_list,
+                              .parser = parse_option,
+                              .args_doc = "FILE",
+                              .doc = doc,
+                              .children = filter_children(FILTER_PROCESSES)};
     struct options options = {.top = TOP_DEFAULT};
-    if (parse(&argp, argc, argv, 0, &options) != 0)
-        return EXIT_USAGE;
-    if (trace_command_needs(options.path, "rtl graph costs FILE"))
-        return EXIT_USAGE;
-    rtl_trace_t *trace = open_trace(options.path);
-    if (!trace)
-        return EXIT_USAGE;
-    int status = show(trace, &options);
-    rtlTraceClose(trace);
+    int status = EXIT_USAGE;
+    if (parse(&argp, argc, argv, 0, &options) == 0 &&
+        trace_command_needs(options.path, "rtl graph costs FILE") == 0)
+        status = with_trace(&options);
+    filter_free(&options.filter);
     return status;
 }

@@ -2,6 +2,7 @@
 #include "analysis/compare.h"
 #include "analysis/graph_alike.h"
 #include "analysis/graph_id.h"
+#include "analysis/graph_read.h"
 #include "analysis/trend.h"
 #include "common/command.h"
 #include "common/memory.h"
@@ -12,7 +13,6 @@
 #include "common/table.h"
 #include "graph/argument.h"
 #include "graph/parts.h"
-#include "analysis/graph_read.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -47,7 +47,10 @@ struct view {
     rtl_trace_t *trace;
     rtl_trace_info_t info;
     uint32_t process, graph;
-    rtl_graph_t *alike; /* the generations that are shown, where others do something else */
+    struct selection selection;
+    struct graph_id id;
+    rtl_graph_t *copies; /* of the generations */
+    rtl_graph_t *alike;  /* the generations that are shown, where others do something else */
     size_t alike_count;
     uint64_t other_launches; /* of those */
     struct graph_reading reading;
@@ -152,6 +155,8 @@ static void show_head(struct view *view)
                      view->alike[view->alike_count - 1].generation, others.text,
                      show_are(view->other_launches));
     }
+    selection_show(&view->selection, reading->launches,
+                   graph_argument_launches(view->trace, &view->id), "launch", stdout);
     graph_reading_show_partial(reading, stdout);
 }
 
@@ -320,6 +325,10 @@ static int show_json(struct view *view)
                   "outliers", outliers, "trend", json_trend(view));
     (void)json_object_set_new(object, "partial_why", graph_reading_partial_json(reading));
     (void)json_object_set_new(object, "other_launches", open_number(view->other_launches));
+    (void)json_object_set_new(object, "filter",
+                              selection_json(&view->selection, reading->launches,
+                                             graph_argument_launches(view->trace, &view->id),
+                                             "launch"));
     if (view->options->all) {
         json_t *all = json_array();
         for (size_t i = 0; i < reading->replay_count; ++i)
@@ -398,12 +407,16 @@ static void free_view(struct view *view)
 
 static int show_launches(struct view *view)
 {
-    struct graph_id id = view->options->of.id;
-    const rtl_graph_t *generations;
+    const struct graph_argument *of = &view->options->of;
     size_t count;
-    int status = graph_id_find(view->trace, view->options->of.path, &id, &generations, &count);
+    int status =
+        selection_apply_launches(view->trace, of->path, &of->filter, true, &view->selection);
+    if (status == EXIT_FINE)
+        status = graph_argument_find(view->trace, of, &view->selection, &view->id, &view->copies,
+                                     &count);
     if (status != EXIT_FINE)
         return status;
+    const rtl_graph_t *generations = view->copies;
     view->process = generations->process;
     view->graph = generations->graph;
     view->name = graph_id_name(view->trace, view->process, view->graph);
@@ -440,11 +453,26 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'j':
         options->json = true;
         return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &options->of.filter;
+        return 0;
     case ARGP_KEY_ARG:
         return graph_argument_take(&options->of, value);
     default:
         return ARGP_ERR_UNKNOWN;
     }
+}
+
+static int with_trace(const struct options *options)
+{
+    struct view view = {.options = options, .trace = open_trace(options->of.path)};
+    if (!view.trace)
+        return EXIT_USAGE;
+    int status = show_launches(&view);
+    free(view.copies);
+    selection_free(&view.selection);
+    rtlTraceClose(view.trace);
+    return status;
 }
 
 int graph_launches(int argc, char **argv)
@@ -460,19 +488,19 @@ int graph_launches(int argc, char **argv)
         "Examples:\n"
         "  rtl graph launches trace.db 3\n"
         "  rtl graph launches trace.db 3 --all --json";
-    static const struct argp argp = {option_list, parse_option, "FILE GRAPH", doc,
-                                     NULL,        NULL,         NULL};
+    const struct argp argp = {.options = option_list,
+                              .parser = parse_option,
+                              .args_doc = "FILE GRAPH",
+                              .doc = doc,
+                              .children = filter_children(GRAPH_FILTERS)};
     struct options options = {.top = TOP_DEFAULT};
-    if (parse(&argp, argc, argv, 0, &options) != 0)
-        return EXIT_USAGE;
-    if (options.json && !options.top_given)
-        options.top = 0;
-    if (graph_argument_needs(&options.of, "launches"))
-        return EXIT_USAGE;
-    struct view view = {.options = &options, .trace = open_trace(options.of.path)};
-    if (!view.trace)
-        return EXIT_USAGE;
-    int status = show_launches(&view);
-    rtlTraceClose(view.trace);
+    int status = EXIT_USAGE;
+    if (parse(&argp, argc, argv, 0, &options) == 0 &&
+        graph_argument_needs(&options.of, "launches") == 0) {
+        if (options.json && !options.top_given)
+            options.top = 0;
+        status = with_trace(&options);
+    }
+    filter_free(&options.of.filter);
     return status;
 }

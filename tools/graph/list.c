@@ -2,6 +2,7 @@
 #include "analysis/graph_alike.h"
 #include "analysis/graph_id.h"
 #include "analysis/partial.h"
+#include "analysis/selection.h"
 #include "analysis/stats.h"
 #include "analysis/unseen.h"
 #include "common/command.h"
@@ -37,6 +38,7 @@ struct options {
     const char *path;
     unsigned top; /* 0: all */
     bool top_given, json, generations;
+    struct filter filter;
 };
 
 struct list {
@@ -49,6 +51,7 @@ struct list {
     uint64_t kernel_ns; /* of all kernels of the trace */
     struct unseen unseen;
     struct partial partial;
+    struct selection selection;
 };
 
 static int compare_graphs(const void *key, const void *element)
@@ -196,6 +199,19 @@ static void part(struct list *list)
     list->count = kept;
 }
 
+/* Graphs of which nothing is left. */
+static void drop_without_launches(struct list *list)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; ++i) {
+        if (list->lines[i].launches)
+            list->lines[kept++] = list->lines[i];
+        else
+            stats_free(&list->lines[i].time);
+    }
+    list->count = kept;
+}
+
 static rtl_status_t read_list(rtl_trace_t *trace, struct list *list)
 {
     rtl_status_t status = rtlTraceGraphs(trace, &list->graphs, &list->graph_count);
@@ -211,9 +227,19 @@ static rtl_status_t read_list(rtl_trace_t *trace, struct list *list)
         status = partial_read(trace, 0, &list->partial);
     if (status == RTL_OK)
         part(list);
+    if (status == RTL_OK && selection_is(&list->selection))
+        drop_without_launches(list);
     if (list->count)
         qsort(list->lines, list->count, sizeof *list->lines, by_kernel_time);
     return status;
+}
+
+static uint64_t count_launches(const struct list *list)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < list->graph_count; ++i)
+        count += list->graphs[i].launches;
+    return count;
 }
 
 static void sum_up(const struct list *list, uint64_t *launches, uint64_t *kernel_ns,
@@ -253,12 +279,22 @@ static void show_line(rtl_trace_t *trace, struct table *table, const struct list
     table_cell(table, graph->source);
 }
 
+static bool is_listed(const struct list *list, const rtl_graph_t *graph)
+{
+    for (size_t i = 0; i < list->count; ++i)
+        if (list->lines[i].graph->process == graph->process &&
+            list->lines[i].graph->graph == graph->graph)
+            return true;
+    return false;
+}
+
 static uint64_t count_graphs(const struct list *list)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < list->graph_count; ++i)
-        count += i == 0 || list->graphs[i].process != list->graphs[i - 1].process ||
-                 list->graphs[i].graph != list->graphs[i - 1].graph;
+        count += (i == 0 || list->graphs[i].process != list->graphs[i - 1].process ||
+                  list->graphs[i].graph != list->graphs[i - 1].graph) &&
+                 (!selection_is(&list->selection) || is_listed(list, &list->graphs[i]));
     return count;
 }
 
@@ -279,7 +315,7 @@ static int show_text(rtl_trace_t *trace, const struct list *list)
     uint64_t kernel_ns = 0;
     uint64_t partial = 0;
     sum_up(list, &launches, &kernel_ns, &partial);
-    if (list->count == 0) {
+    if (list->graph_count == 0) {
         (void)printf("%s has no graphs\n", plain(list->options->path));
         partial_show_none(&list->partial, stdout);
         unseen_show(&list->unseen, false, stdout);
@@ -289,6 +325,9 @@ static int show_text(rtl_trace_t *trace, const struct list *list)
                  list->options->generations ? show_things(list->count, "generation").text
                                             : show_things(count_graphs(list), "graph").text,
                  show_things(launches, "launch").text, show_share(kernel_ns, list->kernel_ns).text);
+    selection_show(&list->selection, launches, count_launches(list), "launch", stdout);
+    if (list->count == 0)
+        return EXIT_FINE;
     struct table *table = table_new(list->options->generations ? "rrrrrrrl" : "rrrrrrrrl");
     for (size_t i = 0; i < sizeof heading / sizeof heading[0]; ++i)
         table_cell(table, heading[i]);
@@ -352,8 +391,10 @@ static int show_json(const struct list *list)
     for (size_t i = 0; i < list->count && (!top || i < top); ++i)
         (void)json_array_append_new(graphs, json_line(list, &list->lines[i]));
     return open_print_json(
-        json_pack("{s:o, s:o, s:o, s:o, s:o}", "file", open_text(list->options->path), "kernel_ns",
-                  open_number(list->kernel_ns), "graphs", graphs, "partial_why",
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "file", open_text(list->options->path),
+                  "filter",
+                  selection_json(&list->selection, launches, count_launches(list), "launch"),
+                  "kernel_ns", open_number(list->kernel_ns), "graphs", graphs, "partial_why",
                   partial_json(&list->partial, partial), "unseen_hips", unseen_json(&list->unseen)),
         EXIT_FINE);
 }
@@ -378,11 +419,41 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'j':
         options->json = true;
         return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &options->filter;
+        return 0;
     case ARGP_KEY_ARG:
         return trace_command_take(value, &options->path);
     default:
         return ARGP_ERR_UNKNOWN;
     }
+}
+
+static void free_list(struct list *list)
+{
+    for (size_t i = 0; i < list->count; ++i)
+        stats_free(&list->lines[i].time);
+    free(list->lines);
+    free(list->line_of);
+    unseen_free(&list->unseen);
+    selection_free(&list->selection);
+}
+
+static int with_trace(const struct options *options)
+{
+    rtl_trace_t *trace = open_trace(options->path);
+    struct list list = {.options = options};
+    if (!trace)
+        return EXIT_USAGE;
+    int status =
+        selection_apply_launches(trace, options->path, &options->filter, false, &list.selection);
+    if (status == EXIT_FINE && read_list(trace, &list) != RTL_OK)
+        status = open_failed(trace, options->path);
+    else if (status == EXIT_FINE)
+        status = options->json ? show_json(&list) : show_text(trace, &list);
+    free_list(&list);
+    rtlTraceClose(trace);
+    return status;
 }
 
 int graph_list(int argc, char **argv)
@@ -391,31 +462,26 @@ int graph_list(int argc, char **argv)
         "Lists the graphs of a trace: how often each was launched, how long a launch takes on the "
         "GPU, and how much of the time of all kernels is theirs."
         "\vThe time of a launch is that from its first kernel's start to its last one's end. busy: "
-        "time of the graph's kernels, of the time of all kernels.\n\n"
+        "time of the graph's kernels, of the time of all kernels that the filters leave. Launches "
+        "are "
+        "filtered by when their first kernel starts.\n\n"
         "Examples:\n"
         "  rtl graph list trace.db\n"
         "  rtl graph list trace.db --generations\n"
         "  rtl graph list trace.db --json";
-    static const struct argp argp = {option_list, parse_option, "FILE", doc, NULL, NULL, NULL};
+    const struct argp argp = {.options = option_list,
+                              .parser = parse_option,
+                              .args_doc = "FILE",
+                              .doc = doc,
+                              .children = filter_children(GRAPH_FILTERS)};
     struct options options = {.top = TOP_DEFAULT};
-    if (parse(&argp, argc, argv, 0, &options) != 0)
-        return EXIT_USAGE;
-    if (options.json && !options.top_given)
-        options.top = 0;
-    if (trace_command_needs(options.path, "rtl graph list FILE"))
-        return EXIT_USAGE;
-    rtl_trace_t *trace = open_trace(options.path);
-    if (!trace)
-        return EXIT_USAGE;
-    struct list list = {.options = &options};
-    int status = read_list(trace, &list) == RTL_OK
-                     ? (options.json ? show_json(&list) : show_text(trace, &list))
-                     : open_failed(trace, options.path);
-    for (size_t i = 0; i < list.count; ++i)
-        stats_free(&list.lines[i].time);
-    free(list.lines);
-    free(list.line_of);
-    unseen_free(&list.unseen);
-    rtlTraceClose(trace);
+    int status = EXIT_USAGE;
+    if (parse(&argp, argc, argv, 0, &options) == 0 &&
+        trace_command_needs(options.path, "rtl graph list FILE") == 0) {
+        if (options.json && !options.top_given)
+            options.top = 0;
+        status = with_trace(&options);
+    }
+    filter_free(&options.filter);
     return status;
 }

@@ -2,6 +2,8 @@
 #include "common/show.h"
 #include "analysis/graph_id.h"
 #include "analysis/graph_layers_json.h"
+#include "analysis/graph_read.h"
+#include "analysis/stats_json.h"
 #include "common/command.h"
 #include "common/memory.h"
 #include "common/open.h"
@@ -14,8 +16,6 @@
 #include "graph/find.h"
 #include "graph/layers_show.h"
 #include "graph/parts.h"
-#include "analysis/graph_read.h"
-#include "analysis/stats_json.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -44,6 +44,8 @@ struct options {
 struct view {
     const struct options *options;
     rtl_trace_t *trace;
+    struct selection selection;
+    rtl_graph_t *copies;      /* of the generations */
     const rtl_graph_t *graph; /* the generation that is shown */
     uint32_t generations;
     struct graph_reading reading;
@@ -52,6 +54,7 @@ struct view {
     size_t finding_count;
     uint32_t *order; /* nodes with kernels, as they are shown */
     size_t order_count;
+    size_t node_count;  /* those too whose kernels are filtered out */
     uint64_t kernel_ns; /* of all nodes */
     uint64_t outliers;  /* replays above the limit */
     uint64_t limit;
@@ -102,7 +105,10 @@ static void put_in_order(struct view *view)
     view->order = memory_new(view->reading.node_count, sizeof *view->order);
     for (uint32_t i = 0; i < view->reading.node_count; ++i) {
         view->kernel_ns += view->reading.nodes[i].time.total;
-        if (view->reading.nodes[i].time.count)
+        if (view->reading.nodes[i].time.count == 0)
+            continue;
+        ++view->node_count;
+        if (selection_has_kernel(&view->selection, view->reading.nodes[i].name))
             view->order[view->order_count++] = i;
     }
     sorted_view = view;
@@ -130,6 +136,34 @@ static struct shown duration(struct stats *stats, unsigned per_mille)
     return show_duration((double)stats_quantile(stats, per_mille));
 }
 
+/* Of the launches of the generation, or where kernels are filtered of its nodes with kernels. */
+static void count_shown(const struct view *view, uint64_t *shown, uint64_t *all, const char **what)
+{
+    const struct graph_id id = {view->graph->process, view->graph->graph, view->graph->generation};
+    bool nodes = view->selection.filter->kernel != NULL;
+    *shown = nodes ? view->order_count : view->reading.launches;
+    *all = nodes ? view->node_count : graph_argument_launches(view->trace, &id);
+    *what = nodes ? "node" : "launch";
+}
+
+static void show_filter(const struct view *view)
+{
+    uint64_t shown;
+    uint64_t all;
+    const char *what;
+    count_shown(view, &shown, &all, &what);
+    selection_show(&view->selection, shown, all, what, stdout);
+}
+
+static json_t *json_filter(const struct view *view)
+{
+    uint64_t shown;
+    uint64_t all;
+    const char *what;
+    count_shown(view, &shown, &all, &what);
+    return selection_json(&view->selection, shown, all, what);
+}
+
 static void show_head(struct view *view)
 {
     struct graph_reading *reading = &view->reading;
@@ -137,7 +171,7 @@ static void show_head(struct view *view)
     (void)snprintf(text, sizeof text, "graph %s.%" PRIu32, view->name.text,
                    view->graph->generation);
     show_styled(stdout, SHOW_BOLD, text);
-    uint64_t nodes = view->order_count;
+    uint64_t nodes = view->node_count;
     if (reading->replay_count == 0 && view->graph->nodes != RTL_TRACE_NONE)
         nodes = view->graph->nodes;
     (void)printf(": %s, %s", show_things(nodes, "node").text,
@@ -146,6 +180,7 @@ static void show_head(struct view *view)
         (void)printf(" of %s (p50), %s (p99)", duration(&reading->time, 500).text,
                      duration(&reading->time, 990).text);
     (void)putchar('\n');
+    show_filter(view);
     if (view->generations > 1)
         (void)printf("  the generation that was launched most, of %" PRIu32
                      "; %s.N shows another\n",
@@ -163,7 +198,7 @@ static void show_head(struct view *view)
                      duration(&reading->before_idle, 500).text);
     if (reading->branches && reading->path.count)
         (void)printf("  critical path: %s of %zu nodes, whose kernels take %s (p50)\n",
-                     show_count(count_critical(view)).text, view->order_count,
+                     show_count(count_critical(view)).text, view->node_count,
                      duration(&reading->path, 500).text);
 }
 
@@ -365,6 +400,7 @@ static int show_json(struct view *view)
     (void)json_object_set_new(object, "uncertain_kernels", open_number(reading->unsure));
     (void)json_object_set_new(object, "findings", json_findings(view));
     (void)json_object_set_new(object, "nodes", nodes);
+    (void)json_object_set_new(object, "filter", json_filter(view));
     if (view->options->layers)
         (void)json_object_set_new(object, "layers", graph_layers_json(&view->layers, reading));
     return open_print_json(object, EXIT_FINE);
@@ -384,15 +420,35 @@ static int show_text(struct view *view)
     return EXIT_FINE;
 }
 
+/* Those of kernels that are filtered out. */
+static void leave_findings_out(struct view *view)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < view->finding_count; ++i)
+        if (selection_has_kernel(&view->selection,
+                                 view->reading.nodes[view->findings[i].node].name))
+            view->findings[kept++] = view->findings[i];
+    view->finding_count = kept;
+}
+
+/* Kernels are filtered by their nodes, which are shown: launches stay whole. */
+static int select_launches(struct view *view)
+{
+    const struct graph_argument *of = &view->options->of;
+    return selection_apply_launches(view->trace, of->path, &of->filter, true, &view->selection);
+}
+
 static int show_graph(struct view *view)
 {
-    struct graph_id id = view->options->of.id;
-    const rtl_graph_t *generations;
+    struct graph_id id;
     size_t count;
-    int status = graph_id_find(view->trace, view->options->of.path, &id, &generations, &count);
+    int status = select_launches(view);
+    if (status == EXIT_FINE)
+        status = graph_argument_find(view->trace, &view->options->of, &view->selection, &id,
+                                     &view->copies, &count);
     if (status != EXIT_FINE)
         return status;
-    view->graph = choose(generations, count);
+    view->graph = choose(view->copies, count);
     view->generations = (uint32_t)count;
     view->name = graph_id_name(view->trace, view->graph->process, view->graph->graph);
     rtl_status_t read =
@@ -404,6 +460,7 @@ static int show_graph(struct view *view)
     put_in_order(view);
     count_outliers(view);
     view->findings = graph_find(&view->reading, &view->finding_count);
+    leave_findings_out(view);
     if (graph_read_idle(view->trace, view->graph->process, &view->reading) != RTL_OK)
         status = open_failed(view->trace, view->options->of.path);
     else
@@ -453,11 +510,38 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'j':
         options->json = true;
         return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &options->of.filter;
+        return 0;
     case ARGP_KEY_ARG:
         return graph_argument_take(&options->of, value);
     default:
         return ARGP_ERR_UNKNOWN;
     }
+}
+
+/* 0, or EXIT_USAGE when a sentence has been said. */
+static int check_options(const struct options *options)
+{
+    if (graph_argument_needs(&options->of, "show"))
+        return EXIT_USAGE;
+    if (options->layers && options->sorting_given && !options->json)
+        return say_fail(EXIT_USAGE, "--layers has its own order: --sort is for nodes");
+    if (options->layers && options->of.filter.kernel)
+        return say_fail(EXIT_USAGE, "--layers has blocks of all kernels: --kernel is for nodes");
+    return 0;
+}
+
+static int with_trace(const struct options *options)
+{
+    struct view view = {.options = options, .trace = open_trace(options->of.path)};
+    if (!view.trace)
+        return EXIT_USAGE;
+    int status = show_graph(&view);
+    free(view.copies);
+    selection_free(&view.selection);
+    rtlTraceClose(view.trace);
+    return status;
 }
 
 int graph_show(int argc, char **argv)
@@ -488,21 +572,18 @@ int graph_show(int argc, char **argv)
         "  rtl graph show trace.db 3.2 --sort gap --top 5\n"
         "  rtl graph show trace.db 3 --layers\n"
         "  rtl graph show trace.db 3 --json";
-    static const struct argp argp = {option_list, parse_option, "FILE GRAPH", doc,
-                                     NULL,        NULL,         NULL};
+    const struct argp argp = {.options = option_list,
+                              .parser = parse_option,
+                              .args_doc = "FILE GRAPH",
+                              .doc = doc,
+                              .children = filter_children(GRAPH_FILTERS | FILTER_KERNEL)};
     struct options options = {.top = TOP_DEFAULT};
-    if (parse(&argp, argc, argv, 0, &options) != 0)
-        return EXIT_USAGE;
-    if (options.json && !options.top_given)
-        options.top = 0;
-    if (graph_argument_needs(&options.of, "show"))
-        return EXIT_USAGE;
-    if (options.layers && options.sorting_given && !options.json)
-        return say_fail(EXIT_USAGE, "--layers has its own order: --sort is for nodes");
-    struct view view = {.options = &options, .trace = open_trace(options.of.path)};
-    if (!view.trace)
-        return EXIT_USAGE;
-    int status = show_graph(&view);
-    rtlTraceClose(view.trace);
+    int status = EXIT_USAGE;
+    if (parse(&argp, argc, argv, 0, &options) == 0 && check_options(&options) == 0) {
+        if (options.json && !options.top_given)
+            options.top = 0;
+        status = with_trace(&options);
+    }
+    filter_free(&options.of.filter);
     return status;
 }
