@@ -2,9 +2,9 @@
 #include "timeline/timeline.h"
 
 #include "analysis/graph_id.h"
+#include "analysis/selection.h"
 #include "common/command.h"
 #include "common/memory.h"
-#include "common/moment.h"
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/plain.h"
@@ -33,7 +33,7 @@ struct options {
     const char *path, *launch_text;
     struct graph_id graph;
     uint32_t launch;
-    struct moment from, to;
+    struct filter filter;
     unsigned width;
     bool json;
 };
@@ -42,6 +42,7 @@ struct view {
     const struct options *options;
     rtl_trace_t *trace;
     rtl_trace_info_t info;
+    struct selection selection;
     struct timeline timeline;
     rtl_graph_launch_t launch;
     bool of_launch; /* no window */
@@ -111,22 +112,25 @@ static rtl_status_t find_whole(struct view *view, uint64_t *from, uint64_t *to)
 static int find_window(struct view *view)
 {
     const struct options *options = view->options;
+    const struct moment *first = &options->filter.from;
+    const struct moment *last = &options->filter.to;
     uint64_t from = 0;
     uint64_t to = 0;
-    if (!(options->from.given && options->to.given) && find_whole(view, &from, &to) != RTL_OK)
+    if (!(first->given && last->given) && find_whole(view, &from, &to) != RTL_OK)
         return open_failed(view->trace, options->path);
-    if (options->from.given)
-        from = moment_on_clock(&options->from, view->info.start);
-    if (options->to.given)
-        to = moment_on_clock(&options->to, view->info.start);
-    if (!options->from.given && !options->to.given && to == 0)
+    if (to == 0 && filter_given(&options->filter, FILTER_ALL & ~FILTER_TIMES)) {
+        from = view->info.start; /* nothing is left: an empty picture of the whole says so */
+        to = view->info.end;
+    }
+    if (first->given)
+        from = view->selection.from;
+    if (last->given)
+        to = view->selection.to;
+    if (!first->given && !last->given && to == 0)
         return say_fail(EXIT_USAGE, "%s has no kernels and no copies", options->path);
-    if (options->from.given && options->to.given && to <= from)
-        return say_fail(EXIT_USAGE, "--to is not after --from");
     if (to <= from)
         return say_fail(EXIT_USAGE, "%s has nothing %s --%s", options->path,
-                        options->from.given ? "after" : "before",
-                        options->from.given ? "from" : "to");
+                        first->given ? "after" : "before", first->given ? "from" : "to");
     view->timeline.from = from;
     view->timeline.to = to;
     return EXIT_FINE;
@@ -459,10 +463,19 @@ static void show_legend(const struct view *view)
         (void)printf("  and %zu more\n", timeline->name_count - LEGEND);
 }
 
+static uint64_t count_kernels(const struct timeline *timeline)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < timeline->lane_count; ++i)
+        count += timeline->lanes[i].copies ? 0 : timeline->lanes[i].events;
+    return count;
+}
+
 static int show_text(struct view *view)
 {
     const struct timeline *timeline = &view->timeline;
     show_head(view);
+    selection_show(&view->selection, count_kernels(timeline), view->info.kernels, "kernel", stdout);
     if (timeline->lane_count == 0) {
         (void)printf("nothing ran\n");
         return EXIT_FINE;
@@ -512,13 +525,16 @@ static int show_json(const struct view *view)
                              "events", open_number(timeline->names[i].events), "total_ns",
                              open_number(timeline->names[i].ns)));
     }
-    return open_print_json(
-        json_pack("{s:o, s:o, s:o, s:I, s:o, s:o, s:o}", "file", open_text(view->options->path),
-                  "from_ns", open_number(timeline->from), "to_ns", open_number(timeline->to),
-                  "columns", (json_int_t)timeline->width, "launch",
-                  view->of_launch ? open_id(view->launch.launch) : json_null(), "lanes", lanes,
-                  "names", names),
-        EXIT_FINE);
+    return open_print_json(json_pack("{s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o}", "file",
+                                     open_text(view->options->path), "filter",
+                                     selection_json(&view->selection, count_kernels(timeline),
+                                                    view->info.kernels, "kernel"),
+                                     "from_ns", open_number(timeline->from), "to_ns",
+                                     open_number(timeline->to), "columns",
+                                     (json_int_t)timeline->width, "launch",
+                                     view->of_launch ? open_id(view->launch.launch) : json_null(),
+                                     "lanes", lanes, "names", names),
+                           EXIT_FINE);
 }
 
 /* The whole. */
@@ -558,7 +574,9 @@ static int show_timeline(struct view *view)
     const char *no_color = secure_getenv("NO_COLOR");
     if (rtlTraceInfo(view->trace, &view->info) != RTL_OK)
         return open_failed(view->trace, options->path);
-    int status = options->launch_text ? find_launch(view) : find_window(view);
+    int status = selection_apply(view->trace, options->path, &options->filter, &view->selection);
+    if (status == EXIT_FINE)
+        status = options->launch_text ? find_launch(view) : find_window(view);
     if (status != EXIT_FINE)
         return status;
     view->blocks = has_blocks();
@@ -572,12 +590,7 @@ static int show_timeline(struct view *view)
     return status;
 }
 
-enum { KEY_FROM = 256, KEY_TO };
-
 static const struct argp_option option_list[] = {
-    {"from", KEY_FROM, "TIME", 0, "begin there: 1.5s after the recording began, or ns of the trace",
-     0},
-    {"to", KEY_TO, "TIME", 0, "end there", 0},
     {"launch", 'l', "GRAPH:N", 0, "show launch N of a graph", 0},
     {"width", 'w', "COLUMNS", 0, "how wide it is, by default as the terminal", 0},
     {"json", 'j', NULL, 0, "write JSON", 0},
@@ -606,10 +619,6 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct options *options = state->input;
     switch (key) {
-    case KEY_FROM:
-        return moment_read("from", value, &options->from);
-    case KEY_TO:
-        return moment_read("to", value, &options->to);
     case 'l':
         return parse_launch(options, value);
     case 'w':
@@ -617,11 +626,36 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'j':
         options->json = true;
         return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &options->filter;
+        return 0;
     case ARGP_KEY_ARG:
         return trace_command_take(value, &options->path);
     default:
         return ARGP_ERR_UNKNOWN;
     }
+}
+
+/* 0, or EXIT_USAGE when a sentence has been said. */
+static int check_options(const struct options *options)
+{
+    if (trace_command_needs(options->path, "rtl timeline FILE"))
+        return EXIT_USAGE;
+    if (options->launch_text && filter_given(&options->filter, FILTER_TIMES))
+        return say_fail(EXIT_USAGE,
+                        "--launch has its own window: --from and --to do not go with it");
+    return 0;
+}
+
+static int with_trace(const struct options *options)
+{
+    struct view view = {.options = options, .trace = open_trace(options->path)};
+    if (!view.trace)
+        return EXIT_USAGE;
+    int status = show_timeline(&view);
+    selection_free(&view.selection);
+    rtlTraceClose(view.trace);
+    return status;
 }
 
 int cmd_timeline(int argc, char **argv)
@@ -636,20 +670,17 @@ int cmd_timeline(int argc, char **argv)
         "Examples:\n"
         "  rtl timeline trace.db\n"
         "  rtl timeline trace.db --from 1.2s --to 1.25s\n"
-        "  rtl timeline trace.db --launch 3:17 --width 200";
-    static const struct argp argp = {option_list, parse_option, "FILE", doc, NULL, NULL, NULL};
+        "  rtl timeline trace.db --launch 3:17 --width 200\n"
+        "  rtl timeline trace.db --stream 2 --phase decode";
+    const struct argp argp = {.options = option_list,
+                              .parser = parse_option,
+                              .args_doc = "FILE",
+                              .doc = doc,
+                              .children = filter_children(FILTER_ALL)};
     struct options options = {0};
-    if (parse(&argp, argc, argv, 0, &options) != 0)
-        return EXIT_USAGE;
-    if (trace_command_needs(options.path, "rtl timeline FILE"))
-        return EXIT_USAGE;
-    if (options.launch_text && (options.from.given || options.to.given))
-        return say_fail(EXIT_USAGE,
-                        "--launch has its own window: --from and --to do not go with it");
-    struct view view = {.options = &options, .trace = open_trace(options.path)};
-    if (!view.trace)
-        return EXIT_USAGE;
-    int status = show_timeline(&view);
-    rtlTraceClose(view.trace);
+    int status = EXIT_USAGE;
+    if (parse(&argp, argc, argv, 0, &options) == 0 && check_options(&options) == 0)
+        status = with_trace(&options);
+    filter_free(&options.filter);
     return status;
 }
