@@ -1,5 +1,6 @@
 /* rtl view: makes the page of a trace and opens it in a browser. */
 #include "common/command.h"
+#include "common/filter.h"
 #include "common/output.h"
 #include "common/parse.h"
 #include "common/plain.h"
@@ -20,18 +21,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST_PASSED 64u
+#define MOST_PASSED (FILTER_MOST + 1) /* and --detail */
 
 struct view {
     const char *trace, *output, *browser;
     bool closed; /* --no-open */
     bool force;
+    struct filter filter;
     char *passed[MOST_PASSED];
     size_t passed_count;
     char page[PATH_MAX];
 };
 
-enum { KEY_FROM = 256, KEY_TO, KEY_RANK, KEY_DETAIL, KEY_BROWSER };
+enum { KEY_DETAIL = 256, KEY_BROWSER };
 
 static const struct argp_option option_list[] = {
     {"output", 'o', "FILE", 0,
@@ -39,11 +41,7 @@ static const struct argp_option option_list[] = {
     {"force", 'f', NULL, 0, "replace FILE whatever it is", 0},
     {"no-open", 'n', NULL, 0, "only make the page", 0},
     {"browser", KEY_BROWSER, "PROGRAM", 0, "open it with PROGRAM (default: xdg-open)", 0},
-    {"from", KEY_FROM, "TIME", 0, "as in rtl export", 1},
-    {"to", KEY_TO, "TIME", 0, "as in rtl export", 1},
-    {"process", 'p', "NUMBER", 0, "as in rtl export", 1},
-    {"rank", KEY_RANK, "RANK", 0, "as in rtl export", 1},
-    {"detail", KEY_DETAIL, "SIZE", 0, "as in rtl export", 1},
+    {"detail", KEY_DETAIL, "SIZE", 0, "as in rtl export", 0},
     {0},
 };
 
@@ -57,6 +55,14 @@ static int pass(struct view *view, const char *option, const char *value)
         return say_fail(ENOMEM, "there is not enough memory");
     view->passed[view->passed_count++] = text;
     return 0;
+}
+
+static int pass_filters(struct view *view)
+{
+    int status = 0;
+    for (size_t i = 0; i < view->filter.count && status == 0; ++i)
+        status = pass(view, filter_name(view->filter.words[i].option), view->filter.words[i].text);
+    return status ? EXIT_USAGE : EXIT_FINE;
 }
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
@@ -75,14 +81,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case KEY_BROWSER:
         view->browser = value;
         return 0;
-    case KEY_FROM:
-        return pass(view, "from", value);
-    case KEY_TO:
-        return pass(view, "to", value);
-    case 'p':
-        return pass(view, "process", value);
-    case KEY_RANK:
-        return pass(view, "rank", value);
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &view->filter;
+        return 0;
     case KEY_DETAIL:
         return pass(view, "detail", value);
     case ARGP_KEY_ARG:
@@ -195,7 +196,11 @@ int cmd_view(int argc, char **argv)
         "  rtl view trace.db\n"
         "  rtl view trace.db --from 10s --to 12s\n"
         "  rtl view trace.db -o page.html --no-open";
-    static const struct argp argp = {option_list, parse_option, "FILE", doc, NULL, NULL, NULL};
+    const struct argp argp = {.options = option_list,
+                              .parser = parse_option,
+                              .args_doc = "FILE",
+                              .doc = doc,
+                              .children = filter_children(FILTER_ALL)};
     static struct view view;
     if (parse(&argp, argc, argv, 0, &view) != 0)
         return EXIT_USAGE;
@@ -207,7 +212,9 @@ int cmd_view(int argc, char **argv)
     if (view.output && strcmp(view.output, "-") == 0)
         return say_fail(EXIT_USAGE, "-o -: a browser opens files; rtl export --to html -o - writes "
                                     "to the standard output");
-    int status = name_page(&view);
+    int status = pass_filters(&view);
+    if (status == EXIT_FINE)
+        status = name_page(&view);
     if (status == EXIT_FINE)
         status = make_page(&view);
     if (status == EXIT_FINE)
@@ -217,5 +224,6 @@ int cmd_view(int argc, char **argv)
         status = open_page(&view);
     for (size_t i = 0; i < view.passed_count; ++i)
         free(view.passed[i]);
+    filter_free(&view.filter);
     return status;
 }

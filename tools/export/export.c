@@ -2,7 +2,7 @@
 #include "export/export.h"
 
 #include "common/command.h"
-#include "common/moment.h"
+#include "common/memory.h"
 #include "common/open.h"
 #include "common/parse.h"
 #include "common/say.h"
@@ -20,20 +20,15 @@ static const struct exporter *const exporters[] = {
 
 enum { EXPORTERS = sizeof exporters / sizeof exporters[0] };
 
-#define MOST_CHOSEN 256u
-
 struct options {
     const char *path, *output, *table;
     const struct exporter *exporter;
-    struct moment from, to;
+    struct filter filter;
     bool force, per_rank;
     uint64_t split_size, detail;
-    uint32_t processes[MOST_CHOSEN];
-    const char *ranks[MOST_CHOSEN];
-    size_t process_count, rank_count;
 };
 
-enum { KEY_FROM = 256, KEY_TO, KEY_SPLIT, KEY_PER_RANK, KEY_RANK, KEY_TABLE, KEY_DETAIL };
+enum { KEY_TO = 256, KEY_SPLIT, KEY_PER_RANK, KEY_TABLE, KEY_DETAIL };
 
 static const struct argp_option option_list[] = {
     {"format", 'F', "FORMAT", 0, "the format, see below", 0},
@@ -42,12 +37,6 @@ static const struct argp_option option_list[] = {
     {"output", 'o', "FILE", 0,
      "where to; - is the standard output (default: the trace's name with the format's ending)", 0},
     {"force", 'f', NULL, 0, "replace files that exist", 0},
-    {"from", KEY_FROM, "TIME", 0,
-     "leave out what ended before: 1.5s, 200ms, … after the recording began, or a plain number, "
-     "ns on the trace's clock as in SQL",
-     0},
-    {"process", 'p', "NUMBER", 0, "only this process, as rtl info counts them; may be repeated", 0},
-    {"rank", KEY_RANK, "RANK", 0, "only processes of this rank; may be repeated", 0},
     {"per-rank", KEY_PER_RANK, NULL, 0, "a file for each process: NAME-rankR.json", 0},
     {"split-size", KEY_SPLIT, "SIZE", 0,
      "begin a new file when one reaches this size, such as 400M: NAME-1.json, NAME-2.json, …", 0},
@@ -109,7 +98,7 @@ static int parse_to(struct options *options, const char *text)
     const struct exporter *format = find_format(text);
     if (format)
         return take_format(format, &options->exporter);
-    return moment_read("to", text, &options->to);
+    return filter_take(&options->filter, FILTER_TO, text);
 }
 
 static int parse_size(const char *option, const char *text, uint64_t *bytes)
@@ -128,25 +117,6 @@ static int parse_size(const char *option, const char *text, uint64_t *bytes)
     return 0;
 }
 
-static int parse_process(struct options *options, const char *text)
-{
-    uint64_t number;
-    if (!read_number(text, &number) || number == 0 || number >= RTL_TRACE_NONE)
-        return say_fail(EINVAL, "'%s' is no number for --process", text);
-    if (options->process_count == MOST_CHOSEN)
-        return say_fail(EINVAL, "more than %u processes", MOST_CHOSEN);
-    options->processes[options->process_count++] = (uint32_t)number;
-    return 0;
-}
-
-static int parse_rank(struct options *options, const char *text)
-{
-    if (options->rank_count == MOST_CHOSEN)
-        return say_fail(EINVAL, "more than %u ranks", MOST_CHOSEN);
-    options->ranks[options->rank_count++] = text;
-    return 0;
-}
-
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct options *options = state->input;
@@ -159,14 +129,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'f':
         options->force = true;
         return 0;
-    case KEY_FROM:
-        return moment_read("from", value, &options->from);
     case KEY_TO:
         return parse_to(options, value);
-    case 'p':
-        return parse_process(options, value);
-    case KEY_RANK:
-        return parse_rank(options, value);
     case KEY_PER_RANK:
         options->per_rank = true;
         return 0;
@@ -176,6 +140,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return parse_size("detail", value, &options->detail);
     case KEY_TABLE:
         options->table = value;
+        return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &options->filter;
         return 0;
     case ARGP_KEY_ARG:
         return trace_command_take(value, &options->path);
@@ -207,35 +174,11 @@ static int check_can(const struct options *options)
 
 /* Processes. */
 
-static bool is_chosen(const struct options *options, const rtl_process_t *process)
+static void choose(struct export *export)
 {
-    bool by_number = options->process_count == 0;
-    bool by_rank = options->rank_count == 0;
-    for (size_t i = 0; i < options->process_count; ++i)
-        by_number = by_number || options->processes[i] == process->process;
-    for (size_t i = 0; i < options->rank_count; ++i)
-        by_rank = by_rank || strcmp(options->ranks[i], process->rank) == 0;
-    return by_number && by_rank;
-}
-
-static int choose(struct export *export, const struct options *options)
-{
-    size_t chosen = 0;
-    export->wanted = calloc(export->process_count + 1, sizeof *export->wanted);
-    if (!export->wanted)
-        return say_fail(EXIT_USAGE, "there is not enough memory");
-    for (size_t i = 0; i < export->process_count; ++i) {
-        export->wanted[i] = is_chosen(options, &export->processes[i]);
-        chosen += export->wanted[i];
-    }
-    for (size_t i = 0; i < options->process_count; ++i)
-        if (!export_process(export, options->processes[i]))
-            return say_fail(EXIT_USAGE, "%s has no process %u", export->path,
-                            options->processes[i]);
-    if (chosen == 0 && options->rank_count)
-        return say_fail(EXIT_USAGE, "%s has no process of rank %s", export->path,
-                        options->ranks[0]);
-    return EXIT_FINE;
+    export->wanted = memory_new(export->process_count + 1, sizeof *export->wanted);
+    for (size_t i = 0; i < export->process_count; ++i)
+        export->wanted[i] = selection_has_process(&export->selection, export->processes[i].process);
 }
 
 static int prepare(struct export *export, const struct options *options)
@@ -245,35 +188,39 @@ static int prepare(struct export *export, const struct options *options)
         status = rtlTraceProcesses(export->trace, &export->processes, &export->process_count);
     if (status != RTL_OK)
         return open_failed(export->trace, export->path);
-    uint64_t window[2];
-    if (moment_window(&export->info, &options->from, &options->to, window) != 0)
-        return EXIT_USAGE;
-    export->from = window[0];
-    export->to = window[1];
+    int result = selection_apply(export->trace, export->path, &options->filter, &export->selection);
+    if (result != EXIT_FINE)
+        return result;
+    export->from = export->selection.from;
+    export->to = export->selection.to;
     export->progress.shown = show_terminal(stderr);
     export->progress.most =
         export->info.kernels + export->info.copies + export->info.calls + export->info.ranges;
-    int result = choose(export, options);
-    return result == EXIT_FINE ? export_files_begin(export, options->output) : result;
+    choose(export);
+    return export_files_begin(export, options->output);
 }
 
-/* A window that was meant for another trace, or in other units, is told; a trace that holds nothing
- * anyhow makes a file that holds nothing. */
-static int check_window(struct export *export)
+/* A window that was meant for another trace, or in other units, is told, and so are filters that
+ * leave nothing; a trace that holds nothing anyhow makes a file that holds nothing. */
+static int check_any(struct export *export)
 {
     const rtl_trace_info_t *info = &export->info;
     const rtl_graph_launch_t *launches;
     size_t launch_count = 0;
     bool any = true;
-    if (export->from == 0 && export->to == 0)
+    if (!selection_is(&export->selection))
         return EXIT_FINE;
     int status = export_any(export, &any);
     if (status != EXIT_FINE || any)
         return status;
-    if (rtlTraceGraphLaunches(export->trace, &launches, &launch_count) != RTL_OK)
+    if (rtl_trace_select(export->trace, NULL) != RTL_OK ||
+        rtlTraceGraphLaunches(export->trace, &launches, &launch_count) != RTL_OK)
         return open_failed(export->trace, export->path);
     if (info->kernels + info->copies + info->calls + info->ranges + launch_count == 0)
         return EXIT_FINE;
+    if (filter_given(export->selection.filter, FILTER_ALL & ~FILTER_TIMES))
+        return say_fail(EXIT_DIFFERENT, "nothing of %s is left: %s", export->path,
+                        selection_text(&export->selection));
     return say_fail(EXIT_DIFFERENT,
                     "nothing that is wanted of %s lies in the time of --from and --to: it was "
                     "recorded for %s",
@@ -293,17 +240,61 @@ static int run_per_rank(struct export *export)
     return status;
 }
 
+/* What the files have no place for. */
+static int say_filter(const struct export *export)
+{
+    uint64_t kernels = 0;
+    if (!selection_is(&export->selection))
+        return EXIT_FINE;
+    if (selection_kernels(export->trace, &export->selection, &kernels) != RTL_OK)
+        return open_failed(export->trace, export->path);
+    say("%s: %s of %s", selection_text(&export->selection),
+        kernels ? show_count(kernels).text : "none",
+        show_things(export->info.kernels, "kernel").text);
+    return EXIT_FINE;
+}
+
 static int run(struct export *export, const struct options *options)
 {
     int status = prepare(export, options);
     if (status == EXIT_FINE)
-        status = check_window(export);
+        status = check_any(export);
     if (status == EXIT_FINE)
         status = export->per_rank ? run_per_rank(export) : export->exporter->run(export);
     if (status == EXIT_FINE)
         status = export_files_commit(export);
+    if (status == EXIT_FINE)
+        status = say_filter(export);
     export_files_end(export);
+    selection_free(&export->selection);
     free(export->wanted);
+    return status;
+}
+
+static int check_options(const struct options *options)
+{
+    if (trace_command_needs(options->path, "rtl export FILE --format FORMAT"))
+        return EXIT_USAGE;
+    if (!options->exporter)
+        return say_fail(EXIT_USAGE, "no format was named: rtl export FILE --format FORMAT");
+    return check_can(options);
+}
+
+static int with_trace(const struct options *options)
+{
+    static struct export export;
+    export = (struct export){.path = options->path,
+                             .trace = open_trace(options->path),
+                             .exporter = options->exporter,
+                             .split_size = options->split_size,
+                             .table = options->table,
+                             .detail = options->detail,
+                             .force = options->force,
+                             .per_rank = options->per_rank};
+    if (!export.trace)
+        return EXIT_USAGE;
+    int status = run(&export, options);
+    rtlTraceClose(export.trace);
     return status;
 }
 
@@ -322,28 +313,15 @@ int cmd_export(int argc, char **argv)
         "Files get their names when all is written; those that exist stay, unless -f is given.\n\n"
         "Examples:\n"
         "  rtl export trace.db --format csv --table launches -o -";
-    static const struct argp argp = {option_list, parse_option, "FILE", doc, NULL, NULL, NULL};
+    const struct argp argp = {.options = option_list,
+                              .parser = parse_option,
+                              .args_doc = "FILE",
+                              .doc = doc,
+                              .children = filter_children(FILTER_ALL & ~FILTER_TO)};
     static struct options options;
-    if (parse(&argp, argc, argv, 0, &options) != 0)
-        return EXIT_USAGE;
-    if (trace_command_needs(options.path, "rtl export FILE --format FORMAT"))
-        return EXIT_USAGE;
-    if (!options.exporter)
-        return say_fail(EXIT_USAGE, "no format was named: rtl export FILE --format FORMAT");
-    if (check_can(&options) != EXIT_FINE)
-        return EXIT_USAGE;
-    static struct export export;
-    export = (struct export){.path = options.path,
-                             .trace = open_trace(options.path),
-                             .exporter = options.exporter,
-                             .split_size = options.split_size,
-                             .table = options.table,
-                             .detail = options.detail,
-                             .force = options.force,
-                             .per_rank = options.per_rank};
-    if (!export.trace)
-        return EXIT_USAGE;
-    int status = run(&export, &options);
-    rtlTraceClose(export.trace);
+    int status = EXIT_USAGE;
+    if (parse(&argp, argc, argv, 0, &options) == 0 && check_options(&options) == EXIT_FINE)
+        status = with_trace(&options);
+    filter_free(&options.filter);
     return status;
 }

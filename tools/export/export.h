@@ -8,6 +8,7 @@
 #ifndef RTL_TOOLS_EXPORT_H
 #define RTL_TOOLS_EXPORT_H
 
+#include "analysis/selection.h"
 #include "common/output.h"
 
 #include <rtl/rtl_trace.h>
@@ -93,6 +94,7 @@ struct export
     const char *path; /**< of the trace */
     rtl_trace_info_t info;
     const struct exporter *exporter;
+    struct selection selection;
     uint64_t from, to;   /**< events that overlap [from, to), ns on the trace's clock; to 0: no end
                           */
     uint64_t split_size; /**< a part is ended when it is larger, bytes; 0: one file */

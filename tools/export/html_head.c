@@ -43,7 +43,7 @@ static json_t *trace_json(const struct html_page *page)
         account_line(&verdict, line, sizeof line);
     const char *name = strrchr(export->path, '/');
     return json_pack(
-        "{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:b,s:I,s:I,s:I,s:I,s:i,s:b,s:b,s:s}", "file",
+        "{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:b,s:I,s:I,s:I,s:I,s:i,s:b,s:o,s:s}", "file",
         text(name ? name + 1 : export->path), "command", text(info->command), "host",
         text(info->host), "mode", text(info->mode), "creator", text(info->creator), "zero",
         moment((int64_t)page->zero), "realtime_offset", moment(info->realtime_offset), "recorded",
@@ -51,7 +51,8 @@ static json_t *trace_json(const struct html_page *page)
         known && verdict.complete, "kernels", (json_int_t)info->kernels, "copies",
         (json_int_t)info->copies, "calls", (json_int_t)info->calls, "ranges",
         (json_int_t)info->ranges, "exit_status", info->exit_status, "finished", info->finished != 0,
-        "part", export->from != 0 || export->to != 0, "partial_why", why);
+        "part", text(selection_is(&export->selection) ? selection_text(&export->selection) : ""),
+        "partial_why", why);
 }
 
 static json_t *processes_json(const struct html_page *page)

@@ -106,10 +106,13 @@ rtl_status_t html_idle_read(const struct export *export, struct html_idle *idle)
 {
     const rtl_queue_t *queues;
     size_t count;
+    if (filter_given(export->selection.filter, FILTER_KERNEL | FILTER_STREAM | FILTER_PHASE))
+        return RTL_OK; /* something else may have run */
     rtl_status_t status = rtlTraceQueues(export->trace, &queues, &count);
     for (size_t i = 0; status == RTL_OK && i < count; ++i)
         if (queues[i].kernels && queues[i].gpu != RTL_TRACE_NONE &&
-            export_wants(export, queues[i].process) && !is_known(queues, i))
+            export_wants(export, queues[i].process) && !is_known(queues, i) &&
+            rtl_trace_selects(export->trace, queues[i].process, queues[i].gpu))
             status = read_device(export, &queues[i], idle);
     if (idle->count)
         qsort(idle->list, idle->count, sizeof *idle->list, by_start);

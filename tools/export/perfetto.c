@@ -223,7 +223,7 @@ static void origin(struct perfetto *perfetto, const struct export_event *event, 
         packets_number(&perfetto->packets, "correlation", call);
     if (event->origin.range)
         packets_number(&perfetto->packets, "range", event->origin.range);
-    if (call && flow && event->origin.start >= perfetto->export->from)
+    if (call && flow && selection_has_call(&perfetto->export->selection, event->origin.start))
         proto_fixed64(&perfetto->packets.event, EVENT_FLOW,
                       flow_of(perfetto, event->process, call));
 }

@@ -248,7 +248,7 @@ function showAbout(): void {
             `${bytes(document.documentElement.outerHTML.length)}. ${leftOut() || 'No event was left out.'}`),
         head.untimed ? element('p', {}, `${count(head.untimed)} copies are not shown: nobody took their times.`) : '',
         head.idle_least ? element('p', {}, `Idle times below ${duration(head.idle_least)} are not shown: there are too many.`) : '',
-        info.part ? element('p', {}, 'The page shows a part of the trace (--from, --to); the counts above are of the whole trace.') : '',
+        info.part ? element('p', {}, `The page shows a part of the trace: ${info.part}. The counts above are of the whole trace.`) : '',
         element('p', {}, 'Times count from the begin of the recording. Counts, sums, minima, maxima and means are exact; p50, p90 and p99 of ' +
             'names and nodes are right to 0.8 %, those of replays are exact.'));
 }

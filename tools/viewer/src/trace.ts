@@ -45,7 +45,7 @@ interface Head {
     trace: {
         file: string; command: string; host: string; mode: string; creator: string; zero: string; realtime_offset: string;
         recorded: number; verdict: string; complete: boolean; kernels: number; copies: number; calls: number; ranges: number;
-        exit_status: number; finished: boolean; part: boolean; partial_why: string;
+        exit_status: number; finished: boolean; part: string; partial_why: string;
     };
     first: number;
     last: number;
