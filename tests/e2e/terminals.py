@@ -21,6 +21,10 @@ VIEWS = [
     ["graph", "diff", trace, other, "2", "--all"], ["timeline", trace], ["steps", trace, "--list"], ["idle", trace], ["memory", trace], ["graph", "costs", trace], ["timeline", trace, "--launch", "1:13"],
     ["timeline", trace, "--launch", "3:2"], ["diff", trace, other], ["diff", trace, other, "--all"], ["doctor"],
     ["graph", "show", evil, "1"], ["graph", "launches", evil, "1"], ["graph", "diff", evil, "1", "2"],
+    ["summary", trace, "--kernel", "hip", "--from", "1ms"], ["timeline", trace, "--kernel", "hip", "--gpu", "0"],
+    ["graph", "show", trace, "3", "--kernel", "hip"], ["graph", "launches", trace, "1", "--process", "1", "--to", "1h"],
+    ["graph", "list", trace, "--process", "1", "--from", "1ms", "--to", "1h"], ["idle", trace, "--gpu", "0", "--process", "1"],
+    ["steps", trace, "--from", "1ms", "--process", "1"],
     ["summary", evil], ["timeline", evil, "--launch", "1:5"], ["diff", evil, other], ["diff", trace, evil],
 ]
 # What they say cannot be cut: sentences, folders, the names of files.

@@ -152,7 +152,7 @@ wrong 2 "'svg'" "chrome, perfetto" -- "$rtl" export led.db -F svg
 wrong 2 "csv" "chrome" -- "$rtl" export led.db -F chrome -F csv
 wrong 2 "rpd" "chrome" -- "$rtl" export led.db --to chrome -F rpd
 "$rtl" export led.db --to csv -F csv --table kernels -o - >twice.out || fail "one format that is named twice is none"
-wrong 2 "html" "chrome" -- "$rtl" view led.db -n -o none.html --to chrome
+wrong 2 "'chrome'" "--to" -- "$rtl" view led.db -n -o none.html --to chrome
 wrong 2 "--no-open" "--browser" -- "$rtl" view led.db -n --browser true -o none.html
 [ ! -e none.html ] || fail "a refused view left a page"
 wrong 2 "none.db" -- "$rtl" export none.db -F csv
@@ -166,7 +166,7 @@ wrong 2 "--split-size" "-o -" -- "$rtl" export led.db -F csv --split-size 9M -o 
 wrong 2 "--per-rank" "-o -" -- "$rtl" export led.db -F csv --per-rank -o -
 wrong 2 "--table" "chrome" -- "$rtl" export led.db -F chrome --table kernels
 wrong 2 "'names'" "kernels, copies" -- "$rtl" export led.db -F csv --table names
-wrong 2 "'all'" "--process" -- "$rtl" export led.db -F csv --process all
+wrong 2 "led.db" "process all: it has none" -- "$rtl" export led.db -F csv --process all
 wrong 2 "led.db" "process 9" -- "$rtl" export led.db -F csv --process 9
 wrong 2 "led.db" "rank 9" -- "$rtl" export led.db -F csv --rank 9
 wrong 2 "nowhere/x.csv" -- "$rtl" export led.db -F csv -o nowhere/x.csv
@@ -237,6 +237,37 @@ wrong 2 "led.db has no kernels" -- "$rtl" steps led.db
 wrong 2 "--by" "'x'" -- "$rtl" steps led.db --by x
 wrong 2 "no trace" -- "$rtl" graph costs
 wrong 2 "led.db has no graphs" -- "$rtl" graph costs led.db
+# Filters say the same in each command that has them.
+for command in summary timeline "export -F csv -o -" "view -n -o none.html"; do
+    # shellcheck disable=SC2086
+    {
+        wrong 2 "--kernel" "'('" "Unmatched" -- "$rtl" $command led.db --kernel '('
+        wrong 2 "--kernel is empty" -- "$rtl" $command led.db --kernel ''
+        wrong 2 "--kernel was given twice" -- "$rtl" $command led.db --kernel a --kernel b
+        wrong 2 "'one' is no number for --gpu" -- "$rtl" $command led.db --gpu one
+        wrong 2 "'-1' is no number for --gpu" -- "$rtl" $command led.db --gpu=-1
+        wrong 2 "led.db has no GPU 9: it has" -- "$rtl" $command led.db --gpu 9
+        wrong 2 "led.db has no stream 9: no host call that it has names one" -- "$rtl" $command led.db --stream 9
+        wrong 2 "led.db has no stream side: no host call that it has names one" -- "$rtl" $command led.db --stream side
+        wrong 2 "led.db has no phase decode: it has no steps" -- "$rtl" $command led.db --phase decode
+        wrong 2 "--from was given twice" -- "$rtl" $command led.db --from 1s --from 2s
+    }
+done
+for command in summary steps idle timeline "graph list" "graph costs" "export -F csv -o -"; do
+    # shellcheck disable=SC2086
+    {
+        wrong 2 "led.db has no process 9: it has none" -- "$rtl" $command led.db --process 9
+        wrong 2 "led.db has no process nobody: it has none" -- "$rtl" $command led.db -p nobody
+        wrong 2 "led.db has no process of rank 9" -- "$rtl" $command led.db --rank 9
+    }
+done
+wrong 2 "--stream" -- "$rtl" idle led.db --stream 1
+wrong 2 "--kernel" -- "$rtl" steps led.db --kernel a
+wrong 2 "--gpu" -- "$rtl" graph list led.db --gpu 0
+many=$(printf -- '--process=1 %.0s' {1..65})
+# shellcheck disable=SC2086
+wrong 2 "more than 64 filters" -- "$rtl" summary led.db $many
+
 wrong 2 "no trace" -- "$rtl" memory
 wrong 2 "led.db has no host call that allocates memory: it has no host calls at all" -- "$rtl" memory led.db
 wrong 2 "no trace" -- "$rtl" idle
