@@ -42,6 +42,9 @@ _rtl() {
         mapfile -t COMPREPLY < <(compgen -W "list show launches costs diff --help" -- "$cur")
         return
     fi
+    local processes=" --process --rank" times=" --from --to"
+    local launches="$processes --stream$times --phase"
+    local filters="$launches --kernel --gpu"
     case ${words[1]}:$prev in
     graph:-s | graph:--sort) mapfile -t COMPREPLY < <(compgen -W "time node gap cv" -- "$cur") ;;
     graph:-n | graph:--top | diff:-n | diff:--top | steps:-n | steps:--top | idle:-n | idle:--top | memory:-n | memory:--top) mapfile -t COMPREPLY < <(compgen -W "0 10 20 50" -- "$cur") ;;
@@ -50,7 +53,7 @@ _rtl() {
     summary:--by) mapfile -t COMPREPLY < <(compgen -W "name family" -- "$cur") ;;
     timeline:-l | timeline:--launch) mapfile -t COMPREPLY < <(compgen -W "1:1" -- "$cur") ;;
     timeline:-w | timeline:--width) mapfile -t COMPREPLY < <(compgen -W "80 120 200" -- "$cur") ;;
-    ctl:-d | ctl:--duration | timeline:--from | timeline:--to | idle:--from | idle:--to) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
+    ctl:-d | ctl:--duration) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
     trace:-m | trace:--mode) mapfile -t COMPREPLY < <(compgen -W "lite standard hip full" -- "$cur") ;;
     trace:--gpu | bench:--gpu | doctor:--gpu) mapfile -t COMPREPLY < <(compgen -W "auto soft real" -- "$cur") ;;
     bench:-w | bench:--workload)
@@ -67,7 +70,10 @@ _rtl() {
     trace:--buffer) mapfile -t COMPREPLY < <(compgen -W "64M 256M 1G" -- "$cur") ;;
     export:-F | export:--format) mapfile -t COMPREPLY < <(compgen -W "chrome perfetto csv rpd rocpd rocprofv3" -- "$cur") ;;
     export:--table) mapfile -t COMPREPLY < <(compgen -W "kernels copies api ranges launches kernel_counters range_counters counter_collection" -- "$cur") ;;
-    export:--from | export:--to) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
+    export:--to) mapfile -t COMPREPLY < <(compgen -W "html chrome perfetto csv 500ms 2s 1m" -- "$cur") ;;
+    *:--from | *:--to) mapfile -t COMPREPLY < <(compgen -W "500ms 2s 1m" -- "$cur") ;;
+    *:--phase) mapfile -t COMPREPLY < <(compgen -W "1 2 3" -- "$cur") ;;
+    summary:--gpu | idle:--gpu | timeline:--gpu | export:--gpu | view:--gpu | *:--rank | *:--stream) mapfile -t COMPREPLY < <(compgen -W "0 1 2 3" -- "$cur") ;;
     export:--split-size) mapfile -t COMPREPLY < <(compgen -W "100M 400M 1G" -- "$cur") ;;
     import:-o | import:--output | doctor:-o | doctor:--output | export:-o | export:--output | trace:-o | trace:--output | view:-o | view:--output | demo:-k | demo:--keep | bench:--html | check:-t | check:--truth | summary:--families | steps:--families | report:--families | report:-o | report:--output)
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
@@ -78,27 +84,28 @@ _rtl() {
         case ${words[1]} in
         trace) options+=" --mode --output --force --gpu --buffer --delay --duration --start-off --metrics --counting --quiet --verbose --" ;;
         ctl) options+=" --pid --duration --steps --json" ;;
-        summary) options+=" --top --sort --by --families --from --to --wide --json" ;;
+        summary) options+=" --top --sort --by --families --wide --json$filters" ;;
         info | sql) options+=" --json" ;;
         doctor) options+=" --json --selftest --output --force --gpu" ;;
-        export) options+=" --format --output --force --from --to --process --rank --per-rank --split-size --table --detail" ;;
-        view) options+=" --output --force --no-open --browser --from --to --process --rank --detail" ;;
+        export) options+=" --format --output --force --per-rank --split-size --table --detail$filters" ;;
+        view) options+=" --output --force --no-open --browser --detail$filters" ;;
         import) options+=" --output --force" ;;
         merge) options+=" --force --json" ;;
         ranges) options+=" --top --range --name --kernels --metrics --wide --json" ;;
         memory) options+=" --top --json" ;;
-        idle) options+=" --top --from --to --json" ;;
+        idle) options+=" --top --json --gpu$processes$times" ;;
         report) options+=" --output --force --families --json" ;;
-        steps) options+=" --by --families --top --list --json" ;;
-        timeline) options+=" --from --to --launch --width --json" ;;
+        steps) options+=" --by --families --top --list --json --phase$processes$times" ;;
+        timeline) options+=" --launch --width --json$filters" ;;
         diff) options+=" --top --fail-if --all --wide --json" ;;
         graph)
             options+=" --json"
             case ${words[2]} in
-            list) options+=" --top --generations" ;;
-            show) options+=" --top --sort --layers --wide" ;;
-            launches | diff) options+=" --top --all --wide" ;;
-            costs) options+=" --top" ;;
+            list) options+=" --top --generations$launches" ;;
+            show) options+=" --top --sort --layers --wide --kernel$launches" ;;
+            launches) options+=" --top --all --wide$launches" ;;
+            diff) options+=" --top --all --wide" ;;
+            costs) options+=" --top$processes" ;;
             esac
             ;;
         check) options+=" --truth --json" ;;
