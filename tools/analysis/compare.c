@@ -114,6 +114,17 @@ static double median_variance(struct stats *stats, double worth)
     return deviation * deviation * (double)count / worth;
 }
 
+double compare_median_variance(struct stats *stats)
+{
+    static const struct stats nothing = {0};
+    if (stats->kept_count < 2)
+        return 0;
+    double *ranks = rank(stats, &nothing);
+    double variance = median_variance(stats, worth(ranks, stats->kept_count));
+    free(ranks);
+    return variance;
+}
+
 void compare(struct stats *a, struct stats *b, struct comparison *comparison)
 {
     *comparison = (struct comparison){.a = (double)stats_quantile(a, 500),

@@ -28,6 +28,10 @@ struct comparison {
 /** Compares two series; verdict is COMPARE_TOO_FEW or COMPARE_ALIKE. */
 void compare(struct stats *a, struct stats *b, struct comparison *comparison);
 
+/** The variance of the median of a series, by Price and Bonett, made wider for neighbours that are
+ * alike; 0 of one value. */
+double compare_median_variance(struct stats *stats);
+
 /** Makes the p of comparisons that are looked at together right for that (Holm 1979), and gives the
  * verdicts: one is slower or faster where p is below 0.01 and the interval leaves out 0. */
 void compare_family(struct comparison *const *family, size_t count);
