@@ -25,7 +25,13 @@ static uint32_t number_of(struct steps_families *families, const char *name)
     return number;
 }
 
-void steps_families_add(struct steps_families *families, struct family_times *times,
+static void close_step(struct family_time *time)
+{
+    stats_add(&time->each, time->step_ns);
+    time->step_ns = 0;
+}
+
+void steps_families_add(struct steps_families *families, struct family_times *times, uint64_t step,
                         const char *name, uint64_t ns)
 {
     uint32_t number = number_of(families, name);
@@ -35,8 +41,24 @@ void steps_families_add(struct steps_families *families, struct family_times *ti
             times->list[times->count] =
                 (struct family_time){.family = families->families[times->count]};
     }
-    times->list[number].ns += ns;
-    ++times->list[number].kernels;
+    struct family_time *time = &times->list[number];
+    if (families->each_step && time->kernels && time->step != step)
+        close_step(time);
+    time->step = step;
+    time->step_ns += ns;
+    time->ns += ns;
+    ++time->kernels;
+}
+
+void steps_families_end(const struct steps_families *families, struct family_times *times,
+                        uint64_t steps)
+{
+    for (size_t i = 0; i < times->count && families->each_step; ++i) {
+        if (times->list[i].kernels)
+            close_step(&times->list[i]);
+        while (times->list[i].each.count < steps)
+            stats_add(&times->list[i].each, 0);
+    }
 }
 
 static int by_time(const void *left, const void *right)
@@ -58,6 +80,8 @@ void family_times_sort(struct family_times *times)
 
 void family_times_free(struct family_times *times)
 {
+    for (size_t i = 0; i < times->count; ++i)
+        stats_free(&times->list[i].each);
     free(times->list);
     *times = (struct family_times){0};
 }

@@ -161,7 +161,7 @@ static rtl_status_t begun(void *context, const struct activity_work *work)
             step->copies += work->kind == ACTIVITY_COPY;
             if (work->kernel && measure->families && !step->left_out)
                 steps_families_add(measure->families, &place->thread->phases[step->phase].families,
-                                   work->kernel->name, work->end - work->start);
+                                   place->step, work->kernel->name, work->end - work->start);
         } else {
             struct outside_steps *outside = outside_of(place);
             outside->in_graphs += work->kind == ACTIVITY_GRAPH;
@@ -329,8 +329,11 @@ rtl_status_t steps_measure(rtl_trace_t *trace, struct steps *steps)
         status = count_calls(trace, &steps->threads[i]);
         sum_up(&steps->threads[i]);
         find_trends(&steps->threads[i]);
-        for (size_t k = 0; k < steps->threads[i].phase_count; ++k)
-            family_times_sort(&steps->threads[i].phases[k].families);
+        for (size_t k = 0; k < steps->threads[i].phase_count; ++k) {
+            struct phase *phase = &steps->threads[i].phases[k];
+            steps_families_end(&steps->families, &phase->families, phase->steps);
+            family_times_sort(&phase->families);
+        }
     }
     return status == RTL_OK ? find_untold(trace, steps) : status;
 }
