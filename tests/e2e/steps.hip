@@ -1,7 +1,8 @@
-// steps serve|train|make|stop|parts [NS [KERNELS]]: what a server, a trainer, a maker of graphs and
-// one of parts of steps do, whose steps and calls are known.
+// steps serve|train|make|stop|parts [NS [KERNELS [PLANT]]]: what a server, a trainer, a maker of
+// graphs and one of parts of steps do, whose steps and calls are known.
 //
-// A kernel takes NS (20000) on the software GPU; the decode graph has so many KERNELS (4).
+// A kernel takes NS (20000) on the software GPU; the decode graph has so many KERNELS (4). PLANT is
+// "layer": its third one takes 20 % longer; or "sync": each token waits once more.
 //
 // serve: a warm-up of 3 kernels, then 4 requests: a launch of graph 1 (6 kernels of 8 workgroups,
 // the prefill) and 25 tokens. A token is a launch of graph 2 (4 kernels of a workgroup), a kernel,
@@ -30,7 +31,9 @@ namespace
 {
 
 const int requests = 4, tokens = 25, prefill_kernels = 6;
+const int slow_kernel = 2;
 int decode_kernels = 4;
+bool planted_layer, planted_sync;
 const int iterations = 40, iteration_kernels = 7, other_kernels = 5;
 const int parts_graphs = 3, parts_requests = 3, parts_tokens = 10, parts_prefill = 30;
 const int parts_launches = 5;
@@ -38,13 +41,28 @@ const unsigned planted_us = 300, updates = 5;
 const size_t planted_bytes = 65536, copied_bytes = 4096;
 
 int *counter;
-uint32_t *takes;
+uint32_t *takes; // of a kernel, and of the slow one
 hipStream_t stream, held;
 void *memory, *pinned;
 
 void launch(unsigned blocks)
 {
     hip_takes<<<dim3(blocks), dim3(64), 0, stream>>>(counter, takes);
+}
+
+// A graph of the tokens; all kernels are alike but for their time.
+hipGraphExec_t capture_decode()
+{
+    hipGraph_t graph = nullptr;
+    hipGraphExec_t exec = nullptr;
+    MUST(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    for (int i = 0; i < decode_kernels; i++) {
+        const uint32_t *of = planted_layer && i == slow_kernel ? takes + 1 : takes;
+        hip_takes<<<dim3(1), dim3(64), 0, stream>>>(counter, of);
+    }
+    MUST(hipStreamEndCapture(stream, &graph));
+    MUST(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+    return exec;
 }
 
 hipGraph_t capture_only(int kernels, unsigned blocks)
@@ -86,6 +104,9 @@ void decode(hipGraphExec_t exec, int request)
 {
     push("token");
     MUST(hipGraphLaunch(exec, stream));
+    if (planted_sync) {
+        MUST(hipStreamSynchronize(stream));
+    }
     launch(2);
     MUST(hipMemcpyAsync(pinned, memory, copied_bytes, hipMemcpyDeviceToHost, stream));
     MUST(hipStreamSynchronize(stream));
@@ -96,7 +117,7 @@ void decode(hipGraphExec_t exec, int request)
 void serve()
 {
     hipGraphExec_t prefill = capture(prefill_kernels, 8);
-    hipGraphExec_t token = capture(decode_kernels, 1);
+    hipGraphExec_t token = capture_decode();
     for (unsigned i = 0; i < 3; i++) {
         launch(4);
     }
@@ -114,7 +135,7 @@ void serve()
 
 void stop()
 {
-    hipGraphExec_t token = capture(decode_kernels, 1);
+    hipGraphExec_t token = capture_decode();
     for (int part = 0; part < 3; part++) {
         if (part > 0) {
             usleep(2000);
@@ -205,10 +226,13 @@ int main(int argc, char **argv)
     MUST(hipMalloc(&memory, planted_bytes));
     MUST(hipHostMalloc(&pinned, planted_bytes));
     MUST(hipHostMalloc(reinterpret_cast<void **>(&counter), sizeof *counter));
-    MUST(hipHostMalloc(reinterpret_cast<void **>(&takes), sizeof *takes));
+    MUST(hipHostMalloc(reinterpret_cast<void **>(&takes), 2 * sizeof *takes));
     *counter = 0;
-    *takes = argc > 2 ? static_cast<uint32_t>(std::atoi(argv[2])) : 20000;
+    takes[0] = argc > 2 ? static_cast<uint32_t>(std::atoi(argv[2])) : 20000;
+    takes[1] = takes[0] + takes[0] / 5;
     decode_kernels = argc > 3 ? std::atoi(argv[3]) : decode_kernels;
+    planted_layer = argc > 4 && std::strcmp(argv[4], "layer") == 0;
+    planted_sync = argc > 4 && std::strcmp(argv[4], "sync") == 0;
     if (argc > 1 && std::strcmp(argv[1], "train") == 0) {
         train();
     } else if (argc > 1 && std::strcmp(argv[1], "make") == 0) {

@@ -49,8 +49,8 @@ refused "serve.db has no range of the name that --by gives" steps --by range:ste
 refused "none cannot be opened: No such file or directory" steps --families none serve.db
 refused "--fail-if is given twice for steps" diff -f "steps > 1%" -f "steps>2%" serve.db slow.db
 refused "--fail-if: the traces have no graphs in common" diff -f "graphs > 1%" serve.db train.db
-for limit in "steps > 0x1%" "" steps "steps >" "steps > x%" "steps > 3" "steps > -1%" "decode > 3%" "steps > nan%" "steps > 3%%"; do
-    refused "'$limit' is nothing for --fail-if: it is such as 'steps > 3%', 'graphs > 3%' or 'kernels > 10%'" \
+for limit in "steps > 0x1%" "" steps "steps >" "steps > x%" "steps > 3" "steps > -1%" "> 3%" "family: > 3%" "steps > nan%" "steps > 3%%"; do
+    refused "'$limit' is nothing for --fail-if: it is such as 'steps > 3%', 'graphs > 3%', 'kernels > 10%', 'family:gemm > 3%' or, of a phase, 'graph 2 > 3%'" \
         diff --fail-if "$limit" serve.db slow.db
 done
 for by in "" nothing graph graph: graph:x graph:1.1 range: launch; do

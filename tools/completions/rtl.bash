@@ -97,7 +97,7 @@ _rtl() {
         report) options+=" --output --force --families --json" ;;
         steps) options+=" --by --families --top --list --json --phase$processes$times" ;;
         timeline) options+=" --launch --width --json$filters" ;;
-        diff) options+=" --top --fail-if --all --wide --json" ;;
+        diff) options+=" --top --fail-if --families --all --wide --json" ;;
         graph)
             options+=" --json"
             case ${words[2]} in

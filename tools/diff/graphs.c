@@ -15,13 +15,20 @@ struct made_of {
     size_t *names;            /* in the order of the nodes */
     size_t *sorted;
     size_t count;
-    size_t match; /* place in the other trace, SIZE_MAX: none */
     uint64_t launches;
     struct stats time;
 };
 
+/* The graphs of a run. */
 struct side {
     struct made_of *graphs;
+    size_t count;
+};
+
+/* Graphs that are matched, with the place of their match; SIZE_MAX: none. */
+struct matched {
+    struct made_of **list;
+    size_t *match;
     size_t count;
 };
 
@@ -99,7 +106,7 @@ static rtl_status_t read_side(rtl_trace_t *trace, struct texts *texts, struct si
         bool last = i + 1 == count || graphs[i + 1].process != graphs[i].process ||
                     graphs[i + 1].graph != graphs[i].graph;
         if (last)
-            side->graphs[side->count++] = (struct made_of){.graph = &graphs[i], .match = SIZE_MAX};
+            side->graphs[side->count++] = (struct made_of){.graph = &graphs[i]};
     }
     for (size_t i = 0; i < side->count && status == RTL_OK; ++i)
         status = read_names(trace, texts, &side->graphs[i]);
@@ -128,33 +135,32 @@ static bool is_same(const struct made_of *a, const struct made_of *b)
     return a->count == b->count && memcmp(a->names, b->names, a->count * sizeof *a->names) == 0;
 }
 
-static void pair_up(struct side *sides, size_t a, size_t b)
+static void pair_up(struct matched *sides, size_t a, size_t b)
 {
-    sides[0].graphs[a].match = b;
-    sides[1].graphs[b].match = a;
+    sides[0].match[a] = b;
+    sides[1].match[b] = a;
 }
 
-static void match_same(struct side *sides)
+static void match_same(struct matched *sides)
 {
     for (size_t i = 0; i < sides[0].count; ++i)
         for (size_t j = 0; j < sides[1].count; ++j)
-            if (sides[1].graphs[j].match == SIZE_MAX &&
-                is_same(&sides[0].graphs[i], &sides[1].graphs[j])) {
+            if (sides[1].match[j] == SIZE_MAX && is_same(sides[0].list[i], sides[1].list[j])) {
                 pair_up(sides, i, j);
                 break;
             }
 }
 
-static void match_alike(struct side *sides)
+static void match_alike(struct matched *sides)
 {
     for (size_t i = 0; i < sides[0].count; ++i) {
-        const struct made_of *a = &sides[0].graphs[i];
+        const struct made_of *a = sides[0].list[i];
         size_t best = SIZE_MAX;
         size_t most = 0;
-        for (size_t j = 0; j < sides[1].count && a->match == SIZE_MAX; ++j) {
-            const struct made_of *b = &sides[1].graphs[j];
+        for (size_t j = 0; j < sides[1].count && sides[0].match[i] == SIZE_MAX; ++j) {
+            const struct made_of *b = sides[1].list[j];
             size_t larger = a->count > b->count ? a->count : b->count;
-            size_t common = b->match == SIZE_MAX ? in_common(a, b) : 0;
+            size_t common = sides[1].match[j] == SIZE_MAX ? in_common(a, b) : 0;
             if (2 * common > larger && common > most) {
                 most = common;
                 best = j;
@@ -165,75 +171,186 @@ static void match_alike(struct side *sides)
     }
 }
 
-static void put(struct diff_graph *to, unsigned side, struct made_of *from)
+static struct matched matched_new(size_t count)
 {
-    to->graph[side] = from->graph;
-    to->launches[side] = from->launches;
-    to->time[side] = from->time;
+    struct matched matched = {memory_new(count, sizeof(struct made_of *)),
+                              memory_new(count, sizeof(size_t)), count};
+    for (size_t i = 0; i < count; ++i)
+        matched.match[i] = SIZE_MAX;
+    return matched;
+}
+
+static void matched_free(struct matched *matched)
+{
+    free(matched->list);
+    free(matched->match);
+}
+
+/* Rows of graphs that match, and the first of each, by which others are. */
+struct rows {
+    struct diff_graph *list;
+    struct made_of **first;
+    size_t count;
+};
+
+static struct diff_graph *add_row(struct rows *rows, struct made_of *first, size_t runs)
+{
+    struct diff_graph *row = &rows->list[rows->count];
+    *row = (struct diff_graph){.graph = memory_new(runs, sizeof(rtl_graph_t *)),
+                               .launches = memory_new(runs, sizeof(uint64_t)),
+                               .time = memory_new(runs, sizeof(struct stats *))};
+    rows->first[rows->count++] = first;
+    return row;
+}
+
+static void put(struct diff_graph *to, size_t run, struct made_of *from)
+{
+    to->graph[run] = from->graph;
+    to->launches[run] = from->launches;
+    to->time[run] = memory_new(1, sizeof(struct stats));
+    *to->time[run] = from->time;
     from->time = (struct stats){0};
 }
 
-static void list_pairs(struct side *sides, struct diff_graphs *graphs)
+/* Puts the graphs of a run into the rows from `begin` on, which are of its side. */
+static void add_run(struct rows *rows, size_t begin, struct side *graphs, size_t run, size_t runs)
 {
-    graphs->list = memory_new(sides[0].count + sides[1].count, sizeof *graphs->list);
-    for (size_t i = 0; i < sides[0].count; ++i) {
-        struct diff_graph *to = &graphs->list[graphs->count++];
-        put(to, 0, &sides[0].graphs[i]);
-        if (sides[0].graphs[i].match != SIZE_MAX)
-            put(to, 1, &sides[1].graphs[sides[0].graphs[i].match]);
-    }
+    struct matched sides[2] = {matched_new(rows->count - begin), matched_new(graphs->count)};
+    for (size_t i = 0; i < sides[0].count; ++i)
+        sides[0].list[i] = rows->first[begin + i];
     for (size_t i = 0; i < sides[1].count; ++i)
-        if (sides[1].graphs[i].match == SIZE_MAX)
-            put(&graphs->list[graphs->count++], 1, &sides[1].graphs[i]);
+        sides[1].list[i] = &graphs->graphs[i];
+    match_same(sides);
+    match_alike(sides);
+    for (size_t i = 0; i < graphs->count; ++i) {
+        size_t match = sides[1].match[i];
+        struct diff_graph *row = match == SIZE_MAX ? add_row(rows, &graphs->graphs[i], runs)
+                                                   : &rows->list[begin + match];
+        put(row, run, &graphs->graphs[i]);
+    }
+    matched_free(&sides[0]);
+    matched_free(&sides[1]);
 }
 
-static void compare_all(struct diff_graphs *graphs)
+/* Makes one row of two. */
+static void join(struct diff_graph *row, struct diff_graph *other, const struct diff_runs *runs)
+{
+    for (size_t run = runs->begin[1]; run < runs->begin[2]; ++run) {
+        row->graph[run] = other->graph[run];
+        row->launches[run] = other->launches[run];
+        row->time[run] = other->time[run];
+        other->time[run] = NULL;
+    }
+}
+
+static void free_row(struct diff_graph *row, size_t runs)
+{
+    for (size_t run = 0; run < runs; ++run)
+        if (row->time[run]) {
+            stats_free(row->time[run]);
+            free(row->time[run]);
+        }
+    free(row->graph);
+    free(row->launches);
+    free(row->time);
+}
+
+/* Matches the rows of the two sides, the second's from `middle` on. */
+static void join_sides(struct rows *rows, size_t middle, const struct diff_runs *runs)
+{
+    struct matched sides[2] = {matched_new(middle), matched_new(rows->count - middle)};
+    for (size_t i = 0; i < rows->count; ++i)
+        sides[i >= middle].list[i >= middle ? i - middle : i] = rows->first[i];
+    match_same(sides);
+    match_alike(sides);
+    size_t kept = middle;
+    for (size_t i = 0; i < sides[1].count; ++i) {
+        struct diff_graph *row = &rows->list[middle + i];
+        if (sides[1].match[i] == SIZE_MAX) {
+            rows->list[kept++] = *row;
+            continue;
+        }
+        join(&rows->list[sides[1].match[i]], row, runs);
+        free_row(row, diff_runs_all(runs));
+    }
+    rows->count = kept;
+    matched_free(&sides[0]);
+    matched_free(&sides[1]);
+}
+
+/* A launch is as long as what is between its kernels, too. */
+static void compare_all(const struct diff_runs *runs, struct diff_graphs *graphs)
 {
     struct comparison **family = memory_new(graphs->count, sizeof(struct comparison *));
     size_t count = 0;
     for (size_t i = 0; i < graphs->count; ++i) {
-        struct diff_graph *graph = &graphs->list[i];
-        if (!graph->graph[0] || !graph->graph[1])
+        struct diff_graph *row = &graphs->list[i];
+        for (size_t run = 0; run < diff_runs_all(runs); ++run)
+            row->in[run >= runs->begin[1]] |= row->graph[run] != NULL;
+        if (!row->in[0] || !row->in[1])
             continue;
-        compare(&graph->time[0], &graph->time[1], &graph->comparison);
-        family[count++] = &graph->comparison;
+        row->timed = diff_runs_has(runs, row->time, 0) && diff_runs_has(runs, row->time, 1);
+        diff_runs_compare(runs, row->time, COMPARE_WALL, &row->comparison);
+        family[count++] = &row->comparison;
     }
     compare_family(family, count);
     free(family);
 }
 
-rtl_status_t diff_graphs_read(rtl_trace_t *const traces[2], struct diff_graphs *graphs)
+static struct rows make_rows(const struct diff_runs *runs, struct side *sides)
 {
-    struct side sides[2] = {{0}};
+    size_t most = 0;
+    size_t middle = 0;
+    for (size_t run = 0; run < diff_runs_all(runs); ++run)
+        most += sides[run].count;
+    struct rows rows = {memory_new(most, sizeof *rows.list),
+                        memory_new(most, sizeof(struct made_of *)), 0};
+    for (size_t run = 0; run < diff_runs_all(runs); ++run) {
+        middle = run == runs->begin[1] ? rows.count : middle;
+        add_run(&rows, run < runs->begin[1] ? 0 : middle, &sides[run], run, diff_runs_all(runs));
+    }
+    join_sides(&rows, middle, runs);
+    return rows;
+}
+
+rtl_status_t diff_graphs_read(const struct diff_runs *runs, struct diff_graphs *graphs)
+{
+    struct side sides[2 * DIFF_MOST_RUNS] = {{0}};
     struct texts texts = {0};
     rtl_status_t status = RTL_OK;
     *graphs = (struct diff_graphs){0};
-    for (unsigned i = 0; i < 2 && status == RTL_OK; ++i)
-        status = read_side(traces[i], &texts, &sides[i]);
+    for (size_t run = 0; run < diff_runs_all(runs) && status == RTL_OK; ++run)
+        status = read_side(runs->traces[run], &texts, &sides[run]);
     if (status == RTL_OK) {
-        match_same(sides);
-        match_alike(sides);
-        list_pairs(sides, graphs);
-        compare_all(graphs);
+        struct rows rows = make_rows(runs, sides);
+        free(rows.first);
+        *graphs = (struct diff_graphs){rows.list, rows.count};
+        compare_all(runs, graphs);
     }
-    for (unsigned i = 0; i < 2; ++i) {
-        for (size_t j = 0; j < sides[i].count; ++j) {
-            stats_free(&sides[i].graphs[j].time);
-            free(sides[i].graphs[j].names);
-            free(sides[i].graphs[j].sorted);
+    for (size_t run = 0; run < diff_runs_all(runs); ++run) {
+        for (size_t j = 0; j < sides[run].count; ++j) {
+            stats_free(&sides[run].graphs[j].time);
+            free(sides[run].graphs[j].names);
+            free(sides[run].graphs[j].sorted);
         }
-        free(sides[i].graphs);
+        free(sides[run].graphs);
     }
     texts_free(&texts);
     return status;
 }
 
-void diff_graphs_free(struct diff_graphs *graphs)
+size_t diff_graph_run(const struct diff_runs *runs, const struct diff_graph *row, unsigned side)
 {
-    for (size_t i = 0; i < graphs->count; ++i) {
-        stats_free(&graphs->list[i].time[0]);
-        stats_free(&graphs->list[i].time[1]);
-    }
+    size_t run = runs->begin[side];
+    while (!row->graph[run])
+        ++run;
+    return run;
+}
+
+void diff_graphs_free(const struct diff_runs *runs, struct diff_graphs *graphs)
+{
+    for (size_t i = 0; i < graphs->count; ++i)
+        free_row(&graphs->list[i], diff_runs_all(runs));
     free(graphs->list);
     *graphs = (struct diff_graphs){0};
 }

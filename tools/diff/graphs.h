@@ -1,31 +1,34 @@
 /**
- * The graphs of two traces: which are the same, and how long their launches take.
+ * The graphs of all runs: which are the same, and how long their launches take.
  */
 #ifndef RTL_TOOLS_DIFF_GRAPHS_H
 #define RTL_TOOLS_DIFF_GRAPHS_H
 
-#include "analysis/compare.h"
+#include "diff/runs.h"
 
-#include <rtl/rtl_trace.h>
-
-/** A graph of each trace; NULL where it is only in the other. */
+/** A graph of each run; lists are by run. */
 struct diff_graph {
-    const rtl_graph_t *graph[2]; /**< latest generations */
-    uint64_t launches[2];
-    struct stats time[2]; /**< of launches that are whole, ns */
+    const rtl_graph_t **graph; /**< latest generations; NULL: the run does not have it */
+    uint64_t *launches;
+    struct stats **time; /**< of launches that are whole, ns; NULL as well */
+    bool in[2];          /**< a run of the side has it */
+    bool timed;          /**< both sides have launches that are whole */
     struct comparison comparison;
 };
 
 struct diff_graphs {
-    struct diff_graph *list; /**< in the order of the first trace, then those only in the second */
+    struct diff_graph *list; /**< in the order of the first runs, then those only in the second */
     size_t count;
 };
 
 /** Matches graphs: those with the same kernels in the same order, one by one; then, of the others,
- * those that have more than half of their kernels in common. The caller frees the list; on failure
- * rtlTraceError of one of the traces tells. */
-rtl_status_t diff_graphs_read(rtl_trace_t *const traces[2], struct diff_graphs *graphs);
+ * those that have more than half of their kernels in common. First those of a side's runs with each
+ * other, then the sides. The caller frees the list; on failure diff_runs_failed tells. */
+rtl_status_t diff_graphs_read(const struct diff_runs *runs, struct diff_graphs *graphs);
 
-void diff_graphs_free(struct diff_graphs *graphs);
+/** The first run of a side that has the graph; one does. */
+size_t diff_graph_run(const struct diff_runs *runs, const struct diff_graph *row, unsigned side);
+
+void diff_graphs_free(const struct diff_runs *runs, struct diff_graphs *graphs);
 
 #endif

@@ -1,31 +1,55 @@
 /**
- * The steps of two traces (analysis/steps.h): which phases are the same, and what their steps take.
+ * The steps of all runs (analysis/steps.h): which phases are the same, and what their steps take.
  */
 #ifndef RTL_TOOLS_DIFF_STEPS_H
 #define RTL_TOOLS_DIFF_STEPS_H
 
 #include "analysis/steps.h"
+#include "diff/runs.h"
 
-/** A phase of each trace; NULL where it is only in the other. */
+/** What a step has more or less of. */
+enum diff_count { DIFF_LAUNCHES, DIFF_IN_GRAPHS, DIFF_EAGER, DIFF_COPIES, DIFF_CALLS, DIFF_COUNTS };
+
+/** A phase of each run; lists are by run. */
 struct diff_phase {
-    struct phase *phase[2];
-    const struct steps_thread *thread[2]; /**< theirs */
-    bool other_kernels;     /**< they do not do the same, and were matched by their order */
+    struct phase **phase;               /**< NULL: the run does not have it */
+    const struct steps_thread **thread; /**< theirs */
+    bool in[2];                         /**< a run of the side has it */
+    size_t number;          /**< as `rtl steps` of the first run that has it shows it, from 1 */
+    bool other_kernels;     /**< the sides do not do the same, and were matched by their time */
     struct comparison step; /**< durations */
     struct comparison parts[ACTIVITIES];
+    struct comparison counts[DIFF_COUNTS]; /**< of a step, the mean of a run */
 };
 
 struct diff_steps {
-    struct steps steps[2];
-    struct diff_phase *list; /**< in the order of the first trace, then those only in the second */
+    struct steps *steps;     /**< by run */
+    struct diff_phase *list; /**< in the order of the first runs, then those only in the second */
     size_t count;
 };
 
 /** Finds and matches phases: those that do the same, in their order; then, of the others, those
- * with as many launches a step, by time. On success the caller frees it; on failure as well, and
- * rtlTraceError of one of the traces tells. */
-rtl_status_t diff_steps_read(rtl_trace_t *const traces[2], struct diff_steps *steps);
+ * with as many launches a step, by time. First those of a side's runs with each other, then the
+ * sides. `rules` are those of families. On success the caller frees it; on failure as well, and
+ * diff_runs_failed tells. */
+rtl_status_t diff_steps_read(const struct diff_runs *runs, struct family_rules *rules,
+                             struct diff_steps *steps);
 
-void diff_steps_free(struct diff_steps *steps);
+/** The first phase of a side; one of its runs has it. */
+struct phase *diff_phase_first(const struct diff_runs *runs, const struct diff_phase *row,
+                               unsigned side);
+
+/** The durations of a phase's steps, or of a part of them, by run: into `time`, which is as long as
+ * there are runs. */
+void diff_phase_times(const struct diff_runs *runs, const struct diff_phase *row,
+                      struct stats **time);
+void diff_phase_part(const struct diff_runs *runs, const struct diff_phase *row, enum activity kind,
+                     struct stats **time);
+
+/** Whether a step of the second side has more or fewer of something. */
+bool diff_phase_other_count(const struct diff_runs *runs, const struct diff_phase *row,
+                            enum diff_count what);
+
+void diff_steps_free(const struct diff_runs *runs, struct diff_steps *steps);
 
 #endif

@@ -1,0 +1,135 @@
+"""diff.py RTL: what `rtl diff` says of three runs a side of the server (steps.hip), against what was planted. Of wall and idle
+times, which are the machine's, nothing is expected."""
+import json
+import statistics
+import subprocess
+import sys
+
+rtl = sys.argv[1]
+RUNS, REQUESTS, TOKENS, NS = 3, 4, 25, 20_000
+PREFILL, DECODE, EAGER, WARM_UP = 6, 4, 1, 3
+failed = 0
+
+
+def equal(got, wanted, what):
+    global failed
+    if got != wanted:
+        print(f"{what}: got {got}, want {wanted}")
+        failed += 1
+
+
+def files(name):
+    return [f"{name}{run}.db" for run in range(1, RUNS + 1)]
+
+
+def ask(*arguments):
+    return json.loads(subprocess.run([rtl, *arguments], check=True, capture_output=True).stdout)
+
+
+def compared(name, *options):
+    seen = ask("diff", "--json", *options, *files("base"), "--", *files(name))
+    equal((seen["a_runs"], seen["b_runs"]), (files("base"), files(name)), f"files of {name}")
+    return seen
+
+
+def rows(seen):
+    return {row["a"]["what"]: row for row in seen["steps"]}
+
+
+def p50s(row, side, part):
+    return [run["parts"][part]["p50_ns"] for run in row[side + "_runs"]]
+
+
+def verdicts(seen):
+    """All that is told of the GPU's work, but for what is alike."""
+    told = {f"{name} {part}": row["parts"][part]["verdict"] for name, row in rows(seen).items()
+            for part in ("graphs", "eager", "copies")}
+    told.update({f"family {family['of']}": family["verdict"] for family in seen["families"]})
+    told.update({"kernel " + kernel["name"].split("(")[0]: kernel["verdict"] for kernel in seen["kernels"]})
+    told["total"] = seen["kernel_ns_verdict"]
+    return {what: verdict for what, verdict in told.items() if verdict not in ("alike", "too few")}
+
+
+def counts(seen):
+    return {(name, what): (round(count["a"], 2), round(count["b"], 2)) for name, row in rows(seen).items()
+            for what, count in row["counts"].items() if count["differs"]}
+
+
+def check_same():
+    seen = compared("same")
+    equal((verdicts(seen), counts(seen)), ({}, {}), "differences of equal runs")
+    equal(sorted(rows(seen)), ["graph 1", "graph 2"], "phases of equal runs")
+    decode = rows(seen)["graph 2"]
+    equal([run["steps"] for run in decode["a_runs"] + decode["b_runs"]], [REQUESTS * TOKENS] * 2 * RUNS, "steps of runs")
+    equal((decode["a"]["steps"], decode["a"]["launches"]), (RUNS * REQUESTS * TOKENS,) * 2, "steps of a side")
+    for side, name in (("a", "base"), ("b", "same")):
+        # A trace's own phases say the same of it.
+        alone = [next(phase for phase in ask("steps", "--json", file)["threads"][0]["phases"] if phase["what"] == "graph 2")
+                 for file in files(name)]
+        equal([run["time"]["p50_ns"] for run in decode[side + "_runs"]], [phase["step_ns"]["p50"] for phase in alone],
+              f"p50 of runs of {name}")
+        equal(decode[side]["time"]["p50_ns"], round(statistics.mean(phase["step_ns"]["p50"] for phase in alone)),
+              f"p50 of {name}")
+
+
+def check_slow():
+    seen = compared("slow")
+    equal(verdicts(seen), {"graph 1 graphs": "slower", "graph 2 graphs": "slower", "graph 2 eager": "slower",
+                           "family graph 1": "slower", "family graph 2": "slower", "kernel hip_takes": "slower",
+                           "total": "slower"}, "what got slower by 10 %")
+    equal(counts(seen), {}, "counts of slower runs")
+    decode = rows(seen)["graph 2"]
+    equal((p50s(decode, "a", "graphs"), p50s(decode, "b", "graphs")), ([DECODE * NS] * RUNS, [DECODE * NS * 11 // 10] * RUNS),
+          "time of the decode graph in each run")
+    kernel = seen["kernels"][0]
+    calls = WARM_UP + REQUESTS * (PREFILL + TOKENS * (DECODE + EAGER))
+    equal([run["count"] for run in kernel["b_runs"]], [calls] * RUNS, "calls in each run")
+    equal((kernel["a"]["total_ns"], kernel["b"]["total_ns"]), (RUNS * calls * NS, RUNS * calls * NS * 11 // 10), "totals")
+    family = next(family for family in seen["families"] if family["of"] == "graph 2")
+    equal((family["family"], family["a_ns"], family["b_ns"]), ("other", (DECODE + EAGER) * NS, (DECODE + EAGER) * NS * 11 // 10),
+          "time of the family in a token")
+    equal([run["total_ns"] for run in family["b_runs"]], [REQUESTS * TOKENS * (DECODE + EAGER) * NS * 11 // 10] * RUNS,
+          "time of the family in each run")
+    named = {family["family"] for family in compared("slow", "--families", "rules")["families"]}
+    equal(named, {"takes"}, "families by the user's rules")
+
+
+def check_layer():
+    seen = compared("layer")
+    equal(verdicts(seen), {"graph 2 graphs": "slower", "family graph 2": "slower", "total": "slower"}, "what a slow layer makes slower")
+    equal(set(p50s(rows(seen)["graph 2"], "b", "graphs")), {DECODE * NS + NS // 5}, "time of the decode graph with a slow layer")
+    equal(counts(seen), {}, "counts with a slow layer")
+
+
+def check_sync():
+    seen = compared("sync")
+    equal(verdicts(seen), {}, "what a wait makes slower on the GPU")
+    told = counts(seen)
+    equal(list(told), [("graph 2", "host_calls")], "counts with a wait more")
+    before, then = told["graph 2", "host_calls"]
+    # A call on the border of two steps is now in one, now in the other.
+    equal(0.75 < then - before < 1.25, True, f"host calls that a token has more: {before}, then {then}")
+
+
+def check_fused():
+    seen = compared("fused")
+    equal(verdicts(seen), {"graph 2 graphs": "faster", "family graph 2": "faster", "total": "faster"}, "what a fusion makes faster")
+    equal(counts(seen), {("graph 2", "kernels_in_graphs"): (DECODE, DECODE - 1)}, "counts with a fusion")
+    equal((rows(seen)["graph 2"]["other_kernels"], rows(seen)["graph 1"]["other_kernels"]), (True, False), "phases with a fusion")
+
+
+def check_train():
+    """A trace without the phases of the other: the families are those of whole traces, and of one run nothing is told."""
+    seen = ask("diff", "--json", "base1.db", "train.db")
+    calls = WARM_UP + REQUESTS * (PREFILL + TOKENS * (DECODE + EAGER)), 5 + 40 * 7
+    equal([(family["family"], family["of"], family["a_ns"], family["b_ns"], family["verdict"]) for family in seen["families"]],
+          [("other", None, calls[0] * NS, calls[1] * NS, "too few")], "families of whole traces")
+
+
+check_same()
+check_slow()
+check_layer()
+check_sync()
+check_fused()
+check_train()
+sys.exit(failed > 0)

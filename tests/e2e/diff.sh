@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# diff.sh BUILD PLUGIN: rtl diff of three runs a side of a server, with what is planted in the second side and without: kernels
+# that take 10 % longer, one layer that takes 20 % longer, one wait more, two kernels made one.
+source "$(dirname "$0")/lib.sh"
+export SOFTGPU_PLUGINS=$1
+
+# The sides in turn, so that what the machine does meanwhile meets all of them.
+for run in 1 2 3; do
+    for side in "base 20000" "same 20000" "slow 22000" "layer 20000 4 layer" "sync 20000 4 sync" "fused 20000 3"; do
+        read -ra words <<<"$side"
+        "$rtl" trace -q -m full --gpu soft -o "${words[0]}$run.db" -- "$bin/steps" serve "${words[@]:1}" \
+            >"${words[0]}.out" 2>"${words[0]}.err" || fail "the program ended with status $?"
+    done
+done
+"$rtl" trace -q -m full --gpu soft -o train.db -- "$bin/steps" train >train.out 2>train.err ||
+    fail "the program ended with status $?"
+echo 'hip_takes = takes' >rules
+/usr/bin/python3 "$here/diff.py" "$rtl" || fail "the differences are not those that were planted"
+
+# status WANTED ARGUMENTS...: of rtl diff.
+status() {
+    local status=0
+    "$rtl" diff "${@:2}" >status.out 2>status.err || status=$?
+    equal "status of rtl diff ${*:2}" $status "$1"
+}
+base=(base1.db base2.db base3.db)
+slow=(slow1.db slow2.db slow3.db)
+for limit in "family:other > 9%" "family:other>9 %" "kernels > 9%"; do
+    status 1 --fail-if "$limit" "${base[@]}" -- "${slow[@]}"
+    status 0 --fail-if "$limit" "${base[@]}" -- same1.db same2.db same3.db
+    status 0 --fail-if "${limit/9/11}" "${base[@]}" -- "${slow[@]}"
+done
+status 1 --families rules -f "family:takes > 9%" "${base[@]}" -- "${slow[@]}"
+equal "what is beyond its limit" "$(cat status.err)" "rtl: families of graph 2: takes got slower by 10.0 %, more than 9 %
+rtl: families of graph 1: takes got slower by 10.0 %, more than 9 %"
+# A name, or a number; nobody gets slower by that much, on whichever machine (tools.Diff has some that do).
+status 0 --fail-if "graph 2 > 100000%" base1.db slow1.db
+status 0 --fail-if "1 > 100000%" --fail-if "2 > 100000%" base1.db slow1.db
+# Other ways to write the same sides; options may stand anywhere.
+"$rtl" diff "${base[@]}" -- "${slow[@]}" >one.list
+"$rtl" diff -- "${base[@]}" -- "${slow[@]}" >other.list
+cmp -s one.list other.list || fail "a first -- changes what is compared"
+"$rtl" diff base1.db slow1.db >one.list
+"$rtl" diff base1.db -- slow1.db >other.list
+cmp -s one.list other.list || fail "two files are not two sides of one"
+grep -q "one run a side cannot tell" one.list || fail "nothing is said of one run a side"
+long=$(awk 'length > 100' one.list)
+equal 'lines longer than 100 columns' "$long" ''
+
+# Which phase is found first is the machine's.
+phases="1 (graph 1), 2 (graph 2)"
+! "$rtl" steps --json base1.db | jq -e '.threads[0].phases[0].what == "graph 2"' >phases.out || phases="1 (graph 2), 2 (graph 1)"
+# refused SENTENCE ARGUMENTS...: status 2, one sentence that says so.
+refused() {
+    status 2 "${@:2}"
+    equal "what rtl diff ${*:2} says" "$(cat status.err)" "rtl: $1"
+    equal "what rtl diff ${*:2} writes" "$(cat status.out)" ""
+}
+refused "--fail-if: the traces have no phase 'decode' in common: $phases" -f "decode > 3%" base1.db slow1.db
+refused "--fail-if: the traces have no phase 'graph' in common: $phases" -f "graph > 3%" base1.db slow1.db
+refused "--fail-if: the traces have no phase '3' in common: $phases" -f "3 > 3%" base1.db slow1.db
+refused "--fail-if: the traces have no family 'gem' in common: other" -f "family:gem > 3%" base1.db slow1.db
+refused "--fail-if: the traces have no phase 'graph 2' in common, and no other one" -f "graph 2 > 3%" base1.db train.db
+refused "--fail-if is given twice for graph 2" -f "graph 2 > 1%" -f "graph 2>2%" base1.db slow1.db
+refused "--fail-if is given twice for family:gemm" -f "family:gemm > 1%" -f "family:gemm>2%" base1.db slow1.db
+refused "no trace was named behind --: rtl diff FILE FILE -- FILE FILE" base1.db base2.db --
+refused "two traces at a time: 'base3.db' is a third one; of several runs a side: rtl diff FILE FILE -- FILE FILE" "${base[@]}"
+refused "none cannot be opened: No such file or directory" --families none base1.db slow1.db
+many=()
+for ((i = 0; i < 101; i++)); do many+=(base1.db); done
+refused "a side has 100 runs at most: 'base1.db' is one more" base1.db -- "${many[@]}"
