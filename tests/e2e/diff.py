@@ -126,7 +126,38 @@ def check_train():
           [("other", None, calls[0] * NS, calls[1] * NS, "too few")], "families of whole traces")
 
 
+def places(name):
+    """Places in the layers of the model (steps.hip, layers) and of one with a plant: what, places, families, verdict."""
+    seen = ask("graph", "diff", "--json", "--families", "model.rules", "model.db", name + ".db")["layers"]
+    rows = [(row["what"], [place["place"] for place in row["a"]], [place["place"] for place in row["b"]],
+             [place["family"] for place in row["b"]], row["verdict"]) for row in seen["places"]]
+    return seen, rows
+
+
+def check_places():
+    families = ["norm", "gemm", "elementwise", "norm"]
+    same = [("same", [place], [place], [family], "alike") for place, family in enumerate(families)]
+    seen, rows = places("model")
+    equal(rows, same, "places of a graph and itself")
+    equal([(seen[side]["layers"], seen[side]["nodes"]) for side in ("a", "b")], [(6, 4)] * 2, "layers")
+    _, rows = places("model12")
+    equal(rows, same[:1] + [("same", [1], [1], ["gemm"], "slower")] + same[2:], "places of which one is slower")
+    seen, rows = places("modelfused")
+    equal(rows, same[:2] + [("fused", [2, 3], [2], ["elementwise"], "too few")], "places of which two are fused")
+    equal([(seen[side]["layers"], seen[side]["nodes"]) for side in ("a", "b")], [(6, 4), (6, 3)], "layers with a fusion")
+    _, rows = places("modelbatch")
+    equal(rows[1][:4], ("other kernel", [1], [1], ["gemm"]), "the place with another kernel")
+    equal(rows[:1] + rows[2:], same[:1] + same[2:], "the other places of another batch")
+    seen, rows = places("modellayer")
+    equal(rows, same, "places with a slow layer, which is one of six")
+    # 40 us more.
+    usual = seen["a"]["usual_ns"]
+    outlying = [[(layer["layer"], round(layer["away"], 6)) for layer in seen[side]["outlying"]] for side in ("a", "b")]
+    equal(outlying, [[], [(3, round(40_000 / usual, 6))]], "the slow layer")
+
+
 check_same()
+check_places()
 check_slow()
 check_layer()
 check_sync()

@@ -14,8 +14,28 @@ for run in 1 2 3; do
 done
 "$rtl" trace -q -m full --gpu soft -o train.db -- "$bin/steps" train >train.out 2>train.err ||
     fail "the program ended with status $?"
+# A graph of layers.
+for side in "model 200000" "model12 224000" "modellayer 200000 4 layer" "modelfused 200000 4 fused" "modelbatch 200000 4 batch"; do
+    read -ra words <<<"$side"
+    "$rtl" trace -q -m full --gpu soft -o "${words[0]}.db" -- "$bin/steps" layers "${words[@]:1}" >"${words[0]}.out" \
+        2>"${words[0]}.err" || fail "the program ended with status $?"
+done
 echo 'hip_takes = takes' >rules
+printf '%s\n' 'hip_(takes|move) = gemm' 'hip_(scale|add) = elementwise' 'hip_lasts = norm' >model.rules
 /usr/bin/python3 "$here/diff.py" "$rtl" || fail "the differences are not those that were planted"
+
+# shows TRACE PATTERN: a line of what is shown of the model's graph and that of the trace, in 80 columns before the kernels' names.
+shows() {
+    "$rtl" graph diff --families model.rules model.db "$1" >places.out
+    grep -Eq -- "$2" places.out || fail "rtl graph diff model.db $1 does not show '$2'"
+    long=$(sed '1d; /^  node /,$d' places.out | awk 'length > 80')
+    equal "lines of $1 longer than 80 columns" "$long" ""
+}
+shows model12.db '^      1     1  200\.0 us  224\.0 us  \+12\.0 %  0\.0 %  gemm$'
+shows modellayer.db '^  layer 3 is outlying in the second alone: its kernels take \+18\.5 %$'
+shows modelfused.db '^  6 layers of 4 nodes, then 6 layers of 3 nodes$'
+shows modelfused.db '^    2\+3     2 .* fused: elementwise\+norm$'
+shows modelbatch.db '^      1     1 .* other kernel: gemm$'
 
 # status WANTED ARGUMENTS...: of rtl diff.
 status() {

@@ -1,5 +1,5 @@
-// steps serve|train|make|stop|parts [NS [KERNELS [PLANT]]]: what a server, a trainer, a maker of
-// graphs and one of parts of steps do, whose steps and calls are known.
+// steps serve|train|make|stop|parts|layers [NS [KERNELS [PLANT]]]: what a server, a trainer, a
+// maker of graphs and one of parts of steps do, whose steps and calls are known.
 //
 // A kernel takes NS (20000) on the software GPU; the decode graph has so many KERNELS (4). PLANT is
 // "layer": its third one takes 20 % longer; or "sync": each token waits once more.
@@ -21,6 +21,11 @@
 // parts: 3 requests, of which a token is a launch of each of 3 graphs (3, 4 and 5 kernels), a
 // kernel and a wait, and the prefill 30 kernels and no graph; 10 tokens each. Then 5 launches of
 // graph 4, and 5 once it is of other workgroups. Each graph is updated before its first launch.
+//
+// layers: 20 launches of a graph of hip_scale, 6 layers, and hip_where. A layer is hip_lasts (8
+// us), hip_takes, hip_add and hip_lasts (6 us, two workgroups). With PLANT "layer" hip_takes takes
+// 20 % longer in layer 3; with "fused" hip_scale stands for the last two; with "batch" all grids
+// are twice as large, and hip_move stands for hip_takes.
 
 #include "../softgpu/hip/check.h"
 #include "roctx.h"
@@ -31,9 +36,10 @@ namespace
 {
 
 const int requests = 4, tokens = 25, prefill_kernels = 6;
-const int slow_kernel = 2;
+const int slow_kernel = 2, slow_layer = 3;
+const int model_layers = 6, model_launches = 20;
 int decode_kernels = 4;
-bool planted_layer, planted_sync;
+bool planted_layer, planted_sync, planted_fusion, planted_batch;
 const int iterations = 40, iteration_kernels = 7, other_kernels = 5;
 const int parts_graphs = 3, parts_requests = 3, parts_tokens = 10, parts_prefill = 30;
 const int parts_launches = 5;
@@ -217,6 +223,44 @@ void parts()
           "kernels that ran");
 }
 
+void launch_layer(int layer, unsigned grid)
+{
+    auto *values = static_cast<int *>(memory);
+    auto *bytes = static_cast<uint8_t *>(memory);
+    const uint32_t *ns = planted_layer && layer == slow_layer ? takes + 1 : takes;
+    hip_lasts<<<dim3(grid), dim3(64), 0, stream>>>(counter, 8000);
+    if (planted_batch) {
+        hip_move<<<dim3(grid), dim3(64), 0, stream>>>(bytes, bytes + 64, 64);
+    } else {
+        hip_takes<<<dim3(grid), dim3(64), 0, stream>>>(counter, ns);
+    }
+    if (planted_fusion) {
+        hip_scale<<<dim3(2 * grid), dim3(64), 0, stream>>>(values, 64, 1);
+    } else {
+        hip_add<<<dim3(grid), dim3(64), 0, stream>>>(values, 64, 1);
+        hip_lasts<<<dim3(2 * grid), dim3(64), 0, stream>>>(counter, 6000);
+    }
+}
+
+void layers()
+{
+    hipGraph_t graph = nullptr;
+    hipGraphExec_t exec = nullptr;
+    unsigned grid = planted_batch ? 2 : 1;
+    MUST(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    hip_scale<<<dim3(grid), dim3(64), 0, stream>>>(static_cast<int *>(memory), 64, 1);
+    for (int layer = 0; layer < model_layers; layer++) {
+        launch_layer(layer, grid);
+    }
+    hip_where<<<dim3(1), dim3(64), 0, stream>>>(static_cast<int *>(memory));
+    MUST(hipStreamEndCapture(stream, &graph));
+    MUST(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+    for (int i = 0; i < model_launches; i++) {
+        MUST(hipGraphLaunch(exec, stream));
+        MUST(hipStreamSynchronize(stream));
+    }
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -233,6 +277,8 @@ int main(int argc, char **argv)
     decode_kernels = argc > 3 ? std::atoi(argv[3]) : decode_kernels;
     planted_layer = argc > 4 && std::strcmp(argv[4], "layer") == 0;
     planted_sync = argc > 4 && std::strcmp(argv[4], "sync") == 0;
+    planted_fusion = argc > 4 && std::strcmp(argv[4], "fused") == 0;
+    planted_batch = argc > 4 && std::strcmp(argv[4], "batch") == 0;
     if (argc > 1 && std::strcmp(argv[1], "train") == 0) {
         train();
     } else if (argc > 1 && std::strcmp(argv[1], "make") == 0) {
@@ -241,6 +287,8 @@ int main(int argc, char **argv)
         stop();
     } else if (argc > 1 && std::strcmp(argv[1], "parts") == 0) {
         parts();
+    } else if (argc > 1 && std::strcmp(argv[1], "layers") == 0) {
+        layers();
     } else {
         serve();
     }

@@ -22,6 +22,7 @@ struct watcher {
     uint32_t *order; /* by number of node: its place among those with kernels, or RTL_TRACE_NONE */
     size_t order_count;
     bool *seen;                /* by place: in this launch */
+    uint64_t *work;            /* by layer: of its kernels in this launch */
     struct stretch *stretches; /* before, layers, the odd one, after */
 };
 
@@ -97,6 +98,7 @@ static void begin(struct watcher *watcher, const struct graph_reading *reading,
     watcher->seen = memory_new(layers->node_count, sizeof *watcher->seen);
     find_block(layers, reading);
     watcher->stretches = memory_new(layers->period.count + 3, sizeof *watcher->stretches);
+    watcher->work = memory_new(layers->period.count, sizeof *watcher->work);
 }
 
 /* Whether a launch has kernels of just the nodes that the first one had. */
@@ -152,13 +154,17 @@ static void add_launch(struct watcher *watcher, const struct graph_kernel *kerne
             struct graph_place *place = &layers->places[within % period->length];
             stretch(watcher->stretches + 1 + within / period->length, &kernels[i], i == 0);
             stats_add(&place->time, kernels[i].end - kernels[i].start);
+            watcher->work[within / period->length] += kernels[i].end - kernels[i].start;
             if (i > 0)
                 stats_add(&place->gap, kernels[i].gap);
         }
     }
     add_stretch(&layers->before, watcher->stretches);
-    for (size_t i = 0; i < period->count; ++i)
+    for (size_t i = 0; i < period->count; ++i) {
         add_stretch(&layers->layers[i].took, &watcher->stretches[i + 1]);
+        stats_add(&layers->layers[i].work, watcher->work[i]);
+        watcher->work[i] = 0;
+    }
     add_stretch(&layers->odd, odd);
     add_stretch(&layers->after, after);
 }
@@ -207,23 +213,36 @@ static uint64_t distance(uint64_t a, uint64_t b)
     return a > b ? a - b : b - a;
 }
 
+struct graph_usual graph_usual_of(uint64_t *values, size_t count)
+{
+    struct graph_usual usual = {.value = median(values, count)};
+    for (size_t i = 0; i < count; ++i)
+        values[i] = distance(values[i], usual.value);
+    usual.distance = median(values, count);
+    return usual;
+}
+
+bool graph_usual_is_not(const struct graph_usual *usual, uint64_t value)
+{
+    uint64_t away = distance(value, usual->value);
+    return away > OUTLYING_DISTANCES * usual->distance && away > usual->value / OUTLYING_PART;
+}
+
 void graph_layers_judge(struct graph_layers *layers)
 {
+    struct graph_usual usual = {0};
     size_t count = layers->period.count;
     uint64_t *values = memory_new(count, sizeof *values);
-    if (count > 0) {
-        for (size_t i = 0; i < count; ++i)
-            values[i] = stats_quantile(&layers->layers[i].took.time, 500);
-        layers->usual = median(values, count);
-        for (size_t i = 0; i < count; ++i)
-            values[i] = distance(values[i], layers->usual);
-        layers->distance = median(values, count);
-    }
+    for (size_t i = 0; i < count; ++i)
+        values[i] = stats_quantile(&layers->layers[i].took.time, 500);
+    if (count > 0)
+        usual = graph_usual_of(values, count);
     free(values);
+    layers->usual = usual.value;
+    layers->distance = usual.distance;
     for (size_t i = 0; i < count; ++i) {
-        uint64_t away = distance(stats_quantile(&layers->layers[i].took.time, 500), layers->usual);
-        layers->layers[i].outlying =
-            away > OUTLYING_DISTANCES * layers->distance && away > layers->usual / OUTLYING_PART;
+        uint64_t p50 = stats_quantile(&layers->layers[i].took.time, 500);
+        layers->layers[i].outlying = graph_usual_is_not(&usual, p50);
         layers->outlying += layers->layers[i].outlying;
     }
 }
@@ -237,6 +256,7 @@ rtl_status_t graph_layers_read(rtl_trace_t *trace, const rtl_graph_t *graph,
     free(watcher.order);
     free(watcher.seen);
     free(watcher.stretches);
+    free(watcher.work);
     if (status == RTL_OK)
         graph_layers_judge(layers);
     else
@@ -252,8 +272,10 @@ static void free_section(struct graph_section *section)
 
 void graph_layers_free(struct graph_layers *layers)
 {
-    for (size_t i = 0; i < layers->period.count; ++i)
+    for (size_t i = 0; i < layers->period.count; ++i) {
         free_section(&layers->layers[i].took);
+        stats_free(&layers->layers[i].work);
+    }
     for (size_t i = 0; i < layers->period.length; ++i) {
         stats_free(&layers->places[i].time);
         stats_free(&layers->places[i].gap);

@@ -21,7 +21,8 @@ struct graph_section {
 
 struct graph_layer {
     struct graph_section took;
-    bool outlying; /**< its p50 is further from the usual one than graph_layers_limit */
+    struct stats work; /**< of its kernels in a launch, added up, ns */
+    bool outlying;     /**< its p50 is further from the usual one than graph_layers_limit */
 };
 
 /** The nodes that have the same place in each layer. */
@@ -50,6 +51,17 @@ struct graph_layers {
  * success the caller frees both; on failure rtlTraceError tells. */
 rtl_status_t graph_layers_read(rtl_trace_t *trace, const rtl_graph_t *graph,
                                struct graph_reading *reading, struct graph_layers *layers);
+
+/** What is usual among values: their median, and that of their distances from it. */
+struct graph_usual {
+    uint64_t value, distance;
+};
+
+/** Sorts the values, one at least. */
+struct graph_usual graph_usual_of(uint64_t *values, size_t count);
+
+/** Whether a value is further from the usual one than 4 times the distance, and 5 % of it. */
+bool graph_usual_is_not(const struct graph_usual *usual, uint64_t value);
 
 /** Finds the usual p50 and the outlying layers of times that are there; graph_layers_read does. */
 void graph_layers_judge(struct graph_layers *layers);

@@ -104,7 +104,7 @@ _rtl() {
             list) options+=" --top --generations$launches" ;;
             show) options+=" --top --sort --layers --wide --kernel$launches" ;;
             launches) options+=" --top --all --wide$launches" ;;
-            diff) options+=" --top --all --wide" ;;
+            diff) options+=" --top --families --all --wide" ;;
             costs) options+=" --top$processes" ;;
             esac
             ;;

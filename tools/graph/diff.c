@@ -1,6 +1,8 @@
-/* rtl graph diff: two graphs, generations or traces, node by node. */
+/* rtl graph diff: two graphs, generations or traces, node by node, and by place in their layers. */
 #include "analysis/compare.h"
 #include "analysis/graph_id.h"
+#include "analysis/graph_layers.h"
+#include "analysis/graph_read.h"
 #include "common/command.h"
 #include "common/memory.h"
 #include "common/open.h"
@@ -12,7 +14,7 @@
 #include "common/texts.h"
 #include "graph/align.h"
 #include "graph/parts.h"
-#include "analysis/graph_read.h"
+#include "graph/places_diff.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -28,6 +30,7 @@ struct options {
     struct graph_id ids[2];
     unsigned path_count, id_count;
     unsigned top;
+    const char *families; /* file of rules, NULL: none */
     bool all, wide, json;
 };
 
@@ -37,6 +40,7 @@ struct side {
     const rtl_graph_t *graph;
     struct graph_name name;
     struct graph_reading reading;
+    struct graph_layers layers;
     uint32_t *nodes; /* those with kernels, in order */
     size_t count;
     struct align_key *keys;
@@ -65,6 +69,7 @@ struct diff {
     struct change *changes; /* the largest first */
     size_t change_count;
     struct comparison launch;
+    struct places_diff places;
     size_t matched, only[2], slower, faster;
 };
 
@@ -134,7 +139,7 @@ static int read_side(struct diff *diff, struct side *side, struct graph_id id)
         return status;
     side->graph = choose(generations, count);
     side->name = graph_id_name(side->trace, side->graph->process, side->graph->graph);
-    if (graph_read(side->trace, side->graph, 1, &side->reading) != RTL_OK)
+    if (graph_layers_read(side->trace, side->graph, &side->reading, &side->layers) != RTL_OK)
         return open_failed(side->trace, side->path);
     make_keys(diff, side);
     return EXIT_FINE;
@@ -223,6 +228,13 @@ static void compare_nodes(struct diff *diff)
         add_change(diff, pair, &pair->gap, true);
     }
     qsort(diff->changes, diff->change_count, sizeof *diff->changes, by_size);
+}
+
+static void compare_places(struct diff *diff, struct family_rules *rules)
+{
+    const struct places_side sides[] = {{&diff->sides[0].layers, &diff->sides[0].reading},
+                                        {&diff->sides[1].layers, &diff->sides[1].reading}};
+    places_diff_make(sides, rules, &diff->places);
 }
 
 static void compare_launches(struct diff *diff)
@@ -337,13 +349,24 @@ static void show_changes(const struct diff *diff)
                                     : "; shown is what differs with 99 % over all nodes together");
 }
 
-static void show_only(const struct diff *diff, unsigned side, const char *title)
+/* Nodes in layers are told by their places. */
+static bool is_only(const struct diff *diff, const struct pair *pair, unsigned side)
+{
+    return pair->node[!side] == RTL_TRACE_NONE && pair->node[side] != RTL_TRACE_NONE &&
+           !places_diff_has(&diff->places, side, pair->node[side]);
+}
+
+static void show_only(const struct diff *diff, unsigned side)
 {
     unsigned top = diff->options->top;
+    size_t count = 0;
     size_t shown = 0;
-    if (diff->only[side] == 0)
+    for (size_t i = 0; i < diff->pair_count; ++i)
+        count += is_only(diff, &diff->pairs[i], side);
+    if (count == 0)
         return;
-    (void)printf("\n%s\n", title);
+    (void)printf("\nonly in the %s%s\n", side ? "second" : "first",
+                 diff->places.found ? ", outside of the layers" : "");
     struct table *table = table_new("rrn");
     table_wide(table, diff->options->wide);
     table_cell(table, "node");
@@ -351,9 +374,7 @@ static void show_only(const struct diff *diff, unsigned side, const char *title)
     table_cell(table, "kernel");
     for (size_t i = 0; i < diff->pair_count; ++i) {
         const struct pair *pair = &diff->pairs[i];
-        if (pair->node[!side] != RTL_TRACE_NONE || pair->node[side] == RTL_TRACE_NONE)
-            continue;
-        if (top && shown++ >= top)
+        if (!is_only(diff, pair, side) || (top && shown++ >= top))
             continue;
         struct graph_node *node = &diff->sides[side].reading.nodes[pair->node[side]];
         table_cell(table, show_count(pair->node[side]).text);
@@ -361,16 +382,17 @@ static void show_only(const struct diff *diff, unsigned side, const char *title)
         table_cell(table, node->name);
     }
     table_print(table, stdout);
-    if (top && diff->only[side] > top)
-        (void)printf("  and %zu more (--top 0)\n", diff->only[side] - top);
+    if (top && count > top)
+        (void)printf("  and %zu more (--top 0)\n", count - top);
 }
 
 static int show_text(const struct diff *diff)
 {
     show_head(diff);
+    places_diff_show(&diff->places, diff->options->all);
     show_changes(diff);
-    show_only(diff, 0, "only in the first");
-    show_only(diff, 1, "only in the second");
+    show_only(diff, 0);
+    show_only(diff, 1);
     return EXIT_FINE;
 }
 
@@ -411,18 +433,19 @@ static int show_json(const struct diff *diff)
     json_t *nodes = json_array();
     for (size_t i = 0; i < diff->pair_count; ++i)
         (void)json_array_append_new(nodes, json_pair(diff, &diff->pairs[i]));
-    return open_print_json(
-        json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o}", "a", json_side(&diff->sides[0]),
-                  "b", json_side(&diff->sides[1]), "launch", json_comparison(&diff->launch),
-                  "matched", (json_int_t)diff->matched, "slower", (json_int_t)diff->slower,
-                  "faster", (json_int_t)diff->faster, "only_a", (json_int_t)diff->only[0], "only_b",
-                  (json_int_t)diff->only[1], "nodes", nodes),
-        EXIT_FINE);
+    return open_print_json(json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "a",
+                                     json_side(&diff->sides[0]), "b", json_side(&diff->sides[1]),
+                                     "launch", json_comparison(&diff->launch), "matched",
+                                     (json_int_t)diff->matched, "slower", (json_int_t)diff->slower,
+                                     "faster", (json_int_t)diff->faster, "only_a",
+                                     (json_int_t)diff->only[0], "only_b", (json_int_t)diff->only[1],
+                                     "nodes", nodes, "layers", places_diff_json(&diff->places)),
+                           EXIT_FINE);
 }
 
 /* The whole. */
 
-static int run(struct diff *diff)
+static int run(struct diff *diff, struct family_rules *rules)
 {
     int status = EXIT_FINE;
     for (unsigned i = 0; i < 2 && status == EXIT_FINE; ++i)
@@ -433,15 +456,18 @@ static int run(struct diff *diff)
     match(diff);
     compare_nodes(diff);
     compare_launches(diff);
+    compare_places(diff, rules);
     status = diff->options->json ? show_json(diff) : show_text(diff);
     free(diff->pairs);
     free(diff->changes);
+    places_diff_free(&diff->places);
     return status;
 }
 
 static void release(struct diff *diff)
 {
     for (unsigned i = 0; i < 2; ++i) {
+        graph_layers_free(&diff->sides[i].layers);
         graph_reading_free(&diff->sides[i].reading);
         free(diff->sides[i].nodes);
         free(diff->sides[i].keys);
@@ -451,7 +477,11 @@ static void release(struct diff *diff)
     texts_free(&diff->shapes);
 }
 
+enum { KEY_FAMILIES = 256 };
+
 static const struct argp_option option_list[] = {
+    {"families", KEY_FAMILIES, "FILE", 0, "rules for families of kernels, before the built-in ones",
+     0},
     {"top", 'n', "COUNT", 0, "how many nodes are shown, 20 by default, 0 for all", 0},
     {"all", 'a', NULL, 0, "show nodes that do not differ too", 0},
     {"wide", 'w', NULL, 0, "show names whole, however narrow the terminal is", 0},
@@ -481,6 +511,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     switch (key) {
     case 'n':
         return parse_count("top", value, &options->top);
+    case KEY_FAMILIES:
+        options->families = value;
+        return 0;
     case 'a':
         options->all = true;
         return 0;
@@ -510,7 +543,10 @@ int graph_diff(int argc, char **argv)
         "says so (with less than 1 % chance of one wrong word or more about all nodes together, by "
         "Holm's method) and the 95 % interval of the difference of the medians (Price and Bonett) "
         "leaves out 0. Replays that follow each other are alike, and count for less accordingly. "
-        "Fewer than 8 launches tell nothing.\n\n"
+        "Fewer than 8 launches tell nothing.\n"
+        "Where both have layers (rtl graph show --layers), these are compared by place in the "
+        "layer: places match by name, and between those by family of kernels, so that another "
+        "batch size or a fusion shifts nothing.\n\n"
         "Examples:\n"
         "  rtl graph diff a.db b.db 3\n"
         "  rtl graph diff a.db b.db 3 4.1\n"
@@ -534,8 +570,9 @@ int graph_diff(int argc, char **argv)
         diff.sides[i].trace = open_trace(diff.sides[i].path);
         status = diff.sides[i].trace ? EXIT_FINE : EXIT_USAGE;
     }
-    if (status == EXIT_FINE)
-        status = run(&diff);
+    struct family_rules *rules = status == EXIT_FINE ? family_rules_read(options.families) : NULL;
+    status = rules ? run(&diff, rules) : EXIT_USAGE;
     release(&diff);
+    family_rules_free(rules);
     return status;
 }
