@@ -215,11 +215,16 @@ const char *CompareRuns_ByHand(void)
 
     /* A number for each run. */
     static const double numbers[] = {100, 102, 104, 110, 111, 115};
-    const struct compare_numbers left = {numbers, 3};
-    const struct compare_numbers right = {numbers + 3, 3};
+    const struct compare_numbers left = {numbers, 3, 0};
+    const struct compare_numbers right = {numbers + 3, 3, 0};
     compare_numbers(&left, &right, &one);
     CHECK(one.difference == 10 && near(one.p, student_chance(10 / error, 4), 1e-12));
-    const struct compare_numbers single = {numbers, 1};
+    /* Each is unsure by more than they differ. */
+    const struct compare_numbers unsure = {numbers + 3, 3, 47};
+    const struct compare_numbers none = {numbers, 3, 47};
+    compare_numbers(&none, &unsure, &one);
+    CHECK(near(one.p, student_chance(10 / sqrt(47.0 * 2 / 3), 4), 1e-12));
+    const struct compare_numbers single = {numbers, 1, 0};
     compare_numbers(&single, &single, &one);
     CHECK(one.verdict == COMPARE_TOO_FEW);
     for (size_t i = 0; i < 6; ++i)

@@ -130,6 +130,7 @@ void compare_numbers(const struct compare_numbers *a, const struct compare_numbe
     begin(mean_of(a->list, a->count), mean_of(b->list, b->count), comparison);
     if (a->count + b->count <= 2)
         return;
-    const struct spread spread[] = {{a->list, a->count, 0}, {b->list, b->count, 0}};
+    const struct spread spread[] = {{a->list, a->count, a->unsure * (double)a->count},
+                                    {b->list, b->count, b->unsure * (double)b->count}};
     judge(&spread[0], &spread[1], (double)a->count, (double)b->count, comparison);
 }

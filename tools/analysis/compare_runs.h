@@ -40,7 +40,8 @@ void compare_runs(const struct compare_group *a, const struct compare_group *b, 
 /** A number for each run of a group. */
 struct compare_numbers {
     const double *list;
-    size_t count; /**< 1 at least */
+    size_t count;  /**< 1 at least */
+    double unsure; /**< variance of each by itself; 0: they are exact */
 };
 
 /** The same for one number a run, such as a sum; COMPARE_TOO_FEW where there are not more than two

@@ -52,7 +52,7 @@ static void sum_up(const struct diff_runs *runs, struct diff_family *family)
     if (family->phase)
         diff_runs_compare(runs, family->time, COMPARE_WORK, &family->comparison);
     else
-        diff_runs_compare_numbers(runs, family->total, &family->comparison);
+        diff_runs_compare_numbers(runs, family->total, 0, &family->comparison);
 }
 
 /* Sums up the families from `begin` on. */

@@ -111,7 +111,7 @@ static void sum_up(const struct diff_runs *runs, struct diff_kernel *kernel, dou
             kernel->total[side] += (double)time->total / count;
         }
     }
-    diff_runs_compare_numbers(runs, calls, &kernel->count);
+    diff_runs_compare_numbers(runs, calls, 0, &kernel->count);
 }
 
 static void compare_all(const struct diff_runs *runs, struct diff_kernels *kernels)
@@ -154,7 +154,7 @@ rtl_status_t diff_kernels_read(const struct diff_runs *runs, struct diff_kernels
         qsort(kernels->list, kernels->count, sizeof *kernels->list, by_change);
     compare_all(runs, kernels);
     struct comparison *const family[] = {&kernels->compared_totals};
-    diff_runs_compare_numbers(runs, totals, family[0]);
+    diff_runs_compare_numbers(runs, totals, 0, family[0]);
     compare_family(family, 1);
     return RTL_OK;
 }

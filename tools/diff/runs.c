@@ -53,11 +53,11 @@ void diff_runs_compare(const struct diff_runs *runs, struct stats *const *time, 
     compare_runs(&a, &b, of, comparison);
 }
 
-void diff_runs_compare_numbers(const struct diff_runs *runs, const double *numbers,
+void diff_runs_compare_numbers(const struct diff_runs *runs, const double *numbers, double unsure,
                                struct comparison *comparison)
 {
     double lists[2][DIFF_MOST_RUNS];
-    struct compare_numbers sides[2] = {{lists[0], 0}, {lists[1], 0}};
+    struct compare_numbers sides[2] = {{lists[0], 0, unsure}, {lists[1], 0, unsure}};
     for (unsigned side = 0; side < 2; ++side)
         for (size_t run = runs->begin[side]; run < runs->begin[side + 1]; ++run)
             if (!isnan(numbers[run]))

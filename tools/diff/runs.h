@@ -38,8 +38,9 @@ int diff_runs_failed(const struct diff_runs *runs);
 void diff_runs_compare(const struct diff_runs *runs, struct stats *const *time, enum compare_of of,
                        struct comparison *comparison);
 
-/** Compares numbers, by run, NAN: the run has none; each side has one. */
-void diff_runs_compare_numbers(const struct diff_runs *runs, const double *numbers,
+/** Compares numbers, by run, NAN: the run has none; each side has one. `unsure` is the variance of
+ * each by itself. */
+void diff_runs_compare_numbers(const struct diff_runs *runs, const double *numbers, double unsure,
                                struct comparison *comparison);
 
 /** Whether a run of the side has durations, and the mean of the runs' medians, 0 if none has. */

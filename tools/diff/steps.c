@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_CHANGE 0.25 /* of counts a step: less is a call on the border of a step */
+#define LEAST_CHANGE    0.25 /* of counts a step: less is a call on the border of a step */
+#define BORDER_VARIANCE 0.25 /* of what is in a step or not, as chance has it */
 
 /* Phases that are matched. */
 struct phases {
@@ -216,9 +217,17 @@ void diff_phase_part(const struct diff_runs *runs, const struct diff_phase *row,
         time[run] = row->phase[run] ? &row->phase[run]->time[kind] : NULL;
 }
 
+/* A call, or a kernel that is in no graph, may be on the border of two steps: now in one, now in
+ * the other. */
+static double unsure_of(enum diff_count what, double steps)
+{
+    return what == DIFF_LAUNCHES || what == DIFF_IN_GRAPHS ? 0 : BORDER_VARIANCE / steps;
+}
+
 static void compare_counts(const struct diff_runs *runs, struct diff_phase *row)
 {
     double means[DIFF_COUNTS][2 * DIFF_MOST_RUNS];
+    double least = INFINITY; /* steps of a run */
     for (size_t run = 0; run < diff_runs_all(runs); ++run) {
         static const struct phase none = {.steps = 0};
         const struct phase *phase = row->phase[run] ? row->phase[run] : &none;
@@ -227,9 +236,10 @@ static void compare_counts(const struct diff_runs *runs, struct diff_phase *row)
         for (unsigned what = 0; what < DIFF_COUNTS; ++what)
             means[what][run] =
                 phase->steps ? (double)sums[what] / (double)phase->steps : (double)NAN;
+        least = phase->steps ? fmin(least, (double)phase->steps) : least;
     }
-    for (unsigned what = 0; what < DIFF_COUNTS; ++what)
-        diff_runs_compare_numbers(runs, means[what], &row->counts[what]);
+    for (enum diff_count what = DIFF_LAUNCHES; what < DIFF_COUNTS; ++what)
+        diff_runs_compare_numbers(runs, means[what], unsure_of(what, least), &row->counts[what]);
 }
 
 /* A family: what is said of all phases and their parts is said together; another: their counts. */
