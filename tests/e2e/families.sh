@@ -28,6 +28,16 @@ refused "bad, line 1: a rule is PATTERN = FAMILY" --by family --families bad
 printf '%01001d = long\n' 0 >bad
 refused "bad, line 1: a pattern has 1000 bytes at most" --by family --families bad
 refused "none cannot be opened: No such file or directory" --by family --families none
+yes '# nothing' | head -n 10001 >bad || true
+refused "bad has more than 10000 lines" --by family --families bad
+yes 'a = b' | head -n 1001 >bad || true
+refused "bad, line 1001: a file has 1000 rules at most" --by family --families bad
+# 40 bytes that the C library would write out to a million characters.
+echo '((a{1,99}){1,99}){1,99} = b' >bad
+refused "bad, line 1: the patterns up to here are too large: 100000 characters at most, repetitions such as {2,9} and + written out" \
+    --by family --families bad
+refused "--families is given twice" --by family --families rules --families rules
+refused "--by is given twice" --by family --by name
 refused "--families is for --by family" --families rules
 refused "--by is name or family, not 'queue'" --by queue
 refused "families have no p99: --sort is total, calls, mean or name" --by family --sort p99

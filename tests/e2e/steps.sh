@@ -47,6 +47,10 @@ refused "train.db has no steps: no launches of graphs that do the same repeat th
 refused "serve.db has no graph 7: it has 1, 2" steps --by graph:7 serve.db
 refused "serve.db has no range of the name that --by gives" steps --by range:step serve.db
 refused "none cannot be opened: No such file or directory" steps --families none serve.db
+refused "--families is given twice" steps --families rules --families rules serve.db
+refused "--families is given twice" diff --families rules --families rules serve.db slow.db
+refused "--families is given twice" graph diff --families rules --families rules serve.db slow.db 2
+refused "--by is given twice" steps --by kernels --by launches serve.db
 refused "--fail-if is given twice for steps" diff -f "steps > 1%" -f "steps>2%" serve.db slow.db
 refused "--fail-if: the traces have no graphs in common" diff -f "graphs > 1%" serve.db train.db
 for limit in "steps > 0x1%" "" steps "steps >" "steps > x%" "steps > 3" "steps > -1%" "> 3%" "family: > 3%" "steps > nan%" "steps > 3%%"; do

@@ -1,5 +1,6 @@
 #include "analysis/family.h"
 
+#include "analysis/family_size.h"
 #include "common/memory.h"
 #include "common/regexp.h"
 #include "common/say.h"
@@ -13,7 +14,11 @@
 
 #define LONGEST_FAMILY 64u   /* bytes */
 #define LONGEST_LINE   2000u /* of a file, bytes */
-#define BLANKS         " \t\r\n\v\f"
+#define MOST_LINES     10000u
+#define MOST_RULES     1000u
+/* Of all patterns of a file, repetitions written out: the C library takes about 1 KiB for each. */
+#define LARGEST_SIZE 100000
+#define BLANKS       " \t\r\n\v\f"
 
 struct rule {
     regex_t pattern;
@@ -23,6 +28,7 @@ struct rule {
 struct family_rules {
     struct rule *list;
     size_t count, capacity;
+    double size; /* of the patterns of the file */
     struct texts families;
     struct texts names; /* that were asked for */
     size_t *found;      /* by name: number of its family */
@@ -76,6 +82,22 @@ static char *trimmed(char *text)
     return text;
 }
 
+/* Whether one more rule of a file is not too much; else says so. */
+static bool has_room(struct family_rules *rules, const char *file, unsigned number,
+                     const char *pattern)
+{
+    rules->size += family_pattern_size(pattern);
+    if (rules->count == MOST_RULES)
+        say("%s, line %u: a file has %u rules at most", file, number, MOST_RULES);
+    else if (rules->size > LARGEST_SIZE)
+        say("%s, line %u: the patterns up to here are too large: %u characters at most, "
+            "repetitions such as {2,9} and + written out",
+            file, number, LARGEST_SIZE);
+    else
+        return true;
+    return false;
+}
+
 /* A pattern may hold a '=', a family's name does not. */
 static bool take_line(struct family_rules *rules, const char *file, unsigned number, char *line)
 {
@@ -92,10 +114,11 @@ static bool take_line(struct family_rules *rules, const char *file, unsigned num
         say("%s, line %u: a rule is PATTERN = FAMILY", file, number);
     else if (strlen(family) > LONGEST_FAMILY)
         say("%s, line %u: the name of a family has %u bytes at most", file, number, LONGEST_FAMILY);
-    else if (!add_rule(rules, pattern, family, why, sizeof why))
+    else if (has_room(rules, file, number, pattern)) {
+        if (add_rule(rules, pattern, family, why, sizeof why))
+            return true;
         say("%s, line %u: %s", file, number, why);
-    else
-        return true;
+    }
     return false;
 }
 
@@ -123,6 +146,10 @@ static bool read_rules(struct family_rules *rules, FILE *stream, const char *fil
     int got = 1;
     for (unsigned number = 1; got > 0; ++number) {
         got = read_line(stream, file, number, line);
+        if (got > 0 && number > MOST_LINES) {
+            say("%s has more than %u lines", file, MOST_LINES);
+            return false;
+        }
         if (got > 0 && !take_line(rules, file, number, line))
             got = -1;
     }

@@ -120,6 +120,14 @@ int parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *
     return error == 0 ? 0 : EXIT_USAGE;
 }
 
+int parse_once(const char *option, const char *text, const char **to)
+{
+    if (*to)
+        return say_fail(EINVAL, "--%s is given twice", option);
+    *to = text;
+    return 0;
+}
+
 int parse_count(const char *option, const char *text, unsigned *count)
 {
     char *end;

@@ -10,6 +10,10 @@
  * as on options that the command does not have. `--help` ends the program. */
 int parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input);
 
+/** Takes the text of an option that may be given once; `*to` was NULL before. 0, or EINVAL when a
+ * sentence has been said. */
+int parse_once(const char *option, const char *text, const char **to);
+
 /** Reads the count that an option was given. 0, or EINVAL when a sentence has been said. */
 int parse_count(const char *option, const char *text, unsigned *count);
 

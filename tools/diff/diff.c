@@ -114,8 +114,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'f':
         return diff_limits_add(&options->limits, value);
     case KEY_FAMILIES:
-        options->families = value;
-        return 0;
+        return parse_once("families", value, &options->families);
     case 'a':
         options->diff->all = true;
         return 0;

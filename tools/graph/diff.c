@@ -512,8 +512,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'n':
         return parse_count("top", value, &options->top);
     case KEY_FAMILIES:
-        options->families = value;
-        return 0;
+        return parse_once("families", value, &options->families);
     case 'a':
         options->all = true;
         return 0;

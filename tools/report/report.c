@@ -210,8 +210,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         options->force = true;
         return 0;
     case KEY_FAMILIES:
-        options->families = value;
-        return 0;
+        return parse_once("families", value, &options->families);
     case 'j':
         options->json = true;
         return 0;

@@ -18,6 +18,7 @@
 struct options {
     const char *path;
     enum steps_by by;
+    const char *by_text; /* as given, NULL: not */
     struct graph_id graph;
     const char *range;
     const char *families; /* file of rules, NULL: none */
@@ -238,10 +239,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     struct options *options = state->input;
     switch (key) {
     case 'b':
-        return parse_by(value, options);
+        return parse_once("by", value, &options->by_text) ? EINVAL : parse_by(value, options);
     case KEY_FAMILIES:
-        options->families = value;
-        return 0;
+        return parse_once("families", value, &options->families);
     case 'n':
         return parse_count("top", value, &options->top);
     case 'l':

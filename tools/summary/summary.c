@@ -24,6 +24,7 @@ struct options {
     const char *path;
     unsigned top;
     bool by_family, wide, json;
+    const char *by;       /* as given, NULL: not */
     const char *families; /* the file of rules, NULL: none */
     struct filter filter;
     const struct key *key; /* NULL: by total */
@@ -320,10 +321,10 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 's':
         return parse_key(value, &options->key);
     case KEY_BY:
-        return parse_by(value, &options->by_family);
+        return parse_once("by", value, &options->by) ? EINVAL
+                                                     : parse_by(value, &options->by_family);
     case KEY_FAMILIES:
-        options->families = value;
-        return 0;
+        return parse_once("families", value, &options->families);
     case 'w':
         options->wide = true;
         return 0;
