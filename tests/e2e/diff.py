@@ -99,6 +99,10 @@ def check_layer():
     equal(verdicts(seen), {"graph 2 graphs": "slower", "family graph 2": "slower", "total": "slower"}, "what a slow layer makes slower")
     equal(set(p50s(rows(seen)["graph 2"], "b", "graphs")), {DECODE * NS + NS // 5}, "time of the decode graph with a slow layer")
     equal(counts(seen), {}, "counts with a slow layer")
+    layers = next(graph for graph in seen["graphs"] if graph["a"]["graph"] == 2)["layers"]
+    equal([[(layer["layer"], round(layer["away"], 6)) for layer in layers[side]["outlying"]] for side in ("a", "b")],
+          [[], [(2, 0.2)]], "the slow layer of several runs")
+    equal([(row["what"], row["verdict"]) for row in layers["places"]], [("same", "alike")], "its only place")
 
 
 def check_sync():
@@ -116,6 +120,14 @@ def check_fused():
     equal(verdicts(seen), {"graph 2 graphs": "faster", "family graph 2": "faster", "total": "faster"}, "what a fusion makes faster")
     equal(counts(seen), {("graph 2", "kernels_in_graphs"): (DECODE, DECODE - 1)}, "counts with a fusion")
     equal((rows(seen)["graph 2"]["other_kernels"], rows(seen)["graph 1"]["other_kernels"]), (True, False), "phases with a fusion")
+
+
+def check_graphs():
+    """The model with other kernels is matched by what the user's rules say of them, and has the places that graph diff has."""
+    for name in ("modelbatch", "modelfused", "model12"):
+        graphs = ask("diff", "--json", "--families", "model.rules", "model.db", name + ".db")["graphs"]
+        equal([(graph["a"]["graph"], graph["b"]["graph"]) for graph in graphs], [(1, 1)], f"graphs of {name}")
+        equal(graphs[0]["layers"], places(name)[0], f"places of {name}")
 
 
 def check_train():
@@ -162,5 +174,6 @@ check_slow()
 check_layer()
 check_sync()
 check_fused()
+check_graphs()
 check_train()
 sys.exit(failed > 0)

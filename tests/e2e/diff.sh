@@ -37,6 +37,9 @@ shows modelfused.db '^  6 layers of 4 nodes, then 6 layers of 3 nodes$'
 shows modelfused.db '^    2\+3     2 .* fused: elementwise\+norm$'
 shows modelbatch.db '^      1     1 .* other kernel: gemm$'
 
+"$rtl" diff base1.db base2.db base3.db -- layer1.db layer2.db layer3.db >places.out
+grep -qxF "  layer 2 is outlying in the second alone: its kernels take +20.0 %" places.out || fail "rtl diff names no slow layer"
+
 # status WANTED ARGUMENTS...: of rtl diff.
 status() {
     local status=0

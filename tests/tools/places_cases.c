@@ -1,6 +1,6 @@
 /* Places in the layers of two graphs, as letters. */
 #include "../common/check.h"
-#include "graph/places.h"
+#include "analysis/graph_places.h"
 
 #include <ctype.h>
 #include <stdio.h>

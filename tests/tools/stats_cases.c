@@ -4,7 +4,7 @@
 #include "analysis/compare.h"
 #include "analysis/stats.h"
 #include "common/plain.h"
-#include "graph/align.h"
+#include "analysis/align.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -26,7 +26,8 @@ static int read_all(struct diff *diff, struct family_rules *rules)
     if (!diff_runs_open(&diff->runs))
         return EXIT_USAGE;
     if (diff_kernels_read(runs, &diff->kernels) != RTL_OK ||
-        diff_graphs_read(runs, &diff->graphs) != RTL_OK ||
+        diff_graphs_read(runs, rules, &diff->graphs) != RTL_OK ||
+        diff_places_read(runs, &diff->graphs, rules, &diff->places) != RTL_OK ||
         diff_steps_read(runs, rules, &diff->steps) != RTL_OK)
         return diff_runs_failed(runs);
     diff_families_make(runs, &diff->kernels, &diff->steps, rules, &diff->families);
@@ -48,6 +49,7 @@ static void release(struct diff *diff)
 {
     diff_families_free(&diff->families);
     diff_steps_free(&diff->runs, &diff->steps);
+    diff_places_free(&diff->runs, &diff->places);
     diff_graphs_free(&diff->runs, &diff->graphs);
     diff_kernels_free(&diff->runs, &diff->kernels);
     diff_runs_close(&diff->runs);

@@ -14,6 +14,7 @@ struct made_of {
     const rtl_graph_t *graph; /* the latest generation */
     size_t *names;            /* in the order of the nodes */
     size_t *sorted;
+    size_t *families; /* of its kernels, sorted */
     size_t count;
     uint64_t launches;
     struct stats time;
@@ -39,7 +40,28 @@ static int by_number(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static rtl_status_t read_names(rtl_trace_t *trace, struct texts *texts, struct made_of *graph)
+/* What graphs are matched by. */
+struct naming {
+    struct texts names, families;
+    struct family_rules *rules;
+};
+
+static size_t number_of(struct texts *texts, const char *text)
+{
+    size_t number = texts_number(texts, text);
+    if (number == TEXTS_NONE)
+        memory_is_short();
+    return number;
+}
+
+/* Kernels that no rule knows have nothing in common but their names. */
+static size_t family_number(struct naming *naming, const char *name)
+{
+    const char *family = family_of(naming->rules, name);
+    return number_of(&naming->families, strcmp(family, FAMILY_OTHER) == 0 ? name : family);
+}
+
+static rtl_status_t read_names(rtl_trace_t *trace, struct naming *naming, struct made_of *graph)
 {
     const rtl_graph_node_t *nodes;
     size_t count;
@@ -48,14 +70,14 @@ static rtl_status_t read_names(rtl_trace_t *trace, struct texts *texts, struct m
         return status;
     graph->names = memory_new(count, sizeof *graph->names);
     graph->sorted = memory_new(count, sizeof *graph->sorted);
+    graph->families = memory_new(count, sizeof *graph->families);
     for (size_t i = 0; i < count; ++i) {
         if (strcmp(nodes[i].type, "kernel") != 0)
             continue;
-        size_t number = texts_number(texts, nodes[i].name);
-        if (number == TEXTS_NONE)
-            memory_is_short();
-        graph->names[graph->count++] = number;
+        graph->families[graph->count] = family_number(naming, nodes[i].name);
+        graph->names[graph->count++] = number_of(&naming->names, nodes[i].name);
     }
+    qsort(graph->families, graph->count, sizeof *graph->families, by_number);
     memcpy(graph->sorted, graph->names, graph->count * sizeof *graph->names);
     qsort(graph->sorted, graph->count, sizeof *graph->sorted, by_number);
     return RTL_OK;
@@ -94,7 +116,7 @@ static rtl_status_t add_launches(struct side *side, rtl_trace_t *trace)
     return status == RTL_END ? RTL_OK : status;
 }
 
-static rtl_status_t read_side(rtl_trace_t *trace, struct texts *texts, struct side *side)
+static rtl_status_t read_side(rtl_trace_t *trace, struct naming *naming, struct side *side)
 {
     const rtl_graph_t *graphs;
     size_t count;
@@ -109,19 +131,20 @@ static rtl_status_t read_side(rtl_trace_t *trace, struct texts *texts, struct si
             side->graphs[side->count++] = (struct made_of){.graph = &graphs[i]};
     }
     for (size_t i = 0; i < side->count && status == RTL_OK; ++i)
-        status = read_names(trace, texts, &side->graphs[i]);
+        status = read_names(trace, naming, &side->graphs[i]);
     return status == RTL_OK ? add_launches(side, trace) : status;
 }
 
-static size_t in_common(const struct made_of *a, const struct made_of *b)
+/* How many numbers two sorted lists have in common. */
+static size_t in_common(const size_t *a, size_t a_count, const size_t *b, size_t b_count)
 {
     size_t common = 0;
-    for (size_t i = 0, j = 0; i < a->count && j < b->count;) {
-        if (a->sorted[i] == b->sorted[j]) {
+    for (size_t i = 0, j = 0; i < a_count && j < b_count;) {
+        if (a[i] == b[j]) {
             ++common;
             ++i;
             ++j;
-        } else if (a->sorted[i] < b->sorted[j]) {
+        } else if (a[i] < b[j]) {
             ++i;
         } else {
             ++j;
@@ -151,7 +174,8 @@ static void match_same(struct matched *sides)
             }
 }
 
-static void match_alike(struct matched *sides)
+/* By more than half of their kernels, or of the families of these. */
+static void match_alike(struct matched *sides, bool by_family)
 {
     for (size_t i = 0; i < sides[0].count; ++i) {
         const struct made_of *a = sides[0].list[i];
@@ -160,7 +184,9 @@ static void match_alike(struct matched *sides)
         for (size_t j = 0; j < sides[1].count && sides[0].match[i] == SIZE_MAX; ++j) {
             const struct made_of *b = sides[1].list[j];
             size_t larger = a->count > b->count ? a->count : b->count;
-            size_t common = sides[1].match[j] == SIZE_MAX ? in_common(a, b) : 0;
+            size_t common = sides[1].match[j] != SIZE_MAX ? 0
+                            : by_family ? in_common(a->families, a->count, b->families, b->count)
+                                        : in_common(a->sorted, a->count, b->sorted, b->count);
             if (2 * common > larger && common > most) {
                 most = common;
                 best = j;
@@ -169,6 +195,13 @@ static void match_alike(struct matched *sides)
         if (best != SIZE_MAX)
             pair_up(sides, i, best);
     }
+}
+
+static void match_all(struct matched *sides)
+{
+    match_same(sides);
+    match_alike(sides, false);
+    match_alike(sides, true);
 }
 
 static struct matched matched_new(size_t count)
@@ -220,8 +253,7 @@ static void add_run(struct rows *rows, size_t begin, struct side *graphs, size_t
         sides[0].list[i] = rows->first[begin + i];
     for (size_t i = 0; i < sides[1].count; ++i)
         sides[1].list[i] = &graphs->graphs[i];
-    match_same(sides);
-    match_alike(sides);
+    match_all(sides);
     for (size_t i = 0; i < graphs->count; ++i) {
         size_t match = sides[1].match[i];
         struct diff_graph *row = match == SIZE_MAX ? add_row(rows, &graphs->graphs[i], runs)
@@ -261,8 +293,7 @@ static void join_sides(struct rows *rows, size_t middle, const struct diff_runs 
     struct matched sides[2] = {matched_new(middle), matched_new(rows->count - middle)};
     for (size_t i = 0; i < rows->count; ++i)
         sides[i >= middle].list[i >= middle ? i - middle : i] = rows->first[i];
-    match_same(sides);
-    match_alike(sides);
+    match_all(sides);
     size_t kept = middle;
     for (size_t i = 0; i < sides[1].count; ++i) {
         struct diff_graph *row = &rows->list[middle + i];
@@ -313,14 +344,15 @@ static struct rows make_rows(const struct diff_runs *runs, struct side *sides)
     return rows;
 }
 
-rtl_status_t diff_graphs_read(const struct diff_runs *runs, struct diff_graphs *graphs)
+rtl_status_t diff_graphs_read(const struct diff_runs *runs, struct family_rules *rules,
+                              struct diff_graphs *graphs)
 {
     struct side sides[2 * DIFF_MOST_RUNS] = {{0}};
-    struct texts texts = {0};
+    struct naming naming = {.rules = rules};
     rtl_status_t status = RTL_OK;
     *graphs = (struct diff_graphs){0};
     for (size_t run = 0; run < diff_runs_all(runs) && status == RTL_OK; ++run)
-        status = read_side(runs->traces[run], &texts, &sides[run]);
+        status = read_side(runs->traces[run], &naming, &sides[run]);
     if (status == RTL_OK) {
         struct rows rows = make_rows(runs, sides);
         free(rows.first);
@@ -332,10 +364,12 @@ rtl_status_t diff_graphs_read(const struct diff_runs *runs, struct diff_graphs *
             stats_free(&sides[run].graphs[j].time);
             free(sides[run].graphs[j].names);
             free(sides[run].graphs[j].sorted);
+            free(sides[run].graphs[j].families);
         }
         free(sides[run].graphs);
     }
-    texts_free(&texts);
+    texts_free(&naming.names);
+    texts_free(&naming.families);
     return status;
 }
 

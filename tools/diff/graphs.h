@@ -4,6 +4,7 @@
 #ifndef RTL_TOOLS_DIFF_GRAPHS_H
 #define RTL_TOOLS_DIFF_GRAPHS_H
 
+#include "analysis/family.h"
 #include "diff/runs.h"
 
 /** A graph of each run; lists are by run. */
@@ -22,9 +23,11 @@ struct diff_graphs {
 };
 
 /** Matches graphs: those with the same kernels in the same order, one by one; then, of the others,
- * those that have more than half of their kernels in common. First those of a side's runs with each
- * other, then the sides. The caller frees the list; on failure diff_runs_failed tells. */
-rtl_status_t diff_graphs_read(const struct diff_runs *runs, struct diff_graphs *graphs);
+ * those that have more than half of their kernels in common, and then those with more than half of
+ * the families of these. First those of a side's runs with each other, then the sides. The caller
+ * frees the list; on failure diff_runs_failed tells. */
+rtl_status_t diff_graphs_read(const struct diff_runs *runs, struct family_rules *rules,
+                              struct diff_graphs *graphs);
 
 /** The first run of a side that has the graph; one does. */
 size_t diff_graph_run(const struct diff_runs *runs, const struct diff_graph *row, unsigned side);

@@ -129,8 +129,11 @@ static json_t *json_graphs(const struct diff *diff)
         json_t *object = json_pack(
             "{s:s, s:o, s:o}", "verdict", verdict_of(graph->in, &graph->comparison), "a",
             json_graph(graph, begin[0], begin[1]), "b", json_graph(graph, begin[1], begin[2]));
+        const struct places_diff *places = diff_places_of(&diff->places, graph);
         add_comparison(object, graph->timed ? &graph->comparison : NULL);
         add_runs(diff, object, graph_of_run, graph);
+        (void)json_object_set_new(object, "layers",
+                                  places ? places_diff_json(places) : json_null());
         (void)json_array_append_new(list, object);
     }
     return list;

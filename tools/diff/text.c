@@ -415,6 +415,23 @@ static void show_graphs(const struct diff *diff)
                  plain(runs->paths[runs->begin[1]]));
 }
 
+/* What differs by place in the layers of graphs. */
+static void show_places(const struct diff *diff)
+{
+    for (size_t i = 0; i < diff->places.count; ++i) {
+        const struct diff_layers *of = &diff->places.list[i];
+        if (!places_diff_told(&of->places))
+            continue;
+        for (unsigned side = 0; side < 2; ++side) {
+            size_t run = diff_graph_run(&diff->runs, of->graph, side);
+            const rtl_graph_t *row = of->graph->graph[run];
+            (void)printf(side ? ", then %s" : "\nlayers of graph %s",
+                         graph_id_name(diff->runs.traces[run], row->process, row->graph).text);
+        }
+        places_diff_show(&of->places, false);
+    }
+}
+
 int diff_show_text(const struct diff *diff)
 {
     show_head(diff);
@@ -422,5 +439,6 @@ int diff_show_text(const struct diff *diff)
     show_families(diff);
     show_kernels(diff);
     show_graphs(diff);
+    show_places(diff);
     return EXIT_FINE;
 }

@@ -7,12 +7,14 @@
 #include "diff/families.h"
 #include "diff/graphs.h"
 #include "diff/kernels.h"
+#include "diff/places.h"
 #include "diff/steps.h"
 
 struct diff {
     struct diff_runs runs;
     struct diff_kernels kernels;
     struct diff_graphs graphs;
+    struct diff_places places;
     struct diff_steps steps;
     struct diff_families families;
     unsigned top; /**< rows that are shown, 0: all */

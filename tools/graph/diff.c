@@ -1,7 +1,9 @@
 /* rtl graph diff: two graphs, generations or traces, node by node, and by place in their layers. */
+#include "analysis/align.h"
 #include "analysis/compare.h"
 #include "analysis/graph_id.h"
 #include "analysis/graph_layers.h"
+#include "analysis/graph_places_diff.h"
 #include "analysis/graph_read.h"
 #include "common/command.h"
 #include "common/memory.h"
@@ -12,9 +14,7 @@
 #include "common/show.h"
 #include "common/table.h"
 #include "common/texts.h"
-#include "graph/align.h"
 #include "graph/parts.h"
-#include "graph/places_diff.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -40,8 +40,8 @@ struct side {
     const rtl_graph_t *graph;
     struct graph_name name;
     struct graph_reading reading;
-    struct graph_layers layers;
-    uint32_t *nodes; /* those with kernels, in order */
+    struct graph_layers layers, *run; /* run: them, as a list */
+    uint32_t *nodes;                  /* those with kernels, in order */
     size_t count;
     struct align_key *keys;
 };
@@ -232,8 +232,12 @@ static void compare_nodes(struct diff *diff)
 
 static void compare_places(struct diff *diff, struct family_rules *rules)
 {
-    const struct places_side sides[] = {{&diff->sides[0].layers, &diff->sides[0].reading},
-                                        {&diff->sides[1].layers, &diff->sides[1].reading}};
+    struct places_side sides[2];
+    for (unsigned i = 0; i < 2; ++i) {
+        struct side *side = &diff->sides[i];
+        side->run = &side->layers;
+        sides[i] = (struct places_side){&side->layers, &side->reading, &side->run, 1};
+    }
     places_diff_make(sides, rules, &diff->places);
 }
 

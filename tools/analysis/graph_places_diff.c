@@ -1,4 +1,4 @@
-#include "graph/places_diff.h"
+#include "analysis/graph_places_diff.h"
 
 #include "common/memory.h"
 #include "common/open.h"
@@ -60,15 +60,28 @@ static size_t count_of(const struct graph_places_group *group, unsigned side)
     return side == 0 ? group->a_count : group->b_count;
 }
 
+/* The mean of the runs. */
 static double p50_of(const struct places_diff *diff, const struct graph_places_group *group,
                      unsigned side)
 {
+    const struct places_side *of = &diff->sides[side];
     double sum = 0;
-    for (size_t k = 0; k < count_of(group, side); ++k) {
-        size_t place = place_of(diff, group, side, k);
-        sum += (double)stats_quantile(&diff->sides[side].layers->places[place].time, 500);
-    }
-    return sum;
+    for (size_t k = 0; k < count_of(group, side); ++k)
+        for (size_t run = 0; run < of->count; ++run)
+            sum += (double)stats_quantile(
+                &of->runs[run]->places[place_of(diff, group, side, k)].time, 500);
+    return sum / (double)of->count;
+}
+
+/* A place's durations by run; the caller frees the list. */
+static struct stats **times_of(const struct places_diff *diff,
+                               const struct graph_places_group *group, unsigned side)
+{
+    const struct places_side *of = &diff->sides[side];
+    struct stats **times = memory_new(of->count, sizeof(struct stats *));
+    for (size_t run = 0; run < of->count; ++run)
+        times[run] = &of->runs[run]->places[place_of(diff, group, side, 0)].time;
+    return times;
 }
 
 static bool is_single(const struct graph_places_group *group)
@@ -80,8 +93,12 @@ static void compare_group(const struct places_diff *diff, const struct graph_pla
                           struct comparison *time)
 {
     if (is_single(group)) {
-        compare(&diff->sides[0].layers->places[place_of(diff, group, 0, 0)].time,
-                &diff->sides[1].layers->places[place_of(diff, group, 1, 0)].time, time);
+        struct stats **times[] = {times_of(diff, group, 0), times_of(diff, group, 1)};
+        const struct compare_group a = {times[0], diff->sides[0].count};
+        const struct compare_group b = {times[1], diff->sides[1].count};
+        compare_runs(&a, &b, COMPARE_WORK, time);
+        free(times[0]);
+        free(times[1]);
         return;
     }
     *time = (struct comparison){.a = p50_of(diff, group, 0),
@@ -91,9 +108,14 @@ static void compare_group(const struct places_diff *diff, const struct graph_pla
     time->difference = time->b - time->a;
 }
 
+/* The mean of the runs. */
 static uint64_t work_of(const struct places_diff *diff, unsigned side, size_t layer)
 {
-    return stats_quantile(&diff->sides[side].layers->layers[layer].work, 500);
+    const struct places_side *of = &diff->sides[side];
+    uint64_t sum = 0;
+    for (size_t run = 0; run < of->count; ++run)
+        sum += stats_quantile(&of->runs[run]->layers[layer].work, 500);
+    return of->count ? sum / of->count : 0;
 }
 
 static void find_usual(struct places_diff *diff, unsigned side)
@@ -251,6 +273,24 @@ static void show_outlying(const struct places_diff *diff, unsigned side)
         if (is_outlying(diff, side, i) && !is_outlying(diff, !side, i))
             (void)printf("  layer %zu is outlying in the %s alone: its kernels take %+.1f %%\n", i,
                          side ? "second" : "first", away(diff, side, i));
+}
+
+static bool has_outlying(const struct places_diff *diff, unsigned side)
+{
+    bool any = false;
+    for (size_t i = 0; i < diff->sides[side].layers->period.count; ++i)
+        any |= is_outlying(diff, side, i) && !is_outlying(diff, !side, i);
+    return any;
+}
+
+bool places_diff_told(const struct places_diff *diff)
+{
+    if (!diff->found)
+        return false;
+    bool told = diff->sides[0].layers->period.count != diff->sides[1].layers->period.count;
+    for (size_t i = 0; i < diff->places.count; ++i)
+        told |= diff->rows[i].told;
+    return told || has_outlying(diff, 0) || has_outlying(diff, 1);
 }
 
 void places_diff_show(const struct places_diff *diff, bool all)

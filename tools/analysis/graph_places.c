@@ -1,7 +1,7 @@
-#include "graph/places.h"
+#include "analysis/graph_places.h"
 
+#include "analysis/align.h"
 #include "common/memory.h"
-#include "graph/align.h"
 
 #include <stdint.h>
 #include <stdlib.h>

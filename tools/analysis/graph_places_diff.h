@@ -1,21 +1,23 @@
 /**
- * What `rtl graph diff` says of the layers of two graphs: by place in the layer, and which layers
- * are outlying on one side alone.
+ * What is said of the layers of two graphs: by place in the layer, and which layers are outlying on
+ * one side alone. Of one run a side, or of several, of which the graphs have the same layers.
  */
 #ifndef RTL_TOOLS_GRAPH_PLACES_DIFF_H
 #define RTL_TOOLS_GRAPH_PLACES_DIFF_H
 
-#include "analysis/compare.h"
+#include "analysis/compare_runs.h"
 #include "analysis/family.h"
 #include "analysis/graph_layers.h"
-#include "graph/places.h"
+#include "analysis/graph_places.h"
 
 #include <jansson.h>
 
-/** A side's; both live longer than the comparison. */
+/** A side's; all of it lives longer than the comparison. */
 struct places_side {
-    struct graph_layers *layers;
-    const struct graph_reading *reading;
+    struct graph_layers *layers;         /**< of the first run */
+    const struct graph_reading *reading; /**< the same run's */
+    struct graph_layers *const *runs;    /**< of all, the first among them */
+    size_t count;
 };
 
 /** Places that are compared. */
@@ -38,6 +40,9 @@ struct places_diff {
 /** Compares two sides; `rules` stay the caller's. The caller frees it. */
 void places_diff_make(const struct places_side sides[2], struct family_rules *rules,
                       struct places_diff *diff);
+
+/** Whether anything differs: places, how many layers there are, or which are outlying. */
+bool places_diff_told(const struct places_diff *diff);
 
 /** Lines of text: layers, places that differ (`all`: each), layers that are outlying on one side.
  * Nothing where not both have layers. */

@@ -1,4 +1,4 @@
-#include "graph/align.h"
+#include "analysis/align.h"
 
 #include "common/memory.h"
 
