@@ -270,6 +270,17 @@ static void free_section(struct graph_section *section)
     stats_free(&section->gap);
 }
 
+void graph_layers_keep_work(struct graph_layers *layers)
+{
+    for (size_t i = 0; i < layers->period.count; ++i)
+        free_section(&layers->layers[i].took);
+    for (size_t i = 0; i < layers->period.length; ++i)
+        stats_free(&layers->places[i].gap);
+    free_section(&layers->before);
+    free_section(&layers->odd);
+    free_section(&layers->after);
+}
+
 void graph_layers_free(struct graph_layers *layers)
 {
     for (size_t i = 0; i < layers->period.count; ++i) {

@@ -66,6 +66,10 @@ bool graph_usual_is_not(const struct graph_usual *usual, uint64_t value);
 /** Finds the usual p50 and the outlying layers of times that are there; graph_layers_read does. */
 void graph_layers_judge(struct graph_layers *layers);
 
+/** Gives up all durations but those of `work` and of places' kernels, where no others are wanted:
+ * there may be thousands of layers and launches. */
+void graph_layers_keep_work(struct graph_layers *layers);
+
 void graph_layers_free(struct graph_layers *layers);
 
 /** The node at a place of a layer, both from 0. */

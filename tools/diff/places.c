@@ -78,6 +78,15 @@ static struct places_side side_of(const struct diff_runs *runs, struct diff_laye
     return found;
 }
 
+/* Nodes have a lot of durations, and names are enough. */
+static void forget_times(struct graph_reading *reading)
+{
+    for (size_t i = 0; i < reading->node_count; ++i) {
+        stats_free(&reading->nodes[i].time);
+        stats_free(&reading->nodes[i].gap);
+    }
+}
+
 static rtl_status_t read_graph(const struct diff_runs *runs, struct diff_layers *of)
 {
     size_t all = diff_runs_all(runs);
@@ -94,6 +103,10 @@ static rtl_status_t read_graph(const struct diff_runs *runs, struct diff_layers 
             status =
                 graph_layers_read(runs->traces[run], chosen, &of->readings[run], &of->layers[run]);
         of->read[run] = status == RTL_OK;
+        if (of->read[run]) {
+            forget_times(&of->readings[run]);
+            graph_layers_keep_work(&of->layers[run]);
+        }
     }
     return status;
 }

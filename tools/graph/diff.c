@@ -141,6 +141,7 @@ static int read_side(struct diff *diff, struct side *side, struct graph_id id)
     side->name = graph_id_name(side->trace, side->graph->process, side->graph->graph);
     if (graph_layers_read(side->trace, side->graph, &side->reading, &side->layers) != RTL_OK)
         return open_failed(side->trace, side->path);
+    graph_layers_keep_work(&side->layers);
     make_keys(diff, side);
     return EXIT_FINE;
 }
