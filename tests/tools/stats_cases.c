@@ -1,10 +1,10 @@
 /* Numbers about many durations, against straightforward computations and what is known of chance.
  */
 #include "../common/check.h"
+#include "analysis/align.h"
 #include "analysis/compare.h"
 #include "analysis/stats.h"
 #include "common/plain.h"
-#include "analysis/align.h"
 
 #include <math.h>
 #include <stdio.h>
