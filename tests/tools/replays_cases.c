@@ -1,6 +1,6 @@
 /* Replays of graphs read into numbers, worked out by hand: gaps, critical paths, outliers. */
-#include "graph/find.h"
 #include "analysis/graph_read.h"
+#include "graph/find.h"
 #include "made.h"
 
 #include <stdlib.h>

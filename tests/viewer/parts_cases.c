@@ -1,8 +1,8 @@
 /* The parts that a page is made of, against counts and sums that the test makes itself. */
 #include "../common/check.h"
 
-#include "export/html_bins.h"
 #include "common/bytes.h"
+#include "export/html_bins.h"
 #include "export/html_items.h"
 #include "export/html_lanes.h"
 #include "export/html_spread.h"

@@ -20,7 +20,8 @@ struct idle_device {
 };
 
 /** Reads what the device did. `process`, `gpu`, `window`, `gap` and `context` are set, and those of
- * `idle` if pieces of gaps are wanted; all else is zero. The caller frees it, on failure as well; then rtlTraceError tells. */
+ * `idle` if pieces of gaps are wanted; all else is zero. The caller frees it, on failure as well;
+ * then rtlTraceError tells. */
 rtl_status_t idle_device_read(rtl_trace_t *trace, struct idle_device *device);
 
 /** The idle time of the device's causes as an array, the largest first. A new reference. */
