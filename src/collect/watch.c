@@ -27,7 +27,8 @@
 #define BURST_NS     (200 * MS)  /* looks of such a time may come at once */
 #define BORROWED_NS  (200 * MS)
 #define MAPPED_NS    (2 * MS) /* in which the linker has mapped what it has opened */
-#define MOST_ROWS    1024u    /* a job may do it again and again */
+#define LAST_LOOKS   3u    /* of a pid: that its process is over, that it is gone, who has it now */
+#define MOST_ROWS    1024u /* a job may do it again and again */
 #define MOST_COMMAND 96u
 
 /* What was seen of a process without a ring, or that it has one. */
@@ -441,6 +442,15 @@ static bool is_borrowed(const struct watch *watch, struct member *member)
     return now - member->met_ns < BORROWED_NS;
 }
 
+/* Somebody has the pid of a member that is over: that one is met when the member is gone, two looks
+ * later, which should not be long. */
+static void hurry_where_taken(struct watch *watch, const struct member *member)
+{
+    uint64_t start = rtl_process_facts(member->pid).start;
+    if (start != 0 && start != RTL_START_UNKNOWN)
+        watch->echo = 0;
+}
+
 /* False if the member is over, and was at the look before: what it opened until its end has been
  * told since. */
 static bool examine(struct watch *watch, struct member *member)
@@ -453,6 +463,7 @@ static bool examine(struct watch *watch, struct member *member)
         return true;
     if (!member->over) {
         member->over = true;
+        hurry_where_taken(watch, member);
         return true;
     }
     if (!member->foreign && !(member->sight && member->sight->loads))
@@ -666,7 +677,7 @@ void watch_finish(struct watch *watch)
     while (hear(watch))
         watch->echo = 0;
     openings_stop(&watch->openings);
-    for (unsigned i = 0; i < 2; i++)
+    for (unsigned i = 0; i < LAST_LOOKS; i++)
         while (look(watch, UINT64_MAX))
             ;
     look_at_others(watch);
