@@ -63,6 +63,26 @@ static void add(struct tree *tree, const struct member *member)
     tree->count++;
 }
 
+static int compare_pids(const void *a, const void *b)
+{
+    const uint32_t *left = a;
+    const uint32_t *right = b;
+    return (*left > *right) - (*left < *right);
+}
+
+/* It was listed while the member was there, who may have been over by then: whoever has the pid now
+ * has not been looked at. */
+static void forget_known(struct tree *tree, uint32_t pid)
+{
+    uint32_t *known = tree->known_count > 0
+                          ? bsearch(&pid, tree->known, tree->known_count, sizeof pid, compare_pids)
+                          : NULL;
+    if (!known)
+        return;
+    tree->known_count--;
+    memmove(known, known + 1, (size_t)(tree->known + tree->known_count - known) * sizeof *known);
+}
+
 void tree_remove(struct tree *tree, struct member *member)
 {
     size_t place = (size_t)(member - tree->members);
@@ -70,6 +90,7 @@ void tree_remove(struct tree *tree, struct member *member)
         *member = (struct member){.pid = member->pid, .foreign = member->next_foreign};
         return;
     }
+    forget_known(tree, member->pid);
     tree->count--;
     memmove(member, member + 1, (tree->count - place) * sizeof *member);
 }
@@ -170,13 +191,6 @@ static void take_orphans(struct tree *tree)
             (shares(tree, &newcomer->facts) || has_variable(tree, newcomer->pid)))
             take(tree, newcomer);
     }
-}
-
-static int compare_pids(const void *a, const void *b)
-{
-    const uint32_t *left = a;
-    const uint32_t *right = b;
-    return (*left > *right) - (*left < *right);
 }
 
 static uint32_t *list_processes(size_t *count)
