@@ -53,6 +53,10 @@ for limit in "family:other > 9%" "family:other>9 %" "kernels > 9%"; do
     status 0 --fail-if "$limit" "${base[@]}" -- same1.db same2.db same3.db
     status 0 --fail-if "${limit/9/11}" "${base[@]}" -- "${slow[@]}"
 done
+# The GPU's work in the steps, where those as a whole are not told apart.
+status 1 --fail-if "graph 2 > 9%" "${base[@]}" -- "${slow[@]}"
+status 1 --fail-if "steps > 9%" "${base[@]}" -- "${slow[@]}"
+grep -q "^rtl: graphs in steps: graph 2 got slower by 10.0 %" status.err || fail "the GPU's work is not what is slower: $(cat status.err)"
 status 1 --families rules -f "family:takes > 9%" "${base[@]}" -- "${slow[@]}"
 equal "what is beyond its limit" "$(cat status.err)" "rtl: families of graph 2: takes got slower by 10.0 %, more than 9 %
 rtl: families of graph 1: takes got slower by 10.0 %, more than 9 %"
@@ -84,6 +88,8 @@ refused "--fail-if: the traces have no phase 'graph' in common: $phases" -f "gra
 refused "--fail-if: the traces have no phase '3' in common: $phases" -f "3 > 3%" base1.db slow1.db
 refused "--fail-if: the traces have no family 'gem' in common: other" -f "family:gem > 3%" base1.db slow1.db
 refused "--fail-if: the traces have no phase 'graph 2' in common, and no other one" -f "graph 2 > 3%" base1.db train.db
+refused "'base1.db' is named twice on a side: each run is a recording of its own" base1.db base1.db -- slow1.db slow2.db
+refused "'slow1.db' is named twice on a side: each run is a recording of its own" base1.db -- slow1.db base2.db slow1.db
 refused "--fail-if is given twice for graph 2" -f "graph 2 > 1%" -f "graph 2>2%" base1.db slow1.db
 refused "--fail-if is given twice for family:gemm" -f "family:gemm > 1%" -f "family:gemm>2%" base1.db slow1.db
 refused "no trace was named behind --: rtl diff FILE FILE -- FILE FILE" base1.db base2.db --

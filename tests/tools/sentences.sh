@@ -272,6 +272,7 @@ wrong 2 "no trace" -- "$rtl" memory
 wrong 2 "led.db has no host call that allocates memory: it has no host calls at all" -- "$rtl" memory led.db
 wrong 2 "no trace" -- "$rtl" idle
 wrong 2 "no trace" -- "$rtl" report
+wrong 2 "'1.5' is no time for --from" -- "$rtl" idle led.db --from 1.5
 wrong 2 "--json" "-o" -- "$rtl" report --json -o x.html led.db
 wrong 2 "none.txt" -- "$rtl" report --families none.txt led.db
 wrong 2 "led.db has no kernels" -- "$rtl" idle led.db

@@ -5,7 +5,9 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 int moment_read(const char *option, const char *text, struct moment *moment)
 {
@@ -15,7 +17,8 @@ int moment_read(const char *option, const char *text, struct moment *moment)
     moment->given = true;
     moment->absolute = isdigit((unsigned char)text[0]) && !errno && !*end;
     moment->ns = value;
-    if (moment->absolute || rtl_duration_read(text, &moment->ns))
+    bool has_unit = text[0] && !isdigit((unsigned char)text[strlen(text) - 1]);
+    if (moment->absolute || (has_unit && rtl_duration_read(text, &moment->ns)))
         return 0;
     return say_fail(EINVAL, "'%s' is no time for --%s: write 1.5s or 200ms, or ns as a number",
                     text, option);

@@ -137,6 +137,16 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
+/* The first file of a side that is named on it again; NULL: none is. */
+static const char *named_twice(const struct diff_runs *runs, unsigned side)
+{
+    for (size_t i = runs->begin[side]; i < runs->begin[side + 1]; ++i)
+        for (size_t k = i + 1; k < runs->begin[side + 1]; ++k)
+            if (strcmp(runs->paths[i], runs->paths[k]) == 0)
+                return runs->paths[i];
+    return NULL;
+}
+
 /* Two files are two sides. EXIT_USAGE when a sentence has been said. */
 static int part_sides(const struct options *options)
 {
@@ -155,6 +165,11 @@ static int part_sides(const struct options *options)
         return say_fail(EXIT_USAGE,
                         "no trace was named behind --: rtl diff FILE FILE -- FILE FILE");
     runs->begin[1] = options->sides ? runs->begin[1] : 1;
+    const char *twice = named_twice(runs, 0) ? named_twice(runs, 0) : named_twice(runs, 1);
+    if (twice)
+        return say_fail(EXIT_USAGE,
+                        "'%s' is named twice on a side: each run is a recording of its own",
+                        plain(twice));
     return EXIT_FINE;
 }
 

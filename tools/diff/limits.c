@@ -210,7 +210,8 @@ static bool is_beyond(const struct diff_limit *limit, const char *kind, const ch
 
 static bool kernels_fail(const struct diff *diff, const struct diff_limit *limit)
 {
-    bool failed = false;
+    bool failed = !diff_runs_single(&diff->runs) &&
+                  is_beyond(limit, "kernels", "all together", &diff->kernels.compared_totals);
     for (size_t i = 0; i < diff->kernels.count; ++i) {
         const struct diff_kernel *kernel = &diff->kernels.list[i];
         if (diff_kernel_in_both(kernel))
@@ -235,14 +236,27 @@ static bool graphs_fail(const struct diff *diff, const struct diff_limit *limit)
     return failed;
 }
 
+/* The steps, and what the GPU does in them, which waits of the host may hide. */
+static bool phase_fails(const struct diff *diff, const struct diff_phase *row,
+                        const struct diff_limit *limit)
+{
+    const char *name = diff_phase_first(&diff->runs, row, 0)->name;
+    bool failed = is_beyond(limit, "steps", name, &row->step);
+    for (unsigned kind = 0; kind < ACTIVITY_IDLE; ++kind) {
+        char what[64];
+        (void)snprintf(what, sizeof what, "%s in steps", activity_label(kind));
+        failed |= is_beyond(limit, what, name, &row->parts[kind]);
+    }
+    return failed;
+}
+
 static bool steps_fail(const struct diff *diff, const struct diff_limit *limit)
 {
     bool failed = false;
     for (size_t i = 0; i < diff->steps.count; ++i) {
         const struct diff_phase *row = &diff->steps.list[i];
         if (limit->what == LIMIT_STEPS ? is_compared(row) : is_phase(diff, row, limit->name))
-            failed |=
-                is_beyond(limit, "steps", diff_phase_first(&diff->runs, row, 0)->name, &row->step);
+            failed |= phase_fails(diff, row, limit);
     }
     return failed;
 }

@@ -219,11 +219,13 @@ json_t *report_steps(rtl_trace_t *trace, struct family_rules *rules)
     if (status == RTL_OK && steps.count > 0)
         status = steps_measure(trace, &steps);
     if (status == RTL_OK)
-        object = steps.count > 0
-                     ? found_json(&steps, info.start)
-                     : json_pack("{s:s, s:[]}", "why",
-                                 "no launches of graphs repeat three times, and no eager kernels",
-                                 "phases");
+        object =
+            steps.count > 0
+                ? found_json(&steps, info.start)
+                : json_pack(
+                      "{s:s, s:[]}", "why",
+                      "neither launches of graphs nor eager kernels repeat three times and more",
+                      "phases");
     steps_free(&steps);
     return object;
 }

@@ -29,8 +29,13 @@ export function colorNumber(name: string): number {
 const FAMILIES = ['gemm', 'gemv', 'attention', 'norm', 'elementwise', 'rope', 'kv write', 'sampling', 'collective', 'copy', 'fill',
     'gather', 'moe', 'quantize', 'reduce', 'convolution'];
 
+/** Number of the colour of what has none of its own. */
+export const NEUTRAL = 2 * HUES.length;
+
 /** Number of a family's colour of nameColors(). */
 export function familyNumber(family: string): number {
+    if (family === 'other')
+        return NEUTRAL;
     const place = FAMILIES.indexOf(family);
     return place >= 0 ? place : HUES.length + colorNumber(family) % HUES.length;
 }
@@ -60,7 +65,7 @@ function pixel(over: Rgb, under: Rgb, alpha: number): number {
 /** Fills on which dark text is readable. */
 function nameColors(dark: boolean): Rgb[] {
     return [...HUES.map((hue) => fromHsl(hue, dark ? 0.52 : 0.62, dark ? 0.64 : 0.7)),
-        ...HUES.map((hue) => fromHsl(hue, dark ? 0.36 : 0.42, dark ? 0.54 : 0.78))];
+        ...HUES.map((hue) => fromHsl(hue, dark ? 0.36 : 0.42, dark ? 0.54 : 0.78)), fromHsl(215, 0.08, dark ? 0.58 : 0.82)];
 }
 
 /** A colour of a name or family by its number, as CSS has it. */

@@ -255,7 +255,7 @@ function showAbout(): void {
 
 function notice(): void {
     const info = trace.head.trace;
-    const text = [info.complete ? '' : `${info.verdict}.`, leftOut()].filter(Boolean).join(' ');
+    const text = [info.complete ? '' : `${info.verdict}.`, info.part ? `A part of the trace: ${info.part}.` : '', leftOut()].filter(Boolean).join(' ');
     byId('notice').textContent = text;
     byId('notice').hidden = !text;
     const name = info.command.split(' ')[0].split('/').pop() || info.file;

@@ -4,7 +4,7 @@
 
 import { Axis } from './axis';
 import { above, busyWithin, levelFor } from './bins';
-import { Palette, colorNumber, familyNumber, palette } from './colors';
+import { NEUTRAL, Palette, colorNumber, familyNumber, palette } from './colors';
 import { byId, element, fit, fitted, hideTip, showTip } from './dom';
 import { Fine } from './fine';
 import { count, duration, moment, multiples, niceStep, share, tick } from './format';
@@ -52,6 +52,7 @@ export class Timeline {
     private perPixel = 1; // ns
     private wide: (() => void)[] = [];
     private nameColor = new Int16Array();
+    private byFamily = false;
     private readonly overview: Overview;
 
     constructor(private readonly trace: Trace) {
@@ -188,13 +189,19 @@ export class Timeline {
 
     /* Drawing. */
 
-    /** What kernels have their colours by; all else by its name. */
+    /** What has its colours by its name, or kernels alone by their family. */
     colorBy(what: 'name' | 'family'): void {
         const { head, families } = this.trace;
+        this.byFamily = what === 'family';
         this.nameColor = Int16Array.from(head.texts, (text, place) => {
-            const family = what === 'family' ? families.get(place) : undefined;
-            return family === undefined ? colorNumber(text) : familyNumber(family);
+            const family = families.get(place);
+            return !this.byFamily ? colorNumber(text) : family === undefined ? NEUTRAL : familyNumber(family);
         });
+    }
+
+    /** Of what only the segment names. */
+    private textColor(text: string): number {
+        return this.byFamily ? NEUTRAL : colorNumber(text);
     }
 
     recolor(): void {
@@ -320,12 +327,12 @@ export class Timeline {
 
     private colorOfSlice(slice: Slice): number {
         const name = this.trace.nameNumber(slice.lane, slice.item);
-        return name < 0 ? colorNumber(slice.text) : this.nameColor[name];
+        return name < 0 ? this.textColor(slice.text) : this.nameColor[name];
     }
 
     private colorOf(lane: Lane, item: number, texts: string[]): number {
         const name = this.trace.nameNumber(lane, item);
-        return name < 0 ? colorNumber(texts[Math.floor(item / 4)]) : this.nameColor[name];
+        return name < 0 ? this.textColor(texts[Math.floor(item / 4)]) : this.nameColor[name];
     }
 
     private drawEvents(context: CanvasRenderingContext2D, lane: Lane, segment: Segment, columns: Columns, y: number,

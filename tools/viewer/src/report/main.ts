@@ -37,16 +37,22 @@ function show(): void {
     byId('title').textContent = name;
     byId('title').title = name;
     const badge = byId('verdict');
-    badge.textContent = verdict.complete ? 'complete' : verdict.unknown ? 'completeness not known' : 'INCOMPLETE';
+    badge.textContent = verdict.completeness.split(':')[0];
+    badge.title = verdict.completeness;
     badge.className = `badge ${verdict.complete ? 'good' : 'bad'}`;
     byId('report').replaceChildren(...[tiles(), phasesSection(report), kernelsSection(report), layersSection(report), idleSection(report),
         verdictSection(report), recordingSection(report)].filter((part): part is HTMLElement => part !== null));
 }
 
+/** What would turn the order of letters around is written as a number. */
+function visible(_: string, value: unknown): unknown {
+    return typeof value === 'string' ? value.replace(/[\u202a-\u202e\u2066-\u2069]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16)}`) : value;
+}
+
 export async function start(): Promise<void> {
     byId('theme').addEventListener('click', toggleTheme);
     try {
-        report = JSON.parse(new TextDecoder().decode(await unpack(byId('rtl-data')))) as Report;
+        report = JSON.parse(new TextDecoder().decode(await unpack(byId('rtl-data'))), visible) as Report;
         startTheme(() => {
             show();
             recolorChart();

@@ -64,7 +64,7 @@ export function swatch(color: string): HTMLElement {
 }
 
 export function familyColor(family: string): string {
-    return family === 'other' ? 'var(--soft)' : numberedColor(familyNumber(family));
+    return numberedColor(familyNumber(family));
 }
 
 export function named(color: string, name: string): HTMLElement {
@@ -80,8 +80,8 @@ export function barCell(part: number, color = 'var(--graphs)'): HTMLElement {
 }
 
 const CAUSES: Record<string, string> = {
-    no_call: 'in no host call', in_graph: 'between kernels of a launch', submitted: 'submitted, and not begun',
-    unknown: 'not known', stopped: 'recording was stopped',
+    no_call: 'in no host call', in_graph: 'between kernels of a graph', submitted: 'submitted and not begun',
+    unknown: 'not known: no host call', stopped: 'recording was stopped',
 };
 
 /** How a cause of idle time reads. */

@@ -37,13 +37,11 @@ export function trendText(phase: Phase): string {
 
 function phaseTable({ steps, recording }: Report): HTMLElement {
     const several = recording.process_count > 1;
-    return table(['', 'phase', ...(several ? ['process'] : []), 'steps', 'p50', 'p90', 'p99', 'longest', 'steps/s', 'time', 'launches', 'kernels', 'copies',
-        'host calls', 'trend'],
+    return table(['', 'phase', ...(several ? ['process'] : []), 'steps', 'p50', 'p90', 'p99', 'steps/s', 'time', 'launches', 'kernels', 'copies',
+        'host calls'],
     steps.phases.map((phase, place) => [swatch(phaseColor(place)), `${phase.phase}: ${phase.what}`, ...(several ? [String(phase.process)] : []),
-        count(phase.steps), duration(phase.step_ns.p50), duration(phase.step_ns.p90), duration(phase.step_ns.p99), duration(phase.step_ns.max),
-        phase.steps_per_s.toFixed(1), activityStack(totals(phase)), each(phase.launches, phase),
-        each(phase.kernels_in_graphs + phase.eager_kernels, phase), each(phase.copies, phase), each(phase.host_calls, phase),
-        trendText(phase)]), [0, 1, several ? 14 : 13]);
+        count(phase.steps), duration(phase.step_ns.p50), duration(phase.step_ns.p90), duration(phase.step_ns.p99), phase.steps_per_s.toFixed(1), activityStack(totals(phase)), each(phase.launches, phase),
+        each(phase.kernels_in_graphs + phase.eager_kernels, phase), each(phase.copies, phase), each(phase.host_calls, phase)]), [0, 1]);
 }
 
 /** Steps of several phases over one time: a row for each moment, a column for each phase. */
@@ -127,7 +125,7 @@ function excessText(excess: Record<string, number>): string {
 function outliers(phase: Phase): HTMLElement | string {
     const { limit, count: above, longest } = phase.outliers;
     if (above === 0)
-        return element('p', { class: 'soft' }, `No step took more than ${duration(limit)}, which is far above the median.`);
+        return element('p', { class: 'soft' }, `No step took more than ${duration(limit)}: the median and five deviations, and 5 % more at least.`);
     return element('div', {}, element('p', {}, `${count(above)} of ${count(phase.steps)} steps took more than ${duration(limit)}` +
         `${above > longest.length ? `; the longest ${longest.length}` : ''}:`),
     table(['at', 'took', 'of the median', 'more than in the median step'], longest.map((step) => [duration(step.at), duration(step.took),
@@ -136,7 +134,7 @@ function outliers(phase: Phase): HTMLElement | string {
 
 function idle(phase: Phase): HTMLElement {
     const whole = phase.step_ns.total;
-    return element('div', {}, element('h3', {}, `Idle ${duration(phase.idle_ns.total / Math.max(1, phase.steps))} a step (${share(phase.idle_ns.total / Math.max(1, whole))}), ` +
+    return element('div', {}, element('h3', {}, `Idle ${duration(phase.idle_ns.total / Math.max(1, phase.steps))} a step on average (${share(phase.idle_ns.total / Math.max(1, whole))}), ` +
         'by what the thread did that submitted the next work'),
     phase.idle.length > 0 && table(['cause', 'a step', 'of all', 'gaps a step', ''], phase.idle.slice(0, MOST_CAUSES).map((cause) => [causeText(cause.cause),
         duration(cause.ns / Math.max(1, phase.steps)), share(cause.ns / Math.max(1, whole)), each(cause.gaps, phase),
@@ -154,7 +152,8 @@ function families(phase: Phase): HTMLElement | null {
 }
 
 function detail(phase: Phase, place: number): HTMLElement {
-    return element('details', { open: place < DETAILED }, element('summary', {}, `Phase ${phase.phase}: ${phase.what}, ${count(phase.steps)} steps of ${duration(phase.step_ns.p50)}`),
+    return element('details', { open: place < DETAILED }, element('summary', {}, `Phase ${phase.phase}: ${phase.what}, ${count(phase.steps)} steps, p50 ${duration(phase.step_ns.p50)}, mean ${duration(phase.step_ns.total / Math.max(1, phase.steps))}`),
+        element('p', { class: 'soft' }, `Longest ${duration(phase.step_ns.max)}. From the first quarter of its steps to the last: ${trendText(phase)}.`),
         activityStack(totals(phase)), activityLegend(),
         element('div', { class: 'pair' }, families(phase), idle(phase)),
         element('h3', {}, 'Steps that took long'), outliers(phase));

@@ -15,7 +15,7 @@ export function kernelsSection({ kernels }: Report): HTMLElement | null {
     return section('kernels', 'Where the kernels\' time went',
         stack(kernels.families.map((family) => [family.family, family.ns, familyColor(family.family)]), kernels.total),
         legend(kernels.families.filter((family) => family.ns > 0).map((family) => [`${family.family} ${share(family.ns / kernels.total)}`, familyColor(family.family)])),
-        element('p', { class: 'soft' }, `${duration(kernels.total)} in kernels of ${count(kernels.names)} names` +
+        element('p', { class: 'soft' }, `${duration(kernels.total)} in kernels of ${count(kernels.names)} ${kernels.names === 1 ? 'name' : 'names'}` +
             `${kernels.names > kernels.kernels.length ? `; those with most time:` : ':'}`),
         table(['share', 'calls', 'total', 'mean', 'p50', 'p99', 'longest', 'kernel'], kernels.kernels.map((kernel) => [share(kernel.total / kernels.total),
             count(kernel.calls), duration(kernel.total), duration(kernel.mean), duration(kernel.p50), duration(kernel.p99), duration(kernel.max),
@@ -37,12 +37,12 @@ function layerBars(layers: Layers): HTMLElement {
 
 function layersPart(layers: Layers, several: boolean): HTMLElement {
     const most = Math.max(1e-9, ...layers.places.map((place) => place.share));
-    return element('div', {}, element('h3', {}, `${several ? `Process ${layers.process}, graph` : 'Graph'} ${layers.graph}, generation ${layers.generation}: ${count(layers.count)} layers of ${count(layers.length)} nodes, ` +
-        `${duration(layers.p50_ns)} each; ${layers.outlying ? `${count(layers.outlying)} outlying` : 'none outlying'}`),
+    return element('div', {}, element('h3', {}, `${several ? `Process ${layers.process}, graph` : 'Graph'} ${layers.graph}, generation ${layers.generation}: ${count(layers.count)} layers of ${count(layers.length)} ${layers.length === 1 ? 'node' : 'nodes'}, ` +
+        `p50 of a layer ${duration(layers.p50_ns)}; ${layers.outlying ? `${count(layers.outlying)} outlying` : 'none outlying'}`),
     layerBars(layers),
     legend([['p50 of a layer', 'var(--graphs)'], ...(layers.outlying ? [['outlying', 'var(--bad)'] as [string, string]] : []),
         ...(layers.layers.some((layer) => layer.more_nodes) ? [['it has more nodes', 'var(--idle)'] as [string, string]] : [])]),
-    table(['place', 'mean', 'gap before', 'share', '', 'kernel'], layers.places.map((place) => [String(place.place), duration(place.time?.mean_ns ?? 0),
+    table(['place', 'mean', 'mean gap before', 'share', '', 'kernel'], layers.places.map((place) => [String(place.place), duration(place.time?.mean_ns ?? 0),
         place.gap ? duration(place.gap.mean_ns) : '–', share(place.share), barCell(place.share / most, familyColor(place.family)),
         cellName(place.family, place.name)]), [4], 5));
 }
