@@ -50,6 +50,7 @@ static void count(struct tally *tally, const struct tally_stranger *stranger)
     strangers[tally->stranger_count++] = *stranger;
     tally->strangers = strangers;
     tally->seen++;
+    tally->veiled = true; /* others open it too: what nobody explains may be theirs */
 }
 
 static bool is_newcomer(const struct tally *tally, uint32_t pid,

@@ -26,8 +26,10 @@ struct tally {
     uint64_t begun; /**< when, as start times of processes are */
     bool told;      /**< what is to be said of it is said */
     bool blind;  /**< a process of the program was over, and its last image may be an unseen one */
-    bool veiled; /**< another process may have: it may not be looked into, whose it is is not known,
-                    or it is in another pid namespace */
+    bool veiled; /**< another process may have: one of somebody else's has opened it meanwhile, it
+                    may not be looked into, whose it is is not known, or it is in another pid
+                    namespace
+                  */
     struct tally_stranger *strangers; /**< that are counted in `seen` */
     size_t stranger_count;
 };
