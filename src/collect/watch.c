@@ -472,10 +472,11 @@ static bool examine(struct watch *watch, struct member *member)
     return false;
 }
 
-/* Who has opened the runtime is not told, or not whether it is of the program. */
+/* Who makes a process is told, and not who has opened the runtime. Where neither is, in a network
+ * namespace of its own say, openings are those of the whole machine, and say nothing. */
 static bool is_tallying(const struct watch *watch)
 {
-    return watch->openings.who < 0 || !tree_hears_forks(&watch->tree);
+    return watch->openings.who < 0 && tree_hears_forks(&watch->tree);
 }
 
 /* After each opening that nobody explains: who has made it may be over soon. */
@@ -703,7 +704,7 @@ void watch_reckon(struct watch *watch)
     uint64_t unknown = watch->on ? unexplained(watch) : 0;
     char sentence[384];
     if (!watch->on || watch->tally.told || !is_tallying(watch) || unknown == 0 ||
-        watch->absent->unrecorded > 0 || (tree_hears_forks(&watch->tree) && !watch->tally.blind))
+        watch->absent->unrecorded > 0 || !watch->tally.blind)
         return;
     watch->tally.told = true;
     (void)snprintf(sentence, sizeof sentence,
@@ -711,12 +712,10 @@ void watch_reckon(struct watch *watch)
                    " time%s by processes that rtl could not look at in time, or does not know to "
                    "be others': whether one was of the program, and is not recorded, is not known",
                    unknown, unknown == 1 ? "" : "s");
-    if (watch->tally.veiled) {
+    if (watch->tally.veiled)
         absent_note(watch->absent, sentence);
-        told_process(watch->absent->told, 0, sentence);
-    } else {
+    else
         absent_add(watch->absent, 0, "", sentence);
-    }
 }
 
 /* A recording of its own, as librtl.so starts one for a process that has lost the session, is not

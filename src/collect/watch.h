@@ -10,10 +10,11 @@
  * anything, but for one look a second.
  *
  * What is judged is what was seen: a process that comes and goes between two looks was not, but
- * where Linux tells who has opened the runtime. Elsewhere it is known that somebody has, and how
- * often (tally.h): if no process explains it, whether all of the program's are recorded is not
- * known. A process is judged when it is over, since librtl.so may still be loaded, and only if no
- * ring and no refusal has come from it.
+ * where Linux tells who has opened the runtime. Where it tells who makes a process, and not that,
+ * as to other users than root, it is known that somebody has, and how often (tally.h): if no
+ * process explains it, whether all of the program's are recorded is not known. A process is judged
+ * when it is over, since librtl.so may still be loaded, and only if no ring and no refusal has come
+ * from it.
  *
  * For the collector's one thread.
  */

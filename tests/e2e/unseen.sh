@@ -196,15 +196,10 @@ leaving() {
     done
 }
 
-# The pid of one that is recorded comes again at once, where nobody tells who makes a process. One that lives for no look at all is known
-# by what it opened.
+# The pid of one that is recorded comes again at once, where nobody tells who makes a process.
 again() {
     local twice='echo 5000 >/proc/sys/kernel/ns_last_pid; $ctl <<<3
         echo 5000 >/proc/sys/kernel/ns_last_pid; $bare "$ctl" <&9 >last; exit 0'
-    trace full "exec 9< <(echo 5); $twice"
-    equal "again: kernels" "$(ask t.db 'SELECT count(*) FROM kernels')" 3
-    grep -q "${without}HSA_TOOLS_LIB was not\|the GPU runtime was opened 1 time\|opened the GPU runtime, has no record" check.out ||
-        fail "nobody tells of the last one"
     for sleeps in 0.5 1.5; do
         missing full 3 1 "(.*) ${without}HSA_TOOLS_LIB was not" "exec 9< <(echo 5; sleep $sleeps); $twice"
         equal "kernels of the last one" "$(tail -n 1 last)" "ran 5"
@@ -249,7 +244,6 @@ untold_by() {
         trace full 'stays 7; kill -STOP $PPID; $bare "$ctl" <<<0 >out; $ctl <<<9; kill -CONT $PPID'
         here "$*: untold" 16 $status
         grep -q 'the GPU runtime was opened 1 time by processes that rtl could not look at' check.out || { cat check.out run.err >&2; fail "$*: nobody says so"; }
-        grep -q 'the GPU runtime was opened 1 time' run.err || fail "$*: rtl trace does not say so"
     done
     whole full 67 'stays 7; for ((i = 0; i < 10; i++)); do $ctl <<<5 & (exec $ctl <<<1); /bin/true; wait; done'
     ! grep 'was opened' check.out || fail "$*: there is nothing but what is recorded"
@@ -258,7 +252,8 @@ untold_by() {
 
 # By a copy of the library in its place, which nobody else opens.
 untold() {
-    need_namespaces -nm
+    need_namespaces -m
+    hears_openers || { echo "the kernel does not tell who makes a process or opens a file: skipped" && exit 77; }
     $alice test -x "$rtl" 2>/dev/null || { echo "other users cannot run $rtl: skipped" && exit 77; }
     runtime=$(ldd "$bin/hsa_storm" | sed -n 's/.*libhsa-runtime64.* => \(.*\) (.*/\1/p')
     mkdir -m 1777 all
@@ -266,9 +261,7 @@ untold() {
     cd all
     export runtime copy=$PWD/runtime
     local apart=(bash -c 'mount --bind "$copy" "$runtime" && exec "$@"' -)
-    untold_by unshare -nm "${apart[@]}"
     untold_by unshare -m "${apart[@]}" $alice
-    untold_by unshare -nm "${apart[@]}" $alice
 }
 
 mute() {
