@@ -2,6 +2,7 @@
 
 #include "kfd.h"
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sys/wait.h>
 
@@ -11,15 +12,21 @@ namespace
 class Process : public Gpu
 {
   protected:
+    /* A number in a status file of proc(5). */
+    static unsigned number_in(const std::string &path, const std::string &name)
+    {
+        std::ifstream status(path);
+        std::string word;
+        unsigned number = 0;
+        while (status >> word)
+            if (word == name)
+                status >> number;
+        return number;
+    }
+
     static unsigned threads()
     {
-        std::ifstream status("/proc/self/status");
-        std::string word;
-        unsigned count = 0;
-        while (status >> word)
-            if (word == "Threads:")
-                status >> count;
-        return count;
+        return number_in("/proc/self/status", "Threads:");
     }
 
     /* Address space in pages. */
@@ -52,6 +59,32 @@ class Process : public Gpu
         bool done = gpu_drain(queue);
         hsa_queue_destroy(queue);
         return done;
+    }
+
+    static bool is_asleep(const std::filesystem::path &task)
+    {
+        std::ifstream status(task / "stat");
+        std::string text;
+        std::getline(status, text);
+        size_t name_end = text.rfind(')');
+        return name_end + 2 < text.size() && text[name_end + 2] == 'S' &&
+               number_in(task / "status", "voluntary_ctxt_switches:") > 0;
+    }
+
+    /* Waits until all other threads sleep. One that is just made allocates, and the address
+     * sanitizer of gcc 12 does not take its allocator's locks at a fork: a child that allocates
+     * would wait for a lock whose owner it does not have. */
+    static void let_threads_begin()
+    {
+        const std::string own = std::to_string(gettid());
+        for (unsigned tries = 0; tries < 10000; tries++) {
+            bool all = true;
+            for (const auto &task : std::filesystem::directory_iterator("/proc/self/task"))
+                all = all && (task.path().filename() == own || is_asleep(task.path()));
+            if (all)
+                return;
+            (void)usleep(1000);
+        }
     }
 
     /* Runs `body` in a forked child and returns its exit status, or -1 after 30 s. */
@@ -141,6 +174,7 @@ TEST_F(Process, ChildOfAnOpenGpuFailsCleanly)
     shared[0] = 'p';
     int kfd = ::open("/dev/kfd", O_RDWR | O_CLOEXEC);
     ASSERT_GE(kfd, 0);
+    let_threads_begin();
     int status = in_child([this, shared, kfd] {
         if (kfd_gpu(kfd) != 0 || errno != EBADF)
             return 1;
@@ -170,6 +204,7 @@ TEST_F(Process, ChildOfAnOpenGpuFailsCleanly)
 TEST_F(Process, ChildMayOpenTheDriverAnew)
 {
     open();
+    let_threads_begin();
     EXPECT_EQ(in_child([] {
                   int kfd = ::open("/dev/kfd", O_RDWR | O_CLOEXEC);
                   int render = ::open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
