@@ -20,6 +20,7 @@ struct rtl_copy_iter {
     struct cursor *cursors;
     size_t count;
     rtl_status_t failed; /* once an error, always that */
+    bool all;            /* also what is not selected */
 };
 
 static rtl_status_t fail(rtl_copy_iter_t *iter, int result)
@@ -125,6 +126,7 @@ rtl_status_t rtlTraceCopies(rtl_trace_t *trace, const rtl_copy_filter_t *filter,
     if (!iter)
         return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
     iter->trace = trace;
+    iter->all = trace->select_paused;
     if (filter)
         iter->filter = *filter;
     rtl_status_t status = open_cursors(iter);
@@ -164,7 +166,8 @@ rtl_status_t rtlCopyNext(rtl_copy_iter_t *iter, rtl_copy_t *copy)
             return RTL_END;
         *copy = cursor->copy;
         (void)advance(iter, cursor); /* a failure is told at the next call */
-        if (passes(&iter->filter, copy) && rtl_select_copy(iter->trace->select, copy))
+        if (passes(&iter->filter, copy) &&
+            rtl_select_copy(iter->all ? NULL : iter->trace->select, copy))
             return RTL_OK;
     }
 }

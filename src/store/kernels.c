@@ -42,7 +42,13 @@ struct rtl_kernel_iter {
     size_t waiting_count, waiting_next;
     struct rtl_heap heap; /* of open chunks */
     struct cursor *spare; /* a closed one, for its memory */
+    bool all;             /* also what is not selected */
 };
+
+static const struct rtl_select *select_of(const struct rtl_kernel_iter *iter)
+{
+    return iter->all ? NULL : iter->trace->select;
+}
 
 static struct rtl_key chunk_key(const rtl_kernel_filter_t *filter, const struct rtl_chunk_row *row)
 {
@@ -133,7 +139,7 @@ static void order(const rtl_kernel_iter_t *iter, struct cursor *cursor)
     const rtl_kernel_filter_t *filter = &iter->filter;
     bool all = filter->from == 0 && filter->to == 0;
     struct rtl_select_look look;
-    bool selects = rtl_select_begin(iter->trace->select, row->chunk.process, &look);
+    bool selects = rtl_select_begin(select_of(iter), row->chunk.process, &look);
     bool sorted = true;
     struct rtl_key last = {0, 0};
     uint64_t queue = rtl_index_key(row->chunk.process, row->chunk.queue);
@@ -336,7 +342,7 @@ static rtl_status_t choose_chunks(rtl_kernel_iter_t *iter, int64_t chunk)
     for (size_t i = 0; i < chunks->count; i++)
         if ((chunk == 0 || rows[i].number == chunk) &&
             rtl_trace_chunk_passes(&iter->filter, &rows[i]) &&
-            rtl_select_may(iter->trace->select, rows[i].chunk.process, rows[i].gpu) &&
+            rtl_select_may(select_of(iter), rows[i].chunk.process, rows[i].gpu) &&
             (!iter->chosen || rtl_chosen_chunk(iter->chosen, &rows[i])))
             iter->waiting[iter->waiting_count++] =
                 (struct waiting){chunk_key(&iter->filter, &rows[i]), &rows[i]};
@@ -352,6 +358,7 @@ rtl_status_t rtl_trace_kernels(rtl_trace_t *trace, const rtl_kernel_filter_t *fi
         return rtl_trace_fail_sqlite(trace, SQLITE_NOMEM);
     made->trace = trace;
     made->filter = *filter;
+    made->all = trace->select_paused;
     made->codec = rtl_codec_new();
     rtl_status_t status = made->codec ? rtl_trace_load_graphs(trace) : fail_memory(made);
     if (status == RTL_OK && choice)

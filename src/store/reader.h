@@ -106,6 +106,7 @@ struct rtl_trace {
     bool ranges_counted;
     struct rtl_trace_graphs *graphs; /**< NULL until first needed */
     struct rtl_select *select;       /**< NULL: all */
+    bool select_paused;              /**< for iterators that are begun now */
     /* Places in the lists by process, or process and id. */
     struct rtl_index process_index, agent_index, queue_index, symbol_index, shape_index;
     struct rtl_index ledger_index, call_index;

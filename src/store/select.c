@@ -212,6 +212,11 @@ rtl_status_t rtl_trace_select(rtl_trace_t *trace, const struct rtl_selection *se
     return RTL_OK;
 }
 
+void rtl_trace_select_pause(rtl_trace_t *trace, bool paused)
+{
+    trace->select_paused = paused;
+}
+
 void rtl_select_free(struct rtl_select *select)
 {
     if (!select)

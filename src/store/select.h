@@ -44,6 +44,10 @@ struct rtl_selection {
  * nothing has changed, and rtlTraceError tells. */
 rtl_status_t rtl_trace_select(rtl_trace_t *trace, const struct rtl_selection *selection);
 
+/** While paused, iterators over kernels and copies that are begun give out all there is, as long as
+ * they live; for who also needs to know what ran beside the part. */
+void rtl_trace_select_pause(rtl_trace_t *trace, bool paused);
+
 /** True if kernels of a process on a GPU are given out, should there be any. */
 bool rtl_trace_selects(const rtl_trace_t *trace, uint32_t process, uint32_t gpu);
 

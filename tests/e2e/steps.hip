@@ -1,5 +1,5 @@
-// steps serve|train|make|stop|parts|layers [NS [KERNELS [PLANT]]]: what a server, a trainer, a
-// maker of graphs and one of parts of steps do, whose steps and calls are known.
+// steps serve|train|make|stop|parts|layers|peers [NS [KERNELS [PLANT]]]: what a server, a trainer,
+// a maker of graphs and one of parts of steps do, whose steps and calls are known.
 //
 // A kernel takes NS (20000) on the software GPU; the decode graph has so many KERNELS (4). PLANT is
 // "layer": its third one takes 20 % longer; or "sync": each token waits once more.
@@ -26,6 +26,10 @@
 // us), hip_takes, hip_add and hip_lasts (6 us, two workgroups). With PLANT "layer" hip_takes takes
 // 20 % longer in layer 3; with "fused" hip_scale stands for the last two; with "batch" all grids
 // are twice as large, and hip_move stands for hip_takes.
+//
+// peers: a launch of a graph of 3 kernels, and 20 rounds on two GPUs. In each a kernel of 3 ms runs
+// on GPU 1, and one of 20 us is submitted to GPU 0: in even rounds it waits for the former, in odd
+// ones it does not.
 
 #include "../softgpu/hip/check.h"
 #include "roctx.h"
@@ -43,6 +47,7 @@ bool planted_layer, planted_sync, planted_fusion, planted_batch;
 const int iterations = 40, iteration_kernels = 7, other_kernels = 5;
 const int parts_graphs = 3, parts_requests = 3, parts_tokens = 10, parts_prefill = 30;
 const int parts_launches = 5;
+const int peers_rounds = 20, peers_us = 3000;
 const unsigned planted_us = 300, updates = 5;
 const size_t planted_bytes = 65536, copied_bytes = 4096;
 
@@ -261,6 +266,28 @@ void layers()
     }
 }
 
+void peers()
+{
+    hipStream_t peer = nullptr;
+    hipEvent_t done = nullptr;
+    MUST(hipGraphLaunch(capture(3, 1), stream));
+    MUST(hipSetDevice(1));
+    MUST(hipStreamCreateWithFlags(&peer, hipStreamNonBlocking));
+    MUST(hipEventCreateWithFlags(&done, hipEventDisableTiming));
+    for (int round = 0; round < peers_rounds; round++) {
+        MUST(hipSetDevice(1));
+        hip_lasts<<<dim3(1), dim3(64), 0, peer>>>(counter, 1000 * peers_us);
+        MUST(hipEventRecord(done, peer));
+        MUST(hipSetDevice(0));
+        if (round % 2 == 0) {
+            MUST(hipStreamWaitEvent(stream, done, 0));
+        }
+        launch(1);
+        MUST(hipStreamSynchronize(stream));
+        MUST(hipStreamSynchronize(peer));
+    }
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -289,6 +316,8 @@ int main(int argc, char **argv)
         parts();
     } else if (argc > 1 && std::strcmp(argv[1], "layers") == 0) {
         layers();
+    } else if (argc > 1 && std::strcmp(argv[1], "peers") == 0) {
+        peers();
     } else {
         serve();
     }

@@ -1,11 +1,11 @@
-"""steps.py RTL SERVE TRAIN DEMO MAKE SLOW FUSED STOP PARTS: compares `rtl steps` with what the programs did (steps.hip, the
+"""steps.py RTL SERVE TRAIN DEMO MAKE SLOW FUSED STOP PARTS PEERS: compares `rtl steps` with what the programs did (steps.hip, the
 demo), and its times and causes of idle times with what a slower way makes of the tables of the trace."""
 import collections
 import json
 import subprocess
 import sys
 
-rtl, serve, train, demo, make, slow, fused, stop, parts = sys.argv[1:]
+rtl, serve, train, demo, make, slow, fused, stop, parts, peers = sys.argv[1:]
 REQUESTS, TOKENS, PLANTED = 4, 25, 300_000
 KINDS = ("graphs_ns", "eager_ns", "copies_ns", "idle_ns")
 failed = 0
@@ -27,11 +27,13 @@ def sql(trace, statement):
 
 
 class Work:
-    """All that ran on the GPU: (start, end, kind, correlation, launch)."""
+    """All that ran on a GPU: (start, end, kind, correlation, launch), and when others ran: (start, end)."""
 
-    def __init__(self, trace):
-        kernels = sql(trace, "SELECT start, end, graph, launch, correlation FROM kernels")
-        copies = sql(trace, "SELECT start, end, correlation FROM copies")
+    def __init__(self, trace, gpu=0):
+        kernels = sql(trace, f"SELECT start, end, graph, launch, correlation FROM kernels WHERE gpu = {gpu}")
+        copies = sql(trace, f"SELECT start, end, correlation FROM copies WHERE gpu = {gpu}")
+        self.others = [(other["start"], other["end"]) for table in ("kernels", "copies")
+                       for other in sql(trace, f"SELECT start, end FROM {table} WHERE gpu <> {gpu}")]
         self.items = [(k["start"], k["end"], 0 if k["graph"] is not None else 1, k["correlation"],
                        (k["graph"], k["launch"])) for k in kernels]
         self.items += [(c["start"], c["end"], 2, c["correlation"], None) for c in copies]
@@ -83,7 +85,16 @@ class Work:
             if y <= call["start"]:
                 found[within[0]["name"] if within else "no_call"] += y - x
             else: # submitted: what the thread does then has no part in it
-                found[call["name"] if call in within else "submitted"] += y - x
+                found.update({call["name"]: y - x} if call in within else self.submitted(x, y, b))
+        return found
+
+    def submitted(self, x, y, end):
+        """Work that another GPU had done by the end of the idle time may have been waited for."""
+        others = [other for other in self.others if other[0] < y and x < other[1] <= end]
+        edges = sorted({x, y} | {t for other in others for t in other if x < t < y})
+        found = collections.Counter()
+        for a, b in zip(edges, edges[1:]):
+            found["other_gpu" if any(o[0] <= a and o[1] >= b for o in others) else "submitted"] += b - a
         return found
 
 
@@ -226,6 +237,22 @@ def check_idle():
         equal(sorted((gap["start_ns"], gap["ns"]) for gap in gpu["longest"]), sorted((a, b - a) for a, b in idle), "gaps")
 
 
+def check_peers():
+    """Two GPUs: what waits for the other one is told from what does not."""
+    long, rounds = 3_000_000, 20
+    seen = {gpu["gpu"]: gpu for gpu in ask("idle", peers)["gpus"]}
+    for number in (0, 1):
+        work, causes = Work(peers, number), collections.Counter()
+        for a, b in work.times(work.items[0][0], max(item[1] for item in work.items))[1]:
+            causes.update(work.causes(a, b))
+        equal({cause["cause"]: cause["ns"] for cause in seen[number]["causes"]}, dict(causes), f"causes of GPU {number}")
+        alone = ask("idle", peers, "--gpu", str(number))["gpus"]
+        equal(alone, [seen[number]], f"GPU {number} alone")
+    waited = {cause["cause"]: cause for cause in seen[0]["causes"]}.get("other_gpu", {"ns": 0, "gaps": 0})
+    equal(long * rounds // 6 <= waited["ns"] <= long * rounds // 2, True, f"GPU 0 waits in even rounds, {waited}")
+    equal(waited["gaps"] <= rounds // 2, True, f"and in no others, {waited}")
+
+
 def check_between():
     """Between the launches of a graph other work runs, which is no idle time."""
     work = Work(serve)
@@ -334,6 +361,7 @@ check_serve()
 check_between()
 check_serve("--by", "launches")
 check_idle()
+check_peers()
 check_by_graph()
 check_by_range()
 check_train()

@@ -103,7 +103,8 @@ check('copies', of('copies').sort(byId).map((event) => ({ id: event.id, process:
 check('replays', of('replays').length, wanted.launches.length);
 
 // Idle times: as long as `rtl idle` has them by cause, and never while a kernel or copy of the GPU runs.
-const causes = { submitted: 'submitted and not begun', no_call: 'in no host call', unknown: 'not known: no host call', stopped: 'recording was stopped' };
+const causes = { submitted: 'submitted and not begun', other_gpu: 'submitted, and another GPU ran',
+    no_call: 'in no host call', unknown: 'not known: no host call', stopped: 'recording was stopped' };
 for (const gpu of wanted.idle) {
     const is = (event) => event.process === gpu.process && event.gpu === gpu.gpu;
     const idle = of('idle').filter(is);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# page.sh BUILD NODE CHROMIUM PLUGIN decode | hip_graphs SCENARIO: a program is recorded, its page opened in Chromium, and
+# page.sh BUILD NODE CHROMIUM PLUGIN decode | PROGRAM SCENARIO: a program is recorded, its page opened in Chromium, and
 # what the page holds and shows compared with SQL and `rtl summary` (page.mjs). Then the same names are made hostile.
 source "$(dirname "$0")/../tools/lib.sh"
 node=$2 chromium=$3 plugin=$4
@@ -10,7 +10,9 @@ unset "${!SOFTGPU_@}"
 if [ "$1" = decode ]; then
     "$rtl" demo --tokens 24 --keep t.db >traced.out 2>traced.err || fail "rtl demo ended with status $?"
 else
-    SOFTGPU_PLUGINS=$plugin SOFTGPU_TRUTH=$scratch/truth HIP_GRAPHS_EXPECTED=$scratch/expected "$rtl" trace -q -m full --gpu soft -o t.db -- "$build/tests/bin/$1" "${@:2}" >traced.out 2>traced.err ||
+    [ "$1" != steps ] || export SOFTGPU_DEVICES=2
+    SOFTGPU_PLUGINS=$plugin SOFTGPU_TRUTH=$scratch/truth HIP_GRAPHS_EXPECTED=$scratch/expected "$rtl" trace -q -m full \
+        --gpu soft -o t.db -- "$build/tests/bin/$1" "${@:2}" >traced.out 2>traced.err ||
         fail "the program ended with status $?"
 fi
 

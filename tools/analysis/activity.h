@@ -8,24 +8,7 @@
 #ifndef RTL_TOOLS_ACTIVITY_H
 #define RTL_TOOLS_ACTIVITY_H
 
-#include <rtl/rtl_trace.h>
-
-enum activity {
-    ACTIVITY_GRAPH, /**< a kernel of a graph's replay ran */
-    ACTIVITY_EAGER, /**< another kernel, and none of a graph */
-    ACTIVITY_COPY,  /**< an asynchronous copy, and no kernel */
-    ACTIVITY_IDLE,  /**< nothing */
-    ACTIVITIES
-};
-
-/** A kernel or copy. */
-struct activity_work {
-    enum activity kind;
-    uint64_t start, end;    /**< end is not before start */
-    uint32_t graph, launch; /**< RTL_TRACE_NONE: of no graph */
-    uint64_t correlation;
-    const rtl_kernel_t *kernel; /**< NULL: a copy. Lives until the next */
-};
+#include "analysis/activity_work.h"
 
 /** Who looks on. Functions that are NULL are not called; each returns RTL_OK, or what the walk
  * ends with. */

@@ -107,6 +107,22 @@ static rtl_status_t add_before(struct idle_causes *causes, struct idle_thread *t
     return status;
 }
 
+/* Submitted work waits: for the GPU itself, or for what another one does. */
+static rtl_status_t add_submitted(struct idle_causes *causes, struct idle_span within,
+                                  struct idle_times *times)
+{
+    struct idle_span ran;
+    rtl_status_t status = RTL_OK;
+    while (within.from < within.to &&
+           (status = idle_others_next(&causes->others, within, &ran)) == RTL_OK) {
+        add(times, IDLE_SUBMITTED, within.from, ran.from);
+        add(times, IDLE_OTHER_GPU, ran.from, ran.to);
+        within.from = ran.to;
+    }
+    add(times, IDLE_SUBMITTED, within.from, within.to);
+    return status == RTL_END ? RTL_OK : status;
+}
+
 /* From the submission on: the call that submits, and then nothing that the thread does has a part
  * in it. */
 static rtl_status_t add_behind(struct idle_causes *causes, struct idle_thread *thread,
@@ -119,8 +135,7 @@ static rtl_status_t add_behind(struct idle_causes *causes, struct idle_thread *t
         add(times, thread->cause, from, end);
         from = end;
     }
-    add(times, IDLE_SUBMITTED, from, to);
-    return status;
+    return status == RTL_OK ? add_submitted(causes, (struct idle_span){from, to}, times) : status;
 }
 
 static rtl_status_t add_calls(struct idle_causes *causes, uint64_t from, uint64_t to,
@@ -220,6 +235,7 @@ static const struct {
 } no_calls[IDLE_CALLS] = {
     [IDLE_IN_GRAPH] = {"between kernels of a graph", "in_graph"},
     [IDLE_SUBMITTED] = {"submitted and not begun", "submitted"},
+    [IDLE_OTHER_GPU] = {"submitted, and another GPU ran", "other_gpu"},
     [IDLE_NO_CALL] = {"in no host call", "no_call"},
     [IDLE_UNKNOWN] = {"not known: no host call", "unknown"},
     [IDLE_STOPPED] = {"recording was stopped", "stopped"},
@@ -263,6 +279,7 @@ void idle_causes_free(struct idle_causes *causes)
         rtlApiIterFree(causes->threads[i].calls);
     free(causes->threads);
     texts_free(&causes->names);
+    idle_others_close(&causes->others);
     causes->threads = NULL;
     causes->thread_count = 0;
 }

@@ -4,14 +4,16 @@
  *
  * Up to the host call that submitted it, that is the call that the thread was in, or none. From
  * that call's begin on it is the call itself, and behind its end the work was submitted and had not
- * begun. Times between kernels of one launch of a graph are a cause of their own: the host has no
- * part in them; and times in which recording was stopped. Calls within calls count as the
+ * begun; where other GPUs are looked at, the part of that in which one of them ran what then ended
+ * is told apart. Times between kernels of one launch of a graph are a cause of their own: the host
+ * has no part in them; and times in which recording was stopped. Calls within calls count as the
  * outermost.
  */
 #ifndef RTL_TOOLS_IDLE_H
 #define RTL_TOOLS_IDLE_H
 
 #include "analysis/activity.h"
+#include "analysis/idle_others.h"
 #include "common/texts.h"
 
 #include <jansson.h>
@@ -22,6 +24,7 @@
 enum {
     IDLE_IN_GRAPH,  /**< between kernels of one launch */
     IDLE_SUBMITTED, /**< submitted, and it had not begun */
+    IDLE_OTHER_GPU, /**< the same, while work ran on another GPU that then ended */
     IDLE_NO_CALL,   /**< the thread was in no host call: the program's own work, or a wait of its */
     IDLE_UNKNOWN,   /**< the call that submitted the work is not in the trace */
     IDLE_STOPPED,   /**< recording was stopped: nobody knows what ran */
@@ -51,7 +54,8 @@ struct idle_thread;
 /** Reads the host calls of a process; zeroed but for the first two it has read nothing yet. */
 struct idle_causes {
     rtl_trace_t *trace;
-    uint32_t process; /**< whose work ends the gaps */
+    uint32_t process;          /**< whose work ends the gaps */
+    struct idle_others others; /**< open: submitted work may have waited for it */
     struct texts names;
     struct idle_thread *threads;
     size_t thread_count;

@@ -38,7 +38,9 @@ rtl_status_t idle_device_read(rtl_trace_t *trace, struct idle_device *device)
     const struct activity_watcher watcher = {device, NULL, stretch, begun};
     device->causes.trace = trace;
     device->causes.process = device->process;
-    return activity_walk(trace, device->process, device->gpu, &watcher);
+    rtl_status_t status =
+        idle_others_open(trace, device->process, device->gpu, &device->causes.others);
+    return status == RTL_OK ? activity_walk(trace, device->process, device->gpu, &watcher) : status;
 }
 
 json_t *idle_device_json(const struct idle_device *device)

@@ -81,6 +81,7 @@ export function barCell(part: number, color = 'var(--graphs)'): HTMLElement {
 
 const CAUSES: Record<string, string> = {
     no_call: 'in no host call', in_graph: 'between kernels of a graph', submitted: 'submitted and not begun',
+    other_gpu: 'submitted, and another GPU ran',
     unknown: 'not known: no host call', stopped: 'recording was stopped',
 };
 

@@ -1,0 +1,50 @@
+/**
+ * The kernels and copies of a process by their start, as one list.
+ */
+#ifndef RTL_TOOLS_ACTIVITY_WORK_H
+#define RTL_TOOLS_ACTIVITY_WORK_H
+
+#include <rtl/rtl_trace.h>
+#include <stdbool.h>
+
+enum activity {
+    ACTIVITY_GRAPH, /**< a kernel of a graph's replay ran */
+    ACTIVITY_EAGER, /**< another kernel, and none of a graph */
+    ACTIVITY_COPY,  /**< an asynchronous copy, and no kernel */
+    ACTIVITY_IDLE,  /**< nothing */
+    ACTIVITIES
+};
+
+/** A kernel or copy. */
+struct activity_work {
+    enum activity kind;
+    uint64_t start, end;    /**< end is not before start */
+    uint32_t gpu;           /**< RTL_TRACE_NONE: not known, or the host made the copy */
+    uint32_t graph, launch; /**< RTL_TRACE_NONE: of no graph */
+    uint64_t correlation;
+    const rtl_kernel_t *kernel; /**< NULL: a copy. Lives until the next */
+};
+
+/** Two iterators, each with the item that is next of it. Zeroed: not open. */
+struct activity_works {
+    uint32_t gpu;
+    rtl_kernel_iter_t *kernels;
+    rtl_copy_iter_t *copies;
+    rtl_kernel_t kernel;
+    rtl_copy_t copy;
+    bool has_kernel, has_copy;
+    bool given_kernel, given_copy; /* the one that is next was given out, and is to be read over */
+};
+
+/** Opens the work of a process (0: all) on a GPU (RTL_TRACE_NONE: all, with the copies that the
+ * host made). The caller closes it, on failure as well; then rtlTraceError tells. */
+rtl_status_t activity_works_open(rtl_trace_t *trace, uint32_t process, uint32_t gpu,
+                                 struct activity_works *works);
+
+/** The next by start, copies before kernels of the same start; RTL_END: none. Copies without times
+ * are left out. `work->kernel` lives until the next call. */
+rtl_status_t activity_works_next(struct activity_works *works, struct activity_work *work);
+
+void activity_works_close(struct activity_works *works);
+
+#endif
