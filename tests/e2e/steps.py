@@ -1,11 +1,11 @@
-"""steps.py RTL SERVE TRAIN DEMO MAKE SLOW FUSED STOP PARTS PEERS: compares `rtl steps` with what the programs did (steps.hip, the
+"""steps.py RTL SERVE TRAIN DEMO MAKE SLOW FUSED STOP PARTS PEERS TWO: compares `rtl steps` with what the programs did (steps.hip, the
 demo), and its times and causes of idle times with what a slower way makes of the tables of the trace."""
 import collections
 import json
 import subprocess
 import sys
 
-rtl, serve, train, demo, make, slow, fused, stop, parts, peers = sys.argv[1:]
+rtl, serve, train, demo, make, slow, fused, stop, parts, peers, two = sys.argv[1:]
 REQUESTS, TOKENS, PLANTED = 4, 25, 300_000
 KINDS = ("graphs_ns", "eager_ns", "copies_ns", "idle_ns")
 failed = 0
@@ -193,6 +193,24 @@ def check_train():
     check_all_told(Work(train), thread)
 
 
+def check_two():
+    """A trainer without graphs beside a server with them: each in the way that it has steps."""
+    for command in ("steps", "report"):
+        seen = ask(command, two)
+        equal((seen.get("steps") or seen)["by"], "auto", f"how {command} found steps")
+    def times(thread):
+        return [(step["start_ns"], step["idle_ns"]) for step in thread["steps"]]
+    threads = {thread["by"]: thread for thread in ask("steps", two, "--list")["threads"]}
+    equal({phase["what"]: phase["steps"] for phase in threads["launches"]["phases"]},
+          {"graph 1": REQUESTS, "graph 2": REQUESTS * TOKENS}, "phases of the server")
+    equal([step["eager_kernels"] for step in threads["kernels"]["steps"]], [7] * 40, "iterations of the trainer")
+    equal(sorted(thread["process"] for thread in threads.values()), [1, 2], "processes with steps")
+    for by, thread in threads.items():
+        alone = ask("steps", two, "--list", "--process", str(thread["process"]))
+        equal((alone["by"], [times(each) for each in alone["threads"]]), (by, [times(thread)]), f"by {by} alone")
+    equal([thread["by"] for thread in ask("steps", two, "--by", "launches")["threads"]], ["launches"], "by launches only")
+
+
 def check_parts():
     seen = ask("steps", parts, "--list")
     thread = seen["threads"][0]
@@ -365,6 +383,7 @@ check_peers()
 check_by_graph()
 check_by_range()
 check_train()
+check_two()
 check_parts()
 check_demo()
 sys.exit(failed > 0)

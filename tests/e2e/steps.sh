@@ -12,6 +12,8 @@ done
 SOFTGPU_DEVICES=2 "$rtl" trace -q -m full --gpu soft -o peers.db -- "$bin/steps" peers >peers.out 2>peers.err ||
     fail "the program ended with status $?"
 "$rtl" check peers.db >check.out || fail "the trace of peers is not complete"
+"$rtl" trace -q -m full --gpu soft -o two.db -- bash -c '"$1" train & "$1" serve; wait' two "$bin/steps" >two.out 2>two.err ||
+    fail "the programs ended with status $?"
 # All kernels 10 % slower; and two kernels of the decode graph made one.
 for what in "slow 22000" "fused 20000 3"; do
     "$rtl" trace -q -m full --gpu soft -o "${what%% *}.db" -- "$bin/steps" serve ${what#* } >slow.out 2>slow.err ||
@@ -20,7 +22,7 @@ done
 SOFTGPU_PLUGINS=$build/lib/softgpu/decode_plugin.so "$rtl" trace -q -m full --gpu soft -o demo.db -- \
     "$build/bin/rtl-demo-decode" --tokens 60 --layers 3 >demo.out 2>demo.err || fail "the demo ended with status $?"
 echo 'hip_takes = takes' >rules
-/usr/bin/python3 "$here/steps.py" "$rtl" serve.db train.db demo.db make.db slow.db fused.db stop.db parts.db peers.db ||
+/usr/bin/python3 "$here/steps.py" "$rtl" serve.db train.db demo.db make.db slow.db fused.db stop.db parts.db peers.db two.db ||
     fail "the steps are not those of the program"
 
 "$rtl" diff serve.db fused.db >diff.out

@@ -14,7 +14,7 @@ struct steps_thread *steps_thread(struct steps *steps, uint32_t process, uint32_
             return &steps->threads[i];
     steps->threads = memory_grown(steps->threads, steps->count + 1, sizeof *steps->threads);
     struct steps_thread *added = &steps->threads[steps->count++];
-    *added = (struct steps_thread){.process = process, .thread = thread};
+    *added = (struct steps_thread){.process = process, .thread = thread, .by = steps->by};
     return added;
 }
 
@@ -67,10 +67,28 @@ static void free_thread(struct steps_thread *thread)
     free(thread->steps);
 }
 
+/* Brings the threads in order, those of a process as they stand. */
+static void order_threads(struct steps *steps)
+{
+    for (size_t i = 1; i < steps->count; ++i) {
+        struct steps_thread thread = steps->threads[i];
+        size_t at = i;
+        for (; at > 0 && steps->threads[at - 1].process > thread.process; --at)
+            steps->threads[at] = steps->threads[at - 1];
+        steps->threads[at] = thread;
+    }
+}
+
 rtl_status_t steps_find(rtl_trace_t *trace, struct steps *steps)
 {
     rtl_status_t status = steps_by_launches(trace, steps);
-    return status == RTL_OK && steps->count == 0 ? steps_by_kernels(trace, steps) : status;
+    size_t launching = steps->count;
+    if (status == RTL_OK)
+        status = steps_by_kernels(trace, steps);
+    if (launching)
+        steps->by = steps->count > launching ? STEPS_BY_AUTO : STEPS_BY_LAUNCHES;
+    order_threads(steps);
+    return status;
 }
 
 void steps_drop_empty(struct steps *steps)

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 
 enum steps_by {
-    STEPS_BY_AUTO,     /**< launches, and where none repeat kernels */
+    STEPS_BY_AUTO,     /**< launches, and in processes where none repeat kernels */
     STEPS_BY_LAUNCHES, /**< launches of graphs that repeat */
     STEPS_BY_GRAPH,    /**< each launch of one graph begins a step */
     STEPS_BY_RANGE,    /**< ranges of a name */
@@ -72,6 +72,7 @@ struct outside_steps {
 struct steps_thread {
     uint32_t process;
     uint32_t thread;    /**< that launched them, 0: any */
+    enum steps_by by;   /**< how its steps were found; never STEPS_BY_AUTO */
     struct step *steps; /**< by begin */
     size_t count, room;
     struct phase *phases; /**< in the order in which they were found first */
@@ -82,12 +83,13 @@ struct steps_thread {
 };
 
 struct steps {
-    enum steps_by by;             /**< how they were found; never STEPS_BY_AUTO once they are */
+    enum steps_by by;             /**< how; STEPS_BY_AUTO: of some threads by launches, of others
+                                     by kernels */
     struct steps_thread *threads; /**< those with steps, by process */
     size_t count;
     struct steps_families families; /**< rules NULL: not asked for */
     struct idle_causes *causes;     /**< by place in `threads`, for their phases */
-    /** Of STEPS_BY_KERNELS: eager kernels of the queues that were looked at, and those of them in
+    /** By kernels: eager kernels of the queues with blocks that repeat, and those of them in
      * the blocks that repeat. */
     uint64_t kernels, kernels_in_blocks;
     bool untold; /**< kernels of replays are not told from eager ones: a mode other than full */
@@ -95,8 +97,8 @@ struct steps {
     uint64_t without_kernels; /**< launches of which no kernel is in the trace */
 };
 
-/** Finds the steps by launches, and where none repeat by kernels. On failure rtlTraceError tells;
- * the caller frees them in any case. */
+/** Finds the steps by launches, and in processes where none repeat by kernels. On failure
+ * rtlTraceError tells; the caller frees them in any case. */
 rtl_status_t steps_find(rtl_trace_t *trace, struct steps *steps);
 
 /** Adds a thread, or finds it. The caller must not keep it over the next call. */

@@ -21,7 +21,7 @@ struct sequence {
     uint32_t next;
 };
 
-/* Calls `each` for all eager kernels of a queue, or of all, in the order of packets. */
+/* Calls `each` for all eager kernels of a queue, or of a process, in the order of packets. */
 static rtl_status_t walk(rtl_trace_t *trace, uint32_t process, uint32_t queue,
                          void (*each)(void *context, const rtl_kernel_t *kernel), void *context)
 {
@@ -102,7 +102,6 @@ static rtl_status_t find_in(rtl_trace_t *trace, const struct queue *queue, struc
     struct sequence sequence = {0};
     struct period period = {0};
     rtl_status_t status = walk(trace, queue->process, queue->queue, add_item, &sequence);
-    steps->kernels += sequence.count;
     if (status == RTL_OK && period_find(sequence.items, sequence.count, &period)) {
         char name[64];
         struct blocks blocks = {.period = &period,
@@ -112,6 +111,7 @@ static rtl_status_t find_in(rtl_trace_t *trace, const struct queue *queue, struc
         (void)steps_phase(blocks.thread, name);
         status = walk(trace, queue->process, queue->queue, add_block, &blocks);
         steps_thread(steps, queue->process, 0)->phases[0].key = blocks.key;
+        steps->kernels += sequence.count;
         steps->kernels_in_blocks += period.length * period.count;
     }
     free(sequence.items);
@@ -137,19 +137,38 @@ static void count(void *context, const rtl_kernel_t *kernel)
     ++last->eager;
 }
 
-rtl_status_t steps_by_kernels(rtl_trace_t *trace, struct steps *steps)
+static rtl_status_t find_in_process(rtl_trace_t *trace, uint32_t process, struct steps *steps)
 {
     struct counter counter = {0};
-    rtl_status_t status = walk(trace, 0, RTL_TRACE_NONE, count, &counter);
-    steps->by = STEPS_BY_KERNELS;
-    for (size_t i = 0; i < counter.count && status == RTL_OK;) {
-        const struct queue *most = &counter.queues[i];
-        uint32_t process = most->process;
-        for (; i < counter.count && counter.queues[i].process == process; ++i)
-            if (counter.queues[i].eager > most->eager)
-                most = &counter.queues[i];
+    rtl_status_t status = walk(trace, process, RTL_TRACE_NONE, count, &counter);
+    const struct queue *most = counter.queues;
+    for (size_t i = 1; i < counter.count; ++i)
+        if (counter.queues[i].eager > most->eager)
+            most = &counter.queues[i];
+    if (status == RTL_OK && most)
         status = find_in(trace, most, steps);
-    }
     free(counter.queues);
+    return status;
+}
+
+/* Whether one of the first threads is of the process. */
+static bool has_steps(const struct steps *steps, size_t threads, uint32_t process)
+{
+    for (size_t i = 0; i < threads; ++i)
+        if (steps->threads[i].process == process)
+            return true;
+    return false;
+}
+
+rtl_status_t steps_by_kernels(rtl_trace_t *trace, struct steps *steps)
+{
+    const rtl_process_t *processes;
+    size_t count;
+    size_t threads = steps->count;
+    rtl_status_t status = rtlTraceProcesses(trace, &processes, &count);
+    steps->by = STEPS_BY_KERNELS;
+    for (size_t i = 0; status == RTL_OK && i < count; ++i)
+        if (!has_steps(steps, threads, processes[i].process))
+            status = find_in_process(trace, processes[i].process, steps);
     return status;
 }

@@ -10,7 +10,8 @@
 
 #include "analysis/steps.h"
 
-/** Finds the steps of all processes. Memory grows with the eager kernels of a queue, 4 bytes each.
+/** Finds the steps of all processes that have none yet. Memory grows with the eager kernels of a
+ * queue, 4 bytes each.
  */
 rtl_status_t steps_by_kernels(rtl_trace_t *trace, struct steps *steps);
 

@@ -321,7 +321,7 @@ static void forget(struct steps *steps)
 rtl_status_t steps_measure(rtl_trace_t *trace, struct steps *steps)
 {
     rtl_status_t status = measure_all(trace, steps);
-    if (status == RTL_OK && steps->by == STEPS_BY_LAUNCHES && steps_split(steps)) {
+    if (status == RTL_OK && steps_split(steps)) {
         forget(steps);
         status = measure_all(trace, steps);
     }

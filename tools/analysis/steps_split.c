@@ -50,6 +50,7 @@ bool steps_split(struct steps *steps)
 {
     bool any = false;
     for (size_t i = 0; i < steps->count; ++i)
-        any |= split_thread(&steps->threads[i]);
+        if (steps->threads[i].by == STEPS_BY_LAUNCHES)
+            any |= split_thread(&steps->threads[i]);
     return any;
 }

@@ -32,8 +32,9 @@ static json_t *json_thread(const struct steps_view *view, size_t at, size_t firs
                                         steps_phase_json(&view->steps->causes[at],
                                                          &thread->phases[i], first_phase + i + 1));
     json_t *object = json_pack(
-        "{s:o, s:o, s:o, s:o}", "process", open_id(thread->process), "thread",
-        thread->thread ? open_id(thread->thread) : json_null(), "phases", phases, "outside",
+        "{s:o, s:o, s:s, s:o, s:o}", "process", open_id(thread->process), "thread",
+        thread->thread ? open_id(thread->thread) : json_null(), "by", steps_by_name(thread->by),
+        "phases", phases, "outside",
         steps_is_part(view) ? json_null() : steps_outside_json(&view->steps->causes[at], thread));
     if (view->list) {
         json_t *steps = json_array();
@@ -61,7 +62,7 @@ int steps_show_json(const struct steps_view *view)
     set(object, "filter",
         selection_json(view->selection, steps_shown(view), steps_all(view), "step"));
     set(object, "graphs_told", json_boolean(!steps->untold));
-    if (steps->by == STEPS_BY_KERNELS) {
+    if (steps->kernels_in_blocks) {
         set(object, "eager_kernels", open_number(steps->kernels));
         set(object, "eager_kernels_in_blocks", open_number(steps->kernels_in_blocks));
     }

@@ -72,12 +72,13 @@ static int find(rtl_trace_t *trace, struct options *options, struct steps *steps
         status = steps_by_graph(trace, &options->graph, steps);
     } else if (options->by == STEPS_BY_RANGE) {
         status = steps_by_range(trace, options->range, steps, &ranges);
-    } else if (options->by != STEPS_BY_KERNELS) {
+    } else if (options->by == STEPS_BY_LAUNCHES) {
         status = steps_by_launches(trace, steps);
-    }
-    if (status == RTL_OK &&
-        (options->by == STEPS_BY_KERNELS || (options->by == STEPS_BY_AUTO && steps->count == 0)))
+    } else if (options->by == STEPS_BY_KERNELS) {
         status = steps_by_kernels(trace, steps);
+    } else {
+        status = steps_find(trace, steps);
+    }
     if (status != RTL_OK)
         return open_failed(trace, options->path);
     return steps->count ? EXIT_FINE : fail_without(options, steps, ranges);
@@ -224,7 +225,7 @@ static const struct argp_option option_list[] = {
     {"by", 'b', "WHAT", 0,
      "what makes a step: launches (of graphs, that repeat), graph:NUMBER (each launch of this "
      "graph), range:NAME (each range of this name), kernels (eager ones, that repeat), or auto, "
-     "the default: launches, and kernels where none repeat",
+     "the default: launches, and in processes where none repeat kernels",
      0},
     {"families", KEY_FAMILIES, "FILE", 0, "rules for families of kernels, before the built-in ones",
      0},

@@ -23,6 +23,7 @@ struct shown_phase {
 };
 
 static const char *const found_by[] = {
+    [STEPS_BY_AUTO] = "launches of graphs or eager kernels that repeat",
     [STEPS_BY_LAUNCHES] = "launches of graphs that repeat",
     [STEPS_BY_GRAPH] = "launches of one graph",
     [STEPS_BY_RANGE] = "ranges",
@@ -62,7 +63,7 @@ static void show_head(const struct steps_view *view, const struct shown_phase *p
     show_styled(stdout, SHOW_BOLD, text);
     (void)printf(", by %s\n", found_by[steps->by]);
     selection_show(view->selection, all, steps_all(view), "step", stdout);
-    if (steps->by == STEPS_BY_KERNELS)
+    if (steps->kernels_in_blocks)
         (void)printf("  the blocks hold %s of %s of their queue (%s)\n",
                      show_count(steps->kernels_in_blocks).text,
                      show_things(steps->kernels, "eager kernel").text,
@@ -297,12 +298,14 @@ static void show_hint(const struct steps_view *view)
     uint64_t in = 0;
     for (size_t i = 0; i < view->steps->count; ++i) {
         const struct steps_thread *thread = &view->steps->threads[i];
+        if (thread->by != STEPS_BY_LAUNCHES)
+            continue;
         for (unsigned kind = 0; kind < ACTIVITIES; ++kind)
             between += thread->outside[OUTSIDE_BETWEEN].time[kind];
         for (size_t k = 0; k < thread->phase_count; ++k)
             in += thread->phases[k].duration.total;
     }
-    if (view->steps->by == STEPS_BY_LAUNCHES && between > in)
+    if (between > in)
         (void)printf("  most of the time is between steps: --by graph:N has steps that begin with "
                      "each\n  launch of graph N, drafts and their check together, say\n");
 }

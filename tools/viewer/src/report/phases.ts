@@ -13,7 +13,8 @@ import { activityLegend, activityStack, barCell, causeText, familyColor, legend,
 const DETAILED = 4; // phases with a part of their own that is open
 const MOST_CAUSES = 8;
 const BY: Record<string, string> = {
-    launches: 'launches of graphs that repeat', graph: 'launches of one graph', range: 'ranges', kernels: 'eager kernels that repeat',
+    auto: 'launches of graphs or eager kernels that repeat', launches: 'launches of graphs that repeat',
+    graph: 'launches of one graph', range: 'ranges', kernels: 'eager kernels that repeat',
 };
 
 const each = (sum: number, phase: Phase) => {
