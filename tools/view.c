@@ -21,19 +21,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST_PASSED (FILTER_MOST + 1) /* and --detail */
+#define MOST_PASSED (FILTER_MOST + 2) /* and --detail, --families */
 
 struct view {
     const char *trace, *output, *browser;
     bool closed; /* --no-open */
     bool force;
+    const char *families;
     struct filter filter;
     char *passed[MOST_PASSED];
     size_t passed_count;
     char page[PATH_MAX];
 };
 
-enum { KEY_DETAIL = 256, KEY_BROWSER };
+enum { KEY_DETAIL = 256, KEY_BROWSER, KEY_FAMILIES };
 
 static const struct argp_option option_list[] = {
     {"output", 'o', "FILE", 0,
@@ -42,6 +43,8 @@ static const struct argp_option option_list[] = {
     {"no-open", 'n', NULL, 0, "only make the page", 0},
     {"browser", KEY_BROWSER, "PROGRAM", 0, "open it with PROGRAM (default: xdg-open)", 0},
     {"detail", KEY_DETAIL, "SIZE", 0, "as in rtl export", 0},
+    {"families", KEY_FAMILIES, "FILE", 0, "rules for families of kernels, before the built-in ones",
+     0},
     {0},
 };
 
@@ -86,6 +89,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case KEY_DETAIL:
         return pass(view, "detail", value);
+    case KEY_FAMILIES:
+        return parse_once("families", value, &view->families) ? EINVAL
+                                                              : pass(view, "families", value);
     case ARGP_KEY_ARG:
         return trace_command_take(value, &view->trace);
     default:

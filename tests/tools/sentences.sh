@@ -160,6 +160,10 @@ wrong 2 "old.db" -- "$rtl" export old.db -F csv
 wrong 2 "'b.db'" -- "$rtl" export led.db b.db -F csv
 wrong 2 "'soon'" "--from" -- "$rtl" export led.db -F csv --from soon
 wrong 2 "--to" "--from" -- "$rtl" export led.db -F csv --from 2s --to 1s
+wrong 2 "--families" "csv" -- "$rtl" export led.db -F csv --families rules
+wrong 2 "none" -- "$rtl" export led.db -F html --families none -o none.html
+wrong 2 "--families" "twice" -- "$rtl" view -n led.db --families a --families b
+wrong 2 "none" -- "$rtl" view -n led.db --families none
 wrong 2 "'0'" "--split-size" -- "$rtl" export led.db -F csv --split-size 0
 wrong 2 "'9X'" "--split-size" -- "$rtl" export led.db -F csv --split-size 9X
 wrong 2 "--split-size" "-o -" -- "$rtl" export led.db -F csv --split-size 9M -o -

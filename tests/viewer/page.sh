@@ -19,7 +19,7 @@ fi
 # What the page must hold: an independent way to the same file.
 expect() {
     "$rtl" summary --json "$1" >"$2/summary.json"
-    "$rtl" summary --by family --json "$1" >"$2/families.json"
+    "$rtl" summary --by family --families rules --json "$1" >"$2/families.json"
     "$rtl" idle --json "$1" >"$2/idle.json"
     "$rtl" sql --json "$1" "SELECT id, process, gpu, queue, stream, name, start, duration, grid_x, block_x, correlation, graph,
         generation, launch, node, range FROM kernels" >"$2/kernels.json"
@@ -31,8 +31,9 @@ expect() {
 }
 
 mkdir plain hostile
+echo "^decode::norm|^hip_|graph = a family of mine" >rules
 expect t.db plain
-"$rtl" export t.db --to html -o plain/page.html >export.out 2>export.err || fail "rtl export ended with status $?"
+"$rtl" export t.db --to html --families rules -o plain/page.html >export.out 2>export.err || fail "rtl export ended with status $?"
 "$rtl" export t.db --to html --detail 1K -o small.html >export.out 2>small.err || fail "rtl export --detail ended with status $?"
 grep -q 'stretches of time are left out' small.err || fail "rtl export does not say that it leaves something out"
 "$node" "$here/page.mjs" "$build/viewer" "$chromium" plain small.html >page.out 2>page.err || fail "the page is not as it should be"
@@ -48,5 +49,5 @@ UPDATE meta SET value = '</title><script>window.hostile=1</script>' WHERE key = 
 UPDATE processes SET command = '</script><script>window.hostile=1</script> x';
 SQL
 expect hostile.db hostile
-"$rtl" export hostile.db --to html -o hostile/page.html >export.out 2>export.err || fail "rtl export of hostile names ended with status $?"
+"$rtl" export hostile.db --to html --families rules -o hostile/page.html >export.out 2>export.err || fail "rtl export of hostile names ended with status $?"
 "$node" "$here/page.mjs" "$build/viewer" "$chromium" hostile >page.out 2>page.err || fail "the page of hostile names is not as it should be"

@@ -21,14 +21,14 @@ static const struct exporter *const exporters[] = {
 enum { EXPORTERS = sizeof exporters / sizeof exporters[0] };
 
 struct options {
-    const char *path, *output, *table;
+    const char *path, *output, *table, *families;
     const struct exporter *exporter;
     struct filter filter;
     bool force, per_rank;
     uint64_t split_size, detail;
 };
 
-enum { KEY_TO = 256, KEY_SPLIT, KEY_PER_RANK, KEY_TABLE, KEY_DETAIL };
+enum { KEY_TO = 256, KEY_SPLIT, KEY_PER_RANK, KEY_TABLE, KEY_DETAIL, KEY_FAMILIES };
 
 static const struct argp_option option_list[] = {
     {"format", 'F', "FORMAT", 0, "the format, see below", 0},
@@ -46,6 +46,8 @@ static const struct argp_option option_list[] = {
      0},
     {"detail", KEY_DETAIL, "SIZE", 0,
      "of html: how much of the page single events may take, 64M by default", 0},
+    {"families", KEY_FAMILIES, "FILE", 0,
+     "of html: rules for families of kernels, before the built-in ones", 0},
     {0},
 };
 
@@ -138,6 +140,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return parse_size("split-size", value, &options->split_size);
     case KEY_DETAIL:
         return parse_size("detail", value, &options->detail);
+    case KEY_FAMILIES:
+        return parse_once("families", value, &options->families);
     case KEY_TABLE:
         options->table = value;
         return 0;
@@ -164,6 +168,8 @@ static int check_can(const struct options *options)
         return say_fail(EXIT_USAGE, "--table: %s is not a table", name);
     if (options->detail && !(can & EXPORT_DETAIL))
         return say_fail(EXIT_USAGE, "--detail: %s has all there is", name);
+    if (options->families && !(can & EXPORT_FAMILIES))
+        return say_fail(EXIT_USAGE, "--families: %s has no families of kernels", name);
     if (to_stdout && !(can & EXPORT_STREAMS))
         return say_fail(EXIT_USAGE, "-o -: %s needs a file", name);
     if (to_stdout && (options->split_size || options->per_rank))
@@ -283,18 +289,22 @@ static int check_options(const struct options *options)
 static int with_trace(const struct options *options)
 {
     static struct export export;
+    struct family_rules *families = NULL;
+    if (options->exporter->can & EXPORT_FAMILIES &&
+        !(families = family_rules_read(options->families)))
+        return EXIT_USAGE;
     export = (struct export){.path = options->path,
                              .trace = open_trace(options->path),
                              .exporter = options->exporter,
                              .split_size = options->split_size,
                              .table = options->table,
                              .detail = options->detail,
+                             .families = families,
                              .force = options->force,
                              .per_rank = options->per_rank};
-    if (!export.trace)
-        return EXIT_USAGE;
-    int status = run(&export, options);
+    int status = export.trace ? run(&export, options) : EXIT_USAGE;
     rtlTraceClose(export.trace);
+    family_rules_free(families);
     return status;
 }
 

@@ -8,6 +8,7 @@
 #ifndef RTL_TOOLS_EXPORT_H
 #define RTL_TOOLS_EXPORT_H
 
+#include "analysis/family.h"
 #include "analysis/selection.h"
 #include "common/output.h"
 
@@ -53,7 +54,8 @@ enum export_can {
     EXPORT_PER_RANK = 2, /**< --per-rank */
     EXPORT_TABLES = 4,   /**< --table */
     EXPORT_STREAMS = 8,  /**< -o - */
-    EXPORT_DETAIL = 16   /**< --detail */
+    EXPORT_DETAIL = 16,  /**< --detail */
+    EXPORT_FAMILIES = 32 /**< --families */
 };
 
 struct export;
@@ -100,7 +102,8 @@ struct export
     uint64_t split_size; /**< a part is ended when it is larger, bytes; 0: one file */
     const char *table;   /**< NULL: not asked for */
     uint64_t detail;     /**< room for single events, bytes; 0: not asked for */
-    bool force;          /**< files may be replaced */
+    struct family_rules *families; /**< NULL: the format has none */
+    bool force;                    /**< files may be replaced */
     bool per_rank;
     /** The processes that are wanted, of those in the trace; `only`: of --per-rank, else NULL. */
     const rtl_process_t *processes;

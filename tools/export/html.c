@@ -452,5 +452,5 @@ static int run(struct export *export)
     return status;
 }
 
-const struct exporter export_html = {"html", ".html",
-                                     EXPORT_PER_RANK | EXPORT_STREAMS | EXPORT_DETAIL, run};
+const struct exporter export_html = {
+    "html", ".html", EXPORT_PER_RANK | EXPORT_STREAMS | EXPORT_DETAIL | EXPORT_FAMILIES, run};

@@ -2,7 +2,6 @@
 #include "export/html_page.h"
 
 #include "analysis/account.h"
-#include "analysis/family.h"
 #include "analysis/partial.h"
 #include "common/command.h"
 #include "common/memory.h"
@@ -231,19 +230,17 @@ static json_t *texts_json(const struct texts *texts)
 static json_t *families_json(const struct html_page *page)
 {
     json_t *list = json_array();
-    struct family_rules *rules = family_rules_read(NULL);
     bool *told = memory_new(page->texts.count, sizeof *told);
-    for (size_t i = 0; rules && i < page->kernels.count; ++i) {
+    for (size_t i = 0; i < page->kernels.count; ++i) {
         uint32_t name = page->kernels.list[i].numbers[0];
         if (told[name])
             continue;
         told[name] = true;
         (void)json_array_append_new(
-            list,
-            json_pack("[I,o]", (json_int_t)name, text(family_of(rules, page->texts.list[name]))));
+            list, json_pack("[I,o]", (json_int_t)name,
+                            text(family_of(page->export->families, page->texts.list[name]))));
     }
     free(told);
-    family_rules_free(rules);
     return list;
 }
 
