@@ -79,6 +79,14 @@ static void show_gaps(const struct view *view, const struct idle_gpu *device)
     table_print(table, stdout);
 }
 
+static void show_absent(const struct absent *absent)
+{
+    char text[512];
+    absent_say(absent, text, sizeof text);
+    if (text[0])
+        (void)printf("  %s\n    and may have run while the GPU seems idle\n", text);
+}
+
 static void show_device(const struct view *view, const struct idle_gpu *device)
 {
     char text[64];
@@ -90,14 +98,16 @@ static void show_device(const struct view *view, const struct idle_gpu *device)
         (void)printf(": no work in this window\n");
         return;
     }
-    (void)printf(": idle for %s of %s (%s), in %s", show_duration((double)device->of.idle.ns).text,
-                 show_duration((double)whole(device)).text,
-                 show_share(device->of.idle.ns, whole(device)).text,
-                 show_things(device->of.idle.gaps, "gap").text);
+    (void)printf(
+        ": idle for %s%s of %s (%s), in %s", absent_any(&device->of.absent) ? "at most " : "",
+        show_duration((double)device->of.idle.ns).text, show_duration((double)whole(device)).text,
+        show_share(device->of.idle.ns, whole(device)).text,
+        show_things(device->of.idle.gaps, "gap").text);
     (void)printf("\n  time: graphs %s, eager kernels %s, copies alone %s\n",
                  show_share(device->of.time[ACTIVITY_GRAPH], whole(device)).text,
                  show_share(device->of.time[ACTIVITY_EAGER], whole(device)).text,
                  show_share(device->of.time[ACTIVITY_COPY], whole(device)).text);
+    show_absent(&device->of.absent);
     if (device->of.idle.gaps)
         show_causes(device);
     show_gaps(view, device);

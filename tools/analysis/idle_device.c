@@ -38,8 +38,9 @@ rtl_status_t idle_device_read(rtl_trace_t *trace, struct idle_device *device)
     const struct activity_watcher watcher = {device, NULL, stretch, begun};
     device->causes.trace = trace;
     device->causes.process = device->process;
-    rtl_status_t status =
-        idle_others_open(trace, device->process, device->gpu, &device->causes.others);
+    rtl_status_t status = absent_read(trace, device->process, device->gpu, &device->absent);
+    if (status == RTL_OK)
+        status = idle_others_open(trace, device->process, device->gpu, &device->causes.others);
     return status == RTL_OK ? activity_walk(trace, device->process, device->gpu, &watcher) : status;
 }
 

@@ -5,6 +5,7 @@
 #ifndef RTL_TOOLS_IDLE_DEVICE_H
 #define RTL_TOOLS_IDLE_DEVICE_H
 
+#include "analysis/absent.h"
 #include "analysis/idle.h"
 
 struct idle_device {
@@ -12,6 +13,7 @@ struct idle_device {
     uint64_t window[2];   /**< on the trace's clock, the second 0: no end */
     uint64_t first, last; /**< within the window; equal: nothing ran in it */
     uint64_t time[ACTIVITIES];
+    struct absent absent; /**< what may have run while it seems idle */
     struct idle_causes causes;
     struct idle_times idle;
     /** Called for each gap once it is in `idle`; NULL: by nobody. */

@@ -92,14 +92,15 @@ json_t *idle_gpu_json(const struct idle_gpu *gpu)
                             open_text(idle_name(&gpu->of.causes, gap->cause)), "next",
                             open_text(gap->next)));
     }
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "process",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "process",
                      open_id(gpu->of.process), "gpu", open_id(gpu->of.gpu), "first_ns",
                      open_number(gpu->of.first), "last_ns", open_number(gpu->of.last), "graphs_ns",
                      open_number(gpu->of.time[ACTIVITY_GRAPH]), "eager_ns",
                      open_number(gpu->of.time[ACTIVITY_EAGER]), "copies_ns",
                      open_number(gpu->of.time[ACTIVITY_COPY]), "idle_ns",
                      open_number(gpu->of.idle.ns), "gaps", open_number(gpu->of.idle.gaps), "causes",
-                     idle_device_json(&gpu->of), "longest", gaps);
+                     idle_device_json(&gpu->of), "longest", gaps, "absent",
+                     absent_json(&gpu->of.absent));
 }
 
 void idle_gpus_free(struct idle_gpus *gpus)

@@ -9,6 +9,7 @@
 #ifndef RTL_TOOLS_STEPS_H
 #define RTL_TOOLS_STEPS_H
 
+#include "analysis/absent.h"
 #include "analysis/activity.h"
 #include "analysis/compare.h"
 #include "analysis/idle.h"
@@ -92,6 +93,7 @@ struct steps {
     /** By kernels: eager kernels of the queues with blocks that repeat, and those of them in
      * the blocks that repeat. */
     uint64_t kernels, kernels_in_blocks;
+    struct absent absent; /**< of their processes: what may have run while GPUs seem idle */
     bool untold; /**< kernels of replays are not told from eager ones: a mode other than full */
     uint64_t without_work;    /**< of STEPS_BY_RANGE: ranges that no kernel or copy belongs to */
     uint64_t without_kernels; /**< launches of which no kernel is in the trace */

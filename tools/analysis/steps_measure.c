@@ -254,6 +254,33 @@ static void find_trends(struct steps_thread *thread)
     free(quarters);
 }
 
+static void add_absent(struct absent *sum, const struct absent *absent)
+{
+    sum->kernels += absent->kernels;
+    sum->copies += absent->copies;
+    sum->packets += absent->packets;
+    sum->by_mode += absent->by_mode;
+    sum->why.mode = absent->why.mode ? absent->why.mode : sum->why.mode;
+    sum->why.opaque = sum->why.opaque || absent->why.opaque;
+    sum->why.lost = sum->why.lost || absent->why.lost;
+}
+
+/* What is not in the trace of processes with steps. Threads of a process stand together. */
+static rtl_status_t find_absent(rtl_trace_t *trace, struct steps *steps)
+{
+    struct absent absent;
+    rtl_status_t status = RTL_OK;
+    for (size_t i = 0; i < steps->count && status == RTL_OK; ++i) {
+        uint32_t process = steps->threads[i].process;
+        if (i > 0 && steps->threads[i - 1].process == process)
+            continue;
+        status = absent_read(trace, process, RTL_TRACE_NONE, &absent);
+        if (status == RTL_OK)
+            add_absent(&steps->absent, &absent);
+    }
+    return status;
+}
+
 /* Whether a process with steps was recorded in a mode that does not tell replays. */
 static rtl_status_t find_untold(rtl_trace_t *trace, struct steps *steps)
 {
@@ -335,5 +362,7 @@ rtl_status_t steps_measure(rtl_trace_t *trace, struct steps *steps)
             family_times_sort(&phase->families);
         }
     }
+    if (status == RTL_OK)
+        status = find_absent(trace, steps);
     return status == RTL_OK ? find_untold(trace, steps) : status;
 }

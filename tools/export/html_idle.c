@@ -108,7 +108,10 @@ rtl_status_t html_idle_read(const struct export *export, struct html_idle *idle)
     size_t count;
     if (filter_given(export->selection.filter, FILTER_KERNEL | FILTER_STREAM | FILTER_PHASE))
         return RTL_OK; /* something else may have run */
-    rtl_status_t status = rtlTraceQueues(export->trace, &queues, &count);
+    rtl_status_t status = absent_read(export->trace, 0, RTL_TRACE_NONE, &idle->absent);
+    if (status != RTL_OK || idle->absent.by_mode)
+        return status;
+    status = rtlTraceQueues(export->trace, &queues, &count);
     for (size_t i = 0; status == RTL_OK && i < count; ++i)
         if (queues[i].kernels && queues[i].gpu != RTL_TRACE_NONE &&
             export_wants(export, queues[i].process) && !is_known(queues, i) &&

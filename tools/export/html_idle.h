@@ -8,6 +8,7 @@
 #ifndef RTL_TOOLS_EXPORT_HTML_IDLE_H
 #define RTL_TOOLS_EXPORT_HTML_IDLE_H
 
+#include "analysis/absent.h"
 #include "common/texts.h"
 #include "export/export.h"
 
@@ -23,9 +24,11 @@ struct html_idle_piece {
 struct html_idle {
     struct html_idle_piece *list; /**< by start, once it is read */
     size_t count, capacity;
-    size_t next;         /**< the first that has not been handed out */
-    uint64_t least;      /**< shorter ones are left out, ns: there were too many. 0: none is */
-    struct texts causes; /**< as idle_label has them, calls with "in " */
+    size_t next;          /**< the first that has not been handed out */
+    uint64_t least;       /**< shorter ones are left out, ns: there were too many. 0: none is */
+    struct absent absent; /**< what may have run in idle times; none are read if the mode left
+                             work out */
+    struct texts causes;  /**< as idle_label has them, calls with "in " */
 };
 
 /** Reads those of the processes and within the time that are wanted. The caller frees it, on

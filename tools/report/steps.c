@@ -203,9 +203,10 @@ static json_t *found_json(const struct steps *steps, uint64_t start)
     for (size_t i = 0; i < count && i < MOST_PHASES; ++i)
         (void)json_array_append_new(list, part_json(&parts[i], i < DRAWN_PHASES, start));
     free(parts);
-    return json_pack("{s:s, s:o, s:o, s:o, s:b}", "by", steps_by_name(steps->by), "phase_count",
-                     open_number(count), "phases", list, "outside", outside_json(steps),
-                     "graphs_told", (int)!steps->untold);
+    return json_pack("{s:s, s:o, s:o, s:o, s:b, s:o}", "by", steps_by_name(steps->by),
+                     "phase_count", open_number(count), "phases", list, "outside",
+                     outside_json(steps), "graphs_told", (int)!steps->untold, "absent",
+                     absent_json(&steps->absent));
 }
 
 json_t *report_steps(rtl_trace_t *trace, struct family_rules *rules)

@@ -62,6 +62,7 @@ int steps_show_json(const struct steps_view *view)
     set(object, "filter",
         selection_json(view->selection, steps_shown(view), steps_all(view), "step"));
     set(object, "graphs_told", json_boolean(!steps->untold));
+    set(object, "absent", absent_json(&steps->absent));
     if (steps->kernels_in_blocks) {
         set(object, "eager_kernels", open_number(steps->kernels));
         set(object, "eager_kernels_in_blocks", open_number(steps->kernels_in_blocks));

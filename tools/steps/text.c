@@ -55,7 +55,7 @@ static void show_head(const struct steps_view *view, const struct shown_phase *p
 {
     const struct steps *steps = view->steps;
     uint64_t all = 0;
-    char text[128];
+    char text[512];
     for (size_t i = 0; i < count; ++i)
         all += phases[i].phase->steps;
     (void)snprintf(text, sizeof text, "%s in %s", show_things(all, "step").text,
@@ -70,6 +70,9 @@ static void show_head(const struct steps_view *view, const struct shown_phase *p
                      show_share(steps->kernels_in_blocks, steps->kernels).text);
     if (steps->untold)
         (void)printf("  not full mode: kernels of replays are not told from eager ones\n");
+    absent_say(&steps->absent, text, sizeof text);
+    if (text[0])
+        (void)printf("  %s\n    and may have run while GPUs seem idle\n", text);
     if (steps->count > 1)
         (void)printf(
             "  launches and host calls are a thread's, kernels, copies, times its process's\n");

@@ -4,6 +4,7 @@
 #ifndef RTL_TOOLS_SUMMARY_PARTS_H
 #define RTL_TOOLS_SUMMARY_PARTS_H
 
+#include "analysis/absent.h"
 #include "analysis/account.h"
 #include "analysis/selection.h"
 #include "analysis/unseen.h"
@@ -26,7 +27,8 @@ struct summary {
     struct selection selection;
     uint64_t window; /**< the time that is looked at, ns; 0: each GPU from its first start on */
     bool hides;      /**< GPUs ran more than what is shown: nothing is known of idle times */
-    bool no_calls;   /**< host calls and graphs are left out: not of some kernels or GPU */
+    struct absent absent; /**< of all GPUs; what the mode left out is reason for `hides` */
+    bool no_calls;        /**< host calls and graphs are left out: not of some kernels or GPU */
     rtl_trace_info_t info;
     struct verdict verdict;
     struct unseen unseen;

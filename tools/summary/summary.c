@@ -229,7 +229,10 @@ static int show(rtl_trace_t *trace, struct summary *summary, const struct option
         return status;
     if (filter_given(filter, FILTER_TIMES | FILTER_PHASE))
         summary->window = selection_time(&summary->selection);
-    summary->hides = filter_given(filter, FILTER_KERNEL | FILTER_STREAM);
+    if (absent_read(trace, 0, RTL_TRACE_NONE, &summary->absent) != RTL_OK)
+        return open_failed(trace, summary->path);
+    summary->hides =
+        filter_given(filter, FILTER_KERNEL | FILTER_STREAM) || summary->absent.by_mode > 0;
     summary->no_calls = filter_given(filter, FILTER_KERNEL | FILTER_GPU);
     if (read_summary(trace, summary, options->key ? options->key : keys) != RTL_OK)
         return open_failed(trace, summary->path);

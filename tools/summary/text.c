@@ -117,7 +117,10 @@ static const char *of_what(const struct summary *summary)
 
 static void show_busy(const struct summary *summary, const rtl_span_t *span, FILE *out)
 {
-    (void)fprintf(out, ": busy %s%s (%s%s)", summary->hides ? "with them " : "",
+    (void)fprintf(out, ": busy %s%s (%s%s)",
+                  !summary->hides           ? ""
+                  : summary->absent.by_mode ? "with those recorded "
+                                            : "with them ",
                   show_duration((double)span->busy).text,
                   show_share(span->busy, summary_time(summary, span)).text, of_what(summary));
     if (!summary->hides)

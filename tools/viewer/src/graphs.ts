@@ -154,6 +154,12 @@ export class Graphs {
                 this.open(chosen, null);
             },
         }, ...graphs.map((item, place) => element('option', { value: place, selected: item === graph }, this.label(item))));
+        if (this.launches.length === 0) {
+            this.view.replaceChildren(element('div', { class: 'facts' }, choice), element('p', {},
+                `No replay of this graph is whole in the trace${this.why()}, so nothing is told of how long they took. ` +
+                `${count(graph.expected - graph.kernels)} of their ${count(graph.expected)} kernels are missing.`));
+            return;
+        }
         const fact = (name: string, value: string) => element('span', {}, `${name} `, element('b', {}, value));
         this.view.replaceChildren(
             element('div', { class: 'facts' }, choice, fact('replay p50', duration(sums.p50)), fact('p90', duration(sums.p90)),

@@ -223,6 +223,14 @@ function leftOut(): string {
         'left out of this page; there the rows show how busy they are. rtl export --detail gives them more room, --from and --to choose a part.';
 }
 
+/** What may have run while a GPU seems idle. */
+function absent(): string {
+    const { absent: what, idle_known: known } = trace.head;
+    if (!what)
+        return '';
+    return known ? `${what}, and may have run while a GPU seems idle.` : `${what}: busy times are of the others, and idle times are not known.`;
+}
+
 function showAbout(): void {
     const { head } = trace;
     const info = head.trace;
@@ -255,7 +263,8 @@ function showAbout(): void {
 
 function notice(): void {
     const info = trace.head.trace;
-    const text = [info.complete ? '' : `${info.verdict}.`, info.part ? `A part of the trace: ${info.part}.` : '', leftOut()].filter(Boolean).join(' ');
+    const text = [info.complete ? '' : `${info.verdict}.`, info.part ? `A part of the trace: ${info.part}.` : '', absent(), leftOut()]
+        .filter(Boolean).join(' ');
     byId('notice').textContent = text;
     byId('notice').hidden = !text;
     const name = info.command.split(' ')[0].split('/').pop() || info.file;
@@ -264,7 +273,7 @@ function notice(): void {
     byId('title').title = info.command;
     const badge = byId('verdict');
     const missing = info.verdict.startsWith('UNKNOWN') ? 'not known to be complete' : 'not complete';
-    badge.textContent = info.complete ? `complete · ${count(info.kernels)} kernels` : missing;
+    badge.textContent = info.complete ? `complete · ${count(info.kernels)} kernels${trace.head.idle_known ? '' : ', others left out'}` : missing;
     badge.title = info.verdict;
     badge.classList.add(info.complete ? 'good' : 'bad');
 }

@@ -69,6 +69,8 @@ interface Head {
     notes: string[];
     families: [number, string][]; // of kernels' names
     idle_least: number; // ns; shorter idle times are left out
+    absent: string; // work that may have run in idle times, '': none
+    idle_known: boolean; // false: the mode left work out, there are no idle times
 }
 
 /** What a hardware counter (a place in `head.counters`) counted. */

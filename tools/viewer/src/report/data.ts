@@ -37,9 +37,12 @@ export interface Layers {
 }
 
 export type Gpu = Record<Activity, number> & {
-    process: number; gpu: number; first_ns: number; last_ns: number; gaps: number; causes: Cause[];
+    process: number; gpu: number; first_ns: number; last_ns: number; gaps: number; causes: Cause[]; absent: Absent | null;
     longest: { start_ns: number; ns: number; cause: string; next: string }[];
 };
+
+/** Work that is not in the trace and may have run while a GPU seems idle. */
+export interface Absent { kernels: number; copies: number; packets: number; by_mode: number; why: string }
 
 export interface Report {
     version: number;
@@ -60,7 +63,7 @@ export interface Report {
         graphs: { launches: number; partial: number; missing: number };
     };
     steps: {
-        why?: string; by?: string; phase_count?: number; graphs_told?: boolean; phases: Phase[];
+        why?: string; by?: string; phase_count?: number; graphs_told?: boolean; absent?: Absent | null; phases: Phase[];
         outside?: (Record<'before' | 'between' | 'behind', Record<Activity, number>> & { process: number })[];
     };
     kernels: {

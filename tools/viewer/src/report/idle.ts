@@ -3,7 +3,7 @@
 import { element } from '../dom';
 import { count, duration, share } from '../format';
 import { ACTIVITIES, Gpu, Report } from './data';
-import { activityLegend, activityStack, barCell, causeText, section, table } from './parts';
+import { absentText, activityLegend, activityStack, barCell, causeText, section, table } from './parts';
 
 export const wholeOf = (gpu: Gpu) => ACTIVITIES.reduce((sum, activity) => sum + gpu[activity], 0);
 
@@ -14,7 +14,10 @@ function gpuName({ recording }: Report, gpu: Gpu): string {
 
 function gpuPart(report: Report, gpu: Gpu): HTMLElement {
     const whole = Math.max(1, wholeOf(gpu));
-    return element('div', {}, element('h3', {}, `${gpuName(report, gpu)}: idle for ${duration(gpu.idle_ns)} of ${duration(whole)} (${share(gpu.idle_ns / whole)}), in ${count(gpu.gaps)} gaps`),
+    if (gpu.absent?.by_mode)
+        return element('div', {}, element('h3', {}, `${gpuName(report, gpu)}: not known`), element('p', { class: 'bad' }, absentText(gpu.absent)));
+    return element('div', {}, element('h3', {}, `${gpuName(report, gpu)}: idle for ${gpu.absent ? 'at most ' : ''}${duration(gpu.idle_ns)} of ${duration(whole)} (${share(gpu.idle_ns / whole)}), in ${count(gpu.gaps)} gaps`),
+        gpu.absent && element('p', { class: 'bad' }, absentText(gpu.absent)),
         activityStack(gpu), activityLegend(),
         gpu.causes.length > 0 && table(['what the submitting thread did', 'idle', 'of all', 'gaps', ''], gpu.causes.map((cause) => [causeText(cause.cause), duration(cause.ns),
             share(cause.ns / whole), count(cause.gaps), barCell(cause.ns / Math.max(1, gpu.causes[0].ns), 'var(--idle)')]), [0, 4]),

@@ -25,7 +25,7 @@ function tiles(): HTMLElement {
         phase && tile(duration(phase.step_ns.p50), `p50 of a step of phase ${phase.phase}: ${phase.what}`),
         phase && tile(duration(phase.step_ns.p99), 'p99 of the same'),
         phase && tile(phase.steps_per_s.toFixed(1), `steps a second, ${count(phase.steps)} steps`),
-        whole > 0 && tile(share(empty / whole), `${idle.length > 1 ? 'GPUs' : 'GPU'} idle`),
+        whole > 0 && !idle.some((gpu) => gpu.absent?.by_mode) && tile(share(empty / whole), `${idle.length > 1 ? 'GPUs' : 'GPU'} idle`),
         tile(count(recording.kernels), 'kernels'),
         tile(duration(recording.recorded_ns), 'recorded'));
 }

@@ -2,8 +2,8 @@
 
 import { familyNumber, numberedColor } from '../colors';
 import { element, hideTip, showTip } from '../dom';
-import { duration, share } from '../format';
-import { ACTIVITIES, ACTIVITY_COLORS, ACTIVITY_LABELS, Activity } from './data';
+import { count, duration, share } from '../format';
+import { ACTIVITIES, ACTIVITY_COLORS, ACTIVITY_LABELS, Absent, Activity } from './data';
 
 export function section(id: string, title: string, ...children: (Node | string | null | undefined | false)[]): HTMLElement {
     return element('section', { id, 'aria-label': title }, element('h2', {}, title), ...children);
@@ -84,6 +84,13 @@ const CAUSES: Record<string, string> = {
     other_gpu: 'submitted, and another GPU ran',
     unknown: 'not known: no host call', stopped: 'recording was stopped',
 };
+
+/** What is not in the trace, as a sentence. */
+export function absentText({ kernels, copies, packets, why }: Absent): string {
+    const parts = ([[kernels, 'kernel', 'kernels'], [copies, 'copy', 'copies'], [packets, 'opaque packet', 'opaque packets']] as const)
+        .filter(([number]) => number > 0).map(([number, one, many]) => `${count(number)} ${number === 1 ? one : many}`);
+    return `${parts.join(' and ')} ${kernels + copies + packets === 1 ? 'is' : 'are'} not in the trace${why ? ` (${why})` : ''}, and may have run while a GPU seems idle.`;
+}
 
 /** How a cause of idle time reads. */
 export const causeText = (cause: string) => CAUSES[cause] ?? `in ${cause}`;

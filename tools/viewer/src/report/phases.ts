@@ -7,7 +7,7 @@ import { numberedColor, palette } from '../colors';
 import { element, hideTip, showTip } from '../dom';
 import { count, duration, share, tick } from '../format';
 import { ACTIVITIES, ACTIVITY_LABELS, Phase, Report } from './data';
-import { activityLegend, activityStack, barCell, causeText, familyColor, legend, named, section, swatch,
+import { absentText, activityLegend, activityStack, barCell, causeText, familyColor, legend, named, section, swatch,
     table } from './parts';
 
 const DETAILED = 4; // phases with a part of their own that is open
@@ -180,7 +180,7 @@ export function phasesSection(report: Report): HTMLElement {
     chart = new Chart(place, drawn);
     const left = (steps.phase_count ?? 0) - steps.phases.length;
     return section('steps', 'Steps', element('p', { class: 'soft' }, `By ${BY[steps.by ?? ''] ?? steps.by}. A step goes from its first kernel to that of the next step.` +
-        `${steps.graphs_told === false ? ' Not full mode: kernels of replays are not told from eager ones.' : ''}`),
+        `${steps.graphs_told === false ? ' Not full mode: kernels of replays are not told from eager ones.' : ''}${steps.absent ? ` ${absentText(steps.absent)}` : ''}`),
     phaseTable(report), activityLegend(),
     left > 0 && element('p', { class: 'soft' }, `and ${count(left)} phases with less time (rtl steps --top 0)`),
     element('h3', {}, 'How long each step took, over time since the recording began'), place,

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# absent.sh BUILD: where work of a GPU is not in the trace, no idle time is told as if it were known. Two threads submit
+# 16 kernels at once and one alone each, of which mode standard has the two.
+source "$(dirname "$0")/lib.sh"
+
+# record MODE: 34 kernels, which the software GPU's log must have.
+record() {
+    SOFTGPU_TRUTH=$scratch/truth SOFTGPU_DURATION=20000 "$rtl" trace -q -f -m "$1" --gpu soft -o "$1.db" -- \
+        "$bin/hsa_storm" --dispatches 34 --batch 16 --threads 2 >run.out 2>run.err || fail "the program ended with status $?"
+    "$rtl" check -t truth "$1.db" >check.out || fail "the trace of $1 is not complete"
+    "$rtl" idle --json "$1.db" >"$1.idle.json"
+    "$rtl" idle "$1.db" >"$1.idle.out"
+    "$rtl" summary --json "$1.db" >"$1.summary.json"
+    "$rtl" summary "$1.db" >"$1.summary.out"
+    "$rtl" report --json "$1.db" >"$1.report.json"
+}
+
+# value FILE EXPRESSION: of the JSON `it`.
+value() {
+    python3 -c 'import json, sys; it = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"
+}
+
+record full
+equal "kernels that are absent in full mode" "$(value full.idle.json "it['gpus'][0]['absent']")" None
+grep -q '^GPU 0.*: idle for [0-9]' full.idle.out || fail "idle time that is known is not told"
+grep -q ', idle [0-9]' full.summary.out || fail "the summary tells no idle time"
+equal "idle time in JSON" "$(value full.summary.json "it['gpus'][0]['idle_ns'] is None")" False
+
+record standard
+equal "kernels in the trace" "$(ask standard.db 'SELECT count(*) FROM kernels')" 2
+for json in "idle.json it['gpus'][0]" "report.json it['idle'][0]"; do
+    equal "what ${json%% *} says is absent" "$(value "standard.${json%% *}" "${json#* }['absent']")" \
+        "{'kernels': 32, 'copies': 0, 'packets': 0, 'by_mode': 32, 'why': 'left out by the mode standard'}"
+done
+grep -q '^GPU 0.*: idle for at most ' standard.idle.out || fail "idle time is told as if it were known"
+grep -qxF '  32 kernels are not in the trace (left out by the mode standard)' standard.idle.out || fail "rtl idle does not say what is absent"
+! grep -q 'idle' standard.summary.out || fail "the summary tells idle time that is not known"
+equal "idle time in the summary" "$(value standard.summary.json "[it['gpus'][0]['idle_ns'], it['gpus'][0].get('idle_causes')]")" "[None, None]"

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# absent.sh BUILD NODE CHROMIUM: the page and the report of a trace in which the mode left most kernels out show no idle
+# times, and say why (absent.mjs).
+source "$(dirname "$0")/../tools/lib.sh"
+node=$2 chromium=$3
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+unset "${!SOFTGPU_@}"
+for mode in standard full; do
+    SOFTGPU_PLUGINS=$build/tests/lib/e2e_plugin.so SOFTGPU_DURATION=20000 "$rtl" trace -q -m $mode --gpu soft -o $mode.db -- \
+        "$build/tests/bin/hsa_storm" --dispatches 34 --batch 16 --threads 2 >traced.out 2>traced.err || fail "the program ended with status $?"
+    "$rtl" export $mode.db --to html -o $mode-page.html >export.out || fail "rtl export ended with status $?"
+    "$rtl" report $mode.db -o $mode-report.html >report.out || fail "rtl report ended with status $?"
+done
+"$node" "$here/absent.mjs" "$build/viewer" "$chromium" >page.out 2>page.err || fail "the pages are not as they should be"
