@@ -36,3 +36,13 @@ grep -q '^GPU 0.*: idle for at most ' standard.idle.out || fail "idle time is to
 grep -qxF '  32 kernels are not in the trace (left out by the mode standard)' standard.idle.out || fail "rtl idle does not say what is absent"
 ! grep -q 'idle' standard.summary.out || fail "the summary tells idle time that is not known"
 equal "idle time in the summary" "$(value standard.summary.json "[it['gpus'][0]['idle_ns'], it['gpus'][0].get('idle_causes')]")" "[None, None]"
+
+"$rtl" diff full.db standard.db >diff.out
+equal "lines of rtl diff about what is absent" "$(grep 'not in the trace' diff.out)" \
+    "  standard.db: 32 kernels are not in the trace (left out by the mode standard)"
+"$rtl" diff --json full.db standard.db >diff.json
+equal "what is absent in the JSON of rtl diff" "$(value diff.json "[run and run['kernels'] for run in it['absent']]")" "[None, 32]"
+"$rtl" ranges --json standard.db >ranges.json
+equal "what is absent in the JSON of rtl ranges" "$(value ranges.json "it['absent']['kernels']")" 32
+"$rtl" ranges standard.db | grep -qxF '  32 kernels are not in the trace (left out by the mode standard), and in no range' ||
+    fail "rtl ranges does not say what is absent"

@@ -25,6 +25,9 @@ static int read_all(struct diff *diff, struct family_rules *rules)
     const struct diff_runs *runs = &diff->runs;
     if (!diff_runs_open(&diff->runs))
         return EXIT_USAGE;
+    for (size_t i = 0; i < diff_runs_all(runs); ++i)
+        if (absent_read(runs->traces[i], 0, RTL_TRACE_NONE, &diff->absent[i]) != RTL_OK)
+            return diff_runs_failed(runs);
     if (diff_kernels_read(runs, &diff->kernels) != RTL_OK ||
         diff_graphs_read(runs, rules, &diff->graphs) != RTL_OK ||
         diff_places_read(runs, &diff->graphs, rules, &diff->places) != RTL_OK ||

@@ -273,6 +273,15 @@ static json_t *sum_of_side(double a_run, size_t runs)
     return open_number((uint64_t)llround(a_run * (double)runs));
 }
 
+/* By run, those of the first side first. */
+static json_t *json_absent(const struct diff *diff)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < diff_runs_all(&diff->runs); ++i)
+        (void)json_array_append_new(list, absent_json(&diff->absent[i]));
+    return list;
+}
+
 int diff_show_json(const struct diff *diff)
 {
     const struct diff_runs *runs = &diff->runs;
@@ -288,6 +297,7 @@ int diff_show_json(const struct diff *diff)
         "families", json_families(diff));
     (void)json_object_set_new(object, "kernel_ns_verdict",
                               json_string(compare_name(kernels->compared_totals.verdict)));
+    (void)json_object_set_new(object, "absent", json_absent(diff));
     add_runs(diff, object, file_of_run, NULL);
     return open_print_json(object, EXIT_FINE);
 }

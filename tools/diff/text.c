@@ -13,6 +13,7 @@
 
 #define WHOLE_PERCENT 99.95 /* from here on without a digit behind the point */
 #define MOST_PERCENT  999   /* of +-: more says nothing */
+#define ABSENT_SHOWN  4u    /* runs of which it is told */
 
 /* What all sections have. */
 
@@ -99,6 +100,20 @@ static void show_totals(const struct diff *diff)
                  show_mean(kernels->calls[1]).text);
 }
 
+/* What was not compared. */
+static void show_absent(const struct diff *diff)
+{
+    size_t count = 0;
+    char text[512];
+    for (size_t i = 0; i < diff_runs_all(&diff->runs); ++i) {
+        absent_say(&diff->absent[i], text, sizeof text);
+        if (text[0] && count++ < ABSENT_SHOWN)
+            (void)printf("  %s: %s\n", plain(diff->runs.paths[i]), text);
+    }
+    if (count > ABSENT_SHOWN)
+        (void)printf("  nor is all of %s\n", show_things(count - ABSENT_SHOWN, "other run").text);
+}
+
 static void show_head(const struct diff *diff)
 {
     size_t slower = 0;
@@ -118,6 +133,7 @@ static void show_head(const struct diff *diff)
     (void)printf(", then ");
     show_side(diff, 1);
     show_totals(diff);
+    show_absent(diff);
     (void)printf("  kernel functions: %zu slower, %zu faster, %zu with another count, %zu gone, "
                  "%zu new\n",
                  slower, faster, other, gone, new);

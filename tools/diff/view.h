@@ -4,6 +4,7 @@
 #ifndef RTL_TOOLS_DIFF_VIEW_H
 #define RTL_TOOLS_DIFF_VIEW_H
 
+#include "analysis/absent.h"
 #include "diff/families.h"
 #include "diff/graphs.h"
 #include "diff/kernels.h"
@@ -12,6 +13,7 @@
 
 struct diff {
     struct diff_runs runs;
+    struct absent absent[2 * DIFF_MOST_RUNS]; /**< of each run */
     struct diff_kernels kernels;
     struct diff_graphs graphs;
     struct diff_places places;

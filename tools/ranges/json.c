@@ -187,6 +187,7 @@ int ranges_show_json(const struct ranges_view *view)
     add(object, "file", open_text(view->options->path));
     add(object, "range_count", open_number(json_array_size(list)));
     add(object, "kernels_outside", open_number(view->reading.outside));
+    add(object, "absent", absent_json(&view->absent));
     add(object, "counting", json_counting(view));
     add(object, "ranges", list);
     return open_print_json(object, EXIT_FINE);

@@ -96,6 +96,7 @@ static int show(rtl_trace_t *trace, const struct ranges_options *options)
     struct metrics recorded = {0};
     if (ranges_read(trace, options->kernels, &view.reading) != RTL_OK ||
         counts_metrics(trace, &recorded) != RTL_OK ||
+        absent_read(trace, 0, RTL_TRACE_NONE, &view.absent) != RTL_OK ||
         rtlTraceUncounted(trace, &view.uncounted, &view.uncounted_count) != RTL_OK)
         return open_failed(trace, options->path);
     int status = take_metrics(&view, &recorded);

@@ -287,12 +287,16 @@ int ranges_show_text(const struct ranges_view *view)
 {
     const struct ranges_options *options = view->options;
     size_t count = ranges_count_chosen(view);
+    char absent[512];
     if (view->reading.count == 0)
         (void)printf("%s has no ranges\n", plain(options->path));
     else
         (void)printf("%s; %s %s in none\n", show_things(count, "range").text,
                      show_things(view->reading.outside, "kernel").text,
                      show_are(view->reading.outside));
+    absent_say(&view->absent, absent, sizeof absent);
+    if (absent[0])
+        (void)printf("  %s, and in no range\n", absent);
     show_counting(view);
     counts_show_uncounted(view->uncounted, view->uncounted_count, stdout);
     if (count > 0)

@@ -4,6 +4,7 @@
 #ifndef RTL_TOOLS_RANGES_VIEW_H
 #define RTL_TOOLS_RANGES_VIEW_H
 
+#include "analysis/absent.h"
 #include "analysis/metrics.h"
 #include "analysis/ranges_read.h"
 
@@ -30,7 +31,8 @@ struct ranges_view {
     bool recorded; /**< metrics are those that the trace was made for, not chosen here */
     struct rtl_measure measures[METRICS_MOST];
     size_t measure_count;
-    size_t left_out; /**< recorded metrics for which a table has no columns */
+    size_t left_out;      /**< recorded metrics for which a table has no columns */
+    struct absent absent; /**< kernels that no range has: they are not in the trace */
     const rtl_trace_uncounted_t *uncounted;
     size_t uncounted_count;
 };
