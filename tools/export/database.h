@@ -10,11 +10,21 @@
 #include <sqlite3.h>
 
 #define DATABASE_STATEMENTS 24u
+#define DATABASE_ROWS       64u /* that are written together */
+
+/** Rows of a table that are written together: what a statement costs is shared. Zeroed: none. */
+struct database_rows {
+    sqlite3_stmt *many; /**< writes DATABASE_ROWS rows */
+    const char *into;   /**< "INSERT INTO table(columns) VALUES" */
+    unsigned columns, count;
+    int64_t *values; /**< DATABASE_ROWS rows */
+};
 
 struct database {
     const struct output *output;
     sqlite3 *db;
     sqlite3_stmt *statements[DATABASE_STATEMENTS];
+    struct database_rows rows[DATABASE_STATEMENTS];
     bool failed; /**< a sentence has been said */
 };
 
@@ -30,8 +40,17 @@ int database_run(struct database *database, const char *sql);
 int database_row(struct database *database, unsigned which, const char *sql, const char *types,
                  ...);
 
-/** The same for a statement that reads: its first row in `numbers`, `count` of them, or nothing at
- * all. True if there was a row. */
+/** Takes a row of `columns` numbers for the table that `into` names ("INSERT INTO table(columns)
+ * VALUES"), which must outlive the database; `which` as above, and of no other statement. It is
+ * written with others, at database_flush at the latest. */
+int database_numbers(struct database *database, unsigned which, const char *into, unsigned columns,
+                     const int64_t *values);
+
+/** Writes the rows that database_numbers has taken: before anybody reads them. */
+int database_flush(struct database *database);
+
+/** The same as database_row for a statement that reads: its first row in `numbers`, `count` of
+ * them, or nothing at all. True if there was a row. */
 bool database_find(struct database *database, unsigned which, const char *sql, int64_t key,
                    int64_t *numbers, int count);
 

@@ -337,21 +337,28 @@ static int64_t region_id(uint32_t process, uint64_t correlation)
 /* Begins a row: what it belongs to. `rocpd->events` is its event. */
 static int event_row(struct rocpd *rocpd, const char *category, int64_t stack, int64_t parent)
 {
-    return database_row(&rocpd->database, EVENT,
-                        "INSERT INTO rocpd_event(id, category_id, stack_id, parent_stack_id,"
-                        " correlation_id) VALUES (?, ?, ?, ?, ?)",
-                        "iiiii", ++rocpd->events, string_id(rocpd, category), stack, parent, stack);
+    const int64_t row[] = {++rocpd->events, string_id(rocpd, category), stack, parent, stack};
+    return database_numbers(&rocpd->database, EVENT,
+                            "INSERT OR ROLLBACK INTO rocpd_event(id, category_id, stack_id,"
+                            " parent_stack_id, correlation_id) VALUES",
+                            5, row);
 }
 
 static int region_row(struct rocpd *rocpd, int64_t id, uint32_t process, uint32_t thread,
                       uint64_t start, uint64_t end, const char *name)
 {
-    return database_row(&rocpd->database, REGION,
-                        "INSERT INTO rocpd_region(id, nid, pid, tid, start, end, name_id, event_id)"
-                        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                        "iiiiiiii", id, node_id(rocpd, process), (int64_t)process,
-                        thread_id(rocpd, process, thread), (int64_t)start, (int64_t)end,
-                        string_id(rocpd, name), rocpd->events);
+    const int64_t row[] = {id,
+                           node_id(rocpd, process),
+                           (int64_t)process,
+                           thread_id(rocpd, process, thread),
+                           (int64_t)start,
+                           (int64_t)end,
+                           string_id(rocpd, name),
+                           rocpd->events};
+    return database_numbers(&rocpd->database, REGION,
+                            "INSERT OR ROLLBACK INTO rocpd_region(id, nid, pid, tid, start, end,"
+                            " name_id, event_id) VALUES",
+                            8, row);
 }
 
 /* What C calls an argument's type. */
@@ -531,24 +538,36 @@ static int kernel_row(struct rocpd *rocpd, const struct export_event *event)
     int status = event_row(rocpd, "KERNEL_DISPATCH", source.stack, source.parent);
     if (status != EXIT_FINE)
         return status;
-    status = database_row(
-        &rocpd->database, KERNEL,
-        "INSERT INTO rocpd_kernel_dispatch(nid, pid, tid, agent_id, kernel_id, dispatch_id,"
-        " queue_id, stream_id, start, end, private_segment_size, group_segment_size,"
-        " workgroup_size_x, workgroup_size_y, workgroup_size_z, grid_size_x, grid_size_y,"
-        " grid_size_z, graph_exec_id, graph_node_id, region_name_id, event_id)"
-        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-        "iiiiiiiiiiiiiiiiiiiiii", node_id(rocpd, event->process), (int64_t)event->process,
+    const int64_t row[] = {
+        node_id(rocpd, event->process),
+        (int64_t)event->process,
         source.thread,
         agent_id(rocpd, event->process, agent_of_queue(rocpd, event->process, kernel->queue)),
-        symbol, ++rocpd->dispatches, queue_id(rocpd, event->process, kernel->queue),
-        stream_id(rocpd, event->process, event->origin.stream), (int64_t)kernel->start,
-        (int64_t)kernel->end, (int64_t)kernel->private_size, (int64_t)kernel->group_size,
-        (int64_t)kernel->block[0], (int64_t)kernel->block[1], (int64_t)kernel->block[2],
-        (int64_t)kernel->grid[0], (int64_t)kernel->grid[1], (int64_t)kernel->grid[2],
+        symbol,
+        ++rocpd->dispatches,
+        queue_id(rocpd, event->process, kernel->queue),
+        stream_id(rocpd, event->process, event->origin.stream),
+        (int64_t)kernel->start,
+        (int64_t)kernel->end,
+        (int64_t)kernel->private_size,
+        (int64_t)kernel->group_size,
+        (int64_t)kernel->block[0],
+        (int64_t)kernel->block[1],
+        (int64_t)kernel->block[2],
+        (int64_t)kernel->grid[0],
+        (int64_t)kernel->grid[1],
+        (int64_t)kernel->grid[2],
         (int64_t)(replayed ? kernel->graph : 0),
         (int64_t)(kernel->node != RTL_TRACE_NONE ? (uint64_t)kernel->node + 1 : 0),
-        source.region_name, rocpd->events);
+        source.region_name,
+        rocpd->events};
+    status = database_numbers(
+        &rocpd->database, KERNEL,
+        "INSERT OR ROLLBACK INTO rocpd_kernel_dispatch(nid, pid, tid, agent_id, kernel_id,"
+        " dispatch_id, queue_id, stream_id, start, end, private_segment_size, group_segment_size,"
+        " workgroup_size_x, workgroup_size_y, workgroup_size_z, grid_size_x, grid_size_y,"
+        " grid_size_z, graph_exec_id, graph_node_id, region_name_id, event_id) VALUES",
+        sizeof row / sizeof *row, row);
     return status == EXIT_FINE ? sample_rows(rocpd, event) : status;
 }
 
@@ -669,8 +688,12 @@ static int write_all(struct rocpd *rocpd)
     if (status == EXIT_FINE)
         status = export_walk(rocpd->export, EXPORT_RANGE | EXPORT_API, visit_host, rocpd);
     if (status == EXIT_FINE)
+        status = database_flush(&rocpd->database);
+    if (status == EXIT_FINE)
         status = export_walk(rocpd->export, EXPORT_LAUNCH | EXPORT_COPY | EXPORT_KERNEL,
                              visit_device, rocpd);
+    if (status == EXIT_FINE)
+        status = database_flush(&rocpd->database);
     database_forget(&rocpd->database);
     if (status == EXIT_FINE)
         status = run_built(rocpd, rocpd_schema_names(rocpd->suffix));

@@ -167,9 +167,17 @@ static int api_row(struct rpd *rpd, int64_t id, uint32_t process, uint32_t threa
                    uint64_t end, int64_t name, int64_t domain, int64_t args)
 {
     const rtl_process_t *found = export_process(rpd->export, process);
-    return database_row(&rpd->database, API, "INSERT INTO rocpd_api VALUES (?,?,?,?,?,?,?,?,?)",
-                        "iiiiiiiii", id, (int64_t)(found ? found->pid : 0), (int64_t)thread,
-                        (int64_t)start, (int64_t)end, name, rpd->empty, domain, args);
+    const int64_t row[] = {id,
+                           (int64_t)(found ? found->pid : 0),
+                           (int64_t)thread,
+                           (int64_t)start,
+                           (int64_t)end,
+                           name,
+                           rpd->empty,
+                           domain,
+                           args};
+    return database_numbers(&rpd->database, API, "INSERT OR ROLLBACK INTO rocpd_api VALUES", 9,
+                            row);
 }
 
 static int call_row(struct rpd *rpd, const rtl_api_t *api)
@@ -203,16 +211,16 @@ static int64_t gpu_id(uint32_t gpu)
 static int op_row(struct rpd *rpd, uint32_t gpu, uint32_t queue, uint64_t sequence, uint64_t start,
                   uint64_t end, int64_t description, int64_t type)
 {
-    return database_row(&rpd->database, OP, "INSERT INTO rocpd_op VALUES (?,?,?,?,?,?,?,?)",
-                        "iiiiiiii", ++rpd->ops, gpu_id(gpu), (int64_t)queue, (int64_t)sequence,
-                        (int64_t)start, (int64_t)end, description, type);
+    const int64_t row[] = {++rpd->ops,     gpu_id(gpu),  (int64_t)queue, (int64_t)sequence,
+                           (int64_t)start, (int64_t)end, description,    type};
+    return database_numbers(&rpd->database, OP, "INSERT OR ROLLBACK INTO rocpd_op VALUES", 8, row);
 }
 
 static int link_row(struct rpd *rpd, int64_t api)
 {
-    return database_row(&rpd->database, LINK,
-                        "INSERT INTO rocpd_api_ops(api_id, op_id) VALUES (?, ?)", "ii", api,
-                        rpd->ops);
+    const int64_t row[] = {api, rpd->ops};
+    return database_numbers(&rpd->database, LINK,
+                            "INSERT OR ROLLBACK INTO rocpd_api_ops(api_id, op_id) VALUES", 2, row);
 }
 
 struct handle {
@@ -372,8 +380,12 @@ static int write_all(struct rpd *rpd)
     if (status == EXIT_FINE)
         status = export_walk(rpd->export, EXPORT_RANGE | EXPORT_API, visit_host, rpd);
     if (status == EXIT_FINE)
+        status = database_flush(&rpd->database);
+    if (status == EXIT_FINE)
         status = export_walk(rpd->export, EXPORT_LAUNCH | EXPORT_COPY | EXPORT_KERNEL, visit_device,
                              rpd);
+    if (status == EXIT_FINE)
+        status = database_flush(&rpd->database);
     if (status == EXIT_FINE)
         status = database_run(&rpd->database, indexes);
     return status == EXIT_FINE ? database_run(&rpd->database, views) : status;
