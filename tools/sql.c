@@ -151,7 +151,8 @@ int cmd_sql(int argc, char **argv)
 {
     static const char doc[] =
         "Runs an SQL statement on a trace and writes its rows, columns parted by '|'."
-        "\vTables: kernels, copies, api, graphs, graph_nodes, graph_launches, ranges, ledger, "
+        "\vTables: kernels, kernel_stats (added up), copies, api, graphs, graph_nodes, "
+        "graph_launches, ranges, ledger, "
         "ledger_kinds, processes, agents, queues, streams, threads, names, symbols, notes; and "
         "RPD's: rocpd_op, "
         "rocpd_api, "

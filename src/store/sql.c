@@ -8,6 +8,7 @@
 #include "store/sql_kernels.h"
 #include "store/sql_launches.h"
 #include "store/sql_rpd.h"
+#include "store/sql_stats.h"
 #include "store/sql_trace.h"
 #include "store/thread_names.h"
 
@@ -225,6 +226,8 @@ int rtl_sql_register(sqlite3 *db)
         result = rtl_sql_register_graphs(db, shared);
     if (result == SQLITE_OK)
         result = rtl_sql_register_launches(db, shared);
+    if (result == SQLITE_OK)
+        result = rtl_sql_register_stats(db, shared);
     if (result == SQLITE_OK)
         result = rtl_sql_register_counters(db, shared);
     if (result == SQLITE_OK)
