@@ -111,7 +111,9 @@ static void show_absent(const struct diff *diff)
             (void)printf("  %s: %s\n", plain(diff->runs.paths[i]), text);
     }
     if (count > ABSENT_SHOWN)
-        (void)printf("  nor is all of %s\n", show_things(count - ABSENT_SHOWN, "other run").text);
+        (void)printf("  %s %s not whole either\n",
+                     show_things(count - ABSENT_SHOWN, "other run").text,
+                     show_are(count - ABSENT_SHOWN));
 }
 
 static void show_head(const struct diff *diff)
