@@ -236,6 +236,8 @@ RTL_TRACE_API rtl_status_t rtlTraceProcesses(rtl_trace_t *, const rtl_process_t 
                                              size_t *count);
 RTL_TRACE_API rtl_status_t rtlTraceAgents(rtl_trace_t *, const rtl_agent_t **items, size_t *count);
 RTL_TRACE_API rtl_status_t rtlTraceQueues(rtl_trace_t *, const rtl_queue_t **items, size_t *count);
+/** By process and symbol; all that code objects defined, dispatched or not. The names of those that
+ * were not are read when this is called for the first time. */
 RTL_TRACE_API rtl_status_t rtlTraceSymbols(rtl_trace_t *, const rtl_symbol_t **items,
                                            size_t *count);
 RTL_TRACE_API rtl_status_t rtlTraceLedger(rtl_trace_t *, const rtl_ledger_t **items, size_t *count);

@@ -109,6 +109,12 @@ static int run(sqlite3 *db, char *sql)
     return result;
 }
 
+static bool is_left_out(const char *table, const char *column)
+{
+    const struct rtl_sum *sum = rtl_sum_by_blob(table, column);
+    return sum && !sum->digested;
+}
+
 /* All columns but those that a checksum covers, which is among the columns. */
 static int select_rows(sqlite3 *db, const char *schema, const char *table, sqlite3_stmt **rows)
 {
@@ -121,7 +127,7 @@ static int select_rows(sqlite3 *db, const char *schema, const char *table, sqlit
         &columns);
     while (result == SQLITE_OK && (result = sqlite3_step(columns)) == SQLITE_ROW) {
         const char *column = (const char *)sqlite3_column_text(columns, 0);
-        if (column && !rtl_sum_by_blob(table, column))
+        if (column && !is_left_out(table, column))
             sqlite3_str_appendf(sql, "%s\"%w\"", count++ ? ", " : "SELECT ", column);
         result = SQLITE_OK;
     }

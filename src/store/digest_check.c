@@ -82,7 +82,9 @@ static rtl_status_t look_at_structure(const struct search *search)
     static const struct {
         const char *table, *pragma;
     } indexed[] = {{"copies", "integrity_check(copies)"},
-                   {"uncounted", "integrity_check(uncounted)"}};
+                   {"uncounted", "integrity_check(uncounted)"},
+                   {"symbols", "integrity_check(symbols)"},
+                   {"graph_names", "integrity_check(graph_names)"}};
     rtl_status_t status = look_at_pages(search, "quick_check(1)");
     for (size_t i = 0; i < sizeof indexed / sizeof *indexed && status == RTL_OK; i++)
         if (has_table(search, indexed[i].table))
@@ -135,6 +137,7 @@ static const struct rule {
     OF_PROCESS("agents"),
     OF_PROCESS("queues"),
     OF_PROCESS("symbols"),
+    OF_PROCESS("symbol_blocks"),
     OF_PROCESS("shapes"),
     OF_PROCESS("clock_points"),
     OF_PROCESS("clock_brackets"),

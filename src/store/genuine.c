@@ -8,6 +8,7 @@ static const char *const tables[] = {
     "agents",
     "queues",
     "symbols",
+    "symbol_blocks",
     "shapes",
     "clock_points",
     "clock_brackets",

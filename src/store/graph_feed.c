@@ -223,7 +223,7 @@ static const char *const sources[] = {
     [INSERT_GRAPH] = "INSERT OR REPLACE INTO graph_rows VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [INSERT_NODE] = "INSERT OR REPLACE INTO graph_node_rows VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
                     " ?, ?, ?, ?, ?, ?, ?)",
-    [INSERT_NAME] = "INSERT OR REPLACE INTO graph_names VALUES(?, ?, ?, ?)",
+    [INSERT_NAME] = "INSERT OR REPLACE INTO graph_names VALUES(?1, ?2, ?3, nullif(?4, ?3))",
     [INSERT_PLAN] = "INSERT OR REPLACE INTO graph_plans VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
     [INSERT_LAUNCH] = "INSERT OR REPLACE INTO graph_launch_rows VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?,"
                       " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

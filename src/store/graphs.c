@@ -59,7 +59,7 @@ static int take_name(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
 {
     const char **name = item;
     name[0] = rtl_row_text(trace, row, 2);
-    name[1] = rtl_row_text(trace, row, 3);
+    name[1] = rtl_row_mangled(trace, row, 3, name[0]);
     uint64_t key = rtl_index_key(rtl_row_u32(trace, row, 0), rtl_row_u32(trace, row, 1));
     return name[0] && name[1] ? rtl_index_put(&trace->graphs->name_index, key,
                                               rtl_list_last(&trace->graphs->names))

@@ -120,7 +120,7 @@ static int take_symbol(rtl_trace_t *trace, sqlite3_stmt *row, void *item)
     symbol->agent = rtl_row_u32(trace, row, 2);
     symbol->kernel_object = rtl_row_u64(row, 3);
     symbol->name = rtl_row_text(trace, row, 4);
-    symbol->mangled = rtl_row_text(trace, row, 5);
+    symbol->mangled = rtl_row_mangled(trace, row, 5, symbol->name);
     symbol->kernarg_size = rtl_row_u32(trace, row, 6);
     symbol->group_size = rtl_row_u32(trace, row, 7);
     symbol->private_size = rtl_row_u32(trace, row, 8);
@@ -647,6 +647,7 @@ void rtl_trace_unload(rtl_trace_t *trace)
     rtl_list_free(&trace->agents);
     rtl_list_free(&trace->queues);
     rtl_list_free(&trace->symbols);
+    rtl_list_free(&trace->all_symbols);
     rtl_list_free(&trace->ledger);
     rtl_list_free(&trace->kinds);
     rtl_list_free(&trace->notes);

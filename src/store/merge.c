@@ -19,7 +19,7 @@
 #include <string.h>
 
 /* What is done with the values of a column. */
-enum action { KEEP, PROCESS, NUMBER, TIME };
+enum action { KEEP, PROCESS, NUMBER, TIME, MANGLED };
 
 struct rule {
     const char *table, *column; /* table NULL: of all tables */
@@ -28,6 +28,8 @@ struct rule {
 
 static const struct rule rules[] = {
     {NULL, "process", PROCESS},
+    {"symbols", "mangled", MANGLED},
+    {"graph_names", "mangled", MANGLED},
     {"processes", "start", TIME},
     {"processes", "end", TIME},
     {"queues", "start", TIME},
@@ -57,6 +59,7 @@ static const struct numbered {
     {"api_chunks", "chunk", "api_chunks"},
     {"launch_chunks", "chunk", "launch_chunks"},
     {"sample_chunks", "chunk", "sample_chunks"},
+    {"symbol_blocks", "block", "symbol_blocks"},
     {"copies", "id", "copies"},
     {"notes", "id", "notes"},
 };
@@ -200,6 +203,8 @@ static char *moved(const struct merge *merge, const char *table, const char *col
                                (long long)merge->last[numbered_of(table, column) - numbered]);
     case TIME:
         return sqlite3_mprintf("rtl_shift(\"%w\", %lld)", column, (long long)merge->input->shift);
+    case MANGLED: /* before format 1.6 it was there twice where both names are the same */
+        return sqlite3_mprintf("nullif(\"%w\", name)", column);
     default:
         return sqlite3_mprintf("\"%w\"", column);
     }

@@ -362,11 +362,6 @@ rtl_status_t rtlTraceQueues(rtl_trace_t *trace, const rtl_queue_t **items, size_
     return trace ? give(&trace->queues, (const void **)items, count) : RTL_E_ARGUMENT;
 }
 
-rtl_status_t rtlTraceSymbols(rtl_trace_t *trace, const rtl_symbol_t **items, size_t *count)
-{
-    return trace ? give(&trace->symbols, (const void **)items, count) : RTL_E_ARGUMENT;
-}
-
 rtl_status_t rtlTraceLedger(rtl_trace_t *trace, const rtl_ledger_t **items, size_t *count)
 {
     return trace ? give(&trace->ledger, (const void **)items, count) : RTL_E_ARGUMENT;
@@ -443,6 +438,11 @@ rtl_status_t rtlTraceTicksToNs(rtl_trace_t *trace, uint32_t process, uint32_t ag
         return rtl_trace_fail(trace, RTL_E_ARGUMENT, "process %u has no agent %u", process, agent);
     *ns = rtl_trace_ns((struct rtl_agent_clock *)trace->clocks.items + place, ticks);
     return RTL_OK;
+}
+
+bool rtl_trace_has_symbol_blocks(const rtl_trace_t *trace)
+{
+    return trace->info.format_major > 1 || trace->info.format_minor >= 6;
 }
 
 bool rtl_trace_has_generations(const rtl_trace_t *trace)

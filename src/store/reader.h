@@ -83,7 +83,10 @@ struct rtl_trace {
     rtl_trace_info_t info;
     struct rtl_strings *strings;
     /* Of the public structs. */
-    struct rtl_list processes, agents, queues, symbols, ledger, notes, pauses;
+    struct rtl_list processes, agents, queues, ledger, notes, pauses;
+    struct rtl_list symbols;     /**< rtl_symbol_t: those that shapes name, maybe others */
+    struct rtl_list all_symbols; /**< those and what is in blocks, once they are asked for */
+    bool symbols_loaded;
     struct rtl_list kinds; /**< once they are asked for */
     bool kinds_loaded;
     struct rtl_list shapes;       /**< struct rtl_shape */
@@ -173,6 +176,9 @@ bool rtl_trace_has_kinds(const rtl_trace_t *trace);
 
 /** True if the file has the tables of hardware counters (format 1.4). */
 bool rtl_trace_has_counters(const rtl_trace_t *trace);
+
+/** True if the file has symbols in blocks (format 1.6). */
+bool rtl_trace_has_symbol_blocks(const rtl_trace_t *trace);
 
 /** Reads and frees the lists about hardware counters. */
 rtl_status_t rtl_trace_load_counters(rtl_trace_t *trace);

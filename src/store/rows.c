@@ -11,6 +11,7 @@ enum statement {
     INSERT_QUEUE,
     END_QUEUE,
     INSERT_SYMBOL,
+    INSERT_SYMBOL_BLOCK,
     INSERT_SHAPE,
     INSERT_CLOCK,
     INSERT_CLOCK_SNAPSHOT,
@@ -61,7 +62,10 @@ static const char *const sources[] = {
     [INSERT_QUEUE] = ("INSERT INTO queues VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
                       " ON CONFLICT DO UPDATE SET agent = excluded.agent, way = excluded.way"),
     [END_QUEUE] = "UPDATE queues SET end = ? WHERE process = ? AND queue = ?",
-    [INSERT_SYMBOL] = "INSERT OR REPLACE INTO symbols VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    /* Names that are the same stand there once. */
+    [INSERT_SYMBOL] = ("INSERT OR REPLACE INTO symbols"
+                       " VALUES(?1, ?2, ?3, ?4, ?5, nullif(?6, ?5), ?7, ?8, ?9)"),
+    [INSERT_SYMBOL_BLOCK] = "INSERT INTO symbol_blocks VALUES(NULL, ?, ?, ?, ?, ?, ?, ?)",
     [INSERT_SHAPE] = "INSERT OR REPLACE INTO shapes VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [INSERT_CLOCK] = "INSERT OR REPLACE INTO clock_points VALUES(?, ?, ?, ?)",
     [INSERT_CLOCK_SNAPSHOT] = "INSERT OR REPLACE INTO clock_brackets VALUES(?, ?, ?, ?, ?, ?)",
@@ -253,24 +257,31 @@ static int end_queue(struct rtl_rows *rows, uint32_t process, const struct rtl_w
     return RUN(rows, END_QUEUE, values);
 }
 
-static int insert_symbol(struct rtl_rows *rows, uint32_t process,
-                         const struct rtl_wire_symbol *body, const char *texts)
+int rtl_rows_symbol(struct rtl_rows *rows, uint32_t process, const struct rtl_packed_symbol *symbol)
 {
-    char *mangled = take(&texts, body->name_length);
-    char *name = mangled ? rtl_text_demangle(mangled) : NULL;
     const struct value values[] = {number(process),
-                                   number(body->symbol),
-                                   number(body->agent),
-                                   number(body->kernel_object),
-                                   text(name),
-                                   text(mangled),
-                                   number(body->kernarg_size),
-                                   number(body->group_size),
-                                   number(body->private_size)};
-    int result = RUN(rows, INSERT_SYMBOL, values);
-    free(name);
-    free(mangled);
-    return result;
+                                   number(symbol->symbol),
+                                   number(symbol->agent),
+                                   number(symbol->kernel_object),
+                                   text(symbol->name),
+                                   text(symbol->mangled),
+                                   number(symbol->kernarg_size),
+                                   number(symbol->group_size),
+                                   number(symbol->private_size)};
+    return RUN(rows, INSERT_SYMBOL, values);
+}
+
+int rtl_rows_symbol_block(struct rtl_rows *rows, const struct rtl_symbol_block *block,
+                          const void *data, size_t size)
+{
+    const struct value values[] = {number(block->process),
+                                   number(block->symbols),
+                                   number(block->bytes),
+                                   number(block->symbol_min),
+                                   number(block->symbol_max),
+                                   number(block->checksum),
+                                   {.kind = BLOB, .bytes = data, .number = size}};
+    return RUN(rows, INSERT_SYMBOL_BLOCK, values);
 }
 
 static int insert_shape(struct rtl_rows *rows, uint32_t process, const struct rtl_wire_shape *body)
@@ -460,8 +471,6 @@ int rtl_rows_definition(struct rtl_rows *rows, enum rtl_wire_type type, uint32_t
         return insert_queue(rows, process, body);
     case RTL_WIRE_QUEUE_END:
         return end_queue(rows, process, body);
-    case RTL_WIRE_SYMBOL:
-        return insert_symbol(rows, process, body, texts);
     case RTL_WIRE_SHAPE:
         return insert_shape(rows, process, body);
     case RTL_WIRE_CLOCK:
@@ -490,6 +499,7 @@ int rtl_rows_definition(struct rtl_rows *rows, enum rtl_wire_type type, uint32_t
         return store_uncounted(rows, process, body);
     case RTL_WIRE_HIP_QUEUE:
         return insert_hip_queue(rows, process, body, texts);
+    case RTL_WIRE_SYMBOL: /* symbols.c */
     case RTL_WIRE_STREAM:
     case RTL_WIRE_GRAPH:
     case RTL_WIRE_NODE:

@@ -10,12 +10,13 @@
 #include "store/codec.h"
 #include "store/launch_codec.h"
 #include "store/sample_codec.h"
+#include "store/symbol_codec.h"
 #include "store/writer.h"
 
 #include <sqlite3.h>
 #include <stddef.h>
 
-#define RTL_ROWS_STATEMENTS 41
+#define RTL_ROWS_STATEMENTS 42
 
 /** Prepared statements, made when first needed. */
 struct rtl_rows {
@@ -27,10 +28,16 @@ struct rtl_rows {
 void rtl_rows_close(struct rtl_rows *rows);
 
 /** Stores a definition; `body` is the struct of ring/wire.h for `type`, `texts` what follows it.
- * Names are demangled here. An SQLite result code, SQLITE_OK if all is well. All functions below
- * alike. */
+ * An SQLite result code, SQLITE_OK if all is well. All functions below alike. */
 int rtl_rows_definition(struct rtl_rows *rows, enum rtl_wire_type type, uint32_t process,
                         const void *body, const char *texts);
+
+/** Stores a symbol as a row of its own, over what was there before, and symbols packed in a block.
+ */
+int rtl_rows_symbol(struct rtl_rows *rows, uint32_t process,
+                    const struct rtl_packed_symbol *symbol);
+int rtl_rows_symbol_block(struct rtl_rows *rows, const struct rtl_symbol_block *block,
+                          const void *data, size_t size);
 
 /** Stores a chunk under its number, over what was there before. */
 int rtl_rows_chunk(struct rtl_rows *rows, int64_t number, const struct rtl_chunk *chunk,

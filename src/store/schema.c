@@ -18,9 +18,14 @@ const char rtl_schema[] =
     " hsa_id INTEGER, size INTEGER, type INTEGER, way TEXT, start INTEGER, end INTEGER,"
     " PRIMARY KEY(process, queue)) WITHOUT ROWID;"
 
+    /* With a rowid: in a table without one, a row of a thousand bytes takes a page of its own. With
+     * an index that has a text, since digests cover no other. */
     "CREATE TABLE symbols(process INTEGER, symbol INTEGER, agent INTEGER, kernel_object INTEGER,"
-    " name TEXT, mangled TEXT, kernarg_size INTEGER, group_size INTEGER, private_size INTEGER,"
-    " PRIMARY KEY(process, symbol)) WITHOUT ROWID;"
+    " name TEXT, mangled TEXT, kernarg_size INTEGER, group_size INTEGER, private_size INTEGER);"
+    "CREATE UNIQUE INDEX symbols_by_number ON symbols(process, symbol);"
+
+    "CREATE TABLE symbol_blocks(block INTEGER PRIMARY KEY, process INTEGER, symbols INTEGER,"
+    " bytes INTEGER, symbol_min INTEGER, symbol_max INTEGER, checksum INTEGER, data BLOB);"
 
     "CREATE TABLE shapes(process INTEGER, shape INTEGER, symbol INTEGER, kernel_object INTEGER,"
     " grid_x INTEGER, grid_y INTEGER, grid_z INTEGER, block_x INTEGER, block_y INTEGER,"
@@ -95,8 +100,8 @@ const char rtl_schema_graphs[] =
     " nodes INTEGER, exec INTEGER, hip_graph INTEGER, correlation INTEGER, time INTEGER,"
     " flags INTEGER, PRIMARY KEY(process, graph, generation)) WITHOUT ROWID;"
 
-    "CREATE TABLE graph_names(process INTEGER, number INTEGER, name TEXT, mangled TEXT,"
-    " PRIMARY KEY(process, number)) WITHOUT ROWID;"
+    "CREATE TABLE graph_names(process INTEGER, number INTEGER, name TEXT, mangled TEXT);"
+    "CREATE UNIQUE INDEX graph_names_by_number ON graph_names(process, number);"
 
     "CREATE TABLE graph_node_rows(process INTEGER, graph INTEGER, generation INTEGER,"
     " node INTEGER, type INTEGER, name INTEGER, grid_x INTEGER, grid_y INTEGER, grid_z INTEGER,"

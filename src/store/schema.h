@@ -11,7 +11,7 @@
 /** A reader refuses a newer major version; a newer minor one only adds tables, columns and
  * keys. SQLite's user_version holds major * 1000 + minor. */
 #define RTL_FORMAT_MAJOR 1
-#define RTL_FORMAT_MINOR 5
+#define RTL_FORMAT_MINOR 6
 #define RTL_FORMAT_SCALE 1000
 
 /** Statements that make an empty trace in an empty database. */

@@ -9,6 +9,7 @@
 #include "store/sql_launches.h"
 #include "store/sql_rpd.h"
 #include "store/sql_stats.h"
+#include "store/sql_symbols.h"
 #include "store/sql_trace.h"
 #include "store/thread_names.h"
 
@@ -86,6 +87,10 @@ static const char name_views[] =
     "CREATE TEMP VIEW names(process, kind, handle, name) AS SELECT * FROM stored_names;"
 
     "CREATE TEMP VIEW calls(process, call, name, arguments) AS SELECT * FROM stored_calls;"
+
+    /* Rows and blocks; the file's own table has the former alone. */
+    "CREATE TEMP VIEW symbols(process, symbol, agent, kernel_object, name, mangled, kernarg_size,"
+    " group_size, private_size) AS SELECT * FROM all_symbols;"
 
     /* Before format 1.5 all generations of a handle were one stream. */
     "CREATE TEMP VIEW streams(process, stream, handle, name, generation, created, destroyed) AS"
@@ -230,6 +235,8 @@ int rtl_sql_register(sqlite3 *db)
         result = rtl_sql_register_stats(db, shared);
     if (result == SQLITE_OK)
         result = rtl_sql_register_counters(db, shared);
+    if (result == SQLITE_OK)
+        result = rtl_sql_register_symbols(db, shared);
     if (result == SQLITE_OK)
         result = rtl_sql_register_functions(db, shared);
     rtl_sql_trace_drop(shared);

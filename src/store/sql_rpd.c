@@ -36,7 +36,7 @@ static const char tables[] =
     "  ('KernelExecution'), ('CopyHostToDevice'), ('CopyDeviceToHost'), ('CopyDeviceToDevice'),"
     "  ('CopyHostToHost'), ('UserMarker'), ('hip'), ('roctx'), ('unknown kernel'),"
     "  ('unknown call')"
-    " UNION SELECT name FROM main.symbols UNION SELECT name FROM stored_calls"
+    " UNION SELECT name FROM all_symbols UNION SELECT name FROM stored_calls"
     " UNION SELECT printf('kernel object 0x%llx', kernel_object) FROM main.shapes h"
     "  WHERE NOT EXISTS (SELECT 1 FROM main.symbols y WHERE y.process = h.process"
     "  AND y.symbol = h.symbol))"

@@ -4,18 +4,23 @@
 
 const struct rtl_sum rtl_sums[RTL_SUMS] = {
     {"kernel_chunks", "chunk", "checksum", "data",
-     "process,queue,kernels,packet_min,packet_max,start_min,end_max"},
+     "process,queue,kernels,packet_min,packet_max,start_min,end_max", false},
     {"api_chunks", "chunk", "checksum", "data",
-     "process,calls,words,start_min,end_max,correlation_min,correlation_max"},
-    {"graph_plans", "plan", "checksum", "data", "process,plan,graph,generation,begins,kernels"},
+     "process,calls,words,start_min,end_max,correlation_min,correlation_max", false},
+    {"graph_plans", "plan", "checksum", "data", "process,plan,graph,generation,begins,kernels",
+     false},
     {"launch_chunks", "chunk", "checksum", "data",
      "process,launches,spans,headed,launch_min,launch_max,time_min,time_max,correlation_min,"
-     "correlation_max"},
+     "correlation_max",
+     false},
     {"sample_chunks", "chunk", "checksum", "data",
-     "process,queue,samples,counts,owner_min,owner_max"},
+     "process,queue,samples,counts,owner_min,owner_max", false},
+    {"symbol_blocks", "block", "checksum", "data", "process,symbols,bytes,symbol_min,symbol_max",
+     true},
     {"launch_chunks", "chunk", "summary_checksum", "summary",
      "process,launches,spans,headed,launch_min,launch_max,time_min,time_max,correlation_min,"
-     "correlation_max"},
+     "correlation_max",
+     false},
 };
 
 const struct rtl_sum *rtl_sum_by_checksum(const char *table, const char *column)

@@ -3,15 +3,18 @@
 #define RTL_STORE_SUMS_H
 
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /** A column with a checksum: over `columns`, with commas between them, and then `blob`. `key` names
  * a row for people. */
 struct rtl_sum {
     const char *table, *key, *checksum, *blob, *columns;
+    bool digested; /**< the table's digest covers `blob` as well: readers that do not know this
+                        table have to find it right */
 };
 
-#define RTL_SUMS 6
+#define RTL_SUMS 7
 
 extern const struct rtl_sum rtl_sums[RTL_SUMS];
 

@@ -27,6 +27,14 @@ const char *rtl_row_text(rtl_trace_t *trace, sqlite3_stmt *row, int column)
     return rtl_trace_string(trace, (const char *)sqlite3_column_text(row, column));
 }
 
+const char *rtl_row_mangled(rtl_trace_t *trace, sqlite3_stmt *row, int column, const char *name)
+{
+    const char *mangled = (const char *)sqlite3_column_text(row, column);
+    if (sqlite3_column_type(row, column) == SQLITE_NULL)
+        return name;
+    return name && mangled && strcmp(mangled, name) == 0 ? name : rtl_trace_string(trace, mangled);
+}
+
 void *rtl_list_append(struct rtl_list *list, size_t size)
 {
     if (list->count == list->capacity) {

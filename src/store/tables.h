@@ -13,6 +13,9 @@ uint32_t rtl_row_u32(rtl_trace_t *trace, sqlite3_stmt *row, int column);
 uint32_t rtl_row_id(rtl_trace_t *trace, sqlite3_stmt *row, int column);
 const char *rtl_row_text(rtl_trace_t *trace, sqlite3_stmt *row, int column);
 
+/** A mangled name; where it is NULL, or the same, `name` itself. */
+const char *rtl_row_mangled(rtl_trace_t *trace, sqlite3_stmt *row, int column, const char *name);
+
 /** Adds a zeroed item of `size` bytes to a list, all of whose items have that size; NULL when
  * memory is short. The list may move. */
 void *rtl_list_append(struct rtl_list *list, size_t size);

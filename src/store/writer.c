@@ -114,6 +114,7 @@ static void release(struct rtl_writer *writer)
     (void)sqlite3_close(writer->db);
     rtl_codec_free(writer->codec);
     rtl_deferred_free(&writer->pending);
+    rtl_symbols_free(&writer->symbols);
     rtl_callers_free(&writer->callers);
     rtl_launches_free(&writer->launches);
     rtl_samples_free(&writer->samples);

@@ -264,6 +264,7 @@ void rtl_writer_shape(struct rtl_writer *writer, uint32_t process,
                       const struct rtl_wire_shape *shape)
 {
     struct rtl_graphs *graphs = rtl_graph_feed_registry(&writer->graphs, process);
+    rtl_symbols_dispatched(&writer->symbols, process, shape->symbol);
     add(writer, RTL_WIRE_SHAPE, process, shape, sizeof *shape, NULL, 0);
     if (graphs)
         rtl_graphs_shape(graphs, shape);

@@ -18,6 +18,7 @@
 #include "store/launches.h"
 #include "store/rows.h"
 #include "store/samples.h"
+#include "store/symbols.h"
 #include "store/writer.h"
 
 #include <sqlite3.h>
@@ -70,6 +71,7 @@ struct rtl_writer {
     struct rtl_deferred pending;
     struct rtl_callers callers;
     struct rtl_graph_feed graphs;
+    struct rtl_symbols symbols;
     struct rtl_launches launches;
     struct rtl_samples samples;
     struct rtl_kinds kinds;

@@ -40,16 +40,28 @@ void rtl_writer_give_reserve(struct rtl_writer *writer)
     writer->reserve = -1;
 }
 
+static int store_definition(struct rtl_writer *writer, const struct rtl_deferred_item *item)
+{
+    const struct rtl_wire_shape *shape = item->body;
+    if ((uint32_t)item->type >= RTL_GRAPH_TOLD)
+        return rtl_graph_feed_store(&writer->graphs, item);
+    if (item->type == RTL_WIRE_SYMBOL)
+        return rtl_symbols_add(&writer->symbols, item->process, item->body, item->texts);
+    int result =
+        rtl_rows_definition(&writer->rows, item->type, item->process, item->body, item->texts);
+    return result == SQLITE_OK && item->type == RTL_WIRE_SHAPE
+               ? rtl_symbols_shape(&writer->symbols, item->process, shape->symbol)
+               : result;
+}
+
 static int store_definitions(struct rtl_writer *writer)
 {
     struct rtl_deferred_item item;
     int result = SQLITE_OK;
+    rtl_symbols_begin(&writer->symbols);
     for (size_t at = 0; result == SQLITE_OK && rtl_deferred_next(&writer->pending, &at, &item);)
-        result = (uint32_t)item.type >= RTL_GRAPH_TOLD
-                     ? rtl_graph_feed_store(&writer->graphs, &item)
-                     : rtl_rows_definition(&writer->rows, item.type, item.process, item.body,
-                                           item.texts);
-    return result;
+        result = store_definition(writer, &item);
+    return result == SQLITE_OK ? rtl_symbols_end(&writer->symbols, &writer->rows) : result;
 }
 
 /* Which launches the kernels of a chunk are of: RTL_NONE is above all of them. */

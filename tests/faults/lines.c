@@ -55,7 +55,6 @@ static const struct {
                   " ext_table, start, state, torn FROM processes"},
     {"agents", "SELECT * FROM agents"},
     {"queues", "SELECT * FROM queues"},
-    {"symbols", "SELECT * FROM symbols"},
     {"shapes", "SELECT * FROM shapes"},
     {"clock_points", "SELECT * FROM clock_points"},
     {"clock_brackets", "SELECT * FROM clock_brackets"},
@@ -134,6 +133,20 @@ static const char *whole(sqlite3 *db)
 }
 
 /* By the reader. */
+
+/* They may lie in a row or in a block; one that a shape names lies in a row. */
+static const char *read_symbols(rtl_trace_t *trace, struct world_lines *lines)
+{
+    const rtl_symbol_t *symbols = NULL;
+    size_t count = 0;
+    CHECK(rtlTraceSymbols(trace, &symbols, &count) == RTL_OK);
+    for (size_t i = 0; i < count; i++)
+        (void)add(lines, "symbols|%u|%u|%u|%" PRIu64 "|%s|%s|%u|%u|%u", symbols[i].process,
+                  symbols[i].symbol, symbols[i].agent, symbols[i].kernel_object, symbols[i].name,
+                  symbols[i].mangled, symbols[i].kernarg_size, symbols[i].group_size,
+                  symbols[i].private_size);
+    return NULL;
+}
 
 static const char *read_kernels(rtl_trace_t *trace, struct world_lines *lines)
 {
@@ -233,7 +246,9 @@ static const char *read_by_reader(const char *path, struct world_lines *lines)
     if (rtlTraceOpen(path, &trace, error, sizeof error) != RTL_OK)
         (void)fprintf(stderr, "%s\n", error);
     CHECK(trace != NULL);
-    const char *failed = read_kernels(trace, lines);
+    const char *failed = read_symbols(trace, lines);
+    if (!failed)
+        failed = read_kernels(trace, lines);
     if (!failed)
         failed = read_calls(trace, lines);
     if (!failed)
@@ -255,6 +270,13 @@ const char *world_read(const char *path, struct world_lines *lines)
     CHECK(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK);
     CHECK_DONE(whole(db));
     CHECK_DONE(read_tables(db, lines));
+    int64_t lost = 0;
+    CHECK_DONE(number(db,
+                      "SELECT count(*) FROM shapes h JOIN symbol_blocks b ON b.process = h.process"
+                      " AND h.symbol BETWEEN b.symbol_min AND b.symbol_max WHERE (h.process,"
+                      " h.symbol) NOT IN (SELECT process, symbol FROM symbols)",
+                      &lost));
+    CHECK(lost == 0);
     CHECK_DONE(
         number(db, "SELECT coalesce(max(value), 0) FROM meta WHERE key = 'finished'", &finished));
     CHECK(sqlite3_close(db) == SQLITE_OK);

@@ -46,7 +46,9 @@ static rtl_status_t read_definitions(rtl_trace_t *trace, struct reading *to)
     for (size_t i = 0; i < count; i++)
         take(to, "%s %s %s %s", processes[i].command, processes[i].host, processes[i].rank,
              processes[i].state);
-    (void)rtlTraceSymbols(trace, &symbols, &count);
+    status = rtlTraceSymbols(trace, &symbols, &count);
+    if (status != RTL_OK)
+        return status;
     for (size_t i = 0; i < count; i++)
         take(to, "%s %s", symbols[i].name, symbols[i].mangled);
     (void)rtlTraceLedger(trace, &ledger, &count);

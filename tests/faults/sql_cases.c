@@ -25,6 +25,7 @@ static const char *const queries[] = {
     "SELECT packet, kernel, value FROM kernel_counters WHERE queue = 1 AND packet < 10",
     "SELECT range, name, value, shared FROM range_counters",
     "SELECT * FROM queues",
+    "SELECT * FROM symbols",
     "SELECT * FROM ledger",
     "SELECT * FROM top",
     "SELECT gpuId, description FROM op WHERE start > 100000",

@@ -80,6 +80,24 @@ static void give_definitions(const struct giver *to)
 
 /* Events. */
 
+/* Two that nothing dispatches, but the second one later. */
+static void give_idle(const struct giver *to)
+{
+    static const char *const idle[] = {"_Z4idleILi1EEvv", "_Z4lateILi2EEvv"};
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct rtl_wire_symbol symbol = {
+            .symbol = 3 + i, .kernel_object = 67 + i, .name_length = (uint16_t)strlen(idle[i])};
+        GIVE(to, RTL_WIRE_SYMBOL, symbol, idle[i]);
+    }
+}
+
+static void give_late(const struct giver *to)
+{
+    const struct rtl_wire_shape shape = {
+        .shape = 3, .symbol = 4, .kernel_object = 68, .grid = {64, 1, 1}, .block = {64, 1, 1}};
+    GIVE(to, RTL_WIRE_SHAPE, shape, "");
+}
+
 static void give_kernel(const struct giver *to, uint32_t queue, uint64_t packet, uint32_t shape,
                         uint32_t launch, uint32_t ordinal)
 {
@@ -259,8 +277,11 @@ void world_give(unsigned part, world_take take, void *context)
         .queue = 1, .calls = RTL_HIP_CALLS_PASSED_BY, .library_length = 11};
     if (part == 0) {
         give_definitions(&to);
+        give_idle(&to);
         give_counters(&to);
     }
+    if (part == 1)
+        give_late(&to);
     GIVE(&to, RTL_WIRE_CLOCK, clock, "");
     give_names(&to);
     give_calls(&to);

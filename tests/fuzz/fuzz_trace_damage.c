@@ -23,6 +23,7 @@ static struct table tables[] = {
     {.name = "agents"},
     {.name = "queues"},
     {.name = "symbols"},
+    {.name = "symbol_blocks"},
     {.name = "shapes"},
     {.name = "clock_points"},
     {.name = "clock_brackets"},
@@ -75,6 +76,8 @@ static const struct packed {
     {"launch_chunks", "chunk", "summary", "summary_checksum", OF_LAUNCHES},
     {"sample_chunks", "chunk", "data", "checksum",
      "process, coalesce(queue, 4294967295), samples, counts, owner_min, owner_max"},
+    {"symbol_blocks", "block", "data", "checksum",
+     "process, symbols, bytes, symbol_min, symbol_max"},
     {"graph_plans", "plan", "data", "checksum",
      "process, plan, graph, generation, begins, kernels"},
 };

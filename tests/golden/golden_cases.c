@@ -138,11 +138,29 @@ static const char *check_queues(rtl_trace_t *trace, unsigned minor)
     return NULL;
 }
 
-static const char *check_symbols(rtl_trace_t *trace)
+/* Those that nothing dispatches, and one that something does later. */
+static const char *check_idle(const rtl_symbol_t *it)
+{
+    CHECK(it->process == 1 && it->symbol == 2 && it->agent == 1 && it->kernel_object == 0x3000);
+    CHECK(SAME(it->name, "void idle<1>(double*)") && SAME(it->mangled, "_Z4idleILi1EEvPd"));
+    CHECK(it->kernarg_size == 8 && it->group_size == 0 && it->private_size == 0);
+    it++;
+    CHECK(it->symbol == 3 && it->agent == 2 && it->kernel_object == UINT64_MAX);
+    CHECK(SAME(it->name, "Cijk_\xc2\xb5") && SAME(it->mangled, it->name));
+    CHECK(it->private_size == UINT32_MAX);
+    it++;
+    CHECK(it->symbol == 4 && it->kernel_object == 0x2800 && it->group_size == 300);
+    CHECK(SAME(it->name, "void late<2>(float*, int)") && SAME(it->mangled, "_Z4lateILi2EEvPfi"));
+    it++;
+    CHECK(it->symbol == 6 && SAME(it->name, "") && SAME(it->mangled, ""));
+    return NULL;
+}
+
+static const char *check_symbols(rtl_trace_t *trace, unsigned minor)
 {
     const rtl_symbol_t *it = NULL;
     size_t count = 0;
-    CHECK(rtlTraceSymbols(trace, &it, &count) == RTL_OK && count == 2);
+    CHECK(rtlTraceSymbols(trace, &it, &count) == RTL_OK && count == (minor < 6 ? 2 : 6));
     CHECK(it->process == 1 && it->symbol == 0 && it->agent == 1 && it->kernel_object == 0x1000);
     CHECK(SAME(it->name, "void kernel<float>(float*, int)"));
     CHECK(SAME(it->mangled, "_Z6kernelIfEvPT_i"));
@@ -150,7 +168,7 @@ static const char *check_symbols(rtl_trace_t *trace)
     it++;
     CHECK(it->symbol == 1 && it->kernel_object == 0x2000 && it->kernarg_size == 24);
     CHECK(SAME(it->name, "fill") && SAME(it->mangled, "fill") && it->group_size == 0);
-    return NULL;
+    return minor < 6 ? NULL : check_idle(it + 1);
 }
 
 static const char *check_account(rtl_trace_t *trace, unsigned minor)
@@ -777,7 +795,7 @@ static const char *check_golden(unsigned minor)
     CHECK_DONE(check_processes(trace, minor));
     CHECK_DONE(check_agents(trace));
     CHECK_DONE(check_queues(trace, minor));
-    CHECK_DONE(check_symbols(trace));
+    CHECK_DONE(check_symbols(trace, minor));
     CHECK_DONE(check_account(trace, minor));
     CHECK_DONE(check_kernels(trace, minor));
     CHECK_DONE(check_copies(trace, minor));
@@ -825,4 +843,9 @@ const char *Golden_Version14(void)
 const char *Golden_Version15(void)
 {
     return check_golden(5);
+}
+
+const char *Golden_Version16(void)
+{
+    return check_golden(6);
 }

@@ -146,6 +146,33 @@ static void make_shapes(uint32_t process)
         rtl_writer_shape(writer, process, &shapes[i]);
 }
 
+#if RTL_FORMAT_MINOR >= 6
+/* Symbols that nothing dispatches, and one that is stored before something does. */
+static void make_idle(uint32_t process)
+{
+    static const struct {
+        struct rtl_wire_symbol symbol;
+        const char *mangled;
+    } idle[] = {
+        {{.kernel_object = 0x3000, .symbol = 2, .agent = 1, .kernarg_size = 8}, "_Z4idleILi1EEvPd"},
+        {{.kernel_object = ALL_64, .symbol = 3, .agent = 2, .private_size = UINT32_MAX},
+         "Cijk_\xc2\xb5"},
+        {{.kernel_object = 0x2800, .symbol = 4, .agent = 1, .group_size = 300},
+         "_Z4lateILi2EEvPfi"},
+        {{.kernel_object = 0x2800, .symbol = 6, .agent = 1}, ""},
+    };
+    const struct rtl_wire_shape late = {
+        .shape = 3, .symbol = 4, .grid = {1, 1, 1}, .block = {1, 1, 1}, .kernel_object = 0x2800};
+    for (unsigned i = 0; i < sizeof idle / sizeof *idle; i++) {
+        struct rtl_wire_symbol symbol = idle[i].symbol;
+        symbol.name_length = length(idle[i].mangled);
+        rtl_writer_symbol(writer, process, &symbol, idle[i].mangled);
+    }
+    (void)rtl_writer_checkpoint(writer);
+    rtl_writer_shape(writer, process, &late);
+}
+#endif
+
 /* Kernels: packet, start, end, correlation, queue, shape, launch and, called node before
  * version 1.2, ordinal. */
 
@@ -710,6 +737,9 @@ static void make_trace(void)
     make_clocks(process);
     make_queues(process);
     make_shapes(process);
+#if RTL_FORMAT_MINOR >= 6
+    make_idle(process);
+#endif
     make_eager(process);
     make_row(process);
     rtl_writer_ledger(writer, process, 0, &account);

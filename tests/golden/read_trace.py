@@ -168,6 +168,35 @@ def kernels_of(chunk):
         column.end()
 
 
+def named(row):
+    """A row with its mangled name, which is not there twice."""
+    return {**row, "mangled": row["name"] if row["mangled"] is None else row["mangled"]}
+
+
+def symbols_of(block):
+    """The symbols of a row of symbol_blocks, as rows of symbols."""
+    names = ("process", "symbols", "bytes", "symbol_min", "symbol_max")
+    must(1 <= block["symbols"] <= 65536 and 0 <= block["bytes"] <= 1 << 24, "the number of symbols of a block")
+    check(block["checksum"], [block[name] for name in names], block["data"], f"block {block['block']} of symbols")
+    columns = columns_of(block["data"], 10)
+    symbol, agent, kernel_object, total = NONE, 0, 0, 0
+    for _ in range(block["symbols"]):
+        d_symbol, d_agent, d_object, kernarg, group, private, mangled, name = (column.take() for column in columns[:8])
+        must(max(d_symbol, d_agent, kernarg, group, private) <= NONE, "a number of more than 32 bits")
+        symbol = symbol + 1 + unfold(d_symbol) & NONE
+        agent = agent + unfold(d_agent) & NONE
+        kernel_object = kernel_object + unfold(d_object) & MASK
+        texts = [bytes(column.take() for _ in range(size)) for column, size in ((columns[8], mangled), (columns[9], max(name, 1) - 1))]
+        total += sum(map(len, texts))
+        must(block["symbol_min"] <= symbol <= block["symbol_max"] and 0 not in texts[0] + texts[1], "a symbol outside of its block")
+        yield {"process": block["process"], "symbol": symbol, "agent": agent, "kernel_object": signed(kernel_object),
+               "name": texts[1 if name else 0].decode(), "mangled": texts[0].decode(), "kernarg_size": kernarg, "group_size": group,
+               "private_size": private}
+    must(total == block["bytes"], "the bytes of a block's names")
+    for column in columns:
+        column.end()
+
+
 def learn(expected, came):
     difference = signed(came - expected)
     if expected:
@@ -462,8 +491,13 @@ class Trace:
         self.processes = {row["process"]: row for row in self.rows("processes")}
         self.agents = {(row["process"], row["agent"]): row for row in self.rows("agents")}
         self.queues = {(row["process"], row["queue"]): row for row in self.rows("queues")}
-        self.symbols = {(row["process"], row["symbol"]): row for row in self.rows("symbols")}
+        self.symbols = {(block["process"], row["symbol"]): row for block in self.rows("symbol_blocks", 6) for row in symbols_of(block)}
+        packed = set(self.symbols)
+        self.symbols.update({(row["process"], row["symbol"]): named(row) for row in self.rows("symbols")})
         self.shapes = {(row["process"], row["shape"]): row for row in self.rows("shapes")}
+        rows = {(row["process"], row["symbol"]) for row in self.rows("symbols")}
+        for row in self.shapes.values():
+            must((row["process"], row["symbol"]) not in packed - rows, "a symbol that was dispatched has no row")
         points, brackets = collections.defaultdict(list), collections.defaultdict(list)
         for row in self.rows("clock_points"):
             points[row["process"], row["agent"]].append((unsigned(row["ticks"]), unsigned(row["system"])))
@@ -509,7 +543,7 @@ class Trace:
     # Graphs.
 
     def read_graphs(self):
-        self.names = {(row["process"], row["number"]): row for row in self.rows("graph_names", 2)}
+        self.names = {(row["process"], row["number"]): named(row) for row in self.rows("graph_names", 2)}
         self.plans = {(row["process"], row["plan"]): row for row in self.rows("graph_plans", 2)}
         for plan in self.plans.values():
             plan["steps"] = steps_of(plan)
@@ -758,7 +792,7 @@ class Trace:
 
     def tables(self):
         kernels = list(self.kernels())
-        return {"kernels": kernels, "copies": list(self.copies()), "api": self.api,
+        return {"kernels": kernels, "symbols": list(self.symbols.values()), "copies": list(self.copies()), "api": self.api,
                 "graphs": list(self.graph_rows()), "graph_nodes": list(self.graph_nodes()), "graph_launches": self.launches,
                 "ranges": list(self.range_rows()), "pauses": list(self.pauses()), "streams": list(self.streams()),
                 "threads": list(self.threads()), "ledger_kinds": list(self.kind_rows()),
@@ -835,7 +869,7 @@ def compare(trace, path, rtl):
 
 
 def json_key(row):
-    names = ("process", "graph", "generation", "launch", "node", "id", "queue", "packet", "range", "agent", "counter", "why", "stream", "thread")
+    names = ("process", "graph", "generation", "launch", "node", "id", "queue", "packet", "range", "agent", "counter", "why", "stream", "thread", "symbol")
     key = [row.get(name) or 0 for name in (names if "start_ticks" not in row else ("id",))]
     return key + [str(row.get("kind")), str(row.get("reason"))]
 
