@@ -10,8 +10,8 @@
 #       a ctest test around any command; none that depends on softgpu where the software GPU is not built
 #   rtl_add_hip_program(TARGET SOURCE x.hip [GPUS gpu...] [FLAGS flag...] [DEPENDS file...])
 #       a HIP program in build/tests/bin/TARGET, for these GPUs; RTL_HIP_GPUS are those that this hipcc compiles for
-#   rtl_add_code_object(TARGET SOURCE x.cl)
-#       kernels of OpenCL C source as a loadable code object build/tests/bin/TARGET.co
+#   rtl_add_code_object(TARGET SOURCE x.cl [ASSEMBLY x.s])
+#       kernels of OpenCL C source, and of assembly, as a loadable code object build/tests/bin/TARGET.co
 #
 # Options of both test functions:
 #   SOFTGPU          runs on the software GPU (LD_PRELOAD)
@@ -217,15 +217,18 @@ endif()
 
 # -nogpulib: the kernels call no device library, so none need be installed.
 function(rtl_add_code_object target)
-  cmake_parse_arguments(ARG "" "SOURCE" "" ${ARGN})
+  cmake_parse_arguments(ARG "" "SOURCE;ASSEMBLY" "" ${ARGN})
   set(out ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${target}.co)
   get_filename_component(source ${ARG_SOURCE} ABSOLUTE)
+  if(ARG_ASSEMBLY)
+    set(assembly -x assembler ${ARG_ASSEMBLY})
+  endif()
   add_custom_command(
     OUTPUT ${out}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
     COMMAND ${RTL_AMDGCN_CLANG} -x cl -cl-std=CL2.0 -target amdgcn-amd-amdhsa -mcpu=${RTL_GFX_TARGET} -nogpulib
-            -O2 ${source} -o ${out}
-    DEPENDS ${source}
+            -O2 ${source} ${assembly} -o ${out}
+    DEPENDS ${source} ${ARG_ASSEMBLY}
     COMMENT "code object ${target}" VERBATIM)
   add_custom_target(${target} ALL DEPENDS ${out})
 endfunction()
