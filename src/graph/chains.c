@@ -1,6 +1,7 @@
 #include "graph/chains.h"
 
 #include "graph/fingerprint.h"
+#include "graph/rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,20 +78,6 @@ static void fill_segment(struct rtl_repeats *repeats, struct rtl_batch_class *cl
     }
 }
 
-/* Whether a segment's launch goes on with the one that always follows it. Two graphs that a program
- * launches in turn always follow each other, too; segments of one graph wait for each other by
- * barriers among their packets, and what was cut up ends in a batch as large as could be. */
-static bool is_link(const struct rtl_repeats *repeats, const struct rtl_segment *segment)
-{
-    if (segment->after >= repeats->segment_count)
-        return false;
-    const struct rtl_segment *next = &repeats->segments[segment->after];
-    return next != segment && next->used && next->seen >= 2 && !next->placed &&
-           next->before == (uint32_t)(segment - repeats->segments) &&
-           next->seen + 1 >= segment->seen && segment->seen + 1 >= next->seen &&
-           ((segment->open && !next->ramp) || segment->barriers || next->barriers);
-}
-
 static int by_first(const void *left, const void *right)
 {
     struct rtl_segment *const *a = left;
@@ -117,6 +104,39 @@ struct chains {
     uint32_t count;
 };
 
+static int by_first_launch(const void *left, const void *right)
+{
+    const struct chain *a = left;
+    const struct chain *b = right;
+    return (a->first > b->first) - (a->first < b->first);
+}
+
+static void add_to_chain(struct chain *chain, struct rtl_segment *segment)
+{
+    chain->count++;
+    segment->placed = true;
+    segment->offset = chain->kernels;
+    chain->kernels += segment->kernels;
+    chain->first = segment->first < chain->first ? segment->first : chain->first;
+    chain->last = segment->last;
+}
+
+/* The segments of a row, which are in place behind those of the chains before. */
+static void cut_row(struct chains *chains, uint32_t count)
+{
+    struct rtl_segment **row = chains->segments + chains->segment_count;
+    struct chain *chain = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!chain || !rtl_rows_joined(row[i - 1], row[i])) {
+            chain = &chains->chains[chains->count++];
+            chain->segments = row + i;
+            chain->first = UINT32_MAX;
+        }
+        add_to_chain(chain, row[i]);
+    }
+    chains->segment_count += count;
+}
+
 static bool collect_chains(struct rtl_repeats *repeats, struct chains *chains)
 {
     size_t room = (size_t)repeats->segment_count + 1;
@@ -132,24 +152,11 @@ static bool collect_chains(struct rtl_repeats *repeats, struct chains *chains)
         if (repeats->segments[i].used && repeats->segments[i].kernels)
             sorted[count++] = &repeats->segments[i];
     qsort(sorted, count, sizeof(struct rtl_segment *), by_first);
-    for (uint32_t i = 0; i < count; i++) {
-        if (sorted[i]->placed)
-            continue;
-        struct chain *chain = &chains->chains[chains->count++];
-        chain->segments = chains->segments + chains->segment_count;
-        chain->first = sorted[i]->first;
-        struct rtl_segment *segment = sorted[i];
-        for (bool more = true; more;
-             segment = more ? &repeats->segments[segment->after] : segment) {
-            chains->segments[chains->segment_count++] = segment;
-            chain->count++;
-            segment->placed = true;
-            segment->offset = chain->kernels;
-            chain->kernels += segment->kernels;
-            chain->last = segment->last;
-            more = is_link(repeats, segment);
-        }
-    }
+    for (uint32_t i = 0; i < count; i++)
+        if (!sorted[i]->placed)
+            cut_row(chains,
+                    rtl_rows_collect(repeats, sorted[i], chains->segments + chains->segment_count));
+    qsort(chains->chains, chains->count, sizeof *chains->chains, by_first_launch);
     free(sorted);
     return true;
 }

@@ -1,5 +1,5 @@
 /**
- * The end of inference: puts segments that always follow each other together to graphs, tells their
+ * The end of inference: puts segments that belong together (rows.h) together to graphs, tells their
  * generations apart, and reports graphs, nodes and plans.
  */
 #ifndef RTL_GRAPH_CHAINS_H

@@ -1,5 +1,6 @@
 #include "graph/infer.h"
 
+#include "graph/arguments.h"
 #include "graph/chains.h"
 #include "graph/fingerprint.h"
 #include "graph/repeats.h"
@@ -19,6 +20,7 @@
 /* A batch in a sequence. */
 struct step {
     uint32_t class, plan, offset, packets;
+    uint64_t arguments[2];
 };
 
 struct sequence {
@@ -40,6 +42,7 @@ struct sequence {
 struct batch {
     uint32_t class, plan, launch, packets, kernels, queue, flags;
     uint64_t first, fingerprint, correlation;
+    uint64_t arguments[2]; /* of its first kernel and its last, 0: not known */
     uint32_t head_class, head_plan;
     uint64_t head;
 };
@@ -140,7 +143,11 @@ static uint32_t count_sequence(struct rtl_infer *infer, const struct sequence *s
         const struct step *step = &sequence->steps[i];
         if (rtl_repeats_is_class(repeats, step->class, step->plan))
             rtl_repeats_join(repeats, place, step->class, step->offset - from);
+        for (int end = 0; end < 2; end++)
+            rtl_repeats_add_arguments(repeats, place, step->arguments[end]);
     }
+    if (sequence->steps[from].arguments[0])
+        segment->begin = sequence->steps[from].arguments[0];
     if (segment->seen >= 2)
         rtl_repeats_want_all(repeats, segment);
     return place;
@@ -188,8 +195,11 @@ static void add_to_sequence(struct rtl_infer *infer, struct thread *thread,
         sequence->begin = batch->packets;
         sequence->barriers = false;
     }
-    sequence->steps[sequence->count++] =
-        (struct step){batch->class, batch->plan, sequence->kernels, batch->packets};
+    sequence->steps[sequence->count++] = (struct step){batch->class,
+                                                       batch->plan,
+                                                       sequence->kernels,
+                                                       batch->packets,
+                                                       {batch->arguments[0], batch->arguments[1]}};
     if (sequence->count > 1)
         sequence->rest = rtl_fingerprint_join(sequence->rest, batch->fingerprint, batch->kernels);
     sequence->fingerprint =
@@ -212,6 +222,16 @@ static bool known_whole(const struct rtl_infer *infer, uint64_t fingerprint, uin
     return place != RTL_INDEX_MISSING && infer->repeats.segments[place].seen >= 2;
 }
 
+/* Whether a packet that was reserved alone lies right behind the sequence, and its arguments near
+ * those before it: a rest that is one packet. Where the sequence begins with it, it is the next
+ * replay's. */
+static bool is_rest(const struct sequence *sequence, const struct batch *batch)
+{
+    uint64_t before = sequence->steps[sequence->count - 1].arguments[1];
+    return batch->first == sequence->next && rtl_arguments_near(before, batch->arguments[0]) &&
+           batch->arguments[0] != sequence->steps[0].arguments[0];
+}
+
 /* Whether the batch goes on with the sequence: as the runtime cuts packets up, in batches of 1, 2,
  * 4, … up to 256, of 256 at once where the device is behind, and what is left at the end. Packets
  * of others may lie between batches; then only twice as many as before are taken to belong to it.
@@ -220,7 +240,8 @@ static bool goes_on(const struct rtl_infer *infer, const struct sequence *sequen
                     const struct batch *batch)
 {
     if (sequence->count == 0 || sequence->closed || batch->queue != sequence->queue ||
-        batch->correlation != sequence->correlation || batch->packets == 1)
+        batch->correlation != sequence->correlation ||
+        (batch->packets == 1 && !is_rest(sequence, batch)))
         return false;
     if (batch->fingerprint == sequence->fingerprint && batch->kernels == sequence->kernels)
         return false;
@@ -353,6 +374,7 @@ void rtl_infer_submitted(struct rtl_infer *infer, struct rtl_in_flight *in_fligh
                           .first = body->first,
                           .fingerprint = body->fingerprint,
                           .correlation = body->correlation,
+                          .arguments = {body->arguments[0], body->arguments[1]},
                           .head = body->head};
     if (body->flags & RTL_LAUNCH_HEADED) {
         batch.head_class = rtl_repeats_class(&infer->repeats, body->head, 1, 1);

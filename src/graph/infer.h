@@ -12,8 +12,10 @@
  *   with a full queue 1: the cuts differ from replay to replay.
  * - from #4831 on (dispatchAqlPacketBatchFlat): one reservation for all packets of a segment, a
  *   doorbell every 256.
- * - segments (7.14): reservations on several queues, with barriers among their packets that wait
- *   for other segments and signal their end.
+ * - segments (7.2): on several queues, each in batches, with barriers before and behind that are
+ *   reserved alone, wait for other segments and signal their end; from 7.14 on the barriers are in
+ *   the segments' reservations. A barrier waits for what is not complete when it is submitted, so
+ *   that the same graph waits in one replay and not in the next: barriers do not join segments.
  * - behind it a marker of its own, reserved alone, where HIP needs one.
  *
  * So fingerprints join (fingerprint.h): batches become sequences, sequences segments, segments
@@ -21,13 +23,16 @@
  * fingerprint is remembered, and later occurrences are recognised when they are submitted. The
  * first one is linked afterwards: the record of the next batch carries its fingerprint
  * (RTL_LAUNCH_HEADED). An eager kernel that just came before is told apart by what repeats.
- * Segments are chained if each always follows the other in its thread, and either barriers were
- * among their packets or the first ended in a batch as large as could be.
+ * Segments are chained if each always follows the other in its thread and the arguments of their
+ * kernels lie in the same memory, which is a graph's own (arguments.h, rows.h). By that a kernel
+ * that was reserved alone is known to be a graph's, too, once a batch had arguments in its page; it
+ * is a launch record of its own then.
  *
- * What cannot be told apart: two graphs of segments that are always launched in turn (taken for
- * one); a graph of which no two packets are reserved at once. A last packet that is reserved alone
- * behind full batches is known from its second time on, as heads are; before, its kernel belongs to
- * no graph.
+ * What cannot be told: a graph of which no two packets are reserved at once, because nothing but
+ * where its arguments lie tells it from eager work (short branches, as long as the device is not
+ * behind); a graph that HIP launches with fresh arguments each time. Kernels that are reserved
+ * alone before the first batch in their page are in no launch. A graph whose memory is not seen to
+ * be one is several.
  */
 #ifndef RTL_GRAPH_INFER_H
 #define RTL_GRAPH_INFER_H

@@ -14,6 +14,7 @@ static void free_segment(struct rtl_segment *segment)
 {
     free(segment->members);
     free(segment->shapes);
+    free(segment->arguments);
     *segment = (struct rtl_segment){0};
 }
 
@@ -259,6 +260,21 @@ static void add_member(struct rtl_repeats *repeats, struct rtl_segment *segment,
     if (rtl_registry_grow((void **)&segment->members, &segment->member_capacity,
                           segment->member_count + 1, sizeof *segment->members))
         segment->members[segment->member_count++] = (struct rtl_member){class, plan};
+    else
+        repeats->registry->forgotten++;
+}
+
+void rtl_repeats_add_arguments(struct rtl_repeats *repeats, uint32_t place, uint64_t arguments)
+{
+    struct rtl_segment *segment = &repeats->segments[place];
+    for (uint32_t i = 0; i < segment->argument_count; i++)
+        if (segment->arguments[i] == arguments)
+            return;
+    if (arguments == 0)
+        return;
+    if (rtl_registry_grow((void **)&segment->arguments, &segment->argument_capacity,
+                          segment->argument_count + 1, sizeof *segment->arguments))
+        segment->arguments[segment->argument_count++] = arguments;
     else
         repeats->registry->forgotten++;
 }

@@ -5,7 +5,8 @@
  * - class: batches with one fingerprint
  * - sequence: batches of a thread that the runtime cut one graph, or segment of it, into (infer.c)
  * - segment: sequences with one joined fingerprint, a graph or a segment of one
- * - chain: segments that always follow each other, the segments of a graph (chains.c)
+ * - row: segments that always follow each other (rows.c)
+ * - chain: those of a row that share memory, the segments of a graph (chains.c)
  *
  * A segment that was seen once is eager work, one that was seen twice is a graph: kernargs of eager
  * work are made afresh. Launches of what was seen once wait in their class to be reported; of such
@@ -58,11 +59,14 @@ struct rtl_batch_class {
 
 struct rtl_segment {
     uint64_t fingerprint, seen;
-    uint32_t kernels;       /**< 0: the place is free */
-    uint32_t next_free;     /**< place */
-    bool barriers;          /**< packets that are no kernels were among them */
-    bool open;              /**< its last batch was as large as it could be: more may follow */
-    bool ramp;              /**< it began with a batch of one and went on: nothing came before */
+    uint32_t kernels;    /**< 0: the place is free */
+    uint32_t next_free;  /**< place */
+    bool barriers;       /**< packets that are no kernels were among them */
+    bool open;           /**< its last batch was as large as it could be: more may follow */
+    bool ramp;           /**< it began with a batch of one and went on: nothing came before */
+    uint64_t begin;      /**< address of its first kernel's arguments, 0: not known */
+    uint64_t *arguments; /**< addresses of those that are known: first and last ones of batches */
+    uint32_t argument_count, argument_capacity;
     uint32_t before, after; /**< the segment that always is, RTL_NONE: none yet */
     uint32_t first, last;   /**< launches */
     struct rtl_member *members;
@@ -70,6 +74,7 @@ struct rtl_segment {
     /* When the graphs are reported (chains.c). */
     uint32_t *shapes; /**< by kernel, RTL_NONE: not known */
     bool used, placed;
+    uint32_t memory; /**< of segments in a row, those that share memory have one number */
     uint32_t graph, generation, offset;
 };
 
@@ -126,6 +131,9 @@ uint32_t rtl_repeats_segment(struct rtl_repeats *repeats, uint64_t fingerprint, 
 /** The class is in the segment, its first kernel at `offset`. */
 void rtl_repeats_join(struct rtl_repeats *repeats, uint32_t segment, uint32_t class,
                       uint32_t offset);
+
+/** The segment has a kernel with arguments at the address; 0: not known. */
+void rtl_repeats_add_arguments(struct rtl_repeats *repeats, uint32_t segment, uint64_t arguments);
 
 /** How often the segment of a home was seen. */
 uint64_t rtl_repeats_seen(const struct rtl_repeats *repeats, const struct rtl_home *home);

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #ifndef RTL_WIRE_VERSION
-#define RTL_WIRE_VERSION 12u
+#define RTL_WIRE_VERSION 13u
 #endif
 
 #define RTL_SLOT_SIZE 64u
@@ -420,6 +420,8 @@ struct rtl_wire_launch {
     uint64_t first;       /**< inferred from its packets: index of the first, in `queue` */
     uint64_t fingerprint; /**< inferred from its packets: of its kernels, else 0 */
     uint64_t head;
+    uint64_t arguments[2]; /**< inferred from its packets: addresses of those of its first kernel
+                                and its last, else 0 */
     uint32_t launch;
     uint32_t graph, generation; /**< graph RTL_NONE: inferred from its packets */
     uint32_t queue;             /**< of its first packet, RTL_NONE if it had none */

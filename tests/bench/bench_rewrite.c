@@ -48,6 +48,7 @@ struct lane {
 static _Alignas(64) amd_signal_t pool_signals[POOL];
 static struct rtl_pool pool;
 static struct rtl_borrow_table borrows;
+static struct rtl_graph_pages graph_pages;
 static struct lane lanes[MOST];
 static pthread_barrier_t gate;
 static enum kind kind;
@@ -219,6 +220,7 @@ static bool begin_lane(unsigned slot)
     lane->rewriter = (struct rtl_rewriter){.pending = &lane->pending,
                                            .pool = &pool,
                                            .borrows = &borrows,
+                                           .pages = &graph_pages,
                                            .ledger = &lane->ledger,
                                            .mode = RTL_MODE_FULL,
                                            .reservations = &lane->reservations,

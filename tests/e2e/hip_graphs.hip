@@ -9,6 +9,8 @@
 // copy: they stay where they are until the end.
 //
 // hip_graphs random FIRST COUNT: so many graphs drawn from the seeds FIRST, FIRST + 1, …
+// hip_graphs dags FIRST COUNT REPLAYS LONGEST: graphs of rows of 1 to LONGEST kernels, drawn from
+// seeds, too, each launched so many times and never changed
 // hip_graphs storm NODES REPLAYS [PAUSE_US [NS]]: a chain of so many kernels, launched so many
 // times with so long a pause; node i lasts NS (100) + 10 * (i % 50) ns; nothing is written
 
@@ -633,6 +635,26 @@ class Random
         }
         destroy(graph_, source_);
     }
+    // Kernels alone, in branches, the same at each launch: what packets alone can tell of.
+    void run_dag(hipStream_t stream, unsigned replays, unsigned longest)
+    {
+        MUST(hipGraphCreate(&source_, 0));
+        const unsigned count = 2 + pick(20);
+        for (unsigned i = 0; i < count; i++) {
+            add_chain(1 + pick(longest));
+        }
+        instantiate(graph_, source_);
+        for (unsigned i = 0; i < replays; i++) {
+            if (pick(2) == 0) {
+                run(stream);
+            }
+            launch(graph_, stream);
+        }
+    }
+    void end()
+    {
+        destroy(graph_, source_);
+    }
 
   private:
     unsigned pick(unsigned below)
@@ -668,6 +690,15 @@ class Random
             kernels_.back().second = node;
         }
         made_.push_back(node);
+    }
+    // A kernel behind some of the nodes so far, and more in a row behind it.
+    void add_chain(unsigned length)
+    {
+        std::vector<hipGraphNode_t> after = some();
+        for (unsigned i = 0; i < length; i++) {
+            after = {add_kernel(graph_, source_, after, 1 + pick(12))};
+        }
+        made_.push_back(after[0]);
     }
     hipGraphNode_t add_child(const std::vector<hipGraphNode_t> &after)
     {
@@ -717,6 +748,18 @@ void random_graphs(unsigned first, unsigned count)
     hipStream_t stream = new_stream();
     for (unsigned i = 0; i < count; i++) {
         Random(first + i).run_one(stream);
+    }
+}
+
+void random_dags(unsigned first, unsigned count, unsigned replays, unsigned longest)
+{
+    hipStream_t stream = new_stream();
+    std::deque<Random> all; // each keeps its memory to itself until the end
+    for (unsigned i = 0; i < count; i++) {
+        all.emplace_back(first + i).run_dag(stream, replays, longest);
+    }
+    for (Random &one : all) {
+        one.end();
     }
 }
 
@@ -1023,6 +1066,10 @@ int main(int argc, char **argv)
     if (name == "random" && argc == 4) {
         random_graphs(static_cast<unsigned>(std::atoi(argv[2])),
                       static_cast<unsigned>(std::atoi(argv[3])));
+    } else if (name == "dags" && argc == 6) {
+        random_dags(
+            static_cast<unsigned>(std::atoi(argv[2])), static_cast<unsigned>(std::atoi(argv[3])),
+            static_cast<unsigned>(std::atoi(argv[4])), static_cast<unsigned>(std::atoi(argv[5])));
     } else if (scenario != scenarios.end()) {
         scenario->second();
     } else {

@@ -87,6 +87,7 @@ struct side {
 
 static struct model_settings settings;
 static struct side sides[MODEL_QUEUES];
+static struct rtl_graph_pages graph_pages;
 static struct own owns[MODEL_OWNS];
 static _Alignas(64) amd_signal_t pool_signals[POOL];
 static bool in_flight[POOL];
@@ -391,6 +392,7 @@ static void begin_side(unsigned slot)
     side->state.rewriter = (struct rtl_rewriter){.pending = &side->state.pending,
                                                  .pool = &rtl_signals,
                                                  .borrows = rtl_borrows,
+                                                 .pages = &graph_pages,
                                                  .ledger = &side->ledger,
                                                  .mode = (enum rtl_mode)settings.mode,
                                                  .reservations = &side->reservations,
@@ -410,6 +412,7 @@ void model_begin(const struct model_settings *with)
     ring_shapes = true;
     aborted = false;
     memset(owns, 0, sizeof owns);
+    memset(&graph_pages, 0, sizeof graph_pages);
     memset(in_flight, 0, sizeof in_flight);
     memset(pool_signals, 0, sizeof pool_signals);
     MUST(rtl_harvest_begin());

@@ -10,6 +10,7 @@
 #define QUEUES    4
 #define SEGMENTS  4
 #define HEADS     64
+#define PAGES     64
 #define BATCH_MAX 256u
 
 /* A graph, or a segment of one: `kernels` of consecutive kernargs on a queue. Eager work is graph
@@ -19,6 +20,7 @@ struct segment {
     uint64_t kernarg; /* of its first kernel */
     bool flat;        /* reserved at once, not in batches */
     bool waits;       /* with a barrier before its first kernel and one behind its last */
+    bool apart;       /* with a barrier before it and one behind it that are reserved alone */
 };
 
 struct graph {
@@ -45,6 +47,9 @@ struct machine {
     uint64_t single_at[QUEUES], single_key[QUEUES];
     uint64_t heads[HEADS];
     uint32_t head_count;
+    bool tells_arguments;
+    uint64_t pages[PAGES]; /* of the arguments of what was reserved at once */
+    uint32_t page_count;
     uint64_t full_until[QUEUES]; /* packet behind a full batch */
     uint32_t unknown;            /* kernels that no record tells to be of a replay */
     uint32_t launches;
@@ -117,6 +122,26 @@ static bool is_head(const struct machine *machine, uint64_t key)
     return false;
 }
 
+static bool has_page(const struct machine *machine, uint64_t kernarg)
+{
+    for (uint32_t i = 0; i < machine->page_count; i++)
+        if (machine->pages[i] == kernarg / 4096)
+            return true;
+    return false;
+}
+
+/* What a launch record says of arguments. */
+static void tell_arguments(struct machine *machine, struct rtl_wire_launch *wire, uint64_t kernarg)
+{
+    if (!machine->tells_arguments)
+        return;
+    wire->arguments[0] = kernarg;
+    wire->arguments[1] = kernarg + 64 * ((uint64_t)wire->kernels - 1);
+    for (int end = 0; end < 2 && wire->packets > 1; end++)
+        if (!has_page(machine, wire->arguments[end]))
+            machine->pages[machine->page_count++ % PAGES] = wire->arguments[end] / 4096;
+}
+
 /* Packets that are reserved at once, as the library makes records of them. */
 static void reserve(struct machine *machine, const struct segment *segment, uint32_t from,
                     uint32_t kernels, const struct submitted *first)
@@ -137,7 +162,9 @@ static void reserve(struct machine *machine, const struct segment *segment, uint
     for (uint32_t i = 0; i < kernels; i++)
         wire.fingerprint =
             add_kernel(wire.fingerprint, segment->kernarg + 64 * ((uint64_t)from + i));
-    if (packets > 1 || is_head(machine, wire.fingerprint))
+    uint64_t kernarg = segment->kernarg + 64 * (uint64_t)from;
+    tell_arguments(machine, &wire, kernarg);
+    if (packets > 1 || is_head(machine, wire.fingerprint) || has_page(machine, kernarg))
         wire.launch = ++machine->launches;
     if (packets > 1 && machine->single_at[queue] == wire.first && wire.first) {
         wire.head = machine->single_key[queue];
@@ -191,10 +218,12 @@ static void replay(struct machine *machine, const struct graph *graph)
     struct submitted kernel = {.tag = graph->tag, .replay = ++machine->replays[graph->tag]};
     for (uint32_t i = 0; i < graph->segments; i++) {
         const struct segment *segment = &graph->segment[i];
+        machine->next[segment->queue] += segment->apart;
         if (segment->flat)
             reserve(machine, segment, 0, segment->kernels, &kernel);
         else
             replay_in_batches(machine, segment, kernel);
+        machine->next[segment->queue] += segment->apart;
         kernel.node += segment->kernels;
     }
     /* The marker at the end of a launch. */
@@ -422,6 +451,99 @@ const char *Found_SegmentsOnSeveralQueues(void)
     }
     CHECK_DONE(verify(&machine, true));
     CHECK(machine.world.inferred_count == 2 && machine.world.inferred[0].nodes == 46);
+    machine_close(&machine);
+    return NULL;
+}
+
+/* A graph whose segments have lone barriers between them, each kernel's arguments behind those of
+ * the one before. */
+static struct graph forked_apart(uint32_t tag, const uint32_t kernels[SEGMENTS])
+{
+    struct graph graph = one_segment(tag, 0, 0, false);
+    uint64_t kernarg = graph.segment[0].kernarg;
+    graph.segments = SEGMENTS;
+    for (uint32_t i = 0; i < SEGMENTS; i++) {
+        graph.segment[i] = (struct segment){
+            .queue = i % 3, .kernels = kernels[i], .kernarg = kernarg, .apart = true};
+        kernarg += (uint64_t)64 * kernels[i];
+    }
+    return graph;
+}
+
+/* Kernels that are reserved alone among them, known by the memory of their arguments; replays right
+ * behind each other, or behind an eager kernel that has the same arguments each time. */
+const char *Found_SegmentsJoinedByMemory(void)
+{
+    static const uint32_t kernels[] = {12, 1, 30, 2};
+    for (uint32_t kind = 0; kind < 6; kind++) {
+        struct machine machine;
+        const struct graph graph = forked_apart(1, kernels);
+        machine_open(&machine);
+        machine.tells_arguments = true;
+        machine.busy_of_8 = kind / 2 * 4;
+        for (int i = 0; i < 20; i++) {
+            machine.fresh = UINT64_C(1) << 40;
+            if (kind % 2)
+                eager(&machine, 0, 1);
+            replay(&machine, &graph);
+        }
+        CHECK_DONE(verify(&machine, true));
+        CHECK(machine.world.inferred_count == 1 && machine.world.inferred[0].nodes == 45);
+        machine_close(&machine);
+    }
+    return NULL;
+}
+
+/* What always follows, and is of other memory, is another graph. */
+const char *Found_ForkedGraphsInTurn(void)
+{
+    static const uint32_t kernels[2][SEGMENTS] = {{12, 1, 30, 1}, {7, 2, 1, 4}};
+    for (uint32_t busy = 0; busy <= 8; busy += 4) {
+        struct machine machine;
+        const struct graph a = forked_apart(1, kernels[0]);
+        const struct graph b = forked_apart(2, kernels[1]);
+        machine_open(&machine);
+        machine.tells_arguments = true;
+        machine.busy_of_8 = busy;
+        for (int i = 0; i < 20; i++) {
+            replay(&machine, &a);
+            replay(&machine, &b);
+        }
+        CHECK_DONE(verify(&machine, true));
+        CHECK(machine.world.inferred_count == 2);
+        machine_close(&machine);
+    }
+    return NULL;
+}
+
+/* Kernels of two replays are in no launch together, though that of which replays begin is never
+ * seen: it is reserved alone, and its arguments are apart from the others. */
+const char *Found_ReplaysWithoutBeginAreNotMixed(void)
+{
+    static const uint32_t kernels[] = {1, 9, 12, 8};
+    struct machine machine;
+    struct graph graph = forked_apart(1, kernels);
+    uint32_t replays[SEGMENTS][32] = {{0}};
+    graph.segment[1].kernarg += 8192;
+    graph.segment[2].kernarg += 4096;
+    graph.segment[3].kernarg += 4096 + 640;
+    machine_open(&machine);
+    machine.tells_arguments = true;
+    machine.busy_of_8 = 8;
+    for (int i = 0; i < 20; i++)
+        replay(&machine, &graph);
+    world_finish(&machine.world);
+    for (size_t i = 0; i < machine.count; i++) {
+        const struct submitted *it = &machine.kernels[i];
+        if (it->launch == RTL_NONE)
+            continue;
+        struct world_answer answer = world_ask(&machine.world, it->launch, it->ordinal);
+        CHECK(answer.graph >= 1 && answer.graph <= SEGMENTS && answer.launch < 32);
+        uint32_t *replay = &replays[answer.graph - 1][answer.launch];
+        CHECK(*replay == 0 || *replay == it->replay);
+        *replay = it->replay;
+    }
+    CHECK(machine.world.inferred_count > 0);
     machine_close(&machine);
     return NULL;
 }

@@ -471,8 +471,11 @@ static void pass_inferred(struct launch *launch, const struct rtl_launch_part *p
     uint32_t unseen = atomic_load_explicit(&launch->unseen, memory_order_relaxed);
     int64_t remaining =
         atomic_load_explicit(&launch->remaining, memory_order_relaxed) - part->packets;
-    if (part->fingerprint != 0)
+    if (part->fingerprint != 0) {
         launch->wire.fingerprint = part->fingerprint;
+        launch->wire.arguments[0] = part->arguments[0];
+        launch->wire.arguments[1] = part->arguments[1];
+    }
     kernels += part->kernels - part->left_out; /* what its fingerprint is of */
     atomic_store_explicit(&launch->kernels, kernels, memory_order_relaxed);
     atomic_store_explicit(&launch->unseen, unseen + part->unseen, memory_order_relaxed);

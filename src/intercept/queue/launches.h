@@ -52,11 +52,12 @@ void rtl_launch_set_head(uint32_t launch, uint64_t head);
 /** What has passed of a launch. */
 struct rtl_launch_part {
     uint32_t launch;
-    uint32_t packets;     /**< all */
-    uint32_t kernels;     /**< kernel packets */
-    uint32_t left_out;    /**< of these: not to be recorded */
-    uint32_t unseen;      /**< packets that will never pass, or cannot be looked into */
-    uint64_t fingerprint; /**< of the kernels of a launch that was inferred, so far */
+    uint32_t packets;      /**< all */
+    uint32_t kernels;      /**< kernel packets */
+    uint32_t left_out;     /**< of these: not to be recorded */
+    uint32_t unseen;       /**< packets that will never pass, or cannot be looked into */
+    uint64_t fingerprint;  /**< of the kernels of a launch that was inferred, so far */
+    uint64_t arguments[2]; /**< of its first kernel and its last, so far */
 };
 
 /** Any thread; for one launch that was inferred, one at a time. */

@@ -34,6 +34,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rtl_config settings;
 static struct rtl_queue_services services;
 static struct rtl_ring *ring;
+static struct rtl_graph_pages graph_pages;
 static const struct rtl_launch_sink launches = {rtl_launch_infer, rtl_launch_set_head,
                                                 rtl_launch_submitted};
 
@@ -128,6 +129,7 @@ static void set_up_records(struct rtl_queue *state, uint32_t agent, uint32_t id,
         .pending = &state->pending,
         .pool = &rtl_signals,
         .borrows = rtl_borrows,
+        .pages = &graph_pages,
         .ledger = state->ledger,
         .shared_ledger = rtl_queues_share_ledger(id),
         .mode = settings.mode,

@@ -426,6 +426,15 @@ static struct rtl_origin_words origin_of(const struct rtl_rewrite_run *run)
                                      launched ? reservation->ordinal - (uint32_t)run->first : 0};
 }
 
+/* Of the first and the last of the packets. */
+static __attribute__((noinline)) void add_arguments(struct rtl_rewriter *rewriter,
+                                                    const unsigned char *packets, uint64_t count)
+{
+    rtl_run_add_arguments(rewriter, rtl_packet_kernarg(packets, false));
+    rtl_run_add_arguments(rewriter,
+                          rtl_packet_kernarg(packets + (count - 1) * RTL_PACKET_SIZE, false));
+}
+
 /* As many packets as are unsignalled, of which there is one, and signals and room for all. */
 static RTL_ALWAYS_INLINE uint64_t fast_batch(struct rtl_rewriter *rewriter, unsigned char *packets,
                                              uint64_t first, uint64_t count, uint32_t epoch,
@@ -452,6 +461,8 @@ static RTL_ALWAYS_INLINE uint64_t fast_batch(struct rtl_rewriter *rewriter, unsi
     rtl_record_batch_commit(rewriter->pending, &batch);
     rewriter->id_count -= (uint32_t)done;
     run->fingerprint = hash;
+    if (inferred && done > 0)
+        add_arguments(rewriter, packets, done);
     return done;
 }
 
@@ -520,7 +531,7 @@ static RTL_ALWAYS_INLINE bool is_single(struct rtl_rewriter *rewriter,
         origin->correlation = note.correlation;
         return note.count == 1 && note.launch == RTL_NONE && note.flags == 0;
     }
-    if ((rewriter->edge_count > 0 && is_launch(rewriter, packet)) ||
+    if ((rtl_run_may_be_launch(rewriter) && is_launch(rewriter, packet)) ||
         (index == run->end && rtl_run_is_full_batch(run)))
         return false;
     rewriter->last_single = rtl_packet_key(packet, words);

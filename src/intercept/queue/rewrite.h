@@ -21,6 +21,7 @@
 
 #include "common/lines.h"
 #include "intercept/queue/borrow.h"
+#include "intercept/queue/graph_pages.h"
 #include "intercept/queue/launches.h"
 #include "intercept/queue/pending.h"
 #include "intercept/queue/reservations.h"
@@ -47,8 +48,9 @@ struct rtl_launch_sink {
 struct rtl_rewrite_run {
     uint64_t first, end; /**< packets of the reservation */
     struct rtl_reservation reservation;
-    uint64_t fingerprint; /**< of its kernels so far, if it is a launch that was inferred */
-    bool behind_batch;    /**< it follows a full batch that was inferred: more of that may come */
+    uint64_t fingerprint;  /**< of its kernels so far, if it is a launch that was inferred */
+    uint64_t arguments[2]; /**< addresses of those of its first kernel and its last, as above */
+    bool behind_batch;     /**< it follows a full batch that was inferred: more of that may come */
 };
 
 /** What the fingerprint of a kernel is made of, in the words of its packet (pending.h). */
@@ -78,6 +80,7 @@ struct rtl_rewriter {
     _Alignas(64) struct rtl_kernel_key
         last_single; /**< the last that was reserved outside of a call */
     struct rtl_borrow_table *borrows;
+    struct rtl_graph_pages *pages;                /**< of all queues */
     uint32_t queue;                               /**< in the trace */
     uint32_t queue_index;                         /**< of the queue, in the list of queues */
     _Alignas(64) uint32_t ids[RTL_REWRITE_CACHE]; /**< pool signals at hand, the next one last */

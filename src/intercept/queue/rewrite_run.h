@@ -98,19 +98,41 @@ static __attribute__((noinline)) void rtl_run_enter(struct rtl_rewriter *rewrite
     run->first = index;
     run->end = index + run->reservation.count;
     run->fingerprint = 0;
+    run->arguments[0] = run->arguments[1] = 0;
     if ((run->reservation.flags & RTL_RESERVED_INFERRED) != 0)
         rtl_run_note_first_packet(rewriter);
 }
 
-/** The fingerprint of a kernel that was reserved alone if it is a launch of its own: it has been
- * seen as a head, or as what is left behind full batches. 0: it is none. */
+/** Whether a kernel that was reserved alone may be a launch of its own. */
+static inline bool rtl_run_may_be_launch(const struct rtl_rewriter *rewriter)
+{
+    return rewriter->edge_count > 0 || rtl_graph_pages_any(rewriter->pages);
+}
+
+/** The fingerprint of a kernel that was reserved alone if it is a launch of its own: its arguments
+ * are a graph's, or it has been seen as a head, or as what is left behind full batches. 0: it is
+ * none. */
 static inline uint64_t rtl_run_launch_key(struct rtl_rewriter *rewriter,
                                           const struct rtl_kernel_key *kernel)
 {
     uint64_t key = rtl_run_fingerprint(0, kernel);
-    return *rtl_run_first_packet(rewriter, key) == key || *rtl_run_last_packet(rewriter, key) == key
+    return rtl_graph_pages_have(rewriter->pages, kernel->kernarg) ||
+                   *rtl_run_first_packet(rewriter, key) == key ||
+                   *rtl_run_last_packet(rewriter, key) == key
                ? key
                : 0;
+}
+
+/** Adds the arguments of a kernel, or of the last of several, to those of the run. What was
+ * reserved alone says nothing of its page: it may have been taken for a head. */
+static inline void rtl_run_add_arguments(struct rtl_rewriter *rewriter, uint64_t arguments)
+{
+    struct rtl_rewrite_run *run = &rewriter->run;
+    if (run->arguments[0] == 0)
+        run->arguments[0] = arguments;
+    run->arguments[1] = arguments;
+    if (run->reservation.count > 1)
+        rtl_graph_pages_add(rewriter->pages, arguments);
 }
 
 /** A kernel that was reserved alone. */
@@ -118,11 +140,12 @@ static inline void rtl_run_note_single(struct rtl_rewriter *rewriter,
                                        const struct rtl_kernel_key *kernel)
 {
     struct rtl_rewrite_run *run = &rewriter->run;
-    uint64_t key = rewriter->edge_count > 0 ? rtl_run_launch_key(rewriter, kernel) : 0;
+    uint64_t key = rtl_run_may_be_launch(rewriter) ? rtl_run_launch_key(rewriter, kernel) : 0;
     if (key != 0) {
         run->reservation.launch = rewriter->launches->infer(rewriter->queue, run->first, 1);
         run->reservation.flags |= RTL_RESERVED_INFERRED;
         run->fingerprint = key;
+        rtl_run_add_arguments(rewriter, kernel->kernarg);
         return;
     }
     if (run->behind_batch)
@@ -147,10 +170,12 @@ static inline void rtl_run_note_kernel(struct rtl_rewriter *rewriter, const void
         .block_z_grid_x = facts->block[2] | (uint64_t)facts->grid[0] << 32,
         .grid_y_z = facts->grid[1] | (uint64_t)facts->grid[2] << 32,
     };
-    if ((flags & RTL_RESERVED_INFERRED) != 0)
+    if ((flags & RTL_RESERVED_INFERRED) != 0) {
         run->fingerprint = rtl_run_fingerprint(run->fingerprint, &key);
-    else if (run->reservation.count == 1)
+        rtl_run_add_arguments(rewriter, key.kernarg);
+    } else if (run->reservation.count == 1) {
         rtl_run_note_single(rewriter, &key);
+    }
 }
 
 /** Counts packets for their launch; `left_out`: of the kernels among them. */
@@ -170,6 +195,8 @@ static __attribute__((noinline)) void rtl_run_count(struct rtl_rewriter *rewrite
     counts->launch.kernels += kernels;
     counts->launch.left_out += left_out;
     counts->launch.fingerprint = run->fingerprint;
+    counts->launch.arguments[0] = run->arguments[0];
+    counts->launch.arguments[1] = run->arguments[1];
 }
 
 #endif

@@ -42,6 +42,7 @@ struct side {
 };
 
 static struct side sides[QUEUES];
+static struct rtl_graph_pages graph_pages;
 static struct rtl_wire_kernel kernels[8]; /* what came into the ring */
 static _Atomic unsigned kernel_count;     /* a forward may come amid another */
 static struct {
@@ -148,6 +149,7 @@ static const char *set_up_side(uint32_t slot)
     side->queue.rewriter = (struct rtl_rewriter){.pending = &side->queue.pending,
                                                  .pool = &rtl_signals,
                                                  .borrows = rtl_borrows,
+                                                 .pages = &graph_pages,
                                                  .ledger = &side->ledger,
                                                  .mode = RTL_MODE_FULL,
                                                  .reservations = &side->reservations,

@@ -12,6 +12,7 @@ struct bench {
     struct rtl_pending pending;
     struct rtl_pool pool;
     struct rtl_borrow_table borrows;
+    struct rtl_graph_pages pages;
     struct rtl_wire_ledger ledger;
     struct rtl_rewriter rewriter;
     unsigned helps;
@@ -85,6 +86,7 @@ static const char *set_up(enum rtl_mode mode, uint32_t signals)
     bench.rewriter = (struct rtl_rewriter){.pending = &bench.pending,
                                            .pool = &bench.pool,
                                            .borrows = &bench.borrows,
+                                           .pages = &bench.pages,
                                            .ledger = &bench.ledger,
                                            .mode = mode,
                                            .reservations = &bench.reservations,
@@ -822,12 +824,40 @@ const char *Rewrite_LastOfReplayIsKnownAgain(void)
             reserve(first + size, 1, 0, RTL_NONE, RTL_RESERVED_OUTSIDE);
             for (uint64_t i = 0; i <= size; i++)
                 kernel(first + i, 0)->grid_size_x = (uint32_t)(5 + i);
+            bench.ring[first + size].kernarg_address = (char *)&bench + 4096;
             rtl_rewrite(&bench.rewriter, &bench.ring[first], first, size + 1, 9);
         }
         CHECK(bench.headed == 0); /* there was nothing before the first batch */
         CHECK(bench.part_count == (size == 2 ? 3 : 2));
         CHECK(bench.found == (size == 2));
     }
+    return NULL;
+}
+
+/* A kernel alone whose arguments lie in a page with those of a batch is a launch of its own, on
+ * whatever queue, and one of another page is none. */
+const char *Rewrite_ArgumentsInAPageOfGraphs(void)
+{
+    static const uintptr_t page = UINT64_C(1) << 32;
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    reserve(0, 3, 0, 40, RTL_RESERVED_OUTSIDE | RTL_RESERVED_INFERRED);
+    for (uint64_t i = 0; i < 6; i++)
+        kernel(i, 0)->kernarg_address = (void *)(page + i * 256);
+    bench.ring[2].kernarg_address = (void *)(page + 4096);
+    bench.ring[4].kernarg_address = (void *)(page + 8192);
+    bench.ring[5].kernarg_address = (void *)(page + 4096 + 64);
+    rtl_rewrite(&bench.rewriter, &bench.ring[3], 3, 1, 9);
+    CHECK(bench.found == 0);
+    rtl_rewrite(&bench.rewriter, bench.ring, 0, 3, 9);
+    CHECK(bench.part_count == 1 && bench.parts[0].launch == 40);
+    CHECK(bench.parts[0].arguments[0] == page && bench.parts[0].arguments[1] == page + 4096);
+    rtl_rewrite(&bench.rewriter, &bench.ring[3], 3, 1, 9);
+    rtl_rewrite(&bench.rewriter, &bench.ring[4], 4, 1, 9);
+    rtl_rewrite(&bench.rewriter, &bench.ring[5], 5, 1, 9);
+    CHECK(bench.found == 2 && bench.part_count == 3);
+    CHECK(bench.parts[1].packets == 1 && bench.parts[1].arguments[0] == page + 768);
+    CHECK(bench.parts[2].arguments[0] == page + 4096 + 64);
+    CHECK(bench.parts[2].arguments[1] == bench.parts[2].arguments[0]);
     return NULL;
 }
 
