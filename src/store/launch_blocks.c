@@ -213,7 +213,8 @@ void rtl_blocks_free(struct rtl_launch_blocks *blocks)
 
 bool rtl_blocks_begins(const struct rtl_launch_row *row, const struct rtl_launch_record *record)
 {
-    return row->graph != RTL_TRACE_NONE || record->plan->begins || record->head;
+    return row->graph != RTL_TRACE_NONE || record->plan->begins ||
+           (record->head && record->head->begins);
 }
 
 struct rtl_launch_counter *rtl_blocks_counter(const struct rtl_launch_blocks *blocks,

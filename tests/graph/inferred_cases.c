@@ -47,6 +47,7 @@ struct machine {
     uint64_t single_at[QUEUES], single_key[QUEUES];
     uint64_t heads[HEADS];
     uint32_t head_count;
+    bool unmarked; /* no marker is behind a replay */
     bool tells_arguments;
     uint64_t pages[PAGES]; /* of the arguments of what was reserved at once */
     uint32_t page_count;
@@ -175,6 +176,8 @@ static void reserve(struct machine *machine, const struct segment *segment, uint
         machine->full_until[queue] == wire.first) {
         machine->heads[machine->head_count++ % HEADS] = wire.fingerprint;
         machine->unknown += first->tag != 0;
+    } else if (segment->kernels == 1 && wire.launch == RTL_NONE) {
+        machine->unknown += first->tag != 0;
     }
     if (packets > 1 && packets <= BATCH_MAX && (packets & (packets - 1)) == 0)
         machine->full_until[queue] = wire.first + packets;
@@ -227,7 +230,7 @@ static void replay(struct machine *machine, const struct graph *graph)
         kernel.node += segment->kernels;
     }
     /* The marker at the end of a launch. */
-    machine->next[graph->segment[0].queue]++;
+    machine->next[graph->segment[0].queue] += !machine->unmarked;
 }
 
 /* Kernels with fresh kernargs, reserved at once. */
@@ -470,27 +473,48 @@ static struct graph forked_apart(uint32_t tag, const uint32_t kernels[SEGMENTS])
     return graph;
 }
 
-/* Kernels that are reserved alone among them, known by the memory of their arguments; replays right
- * behind each other, or behind an eager kernel that has the same arguments each time. */
+/* Kernels that are reserved alone among them, known by the memory of their arguments: the first one
+ * from the second replay on, and some at the end of a page. Replays are right behind each other, or
+ * behind another graph, or behind an eager kernel that has the same arguments each time. */
 const char *Found_SegmentsJoinedByMemory(void)
 {
-    static const uint32_t kernels[] = {12, 1, 30, 2};
-    for (uint32_t kind = 0; kind < 6; kind++) {
+    static const uint32_t kernels[][SEGMENTS] = {{12, 1, 30, 2}, {1, 12, 30, 2}, {40, 24, 30, 2}};
+    for (uint32_t kind = 0; kind < 27; kind++) {
         struct machine machine;
-        const struct graph graph = forked_apart(1, kernels);
+        const struct graph graph = forked_apart(1, kernels[kind % 3]);
+        const struct graph other = one_segment(2, 0, 20, true);
         machine_open(&machine);
         machine.tells_arguments = true;
-        machine.busy_of_8 = kind / 2 * 4;
+        machine.busy_of_8 = kind / 3 % 3 * 4;
         for (int i = 0; i < 20; i++) {
             machine.fresh = UINT64_C(1) << 40;
-            if (kind % 2)
+            if (kind / 9 == 1)
                 eager(&machine, 0, 1);
             replay(&machine, &graph);
+            if (kind / 9 == 2 && i % 3 == 2)
+                replay(&machine, &other);
         }
+        CHECK(machine.unknown <= 1);
         CHECK_DONE(verify(&machine, true));
-        CHECK(machine.world.inferred_count == 1 && machine.world.inferred[0].nodes == 45);
+        CHECK(machine.world.inferred_count == 1 + kind / 18);
         machine_close(&machine);
     }
+    return NULL;
+}
+
+/* A replay right behind another one on the same queue, which ends in a batch as large as could be.
+ */
+const char *Found_ReplaysWithoutMarker(void)
+{
+    struct machine machine;
+    const struct graph graph = one_segment(1, 0, 7, false);
+    machine_open(&machine);
+    machine.tells_arguments = machine.unmarked = true;
+    for (int i = 0; i < 20; i++)
+        replay(&machine, &graph);
+    CHECK_DONE(verify(&machine, true));
+    CHECK(machine.world.inferred_count == 1 && machine.world.inferred[0].nodes == 7);
+    machine_close(&machine);
     return NULL;
 }
 
@@ -524,9 +548,9 @@ const char *Found_ReplaysWithoutBeginAreNotMixed(void)
     struct machine machine;
     struct graph graph = forked_apart(1, kernels);
     uint32_t replays[SEGMENTS][32] = {{0}};
-    graph.segment[1].kernarg += 8192;
-    graph.segment[2].kernarg += 4096;
-    graph.segment[3].kernarg += 4096 + 640;
+    graph.segment[1].kernarg += 8192 + 2048;
+    graph.segment[2].kernarg += 8192;
+    graph.segment[3].kernarg += 8192 + 64;
     machine_open(&machine);
     machine.tells_arguments = true;
     machine.busy_of_8 = 8;
@@ -543,7 +567,7 @@ const char *Found_ReplaysWithoutBeginAreNotMixed(void)
         CHECK(*replay == 0 || *replay == it->replay);
         *replay = it->replay;
     }
-    CHECK(machine.world.inferred_count > 0);
+    CHECK(machine.world.inferred_count == 3);
     machine_close(&machine);
     return NULL;
 }

@@ -209,7 +209,8 @@ static bool has_head(const struct world *world, const struct world_launch *launc
 static void number(struct world *world, struct world_launch *launch)
 {
     const struct world_plan *plan = told(world, launch->plan) ? &world->plans[launch->plan] : NULL;
-    bool begins = !plan || plan->plan.begins || has_head(world, launch);
+    bool begins = !plan || plan->plan.begins ||
+                  (has_head(world, launch) && world->plans[launch->head_plan].plan.begins);
     if (launch->graph == RTL_NONE && plan) {
         launch->graph = plan->plan.graph;
         launch->generation = plan->plan.generation;

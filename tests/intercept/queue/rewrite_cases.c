@@ -861,6 +861,27 @@ const char *Rewrite_ArgumentsInAPageOfGraphs(void)
     return NULL;
 }
 
+/* A kernel that is taken for the head of a replay may be an eager one: those with arguments in its
+ * page are none of a graph. */
+const char *Rewrite_HeadsSayNothingOfTheirPage(void)
+{
+    static const uintptr_t page = UINT64_C(1) << 32;
+    CHECK_DONE(set_up(RTL_MODE_FULL, 64));
+    for (uint64_t first = 0; first < 9; first += 3) {
+        reserve(first + 1, 2, 0, (uint32_t)(40 + first),
+                RTL_RESERVED_OUTSIDE | RTL_RESERVED_INFERRED);
+        for (uint64_t i = 0; i < 3; i++) {
+            kernel(first + i, 0)->grid_size_x = 64;
+            bench.ring[first + i].kernarg_address = (void *)(page + (i == 0 ? 4096 : 0));
+        }
+        if (first == 6) /* another one than the head */
+            bench.ring[first].kernarg_address = (void *)(page + 4096 + 128);
+        rtl_rewrite(&bench.rewriter, &bench.ring[first], first, 3, 9);
+        CHECK(bench.found == (first >= 3));
+    }
+    return NULL;
+}
+
 /* Other kernargs are another fingerprint, other kernels in the same place, too. */
 const char *Rewrite_FingerprintTellsKernargsApart(void)
 {
