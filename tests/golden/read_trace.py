@@ -593,7 +593,7 @@ class Trace:
             process, graph = row["process"], row["graph"] if row["graph"] is not None else plan["graph"]
             generation = row["generation"] if row["graph"] is not None else plan["generation"]
             launch = latest.get((process, graph, row["thread"]))
-            if row["graph"] is not None or plan["begins"] or head or not launch:
+            if row["graph"] is not None or plan["begins"] or (head and head["begins"]) or not launch:
                 counts[process, graph] += 1
                 launch = {"graph": graph, "generation": generation, "launch": counts[process, graph], "start": None, "end": None,
                           "kernels": 0, "correlation": row["correlation"], "process": process, "expected": 0, "certain": 1,

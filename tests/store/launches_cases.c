@@ -83,9 +83,12 @@ static struct made draw(uint64_t *random, uint32_t launch, bool heads)
     row->plan = found ? 1 + (uint32_t)fixture_random(random) % 5 : fixture_random(random) % 2 * 6;
     if (found && fixture_random(random) % 40 == 0)
         row->plan = 7;
-    /* A head of the same graph, of another, or one that turned out to be no graph's. */
+    /* A head of the same graph, where that begins or not, of another, or one that turned out to be
+     * no graph's. */
     if (heads && found && fixture_random(random) % 100 == 0)
-        row->head_plan = fixture_random(random) % 2 ? 4 : fixture_random(random) % 2 ? 1 : 8;
+        row->head_plan = fixture_random(random) % 2   ? 4 + (uint32_t)fixture_random(random) % 2
+                         : fixture_random(random) % 2 ? 1 + (uint32_t)fixture_random(random) % 2
+                                                      : 8;
     if (heads && found && row->head_plan == 0 && fixture_random(random) % 8 == 0) {
         /* Reserved alone, and submitted late: its packet is before those of earlier launches. */
         row->packets = row->kernels = row->recorded = 1;
@@ -166,7 +169,8 @@ static void number(struct model *model)
             continue;
         bool head = row->head_plan && plan_graph(row->head_plan) == graph;
         size_t *last = &latest[graph][row->thread - 70];
-        if (named || plans[row->plan].begins || head || *last == SIZE_MAX) {
+        bool begins = plans[row->plan].begins || (head && plans[row->head_plan].begins);
+        if (named || begins || *last == SIZE_MAX) {
             *last = model->launch_count++;
             model->launches[*last] = (rtl_graph_launch_t){
                 .process = 1,
