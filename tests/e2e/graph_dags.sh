@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # graph_dags.sh BUILD PLUGIN FIRST COUNT REPLAYS LONGEST LEAST: graphs of HIP that fork and join, launched where nothing is seen
 # of HIP but its packets (RTL_PRELOAD=off). What the trace calls a launch has kernels of one replay alone, each at its node;
-# says how many launches are there whole. On HIP 7.2 these are LEAST or more; HIP 5 and 6 submit each kernel as they do eager
-# ones, and nothing is known.
+# says how many launches are there whole: LEAST or more on HIP 7.2. HIP 5.2 submits each kernel as it does eager ones, and
+# nothing is known.
 source "$(dirname "$0")/lib.sh"
 export SOFTGPU_PLUGINS=$1 SOFTGPU_TRUTH=$scratch/truth HIP_GRAPHS_EXPECTED=$scratch/expected RTL_PRELOAD=off
 count=$3 replays=$4 least=$6

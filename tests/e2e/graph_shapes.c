@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define GRAPHS     5
+#define GRAPHS     7
 #define SEGMENTS   4
 #define QUEUES     3
 #define QUEUE_SIZE 4096u
@@ -38,6 +38,7 @@ struct segment {
 
 struct graph {
     bool flat;
+    bool apart; /* its segments are in batches, its barriers reserved alone */
     uint32_t segments, nodes;
     struct segment segment[SEGMENTS];
     char *arguments;             /* of all nodes */
@@ -209,23 +210,51 @@ static void note_nodes(struct world *world, const struct graph *graph, const hsa
     }
 }
 
-/* Batches of 1, 2, 4, …; of 256 once more than a few packets are on their way. */
+/* The nodes of a segment from `node` on in batches of 1, 2, 4, …; of 256 once more than a few
+ * packets are on their way. */
 static void replay_in_batches(struct world *world, const struct graph *graph,
+                              const struct segment *segment, uint32_t node,
                               const hsa_kernel_dispatch_packet_t *packets)
 {
-    hsa_queue_t *queue = world->queues[graph->segment[0].queue];
+    hsa_queue_t *queue = world->queues[segment->queue];
     uint32_t batch = 1;
-    for (uint32_t done = 0; done < graph->nodes;) {
+    for (uint32_t done = 0; done < segment->nodes;) {
         uint64_t read = hsa_queue_load_read_index_scacquire(queue);
         if (hsa_queue_load_write_index_relaxed(queue) - read >= LAG)
             batch = BATCH_MAX;
-        uint32_t left = graph->nodes - done;
+        uint32_t left = segment->nodes - done;
         uint32_t count = batch < left ? batch : left;
         uint64_t first = submit_batch(queue, packets + done, count);
-        note_nodes(world, graph, queue, first, done, count);
+        note_nodes(world, graph, queue, first, node + done, count);
         done += count;
         batch = batch < BATCH_MAX ? batch * 2 : batch;
     }
+}
+
+/* The segments that a segment waits for; returns how many. */
+static uint32_t waits_of(const struct graph *graph, uint32_t number, hsa_signal_t *signals)
+{
+    uint32_t waits = 0;
+    for (uint32_t i = 0; i < number; i++)
+        if (graph->segment[number].waits_for >> i & 1)
+            signals[waits++] = graph->done[i];
+    return waits;
+}
+
+/* A segment as HIP 7.2 has it: a lone barrier that waits, batches, a lone one that tells its end.
+ */
+static void replay_apart(struct world *world, const struct graph *graph, uint32_t number,
+                         uint32_t node, const hsa_kernel_dispatch_packet_t *nodes)
+{
+    const struct segment *segment = &graph->segment[number];
+    hsa_signal_t signals[SEGMENTS];
+    uint32_t waits = waits_of(graph, number, signals);
+    hsa_kernel_dispatch_packet_t wait = barrier_packet(signals, waits, (hsa_signal_t){0});
+    hsa_kernel_dispatch_packet_t done = barrier_packet(NULL, 0, graph->done[number]);
+    if (waits)
+        (void)submit_batch(world->queues[segment->queue], &wait, 1);
+    replay_in_batches(world, graph, segment, node, nodes);
+    (void)submit_batch(world->queues[segment->queue], &done, 1);
 }
 
 /* A segment waits by a barrier at its begin and tells its end by one. */
@@ -236,11 +265,8 @@ static void replay_segment(struct world *world, const struct graph *graph, uint3
     const struct segment *segment = &graph->segment[number];
     hsa_queue_t *queue = world->queues[segment->queue];
     hsa_signal_t signals[SEGMENTS];
-    uint32_t waits = 0;
+    uint32_t waits = waits_of(graph, number, signals);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < number; i++)
-        if (segment->waits_for >> i & 1)
-            signals[waits++] = graph->done[i];
     if (waits)
         packets[count++] = barrier_packet(signals, waits, (hsa_signal_t){0});
     uint32_t before = count;
@@ -272,12 +298,15 @@ static void replay(struct world *world, uint32_t number)
     for (uint32_t i = 0; i < graph->nodes; i++)
         packets[i] = kernel_packet(world, i, graph->arguments + (size_t)i * ARGUMENTS);
     uint32_t node = 0;
-    for (uint32_t i = 0; i < graph->segments && graph->flat; i++) {
-        replay_segment(world, graph, i, node, packets + node);
+    for (uint32_t i = 0; i < graph->segments; i++) {
+        if (graph->flat)
+            replay_segment(world, graph, i, node, packets + node);
+        else if (graph->apart)
+            replay_apart(world, graph, i, node, packets + node);
+        else
+            replay_in_batches(world, graph, &graph->segment[i], node, packets + node);
         node += graph->segment[i].nodes;
     }
-    if (!graph->flat)
-        replay_in_batches(world, graph, packets);
     submit_marker(world, world->queues[graph->segment[0].queue]);
     wait_for_segments(graph);
 }
@@ -332,6 +361,8 @@ static void open_world(struct world *world)
     const struct segment plain[] = {{0, 303, 0}};
     const struct segment small[] = {{0, 20, 0}};
     const struct segment large[] = {{1, 700, 0}};
+    const struct segment branches[] = {{0, 12, 0}, {1, 1, 1}, {2, 35, 1}, {0, 2, 6}};
+    const struct segment other[] = {{1, 7, 0}, {2, 2, 1}, {0, 1, 1}, {1, 4, 6}};
     const struct segment even[] = {{0, 32, 0}}; /* 1, 2, 4, 8, 16 and 1 that is left */
     gpu_open(&world->gpu);
     (void)pthread_mutex_init(&world->lock, NULL);
@@ -342,6 +373,9 @@ static void open_world(struct world *world)
     make_graph(world, 3, true, 1, large);
     make_graph(world, 4, true, 4, fork);
     make_graph(world, 5, false, 1, even);
+    make_graph(world, 6, false, 4, branches);
+    make_graph(world, 7, false, 4, other);
+    world->graphs[6].apart = world->graphs[7].apart = true;
     world->eager = make_arguments(world, EAGER);
 }
 
@@ -396,6 +430,17 @@ static void in_turn(struct world *world, uint32_t replays)
     }
 }
 
+/* Two graphs that fork, in turn, an eager kernel before one of them now and then. */
+static void apart(struct world *world, uint32_t replays)
+{
+    for (uint32_t i = 0; i < replays; i++) {
+        if (i % 3 == 2)
+            eager(world, 0, 1);
+        replay(world, 6);
+        replay(world, 7);
+    }
+}
+
 /* A node gets other kernargs half-way, as hipGraphExecKernelNodeSetParams gives it. */
 static void update(struct world *world, uint32_t replays)
 {
@@ -435,7 +480,7 @@ static const struct {
     void (*run)(struct world *world, uint32_t replays);
 } shapes[] = {{"grow", grow},       {"flat", flat},     {"segments", segments},
               {"in-turn", in_turn}, {"update", update}, {"threads", threads},
-              {"alone", alone}};
+              {"alone", alone},     {"apart", apart}};
 
 static bool counts_are_right(const struct world *world)
 {

@@ -106,17 +106,19 @@ static void give_launch(struct rtl_graphs *graphs, struct input *input, bool *gi
 {
     uint32_t graph = take(input, 6);
     uint32_t id = take(input, LAUNCHES);
-    const struct rtl_wire_launch launch = {.launch = id,
-                                           .graph = graph == 5 ? RTL_NONE : graph,
-                                           .generation = 1 + take(input, 2),
-                                           .first = take(input, 64),
-                                           .fingerprint = take(input, 4),
-                                           .head = take(input, 4),
-                                           .queue = take(input, 3),
-                                           .thread = take(input, 3),
-                                           .packets = take(input, 20),
-                                           .kernels = take(input, 12),
-                                           .flags = take(input, 2)};
+    const struct rtl_wire_launch launch = {
+        .launch = id,
+        .graph = graph == 5 ? RTL_NONE : graph,
+        .generation = 1 + take(input, 2),
+        .first = take(input, 64),
+        .fingerprint = take(input, 4),
+        .head = take(input, 4),
+        .queue = take(input, 3),
+        .thread = take(input, 3),
+        .packets = take(input, 20),
+        .kernels = take(input, 12),
+        .flags = take(input, 2),
+        .arguments = {UINT64_C(1024) * take(input, 16), UINT64_C(1024) * take(input, 16)}};
     if (!given[id])
         rtl_graphs_launch(graphs, &launch);
     given[id] = true;
