@@ -152,7 +152,6 @@ static rtl_status_t start_ranges(struct rtl_sql_cursor *base, const struct rtl_s
 static rtl_status_t next(struct rtl_sql_cursor *base)
 {
     struct cursor *cursor = (struct cursor *)base;
-    base->row++;
     cursor->which++;
     while (cursor->which >= cursor->sample.count) {
         rtl_status_t status = cursor->iter ? rtlSampleNext(cursor->iter, &cursor->sample) : RTL_END;
@@ -161,6 +160,10 @@ static rtl_status_t next(struct rtl_sql_cursor *base)
         cursor->which = 0;
         cursor->looked = false;
     }
+    const rtl_trace_sample_t *sample = &cursor->sample;
+    const uint64_t key[] = {sample->process, sample->queue, sample->agent, sample->owner,
+                            cursor->which};
+    base->row = rtl_sql_row(key, sizeof key / sizeof *key);
     return RTL_OK;
 }
 

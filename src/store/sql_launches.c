@@ -121,15 +121,17 @@ static rtl_status_t start(struct rtl_sql_cursor *base, const struct rtl_sql_choi
     }
     rtlLaunchIterFree(cursor->iter);
     cursor->iter = NULL;
-    base->row = 0;
     return rtl_trace_launches(base->trace, &all.filter, all.time_from, all.time_to, &cursor->iter);
 }
 
 static rtl_status_t next(struct rtl_sql_cursor *base)
 {
     struct cursor *cursor = (struct cursor *)base;
-    base->row++;
-    return rtlLaunchNext(cursor->iter, &cursor->launch);
+    rtl_status_t status = rtlLaunchNext(cursor->iter, &cursor->launch);
+    const uint64_t key[] = {cursor->launch.process, cursor->launch.graph, cursor->launch.launch};
+    if (status == RTL_OK)
+        base->row = rtl_sql_row(key, sizeof key / sizeof *key);
+    return status;
 }
 
 static rtl_status_t column(struct rtl_sql_cursor *base, sqlite3_context *result, int which)

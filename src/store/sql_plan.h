@@ -31,6 +31,7 @@ enum rtl_sql_restriction {
     RTL_SQL_BEGUN_TO = 'T',    /**< time < or <= value */
     RTL_SQL_BEGUN_AT = 'A',    /**< time = value */
     RTL_SQL_KERNEL = 'k',
+    RTL_SQL_BY = 'y', /**< what rows are told apart by */
     RTL_SQL_SYMBOL = 'y',
     RTL_SQL_OWNER = 'o',      /**< packet or range */
     RTL_SQL_OWNER_FROM = 'f', /**< the same, > or >= value */

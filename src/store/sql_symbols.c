@@ -74,7 +74,7 @@ static rtl_status_t next(struct rtl_sql_cursor *base)
     struct cursor *cursor = (struct cursor *)base;
     while (cursor->next < cursor->count) {
         const rtl_symbol_t *symbol = &cursor->symbols[cursor->next++];
-        base->row++;
+        base->row = (sqlite3_int64)cursor->next;
         if (cursor->symbol == UINT64_MAX || symbol->symbol == cursor->symbol)
             return RTL_OK;
     }

@@ -1,5 +1,6 @@
 #include "store/sql_table.h"
 
+#include "common/index.h"
 #include "store/sql_plan.h"
 
 #include <string.h>
@@ -161,6 +162,14 @@ int rtl_sql_add_table(sqlite3 *db, const char *name, const struct rtl_sql_kind *
         return SQLITE_NOMEM;
     *context = (struct context){kind, rtl_sql_trace_keep(shared)};
     return sqlite3_create_module_v2(db, name, &module, context, drop_context);
+}
+
+sqlite3_int64 rtl_sql_row(const uint64_t *numbers, size_t count)
+{
+    uint64_t row = 0;
+    for (size_t i = 0; i < count; i++)
+        row = rtl_index_mix(row, numbers[i]);
+    return (sqlite3_int64)row;
 }
 
 void rtl_sql_result(sqlite3_context *result, uint64_t value)

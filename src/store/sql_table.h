@@ -15,8 +15,10 @@ struct rtl_sql_cursor {
     sqlite3_vtab_cursor base;
     const struct rtl_sql_kind *kind;
     rtl_trace_t *trace; /**< stays as it is as long as the cursor */
-    sqlite3_int64 row;  /**< id of the row, which `next` sets */
-    bool end;           /**< there is no row */
+    /** Id of the row, which `next` sets. Of two readings the same row has the same one: by it
+     * SQLite knows that both parts of an OR have found it. */
+    sqlite3_int64 row;
+    bool end; /**< there is no row */
 };
 
 /** What a query restricts its rows by: the letters that rtl_sql_plan has chosen, and their values
@@ -49,6 +51,10 @@ struct rtl_sql_kind {
  * with no CREATE; `kind` outlives the connection. An SQLite result code. */
 int rtl_sql_add_table(sqlite3 *db, const char *name, const struct rtl_sql_kind *kind,
                       struct rtl_sql_trace *shared);
+
+/** An id made of numbers that tell the row from all others. Two rows have the same one as rarely as
+ * two random numbers of 64 bits. */
+sqlite3_int64 rtl_sql_row(const uint64_t *numbers, size_t count);
 
 /** Results of a column. A number has the bits of `value`. */
 void rtl_sql_result(sqlite3_context *result, uint64_t value);
